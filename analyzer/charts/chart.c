@@ -14,7 +14,7 @@ const char *ct_picture_layers(enum ct_picture_of of)
 	static const char *const layers[] = {
 		[CT_OF_TRAFFIC] = "bytes count bandwidth",
 		[CT_OF_WAITS] = "wait lateness",
-		[CT_OF_CYCLES] = "gap",
+		[CT_OF_STEPS] = "gap",
 		[CT_OF_HISTOGRAM] = "count bytes transfer wait bandwidth",
 		[CT_OF_SLOWDOWN] = "s_w",
 	};
@@ -241,7 +241,7 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 {
 	static int (*const makers[])(const struct ct_picture_make *make) = {
 		[CT_OF_TRAFFIC] = ct_picture_traffic,	[CT_OF_WAITS] = ct_picture_waits,
-		[CT_OF_CYCLES] = ct_picture_cycles,	[CT_OF_HISTOGRAM] = ct_picture_sizes,
+		[CT_OF_STEPS] = ct_picture_steps,	[CT_OF_HISTOGRAM] = ct_picture_sizes,
 		[CT_OF_SLOWDOWN] = ct_picture_slowdown,
 	};
 	const struct ct_picture_make make = { report, request, memory, picture, err };

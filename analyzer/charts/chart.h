@@ -16,7 +16,7 @@
 #define CT_PICTURE_NOTHING                                                                         \
 	(UINT64_MAX - 1) /* there is nothing to have a value: no message, no such operation */
 
-enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_CYCLES, CT_OF_HISTOGRAM, CT_OF_SLOWDOWN };
+enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_STEPS, CT_OF_HISTOGRAM, CT_OF_SLOWDOWN };
 enum ct_picture_show {
 	CT_SHOW_DEFAULT, /* the first that the picture has */
 	CT_SHOW_BYTES,

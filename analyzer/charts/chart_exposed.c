@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_exposed.c — exposed communication in each cycle, beside how long the cycle took. */
+/* chart_exposed.c — exposed communication in each step, beside how long the step took. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -7,10 +7,10 @@
 #include "trace/status.h"
 
 #define TIMES 6u /* ticks at most */
-#define CYCLES 16u
+#define STEPS 16u
 
 struct making {
-	const struct ct_report_cycles *cycles;
+	const struct ct_report_steps *steps;
 	struct ct_arena *memory;
 	struct ct_plot *plot;
 	uint64_t high; /* of the vertical axis */
@@ -22,12 +22,12 @@ static uint64_t known(uint64_t value)
 	return value == CT_UNKNOWN ? 0 : value;
 }
 
-static uint64_t highest(const struct ct_report_cycles *cycles, int beside)
+static uint64_t highest(const struct ct_report_steps *steps, int beside)
 {
 	uint64_t high = 1;
 
-	for (size_t i = 0; i < cycles->n_items; i++) {
-		const struct ct_report_cycle *c = &cycles->items[i];
+	for (size_t i = 0; i < steps->n_items; i++) {
+		const struct ct_report_step *c = &steps->items[i];
 		const uint64_t values[] = { known(c->exposed_ns), known(c->wait_ns),
 					    beside ? known(c->time_ns) : 0 };
 
@@ -39,13 +39,13 @@ static uint64_t highest(const struct ct_report_cycles *cycles, int beside)
 
 static int make_axes(const struct making *m)
 {
-	const struct ct_report_cycle *items = m->cycles->items;
-	uint64_t first = items[0].index, last = items[m->cycles->n_items - 1].index;
+	const struct ct_report_step *items = m->steps->items;
+	uint64_t first = items[0].index, last = items[m->steps->n_items - 1].index;
 	struct ct_plot *plot = m->plot;
 
-	plot->x.title = "cycle";
-	plot->y.title = "time in a cycle";
-	plot->n = m->cycles->n_items;
+	plot->x.title = "step";
+	plot->y.title = "time in a step";
+	plot->n = m->steps->n_items;
 	plot->wide = 1.0 / (double)(last + 1 - first);
 	plot->at = ct_arena_calloc(m->memory, plot->n, sizeof(*plot->at));
 	plot->item_of = ct_arena_calloc(m->memory, plot->n, sizeof(*plot->item_of));
@@ -55,7 +55,7 @@ static int make_axes(const struct making *m)
 		plot->at[i] = (float)((double)(items[i].index - first) * plot->wide);
 		plot->item_of[i] = i;
 	}
-	if (ct_ticks_round(m->memory, first, last + 1, CYCLES, ct_text_count, &plot->x.ticks) !=
+	if (ct_ticks_round(m->memory, first, last + 1, STEPS, ct_text_count, &plot->x.ticks) !=
 	    CT_OK)
 		return CT_NOMEM;
 	return ct_ticks_round(m->memory, 0, m->high, TIMES, ct_text_ns, &plot->y.ticks);
@@ -63,7 +63,7 @@ static int make_axes(const struct making *m)
 
 enum which { TIME, UNKNOWN, EXPOSED, WAIT };
 
-static uint64_t value_of(const struct making *m, const struct ct_report_cycle *c, enum which which)
+static uint64_t value_of(const struct making *m, const struct ct_report_step *c, enum which which)
 {
 	switch (which) {
 	case TIME:
@@ -90,7 +90,7 @@ static int put(const struct making *m, enum which which, const char *text, enum 
 	if (!y)
 		return CT_NOMEM;
 	for (size_t i = 0; i < m->plot->n; i++) {
-		uint64_t value = value_of(m, &m->cycles->items[i], which);
+		uint64_t value = value_of(m, &m->steps->items[i], which);
 
 		y[i] = value == CT_UNKNOWN ? NAN : (float)((double)value / (double)m->high);
 		is_there |= value != CT_UNKNOWN;
@@ -103,7 +103,7 @@ static int put(const struct making *m, enum which which, const char *text, enum 
 
 static int put_series(const struct making *m)
 {
-	if (m->beside && put(m, TIME, "the cycle", CT_LOOK_BAR, "span") != CT_OK)
+	if (m->beside && put(m, TIME, "the step", CT_LOOK_BAR, "span") != CT_OK)
 		return CT_NOMEM;
 	if (put(m, UNKNOWN, "not known", CT_LOOK_HATCH, "span") != CT_OK)
 		return CT_NOMEM;
@@ -116,15 +116,15 @@ static int put_series(const struct making *m)
 
 static int sum_up(const struct making *m)
 {
-	const struct ct_report_cycle *most = NULL;
+	const struct ct_report_step *most = NULL;
 
-	for (size_t i = 0; i < m->cycles->n_items; i++) {
-		const struct ct_report_cycle *c = &m->cycles->items[i];
+	for (size_t i = 0; i < m->steps->n_items; i++) {
+		const struct ct_report_step *c = &m->steps->items[i];
 
 		if (c->exposed_ns != CT_UNKNOWN && (!most || c->exposed_ns > most->exposed_ns))
 			most = c;
 	}
-	m->plot->summary = most ? ct_arena_printf(m->memory, "Most in cycle %" PRIu64 ": %s of %s.",
+	m->plot->summary = most ? ct_arena_printf(m->memory, "Most in step %" PRIu64 ": %s of %s.",
 						  most->index, ct_text_ns(most->exposed_ns).s,
 						  ct_text_ns(most->time_ns).s)
 				: "How much of the communication was exposed is not known.";
@@ -135,12 +135,12 @@ static int note(const struct making *m)
 {
 	struct ct_plot *plot = m->plot;
 
-	if (m->cycles->n_items < m->cycles->count)
+	if (m->steps->n_items < m->steps->count)
 		plot->notes[plot->n_notes++] = ct_arena_printf(
-			m->memory, "Only cycles on record are shown; the run has %s.",
-			ct_text_count(m->cycles->count).s);
-	if (m->cycles->note)
-		plot->notes[plot->n_notes++] = ct_arena_printf(m->memory, "%s.", m->cycles->note);
+			m->memory, "Only steps on record are shown; the run has %s.",
+			ct_text_count(m->steps->count).s);
+	if (m->steps->note)
+		plot->notes[plot->n_notes++] = ct_arena_printf(m->memory, "%s.", m->steps->note);
 	for (size_t i = 0; i < plot->n_notes; i++) {
 		if (!plot->notes[i])
 			return CT_NOMEM;
@@ -150,34 +150,34 @@ static int note(const struct making *m)
 
 static int mark(const struct making *m, const struct ct_report *report)
 {
-	const struct ct_report_cycle *items = m->cycles->items;
+	const struct ct_report_step *items = m->steps->items;
 	const uint64_t first[] = { items[0].index };
 
-	return ct_chart_spans_by_cycle(report, m->memory, first, 1,
-				       items[m->cycles->n_items - 1].index + 1, &m->plot->spans);
+	return ct_chart_spans_by_step(report, m->memory, first, 1,
+				      items[m->steps->n_items - 1].index + 1, &m->plot->spans);
 }
 
 static const struct ct_chart_value told[] = {
-	{ "exposed, of the rank with most", "cycles.items.{i}.exposed_ns", NULL, "ns" },
-	{ "took", "cycles.items.{i}.time_ns", "cycles.err_ns", "ns" },
-	{ "waiting, mean of ranks", "cycles.items.{i}.wait_ns", NULL, "ns" },
-	{ "waited for longest: rank", "cycles.items.{i}.last_rank", NULL, "whole" },
-	{ "cycle", "cycles.items.{i}.index", NULL, "whole" },
-	{ "begins", "cycles.items.{i}.begin_ns", NULL, "ns" },
+	{ "exposed, of the rank with most", "steps.items.{i}.exposed_ns", NULL, "ns" },
+	{ "took", "steps.items.{i}.time_ns", "steps.err_ns", "ns" },
+	{ "waiting, mean of ranks", "steps.items.{i}.wait_ns", NULL, "ns" },
+	{ "waited for longest: rank", "steps.items.{i}.last_rank", NULL, "whole" },
+	{ "step", "steps.items.{i}.index", NULL, "whole" },
+	{ "begins", "steps.items.{i}.begin_ns", NULL, "ns" },
 };
 
 int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena *memory,
 		    struct ct_plot *plot)
 {
-	const struct making m = { &report->cycles, memory, plot, highest(&report->cycles, beside),
+	const struct making m = { &report->steps, memory, plot, highest(&report->steps, beside),
 				  beside };
 	int st;
 
-	*plot = (struct ct_plot){ .title = "Exposed communication by cycle",
+	*plot = (struct ct_plot){ .title = "Exposed communication by step",
 				  .told = told,
 				  .n_told = sizeof(told) / sizeof(told[0]),
-				  .picks = "cycles.items.{i}.last_rank" };
-	if (!report->cycles.n_items)
+				  .picks = "steps.items.{i}.last_rank" };
+	if (!report->steps.n_items)
 		return CT_EMPTY;
 	st = make_axes(&m) ?: put_series(&m) ?: sum_up(&m) ?: note(&m);
 	return st == CT_OK ? mark(&m, report) : st;

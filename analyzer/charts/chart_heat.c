@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_heat.c — time x rank and rank x cycle, out of the report's heatmaps (charts/heat.h). */
+/* chart_heat.c — time x rank and rank x step, out of the report's heatmaps (charts/heat.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -190,25 +190,24 @@ int ct_picture_waits(const struct ct_picture_make *make)
 	return CT_OK;
 }
 
-/* ---- who computed how long in which cycle ---- */
+/* ---- who computed how long in which step ---- */
 
-static int name_cycles(const struct ct_picture_make *make, const struct ct_report_heat_cycles *h)
+static int name_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
 {
 	struct ct_picture_axis *axis = &make->picture->columns;
 	int st = CT_OK;
 
-	axis->title = "cycle";
-	axis->word = "cycle";
+	axis->title = "step";
+	axis->word = "step";
 	for (size_t c = 0; c < axis->n && st == CT_OK; c++)
-		st = ct_picture_name(axis, c,
-				     ct_arena_printf(make->memory, "%" PRIu64, h->first_cycle[c]),
-				     NULL);
+		st = ct_picture_name(
+			axis, c, ct_arena_printf(make->memory, "%" PRIu64, h->first_step[c]), NULL);
 	return st;
 }
 
 /* Folded rows have no ratio of their own: it is to the median of the hosts then. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
-			 const struct ct_report_heat_cycles *h)
+			 const struct ct_report_heat_steps *h)
 {
 	const struct ct_picture *p = make->picture;
 	size_t columns = p->columns.n;
@@ -242,25 +241,25 @@ static double *ratios_of(const struct ct_picture_make *make, const struct rows *
 	return ratios;
 }
 
-static const struct ct_chart_value told_cycles[] = {
-	{ "outside communication", "heat.cycles.gap_ns.{r}.{c}", "heat.cycles.err_ns", "ns" },
-	{ "of the median rank", "heat.cycles.gap_ratio.{r}.{c}", NULL, "number" },
-	{ "cycle", "heat.cycles.first_cycle.{c}", NULL, "whole" },
-	{ "cycles in a column", "heat.cycles.cycles_each", NULL, "whole" },
+static const struct ct_chart_value step_values[] = {
+	{ "outside communication", "heat.steps.gap_ns.{r}.{c}", "heat.steps.err_ns", "ns" },
+	{ "of the median rank", "heat.steps.gap_ratio.{r}.{c}", NULL, "number" },
+	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
+	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
 };
 
-int ct_picture_cycles(const struct ct_picture_make *make)
+int ct_picture_steps(const struct ct_picture_make *make)
 {
-	const struct ct_report_heat_cycles *h = &make->report->heat.cycles;
+	const struct ct_report_heat_steps *h = &make->report->heat.steps;
 	struct ct_picture *p = make->picture;
 	struct rows rows;
 	double *ratios;
 	int st = choose_rows(make, &h->rows, &rows) ?: ct_picture_size(make, rows.n, h->columns);
 
 	if (st == CT_EMPTY)
-		return ct_fail(make->err, st, "%s", h->why ? h->why : "no cycles were found");
+		return ct_fail(make->err, st, "%s", h->why ? h->why : "no steps were found");
 	st = st ?: name_rows(make, &rows);
-	st = st ?: name_cycles(make, h);
+	st = st ?: name_steps(make, h);
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, h->gap_ns);
@@ -272,17 +271,17 @@ int ct_picture_cycles(const struct ct_picture_make *make)
 	p->ramp = CT_RAMP_RATIO;
 	p->scale = rows.hosts ? "vs. median host" : "vs. median rank";
 	ct_picture_scale_ratio(p, ratios);
-	p->told = told_cycles;
-	p->n_told = sizeof(told_cycles) / sizeof(told_cycles[0]);
-	if (ct_chart_spans_by_cycle(make->report, make->memory, h->first_cycle, h->columns,
-				    h->first_cycle[h->columns - 1] + h->cycles_each,
-				    &p->spans) != CT_OK)
+	p->told = step_values;
+	p->n_told = sizeof(step_values) / sizeof(step_values[0]);
+	if (ct_chart_spans_by_step(make->report, make->memory, h->first_step, h->columns,
+				   h->first_step[h->columns - 1] + h->steps_each,
+				   &p->spans) != CT_OK)
 		return CT_NOMEM;
 	ct_picture_note(p,
 			ct_arena_printf(make->memory,
-					"A column is %" PRIu64 " cycle%s; a cell is the mean of a "
-					"cycle, known to ±%s.",
-					h->cycles_each, h->cycles_each == 1 ? "" : "s",
+					"A column is %" PRIu64 " step%s; a cell is the mean of a "
+					"step, known to ±%s.",
+					h->steps_each, h->steps_each == 1 ? "" : "s",
 					ct_text_ns(h->err_ns).s));
 	say_rows(p, &rows);
 	say_why(make, h->why);

@@ -17,7 +17,7 @@ struct ct_picture_make {
 /* Each makes the picture that its name says; statuses as of ct_picture_make(). */
 int ct_picture_traffic(const struct ct_picture_make *make);
 int ct_picture_waits(const struct ct_picture_make *make);
-int ct_picture_cycles(const struct ct_picture_make *make);
+int ct_picture_steps(const struct ct_picture_make *make);
 int ct_picture_sizes(const struct ct_picture_make *make);
 int ct_picture_slowdown(const struct ct_picture_make *make);
 

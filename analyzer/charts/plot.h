@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot.h — a chart between two numeric axes as plain values: bandwidth by size (chart_curves.c), exposed communication by cycle
+/* plot.h — a chart between two numeric axes as plain values: bandwidth by size (chart_curves.c), exposed communication by step
  * (chart_exposed.c). Every position is 0..1 of its axis. Everything is in the arena that it was made in, or the report's. Pure. */
 #ifndef CT_PLOT_H
 #define CT_PLOT_H
@@ -53,7 +53,7 @@ struct ct_plot {
 int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena *memory,
 		  struct ct_plot *plot);
 
-/* Exposed communication in each cycle; `beside`: with the time of the cycle. 0, CT_EMPTY: no cycles were found; CT_NOMEM. */
+/* Exposed communication in each step; `beside`: with the time of the step. 0, CT_EMPTY: no steps were found; CT_NOMEM. */
 int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena *memory,
 		    struct ct_plot *plot);
 

@@ -9,33 +9,33 @@
 
 #include "analyzer/base/stats.h"
 
-/* The cycles of one seat, and where the latest interval began: they come about in order. */
+/* The steps of one seat, and where the latest interval began: they come about in order. */
 struct walk {
-	const struct ct_cycles *cycles;
+	const struct ct_steps *steps;
 	struct ct_heat_gap *gaps;
 	uint32_t at;
 };
 
-/* The cycle that the time lies in, or the next one; n: none. */
+/* The step that the time lies in, or the next one; n: none. */
 static uint32_t find(struct walk *w, uint64_t ns)
 {
-	const uint64_t *cut = w->cycles->cut_ns;
+	const uint64_t *cut = w->steps->cut_ns;
 
 	while (w->at > 0 && cut[w->at] > ns)
 		w->at--;
-	while (w->at < w->cycles->n && cut[w->at + 1] <= ns)
+	while (w->at < w->steps->n && cut[w->at + 1] <= ns)
 		w->at++;
 	return w->at;
 }
 
-/* Add what of [begin, end) lies in each cycle to the field at `offset`. */
+/* Add what of [begin, end) lies in each step to the field at `offset`. */
 static void spread(struct walk *w, uint64_t begin, uint64_t end, size_t offset)
 {
-	const uint64_t *cut = w->cycles->cut_ns;
+	const uint64_t *cut = w->steps->cut_ns;
 
 	if (begin >= end)
 		return;
-	for (uint32_t k = find(w, begin); k < w->cycles->n && cut[k] < end; k++) {
+	for (uint32_t k = find(w, begin); k < w->steps->n && cut[k] < end; k++) {
 		uint64_t from = ct_max(begin, cut[k]), to = ct_min(end, cut[k + 1]);
 
 		if (from < to)
@@ -47,7 +47,7 @@ static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
 {
 	uint32_t k = find(w, at_ns);
 
-	if (k < w->cycles->n && at_ns >= w->cycles->cut_ns[k])
+	if (k < w->steps->n && at_ns >= w->steps->cut_ns[k])
 		w->gaps[k].err_ns += err_ns;
 }
 
@@ -67,9 +67,9 @@ static void add_part(struct walk *w, const struct ct_tape_part *p, uint64_t *rea
 /* What is neither is an operation that nobody timed, or that is not on the tape. */
 static void settle_spans(struct walk *w)
 {
-	for (uint32_t k = 0; k < w->cycles->n; k++) {
+	for (uint32_t k = 0; k < w->steps->n; k++) {
 		struct ct_heat_gap *g = &w->gaps[k];
-		uint64_t time = w->cycles->cut_ns[k + 1] - w->cycles->cut_ns[k];
+		uint64_t time = w->steps->cut_ns[k + 1] - w->steps->cut_ns[k];
 		uint64_t unexplained = time - g->gap_ns - g->busy_ns;
 
 		if ((double)unexplained > CT_HEAT_UNEXPLAINED * (double)time)
@@ -97,9 +97,9 @@ static void by_spans(struct walk *w, const struct ct_tape *tape, uint32_t seat)
 static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint64_t first,
 			 uint64_t last)
 {
-	for (uint32_t k = 0; k < w->cycles->n; k++) {
+	for (uint32_t k = 0; k < w->steps->n; k++) {
 		struct ct_heat_gap *g = &w->gaps[k];
-		uint64_t begin = w->cycles->cut_ns[k], end = w->cycles->cut_ns[k + 1];
+		uint64_t begin = w->steps->cut_ns[k], end = w->steps->cut_ns[k + 1];
 		double most = CT_HEAT_UNEXPLAINED * (double)(end - begin);
 
 		g->gap_ns = end - begin - g->busy_ns;
@@ -129,12 +129,12 @@ static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t
 }
 
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
-		  const struct ct_tape *log, const struct ct_cycles *cycles, uint32_t seat,
+		  const struct ct_tape *log, const struct ct_steps *steps, uint32_t seat,
 		  struct ct_heat_gap *gaps)
 {
-	struct walk w = { .cycles = cycles, .gaps = gaps };
+	struct walk w = { .steps = steps, .gaps = gaps };
 
-	memset(gaps, 0, cycles->n * sizeof(*gaps));
+	memset(gaps, 0, steps->n * sizeof(*gaps));
 	if (model->seats[seat].timing == CT_TIMING_CALL)
 		by_calls(&w, exposures, seat);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_gaps.h — how long a rank was in no communication, cycle by cycle: what it computed, and whatever else was its own.
+/* step_gaps.h — how long a rank was in no communication, step by step: what it computed, and whatever else was its own.
  *
  * What it waited for others lies inside of its operations, so that who is slow has the longest gaps, and who waits for it
- * has not. Two gaps of one rank and cycle never overlap. Where a GPU's times are known, a gap lies between the spans of
+ * has not. Two gaps of one rank and step never overlap. Where a GPU's times are known, a gap lies between the spans of
  * operations; where the host times, it is what the rank did not stand waiting in a call for one. docs/dev/algorithms/charts.md,
  * "Heatmaps". Pure; one thread. */
 #ifndef CT_HEAT_GAPS_H
@@ -13,10 +13,10 @@
 #include "analyzer/steps/steps.h"
 #include "analyzer/stream/instance_log.h"
 
-/* Of a cycle, what may be neither known as a gap nor as communication. */
+/* Of a step, what may be neither known as a gap nor as communication. */
 #define CT_HEAT_UNEXPLAINED 0.01
 
-/* One rank in one cycle. */
+/* One rank in one step. */
 struct ct_heat_gap {
 	uint64_t gap_ns; /* CT_UNKNOWN: not known */
 	uint64_t err_ns;
@@ -24,14 +24,14 @@ struct ct_heat_gap {
 	uint64_t unclear_ns; /* of that, perhaps not */
 };
 
-/* gaps[cycles->n] of a seat, from the tape or from the exposures of the closed pass. */
+/* gaps[steps->n] of a seat, from the tape or from the exposures of the closed pass. */
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
-		  const struct ct_tape *log, const struct ct_cycles *cycles, uint32_t seat,
+		  const struct ct_tape *log, const struct ct_steps *steps, uint32_t seat,
 		  struct ct_heat_gap *gaps);
 
-/* report->heat.cycles. 0 or CT_NOMEM. */
-int ct_heat_fill_cycles(const struct ct_model *model, const struct ct_exposures *exposures,
-			const struct ct_tape *log, const struct ct_cycles *cycles,
-			struct ct_report *report);
+/* report->heat.steps. 0 or CT_NOMEM. */
+int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *exposures,
+		       const struct ct_tape *log, const struct ct_steps *steps,
+		       struct ct_report *report);
 
 #endif

@@ -14,16 +14,16 @@ struct picture {
 	const struct ct_model *model;
 	const struct ct_exposures *exposures;
 	const struct ct_tape *log;
-	const struct ct_cycles *cycles;
+	const struct ct_steps *steps;
 	struct ct_report *report;
 	struct ct_heat_layout layout;
 	uint32_t each, columns;
 	uint64_t *of_seats;  /* seat x column; CT_UNKNOWN */
 	uint64_t *medians;   /* by column; CT_UNKNOWN */
-	uint64_t known, all; /* cycles of ranks */
+	uint64_t known, all; /* steps of ranks */
 };
 
-/* Cycles of the seat in which its process may have lost records. */
+/* Steps of the seat in which its process may have lost records. */
 static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_gap *gaps)
 {
 	const struct ct_report *report = p->report;
@@ -36,15 +36,15 @@ static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_g
 		if (!loss->is_loss_of_records ||
 		    loss->rank != report->processes[p->model->seats[seat].process].rank)
 			continue;
-		for (uint32_t k = 0; k < p->cycles->n; k++) {
+		for (uint32_t k = 0; k < p->steps->n; k++) {
 			if (!is_dated ||
-			    (p->cycles->cut_ns[k] <= to && from <= p->cycles->cut_ns[k + 1]))
+			    (p->steps->cut_ns[k] <= to && from <= p->steps->cut_ns[k + 1]))
 				gaps[k].gap_ns = CT_UNKNOWN;
 		}
 	}
 }
 
-/* The mean of the cycles of each column that are known. Returns the largest error of one. */
+/* The mean of the steps of each column that are known. Returns the largest error of one. */
 static uint64_t fill_seat(const struct picture *p, uint32_t seat, const struct ct_heat_gap *gaps)
 {
 	uint64_t most = 0;
@@ -52,7 +52,7 @@ static uint64_t fill_seat(const struct picture *p, uint32_t seat, const struct c
 	for (uint32_t c = 0; c < p->columns; c++) {
 		uint64_t sum = 0, err = 0, n = 0;
 
-		for (uint32_t k = c * p->each; k < (c + 1) * p->each && k < p->cycles->n; k++) {
+		for (uint32_t k = c * p->each; k < (c + 1) * p->each && k < p->steps->n; k++) {
 			if (gaps[k].gap_ns == CT_UNKNOWN)
 				continue;
 			sum += gaps[k].gap_ns;
@@ -67,7 +67,7 @@ static uint64_t fill_seat(const struct picture *p, uint32_t seat, const struct c
 
 static int fill_seats(struct picture *p, uint64_t *err_ns)
 {
-	struct ct_heat_gap *gaps = malloc(p->cycles->n * sizeof(*gaps));
+	struct ct_heat_gap *gaps = malloc(p->steps->n * sizeof(*gaps));
 
 	if (!gaps)
 		return CT_NOMEM;
@@ -75,11 +75,11 @@ static int fill_seats(struct picture *p, uint64_t *err_ns)
 	for (uint32_t s = 0; s < p->model->n_seats; s++) {
 		uint64_t err;
 
-		ct_heat_gaps(p->model, p->exposures, p->log, p->cycles, s, gaps);
+		ct_heat_gaps(p->model, p->exposures, p->log, p->steps, s, gaps);
 		forget_lost(p, s, gaps);
-		for (uint32_t k = 0; p->model->seats[s].muddled && k < p->cycles->n; k++)
+		for (uint32_t k = 0; p->model->seats[s].muddled && k < p->steps->n; k++)
 			gaps[k].gap_ns = CT_UNKNOWN;
-		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->cycles->n;
+		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->steps->n;
 		     k++) {
 			p->known += gaps[k].gap_ns != CT_UNKNOWN;
 			p->all++;
@@ -116,21 +116,21 @@ static int find_medians(const struct picture *p)
 	return found;
 }
 
-static int fold(const struct picture *p, struct ct_report_heat_cycles *out)
+static int fold(const struct picture *p, struct ct_report_heat_steps *out)
 {
 	struct ct_arena *memory = p->report->memory;
 	size_t n = p->layout.rows.n * p->columns;
 
 	out->rows = p->layout.rows;
-	out->cycles_each = p->each;
+	out->steps_each = p->each;
 	out->columns = p->columns;
-	out->first_cycle = ct_arena_calloc(memory, p->columns, sizeof(*out->first_cycle));
+	out->first_step = ct_arena_calloc(memory, p->columns, sizeof(*out->first_step));
 	out->gap_ns = ct_heat_fold(&p->layout, p->of_seats, p->model->n_seats, p->columns, memory);
 	out->gap_ratio = ct_arena_calloc(memory, n, sizeof(*out->gap_ratio));
-	if (!out->first_cycle || !out->gap_ns || !out->gap_ratio)
+	if (!out->first_step || !out->gap_ns || !out->gap_ratio)
 		return CT_NOMEM;
 	for (uint32_t c = 0; c < p->columns; c++)
-		out->first_cycle[c] = (uint64_t)c * p->each;
+		out->first_step[c] = (uint64_t)c * p->each;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t gap = out->gap_ns[i], median = p->medians[i % p->columns];
 
@@ -140,15 +140,15 @@ static int fold(const struct picture *p, struct ct_report_heat_cycles *out)
 	return CT_OK;
 }
 
-static int paint(struct picture *p, struct ct_report_heat_cycles *out)
+static int paint(struct picture *p, struct ct_report_heat_steps *out)
 {
 	uint64_t err_ns;
 	int st = ct_heat_layout_make(p->model, p->report, &p->layout);
 
 	if (st != CT_OK)
 		return st;
-	p->each = (p->cycles->n - 1) / p->layout.most_columns + 1;
-	p->columns = (p->cycles->n - 1) / p->each + 1;
+	p->each = (p->steps->n - 1) / p->layout.most_columns + 1;
+	p->columns = (p->steps->n - 1) / p->each + 1;
 	p->of_seats = malloc(((size_t)p->model->n_seats * p->columns + 1) * sizeof(*p->of_seats));
 	p->medians = malloc(p->columns * sizeof(*p->medians));
 	if (!p->of_seats || !p->medians)
@@ -157,7 +157,7 @@ static int paint(struct picture *p, struct ct_report_heat_cycles *out)
 	if (st < 0)
 		return st;
 	if (!st) {
-		out->why = "of no cycle is it known for how long ranks were in no communication";
+		out->why = "of no step is it known for how long ranks were in no communication";
 		return CT_OK;
 	}
 	out->err_ns = err_ns;
@@ -165,7 +165,7 @@ static int paint(struct picture *p, struct ct_report_heat_cycles *out)
 		double share = 100 * (double)p->known / (double)p->all;
 
 		out->why = ct_arena_printf(p->report->memory,
-					   "gaps are known of %.3g %% of the cycles of ranks",
+					   "gaps are known of %.3g %% of the steps of ranks",
 					   share < 99.9 ? share : 99.9);
 		if (!out->why)
 			return CT_NOMEM;
@@ -173,23 +173,21 @@ static int paint(struct picture *p, struct ct_report_heat_cycles *out)
 	return fold(p, out);
 }
 
-int ct_heat_fill_cycles(const struct ct_model *model, const struct ct_exposures *exposures,
-			const struct ct_tape *log, const struct ct_cycles *cycles,
-			struct ct_report *report)
+int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *exposures,
+		       const struct ct_tape *log, const struct ct_steps *steps,
+		       struct ct_report *report)
 {
-	struct picture p = { .model = model,
-			     .exposures = exposures,
-			     .log = log,
-			     .cycles = cycles,
-			     .report = report };
-	struct ct_report_heat_cycles *out = &report->heat.cycles;
+	struct picture p = {
+		.model = model, .exposures = exposures, .log = log, .steps = steps, .report = report
+	};
+	struct ct_report_heat_steps *out = &report->heat.steps;
 	int st = CT_OK;
 
-	*out = (struct ct_report_heat_cycles){ .err_ns = CT_UNKNOWN, .cycles_each = CT_UNKNOWN };
-	if (cycles->n)
+	*out = (struct ct_report_heat_steps){ .err_ns = CT_UNKNOWN, .steps_each = CT_UNKNOWN };
+	if (steps->n)
 		st = paint(&p, out);
 	else
-		out->why = cycles->why;
+		out->why = steps->why;
 	ct_heat_layout_fini(&p.layout);
 	free(p.of_seats);
 	free(p.medians);

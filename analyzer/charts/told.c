@@ -131,33 +131,33 @@ int ct_chart_spans_by_time(const struct ct_report *report, struct ct_arena *memo
 	return CT_OK;
 }
 
-/* Where a cycle begins, in columns. */
-static double place_of(uint64_t cycle, const uint64_t *first, size_t n, uint64_t end)
+/* Where a step begins, in columns. */
+static double place_of(uint64_t step, const uint64_t *first, size_t n, uint64_t end)
 {
 	size_t c = 0;
 	uint64_t next;
 
-	while (c + 1 < n && first[c + 1] <= cycle)
+	while (c + 1 < n && first[c + 1] <= step)
 		c++;
 	next = c + 1 < n ? first[c + 1] : end;
-	if (cycle <= first[c] || next <= first[c])
+	if (step <= first[c] || next <= first[c])
 		return (double)c;
-	return (double)c + fmin((double)(cycle - first[c]) / (double)(next - first[c]), 1);
+	return (double)c + fmin((double)(step - first[c]) / (double)(next - first[c]), 1);
 }
 
-int ct_chart_spans_by_cycle(const struct ct_report *report, struct ct_arena *memory,
-			    const uint64_t *first, size_t n, uint64_t end,
-			    struct ct_chart_spans *spans)
+int ct_chart_spans_by_step(const struct ct_report *report, struct ct_arena *memory,
+			   const uint64_t *first, size_t n, uint64_t end,
+			   struct ct_chart_spans *spans)
 {
 	if (begin(report, memory, spans) != CT_OK)
 		return CT_NOMEM;
 	for (size_t i = 0; i < report->n_findings && n; i++) {
 		const struct ct_finding *f = &report->findings[i];
 
-		if (f->cycle_first == CT_UNKNOWN || f->cycle_last == CT_UNKNOWN)
+		if (f->step_first == CT_UNKNOWN || f->step_last == CT_UNKNOWN)
 			continue;
-		put(spans, f->id, place_of(f->cycle_first, first, n, end) / (double)n,
-		    place_of(f->cycle_last + 1, first, n, end) / (double)n);
+		put(spans, f->id, place_of(f->step_first, first, n, end) / (double)n,
+		    place_of(f->step_last + 1, first, n, end) / (double)n);
 	}
 	return CT_OK;
 }

@@ -51,10 +51,10 @@ struct ct_chart_spans {
 int ct_chart_spans_by_time(const struct ct_report *report, struct ct_arena *memory,
 			   uint64_t begin_ns, uint64_t end_ns, struct ct_chart_spans *spans);
 
-/* Findings by their first and last cycle; columns begin with first[0..n-1], the last one ends before `end`, and all have the same
+/* Findings by their first and last step; columns begin with first[0..n-1], the last one ends before `end`, and all have the same
  * width. 0 or CT_NOMEM. */
-int ct_chart_spans_by_cycle(const struct ct_report *report, struct ct_arena *memory,
-			    const uint64_t *first, size_t n, uint64_t end,
-			    struct ct_chart_spans *spans);
+int ct_chart_spans_by_step(const struct ct_report *report, struct ct_arena *memory,
+			   const uint64_t *first, size_t n, uint64_t end,
+			   struct ct_chart_spans *spans);
 
 #endif

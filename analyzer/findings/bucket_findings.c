@@ -43,18 +43,18 @@ static const char *cause_of(enum ct_bucket_problem problem)
 
 static void add(const struct search *s, const struct ct_buckets *b,
 		const struct ct_bucket_speed *speed, const struct ct_bucket_advice *a,
-		double cycle_ns)
+		double step_ns)
 {
 	const struct ct_study *study = s->study;
 	struct ct_findings *list = s->list;
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_BUCKETS);
-	double pct = 100 * a->gain_ns / cycle_ns, err = 100 * a->gain_err_ns / cycle_ns;
+	double pct = 100 * a->gain_ns / step_ns, err = 100 * a->gain_err_ns / step_ns;
 	double run = (double)study->model->duration_ns / 100,
 	       cap = (double)a->cap_bytes / 1048576.0;
 
 	ct_finding_evidence(list, f, "buckets", b->n, "count", NAN);
-	ct_finding_evidence(list, f, "bytes_in_a_cycle", (double)b->total_bytes, "bytes", NAN);
-	ct_finding_evidence(list, f, "exposed_in_a_cycle", (double)b->exposed_ns, "ns",
+	ct_finding_evidence(list, f, "bytes_in_a_step", (double)b->total_bytes, "bytes", NAN);
+	ct_finding_evidence(list, f, "exposed_in_a_step", (double)b->exposed_ns, "ns",
 			    (double)b->exposed_err_ns);
 	ct_finding_evidence(list, f, "exposed_by_the_model", a->model_ns, "ns", NAN);
 	ct_finding_evidence(list, f, "startup_of_the_median_bucket", 100 * a->startup_ratio, "%",
@@ -62,7 +62,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 	ct_finding_evidence(list, f, "alpha", speed->alpha_ns, "ns", NAN);
 	ct_finding_evidence(list, f, "beta", 1e9 * speed->bytes_per_ns, "bytes/s", NAN);
 	ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN);
-	ct_finding_evidence(list, f, "gain_in_a_cycle", a->gain_ns, "ns", a->gain_err_ns);
+	ct_finding_evidence(list, f, "gain_in_a_step", a->gain_ns, "ns", a->gain_err_ns);
 	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->model->duration_ns);
 	f->severity = f->severity > CT_SEVERITY_WARN ? CT_SEVERITY_WARN : f->severity;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
@@ -77,7 +77,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 				    cap, cap);
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx op=%s buckets=%u bytes=%s problem=%s exposed=%s±%s "
-				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=cycle",
+				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=step",
 				  (unsigned long long)b->comm->key, f->op_name, b->n,
 				  ct_text_bytes(b->total_bytes).s,
 				  a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late",
@@ -88,16 +88,16 @@ static void add(const struct search *s, const struct ct_buckets *b,
 static int look_at(void *arg, const struct ct_buckets *b)
 {
 	const struct search *s = arg;
-	const struct ct_report_cycles *cycles = &s->study->report->cycles;
+	const struct ct_report_steps *steps = &s->study->report->steps;
 	struct ct_bucket_speed speed;
 	struct ct_bucket_advice a;
 
-	if (cycles->time_p50_ns == CT_UNKNOWN || !speed_of(s->study->report, b, &speed))
+	if (steps->time_p50_ns == CT_UNKNOWN || !speed_of(s->study->report, b, &speed))
 		return CT_OK;
-	ct_buckets_advise(b, &speed, cycles->time_p50_ns, &a);
+	ct_buckets_advise(b, &speed, steps->time_p50_ns, &a);
 	if (!a.n || (a.problem != CT_BUCKETS_TOO_SMALL && a.problem != CT_BUCKETS_LAST_LATE))
 		return CT_OK;
-	add(s, b, &speed, &a, (double)cycles->time_p50_ns);
+	add(s, b, &speed, &a, (double)steps->time_p50_ns);
 	return CT_OK;
 }
 
@@ -107,6 +107,6 @@ int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings)
 
 	if (!study->cuts.n)
 		return CT_OK;
-	return ct_buckets_each(study->log, study->exposures, study->cycle_of, study->told, look_at,
+	return ct_buckets_each(study->log, study->exposures, study->step_of, study->told, look_at,
 			       &s);
 }

@@ -15,16 +15,16 @@
 #define CLEAR_SHARE 0.7
 #define MOST_CHANGES 3u
 #define EXPLAINED 0.5	  /* of the loss, by ranks that were late then */
-#define LEAST_WITHIN 0.75 /* of a straggler's cycles, for its loss to be one of these */
-#define LEAST_VARIED 0.1  /* of the pairs of cycles, for a level to be one that comes back */
+#define LEAST_WITHIN 0.75 /* of a straggler's steps, for its loss to be one of these */
+#define LEAST_VARIED 0.1  /* of the pairs of steps, for a level to be one that comes back */
 
-/* Cycles first .. last took longer than those before. */
+/* Steps first .. last took longer than those before. */
 struct rise {
 	uint32_t first, last;
 	double before_ns, after_ns, loss_ns, err_ns, sds;
 };
 
-/* Median time that the reference was inside of operations, of cycles first .. end - 1; NAN: not known. */
+/* Median time that the reference was inside of operations, of steps first .. end - 1; NAN: not known. */
 static double communication(const struct ct_hits *hits, uint32_t first, uint32_t end, double *room)
 {
 	uint32_t n = 0;
@@ -36,7 +36,7 @@ static double communication(const struct ct_hits *hits, uint32_t first, uint32_t
 	return 2 * n < end - first ? NAN : ct_median_high(room, n);
 }
 
-/* The rise at level k, until the time of a cycle is back to what it was. Returns the level behind it. */
+/* The rise at level k, until the time of a step is back to what it was. Returns the level behind it. */
 static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, struct rise *r)
 {
 	const struct ct_level *before = &levels[k - 1];
@@ -47,18 +47,18 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 			    .after_ns = levels[k].median_ns };
 	r->sds = sd > 0 ? (r->after_ns - r->before_ns) / sd : INFINITY;
 	for (; k < n && levels[k].median_ns > LEAST_RISE * r->before_ns; k++) {
-		double cycles = levels[k].end - levels[k].first;
+		double steps = levels[k].end - levels[k].first;
 
-		r->loss_ns += (levels[k].median_ns - r->before_ns) * cycles;
-		r->err_ns += 2 * CT_SE_OF_MEDIAN * cycles *
-			     sqrt(levels[k].sd_ns * levels[k].sd_ns / cycles +
+		r->loss_ns += (levels[k].median_ns - r->before_ns) * steps;
+		r->err_ns += 2 * CT_SE_OF_MEDIAN * steps *
+			     sqrt(levels[k].sd_ns * levels[k].sd_ns / steps +
 				  before->sd_ns * before->sd_ns / (before->end - before->first));
 		r->last = levels[k].end - 1;
 	}
 	return k;
 }
 
-/* What ranks in the list are charged with in those cycles. */
+/* What ranks in the list are charged with in those steps. */
 static double charged_then(const struct ct_time_structure *t, const struct rise *r)
 {
 	double sum = 0;
@@ -67,7 +67,7 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 		const struct ct_hit *hit = &t->hits->all[k];
 		int named = 0;
 
-		if (hit->cycle < r->first || hit->cycle > r->last)
+		if (hit->step < r->first || hit->step > r->last)
 			continue;
 		for (size_t i = 0; i < t->list->n && !named; i++)
 			named = ct_finding_has_seat(t->model, &t->list->all[i], hit->seat) &&
@@ -80,10 +80,10 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 /* The loss of a straggler that was late then, and hardly before or after it. */
 static double lost_then(const struct ct_finding *f, const struct rise *r)
 {
-	double first = (double)f->cycle_first, last = (double)f->cycle_last;
+	double first = (double)f->step_first, last = (double)f->step_last;
 	double from = first > r->first ? first : r->first, to = last < r->last ? last : r->last;
 
-	if (!ct_finding_is_straggler(f) || f->cycle_first == CT_UNKNOWN ||
+	if (!ct_finding_is_straggler(f) || f->step_first == CT_UNKNOWN ||
 	    to - from + 1 < LEAST_WITHIN * (last - first + 1))
 		return 0;
 	return (double)f->loss_ns;
@@ -99,7 +99,7 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 	return (lost > charged ? lost : charged) >= EXPLAINED * r->loss_ns;
 }
 
-/* What becomes slower and faster again and again after as many cycles does so by its program: nothing has changed. */
+/* What becomes slower and faster again and again after as many steps does so by its program: nothing has changed. */
 static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
 {
 	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
@@ -130,7 +130,7 @@ static void explain(const struct ct_time_structure *t, const struct rise *r, uin
 static void add_change(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
 		       double *room)
 {
-	const struct ct_cycles *c = t->cycles;
+	const struct ct_steps *c = t->steps;
 	struct ct_findings *list = t->list;
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CHANGE_POINT);
 	double err = c->err_ns == CT_UNKNOWN ? NAN : (double)c->err_ns;
@@ -138,23 +138,23 @@ static void add_change(const struct ct_time_structure *t, const struct rise *r, 
 	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
 	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
-	f->cycle_first = r->first;
-	f->cycle_last = r->last;
+	f->step_first = r->first;
+	f->step_last = r->last;
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
 	f->line = ct_arena_printf(
-		list->memory, "cycle=%u before=%s after=%s (+%s) loss=%s±%s share=%s cycles=%u..%u",
+		list->memory, "step=%u before=%s after=%s (+%s) loss=%s±%s share=%s steps=%u..%u",
 		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,
 		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s, ct_text_ns(f->loss_ns).s,
 		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, r->first, r->last);
-	ct_finding_evidence(list, f, "cycle_before", r->before_ns, "ns", err);
-	ct_finding_evidence(list, f, "cycle_after", r->after_ns, "ns", err);
+	ct_finding_evidence(list, f, "step_before", r->before_ns, "ns", err);
+	ct_finding_evidence(list, f, "step_after", r->after_ns, "ns", err);
 	explain(t, r, from, f, room);
 }
 
 int ct_shifts_report(const struct ct_time_structure *t)
 {
-	const struct ct_cycles *c = t->cycles;
+	const struct ct_steps *c = t->steps;
 	uint64_t *times = malloc((c->n + 1u) * sizeof(*times));
 	double *room = malloc((c->n + 1u) * sizeof(*room));
 	struct ct_level levels[CT_SHIFT_LEVELS];

@@ -211,11 +211,11 @@ static int say_unproven(struct choice *c)
 				 "%s of %s operations lack members: the rest shows no late rank, "
 				 "which proves little",
 				 ct_text_count(model->incomplete).s, ct_text_count(all).s);
-	else if (ct_cycles_hide(c->j->cycles, CT_LEAST_GAIN, &kept_ns, &others_ns))
+	else if (ct_steps_hide(c->j->steps, CT_LEAST_GAIN, &kept_ns, &others_ns))
 		ct_verdict_doubt(report,
-				 "%u of %u cycles were looked at one by one, of %s on average; the "
+				 "%u of %u steps were looked at one by one, of %s on average; the "
 				 "others took %s, and why is not known",
-				 c->j->cycles->n_kept, c->j->cycles->n,
+				 c->j->steps->n_kept, c->j->steps->n,
 				 ct_text_ns((uint64_t)kept_ns).s,
 				 ct_text_ns((uint64_t)others_ns).s);
 	else

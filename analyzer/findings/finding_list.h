@@ -27,7 +27,7 @@ struct ct_findings {
 
 void ct_findings_fini(struct ct_findings *list);
 
-/* One more, of which nothing is known yet: times, loss, cycles unknown, severity info, confidence none. Valid until the
+/* One more, of which nothing is known yet: times, loss, steps unknown, severity info, confidence none. Valid until the
  * next one is added. */
 struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kind kind);
 

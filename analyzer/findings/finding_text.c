@@ -130,22 +130,21 @@ static void say_stalls(const struct ct_model *model, const struct ct_finding *f,
 		       f->n_ranks == 1 ? "s" : "", loss);
 }
 
-/* Of what a cycle takes longer, for it to be said that communication does. That it does not, one rank's operations do not
+/* Of what a step takes longer, for it to be said that communication does. That it does not, one rank's operations do not
  * prove: a pipeline behind a slow link stands still outside of them. */
 #define MOSTLY 0.7
 
 static void say_change(const struct ct_model *model, const struct ct_finding *f,
 		       struct ct_report *report)
 {
-	double before = ct_finding_fact(f, "cycle_before"),
-	       after = ct_finding_fact(f, "cycle_after");
+	double before = ct_finding_fact(f, "step_before"), after = ct_finding_fact(f, "step_after");
 	double inside = ct_finding_fact(f, "in_communication_after") -
 			ct_finding_fact(f, "in_communication_before");
 	const char *loss = loss_text(model, f, f->at_most, report->memory);
 
 	ct_verdict_say(report, CT_VERDICT_CHANGE_POINT, f->confidence,
 		       "from step %llu on a step takes %s instead of %s, which costs %s%s",
-		       (unsigned long long)f->cycle_first, ct_text_ns((uint64_t)after).s,
+		       (unsigned long long)f->step_first, ct_text_ns((uint64_t)after).s,
 		       ct_text_ns((uint64_t)before).s, loss,
 		       inside >= MOSTLY * (after - before)
 			       ? "; the extra time is inside communication"
@@ -237,7 +236,7 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 
 	if (f->kind == CT_FINDING_CHANGE_POINT)
 		return ct_arena_printf(memory, "steps take longer from step %llu on (%s)",
-				       (unsigned long long)f->cycle_first,
+				       (unsigned long long)f->step_first,
 				       ct_text_pct(f->loss_pct).s);
 	if (f->kind == CT_FINDING_IMBALANCE)
 		return ct_arena_printf(memory, "uneven work costs another %s",

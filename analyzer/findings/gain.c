@@ -6,7 +6,7 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/units.h"
 
-/* Cycles that are told of stand for the run if they are so much of it, %. */
+/* Steps that are told of stand for the run if they are so much of it, %. */
 #define MOST_OF_RUN 50.0
 /* Errors of a rank's spans together, of the run, %. */
 #define MOST_ERRORS 50.0
@@ -91,10 +91,10 @@ const struct ct_report_stage *ct_gain_schedule(const struct ct_report *report)
 	for (size_t i = 0; i < report->n_stages; i++) {
 		const struct ct_report_stage *s = &report->stages[i];
 
-		if (s->ideal_ns == CT_UNKNOWN || !s->cycles_ns || isnan(s->microbatches))
+		if (s->ideal_ns == CT_UNKNOWN || !s->steps_ns || isnan(s->microbatches))
 			return NULL;
-		if (!most || (double)s->ideal_ns / (double)s->cycles_ns >
-				     (double)most->ideal_ns / (double)most->cycles_ns)
+		if (!most || (double)s->ideal_ns / (double)s->steps_ns >
+				     (double)most->ideal_ns / (double)most->steps_ns)
 			most = s;
 	}
 	return most;
@@ -104,5 +104,5 @@ double ct_gain_bubble_pct(const struct ct_report *report)
 {
 	const struct ct_report_stage *s = ct_gain_schedule(report);
 
-	return s ? 100 * (double)s->ideal_ns / (double)s->cycles_ns : NAN;
+	return s ? 100 * (double)s->ideal_ns / (double)s->steps_ns : NAN;
 }

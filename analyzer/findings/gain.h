@@ -10,7 +10,7 @@
  * time that they waited for it, and the time that a replay without it saves. */
 double ct_gain_pct(const struct ct_report *report);
 
-/* How long a rank stood waiting for communication, %, with its error: of the cycles' time, or, where that is not most of the
+/* How long a rank stood waiting for communication, %, with its error: of the steps' time, or, where that is not most of the
  * run, of the run. Of the rank that did so longest. */
 double ct_gain_exposed_pct(const struct ct_report *report);
 

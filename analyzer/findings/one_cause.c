@@ -26,17 +26,17 @@ static int can_explain(const struct ct_finding *f)
 	}
 }
 
-/* By cycles where both have them: times of losses are in cells of a 64th of the run. */
+/* By steps where both have them: times of losses are in cells of a 64th of the run. */
 static int is_then(const struct ct_finding *f, const struct ct_finding *change)
 {
 	double begin = (double)f->begin_at_ns, end = (double)f->end_at_ns;
 	double from = (double)change->begin_at_ns, to = (double)change->end_at_ns;
 
-	if (f->cycle_first != CT_UNKNOWN && f->cycle_last != CT_UNKNOWN) {
-		begin = (double)f->cycle_first;
-		end = (double)f->cycle_last;
-		from = (double)change->cycle_first;
-		to = (double)change->cycle_last;
+	if (f->step_first != CT_UNKNOWN && f->step_last != CT_UNKNOWN) {
+		begin = (double)f->step_first;
+		end = (double)f->step_last;
+		from = (double)change->step_first;
+		to = (double)change->step_last;
 	}
 	return fabs(begin - from) <= APART * (to - from) && fabs(end - to) <= APART * (to - from);
 }
@@ -59,15 +59,15 @@ static struct ct_finding *explains(struct ct_findings *list, const struct ct_fin
 static void hand_over(struct ct_findings *list, const struct ct_finding *change,
 		      struct ct_finding *f)
 {
-	ct_finding_evidence(list, f, "since_cycle", (double)change->cycle_first, "", NAN);
+	ct_finding_evidence(list, f, "since_step", (double)change->step_first, "", NAN);
 	for (size_t i = 0; i < change->n_evidence; i++) {
 		const struct ct_evidence *e = &change->evidence[i];
 
-		if (strncmp(e->name, "cycle_", 6) == 0)
+		if (strncmp(e->name, "step_", 5) == 0)
 			ct_finding_evidence(list, f, e->name, e->value, e->unit, e->err);
 	}
-	f->line = ct_arena_printf(list->memory, "%s since_cycle=%llu", f->line,
-				  (unsigned long long)change->cycle_first);
+	f->line = ct_arena_printf(list->memory, "%s since_step=%llu", f->line,
+				  (unsigned long long)change->step_first);
 }
 
 static void drop(struct ct_findings *list, size_t i)

@@ -62,14 +62,14 @@ static int is_explained(const struct ct_findings *list, double pct)
 struct part {
 	const struct ct_comm *comm;
 	const struct ct_report_comm *row;
-	double pct, err_pct, wait_pct; /* of its members' cycles: transfer, and waiting before it */
+	double pct, err_pct, wait_pct; /* of its members' steps: transfer, and waiting before it */
 	uint32_t alike;		       /* how many like it are among the parts, with it */
 	int is_first;		       /* of those, the one with most */
 };
 
 CT_SORT_BY(by_pct, struct part, CT_DOWN(pct))
 
-/* Of its members' cycles, those that are known. What tensor parallelism exposes, its layers need at once; the waits of a
+/* Of its members' steps, those that are known. What tensor parallelism exposes, its layers need at once; the waits of a
  * pipeline are its bubble. */
 static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct part *p)
 {
@@ -83,7 +83,7 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 
 		if (seat && !s->told[seat - 1])
 			return 0;
-		time += seat ? (double)s->exposed.ranks[seat - 1].cycle_ns : 0;
+		time += seat ? (double)s->exposed.ranks[seat - 1].step_ns : 0;
 	}
 	if (!p->row || time <= 0 || (p->row->role && strcmp(p->row->role, "tp") == 0) ||
 	    (double)e->unclear_ns > 0.1 * (double)e->exposed_ns)
@@ -147,7 +147,7 @@ static void find_comm(const struct ct_study *s, const struct part *p, struct ct_
 	f->advice = "start these operations earlier, or prefetch, so that compute overlaps them; "
 		    "where that is not possible, move fewer bytes";
 	f->line = ct_arena_printf(list->memory,
-				  "comm=%016llx role=%s%s transfer=%s±%s of=cycle wait=%s",
+				  "comm=%016llx role=%s%s transfer=%s±%s of=step wait=%s",
 				  (unsigned long long)p->comm->key, role, comms,
 				  ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s,
 				  ct_text_pct(p->wait_pct).s);
@@ -177,7 +177,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 		       enum told *told)
 {
 	const struct ct_report_exposed *e = &s->report->exposed;
-	const char *of = e->of_cycles ? "cycle" : "run";
+	const char *of = e->of_steps ? "step" : "run";
 	struct ct_finding *f;
 
 	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
@@ -237,7 +237,7 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 /* One pipeline: the mean of what its stages waited for late senders. */
 struct pipeline {
 	const struct ct_bubble *first;
-	double pct, err_pct, ideal_pct; /* of the cycle */
+	double pct, err_pct, ideal_pct; /* of the step */
 };
 
 /* Stages first .. end - 1 are those of one pipeline that are on record. 0: it is not known of all. */
@@ -252,10 +252,10 @@ static int weigh_pipeline(const struct ct_study *s, uint32_t first, uint32_t end
 		const struct ct_bubble *one = &s->bubbles.all[i];
 
 		/* what computing hid is no loss */
-		if (one->at_most || one->unknown || !one->cycle_ns)
+		if (one->at_most || one->unknown || !one->step_ns)
 			return 0;
-		p->pct += 100 * (double)one->bubble_ns / (double)one->cycle_ns / n;
-		p->err_pct += 100 * (double)one->err_ns / (double)one->cycle_ns / n;
+		p->pct += 100 * (double)one->bubble_ns / (double)one->step_ns / n;
+		p->err_pct += 100 * (double)one->err_ns / (double)one->step_ns / n;
 	}
 	return end - first == p->first->stages && !isnan(p->ideal_pct);
 }
@@ -269,19 +269,19 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	ct_finding_evidence(list, f, "bubble", p->pct, "%", p->err_pct);
 	ct_finding_evidence(list, f, "ideal_bubble", p->ideal_pct, "%", NAN);
 	ct_finding_evidence(list, f, "stages", b->stages, "count", NAN);
-	ct_finding_evidence(list, f, "microbatches", b->per_cycle, "count", NAN);
+	ct_finding_evidence(list, f, "microbatches", b->per_step, "count", NAN);
 	ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN);
 	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARN, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
 	f->cause = "pipeline stages wait for each other longer than the schedule requires";
 	f->advice = "balance the stages' layers, or use more micro-batches";
-	f->line = ct_arena_printf(
-		list->memory,
-		"comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=cycle "
-		"stages=%u microbatches=%.0f",
-		(unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
-		ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages, b->per_cycle);
+	f->line = ct_arena_printf(list->memory,
+				  "comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=step "
+				  "stages=%u microbatches=%.0f",
+				  (unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
+				  ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages,
+				  b->per_step);
 }
 
 /* Copies of a pipeline wait alike: the worst one stands for all. */

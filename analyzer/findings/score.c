@@ -10,7 +10,7 @@
 
 #define GOOD 85
 #define FAIR 70
-#define LEAST_CYCLES 10u
+#define LEAST_STEPS 10u
 #define LEAST_PARTS 2u
 #define MOSTLY 0.5 /* of the bytes */
 
@@ -86,7 +86,7 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 			 struct ct_score_part *part)
 {
 	struct ct_score_mean mean = ct_score_stability(links);
-	const struct ct_report_cycles *cycles = &report->cycles;
+	const struct ct_report_steps *steps = &report->steps;
 	double *times, median;
 
 	part->from = "n/a: neither transfers nor steps to measure it by";
@@ -97,16 +97,16 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 		    "variation of transfer times within a kind, by time");
 		return CT_OK;
 	}
-	if ((!cycles->anchor_comm_key && !cycles->marker) || cycles->n_items < LEAST_CYCLES)
+	if ((!steps->anchor_comm_key && !steps->marker) || steps->n_items < LEAST_STEPS)
 		return CT_OK;
-	times = malloc(cycles->n_items * sizeof(*times));
+	times = malloc(steps->n_items * sizeof(*times));
 	if (!times)
 		return CT_NOMEM;
-	for (size_t i = 0; i < cycles->n_items; i++)
-		times[i] = (double)cycles->items[i].time_ns;
-	median = ct_median(times, cycles->n_items);
+	for (size_t i = 0; i < steps->n_items; i++)
+		times[i] = (double)steps->items[i].time_ns;
+	median = ct_median(times, steps->n_items);
 	if (median > 0)
-		set(part, 1 - 2 * ct_spread(times, cycles->n_items, median) / median,
+		set(part, 1 - 2 * ct_spread(times, steps->n_items, median) / median,
 		    "variation of step times");
 	free(times);
 	return CT_OK;

@@ -29,7 +29,7 @@ struct ct_score_mean ct_score_stability(const struct ct_links *links);
 /* Latency of NCCL's fastest protocol by NCCL's model, src/graph/tuning.cc: base + steps of a ring or tree. 0: none. */
 double ct_score_nccl_alpha_ns(unsigned op, uint32_t n, uint32_t n_hosts);
 
-/* report->score; after ranks, cycles and links. ideal_ratio: what the run would have taken with equally fast ranks, of
+/* report->score; after ranks, steps and links. ideal_ratio: what the run would have taken with equally fast ranks, of
  * what it took; NAN: not known, then the ranks' waits tell. 0 or CT_NOMEM. */
 int ct_score_fill(const struct ct_links *links, double ideal_ratio, struct ct_report *report);
 

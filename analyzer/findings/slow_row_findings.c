@@ -200,8 +200,8 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 			    (double)ct_replay_of_run(j, row->gain_ns, run), "ns", NAN);
 	name = who(row, f, memory);
 	say_loss(t, row, f);
-	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s steps=%u/%u", name,
-				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s slow_steps=%u/%u",
+				  name, ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s,
 				  ct_text_ns(ct_whole((double)loss / in_run)).s, (unsigned)steps,
 				  j->engine.n_steps);

@@ -15,11 +15,11 @@
 #include "trace/status.h"
 
 #define LEAST_STALL_NS 30e6   /* and ... */
-#define LEAST_STALL_SHARE 0.1 /* ... of a cycle */
+#define LEAST_STALL_SHARE 0.1 /* ... of a step */
 #define GATE 0.01	      /* of the run, that the stalls cost */
-#define SAMPLED_ERRORS 2.0    /* standard errors of a sum over a part of the cycles that are told */
+#define SAMPLED_ERRORS 2.0    /* standard errors of a sum over a part of the steps that are told */
 #define MANY 3u		      /* ranks with stalls of their own that are one finding */
-#define NEAR 0.1	      /* of the period, or one cycle */
+#define NEAR 0.1	      /* of the period, or one step */
 #define MOST_OF_TURNS 0.6     /* of the stalls by turns, that one rank has */
 
 struct search {
@@ -38,15 +38,15 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit
 	const struct ct_time_structure *t = s->t;
 
 	return (struct ct_stall){
-		.cycle = hit->cycle,
+		.step = hit->step,
 		.seat = hit->seat,
 		.ns = (double)hit->charged_ns,
 		.err_ns = (double)hit->err_ns,
-		.stretch = ct_sample_stretch(&t->log->sample, t->cycles->cut_ns[hit->cycle]),
+		.stretch = ct_sample_stretch(&t->log->sample, t->steps->cut_ns[hit->step]),
 	};
 }
 
-/* The hits of each seat, by cycle: by_seat[first[seat]] .. by_seat[first[seat + 1] - 1]. */
+/* The hits of each seat, by step: by_seat[first[seat]] .. by_seat[first[seat + 1] - 1]. */
 static void sort_by_seat(struct search *s)
 {
 	const struct ct_hits *hits = s->t->hits;
@@ -70,7 +70,7 @@ static uint32_t charges_of(const struct search *s, uint32_t seat)
 	for (uint32_t i = s->first[seat]; i < s->first[seat + 1]; i++) {
 		const struct ct_hit *hit = &hits->all[s->by_seat[i]];
 
-		if (hits->kept[hit->cycle])
+		if (hits->kept[hit->step])
 			s->room[n++] = stall_of(s, hit);
 	}
 	return n;
@@ -83,7 +83,7 @@ static uint32_t charges_of_all(const struct search *s)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < hits->n; k++) {
-		if (hits->kept[hits->all[k].cycle] && !s->taken[hits->all[k].seat])
+		if (hits->kept[hits->all[k].step] && !s->taken[hits->all[k].seat])
 			s->room[n++] = stall_of(s, &hits->all[k]);
 	}
 	return n;
@@ -94,10 +94,10 @@ static uint32_t charges_of_all(const struct search *s)
 /* All that is told of a pattern's length and cost. */
 struct cost {
 	struct ct_stall_loss loss; /* of the whole run */
-	uint32_t outside;	   /* stalls before the first cycle or behind the last one */
+	uint32_t outside;	   /* stalls before the first step or behind the last one */
 };
 
-/* Does the rule have a stall around a cycle (n: the first one behind the last)? */
+/* Does the rule have a stall around a step (n: the first one behind the last)? */
 static int is_due(const struct ct_stall_pattern *p, double at)
 {
 	double within = NEAR * p->every > 1 ? NEAR * p->every : 1;
@@ -106,7 +106,7 @@ static int is_due(const struct ct_stall_pattern *p, double at)
 				fabs(p->first - p->every - at) <= within);
 }
 
-/* Stalls of `seats` outside of the cycles, where the rule has one: of what they cost only the charge is known. `each`: the
+/* Stalls of `seats` outside of the steps, where the rule has one: of what they cost only the charge is known. `each`: the
  * rule is each rank's own. */
 static void add_outside(const struct search *s, const struct ct_stall_pattern *p, int each,
 			struct cost *cost)
@@ -120,16 +120,16 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 		double charged = (double)hit->charged_ns;
 
 		if (!s->seats[hit->seat] || charged < p->typical_ns / 2 ||
-		    !is_due(each ? &s->patterns[hit->seat] : p, hit->cycle ? hit->cycle : -1.0))
+		    !is_due(each ? &s->patterns[hit->seat] : p, hit->step ? hit->step : -1.0))
 			continue;
-		behind |= hit->cycle > 0;
+		behind |= hit->step > 0;
 		cost->outside++;
 		cost->loss.ns += charged < typical ? charged : typical;
 		cost->loss.err_ns += charged < 0.9 * typical ? typical - charged : 0.1 * typical;
 	}
-	tail_ns = (double)(t->model->duration_ns - t->cycles->cut_ns[t->cycles->n]);
+	tail_ns = (double)(t->model->duration_ns - t->steps->cut_ns[t->steps->n]);
 	/* nobody is charged, but there was time for one */
-	if (!behind && !each && is_due(p, t->cycles->n) && tail_ns >= typical)
+	if (!behind && !each && is_due(p, t->steps->n) && tail_ns >= typical)
 		cost->loss.err_ns += typical;
 }
 
@@ -137,8 +137,8 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 static int find_cost(const struct search *s, const struct ct_stall *events,
 		     const struct ct_stall_pattern *p, int each, struct cost *cost)
 {
-	const struct ct_cycles *c = s->t->cycles;
-	const struct ct_stall_cycles cycles = { c->cut_ns, s->t->hits->kept, c->n };
+	const struct ct_steps *c = s->t->steps;
+	const struct ct_stall_steps steps = { c->cut_ns, s->t->hits->kept, c->n };
 	double share = ct_hits_share(s->t->hits);
 	double sampled = sqrt((1 - share) /
 			      (p->n ? p->n : 1)); /* of the sum, by which stalls were seen */
@@ -147,7 +147,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 	*cost = (struct cost){ 0 };
 	if (!p->n)
 		return CT_OK;
-	st = ct_stalls_cost(&cycles, events, p->n, p, &cost->loss);
+	st = ct_stalls_cost(&steps, events, p->n, p, &cost->loss);
 	cost->loss.ns /= share;
 	cost->loss.err_ns = cost->loss.err_ns / share + SAMPLED_ERRORS * sampled * cost->loss.ns;
 	if (st == CT_OK)
@@ -187,10 +187,10 @@ static void set_evidence(const struct search *s, const struct ct_stall_pattern *
 	struct ct_findings *list = s->t->list;
 
 	ct_finding_evidence(list, f, "stalls", p->n, "count", NAN);
-	ct_finding_evidence(list, f, "every", p->every > 0 ? p->every : NAN, "cycles", NAN);
+	ct_finding_evidence(list, f, "every", p->every > 0 ? p->every : NAN, "steps", NAN);
 	ct_finding_evidence(list, f, "stall_mean", cost->loss.ns / (p->n + cost->outside), "ns",
 			    cost->loss.err_ns / (p->n + cost->outside));
-	ct_finding_evidence(list, f, "stalls_outside_cycles", cost->outside, "count", NAN);
+	ct_finding_evidence(list, f, "stalls_outside_steps", cost->outside, "count", NAN);
 	if (cost->loss.missed)
 		ct_finding_evidence(list, f, "stalls_not_charged", cost->loss.missed, "count", NAN);
 	ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN);
@@ -201,14 +201,14 @@ static void set_evidence(const struct search *s, const struct ct_stall_pattern *
 static void set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 			const struct cost *cost, struct ct_finding *f)
 {
-	const struct ct_cycles *c = s->t->cycles;
+	const struct ct_steps *c = s->t->steps;
 
 	ct_finding_loss(f, (uint64_t)cost->loss.ns, (uint64_t)cost->loss.err_ns,
 			s->t->model->duration_ns);
 	f->confidence = p->every > 0 && p->n >= 2 * CT_STALL_LEAST ? CT_CONFIDENCE_HIGH
 								   : CT_CONFIDENCE_MEDIUM;
-	f->cycle_first = p->first;
-	f->cycle_last = p->last;
+	f->step_first = p->first;
+	f->step_last = p->last;
 	f->begin_at_ns = c->cut_ns[p->first];
 	f->end_at_ns = c->cut_ns[p->last + 1];
 	ct_finding_because(f, CT_WHY_STALLS);
@@ -237,7 +237,7 @@ static void set_line(const struct search *s, const struct ct_stall_pattern *p,
 	uint32_t n = p->n + cost->outside;
 
 	f->line = ct_arena_printf(
-		memory, "%s every=%s cycles stall=%s±%s %s loss=%s±%s share=%s cycles=%u..%u", who,
+		memory, "%s every=%s steps stall=%s±%s %s loss=%s±%s share=%s steps=%u..%u", who,
 		every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
 		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count, ct_text_ns(f->loss_ns).s,
 		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, p->first, p->last);
@@ -338,7 +338,7 @@ static void mark_seats(const struct search *s, const struct ct_stall_pattern *p)
 	}
 }
 
-CT_SORT_BY(by_cycle, struct ct_stall, CT_UP(cycle) ?: CT_UP(seat))
+CT_SORT_BY(by_step, struct ct_stall, CT_UP(step) ?: CT_UP(seat))
 
 /* Several ranks that count for themselves, their `n` events in s->events. */
 static int search_each(const struct search *s, uint32_t n)
@@ -349,24 +349,24 @@ static int search_each(const struct search *s, uint32_t n)
 
 	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++)
 		s->seats[seat] = s->patterns[seat].n > 0;
-	qsort(s->events, n, sizeof(*s->events), by_cycle);
+	qsort(s->events, n, sizeof(*s->events), by_step);
 	st = find_cost(s, s->events, &all, 1, &cost);
 	if (st == CT_OK && is_costly(s, &cost))
 		add_rotating(s, &all, &cost, 1);
 	return st;
 }
 
-/* Of the cycle of hits->all[*k] the longest charge, of the seat or of one without a period of its own; NULL: there is none.
- * *k: the first charge of the next cycle. */
-static const struct ct_hit *longest_of_cycle(const struct search *s, uint32_t seat, uint32_t *k)
+/* Of the step of hits->all[*k] the longest charge, of the seat or of one without a period of its own; NULL: there is none.
+ * *k: the first charge of the next step. */
+static const struct ct_hit *longest_of_step(const struct search *s, uint32_t seat, uint32_t *k)
 {
 	const struct ct_hits *hits = s->t->hits;
 	const struct ct_hit *longest = NULL;
-	uint32_t cycle = hits->all[*k].cycle;
+	uint32_t step = hits->all[*k].step;
 
-	for (; *k < hits->n && hits->all[*k].cycle == cycle; ++*k) {
+	for (; *k < hits->n && hits->all[*k].step == step; ++*k) {
 		const struct ct_hit *hit = &hits->all[*k];
-		int counts = hits->kept[cycle] && !s->taken[hit->seat] &&
+		int counts = hits->kept[step] && !s->taken[hit->seat] &&
 			     (hit->seat == seat || !s->patterns[hit->seat].n);
 
 		if (counts && (!longest || hit->charged_ns > longest->charged_ns))
@@ -383,7 +383,7 @@ static int has_only_turns(const struct search *s, uint32_t seat)
 
 	memset(s->seats, 0, s->t->model->n_seats);
 	for (uint32_t k = 0; k < s->t->hits->n;) {
-		const struct ct_hit *hit = longest_of_cycle(s, seat, &k);
+		const struct ct_hit *hit = longest_of_step(s, seat, &k);
 
 		if (!hit || (double)hit->charged_ns < s->patterns[seat].typical_ns / 2)
 			continue;
@@ -469,7 +469,7 @@ int ct_stalls_report(const struct ct_time_structure *t)
 	s.seats = calloc(n, 1);
 	s.taken = calloc(n, 1);
 	s.patterns = calloc(n, sizeof(*s.patterns));
-	s.threshold_ns = LEAST_STALL_SHARE * (double)t->cycles->median_ns;
+	s.threshold_ns = LEAST_STALL_SHARE * (double)t->steps->median_ns;
 	if (s.threshold_ns < LEAST_STALL_NS)
 		s.threshold_ns = LEAST_STALL_NS;
 	s.by_seat = calloc(t->hits->n + 1u, sizeof(*s.by_seat));

@@ -13,11 +13,11 @@
 #include "analyzer/model/model.h"
 #include "trace/status.h"
 
-#define CLEAR_SHARE 0.7	     /* of the charges, for one reason to be named */
-#define LEAST_CHARGED 0.25   /* of the loss, for the cycles' charges to tell when it was */
-#define EVERYWHERE 0.75	     /* of the run, to be persistent */
-#define MOST_TRANSIENT 0.33  /* of the run, to be transient, ... */
-#define TRANSIENT_CYCLES 50u /* ... and no more cycles */
+#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
+#define LEAST_CHARGED 0.25  /* of the loss, for the steps' charges to tell when it was */
+#define EVERYWHERE 0.75	    /* of the run, to be persistent */
+#define MOST_TRANSIENT 0.33 /* of the run, to be transient, ... */
+#define TRANSIENT_STEPS 50u /* ... and no more steps */
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/dev/algorithms/stalls.md) */
 
@@ -159,16 +159,16 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 
 /* ---- when ---- */
 
-/* Charges of the seats by cycle; room[n_cycles]. Returns their sum. */
-static double by_cycle(const struct ct_hits *hits, const uint8_t *seats, double *room)
+/* Charges of the seats by step; room[n_steps]. Returns their sum. */
+static double by_step(const struct ct_hits *hits, const uint8_t *seats, double *room)
 {
 	double sum = 0;
 
-	memset(room, 0, hits->n_cycles * sizeof(*room));
+	memset(room, 0, hits->n_steps * sizeof(*room));
 	for (uint32_t k = 0; k < hits->n; k++) {
 		if (!seats[hits->all[k].seat])
 			continue;
-		room[hits->all[k].cycle] += (double)hits->all[k].charged_ns;
+		room[hits->all[k].step] += (double)hits->all[k].charged_ns;
 		sum += (double)hits->all[k].charged_ns;
 	}
 	return sum;
@@ -179,15 +179,15 @@ static const char *pattern_of(const struct ct_time_structure *t, const struct ct
 {
 	double run_ns = (double)t->model->duration_ns;
 	double span_ns = (double)f->end_at_ns - (double)f->begin_at_ns;
-	uint64_t cycles = f->cycle_last - f->cycle_first + 1;
+	uint64_t steps = f->step_last - f->step_first + 1;
 
 	if (f->kind == CT_FINDING_IMBALANCE || span_ns >= EVERYWHERE * run_ns)
 		return "persistent";
-	return span_ns <= MOST_TRANSIENT * run_ns && cycles <= TRANSIENT_CYCLES ? "transient"
-										: "part-of-run";
+	return span_ns <= MOST_TRANSIENT * run_ns && steps <= TRANSIENT_STEPS ? "transient"
+									      : "part-of-run";
 }
 
-/* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
+/* "when=all steps=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
  * quarters of it, no times. */
 static void tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 {
@@ -197,9 +197,9 @@ static void tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 	if (strcmp(pattern, "persistent") != 0)
 		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
 				       ct_text_ns(f->end_at_ns).s);
-	f->line = ct_arena_printf(memory, "%s when=%s cycles=%llu..%llu pattern=%s", f->line, when,
-				  (unsigned long long)f->cycle_first,
-				  (unsigned long long)f->cycle_last, pattern);
+	f->line = ct_arena_printf(memory, "%s when=%s steps=%llu..%llu pattern=%s", f->line, when,
+				  (unsigned long long)f->step_first,
+				  (unsigned long long)f->step_last, pattern);
 }
 
 static int is_whole_run(const struct ct_time_structure *t, const struct ct_finding *f)
@@ -207,17 +207,17 @@ static int is_whole_run(const struct ct_time_structure *t, const struct ct_findi
 	return f->begin_at_ns == 0 && f->end_at_ns >= t->model->duration_ns;
 }
 
-/* The cycles of the finding's times. */
-static void set_cycles(const struct ct_time_structure *t, struct ct_finding *f)
+/* The steps of the finding's times. */
+static void set_steps(const struct ct_time_structure *t, struct ct_finding *f)
 {
-	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
-	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
+	uint32_t first = ct_step_at(t->steps, f->begin_at_ns);
+	uint32_t last = ct_step_at(t->steps, f->end_at_ns);
 
-	f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
-	f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
+	f->step_first = first == CT_NO_STEP ? 0 : first;
+	f->step_last = last == CT_NO_STEP ? t->steps->n - 1 : last;
 }
 
-/* What a finding's ranks are charged with by cycle; of several, what the rest waited for them. 0 or CT_NOMEM. */
+/* What a finding's ranks are charged with by step; of several, what the rest waited for them. 0 or CT_NOMEM. */
 static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
 		      const uint8_t *seats, double *room, double *sum)
 {
@@ -225,12 +225,12 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	int st = CT_OK;
 
 	if (f->n_ranks > 1) {
-		st = ct_hits_collect(t->model, t->log, t->cycles, seats, &together);
+		st = ct_hits_collect(t->model, t->log, t->steps, seats, &together);
 		if (st == CT_OK)
-			*sum = by_cycle(&together, seats, room);
+			*sum = by_step(&together, seats, room);
 		ct_hits_fini(&together);
 	} else {
-		*sum = by_cycle(t->hits, seats, room);
+		*sum = by_step(t->hits, seats, room);
 	}
 	*sum /= ct_hits_share(t->hits);
 	return st;
@@ -239,7 +239,7 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 /* Nobody is slow throughout, and all wait. */
 static void explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
 {
-	set_cycles(t, f);
+	set_steps(t, f);
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
 	tell_when(t, f);
 }
@@ -248,12 +248,12 @@ static void explain_imbalance(const struct ct_time_structure *t, struct ct_findi
 static int find_when(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *seats,
 		     double *room)
 {
-	const struct ct_cycles *c = t->cycles;
+	const struct ct_steps *c = t->steps;
 	struct ct_late_span span;
 	double sum = 0;
 	int st;
 
-	set_cycles(t, f);
+	set_steps(t, f);
 	if (is_whole_run(t, f))
 		return CT_OK;
 	st = charges_of(t, f, seats, room, &sum);
@@ -262,8 +262,8 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 	st = ct_late_span_find(room, c->n, &span);
 	if (st != CT_OK)
 		return st == CT_NOTFOUND ? CT_OK : st;
-	f->cycle_first = span.first;
-	f->cycle_last = span.last;
+	f->step_first = span.first;
+	f->step_last = span.last;
 	f->begin_at_ns = c->cut_ns[span.first];
 	f->end_at_ns = c->cut_ns[span.last + 1];
 	return CT_OK;
@@ -282,7 +282,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 static int explain_stragglers(const struct ct_time_structure *t)
 {
 	uint8_t *seats = calloc(t->model->n_seats + 1u, 1);
-	double *room = calloc(t->hits->n_cycles + 1u, sizeof(*room));
+	double *room = calloc(t->hits->n_steps + 1u, sizeof(*room));
 	int st = seats && room ? CT_OK : CT_NOMEM;
 
 	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
@@ -305,7 +305,7 @@ int ct_time_structure(const struct ct_time_structure *t)
 {
 	int st;
 
-	if (!t->cycles->n)
+	if (!t->steps->n)
 		return CT_OK;
 	st = explain_stragglers(t);
 	if (st == CT_OK)

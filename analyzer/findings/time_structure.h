@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time_structure.h — what the cycles of a run tell: how steadily somebody is late and why, stalls that follow a rule, and
- * when the cycles became longer. docs/dev/algorithms/stalls.md. One thread. */
-#ifndef CT_CYCLE_TIME_STRUCTURE_H
-#define CT_CYCLE_TIME_STRUCTURE_H
+/* time_structure.h — what the steps of a run tell: how steadily somebody is late and why, stalls that follow a rule, and
+ * when the steps became longer. docs/dev/algorithms/stalls.md. One thread. */
+#ifndef CT_STEP_TIME_STRUCTURE_H
+#define CT_STEP_TIME_STRUCTURE_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/step_blame.h"
@@ -13,7 +13,7 @@
 struct ct_time_structure {
 	const struct ct_model *model;
 	const struct ct_tape *log;
-	const struct ct_cycles *cycles;
+	const struct ct_steps *steps;
 	const struct ct_hits *hits;
 	struct ct_findings *list;
 };
@@ -39,7 +39,7 @@ double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns);
 int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat);
 
 /* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count,
- * `count` of them at a time; from cycles with a hit of least_ns only. */
+ * `count` of them at a time; from steps with a hit of least_ns only. */
 void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 			const uint8_t *seats, uint32_t count, double least_ns);
 

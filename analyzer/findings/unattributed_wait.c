@@ -16,7 +16,7 @@
 
 /* Of the time of all stalls, for the longest one to be all there is to say. */
 #define NEARLY_ALL 0.8
-/* A single stall has its rank told if there was no other, and it is as long and no less than two cycles: shorter ones every
+/* A single stall has its rank told if there was no other, and it is as long and no less than two steps: shorter ones every
  * machine has, and one of several may hit anybody. */
 #define LEAST_TOLD_NS 200e6
 
@@ -108,7 +108,7 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 	int st;
 
 	*w = (struct ct_waited){ .seat = CT_STALLED_NOBODY };
-	st = ct_stalled_find(j->cycles, j->hits, j->model->n_seats, &w->stalled);
+	st = ct_stalled_find(j->steps, j->hits, j->model->n_seats, &w->stalled);
 	if (st != CT_OK || run <= 0)
 		return st;
 	add_last(j, w);
@@ -129,13 +129,13 @@ static const char *one_stall_text(const struct ct_judgement *j, const struct ct_
 	const char *by = "";
 
 	if (s->n == 1 && s->longest_seat < j->model->n_seats &&
-	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->cycles->median_ns)
+	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->steps->median_ns)
 		by = ct_arena_printf(report->memory, " by rank %s",
 				     ct_text_rank(j->model->seats[s->longest_seat].rank).s);
 	return ct_arena_printf(report->memory,
 			       "one stall of %s at step %u%s (%s of the run): one event is no "
 			       "pattern, and no rank is steadily late",
-			       ct_text_ns(s->longest_ns).s, s->longest_cycle, by,
+			       ct_text_ns(s->longest_ns).s, s->longest_step, by,
 			       ct_text_pct(pct).s);
 }
 
@@ -145,8 +145,8 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 	const struct ct_stalled *s = &w->stalled;
 	struct ct_arena *memory = report->memory;
 
-	/* that there was one only is not known of cycles that were not looked at */
-	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_cycles)
+	/* that there was one only is not known of steps that were not looked at */
+	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_steps)
 		return one_stall_text(j, w, report);
 	if (ct_stalled_is_one(s, j->model->n_seats))
 		return ct_arena_printf(

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_point.h — where the time of a cycle changed for good: change points of a series.
+/* change_point.h — where the time of a step changed for good: change points of a series.
  *
- * Two adjacent windows of 20 cycles whose medians differ by more than max(5 %, 5 * 1.2533 * s * sqrt(2 / 20)), s the larger
+ * Two adjacent windows of 20 steps whose medians differ by more than max(5 %, 5 * 1.2533 * s * sqrt(2 / 20)), s the larger
  * of 1.4826 * MAD of the two, are a candidate, moved to where the difference is largest. What lies between candidates is a
  * level; neighbours that differ by less than 5 % or three s are one level: a change of less than that between long levels
- * may be real, but nobody would see it in the cycles. Source: reference algorithms, 3.6; the second step keeps levels apart
+ * may be real, but nobody would see it in the steps. Source: reference algorithms, 3.6; the second stage keeps levels apart
  * only if they stand apart over their whole length. Pure. */
-#ifndef CT_CYCLE_SHIFT_H
-#define CT_CYCLE_SHIFT_H
+#ifndef CT_STEP_SHIFT_H
+#define CT_STEP_SHIFT_H
 
 #include <stdint.h>
 
 #define CT_SHIFT_WINDOW 20u
 #define CT_SHIFT_LEVELS 64u
 
-/* Cycles first .. end - 1 take about equally long. */
+/* Steps first .. end - 1 take about equally long. */
 struct ct_level {
 	uint32_t first, end;
-	double median_ns, sd_ns; /* sd: of one cycle, robust */
+	double median_ns, sd_ns; /* sd: of one step, robust */
 };
 
 /* The levels of n times, one after the other; at most CT_SHIFT_LEVELS, later changes are left out. Returns how many, 0: no

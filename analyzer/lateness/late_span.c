@@ -6,10 +6,10 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-#define TAIL 0.02 /* of the lateness, that may lie before the first and behind the last cycle */
+#define TAIL 0.02 /* of the lateness, that may lie before the first and behind the last step */
 #define LEAST_OF_HALF 3.0 /* a third of h */
 
-/* What cycles with half of the sum are charged with at least; 0: nothing is charged, negative: no memory. */
+/* What steps with half of the sum are charged with at least; 0: nothing is charged, negative: no memory. */
 static double half_of(const double *charged, uint32_t n)
 {
 	double *sorted = malloc((n + 1u) * sizeof(*sorted)), sum = 0, seen = 0, h = 0;

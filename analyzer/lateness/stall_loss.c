@@ -8,27 +8,27 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-#define NEIGHBOURS 8u /* cycles on either side whose median is what is usual */
+#define NEIGHBOURS 8u /* steps on either side whose median is what is usual */
 #define ALIKE 0.25
-#define FAR 128u    /* cycles; further away nobody looks for them */
-#define REGULAR 0.1 /* of the period, or one cycle: how far from its place a stall may be */
+#define FAR 128u    /* steps; further away nobody looks for them */
+#define REGULAR 0.1 /* of the period, or one step: how far from its place a stall may be */
 
 /* What all events work on. */
 struct sums {
-	const struct ct_stall_cycles *c;
-	uint8_t *taken; /* cycles of events, and those behind them */
+	const struct ct_stall_steps *c;
+	uint8_t *taken; /* steps of events, and those behind them */
 	double *off;	/* by how much the others differ from their usual, to tell the noise */
 	uint32_t n_off;
 	double charged, excess, both, err;
-	uint32_t cycles; /* that the events took */
+	uint32_t steps; /* that the events took */
 };
 
-static double time_of(const struct ct_stall_cycles *c, uint32_t k)
+static double time_of(const struct ct_stall_steps *c, uint32_t k)
 {
 	return (double)(c->cut_ns[k + 1] - c->cut_ns[k]);
 }
 
-/* Median of the cycles around `at` that have no stall; NAN: there are none. */
+/* Median of the steps around `at` that have no stall; NAN: there are none. */
 static double usual(const struct sums *s, uint32_t at)
 {
 	double room[2 * NEIGHBOURS];
@@ -47,7 +47,7 @@ static double usual(const struct sums *s, uint32_t at)
 	return ct_median(room, n);
 }
 
-/* Robust sd of a cycle without a stall; *mean: by how much they are longer than usual on average, hiccups and all. */
+/* Robust sd of a step without a stall; *mean: by how much they are longer than usual on average, hiccups and all. */
 static double noise(struct sums *s, double *mean)
 {
 	double sum = 0;
@@ -71,14 +71,14 @@ static double noise(struct sums *s, double *mean)
 	return CT_SD_OF_MAD * ct_median_high(s->off, s->n_off);
 }
 
-/* Stalls that begin in one cycle are one: the cycle is longer once. Returns how many events it was. */
-static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_t n,
-			  double typical_ns)
+/* Stalls that begin in one step are one: the step is longer once. Returns how many events it was. */
+static uint32_t add_step(struct sums *s, const struct ct_stall *events, uint32_t n,
+			 double typical_ns)
 {
-	uint32_t at = events[0].cycle, same = 0, last = at;
+	uint32_t at = events[0].step, same = 0, last = at;
 	double charged = 0, longer = 0, m;
 
-	for (; same < n && events[same].cycle == at; same++) {
+	for (; same < n && events[same].step == at; same++) {
 		charged += events[same].ns;
 		s->err += events[same].err_ns;
 		/* of one that is longer than is usual a part may be something else */
@@ -91,7 +91,7 @@ static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_
 	}
 	/* what ran ahead meanwhile makes the next one shorter, unless that has a stall itself */
 	if (last + 1 < s->c->n && s->c->kept[last + 1] &&
-	    !(same < n && events[same].cycle == last + 1))
+	    !(same < n && events[same].step == last + 1))
 		last++;
 	m = usual(s, at);
 	s->charged += charged;
@@ -103,25 +103,25 @@ static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_
 	}
 	for (uint32_t k = at; k <= last; k++)
 		longer += time_of(s->c, k) - m;
-	s->cycles += last - at + 1;
+	s->steps += last - at + 1;
 	longer = longer > 0 ? longer : 0;
-	/* what else lengthened the cycle that much is not theirs */
+	/* what else lengthened the step that much is not theirs */
 	s->excess += longer < 2 * charged ? longer : 2 * charged;
 	s->both += longer < charged ? longer : charged;
 	return same;
 }
 
-static void take_cycles(struct sums *s, const struct ct_stall *events, uint32_t n)
+static void take_steps(struct sums *s, const struct ct_stall *events, uint32_t n)
 {
 	for (uint32_t e = 0; e < n; e++) {
 		for (uint32_t k = 0; k <= events[e].more + 1; k++) {
-			if (events[e].cycle + k < s->c->n)
-				s->taken[events[e].cycle + k] = 1;
+			if (events[e].step + k < s->c->n)
+				s->taken[events[e].step + k] = 1;
 		}
 	}
 }
 
-/* Places of the rule between two events where a cycle took as much longer, and nobody is charged. */
+/* Places of the rule between two events where a step took as much longer, and nobody is charged. */
 static void look_for_missed(const struct sums *s, const struct ct_stall *events, uint32_t n,
 			    const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {
@@ -130,9 +130,9 @@ static void look_for_missed(const struct sums *s, const struct ct_stall *events,
 	if (!memchr(s->c->kept + p->first, 0, p->last - p->first + 1))
 		loss->expected = (uint32_t)lround((p->last - p->first) / p->every) + 1;
 	for (uint32_t e = 1; e < n; e++) {
-		double from = events[e - 1].cycle;
+		double from = events[e - 1].step;
 
-		for (from += p->every; from + p->every / 2 < events[e].cycle; from += p->every) {
+		for (from += p->every; from + p->every / 2 < events[e].step; from += p->every) {
 			double most = 0;
 
 			for (uint32_t k = (uint32_t)from - within; k <= from + within; k++) {
@@ -150,25 +150,25 @@ static void look_for_missed(const struct sums *s, const struct ct_stall *events,
 	}
 }
 
-int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *events, uint32_t n,
+int ct_stalls_cost(const struct ct_stall_steps *steps, const struct ct_stall *events, uint32_t n,
 		   const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {
-	struct sums s = { .c = cycles };
+	struct sums s = { .c = steps };
 	int st = CT_NOMEM;
 	double sd, mean;
 
 	*loss = (struct ct_stall_loss){ 0 };
-	s.taken = calloc(cycles->n + 1u, 1);
-	s.off = calloc(cycles->n + 1u, sizeof(*s.off));
+	s.taken = calloc(steps->n + 1u, 1);
+	s.off = calloc(steps->n + 1u, sizeof(*s.off));
 	if (s.taken && s.off) {
-		take_cycles(&s, events, n);
+		take_steps(&s, events, n);
 		for (uint32_t e = 0; e < n;)
-			e += add_cycle(&s, events + e, n - e, p->typical_ns);
+			e += add_step(&s, events + e, n - e, p->typical_ns);
 		sd = noise(&s, &mean);
 		loss->ns = s.both;
 		/* a hiccup of somebody else would have cost something without the stall */
-		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.cycles +
-			       2 * sd * sqrt(s.cycles) *
+		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.steps +
+			       2 * sd * sqrt(s.steps) *
 				       (1 + CT_SE_OF_MEDIAN * sqrt(1.0 / (2 * NEIGHBOURS)));
 		if (p->every > 0)
 			look_for_missed(&s, events, n, p, loss);

@@ -2,21 +2,21 @@
 /* stall_loss.h — what stalls that follow a rule cost the run. Pure.
  *
  * Two figures bound it. What others stood waiting for the one who stalled (its charge) may hold what computing hid meanwhile.
- * By how much the cycle of the stall, together with the next one, took longer than its neighbours may hold what else happened
+ * By how much the step of the stall, together with the next one, took longer than its neighbours may hold what else happened
  * then. The loss is the lesser of the two, stall by stall.
  *
  * Its error is the sum of: that of the charges' times; how far the two figures lie apart; what stalls are longer than their
- * median, since something else may have come in addition, and all of those that are a quarter shorter; what other cycles are longer
+ * median, since something else may have come in addition, and all of those that are a quarter shorter; what other steps are longer
  * than usual on average, which a stall hides; twice the standard error of the
- * neighbours' median and of the cycles themselves; and what may have been missed: cycles in which the rule has a stall and
+ * neighbours' median and of the steps themselves; and what may have been missed: steps in which the rule has a stall and
  * that took as much longer, though nobody is charged. docs/dev/algorithms/stalls.md. */
-#ifndef CT_CYCLE_STALL_LOSS_H
-#define CT_CYCLE_STALL_LOSS_H
+#ifndef CT_STEP_STALL_LOSS_H
+#define CT_STEP_STALL_LOSS_H
 
 #include "analyzer/lateness/stalls.h"
 
-/* Cycles: their times, and of which of them it is known who was late. */
-struct ct_stall_cycles {
+/* Steps: their times, and of which of them it is known who was late. */
+struct ct_stall_steps {
 	const uint64_t *cut_ns; /* n + 1 */
 	const uint8_t *kept;
 	uint32_t n;
@@ -25,11 +25,11 @@ struct ct_stall_cycles {
 struct ct_stall_loss {
 	double ns, err_ns;
 	uint32_t expected; /* stalls that the rule has from the first to the last; 0: it does not say */
-	uint32_t missed; /* of these, that were not seen though the cycle took as much longer */
+	uint32_t missed; /* of these, that were not seen though the step took as much longer */
 };
 
-/* Of n events, by cycle. 0 or CT_NOMEM. */
-int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *events, uint32_t n,
+/* Of n events, by step. 0 or CT_NOMEM. */
+int ct_stalls_cost(const struct ct_stall_steps *steps, const struct ct_stall *events, uint32_t n,
 		   const struct ct_stall_pattern *pattern, struct ct_stall_loss *loss);
 
 #endif

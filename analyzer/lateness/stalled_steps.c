@@ -7,9 +7,9 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-#define LEAST_CYCLES 8u
+#define LEAST_STEPS 8u
 #define LEAST_NS 1e6
-#define LEAST_SHARE 0.1 /* of a cycle */
+#define LEAST_SHARE 0.1 /* of a step */
 #define DEVIATIONS 5.0
 #define LEAST_WAITED 0.4    /* of the stall, by each of the others on average */
 #define LEAST_OWN 0.5	    /* of the stall */
@@ -17,20 +17,20 @@
 #define FEW 4u		    /* stalls: with fewer nobody knows whether they are alike */
 #define ALIKE 0.25	    /* of their median */
 #define MOST_SHARE 0.75	    /* of the stalls */
-#define LONGEST_PERIOD 256u /* cycles */
+#define LONGEST_PERIOD 256u /* steps */
 #define LEAST_OF_ONE 3u
 
-static double time_of(const struct ct_cycles *c, uint32_t k)
+static double time_of(const struct ct_steps *c, uint32_t k)
 {
 	return (double)(c->cut_ns[k + 1] - c->cut_ns[k]);
 }
 
-/* Median and spread of the cycles' times, and the median of what was waited in them; those that are kept. */
+/* Median and spread of the steps' times, and the median of what was waited in them; those that are kept. */
 struct usual {
 	double time_ns, least_ns, wait_ns;
 };
 
-static struct usual usual_of(const struct ct_cycles *c, const struct ct_hits *hits, double *room)
+static struct usual usual_of(const struct ct_steps *c, const struct ct_hits *hits, double *room)
 {
 	struct usual u = { 0 };
 	double floor;
@@ -55,15 +55,15 @@ static struct usual usual_of(const struct ct_cycles *c, const struct ct_hits *hi
 	return u;
 }
 
-/* Whose stall in this cycle? Hits are by cycle; *at: the first one that is not before it. */
-static uint32_t owner_of(const struct ct_hits *hits, uint32_t cycle, double stall_ns, uint32_t *at)
+/* Whose stall in this step? Hits are by step; *at: the first one that is not before it. */
+static uint32_t owner_of(const struct ct_hits *hits, uint32_t step, double stall_ns, uint32_t *at)
 {
 	uint32_t owner = CT_STALLED_NOBODY;
 	double most = 0, next = 0;
 
-	while (*at < hits->n && hits->all[*at].cycle < cycle)
+	while (*at < hits->n && hits->all[*at].step < step)
 		(*at)++;
-	for (uint32_t i = *at; i < hits->n && hits->all[i].cycle == cycle; i++) {
+	for (uint32_t i = *at; i < hits->n && hits->all[i].step == step; i++) {
 		double ns = (double)hits->all[i].charged_ns;
 
 		if (ns > most) {
@@ -83,14 +83,14 @@ struct of_seat {
 	uint64_t ns;
 };
 
-static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t cycle, uint64_t ns,
+static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t step, uint64_t ns,
 		 uint32_t owner)
 {
 	s->n++;
 	s->sum_ns += ns;
 	if (ns > s->longest_ns) {
 		s->longest_ns = ns;
-		s->longest_cycle = cycle;
+		s->longest_step = step;
 		s->longest_seat = owner;
 	}
 	if (owner == CT_STALLED_NOBODY)
@@ -118,7 +118,7 @@ static int are_alike(double *ns, uint32_t n)
 	return n >= FEW && near >= MOST_SHARE * n;
 }
 
-/* Do they come again after as many cycles each? Where a cycle is a part of a step, the longer parts do. */
+/* Do they come again after as many steps each? Where what was found is a part of a step, the longer parts do. */
 static int come_back(const uint8_t *is_stall, uint32_t n)
 {
 	for (uint32_t period = 2; period <= LONGEST_PERIOD && 3 * period <= n; period++) {
@@ -134,7 +134,7 @@ static int come_back(const uint8_t *is_stall, uint32_t n)
 	return 0;
 }
 
-int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint32_t n_seats,
+int ct_stalled_find(const struct ct_steps *c, const struct ct_hits *hits, uint32_t n_seats,
 		    struct ct_stalled *s)
 {
 	double *room = calloc(c->n + 1u, sizeof(*room));
@@ -146,7 +146,7 @@ int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint3
 
 	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_NOBODY,
 				  .most_seat = CT_STALLED_NOBODY };
-	if (st != CT_OK || hits->n_kept < LEAST_CYCLES || hits->n_cycles != c->n || n_seats < 2)
+	if (st != CT_OK || hits->n_kept < LEAST_STEPS || hits->n_steps != c->n || n_seats < 2)
 		goto out;
 	s->of = hits->n_kept;
 	u = usual_of(c, hits, room);
@@ -160,7 +160,7 @@ int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint3
 		is_stall[k] = 1;
 		take(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
-	/* where only a part of the cycles was looked at, a pattern of theirs may not have been found */
+	/* where only a part of the steps was looked at, a pattern of theirs may not have been found */
 	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
 	    !ct_stalled_is_one(s, n_seats))
 		*s = (struct ct_stalled){ .of = s->of,

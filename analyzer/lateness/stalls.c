@@ -20,7 +20,7 @@
 
 CT_SORT_BY(by_length, struct ct_stall, CT_DOWN(ns))
 
-CT_SORT_BY(by_cycle, struct ct_stall, CT_UP(cycle))
+CT_SORT_BY(by_step, struct ct_stall, CT_UP(step))
 
 static double share_within(const double *values, uint32_t n, double of, double within)
 {
@@ -31,7 +31,7 @@ static double share_within(const double *values, uint32_t n, double of, double w
 	return n ? (double)near / n : 0;
 }
 
-/* The events come first, by cycle; a stall that reaches into the next cycle is one. Returns how many, 0: they do not stand
+/* The events come first, by step; a stall that reaches into the next step is one. Returns how many, 0: they do not stand
  * out. */
 static uint32_t select_events(struct ct_stall *charges, uint32_t n, double threshold_ns)
 {
@@ -49,12 +49,12 @@ static uint32_t select_events(struct ct_stall *charges, uint32_t n, double thres
 		below++;
 	if (events < CT_STALL_LEAST || below > STAND_OUT * events)
 		return 0;
-	qsort(charges, events, sizeof(*charges), by_cycle);
+	qsort(charges, events, sizeof(*charges), by_step);
 	for (uint32_t k = 1; k < events; k++) {
 		struct ct_stall *to = &charges[merged];
 
-		if (charges[k].cycle <= to->cycle + 1 && charges[k].seat == to->seat) {
-			to->more = charges[k].cycle - to->cycle;
+		if (charges[k].step <= to->step + 1 && charges[k].seat == to->seat) {
+			to->more = charges[k].step - to->step;
 			to->ns += charges[k].ns;
 			to->err_ns += charges[k].err_ns;
 			continue;
@@ -66,20 +66,20 @@ static uint32_t select_events(struct ct_stall *charges, uint32_t n, double thres
 }
 
 /* Median distance if the events are regular, else 0. */
-static double distance(const struct ct_stall *events, uint32_t n, uint32_t cycles, double *room)
+static double distance(const struct ct_stall *events, uint32_t n, uint32_t steps, double *room)
 {
 	double every, within;
 	uint32_t known = 0;
 
 	for (uint32_t k = 1; k < n; k++) {
 		if (events[k].stretch == events[k - 1].stretch)
-			room[known++] = (double)(events[k].cycle - events[k - 1].cycle);
+			room[known++] = (double)(events[k].step - events[k - 1].step);
 	}
 	if (known + 1 < CT_STALL_LEAST)
 		return 0;
 	every = ct_median_high(room, known);
 	within = REGULAR * every > 1 ? REGULAR * every : 1;
-	if (every < LEAST_EVERY || n * every < LEAST_COVERED * cycles ||
+	if (every < LEAST_EVERY || n * every < LEAST_COVERED * steps ||
 	    share_within(room, known, every, within) < MOST_SHARE)
 		return 0;
 	return every;
@@ -100,11 +100,11 @@ static void count_seats(struct ct_stall *events, uint32_t n, struct ct_stall_pat
 		p->seats += (uint32_t)first;
 		p->most_of_one = of_it > p->most_of_one ? of_it : p->most_of_one;
 	}
-	qsort(events, n, sizeof(*events), by_cycle);
+	qsort(events, n, sizeof(*events), by_step);
 }
 
 /* What the events have in common; *alike: the share of lengths near their median. */
-static void describe(const struct ct_stall *events, uint32_t n, uint32_t cycles, double within,
+static void describe(const struct ct_stall *events, uint32_t n, uint32_t steps, double within,
 		     double *alike, struct ct_stall_pattern *p)
 {
 	double *room = malloc(n * sizeof(*room));
@@ -119,15 +119,15 @@ static void describe(const struct ct_stall *events, uint32_t n, uint32_t cycles,
 		p->err_ns += events[k].err_ns;
 	}
 	p->n = n;
-	p->first = events[0].cycle;
-	p->last = events[n - 1].cycle;
+	p->first = events[0].step;
+	p->last = events[n - 1].step;
 	p->typical_ns = ct_median_high(room, n);
 	*alike = share_within(room, n, p->typical_ns, within * p->typical_ns);
-	p->every = distance(events, n, cycles, room);
+	p->every = distance(events, n, steps, room);
 	free(room);
 }
 
-void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t cycles, double threshold_ns,
+void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t steps, double threshold_ns,
 		      struct ct_stall_pattern *p)
 {
 	uint32_t events = select_events(charges, n, threshold_ns);
@@ -136,23 +136,23 @@ void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t cycles, dou
 	*p = (struct ct_stall_pattern){ 0 };
 	if (!events)
 		return;
-	describe(charges, events, cycles, ALIKE, &alike, p);
+	describe(charges, events, steps, ALIKE, &alike, p);
 	p->seats = 1;
 	p->most_of_one = events;
 	if (alike < MOST_SHARE || p->every <= 0)
 		p->n = 0;
 }
 
-/* Of each cycle the largest; by cycle. */
-static uint32_t largest_of_cycles(struct ct_stall *charges, uint32_t n)
+/* Of each step the largest; by step. */
+static uint32_t largest_of_steps(struct ct_stall *charges, uint32_t n)
 {
 	uint32_t kept = 0;
 
 	if (!n)
 		return 0;
-	qsort(charges, n, sizeof(*charges), by_cycle);
+	qsort(charges, n, sizeof(*charges), by_step);
 	for (uint32_t k = 1; k < n; k++) {
-		if (charges[k].cycle != charges[kept].cycle)
+		if (charges[k].step != charges[kept].step)
 			charges[++kept] = charges[k];
 		else if (charges[k].ns > charges[kept].ns)
 			charges[kept] = charges[k];
@@ -168,24 +168,24 @@ static int is_spread(const struct ct_stall_pattern *p, uint32_t ranks)
 	return p->seats >= LEAST_SEATS && p->most_of_one <= mean + 3 * sqrt(mean) + 1;
 }
 
-void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t cycles, uint32_t ranks,
+void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, uint32_t ranks,
 		      double threshold_ns, struct ct_stall_pattern *p)
 {
-	uint32_t events = select_events(charges, largest_of_cycles(charges, n), threshold_ns);
+	uint32_t events = select_events(charges, largest_of_steps(charges, n), threshold_ns);
 	double alike;
 
 	*p = (struct ct_stall_pattern){ 0 };
 	if (!events)
 		return;
-	describe(charges, events, cycles, ALIKE, &alike, p);
+	describe(charges, events, steps, ALIKE, &alike, p);
 	count_seats(charges, events, p);
 	if (p->every > 0 && alike >= MOST_SHARE && p->seats >= 2 &&
 	    p->most_of_one <= MOST_OF_ONE * p->n)
 		return;
-	describe(charges, events, cycles, ALIKE_IRREGULAR, &alike, p);
+	describe(charges, events, steps, ALIKE_IRREGULAR, &alike, p);
 	count_seats(charges, events, p);
 	p->every = 0;
 	if (events < LEAST_IRREGULAR || alike < MOST_SHARE || !is_spread(p, ranks) ||
-	    p->last - p->first < LEAST_COVERED * cycles)
+	    p->last - p->first < LEAST_COVERED * steps)
 		p->n = 0;
 }

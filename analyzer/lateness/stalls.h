@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stalls.h — rare large latenesses that follow a rule: always after as many cycles, always as long. Pure.
+/* stalls.h — rare large latenesses that follow a rule: always after as many steps, always as long. Pure.
  *
  * Of one rank they are periodic (checkpoints, a data loader that fills up, garbage collection by count); of a rank that is
  * another one each time, rotating: garbage collection, of which the mean of no rank tells.
  *
- * An event is a cycle with a charge of at least half the fourth largest one, and of the threshold. They make a pattern if
+ * An event is a step with a charge of at least half the fourth largest one, and of the threshold. They make a pattern if
  *   - there are four or more;
  *   - they stand out: at most a fifth as many charges lie between that limit and half of it;
  *   - three quarters of them lie within a quarter of their median;
- *   - three quarters of the distances lie within 10 % (a cycle at least) of the median distance, which is 3 cycles or more,
+ *   - three quarters of the distances lie within 10 % (a step at least) of the median distance, which is 3 steps or more,
  *     and events * median covers 60 % of the run.
  * Hiccups have none of that: their lengths and distances are exponential. Rotating ones of ranks that count each for
  * itself have no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the
  * median, no rank with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference
  * algorithms, 3.6; that they stand out and are alike was added for runs with hiccups (docs/dev/algorithms/stalls.md). */
-#ifndef CT_CYCLE_STALLS_H
-#define CT_CYCLE_STALLS_H
+#ifndef CT_STEP_STALLS_H
+#define CT_STEP_STALLS_H
 
 #include <stdint.h>
 
 struct ct_stall {
-	uint32_t cycle, seat;
+	uint32_t step, seat;
 	double ns;
 	double err_ns;
 	uint64_t stretch; /* of the run: from one to another nobody knows what was between */
-	uint32_t more;	  /* cycles behind this one that it reaches into, too */
+	uint32_t more;	  /* steps behind this one that it reaches into, too */
 };
 
 struct ct_stall_pattern {
 	uint32_t n;	   /* events; 0: there is no pattern */
-	double every;	   /* cycles from one to the next, median; 0: not regular */
+	double every;	   /* steps from one to the next, median; 0: not regular */
 	double typical_ns; /* median length */
 	double sum_ns, err_ns;
-	uint32_t first, last; /* cycles */
+	uint32_t first, last; /* steps */
 	uint32_t seats;	      /* different ones ... */
 	uint32_t most_of_one; /* ... and how many events the one has that has most */
 };
 
 #define CT_STALL_LEAST 4u
 
-/* The pattern of one rank. charges[n], by cycle; put in another order: the pattern's events come first, by cycle. `cycles`:
+/* The pattern of one rank. charges[n], by step; put in another order: the pattern's events come first, by step. `steps`:
  * that were seen. */
-void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t cycles, double threshold_ns,
+void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t steps, double threshold_ns,
 		      struct ct_stall_pattern *pattern);
 
-/* The pattern of all ranks together: the largest charge of each cycle. `ranks`: that there are. Likewise. */
-void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t cycles, uint32_t ranks,
+/* The pattern of all ranks together: the largest charge of each step. `ranks`: that there are. Likewise. */
+void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, uint32_t ranks,
 		      double threshold_ns, struct ct_stall_pattern *pattern);
 
 #endif

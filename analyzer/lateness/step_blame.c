@@ -39,7 +39,7 @@ struct collector {
 	const struct ct_model *model;
 	const struct ct_tape *log;
 	struct own_time *own; /* by part */
-	const struct ct_cycles *cycles;
+	const struct ct_steps *steps;
 	const uint8_t *in_set; /* NULL: each rank for itself */
 	struct ct_hits *hits;
 	struct ct_cover *charged; /* by seat; of a set the first one's */
@@ -260,7 +260,7 @@ static struct ct_hit *next_hit(struct ct_hit **all, uint32_t *n, uint32_t *cap)
 	return &(*all)[(*n)++];
 }
 
-static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const struct late *late)
+static int add_hit(struct collector *c, uint32_t step, int is_outside, const struct late *late)
 {
 	const struct ct_tape_part *p = late->last;
 	struct ct_hits *hits = c->hits;
@@ -276,7 +276,7 @@ static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const st
 	if (!hit)
 		return CT_NOMEM;
 	*hit = (struct ct_hit){
-		.cycle = cycle,
+		.step = step,
 		.seat = p->seat,
 		.charged_ns = (float)fresh,
 		.err_ns = (float)late->err_ns,
@@ -287,7 +287,7 @@ static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const st
 	return CT_OK;
 }
 
-CT_SORT_BY(by_cycle, struct ct_hit, CT_UP(cycle) ?: CT_UP(seat) ?: CT_UP(at_ns))
+CT_SORT_BY(by_step, struct ct_hit, CT_UP(step) ?: CT_UP(seat) ?: CT_UP(at_ns))
 
 static void merge_into(struct ct_hit *to, const struct ct_hit *from)
 {
@@ -302,18 +302,18 @@ static void merge_into(struct ct_hit *to, const struct ct_hit *from)
 	}
 }
 
-/* One for each cycle and seat; returns how many are left. */
+/* One for each step and seat; returns how many are left. */
 static uint32_t merge(struct ct_hit *all, uint32_t n_all)
 {
 	uint32_t n = 0;
 
 	if (!n_all)
 		return 0;
-	qsort(all, n_all, sizeof(*all), by_cycle);
+	qsort(all, n_all, sizeof(*all), by_step);
 	for (uint32_t k = 1; k < n_all; k++) {
 		const struct ct_hit from = all[k];
 
-		if (from.cycle == all[n].cycle && from.seat == all[n].seat)
+		if (from.step == all[n].step && from.seat == all[n].seat)
 			merge_into(&all[n], &from);
 		else
 			all[++n] = from;
@@ -331,40 +331,40 @@ static uint64_t arrival(const struct ct_tape_instance *i, const struct ct_tape_p
 	return latest ? latest : i->at_ns;
 }
 
-/* What ranks stood in it, where that counts to the cycle. */
-static void add_times(struct collector *c, uint32_t cycle, const struct ct_tape_instance *i,
+/* What ranks stood in it, where that counts to the step. */
+static void add_times(struct collector *c, uint32_t step, const struct ct_tape_instance *i,
 		      const struct ct_tape_part *parts)
 {
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_tape_part *p = &parts[m];
 
 		if (p->wait_ns != UINT64_MAX && i->judged == CT_JUDGED_WAITS)
-			c->hits->wait_ns[cycle] += p->wait_ns;
-		if (p->seat == c->cycles->seat && p->start_ns && (!p->group || p->leads))
-			c->hits->comm_ns[cycle] += p->end_ns - p->start_ns;
+			c->hits->wait_ns[step] += p->wait_ns;
+		if (p->seat == c->steps->seat && p->start_ns && (!p->group || p->leads))
+			c->hits->comm_ns[step] += p->end_ns - p->start_ns;
 	}
 }
 
 static int add_instance(struct collector *c, const struct ct_tape_instance *i, uint64_t at_ns)
 {
 	const struct ct_tape_part *parts = &c->log->parts[i->first_part];
-	uint32_t cycle = ct_cycle_at(c->cycles, at_ns);
-	int is_outside = cycle == CT_CYCLES_NONE;
+	uint32_t step = ct_step_at(c->steps, at_ns);
+	int is_outside = step == CT_NO_STEP;
 	struct late late;
 	int charged;
 
-	if (!c->cycles->n)
+	if (!c->steps->n)
 		return CT_OK;
 	if (is_outside)
-		cycle = at_ns < c->cycles->cut_ns[0] ? 0 : c->cycles->n;
+		step = at_ns < c->steps->cut_ns[0] ? 0 : c->steps->n;
 	else
-		add_times(c, cycle, i, parts);
+		add_times(c, step, i, parts);
 	if (!is_judged(c->model, c->log, i))
 		return CT_OK;
 	charged = find_late(c, i, &late);
 	if (!is_outside)
 		c->hits->held_ns[late.last->seat] += late.held_ns;
-	return charged && !is_slow_transfer(c, i, &late) ? add_hit(c, cycle, is_outside, &late)
+	return charged && !is_slow_transfer(c, i, &late) ? add_hit(c, step, is_outside, &late)
 							 : CT_OK;
 }
 
@@ -397,18 +397,18 @@ static int add_instances(struct collector *c)
 }
 
 int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_cycles *cycles, const uint8_t *in_set, struct ct_hits *hits)
+		    const struct ct_steps *steps, const uint8_t *in_set, struct ct_hits *hits)
 {
 	struct collector c = {
-		.model = model, .log = log, .cycles = cycles, .in_set = in_set, .hits = hits
+		.model = model, .log = log, .steps = steps, .in_set = in_set, .hits = hits
 	};
 	int st = CT_OK;
 
-	*hits = (struct ct_hits){ .n_cycles = cycles->n };
-	hits->kept = cycles->kept;
-	hits->n_kept = cycles->n_kept;
-	hits->wait_ns = calloc((size_t)cycles->n + 1, sizeof(*hits->wait_ns));
-	hits->comm_ns = calloc((size_t)cycles->n + 1, sizeof(*hits->comm_ns));
+	*hits = (struct ct_hits){ .n_steps = steps->n };
+	hits->kept = steps->kept;
+	hits->n_kept = steps->n_kept;
+	hits->wait_ns = calloc((size_t)steps->n + 1, sizeof(*hits->wait_ns));
+	hits->comm_ns = calloc((size_t)steps->n + 1, sizeof(*hits->comm_ns));
 	hits->held_ns = calloc((size_t)model->n_seats + 1, sizeof(*hits->held_ns));
 	c.charged = calloc((size_t)model->n_seats + 1, sizeof(*c.charged));
 	if (!hits->wait_ns || !hits->comm_ns || !hits->held_ns || !c.charged)
@@ -434,5 +434,5 @@ int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
 
 double ct_hits_share(const struct ct_hits *hits)
 {
-	return hits->n_cycles ? (double)hits->n_kept / hits->n_cycles : 1;
+	return hits->n_steps ? (double)hits->n_kept / hits->n_steps : 1;
 }

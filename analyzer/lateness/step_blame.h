@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_blame.h — in which cycle the others waited for which rank alone, and why it came late.
+/* step_blame.h — in which step the others waited for which rank alone, and why it came late.
  *
  * From the tape: in a synchronising operation, or one with a root that all need, the last to come is who waited least; what
  * the one before it waited more is charged to it, no more than it had been held up by nobody for longer than anybody else.
  * Intervals on its own clock that overlap count once. An operation that did not hold the rank up (a Broadcast whose data was
  * there) does not end the time that is its own. One thread. */
-#ifndef CT_CYCLE_HITS_H
-#define CT_CYCLE_HITS_H
+#ifndef CT_STEP_HITS_H
+#define CT_STEP_HITS_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/steps/steps.h"
 #include "analyzer/stream/instance_log.h"
 
-/* What one rank was charged with in one cycle. */
+/* What one rank was charged with in one step. */
 struct ct_hit {
-	uint32_t cycle, seat;
+	uint32_t step, seat;
 	float charged_ns, err_ns;
-	/* On a GPU, of what is charged for the first operation of the cycle that it was much late for, since it may have brought
+	/* On a GPU, of what is charged for the first operation of the step that it was much late for, since it may have brought
 	 * that along to others: its host had not made the calls yet when the stream was free; they were there, and the stream
 	 * came to them late. Both 0 where the host times. */
 	float host_ns, stream_ns;
@@ -24,29 +24,29 @@ struct ct_hit {
 };
 
 struct ct_hits {
-	struct ct_hit *all; /* by cycle, then by seat; one each */
+	struct ct_hit *all; /* by step, then by seat; one each */
 	uint32_t n;
 	struct ct_hit *
-		outside; /* before the first cycle (cycle 0) and behind the last (cycle n_cycles); one each */
+		outside; /* before the first step (step 0) and behind the last (step n_steps); one each */
 	uint32_t n_outside;
-	const uint8_t *kept; /* of the cycles */
-	uint64_t *wait_ns;   /* by cycle: what all ranks waited; those that are kept */
-	uint64_t *comm_ns;   /* by cycle: what the reference was inside of operations; likewise */
+	const uint8_t *kept; /* of the steps */
+	uint64_t *wait_ns;   /* by step: what all ranks waited; those that are kept */
+	uint64_t *comm_ns;   /* by step: what the reference was inside of operations; likewise */
 	uint64_t *held_ns; /* by seat: by how much it came last because its own earlier communication had held it up */
-	uint32_t n_cycles, n_kept;
+	uint32_t n_steps, n_kept;
 };
 
 /* 0 or CT_NOMEM. Classes of operations are looked up in the model. in_set: NULL, or by seat a set that is late together, of
  * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
 int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_cycles *cycles, const uint8_t *in_set, struct ct_hits *hits);
+		    const struct ct_steps *steps, const uint8_t *in_set, struct ct_hits *hits);
 void ct_hits_fini(struct ct_hits *hits);
 
-/* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
+/* What part of the run's steps the tape has: sums over it divided by that are the run's. */
 double ct_hits_share(const struct ct_hits *hits);
 
-/* Cycles and what the ranks did in them, into the report. 0 or CT_NOMEM. */
-int ct_cycles_fill(const struct ct_model *model, const struct ct_cycles *cycles,
-		   const struct ct_hits *hits, struct ct_report *report);
+/* Steps and what the ranks did in them, into the report. 0 or CT_NOMEM. */
+int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
+		  const struct ct_hits *hits, struct ct_report *report);
 
 #endif

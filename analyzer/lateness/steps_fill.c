@@ -17,17 +17,17 @@ static uint64_t quantile(const uint64_t *sorted, uint32_t n, double share)
 	return sorted[at < n ? at : n - 1];
 }
 
-static int fill_times(const struct ct_cycles *cycles, struct ct_report_cycles *to)
+static int fill_times(const struct ct_steps *steps, struct ct_report_steps *to)
 {
-	uint64_t *times = malloc((size_t)cycles->n * sizeof(*times));
+	uint64_t *times = malloc((size_t)steps->n * sizeof(*times));
 
 	if (!times)
 		return CT_NOMEM;
-	for (uint32_t k = 0; k < cycles->n; k++)
-		times[k] = cycles->cut_ns[k + 1] - cycles->cut_ns[k];
-	qsort(times, cycles->n, sizeof(*times), ct_by_u64);
-	to->time_p50_ns = quantile(times, cycles->n, 0.5);
-	to->time_p99_ns = quantile(times, cycles->n, 0.99);
+	for (uint32_t k = 0; k < steps->n; k++)
+		times[k] = steps->cut_ns[k + 1] - steps->cut_ns[k];
+	qsort(times, steps->n, sizeof(*times), ct_by_u64);
+	to->time_p50_ns = quantile(times, steps->n, 0.5);
+	to->time_p99_ns = quantile(times, steps->n, 0.99);
 	free(times);
 	return CT_OK;
 }
@@ -46,17 +46,17 @@ static const char *kept_name(const struct ct_model *model, const struct ct_seque
 	return known ? known : ct_arena_printf(memory, "%s", op_name(model, kind));
 }
 
-static int fill_recurring(const struct ct_model *model, const struct ct_cycles *cycles,
+static int fill_recurring(const struct ct_model *model, const struct ct_steps *steps,
 			  struct ct_report *report)
 {
-	struct ct_report_cycles *to = &report->cycles;
+	struct ct_report_steps *to = &report->steps;
 
-	to->recurring = ct_arena_calloc(report->memory, cycles->n_recurring + 1,
+	to->recurring = ct_arena_calloc(report->memory, steps->n_recurring + 1,
 					sizeof(*to->recurring));
 	if (!to->recurring)
 		return CT_NOMEM;
-	for (uint32_t k = 0; k < cycles->n_recurring; k++) {
-		const struct ct_recurring *from = &cycles->recurring[k];
+	for (uint32_t k = 0; k < steps->n_recurring; k++) {
+		const struct ct_recurring *from = &steps->recurring[k];
 		struct ct_report_recurring *row = &to->recurring[to->n_recurring++];
 
 		row->comm_key = from->kind.comm->key;
@@ -70,37 +70,37 @@ static int fill_recurring(const struct ct_model *model, const struct ct_cycles *
 	return CT_OK;
 }
 
-/* For whom the others waited longest in each cycle; hits are sorted by it. */
-static int last_of(const struct ct_model *model, const struct ct_hits *hits, uint32_t cycle,
+/* For whom the others waited longest in each step; hits are sorted by it. */
+static int last_of(const struct ct_model *model, const struct ct_hits *hits, uint32_t step,
 		   uint32_t *at)
 {
 	const struct ct_hit *most = NULL;
 
-	while (*at < hits->n && hits->all[*at].cycle < cycle)
+	while (*at < hits->n && hits->all[*at].step < step)
 		(*at)++;
-	for (; *at < hits->n && hits->all[*at].cycle == cycle; (*at)++) {
+	for (; *at < hits->n && hits->all[*at].step == step; (*at)++) {
 		if (!most || hits->all[*at].charged_ns > most->charged_ns)
 			most = &hits->all[*at];
 	}
 	return most ? model->seats[most->seat].rank : -1;
 }
 
-static int fill_items(const struct ct_model *model, const struct ct_cycles *cycles,
+static int fill_items(const struct ct_model *model, const struct ct_steps *steps,
 		      const struct ct_hits *hits, struct ct_report *report)
 {
-	struct ct_report_cycles *to = &report->cycles;
-	uint32_t n = cycles->n < CT_CYCLES_TOLD ? cycles->n : CT_CYCLES_TOLD, at = 0;
+	struct ct_report_steps *to = &report->steps;
+	uint32_t n = steps->n < CT_STEPS_LISTED ? steps->n : CT_STEPS_LISTED, at = 0;
 
 	to->items = ct_arena_calloc(report->memory, n + 1, sizeof(*to->items));
 	if (!to->items)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = (uint32_t)((uint64_t)i * cycles->n / n);
-		struct ct_report_cycle *item = &to->items[to->n_items++];
+		uint32_t k = (uint32_t)((uint64_t)i * steps->n / n);
+		struct ct_report_step *item = &to->items[to->n_items++];
 
 		item->index = k;
-		item->begin_at_ns = cycles->cut_ns[k];
-		item->time_ns = cycles->cut_ns[k + 1] - cycles->cut_ns[k];
+		item->begin_at_ns = steps->cut_ns[k];
+		item->time_ns = steps->cut_ns[k + 1] - steps->cut_ns[k];
 		item->exposed_ns = CT_UNKNOWN;
 		item->wait_ns = hits->kept[k] && model->n_seats ? hits->wait_ns[k] / model->n_seats
 								: CT_UNKNOWN;
@@ -109,32 +109,32 @@ static int fill_items(const struct ct_model *model, const struct ct_cycles *cycl
 	return CT_OK;
 }
 
-int ct_cycles_fill(const struct ct_model *model, const struct ct_cycles *cycles,
-		   const struct ct_hits *hits, struct ct_report *report)
+int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
+		  const struct ct_hits *hits, struct ct_report *report)
 {
-	struct ct_report_cycles *to = &report->cycles;
+	struct ct_report_steps *to = &report->steps;
 
-	to->why = cycles->why;
+	to->why = steps->why;
 	to->covered_pct = NAN;
-	if (!cycles->n)
+	if (!steps->n)
 		return CT_OK;
 	if (model->duration_ns)
-		to->covered_pct = 100 * (double)(cycles->cut_ns[cycles->n] - cycles->cut_ns[0]) /
+		to->covered_pct = 100 * (double)(steps->cut_ns[steps->n] - steps->cut_ns[0]) /
 				  (double)model->duration_ns;
-	to->note = cycles->may_be_parts ? "an operation or two each, of uneven times: a step may "
-					  "have several; --step-anchor names where it begins"
-					: NULL;
-	if (cycles->marker) {
-		to->marker = ct_arena_text(report->memory, cycles->marker, strlen(cycles->marker));
+	to->note = steps->may_be_parts ? "an operation or two each, of uneven times: a step may "
+					 "have several; --step-anchor names where it begins"
+				       : NULL;
+	if (steps->marker) {
+		to->marker = ct_arena_text(report->memory, steps->marker, strlen(steps->marker));
 	} else {
-		to->anchor_comm_key = cycles->anchor.comm->key;
-		to->anchor_op = kept_name(model, &cycles->anchor, report->memory);
-		to->anchor_bytes = cycles->anchor.is_sized ? cycles->anchor.bytes : CT_UNKNOWN;
+		to->anchor_comm_key = steps->anchor.comm->key;
+		to->anchor_op = kept_name(model, &steps->anchor, report->memory);
+		to->anchor_bytes = steps->anchor.is_sized ? steps->anchor.bytes : CT_UNKNOWN;
 	}
-	to->count = cycles->n;
-	to->err_ns = cycles->err_ns;
-	if ((!to->marker && !to->anchor_op) || fill_times(cycles, to) ||
-	    fill_recurring(model, cycles, report))
+	to->count = steps->n;
+	to->err_ns = steps->err_ns;
+	if ((!to->marker && !to->anchor_op) || fill_times(steps, to) ||
+	    fill_recurring(model, steps, report))
 		return CT_NOMEM;
-	return fill_items(model, cycles, hits, report);
+	return fill_items(model, steps, hits, report);
 }

@@ -118,7 +118,7 @@ struct ct_finding {
 	uint64_t loss_ns, loss_err_ns;
 	double loss_pct;
 	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
-	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
+	uint64_t step_first, step_last; /* CT_UNKNOWN: not about steps */
 	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
 	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
 	int is_bounded;	 /* 1: by what computing stood waiting for communication */

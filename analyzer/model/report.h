@@ -115,8 +115,8 @@ struct ct_report_comm {
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
-	/* in the cycles on record, sums over its members: what they were exposed to it, and of that until the others came */
-	uint64_t cycles_exposed_ns, cycles_exposed_wait_ns, cycles_exposed_err_ns;
+	/* in the steps on record, sums over its members: what they were exposed to it, and of that until the others came */
+	uint64_t steps_exposed_ns, steps_exposed_wait_ns, steps_exposed_err_ns;
 	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
 	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */
@@ -143,7 +143,7 @@ struct ct_report_op {
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
-	/* before it on its stream, sums over ranks and the cycles on record; by cause as in struct ct_report_gaps */
+	/* before it on its stream, sums over ranks and the steps on record; by cause as in struct ct_report_gaps */
 	uint64_t gap_ns, gap_host_late_ns, gap_not_ready_ns, gap_err_ns;
 	uint64_t late_or_slow; /* instances that came late or transferred slowly, and nobody knows which */
 	int last_rank;	       /* most often the clear last one, -1 nobody */
@@ -343,7 +343,7 @@ struct ct_report {
 	struct ct_report_transport *transport; /* of hosts whose ports were sampled */
 	size_t n_transport;
 	struct ct_report_expect expect; /* if anything was expected */
-	struct ct_report_cycles cycles;
+	struct ct_report_steps steps;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;
 	uint64_t links_left_out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in which cycle, how large
+/* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in which step, how large
  * operations were and how fast. A part of report.h, whose conventions hold: CT_UNKNOWN and NAN are not known, all is the
  * report's. How each is computed: docs/dev/algorithms/charts.md, "Heatmaps". */
 #ifndef CT_HEAT_REPORT_H
@@ -26,21 +26,21 @@ struct ct_report_heat_waits {
 	uint64_t err_ns, lateness_err_ns; /* of a cell, the largest; CT_UNKNOWN: no cell is known */
 };
 
-/* Rank x cycle. Cells as above. */
-struct ct_report_heat_cycles {
+/* Rank x step. Cells as above. */
+struct ct_report_heat_steps {
 	const char *why; /* as above */
 	struct ct_report_heat_rows rows;
-	uint64_t cycles_each; /* consecutive cycles make one column */
+	uint64_t steps_each; /* consecutive steps make one column */
 	size_t columns;
-	uint64_t *first_cycle; /* by column */
-	uint64_t *gap_ns;      /* a cycle, in no communication: the mean of those that are known */
-	double *gap_ratio;     /* to the median of the column's ranks */
-	uint64_t err_ns;       /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
+	uint64_t *first_step; /* by column */
+	uint64_t *gap_ns;     /* a step, in no communication: the mean of those that are known */
+	double *gap_ratio;    /* to the median of the column's ranks */
+	uint64_t err_ns;      /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
 };
 
 struct ct_report_heat {
 	struct ct_report_heat_waits waits;
-	struct ct_report_heat_cycles cycles;
+	struct ct_report_heat_steps steps;
 };
 
 /* Operations of one name and size, over all communicators of a backend. */

@@ -19,11 +19,11 @@ struct ct_report_overlap {
 	const char *method;
 };
 
-/* Of one rank, sums over the cycles that are on record: when it stood waiting for communication, and when its streams of
+/* Of one rank, sums over the steps that are on record: when it stood waiting for communication, and when its streams of
  * communication stood idle. */
 struct ct_report_gaps {
 	int rank;
-	uint64_t cycles, cycles_ns;
+	uint64_t steps, steps_ns;
 	uint64_t exposed_ns, exposed_err_ns;
 	uint64_t exposed_wait_ns,
 		exposed_transfer_ns; /* of that, until the others had come, and after */
@@ -36,20 +36,20 @@ struct ct_report_gaps {
 /* How much of the time ranks stood waiting for communication; NAN: known of less than 90 % of it. */
 struct ct_report_exposed {
 	double share_pct,
-		err_pct; /* of the median rank, of its cycles, or of the run if there are none */
+		err_pct; /* of the median rank, of its steps, or of the run if there are none */
 	double wait_pct; /* of the same time: the part until the others had come */
 	double most_pct; /* of the rank that stood longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
-	double run_pct;		 /* of the run, that time: what lies in cycles that are on record */
-	int of_cycles;
+	double run_pct;		 /* of the run, that time: what lies in steps that are on record */
+	int of_steps;
 };
 
-/* One stage of a pipeline, over the cycles that are on record. */
+/* One stage of a pipeline, over the steps that are on record. */
 struct ct_report_stage {
 	uint64_t comm_key;
 	int rank, stage, n_stages;
-	double microbatches; /* a stage hands on in a cycle; NAN: not the same everywhere */
-	uint64_t cycles, cycles_ns;
+	double microbatches; /* a stage hands on in a step; NAN: not the same everywhere */
+	uint64_t steps, steps_ns;
 	uint64_t bubble_ns, err_ns; /* that it waited for late senders */
 	uint64_t ideal_ns;	    /* what the schedule makes unavoidable */
 	int at_most;		    /* computing may have hidden a part of the bubble */

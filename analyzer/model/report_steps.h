@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_steps.h — the run cut into cycles: a part of the report (report.h, whose rules hold here too).
+/* report_steps.h — the run cut into steps: a part of the report (report.h, whose rules hold here too).
  */
-#ifndef CT_CYCLES_REPORT_H
-#define CT_CYCLES_REPORT_H
+#ifndef CT_STEPS_REPORT_H
+#define CT_STEPS_REPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The run cut into cycles, where its operations repeat. */
-struct ct_report_cycle {
+#define CT_NO_STEP UINT32_MAX /* where the index of a step is expected */
+
+/* The run cut into steps, where its operations repeat. */
+struct ct_report_step {
 	uint64_t index; /* from 0, of the run's; some may not be on record */
 	uint64_t begin_at_ns, time_ns;
 	uint64_t exposed_ns, wait_ns; /* of the rank that has most, mean over ranks */
 	int last_rank;		      /* for whom the others waited longest, -1 nobody */
 };
 
-/* A small operation that comes again every so many cycles: accumulation, logging. */
+/* A small operation that comes again every so many steps: accumulation, logging. */
 struct ct_report_recurring {
 	uint64_t comm_key;
 	const char *op_name;
@@ -23,9 +25,9 @@ struct ct_report_recurring {
 	uint64_t every, count;
 };
 
-struct ct_report_cycles {
+struct ct_report_steps {
 	const char *marker; /* NVTX ranges of this name begin them; NULL: an operation does ... */
-	uint64_t anchor_comm_key; /* ... or 0, no cycles were found, and why they were not */
+	uint64_t anchor_comm_key; /* ... or 0, no steps were found, and why they were not */
 	const char *why;
 	const char *anchor_op;
 	uint64_t anchor_bytes;
@@ -34,7 +36,7 @@ struct ct_report_cycles {
 	uint64_t err_ns;    /* of each time */
 	double covered_pct; /* of the run, by all of them; NAN: there are none */
 	const char *note;   /* what is not sure about them; NULL: nothing */
-	struct ct_report_cycle *items;
+	struct ct_report_step *items;
 	size_t n_items; /* those that are told one by one */
 	struct ct_report_recurring *recurring;
 	size_t n_recurring;

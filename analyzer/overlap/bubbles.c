@@ -10,7 +10,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* The mean of all cycles, the first and the last of which may be cut, is no further than this from the usual. */
+/* The mean of all steps, the first and the last of which may be cut, is no further than this from the usual. */
 #define UNEVEN 0.1
 /* A message that is smaller than this part of the largest tells a shape, and is no micro-batch. */
 #define SMALL_PART 2u
@@ -22,10 +22,10 @@ struct interval {
 /* What one stage hands on to the next. */
 struct handed {
 	uint32_t group;	       /* launch of the latest ... */
-	uint32_t cycle;	       /* ... and its cycle, in which there were ... */
+	uint32_t step;	       /* ... and its step, in which there were ... */
 	uint32_t now;	       /* ... so many */
-	uint32_t usual, votes; /* of most cycles, if of most (Boyer and Moore's vote) */
-	uint64_t all, cycles;
+	uint32_t usual, votes; /* of most steps, if of most (Boyer and Moore's vote) */
+	uint64_t all, steps;
 };
 
 /* One pipeline. */
@@ -40,8 +40,8 @@ struct room {
 	const struct ct_tape *tape;
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
-	uint32_t near; /* cycle of the latest look-up */
-	const uint32_t *cycle_of;
+	uint32_t near; /* step of the latest look-up */
+	const uint32_t *step_of;
 	struct pipe *pipes; /* by index of the communicator */
 	struct interval *waits;
 	uint32_t cap;
@@ -80,7 +80,7 @@ static void measure_largest(struct room *r)
 	}
 }
 
-/* A cycle is over: how many were there? */
+/* A step is over: how many were there? */
 static void vote(struct handed *h)
 {
 	if (!h->now)
@@ -96,20 +96,20 @@ static void count(struct room *r, uint32_t k)
 {
 	const struct ct_tape_instance *i = &r->tape->instances[k];
 	struct pipe *p = &r->pipes[i->comm->index];
-	uint32_t cycle = r->cycle_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
+	uint32_t step = r->step_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
 	struct handed *h;
 
-	if (!p->comm || cycle == CT_NO_CYCLE || one_way(i) * SMALL_PART < p->most_bytes ||
+	if (!p->comm || step == CT_NO_STEP || one_way(i) * SMALL_PART < p->most_bytes ||
 	    !(is_exchange(i) || (is_message(i) && i->dst == i->src + 1)))
 		return;
 	for (uint32_t m = 0; m < i->n; m++)
 		if (r->tape->parts[i->first_part + m].index == 0)
 			group = r->tape->parts[i->first_part + m].group;
 	h = &p->handed[s];
-	if (cycle != h->cycle) {
+	if (step != h->step) {
 		vote(h);
-		h->cycle = cycle;
-		h->cycles++;
+		h->step = step;
+		h->steps++;
 		h->now = 0;
 	} else if (group && group == h->group) {
 		return;
@@ -119,14 +119,14 @@ static void count(struct room *r, uint32_t k)
 	h->all++;
 }
 
-/* Messages from a stage to the next in most cycles; NAN: that is not the same for all, or not what they come to. */
-static double per_cycle(struct pipe *p)
+/* Messages from a stage to the next in most steps; NAN: that is not the same for all, or not what they come to. */
+static double per_step(struct pipe *p)
 {
 	uint32_t usual = 0;
 
 	for (uint32_t s = 0; s + 1 < p->comm->nranks; s++) {
 		struct handed *h = &p->handed[s];
-		double mean = h->cycles ? (double)h->all / (double)h->cycles : 0;
+		double mean = h->steps ? (double)h->all / (double)h->steps : 0;
 
 		vote(h);
 		usual = s ? usual : h->usual;
@@ -220,23 +220,23 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_tape_par
 static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int told)
 {
 	const struct ct_tape *tape = r->tape;
-	uint32_t last = CT_NO_CYCLE, n = 0;
+	uint32_t last = CT_NO_STEP, n = 0;
 
 	stage->seat = seat;
 	stage->at_most = !told;
 	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
 		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
-		uint32_t cycle = r->cycle_of[p->instance];
-		const struct ct_cut *cut = &r->cuts->all[cycle == CT_NO_CYCLE ? 0 : cycle];
+		uint32_t step = r->step_of[p->instance];
+		const struct ct_cut *cut = &r->cuts->all[step == CT_NO_STEP ? 0 : step];
 
-		if (cycle == CT_NO_CYCLE || stage_of(r, p) != stage ||
+		if (step == CT_NO_STEP || stage_of(r, p) != stage ||
 		    (told && !ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns)))
 			continue;
 		stage->receives++;
-		if (last == CT_NO_CYCLE || cycle > last) {
-			stage->cycles++;
-			stage->cycle_ns += cut->end_ns - cut->begin_ns;
-			last = cycle;
+		if (last == CT_NO_STEP || step > last) {
+			stage->steps++;
+			stage->step_ns += cut->end_ns - cut->begin_ns;
+			last = step;
 		}
 		if (!p->start_ns || p->wait_ns == UINT64_MAX) {
 			stage->unknown++;
@@ -280,7 +280,7 @@ static int open_pipe(struct pipe *p, const struct ct_comm *comm)
 	if (!p->handed)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < comm->nranks; s++)
-		p->handed[s].cycle = CT_NO_CYCLE;
+		p->handed[s].step = CT_NO_STEP;
 	return CT_OK;
 }
 
@@ -310,7 +310,7 @@ static void place_stages(struct room *r, uint32_t n_comms, struct ct_bubbles *ou
 
 		if (!p->comm)
 			continue;
-		m = per_cycle(p);
+		m = per_step(p);
 		others = p->comm->nranks - 1;
 		p->stages = &out->all[out->n];
 		for (uint32_t s = 0; s < p->comm->nranks; s++)
@@ -318,7 +318,7 @@ static void place_stages(struct room *r, uint32_t n_comms, struct ct_bubbles *ou
 				.comm = p->comm,
 				.stage = s,
 				.stages = p->comm->nranks,
-				.per_cycle = m,
+				.per_step = m,
 				.ideal_ratio = others / (m + others),
 			};
 	}
@@ -347,10 +347,10 @@ static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline,
 }
 
 int ct_bubbles_find(const struct ct_tape *tape, const struct ct_exposures *stalls,
-		    const struct ct_cuts *cuts, const uint32_t *cycle_of, const uint8_t *told,
+		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *out)
 {
-	struct room r = { .tape = tape, .stalls = stalls, .cuts = cuts, .cycle_of = cycle_of };
+	struct room r = { .tape = tape, .stalls = stalls, .cuts = cuts, .step_of = step_of };
 	int st;
 
 	r.pipes = calloc((size_t)n_comms + 1, sizeof(*r.pipes));

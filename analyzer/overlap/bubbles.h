@@ -3,8 +3,8 @@
  *
  * Bubble of a stage = what it stood in receives whose sender was not there yet (late senders), each moment once; where
  * stalls are on record, as far as computing stood still meanwhile, else at most that. With P stages and m messages from a
- * stage to the next in a cycle (micro-batches; with interleaved stages micro-batches times chunks), one forward, one
- * backward leaves (P - 1) / (m + P - 1) of a cycle idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure
+ * stage to the next in a step (micro-batches; with interleaved stages micro-batches times chunks), one forward, one
+ * backward leaves (P - 1) / (m + P - 1) of a step idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure
  * functions. */
 #ifndef CT_OVERLAP_BUBBLES_H
 #define CT_OVERLAP_BUBBLES_H
@@ -17,10 +17,10 @@ struct ct_bubble {
 	const struct ct_comm *comm;
 	uint32_t stage, stages; /* place in the communicator, its size */
 	uint32_t seat;
-	double per_cycle;   /* messages from a stage to the next; NAN: not the same everywhere */
+	double per_step;    /* messages from a stage to the next; NAN: not the same everywhere */
 	double ideal_ratio; /* NAN likewise */
-	uint64_t cycles;    /* in which the stage received ... */
-	uint64_t cycle_ns;  /* ... and their time */
+	uint64_t steps;	    /* in which the stage received ... */
+	uint64_t step_ns;   /* ... and their time */
 	uint64_t receives, unknown; /* of which it is not known how long they waited */
 	uint64_t bubble_ns, err_ns;
 	int at_most; /* how much of it computing hid is not known */
@@ -32,9 +32,9 @@ struct ct_bubbles {
 };
 
 /* Of the communicators that are pipelines (`is_pipeline` by index). `told` by seat: it is known when it stood waiting.
- * cycle_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
+ * step_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
 int ct_bubbles_find(const struct ct_tape *tape, const struct ct_exposures *stalls,
-		    const struct ct_cuts *cuts, const uint32_t *cycle_of, const uint8_t *told,
+		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *bubbles);
 void ct_bubbles_fini(struct ct_bubbles *bubbles);
 

@@ -14,19 +14,19 @@
 
 /* Smaller ones are counters, norms and flags. */
 #define LEAST_BYTES 4096u
-#define LEAST_CYCLES 5u
-/* Of the cycles, those that have to have the same buckets. */
+#define LEAST_STEPS 5u
+/* Of the steps, those that have to have the same buckets. */
 #define LEAST_ALIKE 0.5
-/* Looked at: members, and cycles of each. */
+/* Looked at: members, and steps of each. */
 #define MOST_MEMBERS 4u
-#define MOST_CYCLES 64u
+#define MOST_STEPS 64u
 
 /* One operation that may be a bucket. */
 struct candidate {
-	uint32_t instance, cycle;
+	uint32_t instance, step;
 };
 
-/* Those of one cycle: from first on, n of them. */
+/* Those of one step: from first on, n of them. */
 struct sequence {
 	uint32_t first, n;
 	uint64_t hash; /* of their sizes */
@@ -60,7 +60,7 @@ static int in_order(const void *a, const void *b, void *arg)
 	const struct ct_tape_instance *i = &all[x->instance], *k = &all[y->instance];
 
 	return CT_CMP(i->comm->index, k->comm->index) ?: CT_CMP(i->op, k->op) ?:
-	       CT_UP(cycle) ?: CT_CMP(i->seq, k->seq);
+	       CT_UP(step) ?: CT_CMP(i->seq, k->seq);
 }
 
 static const struct ct_tape_instance *at(const struct finder *f, uint32_t candidate)
@@ -68,9 +68,9 @@ static const struct ct_tape_instance *at(const struct finder *f, uint32_t candid
 	return &f->tape->instances[f->all[candidate].instance];
 }
 
-/* ---- the sequence that most cycles have ---- */
+/* ---- the sequence that most steps have ---- */
 
-/* Cut [first, end), all of one communicator and kind, into cycles. */
+/* Cut [first, end), all of one communicator and kind, into steps. */
 static uint32_t cut(struct finder *f, uint32_t first, uint32_t end)
 {
 	uint32_t n = 0;
@@ -78,7 +78,7 @@ static uint32_t cut(struct finder *f, uint32_t first, uint32_t end)
 	for (uint32_t i = first; i < end; i++) {
 		struct sequence *s = n ? &f->sequences[n - 1] : NULL;
 
-		if (!s || f->all[s->first].cycle != f->all[i].cycle) {
+		if (!s || f->all[s->first].step != f->all[i].step) {
 			s = &f->sequences[n++];
 			*s = (struct sequence){ .first = i };
 		}
@@ -114,7 +114,7 @@ static int is_of_several_sizes(const struct finder *f, const struct sequence *s)
 	return 0;
 }
 
-/* ---- one rank in one cycle ---- */
+/* ---- one rank in one step ---- */
 
 static const struct ct_tape_part *part_of(const struct finder *f, uint32_t candidate, uint32_t seat)
 {
@@ -195,7 +195,7 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 {
 	const struct ct_tape_instance *one = at(f, all[0].first);
 	uint32_t step = one->n > MOST_MEMBERS ? one->n / MOST_MEMBERS : 1;
-	uint32_t stride = n / MOST_CYCLES + 1;
+	uint32_t stride = n / MOST_STEPS + 1;
 	uint64_t err = 0;
 
 	f->n_samples = 0;
@@ -244,8 +244,8 @@ static int begins(const struct finder *f, uint32_t candidate)
 		     &first, &err) > 0;
 }
 
-/* Cycles may be cut at any of their operations. Let the sequences begin where backward passes do, and reach as far into
- * the next cycle. Kept are those of `hash` that another one follows; none if it does not show where they begin. */
+/* Steps may be cut at any of their operations. Let the sequences begin where backward passes do, and reach as far into
+ * the next step. Kept are those of `hash` that another one follows; none if it does not show where they begin. */
 static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 {
 	uint64_t *firsts = f->samples[IDLE], most = 0;
@@ -255,13 +255,13 @@ static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 		const struct sequence *s = &f->sequences[i], *next = s + 1;
 
 		if (s->hash == hash && next->hash == hash &&
-		    f->all[next->first].cycle == f->all[s->first].cycle + 1)
+		    f->all[next->first].step == f->all[s->first].step + 1)
 			f->sequences[kept++] = *s;
 	}
 	if (kept)
 		size = f->sequences[0].n;
 	memset(firsts, 0, size * sizeof(*firsts));
-	stride = kept / MOST_CYCLES + 1;
+	stride = kept / MOST_STEPS + 1;
 	for (uint32_t i = 0; i < kept; i += stride, looked++)
 		for (uint32_t k = 1; k <= size; k++)
 			firsts[k % size] += (uint64_t)begins(f, f->sequences[i].first + k);
@@ -287,11 +287,11 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 	alike = most_frequent(f, n, &from);
 	s = &f->sequences[from];
 	hash = s->hash;
-	if (alike < LEAST_CYCLES || alike < LEAST_ALIKE * n || s->n < 2 || s->n > CT_BUCKETS_MOST ||
+	if (alike < LEAST_STEPS || alike < LEAST_ALIKE * n || s->n < 2 || s->n > CT_BUCKETS_MOST ||
 	    !is_of_several_sizes(f, s))
 		return 0;
 	*b = (struct ct_buckets){
-		.comm = i->comm, .op = i->op, .n = s->n, .cycles = alike, .all_cycles = n
+		.comm = i->comm, .op = i->op, .n = s->n, .steps = alike, .all_steps = n
 	};
 	n = turn(f, cut(f, first, end), hash);
 	if (!n)
@@ -306,18 +306,18 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 	return f->n_samples > 0;
 }
 
-static int gather(struct finder *f, const uint32_t *cycle_of)
+static int gather(struct finder *f, const uint32_t *step_of)
 {
 	const struct ct_tape *tape = f->tape;
-	uint32_t most = MOST_MEMBERS * (MOST_CYCLES + 1) + CT_BUCKETS_MOST;
+	uint32_t most = MOST_MEMBERS * (MOST_STEPS + 1) + CT_BUCKETS_MOST;
 	int failed = 0;
 
 	f->all = calloc((size_t)tape->n_instances + 1, sizeof(*f->all));
 	if (!f->all)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < tape->n_instances; i++)
-		if (cycle_of[i] != CT_NO_CYCLE && may_be_bucket(tape, &tape->instances[i]))
-			f->all[f->n++] = (struct candidate){ .instance = i, .cycle = cycle_of[i] };
+		if (step_of[i] != CT_NO_STEP && may_be_bucket(tape, &tape->instances[i]))
+			f->all[f->n++] = (struct candidate){ .instance = i, .step = step_of[i] };
 	ct_sort_r(f->all, f->n, sizeof(*f->all), in_order, tape->instances);
 	f->sequences = calloc((size_t)f->n + 1, sizeof(*f->sequences));
 	for (int k = 0; k < 6; k++) {
@@ -328,11 +328,11 @@ static int gather(struct finder *f, const uint32_t *cycle_of)
 }
 
 int ct_buckets_each(const struct ct_tape *tape, const struct ct_exposures *stalls,
-		    const uint32_t *cycle_of, const uint8_t *told, ct_buckets_fn each, void *arg)
+		    const uint32_t *step_of, const uint8_t *told, ct_buckets_fn each, void *arg)
 {
 	struct finder f = { .tape = tape, .stalls = stalls, .told = told };
 	struct ct_buckets *b = calloc(1, sizeof(*b));
-	int st = b ? gather(&f, cycle_of) : CT_NOMEM;
+	int st = b ? gather(&f, step_of) : CT_NOMEM;
 
 	for (uint32_t i = 0, k; st == CT_OK && i < f.n; i = k) {
 		for (k = i; k < f.n && at(&f, k)->comm == at(&f, i)->comm &&

@@ -9,14 +9,14 @@
 
 #define MIB 1048576.0
 /* docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles". */
-#define TOO_SMALL 0.2	       /* of a bucket's time that is start-up */
-#define LONG_LAST 0.05	       /* of the cycle */
-#define ALL_BUSY 0.9	       /* of the window */
-#define MUCH_EXPOSED 0.1       /* of the cycle */
-#define MODEL_HOLDS 0.25       /* of the measured, by which the model may be off ... */
-#define MODEL_HOLDS_CYCLE 0.01 /* ... or of the cycle */
-#define NEXT_TO_NOTHING 0.02   /* of the gain */
-#define LEAST_GAIN 0.02	       /* of the cycle */
+#define TOO_SMALL 0.2	      /* of a bucket's time that is start-up */
+#define LONG_LAST 0.05	      /* of the step */
+#define ALL_BUSY 0.9	      /* of the window */
+#define MUCH_EXPOSED 0.1      /* of the step */
+#define MODEL_HOLDS 0.25      /* of the measured, by which the model may be off ... */
+#define MODEL_HOLDS_STEP 0.01 /* ... or of the step */
+#define NEXT_TO_NOTHING 0.02  /* of the gain */
+#define LEAST_GAIN 0.02	      /* of the step */
 
 static double transfer(double bytes, double factor, const struct ct_bucket_speed *speed)
 {
@@ -50,17 +50,17 @@ static double startup_of(const struct ct_buckets *b, const struct ct_bucket_spee
 	return ratios[(b->n - 1) / 2];
 }
 
-static enum ct_bucket_problem problem_of(const struct ct_buckets *b, uint64_t cycle_ns,
+static enum ct_bucket_problem problem_of(const struct ct_buckets *b, uint64_t step_ns,
 					 const struct ct_bucket_advice *a)
 {
-	double cycle = (double)cycle_ns;
+	double step = (double)step_ns;
 
-	if (a->busy_ratio > ALL_BUSY && (double)b->exposed_ns > MUCH_EXPOSED * cycle &&
+	if (a->busy_ratio > ALL_BUSY && (double)b->exposed_ns > MUCH_EXPOSED * step &&
 	    a->startup_ratio <= TOO_SMALL)
 		return CT_BUCKETS_COMM_BOUND;
 	if (a->startup_ratio > TOO_SMALL)
 		return CT_BUCKETS_TOO_SMALL;
-	if ((double)b->last_ns > LONG_LAST * cycle && b->idle_ns >= b->last_ns)
+	if ((double)b->last_ns > LONG_LAST * step && b->idle_ns >= b->last_ns)
 		return CT_BUCKETS_LAST_LATE;
 	return CT_BUCKETS_FINE;
 }
@@ -110,7 +110,7 @@ static struct ct_bucket_speed with_peers(const struct ct_buckets *b,
 }
 
 void ct_buckets_advise(const struct ct_buckets *b, const struct ct_bucket_speed *speed,
-		       uint64_t cycle_ns, struct ct_bucket_advice *a)
+		       uint64_t step_ns, struct ct_bucket_advice *a)
 {
 	double exposed = (double)b->exposed_ns, total = (double)b->total_bytes;
 	double first = (double)b->bytes[0] / total, off, least, backward, mib = 1,
@@ -122,7 +122,7 @@ void ct_buckets_advise(const struct ct_buckets *b, const struct ct_bucket_speed 
 		return;
 	a->startup_ratio = startup_of(b, speed);
 	a->busy_ratio = b->window_ns ? (double)b->busy_ns / (double)b->window_ns : 0;
-	a->problem = problem_of(b, cycle_ns, a);
+	a->problem = problem_of(b, step_ns, a);
 	real = with_peers(b, speed);
 	/* Its first bucket came when its share of the backward pass was done. */
 	backward = (double)b->until_stall_ns / (1 - first);
@@ -131,13 +131,13 @@ void ct_buckets_advise(const struct ct_buckets *b, const struct ct_bucket_speed 
 	a->model_ns = ct_buckets_model(bytes, b->n, b->factor, backward, &real);
 	off = fabs(a->model_ns - exposed);
 	if (a->problem == CT_BUCKETS_COMM_BOUND ||
-	    off > fmax(MODEL_HOLDS * exposed, MODEL_HOLDS_CYCLE * (double)cycle_ns))
+	    off > fmax(MODEL_HOLDS * exposed, MODEL_HOLDS_STEP * (double)step_ns))
 		return;
 	least = fmax(best(b, &real, backward, a->model_ns, &mib, &a->n), 0);
 	a->gain_ns = fmin(a->model_ns, exposed) - least;
 	a->gain_err_ns = off + (double)b->exposed_err_ns;
 	a->cap_bytes = (uint64_t)(mib * MIB);
-	if (a->n == b->n || a->gain_ns < LEAST_GAIN * (double)cycle_ns ||
+	if (a->n == b->n || a->gain_ns < LEAST_GAIN * (double)step_ns ||
 	    a->gain_ns <= a->gain_err_ns)
 		a->n = 0;
 }

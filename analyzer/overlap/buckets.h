@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* buckets.h — gradient buckets: what their sizes cost, and which size would cost less.
  *
- * Buckets are AllReduces or ReduceScatters of one communicator that come in each cycle in the same sequence of at least two
+ * Buckets are AllReduces or ReduceScatters of one communicator that come in each step in the same sequence of at least two
  * sizes. A bucket is ready when its share of the backward pass of length T is done; the stream takes one after the other,
  * each X = alpha + S f / B:
  *
@@ -18,7 +18,7 @@
 
 #define CT_BUCKETS_MOST 512u
 
-/* One cycle's buckets; times are medians over cycles and some of the ranks. */
+/* One step's buckets; times are medians over steps and some of the ranks. */
 struct ct_buckets {
 	const struct ct_comm *comm;
 	unsigned op;
@@ -26,8 +26,8 @@ struct ct_buckets {
 	uint64_t bytes[CT_BUCKETS_MOST]; /* S of each, in their order */
 	uint64_t total_bytes;
 	double factor;	     /* f */
-	uint64_t cycles;     /* that have this sequence ... */
-	uint64_t all_cycles; /* ... of those with such operations */
+	uint64_t steps;	     /* that have this sequence ... */
+	uint64_t all_steps;  /* ... of those with such operations */
 	uint64_t last_ns;    /* X of the last bucket */
 	uint64_t busy_ns;    /* sum of X */
 	uint64_t window_ns;  /* from the first's start to the last's end */
@@ -57,7 +57,7 @@ struct ct_bucket_advice {
 	double model_ns;      /* exposed by the model, as they are */
 	uint32_t n; /* buckets that would be best; 0: the model does not hold, or there is nothing to gain */
 	uint64_t cap_bytes;	     /* size of each, up to the next MiB */
-	double gain_ns, gain_err_ns; /* in a cycle */
+	double gain_ns, gain_err_ns; /* in a step */
 };
 
 /* exposed by the model above; negative: done before the backward pass is. */
@@ -66,12 +66,12 @@ double ct_buckets_model(const double *bytes, uint32_t n, double factor, double b
 
 /* Pure arithmetic. */
 void ct_buckets_advise(const struct ct_buckets *buckets, const struct ct_bucket_speed *speed,
-		       uint64_t cycle_ns, struct ct_bucket_advice *advice);
+		       uint64_t step_ns, struct ct_bucket_advice *advice);
 
 /* The buckets of every communicator that has any, one call each; nonzero from `each` stops and is returned. Only where it is
- * known when ranks stood waiting (`told` by seat). cycle_of: ct_cuts_tape(). 0, CT_NOMEM or what `each` returned. */
+ * known when ranks stood waiting (`told` by seat). step_of: ct_cuts_tape(). 0, CT_NOMEM or what `each` returned. */
 typedef int (*ct_buckets_fn)(void *arg, const struct ct_buckets *buckets);
 int ct_buckets_each(const struct ct_tape *tape, const struct ct_exposures *stalls,
-		    const uint32_t *cycle_of, const uint8_t *told, ct_buckets_fn each, void *arg);
+		    const uint32_t *step_of, const uint8_t *told, ct_buckets_fn each, void *arg);
 
 #endif

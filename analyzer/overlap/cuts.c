@@ -15,10 +15,10 @@ uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns)
 {
 	uint32_t low = ct_cuts_from(cuts, at_ns);
 
-	return low < cuts->n && cuts->all[low].begin_ns <= at_ns ? low : CT_NO_CYCLE;
+	return low < cuts->n && cuts->all[low].begin_ns <= at_ns ? low : CT_NO_STEP;
 }
 
-/* What comes one after the other is in the same cycle mostly, or in the next one. */
+/* What comes one after the other is in the same step mostly, or in the next one. */
 static uint32_t from_near(const struct ct_cuts *cuts, uint32_t near, uint64_t ns)
 {
 	for (uint32_t k = near; k < cuts->n && k <= near + 1; k++) {
@@ -49,9 +49,9 @@ uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t beg
 
 uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape)
 {
-	uint32_t *cycle = calloc((size_t)tape->n_instances + 1, sizeof(*cycle));
+	uint32_t *step = calloc((size_t)tape->n_instances + 1, sizeof(*step));
 
-	for (uint32_t i = 0; cycle && i < tape->n_instances; i++) {
+	for (uint32_t i = 0; step && i < tape->n_instances; i++) {
 		const struct ct_tape_instance *instance = &tape->instances[i];
 		uint64_t last = 0;
 
@@ -60,7 +60,7 @@ uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape)
 
 			last = start > last ? start : last;
 		}
-		cycle[i] = ct_cuts_at(cuts, last ? last : instance->at_ns);
+		step[i] = ct_cuts_at(cuts, last ? last : instance->at_ns);
 	}
-	return cycle;
+	return step;
 }

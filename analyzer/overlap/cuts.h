@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuts.h — which cycle something belongs to.
+/* cuts.h — which step something belongs to.
  *
- * The cuts are given: where cycles begin and end, ns since the run began, in order, none within another; what lies
- * between them is in no cycle. An operation belongs to the cycle in which its last member came: the operation at which
- * a cycle was cut is then its first, on whichever member's time the cut was made. Pure functions. */
+ * The cuts are given: where steps begin and end, ns since the run began, in order, none within another; what lies
+ * between them is in no step. An operation belongs to the step in which its last member came: the operation at which
+ * a step was cut is then its first, on whichever member's time the cut was made. Pure functions. */
 #ifndef CT_OVERLAP_CUTS_H
 #define CT_OVERLAP_CUTS_H
 
+#include "analyzer/model/report_steps.h"
 #include "analyzer/stream/instance_log.h"
-
-#define CT_NO_CYCLE UINT32_MAX
 
 struct ct_cut {
 	uint64_t begin_ns, end_ns;
@@ -20,18 +19,18 @@ struct ct_cuts {
 	uint32_t n;
 };
 
-/* The first cycle that ends after a time; cuts->n: none. */
+/* The first step that ends after a time; cuts->n: none. */
 uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns);
 
-/* The cycle that a time lies in; CT_NO_CYCLE: none. */
+/* The step that a time lies in; CT_NO_STEP: none. */
 uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
 
-/* Add what of [begin_ns, end_ns) lies in each cycle to a sum of it: that of cycle k is `stride` bytes behind that of cycle
- * k - 1, sums NULL: none. *near: where it is looked first, and where the first one was found. Returns what lies in cycles. */
+/* Add what of [begin_ns, end_ns) lies in each step to a sum of it: that of step k is `stride` bytes behind that of step
+ * k - 1, sums NULL: none. *near: where it is looked first, and where the first one was found. Returns what lies in steps. */
 uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t begin_ns,
 			uint64_t end_ns, uint64_t *sums, size_t stride);
 
-/* By instance of the tape, its cycle; of one that was not timed, by its entry. To be freed; NULL: out of memory. */
+/* By instance of the tape, its step; of one that was not timed, by its entry. To be freed; NULL: out of memory. */
 uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape);
 
 #endif

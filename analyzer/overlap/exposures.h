@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exposures.h — when ranks stood waiting for communication, kept one by one for the steps that look at cycles.
+/* exposures.h — when ranks stood waiting for communication, kept one by one for what looks at steps.
  *
  * Bounded: kept are the stretches of the run that the instance log has, too (sample.h). Times are ns since the run began, on
  * the run's clock. One thread. */

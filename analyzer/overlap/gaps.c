@@ -17,7 +17,7 @@
 
 /* What came last on a stream. */
 struct before {
-	uint32_t stream, group, cycle;
+	uint32_t stream, group, step;
 	uint32_t err_ns;
 	uint64_t end_ns;
 	const struct ct_comm *comm;
@@ -26,7 +26,7 @@ struct before {
 
 struct walk {
 	const struct ct_tape *tape;
-	const uint32_t *cycle_of;
+	const uint32_t *step_of;
 	struct ct_stream_gaps *out;
 	struct ct_table classes; /* place in out->classes + 1 */
 	struct before any;	 /* of all streams, the latest to end */
@@ -41,7 +41,7 @@ static struct before *before_on(struct walk *w, uint32_t stream)
 			return &w->before[i];
 	if (w->n == MOST_STREAMS)
 		return NULL;
-	w->before[w->n] = (struct before){ .stream = stream, .cycle = CT_NO_CYCLE };
+	w->before[w->n] = (struct before){ .stream = stream, .step = CT_NO_STEP };
 	return &w->before[w->n++];
 }
 
@@ -131,10 +131,10 @@ static int is_broken(const struct before *b, const struct ct_tape_part *p,
 }
 
 static void follow(struct before *b, const struct ct_tape_part *p,
-		   const struct ct_tape_instance *instance, uint32_t cycle)
+		   const struct ct_tape_instance *instance, uint32_t step)
 {
 	b->group = p->group;
-	b->cycle = cycle;
+	b->step = step;
 	if (p->end_ns >= b->end_ns) {
 		b->err_ns = p->err_ns;
 		b->end_ns = p->end_ns;
@@ -147,7 +147,7 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 {
 	const struct ct_tape_part *p = &w->tape->parts[w->tape->order[at]];
 	const struct ct_tape_instance *instance = &w->tape->instances[p->instance];
-	uint32_t cycle = w->cycle_of[p->instance];
+	uint32_t step = w->step_of[p->instance];
 	struct ct_gap_class *class;
 	struct before *b;
 	uint64_t enter;
@@ -160,43 +160,43 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 		return CT_OK;
 	enter = launched_ns(w->tape, at, end);
 	broken = is_broken(b, p, instance);
-	if (cycle != CT_NO_CYCLE && b->cycle == cycle && !broken) {
+	if (step != CT_NO_STEP && b->step == step && !broken) {
 		class = get_class(w, instance);
 		if (!class)
 			return CT_NOMEM;
 		ct_gap_split(b->end_ns, p->start_ns, enter, (uint64_t)b->err_ns + p->err_ns,
 			     &class->sum);
 	}
-	if (cycle != CT_NO_CYCLE && w->any.cycle == cycle && !broken)
+	if (step != CT_NO_STEP && w->any.step == step && !broken)
 		ct_gap_split(w->any.end_ns, p->start_ns, enter, (uint64_t)w->any.err_ns + p->err_ns,
 			     &rank->sum);
-	follow(b, p, instance, cycle);
-	follow(&w->any, p, instance, cycle);
+	follow(b, p, instance, step);
+	follow(&w->any, p, instance, step);
 	return CT_OK;
 }
 
-/* Cycles in which the rank has launches on a GPU. */
-static void count_cycles(const struct walk *w, const struct ct_cuts *cuts, uint32_t seat,
-			 struct ct_gap_rank *rank)
+/* Steps in which the rank has launches on a GPU. */
+static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32_t seat,
+			struct ct_gap_rank *rank)
 {
 	const struct ct_tape *tape = w->tape;
-	uint32_t last = CT_NO_CYCLE;
+	uint32_t last = CT_NO_STEP;
 
 	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
 		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
-		uint32_t cycle = w->cycle_of[p->instance];
+		uint32_t step = w->step_of[p->instance];
 
-		if (!p->on_gpu || !p->start_ns || cycle == CT_NO_CYCLE ||
-		    (last != CT_NO_CYCLE && cycle <= last))
+		if (!p->on_gpu || !p->start_ns || step == CT_NO_STEP ||
+		    (last != CT_NO_STEP && step <= last))
 			continue;
-		rank->cycles++;
-		rank->cycle_ns += cuts->all[cycle].end_ns - cuts->all[cycle].begin_ns;
-		last = cycle;
+		rank->steps++;
+		rank->step_ns += cuts->all[step].end_ns - cuts->all[step].begin_ns;
+		last = step;
 	}
 }
 
 int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
-			const uint32_t *cycle_of, struct ct_stream_gaps *out)
+			const uint32_t *step_of, struct ct_stream_gaps *out)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	int st = CT_OK;
@@ -207,16 +207,16 @@ int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
 		return CT_NOMEM;
 	}
 	w->tape = tape;
-	w->cycle_of = cycle_of;
+	w->step_of = step_of;
 	w->out = out;
 	for (uint32_t s = 0; s < tape->n_seats && st == CT_OK; s++) {
 		uint32_t end = tape->seat_first[s + 1];
 
 		w->n = 0;
-		w->any = (struct before){ .cycle = CT_NO_CYCLE };
+		w->any = (struct before){ .step = CT_NO_STEP };
 		for (uint32_t i = tape->seat_first[s]; i < end && st == CT_OK; i++)
 			st = add_part(w, i, end, &out->ranks[s]);
-		count_cycles(w, cuts, s, &out->ranks[s]);
+		count_steps(w, cuts, s, &out->ranks[s]);
 	}
 	ct_table_fini(&w->classes);
 	free(w);

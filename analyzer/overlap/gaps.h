@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gaps.h — why a stream of communication stood idle between two of its launches.
  *
- * For launches i, i + 1 that follow each other on one stream of a rank within one cycle, ended at e and started at s, whose
+ * For launches i, i + 1 that follow each other on one stream of a rank within one step, ended at e and started at s, whose
  * call the host entered at h: the gap s - e below 30 us is what a launch takes; of a longer one, from e until 8 us after
  * h the host was late, and for the rest the launch stood on the stream and its input was not ready. Only starts and ends
  * that a GPU measured; what waits for peers is inside of an operation and no gap. Sums by class are those of single streams;
@@ -24,8 +24,8 @@ struct ct_gap_sum {
 
 struct ct_gap_rank {
 	struct ct_gap_sum sum;
-	uint64_t cycles;   /* with launches */
-	uint64_t cycle_ns; /* their time */
+	uint64_t steps;	  /* with launches */
+	uint64_t step_ns; /* their time */
 };
 
 /* By what came after the gap. */
@@ -46,9 +46,9 @@ struct ct_stream_gaps {
 void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_t err_ns,
 		  struct ct_gap_sum *sum);
 
-/* cycle_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_stream_gaps_fini() in any case. */
+/* step_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_stream_gaps_fini() in any case. */
 int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
-			const uint32_t *cycle_of, struct ct_stream_gaps *gaps);
+			const uint32_t *step_of, struct ct_stream_gaps *gaps);
 void ct_stream_gaps_fini(struct ct_stream_gaps *gaps);
 
 #endif

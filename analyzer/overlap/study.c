@@ -36,8 +36,8 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
 		s->told[seat] = (uint8_t)model->seats[seat].exposed.is_known;
 	}
-	s->cycle_of = ct_cuts_tape(&s->cuts, s->log);
-	return s->cycle_of ? CT_OK : CT_NOMEM;
+	s->step_of = ct_cuts_tape(&s->cuts, s->log);
+	return s->step_of ? CT_OK : CT_NOMEM;
 }
 
 static int measure(struct ct_study *s)
@@ -48,7 +48,7 @@ static int measure(struct ct_study *s)
 	int st = ct_exposed_sum(tape, s->exposures, &s->spans, s->told, model->comms.n,
 				&s->exposed);
 
-	st = st ?: ct_stream_gaps_find(tape, &s->cuts, s->cycle_of, &s->gaps);
+	st = st ?: ct_stream_gaps_find(tape, &s->cuts, s->step_of, &s->gaps);
 	is_pipeline = calloc((size_t)model->comms.n + 1, 1);
 	if (st != CT_OK || !is_pipeline) {
 		free(is_pipeline);
@@ -60,7 +60,7 @@ static int measure(struct ct_study *s)
 
 		is_pipeline[i] = row && row->role && strcmp(row->role, "pp") == 0;
 	}
-	st = ct_bubbles_find(tape, s->exposures, &s->cuts, s->cycle_of, s->told, is_pipeline,
+	st = ct_bubbles_find(tape, s->exposures, &s->cuts, s->step_of, s->told, is_pipeline,
 			     model->comms.n, &s->bubbles);
 	free(is_pipeline);
 	return st;
@@ -74,7 +74,7 @@ static int gaps_are_known(const struct ct_study *s, uint32_t seat)
 	const struct ct_left_out *left = &of->left_out;
 
 	return s->gaps.ranks[seat].sum.pairs &&
-	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].cycle_ns &&
+	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].step_ns &&
 	       (double)(left->all - left->n) <= MOST_UNTIMED * (double)(of->launches - left->n);
 }
 
@@ -89,7 +89,7 @@ static int fill_ranks(struct ct_study *s)
 	for (uint32_t seat = 0; seat < n; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
 		const struct ct_gap_rank *g = &s->gaps.ranks[seat];
-		int told = s->told[seat] && s->cuts.n && e->cycles, timed = gaps_are_known(s, seat);
+		int told = s->told[seat] && s->cuts.n && e->steps, timed = gaps_are_known(s, seat);
 		int clear = told && (double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns;
 		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
 
@@ -98,8 +98,8 @@ static int fill_ranks(struct ct_study *s)
 		report->n_gaps++;
 		*row = (struct ct_report_gaps){
 			.rank = s->model->seats[seat].rank,
-			.cycles = told ? e->cycles : g->cycles,
-			.cycles_ns = told ? e->cycle_ns : g->cycle_ns,
+			.steps = told ? e->steps : g->steps,
+			.steps_ns = told ? e->step_ns : g->step_ns,
 			.exposed_ns = told ? e->exposed_ns : CT_UNKNOWN,
 			.exposed_err_ns = told ? e->err_ns : CT_UNKNOWN,
 			.exposed_wait_ns = clear ? e->wait_ns : CT_UNKNOWN,
@@ -156,7 +156,7 @@ static void fill_comms(struct ct_study *s)
 	for (size_t c = 0; c < s->report->n_comms; c++) {
 		struct ct_report_comm *row = &s->report->comms[c];
 
-		row->cycles_exposed_ns = row->cycles_exposed_wait_ns = row->cycles_exposed_err_ns =
+		row->steps_exposed_ns = row->steps_exposed_wait_ns = row->steps_exposed_err_ns =
 			CT_UNKNOWN;
 	}
 	for (uint32_t i = 0; s->cuts.n && i < s->model->comms.n; i++) {
@@ -167,26 +167,26 @@ static void fill_comms(struct ct_study *s)
 
 		if (!row || !is_told(s, comm))
 			continue;
-		row->cycles_exposed_ns = e->exposed_ns;
-		row->cycles_exposed_err_ns = e->err_ns;
+		row->steps_exposed_ns = e->exposed_ns;
+		row->steps_exposed_err_ns = e->err_ns;
 		if ((double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns)
-			row->cycles_exposed_wait_ns = e->wait_ns;
+			row->steps_exposed_wait_ns = e->wait_ns;
 	}
 }
 
-static void fill_cycles(struct ct_study *s)
+static void fill_steps(struct ct_study *s)
 {
-	struct ct_report_cycles *cycles = &s->report->cycles;
+	struct ct_report_steps *steps = &s->report->steps;
 
-	for (size_t k = 0; k < cycles->n_items; k++) {
-		struct ct_report_cycle *item = &cycles->items[k];
+	for (size_t k = 0; k < steps->n_items; k++) {
+		struct ct_report_step *item = &steps->items[k];
 		uint32_t at = ct_cuts_at(&s->cuts, item->begin_at_ns);
 
 		item->exposed_ns = item->wait_ns = CT_UNKNOWN;
-		if (at == CT_NO_CYCLE)
+		if (at == CT_NO_STEP)
 			continue;
-		item->exposed_ns = s->exposed.cycles[at].exposed_ns;
-		item->wait_ns = s->exposed.cycles[at].wait_ns;
+		item->exposed_ns = s->exposed.steps[at].exposed_ns;
+		item->wait_ns = s->exposed.steps[at].wait_ns;
 	}
 }
 
@@ -201,16 +201,16 @@ static int fill_pipelines(struct ct_study *s)
 	for (uint32_t i = 0; i < s->bubbles.n; i++) {
 		const struct ct_bubble *b = &s->bubbles.all[i];
 		int known = (double)b->unknown <= (1 - ENOUGH) * (double)b->receives;
-		double ideal = b->ideal_ratio * (double)b->cycle_ns;
+		double ideal = b->ideal_ratio * (double)b->step_ns;
 
 		report->stages[report->n_stages++] = (struct ct_report_stage){
 			.comm_key = b->comm->key,
 			.rank = s->model->seats[b->seat].rank,
 			.stage = (int)b->stage,
 			.n_stages = (int)b->stages,
-			.microbatches = b->per_cycle,
-			.cycles = b->cycles,
-			.cycles_ns = b->cycle_ns,
+			.microbatches = b->per_step,
+			.steps = b->steps,
+			.steps_ns = b->step_ns,
 			.bubble_ns = known ? b->bubble_ns : CT_UNKNOWN,
 			.err_ns = known ? b->err_ns : CT_UNKNOWN,
 			.ideal_ns = isnan(ideal) ? CT_UNKNOWN : (uint64_t)llround(ideal),
@@ -245,7 +245,7 @@ static double part_of_run(const struct ct_study *s)
 				     : NAN;
 }
 
-/* The median rank's share of its cycles, else of the run; and that of the rank that has most. Nothing, where the errors of
+/* The median rank's share of its steps, else of the run; and that of the rank that has most. Nothing, where the errors of
  * its parts come to more than the time that it is a share of. */
 static int fill_share(struct ct_study *s)
 {
@@ -260,9 +260,9 @@ static int fill_share(struct ct_study *s)
 	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s), 0 };
 	for (uint32_t seat = 0; seat < n && known; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
-		double time = (double)e->cycle_ns;
+		double time = (double)e->step_ns;
 
-		if (!s->told[seat] || !e->cycles)
+		if (!s->told[seat] || !e->steps)
 			continue;
 		share[m] = 100 * (double)e->exposed_ns / time;
 		err[m] = 100 * (double)e->err_ns / time;
@@ -281,7 +281,7 @@ static int fill_share(struct ct_study *s)
 	}
 	if (to->err_pct > 100)
 		to->share_pct = to->err_pct = to->most_pct = to->wait_pct = to->transferring_pct = NAN;
-	to->of_cycles = s->cuts.n > 0;
+	to->of_steps = s->cuts.n > 0;
 	free(v);
 	return CT_OK;
 }
@@ -292,14 +292,14 @@ static int fill(struct ct_study *s)
 
 	fill_ops(s);
 	fill_comms(s);
-	fill_cycles(s);
+	fill_steps(s);
 	st = st ?: fill_pipelines(s);
 	return st == CT_OK ? fill_share(s) : st;
 }
 
-int ct_overlap_study(struct ct_study *s, const uint64_t *cut_ns, uint32_t n_cycles)
+int ct_overlap_study(struct ct_study *s, const uint64_t *cut_ns, uint32_t n_steps)
 {
-	int st = prepare(s, cut_ns, n_cycles) ?: measure(s);
+	int st = prepare(s, cut_ns, n_steps) ?: measure(s);
 
 	return st == CT_OK ? fill(s) : st;
 }
@@ -309,7 +309,7 @@ void ct_study_fini(struct ct_study *s)
 	ct_exposed_fini(&s->exposed);
 	ct_stream_gaps_fini(&s->gaps);
 	ct_bubbles_fini(&s->bubbles);
-	free(s->cycle_of);
+	free(s->step_of);
 	free(s->told);
 	free(s->cut);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study.h — communication against computing, cycle by cycle: exposed time, gaps, gradient buckets, pipelines; into the
+/* study.h — communication against computing, step by step: exposed time, gaps, gradient buckets, pipelines; into the
  * report, and what is to be said of it among the findings (docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles"). One thread. */
 #ifndef CT_OVERLAP_STUDY_H
 #define CT_OVERLAP_STUDY_H
@@ -9,7 +9,7 @@
 #include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/gaps.h"
 #include "analyzer/overlap/overlap.h"
-#include "analyzer/overlap/per_cycle.h"
+#include "analyzer/overlap/per_step.h"
 #include "analyzer/stream/instance_log.h"
 
 struct ct_study {
@@ -20,8 +20,8 @@ struct ct_study {
 	struct ct_report *report;
 	struct ct_cut *cut;
 	struct ct_cuts cuts;
-	struct ct_cuts spans; /* of exposed time: the cycles, or the whole run if there are none */
-	uint32_t *cycle_of;   /* by instance of the tape */
+	struct ct_cuts spans; /* of exposed time: the steps, or the whole run if there are none */
+	uint32_t *step_of;    /* by instance of the tape */
 	uint8_t *told;	      /* by seat: it is known when it stood waiting */
 	struct ct_exposed_sums exposed;
 	struct ct_stream_gaps gaps;
@@ -29,9 +29,9 @@ struct ct_study {
 };
 
 /* After links and roles are in the report, whose ranks are still in order of seats. `study` has model, log, exposures and
- * report set and is zero else. cut_ns: n_cycles + 1 times since the run began; 0 cycles: none were found. 0 or CT_NOMEM;
+ * report set and is zero else. cut_ns: n_steps + 1 times since the run began; 0 steps: none were found. 0 or CT_NOMEM;
  * ct_study_fini() in any case. */
-int ct_overlap_study(struct ct_study *study, const uint64_t *cut_ns, uint32_t n_cycles);
+int ct_overlap_study(struct ct_study *study, const uint64_t *cut_ns, uint32_t n_steps);
 void ct_study_fini(struct ct_study *study);
 
 #endif

@@ -13,9 +13,9 @@
 
 /* ---- words ---- */
 
-static const char *exposed_of(unsigned of_cycles)
+static const char *exposed_of(unsigned of_steps)
 {
-	return of_cycles ? "cycles" : "run";
+	return of_steps ? "steps" : "run";
 }
 
 static const char *direction(unsigned message)
@@ -61,10 +61,10 @@ static json_t *timeline(const void *row, const void *whole)
 	return value;
 }
 
-/* Nothing is known of cycles that were not found, but why; and where they were, that is of no meaning. */
-static json_t *cycles_found(const void *row, const void *whole)
+/* Nothing is known of steps that were not found, but why; and where they were, that is of no meaning. */
+static json_t *steps_found(const void *row, const void *whole)
 {
-	struct ct_report_cycles c = ((const struct ct_report *)row)->cycles;
+	struct ct_report_steps c = ((const struct ct_report *)row)->steps;
 
 	if (c.anchor_comm_key || c.marker) {
 		c.why = NULL;
@@ -72,7 +72,7 @@ static json_t *cycles_found(const void *row, const void *whole)
 		c.count = c.time_p50_ns = c.time_p99_ns = c.err_ns = CT_UNKNOWN;
 		c.covered_pct = NAN;
 	}
-	return ct_columns_json(ct_columns_cycles(), &c, whole);
+	return ct_columns_json(ct_columns_steps(), &c, whole);
 }
 
 static json_t *maybe_first(const void *row, const void *whole)
@@ -157,10 +157,10 @@ VALUE(waits_wait, _heat_waits, cells(row->wait_ns, NULL, row->rows.n, row->colum
 VALUE(waits_lateness, _heat_waits, cells(row->lateness_ns, NULL, row->rows.n, row->columns))
 VALUE(waits_begin, _heat_waits,
       CT_JSON_ARRAY(c, row->columns, ct_json_u64(row->begin_at_ns + c * row->column_ns)))
-VALUE(heat_cycles_rows, _heat_cycles, rows_of(&row->rows))
-VALUE(heat_cycles_ids, _heat_cycles, ids_of(&row->rows))
-VALUE(heat_cycles_gap, _heat_cycles, cells(row->gap_ns, NULL, row->rows.n, row->columns))
-VALUE(heat_cycles_ratio, _heat_cycles, cells(NULL, row->gap_ratio, row->rows.n, row->columns))
+VALUE(heat_steps_rows, _heat_steps, rows_of(&row->rows))
+VALUE(heat_steps_ids, _heat_steps, ids_of(&row->rows))
+VALUE(heat_steps_gap, _heat_steps, cells(row->gap_ns, NULL, row->rows.n, row->columns))
+VALUE(heat_steps_ratio, _heat_steps, cells(NULL, row->gap_ratio, row->rows.n, row->columns))
 
 /* ---- in text ---- */
 

@@ -91,7 +91,7 @@ json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const
 json_t *ct_columns_json_all(const struct ct_columns *columns, const void *rows, size_t n,
 			    const void *whole);
 
-/* All tables of the page, by their path in a report ("cycles.items"): [{key, title, unit, err, help}]. As above. */
+/* All tables of the page, by their path in a report ("steps.items"): [{key, title, unit, err, help}]. As above. */
 json_t *ct_columns_page(void);
 
 /* Lines of a table with these columns ("comm bytes"), at most 100 columns wide. */

@@ -7,8 +7,8 @@
 
 /* So many ranks are pinned; more fill the screen. */
 #define PINNED_RANKS 8u
-/* A finding that lasts for more cycles than this is shown by its worst one. */
-#define FEW_CYCLES 5u
+/* A finding that lasts for more steps than this is shown by its worst one. */
+#define FEW_STEPS 5u
 
 /* ---- when ---- */
 
@@ -34,8 +34,8 @@ static int is_its_rank(const struct ct_finding *finding, int rank)
 }
 
 /* Those that waited for the finding's ranks before all others, then the longest wait. */
-static int is_worse(const struct ct_finding *finding, const struct ct_report_cycle *a,
-		    const struct ct_report_cycle *b)
+static int is_worse(const struct ct_finding *finding, const struct ct_report_step *a,
+		    const struct ct_report_step *b)
 {
 	int for_a = is_its_rank(finding, a->last_rank), for_b = is_its_rank(finding, b->last_rank);
 
@@ -44,31 +44,29 @@ static int is_worse(const struct ct_finding *finding, const struct ct_report_cyc
 	return b->wait_ns == CT_UNKNOWN || a->wait_ns > b->wait_ns;
 }
 
-static int is_inside(const struct ct_report_cycle *cycle, struct ct_deep_range range)
+static int is_inside(const struct ct_report_step *step, struct ct_deep_range range)
 {
-	return cycle->begin_at_ns != CT_UNKNOWN && cycle->time_ns != CT_UNKNOWN &&
-	       cycle->begin_at_ns + cycle->time_ns > range.from_ns &&
-	       cycle->begin_at_ns < range.to_ns;
+	return step->begin_at_ns != CT_UNKNOWN && step->time_ns != CT_UNKNOWN &&
+	       step->begin_at_ns + step->time_ns > range.from_ns && step->begin_at_ns < range.to_ns;
 }
 
-/* The worst of the cycles that lie in `range`, with the ones around it; `range` itself where there are few. */
-static struct ct_deep_range worst_cycle(const struct ct_report_cycles *cycles,
-					const struct ct_finding *finding,
-					struct ct_deep_range range)
+/* The worst of the steps that lie in `range`, with the ones around it; `range` itself where there are few. */
+static struct ct_deep_range worst_step(const struct ct_report_steps *steps,
+				       const struct ct_finding *finding, struct ct_deep_range range)
 {
-	const struct ct_report_cycle *worst = NULL;
+	const struct ct_report_step *worst = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < cycles->n_items; i++) {
-		const struct ct_report_cycle *cycle = &cycles->items[i];
+	for (size_t i = 0; i < steps->n_items; i++) {
+		const struct ct_report_step *step = &steps->items[i];
 
-		if (!is_inside(cycle, range))
+		if (!is_inside(step, range))
 			continue;
 		n++;
-		if (!worst || is_worse(finding, cycle, worst))
-			worst = cycle;
+		if (!worst || is_worse(finding, step, worst))
+			worst = step;
 	}
-	if (n <= FEW_CYCLES || worst->wait_ns == CT_UNKNOWN)
+	if (n <= FEW_STEPS || worst->wait_ns == CT_UNKNOWN)
 		return range;
 	range.from_ns = worst->begin_at_ns > worst->time_ns ? worst->begin_at_ns - worst->time_ns
 							    : 0;
@@ -101,7 +99,7 @@ struct ct_deep_range ct_deep_range(const struct ct_report *report, const struct 
 		range.from_ns -= around < range.from_ns ? around : range.from_ns;
 		range.to_ns += around;
 	}
-	return ct_deep_range_within(widen(worst_cycle(&report->cycles, finding, range)), drawn);
+	return ct_deep_range_within(widen(worst_step(&report->steps, finding, range)), drawn);
 }
 
 /* ---- the address ---- */

@@ -22,7 +22,7 @@ struct ct_deep_range {
 	uint64_t from_ns, to_ns;
 };
 
-/* Where a finding is best seen: when it was, with a tenth before and after; where it goes on for many cycles, the one of
+/* Where a finding is best seen: when it was, with a tenth before and after; where it goes on for many steps, the one of
  * them in which the others waited longest for its ranks, and its neighbours. None where it has no place in time. */
 struct ct_deep_range ct_deep_range(const struct ct_report *report,
 				   const struct ct_finding *finding);

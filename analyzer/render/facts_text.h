@@ -28,9 +28,9 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
 
-/* How the run was cut into cycles, or why not. */
-void ct_cycles_line(struct ct_text *text, const struct ct_report *report);
-/* How much of a cycle the median rank stands waiting for communication. */
+/* How the run was cut into steps, or why not. */
+void ct_steps_line(struct ct_text *text, const struct ct_report *report);
+/* How much of a step the median rank stands waiting for communication. */
 void ct_share_line(struct ct_text *text, const struct ct_report *report);
 /* Why streams of communication stood idle, on the rank where they did so longest. */
 void ct_gaps_line(struct ct_text *text, const struct ct_report *report);

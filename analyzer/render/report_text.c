@@ -231,9 +231,9 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 	const struct ct_report_whatif *w = &report->whatif;
 	char shares[64] = "", of_worst[40] = "";
 
-	/* what has no steps is told in the line of cycles */
+	/* the line of steps says why there are none */
 	if (isnan(w->s)) {
-		if (w->why_not && report->cycles.n_items)
+		if (w->why_not && report->steps.n_items)
 			ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "even job  n/a: %s",
 				     w->why_not);
 		return;
@@ -256,7 +256,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_losses(text, report);
 	write_warning(text, report);
 	write_matched(text, report);
-	ct_cycles_line(text, report);
+	ct_steps_line(text, report);
 	write_exposed(text, report);
 	ct_share_line(text, report);
 	ct_gaps_line(text, report);

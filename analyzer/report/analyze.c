@@ -57,7 +57,7 @@ struct analysis {
 	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_stream stream;
 	struct ct_tape log;
-	struct ct_step_log steps;
+	struct ct_step_log step_log;
 	struct ct_overlap_log overlap;
 	struct ct_traffic traffic;
 	struct ct_arrivals arrivals;
@@ -66,7 +66,7 @@ struct analysis {
 	struct ct_heat heat;
 	struct ct_gather *hang;
 	struct ct_links links;
-	struct ct_cycles cycles;
+	struct ct_steps steps;
 	struct ct_hits hits;
 	struct ct_replay_judgement replay;
 	struct ct_study study;
@@ -112,7 +112,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	a->overlap.each_arg = a->options->exposure_arg;
 	a->traffic.model = a->options->traffic_model;
 	ct_tape_observe(&a->log, &observers[LOG]);
-	ct_step_log_observe(&a->steps, &observers[STEP_LOG]);
+	ct_step_log_observe(&a->step_log, &observers[STEP_LOG]);
 	ct_overlap_observe(&a->overlap, &observers[OVERLAP]);
 	ct_traffic_observe(&a->traffic, &observers[TRAFFIC]);
 	ct_arrivals_observe(&a->arrivals, &observers[ARRIVALS]);
@@ -130,14 +130,14 @@ static int play_again(void *arg)
 {
 	struct analysis *a = arg;
 
-	return ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->cycles, a->tasks);
+	return ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->steps, a->tasks);
 }
 
 static int collect_hits(void *arg)
 {
 	struct analysis *a = arg;
 
-	return ct_hits_collect(&a->stream.model, &a->log, &a->cycles, NULL, &a->hits);
+	return ct_hits_collect(&a->stream.model, &a->log, &a->steps, NULL, &a->hits);
 }
 
 static int measure_links(void *arg)
@@ -147,7 +147,7 @@ static int measure_links(void *arg)
 	return ct_links_measure(&a->stream.model, &a->log, &a->links);
 }
 
-/* Once there are cycles. */
+/* Once there are steps. */
 static void begin_beside(struct analysis *a)
 {
 	int (*const run[N_BESIDE])(void *arg) = {
@@ -214,7 +214,7 @@ static int study_overlap(struct analysis *a)
 		.overlap = a->overlap.overlap,
 		.report = a->report,
 	};
-	return ct_overlap_study(&a->study, a->cycles.cut_ns, a->cycles.n);
+	return ct_overlap_study(&a->study, a->steps.cut_ns, a->steps.n);
 }
 
 static int judge_overlap(struct analysis *a)
@@ -231,36 +231,36 @@ static int judge_overlap(struct analysis *a)
 CT_SORT_BY(by_rank, struct ct_report_rank,
 	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(pid) ?: CT_UP(device))
 
-static int find_cycles(struct analysis *a, struct ct_err *err)
+static int find_steps(struct analysis *a, struct ct_err *err)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = ct_cycles_find(model, &a->log, &a->steps, a->options->cycle_anchor,
-				a->report->memory, &a->cycles);
+	int st = ct_steps_find(model, &a->log, &a->step_log, a->options->step_anchor,
+			       a->report->memory, &a->steps);
 
 	if (st == CT_NOTFOUND)
-		return ct_fail(err, st, "operations are: %s", a->cycles.why);
+		return ct_fail(err, st, "operations are: %s", a->steps.why);
 	return st == CT_OK ? ct_oversubscribed_find(model, &a->oversubscribed) : st;
 }
 
-/* Cycle by cycle. */
-static int fill_cycles(struct analysis *a)
+/* Step by step. */
+static int fill_steps(struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;
 	int st = end_beside(a, HITS);
 
 	if (st == CT_OK)
-		st = ct_cycles_fill(model, &a->cycles, &a->hits, a->report);
+		st = ct_steps_fill(model, &a->steps, &a->hits, a->report);
 	if (st == CT_OK)
-		st = ct_roles_fill(model, &a->log, &a->cycles, a->report);
+		st = ct_roles_fill(model, &a->log, &a->steps, a->report);
 	if (st == CT_OK)
-		st = ct_heat_fill_cycles(model, &a->overlap.exposures, &a->log, &a->cycles,
-					 a->report);
+		st = ct_heat_fill_steps(model, &a->overlap.exposures, &a->log, &a->steps,
+					a->report);
 	return st == CT_OK ? study_overlap(a) : st;
 }
 
-static int look_at_cycles(struct analysis *a)
+static int look_at_steps(struct analysis *a)
 {
-	const struct ct_time_structure t = { &a->stream.model, &a->log, &a->cycles, &a->hits,
+	const struct ct_time_structure t = { &a->stream.model, &a->log, &a->steps, &a->hits,
 					     &a->findings };
 
 	return ct_time_structure(&t);
@@ -270,7 +270,7 @@ static int choose_verdict(struct analysis *a)
 {
 	const struct ct_judgement j = {
 		&a->stream.model, &a->arrivals, &a->late_or_slow, &a->oversubscribed,
-		&a->cycles,	  &a->hits,	&a->replay,
+		&a->steps,	  &a->hits,	&a->replay,
 	};
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
@@ -306,7 +306,7 @@ static int judge(struct analysis *a)
 	if (st == CT_OK)
 		st = judge_lateness(a);
 	if (st == CT_OK)
-		st = look_at_cycles(a);
+		st = look_at_steps(a);
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK) {
@@ -355,7 +355,7 @@ static int conclude(struct analysis *a)
 	if (st == CT_OK)
 		st = judge_links(a);
 	if (st == CT_OK)
-		st = fill_cycles(a);
+		st = fill_steps(a);
 	if (st == CT_OK)
 		st = judge(a);
 	if (st == CT_OK)
@@ -387,7 +387,7 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (st == CT_OK)
 		st = read_run(a, run, attempt, err);
 	if (st == CT_OK)
-		st = find_cycles(a, err);
+		st = find_steps(a, err);
 	if (st != CT_OK)
 		return st;
 	begin_beside(a);
@@ -401,7 +401,7 @@ static void fini(struct analysis *a)
 	ct_study_fini(&a->study);
 	ct_replay_judgement_fini(&a->replay);
 	ct_hits_fini(&a->hits);
-	ct_cycles_fini(&a->cycles);
+	ct_steps_fini(&a->steps);
 	ct_links_fini(&a->links);
 	ct_findings_fini(&a->findings);
 	ct_hang_log_free(a->hang);
@@ -410,7 +410,7 @@ static void fini(struct analysis *a)
 	ct_union_fini(&a->late_or_slow.spans);
 	ct_traffic_fini(&a->traffic);
 	ct_overlap_log_fini(&a->overlap);
-	ct_step_log_fini(&a->steps);
+	ct_step_log_fini(&a->step_log);
 	ct_tape_fini(&a->log);
 	ct_stream_fini(&a->stream);
 	ct_attempts_fini(&a->attempts);

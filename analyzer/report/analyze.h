@@ -27,7 +27,7 @@ struct ct_analyze_options {
 		void *arg, uint64_t done,
 		uint64_t all); /* bytes that a reading has read, now and then; may be NULL */
 	void *progress_arg;
-	const char *cycle_anchor; /* COMM:OP[:BYTES] that begins each cycle; NULL: found by itself */
+	const char *step_anchor; /* COMM:OP[:BYTES] that begins each step; NULL: found by itself */
 	enum ct_traffic_model traffic_model; /* 0: ring */
 	const struct ct_observer
 		*observer; /* one more of the reading (stream/stream.h); may be NULL */
@@ -43,7 +43,7 @@ struct ct_analyze_options {
 
 /* Analyze an open run. The report is the caller's (ct_report_free) and does not borrow from the run.
  * `options` may be NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such attempt; no operation
- * that could be the cycle_anchor: the text names others). Damaged or missing parts are no
+ * that could be the step_anchor: the text names others). Damaged or missing parts are no
  * failure: they stand in the report. */
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);

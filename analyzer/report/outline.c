@@ -17,8 +17,8 @@ static void forget_operations(struct ct_report *report)
 		comm->first_seq = comm->last_seq = CT_UNKNOWN;
 		comm->equal_to_seq = comm->first_difference = comm->differs_to_seq = CT_UNKNOWN;
 		comm->order_hash = CT_UNKNOWN;
-		comm->cycles_exposed_ns = comm->cycles_exposed_wait_ns = CT_UNKNOWN;
-		comm->cycles_exposed_err_ns = CT_UNKNOWN;
+		comm->steps_exposed_ns = comm->steps_exposed_wait_ns = CT_UNKNOWN;
+		comm->steps_exposed_err_ns = CT_UNKNOWN;
 	}
 	report->run.timed_ratio = NAN;
 	report->run.time_err_ns = report->run.time_err_p50_ns = CT_UNKNOWN;

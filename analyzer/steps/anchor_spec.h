@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* anchor_spec.h — the operation that the user says marks a cycle: COMM:OP[:BYTES].
+/* anchor_spec.h — the operation that the user says marks a step: COMM:OP[:BYTES].
  *
  * COMM: a communicator's name, or the first digits (4 at least) of its key, or * for any. OP: as in dump, any case. BYTES: of
  * the call, as in dump; or with a unit, as the report prints it, which is every size that is printed so. Names may hold
  * colons: what follows the last ones is OP and BYTES. */
-#ifndef CT_CYCLE_WANTED_H
-#define CT_CYCLE_WANTED_H
+#ifndef CT_STEP_WANTED_H
+#define CT_STEP_WANTED_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/steps/sequence.h"

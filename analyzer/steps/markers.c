@@ -26,7 +26,7 @@ static int is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 128;
 }
 
-/* A name without what differs from cycle to cycle: numbers become '#', and at the end go with what stands before them. */
+/* A name without what differs from step to step: numbers become '#', and at the end go with what stands before them. */
 static void strip(const char from[32], char to[32])
 {
 	size_t n = 0;

@@ -6,7 +6,7 @@
 #define MOST_LEFT 0.25 /* of the worst distance's share */
 /* Likewise: shares that differ by less are alike, and of a period and its multiples the first counts. */
 #define AS_GOOD 0.1
-/* Of parts of a cycle. */
+/* Of parts of a step. */
 #define TOLERANCE 0.2
 #define LEAST_OTHER 0.35
 #define LEAST_VARIED 0.45

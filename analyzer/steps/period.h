@@ -4,8 +4,8 @@
  * For a distance q, F(q) is the share of pairs q apart that differ by more than a tolerance. In a series that repeats itself
  * after P, F(P) is next to nothing while F is large for some shorter distance. Noise has the same F everywhere; a change for
  * good, or for a while, has an F that grows with the distance. */
-#ifndef CT_CYCLE_PERIOD_H
-#define CT_CYCLE_PERIOD_H
+#ifndef CT_STEP_PERIOD_H
+#define CT_STEP_PERIOD_H
 
 #include <stdint.h>
 
@@ -17,11 +17,11 @@
 uint32_t ct_period_find(const uint64_t *times_ns, uint32_t n, double tolerance_ns, uint32_t most,
 			double varied);
 
-/* n times of which it is open whether each is a cycle or a part of one: how many make one; 0: they differ as parts do, but
+/* n times of which it is open whether each is a step or a part of one: how many make one; 0: they differ as parts do, but
  * do not come again (two steps only, or too much noise); 1: nothing says that they are parts.
- * *first: of each cycle, the first of its parts (0 .. parts - 1), behind the one that takes longest on average. Parts have to
- * differ by a fifth of the median and more than a third of them from it: a stall after some cycles each is no part of the
- * program. At least two whole cycles, and what lies around them. */
+ * *first: of each step, the first of its parts (0 .. parts - 1), behind the one that takes longest on average. Parts have to
+ * differ by a fifth of the median and more than a third of them from it: a stall after some steps each is no part of the
+ * program. At least two whole steps, and what lies around them. */
 uint32_t ct_period_of_parts(const uint64_t *times_ns, uint32_t n, uint64_t median_ns,
 			    uint32_t *first);
 

@@ -7,8 +7,8 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define MANY_A_CYCLE 8.0 /* equal collectives: inside of layers */
-#define FEW_A_CYCLE 4.0	 /* equal collectives: once for the gradients, by bucket */
+#define MANY_A_STEP 8.0 /* equal collectives: inside of layers */
+#define FEW_A_STEP 4.0	/* equal collectives: once for the gradients, by bucket */
 #define LARGE_BYTES 65536u
 #define MOSTLY 0.9
 #define LEAST_EXCHANGED 0.5 /* of the bytes */
@@ -80,15 +80,15 @@ static const struct ct_role_size *commonest(const struct ct_role_facts *f)
 	return most;
 }
 
-/* How often the commonest collective comes in a cycle; the largest one's bytes. */
-static double a_cycle(const struct ct_role_facts *f, uint64_t *largest)
+/* How often the commonest collective comes in a step; the largest one's bytes. */
+static double a_step(const struct ct_role_facts *f, uint64_t *largest)
 {
 	const struct ct_role_size *most = commonest(f);
 
 	*largest = 0;
 	for (uint32_t k = 0; k < f->n_sizes; k++)
 		*largest = f->sizes[k].bytes > *largest ? f->sizes[k].bytes : *largest;
-	return most && f->cycles > 0 ? (double)most->n / f->cycles : 0;
+	return most && f->steps > 0 ? (double)most->n / f->steps : 0;
 }
 
 static int is_pipeline(const struct ct_role_facts *f)
@@ -124,29 +124,29 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 {
 	const struct ct_role_size *most = commonest(f);
 	uint64_t largest;
-	double times = a_cycle(f, &largest);
+	double times = a_step(f, &largest);
 	const char *where = f->one_host ? ", on one host" : "";
 
 	if (!most || times <= 0 || f->messages || f->exchanges)
 		return CT_OK;
 	/* gathered and scattered layer by layer: sharded parameters and sequence parallelism look alike */
-	if (times >= MANY_A_CYCLE)
+	if (times >= MANY_A_STEP)
 		return most->op == CT_OP_AllReduce && f->stride == 1
 			       ? set(role, CT_IS_TP,
 				     f->one_host ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
 				     ct_arena_printf(memory,
-						     "%.0f equal AllReduces a cycle among %u "
+						     "%.0f equal AllReduces a step among %u "
 						     "neighbouring ranks%s",
 						     times, f->n, where))
 			       : CT_OK;
-	if (times > FEW_A_CYCLE)
+	if (times > FEW_A_STEP)
 		return CT_OK;
 	/* those that train the same stage on other data are in other pipelines */
 	if (f->in_one_pipe == 2)
 		return set(
 			role, CT_IS_EMBEDDING, CT_CONFIDENCE_MEDIUM,
 			ct_arena_printf(memory,
-					"%.1f equal collectives a cycle between the first and the "
+					"%.1f equal collectives a step between the first and the "
 					"last stage of a pipeline",
 					times));
 	if (f->in_one_pipe)
@@ -154,14 +154,14 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 	if (largest >= LARGE_BYTES)
 		return set(role, CT_IS_DP, f->stride > 1 ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW,
 			   ct_arena_printf(memory,
-					   "%.1f equal collectives a cycle, %llu bytes, among %u "
+					   "%.1f equal collectives a step, %llu bytes, among %u "
 					   "ranks %u apart",
 					   times, (unsigned long long)largest, f->n, f->stride));
 	if (f->has_tensor_peer && f->stride > 1)
 		return set(role, CT_IS_DP, CT_CONFIDENCE_LOW,
 			   ct_arena_printf(memory,
 					   "one rank of each of %u tensor parallel groups, %.1f "
-					   "collectives a cycle",
+					   "collectives a step",
 					   f->n, times));
 	return CT_OK;
 }

@@ -2,10 +2,10 @@
 /* roles.h — what a communicator is there for: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel,
  * or embedding.
  *
- * By its name, where the program gave one that says so; else by who is in it and what it carries in a cycle. Where that
+ * By its name, where the program gave one that says so; else by who is in it and what it carries in a step. Where that
  * leaves a choice there is no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
-#ifndef CT_CYCLE_ROLES_H
-#define CT_CYCLE_ROLES_H
+#ifndef CT_STEP_ROLES_H
+#define CT_STEP_ROLES_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/steps/steps.h"
@@ -33,8 +33,8 @@ struct ct_role_facts {
 	int is_first;	  /* ... and it is the first such */
 	int in_one_pipe; /* all its members are stages of one pipeline; 2: its first and its last one */
 	int has_tensor_peer; /* its members are in different communicators of role tp each */
-	/* of the cycles that are known, a cycle; sends and receives once each */
-	double cycles;
+	/* mean per step of those that are known; sends and receives once each */
+	double steps;
 	uint64_t collectives, exchanges, messages, neighbours, to_self;
 	uint64_t swaps; /* of two members: both send and receive in one launch, which an exchange of all with all would too */
 	uint64_t exchanged_bytes, message_bytes, bytes;
@@ -62,6 +62,6 @@ const char *ct_role_name(enum ct_role_id id);
 
 /* Roles of all communicators, into report->comms. 0 or CT_NOMEM. */
 int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
-		  const struct ct_cycles *cycles, struct ct_report *report);
+		  const struct ct_steps *steps, struct ct_report *report);
 
 #endif

@@ -123,17 +123,17 @@ static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance 
 }
 
 static void set_content(const struct ct_model *model, const struct ct_tape *log,
-			const struct ct_cycles *cycles, struct ct_role_facts *facts)
+			const struct ct_steps *steps, struct ct_role_facts *facts)
 {
 	for (uint32_t k = 0; k < log->n_instances; k++) {
 		const struct ct_tape_instance *i = &log->instances[k];
-		uint32_t cycle = ct_cycle_at(cycles, i->at_ns);
+		uint32_t step = ct_step_at(steps, i->at_ns);
 
-		if (!cycles->n || (cycle != CT_CYCLES_NONE && cycles->kept[cycle]))
+		if (!steps->n || (step != CT_NO_STEP && steps->kept[step]))
 			add_instance(&facts[i->comm->index], i);
 	}
 	for (uint32_t c = 0; c < model->comms.n; c++)
-		facts[c].cycles = cycles->n ? cycles->n_kept : 0;
+		facts[c].steps = steps->n ? steps->n_kept : 0;
 }
 
 /* Are its members in as many different ones of role tp? tensor_of[seat]: communicator + 1. */
@@ -238,7 +238,7 @@ static int fill_all(const struct ct_model *model, struct ct_role_facts *facts, u
 }
 
 int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
-		  const struct ct_cycles *cycles, struct ct_report *report)
+		  const struct ct_steps *steps, struct ct_report *report)
 {
 	struct ct_role_facts *facts = calloc(model->comms.n + 1u, sizeof(*facts));
 	uint32_t *tensor_of = calloc(model->n_seats + 1u, sizeof(*tensor_of));
@@ -249,7 +249,7 @@ int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
 		for (uint32_t c = 0; c < model->comms.n; c++)
 			set_shape(model, model->comms.all[c], &facts[c]);
 		find_first(model, facts);
-		set_content(model, log, cycles, facts);
+		set_content(model, log, steps, facts);
 		st = fill_all(model, facts, tensor_of, pipes, report);
 	}
 	free(facts);

@@ -57,7 +57,7 @@ static int add_symbol(struct ct_sequence *s, const struct ct_sequence_kind *kind
 	if (ct_grow(&s->symbols, &cap, s->n_symbols + 1, sizeof(*s->symbols)) ||
 	    ct_grow(&s->kinds, &s->cap_symbols, s->n_symbols + 1, sizeof(*s->kinds)))
 		return CT_NOMEM;
-	s->symbols[s->n_symbols] = (struct ct_cycle_symbol){ 0 };
+	s->symbols[s->n_symbols] = (struct ct_anchor_symbol){ 0 };
 	s->kinds[s->n_symbols] = *kind;
 	if (ct_table_put(&s->by_key, key, (void *)(uintptr_t)(s->n_symbols + 1)) != CT_OK)
 		return CT_NOMEM;
@@ -137,7 +137,7 @@ int ct_sequence_add(struct ct_sequence *s, const struct ct_call_seen *call)
 		return CT_OK;
 	if (s->n == s->cap && grow(s) != CT_OK)
 		return CT_NOMEM;
-	s->ops[s->n++] = (struct ct_cycle_op){
+	s->ops[s->n++] = (struct ct_anchor_op){
 		.at_ns = call->at_ns,
 		.end_ns = call->end_ns,
 		.symbol = symbol,
@@ -146,7 +146,7 @@ int ct_sequence_add(struct ct_sequence *s, const struct ct_call_seen *call)
 	return CT_OK;
 }
 
-CT_SORT_BY(by_entry, struct ct_cycle_op, CT_UP(at_ns) ?: CT_UP(index))
+CT_SORT_BY(by_entry, struct ct_anchor_op, CT_UP(at_ns) ?: CT_UP(index))
 
 /* Where all are listed their numbers are their places; where some are not, they came about in order. */
 void ct_sequence_close(struct ct_sequence *s)

@@ -3,10 +3,10 @@
  *
  * An operation is an entry and a symbol: (communicator, operation, element type, bytes of the call; of a message its peer
  * instead of its bytes, of what varies from time to time neither). When there is no more room the commonest symbol is
- * forgotten: what marks a cycle is rare. Each entry has its number among all operations, so that distances stay right.
+ * forgotten: what marks a step is rare. Each entry has its number among all operations, so that distances stay right.
  * One thread; borrows the communicators. */
-#ifndef CT_CYCLE_SEQUENCE_H
-#define CT_CYCLE_SEQUENCE_H
+#ifndef CT_STEP_SEQUENCE_H
+#define CT_STEP_SEQUENCE_H
 
 #include "analyzer/base/table.h"
 #include "analyzer/model/comms.h"
@@ -34,8 +34,8 @@ struct ct_sequence_kind {
 
 struct ct_sequence {
 	uint32_t seat;
-	struct ct_cycle_op *ops;
-	struct ct_cycle_symbol *symbols;
+	struct ct_anchor_op *ops;
+	struct ct_anchor_symbol *symbols;
 	struct ct_sequence_kind *kinds; /* by symbol */
 	uint32_t n, n_symbols;
 	uint64_t n_ops;	 /* all there were, as far as they were looked at */

@@ -10,7 +10,7 @@
 #define LEAST_REGULARITY 0.6
 #define LEAST_COVERAGE 0.5
 #define NEAR 0.9 /* of the largest m: a tie */
-/* Of the bytes, in distances of more than 1.5 m: then the anchor marks a part of the cycle. */
+/* Of the bytes, in distances of more than 1.5 m: then the anchor marks a part of the step. */
 #define MOST_OUTSIDE 0.1
 /* Of a period over several occurrences. */
 #define MOST_EVERY 1024u
@@ -25,7 +25,7 @@
 
 /* The occurrences of all symbols, symbol by symbol. */
 struct places {
-	const struct ct_cycle_op *ops;
+	const struct ct_anchor_op *ops;
 	uint32_t *at;	 /* indexes into ops */
 	uint32_t *first; /* by symbol, and one more */
 	uint32_t *scratch;
@@ -97,10 +97,10 @@ static double share_near(const uint32_t *values, uint32_t n, uint32_t m)
 }
 
 /* How regularly every `every`th occurrence comes. */
-static struct ct_cycle_anchor measure(const struct places *p, uint32_t symbol, uint32_t every)
+static struct ct_anchor measure(const struct places *p, uint32_t symbol, uint32_t every)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences - every;
-	struct ct_cycle_anchor a = { .symbol = symbol, .every = every };
+	struct ct_anchor a = { .symbol = symbol, .every = every };
 
 	for (uint32_t k = 0; k < n; k++)
 		p->scratch[k] = index_of(p, symbol, k + every) - index_of(p, symbol, k);
@@ -121,33 +121,32 @@ static double mean_idle(const struct places *p, uint32_t symbol)
 }
 
 /* Both within a tenth of the largest: which one? */
-static int is_better(const struct places *p, const struct ct_cycle_anchor *a,
-		     const struct ct_cycle_anchor *b)
+static int is_better(const struct places *p, const struct ct_anchor *a, const struct ct_anchor *b)
 {
 	if (a->regularity != b->regularity)
 		return a->regularity > b->regularity;
 	return mean_idle(p, a->symbol) > mean_idle(p, b->symbol);
 }
 
-static int is_weighty(const struct ct_cycle_symbol *symbol, uint64_t bytes)
+static int is_weighty(const struct ct_anchor_symbol *symbol, uint64_t bytes)
 {
 	return !symbol->partial && symbol->n >= CT_ANCHOR_LEAST &&
 	       (double)symbol->bytes >= CT_ANCHOR_SHARE * (double)bytes;
 }
 
-/* ---- an operation that comes once a cycle ---- */
+/* ---- an operation that comes once a step ---- */
 
-static int find_single(const struct places *p, const struct ct_cycle_symbol *symbols, uint32_t n,
-		       uint64_t bytes, struct ct_cycle_anchor *best)
+static int find_single(const struct places *p, const struct ct_anchor_symbol *symbols, uint32_t n,
+		       uint64_t bytes, struct ct_anchor *best)
 {
-	struct ct_cycle_anchor *kept = calloc((size_t)n + 1, sizeof(*kept));
+	struct ct_anchor *kept = calloc((size_t)n + 1, sizeof(*kept));
 	uint32_t n_kept = 0, largest = 0;
 	int found = 0;
 
 	if (!kept)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < n; s++) {
-		struct ct_cycle_anchor a;
+		struct ct_anchor a;
 
 		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < CT_ANCHOR_LEAST)
 			continue;
@@ -168,15 +167,15 @@ static int find_single(const struct places *p, const struct ct_cycle_symbol *sym
 }
 
 /* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for too long. */
-static double outside(const struct places *p, uint32_t n, const struct ct_cycle_symbol *symbols,
-		      const struct ct_cycle_anchor *a)
+static double outside(const struct places *p, uint32_t n, const struct ct_anchor_symbol *symbols,
+		      const struct ct_anchor *a)
 {
 	double sum = 0, out = 0;
 	uint32_t last = UINT32_MAX, next = 0, k = 0, occurrences = count_of(p, a->symbol);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ct_cycle_op *op = &p->ops[i];
-		const struct ct_cycle_symbol *s = &symbols[op->symbol];
+		const struct ct_anchor_op *op = &p->ops[i];
+		const struct ct_anchor_symbol *s = &symbols[op->symbol];
 		double bytes = s->n ? (double)s->bytes / (double)s->n : 0;
 
 		if (op->symbol == a->symbol) {
@@ -192,7 +191,7 @@ static double outside(const struct places *p, uint32_t n, const struct ct_cycle_
 	return sum > 0 ? out / sum : 0;
 }
 
-/* ---- a cycle of several occurrences ---- */
+/* ---- a step of several occurrences ---- */
 
 /* Every `every`th distance of a symbol: mean, and mean deviation from it as a share of it. */
 static double deviation(const struct places *p, uint32_t symbol, uint32_t every, double *mean)
@@ -217,8 +216,7 @@ static double deviation(const struct places *p, uint32_t symbol, uint32_t every,
 
 /* The least number of occurrences, below `most`, after which a symbol comes again far more regularly than after one more or
  * less: over many occurrences anything looks regular. 0 in a->every: there is none. */
-static void find_every(const struct places *p, uint32_t symbol, uint32_t most,
-		       struct ct_cycle_anchor *a)
+static void find_every(const struct places *p, uint32_t symbol, uint32_t most, struct ct_anchor *a)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_ANCHOR_LEAST;
 	double before, mean, here, after, next;
@@ -243,8 +241,8 @@ static void find_every(const struct places *p, uint32_t symbol, uint32_t most,
 	}
 }
 
-/* The cycle begins where the rank had been idle longest, on average: the first of those before the longest distance. */
-static uint32_t phase_of(const struct places *p, const struct ct_cycle_anchor *a)
+/* The step begins where the rank had been idle longest, on average: the first of those before the longest distance. */
+static uint32_t phase_of(const struct places *p, const struct ct_anchor *a)
 {
 	uint32_t n = count_of(p, a->symbol), best = 0;
 	double most = -1;
@@ -264,11 +262,10 @@ static uint32_t phase_of(const struct places *p, const struct ct_cycle_anchor *a
 }
 
 /* `most_every` occurrences at most; of symbols with that share of the bytes. */
-static int find_compound(const struct places *p, const struct ct_cycle_symbol *symbols, uint32_t n,
-			 uint64_t bytes, uint32_t most_every, double share,
-			 struct ct_cycle_anchor *best)
+static int find_compound(const struct places *p, const struct ct_anchor_symbol *symbols, uint32_t n,
+			 uint64_t bytes, uint32_t most_every, double share, struct ct_anchor *best)
 {
-	struct ct_cycle_anchor a;
+	struct ct_anchor a;
 	uint32_t tried = 0, most = most_every + 1;
 
 	for (uint32_t s = 0; s < n && tried < MOST_TRIED; s++) {
@@ -288,12 +285,12 @@ static int find_compound(const struct places *p, const struct ct_cycle_symbol *s
 	return CT_OK;
 }
 
-int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
-		   const struct ct_cycle_symbol *symbols, uint32_t n_symbols,
-		   struct ct_cycle_anchor *anchor)
+int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops,
+		   const struct ct_anchor_symbol *symbols, uint32_t n_symbols,
+		   struct ct_anchor *anchor)
 {
 	struct places p = { .ops = listed, .n_ops = n_ops ? n_ops : 1 };
-	struct ct_cycle_anchor several;
+	struct ct_anchor several;
 	uint64_t bytes = 0;
 	int st = sort_places(&p, n, n_symbols);
 
@@ -302,7 +299,7 @@ int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
 	if (st == CT_OK)
 		st = find_single(&p, symbols, n_symbols, bytes, anchor);
 	if (st == CT_OK && outside(&p, n, symbols, anchor) <= MOST_OUTSIDE) {
-		/* a cycle of equal parts, at the end of which something weighty comes a few times */
+		/* a step of equal parts, at the end of which something weighty comes a few times */
 		if (find_compound(&p, symbols, n_symbols, bytes, FEW, LEAST_SHARE_FEW, &several) ==
 			    CT_OK &&
 		    several.ops > 1.5 * anchor->ops)

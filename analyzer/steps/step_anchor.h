@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_anchor.h — which operation marks the cycles of a program that repeats itself, from the order of its operations alone.
+/* step_anchor.h — which operation marks the steps of a program that repeats itself, from the order of its operations alone.
  *
  * Of every kind of operation (a symbol) that carries 0.2 % of the bytes and occurs three times: m is the commonest
  * distance between two occurrences, in operations; regularity the share of distances within max(2, 10 %) of it; coverage
@@ -12,14 +12,14 @@
  * and three quarters as much as those of j + 1. If it is not, only of what carries 5 % of the bytes and with j <= 8, for a period that is half as long
  * again (an exchange in each layer, and gradients in some).
  *
- * Source: measured on eleven patterns of training (unit.cycle_anchor); the second part on tools/workload. Pure. */
-#ifndef CT_CYCLE_ANCHOR_H
-#define CT_CYCLE_ANCHOR_H
+ * Source: measured on eleven patterns of training (unit.step_anchor); the second part on tools/workload. Pure. */
+#ifndef CT_STEP_ANCHOR_H
+#define CT_STEP_ANCHOR_H
 
 #include <stdint.h>
 
 /* One operation of the rank, in order. */
-struct ct_cycle_op {
+struct ct_anchor_op {
 	uint64_t at_ns;	  /* entry of its call */
 	uint64_t end_ns;  /* 0 unknown */
 	uint64_t idle_ns; /* from the entry of the one before it to its own */
@@ -27,25 +27,25 @@ struct ct_cycle_op {
 	uint32_t index; /* among all operations, also those that are not listed */
 };
 
-struct ct_cycle_symbol {
+struct ct_anchor_symbol {
 	uint64_t n, bytes; /* occurrences and their bytes, those that are not listed too */
 	int partial;	   /* some are not listed: no anchor */
 };
 
-struct ct_cycle_anchor {
+struct ct_anchor {
 	uint32_t symbol;
-	uint32_t every; /* so many occurrences make a cycle ... */
+	uint32_t every; /* so many occurrences make a step ... */
 	uint32_t first; /* ... beginning with this one */
-	uint32_t ops;	/* in a cycle, mostly */
+	uint32_t ops;	/* in a step, mostly */
 	double regularity, coverage;
 };
 
 /* 0 and *anchor; CT_NOTFOUND: nothing recurs; CT_NOMEM. n_ops: operations in all. */
-int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
-		   const struct ct_cycle_symbol *symbols, uint32_t n_symbols,
-		   struct ct_cycle_anchor *anchor);
+int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops,
+		   const struct ct_anchor_symbol *symbols, uint32_t n_symbols,
+		   struct ct_anchor *anchor);
 
-#define CT_ANCHOR_LEAST 3u /* occurrences, cycles */
+#define CT_ANCHOR_LEAST 3u /* occurrences, steps */
 #define CT_ANCHOR_SHARE 0.002
 
 #endif

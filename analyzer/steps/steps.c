@@ -15,23 +15,23 @@
 #include "trace/status.h"
 
 #define MOST_ASKED 4u /* ranks beside the reference */
-/* Of a small operation: share of its distances that are alike, and of the cycles that it accounts for. */
+/* Of a small operation: share of its distances that are alike, and of the steps that it accounts for. */
 #define LEAST_RECURRING 0.8
 #define LEAST_RECURRING_COVERAGE 0.5
-/* Of the operations, between the first and the last range that marks a cycle. */
+/* Of the operations, between the first and the last range that marks a step. */
 #define LEAST_MARKED 0.5
-#define FEW_OPS 2u /* a cycle of no more may be a part of one */
+#define FEW_OPS 2u /* a step of no more may be a part of one */
 
-void ct_cycles_fini(struct ct_cycles *cycles)
+void ct_steps_fini(struct ct_steps *steps)
 {
-	free(cycles->cut_ns);
-	free(cycles->kept);
-	*cycles = (struct ct_cycles){ 0 };
+	free(steps->cut_ns);
+	free(steps->kept);
+	*steps = (struct ct_steps){ 0 };
 }
 
 /* ---- cuts ---- */
 
-static uint64_t median_time(const struct ct_cycles *c)
+static uint64_t median_time(const struct ct_steps *c)
 {
 	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times)), median;
 
@@ -61,16 +61,16 @@ static uint32_t pick(const struct ct_sequence *s, const uint8_t *chosen, uint32_
 	return n;
 }
 
-/* Which cycle an operation of the sequence is in, by its place. */
-static uint32_t cycle_of_place(const uint32_t *places, uint32_t n, uint32_t place)
+/* Which step an operation of the sequence is in, by its place. */
+static uint32_t step_of_place(const uint32_t *places, uint32_t n, uint32_t place)
 {
 	uint32_t from = CT_BISECT(i, 0, n, places[i] <= place);
 
-	return from ? from - 1 : CT_CYCLES_NONE;
+	return from ? from - 1 : CT_NO_STEP;
 }
 
-/* After how many cycles a small operation comes again; 0: not regularly. `last` and `gaps` are room. */
-static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_cycles)
+/* After how many steps a small operation comes again; 0: not regularly. `last` and `gaps` are room. */
+static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_steps)
 {
 	uint32_t near = 0, median;
 
@@ -81,36 +81,36 @@ static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_cycles)
 	for (uint32_t k = 0; k < n; k++)
 		near += gaps[k] == median;
 	if (median < 2 || near < LEAST_RECURRING * n ||
-	    (double)(n + 1) * median < LEAST_RECURRING_COVERAGE * n_cycles)
+	    (double)(n + 1) * median < LEAST_RECURRING_COVERAGE * n_steps)
 		return 0;
 	return median;
 }
 
 static void find_recurring(const struct ct_sequence *s, const uint32_t *places, uint32_t n,
-			   uint32_t *gaps, struct ct_cycles *c)
+			   uint32_t *gaps, struct ct_steps *c)
 {
 	uint64_t bytes = 0;
 
 	for (uint32_t k = 0; k < s->n_symbols; k++)
 		bytes += s->symbols[k].bytes;
 	for (uint32_t k = 0; k < s->n_symbols && c->n_recurring < CT_RECURRING; k++) {
-		uint32_t last = CT_CYCLES_NONE, n_gaps = 0, every;
+		uint32_t last = CT_NO_STEP, n_gaps = 0, every;
 
 		if (s->symbols[k].partial || s->symbols[k].n < CT_ANCHOR_LEAST ||
 		    s->symbols[k].n > n ||
 		    (double)s->symbols[k].bytes >= CT_ANCHOR_SHARE * (double)bytes)
 			continue;
 		for (uint32_t i = 0; i < s->n; i++) {
-			uint32_t cycle;
+			uint32_t step;
 
 			if (s->ops[i].symbol != k)
 				continue;
-			cycle = cycle_of_place(places, n, i);
-			if (cycle == last || cycle == CT_CYCLES_NONE)
+			step = step_of_place(places, n, i);
+			if (step == last || step == CT_NO_STEP)
 				continue;
-			if (last != CT_CYCLES_NONE)
-				gaps[n_gaps++] = cycle - last;
-			last = cycle;
+			if (last != CT_NO_STEP)
+				gaps[n_gaps++] = step - last;
+			last = step;
 		}
 		every = recurs_every(gaps, n_gaps, n);
 		if (every)
@@ -136,7 +136,7 @@ static struct ct_sequence_kind anchor_of(const struct ct_sequence *s, const uint
 }
 
 static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t first, uint32_t every,
-	       struct ct_cycles *c)
+	       struct ct_steps *c)
 {
 	uint32_t *places = calloc((size_t)s->n + 1, sizeof(*places));
 	uint32_t *gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
@@ -202,10 +202,10 @@ static uint32_t coarsen(const struct ct_sequence *s, uint32_t *onto)
 
 /* The anchor among symbols that are taken together: onto[symbol] of n. */
 static int find_among(const struct ct_sequence *s, const uint32_t *onto, uint32_t n,
-		      struct ct_cycle_anchor *anchor)
+		      struct ct_anchor *anchor)
 {
-	struct ct_cycle_op *ops = malloc(((size_t)s->n + 1) * sizeof(*ops));
-	struct ct_cycle_symbol *symbols = calloc((size_t)n + 1, sizeof(*symbols));
+	struct ct_anchor_op *ops = malloc(((size_t)s->n + 1) * sizeof(*ops));
+	struct ct_anchor_symbol *symbols = calloc((size_t)n + 1, sizeof(*symbols));
 	int st = ops && symbols ? CT_OK : CT_NOMEM;
 
 	for (uint32_t i = 0; i < s->n && st == CT_OK; i++) {
@@ -224,7 +224,7 @@ static int find_among(const struct ct_sequence *s, const uint32_t *onto, uint32_
 	return st;
 }
 
-static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_cycle_anchor *anchor)
+static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_anchor *anchor)
 {
 	uint32_t *onto = calloc((size_t)s->n_symbols + 1, sizeof(*onto));
 	uint32_t n = s->n_symbols;
@@ -239,7 +239,7 @@ static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_c
 		st = n			 ? find_among(s, onto, n, anchor)
 		     : n == s->n_symbols ? CT_NOTFOUND
 					 : CT_NOMEM;
-		/* a cycle of one operation is told by its size, or not at all */
+		/* a step of one operation is told by its size, or not at all */
 		if (st == CT_OK && anchor->ops < 2)
 			st = CT_NOTFOUND;
 	}
@@ -251,7 +251,7 @@ static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_c
 
 /* Where one operation comes alone, again and again (tensor parallelism without anything else of weight), its order says
  * nothing of steps. Its times may: forward and backward passes take turns. */
-static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, struct ct_cycles *c)
+static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, struct ct_steps *c)
 {
 	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times));
 	uint32_t parts, first;
@@ -265,14 +265,14 @@ static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, str
 	c->may_be_parts = parts == 0;
 	if (parts < 2)
 		return CT_OK;
-	ct_cycles_fini(c);
+	ct_steps_fini(c);
 	return cut(s, chosen, first, parts, c);
 }
 
-static int try_sequence(const struct ct_sequence *s, const char *wanted, struct ct_cycles *c)
+static int try_sequence(const struct ct_sequence *s, const char *wanted, struct ct_steps *c)
 {
 	uint8_t *chosen = calloc((size_t)s->n_symbols + 1, 1);
-	struct ct_cycle_anchor anchor = { .every = 1 };
+	struct ct_anchor anchor = { .every = 1 };
 	int st = chosen ? CT_OK : CT_NOMEM;
 
 	if (st == CT_OK && wanted)
@@ -287,10 +287,10 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 	return st;
 }
 
-/* ---- cycles that the program tells ---- */
+/* ---- steps that the program tells ---- */
 
 /* Of the first operation at or after each cut, its place; of none, the end. */
-static void places_of_cuts(const struct ct_sequence *s, const struct ct_cycles *c, uint32_t *places)
+static void places_of_cuts(const struct ct_sequence *s, const struct ct_steps *c, uint32_t *places)
 {
 	uint32_t at = 0;
 
@@ -301,7 +301,7 @@ static void places_of_cuts(const struct ct_sequence *s, const struct ct_cycles *
 	}
 }
 
-/* Whoever marks a few cycles only, while a profiler looks on, does not tell what the cycles of the run are. */
+/* Whoever marks a few steps only, while a profiler looks on, does not tell what the steps of the run are. */
 static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t n)
 {
 	uint32_t within = 0;
@@ -311,14 +311,14 @@ static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t 
 	return within && within >= LEAST_MARKED * s->n;
 }
 
-static int try_markers(const struct ct_model *model, const struct ct_step_log *steps,
-		       struct ct_cycles *c)
+static int try_markers(const struct ct_model *model, const struct ct_step_log *step_log,
+		       struct ct_steps *c)
 {
-	const struct ct_sequence *s = &steps->sequence;
+	const struct ct_sequence *s = &step_log->sequence;
 	uint32_t *places, *gaps, n = 0;
 	uint64_t *cut_ns = NULL;
 	const char *name = NULL;
-	int st = ct_markers_cut(&steps->markers, &cut_ns, &n, &name);
+	int st = ct_markers_cut(&step_log->markers, &cut_ns, &n, &name);
 
 	if (st == CT_OK && !covers(s, cut_ns, n)) {
 		free(cut_ns);
@@ -331,7 +331,7 @@ static int try_markers(const struct ct_model *model, const struct ct_step_log *s
 	c->n = n - 1;
 	c->seat = s->seat;
 	c->err_ns = 2 * model->run->processes[model->seats[s->seat].process].id.clock_res_ns;
-	c->cut_short = steps->markers.cut_short || s->cut_short;
+	c->cut_short = step_log->markers.cut_short || s->cut_short;
 	places = calloc((size_t)n + 1, sizeof(*places));
 	gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
 	if (places && gaps) {
@@ -348,7 +348,7 @@ static int try_markers(const struct ct_model *model, const struct ct_step_log *s
 /* ---- whose operations ---- */
 
 /* The lowest rank of the largest communicator; of equally large ones, of that with most operations. */
-static uint32_t reference(const struct ct_model *model, const struct ct_step_log *steps)
+static uint32_t reference(const struct ct_model *model, const struct ct_step_log *step_log)
 {
 	const struct ct_comm *largest = NULL;
 
@@ -365,7 +365,7 @@ static uint32_t reference(const struct ct_model *model, const struct ct_step_log
 		if (largest->seats[r])
 			return largest->seats[r] - 1;
 	}
-	return steps->sequence.seat;
+	return step_log->sequence.seat;
 }
 
 /* What another rank did, as far as it is on the tape; only if that holds all of the run. */
@@ -397,14 +397,14 @@ static int from_tape(const struct ct_tape *tape, uint32_t seat, struct ct_sequen
 	return CT_OK;
 }
 
-static int try_seat(const struct ct_tape *log, const struct ct_step_log *steps, uint32_t seat,
-		    const char *wanted, struct ct_cycles *c)
+static int try_seat(const struct ct_tape *log, const struct ct_step_log *step_log, uint32_t seat,
+		    const char *wanted, struct ct_steps *c)
 {
 	struct ct_sequence s;
 	int st;
 
-	if (seat == steps->sequence.seat)
-		return try_sequence(&steps->sequence, wanted, c);
+	if (seat == step_log->sequence.seat)
+		return try_sequence(&step_log->sequence, wanted, c);
 	if (log->sample.one_of > 1 || seat >= log->n_seats)
 		return CT_NOTFOUND;
 	st = from_tape(log, seat, &s);
@@ -414,46 +414,46 @@ static int try_seat(const struct ct_tape *log, const struct ct_step_log *steps, 
 	return st;
 }
 
-static const char *why_not(const struct ct_step_log *steps)
+static const char *why_not(const struct ct_step_log *step_log)
 {
-	if (!steps->sequence.n_ops)
+	if (!step_log->sequence.n_ops)
 		return "no operations on record to cut the run by";
-	if (steps->sequence.n_ops < CT_ANCHOR_LEAST)
+	if (step_log->sequence.n_ops < CT_ANCHOR_LEAST)
 		return "too few operations to cut the run by";
 	return "no operation comes again at regular distances; --step-anchor names one";
 }
 
 static int find(const struct ct_model *model, const struct ct_tape *log,
-		const struct ct_step_log *steps, const char *wanted, struct ct_arena *memory,
-		struct ct_cycles *c)
+		const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
+		struct ct_steps *c)
 {
-	uint32_t first = reference(model, steps), asked = 0;
+	uint32_t first = reference(model, step_log), asked = 0;
 	int st;
 
-	*c = (struct ct_cycles){ .any_size = wanted != NULL };
-	st = wanted ? CT_NOTFOUND : try_markers(model, steps, c);
+	*c = (struct ct_steps){ .any_size = wanted != NULL };
+	st = wanted ? CT_NOTFOUND : try_markers(model, step_log, c);
 	if (st == CT_NOTFOUND)
-		st = try_seat(log, steps, first, wanted, c);
-	if (st == CT_NOTFOUND && first != steps->sequence.seat)
-		st = try_seat(log, steps, steps->sequence.seat, wanted, c);
+		st = try_seat(log, step_log, first, wanted, c);
+	if (st == CT_NOTFOUND && first != step_log->sequence.seat)
+		st = try_seat(log, step_log, step_log->sequence.seat, wanted, c);
 	/* every quarter of the ranks */
 	for (; st == CT_NOTFOUND && asked < MOST_ASKED; asked++)
-		st = try_seat(log, steps,
+		st = try_seat(log, step_log,
 			      (uint32_t)((uint64_t)model->n_seats * (asked + 1) / (MOST_ASKED + 1)),
 			      wanted, c);
 	if (st != CT_NOTFOUND)
 		return st;
-	ct_cycles_fini(c);
+	ct_steps_fini(c);
 	if (!wanted) {
-		c->why = why_not(steps);
+		c->why = why_not(step_log);
 		return CT_OK;
 	}
-	c->why = ct_wanted_others(&steps->sequence, wanted, memory);
+	c->why = ct_wanted_others(&step_log->sequence, wanted, memory);
 	return c->why ? CT_NOTFOUND : CT_NOMEM;
 }
 
-/* Cycles that lie in a stretch that is kept, from its beginning to its end. 0 or CT_NOMEM. */
-static int mark_kept(const struct ct_tape *log, struct ct_cycles *c)
+/* Steps that lie in a stretch that is kept, from its beginning to its end. 0 or CT_NOMEM. */
+static int mark_kept(const struct ct_tape *log, struct ct_steps *c)
 {
 	c->kept = calloc((size_t)c->n + 1, sizeof(*c->kept));
 	if (!c->kept)
@@ -467,16 +467,16 @@ static int mark_kept(const struct ct_tape *log, struct ct_cycles *c)
 	return CT_OK;
 }
 
-int ct_cycles_find(const struct ct_model *model, const struct ct_tape *log,
-		   const struct ct_step_log *steps, const char *wanted, struct ct_arena *memory,
-		   struct ct_cycles *c)
+int ct_steps_find(const struct ct_model *model, const struct ct_tape *log,
+		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
+		  struct ct_steps *c)
 {
-	int st = find(model, log, steps, wanted, memory, c);
+	int st = find(model, log, step_log, wanted, memory, c);
 
 	return st == CT_OK ? mark_kept(log, c) : st;
 }
 
-int ct_cycles_hide(const struct ct_cycles *c, double share, double *kept_ns, double *others_ns)
+int ct_steps_hide(const struct ct_steps *c, double share, double *kept_ns, double *others_ns)
 {
 	double n[2] = { 0 }, sum[2] = { 0 }, squares = 0, mean, others;
 
@@ -494,12 +494,12 @@ int ct_cycles_hide(const struct ct_cycles *c, double share, double *kept_ns, dou
 	return others - mean > share * mean + 2 * sqrt((squares / n[1] - mean * mean) / n[1]);
 }
 
-uint32_t ct_cycle_at(const struct ct_cycles *c, uint64_t at_ns)
+uint32_t ct_step_at(const struct ct_steps *c, uint64_t at_ns)
 {
 	uint32_t from = 0, to = c->n;
 
 	if (!c->n || at_ns < c->cut_ns[0] || at_ns >= c->cut_ns[c->n])
-		return CT_CYCLES_NONE;
+		return CT_NO_STEP;
 	while (to - from > 1) {
 		uint32_t middle = from + (to - from) / 2;
 

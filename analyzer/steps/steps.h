@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.h — the run cut into cycles: what marks them, and when each begins.
+/* steps.h — the run cut into steps: what marks them, and when each begins.
  *
  * If the lowest rank says so itself, by NVTX ranges of one name that at least half of its operations lie between (markers.h),
- * a cycle goes from the beginning of one to that of the next. Else by operations: the reference is the lowest rank of the largest communicator; if nothing recurs there, a few others are asked. A cycle
+ * a step goes from the beginning of one to that of the next. Else by operations: the reference is the lowest rank of the largest communicator; if nothing recurs there, a few others are asked. A step
  * goes from the end of one anchor to the end of the next one: a synchronising operation ends on all its members at the same
  * time. Where an end was not measured, from entry to entry. What lies before the first anchor and behind the last one is in
- * no cycle. One thread; borrows what the stream holds. */
-#ifndef CT_CYCLES_H
-#define CT_CYCLES_H
+ * no step. One thread; borrows what the stream holds. */
+#ifndef CT_STEPS_H
+#define CT_STEPS_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/model/report.h"
@@ -15,10 +15,9 @@
 #include "analyzer/steps/step_log.h"
 #include "analyzer/stream/instance_log.h"
 
-#define CT_CYCLES_NONE UINT32_MAX
-#define CT_CYCLES_TOLD 10000u /* in the report; of more, as many evenly */
+#define CT_STEPS_LISTED 10000u /* in the report; of more, as many evenly */
 
-/* A small operation that comes every so many cycles. */
+/* A small operation that comes every so many steps. */
 struct ct_recurring {
 	struct ct_sequence_kind kind;
 	uint32_t every;
@@ -26,14 +25,14 @@ struct ct_recurring {
 };
 #define CT_RECURRING 8u
 
-struct ct_cycles {
+struct ct_steps {
 	const char *why;  /* there are none; NULL: there are */
 	uint64_t *cut_ns; /* n + 1 times since the run began */
-	uint32_t n;	  /* cycles */
-	uint8_t *kept;	  /* by cycle: it lies in a stretch that the instance log has, whole */
+	uint32_t n;	  /* steps */
+	uint8_t *kept;	  /* by step: it lies in a stretch that the instance log has, whole */
 	uint32_t n_kept;
 	int by_ends;	    /* the times are ends of the anchor; else entries */
-	uint64_t err_ns;    /* of a cycle's time */
+	uint64_t err_ns;    /* of a step's time */
 	uint64_t median_ns; /* of their times */
 	uint32_t seat;	    /* the reference */
 	const char *
@@ -46,19 +45,18 @@ struct ct_cycles {
 	int cut_short; /* only the beginning of the run was cut */
 };
 
-/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK whether there are cycles or not;
- * CT_NOTFOUND: no operation is called so, and cycles->why names those that there are; CT_NOMEM. */
-int ct_cycles_find(const struct ct_model *model, const struct ct_tape *log,
-		   const struct ct_step_log *steps, const char *wanted, struct ct_arena *memory,
-		   struct ct_cycles *cycles);
-void ct_cycles_fini(struct ct_cycles *cycles);
+/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK whether there are steps or not;
+ * CT_NOTFOUND: no operation is called so, and steps->why names those that there are; CT_NOMEM. */
+int ct_steps_find(const struct ct_model *model, const struct ct_tape *log,
+		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
+		  struct ct_steps *steps);
+void ct_steps_fini(struct ct_steps *steps);
 
-/* Do the cycles that are not kept take clearly longer than those that are: beyond two standard errors by so much of a cycle's time
+/* Do the steps that are not kept take clearly longer than those that are: beyond two standard errors by so much of a step's time
  * (share)? Then something lies in them that those that are kept do not show. The means of both, *kept_ns and *others_ns, if so. */
-int ct_cycles_hide(const struct ct_cycles *cycles, double share, double *kept_ns,
-		   double *others_ns);
+int ct_steps_hide(const struct ct_steps *steps, double share, double *kept_ns, double *others_ns);
 
-/* The cycle that a time lies in, CT_CYCLES_NONE: none. */
-uint32_t ct_cycle_at(const struct ct_cycles *cycles, uint64_t at_ns);
+/* The step that a time lies in, CT_NO_STEP: none. */
+uint32_t ct_step_at(const struct ct_steps *steps, uint64_t at_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* instance_log.h — what happened, kept in memory: complete instances with the times of all their members, for the steps that
- * look at more than one instance at a time (cycles, replay, gaps, links).
+ * look at more than one instance at a time (steps, replay, gaps, links).
  *
  * Bounded: as long as everything has room it is all kept, then whole stretches of the run (sample.h). An instance belongs to
  * where its first member entered it.

@@ -96,8 +96,8 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->census, f->comm_key));
 	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);
 	ct_args_uint(&args, CT_ARG_end_ns, f->end_at_ns);
-	ct_args_uint(&args, CT_ARG_cycle_first, f->cycle_first);
-	ct_args_uint(&args, CT_ARG_cycle_last, f->cycle_last);
+	ct_args_uint(&args, CT_ARG_step_first, f->step_first);
+	ct_args_uint(&args, CT_ARG_step_last, f->step_last);
 	ct_args_uint(&args, CT_ARG_loss_ns, f->loss_ns);
 	ct_args_uint(&args, CT_ARG_loss_err_ns, f->loss_err_ns);
 	if (!isnan(f->loss_pct))

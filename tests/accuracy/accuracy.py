@@ -26,10 +26,10 @@ FINE = ("HEALTHY", "NOT_COMMUNICATION")
 # Findings about the trace or the place, not about what the job does.
 ASIDE = ("ENVIRONMENT_DIFFERS", "TRACER_COST", "LOSSES")
 
-WIDE = "--hosts 8 --gpus-per-host 8 --workload ddp --cycles 200 --cycle-ms 300 --noise-pct 0.2 --event-jitter-us 5 --end-skew-us 10"
+WIDE = "--hosts 8 --gpus-per-host 8 --workload ddp --steps 200 --step-ms 300 --noise-pct 0.2 --event-jitter-us 5 --end-skew-us 10"
 CLOCKS = "--clock-offset-ms 50 --clock-drift-ppm 20 --event-jitter-us 50 --end-skew-us 10"
 NODE = "--workload megatron --noise-pct 2 --clock-offset-ms 20 --clock-drift-ppm 10"
-UNEVEN = "--hosts 4 --gpus-per-host 4 --cycles 40 --noise-pct 3 --hiccup 0.01:50"
+UNEVEN = "--hosts 4 --gpus-per-host 4 --steps 40 --noise-pct 3 --hiccup 0.01:50"
 SMALL = "--noise-pct 0.5 --event-jitter-us 5 --end-skew-us 10"
 
 
@@ -92,9 +92,9 @@ def clocks(report, truth):
     return {"max_us": worst if n else float("inf"), "covered": covered / n if n else 0.0}
 
 
-def cycles(report, truth):
-    count = report["cycles"]["count"]
-    return {"exact": float(count is not None and abs(count - truth["cycles"]) <= 1)}
+def steps(report, truth):
+    count = report["steps"]["count"]
+    return {"exact": float(count is not None and abs(count - truth["steps"]) <= 1)}
 
 
 def finds(kind):
@@ -188,70 +188,70 @@ ROWS = [
     ("clocks.8x8", WIDE + " " + CLOCKS, clocks, ALIGNED),
     ("clocks.8x8_straggler", WIDE + " " + CLOCKS + " --fault slow-host:host=3,pct=10", clocks, ALIGNED),
     ("clocks.8x8_wander", WIDE + " " + CLOCKS + " --clock-wander-ppb 10", clocks, ALIGNED),
-    ("clocks.64x1", "--hosts 64 --gpus-per-host 1 --workload ddp --cycles 200 --cycle-ms 300 " + CLOCKS, clocks, ALIGNED_WIDE),
+    ("clocks.64x1", "--hosts 64 --gpus-per-host 1 --workload ddp --steps 200 --step-ms 300 " + CLOCKS, clocks, ALIGNED_WIDE),
     ("clocks.8x8_skewed", WIDE + " " + CLOCKS + " --end-skew-us 100", clocks, COVERED),
-    ("whatif.tp_dp", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 8 --pp 1 --dp 2 --cycles 60 --cycle-ms 100"
+    ("whatif.tp_dp", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 8 --pp 1 --dp 2 --steps 60 --step-ms 100"
      " --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
-    ("whatif.pp_dp", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 1 --pp 4 --dp 4 --cycles 60 --cycle-ms 100"
+    ("whatif.pp_dp", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 1 --pp 4 --dp 4 --steps 60 --step-ms 100"
      " --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
-    ("whatif.two_in_one_group", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 8 --pp 1 --dp 2 --cycles 60"
-     " --cycle-ms 100 --fault slow-rank:rank=2,pct=10 --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
+    ("whatif.two_in_one_group", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 8 --pp 1 --dp 2 --steps 60"
+     " --step-ms 100 --fault slow-rank:rank=2,pct=10 --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
     # one bad node that is a whole tensor group
-    ("node.tp8_dp8", NODE + " --tp 8 --pp 1 --dp 8 --hosts 8 --cycles 30 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
-    ("node.tp8_pp2_dp8", NODE + " --tp 8 --pp 2 --dp 8 --hosts 16 --cycles 30 --fault slow-host:host=5,pct=15", whatif, TOGETHER),
-    ("node.tp8_pp2_dp4", NODE + " --tp 8 --pp 2 --dp 4 --hosts 8 --cycles 30 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
-    ("node.tp4_pp2_dp4", NODE + " --tp 4 --pp 2 --dp 4 --hosts 8 --gpus-per-host 4 --cycles 30 --fault slow-host:host=1,pct=15",
+    ("node.tp8_dp8", NODE + " --tp 8 --pp 1 --dp 8 --hosts 8 --steps 30 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
+    ("node.tp8_pp2_dp8", NODE + " --tp 8 --pp 2 --dp 8 --hosts 16 --steps 30 --fault slow-host:host=5,pct=15", whatif, TOGETHER),
+    ("node.tp8_pp2_dp4", NODE + " --tp 8 --pp 2 --dp 4 --hosts 8 --steps 30 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
+    ("node.tp4_pp2_dp4", NODE + " --tp 4 --pp 2 --dp 4 --hosts 8 --gpus-per-host 4 --steps 30 --fault slow-host:host=1,pct=15",
      whatif, TOGETHER),
     # and one that is half of a stage
-    ("node.half_of_a_stage", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-host:host=2,pct=8",
+    ("node.half_of_a_stage", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --steps 60 --fault slow-host:host=2,pct=8",
      whatif, TOGETHER),
     # buckets behind one another: only those of the slow rank do not queue up
-    ("whatif.buckets", NODE.replace("megatron", "ddp") + " --hosts 2 --gpus-per-host 4 --cycles 60 --fault slow-rank:rank=5,pct=10", whatif, TOGETHER),
-    ("whatif.part_of_run", NODE + " --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-rank:rank=5,pct=20,from=20,to=39", whatif, TOGETHER),
+    ("whatif.buckets", NODE.replace("megatron", "ddp") + " --hosts 2 --gpus-per-host 4 --steps 60 --fault slow-rank:rank=5,pct=10", whatif, TOGETHER),
+    ("whatif.part_of_run", NODE + " --hosts 4 --gpus-per-host 4 --steps 60 --fault slow-rank:rank=5,pct=20,from=20,to=39", whatif, TOGETHER),
     # each alone costs nothing, since the other one is as late
-    ("whatif.two_in_two_groups", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60"
+    ("whatif.two_in_two_groups", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --steps 60"
      " --fault slow-rank:rank=5,pct=10 --fault slow-rank:rank=6,pct=10", whatif, TOGETHER),
     # a first stage of four that is slow in its tensor group and hardly costs anything
-    ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --cycles 30 --fault slow-rank:rank=5,pct=10",
+    ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --steps 30 --fault slow-rank:rank=5,pct=10",
      unnamed, {"named": (SUM, "0")}),
     # the others' buckets queue up behind the slow ones
-    ("whatif.ddp_host", "--workload ddp --hosts 4 --gpus-per-host 4 --cycles 40 --noise-pct 2 --fault slow-host:host=2,pct=20",
+    ("whatif.ddp_host", "--workload ddp --hosts 4 --gpus-per-host 4 --steps 40 --noise-pct 2 --fault slow-host:host=2,pct=20",
      whatif, TOGETHER),
-    ("cycles.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=1")}),
-    ("cycles.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
-     cycles, {"exact": (MEAN, ">=1")}),
+    ("steps.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --steps 60 --step-ms 50", steps, {"exact": (MEAN, ">=1")}),
+    ("steps.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --steps 60 --step-ms 50",
+     steps, {"exact": (MEAN, ">=1")}),
     # exchanges with a varying number of messages between three all-reduces that overlap them: not always told apart from a layer
-    ("cycles.moe", SMALL + " --hosts 1 --gpus-per-host 8 --workload moe --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=0.7")}),
-    ("rotating", SMALL + " --hosts 2 --gpus-per-host 8 --workload ddp --cycles 300 --cycle-ms 100 --fault rotating:every=40,ms=300",
+    ("steps.moe", SMALL + " --hosts 1 --gpus-per-host 8 --workload moe --steps 60 --step-ms 50", steps, {"exact": (MEAN, ">=0.7")}),
+    ("rotating", SMALL + " --hosts 2 --gpus-per-host 8 --workload ddp --steps 300 --step-ms 100 --fault rotating:every=40,ms=300",
      finds("ROTATING_STALLS"), {"found": (MEAN, ">=1"), "blamed_else": (SUM, "0")}),
     # so few steps that one rank has more of them than others by chance
-    ("rotating.tensor", "--hosts 2 --gpus-per-host 4 --workload megatron --tp 2 --pp 1 --dp 4 --cycles 50 --cycle-ms 50 --noise-pct 1"
+    ("rotating.tensor", "--hosts 2 --gpus-per-host 4 --workload megatron --tp 2 --pp 1 --dp 4 --steps 50 --step-ms 50 --noise-pct 1"
      " --fault rotating:every=5,ms=100", nobody_alone, {"blamed": (SUM, "0"), "fine": (SUM, "0")}),
-    ("rotating.ddp", "--hosts 1 --gpus-per-host 4 --workload ddp --cycles 50 --cycle-ms 50 --noise-pct 1 --fault rotating:every=3,ms=40",
+    ("rotating.ddp", "--hosts 1 --gpus-per-host 4 --workload ddp --steps 50 --step-ms 50 --noise-pct 1 --fault rotating:every=3,ms=40",
      nobody_alone, {"blamed": (SUM, "0"), "fine": (SUM, "0")}),
-    ("slow_link", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50"
+    ("slow_link", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --steps 60 --step-ms 50"
      " --fault slow-link:src=0,dst=8,factor=0.4", slow_link,
      {"found": (MEAN, ">=0.95"), "blamed_else": (SUM, "0")}),
     # within a tensor group of four many pairs share their rings: told as one of several
-    ("slow_link.ambiguous", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 30"
+    ("slow_link.ambiguous", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 4 --pp 2 --dp 2 --steps 30"
      " --fault slow-link:src=0,dst=1,factor=0.5", slow_link, {"ambiguous": (MEAN, ">=0.95"), "blamed_else": (SUM, "0")}),
-    ("host_timing", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 40 --cycle-ms 20 --timing host", untimed,
+    ("host_timing", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --steps 40 --step-ms 20 --timing host", untimed,
      {"silent": (MEAN, ">=1")}),
     # stages that nobody else is: who computes longer may just have more to do
-    ("pipeline.alone", SMALL + " --hosts 1 --gpus-per-host 4 --workload megatron --tp 1 --pp 4 --dp 1 --cycles 60 --cycle-ms 50",
+    ("pipeline.alone", SMALL + " --hosts 1 --gpus-per-host 4 --workload megatron --tp 1 --pp 4 --dp 1 --steps 60 --step-ms 50",
      unnamed, {"named": (SUM, "0")}),
-    ("pipeline.paused", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 8 --dp 1 --cycles 50 --cycle-ms 50 --noise-pct 1"
+    ("pipeline.paused", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 8 --dp 1 --steps 50 --step-ms 50 --noise-pct 1"
      " --fault pause:rank=2,every=7,ms=40", hidden_pause, {"blamed_else": (SUM, "0"), "fine": (SUM, "0")}),
     # a stage of two: one way to mend it gains a third, the other one too much
-    ("whatif.pair", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 4 --dp 2 --cycles 50 --cycle-ms 50 --noise-pct 1"
+    ("whatif.pair", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 4 --dp 2 --steps 50 --step-ms 50 --noise-pct 1"
      " --fault late-host:rank=1,ms=10", whatif, {"recall": (MEAN, ">=1"), "false_flags": (SUM, "0"), "within_error": (MEAN, ">=0.9")}),
-    ("pipeline.4x4", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
+    ("pipeline.4x4", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --steps 60 --step-ms 50",
      healthy, {"findings": (SUM, "0")}),
     # long runs, of which a part is looked at one by one
-    ("sampled.one_rank", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --cycles 6000 --fault slow-rank:rank=2,pct=5", whatif, REPLAYED),
-    ("sampled.stages", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 1500"
+    ("sampled.one_rank", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --steps 6000 --fault slow-rank:rank=2,pct=5", whatif, REPLAYED),
+    ("sampled.stages", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --steps 1500"
      " --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
-    ("sampled.stalls", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --cycles 6000 --fault pause:rank=2,every=100,ms=200",
+    ("sampled.stalls", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --steps 6000 --fault pause:rank=2,every=100,ms=200",
      finds("PERIODIC_STALLS"), {"found": (MEAN, ">=1"), "blamed_else": (SUM, "0")}),
     # what times told by NCCL do not show is not told
     ("exposed.fsdp", UNEVEN + " --workload fsdp", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
@@ -260,7 +260,7 @@ ROWS = [
     ("exposed.plugin_megatron", UNEVEN + " --workload megatron --timing plugin", exposed, {"beyond": (SUM, "0")}),
     ("exposed.plugin_decode", UNEVEN + " --workload decode --timing plugin", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
 ] + [
-    ("healthy." + w, SMALL + " --hosts 2 --gpus-per-host 8 --workload " + w + " --cycles 60 --cycle-ms 50", healthy,
+    ("healthy." + w, SMALL + " --hosts 2 --gpus-per-host 8 --workload " + w + " --steps 60 --step-ms 50", healthy,
      {"findings": (SUM, "0")})
     for w in ("ddp", "megatron", "fsdp", "moe", "decode")
 ]

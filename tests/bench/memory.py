@@ -36,7 +36,7 @@ def main():
         for name, hosts, steps, limit in RUNS:
             run = os.path.join(folder, "run")
             shutil.rmtree(run, ignore_errors=True)
-            subprocess.run([os.path.join(args.build, "bin", "commtrace-synth"), "-o", run, "--workload", "decode", "--cycles", str(steps),
+            subprocess.run([os.path.join(args.build, "bin", "commtrace-synth"), "-o", run, "--workload", "decode", "--steps", str(steps),
                             "--hosts", str(hosts), "--gpus-per-host", "8"], check=True)
             took[name] = peak_mb([os.path.join(args.build, "bin", "commtrace"), "report", "--threads=1", run])
             print("METRIC speed.memory_mb_a_rank.%s %.2f %s" % (name, took[name] / (8 * hosts), limit))

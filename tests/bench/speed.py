@@ -57,7 +57,7 @@ def commands(build, run, out):
 
 
 def make(build, run, options, steps):
-    subprocess.run([os.path.join(build, "bin", "commtrace-synth"), "-o", run, "--workload", "megatron", "--cycles", str(steps), *options], check=True)
+    subprocess.run([os.path.join(build, "bin", "commtrace-synth"), "-o", run, "--workload", "megatron", "--steps", str(steps), *options], check=True)
 
 
 def play(command, status, **streams):

@@ -35,7 +35,7 @@ def main():
 
     def synth(name, steps, hosts=1, more=()):
         shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
-        return [os.path.join(args.build, "bin", "commtrace-synth"), "-o", os.path.join(folder, name), "--workload", "ddp", "--cycles",
+        return [os.path.join(args.build, "bin", "commtrace-synth"), "-o", os.path.join(folder, name), "--workload", "ddp", "--steps",
                 str(steps), "--hosts", str(hosts), "--gpus-per-host", str(RANKS), *more]
 
     try:

@@ -35,10 +35,10 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         urls = []
-        for name, hosts, gpus, cycles in (("large", 128, 8, 20), ("empty", 1, 1, 1)):
+        for name, hosts, gpus, steps in (("large", 128, 8, 20), ("empty", 1, 1, 1)):
             run = pathlib.Path(place, name)
             subprocess.run([options.bin / "commtrace-synth", "-o", run, "--hosts", str(hosts), "--gpus-per-host", str(gpus),
-                            "--cycles", str(cycles)], check=True, stdout=subprocess.DEVNULL)
+                            "--steps", str(steps)], check=True, stdout=subprocess.DEVNULL)
             subprocess.run([options.bin / "commtrace", "report", run, "-o", f"{run}.html"], check=True)
             urls.append(pathlib.Path(f"{run}.html").as_uri())
         with Browser(place) as browser:

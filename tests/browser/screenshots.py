@@ -26,7 +26,7 @@ SHOTS = [
     ("report-phone", "gpu", "light", 390, 844, None),
     ("report-1024", "wide", "light", 1280, 870, None),
     ("waits", "gpu", "light", 1000, 900, "#pic-waits"),
-    ("cycles-1024", "wide", "dark", 1000, 900, "#pic-cycles"),
+    ("steps-1024", "wide", "dark", 1000, 900, "#pic-steps"),
     ("slowdown", "pipeline", "light", 1000, 900, "#pic-slowdown"),
     ("traffic-1024", "wide", "light", 1000, 1000, "#pic-traffic"),
     ("operations", "gpu", "light", 1000, 1000, "#pic-histogram"),
@@ -58,10 +58,10 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         wide = pathlib.Path(place, "wide")
-        subprocess.run([options.bin / "commtrace-synth", "-o", wide, "--hosts", "128", "--gpus-per-host", "8", "--cycles", "60",
+        subprocess.run([options.bin / "commtrace-synth", "-o", wide, "--hosts", "128", "--gpus-per-host", "8", "--steps", "60",
                         "--noise-pct", "1", "--fault", "slow-rank:rank=677,ms=6"], check=True, stdout=subprocess.DEVNULL)
         pipeline = pathlib.Path(place, "pipeline")
-        subprocess.run([options.bin / "commtrace-synth", "-o", pipeline, "--hosts", "4", "--gpus-per-host", "8", "--cycles", "24",
+        subprocess.run([options.bin / "commtrace-synth", "-o", pipeline, "--hosts", "4", "--gpus-per-host", "8", "--steps", "24",
                         "--workload", "megatron", "--tp", "1", "--pp", "4", "--dp", "8", "--fault", "slow-rank:rank=11,pct=40"], check=True, stdout=subprocess.DEVNULL)
         urls = {}
         for name, run in (("gpu", options.demo / "gpu"), ("wide", wide), ("pipeline", pipeline)):

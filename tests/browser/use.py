@@ -12,7 +12,7 @@ import values
 from fixture import WithPages, place
 
 RANKS = "#ranks"
-PICTURES = ("traffic", "waits", "cycles", "slowdown", "histogram", "curves", "exposed")
+PICTURES = ("traffic", "waits", "steps", "slowdown", "histogram", "curves", "exposed")
 LEFT = f"{RANKS} tbody tr"
 
 
@@ -179,10 +179,10 @@ class Pictures(WithPages):
                 self.assertIsNone(self.told())
 
     def test_a_cell_that_is_clicked_is_what_the_page_is_about(self):
-        self.plot("cycles")
-        self.browser.run("document.querySelector('[data-picture=cycles] .plot').focus({preventScroll: true})")
+        self.plot("steps")
+        self.browser.run("document.querySelector('[data-picture=steps] .plot').focus({preventScroll: true})")
         self.browser.press("Right", "Down", "Enter")
-        rank = self.page.report["heat"]["cycles"]["ids"][1]
+        rank = self.page.report["heat"]["steps"]["ids"][1]
         self.assertIn(f"rank {rank}", self.browser.run("return document.getElementById('filter').innerText"))
         self.assertEqual(self.browser.run(f"return document.querySelectorAll('{LEFT}').length"), 1)
 

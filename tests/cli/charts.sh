@@ -7,10 +7,10 @@ look() {
 	echo "$1"
 	python3 "$data/charts.py" "$1.html" "$1.json" || echo failed
 }
-commtrace-synth -o slow --seed 3 --hosts 2 --gpus-per-host 4 --cycles 30 --workload megatron --tp 2 --pp 2 --dp 2 \
+commtrace-synth -o slow --seed 3 --hosts 2 --gpus-per-host 4 --steps 30 --workload megatron --tp 2 --pp 2 --dp 2 \
 	--fault slow-rank:rank=5,ms=20 >/dev/null
 look slow
-commtrace-synth -o many --seed 3 --hosts 70 --gpus-per-host 8 --cycles 3 >/dev/null
+commtrace-synth -o many --seed 3 --hosts 70 --gpus-per-host 8 --steps 3 >/dev/null
 look many
-commtrace-synth -o killed --seed 55 --gpus-per-host 2 --cycles 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
+commtrace-synth -o killed --seed 55 --gpus-per-host 2 --steps 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
 look killed

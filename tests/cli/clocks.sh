@@ -43,19 +43,19 @@ look set 7 3 together
 
 # Hosts that are all related by way of others: two that disagree by little are no finding, and by much only those two.
 for ppm in 280 400; do
-	commtrace-synth -o drift --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --cycles 60 --clock-drift-ppm $ppm >/dev/null
+	commtrace-synth -o drift --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --steps 60 --clock-drift-ppm $ppm >/dev/null
 	echo "drift $ppm:"
 	commtrace report drift | grep -E '^CLOCK_CONFLICT' | cut -d' ' -f2,5-
 	rm -rf drift drift.truth.json
 done
 
 # So short that some pair of hosts has nothing that bounds it: no row of a table that is not there is looked at.
-commtrace-synth -o short --workload megatron --hosts 4 --gpus-per-host 2 --cycles 1 --seed 861336 --cycle-ms 10000 \
+commtrace-synth -o short --workload megatron --hosts 4 --gpus-per-host 2 --steps 1 --seed 861336 --step-ms 10000 \
 	--clock-offset-ms 1000000 --clock-drift-ppm 20 --event-jitter-us 100
 commtrace info --whole short >/dev/null || echo "exit $?"
 # Sixteen clocks that drift by up to 1 %: only those compared with the reference within 300 ppm are related, and of those the error
 # holds; the others are named, not the reference that all are compared with.
-commtrace-synth -o drift --workload fsdp --hosts 16 --gpus-per-host 2 --cycles 5 --seed 245267 --cycle-ms 200 --clock-offset-ms 5000 \
+commtrace-synth -o drift --workload fsdp --hosts 16 --gpus-per-host 2 --steps 5 --seed 245267 --step-ms 200 --clock-offset-ms 5000 \
 	--clock-drift-ppm 10000 --clock-wander-ppb 100 --event-jitter-us 100 --end-skew-fixed-us 300
 echo drift:
 commtrace report drift | grep -o '^CLOCK_CONFLICT hosts=[^ ]*\|failed=[0-9]*'

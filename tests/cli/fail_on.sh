@@ -9,19 +9,19 @@ echo $?
 commtrace report run1 --fail-on=any >/dev/null
 echo $?
 # The verdict's word means its findings, whatever their kind.
-commtrace-synth -o run2 --gpus-per-host 4 --cycles 400 --cycle-ms 5 --fault pause:rank=2,every=40,ms=60 >/dev/null
+commtrace-synth -o run2 --gpus-per-host 4 --steps 400 --step-ms 5 --fault pause:rank=2,every=40,ms=60 >/dev/null
 commtrace report run2 | sed -n 's/^\(STRAGGLER\):.*/\1/p; s/^\(PERIODIC_STALLS\) .*/\1/p'
 commtrace report run2 --fail-on=STRAGGLER >/dev/null
 echo $?
 commtrace report run2 --fail-on=SLOW_LINK >/dev/null
 echo $?
 # A job that hangs: the verdict, which is no finding; a job that does not is not called so, even if it was killed.
-commtrace-synth -o run4 --gpus-per-host 4 --cycles 20 --fault missing:rank=2,op=20 >/dev/null
+commtrace-synth -o run4 --gpus-per-host 4 --steps 20 --fault missing:rank=2,op=20 >/dev/null
 commtrace report run4 --fail-on=HANG >hung && echo 0 || echo $?
 grep -o '^HANG: HOST_MISSING: rank 2 never entered' hung
 grep -o 'commtrace hang run4' hung
 commtrace report run2 --fail-on=HANG >/dev/null
 echo $?
 # What a job that was killed had begun is told as such.
-commtrace-synth -o run3 --gpus-per-host 2 --cycles 40 --seed 55 --fault kill:rank=1,op=9 >/dev/null
+commtrace-synth -o run3 --gpus-per-host 2 --steps 40 --seed 55 --fault kill:rank=1,op=9 >/dev/null
 commtrace report run3 --format=json | grep -o 'operations that had not ended count in full'

@@ -4,7 +4,7 @@
 # the exit status tells whether there is a verdict.
 made() {
 	rm -rf run run.truth.json
-	commtrace-synth -o run --seed 1 --gpus-per-host 4 --cycles 6 "$@" >/dev/null
+	commtrace-synth -o run --seed 1 --gpus-per-host 4 --steps 6 "$@" >/dev/null
 	echo "# $*"
 }
 judged() {

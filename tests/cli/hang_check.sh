@@ -7,9 +7,9 @@ checked() {
 	echo "exit ${PIPESTATUS[0]}"
 	rm -rf run run.truth.json
 }
-commtrace-synth -o run --seed 1 --gpus-per-host 4 --cycles 3000 >/dev/null
+commtrace-synth -o run --seed 1 --gpus-per-host 4 --steps 3000 >/dev/null
 checked
-commtrace-synth -o run --seed 1 --gpus-per-host 4 --cycles 3000 --on-mismatch go-on --fault mismatch:rank=1,op=9000,field=count >/dev/null
+commtrace-synth -o run --seed 1 --gpus-per-host 4 --steps 3000 --on-mismatch go-on --fault mismatch:rank=1,op=9000,field=count >/dev/null
 checked
-commtrace-synth -o run --seed 1 --gpus-per-host 4 --cycles 6 --fault missing:rank=1,op=20 >/dev/null
+commtrace-synth -o run --seed 1 --gpus-per-host 4 --steps 6 --fault missing:rank=1,op=20 >/dev/null
 checked

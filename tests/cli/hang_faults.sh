@@ -4,7 +4,7 @@
 # and how far every rank had come.
 try() {
 	echo "$*"
-	commtrace-synth -o run --hosts 2 --gpus-per-host 4 --cycles 6 --on-death wait "$@" >/dev/null || { rm -rf run; return; }
+	commtrace-synth -o run --hosts 2 --gpus-per-host 4 --steps 6 --on-death wait "$@" >/dev/null || { rm -rf run; return; }
 	commtrace hang run --format=json | python3 "$data/hang_lines.py" run.truth.json
 	rm -rf run run.truth.json
 }

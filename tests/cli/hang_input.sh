@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What `hang` is given and cannot use: each with an exit status of its own and a word on what to do.
-commtrace-synth -o run --seed 1 --gpus-per-host 2 --cycles 2 >/dev/null
+commtrace-synth -o run --seed 1 --gpus-per-host 2 --steps 2 >/dev/null
 mkdir empty
 echo "no trace" >text.seg
 for args in "" nope empty text.seg "run --attempt=2" "run --attempt=0" "run -o x.html" "run --format=csv"; do
@@ -14,7 +14,7 @@ commtrace hang run --json | cmp - one.json
 commtrace hang run -o one.json
 echo "exit $?: a file that is there" >&2
 # One rank alone, two jobs as one run.
-commtrace-synth -o other --seed 2 --gpus-per-host 2 --cycles 2 >/dev/null
+commtrace-synth -o other --seed 2 --gpus-per-host 2 --steps 2 >/dev/null
 rm "$(find run -name '*.seg' | sort | sed -n 2p)"
 commtrace hang run | head -1
 commtrace hang run other >both

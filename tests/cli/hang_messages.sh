@@ -13,12 +13,12 @@ checked() {
 	rm -rf run run.truth.json
 }
 mesh="--workload megatron --tp 2 --pp 2 --dp 2"
-checked $mesh --cycles 30
-checked --workload moe --cycles 10
-checked $mesh --cycles 30 --on-mismatch go-on --fault mismatch:rank=1,op=4,field=count
-checked $mesh --cycles 1200 --on-mismatch go-on --fault mismatch:rank=5,op=20012,field=count
-checked $mesh --cycles 6 --fault skip-send:rank=1,peer=5,op=4
-checked $mesh --cycles 6 --fault missing:rank=1,op=20
-checked --workload moe --cycles 6 --fault missing:rank=1,op=30
-checked $mesh --cycles 6 --fault drop-trace:rank=1
-checked $mesh --cycles 60 --fault truncate:rank=5,keep=0.6
+checked $mesh --steps 30
+checked --workload moe --steps 10
+checked $mesh --steps 30 --on-mismatch go-on --fault mismatch:rank=1,op=4,field=count
+checked $mesh --steps 1200 --on-mismatch go-on --fault mismatch:rank=5,op=20012,field=count
+checked $mesh --steps 6 --fault skip-send:rank=1,peer=5,op=4
+checked $mesh --steps 6 --fault missing:rank=1,op=20
+checked --workload moe --steps 6 --fault missing:rank=1,op=30
+checked $mesh --steps 6 --fault drop-trace:rank=1
+checked $mesh --steps 60 --fault truncate:rank=5,keep=0.6

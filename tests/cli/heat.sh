@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The pictures of a run that was imported are those of the run: rows of waits sum up to the same, which is what ranks[] says,
 # and what is imported once more gives the same pictures to the byte.
-commtrace-synth -o run1 --hosts 2 --gpus-per-host 2 --cycles 20 --seed 3 --clock-offset-ms 20 --fault slow-rank:rank=1,pct=20
+commtrace-synth -o run1 --hosts 2 --gpus-per-host 2 --steps 20 --seed 3 --clock-offset-ms 20 --fault slow-rank:rank=1,pct=20
 commtrace dump run1 --format=jsonl | commtrace import jsonl - -o run2 >/dev/null
 commtrace dump run2 --format=jsonl | commtrace import jsonl - -o run3 >/dev/null
 

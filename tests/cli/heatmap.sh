@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Heatmaps: numbers, SVG and PNG agree with the report and with each other; and each way in which there is none.
-commtrace-synth -o run1 --seed 3 --hosts 2 --gpus-per-host 4 --cycles 6 --workload megatron --tp 2 --pp 2 --dp 2 \
+commtrace-synth -o run1 --seed 3 --hosts 2 --gpus-per-host 4 --steps 6 --workload megatron --tp 2 --pp 2 --dp 2 \
 	--fault slow-rank:rank=5,ms=20 >/dev/null
 look() {
 	python3 "$data/heatmap.py" "$@" || echo "failed: $*"
@@ -17,13 +17,13 @@ look run1 --type steps
 look run1 --type steps --by host
 look run1 --type histogram --layer transfer --backend nccl
 # How much longer a step takes by each rank: a pipeline, and a job without one.
-commtrace-synth -o run3 --seed 3 --hosts 2 --gpus-per-host 4 --cycles 24 --workload megatron --tp 2 --pp 2 --dp 2 \
+commtrace-synth -o run3 --seed 3 --hosts 2 --gpus-per-host 4 --steps 24 --workload megatron --tp 2 --pp 2 --dp 2 \
 	--fault slow-rank:rank=5,ms=20 >/dev/null
 look run3 --type slowdown
-commtrace-synth -o run4 --seed 3 --hosts 2 --gpus-per-host 2 --cycles 24 --workload ddp --fault slow-rank:rank=1,ms=9 >/dev/null
+commtrace-synth -o run4 --seed 3 --hosts 2 --gpus-per-host 2 --steps 24 --workload ddp --fault slow-rank:rank=1,ms=9 >/dev/null
 look run4 --type slowdown
 # Too many cells for each to tell.
-commtrace-synth -o run2 --seed 3 --hosts 2 --gpus-per-host 8 --cycles 5 --workload ddp >/dev/null
+commtrace-synth -o run2 --seed 3 --hosts 2 --gpus-per-host 8 --steps 5 --workload ddp >/dev/null
 look run2 --type waits
 
 # Names as foreign programs may have them, whatever a spreadsheet, XML or a terminal would make of them.
@@ -55,9 +55,9 @@ try run1 -o w.csv --role ep
 try run1 -o w.csv --backend mpi
 try run1 -o w.csv --type histogram --backend mpi
 try run1 -o w.csv --role tp --layer bandwidth
-commtrace-synth -o short --seed 3 --hosts 1 --gpus-per-host 2 --cycles 1 --workload ddp >/dev/null
+commtrace-synth -o short --seed 3 --hosts 1 --gpus-per-host 2 --steps 1 --workload ddp >/dev/null
 try short -o w.csv --type steps
-commtrace-synth -o none --seed 55 --gpus-per-host 2 --cycles 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
+commtrace-synth -o none --seed 55 --gpus-per-host 2 --steps 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
 try none -o w.csv --type steps
 try none -o anchored.csv --type steps --step-anchor '*:AllReduce'
 try short -o w.csv --by host

@@ -34,7 +34,7 @@ written() {
 	' "$1"
 }
 
-commtrace-synth -o run2 --seed 1 --gpus-per-host 4 --cycles 6 --fault missing:rank=1,op=20 >/dev/null
+commtrace-synth -o run2 --seed 1 --gpus-per-host 4 --steps 6 --fault missing:rank=1,op=20 >/dev/null
 # as_documented NAME RUN
 as_documented() {
 	commtrace "$1" "$2" -o "$1.json"

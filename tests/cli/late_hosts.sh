@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A host that is as late in each cycle is named, whatever a cycle looks like; it is no stage of a pipeline where everybody
+# A host that is as late in each step is named, whatever a step looks like; it is no stage of a pipeline where everybody
 # exchanges with everybody. Whose kernels have no room on their GPU is not named: late starts cannot be told from slow transfers. What it costs is the
 # generator's truth.
 try() {
@@ -20,9 +20,9 @@ try() {
 }
 # A rank whose kernels have no room in a Broadcast holds the others up in what comes after it: nobody is named for it, but the run is
 # not healthy.
-commtrace-synth -o run --workload ddp --hosts 1 --gpus-per-host 8 --cycles 30 --fault starve-sm:rank=2,ms=20
+commtrace-synth -o run --workload ddp --hosts 1 --gpus-per-host 8 --steps 30 --fault starve-sm:rank=2,ms=20
 commtrace report run | head -n 1 | sed 's/[0-9.]*%/N%/'
 rm -r run run.truth.json
-try --workload decode --hosts 1 --gpus-per-host 8 --cycles 40 --noise-pct 2 --fault late-host:rank=3,ms=3
-try --workload moe --hosts 1 --gpus-per-host 4 --cycles 25 --cycle-ms 60 --fault late-host:rank=2,ms=15
-try --workload ddp --hosts 2 --gpus-per-host 4 --cycles 40 --noise-pct 2 --clock-offset-ms 20 --clock-drift-ppm 10 --fault starve-sm:rank=2,ms=10
+try --workload decode --hosts 1 --gpus-per-host 8 --steps 40 --noise-pct 2 --fault late-host:rank=3,ms=3
+try --workload moe --hosts 1 --gpus-per-host 4 --steps 25 --step-ms 60 --fault late-host:rank=2,ms=15
+try --workload ddp --hosts 2 --gpus-per-host 4 --steps 40 --noise-pct 2 --clock-offset-ms 20 --clock-drift-ppm 10 --fault starve-sm:rank=2,ms=10

@@ -18,6 +18,6 @@ say data=8 steps=80 fault=rank:5:1.2:from=40
 say data=8 steps=80 fault=rank:3:2:every=10
 say shape=1f1b stages=4 data=2 steps=24
 say data=8 steps=24 untimed=0.2
-commtrace-synth -o ends --seed 3 --gpus-per-host 4 --cycles 24 --workload ddp --timing host >/dev/null
+commtrace-synth -o ends --seed 3 --gpus-per-host 4 --steps 24 --workload ddp --timing host >/dev/null
 commtrace report ends | grep -E '^(NOT_ENOUGH|even job)'
 rm -r ends ends.truth.json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A contradiction stands in the timeline where the odd rank made the call, also where that hung before anything ran on a GPU.
 for then in hang go-on; do
-	commtrace-synth -o $then --gpus-per-host 4 --cycles 20 --fault mismatch:rank=1,op=50,field=count --on-mismatch $then >/dev/null
+	commtrace-synth -o $then --gpus-per-host 4 --steps 20 --fault mismatch:rank=1,op=50,field=count --on-mismatch $then >/dev/null
 	commtrace timeline $then -o - --format=tuples 2>/dev/null >$then.tsv
 	echo "$then: $(commtrace report $then --format=json | jq -c '[.findings[].kind]')"
 	awk -F '\t' '

@@ -30,7 +30,7 @@ ls run1 | grep '^x'
 # A reader that has gone has seen enough: no message, no death by a signal.
 { sleep 0.3; commtrace dump run1; echo "exit $?" >&2; } | true
 # Nor where the failed write was not the last one, and others came after it.
-commtrace-synth --workload=moe --cycles=500 -o long >/dev/null
+commtrace-synth --workload=moe --steps=500 -o long >/dev/null
 for command in 'report --json' 'timeline -o -' 'dump'; do
 	{ sleep 0.3; commtrace $command long; echo "exit $? of $command" >&2; } | true
 done

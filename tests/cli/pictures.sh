@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The gallery that tools/demo.sh makes of a run: each file is there and is what its name says.
-commtrace-synth -o recorded --hosts 2 --gpus-per-host 2 --cycles 12 --fault slow-rank:rank=2,ms=9
+commtrace-synth -o recorded --hosts 2 --gpus-per-host 2 --steps 12 --fault slow-rank:rank=2,ms=9
 . "$data/../../../tools/steps.sh"
 pictures commtrace recorded shown traffic waits steps histogram
 ls shown*

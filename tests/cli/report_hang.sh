@@ -3,7 +3,7 @@
 # The report's verdict on a job that hangs is that of `hang`, also where all ranks are in what does not go on, so that nobody waits for
 # another one.
 for fault in missing:rank=1,op=20 transport-stall:rank=1,op=20 never-ends:rank=1,op=20; do
-	commtrace-synth -o "$fault" --seed 1 --gpus-per-host 4 --cycles 6 --fault "$fault" >/dev/null
+	commtrace-synth -o "$fault" --seed 1 --gpus-per-host 4 --steps 6 --fault "$fault" >/dev/null
 	diff <(commtrace report "$fault" | sed -n '1s/^HANG: //p') <(commtrace hang "$fault" | head -n 1) && echo "$fault: the same"
 	commtrace report "$fault" --fail-on=HANG >/dev/null 2>&1
 	echo "exit $?"

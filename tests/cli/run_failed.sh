@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One of four ranks gives up, its launcher ends the others: `run` names that one, and `info` says how each has ended and
 # does not call the job complete.
-job=("$build/bin/commtrace-simjob" --ranks 4 --steps 30 --cycle-ms 20)
+job=("$build/bin/commtrace-simjob" --ranks 4 --steps 30 --step-ms 20)
 for fault in exit:rank=2,op=40,code=3 kill:rank=1,op=40; do
 	rm -rf run1
 	commtrace run -o run1 -- "${job[@]}" --fault "$fault" >out 2>err

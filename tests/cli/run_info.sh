@@ -8,17 +8,17 @@ beside() {
 	commtrace info "$@" | sed '/^timing/s/, ±.*//; /^clock/d; /^communicators/s/ (.*//; /^traffic/,/^$/d' |
 		awk '/^communicators/ { on = 1 } /^$/ { on = 0 } on && !/^communicators/ { print $1, $2, $3 | "sort"; next } { close("sort"); print; fflush() }'
 	commtrace info "$@" --format=json | jq -S 'del(.clocks, .order, .run.timed_ratio, .run.begin_unix_ns) | .comms |= (map(del(.instances,
-		.first_seq, .last_seq, .bytes, .role, .role_confidence, .role_evidence, .cycles_exposed_ns, .cycles_exposed_wait_ns,
-		.cycles_exposed_err_ns)) | sort_by(.comm))'
+		.first_seq, .last_seq, .bytes, .role, .role_confidence, .role_evidence, .steps_exposed_ns, .steps_exposed_wait_ns,
+		.steps_exposed_err_ns)) | sort_by(.comm))'
 }
 
 same() {
 	diff <(beside "$1" --whole) <(beside "$1") && echo "$1: the same"
 }
 
-commtrace run -q -o job -- "$build/bin/commtrace-simjob" --ranks 4 --steps 30 --cycle-ms 5 >out 2>err
+commtrace run -q -o job -- "$build/bin/commtrace-simjob" --ranks 4 --steps 30 --step-ms 5 >out 2>err
 same job
-commtrace-synth -o hosts --workload megatron --hosts 2 --gpus-per-host 4 --cycles 40 >/dev/null
+commtrace-synth -o hosts --workload megatron --hosts 2 --gpus-per-host 4 --steps 40 >/dev/null
 same hosts
 file=$(echo hosts/*.4000002.*.seg)
 size=$(stat -c %s "$file")

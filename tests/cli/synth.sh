@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A run that never was: the same bytes for the same options, others for another seed; the truth beside it; the analyzer reads
 # it whole, and its truth has the keys of docs/reference/INTERFACES.md.
-job=(--hosts 2 --gpus-per-host 4 --cycles 8 --clock-offset-ms 50 --clock-drift-ppm 20 --clock-wander-ppb 100 --noise-pct 1
+job=(--hosts 2 --gpus-per-host 4 --steps 8 --clock-offset-ms 50 --clock-drift-ppm 20 --clock-wander-ppb 100 --noise-pct 1
 	--spread-pct 1 --hiccup 0.1:2 --end-skew-fixed-us 5)
 same() { diff -rq "$1" "$2" >/dev/null && cmp -s "$1".truth.json "$2".truth.json && echo "$1 is $2" || echo "$1 is not $2"; }
 
@@ -18,7 +18,7 @@ done
 
 # Through a file it is the same run; what comes later on the command line counts.
 cat >job.json <<'EOF'
-{"hosts": 2, "gpus-per-host": 4, "cycles": 8, "workload": "ddp", "clock-offset-ms": 50, "clock-drift-ppm": 20,
+{"hosts": 2, "gpus-per-host": 4, "steps": 8, "workload": "ddp", "clock-offset-ms": 50, "clock-drift-ppm": 20,
  "clock-wander-ppb": 100, "noise-pct": 1, "spread-pct": 1, "hiccup": "0.1:2", "end-skew-fixed-us": 5, "seed": 2}
 EOF
 commtrace-synth -o from_file --scenario job.json --seed 1

@@ -11,7 +11,7 @@ echo '{"hosts": 2' >bad.json
 try
 try -o run --hosts 0
 try -o run --hosts 2x
-try -o run --cycle-ms -1
+try -o run --step-ms -1
 try -o run --noise-pct nan
 try -o run --hosts 1000 --gpus-per-host 1000
 try -o run --ranks-per-process 3
@@ -37,13 +37,13 @@ try -o run and more
 exit=1 try -o nowhere/run
 mkdir there
 commtrace-synth -o there || echo "exit $?"
-commtrace-synth -o run --truth nowhere/truth.json --cycles 2 || echo "exit $?"
+commtrace-synth -o run --truth nowhere/truth.json --steps 2 || echo "exit $?"
 rmdir there
-exit=1 try -o run --cycles 2 --truth /dev/full
+exit=1 try -o run --steps 2 --truth /dev/full
 (ulimit -n 39 && exit=1 try -o run)
-(ulimit -f 4 && commtrace-synth -o run --cycles 200 2>&1 | sed 's/: node.*: /: /')
+(ulimit -f 4 && commtrace-synth -o run --steps 200 2>&1 | sed 's/: node.*: /: /')
 # Interrupted in the middle: it dies of the signal, and nothing is left.
-commtrace-synth -o run --cycles 1000000 &
+commtrace-synth -o run --steps 1000000 &
 until compgen -G 'run/*.seg' >/dev/null; do sleep 0.02; done
 kill -TERM $!
 wait $!

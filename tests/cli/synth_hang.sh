@@ -3,7 +3,7 @@
 # Jobs that hang or die leave what a killed job leaves: no end where there was none, and operations under way. For each:
 # what the truth says, how processes ended, and how far each rank's operations got.
 try() {
-	commtrace-synth -o run --gpus-per-host 4 --cycles 6 "$@"
+	commtrace-synth -o run --gpus-per-host 4 --steps 6 "$@"
 	printf '%s\n ' "${*##--fault }"
 	sed -n '/"hang"/,$p' run.truth.json | tr -d ' \n{}]"' | sed 's/\[/ /g; s/,\([a-z]\)/ \1/g; s/:/=/g'
 	printf '\n '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The report of a run that never was: nobody is blamed for nothing, a slow rank is named in every workload and timing that
 # measures starts, and where starts are not measured nobody is.
-job=(--gpus-per-host 8 --cycles 40)
+job=(--gpus-per-host 8 --steps 40)
 slow=(--fault slow-rank:rank=5,pct=6)
 for workload in ddp megatron fsdp moe decode; do
 	commtrace-synth -o healthy.$workload "${job[@]}" --workload $workload

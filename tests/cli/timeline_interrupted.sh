@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Of a timeline in several files either all appear or none: the overview names the others. The second detail is to go into a pipe that
 # nobody reads, so that it surely waits there when it is interrupted, and then into a full device.
-commtrace-synth -o large --hosts 2 --workload ddp --cycles 40 --fault kill:rank=2,op=140 --fault slow-rank:rank=1,pct=40 >/dev/null
+commtrace-synth -o large --hosts 2 --workload ddp --steps 40 --fault kill:rank=2,op=140 --fault slow-rank:rank=1,pct=40 >/dev/null
 draw() {
 	exec commtrace timeline large --max-slices 4000 -o x.pftrace --force
 }

@@ -3,7 +3,7 @@
 # What the calls of ranks do not tell is not told: which of two is right, which end of a message is wrong, which of equal operations is
 # the one left out.
 synth() {
-	commtrace-synth -o run --seed 1 --cycles 12 --on-mismatch go-on "$@" >/dev/null
+	commtrace-synth -o run --seed 1 --steps 12 --on-mismatch go-on "$@" >/dev/null
 	commtrace report run | head -n 1 | sed 's/ (.* at or before/ (... at or before/; s/seq [0-9]*/seq N/g'
 	rm -rf run run.truth.json
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Several paths are parts of one run: those of different jobs are refused, which is not what a comparison would want.
 for seed in 1 2; do
-	commtrace-synth -o run$seed --seed $seed --hosts 2 --gpus-per-host 2 --cycles 5 --workload ddp >/dev/null
+	commtrace-synth -o run$seed --seed $seed --hosts 2 --gpus-per-host 2 --steps 5 --workload ddp >/dev/null
 done
 commtrace report run1 run2 || echo "exit $?"
 commtrace heatmap run1 run2 -o x.svg || echo "exit $?"

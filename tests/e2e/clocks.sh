@@ -6,7 +6,7 @@
 export COMMTRACE_QUIET=1
 for workload in ddp megatron moe; do
 	traced 60 "$work/$workload.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
-		--workload $workload --steps 20 --cycle-ms 30 >/dev/null || fail "$workload: exit $?"
+		--workload $workload --steps 20 --step-ms 30 >/dev/null || fail "$workload: exit $?"
 	"$commtrace" report --format=json "$work/$workload.run" >report.json
 	# The row of the other host in clocks[]: offset, error, quality.
 	row=$(awk -F': ' '/^ "clocks"/ { on = 1 } /^ "losses"/ { on = 0 }

@@ -87,7 +87,7 @@ for part in same differs own; do
 done
 
 # What the simulated driver has.
-COMMTRACE_QUIET=1 traced 60 "$work/gpus" "$build/bin/commtrace-simjob" --ranks 2 --ranks-per-process 2 --steps 3 --cycle-ms 5 >out ||
+COMMTRACE_QUIET=1 traced 60 "$work/gpus" "$build/bin/commtrace-simjob" --ranks 2 --ranks-per-process 2 --steps 3 --step-ms 5 >out ||
 	fail "simjob: exit $?"
 info_json gpus >gpus.json
 told=$(ask gpus.json '[e["same"][k] for k in ("gpu.0.name", "gpu.1.name", "lib.cuda.version", "gpu.0.compute")]')

@@ -8,12 +8,12 @@
 
 export COMMTRACE_QUIET=1
 
-# job NAME WORKLOAD CYCLE_MS: run it, with the report and the truth beside it.
+# job NAME WORKLOAD STEP_MS: run it, with the report and the truth beside it.
 job() {
 	local at=$work/$1
 	rm -rf "$at".*
 	traced 60 "$at.run" env COMMTRACE_TIMING=events "$build/bin/commtrace-simjob" --ranks 2 --workload "$2" --steps 8 \
-		--cycle-ms "$3" --result "$at.json" --spans "$at.spans" --stalls "$at.stalls" >"$at.out" || fail "$2: exit $?"
+		--step-ms "$3" --result "$at.json" --spans "$at.spans" --stalls "$at.stalls" >"$at.out" || fail "$2: exit $?"
 	[ "$(grep -o '"misuse": [0-9]*' "$at.json" | sort -u)" = '"misuse": 0' ] || fail "$2: misuse"
 	"$commtrace" report --format=json "$at.run" >"$at.report"
 	"$commtrace" report "$at.run" | grep -q '^exposed   .* in communication' || fail "$2: no line in the report"
@@ -22,11 +22,11 @@ job() {
 }
 
 for workload in fsdp ddp; do
-	for cycle in 8 60; do
-		job "$workload.$cycle" $workload $cycle || job "$workload.$cycle" $workload $cycle ||
-			job "$workload.$cycle" $workload $cycle || fail "$workload, $cycle ms: not what the streams did"
+	for step in 8 60; do
+		job "$workload.$step" $workload $step || job "$workload.$step" $workload $step ||
+			job "$workload.$step" $workload $step || fail "$workload, $step ms: not what the streams did"
 	done
-	timeout 240 "$build/bin/commtrace-simjob" --ranks 2 --workload $workload --steps 8 --cycle-ms 60 >"$workload.bare"
+	timeout 240 "$build/bin/commtrace-simjob" --ranks 2 --workload $workload --steps 8 --step-ms 60 >"$workload.bare"
 	same "$workload" "$workload.bare" "$workload.60.out"
 done
 
@@ -35,6 +35,6 @@ traced 60 "$work/none.run" "$build/tests/sim/sim_runtime" >runtime.out 2>&1 || f
 [ ! -e none.run ] || fail "recorded without a communicator"
 
 # Without events nothing is known, and that is what is said.
-traced 60 "$work/off.run" env COMMTRACE_TIMING=off "$build/bin/commtrace-simjob" --ranks 2 --workload ddp --steps 3 --cycle-ms 5 >/dev/null
+traced 60 "$work/off.run" env COMMTRACE_TIMING=off "$build/bin/commtrace-simjob" --ranks 2 --workload ddp --steps 3 --step-ms 5 >/dev/null
 "$commtrace" report --format=json "$work/off.run" >off.report
 ! grep '"exposed_ns": [0-9]' off.report || fail "a number without times"

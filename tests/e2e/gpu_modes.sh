@@ -33,7 +33,7 @@ job() {
 	mkdir "$out"
 	cd "$out"
 	env "$@" COMMTRACE_QUIET=1 COMMTRACE_BUDGET=off COMMTRACE_DIR="$out/run" LD_PRELOAD="$preload" timeout -k 5 480 \
-		"$simjob" --ranks 4 --nodes 2 --workload "$(basename "${out%.*}")" --steps 5 --cycle-ms 15 --spans spans \
+		"$simjob" --ranks 4 --nodes 2 --workload "$(basename "${out%.*}")" --steps 5 --step-ms 15 --spans spans \
 		--result result.json >stdout 2>stderr || status=$?
 	echo $status >status
 	if [ -n "$preload" ] && [ $status = 0 ]; then

@@ -9,7 +9,7 @@ export COMMTRACE_QUIET=1 COMMTRACE_TIMING=auto COMMTRACE_GUARD=0s,200ms/1s COMMT
 # job NAME STEPS TIMED_NS
 job() {
 	rm -rf "${work:?}/$1"
-	traced 120 "$work/$1" env SIM_TIMED_NS="$3" "$build/bin/commtrace-simjob" --ranks 2 --steps "$2" --cycle-ms 4 \
+	traced 120 "$work/$1" env SIM_TIMED_NS="$3" "$build/bin/commtrace-simjob" --ranks 2 --steps "$2" --step-ms 4 \
 		--result "$work/$1.json" >/dev/null || fail "$1: exit $?"
 	! grep '"misuse": [^0]' "$work/$1.json" || fail "$1: misuse"
 	"$commtrace" info "$work/$1" >"$work/$1.info"

@@ -88,7 +88,7 @@ job() {
 	local d=$work/$1.$2 how=$2 status=0
 	shift 2
 	mkdir "$d"
-	(with "$how" "$d/run" && exec timeout -k 5 480 "$simjob" --ranks 4 --nodes 2 --cycle-ms 10 --seed 3 --give-up 20 \
+	(with "$how" "$d/run" && exec timeout -k 5 480 "$simjob" --ranks 4 --nodes 2 --step-ms 10 --seed 3 --give-up 20 \
 		--result "$d/result.json" --journal "$d/journal" "$@") >"$d/out" 2>"$d/err" || status=$?
 	echo $status >"$d/status"
 }
@@ -134,7 +134,7 @@ hang=5
 mkdir "$work/both.auto"
 with auto "$work/both.auto/run"
 LD_PRELOAD='' "$e2e/watch_beat" "$rings" "$work/beat" env LD_PRELOAD="$library" timeout -k 5 480 "$simjob" --ranks 4 --nodes 2 \
-	--steps 20 --cycle-ms 10 --journal "$work/both.auto/journal" --fault driver-lock:rank=1,s=$hang \
+	--steps 20 --step-ms 10 --journal "$work/both.auto/journal" --fault driver-lock:rank=1,s=$hang \
 	--fault slow-write:rank=1,s=$hang >"$work/both.auto/out" 2>&1 || fail "both: $(cat "$work/both.auto/out")"
 unset LD_PRELOAD
 whole both auto

@@ -30,7 +30,7 @@ for ((n = 0; n < rounds; n++)); do
 	status=0
 	# shellcheck disable=SC2086
 	traced 60 "$d/run" env COMMTRACE_QUIET=1 COMMTRACE_FLUSH=$((100 * (n % 4 + 1)))ms "$simjob" --ranks $ranks --nodes 2 \
-		--workload "$workload" --steps 1000000 --cycle-ms 10 --seed $((n + 1)) --journal "$d/journal" --on-death wait \
+		--workload "$workload" --steps 1000000 --step-ms 10 --seed $((n + 1)) --journal "$d/journal" --on-death wait \
 		--fault run-ahead:ms=$((run_ahead * 10 + 1)) ${misbehaves:+--fault $misbehaves} \
 		"${faults[@]}" >"$d/out" 2>"$d/err" || status=$?
 	[ $status = 1 ] || fail "round $n: $workload: exit $status: $(tail -n 3 "$d/err")"

@@ -11,7 +11,7 @@ hang() {
 	local name=$1 seconds=$2 d=$work/$1 pids
 	shift 2
 	mkdir "$d"
-	env COMMTRACE_DIR="$d/run" LD_PRELOAD="$library" "$@" "$simjob" --ranks 4 --workload ddp --steps 1000000 --cycle-ms 25 \
+	env COMMTRACE_DIR="$d/run" LD_PRELOAD="$library" "$@" "$simjob" --ranks 4 --workload ddp --steps 1000000 --step-ms 25 \
 		--fault missing:rank=2,op=400 --journal "$d/journal" >"$d/out" 2>"$d/err" &
 	local launcher=$!
 	sleep "$seconds"

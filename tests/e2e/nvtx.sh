@@ -33,9 +33,9 @@ awk 'NR == FNR { if ($1 == "loss") lost += $2; else { seen[$1, $6] = $2; end[$1,
 ' run.seen run.known || fail "ranges on record"
 
 "$commtrace" report --format=json "$work/run" >run.json
-grep -q '"marker": "step"' run.json || fail "no cycles by NVTX ranges"
-grep -q '"count": 29' run.json || fail "not 29 cycles"
-"$commtrace" report "$work/run" | grep '^cycles .* by NVTX range step' || fail "no line in the report"
+grep -q '"marker": "step"' run.json || fail "no steps by NVTX ranges"
+grep -q '"count": 29' run.json || fail "not 29 steps"
+"$commtrace" report "$work/run" | grep '^steps .* by NVTX range step' || fail "no line in the report"
 
 # A setting chooses, or switches off; another tool's place is kept, which is no library here: then NVTX does nothing.
 ran off COMMTRACE_NVTX=off
@@ -47,4 +47,4 @@ done
 [ "$(grep -vc loss off.seen)" = 0 ] || fail "recorded, though switched off"
 [ "$(grep -vc loss taken.seen)" = 0 ] || fail "recorded in another tool's place"
 [ "$(grep -c ' 0 epoch 1$' epoch.seen)" = 2 ] && [ "$(grep -c ' 1 loading$' epoch.seen)" = 240 ] || fail "not what was asked for"
-echo "60 steps of two threads as they were, 29 cycles"
+echo "60 steps of two threads as they were, 29 steps"

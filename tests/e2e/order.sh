@@ -12,7 +12,7 @@ export COMMTRACE_QUIET=1
 job() {
 	local name=$1 fault=$2 line word
 	shift 2
-	traced 60 "$work/$name.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --steps 5 --cycle-ms 10 --give-up 5 \
+	traced 60 "$work/$name.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --steps 5 --step-ms 10 --give-up 5 \
 		${fault:+--fault "$fault"} >/dev/null 2>&1 || true
 	"$commtrace" report "$work/$name.run" >"$name.report"
 	for word; do

@@ -28,7 +28,7 @@ job() {
 			status=0
 			# shellcheck disable=SC2086
 			env COMMTRACE_QUIET=1 COMMTRACE_DIR="$out/run" LD_PRELOAD="$preload" timeout -k 5 480 "$simjob" --ranks 4 \
-				--nodes 2 --workload "$workload" --steps 4 --cycle-ms 10 --give-up 6 ${fault:+--fault $fault} \
+				--nodes 2 --workload "$workload" --steps 4 --step-ms 10 --give-up 6 ${fault:+--fault $fault} \
 				--result result.json >stdout 2>stderr || status=$?
 			echo $status >status
 		)

@@ -12,7 +12,7 @@ import time
 import jobs
 import judge
 
-OPTIONS = ["--workload", "ddp", "--cycle-ms", "5", "--steps", "40"]
+OPTIONS = ["--workload", "ddp", "--step-ms", "5", "--steps", "40"]
 FAULT = "missing:rank=2,op=60"
 STOPPED_S = 2.5
 

@@ -147,7 +147,7 @@ def made(ranks, counts, only):
                 continue
             with tempfile.TemporaryDirectory(prefix="commtrace-hang.") as dir_:
                 run = os.path.join(dir_, "run")
-                subprocess.run([jobs.program("commtrace-synth"), "-o", run, "--hosts", "2", "--gpus-per-host", "4", "--cycles", "6", "--workload",
+                subprocess.run([jobs.program("commtrace-synth"), "-o", run, "--hosts", "2", "--gpus-per-host", "4", "--steps", "6", "--workload",
                                 "megatron", "--tp", "2", "--pp", "2", "--dp", "2", "--timing", timing, "--fault", fault],
                                check=True, capture_output=True)
                 whole = said(run)

@@ -30,7 +30,7 @@ def word(path, at, value=None):
 def play():
     """[what is said where it was looked at to the end, for so long that the rest is no stall, and not for longer than that]; None: the
     job was killed too late for the second."""
-    with jobs.Job(4, ["--workload", "ddp", "--cycle-ms", "5", "--steps", "40"], ["never-ends:rank=1,op=60"],
+    with jobs.Job(4, ["--workload", "ddp", "--step-ms", "5", "--steps", "40"], ["never-ends:rank=1,op=60"],
                   hang_after=f"{HANG_AFTER_S}s") as job:
         job.until_stuck(HANG_AFTER_S + 1)
         job.kill("all")

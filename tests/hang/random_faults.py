@@ -93,7 +93,7 @@ def draw(rng):
     extra, n = WORKLOADS[name]
     kind = rng.choice(KINDS)
     steps = 3 if kind == "host-stall" else rng.choice([20, 40])
-    options = ["--ranks", str(n), "--workload", name.split()[0], "--steps", str(steps), "--cycle-ms", str(rng.choice([2, 5, 10])),
+    options = ["--ranks", str(n), "--workload", name.split()[0], "--steps", str(steps), "--step-ms", str(rng.choice([2, 5, 10])),
                "--seed", str(rng.randrange(1 << 30)), *extra.split()]
     ops = where(options, [])["ops"]
     rank, detail = rng.randrange(n), None

@@ -16,10 +16,10 @@ they are not (the same if left out). The notation of a truth is judge.py's. Othe
     default   part of the short run
 """
 
-DDP = "--nodes 2 --workload ddp --steps 40 --cycle-ms 5"
-TP_DP = "--workload megatron --tp 2 --pp 1 --dp 2 --steps 40 --cycle-ms 5"
-PIPE = "--workload megatron --tp 1 --pp 4 --dp 1 --steps 40 --cycle-ms 5"
-MOE = "--workload moe --steps 40 --cycle-ms 5"
+DDP = "--nodes 2 --workload ddp --steps 40 --step-ms 5"
+TP_DP = "--workload megatron --tp 2 --pp 1 --dp 2 --steps 40 --step-ms 5"
+PIPE = "--workload megatron --tp 1 --pp 4 --dp 1 --steps 40 --step-ms 5"
+MOE = "--workload moe --steps 40 --step-ms 5"
 ALL8 = " 0-7"
 
 ROWS = [
@@ -34,10 +34,10 @@ ROWS = [
     dict(name="06 mismatch_op", job=DDP, faults=["mismatch:rank=2,op=16,field=op"], events="MISMATCH_OP 2", victims=7),
     dict(name="07 mismatch_count", job=DDP, faults=["mismatch:rank=0,op=16,field=count"], events="MISMATCH_COUNT 0", victims=7,
          default=True),
-    dict(name="08 mismatch_dtype_tie", job="--workload ddp --steps 40 --cycle-ms 5", ranks=4,
+    dict(name="08 mismatch_dtype_tie", job="--workload ddp --steps 40 --step-ms 5", ranks=4,
          faults=["mismatch:rank=0,op=16,field=dtype", "mismatch:rank=1,op=16,field=dtype"], events="MISMATCH_DTYPE 0-3", victims=0),
     # large enough that nobody may leave early
-    dict(name="09 mismatch_root", job="--workload ddp --steps 40 --cycle-ms 5 --scale 1", ranks=4, faults=["mismatch:rank=3,op=14,field=root"],
+    dict(name="09 mismatch_root", job="--workload ddp --steps 40 --step-ms 5 --scale 1", ranks=4, faults=["mismatch:rank=3,op=14,field=root"],
          events="MISMATCH_ROOT 3", victims=3),
     dict(name="10 skipped", job=DDP, faults=["skip:rank=1,op=16"], events="SKIPPED_OP 1", victims=7, default=True),
     dict(name="11 recv_without_send", job=PIPE, ranks=4, faults=["skip-send:rank=0,peer=1,op=9"], events="P2P_UNMATCHED 0 1", victims=2,
@@ -55,7 +55,7 @@ ROWS = [
     dict(name="19 init_missing", job=DDP, faults=["skip-init:rank=3"], events="HOST_MISSING 3 | NO_TRACE 3", victims=7, no_files=[3]),
     dict(name="20 init_stalls", job=DDP, faults=["host-stall:rank=0,call=init"], events="HOST_CALL_STALL" + ALL8, victims=0, default=True),
     dict(name="20 split_stalls", job=TP_DP, ranks=4, faults=["host-stall:rank=1,call=split"], events="HOST_CALL_STALL 0-3", victims=0),
-    dict(name="20 finalize_stalls", job="--workload ddp --steps 5 --cycle-ms 5", faults=["host-stall:rank=3,call=finalize"],
+    dict(name="20 finalize_stalls", job="--workload ddp --steps 5 --step-ms 5", faults=["host-stall:rank=3,call=finalize"],
          events="HOST_CALL_STALL" + ALL8, victims=0),
     dict(name="21 group_end", job=MOE, faults=["host-stall:rank=1,call=groupend,op=30"], events="HOST_BLOCKED_CALL 1", victims=7),
     dict(name="21 inside_a_call", job=DDP, faults=["host-stall:rank=0,call=groupend,op=16"], events="INSIDE_LIBRARY 0", victims=7),
@@ -84,12 +84,12 @@ ROWS = [
     dict(name="oom_like", job=DDP, faults=["kill:rank=5,op=16,signal=9"], on_death="kill", events="DEAD_RANK 5 | -"),
     dict(name="exit_code", job=DDP, faults=["exit:rank=3,op=16,code=5"], on_death="kill", events="EXITED_RANK 3 | DEAD_RANK 3", victims=7),
     dict(name="async_error_kill", job=DDP, faults=["async-error:rank=1,op=16"], on_death="kill", events="ASYNC_ERROR 1"),
-    dict(name="graph_replay", job="--workload decode --graph --steps 200 --cycle-ms 5", faults=["missing:rank=2,op=3000"],
+    dict(name="graph_replay", job="--workload decode --graph --steps 200 --step-ms 5", faults=["missing:rank=2,op=3000"],
          events="GRAPH_REPLAY 2 | HOST_MISSING 2 | -", low=True),
-    dict(name="fsdp_missing", job="--workload fsdp --steps 40 --cycle-ms 5", faults=["missing:rank=6,op=200"], events="HOST_MISSING 6",
+    dict(name="fsdp_missing", job="--workload fsdp --steps 40 --step-ms 5", faults=["missing:rank=6,op=200"], events="HOST_MISSING 6",
          victims=7),
-    dict(name="decode_missing", job="--workload decode --steps 40 --cycle-ms 5", faults=["missing:rank=6,op=300"], events="HOST_MISSING 6",
+    dict(name="decode_missing", job="--workload decode --steps 40 --step-ms 5", faults=["missing:rank=6,op=300"], events="HOST_MISSING 6",
          victims=7),
-    dict(name="ring_overrun", job="--workload decode --steps 4000 --cycle-ms 1", env={"COMMTRACE_RING_MB": "1"},
+    dict(name="ring_overrun", job="--workload decode --steps 4000 --step-ms 1", env={"COMMTRACE_RING_MB": "1"},
          faults=["slow-write:rank=1,s=1000", "missing:rank=2,op=40000"], events="HOST_MISSING 2 | -"),
 ]

@@ -22,7 +22,7 @@ TRUTH = f"HOST_MISSING {RANK} | NO_TRACE {RANK}"
 def main():
     bad = 0
     for how in ("launcher", "all"):
-        with jobs.Job(4, ["--workload", "ddp", "--cycle-ms", "5", "--steps", "1000000"]) as job:
+        with jobs.Job(4, ["--workload", "ddp", "--step-ms", "5", "--steps", "1000000"]) as job:
             job.until_steps(3)
             pid = job.workers()[RANK]
             os.kill(pid, signal.SIGSTOP)

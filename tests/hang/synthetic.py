@@ -77,7 +77,7 @@ def strike(fault, options):
 def play(name, workload, fault, timing, damage):
     dir_ = tempfile.mkdtemp(prefix="commtrace-hang.")
     try:
-        options = ["--hosts", "2", "--gpus-per-host", "4", "--cycles", "6", "--workload", workload, *WORKLOADS[workload].split(),
+        options = ["--hosts", "2", "--gpus-per-host", "4", "--steps", "6", "--workload", workload, *WORKLOADS[workload].split(),
                    "--timing", timing, "--fault", fault, "--on-death", "wait"]
         truth = make(dir_, options + [w for d in damage for w in ("--fault", d)])
         if truth is None or truth["expected"]["hang"] is None:
@@ -157,7 +157,7 @@ def big(ranks, tp, pp, dp, culprit, op):
     dir_ = tempfile.mkdtemp(prefix="commtrace-hang.")
     try:
         run = os.path.join(dir_, "run")
-        truth = make(dir_, ["--hosts", str(ranks // 8), "--gpus-per-host", "8", "--cycles", "10", "--workload", "megatron", "--tp", str(tp),
+        truth = make(dir_, ["--hosts", str(ranks // 8), "--gpus-per-host", "8", "--steps", "10", "--workload", "megatron", "--tp", str(tp),
                             "--pp", str(pp), "--dp", str(dp), "--fault", f"missing:rank={culprit},op={op}"])
         code, report, _, errors = jobs.hang(run)
         result = judge.judge(report, wanted(truth, "missing:", "events")) if report else f"exit {code} {errors}"

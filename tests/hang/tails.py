@@ -25,10 +25,10 @@ import random_faults
 import synthetic
 
 LEAST = "24"  # operations of a process: the shortest tail in which something is behind what all have called
-STEPS, CYCLE_MS = 40, 1000
+STEPS, STEP_MS = 40, 1000
 RANKS = 8
 WHEN = 0.75  # of the run, when the fault comes
-SIM_STEPS, SIM_CYCLE_MS = 160, 100  # few and long: a recorder gives a sign of life every 10 s, one before the fault
+SIM_STEPS, SIM_STEP_MS = 160, 100  # few and long: a recorder gives a sign of life every 10 s, one before the fault
 SOME = {(0, 0), (1, 1)}
 
 
@@ -58,7 +58,7 @@ def late_op(options):
 def made(workload, fault, timing, hosts, more=()):
     dir_ = tempfile.mkdtemp(prefix="commtrace-hang.")
     try:
-        options = ["--hosts", str(hosts), "--gpus-per-host", str(RANKS // hosts), "--cycles", str(STEPS), "--cycle-ms", str(CYCLE_MS),
+        options = ["--hosts", str(hosts), "--gpus-per-host", str(RANKS // hosts), "--steps", str(STEPS), "--step-ms", str(STEP_MS),
                    "--workload", workload, *synthetic.WORKLOADS[workload].split(), "--timing", timing, "--on-death", "wait"]
         if fault:
             options += ["--fault", re.sub(r"op=\d+", f"op={late_op(options)}", fault), *more]
@@ -72,7 +72,7 @@ def made(workload, fault, timing, hosts, more=()):
 
 
 def simulated(workload, fault, timing):
-    options = ["--workload", workload, *synthetic.WORKLOADS[workload].split(), "--steps", str(SIM_STEPS), "--cycle-ms", str(SIM_CYCLE_MS)]
+    options = ["--workload", workload, *synthetic.WORKLOADS[workload].split(), "--steps", str(SIM_STEPS), "--step-ms", str(SIM_STEP_MS)]
     told = random_faults.where(["--ranks", str(RANKS), *options], [])
     fault = re.sub(r"op=\d+", f"op={int(WHEN * told['ops'][1])}", fault)
     if random_faults.where(["--ranks", str(RANKS), *options], [fault]) is None:

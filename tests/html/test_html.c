@@ -225,7 +225,7 @@ static void the_words_of_tables_and_findings_are_in_the_page(void **state)
 	data = between(page, "<script type=\"application/json\" id=\"words\">", "</script>");
 	words = json_loads(data, 0, NULL);
 	assert_non_null(words);
-	column = json_array_get(json_object_get(json_object_get(words, "columns"), "cycles.items"),
+	column = json_array_get(json_object_get(json_object_get(words, "columns"), "steps.items"),
 				3);
 	assert_string_equal(json_string_value(json_object_get(column, "key")), "exposed_ns");
 	assert_string_equal(json_string_value(json_object_get(column, "unit")), "ns");

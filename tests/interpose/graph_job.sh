@@ -21,10 +21,10 @@ job() {
 	local name=$1
 	shift
 	LD_PRELOAD=$CT_BUILD/lib/libcommtrace.so COMMTRACE_DIR=$PWD/$name COMMTRACE_RING_DIR=$PWD COMMTRACE_QUIET=1 \
-		"$bin/commtrace-simjob" --workload decode --ranks 4 --cycle-ms 4 --result "$name.json" "$@" >"$name.out"
+		"$bin/commtrace-simjob" --workload decode --ranks 4 --step-ms 4 --result "$name.json" "$@" >"$name.out"
 }
 bare() {
-	"$bin/commtrace-simjob" --workload decode --ranks 4 --cycle-ms 4 --result bare.json "$@" >bare.out
+	"$bin/commtrace-simjob" --workload decode --ranks 4 --step-ms 4 --result bare.json "$@" >bare.out
 }
 ops() { "$bin/commtrace" dump "$1" --format=jsonl; }
 # field KEY: of each line of JSON
@@ -73,7 +73,7 @@ job skips --steps 4 --graph --fault skip:rank=2,op=131 --timing none --give-up 3
 # Late between its graphs: named. Where others work on this machine one job may not tell who it was; never is it somebody else.
 for try in 1 2 3 4 5 6; do
 	rm -rf slow
-	job slow --steps 40 --cycle-ms 20 --graph --fault slow-rank:rank=2,pct=100 || fail "a job with a slow rank"
+	job slow --steps 40 --step-ms 20 --graph --fault slow-rank:rank=2,pct=100 || fail "a job with a slow rank"
 	"$bin/commtrace" report slow >slow.report || fail "report of a job with a slow rank"
 	! grep -qE '^STRAGGLER rank=2 |: rank 2 came last in ' slow.report || break
 	! grep -q '^STRAGGLER' slow.report || fail "somebody else is named: $(head -3 slow.report)"

@@ -13,7 +13,7 @@ job() {
 	shift 2
 	mkdir -p "$d"
 	(cd "$d" && timeout -k 5 360 env COMMTRACE_QUIET=1 COMMTRACE_DIR="$d/run" "$@" "$program" --ranks $ranks --workload "${workload:-moe}" \
-		--steps 3 --cycle-ms 10 --seed 3 --result result.json --journal journal >out 2>err) ||
+		--steps 3 --step-ms 10 --seed 3 --result result.json --journal journal >out 2>err) ||
 		fail "$d: exit $?: $(tail -n 3 "$d/err")"
 	same "$d: stdout" "$work/bare/out" "$d/out"
 	same "$d: result" "$work/bare/result.json" "$d/result.json"
@@ -34,7 +34,7 @@ no_losses() {
 }
 
 mkdir "$work/bare"
-(cd "$work/bare" && timeout -k 5 360 "$build/bin/commtrace-simjob" --ranks $ranks --workload moe --steps 3 --cycle-ms 10 --seed 3 \
+(cd "$work/bare" && timeout -k 5 360 "$build/bin/commtrace-simjob" --ranks $ranks --workload moe --steps 3 --step-ms 10 --seed 3 \
 	--result result.json --journal journal >out 2>err)
 cp "$library" "$work/copy.so"
 
@@ -102,7 +102,7 @@ between ms 150 400
 d=$work/killed
 mkdir "$d"
 (cd "$d" && timeout -k 5 240 env COMMTRACE_QUIET=1 COMMTRACE_DIR="$d/run" NCCL_PROFILER_PLUGIN="$library" "$build/bin/commtrace-simjob-static" \
-	--ranks $ranks --workload moe --steps 100000 --cycle-ms 10 --journal journal --on-death wait \
+	--ranks $ranks --workload moe --steps 100000 --step-ms 10 --journal journal --on-death wait \
 	$(for r in 0 1 2 3; do echo "--fault kill:rank=$r,ms=$((ms + 7 * r))"; done) >out 2>err) && fail "nobody was killed"
 "$ops" --killed "$d/run" "$d/journal" $ranks
 echo "plugin and preload: ok"

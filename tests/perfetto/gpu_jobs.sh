@@ -16,7 +16,7 @@ record() {
 	local run=$1 expected=$2 status=0
 	shift 2
 	"$CT_BUILD/bin/commtrace" run -q --set TIMING=events -o "$run" -- "$CT_BUILD/bin/commtrace-simjob" --node-env COMMTRACE_HOST --steps 4 \
-		--cycle-ms 10 --give-up 6 "$@" >"$run.log" 2>&1 || status=$?
+		--step-ms 10 --give-up 6 "$@" >"$run.log" 2>&1 || status=$?
 	[ $status = "$expected" ] || { echo "$run: the job ended with $status: $(tail -n 3 "$run.log")" >&2; return 1; }
 }
 

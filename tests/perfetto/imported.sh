@@ -20,7 +20,7 @@ job stops 2 4 8 1
 job three-hosts 3 6 10 1
 job one 1 1 3 0
 "$commtrace" import jsonl "$here/../cli/data/four_ranks.jsonl" -o gloo >/dev/null
-"$CT_BUILD/bin/commtrace-synth" -o large --hosts 2 --workload ddp --cycles 20 --fault slow-rank:rank=5,pct=30
+"$CT_BUILD/bin/commtrace-synth" -o large --hosts 2 --workload ddp --steps 20 --fault slow-rank:rank=5,pct=30
 "$here/check.sh" whole stops three-hosts one gloo \
 	+ stops -- --window 20ms..45ms \
 	+ three-hosts -- --ranks 1,3-4 --flows=all \

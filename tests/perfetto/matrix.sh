@@ -33,9 +33,9 @@ every_fault_is_listed() {
 # draw RANKS WORKLOAD FAULT[/FAULT...]: plays it and merges it; prints the line for judge.mjs.
 draw() {
 	local ranks=$1 workload=$2 fault=$3 name=$1-$2-${3%%:*}
-	local options=(--workload "$workload" --cycles 3 --seed "$ranks")
+	local options=(--workload "$workload" --steps 3 --seed "$ranks")
 	[ "$ranks" = 8 ] || options+=(--hosts $((ranks / 8)))
-	[ "$ranks" -lt 1024 ] || options+=(--cycles 2)
+	[ "$ranks" -lt 1024 ] || options+=(--steps 2)
 	# shellcheck disable=SC2206
 	[ "$fault" = none ] || options+=(--fault ${fault//\// --fault })
 	"$build/bin/commtrace-synth" "${options[@]}" -o "$name" 2>"$name.said" >&2 || { cat "$name.said" >&2; return 1; }

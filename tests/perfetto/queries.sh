@@ -12,11 +12,11 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 engine=$("$here/fetch.sh")
 
-"$CT_BUILD/bin/commtrace-synth" -o slow --workload ddp --cycles 20 --fault slow-rank:rank=5,pct=30
+"$CT_BUILD/bin/commtrace-synth" -o slow --workload ddp --steps 20 --fault slow-rank:rank=5,pct=30
 awk -v seed=3 -v hosts=1 -v ranks=4 -v steps=8 -v stop=1 -f "$here/gpu_job.awk" >lines
 "$commtrace" import jsonl lines -o gpu >/dev/null
 "$commtrace" import jsonl "$here/../cli/data/four_ranks.jsonl" -o host >/dev/null
-"$CT_BUILD/bin/commtrace-synth" -o hung --hosts 2 --gpus-per-host 4 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 20 --fault missing:rank=5,op=120
+"$CT_BUILD/bin/commtrace-synth" -o hung --hosts 2 --gpus-per-host 4 --workload megatron --tp 2 --pp 2 --dp 2 --steps 20 --fault missing:rank=5,op=120
 for run in slow gpu host hung; do
 	"$commtrace" timeline $run -o $run.pftrace >/dev/null 2>&1
 	"$commtrace" report $run --format=json >$run.json 2>/dev/null

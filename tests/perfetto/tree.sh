@@ -15,9 +15,9 @@ synth() {
 	"$CT_BUILD/bin/commtrace-synth" -o "$@"
 	draw "$1"
 }
-synth one --gpus-per-host 2 --workload megatron --tp 1 --pp 2 --cycles 3 --fault slow-rank:rank=1,pct=90
-synth several --hosts 2 --gpus-per-host 2 --workload fsdp --cycles 2
-synth many --hosts 66 --gpus-per-host 1 --workload ddp --cycles 2
+synth one --gpus-per-host 2 --workload megatron --tp 1 --pp 2 --steps 3 --fault slow-rank:rank=1,pct=90
+synth several --hosts 2 --gpus-per-host 2 --workload fsdp --steps 2
+synth many --hosts 66 --gpus-per-host 1 --workload ddp --steps 2
 awk -v seed=3 -v hosts=1 -v ranks=2 -v steps=4 -v stop=0 -f "$here/gpu_job.awk" >lines
 "$CT_BUILD/bin/commtrace" import jsonl lines -o overlapping >/dev/null
 draw overlapping

@@ -28,7 +28,7 @@ class Late:
         reduce()
 
 
-class Cycle(Late):
+class Step(Late):
     def __init__(self):
         self.me = self
 
@@ -99,7 +99,7 @@ for t in threads:
 for t in threads:
     t.join()
 for _ in range(50):
-    Cycle()
+    Step()
 gc.collect()
 sys.settrace(lambda *a: None)
 reduce()

@@ -25,7 +25,7 @@ check() {
 	local line=$1 status=$2 steps=$3 expected=$4 words=$5 name=fault$1 patience=6
 	shift 5
 	[ "$status" != 0 ] || patience=60 # nothing is to be given up
-	run "$name" --ranks 8 --nodes 2 --steps 6 --cycle-ms 10 --give-up $patience "$@"
+	run "$name" --ranks 8 --nodes 2 --steps 6 --step-ms 10 --give-up $patience "$@"
 	[ "$(cat "$dir/$name.rc")" = "$status" ] || fail "line $line: $*: exit status $(cat "$dir/$name.rc"), not $status"
 	[ -z "$(told "$name" "$steps")" ] || fail "line $line: $*: $(told "$name" "$steps")"
 	[ "$(ends "$name")" = "$expected" ] || fail "line $line: $*: $(ends "$name"), not $expected"
@@ -121,7 +121,7 @@ join
 [ $bad = 0 ] || exit 1
 
 # A kill at a time and not at an op; and a launcher that leaves the others alone.
-check timed 1 0 "1 signal 9, 7 stopped 15" "" --fault kill:rank=2,ms=150 --cycle-ms 4000
+check timed 1 0 "1 signal 9, 7 stopped 15" "" --fault kill:rank=2,ms=150 --step-ms 4000
 check left 1 2 "1 signal 9, 7 stopped 9" "$give_up" --fault kill:rank=2,op=16 --on-death wait
 # The whole process dies, with all of its ranks.
 check shared 1 "2 of rank 2" "1 signal 9, 1 stopped 15" "" --fault kill:rank=2,op=16 --ranks-per-process 4

@@ -7,7 +7,7 @@
 journal() {
 	local name=$1
 	shift
-	run "$name" --ranks 4 --steps 3 --cycle-ms 5 --give-up 5 --journal "$dir/$name.journal" "$@"
+	run "$name" --ranks 4 --steps 3 --step-ms 5 --give-up 5 --journal "$dir/$name.journal" "$@"
 	"$CT_READ_JOURNAL" "$dir/$name.journal" >"$dir/$name.calls"
 }
 

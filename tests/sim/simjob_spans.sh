@@ -8,7 +8,7 @@
 spans() {
 	local name=$1
 	shift
-	run "$name" --ranks 4 --nodes 2 --steps 12 --cycle-ms 10 --spans "$dir/$name.spans" "$@"
+	run "$name" --ranks 4 --nodes 2 --steps 12 --step-ms 10 --spans "$dir/$name.spans" "$@"
 	[ "$(cat "$dir/$name.rc")" = 0 ] || fail "$name: $(cat "$dir/$name.err")"
 }
 
@@ -35,8 +35,8 @@ lead() {
 		END { for (i in mine) printf "%.0f\n", mine[i] - last[i] }' | median
 }
 
-# cycle NAME: ns from one step's first kernel to the next one's.
-cycle() {
+# step NAME: ns from one step's first kernel to the next one's.
+step() {
 	table "$1" | awk '$2 == 0 && $1 % 7 == 0 { if (before) printf "%.0f\n", $3 - before; before = $3 }' | median
 }
 
@@ -61,7 +61,7 @@ spans rank --fault slow-rank:rank=1,ms=15
 # Ten ms of CPU in every step: hidden if the CPU may be ahead, added to the step if not.
 spans behind --fault late-host:rank=0,ms=8
 spans ahead --fault late-host:rank=0,ms=8 --fault run-ahead:ms=30
-[ $(($(cycle ahead) + 4000000)) -lt "$(cycle behind)" ] || fail "a cycle takes $(cycle behind) ns, with run-ahead $(cycle ahead)"
+[ $(($(step ahead) + 4000000)) -lt "$(step behind)" ] || fail "a step takes $(step behind) ns, with run-ahead $(step ahead)"
 
 # Ranks end up to 200 us apart, and as far apart as that.
 spans skew --end-skew-us 200
@@ -74,13 +74,13 @@ apart() {
 # One hardware queue: nobody waits for it, unless timed events are recorded (and the job records none). A busy machine makes a run
 # slow now and then; a queue would make all of them slow.
 for try in 1 2 3; do
-	queue=$(CUDA_DEVICE_MAX_CONNECTIONS=1 && export CUDA_DEVICE_MAX_CONNECTIONS && spans queue && cycle queue)
-	[ "$queue" -ge $(($(cycle plain) * 3 / 2)) ] || break
-	[ $try -lt 3 ] || fail "with one queue a cycle takes $queue ns, otherwise $(cycle plain)"
+	queue=$(CUDA_DEVICE_MAX_CONNECTIONS=1 && export CUDA_DEVICE_MAX_CONNECTIONS && spans queue && step queue)
+	[ "$queue" -ge $(($(step plain) * 3 / 2)) ] || break
+	[ $try -lt 3 ] || fail "with one queue a step takes $queue ns, otherwise $(step plain)"
 done
 
 # Kernels that are aborted end so long after it.
-"$simjob" --ranks 2 --steps 6 --cycle-ms 10 --fault abort-completes:rank=1,op=16,ms=200,after=400 --spans "$dir/late.spans" \
+"$simjob" --ranks 2 --steps 6 --step-ms 10 --fault abort-completes:rank=1,op=16,ms=200,after=400 --spans "$dir/late.spans" \
 	>"$dir/late.out" 2>&1 && fail "an aborted job succeeds"
 awk '/"aborted": 1/ { split($0, v, /[:,]/); n++; if (v[12] - v[10] < 350e6) { print; bad = 1 } } END { exit bad || !n }' \
 	"$dir/late.spans" || fail "kernels do not end long after the abort: $(grep aborted.*1 "$dir/late.spans")"

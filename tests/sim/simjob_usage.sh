@@ -16,7 +16,7 @@ refused() {
 refused "--ranks: 'x' is not a whole number from 1 to 1024" --ranks x
 refused "--ranks: '0' is not a whole number" --ranks 0
 refused "--steps: '-1' is not a whole number" --steps -1
-refused "--cycle-ms: 'nan' is not a number" --cycle-ms nan
+refused "--step-ms: 'nan' is not a number" --step-ms nan
 refused "--timing: 'fast' is neither real nor none" --timing fast
 refused "--on-death: 'sing' is neither kill nor wait" --on-death sing
 refused "what is 'ddp'?" ddp

@@ -232,16 +232,16 @@ static double normal(void)
 /* One rank between two operations, without being slow. */
 static double piece(const struct job_loop *l, double own)
 {
-	double ns = l->cycle_ms * 1e6 / l->ops * own * exp(l->noise * normal());
+	double ns = l->step_ms * 1e6 / l->ops * own * exp(l->noise * normal());
 
 	if (uniform() < l->hiccup / l->ops)
 		ns += -log(uniform()) * l->hiccup_ms * 1e6;
 	return ns;
 }
 
-static int is_slow(const struct job_loop *l, int rank, int cycle)
+static int is_slow(const struct job_loop *l, int rank, int step)
 {
-	double at = (double)cycle / l->cycles;
+	double at = (double)step / l->steps;
 
 	return (l->slow >> rank & 1) && at >= l->from && at < (l->to > 0 ? l->to : 1);
 }
@@ -257,7 +257,7 @@ uint64_t job_run(struct job *job, const struct job_loop *l, uint64_t begin, uint
 		now[r] = (double)begin;
 		own[r] = 1 + l->spread * (2 * uniform() - 1);
 	}
-	for (int c = 0; c < l->cycles; c++) {
+	for (int c = 0; c < l->steps; c++) {
 		for (int k = 0; k < l->ops; k++) {
 			double latest = 0, would = 0, end;
 

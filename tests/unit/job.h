@@ -62,13 +62,13 @@ void job_end(struct job *job, int rank, uint64_t end_ns);
 /* End all that have not ended. */
 void job_close(struct job *job, uint64_t end_ns);
 
-/* A data-parallel loop: every rank computes, then all reduce, `ops` times a cycle. */
+/* A data-parallel loop: every rank computes, then all reduce, `ops` times a step. */
 struct job_loop {
-	int cycles, ops;
-	double cycle_ms;  /* computing in it */
+	int steps, ops;
+	double step_ms;	  /* computing in it */
 	double noise;	  /* sd of one piece of computing, share of it */
 	double spread;	  /* static difference between ranks: +- this share */
-	double hiccup;	  /* chance of one per rank and cycle ... */
+	double hiccup;	  /* chance of one per rank and step ... */
 	double hiccup_ms; /* ... and its mean length */
 	double skew_us;	  /* ends lie this far apart */
 	double transfer_us;

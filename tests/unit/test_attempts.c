@@ -17,17 +17,17 @@ static void open_job(int ranks)
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = ranks });
 }
 
-/* `cycles` all-reduces of 1 MB, 10 ms apart; rank r comes r * 10 us late, all leave after 1 ms. */
-static uint64_t steady(int cycles, uint64_t begin)
+/* `steps` all-reduces of 1 MB, 10 ms apart; rank r comes r * 10 us late, all leave after 1 ms. */
+static uint64_t steady(int steps, uint64_t begin)
 {
-	for (int c = 0; c < cycles; c++) {
+	for (int c = 0; c < steps; c++) {
 		uint64_t at = begin + (uint64_t)c * 10000000;
 
 		for (int r = 0; r < job.o.ranks; r++)
 			job_collective(&job, r, CT_OP_AllReduce, 250000, at + (uint64_t)r * 10000,
 				       at + 1000000);
 	}
-	return begin + (uint64_t)cycles * 10000000;
+	return begin + (uint64_t)steps * 10000000;
 }
 
 static struct ct_report *close_job(uint64_t end)

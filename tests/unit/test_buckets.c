@@ -64,7 +64,7 @@ static void buckets_that_are_too_small_get_a_size(void **state)
 	assert_int_equal(a.n, 10);
 	assert_true(fabs(a.gain_ns - 90e3) < 1e3);
 	assert_int_equal(a.cap_bytes, 1 << 20);
-	/* less than 2 % of the cycle is not worth a word */
+	/* less than 2 % of the step is not worth a word */
 	ct_buckets_advise(&b, &speed, 10 * MS, &a);
 	assert_int_equal(a.n, 0);
 	/* what was measured is something else than the model: no suggestion */
@@ -103,7 +103,7 @@ static void a_last_bucket_that_is_late_is_cut(void **state)
 	assert_int_equal(a.n, 47);
 	assert_int_equal(a.cap_bytes, 2 << 20);
 	assert_true(fabs(a.gain_ns - 939e3) < 1e3);
-	/* 40 MB behind as long: 420 us are less than 5 % of the cycle */
+	/* 40 MB behind as long: 420 us are less than 5 % of the step */
 	b.last_ns = 420 * US;
 	ct_buckets_advise(&b, &speed, 10 * MS, &a);
 	assert_int_equal(a.problem, CT_BUCKETS_FINE);
@@ -141,9 +141,9 @@ static int see(void *arg, const struct ct_buckets *b)
 	return 0;
 }
 
-/* 20 cycles of 10 ms with three buckets, a flag of 4 bytes in every other one, and on another communicator eight equal
- * all-reduces. In cycle 7 a bucket is missing. */
-static void buckets_are_what_comes_in_several_sizes_in_each_cycle(void **state)
+/* 20 steps of 10 ms with three buckets, a flag of 4 bytes in every other one, and on another communicator eight equal
+ * all-reduces. In step 7 a bucket is missing. */
+static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 {
 	const uint8_t told[SEATS] = { 1, 1 };
 	struct ct_cut cuts[20];
@@ -151,7 +151,7 @@ static void buckets_are_what_comes_in_several_sizes_in_each_cycle(void **state)
 	struct ct_exposures stalls;
 	struct ct_tape tape;
 	struct seen seen = { .n = 0 };
-	uint32_t *cycle_of;
+	uint32_t *step_of;
 	uint64_t seq = 0, others = 0;
 
 	(void)state;
@@ -190,15 +190,15 @@ static void buckets_are_what_comes_in_several_sizes_in_each_cycle(void **state)
 	}
 	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
-	cycle_of = ct_cuts_tape(&all, &tape);
-	assert_int_equal(ct_buckets_each(&tape, &stalls, cycle_of, told, see, &seen), CT_OK);
+	step_of = ct_cuts_tape(&all, &tape);
+	assert_int_equal(ct_buckets_each(&tape, &stalls, step_of, told, see, &seen), CT_OK);
 	assert_int_equal(seen.n, 1);
 	assert_ptr_equal(seen.b.comm, &world);
 	assert_int_equal(seen.b.n, 3);
 	assert_int_equal(seen.b.bytes[2], 3 << 20);
 	assert_int_equal(seen.b.total_bytes, 6 << 20);
-	assert_int_equal(seen.b.cycles, 19);
-	assert_int_equal(seen.b.all_cycles, 20);
+	assert_int_equal(seen.b.steps, 19);
+	assert_int_equal(seen.b.all_steps, 20);
 	assert_true(seen.b.factor == 1);
 	assert_int_equal(seen.b.last_ns, 1200 * US);
 	assert_int_equal(seen.b.busy_ns, 2400 * US);
@@ -207,7 +207,7 @@ static void buckets_are_what_comes_in_several_sizes_in_each_cycle(void **state)
 	assert_int_equal(seen.b.exposed_ns, 1000 * US);
 	assert_int_equal(seen.b.exposed_err_ns, 100);
 	assert_in_range(seen.b.until_stall_ns, 4200 * US, 4300 * US);
-	free(cycle_of);
+	free(step_of);
 	ct_exposures_fini(&stalls);
 	ct_tape_fini(&tape);
 }
@@ -219,7 +219,7 @@ enum { STAGES = 4, BATCHES = 8 };
 #define BACKWARD_NS (2 * MS)
 
 /* A pipeline as GPipe runs it: all forward, then all backward, `slow` times as long in stage 1. Sends take no time. Returns
- * when the cycle is over. `waited` gets what each stage stood in receives. */
+ * when the step is over. `waited` gets what each stage stood in receives. */
 static uint64_t gpipe(struct ct_tape *tape, struct ct_exposures *stalls, uint64_t begin,
 		      uint64_t number, double slow, uint64_t *waited)
 {
@@ -283,7 +283,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 	struct ct_cut cuts[10];
 	struct ct_cuts all = { cuts, 10 };
 	struct ct_tape tape;
-	uint32_t *cycle_of;
+	uint32_t *step_of;
 
 	(void)state;
 	ct_tape_init(&tape, 0);
@@ -297,8 +297,8 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 	}
 	assert_int_equal(ct_tape_close(&tape, SEATS), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, SEATS), CT_OK);
-	cycle_of = ct_cuts_tape(&all, &tape);
-	assert_int_equal(ct_bubbles_find(&tape, &stalls, &all, cycle_of, told, is_pipeline, 3,
+	step_of = ct_cuts_tape(&all, &tape);
+	assert_int_equal(ct_bubbles_find(&tape, &stalls, &all, step_of, told, is_pipeline, 3,
 					 &bubbles),
 			 CT_OK);
 	assert_int_equal(bubbles.n, STAGES);
@@ -307,10 +307,10 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 
 		assert_int_equal(b->stage, s);
 		assert_int_equal(b->seat, s);
-		assert_true(b->per_cycle == BATCHES);
+		assert_true(b->per_step == BATCHES);
 		assert_true(fabs(b->ideal_ratio - 3.0 / 11) < 1e-9);
-		assert_int_equal(b->cycles, 10);
-		assert_int_equal(b->cycle_ns, 10 * 33 * MS - FORWARD_NS - BACKWARD_NS);
+		assert_int_equal(b->steps, 10);
+		assert_int_equal(b->step_ns, 10 * 33 * MS - FORWARD_NS - BACKWARD_NS);
 		assert_int_equal(b->unknown, 0);
 		/* rank 1 tells its stalls, which end half way through each wait */
 		assert_int_equal(b->at_most, s != 1);
@@ -323,7 +323,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 	assert_int_equal(waited[0], 10 * 3 * (FORWARD_NS + BACKWARD_NS));
 	assert_int_equal(waited[3], 10 * 3 * FORWARD_NS);
 	ct_bubbles_fini(&bubbles);
-	free(cycle_of);
+	free(step_of);
 	ct_exposures_fini(&stalls);
 	ct_tape_fini(&tape);
 }
@@ -335,7 +335,7 @@ int main(void)
 		cmocka_unit_test(buckets_that_are_too_small_get_a_size),
 		cmocka_unit_test(a_last_bucket_that_is_late_is_cut),
 		cmocka_unit_test(where_the_stream_is_always_busy_sizes_do_not_help),
-		cmocka_unit_test(buckets_are_what_comes_in_several_sizes_in_each_cycle),
+		cmocka_unit_test(buckets_are_what_comes_in_several_sizes_in_each_step),
 		cmocka_unit_test(the_bubble_is_what_stages_wait_for_late_senders),
 	};
 

@@ -56,9 +56,9 @@ static void without_a_place_in_time_there_is_no_range(void **state)
 		CT_UNKNOWN);
 }
 
-static void of_many_cycles_the_one_is_shown_in_which_its_ranks_held_up_the_others(void **state)
+static void of_many_steps_the_one_is_shown_in_which_its_ranks_held_up_the_others(void **state)
 {
-	struct ct_report_cycle cycles[20];
+	struct ct_report_step steps[20];
 	struct ct_report r = report();
 	int rank = 3;
 	struct ct_finding f = {
@@ -68,19 +68,19 @@ static void of_many_cycles_the_one_is_shown_in_which_its_ranks_held_up_the_other
 
 	(void)state;
 	for (size_t i = 0; i < 20; i++)
-		cycles[i] = (struct ct_report_cycle){ .index = i,
-						      .begin_at_ns = 20000 * i,
-						      .time_ns = 20000,
-						      .wait_ns = 10,
-						      .last_rank = -1 };
-	cycles[4].wait_ns = 90; /* nobody's */
-	cycles[5].last_rank = cycles[7].last_rank = cycles[15].last_rank = 3;
-	cycles[7].wait_ns = 40;
-	cycles[15].wait_ns = 99; /* not in it */
-	cycles[8].wait_ns = CT_UNKNOWN;
-	cycles[8].last_rank = 3;
-	r.cycles.items = cycles;
-	r.cycles.n_items = 20;
+		steps[i] = (struct ct_report_step){ .index = i,
+						    .begin_at_ns = 20000 * i,
+						    .time_ns = 20000,
+						    .wait_ns = 10,
+						    .last_rank = -1 };
+	steps[4].wait_ns = 90; /* nobody's */
+	steps[5].last_rank = steps[7].last_rank = steps[15].last_rank = 3;
+	steps[7].wait_ns = 40;
+	steps[15].wait_ns = 99; /* not in it */
+	steps[8].wait_ns = CT_UNKNOWN;
+	steps[8].last_rank = 3;
+	r.steps.items = steps;
+	r.steps.n_items = 20;
 	range = ct_deep_range(&r, &f);
 	assert_int_equal(range.from_ns, 120000 - 6000);
 	assert_int_equal(range.to_ns, 180000 + 6000);
@@ -161,7 +161,7 @@ int main(void)
 		cmocka_unit_test(a_moment_is_shown_with_what_is_around_it),
 		cmocka_unit_test(without_a_place_in_time_there_is_no_range),
 		cmocka_unit_test(
-			of_many_cycles_the_one_is_shown_in_which_its_ranks_held_up_the_others),
+			of_many_steps_the_one_is_shown_in_which_its_ranks_held_up_the_others),
 		cmocka_unit_test_setup_teardown(
 			a_report_knows_from_when_to_when_there_are_operations, fx_setup,
 			fx_teardown),

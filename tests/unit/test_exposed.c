@@ -16,7 +16,7 @@
 
 #define US 1000ull
 #define MS (1000 * US)
-enum { RANKS = 4, CYCLES = 200, COMMS = 1, COMPUTE = 2, ERR = 1000 };
+enum { RANKS = 4, STEPS = 200, COMMS = 1, COMPUTE = 2, ERR = 1000 };
 
 static struct job job;
 
@@ -70,7 +70,7 @@ static struct ct_report *run(int64_t before_ns)
 
 	job_open(&job, &options);
 	job_comm(&job, 1, JOB_COMM, "world", all, RANKS);
-	for (uint32_t c = 0; c < CYCLES; c++) {
+	for (uint32_t c = 0; c < STEPS; c++) {
 		uint64_t come = at + (c % 2 ? 2 * MS : 0);
 		uint64_t leave = come + MS + c * 7 % 13 * US;
 
@@ -117,18 +117,18 @@ static void loss_is_no_more_than_was_waited(void **state)
 {
 	struct ct_report *report = run(700 * US);
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
-	uint64_t waited = CYCLES * 700 * US;
+	uint64_t waited = STEPS * 700 * US;
 
 	(void)state;
-	assert_int_equal(report->overlap[1].measured, CYCLES);
+	assert_int_equal(report->overlap[1].measured, STEPS);
 	assert_string_equal(report->overlap[1].method, "stream-waits");
-	assert_in_range(report->overlap[1].exposed_ns, waited - CYCLES * 50, waited + CYCLES * 50);
+	assert_in_range(report->overlap[1].exposed_ns, waited - STEPS * 50, waited + STEPS * 50);
 	assert_int_equal(report->overlap[1].hidden_ns + report->overlap[1].exposed_ns,
 			 report->overlap[1].comm_ns);
 	assert_int_equal(report->ranks[1].exposed_ns, report->overlap[1].exposed_ns);
 	assert_int_equal(report->ops[0].exposed_ns / RANKS, report->overlap[1].exposed_ns);
 	assert_non_null(f);
-	assert_in_range(f->loss_ns, waited - CYCLES * 50, waited + CYCLES * 4 * ERR);
+	assert_in_range(f->loss_ns, waited - STEPS * 50, waited + STEPS * 4 * ERR);
 	assert_true(hidden(f) > 10 * (double)MS);
 	ct_report_free(report);
 }

@@ -157,7 +157,7 @@ static void a_fault_must_fit_its_job(void **state)
 		{ "slow-link:src=0,dst=9,factor=0.5", "there is no rank 9" },
 		{ "order-inversion:ranks=0+11", "there is no rank 11" },
 		{ "slow-host:host=2,pct=5", "there is no node 2, only 0 to 1" },
-		{ "slow-rank:rank=1,pct=5,from=20", "cycle 20 does not come, there are 20 steps" },
+		{ "slow-rank:rank=1,pct=5,from=20", "step 20 does not come, there are 20 steps" },
 	};
 
 	(void)state;

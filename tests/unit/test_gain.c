@@ -150,12 +150,12 @@ static void the_least_of_the_known_bounds_counts(void **state)
 	assert_true(fabs(ct_gain_pct(&model) - 8) < 1e-9);
 }
 
-/* 50 cycles of 0.5 ms in a run of 100 ms: of what lies outside of them they say nothing. */
-static void few_cycles_do_not_stand_for_the_run(void **state)
+/* 50 steps of 0.5 ms in a run of 100 ms: of what lies outside of them they say nothing. */
+static void few_steps_do_not_stand_for_the_run(void **state)
 {
 	(void)state;
 	begin();
-	model.exposed.of_cycles = 1;
+	model.exposed.of_steps = 1;
 	model.exposed.most_pct = 3;
 	model.exposed.err_pct = 0.5;
 	model.exposed.run_pct = 90;
@@ -192,7 +192,7 @@ static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 	struct ct_report *report;
 
 	(void)state;
-	o.job.cycle_ns = 3e6;
+	o.job.step_ns = 3e6;
 	o.jitter_us = 200;
 	report = play(&o);
 	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
@@ -203,7 +203,7 @@ static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 		assert_true(report->ranks[r].exposed_ns == CT_UNKNOWN);
 	for (size_t g = 0; g < report->n_gaps; g++)
 		assert_true(report->gaps[g].gaps_err_ns == CT_UNKNOWN ||
-			    report->gaps[g].gaps_err_ns <= report->gaps[g].cycles_ns);
+			    report->gaps[g].gaps_err_ns <= report->gaps[g].steps_ns);
 	ct_report_free(report);
 }
 
@@ -277,7 +277,7 @@ int main(void)
 		ON_DISK(what_stays_is_what_moves_longer_than_computing_takes),
 		ON_DISK(what_is_waited_for_others_is_not_bound_by_communication),
 		cmocka_unit_test(the_least_of_the_known_bounds_counts),
-		cmocka_unit_test(few_cycles_do_not_stand_for_the_run),
+		cmocka_unit_test(few_steps_do_not_stand_for_the_run),
 		cmocka_unit_test(times_that_tell_nothing_are_no_evidence),
 		ON_DISK(a_replay_that_is_longer_than_the_run_is_no_gain),
 		ON_DISK(who_waits_for_others_is_not_told_to_look_elsewhere),

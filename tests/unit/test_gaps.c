@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies between the operations of a cycle, on tapes written by hand: gaps by their cause, stalls by cycle. All expected
+/* What lies between the operations of a step, on tapes written by hand: gaps by their cause, stalls by step. All expected
  * figures are worked out in the tests. */
 #include "tests/unit/tape_parts.h"
 
@@ -7,7 +7,7 @@
 
 #include "analyzer/match/groups.h"
 #include "analyzer/overlap/gaps.h"
-#include "analyzer/overlap/per_cycle.h"
+#include "analyzer/overlap/per_step.h"
 
 /* ---- gaps ---- */
 
@@ -39,17 +39,17 @@ static const struct ct_cuts two = { two_cuts, 2 };
 
 static void find_gaps(struct ct_tape *tape, struct ct_stream_gaps *gaps)
 {
-	uint32_t *cycle_of;
+	uint32_t *step_of;
 
 	*gaps = (struct ct_stream_gaps){ 0 };
 	assert_int_equal(ct_tape_close(tape, SEATS), CT_OK);
-	cycle_of = ct_cuts_tape(&two, tape);
-	assert_non_null(cycle_of);
-	assert_int_equal(ct_stream_gaps_find(tape, &two, cycle_of, gaps), CT_OK);
-	free(cycle_of);
+	step_of = ct_cuts_tape(&two, tape);
+	assert_non_null(step_of);
+	assert_int_equal(ct_stream_gaps_find(tape, &two, step_of, gaps), CT_OK);
+	free(step_of);
 }
 
-static void gaps_are_those_of_one_stream_within_one_cycle(void **state)
+static void gaps_are_those_of_one_stream_within_one_step(void **state)
 {
 	struct ct_stream_gaps gaps;
 	struct ct_tape tape;
@@ -60,7 +60,7 @@ static void gaps_are_those_of_one_stream_within_one_cycle(void **state)
 	both(&tape, &other, 0, 2, 1 * MS, 3100 * US, 3200 * US); /* on another stream */
 	both(&tape, &world, 1, 1, 1 * MS, 4 * MS, 5 * MS);	 /* 1 ms, not ready */
 	both(&tape, &world, 2, 1, 6 * MS, 7 * MS, 8 * MS);	 /* 2 ms, 1.008 of it late */
-	both(&tape, &world, 3, 1, 1 * MS, 15 * MS, 16 * MS); /* the next cycle's: not within one */
+	both(&tape, &world, 3, 1, 1 * MS, 15 * MS, 16 * MS); /* the next step's: not within one */
 	both(&tape, &world, 4, 1, 1 * MS, 16010 * US, 17 * MS); /* 10 us */
 	find_gaps(&tape, &gaps);
 	for (int s = 0; s < 2; s++) {
@@ -72,8 +72,8 @@ static void gaps_are_those_of_one_stream_within_one_cycle(void **state)
 		assert_int_equal(r->sum.host_late_ns, 1008 * US);
 		assert_int_equal(r->sum.launch_ns, 10 * US);
 		assert_int_equal(r->sum.err_ns, 4 * 2 * 1000);
-		assert_int_equal(r->cycles, 2);
-		assert_int_equal(r->cycle_ns, 20 * MS);
+		assert_int_equal(r->steps, 2);
+		assert_int_equal(r->step_ns, 20 * MS);
 	}
 	assert_int_equal(gaps.n_classes, 1);
 	assert_ptr_equal(gaps.classes[0].comm, &world);
@@ -106,7 +106,7 @@ static void a_rank_stands_idle_when_all_its_streams_do(void **state)
 	ct_tape_fini(&tape);
 }
 
-/* Cut at the end of an operation: what follows belongs to the next cycle, though one member was there before the cut. */
+/* Cut at the end of an operation: what follows belongs to the next step, though one member was there before the cut. */
 static void an_operation_belongs_to_where_its_last_member_came(void **state)
 {
 	const struct part parts[2] = { { .seat = 0, .start = 10900 * US, .end = 12 * MS },
@@ -115,23 +115,23 @@ static void an_operation_belongs_to_where_its_last_member_came(void **state)
 					 { .seat = 1, .enter = 2 * MS } };
 	const struct part after[1] = { { .seat = 0, .start = 22 * MS, .end = 23 * MS } };
 	struct ct_tape tape;
-	uint32_t *cycle_of;
+	uint32_t *step_of;
 
 	(void)state;
 	ct_tape_init(&tape, 0);
 	put(&tape, &world, CT_OP_AllReduce, 0, 64, -1, -1, parts, 2);
 	put(&tape, &world, CT_OP_AllReduce, 1, 64, -1, -1, untimed, 2);
 	put(&tape, &world, CT_OP_AllReduce, 2, 64, -1, -1, after, 1);
-	cycle_of = ct_cuts_tape(&two, &tape);
-	assert_non_null(cycle_of);
-	assert_int_equal(cycle_of[0], 1);
-	assert_int_equal(cycle_of[1], 0);
-	assert_int_equal(cycle_of[2], CT_NO_CYCLE);
-	free(cycle_of);
+	step_of = ct_cuts_tape(&two, &tape);
+	assert_non_null(step_of);
+	assert_int_equal(step_of[0], 1);
+	assert_int_equal(step_of[1], 0);
+	assert_int_equal(step_of[2], CT_NO_STEP);
+	free(step_of);
 	ct_tape_fini(&tape);
 }
 
-static void time_is_spread_over_the_cycles_that_it_lies_in(void **state)
+static void time_is_spread_over_the_steps_that_it_lies_in(void **state)
 {
 	struct {
 		int other;
@@ -140,7 +140,7 @@ static void time_is_spread_over_the_cycles_that_it_lies_in(void **state)
 	uint32_t near = 0;
 
 	(void)state;
-	/* cycles from 1 to 11 and from 11 to 21 ms */
+	/* steps from 1 to 11 and from 11 to 21 ms */
 	assert_int_equal(ct_cuts_spread(&two, &near, 0, 3 * MS, &sums[0].ns, sizeof(sums[0])),
 			 2 * MS);
 	assert_int_equal(ct_cuts_spread(&two, &near, 10 * MS, 30 * MS, &sums[0].ns,
@@ -189,7 +189,7 @@ static void what_the_host_times_or_is_not_on_record_makes_no_gap(void **state)
 	assert_int_equal(gaps.ranks[0].sum.pairs, 1);
 	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 1 * MS);
 	assert_int_equal(gaps.ranks[1].sum.pairs, 1);
-	assert_int_equal(gaps.ranks[5].cycles, 0);
+	assert_int_equal(gaps.ranks[5].steps, 0);
 	ct_stream_gaps_fini(&gaps);
 	ct_tape_fini(&tape);
 }
@@ -223,9 +223,9 @@ static void a_group_is_called_when_its_last_call_is(void **state)
 	ct_tape_fini(&tape);
 }
 
-/* ---- stalls by cycle ---- */
+/* ---- stalls by step ---- */
 
-static void exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for(void **state)
+static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void **state)
 {
 	const uint8_t told[SEATS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
@@ -236,7 +236,7 @@ static void exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for(voi
 		{ .seat = 0, .enter = 1 * MS, .start = 3 * MS, .end = 8 * MS, .wait = 2 * MS },
 		{ .seat = 1, .enter = 1 * MS, .start = 5 * MS, .end = 8 * MS, .wait = 0 },
 	};
-	/* of this one nobody knows who waited for whom; it reaches into the next cycle by 1 ms */
+	/* of this one nobody knows who waited for whom; it reaches into the next step by 1 ms */
 	const struct part vague[2] = {
 		{ .seat = 0, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
 		{ .seat = 1, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
@@ -261,16 +261,16 @@ static void exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for(voi
 	assert_int_equal(sums.ranks[0].transfer_ns, 3 * MS);
 	assert_int_equal(sums.ranks[0].unclear_ns, 2500 * US);
 	assert_int_equal(sums.ranks[0].comm_ns, 8 * MS);
-	assert_int_equal(sums.ranks[0].cycles, 2);
+	assert_int_equal(sums.ranks[0].steps, 2);
 	assert_int_equal(sums.ranks[0].err_ns, 200);
 	assert_int_equal(sums.ranks[1].exposed_ns, 2 * MS);
 	assert_int_equal(sums.ranks[1].wait_ns, 0);
 	assert_int_equal(sums.ranks[1].transfer_ns, 1 * MS);
-	/* first cycle 4 + 1.5 against 1, second 1 against 1 */
-	assert_int_equal(sums.cycles[0].exposed_ns, 5500 * US);
-	assert_int_equal(sums.cycles[1].exposed_ns, 1 * MS);
+	/* first step 4 + 1.5 against 1, second 1 against 1 */
+	assert_int_equal(sums.steps[0].exposed_ns, 5500 * US);
+	assert_int_equal(sums.steps[1].exposed_ns, 1 * MS);
 	/* waits of which a quarter of the time is vague are not told */
-	assert_true(sums.cycles[0].wait_ns == UINT64_MAX);
+	assert_true(sums.steps[0].wait_ns == UINT64_MAX);
 	assert_int_equal(sums.comms[0].exposed_ns, 8500 * US);
 	assert_int_equal(sums.comms[0].wait_ns, 1 * MS);
 	assert_int_equal(sums.comms[1].exposed_ns, 0);
@@ -310,15 +310,15 @@ static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 	assert_int_equal(ct_exposed_sum(&tape, &stalls, &(struct ct_cuts){ &run, 1 }, told, 2,
 					&sums),
 			 CT_OK);
-	assert_int_equal(sums.ranks[0].cycles, 1);
-	assert_int_equal(sums.ranks[0].cycle_ns, 23 * s);
+	assert_int_equal(sums.ranks[0].steps, 1);
+	assert_int_equal(sums.ranks[0].step_ns, 23 * s);
 	assert_int_equal(sums.ranks[0].exposed_ns, 23 * s / 2);
 	ct_exposed_fini(&sums);
 	ct_exposures_fini(&stalls);
 	ct_tape_fini(&tape);
 }
 
-static void a_cycle_of_which_a_part_is_not_known_is_not_told(void **state)
+static void a_step_of_which_a_part_is_not_known_is_not_told(void **state)
 {
 	const uint8_t told[SEATS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
@@ -342,12 +342,12 @@ static void a_cycle_of_which_a_part_is_not_known_is_not_told(void **state)
 	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
 	assert_int_equal(ct_exposed_sum(&tape, &stalls, &two, told, 2, &sums), CT_OK);
-	assert_true(sums.cycles[0].exposed_ns == UINT64_MAX);
-	assert_int_equal(sums.cycles[1].exposed_ns, 2 * MS);
+	assert_true(sums.steps[0].exposed_ns == UINT64_MAX);
+	assert_int_equal(sums.steps[1].exposed_ns, 2 * MS);
 	assert_int_equal(sums.ranks[0].unclear_ns, 1 * MS);
-	assert_int_equal(sums.cycles[0].wait_ns, 500 * US);
-	assert_int_equal(sums.ranks[0].cycles, 2);
-	assert_int_equal(sums.ranks[1].cycles, 1);
+	assert_int_equal(sums.steps[0].wait_ns, 500 * US);
+	assert_int_equal(sums.ranks[0].steps, 2);
+	assert_int_equal(sums.ranks[1].steps, 1);
 	ct_exposed_fini(&sums);
 	ct_exposures_fini(&stalls);
 	ct_tape_fini(&tape);
@@ -411,15 +411,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stalls_and_operations_are_kept_of_the_same_stretches),
 		cmocka_unit_test(a_gap_is_split_by_when_the_host_called),
-		cmocka_unit_test(gaps_are_those_of_one_stream_within_one_cycle),
+		cmocka_unit_test(gaps_are_those_of_one_stream_within_one_step),
 		cmocka_unit_test(a_rank_stands_idle_when_all_its_streams_do),
 		cmocka_unit_test(an_operation_belongs_to_where_its_last_member_came),
-		cmocka_unit_test(time_is_spread_over_the_cycles_that_it_lies_in),
+		cmocka_unit_test(time_is_spread_over_the_steps_that_it_lies_in),
 		cmocka_unit_test(what_the_host_times_or_is_not_on_record_makes_no_gap),
 		cmocka_unit_test(a_group_is_called_when_its_last_call_is),
-		cmocka_unit_test(exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for),
+		cmocka_unit_test(exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for),
 		cmocka_unit_test(seconds_that_are_left_out_are_no_time_of_the_run),
-		cmocka_unit_test(a_cycle_of_which_a_part_is_not_known_is_not_told),
+		cmocka_unit_test(a_step_of_which_a_part_is_not_known_is_not_told),
 		cmocka_unit_test(stalls_stay_within_their_memory_and_are_forgotten_by_stretches),
 	};
 

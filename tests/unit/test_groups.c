@@ -307,7 +307,7 @@ static uint32_t exchange(int rank, uint64_t count, uint64_t more, int self, stru
 	return n;
 }
 
-/* `cycles` exchanges; rank 2 comes `late` late. */
+/* `steps` exchanges; rank 2 comes `late` late. */
 static struct ct_report *exchanges(int per_host, uint64_t more, int self, uint64_t late,
 				   uint32_t without)
 {

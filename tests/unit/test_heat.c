@@ -382,8 +382,8 @@ static void nothing_is_made_of_nothing(void **state)
 	assert_int_equal(report->heat.waits.rows.n, 0);
 	assert_true(report->heat.waits.err_ns == CT_UNKNOWN);
 	assert_true(report->heat.waits.column_ns == CT_UNKNOWN);
-	assert_non_null(report->heat.cycles.why);
-	assert_int_equal(report->heat.cycles.columns, 0);
+	assert_non_null(report->heat.steps.why);
+	assert_int_equal(report->heat.steps.columns, 0);
 	ct_report_free(report);
 }
 
@@ -411,23 +411,23 @@ static uint64_t expect_gap(int rank, uint64_t begin, uint64_t end, int *known, i
 	return gap;
 }
 
-static void a_gap_is_what_a_rank_computed_in_a_cycle(void **state)
+static void a_gap_is_what_a_rank_computed_in_a_step(void **state)
 {
 	struct ct_report *report = play(RANKS, 20, 50, 60, 90);
-	const struct ct_report_heat_cycles *h = &report->heat.cycles;
+	const struct ct_report_heat_steps *h = &report->heat.steps;
 	uint64_t n_late = 0, n_known = 0, n_unknown = 0;
 
 	(void)state;
-	assert_non_null(strstr(h->why, " % of the cycles of ranks"));
+	assert_non_null(strstr(h->why, " % of the steps of ranks"));
 	assert_int_equal(h->rows.n, RANKS);
-	assert_int_equal(h->cycles_each, 1);
-	assert_int_equal(h->columns, report->cycles.count);
-	/* the first cycle begins before anything is known to have ended */
+	assert_int_equal(h->steps_each, 1);
+	assert_int_equal(h->columns, report->steps.count);
+	/* the first step begins before anything is known to have ended */
 	for (size_t c = 1; c < h->columns; c++) {
-		uint64_t begin = report->cycles.items[c].begin_at_ns;
-		uint64_t end = begin + report->cycles.items[c].time_ns;
+		uint64_t begin = report->steps.items[c].begin_at_ns;
+		uint64_t end = begin + report->steps.items[c].time_ns;
 
-		assert_int_equal(h->first_cycle[c], c);
+		assert_int_equal(h->first_step[c], c);
 		for (int r = 0; r < RANKS; r++) {
 			uint64_t gap = h->gap_ns[(size_t)r * h->columns + c];
 			double ratio = h->gap_ratio[(size_t)r * h->columns + c];
@@ -465,7 +465,7 @@ int main(void)
 		ON_DISK(what_nobody_measured_is_null_and_who_computes_waits_for_nobody),
 		ON_DISK(a_cell_with_an_error_as_wide_as_itself_is_null),
 		ON_DISK(nothing_is_made_of_nothing),
-		ON_DISK(a_gap_is_what_a_rank_computed_in_a_cycle),
+		ON_DISK(a_gap_is_what_a_rank_computed_in_a_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

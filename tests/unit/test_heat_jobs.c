@@ -26,7 +26,7 @@ static uint64_t sum_of_row(const uint64_t *cells, size_t row, size_t columns, si
 }
 
 /* The row with the largest cell in a column, of those that are known. */
-static size_t brightest(const struct ct_report_heat_cycles *h, size_t column)
+static size_t brightest(const struct ct_report_heat_steps *h, size_t column)
 {
 	size_t best = 0;
 
@@ -54,12 +54,12 @@ static void who_is_slow_is_bright_while_it_is_slow(void **state)
 					   .seed = 3,
 					   .fault = "slow-rank:rank=5,pct=20,from=15,to=30" };
 		struct ct_report *report = gpu_job_report(&o, NULL);
-		const struct ct_report_heat_cycles *h = &report->heat.cycles;
+		const struct ct_report_heat_steps *h = &report->heat.steps;
 		size_t hits = 0, hits_besides = 0;
 		double slow = 0, others = 0;
 
 		assert_int_equal(h->rows.n, 8);
-		assert_int_equal(h->cycles_each, 1);
+		assert_int_equal(h->steps_each, 1);
 		assert_true(h->columns >= 38);
 		for (size_t c = 0; c < h->columns; c++) {
 			int is_slow = c >= 16 && c < 28;
@@ -67,7 +67,7 @@ static void who_is_slow_is_bright_while_it_is_slow(void **state)
 
 			if (is_slow && brightest(h, c) == SLOW && ratio > 1.1)
 				hits++;
-			/* some cycles at either side may be cut elsewhere */
+			/* some steps at either side may be cut elsewhere */
 			if ((c < 13 || c > 31) && fabs(ratio - 1) > 0.05)
 				hits_besides++;
 			for (size_t r = 0; is_slow && r < 8; r++)
@@ -96,12 +96,12 @@ static void computing_while_messages_are_under_way_counts(void **state)
 				   .slow_pct = 20,
 				   .seed = 4 };
 	struct ct_report *report = stencil_report(&o, NULL, NULL);
-	const struct ct_report_heat_cycles *h = &report->heat.cycles;
+	const struct ct_report_heat_steps *h = &report->heat.steps;
 
 	(void)state;
-	assert_int_equal(h->cycles_each, 1);
+	assert_int_equal(h->steps_each, 1);
 	assert_true(h->columns > 300);
-	/* a cycle is a step */
+	/* the steps found are the job's */
 	for (size_t r = 0; r < 8; r++) {
 		double sum = (double)sum_of_row(h->gap_ns, r, h->columns, 1, h->columns - 10);
 		double mean = sum / (double)(h->columns - 11) / (5.0 * MS);
@@ -190,7 +190,7 @@ static void of_many_ranks_hosts_are_shown(void **state)
 				   .fault = "slow-host:host=7,pct=30" };
 	struct ct_report *report = gpu_job_report(&o, NULL);
 	const struct ct_report_heat_waits *w = &report->heat.waits;
-	const struct ct_report_heat_cycles *h = &report->heat.cycles;
+	const struct ct_report_heat_steps *h = &report->heat.steps;
 
 	(void)state;
 	assert_null(w->rows.ranks);

@@ -10,8 +10,8 @@
 #include "tests/unit/job.h"
 #include "trace/status.h"
 
-#define CYCLES 200u
-static double charged[CYCLES];
+#define STEPS 200u
+static double charged[STEPS];
 static uint64_t drawn;
 
 static double uniform(void)
@@ -19,7 +19,7 @@ static double uniform(void)
 	return (double)(ct_mix(++drawn) >> 11) / 9007199254740992.0;
 }
 
-/* Cycles, each charged with noise of 0 .. 0.5 ms, and with 4 ms from `from` to `to`. */
+/* Steps, each charged with noise of 0 .. 0.5 ms, and with 4 ms from `from` to `to`. */
 static struct ct_late_span span_of(uint32_t n, uint32_t from, uint32_t to)
 {
 	struct ct_late_span span;
@@ -36,33 +36,33 @@ static void lateness_has_a_beginning_and_an_end(void **state)
 	struct ct_late_span span;
 
 	(void)state;
-	span = span_of(CYCLES, 0, 19);
+	span = span_of(STEPS, 0, 19);
 	assert_int_equal(span.first, 0);
 	assert_int_equal(span.last, 19);
-	span = span_of(CYCLES, 40, 59);
+	span = span_of(STEPS, 40, 59);
 	assert_int_equal(span.first, 40);
 	assert_int_equal(span.last, 59);
-	span = span_of(CYCLES, 100, 199);
+	span = span_of(STEPS, 100, 199);
 	assert_in_range(span.first, 100, 102);
 	assert_in_range(span.last, 197, 199);
-	span = span_of(CYCLES, 0, 199);
+	span = span_of(STEPS, 0, 199);
 	assert_in_range(span.first, 0, 4);
 	assert_in_range(span.last, 195, 199);
 }
 
 static void stalls_here_and_there_reach_from_the_first_to_the_last(void **state)
 {
-	struct ct_late_span span = span_of(CYCLES, CYCLES, CYCLES);
+	struct ct_late_span span = span_of(STEPS, STEPS, STEPS);
 
 	(void)state;
-	for (uint32_t k = 15; k < CYCLES; k += 20)
+	for (uint32_t k = 15; k < STEPS; k += 20)
 		charged[k] = 3e8;
-	assert_int_equal(ct_late_span_find(charged, CYCLES, &span), CT_OK);
+	assert_int_equal(ct_late_span_find(charged, STEPS, &span), CT_OK);
 	assert_int_equal(span.first, 15);
 	assert_int_equal(span.last, 195);
 	/* nothing is charged */
 	memset(charged, 0, sizeof(charged));
-	assert_int_equal(ct_late_span_find(charged, CYCLES, &span), CT_NOTFOUND);
+	assert_int_equal(ct_late_span_find(charged, STEPS, &span), CT_NOTFOUND);
 	assert_int_equal(ct_late_span_find(charged, 0, &span), CT_NOTFOUND);
 }
 
@@ -71,9 +71,9 @@ static void stalls_here_and_there_reach_from_the_first_to_the_last(void **state)
 static struct ct_report *report_of(uint64_t slow, double from, double to)
 {
 	const struct job_options options = { .run = "run", .ranks = 8, .ranks_per_host = 4 };
-	const struct job_loop loop = { .cycles = 200,
+	const struct job_loop loop = { .steps = 200,
 				       .ops = 1,
-				       .cycle_ms = 100,
+				       .step_ms = 100,
 				       .noise = 0.01,
 				       .skew_us = 10,
 				       .transfer_us = 1000,
@@ -90,7 +90,7 @@ static struct ct_report *report_of(uint64_t slow, double from, double to)
 	return job_report(&job, -1);
 }
 
-/* Cycles, times and words say the same. */
+/* Steps, times and words say the same. */
 static void expect(void **state, uint64_t slow, double from, double to, const char *pattern)
 {
 	struct ct_report *report = report_of(slow, from, to);
@@ -101,8 +101,8 @@ static void expect(void **state, uint64_t slow, double from, double to, const ch
 	if (!f)
 		f = job_finding(report, CT_FINDING_STRAGGLER_HOST);
 	assert_non_null(f);
-	assert_float_equal((double)f->cycle_first, 199 * from, 5);
-	assert_float_equal((double)f->cycle_last, 199 * to, 5);
+	assert_float_equal((double)f->step_first, 199 * from, 5);
+	assert_float_equal((double)f->step_last, 199 * to, 5);
 	assert_float_equal((double)f->begin_at_ns / run, from, 0.05);
 	assert_float_equal((double)f->end_at_ns / run, to, 0.05);
 	snprintf(words, sizeof(words), "pattern=%s", pattern);

@@ -13,9 +13,9 @@
 #define SEEDS SOME_SEEDS(25)
 
 static const struct job_loop quiet = {
-	.cycles = 100,
+	.steps = 100,
 	.ops = 5,
-	.cycle_ms = 100,
+	.step_ms = 100,
 	.noise = 0.01,
 	.skew_us = 10,
 	.transfer_us = 1500,
@@ -279,7 +279,7 @@ static void a_burst_is_no_evidence(void **state)
 
 	(void)state;
 	loop.ops = 1;
-	loop.cycle_ms = 1;
+	loop.step_ms = 1;
 	loop.transfer_us = 10;
 	loop.skew_us = 5;
 	loop.slow = 1;
@@ -287,7 +287,7 @@ static void a_burst_is_no_evidence(void **state)
 	out = run(&loop, 2, 0);
 	assert_int_equal(out.blamed, 0);
 	assert_int_equal(out.verdict, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
-	loop.cycle_ms = 10;
+	loop.step_ms = 10;
 	out = run(&loop, 2, 0);
 	assert_int_equal(out.blamed, 1);
 }
@@ -417,7 +417,7 @@ static void lateness_to_operations_at_the_same_time_costs_once(void **state)
 	f = job_finding(report, CT_FINDING_STRAGGLER);
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 1);
-	/* [+0, +20] and [+1, +21] ms of each cycle but the first: 21 ms. */
+	/* [+0, +20] and [+1, +21] ms of each step but the first: 21 ms. */
 	assert_true(fabs((double)f->loss_ns - 99 * 21e6) < 0.03 * 99 * 21e6);
 	ct_report_free(report);
 }
@@ -431,7 +431,7 @@ static void late_start_of_a_rank_is_no_slowness(void **state)
 
 	(void)state;
 	/* Rank 2 imports its libraries for 3 s longer, once. */
-	loop.cycles = 30;
+	loop.steps = 30;
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
 	for (int r = 0; r < 4; r++)
 		job_collective(&job, r, CT_OP_Barrier, 0, r == 2 ? 3000000000 : 1000000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles that the program tells by NVTX ranges. */
+/* Steps that the program tells by NVTX ranges. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +182,7 @@ static struct ct_report *run(int marked_by, int first, int last, const char *nam
 			job_rare(&job, marked_by, CT_KIND_NVTX, &rec, sizeof(rec));
 	}
 	job_close(&job, at);
-	options.cycle_anchor = wanted;
+	options.step_anchor = wanted;
 	path = fx_path(dir);
 	assert_int_equal(ct_run_open(&path, 1, NULL, &read, &err), CT_OK);
 	assert_int_equal(ct_analyze(read, &options, &report, &err), CT_OK);
@@ -193,7 +193,7 @@ static struct ct_report *run(int marked_by, int first, int last, const char *nam
 static void ranges_of_the_first_rank_cut_the_run(void **state)
 {
 	struct ct_report *report = run(0, 0, STEPS, "train_step", NULL);
-	const struct ct_report_cycles *c = &report->cycles;
+	const struct ct_report_steps *c = &report->steps;
 	char *text = job_text(report, 0);
 
 	(void)state;
@@ -216,21 +216,21 @@ static void the_anchor_of_the_user_wins(void **state)
 	struct ct_report *report = run(0, 0, STEPS, "step", "*:AllReduce");
 
 	(void)state;
-	assert_null(report->cycles.marker);
-	assert_string_equal(report->cycles.anchor_op, "AllReduce");
-	assert_int_equal(report->cycles.count, STEPS * OPS - 1);
+	assert_null(report->steps.marker);
+	assert_string_equal(report->steps.anchor_op, "AllReduce");
+	assert_int_equal(report->steps.count, STEPS * OPS - 1);
 	ct_report_free(report);
 }
 
-static void a_few_marked_cycles_do_not_tell_those_of_the_run(void **state)
+static void a_few_marked_steps_do_not_tell_those_of_the_run(void **state)
 {
 	struct ct_report *report = run(0, 3, 9, "step", NULL);
 
 	(void)state;
-	assert_null(report->cycles.marker);
+	assert_null(report->steps.marker);
 	ct_report_free(report);
 	report = run(2, 0, STEPS, "step", NULL); /* nor does another rank */
-	assert_null(report->cycles.marker);
+	assert_null(report->steps.marker);
 	ct_report_free(report);
 }
 
@@ -240,7 +240,7 @@ static void hostile_names_harm_nobody(void **state)
 	char *text = job_text(report, 0);
 
 	(void)state;
-	assert_non_null(report->cycles.marker);
+	assert_non_null(report->steps.marker);
 	for (const char *c = text; *c; c++)
 		assert_true((unsigned char)*c >= 0x20 || *c == '\n');
 	free(text);
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ranges_of_the_first_rank_cut_the_run, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(the_anchor_of_the_user_wins, fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(a_few_marked_cycles_do_not_tell_those_of_the_run,
+		cmocka_unit_test_setup_teardown(a_few_marked_steps_do_not_tell_those_of_the_run,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(hostile_names_harm_nobody, fx_setup, fx_teardown),
 	};

@@ -27,9 +27,9 @@ static void lists_of_cores_are_counted_once(void **state)
 static struct ct_report *slow_pair(const char *one, const char *other)
 {
 	static struct job job;
-	const struct job_loop loop = { .cycles = 60,
+	const struct job_loop loop = { .steps = 60,
 				       .ops = 5,
-				       .cycle_ms = 100,
+				       .step_ms = 100,
 				       .noise = 0.01,
 				       .skew_us = 10,
 				       .transfer_us = 1500,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where one operation comes again and again, times tell of how many a step consists; and what comes back after as many cycles
+/* Where one operation comes again and again, times tell of how many a step consists; and what comes back after as many steps
  * each time is no change of the run. */
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void parts_of_a_step_are_told_by_their_times(void **state)
 			ct_period_of_parts(times + 5, steps(n + 1, 0.2) - 5, 4000000, &first), 21);
 		assert_int_equal(first, 16);
 	}
-	/* less than two whole steps do not come again, but these are no equal cycles */
+	/* less than two whole steps do not come again, but what was found is no equal steps */
 	assert_int_equal(ct_period_of_parts(times, steps(2, 0), 4000000, &first), 1);
 	for (unsigned k = 0; k < 60; k++)
 		times[k] = uniform() < 0.5 ? 4000000 : 8000000;
@@ -59,7 +59,7 @@ static void parts_of_a_step_are_told_by_their_times(void **state)
 	assert_int_equal(ct_period_of_parts(times, 0, 4000000, &first), 1);
 }
 
-static void equal_cycles_are_whole(void **state)
+static void equal_steps_are_whole(void **state)
 {
 	uint32_t first;
 
@@ -71,7 +71,7 @@ static void equal_cycles_are_whole(void **state)
 	}
 }
 
-static void a_stall_after_some_cycles_each_leaves_them_whole(void **state)
+static void a_stall_after_some_steps_each_leaves_them_whole(void **state)
 {
 	uint32_t first;
 
@@ -112,10 +112,10 @@ static void a_job_of_equal_operations_has_steps_and_no_change(void **state)
 		};
 		struct ct_report *report = gpu_job_report(&job, NULL);
 
-		assert_int_equal(report->cycles.count, c ? cases[c] - 1 : 71);
-		assert_true((report->cycles.note != NULL) == (c == 0));
-		assert_true(report->cycles.covered_pct > (c == 2 ? 70 : 20));
-		assert_true(report->cycles.covered_pct < 100);
+		assert_int_equal(report->steps.count, c ? cases[c] - 1 : 71);
+		assert_true((report->steps.note != NULL) == (c == 0));
+		assert_true(report->steps.covered_pct > (c == 2 ? 70 : 20));
+		assert_true(report->steps.covered_pct < 100);
 		assert_null(job_finding(report, CT_FINDING_CHANGE_POINT));
 		ct_report_free(report);
 		fx_teardown(state);
@@ -144,11 +144,11 @@ static struct ct_report *report_of_longer_steps(unsigned n, int again)
 	return job_report(&job, -1);
 }
 
-static void what_comes_back_after_as_many_cycles_is_no_change(void **state)
+static void what_comes_back_after_as_many_steps_is_no_change(void **state)
 {
 	struct ct_report *report = report_of_longer_steps(200, 1);
 
-	assert_int_equal(report->cycles.count, 199);
+	assert_int_equal(report->steps.count, 199);
 	assert_null(job_finding(report, CT_FINDING_CHANGE_POINT));
 	ct_report_free(report);
 	fx_teardown(state);
@@ -162,12 +162,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_step_are_told_by_their_times),
-		cmocka_unit_test(equal_cycles_are_whole),
-		cmocka_unit_test(a_stall_after_some_cycles_each_leaves_them_whole),
+		cmocka_unit_test(equal_steps_are_whole),
+		cmocka_unit_test(a_stall_after_some_steps_each_leaves_them_whole),
 		cmocka_unit_test(a_change_does_not_come_back),
 		cmocka_unit_test_setup_teardown(a_job_of_equal_operations_has_steps_and_no_change,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(what_comes_back_after_as_many_cycles_is_no_change,
+		cmocka_unit_test_setup_teardown(what_comes_back_after_as_many_steps_is_no_change,
 						fx_setup, fx_teardown),
 	};
 

@@ -15,17 +15,17 @@ static void open_job(int ranks)
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = ranks });
 }
 
-/* `cycles` all-reduces of 1 MB, 10 ms apart; rank r comes r * 10 us late, all leave after 1 ms. */
-static uint64_t steady(int cycles, uint64_t begin)
+/* `steps` all-reduces of 1 MB, 10 ms apart; rank r comes r * 10 us late, all leave after 1 ms. */
+static uint64_t steady(int steps, uint64_t begin)
 {
-	for (int c = 0; c < cycles; c++) {
+	for (int c = 0; c < steps; c++) {
 		uint64_t at = begin + (uint64_t)c * 10000000;
 
 		for (int r = 0; r < job.o.ranks; r++)
 			job_collective(&job, r, CT_OP_AllReduce, 250000, at + (uint64_t)r * 10000,
 				       at + 1000000);
 	}
-	return begin + (uint64_t)cycles * 10000000;
+	return begin + (uint64_t)steps * 10000000;
 }
 
 static struct ct_report *close_job(uint64_t end)
@@ -223,7 +223,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 
 	(void)state;
 	assert_keys(o,
-		    "schema run verdict hang findings ranks comms ops cycles overlap exposed gaps "
+		    "schema run verdict hang findings ranks comms ops steps overlap exposed gaps "
 		    "stages links traffic heat histogram curves clocks "
 		    "losses what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
@@ -234,7 +234,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");
 	assert_keys(
 		first(o, "findings"),
-		"id kind severity ranks hosts comm op cycle_first cycle_last begin_ns end_ns "
+		"id kind severity ranks hosts comm op step_first step_last begin_ns end_ns "
 		"loss_ns "
 		"loss_err_ns loss_pct gpu_seconds cause note confidence evidence advice command "
 		"timeline");
@@ -244,8 +244,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 				       "lost_records timing timed_ratio complete");
 	assert_keys(first(o, "comms"),
 		    "comm parent backend role role_confidence role_evidence nranks ranks name "
-		    "instances first_seq last_seq bytes cycles_exposed_ns cycles_exposed_wait_ns "
-		    "cycles_exposed_err_ns");
+		    "instances first_seq last_seq bytes steps_exposed_ns steps_exposed_wait_ns "
+		    "steps_exposed_err_ns");
 	assert_keys(
 		first(o, "ops"),
 		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "
@@ -254,8 +254,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"gap_err_ns late_or_slow");
 	assert_keys(json_object_get(o, "exposed"),
 		    "of share_pct err_pct wait_pct most_pct transferring_pct run_pct");
-	assert_keys(json_object_get(o, "cycles"), "anchor marker count time_p50_ns time_p99_ns "
-						  "err_ns covered_pct why note recurring items");
+	assert_keys(json_object_get(o, "steps"), "anchor marker count time_p50_ns time_p99_ns "
+						 "err_ns covered_pct why note recurring items");
 	assert_keys(json_object_get(o, "traffic"),
 		    "unit model ranks matrix why note at_least exact_bytes modelled_bytes "
 		    "unplaced_bytes hosts comms_left_out layers");
@@ -296,7 +296,7 @@ static void unknown_is_null_in_json(void **state)
 	assert_true(json_is_null(json_object_get(first(o, "ops"), "busbw_p50_Bps")));
 	assert_true(json_is_null(json_object_get(first(o, "ranks"), "wait_ns")));
 	assert_true(json_is_null(json_object_get(first(o, "ranks"), "exposed_ns")));
-	assert_true(json_is_null(json_object_get(json_object_get(o, "cycles"), "count")));
+	assert_true(json_is_null(json_object_get(json_object_get(o, "steps"), "count")));
 	json_decref(o);
 	ct_report_free(report);
 }

@@ -214,7 +214,7 @@ static struct shares shares_of(enum gone gone)
 		if (g->rank == 2 && g->not_ready_ns != CT_UNKNOWN)
 			s.gaps_pct = 100 *
 				     (double)(g->launch_ns + g->host_late_ns + g->not_ready_ns) /
-				     (double)g->cycles_ns;
+				     (double)g->steps_ns;
 	}
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&fresh), 0);
@@ -228,7 +228,7 @@ static void seconds_that_are_left_out_are_of_no_share(void **state)
 	const struct shares all = shares_of(NOTHING);
 
 	(void)state;
-	/* 11 of 20 ms; rank 2 is free for 7 ms after each operation, and one of these gaps is within a cycle */
+	/* 11 of 20 ms; rank 2 is free for 7 ms after each operation, and one of these gaps is within a step */
 	assert_true(fabs(all.comm_pct - 55) < 0.5);
 	assert_true(fabs(all.gaps_pct - 35) < 0.5);
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {

@@ -262,15 +262,15 @@ static void stability_is_one_less_twice_the_variation(void **state)
 	fit(0);
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("stability")->score - 70.3) < 0.1);
-	/* without transfers, the cycles tell */
+	/* without transfers, the steps tell */
 	begin(0);
-	struct ct_report_cycle items[12];
+	struct ct_report_step items[12];
 
 	for (int i = 0; i < 12; i++)
 		items[i].time_ns = 900 + 100 * (uint64_t)(i % 3);
-	s.report.cycles.anchor_comm_key = 1;
-	s.report.cycles.items = items;
-	s.report.cycles.n_items = 12;
+	s.report.steps.anchor_comm_key = 1;
+	s.report.steps.items = items;
+	s.report.steps.n_items = 12;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("stability")->score - 70.3) < 0.1);
 	assert_non_null(strstr(part("stability")->from, "step times"));

@@ -42,7 +42,7 @@ static void expect_loss(void **state, const struct gpu_job *job, enum ct_finding
 			 (double)f->loss_err_ns);
 	/* as many as there are places from the first to the last */
 	n = value_of(f, "stalls");
-	places = (double)(f->cycle_last - f->cycle_first) / value_of(f, "every") + 1;
+	places = (double)(f->step_last - f->step_first) / value_of(f, "every") + 1;
 	assert_float_equal(n, places, 0.5);
 	assert_int_equal(f->severity, CT_SEVERITY_SEVERE);
 	assert_true((strstr(f->advice, "GPU") != NULL) == !host_late);
@@ -105,8 +105,8 @@ static void stalls_count_in_whichever_order_operations_are_read(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 0);
-	/* the last one lies in the last cycle, or behind it */
-	assert_in_range((int)(value_of(f, "stalls") + value_of(f, "stalls_outside_cycles")), 8, 8);
+	/* the last one lies in the last step, or behind it */
+	assert_in_range((int)(value_of(f, "stalls") + value_of(f, "stalls_outside_steps")), 8, 8);
 	/* ranks 2 and 3 had 5 ms more for themselves, so that rank 0 is charged with less */
 	assert_float_equal((double)f->loss_ns, 8e8, (double)f->loss_err_ns);
 	assert_true(f->loss_err_ns < 1e8);
@@ -147,53 +147,53 @@ static void turns_at_even_distances_are_no_pattern_of_one_rank(void **state)
 
 /* ---- one figure after the other ---- */
 
-#define CYCLES 100u
-static uint64_t cut_ns[CYCLES + 1];
-static uint8_t kept[CYCLES];
-static struct ct_stall events[CYCLES];
+#define STEPS 100u
+static uint64_t cut_ns[STEPS + 1];
+static uint8_t kept[STEPS];
+static struct ct_stall events[STEPS];
 
-/* Cycles of 1 s; every 10th one longer by longer_ns[..], all are charged with charge_ns but one. */
+/* Steps of 1 s; every 10th one longer by longer_ns[..], all are charged with charge_ns but one. */
 static void play(double longer_ns, double charge_ns, uint32_t forgotten, struct ct_stall_pattern *p,
 		 struct ct_stall_loss *loss)
 {
-	const struct ct_stall_cycles cycles = { cut_ns, kept, CYCLES };
+	const struct ct_stall_steps steps = { cut_ns, kept, STEPS };
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < CYCLES; k++) {
+	for (uint32_t k = 0; k < STEPS; k++) {
 		int stalls = k % 10 == 5;
 
 		kept[k] = 1;
 		cut_ns[k + 1] = cut_ns[k] + 1000000000u + (stalls ? (uint64_t)longer_ns : 0);
 		if (stalls && k != forgotten)
-			events[n++] = (struct ct_stall){ .cycle = k,
+			events[n++] = (struct ct_stall){ .step = k,
 							 .ns = charge_ns,
 							 .err_ns = 1e3 };
 	}
 	*p = (struct ct_stall_pattern){ .n = n,
 					.every = 10,
 					.typical_ns = charge_ns,
-					.first = events[0].cycle,
-					.last = events[n - 1].cycle };
-	assert_int_equal(ct_stalls_cost(&cycles, events, n, p, loss), CT_OK);
+					.first = events[0].step,
+					.last = events[n - 1].step };
+	assert_int_equal(ct_stalls_cost(&steps, events, n, p, loss), CT_OK);
 }
 
-static void the_lesser_of_charge_and_longer_cycles_counts(void **state)
+static void the_lesser_of_charge_and_longer_steps_counts(void **state)
 {
 	struct ct_stall_pattern p;
 	struct ct_stall_loss loss;
 
 	(void)state;
-	play(2e8, 2e8, CYCLES, &p, &loss);
+	play(2e8, 2e8, STEPS, &p, &loss);
 	assert_float_equal(loss.ns, 10 * 2e8, 1);
 	assert_float_equal(loss.err_ns, 10e3, 1);
 	assert_int_equal(loss.expected, 10);
 	assert_int_equal(loss.missed, 0);
 	/* computing hid a quarter */
-	play(1.5e8, 2e8, CYCLES, &p, &loss);
+	play(1.5e8, 2e8, STEPS, &p, &loss);
 	assert_float_equal(loss.ns, 10 * 1.5e8, 1);
 	assert_float_equal(loss.err_ns, 10e3 + 10 * 0.5e8, 1);
 	/* something else happened, too */
-	play(3e8, 2e8, CYCLES, &p, &loss);
+	play(3e8, 2e8, STEPS, &p, &loss);
 	assert_float_equal(loss.ns, 10 * 2e8, 1);
 	assert_float_equal(loss.err_ns, 10e3 + 10 * 1e8, 1);
 }
@@ -206,7 +206,7 @@ static void what_nobody_is_charged_with_is_in_the_error(void **state)
 	(void)state;
 	play(2e8, 2e8, 45, &p, &loss);
 	assert_float_equal(loss.ns, 9 * 2e8, 1);
-	/* and the 82 cycles without a stall are that much longer on average, of which the stalls' 18 may hide as much */
+	/* and the 82 steps without a stall are that much longer on average, of which the stalls' 18 may hide as much */
 	assert_float_equal(loss.err_ns, 9e3 + 2e8 + 18 * 2e8 / 82, 1e3);
 	assert_int_equal(loss.expected, 10);
 	assert_int_equal(loss.missed, 1);
@@ -215,31 +215,31 @@ static void what_nobody_is_charged_with_is_in_the_error(void **state)
 /* Another stall of 50 ms came in addition to one of them. */
 static void what_is_longer_than_usual_is_in_the_error(void **state)
 {
-	const struct ct_stall_cycles cycles = { cut_ns, kept, CYCLES };
+	const struct ct_stall_steps steps = { cut_ns, kept, STEPS };
 	struct ct_stall_pattern p;
 	struct ct_stall_loss loss;
 
 	(void)state;
-	play(2e8, 2e8, CYCLES, &p, &loss);
+	play(2e8, 2e8, STEPS, &p, &loss);
 	events[3].ns += 5e7;
-	for (uint32_t k = events[3].cycle + 1; k <= CYCLES; k++)
+	for (uint32_t k = events[3].step + 1; k <= STEPS; k++)
 		cut_ns[k] += 50000000u;
-	assert_int_equal(ct_stalls_cost(&cycles, events, p.n, &p, &loss), CT_OK);
+	assert_int_equal(ct_stalls_cost(&steps, events, p.n, &p, &loss), CT_OK);
 	assert_float_equal(loss.ns, 10 * 2e8 + 5e7, 1);
 	assert_float_equal(loss.err_ns, 10e3 + 5e7, 1);
 }
 
-static void noise_of_the_cycles_is_in_the_error(void **state)
+static void noise_of_the_steps_is_in_the_error(void **state)
 {
-	const struct ct_stall_cycles cycles = { cut_ns, kept, CYCLES };
+	const struct ct_stall_steps steps = { cut_ns, kept, STEPS };
 	struct ct_stall_pattern p;
 	struct ct_stall_loss loss;
 
 	(void)state;
-	play(2e8, 2e8, CYCLES, &p, &loss);
-	for (uint32_t k = 1; k <= CYCLES; k++)
+	play(2e8, 2e8, STEPS, &p, &loss);
+	for (uint32_t k = 1; k <= STEPS; k++)
 		cut_ns[k] += k % 4 < 2 ? 40000000u : 0;
-	assert_int_equal(ct_stalls_cost(&cycles, events, p.n, &p, &loss), CT_OK);
+	assert_int_equal(ct_stalls_cost(&steps, events, p.n, &p, &loss), CT_OK);
 	assert_true(loss.err_ns > 1e8 && loss.err_ns < 1e9);
 	assert_true(fabs(loss.ns - 2e9) < loss.err_ns);
 }
@@ -253,10 +253,10 @@ int main(void)
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(turns_at_even_distances_are_no_pattern_of_one_rank,
 						fx_setup, fx_teardown),
-		cmocka_unit_test(the_lesser_of_charge_and_longer_cycles_counts),
+		cmocka_unit_test(the_lesser_of_charge_and_longer_steps_counts),
 		cmocka_unit_test(what_nobody_is_charged_with_is_in_the_error),
 		cmocka_unit_test(what_is_longer_than_usual_is_in_the_error),
-		cmocka_unit_test(noise_of_the_cycles_is_in_the_error),
+		cmocka_unit_test(noise_of_the_steps_is_in_the_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

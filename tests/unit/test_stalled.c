@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the verdict is made of, by hand: which cycles are stalls and whose, and two findings of one cause. */
+/* What the verdict is made of, by hand: which steps are stalls and whose, and two findings of one cause. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,71 +15,67 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- cycles in which somebody stalled ---- */
+/* ---- steps in which somebody stalled ---- */
 
-enum { CYCLES = 40, SEATS = 4, MS = 1000000 };
+enum { STEPS = 40, SEATS = 4, MS = 1000000 };
 
-/* Cycles of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and seat 2 is charged with
+/* Steps of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and seat 2 is charged with
  * `charge_ms`, seat 1 with `other_ms`. */
-static struct ct_stalled one_long_cycle(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
+static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
 {
-	uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
+	uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
 	struct ct_hit all[2] = {
-		{ .cycle = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
-		{ .cycle = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
+		{ .step = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
+		{ .step = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
 	};
-	uint8_t kept[CYCLES];
-	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
-	struct ct_hits hits = { .all = all,
-				.n = 2,
-				.kept = kept,
-				.wait_ns = waits,
-				.n_cycles = CYCLES,
-				.n_kept = CYCLES };
+	uint8_t kept[STEPS];
+	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
+	struct ct_hits hits = {
+		.all = all, .n = 2, .kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS
+	};
 	struct ct_stalled stalled;
 
-	for (int k = 0; k < CYCLES; k++) {
+	for (int k = 0; k < STEPS; k++) {
 		cut[k + 1] = cut[k] + (k == 10 ? 60 : 20) * (uint64_t)MS + (uint64_t)(k % 3) * 1000;
 		waits[k] = MS + (k == 10 ? (SEATS - 1) * wait_ms * MS : 0);
 		kept[k] = 1;
 	}
-	assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &stalled), 0);
-	assert_int_equal(stalled.of, CYCLES);
+	assert_int_equal(ct_stalled_find(&steps, &hits, SEATS, &stalled), 0);
+	assert_int_equal(stalled.of, STEPS);
 	return stalled;
 }
 
-static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
+static void a_step_is_a_stall_if_the_others_waited_for_it(void **state)
 {
-	struct ct_stalled s = one_long_cycle(40, 35, 5);
+	struct ct_stalled s = one_long_step(40, 35, 5);
 
 	(void)state;
 	assert_int_equal(s.n, 1);
 	assert_in_range(s.sum_ns, 39 * MS, 41 * MS);
-	assert_int_equal(s.longest_cycle, 10);
+	assert_int_equal(s.longest_step, 10);
 	assert_int_equal(s.longest_seat, 2);
 	/* all did more, and nobody waited */
-	assert_int_equal(one_long_cycle(4, 35, 5).n, 0);
+	assert_int_equal(one_long_step(4, 35, 5).n, 0);
 	/* nobody is charged with most of it, or two with as much */
-	assert_int_equal(one_long_cycle(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
-	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
+	assert_int_equal(one_long_step(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
+	assert_int_equal(one_long_step(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
 }
 
-/* Every tenth cycle is 40 ms longer, and the others waited for it. Stalls that are alike are a matter of patterns; but where no more
- * than some cycles were looked at, a pattern may not have been found. */
-static void stalls_that_are_alike_count_where_only_some_cycles_were_looked_at(void **state)
+/* Every tenth step is 40 ms longer, and the others waited for it. Stalls that are alike are a matter of patterns; but where no more
+ * than some steps were looked at, a pattern may not have been found. */
+static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(void **state)
 {
 	(void)state;
 	for (uint32_t left_out = 0; left_out < 2; left_out++) {
-		uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
-		uint8_t kept[CYCLES];
-		struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
-		struct ct_hits hits = { .kept = kept,
-					.wait_ns = waits,
-					.n_cycles = CYCLES,
-					.n_kept = CYCLES - left_out };
+		uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
+		uint8_t kept[STEPS];
+		struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
+		struct ct_hits hits = {
+			.kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS - left_out
+		};
 		struct ct_stalled stalled;
 
-		for (int k = 0; k < CYCLES; k++) {
+		for (int k = 0; k < STEPS; k++) {
 			int is_stall = k % 10 == 5;
 
 			cut[k + 1] = cut[k] + (is_stall ? 60 : 20) * (uint64_t)MS +
@@ -87,31 +83,31 @@ static void stalls_that_are_alike_count_where_only_some_cycles_were_looked_at(vo
 			waits[k] = MS + (is_stall ? (SEATS - 1) * 40 * (uint64_t)MS : 0);
 			kept[k] = k || !left_out;
 		}
-		assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &stalled), 0);
+		assert_int_equal(ct_stalled_find(&steps, &hits, SEATS, &stalled), 0);
 		assert_int_equal(stalled.n, left_out ? 4 : 0);
 	}
 }
 
-/* Cycles of 20 ms, give or take 0.1; every second stretch of ten is not kept, and its cycles take `more_us` longer. */
+/* Steps of 20 ms, give or take 0.1; every second stretch of ten is not kept, and its steps take `more_us` longer. */
 static int hide(int more_us, double share)
 {
-	uint64_t cut[CYCLES + 1] = { 0 };
-	uint8_t kept[CYCLES];
-	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .kept = kept };
+	uint64_t cut[STEPS + 1] = { 0 };
+	uint8_t kept[STEPS];
+	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .kept = kept };
 	double kept_ns = 0, others_ns = 0;
 	int hides;
 
-	for (int k = 0; k < CYCLES; k++) {
+	for (int k = 0; k < STEPS; k++) {
 		kept[k] = k / 10 % 2 == 0;
 		cut[k + 1] = cut[k] + 20 * (uint64_t)MS + (k % 2 ? 100000u : 0u) +
 			     (kept[k] ? 0u : (uint64_t)more_us * 1000);
 	}
-	hides = ct_cycles_hide(&cycles, share, &kept_ns, &others_ns);
+	hides = ct_steps_hide(&steps, share, &kept_ns, &others_ns);
 	assert_float_equal(others_ns - kept_ns, more_us * 1000.0, 1);
 	return hides;
 }
 
-static void cycles_that_were_not_kept_are_longer_only_beyond_chance_and_share(void **state)
+static void steps_that_were_not_kept_are_longer_only_beyond_chance_and_share(void **state)
 {
 	(void)state;
 	assert_int_equal(hide(300, 0.01), 1);
@@ -120,11 +116,11 @@ static void cycles_that_were_not_kept_are_longer_only_beyond_chance_and_share(vo
 	assert_int_equal(hide(20, 0), 0);
 }
 
-/* The end of a step, where the cycles are its parts; and stalls by chance. */
-static void long_cycles_that_belong_to_the_job_are_no_stalls(void **state)
+/* The end of a step, where what was found are its parts; and stalls by chance. */
+static void long_steps_that_belong_to_the_job_are_no_stalls(void **state)
 {
 	static const struct {
-		unsigned cycles[8], ms[8];
+		unsigned steps[8], ms[8];
 		uint32_t n;
 	} cases[] = {
 		{ { 2, 9, 11, 20, 33, 38 }, { 30, 31, 29, 30, 32, 30 }, 0 }, /* alike */
@@ -134,27 +130,25 @@ static void long_cycles_that_belong_to_the_job_are_no_stalls(void **state)
 		  0 }, /* after 4 and 6 by turns */
 		{ { 2, 9, 11, 20, 33, 38 }, { 10, 90, 20, 40, 15, 60 }, 6 },
 	};
-	uint64_t cut[CYCLES + 1], waits[CYCLES];
-	uint8_t kept[CYCLES];
-	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
-	struct ct_hits hits = {
-		.kept = kept, .wait_ns = waits, .n_cycles = CYCLES, .n_kept = CYCLES
-	};
+	uint64_t cut[STEPS + 1], waits[STEPS];
+	uint8_t kept[STEPS];
+	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
+	struct ct_hits hits = { .kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS };
 	struct ct_stalled s;
 
 	(void)state;
 	for (size_t c = 0; c < COUNT(cases); c++) {
 		cut[0] = 0;
-		for (unsigned k = 0; k < CYCLES; k++) {
+		for (unsigned k = 0; k < STEPS; k++) {
 			uint64_t more = 0;
 
-			for (size_t i = 0; i < COUNT(cases[c].cycles); i++)
-				more += cases[c].cycles[i] == k ? cases[c].ms[i] : 0;
+			for (size_t i = 0; i < COUNT(cases[c].steps); i++)
+				more += cases[c].steps[i] == k ? cases[c].ms[i] : 0;
 			cut[k + 1] = cut[k] + (20 + more) * MS;
 			waits[k] = (SEATS - 1) * more * MS;
 			kept[k] = 1;
 		}
-		assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &s), 0);
+		assert_int_equal(ct_stalled_find(&steps, &hits, SEATS, &s), 0);
 		if (s.n != cases[c].n)
 			fail_msg("case %zu: %u stalls", c, s.n);
 	}
@@ -186,8 +180,8 @@ static struct ct_finding *add(struct ct_findings *list, enum ct_finding_kind kin
 
 	assert_non_null(f);
 	ct_finding_loss(f, loss_ns, loss_ns / 20, 1000000000);
-	f->cycle_first = first;
-	f->cycle_last = last;
+	f->step_first = first;
+	f->step_last = last;
 	f->begin_at_ns = first * 5000000;
 	f->end_at_ns = (last + 1) * 5000000;
 	f->line = "loss=...";
@@ -211,16 +205,16 @@ static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **
 		struct ct_findings list = { .memory = ct_arena_new() };
 		struct ct_finding *change = add(&list, CT_FINDING_CHANGE_POINT, 96, 198, 262000000);
 
-		ct_finding_evidence(&list, change, "cycle_before", 26e6, "ns", NAN);
+		ct_finding_evidence(&list, change, "step_before", 26e6, "ns", NAN);
 		add(&list, CT_FINDING_STRAGGLER, cases[c].first, cases[c].last, cases[c].loss_ns);
 		ct_one_cause(&list);
 		assert_false(ct_arena_failed(list.memory));
 		assert_int_equal(list.n, cases[c].explains ? 1 : 2);
 		if (cases[c].explains) {
 			assert_int_equal(list.all[0].kind, CT_FINDING_STRAGGLER);
-			assert_non_null(strstr(list.all[0].line, " since_cycle=96"));
+			assert_non_null(strstr(list.all[0].line, " since_step=96"));
 			assert_int_equal(list.all[0].n_evidence, 2);
-			assert_string_equal(list.all[0].evidence[1].name, "cycle_before");
+			assert_string_equal(list.all[0].evidence[1].name, "step_before");
 		}
 		ct_arena_free(list.memory);
 		ct_findings_fini(&list);
@@ -230,10 +224,10 @@ static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cycle_is_a_stall_if_the_others_waited_for_it),
-		cmocka_unit_test(stalls_that_are_alike_count_where_only_some_cycles_were_looked_at),
-		cmocka_unit_test(cycles_that_were_not_kept_are_longer_only_beyond_chance_and_share),
-		cmocka_unit_test(long_cycles_that_belong_to_the_job_are_no_stalls),
+		cmocka_unit_test(a_step_is_a_stall_if_the_others_waited_for_it),
+		cmocka_unit_test(stalls_that_are_alike_count_where_only_some_steps_were_looked_at),
+		cmocka_unit_test(steps_that_were_not_kept_are_longer_only_beyond_chance_and_share),
+		cmocka_unit_test(long_steps_that_belong_to_the_job_are_no_stalls),
 		cmocka_unit_test(one_rank_has_the_stalls_if_chance_does_not_give_it_as_many),
 		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),
 	};

@@ -28,24 +28,24 @@ enum { RANKS = 4, COMMS = 1, COMPUTE = 2, MOST = 600, ERR = 500 };
 
 /* All ranks alike but for noise. */
 struct shape {
-	int cycles;
+	int steps;
 	double forward_ms, backward_ms, optimizer_ms;
 	int n; /* buckets */
 	double bytes[MOST];
 	double alpha_us, GBps; /* X = alpha + 1.5 * bytes / B */
 	int at_the_end;	       /* nothing is reduced before the backward pass is done */
-	int unseen;	       /* number of a cycle whose waits are not on record; 0 none */
+	int unseen;	       /* number of a step whose waits are not on record; 0 none */
 	int no_waits;	       /* on record */
 	unsigned seed;
 	double late_us; /* the host calls each bucket so long after it was ready; 0: long ahead */
 };
 
-/* What happened, summed over the cycles but the first, of rank 0. */
+/* What happened, summed over the steps but the first, of rank 0. */
 struct truth {
 	double exposed_ns, wait_ns;
-	double most_ns; /* of the rank that was exposed most in each cycle */
+	double most_ns; /* of the rank that was exposed most in each step */
 	double gaps_ns, late_ns;
-	double cycle_ns; /* mean */
+	double step_ns; /* mean */
 };
 
 static struct job job;
@@ -95,8 +95,8 @@ static void wait(int rank, uint32_t id, double begin)
 	job_rare(&job, rank, CT_KIND_WAIT, &rec, sizeof(rec));
 }
 
-/* One cycle from `at` on; returns when it is over. */
-static double cycle(const struct shape *s, int c, double at, struct truth *t)
+/* One step from `at` on; returns when it is over. */
+static double step(const struct shape *s, int c, double at, struct truth *t)
 {
 	double free_at[RANKS], done[RANKS], reached[RANKS], entered[RANKS], exposed[RANKS] = { 0 };
 	double last = 0, total = 0, sum = 0, most = 0;
@@ -164,11 +164,11 @@ static struct ct_report *play(const struct shape *s, struct truth *t)
 	job_open(&job,
 		 &(struct job_options){ .run = "run", .ranks = RANKS, .backend = CT_BACKEND_NCCL });
 	job_comm(&job, 1, JOB_COMM, "world", all, RANKS);
-	for (int c = 0; c < s->cycles; c++) {
-		at = cycle(s, c, at, t);
+	for (int c = 0; c < s->steps; c++) {
+		at = step(s, c, at, t);
 		first = c ? first : at;
 	}
-	t->cycle_ns = (at - first) / (s->cycles - 1);
+	t->step_ns = (at - first) / (s->steps - 1);
 	job_close(&job, (uint64_t)at);
 	return job_report(&job, -1);
 }
@@ -190,7 +190,7 @@ static struct ct_report *play_alone(const struct shape *s, struct truth *t)
 /* 100 MB in buckets of about 25 behind a backward pass of 20 ms: as DistributedDataParallel does it, and all is well. */
 static struct shape usual(unsigned seed)
 {
-	struct shape s = { .cycles = 40,
+	struct shape s = { .steps = 40,
 			   .forward_ms = 10,
 			   .backward_ms = 20,
 			   .optimizer_ms = 2,
@@ -216,7 +216,7 @@ static void equal_sizes(struct shape *s, double total, int n)
 /* 8 MB in 160 pieces of 12 to 96 kB. */
 static struct shape crumbs(unsigned seed)
 {
-	struct shape s = { .cycles = 40,
+	struct shape s = { .steps = 40,
 			   .forward_ms = 2,
 			   .backward_ms = 4,
 			   .optimizer_ms = 0.5,
@@ -233,7 +233,7 @@ static struct shape crumbs(unsigned seed)
 /* A small one and a large one that is ready last. */
 static struct shape late_last(unsigned seed)
 {
-	struct shape s = { .cycles = 40,
+	struct shape s = { .steps = 40,
 			   .forward_ms = 5,
 			   .backward_ms = 10,
 			   .optimizer_ms = 1,
@@ -257,32 +257,32 @@ static void assert_near(double told, double truth, double off)
 static void compare(const struct shape *s, const struct ct_report *report, const struct truth *t)
 {
 	const struct ct_report_gaps *g = report->gaps;
-	double cycles = (double)report->cycles.count;
+	double steps = (double)report->steps.count;
 	uint64_t sum = 0;
 
-	assert_in_range(report->cycles.count, s->cycles - 2, s->cycles);
+	assert_in_range(report->steps.count, s->steps - 2, s->steps);
 	assert_int_equal(report->n_gaps, RANKS);
 	assert_int_equal(g->rank, 0);
-	assert_int_equal(g->cycles, report->cycles.count);
-	/* cycles are cut somewhere else than in the play, so that one in forty may be missing on either side */
-	assert_near((double)g->exposed_ns / cycles, t->exposed_ns / (s->cycles - 1),
-		    (double)g->exposed_err_ns / cycles + 2 * US);
-	assert_near((double)g->exposed_wait_ns / cycles, t->wait_ns / (s->cycles - 1), 3 * US);
+	assert_int_equal(g->steps, report->steps.count);
+	/* steps are cut somewhere else than in the play, so that one in forty may be missing on either side */
+	assert_near((double)g->exposed_ns / steps, t->exposed_ns / (s->steps - 1),
+		    (double)g->exposed_err_ns / steps + 2 * US);
+	assert_near((double)g->exposed_wait_ns / steps, t->wait_ns / (s->steps - 1), 3 * US);
 	assert_int_equal(g->exposed_wait_ns + g->exposed_transfer_ns, g->exposed_ns);
-	assert_near((double)g->cycles_ns / cycles, t->cycle_ns, 10 * US);
-	for (size_t i = 0; i < report->cycles.n_items; i++)
-		sum += report->cycles.items[i].exposed_ns;
-	assert_near((double)sum / cycles, t->most_ns / (s->cycles - 1), 15 * US);
+	assert_near((double)g->steps_ns / steps, t->step_ns, 10 * US);
+	for (size_t i = 0; i < report->steps.n_items; i++)
+		sum += report->steps.items[i].exposed_ns;
+	assert_near((double)sum / steps, t->most_ns / (s->steps - 1), 15 * US);
 	/* one communicator: all its members' */
 	sum = 0;
 	for (size_t r = 0; r < report->n_gaps; r++)
 		sum += report->gaps[r].exposed_ns;
-	assert_int_equal(report->comms[0].cycles_exposed_ns, sum);
-	assert_true(report->comms[0].cycles_exposed_wait_ns < sum);
+	assert_int_equal(report->comms[0].steps_exposed_ns, sum);
+	assert_true(report->comms[0].steps_exposed_wait_ns < sum);
 	/* the host is long ahead: what the stream stood idle, its input was not ready */
 	assert_int_equal(g->host_late_ns, 0);
-	assert_true(report->exposed.of_cycles);
-	assert_near(report->exposed.share_pct, 100 * t->exposed_ns / (s->cycles - 1) / t->cycle_ns,
+	assert_true(report->exposed.of_steps);
+	assert_near(report->exposed.share_pct, 100 * t->exposed_ns / (s->steps - 1) / t->step_ns,
 		    0.1);
 }
 
@@ -316,20 +316,20 @@ static void a_host_that_calls_late_is_told_from_input_that_is_not_ready(void **s
 	const struct ct_report_gaps *g;
 	struct ct_report *report;
 	struct truth t;
-	double cycles, late, idle;
+	double steps, late, idle;
 
 	(void)state;
 	s.late_us = 200;
 	report = play(&s, &t);
 	g = report->gaps;
-	cycles = (double)report->cycles.count;
-	assert_true(cycles > 0);
+	steps = (double)report->steps.count;
+	assert_true(steps > 0);
 	idle = (double)(g->host_late_ns + g->not_ready_ns + g->launch_ns);
 	/* the host comes when all is ready: nothing is waited for but its call */
 	late = (double)g->host_late_ns;
 	assert_true(late > 0.99 * idle);
-	/* within cycles that end with a bucket, one gap is between the last of a step and the first of the next */
-	assert_true(idle >= 0.99 * t.gaps_ns * cycles / (s.cycles - 1));
+	/* within steps that end with a bucket, one gap is between the last of a step and the first of the next */
+	assert_true(idle >= 0.99 * t.gaps_ns * steps / (s.steps - 1));
 	ct_report_free(report);
 }
 
@@ -344,9 +344,9 @@ static void without_waits_on_record_exposed_time_is_not_known(void **state)
 	s.no_waits = 1;
 	report = play(&s, &t);
 	assert_true(isnan(report->exposed.share_pct));
-	assert_true(report->cycles.items[0].exposed_ns == CT_UNKNOWN);
+	assert_true(report->steps.items[0].exposed_ns == CT_UNKNOWN);
 	assert_true(report->gaps[0].exposed_ns == CT_UNKNOWN);
-	assert_true(report->comms[0].cycles_exposed_ns == CT_UNKNOWN);
+	assert_true(report->comms[0].steps_exposed_ns == CT_UNKNOWN);
 	assert_true(report->gaps[0].not_ready_ns != CT_UNKNOWN);
 	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
 	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
@@ -354,7 +354,7 @@ static void without_waits_on_record_exposed_time_is_not_known(void **state)
 	ct_report_free(report);
 }
 
-static void a_cycle_without_waits_on_record_is_not_known_alone(void **state)
+static void a_step_without_waits_on_record_is_not_known_alone(void **state)
 {
 	struct shape s = usual(6);
 	struct ct_report *report;
@@ -364,16 +364,15 @@ static void a_cycle_without_waits_on_record_is_not_known_alone(void **state)
 	(void)state;
 	s.unseen = 20;
 	report = play(&s, &t);
-	for (size_t k = 0; k < report->cycles.n_items; k++)
-		unknown += report->cycles.items[k].exposed_ns == CT_UNKNOWN;
-	/* cycles are cut somewhere within the play's */
+	for (size_t k = 0; k < report->steps.n_items; k++)
+		unknown += report->steps.items[k].exposed_ns == CT_UNKNOWN;
+	/* steps are cut somewhere within the play's */
 	assert_in_range(unknown, 1, 2);
-	assert_int_equal(report->gaps[0].cycles + unknown, report->cycles.count);
+	assert_int_equal(report->gaps[0].steps + unknown, report->steps.count);
 	for (size_t r = 0; r < report->n_gaps; r++)
 		sum += report->gaps[r].exposed_ns;
-	assert_int_equal(report->comms[0].cycles_exposed_ns, sum);
-	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.cycles - 1) / t.cycle_ns,
-		    0.1);
+	assert_int_equal(report->comms[0].steps_exposed_ns, sum);
+	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.steps - 1) / t.step_ns, 0.1);
 	ct_report_free(report);
 }
 
@@ -385,7 +384,7 @@ static void good_overlap_is_no_finding_in_100_seeds(void **state)
 		struct ct_report *report;
 		struct truth t;
 
-		s.cycles = 12;
+		s.steps = 12;
 		report = play_alone(&s, &t);
 		if (report->n_findings)
 			fail_msg("seed %u: %s %s", seed, ct_finding_name(report->findings[0].kind),
@@ -418,9 +417,9 @@ static void try_it(const struct shape *s, double *told, double *err, double *gai
 	*told = *gained = NAN;
 	if (f) {
 		*cap = evidence(f, "suggested_bucket_cap_mb") * MIB;
-		*told = evidence(f, "gain_in_a_cycle");
+		*told = evidence(f, "gain_in_a_step");
 		for (size_t i = 0; i < f->n_evidence; i++)
-			if (strcmp(f->evidence[i].name, "gain_in_a_cycle") == 0)
+			if (strcmp(f->evidence[i].name, "gain_in_a_step") == 0)
 				*err = f->evidence[i].err;
 		for (int i = 0; i < s->n; i++)
 			total += s->bytes[i];
@@ -431,7 +430,7 @@ static void try_it(const struct shape *s, double *told, double *err, double *gai
 		return;
 	report = play_alone(&better, &after);
 	ct_report_free(report);
-	*gained = before.cycle_ns - after.cycle_ns;
+	*gained = before.step_ns - after.step_ns;
 }
 
 static void the_suggested_size_gains_what_is_told(void **state)
@@ -456,7 +455,7 @@ static void the_suggested_size_gains_what_is_told(void **state)
 		ct_report_free(report);
 		try_it(&s, &told, &err, &gained, &cap);
 		assert_near(told, gained, err + 0.15 * gained);
-		assert_true(gained > 0.02 * t.cycle_ns);
+		assert_true(gained > 0.02 * t.step_ns);
 	}
 }
 
@@ -473,8 +472,7 @@ static void communication_that_is_not_hidden_is_poor_overlap(void **state)
 	report = play(&s, &t);
 	f = job_finding(report, CT_FINDING_COMM_SHARE);
 	assert_non_null(f);
-	assert_near(f->loss_pct, 100 * (t.exposed_ns - t.wait_ns) / (s.cycles - 1) / t.cycle_ns,
-		    0.5);
+	assert_near(f->loss_pct, 100 * (t.exposed_ns - t.wait_ns) / (s.steps - 1) / t.step_ns, 0.5);
 	assert_int_equal(f->severity, CT_SEVERITY_WARN);
 	assert_int_equal(f->n_ranks, 0);
 	assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
@@ -564,7 +562,7 @@ static int measure(unsigned seeds)
 			s.alpha_us *= 0.5 + chance(seed, 2);
 			s.backward_ms *= 0.5 + chance(seed, 3);
 			report = play_alone(&s, &t);
-			share = 100 * t.exposed_ns / (s.cycles - 1) / t.cycle_ns;
+			share = 100 * t.exposed_ns / (s.steps - 1) / t.step_ns;
 			off = fmax(off, fabs(report->exposed.share_pct - share));
 			ct_report_free(report);
 			try_it(&s, &told, &err, &gained, &cap);
@@ -577,7 +575,7 @@ static int measure(unsigned seeds)
 				printf("    seed %u: %d buckets, cap %.1f MiB: told %.0f±%.0f us, "
 				       "gained %.0f us of %.2f ms\n",
 				       1000 + seed, s.n, cap / MIB, told / US, err / US,
-				       gained / US, t.cycle_ns / MS);
+				       gained / US, t.step_ns / MS);
 		}
 		printf("%-10s exposed share off by %.3f points at most; sizes suggested in %u of "
 		       "%u, told / gained %.2f .. %.2f\n",
@@ -594,7 +592,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exposed_time_and_gaps_are_those_of_the_play),
 		ON_DISK(a_host_that_calls_late_is_told_from_input_that_is_not_ready),
 		ON_DISK(without_waits_on_record_exposed_time_is_not_known),
-		ON_DISK(a_cycle_without_waits_on_record_is_not_known_alone),
+		ON_DISK(a_step_without_waits_on_record_is_not_known_alone),
 		cmocka_unit_test(good_overlap_is_no_finding_in_100_seeds),
 		cmocka_unit_test(the_suggested_size_gains_what_is_told),
 		ON_DISK(communication_that_is_not_hidden_is_poor_overlap),

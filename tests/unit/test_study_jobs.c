@@ -72,9 +72,9 @@ static void exposed_time_is_within_its_error_of_the_truth(void **state)
 					 (unsigned long long)rank->exposed_err_ns,
 					 (unsigned long long)truth[r]);
 		}
-		for (size_t k = 0; k < report->cycles.n_items; k++)
-			assert_true(report->cycles.items[k].exposed_ns <=
-				    report->cycles.items[k].time_ns);
+		for (size_t k = 0; k < report->steps.n_items; k++)
+			assert_true(report->steps.items[k].exposed_ns <=
+				    report->steps.items[k].time_ns);
 		ct_report_free(report);
 	}
 }
@@ -117,7 +117,7 @@ static double share(const struct ct_report *report, int stage, int ideal)
 	assert_int_equal(s->rank, stage);
 	assert_true(s->microbatches == 8);
 	assert_int_equal(s->at_most, 0);
-	return 100 * (double)(ideal ? s->ideal_ns : s->bubble_ns) / (double)s->cycles_ns;
+	return 100 * (double)(ideal ? s->ideal_ns : s->bubble_ns) / (double)s->steps_ns;
 }
 
 /* The first stage waits for all of the bubble in its receives, the last one for half of it in the step's end. */
@@ -154,7 +154,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	first = &report->stages[0];
 	slow = &report->stages[2];
 	assert_int_equal(slow->stage, 2);
-	assert_true(first->bubble_ns > first->ideal_ns + first->cycles_ns / 10);
+	assert_true(first->bubble_ns > first->ideal_ns + first->steps_ns / 10);
 	assert_true(slow->bubble_ns < slow->ideal_ns);
 	f = job_finding(report, CT_FINDING_EXPOSED_COMM);
 	assert_non_null(f);
@@ -170,8 +170,8 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	/* what is known of it is told: all of the run, because of its work */
 	assert_int_equal(f->begin_at_ns, 0);
 	assert_int_equal(f->end_at_ns, report->run.duration_ns);
-	assert_int_equal(f->cycle_first, 0);
-	assert_true(f->cycle_last > 0 && f->cycle_last != CT_UNKNOWN);
+	assert_int_equal(f->step_first, 0);
+	assert_true(f->step_last > 0 && f->step_last != CT_UNKNOWN);
 	assert_true(f->gpu_seconds > 0);
 	assert_int_equal(f->why, CT_WHY_LONG_STAGE);
 	assert_non_null(strstr(f->line, "when=all"));
@@ -225,7 +225,7 @@ static void communicators_that_are_alike_are_told_once(void **state)
 	o.job.tp = 1;
 	o.job.pp = 4;
 	o.job.dp = 2;
-	o.job.cycle_ns = 10000000;
+	o.job.step_ns = 10000000;
 	report = play(&o, NULL);
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct ct_finding *f = &report->findings[i];
@@ -257,9 +257,9 @@ static void two_stages_that_exchange_are_a_pipeline(void **state)
 
 		assert_int_equal(s->stage, 0);
 		assert_true(s->microbatches == 4);
-		assert_int_equal(s->ideal_ns, (s->cycles_ns + 2) / 5);
-		assert_true(5.2 * (double)s->bubble_ns > 0.85 * (double)s->cycles_ns);
-		assert_true(5 * s->bubble_ns < s->cycles_ns);
+		assert_int_equal(s->ideal_ns, (s->steps_ns + 2) / 5);
+		assert_true(5.2 * (double)s->bubble_ns > 0.85 * (double)s->steps_ns);
+		assert_true(5 * s->bubble_ns < s->steps_ns);
 	}
 	ct_report_free(report);
 }
@@ -293,8 +293,8 @@ static void what_the_host_times_has_no_gaps_and_nothing_exposed(void **state)
 		assert_true(report->ranks[r].exposed_ns == CT_UNKNOWN);
 	for (size_t k = 0; k < report->n_ops; k++)
 		assert_true(report->ops[k].gap_ns == CT_UNKNOWN);
-	for (size_t k = 0; k < report->cycles.n_items; k++)
-		assert_true(report->cycles.items[k].exposed_ns == CT_UNKNOWN);
+	for (size_t k = 0; k < report->steps.n_items; k++)
+		assert_true(report->steps.items[k].exposed_ns == CT_UNKNOWN);
 	for (size_t k = 0; k < report->n_stages; k++)
 		assert_true(report->stages[k].bubble_ns == CT_UNKNOWN);
 	ct_report_free(report);

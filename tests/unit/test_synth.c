@@ -185,7 +185,7 @@ static void a_stream_does_its_work_in_order(void **state)
 	done(w);
 }
 
-/* Ranks 0 and 1 are a tensor group, so are 2 and 3: only the first pair's ring has the link. From cycle 1 on. */
+/* Ranks 0 and 1 are a tensor group, so are 2 and 3: only the first pair's ring has the link. From step 1 on. */
 static void a_slow_link_slows_what_crosses_it(void **state)
 {
 	struct ct_workload *w = make(
@@ -237,7 +237,7 @@ static void who_receives_waits_for_who_sends(void **state)
 	done(w);
 }
 
-/* A cycle has 25 ms of computing: at its end the CPU waits, unless it may be 100 ms ahead. */
+/* A step has 25 ms of computing: at its end the CPU waits, unless it may be 100 ms ahead. */
 static void a_cpu_is_as_far_ahead_as_it_may_be(void **state)
 {
 	const struct ct_workload_config config = { .name = "ddp", .ranks = 2, .steps = 20 };

@@ -220,7 +220,7 @@ static void signs_of_life_tell_what_was_called(void **state)
 
 	(void)state;
 	o.job.steps = 40;
-	o.job.cycle_ns = 1000 * MS;
+	o.job.step_ns = 1000 * MS;
 	out = write_run(&o);
 	run = fx_open_run("run");
 	assert_int_equal(run->n_processes, RANKS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When somebody is late: always, in a part of the run, after as many cycles each, by turns; and when everybody becomes slower.
+/* When somebody is late: always, in a part of the run, after as many steps each, by turns; and when everybody becomes slower.
  * Healthy runs with noise and hiccups have nothing of the kind.
  *
  * unit_time_structure --measure SEEDS prints how often each case comes out right. */
@@ -38,26 +38,26 @@ static double exponential(double mean)
 	return -mean * log(uniform());
 }
 
-/* ---- change points: a series of cycle times ---- */
+/* ---- change points: a series of step times ---- */
 
-#define CYCLES 400u
+#define STEPS 400u
 
-/* Cycles of 300 ms with noise and, in 2 % of them, a spike of 100 ms on average; longer by `share` from `at` on. */
+/* Steps of 300 ms with noise and, in 2 % of them, a spike of 100 ms on average; longer by `share` from `at` on. */
 static uint32_t levels_of(double noise, double share, uint32_t at, struct ct_level *levels)
 {
-	uint64_t times[CYCLES];
+	uint64_t times[STEPS];
 
-	for (uint32_t k = 0; k < CYCLES; k++) {
+	for (uint32_t k = 0; k < STEPS; k++) {
 		double ns = 300e6 * (1 + noise * normal());
 
 		if (uniform() < 0.02)
 			ns += exponential(100e6);
 		times[k] = (uint64_t)(k >= at ? ns * (1 + share) : ns);
 	}
-	return ct_levels_find(times, CYCLES, levels);
+	return ct_levels_find(times, STEPS, levels);
 }
 
-/* Shifts found within ten cycles of where they are, and others. */
+/* Shifts found within ten steps of where they are, and others. */
 static void count_shifts(unsigned seeds, double noise, double share, unsigned *found,
 			 unsigned *wrong)
 {
@@ -69,9 +69,9 @@ static void count_shifts(unsigned seeds, double noise, double share, unsigned *f
 		int here = 0;
 
 		seed(s);
-		at = share > 0 ? 50 + (uint32_t)(300 * uniform()) : CYCLES;
+		at = share > 0 ? 50 + (uint32_t)(300 * uniform()) : STEPS;
 		n = levels_of(noise, share, at, levels);
-		assert_true(n > 0 && levels[0].first == 0 && levels[n - 1].end == CYCLES);
+		assert_true(n > 0 && levels[0].first == 0 && levels[n - 1].end == STEPS);
 		for (uint32_t k = 1; k < n; k++) {
 			int near = levels[k].first + 10 >= at && levels[k].first <= at + 10;
 
@@ -83,7 +83,7 @@ static void count_shifts(unsigned seeds, double noise, double share, unsigned *f
 	}
 }
 
-static void steady_cycles_have_one_level(void **state)
+static void steady_steps_have_one_level(void **state)
 {
 	const double noises[] = { 0.01, 0.05, 0.2 };
 	unsigned found, wrong;
@@ -108,21 +108,21 @@ static void a_shift_of_8_percent_is_always_found(void **state)
 	}
 }
 
-/* What makes a machine slow lasts for a while: cycles that follow each other are alike. */
+/* What makes a machine slow lasts for a while: steps that follow each other are alike. */
 static void slowness_that_comes_and_goes_is_no_change(void **state)
 {
 	(void)state;
 	for (unsigned s = 0; s < 200; s++) {
 		struct ct_level levels[CT_SHIFT_LEVELS];
-		uint64_t times[CYCLES];
+		uint64_t times[STEPS];
 		double drift = 0;
 
 		seed(s);
-		for (uint32_t k = 0; k < CYCLES; k++) {
+		for (uint32_t k = 0; k < STEPS; k++) {
 			drift = 0.8 * drift + 0.06 * normal();
 			times[k] = (uint64_t)(100e6 * exp(drift));
 		}
-		assert_int_equal(ct_levels_find(times, CYCLES, levels), 1);
+		assert_int_equal(ct_levels_find(times, STEPS, levels), 1);
 	}
 }
 
@@ -139,7 +139,7 @@ static void a_level_is_told_with_its_median_and_its_noise(void **state)
 	assert_true(levels[0].sd_ns > 2e6 && levels[0].sd_ns < 4e6);
 }
 
-static void too_few_cycles_are_one_level(void **state)
+static void too_few_steps_are_one_level(void **state)
 {
 	const uint64_t times[3] = { 1, 1000, 1 };
 	struct ct_level levels[CT_SHIFT_LEVELS];
@@ -154,12 +154,12 @@ static void too_few_cycles_are_one_level(void **state)
 
 static struct ct_stall charges[4096];
 
-/* A stall of `ms` after every `every`th of 400 cycles, of the rank that `next` says, among small charges. */
+/* A stall of `ms` after every `every`th of 400 steps, of the rank that `next` says, among small charges. */
 static uint32_t stalls(uint32_t every, double ms, uint32_t (*next)(uint32_t turn))
 {
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < CYCLES; k++) {
+	for (uint32_t k = 0; k < STEPS; k++) {
 		if (uniform() < 0.5)
 			charges[n++] = (struct ct_stall){
 				k, (uint32_t)(8 * uniform()), exponential(1e6), 1e3, 0, 0
@@ -189,7 +189,7 @@ static void stalls_of_one_rank_are_periodic(void **state)
 
 	(void)state;
 	seed(1);
-	ct_stalls_of_one(charges, stalls(50, 100, always_3), CYCLES, 30e6, &p);
+	ct_stalls_of_one(charges, stalls(50, 100, always_3), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 8);
 	assert_float_equal(p.every, 50, 0.1);
 	assert_float_equal(p.typical_ns, 100e6, 5e6);
@@ -197,7 +197,7 @@ static void stalls_of_one_rank_are_periodic(void **state)
 	assert_int_equal(p.first, 49);
 	assert_int_equal(p.last, 399);
 	/* that is no turn-taking */
-	ct_stalls_of_all(charges, stalls(50, 100, always_3), CYCLES, 8, 30e6, &p);
+	ct_stalls_of_all(charges, stalls(50, 100, always_3), STEPS, 8, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }
 
@@ -212,7 +212,7 @@ static void stalls_of_mostly_one_rank_do_not_rotate(void **state)
 
 	(void)state;
 	seed(1);
-	ct_stalls_of_all(charges, stalls(50, 100, mostly_3), CYCLES, 8, 30e6, &p);
+	ct_stalls_of_all(charges, stalls(50, 100, mostly_3), STEPS, 8, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }
 
@@ -222,7 +222,7 @@ static void stalls_of_another_rank_each_time_rotate(void **state)
 
 	(void)state;
 	seed(1);
-	ct_stalls_of_all(charges, stalls(50, 100, by_turns), CYCLES, 8, 30e6, &p);
+	ct_stalls_of_all(charges, stalls(50, 100, by_turns), STEPS, 8, 30e6, &p);
 	assert_int_equal(p.n, 8);
 	assert_int_equal(p.seats, 8);
 	assert_int_equal(p.most_of_one, 1);
@@ -235,15 +235,15 @@ static void few_short_or_late_stalls_are_no_pattern(void **state)
 
 	(void)state;
 	seed(1);
-	ct_stalls_of_one(charges, stalls(120, 100, always_3), CYCLES, 30e6, &p); /* three */
+	ct_stalls_of_one(charges, stalls(120, 100, always_3), STEPS, 30e6, &p); /* three */
 	assert_int_equal(p.n, 0);
-	ct_stalls_of_one(charges, stalls(50, 20, always_3), CYCLES, 30e6, &p);
+	ct_stalls_of_one(charges, stalls(50, 20, always_3), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 0);
 	/* all in the first third of the run */
-	ct_stalls_of_one(charges, stalls(50, 100, always_3), 3 * CYCLES, 30e6, &p);
+	ct_stalls_of_one(charges, stalls(50, 100, always_3), 3 * STEPS, 30e6, &p);
 	assert_int_equal(p.n, 0);
-	/* every second cycle: slow, not stalling */
-	ct_stalls_of_one(charges, stalls(2, 100, always_3), CYCLES, 30e6, &p);
+	/* every second step: slow, not stalling */
+	ct_stalls_of_one(charges, stalls(2, 100, always_3), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }
 
@@ -276,11 +276,11 @@ static void ranks_that_count_for_themselves_rotate_too(void **state)
 	for (uint32_t seat = 0; seat < 16; seat++) {
 		uint32_t phase = (uint32_t)(265 * uniform());
 
-		for (uint32_t k = phase; k < CYCLES; k += 265)
+		for (uint32_t k = phase; k < STEPS; k += 265)
 			charges[n++] = (struct ct_stall){ k,   seat, 1400e6 * (1 + 0.02 * normal()),
 							  1e3, 0,    0 };
 	}
-	ct_stalls_of_all(charges, n, CYCLES, 16, 30e6, &p);
+	ct_stalls_of_all(charges, n, STEPS, 16, 30e6, &p);
 	assert_in_range(p.n, 16, n);
 	assert_true(p.every <= 0);
 	assert_true(p.seats >= 12);
@@ -296,7 +296,7 @@ static unsigned false_patterns(unsigned seeds, double rate, double ms, double le
 		uint32_t n = 0;
 
 		seed(1000 + s);
-		for (uint32_t k = 0; k < CYCLES; k++) {
+		for (uint32_t k = 0; k < STEPS; k++) {
 			for (uint32_t seat = 0; seat < 16 && n < 4096; seat++) {
 				if (uniform() < rate)
 					charges[n++] = (struct ct_stall){
@@ -304,7 +304,7 @@ static unsigned false_patterns(unsigned seeds, double rate, double ms, double le
 					};
 			}
 		}
-		ct_stalls_of_all(charges, n, CYCLES, 16, least_ms * 1e6, &p);
+		ct_stalls_of_all(charges, n, STEPS, 16, least_ms * 1e6, &p);
 		found += p.n > 0;
 		for (uint32_t seat = 0; seat < 16; seat++) {
 			uint32_t own = 0;
@@ -317,7 +317,7 @@ static unsigned false_patterns(unsigned seeds, double rate, double ms, double le
 					charges[k] = swap;
 				}
 			}
-			ct_stalls_of_one(charges, own, CYCLES, least_ms * 1e6, &p);
+			ct_stalls_of_one(charges, own, STEPS, least_ms * 1e6, &p);
 			found += p.n > 0;
 		}
 	}
@@ -365,8 +365,8 @@ static unsigned false_findings(struct job_loop loop, int ranks, unsigned seeds)
 		assert_int_equal(fx_setup(&state), 0);
 		loop.seed = s;
 		report = report_of(&loop, ranks);
-		assert_int_equal(report->cycles.count,
-				 (uint64_t)loop.cycles * (uint64_t)loop.ops - 1);
+		assert_int_equal(report->steps.count,
+				 (uint64_t)loop.steps * (uint64_t)loop.ops - 1);
 		for (size_t i = 0; i < report->n_findings; i++)
 			found += (unsigned)is_of_time(&report->findings[i]);
 		ct_report_free(report);
@@ -376,51 +376,36 @@ static unsigned false_findings(struct job_loop loop, int ranks, unsigned seeds)
 }
 
 static const struct job_loop healthy[] = {
-	{ .cycles = 200,
+	{ .steps = 200, .ops = 1, .step_ms = 100, .noise = 0.01, .skew_us = 10, .transfer_us = 1000 },
+	{ .steps = 200, .ops = 1, .step_ms = 100, .noise = 0.05, .skew_us = 10, .transfer_us = 1000 },
+	{ .steps = 200, .ops = 1, .step_ms = 100, .noise = 0.2, .skew_us = 10, .transfer_us = 1000 },
+	{ .steps = 200,
 	  .ops = 1,
-	  .cycle_ms = 100,
-	  .noise = 0.01,
-	  .skew_us = 10,
-	  .transfer_us = 1000 },
-	{ .cycles = 200,
-	  .ops = 1,
-	  .cycle_ms = 100,
-	  .noise = 0.05,
-	  .skew_us = 10,
-	  .transfer_us = 1000 },
-	{ .cycles = 200,
-	  .ops = 1,
-	  .cycle_ms = 100,
-	  .noise = 0.2,
-	  .skew_us = 10,
-	  .transfer_us = 1000 },
-	{ .cycles = 200,
-	  .ops = 1,
-	  .cycle_ms = 100,
+	  .step_ms = 100,
 	  .noise = 0.01,
 	  .hiccup = 0.01,
 	  .hiccup_ms = 20,
 	  .skew_us = 10,
 	  .transfer_us = 1000 },
-	{ .cycles = 200,
+	{ .steps = 200,
 	  .ops = 1,
-	  .cycle_ms = 100,
+	  .step_ms = 100,
 	  .noise = 0.01,
 	  .hiccup = 0.1,
 	  .hiccup_ms = 5,
 	  .skew_us = 10,
 	  .transfer_us = 1000 },
-	{ .cycles = 200,
+	{ .steps = 200,
 	  .ops = 1,
-	  .cycle_ms = 100,
+	  .step_ms = 100,
 	  .noise = 0.01,
 	  .hiccup = 0.01,
 	  .hiccup_ms = 100,
 	  .skew_us = 10,
 	  .transfer_us = 1000 },
-	{ .cycles = 200,
+	{ .steps = 200,
 	  .ops = 1,
-	  .cycle_ms = 100,
+	  .step_ms = 100,
 	  .noise = 0.01,
 	  .spread = 0.01,
 	  .hiccup = 0.003,
@@ -442,24 +427,24 @@ static void healthy_runs_have_no_time_structure(void **state)
 /* Of a damaged trace: what times that go back leave of steps. */
 static void steps_of_no_time_are_compared_with_none(void **state)
 {
-	uint64_t cuts[CYCLES + 1] = { 0 }, nothing[CYCLES] = { 0 };
-	uint8_t kept[CYCLES] = { 0 };
+	uint64_t cuts[STEPS + 1] = { 0 }, nothing[STEPS] = { 0 };
+	uint8_t kept[STEPS] = { 0 };
 	struct ct_findings list = { .memory = ct_arena_new() };
 	struct ct_model model = { .duration_ns = 20000000000ull };
-	struct ct_cycles cycles = { .cut_ns = cuts, .n = CYCLES, .kept = kept };
-	struct ct_hits hits = { .kept = kept, .comm_ns = nothing, .n_cycles = CYCLES };
+	struct ct_steps steps = { .cut_ns = cuts, .n = STEPS, .kept = kept };
+	struct ct_hits hits = { .kept = kept, .comm_ns = nothing, .n_steps = STEPS };
 	const struct ct_time_structure t = {
-		.model = &model, .cycles = &cycles, .hits = &hits, .list = &list
+		.model = &model, .steps = &steps, .hits = &hits, .list = &list
 	};
 
 	(void)state;
-	for (uint32_t k = 0; k < CYCLES; k++)
-		cuts[k + 1] = cuts[k] + (k < CYCLES / 2 ? 50000000 : 100000000);
+	for (uint32_t k = 0; k < STEPS; k++)
+		cuts[k + 1] = cuts[k] + (k < STEPS / 2 ? 50000000 : 100000000);
 	assert_int_equal(ct_shifts_report(&t), CT_OK);
 	assert_int_equal(list.n, 1);
 	list.n = 0;
-	for (uint32_t k = 0; k < CYCLES; k++)
-		cuts[k + 1] = cuts[k] + (k < CYCLES / 2 ? 0 : 100000000);
+	for (uint32_t k = 0; k < STEPS; k++)
+		cuts[k + 1] = cuts[k] + (k < STEPS / 2 ? 0 : 100000000);
 	assert_int_equal(ct_shifts_report(&t), CT_OK);
 	assert_int_equal(list.n, 0);
 	ct_arena_free(list.memory);
@@ -475,7 +460,7 @@ static double value_of(const struct ct_finding *f, const char *name)
 	return NAN;
 }
 
-static void a_straggler_has_its_cycles(void **state)
+static void a_straggler_has_its_steps(void **state)
 {
 	struct job_loop loop = healthy[0];
 	const struct ct_finding *f;
@@ -487,11 +472,11 @@ static void a_straggler_has_its_cycles(void **state)
 	report = report_of(&loop, 8);
 	f = job_finding(report, CT_FINDING_STRAGGLER);
 	assert_non_null(f);
-	assert_in_range(f->cycle_first, 0, 4);
-	assert_in_range(f->cycle_last, 194, 199);
+	assert_in_range(f->step_first, 0, 4);
+	assert_in_range(f->step_last, 194, 199);
 	assert_non_null(strstr(f->line, "pattern=persistent"));
 	assert_true(isnan(f->gpu_seconds)); /* there is no GPU */
-	assert_int_equal(report->cycles.items[100].last_rank, 5);
+	assert_int_equal(report->steps.items[100].last_rank, 5);
 	ct_report_free(report);
 }
 
@@ -508,15 +493,15 @@ static void a_straggler_of_a_part_of_the_run_has_that_part(void **state)
 	report = report_of(&loop, 8);
 	f = job_finding(report, CT_FINDING_STRAGGLER);
 	assert_non_null(f);
-	assert_in_range(f->cycle_first, 95, 103);
-	assert_in_range(f->cycle_last, 194, 199);
+	assert_in_range(f->step_first, 95, 103);
+	assert_in_range(f->step_last, 194, 199);
 	assert_non_null(strstr(f->line, "pattern=part-of-run"));
-	/* it is why the cycles became longer */
+	/* it is why the steps became longer */
 	assert_null(job_finding(report, CT_FINDING_CHANGE_POINT));
 	ct_report_free(report);
 }
 
-/* All ranks stall for 200 ms, each after 40 cycles of 100 ms of its own. */
+/* All ranks stall for 200 ms, each after 40 steps of 100 ms of its own. */
 static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 {
 	const struct job_options options = { .run = "run", .ranks = 8 };
@@ -645,11 +630,11 @@ static int measure_all(unsigned seeds)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steady_cycles_have_one_level),
+		cmocka_unit_test(steady_steps_have_one_level),
 		cmocka_unit_test(a_shift_of_8_percent_is_always_found),
 		cmocka_unit_test(slowness_that_comes_and_goes_is_no_change),
 		cmocka_unit_test(a_level_is_told_with_its_median_and_its_noise),
-		cmocka_unit_test(too_few_cycles_are_one_level),
+		cmocka_unit_test(too_few_steps_are_one_level),
 		cmocka_unit_test(stalls_of_one_rank_are_periodic),
 		cmocka_unit_test(stalls_of_mostly_one_rank_do_not_rotate),
 		cmocka_unit_test(stalls_of_another_rank_each_time_rotate),
@@ -668,7 +653,7 @@ int main(int argc, char **argv)
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(a_period_is_told_beside_stalls_of_others, fx_setup,
 						fx_teardown),
-		cmocka_unit_test_setup_teardown(a_straggler_has_its_cycles, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(a_straggler_has_its_steps, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_of_a_part_of_the_run_has_that_part,
 						fx_setup, fx_teardown),
 	};

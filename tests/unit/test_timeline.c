@@ -374,10 +374,10 @@ static void an_overview_and_details_show_the_planted_fault(void **unused)
 		detail = views[v].finding == f->id ? &views[v] : detail;
 	}
 	assert_non_null(detail);
-	/* the window reaches into the cycles of the fault, and the slow rank is in it */
+	/* the window reaches into the steps of the fault, and the slow rank is in it */
 	for (int c = 3; c <= 19; c++)
-		in_time |= detail->focus_ns + 5000000 >= p.truth.sums.cycle_ns[c] &&
-			   detail->focus_ns <= p.truth.sums.cycle_ns[c + 1] + 5000000;
+		in_time |= detail->focus_ns + 5000000 >= p.truth.sums.step_ns[c] &&
+			   detail->focus_ns <= p.truth.sums.step_ns[c + 1] + 5000000;
 	assert_true(in_time);
 	assert_true(detail->focus_ns >= detail->from_ns && detail->focus_ns <= detail->to_ns);
 	assert_int_equal(detail->ranks[0], 37);

@@ -349,7 +349,7 @@ static void the_verdict_is_the_first_finding(void **state)
 static void what_became_much_slower_goes_before_how_it_overlaps(void **state)
 {
 	static const struct said said = {
-		"slow from cycle 40 on",
+		"slow from step 40 on",
 		{ "ddp", 8, 2, 80, 1, 1, 0, 0, { "slow-link:src=3,dst=4,factor=0.2,from=40" } },
 		CT_VERDICT_CHANGE_POINT,
 		{ "from step ", " on a step takes ", "is inside communication" },

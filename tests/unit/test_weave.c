@@ -290,7 +290,7 @@ static uint64_t compute_of(const struct life *life, uint64_t step)
 	return ns;
 }
 
-static void a_slow_rank_computes_longer_in_its_cycles(void **state)
+static void a_slow_rank_computes_longer_in_its_steps(void **state)
 {
 	struct life plain = live("fsdp", NULL, 5),
 		    part = live("fsdp", "slow-rank:rank=5,pct=10,from=2,to=3", 5),
@@ -316,43 +316,43 @@ static void a_slow_rank_computes_longer_in_its_cycles(void **state)
 	free(other_host.at);
 }
 
-/* The cycles in which the fault's own action stands, as bits. */
-static unsigned cycles_of(const char *fault, int rank, enum ct_action_kind kind)
+/* The steps in which the fault's own action stands, as bits. */
+static unsigned steps_of(const char *fault, int rank, enum ct_action_kind kind)
 {
 	struct life life = live("ddp", fault, rank);
-	unsigned cycles = 0;
+	unsigned steps = 0;
 
 	for (size_t i = 1; i < life.n; i++) {
 		if (life.at[i].kind == kind && life.at[i - 1].kind == CT_ACTION_STEP_BEGIN)
-			cycles |= 1u << life.at[i].step;
+			steps |= 1u << life.at[i].step;
 	}
 	free(life.at);
-	return cycles;
+	return steps;
 }
 
-static void cycles_are_those_that_were_asked_for(void **state)
+static void steps_are_those_that_were_asked_for(void **state)
 {
 	unsigned rotating = 0;
 
 	(void)state;
-	assert_int_equal(cycles_of("late-host:rank=1,ms=4", 1, CT_ACTION_HOST), 077);
-	assert_int_equal(cycles_of("late-host:rank=1,ms=4,from=4", 1, CT_ACTION_HOST), 060);
-	assert_int_equal(cycles_of("pause:rank=1,every=3,ms=4", 1, CT_ACTION_HOST), 044);
-	assert_int_equal(cycles_of("pause:rank=1,every=2,ms=4,from=1,to=3", 1, CT_ACTION_HOST), 04);
-	assert_int_equal(cycles_of("starve-sm:rank=1,ms=4,to=1", 1, CT_ACTION_STARVE), 03);
-	assert_int_equal(cycles_of("gpu-pause:rank=1,ms=4", 1, CT_ACTION_PAUSE_GPU), 02);
-	assert_int_equal(cycles_of("gpu-pause:rank=1,ms=4,from=3", 1, CT_ACTION_PAUSE_GPU), 010);
-	assert_int_equal(cycles_of("driver-lock:rank=1,s=4", 1, CT_ACTION_LOCK), 02);
-	assert_int_equal(cycles_of("driver-lock:rank=1,s=4", 2, CT_ACTION_LOCK), 0);
-	assert_int_equal(cycles_of("slow-write:rank=1,s=4,from=3", 1, CT_ACTION_HANG_DISK), 010);
+	assert_int_equal(steps_of("late-host:rank=1,ms=4", 1, CT_ACTION_HOST), 077);
+	assert_int_equal(steps_of("late-host:rank=1,ms=4,from=4", 1, CT_ACTION_HOST), 060);
+	assert_int_equal(steps_of("pause:rank=1,every=3,ms=4", 1, CT_ACTION_HOST), 044);
+	assert_int_equal(steps_of("pause:rank=1,every=2,ms=4,from=1,to=3", 1, CT_ACTION_HOST), 04);
+	assert_int_equal(steps_of("starve-sm:rank=1,ms=4,to=1", 1, CT_ACTION_STARVE), 03);
+	assert_int_equal(steps_of("gpu-pause:rank=1,ms=4", 1, CT_ACTION_PAUSE_GPU), 02);
+	assert_int_equal(steps_of("gpu-pause:rank=1,ms=4,from=3", 1, CT_ACTION_PAUSE_GPU), 010);
+	assert_int_equal(steps_of("driver-lock:rank=1,s=4", 1, CT_ACTION_LOCK), 02);
+	assert_int_equal(steps_of("driver-lock:rank=1,s=4", 2, CT_ACTION_LOCK), 0);
+	assert_int_equal(steps_of("slow-write:rank=1,s=4,from=3", 1, CT_ACTION_HANG_DISK), 010);
 	/* Every rank says it, and takes it back. */
 	for (int rank = 0; rank < 8; rank++) {
 		unsigned turns;
 
-		assert_int_equal(cycles_of("slow-link:src=0,dst=1,factor=0.5,from=2,to=3", rank,
-					   CT_ACTION_SLOW_LINK),
+		assert_int_equal(steps_of("slow-link:src=0,dst=1,factor=0.5,from=2,to=3", rank,
+					  CT_ACTION_SLOW_LINK),
 				 024);
-		turns = cycles_of("rotating:every=2,ms=4", rank, CT_ACTION_HOST);
+		turns = steps_of("rotating:every=2,ms=4", rank, CT_ACTION_HOST);
 		assert_int_equal(rotating & turns, 0);
 		rotating |= turns;
 	}
@@ -444,8 +444,8 @@ int main(void)
 		cmocka_unit_test(skip_and_extra_change_the_number_of_ops_by_one),
 		cmocka_unit_test(skip_send_leaves_out_the_first_send_to_that_peer),
 		cmocka_unit_test(a_mismatch_is_in_one_field_only),
-		cmocka_unit_test(a_slow_rank_computes_longer_in_its_cycles),
-		cmocka_unit_test(cycles_are_those_that_were_asked_for),
+		cmocka_unit_test(a_slow_rank_computes_longer_in_its_steps),
+		cmocka_unit_test(steps_are_those_that_were_asked_for),
 		cmocka_unit_test(order_inversion_turns_two_ops_round),
 		cmocka_unit_test(host_inversion_makes_two_communicators_in_opposite_order),
 		cmocka_unit_test(a_fault_that_would_never_happen_is_refused),

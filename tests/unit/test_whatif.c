@@ -63,25 +63,25 @@ struct outcome {
 };
 
 /* A step ends where the first rank has done as much as in all steps before: it does the same in each. */
-static void cut_steps(const struct ct_tape *tape, int steps, struct ct_cycles *cycles)
+static void cut_steps(const struct ct_tape *tape, int n_steps, struct ct_steps *steps)
 {
 	uint32_t n = tape->seat_first[1] - tape->seat_first[0];
 
-	*cycles = (struct ct_cycles){ .by_ends = 1 };
-	cycles->cut_ns = calloc((size_t)steps + 1, sizeof(*cycles->cut_ns));
-	cycles->kept = malloc((size_t)steps + 1);
-	assert_true(cycles->cut_ns && cycles->kept);
-	memset(cycles->kept, 1, (size_t)steps + 1);
-	for (uint32_t k = 1; k <= (uint32_t)steps && n >= (uint32_t)steps; k++) {
-		uint32_t at = tape->order[tape->seat_first[0] + k * n / (uint32_t)steps - 1];
+	*steps = (struct ct_steps){ .by_ends = 1 };
+	steps->cut_ns = calloc((size_t)n_steps + 1, sizeof(*steps->cut_ns));
+	steps->kept = malloc((size_t)n_steps + 1);
+	assert_true(steps->cut_ns && steps->kept);
+	memset(steps->kept, 1, (size_t)n_steps + 1);
+	for (uint32_t k = 1; k <= (uint32_t)n_steps && n >= (uint32_t)n_steps; k++) {
+		uint32_t at = tape->order[tape->seat_first[0] + k * n / (uint32_t)n_steps - 1];
 
-		cycles->cut_ns[k - 1] = tape->parts[at].end_ns;
-		cycles->n = cycles->n_kept = k - 1;
+		steps->cut_ns[k - 1] = tape->parts[at].end_ns;
+		steps->n = steps->n_kept = k - 1;
 	}
-	if (cycles->n)
-		cycles->median_ns = (cycles->cut_ns[cycles->n] - cycles->cut_ns[0]) / cycles->n;
+	if (steps->n)
+		steps->median_ns = (steps->cut_ns[steps->n] - steps->cut_ns[0]) / steps->n;
 	else
-		cycles->why = "too few operations";
+		steps->why = "too few operations";
 }
 
 static void take(const struct ct_replay_judgement *j, double steps, struct outcome *out)
@@ -119,11 +119,11 @@ static struct outcome judge(const struct parallel_job *job)
 	static struct ct_seat seats[512];
 	struct outcome out = { 0 };
 	struct parallel_run run;
-	struct ct_cycles cycles;
+	struct ct_steps steps;
 	struct ct_model model;
 
 	parallel_play(job, &run);
-	cut_steps(&run.tape, job->steps, &cycles);
+	cut_steps(&run.tape, job->steps, &steps);
 	attempts.n_hosts = ((uint32_t)run.ranks + 7) / 8;
 	assert_in_range(run.ranks, 1, 512);
 	for (int rank = 0; rank < run.ranks; rank++)
@@ -136,11 +136,11 @@ static struct outcome judge(const struct parallel_job *job)
 		.comms = run.comms,
 		.matched = run.tape.n_instances,
 	};
-	assert_int_equal(ct_replay_judge(&judgement, &model, &run.tape, &cycles, NULL), 0);
+	assert_int_equal(ct_replay_judge(&judgement, &model, &run.tape, &steps, NULL), 0);
 	out.total_ns = run.total_ns;
 	take(&judgement, job->steps, &out);
 	ct_replay_judgement_fini(&judgement);
-	ct_cycles_fini(&cycles);
+	ct_steps_fini(&steps);
 	parallel_free(&run);
 	out.true_ns = out.total_ns - without(*job);
 	return out;
@@ -397,7 +397,7 @@ static void times_that_make_no_sense_end_and_name_nobody(void **state)
 static void an_empty_tape_has_nothing_to_tell(void **state)
 {
 	struct ct_replay_judgement judgement = { 0 };
-	struct ct_cycles cycles = { .why = "nothing" };
+	struct ct_steps steps = { .why = "nothing" };
 	struct ct_attempts attempts = { 0 };
 	uint32_t host = 0;
 	struct ct_model model = { .attempts = &attempts, .host_of = &host };
@@ -406,7 +406,7 @@ static void an_empty_tape_has_nothing_to_tell(void **state)
 	(void)state;
 	ct_tape_init(&tape, 0);
 	assert_int_equal(ct_tape_close(&tape, 1), 0);
-	assert_int_equal(ct_replay_judge(&judgement, &model, &tape, &cycles, NULL), 0);
+	assert_int_equal(ct_replay_judge(&judgement, &model, &tape, &steps, NULL), 0);
 	assert_non_null(judgement.engine.why_not);
 	assert_int_equal(judgement.rows.n, 0);
 	ct_replay_judgement_fini(&judgement);

@@ -377,7 +377,7 @@ static void ddp_unscaled_has_the_sizes_of_real_traces(void **state)
 		assert_int_equal(list.counts[i], real[i]);
 		assert_int_equal(list.ops[i], i < 2 ? CT_OP_Broadcast : CT_OP_AllReduce);
 	}
-	/* Computing is the cycle, give or take the noise. */
+	/* Computing is the step, give or take the noise. */
 	assert_true(list.compute_ns > 24 * 1000 * 1000 && list.compute_ns < 26 * 1000 * 1000);
 	ct_workload_free(w);
 }

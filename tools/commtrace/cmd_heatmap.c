@@ -51,7 +51,7 @@ static int read_options(struct request *request)
 				p->comm ? "comm" : "role");
 	if (ct_cli_has(args, CT_OPTION_TRAFFIC_MODEL) && !is_traffic)
 		return ct_usage("heatmap", "'--traffic-model' belongs to --type=traffic");
-	if (request->wishes.anchor && p->of != CT_OF_CYCLES)
+	if (request->wishes.anchor && p->of != CT_OF_STEPS)
 		return ct_usage("heatmap", "'--step-anchor' belongs to --type=steps");
 	if (p->backend && !is_traffic && !is_sizes)
 		return ct_usage("heatmap",

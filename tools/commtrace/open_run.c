@@ -220,7 +220,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	}
 	options.boot_id = ct_open_boot_id();
 	options.progress = on_progress;
-	options.cycle_anchor = anchor;
+	options.step_anchor = anchor;
 	options.traffic_model = wishes->traffic_model;
 	options.threads = wishes->threads ? wishes->threads : ct_open_threads(NULL);
 	ct_progress_begin("analyzing");

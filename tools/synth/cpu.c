@@ -281,7 +281,7 @@ static void begin_step(struct rank *r)
 							       r->step));
 	}
 	ct_play_put(&r->streams[CT_STREAM_COMPUTE],
-		    &(struct item){ .kind = ITEM_CYCLE, .issued_ns = r->host_ns, .ns = r->step });
+		    &(struct item){ .kind = ITEM_STEP, .issued_ns = r->host_ns, .ns = r->step });
 }
 
 static void compute(struct rank *r, struct stream *s, uint64_t ns)

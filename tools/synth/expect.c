@@ -204,7 +204,7 @@ static json_t *members(const struct ct_synth_options *o, const struct ct_fault *
 	return ranks;
 }
 
-/* Whom a verdict has to name. Where all are in the same call, or in the same cycle, nobody can tell who it was. */
+/* Whom a verdict has to name. Where all are in the same call, or in the same step, nobody can tell who it was. */
 static json_t *named(const struct ct_synth_options *o, const struct ct_fault *fault)
 {
 	json_t *ranks;

@@ -10,7 +10,7 @@
 enum ct_noise {
 	CT_NOISE_KERNEL = 1, /* a kernel takes longer or shorter */
 	CT_NOISE_SPREAD,     /* a rank is always a little faster or slower */
-	CT_NOISE_HICCUP,     /* whether a rank has one in a cycle */
+	CT_NOISE_HICCUP,     /* whether a rank has one in a step */
 	CT_NOISE_HICCUP_AT,  /* at which kernel */
 	CT_NOISE_HICCUP_MS,  /* how long */
 	CT_NOISE_TRANSFER,   /* a transfer takes longer or shorter */

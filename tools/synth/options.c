@@ -18,12 +18,12 @@ enum key {
 	KEY_HOSTS,
 	KEY_GPUS,
 	KEY_PER_PROCESS,
-	KEY_CYCLES,
+	KEY_STEPS,
 	KEY_WORKLOAD,
 	KEY_TP,
 	KEY_PP,
 	KEY_DP,
-	KEY_CYCLE_MS,
+	KEY_STEP_MS,
 	KEY_OFFSET,
 	KEY_DRIFT,
 	KEY_WANDER,
@@ -46,8 +46,8 @@ static const struct argp_option table[] = {
 	{ "gpus-per-host", KEY_GPUS, "G", 0, "Ranks on each, one GPU each (8)", 1 },
 	{ "ranks-per-process", KEY_PER_PROCESS, "K", 0, "Ranks that a process holds (1)", 1 },
 	{ "workload", KEY_WORKLOAD, "W", 0, "What they do (ddp)", 1 },
-	{ "cycles", KEY_CYCLES, "C", 0, "How often (50)", 1 },
-	{ "cycle-ms", KEY_CYCLE_MS, "X", 0, "What a rank computes in a cycle (25)", 1 },
+	{ "steps", KEY_STEPS, "C", 0, "How often (50)", 1 },
+	{ "step-ms", KEY_STEP_MS, "X", 0, "What a rank computes in a step (25)", 1 },
 	{ "tp", KEY_TP, "N", 0, "Ranks of a tensor group", 1 },
 	{ "pp", KEY_PP, "N", 0, "Stages of a pipeline", 1 },
 	{ "dp", KEY_DP, "N", 0, "Copies of the model", 1 },
@@ -68,7 +68,7 @@ static const struct argp_option table[] = {
 	{ "spread-pct", KEY_SPREAD, "X", 0,
 	  "Ranks are faster or slower by up to so much, all the time (0)", 3 },
 	{ "hiccup", KEY_HICCUP, "RATE:MS", 0,
-	  "So often per rank and cycle a kernel takes longer, by MS on average (0)", 3 },
+	  "So often per rank and step a kernel takes longer, by MS on average (0)", 3 },
 	{ "end-skew-us", KEY_SKEW, "X", 0, "Ranks end an operation up to so much apart (3)", 3 },
 	{ "end-skew-fixed-us", KEY_SKEW_FIXED, "X", 0, "and each always later by up to so much (0)",
 	  3 },
@@ -261,8 +261,8 @@ static error_t take_job(int key, char *arg, struct argp_state *state)
 	case KEY_PER_PROCESS:
 		o->per_process = (int)whole(state, "ranks-per-process", arg, 1, 64);
 		return 0;
-	case KEY_CYCLES:
-		o->job.steps = whole(state, "cycles", arg, 1, 100000000);
+	case KEY_STEPS:
+		o->job.steps = whole(state, "steps", arg, 1, 100000000);
 		return 0;
 	case KEY_WORKLOAD:
 		o->job.name = arg;
@@ -276,8 +276,8 @@ static error_t take_job(int key, char *arg, struct argp_state *state)
 	case KEY_DP:
 		o->job.dp = (int)whole(state, "dp", arg, 1, 65536);
 		return 0;
-	case KEY_CYCLE_MS:
-		o->job.cycle_ns = (uint64_t)(1e6 * real(state, "cycle-ms", arg, 1e6)) + 1;
+	case KEY_STEP_MS:
+		o->job.step_ns = (uint64_t)(1e6 * real(state, "step-ms", arg, 1e6)) + 1;
 		return 0;
 	case KEY_FAULT:
 		add_fault(state, o, arg);
@@ -381,7 +381,7 @@ static char *help_filter(int key, const char *text, void *input)
 	fprintf(out, "Workloads:\n");
 	for (unsigned i = 0; (what = ct_workload_help(i, &name)); i++)
 		fprintf(out, "  %-20s  %s\n", name, what);
-	fprintf(out, "\nFaults (op: data-moving op of the rank, from 0; from, to: cycles):\n");
+	fprintf(out, "\nFaults (op: data-moving op of the rank, from 0; from, to: steps):\n");
 	for (unsigned i = 0; (what = ct_fault_help(i, spelling, sizeof(spelling))); i++) {
 		if (ct_fault_where(i) != CT_FAULT_IN_JOBS && i != CT_FAULT_ABORT_COMPLETES)
 			fprintf(out, "  %s\n      %s\n", spelling, what);

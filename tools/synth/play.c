@@ -351,8 +351,8 @@ static void sum_up(struct play *p)
 		sums->ops += r->sums.ops;
 		sums->end_ns = r->sums.end_ns > sums->end_ns ? r->sums.end_ns : sums->end_ns;
 	}
-	while (sums->n_cycles < p->config->steps && sums->cycle_ns[sums->n_cycles] != UINT64_MAX)
-		sums->n_cycles++;
+	while (sums->n_steps < p->config->steps && sums->step_ns[sums->n_steps] != UINT64_MAX)
+		sums->n_steps++;
 	add_comm_bytes(p);
 	if (p->config->ranks <= CT_PLAY_MATRIX)
 		ct_play_carry_rest(p);
@@ -365,14 +365,14 @@ static int make(struct play *p)
 
 	p->ranks = ct_play_alloc(p, ranks, sizeof(*p->ranks));
 	sums->ranks = ct_play_alloc(p, ranks, sizeof(*sums->ranks));
-	sums->cycle_ns = ct_play_alloc(p, steps, sizeof(*sums->cycle_ns));
+	sums->step_ns = ct_play_alloc(p, steps, sizeof(*sums->step_ns));
 	sums->comm_bytes = ct_play_alloc(p, (size_t)ct_workload_n_comms(p->w),
 					 sizeof(*sums->comm_bytes));
 	if (ranks <= CT_PLAY_MATRIX)
 		sums->wire_bytes = ct_play_alloc(p, ranks * ranks, sizeof(*sums->wire_bytes));
 	if (p->status || ct_play_meet_init(p))
 		return p->status;
-	memset(sums->cycle_ns, 0xff, steps * sizeof(*sums->cycle_ns));
+	memset(sums->step_ns, 0xff, steps * sizeof(*sums->step_ns));
 	for (size_t i = 0; i < ranks && !p->status; i++)
 		open_rank(p, (int)i);
 	return p->status;
@@ -453,7 +453,7 @@ int ct_play(const struct ct_workload *workload, const struct ct_play_world *worl
 
 void ct_play_sums_free(struct ct_play_sums *sums)
 {
-	free(sums->cycle_ns);
+	free(sums->step_ns);
 	free(sums->ranks);
 	free(sums->wire_bytes);
 	free(sums->comm_bytes);

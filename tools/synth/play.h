@@ -24,7 +24,7 @@
 struct ct_play_world {
 	double noise_pct;	  /* deviation of each kernel's length */
 	double spread_pct;	  /* ranks differ by up to so much, either way, for good */
-	double hiccup_rate;	  /* chance of one per rank and cycle ... */
+	double hiccup_rate;	  /* chance of one per rank and step ... */
 	double hiccup_ms;	  /* ... whose mean length this is */
 	double end_skew_us;	  /* ranks end an operation up to so much apart ... */
 	double end_skew_fixed_us; /* ... and each always later by up to so much */
@@ -124,12 +124,12 @@ struct ct_play_rank_sums {
 
 struct ct_play_sums {
 	uint64_t ops;
-	uint64_t end_ns;    /* when the last rank was through, or the last thing happened */
-	uint64_t kill_ns;   /* when the launcher killed all; 0 never */
-	int is_stuck;	    /* not all ranks got through */
-	double busy_ns;	    /* computing, CPUs, transfers and standstills, over all ranks */
-	uint64_t n_cycles;  /* begun by all */
-	uint64_t *cycle_ns; /* when the first GPU came to each */
+	uint64_t end_ns;   /* when the last rank was through, or the last thing happened */
+	uint64_t kill_ns;  /* when the launcher killed all; 0 never */
+	int is_stuck;	   /* not all ranks got through */
+	double busy_ns;	   /* computing, CPUs, transfers and standstills, over all ranks */
+	uint64_t n_steps;  /* begun by all */
+	uint64_t *step_ns; /* when the first GPU came to each */
 	struct ct_play_rank_sums *ranks;
 	uint64_t *comm_bytes; /* sent by members of each communicator */
 	uint64_t *wire_bytes; /* by sender and receiver, NULL for more than CT_PLAY_MATRIX ranks */

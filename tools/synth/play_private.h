@@ -64,12 +64,12 @@ enum item_kind {
 	ITEM_WAIT,
 	ITEM_LAUNCH,
 	ITEM_BLOCK,
-	ITEM_CYCLE, /* a cycle begins */
+	ITEM_STEP, /* a step begins */
 };
 
 struct item {
 	enum item_kind kind;
-	uint64_t issued_ns, ns; /* ns: of computing; or the cycle */
+	uint64_t issued_ns, ns; /* ns: of computing; or the step */
 	union {
 		struct moment *moment;
 		struct launch *launch;

@@ -131,12 +131,12 @@ void ct_play_launch_done(struct launch *l)
 	ct_play_ready_stream(s);
 }
 
-static void begin_cycle(struct play *p, uint64_t cycle, uint64_t at_ns)
+static void begin_step(struct play *p, uint64_t step, uint64_t at_ns)
 {
 	struct ct_play_sums *sums = p->sums;
 
-	if (cycle < p->config->steps && at_ns < sums->cycle_ns[cycle])
-		sums->cycle_ns[cycle] = at_ns;
+	if (step < p->config->steps && at_ns < sums->step_ns[step])
+		sums->step_ns[step] = at_ns;
 }
 
 /* 0: it is not done yet. */
@@ -164,8 +164,8 @@ static int carry_out(struct stream *s, const struct item *item)
 		s->ns = begin_ns;
 		s->is_blocked = 1;
 		return 0;
-	case ITEM_CYCLE:
-		begin_cycle(p, item->ns, at_ns);
+	case ITEM_STEP:
+		begin_step(p, item->ns, at_ns);
 		return 1;
 	case ITEM_LAUNCH:
 		launch(s, item->launch, begin_ns);

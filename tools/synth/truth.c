@@ -15,8 +15,8 @@ static json_t *integer(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-/* A fault lasts from its first cycle to its last; what happens at an operation has no cycle of its own. */
-static json_t *cycle(const struct ct_synth_options *o, const struct ct_fault *fault, int is_last)
+/* A fault lasts from its first step to its last; what happens at an operation has no step of its own. */
+static json_t *step(const struct ct_synth_options *o, const struct ct_fault *fault, int is_last)
 {
 	const uint64_t last = o->job.steps - 1;
 
@@ -37,15 +37,14 @@ static json_t *faults(const struct ct_synth_options *o, const struct ct_synth_ou
 		const int64_t loss = (int64_t)(out->duration_ns - out->faults[i].without_ns);
 
 		json_array_append_new(
-			all,
-			json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
-				  ct_fault_name(fault->kind), "ranks",
-				  ct_synth_fault_ranks(o, fault), "hosts",
-				  ct_synth_fault_hosts(fault), "cycle_first", cycle(o, fault, 0),
-				  "cycle_last", cycle(o, fault, 1), "injected_ns",
-				  known ? json_integer(llround(out->faults[i].injected_ns))
-					: json_null(),
-				  "loss_ns", known ? json_integer(loss) : json_null()));
+			all, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+				       ct_fault_name(fault->kind), "ranks",
+				       ct_synth_fault_ranks(o, fault), "hosts",
+				       ct_synth_fault_hosts(fault), "step_first", step(o, fault, 0),
+				       "step_last", step(o, fault, 1), "injected_ns",
+				       known ? json_integer(llround(out->faults[i].injected_ns))
+					     : json_null(),
+				       "loss_ns", known ? json_integer(loss) : json_null()));
 	}
 	return all;
 }
@@ -135,12 +134,12 @@ static json_t *model(const struct ct_synth_options *o)
 			 (json_int_t)(o->world.net_Bps / o->job.scale));
 }
 
-static json_t *cycle_starts(const struct ct_synth_outcome *out)
+static json_t *step_starts(const struct ct_synth_outcome *out)
 {
 	json_t *all = json_array();
 
-	for (uint64_t i = 0; i < out->sums.n_cycles; i++)
-		json_array_append_new(all, integer(out->sums.cycle_ns[i]));
+	for (uint64_t i = 0; i < out->sums.n_steps; i++)
+		json_array_append_new(all, integer(out->sums.step_ns[i]));
 	return all;
 }
 
@@ -195,7 +194,7 @@ static json_t *all_of_it(const struct ct_synth_options *o, const struct ct_synth
 	json_object_set_new(truth, "seed", integer(o->job.seed));
 	json_object_set_new(truth, "hosts", hosts(o));
 	json_object_set_new(truth, "ranks", json_integer(o->job.ranks));
-	json_object_set_new(truth, "cycles", integer(o->job.steps));
+	json_object_set_new(truth, "steps", integer(o->job.steps));
 	json_object_set_new(truth, "workload", json_string(o->job.name));
 	json_object_set_new(truth, "timing", json_string(ct_synth_timing_name(o->timing)));
 	json_object_set_new(truth, "ops", integer(out->sums.ops));
@@ -206,7 +205,7 @@ static json_t *all_of_it(const struct ct_synth_options *o, const struct ct_synth
 	json_object_set_new(truth, "comms", comms(o, out));
 	json_object_set_new(truth, "links", links(o, out));
 	json_object_set_new(truth, "model", model(o));
-	json_object_set_new(truth, "cycle_starts_ns", cycle_starts(out));
+	json_object_set_new(truth, "step_starts_ns", step_starts(out));
 	json_object_set_new(truth, "wait_ns_per_rank", by_rank(o, out, wait));
 	json_object_set_new(truth, "exposed_ns_per_rank", by_rank(o, out, exposed));
 	json_object_set_new(truth, "traffic_bytes", traffic(o, out));

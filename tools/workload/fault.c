@@ -259,7 +259,7 @@ int ct_fault_fits(const struct ct_fault *fault, int ranks, int nodes, uint64_t s
 		return wrong(why, size, "fault %s: there is no node %d, only 0 to %d", name,
 			     fault->host, nodes - 1);
 	if (fault->from >= steps)
-		return wrong(why, size, "fault %s: cycle %llu does not come, there are %llu steps",
+		return wrong(why, size, "fault %s: step %llu does not come, there are %llu steps",
 			     name, (unsigned long long)fault->from, (unsigned long long)steps);
 	return 0;
 }

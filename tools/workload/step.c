@@ -51,7 +51,7 @@ void ct_step_compute(struct ct_step *step, double part)
 		step->w->config.seed,
 		ct_workload_mix(((uint64_t)step->rank << 40) ^ step->number, step->draws++));
 	const double noise = 0.99 + 0.02 * (double)(draw >> 11) / (double)(1ULL << 53);
-	const double ns = (double)step->w->config.cycle_ns * part * noise;
+	const double ns = (double)step->w->config.step_ns * part * noise;
 
 	ct_step_add(step, CT_ACTION_HOST, CT_STREAM_COMPUTE)->ns = (uint64_t)(ns / 8);
 	ct_step_add(step, CT_ACTION_COMPUTE, CT_STREAM_COMPUTE)->ns = (uint64_t)ns;

@@ -146,22 +146,22 @@ static void host_inversion(struct loom *l)
 		put(l, CT_ACTION_INIT, CT_STREAM_COMPUTE)->comm = l->w->pair + (k ^ second);
 }
 
-static int is_turn(const struct ct_fault *fault, uint64_t cycle)
+static int is_turn(const struct ct_fault *fault, uint64_t step)
 {
 	if (!ct_fault_has(fault, CT_KEY_every))
 		return 1;
-	return (cycle - fault->from) % fault->every == fault->every - 1;
+	return (step - fault->from) % fault->every == fault->every - 1;
 }
 
-static int is_rotating_here(const struct loom *l, uint64_t cycle)
+static int is_rotating_here(const struct loom *l, uint64_t step)
 {
-	const uint64_t turn = (cycle - l->fault->from) / l->fault->every;
+	const uint64_t turn = (step - l->fault->from) / l->fault->every;
 
 	return ct_workload_mix(l->w->config.seed, turn) % (uint64_t)l->w->config.ranks ==
 	       (uint64_t)l->to->rank;
 }
 
-static void in_range(struct loom *l, uint64_t cycle)
+static void in_range(struct loom *l, uint64_t step)
 {
 	const struct ct_fault *fault = l->fault;
 	const uint64_t ns = as_ns(fault->ms);
@@ -171,48 +171,47 @@ static void in_range(struct loom *l, uint64_t cycle)
 		put(l, CT_ACTION_HOST, CT_STREAM_COMPUTE)->ns = ns;
 		break;
 	case CT_FAULT_PAUSE:
-		if (is_turn(fault, cycle))
+		if (is_turn(fault, step))
 			put(l, CT_ACTION_HOST, CT_STREAM_COMPUTE)->ns = ns;
 		break;
 	case CT_FAULT_ROTATING:
-		if (is_turn(fault, cycle) && is_rotating_here(l, cycle))
+		if (is_turn(fault, step) && is_rotating_here(l, step))
 			put(l, CT_ACTION_HOST, CT_STREAM_COMPUTE)->ns = ns;
 		break;
 	case CT_FAULT_STARVE_SM:
-		if (is_turn(fault, cycle))
+		if (is_turn(fault, step))
 			put(l, CT_ACTION_STARVE, CT_STREAM_COMPUTE)->ns = ns;
 		break;
 	case CT_FAULT_GPU_PAUSE:
-		if (ct_fault_has(fault, CT_KEY_every) ? is_turn(fault, cycle)
-						      : cycle == fault->from)
+		if (ct_fault_has(fault, CT_KEY_every) ? is_turn(fault, step) : step == fault->from)
 			put(l, CT_ACTION_PAUSE_GPU, CT_STREAM_COMPUTE)->ns = ns;
 		break;
 	case CT_FAULT_DRIVER_LOCK:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			put(l, CT_ACTION_LOCK, CT_STREAM_COMPUTE)->ns = as_ns(fault->s * 1000);
 		break;
 	case CT_FAULT_SLOW_WRITE:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			put(l, CT_ACTION_HANG_DISK, CT_STREAM_COMPUTE)->ns = as_ns(fault->s * 1000);
 		break;
 	case CT_FAULT_SLOW_LINK:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			put(l, CT_ACTION_SLOW_LINK, CT_STREAM_COMPUTE)->factor = fault->factor;
 		break;
 	case CT_FAULT_UNBATCHED_P2P:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			unbatched(l);
 		break;
 	case CT_FAULT_KERNEL_INVERSION:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			kernel_inversion(l);
 		break;
 	case CT_FAULT_ORDER_INVERSION:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			order_inversion(l);
 		break;
 	case CT_FAULT_HOST_INVERSION:
-		if (cycle == fault->from)
+		if (step == fault->from)
 			host_inversion(l);
 		break;
 	default:
@@ -220,17 +219,17 @@ static void in_range(struct loom *l, uint64_t cycle)
 	}
 }
 
-static void cycle_begins(struct loom *l)
+static void step_begins(struct loom *l)
 {
-	const uint64_t cycle = l->to->number;
+	const uint64_t step = l->to->number;
 
-	if (l->fault->kind == CT_FAULT_SLOW_LINK && cycle > 0 && cycle - 1 == l->fault->to)
+	if (l->fault->kind == CT_FAULT_SLOW_LINK && step > 0 && step - 1 == l->fault->to)
 		put(l, CT_ACTION_SLOW_LINK, CT_STREAM_COMPUTE)->factor = 1;
-	if (cycle >= l->fault->from && cycle <= l->fault->to)
-		in_range(l, cycle);
+	if (step >= l->fault->from && step <= l->fault->to)
+		in_range(l, step);
 }
 
-/* Computing takes longer: each kernel by a part, or the first of the cycle by so many ms. */
+/* Computing takes longer: each kernel by a part, or the first of the step by so many ms. */
 static void slow_down(struct loom *l, struct ct_action *action, int is_first)
 {
 	const struct ct_fault *fault = l->fault;
@@ -430,7 +429,7 @@ static void look_before(struct loom *l, size_t at)
 static void look_inside(struct loom *l, size_t at)
 {
 	(void)at;
-	cycle_begins(l);
+	step_begins(l);
 }
 
 static void weave_op(struct loom *l, const struct ct_action *plain)

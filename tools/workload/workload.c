@@ -107,7 +107,7 @@ static int complete(struct ct_workload *w, char *why, size_t size)
 			     c->nodes);
 	if (c->steps < 1)
 		return wrong(why, size, "no steps");
-	c->cycle_ns = c->cycle_ns ? c->cycle_ns : 25 * 1000 * 1000;
+	c->step_ns = c->step_ns ? c->step_ns : 25 * 1000 * 1000;
 	c->scale = c->scale ? c->scale : 256;
 	return complete_grid(c, workloads[at].grid, why, size);
 }
@@ -214,7 +214,7 @@ static int check_hits(const struct ct_workload *w, char *why, size_t size)
 		if (!hit)
 			return wrong(why, size,
 				     "fault %s would never happen in this workload: no such op, "
-				     "call or cycle",
+				     "call or step",
 				     ct_fault_name(fault->kind));
 	}
 	return 0;

@@ -35,7 +35,7 @@ struct ct_workload_config {
 	int tp, pp, dp; /* 0: what suits */
 	uint64_t steps;
 	uint64_t seed;
-	uint64_t cycle_ns;	       /* what a rank computes in a step; 0: 25 ms */
+	uint64_t step_ns;	       /* what a rank computes in a step; 0: 25 ms */
 	unsigned scale;		       /* 0: 256 */
 	int has_no_data;	       /* without PRODUCE and CONSUME: nothing is moved */
 	const struct ct_fault *faults; /* copied */

@@ -393,7 +393,7 @@ static int mark_uncertain(struct ct_schedule *s)
 }
 
 static int build_schedule(struct ct_engine *e, const struct ct_model *model,
-			  const struct ct_tape *log, const struct ct_cycles *cycles)
+			  const struct ct_tape *log, const struct ct_steps *steps)
 {
 	struct ct_schedule *s = &e->schedule;
 	int st = ct_schedule_build(s, log, model);
@@ -403,9 +403,9 @@ static int build_schedule(struct ct_engine *e, const struct ct_model *model,
 	if (st == CT_OK)
 		st = mark_uncertain(s);
 	if (st == CT_OK)
-		st = ct_stages_find(&e->stages, s, cycles);
+		st = ct_stages_find(&e->stages, s, steps);
 	if (st == CT_OK)
-		st = ct_positions_find(&e->positions, s, &e->stages, cycles);
+		st = ct_positions_find(&e->positions, s, &e->stages, steps);
 	if (st == CT_OK)
 		st = ct_anchors_find(s, &e->stages, &e->positions);
 	if (st == CT_OK)
@@ -515,12 +515,12 @@ static int has_graphs(const struct ct_tape *log)
 }
 
 static const char *why_not_at_all(const struct ct_model *model, const struct ct_tape *log,
-				  const struct ct_cycles *cycles)
+				  const struct ct_steps *steps)
 {
 	double all = (double)(model->matched + model->messages + model->incomplete);
 	struct ct_stuck_sum open;
 
-	if (cycles->why || !cycles->n)
+	if (steps->why || !steps->n)
 		return "no steps were found";
 	if (!is_timed(log))
 		return "when operations ran is not on record, only when they were put onto streams "
@@ -534,17 +534,17 @@ static const char *why_not_at_all(const struct ct_model *model, const struct ct_
 }
 
 int ct_engine_build(struct ct_engine *e, const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_cycles *cycles)
+		    const struct ct_steps *steps)
 {
 	int st;
 
 	*e = (struct ct_engine){ .is_of_hosts = is_of_hosts(log), .has_graphs = has_graphs(log) };
-	e->why_not = why_not_at_all(model, log, cycles);
+	e->why_not = why_not_at_all(model, log, steps);
 	if (e->why_not) {
 		st = ct_schedule_build(&e->schedule, log, model);
-		return st == CT_OK ? ct_stages_find(&e->stages, &e->schedule, cycles) : st;
+		return st == CT_OK ? ct_stages_find(&e->stages, &e->schedule, steps) : st;
 	}
-	st = build_schedule(e, model, log, cycles);
+	st = build_schedule(e, model, log, steps);
 	if (st == CT_OK)
 		st = allocate(e);
 	if (st == CT_OK) {

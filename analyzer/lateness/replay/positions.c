@@ -31,7 +31,7 @@ struct ranks {
 struct finding {
 	const struct ct_schedule *s;
 	const struct ct_stages *stages;
-	const struct ct_cycles *cycles;
+	const struct ct_steps *steps;
 	struct ct_positions *out;
 	uint64_t *kinds;   /* by launch */
 	uint64_t *keys;	   /* likewise */
@@ -72,19 +72,19 @@ static uint32_t count_kinds(const struct finding *f, uint32_t seat, struct kind_
 	return kept;
 }
 
-/* Of each stretch of the run that is kept there is one end more than whole cycles, but for one. */
+/* Of each stretch of the run that is kept there is one end more than whole steps, but for one. */
 static int is_once_a_step(const struct finding *f, const struct kind_count *k)
 {
 	double stretches = f->s->n_stretches;
-	double off = fabs((double)k->n - (f->cycles->n_kept + stretches));
+	double off = fabs((double)k->n - (f->steps->n_kept + stretches));
 
-	return off <= stretches + MOST_OFF * f->cycles->n_kept;
+	return off <= stretches + MOST_OFF * f->steps->n_kept;
 }
 
-/* Which cut an end lies at, as a whole number and a fraction of the cycle behind it. */
+/* Which cut an end lies at, as a whole number and a fraction of the step behind it. */
 static double cut_at(const struct finding *f, const struct ct_schedule_launch *l)
 {
-	const struct ct_cycles *c = f->cycles;
+	const struct ct_steps *c = f->steps;
 	double at = (double)(l->start_ns + f->s->begin_ns[l->stretch]) + (double)l->span_ns;
 	uint32_t k = (uint32_t)CT_BISECT(i, 0, c->n + 1, (double)c->cut_ns[i] <= at);
 	double length = (double)c->median_ns + 1;
@@ -96,7 +96,7 @@ static double cut_at(const struct finding *f, const struct ct_schedule_launch *l
 	return k - 1 + (at - (double)c->cut_ns[k - 1]) / length;
 }
 
-/* Where in a cycle those ends lie, mostly: a mean of directions, -0.5 .. 0.5. */
+/* Where in a step those ends lie, mostly: a mean of directions, -0.5 .. 0.5. */
 static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kind)
 {
 	double x = 0, y = 0;
@@ -114,7 +114,7 @@ static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kin
 	return atan2(y, x) / (2 * M_PI);
 }
 
-/* How far from where cycles are cut its ends lie, on the rank where that is most. */
+/* How far from where steps are cut its ends lie, on the rank where that is most. */
 static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t kind)
 {
 	double most = 0;
@@ -128,7 +128,7 @@ static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t
 }
 
 /* Once a step on most ranks, then by the widest communicator; of several, what ends on all ranks at once, and nearest to where
- * cycles are cut. */
+ * steps are cut. */
 static int is_better(const struct finding *f, struct ranks ranks, const struct kind_count *a,
 		     const struct kind_count *b)
 {
@@ -201,7 +201,7 @@ static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double pha
 			step = next;
 		else if (fabs(at - step) > FARTHEST)
 			continue;
-		if (step > f->cycles->n)
+		if (step > f->steps->n)
 			continue;
 		close_step(f, first, l, step, step == next && last_step != CT_NO_STEP);
 		last_step = step;
@@ -218,10 +218,10 @@ static void cut_by_time(struct finding *f, uint32_t seat)
 
 	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
 		double slack = CT_CUT_SLACK +
-			       2.0 * s->launches[l].err_ns / ((double)f->cycles->median_ns + 1);
+			       2.0 * s->launches[l].err_ns / ((double)f->steps->median_ns + 1);
 		double at = cut_at(f, &s->launches[l]) - slack;
 
-		f->out->step_of[l] = at > 0 && at < f->cycles->n ? (uint32_t)at + 1 : CT_NO_STEP;
+		f->out->step_of[l] = at > 0 && at < f->steps->n ? (uint32_t)at + 1 : CT_NO_STEP;
 	}
 }
 
@@ -240,7 +240,7 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 			uint32_t v = 0;
 
 			if (!room[i].width || room[i].n <= CT_LEAST_STEPS + 1 ||
-			    room[i].n > f->cycles->n)
+			    room[i].n > f->steps->n)
 				continue;
 			while (v < n_votes &&
 			       (votes[v].kind != room[i].kind || votes[v].times != room[i].n))
@@ -262,13 +262,13 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 }
 
 /* The steps that end with the operations of that kind of the first rank. 0 or CT_NOMEM. */
-static int recut(struct finding *f, uint64_t kind, struct ct_cycles *own)
+static int recut(struct finding *f, uint64_t kind, struct ct_steps *own)
 {
 	uint32_t seat = f->stages->seats[0], n = 0;
 	uint64_t *times;
 
-	own->cut_ns = calloc((size_t)f->cycles->n + 1, sizeof(*own->cut_ns));
-	times = calloc((size_t)f->cycles->n + 1, sizeof(*times));
+	own->cut_ns = calloc((size_t)f->steps->n + 1, sizeof(*own->cut_ns));
+	times = calloc((size_t)f->steps->n + 1, sizeof(*times));
 	if (!own->cut_ns || !times) {
 		free(times);
 		return CT_NOMEM;
@@ -276,7 +276,7 @@ static int recut(struct finding *f, uint64_t kind, struct ct_cycles *own)
 	for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
 		const struct ct_schedule_launch *launch = &f->s->launches[l];
 
-		if (launch->kind == kind && n <= f->cycles->n)
+		if (launch->kind == kind && n <= f->steps->n)
 			own->cut_ns[n++] = (uint64_t)(f->s->begin_ns[launch->stretch] +
 						      launch->start_ns + launch->span_ns);
 	}
@@ -287,8 +287,8 @@ static int recut(struct finding *f, uint64_t kind, struct ct_cycles *own)
 	qsort(times, own->n, sizeof(*times), ct_by_u64);
 	own->median_ns = times[own->n / 2];
 	free(times);
-	f->out->n_run = (uint32_t)((uint64_t)own->n * f->cycles->n / f->cycles->n_kept);
-	f->cycles = own;
+	f->out->n_run = (uint32_t)((uint64_t)own->n * f->steps->n / f->steps->n_kept);
+	f->steps = own;
 	f->out->n_steps = own->n;
 	return CT_OK;
 }
@@ -330,9 +330,9 @@ static void cut_stage(struct finding *f, struct ranks ranks, struct kind_count e
 
 static int cut_all(struct finding *f)
 {
-	const struct ct_cycles *found = f->cycles;
+	const struct ct_steps *found = f->steps;
 	struct kind_count *votes, *room, *ends, wide;
-	struct ct_cycles own = { 0 };
+	struct ct_steps own = { 0 };
 	int st = CT_OK, only_messages = 1;
 
 	/* the kinds of all ranks at most */
@@ -354,7 +354,7 @@ static int cut_all(struct finding *f)
 	}
 	for (uint32_t stage = 0; st == CT_OK && stage < f->stages->n; stage++)
 		cut_stage(f, ranks_of(f, stage), ends[stage], votes, room);
-	f->cycles = found;
+	f->steps = found;
 	free(own.cut_ns);
 	free(room);
 	free(votes);
@@ -521,14 +521,14 @@ static int group_up(struct finding *f, const struct ct_table *times)
 }
 
 int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
-		      const struct ct_stages *stages, const struct ct_cycles *cycles)
+		      const struct ct_stages *stages, const struct ct_steps *steps)
 {
 	size_t launches = (size_t)s->n_launches + 1;
-	struct finding f = { .s = s, .stages = stages, .cycles = cycles, .out = p };
+	struct finding f = { .s = s, .stages = stages, .steps = steps, .out = p };
 	struct ct_table times = { 0 };
 	int st = CT_NOMEM;
 
-	*p = (struct ct_positions){ .n_steps = cycles->n, .n_run = cycles->n };
+	*p = (struct ct_positions){ .n_steps = steps->n, .n_run = steps->n };
 	p->step_of = malloc(launches * sizeof(*p->step_of));
 	p->position_of = malloc(launches * sizeof(*p->position_of));
 	p->order = malloc(launches * sizeof(*p->order));

@@ -12,7 +12,6 @@
 #include "analyzer/lateness/replay/stages.h"
 #include "analyzer/steps/steps.h"
 
-#define CT_NO_STEP UINT32_MAX
 #define CT_NO_POSITION UINT32_MAX
 
 /* Share of the peers' steps that have a position. */
@@ -40,7 +39,7 @@ struct ct_positions {
 
 /* 0 or CT_NOMEM; ct_positions_fini() in any case. Without steps there are no positions. */
 int ct_positions_find(struct ct_positions *positions, const struct ct_schedule *schedule,
-		      const struct ct_stages *stages, const struct ct_cycles *cycles);
+		      const struct ct_stages *stages, const struct ct_steps *steps);
 void ct_positions_fini(struct ct_positions *positions);
 
 /* Of a place, the launches of one position in one step: the end of those that begin with order[from]. */

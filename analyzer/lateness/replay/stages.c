@@ -66,12 +66,12 @@ static void find_neighbours(struct chain *c)
 }
 
 /* What the first launch with messages is, step by step. */
-static void see_first_messages(struct chain *c, const struct ct_cycles *cycles)
+static void see_first_messages(struct chain *c, const struct ct_steps *steps)
 {
 	const struct ct_schedule *s = c->s;
 
 	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
-		uint32_t last = CT_CYCLES_NONE;
+		uint32_t last = CT_NO_STEP;
 
 		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
 			const struct ct_schedule_launch *launch = &s->launches[l];
@@ -81,12 +81,12 @@ static void see_first_messages(struct chain *c, const struct ct_cycles *cycles)
 			if (!launch->messages || launch->tid)
 				continue;
 			c->times[seat]++;
-			step = ct_cycle_at(cycles, (uint64_t)(launch->start_ns +
-							      s->begin_ns[launch->stretch]));
+			step = ct_step_at(
+				steps, (uint64_t)(launch->start_ns + s->begin_ns[launch->stretch]));
 			if (!c->first[seat])
 				c->first[seat] = launch->sends == launch->messages ? SENDS
 										   : RECEIVES;
-			if (step == last || step == CT_CYCLES_NONE || !cycles->kept[step])
+			if (step == last || step == CT_NO_STEP || !steps->kept[step])
 				continue;
 			last = step;
 			c->sends_first[seat] += launch->sends == launch->messages;
@@ -156,7 +156,7 @@ static void number_stages(struct chain *c, uint32_t seat)
 	}
 }
 
-static int find_chains(struct chain *c, const struct ct_cycles *cycles)
+static int find_chains(struct chain *c, const struct ct_steps *steps)
 {
 	size_t seats = (size_t)c->s->n_seats + 1;
 
@@ -166,7 +166,7 @@ static int find_chains(struct chain *c, const struct ct_cycles *cycles)
 	c->receives_first = calloc(seats, sizeof(*c->receives_first));
 	c->first = calloc(seats, 1);
 	c->times = calloc(seats, sizeof(*c->times));
-	c->least = cycles->n_kept / 2 > LEAST_TIMES ? cycles->n_kept / 2 : LEAST_TIMES;
+	c->least = steps->n_kept / 2 > LEAST_TIMES ? steps->n_kept / 2 : LEAST_TIMES;
 	c->seen = calloc(seats, 1);
 	c->queue = malloc(seats * sizeof(*c->queue));
 	if (!c->neighbours || !c->too_many || !c->sends_first || !c->receives_first || !c->first ||
@@ -175,7 +175,7 @@ static int find_chains(struct chain *c, const struct ct_cycles *cycles)
 	for (uint32_t seat = 0; seat < c->s->n_seats; seat++)
 		c->neighbours[seat][0] = c->neighbours[seat][1] = NOBODY;
 	find_neighbours(c);
-	see_first_messages(c, cycles);
+	see_first_messages(c, steps);
 	for (uint32_t seat = 0; seat < c->s->n_seats; seat++) {
 		if (!c->seen[seat] && c->neighbours[seat][0] != NOBODY)
 			number_stages(c, seat);
@@ -212,7 +212,7 @@ static int list(struct ct_stages *g, const struct ct_schedule *s)
 }
 
 int ct_stages_find(struct ct_stages *stages, const struct ct_schedule *s,
-		   const struct ct_cycles *cycles)
+		   const struct ct_steps *steps)
 {
 	struct chain c = { .s = s };
 	int st = CT_NOMEM;
@@ -220,7 +220,7 @@ int ct_stages_find(struct ct_stages *stages, const struct ct_schedule *s,
 	*stages = (struct ct_stages){ 0 };
 	c.stage_of = stages->stage_of = calloc((size_t)s->n_seats + 1, sizeof(*c.stage_of));
 	if (c.stage_of)
-		st = find_chains(&c, cycles);
+		st = find_chains(&c, steps);
 	if (st == CT_OK)
 		st = list(stages, s);
 	free(c.neighbours);

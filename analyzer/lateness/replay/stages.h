@@ -21,7 +21,7 @@ struct ct_stages {
 
 /* 0 or CT_NOMEM; ct_stages_fini() in any case. */
 int ct_stages_find(struct ct_stages *stages, const struct ct_schedule *schedule,
-		   const struct ct_cycles *cycles);
+		   const struct ct_steps *steps);
 void ct_stages_fini(struct ct_stages *stages);
 
 /* Ranks of a stage. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart_marks.js: where findings are, above an axis of time or of cycles.
+// chart_marks.js: where findings are, above an axis of time or of steps.
 //
 // A span is [finding, from, to]. Each is a line over its stretch and a number in a badge, the finding's id, whose card a click goes
 // to. Badges move aside into a second and third lane; where there is no room left, the line stands alone.

@@ -274,12 +274,12 @@ static void add_waits(struct charts *charts, struct ct_err *err)
 	heatmap(charts, &l, NULL, late, 0);
 }
 
-static void add_cycles(struct charts *charts, struct ct_err *err)
+static void add_steps(struct charts *charts, struct ct_err *err)
 {
 	static const char *const words[][2] = { { NULL, NULL } };
 	struct ct_picture p;
 
-	if (make(charts, (struct ct_picture_request){ .of = CT_OF_CYCLES, .show = CT_SHOW_GAP }, &p,
+	if (make(charts, (struct ct_picture_request){ .of = CT_OF_STEPS, .show = CT_SHOW_GAP }, &p,
 		 err) == CT_OK)
 		heatmap(charts, &p, NULL, words, -1);
 }
@@ -375,7 +375,7 @@ static void add_curves(struct charts *charts, struct ct_err *err)
 static void add_exposed(struct charts *charts, struct ct_err *err)
 {
 	static const char *const words[][2][2] = {
-		{ { "Show", "beside the cycle\u2019s time" }, { NULL, NULL } },
+		{ { "Show", "beside the step\u2019s time" }, { NULL, NULL } },
 		{ { "Show", "exposed alone" }, { NULL, NULL } },
 	};
 
@@ -389,8 +389,8 @@ static void add_exposed(struct charts *charts, struct ct_err *err)
 	}
 	if (!json_array_size(charts->views))
 		ct_fail(err, CT_EMPTY, "%s",
-			charts->report->cycles.why ? charts->report->cycles.why
-						   : "no cycles were found");
+			charts->report->steps.why ? charts->report->steps.why
+						  : "no steps were found");
 }
 
 /* ---- all of them ---- */
@@ -422,11 +422,11 @@ static const struct chart {
 } chart_table[] = {
 	{ "traffic", "Traffic", add_traffic },
 	{ "waits", "Waiting by rank and time", add_waits },
-	{ "cycles", "Time outside communication by rank and cycle", add_cycles },
+	{ "steps", "Time outside communication by rank and step", add_steps },
 	{ "slowdown", "Slowdown by rank", add_slowdown },
 	{ "histogram", "Operations by size", add_histogram },
 	{ "curves", "Bandwidth by size", add_curves },
-	{ "exposed", "Exposed communication by cycle", add_exposed },
+	{ "exposed", "Exposed communication by step", add_exposed },
 };
 
 json_t *ct_html_charts(const struct ct_report *report)

@@ -17,7 +17,7 @@
 	// `of` of the exposed communication is what these are shares of, too.
 	function share(f, path) {
 		return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_pct', f.loss_pct, 'pct'),
-			ct.el('span', { class: 'share' }, ct.report.exposed.of === 'cycles' ? 'share of the cycles' : 'share of the run'));
+			ct.el('span', { class: 'share' }, ct.report.exposed.of === 'steps' ? 'share of the steps' : 'share of the run'));
 	}
 
 	function loss(f, path) {
@@ -39,7 +39,7 @@
 			gpu_seconds: f.gpu_seconds === null ? null : [ct.value(path + '.gpu_seconds', f.gpu_seconds, 'number'), ' GPU-seconds'],
 			op: f.op === null ? null : undefined,
 			comm: f.comm === null ? null : ct.chip.comm(f.comm, path + '.comm'),
-			cycle_first: f.cycle_first === null ? null : between(f, path, 'cycle_first', 'cycle_last', 'count'),
+			step_first: f.step_first === null ? null : between(f, path, 'step_first', 'step_last', 'count'),
 			begin_ns: f.begin_ns === null ? null : between(f, path, 'begin_ns', 'end_ns', 'ns'),
 		}, path);
 	}

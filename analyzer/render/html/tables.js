@@ -59,9 +59,9 @@
 		empty: 'Nothing is known of it: no rank showed for which communication its computing waited.',
 		before: (report) => ct.factsOf('exposed', report.exposed),
 	});
-	tableOf('gaps', 'Gaps', { empty: 'Nothing is known of them: that takes cycles, and operations timed on streams.' });
+	tableOf('gaps', 'Gaps', { empty: 'Nothing is known of them: that takes steps, and operations timed on streams.' });
 	tableOf('stages', 'Stages', {
-		empty: 'No pipeline was seen: no ranks hand messages on to each other, stage by stage, in each cycle.',
+		empty: 'No pipeline was seen: no ranks hand messages on to each other, stage by stage, in each step.',
 	});
 
 	ct.section('scorecard', (body, report) => {

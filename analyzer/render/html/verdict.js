@@ -20,7 +20,7 @@
 
 		return tile('exposed communication', ct.valueOf('exposed', e, 'share_pct', 'pct', 'err_pct'),
 			e.share_pct === null ? 'known of too little of the time' :
-				(e.of === 'cycles' ? 'of each cycle' : 'of the run') + ', on the median rank');
+				(e.of === 'steps' ? 'of each step' : 'of the run') + ', on the median rank');
 	}
 
 	function score() {

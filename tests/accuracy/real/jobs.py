@@ -63,7 +63,7 @@ GLOO = [
 ]
 # A timing budget that leaves launches untimed; the stage computes twice as long.
 SIM = [
-    ("sim_pipeline", 4, "--workload megatron --tp 1 --pp 4 --dp 1 --steps 60 --cycle-ms 40", "--fault slow-rank:rank=1,pct=100",
+    ("sim_pipeline", 4, "--workload megatron --tp 1 --pp 4 --dp 1 --steps 60 --step-ms 40", "--fault slow-rank:rank=1,pct=100",
      "named_or_little", [1]),
 ]
 

@@ -42,7 +42,7 @@ def heatmap(name, view):
         found = [find(path, **where) for _, path, _, _ in view["told"]]
         value = found[0] if level >= BLANK or level < each or level == UNKNOWN else found[1]
         # What is colored by a ratio to others.
-        value = found[1] if view["ramps"][0]["ramp"] == "ratio" and name == "cycles" else value
+        value = found[1] if view["ramps"][0]["ramp"] == "ratio" and name == "steps" else value
         check((level == UNKNOWN) == (value is None), name, where, level, value)
         if level < UNKNOWN:
             ramps[level // each].append((value, level % each))

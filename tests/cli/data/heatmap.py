@@ -100,10 +100,10 @@ def waits(report):
     return names, columns, cells, "host" if option("--by") == "host" or w["rows"] == "hosts" else "rank"
 
 
-def cycles(report):
-    h = report["heat"]["cycles"]
+def steps(report):
+    h = report["heat"]["steps"]
     names, cells = fold(report, h, h["gap_ns"])
-    return names, [str(c) for c in h["first_cycle"]], cells, "host" if option("--by") == "host" or h["rows"] == "hosts" else "rank"
+    return names, [str(c) for c in h["first_step"]], cells, "host" if option("--by") == "host" or h["rows"] == "hosts" else "rank"
 
 
 def histogram(report):
@@ -216,7 +216,7 @@ def main():
     of = option("--type", "traffic")
     report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json", *(
         ["--traffic-model", option("--traffic-model")] if "--traffic-model" in OPTIONS else [])]))
-    names, columns, cells, word = {"traffic": traffic, "waits": waits, "steps": cycles, "histogram": histogram, "slowdown": slowdown}[of](report)
+    names, columns, cells, word = {"traffic": traffic, "waits": waits, "steps": steps, "histogram": histogram, "slowdown": slowdown}[of](report)
     flat = [v for row in cells for v in row]
     guarded = lambda texts: ["'" + t if t[:1] in "=+-@" else t for t in texts]
 

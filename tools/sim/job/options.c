@@ -19,7 +19,7 @@ enum key {
 	KEY_TP,
 	KEY_PP,
 	KEY_DP,
-	KEY_CYCLE_MS,
+	KEY_STEP_MS,
 	KEY_SCALE,
 	KEY_GRAPH,
 	KEY_NONBLOCKING,
@@ -51,7 +51,7 @@ static const struct argp_option table[] = {
 	{ "tp", KEY_TP, "N", 0, "Ranks of a tensor group", 1 },
 	{ "pp", KEY_PP, "N", 0, "Stages of a pipeline", 1 },
 	{ "dp", KEY_DP, "N", 0, "Copies of the model", 1 },
-	{ "cycle-ms", KEY_CYCLE_MS, "X", 0, "What a rank computes in a step (25)", 1 },
+	{ "step-ms", KEY_STEP_MS, "X", 0, "What a rank computes in a step (25)", 1 },
 	{ "scale", KEY_SCALE, "N", 0,
 	  "Real sizes and real bandwidths are divided by this (256): all durations stay", 1 },
 	{ "graph", KEY_GRAPH, "global|thread|relaxed", OPTION_ARG_OPTIONAL,
@@ -214,8 +214,8 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	case KEY_DP:
 		c->dp = (int)whole(state, "dp", arg, 1, 1024);
 		return 0;
-	case KEY_CYCLE_MS:
-		c->cycle_ns = (uint64_t)(1e6 * real(state, "cycle-ms", arg, 1e6)) + 1;
+	case KEY_STEP_MS:
+		c->step_ns = (uint64_t)(1e6 * real(state, "step-ms", arg, 1e6)) + 1;
 		return 0;
 	case KEY_SCALE:
 		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);

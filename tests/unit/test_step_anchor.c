@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles are found in the order of operations alone. Each pattern is a program whose steps are known: how many there are
+/* Steps are found in the order of operations alone. Each pattern is a program whose steps are known: how many there are
  * and where each begins. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 /* What a program calls, and where its steps begin. */
 static struct program {
-	struct ct_cycle_op ops[MOST];
+	struct ct_anchor_op ops[MOST];
 	uint32_t n;
 	uint64_t bytes[SYMBOLS]; /* of one */
 	uint32_t begins[MOST];
@@ -42,14 +42,14 @@ static void step(void)
 
 static void call(unsigned symbol)
 {
-	struct ct_cycle_op *op = &program.ops[program.n];
+	struct ct_anchor_op *op = &program.ops[program.n];
 
 	assert_true(program.n < MOST && symbol < SYMBOLS);
 	program.clock += 1000 + program.idle;
-	*op = (struct ct_cycle_op){ .at_ns = program.clock,
-				    .idle_ns = 1000 + program.idle,
-				    .symbol = symbol,
-				    .index = program.n++ };
+	*op = (struct ct_anchor_op){ .at_ns = program.clock,
+				     .idle_ns = 1000 + program.idle,
+				     .symbol = symbol,
+				     .index = program.n++ };
 	program.idle = 0;
 }
 
@@ -59,9 +59,9 @@ static void calls(unsigned symbol, unsigned times)
 		call(symbol);
 }
 
-static int find(struct ct_cycle_anchor *anchor)
+static int find(struct ct_anchor *anchor)
 {
-	struct ct_cycle_symbol symbols[SYMBOLS] = { 0 };
+	struct ct_anchor_symbol symbols[SYMBOLS] = { 0 };
 
 	for (uint32_t i = 0; i < program.n; i++) {
 		symbols[program.ops[i].symbol].n++;
@@ -70,11 +70,11 @@ static int find(struct ct_cycle_anchor *anchor)
 	return ct_anchor_find(program.ops, program.n, program.n, symbols, SYMBOLS, anchor);
 }
 
-/* The cuts are where `begins` says, but for a constant distance: which operation of the cycle marks it is free, unless
+/* The cuts are where `begins` says, but for a constant distance: which operation of the step marks it is free, unless
  * rank had been idle before one of them. */
 static void expect_cuts(uint32_t ops, uint32_t offset)
 {
-	struct ct_cycle_anchor anchor;
+	struct ct_anchor anchor;
 	uint32_t seen = 0, cuts = 0;
 
 	assert_int_equal(find(&anchor), CT_OK);
@@ -95,7 +95,7 @@ static void expect_cuts(uint32_t ops, uint32_t offset)
 /* One cut in every step, by the same occurrence. */
 static void expect_period(uint32_t steps)
 {
-	struct ct_cycle_anchor anchor;
+	struct ct_anchor anchor;
 	uint32_t seen = 0, cuts = 0, in_step = 0;
 
 	assert_int_equal(find(&anchor), CT_OK);
@@ -157,7 +157,7 @@ static void each_bucket_is_a_cut_of_ddp(void **state)
 	expect_cuts(13, 0);
 }
 
-static void logging_every_tenth_step_is_no_cycle(void **state)
+static void logging_every_tenth_step_is_no_step(void **state)
 {
 	(void)state;
 	start();
@@ -193,7 +193,7 @@ static void fsdp_is_cut_where_its_outermost_unit_is_gathered(void **state)
 }
 
 /* By design: nothing that weighs anything tells a step from its four halves. */
-static void micro_batches_are_the_cycles_of_fsdp_with_accumulation(void **state)
+static void micro_batches_are_the_steps_of_fsdp_with_accumulation(void **state)
 {
 	(void)state;
 	start();
@@ -266,7 +266,7 @@ static void a_loop_of_one_operation_is_cut_at_each(void **state)
 }
 
 /* Each unit gathered ahead, twice, and scattered: no operation that carries anything comes once a step. */
-static void a_cycle_of_equal_units_is_found_by_its_period(void **state)
+static void a_step_of_equal_units_is_found_by_its_period(void **state)
 {
 	const unsigned units[] = { 6, 100 };
 
@@ -290,7 +290,7 @@ static void a_cycle_of_equal_units_is_found_by_its_period(void **state)
 
 /* An exchange with each of eight others, four times in each layer: evenly, but not always with all. What tells a step are
  * the gradients of the three layers on the way back. */
-static void a_cycle_of_layers_is_found_by_its_period(void **state)
+static void a_step_of_layers_is_found_by_its_period(void **state)
 {
 	(void)state;
 	start();
@@ -330,9 +330,9 @@ static unsigned draw(uint64_t *state)
 	return (unsigned)(*state >> 40);
 }
 
-static void where_nothing_recurs_no_cycle_is_found(void **state)
+static void where_nothing_recurs_no_step_is_found(void **state)
 {
-	struct ct_cycle_anchor anchor;
+	struct ct_anchor anchor;
 	uint64_t seed = 1;
 
 	(void)state;
@@ -352,9 +352,9 @@ static void where_nothing_recurs_no_cycle_is_found(void **state)
 
 static void what_is_not_whole_on_record_is_no_anchor(void **state)
 {
-	struct ct_cycle_symbol symbols[2] = { { .n = 100, .bytes = 100, .partial = 1 },
-					      { .n = 100, .bytes = 100 } };
-	struct ct_cycle_anchor anchor;
+	struct ct_anchor_symbol symbols[2] = { { .n = 100, .bytes = 100, .partial = 1 },
+					       { .n = 100, .bytes = 100 } };
+	struct ct_anchor anchor;
 
 	(void)state;
 	start();
@@ -371,19 +371,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_bucket_is_a_cut_of_ddp),
-		cmocka_unit_test(logging_every_tenth_step_is_no_cycle),
+		cmocka_unit_test(logging_every_tenth_step_is_no_step),
 		cmocka_unit_test(neither_is_an_evaluation_every_25th),
 		cmocka_unit_test(logging_in_every_step_is_a_part_of_it),
 		cmocka_unit_test(fsdp_is_cut_where_its_outermost_unit_is_gathered),
-		cmocka_unit_test(micro_batches_are_the_cycles_of_fsdp_with_accumulation),
+		cmocka_unit_test(micro_batches_are_the_steps_of_fsdp_with_accumulation),
 		cmocka_unit_test(a_pipeline_is_cut_at_its_gradients),
 		cmocka_unit_test(a_mixture_of_experts_is_cut_at_its_gradients),
 		cmocka_unit_test(what_comes_before_the_first_step_does_not_matter),
 		cmocka_unit_test(a_loop_of_one_operation_is_cut_at_each),
-		cmocka_unit_test(a_cycle_of_equal_units_is_found_by_its_period),
-		cmocka_unit_test(a_cycle_of_layers_is_found_by_its_period),
+		cmocka_unit_test(a_step_of_equal_units_is_found_by_its_period),
+		cmocka_unit_test(a_step_of_layers_is_found_by_its_period),
 		cmocka_unit_test(of_two_the_more_regular_one_is_the_anchor),
-		cmocka_unit_test(where_nothing_recurs_no_cycle_is_found),
+		cmocka_unit_test(where_nothing_recurs_no_step_is_found),
 		cmocka_unit_test(what_is_not_whole_on_record_is_no_anchor),
 	};
 

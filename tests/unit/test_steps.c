@@ -35,10 +35,10 @@ static void every_workload_is_cut_into_its_steps(void **state)
 	(void)state;
 	for (size_t w = 0; w < N_WORKLOADS; w++) {
 		struct ct_report *report = report_of(workloads[w], 2, NULL);
-		const struct ct_report_cycles *c = &report->cycles;
+		const struct ct_report_steps *c = &report->steps;
 
 		if (c->count != STEPS - 1)
-			fail_msg("%s: %llu cycles: %s", workloads[w], (unsigned long long)c->count,
+			fail_msg("%s: %llu steps: %s", workloads[w], (unsigned long long)c->count,
 				 c->why ? c->why : "");
 		assert_int_equal(c->n_items, STEPS - 1);
 		assert_in_range(c->err_ns, 1000, 20000);
@@ -191,9 +191,9 @@ static void when_all_become_slower_that_is_a_change_point(void **state)
 	(void)state;
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 0);
-	assert_in_range(f->cycle_first, 28, 32);
-	assert_int_equal(f->cycle_last, STEPS - 2);
-	assert_true(value_of(f, "cycle_after") > 1.1 * value_of(f, "cycle_before"));
+	assert_in_range(f->step_first, 28, 32);
+	assert_int_equal(f->step_last, STEPS - 2);
+	assert_true(value_of(f, "step_after") > 1.1 * value_of(f, "step_before"));
 	assert_non_null(strstr(f->cause, "outside communication"));
 	assert_non_null(strstr(f->command, "nvidia-smi"));
 	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
@@ -208,7 +208,7 @@ static void a_rank_that_becomes_slow_is_no_change_of_all(void **state)
 
 	(void)state;
 	assert_non_null(f);
-	assert_in_range(f->cycle_first, 23, 28);
+	assert_in_range(f->step_first, 23, 28);
 	assert_null(job_finding(report, CT_FINDING_CHANGE_POINT));
 	ct_report_free(report);
 }
@@ -258,7 +258,7 @@ static struct ct_role role_of(struct ct_role_facts facts)
 
 static void what_could_be_either_has_no_role(void **state)
 {
-	struct ct_role_facts facts = { .n = 4, .stride = 1, .one_host = 1, .cycles = 10 };
+	struct ct_role_facts facts = { .n = 4, .stride = 1, .one_host = 1, .steps = 10 };
 
 	(void)state;
 	assert_int_equal(role_of(facts).id, CT_ROLE_UNKNOWN); /* carries nothing */
@@ -271,12 +271,10 @@ static void what_could_be_either_has_no_role(void **state)
 	facts.stride = 8;
 	assert_int_equal(role_of(facts).id, CT_ROLE_UNKNOWN); /* tensor groups lie together */
 	facts.stride = 1;
-	facts.cycles = 0;
-	assert_int_equal(role_of(facts).id, CT_ROLE_UNKNOWN); /* how often in a cycle? */
+	facts.steps = 0;
+	assert_int_equal(role_of(facts).id, CT_ROLE_UNKNOWN); /* how often in a step? */
 	/* two ranks that swap in each launch: a pipeline, or an exchange of all */
-	facts = (struct ct_role_facts){
-		.n = 2, .stride = 4, .cycles = 10, .swaps = 100, .bytes = 1
-	};
+	facts = (struct ct_role_facts){ .n = 2, .stride = 4, .steps = 10, .swaps = 100, .bytes = 1 };
 	assert_int_equal(role_of(facts).id, CT_ROLE_UNKNOWN);
 	facts.messages = facts.neighbours = 20;
 	assert_int_equal(role_of(facts).id, CT_IS_PP);

@@ -8,7 +8,7 @@
 
 /* ---- how the run was cut ---- */
 
-#define MOST_PCT 75.0 /* of the run; cycles that are less say how much */
+#define MOST_PCT 75.0 /* of the run; steps that are less say how much */
 
 /* " 26.2MB", or nothing where its size is another one each time. */
 static void size_text(char *to, size_t cap, uint64_t bytes)
@@ -17,14 +17,14 @@ static void size_text(char *to, size_t cap, uint64_t bytes)
 		 bytes == CT_UNKNOWN ? "" : ct_text_bytes(bytes).s);
 }
 
-void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
+void ct_steps_line(struct ct_text *text, const struct ct_report *report)
 {
-	const struct ct_report_cycles *c = &report->cycles;
+	const struct ct_report_steps *c = &report->steps;
 	char size[32], err[32] = "", again[96] = "", by[96], part[48] = "";
 
 	if (!c->anchor_comm_key && !c->marker) {
 		if (c->why)
-			ct_text_line(text, CT_COLOR_NONE, "cycles    n/a: %s", c->why);
+			ct_text_line(text, CT_COLOR_NONE, "steps    n/a: %s", c->why);
 		return;
 	}
 	if (c->err_ns != CT_UNKNOWN)
@@ -42,10 +42,10 @@ void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 			 c->anchor_comm_key >> 32);
 	if (c->covered_pct < MOST_PCT)
 		snprintf(part, sizeof(part), ", %s of the run", ct_text_pct(c->covered_pct).s);
-	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "cycles    %s of %s%s, p99 %s%s, by %s%s%s", ct_text_count(c->count).s,
-		     ct_text_ns(c->time_p50_ns).s, err, ct_text_ns(c->time_p99_ns).s, part, by,
-		     again, c->note ? "; a step may have several" : "");
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "steps    %s of %s%s, p99 %s%s, by %s%s%s",
+		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
+		     ct_text_ns(c->time_p99_ns).s, part, by, again,
+		     c->note ? "; a step may have several" : "");
 }
 
 /* ---- communication against computing ---- */
@@ -64,18 +64,18 @@ void ct_share_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 
-	if (!e->of_cycles || isnan(e->share_pct))
+	if (!e->of_steps || isnan(e->share_pct))
 		return;
 	if (isnan(e->wait_pct) || isnan(e->transferring_pct)) {
 		ct_text_line(
 			text, CT_COLOR_NONE,
-			"cycle     exposed %s±%s, median rank; waiting for others n/a: of over a "
+			"step     exposed %s±%s, median rank; waiting for others n/a: of over a "
 			"tenth it is not known",
 			ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s);
 		return;
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "cycle     exposed %s±%s, %s of it waiting for others; data moves for %s; "
+		     "step     exposed %s±%s, %s of it waiting for others; data moves for %s; "
 		     "median rank",
 		     ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s,
 		     ct_text_pct(e->share_pct > 0 ? 100 * e->wait_pct / e->share_pct : NAN).s,
@@ -95,14 +95,14 @@ void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
 	if (!most)
 		return;
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "gaps      communication of rank %s has the longest gaps: of its cycles %s "
+		     "gaps      communication of rank %s has the longest gaps: of its steps %s "
 		     "not ready, %s host late, %s "
 		     "launch, ±%s",
 		     ct_text_rank(most->rank).s,
-		     ct_text_pct(pct(most->not_ready_ns, most->cycles_ns)).s,
-		     ct_text_pct(pct(most->host_late_ns, most->cycles_ns)).s,
-		     ct_text_pct(pct(most->launch_ns, most->cycles_ns)).s,
-		     ct_text_pct(pct(most->gaps_err_ns, most->cycles_ns)).s);
+		     ct_text_pct(pct(most->not_ready_ns, most->steps_ns)).s,
+		     ct_text_pct(pct(most->host_late_ns, most->steps_ns)).s,
+		     ct_text_pct(pct(most->launch_ns, most->steps_ns)).s,
+		     ct_text_pct(pct(most->gaps_err_ns, most->steps_ns)).s);
 }
 
 void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
@@ -114,7 +114,7 @@ void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
 
 		if (s->bubble_ns != CT_UNKNOWN &&
 		    (!most ||
-		     pct(s->bubble_ns, s->cycles_ns) > pct(most->bubble_ns, most->cycles_ns)))
+		     pct(s->bubble_ns, s->steps_ns) > pct(most->bubble_ns, most->steps_ns)))
 			most = s;
 	}
 	if (!report->n_stages)
@@ -125,10 +125,10 @@ void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "pipeline  bubble %s%s±%s of the cycle, ideal %s, stage %d of %d, rank %s",
+		     "pipeline  bubble %s%s±%s of the step, ideal %s, stage %d of %d, rank %s",
 		     most->at_most ? "up to " : "",
-		     ct_text_pct(pct(most->bubble_ns, most->cycles_ns)).s,
-		     ct_text_pct(pct(most->err_ns, most->cycles_ns)).s,
-		     ct_text_pct(pct(most->ideal_ns, most->cycles_ns)).s, most->stage,
+		     ct_text_pct(pct(most->bubble_ns, most->steps_ns)).s,
+		     ct_text_pct(pct(most->err_ns, most->steps_ns)).s,
+		     ct_text_pct(pct(most->ideal_ns, most->steps_ns)).s, most->stage,
 		     most->n_stages, ct_text_rank(most->rank).s);
 }

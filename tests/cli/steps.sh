@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A job of 40 steps of 10 ms: two all-reduces in each, a third one, tiny, in every fourth. The report cuts it into cycles, by
+# A job of 40 steps of 10 ms: two all-reduces in each, a third one, tiny, in every fourth. The report cuts it into steps, by
 # itself or where it is told; an operation that there is not is a mistake of the user, and near ones are named.
 for rank in 0 1; do
 	for step in {0..39}; do
@@ -14,18 +14,18 @@ for rank in 0 1; do
 	done
 done >job.jsonl
 commtrace import jsonl job.jsonl -o run1 >/dev/null
-commtrace report run1 | grep '^cycles'
-commtrace report run1 --step-anchor=job:0:AllReduce:4000000 | grep '^cycles'
-commtrace report run1 --step-anchor='00c0:allreduce:4' | grep '^cycles'
-commtrace report run1 --step-anchor='*:AllReduce' | grep '^cycles'
+commtrace report run1 | grep '^steps'
+commtrace report run1 --step-anchor=job:0:AllReduce:4000000 | grep '^steps'
+commtrace report run1 --step-anchor='00c0:allreduce:4' | grep '^steps'
+commtrace report run1 --step-anchor='*:AllReduce' | grep '^steps'
 # sizes as the report prints them are all that are printed so
-commtrace report run1 --step-anchor='*:AllReduce:1.00MB' | grep '^cycles'
-commtrace report run1 --step-anchor='*:allreduce:4mb' | grep '^cycles'
-commtrace report run1 --format=json | sed -n '/^ "cycles": {/,/"items"/p' | sed 's/\(_pct": [0-9]*\.[0-9]\)[0-9]*/\1/'
+commtrace report run1 --step-anchor='*:AllReduce:1.00MB' | grep '^steps'
+commtrace report run1 --step-anchor='*:allreduce:4mb' | grep '^steps'
+commtrace report run1 --format=json | sed -n '/^ "steps": {/,/"items"/p' | sed 's/\(_pct": [0-9]*\.[0-9]\)[0-9]*/\1/'
 for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:1.01MB' \
 	AllReduce '' : '*:AllReduce:-1' '*:AllReduce:nan' '*:AllReduce:28MiB' '*:AllReduce:' '*:AllReduce:1.5' '*:Frobnicate:4' job:0 :AllReduce; do
 	commtrace report run1 --step-anchor="$wrong"
 	echo "exit $?"
 done
 commtrace import jsonl <(head -2 job.jsonl) -o run2 >/dev/null
-commtrace report run2 | grep '^cycles'
+commtrace report run2 | grep '^steps'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/overlap/per_cycle.h"
+#include "analyzer/overlap/per_step.h"
 #include "analyzer/model/left_out.h"
 #include "analyzer/stream/instance_log.h"
 
@@ -10,14 +10,14 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-/* Of a cycle's communication, what may be unknown. */
+/* Of a step's communication, what may be unknown. */
 #define MOST_UNKNOWN 0.1
 /* A stall and the operation that it waited for tell the same start, turned into time of the run one by one. */
 #define SAME_START_NS 20000u
 /* Operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
 
-/* One rank in one cycle. */
+/* One rank in one step. */
 struct cell {
 	uint64_t comm_ns, waited_ns;	 /* unions of its spans, and of what it waited in them */
 	uint64_t vague_ns;		 /* spans of which it is not known how long it waited */
@@ -32,10 +32,10 @@ struct room {
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
 	struct cell *cells;
-	uint32_t near; /* cycle of the latest look-up */
+	uint32_t near; /* step of the latest look-up */
 };
 
-/* Add what of [begin, end) lies in each cycle to the field at `offset` of its cell. Returns what lies in cycles. */
+/* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what lies in steps. */
 static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
 {
 	return ct_cuts_spread(r->cuts, &r->near, begin, end,
@@ -56,7 +56,7 @@ static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_
 
 /* ---- communication ---- */
 
-/* Of several cycles those are not known in which nothing was timed; one that is all of the run is known but for these seconds. */
+/* Of several steps those are not known in which nothing was timed; one that is all of the run is known but for these seconds. */
 static void leave_out(struct room *r, const struct ct_left_out *left)
 {
 	struct cell *c = r->cells;
@@ -76,11 +76,11 @@ static void add_parts(struct room *r, uint32_t seat)
 
 	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
 		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
-		uint32_t cycle = ct_cuts_at(r->cuts, p->start_ns ? p->start_ns : p->enter_ns);
+		uint32_t step = ct_cuts_at(r->cuts, p->start_ns ? p->start_ns : p->enter_ns);
 
-		if (cycle != CT_NO_CYCLE) {
-			r->cells[cycle].parts++;
-			r->cells[cycle].untimed += !p->start_ns;
+		if (step != CT_NO_STEP) {
+			r->cells[step].parts++;
+			r->cells[step].untimed += !p->start_ns;
 		}
 		if (!p->start_ns) {
 			ct_left_out_untimed(&left, p->enter_ns, 1);
@@ -147,10 +147,10 @@ static uint64_t wait_of(const struct room *r, uint32_t seat, uint64_t start_ns)
 	return wait;
 }
 
-static int is_known(const struct room *r, uint32_t cycle)
+static int is_known(const struct room *r, uint32_t step)
 {
-	const struct ct_cut *cut = &r->cuts->all[cycle];
-	const struct cell *c = &r->cells[cycle];
+	const struct ct_cut *cut = &r->cuts->all[step];
+	const struct cell *c = &r->cells[step];
 
 	/* one that is timed in part: what it lacks may all have been waited for */
 	return ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns) &&
@@ -164,7 +164,7 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 {
 	uint64_t begin = ct_max(s->begin_ns, *reached);
 	uint64_t wait, others, in_wait, in_transfer, all;
-	uint32_t cycle;
+	uint32_t step;
 	int known;
 
 	if (s->end_ns <= begin)
@@ -173,12 +173,12 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 	all = spread(r, begin, s->end_ns, offsetof(struct cell, exposed_ns));
 	if (!all)
 		return;
-	cycle = ct_cuts_at(r->cuts, s->end_ns - 1);
-	if (cycle == CT_NO_CYCLE)
-		cycle = ct_cuts_at(r->cuts, begin);
-	if (cycle != CT_NO_CYCLE)
-		r->cells[cycle].err_ns += s->err_ns;
-	known = cycle == CT_NO_CYCLE || is_known(r, cycle);
+	step = ct_cuts_at(r->cuts, s->end_ns - 1);
+	if (step == CT_NO_STEP)
+		step = ct_cuts_at(r->cuts, begin);
+	if (step != CT_NO_STEP)
+		r->cells[step].err_ns += s->err_ns;
+	known = step == CT_NO_STEP || is_known(r, step);
 	comm->exposed_ns += known ? all : 0;
 	comm->err_ns += known ? s->err_ns : 0;
 	wait = wait_of(r, s->seat, s->start_ns);
@@ -199,7 +199,7 @@ static void add_stalls(struct room *r, uint32_t seat, struct ct_exposed_comm *co
 	const struct ct_exposures *stalls = r->stalls;
 	uint64_t known = 0, unknown = 0;
 
-	/* first what is not known: it decides which cycles are */
+	/* first what is not known: it decides which steps are */
 	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
 		const struct ct_exposure *s = &stalls->all[i];
 
@@ -218,7 +218,7 @@ static void add_stalls(struct room *r, uint32_t seat, struct ct_exposed_comm *co
 /* ---- sums ---- */
 
 static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
-		 struct ct_exposed_cycle *cycles, uint32_t *met)
+		 struct ct_exposed_step *steps, uint32_t *met)
 {
 	for (uint32_t k = 0; k < r->cuts->n; k++) {
 		const struct cell *c = &r->cells[k];
@@ -227,18 +227,17 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 			continue;
 		met[k]++;
 		if ((double)c->vague_ns > MOST_UNKNOWN * (double)c->comm_ns)
-			cycles[k].wait_ns = UINT64_MAX;
-		else if (cycles[k].wait_ns != UINT64_MAX)
-			cycles[k].wait_ns += c->waited_ns;
+			steps[k].wait_ns = UINT64_MAX;
+		else if (steps[k].wait_ns != UINT64_MAX)
+			steps[k].wait_ns += c->waited_ns;
 		if (!told || !is_known(r, k)) {
-			cycles[k].exposed_ns = UINT64_MAX;
+			steps[k].exposed_ns = UINT64_MAX;
 			continue;
 		}
-		if (cycles[k].exposed_ns != UINT64_MAX)
-			cycles[k].exposed_ns = ct_max(cycles[k].exposed_ns, c->exposed_ns);
-		rank->cycles++;
-		rank->cycle_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns -
-				  c->left_out_ns;
+		if (steps[k].exposed_ns != UINT64_MAX)
+			steps[k].exposed_ns = ct_max(steps[k].exposed_ns, c->exposed_ns);
+		rank->steps++;
+		rank->step_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns - c->left_out_ns;
 		rank->comm_ns += c->comm_ns;
 		rank->waited_ns += c->waited_ns;
 		rank->exposed_ns += c->exposed_ns;
@@ -250,13 +249,13 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 	}
 }
 
-static void finish(const struct ct_cuts *cuts, const uint32_t *met, struct ct_exposed_cycle *cycles)
+static void finish(const struct ct_cuts *cuts, const uint32_t *met, struct ct_exposed_step *steps)
 {
 	for (uint32_t k = 0; k < cuts->n; k++) {
 		if (!met[k])
-			cycles[k].exposed_ns = cycles[k].wait_ns = UINT64_MAX;
-		else if (cycles[k].wait_ns != UINT64_MAX)
-			cycles[k].wait_ns /= met[k];
+			steps[k].exposed_ns = steps[k].wait_ns = UINT64_MAX;
+		else if (steps[k].wait_ns != UINT64_MAX)
+			steps[k].wait_ns /= met[k];
 	}
 }
 
@@ -270,16 +269,16 @@ int ct_exposed_sum(const struct ct_tape *tape, const struct ct_exposures *stalls
 
 	r.cells = calloc((size_t)cuts->n + 1, sizeof(*r.cells));
 	sums->ranks = calloc((size_t)tape->n_seats + 1, sizeof(*sums->ranks));
-	sums->cycles = calloc((size_t)cuts->n + 1, sizeof(*sums->cycles));
+	sums->steps = calloc((size_t)cuts->n + 1, sizeof(*sums->steps));
 	sums->comms = calloc((size_t)n_comms + 1, sizeof(*sums->comms));
-	if (met && r.cells && sums->ranks && sums->cycles && sums->comms) {
+	if (met && r.cells && sums->ranks && sums->steps && sums->comms) {
 		for (uint32_t s = 0; s < tape->n_seats; s++) {
 			memset(r.cells, 0, cuts->n * sizeof(*r.cells));
 			add_parts(&r, s);
 			add_stalls(&r, s, sums->comms, n_comms);
-			fold(&r, told[s], &sums->ranks[s], sums->cycles, met);
+			fold(&r, told[s], &sums->ranks[s], sums->steps, met);
 		}
-		finish(cuts, met, sums->cycles);
+		finish(cuts, met, sums->steps);
 		st = CT_OK;
 	}
 	free(met);
@@ -290,7 +289,7 @@ int ct_exposed_sum(const struct ct_tape *tape, const struct ct_exposures *stalls
 void ct_exposed_fini(struct ct_exposed_sums *sums)
 {
 	free(sums->ranks);
-	free(sums->cycles);
+	free(sums->steps);
 	free(sums->comms);
 	*sums = (struct ct_exposed_sums){ 0 };
 }
