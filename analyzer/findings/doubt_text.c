@@ -25,6 +25,21 @@ uint64_t ct_most_exposed(const struct ct_model *model)
 	return most;
 }
 
+uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *seats, uint32_t n)
+{
+	uint64_t most = ct_most_exposed(model), sum = 0;
+
+	if (most == UINT64_MAX)
+		return most;
+	for (uint32_t k = 0; k < n && sum < most; k++) {
+		const struct ct_exposed *own = &model->seats[seats[k]].exposed;
+
+		sum += most + own->err_ns > own->exposed_ns ? most + own->err_ns - own->exposed_ns
+							    : 0;
+	}
+	return sum < most ? sum : most;
+}
+
 /* ---- what is not there ---- */
 
 /* Ranks of which records are missing, sorted. */

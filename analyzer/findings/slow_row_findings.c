@@ -154,13 +154,24 @@ static enum ct_confidence confidence_of(const struct telling *t, const struct ct
 	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
+/* No more than this is gained by mending the row (ns of the run). Where hosts time, nothing was hidden from the replay. Where it guesses
+ * when launches were ready, how much longer others waited than the row's ranks tells what these computed longer. */
+static uint64_t most_of(const struct telling *t, const struct ct_slow_row *row)
+{
+	const struct ct_engine *e = &t->judgement->engine;
+
+	if (e->is_of_hosts)
+		return UINT64_MAX;
+	return ct_engine_guesses(e) ? ct_most_gained(t->model, row->seats, row->n)
+				    : ct_most_exposed(t->model);
+}
+
 static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns, loss, cost_ns;
 	struct ct_arena *memory = t->list->memory;
-	/* where hosts time, nothing was hidden from the replay */
-	uint64_t most = j->engine.is_of_hosts ? UINT64_MAX : ct_most_exposed(t->model);
+	uint64_t most = most_of(t, row);
 	uint64_t all = ct_replay_of_run(j, gain, run);
 	double err = j->rows.gain_err_ns;
 	double steps = row->singles ? row->singles : row->last - row->first + 1;
@@ -189,15 +200,14 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 							 : CT_WHY_LATE_TOGETHER);
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_evidence(t->list, f, "stage", row->which, "", NAN);
-	ct_finding_evidence(t->list, f, "excess_per_step", row->excess_ns, "ns",
-			    row->excess_ns / row->t);
 	ct_finding_evidence(t->list, f, "steps", steps, "count", NAN);
 	if (row->singles)
 		ct_finding_evidence(t->list, f, "single_steps", row->singles, "count", NAN);
 	ct_finding_evidence(t->list, f, "hidden_behind_computing",
 			    most == UINT64_MAX ? NAN : (double)(all - loss), "ns", NAN);
 	ct_finding_evidence(t->list, f, "gain_alone",
-			    (double)ct_replay_of_run(j, row->gain_ns, run), "ns", NAN);
+			    (double)ct_min(ct_replay_of_run(j, row->gain_ns, run), most), "ns",
+			    NAN);
 	name = who(row, f, memory);
 	say_loss(t, row, f);
 	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s slow_steps=%u/%u",

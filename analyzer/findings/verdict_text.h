@@ -40,6 +40,11 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
  * known of all. */
 uint64_t ct_most_exposed(const struct ct_model *model);
 
+/* The most that is gained (ns of the run) if these n seats compute like the others: how much longer than they one of these stood waiting
+ * for communication, since a rank computes, or idles, while it does not wait. Of several it is the sum, for they may be late by turns.
+ * UINT64_MAX: not known. */
+uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *seats, uint32_t n);
+
 /* Of which ranks nothing, or not all, is there: "only 7 of 8 ranks left a trace"; "": all is there. */
 const char *ct_say_what_lacks(const struct ct_model *model, const struct ct_report *report);
 

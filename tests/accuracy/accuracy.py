@@ -207,6 +207,9 @@ ROWS = [
      whatif, TOGETHER),
     # buckets behind one another: only those of the slow rank do not queue up
     ("whatif.buckets", NODE.replace("megatron", "ddp") + " --hosts 2 --gpus-per-host 4 --steps 60 --fault slow-rank:rank=5,pct=10", whatif, TOGETHER),
+    # it is longer before the first bucket only: no pace at which the others, whose buckets queue up, would have been ready
+    ("whatif.buckets_at_first", NODE.replace("megatron", "ddp") + " --hosts 2 --gpus-per-host 4 --steps 60 --step-ms 25"
+     " --fault slow-rank:rank=5,ms=8", whatif, TOGETHER),
     ("whatif.part_of_run", NODE + " --hosts 4 --gpus-per-host 4 --steps 60 --fault slow-rank:rank=5,pct=20,from=20,to=39", whatif, TOGETHER),
     # each alone costs nothing, since the other one is as late
     ("whatif.two_in_two_groups", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --steps 60"

@@ -597,10 +597,13 @@ int ct_engine_is_short(const struct ct_engine *e)
 	return e->is_of_hosts && e->recorded < CT_LEAST_TIME_NS;
 }
 
+int ct_engine_guesses(const struct ct_engine *e)
+{
+	return e->schedule.guessed > CT_MANY_IN_QUEUES * e->schedule.n_launches;
+}
+
 double ct_engine_error(const struct ct_engine *e)
 {
-	int in_queues = e->schedule.guessed > CT_MANY_IN_QUEUES * e->schedule.n_launches;
-
 	return fabs(e->played / e->recorded - 1) +
-	       (in_queues ? CT_ERROR_IN_QUEUES : CT_MODEL_ERROR);
+	       (ct_engine_guesses(e) ? CT_ERROR_IN_QUEUES : CT_MODEL_ERROR);
 }
