@@ -257,7 +257,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->nccl_hash = spec->nccl_hash;
 		comm->nccl_magic = spec->nccl_magic;
 		atomic_store_explicit(&comm->children, 0, memory_order_relaxed);
-		ct_tags_init(&comm->tags);
+		ct_seq_init(&comm->tags);
 		atomic_store_explicit(&comm->pick[0], 0, memory_order_relaxed);
 		atomic_store_explicit(&comm->pick[1], 0, memory_order_relaxed);
 		for (int i = 0; i < 2; i++) {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/tags.h"
+#include "interpose/sequence.h"
 #include "trace/ring.h"
 
 #define CT_COMMS_MAX 1024u
@@ -34,8 +34,8 @@ struct ct_comm {
 	uint64_t nccl_hash;	   /* NCCL: of nccl/key.h, like nccl_magic */
 	uint64_t nccl_magic;
 	_Atomic uint64_t
-		pick[2]; /* gpu/pick.c, of collectives, of messages: block + 1 << 32 | share */
-	struct ct_tags tags;
+		pick[2]; /* gpu/sampling.c, of collectives, of messages: block + 1 << 32 | share */
+	struct ct_seq tags;
 };
 
 /* What is known of a communicator when it is created. */

@@ -79,7 +79,7 @@ typedef _Atomic uintptr_t places[CT_ENTRY_COPIES];
 static places nccl_copies, cuda_copies;
 
 /* The place of the object that `function` lies in, -1: there is none left. Who takes a place keeps the object. */
-static int place_of(places *copies, const void *function)
+static int copy_for(places *copies, const void *function)
 {
 	uintptr_t object = ct_real_object(function);
 
@@ -99,7 +99,7 @@ static int place_of(places *copies, const void *function)
 void *ct_entry_for(struct ct_real *real, void *function)
 {
 	int is_nccl = real >= ct_nccl_reals && real < ct_nccl_reals + CT_NCCL_CALLS;
-	int saved = errno, copy = place_of(is_nccl ? &nccl_copies : &cuda_copies, function);
+	int saved = errno, copy = copy_for(is_nccl ? &nccl_copies : &cuda_copies, function);
 
 	errno = saved;
 	if (copy < 0)

@@ -6,13 +6,13 @@
 #include <link.h>
 #include <stdint.h>
 
-struct ct_extent {
+struct ct_object_extent {
 	uintptr_t begin, end; /* the first byte, and the one after the last */
 };
 
-static inline struct ct_extent ct_extent_of(const struct dl_phdr_info *info)
+static inline struct ct_object_extent ct_extent_of(const struct dl_phdr_info *info)
 {
-	struct ct_extent extent = { UINTPTR_MAX, 0 };
+	struct ct_object_extent extent = { UINTPTR_MAX, 0 };
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
@@ -26,7 +26,7 @@ static inline struct ct_extent ct_extent_of(const struct dl_phdr_info *info)
 	return extent;
 }
 
-static inline int ct_extent_has(struct ct_extent extent, uintptr_t address)
+static inline int ct_extent_has(struct ct_object_extent extent, uintptr_t address)
 {
 	return address >= extent.begin && address < extent.end;
 }

@@ -27,7 +27,7 @@ enum ct_gate_state {
 #define CT_GATE_EPOCH_SHIFT 3
 
 /* What calls a wrapper. A forked child starts recording at CREATE only. */
-enum ct_call_kind { CT_CALL_DATA, CT_CALL_CREATE };
+enum ct_guard_call { CT_CALL_DATA, CT_CALL_CREATE };
 
 /* Reached without the detour through the global offset table. */
 #define CT_NEAR __attribute__((visibility("hidden")))
@@ -66,7 +66,7 @@ _Static_assert(sizeof(struct ct_thread) <= 64, "static TLS is scarce");
 extern __thread struct ct_thread ct_self CT_NEAR __attribute__((tls_model("initial-exec")));
 
 /* The answer when the gate alone does not tell: starts recording, gives the thread its block. Keeps errno. */
-int ct_guard_slow(uint32_t gate, enum ct_call_kind kind);
+int ct_guard_slow(uint32_t gate, enum ct_guard_call kind);
 
 enum ct_guard_answer { CT_GUARD_PASS, CT_GUARD_RECORD, CT_GUARD_ASK };
 
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) int ct_guard_may_be_left(uintptr_t 
 
 /* Then, and if it is not a signal handler on a stack of its own that asks: the call's records end now, the thread is inside
  * of none, 1. The frame is not looked into: its memory is another's. Keeps errno. */
-int ct_guard_end_left(void);
+int ct_guard_end_abandoned(void);
 
 /* The same for what asks from further down than the wrapper; `stack` is within or above the wrapper's frame. */
 static inline void ct_guard_settle(const void *stack)
@@ -112,15 +112,15 @@ static inline void ct_guard_settle(const void *stack)
 
 	if (gate & CT_GATE_ON && ct_self.gate == gate && ct_self.depth &&
 	    ct_guard_may_be_left((uintptr_t)stack))
-		ct_guard_end_left();
+		ct_guard_end_abandoned();
 }
 
 /* What the gate and the thread's block tell by themselves; ASK: ct_guard_slow() has to. */
-static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_call_kind kind)
+static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_guard_call kind)
 {
 	if (__builtin_expect(gate & CT_GATE_ON && ct_self.gate == gate, 1))
 		return !ct_self.depth || (ct_guard_may_be_left(ct_guard_stack()) &&
-					  ct_guard_end_left())
+					  ct_guard_end_abandoned())
 			       ? CT_GUARD_RECORD
 			       : CT_GUARD_PASS;
 	if (gate & CT_GATE_OFF && (kind == CT_CALL_DATA || CT_GATE_STATE(gate) == CT_GATE_OFF))
@@ -136,7 +136,7 @@ static inline int ct_guard_is_ready(uint32_t gate)
 }
 
 /* 1: record this call and call ct_guard_leave() after it. 0: only pass it on. */
-static inline int ct_guard_enter(enum ct_call_kind kind)
+static inline int ct_guard_enter(enum ct_guard_call kind)
 {
 	uint32_t gate = ct_guard_gate();
 	enum ct_guard_answer answer = ct_guard_look(gate, kind);

@@ -127,7 +127,7 @@ static int start(uint32_t epoch)
 }
 
 /* Try to be the one that starts. 1: recording; 0: pass this call on; -1: the gate has changed, look again. */
-static int try_start(uint32_t gate, enum ct_call_kind kind)
+static int try_start(uint32_t gate, enum ct_guard_call kind)
 {
 	uint32_t epoch = atomic_load_explicit(&starts, memory_order_relaxed) + 1;
 	uint32_t to = epoch << CT_GATE_EPOCH_SHIFT | CT_GATE_STARTING;
@@ -161,7 +161,7 @@ static int wait_for_start(void)
 	return -1;
 }
 
-int ct_guard_slow(uint32_t gate, enum ct_call_kind kind)
+int ct_guard_slow(uint32_t gate, enum ct_guard_call kind)
 {
 	int saved = errno;
 	int may = -1;

@@ -22,7 +22,7 @@ struct object {
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct object *o = arg;
-	struct ct_extent extent = ct_extent_of(info);
+	struct ct_object_extent extent = ct_extent_of(info);
 	size_t len = strlen(info->dlpi_name);
 
 	(void)size;

@@ -56,8 +56,8 @@ static int try_open(const char *path, enum ownership ownership, struct stat *st,
 	return -1;
 }
 
-static int take(const char *path, enum ownership ownership, struct ct_process *process,
-		const char **why)
+static int use_dir(const char *path, enum ownership ownership, struct ct_process *process,
+		   const char **why)
 {
 	char whole[PATH_MAX];
 	struct stat st;
@@ -84,7 +84,7 @@ int ct_run_dir_open(const char *dir, const char *tmpdir, struct ct_process *proc
 	int fd;
 
 	if (dir[0]) {
-		fd = take(dir, ANY_OWNER, process, &why);
+		fd = use_dir(dir, ANY_OWNER, process, &why);
 		if (fd >= 0)
 			return fd;
 		ct_notes_add(notes, "COMMTRACE_DIR %.80s cannot be used (%.40s)", dir, why);
@@ -95,7 +95,7 @@ int ct_run_dir_open(const char *dir, const char *tmpdir, struct ct_process *proc
 			continue;
 		snprintf(path, sizeof(path), "%s%scommtrace-%s", bases[i],
 			 bases[i][strlen(bases[i]) - 1] == '/' ? "" : "/", process->job);
-		fd = take(path, OURS_ONLY, process, &why);
+		fd = use_dir(path, OURS_ONLY, process, &why);
 		if (fd >= 0)
 			return fd;
 	}

@@ -15,7 +15,7 @@
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
-#include "interpose/environ/unseen.h"
+#include "interpose/environ/uninterposed.h"
 #include "interpose/errors.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/gpu/cudart.h"
@@ -28,9 +28,9 @@
 #include "interpose/log.h"
 #include "interpose/mpi/comm.h"
 #include "interpose/mpi/mpi.h"
+#include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/poll.h"
 #include "interpose/mpi/requests.h"
-#include "interpose/mpi/several.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/nvtx/open_ranges.h"
 #include "interpose/pending.h"
@@ -108,7 +108,7 @@ static int make_memory(const char *const *dirs)
 		    CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
 	    ct_pending_init() != CT_OK || ct_mpi_comm_init() != CT_OK ||
-	    ct_mpi_requests_init() != CT_OK || ct_mpi_several_init() != CT_OK ||
+	    ct_mpi_requests_init() != CT_OK || ct_mpi_multi_init() != CT_OK ||
 	    init_gpu() != CT_OK ||
 	    ct_profiler_init(strcmp(settings.TIMING, "auto") == 0) != CT_OK) {
 		ct_log("cannot record: %s", err.text);
@@ -151,7 +151,7 @@ static uintptr_t mpi_wrapper(const char *symbol)
 	return real ? (uintptr_t)real->self : 0;
 }
 
-static const struct ct_unseen_wrappers wrappers = {
+static const struct ct_uninterposed_wrappers wrappers = {
 	.nccl = nccl_wrapper,
 	.gloo = ct_gloo_wrapper,
 	.mpi = mpi_wrapper,
@@ -207,7 +207,7 @@ static int set_up(uint32_t nth)
 		return refuse(options.ring_dirs, has_stderr, why);
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
-	ct_unseen_use(&wrappers);
+	ct_uninterposed_use(&wrappers);
 	ct_counters_reset();
 	ct_ranges_reset();
 	ct_stacks_reset(&(struct ct_stacks_options){

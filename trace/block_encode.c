@@ -20,7 +20,7 @@ enum { N_COLUMNS = CT_COL_RARES + 1 };
 
 struct ct_encoder {
 	ZSTD_CCtx *zstd;
-	struct ct_model model;
+	struct ct_block_model model;
 	struct column columns[N_COLUMNS];
 	uint64_t bits; /* not yet written low bits of class bytes */
 	int n_bits;
@@ -50,7 +50,7 @@ void ct_encoder_free(struct ct_encoder *e)
 		return;
 	for (int i = 0; i < N_COLUMNS; i++)
 		free(e->columns[i].start);
-	ct_model_fini(&e->model);
+	ct_block_model_fini(&e->model);
 	free(e->raw);
 	free(e->out);
 	ZSTD_freeCCtx(e->zstd);
@@ -198,7 +198,7 @@ static void put_op_tuple(struct ct_encoder *e, const struct ct_op_tuple *t)
 
 static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 {
-	struct ct_model *m = &e->model;
+	struct ct_block_model *m = &e->model;
 	uint64_t q = b->quantum_ns;
 	struct ct_extent_cursor cursor = { 0 };
 	uint32_t last_exception = 0;
@@ -217,14 +217,14 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 		int64_t duration;
 
 		ct_op_tuple(op, &tuple);
-		t = ct_model_find_op(m, &tuple);
+		t = ct_block_model_find_op(m, &tuple);
 		if (m->n_ops != known)
 			put_op_tuple(e, &tuple);
 		put(e, CT_COL_OP_TUPLE, t);
 		if (ct_op_class(op->op) == CT_CLASS_P2P)
 			put(e, CT_COL_OP_COUNT, op->count);
 
-		seq = ct_model_seq(m, t);
+		seq = ct_block_model_seq(m, t);
 		if (op->seq != *seq) {
 			put(e, CT_COL_OP_SEQ, i - last_exception);
 			put_signed(e, CT_COL_OP_SEQ, ct_wrap_sub(op->seq, *seq));
@@ -232,20 +232,20 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 		}
 		*seq = op->seq + 1;
 
-		last = ct_model_thread(m, tid);
+		last = ct_block_model_thread(m, tid);
 		gap = ct_wrap_sub(enter, *last);
 		*last = enter;
 		duration = op->return_ns ? ct_wrap_sub(op->return_ns / q, enter) : 0;
 		put_class(e, CT_COL_OP_ENTER, ct_wrap_sub((uint64_t)gap, (uint64_t)m->ops[t].gap));
 		put_class(e, CT_COL_OP_DURATION,
 			  ct_wrap_sub((uint64_t)duration, (uint64_t)m->ops[t].duration));
-		ct_model_learn_op(m, t, gap, duration);
+		ct_block_model_learn_op(m, t, gap, duration);
 
 		if (op->launch) {
 			put(e, CT_COL_OP_LAUNCH,
 			    ct_zigzag((int64_t)op->launch - (int64_t)last_launch) + 1);
 			last_launch = op->launch;
-			ct_model_note_launch(m, op->launch, i);
+			ct_block_model_note_launch(m, op->launch, i);
 		} else {
 			put(e, CT_COL_OP_LAUNCH, 0);
 		}
@@ -266,7 +266,7 @@ static void put_launch_tuple(struct ct_encoder *e, const struct ct_launch_tuple 
 
 static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 {
-	struct ct_model *m = &e->model;
+	struct ct_block_model *m = &e->model;
 	uint64_t q = b->quantum_ns;
 	uint32_t last_id = 0;
 	uint32_t start_err = 0;
@@ -283,7 +283,7 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 		uint32_t t;
 
 		ct_launch_tuple(l, &tuple);
-		t = ct_model_find_launch(m, &tuple);
+		t = ct_block_model_find_launch(m, &tuple);
 		s = &m->launches[t];
 		if (m->n_launches != known)
 			put_launch_tuple(e, &tuple);
@@ -292,7 +292,7 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 		last_id = l->id;
 
 		/* an op starts when it is enqueued or when its stream is free, whichever is later */
-		first = ct_model_first_op(m, l->id);
+		first = ct_block_model_first_op(m, l->id);
 		start = m->stream_end[s->stream];
 		if (first >= 0 && b->ops[first].enter_ns / q > start)
 			start = b->ops[first].enter_ns / q;
@@ -429,7 +429,7 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 	if (ct_block_records(b) > CT_BLOCK_MAX_RECORDS || b->n_extents > CT_BLOCK_MAX_RECORDS ||
 	    !b->quantum_ns)
 		return CT_RANGE;
-	st = ct_model_reset(&e->model, b->n_ops + b->n_launches);
+	st = ct_block_model_reset(&e->model, b->n_ops + b->n_launches);
 	if (st == CT_OK)
 		st = open_columns(e, b);
 	if (st != CT_OK)

@@ -100,7 +100,7 @@ static int grow(void *array, uint32_t cap, size_t size)
 	return *p != NULL;
 }
 
-int ct_model_reset(struct ct_model *m, uint32_t records)
+int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 {
 	struct ct_map *maps[] = { &m->op_by_tuple,   &m->launch_by_tuple, &m->seq_by_comm,
 				  &m->thread_by_tid, &m->stream_by_id,	  &m->enter_by_launch };
@@ -123,7 +123,7 @@ int ct_model_reset(struct ct_model *m, uint32_t records)
 	return CT_OK;
 }
 
-void ct_model_fini(struct ct_model *m)
+void ct_block_model_fini(struct ct_block_model *m)
 {
 	free(m->ops);
 	free(m->launches);
@@ -172,7 +172,7 @@ void ct_launch_tuple(const struct ct_launch *l, struct ct_launch_tuple *t)
 	};
 }
 
-void ct_model_add_op(struct ct_model *m, const struct ct_op_tuple *tuple)
+void ct_block_model_add_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
 {
 	struct ct_op_state *s = &m->ops[m->n_ops++];
 	uint32_t before = m->n_seqs;
@@ -189,7 +189,7 @@ void ct_model_add_op(struct ct_model *m, const struct ct_op_tuple *tuple)
 		m->next_seq[before] = 0;
 }
 
-void ct_model_add_launch(struct ct_model *m, const struct ct_launch_tuple *tuple)
+void ct_block_model_add_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
 {
 	struct ct_launch_state *s = &m->launches[m->n_launches++];
 	uint32_t before = m->n_streams;
@@ -201,7 +201,7 @@ void ct_model_add_launch(struct ct_model *m, const struct ct_launch_tuple *tuple
 		m->stream_end[before] = 0;
 }
 
-uint32_t ct_model_find_op(struct ct_model *m, const struct ct_op_tuple *tuple)
+uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
 {
 	struct ct_map *map = &m->op_by_tuple;
 	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
@@ -211,11 +211,11 @@ uint32_t ct_model_find_op(struct ct_model *m, const struct ct_op_tuple *tuple)
 			return map->values[i];
 	map->keys[i] = map_key(map, 0);
 	map->values[i] = m->n_ops;
-	ct_model_add_op(m, tuple);
+	ct_block_model_add_op(m, tuple);
 	return map->values[i];
 }
 
-uint32_t ct_model_find_launch(struct ct_model *m, const struct ct_launch_tuple *tuple)
+uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
 {
 	struct ct_map *map = &m->launch_by_tuple;
 	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
@@ -225,11 +225,11 @@ uint32_t ct_model_find_launch(struct ct_model *m, const struct ct_launch_tuple *
 			return map->values[i];
 	map->keys[i] = map_key(map, 0);
 	map->values[i] = m->n_launches;
-	ct_model_add_launch(m, tuple);
+	ct_block_model_add_launch(m, tuple);
 	return map->values[i];
 }
 
-uint64_t *ct_model_thread(struct ct_model *m, uint32_t tid)
+uint64_t *ct_block_model_thread(struct ct_block_model *m, uint32_t tid)
 {
 	uint32_t before = m->n_threads;
 	uint32_t i = map_number(&m->thread_by_tid, tid, &m->n_threads);
@@ -239,12 +239,13 @@ uint64_t *ct_model_thread(struct ct_model *m, uint32_t tid)
 	return &m->thread_last[i];
 }
 
-uint64_t *ct_model_seq(struct ct_model *m, uint32_t op_tuple)
+uint64_t *ct_block_model_seq(struct ct_block_model *m, uint32_t op_tuple)
 {
 	return &m->next_seq[m->ops[op_tuple].sequence];
 }
 
-void ct_model_learn_op(struct ct_model *m, uint32_t op_tuple, int64_t gap, int64_t duration)
+void ct_block_model_learn_op(struct ct_block_model *m, uint32_t op_tuple, int64_t gap,
+			     int64_t duration)
 {
 	struct ct_op_state *s = &m->ops[op_tuple];
 
@@ -259,7 +260,7 @@ void ct_model_learn_op(struct ct_model *m, uint32_t op_tuple, int64_t gap, int64
 			      : duration;
 }
 
-void ct_model_note_launch(struct ct_model *m, uint32_t launch, uint32_t index)
+void ct_block_model_note_launch(struct ct_block_model *m, uint32_t launch, uint32_t index)
 {
 	uint32_t i = map_slot(&m->enter_by_launch, launch);
 
@@ -269,7 +270,7 @@ void ct_model_note_launch(struct ct_model *m, uint32_t launch, uint32_t index)
 	m->enter_by_launch.values[i] = index;
 }
 
-int64_t ct_model_first_op(const struct ct_model *m, uint32_t launch)
+int64_t ct_block_model_first_op(const struct ct_block_model *m, uint32_t launch)
 {
 	uint32_t i = map_slot(&m->enter_by_launch, launch);
 

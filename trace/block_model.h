@@ -53,7 +53,7 @@ struct ct_map {
 	uint64_t filling;    /* 1 .. 2^31 - 1 */
 };
 
-struct ct_model {
+struct ct_block_model {
 	struct ct_op_state {
 		struct ct_op_tuple tuple;
 		int64_t gap;	   /* predicted time since the thread's last op, quanta */
@@ -79,35 +79,37 @@ struct ct_model {
 };
 
 /* Empty the model and make room for a block of `records`. 0 or CT_NOMEM. */
-int ct_model_reset(struct ct_model *model, uint32_t records);
-void ct_model_fini(struct ct_model *model);
+int ct_block_model_reset(struct ct_block_model *model, uint32_t records);
+void ct_block_model_fini(struct ct_block_model *model);
 
 /* The tuple of an op or launch. */
 void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *tuple);
 void ct_launch_tuple(const struct ct_launch *launch, struct ct_launch_tuple *tuple);
 
 /* Index of the tuple, added (at the end) if it is new. Encoder. */
-uint32_t ct_model_find_op(struct ct_model *model, const struct ct_op_tuple *tuple);
-uint32_t ct_model_find_launch(struct ct_model *model, const struct ct_launch_tuple *tuple);
+uint32_t ct_block_model_find_op(struct ct_block_model *model, const struct ct_op_tuple *tuple);
+uint32_t ct_block_model_find_launch(struct ct_block_model *model,
+				    const struct ct_launch_tuple *tuple);
 
 /* Add a tuple at the end. Decoder; the caller keeps the number below `cap`. */
-void ct_model_add_op(struct ct_model *model, const struct ct_op_tuple *tuple);
-void ct_model_add_launch(struct ct_model *model, const struct ct_launch_tuple *tuple);
+void ct_block_model_add_op(struct ct_block_model *model, const struct ct_op_tuple *tuple);
+void ct_block_model_add_launch(struct ct_block_model *model, const struct ct_launch_tuple *tuple);
 
 /* Where the thread's last op entered. */
-uint64_t *ct_model_thread(struct ct_model *model, uint32_t tid);
+uint64_t *ct_block_model_thread(struct ct_block_model *model, uint32_t tid);
 
 /* Sequence number that the next op of this tuple should have. */
-uint64_t *ct_model_seq(struct ct_model *model, uint32_t op_tuple);
+uint64_t *ct_block_model_seq(struct ct_block_model *model, uint32_t op_tuple);
 
 /* Learn from an op whose gap and duration (quanta) are known. */
-void ct_model_learn_op(struct ct_model *model, uint32_t op_tuple, int64_t gap, int64_t duration);
+void ct_block_model_learn_op(struct ct_block_model *model, uint32_t op_tuple, int64_t gap,
+			     int64_t duration);
 
 /* Remember the first op of each launch: `index` is the op's place in the block. */
-void ct_model_note_launch(struct ct_model *model, uint32_t launch, uint32_t index);
+void ct_block_model_note_launch(struct ct_block_model *model, uint32_t launch, uint32_t index);
 
 /* Place in the block of the launch's first op, or -1. */
-int64_t ct_model_first_op(const struct ct_model *model, uint32_t launch);
+int64_t ct_block_model_first_op(const struct ct_block_model *model, uint32_t launch);
 
 static inline int64_t ct_wrap_sub(uint64_t a, uint64_t b)
 {

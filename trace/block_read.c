@@ -19,7 +19,7 @@ enum { N_COLUMNS = CT_COL_RARES + 1 };
 
 struct ct_decoder {
 	ZSTD_DCtx *zstd;
-	struct ct_model model;
+	struct ct_block_model model;
 	uint8_t *raw;
 	size_t raw_cap;
 	struct cursor columns[N_COLUMNS];
@@ -45,7 +45,7 @@ void ct_decoder_free(struct ct_decoder *d)
 {
 	if (!d)
 		return;
-	ct_model_fini(&d->model);
+	ct_block_model_fini(&d->model);
 	free(d->raw);
 	ZSTD_freeDCtx(d->zstd);
 	free(d);
@@ -205,7 +205,7 @@ static uint64_t to_ns(uint64_t quanta, uint64_t quantum)
 
 static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
 {
-	struct ct_model *m = &d->model;
+	struct ct_block_model *m = &d->model;
 	struct cursor *exceptions = &d->columns[CT_COL_OP_SEQ];
 	struct ct_extent_cursor cursor = { 0 };
 	uint64_t next_exception = exceptions->p < exceptions->end ? get_varint(exceptions)
@@ -228,7 +228,7 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 			struct ct_op_tuple fresh = { 0 };
 
 			get_op_tuple(d, &fresh);
-			ct_model_add_op(m, &fresh);
+			ct_block_model_add_op(m, &fresh);
 		}
 		tuple = &m->ops[t].tuple;
 		op.op = tuple->op;
@@ -244,7 +244,7 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 		op.count = ct_op_class(op.op) == CT_CLASS_P2P ? get(d, CT_COL_OP_COUNT)
 							      : tuple->count;
 
-		seq = ct_model_seq(m, (uint32_t)t);
+		seq = ct_block_model_seq(m, (uint32_t)t);
 		op.seq = *seq;
 		if (i == next_exception) {
 			op.seq = ct_wrap_add(op.seq, ct_unzigzag(get_varint(exceptions)));
@@ -253,12 +253,12 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 		}
 		*seq = op.seq + 1;
 
-		last = ct_model_thread(m, op.tid);
+		last = ct_block_model_thread(m, op.tid);
 		gap = (int64_t)ct_wrap_add((uint64_t)m->ops[t].gap, get_class(d, CT_COL_OP_ENTER));
 		duration = (int64_t)ct_wrap_add((uint64_t)m->ops[t].duration,
 						get_class(d, CT_COL_OP_DURATION));
 		*last = ct_wrap_add(*last, gap);
-		ct_model_learn_op(m, (uint32_t)t, gap, duration);
+		ct_block_model_learn_op(m, (uint32_t)t, gap, duration);
 		op.enter_ns = to_ns(*last, h->quantum_ns);
 		if (!(op.flags & CT_OP_UNRETURNED))
 			op.return_ns = to_ns(ct_wrap_add(*last, duration), h->quantum_ns);
@@ -267,7 +267,7 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 		if (launch) {
 			last_launch = (uint32_t)ct_wrap_add(last_launch, ct_unzigzag(launch - 1));
 			op.launch = last_launch;
-			ct_model_note_launch(m, op.launch, i);
+			ct_block_model_note_launch(m, op.launch, i);
 		}
 		if (ct_block_add_op(b, &op) != CT_OK)
 			return CT_NOMEM;
@@ -293,7 +293,7 @@ static void get_launch_tuple(struct ct_decoder *d, struct ct_launch_tuple *t)
 
 static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
 {
-	struct ct_model *m = &d->model;
+	struct ct_block_model *m = &d->model;
 	uint64_t q = h->quantum_ns;
 	uint32_t id = 0;
 	uint32_t start_err = 0;
@@ -312,7 +312,7 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 			struct ct_launch_tuple fresh = { 0 };
 
 			get_launch_tuple(d, &fresh);
-			ct_model_add_launch(m, &fresh);
+			ct_block_model_add_launch(m, &fresh);
 		}
 		s = &m->launches[t];
 		id = (uint32_t)ct_wrap_add((uint64_t)id + 1, get_signed(d, CT_COL_LAUNCH_ID));
@@ -325,7 +325,7 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 		l.start_source = s->tuple.start_source;
 		l.end_source = s->tuple.end_source;
 
-		first = ct_model_first_op(m, l.id);
+		first = ct_block_model_first_op(m, l.id);
 		start = m->stream_end[s->stream];
 		if (first >= 0 && b->ops[first].enter_ns / q > start)
 			start = b->ops[first].enter_ns / q;
@@ -381,7 +381,7 @@ int ct_block_decode_raw(struct ct_decoder *d, const struct ct_block_header *h, c
 	st = split_columns(d, raw, raw_bytes, err);
 	if (st != CT_OK)
 		return st;
-	st = ct_model_reset(&d->model, h->n_ops + h->n_launches);
+	st = ct_block_model_reset(&d->model, h->n_ops + h->n_launches);
 	if (st == CT_OK)
 		st = get_extents(d, h->n_extents, b);
 	if (st == CT_OK)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/leftover.h"
 #include "trace/reader.h"
+#include "trace/ring_snapshot.h"
 #include "trace/run_files.h"
 #include "trace/segment.h"
 
@@ -42,7 +42,7 @@ struct ct_process_reader {
 	size_t n_paths, cap_paths;
 	size_t at; /* next one to open */
 	struct ct_segment_reader *segment;
-	struct ct_leftover *left; /* NULL: no ring */
+	struct ct_ring_snapshot *left; /* NULL: no ring */
 	struct ct_decoding *decoding;
 	struct ct_decoding *own; /* the same, unless the caller lent it */
 	struct ct_gaps gaps;
@@ -75,7 +75,7 @@ static const char *reason(const char *text, const char *path)
 	return strncmp(text, path, n) == 0 && text[n] == ':' ? text + n + 2 : text;
 }
 
-/* The ring comes first: see leftover.h. Between the opening of the run and now it may have been moved into the
+/* The ring comes first: see ring_snapshot.h. Between the opening of the run and now it may have been moved into the
  * run directory, or removed because everything in it is in segments. */
 static int take_ring(struct ct_process_reader *r, const struct ct_process_files *p)
 {
@@ -85,12 +85,12 @@ static int take_ring(struct ct_process_reader *r, const struct ct_process_files 
 	int st = CT_NOTFOUND;
 
 	if (p->ring_path)
-		st = ct_leftover_take(p->ring_path, &p->id, &r->left, &err);
+		st = ct_ring_snapshot_take(p->ring_path, &p->id, &r->left, &err);
 	if (st == CT_NOTFOUND && p->dir) {
 		ct_segment_stem(name, &p->id);
 		if (asprintf(&archived, "%s/%s.ring.zst", p->dir, name) < 0)
 			return CT_NOMEM;
-		st = ct_leftover_take(archived, &p->id, &r->left, &err);
+		st = ct_ring_snapshot_take(archived, &p->id, &r->left, &err);
 		free(archived);
 	}
 	if (st == CT_NOMEM)
@@ -100,7 +100,7 @@ static int take_ring(struct ct_process_reader *r, const struct ct_process_files 
 		r->gaps.ring_unread = 1;
 	}
 	for (uint32_t i = 0; r->left && i < CT_LOSS_MAX; i++) {
-		ct_word *lost = (ct_word *)(uintptr_t)&ct_leftover_header(r->left)->losses[i];
+		ct_word *lost = (ct_word *)(uintptr_t)&ct_ring_snapshot_header(r->left)->losses[i];
 
 		r->gaps.losses[i] = atomic_load_explicit(lost, memory_order_relaxed);
 	}
@@ -188,7 +188,7 @@ void ct_process_close(struct ct_process_reader *r)
 		free(r->paths[i]);
 	free(r->paths);
 	ct_segment_close_read(r->segment);
-	ct_leftover_free(r->left);
+	ct_ring_snapshot_free(r->left);
 	ct_decoding_free(r->own);
 	free(r);
 }
@@ -257,7 +257,7 @@ static int take_block(struct ct_process_reader *r, const struct ct_block *block)
 	r->expected = (uint64_t)block->number + 1;
 	take_losses(r, block);
 	for (uint32_t i = 0; r->left && i < block->n_extents; i++)
-		ct_leftover_strike(r->left, &block->extents[i]);
+		ct_ring_snapshot_strike(r->left, &block->extents[i]);
 	return 1;
 }
 
@@ -317,7 +317,7 @@ static void finish(struct ct_process_reader *r)
 	r->done = 1;
 	if (r->left)
 		blocks = atomic_load_explicit(
-			(ct_word *)(uintptr_t)&ct_leftover_header(r->left)->blocks,
+			(ct_word *)(uintptr_t)&ct_ring_snapshot_header(r->left)->blocks,
 			memory_order_relaxed);
 	if (!r->gaps.losses[CT_LOSS_MAX_BYTES])
 		r->gaps.missing_blocks += r->first;
@@ -357,7 +357,7 @@ int ct_process_next(struct ct_process_reader *r, const struct ct_block **block, 
 		return 0;
 	st = next_of_segments(r, err);
 	if (st == 0 && r->left) {
-		st = ct_leftover_next(r->left, &r->decoding->block);
+		st = ct_ring_snapshot_next(r->left, &r->decoding->block);
 		if (st < 0)
 			return ct_fail(err, st, "out of memory");
 		if (st && r->skim_before == CT_SKIM_ALL)

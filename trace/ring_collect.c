@@ -136,7 +136,7 @@ static int is_same_file(const struct statx *a, const struct statx *b)
 
 /* Take the lock that says: this ring is being dealt with. Fails while its owner or another collector has it, or
  * when the file has gone from its path in the meantime. */
-static int take(struct ring_file *f)
+static int lock_ring(struct ring_file *f)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct statx sx;
@@ -170,7 +170,7 @@ static void collect_unmade(struct pass *p, struct ring_file *f)
 	if (f->pidns == ct_pidns_self() ? ct_pid_start_ticks((pid_t)f->pid) != 0
 					: age_ns(f) < DAY_NS)
 		return;
-	if (take(f) && (f->h.magic == 0 || load(&f->h.state) == 0))
+	if (lock_ring(f) && (f->h.magic == 0 || load(&f->h.state) == 0))
 		drop_file(p, f, &p->out->removed);
 }
 
@@ -306,7 +306,7 @@ static void collect_dead(struct pass *p, struct ring_file *f)
 	char text[96];
 	int dirfd;
 
-	if (!take(f))
+	if (!lock_ring(f))
 		return;
 	if (ended_in_order(f) && is_drained(f)) {
 		drop_file(p, f, &p->out->removed);

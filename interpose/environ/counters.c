@@ -88,7 +88,7 @@ void ct_counters_begin(const struct ct_process *process, uint64_t every_ns)
 		atomic_store_explicit(&c->turn, NOBODY, memory_order_relaxed);
 }
 
-static void take(struct counters *c)
+static void take_sample(struct counters *c)
 {
 	uint32_t number = c->latest.head.number + 1;
 
@@ -125,7 +125,7 @@ void ct_counters_serve(uint64_t now)
 
 	switch (turn(c)) {
 	case READY:
-		take(c);
+		take_sample(c);
 		break;
 	case ASKED:
 		look_for_the_stuck(c, now);
@@ -148,7 +148,7 @@ static void wait_for_it(struct counters *c, uint64_t until)
 		now = ct_now_ns();
 	}
 	if (turn(c) == READY)
-		take(c);
+		take_sample(c);
 }
 
 /* Who is stuck already is not waited for. */

@@ -9,7 +9,7 @@
 #include "interpose/environ/objects.h"
 #include "interpose/environ/system.h"
 #include "interpose/environ/topology.h"
-#include "interpose/environ/unseen.h"
+#include "interpose/environ/uninterposed.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "trace/invisible.h"
@@ -189,7 +189,7 @@ static void *look_around(void *arg)
 	return NULL;
 }
 
-static void begin(struct look *l, uint64_t now, uint64_t stamp)
+static void start_look(struct look *l, uint64_t now, uint64_t stamp)
 {
 	l->stamp = stamp;
 	l->gpus_used = atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
@@ -213,7 +213,7 @@ static void look_from_here(struct look *l, uint64_t stamp, uint64_t until)
 
 static int has_news(const struct look *l, uint64_t stamp)
 {
-	return stamp != l->stamp || l->told.unbound || (ct_unseen_gloo() && !l->told.unheard);
+	return stamp != l->stamp || l->told.unbound || (ct_uninterposed_gloo() && !l->told.unheard);
 }
 
 void ct_environ_alone(void)
@@ -255,7 +255,7 @@ void ct_environ_serve(uint64_t now)
 		if (atomic_load_explicit(&l->alone, memory_order_relaxed))
 			look_from_here(l, stamp, now + SECOND_NS);
 		else
-			begin(l, now, stamp);
+			start_look(l, now, stamp);
 	}
 }
 

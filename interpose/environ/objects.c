@@ -11,7 +11,7 @@
 
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/chain.h"
-#include "interpose/environ/unseen.h"
+#include "interpose/environ/uninterposed.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "trace/append.h"
@@ -135,7 +135,7 @@ static int look_at(void *arg, struct ct_elf_object *object)
 	if (object->is_program && !object->path[0])
 		name_program(object);
 	/* what is not bound yet is looked at again */
-	if (ct_unseen_look(object, walk->unseen, &told->scanned_mb)) {
+	if (ct_uninterposed_look(object, walk->unseen, &told->scanned_mb)) {
 		*seen = id;
 		told->n++;
 	} else {
@@ -148,11 +148,11 @@ static int look_at(void *arg, struct ct_elf_object *object)
 static int tell_unheard(void *arg, struct ct_elf_object *object)
 {
 	ct_chain_segments(object);
-	if (!ct_elf_covers(object, ct_unseen_gloo()))
+	if (!ct_elf_covers(object, ct_uninterposed_gloo()))
 		return 0;
 	if (object->is_program && !object->path[0])
 		name_program(object);
-	ct_unseen_add(arg, ct_invisible_rows[CT_INVISIBLE_GLOO_UNHEARD].id, object->path);
+	ct_uninterposed_add(arg, ct_invisible_rows[CT_INVISIBLE_GLOO_UNHEARD].id, object->path);
 	return 1;
 }
 
@@ -178,8 +178,8 @@ static void judge_mapping(const char *line, struct ct_facts *unseen)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(file, names[i], strlen(names[i])) == 0 &&
 		    !ct_chain_each(is_known, &begin))
-			ct_unseen_add(unseen, ct_invisible_rows[CT_INVISIBLE_OTHER_NAMESPACE].id,
-				      path);
+			ct_uninterposed_add(
+				unseen, ct_invisible_rows[CT_INVISIBLE_OTHER_NAMESPACE].id, path);
 }
 
 static void look_at_mappings(struct ct_facts *unseen)
@@ -215,7 +215,7 @@ int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct
 
 	told->unbound = 0;
 	stopped = ct_chain_each(look_at, &walk);
-	if (!told->unheard && ct_unseen_gloo())
+	if (!told->unheard && ct_uninterposed_gloo())
 		told->unheard = ct_chain_each(tell_unheard, unseen);
 	look_at_mappings(unseen);
 	return !stopped;

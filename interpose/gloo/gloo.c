@@ -126,8 +126,8 @@ static EACH_ROW void describe(const struct collective *c, const void *options, s
 			      struct ct_op *op)
 {
 	uint64_t esize = c->esize_at < 0 ? 0 : ct_gloo_u64(options, (size_t)c->esize_at);
-	uint64_t seq = ct_tags_next(&comm->tags, &comm->entry->next_seq,
-				    (uint32_t)ct_gloo_i32(options, (size_t)c->tag_at));
+	uint64_t seq = ct_seq_next(&comm->tags, &comm->entry->next_seq,
+				   (uint32_t)ct_gloo_i32(options, (size_t)c->tag_at));
 	uint8_t dtype = esize ? ct_dtype_of_width(esize) : 0;
 	uint64_t count = esize ? count_of(c, options, comm, esize) : 0;
 	uint32_t site = 0;

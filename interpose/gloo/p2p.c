@@ -95,7 +95,7 @@ static void count(const struct counted *c)
 }
 
 /* Publish the op and its pending launch. 0: not to be recorded. */
-static int begin(struct transfer_frame *f, const struct transfer *t)
+static int begin_transfer(struct transfer_frame *f, const struct transfer *t)
 {
 	const void *transport = ct_gloo_ptr(t->buffer, GLOO_BUFFER_CONTEXT);
 	struct ct_comm *comm = transport ? ct_gloo_transport_comm(transport) : NULL;
@@ -147,7 +147,7 @@ static CT_UNWIND_WHOLE void transfer(const struct transfer *t, transfer_fn real)
 	struct transfer_frame f;
 
 	CT_UNWIND_HERE();
-	if (begin(&f, t)) {
+	if (begin_transfer(&f, t)) {
 		real((void *)(uintptr_t)t->buffer, t->peer, t->slot, t->offset, t->bytes);
 		ct_op_end(&f.op, ct_now_ns(), 0);
 	} else {
@@ -174,7 +174,7 @@ static CT_UNWIND_WHOLE void transfer_any(const struct transfer *t, void *ranks,
 	struct transfer_frame f;
 
 	CT_UNWIND_HERE();
-	if (begin(&f, t)) {
+	if (begin_transfer(&f, t)) {
 		real((void *)(uintptr_t)t->buffer, ranks, t->slot, t->offset, t->bytes);
 		ct_op_end(&f.op, ct_now_ns(), 0);
 	} else {

@@ -39,13 +39,13 @@ void ct_gloo_submit_init(void)
 	atomic_store_explicit(&ct_gloo_carried, 0, memory_order_relaxed);
 }
 
-static uint64_t place_of(uintptr_t key)
+static uint64_t slot_of(uintptr_t key)
 {
 	return (uint64_t)key * 0x9e3779b97f4a7c15ull >> 40;
 }
 
 /* Make the entry one's own if it holds `held`. */
-static int take(_Atomic uintptr_t *key, uintptr_t held)
+static int claim_entry(_Atomic uintptr_t *key, uintptr_t held)
 {
 	return atomic_load_explicit(key, memory_order_relaxed) == held &&
 	       atomic_compare_exchange_strong_explicit(key, &held, BUSY, memory_order_acquire,
@@ -61,13 +61,13 @@ static uint32_t own_tid(void)
 static void put(uintptr_t work, const void *caller)
 {
 	const struct ct_submitted what = { ct_now_ns(), own_tid(), ct_site_of(caller) };
-	uint64_t at = place_of(work);
+	uint64_t at = slot_of(work);
 
 	for (int again = 1; again >= 0; again--) {
 		for (uint32_t i = 0; i < PROBES; i++) {
 			struct queued *q = &queue[(at + i) % QUEUED];
 
-			if (!take(&q->work, again ? work : 0))
+			if (!claim_entry(&q->work, again ? work : 0))
 				continue;
 			q->what = what;
 			/* release: pairs with the acquire of who takes it */
@@ -80,12 +80,12 @@ static void put(uintptr_t work, const void *caller)
 
 static int get(uintptr_t work, struct ct_submitted *what)
 {
-	uint64_t at = place_of(work);
+	uint64_t at = slot_of(work);
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct queued *q = &queue[(at + i) % QUEUED];
 
-		if (!take(&q->work, work))
+		if (!claim_entry(&q->work, work))
 			continue;
 		*what = q->what;
 		atomic_store_explicit(&q->work, 0, memory_order_release);
@@ -101,7 +101,7 @@ static uintptr_t own_key(void)
 
 static struct carried *find_own(void)
 {
-	uint64_t at = place_of(own_key());
+	uint64_t at = slot_of(own_key());
 
 	for (uint32_t i = 0; i < CARRIED; i++) {
 		struct carried *c = &carry[(at + i) % CARRIED];
@@ -113,9 +113,9 @@ static struct carried *find_own(void)
 }
 
 /* This thread carries out `work` from now on. NULL: nothing is known of that, or there is no room. */
-static struct carried *begin(uintptr_t work)
+static struct carried *begin_carrying(uintptr_t work)
 {
-	uint64_t at = place_of(own_key());
+	uint64_t at = slot_of(own_key());
 	struct ct_submitted what;
 
 	if (!get(work, &what))
@@ -123,7 +123,7 @@ static struct carried *begin(uintptr_t work)
 	for (uint32_t i = 0; i < CARRIED; i++) {
 		struct carried *c = &carry[(at + i) % CARRIED];
 
-		if (!take(&c->thread, 0))
+		if (!claim_entry(&c->thread, 0))
 			continue;
 		c->what = what;
 		atomic_store_explicit(&c->thread, own_key(), memory_order_release);
@@ -211,7 +211,7 @@ typedef void (*execute_fn)(void *const *work);
 		if (!next)                                                                         \
 			return;                                                                    \
 		if (ct_guard_is_on() && *work)                                                     \
-			mine = begin((uintptr_t)*work);                                            \
+			mine = begin_carrying((uintptr_t)*work);                                   \
 		next(work);                                                                        \
 		end(mine);                                                                         \
 		if (!atomic_load_explicit(&ct_gloo_heard, memory_order_relaxed) &&                 \

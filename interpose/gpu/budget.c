@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
 
 #define LOOK_NS 1000000000u
 /* Timing is never held to be worth less than this part of the budget: where all else exceeds it, that does not change by

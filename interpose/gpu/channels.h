@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channels.h — what NCCL is asked to tell of kernels (told.h), and when it must not be.
+/* channels.h — what NCCL is asked to tell of kernels (profiled.h), and when it must not be.
  *
  * What a profiler asks for is a word in NCCL's own memory, one for each copy of NCCL, which it reads in the call of each op.
  * While the word asks for kernels, channel by channel, NCCL puts a host node into every plan that it captures: each launch of

@@ -323,7 +323,7 @@ static void note_sequence(const struct ct_gpu_span *span)
 }
 
 /* Into its stream's list: among launches of other threads, by when they were called. */
-static void take(struct ct_gpu_collect *c, struct ct_gpu_span *span)
+static void queue_span(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 {
 	struct ct_gpu_stream *s = span->stream;
 	struct ct_gpu_context *context = span->events.context;
@@ -363,7 +363,7 @@ int ct_gpu_collect_block(struct ct_gpu_collect *c, struct ct_gpu_block *block)
 		if (CT_GPU_LAP(state) != (block->lap & CT_GPU_LAP(UINT32_MAX)))
 			return 0;
 		if (CT_GPU_STATE(state) != CT_GPU_PASSED)
-			take(c, span);
+			queue_span(c, span);
 	}
 	return 1;
 }

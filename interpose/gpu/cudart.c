@@ -93,7 +93,7 @@ struct object {
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct object *o = arg;
-	struct ct_extent extent = ct_extent_of(info);
+	struct ct_object_extent extent = ct_extent_of(info);
 
 	(void)size;
 	if (!ct_extent_has(extent, o->caller))
@@ -222,7 +222,7 @@ static inline int go_on(struct ct_cudart_frame *f, int result)
 	return 1;
 }
 
-static inline void begin(struct ct_cudart_frame *f, enum ct_cudart_call call)
+static inline void begin_call(struct ct_cudart_frame *f, enum ct_cudart_call call)
 {
 	f->frame.leave = leave;
 	f->failed = NULL;
@@ -270,7 +270,7 @@ static int enter(const void *caller)
 		ret result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
-		begin(f, CT_CUDART_##name);                                                        \
+		begin_call(f, CT_CUDART_##name);                                                   \
 		before;                                                                            \
 		if (f->host.enter_ns)                                                              \
 			stand(f);                                                                  \

@@ -7,7 +7,7 @@
 #include "interpose/gpu/effect.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/period.h"
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/streams.h"
 #include "interpose/gpu/windows.h"
 #include "interpose/hash.h"
@@ -215,7 +215,7 @@ static void open_or_close(struct decide *d, uint64_t now_ns, uint64_t unix_ns)
 	if (window == d->window)
 		return;
 	if (d->window)
-		ct_gpu_pick_pause(is_off);
+		ct_gpu_sampling_pause(is_off);
 	d->window = window;
 }
 
@@ -238,7 +238,7 @@ static void follow_steps(struct decide *d, uint64_t now_ns, uint64_t unix_ns)
 		uint64_t at_ns = began_ns(d, now_ns);
 
 		ct_gpu_effect_step(&d->effect, unix_ns - (now_ns - at_ns), at_ns, step,
-				   ct_gpu_pick_is_paused());
+				   ct_gpu_sampling_is_paused());
 	}
 	d->step = step;
 	d->looked_ns = now_ns;
@@ -274,7 +274,7 @@ static void measure(struct decide *d, uint64_t now_ns)
 	uint32_t held = d->effect.n_off + d->effect.n_on;
 
 	if (ct_gpu_timing() != CT_GPU_TIMED) {
-		ct_gpu_pick_pause(0);
+		ct_gpu_sampling_pause(0);
 		d->stage = SETTLED;
 		return;
 	}
@@ -283,7 +283,7 @@ static void measure(struct decide *d, uint64_t now_ns)
 		open_or_close(d, now_ns, unix_ns);
 	if (d->effect.n_off + d->effect.n_on == held || !judge(d))
 		return;
-	ct_gpu_pick_pause(0);
+	ct_gpu_sampling_pause(0);
 	ct_gpu_contexts_prepare(CU_EVENT_DISABLE_TIMING);
 	d->stage = LOWERING;
 }

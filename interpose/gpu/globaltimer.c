@@ -53,7 +53,7 @@ static void set_due(struct ct_globaltimer *c)
 	c->due_ns = now + (wait < SOON_NS ? SOON_NS : wait > PERIOD_NS ? PERIOD_NS : wait);
 }
 
-static void take(struct ct_globaltimer *c, const struct ct_globaltimer_anchor *a)
+static void add_anchor(struct ct_globaltimer *c, const struct ct_globaltimer_anchor *a)
 {
 	if (!a->timer || (c->clock.n && a->timer <= c->last_timer))
 		return;
@@ -67,8 +67,8 @@ static void take_both(struct ct_globaltimer *c)
 {
 	int low_first = c->low.timer < c->high.timer;
 
-	take(c, low_first ? &c->low : &c->high);
-	take(c, low_first ? &c->high : &c->low);
+	add_anchor(c, low_first ? &c->low : &c->high);
+	add_anchor(c, low_first ? &c->high : &c->low);
 	c->low.timer = c->high.timer = 0;
 	set_due(c);
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "interpose/gpu/ask.h"
+#include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/time.h"
 #include "interpose/recorder.h"
@@ -195,14 +195,14 @@ void ct_graph_child_added(CUgraph graph, CUgraph child)
 }
 
 /* Runs of one communicator as records, some of them; *place goes on. */
-struct told {
+struct part_counts {
 	struct ct_graph_rec recs[TOLD_AT_ONCE];
 	uint32_t n;
 };
 
 /* With the lock. Of list `number`, part `part`, from run `place` on; *place is 0 behind the last. */
-static void take_runs(const struct ct_graph_list *list, const struct ct_graph_part *part,
-		      uint32_t *place, uint32_t *first, struct told *told)
+static void take_runs(const struct ct_graph_list *list, const struct ct_graph_table_part *part,
+		      uint32_t *place, uint32_t *first, struct part_counts *told)
 {
 	const struct ct_graph_run *run;
 
@@ -233,7 +233,7 @@ typedef int take_fn(const struct ct_graph_rec *rec, void *arg);
 static int tell(struct ct_graph_list *list, take_fn *take, void *arg)
 {
 	uint32_t number = atomic_load_explicit(&list->number, memory_order_acquire);
-	struct told told;
+	struct part_counts told;
 	int result = 0;
 
 	for (uint32_t i = 0; i < CT_GRAPH_PARTS && !result; i++) {
@@ -338,7 +338,7 @@ static uint16_t call_id(const char *symbol)
 }
 
 /* The orders of the part's transfers go on. */
-static void pass_transfers(const struct ct_graph_part *part)
+static void pass_transfers(const struct ct_graph_table_part *part)
 {
 	if (part->n_colls == part->n_ops)
 		return;
@@ -354,8 +354,8 @@ static void pass_transfers(const struct ct_graph_part *part)
 
 /* One communicator's op, and its events before the launch. */
 static void begin_part(struct ct_graph_call *call, const struct ct_graph_list *list,
-		       const struct ct_graph_part *part, CUstream stream, enum ct_gpu_asked asked,
-		       uint16_t name)
+		       const struct ct_graph_table_part *part, CUstream stream,
+		       enum ct_gpu_capture asked, uint16_t name)
 {
 	struct ct_comm *comm = part->comm;
 	struct ct_frame *frame = ct_self.frame;
@@ -398,7 +398,7 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 		     const char *symbol)
 {
 	const struct ct_graph_list *list = ct_graph_find(CT_GRAPH_EXEC, (uintptr_t)exec);
-	enum ct_gpu_asked asked;
+	enum ct_gpu_capture asked;
 	CUcontext current;
 
 	call->n = 0;
@@ -410,7 +410,7 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 		lose(1);
 	if (!list || !list->n_parts)
 		return;
-	asked = ct_gpu_ask(stream, list->parts[0].comm->device, &current);
+	asked = ct_gpu_capture_state(stream, list->parts[0].comm->device, &current);
 	if (asked == CT_GPU_CAPTURED) {
 		call->capture = capture_of(stream);
 		if (!call->capture || !ct_graph_lock())
@@ -421,7 +421,7 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 		return;
 	}
 	for (uint32_t i = 0; i < list->n_parts; i++) {
-		const struct ct_graph_part *part = &list->parts[i];
+		const struct ct_graph_table_part *part = &list->parts[i];
 
 		if (part->comm->id == part->comm_id)
 			begin_part(call, list, part, stream, asked, call_id(symbol));

@@ -62,7 +62,7 @@ static uint64_t key_of(enum ct_graph_kind kind, uintptr_t handle)
 	return (uint64_t)kind << 60 | (handle & (UINT64_MAX >> 4));
 }
 
-static uint32_t place_of(uint64_t key)
+static uint32_t slot_of(uint64_t key)
 {
 	return (uint32_t)(ct_hash_mix(CT_HASH_START, key) >> 20) % HANDLES;
 }
@@ -70,7 +70,7 @@ static uint32_t place_of(uint64_t key)
 struct ct_graph_list *ct_graph_find(enum ct_graph_kind kind, uintptr_t handle)
 {
 	uint64_t key = key_of(kind, handle);
-	uint32_t at = place_of(key);
+	uint32_t at = slot_of(key);
 
 	for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) % HANDLES) {
 		/* acquire: pairs with the release in ct_graph_set() */
@@ -150,7 +150,7 @@ static void drop(uint32_t list)
 /* The handle's place, or one that it can have. UINT32_MAX: there is none. */
 static uint32_t place_for(uint64_t key)
 {
-	uint32_t at = place_of(key), found = UINT32_MAX;
+	uint32_t at = slot_of(key), found = UINT32_MAX;
 
 	for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) % HANDLES) {
 		uint64_t held = atomic_load_explicit(&tables->handles[at].key,
@@ -188,10 +188,10 @@ int ct_graph_set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list
 	return 1;
 }
 
-static struct ct_graph_part *part_of(struct ct_graph_list *list, struct ct_comm *comm,
-				     uint32_t comm_id)
+static struct ct_graph_table_part *part_of(struct ct_graph_list *list, struct ct_comm *comm,
+					   uint32_t comm_id)
 {
-	struct ct_graph_part *part;
+	struct ct_graph_table_part *part;
 
 	for (uint32_t i = 0; i < list->n_parts; i++)
 		if (list->parts[i].comm_id == comm_id)
@@ -214,7 +214,7 @@ static int same(const struct ct_graph_run *a, const struct ct_graph_run *b)
 static int append(struct ct_graph_list *list, struct ct_comm *comm, uint32_t comm_id,
 		  const struct ct_graph_run *run, uint64_t bytes)
 {
-	struct ct_graph_part *part = part_of(list, comm, comm_id);
+	struct ct_graph_table_part *part = part_of(list, comm, comm_id);
 	struct ct_graph_run *last;
 	uint32_t place;
 
@@ -248,7 +248,7 @@ static int append(struct ct_graph_list *list, struct ct_comm *comm, uint32_t com
 static uint64_t place_in(const struct ct_graph_list *list, uint32_t comm_id, uint8_t op)
 {
 	for (uint32_t i = 0; i < list->n_parts; i++) {
-		const struct ct_graph_part *part = &list->parts[i];
+		const struct ct_graph_table_part *part = &list->parts[i];
 
 		if (part->comm_id == comm_id)
 			return ct_op_class(op) == CT_CLASS_P2P ? part->n_ops - part->n_colls
@@ -292,7 +292,7 @@ static int append_all(struct ct_graph_list *to, const struct ct_graph_list *from
 	if (from && from->is_partial)
 		to->is_partial = 1;
 	for (uint32_t i = 0; from && i < from->n_parts; i++) {
-		const struct ct_graph_part *part = &from->parts[i];
+		const struct ct_graph_table_part *part = &from->parts[i];
 		uint64_t bytes = part->bytes;
 
 		for (const struct ct_graph_run *r = ct_graph_run_at(part->first); r && ok;

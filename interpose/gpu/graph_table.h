@@ -26,7 +26,7 @@ struct ct_graph_run {
 	uint32_t next; /* place + 1, 0 the last */
 };
 
-struct ct_graph_part {
+struct ct_graph_table_part {
 	struct ct_comm *comm;
 	uint32_t comm_id; /* it may be another communicator's by now */
 	uint32_t n_ops, n_colls;
@@ -40,7 +40,7 @@ struct ct_graph_list {
 	uint32_t n_parts;
 	uint32_t is_told;    /* its GRAPH records were written */
 	uint32_t is_partial; /* there was no room for all that was captured */
-	struct ct_graph_part parts[CT_GRAPH_PARTS];
+	struct ct_graph_table_part parts[CT_GRAPH_PARTS];
 	uint32_t next; /* free ones */
 };
 

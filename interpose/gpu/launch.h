@@ -12,14 +12,14 @@ enum ct_gpu_timing {
 	CT_GPU_TIMED,	/* with events and anchors */
 	CT_GPU_UNANCHORED, /* with events: where all streams share one connection an anchor would wait for all */
 	CT_GPU_HOST, /* ends only, as the host sees them: one event without timing a launch, no anchors */
-	CT_GPU_PLUGIN, /* by NCCL's profiler interface (told.h): CUDA is only asked for streams */
+	CT_GPU_PLUGIN, /* by NCCL's profiler interface (profiled.h): CUDA is only asked for streams */
 	CT_GPU_PLUGIN_OR_HOST, /* not decided: CT_GPU_PLUGIN if ct_gpu_plugin_loaded() (mode.h) comes before the first launch; what
 				  was made for CT_GPU_HOST until then is left unused */
 };
 
 /* What a stream's own is put on now: itself, a capture, or what cannot be told, and then nothing is done to it either.
  * Of one that nobody has asked yet it is asked when the launch begins. */
-enum ct_gpu_asked { CT_GPU_UNASKED, CT_GPU_FREE, CT_GPU_CAPTURED, CT_GPU_UNKNOWN };
+enum ct_gpu_capture { CT_GPU_UNASKED, CT_GPU_FREE, CT_GPU_CAPTURED, CT_GPU_UNKNOWN };
 
 /* What is launched: all that one outermost group end puts on one stream of one communicator. */
 struct ct_gpu_launch {
@@ -31,11 +31,11 @@ struct ct_gpu_launch {
 	uint32_t comm; /* struct ct_comm's id */
 	uint32_t n_ops;
 	uint32_t device; /* CUDA device of the communicator + 1, 0 not known: the default streams are its */
-	enum ct_gpu_asked asked;
+	enum ct_gpu_capture asked;
 	CUcontext current; /* the calling thread's context, if it was asked for just now; else NULL */
 	int32_t peer;	   /* or root, of its first op; -1 none */
 	uint8_t op;	   /* of its first op, trace/ops.def */
-	uint8_t unpicked; /* none of its ops is to be timed (pick.h): it gets a record without times */
+	uint8_t unpicked; /* none of its ops is to be timed (sampling.h): it gets a record without times */
 };
 
 #endif

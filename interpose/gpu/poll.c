@@ -16,7 +16,7 @@
 #include "interpose/gpu/ending.h"
 #include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/mode.h"
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/waits.h"
 #include "interpose/threads.h"
 #include "interpose/writer.h"
@@ -136,7 +136,7 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 {
 	struct ct_gpu_anchoring *anchoring = &context->anchoring;
 	int has_anchors = p->anchors && context->event_flags == CU_EVENT_DEFAULT &&
-			  !ct_gpu_pick_is_paused();
+			  !ct_gpu_sampling_is_paused();
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
@@ -240,7 +240,7 @@ static void mind_budget(struct poll *p)
 		atomic_store_explicit(&ct_poll_probe, 1, memory_order_relaxed);
 	}
 	if (ct_gpu_budget_look(&p->budget, &spent) != before)
-		ct_gpu_pick_level(p->budget.level);
+		ct_gpu_sampling_level(p->budget.level);
 	atomic_store_explicit(&p->level, p->budget.level, memory_order_relaxed);
 	atomic_store_explicit(&p->coarsest, p->budget.coarsest, memory_order_relaxed);
 	atomic_store_explicit(&p->backoffs, p->budget.backoffs, memory_order_relaxed);

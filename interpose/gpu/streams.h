@@ -40,7 +40,8 @@ struct ct_gpu_context {
 	_Atomic(CUcontext) handle;     /* NULL: free; stored last, after `device` */
 	_Atomic uint32_t closed;       /* enum ct_gpu_closed */
 	_Atomic uint32_t ending, door; /* ending.c */
-	_Atomic uint32_t has_first; /* hint.c: somebody makes, or has made, the events in `first` */
+	_Atomic uint32_t
+		has_first; /* event_prealloc.c: somebody makes, or has made, the events in `first` */
 	int32_t device;
 	struct ct_gpu_life life;
 	unsigned int event_flags;    /* that its events are made with */

@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/gpu/ask.h"
+#include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/decide.h"
 #include "interpose/gpu/mode.h"
-#include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/profiled.h"
 #include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"
+#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/span.h"
-#include "interpose/gpu/told.h"
 #include "interpose/gpu/waits.h"
 #include "trace/ops.h"
 
@@ -28,9 +28,9 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 	enum ct_gpu_timing how = from->timing;
 
 	ct_gpu_mode_init(from);
-	ct_gpu_pick_init(from);
+	ct_gpu_sampling_init(from);
 	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
-	ct_gpu_ask_init();
+	ct_gpu_capture_state_init();
 	ct_gpu_record_init();
 	ct_poll_init(how == CT_GPU_TIMED || from->may_rise, from->budget_millionths);
 	ct_gpu_decide_init(from);
@@ -38,7 +38,7 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 			  : how == CT_GPU_UNTIMED		? CT_WAITS_OFF
 								: CT_WAITS_HOST) != CT_OK)
 		return CT_NOMEM;
-	if (ct_gpu_spans_init() != CT_OK || ct_gpu_told_init() != CT_OK)
+	if (ct_gpu_spans_init() != CT_OK || ct_gpu_profiled_init() != CT_OK)
 		return CT_NOMEM;
 	return ct_gpu_streams_init();
 }
@@ -99,10 +99,10 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 
 /* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
 static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span,
-			     enum ct_gpu_asked asked)
+			     enum ct_gpu_capture asked)
 {
 	if (asked == CT_GPU_UNASKED)
-		asked = ct_gpu_ask_now(cuda, span->handle);
+		asked = ct_gpu_capture_state_now(cuda, span->handle);
 	if (asked != CT_GPU_FREE)
 		return CUDA_ERROR_NOT_READY;
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
@@ -118,7 +118,7 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 }
 
 static inline CUresult start_in_context(const struct ct_cuda *cuda, struct ct_gpu_span *span,
-					enum ct_gpu_asked asked, CUcontext current)
+					enum ct_gpu_capture asked, CUcontext current)
 {
 	CUcontext context = atomic_load_explicit(&span->stream->context->handle,
 						 memory_order_relaxed);
@@ -273,7 +273,7 @@ struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
 	note_stream(span);
 	show(span); /* nothing for the poll thread */
 	span->timed = CT_GPU_IS_TOLD;
-	ct_gpu_told_begin(span, launch->id);
+	ct_gpu_profiled_begin(span, launch->id);
 	errno = saved;
 	return span;
 }
@@ -366,7 +366,7 @@ uint64_t ct_gpu_end(struct ct_gpu_span *span)
 	saved = errno;
 	if (__builtin_expect(!(span->timed & CT_GPU_IS_TIMED), 0)) {
 		if (span->timed == CT_GPU_IS_TOLD)
-			ct_gpu_told_end(span, 0);
+			ct_gpu_profiled_end(span, 0);
 		else
 			close_untimed(span, 0);
 		return 0;
@@ -395,7 +395,7 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result)
 		return;
 	if (!(span->timed & CT_GPU_IS_TIMED)) {
 		if (span->timed == CT_GPU_IS_TOLD)
-			ct_gpu_told_end(span, result);
+			ct_gpu_profiled_end(span, result);
 		else
 			close_untimed(span, result);
 		return;

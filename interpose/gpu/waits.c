@@ -9,9 +9,9 @@
 
 #include "interpose/gpu/collect.h"
 #include "interpose/gpu/mode.h"
-#include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/gpu/queue.h"
+#include "interpose/gpu/sampling.h"
 #include "interpose/hash.h"
 
 #define PENDING 1024u
@@ -163,7 +163,7 @@ void ct_waits_stream_end(CUstream stream)
 
 /* ---- a stream waits --------------------------------------------------------------------------------------------- */
 
-static struct pending *take(void)
+static struct pending *claim_pending(void)
 {
 	uint32_t at = atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
 
@@ -221,7 +221,7 @@ static int put_event(const struct ct_cuda *cuda, struct pending *p, CUstream str
 }
 
 /* The wait as it is to be recorded, once the stream has reached it. Returns records' number of the stream. */
-static uint32_t begin(CUstream stream, const struct ct_waits_new *found)
+static uint32_t begin_wait(CUstream stream, const struct ct_waits_new *found)
 {
 	const struct ct_cuda *cuda = ct_poll_is_up() ? ct_cuda() : NULL;
 	struct ct_gpu_stream *s = cuda ? ct_gpu_stream(cuda, stream, -1) : NULL;
@@ -229,9 +229,9 @@ static uint32_t begin(CUstream stream, const struct ct_waits_new *found)
 
 	/* asked for after its stream, whose context is closed before its events may not be timed */
 	if (!s || how != CT_WAITS_ALL || ct_gpu_timing() != CT_GPU_TIMED ||
-	    s->context->event_flags != CU_EVENT_DEFAULT || ct_gpu_pick_is_paused())
+	    s->context->event_flags != CU_EVENT_DEFAULT || ct_gpu_sampling_is_paused())
 		return s ? s->id : 0;
-	p = take();
+	p = claim_pending();
 	if (p) {
 		p->context = s->context;
 		p->stream = s;
@@ -270,7 +270,7 @@ void ct_waits_stream(CUstream stream, CUevent event)
 	if (how != CT_WAITS_OFF && key_of(stream, &key) &&
 	    ct_waits_look(&key, (uintptr_t)event, &found) && !is_captured(stream)) {
 		if (is_of_interest(stream, &found))
-			number = begin(stream, &found);
+			number = begin_wait(stream, &found);
 		ct_waits_merge(&key, number, &found);
 	}
 	errno = saved;

@@ -16,7 +16,7 @@ void ct_mpi_end_receive(struct ct_mpi_begun *b, const void *status, int result)
 	uint64_t now_ns = ct_now_ns();
 
 	if (result == CT_MPI_SUCCESS)
-		ct_mpi_tell_op(b->op.slot, &b->request, status);
+		ct_mpi_record_op(b->op.slot, &b->request, status);
 	ct_mpi_end_op(&b->op, now_ns, result);
 }
 

@@ -3,15 +3,15 @@
  * width. A blocking one is its own span; of a nonblocking one whoever waits for the request finds the end; what a
  * persistent one will be is kept with its request until it is started. */
 #include "interpose/mpi/begin.h"
+#include "interpose/mpi/collective_args.h"
 #include "interpose/mpi/comm.h"
 #include "interpose/mpi/parts.h"
-#include "interpose/mpi/share.h"
 
 /* The functions from here on are inlined into one body for each function, where the row's columns are constants. */
 #define EACH_ROW CT_MPI_EACH_ROW
 
 /* What a row says of one call. */
-struct call {
+struct mpi_call {
 	enum ct_mpi_function function;
 	uint8_t op;
 	uint8_t redop;
@@ -23,8 +23,8 @@ static EACH_ROW uint8_t redop_of(ct_mpi_handle redop)
 }
 
 /* All but its place in the order. */
-static EACH_ROW uint64_t describe(struct ct_op *op, const struct call *c,
-				  const struct ct_mpi_share *share)
+static EACH_ROW uint64_t describe(struct ct_op *op, const struct mpi_call *c,
+				  const struct ct_mpi_args *share)
 {
 	/* without a type there is nothing to count, or bytes are what is counted */
 	struct ct_mpi_element element = __builtin_expect(share->type != 0, 1)
@@ -56,16 +56,16 @@ static EACH_ROW uint64_t next_seq(struct ct_comm *comm)
 }
 
 /* ... and that, and what goes on record before it. */
-static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct ct_mpi_share *share,
+static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct ct_mpi_args *share,
 			   uint64_t unit)
 {
 	op->seq = next_seq(comm);
 	if (share->parts.at && share->parts.is_told)
-		ct_mpi_tell_parts(share->parts, comm->id, op->seq, unit);
+		ct_mpi_record_parts(share->parts, comm->id, op->seq, unit);
 }
 
-static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct ct_comm *comm,
-			   const struct ct_mpi_share *share)
+static EACH_ROW void begin_collective(struct ct_op_frame *f, const struct mpi_call *c,
+				      struct ct_comm *comm, const struct ct_mpi_args *share)
 {
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
@@ -75,15 +75,15 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 }
 
 /* The same as one function for all that are called less often. */
-static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const struct call *c,
+static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const struct mpi_call *c,
 						  struct ct_comm *comm,
-						  const struct ct_mpi_share *share)
+						  const struct ct_mpi_args *share)
 {
-	begin(f, c, comm, share);
+	begin_collective(f, c, comm, share);
 }
 
 #define CALL(name, op_, redop_)                                                                    \
-	const struct call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
+	const struct mpi_call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
 
 /* The clock is read first: what is written down after that is written while the call itself begins. */
 #define RECORD_BLOCKING(name, op_, params, args, share_, redop_)                                   \
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
 		known = ct_mpi_comm_last(comm);                                                    \
 		if (__builtin_expect(known != NULL, 1) ||                                          \
 		    (known = ct_mpi_comm_entered(comm, &f)) != NULL) {                             \
-			const struct ct_mpi_share share = share_;                                  \
+			const struct ct_mpi_args share = share_;                                   \
 			CALL(name, op_, redop_);                                                   \
                                                                                                    \
 			BEGIN(&f, &c, known, &share);                                              \
@@ -116,9 +116,9 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
 	}                                                                                          \
 	WRAPPERS(name, params, args, CT_CALL_DATA)
 
-static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b, const struct call *c,
-						    struct ct_comm *comm,
-						    const struct ct_mpi_share *share)
+static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b,
+						    const struct mpi_call *c, struct ct_comm *comm,
+						    const struct ct_mpi_args *share)
 {
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b, cons
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		if (known) {                                                                       \
-			const struct ct_mpi_share share = share_;                                  \
+			const struct ct_mpi_args share = share_;                                   \
 			CALL(name, op_, redop_);                                                   \
                                                                                                    \
 			begin_request(&b, &c, known, &share);                                      \
@@ -161,8 +161,8 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b, cons
 	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 /* Nothing moves until it is started, and making one may not fail for want of a record. */
-static __attribute__((noinline)) void keep(const struct call *c, struct ct_comm *comm,
-					   const struct ct_mpi_share *share, const void *request)
+static __attribute__((noinline)) void keep(const struct mpi_call *c, struct ct_comm *comm,
+					   const struct ct_mpi_args *share, const void *request)
 {
 	struct ct_mpi_request kept = {
 		.comm = comm,
@@ -189,7 +189,7 @@ static __attribute__((noinline)) void keep(const struct call *c, struct ct_comm 
 		result = real args;                                                                \
 		known = ct_mpi_comm_after(comm, result);                                           \
 		if (known && result == CT_MPI_SUCCESS) {                                           \
-			const struct ct_mpi_share share = share_;                                  \
+			const struct ct_mpi_args share = share_;                                   \
 			CALL(name, op_, redop_);                                                   \
                                                                                                    \
 			keep(&c, known, &share, request);                                          \
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void keep(const struct call *c, struct ct_comm 
 	RECORD(NONBLOCKING, I##lower, op, NONBLOCKING(params, args), share, redop)                 \
 	RECORD(PERSISTENT, name##_init, op, PERSISTENT(params, args), share, redop)
 #define MPI_CALL_COUNTLESS MPI_CALL_COLLECTIVE
-#define BEGIN begin
+#define BEGIN begin_collective
 #define WRAPPERS CT_MPI_WRAPPERS
 #include "interpose/abi/mpi_calls.def"
 

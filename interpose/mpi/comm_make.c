@@ -11,8 +11,8 @@ struct make {
 };
 
 /* `from`: all of its members make the call, 0: there is none of which this is known. Always 1. */
-static int begin(struct make *m, enum ct_mpi_function function, ct_mpi_handle from,
-		 ct_mpi_handle parent)
+static int begin_make(struct make *m, enum ct_mpi_function function, ct_mpi_handle from,
+		      ct_mpi_handle parent)
 {
 	struct ct_comm *caller = from ? ct_mpi_comm(from) : NULL;
 	struct ct_comm *origin = parent == from ? caller : parent ? ct_mpi_comm(parent) : NULL;
@@ -30,7 +30,7 @@ static void end(struct make *m, int result, const void *made)
 
 #define MPI_CALL_MAKE(name, params, args, callers, parent, made)                                   \
 	CT_MPI_RECORD_SMALL(CREATE, name, params, args, struct make,                               \
-			    begin(&f, CT_MPI_##name, callers, parent), end(&f, result, made))
+			    begin_make(&f, CT_MPI_##name, callers, parent), end(&f, result, made))
 
 /* The copy is made while its request is under way, but both libraries give its handle at once, and its members are those of
  * the original, whom MPI may not tell of the copy yet. One whose handle comes later is met at its first use. */
@@ -46,7 +46,7 @@ static void end_copy(struct make *m, int result, ct_mpi_handle original, const v
 
 #define MPI_CALL_COPY(name, params, args)                                                          \
 	CT_MPI_RECORD_SMALL(CREATE, name, params, args, struct make,                               \
-			    begin(&f, CT_MPI_##name, comm, comm),                                  \
+			    begin_make(&f, CT_MPI_##name, comm, comm),                             \
 			    end_copy(&f, result, comm, newcomm))
 
 static void end_window(struct make *m, int result, const void *made)
@@ -58,7 +58,8 @@ static void end_window(struct make *m, int result, const void *made)
 
 #define RECORD_WINDOW(name, params, args)                                                          \
 	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct make,                                 \
-			    begin(&f, CT_MPI_##name, comm, comm), end_window(&f, result, win))
+			    begin_make(&f, CT_MPI_##name, comm, comm),                             \
+			    end_window(&f, result, win))
 #define MPI_CALL_WINDOW(name, params, args) RECORD_WINDOW(name, params, args)
 #define MPI_CALL_WINDOW_C(name, params, args) RECORD_WINDOW(name, params, args)
 

@@ -22,8 +22,9 @@ static void leave_both(struct ct_frame *frame)
 	ct_op_end(&e->receive.op, now_ns, CT_RESULT_EXCEPTION);
 }
 
-static int begin(struct exchange *e, struct ct_comm *comm, const struct ct_mpi_transfer *send,
-		 const struct ct_mpi_transfer *receive, void **status)
+static int begin_exchange(struct exchange *e, struct ct_comm *comm,
+			  const struct ct_mpi_transfer *send, const struct ct_mpi_transfer *receive,
+			  void **status)
 {
 	e->sends = ct_mpi_begin_blocking(&e->send, comm, send);
 	e->receives = ct_mpi_begin_blocking(&e->receive, comm, receive);
@@ -45,7 +46,8 @@ static void end(struct exchange *e, const void *status, int result)
 
 #define BLOCKING(name, params, args, send, receive)                                                \
 	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct exchange,      \
-		  begin(&f, ct_mpi_comm(comm), &send, &receive, &status), end(&f, status, result))
+		  begin_exchange(&f, ct_mpi_comm(comm), &send, &receive, &status),                 \
+		  end(&f, status, result))
 
 /* ---- nonblocking --------------------------------------------------------------------------------------------- */
 

@@ -87,7 +87,7 @@ static void take_values(void)
 	ct_mpi.mask = ct_mpi.is.handle_bytes == 8 ? UINTPTR_MAX : UINT32_MAX;
 }
 
-static struct ct_mpi_place *place_of(struct ct_mpi_place *places, uint64_t key)
+static struct ct_mpi_place *find_slot(struct ct_mpi_place *places, uint64_t key)
 {
 	uint32_t at = ct_mpi_place_of(key);
 
@@ -100,7 +100,7 @@ static struct ct_mpi_place *place_of(struct ct_mpi_place *places, uint64_t key)
 static void place(struct ct_mpi_place *places, uintptr_t handle, uint8_t id, uint64_t bytes)
 {
 	uint64_t key = (uint64_t)(uintptr_t)ct_mpi_key(handle);
-	struct ct_mpi_place *p = place_of(places, key);
+	struct ct_mpi_place *p = find_slot(places, key);
 
 	if (!p->key)
 		*p = (struct ct_mpi_place){ .key = key, .id = id, .bytes = (uint8_t)bytes };
@@ -186,8 +186,8 @@ enum ct_mpi_flavour ct_mpi_find_flavour(void)
 
 struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type)
 {
-	const struct ct_mpi_place *p = place_of(ct_mpi_types,
-						(uint64_t)(uintptr_t)ct_mpi_key(type));
+	const struct ct_mpi_place *p = find_slot(ct_mpi_types,
+						 (uint64_t)(uintptr_t)ct_mpi_key(type));
 
 	if (p->key)
 		return (struct ct_mpi_element){ p->id, p->bytes };
@@ -196,8 +196,8 @@ struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type)
 
 uint8_t ct_mpi_redop_slow(ct_mpi_handle redop)
 {
-	const struct ct_mpi_place *p = place_of(ct_mpi_redops,
-						(uint64_t)(uintptr_t)ct_mpi_key(redop));
+	const struct ct_mpi_place *p = find_slot(ct_mpi_redops,
+						 (uint64_t)(uintptr_t)ct_mpi_key(redop));
 
 	return p->key ? p->id : CT_REDOP_custom;
 }

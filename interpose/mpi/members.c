@@ -197,7 +197,7 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members)
 }
 
 /* The place of a set, taken if it is new; NULL: all are taken. */
-static struct set *place_of(uint64_t hash)
+static struct set *claim_set(uint64_t hash)
 {
 	hash = hash ? hash : 1;
 	for (uint32_t i = 0; i < SETS; i++) {
@@ -226,7 +226,7 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 			    enum ct_key_source *source)
 {
 	uint64_t hash = ct_hash_mix(members->hash, (uint64_t)kind);
-	struct set *set = place_of(hash);
+	struct set *set = claim_set(hash);
 	uint64_t key = ct_hash_mix(world_hash, hash);
 	int saved = errno;
 

@@ -123,7 +123,8 @@ static void store_bytes(struct ct_slot *slot, struct ct_op op, uint64_t bytes)
 }
 
 /* The number before the peer, and both before the end: who reads in between finds a receive from any. */
-void ct_mpi_tell_op(struct ct_slot *slot, const struct ct_mpi_request *request, const void *status)
+void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
+		      const void *status)
 {
 	struct ct_mpi_got got;
 
@@ -174,7 +175,7 @@ static void tell_cancelled(const struct ct_mpi_request *request)
 		.launch = op->launch,
 		.peer = op->peer,
 		.tag = op->tag,
-		.seq = op->seq | CT_SEQ_NOBODYS,
+		.seq = op->seq | CT_SEQ_UNMATCHED,
 		.flags = CT_MATCH_BYTES,
 	};
 

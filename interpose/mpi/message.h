@@ -60,7 +60,8 @@ struct ct_mpi_got {
 int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct ct_mpi_got *got);
 
 /* A receive that has waited for its data itself tells what it got in its own record, before its end. */
-void ct_mpi_tell_op(struct ct_slot *slot, const struct ct_mpi_request *request, const void *status);
+void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
+		      const void *status);
 
 /* An operation whose request was taken has ended. `status` NULL: unknown. Tells what a receive got, where that is not
  * what its op says, and closes the launch. */

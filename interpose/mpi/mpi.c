@@ -209,7 +209,7 @@ int ct_mpi_adopt(const void *caller)
 	return way == CT_MPI_RECORD;
 }
 
-int ct_mpi_enter(enum ct_call_kind kind, const void *caller)
+int ct_mpi_enter(enum ct_guard_call kind, const void *caller)
 {
 	if (!ct_guard_enter(kind))
 		return 0;
@@ -221,7 +221,7 @@ int ct_mpi_enter(enum ct_call_kind kind, const void *caller)
 	return 0;
 }
 
-int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_call_kind kind,
+int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_guard_call kind,
 	       const void *caller, void **next)
 {
 	*next = ct_mpi_find(function, name, caller);

@@ -71,7 +71,7 @@ static inline uint32_t ct_mpi_look(void)
 }
 
 /* The call is to pass unrecorded, and needs nobody to be asked. */
-static inline int ct_mpi_passes(uint32_t gate, enum ct_call_kind kind)
+static inline int ct_mpi_passes(uint32_t gate, enum ct_guard_call kind)
 {
 	enum ct_guard_answer answer = ct_guard_look(gate, kind);
 
@@ -87,7 +87,7 @@ void ct_mpi_init(int wanted);
 int ct_mpi_adopt(const void *caller);
 
 /* ct_guard_enter() where MPI is known and to be recorded. */
-int ct_mpi_enter(enum ct_call_kind kind, const void *caller);
+int ct_mpi_enter(enum ct_guard_call kind, const void *caller);
 
 /* The same for a call that initialises MPI: there is no library to get to know yet. */
 int ct_mpi_enter_init(const void *caller);
@@ -125,7 +125,7 @@ static inline void ct_mpi_end_host(struct ct_host_frame *f, int result)
 
 /* What a wrapper asks when it is not clear that the call is to be recorded: its function goes to *next, NULL if there
  * is none. 1: record the call, entered with depth 1; 0: only pass it on. */
-int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_call_kind kind,
+int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_guard_call kind,
 	       const void *caller, void **next);
 
 /* Both wrappers of a function whose calls are recorded by record_NAME(params, ct_MPI_NAME_fn *real): static, entered

@@ -20,7 +20,7 @@ static uint32_t call_id(_Atomic uint64_t *known, const char *name)
 	return (uint32_t)word;
 }
 
-static void begin(struct around *a, uint32_t call, ct_mpi_handle comm)
+static void begin_call(struct around *a, uint32_t call, ct_mpi_handle comm)
 {
 	struct ct_comm *known = ct_mpi_comm(comm);
 
@@ -53,7 +53,7 @@ static int end(struct around *a, int result, const void *made)
 		struct around a;                                                                   \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
-		begin(&a, call_id(&known, "MPIX_" #name), comm);                                   \
+		begin_call(&a, call_id(&known, "MPIX_" #name), comm);                              \
 		return end(&a, real args, made);                                                   \
 	}                                                                                          \
                                                                                                    \

@@ -43,7 +43,7 @@ void ct_mpi_parts_tell(uint32_t row, uint32_t comm, uint64_t seq)
 	if (!row)
 		return;
 	r = &rows[row - 1];
-	ct_mpi_tell_counts(r->counts, r->n, r->first, comm, seq);
+	ct_mpi_record_counts(r->counts, r->n, r->first, comm, seq);
 }
 
 void ct_mpi_parts_forget(uint32_t row)

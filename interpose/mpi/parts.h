@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "interpose/mpi/share.h"
+#include "interpose/mpi/collective_args.h"
 
 #define CT_MPI_PARTS_ROWS 256u
 

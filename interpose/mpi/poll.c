@@ -40,7 +40,7 @@ static uintptr_t me(void)
 	return (uintptr_t)&ct_self;
 }
 
-static struct poll *place_of(uint32_t probe)
+static struct poll *poll_slot(uint32_t probe)
 {
 	return &polls[((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40) % POLLS ^ probe];
 }
@@ -48,8 +48,8 @@ static struct poll *place_of(uint32_t probe)
 static struct poll *find(void)
 {
 	for (uint32_t i = 0; i < PROBES; i++)
-		if (atomic_load_explicit(&place_of(i)->thread, memory_order_relaxed) == me())
-			return place_of(i);
+		if (atomic_load_explicit(&poll_slot(i)->thread, memory_order_relaxed) == me())
+			return poll_slot(i);
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ static struct poll *find(void)
 static struct poll *make(void)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct poll *p = place_of(i);
+		struct poll *p = poll_slot(i);
 		uintptr_t nobody = 0;
 
 		if (!atomic_compare_exchange_strong_explicit(
@@ -104,7 +104,7 @@ static int has_worked(struct poll *p, uint64_t now_ns)
 	return !is_known || (ran > asked && ran - asked > pause / 4);
 }
 
-static void begin(struct poll *p, uint32_t call, uint32_t comm, uint64_t enter_ns)
+static void begin_poll(struct poll *p, uint32_t call, uint32_t comm, uint64_t enter_ns)
 {
 	p->told_ns = 0;
 	p->rec = (struct ct_host_rec){
@@ -134,10 +134,10 @@ void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_
 		if (!p)
 			return;
 		p->cpu_at_ns = 0;
-		begin(p, call, comm, enter_ns);
+		begin_poll(p, call, comm, enter_ns);
 	} else if (has_worked(p, enter_ns)) {
 		end(p, p->rec.polled_ns);
-		begin(p, call, comm, enter_ns);
+		begin_poll(p, call, comm, enter_ns);
 	}
 	p->rec.polled_ns = return_ns;
 	if (p->rec.comm != comm)

@@ -37,7 +37,8 @@ struct probe {
 	struct ct_mpi_status own;
 };
 
-static int begin(struct probe *p, enum ct_mpi_function function, int source, ct_mpi_handle comm)
+static int begin_probe(struct probe *p, enum ct_mpi_function function, int source,
+		       ct_mpi_handle comm)
 {
 	p->comm = comm_of(source, comm);
 	if (!p->comm)
@@ -48,7 +49,7 @@ static int begin(struct probe *p, enum ct_mpi_function function, int source, ct_
 
 static int begin_matched(struct probe *p, int source, ct_mpi_handle comm, void **status)
 {
-	if (!begin(p, CT_MPI_Mprobe, source, comm))
+	if (!begin_probe(p, CT_MPI_Mprobe, source, comm))
 		return 0;
 	*status = ct_mpi_status_of(*status, &p->own);
 	return 1;
@@ -64,7 +65,7 @@ static void end_matched(struct probe *p, const void *message, const void *status
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Probe,
 		      (int source, int tag, ct_mpi_handle comm, void *status),
 		      (source, tag, comm, status), struct probe,
-		      begin(&f, CT_MPI_Probe, source, comm), ct_mpi_end_host(&f.host, result))
+		      begin_probe(&f, CT_MPI_Probe, source, comm), ct_mpi_end_host(&f.host, result))
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Mprobe,
 		      (int source, int tag, ct_mpi_handle comm, void *message, void *status),
 		      (source, tag, comm, message, status), struct probe,

@@ -8,8 +8,8 @@ struct receive {
 	struct ct_mpi_status own;
 };
 
-static int begin(struct receive *r, ct_mpi_handle comm, const struct ct_mpi_transfer *transfer,
-		 void **status)
+static int begin_receive(struct receive *r, ct_mpi_handle comm,
+			 const struct ct_mpi_transfer *transfer, void **status)
 {
 	if (!ct_mpi_begin_blocking(&r->begun, ct_mpi_comm(comm), transfer))
 		return 0;
@@ -67,7 +67,7 @@ static int begin_matched_request(struct ct_mpi_begun *b, const void *message,
 
 #define RECORD_RECV(name, params, args)                                                            \
 	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct receive,       \
-		  begin(&f, comm, &TRANSFER(name), &status),                                       \
+		  begin_receive(&f, comm, &TRANSFER(name), &status),                               \
 		  ct_mpi_end_receive(&f.begun, status, result))
 #define RECORD_IRECV(name, params, args)                                                           \
 	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct ct_mpi_begun,  \

@@ -10,7 +10,7 @@
 #define EACH_ROW inline __attribute__((always_inline))
 
 /* What an origin moves. */
-struct transfer {
+struct access {
 	uint8_t op;
 	int64_t count;
 	ct_mpi_handle type;
@@ -20,7 +20,7 @@ struct transfer {
 };
 
 static EACH_ROW void describe(struct ct_op *op, enum ct_mpi_function function,
-			      const struct transfer *t, struct ct_comm *win)
+			      const struct access *t, struct ct_comm *win)
 {
 	struct ct_mpi_element element = ct_mpi_element(t->type);
 	uint64_t count = t->count > 0 ? (uint64_t)t->count : 0;
@@ -42,8 +42,8 @@ static EACH_ROW struct ct_comm *window_of(ct_mpi_handle win, int target)
 	return target < 0 ? NULL : ct_mpi_win(win);
 }
 
-static EACH_ROW int begin(struct ct_op_frame *f, enum ct_mpi_function function,
-			  const struct transfer *t, struct ct_comm *win)
+static EACH_ROW int begin_access(struct ct_op_frame *f, enum ct_mpi_function function,
+				 const struct access *t, struct ct_comm *win)
 {
 	struct ct_op op;
 
@@ -56,12 +56,12 @@ static EACH_ROW int begin(struct ct_op_frame *f, enum ct_mpi_function function,
 
 #define RECORD_TRANSFER(name, params, args, what)                                                  \
 	RECORD_AS(ct_mpi_win_after(win, result), DATA, name, params, args, struct ct_op_frame,     \
-		  begin(&f, CT_MPI_##name, &what, window_of(win, target)),                         \
+		  begin_access(&f, CT_MPI_##name, &what, window_of(win, target)),                  \
 		  ct_mpi_end_op(&f, ct_now_ns(), result))
 
 /* The request says when the origin's part is done. */
 static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function function,
-				  const struct transfer *t, struct ct_comm *win)
+				  const struct access *t, struct ct_comm *win)
 {
 	struct ct_op op;
 
@@ -84,12 +84,12 @@ static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function f
 		  ct_mpi_begun(&f, request, result))
 
 #define MOVE_OF(op_, count_, type_, redop_, has)                                                   \
-	((struct transfer){ .op = CT_OP_##op_,                                                     \
-			    .count = (count_),                                                     \
-			    .type = (type_),                                                       \
-			    .target = target,                                                      \
-			    .redop = (redop_),                                                     \
-			    .has_redop = (has) })
+	((struct access){ .op = CT_OP_##op_,                                                       \
+			  .count = (count_),                                                       \
+			  .type = (type_),                                                         \
+			  .target = target,                                                        \
+			  .redop = (redop_),                                                       \
+			  .has_redop = (has) })
 #define MOVE(op, count, type) MOVE_OF(op, count, type, 0, 0)
 #define MOVE_REDUCED(op, count, type) MOVE_OF(op, count, type, redop, 1)
 

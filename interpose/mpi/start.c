@@ -14,7 +14,7 @@ static uint64_t next_seq(struct ct_mpi_request *r)
 }
 
 /* Publish the op of one start. A communicator that was freed has ended: nothing is recorded on it any more. */
-static void begin(struct ct_op_frame *f, struct ct_mpi_request *r)
+static void begin_start(struct ct_op_frame *f, struct ct_mpi_request *r)
 {
 	if (!r || !(r->flags & CT_MPI_REQUEST_PERSISTENT) || r->comm->id != r->comm_id)
 		return;
@@ -65,7 +65,7 @@ struct start {
 static int begin_one(struct start *s, const void *request)
 {
 	s->request = at(request, 0);
-	begin(&s->op, s->request);
+	begin_start(&s->op, s->request);
 	return s->request || ct_mpi_requests_lost();
 }
 
@@ -92,7 +92,7 @@ static CT_UNWIND_WHOLE int record_Startall(int n, void *requests, ct_MPI_Startal
 
 	CT_UNWIND_HERE();
 	for (uint32_t i = 0; i < known; i++)
-		begin(&f, at(requests, i));
+		begin_start(&f, at(requests, i));
 	result = real(n, requests);
 	now_ns = ct_now_ns();
 	for (uint32_t i = 0; i < known; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MPI_Test and its kind: what they find done is ended like in MPI_Wait; asked again and again, they are one wait
  * (poll.h). */
+#include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/poll.h"
-#include "interpose/mpi/several.h"
 
 static int ask(struct ct_mpi_question *q, enum ct_mpi_function function,
 	       const struct ct_mpi_request *request)
@@ -70,25 +70,25 @@ CT_MPI_RECORD(DATA, Parrived, (ct_mpi_handle request, int partition, int *flag),
 
 struct tests {
 	struct ct_mpi_question q;
-	struct ct_mpi_several several;
+	struct ct_mpi_multi several;
 };
 
 static int ask_several(struct tests *t, enum ct_mpi_function function, int n, const void *requests,
 		       void **statuses)
 {
-	return ct_mpi_several_begin(&t->several, n, requests, statuses) &&
+	return ct_mpi_multi_begin(&t->several, n, requests, statuses) &&
 	       ask(&t->q, function, t->several.first);
 }
 
 static int ask_any(struct tests *t, int n, const void *requests, void **status)
 {
-	return ct_mpi_several_begin_any(&t->several, n, requests, status) &&
+	return ct_mpi_multi_begin_any(&t->several, n, requests, status) &&
 	       ask(&t->q, CT_MPI_Testany, t->several.first);
 }
 
 static void end(struct tests *t, int is_done, uint64_t now_ns)
 {
-	ct_mpi_several_end(&t->several);
+	ct_mpi_multi_end(&t->several);
 	ct_mpi_poll_answer(&t->q, is_done, now_ns);
 }
 
@@ -97,7 +97,7 @@ static void answer_all(struct tests *t, int is_done, const void *requests, int r
 	uint64_t now_ns = ct_now_ns();
 
 	if (is_done)
-		ct_mpi_several_all(&t->several, requests, now_ns, result);
+		ct_mpi_multi_all(&t->several, requests, now_ns, result);
 	end(t, is_done, now_ns);
 }
 
@@ -107,7 +107,7 @@ static void answer_any(struct tests *t, int is_done, const int *index, const voi
 	uint64_t now_ns = ct_now_ns();
 
 	if (is_done)
-		ct_mpi_several_any(&t->several, index, status, now_ns, result);
+		ct_mpi_multi_any(&t->several, index, status, now_ns, result);
 	end(t, is_done, now_ns);
 }
 
@@ -115,7 +115,7 @@ static void answer_some(struct tests *t, const int *n_done, const int *indices, 
 {
 	uint64_t now_ns = ct_now_ns();
 
-	ct_mpi_several_some(&t->several, n_done, indices, now_ns, result);
+	ct_mpi_multi_some(&t->several, n_done, indices, now_ns, result);
 	end(t, result || *n_done != 0, now_ns);
 }
 

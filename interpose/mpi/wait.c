@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MPI_Wait and its kind: host-blocking calls, which end what the requests stood for. Nothing is on record of a wait for
  * nothing: null handles, requests that are complete by their handles, persistent ones that were not started. */
+#include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/poll.h"
-#include "interpose/mpi/several.h"
 
-static int begin(struct ct_host_frame *f, enum ct_mpi_function function,
-		 const struct ct_mpi_request *request)
+static int begin_wait(struct ct_host_frame *f, enum ct_mpi_function function,
+		      const struct ct_mpi_request *request)
 {
 	int is_known = request && request->comm->id == request->comm_id;
 
@@ -34,7 +34,7 @@ static int begin_one(struct wait *w, const void *request, void **status)
 	if (!key || is_idle(w->held.entry))
 		return 0;
 	*status = ct_mpi_status_of(*status, &w->own);
-	return begin(&w->host, CT_MPI_Wait, w->held.entry);
+	return begin_wait(&w->host, CT_MPI_Wait, w->held.entry);
 }
 
 static void end_one(struct wait *w, const void *status, int result)
@@ -53,19 +53,19 @@ CT_MPI_RECORD(DATA, Wait, (void *request, void *status), (request, status), stru
 
 struct waits {
 	struct ct_host_frame host; /* first */
-	struct ct_mpi_several several;
+	struct ct_mpi_multi several;
 };
 
 /* Left by an exception or by the thread's cancellation. */
 static void leave(struct ct_frame *frame)
 {
-	ct_mpi_several_end(&((struct waits *)frame)->several);
+	ct_mpi_multi_end(&((struct waits *)frame)->several);
 	ct_host_leave(frame);
 }
 
 static int begin_call(struct waits *w, enum ct_mpi_function function)
 {
-	begin(&w->host, function, w->several.first);
+	begin_wait(&w->host, function, w->several.first);
 	w->host.frame.leave = leave;
 	return 1;
 }
@@ -73,36 +73,36 @@ static int begin_call(struct waits *w, enum ct_mpi_function function)
 static int begin_several(struct waits *w, enum ct_mpi_function function, int n,
 			 const void *requests, void **statuses)
 {
-	return ct_mpi_several_begin(&w->several, n, requests, statuses) && begin_call(w, function);
+	return ct_mpi_multi_begin(&w->several, n, requests, statuses) && begin_call(w, function);
 }
 
 static int begin_any(struct waits *w, int n, const void *requests, void **status)
 {
-	return ct_mpi_several_begin_any(&w->several, n, requests, status) &&
+	return ct_mpi_multi_begin_any(&w->several, n, requests, status) &&
 	       begin_call(w, CT_MPI_Waitany);
 }
 
 static void end(struct waits *w, int result)
 {
-	ct_mpi_several_end(&w->several);
+	ct_mpi_multi_end(&w->several);
 	ct_mpi_end_host(&w->host, result);
 }
 
 static void end_all(struct waits *w, const void *requests, int result)
 {
-	ct_mpi_several_all(&w->several, requests, ct_now_ns(), result);
+	ct_mpi_multi_all(&w->several, requests, ct_now_ns(), result);
 	end(w, result);
 }
 
 static void end_any(struct waits *w, const int *index, const void *status, int result)
 {
-	ct_mpi_several_any(&w->several, index, status, ct_now_ns(), result);
+	ct_mpi_multi_any(&w->several, index, status, ct_now_ns(), result);
 	end(w, result);
 }
 
 static void end_some(struct waits *w, const int *n_done, const int *indices, int result)
 {
-	ct_mpi_several_some(&w->several, n_done, indices, ct_now_ns(), result);
+	ct_mpi_multi_some(&w->several, n_done, indices, ct_now_ns(), result);
 	end(w, result);
 }
 

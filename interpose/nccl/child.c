@@ -2,10 +2,10 @@
 /* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and NCCL writes the handle
  * when all is done: at the end of the call, of its group, or later. */
 #include "interpose/gpu/freeze.h"
+#include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/key.h"
-#include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
 
 struct birth {
@@ -146,7 +146,7 @@ static CT_UNWIND_WHOLE ncclResult_t shrink(ncclComm_t comm, int *excluded, int n
 	who = begin_shrink(&b, excluded, n);
 	if (flags & NCCL_SHRINK_ABORT) {
 		was = ct_freeze(b.parent.id);
-		ct_nccl_later_gone(comm, CT_RESULT_ABORTED);
+		ct_nccl_async_gone(comm, CT_RESULT_ABORTED);
 	}
 	result = real(comm, excluded, n, newcomm, config, flags);
 	if (flags & NCCL_SHRINK_ABORT && ct_nccl_is_refused(result))

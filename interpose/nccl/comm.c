@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 
 /* Asked of NCCL itself, of communicators that are complete; not wrapped. */
 typedef ncclResult_t number_fn(const ncclComm_t comm, int *number);
@@ -57,7 +57,7 @@ struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_
 		.device = (uint16_t)child->device,
 	};
 
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	return ct_comms_create(&spec);
 }
 

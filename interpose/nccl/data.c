@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/ask.h"
+#include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/channels.h"
 #include "interpose/gpu/graph.h"
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
+#include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"
 #include "interpose/nccl/group.h"
-#include "interpose/nccl/later.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/unwind.h"
 
 int ct_nccl_init(int wanted)
 {
 	ct_nccl_is_wanted = wanted;
-	if (ct_nccl_group_init() != CT_OK || ct_nccl_later_init() != CT_OK)
+	if (ct_nccl_group_init() != CT_OK || ct_nccl_async_init() != CT_OK)
 		return CT_NOMEM;
 	for (int i = 0; i < CT_NCCL_CALLS; i++)
 		ct_nccl_call_ids[i] = (uint16_t)ct_ring_string(&ct_recorder.ring,
@@ -58,7 +58,7 @@ static EACH_ROW uint8_t redop_of(int redop)
 }
 
 /* What a row says of one call. */
-struct call {
+struct nccl_call {
 	uint16_t name;
 	uint8_t op;
 	uint8_t redop;
@@ -106,7 +106,7 @@ static EACH_ROW int is_made_of_p2p(uint8_t op)
 	return op == CT_OP_AllToAll || op == CT_OP_Gather || op == CT_OP_Scatter;
 }
 
-static EACH_ROW enum launch_kind kind_of(const struct call *c, const struct ct_comm *comm)
+static EACH_ROW enum launch_kind kind_of(const struct nccl_call *c, const struct ct_comm *comm)
 {
 	int is_collective = !is_p2p(c->op) && !is_one_sided(c->op);
 
@@ -121,7 +121,7 @@ static EACH_ROW enum launch_kind kind_of(const struct call *c, const struct ct_c
 	return LAUNCH_GROUP;
 }
 
-static EACH_ROW uint64_t next_seq(const struct call *c, struct ct_comm *comm)
+static EACH_ROW uint64_t next_seq(const struct nccl_call *c, struct ct_comm *comm)
 {
 	if (is_p2p(c->op))
 		return ct_channels_next(comm->id, c->op == CT_OP_Send ? CT_SEND : CT_RECV, c->peer,
@@ -138,8 +138,8 @@ static __attribute__((noinline)) void settle_launch(struct launch_frame *f, int 
 	if (f->kind == LAUNCH_NONE) {
 		ct_nccl_untimed(f->launch, f->comm, 1, result);
 	} else if (result == ncclInProgress) {
-		ct_nccl_later_passed(f->handle);
-		ct_nccl_later_span(f->handle, f->span, f->stream);
+		ct_nccl_async_passed(f->handle);
+		ct_nccl_async_span(f->handle, f->span, f->stream);
 	} else {
 		ct_gpu_drop(f->span, result);
 	}
@@ -157,7 +157,7 @@ static void leave(struct ct_frame *frame)
 }
 
 static __attribute__((noinline)) void capture(struct ct_op *op, struct ct_comm *comm,
-					      const struct call *c, uint8_t element_bytes)
+					      const struct nccl_call *c, uint8_t element_bytes)
 {
 	ct_graph_op(op, comm, c->stream, c->count * element_bytes);
 }
@@ -185,7 +185,7 @@ int ct_nccl_inside_op(struct ct_nccl_inside *in)
 }
 
 /* Published and, where the call itself launches, begun on the stream. */
-static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
+static EACH_ROW void begin_launch(struct launch_frame *f, const struct nccl_call *c)
 {
 	struct ct_comm *comm = ct_nccl_comm(c->comm, c->library);
 	struct element element = element_of(c->type);
@@ -201,21 +201,21 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		.flags = ct_gpu_op_flags,
 		.count = c->count,
 	};
-	enum ct_gpu_asked asked;
+	enum ct_gpu_capture asked;
 	CUcontext current = NULL;
 
 	if (kind == LAUNCH_GROUP) {
 		pair = ct_nccl_group_pair(comm, c->comm, c->stream);
 		kind = pair ? LAUNCH_GROUP : LAUNCH_NONE;
 	}
-	asked = pair ? pair->launch.asked : ct_gpu_ask(c->stream, comm->device, &current);
+	asked = pair ? pair->launch.asked : ct_gpu_capture_state(c->stream, comm->device, &current);
 	if (__builtin_expect(asked == CT_GPU_CAPTURED, 0)) {
 		capture(&op, comm, c, element.bytes);
 		kind = LAUNCH_NEVER;
 		pair = NULL;
 	} else {
 		op.seq = next_seq(c, comm);
-		picked = ct_gpu_is_picked(comm, op.seq, is_p2p(c->op) || is_one_sided(c->op));
+		picked = ct_gpu_is_sampled(comm, op.seq, is_p2p(c->op) || is_one_sided(c->op));
 		if (__builtin_expect(!picked, 0) && kind == LAUNCH_NOW)
 			op.flags |= CT_OP_UNTIMED;
 		op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
@@ -258,13 +258,14 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	}
 }
 
-static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, ncclResult_t result)
+static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct nccl_call *c,
+				 ncclResult_t result)
 {
 	uint64_t now_ns = 0;
 
 	if (__builtin_expect(f->kind == LAUNCH_NOW && result == ncclSuccess, 1)) {
-		if (__builtin_expect(ct_nccl_later_count() != 0, 0))
-			ct_nccl_later_passed(f->handle);
+		if (__builtin_expect(ct_nccl_async_count() != 0, 0))
+			ct_nccl_async_passed(f->handle);
 		now_ns = ct_gpu_end(f->span);
 	} else if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW) {
 		settle_launch(f, result);
@@ -306,7 +307,7 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
 #define NCCL_CALL(symbol, name_, since, op_, params, args, count_, type_, redop_, peer_)           \
 	static CT_UNWIND_WHOLE ncclResult_t record_##name_(LIST params, ct_##name_##_fn *real)     \
 	{                                                                                          \
-		const struct call c = {                                                            \
+		const struct nccl_call c = {                                                       \
 			.name = ct_nccl_call_ids[CT_NCCL_##name_],                                 \
 			.op = CT_OP_##op_,                                                         \
 			.redop = redop_of((int)(redop_)),                                          \
@@ -320,7 +321,7 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
 		struct launch_frame f;                                                             \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
-		begin(&f, &c);                                                                     \
+		begin_launch(&f, &c);                                                              \
 		return end(&f, &c, real args);                                                     \
 	}                                                                                          \
                                                                                                    \

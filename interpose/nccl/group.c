@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "interpose/gpu/ask.h"
+#include "interpose/gpu/capture_state.h"
+#include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"
-#include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
 
 /* Threads that are, or have been, in a group and live. */
@@ -88,7 +88,7 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 	pair->launch.device = comm->device;
 	pair->launch.stream = stream;
 	pair->launch.unpicked = 1;
-	pair->launch.asked = ct_gpu_ask(stream, comm->device, &current);
+	pair->launch.asked = ct_gpu_capture_state(stream, comm->device, &current);
 	return pair;
 }
 
@@ -109,7 +109,7 @@ void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result)
 	} else if (result == ncclSuccess) {
 		ct_nccl_child_arrives(child);
 	} else {
-		ct_nccl_later_child(child);
+		ct_nccl_async_child(child);
 	}
 }
 
@@ -119,7 +119,7 @@ void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t a
 	if (ct_nccl_is_error(result))
 		ct_nccl_failed(f->rec.call, f->rec.comm, result, library);
 	else if (result == ncclInProgress && !ct_nccl_in_group())
-		ct_nccl_later_call(asked, &f->rec);
+		ct_nccl_async_call(asked, &f->rec);
 	ct_host_end(f, result);
 }
 
@@ -157,7 +157,7 @@ static void begin_all(struct ct_nccl_thread *t)
 static void end_all(struct ct_nccl_thread *t)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
-		ct_nccl_later_passed(t->pairs[i].comm);
+		ct_nccl_async_passed(t->pairs[i].comm);
 		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
 			ct_gpu_end(t->pairs[i].span);
 	}
@@ -172,17 +172,17 @@ static void put_off_all(struct ct_nccl_thread *t, const struct ct_host_rec *call
 	struct ct_host_rec rec = *call;
 
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		ct_nccl_later_passed(t->pairs[i].comm);
+		ct_nccl_async_passed(t->pairs[i].comm);
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		ct_nccl_later_span(t->pairs[i].comm, t->pairs[i].span, t->pairs[i].launch.stream);
+		ct_nccl_async_span(t->pairs[i].comm, t->pairs[i].span, t->pairs[i].launch.stream);
 	for (uint32_t i = 0; i < t->n_children; i++) {
 		const struct ct_nccl_child *child = &t->children[i];
 
-		ct_nccl_later_child(child);
+		ct_nccl_async_child(child);
 		rec.key = child->key;
 		rec.nranks = child->nranks;
 		rec.rank = child->rank;
-		ct_nccl_later_call(child->seen ? child->seen : child->made_from, &rec);
+		ct_nccl_async_call(child->seen ? child->seen : child->made_from, &rec);
 	}
 	forget_all(t);
 }

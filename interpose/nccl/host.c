@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that may wait for other ranks and move no data, and how communicators end. */
 #include "interpose/gpu/freeze.h"
+#include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/group.h"
-#include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
 
 #define LIST(...) __VA_ARGS__
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)
 
-static void begin(struct ct_host_frame *f, enum ct_nccl_call call, ncclComm_t comm)
+static void begin_call(struct ct_host_frame *f, enum ct_nccl_call call, ncclComm_t comm)
 {
 	f->rec = ct_nccl_host_rec(call, comm ? ct_comms_find(comm) : NULL);
 	ct_host_begin(f);
@@ -30,7 +30,7 @@ static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t
 		struct ct_host_frame f;                                                            \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
-		begin(&f, CT_NCCL_##name, comm);                                                   \
+		begin_call(&f, CT_NCCL_##name, comm);                                              \
 		return end(&f, real args, comm, LIBRARY(real));                                    \
 	}                                                                                          \
                                                                                                    \
@@ -55,13 +55,13 @@ static CT_UNWIND_WHOLE ncclResult_t revoke(ncclComm_t comm, int flags, ct_ncclCo
 	uint64_t was;
 
 	CT_UNWIND_HERE();
-	begin(&f, CT_NCCL_ncclCommRevoke, comm);
+	begin_call(&f, CT_NCCL_ncclCommRevoke, comm);
 	was = ct_freeze(f.rec.comm);
 	result = real(comm, flags);
 	if (ct_nccl_is_refused(result))
 		ct_freeze_undo(f.rec.comm, was);
 	else
-		ct_nccl_later_gone(comm, CT_RESULT_ABORTED);
+		ct_nccl_async_gone(comm, CT_RESULT_ABORTED);
 	return end(&f, result, comm, LIBRARY(real));
 }
 
@@ -83,10 +83,10 @@ static CT_UNWIND_WHOLE ncclResult_t end_comm(ncclComm_t comm, enum ct_nccl_call 
 	struct ct_host_frame f;
 
 	CT_UNWIND_HERE();
-	begin(&f, call, comm);
+	begin_call(&f, call, comm);
 	if (result == CT_RESULT_ABORTED)
 		ct_freeze(f.rec.comm);
-	ct_nccl_later_gone(comm, result);
+	ct_nccl_async_gone(comm, result);
 	ct_comms_end(comm);
 	return end(&f, real(comm), NULL, LIBRARY(real)); /* the handle is NCCL's again */
 }
@@ -118,7 +118,7 @@ static CT_UNWIND_WHOLE ncclResult_t get_version(int *version, ct_ncclGetVersion_
 	struct ct_host_frame f;
 
 	CT_UNWIND_HERE();
-	begin(&f, CT_NCCL_ncclGetVersion, NULL);
+	begin_call(&f, CT_NCCL_ncclGetVersion, NULL);
 	return end(&f, real(version), NULL, LIBRARY(real));
 }
 

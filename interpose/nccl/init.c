@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators that are there when the call returns, ready or not: made of a unique id, and grown. */
 #include "interpose/gpu/cuda.h"
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/hash.h"
 #include "interpose/nccl/failed.h"
@@ -27,7 +27,7 @@ static uint32_t current_device(void)
 	const struct ct_cuda *cuda;
 	CUdevice device = -1;
 
-	ct_gpu_context_hint(); /* looks for CUDA if that is wanted */
+	ct_gpu_prealloc_ask(); /* looks for CUDA if that is wanted */
 	cuda = ct_cuda();
 	if (!cuda || ct_poll_gave_up() || ct_poll_is_held())
 		return 0;
@@ -64,7 +64,7 @@ static ncclResult_t end_init(struct init *f, ncclResult_t result)
 			child->device = current_device();
 		if (child->seen)
 			comm = ct_nccl_comm_create(child, child->seen);
-		ct_gpu_context_prepare();
+		ct_gpu_prealloc_events();
 		if (ct_nccl_in_group())
 			ct_nccl_group_child(child, result);
 	}
@@ -258,7 +258,7 @@ static ncclResult_t end_init_all(struct init_all *f, const ncclComm_t *newcomms,
 		child.device = (uint32_t)(devices ? devices[i] : i) + 1;
 		ct_nccl_comm_create(&child, newcomms[i]);
 	}
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	ct_nccl_host_end(&f->host, result, NULL, library);
 	return result;
 }

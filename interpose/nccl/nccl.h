@@ -2,7 +2,7 @@
 /* nccl.h — the NCCL backend: what all wrappers of abi/nccl_calls.def share.
  *
  * data.c has the data-moving calls, group.c groups and their launches, init.c and child.c how
- * communicators are made, host.c how they end and other calls that may wait, later.c what a nonblocking communicator has not
+ * communicators are made, host.c how they end and other calls that may wait, async_ops.c what a nonblocking communicator has not
  * finished when the call returns. NCCL calls some of its functions through the same symbols: those calls find their
  * thread inside a recorded call and pass unrecorded. No lock is ever held across a call into NCCL, so that abort
  * works while another thread is stuck in one.
@@ -65,7 +65,7 @@ extern _Atomic uint32_t ct_nccl_early __attribute__((visibility("hidden")));
 void ct_nccl_group_adopt(void);
 
 /* ct_guard_enter() where NCCL is to be recorded, of a wrapper that returns to `caller`. */
-static inline int ct_nccl_enter(enum ct_call_kind kind, const void *caller)
+static inline int ct_nccl_enter(enum ct_guard_call kind, const void *caller)
 {
 	if (!ct_guard_enter(kind))
 		return 0;

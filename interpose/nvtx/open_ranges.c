@@ -81,7 +81,7 @@ static void record(const struct range *range, uint64_t end_ns, uint32_t how)
 
 /* ---- pushed ---- */
 
-static uint32_t place_of(uintptr_t thread, uint32_t probe)
+static uint32_t slot_of(uintptr_t thread, uint32_t probe)
 {
 	return ((uint32_t)((uint64_t)thread * 0x9e3779b97f4a7c15ull >> 40) + probe) % THREADS;
 }
@@ -91,7 +91,7 @@ static struct pusher *find_own(void)
 	uintptr_t self = (uintptr_t)&ct_self;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct pusher *p = &pushers[place_of(self, i)];
+		struct pusher *p = &pushers[slot_of(self, i)];
 
 		if (atomic_load_explicit(&p->thread, memory_order_relaxed) == self)
 			return p;
@@ -106,7 +106,7 @@ static struct pusher *get_own(void)
 	struct pusher *own = find_own();
 
 	for (uint32_t i = 0; i < PROBES && !own; i++) {
-		struct pusher *p = &pushers[place_of(self, i)];
+		struct pusher *p = &pushers[slot_of(self, i)];
 		uintptr_t nobody = 0;
 
 		/* acquire: pairs with the release of its last owner */

@@ -82,7 +82,7 @@ int ct_profiler_is_active(void)
 
 /* ---- who may record --------------------------------------------------------------------------------------------------- */
 
-static enum ct_profiler_way way_in(enum ct_call_kind kind)
+static enum ct_profiler_way way_in(enum ct_guard_call kind)
 {
 	uint32_t gate = ct_guard_gate();
 
@@ -105,7 +105,7 @@ void ct_profiler_leave(enum ct_profiler_way way)
 
 /* ---- communicators ----------------------------------------------------------------------------------------------------- */
 
-static struct ct_profiler_comm *take(void)
+static struct ct_profiler_comm *claim_comm(void)
 {
 	for (uint32_t i = 0; i < CT_COMMS_MAX; i++) {
 		uint32_t free = 0;
@@ -157,7 +157,7 @@ static struct ct_profiler_comm *open_comm(const struct ct_profiler_open *what)
 		.flags = (alone ? CT_DETAIL_ALONE : 0) |
 			 (*what->mask & CT_PROFILER_HANDED_ON ? CT_DETAIL_COPY : 0),
 	};
-	struct ct_profiler_comm *c = take();
+	struct ct_profiler_comm *c = claim_comm();
 
 	if (!c) {
 		__atomic_store_n(what->mask, 0, __ATOMIC_RELAXED);
@@ -196,7 +196,7 @@ void ct_profiler_close(struct ct_profiler_comm *c)
 
 	if (way == CT_PROFILER_OUT)
 		return;
-	ct_gpu_told_close(&c->order);
+	ct_gpu_profiled_close(&c->order);
 	ct_gpu_channels_close(c->mask);
 	if (atomic_load_explicit(&c->own, memory_order_relaxed))
 		ct_comms_end(c);

@@ -27,7 +27,7 @@ static void says_inside(struct ct_profiler_says *s, const struct ct_nccl_inside 
 	s->seq = in->seq;
 	s->launch = in->launch;
 	s->comm_id = in->comm;
-	s->told = ct_gpu_told_number(in->span);
+	s->told = ct_gpu_profiled_number(in->span);
 }
 
 static void *start_call(struct ct_profiler_comm *c, const struct ct_profiler_event *e,
@@ -57,9 +57,9 @@ static void find_told(struct ct_profiler_says *s)
 
 	if (ct_nccl_inside_op(&in) ? in.launch == s->launch
 				   : ct_nccl_inside_end(0, 0, s->launch, &in))
-		s->told = ct_gpu_told_number(in.span);
+		s->told = ct_gpu_profiled_number(in.span);
 	else
-		s->told = ct_gpu_told_find(s->launch);
+		s->told = ct_gpu_profiled_find(s->launch);
 }
 
 /* Of the call that NCCL says it is of. 0: that call was not ours. */
@@ -150,8 +150,8 @@ static void *start_task(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	s.comm = ct_profiler_number(c);
 	s.left = e->channels ? e->channels : 1;
 	is_told = s.told && ct_profiler_has_times(c) &&
-		  ct_gpu_told_task(s.told, s.launch, &c->order,
-				   s.alone && c->version >= CALLS_SINCE);
+		  ct_gpu_profiled_task(s.told, s.launch, &c->order,
+				       s.alone && c->version >= CALLS_SINCE);
 	if (!is_told)
 		s.told = 0;
 	if (!is_told && !s.slot)
@@ -161,7 +161,7 @@ static void *start_task(struct ct_profiler_comm *c, const struct ct_profiler_eve
 		ct_profiler_alone_stop(NULL, &s);
 		/* its channels will not be told: the launch's end is not known, but that it is over */
 		if (is_told)
-			ct_gpu_told_unknown(s.told, s.launch);
+			ct_gpu_profiled_unknown(s.told, s.launch);
 	}
 	return handle;
 }
@@ -173,7 +173,7 @@ static void *start_channel(const struct ct_profiler_event *e)
 	if (!e->parent || !ct_profiler_handle_read(e->parent, &s) || s.kind != CT_PROFILER_TASK ||
 	    !s.told)
 		return NULL;
-	ct_gpu_told_started(s.told, s.launch, e->timer);
+	ct_gpu_profiled_started(s.told, s.launch, e->timer);
 	return ct_profiler_handle_channel(e->parent);
 }
 
@@ -219,7 +219,7 @@ static void stop_channel(const void *handle, const struct ct_profiler_says *s)
 {
 	if (ct_profiler_handle_less(handle) != 0)
 		return;
-	ct_gpu_told_task_done(s->told, s->launch);
+	ct_gpu_profiled_task_done(s->told, s->launch);
 	ct_profiler_handle_give(handle);
 }
 
@@ -255,5 +255,5 @@ void ct_profiler_kernel_stop(const void *handle, uint64_t timer)
 	struct ct_profiler_says s;
 
 	if (ct_profiler_handle_is_channel(handle) && ct_profiler_handle_read(handle, &s))
-		ct_gpu_told_stopped(s.told, s.launch, timer);
+		ct_gpu_profiled_stopped(s.told, s.launch, timer);
 }

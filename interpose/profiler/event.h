@@ -9,7 +9,7 @@
 
 #include "interpose/abi/nccl_profiler.h"
 #include "interpose/comms.h"
-#include "interpose/gpu/told.h"
+#include "interpose/gpu/profiled.h"
 #include "interpose/profiler/profiler.h"
 
 struct ct_profiler_comm {
@@ -27,7 +27,7 @@ struct ct_profiler_comm {
 	/* the launch that these ops go into: by the thread that calls */
 	const void *group;
 	uint32_t launch, told;
-	struct ct_gpu_told_order order;
+	struct ct_gpu_profiled_order order;
 };
 
 /* The members that a type has are filled in; NULL, 0: not told. */

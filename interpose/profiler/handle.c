@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "interpose/gpu/told.h"
+#include "interpose/gpu/profiled.h"
 #include "interpose/recorder.h"
 
 #define ENTRIES 8192u
@@ -14,16 +14,16 @@
 #define NO_ENTRY (1ull << 31)
 #define NUMBER 0xffffull
 
-struct entry {
+struct handle_entry {
 	_Atomic uint32_t life; /* lives << 1 | is taken */
 	_Atomic uint32_t what; /* kind | op << 8 | alone << 16 | has_seq << 24 */
 	_Atomic uint32_t comm, comm_id, launch, told, left;
 	_Atomic uint64_t seq, enter_ns, return_ns;
 	_Atomic(struct ct_slot *) slot;
 };
-_Static_assert(sizeof(struct entry) == 64, "a cache line");
+_Static_assert(sizeof(struct handle_entry) == 64, "a cache line");
 
-static struct entry *pool;
+static struct handle_entry *pool;
 static _Atomic uint32_t next;
 static _Atomic uint32_t uniques;
 
@@ -38,7 +38,7 @@ int ct_profiler_handles_init(void)
 	return CT_OK;
 }
 
-static struct entry *entry_of(const void *handle)
+static struct handle_entry *entry_of(const void *handle)
 {
 	uint64_t number = (uint64_t)(uintptr_t)handle & NUMBER;
 
@@ -63,17 +63,17 @@ static uint64_t load64(const _Atomic uint64_t *word)
 }
 
 /* A task waits for its kernel's channels, which may never be told. */
-static int is_over(const struct entry *e)
+static int is_over(const struct handle_entry *e)
 {
 	return (load(&e->what) & 0xff) == CT_PROFILER_TASK && load(&e->told) &&
-	       !ct_gpu_told_is_open(load(&e->told), load(&e->launch));
+	       !ct_gpu_profiled_is_open(load(&e->told), load(&e->launch));
 }
 
-static struct entry *take_entry(uint32_t *life)
+static struct handle_entry *take_entry(uint32_t *life)
 {
 	for (uint32_t tries = 0; tries < TRIES; tries++) {
 		uint32_t n = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % ENTRIES;
-		struct entry *e = &pool[n];
+		struct handle_entry *e = &pool[n];
 		uint32_t was = atomic_load_explicit(&e->life, memory_order_relaxed);
 
 		if (was & 1 && !is_over(e))
@@ -91,7 +91,7 @@ static struct entry *take_entry(uint32_t *life)
 void *ct_profiler_handle_take(const struct ct_profiler_says *s)
 {
 	uint32_t life;
-	struct entry *e = take_entry(&life);
+	struct handle_entry *e = take_entry(&life);
 
 	if (!e)
 		return NULL;
@@ -113,14 +113,14 @@ void *ct_profiler_handle_take(const struct ct_profiler_says *s)
 	return (void *)(uintptr_t)((uint64_t)(life >> 1) << 32 | (uint64_t)(e - pool + 1));
 }
 
-static int is_life(const struct entry *e, const void *handle)
+static int is_life(const struct handle_entry *e, const void *handle)
 {
 	return (load(&e->life) >> 1) == life_of(handle);
 }
 
 int ct_profiler_handle_read(const void *handle, struct ct_profiler_says *s)
 {
-	const struct entry *e = entry_of(handle);
+	const struct handle_entry *e = entry_of(handle);
 	uint32_t what;
 
 	if (!e || !is_life(e, handle))
@@ -145,7 +145,7 @@ int ct_profiler_handle_read(const void *handle, struct ct_profiler_says *s)
 
 void ct_profiler_handle_give(const void *handle)
 {
-	struct entry *e = entry_of(handle);
+	struct handle_entry *e = entry_of(handle);
 	uint32_t taken = life_of(handle) << 1 | 1;
 
 	if (e)
@@ -155,7 +155,7 @@ void ct_profiler_handle_give(const void *handle)
 
 struct ct_slot *ct_profiler_handle_slot(const void *handle)
 {
-	struct entry *e = entry_of(handle);
+	struct handle_entry *e = entry_of(handle);
 
 	if (!e || load(&e->life) != (life_of(handle) << 1 | 1))
 		return NULL;
@@ -164,7 +164,7 @@ struct ct_slot *ct_profiler_handle_slot(const void *handle)
 
 void ct_profiler_handle_returned(const void *handle, uint64_t now_ns)
 {
-	struct entry *e = entry_of(handle);
+	struct handle_entry *e = entry_of(handle);
 	uint64_t not_yet = 0;
 
 	if (e && load(&e->life) == (life_of(handle) << 1 | 1))
@@ -174,7 +174,7 @@ void ct_profiler_handle_returned(const void *handle, uint64_t now_ns)
 
 uint32_t ct_profiler_handle_less(const void *handle)
 {
-	struct entry *e = entry_of(handle);
+	struct handle_entry *e = entry_of(handle);
 	uint32_t left = e ? load(&e->left) : 0;
 
 	do {

@@ -79,7 +79,7 @@ static inline enum class class_of(const struct ct_python *py, uintptr_t code, ui
 	return classify(py, code, key);
 }
 
-static inline uint64_t place_of(const struct ct_python *py, uintptr_t frame)
+static inline uint64_t instruction_of(const struct ct_python *py, uintptr_t frame)
 {
 	return py->at.code_code != CT_PYTHON_NOT_THERE
 		       ? load(frame + py->at.frame_instr)
@@ -116,7 +116,7 @@ static void add(const struct ct_python *py, struct ct_python_own *own, uintptr_t
 		uintptr_t code, uint64_t code_key)
 {
 	own->key = ct_site_mix(own->key, lines_of(py, code, code_key));
-	own->key = ct_site_mix(own->key, place_of(py, frame));
+	own->key = ct_site_mix(own->key, instruction_of(py, frame));
 	own->frames[own->n++] = frame;
 }
 

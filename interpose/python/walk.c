@@ -43,8 +43,8 @@ void ct_python_first(const struct ct_python *py, ct_python_read read, uintptr_t 
 }
 
 /* Where in its code a frame is, in bytes; -1: not known. */
-static int64_t place_of(const struct ct_python *py, ct_python_read read, uintptr_t frame,
-			uintptr_t code)
+static int64_t offset_in_code(const struct ct_python *py, ct_python_read read, uintptr_t frame,
+			      uintptr_t code)
 {
 	uintptr_t instr, begin = code + py->at.code_code;
 	int32_t last;
@@ -80,7 +80,7 @@ static int describe(const struct ct_python *py, ct_python_read read, uintptr_t a
 	    ct_python_text(py, read, name, frame->func, sizeof(frame->func),
 			   CT_PYTHON_KEEP_FRONT) != 0)
 		return -1;
-	frame->line = ct_python_line(py, read, code, place_of(py, read, at, code));
+	frame->line = ct_python_line(py, read, code, offset_in_code(py, read, at, code));
 	return 1;
 }
 

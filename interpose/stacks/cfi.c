@@ -14,7 +14,7 @@
 #define POINTER_HERE_4 0x1bu /* relative to where it stands */
 
 /* One function's entry with what it has in common with others. */
-struct entry {
+struct cfi_entry {
 	uint8_t bytes[MOST_ENTRY], common[MOST_COMMON];
 	struct ct_bytes program, first_program;
 	struct ct_program units;
@@ -91,7 +91,7 @@ static size_t entry_len(uintptr_t at, size_t most)
 	return len + sizeof(len);
 }
 
-static int read_common(struct entry *e, uintptr_t at)
+static int read_common(struct cfi_entry *e, uintptr_t at)
 {
 	size_t len = entry_len(at, sizeof(e->common));
 	const char *letters;
@@ -135,7 +135,7 @@ static int read_common(struct entry *e, uintptr_t at)
 	return b.bad ? -1 : 0;
 }
 
-static int read_entry(struct entry *e, uintptr_t at)
+static int read_entry(struct cfi_entry *e, uintptr_t at)
 {
 	size_t len = entry_len(at, sizeof(e->bytes));
 	struct ct_bytes b;
@@ -237,9 +237,10 @@ static enum ct_cfi_answer apply(const struct ct_row *row, uint64_t return_regist
 	return caller.pc ? CT_CFI_STEPPED : CT_CFI_END;
 }
 
-int ct_cfi_function(const struct ct_code *code, uintptr_t at, uintptr_t *begin, uintptr_t *end)
+int ct_cfi_function(const struct ct_mapped_code *code, uintptr_t at, uintptr_t *begin,
+		    uintptr_t *end)
 {
-	struct entry e = { .has_more = 0 };
+	struct cfi_entry e = { .has_more = 0 };
 	uintptr_t entry = code->unwind ? search(code->unwind, at) : 0;
 
 	if (!entry || read_entry(&e, entry) != 0 || at - e.begin >= e.len)
@@ -249,13 +250,13 @@ int ct_cfi_function(const struct ct_code *code, uintptr_t at, uintptr_t *begin, 
 	return 0;
 }
 
-enum ct_cfi_answer ct_cfi_step(const struct ct_code *code, struct ct_regs *regs, int is_call,
+enum ct_cfi_answer ct_cfi_step(const struct ct_mapped_code *code, struct ct_regs *regs, int is_call,
 			       int *is_signal)
 {
 	/* what a call returns to may be the first place of the next function */
 	uintptr_t at = regs->pc - (is_call ? 1 : 0);
 	struct ct_row first, row;
-	struct entry e = { .has_more = 0 };
+	struct cfi_entry e = { .has_more = 0 };
 	uintptr_t entry;
 
 	*is_signal = 0;

@@ -20,10 +20,11 @@ enum ct_cfi_answer {
 
 /* `is_call`: regs->pc is where a call returns to, not where the thread is. *is_signal is set to 1 if the frame is that of a
  * signal's delivery: then the caller's pc is where it was interrupted. *regs is kept unless the answer is STEPPED. */
-enum ct_cfi_answer ct_cfi_step(const struct ct_code *code, struct ct_regs *regs, int is_call,
+enum ct_cfi_answer ct_cfi_step(const struct ct_mapped_code *code, struct ct_regs *regs, int is_call,
 			       int *is_signal);
 
 /* The function that an address is in: begin and end. 0, or -1: no table tells of it. */
-int ct_cfi_function(const struct ct_code *code, uintptr_t at, uintptr_t *begin, uintptr_t *end);
+int ct_cfi_function(const struct ct_mapped_code *code, uintptr_t at, uintptr_t *begin,
+		    uintptr_t *end);
 
 #endif

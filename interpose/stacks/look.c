@@ -49,7 +49,7 @@ static uint32_t choose(struct ct_caller chosen[CT_LOOK_THREADS])
 }
 
 /* Where the thread sleeps; one that runs is asked again for a while. -1: it has ended. */
-static int find_task(struct ct_task *task, uint32_t tid)
+static int find_task(struct ct_proc_task *task, uint32_t tid)
 {
 	for (unsigned i = 0;; i++) {
 		if (ct_task_read(task, tid) != 0)
@@ -60,7 +60,7 @@ static int find_task(struct ct_task *task, uint32_t tid)
 	}
 }
 
-static uint16_t walk_task(struct ct_walk *walk, const struct ct_task *task, uintptr_t wrapper)
+static uint16_t walk_task(struct ct_walk *walk, const struct ct_proc_task *task, uintptr_t wrapper)
 {
 	uint16_t flags = 0;
 
@@ -106,7 +106,7 @@ static size_t look_at(const struct ct_look *look, const struct ct_caller *caller
 		      size_t room)
 {
 	struct ct_frames frames;
-	struct ct_task task;
+	struct ct_proc_task task;
 	struct ct_walk walk;
 
 	if (find_task(&task, caller->tid) != 0)

@@ -91,7 +91,7 @@ static void parse_line(struct ct_code_map *map, struct lines *lines, const char 
 		map->is_cut = 1;
 		return;
 	}
-	map->code[map->n] = (struct ct_code){
+	map->code[map->n] = (struct ct_mapped_code){
 		.begin = begin,
 		.end = stop,
 		.image = lines->image,
@@ -166,7 +166,7 @@ int ct_code_read(struct ct_code_map *map)
 }
 
 /* The file's own headers tell where its addresses lie, and where its table for unwinding is. */
-static void read_headers(struct ct_code *code)
+static void read_headers(struct ct_mapped_code *code)
 {
 	ElfW(Phdr) headers[MOST_HEADERS];
 	ElfW(Ehdr) elf;
@@ -191,13 +191,13 @@ static void read_headers(struct ct_code *code)
 			code->unwind = code->bias + headers[i].p_vaddr;
 }
 
-struct ct_code *ct_code_find(struct ct_code_map *map, uintptr_t at)
+struct ct_mapped_code *ct_code_find(struct ct_code_map *map, uintptr_t at)
 {
 	uint32_t low = 0, high = map->n;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct ct_code *code = &map->code[middle];
+		struct ct_mapped_code *code = &map->code[middle];
 
 		if (at < code->begin) {
 			high = middle;

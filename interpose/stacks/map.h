@@ -14,7 +14,7 @@
 #define CT_CODE_NAMES (192u << 10)
 
 /* One range of code that can be executed. */
-struct ct_code {
+struct ct_mapped_code {
 	uintptr_t begin, end;
 	uintptr_t bias;	    /* what is added to the addresses in the file */
 	uintptr_t unwind;   /* its table for unwinding (.eh_frame_hdr), 0 none */
@@ -28,7 +28,7 @@ struct ct_code_map {
 	uint32_t n;
 	uint32_t names_used;
 	int is_cut; /* there was more than there is room for */
-	struct ct_code code[CT_CODE_RANGES];
+	struct ct_mapped_code code[CT_CODE_RANGES];
 	char names[CT_CODE_NAMES];
 };
 
@@ -39,9 +39,10 @@ int ct_code_read(struct ct_code_map *map);
 void ct_code_parse(struct ct_code_map *map, const char *text, size_t len);
 
 /* The range that an address lies in, with bias and unwind filled in; NULL: it is no code. */
-struct ct_code *ct_code_find(struct ct_code_map *map, uintptr_t at);
+struct ct_mapped_code *ct_code_find(struct ct_code_map *map, uintptr_t at);
 
-static inline const char *ct_code_path(const struct ct_code_map *map, const struct ct_code *code)
+static inline const char *ct_code_path(const struct ct_code_map *map,
+				       const struct ct_mapped_code *code)
 {
 	return map->names + code->path;
 }

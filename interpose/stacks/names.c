@@ -122,8 +122,8 @@ static void search_file(const char *path, uint64_t at, char *name, size_t size)
 	close(file.fd);
 }
 
-void ct_name_of(const struct ct_code_map *map, const struct ct_code *code, uintptr_t pc, char *name,
-		size_t size)
+void ct_name_of(const struct ct_code_map *map, const struct ct_mapped_code *code, uintptr_t pc,
+		char *name, size_t size)
 {
 	static struct kept table[KEPT];
 	struct kept *kept = &table[(pc * 0x9e3779b97f4a7c15ull) >> 56];

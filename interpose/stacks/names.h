@@ -9,7 +9,7 @@
 #include "interpose/stacks/map.h"
 
 /* The function's name as the linker knows it, "" if it is not known. */
-void ct_name_of(const struct ct_code_map *map, const struct ct_code *code, uintptr_t pc, char *name,
-		size_t size);
+void ct_name_of(const struct ct_code_map *map, const struct ct_mapped_code *code, uintptr_t pc,
+		char *name, size_t size);
 
 #endif

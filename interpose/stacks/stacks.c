@@ -68,7 +68,7 @@ static void hand_over(void)
 }
 
 /* First without what takes files: these may lie where nobody gets an answer from. */
-static void look(const struct ct_stall *stall, uint64_t now)
+static void look(const struct ct_stalled_call *stall, uint64_t now)
 {
 	under_way.since_ns = stall->since_ns;
 	under_way.why = stall->why;
@@ -85,7 +85,7 @@ static void look(const struct ct_stall *stall, uint64_t now)
 }
 
 /* The first look when something has stood still for so long, then twice as long after each one. */
-static int is_time(const struct ct_stall *stall, uint64_t now)
+static int is_time(const struct ct_stalled_call *stall, uint64_t now)
 {
 	uint64_t wait = options.hang_after_ns;
 
@@ -110,7 +110,7 @@ static void *watch_on(void *arg)
 	for (;;) {
 		uint32_t gate = ct_guard_gate();
 		uint64_t now = ct_now_ns();
-		struct ct_stall stall;
+		struct ct_stalled_call stall;
 
 		if (gate >> CT_GATE_EPOCH_SHIFT != epoch || CT_GATE_STATE(gate) == CT_GATE_OFF)
 			return NULL;

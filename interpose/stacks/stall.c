@@ -105,19 +105,19 @@ static uint64_t awaited_since(uint64_t after_ns, uint64_t now)
 	return awaited_ns;
 }
 
-int ct_stall_find(struct ct_stall *stall, uint64_t after_ns, uint64_t now)
+int ct_stall_find(struct ct_stalled_call *stall, uint64_t after_ns, uint64_t now)
 {
 	uint64_t in_call = look_at_callers(now), launch = oldest_launch();
 	uint64_t old = now > after_ns ? now - after_ns : 0;
 
 	if (in_call <= old)
-		*stall = (struct ct_stall){ CT_STALL_CALL, in_call };
+		*stall = (struct ct_stalled_call){ CT_STALL_CALL, in_call };
 	else if (launch <= old)
-		*stall = (struct ct_stall){ CT_STALL_LAUNCH, launch };
+		*stall = (struct ct_stalled_call){ CT_STALL_LAUNCH, launch };
 	else if (moved_ns <= old && has_comms())
-		*stall = (struct ct_stall){ CT_STALL_IDLE, moved_ns };
+		*stall = (struct ct_stalled_call){ CT_STALL_IDLE, moved_ns };
 	else if (awaited_since(after_ns, now) <= old)
-		*stall = (struct ct_stall){ CT_STALL_AWAITED, awaited_ns };
+		*stall = (struct ct_stalled_call){ CT_STALL_AWAITED, awaited_ns };
 	else
 		return 0;
 	return 1;

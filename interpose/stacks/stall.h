@@ -8,7 +8,7 @@
 
 #include "trace/format.h"
 
-struct ct_stall {
+struct ct_stalled_call {
 	enum ct_stack_why why;
 	uint64_t since_ns; /* at the latest: when it was seen so first */
 };
@@ -17,6 +17,6 @@ void ct_stall_reset(void);
 
 /* 1 and *stall: something has stood still for `after_ns` at least, in the order of enum ct_stack_why. To be asked again and again:
  * what moves is seen from one time to the next. */
-int ct_stall_find(struct ct_stall *stall, uint64_t after_ns, uint64_t now_ns);
+int ct_stall_find(struct ct_stalled_call *stall, uint64_t after_ns, uint64_t now_ns);
 
 #endif

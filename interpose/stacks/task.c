@@ -28,7 +28,7 @@ static ssize_t read_file(uint32_t tid, const char *name, char *text, size_t size
 }
 
 /* "230 0x0 ... SP PC", "-1 SP PC" outside of a system call, or "running". */
-static void read_place(struct ct_task *task)
+static void read_place(struct ct_proc_task *task)
 {
 	uint64_t numbers[16];
 	unsigned n = 0;
@@ -53,7 +53,7 @@ static void read_place(struct ct_task *task)
 }
 
 /* "TID (name) S ppid ...": the name may have any characters. utime and stime are the 12th and 13th behind it. */
-static int read_stat(struct ct_task *task)
+static int read_stat(struct ct_proc_task *task)
 {
 	char text[512], *open_, *close_, *p;
 	unsigned long long user = 0, kernel = 0;
@@ -78,7 +78,7 @@ static int read_stat(struct ct_task *task)
 	return task->state == 'Z' || task->state == 'X' ? -1 : 0;
 }
 
-int ct_task_read(struct ct_task *task, uint32_t tid)
+int ct_task_read(struct ct_proc_task *task, uint32_t tid)
 {
 	unsigned long long ran;
 	char text[64];
@@ -95,9 +95,9 @@ int ct_task_read(struct ct_task *task, uint32_t tid)
 	return 0;
 }
 
-int ct_task_is_still(const struct ct_task *task)
+int ct_task_is_still(const struct ct_proc_task *task)
 {
-	struct ct_task now = { .tid = task->tid };
+	struct ct_proc_task now = { .tid = task->tid };
 
 	read_place(&now);
 	return now.where == task->where && now.pc == task->pc && now.sp == task->sp &&

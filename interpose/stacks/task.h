@@ -11,7 +11,7 @@ enum ct_task_where {
 	CT_TASK_SLEEPS,	 /* in a system call, or a page fault: pc and sp hold */
 };
 
-struct ct_task {
+struct ct_proc_task {
 	uint32_t tid;
 	enum ct_task_where where;
 	int32_t call; /* number of the system call, -1 none */
@@ -22,10 +22,10 @@ struct ct_task {
 };
 
 /* 0, or -1: there is no such thread. */
-int ct_task_read(struct ct_task *task, uint32_t tid);
+int ct_task_read(struct ct_proc_task *task, uint32_t tid);
 
 /* Is it where it was when `task` was read? */
-int ct_task_is_still(const struct ct_task *task);
+int ct_task_is_still(const struct ct_proc_task *task);
 
 /* How many threads this process has, 0 not known. */
 uint32_t ct_task_count(void);

@@ -13,7 +13,7 @@
 struct walker {
 	struct ct_walk *walk;
 	struct ct_code_map *map;
-	const struct ct_code *ours; /* this library's own code */
+	const struct ct_mapped_code *ours; /* this library's own code */
 	struct ct_regs regs;
 	int is_call;
 	uint8_t flags;	 /* of the frame to come */
@@ -21,7 +21,8 @@ struct walker {
 };
 
 /* Of functions of which no table tells, anything in their code counts as leading to them. */
-static void function_of(const struct ct_code *code, uintptr_t pc, uintptr_t *begin, uintptr_t *end)
+static void function_of(const struct ct_mapped_code *code, uintptr_t pc, uintptr_t *begin,
+			uintptr_t *end)
 {
 	if (ct_cfi_function(code, pc, begin, end) == 0)
 		return;
@@ -29,7 +30,7 @@ static void function_of(const struct ct_code *code, uintptr_t pc, uintptr_t *beg
 	*end = code->end;
 }
 
-static void add(struct walker *w, const struct ct_code *code)
+static void add(struct walker *w, const struct ct_mapped_code *code)
 {
 	struct ct_walk *walk = w->walk;
 	uintptr_t pc = w->regs.pc - (w->is_call ? 1 : 0);
@@ -56,7 +57,7 @@ static uintptr_t look_for_return(struct walker *w, uintptr_t from, uintptr_t beg
 	from = (from + sizeof(words[0]) - 1) & ~(uintptr_t)(sizeof(words[0]) - 1);
 	got = ct_peek(from, words, sizeof(words)) / sizeof(words[0]);
 	for (size_t i = 0; i < got; i++) {
-		const struct ct_code *code = ct_code_find(w->map, words[i]);
+		const struct ct_mapped_code *code = ct_code_find(w->map, words[i]);
 		enum ct_call_leads leads;
 
 		if (!code || code == w->ours)
@@ -85,7 +86,7 @@ static void continue_at(struct walker *w, uintptr_t place)
 
 /* Neither table nor registers tell. A function with a frame pointer keeps its caller's just below its return address, and
  * then its own is there: all else follows from the table again. 1: *w is at the caller. */
-static int guess(struct walker *w, const struct ct_code *code)
+static int guess(struct walker *w, const struct ct_mapped_code *code)
 {
 	uintptr_t sp = ct_regs_knows(&w->regs, CT_REG_SP) ? w->regs.value[CT_REG_SP] : 0;
 	struct ct_regs with_frame = w->regs;
@@ -112,7 +113,7 @@ static int guess(struct walker *w, const struct ct_code *code)
 }
 
 /* To the caller. 1; 0: there is none, or it cannot be found. */
-static int step(struct walker *w, const struct ct_code *code)
+static int step(struct walker *w, const struct ct_mapped_code *code)
 {
 	uint64_t sp = w->regs.value[CT_REG_SP];
 	int is_signal = 0;
@@ -136,8 +137,8 @@ static int step(struct walker *w, const struct ct_code *code)
 static void walk_on(struct walker *w)
 {
 	for (unsigned i = 0; i < MOST_STEPS && w->walk->n < CT_WALK_FRAMES; i++) {
-		const struct ct_code *code = ct_code_find(w->map,
-							  w->regs.pc - (w->is_call ? 1 : 0));
+		const struct ct_mapped_code *code = ct_code_find(w->map,
+								 w->regs.pc - (w->is_call ? 1 : 0));
 
 		if (!code) {
 			/* a false return address ends the stack before it */
@@ -151,7 +152,7 @@ static void walk_on(struct walker *w)
 	}
 }
 
-static void begin(struct walker *w, struct ct_walk *walk, struct ct_code_map *map)
+static void begin_walk(struct walker *w, struct ct_walk *walk, struct ct_code_map *map)
 {
 	memset(w, 0, sizeof(*w));
 	walk->n = 0;
@@ -180,7 +181,7 @@ void ct_walk_sleeping(struct ct_walk *walk, struct ct_code_map *map, uintptr_t p
 {
 	struct walker w;
 
-	begin(&w, walk, map);
+	begin_walk(&w, walk, map);
 	w.regs.pc = pc;
 	ct_regs_set(&w.regs, CT_REG_SP, sp);
 	walk_on(&w);
@@ -196,7 +197,7 @@ void ct_walk_wrapper(struct ct_walk *walk, struct ct_code_map *map, uintptr_t wr
 {
 	struct walker w;
 
-	begin(&w, walk, map);
+	begin_walk(&w, walk, map);
 	w.flags = CT_WALK_GAP;
 	from_wrapper(&w, wrapper);
 }

@@ -18,8 +18,8 @@ enum {
 };
 
 struct ct_walk_frame {
-	uintptr_t pc;		    /* an address inside of the call, or where the thread is */
-	const struct ct_code *code; /* NULL: no file's */
+	uintptr_t pc; /* an address inside of the call, or where the thread is */
+	const struct ct_mapped_code *code; /* NULL: no file's */
 	uint8_t flags;
 };
 

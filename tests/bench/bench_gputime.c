@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/span.h"
 #include "interpose/gpu/time.h"
@@ -188,7 +188,7 @@ static int measure(double seconds, unsigned ahead_ms)
 	    ct_ring_create(&ct_recorder.ring, &process, nowhere, 16 << 20, NULL) != CT_OK ||
 	    ct_gpu_init(CT_GPU_TIMED) != CT_OK)
 		return 0;
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	simSleepUntil(simNow() + 50 * MS);
 	run(launches, n, (uint64_t)ahead_ms * MS);
 	if (!ct_poll_finish(10000ull * MS))

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "trace/drain.h"
-#include "trace/leftover.h"
 #include "trace/ring_read.h"
+#include "trace/ring_snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -28,17 +28,17 @@ static void drain(const struct ct_ring *ring, enum ct_drain_mode mode)
 static void leftover(const uint8_t *data, size_t len)
 {
 	struct ct_block block = { 0 };
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	struct ct_err err;
 
-	if (ct_leftover_take_memory(data, len, &left, &err) != CT_OK)
+	if (ct_ring_snapshot_memory(data, len, &left, &err) != CT_OK)
 		return;
 	for (uint64_t lap = 0; lap < 4; lap++)
-		ct_leftover_strike(left,
-				   &(struct ct_extent){ .lap = lap, .first = 3, .n_slots = 5 });
-	while (ct_leftover_next(left, &block) == 1)
+		ct_ring_snapshot_strike(
+			left, &(struct ct_extent){ .lap = lap, .first = 3, .n_slots = 5 });
+	while (ct_ring_snapshot_next(left, &block) == 1)
 		;
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 	ct_block_fini(&block);
 }
 

@@ -17,11 +17,11 @@ static struct ct_code_map map;
 static void lay_out(const uint8_t *memory, size_t len)
 {
 	map.n = 1;
-	map.code[0] = (struct ct_code){ .begin = (uintptr_t)memory,
-					.end = (uintptr_t)memory + len,
-					.image = (uintptr_t)memory,
-					.unwind = (uintptr_t)memory,
-					.is_read = 1 };
+	map.code[0] = (struct ct_mapped_code){ .begin = (uintptr_t)memory,
+					       .end = (uintptr_t)memory + len,
+					       .image = (uintptr_t)memory,
+					       .unwind = (uintptr_t)memory,
+					       .is_read = 1 };
 }
 
 /* Addresses cannot be known beforehand: words that begin like this one mean a place in the memory. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
 
 CUcontext context;
@@ -66,7 +66,7 @@ void finish(void)
 
 void wait_for_events_of(unsigned nth)
 {
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	WAIT_FOR(ct_gpu_context_nth(nth) &&
 		 ct_gpu_events_ready(&ct_gpu_context_nth(nth)->events) >= 512);
 	usleep(20000);

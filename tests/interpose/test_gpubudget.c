@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "interpose/gpu/budget.h"
-#include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/sampling.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* A job of so many launches a second, of which those are timed that the level leaves. */
@@ -159,7 +159,7 @@ static uint32_t level_after(struct ct_comm *comm, uint64_t *seq, uint64_t second
 	struct ct_poll_cost cost;
 
 	do {
-		if (ct_gpu_is_picked(comm, (*seq)++, 0))
+		if (ct_gpu_is_sampled(comm, (*seq)++, 0))
 			pass(stream);
 		usleep(1000);
 		ct_poll_cost(&cost);
@@ -186,11 +186,11 @@ static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **st
 	assert_true(level_after(&comm, &seq, 30, 1) > 0);
 	ct_poll_cost(&cost);
 	assert_int_equal(cost.backoffs, 1);
-	assert_int_equal(ct_gpu_picky, 1);
+	assert_int_equal(ct_gpu_is_sampling, 1);
 	fake_lock()->record_ns = 0;
 	fake_unlock();
 	assert_int_equal(level_after(&comm, &seq, 40, 0), 0);
-	assert_int_equal(ct_gpu_picky, 0);
+	assert_int_equal(ct_gpu_is_sampling, 0);
 	finish();
 	ct_poll_cost(&cost);
 	assert_true(cost.coarsest > 0);

@@ -21,7 +21,7 @@
 #include "interpose/gpu/effect.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/period.h"
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/time.h"
 #include "interpose/gpu/windows.h"
 #include "interpose/hash.h"
@@ -81,7 +81,7 @@ static uint64_t steps, first_timed_ns, lowered_ns, untimed_ns, begun_ns;
 
 static int is_timed(void)
 {
-	return ct_gpu_timing() == CT_GPU_TIMED && !ct_gpu_pick_is_paused();
+	return ct_gpu_timing() == CT_GPU_TIMED && !ct_gpu_sampling_is_paused();
 }
 
 static void call(struct ct_comm *comm, uint64_t what)
@@ -89,7 +89,7 @@ static void call(struct ct_comm *comm, uint64_t what)
 	uint64_t seq = atomic_fetch_add(&comm->entry->next_seq, 1);
 
 	atomic_store(&comm->entry->last_enter, mono_ns);
-	if (!ct_gpu_pick_is_paused())
+	if (!ct_gpu_sampling_is_paused())
 		ct_gpu_decide_launch(comm->id, seq, 1, what);
 }
 
@@ -101,7 +101,7 @@ static void let_pass(uint64_t ns)
 		uint64_t nap_ns = end_ns - mono_ns < LOOK_NS ? end_ns - mono_ns : LOOK_NS;
 
 		mono_ns += nap_ns;
-		untimed_ns += ct_gpu_pick_is_paused() ? nap_ns : 0;
+		untimed_ns += ct_gpu_sampling_is_paused() ? nap_ns : 0;
 		ct_gpu_decide_look(mono_ns);
 		if (is_timed() && !first_timed_ns)
 			first_timed_ns = mono_ns - begun_ns;
@@ -303,7 +303,7 @@ static void what_costs_5_per_cent_is_turned_down_within_five_minutes(void **stat
 		assert_true(fabs(change - 0.05) < err);
 		assert_true(cost.windows_off >= 1 && cost.windows_on >= 8);
 		/* and left at that */
-		assert_false(ct_gpu_pick_is_paused());
+		assert_false(ct_gpu_sampling_is_paused());
 	}
 }
 

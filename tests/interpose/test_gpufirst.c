@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/threads.h"
 #include "tests/interpose/gpu_fixture.h"
@@ -71,8 +71,8 @@ static void launch_all(uint32_t n)
 static void no_launch_is_untimed_while_the_poll_thread_is_late(void **state)
 {
 	(void)state;
-	ct_gpu_context_hint();
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_ask();
+	ct_gpu_prealloc_events();
 	launch_all(LAUNCHES);
 	assert_no_losses();
 	assert_int_equal(ct_gpu_untimed(), 0);
@@ -99,7 +99,7 @@ static void where_only_ends_are_timed_its_events_are_of_that_kind(void **state)
 	unsigned untimed;
 
 	(void)state;
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	untimed = fake_lock()->untimed;
 	fake_unlock();
 	assert_int_equal(created(), CT_GPU_FIRST_EVENTS);
@@ -114,14 +114,14 @@ static void where_only_ends_are_timed_its_events_are_of_that_kind(void **state)
 static void they_are_made_once_per_context(void **state)
 {
 	(void)state;
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	assert_int_equal(created(), CT_GPU_FIRST_EVENTS);
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	assert_int_equal(created(), CT_GPU_FIRST_EVENTS);
 	launch_all(LAUNCHES + 1);
 	assert_int_equal(losses(CT_LOSS_EVENT_POOL_EMPTY), 1);
 	fake_set_current(fake_context(4));
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	assert_int_equal(created(), 2 * CT_GPU_FIRST_EVENTS);
 }
 
@@ -130,11 +130,11 @@ static void where_the_poll_thread_has_made_some_there_are_no_more(void **state)
 	unsigned before;
 
 	(void)state;
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	let_it_run();
 	wait_for_events();
 	before = created();
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	assert_int_equal(created(), before);
 }
 
@@ -147,7 +147,7 @@ static void a_capture_is_not_ended_by_it(void **state)
 	(void)state;
 	ct_cuda()->exchange_capture_mode(&mode);
 	errno = 77;
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	assert_int_equal(errno, 77);
 	assert_int_equal(fake_capture_mode(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 	unrelaxed = fake_lock()->unrelaxed;
@@ -161,7 +161,7 @@ static void without_memory_for_events_the_program_goes_on(void **state)
 	(void)state;
 	fake_lock()->creates_fail = 1;
 	fake_unlock();
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	fake_lock()->creates_fail = 0;
 	fake_unlock();
 	launch_all(1);
@@ -177,10 +177,10 @@ static void while_somebody_holds_the_driver_nothing_is_made(void **state)
 	(void)state;
 	fake_lock()->creates_hang = 1;
 	fake_unlock();
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	let_it_run();
 	WAIT_FOR(ct_poll_is_held());
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_events();
 	assert_int_equal(created(), 0);
 	fake_lock()->creates_hang = 0;
 	fake_unlock();

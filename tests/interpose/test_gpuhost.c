@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
@@ -144,8 +144,8 @@ static void with_a_plugin_auto_is_plugin_and_cuda_is_left_alone(void **state)
 	(void)state;
 	ct_gpu_plugin_loaded();
 	assert_int_equal(ct_gpu_timing(), CT_GPU_PLUGIN);
-	ct_gpu_context_hint();
-	ct_gpu_context_prepare();
+	ct_gpu_prealloc_ask();
+	ct_gpu_prealloc_events();
 	ct_gpu_end(begin(stream));
 	launch = the_record(1);
 	assert_untimed(&launch);

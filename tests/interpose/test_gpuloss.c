@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/graph_table.h"
-#include "interpose/gpu/hint.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/queue.h"
 #include "tests/interpose/gpu_fixture.h"
@@ -217,7 +217,7 @@ static void switched_off_cuda_is_left_alone(void **state)
 	assert_int_equal(ct_gpu_op_flags, 0);
 	assert_int_equal(ct_gpu_init(CT_GPU_UNTIMED), 0);
 	assert_int_equal(ct_gpu_op_flags, CT_OP_UNTIMED);
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	ct_gpu_end(begin(stream));
 	assert_int_equal(records(1, &launch), 0);
 	assert_null(open_entry(1));

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 
@@ -51,7 +51,7 @@ static void while_it_is_held_the_program_calls_no_cuda_for_us(void **state)
 		ct_gpu_end(begin(stream));
 	ct_gpu_end(begin(NULL));
 	ct_gpu_drop(begin(stream), 3);
-	ct_gpu_context_hint();
+	ct_gpu_prealloc_ask();
 	assert_int_equal(calls(), before);
 	assert_int_equal(losses(CT_LOSS_DRIVER_HELD), 7);
 	for (uint32_t id = 2; id <= 8; id++) {

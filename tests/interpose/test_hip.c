@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "interpose/gpu/ask.h"
+#include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/mode.h"
 
 static int asked_with(const char *library)
@@ -26,7 +26,7 @@ static int asked_with(const char *library)
 		if (library && !dlopen(library, RTLD_NOW | RTLD_LOCAL))
 			_exit(99);
 		atomic_store(&ct_gpu_mode, CT_GPU_TIMED);
-		_exit((int)ct_gpu_ask(NULL, 0, &current));
+		_exit((int)ct_gpu_capture_state(NULL, 0, &current));
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -10,10 +10,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/requests.h"
-#include "interpose/mpi/several.h"
 #include "interpose/recorder.h"
-#include "interpose/tags.h"
+#include "interpose/sequence.h"
 
 static struct ct_mpi_request request(uint32_t launch, unsigned op, uint32_t flags)
 {
@@ -208,8 +208,8 @@ static void what_is_lost_takes_no_ones_number(void **state)
 	for (uint32_t i = 0; i < 2 * CT_MPI_REQUESTS_MAX; i++)
 		ct_mpi_requests_keep(0x10000 + i * 64ull, &message);
 	assert_true(ct_mpi_requests_lost() >= CT_MPI_REQUESTS_MAX);
-	assert_true(ct_channels_next(3, CT_SEND, 1, 5) >= CT_SEQ_NOBODYS);
-	assert_true(ct_channels_next(3, CT_RECV, 2, 6) >= CT_SEQ_NOBODYS);
+	assert_true(ct_channels_next(3, CT_SEND, 1, 5) >= CT_SEQ_UNMATCHED);
+	assert_true(ct_channels_next(3, CT_RECV, 2, 6) >= CT_SEQ_UNMATCHED);
 	assert_int_equal(ct_channels_next(4, CT_SEND, 1, 5), 1);
 	for (uint32_t i = 0; i < 100; i++) {
 		collective.op.count = i;
@@ -240,7 +240,7 @@ static void what_is_given_up_ends_and_takes_no_ones_number(void **state)
 	ct_mpi_requests_begun(0x1000, CT_MPI_HANDLE_OWN, &r, 1);
 	ct_mpi_requests_give_up(0x1000);
 	assert_int_equal(ct_mpi_requests_count(), 0);
-	assert_true(ct_channels_next(6, CT_RECV, 1, 5) >= CT_SEQ_NOBODYS);
+	assert_true(ct_channels_next(6, CT_RECV, 1, 5) >= CT_SEQ_UNMATCHED);
 }
 
 enum { MANY = 200, WAITERS = 64 };
@@ -252,7 +252,7 @@ static void *wait_for_many(void *arg)
 {
 	static uintptr_t handles[WAITERS][MANY];
 	uintptr_t me = (uintptr_t)arg;
-	struct ct_mpi_several s;
+	struct ct_mpi_multi s;
 	_Atomic uintptr_t *left;
 	void *statuses = NULL;
 
@@ -260,14 +260,14 @@ static void *wait_for_many(void *arg)
 		handles[me][i] = 0x550000000000u + (me * MANY + i) * 64;
 		begin((uintptr_t)ct_mpi_key(handles[me][i]), 1, CT_MPI_HANDLE_OWN);
 	}
-	ct_mpi_several_begin(&s, MANY, handles[me], &statuses);
+	ct_mpi_multi_begin(&s, MANY, handles[me], &statuses);
 	left = s.buffer;
-	ct_mpi_several_begin(&s, MANY, handles[me], &statuses);
+	ct_mpi_multi_begin(&s, MANY, handles[me], &statuses);
 	if (!s.held || s.buffer != left)
 		atomic_fetch_add(&without_room, 1);
 	pthread_barrier_wait(&all_wait);
-	ct_mpi_several_all(&s, handles[me], 2, 0);
-	ct_mpi_several_end(&s);
+	ct_mpi_multi_all(&s, handles[me], 2, 0);
+	ct_mpi_multi_end(&s);
 	return NULL;
 }
 
@@ -350,7 +350,7 @@ int main(void)
 		cmocka_unit_test(threads_take_what_is_theirs),
 	};
 
-	if (ct_mpi_requests_init() != 0 || ct_channels_init() != 0 || ct_mpi_several_init() != 0)
+	if (ct_mpi_requests_init() != 0 || ct_channels_init() != 0 || ct_mpi_multi_init() != 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static uint64_t next(uint64_t *seed)
 
 static void what_it_says_is_so(void **state)
 {
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	const char *why, *needed;
 	char absent[64];
 	int has_libc = 0;
@@ -56,7 +56,7 @@ static void what_it_says_is_so(void **state)
 static void what_is_no_file_is_refused(void **state)
 {
 	static const char *const paths[] = { "/", "/dev/null", "/no/such/file", "/dev/zero", "" };
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	const char *why;
 
 	(void)state;
@@ -70,7 +70,7 @@ static void what_is_no_file_is_refused(void **state)
 /* All that the doctor asks. */
 static void ask_all(const char *path)
 {
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	const char *why;
 
 	if (ct_elf_open(&file, path, &why) != 0)

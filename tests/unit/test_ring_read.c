@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/leftover.h"
 #include "trace/ring_archive.h"
 #include "trace/ring_read.h"
+#include "trace/ring_snapshot.h"
 
 /* The ring file of a dead process with ops [0, n), the last one still inside its call. */
 static void make_ring(uint32_t n)
@@ -32,14 +32,14 @@ static const char *ring_path(void)
 }
 
 /* All ops that are left over; must be [first, first + the count that is returned). */
-static uint32_t count_ops(struct ct_leftover *left, uint64_t first, uint32_t *unreturned)
+static uint32_t count_ops(struct ct_ring_snapshot *left, uint64_t first, uint32_t *unreturned)
 {
 	struct ct_block block = { 0 };
 	uint32_t n = 0;
 	int st;
 
 	*unreturned = 0;
-	while ((st = ct_leftover_next(left, &block)) == 1) {
+	while ((st = ct_ring_snapshot_next(left, &block)) == 1) {
 		for (uint32_t i = 0; i < block.n_ops; i++, n++) {
 			assert_int_equal(block.ops[i].seq, first + n);
 			if (block.ops[i].flags & CT_OP_UNRETURNED)
@@ -53,12 +53,12 @@ static uint32_t count_ops(struct ct_leftover *left, uint64_t first, uint32_t *un
 	return n;
 }
 
-static struct ct_leftover *take(const char *path)
+static struct ct_ring_snapshot *take(const char *path)
 {
 	struct ct_process p = fx_process(0, NULL);
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	struct ct_err err = { 0 };
-	int st = ct_leftover_take(path, &p, &left, &err);
+	int st = ct_ring_snapshot_take(path, &p, &left, &err);
 
 	if (st != CT_OK)
 		fail_msg("%s", err.text);
@@ -68,7 +68,7 @@ static struct ct_leftover *take(const char *path)
 static void a_dead_ring_gives_all_it_has_once(void **state)
 {
 	struct ct_ring_view view;
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	uint32_t unreturned;
 
 	(void)state;
@@ -80,7 +80,7 @@ static void a_dead_ring_gives_all_it_has_once(void **state)
 	assert_int_equal(count_ops(left, 0, &unreturned), 500);
 	assert_int_equal(unreturned, 1);
 	assert_int_equal(count_ops(left, 0, &unreturned), 0);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 }
 
 static void a_live_ring_is_read_in_place_and_goes_on(void **state)
@@ -88,7 +88,7 @@ static void a_live_ring_is_read_in_place_and_goes_on(void **state)
 	struct ct_process p = fx_process(0, NULL);
 	struct ct_process q;
 	struct ct_ring_view view;
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	struct fx_ring r;
 	uint32_t unreturned;
 
@@ -100,44 +100,44 @@ static void a_live_ring_is_read_in_place_and_goes_on(void **state)
 	assert_true(view.mapped);
 	ct_ring_view_close(&view);
 	fx_ring_op(&r, 1, 1);
-	assert_int_equal(ct_leftover_take(r.ring.path, &p, &left, NULL), CT_OK);
+	assert_int_equal(ct_ring_snapshot_take(r.ring.path, &p, &left, NULL), CT_OK);
 	fx_ring_op(&r, 2, 1); /* after the picture was taken */
 	assert_int_equal(count_ops(left, 0, &unreturned), 2);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 
 	q = p;
 	q.start_ns++;
-	assert_int_equal(ct_leftover_take(r.ring.path, &q, &left, NULL), CT_NOTFOUND);
+	assert_int_equal(ct_ring_snapshot_take(r.ring.path, &q, &left, NULL), CT_NOTFOUND);
 	assert_null(left);
 	fx_ring_leave(&r);
 }
 
 static void slots_that_blocks_hold_are_struck_out(void **state)
 {
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	uint32_t unreturned;
 
 	(void)state;
 	make_ring(100); /* laps 1 (63 slots) and 2 (37) */
 	left = take(ring_path());
-	ct_leftover_strike(left, &(struct ct_extent){ .lap = 1, .first = 0, .n_slots = 20 });
-	ct_leftover_strike(left, &(struct ct_extent){ .lap = 1, .first = 20, .n_slots = 20 });
-	ct_leftover_strike(left, &(struct ct_extent){ .lap = 7, .first = 0, .n_slots = 63 });
+	ct_ring_snapshot_strike(left, &(struct ct_extent){ .lap = 1, .first = 0, .n_slots = 20 });
+	ct_ring_snapshot_strike(left, &(struct ct_extent){ .lap = 1, .first = 20, .n_slots = 20 });
+	ct_ring_snapshot_strike(left, &(struct ct_extent){ .lap = 7, .first = 0, .n_slots = 63 });
 	assert_int_equal(count_ops(left, 40, &unreturned), 60);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 
 	left = take(ring_path());
-	ct_leftover_strike(left, &(struct ct_extent){ .lap = 1, .first = 0, .n_slots = 63 });
-	ct_leftover_strike(left,
-			   &(struct ct_extent){ .lap = 2, .first = 0, .n_slots = UINT32_MAX });
+	ct_ring_snapshot_strike(left, &(struct ct_extent){ .lap = 1, .first = 0, .n_slots = 63 });
+	ct_ring_snapshot_strike(left,
+				&(struct ct_extent){ .lap = 2, .first = 0, .n_slots = UINT32_MAX });
 	assert_int_equal(count_ops(left, 0, &unreturned), 0);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 }
 
 static void drained_slots_do_not_come_again(void **state)
 {
 	struct ct_process p = fx_process(0, NULL);
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	struct fx_ring r;
 	uint32_t unreturned;
 
@@ -151,7 +151,7 @@ static void drained_slots_do_not_come_again(void **state)
 	fx_ring_leave(&r);
 	left = take(ring_path());
 	assert_int_equal(count_ops(left, 67, &unreturned), 3);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 }
 
 static int count_kind(const struct ct_block *block, enum ct_kind kind)
@@ -230,7 +230,7 @@ static void the_state_tells_comms_strings_launches_and_losses(void **state)
 static void strings_behind_one_that_was_never_finished_are_found_through_their_ops(void **state)
 {
 	struct ct_process p = fx_process(0, NULL);
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	struct ct_block block = { 0 };
 	struct fx_ring r;
 	uint32_t id;
@@ -253,9 +253,9 @@ static void strings_behind_one_that_was_never_finished_are_found_through_their_o
 	}
 	fx_ring_leave(&r);
 	left = take(ring_path());
-	assert_int_equal(ct_leftover_next(left, &block), 1);
+	assert_int_equal(ct_ring_snapshot_next(left, &block), 1);
 	assert_int_equal(count_kind(&block, CT_KIND_STRING), 1);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 	ct_block_fini(&block);
 }
 
@@ -302,14 +302,14 @@ static void no_flipped_byte_of_a_ring_does_harm(void **state)
 	/* every byte of the header's words and of what is used behind them, a sample of the rest */
 	for (size_t at = 0; at < bytes; at += at < 700 || (at > 4096 && data[at]) ? 1 : 509) {
 		struct ct_block block = { 0 };
-		struct ct_leftover *left;
+		struct ct_ring_snapshot *left;
 
 		for (int flip = 1; flip < 256; flip += 127) {
 			data[at] ^= (char)flip;
-			if (ct_leftover_take_memory(data, bytes, &left, NULL) == CT_OK) {
-				while (ct_leftover_next(left, &block) == 1)
+			if (ct_ring_snapshot_memory(data, bytes, &left, NULL) == CT_OK) {
+				while (ct_ring_snapshot_next(left, &block) == 1)
 					seen += ct_block_records(&block);
-				ct_leftover_free(left);
+				ct_ring_snapshot_free(left);
 			}
 			data[at] ^= (char)flip;
 		}
@@ -380,7 +380,7 @@ static void make_archive(void)
 
 static void an_archived_ring_reads_like_the_ring(void **state)
 {
-	struct ct_leftover *left;
+	struct ct_ring_snapshot *left;
 	struct ct_ring_header h;
 	uint32_t unreturned;
 	int lives = 1;
@@ -394,7 +394,7 @@ static void an_archived_ring_reads_like_the_ring(void **state)
 	left = take(fx_path("a.ring.zst"));
 	assert_int_equal(count_ops(left, 0, &unreturned), 200);
 	assert_int_equal(unreturned, 1);
-	ct_leftover_free(left);
+	ct_ring_snapshot_free(left);
 }
 
 static void a_damaged_archive_is_refused(void **state)

@@ -62,7 +62,7 @@ static int stop_at_first(const char *dir, const char *name, enum ct_recording_ki
 	return 1;
 }
 
-static int report(const struct ct_gather *gather, const struct ct_paths *dirs, int made)
+static int report(const struct ct_ring_gather *gather, const struct ct_paths *dirs, int made)
 {
 	char to[PATH_MAX];
 
@@ -88,7 +88,7 @@ static int report(const struct ct_gather *gather, const struct ct_paths *dirs, i
 /* Everything of some directories into one. */
 static int collect_into(const char *run, const struct ct_paths *dirs, const char *const *ring_dirs)
 {
-	struct ct_gather gather = { .ring_dirs = ring_dirs, .to = run };
+	struct ct_ring_gather gather = { .ring_dirs = ring_dirs, .to = run };
 	int made = mkdir(run, 0700) == 0, code;
 
 	if (!made && errno != EEXIST)

@@ -11,10 +11,10 @@
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
+#include "tools/commtrace/orphan_rings.h"
 #include "tools/commtrace/preload_path.h"
 #include "tools/commtrace/program_file.h"
 #include "tools/commtrace/record_dir.h"
-#include "tools/commtrace/remains.h"
 #include "tools/commtrace/run_env.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/verdict.h"
@@ -60,15 +60,15 @@ static void report(const struct request *request, const struct ct_record_dir *di
 		   const char *const *ring_dirs, int code)
 {
 	const char *quiet = ct_run_env_get(&request->env, "QUIET");
-	struct ct_remains remains = { 0 };
+	struct ct_orphan_rings remains = { 0 };
 	struct ct_run_id id;
 
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
-		ct_remains_collect(ring_dirs, &id, &remains);
+		ct_orphan_rings_collect(ring_dirs, &id, &remains);
 	if (quiet && strcmp(quiet, "1") == 0)
 		return;
 	ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
-	ct_remains_say(&remains, dir->shown);
+	ct_orphan_rings_say(&remains, dir->shown);
 }
 
 /* The program alone, in place of this process: a limit that is tight for the library is for a parent, too. */

@@ -44,7 +44,7 @@ static void note_copy(struct backend *b, const char *path, const char *what)
 
 /* Of a file that has MPI in it, by what only that one has. When it is recorded, what the running library says of itself decides
  * (interpose/mpi/flavour.c). */
-static const char *mpi_flavour(const struct ct_elf *file)
+static const char *mpi_flavour(const struct ct_doctor_elf *file)
 {
 	if (strncmp(file->soname, "libmpi_abi", 10) == 0)
 		return " (standard ABI)";
@@ -62,7 +62,7 @@ void ct_doctor_backends_copy(enum ct_doctor_id id, const char *path)
 }
 
 /* Wrappers of other tools have no PMPI_Init. */
-static void look_at_mpi(const struct ct_elf *file, const char *path)
+static void look_at_mpi(const struct ct_doctor_elf *file, const char *path)
 {
 	const char *flavour;
 
@@ -73,7 +73,7 @@ static void look_at_mpi(const struct ct_elf *file, const char *path)
 	note_copy(&backends[MPI], path, flavour ? flavour : " (not known here)");
 }
 
-static int calls(const struct backend *b, const struct ct_elf *file)
+static int calls(const struct backend *b, const struct ct_doctor_elf *file)
 {
 	for (size_t i = 0; b->calls[i]; i++)
 		if (ct_elf_has(file, b->calls[i]) == CT_ELF_IMPORTS)
@@ -81,7 +81,7 @@ static int calls(const struct backend *b, const struct ct_elf *file)
 	return 0;
 }
 
-int ct_doctor_backends_look(const struct ct_elf *file, const char *path)
+int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	int misses = 0;

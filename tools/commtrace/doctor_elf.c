@@ -27,7 +27,7 @@ static int open_regular(const char *path, const char **why)
 }
 
 /* What the loader reads: the program headers. */
-static void read_headers(struct ct_elf *file)
+static void read_headers(struct ct_doctor_elf *file)
 {
 	size_t n = 0;
 	GElf_Phdr header;
@@ -45,7 +45,8 @@ static void read_headers(struct ct_elf *file)
 }
 
 /* The section's entry of this number, of a dynamic section. */
-static int dynamic_entry(const struct ct_elf *file, size_t i, GElf_Dyn *entry, size_t *strings)
+static int dynamic_entry(const struct ct_doctor_elf *file, size_t i, GElf_Dyn *entry,
+			 size_t *strings)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -63,7 +64,7 @@ static int dynamic_entry(const struct ct_elf *file, size_t i, GElf_Dyn *entry, s
 	return 0;
 }
 
-static void read_dynamic(struct ct_elf *file)
+static void read_dynamic(struct ct_doctor_elf *file)
 {
 	GElf_Dyn entry;
 	size_t strings;
@@ -79,7 +80,7 @@ static void read_dynamic(struct ct_elf *file)
 	}
 }
 
-static void find_symbols(struct ct_elf *file)
+static void find_symbols(struct ct_doctor_elf *file)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -96,7 +97,7 @@ static void find_symbols(struct ct_elf *file)
 	}
 }
 
-int ct_elf_open(struct ct_elf *file, const char *path, const char **why)
+int ct_elf_open(struct ct_doctor_elf *file, const char *path, const char **why)
 {
 	GElf_Ehdr header;
 
@@ -120,7 +121,7 @@ int ct_elf_open(struct ct_elf *file, const char *path, const char **why)
 	return 0;
 }
 
-void ct_elf_close(struct ct_elf *file)
+void ct_elf_close(struct ct_doctor_elf *file)
 {
 	if (file->elf)
 		elf_end(file->elf);
@@ -130,7 +131,7 @@ void ct_elf_close(struct ct_elf *file)
 	file->fd = -1;
 }
 
-static const char *symbol_name(const struct ct_elf *file, Elf_Data *data, size_t i,
+static const char *symbol_name(const struct ct_doctor_elf *file, Elf_Data *data, size_t i,
 			       GElf_Sym *symbol)
 {
 	if (!gelf_getsym(data, (int)i, symbol))
@@ -138,12 +139,12 @@ static const char *symbol_name(const struct ct_elf *file, Elf_Data *data, size_t
 	return elf_strptr(file->elf, file->dynstr, symbol->st_name);
 }
 
-static Elf_Data *symbols_of(const struct ct_elf *file)
+static Elf_Data *symbols_of(const struct ct_doctor_elf *file)
 {
 	return file->dynsym ? elf_getdata(elf_getscn(file->elf, file->dynsym), NULL) : NULL;
 }
 
-enum ct_elf_has ct_elf_has(const struct ct_elf *file, const char *symbol)
+enum ct_elf_has ct_elf_has(const struct ct_doctor_elf *file, const char *symbol)
 {
 	Elf_Data *data = symbols_of(file);
 
@@ -157,7 +158,7 @@ enum ct_elf_has ct_elf_has(const struct ct_elf *file, const char *symbol)
 	return CT_ELF_HAS_NOT;
 }
 
-int ct_elf_relocates(const struct ct_elf *file, const char *symbol)
+int ct_elf_relocates(const struct ct_doctor_elf *file, const char *symbol)
 {
 	Elf_Data *symbols = symbols_of(file);
 	Elf_Scn *section = NULL;
@@ -184,7 +185,7 @@ int ct_elf_relocates(const struct ct_elf *file, const char *symbol)
 	return 0;
 }
 
-const char *ct_elf_needed(const struct ct_elf *file, size_t nth)
+const char *ct_elf_needed(const struct ct_doctor_elf *file, size_t nth)
 {
 	GElf_Dyn entry;
 	size_t strings;
@@ -222,7 +223,7 @@ static int range_contains(int fd, off_t at, uint64_t bytes, const char *text)
 	return found;
 }
 
-int ct_elf_contains(const struct ct_elf *file, const char *text)
+int ct_elf_contains(const struct ct_doctor_elf *file, const char *text)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ct_elf {
+struct ct_doctor_elf {
 	struct Elf *elf;
 	int fd;
 	int machine; /* EM_* */
@@ -23,22 +23,22 @@ struct ct_elf {
 };
 
 /* 0, or -1 and why in words. */
-int ct_elf_open(struct ct_elf *file, const char *path, const char **why);
-void ct_elf_close(struct ct_elf *file);
+int ct_elf_open(struct ct_doctor_elf *file, const char *path, const char **why);
+void ct_elf_close(struct ct_doctor_elf *file);
 
 enum ct_elf_has { CT_ELF_HAS_NOT, CT_ELF_IMPORTS, CT_ELF_EXPORTS };
 
 /* Is this a dynamic symbol of the file? */
-enum ct_elf_has ct_elf_has(const struct ct_elf *file, const char *symbol);
+enum ct_elf_has ct_elf_has(const struct ct_doctor_elf *file, const char *symbol);
 
 /* Has the object a relocation by the name of `symbol`: does it call it through the loader? 0 also where that cannot be told. */
-int ct_elf_relocates(const struct ct_elf *file, const char *symbol);
+int ct_elf_relocates(const struct ct_doctor_elf *file, const char *symbol);
 
 /* The library that it needs, by number from 0; NULL: there are no more. */
-const char *ct_elf_needed(const struct ct_elf *file, size_t i);
+const char *ct_elf_needed(const struct ct_doctor_elf *file, size_t i);
 
 /* Are these bytes in its read-only data? */
-int ct_elf_contains(const struct ct_elf *file, const char *text);
+int ct_elf_contains(const struct ct_doctor_elf *file, const char *text);
 
 /* Name of a machine, "?" if unknown here. */
 const char *ct_elf_machine(int machine);

@@ -56,7 +56,7 @@ static int words_after(const struct row *row, const char *name, int dashes, cons
 }
 
 /* -m or -c of a Python, also behind other letters (-um). Of torchrun and its like, what -m says of the file that follows. */
-static void look_at_python(struct ct_launch *launch, const char *name, int dashes)
+static void look_at_python(struct ct_launch_command *launch, const char *name, int dashes)
 {
 	char last = name[0] ? name[strlen(name) - 1] : '\0';
 
@@ -82,11 +82,11 @@ static int name_of(const char *word, char name[64])
 	return dashes;
 }
 
-struct ct_launch ct_launch_look(const char *launcher, char **argv,
-				int (*is_program)(const char *word))
+struct ct_launch_command ct_launch_look(const char *launcher, char **argv,
+					int (*is_program)(const char *word))
 {
 	const struct row *row = row_of(launcher);
-	struct ct_launch launch = { .kind = row ? row->kind : CT_LAUNCH_NONE };
+	struct ct_launch_command launch = { .kind = row ? row->kind : CT_LAUNCH_NONE };
 	int places = row ? row->places : 0, options_end = 0, doubt = 0;
 
 	launch.is_python_file = launch.kind == CT_LAUNCH_PYTHON;

@@ -12,7 +12,7 @@ enum ct_launch_kind {
 	CT_LAUNCH_CONTAINER,
 };
 
-struct ct_launch {
+struct ct_launch_command {
 	enum ct_launch_kind kind;
 	char **program;	    /* in argv; NULL: none was recognised */
 	int is_python_file; /* for Python, which reads it; else it is executed */
@@ -23,6 +23,7 @@ struct ct_launch {
 
 /* What argv[0], known as `name`, starts by argv[1] and so on (NULL-terminated). `is_program` tells whether a word could be
  * executed from here. */
-struct ct_launch ct_launch_look(const char *name, char **argv, int (*is_program)(const char *word));
+struct ct_launch_command ct_launch_look(const char *name, char **argv,
+					int (*is_program)(const char *word));
 
 #endif

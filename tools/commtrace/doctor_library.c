@@ -16,7 +16,7 @@
 #define LIBRARY "libcommtrace.so"
 
 /* The loader that programs of this architecture name. */
-static const char *loader_of(const struct ct_elf *library)
+static const char *loader_of(const struct ct_doctor_elf *library)
 {
 	return strcmp(ct_elf_machine(library->machine), "aarch64") == 0
 		       ? "/lib/ld-linux-aarch64.so.1"
@@ -41,7 +41,7 @@ static const char *first_complaint(char *said)
 }
 
 /* Its loader lists what it would load, and complains of versions that it does not have. */
-static void try_to_load(struct ct_doctor *d, const struct ct_elf *library)
+static void try_to_load(struct ct_doctor *d, const struct ct_doctor_elf *library)
 {
 	const char *loader = loader_of(library);
 	const char *const argv[] = { loader, "--list", d->library, NULL };
@@ -70,7 +70,7 @@ static void try_to_load(struct ct_doctor *d, const struct ct_elf *library)
 void ct_doctor_library(struct ct_doctor *d)
 {
 	struct utsname here;
-	struct ct_elf library;
+	struct ct_doctor_elf library;
 	const char *why;
 	const char *machine;
 
@@ -114,7 +114,7 @@ static int is_same_file(const char *one, const char *other)
 
 static void look_at_ours(struct ct_doctor *d, const char *entry)
 {
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	const char *why;
 
 	d->is_preloaded = 1;
@@ -146,7 +146,7 @@ static void look_at_ours(struct ct_doctor *d, const char *entry)
 
 static void look_at_other(struct ct_doctor *d, const char *entry)
 {
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	const char *why;
 
 	if (!strchr(entry, '/'))

@@ -93,7 +93,7 @@ static int is_of_the_system(const char *name)
 	return 0;
 }
 
-static int imports_cudart(const struct ct_elf *file)
+static int imports_cudart(const struct ct_doctor_elf *file)
 {
 	return ct_elf_has(file, "cudaLaunchKernel") == CT_ELF_IMPORTS ||
 	       ct_elf_has(file, "cudaStreamSynchronize") == CT_ELF_IMPORTS ||
@@ -101,7 +101,7 @@ static int imports_cudart(const struct ct_elf *file)
 }
 
 /* Is it worth while to read all of its data for this mark? */
-static int may_contain(const struct ct_elf *file, enum ct_doctor_id id, const char *name,
+static int may_contain(const struct ct_doctor_elf *file, enum ct_doctor_id id, const char *name,
 		       int is_program, enum ct_elf_has nccl)
 {
 	if (is_of_the_system(name))
@@ -118,7 +118,7 @@ static int may_contain(const struct ct_elf *file, enum ct_doctor_id id, const ch
 	return nccl == CT_ELF_HAS_NOT;
 }
 
-static int has_mark(const struct ct_elf *file, const struct mark *mark, const char *name,
+static int has_mark(const struct ct_doctor_elf *file, const struct mark *mark, const char *name,
 		    int is_program, enum ct_elf_has nccl)
 {
 	switch (mark->kind) {
@@ -135,8 +135,8 @@ static int has_mark(const struct ct_elf *file, const struct mark *mark, const ch
 }
 
 /* It defines NCCL's functions. As the library, or has it swallowed one? */
-static void look_at_definition(struct ct_doctor *d, const struct ct_elf *file, const char *path,
-			       int is_program)
+static void look_at_definition(struct ct_doctor *d, const struct ct_doctor_elf *file,
+			       const char *path, int is_program)
 {
 	if (is_program)
 		ct_doctor_add_invisible(d, CT_DOCTOR_NCCL_HIDDEN, CT_DOCTOR_PART, path);
@@ -148,7 +148,7 @@ static void look_at_definition(struct ct_doctor *d, const struct ct_elf *file, c
 }
 
 /* It has a copy of Gloo: do that one's own calls come to the loader? */
-static void look_at_gloo(struct ct_doctor *d, const struct ct_elf *file, const char *path,
+static void look_at_gloo(struct ct_doctor *d, const struct ct_doctor_elf *file, const char *path,
 			 int is_program)
 {
 	if (ct_elf_has(file, GLOO_VIRTUAL) == CT_ELF_EXPORTS &&
@@ -160,7 +160,8 @@ static void look_at_gloo(struct ct_doctor *d, const struct ct_elf *file, const c
 }
 
 /* A runtime of AddressSanitizer that is a library ends its program where another one was loaded before it. */
-static void look_at_sanitizers(struct ct_doctor *d, const struct ct_elf *file, const char *path)
+static void look_at_sanitizers(struct ct_doctor *d, const struct ct_doctor_elf *file,
+			       const char *path)
 {
 	const char *options = getenv("ASAN_OPTIONS"), *preload = getenv("LD_PRELOAD");
 	int is_allowed = options && strstr(options, "verify_asan_link_order=0");
@@ -193,7 +194,7 @@ int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role 
 	int is_program = role == CT_DOCTOR_THE_PROGRAM, told = -1;
 	int misses;
 	enum ct_elf_has nccl;
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 
 	if (!is_new(path) || begins_with(name, "libcommtrace") ||
 	    ct_elf_open(&file, path, &why) != 0)

@@ -203,7 +203,7 @@ void ct_doctor_needed(struct ct_doctor *d, const char *exe, const char *library)
 {
 	const char *argv[] = { NULL, "--list", library, NULL }, *why;
 	struct ct_trial trial = { .argv = argv, .prepare = prepare, .arg = d, .seconds = 30 };
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 
 	if (ct_elf_open(&file, exe, &why) != 0)
 		return;
@@ -216,9 +216,9 @@ void ct_doctor_needed(struct ct_doctor *d, const char *exe, const char *library)
 }
 
 /* Would a loader that heeds LD_PRELOAD start this file? */
-static int look_at_loader(struct ct_doctor *d, const char *path, const struct ct_elf *file)
+static int look_at_loader(struct ct_doctor *d, const char *path, const struct ct_doctor_elf *file)
 {
-	struct ct_elf library;
+	struct ct_doctor_elf library;
 	const char *why;
 	int fits = 1;
 
@@ -255,7 +255,7 @@ static int is_python(const char *name)
 static void look_at_elf(struct ct_doctor *d, const struct program *p)
 {
 	const char *path = p->links[p->n - 1], *why;
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	int goes;
 
 	if (ct_elf_open(&file, path, &why) != 0) {
@@ -316,7 +316,8 @@ static enum ct_launch_kind kind_of(const char *name)
 static void look_at_words(struct ct_doctor *d, const char *name, char **argv);
 
 /* What a launcher starts, by its words. */
-static void look_at_started(struct ct_doctor *d, const char *name, const struct ct_launch *launch)
+static void look_at_started(struct ct_doctor *d, const char *name,
+			    const struct ct_launch_command *launch)
 {
 	char **argv = launch->program;
 
@@ -361,7 +362,7 @@ static void look_at_words(struct ct_doctor *d, const char *name, char **argv)
 	do {
 		char **end = end_of_part(kind, argv + 1);
 		char *colon = *end;
-		struct ct_launch launch;
+		struct ct_launch_command launch;
 
 		*end = NULL;
 		launch = ct_launch_look(name, argv, is_program);

@@ -17,7 +17,7 @@
 #include "trace/run_id.h"
 #include "trace/status.h"
 
-static void failed(struct ct_gather *gather, const char *what, const char *why)
+static void failed(struct ct_ring_gather *gather, const char *what, const char *why)
 {
 	ct_say("cannot collect: %s: %s", what, why);
 	gather->failed++;
@@ -47,7 +47,7 @@ static int copy_bytes(int from, int to)
 }
 
 /* Under a name of its own first: nobody sees half a file. 0 or -1 with errno. */
-static int copy_file(struct ct_gather *gather, const char *from, const char *name)
+static int copy_file(struct ct_ring_gather *gather, const char *from, const char *name)
 {
 	char *part;
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1, result = -1, error;
@@ -82,8 +82,8 @@ static int copy_file(struct ct_gather *gather, const char *from, const char *nam
 
 /* Does the directory have this file already, as far as it has got? Segments and archives only grow; the copy of
  * a living ring changes in place. */
-static int is_present(const struct ct_gather *gather, const char *name, const struct stat *from,
-		      enum ct_recording_kind kind)
+static int is_present(const struct ct_ring_gather *gather, const char *name,
+		      const struct stat *from, enum ct_recording_kind kind)
 {
 	struct stat to;
 
@@ -96,7 +96,7 @@ static int is_present(const struct ct_gather *gather, const char *name, const st
 
 static int bring_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
 {
-	struct ct_gather *gather = arg;
+	struct ct_ring_gather *gather = arg;
 	char *path = ct_recording_path(dir, name);
 	struct stat st;
 
@@ -126,7 +126,7 @@ static int bring_file(const char *dir, const char *name, enum ct_recording_kind 
 /* ---- rings ---- */
 
 struct rings {
-	struct ct_gather *gather;
+	struct ct_ring_gather *gather;
 	struct ct_run_id id;
 	struct stat from;
 	int in_place; /* the run itself is brought up to date */
@@ -135,7 +135,7 @@ struct rings {
 static int bring_ring(const char *path, void *arg)
 {
 	struct rings *rings = arg;
-	struct ct_gather *gather = rings->gather;
+	struct ct_ring_gather *gather = rings->gather;
 	struct ct_ring_header header;
 	struct ct_err err = { 0 };
 	int lives, archived, status = ct_ring_header_read(path, &header, &lives, &err);
@@ -162,7 +162,7 @@ static int bring_ring(const char *path, void *arg)
 /* A copy that was made while the process lived is of no use beside the archive of its last state. */
 static int drop_outdated(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
 {
-	struct ct_gather *gather = arg;
+	struct ct_ring_gather *gather = arg;
 	char *archive;
 
 	(void)dir;
@@ -174,7 +174,7 @@ static int drop_outdated(const char *dir, const char *name, enum ct_recording_ki
 	return 0;
 }
 
-void ct_gather_from(struct ct_gather *gather, const char *from)
+void ct_gather_from(struct ct_ring_gather *gather, const char *from)
 {
 	struct rings rings = { .gather = gather };
 	struct ct_collected collected;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-struct ct_gather {
+struct ct_ring_gather {
 	const char *const *ring_dirs;
 	const char *to; /* the directory to bring things to, open as ... */
 	int dirfd;
@@ -22,6 +22,6 @@ struct ct_gather {
 };
 
 /* Bring over what belongs to the directory `from`. What failed is said and counted. */
-void ct_gather_from(struct ct_gather *gather, const char *from);
+void ct_gather_from(struct ct_ring_gather *gather, const char *from);
 
 #endif

@@ -39,7 +39,7 @@ int ct_program_find(const char *word, char path[PATH_MAX])
 int ct_program_has_asan(const char *const *words)
 {
 	char path[PATH_MAX];
-	struct ct_elf file;
+	struct ct_doctor_elf file;
 	const char *why;
 	int has = 0;
 

@@ -22,7 +22,7 @@ static void on_compute_stream(struct ct_step *step, const struct ct_workload_op 
 
 void ct_emit_decode(struct ct_step *step)
 {
-	const enum ct_role role = step->comm[CT_ROLE_TP] < 0 ? CT_ROLE_WORLD : CT_ROLE_TP;
+	const enum ct_workload_role role = step->comm[CT_ROLE_TP] < 0 ? CT_ROLE_WORLD : CT_ROLE_TP;
 	const uint64_t n = (uint64_t)step->n[role];
 	struct ct_workload_op op;
 

@@ -40,7 +40,7 @@ static void layers(struct pipe *p, double part)
 static void last_backward(struct pipe *p)
 {
 	for (int i = 0; i < BUCKETS; i++) {
-		const enum ct_role role = CT_ROLE_DP;
+		const enum ct_workload_role role = CT_ROLE_DP;
 
 		layers(p, 2 * p->part / BUCKETS);
 		if (p->step->comm[role] < 0)

@@ -57,7 +57,7 @@ void ct_step_compute(struct ct_step *step, double part)
 	ct_step_add(step, CT_ACTION_COMPUTE, CT_STREAM_COMPUTE)->ns = (uint64_t)ns;
 }
 
-struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_role role, unsigned op,
+struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				 unsigned dtype, uint64_t count)
 {
 	const int comm = step->comm[role];
@@ -79,7 +79,7 @@ struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_role role, unsign
 	};
 }
 
-struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_role role, unsigned op,
+struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				  unsigned dtype, uint64_t count, int peer, uint32_t tag)
 {
 	const uint64_t own = (uint64_t)step->place[role], other = (uint64_t)peer;

@@ -9,7 +9,7 @@
 #include "trace/ops.h"
 
 /* The roles a rank can have communicators of, one each; the places of tables below. */
-enum ct_role { CT_ROLE_WORLD, CT_ROLE_TP, CT_ROLE_PP, CT_ROLE_DP, CT_ROLE_EP, CT_ROLES };
+enum ct_workload_role { CT_ROLE_WORLD, CT_ROLE_TP, CT_ROLE_PP, CT_ROLE_DP, CT_ROLE_EP, CT_ROLES };
 
 /* Numbers of events: one per role that marks "inputs are ready", a few for hops, then one per slot. */
 enum {
@@ -57,10 +57,10 @@ uint64_t ct_step_scaled(const struct ct_step *step, uint64_t elements);
 void ct_step_compute(struct ct_step *step, double part);
 
 /* A collective with a slot of its own, not issued yet. */
-struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_role role, unsigned op,
+struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				 unsigned dtype, uint64_t count);
 /* The same for a send or receive. `tag` is equal on both sides and tells apart what they exchange in this step. */
-struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_role role, unsigned op,
+struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				  unsigned dtype, uint64_t count, int peer, uint32_t tag);
 
 /* As a process group does it: the communicator's stream waits for what `from` computed, the ops are launched there

@@ -112,7 +112,7 @@ static int complete(struct ct_workload *w, char *why, size_t size)
 	return complete_grid(c, workloads[at].grid, why, size);
 }
 
-static void add_role(struct ct_workload *w, enum ct_role role, int n, int stride)
+static void add_role(struct ct_workload *w, enum ct_workload_role role, int n, int stride)
 {
 	const int groups = w->config.ranks / n;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pick.h — which instances are timed, where not all are.
+/* sampling.h — which instances are timed, where not all are.
  *
  * An instance is timed or not on all of its ranks, without a word between them: a hash of (communicator key, sequence
  * number) below a share decides. A smaller share keeps some of what a larger one keeps, so ranks whose budgets
  * differ (budget.h) still have the smallest share in common. COMMTRACE_DUTY makes the share 0 outside of windows of
- * the wall clock. A communicator takes a new share only every CT_GPU_PICK_BLOCK sequence numbers: ranks that are a few
+ * the wall clock. A communicator takes a new share only every CT_GPU_SAMPLING_BLOCK sequence numbers: ranks that are a few
  * operations apart when a window begins then mostly begin with the same one. Messages are decided a block at a time, by
  * their number on their channel, equal for sender and receiver: channels that are used together mostly are at the same
  * block. A group is timed if its first collective is, or any of its messages, so that a message that is to be timed is
@@ -12,40 +12,40 @@
  *
  * Only times are left out, never the records of calls. Any thread; fixed memory; nothing waits.
  */
-#ifndef CT_GPUPICK_H
-#define CT_GPUPICK_H
+#ifndef CT_GPU_SAMPLING_H
+#define CT_GPU_SAMPLING_H
 
 #include "interpose/gpu/options.h"
 #include "interpose/guard.h"
 
 struct ct_comm;
 
-#define CT_GPU_PICK_BLOCK 16u
+#define CT_GPU_SAMPLING_BLOCK 16u
 /* Each halves the share. */
 #define CT_GPU_COARSEST 20u
 
 /* Before the gate opens. */
-void ct_gpu_pick_init(const struct ct_gpu_options *options);
+void ct_gpu_sampling_init(const struct ct_gpu_options *options);
 
 /* 0: all are timed. */
-extern _Atomic uint32_t ct_gpu_picky CT_NEAR;
+extern _Atomic uint32_t ct_gpu_is_sampling CT_NEAR;
 
-int ct_gpu_pick(struct ct_comm *comm, uint64_t seq, int is_message);
+int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message);
 
 /* Is this instance timed? `seq` of a message: its number on its channel. */
-static inline int ct_gpu_is_picked(struct ct_comm *comm, uint64_t seq, int is_message)
+static inline int ct_gpu_is_sampled(struct ct_comm *comm, uint64_t seq, int is_message)
 {
-	if (__builtin_expect(!atomic_load_explicit(&ct_gpu_picky, memory_order_relaxed), 1))
+	if (__builtin_expect(!atomic_load_explicit(&ct_gpu_is_sampling, memory_order_relaxed), 1))
 		return 1;
-	return ct_gpu_pick(comm, seq, is_message);
+	return ct_gpu_sampling(comm, seq, is_message);
 }
 
 /* The budget's part. */
-void ct_gpu_pick_level(uint32_t level);
+void ct_gpu_sampling_level(uint32_t level);
 
 /* Nothing is timed as long as this holds. The poll thread's. */
-void ct_gpu_pick_pause(int is_paused);
-int ct_gpu_pick_is_paused(void);
+void ct_gpu_sampling_pause(int is_paused);
+int ct_gpu_sampling_is_paused(void);
 
 /* Is the instance among this share of all? The same on every rank and in every version. Pure. */
 int ct_gpu_is_in(uint64_t share, uint64_t key, uint64_t seq);

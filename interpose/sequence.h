@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags.h — sequence numbers, equal on all members without a word between them.
+/* sequence.h — sequence numbers, equal on all members without a word between them.
  *
  * Collectives: callers that number their operations in the tag (torch) run several threads on one
  * communicator, whose order differs from rank to rank; there the tag is the sequence number. Callers that
@@ -7,34 +7,34 @@
  * its repetition in the upper 32 bits. Point-to-point: one counter for each (comm, direction, peer, slot), in a
  * table of fixed size; a short spin lock where one is new or goes. All words are atomic; any thread.
  */
-#ifndef CT_TAGS_H
-#define CT_TAGS_H
+#ifndef CT_SEQUENCE_H
+#define CT_SEQUENCE_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "trace/format.h"
 
-#define CT_TAGS_SEEN 64u
+#define CT_SEQ_SEEN 64u
 
-enum ct_tags_mode {
-	CT_TAGS_NEW = 0,   /* no collective yet */
-	CT_TAGS_ONE = 1,   /* one; its tag is in the upper half */
-	CT_TAGS_COUNT = 2, /* the second had the tag of the first: count */
-	CT_TAGS_TAGS = 3,  /* it had another: the tag tells */
+enum ct_seq_mode {
+	CT_SEQ_NEW = 0,	  /* no collective yet */
+	CT_SEQ_ONE = 1,	  /* one; its tag is in the upper half */
+	CT_SEQ_COUNT = 2, /* the second had the tag of the first: count */
+	CT_SEQ_TAGS = 3,  /* it had another: the tag tells */
 };
 
-struct ct_tags {
-	_Atomic uint64_t mode;	 /* enum ct_tags_mode | first tag << 32 */
+struct ct_seq {
+	_Atomic uint64_t mode;	 /* enum ct_seq_mode | first tag << 32 */
 	_Atomic uint64_t recent; /* highest tag seen << 32 | bit i: highest - i was seen */
 	_Atomic uint32_t rounds; /* highest repetition given out */
-	_Atomic uint64_t seen[CT_TAGS_SEEN]; /* by tag modulo size: tag << 32 | repetition + 1 */
+	_Atomic uint64_t seen[CT_SEQ_SEEN]; /* by tag modulo size: tag << 32 | repetition + 1 */
 };
 
-void ct_tags_init(struct ct_tags *tags);
+void ct_seq_init(struct ct_seq *tags);
 
 /* Raise a word that other threads raise as well; it never falls. */
-static inline void ct_tags_raise(ct_word *word, uint64_t value)
+static inline void ct_seq_raise(ct_word *word, uint64_t value)
 {
 	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
 
@@ -44,10 +44,10 @@ static inline void ct_tags_raise(ct_word *word, uint64_t value)
 		;
 }
 
-uint64_t ct_tags_slow(struct ct_tags *tags, ct_word *next_seq, uint32_t tag);
+uint64_t ct_seq_slow(struct ct_seq *tags, ct_word *next_seq, uint32_t tag);
 
 /* `recent` after a tag above all others. */
-static inline uint64_t ct_tags_recent(uint64_t recent, uint32_t tag)
+static inline uint64_t ct_seq_recent(uint64_t recent, uint32_t tag)
 {
 	uint32_t up = tag - (uint32_t)(recent >> 32);
 
@@ -55,18 +55,18 @@ static inline uint64_t ct_tags_recent(uint64_t recent, uint32_t tag)
 }
 
 /* Sequence number of a collective with this tag; raises *next_seq beyond it. */
-static inline uint64_t ct_tags_next(struct ct_tags *tags, ct_word *next_seq, uint32_t tag)
+static inline uint64_t ct_seq_next(struct ct_seq *tags, ct_word *next_seq, uint32_t tag)
 {
 	uint64_t mode = atomic_load_explicit(&tags->mode, memory_order_relaxed);
 	uint64_t recent = atomic_load_explicit(&tags->recent, memory_order_relaxed);
 
 	/* a tag above all others, as torch's are: it is new */
-	if ((mode & 3) != CT_TAGS_TAGS || tag <= recent >> 32)
-		return ct_tags_slow(tags, next_seq, tag);
-	atomic_store_explicit(&tags->recent, ct_tags_recent(recent, tag), memory_order_relaxed);
-	atomic_store_explicit(&tags->seen[tag % CT_TAGS_SEEN], (uint64_t)tag << 32 | 1,
+	if ((mode & 3) != CT_SEQ_TAGS || tag <= recent >> 32)
+		return ct_seq_slow(tags, next_seq, tag);
+	atomic_store_explicit(&tags->recent, ct_seq_recent(recent, tag), memory_order_relaxed);
+	atomic_store_explicit(&tags->seen[tag % CT_SEQ_SEEN], (uint64_t)tag << 32 | 1,
 			      memory_order_relaxed);
-	ct_tags_raise(next_seq, (uint64_t)tag + 1);
+	ct_seq_raise(next_seq, (uint64_t)tag + 1);
 	return tag;
 }
 
@@ -76,7 +76,7 @@ enum ct_direction { CT_SEND = 0, CT_RECV = 1 };
 int ct_channels_init(void);
 
 /* Sequence number of the next transfer on a channel. The channels of a communicator that has ended are free again. If
- * there is no room (a counted loss) the number is CT_SEQ_NOBODYS or above: no other transfer has it, here or
+ * there is no room (a counted loss) the number is CT_SEQ_UNMATCHED or above: no other transfer has it, here or
  * elsewhere, and those that have a channel keep counting. */
 uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot);
 
@@ -92,6 +92,6 @@ void ct_channels_stop(uint32_t comm);
 /* The communicator with this id has ended. */
 void ct_channels_end(uint32_t comm);
 
-#define CT_SEQ_NOBODYS (1ull << 63)
+#define CT_SEQ_UNMATCHED (1ull << 63)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/nccl/later.h"
+#include "interpose/nccl/async_ops.h"
 
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 
 enum { KEY_FREE = 0, KEY_BUSY = 1 }; /* no communicator lies there */
 
-struct entry {
+struct async_op {
 	struct ct_gpu_span *span;
 	CUstream stream;
 	uint32_t tid; /* which launched */
@@ -22,11 +22,11 @@ struct entry {
 /* Whoever exchanges a key for BUSY owns its entry. */
 static struct {
 	_Atomic uintptr_t keys[ENTRIES]; /* ncclComm_t */
-	struct entry entries[ENTRIES];
+	struct async_op entries[ENTRIES];
 } * table;
 static _Atomic uint32_t n_entries;
 
-int ct_nccl_later_init(void)
+int ct_nccl_async_init(void)
 {
 	void *map = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0);
@@ -38,12 +38,12 @@ int ct_nccl_later_init(void)
 	return CT_OK;
 }
 
-uint32_t ct_nccl_later_count(void)
+uint32_t ct_nccl_async_count(void)
 {
 	return atomic_load_explicit(&n_entries, memory_order_relaxed);
 }
 
-static int add(ncclComm_t comm, const struct entry *entry)
+static int add(ncclComm_t comm, const struct async_op *entry)
 {
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		uintptr_t free = KEY_FREE;
@@ -64,7 +64,7 @@ static int add(ncclComm_t comm, const struct entry *entry)
 }
 
 /* Take the next one of this communicator, from entry *at on. 0: there is none. */
-static int take(ncclComm_t comm, uint32_t *at, struct entry *entry)
+static int claim_next(ncclComm_t comm, uint32_t *at, struct async_op *entry)
 {
 	for (; *at < ENTRIES; ++*at) {
 		uintptr_t key = (uintptr_t)comm;
@@ -82,31 +82,31 @@ static int take(ncclComm_t comm, uint32_t *at, struct entry *entry)
 	return 0;
 }
 
-void ct_nccl_later_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stream)
+void ct_nccl_async_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stream)
 {
-	const struct entry entry = { .span = span, .stream = stream, .tid = ct_self.lane.tid };
+	const struct async_op entry = { .span = span, .stream = stream, .tid = ct_self.lane.tid };
 
 	if (span && !add(comm, &entry))
 		ct_gpu_drop(span, ncclSuccess);
 }
 
-void ct_nccl_later_child(const struct ct_nccl_child *child)
+void ct_nccl_async_child(const struct ct_nccl_child *child)
 {
-	const struct entry entry = { .child = *child, .kind = CHILD };
+	const struct async_op entry = { .child = *child, .kind = CHILD };
 
 	if (!child->seen && child->made_from)
 		add(child->made_from, &entry);
 }
 
-void ct_nccl_later_call(ncclComm_t comm, const struct ct_host_rec *call)
+void ct_nccl_async_call(ncclComm_t comm, const struct ct_host_rec *call)
 {
-	const struct entry entry = { .call = *call, .kind = CALL };
+	const struct async_op entry = { .call = *call, .kind = CALL };
 
 	if (comm)
 		add(comm, &entry);
 }
 
-static void end_call(const struct entry *e, int result)
+static void end_call(const struct async_op *e, int result)
 {
 	struct ct_host_rec rec = e->call;
 
@@ -116,12 +116,12 @@ static void end_call(const struct entry *e, int result)
 }
 
 /* Each thread has its own stream of that name. */
-static int is_foreign(const struct entry *e)
+static int is_foreign(const struct async_op *e)
 {
 	return e->stream == CU_STREAM_PER_THREAD && e->tid != ct_self.lane.tid;
 }
 
-static void settle(const struct entry *e, ncclResult_t state)
+static void settle(const struct async_op *e, ncclResult_t state)
 {
 	if (e->kind == CALL) {
 		end_call(e, state);
@@ -135,21 +135,21 @@ static void settle(const struct entry *e, ncclResult_t state)
 	}
 }
 
-void ct_nccl_later_settle(ncclComm_t comm, ncclResult_t state)
+void ct_nccl_async_settle(ncclComm_t comm, ncclResult_t state)
 {
-	struct entry entry;
+	struct async_op entry;
 
 	if (state == ncclInProgress)
 		return;
-	for (uint32_t at = 0; take(comm, &at, &entry);)
+	for (uint32_t at = 0; claim_next(comm, &at, &entry);)
 		settle(&entry, state);
 }
 
-void ct_nccl_later_passed(ncclComm_t comm)
+void ct_nccl_async_passed(ncclComm_t comm)
 {
-	struct entry entry;
+	struct async_op entry;
 
-	for (uint32_t at = 0; ct_nccl_later_count() && take(comm, &at, &entry);) {
+	for (uint32_t at = 0; ct_nccl_async_count() && claim_next(comm, &at, &entry);) {
 		if (entry.kind == CALL)
 			end_call(&entry, ncclSuccess);
 		else if (entry.kind == CHILD)
@@ -159,11 +159,11 @@ void ct_nccl_later_passed(ncclComm_t comm)
 	}
 }
 
-void ct_nccl_later_gone(ncclComm_t comm, int result)
+void ct_nccl_async_gone(ncclComm_t comm, int result)
 {
-	struct entry entry;
+	struct async_op entry;
 
-	for (uint32_t at = 0; ct_nccl_later_count() && take(comm, &at, &entry);)
+	for (uint32_t at = 0; ct_nccl_async_count() && claim_next(comm, &at, &entry);)
 		if (entry.kind == CALL)
 			end_call(&entry, result);
 		else if (entry.kind == SPAN)
@@ -178,16 +178,16 @@ ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 
 	int is_error = result == ncclSuccess && error && ct_nccl_is_error(*error);
 
-	if (result != ncclSuccess || (!is_error && !ct_nccl_later_count()))
+	if (result != ncclSuccess || (!is_error && !ct_nccl_async_count()))
 		return result;
 	if (ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0))) {
 		if (is_error)
 			ct_nccl_failed_async(comm, *error, (const void *)(uintptr_t)next);
-		ct_nccl_later_settle(comm, *error);
+		ct_nccl_async_settle(comm, *error);
 		ct_guard_leave();
 	} else if (ct_guard_frame()) {
 		/* NCCL asks, before an operation of this communicator: the last one is over, the next not yet begun */
-		ct_nccl_later_settle(comm, *error);
+		ct_nccl_async_settle(comm, *error);
 	}
 	return result;
 }

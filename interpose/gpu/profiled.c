@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/told.h"
+#include "interpose/gpu/profiled.h"
 
 #include <sys/mman.h>
 
@@ -8,7 +8,7 @@
 /* Low bits of `word`; above them the tasks that are not done. */
 enum { CALLED = 1, FORCED = 2, CLOSED = 4, TASK = 8 };
 
-struct told {
+struct profiled {
 	_Atomic uint32_t id; /* launch; 0 none. release: what follows is its own */
 	_Atomic uint32_t word;
 	_Atomic uint32_t tasks; /* so far */
@@ -16,12 +16,12 @@ struct told {
 	_Atomic uint64_t start, end; /* readings of the timer; 0 not told */
 	_Atomic uint64_t begin_ns;
 	_Atomic uint32_t nth; /* in its communicator's order */
-	_Atomic(struct ct_gpu_told_order *) order;
+	_Atomic(struct ct_gpu_profiled_order *) order;
 } __attribute__((aligned(64)));
 
-static struct told *all;
+static struct profiled *all;
 
-int ct_gpu_told_init(void)
+int ct_gpu_profiled_init(void)
 {
 	void *map = mmap(NULL, ct_recorder.ring.header->n_opens * sizeof(*all),
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -32,9 +32,9 @@ int ct_gpu_told_init(void)
 	return CT_OK;
 }
 
-static struct told *find(uint32_t number, uint32_t launch)
+static struct profiled *find(uint32_t number, uint32_t launch)
 {
-	struct told *t = number ? &all[number - 1] : NULL;
+	struct profiled *t = number ? &all[number - 1] : NULL;
 
 	return t && launch && atomic_load_explicit(&t->id, memory_order_acquire) == launch &&
 			       !(atomic_load_explicit(&t->word, memory_order_relaxed) & CLOSED)
@@ -42,15 +42,15 @@ static struct told *find(uint32_t number, uint32_t launch)
 		       : NULL;
 }
 
-uint32_t ct_gpu_told_number(const struct ct_gpu_span *span)
+uint32_t ct_gpu_profiled_number(const struct ct_gpu_span *span)
 {
 	return span ? (uint32_t)(span - ct_gpu_spans) + 1 : 0;
 }
 
-uint32_t ct_gpu_told_begin(struct ct_gpu_span *span, uint32_t launch)
+uint32_t ct_gpu_profiled_begin(struct ct_gpu_span *span, uint32_t launch)
 {
-	uint32_t number = ct_gpu_told_number(span);
-	struct told *t = &all[number - 1];
+	uint32_t number = ct_gpu_profiled_number(span);
+	struct profiled *t = &all[number - 1];
 
 	atomic_store_explicit(&t->id, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -65,12 +65,12 @@ uint32_t ct_gpu_told_begin(struct ct_gpu_span *span, uint32_t launch)
 	return number;
 }
 
-int ct_gpu_told_is_open(uint32_t number, uint32_t launch)
+int ct_gpu_profiled_is_open(uint32_t number, uint32_t launch)
 {
 	return find(number, launch) != NULL;
 }
 
-uint32_t ct_gpu_told_find(uint32_t launch)
+uint32_t ct_gpu_profiled_find(uint32_t launch)
 {
 	for (uint32_t i = 0; launch && i < ct_recorder.ring.header->n_opens; i++)
 		if (find(i + 1, launch))
@@ -89,7 +89,7 @@ static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
 }
 
 /* One of the two times. It lies after the call and before now, or the clock is wrong and the time unknown. */
-static uint64_t time_of(struct told *t, struct ct_gpu_told_order *order, uint64_t timer,
+static uint64_t time_of(struct profiled *t, struct ct_gpu_profiled_order *order, uint64_t timer,
 			uint32_t *err_ns)
 {
 	uint64_t low_ns = atomic_load_explicit(&t->begin_ns, memory_order_relaxed);
@@ -112,10 +112,10 @@ static void close_told(struct ct_gpu_span *span, int result, const struct ct_gpu
 	ct_gpu_span_close(span);
 }
 
-static void publish(struct told *t, int is_whole)
+static void publish(struct profiled *t, int is_whole)
 {
 	struct ct_gpu_span *span = &ct_gpu_spans[t - all];
-	struct ct_gpu_told_order *order = atomic_load_explicit(&t->order, memory_order_relaxed);
+	struct ct_gpu_profiled_order *order = atomic_load_explicit(&t->order, memory_order_relaxed);
 	int result = atomic_load_explicit(&t->result, memory_order_relaxed);
 	struct ct_gpu_times times = { .start_ns = 0 };
 
@@ -134,7 +134,7 @@ static void publish(struct told *t, int is_whole)
 }
 
 /* Closed by whoever finds it complete first. */
-static void look(struct told *t)
+static void look(struct profiled *t)
 {
 	uint32_t word = atomic_load_explicit(&t->word, memory_order_relaxed);
 	int is_whole;
@@ -149,41 +149,41 @@ static void look(struct told *t)
 	publish(t, is_whole);
 }
 
-void ct_gpu_told_end(struct ct_gpu_span *span, int result)
+void ct_gpu_profiled_end(struct ct_gpu_span *span, int result)
 {
-	struct told *t = &all[ct_gpu_told_number(span) - 1];
+	struct profiled *t = &all[ct_gpu_profiled_number(span) - 1];
 
 	atomic_store_explicit(&t->result, result, memory_order_relaxed);
 	atomic_fetch_or_explicit(&t->word, CALLED | (result ? FORCED : 0), memory_order_acq_rel);
 	look(t);
 }
 
-void ct_gpu_told_called(uint32_t number, uint32_t launch)
+void ct_gpu_profiled_called(uint32_t number, uint32_t launch)
 {
 	if (find(number, launch))
-		ct_gpu_told_end(&ct_gpu_spans[number - 1], 0);
+		ct_gpu_profiled_end(&ct_gpu_spans[number - 1], 0);
 }
 
-static uint32_t ops_of(const struct told *t)
+static uint32_t ops_of(const struct profiled *t)
 {
 	return (uint32_t)atomic_load_explicit(&ct_gpu_spans[t - all].open->comm_op,
 					      memory_order_relaxed) >>
 	       8;
 }
 
-void ct_gpu_told_more(uint32_t number, uint32_t launch)
+void ct_gpu_profiled_more(uint32_t number, uint32_t launch)
 {
-	struct told *t = find(number, launch);
+	struct profiled *t = find(number, launch);
 
 	if (t)
 		atomic_fetch_add_explicit(&ct_gpu_spans[t - all].open->comm_op, 1u << 8,
 					  memory_order_relaxed);
 }
 
-int ct_gpu_told_task(uint32_t number, uint32_t launch, struct ct_gpu_told_order *order,
-		     int ends_call)
+int ct_gpu_profiled_task(uint32_t number, uint32_t launch, struct ct_gpu_profiled_order *order,
+			 int ends_call)
 {
-	struct told *t = find(number, launch);
+	struct profiled *t = find(number, launch);
 	uint32_t tasks, nth;
 
 	if (!t)
@@ -194,7 +194,7 @@ int ct_gpu_told_task(uint32_t number, uint32_t launch, struct ct_gpu_told_order 
 		nth = atomic_fetch_add_explicit(&order->begun, 1, memory_order_relaxed);
 		atomic_store_explicit(&t->nth, nth, memory_order_relaxed);
 		atomic_store_explicit(&t->order, order, memory_order_relaxed);
-		atomic_store_explicit(&order->recent[nth % CT_GPU_TOLD_RECENT],
+		atomic_store_explicit(&order->recent[nth % CT_GPU_PROFILED_RECENT],
 				      (uint64_t)number << 32 | launch, memory_order_release);
 	}
 	if (ends_call && tasks >= ops_of(t))
@@ -222,10 +222,10 @@ static void latest(_Atomic uint64_t *word, uint64_t timer)
 		;
 }
 
-void ct_gpu_told_started(uint32_t number, uint32_t launch, uint64_t timer)
+void ct_gpu_profiled_started(uint32_t number, uint32_t launch, uint64_t timer)
 {
-	struct told *t = find(number, launch);
-	struct ct_gpu_told_order *order;
+	struct profiled *t = find(number, launch);
+	struct ct_gpu_profiled_order *order;
 
 	if (!t || !timer)
 		return;
@@ -237,10 +237,10 @@ void ct_gpu_told_started(uint32_t number, uint32_t launch, uint64_t timer)
 	earliest(&t->start, timer);
 }
 
-void ct_gpu_told_stopped(uint32_t number, uint32_t launch, uint64_t timer)
+void ct_gpu_profiled_stopped(uint32_t number, uint32_t launch, uint64_t timer)
 {
-	struct told *t = find(number, launch);
-	struct ct_gpu_told_order *order;
+	struct profiled *t = find(number, launch);
+	struct ct_gpu_profiled_order *order;
 
 	if (!t || !timer)
 		return;
@@ -254,7 +254,7 @@ void ct_gpu_told_stopped(uint32_t number, uint32_t launch, uint64_t timer)
 
 static void force(uint64_t which)
 {
-	struct told *t = find((uint32_t)(which >> 32), (uint32_t)which);
+	struct profiled *t = find((uint32_t)(which >> 32), (uint32_t)which);
 
 	if (!t)
 		return;
@@ -262,13 +262,13 @@ static void force(uint64_t which)
 	look(t);
 }
 
-void ct_gpu_told_unknown(uint32_t number, uint32_t launch)
+void ct_gpu_profiled_unknown(uint32_t number, uint32_t launch)
 {
 	force((uint64_t)number << 32 | launch);
 }
 
 /* All before number `to`. */
-static void force_before(struct ct_gpu_told_order *order, uint32_t to)
+static void force_before(struct ct_gpu_profiled_order *order, uint32_t to)
 {
 	uint32_t over = atomic_load_explicit(&order->over, memory_order_relaxed);
 
@@ -277,14 +277,14 @@ static void force_before(struct ct_gpu_told_order *order, uint32_t to)
 		if (atomic_compare_exchange_weak_explicit(&order->over, &over, over + 1,
 							  memory_order_relaxed,
 							  memory_order_relaxed))
-			force(atomic_load_explicit(&order->recent[over++ % CT_GPU_TOLD_RECENT],
+			force(atomic_load_explicit(&order->recent[over++ % CT_GPU_PROFILED_RECENT],
 						   memory_order_acquire));
 }
 
-void ct_gpu_told_task_done(uint32_t number, uint32_t launch)
+void ct_gpu_profiled_task_done(uint32_t number, uint32_t launch)
 {
-	struct told *t = find(number, launch);
-	struct ct_gpu_told_order *order;
+	struct profiled *t = find(number, launch);
+	struct ct_gpu_profiled_order *order;
 	uint32_t nth, word;
 
 	if (!t)
@@ -298,7 +298,7 @@ void ct_gpu_told_task_done(uint32_t number, uint32_t launch)
 		force_before(order, nth - 1);
 }
 
-void ct_gpu_told_close(struct ct_gpu_told_order *order)
+void ct_gpu_profiled_close(struct ct_gpu_profiled_order *order)
 {
 	force_before(order, atomic_load_explicit(&order->begun, memory_order_relaxed));
 }

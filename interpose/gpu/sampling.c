@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
 
 #include <time.h>
 
 #include "interpose/comms.h"
 #include "interpose/hash.h"
 
-_Atomic uint32_t ct_gpu_picky;
+_Atomic uint32_t ct_gpu_is_sampling;
 static struct ct_gpu_options options;
 static _Atomic uint32_t level, paused;
 
@@ -16,36 +16,37 @@ static int is_always_picky(void)
 	return options.sample < CT_GPU_ALL || options.duty_ms;
 }
 
-void ct_gpu_pick_init(const struct ct_gpu_options *from)
+void ct_gpu_sampling_init(const struct ct_gpu_options *from)
 {
 	options = *from;
 	atomic_store_explicit(&level, 0, memory_order_relaxed);
 	atomic_store_explicit(&paused, 0, memory_order_relaxed);
-	atomic_store_explicit(&ct_gpu_picky, (uint32_t)is_always_picky(), memory_order_relaxed);
+	atomic_store_explicit(&ct_gpu_is_sampling, (uint32_t)is_always_picky(),
+			      memory_order_relaxed);
 }
 
 static void be_picky(void)
 {
-	int is_picky = is_always_picky() || ct_gpu_pick_is_paused() ||
+	int is_picky = is_always_picky() || ct_gpu_sampling_is_paused() ||
 		       atomic_load_explicit(&level, memory_order_relaxed) > 0;
 
-	atomic_store_explicit(&ct_gpu_picky, (uint32_t)is_picky, memory_order_relaxed);
+	atomic_store_explicit(&ct_gpu_is_sampling, (uint32_t)is_picky, memory_order_relaxed);
 }
 
-void ct_gpu_pick_level(uint32_t to)
+void ct_gpu_sampling_level(uint32_t to)
 {
 	atomic_store_explicit(&level, to < CT_GPU_COARSEST ? to : CT_GPU_COARSEST,
 			      memory_order_relaxed);
 	be_picky();
 }
 
-void ct_gpu_pick_pause(int is_paused)
+void ct_gpu_sampling_pause(int is_paused)
 {
 	atomic_store_explicit(&paused, (uint32_t)is_paused, memory_order_relaxed);
 	be_picky();
 }
 
-int ct_gpu_pick_is_paused(void)
+int ct_gpu_sampling_is_paused(void)
 {
 	return (int)atomic_load_explicit(&paused, memory_order_relaxed);
 }
@@ -66,7 +67,7 @@ static uint64_t share_now(void)
 {
 	struct timespec t = { 0, 0 };
 
-	if (ct_gpu_pick_is_paused())
+	if (ct_gpu_sampling_is_paused())
 		return 0;
 	if (options.duty_ms)
 		clock_gettime(CLOCK_REALTIME, &t);
@@ -74,11 +75,11 @@ static uint64_t share_now(void)
 			    (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 
-int ct_gpu_pick(struct ct_comm *comm, uint64_t seq, int is_message)
+int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message)
 {
 	_Atomic uint64_t *word = &comm->pick[is_message];
 	uint64_t kept = atomic_load_explicit(word, memory_order_relaxed);
-	uint32_t block = (uint32_t)(seq / CT_GPU_PICK_BLOCK) + 1; /* 0: none yet */
+	uint32_t block = (uint32_t)(seq / CT_GPU_SAMPLING_BLOCK) + 1; /* 0: none yet */
 	uint64_t share;
 
 	if (kept >> 32 != block) {
@@ -89,5 +90,5 @@ int ct_gpu_pick(struct ct_comm *comm, uint64_t seq, int is_message)
 	}
 	share = kept & (CT_GPU_ALL - 1);
 	return share == CT_GPU_ALL - 1 ||
-	       ct_gpu_is_in(share, comm->key, is_message ? seq / CT_GPU_PICK_BLOCK : seq);
+	       ct_gpu_is_in(share, comm->key, is_message ? seq / CT_GPU_SAMPLING_BLOCK : seq);
 }

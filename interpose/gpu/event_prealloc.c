@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/hint.h"
+#include "interpose/gpu/event_prealloc.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct ct_gpu_context *hint(const struct ct_cuda *cuda)
 	return context;
 }
 
-void ct_gpu_context_hint(void)
+void ct_gpu_prealloc_ask(void)
 {
 	const struct ct_cuda *cuda = ct_gpu_timing() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	int saved = errno;
@@ -52,7 +52,7 @@ static void make_first(const struct ct_cuda *cuda, struct ct_gpu_context *contex
 		ct_poll_give_up();
 }
 
-void ct_gpu_context_prepare(void)
+void ct_gpu_prealloc_events(void)
 {
 	const struct ct_cuda *cuda = ct_gpu_timing() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	struct ct_gpu_context *context;

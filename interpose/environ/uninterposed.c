@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/environ/unseen.h"
+#include "interpose/environ/uninterposed.h"
 
 #include <string.h>
 
@@ -32,15 +32,16 @@ static uintptr_t none(void)
 	return 0;
 }
 
-static const struct ct_unseen_wrappers no_wrappers = { no_wrapper, no_wrapper, no_wrapper, none };
-static const struct ct_unseen_wrappers *wrappers = &no_wrappers;
+static const struct ct_uninterposed_wrappers no_wrappers = { no_wrapper, no_wrapper, no_wrapper,
+							     none };
+static const struct ct_uninterposed_wrappers *wrappers = &no_wrappers;
 
-void ct_unseen_use(const struct ct_unseen_wrappers *of)
+void ct_uninterposed_use(const struct ct_uninterposed_wrappers *of)
 {
 	wrappers = of;
 }
 
-uintptr_t ct_unseen_gloo(void)
+uintptr_t ct_uninterposed_gloo(void)
 {
 	return wrappers->gloo_unheard();
 }
@@ -59,7 +60,7 @@ struct look {
 };
 
 /* Once per object: several marks may say the same. */
-void ct_unseen_add(struct ct_facts *unseen, const char *id, const char *path)
+void ct_uninterposed_add(struct ct_facts *unseen, const char *id, const char *path)
 {
 	char text[CT_FACT_VALUE];
 	size_t len = strlen(id);
@@ -78,7 +79,7 @@ void ct_unseen_add(struct ct_facts *unseen, const char *id, const char *path)
 static void tell(struct look *l, enum ct_invisible what)
 {
 	if (!ct_invisible_excepts(what, l->object->path))
-		ct_unseen_add(l->unseen, ct_invisible_rows[what].id, l->object->path);
+		ct_uninterposed_add(l->unseen, ct_invisible_rows[what].id, l->object->path);
 }
 
 static int is_libnccl(const struct ct_elf_object *object)
@@ -93,7 +94,7 @@ static int hands_on(void *arg, struct ct_elf_object *object)
 	ct_chain_segments(object);
 	if (ct_elf_covers(object, *(const uintptr_t *)arg))
 		return object->is_program ? -1 : 1;
-	return ct_elf_covers(object, (uintptr_t)&ct_unseen_look) ? -1 : 0;
+	return ct_elf_covers(object, (uintptr_t)&ct_uninterposed_look) ? -1 : 0;
 }
 
 /* 0: at `wrapper`, or nobody knows; -1: not bound yet. */
@@ -256,8 +257,8 @@ static void look_at_names(struct look *l)
 	}
 }
 
-int ct_unseen_look(const struct ct_elf_object *object, struct ct_facts *unseen,
-		   uint32_t *scanned_mb)
+int ct_uninterposed_look(const struct ct_elf_object *object, struct ct_facts *unseen,
+			 uint32_t *scanned_mb)
 {
 	struct ct_elf elf;
 	struct look l = {

@@ -60,7 +60,7 @@ static void end_host(struct ct_lane *lane, uint64_t now_ns)
 	ct_recorder_rare(CT_KIND_HOST_END, &rec);
 }
 
-int ct_guard_end_left(void)
+int ct_guard_end_abandoned(void)
 {
 	struct ct_lane *lane = &ct_self.lane;
 	uint64_t now_ns;

@@ -11,20 +11,20 @@
 #include <string.h>
 
 #include "interpose/recorder.h"
-#include "interpose/tags.h"
+#include "interpose/sequence.h"
 
-static struct ct_tags tags;
+static struct ct_seq tags;
 static ct_word next_seq;
 
 static void begin(void)
 {
-	ct_tags_init(&tags);
+	ct_seq_init(&tags);
 	atomic_store(&next_seq, 0);
 }
 
 static uint64_t next(uint32_t tag)
 {
-	return ct_tags_next(&tags, &next_seq, tag);
+	return ct_seq_next(&tags, &next_seq, tag);
 }
 
 static void a_tag_that_never_changes_is_counted(void **state)
@@ -152,7 +152,7 @@ static void too_many_channels_are_a_counted_loss(void **state)
 	assert_int_equal(lost, 2000);
 	qsort(seqs, lost, sizeof(seqs[0]), compare);
 	for (size_t i = 0; i < lost; i++) {
-		assert_true(seqs[i] >= CT_SEQ_NOBODYS);
+		assert_true(seqs[i] >= CT_SEQ_UNMATCHED);
 		assert_true(i == 0 || seqs[i] != seqs[i - 1]);
 	}
 	ct_recorder.ring.header = NULL;

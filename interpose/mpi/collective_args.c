@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/mpi/share.h"
+#include "interpose/mpi/collective_args.h"
 
 #include "interpose/recorder.h"
 
@@ -13,9 +13,9 @@ static uint64_t part_bytes(const struct ct_mpi_counts *parts, uint32_t i)
 	return count && type ? count * ct_mpi_element(type).bytes : 0;
 }
 
-struct ct_mpi_share ct_mpi_sum_w(struct ct_mpi_counts parts)
+struct ct_mpi_args ct_mpi_sum_w(struct ct_mpi_counts parts)
 {
-	struct ct_mpi_share share = { .root = -1, .parts = parts };
+	struct ct_mpi_args share = { .root = -1, .parts = parts };
 
 	for (uint32_t i = 0; i < parts.n; i++)
 		share.count += part_bytes(&parts, i);
@@ -52,8 +52,8 @@ uint32_t ct_mpi_part_counts(const struct ct_mpi_counts *parts, uint64_t unit, ui
 	return n;
 }
 
-void ct_mpi_tell_counts(const uint32_t *counts, uint32_t n, uint32_t first_member, uint32_t comm,
-			uint64_t seq)
+void ct_mpi_record_counts(const uint32_t *counts, uint32_t n, uint32_t first_member, uint32_t comm,
+			  uint64_t seq)
 {
 	for (uint32_t first = 0; first < n; first += CT_VCOUNTS_PART) {
 		struct ct_vcounts_rec rec = { .comm = comm,
@@ -66,11 +66,11 @@ void ct_mpi_tell_counts(const uint32_t *counts, uint32_t n, uint32_t first_membe
 	}
 }
 
-void ct_mpi_tell_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit)
+void ct_mpi_record_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit)
 {
 	uint32_t counts[CT_MPI_PARTS_MOST];
 
 	if (unit)
-		ct_mpi_tell_counts(counts, ct_mpi_part_counts(&parts, unit, counts), parts.first,
-				   comm, seq);
+		ct_mpi_record_counts(counts, ct_mpi_part_counts(&parts, unit, counts), parts.first,
+				     comm, seq);
 }

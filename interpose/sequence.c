@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/tags.h"
+#include "interpose/sequence.h"
 
 #include <sched.h>
 #include <stddef.h>
@@ -8,12 +8,12 @@
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 
-void ct_tags_init(struct ct_tags *tags)
+void ct_seq_init(struct ct_seq *tags)
 {
-	atomic_store_explicit(&tags->mode, CT_TAGS_NEW, memory_order_relaxed);
+	atomic_store_explicit(&tags->mode, CT_SEQ_NEW, memory_order_relaxed);
 	atomic_store_explicit(&tags->recent, 0, memory_order_relaxed);
 	atomic_store_explicit(&tags->rounds, 0, memory_order_relaxed);
-	for (uint32_t i = 0; i < CT_TAGS_SEEN; i++)
+	for (uint32_t i = 0; i < CT_SEQ_SEEN; i++)
 		atomic_store_explicit(&tags->seen[i], 0, memory_order_relaxed);
 }
 
@@ -29,9 +29,9 @@ static int is_forgotten(uint64_t recent, uint32_t tag)
 /* Which repetition of the tag this is, from 0. Plain loads and stores: tags in use at the same time differ, by less
  * than would share an entry; a bit of `recent` that is lost between two threads matters to a tag only that comes
  * again after its entry was taken. */
-static uint32_t repetition(struct ct_tags *tags, uint32_t tag)
+static uint32_t repetition(struct ct_seq *tags, uint32_t tag)
 {
-	_Atomic uint64_t *seen = &tags->seen[tag % CT_TAGS_SEEN];
+	_Atomic uint64_t *seen = &tags->seen[tag % CT_SEQ_SEEN];
 	uint64_t old = atomic_load_explicit(seen, memory_order_relaxed);
 	uint64_t recent = atomic_load_explicit(&tags->recent, memory_order_relaxed);
 	uint32_t rounds = atomic_load_explicit(&tags->rounds, memory_order_relaxed);
@@ -46,37 +46,37 @@ static uint32_t repetition(struct ct_tags *tags, uint32_t tag)
 	if (n > rounds)
 		atomic_store_explicit(&tags->rounds, n, memory_order_relaxed);
 	if (tag > highest)
-		recent = ct_tags_recent(recent, tag);
+		recent = ct_seq_recent(recent, tag);
 	else if (highest - tag < 32)
 		recent |= 1ull << (highest - tag);
 	atomic_store_explicit(&tags->recent, recent, memory_order_relaxed);
 	return n;
 }
 
-uint64_t ct_tags_slow(struct ct_tags *tags, ct_word *next_seq, uint32_t tag)
+uint64_t ct_seq_slow(struct ct_seq *tags, ct_word *next_seq, uint32_t tag)
 {
 	uint64_t mode = atomic_load_explicit(&tags->mode, memory_order_relaxed);
 	uint64_t seq, next;
 
 	for (;;) {
 		switch (mode & 3) {
-		case CT_TAGS_NEW:
+		case CT_SEQ_NEW:
 			/* before the mode: whoever counts on counts from here */
-			ct_tags_raise(next_seq, (uint64_t)tag + 1);
-			next = CT_TAGS_ONE | (uint64_t)tag << 32;
+			ct_seq_raise(next_seq, (uint64_t)tag + 1);
+			next = CT_SEQ_ONE | (uint64_t)tag << 32;
 			if (!atomic_compare_exchange_strong(&tags->mode, &mode, next))
 				continue;
 			return (uint64_t)repetition(tags, tag) << 32 | tag;
-		case CT_TAGS_ONE:
-			next = mode >> 32 == tag ? CT_TAGS_COUNT : CT_TAGS_TAGS;
+		case CT_SEQ_ONE:
+			next = mode >> 32 == tag ? CT_SEQ_COUNT : CT_SEQ_TAGS;
 			if (atomic_compare_exchange_strong(&tags->mode, &mode, next))
 				mode = next;
 			continue;
-		case CT_TAGS_COUNT:
+		case CT_SEQ_COUNT:
 			return atomic_fetch_add_explicit(next_seq, 1, memory_order_relaxed);
-		default: /* CT_TAGS_TAGS */
+		default: /* CT_SEQ_TAGS */
 			seq = (uint64_t)repetition(tags, tag) << 32 | tag;
-			ct_tags_raise(next_seq, seq + 1);
+			ct_seq_raise(next_seq, seq + 1);
 			return seq;
 		}
 	}
@@ -114,7 +114,7 @@ int ct_channels_init(void)
 	return CT_OK;
 }
 
-static uint32_t place_of(uint64_t key, uint32_t probe)
+static uint32_t slot_of(uint64_t key, uint32_t probe)
 {
 	return (uint32_t)(key >> 8 ^ probe) % CHANNELS;
 }
@@ -124,9 +124,9 @@ static uint32_t place_of(uint64_t key, uint32_t probe)
 static uint32_t find(uint64_t key)
 {
 	for (uint32_t i = 0; i < PROBES; i++)
-		if (atomic_load_explicit(&channels->keys[place_of(key, i)], memory_order_acquire) ==
+		if (atomic_load_explicit(&channels->keys[slot_of(key, i)], memory_order_acquire) ==
 		    key)
-			return place_of(key, i);
+			return slot_of(key, i);
 	return CHANNELS;
 }
 
@@ -149,7 +149,7 @@ static void unlock(void)
 static int has_room(uint64_t key)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		uint64_t held = atomic_load_explicit(&channels->keys[place_of(key, i)],
+		uint64_t held = atomic_load_explicit(&channels->keys[slot_of(key, i)],
 						     memory_order_relaxed);
 
 		if (!held || held == key) /* another thread may have made it just now */
@@ -165,8 +165,8 @@ static uint32_t make(uint64_t key, uint32_t comm)
 	uint64_t given;
 
 	for (uint32_t i = 0; i < PROBES && at == CHANNELS; i++)
-		if (!atomic_load_explicit(&channels->keys[place_of(key, i)], memory_order_relaxed))
-			at = place_of(key, i);
+		if (!atomic_load_explicit(&channels->keys[slot_of(key, i)], memory_order_relaxed))
+			at = slot_of(key, i);
 	if (at == CHANNELS || atomic_load_explicit(&channels->keys[at], memory_order_relaxed))
 		return at;
 	given = atomic_load_explicit(&channels->next[at], memory_order_relaxed) >> COUNT_BITS;
@@ -220,7 +220,7 @@ static __attribute__((noinline)) uint64_t next_of_new(uint64_t key, uint32_t com
 	seq = atomic_fetch_add_explicit(&channels->lost, 1, memory_order_relaxed);
 	/* other ranks lose others: their numbers must not meet these */
 	seq = ct_hash_mix(ct_hash_mix(ct_recorder.process.hostkey, ct_recorder.process.pid), seq);
-	return CT_SEQ_NOBODYS | seq;
+	return CT_SEQ_UNMATCHED | seq;
 }
 
 static inline uint64_t channel_key(uint32_t comm, enum ct_direction direction, int32_t peer,
@@ -238,7 +238,7 @@ int ct_channels_return(uint32_t comm, enum ct_direction direction, int32_t peer,
 	uint32_t at = find(key);
 	uint64_t word;
 
-	if (at == CHANNELS || seq >= CT_SEQ_NOBODYS)
+	if (at == CHANNELS || seq >= CT_SEQ_UNMATCHED)
 		return 0;
 	word = atomic_load_explicit(&channels->next[at], memory_order_acquire);
 	return (word & ((1ull << COUNT_BITS) - 1)) == seq + 1 &&

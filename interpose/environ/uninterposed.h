@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unseen.h — what of one loaded object passes this library unseen. The look-around's. */
+/* uninterposed.h — what of one loaded object passes this library unseen. The look-around's. */
 #ifndef CT_ENVIRON_UNSEEN_H
 #define CT_ENVIRON_UNSEEN_H
 
@@ -8,7 +8,7 @@
 
 /* The wrappers of this library, by the symbol that they stand before: what a call must be bound to in order to be seen. 0: there
  * is none. `gloo_unheard` is ct_gloo_unheard(). */
-struct ct_unseen_wrappers {
+struct ct_uninterposed_wrappers {
 	uintptr_t (*nccl)(const char *symbol);
 	uintptr_t (*gloo)(const char *symbol);
 	uintptr_t (*mpi)(const char *symbol);
@@ -16,17 +16,17 @@ struct ct_unseen_wrappers {
 };
 
 /* Before there is a look-around; until then there are no wrappers. The table stays the caller's and is not changed. */
-void ct_unseen_use(const struct ct_unseen_wrappers *wrappers);
+void ct_uninterposed_use(const struct ct_uninterposed_wrappers *wrappers);
 
 /* An address in the code of c10d that carries out works for Gloo unseen; 0 if there is none. Any thread. */
-uintptr_t ct_unseen_gloo(void);
+uintptr_t ct_uninterposed_gloo(void);
 
 /* Say it: "ID path". */
-void ct_unseen_add(struct ct_facts *unseen, const char *id, const char *path);
+void ct_uninterposed_add(struct ct_facts *unseen, const char *id, const char *path);
 
 /* Rules of trace/invisible_marks.def, and where its calls of NCCL are bound. *scanned_mb counts what was read of
  * read-only data, which is bounded per process. 1, or 0 if its calls are not bound yet, so that one has to look again. */
-int ct_unseen_look(const struct ct_elf_object *object, struct ct_facts *unseen,
-		   uint32_t *scanned_mb);
+int ct_uninterposed_look(const struct ct_elf_object *object, struct ct_facts *unseen,
+			 uint32_t *scanned_mb);
 
 #endif

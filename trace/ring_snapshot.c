@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/leftover.h"
+#include "trace/ring_snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define BLOCK_RECORDS 4096
 
-struct ct_leftover {
+struct ct_ring_snapshot {
 	struct ct_ring
 		ring; /* our own: a header page and the chunks that hold undrained slots, by lap */
 	struct ct_block state;
@@ -94,7 +94,7 @@ static int by_lap(const void *a, const void *b)
 }
 
 /* Make room for one more chunk behind the header page. */
-static int grow(struct ct_leftover *l, uint32_t *cap)
+static int grow(struct ct_ring_snapshot *l, uint32_t *cap)
 {
 	void *grown;
 
@@ -112,7 +112,7 @@ static int grow(struct ct_leftover *l, uint32_t *cap)
 	return CT_OK;
 }
 
-static int copy_header(struct ct_leftover *l, const struct ct_ring_view *view)
+static int copy_header(struct ct_ring_snapshot *l, const struct ct_ring_view *view)
 {
 	const ct_word *from = (const ct_word *)(const void *)view->ring.header;
 	uint64_t *to;
@@ -130,7 +130,7 @@ static int copy_header(struct ct_leftover *l, const struct ct_ring_view *view)
 }
 
 /* The undrained chunks of the view, and the strings that the state will not bring. */
-static int take_chunks(struct ct_leftover *l, const struct ct_ring_view *view)
+static int take_chunks(struct ct_ring_snapshot *l, const struct ct_ring_view *view)
 {
 	struct strings strings = { .view = view, .end = ct_ring_view_strings_end(view) };
 	uint32_t cap = 0;
@@ -157,9 +157,10 @@ static int take_chunks(struct ct_leftover *l, const struct ct_ring_view *view)
 	return st;
 }
 
-static int take(const struct ct_ring_view *view, struct ct_leftover **out, struct ct_err *err)
+static int copy_ring(const struct ct_ring_view *view, struct ct_ring_snapshot **out,
+		     struct ct_err *err)
 {
-	struct ct_leftover *l = calloc(1, sizeof(*l));
+	struct ct_ring_snapshot *l = calloc(1, sizeof(*l));
 	int st = l ? copy_header(l, view) : CT_NOMEM;
 
 	if (st == CT_OK) {
@@ -171,15 +172,15 @@ static int take(const struct ct_ring_view *view, struct ct_leftover **out, struc
 	if (st == CT_OK)
 		st = ct_ring_view_state(view, &l->state);
 	if (st != CT_OK) {
-		ct_leftover_free(l);
+		ct_ring_snapshot_free(l);
 		return ct_fail(err, st, "out of memory");
 	}
 	*out = l;
 	return CT_OK;
 }
 
-int ct_leftover_take(const char *path, const struct ct_process *id, struct ct_leftover **left,
-		     struct ct_err *err)
+int ct_ring_snapshot_take(const char *path, const struct ct_process *id,
+			  struct ct_ring_snapshot **left, struct ct_err *err)
 {
 	struct ct_ring_view view;
 	const struct ct_process *its;
@@ -192,12 +193,12 @@ int ct_leftover_take(const char *path, const struct ct_process *id, struct ct_le
 	if (its->hostkey != id->hostkey || its->pid != id->pid || its->start_ns != id->start_ns)
 		st = ct_fail(err, CT_NOTFOUND, "%s: another process's ring by now", path);
 	else
-		st = take(&view, left, err);
+		st = copy_ring(&view, left, err);
 	ct_ring_view_close(&view);
 	return st;
 }
 
-int ct_leftover_take_memory(const void *data, size_t bytes, struct ct_leftover **left,
+int ct_ring_snapshot_memory(const void *data, size_t bytes, struct ct_ring_snapshot **left,
 			    struct ct_err *err)
 {
 	struct ct_ring_view view;
@@ -206,12 +207,12 @@ int ct_leftover_take_memory(const void *data, size_t bytes, struct ct_leftover *
 	*left = NULL;
 	if (st != CT_OK)
 		return st;
-	st = take(&view, left, err);
+	st = copy_ring(&view, left, err);
 	ct_ring_view_close(&view);
 	return st;
 }
 
-void ct_leftover_free(struct ct_leftover *l)
+void ct_ring_snapshot_free(struct ct_ring_snapshot *l)
 {
 	if (!l)
 		return;
@@ -221,12 +222,12 @@ void ct_leftover_free(struct ct_leftover *l)
 	free(l);
 }
 
-const struct ct_ring_header *ct_leftover_header(const struct ct_leftover *l)
+const struct ct_ring_header *ct_ring_snapshot_header(const struct ct_ring_snapshot *l)
 {
 	return l->ring.header;
 }
 
-void ct_leftover_strike(struct ct_leftover *l, const struct ct_extent *extent)
+void ct_ring_snapshot_strike(struct ct_ring_snapshot *l, const struct ct_extent *extent)
 {
 	uint32_t low = 0;
 	uint32_t high = l->ring.header->n_chunks;
@@ -251,7 +252,7 @@ void ct_leftover_strike(struct ct_leftover *l, const struct ct_extent *extent)
 	}
 }
 
-int ct_leftover_next(struct ct_leftover *l, struct ct_block *block)
+int ct_ring_snapshot_next(struct ct_ring_snapshot *l, struct ct_block *block)
 {
 	int st;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ask.h — CUDA as a launch finds it, and what it says of a stream: the part of time.h that comes before a span. Called with the guard held,
+/* capture_state.h — CUDA as a launch finds it, and what it says of a stream: the part of time.h that comes before a span. Called with the guard held,
  * on the thread that launches; nothing here allocates, and nothing is created but the poll thread, once. */
-#ifndef CT_GPU_ASK_H
-#define CT_GPU_ASK_H
+#ifndef CT_GPU_CAPTURE_STATE_H
+#define CT_GPU_CAPTURE_STATE_H
 
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/launch.h"
 
 /* Nobody has looked for CUDA yet. Before the gate opens. */
-void ct_gpu_ask_init(void);
+void ct_gpu_capture_state_init(void);
 
 /* CUDA, looked for at the first launch. NULL: there is none. */
 const struct ct_cuda *ct_gpu_cuda(void);
@@ -18,7 +18,8 @@ const struct ct_cuda *ct_gpu_cuda_start(void);
 
 /* What events recorded now would end in: a captured event is the graph's, it cannot be asked. While another stream is
  * captured the legacy stream cannot even be asked whether it is; then nothing is done to it either. */
-static inline enum ct_gpu_asked ct_gpu_ask_now(const struct ct_cuda *cuda, CUstream stream)
+static inline enum ct_gpu_capture ct_gpu_capture_state_now(const struct ct_cuda *cuda,
+							   CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
@@ -30,6 +31,6 @@ static inline enum ct_gpu_asked ct_gpu_ask_now(const struct ct_cuda *cuda, CUstr
 
 /* Is the stream being captured? `device` as in struct ct_gpu_launch. Where nothing is timed it is asked only if the
  * process is known to capture at all. *current is the thread's context if that became known, else NULL. */
-enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current);
+enum ct_gpu_capture ct_gpu_capture_state(CUstream stream, uint32_t device, CUcontext *current);
 
 #endif

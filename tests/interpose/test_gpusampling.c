@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "interpose/comms.h"
-#include "interpose/gpu/pick.h"
+#include "interpose/gpu/sampling.h"
 
 enum { INSTANCES = 64000 };
 
 static void init(uint64_t sample, uint32_t duty_on_ms, uint32_t duty_ms)
 {
-	ct_gpu_pick_init(&(struct ct_gpu_options){
+	ct_gpu_sampling_init(&(struct ct_gpu_options){
 		.sample = sample, .duty_on_ms = duty_on_ms, .duty_ms = duty_ms });
 }
 
@@ -36,7 +36,7 @@ static unsigned count(struct ct_comm *comm, int is_message)
 	unsigned n = 0;
 
 	for (uint64_t seq = 0; seq < INSTANCES; seq++)
-		n += (unsigned)ct_gpu_is_picked(comm, seq, is_message);
+		n += (unsigned)ct_gpu_is_sampled(comm, seq, is_message);
 	return n;
 }
 
@@ -46,7 +46,7 @@ static void unasked_all_are_timed_and_nothing_is_looked_up(void **state)
 
 	(void)state;
 	init(CT_GPU_ALL, 0, 0);
-	assert_int_equal(ct_gpu_picky, 0);
+	assert_int_equal(ct_gpu_is_sampling, 0);
 	assert_int_equal(count(&comm, 0), INSTANCES);
 	assert_true(comm.pick[0] == 0);
 }
@@ -76,8 +76,9 @@ static void every_member_picks_the_same_ones(void **state)
 	(void)state;
 	init(CT_GPU_ALL / 5, 0, 0);
 	for (uint64_t seq = 0; seq < INSTANCES; seq++) {
-		assert_int_equal(ct_gpu_is_picked(&one, seq, 0), ct_gpu_is_picked(&other, seq, 0));
-		differ += ct_gpu_is_picked(&one, seq, 0) != ct_gpu_is_picked(&third, seq, 0);
+		assert_int_equal(ct_gpu_is_sampled(&one, seq, 0),
+				 ct_gpu_is_sampled(&other, seq, 0));
+		differ += ct_gpu_is_sampled(&one, seq, 0) != ct_gpu_is_sampled(&third, seq, 0);
 	}
 	/* but not the same of every communicator */
 	assert_true(differ > INSTANCES / 10);
@@ -95,9 +96,9 @@ static void what_a_coarser_level_times_a_finer_one_does(void **state)
 		struct ct_comm comm = make_comm(23);
 		unsigned n = 0;
 
-		ct_gpu_pick_level(level);
+		ct_gpu_sampling_level(level);
 		for (uint64_t seq = 0; seq < INSTANCES; seq++) {
-			int picked = ct_gpu_is_picked(&comm, seq, 0);
+			int picked = ct_gpu_is_sampled(&comm, seq, 0);
 
 			assert_true(!picked || finer[seq]);
 			finer[seq] = (uint8_t)picked;
@@ -114,10 +115,10 @@ static void after_the_budget_has_recovered_all_are_timed_again(void **state)
 
 	(void)state;
 	init(CT_GPU_ALL, 0, 0);
-	ct_gpu_pick_level(4);
+	ct_gpu_sampling_level(4);
 	assert_true(count(&comm, 0) < INSTANCES / 8);
-	ct_gpu_pick_level(0);
-	assert_int_equal(ct_gpu_picky, 0);
+	ct_gpu_sampling_level(0);
+	assert_int_equal(ct_gpu_is_sampling, 0);
 	assert_int_equal(count(&comm, 0), INSTANCES);
 }
 
@@ -144,18 +145,18 @@ static void a_window_begins_and_ends_with_a_block(void **state)
 
 	(void)state;
 	init(CT_GPU_ALL, 1, 24 * 3600 * 1000);
-	if (ct_gpu_is_picked(&comm, 0, 0))
+	if (ct_gpu_is_sampled(&comm, 0, 0))
 		usleep(3000); /* midnight */
 	comm = make_comm(5);
 	for (uint64_t seq = 0; seq < 5; seq++)
-		assert_false(ct_gpu_is_picked(&comm, seq, 0));
+		assert_false(ct_gpu_is_sampled(&comm, seq, 0));
 	init(CT_GPU_ALL, 24 * 3600 * 1000 - 1, 24 * 3600 * 1000);
-	for (uint64_t seq = 5; seq < CT_GPU_PICK_BLOCK; seq++)
-		assert_false(ct_gpu_is_picked(&comm, seq, 0));
-	for (uint64_t seq = CT_GPU_PICK_BLOCK; seq < 4 * CT_GPU_PICK_BLOCK; seq++)
-		assert_true(ct_gpu_is_picked(&comm, seq, 0));
+	for (uint64_t seq = 5; seq < CT_GPU_SAMPLING_BLOCK; seq++)
+		assert_false(ct_gpu_is_sampled(&comm, seq, 0));
+	for (uint64_t seq = CT_GPU_SAMPLING_BLOCK; seq < 4 * CT_GPU_SAMPLING_BLOCK; seq++)
+		assert_true(ct_gpu_is_sampled(&comm, seq, 0));
 	/* messages have blocks of their own */
-	assert_true(ct_gpu_is_picked(&comm, 3, 1));
+	assert_true(ct_gpu_is_sampled(&comm, 3, 1));
 }
 
 int main(void)
@@ -170,5 +171,5 @@ int main(void)
 		cmocka_unit_test(a_window_begins_and_ends_with_a_block),
 	};
 
-	return cmocka_run_group_tests_name("gpupick", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("gpusampling", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/ask.h"
+#include "interpose/gpu/capture_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 static _Atomic int looked; /* for CUDA, at the first launch */
 
-void ct_gpu_ask_init(void)
+void ct_gpu_capture_state_init(void)
 {
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 }
@@ -63,24 +63,24 @@ static int has_hip(void)
 }
 
 /* A default stream is asked in its device's context, any other one in whatever is current. */
-static __attribute__((noinline)) enum ct_gpu_asked ask_elsewhere(const struct ct_cuda *cuda,
-								 CUstream handle, uint32_t device)
+static __attribute__((noinline)) enum ct_gpu_capture ask_elsewhere(const struct ct_cuda *cuda,
+								   CUstream handle, uint32_t device)
 {
 	struct ct_gpu_stream *stream = ct_gpu_stream(cuda, handle, (int)device - 1);
 	int entered = stream ? ct_gpu_context_enter(cuda, stream->context) : -1;
-	enum ct_gpu_asked asked = CT_GPU_UNKNOWN;
+	enum ct_gpu_capture asked = CT_GPU_UNKNOWN;
 
 	if (entered >= 0) {
-		asked = ct_gpu_ask_now(cuda, handle);
+		asked = ct_gpu_capture_state_now(cuda, handle);
 		ct_gpu_context_leave(cuda, entered);
 	}
 	return asked;
 }
 
-enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current)
+enum ct_gpu_capture ct_gpu_capture_state(CUstream stream, uint32_t device, CUcontext *current)
 {
 	const struct ct_cuda *cuda;
-	enum ct_gpu_asked asked;
+	enum ct_gpu_capture asked;
 	int saved;
 
 	*current = NULL;
@@ -99,7 +99,7 @@ enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *curren
 	saved = errno;
 	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD &&
 	    cuda->ctx_get_current(current) == CUDA_SUCCESS && *current)
-		asked = ct_gpu_ask_now(cuda, stream);
+		asked = ct_gpu_capture_state_now(cuda, stream);
 	else
 		asked = ask_elsewhere(cuda, stream, device);
 	errno = saved;

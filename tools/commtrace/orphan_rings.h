@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remains.h — the rings of a run when its command has ended. A launcher may return before its ranks are quite gone, and
+/* orphan_rings.h — the rings of a run when its command has ended. A launcher may return before its ranks are quite gone, and
  * a command may leave some behind that go on: what ends now is brought into the run, what stays is told. One thread. */
-#ifndef CT_REMAINS_H
-#define CT_REMAINS_H
+#ifndef CT_ORPHAN_RINGS_H
+#define CT_ORPHAN_RINGS_H
 
 #include <stdint.h>
 
 #include "trace/run_id.h"
 
-#define CT_REMAINS_RANKS 8u
+#define CT_ORPHAN_RINGS_RANKS 8u
 
-struct ct_remains {
+struct ct_orphan_rings {
 	uint32_t living; /* processes that record, and not under another `commtrace run` */
-	int ranks[CT_REMAINS_RANKS]; /* of the first of the living, ascending; -1 unknown */
-	uint32_t dead;		     /* rings of dead processes that were left where they are */
-	char why_kept[160];	     /* one of those; "" if it is not known */
+	int ranks[CT_ORPHAN_RINGS_RANKS]; /* of the first of the living, ascending; -1 unknown */
+	uint32_t dead;	    /* rings of dead processes that were left where they are */
+	char why_kept[160]; /* one of those; "" if it is not known */
 };
 
 /* Bring the rings of dead processes into the run. As long as others are there it waits, up to two seconds: launchers
  * return before they have killed their ranks, some processes take a while to die, and a parent may still tell how one
  * ended. `remains`: what is there then. */
-void ct_remains_collect(const char *const *ring_dirs, const struct ct_run_id *run,
-			struct ct_remains *remains);
+void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_id *run,
+			     struct ct_orphan_rings *remains);
 
 /* What still runs and what could not be brought, and what to do then; nothing if there is nothing. `shown`: the
  * directory as it is told to a person. */
-void ct_remains_say(const struct ct_remains *remains, const char *shown);
+void ct_orphan_rings_say(const struct ct_orphan_rings *remains, const char *shown);
 
 #endif

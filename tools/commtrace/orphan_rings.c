@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/remains.h"
+#include "tools/commtrace/orphan_rings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,15 +28,15 @@ static uint64_t now_ns(void)
 
 struct search {
 	const struct ct_run_id *run;
-	struct ct_remains *remains;
+	struct ct_orphan_rings *remains;
 };
 
 /* The lowest ranks, in order. */
-static void add_rank(struct ct_remains *r, int rank)
+static void add_rank(struct ct_orphan_rings *r, int rank)
 {
-	uint32_t n = r->living < CT_REMAINS_RANKS ? r->living : CT_REMAINS_RANKS, at = n;
+	uint32_t n = r->living < CT_ORPHAN_RINGS_RANKS ? r->living : CT_ORPHAN_RINGS_RANKS, at = n;
 
-	if (n == CT_REMAINS_RANKS && rank >= r->ranks[--at])
+	if (n == CT_ORPHAN_RINGS_RANKS && rank >= r->ranks[--at])
 		return;
 	for (; at && r->ranks[at - 1] > rank; at--)
 		r->ranks[at] = r->ranks[at - 1];
@@ -66,7 +66,7 @@ static int is_of_another_run(const struct ct_process *process)
 static int look_at(const char *path, void *arg)
 {
 	struct search *search = arg;
-	struct ct_remains *r = search->remains;
+	struct ct_orphan_rings *r = search->remains;
 	struct ct_ring_header header;
 	int lives;
 
@@ -84,8 +84,8 @@ static int look_at(const char *path, void *arg)
 	return 0;
 }
 
-void ct_remains_collect(const char *const *ring_dirs, const struct ct_run_id *run,
-			struct ct_remains *remains)
+void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_id *run,
+			     struct ct_orphan_rings *remains)
 {
 	struct search search = { .run = run, .remains = remains };
 	uint64_t until = now_ns() + PATIENCE_NS, nap = 2 * MS_NS;
@@ -94,7 +94,7 @@ void ct_remains_collect(const char *const *ring_dirs, const struct ct_run_id *ru
 	for (;;) {
 		struct timespec pause = { .tv_nsec = (long)nap };
 
-		*remains = (struct ct_remains){ 0 };
+		*remains = (struct ct_orphan_rings){ 0 };
 		ct_ring_dir_collect(ring_dirs, run, &collected);
 		ct_ring_dir_scan(ring_dirs, look_at, &search);
 		if ((!remains->living && !remains->dead) || now_ns() >= until)
@@ -106,9 +106,9 @@ void ct_remains_collect(const char *const *ring_dirs, const struct ct_run_id *ru
 }
 
 /* "rank 3", "ranks 0, 1 and 2", "12 ranks (0, 1, 2, 3, 4, 5, 6, 7, ...)", or "2 processes" where some are not known. */
-static void put_who(char *text, size_t size, const struct ct_remains *r)
+static void put_who(char *text, size_t size, const struct ct_orphan_rings *r)
 {
-	uint32_t n = r->living < CT_REMAINS_RANKS ? r->living : CT_REMAINS_RANKS;
+	uint32_t n = r->living < CT_ORPHAN_RINGS_RANKS ? r->living : CT_ORPHAN_RINGS_RANKS;
 	int is_all = n == r->living;
 	size_t at;
 
@@ -128,7 +128,7 @@ static void put_who(char *text, size_t size, const struct ct_remains *r)
 		snprintf(text + at, size - at, ", ...)");
 }
 
-void ct_remains_say(const struct ct_remains *r, const char *shown)
+void ct_orphan_rings_say(const struct ct_orphan_rings *r, const char *shown)
 {
 	char who[160], run[1024];
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/mpi/several.h"
+#include "interpose/mpi/multi_request.h"
 
 #include <sys/mman.h>
 
 /* By size, since nearly all calls are about few and many threads may be in one. */
 static const struct size {
 	uint32_t buffers, requests;
-} sizes[] = { { 256, 512 }, { 32, 4096 }, { 4, CT_MPI_SEVERAL_MAX } };
+} sizes[] = { { 256, 512 }, { 32, 4096 }, { 4, CT_MPI_MULTI_MAX } };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 #define BUFFERS (256 + 32 + 4)
 #define EACH (sizeof(struct ct_mpi_held) + sizeof(struct ct_mpi_status))
@@ -19,7 +19,7 @@ static size_t bytes_of(const struct size *size)
 	return (size_t)size->buffers * size->requests * EACH;
 }
 
-int ct_mpi_several_init(void)
+int ct_mpi_multi_init(void)
 {
 	size_t bytes = 0;
 	void *map;
@@ -43,7 +43,7 @@ static uintptr_t me(void)
 }
 
 /* A buffer is free, or was left by this very thread, which is in one call at a time. */
-static int take(_Atomic uintptr_t *owner)
+static int claim_buffer(_Atomic uintptr_t *owner)
 {
 	uintptr_t whose = atomic_load_explicit(owner, memory_order_relaxed);
 
@@ -53,14 +53,14 @@ static int take(_Atomic uintptr_t *owner)
 }
 
 /* A thread begins to look where it did before. NULL: nothing is free. */
-static char *take_one(struct ct_mpi_several *s, const struct size *size, uint32_t first, char *at)
+static char *take_one(struct ct_mpi_multi *s, const struct size *size, uint32_t first, char *at)
 {
 	uint32_t start = (uint32_t)((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40);
 
 	for (uint32_t i = 0; i < size->buffers; i++) {
 		uint32_t k = (start + i) % size->buffers;
 
-		if (!take(&owners[first + k]))
+		if (!claim_buffer(&owners[first + k]))
 			continue;
 		s->buffer = &owners[first + k];
 		return at + (size_t)k * size->requests * EACH;
@@ -69,7 +69,7 @@ static char *take_one(struct ct_mpi_several *s, const struct size *size, uint32_
 }
 
 /* Room for s->n handles, with the statuses behind it at *statuses. */
-static struct ct_mpi_held *take_buffer(struct ct_mpi_several *s, void **statuses)
+static struct ct_mpi_held *take_buffer(struct ct_mpi_multi *s, void **statuses)
 {
 	uint32_t first = 0;
 	char *at = buffers;
@@ -88,7 +88,7 @@ static struct ct_mpi_held *take_buffer(struct ct_mpi_several *s, void **statuses
 }
 
 /* Nothing will be known of them after the call. */
-static void give_up(struct ct_mpi_several *s, const void *requests)
+static void give_up(struct ct_mpi_multi *s, const void *requests)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		uintptr_t key = ct_mpi_request_key(requests, i);
@@ -99,7 +99,7 @@ static void give_up(struct ct_mpi_several *s, const void *requests)
 	}
 }
 
-static void hold(struct ct_mpi_several *s, const void *requests, struct ct_mpi_held *held)
+static void hold(struct ct_mpi_multi *s, const void *requests, struct ct_mpi_held *held)
 {
 	s->held = held;
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -112,7 +112,7 @@ static void hold(struct ct_mpi_several *s, const void *requests, struct ct_mpi_h
 	}
 }
 
-static void look(struct ct_mpi_several *s, int n, const void *requests, void *statuses)
+static void look(struct ct_mpi_multi *s, int n, const void *requests, void *statuses)
 {
 	struct ct_mpi_held *held = s->near_held;
 	void *own = s->near_statuses;
@@ -125,7 +125,7 @@ static void look(struct ct_mpi_several *s, int n, const void *requests, void *st
 	s->buffer = NULL;
 	if (!s->n || !requests)
 		return;
-	if (s->n > CT_MPI_SEVERAL_NEAR &&
+	if (s->n > CT_MPI_MULTI_NEAR &&
 	    (!ct_mpi_requests_count() || !(held = take_buffer(s, &own)))) {
 		give_up(s, requests);
 		return;
@@ -135,28 +135,28 @@ static void look(struct ct_mpi_several *s, int n, const void *requests, void *st
 		s->statuses = own;
 }
 
-int ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void **statuses)
+int ct_mpi_multi_begin(struct ct_mpi_multi *s, int n, const void *requests, void **statuses)
 {
 	look(s, n, requests, *statuses);
 	if (s->n_pending)
 		*statuses = s->statuses;
 	else
-		ct_mpi_several_end(s);
+		ct_mpi_multi_end(s);
 	return s->n_pending != 0;
 }
 
-int ct_mpi_several_begin_any(struct ct_mpi_several *s, int n, const void *requests, void **status)
+int ct_mpi_multi_begin_any(struct ct_mpi_multi *s, int n, const void *requests, void **status)
 {
 	look(s, n, requests, NULL);
 	if (s->n_pending)
 		*status = ct_mpi_status_of(*status, &s->near_statuses[0]);
 	else
-		ct_mpi_several_end(s);
+		ct_mpi_multi_end(s);
 	return s->n_pending != 0;
 }
 
 /* The i-th status, NULL if there is none. */
-static const void *status_of(const struct ct_mpi_several *s, uint32_t i)
+static const void *status_of(const struct ct_mpi_multi *s, uint32_t i)
 {
 	if (!s->statuses || (uintptr_t)s->statuses == ct_mpi.is.STATUSES_IGNORE)
 		return NULL;
@@ -164,7 +164,7 @@ static const void *status_of(const struct ct_mpi_several *s, uint32_t i)
 }
 
 /* The i-th request is done. `result` 0 or an error class. */
-static void done(struct ct_mpi_several *s, uint32_t i, const void *status, uint64_t now_ns,
+static void done(struct ct_mpi_multi *s, uint32_t i, const void *status, uint64_t now_ns,
 		 int result)
 {
 	struct ct_mpi_request request;
@@ -174,7 +174,7 @@ static void done(struct ct_mpi_several *s, uint32_t i, const void *status, uint6
 }
 
 /* What a status says of its own request, after a call that failed with MPI_ERR_IN_STATUS. */
-static int error_of(const struct ct_mpi_several *s, uint32_t i)
+static int error_of(const struct ct_mpi_multi *s, uint32_t i)
 {
 	const void *status = status_of(s, i);
 
@@ -182,7 +182,7 @@ static int error_of(const struct ct_mpi_several *s, uint32_t i)
 }
 
 /* A request that is done has a null handle then. A persistent one keeps its: of that the status has to tell, if it does. */
-static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_t i, int in_status)
+static int is_over(const struct ct_mpi_multi *s, const void *requests, uint32_t i, int in_status)
 {
 	if (ct_mpi_is(ct_mpi_handle_at(requests, i), ct_mpi.is.REQUEST_NULL))
 		return 1;
@@ -191,7 +191,7 @@ static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_
 }
 
 /* Receives from any are numbered in the order of this array. */
-void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t now_ns, int result)
+void ct_mpi_multi_all(struct ct_mpi_multi *s, const void *requests, uint64_t now_ns, int result)
 {
 	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
 
@@ -203,15 +203,15 @@ void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t
 	}
 }
 
-void ct_mpi_several_any(struct ct_mpi_several *s, const int *index, const void *status,
-			uint64_t now_ns, int result)
+void ct_mpi_multi_any(struct ct_mpi_multi *s, const int *index, const void *status, uint64_t now_ns,
+		      int result)
 {
 	if (!ct_mpi_was_refused(result) && index && *index != ct_mpi.is.UNDEFINED)
 		done(s, (uint32_t)*index, status, now_ns, ct_mpi_result(result));
 }
 
-void ct_mpi_several_some(struct ct_mpi_several *s, const int *n_done, const int *indices,
-			 uint64_t now_ns, int result)
+void ct_mpi_multi_some(struct ct_mpi_multi *s, const int *n_done, const int *indices,
+		       uint64_t now_ns, int result)
 {
 	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
 
@@ -222,7 +222,7 @@ void ct_mpi_several_some(struct ct_mpi_several *s, const int *n_done, const int 
 		     in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
 }
 
-void ct_mpi_several_end(struct ct_mpi_several *s)
+void ct_mpi_multi_end(struct ct_mpi_multi *s)
 {
 	if (s->buffer)
 		atomic_store_explicit(s->buffer, 0, memory_order_release);
