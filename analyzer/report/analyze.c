@@ -427,16 +427,16 @@ static int lacked_memory(const struct analysis *a)
 	       ct_arena_failed(model->names.memory) || ct_arena_failed(model->comms.memory);
 }
 
-int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
-	       struct ct_report **report, struct ct_err *err)
+static int analyze_by(unsigned threads, const struct ct_run *run,
+		      const struct ct_analyze_options *options, struct ct_report **report,
+		      struct ct_err *err)
 {
-	static const struct ct_analyze_options defaults = CT_ANALYZE_DEFAULTS;
 	struct analysis *a = calloc(1, sizeof(*a));
 	int st = CT_NOMEM;
 
 	if (a) {
-		a->options = options ? options : &defaults;
-		a->tasks = ct_tasks_new(a->options->threads);
+		a->options = options;
+		a->tasks = ct_tasks_new(threads);
 		st = analyze(a, run, err);
 	}
 	if (st == CT_OK && lacked_memory(a))
@@ -449,5 +449,21 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 	if (a)
 		fini(a);
 	free(a);
+	return st;
+}
+
+int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
+	       struct ct_report **report, struct ct_err *err)
+{
+	static const struct ct_analyze_options defaults = CT_ANALYZE_DEFAULTS;
+	int st;
+
+	if (!options)
+		options = &defaults;
+	st = analyze_by(options->threads, run, options, report, err);
+	/* Each thread takes address space for a stack and a heap: where that is limited, one alone may have enough. What an
+	 * observer has heard cannot be taken back. */
+	if (st == CT_NOMEM && options->threads > 1 && !options->observer && !options->exposure)
+		st = analyze_by(1, run, options, report, err);
 	return st;
 }

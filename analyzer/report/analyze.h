@@ -20,7 +20,8 @@
 struct ct_analyze_options {
 	int attempt; /* which start of the job, from 0; -1: the last one (what zeroed options do not say,
 				so begin with CT_ANALYZE_DEFAULTS) */
-	unsigned threads; /* that share the work, at most; 0 or 1: the caller's */
+	unsigned threads; /* that share the work, at most; 0 or 1: the caller's. Where memory is lacking, one alone
+			     tries once more if nobody observes */
 	const char *
 		boot_id; /* of this machine, NULL unknown: tells a ring that lies on another host */
 	void (*progress)(

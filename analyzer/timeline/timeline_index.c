@@ -283,7 +283,7 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 		   struct ct_report **report, struct ct_err *err)
 {
 	struct ct_observer observer = observes;
-	const struct ct_analyze_options analysis = {
+	struct ct_analyze_options analysis = {
 		.attempt = options->attempt,
 		.threads = options->threads,
 		.boot_id = options->boot_id,
@@ -297,6 +297,13 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 
 	observer.arg = census;
 	st = st ?: ct_analyze(run, &analysis, report, err);
+	/* as in ct_analyze(), where nobody observes */
+	if (st == CT_NOMEM && analysis.threads > 1) {
+		analysis.threads = 1;
+		ct_census_fini(census);
+		st = prepare(census, options, view, 1);
+		st = st ?: ct_analyze(run, &analysis, report, err);
+	}
 	st = st ?: ct_census_flag(census, *report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
