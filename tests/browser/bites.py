@@ -13,9 +13,9 @@ from webdriver import Browser  # noqa: E402
 GOOD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>good</title>
 <style>:root{color-scheme:light dark}body{margin:1em;font:16px/1.4 sans-serif}
 text{fill:currentColor}.box{overflow-x:auto;max-width:20em}.wide{width:90em}.hidden{position:absolute;width:1px;height:1px;overflow:hidden}</style></head>
-<body><main><h1>A page</h1><h2>Part</h2><h3>Piece</h3><h2>Other</h2>
+<body><div class="box"><div class="wide">scrolls in its box</div></div><main><h1>A page</h1><h2>Part</h2><h3>Piece</h3><h2>Other</h2>
 <p>Words and <a href="#x">a link</a>.</p><span class="hidden">for readers of the screen</span>
-<div class="box"><div class="wide">scrolls in its box</div></div>
+<table aria-label="values"><tr><th><button style="all:unset">Name</button><th class="number" style="text-align:right">Much</tr><tr><td>one<td style="text-align:right">1000000</tr></table>
 <button>Press</button><label>Find <input type="search"></label>
 <svg width="200" height="40" role="img" aria-label="picture"><text x="0" y="20">left</text><text x="80" y="20">right</text></svg>
 <!--HERE--></main></body></html>"""
@@ -37,7 +37,23 @@ SEEN = [
     (checks.width, "<p style='white-space:nowrap'>" + "long " * 500 + "</p>"),
     (checks.overlap, "<p>one line</p><p style='margin-top:-2.2em'>another</p>"),
     (checks.overlap, "<svg width='200' height='40' role='img' aria-label='x'><text x='0' y='20'>left</text><text x='9' y='24'>on</text></svg>"),
+    (checks.cut, "<div style='overflow:hidden;width:5em;white-space:nowrap'>words that do not end in here</div>"),
+    (checks.cut, "<div style='overflow-x:auto;width:5em'><table><tr><td style='min-width:20em'>x</td></tr></table></div>"),
+    (checks.aligned, "<table><tr><th class='number' style='text-align:left'>heading<th>x</tr><tr><td style='min-width:20em;text-align:right'>1<td>y</tr></table>"),
+    (checks.columns, "<table><tr>" + "<td>x</td>" * 10 + "</tr></table>"),
+    (checks.order, "<section id='ops'><p class='body'>x</p></section><section id='findings'><p class='body'>x</p></section>"),
+    (checks.order, "<section id='ops'><p class='body'></p></section>"),
+    (checks.cards, "<div id='findings'><div class='finding'><div class='title'>STRAGGLER<h3>Straggler</h3></div></div></div>"),
+    (checks.cards, "<div id='findings'><div class='finding'><div class='title'><h3>Straggler</h3></div><a href='https://ui.perfetto.dev/'>x</a></div></div>"),
     (checks.contrast, "<p style='background:#fff;color:#999'>faint</p>"),
+    (checks.cut, "<div style='overflow:hidden;width:5em;white-space:nowrap'>words that do not end in here</div>"),
+    (checks.cut, "<div style='overflow-x:auto;width:5em'><table><tr><td style='min-width:20em'>x</td></tr></table></div>"),
+    (checks.aligned, "<table><tr><th class='number' style='text-align:left'>heading<th>x</tr><tr><td style='min-width:20em;text-align:right'>1<td>y</tr></table>"),
+    (checks.columns, "<table><tr>" + "<td>x</td>" * 10 + "</tr></table>"),
+    (checks.order, "<section id='ops'><p class='body'>x</p></section><section id='findings'><p class='body'>x</p></section>"),
+    (checks.order, "<section id='ops'><p class='body'></p></section>"),
+    (checks.cards, "<div id='findings'><div class='finding'><div class='title'>STRAGGLER<h3>Straggler</h3></div></div></div>"),
+    (checks.cards, "<div id='findings'><div class='finding'><div class='title'><h3>Straggler</h3></div><a href='https://ui.perfetto.dev/'>x</a></div></div>"),
     (checks.contrast, "<p style='background:#fff;color:#000;opacity:0.4'>faint</p>"),
     (checks.contrast, "<div style='background:#222'><p style='color:#444'>faint</p></div>"),
     (checks.contrast, "<svg role='img' aria-label='x' style='background:white'><text y='20' fill='#aaa'>faint</text></svg>"),
@@ -74,7 +90,7 @@ class Bites(unittest.TestCase):
             self.browser.scheme(scheme)
             for width in (390, 1280):
                 self.browser.size(width)
-                for check, found in self.complaints(GOOD, checks.console, checks.requests, *checks.STILL).items():
+                for check, found in self.complaints(GOOD, checks.console, checks.requests, *checks.STILL, *checks.LAID_OUT, checks.order, checks.cards).items():
                     self.assertEqual(found, [], f"{check.__name__} {scheme} {width}")
 
     def test_each_break_is_complained_of(self):

@@ -110,5 +110,73 @@ def printed(browser, is_tried):
     return wrong
 
 
+def cut(browser):
+    """Nothing is cut off at the edge of a box."""
+    return probe(browser, "cut")
+
+
+def aligned(browser):
+    """Headings of columns of numbers end where the numbers end, others begin where their cells begin."""
+    return probe(browser, "crooked")
+
+
+MOST_COLUMNS = 9
+
+
+def columns(browser):
+    """No table has more columns than can be read at once, unless somebody asks for all."""
+    return [f"'{label}' shows {n} columns" for label, n in probe(browser, "columns") if n > MOST_COLUMNS]
+
+
+# Sections and folds, from the top; each may be absent.
+ORDER = ("verdict", "hang", "pic-steps", "pic-waits", "findings", "pic-exposed", "ops", "ranks",
+         "details", "expect", "scorecard", "pic-slowdown", "pic-histogram", "pic-curves", "pic-traffic", "comms", "links", "steps",
+         "exposed", "gaps", "stages",
+         "quality", "run", "losses", "clocks", "ends", "cost", "absent")
+
+
+def order(browser):
+    """What matters most comes first, and no section is without content."""
+    found = probe(browser, "sections")
+    ids = [name for name, _ in found]
+    wrong = [f"section {name} is empty" for name, is_empty in found if is_empty]
+    return wrong + ([] if ids == [name for name in ORDER if name in ids] else [f"sections are in the order {' '.join(ids)}"])
+
+
+# Where the report says whether a section has something to show.
+CONTENT = {
+    "hang": lambda r: r["hang"], "findings": lambda r: r["findings"], "ops": lambda r: r["ops"], "ranks": lambda r: r["ranks"],
+    "pic-steps": lambda r: r["heat"]["steps"]["first_step"], "pic-waits": lambda r: r["heat"]["waits"]["columns"],
+    "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["parts"], "pic-slowdown": lambda r: r["what_if"]["s"],
+    "pic-histogram": lambda r: r["histogram"], "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
+    "links": lambda r: r["links"], "steps": lambda r: r["steps"]["count"], "exposed": lambda r: r["overlap"],
+    "gaps": lambda r: r["gaps"], "stages": lambda r: r["stages"], "losses": lambda r: r["losses"] or r["invisible"],
+    "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["inflight"], "cost": lambda r: r["cost"],
+}
+
+
+def present(browser, report):
+    """A section is on the page where the report has something for it, and only there."""
+    there = {name for name, _ in probe(browser, "sections")}
+    return [f"section {name} is {'missing' if has(report) else 'there without content'}" for name, has in CONTENT.items()
+            if bool(has(report)) != (name in there)]
+
+
+def cards(browser):
+    """A finding's card names its kind once; its link to the timeline comes with the command that makes it work."""
+    return browser.run("""
+        const wrong = [];
+        for (const card of document.querySelectorAll('#findings .finding')) {
+            const title = card.querySelector('h3').textContent.toLowerCase(), text = card.querySelector('.title').textContent.toLowerCase();
+            if (text.replace(/_/g, ' ').split(title).length !== 2)
+                wrong.push(`'${title}' is there more than once in '${text}'`);
+            for (const link of card.querySelectorAll('a[href^="https:"]'))
+                if (!/commtrace open .* --keep/.test(link.closest('details')?.querySelector('code')?.textContent))
+                    wrong.push(`the link '${link.textContent}' does not say how it works`);
+        }
+        return wrong""")
+
+
 SAID = (outline, names, document)
+LAID_OUT = (width, overlap, cut, aligned, columns)
 STILL = (width, overlap, contrast) + SAID

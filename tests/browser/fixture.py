@@ -58,10 +58,14 @@ class WithPages(unittest.TestCase):
         self.browser.point(2, 2)
 
     def unroll(self, width):
-        """The window as high as the page, so that everything is drawn."""
+        """All folds open and the window as high as the page, so that everything is drawn."""
+        self.unfold()
         self.browser.size(width, self.browser.run("return document.documentElement.scrollHeight"))
-        self.browser.wait("return [...document.querySelectorAll('.plot')].every(e => e.clientWidth === 0 || e.childElementCount)")
+        self.browser.wait("return [...document.querySelectorAll('.plot')].every(e => !e.checkVisibility() || e.childElementCount)")
         self.browser.frame()
+
+    def unfold(self):
+        self.browser.run("for (const fold of document.querySelectorAll('main > details')) fold.open = true")
 
     def none(self, found, **where):
         """That there is nothing to complain of; the test goes on to what comes next."""

@@ -3,14 +3,17 @@
 nowhere on its own text, and shows the numbers of the report and no others.
 """
 import json
+import time
 
 import checks
 import load
 import values
 from fixture import WithPages
 
+# What runs.py recorded.
+COMMANDS = {"gpu": "commtrace-simjob", "gloo": "gloo_job", "hostile": "hostile"}
 MOST_BYTES = 300_000  # of the page without its data
-WIDTHS = (390, 1280)
+WIDTHS = (390, 900, 1400)
 
 
 class Pages(WithPages):
@@ -22,7 +25,7 @@ class Pages(WithPages):
                 self.browser.size(width)
                 self.none(checks.width(self.browser), check="width", **where)
                 self.unroll(width)
-                for check in (checks.width, checks.overlap):
+                for check in checks.LAID_OUT:
                     self.none(check(self.browser), check=check.__name__, **where)
             for scheme in ("light", "dark"):
                 self.browser.scheme(scheme)
@@ -31,8 +34,9 @@ class Pages(WithPages):
                     self.none(check(self.browser), check=check.__name__, page=page.name, scheme=scheme, width=width)
             self.browser.size(WIDTHS[0])
             self.none(checks.width(self.browser), check="width", page=page.name, scheme=scheme, width=WIDTHS[0])
-            for check in checks.SAID:
+            for check in checks.SAID + (checks.order, checks.cards):
                 self.none(check(self.browser), check=check.__name__, page=page.name)
+            self.none(checks.present(self.browser, page.report), check="present", page=page.name)
             self.none(values.complaints(page.report, checks.probe(self.browser, "values")), check="values", page=page.name)
             self.none(checks.own_words(self.browser, page), check="own_words", page=page.name)
             # Names stay text: four scripts are the page's own, and nothing in it is an image.
@@ -40,6 +44,24 @@ class Pages(WithPages):
                                               "document.title === 'taken']"), [4, 0, False], page.name)
             self.none(checks.printed(self.browser, page.name == "gpu"), check="printed", page=page.name)
             self.none(checks.console(self.browser) + checks.requests(self.browser), check="still", page=page.name)
+
+    def test_the_page_opens_with_the_folds_closed(self):
+        for page in self.pages.values():
+            self.open(page)
+            folds = self.browser.run("return [...document.querySelectorAll('main > details')].map(e => [e.id, e.open])")
+            self.assertIn(["quality", False], folds, page.name)
+            self.assertLessEqual([is_open for _, is_open in folds], [False] * 2, page.name)
+            self.browser.run("document.querySelector('#contents a[href=\"#run\"]').click()")
+            self.assertTrue(self.browser.run("return document.getElementById('run').checkVisibility()"), page.name)
+
+    def test_the_title_is_the_command_and_the_date(self):
+        for page in self.pages.values():
+            self.open(page)
+            command, date, tool = self.browser.run("return document.title").rsplit(" \u00b7 ", 2)
+            begin = time.gmtime(page.report["run"]["begin_unix_ns"] // 10**9)
+            self.assertEqual((date, tool), (time.strftime("%Y-%m-%d %H:%M UTC", begin), "commtrace"), page.name)
+            if page.name in COMMANDS:
+                self.assertEqual(command, COMMANDS[page.name])
 
     def test_1024_ranks_are_ready_not_much_later_than_none(self):
         if {"wide", "empty"} <= self.pages.keys():

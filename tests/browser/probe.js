@@ -221,4 +221,55 @@ function wide() {
 	return found.filter(e => !found.some(other => e !== other && e.contains(other))).slice(0, 4).map(place);
 }
 
-return ({ overlaps, faint, values, digits, headings, twins, wide })[arguments[0]](arguments[1]);
+/* Boxes that cut off what is in them; an ellipsis is visible, and what is there for screen readers only is a pixel big. */
+function cut() {
+	return [...document.body.querySelectorAll("main *, header *")].filter(e => {
+		const style = getComputedStyle(e);
+
+		return style.overflowX !== "visible" && style.textOverflow !== "ellipsis" && e.clientWidth > 1 && shown(e) &&
+			e.scrollWidth > e.clientWidth + 1;
+	}).slice(0, 8).map(e => `${place(e)} shows ${e.clientWidth} of ${e.scrollWidth} pixels`);
+}
+
+function extent(element) {
+	const range = document.createRange();
+
+	range.selectNodeContents(element);
+	return range.getBoundingClientRect();
+}
+
+/* Columns whose heading neither begins nor ends where their cells do. */
+function crooked() {
+	const found = [];
+
+	for (const table of document.querySelectorAll("main table")) {
+		const rows = [...table.rows].map(row => [...row.cells].filter(shown));
+
+		for (const [c, th] of (rows[0] || []).entries()) {
+			const isNumber = th.classList.contains("number"), head = extent(th.querySelector("button") || th);
+
+			for (const row of rows.slice(1)) {
+				const cell = row[c] && row[c].childNodes.length ? extent(row[c]) : null;
+				const off = cell && cell.width ? (isNumber ? head.right - cell.right : head.left - cell.left) : 0;
+
+				if (Math.abs(off) > 1.5)
+					found.push(`'${th.textContent}' is ${off.toFixed(1)} pixels beside '${row[c].textContent.slice(0, 30)}'`);
+			}
+		}
+	}
+	return found.slice(0, 8);
+}
+
+/* How many columns the tables show: [label, number]. */
+function columns() {
+	return [...document.querySelectorAll("main table")].filter(shown)
+		.map(table => [table.ariaLabel || "", [...table.rows[0].cells].filter(shown).length]);
+}
+
+/* The sections and folds of the page in order, and those without words: [id, is empty]. */
+function sections() {
+	return [...document.querySelectorAll("main section, main > details")].map(e => [e.id,
+		e.id !== "verdict" && ![...e.querySelectorAll(".body")].every(body => body.textContent.trim())]);
+}
+
+return ({ cut, crooked, columns, sections, overlaps, faint, values, digits, headings, twins, wide })[arguments[0]](arguments[1]);

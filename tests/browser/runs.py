@@ -14,6 +14,7 @@ import pathlib
 import re
 import subprocess
 import threading
+from html import unescape
 
 import values
 
@@ -52,7 +53,7 @@ class Page:
             elif isinstance(value, (list, dict)):
                 for item in value.values() if isinstance(value, dict) else value:
                     yield from strings(item)
-        return [re.sub(r"\s+", " ", "\n".join(strings(self.report))), re.sub(r"\s+", " ", self.own)]
+        return [re.sub(r"\s+", " ", "\n".join(strings(self.report))), re.sub(r"\s+", " ", unescape(self.own))]
 
 
 def hostile_lines():

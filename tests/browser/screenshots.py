@@ -42,7 +42,8 @@ def take(browser, url, scheme, width, height, part):
     if not part:
         return browser.screenshot(full=False)
     # What comes into the window is drawn then.
-    browser.run("document.querySelector(arguments[0]).scrollIntoView()", part)
+    browser.run("for (const fold of document.querySelectorAll('main > details')) fold.open = true;"
+                "document.querySelector(arguments[0]).scrollIntoView()", part)
     browser.wait(f"return [...document.querySelectorAll('{part} .plot')].every(e => e.childElementCount)")
     box = browser.run("const b = document.querySelector(arguments[0]).getBoundingClientRect();"
                       "return {x: b.x + scrollX - 12, y: b.y + scrollY - 12, width: b.width + 24, height: b.height + 24, scale: 1}", part)

@@ -192,15 +192,11 @@
 		};
 	}
 
-	// The chart of that name, or why there is none.
+	// The chart of that name, if there is one.
 	ct.chart = (body, name) => {
-		const chart = made.get(name);
-
-		if (chart.views.length)
-			ct.figure(body, picture(chart));
-		else
-			ct.empty(body, chart.why[0].toUpperCase() + chart.why.slice(1) + (/[.!?]$/.test(chart.why) ? '' : '.'));
+		if (made.get(name).views.length)
+			ct.figure(body, picture(made.get(name)));
 	};
 	for (const name of made.keys())
-		ct.section('pic-' + name, (body) => ct.chart(body, name));
+		ct.section('pic-' + name, (body) => ct.chart(body, name), () => (made.get(name).views.length ? null : made.get(name).why));
 })();

@@ -14,7 +14,7 @@
 		const state = ct.state.get();
 		const button = ct.el('button', {
 			type: 'button', class: 'chip', 'data-key': path, 'aria-pressed': String(state[kind] === value),
-			'aria-label': kind + ' ' + text, title: 'show only what has to do with ' + kind + ' ' + text,
+			'aria-label': kind + ' ' + text, title: 'show only ' + kind + ' ' + text,
 			onclick: () => ct.state.toggle(kind, value),
 		}, text);
 		const key = keyOf(kind, value);
@@ -72,7 +72,7 @@
 		host: (host, path) => host === null ? na(path) : chip('host', host, host, path),
 		comm: (comm, path) => comm === null ? na(path) : ct.add(ct.el('span', { class: 'chips' }),
 			[chip('comm', comm, comm.slice(0, 8), path),
-			 ct.commLabel(comm) && ct.el('span', { class: 'label' }, ct.commLabel(comm))]),
+			 ct.commLabel(comm) && ct.el('span', { class: 'label', title: ct.commLabel(comm) }, ct.commLabel(comm))]),
 		ranks: (ranks, path) => list(ranks, ct.chip.rank, path),
 		hosts: (hosts, path) => list(hosts, ct.chip.host, path),
 	};

@@ -29,6 +29,6 @@
 	// What is not on the page because the report does not hold it; nothing if that is nothing.
 	ct.omitted = (body, key, what) => ct.report.omitted[key] > 0 ?
 		add(body, [el('p', { class: 'note' }, ct.value('omitted.' + key, ct.report.omitted[key], 'count'), ' ' + what)]) : body;
-	// One sentence that says why a section has nothing to show.
-	ct.empty = (body, why) => add(body, [el('p', { class: 'empty' }, why)]);
+	// A reason of the report as a sentence.
+	ct.sentence = (why) => why[0].toUpperCase() + why.slice(1) + (/[.!?]$/.test(why) ? '' : '.');
 })();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ends.js: processes that did not end well, and operations that did not end at all.
+// ends.js: processes that did not exit cleanly, and operations in flight when recording ended.
 (function () {
 	function how(p, path) {
 		const at = (key) => ct.value(path + '.' + key, p[key], 'whole');
@@ -11,13 +11,13 @@
 	}
 
 	function ended(body, rows) {
-		ct.add(body, [ct.el('h3', null, 'Processes that did not end well')]);
-		ct.table(body, { path: 'ended', label: 'Processes that did not end well', rows, cells: { end: { words: true, show: how } } });
+		ct.add(body, [ct.el('h4', null, 'Processes that did not exit cleanly')]);
+		ct.table(body, { path: 'ended', label: 'Processes that did not exit cleanly', rows, cells: { end: { words: true, show: how } } });
 	}
 
 	function inflight(body, rows) {
-		ct.add(body, [ct.el('h3', null, 'Operations that had not ended')]);
-		ct.table(body, { path: 'inflight', label: 'Operations that had not ended', rows, cells: {
+		ct.add(body, [ct.el('h4', null, 'Operations in flight')]);
+		ct.table(body, { path: 'inflight', label: 'Operations in flight', rows, cells: {
 			peer: { words: true, show: (row, path) => [
 				row.direction === null ? null : [ct.value(path + '.direction', row.direction, 'text'), ' '],
 				ct.value(path + '.peer', row.peer, 'whole')] },
@@ -29,7 +29,5 @@
 			ended(body, report.ended);
 		if (report.inflight.length)
 			inflight(body, report.inflight);
-		if (!body.firstChild)
-			ct.empty(body, 'All processes on record ended well, or still run, and so did all operations.');
-	});
+	}, (report) => (report.ended.length || report.inflight.length ? null : ''));
 })();

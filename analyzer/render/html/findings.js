@@ -24,7 +24,7 @@
 		if (ct.words.kinds[f.kind].is_share)
 			return share(f, path);
 		if (f.loss_ns === null)
-			return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'loss not known'));
+			return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'time lost: unknown'));
 		return ct.el('p', { class: 'loss' }, ct.valueOf(path, f, 'loss_ns', 'ns', 'loss_err_ns'),
 			f.loss_pct === null ? null :
 				ct.el('span', { class: 'share' }, ct.value(path + '.loss_pct', f.loss_pct, 'pct'), ' of the run'));
@@ -56,13 +56,15 @@
 			})));
 	}
 
-	// The link works while `commtrace open --keep` serves the run to the page that it leads to.
+	// The link leads to a page that gets the run from `commtrace open --keep`: without that it shows nothing, so the command is first.
 	function timeline(f) {
-		if (typeof f.timeline !== 'string' || !f.timeline.startsWith(TIMELINE))
+		if (typeof f.timeline !== 'string' || !f.timeline.startsWith(TIMELINE) || !ct.report.run.dir)
 			return null;
-		return ct.el('p', { class: 'note timeline' },
-			ct.el('a', { href: f.timeline, target: '_blank', rel: 'noopener noreferrer' }, 'Show in the timeline'),
-			' while ', ct.el('code', null, 'commtrace open ' + (ct.report.run.dir || 'RUN') + ' --keep'), ' runs');
+		return ct.el('details', { class: 'timeline' }, ct.el('summary', null, 'Timeline in Perfetto'),
+			ct.el('p', { class: 'note' }, 'Run this command and leave it running; it serves the timeline to your browser:'),
+			ct.command('commtrace open ' + ct.report.run.dir + ' --keep', null),
+			ct.el('p', { class: 'note' }, 'Then ', ct.el('a', { href: f.timeline, target: '_blank', rel: 'noopener noreferrer' },
+				'open ui.perfetto.dev at this finding'), '.'));
 	}
 
 	function card(f, i) {
@@ -71,7 +73,7 @@
 		return ct.el('article', { class: 'finding ' + f.severity, id: 'finding-' + f.id, 'aria-labelledby': 'finding-title-' + f.id },
 			ct.el('div', { class: 'title' },
 				ct.el('div', null,
-					ct.el('p', { class: 'code' }, ct.mark(f.severity), ct.value(path + '.kind', f.kind, 'text')),
+					ct.el('p', { class: 'code' }, ct.mark(f.severity), ct.value(path + '.severity', f.severity, 'text')),
 					ct.el('h3', { id: 'finding-title-' + f.id }, ct.words.kinds[f.kind].title),
 					who(f, path)),
 				loss(f, path)),
@@ -89,27 +91,15 @@
 			node.classList.toggle('dimmed', !ct.state.relates(finding));
 	}
 
-	function none(report) {
-		if (report.hang)
-			return 'Beside the hang nothing was found that costs the job time.';
-		return report.verdict.code === 'NOT_ENOUGH_EVIDENCE' ?
-			'No finding: there is not enough evidence for one.' :
-			'Nothing was found that costs the job time.';
-	}
-
 	ct.section('findings', (body, report) => {
-		if (!report.findings.length) {
-			ct.empty(body, none(report));
-			return;
-		}
 		report.findings.forEach((finding, i) => {
 			const node = card(finding, i);
 
 			cards.push({ node, finding });
 			body.append(node);
 		});
-		ct.omitted(body, 'findings', 'less weighty findings are not in the report.');
+		ct.omitted(body, 'findings', 'less important findings are not in the report.');
 		follow();
-	});
+	}, (report) => (report.findings.length ? null : ''));
 	ct.state.on(follow);
 })();

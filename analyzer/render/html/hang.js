@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hang.js: why the job does not go on, as `commtrace hang` says it: whom the others wait for, since when, what its threads did, and the
-// evidence. A run that does not hang has no such section.
+// hang.js: why the job hangs, as `commtrace hang` says it: which rank the others wait for, since when, the stacks of its threads, and
+// the evidence.
 (function () {
 	const LEVELS = { high: 'severe', medium: 'severe', low: 'warn' };
 
@@ -29,7 +29,7 @@
 
 	function stack(s, path, isOpen) {
 		return ct.el('details', { open: isOpen }, ct.el('summary', null,
-			'rank ', ct.value(path + '.rank', s.rank, 'whole'), s.main ? ', its first thread' : [', thread ', ct.value(path + '.thread', s.thread, 'text')],
+			'rank ', ct.value(path + '.rank', s.rank, 'whole'), s.main ? ', main thread' : [', thread ', ct.value(path + '.thread', s.thread, 'text')],
 			s.state === null ? null : [', ', ct.value(path + '.state', s.state, 'text')],
 			', ', ct.value(path + '.after_ns', s.after_ns, 'ns'), ' into it'),
 		ct.el('ol', { class: 'stack' }, s.frames.map((f, i) => frame(f, path + '.frames.' + i))));
@@ -45,9 +45,9 @@
 			})));
 	}
 
-	// Before the operation that hangs, one that was called from different places.
+	// Before the operation that hangs, one that ranks called from different call sites.
 	function apart(d, path) {
-		return ct.el('p', { class: 'why' }, ct.el('b', null, 'Apart '), ct.el('span', null,
+		return ct.el('p', { class: 'why' }, ct.el('b', null, 'Diverged '), ct.el('span', null,
 			'operation ', ct.value(path + '.seq', d.seq, 'whole'), ' was called from ', ct.value(path + '.site', d.site, 'text'),
 			' by ', ranks('', d.ranks, path + '.ranks'), ', by the others from ', ct.value(path + '.usual_site', d.usual_site, 'text')));
 	}
@@ -63,9 +63,9 @@
 					ct.el('p', { class: 'who' }, ranks('', v.ranks, path + '.ranks'),
 						ranks(v.victims.length === 1 ? 'waits' : 'wait', v.victims, path + '.victims'))),
 				v.age_ns === null ? null : ct.el('p', { class: 'loss' }, ct.value(path + '.age_ns', v.age_ns, 'ns'),
-					ct.el('span', { class: 'share' }, 'that the first one has waited'))),
+					ct.el('span', { class: 'share' }, 'waited by the first rank'))),
 			v.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', v.advice, 'text')),
-			v.confidence_why.length ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Less sure '),
+			v.confidence_why.length ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Less certain '),
 				ct.el('span', null, v.confidence_why.map((why, k) => [k ? '; ' : null, ct.value(path + '.confidence_why.' + k, why, 'text')]))) : null,
 			v.divergence === null ? null : apart(v.divergence, path + '.divergence'),
 			facts(v, path),
@@ -73,8 +73,5 @@
 			evidence(v, path));
 	}
 
-	if (!ct.report.hang)
-		document.getElementById('hang').remove();
-	else
-		ct.section('hang', (body, report) => ct.add(body, [report.hang.verdicts.map(card)]));
+	ct.section('hang', (body, report) => ct.add(body, [report.hang.verdicts.map(card)]), (report) => (report.hang ? null : ''));
 })();

@@ -2,6 +2,7 @@
 #include "analyzer/render/html/html.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/render/columns.h"
 #include "analyzer/render/html/charts.h"
@@ -48,9 +49,42 @@ static int put_release(const struct ct_report *report, FILE *out)
 	return CT_OK;
 }
 
-static int put_job(const struct ct_report *report, FILE *out)
+static const char *file_of(const char *path)
 {
-	ct_html_text(report->run.job ? report->run.job : "", out);
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The program that was recorded; of an import, which has none, the directory or the job. "": none is known. */
+static const char *command_of(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_processes; i++) {
+		const char *exe = report->processes[i].exe;
+
+		if (exe && *exe)
+			return file_of(exe);
+	}
+	if (report->run.dir)
+		return file_of(report->run.dir);
+	return report->run.job ? report->run.job : "";
+}
+
+/* The command and the minute in which the run started, as far as they are known. */
+static int put_run(const struct ct_report *report, FILE *out)
+{
+	const char *command = command_of(report);
+	uint64_t ns = report->run.begin_unix_ns;
+	time_t seconds = (time_t)(ns / 1000000000u);
+	char date[32];
+	struct tm utc;
+
+	ct_html_text(command, out);
+	if (ns && ns != CT_UNKNOWN && gmtime_r(&seconds, &utc) &&
+	    strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &utc)) {
+		ct_html_text(*command ? " · " : "", out);
+		ct_html_text(date, out);
+	}
 	return CT_OK;
 }
 
@@ -68,11 +102,7 @@ static int put_verdict_text(const struct ct_report *report, FILE *out)
 
 static int put_title(const struct ct_report *report, FILE *out)
 {
-	put_verdict_code(report, out);
-	if (report->run.job) {
-		ct_html_text(" · ", out);
-		put_job(report, out);
-	}
+	put_run(report, out);
 	ct_html_text(" · commtrace", out);
 	return CT_OK;
 }
@@ -174,7 +204,7 @@ static const struct place {
 	int (*put)(const struct ct_report *report, FILE *out);
 } places[] = {
 #define PLACE(name) { #name, put_##name },
-	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(job)
+	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(run)
 		PLACE(verdict_code) PLACE(verdict_level) PLACE(verdict_text) PLACE(title)
 			PLACE(words) PLACE(report) PLACE(charts)
 #undef PLACE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// notices.js: what a reader of the verdict has to know at once: who is missing, who died, what was lost; each leads to its section.
+// notices.js: limits of the verdict: missing ranks, processes that did not exit cleanly, dropped records; each leads to its section.
 (function () {
-	const MOST = 1; // of what could not be seen; the others are in their section
+	const MOST = 1; // of what was not traced; the others are in their section
 
 	function notice(level, section, ...what) {
 		return ct.el('li', { class: level }, ct.mark(level), ct.el('a', { href: '#' + section }, what));
@@ -18,11 +18,11 @@
 		if (report.run.ranks_missing.length)
 			list.push(notice('warn', 'ranks', 'No trace of ', several(report.run.ranks_missing, 'rank', 'ranks')));
 		if (report.ended.length)
-			list.push(notice('severe', 'ends', several(report.ended, 'process', 'processes'), ' did not end well'));
+			list.push(notice('severe', 'ends', several(report.ended, 'process', 'processes'), ' did not exit cleanly'));
 		if (report.inflight.length)
-			list.push(notice('warn', 'ends', several(report.inflight, 'operation', 'operations'), ' had not ended'));
+			list.push(notice('warn', 'ends', several(report.inflight, 'operation', 'operations'), ' in flight at the end'));
 		if (report.losses.length)
-			list.push(notice('warn', 'losses', several(report.losses, 'note', 'notes'), ' on what the trace does not have'));
+			list.push(notice('warn', 'losses', several(report.losses, 'gap', 'gaps'), ' in the trace'));
 		for (const [i, seen] of report.invisible.slice(0, MOST).entries())
 			list.push(notice('info', 'losses', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
 				ct.value('invisible.' + i + '.why', seen.why, 'text')));

@@ -10,7 +10,7 @@ ct.section('run', (body, report) => {
 		ranks_missing: run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : 'none',
 		hosts: run.hosts.length ? ct.chip.hosts(run.hosts, 'run.hosts') : 'none',
 		backends: run.backends.join(', ') || 'none',
-		timing_why: run.timing_why === null ? 'as was to be expected' : of('timing_why', 'text'),
-		timed_ratio: of('timed_ratio', 'number', 'no launch has an end that ought to be known'),
+		timing_why: run.timing_why === null ? 'as requested' : of('timing_why', 'text'),
+		timed_ratio: of('timed_ratio', 'number', 'no launch was expected to be timed'),
 	})]);
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slowdown.js: how much longer a step takes than in an even job, whose doing that is, and each rank's part as a chart.
+// slowdown.js: how much longer a step takes than in an even job, and the part of each rank as a chart.
 (function () {
 	// A figure of what_if, or n/a and why; and what it means.
 	function figure(word, w, key, errKey, means) {
@@ -19,12 +19,11 @@
 				'Near 1: they are the cause.'),
 			figure('M_S', w, 'm_s', null, 'The same for the last pipeline stage. Above 1: the other stages have less to do than in the even job.'),
 		])]);
-		if (w.s !== null)
-			ct.chart(body, 'slowdown');
+		ct.chart(body, 'slowdown');
 		if (w.s_stage.length) {
 			ct.add(body, [ct.el('p', { class: 'note' },
 				'S_stage: steps take this many times as long if only this stage computes as recorded and all others evenly.')]);
 			ct.table(body, { path: 'what_if.s_stage', label: 'S of the stages', rows: w.s_stage });
 		}
-	});
+	}, (report) => (report.what_if.s === null ? report.what_if.why_not : null));
 })();

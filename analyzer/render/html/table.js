@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // table.js: rows of the report as a table that can be sorted, filtered and leafed through; however many rows there are, only a
-// page of them is in the document. It follows what the page is about (state.js) and says how many rows it leaves out for that.
+// page of them is in the document. It follows the filter of the page (state.js) and says how many rows that leaves out.
+// The first MOST_COLUMNS columns are shown, fewer where the box is narrower, so that none is cut off; a button shows all of them, and then
+// the box scrolls.
 //
 //   ct.table(body, { path: 'ranks', label: 'Ranks', rows, cells: { peer: { show: (row, path) => ... } } })
 //
@@ -9,6 +11,7 @@
 // sort by. The first column names the row.
 (function () {
 	const PAGE = 25;
+	const MOST_COLUMNS = 9;
 	const MOST_PRINTED = 100;
 	const FILTERED_FROM = 8; // rows, before there is a field to filter by
 	const CHIPS = { rank: 'rank', host: 'host', comm: 'comm', ranks: 'ranks', hosts: 'hosts' };
@@ -76,8 +79,41 @@
 	}
 
 	function fillBody(table, rows) {
-		table.tbody.replaceChildren(...rows.map((entry) =>
-			ct.el('tr', null, table.columns.map((column, i) => cell(table, column, entry, i === 0)))));
+		const columns = shownColumns(table);
+
+		table.tbody.replaceChildren(...rows.map((entry) => ct.el('tr', null, columns.map((column, i) => cell(table, column, entry, i === 0)))));
+	}
+
+	function shownColumns(table) {
+		return table.hasAll ? table.columns : table.columns.slice(0, MOST_COLUMNS);
+	}
+
+	// Columns that do not end inside of the box are hidden; the first one names the row and stays. A box that is not displayed waits
+	// for its ResizeObserver.
+	function fit(table, isWhole) {
+		const rows = [...table.scroll.querySelectorAll('tr')], room = table.scroll.clientWidth;
+		let shown = shownColumns(table).length;
+
+		for (const row of rows)
+			for (const one of row.children)
+				one.hidden = false;
+		if (!table.hasAll && !isWhole && room) {
+			const ends = [...rows[0].children].map((th) => th.offsetLeft + th.offsetWidth);
+
+			shown = Math.max(1, ends.filter((end) => end <= room + 0.5).length);
+			for (const row of rows)
+				[...row.children].slice(shown).forEach((one) => { one.hidden = true; });
+		}
+		table.room = room;
+		table.more.hidden = !table.hasAll && shown === table.columns.length;
+		table.more.textContent = table.hasAll ? 'Fewer columns' : 'All ' + table.columns.length + ' columns';
+		table.head.hidden = table.more.hidden && !table.head.querySelector('input');
+	}
+
+	function toggleColumns(table) {
+		table.hasAll = !table.hasAll;
+		table.thead.replaceChildren(head(table));
+		draw(table);
 	}
 
 	// "rows 26 to 50 of 1024", and what is left out and why.
@@ -105,6 +141,7 @@
 		const from = isWhole ? 0 : table.page * size, to = Math.min(rows.length, from + size);
 
 		fillBody(table, rows.slice(from, to));
+		fit(table, isWhole);
 		tell(table, rows, from, to);
 		table.before.disabled = table.page === 0;
 		table.next.disabled = table.page === pages - 1;
@@ -132,14 +169,18 @@
 		for (const other of head.parentNode.children)
 			other.removeAttribute('aria-sort');
 		if (table.sort)
-			head.setAttribute('aria-sort', table.direction > 0 ? 'ascending' : 'descending');
+			head.setAttribute('aria-sort', orderOf(table, column));
 		table.page = 0;
 		draw(table);
 	}
 
+	function orderOf(table, column) {
+		return table.sort !== column ? null : table.direction > 0 ? 'ascending' : 'descending';
+	}
+
 	function head(table) {
-		return ct.el('tr', null, table.columns.map((column) => {
-			const th = ct.el('th', { scope: 'col', class: isWord(column) ? null : 'number' });
+		return ct.el('tr', null, shownColumns(table).map((column) => {
+			const th = ct.el('th', { scope: 'col', class: isWord(column) ? null : 'number', 'aria-sort': orderOf(table, column) });
 
 			th.append(ct.el('button', { type: 'button', class: 'sort', title: column.help, onclick: () => sortBy(table, column, th) },
 				column.title));
@@ -161,8 +202,7 @@
 
 	ct.table = (body, spec) => {
 		const columns = ct.words.columns[spec.path].map((column) => ({ ...column, ...(spec.cells || {})[column.key] }));
-		const table = { ...spec, columns, text: '', sort: null, direction: 1, page: 0 };
-
+		const table = { ...spec, columns, text: '', sort: null, direction: 1, page: 0, hasAll: false, room: 0 };
 
 		table.all = spec.rows.map((row, at) => ({ row, at, text: null }));
 		table.tbody = ct.el('tbody');
@@ -171,11 +211,16 @@
 		table.next = ct.el('button', { type: 'button', onclick: () => turn(table, 1), 'aria-label': 'next rows: ' + spec.label }, '\u203a');
 		table.leaf = ct.el('div', { class: 'leaf' }, table.before, table.next);
 		table.foot = ct.el('div', { class: 'foot' }, table.count, table.leaf);
-		ct.add(body, [ct.el('div', { class: 'table' },
-			spec.rows.length >= FILTERED_FROM ? ct.el('div', { class: 'head' }, filterField(table)) : null,
-			ct.el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': spec.label },
-				ct.el('table', { 'aria-label': spec.label }, ct.el('thead', null, head(table)), table.tbody)),
-			table.foot)]);
+		table.more = ct.el('button', { type: 'button', class: 'quiet', 'data-count': true, onclick: () => toggleColumns(table) });
+		table.head = ct.el('div', { class: 'head' }, spec.rows.length >= FILTERED_FROM ? filterField(table) : null, table.more);
+		table.thead = ct.el('thead', null, head(table));
+		table.scroll = ct.el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': spec.label },
+			ct.el('table', { 'aria-label': spec.label }, table.thead, table.tbody));
+		ct.add(body, [ct.el('div', { class: 'table' }, table.head, table.scroll, table.foot)]);
+		new ResizeObserver(() => {
+			if (table.scroll.clientWidth !== table.room)
+				fit(table, false);
+		}).observe(table.scroll);
 		tables.push(table);
 		draw(table);
 	};

@@ -2,22 +2,18 @@
 // tables.js: the sections that are a table of the report: operations, ranks, communicators, links, exposed communication, gaps,
 // stages, the scorecard, clocks, what recording cost.
 (function () {
-	// The rows at `path`, or a sentence that says why there are none; `before`, `after`: what is put around the table.
-	function tableOf(id, label, { path = id, empty, cells, before, after }) {
+	// The rows at `path`; `empty`: why there are none, a sentence or what returns one ('': nothing worth reading). `before`, `after`: what
+	// is put around the table.
+	function tableOf(id, label, { path = id, empty = '', cells, before, after } = {}) {
 		ct.section(id, (body, report) => {
-			if (!report[path].length) {
-				ct.empty(body, typeof empty === 'function' ? empty(report) : empty);
-				return;
-			}
 			ct.add(body, [before ? before(report) : null]);
 			ct.table(body, { path, label, rows: report[path], cells });
 			if (after)
 				after(body);
-		});
+		}, (report) => report[path].length ? null : typeof empty === 'function' ? empty(report) : empty);
 	}
 
 	tableOf('ops', 'Operations', {
-		empty: 'No operation is on record.',
 		cells: {
 			op: { words: true, value: (row) => row.op || row.group || '?', show: (row, path) =>
 				row.op === null ? [ct.value(path + '.group', row.group, 'text'), ct.el('span', { class: 'label' }, 'in one launch')] :
@@ -26,13 +22,11 @@
 	});
 
 	tableOf('ranks', 'Ranks', {
-		empty: 'No rank is on record.',
 		before: (report) => (report.run.ranks_missing.length ?
 			ct.el('p', { class: 'note' }, 'No trace of ', ct.chip.ranks(report.run.ranks_missing, 'run.ranks_missing')) : null),
 	});
 
 	tableOf('comms', 'Communicators', {
-		empty: 'No communicator is on record.',
 		cells: {
 			role: { words: true, show: (row, path) => [ct.value(path + '.role', row.role, 'text', row.role_evidence),
 				row.role === null ? null : ct.el('span', { class: 'label', title: row.role_evidence }, 'confidence ',
@@ -41,7 +35,7 @@
 	});
 
 	tableOf('links', 'Links', {
-		empty: 'No link could be measured: that takes transfers with times, of more than one size.',
+		empty: 'No link could be measured: that takes timed transfers of more than one size.',
 		cells: {
 			scope: { words: true, show: (row, path) => [
 				ct.value(path + '.scope', row.scope, 'text'), ' ',
@@ -56,31 +50,24 @@
 
 	tableOf('exposed', 'Exposed communication', {
 		path: 'overlap',
-		empty: 'Nothing is known of it: no rank showed for which communication its computing waited.',
+		empty: 'It is unknown which communication compute waited for.',
 		before: (report) => ct.factsOf('exposed', report.exposed),
 	});
-	tableOf('gaps', 'Gaps', { empty: 'Nothing is known of them: that takes steps, and operations timed on streams.' });
-	tableOf('stages', 'Stages', {
-		empty: 'No pipeline was seen: no ranks hand messages on to each other, stage by stage, in each step.',
-	});
+	tableOf('gaps', 'Idle time of communication streams', { empty: 'That takes steps, and operations timed on streams.' });
+	tableOf('stages', 'Stages');
 
 	ct.section('scorecard', (body, report) => {
 		const s = report.scorecard;
 
-		if (!s.parts.length) {
-			ct.empty(body, 'There is no score: ' + (s.why || 'no part of it could be computed') + '.');
-			return;
-		}
 		ct.add(body, [ct.factsOf('scorecard', s, {
 			total: [ct.value('scorecard.total', s.total, 'whole', s.why), s.total === null ? null : ' of 100'],
 			grade: ct.value('scorecard.grade', s.grade, 'text', s.why),
 		}), s.why === null ? null : ct.el('p', { class: 'note' }, ct.value('scorecard.why', s.why, 'text'))]);
 		ct.table(body, { path: 'scorecard.parts', label: 'Scorecard', rows: s.parts });
-	});
+	}, (report) => (report.scorecard.parts.length ? null : report.scorecard.why || 'no part of it could be computed'));
 
 	tableOf('clocks', 'Clocks', {
-		empty: (report) => (report.run.hosts.length > 1 ? 'Nothing relates the clocks of the hosts.' :
-			'All ranks ran on one host and share its clock.'),
+		empty: (report) => (report.run.hosts.length > 1 ? 'The clocks of the hosts could not be synchronized.' : ''),
 	});
-	tableOf('cost', 'Cost of tracing', { empty: 'No process told what recording it cost.' });
+	tableOf('cost', 'Overhead', { empty: 'No process recorded it.' });
 })();

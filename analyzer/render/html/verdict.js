@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verdict.js: what goes with the verdict's sentence: how sure it is, what could be gained, and the run in a few figures.
+// verdict.js: below the verdict's sentence: confidence, the potential gain, and key numbers of the run.
 (function () {
 	const LONG = 100; // letters of a sentence that is set smaller
 	const report = ct.report, run = report.run;
@@ -19,7 +19,7 @@
 		const e = report.exposed;
 
 		return tile('exposed communication', ct.valueOf('exposed', e, 'share_pct', 'pct', 'err_pct'),
-			e.share_pct === null ? 'known of too little of the time' :
+			e.share_pct === null ? 'unknown for too much of the time' :
 				(e.of === 'steps' ? 'of each step' : 'of the run') + ', on the median rank');
 	}
 
@@ -39,11 +39,11 @@
 		ct.add(section.querySelector('.body'), [
 			ct.el('p', { class: 'sure' }, 'Confidence: ', ct.value('verdict.confidence', v.confidence, 'text'),
 				v.gain_max_pct === null ? null :
-					[' \u00b7 to be gained: at most ', ct.value('verdict.gain_max_pct', v.gain_max_pct, 'pct'), ' of the run']),
+					[' \u00b7 potential gain: at most ', ct.value('verdict.gain_max_pct', v.gain_max_pct, 'pct'), ' of the run']),
 			ct.el('dl', { class: 'tiles' },
-				tile('run', ct.value('run.duration_ns', run.duration_ns, 'ns'), run.backends.join(', ') || 'nothing communicated'),
+				tile('run', ct.value('run.duration_ns', run.duration_ns, 'ns'), run.backends.join(', ') || 'no communication'),
 				ranks(), exposed(), score(),
-				tile('timing', ct.value('run.timing', run.timing, 'text'), run.complete ? 'records lost: none' : 'the trace is not whole')),
+				tile('timing', ct.value('run.timing', run.timing, 'text'), run.complete ? 'no records dropped' : 'the trace is incomplete')),
 			ct.notices(report),
 		]);
 	};
