@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* causes.h — the causes that findings have in common, and the advice that goes with each (causes.def).
  *
- * Whoever finds something says why, or learns it later and says it anew; when all is known, ct_findings_advise() adds advice and
- * command. Findings with a cause of their own words bring their own advice along. One thread. */
+ * A step that adds a finding sets its cause, and may replace it later. At the end ct_findings_advise() adds advice and command.
+ * Findings with a text of their own have their own advice. One thread. */
 #ifndef CT_WHY_H
 #define CT_WHY_H
 
@@ -11,8 +11,8 @@
 /* Sets why and cause; a later call replaces an earlier one. */
 void ct_finding_because(struct ct_finding *f, enum ct_why why);
 
-/* Advice and command of all findings that say why. Reads ranks, hosts and kind of the findings, and from the report whether a
- * rank has a GPU and how many hosts there are. Texts are in the list's memory. */
+/* Advice and command of all findings with a common cause. Reads ranks, hosts and kind of the findings, and from the report
+ * whether a rank has a GPU and how many hosts there are. Texts are in the list's memory. */
 void ct_findings_advise(struct ct_findings *list, const struct ct_report *report);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding_list.h — what the steps of the analysis assert, gathered for the report.
+/* finding_list.h — the findings of all analyses, collected for the report.
  *
  *     f = ct_findings_add(list, CT_FINDING_SLOW_LINK);
  *     ct_finding_ranks(list, f, ranks, n);
  *     ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN);
  *     f->loss_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
  *
- * Everything is in the report's memory, which remembers that it was too little (ct_arena_failed): nothing here fails. One thread. */
+ * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so nothing here fails. One thread. */
 #ifndef CT_FINDING_LIST_H
 #define CT_FINDING_LIST_H
 
@@ -19,7 +19,7 @@ struct ct_findings {
 	size_t n;
 	uint32_t cap;
 	struct ct_arena *memory; /* the report's */
-	/* out of memory: the finding that is in no list; whom one is about before that is said */
+	/* out of memory: a finding in no list; ranks and hosts before they are set */
 	struct ct_finding spare;
 	int nobody[1];
 	const char *nowhere[1];
@@ -27,36 +27,36 @@ struct ct_findings {
 
 void ct_findings_fini(struct ct_findings *list);
 
-/* One more, of which nothing is known yet: times, loss, steps unknown, severity info, confidence none. Valid until the
- * next one is added. */
+/* Adds a finding with unknown times, loss and steps, severity info, confidence none. Valid until the next one is added. */
 struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kind kind);
 
-/* The one that was added last is none after all. */
+/* Removes the finding that was added last. */
 void ct_findings_drop_last(struct ct_findings *list);
 
-/* Who it is about, sorted; copied. */
+/* Its ranks, sorted; copied. */
 void ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n);
 
-/* Likewise by their seats, and where they are. */
+/* The same by seats; also sets their hosts. */
 void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
 		      struct ct_findings *list, struct ct_finding *f);
 
-/* Likewise all ranks of one host. */
+/* The same for all ranks of one host. */
 void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_findings *list,
 		     struct ct_finding *f);
 
-/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/dev/algorithms/evidence.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. */
+/* Adds a fact, or replaces the one with this name. `name` (in docs/dev/algorithms/evidence.md, Evidence) and `unit` live as long
+ * as the report; err NAN: exact or unknown. */
 void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
 			 double value, const char *unit, double err);
 
-/* Loss of the run, its error, its share; severity by what is sure of it (docs/dev/algorithms/waits.md, Who was last): info, warn from
- * 3 %, severe above 10 %. */
+/* Sets loss, error and percentage of the run. Severity follows from the certain part (docs/dev/algorithms/waits.md, Who was
+ * last): info, warn from 3 %, severe above 10 %. */
 void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns);
 
-/* What is to be done first: contradictions, then by loss, then what has none. For qsort. */
+/* Order for qsort: contradictions, then by loss, then findings without loss. */
 int ct_finding_order(const void *a, const void *b);
 
-/* A fact of the finding by name; NAN: it has none of it. */
+/* A fact of the finding by name; NAN: absent. */
 double ct_finding_fact(const struct ct_finding *finding, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hung.h — does the job hang, or did it die of that? What `hang` says of it (report->hang), for the report's verdict. */
+/* hung.h — the result of `hang` (report->hang), for the report's verdict. */
 #ifndef CT_VERDICT_HUNG_H
 #define CT_VERDICT_HUNG_H
 
@@ -7,11 +7,11 @@
 
 struct ct_hung {
 	const char *
-		text; /* code and sentence of the first verdict about what ranks wait in; NULL: there is none. The report's */
+		text; /* code and sentence of the first verdict with waiting ranks; NULL: none. In the report's memory */
 	enum ct_confidence confidence;
 };
 
-/* Nothing where `hang` says nothing, or only UNKNOWN. */
+/* Empty if `hang` has no verdict, or only UNKNOWN. */
 void ct_hung_find(const struct ct_report *report, struct ct_hung *hung);
 
 #endif

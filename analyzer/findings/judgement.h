@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judgement.h — what the verdict is chosen from, beside the findings. */
+/* judgement.h — inputs of the verdict, beside the findings. */
 #ifndef CT_JUDGEMENT_H
 #define CT_JUDGEMENT_H
 
@@ -9,7 +9,7 @@
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/lateness/step_blame.h"
 
-/* What there is to choose from. All borrowed. */
+/* All pointers are borrowed. */
 struct ct_judgement {
 	const struct ct_model *model;
 	const struct ct_arrivals *arrivals;

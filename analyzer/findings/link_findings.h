@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_findings.h — which links are slow, and what that costs the run. */
+/* link_findings.h — slow links, and their cost. */
 #ifndef CT_LINK_FINDINGS_H
 #define CT_LINK_FINDINGS_H
 
@@ -7,8 +7,8 @@
 #include "analyzer/link/links.h"
 #include "analyzer/model/model.h"
 
-/* SLOW_LINK for each cause that costs 1 % of the run, and SLOW_OP where only a track's own past tells. The report has
- * overlap[]. */
+/* SLOW_LINK for each cause that costs 1 % of the run, and SLOW_OP if a track can only be compared with its own past. The report
+ * must have overlap[]. */
 int ct_links_find(const struct ct_links *links, const struct ct_model *model,
 		  const struct ct_report *report, struct ct_findings *list);
 

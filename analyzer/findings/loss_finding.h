@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loss_finding.h — LOSSES: records that are missing. */
+/* loss_finding.h — LOSSES: dropped records. */
 #ifndef CT_LOSS_FINDING_H
 #define CT_LOSS_FINDING_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"
 
-/* Adds the finding to the list if the report tells of losses of records. */
+/* Adds the finding to the list if records were dropped. */
 void ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
 		       struct ct_findings *list);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_maker.h — what the findings about order are made with: order_findings.c chooses, divergence_findings.c and
- * pair_findings.c write. Private to these; one thread. */
+/* order_maker.h — shared by order_findings.c, which chooses, and divergence_findings.c and pair_findings.c, which write. Private
+ * to these; one thread. */
 #ifndef CT_ORDER_MAKER_H
 #define CT_ORDER_MAKER_H
 
@@ -9,7 +9,7 @@
 #include "analyzer/order/divergence.h"
 #include "analyzer/order/order_book.h"
 
-/* Ranks that a line names. */
+/* At most so many ranks are in a line. */
 #define CT_ORDER_NAMED 8u
 
 struct ct_order_maker {
@@ -17,24 +17,24 @@ struct ct_order_maker {
 	const struct ct_order_book *book;
 	struct ct_findings *list;
 	const struct ct_comm *comm;
-	const struct ct_order *order; /* NULL: nothing is kept of it */
+	const struct ct_order *order; /* NULL: not kept */
 	uint8_t *set;		      /* enum ct_apart_set by member */
 	struct ct_apart apart;
-	uint64_t instances;   /* that contradict each other */
+	uint64_t instances;   /* with contradictions */
 	struct ct_finding *f; /* being made */
 };
 
-/* Begin one about the communicator; `call` names its operation. */
+/* Begins a finding about the communicator; `call` names its operation. */
 void ct_order_begin(struct ct_order_maker *maker, enum ct_finding_kind kind,
 		    const struct ct_order_call *call);
 
-/* Its ranks: those of one set, or of both. */
+/* Sets its ranks: those of one set, or of both. */
 void ct_order_ranks(struct ct_order_maker *maker, int odd, int usual);
 
 void ct_order_evidence(struct ct_order_maker *maker, const char *name, const char *unit,
 		       double value);
 
-/* No more than this, and less where it is not sure that the communicator is one. */
+/* Sets at most this confidence, and a lower one if the communicator's identity is not certain. */
 enum ct_confidence ct_order_confidence(const struct ct_order_maker *maker,
 				       enum ct_confidence confidence);
 
@@ -50,10 +50,10 @@ void ct_apart_finding(struct ct_order_maker *maker);
 /* A pair of ranks whose messages do not fit is a MISMATCH. 1, 0 (it does not count), or CT_NOMEM. */
 int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
 
-/* Ranks that ended in order while others of the communicator wait for their messages: UNEVEN_INPUT. As above. */
+/* UNEVEN_INPUT: ranks that exited cleanly while others of the communicator wait for their messages. As above. */
 int ct_awaited_finding(struct ct_order_maker *maker);
 
-/* Where the two sides of maker->f made the call (struct ct_finding_site); NULL: not known. */
+/* The call sites of the two sides of maker->f (struct ct_finding_site); NULL: unknown. */
 struct ct_order_side {
 	const char *whose;
 	const struct ct_site *site;

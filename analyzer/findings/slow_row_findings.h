@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slow_row_findings.h — findings about ranks, hosts, groups and stages whose mending gains time, and about ranks that take turns.
- * One thread. */
+/* slow_row_findings.h — findings about ranks, hosts, groups and stages whose repair saves time, and about imbalance. One thread. */
 #ifndef CT_SLOW_ROW_FINDINGS_H
 #define CT_SLOW_ROW_FINDINGS_H
 
@@ -9,7 +8,7 @@
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/model/model.h"
 
-/* whatif: as ct_replay_fill() told it; machine: with most processes a core. 0 or CT_NOMEM. */
+/* whatif: from ct_replay_fill(); machine: the one with the most processes per core. 0 or CT_NOMEM. */
 int ct_slow_row_findings(const struct ct_replay_judgement *judgement, const struct ct_model *model,
 			 const struct ct_report_whatif *whatif,
 			 const struct ct_oversubscribed *machine, struct ct_findings *list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transport_findings.h — what the counters of the hosts' network ports come to as findings. */
+/* transport_findings.h — findings from the counters of the hosts' network ports. */
 #ifndef CT_TRANSPORT_FINDINGS_H
 #define CT_TRANSPORT_FINDINGS_H
 
