@@ -50,6 +50,23 @@ struct ct_unit_text ct_text_bytes(uint64_t bytes)
 	return bytes == UINT64_MAX ? none() : scaled(bytes, units, 6);
 }
 
+struct ct_unit_text ct_text_size(uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	struct ct_unit_text text;
+	double v = (double)bytes;
+	unsigned u = 0;
+	int digits;
+
+	if (bytes == UINT64_MAX)
+		return none();
+	for (; v >= 1024; u++)
+		v /= 1024;
+	digits = floor(v) >= v ? 0 : v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+	snprintf(text.s, sizeof(text.s), "%.*f %s", digits, v, units[u]);
+	return text;
+}
+
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second)
 {
 	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s" };

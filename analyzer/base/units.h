@@ -16,6 +16,8 @@ struct ct_unit_text {
 struct ct_unit_text ct_text_ns(uint64_t ns);
 /* "4.19MB", powers of ten; "n/a" for CT_UNKNOWN. */
 struct ct_unit_text ct_text_bytes(uint64_t bytes);
+/* "64 KiB", powers of two, for the size of a message: most are such a power; "n/a" for CT_UNKNOWN. */
+struct ct_unit_text ct_text_size(uint64_t bytes);
 /* "1.23GB/s" */
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second);
 /* "12345", "1.23M" above 99999 */

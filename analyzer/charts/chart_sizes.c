@@ -81,7 +81,7 @@ static int name_all(const struct ct_picture_make *make, const struct grid *grid)
 	int st = CT_OK;
 
 	p->rows.title = p->rows.word = "operation";
-	p->columns.title = "bytes of an operation, powers of two";
+	p->columns.title = "message size";
 	p->columns.word = "from";
 	for (size_t r = 0; r < grid->n && st == CT_OK; r++) {
 		const struct ct_report_size *s = grid->of_row[r];
@@ -98,7 +98,7 @@ static int name_all(const struct ct_picture_make *make, const struct grid *grid)
 
 		st = key ? ct_picture_name(
 				   &p->columns, c - grid->first,
-				   ct_arena_printf(make->memory, "%s", ct_text_bytes(bytes).s), key)
+				   ct_arena_printf(make->memory, "%s", ct_text_size(bytes).s), key)
 			 : CT_NOMEM;
 	}
 	return st;

@@ -15,6 +15,8 @@ static struct ct_unit_text number(const struct ct_report_column *c, uint64_t val
 		return ct_text_ns(value);
 	case CT_UNIT_bytes:
 		return ct_text_bytes(value);
+	case CT_UNIT_size:
+		return ct_text_size(value);
 	case CT_UNIT_Bps:
 		text = ct_text_Bps(value);
 		/* what stands in the head is not told again */

@@ -85,7 +85,7 @@ def own_words(browser, page):
     for text, is_drawn in pieces:
         if any(text in known for known in page.sentences):
             continue
-        for number in re.findall(r"(?<![\w.])\d[\d.]*(?:[kMGTP]?B(?:/s)?|[num]?s|%|[kMGT])?(?![\w])", text):
+        for number in re.findall(r"(?<![\w.])\d[\d.]*(?:[kMGTP]?B(?:/s)?| (?:[KMGTPE]i)?B|[num]?s|%|[kMGT])?(?![\w])", text):
             number = number.rstrip(".")
             if number not in page.numbers and not (is_drawn and values.is_round(number)):
                 foreign.append(f"{number} in '{text[:80]}' is a number from nowhere")
@@ -148,6 +148,7 @@ CONTENT = {
     "hang": lambda r: r["hang"], "findings": lambda r: r["findings"], "ops": lambda r: r["ops"], "ranks": lambda r: r["ranks"],
     "pic-steps": lambda r: r["heat"]["steps"]["first_step"], "pic-waits": lambda r: r["heat"]["waits"]["columns"],
     "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["parts"], "pic-slowdown": lambda r: r["what_if"]["s"],
+    "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
     "pic-histogram": lambda r: r["histogram"], "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
     "links": lambda r: r["links"], "steps": lambda r: r["steps"]["count"], "exposed": lambda r: r["overlap"],
     "gaps": lambda r: r["gaps"], "stages": lambda r: r["stages"], "losses": lambda r: r["losses"] or r["invisible"],

@@ -25,6 +25,7 @@ static void whole(uint64_t v)
 {
 	printf("ns\t%" PRIu64 "\t%s\n", v, ct_text_ns(v).s);
 	printf("bytes\t%" PRIu64 "\t%s\n", v, ct_text_bytes(v).s);
+	printf("size\t%" PRIu64 "\t%s\n", v, ct_text_size(v).s);
 	printf("Bps\t%" PRIu64 "\t%s\n", v, ct_text_Bps(v).s);
 	printf("count\t%" PRIu64 "\t%s\n", v, ct_text_count(v).s);
 }
@@ -49,7 +50,8 @@ int main(void)
 					  12250,  12350,  99949,  99950,  99951,  99999, 100000,
 					  112500, 113500, 999499, 999500, 999501, 999999 };
 
-	puts("ns\tnull\tn/a\nbytes\tnull\tn/a\nBps\tnull\tn/a\ncount\tnull\tn/a\npct\tnull\tn/"
+	puts("ns\tnull\tn/a\nbytes\tnull\tn/a\nsize\tnull\tn/a\nBps\tnull\tn/a\ncount\tnull\tn/"
+	     "a\npct\tnull\tn/"
 	     "a\nwhole\tnull\tn/a\nnumber\tnull\tn/a");
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		for (uint64_t v = heads[i]; v && v < MOST / 10; v *= 10) {
@@ -57,6 +59,8 @@ int main(void)
 			whole(v);
 			whole(v + 1);
 		}
+		whole(heads[i] << 10 | heads[i] << 20);
+		whole(heads[i] << 30);
 		for (int eighths = 0; eighths < 8; eighths++)
 			real((double)heads[i] / 1000 + eighths / 8.);
 	}

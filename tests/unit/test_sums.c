@@ -323,6 +323,12 @@ static void figures_have_three_digits_and_a_unit(void **state)
 	assert_string_equal(ct_text_ns(86400000000000).s, "86400s");
 	assert_string_equal(ct_text_ns(UINT64_MAX).s, "n/a");
 	assert_string_equal(ct_text_bytes(4194304).s, "4.19MB");
+	assert_string_equal(ct_text_size(0).s, "0 B");
+	assert_string_equal(ct_text_size(512).s, "512 B");
+	assert_string_equal(ct_text_size(65536).s, "64 KiB");
+	assert_string_equal(ct_text_size(1500000).s, "1.43 MiB");
+	assert_string_equal(ct_text_size(UINT64_C(1) << 63).s, "8 EiB");
+	assert_string_equal(ct_text_size(UINT64_MAX).s, "n/a");
 	assert_string_equal(ct_text_Bps(1230000000).s, "1.23GB/s");
 	assert_string_equal(ct_text_count(99999).s, "99999");
 	assert_string_equal(ct_text_count(1234567).s, "1.23M");

@@ -152,15 +152,15 @@ static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
 		       const struct ct_picture *over, const char *const words[][2], int like)
 {
 	const struct ct_picture *const shown[] = { p, over };
-	json_t *o = CT_JSON({ "choice", choice(words) }, { "title", ct_json_text(p->title) },
-			    { "summary", ct_json_text(p->summary) },
-			    { "notes", ct_json_texts(p->notes, p->n_said) },
-			    { "told", told(p->told, p->n_told) },
-			    { "ramps", CT_JSON_ARRAY(i, over ? 2 : 1, legend(shown[i])) },
-			    { "nothing", ct_json_text(p->has_nothing ? p->nothing : NULL) },
-			    { "unknown", json_boolean(p->has_unknown) },
-			    { "levels", levels(charts, p, over) },
-			    { "square", json_boolean(p->rows.n == p->columns.n) });
+	json_t *o = CT_JSON(
+		{ "choice", choice(words) }, { "title", ct_json_text(p->title) },
+		{ "summary", ct_json_text(p->summary) },
+		{ "notes", ct_json_texts(p->notes, p->n_said) },
+		{ "told", told(p->told, p->n_told) },
+		{ "ramps", CT_JSON_ARRAY(i, over ? 2 : 1, legend(shown[i])) },
+		{ "nothing", ct_json_text(p->has_nothing ? p->nothing : NULL) },
+		{ "unknown", json_boolean(p->has_unknown) }, { "levels", levels(charts, p, over) },
+		{ "square", json_boolean(p->columns.about && p->rows.n == p->columns.n) });
 	int *failed = &charts->failed;
 
 	if (like >= 0) {
@@ -378,8 +378,11 @@ static void add_exposed(struct charts *charts, struct ct_err *err)
 		{ { "Show", "beside the step\u2019s time" }, { NULL, NULL } },
 		{ { "Show", "exposed alone" }, { NULL, NULL } },
 	};
+	size_t known = 0;
 
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < charts->report->steps.n_items; i++)
+		known += charts->report->steps.items[i].exposed_ns != CT_UNKNOWN;
+	for (int i = 0; i < 2 && known; i++) {
 		struct ct_plot p;
 		int st = ct_plot_exposed(charts->report, !i, charts->memory, &p);
 
@@ -387,10 +390,13 @@ static void add_exposed(struct charts *charts, struct ct_err *err)
 		if (st == CT_OK)
 			add_plot(charts, &p, words[i]);
 	}
-	if (!json_array_size(charts->views))
-		ct_fail(err, CT_EMPTY, "%s",
-			charts->report->steps.why ? charts->report->steps.why
-						  : "no steps were found");
+	if (json_array_size(charts->views))
+		return;
+	if (charts->report->steps.why)
+		ct_fail(err, CT_EMPTY, "%s", charts->report->steps.why);
+	else
+		ct_fail(err, CT_EMPTY,
+			"it is unknown in which steps compute waited for communication");
 }
 
 /* ---- all of them ---- */

@@ -55,11 +55,22 @@
 		return fixed(value, Math.min(2 - exponent, 100)).replace(/(\.[0-9]*?)0+$/, '$1').replace(/\.$/, '');
 	}
 
+	// C's ct_text_size().
+	function size(bytes) {
+		const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+		let value = bytes, unit = 0;
+
+		for (; value >= 1024; unit++)
+			value /= 1024;
+		return fixed(value, Number.isInteger(value) ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + ' ' + units[unit];
+	}
+
 	const COUNTS = ['', 'k', 'M', 'G', 'T'];
 	const scale = (units) => signed((value) => scaled(value, units));
 	const format = {
 		ns: scale(['ns', 'us', 'ms', 's']),
 		bytes: scale(['B', 'kB', 'MB', 'GB', 'TB', 'PB']),
+		size: signed(size),
 		Bps: scale(['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s', 'PB/s']),
 		count: signed((n) => n > 99999 ? scaled(n, COUNTS) : fixed(n, 0)),
 		pct: known((p) => p > 0 && p < 0.01 ? '<0.01%' : fixed(p, p < 9.995 ? 2 : 1) + '%'),
