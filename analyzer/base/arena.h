@@ -17,10 +17,10 @@ struct ct_arena;
 struct ct_arena *ct_arena_new(void); /* NULL: out of memory */
 void ct_arena_free(struct ct_arena *arena);
 
-/* Has anything been out of memory? Then what the arena holds is not whole. */
+/* Did any allocation fail? Then the arena's contents are incomplete. */
 int ct_arena_failed(const struct ct_arena *arena);
 
-/* For memory from elsewhere that belongs to the same values: it has failed. */
+/* Marks the arena as failed, for other memory of the same values. */
 void ct_arena_fail(struct ct_arena *arena);
 
 /* `n` elements of `size` bytes, zeroed, aligned for anything; NULL: out of memory. n * size may be 0. */

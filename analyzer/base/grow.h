@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grow.h — room in arrays that grow by doubling.
  *
- * `array` is the address of the pointer to the array, NULL while *cap is 0; *cap is how many elements of `size` bytes
- * it has room for. Both stay as they are where memory is lacking, and the array stays the caller's to free(). */
+ * `array` is the address of the pointer to the array, NULL while *cap is 0; *cap is how many elements of `size` bytes it has
+ * room for. Both are unchanged on failure. The caller frees the array. */
 #ifndef CT_GROW_H
 #define CT_GROW_H
 
@@ -12,7 +12,7 @@
 /* Room for `least` elements. 0 or CT_NOMEM, also for more than 2^31 of them. */
 int ct_grow(void *array, uint32_t *cap, uint32_t least, size_t size);
 
-/* Likewise, and elements that are new are zeroed: for arrays that are indexed as far as *cap. */
+/* The same; new elements are zeroed, for arrays that are indexed up to *cap. */
 int ct_grow_zeroed(void *array, uint32_t *cap, uint32_t least, size_t size);
 
 #endif

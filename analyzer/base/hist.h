@@ -30,7 +30,7 @@ uint64_t ct_hist_quantile(const struct ct_hist *hist, double q);
 
 void ct_hist_fini(struct ct_hist *hist);
 
-/* What is longer than this is unusual, ns: 20 times the 99th percentile of its like, or twice the longest if that is less. */
+/* The limit of usual values, ns: 20 times the 99th percentile, or twice the longest if that is less. */
 uint64_t ct_hist_unusual(uint64_t p99, uint64_t longest);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* interval_cover.h — the length of a union of intervals that come about in order of time.
  *
- * Two operations that wait for the same late rank at the same time cost its lateness once. Kept are the last
- * CT_COVER_OPEN disjoint intervals; what lies before them is closed, and later intervals that reach into it
- * count only from there: disorder beyond that makes the result too small, never too large. A zeroed struct is
- * an empty union; no memory but the struct. */
+ * Two operations that wait for the same late rank at the same time cost its lateness once. The last CT_COVER_OPEN disjoint
+ * intervals are kept. Time before them is closed, and later intervals that overlap it count only from there. So more disorder
+ * makes the result too small, never too large. A zeroed struct is an empty union; no memory but the struct. */
 #ifndef CT_COVER_H
 #define CT_COVER_H
 
@@ -24,7 +23,7 @@ struct ct_cover {
 /* Add [begin, end); returns how much of it is new. */
 uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end);
 
-/* When in a run something was lost: 64 equal cells, whose width doubles when the run turns out longer. */
+/* Times of losses in a run: 64 equal cells, whose width doubles as the run gets longer. */
 #define CT_TIMELINE_CELLS 64u
 struct ct_timeline {
 	uint64_t width; /* 0: nothing added yet */
@@ -33,7 +32,7 @@ struct ct_timeline {
 
 void ct_timeline_add(struct ct_timeline *timeline, uint64_t at, uint64_t amount);
 
-/* The shortest stretch from the first to the last cell that leaves out at most 2 % of the sum at either side. */
+/* The shortest range of cells that excludes at most 2 % of the sum on either side. */
 void ct_timeline_bounds(const struct ct_timeline *timeline, uint64_t *begin, uint64_t *end);
 
 #endif

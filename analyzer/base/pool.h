@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.h — elements of one size that come and go by the operation: what is given back is taken again, the latest first, while
- * it is still in the cache; malloc() is called for many at once.
+/* pool.h — elements of one size with a short life. The element that was returned last is reused first, while it is in the cache;
+ * malloc() is called for many at once.
  *
- * A zeroed struct is an empty pool, of one size from the first use on. Elements are the pool's and go with it; nothing goes
- * back to malloc() before. One thread. */
+ * A zeroed struct is an empty pool, of one size from the first use on. The pool owns the elements, and frees them only with
+ * itself. One thread. */
 #ifndef CT_POOL_H
 #define CT_POOL_H
 
@@ -18,7 +18,7 @@ struct ct_pool {
 	size_t left;
 };
 
-/* Elements that are allocated at once: enough to forget malloc(), little enough for a run of two ranks. */
+/* Elements per allocation: enough to make malloc() negligible, few enough for a run of two ranks. */
 #define CT_POOL_CHUNK 64u
 
 /* An element of `size` bytes, at least those of a pointer, zeroed. NULL: out of memory. */

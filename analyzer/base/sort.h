@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort.h — sorting, comparison functions of numbers and of structs by their members, and looking up what is sorted. Pure.
+/* sort.h — sorting, comparison functions of numbers and of structs by their members, and binary search. Pure.
  *
- * CT_SORT_BY(by_seat, struct ct_stall, CT_UP(seat) ?: CT_DOWN(ns)) defines by_seat(), which puts the lowest seat
- * first, and of one seat the longest. The expression may use x and y, which point at the two elements. */
+ * CT_SORT_BY(by_seat, struct ct_stall, CT_UP(seat) ?: CT_DOWN(ns)) defines by_seat(), which puts the lowest seat first, and of
+ * one seat the longest. The expression may use x and y, which point at the two elements. */
 #ifndef CT_SORT_H
 #define CT_SORT_H
 
@@ -24,7 +24,7 @@
 		return order;                                                                      \
 	}
 
-/* Likewise of pointers to such structs: x and y are what they point at. */
+/* The same for pointers to such structs: x and y are the structs. */
 #define CT_SORT_POINTERS_BY(name, type, order)                                                     \
 	static int name(const void *a, const void *b)                                              \
 	{                                                                                          \
@@ -77,8 +77,8 @@ static inline __attribute__((always_inline)) void ct_sort_insert(char *all, size
 	}
 }
 
-/* qsort_r(), which is stable and inlines a comparison that it can see and a size that it knows: a fourth of the
- * instructions. What is sorted already costs one comparison an element. Without memory for a copy it is qsort_r(). */
+/* qsort_r(), which is stable and inlines a comparison that it can see and a size that it knows: a fourth of the instructions.
+ * Sorted input costs one comparison per element. Without memory for a copy it calls qsort_r(). */
 static inline __attribute__((always_inline)) void ct_sort_r(void *array, size_t n, size_t size,
 							    ct_sort_by *by, void *arg)
 {
@@ -146,8 +146,8 @@ static inline __attribute__((always_inline)) void ct_sort(void *array, size_t n,
 	ct_sort_r(array, n, size, ct_sort_without, by);
 }
 
-/* The first index `i` from `from` on for which `before`, an expression of it, is false; `to`: there is none below it. Of
- * what is sorted `before` is true up to some place: CT_BISECT(i, 0, n, all[i].begin_ns < ns). */
+/* The first index `i` in [from, to) for which the expression `before` is false; `to` if there is none. In sorted data `before`
+ * is true up to some index: CT_BISECT(i, 0, n, all[i].begin_ns < ns). */
 #define CT_BISECT(i, from, to, before)                                                             \
 	({                                                                                         \
 		size_t low_ = (from), high_ = (to);                                                \

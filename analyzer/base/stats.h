@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.h — what stands for many values, how far they lie apart, and what is chance. Pure; values are overwritten
- * where that is said. No value is NAN. */
+/* stats.h — medians, deviations, and significance. Pure; functions that overwrite values say so. No value is NAN. */
 #ifndef CT_STATS_H
 #define CT_STATS_H
 
@@ -48,13 +47,13 @@ static inline uint32_t ct_plus_u32(uint32_t a, uint64_t b)
 	return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
 }
 
-/* The nearest whole number; UINT64_MAX, which is CT_UNKNOWN: it is NAN, negative, or too large. */
+/* The nearest whole number; UINT64_MAX (CT_UNKNOWN) for NAN, negative or too large values. */
 uint64_t ct_whole(double value);
 
 /* Median: of an even number the mean of the two in the middle. Sorts the values. NAN: there are none. */
 double ct_median(double *values, size_t n);
 
-/* Of an even number the larger of the two: a value that did occur. Sorts the values. NAN: there are none. */
+/* The upper median, which is one of the values. Sorts the values. NAN: there are none. */
 double ct_median_high(double *values, size_t n);
 
 /* Standard deviation by the median distance from `middle`. Overwrites the values. */
@@ -69,7 +68,7 @@ double ct_log_choose(double n, double k);
 /* log10 P(Bin(n, p) >= k). */
 double ct_binomial_tail(uint64_t k, uint64_t n, double p);
 
-/* 1: chance hardly ever (1 in 1000) gives any one of `ranks` as many as `mine` of `all` events. 0: it may. */
+/* 1: the chance that any of `ranks` has `mine` of `all` events is below 1 in 1000. 0: it is not. */
 int ct_is_beyond_chance(uint64_t mine, uint64_t all, uint32_t ranks);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with linear probing
- * (the load stays below 3/4), removal shifts back, so that it does not slow down with age. One thread. A zeroed
- * struct is an empty table. */
+/* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with linear probing (the load stays
+ * below 3/4), removal shifts back, so it does not get slower over time. One thread. A zeroed struct is an empty table. */
 #ifndef CT_TABLE_H
 #define CT_TABLE_H
 
@@ -32,8 +31,8 @@ static inline uint64_t ct_hash_text(const char *text)
 	return ct_mix(h);
 }
 
-/* The slot of `key`, or the free one where it would go. The table has room. Where it should be is told by the highest bits of
- * a product, which depend on all bits of the key (2^64 over the golden ratio: Knuth, TAOCP 3, 6.4). */
+/* The slot of `key`, or the free one where it would go. The table has room. The highest bits of a product, which depend on all
+ * bits of the key, are the index (2^64 over the golden ratio: Knuth, TAOCP 3, 6.4). */
 static inline size_t ct_table_home(const struct ct_table *table, uint64_t key)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15ull;

@@ -31,13 +31,13 @@ unsigned ct_tasks_threads(const struct ct_tasks *tasks);
 /* All tasks have ended. */
 void ct_tasks_free(struct ct_tasks *tasks);
 
-/* For a thread that has nothing to do. */
+/* For an idle thread. */
 void ct_task_begin(struct ct_tasks *tasks, struct ct_task *task);
 
-/* Waits until it is done; what it returned. It can be begun again then. */
+/* Waits until it is done, and returns its result. It can be begun again then. */
 int ct_task_end(struct ct_tasks *tasks, struct ct_task *task);
 
-/* Takes it back if no thread has begun it: 1, and it will not run. Else 0, and it is still to be ended. */
+/* Cancels it if no thread has begun it: 1, and it will not run. Otherwise 0, and it must still be ended. */
 int ct_task_cancel(struct ct_tasks *tasks, struct ct_task *task);
 
 #endif

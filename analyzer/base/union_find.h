@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* union_find.h — what hangs together: each has a parent in an array, and who is its own parent stands for its set. Pure. */
+/* union_find.h — disjoint sets: each element has a parent in an array; an element that is its own parent represents its set.
+ * Pure. */
 #ifndef CT_UNION_FIND_H
 #define CT_UNION_FIND_H
 
 #include <stdint.h>
 
-/* Who stands for the set of `one`. The way to it becomes shorter. */
+/* The representative of the set of `one`. Shortens the path to it. */
 static inline uint32_t ct_group_of(uint32_t *parents, uint32_t one)
 {
 	while (parents[one] != one)
@@ -13,7 +14,7 @@ static inline uint32_t ct_group_of(uint32_t *parents, uint32_t one)
 	return one;
 }
 
-/* The sets of both become one; the lower one stands for it. */
+/* Merges both sets; the lower representative is kept. */
 static inline void ct_group_join(uint32_t *parents, uint32_t a, uint32_t b)
 {
 	a = ct_group_of(parents, a);

@@ -14,7 +14,7 @@ struct ct_clock_log;
 int ct_clock_log_new(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
 		     struct ct_clock_log **log);
 
-/* At the end of the reading it synchronizes the hosts with that of rank 0 (the first host if no rank is known to be 0), and sets
+/* At the end of the reading, synchronizes the hosts with that of rank 0 (the first host if no rank is known to be 0), and sets
  * the clocks of the attempts and the times of the model: observers that come after it see them. */
 void ct_clock_log_observe(struct ct_clock_log *log, struct ct_observer *observer);
 

@@ -17,7 +17,7 @@ struct ct_couple_sample {
 	int64_t x, y;
 	uint32_t err_ns;  /* published errors of the two times */
 	uint16_t stratum; /* which kind of operation */
-	uint16_t by_host; /* timed by the host: it was seen to be over, perhaps later */
+	uint16_t by_host; /* in host timing: the end was polled, perhaps late */
 	uint16_t is_out;  /* out: rejected */
 };
 

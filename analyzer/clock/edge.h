@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edge.h — two hosts that communicate: what is kept of it to tell how their clocks stand.
+/* edge.h — two hosts that communicate, and the evidence on the difference of their clocks.
  *
- * x is the time on the first host's clock, y what the second one's shows more at that moment, both in ns since the
- * edge's first operation. Causality is kept in pieces of CT_EDGE_PIECE_NS, short enough for a line although clocks
- * wander, of which what they allow is left over; ends in windows of CT_EDGE_WINDOW_NS, of which a fit is left over. When
- * there are too many, neighbours become one: memory does not follow the length of the run. One thread. */
+ * x is the time on the first host's clock, y the second clock minus the first at that moment, both in ns since the edge's first
+ * operation. Causality is kept in pieces of CT_EDGE_PIECE_NS, short enough for a line although clocks wander; each keeps its
+ * bounds. Ends are kept in windows of CT_EDGE_WINDOW_NS; each keeps a fit. If there are too many, neighbors are merged, so
+ * memory does not follow the length of the run. One thread. */
 #ifndef CT_CLOCK_EDGE_H
 #define CT_CLOCK_EDGE_H
 
@@ -17,19 +17,19 @@
 #define CT_EDGE_BOUNDS 256u
 #define CT_EDGE_STRATA 16u
 
-/* Operations are read about in order of time; what comes later than this is left out. */
+/* Operations are read almost in order of time; later ones than this are excluded. */
 #define CT_EDGE_LATE_NS CT_EDGE_WINDOW_NS
 
-/* What causality left of a piece: at its begin, middle and end. The least of lines is concave and the most convex in
- * x, so that straight lines between these are on the safe side. */
+/* The bounds of a piece: at its begin, middle and end. The minimum of lines is concave and the maximum convex in x, so straight
+ * lines between these are conservative. */
 struct ct_edge_bound {
 	double x[3], least[3], most[3];
-	double violation; /* 0; else no line satisfies it, and this is by how much the best one fails */
+	double violation; /* 0; otherwise no line satisfies it, and the best one violates it by this */
 };
 
 struct ct_edge_fit {
 	struct ct_couple_line line;
-	double jump; /* by how much it and its neighbours disagree about where they meet */
+	double jump; /* the disagreement with its neighbors at their common ends */
 };
 
 struct ct_edge_stratum {
@@ -60,15 +60,15 @@ struct ct_clock_edge {
 	double parts[2]; /* sum over the samples of 1 / ranks whose ends were taken together, of either host */
 	uint64_t coupled;
 	uint64_t seen, left_out; /* operations; too late, or absurd */
-	int has[2];		 /* points that say: at most, at least */
+	int has[2];		 /* points with upper and lower bounds */
 };
 
-/* hosts[0] < hosts[1]. x0 and y0: about where both clocks stand. NULL: out of memory. */
+/* hosts[0] < hosts[1]. x0 and y0: approximate values of both clocks. NULL: out of memory. */
 struct ct_clock_edge *ct_edge_new(uint32_t first, uint32_t second, uint64_t x0, uint64_t y0);
 void ct_edge_free(struct ct_clock_edge *edge);
 
-/* The second host's clock stood at `second` or later when (`at_most`: at `second` or earlier, when) the first one's
- * showed `first`, if both times are wrong by at most eps_ns in sum. 0 or CT_NOMEM. */
+/* The second host's clock was at `second` or later (`at_most`: or earlier) when the first one's was at `first`, with at most
+ * eps_ns as the sum of both errors. 0 or CT_NOMEM. */
 int ct_edge_cause(struct ct_clock_edge *edge, uint64_t first, uint64_t second, int at_most,
 		  uint64_t eps_ns);
 
@@ -82,7 +82,7 @@ struct ct_edge_end {
 };
 int ct_edge_couple(struct ct_clock_edge *edge, const struct ct_edge_end *end);
 
-/* All was read. 0 or CT_NOMEM. */
+/* After reading. 0 or CT_NOMEM. */
 int ct_edge_finish(struct ct_clock_edge *edge);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hull.h — what cause and effect say about two clocks: a line that runs between two clouds of points.
  *
- * A point (x, y) says of y(x), the difference of two clocks when the first one shows x, that it is at most y, or at
- * least y. Of either kind only the convex hull counts (A. Duda et al., "Estimating global time in distributed systems",
- * 1987). A hull keeps at most CT_HULL_MAX corners; what is dropped beyond that only widens what it allows. Times in
- * ns, exact in 128 bits; pure functions over the caller's structs. */
+ * A point (x, y) says of y(x), the difference of two clocks when the first one shows x, that it is at most y, or at least y. Of
+ * either kind only the convex hull counts (A. Duda et al., "Estimating global time in distributed systems", 1987). A hull keeps
+ * at most CT_HULL_MAX corners; dropping more only widens the bounds. Times in ns, exact in 128 bits; pure functions over the
+ * caller's structs. */
 #ifndef CT_CLOCK_HULL_H
 #define CT_CLOCK_HULL_H
 
@@ -12,7 +12,7 @@
 
 #define CT_HULL_MAX 64u
 
-/* Clocks of hosts do not drift apart by more: crystals are good to 100 ppm, NTP slews by 500 at most and rarely. */
+/* The largest drift between clocks of hosts: crystals are good to 100 ppm, NTP slews by 500 at most and rarely. */
 #define CT_CLOCK_SLOPE 300e-6
 
 /* The lower hull of points, by x. |x| < 2^62, |y| < 2^62. Zeroed: empty. */
@@ -21,13 +21,13 @@ struct ct_hull {
 	unsigned n;
 };
 
-/* In any order of x; O(log n) for what lies above the hull, which nearly all points do. */
+/* In any order of x; O(log n) for points above the hull, which nearly all are. */
 void ct_hull_add(struct ct_hull *hull, int64_t x, int64_t y);
 
 /* min (y - slope x) over the points; +infinity without any. */
 double ct_hull_floor(const struct ct_hull *hull, double slope);
 
-/* Between what y(x) is at most and what it is at least. */
+/* The band between the upper and lower bounds of y(x). */
 struct ct_clock_band {
 	struct ct_hull most;
 	struct ct_hull least; /* of (x, -y) */
@@ -43,7 +43,7 @@ struct ct_clock_line {
 /* The line of maximum margin, its slope within CT_CLOCK_SLOPE. 1; 0: points of one kind are missing. */
 int ct_clock_band_middle(const struct ct_clock_band *band, struct ct_clock_line *line);
 
-/* The least and the most that any line through the band has at x. `line` is that of ct_clock_band_middle(), its margin not
+/* The minimum and maximum at x over all lines through the band. `line` is that of ct_clock_band_middle(), its margin not
  * negative. */
 void ct_clock_band_interval(const struct ct_clock_band *band, const struct ct_clock_line *line,
 			    double x, double *least, double *most);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* align.h — an operation of several hosts on one clock, for what needs starts of different hosts: waits of rooted
- * operations and of messages. One thread. */
+/* align.h — converts an operation of several hosts to one clock, for waits of rooted operations and of messages, which compare
+ * starts of different hosts. One thread. */
 #ifndef CT_CLOCK_ALIGN_H
 #define CT_CLOCK_ALIGN_H
 
@@ -14,13 +14,13 @@ struct ct_aligned {
 	uint32_t cap, cap_hosts;
 };
 
-/* Does the operation need it, and are its members' clocks related? Returns 1 and fills *aligned; 0; CT_NOMEM. host_of by
+/* Does the operation need it, and are its members' clocks synchronized? Returns 1 and fills *aligned; 0; CT_NOMEM. host_of by
  * seat, of n_seats. */
 int ct_align(const struct ct_clocks *clocks, const struct ct_instance *instance,
 	     const uint32_t *host_of, uint32_t n_seats, struct ct_aligned *aligned);
 
-/* Of waits judged on the aligned instance: what the clocks' error could have made is none, and a transfer that is not
- * twice as long as that error is not known. */
+/* Corrects waits of an aligned instance: a wait within the clocks' error is none, and a transfer shorter than twice that error
+ * is unknown. */
 void ct_align_doubt(const struct ct_instance *instance, const struct ct_aligned *aligned,
 		    struct ct_waits *waits);
 

@@ -11,20 +11,19 @@
 #include "trace/record.h"
 
 enum ct_group_kind {
-	CT_GROUP_UNCLEAR, /* collectives of several kinds, or with messages, or not all on record */
-	CT_GROUP_COLLECTIVES, /* one kind, or all synchronising: as good as one operation */
+	CT_GROUP_UNCLEAR, /* collectives of several kinds, or with messages, or incomplete records */
+	CT_GROUP_COLLECTIVES, /* one kind, or all synchronizing: equivalent to one operation */
 	CT_GROUP_MESSAGES,
-	CT_GROUP_EXCHANGE, /* as much to every other rank as from it: an all-to-all, if the others did so too */
+	CT_GROUP_EXCHANGE, /* equal sizes to and from every other rank: an all-to-all, if the others have the same */
 };
 
-/* What the ops of a launch come to. */
+/* The summary of a launch's ops. */
 struct ct_group_shape {
 	enum ct_group_kind kind;
 	unsigned op, dtype; /* 0: they differ */
 	uint32_t lead;	    /* the first collective; without any: n */
 	int only_messages;
-	uint64_t bytes; /* collectives, exchange: of the whole operation; messages: what goes out or what
-			       comes in, whichever is more; UINT64_MAX: not known */
+	uint64_t bytes; /* collectives, exchange: of the whole operation; messages: the larger of sent and received; UINT64_MAX: unknown */
 };
 
 /* `n` ops of the n_ops that the launch held, called by rank `me` of `nranks`. */
@@ -37,12 +36,12 @@ struct ct_group {
 	struct ct_member member; /* its span */
 	uint32_t id;		 /* in order of first sight, from 1 */
 	uint32_t n_ops;
-	uint32_t holders; /* its ops, and its exchange, that are still with the matcher */
-	uint32_t due;	  /* messages that have not met their other end yet */
+	uint32_t holders; /* its ops, and its exchange, still in the matcher */
+	uint32_t due;	  /* unmatched messages */
 	/* exchange */
 	uint64_t number;
 	int agrees; /* so far, every partner was in the same exchange */
-	/* messages that have met their other end */
+	/* matched messages */
 	int whole;	      /* all of them did, and all were measured */
 	int waits_known;      /* of all of them */
 	uint64_t shortest_ns; /* span of the group or of a partner */
@@ -60,16 +59,16 @@ struct ct_groups {
 struct ct_group *ct_group_new(struct ct_groups *groups, const struct ct_group_shape *shape,
 			      uint32_t holders);
 
-/* One holder less; the last one frees it. */
+/* Releases one holder; the last one frees it. */
 void ct_group_drop(struct ct_groups *groups, struct ct_group *group);
 
 void ct_groups_fini(struct ct_groups *groups);
 
-/* Are the members of an instance leaders of groups that are alike? Returns their shape, NULL if they are not. */
+/* Returns the shape of the groups that the members of an instance lead; NULL if they differ. */
 const struct ct_group_shape *ct_group_shared(const struct ct_instance *instance);
 
-/* Did two ranks only send each other something, each in one launch? That counts as an exchange of all with all, but two stages of
- * a pipeline do it too: it is not called an all-to-all. Of those who send to themselves as well it is one. */
+/* Did two ranks only exchange messages, each in one launch? That counts as an exchange of all with all. Two stages of a pipeline
+ * do it, too, so it is not called an all-to-all, unless they also send to themselves. */
 int ct_group_is_swap(const struct ct_instance *instance);
 
 #endif

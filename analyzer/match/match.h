@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.h — brings together what the ranks recorded of the same operation.
+/* match.h — matches the ranks' records of the same operation.
  *
- * A hash over (communicator, sequence number), for point-to-point over (communicator, source, destination,
- * tag, sequence number). An instance is handed out and freed once all its members have been seen, so memory
- * follows the skew between the ranks' files, not the length of the run. What stays incomplete (a rank without
- * trace, lost records) is handed out when memory runs over or at the end, oldest first. One thread. */
+ * A hash over (communicator, sequence number), for point-to-point over (communicator, source, destination, tag, sequence
+ * number). An instance is handed out and freed once all its members have been seen, so memory follows the skew between the
+ * ranks' files, not the length of the run. Incomplete instances (a rank without trace, dropped records) are handed out when
+ * memory is full or at the end, oldest first. One thread. */
 #ifndef CT_MATCH_H
 #define CT_MATCH_H
 
@@ -19,17 +19,16 @@ struct ct_site;
 struct ct_member {
 	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* host's CLOCK_MONOTONIC; 0 = not measured */
-	uint64_t count;		   /* UINT64_MAX: not known, nor are the bytes */
-	uint64_t bytes; /* of the whole operation as this member's count tells (ct_op_total_bytes) */
-	uint64_t free_ns; /* right before its start in which it was in no communication; UINT64_MAX unknown */
-	uint64_t asked_ns; /* entry of the call in which it ended: its own, or the one that waited for it; end_ns: nobody
-			      waited for it; 0 unknown, or on a GPU */
+	uint64_t count;		   /* UINT64_MAX: unknown, like the bytes */
+	uint64_t bytes;	  /* of the whole operation by this member's count (ct_op_total_bytes) */
+	uint64_t free_ns; /* time without communication right before its start; UINT64_MAX unknown */
+	uint64_t asked_ns; /* entry of the call in which it ended: its own, or the one that waited for it; end_ns: none waited for it; 0 unknown, or on a GPU */
 	uint64_t since_ns,
 		since_seq; /* end and number of the synchronising operation of its communicator before it; 0
 					 unknown */
 	uint64_t messages;	/* sends and receives since then */
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
-	const struct ct_site *site; /* where in the program it was called; NULL unknown */
+	const struct ct_site *site; /* call site; NULL unknown */
 	uint32_t start_err_ns, end_err_ns;
 	uint32_t seat;
 	uint32_t index; /* rank in the communicator; point-to-point: 0 sender, 1 receiver */
@@ -40,11 +39,11 @@ struct ct_member {
 	uint8_t varying;  /* counts may differ between members: a v-collective */
 	uint8_t state;	  /* enum ct_op_state */
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
-	uint8_t captured; /* into a graph: it has no times, and nothing moved yet */
+	uint8_t captured; /* captured into a graph: it has no times, and no data moved yet */
 	uint8_t on_gpu;	  /* its start is when a stream reached it */
-	uint8_t shared; /* its call ended other operations too: it may have been over before end_ns */
-	uint8_t alone; /* nobody else takes part in it */
-	uint8_t posted; /* its own call only began it, and asked_ns is known: it may have been over before end_ns */
+	uint8_t shared; /* its call completed other operations, too: it may have ended before end_ns */
+	uint8_t alone;	/* it has no other member */
+	uint8_t posted; /* nonblocking, and asked_ns is known: it may have ended before end_ns */
 };
 
 /* Are both its times known? */
@@ -68,8 +67,8 @@ struct ct_instance {
 	struct ct_instance *older, *newer;
 };
 
-/* Bytes of the whole operation: the mean of what the members say, since in v-collectives each knows its own share only.
- * UINT64_MAX: none of them says anything. */
+/* Bytes of the whole operation: the mean over the members, since in v-collectives each knows its own part only. UINT64_MAX:
+ * unknown to all. */
 uint64_t ct_instance_bytes(const struct ct_instance *instance);
 
 /* The first member that knows the size; the first of all, if none does. */
@@ -98,10 +97,10 @@ int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, 
 int ct_match_exchange(struct ct_match *match, struct ct_comm *comm, uint64_t number,
 		      const struct ct_member *member);
 
-/* Hand out what is left, oldest first. */
+/* Hands out the remaining instances, oldest first. */
 int ct_match_finish(struct ct_match *match);
 
-/* Members that wait now; for tests of the memory promise. */
+/* Members in the matcher now; for tests of the memory bound. */
 size_t ct_match_waiting(const struct ct_match *match);
 
 #endif

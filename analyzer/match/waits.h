@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h — who waited for whom in one instance: wait and transfer apart, who was last and what that cost.
+/* waits.h — wait and transfer of one instance, the last member, and its cost.
  *
- * Formulas: docs/dev/algorithms/waits.md. In a synchronising operation all members end within a few hop latencies, so that
- * X = min d, wait = d - X need no clock but each rank's own. Who came when is read from the starts where all
- * members live on one host's clock, else from their spans, whose error is that of the ends being simultaneous.
- * Rooted and point-to-point waits need the starts. Pure functions. */
+ * Formulas: docs/dev/algorithms/waits.md. In a synchronizing operation all members end within a few hop latencies, so X = min d,
+ * wait = d - X need only each rank's own clock. Arrivals are the starts if all members are on one host's clock. Otherwise they
+ * follow from the spans, with the error of the assumption that ends are simultaneous. Rooted and point-to-point waits need the
+ * starts. Pure functions. */
 #ifndef CT_WAITS_H
 #define CT_WAITS_H
 
@@ -14,7 +14,7 @@
 /* How far an instance can be judged. */
 enum ct_judged {
 	CT_JUDGED_NOTHING,  /* members or times are missing, or the members contradict each other */
-	CT_JUDGED_TRANSFER, /* transfer known; waits need clocks that are not related */
+	CT_JUDGED_TRANSFER, /* transfer known; waits need synchronized clocks, which are missing */
 	CT_JUDGED_WAITS,    /* waits known */
 };
 
@@ -23,12 +23,12 @@ enum ct_judged {
 struct ct_waits {
 	enum ct_judged judged;
 	int one_clock;	      /* arrivals come from the starts on one clock */
-	uint64_t transfer_ns; /* X; of a message CT_NO_TRANSFER: not known when it had come */
+	uint64_t transfer_ns; /* X; a message may have CT_NO_TRANSFER: the time of its end is unknown */
 	uint64_t *wait_ns;    /* by member (order of instance->members) */
 	uint64_t *arrival_ns; /* after the first to arrive */
 	uint64_t *arrival_err_ns;
-	uint64_t median_ns; /* median arrival */
-	uint64_t clock_err_ns; /* what relating the members' clocks adds to the error of a wait; 0: one clock */
+	uint64_t median_ns;    /* median arrival */
+	uint64_t clock_err_ns; /* error of the clock synchronization in a wait; 0: one clock */
 	uint64_t exit_skew_ns; /* latest minus earliest end; UINT64_MAX: not on one clock */
 	uint32_t cap;	       /* of the arrays */
 	uint64_t *scratch;
@@ -41,23 +41,21 @@ struct ct_last {
 	uint64_t err_ns;  /* ... and the error of that */
 	int clear;	  /* the gap exceeds its error */
 	int waited_for;	  /* the others could not go on without it */
-	uint64_t own_ns; /* of solo_ns, what it had been in no communication for longer than anybody else; 0 where that is not known,
-			  * or it is not clear, or not waited for */
+	uint64_t own_ns; /* the part of solo_ns in which it was longer without communication than any other member; 0: unknown, not clear, or not waited for */
 };
 
-/* On one clock: when the first member stood waiting for the operation, and when it ended for the first of them. */
+/* On one clock: when the first member began to wait for the operation, and when it ended for the first of them. */
 struct ct_asked {
 	uint64_t first_ns, end_ns;
 };
 struct ct_asked ct_instance_asked(const struct ct_instance *instance);
 
-/* When the member let the operation move: its start, or when it asked for the end of what it had only begun, where that ended for
- * nobody before and others stood waiting (a library that makes progress only while it is called). */
+/* When the member let the operation progress: its start. For a nonblocking operation it is the time when it polled, if the
+ * operation had ended for no member before and others were waiting (a library that progresses only while it is called). */
 uint64_t ct_member_came(const struct ct_member *member, struct ct_asked asked);
 
-/* Judge a complete instance whose members do one and the same. `hosts[seat]` tells the clock, `skew_ns` is the
- * error of the ends being simultaneous, used where arrivals come from durations. Arrays of *waits are grown and
- * used again. 0 or CT_NOMEM. */
+/* Judges a complete instance without contradictions. `hosts[seat]` is the clock, `skew_ns` is the error of the ends being
+ * simultaneous, used where arrivals come from durations. Arrays of *waits are grown and used again. 0 or CT_NOMEM. */
 int ct_waits_judge(const struct ct_instance *instance, const uint32_t *hosts, uint64_t skew_ns,
 		   struct ct_waits *waits);
 
@@ -67,7 +65,7 @@ int ct_waits_room(struct ct_waits *waits, uint32_t n);
 /* Set median_ns from the arrivals. */
 void ct_waits_median(const struct ct_instance *instance, struct ct_waits *waits);
 
-/* Among the arrivals of judged waits: the latest and what it cost. At least two members. */
+/* The latest of the judged arrivals, and its cost. At least two members. */
 void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,
 		   struct ct_last *last);
 
