@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena.h — memory that is freed at once: values and strings that live as long as a report or a process's
- * reading. Not for what grows with the length of a run. One thread per arena.
- *
- * Want of memory sticks to the arena: texts are "" from then on and never NULL, and whoever made many of them asks
- * ct_arena_failed() once, at the end. */
+/* arena.h — memory that is freed at once: values and strings that live as long as a report or a process's reading. Not for data
+ * that grows with the length of a run. One thread per arena. An arena remembers a failed allocation: later texts are "" and
+ * never NULL, so callers check ct_arena_failed() once, at the end. */
 #ifndef CT_ARENA_H
 #define CT_ARENA_H
 

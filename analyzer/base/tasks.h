@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tasks.h — work that several threads share: a fixed set of threads, and a queue of tasks for them.
  *
- * A thread begins tasks and ends each of them again, which waits for it. Who waits works: what no thread has begun yet it
- * carries out itself, and while another thread is at it, it takes others from the queue. So a task may begin and end tasks
- * of its own, and no thread is ever needed: NULL is a set without threads, where ct_task_end() carries everything out.
- *
- * What a task wrote can be read after its end, by the thread that ended it. Tasks that are begun together must share nothing
- * that one of them writes; then the results are the same for any number of threads. All functions but new and free may be
- * called by any thread. */
+ * A thread begins tasks and ends each of them, which waits for it. A waiting thread works: it runs a task that no thread has
+ * begun, and otherwise others from the queue. So a task may begin and end tasks of its own, and threads are optional: NULL is a
+ * set without threads, where ct_task_end() runs everything. The thread that ended a task may read its results. Tasks that are
+ * begun together must not share data that one of them writes. Then the results are the same for any number of threads. All
+ * functions but new and free may be called by any thread. */
 #ifndef CT_TASKS_H
 #define CT_TASKS_H
 

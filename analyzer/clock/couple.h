@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* couple.h — how two clocks stand, read from operations that their hosts left together.
- *
- * Nobody leaves a synchronising operation before everybody came, and all leave it within a few hop latencies: so the
- * difference of the ends is that of the clocks, whoever came late. One window is fitted by a line, robustly: medians
- * of the outer thirds for the slope, 5 x 1.4826 median deviations as the limit of what counts. Pure functions. */
+/* couple.h — the difference of two clocks, from operations that their hosts left together. No member leaves a synchronizing
+ * operation before all have entered, and all leave it within a few hop latencies. So the difference of the ends is that of the
+ * clocks, whichever member was late. A window is fitted by a robust line: medians of the outer thirds for the slope, 5 x 1.4826
+ * median deviations as the outlier limit. Pure functions. */
 #ifndef CT_CLOCK_COUPLE_H
 #define CT_CLOCK_COUPLE_H
 

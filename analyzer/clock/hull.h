@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hull.h — what cause and effect say about two clocks: a line that runs between two clouds of points.
- *
- * A point (x, y) says of y(x), the difference of two clocks when the first one shows x, that it is at most y, or at least y. Of
- * either kind only the convex hull counts (A. Duda et al., "Estimating global time in distributed systems", 1987). A hull keeps
- * at most CT_HULL_MAX corners; dropping more only widens the bounds. Times in ns, exact in 128 bits; pure functions over the
- * caller's structs. */
+/* hull.h — the bounds of causality on two clocks: a line between two sets of points. y(x) is the difference of two clocks when
+ * the first one shows x. A point (x, y) is an upper or a lower bound of it. Of either kind only the convex hull counts (A. Duda
+ * et al., "Estimating global time in distributed systems", 1987). A hull keeps at most CT_HULL_MAX corners; dropping more only
+ * widens the bounds. Times in ns, exact in 128 bits; pure functions over the caller's structs. */
 #ifndef CT_CLOCK_HULL_H
 #define CT_CLOCK_HULL_H
 

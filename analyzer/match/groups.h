@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h — ops that share a launch: what one group end put on one stream of one communicator.
- *
- * Such a launch has one span, and nobody can tell what each of its ops took. So it is judged as a whole: its bytes add
- * up, its time and its waits count once (docs/dev/algorithms/matching.md, "Groups"). A group lives until all its ops have been handed
- * out by the matcher. One thread. */
+/* groups.h — ops that share a launch: those that one group end enqueued on one stream of one communicator. Such a launch has one
+ * span, and the times of its ops are unknown. So it is judged as a whole: its bytes add up, its time and its waits count once
+ * (docs/dev/algorithms/matching.md, "Groups"). A group lives until all its ops have been handed out by the matcher. One thread. */
 #ifndef CT_GROUPS_H
 #define CT_GROUPS_H
 

@@ -22,7 +22,7 @@ struct ct_member {
 	uint64_t count;		   /* UINT64_MAX: unknown, like the bytes */
 	uint64_t bytes;	  /* of the whole operation by this member's count (ct_op_total_bytes) */
 	uint64_t free_ns; /* time without communication right before its start; UINT64_MAX unknown */
-	uint64_t asked_ns; /* entry of the call in which it ended: its own, or the one that waited for it; end_ns: none waited for it; 0 unknown, or on a GPU */
+	uint64_t asked_ns; /* entry of the call in which it ended; end_ns: no call waited for it; 0 unknown, or on a GPU */
 	uint64_t since_ns,
 		since_seq; /* end and number of the synchronising operation of its communicator before it; 0
 					 unknown */

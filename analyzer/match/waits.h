@@ -41,7 +41,7 @@ struct ct_last {
 	uint64_t err_ns;  /* ... and the error of that */
 	int clear;	  /* the gap exceeds its error */
 	int waited_for;	  /* the others could not go on without it */
-	uint64_t own_ns; /* the part of solo_ns in which it was longer without communication than any other member; 0: unknown, not clear, or not waited for */
+	uint64_t own_ns; /* of solo_ns: its own lateness, by its time without communication; 0: unknown */
 };
 
 /* On one clock: when the first member began to wait for the operation, and when it ended for the first of them. */
