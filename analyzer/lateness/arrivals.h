@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrivals.h — who came last to what, by rank and by operation, for the tables of the report. It is evidence against nobody: who
- * comes last may have been held up elsewhere. What is held against a rank comes from the replay (replay/engine.h); this is what
- * is known where a run cannot be played. One thread. */
+/* arrivals.h — arrival order by rank and by operation, for the tables of the report. It is not evidence against a rank: the last
+ * one may have been delayed elsewhere. The replay blames ranks (replay/engine.h); this is used if a run cannot be replayed. One
+ * thread. */
 #ifndef CT_ARRIVALS_H
 #define CT_ARRIVALS_H
 
@@ -9,7 +9,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/stream/stream.h"
 
-/* Of one rank, over collectives whose waits are known but the first one of each communicator, which tells who started late. */
+/* One rank, over collectives with known waits, except the first one of each communicator, which shows which rank started late. */
 struct ct_arrival {
 	uint64_t met;	   /* collectives that it took part in */
 	uint64_t last;	   /* it came last, by more than the error */
@@ -27,8 +27,8 @@ struct ct_arrivals {
 void ct_arrivals_observe(struct ct_arrivals *arrivals, struct ct_observer *observer);
 void ct_arrivals_fini(struct ct_arrivals *arrivals);
 
-/* For whom the others waited longest alone, if that is twice as long as for the next one, and it was last in half of what it
- * took part in; the number of seats: nobody stands out. */
+/* The seat that the others waited longest for alone, if that is twice as long as for the next one, and it was last in half of
+ * its operations; the number of seats: none. */
 uint32_t ct_arrivals_latest(const struct ct_arrivals *arrivals, const struct ct_model *model);
 
 #endif

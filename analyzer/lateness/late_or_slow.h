@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_or_slow.h — what it costs that operations came late or transferred slowly, where nobody knows which and so nobody is
- * charged with it: as far as they took longer than usual, each moment of the run once. One thread. */
+/* late_or_slow.h — the cost of operations that were late or slow, without a distinction, so that no rank is charged: their
+ * excess over usual times, each moment of the run once. One thread. */
 #ifndef CT_LATE_OR_SLOW_H
 #define CT_LATE_OR_SLOW_H
 

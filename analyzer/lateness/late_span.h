@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_span.h — from which step to which somebody was late. Pure.
- *
- * Half of all that it is charged with lies in steps with charges of h or more. Steps with less than a third of h are those
- * of a rank like others: noise makes everybody last now and then, all through the run. The rest is its lateness; first and
- * last step hold all of that but 2 % at either end. docs/dev/algorithms/stalls.md. */
+/* late_span.h — the first and last step in which a rank was late. Pure. Half of its charges are in steps with charges of h or
+ * more. Steps with less than a third of h are noise, which makes every rank last occasionally. The rest is its lateness; first
+ * and last step contain all of that but 2 % at either end. docs/dev/algorithms/stalls.md. */
 #ifndef CT_LATE_SPAN_H
 #define CT_LATE_SPAN_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oversubscribed.h — does a machine run more processes of the job than it lets them use cores?
- *
- * Then processes wait for a core, others than a moment later, and who comes late is chance or the machine's doing: several
- * that are late together have nothing in common but that. From what processes told when they began (cpu.affinity); a
- * machine is one boot, whatever host names its processes were given. What was not told counts as enough. Pure. */
+/* oversubscribed.h — does a machine run more processes of the job than they have cores? Then processes wait for a core, varying
+ * ones, and lateness is chance or caused by the machine: several late ranks have only that in common. From the processes' start
+ * records (cpu.affinity); a machine is one boot, with any host names. Unrecorded values count as enough. Pure. */
 #ifndef CT_OVERSUBSCRIBED_H
 #define CT_OVERSUBSCRIBED_H
 

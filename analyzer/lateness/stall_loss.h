@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stall_loss.h — what stalls that follow a rule cost the run. Pure.
- *
- * Two figures bound it. What others stood waiting for the one who stalled (its charge) may hold what computing hid meanwhile.
- * By how much the step of the stall, together with the next one, took longer than its neighbours may hold what else happened
- * then. The loss is the lesser of the two, stall by stall.
+/* stall_loss.h — the cost of stalls that follow a rule. Pure. Two figures bound it. The wait of others for the stalled rank (its
+ * charge) may include time that compute hid. The excess of the stall's step and the next one over their neighbors may include
+ * other delays. The loss is the smaller of the two, stall by stall.
  *
  * Its error is the sum of: that of the charges' times; how far the two figures lie apart; what stalls are longer than their
- * median, since something else may have come in addition, and all of those that are a quarter shorter; what other steps are longer
- * than usual on average, which a stall hides; twice the standard error of the
- * neighbours' median and of the steps themselves; and what may have been missed: steps in which the rule has a stall and
- * that took as much longer, though nobody is charged. docs/dev/algorithms/stalls.md. */
+ * median, since something else may have come in addition, and all of those that are a quarter shorter; what other steps are
+ * longer than usual on average, which a stall hides; twice the standard error of the neighbours' median and of the steps
+ * themselves; and what may have been missed: steps in which the rule has a stall and that took as much longer, though nobody is
+ * charged. docs/dev/algorithms/stalls.md. */
 #ifndef CT_STEP_STALL_LOSS_H
 #define CT_STEP_STALL_LOSS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stalled_steps.h — steps in which all waited for somebody who stalled, whether or not that follows a rule. Pure.
+/* stalled_steps.h — steps in which all ranks waited for a stalled one, with or without a rule. Pure.
  *
- * A step counts if it took longer than the median one by a millisecond, a tenth of that and five standard deviations
- * (1.4826 MAD), and the others waited longer for it: what ranks waited beyond the median, summed and divided by all ranks but
- * one, is at least 0.4 of it. So a step in which all do more (an evaluation) is none, and one in which one host of two
- * stood still is one. Whose stall it was is known if one rank is charged (step_blame.h) with half of it, and nobody else with a third as
- * much as that one. Where four or more are mostly as long as each other, or mostly come again after as many steps each, and are no one rank's, they belong to what the job does
- * (the end of a step, where what was found is only a part of one), and there are none. */
+ * A step counts if it took longer than the median one by a millisecond, a tenth of that and five standard deviations (1.4826
+ * MAD), and the others waited longer for it: what ranks waited beyond the median, summed and divided by all ranks but one, is at
+ * least 0.4 of it. So a step in which all ranks do more (an evaluation) does not count, and one in which one host of two stalled
+ * does. The stalled rank is known if it is charged (step_blame.h) with half of it, and no other with a third as much. Where four
+ * or more are mostly as long as each other, or mostly come again after as many steps each, and are no one rank's, they belong to
+ * what the job does (the end of a step, where what was found is only a part of one), and there are none. */
 #ifndef CT_VERDICT_STALLED_H
 #define CT_VERDICT_STALLED_H
 
@@ -27,12 +27,11 @@ struct ct_stalled {
 	uint64_t most_ns;     /* ... and how much */
 };
 
-/* Of 8 steps or more that are on the tape; else nothing is known and `of` is 0. 0 or CT_NOMEM. */
+/* Requires 8 steps in the instance log; otherwise `of` is 0. 0 or CT_NOMEM. */
 int ct_stalled_find(const struct ct_steps *steps, const struct ct_hits *hits, uint32_t n_seats,
 		    struct ct_stalled *stalled);
 
-/* Has one rank more of them than chance would give it among `ranks` equals (one in a thousand), three at least, and most of
- * the time? */
+/* Has one rank more of them than chance gives one of `ranks` equals (1 in 1000), at least three, and half of the time? */
 int ct_stalled_is_one(const struct ct_stalled *stalled, uint32_t ranks);
 
 #endif

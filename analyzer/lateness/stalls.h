@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stalls.h — rare large latenesses that follow a rule: always after as many steps, always as long. Pure.
- *
- * Of one rank they are periodic (checkpoints, a data loader that fills up, garbage collection by count); of a rank that is
- * another one each time, rotating: garbage collection, of which the mean of no rank tells.
+/* stalls.h — rare large delays that follow a rule: equally long, after equally many steps. Pure. Those of one rank are periodic
+ * (checkpoints, a data loader that fills up, garbage collection by count). Those of alternating ranks are rotating: garbage
+ * collection, which no rank's mean shows.
  *
  * An event is a step with a charge of at least half the fourth largest one, and of the threshold. They make a pattern if
  *   - there are four or more;
@@ -10,10 +9,10 @@
  *   - three quarters of them lie within a quarter of their median;
  *   - three quarters of the distances lie within 10 % (a step at least) of the median distance, which is 3 steps or more,
  *     and events * median covers 60 % of the run.
- * Hiccups have none of that: their lengths and distances are exponential. Rotating ones of ranks that count each for
- * itself have no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the
- * median, no rank with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference
- * algorithms, 3.6; that they stand out and are alike was added for runs with hiccups (docs/dev/algorithms/stalls.md). */
+ * Hiccups have none of that: their lengths and distances are exponential. Rotating ones of ranks that count each for itself have
+ * no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the median, no rank
+ * with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference algorithms, 3.6; that
+ * they stand out and are alike was added for runs with hiccups (docs/dev/algorithms/stalls.md). */
 #ifndef CT_STEP_STALLS_H
 #define CT_STEP_STALLS_H
 

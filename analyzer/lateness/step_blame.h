@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_blame.h — in which step the others waited for which rank alone, and why it came late.
- *
- * From the tape: in a synchronising operation, or one with a root that all need, the last to come is who waited least; what
- * the one before it waited more is charged to it, no more than it had been held up by nobody for longer than anybody else.
- * Intervals on its own clock that overlap count once. An operation that did not hold the rank up (a Broadcast whose data was
- * there) does not end the time that is its own. One thread. */
+/* step_blame.h — the step in which the others waited for a rank alone, and why it was late. From the instance log: in a
+ * synchronizing operation, or one with a root that all need, the last to arrive is the one with the shortest wait. It is charged
+ * with the additional wait of the one before it, at most its excess of time without communication over all others. Overlapping
+ * intervals on its own clock count once. An operation that did not delay the rank (a Broadcast whose data was ready) does not
+ * end its own time. One thread. */
 #ifndef CT_STEP_HITS_H
 #define CT_STEP_HITS_H
 

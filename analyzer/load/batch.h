@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.h — what a load tells of one block, kept to be told again by another thread.
- *
- * A batch is a sink (load.h) that copies what it is told, in its order; ct_batch_tell() tells a sink the same. What lives
- * as long as the load is not copied, so the load must not go on before its batch was told. Memory is kept for the next
- * block. One thread at a time. */
+/* batch.h — the output of a load for one block, kept for another thread. A batch is a sink (load.h) that copies its input in
+ * order; ct_batch_tell() passes it on to another sink. Data that lives as long as the load is not copied, so the load must not
+ * continue before its batch was passed on. Memory is kept for the next block. One thread at a time. */
 #ifndef CT_BATCH_H
 #define CT_BATCH_H
 

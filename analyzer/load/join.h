@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join.h — brings the ops of one process together with their launches, whichever comes first.
- *
- * A launch's record is written when the work has ended, so it may lie blocks after its ops. What one launch holds
- * is handed out together, once all of it is there. Both sides wait in bounded tables; where one runs over, its
- * oldest entry goes as it is. One thread. */
+/* join.h — joins the ops of one process with their launches, in any order. A launch's record is written when the work has ended,
+ * so it may be blocks after its ops. The ops of a launch are handed out together, once all are present. Both sides wait in
+ * bounded tables; when one is full, its oldest entry is handed out as it is. One thread. */
 #ifndef CT_JOIN_H
 #define CT_JOIN_H
 

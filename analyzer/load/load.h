@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load.h — one process of a run, block by block: names resolved, ops joined with their launches, and what the
- * rare records tell. The first step of the analysis, and all that `dump` needs.
- *
- * A ct_load belongs to one thread. What it hands to the callbacks holds during the callback, except struct
- * ct_load_comm and strings: those live as long as the ct_load. */
+/* load.h — one process of a run, block by block: names resolved, ops joined with their launches, and the rare records. It is the
+ * first step of the analysis, and sufficient for `dump`. A ct_load belongs to one thread. Arguments of callbacks are valid
+ * during the callback, except struct ct_load_comm and strings, which live as long as the ct_load. */
 #ifndef CT_LOAD_H
 #define CT_LOAD_H
 
@@ -46,8 +44,8 @@ struct ct_load_traffic {
 	struct ct_traffic_rec rec; /* as told last */
 };
 
-/* A rank is a process and a GPU: one process may drive several. They are told apart by the device of each
- * communicator; a communicator without one is its first rank's. */
+/* A rank is a process and a GPU: one process may drive several. The device of each communicator distinguishes them; a
+ * communicator without one belongs to the first rank. */
 #define CT_LOAD_RANKS 64u
 struct ct_load_rank {
 	uint16_t device; /* as in struct ct_comm_rec, 0 not known */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_private.h — what load.c and rares.c share: the one does ops, the other everything that is rare. Owned
- * by the ct_load, one thread. */
+/* load_private.h — shared by load.c (ops) and rares.c (rare records). Owned by the ct_load, one thread. */
 #ifndef CT_LOAD_PRIVATE_H
 #define CT_LOAD_PRIVATE_H
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port_sums.h — what the network ports of one process's host counted while it recorded: PORT and COUNTERS records taken in
- * as they come, and kept as sums.
- *
- * Growth between two samples that follow each other counts. It is not known where a counter was not there at both, had
- * stopped at its largest value (some drivers have wider ones, which go on), went back (it was set to 0, or wrapped), or grew faster than the link can carry: that
- * interval is left out, and said to be. Records may be anybody's; numbers are bounded. One thread. */
+/* port_sums.h — sums of the network port counters of one process's host during recording, from PORT and COUNTERS records. The
+ * increase between consecutive samples counts. It is unknown if a counter was missing in one of them, had stopped at its maximum
+ * (some drivers have wider ones, which continue), went back (it was reset, or wrapped), or grew faster than the link's rate.
+ * That interval is excluded and counted. Records may be hostile; numbers are bounded. One thread. */
 #ifndef CT_PORT_SUMS_H
 #define CT_PORT_SUMS_H
 

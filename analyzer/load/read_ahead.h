@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_ahead.h — the loads of several processes, which other threads carry on while this one takes what they hold.
- *
- * The caller asks for the next block of a load that it will want soon; a thread of the tasks decodes it and joins its
- * operations, into a batch. Told it is to the sink by ct_ahead_next(), in the caller's thread, so sinks hear the same in
- * the same order, whoever did the work. A load is at work or the caller's, never both: between ct_ahead_ask() and
- * ct_ahead_next() the caller leaves it alone. As many batches as there are threads and one more are all that is kept. One
- * thread calls. */
+/* read_ahead.h — loads of several processes, continued by other threads while this one takes their results. The caller asks for
+ * the next block of a load that it will need soon. A thread of the tasks decodes it and joins its operations into a batch.
+ * ct_ahead_next() passes the batch to the sink in the caller's thread, so sinks get the same in the same order for any number of
+ * threads. A load belongs to a worker or to the caller: between ct_ahead_ask() and ct_ahead_next() the caller does not touch it.
+ * One batch per thread and one more are kept. One thread calls. */
 #ifndef CT_READ_AHEAD_H
 #define CT_READ_AHEAD_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h — what the threads of one process were doing while something stood still: the STACK records of a process, put
- * together from all its blocks.
- *
- * Of each thread the latest look counts, and whether the one before it, at the same standstill, found it at the same place.
- * Strings are printable UTF-8 and live, with all else, as long as the arena. One thread per list. */
+/* stacks.h — stacks of the threads of one process during a stall: its STACK records from all blocks. For each thread the latest
+ * sample counts, and whether the one before it, in the same stall, had the same stack. Strings are printable UTF-8 and live,
+ * with all else, as long as the arena. One thread per list. */
 #ifndef CT_STACKS_H
 #define CT_STACKS_H
 
@@ -12,7 +10,7 @@
 #include "analyzer/base/arena.h"
 #include "trace/format.h"
 
-/* Bounds on what a damaged file may ask for. */
+/* Bounds on sizes in a damaged file. */
 #define CT_STACK_THREADS 64u
 #define CT_STACK_FRAMES 512u
 
@@ -50,7 +48,7 @@ int ct_stack_list_take(struct ct_stack_list *list, const uint8_t *bytes, size_t 
 /* Put them in order. Once, when the process has been read. */
 void ct_stack_list_sort(struct ct_stack_list *list);
 
-/* The frame that tells most: the innermost of Python, else the innermost native one that has a name; NULL: there is none. */
+/* The most informative frame: the innermost of Python, else the innermost native one that has a name; NULL: there is none. */
 const struct ct_stack_line *ct_stack_top(const struct ct_stack *stack);
 
 #endif

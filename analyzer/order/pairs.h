@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.h — sends and receives that do not fit together: of other sizes or types, or sent and never received.
- *
- * Of NCCL only, where both ends have to say the same size: a receive that is too small passes silently or writes past what
- * was asked for, one that is too large hangs. With MPI a receive says how much there is room for. Types count where there
- * are as many elements of as many bytes, and neither type is one of bytes. The first of each pair of ranks is kept,
- * CT_PAIRS_MAX pairs at most. One thread. */
+/* pairs.h — sends and receives that do not fit: different sizes or types, or sent and never received. NCCL only, where both ends
+ * must have the same size: a receive that is too small passes silently or writes past its buffer, one that is too large hangs.
+ * In MPI a receive gives the buffer size. Types are compared for equal numbers of elements of equal width, if neither type means
+ * bytes. The first of each pair of ranks is kept, CT_PAIRS_MAX pairs at most. One thread. */
 #ifndef CT_PAIRS_H
 #define CT_PAIRS_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sites.h — call sites of all ranks, each once, so that two calls come from one place of the program if their pointers
- * are equal.
+/* sites.h — call sites of all ranks, each once, so equal pointers are equal call sites.
  *
- * A site is known by its text: a Python function with file and line, or the offset in an object with its build id. Both
- * are equal on all ranks, wherever the loader put the object. Bounded: what comes after CT_SITES_MAX different ones is
- * an unknown site. Lives as long as a reading; one thread. */
+ * A site is known by its text: a Python function with file and line, or the offset in an object with its build id. Both are
+ * equal on all ranks, independent of the loader. Bounded: after CT_SITES_MAX different ones, further sites are unknown. Lives as
+ * long as a reading; one thread. */
 #ifndef CT_SITES_H
 #define CT_SITES_H
 

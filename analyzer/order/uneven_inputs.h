@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uneven_inputs.h — ranks whose inputs end earlier: some members of a communicator stop in order, the others wait for them in the
- * next operation, or fail in it.
- *
- * In order: the process ended by itself with exit code 0, not by _exit, before anybody sent it a signal, or it had left the communicator
- * (ncclCommDestroy, MPI_Finalize) and did not die by itself. All its records are there, and no operation of the
- * communicator was under way. What waits, waits for much longer than is usual (stream/stuck.c). A crash, a kill, a job that was
- * ended from outside and a lost end of a trace are none of that. One thread. */
+/* uneven_inputs.h — ranks whose inputs end earlier: some members of a communicator stop cleanly, and the others wait for them in
+ * the next operation, or fail in it. Cleanly means that the process ended by itself with exit code 0, not by _exit, before any
+ * signal was sent to it. Or it had left the communicator (ncclCommDestroy, MPI_Finalize) and did not fail. All its records are
+ * present, and no operation of the communicator was in flight. The others wait for much longer than usual (stream/stuck.c). A
+ * crash, a kill, a job that was ended from outside and a truncated trace do not qualify. One thread. */
 #ifndef CT_UNEVEN_H
 #define CT_UNEVEN_H
 
@@ -33,8 +31,8 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
  * and the odd ones, the fewer; of as many of both, those that came to more. 1 or 0. */
 int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_apart *out);
 
-/* Did the process of this seat end by itself, in order? Not by _exit either, which shuts no library down? And are all its records
- * there? */
+/* Did the process of this seat exit cleanly by itself, not by _exit, which shuts no library down? And are all its records
+ * present? */
 int ct_uneven_ended_in_order(const struct ct_model *model, uint32_t seat);
 int ct_uneven_is_done(const struct ct_model *model, uint32_t seat);
 int ct_uneven_is_whole(const struct ct_model *model, uint32_t seat);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* markers.h — what a rank itself says its steps are: NVTX ranges of one name that come again and again.
- *
- * Ranges are told apart by their names without the numbers in them ("step 12" is "step") and by the thread that pushed
- * them; of those that lie in one another, or overlap, the first counts. Bounded: after CT_MARKERS ranges no more are kept.
- * One thread. */
+/* markers.h — steps that a rank marks itself: recurring NVTX ranges of one name. Ranges are distinguished by their names without
+ * numbers ("step 12" is "step") and by thread. Of nested or overlapping ones the first counts. Bounded: after CT_MARKERS ranges
+ * no more are kept. One thread. */
 #ifndef CT_STEP_MARKERS_H
 #define CT_STEP_MARKERS_H
 

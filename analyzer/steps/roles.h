@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roles.h — what a communicator is there for: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel,
- * or embedding.
+/* roles.h — the purpose of a communicator: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel, or embedding.
  *
- * By its name, where the program gave one that says so; else by who is in it and what it carries in a step. Where that
- * leaves a choice there is no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
+ * The role follows from its name, if the program gave a telling one; otherwise from its members and its operations per step.
+ * Ambiguous communicators have no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
 #ifndef CT_STEP_ROLES_H
 #define CT_STEP_ROLES_H
 
@@ -36,7 +35,7 @@ struct ct_role_facts {
 	/* mean per step of those that are known; sends and receives once each */
 	double steps;
 	uint64_t collectives, exchanges, messages, neighbours, to_self;
-	uint64_t swaps; /* of two members: both send and receive in one launch, which an exchange of all with all would too */
+	uint64_t swaps; /* two members: both send and receive in one launch, as in an all-to-all */
 	uint64_t exchanged_bytes, message_bytes, bytes;
 	struct ct_role_size {
 		uint64_t bytes, n;
@@ -51,7 +50,7 @@ struct ct_role {
 	const char *evidence;
 };
 
-/* What the name alone says: UNKNOWN where it says nothing, or several things. */
+/* The role by name alone; UNKNOWN if the name has none or several. */
 enum ct_role_id ct_role_of_name(const char *name);
 
 /* The role of one communicator. The evidence lives in `memory`; 0 or CT_NOMEM. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sequence.h — what one rank called, in order, for the whole run in bounded memory.
- *
- * An operation is an entry and a symbol: (communicator, operation, element type, bytes of the call; of a message its peer
- * instead of its bytes, of what varies from time to time neither). When there is no more room the commonest symbol is
- * forgotten: what marks a step is rare. Each entry has its number among all operations, so that distances stay right.
- * One thread; borrows the communicators. */
+/* sequence.h — the calls of one rank, in order, for the whole run in bounded memory. An operation is an entry and a symbol:
+ * (communicator, operation, element type, bytes of the call). For messages the peer replaces the bytes; varying sizes have
+ * neither. When memory is full, the most frequent symbol is dropped: step markers are rare. Each entry has its number among all
+ * operations, so distances stay right. One thread; borrows the communicators. */
 #ifndef CT_STEP_SEQUENCE_H
 #define CT_STEP_SEQUENCE_H
 

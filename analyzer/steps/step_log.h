@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_log.h — what the first rank says of steps: the operations that it calls, and the NVTX ranges of its process. Filled
- * while a stream reads. One thread. */
+/* step_log.h — the first rank's evidence on steps: its operations, and the NVTX ranges of its process. Filled while a stream
+ * reads. One thread. */
 #ifndef CT_STEP_LOG_H
 #define CT_STEP_LOG_H
 

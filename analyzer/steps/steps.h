@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.h — the run cut into steps: what marks them, and when each begins.
- *
- * If the lowest rank says so itself, by NVTX ranges of one name that at least half of its operations lie between (markers.h),
- * a step goes from the beginning of one to that of the next. Else by operations: the reference is the lowest rank of the largest communicator; if nothing recurs there, a few others are asked. A step
- * goes from the end of one anchor to the end of the next one: a synchronising operation ends on all its members at the same
- * time. Where an end was not measured, from entry to entry. What lies before the first anchor and behind the last one is in
+/* steps.h — the steps of a run: their marker, and when each begins. If the lowest rank has NVTX ranges of one name that span at
+ * least half of its operations (markers.h), a step lasts from the beginning of one to that of the next. Otherwise operations
+ * mark steps. The reference is the lowest rank of the largest communicator or, if nothing recurs there, one of a few others. A
+ * step lasts from the end of one anchor to the end of the next one, since a synchronizing operation ends on all its members at
+ * the same time. If an end was not measured, it lasts from entry to entry. Time before the first and after the last anchor is in
  * no step. One thread; borrows what the stream holds. */
 #ifndef CT_STEPS_H
 #define CT_STEPS_H
@@ -45,15 +44,15 @@ struct ct_steps {
 	int cut_short; /* only the beginning of the run was cut */
 };
 
-/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK whether there are steps or not;
- * CT_NOTFOUND: no operation is called so, and steps->why names those that there are; CT_NOMEM. */
+/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK with or without steps; CT_NOTFOUND: no
+ * such operation, and steps->why names the existing ones; CT_NOMEM. */
 int ct_steps_find(const struct ct_model *model, const struct ct_tape *log,
 		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
 		  struct ct_steps *steps);
 void ct_steps_fini(struct ct_steps *steps);
 
-/* Do the steps that are not kept take clearly longer than those that are: beyond two standard errors by so much of a step's time
- * (share)? Then something lies in them that those that are kept do not show. The means of both, *kept_ns and *others_ns, if so. */
+/* Do the steps outside the sample take clearly longer than those in it: by this fraction of a step's time beyond two standard
+ * errors? Then the sample misses something. Sets the means of both, *kept_ns and *others_ns, if so. */
 int ct_steps_hide(const struct ct_steps *steps, double share, double *kept_ns, double *others_ns);
 
 /* The step that a time lies in, CT_NO_STEP: none. */

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_calls.h — when one rank was inside calls that communicate, and until when in each of them it stood waiting for a rank
- * that was not there yet.
- *
- * Where the host times, this and not the spans of nonblocking operations is its time in communication: who computes
- * between MPI_Irecv and MPI_Waitall computes. Calls come as they are read: those of operations and those that only wait
- * (MPI_Wait, MPI_Probe: HOST records) each in about the order of their times. What is known of their waits comes later,
- * with the other ends. Threads of a rank add up to one: it is in communication as long as one of them is.
- *
- * Kept are the latest CT_CALLS_MAX of both kinds; of times before that nothing is known. One thread; a zeroed struct is
- * that of a rank that has made no such call. */
+/* host_calls.h — when one rank was inside communicating calls, and how long it waited in each for a rank that had not arrived.
+ * In host timing this is its time in communication, not the spans of nonblocking operations: a rank between MPI_Irecv and
+ * MPI_Waitall computes. Calls come as they are read: those of operations and those that only wait (MPI_Wait, MPI_Probe: HOST
+ * records) each in about the order of their times. Their waits become known later, with the other ends. A rank is in
+ * communication as long as any of its threads is. The latest CT_CALLS_MAX of both kinds are kept; earlier times are unknown. One
+ * thread; a zeroed struct is that of a rank that has made no such call. */
 #ifndef CT_BLAME_CALLS_H
 #define CT_BLAME_CALLS_H
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* instance_log.h — what happened, kept in memory: complete instances with the times of all their members, for the steps that
- * look at more than one instance at a time (steps, replay, gaps, links).
+/* instance_log.h — complete instances with the times of all their members, kept in memory for analyses over several instances
+ * (steps, replay, gaps, links). Bounded: everything is kept as long as there is room, then whole stretches of the run
+ * (sample.h). An instance belongs to where its first member entered it.
  *
- * Bounded: as long as everything has room it is all kept, then whole stretches of the run (sample.h). An instance belongs to
- * where its first member entered it.
- *
- * Of groups (docs/dev/algorithms/matching.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
- * number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not.
- * One thread. Times are ns since the run began, on the run's clock as ct_model_at() has it. */
+ * Of groups (docs/dev/algorithms/matching.md, "Groups"): collectives that share a launch are there each, with the launch's times
+ * and its number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not. One thread. Times
+ * are ns since the run began, on the run's clock as ct_model_at() has it. */
 #ifndef CT_TAPE_H
 #define CT_TAPE_H
 
@@ -85,10 +83,10 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *instance,
 struct ct_observer;
 void ct_tape_observe(struct ct_tape *log, struct ct_observer *observer);
 
-/* No more comes: put the parts of each seat in order. 0 or CT_NOMEM. */
+/* After the last instance: puts the parts of each seat in order. 0 or CT_NOMEM. */
 int ct_tape_close(struct ct_tape *tape, uint32_t n_seats);
 
-/* Of what happened, how much is kept: 0..1. Sums over the tape divided by it are estimates for the run. */
+/* The kept fraction of the run, 0..1. Sums over the log divided by it are estimates for the run. */
 double ct_tape_share(const struct ct_tape *tape);
 
 #endif

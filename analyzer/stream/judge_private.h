@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge_private.h — what the files that judge instances share: judge.c takes them from the matcher, judge_messages.c and
- * judge_collectives.c say what becomes of each kind, judge_sums.c adds up. One thread. Where nothing else is said, functions
- * return 0 or CT_NOMEM. */
+/* judge_private.h — shared by the files that judge instances: judge.c takes them from the matcher, judge_messages.c and
+ * judge_collectives.c judge each kind, judge_sums.c adds up. One thread. Functions return 0 or CT_NOMEM unless noted. */
 #ifndef CT_JUDGE_PRIVATE_H
 #define CT_JUDGE_PRIVATE_H
 
@@ -22,13 +21,13 @@ void ct_judge_met(struct ct_stream *stream, const struct ct_instance *instance);
 /* An op of `group` (NULL: of none) that has no partners is done with; passes `st` on. */
 int ct_judge_alone(struct ct_stream *stream, int st, struct ct_group *group);
 
-/* A group lost one more of what it waits for: if nobody is going to judge it as a whole, it is told by itself. */
+/* A group has one pending operation less. If it will not be judged as a whole, it is handed out by itself. */
 int ct_judge_group_settled(struct ct_stream *stream, struct ct_group *group);
 
 /* Can its members be compared: launched all of them a graph or none, and one of as many collectives? */
 int ct_judge_is_comparable(const struct ct_instance *instance);
 
-/* Were all its members timed? 1 of one that lacks members: it cannot be told. */
+/* Were all its members timed? 1 for an incomplete one: unknown. */
 int ct_judge_timed_by_all(const struct ct_instance *instance, int complete);
 
 /* Waits and transfer of an instance into stream->waits; `skew_ns`: see ct_waits_judge(). */

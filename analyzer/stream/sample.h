@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample.h — which parts of a run are kept, where not all of it has room: all that keep something one by one keep the same.
- *
- * At first everything. Whoever runs out of room halves the sample: the time so far is cut into eight stretches, and of these
- * and all that follow every second is forgotten, then three of four, and so on. What is left are whole stretches of the run,
- * the same on all ranks, spread evenly. Times are ns since the run began. One thread. */
+/* sample.h — the parts of a run that are kept if not all of it fits. All users with lists of single items keep the same parts,
+ * at first everything. A user without room halves the sample: the time so far is cut into eight stretches, and every second of
+ * these and all later ones is dropped, then three of four, and so on. The remainder is whole stretches of the run, the same on
+ * all ranks, spread evenly. Times are ns since the run began. One thread. */
 #ifndef CT_STREAM_SAMPLE_H
 #define CT_STREAM_SAMPLE_H
 

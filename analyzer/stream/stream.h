@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h — one reading of all processes of a start of the job: load, match, split waiting from transfer, and hand each
- * operation and instance to those who observe.
- *
- * Processes are read block by block, always the one whose reading is furthest behind on the clock, so that
- * instances complete soon; where nothing is matched, one after the other. Threads of `tasks` decode and join the blocks that come
- * next (load/read_ahead.h); all else one thread does, in the same order, so they change nothing but the time it takes. A
- * stream owns its model and all else it holds. */
+/* stream.h — one reading of all processes of a start of the job: loads, matches, separates wait from transfer, and passes each
+ * operation and instance to observers. Processes are read block by block, always the one that is furthest behind in time, so
+ * instances complete soon. Without matching they are read one after the other. Threads of `tasks` decode and join the next
+ * blocks (load/read_ahead.h). One thread does the rest, in the same order, so threads affect only the duration. A stream owns
+ * its model and all other members. */
 #ifndef CT_STREAM_H
 #define CT_STREAM_H
 
@@ -43,10 +41,10 @@ struct ct_instance_event {
 	int contradictory;	/* its members called different things */
 };
 
-/* Observes a reading: each function may be NULL; nonzero stops and becomes the reading's result. All are called by the
- * thread that reads; `stream` holds what was read so far. */
+/* Observes a reading. Each function may be NULL; nonzero stops and becomes the reading's result. The reading thread calls all;
+ * `stream` has the data read so far. */
 struct ct_observer {
-	/* The model has its processes and the seats that these name by themselves. */
+	/* The model has its processes, and the seats that they name themselves. */
 	int (*begin)(void *arg, struct ct_stream *stream);
 	int (*op)(void *arg, const struct ct_stream *stream, const struct ct_op_event *event);
 	/* A communicator of the process was made, or got a name: `user` is the model's (struct ct_comm), `seat` its member. */
@@ -59,10 +57,10 @@ struct ct_observer {
 	/* A library reported an error by this call, in these words; NULL unknown, none. */
 	int (*error)(void *arg, const struct ct_stream *stream, uint32_t process,
 		     const struct ct_error_rec *rec, const char *call, const char *text);
-	/* How far the process had come on the communicator, also where records are lost. */
+	/* The process's progress on the communicator, also with dropped records. */
 	int (*reached)(void *arg, const struct ct_stream *stream, uint32_t process,
 		       const struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
-	/* What a thread was doing: a STACK record, for ct_stack_list_take(). */
+	/* A thread's stack: a STACK record, for ct_stack_list_take(). */
 	int (*stack)(void *arg, const struct ct_stream *stream, uint32_t process,
 		     const uint8_t *bytes, size_t len);
 	/* A stream or the host of `process` waited for communication. */
@@ -74,7 +72,7 @@ struct ct_observer {
 	/* A block of the process is read, or all of it is. */
 	int (*block)(void *arg, const struct ct_stream *stream, uint32_t process,
 		     const struct ct_load *load, int ended);
-	/* The seat waited for others in [begin, end), of which nothing has been told yet; on its host's clock. */
+	/* The seat waited for others in [begin, end), not reported before; on its host's clock. */
 	int (*waited)(void *arg, const struct ct_stream *stream, uint32_t seat, uint64_t begin_ns,
 		      uint64_t end_ns);
 	int (*instance)(void *arg, struct ct_stream *stream, const struct ct_instance_event *event);
@@ -82,7 +80,7 @@ struct ct_observer {
 	 * only_matched. */
 	int (*matched)(void *arg, const struct ct_stream *stream,
 		       const struct ct_instance *instance);
-	/* Everything was read: the model is complete, but for what observers put into it. */
+	/* After reading: the model is complete, except for the observers' parts. */
 	int (*end)(void *arg, struct ct_stream *stream);
 	void *arg;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* even_job.h — how much slower the job is than an even one would be, and whose unevenness that is.
+/* even_job.h — the slowdown against an even job, and the ranks and stages that cause it.
  *
- * In the even job all ranks, stages and steps compute the same: at each position the mean over the stage, scaled so that all stages
- * take as long; a transfer takes the median of its kind between the same ranks. Then, all by replay, T the time as recorded, I that of the even job:
- *   S = T / I; S_stage, S_place: only that stage (those of the same place in their stages) computes as recorded;
- *   S_w of a rank: the smaller of the S of its place and of its stage; without stages that of its place;
- *   M_W = (T - time with the worst ranks even) / (T - I), worst: 3 %, one at least, by S_w; M_S likewise for the last stage.
- * Source: arXiv 2505.05713, section 4. */
+ * In the even job all ranks, stages and steps compute the same: at each position the mean over the stage, scaled so that all
+ * stages take equally long; a transfer takes the median of its kind between the same ranks. Then, all by replay, T the time as
+ * recorded, I that of the even job: S = T / I; S_stage, S_place: only that stage (those of the same place in their stages)
+ * computes as recorded; S_w of a rank: the smaller of the S of its place and of its stage; without stages that of its place; M_W
+ * = (T - time with the worst ranks even) / (T - I), worst: 3 %, one at least, by S_w; M_S likewise for the last stage. Source:
+ * arXiv 2505.05713, section 4. */
 #ifndef CT_EVEN_JOB_H
 #define CT_EVEN_JOB_H
 

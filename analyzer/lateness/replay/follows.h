@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follows.h — launches that start as an earlier one of their rank ends, because they wait for it and for nothing else.
- *
- * Told by how often: nine times of ten within the errors is no chance. What waits for two of them (the norm of the gradients for
- * the last bucket and the last message of a pipeline) starts as the later one ends. One thread. */
+/* follows.h — launches that start when an earlier one of their rank ends, because they wait for it and for nothing else. The
+ * evidence is frequency: nine times of ten within the errors is not chance. A launch that waits for two of them (the gradient
+ * norm, for the last bucket and the last message of a pipeline) starts when the later one ends. One thread. */
 #ifndef CT_WHATIF_FOLLOWS_H
 #define CT_WHATIF_FOLLOWS_H
 

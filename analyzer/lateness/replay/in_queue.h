@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* in_queue.h — when launches that had to queue up on their stream would have been ready.
- *
- * That is not known: not before the launch ahead of it on its stream, and not after it started. Between these it is taken to be as
- * with peers that did not queue up then ("Lateness" in docs/dev/algorithms/lateness.md). One thread. */
+/* in_queue.h — ready times of launches that queued on their stream. They are not measured: a launch is ready after the begin of
+ * the one ahead of it and before its own start. In between it is taken from peers that did not queue then ("Lateness" in
+ * docs/dev/algorithms/lateness.md). One thread. */
 #ifndef CT_WHATIF_IN_QUEUE_H
 #define CT_WHATIF_IN_QUEUE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.h — what playing the run again says: how uneven it is, who is slow, and what communication costs at all. */
+/* judge.h — the results of the replay: imbalance, slow ranks, and the total cost of communication. */
 #ifndef CT_REPLAY_JUDGE_H
 #define CT_REPLAY_JUDGE_H
 
@@ -22,12 +22,12 @@ int ct_replay_judge(struct ct_replay_judgement *judgement, const struct ct_model
 		    struct ct_tasks *tasks);
 void ct_replay_judgement_fini(struct ct_replay_judgement *judgement);
 
-/* Played as recorded, do its steps take another time? Then something that ranks wait for is not on record. Or do they take so little
- * that a machine that is busy for a moment is in all of them? Either way nothing tells who is slow. */
+/* Does the unchanged replay differ from the recording (a dependency was not recorded), or is the run so short that a busy moment
+ * of the machine affects all steps? In both cases slow ranks cannot be identified. */
 int ct_replay_is_off(const struct ct_replay_judgement *judgement);
 
-/* Do ranks wait for each other much longer than what was found explains, and are no stages of a pipeline? Share of the time; 0: no.
- * Then nobody's being slow is no news, and what an even job would take is not known. */
+/* Do ranks that are not pipeline stages wait for each other much longer than the findings explain? Fraction of the time; 0: no.
+ * Then the absence of slow ranks is not a result, and the even job's time is unknown. */
 double ct_replay_unexplained(const struct ct_replay_judgement *judgement);
 
 /* Of the run, what is so much of the engine's steps (ns). */
