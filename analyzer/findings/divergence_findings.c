@@ -100,7 +100,7 @@ static const char *sites_of_cause(const struct ct_order_maker *k)
 
 /* ---- another call ---- */
 
-/* Did every process end in order? */
+/* Did every process exit cleanly? */
 static int all_ended_in_order(const struct ct_order_maker *k)
 {
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {

@@ -236,7 +236,7 @@ static int is_first(const struct ct_report *report, const struct ct_report_proce
 	       p == &report->processes[report->ended[0]] && !report->ended_together;
 }
 
-/* Processes give a sign of life each second; who is silent for longer than that and a quarter before all others ended first. */
+/* Processes give a heartbeat each second; who is silent for longer than that and a quarter before all others ended first. */
 #define SILENT_NS 1250000000u
 
 /* Nobody saw it end, but all others were heard of clearly later. */

@@ -98,7 +98,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 	k->f->cause = ct_arena_printf(k->list->memory,
 				      "rank%s %s %s after seq %llu, rank%s %s %s in %s at seq %llu",
 				      u->n_stopped == 1 ? "" : "s", stopped,
-				      u->by_leaving ? "left the communicator" : "ended in order",
+				      u->by_leaving ? "left the communicator" : "exited cleanly",
 				      last, u->n_waiting == 1 ? "" : "s", waiting,
 				      u->failed		  ? "failed"
 				      : u->n_waiting == 1 ? "waits"

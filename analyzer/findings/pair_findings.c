@@ -168,7 +168,7 @@ static int waits_long(const struct ct_model *model, const struct ct_pair *pair)
 	return 0;
 }
 
-/* Whose messages somebody waits for, and who has ended in order: into the odd set, who waits into the other. */
+/* Whose messages somebody waits for, and who has exited cleanly: into the odd set, who waits into the other. */
 static void find_awaited(struct ct_order_maker *k)
 {
 	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);

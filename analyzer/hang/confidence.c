@@ -30,7 +30,7 @@ static int is_old(const struct ct_say *s, uint32_t rank)
 /* Does it rest on that a rank has not issued something? */
 static int by_absence(enum ct_hang_code code)
 {
-	return code == CT_HANG_IS_HOST_MISSING || code == CT_HANG_IS_EXITED_RANK ||
+	return code == CT_HANG_IS_NEVER_ENTERED || code == CT_HANG_IS_EXITED_RANK ||
 	       code == CT_HANG_IS_P2P_UNMATCHED || code == CT_HANG_IS_HOST_ORDER_DEADLOCK;
 }
 

@@ -112,7 +112,7 @@ static int is_on_host(const struct ct_hang_case *c, uint32_t comm)
 /* Who takes leave early has missed nothing by where it is now: it had fewer steps. */
 static const char *advice_on(const struct ct_waiting *w, const struct ct_root *root, uint32_t comm)
 {
-	int leaves = root->code == CT_HANG_IS_HOST_MISSING && root->n_ranks == 1 &&
+	int leaves = root->code == CT_HANG_IS_NEVER_ENTERED && root->n_ranks == 1 &&
 		     ct_wait_kind(w, root->nodes[0]) == CT_NODE_LEFT;
 
 	uint32_t unclean = 0;

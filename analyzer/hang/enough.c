@@ -275,7 +275,7 @@ static int is_accused(const struct ct_hang_run *run, int rank)
 	for (uint32_t v = 0; v < run->result->n_verdicts; v++) {
 		const struct ct_hang_verdict *verdict = &run->result->verdicts[v];
 
-		if (verdict->code == CT_HANG_IS_HOST_MISSING &&
+		if (verdict->code == CT_HANG_IS_NEVER_ENTERED &&
 		    ct_hang_is_among(rank, verdict->ranks, verdict->n_ranks))
 			return 1;
 	}

@@ -44,7 +44,7 @@ struct ct_hang_process {
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 	int damaged; /* its files are, and it is not known what stood there */
-	int deserted; /* its last operation failed, and a rank that ended in order had never come to it */
+	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
 	int blind; /* nobody had looked at its GPUs for longer than a stall takes */
 };
 

@@ -34,7 +34,7 @@ struct ct_hang_rank {
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
 	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
 	int killed; /* dead by SIGKILL, or nobody knows by what: not of what it did itself */
-	int left;   /* ended in order, but not its library (MPI_Finalize), and was not asked to */
+	int left;   /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
 	uint32_t stopped_pid; /* it is stopped by a signal or a debugger; 0: it is not, or nobody could look */
 	int by__exit; /* ended by _exit: no exit handlers ran, and nothing shut its libraries down */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */

@@ -48,7 +48,7 @@ struct ct_hang_verdict {
 	uint64_t seq;	   /* of the operation; CT_UNKNOWN none */
 	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */
 	uint64_t since_err_ns;
-	uint64_t age_ns; /* from then to the last sign of life of the run; CT_UNKNOWN */
+	uint64_t age_ns; /* from then to the last tracer heartbeat of the run; CT_UNKNOWN */
 	const char *sentence;
 	const char *advice;
 	const char *anchor;   /* of the section in docs/reference/HANG.md */
@@ -80,7 +80,7 @@ struct ct_hang_result {
 };
 #define CT_HANG_SLOW 10u
 
-/* "HOST_MISSING"; NULL: no such code. */
+/* "NEVER_ENTERED"; NULL: no such code. */
 const char *ct_hang_code_name(enum ct_hang_code code);
 
 /* Is a rank among those that a verdict names, or its victims? `ranks` ascending, as a verdict has them. */

@@ -64,7 +64,7 @@ struct ct_hang_member {
 struct ct_hang_index {
 	const struct ct_hang_case *c;
 	struct ct_arena *arena;
-	uint64_t latest_ns; /* sign of life of any rank */
+	uint64_t latest_ns; /* heartbeat of any rank */
 
 	uint32_t *member_first;		/* by comm, one more than there are */
 	struct ct_hang_member *members; /* of a comm by rank index, unknown ones last */

@@ -154,7 +154,7 @@ int ct_say_is_stopped(const struct ct_waiting *w, const struct ct_root *root)
 	for (uint32_t k = 0; k < root->n_ranks; k++)
 		if (!w->ix->c->ranks[root->ranks[k]].stopped_pid)
 			return 0;
-	return root->n_ranks && root->code == CT_HANG_IS_HOST_MISSING;
+	return root->n_ranks && root->code == CT_HANG_IS_NEVER_ENTERED;
 }
 
 int ct_say_sentence(const struct ct_say *s)

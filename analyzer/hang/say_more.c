@@ -269,7 +269,7 @@ const char *ct_say_more(const struct ct_say *s)
 						: NULL;
 
 	switch (s->root->code) {
-	case CT_HANG_IS_HOST_MISSING:
+	case CT_HANG_IS_NEVER_ENTERED:
 		text = more_of_absent(s);
 		break;
 	case CT_HANG_IS_DEAD_RANK:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tails.h — from where on the files of each process are decoded for a verdict on a hang.
  *
- * What hangs lies at the end. A recorder tells in each sign of life what was called on each communicator so far, as a number of
+ * What hangs lies at the end. A recorder tells in each heartbeat what was called on each communicator so far, as a number of
  * collectives and a sum of hashes (struct ct_comm_status_rec). So a reading may begin at one of these marks: sums stand for what lies
  * before. A first pass, which decodes no operations, finds the marks; of each process the latest is chosen behind which all lies that a
  * diagnosis looks at, as far as it can be known now. enough.h judges afterwards.

@@ -258,7 +258,7 @@ int ct_waiting_visit(struct ct_waiting *w, uint32_t node)
 	case CT_NODE_ERROR:
 		return ct_waiting_of_error(w, node);
 	case CT_NODE_LEFT:
-		n->code = CT_HANG_IS_HOST_MISSING;
+		n->code = CT_HANG_IS_NEVER_ENTERED;
 		return CT_OK;
 	case CT_NODE_LOST:
 		n->code = CT_HANG_IS_NO_TRACE;

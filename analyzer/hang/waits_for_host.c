@@ -88,7 +88,7 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 		if (rc == CT_OK && w->nodes[node].n == n)
 			rc = to_own(w, node, call->rank, 0, 1, flags);
 		if (rc == CT_OK && w->nodes[node].n == n)
-			w->nodes[node].code = CT_HANG_IS_HOST_MISSING;
+			w->nodes[node].code = CT_HANG_IS_NEVER_ENTERED;
 		return rc;
 	case CT_HOST_PEERS:
 		rc = to_peers(w, node, call);
@@ -176,7 +176,7 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 	}
 	/* Whatever it is inside of: it goes on when somebody lets it. */
 	if (r->stopped_pid) {
-		n->code = CT_HANG_IS_HOST_MISSING;
+		n->code = CT_HANG_IS_NEVER_ENTERED;
 		return CT_OK;
 	}
 	if (r->error && !ct_wait_died_of_it(w, rank))
@@ -197,7 +197,7 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 	if (n->n)
 		n->code = CT_HANG_CODES;
 	else if (n->code == CT_HANG_CODES)
-		n->code = CT_HANG_IS_HOST_MISSING;
+		n->code = CT_HANG_IS_NEVER_ENTERED;
 	return CT_OK;
 }
 

@@ -54,7 +54,7 @@ void ct_waiting_killed(struct ct_waiting *w)
 			rank = &w->ix->c->ranks[ct_wait_of(w, to)];
 			if (rank->killed && rank->ended_ns != CT_UNKNOWN &&
 			    was_overdue(w, w->found[f], rank))
-				w->nodes[to].code = CT_HANG_IS_HOST_MISSING;
+				w->nodes[to].code = CT_HANG_IS_NEVER_ENTERED;
 		}
 	}
 }

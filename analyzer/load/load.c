@@ -359,7 +359,7 @@ static int take_block(struct ct_load *load, const struct ct_block *block)
 	return st;
 }
 
-/* Launches that were under way at the last sign of life: where they run, and whether they had begun. When is not told:
+/* Launches that were under way at the last tracer heartbeat: where they run, and whether they had begun. When is not told:
  * the error of that time is not on record. */
 static int give_open_launches(struct ct_load *load)
 {

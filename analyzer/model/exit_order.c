@@ -249,7 +249,7 @@ static uint64_t first_told(const struct ct_exits *exits)
 }
 
 /* Peers of one that is gone are told so by their library, and fail. The only one who was not told, and of whom there is no later
- * sign of life, is the one who was gone. */
+ * heartbeat, is the one who was gone. */
 static void find_missed(struct ct_exits *exits)
 {
 	struct ct_exit *missed = NULL;
@@ -277,7 +277,7 @@ static void find_missed(struct ct_exits *exits)
 
 /* ---- whom its launcher saw dead ---- */
 
-/* Had a launcher begun to end `other` before it saw this process dead, which had shown no sign of life for longer than launchers take
+/* Had a launcher begun to end `other` before it saw this process dead, which had shown no heartbeat for longer than launchers take
  * to see that? Then it was stopped, and is the last that the launcher got rid of. */
 static int was_stopped(const struct ct_exit *e, const struct ct_exit *other)
 {

@@ -12,7 +12,7 @@
 
 #define CT_JOB_STATE_MAP(XX)                                                                       \
 	XX(RUNNING, "running") /* somebody still records */                                        \
-	XX(ENDED, "ended")     /* everybody ended in order */                                      \
+	XX(ENDED, "ended")     /* everybody exited cleanly */                                      \
 	XX(KILLED, "killed")   /* not in order: it was stuck, somebody failed, or nobody knows */  \
 	XX(INTERRUPTED, "interrupted") /* seen to be ended from outside, while it went on */       \
 	XX(UNRECORDED, "unknown")      /* imported: the file does not tell how it ended */

@@ -216,7 +216,7 @@ const char *ct_exit_text(const struct ct_exit *exit, struct ct_arena *memory)
 	if (exit->aborted)
 		return "it called MPI_Abort";
 	if (exit->manner == CT_MANNER_VANISHED)
-		return "without a word: its signs of life stop";
+		return "without a word: its heartbeats stop";
 	if (exit->left)
 		return ct_arena_printf(memory, "exit status %d without MPI_Finalize",
 				       end->exit_code);

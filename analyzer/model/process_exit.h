@@ -47,7 +47,7 @@ struct ct_exit_span {
 struct ct_exit {
 	struct ct_exit_facts facts;
 	enum ct_exit_manner manner;
-	struct ct_exit_span own; /* when; of a process that runs: from its last sign of life */
+	struct ct_exit_span own; /* when; of a process that runs: from its last tracer heartbeat */
 	int crashed;		 /* of a signal, or by MPI_Abort */
 	int aborted;		 /* by MPI_Abort */
 	int left; /* CT_MANNER_WELL, but without MPI_Finalize: launchers end the job for that */
@@ -56,7 +56,7 @@ struct ct_exit {
 	uint64_t begin_ns;	/* own.lo_ns on the run's clock ... */
 	uint64_t err_ns; /* ... and what it may be wrong by; UINT64_MAX: the clock is not related */
 	uint64_t told_ns; /* facts.failed_ns on the run's clock */
-	int deserted; /* its last operation failed, and a rank that ended in order had never come to it */
+	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
 	int follows; /* its library was told of a peer's end, and another's that may have been that peer was not */
 	uint64_t outside_ns; /* since when it was being ended, if others did */
 	int dead; /* failed by itself: the first that did, or as early as the first can be told */

@@ -228,7 +228,7 @@ struct ct_report_inflight {
 	int peer; /* rank in the communicator, -1 none */
 	enum ct_report_message message;
 	uint64_t since_at_ns;
-	uint64_t age_ns; /* at the last sign of life of its process */
+	uint64_t age_ns; /* at the last tracer heartbeat of its process */
 	int launched; /* its call had returned: it was on the GPU, for much longer than is usual, or its rank
 			 stood in a call that waits */
 };

@@ -134,7 +134,7 @@ static int never_entered(const struct ct_hang_run *run, int rank)
 		const struct ct_hang_verdict *verdict = &run->result->verdicts[v];
 
 		for (uint32_t i = 0; i < verdict->n_ranks; i++) {
-			if (verdict->ranks[i] == rank && verdict->code == CT_HANG_IS_HOST_MISSING)
+			if (verdict->ranks[i] == rank && verdict->code == CT_HANG_IS_NEVER_ENTERED)
 				return 1;
 		}
 	}

@@ -82,12 +82,12 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 static void say_ended(const struct ct_hang_run *run, FILE *out)
 {
 	if (run->ranks_seen >= run->ranks_expected)
-		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") ended in order",
+		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") exited cleanly",
 			run->ranks_seen);
 	else
 		fprintf(out,
 			"nothing hung, as far as is known: %" PRIu32 " of %" PRIu32
-			" ranks ended in order, and the others left no trace",
+			" ranks exited cleanly, and the others left no trace",
 			run->ranks_seen, run->ranks_expected);
 }
 
@@ -125,7 +125,7 @@ static void say_nothing(const struct ct_hang_run *run, FILE *out)
 	case CT_JOB_KILLED:
 		break;
 	}
-	fputs("not enough evidence: the job did not end in order, no rank is seen to have kept it "
+	fputs("not enough evidence: the job did not exit cleanly, no rank is seen to have kept it "
 	      "from going on, and what ended it is not on record",
 	      out);
 }
@@ -247,7 +247,7 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 	else
 		fputs("no operation on record", m.out);
 	if (r->heartbeat_age_ns != CT_UNKNOWN)
-		fprintf(m.out, "; last sign of life %s before the latest of all",
+		fprintf(m.out, "; last tracer heartbeat %s before the latest of all",
 			ct_text_ns(r->heartbeat_age_ns).s);
 	if (r->cpu_ns != CT_UNKNOWN)
 		fprintf(m.out, "; processor time while looked at %s", ct_text_ns(r->cpu_ns).s);

@@ -381,7 +381,7 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 		snprintf(when, sizeof(when), " at %s..%s", ct_text_ns(p->ended_after_at_ns).s,
 			 ct_text_ns(p->ended_before_at_ns).s);
 	else if (p->last_heartbeat_at_ns != CT_UNKNOWN)
-		snprintf(when, sizeof(when), ", last sign of life at %s",
+		snprintf(when, sizeof(when), ", last tracer heartbeat at %s",
 			 ct_text_ns(p->last_heartbeat_at_ns).s);
 	if (p->how.kill_ns)
 		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,

@@ -21,8 +21,8 @@ struct ct_named {
 struct ct_hangs {
 	const struct ct_hang_run *run; /* NULL: nothing hangs */
 	uint32_t n;		       /* verdicts that are drawn */
-	uint64_t end_ns; /* the latest sign of life of anybody, and no earlier than what is drawn of ranks */
-	int has_signs; /* something had not ended, or not well: each rank's last sign of life is drawn */
+	uint64_t end_ns; /* the latest heartbeat of anybody, and no earlier than what is drawn of ranks */
+	int has_signs; /* something had not ended, or not well: each rank's last tracer heartbeat is drawn */
 };
 
 struct ct_pen {

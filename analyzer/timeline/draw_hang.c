@@ -28,7 +28,7 @@ static uint32_t n_drawn(const struct ct_report *report)
 
 uint64_t ct_hangs_slices(const struct ct_report *report)
 {
-	/* each rank's sign of life, and its part in the verdicts */
+	/* each rank's heartbeat, and its part in the verdicts */
 	return (has_signs(report) ? report->n_ranks : 0) +
 	       (report->hang ? n_drawn(report) + report->n_ranks : 0);
 }
@@ -176,7 +176,7 @@ int ct_draw_hangs(struct ct_pen *pen)
 	struct ct_chart_track track = {
 		.name = "Hang",
 		.description = "what commtrace hang says, from when the first rank began to wait "
-			       "to the last sign of life of the job",
+			       "to the last tracer heartbeat of the job",
 		.kind = CT_TRACK_SLICES,
 	};
 	const struct ct_hang_verdict *order[CT_HANGS_DRAWN];
@@ -259,7 +259,7 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 	return ct_pen_slice(pen, &slice, &args);
 }
 
-/* ---- signs of life ---- */
+/* ---- heartbeats ---- */
 
 uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t seat)
 {
@@ -278,7 +278,7 @@ int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
 		.track = track,
-		.name = ct_texts_add(&pen->census->texts, "last sign of life"),
+		.name = ct_texts_add(&pen->census->texts, "last tracer heartbeat"),
 		.begin_ns = at_ns,
 		.end_ns = at_ns,
 		.depth = (uint8_t)depth,

@@ -6,7 +6,7 @@
 
 #include "analyzer/timeline/draw.h"
 
-/* Signs of life that `hang` knows of beside records and heartbeats: looks at threads, other ranks' words. After a reading. */
+/* When ranks were last seen alive, as `hang` knows beside records and heartbeats: looks at threads, other ranks' words. After a reading. */
 void ct_hangs_signs(struct ct_census *census, const struct ct_report *report);
 
 /* What there is to draw in pen->view, into pen->hangs; after ct_pen_findings(). */

@@ -95,7 +95,7 @@ static int draw_sign(struct own *own, uint32_t seat, uint64_t at_ns, unsigned de
 			   : st;
 }
 
-/* After when the rank stood waiting for communication: why it does not go on, to the end, and its last sign of life, which
+/* After when the rank stood waiting for communication: why it does not go on, to the end, and its last tracer heartbeat, which
  * may lie before that. */
 static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
 {

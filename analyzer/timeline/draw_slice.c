@@ -15,7 +15,7 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
 	return c ? ct_texts_get(&x->pen->census->texts, c->comm->label) : "no communicator";
 }
 
-/* A process that was heard of last so long before others was gone then, whatever else kept the job. Signs of life come about once a
+/* A process that was heard of last so long before others was gone then, whatever else kept the job. Heartbeats come about once a
  * second. */
 #define GONE_EARLIER_NS 3000000000u
 

@@ -173,7 +173,7 @@ static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct
 	return keep_end(chart, err);
 }
 
-/* The run, and the time after it in which nothing but signs of life came. */
+/* The run, and the time after it in which nothing but heartbeats came. */
 static uint64_t drawn_until(const struct ct_chart *chart)
 {
 	uint64_t last_ns = ct_hangs_last_ns(&chart->census, chart->report);

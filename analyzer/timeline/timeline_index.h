@@ -26,7 +26,7 @@ struct ct_census_comm {
 struct ct_census_process {
 	uint32_t seat; /* of its first rank */
 	uint32_t host;
-	uint64_t sign_ns; /* last sign of life: a heartbeat or a record */
+	uint64_t sign_ns; /* the last heartbeat or record */
 	uint8_t is_there; /* in this attempt */
 	uint8_t drawn;	  /* one of its ranks is */
 };
@@ -86,7 +86,7 @@ struct ct_census {
 	struct ct_table comm_by_id;
 	uint64_t begin_unix_ns, duration_ns;
 	uint64_t last_ns; /* latest time of any op: what did not end lasts until then at least */
-	uint64_t sign_ns; /* the latest sign of life of any process */
+	uint64_t sign_ns; /* the latest heartbeat of any process */
 	uint64_t from_ns, to_ns; /* what is to be drawn */
 };
 

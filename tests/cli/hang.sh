@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Which rank a job waits for: the beginnings of the sentence and of what stands below it, for jobs that hang, end in order, or are ended from outside;
+# Which rank a job waits for: the beginnings of the sentence and of what stands below it, for jobs that hang, exit cleanly, or are ended from outside;
 # the exit status tells whether there is a verdict.
 made() {
 	rm -rf run run.truth.json

@@ -139,6 +139,6 @@ LD_PRELOAD='' "$e2e/watch_beat" "$rings" "$work/beat" env LD_PRELOAD="$library" 
 unset LD_PRELOAD
 whole both auto
 beat=$(cat "$work/beat")
-[ "$(word " $beat" ' ms')" -lt $((hang * 1000 - 500)) ] || fail "the signs of life stop while driver and disk hang: $beat"
+[ "$(word " $beat" ' ms')" -lt $((hang * 1000 - 500)) ] || fail "the heartbeats stop while driver and disk hang: $beat"
 [ "$(sed -E 's/.*looks ([0-9]+).*/\1/' <<<"$beat")" -ge 40 ] || fail "the rings were hardly seen: $beat"
 echo "driver and disk hang for $hang s: $beat"

@@ -67,7 +67,7 @@ for ((i = 0; i < repeat; i++)); do
 	done
 done
 
-# Deaths that lie further apart than two signs of life come in an order that the trace knows.
+# Deaths that lie further apart than two heartbeats come in an order that the trace knows.
 kill_round order "" --apart --ranks 3 --under-way --to-ms 100 --stagger-ms 3200 --poll-ms 300 -- --threads 2 --ops 1000000 --pace-us 1000
 [ "$orders" -ge 1 ] || fail "order: no order compared"
 

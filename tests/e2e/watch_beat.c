@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch_beat.c — how old the sign of life of recording processes gets while a command runs, seen from outside.
+/* watch_beat.c — how old the heartbeat of recording processes gets while a command runs, seen from outside.
  *
  *     watch_beat RING_DIR FILE COMMAND...
  *

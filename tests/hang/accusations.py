@@ -5,7 +5,7 @@
 The one rule of every judge, in Python and in shell: a right verdict does not excuse a wrong one beside it. TRUTH is a text:
 alternatives between `|`, each a list of verdicts between `;`, each a code with its ranks; `-` is no verdict at all:
 
-    HOST_MISSING 2; DEAD_RANK 3 | HOST_MISSING 2
+    NEVER_ENTERED 2; DEAD_RANK 3 | NEVER_ENTERED 2
 """
 import json
 import sys

@@ -133,7 +133,7 @@ def main():
         try:
             verdicts = stuck(what, work, rings)
             print(what, *(v["text"] + " " + v["confidence"] for v in verdicts), flush=True)
-            assert [(v["code"], v["ranks"]) for v in verdicts] == [("HOST_MISSING", [guilty])], verdicts
+            assert [(v["code"], v["ranks"]) for v in verdicts] == [("NEVER_ENTERED", [guilty])], verdicts
             # of chatty, who is killed last may wait for those before it
             assert verdicts[0]["victims"] == victims or (what == "chatty" and 0 in verdicts[0]["victims"]), verdicts
             frames = [f for s in verdicts[0]["stacks"] if s["main"] and s["rank"] == 1 for f in s["frames"]]

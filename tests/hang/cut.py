@@ -85,7 +85,7 @@ def is_accused(report, whole, rank):
         if code in before and ranks <= before[code]:
             continue
         # who is left of a circle, or of both ends of a message, for want of the other one's file
-        if code in ("P2P_UNMATCHED", "HOST_MISSING") and v["confidence"] == "low" and ranks <= set().union(*before.values()):
+        if code in ("P2P_UNMATCHED", "NEVER_ENTERED") and v["confidence"] == "low" and ranks <= set().union(*before.values()):
             continue
         return judge.show(report)
     return None
@@ -130,7 +130,7 @@ def played(ranks, counts):
         env = job.env | {"LD_PRELOAD": ""}
         subprocess.run([jobs.program("commtrace"), "collect", job.run], env=env, check=True, capture_output=True)
         whole = said(job.run, env)
-        if judge.said_of(whole) != {"HOST_MISSING": {CULPRIT}}:
+        if judge.said_of(whole) != {"NEVER_ENTERED": {CULPRIT}}:
             raise jobs.Failed(f"the whole run: {judge.show(whole)}")
         for rank in ranks(4):
             mine = files_of(job.run, pids[rank])

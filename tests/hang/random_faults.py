@@ -64,8 +64,8 @@ def truth_of(kind, rank, strike, detail):
     if kind in ("skip", "extra"):
         own = "SKIPPED_OP" if kind == "skip" else "EXTRA_OP"
         if is_message:
-            return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT", own], pair) + " | " + alternatives([own, "HOST_MISSING"], {rank}) + refused
-        text = alternatives([own, "HOST_MISSING"] + DIFFERENCES, {rank})
+            return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT", own], pair) + " | " + alternatives([own, "NEVER_ENTERED"], {rank}) + refused
+        text = alternatives([own, "NEVER_ENTERED"] + DIFFERENCES, {rank})
         return text + (" | " + alternatives(DIFFERENCES, both) if both else "")
     if kind == "skip-send":
         return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT"], {rank, strike["peer"]})
@@ -81,8 +81,8 @@ def truth_of(kind, rank, strike, detail):
     if kind == "exit":
         return alternatives(["EXITED_RANK"] + (["DEAD_RANK"] if detail else []), {rank})
     if kind == "skip-init":
-        return alternatives(["HOST_MISSING", "NO_TRACE"], {rank})
-    return alternatives([{"missing": "HOST_MISSING", "kill": "DEAD_RANK", "block-stream": "STREAM_BLOCKED", "async-error": "ASYNC_ERROR",
+        return alternatives(["NEVER_ENTERED", "NO_TRACE"], {rank})
+    return alternatives([{"missing": "NEVER_ENTERED", "kill": "DEAD_RANK", "block-stream": "STREAM_BLOCKED", "async-error": "ASYNC_ERROR",
                           "never-ends": "PARTIAL_COMPLETE", "order-inversion": "ORDER_DEADLOCK", "host-inversion": "HOST_ORDER_DEADLOCK",
                           "unbatched-p2p": "P2P_CYCLE"}[kind]], rank if isinstance(rank, set) else {rank})
 

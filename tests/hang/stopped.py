@@ -4,7 +4,7 @@
 
     stopped.py
 
-While it is there, the verdict says that it is stopped. Where nobody saw how it ended, it is dead or stopped: its signs of life stop, and
+While it is there, the verdict says that it is stopped. Where nobody saw how it ended, it is dead or stopped: its heartbeats stop, and
 that is what is said.
 """
 import json
@@ -16,7 +16,7 @@ import jobs
 import judge
 
 RANK = 2
-TRUTH = f"HOST_MISSING {RANK} | NO_TRACE {RANK}"
+TRUTH = f"NEVER_ENTERED {RANK} | NO_TRACE {RANK}"
 
 
 def main():

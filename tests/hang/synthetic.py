@@ -55,7 +55,7 @@ def wanted(truth, fault, timing):
     kind = fault.split(":")[0]
     if kind in ("skip", "extra", "mismatch", "skip-send"):
         out += [f"{code} {ranks}" for code in ("MISMATCH_OP", "MISMATCH_COUNT", "MISMATCH_DTYPE", "MISMATCH_ROOT", "P2P_UNMATCHED",
-                                              "HOST_MISSING")]
+                                              "NEVER_ENTERED")]
     if timing == "host" and kind in HOST_SILENT:
         out.append("-")
     # made runs have no rings: a file that ends early may have been cut as well

@@ -4,7 +4,7 @@
 
     tails.py [--all] [--only REGEX] [--jobs N]
 
-Made runs and simulated jobs with the faults and workloads of synthetic.py, long enough for signs of life before the fault. Each is judged
+Made runs and simulated jobs with the faults and workloads of synthetic.py, long enough for heartbeats before the fault. Each is judged
 twice by tails_run, with tails as short as can be: the same codes, ranks, victims, causes, states. Where tails cannot do, everything is
 read, so it is counted how often they did.
 --all plays every fault in every workload; otherwise some.
@@ -28,7 +28,7 @@ LEAST = "24"  # operations of a process: the shortest tail in which something is
 STEPS, STEP_MS = 40, 1000
 RANKS = 8
 WHEN = 0.75  # of the run, when the fault comes
-SIM_STEPS, SIM_STEP_MS = 160, 100  # few and long: a recorder gives a sign of life every 10 s, one before the fault
+SIM_STEPS, SIM_STEP_MS = 160, 100  # few and long: a recorder gives a heartbeat every 10 s, one before the fault
 SOME = {(0, 0), (1, 1)}
 
 

@@ -76,7 +76,7 @@ def main():
             time.sleep(0.1)
         pids = ranks_of(launcher.pid)
         assert len(pids) == RANKS, pids
-        truth = [[("HOST_MISSING", [sleeper])]]
+        truth = [[("NEVER_ENTERED", [sleeper])]]
         answer, (verdict, why) = judge.watch(lambda: judge.ask(work / "run", rings=rings), truth)
         assert verdict == "right", f"while it hangs: {answer} {why}\n{answer.text}"
         time.sleep(3)  # stacks are taken a while after HANG_AFTER

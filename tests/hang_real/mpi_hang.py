@@ -27,12 +27,12 @@ CIRCLE += [[("UNKNOWN", [rank]) for rank in range(3)]]
 
 # Name: what is true, who are the victims (None: not asked), and what is said besides.
 PLAYS = {
-    "missing": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "missing_then_killed": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "missing_at_the_end": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "missing_in_split": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "missing": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "missing_then_killed": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "missing_at_the_end": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "missing_in_split": ([[("NEVER_ENTERED", [1])]], [0, 2]),
     "receive_without_send": ([[("P2P_UNMATCHED", [0, 1])]], [2]),
-    "receive_from_a_sleeper": ([[("HOST_MISSING", [0])]], [1, 2]),
+    "receive_from_a_sleeper": ([[("NEVER_ENTERED", [0])]], [1, 2]),
     "both_send_large": ([[("P2P_CYCLE", [0, 1])]], [2]),
     "both_send_small": (NOBODY, []),
     "another_tag": ([[("P2P_UNMATCHED", [0, 1])]], [2], ["another message"]),
@@ -45,30 +45,30 @@ PLAYS = {
     "segfault": ([[("DEAD_RANK", [1])]], None),
     "aborted": ([[("DEAD_RANK", [1])], [("EXITED_RANK", [1])]], None),
     "exited": ([[("EXITED_RANK", [1])]], None),
-    "missing_in_fence": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "lock_that_is_kept": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "persistent_without_partner": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "one_of_several": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "circle_without_one": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "ring_of_requests": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "probe_of_a_sleeper": ([[("HOST_MISSING", [0])]], [1, 2]),
+    "missing_in_fence": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "lock_that_is_kept": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "persistent_without_partner": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "one_of_several": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "circle_without_one": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "ring_of_requests": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "probe_of_a_sleeper": ([[("NEVER_ENTERED", [0])]], [1, 2]),
     # Whose message it probes for is not on record.
     "probe_without_send": ([[("UNKNOWN", [1])]], [0, 2], ["MPI_Probe"]),
     # Who else has to come stands in no record: nobody is blamed.
     "missing_in_intercomm": ([[("UNKNOWN", [0, 1])]], []),
     "missing_in_group": ([[("UNKNOWN", [0])]], []),
-    "leaves_early": ([[("HOST_MISSING", [1])]], [0, 2]),
-    "threads": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "leaves_early": ([[("NEVER_ENTERED", [1])]], [0, 2]),
+    "threads": ([[("NEVER_ENTERED", [1])]], [0, 2]),
     "asked": (NOBODY, []),
     # Nobody is to be told that the job was ended from outside: which rank was killed, or that too little is known.
     "killed": ([[("DEAD_RANK", [1])], []], None, ['"state": "killed"']),
     "slow": (NOBODY, []),
     # Rank 2 waits for 1 and 3 in one MPI_Waitall, and what 3 sent has come: only 1 is missing.
-    "stencil_hangs": ([[("HOST_MISSING", [1])]], [0, 2, 3]),
+    "stencil_hangs": ([[("NEVER_ENTERED", [1])]], [0, 2, 3]),
     "stencil_mismatch": ([[("MISMATCH_OP", [1])]], None),
     # The rank that left its residual out goes on to the next step's messages, where its neighbours are not: of one, or both.
     "stencil_skips": ([[("P2P_UNMATCHED", [0, 1, 2])], [("P2P_UNMATCHED", [0, 1])], [("P2P_UNMATCHED", [1, 2])],
-                       [("HOST_ORDER_DEADLOCK", [0, 1, 2])], [("SKIPPED_OP", [1])], [("HOST_MISSING", [1])]], None),
+                       [("HOST_ORDER_DEADLOCK", [0, 1, 2])], [("SKIPPED_OP", [1])], [("NEVER_ENTERED", [1])]], None),
 }
 STENCIL = {
     "stencil_hangs": ["--hang-rank", "1", "--hang-step", "3"],

@@ -97,7 +97,7 @@ def one(group, eater, for_memory):
         answer, report = play(work, rings, group, eater)
         says = "signal 9 (SIGKILL) for want of memory" if for_memory else "signal 9 (SIGKILL)"
         # whom somebody kills after the other has waited for it was missing before that
-        truth = [[("DEAD_RANK", [eater])]] + ([] if for_memory else [[("HOST_MISSING", [eater])]])
+        truth = [[("DEAD_RANK", [eater])]] + ([] if for_memory else [[("NEVER_ENTERED", [eater])]])
         verdict, why = judge.judge(answer, truth, [says], [1 - eater])
         assert verdict == "right", f"{answer} {why}\n{answer.text}"
         assert for_memory or "memory" not in answer.said["verdicts"][0]["text"], answer.text

@@ -78,7 +78,7 @@ class Part:
 # ---- somebody does not come ----------------------------------------------------------------------------------------
 
 
-@play([("HOST_MISSING", [2])], victims=[0, 1, 3])
+@play([("NEVER_ENTERED", [2])], victims=[0, 1, 3])
 def missing(p):
     p.begin()
     if p.rank == 2:
@@ -86,7 +86,7 @@ def missing(p):
     p.last(p.sum)
 
 
-@play([("HOST_MISSING", [2]), ("HOST_MISSING", [3])], [("HOST_MISSING", [2, 3])], victims=[0, 1])
+@play([("NEVER_ENTERED", [2]), ("NEVER_ENTERED", [3])], [("NEVER_ENTERED", [2, 3])], victims=[0, 1])
 def two_missing(p):
     p.begin()
     if p.rank >= 2:
@@ -94,7 +94,7 @@ def two_missing(p):
     p.last(p.sum)
 
 
-@play([("HOST_MISSING", [0])], victims=[1, 2], size=3)
+@play([("NEVER_ENTERED", [0])], victims=[1, 2], size=3)
 def missing_where_others_run_ahead(p):
     """Rank 0 is the root of nothing here, and 1 and 2 have asked for three operations more."""
     p.begin()
@@ -104,7 +104,7 @@ def missing_where_others_run_ahead(p):
     p.last(works[0].wait)
 
 
-@play([("HOST_MISSING", [1])], victims=[0, 2, 3])
+@play([("NEVER_ENTERED", [1])], victims=[0, 2, 3])
 def cascade(p):
     """Rows and columns: 0 waits for 1 in its row, 2 for 0 and 3 for 1 in their columns."""
     p.begin()
@@ -118,7 +118,7 @@ def cascade(p):
     p.last(p.sum, group=groups[members])
 
 
-@play([("HOST_MISSING", [3])], victims=[0, 1, 2])
+@play([("NEVER_ENTERED", [3])], victims=[0, 1, 2])
 def second_group_without_one(p):
     """Everybody makes another communicator, and rank 3 does not."""
     p.begin()
@@ -127,7 +127,7 @@ def second_group_without_one(p):
     p.last(dist.new_group)
 
 
-@play([("NO_TRACE", [3])], [("HOST_MISSING", [3])])
+@play([("NO_TRACE", [3])], [("NEVER_ENTERED", [3])])
 def first_group_without_one(p):
     """Rank 3 never calls Gloo, and so there is nothing of it."""
     if p.rank == 3:
@@ -136,7 +136,7 @@ def first_group_without_one(p):
     p.begin()
 
 
-@play([("HOST_ORDER_DEADLOCK", [0, 1, 2, 3])], [("HOST_MISSING", [2])], [("MISMATCH_OP", [2])])
+@play([("HOST_ORDER_DEADLOCK", [0, 1, 2, 3])], [("NEVER_ENTERED", [2])], [("MISMATCH_OP", [2])])
 def group_instead_of_sum(p):
     """Rank 2 makes a communicator where the others reduce."""
     p.begin()
@@ -158,7 +158,7 @@ def dead(p):
     p.last(p.sum)
 
 
-@play([("HOST_MISSING", [1])])
+@play([("NEVER_ENTERED", [1])])
 def missing_then_killed(p):
     """Somebody kills the rank that all wait for, when they have waited for long."""
     p.begin()
@@ -199,7 +199,7 @@ def exited_at_once(p):
 
 @play([("EXITED_RANK", [3])], victims=[0, 1, 2])
 def fewer_steps(p):
-    """Rank 3 has a batch less, takes leave, and ends in order; the others are told by Gloo, and have died of it before that."""
+    """Rank 3 has a batch less, takes leave, and exits cleanly; the others are told by Gloo, and have died of it before that."""
     p.begin()
     if p.rank == 3:
         dist.destroy_process_group()
@@ -208,7 +208,7 @@ def fewer_steps(p):
     p.sum()
 
 
-@play([("DEAD_RANK", [3]), ("HOST_MISSING", [1])])
+@play([("DEAD_RANK", [3]), ("NEVER_ENTERED", [1])])
 def two_hangs(p):
     """Two pairs of which neither knows of the other."""
     p.begin()
@@ -320,7 +320,7 @@ def receive_without_send(p):
     p.last(p.sum)
 
 
-@play([("HOST_MISSING", [0])], victims=[1], size=2)
+@play([("NEVER_ENTERED", [0])], victims=[1], size=2)
 def receive_from_a_sleeper(p):
     p.begin()
     if p.rank == 0:
@@ -351,7 +351,7 @@ def finalize(p):
     dist.barrier()
 
 
-@play([("EXTRA_OP", [0])], [("HOST_MISSING", [1, 2])], [("HOST_MISSING", [1]), ("HOST_MISSING", [2])], size=3,
+@play([("EXTRA_OP", [0])], [("NEVER_ENTERED", [1, 2])], [("NEVER_ENTERED", [1]), ("NEVER_ENTERED", [2])], size=3,
       says=("save_checkpoint", "finalize"), executed=True)
 def barrier_of_rank_0_only(p):
     """Hidden by pairing: rank 0's barrier of the checkpoint meets the others' barrier at the end, and rank 0 is alone in its
@@ -398,7 +398,7 @@ def one_leaves_generation(p):
     p.rest()
 
 
-@play(live=[[("HOST_MISSING", [0])]])
+@play(live=[[("NEVER_ENTERED", [0])]])
 def rank_0_works_alone(p):
     """It takes its time and does arrive: whoever looks meanwhile is told who is awaited, whoever looks later nothing."""
     p.begin()

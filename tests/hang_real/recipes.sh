@@ -69,7 +69,7 @@ env -i PATH="$work/bin:/usr/sbin:/usr/bin:/sbin:/bin" COMMTRACE_RING_DIR="$rings
 	SLURM_JOB_UID="$(id -u)" SLURM_CLUSTER_NAME=test SLURM_NODELIST="$(uname -n)" sh epilog || fail "epilog: exit $?"
 [ "$(find "$rings" -name '*.ring' | wc -l)" = 0 ] || fail "the epilog leaves rings: $(ls "$rings")"
 printf 'Slurm epilog: '
-names HOST_MISSING 1 shared/commtrace-17
+names NEVER_ENTERED 1 shared/commtrace-17
 rm -rf store shared
 
 # A container: mounts, processes and a small /dev/shm of its own, which nobody sees once it has ended. Its hook runs while it
@@ -88,5 +88,5 @@ if unshare -mpf --mount-proc true 2>/dev/null; then
 		mount -t tmpfs -o size=64m tmpfs /dev/shm && unset COMMTRACE_RING_DIR && hanging_job && sh -c "$hook"' >hook.out 2>&1 ||
 		fail "preStop: exit $?: $(cat hook.out)"
 	printf 'preStop: '
-	names HOST_MISSING 1 results/run
+	names NEVER_ENTERED 1 results/run
 fi

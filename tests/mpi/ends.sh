@@ -89,11 +89,11 @@ for rank in 0 2; do
 	grep -q "rank $rank launched MPI_Irecv from 1 " hang/report || fail "hang: rank $rank waits for rank 1: $(cat hang/report)"
 done
 # The headline is that of the analysis of hangs: nobody but rank 1 is at fault, or nobody at all.
-head -n 1 hang/report | grep -qE '^HANG: HOST_MISSING: rank 1 never|^HANG: P2P_UNMATCHED: |^NOT_ENOUGH_EVIDENCE: [0-9]* operations had not returned' || fail "hang: the verdict: $(cat hang/report)"
+head -n 1 hang/report | grep -qE '^HANG: NEVER_ENTERED: rank 1 never|^HANG: P2P_UNMATCHED: |^NOT_ENOUGH_EVIDENCE: [0-9]* operations had not returned' || fail "hang: the verdict: $(cat hang/report)"
 code=0
 timeout -k 5 240 "$commtrace" hang --json hang/run >hang/verdicts || code=$?
 [ $code = 0 ] || [ $code = 3 ] || fail "hang: commtrace hang: exit $code"
-"$python" "$(dirname "$0")/../hang/accusations.py" hang/verdicts 'HOST_MISSING 1' || fail "hang: somebody else is accused"
+"$python" "$(dirname "$0")/../hang/accusations.py" hang/verdicts 'NEVER_ENTERED 1' || fail "hang: somebody else is accused"
 ! grep -q "rank 1 inside" hang/report || fail "hang: rank 1 is in no call: $(cat hang/report)"
 echo "hang: $(sed -n 's/^ *\(rank . inside [A-Za-z_]*\).*/\1/p' hang/report | sort -u | tr '\n' ';')"
 

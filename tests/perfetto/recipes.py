@@ -186,7 +186,7 @@ def hang(run):
     """Rank 5 of 8 was made to stop calling; the recording went on until it was known to hang."""
     rows = run.answers["hang"]
     run.same("hang", "verdicts", 1, len(rows), 0)
-    if rows[0]["code"] != "HOST_MISSING" or rows[0]["first_rank"] != 5:
+    if rows[0]["code"] != "NEVER_ENTERED" or rows[0]["first_rank"] != 5:
         failures.append(f"{run.name}: hang: rank 5 was made to stop, and the query tells {rows}")
     truth = json.load(open(run.name + ".truth.json"))
     run.same("hang", "ranks", 1, rows[0]["n_ranks"], 0)
@@ -200,7 +200,7 @@ def waiting(run):
     for op in run.ops:
         issued[op["rank"]] = max(issued[op["rank"]], op["enter_ns"] + op["clock_offset_ns"])
     for r in run.same_keys("waiting", set(range(8)), got):
-        if got[r]["name"] != ("HOST_MISSING" if r == 5 else "waits for rank 5"):
+        if got[r]["name"] != ("NEVER_ENTERED" if r == 5 else "waits for rank 5"):
             failures.append(f"{run.name}: waiting: rank 5 was made to stop, and rank {r} has {got[r]}")
         # nobody calls anything any more once it waits, and the recording lasts a minute from then on
         run.same("waiting", f"rank {r}", (issued[r] - run.report["run"]["begin_unix_ns"]) / 1e9, got[r]["since_s"], 0.1)

@@ -47,7 +47,7 @@ PY
 same_words() { # WHAT WANTED GOT
 	[ "$2" = "$3" ] || fail "$1: $3, not $2"
 }
-same_words plain "HOST_MISSING [1] 1 native stand" "$(play plain)"
-same_words filter "HOST_MISSING [1] 1 native stand" "$(play filter filter)"
-same_words dumpable "HOST_MISSING [1] 1 - stand" "$(play dumpable dumpable)"
-same_words both "HOST_MISSING [1] 1 - -" "$(play both dumpable filter)"
+same_words plain "NEVER_ENTERED [1] 1 native stand" "$(play plain)"
+same_words filter "NEVER_ENTERED [1] 1 native stand" "$(play filter filter)"
+same_words dumpable "NEVER_ENTERED [1] 1 - stand" "$(play dumpable dumpable)"
+same_words both "NEVER_ENTERED [1] 1 - -" "$(play both dumpable filter)"

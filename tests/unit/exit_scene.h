@@ -25,7 +25,7 @@
 struct process {
 	enum ct_end_how how;
 	int signal, code;
-	uint64_t last;	 /* sign of life */
+	uint64_t last;	 /* heartbeat */
 	uint64_t gone;	 /* when its parent saw that; 0 nobody did */
 	uint64_t said;	 /* that it ends; 0 it did not */
 	uint64_t killed; /* somebody was seen to send it a signal; 0 nobody */

@@ -269,7 +269,7 @@ static void operations_inside_their_call_are_listed(void **state)
 	ct_report_free(report);
 }
 
-/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as signs of life tell; before, all took `usual_ns` for the
+/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as heartbeats tell; before, all took `usual_ns` for the
  * like. */
 static struct ct_report *standing(const char *run, uint64_t usual_ns, uint64_t age_ns, int alive)
 {
@@ -308,7 +308,7 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 		{ 900000000, 1700000000, 1, 0, "no straggler above", "so far" },
 		{ 900000000, 2500000000, 1, 1, "much longer than usual", "so far" },
 		{ 1000000, 31000000000, 1, 1,
-		  "HANG: HOST_MISSING: rank 1 never entered AllReduce #30 ", "so far" },
+		  "HANG: NEVER_ENTERED: rank 1 never entered AllReduce #30 ", "so far" },
 		{ 1000000, 500000000, 0, 1, "2 operations had not returned when recording ended",
 		  "2 ops had not returned when recording ended (ranks 0,2)" },
 	};

@@ -408,7 +408,7 @@ static void a_large_job_names_the_one(void **state)
 	}
 	result = judge(&c, a);
 	assert_int_equal(result->n_verdicts, 1);
-	assert_int_equal(result->verdicts[0].code, CT_HANG_IS_HOST_MISSING);
+	assert_int_equal(result->verdicts[0].code, CT_HANG_IS_NEVER_ENTERED);
 	assert_int_equal(result->verdicts[0].n_ranks, 1);
 	assert_int_equal(result->verdicts[0].ranks[0], stuck);
 	assert_int_equal(result->verdicts[0].n_victims, RANKS - 1);

@@ -224,7 +224,7 @@ static void who_ends_since_the_launcher_is_gone_was_ended_from_outside(void **st
 	EXPECT("DA k", other, late);
 }
 
-/* It ended in order, but not its library: its launcher ends the others for that, and they are not the first. */
+/* It exited cleanly, but not its library: its launcher ends the others for that, and they are not the first. */
 static void who_leaves_mpi_without_finalize_ended_badly_beside_others_that_did(void **state)
 {
 	const struct process left = {
@@ -272,7 +272,7 @@ static void ends_are_told_in_words(void **state)
 	} cases[] = {
 		{ CRASHED(5000), "signal 11 (SIGSEGV)" },
 		{ FAILED(5000), "exit status 1" },
-		{ VANISHED(5000), "without a word: its signs of life stop" },
+		{ VANISHED(5000), "without a word: its heartbeats stop" },
 		{ { .how = CT_END_EXIT, .last = 5000, .said = 5000, .gone = 5001 },
 		  "exit status 0 by _exit, which runs no exit handlers" },
 		{ { .how = CT_END_CLEAN, .last = 5000, .said = 5000, .mpi = 1 },

@@ -385,7 +385,7 @@ static void only_ends_are_noted_and_only_in_the_right_ring(void **state)
 	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid + 1, 0, now_ns()), 0);
 	assert_int_equal(ct_ring_note_death(rings(), getpid(), 0, now_ns()), 0);
 	assert_int_equal(ct_ring_note_death(rings(), -1, 0, now_ns()), 0);
-	/* somebody else's child, and no sign of life for long: an earlier process of this pid */
+	/* somebody else's child, and no heartbeat for long: an earlier process of this pid */
 	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 100000000000ull), 0);
 	/* before it started: another clock */
 	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 1), 0);

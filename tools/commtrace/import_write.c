@@ -188,7 +188,7 @@ static int put_comms(struct writer *w)
 	return st;
 }
 
-/* Launches that were under way stand in the last sign of life, as many as fit; the older ones, of which none is
+/* Launches that were under way stand in the last tracer heartbeat, as many as fit; the older ones, of which none is
  * likely to have been under way, become launches without times. */
 #define MOST_OPEN 8192u
 

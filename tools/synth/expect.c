@@ -51,7 +51,7 @@ static const char *hang_of(const struct ct_fault *fault)
 	switch (fault->kind) {
 	case CT_FAULT_MISSING:
 	case CT_FAULT_SKIP_INIT:
-		return "HOST_MISSING";
+		return "NEVER_ENTERED";
 	case CT_FAULT_KILL:
 		return "DEAD_RANK";
 	case CT_FAULT_EXIT:

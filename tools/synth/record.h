@@ -17,7 +17,7 @@ struct ct_synth_record *ct_synth_record_make(const struct ct_synth_options *opti
 /* Where the play tells what happens. A negative status: *err of above says why. */
 const struct ct_play_sink *ct_synth_record_sink(struct ct_synth_record *record);
 
-/* The play is over; what did not end in order did so at kill_ns. 0 or a negative status. */
+/* The play is over; what did not exit cleanly did so at kill_ns. 0 or a negative status. */
 int ct_synth_record_finish(struct ct_synth_record *record, uint64_t kill_ns);
 
 void ct_synth_record_free(struct ct_synth_record *record);

@@ -30,7 +30,7 @@ struct process {
 	struct ct_block block;
 	uint32_t n_blocks;
 	uint64_t lap;
-	uint64_t status_ns;	/* of the job, when it last gave a sign of life */
+	uint64_t status_ns;	/* of the job, when it last gave a heartbeat */
 	uint64_t last_ns;	/* latest time of the job on record */
 	uint32_t alive;		/* of its ranks */
 	struct ct_launch *held; /* told, and not written: a poll thread has not come so far */
@@ -114,7 +114,7 @@ int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind ki
 		   const void *data, size_t len);
 int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
 int ct_record_cost(struct ct_synth_record *r, struct process *p);
-/* Room for one more record, told at that moment of the job; the process gives signs of life as it goes. */
+/* Room for one more record, told at that moment of the job; the process gives heartbeats as it goes. */
 int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
 /* The string of an id below 256, once. */
 int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, const char *text);
