@@ -28,8 +28,8 @@ static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_g
 {
 	const struct ct_report *report = p->report;
 
-	for (size_t l = 0; l < report->n_losses; l++) {
-		const struct ct_report_loss *loss = &report->losses[l];
+	for (size_t l = 0; l < report->n_dropped; l++) {
+		const struct ct_report_dropped *loss = &report->dropped[l];
 		uint64_t from = loss->begin_at_ns, to = loss->end_at_ns;
 		int is_dated = from != CT_UNKNOWN && to != CT_UNKNOWN;
 

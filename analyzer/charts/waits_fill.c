@@ -20,7 +20,7 @@ struct picture {
 /* ---- waits ---- */
 
 /* Is the loss one of this seat's process? It stands at the first rank of that. */
-static int is_of(const struct picture *p, const struct ct_report_loss *loss, uint32_t seat)
+static int is_of(const struct picture *p, const struct ct_report_dropped *loss, uint32_t seat)
 {
 	return loss->is_loss_of_records &&
 	       loss->rank == p->report->processes[p->model->seats[seat].process].rank;
@@ -31,8 +31,8 @@ static void find_lost(struct picture *p, uint32_t seat)
 {
 	for (uint32_t c = 0; c < p->columns; c++)
 		p->lost[c] = 0;
-	for (size_t l = 0; l < p->report->n_losses; l++) {
-		const struct ct_report_loss *loss = &p->report->losses[l];
+	for (size_t l = 0; l < p->report->n_dropped; l++) {
+		const struct ct_report_dropped *loss = &p->report->dropped[l];
 		int is_dated = loss->begin_at_ns != CT_UNKNOWN && loss->end_at_ns != CT_UNKNOWN;
 		uint64_t from = is_dated ? loss->begin_at_ns / p->width_ns : 0;
 		uint64_t to = is_dated ? loss->end_at_ns / p->width_ns : p->columns - 1;

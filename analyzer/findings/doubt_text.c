@@ -45,18 +45,18 @@ uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *seats, uin
 /* Ranks of which records are missing, sorted. */
 static const char *ranks_with_losses(const struct ct_report *report)
 {
-	int *ranks = ct_arena_calloc(report->memory, report->n_losses + 1, sizeof(*ranks));
+	int *ranks = ct_arena_calloc(report->memory, report->n_dropped + 1, sizeof(*ranks));
 	size_t n = 0;
 
-	for (size_t i = 0; ranks && i < report->n_losses; i++) {
+	for (size_t i = 0; ranks && i < report->n_dropped; i++) {
 		size_t known = 0;
 
-		if (!report->losses[i].is_loss_of_records)
+		if (!report->dropped[i].is_loss_of_records)
 			continue;
-		while (known < n && ranks[known] != report->losses[i].rank)
+		while (known < n && ranks[known] != report->dropped[i].rank)
 			known++;
 		if (known == n)
-			ranks[n++] = report->losses[i].rank;
+			ranks[n++] = report->dropped[i].rank;
 	}
 	if (!n)
 		return "";

@@ -147,7 +147,7 @@ static double weight(const struct ct_finding *f)
 		return f->severity == CT_SEVERITY_SEVERE ? 1e30 : -1;
 	case CT_FINDING_UNEVEN_INPUT:
 		return 1e29;
-	case CT_FINDING_LOSSES:
+	case CT_FINDING_DROPPED_RECORDS:
 		return -2;
 	case CT_FINDING_ENVIRONMENT_DIFFERS:
 		return -3;

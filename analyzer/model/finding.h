@@ -45,7 +45,7 @@
 	XX(EXTRA_OP, 0, "Extra operation")                                                         \
 	XX(UNEVEN_INPUT, 0, "Uneven inputs")                                                       \
 	XX(CLOCK_CONFLICT, 0, "Clock conflict")                                                    \
-	XX(LOSSES, 0, "Dropped records")                                                           \
+	XX(DROPPED_RECORDS, 0, "Dropped records")                                                  \
 	XX(TRACER_COST, 0, "Tracer overhead")                                                      \
 	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs between ranks")
 

@@ -94,7 +94,7 @@ struct ct_report_rank {
 	uint64_t comm_ns; /* in which at least one of its operations was open */
 	uint64_t left_out_ns; /* of the run, in a row, without timed launches: comm_ns and exposed_ns leave it out */
 	int device; /* CUDA device; -1 none or unknown */
-	uint64_t lost_records;
+	uint64_t dropped_records;
 	enum ct_timing timing;
 	double timed_ratio; /* as in struct ct_report_run */
 	int complete;
@@ -152,7 +152,7 @@ struct ct_report_op {
 	double last_pct;       /* last_count of the instances */
 };
 
-struct ct_report_loss {
+struct ct_report_dropped {
 	int rank;
 	const char *reason; /* name from losses.def, or MISSING_BLOCKS, DAMAGED, TORN */
 	const char *text;
@@ -319,9 +319,9 @@ struct ct_report {
 	struct ct_report_op **ops_by_key;  /* report_rows.h */
 	struct ct_report_overlap *overlap; /* by rank */
 	size_t n_overlap;
-	struct ct_report_loss *losses;
-	size_t n_losses;
-	uint64_t lost_records; /* sum of the counted ones */
+	struct ct_report_dropped *dropped;
+	size_t n_dropped;
+	uint64_t dropped_records; /* sum of the counted ones */
 	struct ct_report_cost *costs;
 	size_t n_costs;
 	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */

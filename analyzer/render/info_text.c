@@ -195,15 +195,15 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 
 static void write_losses(struct ct_text *text, const struct ct_report *report)
 {
-	ct_text_head(text, "losses");
-	if (!report->n_losses)
+	ct_text_head(text, "dropped");
+	if (!report->n_dropped)
 		ct_text_line(text, CT_COLOR_NONE, "none");
-	for (size_t i = 0; i < report->n_losses; i++) {
+	for (size_t i = 0; i < report->n_dropped; i++) {
 		char pairs[256];
 
-		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_losses(), "rank reason records",
-				 &report->losses[i]);
-		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", pairs, report->losses[i].text);
+		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_dropped(), "rank reason records",
+				 &report->dropped[i]);
+		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", pairs, report->dropped[i].text);
 	}
 }
 

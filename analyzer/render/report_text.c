@@ -94,12 +94,12 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 
 static void write_losses(struct ct_text *text, const struct ct_report *report)
 {
-	const struct ct_report_loss *first = NULL;
+	const struct ct_report_dropped *first = NULL;
 	size_t others = 0;
 	int uncounted = 0;
 
-	for (size_t i = 0; i < report->n_losses; i++) {
-		const struct ct_report_loss *loss = &report->losses[i];
+	for (size_t i = 0; i < report->n_dropped; i++) {
+		const struct ct_report_dropped *loss = &report->dropped[i];
 
 		if (!first || (loss->is_loss_of_records && !first->is_loss_of_records))
 			first = loss;
@@ -109,21 +109,21 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 	if (!first) {
 		if (report->run.n_missing)
 			ct_text_line(text, CT_COLOR_YELLOW, "%s",
-				     "losses    all records of the missing; none in what is here");
+				     "dropped   all records of the missing; none in what is here");
 		else
-			ct_text_line(text, CT_COLOR_NONE, "%s", "losses    none");
+			ct_text_line(text, CT_COLOR_NONE, "%s", "dropped   none");
 		return;
 	}
 	if (first->is_loss_of_records)
-		ct_text_line(text, CT_COLOR_YELLOW, "losses    %s%s records; rank %s: %s%s",
-			     uncounted && report->lost_records ? "at least " : "",
-			     uncounted && !report->lost_records
+		ct_text_line(text, CT_COLOR_YELLOW, "dropped   %s%s records; rank %s: %s%s",
+			     uncounted && report->dropped_records ? "at least " : "",
+			     uncounted && !report->dropped_records
 				     ? "unknown number of"
-				     : ct_text_count(report->lost_records).s,
+				     : ct_text_count(report->dropped_records).s,
 			     ct_text_rank(first->rank).s, first->text,
 			     others > 1 ? "; more in info" : "");
 	else
-		ct_text_line(text, CT_COLOR_NONE, "losses    no records; %s of rank %s: %s%s",
+		ct_text_line(text, CT_COLOR_NONE, "dropped   no records; %s of rank %s: %s%s",
 			     ct_text_count(first->records).s, ct_text_rank(first->rank).s,
 			     first->text, others > 1 ? "; more in info" : "");
 }

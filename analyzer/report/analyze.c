@@ -12,9 +12,9 @@
 #include "analyzer/clock/collect.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/choose.h"
+#include "analyzer/findings/dropped_finding.h"
 #include "analyzer/findings/environment_finding.h"
 #include "analyzer/findings/link_findings.h"
-#include "analyzer/findings/loss_finding.h"
 #include "analyzer/findings/order_findings.h"
 #include "analyzer/findings/overhead_finding.h"
 #include "analyzer/findings/overlap_findings.h"
@@ -294,7 +294,7 @@ static int judge_records(struct analysis *a)
 	const struct ct_model *model = &a->stream.model;
 	int st = ct_order_findings(model, &a->stream.order, &a->findings);
 
-	ct_finding_losses(model, a->report, &a->findings);
+	ct_finding_dropped_records(model, a->report, &a->findings);
 	ct_finding_environment(a->report, &a->findings);
 	return st;
 }

@@ -49,7 +49,7 @@ struct ct_analyze_options {
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);
 
-/* What stands beside the operations, for a fraction of the time: ranks, processes, communicators, losses, what recording cost, the
+/* What stands beside the operations, for a fraction of the time: ranks, processes, communicators, dropped records, what recording cost, the
  * environment and the network ports. report->is_outline is set; what only operations tell is unknown: sums, matrices and orders of
  * communicators, traffic, clocks, the errors of times, and which of several processes failed first. Of the options boot_id and
  * attempt count; the rest as ct_analyze(). */

@@ -13,8 +13,8 @@ static inline int ct_fill_has(const struct ct_model *model, size_t process)
 	return model->attempts->places[process].attempt == model->attempt;
 }
 
-/* What the trace itself is like: processes, losses, cost, operations in flight, what could not be seen. First:
- * the other looks at the losses. */
+/* What the trace itself is like: processes, dropped records, cost, operations in flight, what could not be seen. First:
+ * the other looks at the dropped records. */
 int ct_fill_trace(const struct ct_model *model, struct ct_report *report);
 
 /* Which processes did not end well, and in which order: a part of the former, after its processes. */

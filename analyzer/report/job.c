@@ -61,13 +61,13 @@ static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report 
 		rank->pid = model->run->processes[p].id.pid;
 		rank->complete &= strcmp(report->processes[p].ring, "lost") != 0;
 	}
-	for (size_t l = 0; l < report->n_losses; l++) {
-		const struct ct_report_loss *loss = &report->losses[l];
+	for (size_t l = 0; l < report->n_dropped; l++) {
+		const struct ct_report_dropped *loss = &report->dropped[l];
 
 		if (loss->rank != told_by || !loss->is_loss_of_records)
 			continue;
 		rank->complete = 0;
-		rank->lost_records += loss->records == CT_UNKNOWN ? 1 : loss->records;
+		rank->dropped_records += loss->records == CT_UNKNOWN ? 1 : loss->records;
 	}
 	return rank->host ? CT_OK : CT_NOMEM;
 }

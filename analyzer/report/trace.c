@@ -139,12 +139,12 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 
 /* ---- losses ---- */
 
-static struct ct_report_loss *new_loss(struct ct_report *report, int rank, const char *reason,
-				       const char *text, uint64_t records, int of_records)
+static struct ct_report_dropped *new_loss(struct ct_report *report, int rank, const char *reason,
+					  const char *text, uint64_t records, int of_records)
 {
-	struct ct_report_loss *loss = &report->losses[report->n_losses++];
+	struct ct_report_dropped *loss = &report->dropped[report->n_dropped++];
 
-	*loss = (struct ct_report_loss){
+	*loss = (struct ct_report_dropped){
 		.rank = rank,
 		.reason = reason,
 		.text = text,
@@ -154,7 +154,7 @@ static struct ct_report_loss *new_loss(struct ct_report *report, int rank, const
 		.is_loss_of_records = of_records,
 	};
 	if (of_records && records != CT_UNKNOWN)
-		report->lost_records += records;
+		report->dropped_records += records;
 	return loss;
 }
 
@@ -170,7 +170,7 @@ static void fill_process_losses(const struct ct_model *model, size_t p, struct c
 					   ? kept->gaps.losses[reason]
 					   : told->records;
 		const char *name = ct_loss_name(reason);
-		struct ct_report_loss *loss;
+		struct ct_report_dropped *loss;
 
 		if (!records)
 			continue;
@@ -202,9 +202,9 @@ static int fill_losses(const struct ct_model *model, struct ct_report *report)
 {
 	size_t n = model->run->n_processes;
 
-	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 4),
-					 sizeof(*report->losses));
-	if (!report->losses)
+	report->dropped = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 4),
+					  sizeof(*report->dropped));
+	if (!report->dropped)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
 		if (model->processes[p].read)

@@ -132,7 +132,7 @@ def columns(browser):
 ORDER = ("verdict", "hang", "pic-steps", "pic-waits", "findings", "pic-exposed", "ops", "ranks",
          "details", "expect", "scorecard", "pic-slowdown", "pic-histogram", "pic-curves", "pic-traffic", "comms", "links", "steps",
          "exposed", "gaps", "stages",
-         "quality", "run", "losses", "clocks", "ends", "cost", "absent")
+         "quality", "run", "dropped", "clocks", "ends", "cost", "absent")
 
 
 def order(browser):
@@ -151,7 +151,7 @@ CONTENT = {
     "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
     "pic-histogram": lambda r: r["histogram"], "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
     "links": lambda r: r["links"], "steps": lambda r: r["steps"]["count"], "exposed": lambda r: r["overlap"],
-    "gaps": lambda r: r["gaps"], "stages": lambda r: r["stages"], "losses": lambda r: r["losses"] or r["invisible"],
+    "gaps": lambda r: r["gaps"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["invisible"],
     "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["inflight"], "cost": lambda r: r["cost"],
 }
 

@@ -4,7 +4,7 @@
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
 commtrace report run1 --fail-on=STRAGGLER >/dev/null
 echo $?
-commtrace report run1 --fail-on=MISMATCH,LOSSES >/dev/null
+commtrace report run1 --fail-on=MISMATCH,DROPPED_RECORDS >/dev/null
 echo $?
 commtrace report run1 --fail-on=any >/dev/null
 echo $?

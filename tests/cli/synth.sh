@@ -12,7 +12,7 @@ for workload in ddp megatron fsdp moe decode; do
 	commtrace-synth -o $workload.c "${job[@]}" --workload $workload --seed 2
 	same $workload.a $workload.b
 	same $workload.a $workload.c
-	commtrace info $workload.a | grep -E '^complete|^losses' -A1 | grep -E '^complete|^none'
+	commtrace info $workload.a | grep -E '^complete|^dropped' -A1 | grep -E '^complete|^none'
 	commtrace info $workload.a --format=json | grep -c '"end": "clean"'
 done
 

@@ -9,7 +9,7 @@ for workload in ddp megatron fsdp moe decode; do
 	commtrace-synth -o slow.$workload "${job[@]}" --workload $workload "${slow[@]}"
 	commtrace report healthy.$workload --fail-on=STRAGGLER >healthy.txt; echo "$workload healthy: $?"
 	commtrace report slow.$workload --fail-on=STRAGGLER >slow.txt; echo "$workload slow: $?"
-	grep -ohE '^losses +.*|^STRAGGLER rank=[0-9]+ host=[a-z0-9]+' healthy.txt slow.txt
+	grep -ohE '^dropped +.*|^STRAGGLER rank=[0-9]+ host=[a-z0-9]+' healthy.txt slow.txt
 done
 for timing in host plugin off; do
 	commtrace-synth -o $timing "${job[@]}" --timing $timing "${slow[@]}"

@@ -9,7 +9,7 @@ for workload in ddp megatron moe; do
 		--workload $workload --steps 20 --step-ms 30 >/dev/null || fail "$workload: exit $?"
 	"$commtrace" report --format=json "$work/$workload.run" >report.json
 	# The row of the other host in clocks[]: offset, error, quality.
-	row=$(awk -F': ' '/^ "clocks"/ { on = 1 } /^ "losses"/ { on = 0 }
+	row=$(awk -F': ' '/^ "clocks"/ { on = 1 } /^ "dropped"/ { on = 0 }
 		on && /"host"/ { host = $2 } on && /"offset_ns"/ { off = $2 + 0 } on && /"err_ns"/ { err = $2 }
 		on && /"quality"/ && host !~ /node0/ { print off, err, $2 }' report.json)
 	read -r off err quality <<<"${row//[\",]/}"

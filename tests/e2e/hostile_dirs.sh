@@ -127,14 +127,14 @@ says() {
 		timeout -k 5 240 "$commtrace" $command --format=json "$@" >"$work/$command" 2>"$work/$command.err" ||
 			fail "$command: exit $?: $(cat "$work/$command.err")"
 		tr -d ' \n' <"$work/$command" | grep -Eq "\"reason\":\"$reason\",\"records\":[1-9]" ||
-			fail "$command does not tell $reason: $(tr -d ' \n' <"$work/$command" | grep -o '"losses":[^]]*]')"
+			fail "$command does not tell $reason: $(tr -d ' \n' <"$work/$command" | grep -o '"dropped":[^]]*]')"
 	done
 	echo "said: $reason"
 }
 
 # loses_nothing PATH...
 loses_nothing() {
-	info_json "$1" | tr -d ' \n' | grep -q '"losses":\[\]' || fail "losses are told: $(info_json "$1" | grep -A 5 '"losses"')"
+	info_json "$1" | tr -d ' \n' | grep -q '"dropped":\[\]' || fail "dropped records are reported: $(info_json "$1" | grep -A 5 '"dropped"')"
 }
 
 # killed DIR [MEDDLE]: the same with ranks that are killed in the end.

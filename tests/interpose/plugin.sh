@@ -30,7 +30,7 @@ dumped() {
 # no_losses NAME
 no_losses() {
 	info_json "$work/$1/run" >"$work/$1/info"
-	grep -q '"losses": \[\]' "$work/$1/info" || fail "$1: $(grep -A 20 '"losses"' "$work/$1/info")"
+	grep -q '"dropped": \[\]' "$work/$1/info" || fail "$1: $(grep -A 20 '"dropped"' "$work/$1/info")"
 }
 
 mkdir "$work/bare"

@@ -227,7 +227,7 @@ def check_report(report, journals, keys):
     if report["verdict"]["code"] in codes:
         differ("report", "verdict", report["verdict"]["code"], report["verdict"]["text"])
     for finding in report["findings"]:
-        if finding["kind"] in ("MISMATCH", "SKIPPED_OP", "EXTRA_OP", "UNEVEN_INPUT", "LOSSES", "HANG"):
+        if finding["kind"] in ("MISMATCH", "SKIPPED_OP", "EXTRA_OP", "UNEVEN_INPUT", "DROPPED_RECORDS", "HANG"):
             differ("report", "finding", finding["kind"], finding["cause"], json.dumps(finding["evidence"]))
     same("report", "ops of ranks", {r["rank"]: r["ops"] for r in report["ranks"]},
          {j.rank: len(j.ops) for j in journals})
@@ -324,7 +324,7 @@ def check_info(info):
     for process in info["processes"]:
         same(f"info pid {process['pid']}", "end", process["end"], "clean")
         same(f"info pid {process['pid']}", "exit_code", process["exit_code"], 0)
-    for loss in info["losses"]:
+    for loss in info["dropped"]:
         differ("info", "lost", json.dumps(loss))
     for order in info["order"]:
         same(f"info order of {order['comm']}", "first_difference", order["first_difference"], None)

@@ -19,7 +19,7 @@ def must(what, is_so, *seen):
 
 sums = [(op["rank"], op["state"]) for op in ops if op["op"] == "AllReduce"]
 must("two processes, no child", len(info["processes"]) == 2, info["processes"])
-must("no loss", not info["losses"], info["losses"])
+must("no loss", not info["dropped"], info["dropped"])
 if way == "abort":
     must("both were through the first all-reduce", all((rank, "finished") in sums for rank in (0, 1)), sums)
     must("no second one was finished", len([s for s in sums if s[1] == "finished"]) == 2, sums)

@@ -13,7 +13,7 @@ mpi_traced 60 2 "$work/run" "$program" persistent 2>stderr || fail "persistent: 
 import json
 
 ops = [json.loads(line) for line in open("dump.jsonl")]
-lost = [l for l in json.load(open("report.json"))["losses"] if l["reason"] == "STARTS_LOST"]
+lost = [l for l in json.load(open("report.json"))["dropped"] if l["reason"] == "STARTS_LOST"]
 lost = sum(l["records"] for l in lost)
 started = sum(o["call"] in ("MPI_Start", "MPI_Startall", "MPI_Recv_init") for o in ops)
 assert lost > 0 and started + lost == 20, (lost, started)

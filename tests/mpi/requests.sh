@@ -62,5 +62,5 @@ grep -q "wait MPI_Probe ended" waits || fail "no MPI_Probe on record"
 # Two of three ranks asked for 300 ms. (On a busy machine they are kept from it for a part.)
 n=$(awk '$2 == "poll" && $3 == "MPI_Test" { us[$1] += $5 } END { for (r in us) n += us[r] > 100000; print n + 0 }' waits)
 [ "$n" = 2 ] || fail "ranks that polled for long: $n of 2"
-losses=$("$commtrace" info --format json run | tr -d ' \n' | grep -o '"losses":\[[^]]*\]' || true)
+losses=$("$commtrace" info --format json run | tr -d ' \n' | grep -o '"dropped":\[[^]]*\]' || true)
 echo "$(wc -l <messages) messages; losses ${losses:-?}"

@@ -82,18 +82,18 @@ static void lost_records_are_told_and_nobody_is_judged_by_the_rest(void **state)
 	loss.end_ns = job.clock[1] + 450000000;
 	job_rare(&job, 1, CT_KIND_LOSS, &loss, sizeof(loss));
 	report = close_job(600000000);
-	assert_int_equal(report->lost_records, 25);
-	assert_int_equal(report->n_losses, 1);
-	assert_string_equal(report->losses[0].reason, "POOL_EMPTY");
-	assert_int_equal(report->losses[0].rank, 1);
-	assert_int_equal(report->losses[0].begin_at_ns, 201000000);
+	assert_int_equal(report->dropped_records, 25);
+	assert_int_equal(report->n_dropped, 1);
+	assert_string_equal(report->dropped[0].reason, "POOL_EMPTY");
+	assert_int_equal(report->dropped[0].rank, 1);
+	assert_int_equal(report->dropped[0].begin_at_ns, 201000000);
 	assert_false(report->run.complete);
 	assert_false(report->ranks[1].complete);
-	assert_int_equal(report->ranks[1].lost_records, 25);
+	assert_int_equal(report->ranks[1].dropped_records, 25);
 	assert_true(report->ranks[0].complete);
 	assert_int_equal(report->run.matched, 25);
 	assert_int_equal(report->run.incomplete, 25);
-	f = job_finding(report, CT_FINDING_LOSSES);
+	f = job_finding(report, CT_FINDING_DROPPED_RECORDS);
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 1);
@@ -126,7 +126,7 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	fx_write(path, data, bytes);
 	free(data);
 	report = job_report(&job, -1);
-	f = job_finding(report, CT_FINDING_LOSSES);
+	f = job_finding(report, CT_FINDING_DROPPED_RECORDS);
 	assert_non_null(f);
 	assert_non_null(strstr(f->line, "records=unknown "));
 	assert_non_null(strstr(f->line, "share=n/a"));
@@ -135,7 +135,7 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));
 	assert_true(isnan(f->evidence[0].value));
 	text = job_text(report, 0);
-	assert_non_null(strstr(text, "losses    unknown number of records; rank 1: "));
+	assert_non_null(strstr(text, "dropped   unknown number of records; rank 1: "));
 	free(text);
 	ct_report_free(report);
 }

@@ -225,7 +225,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(o,
 		    "schema run verdict hang findings ranks comms ops steps overlap exposed gaps "
 		    "stages links traffic heat histogram curves clocks "
-		    "losses what_if scorecard cost expect ended inflight invisible omitted");
+		    "dropped what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
@@ -241,7 +241,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
 	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "
 				       "last_count exposed_ns exposed_err_ns err_ns "
-				       "lost_records timing timed_ratio complete");
+				       "dropped_records timing timed_ratio complete");
 	assert_keys(first(o, "comms"),
 		    "comm parent backend role role_confidence role_evidence nranks ranks name "
 		    "instances first_seq last_seq bytes steps_exposed_ns steps_exposed_wait_ns "
@@ -259,7 +259,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(json_object_get(o, "traffic"),
 		    "unit model ranks matrix why note at_least exact_bytes modelled_bytes "
 		    "unplaced_bytes hosts comms_left_out layers");
-	assert_keys(first(o, "losses"), "rank reason records begin_ns end_ns");
+	assert_keys(first(o, "dropped"), "rank reason records begin_ns end_ns");
 	assert_keys(json_object_get(o, "scorecard"), "total grade why parts");
 	assert_keys(
 		first(o, "cost"),
@@ -270,7 +270,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"step_collectives");
 	json_decref(o);
 	o = ct_info_json(report);
-	assert_keys(o, "schema run processes comms losses clocks cost order invisible environment "
+	assert_keys(o, "schema run processes comms dropped clocks cost order invisible environment "
 		       "transport");
 	assert_keys(
 		first(o, "processes"),
@@ -310,7 +310,7 @@ static void text_begins_with_the_verdict_and_fits_the_screen(void **state)
 	assert_fits(text);
 	assert_memory_equal(text, "MISMATCH: rank 2 ", 17);
 	assert_non_null(strstr(text, "\nSTRAGGLER rank=3 host=host0 loss="));
-	assert_non_null(strstr(text, "\nLOSSES records=3"));
+	assert_non_null(strstr(text, "\nDROPPED_RECORDS records=3"));
 	assert_non_null(strstr(text, "4 of 4 ranks on 1 host, gloo"));
 	assert_non_null(strstr(text, "timing    call"));
 	assert_non_null(

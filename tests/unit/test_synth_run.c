@@ -153,7 +153,7 @@ static void waits_and_exposed_times_are_those_on_record(void **state)
 		out = write_run(&o);
 		report = job_report(&job, -1);
 		assert_int_equal(report->n_findings, 0);
-		assert_int_equal(report->n_losses, 0);
+		assert_int_equal(report->n_dropped, 0);
 		assert_int_equal(report->run.ranks_seen, RANKS);
 		for (int r = 0; r < RANKS; r++) {
 			const struct ct_play_rank_sums *truth = &out.sums.ranks[r];

@@ -52,8 +52,8 @@ static void say_size(const struct ct_report *report)
 		ops += report->ranks[i].ops;
 	if (report->run.ranks_expected != CT_UNKNOWN)
 		snprintf(expected, sizeof(expected), " of %" PRIu64, report->run.ranks_expected);
-	if (report->lost_records)
-		snprintf(lost, sizeof(lost), "%" PRIu64 " records lost", report->lost_records);
+	if (report->dropped_records)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " records lost", report->dropped_records);
 	else if (!report->run.complete)
 		snprintf(lost, sizeof(lost), "not everything is there");
 	ct_say("recorded %" PRIu64 "%s ranks, %" PRIu64 " ops%s, %s", report->run.ranks_seen,

@@ -103,7 +103,7 @@ int ct_traffic_process(struct ct_traffic *traffic, uint32_t process, const struc
 void ct_traffic_observe(struct ct_traffic *traffic, struct ct_observer *observer);
 void ct_traffic_fini(struct ct_traffic *traffic);
 
-/* The report's part; once its ranks, losses, roles and what could not be seen are in it. `transfers` of the same pass. */
+/* The report's part; once its ranks, dropped records, roles and what could not be seen are in it. `transfers` of the same pass. */
 int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traffic,
 		    const struct ct_transfers *transfers, struct ct_report *report);
 

@@ -44,11 +44,11 @@ static int has_lost(const struct ct_report *report)
 {
 	static const char *const reasons[] = { "TRAFFIC_FULL", "STARTING", "NOT_INTERPOSABLE" };
 
-	for (size_t i = 0; i < report->n_losses; i++) {
-		if (report->losses[i].is_loss_of_records)
+	for (size_t i = 0; i < report->n_dropped; i++) {
+		if (report->dropped[i].is_loss_of_records)
 			return 1;
 		for (size_t r = 0; r < sizeof(reasons) / sizeof(reasons[0]); r++)
-			if (strcmp(report->losses[i].reason, reasons[r]) == 0)
+			if (strcmp(report->dropped[i].reason, reasons[r]) == 0)
 				return 1;
 	}
 	return 0;

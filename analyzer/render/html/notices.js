@@ -21,10 +21,10 @@
 			list.push(notice('severe', 'ends', several(report.ended, 'process', 'processes'), ' did not exit cleanly'));
 		if (report.inflight.length)
 			list.push(notice('warn', 'ends', several(report.inflight, 'operation', 'operations'), ' in flight at the end'));
-		if (report.losses.length)
-			list.push(notice('warn', 'losses', several(report.losses, 'gap', 'gaps'), ' in the trace'));
+		if (report.dropped.length)
+			list.push(notice('warn', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));
 		for (const [i, seen] of report.invisible.slice(0, MOST).entries())
-			list.push(notice('info', 'losses', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
+			list.push(notice('info', 'dropped', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
 				ct.value('invisible.' + i + '.why', seen.why, 'text')));
 		if (report.run.timing_why !== null)
 			list.push(notice('info', 'run', 'timing ', ct.value('run.timing', report.run.timing, 'text'), ': ',

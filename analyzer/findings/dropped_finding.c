@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/findings/loss_finding.h"
+#include "analyzer/findings/dropped_finding.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 
 	for (size_t p = 0; p < report->n_processes && !damaged; p++)
 		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
-	if (report->lost_records)
+	if (report->dropped_records)
 		return "`commtrace info` has the reasons; a larger COMMTRACE_RING_MB or a faster "
 		       "COMMTRACE_DIR drops less";
 	if (damaged) {
@@ -32,19 +32,19 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 	       "of all hosts were copied completely";
 }
 
-void ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
-		       struct ct_findings *list)
+void ct_finding_dropped_records(const struct ct_model *model, const struct ct_report *report,
+				struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
 	uint32_t *seats = ct_arena_calloc(memory, model->n_seats + 1, sizeof(*seats));
-	double share = 100.0 * (double)report->lost_records /
-		       ((double)report->lost_records + (double)model->ops + 1e-9);
+	double share = 100.0 * (double)report->dropped_records /
+		       ((double)report->dropped_records + (double)model->ops + 1e-9);
 	struct ct_finding *f;
 	const char *reason = NULL, *ranks, *records;
 	uint32_t n = 0, unknown = 0;
 
-	for (size_t i = 0; i < report->n_losses; i++) {
-		const struct ct_report_loss *loss = &report->losses[i];
+	for (size_t i = 0; i < report->n_dropped; i++) {
+		const struct ct_report_dropped *loss = &report->dropped[i];
 
 		if (!loss->is_loss_of_records)
 			continue;
@@ -54,9 +54,9 @@ void ct_finding_losses(const struct ct_model *model, const struct ct_report *rep
 	}
 	if (!reason)
 		return;
-	f = ct_findings_add(list, CT_FINDING_LOSSES);
+	f = ct_findings_add(list, CT_FINDING_DROPPED_RECORDS);
 	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
-		if (report->ranks[s].lost_records)
+		if (report->ranks[s].dropped_records)
 			seats[n++] = s;
 	}
 	if (!seats)
@@ -70,12 +70,13 @@ void ct_finding_losses(const struct ct_model *model, const struct ct_report *rep
 	f->advice = advice_on_losses(report, memory);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	ct_finding_evidence(list, f, "records",
-			    unknown && !report->lost_records ? NAN : (double)report->lost_records,
+			    unknown && !report->dropped_records ? NAN
+								: (double)report->dropped_records,
 			    "count", NAN);
-	records = unknown && !report->lost_records
+	records = unknown && !report->dropped_records
 			  ? "unknown"
 			  : ct_arena_printf(memory, "%llu%s",
-					    (unsigned long long)report->lost_records,
+					    (unsigned long long)report->dropped_records,
 					    unknown ? "+" : "");
 	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
 				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// losses.js: records that were dropped, and calls that could not be traced.
+// dropped.js: records that were dropped, and calls that could not be traced.
 (function () {
 	function part(body, heading, path, rows) {
 		if (!rows.length)
@@ -8,8 +8,8 @@
 		ct.table(body, { path, label: heading, rows });
 	}
 
-	ct.section('losses', (body, report) => {
-		part(body, 'Dropped', 'losses', report.losses);
+	ct.section('dropped', (body, report) => {
+		part(body, 'Dropped', 'dropped', report.dropped);
 		part(body, 'Not traced', 'invisible', report.invisible);
-	}, (report) => (report.losses.length || report.invisible.length ? null : ''));
+	}, (report) => (report.dropped.length || report.invisible.length ? null : ''));
 })();
