@@ -35,8 +35,7 @@ static int set_ranks(struct ct_heat_layout *layout, const struct ranked *ranked,
 static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model,
 		     const struct ct_report *report)
 {
-	uint32_t *row_of_host = malloc(((size_t)model->attempts->n_hosts + 1) *
-				       sizeof(*row_of_host));
+	uint32_t *row_of_host = malloc(((size_t)model->starts->n_hosts + 1) * sizeof(*row_of_host));
 	struct ct_host_place *places;
 	uint32_t n;
 

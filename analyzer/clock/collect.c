@@ -117,22 +117,22 @@ static int on_end(void *arg, struct ct_stream *stream)
 	st = ct_clocks_solve(&c->points, c->reference, &c->clocks);
 	if (st != CT_OK)
 		return st;
-	model->attempts->clocks = c->clocks;
+	model->starts->clocks = c->clocks;
 	ct_model_set_begin(model);
 	return CT_OK;
 }
 
-/* How many hosts the attempt has, and that of its first process, or of the one that knows to be rank 0. */
-static uint32_t count_hosts(const struct ct_run *run, const struct ct_attempts *attempts,
-			    int attempt, uint32_t *first)
+/* How many hosts the start has, and that of its first process, or of the one that knows to be rank 0. */
+static uint32_t count_hosts(const struct ct_run *run, const struct ct_starts *starts, int restart,
+			    uint32_t *first)
 {
 	uint32_t n = 0, seen = UINT32_MAX;
 
 	*first = UINT32_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
-		const struct ct_place *place = &attempts->places[p];
+		const struct ct_place *place = &starts->places[p];
 
-		if (place->attempt != attempt)
+		if (place->restart != restart)
 			continue;
 		n += seen == UINT32_MAX || (n == 1 && place->host != seen);
 		seen = place->host;
@@ -142,17 +142,17 @@ static uint32_t count_hosts(const struct ct_run *run, const struct ct_attempts *
 	return n;
 }
 
-int ct_clock_log_new(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+int ct_clock_log_new(const struct ct_run *run, const struct ct_starts *starts, int restart,
 		     struct ct_clock_log **log)
 {
 	struct ct_clock_log *c;
 	uint32_t reference;
 
 	*log = NULL;
-	if (count_hosts(run, attempts, attempt, &reference) < 2)
+	if (count_hosts(run, starts, restart, &reference) < 2)
 		return CT_OK;
 	c = calloc(1, sizeof(*c));
-	if (!c || ct_clock_points_init(&c->points, attempts->n_hosts, reference) != CT_OK) {
+	if (!c || ct_clock_points_init(&c->points, starts->n_hosts, reference) != CT_OK) {
 		free(c);
 		return CT_NOMEM;
 	}
@@ -178,7 +178,7 @@ struct ct_clocks *ct_clock_log_free(struct ct_clock_log *log)
 	return clocks;
 }
 
-int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
+int ct_clocks_of_run(const struct ct_run *run, struct ct_starts *starts, int restart,
 		     const struct ct_stream_options *options, struct ct_clocks **clocks,
 		     struct ct_err *err)
 {
@@ -193,14 +193,14 @@ int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int
 	};
 	struct ct_clock_log *log;
 	struct ct_stream *stream;
-	int st = ct_clock_log_new(run, attempts, attempt, &log);
+	int st = ct_clock_log_new(run, starts, restart, &log);
 
 	*clocks = NULL;
 	if (!log)
 		return st;
 	ct_clock_log_observe(log, &observer);
 	stream = calloc(1, sizeof(*stream));
-	st = stream ? ct_stream_run(stream, run, attempts, attempt, &mine, err) : CT_NOMEM;
+	st = stream ? ct_stream_run(stream, run, starts, restart, &mine, err) : CT_NOMEM;
 	if (stream)
 		ct_stream_fini(stream);
 	free(stream);

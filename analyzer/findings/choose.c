@@ -133,7 +133,7 @@ static void add_oversubscribed(struct choice *c)
 
 	if (!o->processes)
 		return;
-	host = ct_host_word(memory, model->attempts->hosts[model->seats[o->seat].host].name);
+	host = ct_host_word(memory, model->starts->hosts[model->seats[o->seat].host].name);
 	ct_verdict_add(
 		c->report,
 		ct_arena_printf(memory,

@@ -249,7 +249,7 @@ static const char *silent_text(const struct ct_report *report)
 		const struct ct_report_process *p = &report->processes[i];
 		uint64_t at = p->last_heartbeat_at_ns;
 
-		if (p->attempt != report->run.attempt || at == CT_UNKNOWN)
+		if (p->restart != report->run.restart || at == CT_UNKNOWN)
 			continue;
 		if (at < least) {
 			second = least;
@@ -312,7 +312,7 @@ const char *ct_say_ends(const struct ct_report *report)
 uint64_t ct_open_unexplained(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_processes; i++)
-		if (report->processes[i].attempt == report->run.attempt &&
+		if (report->processes[i].restart == report->run.restart &&
 		    !report->processes[i].imported)
 			return 0;
 	return report->open_launches;

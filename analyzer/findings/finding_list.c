@@ -70,7 +70,7 @@ void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_
 		return;
 	f->hosts = hosts;
 	for (size_t i = 0; i < n; i++) {
-		const char *name = model->attempts->hosts[model->seats[seats[i]].host].name;
+		const char *name = model->starts->hosts[model->seats[seats[i]].host].name;
 		const char *host = ct_arena_text(memory, name,
 						 sizeof(((struct ct_process *)0)->host));
 		size_t known = 0;

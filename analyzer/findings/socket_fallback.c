@@ -177,7 +177,7 @@ static void tell(const struct ct_model *model, const struct ct_report *report,
 int ct_transport_socket_fallback(const struct ct_model *model, const struct ct_report *report,
 				 struct ct_findings *list)
 {
-	struct ct_crossing *by_host = calloc(model->attempts->n_hosts + 1, sizeof(*by_host));
+	struct ct_crossing *by_host = calloc(model->starts->n_hosts + 1, sizeof(*by_host));
 	uint8_t *fallen = calloc(report->n_transport + 1, 1);
 	int any = 0, st = by_host && fallen ? CT_OK : CT_NOMEM;
 

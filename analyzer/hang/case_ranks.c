@@ -17,7 +17,7 @@ static uint32_t expected(const struct ct_gather *g)
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		int world = g->run->processes[p].id.world_size;
 
-		if (g->model->attempts->places[p].attempt == g->model->attempt && world > 0 &&
+		if (g->model->starts->places[p].restart == g->model->restart && world > 0 &&
 		    (uint32_t)world > n && (uint32_t)world <= MOST_RANKS)
 			n = (uint32_t)world;
 	}

@@ -8,19 +8,19 @@
 #include "analyzer/hang/exit_cause.h"
 #include "analyzer/hang/gather.h"
 
-/* What is true of all processes of the attempt. */
+/* What is true of all processes of the start. */
 static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 {
-	const struct ct_attempts *attempts = g->model->attempts;
+	const struct ct_starts *starts = g->model->starts;
 
-	out->attempt = g->model->attempt;
-	out->attempts = attempts->n_attempts;
+	out->restart = g->model->restart;
+	out->starts = starts->n_starts;
 	out->begin_unix_ns = g->model->begin_unix_ns;
-	out->hosts = attempts->n_hosts;
+	out->hosts = starts->n_hosts;
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		const struct ct_process *id = &g->run->processes[p].id;
 
-		if (attempts->places[p].attempt != g->model->attempt)
+		if (starts->places[p].restart != g->model->restart)
 			continue;
 		if (!out->job && id->job[0])
 			out->job = ct_arena_text(g->memory, id->job, sizeof(id->job));
@@ -63,7 +63,7 @@ int ct_hang_collect(struct ct_gather *g, struct ct_hang_run **out, struct ct_err
 	int st = CT_NOMEM;
 
 	*out = ct_arena_calloc(g->memory, 1, sizeof(**out));
-	g->torn_down = calloc(g->model->attempts->n_hosts + 1u, sizeof(*g->torn_down));
+	g->torn_down = calloc(g->model->starts->n_hosts + 1u, sizeof(*g->torn_down));
 	if (*out && g->torn_down)
 		st = fill(g, *out, err);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;

@@ -126,7 +126,7 @@ static void fill_torn_down(struct ct_gather *g, const struct ct_exits *exits,
 			   struct ct_hang_run *out)
 {
 	out->torn_down_ns = CT_UNKNOWN;
-	for (uint32_t h = 0; h < g->model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < g->model->starts->n_hosts; h++) {
 		g->torn_down[h] = ct_exits_torn_down(exits, h);
 		if (g->torn_down[h] < out->torn_down_ns)
 			out->torn_down_ns = g->torn_down[h];

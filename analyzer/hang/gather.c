@@ -42,7 +42,7 @@ const char *ct_gather_text(struct ct_gather *g, const char *text)
  * longer a job hangs, its time of day may tell more. */
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 {
-	const struct ct_attempts *attempts = g->model->attempts;
+	const struct ct_starts *starts = g->model->starts;
 	const struct ct_process_facts *facts = &g->model->processes[process].facts;
 	uint64_t sign_ns = g->processes[process].last_sign_ns, at, of_day, ref_ns, err = 0;
 	uint32_t host = ct_gather_host_of(g, process);
@@ -50,10 +50,10 @@ uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 
 	if (host == g->host)
 		return 0;
-	if (!ct_clocks_at(attempts->clocks, host, sign_ns, &ref_ns, &err))
+	if (!ct_clocks_at(starts->clocks, host, sign_ns, &ref_ns, &err))
 		return is_set ? facts->wall_err_ns : CT_GATHER_ERR_UNSET;
-	at = ref_ns + attempts->hosts[g->host].unix_minus_mono;
-	of_day = sign_ns + attempts->hosts[host].unix_minus_mono;
+	at = ref_ns + starts->hosts[g->host].unix_minus_mono;
+	of_day = sign_ns + starts->hosts[host].unix_minus_mono;
 	of_day = (at > of_day ? at - of_day : of_day - at) + facts->wall_err_ns;
 	return is_set && of_day < err ? of_day : err;
 }
@@ -380,7 +380,7 @@ static int take_in(struct ct_gather *g)
 
 	for (; g->next < g->run->n_processes && st == CT_OK; g->next++) {
 		struct ct_hang_process *p = &g->processes[g->next];
-		int is_due = g->model->attempts->places[g->next].attempt == g->model->attempt;
+		int is_due = g->model->starts->places[g->next].restart == g->model->restart;
 
 		if (is_due && !p->was_read)
 			break;
@@ -475,13 +475,13 @@ static int on_begin(void *arg, struct ct_stream *stream)
 /* The host whose clock the others are related to; if they are not, that of the first process. */
 static uint32_t host_of_clock(const struct ct_model *model)
 {
-	const struct ct_attempts *attempts = model->attempts;
+	const struct ct_starts *starts = model->starts;
 
-	if (attempts->clocks)
-		return ct_clocks_reference(attempts->clocks);
+	if (starts->clocks)
+		return ct_clocks_reference(starts->clocks);
 	for (size_t p = 0; p < model->run->n_processes; p++)
-		if (attempts->places[p].attempt == model->attempt)
-			return attempts->places[p].host;
+		if (starts->places[p].restart == model->restart)
+			return starts->places[p].host;
 	return 0;
 }
 

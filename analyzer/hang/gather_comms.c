@@ -23,7 +23,7 @@ static int take_told(struct ct_gather *g, const struct ct_hang_seen_call *call)
 
 	if (known && known->seats[made.rank])
 		return CT_OK;
-	return ct_comms_add(&g->told, &made, NULL, g->model->attempts->places[call->process].seat,
+	return ct_comms_add(&g->told, &made, NULL, g->model->starts->places[call->process].seat,
 			    &told);
 }
 

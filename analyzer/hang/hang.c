@@ -138,8 +138,8 @@ int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err
 /* ---- a run ---- */
 
 /* With several hosts the same reading synchronizes their clocks, for which it matches operations. */
-static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_attempts *attempts,
-		    int attempt, struct ct_clock_log *clocks, struct ct_stream *stream,
+static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_starts *starts,
+		    int restart, struct ct_clock_log *clocks, struct ct_stream *stream,
 		    struct ct_err *err)
 {
 	struct ct_observer observers[2];
@@ -151,24 +151,23 @@ static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_a
 	options.only_matched = clocks != NULL;
 	options.only_ops = clocks == NULL;
 	options.from = log->tails ? log->tails->from : NULL;
-	return ct_stream_run(stream, run, attempts, attempt, &options, err);
+	return ct_stream_run(stream, run, starts, restart, &options, err);
 }
 
 /* One reading: of tails, or (NULL) of everything. *out stays NULL if tails are not enough. */
 static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
-		    struct ct_attempts *attempts, int attempt,
-		    const struct ct_hang_options *options, struct ct_arena *memory,
-		    struct ct_hang_run **out, struct ct_err *err)
+		    struct ct_starts *starts, int restart, const struct ct_hang_options *options,
+		    struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
 {
 	struct ct_gather *log = ct_hang_log_new(options, memory);
 	struct ct_stream *stream = calloc(1, sizeof(*stream));
 	struct ct_clock_log *clocks = NULL;
-	int st = log && stream ? ct_clock_log_new(run, attempts, attempt, &clocks) : CT_NOMEM;
+	int st = log && stream ? ct_clock_log_new(run, starts, restart, &clocks) : CT_NOMEM;
 
 	*out = NULL;
 	if (st == CT_OK) {
 		log->tails = tails;
-		st = read_run(log, run, attempts, attempt, clocks, stream, err);
+		st = read_run(log, run, starts, restart, clocks, stream, err);
 	}
 	if (st == CT_OK)
 		st = ct_hang_is_enough(log);
@@ -182,45 +181,45 @@ static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 	if (stream)
 		ct_stream_fini(stream);
 	free(stream);
-	attempts->clocks = NULL;
+	starts->clocks = NULL;
 	ct_clocks_free(ct_clock_log_free(clocks));
 	return st < 0 ? st : CT_OK;
 }
 
-static int find_tails(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+static int find_tails(const struct ct_run *run, const struct ct_starts *starts, int restart,
 		      const struct ct_hang_options *options, struct ct_hang_tails **tails,
 		      struct ct_err *err)
 {
 	if (options && (options->check || options->whole))
 		return CT_OK;
-	return ct_hang_tails_find(run, attempts, attempt, options ? options->least_tail : 0, tails,
+	return ct_hang_tails_find(run, starts, restart, options ? options->least_tail : 0, tails,
 				  err);
 }
 
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
 {
-	int attempt = options ? options->attempt : -1;
-	struct ct_attempts attempts = { 0 };
+	int restart = options ? options->restart : -1;
+	struct ct_starts starts = { 0 };
 	struct ct_hang_tails *tails = NULL;
-	int st = ct_attempts_find(run, &attempts);
+	int st = ct_starts_find(run, &starts);
 
 	*out = NULL;
-	if (st == CT_OK && attempt >= attempts.n_attempts)
-		st = ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", attempt,
-			     attempts.n_attempts);
-	if (attempt < 0)
-		attempt = attempts.n_attempts - 1;
+	if (st == CT_OK && restart >= starts.n_starts)
+		st = ct_fail(err, CT_NOTFOUND, "restart %d: the run has %d starts", restart,
+			     starts.n_starts);
+	if (restart < 0)
+		restart = starts.n_starts - 1;
 	if (st == CT_OK)
-		st = find_tails(run, &attempts, attempt, options, &tails, err);
+		st = find_tails(run, &starts, restart, options, &tails, err);
 	if (st == CT_OK && tails && tails->any) {
-		st = judge_by(tails, run, &attempts, attempt, options, memory, out, err);
+		st = judge_by(tails, run, &starts, restart, options, memory, out, err);
 		if (st == CT_OK && *out)
 			(*out)->from_tails = 1;
 	}
 	if (st == CT_OK && !*out)
-		st = judge_by(NULL, run, &attempts, attempt, options, memory, out, err);
+		st = judge_by(NULL, run, &starts, restart, options, memory, out, err);
 	ct_hang_tails_free(tails);
-	ct_attempts_fini(&attempts);
+	ct_starts_fini(&starts);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

@@ -10,7 +10,7 @@
 int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err *err);
 
 /* The same with a reading of its own, which also synchronizes the clocks of several hosts; `options` may be NULL. 0; CT_NOMEM;
- * CT_IO; CT_NOTFOUND (no such attempt). */
+ * CT_IO; CT_NOTFOUND (no such start). */
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err);
 

@@ -67,7 +67,7 @@ struct ct_hang_messages {
 struct ct_hang_run {
 	const char *dir; /* NULL unknown */
 	const char *job;
-	int attempt, attempts;	/* from 0 */
+	int restart, starts;	/* from 0 */
 	uint64_t begin_unix_ns; /* what the times of the case count from */
 	uint64_t last_sign_ns;	/* of anybody */
 	uint64_t torn_down_ns; /* when somebody began to end the job from outside; CT_UNKNOWN: nobody did */

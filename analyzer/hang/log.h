@@ -11,7 +11,7 @@
 #include "analyzer/stream/stream.h"
 
 struct ct_hang_options {
-	int attempt; /* which start of the job, from 0; -1: the last one */
+	int restart; /* which start of the job, from 0; -1: the last one */
 	int check; /* also compare all that the ranks called (hang_run.h, equals): everything is read */
 	int whole;	     /* read everything, also where tails would do (tails.h) */
 	uint64_t least_tail; /* operations of a process that are read; 0: CT_HANG_TAIL_LEAST */

@@ -346,13 +346,13 @@ static void fini(struct past *past)
 }
 
 static int find(struct ct_hang_tails *tails, const struct ct_run *run,
-		const struct ct_attempts *attempts, int attempt, uint64_t least, struct past *pasts,
+		const struct ct_starts *starts, int restart, uint64_t least, struct past *pasts,
 		struct ct_decoding *decoding, struct ct_err *err)
 {
 	int st = CT_OK;
 
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
-		if (attempts->places[p].attempt != attempt)
+		if (starts->places[p].restart != restart)
 			continue;
 		st = look_at(run, p, decoding, &pasts[p], err);
 		if (st == CT_OK)
@@ -367,7 +367,7 @@ static int find(struct ct_hang_tails *tails, const struct ct_run *run,
 	return st;
 }
 
-int ct_hang_tails_find(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+int ct_hang_tails_find(const struct ct_run *run, const struct ct_starts *starts, int restart,
 		       uint64_t least, struct ct_hang_tails **out, struct ct_err *err)
 {
 	struct past *pasts = calloc(run->n_processes + 1, sizeof(*pasts));
@@ -381,7 +381,7 @@ int ct_hang_tails_find(const struct ct_run *run, const struct ct_attempts *attem
 		tails->no_messages = calloc(run->n_processes + 1, 1);
 	}
 	if (pasts && decoding && tails && tails->memory && tails->from && tails->no_messages)
-		st = find(tails, run, attempts, attempt, least ? least : CT_HANG_TAIL_LEAST, pasts,
+		st = find(tails, run, starts, restart, least ? least : CT_HANG_TAIL_LEAST, pasts,
 			  decoding, err);
 	for (size_t p = 0; pasts && p < run->n_processes; p++)
 		fini(&pasts[p]);

@@ -13,7 +13,7 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"
 #include "analyzer/hang/sums.h"
-#include "analyzer/model/attempts.h"
+#include "analyzer/model/starts.h"
 #include "trace/reader.h"
 
 struct ct_hang_tails {
@@ -31,7 +31,7 @@ struct ct_hang_tails {
 
 /* Find them for one start of the job. `least`: instead of CT_HANG_TAIL_LEAST, 0: that. 0, CT_NOMEM or CT_IO; *tails is to be freed,
  * also if it is of no use (any = 0). */
-int ct_hang_tails_find(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+int ct_hang_tails_find(const struct ct_run *run, const struct ct_starts *starts, int restart,
 		       uint64_t least, struct ct_hang_tails **tails, struct ct_err *err);
 
 /* What the process called before its tail on its communicator `id`, which has this key and size. */

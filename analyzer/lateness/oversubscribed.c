@@ -75,7 +75,7 @@ static void add_process(struct machine *m, const struct ct_environment_facts *fa
 
 int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribed *out)
 {
-	struct machine *all = calloc((size_t)model->attempts->n_hosts + 1, sizeof(*all));
+	struct machine *all = calloc((size_t)model->starts->n_hosts + 1, sizeof(*all));
 	uint8_t *seen = calloc(model->run->n_processes + 1, 1);
 	uint32_t n = 0;
 	int st;

@@ -103,8 +103,8 @@ int ct_crossing_sum(const struct ct_model *model, const struct ct_report *report
 		.report = report,
 		.by_host = by_host,
 		.next = calloc(report->n_ops + 1, sizeof(*c.next)),
-		.members = calloc(model->attempts->n_hosts + 1, sizeof(*c.members)),
-		.touched = calloc(model->attempts->n_hosts + 1, sizeof(*c.touched)),
+		.members = calloc(model->starts->n_hosts + 1, sizeof(*c.members)),
+		.touched = calloc(model->starts->n_hosts + 1, sizeof(*c.touched)),
 	};
 	int st = c.next && c.members && c.touched ? prepare(&c) : CT_NOMEM;
 

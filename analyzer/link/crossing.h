@@ -20,7 +20,7 @@ struct ct_crossing {
 double ct_crossing_of(unsigned op, double bytes, uint32_t members, uint32_t here,
 		      uint32_t elsewhere);
 
-/* by_host[attempts->n_hosts], zeroed by the caller. After comms and ops. 0 or CT_NOMEM. */
+/* by_host[starts->n_hosts], zeroed by the caller. After comms and ops. 0 or CT_NOMEM. */
 int ct_crossing_sum(const struct ct_model *model, const struct ct_report *report,
 		    struct ct_crossing *by_host);
 

@@ -13,11 +13,11 @@
 /* By host, for ct_transfers_gather(); NULL: out of memory. */
 static uint64_t *clock_errors(const struct ct_model *model)
 {
-	uint32_t n = model->attempts->n_hosts;
+	uint32_t n = model->starts->n_hosts;
 	uint64_t *err = malloc(((size_t)n + 1) * sizeof(*err));
 
 	for (uint32_t h = 0; h < n && err; h++) {
-		const struct ct_clock_host *host = ct_clocks_host(model->attempts->clocks, h);
+		const struct ct_clock_host *host = ct_clocks_host(model->starts->clocks, h);
 
 		err[h] = host && host->quality != CT_CLOCK_FAIL ? host->err_ns : CT_CLOCK_UNKNOWN;
 	}
@@ -38,7 +38,7 @@ int ct_links_measure(const struct ct_model *model, const struct ct_tape *log,
 	st = st ?: ct_compare(&links->transfers, &links->comparison);
 	if (st == CT_OK)
 		st = ct_causes_find(&links->transfers, &links->comparison, model->host_of,
-				    model->n_seats, model->attempts->n_hosts, &links->causes);
+				    model->n_seats, model->starts->n_hosts, &links->causes);
 	return st;
 }
 
@@ -146,7 +146,7 @@ static int add_hosts(const struct ct_links *links, const struct ct_model *model,
 
 		if (cause->kind != CT_CAUSE_HOSTS || !cause->is_exact)
 			continue;
-		name = model->attempts->hosts[cause->suspects[0]].name;
+		name = model->starts->hosts[cause->suspects[0]].name;
 		*row = row_of(links, model, &links->causes.paths[cause->paths[0]], report);
 		row->scope = "host";
 		row->src = row->dst = -1;

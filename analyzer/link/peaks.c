@@ -264,7 +264,7 @@ int ct_peaks_fill(const struct ct_model *model, struct ct_report *report)
 		.model = model,
 		.report = report,
 		.members = calloc(model->n_seats + 1, sizeof(*p.members)),
-		.on_host = calloc(model->attempts->n_hosts + 1, sizeof(*p.on_host)),
+		.on_host = calloc(model->starts->n_hosts + 1, sizeof(*p.on_host)),
 		.gpu = calloc(model->n_seats + 1, sizeof(*p.gpu)),
 		.has_gpu = calloc(model->n_seats + 1, 1),
 	};

@@ -110,10 +110,10 @@ static int fill_rates(const struct ct_model *model, const struct ct_port_sums *s
 static int fill_host(const struct ct_model *model, const struct ct_port_sums *sums,
 		     struct ct_arena *memory, struct ct_report_transport *t)
 {
-	const struct ct_host *host = &model->attempts->hosts[t->host_index];
+	const struct ct_host *host = &model->starts->hosts[t->host_index];
 
 	t->host = ct_arena_text(memory, host->name, sizeof(((struct ct_process *)0)->host));
-	t->rank = model->seats[model->attempts->places[t->process].seat].rank;
+	t->rank = model->seats[model->starts->places[t->process].seat].rank;
 	t->samples = sums->n_samples;
 	t->sampled_ns = sums->last_ns - sums->first_ns;
 	t->begin_at_ns = ct_model_at(model, t->process, sums->first_ns);
@@ -135,17 +135,17 @@ static int fill_host(const struct ct_model *model, const struct ct_port_sums *su
 	return fill_rates(model, sums, memory, t);
 }
 
-/* Of the host's processes in this attempt the one whose samples last longest; run->n_processes: none has any. */
+/* Of the host's processes in this start the one whose samples last longest; run->n_processes: none has any. */
 static size_t teller_of(const struct ct_model *model, uint32_t host)
 {
 	size_t best = model->run->n_processes;
 	uint64_t longest = 0;
 
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		const struct ct_place *place = &model->attempts->places[p];
+		const struct ct_place *place = &model->starts->places[p];
 		const struct ct_port_sums *sums = model->processes[p].ports;
 
-		if (place->attempt != model->attempt || place->host != host || !sums ||
+		if (place->restart != model->restart || place->host != host || !sums ||
 		    !sums->n_samples)
 			continue;
 		if (best == model->run->n_processes || sums->last_ns - sums->first_ns > longest) {
@@ -158,11 +158,11 @@ static size_t teller_of(const struct ct_model *model, uint32_t host)
 
 int ct_transport_fill(const struct ct_model *model, struct ct_report *report)
 {
-	report->transport = ct_arena_calloc(report->memory, model->attempts->n_hosts,
+	report->transport = ct_arena_calloc(report->memory, model->starts->n_hosts,
 					    sizeof(*report->transport));
 	if (!report->transport)
 		return CT_NOMEM;
-	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		struct ct_report_transport *t = &report->transport[report->n_transport];
 		size_t p = teller_of(model, h);
 

@@ -6,7 +6,7 @@
 
 #include "analyzer/load/joined_op.h"
 
-/* Yield all ops of the run, process by process (in the order of run->processes, all attempts), within a
+/* Yield all ops of the run, process by process (in the order of run->processes, all starts), within a
  * process about in order of their entry; an op waits for its launch, so it may come later than its neighbours,
  * and the ops of one launch come one right after the other. Stops when `each` returns nonzero and returns that; else 0 or a negative status. */
 int ct_ops_each(const struct ct_run *run, int (*each)(const struct ct_joined_op *op, void *arg),

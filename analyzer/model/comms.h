@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.h — the communicators of an attempt, each once although every member tells of it. Two communicators
+/* comms.h — the communicators of a start, each once although every member tells of it. Two communicators
  * are one if key and size agree. Lives as long as the analysis; one thread. */
 #ifndef CT_COMMS_H
 #define CT_COMMS_H

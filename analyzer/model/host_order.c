@@ -11,7 +11,7 @@ CT_SORT_BY(by_lowest_rank, struct ct_host_place, CT_UP(lowest_rank) ?: CT_UP(hos
 
 int ct_host_order(const struct ct_model *model, struct ct_host_place **places, uint32_t *n)
 {
-	uint32_t n_hosts = model->attempts->n_hosts;
+	uint32_t n_hosts = model->starts->n_hosts;
 	struct ct_host_place *all = malloc(((size_t)n_hosts + 1) * sizeof(*all));
 
 	*places = all;

@@ -7,7 +7,7 @@
 
 /* A host that has seats. */
 struct ct_host_place {
-	uint32_t host; /* index into model->attempts->hosts */
+	uint32_t host; /* index into model->starts->hosts */
 	uint32_t seat; /* one of its seats */
 	int lowest_rank; /* INT_MAX: none of its ranks is known; such hosts come last, as they were found */
 };

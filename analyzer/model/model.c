@@ -4,22 +4,22 @@
 /* Where clocks are synchronized, the reference's clock tells which process is the first. */
 void ct_model_set_begin(struct ct_model *model)
 {
-	const struct ct_attempts *attempts = model->attempts;
+	const struct ct_starts *starts = model->starts;
 
 	model->begin_unix_ns = UINT64_MAX;
-	for (uint32_t h = 0; h < attempts->n_hosts; h++)
-		model->shift[h] = attempts->hosts[h].unix_minus_mono;
+	for (uint32_t h = 0; h < starts->n_hosts; h++)
+		model->shift[h] = starts->hosts[h].unix_minus_mono;
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		uint64_t start_ns = model->run->processes[p].id.start_ns, unix_ns;
 
-		if (attempts->places[p].attempt != model->attempt)
+		if (starts->places[p].restart != model->restart)
 			continue;
-		unix_ns = start_ns + ct_clocks_shift(attempts->clocks, attempts->places[p].host,
+		unix_ns = start_ns + ct_clocks_shift(starts->clocks, starts->places[p].host,
 						     start_ns, model->shift);
 		model->begin_unix_ns = unix_ns < model->begin_unix_ns ? unix_ns
 								      : model->begin_unix_ns;
 	}
-	for (uint32_t h = 0; h < attempts->n_hosts; h++)
+	for (uint32_t h = 0; h < starts->n_hosts; h++)
 		model->shift[h] -= model->begin_unix_ns;
 }
 
@@ -32,12 +32,12 @@ static uint64_t not_before(uint64_t at)
 uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t mono_ns)
 {
 	return not_before(mono_ns +
-			  ct_clocks_shift(model->attempts->clocks, host, mono_ns, model->shift));
+			  ct_clocks_shift(model->starts->clocks, host, mono_ns, model->shift));
 }
 
 uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns)
 {
-	return ct_model_host_at(model, model->attempts->places[process].host, mono_ns);
+	return ct_model_host_at(model, model->starts->places[process].host, mono_ns);
 }
 
 uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns)
@@ -52,7 +52,7 @@ struct ct_exit_facts ct_model_exit_facts(const struct ct_model *model, uint32_t 
 						      kept->read ? &kept->gaps : NULL);
 
 	facts.process = process;
-	facts.host = model->attempts->places[process].host;
+	facts.host = model->starts->places[process].host;
 	facts.failed_ns = kept->failed_ns;
 	return facts;
 }

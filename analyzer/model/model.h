@@ -12,7 +12,6 @@
 #include "analyzer/base/hist.h"
 #include "analyzer/base/interval_cover.h"
 #include "analyzer/base/interval_union.h"
-#include "analyzer/model/attempts.h"
 #include "analyzer/model/clocks.h"
 #include "analyzer/model/comms.h"
 #include "analyzer/model/environment_facts.h"
@@ -21,6 +20,7 @@
 #include "analyzer/model/process_exit.h"
 #include "analyzer/model/process_facts.h"
 #include "analyzer/model/report.h"
+#include "analyzer/model/starts.h"
 
 struct ct_port_sums;
 
@@ -122,8 +122,8 @@ struct ct_model_process {
 struct ct_model {
 	const struct ct_run *run;
 	const char *boot_id; /* of the machine that analyzes; NULL unknown */
-	struct ct_attempts *attempts;
-	int attempt;
+	struct ct_starts *starts;
+	int restart;
 	struct ct_arena *memory;
 	struct ct_seat *seats;
 	uint32_t n_seats;
@@ -149,7 +149,7 @@ struct ct_model {
 	struct ct_hist time_err; /* of the spans */
 };
 
-/* Set `shift` and `begin_unix_ns` by the attempts and their clocks: the run begins with its first process. Call it again when the
+/* Set `shift` and `begin_unix_ns` by the starts and their clocks: the run begins with its first process. Call it again when the
  * clocks become known. */
 void ct_model_set_begin(struct ct_model *model);
 

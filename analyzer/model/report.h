@@ -47,7 +47,7 @@ struct ct_hang_run;
 struct ct_report_run {
 	const char *dir;
 	const char *job;
-	int attempt, attempts;
+	int restart, starts;
 	uint64_t begin_unix_ns;
 	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
 	uint64_t first_at_ns, last_at_ns; /* operations of all ranks; CT_UNKNOWN: there are none */
@@ -191,8 +191,8 @@ struct ct_report_process {
 	int rank;   /* the first of ... */
 	int *ranks; /* ... those that it drives */
 	size_t n_ranks;
-	int attempt;
-	uint32_t restart;
+	int restart;
+	uint32_t launcher_restart; /* as an elastic launcher counts */
 	uint64_t start_unix_ns;
 	uint32_t segments;
 	uint64_t bytes;
@@ -326,9 +326,9 @@ struct ct_report {
 	size_t n_costs;
 	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */
 	uint64_t cost_bytes;		     /* written by all ranks */
-	struct ct_report_process *processes; /* all attempts; by host, rank, start */
+	struct ct_report_process *processes; /* all starts; by host, rank, start */
 	size_t n_processes;
-	size_t *ended; /* processes of this attempt that did not end well, the first to fail first (exit_order.h) */
+	size_t *ended; /* processes of this start that did not end well, the first to fail first (exit_order.h) */
 	size_t n_ended;
 	int ended_together; /* the first of these was ended together with others, by the same process */
 	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */

@@ -37,7 +37,7 @@ struct ct_report_port_rate {
 /* One process of the host told. */
 struct ct_report_transport {
 	const char *host;
-	uint32_t host_index; /* private: struct ct_attempts */
+	uint32_t host_index; /* private: struct ct_starts */
 	uint32_t process;    /* private: index in the run */
 	int rank;
 	uint64_t samples, sampled_ns; /* from the first to the last one */

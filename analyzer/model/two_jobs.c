@@ -48,9 +48,9 @@ int ct_two_jobs(const struct ct_model *model, uint32_t processes[2])
 	for (uint32_t s = 0; s < model->n_seats; s++)
 		process_of[s] = model->seats[s].local ? model->seats[s].process : NOBODY;
 	for (uint32_t p = 0; p < model->run->n_processes && !collide; p++) {
-		const struct ct_place *at = &model->attempts->places[p];
+		const struct ct_place *at = &model->starts->places[p];
 
-		if (at->attempt != model->attempt || !*job_of(model, p))
+		if (at->restart != model->restart || !*job_of(model, p))
 			continue;
 		first = first == NOBODY ? p : first;
 		if (differ(model, process_of[at->seat], p)) {

@@ -175,11 +175,6 @@ static void ranks_cell(char *to, size_t cap, const void *row)
 		snprintf(to, cap, "%s", ct_text_rank(p->rank).s);
 }
 
-static void attempt_cell(char *to, size_t cap, const void *row)
-{
-	snprintf(to, cap, "%d", ((const struct ct_report_process *)row)->attempt + 1);
-}
-
 static void program_cell(char *to, size_t cap, const void *row)
 {
 	const char *exe = ((const struct ct_report_process *)row)->exe;

@@ -19,8 +19,8 @@ static json_t *run_of(const struct ct_hang_run *run)
 			ct_json_append(missing, ct_json_rank(c->ranks[i].rank), &failed);
 	}
 	return CT_JSON({ "dir", ct_json_text(run->dir) }, { "job", ct_json_text(run->job) },
-		       { "attempt", json_integer(run->attempt) },
-		       { "attempts", json_integer(run->attempts) },
+		       { "restart", json_integer(run->restart) },
+		       { "starts", json_integer(run->starts) },
 		       { "begin_unix_ns", ct_json_u64(run->begin_unix_ns) },
 		       { "last_sign_ns", ct_json_u64(run->last_sign_ns) },
 		       { "torn_down_ns", ct_json_u64(run->torn_down_ns) },

@@ -345,16 +345,16 @@ static void write_missing(struct ct_text *text, const struct ct_hang_run *run)
 
 static void write_job(struct ct_text *text, const struct ct_hang_run *run)
 {
-	char expected[32] = "", attempt[48] = "";
+	char expected[32] = "", restart[48] = "";
 
 	if (run->ranks_expected && run->ranks_expected != run->ranks_seen)
 		snprintf(expected, sizeof(expected), " of %" PRIu32, run->ranks_expected);
-	if (run->attempts > 1)
-		snprintf(attempt, sizeof(attempt), ", attempt %d of %d", run->attempt + 1,
-			 run->attempts);
+	if (run->starts > 1)
+		snprintf(restart, sizeof(restart), ", restart %d of %d", run->restart,
+			 run->starts - 1);
 	ct_text_line(text, CT_COLOR_NONE, "%-*s%s; %" PRIu32 "%s ranks on %" PRIu32 " host%s%s",
 		     HANGING, "job", ct_job_state_word(run->state), run->ranks_seen, expected,
-		     run->hosts, run->hosts == 1 ? "" : "s", attempt);
+		     run->hosts, run->hosts == 1 ? "" : "s", restart);
 }
 
 void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out)

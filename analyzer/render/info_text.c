@@ -66,10 +66,10 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
 	ct_text_line(text, run->complete && !report->n_ended ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
-		     "%s: %s of %s ranks on %zu host%s, %s recorded, attempt %d of %d", state,
+		     "%s: %s of %s ranks on %zu host%s, %s recorded, start %d of %d", state,
 		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
-		     run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s, run->attempt + 1,
-		     run->attempts);
+		     run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s, run->restart + 1,
+		     run->starts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",
 		     place	? place
 		     : run->dir ? run->dir
@@ -110,8 +110,8 @@ static void explain_rings(struct ct_text *text, const struct ct_report *report)
 
 static void write_processes(struct ct_text *text, const struct ct_report *report)
 {
-	static const char
-		keys[] = "rank host pid attempt segments bytes ring end last_heartbeat_at_ns exe";
+	static const char keys
+		[] = "rank host pid nth_restart segments bytes ring end last_heartbeat_at_ns exe";
 
 	ct_text_head(text, "processes");
 	ct_columns_head(text, ct_columns_processes(), keys);

@@ -69,22 +69,22 @@ void ct_verdict_text(const struct ct_report *report, const struct ct_text_style 
 
 static void write_run(struct ct_text *text, const struct ct_report_run *run)
 {
-	char backends[64] = "", attempts[48] = "", expected[CT_UNIT_TEXT], missing[64];
+	char backends[64] = "", starts[48] = "", expected[CT_UNIT_TEXT], missing[64];
 	size_t at = 0;
 
 	for (size_t i = 0; i < run->n_backends; i++)
 		at += (size_t)snprintf(backends + at, sizeof(backends) - at, "%s%s", i ? "+" : "",
 				       run->backends[i]);
-	if (run->attempts > 1)
-		snprintf(attempts, sizeof(attempts), ", attempt %d of %d", run->attempt + 1,
-			 run->attempts);
+	if (run->starts > 1)
+		snprintf(starts, sizeof(starts), ", restart %d of %d", run->restart,
+			 run->starts - 1);
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
 	ct_text_line(text, CT_COLOR_NONE,
 		     "run       %s of %s ranks on %zu host%s, %s, %s%s%s, job %s",
 		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
 		     run->n_hosts == 1 ? "" : "s", backends[0] ? backends : "no backend",
 		     ct_text_ns(run->duration_ns).s, run->processes_running ? " so far" : "",
-		     attempts, run->job ? run->job : "n/a");
+		     starts, run->job ? run->job : "n/a");
 	if (!run->n_missing)
 		return;
 	list_ranks(missing, sizeof(missing), run->ranks_missing, run->n_missing);

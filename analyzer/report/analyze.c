@@ -53,7 +53,7 @@ struct analysis {
 	struct ct_tasks *tasks; /* NULL: no other thread */
 	struct ct_task beside[N_BESIDE];
 	uint8_t is_begun[N_BESIDE];
-	struct ct_attempts attempts;
+	struct ct_starts starts;
 	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_stream stream;
 	struct ct_tape log;
@@ -86,17 +86,17 @@ static struct ct_stream_options stream_options(const struct analysis *a)
 	};
 }
 
-static int read_clocks(struct analysis *a, const struct ct_run *run, int attempt,
+static int read_clocks(struct analysis *a, const struct ct_run *run, int restart,
 		       struct ct_err *err)
 {
 	const struct ct_stream_options options = stream_options(a);
-	int st = ct_clocks_of_run(run, &a->attempts, attempt, &options, &a->clocks, err);
+	int st = ct_clocks_of_run(run, &a->starts, restart, &options, &a->clocks, err);
 
-	a->attempts.clocks = a->clocks;
+	a->starts.clocks = a->clocks;
 	return st;
 }
 
-static int read_run(struct analysis *a, const struct ct_run *run, int attempt, struct ct_err *err)
+static int read_run(struct analysis *a, const struct ct_run *run, int restart, struct ct_err *err)
 {
 	struct ct_observer observers[N_OBSERVERS] = { 0 };
 	struct ct_stream_options options = stream_options(a);
@@ -121,7 +121,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	ct_hang_observe(a->hang, &observers[HANG]);
 	if (a->options->observer)
 		observers[CALLER] = *a->options->observer;
-	return ct_stream_run(&a->stream, run, &a->attempts, attempt, &options, err);
+	return ct_stream_run(&a->stream, run, &a->starts, restart, &options, err);
 }
 
 /* ---- beside the rest ---- */
@@ -366,16 +366,16 @@ static int conclude(struct analysis *a)
 
 static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *err)
 {
-	int attempt = a->options->attempt;
-	int st = ct_attempts_find(run, &a->attempts);
+	int restart = a->options->restart;
+	int st = ct_starts_find(run, &a->starts);
 
 	if (st != CT_OK)
 		return st;
-	if (attempt >= a->attempts.n_attempts)
-		return ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", attempt,
-			       a->attempts.n_attempts);
-	if (attempt < 0)
-		attempt = a->attempts.n_attempts - 1;
+	if (restart >= a->starts.n_starts)
+		return ct_fail(err, CT_NOTFOUND, "restart %d: the run has %d starts", restart,
+			       a->starts.n_starts);
+	if (restart < 0)
+		restart = a->starts.n_starts - 1;
 	a->report = calloc(1, sizeof(*a->report));
 	if (!a->report)
 		return CT_NOMEM;
@@ -383,9 +383,9 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = read_clocks(a, run, attempt, err);
+	st = read_clocks(a, run, restart, err);
 	if (st == CT_OK)
-		st = read_run(a, run, attempt, err);
+		st = read_run(a, run, restart, err);
 	if (st == CT_OK)
 		st = find_steps(a, err);
 	if (st != CT_OK)
@@ -413,7 +413,7 @@ static void fini(struct analysis *a)
 	ct_step_log_fini(&a->step_log);
 	ct_tape_fini(&a->log);
 	ct_stream_fini(&a->stream);
-	ct_attempts_fini(&a->attempts);
+	ct_starts_fini(&a->starts);
 	ct_clocks_free(a->clocks);
 	ct_tasks_free(a->tasks);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* analyze.h — from the records of a run to what a person wants to know. The door of the library.
  *
- * ct_analyze() reads every process of one attempt block by block, matches operations over the ranks and judges
+ * ct_analyze() reads every process of one start block by block, matches operations over the ranks and judges
  * them; its memory depends on ranks, communicators and skew, not on the length of the run. Nothing here prints
  * or exits. A run and a report may be used by one thread at a time; different runs by different threads. Threads
  * of its own end before it returns; they change nothing in what it returns.
@@ -18,7 +18,7 @@
 #include "trace/reader.h"
 
 struct ct_analyze_options {
-	int attempt; /* which start of the job, from 0; -1: the last one (what zeroed options do not say,
+	int restart; /* which start of the job, from 0; -1: the last one (what zeroed options do not say,
 				so begin with CT_ANALYZE_DEFAULTS) */
 	unsigned threads; /* that share the work, at most; 0 or 1: the caller's. Where memory is lacking, one alone
 			     tries once more if nobody observes */
@@ -39,11 +39,11 @@ struct ct_analyze_options {
 
 #define CT_ANALYZE_DEFAULTS                                                                        \
 	{                                                                                          \
-		.attempt = -1                                                                      \
+		.restart = -1                                                                      \
 	}
 
 /* Analyze an open run. The report is the caller's (ct_report_free) and does not borrow from the run.
- * `options` may be NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such attempt; no operation
+ * `options` may be NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start; no operation
  * that could be the step_anchor: the text names others). Damaged or missing parts are no
  * failure: they stand in the report. */
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
@@ -52,7 +52,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 /* What stands beside the operations, for a fraction of the time: ranks, processes, communicators, dropped records, what recording cost, the
  * environment and the network ports. report->is_outline is set; what only operations tell is unknown: sums, matrices and orders of
  * communicators, traffic, clocks, the errors of times, and which of several processes failed first. Of the options boot_id and
- * attempt count; the rest as ct_analyze(). */
+ * the number of starts; the rest as ct_analyze(). */
 int ct_outline(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);
 

@@ -18,7 +18,7 @@
 
 static const char *name_of(const struct ct_model *model, struct ct_report *report, uint32_t host)
 {
-	return ct_arena_text(report->memory, model->attempts->hosts[host].name,
+	return ct_arena_text(report->memory, model->starts->hosts[host].name,
 			     sizeof(((struct ct_process *)0)->host));
 }
 
@@ -33,7 +33,7 @@ static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 		const struct ct_model_process *kept = &model->processes[p];
 		const struct ct_process_facts *facts = &kept->facts;
 
-		if (!kept->read || model->attempts->places[p].host != host || !facts->clocks)
+		if (!kept->read || model->starts->places[p].host != host || !facts->clocks)
 			continue;
 		told = 1;
 		if (facts->wall_unset)
@@ -52,8 +52,8 @@ static void by_wall(const struct ct_model *model, uint32_t host, uint32_t refere
 	if (mine == CT_UNKNOWN || theirs == CT_UNKNOWN || mine > CT_UNKNOWN - theirs)
 		return;
 	row->has_offset = 1;
-	row->offset_ns = (int64_t)(model->attempts->hosts[host].unix_minus_mono -
-				   model->attempts->hosts[reference].unix_minus_mono);
+	row->offset_ns = (int64_t)(model->starts->hosts[host].unix_minus_mono -
+				   model->starts->hosts[reference].unix_minus_mono);
 	row->err_ns = mine + theirs;
 }
 
@@ -63,7 +63,7 @@ static uint64_t middle(const struct ct_model *model, uint32_t host)
 	uint64_t at = model->duration_ns / 2, mono = at - model->shift[host];
 
 	for (int round = 0; round < 3; round++)
-		mono = at - ct_clocks_shift(model->attempts->clocks, host, mono, model->shift);
+		mono = at - ct_clocks_shift(model->starts->clocks, host, mono, model->shift);
 	return mono;
 }
 
@@ -78,7 +78,7 @@ static uint64_t nearest(const struct ct_clock_host *from, uint64_t t)
 static void by_clocks(const struct ct_model *model, uint32_t host, const struct ct_clock_host *from,
 		      struct ct_report_clock *row)
 {
-	const struct ct_clocks *clocks = model->attempts->clocks;
+	const struct ct_clocks *clocks = model->starts->clocks;
 	uint64_t t = nearest(from, middle(model, host)), ref, first, last;
 	double run = (double)(from->last_ns - from->first_ns);
 
@@ -98,7 +98,7 @@ static void by_clocks(const struct ct_model *model, uint32_t host, const struct 
 
 static int fill_row(const struct ct_model *model, uint32_t host, struct ct_report *report)
 {
-	const struct ct_clocks *clocks = model->attempts->clocks;
+	const struct ct_clocks *clocks = model->starts->clocks;
 	const struct ct_clock_host *from = ct_clocks_host(clocks, host);
 	struct ct_report_clock *row = &report->clocks[report->n_clocks++];
 
@@ -137,16 +137,16 @@ static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host
  * the reference only, that is always the reference. */
 static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 {
-	const struct ct_clocks *clocks = model->attempts->clocks;
+	const struct ct_clocks *clocks = model->starts->clocks;
 	const struct ct_clock_host *most = NULL;
 
-	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
 		if (host->conflicts && (!most || more_guilty(host, most) < 0))
 			most = host;
 	}
-	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
 		guilty[h] = most && host->conflicts && more_guilty(host, most) == 0;
@@ -159,10 +159,10 @@ static void name_guilty(const struct ct_model *model, const uint8_t *guilty,
 	int *ranks = ct_arena_calloc(report->memory, model->n_seats + 1, sizeof(*ranks));
 	size_t n = 0;
 
-	f->hosts = ct_arena_calloc(report->memory, model->attempts->n_hosts, sizeof(*f->hosts));
+	f->hosts = ct_arena_calloc(report->memory, model->starts->n_hosts, sizeof(*f->hosts));
 	if (!ranks || !f->hosts)
 		return;
-	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		if (guilty[h])
 			f->hosts[f->n_hosts++] = name_of(model, report, h);
 	}
@@ -224,15 +224,15 @@ static int is_beyond_errors(const struct ct_clocks *clocks, const struct ct_cloc
 static int fill_finding(const struct ct_model *model, struct ct_findings *list,
 			struct ct_report *report)
 {
-	const struct ct_clocks *clocks = model->attempts->clocks;
+	const struct ct_clocks *clocks = model->starts->clocks;
 	const struct ct_clock_conflict *worst = NULL;
-	uint8_t *guilty = calloc(model->attempts->n_hosts + 1, 1);
+	uint8_t *guilty = calloc(model->starts->n_hosts + 1, 1);
 	uint32_t failed = 0;
 
 	if (!guilty)
 		return CT_NOMEM;
 	find_guilty(model, guilty);
-	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
 		failed += host->quality == CT_CLOCK_FAIL;
@@ -241,7 +241,7 @@ static int fill_finding(const struct ct_model *model, struct ct_findings *list,
 			worst = &host->conflict;
 	}
 	if (worst && !failed)
-		for (uint32_t h = 0; h < model->attempts->n_hosts; h++)
+		for (uint32_t h = 0; h < model->starts->n_hosts; h++)
 			guilty[h] = h == worst->host || h == worst->with;
 	if (worst && (failed || is_beyond_errors(clocks, worst)))
 		add_finding(model, guilty, worst, failed, list, report);
@@ -251,7 +251,7 @@ static int fill_finding(const struct ct_model *model, struct ct_findings *list,
 
 int ct_fill_clocks(const struct ct_model *model, struct ct_findings *list, struct ct_report *report)
 {
-	uint32_t n_hosts = model->attempts->n_hosts;
+	uint32_t n_hosts = model->starts->n_hosts;
 	int st = CT_OK;
 
 	if (report->run.n_hosts < 2)
@@ -267,5 +267,5 @@ int ct_fill_clocks(const struct ct_model *model, struct ct_findings *list, struc
 			}
 		}
 	}
-	return st == CT_OK && model->attempts->clocks ? fill_finding(model, list, report) : st;
+	return st == CT_OK && model->starts->clocks ? fill_finding(model, list, report) : st;
 }

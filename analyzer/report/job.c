@@ -23,8 +23,7 @@ static int is_of(const struct ct_model *model, uint32_t s, size_t process)
 	const struct ct_seat *seat = &model->seats[s];
 
 	return ct_fill_has(model, process) &&
-	       (seat->local ? seat->process == process
-			    : model->attempts->places[process].seat == s);
+	       (seat->local ? seat->process == process : model->starts->places[process].seat == s);
 }
 
 /* Is it known how long it communicated, but for seconds in which nothing was timed? */
@@ -38,7 +37,7 @@ static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report 
 {
 	const struct ct_seat *seat = &model->seats[s];
 	struct ct_report_rank *rank = &report->ranks[s];
-	const char *host = model->attempts->hosts[seat->host].name;
+	const char *host = model->starts->hosts[seat->host].name;
 	int told_by = seat->rank; /* what a process lost stands at each of its ranks */
 
 	rank->rank = seat->rank;
@@ -141,7 +140,7 @@ static int fill_sets(const struct ct_model *model, struct ct_report *report)
 	unsigned seen = 0;
 	uint32_t n;
 
-	run->hosts = ct_arena_calloc(report->memory, model->attempts->n_hosts, sizeof(*run->hosts));
+	run->hosts = ct_arena_calloc(report->memory, model->starts->n_hosts, sizeof(*run->hosts));
 	run->backends = ct_arena_calloc(report->memory, 8, sizeof(*run->backends));
 	if (!run->hosts || !run->backends)
 		return CT_NOMEM;
@@ -211,8 +210,8 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 		run->dir = *run->dir ? run->dir : NULL;
 		run->job = *run->job ? run->job : NULL;
 	}
-	run->attempt = model->attempt;
-	run->attempts = model->attempts->n_attempts;
+	run->restart = model->restart;
+	run->starts = model->starts->n_starts;
 	run->begin_unix_ns = id ? model->begin_unix_ns : CT_UNKNOWN;
 	run->duration_ns = model->duration_ns;
 	fill_extent(model, run);

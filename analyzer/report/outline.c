@@ -74,7 +74,7 @@ int ct_outline(const struct ct_run *run, const struct ct_analyze_options *option
 						   .only_ops = 1,
 						   .skims = 1 };
 	struct ct_report *report = calloc(1, sizeof(*report));
-	struct ct_attempts attempts = { 0 };
+	struct ct_starts starts = { 0 };
 	struct ct_stream stream = { 0 };
 	int st = CT_NOMEM;
 
@@ -82,14 +82,13 @@ int ct_outline(const struct ct_run *run, const struct ct_analyze_options *option
 	if (report)
 		report->memory = ct_arena_new();
 	if (report && report->memory)
-		st = ct_attempts_find(run, &attempts);
-	if (st == CT_OK && options->attempt >= attempts.n_attempts)
-		st = ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", options->attempt,
-			     attempts.n_attempts);
+		st = ct_starts_find(run, &starts);
+	if (st == CT_OK && options->restart >= starts.n_starts)
+		st = ct_fail(err, CT_NOTFOUND, "restart %d: the run has %d starts",
+			     options->restart, starts.n_starts);
 	if (st == CT_OK)
-		st = ct_stream_run(&stream, run, &attempts,
-				   options->attempt < 0 ? attempts.n_attempts - 1
-							: options->attempt,
+		st = ct_stream_run(&stream, run, &starts,
+				   options->restart < 0 ? starts.n_starts - 1 : options->restart,
 				   &reading, err);
 	if (st == CT_OK)
 		st = fill(&stream, report);
@@ -98,7 +97,7 @@ int ct_outline(const struct ct_run *run, const struct ct_analyze_options *option
 	if (st == CT_NOMEM)
 		ct_fail(err, st, "%s", ct_status_text(st));
 	ct_stream_fini(&stream);
-	ct_attempts_fini(&attempts);
+	ct_starts_fini(&starts);
 	if (st == CT_OK)
 		*out = report;
 	else

@@ -18,7 +18,7 @@ static int rank_of(const struct ct_model *model, size_t process)
 {
 	if (!ct_fill_has(model, process))
 		return model->run->processes[process].id.rank;
-	return model->seats[model->attempts->places[process].seat].rank;
+	return model->seats[model->starts->places[process].seat].rank;
 }
 
 static uint64_t at_or_unknown(const struct ct_model *model, size_t process, uint64_t mono_ns)
@@ -104,8 +104,8 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 		return CT_NOMEM;
 	out->hostkey = info->id.hostkey;
 	out->pid = info->id.pid;
-	out->attempt = model->attempts->places[p].attempt;
-	out->restart = info->id.restart;
+	out->restart = model->starts->places[p].restart;
+	out->launcher_restart = info->id.restart;
 	out->start_unix_ns = info->id.start_unix_ns;
 	out->segments = info->n_segments;
 	out->bytes = info->segment_bytes;

@@ -13,7 +13,7 @@ static void drop_groups(struct ct_stream *stream, const struct ct_instance *i)
 /* Where related clocks stand at the time of this instance. */
 static void set_shifts(struct ct_stream *stream, const struct ct_instance *i)
 {
-	const struct ct_clocks *clocks = stream->model.attempts->clocks;
+	const struct ct_clocks *clocks = stream->model.starts->clocks;
 	uint32_t last = UINT32_MAX;
 
 	for (uint32_t m = 0; m < i->n && clocks; m++) {

@@ -57,7 +57,7 @@ static void note_clocks(const struct ct_stream *stream, struct ct_class *class,
 /* Waits and transfer of an instance: on one clock, or on several that are related where it needs that. */
 int ct_judge_waits(struct ct_stream *stream, const struct ct_instance *i, uint64_t skew_ns)
 {
-	int related = ct_align(stream->model.attempts->clocks, i, stream->model.host_of,
+	int related = ct_align(stream->model.starts->clocks, i, stream->model.host_of,
 			       stream->model.n_seats, &stream->aligned);
 	int st;
 

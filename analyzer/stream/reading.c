@@ -78,11 +78,10 @@ static int on_nvtx(void *arg, const struct ct_nvtx_rec *rec)
 static int prepare_seats(struct ct_stream *stream)
 {
 	struct ct_model *model = &stream->model;
-	struct ct_attempts *attempts = model->attempts;
+	struct ct_starts *starts = model->starts;
 	int *ranks = NULL;
 
-	if (ct_attempts_seats(model->run, attempts, model->attempt, &ranks, &model->n_seats) !=
-	    CT_OK)
+	if (ct_starts_seats(model->run, starts, model->restart, &ranks, &model->n_seats) != CT_OK)
 		return CT_NOMEM;
 	model->seats = calloc(model->n_seats + 1, sizeof(*model->seats));
 	model->host_of = calloc(model->n_seats + 1, sizeof(*model->host_of));
@@ -95,9 +94,9 @@ static int prepare_seats(struct ct_stream *stream)
 	if (!model->seats || !model->host_of || !stream->activities)
 		return CT_NOMEM;
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		const struct ct_place *place = &attempts->places[p];
+		const struct ct_place *place = &starts->places[p];
 
-		if (place->attempt != model->attempt)
+		if (place->restart != model->restart)
 			continue;
 		model->seats[place->seat].host = place->host;
 		model->seats[place->seat].process = (uint32_t)p;
@@ -121,7 +120,7 @@ static int prepare(struct ct_stream *stream)
 	ct_pairs_init(&stream->order.pairs, model->memory);
 	stream->match = ct_match_new(limit > CT_STREAM_MIN_BYTES ? limit : CT_STREAM_MIN_BYTES,
 				     ct_judge, stream);
-	model->shift = calloc(model->attempts->n_hosts + 1, sizeof(*model->shift));
+	model->shift = calloc(model->starts->n_hosts + 1, sizeof(*model->shift));
 	model->processes = calloc(model->run->n_processes + 1, sizeof(*model->processes));
 	if (!stream->match || !model->shift || !model->processes)
 		return CT_NOMEM;
@@ -272,7 +271,7 @@ static int open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_
 	int st;
 
 	for (uint32_t k = 0; k < CT_LOAD_RANKS; k++)
-		r->seats[k] = model->attempts->places[r->process].seat;
+		r->seats[k] = model->starts->places[r->process].seat;
 	st = ct_ahead_open(ahead, model->run, r->process, &sink, &r->ahead, err);
 	if (st == CT_OK)
 		r->load = ct_ahead_load(r->ahead);
@@ -314,7 +313,7 @@ static int read_processes(struct ct_stream *stream, struct ct_err *err)
 	int st = CT_NOMEM;
 
 	for (size_t p = 0; p < run->n_processes && readings; p++)
-		if (model->attempts->places[p].attempt == model->attempt) {
+		if (model->starts->places[p].restart == model->restart) {
 			readings[n++] = (struct ct_reading){ .stream = stream,
 							     .process = (uint32_t)p };
 			stream->all_bytes += run->processes[p].segment_bytes;
@@ -333,14 +332,14 @@ static uint64_t duration(const struct ct_model *model)
 {
 	uint64_t longest = 0;
 
-	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		uint64_t begin = UINT64_MAX, end = 0;
 
 		for (size_t p = 0; p < model->run->n_processes; p++) {
 			const struct ct_model_process *kept = &model->processes[p];
 			uint64_t start = model->run->processes[p].id.start_ns;
 
-			if (!kept->read || model->attempts->places[p].host != h)
+			if (!kept->read || model->starts->places[p].host != h)
 				continue;
 			begin = start < begin ? start : begin;
 			end = kept->facts.last_ns > end ? kept->facts.last_ns : end;
@@ -351,16 +350,16 @@ static uint64_t duration(const struct ct_model *model)
 	return longest;
 }
 
-int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_attempts *attempts,
-		  int attempt, const struct ct_stream_options *options, struct ct_err *err)
+int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
+		  int restart, const struct ct_stream_options *options, struct ct_err *err)
 {
 	int st;
 
 	*stream = (struct ct_stream){
 		.model = { .run = run,
 			   .boot_id = options->boot_id,
-			   .attempts = attempts,
-			   .attempt = attempt },
+			   .starts = starts,
+			   .restart = restart },
 		.options = *options,
 	};
 	st = prepare(stream);

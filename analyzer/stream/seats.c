@@ -7,7 +7,7 @@
 static int grow_seats(struct ct_stream *stream)
 {
 	struct ct_model *model = &stream->model;
-	uint32_t n = model->attempts->n_seats;
+	uint32_t n = model->starts->n_seats;
 	struct ct_seat *seats = realloc(model->seats, (n + 1) * sizeof(*seats));
 	struct ct_activity *activities;
 	uint32_t *host_of;
@@ -35,18 +35,17 @@ static int grow_seats(struct ct_stream *stream)
 int ct_stream_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat)
 {
 	struct ct_stream *stream = reading->stream;
-	int64_t found = ct_attempts_seat(stream->model.attempts, reading->process, comm->local);
+	int64_t found = ct_starts_seat(stream->model.starts, reading->process, comm->local);
 	struct ct_seat *s;
 
-	if (found < 0 || (stream->model.attempts->n_seats > stream->model.n_seats &&
-			  grow_seats(stream) != CT_OK))
+	if (found < 0 ||
+	    (stream->model.starts->n_seats > stream->model.n_seats && grow_seats(stream) != CT_OK))
 		return CT_NOMEM;
 	*seat = reading->seats[comm->local] = (uint32_t)found;
 	s = &stream->model.seats[found];
 	if (reading->process < s->process)
 		return CT_OK;
-	s->host = stream->model.host_of[found] = stream->model.attempts->places[reading->process]
-							 .host;
+	s->host = stream->model.host_of[found] = stream->model.starts->places[reading->process].host;
 	s->process = reading->process;
 	s->local = comm->local;
 	if (comm->rec.device)
@@ -79,7 +78,7 @@ int ct_stream_name_seats(struct ct_stream *stream)
 		const struct ct_seat *seat = &stream->model.seats[s];
 
 		if (seat->local)
-			stream->model.seats[stream->model.attempts->places[seat->process].seat]
+			stream->model.seats[stream->model.starts->places[seat->process].seat]
 				.rank = -1;
 	}
 	for (uint32_t s = 0; s < stream->model.n_seats && st == CT_OK; s++) {

@@ -149,9 +149,9 @@ struct ct_stream {
 /* Error of ends being simultaneous: the mean skew seen where a clock is shared; 0 as long as none was. */
 uint64_t ct_stream_skew(const struct ct_stream *stream);
 
-/* Reads all of one attempt. 0, CT_NOMEM, CT_IO, or what an observer returned. ct_stream_fini() in any case. */
-int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_attempts *attempts,
-		  int attempt, const struct ct_stream_options *options, struct ct_err *err);
+/* Reads all of one start. 0, CT_NOMEM, CT_IO, or what an observer returned. ct_stream_fini() in any case. */
+int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
+		  int restart, const struct ct_stream_options *options, struct ct_err *err);
 void ct_stream_fini(struct ct_stream *stream);
 
 #endif

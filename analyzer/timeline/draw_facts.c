@@ -86,7 +86,7 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 		add(&facts, "commtrace.run", report->run.dir, 0);
 	add(&facts, "commtrace.begin_unix_ns", NULL, census->begin_unix_ns);
 	add(&facts, "commtrace.duration_ns", NULL, census->duration_ns);
-	add(&facts, "commtrace.attempt", NULL, (uint64_t)report->run.attempt);
+	add(&facts, "commtrace.restart", NULL, (uint64_t)report->run.restart);
 	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
 	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
 	add(&facts, "commtrace.clocks", clocks, 0);

@@ -163,7 +163,7 @@ enum ct_chart_split {
 };
 
 struct ct_chart_options {
-	int attempt;		 /* -1: the last */
+	int restart;		 /* -1: the last */
 	unsigned threads;	 /* as struct ct_analyze_options */
 	const char *boot_id;	 /* likewise */
 	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
@@ -195,7 +195,7 @@ struct ct_chart_result {
 struct ct_chart;
 
 /* Read the run and decide what is drawn. The options, and what they point to, live as long as the chart. 0; CT_NOTFOUND
- * (attempt, a rank, or nothing in the window); CT_FULL (one moment alone, or the overview, holds more than max_slices);
+ * (restart, a rank, or nothing in the window); CT_FULL (one moment alone, or the overview, holds more than max_slices);
  * CT_NOMEM; CT_IO. *result is filled as far as it went. */
 int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
 		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err);

@@ -81,7 +81,7 @@ static uint32_t add_slices(struct ct_census *census, uint32_t seat, uint64_t beg
 /* How the hosts' clocks stand: before anything else is read, and for longer than the stream lives. */
 static int take_clocks(struct ct_census *census, const struct ct_model *model)
 {
-	uint32_t n = model->attempts->n_hosts;
+	uint32_t n = model->starts->n_hosts;
 
 	if (census->shifts)
 		return CT_OK;
@@ -90,18 +90,18 @@ static int take_clocks(struct ct_census *census, const struct ct_model *model)
 	if (!census->shifts)
 		return CT_NOMEM;
 	memcpy(census->shifts, model->shift, n * sizeof(*census->shifts));
-	census->clocks = ct_clocks_copy(model->attempts->clocks);
-	return census->clocks || !model->attempts->clocks ? CT_OK : CT_NOMEM;
+	census->clocks = ct_clocks_copy(model->starts->clocks);
+	return census->clocks || !model->starts->clocks ? CT_OK : CT_NOMEM;
 }
 
 static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
 {
 	struct ct_census *census = arg;
 	const struct ct_model *model = &stream->model;
-	const struct ct_place *place = &model->attempts->places[event->process];
+	const struct ct_place *place = &model->starts->places[event->process];
 	const struct ct_load_op *op = event->op;
-	int64_t seat = ct_attempts_seat(model->attempts, event->process,
-					op->comm ? op->comm->local : 0);
+	int64_t seat = ct_starts_seat(model->starts, event->process,
+				      op->comm ? op->comm->local : 0);
 	uint64_t begin, end;
 
 	if (seat < 0 || take_clocks(census, model) != CT_OK || look_around(census, model) != CT_OK)
@@ -120,7 +120,7 @@ static int on_host(void *arg, const struct ct_stream *stream, uint32_t process,
 {
 	struct ct_census *census = arg;
 	const struct ct_model *model = &stream->model;
-	const struct ct_place *place = &model->attempts->places[process];
+	const struct ct_place *place = &model->starts->places[process];
 	uint64_t at;
 
 	(void)call;
@@ -284,7 +284,7 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 {
 	struct ct_observer observer = observes;
 	struct ct_analyze_options analysis = {
-		.attempt = options->attempt,
+		.restart = options->restart,
 		.threads = options->threads,
 		.boot_id = options->boot_id,
 		.progress = options->reading,
@@ -323,20 +323,20 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 		.progress = first->options->reading,
 		.progress_arg = first->options->progress_arg,
 	};
-	struct ct_attempts attempts = { 0 };
+	struct ct_starts starts = { 0 };
 	struct ct_stream *stream = calloc(1, sizeof(*stream));
 	int st = stream ? prepare(census, first->options, views, n) : CT_NOMEM;
 
 	ct_overlap_observe(&overlap, &observers[0]);
 	observers[1].arg = census;
-	st = st ?: ct_attempts_find(run, &attempts);
-	attempts.clocks = first->clocks;
-	st = st ?: ct_stream_run(stream, run, &attempts, report->run.attempt, &options, err);
+	st = st ?: ct_starts_find(run, &starts);
+	starts.clocks = first->clocks;
+	st = st ?: ct_stream_run(stream, run, &starts, report->run.restart, &options, err);
 	if (stream)
 		ct_stream_fini(stream);
 	free(stream);
 	ct_overlap_log_fini(&overlap);
-	ct_attempts_fini(&attempts);
+	ct_starts_fini(&starts);
 	st = st ?: ct_census_flag(census, report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

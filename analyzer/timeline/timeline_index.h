@@ -27,7 +27,7 @@ struct ct_census_process {
 	uint32_t seat; /* of its first rank */
 	uint32_t host;
 	uint64_t sign_ns; /* the last heartbeat or record */
-	uint8_t is_there; /* in this attempt */
+	uint8_t is_there; /* in this start */
 	uint8_t drawn;	  /* one of its ranks is */
 };
 

@@ -84,7 +84,7 @@ static uint64_t sign_of(const struct ct_census *census, const struct ct_model *m
 	uint64_t last_ns = model->processes[p].facts.last_ns;
 	uint64_t beat_ns = model->run->processes[p].last_beat_ns;
 
-	return ct_census_at(census, model->attempts->places[p].host,
+	return ct_census_at(census, model->starts->places[p].host,
 			    beat_ns > last_ns ? beat_ns : last_ns);
 }
 
@@ -112,9 +112,9 @@ static int take_seats(struct ct_census *census, const struct ct_model *model)
 								strlen(bus_id));
 	}
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		const struct ct_place *place = &model->attempts->places[p];
+		const struct ct_place *place = &model->starts->places[p];
 
-		if (place->attempt != model->attempt)
+		if (place->restart != model->restart)
 			continue;
 		census->processes[p] = (struct ct_census_process){
 			.seat = place->seat,
@@ -174,7 +174,7 @@ static int take_hosts(struct ct_census *census, const struct ct_model *model)
 	if (!census->hosts)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < census->n_hosts; h++) {
-		const char *name = model->attempts->hosts[h].name;
+		const char *name = model->starts->hosts[h].name;
 
 		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
 		if (ct_arena_failed(census->texts.memory))

@@ -12,7 +12,7 @@ import time
 
 NONE = "n/a"
 # Whole numbers that name something: they are shown as they are.
-NAMES = {"rank", "ranks", "pid", "device", "id", "src", "dst", "index", "last_rank", "attempt", "stage", "first_seq", "last_seq",
+NAMES = {"rank", "ranks", "pid", "device", "id", "src", "dst", "index", "last_rank", "restart", "stage", "first_seq", "last_seq",
          "step_first", "step_last", "ranks_missing", "suspects", "ids", "first_step"}
 # Numbers that have no unit of C's: what is asked of the text is that it is the number, rounded.
 PLAIN = ("ratio", "ppb", "score", "total", "gpu_seconds")

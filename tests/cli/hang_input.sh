@@ -4,7 +4,7 @@
 commtrace-synth -o run --seed 1 --gpus-per-host 2 --steps 2 >/dev/null
 mkdir empty
 echo "no trace" >text.seg
-for args in "" nope empty text.seg "run --attempt=2" "run --attempt=0" "run -o x.html" "run --format=csv"; do
+for args in "" nope empty text.seg "run --restart=1" "run --restart=x" "run -o x.html" "run --format=csv"; do
 	# shellcheck disable=SC2086
 	commtrace hang $args
 	echo "exit $?: $args" >&2

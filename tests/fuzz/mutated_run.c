@@ -117,7 +117,7 @@ static void draw_view(struct ct_chart *chart, size_t view, FILE *out)
 /* Whole, and as an overview with details. */
 static void draw(const struct ct_run *run, FILE *out)
 {
-	struct ct_chart_options options = { .attempt = -1,
+	struct ct_chart_options options = { .restart = -1,
 					    .to_ns = UINT64_MAX,
 					    .max_slices = 100000,
 					    .split = CT_SPLIT_DETAILS,
@@ -142,7 +142,7 @@ static void draw(const struct ct_run *run, FILE *out)
 
 static void judge(const struct ct_run *run, FILE *out)
 {
-	const struct ct_hang_options options = { .attempt = -1, .check = 1 };
+	const struct ct_hang_options options = { .restart = -1, .check = 1 };
 	const struct ct_text_style plain = { .path = "run", .whole = 1 };
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_hang_run *hang;

@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 {
 	const char *const paths[] = { argc == 3 ? argv[1] : "" };
 	const struct ct_run_options none = { 0 };
-	struct ct_hang_options options = { .attempt = -1, .whole = 1 };
+	struct ct_hang_options options = { .restart = -1, .whole = 1 };
 	struct ct_hang_run *tails, *whole;
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_err err = { 0 };

@@ -289,7 +289,7 @@ uint64_t job_run(struct job *job, const struct job_loop *l, uint64_t begin, uint
 
 /* ---- reading ---- */
 
-struct ct_report *job_report(const struct job *job, int attempt)
+struct ct_report *job_report(const struct job *job, int restart)
 {
 	static const char *const no_rings[] = { NULL };
 	const struct ct_run_options here = { .ring_dirs = no_rings };
@@ -299,7 +299,7 @@ struct ct_report *job_report(const struct job *job, int attempt)
 	struct ct_run *run;
 	struct ct_err err = { 0 };
 
-	options.attempt = attempt;
+	options.restart = restart;
 	if (ct_run_open(&path, 1, job->o.alive ? &here : NULL, &run, &err) != CT_OK)
 		fail_msg("%s", err.text);
 	if (ct_analyze(run, &options, &report, &err) != CT_OK)

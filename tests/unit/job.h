@@ -82,8 +82,8 @@ struct job_loop {
  * it would have ended without slow ranks, all else equal. */
 uint64_t job_run(struct job *job, const struct job_loop *loop, uint64_t begin, uint64_t *loss);
 
-/* Read the run back and analyze it (attempt -1: the last). */
-struct ct_report *job_report(const struct job *job, int attempt);
+/* Read the run back and analyze it (restart -1: the last). */
+struct ct_report *job_report(const struct job *job, int restart);
 
 /* The finding of a kind, NULL if there is none. */
 const struct ct_finding *job_finding(const struct ct_report *report, enum ct_finding_kind kind);

@@ -117,7 +117,7 @@ static void each_send_is_joined_with_its_receive(void **state)
 		.begin = begin, .track = track, .slice = slice, .counter = counter, .end = end
 	};
 	const struct ct_chart_options options = {
-		.attempt = -1, .to_ns = UINT64_MAX, .max_slices = 100000, .flows = CT_FLOWS_ALL
+		.restart = -1, .to_ns = UINT64_MAX, .max_slices = 100000, .flows = CT_FLOWS_ALL
 	};
 	const char *path = fx_path("run");
 	struct ct_chart_result result;

@@ -119,7 +119,7 @@ static void get_stuck(struct told *t, uint32_t comm, int missing)
 
 static struct ct_hang_run *judge(struct ct_run *run, struct ct_arena *memory, int whole)
 {
-	const struct ct_hang_options options = { .attempt = -1,
+	const struct ct_hang_options options = { .restart = -1,
 						 .whole = whole,
 						 .least_tail = LEAST };
 	struct ct_hang_run *hang;

@@ -228,7 +228,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "dropped what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
-		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
+		    "dir job restart starts begin_unix_ns duration_ns ranks_expected ranks_seen "
 		    "ranks_missing hosts backends complete timing timing_why events_from_ns "
 		    "events_until_ns step_change_pct step_change_err_pct timed_ratio");
 	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");

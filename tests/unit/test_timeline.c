@@ -12,7 +12,7 @@
 #include "tools/synth/synth.h"
 
 static const struct ct_chart_options all_of_it = {
-	.attempt = -1, .to_ns = UINT64_MAX, .max_slices = 4000000, .flows = CT_FLOWS_BLAME
+	.restart = -1, .to_ns = UINT64_MAX, .max_slices = 4000000, .flows = CT_FLOWS_BLAME
 };
 
 struct play {

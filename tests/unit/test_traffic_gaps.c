@@ -302,7 +302,7 @@ static void sums_that_are_too_large_are_said_to_be(void **state)
 }
 
 /* A second start of the job: its traffic alone. */
-static void attempts_are_apart(void **state)
+static void starts_are_apart(void **state)
 {
 	struct ct_report *report;
 
@@ -326,7 +326,7 @@ static void attempts_are_apart(void **state)
 	send_on(0, 1, 1, 7, 1100 * MS);
 	job_close(&job, 2000 * MS);
 	report = job_report(&job, -1);
-	assert_int_equal(report->run.attempts, 2);
+	assert_int_equal(report->run.starts, 2);
 	assert_int_equal(bytes_of(report, "rank", 0, 1), 7);
 	ct_report_free(report);
 	report = job_report(&job, 0);
@@ -395,7 +395,7 @@ int main(void)
 		in_dir_test(a_graph_moves_what_it_holds_with_each_launch),
 		in_dir_test(only_the_communicators_with_most_bytes_have_layers_of_their_own),
 		in_dir_test(sums_that_are_too_large_are_said_to_be),
-		in_dir_test(attempts_are_apart),
+		in_dir_test(starts_are_apart),
 		in_dir_test(pairs_without_matched_messages_have_no_time),
 	};
 

@@ -115,7 +115,7 @@ static void take(const struct ct_replay_judgement *j, double steps, struct outco
 static struct outcome judge(const struct parallel_job *job)
 {
 	struct ct_replay_judgement judgement = { 0 };
-	struct ct_attempts attempts = { 0 };
+	struct ct_starts starts = { 0 };
 	static struct ct_seat seats[512];
 	struct outcome out = { 0 };
 	struct parallel_run run;
@@ -124,12 +124,12 @@ static struct outcome judge(const struct parallel_job *job)
 
 	parallel_play(job, &run);
 	cut_steps(&run.tape, job->steps, &steps);
-	attempts.n_hosts = ((uint32_t)run.ranks + 7) / 8;
+	starts.n_hosts = ((uint32_t)run.ranks + 7) / 8;
 	assert_in_range(run.ranks, 1, 512);
 	for (int rank = 0; rank < run.ranks; rank++)
 		seats[rank].rank = rank;
 	model = (struct ct_model){
-		.attempts = &attempts,
+		.starts = &starts,
 		.host_of = run.host_of,
 		.seats = seats,
 		.n_seats = (uint32_t)run.ranks,
@@ -398,9 +398,9 @@ static void an_empty_tape_has_nothing_to_tell(void **state)
 {
 	struct ct_replay_judgement judgement = { 0 };
 	struct ct_steps steps = { .why = "nothing" };
-	struct ct_attempts attempts = { 0 };
+	struct ct_starts starts = { 0 };
 	uint32_t host = 0;
-	struct ct_model model = { .attempts = &attempts, .host_of = &host };
+	struct ct_model model = { .starts = &starts, .host_of = &host };
 	struct ct_tape tape;
 
 	(void)state;

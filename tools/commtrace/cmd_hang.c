@@ -44,8 +44,8 @@ static int write_result(const struct ct_cli *args, int format, const struct ct_h
 static int judge(const struct ct_cli *args, const struct ct_run *run, struct ct_arena *memory,
 		 struct ct_hang_run **hang)
 {
-	long long attempt = ct_cli_number(args, CT_OPTION_ATTEMPT, 0); /* 0: the last one */
-	const struct ct_hang_options options = { .attempt = (int)attempt - 1,
+	long long restart = ct_cli_number(args, CT_OPTION_RESTART, -1); /* -1: the last one */
+	const struct ct_hang_options options = { .restart = (int)restart,
 						 .check = ct_cli_has(args, CT_OPTION_CHECK),
 						 .whole = ct_cli_has(args, CT_OPTION_WHOLE),
 						 .progress = on_progress };
@@ -58,8 +58,8 @@ static int judge(const struct ct_cli *args, const struct ct_run *run, struct ct_
 	if (st == CT_OK)
 		return 0;
 	if (st == CT_NOTFOUND)
-		return ct_cli_bad_value(args, CT_OPTION_ATTEMPT,
-					ct_cli_text(args, CT_OPTION_ATTEMPT),
+		return ct_cli_bad_value(args, CT_OPTION_RESTART,
+					ct_cli_text(args, CT_OPTION_RESTART),
 					"the job was not started that often");
 	ct_say("cannot read the run: %s: %s", args->paths.path[0],
 	       err.text[0] ? err.text : ct_status_text(st));

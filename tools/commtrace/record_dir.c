@@ -105,8 +105,8 @@ int ct_record_dir_open(struct ct_record_dir *dir, const char *wanted, const char
 	if (force || dir->made || !ct_recording_of_another(dir->path, ring_dirs, job, what))
 		return 0;
 	ct_say("cannot record: %s holds another recording: %s", dir->shown, what);
-	ct_hint("give another directory with -o, or --force to add this run to it as a new "
-		"attempt");
+	ct_hint("give another directory with -o, or --force to add this run to it as a "
+		"restart");
 	ct_record_dir_close(dir, ring_dirs);
 	return -1;
 }

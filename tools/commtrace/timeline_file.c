@@ -213,7 +213,7 @@ int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths
 		     const struct ct_run *run)
 {
 	/* the chart keeps them */
-	static struct ct_chart_options options = { .attempt = -1,
+	static struct ct_chart_options options = { .restart = -1,
 						   .to_ns = UINT64_MAX,
 						   .max_slices = SLICES,
 						   .split = CT_SPLIT_OVERVIEW,

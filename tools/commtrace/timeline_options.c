@@ -22,7 +22,7 @@ int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **a
 	if (!timeline->out_path && timeline->format == CT_TIMELINE_PFTRACE)
 		return ct_usage("timeline", "'timeline' needs -o FILE: the timeline to write");
 	timeline->chart = (struct ct_chart_options){
-		.attempt = -1,
+		.restart = -1,
 		.from_ns = timeline->selection.from_ns,
 		.to_ns = timeline->selection.to_ns,
 		.ranks = timeline->selection.ranks,

@@ -92,8 +92,7 @@ static int add_hosts(struct ct_judging *j, uint32_t *room)
 {
 	int st = CT_OK;
 
-	for (uint32_t host = 0; host < (uint32_t)j->model->attempts->n_hosts && st == CT_OK;
-	     host++) {
+	for (uint32_t host = 0; host < (uint32_t)j->model->starts->n_hosts && st == CT_OK; host++) {
 		uint32_t n = 0;
 
 		for (uint32_t seat = 0; seat < j->e->schedule.n_seats; seat++) {

@@ -27,11 +27,11 @@ static int place_seats(struct ct_layers *l)
 {
 	const struct ct_model *model = l->model;
 	struct ct_table by_rank = { 0 };
-	uint32_t *host_at = calloc((size_t)model->attempts->n_hosts + 1, sizeof(*host_at));
+	uint32_t *host_at = calloc((size_t)model->starts->n_hosts + 1, sizeof(*host_at));
 	int st = CT_OK;
 
 	l->place = calloc((size_t)model->n_seats + 1, sizeof(*l->place));
-	l->hosts = calloc((size_t)model->attempts->n_hosts + 1, sizeof(*l->hosts));
+	l->hosts = calloc((size_t)model->starts->n_hosts + 1, sizeof(*l->hosts));
 	if (!host_at || !l->place || !l->hosts)
 		st = CT_NOMEM;
 	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++) {

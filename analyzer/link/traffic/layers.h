@@ -31,7 +31,7 @@ struct ct_layers {
 	int is_unplaced;	 /* ... and there are such, even if nobody knows how many bytes */
 	int is_hidden;		 /* somebody should have counted and has not */
 	int is_too_large;	 /* some sum is */
-	uint32_t *hosts; /* that have ranks, in the order of these: indexes into the attempts' */
+	uint32_t *hosts; /* that have ranks, in the order of these: indexes into the starts' */
 	uint32_t n_hosts;
 	/* private */
 	const struct ct_model *model;

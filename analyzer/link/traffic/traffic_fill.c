@@ -313,7 +313,7 @@ static int fill_hosts(const struct ct_model *model, const struct ct_layers *l,
 	if (!out->hosts)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < l->n_hosts; h++) {
-		const char *name = model->attempts->hosts[l->hosts[h]].name;
+		const char *name = model->starts->hosts[l->hosts[h]].name;
 
 		out->hosts[h] = ct_arena_text(memory, name, sizeof(((struct ct_process *)0)->host));
 		if (!out->hosts[h])

@@ -5,7 +5,7 @@ ct.section('run', (body, report) => {
 	const of = (key, unit, why) => ct.value('run.' + key, run[key], unit, why);
 
 	ct.add(body, [ct.factsOf('run', run, {
-		attempt: [of('attempt', 'whole'), ' (from 0) of ', of('attempts', 'whole')],
+		restart: [of('restart', 'whole'), ' (from 0) of ', of('starts', 'whole')],
 		ranks_seen: [of('ranks_seen', 'count'), ' of ', of('ranks_expected', 'count')],
 		ranks_missing: run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : 'none',
 		hosts: run.hosts.length ? ct.chip.hosts(run.hosts, 'run.hosts') : 'none',

@@ -172,9 +172,9 @@ static void run_without_operations_is_a_report(void **state)
 	ct_report_free(report);
 }
 
-static void no_such_attempt_is_an_error(void **state)
+static void no_such_start_is_an_error(void **state)
 {
-	struct ct_analyze_options options = { .attempt = 3 };
+	struct ct_analyze_options options = { .restart = 3 };
 	const char *path;
 	struct ct_report *report;
 	struct ct_run *run;
@@ -190,9 +190,9 @@ static void no_such_attempt_is_an_error(void **state)
 	ct_run_close(run);
 }
 
-/* ---- attempts ---- */
+/* ---- starts ---- */
 
-static void restarted_job_is_reported_by_its_last_attempt(void **state)
+static void restarted_job_is_reported_by_its_last_start(void **state)
 {
 	struct ct_report *report;
 
@@ -206,8 +206,8 @@ static void restarted_job_is_reported_by_its_last_attempt(void **state)
 					      .start_ns = 5000000000,
 					      .pid = 4001000 });
 	report = close_job(steady(40, 5001000000));
-	assert_int_equal(report->run.attempt, 1);
-	assert_int_equal(report->run.attempts, 2);
+	assert_int_equal(report->run.restart, 1);
+	assert_int_equal(report->run.starts, 2);
 	assert_int_equal(report->run.ranks_seen, 3);
 	assert_int_equal(report->run.matched, 40);
 	assert_int_equal(report->n_processes, 6);
@@ -224,7 +224,7 @@ static void restarted_job_is_reported_by_its_last_attempt(void **state)
 	ct_report_free(report);
 }
 
-static void second_run_into_the_same_directory_is_an_attempt_of_its_own(void **state)
+static void second_run_into_the_same_directory_is_a_start_of_its_own(void **state)
 {
 	struct ct_report *report;
 
@@ -234,7 +234,7 @@ static void second_run_into_the_same_directory_is_an_attempt_of_its_own(void **s
 	job_open(&job, &(struct job_options){
 			       .run = "run", .ranks = 2, .start_ns = 9000000000, .pid = 4001000 });
 	report = close_job(steady(25, 9001000000));
-	assert_int_equal(report->run.attempts, 2);
+	assert_int_equal(report->run.starts, 2);
 	assert_int_equal(report->run.matched, 25);
 	assert_true(report->run.duration_ns < 1000000000);
 	ct_report_free(report);
@@ -400,9 +400,9 @@ int main(void)
 		ON_DISK(lost_records_are_told_and_nobody_is_judged_by_the_rest),
 		ON_DISK(one_rank_has_nobody_to_wait_for),
 		ON_DISK(run_without_operations_is_a_report),
-		ON_DISK(no_such_attempt_is_an_error),
-		ON_DISK(restarted_job_is_reported_by_its_last_attempt),
-		ON_DISK(second_run_into_the_same_directory_is_an_attempt_of_its_own),
+		ON_DISK(no_such_start_is_an_error),
+		ON_DISK(restarted_job_is_reported_by_its_last_start),
+		ON_DISK(second_run_into_the_same_directory_is_a_start_of_its_own),
 		ON_DISK(operations_inside_their_call_are_listed),
 		ON_DISK(operations_that_take_unusually_long_are_not_healthy),
 		ON_DISK(a_listener_is_not_stuck),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/model/attempts.h"
+#include "analyzer/model/starts.h"
 
 #include <stdlib.h>
 
@@ -25,19 +25,19 @@ static uint64_t last_alive(const struct ct_process_info *info)
 }
 
 static int find_hosts(const struct ct_run *run, const struct started *order,
-		      struct ct_attempts *attempts)
+		      struct ct_starts *starts)
 {
 	struct ct_table by_key = { 0 };
 
-	attempts->hosts = calloc(run->n_processes, sizeof(*attempts->hosts));
-	if (!attempts->hosts)
+	starts->hosts = calloc(run->n_processes, sizeof(*starts->hosts));
+	if (!starts->hosts)
 		return CT_NOMEM;
 	for (size_t i = 0; i < run->n_processes; i++) {
 		const struct ct_process *id = &run->processes[order[i].process].id;
 		struct ct_host *host = ct_table_get(&by_key, id->hostkey);
 
 		if (!host) {
-			host = &attempts->hosts[attempts->n_hosts++];
+			host = &starts->hosts[starts->n_hosts++];
 			host->hostkey = id->hostkey;
 			host->unix_minus_mono = id->start_unix_ns - id->start_ns;
 			host->name = id->host;
@@ -46,19 +46,19 @@ static int find_hosts(const struct ct_run *run, const struct started *order,
 				return CT_NOMEM;
 			}
 		}
-		attempts->places[order[i].process].host = (uint32_t)(host - attempts->hosts);
+		starts->places[order[i].process].host = (uint32_t)(host - starts->hosts);
 	}
 	ct_table_fini(&by_key);
 	return CT_OK;
 }
 
-/* Walk through the processes by start; ends[rank] is the attempt's process of that rank. */
-static int find_attempts(const struct ct_run *run, const struct started *order,
-			 struct ct_attempts *attempts)
+/* Walk through the processes by start; ends[rank] is the start's process of that rank. */
+static int find_starts(const struct ct_run *run, const struct started *order,
+		       struct ct_starts *starts)
 {
 	struct ct_table of_rank = { 0 };
-	uint32_t restart = 0;
-	int attempt = 0;
+	uint32_t launcher_restart = 0;
+	int restart = 0;
 	int st = CT_OK;
 
 	for (size_t i = 0; i < run->n_processes && st == CT_OK; i++) {
@@ -71,44 +71,43 @@ static int find_attempts(const struct ct_run *run, const struct started *order,
 			    last_alive(other) < info->id.start_unix_ns &&
 			    other->end.how != CT_END_RUNNING;
 
-		if (i > 0 && (info->id.restart > restart || again)) {
-			attempt++;
+		if (i > 0 && (info->id.restart > launcher_restart || again)) {
+			restart++;
 			ct_table_fini(&of_rank);
 		}
-		if (i == 0 || info->id.restart > restart || again)
-			restart = info->id.restart;
-		attempts->places[order[i].process].attempt = attempt;
+		if (i == 0 || info->id.restart > launcher_restart || again)
+			launcher_restart = info->id.restart;
+		starts->places[order[i].process].restart = restart;
 		if (info->id.rank >= 0)
 			st = ct_table_put(&of_rank, key, (void *)(uintptr_t)info);
 	}
 	ct_table_fini(&of_rank);
-	attempts->n_attempts = attempt + 1;
+	starts->n_starts = restart + 1;
 	return st;
 }
 
-int ct_attempts_find(const struct ct_run *run, struct ct_attempts *attempts)
+int ct_starts_find(const struct ct_run *run, struct ct_starts *starts)
 {
 	struct started *order = calloc(run->n_processes ? run->n_processes : 1, sizeof(*order));
 	int st = CT_NOMEM;
 
-	*attempts = (struct ct_attempts){ 0 };
-	attempts->places = calloc(run->n_processes ? run->n_processes : 1,
-				  sizeof(*attempts->places));
-	if (!order || !attempts->places)
+	*starts = (struct ct_starts){ 0 };
+	starts->places = calloc(run->n_processes ? run->n_processes : 1, sizeof(*starts->places));
+	if (!order || !starts->places)
 		goto out;
 	for (size_t i = 0; i < run->n_processes; i++)
 		order[i] = (struct started){ run->processes[i].id.start_unix_ns, (uint32_t)i };
 	qsort(order, run->n_processes, sizeof(*order), by_start);
-	st = find_hosts(run, order, attempts) ?: find_attempts(run, order, attempts);
+	st = find_hosts(run, order, starts) ?: find_starts(run, order, starts);
 out:
 	free(order);
 	if (st != CT_OK)
-		ct_attempts_fini(attempts);
+		ct_starts_fini(starts);
 	return st;
 }
 
-int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
-		      int **out, uint32_t *n_seats)
+int ct_starts_seats(const struct ct_run *run, struct ct_starts *starts, int restart, int **out,
+		    uint32_t *n_seats)
 {
 	int *ranks = calloc(run->n_processes ? run->n_processes : 1, sizeof(*ranks));
 	uint32_t n = 0, n_ranks;
@@ -116,7 +115,7 @@ int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, in
 	if (!ranks)
 		return CT_NOMEM;
 	for (size_t i = 0; i < run->n_processes; i++) {
-		if (attempts->places[i].attempt == attempt && run->processes[i].id.rank >= 0)
+		if (starts->places[i].restart == restart && run->processes[i].id.rank >= 0)
 			ranks[n++] = run->processes[i].id.rank;
 	}
 	qsort(ranks, n, sizeof(*ranks), ct_by_int);
@@ -130,18 +129,18 @@ int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, in
 		int rank = run->processes[i].id.rank;
 		const int *at;
 
-		if (attempts->places[i].attempt != attempt)
+		if (starts->places[i].restart != restart)
 			continue;
 		if (rank < 0) {
-			attempts->places[i].seat = n;
+			starts->places[i].seat = n;
 			ranks[n++] = -1;
 			continue;
 		}
 		at = bsearch(&rank, ranks, n_ranks, sizeof(*ranks), ct_by_int);
-		attempts->places[i].seat = (uint32_t)(at - ranks);
+		starts->places[i].seat = (uint32_t)(at - ranks);
 	}
-	if (n + attempts->more.n > 0) {
-		int *all = realloc(ranks, (n + attempts->more.n) * sizeof(*ranks));
+	if (n + starts->more.n > 0) {
+		int *all = realloc(ranks, (n + starts->more.n) * sizeof(*ranks));
 
 		if (!all) {
 			free(ranks);
@@ -149,31 +148,31 @@ int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, in
 		}
 		ranks = all;
 	}
-	for (size_t i = 0; i < attempts->more.n; i++)
+	for (size_t i = 0; i < starts->more.n; i++)
 		ranks[n++] = -1;
 	*out = ranks;
-	*n_seats = attempts->n_seats = n;
+	*n_seats = starts->n_seats = n;
 	return CT_OK;
 }
 
-int64_t ct_attempts_seat(struct ct_attempts *attempts, uint32_t process, uint32_t local)
+int64_t ct_starts_seat(struct ct_starts *starts, uint32_t process, uint32_t local)
 {
 	uint64_t key = (uint64_t)process << 32 | local;
-	void *seat = local ? ct_table_get(&attempts->more, key) : NULL;
+	void *seat = local ? ct_table_get(&starts->more, key) : NULL;
 
 	if (seat)
 		return (int64_t)(uintptr_t)seat - 1;
 	if (!local)
-		return attempts->places[process].seat;
-	if (ct_table_put(&attempts->more, key, (void *)(uintptr_t)(attempts->n_seats + 1)) != CT_OK)
+		return starts->places[process].seat;
+	if (ct_table_put(&starts->more, key, (void *)(uintptr_t)(starts->n_seats + 1)) != CT_OK)
 		return -1;
-	return attempts->n_seats++;
+	return starts->n_seats++;
 }
 
-void ct_attempts_fini(struct ct_attempts *attempts)
+void ct_starts_fini(struct ct_starts *starts)
 {
-	ct_table_fini(&attempts->more);
-	free(attempts->places);
-	free(attempts->hosts);
-	*attempts = (struct ct_attempts){ 0 };
+	ct_table_fini(&starts->more);
+	free(starts->places);
+	free(starts->hosts);
+	*starts = (struct ct_starts){ 0 };
 }
