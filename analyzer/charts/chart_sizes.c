@@ -9,9 +9,9 @@
 
 #define COLUMNS 65u /* 0, and each power of two */
 
-static unsigned column_of(uint64_t bytes_class)
+static unsigned column_of(uint64_t size_range)
 {
-	return bytes_class ? 64u - (unsigned)__builtin_clzll(bytes_class) : 0;
+	return size_range ? 64u - (unsigned)__builtin_clzll(size_range) : 0;
 }
 
 static const char *backend_of(const struct ct_report_size *s)
@@ -25,7 +25,7 @@ static int is_wanted(const struct ct_picture_make *make, const struct ct_report_
 {
 	const char *backend = make->request->backend;
 
-	if (s->bytes_class == CT_UNKNOWN)
+	if (s->size_range == CT_UNKNOWN)
 		return 0;
 	return !backend || strcmp(backend, backend_of(s)) == 0;
 }
@@ -58,7 +58,7 @@ static int lay_out(const struct ct_picture_make *make, struct grid *grid)
 		return CT_NOMEM;
 	for (size_t i = 0; i < report->n_histogram; i++) {
 		const struct ct_report_size *s = &report->histogram[i];
-		unsigned column = column_of(s->bytes_class);
+		unsigned column = column_of(s->size_range);
 		size_t r = 0;
 
 		grid->row[i] = SIZE_MAX;
@@ -178,7 +178,7 @@ int ct_picture_sizes(const struct ct_picture_make *make)
 		return st;
 	for (size_t i = 0; i < report->n_histogram; i++) {
 		const struct ct_report_size *s = &report->histogram[i];
-		size_t column = column_of(s->bytes_class) - grid.first;
+		size_t column = column_of(s->size_range) - grid.first;
 
 		if (grid.row[i] == SIZE_MAX)
 			continue;

@@ -22,7 +22,7 @@ static int by_curve(const struct ct_class *x, const struct ct_class *y)
 	return CT_UP(comm->index) ?: CT_UP(op);
 }
 
-CT_SORT_POINTERS_BY(by_size, struct ct_class, by_curve(x, y) ?: CT_UP(bytes_class) ?: CT_UP(index))
+CT_SORT_POINTERS_BY(by_size, struct ct_class, by_curve(x, y) ?: CT_UP(size_range) ?: CT_UP(index))
 
 CT_SORT_BY(by_transfer, struct ranked, CT_DOWN(transfer_ns) ?: CT_UP(first))
 
@@ -68,7 +68,7 @@ static int set_points(struct ct_class *const *classes, uint32_t n, struct ct_are
 		return CT_NOMEM;
 	for (uint32_t from = 0, to; from < n && st == CT_OK; from = to) {
 		to = from + 1;
-		while (to < n && classes[to]->bytes_class == classes[from]->bytes_class)
+		while (to < n && classes[to]->size_range == classes[from]->size_range)
 			to++;
 		st = set_point(&classes[from], to - from, &curve->points[curve->n_points++]);
 	}

@@ -10,7 +10,7 @@
 
 /* Classes of one row are neighbours, once sorted. */
 CT_SORT_POINTERS_BY(by_row, struct ct_class,
-		    CT_UP(comm->backend) ?: CT_UP(op) ?: CT_UP(grouped) ?: CT_UP(bytes_class))
+		    CT_UP(comm->backend) ?: CT_UP(op) ?: CT_UP(grouped) ?: CT_UP(size_range))
 CT_SORT_POINTERS_BY(by_index, struct ct_class, by_row(a, b) ?: CT_UP(index))
 
 double ct_class_bus_factor(const struct ct_class *class)
@@ -105,7 +105,7 @@ static int set_row(const struct ct_model *model, struct ct_class *const *classes
 	*row = (struct ct_report_size){
 		.backend = first->comm->backend,
 		.group = ct_grouped_name(first->grouped),
-		.bytes_class = first->bytes_class,
+		.size_range = first->size_range,
 		.transfer_ns = CT_UNKNOWN,
 		.wait_ns = CT_UNKNOWN,
 	};

@@ -55,7 +55,7 @@ static uint64_t key_of(const struct ct_comm *comm, enum ct_grouped grouped, unsi
 {
 	uint64_t what = (uint64_t)comm->index << 32 | (unsigned)grouped << 16 | op << 8 | dtype;
 
-	return ct_mix(ct_bytes_class(bytes) ^ ct_mix(what));
+	return ct_mix(ct_size_range(bytes) ^ ct_mix(what));
 }
 
 struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct ct_comm *comm,
@@ -66,7 +66,7 @@ struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct 
 	struct ct_class *class = ct_table_get(&classes->by_key, key);
 
 	while (class && (class->comm != comm || class->grouped != grouped || class->op != op ||
-			 class->dtype != dtype || class->bytes_class != ct_bytes_class(bytes)))
+			 class->dtype != dtype || class->size_range != ct_size_range(bytes)))
 		class = class->same_key;
 	return class;
 }
@@ -86,7 +86,7 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 	class->grouped = grouped;
 	class->op = op;
 	class->dtype = dtype;
-	class->bytes_class = ct_bytes_class(bytes);
+	class->size_range = ct_size_range(bytes);
 	return class;
 }
 

@@ -11,7 +11,7 @@
 enum ct_grouped { CT_ALONE, CT_GROUPED_COLLECTIVES, CT_GROUPED_MESSAGES };
 
 /* 0, or the 2^k with 2^k <= bytes < 2^(k+1); UINT64_MAX, not known, is one of its own. */
-static inline uint64_t ct_bytes_class(uint64_t bytes)
+static inline uint64_t ct_size_range(uint64_t bytes)
 {
 	if (!bytes || bytes == UINT64_MAX)
 		return bytes;
@@ -26,7 +26,7 @@ struct ct_class {
 	uint32_t index;	    /* in order of first sight */
 	unsigned op, dtype; /* 0: those of the group differ */
 	enum ct_grouped grouped;
-	uint64_t bytes_class; /* see ct_bytes_class() */
+	uint64_t size_range; /* see ct_size_range() */
 	uint64_t instances, bytes;
 	uint64_t judged; /* instances of which wait_ns holds the waits */
 	uint64_t wait_ns;

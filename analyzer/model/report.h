@@ -131,8 +131,8 @@ struct ct_report_op {
 	unsigned backend, op, dtype;
 	const char *
 		op_name; /* "?" where nobody knows it; the same in what follows; NULL: those of a group differ */
-	const char *group;    /* "collectives", "messages"; NULL: each alone in its launch */
-	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1); CT_UNKNOWN */
+	const char *group;   /* "collectives", "messages"; NULL: each alone in its launch */
+	uint64_t size_range; /* 0, or 2^k: 2^k <= bytes < 2^(k+1); CT_UNKNOWN */
 	uint64_t instances, bytes;
 	uint64_t bytes_each; /* bytes / instances */
 	uint64_t span_p50_ns, span_p99_ns;

@@ -46,9 +46,9 @@ struct ct_report_heat {
 /* Operations of one name and size, over all communicators of a backend. */
 struct ct_report_size {
 	unsigned backend;
-	const char *op_name;  /* as in struct ct_report_op, ... */
-	const char *group;    /* ... this ... */
-	uint64_t bytes_class; /* ... and this */
+	const char *op_name; /* as in struct ct_report_op, ... */
+	const char *group;   /* ... this ... */
+	uint64_t size_range; /* ... and this */
 	uint64_t instances, bytes;
 	uint64_t transfer_ns, wait_ns; /* sums, as in struct ct_report_op */
 	uint64_t busbw_p50_Bps;	       /* median over instances */

@@ -33,17 +33,17 @@ struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uin
 static int compare_op(const struct ct_report_op *x, const struct ct_report_op *y)
 {
 	return CT_CMP(!!x->group, !!y->group) ?: CT_UP(comm_key) ?: CT_UP(op) ?: CT_UP(dtype) ?:
-	       CT_UP(bytes_class);
+	       CT_UP(size_range);
 }
 
 CT_SORT_POINTERS_BY(by_op, struct ct_report_op, compare_op(x, y))
 
 struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_key,
-					   unsigned op, unsigned dtype, uint64_t bytes_class,
+					   unsigned op, unsigned dtype, uint64_t size_range,
 					   size_t *n)
 {
 	const struct ct_report_op wanted = {
-		.comm_key = comm_key, .op = op, .dtype = dtype, .bytes_class = bytes_class
+		.comm_key = comm_key, .op = op, .dtype = dtype, .size_range = size_range
 	};
 	size_t n_ops = report->ops_by_key ? report->n_ops : 0;
 	size_t from = CT_BISECT(i, 0, n_ops, compare_op(report->ops_by_key[i], &wanted) < 0);

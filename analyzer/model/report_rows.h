@@ -15,7 +15,7 @@ struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uin
 
 /* The rows of what is not a group and is equal in all these; *n of them, side by side. O(log rows). */
 struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_key,
-					   unsigned op, unsigned dtype, uint64_t bytes_class,
+					   unsigned op, unsigned dtype, uint64_t size_range,
 					   size_t *n);
 
 #endif

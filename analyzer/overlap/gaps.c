@@ -57,7 +57,7 @@ static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
 		.comm = instance->comm,
 		.op = instance->op,
 		.dtype = instance->dtype,
-		.bytes_class = ct_bytes_class(instance->bytes),
+		.size_range = ct_size_range(instance->bytes),
 	};
 	return c;
 }
@@ -66,7 +66,7 @@ static struct ct_gap_class *get_class(struct walk *w, const struct ct_tape_insta
 {
 	uint64_t what = (uint64_t)instance->comm->index << 32 | (uint64_t)instance->op << 8 |
 			instance->dtype;
-	uint64_t key = ct_mix(ct_bytes_class(instance->bytes) ^ ct_mix(what));
+	uint64_t key = ct_mix(ct_size_range(instance->bytes) ^ ct_mix(what));
 	size_t at = (size_t)(uintptr_t)ct_table_get(&w->classes, key);
 
 	if (at)

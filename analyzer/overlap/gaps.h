@@ -32,7 +32,7 @@ struct ct_gap_rank {
 struct ct_gap_class {
 	const struct ct_comm *comm;
 	unsigned op, dtype;
-	uint64_t bytes_class;
+	uint64_t size_range;
 	struct ct_gap_sum sum;
 };
 

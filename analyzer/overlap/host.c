@@ -67,7 +67,7 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 		.op = call->op,
 		.dtype = call->dtype,
 		.by_host = 1,
-		.bytes_class = ct_bytes_class(call->bytes),
+		.size_range = ct_size_range(call->bytes),
 	};
 	struct ct_ov_host *host = host_of(o);
 	struct ct_cover *waits = host ? waits_of(host, call->seat) : NULL;

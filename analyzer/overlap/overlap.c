@@ -194,7 +194,7 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 	if (!op->op->launch || op->op->launch->n_ops <= 1) {
 		launch->op = (uint8_t)j->op->op;
 		launch->dtype = (uint8_t)j->op->dtype;
-		launch->bytes_class = ct_bytes_class(op->bytes);
+		launch->size_range = ct_size_range(op->bytes);
 	}
 	put_on_stream(s, launch);
 	*p->newest = launch;

@@ -37,7 +37,7 @@ struct ct_overlap_class {
 	const struct ct_comm *comm;
 	unsigned op, dtype;
 	int by_host;
-	uint64_t bytes_class;
+	uint64_t size_range;
 	uint64_t launches, measured;
 	uint64_t exposed_ns, err_ns;
 };

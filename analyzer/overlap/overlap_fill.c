@@ -78,7 +78,7 @@ static void fill_ops(const struct ct_model *model, const struct ct_overlap *over
 
 		if (c->measured * 100 < c->launches * CT_OVERLAP_ENOUGH_PCT || !is_known(model, c))
 			continue;
-		rows = ct_report_rows_of_op(report, c->comm->key, c->op, c->dtype, c->bytes_class,
+		rows = ct_report_rows_of_op(report, c->comm->key, c->op, c->dtype, c->size_range,
 					    &n_rows);
 		for (size_t k = 0; k < n_rows; k++) {
 			rows[k]->exposed_ns = c->exposed_ns;

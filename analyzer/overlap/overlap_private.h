@@ -26,7 +26,7 @@ struct ct_ov_launch {
 	uint32_t id, stream, device;
 	uint32_t seat;
 	const struct ct_comm *comm;
-	uint64_t bytes_class;
+	uint64_t size_range;
 	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
 	uint8_t op, dtype;  /* op 0: not alone in the launch */
 	uint8_t is_unclear; /* somebody waited for it, and for how long cannot be told */

@@ -186,7 +186,7 @@ struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overl
 {
 	uint64_t what = (uint64_t)like->comm->index << 32 | (uint64_t)(like->by_host != 0) << 31 |
 			like->op << 8 | like->dtype;
-	uint64_t key = ct_mix(like->bytes_class ^ ct_mix(what));
+	uint64_t key = ct_mix(like->size_range ^ ct_mix(what));
 	size_t at = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
 
 	if (at)
@@ -246,7 +246,7 @@ int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_
 		.comm = launch->comm,
 		.op = launch->op,
 		.dtype = launch->dtype,
-		.bytes_class = launch->bytes_class,
+		.size_range = launch->size_range,
 	};
 	struct ct_overlap_row *row = ct_ov_row(o, launch->seat, launch->comm, 0);
 	struct ct_overlap_class *class = launch->op ? ct_ov_class(o, &like) : NULL;

@@ -129,7 +129,7 @@ static void fill_ops(struct ct_study *s)
 		const struct ct_gap_class *c = &s->gaps.classes[i];
 		size_t n;
 		struct ct_report_op **rows = ct_report_rows_of_op(report, c->comm->key, c->op,
-								  c->dtype, c->bytes_class, &n);
+								  c->dtype, c->size_range, &n);
 
 		for (size_t k = 0; k < n; k++) {
 			struct ct_report_op *op = rows[k];

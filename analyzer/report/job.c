@@ -326,7 +326,7 @@ static int fill_op(const struct ct_model *model, const struct ct_class *from,
 	op->backend = from->comm->backend;
 	op->op = from->op;
 	op->dtype = from->dtype;
-	op->bytes_class = from->bytes_class;
+	op->size_range = from->size_range;
 	op->instances = from->instances;
 	op->bytes = from->bytes;
 	op->bytes_each = from->bytes == CT_UNKNOWN ? CT_UNKNOWN
@@ -363,7 +363,7 @@ static int fill_op(const struct ct_model *model, const struct ct_class *from,
 
 CT_SORT_BY(by_time, struct ct_report_op,
 	   CT_DOWN(span_each_ns) ?: CT_DOWN(instances) ?: CT_UP(comm_key) ?: CT_UP(op) ?:
-	   CT_UP(bytes_class))
+	   CT_UP(size_range))
 
 static int fill_ops(const struct ct_model *model, struct ct_report *report)
 {

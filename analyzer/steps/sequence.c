@@ -36,7 +36,7 @@ static struct ct_sequence_kind kind_of(const struct ct_sequence *s, const struct
 
 	if (kind.is_sized)
 		kind.bytes = s->n_symbols < CT_SEQUENCE_SYMBOLS ? call->bytes
-								: ct_bytes_class(call->bytes);
+								: ct_size_range(call->bytes);
 	return kind;
 }
 

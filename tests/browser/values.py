@@ -46,7 +46,7 @@ def unit(report, key):
             find(report, key.rsplit(".", 1)[0])["unit"])
     if name in NAMES:
         return None
-    if name == "bytes_class":
+    if name == "size_range":
         return "size"
     if name.startswith("bytes"):
         return "bytes"

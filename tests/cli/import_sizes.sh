@@ -4,10 +4,10 @@
 show() {
 	commtrace report run --format=json >report
 	jq -c '.verdict.code, [.findings[].kind], (.ranks[] | [.rank, .bytes]), (.comms[] | [.bytes])' report
-	jq -c '.ops[] | [.op, .dtype, .bytes_class, .bytes, .instances, .algbw_p50_Bps != null, .transfer_p50_ns != null]' report
+	jq -c '.ops[] | [.op, .dtype, .size_range, .bytes, .instances, .algbw_p50_Bps != null, .transfer_p50_ns != null]' report
 	jq -c '[.histogram[].bytes], (.curves | length), [.links[].samples // 0], [.traffic | .exact_bytes, .modelled_bytes, .complete, .why]' report
 	commtrace report run -o page.html --force
-	grep -o '"bytes_class":[^,]*' page.html | sort -u
+	grep -o '"size_range":[^,]*' page.html | sort -u
 	commtrace dump run --format=jsonl | jq -c '[.op, .count, .bytes, .state]' | sort | uniq -c
 	commtrace dump run | grep -c 'n/a' || true
 	commtrace hang run --check | head -n 5

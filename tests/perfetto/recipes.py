@@ -130,7 +130,7 @@ def bytes_(run):
 
 
 def sizes(run):
-    want = {(h["op"], h["bytes_class"].bit_length() - 1): h for h in run.report["histogram"]
+    want = {(h["op"], h["size_range"].bit_length() - 1): h for h in run.report["histogram"]
             if h["op"] not in ("Send", "Recv") and h["bytes"]}
     got = run.by("sizes", "name", "power")
     for key in run.same_keys("sizes", want, got):

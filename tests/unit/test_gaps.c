@@ -77,7 +77,7 @@ static void gaps_are_those_of_one_stream_within_one_step(void **state)
 	}
 	assert_int_equal(gaps.n_classes, 1);
 	assert_ptr_equal(gaps.classes[0].comm, &world);
-	assert_int_equal(gaps.classes[0].bytes_class, 1 << 20);
+	assert_int_equal(gaps.classes[0].size_range, 1 << 20);
 	assert_int_equal(gaps.classes[0].sum.pairs, 2 * 3);
 	assert_int_equal(gaps.classes[0].sum.host_late_ns, 2 * 1008 * US);
 	assert_int_equal(gaps.classes[0].sum.not_ready_ns, 2 * (1 * MS + 992 * US));

@@ -369,7 +369,7 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	assert_int_equal(report->n_ops, 2); /* rank 0 gets more */
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(report->ops[i].instances,
-				 report->ops[i].bytes_class < 16384 ? 300 : 100);
+				 report->ops[i].size_range < 16384 ? 300 : 100);
 	f = job_finding(report, CT_FINDING_STRAGGLER);
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);

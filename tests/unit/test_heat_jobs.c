@@ -261,7 +261,7 @@ static void sizes_and_their_rates_are_those_that_were_planted(void **state)
 		double busbw = 1.5 * S / (ALPHA + 1.5 * S / BETA * 1e9) * 1e9;
 		double best = 1.5 * 67108864 / (ALPHA + 1.5 * 67108864 / BETA * 1e9) * 1e9;
 
-		assert_int_equal(size->bytes_class, (uint64_t)S);
+		assert_int_equal(size->size_range, (uint64_t)S);
 		assert_int_equal(size->instances, 40);
 		assert_int_equal(size->bytes, 40 * (uint64_t)S);
 		assert_true(is_near(size->busbw_p50_Bps, busbw, 0.04));

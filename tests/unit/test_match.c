@@ -365,17 +365,17 @@ static void classes_are_powers_of_two(void **state)
 	ct_comms_init(&comms);
 	ct_classes_init(&classes);
 	comm = add_comm(&comms, 10, 2);
-	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 0)->bytes_class, 0);
-	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 1)->bytes_class, 1);
-	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4095)->bytes_class, 2048);
+	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 0)->size_range, 0);
+	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 1)->size_range, 1);
+	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4095)->size_range, 2048);
 	assert_ptr_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4096),
 			 ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 8191));
 	assert_ptr_not_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4096),
 			     ct_classes_get(&classes, comm, CT_ALONE, 1, 2, 4096));
-	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX - 1)->bytes_class ==
+	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX - 1)->size_range ==
 		    1ull << 63);
 	/* sizes that are not known */
-	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX)->bytes_class ==
+	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX)->size_range ==
 		    UINT64_MAX);
 	assert_int_equal(classes.n, 7);
 	ct_classes_fini(&classes);

@@ -248,7 +248,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "steps_exposed_err_ns");
 	assert_keys(
 		first(o, "ops"),
-		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "
+		"comm backend op group dtype size_range instances bytes span_p50_ns span_p99_ns "
 		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
 		"time_err_ns exposed_ns exposed_err_ns gap_ns gap_host_late_ns gap_not_ready_ns "
 		"gap_err_ns late_or_slow");

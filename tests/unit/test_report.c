@@ -57,7 +57,7 @@ static void tables_hold_what_was_written(void **state)
 	assert_int_equal(op->instances, 50);
 	assert_int_equal(op->bytes, 50000000);
 	assert_int_equal(op->bytes_each, 1000000);
-	assert_int_equal(op->bytes_class, 524288);
+	assert_int_equal(op->size_range, 524288);
 	/* Spans 970, 980, 990, 1000 us; X = 970 us; waits 30 + 20 + 10 us. Quanta and cells are allowed for. */
 	assert_true(labs((long)op->span_p50_ns - 980000) <= 980000 / 64 + 66);
 	assert_true(labs((long)op->span_p99_ns - 1000000) <= 1000000 / 64 + 66);

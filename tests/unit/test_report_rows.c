@@ -33,10 +33,10 @@ static int setup(void **state)
 		ops[at] = (struct ct_report_op){ .comm_key = i / 8,
 						 .op = 1 + i % 2,
 						 .dtype = i / 2 % 2,
-						 .bytes_class = i / 4 % 2 };
+						 .size_range = i / 4 % 2 };
 		ops[COMMS + at] = ops[2 * COMMS + at] = ops[at];
 		ops[COMMS + at].group = "collectives";
-		ops[2 * COMMS + at].bytes_class += 2;
+		ops[2 * COMMS + at].size_range += 2;
 	}
 	report.n_comms = 2 * COMMS;
 	report.n_ops = 3 * COMMS;
@@ -68,7 +68,7 @@ static void each_class_is_found_and_no_group(void **state)
 	for (size_t i = 0; i < report.n_ops; i++) {
 		const struct ct_report_op *op = &ops[i];
 		struct ct_report_op **rows = ct_report_rows_of_op(&report, op->comm_key, op->op,
-								  op->dtype, op->bytes_class, &n);
+								  op->dtype, op->size_range, &n);
 
 		assert_int_equal(n, 1);
 		assert_null(rows[0]->group);
@@ -87,7 +87,7 @@ static void what_is_there_twice_is_found_twice(void **state)
 	ops[1] = ops[2];
 	assert_int_equal(ct_report_rows_index(&report), 0);
 	rows = ct_report_rows_of_op(&report, ops[1].comm_key, ops[1].op, ops[1].dtype,
-				    ops[1].bytes_class, &n);
+				    ops[1].size_range, &n);
 	assert_int_equal(n, 2);
 	assert_true(rows[0] != rows[1]);
 	assert_true(rows[0] == &ops[1] || rows[1] == &ops[1]);

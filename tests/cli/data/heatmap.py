@@ -109,11 +109,11 @@ def steps(report):
 def histogram(report):
     key = {"count": "instances", "bytes": "bytes", "transfer": "transfer_ns", "wait": "wait_ns",
            "bandwidth": "busbw_p50_Bps"}[option("--layer", "count")]
-    rows, sizes = {}, [row["bytes_class"] for row in report["histogram"]]
+    rows, sizes = {}, [row["size_range"] for row in report["histogram"]]
     columns = [v for v in [0] + [1 << k for k in range(64)] if min(sizes) <= v <= max(sizes)]
     for row in report["histogram"]:
         name = f"{row['backend']} {row['op'] or 'several'}" + (" grouped" if row["group"] else "")
-        rows.setdefault(name, ["-"] * len(columns))[columns.index(row["bytes_class"])] = row[key]
+        rows.setdefault(name, ["-"] * len(columns))[columns.index(row["size_range"])] = row[key]
     return list(rows), [str(c) for c in columns], list(rows.values()), "operation"
 
 
