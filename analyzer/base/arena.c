@@ -48,7 +48,7 @@ void ct_arena_fail(struct ct_arena *arena)
 	arena->failed = 1;
 }
 
-static void *take(struct ct_arena *arena, size_t bytes)
+static void *take_bytes(struct ct_arena *arena, size_t bytes)
 {
 	struct ct_arena_page *page = arena->pages;
 
@@ -79,7 +79,7 @@ void *ct_arena_calloc(struct ct_arena *arena, size_t n, size_t size)
 		arena->failed = 1;
 		return NULL;
 	}
-	at = take(arena, bytes);
+	at = take_bytes(arena, bytes);
 	if (at)
 		memset(at, 0, bytes);
 	return at;
@@ -90,7 +90,7 @@ const char *ct_arena_text(struct ct_arena *arena, const char *bytes, size_t len)
 	char *text;
 
 	len = strnlen(bytes, len);
-	text = take(arena, len + 1);
+	text = take_bytes(arena, len + 1);
 	if (!text)
 		return "";
 	ct_text_clean(text, len + 1, bytes, len);
@@ -106,7 +106,7 @@ const char *ct_arena_vprintf(struct ct_arena *arena, const char *fmt, va_list ap
 	va_copy(again, ap);
 	len = vsnprintf(NULL, 0, fmt, ap);
 	if (len >= 0)
-		text = take(arena, (size_t)len + 1);
+		text = take_bytes(arena, (size_t)len + 1);
 	if (text)
 		vsnprintf(text, (size_t)len + 1, fmt, again);
 	else

@@ -95,8 +95,9 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 		   struct ct_arena *memory, struct ct_report_curve *curve)
 {
 	const struct ct_track *track = track_of(links, class);
-	const struct ct_standing *of = track ? &links->comparison.of[track - links->transfers.tracks]
-					     : NULL;
+	const struct ct_track_rating *of = track ? &links->comparison
+							    .of[track - links->transfers.tracks]
+						 : NULL;
 	double factor = ct_class_bus_factor(class);
 
 	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;

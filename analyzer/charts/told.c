@@ -98,8 +98,8 @@ int ct_ticks_log(struct ct_arena *memory, double *low, double *high, unsigned mo
 
 /* ---- findings ---- */
 
-static int begin(const struct ct_report *report, struct ct_arena *memory,
-		 struct ct_chart_spans *spans)
+static int new_spans(const struct ct_report *report, struct ct_arena *memory,
+		     struct ct_chart_spans *spans)
 {
 	spans->n = 0;
 	spans->items = ct_arena_calloc(memory, report->n_findings + 1, sizeof(*spans->items));
@@ -119,7 +119,7 @@ int ct_chart_spans_by_time(const struct ct_report *report, struct ct_arena *memo
 {
 	double wide = (double)(end_ns - begin_ns);
 
-	if (begin(report, memory, spans) != CT_OK)
+	if (new_spans(report, memory, spans) != CT_OK)
 		return CT_NOMEM;
 	for (size_t i = 0; i < report->n_findings && wide > 0; i++) {
 		const struct ct_finding *f = &report->findings[i];
@@ -132,7 +132,7 @@ int ct_chart_spans_by_time(const struct ct_report *report, struct ct_arena *memo
 }
 
 /* Where a step begins, in columns. */
-static double place_of(uint64_t step, const uint64_t *first, size_t n, uint64_t end)
+static double position_of_step(uint64_t step, const uint64_t *first, size_t n, uint64_t end)
 {
 	size_t c = 0;
 	uint64_t next;
@@ -149,15 +149,15 @@ int ct_chart_spans_by_step(const struct ct_report *report, struct ct_arena *memo
 			   const uint64_t *first, size_t n, uint64_t end,
 			   struct ct_chart_spans *spans)
 {
-	if (begin(report, memory, spans) != CT_OK)
+	if (new_spans(report, memory, spans) != CT_OK)
 		return CT_NOMEM;
 	for (size_t i = 0; i < report->n_findings && n; i++) {
 		const struct ct_finding *f = &report->findings[i];
 
 		if (f->step_first == CT_UNKNOWN || f->step_last == CT_UNKNOWN)
 			continue;
-		put(spans, f->id, place_of(f->step_first, first, n, end) / (double)n,
-		    place_of(f->step_last + 1, first, n, end) / (double)n);
+		put(spans, f->id, position_of_step(f->step_first, first, n, end) / (double)n,
+		    position_of_step(f->step_last + 1, first, n, end) / (double)n);
 	}
 	return CT_OK;
 }

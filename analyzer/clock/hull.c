@@ -43,14 +43,14 @@ static unsigned least_corner(const struct ct_hull *h)
 	return least;
 }
 
-static unsigned place_of(const struct ct_hull *h, int64_t x)
+static unsigned index_of_x(const struct ct_hull *h, int64_t x)
 {
 	return (unsigned)CT_BISECT(i, 0, h->n, h->x[i] < x);
 }
 
 void ct_hull_add(struct ct_hull *h, int64_t x, int64_t y)
 {
-	unsigned i = place_of(h, x);
+	unsigned i = index_of_x(h, x);
 
 	if (i < h->n && h->x[i] == x) {
 		if (y >= h->y[i])

@@ -17,7 +17,7 @@ static const struct row {
 #include "analyzer/model/causes.def"
 };
 
-void ct_finding_because(struct ct_finding *f, enum ct_why why)
+void ct_finding_set_cause(struct ct_finding *f, enum ct_why why)
 {
 	f->why = why;
 	f->cause = rows[why].cause;

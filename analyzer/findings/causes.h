@@ -9,7 +9,7 @@
 #include "analyzer/findings/finding_list.h"
 
 /* Sets why and cause; a later call replaces an earlier one. */
-void ct_finding_because(struct ct_finding *f, enum ct_why why);
+void ct_finding_set_cause(struct ct_finding *f, enum ct_why why);
 
 /* Advice and command of all findings with a common cause. Reads ranks, hosts and kind of the findings, and from the report
  * whether a rank has a GPU and how many hosts there are. Texts are in the list's memory. */

@@ -122,7 +122,7 @@ static void explain(const struct ct_time_structure *t, const struct rise *r, uin
 	double before = communication(t->hits, from, r->first, room);
 	double after = communication(t->hits, r->first, r->last + 1, room);
 
-	ct_finding_because(f, why_longer(before, after, r->after_ns - r->before_ns));
+	ct_finding_set_cause(f, why_longer(before, after, r->after_ns - r->before_ns));
 	ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN);
 	ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
 }

@@ -411,8 +411,8 @@ static void doubt(struct ct_findings *list, const struct ct_report *report)
 }
 
 /* The one that was told, then the weightiest, numbered. */
-static int take(const struct ct_findings *list, const struct ct_finding *told,
-		struct ct_report *report)
+static int take_finding(const struct ct_findings *list, const struct ct_finding *told,
+			struct ct_report *report)
 {
 	size_t most = list->n < MOST_FINDINGS ? list->n : MOST_FINDINGS, n = 0;
 
@@ -445,5 +445,5 @@ int ct_verdict_fill(const struct ct_judgement *j, struct ct_findings *list,
 	doubt(list, report);
 	st = gather(&c, list);
 	st = st ?: choose(&c);
-	return st ?: take(list, c.told, report);
+	return st ?: take_finding(list, c.told, report);
 }

@@ -260,7 +260,7 @@ static enum ct_confidence confidence_of(const struct making *m, const struct ct_
 
 static void set_evidence(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
 {
-	const struct ct_standing *s = &m->links->comparison.of[m->path->track];
+	const struct ct_track_rating *s = &m->links->comparison.of[m->path->track];
 	double err = m->efficiency * (s->line_err + s->err);
 
 	ct_finding_evidence(m->list, f, "efficiency", m->efficiency, "ratio", err);
@@ -294,7 +294,7 @@ static void suspect_seats(const struct making *m, const struct ct_cause *cause,
 static int find_cause(struct making *m, const struct ct_cause *cause)
 {
 	const struct ct_causes *causes = &m->links->causes;
-	const struct ct_standing *s;
+	const struct ct_track_rating *s;
 	struct ct_finding *f;
 	int st;
 

@@ -44,8 +44,8 @@ static int rank_of(const struct ct_order_maker *k, int32_t member)
 }
 
 /* Begin the finding: about both ends, or the one. Returns its ranks as a text. */
-static const char *begin(struct ct_order_maker *k, const struct ct_pair *pair, int32_t only,
-			 const struct ct_order_call *call, uint64_t seq, uint64_t instances)
+static const char *begin_finding(struct ct_order_maker *k, const struct ct_pair *pair, int32_t only,
+				 const struct ct_order_call *call, uint64_t seq, uint64_t instances)
 {
 	ct_order_begin(k, CT_FINDING_MISMATCH, call);
 	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
@@ -62,7 +62,7 @@ static const char *begin(struct ct_order_maker *k, const struct ct_pair *pair, i
 static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_order_call send = ct_order_call_of(&pair->unmatched_send);
-	const char *ranks = begin(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
+	const char *ranks = begin_finding(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	int one = pair->unmatched == 1;
 
 	k->f->severity = CT_SEVERITY_WARN;
@@ -103,7 +103,7 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	const char *from = word(ct_dtype_name(send.dtype)), *to = word(ct_dtype_name(recv.dtype));
 	uint32_t pairs;
 	int32_t only = common_end(k->book, pair, &pairs);
-	const char *ranks = begin(k, pair, only, &send, pair->seq, pair->instances);
+	const char *ranks = begin_finding(k, pair, only, &send, pair->seq, pair->instances);
 	const char *where = sites(k, &send, &recv);
 
 	ct_order_evidence(k, "pairs", "count", pairs);

@@ -11,7 +11,7 @@
 #define LEAST_BYTES 0.01
 #define MOST_ALPHA_ERR 0.5
 
-static int is_measured(const struct ct_track *t, const struct ct_standing *s)
+static int is_measured(const struct ct_track *t, const struct ct_track_rating *s)
 {
 	return !t->shared && t->n >= LEAST_SAMPLES && s->err <= MOST_ERR && !isnan(s->Bps);
 }
@@ -41,7 +41,7 @@ static double best_alike(const struct ct_links *links, const struct ct_track *t)
 			bytes += all->tracks[k].bytes;
 	}
 	for (uint32_t k = 0; k < all->n_tracks; k++) {
-		const struct ct_standing *s = &links->comparison.of[k];
+		const struct ct_track_rating *s = &links->comparison.of[k];
 
 		if (!is_alike(&all->tracks[k], t) || !is_measured(&all->tracks[k], s) ||
 		    all->tracks[k].bytes < LEAST_BYTES * bytes)
@@ -129,7 +129,7 @@ struct ct_score_mean ct_score_latency(const struct ct_links *links)
 
 	for (uint32_t k = 0; k < all->n_tracks; k++) {
 		const struct ct_track *t = &all->tracks[k];
-		const struct ct_standing *s = &links->comparison.of[k];
+		const struct ct_track_rating *s = &links->comparison.of[k];
 		double alpha = s->fit.lines[0].alpha_ns, expected;
 
 		if (t->is_edge || !t->on_gpu || t->comm->backend != CT_BACKEND_NCCL ||

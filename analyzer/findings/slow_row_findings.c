@@ -195,9 +195,9 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1] : 0;
 	f->end_at_ns = row->last + 1 < j->engine.n_steps ? (uint64_t)j->engine.end_ns[row->last]
 							 : run;
-	ct_finding_because(f, row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
-			      : row->n == 1		 ? CT_WHY_LATE
-							 : CT_WHY_LATE_TOGETHER);
+	ct_finding_set_cause(f, row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
+				: row->n == 1		   ? CT_WHY_LATE
+							   : CT_WHY_LATE_TOGETHER);
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_evidence(t->list, f, "stage", row->which, "", NAN);
 	ct_finding_evidence(t->list, f, "steps", steps, "count", NAN);
@@ -272,7 +272,7 @@ static void tell_imbalance(struct telling *t, double ns)
 								 : CT_CONFIDENCE_HIGH;
 	f->begin_at_ns = 0;
 	f->end_at_ns = run;
-	ct_finding_because(f, CT_WHY_UNEVEN_WORK);
+	ct_finding_set_cause(f, CT_WHY_UNEVEN_WORK);
 	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,
 				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s);
 }

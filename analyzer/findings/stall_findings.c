@@ -211,7 +211,7 @@ static void set_pattern(const struct search *s, const struct ct_stall_pattern *p
 	f->step_last = p->last;
 	f->begin_at_ns = c->cut_ns[p->first];
 	f->end_at_ns = c->cut_ns[p->last + 1];
-	ct_finding_because(f, CT_WHY_STALLS);
+	ct_finding_set_cause(f, CT_WHY_STALLS);
 	set_evidence(s, p, cost, f);
 	ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
 }
@@ -319,8 +319,8 @@ static void add_rotating(const struct search *s, const struct ct_stall_pattern *
 
 	set_ranks(s, f);
 	set_pattern(s, p, cost, f);
-	ct_finding_because(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
-							     : CT_WHY_STALLS_BY_TURNS);
+	ct_finding_set_cause(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
+							       : CT_WHY_STALLS_BY_TURNS);
 	who = ct_arena_printf(s->t->list->memory, "%s%s", who_text(s, f),
 			      each ? " each" : " by turns");
 	set_line(s, p, cost, who, each, f);

@@ -151,7 +151,7 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 	if (kind == CT_WHY_OWN && f->why == CT_WHY_LATE)
 		kind = CT_WHY_LATE_BEFORE;
 	if (kind != CT_WHY_OWN)
-		ct_finding_because(f, kind);
+		ct_finding_set_cause(f, kind);
 	ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns);
 	ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns);
 	ct_finding_evidence(t->list, f, "late_by_earlier_communication", why.held_ns, "ns", NAN);

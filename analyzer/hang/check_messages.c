@@ -105,7 +105,7 @@ static void leave_out(struct ct_hang_messages *m, enum ct_hang_left_out why,
 	m->left_out[why] += c->sides[0].n + c->sides[1].n;
 }
 
-static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_channel *c)
+static int take_channel(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_channel *c)
 {
 	struct ct_hang_messages *m = run->messages;
 	const struct ct_hang_kept *ends[2];
@@ -183,7 +183,7 @@ int ct_hang_channels_check(struct ct_gather *g, struct ct_hang_run *run)
 	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
 		m->left_out[CT_HANG_LEFT_FROM_ANY] += k->from_any;
 	for (struct ct_hang_channel *c = g->channels->first; c && st == CT_OK; c = c->next)
-		st = take(g, run, c);
+		st = take_channel(g, run, c);
 	if (m->n_pairs)
 		qsort(m->pairs, m->n_pairs, sizeof(*m->pairs), by_weight);
 	return st;

@@ -28,7 +28,7 @@ static uint64_t reached(const struct ct_hang_kept *kept)
 	return kept->issued > kept->reached.next_seq ? kept->issued : kept->reached.next_seq;
 }
 
-static int take(struct ct_exits *exits, const struct ct_gather *g)
+static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 {
 	uint32_t n_kept = 0;
 
@@ -137,7 +137,7 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 {
 	const struct ct_exit_clock clock = { .at = at, .arg = g };
 	struct ct_exits exits = { .hang_after_ns = out->hang_after_ns };
-	int st = take(&exits, g);
+	int st = take_exits(&exits, g);
 
 	if (st == CT_OK)
 		st = ct_exits_judge(&exits, &clock);

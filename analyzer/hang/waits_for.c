@@ -315,7 +315,7 @@ static int is_meeting_or_library(enum ct_host_call kind)
 	return ct_host_call_meets(kind) || kind == CT_HOST_GROUP_END || kind == CT_HOST_ABORT;
 }
 
-static int begin(struct ct_waiting *w)
+static int begin_waiting(struct ct_waiting *w)
 {
 	const struct ct_hang_case *c = w->ix->c;
 	int rc = CT_OK;
@@ -386,7 +386,7 @@ int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits)
 	}
 	rc = find_meetings(w);
 	if (rc == CT_OK)
-		rc = begin(w);
+		rc = begin_waiting(w);
 	/* Nodes that are visited add to those that have been found. */
 	for (uint32_t i = 0; i < w->n_found && rc == CT_OK; i++) {
 		const struct ct_wait_node *node = &w->nodes[w->found[i]];

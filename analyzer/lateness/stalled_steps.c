@@ -83,8 +83,8 @@ struct of_seat {
 	uint64_t ns;
 };
 
-static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t step, uint64_t ns,
-		 uint32_t owner)
+static void count_stall(struct ct_stalled *s, struct of_seat *seats, uint32_t step, uint64_t ns,
+			uint32_t owner)
 {
 	s->n++;
 	s->sum_ns += ns;
@@ -158,7 +158,7 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_hits *hits, uint32
 			continue;
 		room[s->n] = stall;
 		is_stall[k] = 1;
-		take(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
+		count_stall(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
 	/* where only a part of the steps was looked at, a pattern of theirs may not have been found */
 	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&

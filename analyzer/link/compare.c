@@ -128,7 +128,7 @@ static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 }
 
 /* Of its large transfers, by its own line, or by what they moved in their time. */
-static void find_rate(const struct ct_track *t, struct ct_standing *s)
+static void find_rate(const struct ct_track *t, struct ct_track_rating *s)
 {
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 
@@ -185,7 +185,7 @@ static double reference_of(struct work *k, uint32_t n, const struct ct_track *on
 	return reference;
 }
 
-static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_standing *s)
+static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_track_rating *s)
 {
 	enum ct_tomo_state state = ct_tomo_state_of(s->ratio, s->reference);
 	double spread = s->spread > LEAST_SPREAD ? s->spread : LEAST_SPREAD;
@@ -215,7 +215,7 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 	if (st != CT_OK || !line->regimes)
 		return st;
 	for (uint32_t m = 0; m < n; m++) {
-		struct ct_standing *s = &out->of[k->members[m]];
+		struct ct_track_rating *s = &out->of[k->members[m]];
 		uint32_t weighed = weigh(all, &all->tracks[k->members[m]], line, k->w, k->sizes);
 
 		s->ratio = k->ratios[m] = 1 / quantile(k->w, weighed, 0.5);
@@ -223,7 +223,7 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 	}
 	reference = reference_of(k, n, one, &spread);
 	for (uint32_t m = 0; m < n; m++) {
-		struct ct_standing *s = &out->of[k->members[m]];
+		struct ct_track_rating *s = &out->of[k->members[m]];
 
 		s->reference = reference;
 		s->spread = spread;
@@ -282,7 +282,7 @@ static int fit_tracks(const struct ct_transfers *all, struct work *k, struct ct_
 	int st = CT_OK;
 
 	for (uint32_t t = 0; t < all->n_tracks && st == CT_OK; t++) {
-		struct ct_standing *s = &out->of[t];
+		struct ct_track_rating *s = &out->of[t];
 
 		s->ratio = s->best = s->reference = s->spread = s->line_err = NAN;
 		k->members[0] = t;
@@ -329,7 +329,7 @@ void ct_comparison_fini(struct ct_comparison *comparison)
 double ct_compare_expect(const struct ct_transfers *transfers,
 			 const struct ct_comparison *comparison, uint32_t track, double bytes)
 {
-	const struct ct_standing *s = &comparison->of[track];
+	const struct ct_track_rating *s = &comparison->of[track];
 
 	if (s->class == UINT32_MAX || isnan(s->reference))
 		return NAN;

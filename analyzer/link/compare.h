@@ -12,7 +12,7 @@
 #include "analyzer/link/transfers.h"
 
 /* Of one track, by its number. */
-struct ct_standing {
+struct ct_track_rating {
 	struct ct_fit fit; /* of its own transfers */
 	double err;	   /* of its times, relative */
 	double Bps; /* on the wire, of its large transfers; NAN unknown, as where times are bounds */
@@ -29,8 +29,8 @@ struct ct_standing {
 };
 
 struct ct_comparison {
-	struct ct_standing *of; /* by track */
-	struct ct_fit *lines;	/* by class */
+	struct ct_track_rating *of; /* by track */
+	struct ct_fit *lines;	    /* by class */
 	uint32_t n_classes;
 };
 

@@ -99,7 +99,7 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 				    const struct ct_path *path, const struct ct_report *report)
 {
 	const struct ct_track *t = &links->transfers.tracks[path->track];
-	const struct ct_standing *s = &links->comparison.of[path->track];
+	const struct ct_track_rating *s = &links->comparison.of[path->track];
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 	int has_alpha = s->fit.regimes && s->fit.has_alpha && !t->shared;
 	double efficiency = s->peers ? s->ratio / s->reference : NAN;

@@ -74,8 +74,8 @@ static void group_with(const struct ct_tomo_comm *comms, size_t n, uint32_t unit
 }
 
 /* One more group around this unit; what it explains is done with. */
-static void take(const struct ct_tomo_comm *comms, size_t n, uint32_t n_units, uint32_t unit,
-		 struct search *s, struct ct_tomo *out)
+static void take_unit(const struct ct_tomo_comm *comms, size_t n, uint32_t n_units, uint32_t unit,
+		      struct search *s, struct ct_tomo *out)
 {
 	struct ct_tomo_group *group = &out->groups[out->n_groups++];
 
@@ -126,7 +126,7 @@ static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct
 			forget(comms, n, s);
 			continue;
 		}
-		take(comms, n, n_units, best, s, out);
+		take_unit(comms, n, n_units, best, s, out);
 	}
 	for (size_t c = 0; c < n; c++) {
 		comms[c].unresolved = s->left[c];

@@ -273,7 +273,7 @@ static double message_ns(const struct gather *g, const struct ct_tape_instance *
 /* As much as fits, 2 s. */
 #define MOST_ERR_NS 0x7fffffffu
 
-static int take(struct gather *g, const struct ct_tape_instance *i)
+static int take_instance(struct gather *g, const struct ct_tape_instance *i)
 {
 	const struct ct_tape_part *p = parts_of(g, i);
 	int is_edge = i->src >= 0;
@@ -364,7 +364,7 @@ int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uin
 	*out = (struct ct_transfers){ 0 };
 	st = place_seats(&g, n_seats) ?: sum_launches(&g);
 	for (uint32_t k = 0; k < tape->n_instances && st == CT_OK; k++)
-		st = take(&g, &tape->instances[k]);
+		st = take_instance(&g, &tape->instances[k]);
 	st = st ?: sort(out);
 	free(g.local_of);
 	free(g.seen_on);

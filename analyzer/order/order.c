@@ -124,7 +124,7 @@ static int same_call(const struct ct_member *a, const struct ct_member *b)
 }
 
 /* Where a row of this number goes; NULL: it is not wanted. */
-static struct ct_order_row *place_of(struct ct_order *order, uint64_t seq)
+static struct ct_order_row *row_of_seq(struct ct_order *order, uint64_t seq)
 {
 	struct ct_order_row *row = &order->rows[seq % CT_ORDER_ROWS];
 	uint64_t from;
@@ -212,7 +212,7 @@ static int note_states(struct ct_order *order, const struct ct_instance *i)
 
 int ct_order_note(struct ct_order *order, const struct ct_instance *i)
 {
-	struct ct_order_row *row = place_of(order, i->seq);
+	struct ct_order_row *row = row_of_seq(order, i->seq);
 	int whole = i->n == i->comm->nranks, same = 1, one_site = 1;
 
 	for (uint32_t m = 1; m < i->n && same; m++) {

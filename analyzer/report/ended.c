@@ -41,7 +41,7 @@ static int take_reach(const struct ct_model *model, struct ct_exits *exits)
 	return CT_OK;
 }
 
-static int take(const struct ct_model *model, struct ct_exits *exits)
+static int take_exits(const struct ct_model *model, struct ct_exits *exits)
 {
 	uint8_t *waited = calloc(model->run->n_processes + 1, 1);
 
@@ -70,7 +70,7 @@ int ct_fill_ended(const struct ct_model *model, struct ct_report *report)
 {
 	const struct ct_exit_clock clock = { .at = at, .arg = model };
 	struct ct_exits exits = { .n = 0 };
-	int st = take(model, &exits);
+	int st = take_exits(model, &exits);
 
 	if (st == CT_OK)
 		st = ct_exits_judge(&exits, &clock);

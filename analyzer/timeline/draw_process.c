@@ -8,7 +8,7 @@
 
 #include "analyzer/base/sort.h"
 
-CT_SORT_BY(by_comm, struct ct_level, CT_UP(comm) ?: CT_UP(begin_ns))
+CT_SORT_BY(by_comm, struct ct_bandwidth_level, CT_UP(comm) ?: CT_UP(begin_ns))
 
 /* One counter for each communicator: the value from begin to end, 0 in between. What overlaps begins later. */
 int ct_draw_levels(struct ct_drawing *x)
@@ -30,7 +30,7 @@ int ct_draw_levels(struct ct_drawing *x)
 		st = ct_pen_track(x->pen, &track);
 		for (to = from; to < x->n_levels && x->levels[to].comm == x->levels[from].comm;
 		     to++) {
-			const struct ct_level *l = &x->levels[to];
+			const struct ct_bandwidth_level *l = &x->levels[to];
 			uint64_t begin = l->begin_ns > reached ? l->begin_ns : reached;
 
 			if (st != CT_OK || l->end_ns <= begin)
@@ -110,7 +110,7 @@ int ct_draw_process(struct ct_pen *pen, const struct ct_drawn *d, uint32_t paren
 {
 	size_t most = (size_t)d->n_ops + d->n_calls;
 	struct ct_lane_item *items;
-	struct ct_level *levels;
+	struct ct_bandwidth_level *levels;
 	int st = CT_OK;
 
 	most = most > d->n_works ? most : d->n_works;

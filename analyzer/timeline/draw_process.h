@@ -6,7 +6,7 @@
 #include "analyzer/timeline/draw.h"
 
 /* Bandwidth of one operation: value from begin to end. */
-struct ct_level {
+struct ct_bandwidth_level {
 	uint64_t begin_ns, end_ns;
 	double gbps;
 	uint32_t comm; /* as in the ops */
@@ -15,13 +15,13 @@ struct ct_level {
 struct ct_drawing {
 	struct ct_pen *pen;
 	const struct ct_drawn *d;
-	uint32_t local;		    /* which of the process's ranks */
-	int rank;		    /* -1 unknown */
-	uint32_t group;		    /* track */
-	int64_t gpu;		    /* of its work; -1 none, -2 several */
-	char pid[24];		    /* "pid 123 " where the rank has several processes */
-	struct ct_lane_item *items; /* room for all ops and calls, and for all works */
-	struct ct_level *levels;    /* one a work at most */
+	uint32_t local;			   /* which of the process's ranks */
+	int rank;			   /* -1 unknown */
+	uint32_t group;			   /* track */
+	int64_t gpu;			   /* of its work; -1 none, -2 several */
+	char pid[24];			   /* "pid 123 " where the rank has several processes */
+	struct ct_lane_item *items;	   /* room for all ops and calls, and for all works */
+	struct ct_bandwidth_level *levels; /* one a work at most */
 	uint32_t n_levels;
 };
 

@@ -99,10 +99,11 @@ static void add_bandwidth(struct ct_drawing *x, struct ct_args *args, const stru
 	ct_args_double(args, CT_ARG_busbw_gbps, gbps * factor);
 	if (i->message || gbps * factor <= 0 || w->end_ns < i->transfer_ns)
 		return;
-	x->levels[x->n_levels++] = (struct ct_level){ .begin_ns = w->end_ns - i->transfer_ns,
-						      .end_ns = w->end_ns,
-						      .gbps = gbps * factor,
-						      .comm = w->comm };
+	x->levels[x->n_levels++] = (struct ct_bandwidth_level){ .begin_ns = w->end_ns -
+									    i->transfer_ns,
+								.end_ns = w->end_ns,
+								.gbps = gbps * factor,
+								.comm = w->comm };
 }
 
 static void add_how(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_work *w)

@@ -46,7 +46,7 @@ static struct ct_finding *add(enum ct_finding_kind kind, enum ct_why why, int n)
 	f->hosts = hosts;
 	f->n_hosts = (size_t)n;
 	f->line = "who=somebody";
-	ct_finding_because(f, why);
+	ct_finding_set_cause(f, why);
 	return f;
 }
 
@@ -78,7 +78,7 @@ static void who_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	(void)state;
 	open_report(1);
 	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
-	ct_finding_because(f, CT_WHY_HOST_LATE); /* what is learnt later holds */
+	ct_finding_set_cause(f, CT_WHY_HOST_LATE); /* what is learnt later holds */
 	ct_findings_advise(&list, &report);
 	assert_true(says(f->cause, "host-bound"));
 	assert_true(says(f->advice, "ranks 0,1") && says(f->advice, "node7,node8"));

@@ -15,7 +15,7 @@ static struct {
 	struct ct_links links;
 	struct ct_moved moved[MOVED];
 	struct ct_track tracks[TRACKS];
-	struct ct_standing standings[TRACKS];
+	struct ct_track_rating standings[TRACKS];
 	struct ct_comm comms[TRACKS];
 	struct ct_report report;
 	struct ct_report_comm rows[TRACKS];
@@ -64,7 +64,7 @@ static void fit(uint32_t track)
 {
 	struct ct_transfer each[100];
 	struct ct_track *t = &s.tracks[track];
-	struct ct_standing *standing = &s.standings[track];
+	struct ct_track_rating *standing = &s.standings[track];
 
 	for (uint32_t i = 0; i < t->n; i++)
 		each[i] = (struct ct_transfer){ s.moved[t->first + i].bytes,

@@ -23,7 +23,7 @@ static const struct backend start[N_BACKENDS] = {
 };
 static struct backend backends[N_BACKENDS];
 
-static void begin(void)
+static void fill_backends(void)
 {
 	if (!backends[NCCL].id)
 		memcpy(backends, start, sizeof(backends));
@@ -57,7 +57,7 @@ static const char *mpi_flavour(const struct ct_doctor_elf *file)
 
 void ct_doctor_backends_copy(enum ct_doctor_id id, const char *path)
 {
-	begin();
+	fill_backends();
 	note_copy(&backends[id == CT_DOCTOR_NCCL ? NCCL : GLOO], path, "");
 }
 
@@ -86,7 +86,7 @@ int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path)
 	const char *slash = strrchr(path, '/');
 	int misses = 0;
 
-	begin();
+	fill_backends();
 	look_at_mpi(file, path);
 	for (struct backend *b = backends; b < backends + N_BACKENDS; b++) {
 		if (!calls(b, file))
@@ -113,7 +113,7 @@ void ct_doctor_backends_done(struct ct_doctor *d)
 {
 	unsigned found = 0;
 
-	begin();
+	fill_backends();
 	if (backends[NCCL].n_copies > 1)
 		ct_doctor_add(d, CT_DOCTOR_COPIES,
 			      backends[NCCL].n_copies <= 4 ? CT_DOCTOR_FINE : CT_DOCTOR_PART,

@@ -152,7 +152,7 @@ static int put_strings(struct writer *w)
 }
 
 /* Rank in a communicator that no line told: the place among those that were seen on it. */
-static int32_t place_of(const struct ct_import_comm *comm, int32_t rank)
+static int32_t rank_in_comm(const struct ct_import_comm *comm, int32_t rank)
 {
 	for (size_t i = 0; i < comm->n_seen; i++) {
 		if (comm->seen[i] == rank)
@@ -172,7 +172,8 @@ static int put_comms(struct writer *w)
 			.id = member->comm + 1,
 			.nranks = comm->nranks > comm->n_seen ? comm->nranks
 							      : (uint32_t)comm->n_seen,
-			.rank = member->rank >= 0 ? member->rank : place_of(comm, w->process->rank),
+			.rank = member->rank >= 0 ? member->rank
+						  : rank_in_comm(comm, w->process->rank),
 			.name = comm_name_id(w, member->comm),
 			.key = comm->key,
 			.backend = (uint8_t)comm->backend,
@@ -375,7 +376,7 @@ static int put_call(struct writer *w, const struct ct_import_call *call)
 		rec.comm = call->comm;
 		rec.key = comm->key;
 		rec.nranks = comm->nranks;
-		rec.rank = member->rank >= 0 ? member->rank : place_of(comm, w->process->rank);
+		rec.rank = member->rank >= 0 ? member->rank : rank_in_comm(comm, w->process->rank);
 	}
 	return ct_block_add_rare(&w->block, CT_KIND_HOST_END, &rec, sizeof(rec));
 }

@@ -88,8 +88,8 @@ static int write_html(const struct ct_show *show, const struct ct_report *report
 }
 
 /* Where the first path lies; NULL: there where the run was recorded. */
-static const char *place_of(const struct request *request, const struct ct_report *report,
-			    char place[PATH_MAX])
+static const char *moved_place(const struct request *request, const struct ct_report *report,
+			       char place[PATH_MAX])
 {
 	const char *path = request->args.paths.path[0];
 	struct stat here, there;
@@ -116,7 +116,7 @@ static int write_report(const struct request *request, const struct ct_report *r
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = request->args.paths.path[0],
-						     .place = place_of(request, report, place),
+						     .place = moved_place(request, report, place),
 						     .whole = !isatty(fileno(out.file)) };
 
 		request->show->text(report, &style, out.file);

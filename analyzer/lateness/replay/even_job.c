@@ -253,7 +253,8 @@ static int play_each(struct even *v, struct play *plays, uint32_t n)
 }
 
 /* What a play of a stage or of a place says of it. */
-static void take(const struct ct_engine *e, const struct play *play, struct ct_even_job *job)
+static void take_outcome(const struct ct_engine *e, const struct play *play,
+			 struct ct_even_job *job)
 {
 	if (play->choose == choose_stage) {
 		job->s_stage[play->which] = play->s;
@@ -282,7 +283,7 @@ static int play_parts(struct even *v, struct ct_even_job *job)
 	if (st == CT_OK)
 		st = play_each(v, plays, n);
 	for (uint32_t k = 0; k < n && st == CT_OK; k++)
-		take(e, &plays[k], job);
+		take_outcome(e, &plays[k], job);
 	free(plays);
 	return st;
 }

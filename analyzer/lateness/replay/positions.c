@@ -482,7 +482,7 @@ static uint32_t choose(struct finding *f, const struct ct_table *times, struct k
 }
 
 /* How many launches of the same step its rank had before. */
-static uint32_t place_of(const struct finding *f, uint32_t launch)
+static uint32_t place_in_step(const struct finding *f, uint32_t launch)
 {
 	uint32_t first = f->s->seat_first[f->s->launches[launch].seat], at = launch;
 
@@ -506,7 +506,8 @@ static int group_up(struct finding *f, const struct ct_table *times)
 		if (!k || all[k].key != all[k - 1].key)
 			p->all[p->n++] = (struct ct_position){ .stage = all[k].stage,
 							       .first = k,
-							       .place = place_of(f, all[k].launch),
+							       .place = place_in_step(
+								       f, all[k].launch),
 							       .is_surplus = all[k].is_surplus };
 		p->all[p->n - 1].n++;
 		p->order[k] = all[k].launch;

@@ -58,8 +58,8 @@ static int place_seats(struct ct_layers *l)
 }
 
 /* NULL: no trace tells whom the member is. */
-static const struct ct_traffic_place *place_of(const struct ct_layers *l,
-					       const struct ct_comm *comm, uint32_t member)
+static const struct ct_traffic_place *traffic_place_of(const struct ct_layers *l,
+						       const struct ct_comm *comm, uint32_t member)
 {
 	uint32_t seat = comm->seats[member];
 
@@ -89,8 +89,8 @@ static int lay(void *arg, uint32_t from, uint32_t to, struct ct_flow_sum sum, in
 {
 	const struct laying *at = arg;
 	struct ct_layers *l = at->layers;
-	const struct ct_traffic_place *src = place_of(l, at->comm, from);
-	const struct ct_traffic_place *dst = place_of(l, at->comm, to);
+	const struct ct_traffic_place *src = traffic_place_of(l, at->comm, from);
+	const struct ct_traffic_place *dst = traffic_place_of(l, at->comm, to);
 	uint64_t *total = exact ? &at->layer->exact_bytes : &at->layer->modelled_bytes;
 
 	l->is_too_large |= sum.bytes == INT64_MAX;

@@ -104,7 +104,7 @@ static enum ct_traffic_kind kind_of(unsigned op, int exact)
 	return exact ? CT_TRAFFIC_ROOTED : CT_TRAFFIC_REDUCED;
 }
 
-static int take(struct ct_traffic *t, struct ct_traffic_flow *flow, const struct ct_flow_op *op)
+static int take_op(struct ct_traffic *t, struct ct_traffic_flow *flow, const struct ct_flow_op *op)
 {
 	enum ct_op_class class = ct_op_class(op->op);
 	struct ct_flow_pair between;
@@ -206,7 +206,7 @@ int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_o
 	if (fetches(j))
 		note_gap(t, CT_TRAFFIC_GAP_FETCHED);
 	what.splits_unknown = !splits_evenly(flow, j->call);
-	return take(t, flow, &what);
+	return take_op(t, flow, &what);
 }
 
 /* ---- at the end of a process ---- */
@@ -225,7 +225,7 @@ static int take_run(void *arg, const struct ct_graph_rec *rec)
 								ct_dtype_bytes(rec->dtype)),
 					 .times = ct_flow_times(rec->n, run->launches->n) };
 
-	return take(run->traffic, run->launches->flow, &what);
+	return take_op(run->traffic, run->launches->flow, &what);
 }
 
 static int take_graphs(struct ct_traffic *t, uint32_t process)

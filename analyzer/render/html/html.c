@@ -210,7 +210,7 @@ static const struct place {
 #undef PLACE
 };
 
-static const struct place *place_of(const char *name, size_t len)
+static const struct place *place_by_name(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (strlen(places[i].name) == len && memcmp(places[i].name, name, len) == 0)
@@ -225,7 +225,8 @@ int ct_report_html(const struct ct_report *report, FILE *out)
 
 	for (;;) {
 		const char *open = strstr(at, "{{"), *close = open ? strstr(open, "}}") : NULL;
-		const struct place *place = close ? place_of(open + 2, (size_t)(close - open) - 2)
+		const struct place *place = close ? place_by_name(open + 2,
+								  (size_t)(close - open) - 2)
 						  : NULL;
 		int st;
 
