@@ -22,7 +22,7 @@ enum ct_expect_metric {
 struct ct_expect_rule {
 	size_t number;	  /* from 1 */
 	const char *name; /* texts are the JSON's; NULL: none */
-	const char *comm; /* name or key of the communicator; NULL: any */
+	const char *comm; /* name or hash of the communicator; NULL: any */
 	unsigned op;	  /* 0: any */
 	unsigned backend; /* 0: any */
 	enum ct_expect_scope scope;
