@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channels.h — messages: what one rank sent to another one, in one communicator and with one tag, held against what that received.
- *
- * The n-th send of such a channel meets the n-th receive. Either side's messages are summed up while its process is read
- * (hang/sums.h), and the sums of the two held against each other in the end; only where they differ, or where one side has come
- * further, both are read once more. Memory depends on the number of channels, not on that of the messages. Owned by whoever gathers; one
- * thread. Not for others than the files of hang/. */
+/* channels.h — compares messages sent and received between two ranks, in one communicator and with one tag. The n-th send of
+ * such a channel matches the n-th receive. Each side's messages are summed up while its process is read (hang/sums.h), and the
+ * two sums are compared at the end. Only if they differ, or if one side is ahead, both are read once more. Memory depends on the
+ * number of channels, not of messages. Owned by gather.h; one thread. For the files of hang/ only. */
 #ifndef CT_HANG_CHANNELS_H
 #define CT_HANG_CHANNELS_H
 
@@ -24,7 +22,7 @@ int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept
 			 const struct ct_load_op *in);
 int ct_hang_channels_end(struct ct_hang_channels *all);
 
-/* Between the readings: marks the processes of which something has to be read again, by process of the run. Is there any? */
+/* Between the readings: marks the processes that must be read again, by process of the run. Are there any? */
 int ct_hang_channels_want(const struct ct_hang_channels *all, uint8_t *again);
 
 /* Second reading, the same op again: the end that is to keep it; NULL: none. Then to keep it, 0 or CT_NOMEM. */

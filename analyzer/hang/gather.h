@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gather.h — the working state of hang/log.h and hang/collect.h: what is kept of ranks and processes while they are read, before it becomes
- * a case. Not for others. One thread. */
+/* gather.h — the working state of hang/log.h and hang/collect.h: data on ranks and processes during the reading, before it
+ * becomes a case. For these files only. One thread. */
 #ifndef CT_HANG_GATHER_H
 #define CT_HANG_GATHER_H
 
@@ -26,7 +26,7 @@ struct ct_hang_seen_call {
 struct ct_hang_channels;
 struct ct_hang_reading;
 
-/* What is known of one process beside struct ct_model_process. */
+/* One process, in addition to struct ct_model_process. */
 struct ct_hang_process {
 	struct ct_hang_reading *reading; /* NULL: it has been read, or nothing of it has */
 	int was_read;
@@ -35,17 +35,17 @@ struct ct_hang_process {
 	enum ct_exit_manner manner;
 	int has_starts;	       /* starts of work on a GPU were seen */
 	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next one */
-	uint64_t until_ns; /* up to here its records are whole; UINT64_MAX: they are, and it lives */
+	uint64_t until_ns; /* its records are complete up to here; UINT64_MAX: complete, and the process runs */
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;
 	const struct ct_comm *error_comm; /* NULL unknown */
 	struct ct_stack_list *stacks;	  /* NULL none */
 	uint32_t device;		  /* of its latest work on a GPU */
-	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
-	int lost;	    /* records of it are missing */
-	int damaged; /* its files are, and it is not known what stood there */
+	uint64_t waited_ns;		  /* age of its oldest unfinished operation at its end */
+	int lost;			  /* records of it are missing */
+	int damaged;			  /* its files are, and it is not known what stood there */
 	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
-	int blind; /* nobody had looked at its GPUs for longer than a stall takes */
+	int blind; /* its GPUs were not polled for longer than a stall takes */
 };
 
 /* Durations of one operation on one communicator. */
@@ -59,7 +59,7 @@ static inline uint64_t ct_hang_class_key(const struct ct_comm *comm, unsigned op
 	return (uint64_t)comm->index << 8 | op;
 }
 
-/* Ends on a stream of a GPU: what is queued up there is not under way before. */
+/* Ends on a GPU stream: work queued there is not in flight before. */
 struct ct_hang_stream {
 	uint64_t end_ns;
 	uint32_t stream;
@@ -105,7 +105,7 @@ struct ct_gather {
 	struct ct_table classes; /* communicator and operation -> struct ct_hang_class */
 	struct ct_table streams;
 	struct ct_table by_id; /* process and its number for a communicator -> struct ct_hang_kept */
-	uint32_t next; /* the first process not taken in yet: they are taken in in their order, however they are read */
+	uint32_t next; /* the first process not added yet: they are added in their order, independent of the reading */
 	uint32_t *numbers; /* by the model's index of a communicator: that of the case + 1 */
 	uint32_t cap_numbers;
 	const struct ct_comm **
@@ -148,14 +148,13 @@ static inline uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process,
 	return ct_model_at(g->model, process, mono_ns);
 }
 
-/* By how much that may be wrong about the time at which the process was last heard of; 0 of the host whose clock is the
- * run's. A day where clocks are not related and the time of day was never set: it is not known, and that is more than any
- * step is believed to be. */
+/* The clock error at the process's last heartbeat; 0 on the host whose clock is the run's. A day without synchronized clocks and
+ * a time of day that was never set: unknown, and longer than any step. */
 #define CT_GATHER_ERR_UNSET 86400000000000ull
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process);
 
-/* The observer's functions of a process: its calls and errors (gather_calls.c), what its threads were doing
- * (gather_stacks.c). 0 or CT_NOMEM. */
+/* The observer's functions for a process: its calls and errors (gather_calls.c), stacks of its threads (gather_stacks.c). 0 or
+ * CT_NOMEM. */
 int ct_gather_host(void *gather, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_host_rec *rec, const char *name, const char *site);
 int ct_gather_error(void *gather, const struct ct_stream *stream, uint32_t process,
@@ -170,8 +169,7 @@ struct ct_hang_reading *ct_gather_reading(struct ct_gather *g, uint32_t process)
 void ct_gather_leave_calls(struct ct_hang_reading *reading, uint32_t tid, uint64_t enter_ns);
 void ct_gather_entered(struct ct_hang_reading *reading, uint32_t tid, uint64_t enter_ns);
 
-/* Its strings are about to go: keep the calls that it is in, and of the stacks those that hold until the end, in the order
- * of stacks.h. */
+/* Before its strings are freed: keeps its current calls, and the stacks that are valid until the end, in the order of stacks.h. */
 int ct_gather_end_calls(struct ct_gather *g, uint32_t process);
 void ct_gather_end_stacks(struct ct_gather *g, uint32_t process);
 
@@ -188,11 +186,11 @@ static inline struct ct_hang_kept *ct_gather_kept(const struct ct_gather *g, uin
 	return ct_table_get(&g->by_id, (uint64_t)process << 32 | id);
 }
 
-/* All was read: the communicators of the case and the calls in them (gather_comms.c). 0 or CT_NOMEM. */
+/* After reading: the communicators of the case and the calls in them (gather_comms.c). 0 or CT_NOMEM. */
 int ct_gather_list_comms(struct ct_gather *g);
 
-/* Where sums say that ranks differ, or where what is kept of them does not overlap, read once more what is there
- * (gather_again.c). With options.check also what it takes to compare the last ones exactly. 0, CT_NOMEM, CT_IO. */
+/* Reads parts again if sums show that ranks differ, or if their kept operations do not overlap (gather_again.c). With
+ * options.check also the parts that are needed to compare the last ones exactly. 0, CT_NOMEM, CT_IO. */
 int ct_gather_again(struct ct_gather *g, struct ct_err *err);
 
 /* The number of a stream of a device in a case; 0 is none. */
@@ -211,14 +209,14 @@ int ct_gather_list_members(struct ct_gather *g);
 const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,
 					    int64_t rank);
 
-/* What an op of this class must be older than to be stalled, if `least_ns` is the least (stalls.c). */
+/* The stall limit of an op of this class, at least `least_ns` (stalls.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
 
-/* What is missing of the run, as sentences (missing.c). 0 or CT_NOMEM. */
+/* Missing parts of the run, as sentences (missing.c). 0 or CT_NOMEM. */
 int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out);
 
-/* For how long each process had waited for the oldest of what it had not finished (case_ops.c). */
+/* How long each process had waited for its oldest unfinished operation (case_ops.c). */
 int ct_hang_waited(struct ct_gather *g);
 
 /* The arrays of the case (case_ranks.c, case_ops.c). 0 or CT_NOMEM. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang.h — from a run to the verdict on a hang: collect (hang/collect.h), diagnose (hang/diagnose.h), and what only both together
- * tell: that a job that nobody waits in can still have died. The door of this room. One thread. */
+/* hang.h — from a run to the verdict on a hang: collect (hang/collect.h), diagnose (hang/diagnose.h), and the result of both: a
+ * job without waiting ranks may still have died. The entry point of this room. One thread. */
 #ifndef CT_HANG_HANG_H
 #define CT_HANG_HANG_H
 
 #include "analyzer/hang/collect.h"
 
-/* As ct_hang_collect(), with the result: what `hang` and the report say. */
+/* Like ct_hang_collect(), with the result of `hang` and the report. */
 int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err *err);
 
 /* The same with a reading of its own, which also synchronizes the clocks of several hosts; `options` may be NULL. 0; CT_NOMEM;
@@ -17,8 +17,7 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 /* The rank of this number in the case, NULL: none. */
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *hang_case, int rank);
 
-/* What a rank was in when it was heard of last: the oldest of its operations that had not ended, else its last one; NULL: none is
- * on record. */
+/* A rank's operation at its last heartbeat: the oldest unfinished one, else its last one; NULL: none was recorded. */
 const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *hang_case, int rank);
 
 #endif

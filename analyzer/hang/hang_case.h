@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang_case.h — what is known of every rank when it was heard of last: all that a verdict on a hang is made of.
+/* hang_case.h — the last known state of every rank: the input of the verdict on a hang.
  *
- * Plain values, made of a run by hang/collect.h or of a text file by the tests, read by hang/diagnose.h. A case owns its
- * arrays and strings by its arena. Ranks are global; indices are into the arrays of the case. Times are ns since the run
- * began, on one clock for all (`err_ns`: by how much that of a rank may be wrong); CT_UNKNOWN: not known. */
+ * Plain values, made from a run by hang/collect.h or from a text file by the tests, and read by hang/diagnose.h. The case's
+ * arena owns its arrays and strings. Ranks are global; indices are into the arrays of the case. Times are ns since the run
+ * began, on one clock for all (`err_ns`: the error for a rank); CT_UNKNOWN: unknown. */
 #ifndef CT_HANG_CASE_H
 #define CT_HANG_CASE_H
 
@@ -14,10 +14,10 @@
 #include "analyzer/model/report.h"
 
 enum ct_hang_life {
-	CT_LIFE_ALIVE, /* runs, or was there until somebody ended the whole job */
+	CT_LIFE_ALIVE, /* runs, or ran until the whole job was ended */
 	CT_LIFE_DEAD, /* failed by itself: the first that did, or as early as the first can be told */
 	CT_LIFE_EXITED,	  /* ended by itself and in order */
-	CT_LIFE_NO_TRACE, /* others tell of it, and it left no file */
+	CT_LIFE_NO_TRACE, /* named by others, and left no file */
 };
 
 struct ct_hang_rank {
@@ -33,13 +33,13 @@ struct ct_hang_rank {
 	const char *error;   /* of a communicator of its own, as the library told; NULL none */
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
 	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
-	int killed; /* dead by SIGKILL, or nobody knows by what: not of what it did itself */
-	int left;   /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
-	uint32_t stopped_pid; /* it is stopped by a signal or a debugger; 0: it is not, or nobody could look */
-	int by__exit; /* ended by _exit: no exit handlers ran, and nothing shut its libraries down */
+	int killed;	     /* killed by SIGKILL or an unknown cause: not by its own actions */
+	int left; /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
+	uint32_t stopped_pid; /* stopped by a signal or a debugger; 0: not stopped, or not visible */
+	int by__exit; /* ended by _exit: no exit handlers ran, and its libraries were not shut down */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
-	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed; CT_UNKNOWN: all are there */
+	uint64_t records_until_ns; /* its records are complete up to here: a lost ring leaves the flushed part; CT_UNKNOWN: complete */
 	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
 };
 
@@ -52,9 +52,9 @@ struct ct_hang_comm {
 	const int *ranks; /* global, by rank in the communicator; -1 unknown */
 };
 
-/* One op of one rank. Of each communicator all that are not finished, the collective that is known last of each rank, and as many
- * before that as it takes to compare; of messages the latest of each rank, direction, peer and tag. So a number below the
- * highest that is listed here was issued and is finished, and one above it was not issued. Of one rank in the order of their
+/* One op of one rank. For each communicator the list has all unfinished ones, the last known collective of each rank, and as
+ * many earlier ones as the comparison needs. For messages it has the latest of each rank, direction, peer and tag. So a number
+ * below the highest one here was issued and is finished, and one above it was not issued. Ops of one rank are in the order of
  * issue. */
 struct ct_hang_op {
 	uint32_t rank; /* index */
@@ -74,9 +74,8 @@ struct ct_hang_op {
 	uint8_t by_host; /* runs on no GPU: the call, or a request of the library, does the work */
 	uint8_t graph;	 /* launch of a CUDA graph, whose ops have no states of their own */
 	uint8_t varying; /* its count may differ between ranks: a v-collective */
-	uint8_t start_unseen; /* it alone has no start, though its rank has (left out by sampling, or its events failed) */
-	uint8_t stalled; /* not finished, and 1: for longer than is usual (docs/reference/HANG.md); 2: not for long, but some process
-			    had died first by itself, and only that can be the reason */
+	uint8_t start_unseen; /* this op has no start although its rank has them (excluded by sampling, or its events failed) */
+	uint8_t stalled; /* unfinished, and 1: for longer than usual (docs/reference/HANG.md); 2: not for long, but some process had died first by itself, the only possible reason */
 	enum ct_op_state state;
 };
 
@@ -104,7 +103,7 @@ struct ct_hang_case {
 	uint32_t n_ops;
 	struct ct_hang_call *calls;
 	uint32_t n_calls;
-	int died_first; /* some process died by itself before the others ended: any age is a stall */
+	int died_first; /* a process died by itself before the others ended: any age is a stall */
 	int broken_off; /* all ended, and not in order: what cannot go well is told whatever its age */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang_result.h — what a diagnosis says: verdicts, what they rest on, and what is not held against anybody. Plain values of an
+/* hang_result.h — the result of a diagnosis: verdicts, their evidence, and differences that are not blamed. Plain values of an
  * arena, with indices into the case (hang_case.h) and pointers into it. */
 #ifndef CT_HANG_RESULT_H
 #define CT_HANG_RESULT_H
@@ -21,29 +21,28 @@ struct ct_hang_fact {
 	int rank;	  /* -1: of none in particular */
 };
 
-/* Where ranks came apart, as their call sites tell. */
+/* Where ranks diverged, by their call sites. */
 struct ct_hang_divergence {
 	uint64_t seq;		       /* the first that differs, in the verdict's communicator */
 	const char *site, *usual_site; /* of these ranks, of the others */
 	int *ranks;
 	uint32_t n_ranks;
-	int more; /* 1: they have one op more than the others, -1: one less, 0: cannot be told */
+	int more; /* 1: they have one op more than the others, -1: one less, 0: unknown */
 };
 
 struct ct_hang_verdict {
 	enum ct_hang_code code;
 	enum ct_confidence confidence;
 	const int *
-		ranks; /* who it is about, ascending; what that means stands with each code in docs/reference/HANG.md */
+		ranks; /* its ranks, ascending; docs/reference/HANG.md has the meaning for each code */
 	uint32_t n_ranks;
 	const int *
-		victims; /* who waits for that, directly or through others, ascending, without `ranks` */
+		victims; /* ranks that wait for it, directly or through others, ascending, without `ranks` */
 	uint32_t n_victims;
 	uint32_t comm; /* index; UINT32_MAX none */
 	uint32_t op; /* index: of those that wait in the first line, the one that has waited longest, or else one of
 				`ranks`; UINT32_MAX none */
-	const char *
-		call; /* the function that does not come back or that others are in; NULL unknown */
+	const char *call; /* the function that does not return, or that others are in; NULL unknown */
 	const char *site;  /* of that call, or of `op`; NULL unknown */
 	uint64_t seq;	   /* of the operation; CT_UNKNOWN none */
 	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */

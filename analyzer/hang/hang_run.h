@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang_run.h — a run as `hang` looks at it: what was collected, and how the job stands. Plain values of an arena. */
+/* hang_run.h — a run as input of `hang`: the collected case, and the state of the job. Plain values of an arena. */
 #ifndef CT_HANG_RUN_H
 #define CT_HANG_RUN_H
 
@@ -8,7 +8,7 @@
 #include "analyzer/load/stacks.h"
 #include "analyzer/model/exit_order.h"
 
-/* What the members of one communicator that left a trace called. Numbers of operations; CT_UNKNOWN: none. */
+/* The calls of the members of one communicator that left a trace. Numbers of operations; CT_UNKNOWN: none. */
 struct ct_hang_equal {
 	uint32_t comm; /* index */
 	uint32_t members;
@@ -72,7 +72,7 @@ struct ct_hang_run {
 	uint64_t last_sign_ns;	/* of anybody */
 	uint64_t torn_down_ns; /* when somebody began to end the job from outside; CT_UNKNOWN: nobody did */
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
-	uint64_t limit_ns;	/* what an op must at least be old to be stalled */
+	uint64_t limit_ns;	/* minimum age of a stalled op */
 	uint64_t late_ns; /* how long a host kept somebody waiting for a processor of late ... */
 	int is_busy;	  /* ... and 1: that is why limit_ns is longer */
 	int from_tails;	  /* earlier records were not decoded: tails.h */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.h — a case put in order: members of communicators, kernels of ranks, instances over ranks. For the files of hang/ only.
- *
- * Built once, linear in ops and members but for sorting; all arrays are the arena's. Indices that lead nowhere become CT_HANG_NONE
- * here, so that later steps need not ask. */
+/* index.h — an index of a case: members of communicators, kernels of ranks, instances over ranks. For the files of hang/ only.
+ * Built once, linear in ops and members except for sorting; all arrays are the arena's. Invalid indices become CT_HANG_NONE
+ * here, so later steps need not check. */
 #ifndef CT_HANG_INDEX_H
 #define CT_HANG_INDEX_H
 
@@ -82,7 +81,7 @@ struct ct_hang_index {
 	uint32_t n_instances;
 	uint32_t *instance_first; /* by comm, one more than there are */
 	uint32_t *parts;	  /* ops of instances, by rank */
-	uint32_t *instance_of;	  /* by op; NONE: of which nobody knows who takes part */
+	uint32_t *instance_of;	  /* by op; NONE: its members are unknown */
 
 	struct ct_order_call *called; /* by op: what other members can contradict */
 
@@ -108,13 +107,13 @@ static inline struct ct_hang_member *ct_hang_at_seat(const struct ct_hang_index 
 			    ix->seats[ix->member_first[comm] + (uint32_t)seat]];
 }
 
-/* How many parts of an instance have finished: those that are listed, and those that a later one of their rank shows to be. */
+/* How many parts of an instance have finished: listed ones, and those that a later op of their rank implies. */
 uint32_t ct_hang_finished(const struct ct_hang_index *ix, const struct ct_hang_instance *instance);
 
 /* How many of those are not listed. */
 uint32_t ct_hang_unlisted(const struct ct_hang_index *ix, const struct ct_hang_instance *instance);
 
-/* A request of MPI that the program has issued and whose completion only MPI_Wait* or MPI_Test* reports. */
+/* An issued MPI request whose completion only MPI_Wait* or MPI_Test* reports. */
 int ct_hang_is_request(const struct ct_hang_index *ix, uint32_t op);
 
 /* The op of `rank` in an instance, `op` 0: any, else CT_OP_Send or CT_OP_Recv; NONE. */

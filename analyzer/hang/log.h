@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h — what is kept of one reading of a run for the verdict on a hang.
- *
- * It observes the reading of all processes (stream/stream.h), whatever else does. Of each rank and communicator are kept
- * all operations that are not finished, the last ones that are, and of messages the latest of each channel: memory depends
- * on ranks and communicators, not on the length of the run. gather.h has what it is. One thread. */
+/* log.h — the data of one reading of a run for the verdict on a hang. It observes the reading of all processes
+ * (stream/stream.h), beside other observers. For each rank and communicator it keeps all unfinished operations, the last
+ * finished ones, and the latest message of each channel. So memory depends on ranks and communicators, not on the length of the
+ * run. gather.h has the details. One thread. */
 #ifndef CT_HANG_LOG_H
 #define CT_HANG_LOG_H
 
@@ -25,7 +24,7 @@ struct ct_gather;
 struct ct_gather *ct_hang_log_new(const struct ct_hang_options *options, struct ct_arena *memory);
 void ct_hang_log_free(struct ct_gather *log);
 
-/* An observer of one reading, while which the log stays where it is. */
+/* An observer of one reading. The log must not move during it. */
 void ct_hang_observe(struct ct_gather *log, struct ct_observer *observer);
 
 #endif

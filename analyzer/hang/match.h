@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.h — where the ranks of a communicator called different things: the judgement of order/ on what is listed of them. For
- * the files of hang/ only. Pure but for the arena. */
+/* match.h — where the ranks of a communicator made different calls: the judgement of order/ on their listed ops. For the files
+ * of hang/ only. Pure, except for the arena. */
 #ifndef CT_HANG_MATCH_H
 #define CT_HANG_MATCH_H
 
@@ -8,7 +8,7 @@
 #include "analyzer/hang/index.h"
 #include "analyzer/order/divergence.h"
 
-/* How the ranks of a communicator came apart, or a message whose ends disagree. */
+/* How the ranks of a communicator diverged, or a message whose ends disagree. */
 struct ct_hang_mismatch {
 	enum ct_hang_code code;
 	uint32_t instance; /* where it began: what comes before it is not about that */
@@ -20,8 +20,8 @@ struct ct_hang_mismatch {
 	const struct ct_hang_divergence *divergence; /* what its sites tell; NULL: nothing */
 };
 
-/* Why `comm` may hang: operations that were left out or called too often, wherever that began, or else the first difference
- * that not all have gone past. *found NULL: there is none. 0 or CT_NOMEM. */
+/* Why `comm` may hang: skipped or extra operations, wherever that began, or else the first difference that not all have passed.
+ * *found NULL: none. 0 or CT_NOMEM. */
 int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_mismatch **found);
 
 /* In what the ends of a message contradict each other, as far as their library demands that they agree: in NCCL count and type; in

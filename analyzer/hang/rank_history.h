@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank_history.h — what is remembered of one rank in one communicator while its process is read: all that is not finished, the last
- * that is, and of messages the latest of each channel. Owned by whoever gathers; one thread. */
+/* rank_history.h — the history of one rank in one communicator during the reading: all unfinished operations, the last finished
+ * one, and the latest message of each channel. Owned by gather.h; one thread. */
 #ifndef CT_HANG_KEPT_H
 #define CT_HANG_KEPT_H
 
@@ -21,7 +21,7 @@ struct ct_hang_kept_op {
 	uint64_t end_ns;    /* 0 unknown */
 	uint64_t return_ns; /* of the call; 0: it has not */
 	uint64_t failed_ns; /* when the call, or what it had begun, failed; 0: it did not */
-	uint8_t vague;	    /* returned, and nobody looked whether its work ended */
+	uint8_t vague;	    /* returned, and the end of its work was not polled */
 	uint8_t failed;	    /* the call ended with an error or an exception */
 };
 
@@ -59,7 +59,7 @@ int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op
 /* From this number on all of its collectives are kept, as far as it called them; UINT64_MAX: too many of them are unfinished. */
 uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept);
 
-/* Every op that is kept of it, in no order; some may come twice. Nonzero stops and is returned. */
+/* Every op of the history, unordered; some may come twice. Nonzero stops and is returned. */
 int ct_hang_kept_each(struct ct_hang_kept *kept,
 		      int (*each)(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op),
 		      void *arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roots.h — what everything that is stalled waits for in the end, and what that is called. For the files of hang/ only. */
+/* roots.h — the root causes that all stalled operations wait for, and their codes. For the files of hang/ only. */
 #ifndef CT_HANG_ROOTS_H
 #define CT_HANG_ROOTS_H
 
@@ -54,7 +54,7 @@ int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *
 /* What leads to each root, and how: victims.c. 0 or CT_NOMEM. */
 int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
 
-/* Calls of which nobody knows who is missing, and all wait for who is inside: roots_unknown.c. After the victims. 0 or CT_NOMEM. */
+/* Calls whose missing members are unknown, and that all wait for: roots_unknown.c. After the victims. 0 or CT_NOMEM. */
 int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots);
 
 #endif

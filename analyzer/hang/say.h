@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* say.h — a root as words: its sentence, its facts, why it is not sure. For the files of hang/ only. All texts are the arena's;
- * functions that give one give NULL when out of memory. */
+/* say.h — the text of a root: its sentence, its facts, the reasons for lower confidence. For the files of hang/ only. All texts
+ * are the arena's; functions that give one give NULL when out of memory. */
 #ifndef CT_HANG_SAY_H
 #define CT_HANG_SAY_H
 
@@ -36,7 +36,7 @@ uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank);
 
 /* ---- sentences ---- */
 
-/* What is known besides, with its own comma or colon in front; "": nothing. say_more.c */
+/* Additional facts, with their own comma or colon in front; "": none. say_more.c */
 const char *ct_say_more(const struct ct_say *s);
 /* "rank 0 waits in ... for rank 1, rank 1 waits in ... for rank 0": say_circle.c */
 const char *ct_say_circle(const struct ct_say *s);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sums.h — what the members of a communicator called, as sums over blocks of sequence numbers, so that it can be proved that
- * long runs are equal without keeping them.
- *
- * One member's sums are kept while its process is read, and then held against those of the members before it, which are
- * one set a communicator: memory depends on ranks and communicators, not on the length of the run. One thread. */
+/* sums.h — the calls of the members of a communicator, as sums over blocks of sequence numbers, which prove that long runs are
+ * equal without storing them. One member's sums are kept while its process is read, and then compared with those of the earlier
+ * members, one set per communicator. So memory depends on ranks and communicators, not on the length of the run. One thread. */
 #ifndef CT_HANG_SUMS_H
 #define CT_HANG_SUMS_H
 
@@ -14,14 +12,14 @@
 #define CT_HANG_SUM_BLOCKS 512u
 #define CT_HANG_SUM_SHIFT 3u /* a block is 8 operations wide at first */
 
-/* A member called something: `what` and `site` are hashes of it and of its call site. sums->most is the number of blocks, 0:
+/* A call of a member: `what` and `site` are hashes of it and of its call site. sums->most is the number of blocks, 0:
  * CT_HANG_SUM_BLOCKS. 0 or CT_NOMEM. */
 int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, uint64_t site);
 
-/* It is not known how large that was: nothing is proved of it. */
+/* Its size is unknown: it proves nothing. */
 void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq);
 
-/* What a member called on a communicator before what is decoded of it (tails.h), as one sum; zeroed where all is. */
+/* A member's calls on a communicator before its decoded tail (tails.h), as one sum; zeroed if all is decoded. */
 struct ct_hang_before {
 	uint64_t n;    /* collectives, also decoded ones with a number below `cut` */
 	uint64_t hash; /* sum of ct_op_hash_at() */
@@ -48,10 +46,10 @@ struct ct_hang_order {
 
 void ct_hang_order_init(struct ct_hang_order *order);
 
-/* Hold one member against the others, and forget it (`sums` is as after fini). 0 or CT_NOMEM. */
+/* Compares one member with the others, and drops it (`sums` is as after fini). 0 or CT_NOMEM. */
 int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums);
 
-/* Hold what a member called before what is decoded against the others. */
+/* Compares a member's calls before its decoded tail with the others. */
 void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_before *before);
 
 /* Operations of a communicator, or messages of a channel, that a second reading keeps: from .. to - 1; it takes place if any from

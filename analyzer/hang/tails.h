@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tails.h — from where on the files of each process are decoded for a verdict on a hang.
- *
- * What hangs lies at the end. A recorder tells in each heartbeat what was called on each communicator so far, as a number of
- * collectives and a sum of hashes (struct ct_comm_status_rec). So a reading may begin at one of these marks: sums stand for what lies
- * before. A first pass, which decodes no operations, finds the marks; of each process the latest is chosen behind which all lies that a
- * diagnosis looks at, as far as it can be known now. enough.h judges afterwards.
+/* tails.h — where decoding of each process begins for a verdict on a hang. A hang is at the end of the files. Each heartbeat has
+ * the calls on each communicator so far, as a number of collectives and a sum of hashes (struct ct_comm_status_rec). So a
+ * reading may begin at one of these marks: sums represent the earlier part. A first pass, which decodes no operations, finds the
+ * marks. For each process it chooses the latest one that has all data for a diagnosis behind it, as far as that is known by
+ * then. enough.h checks afterwards.
  *
  * Owns its memory. One thread. */
 #ifndef CT_HANG_TAILS_H
@@ -26,7 +25,7 @@ struct ct_hang_tails {
 	int any; /* process of which not all is decoded */
 };
 
-/* Behind a mark lie at least so many operations of the process: usual durations are told by them. */
+/* At least so many operations of the process follow a mark: they show usual durations. */
 #define CT_HANG_TAIL_LEAST 1024u
 
 /* Find them for one start of the job. `least`: instead of CT_HANG_TAIL_LEAST, 0: that. 0, CT_NOMEM or CT_IO; *tails is to be freed,
@@ -34,7 +33,7 @@ struct ct_hang_tails {
 int ct_hang_tails_find(const struct ct_run *run, const struct ct_starts *starts, int restart,
 		       uint64_t least, struct ct_hang_tails **tails, struct ct_err *err);
 
-/* What the process called before its tail on its communicator `id`, which has this key and size. */
+/* The process's calls before its tail on its communicator `id`, which has this key and size. */
 struct ct_hang_before ct_hang_tails_before(const struct ct_hang_tails *tails, uint32_t process,
 					   uint32_t id, uint64_t key, uint32_t nranks);
 

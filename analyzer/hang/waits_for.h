@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits_for.h — what waits for what: one graph over all that is not finished. For the files of hang/ only.
+/* waits_for.h — the wait-for graph over all unfinished operations. For the files of hang/ only.
  *
  * The graph grows from the stalled operations, so nodes that no one waits for cost nothing. A node's edges are made once. A node
  * without edges is a leaf and has a code. One thread. */
@@ -14,9 +14,9 @@ enum ct_wait_kind {
 	CT_NODE_KERNEL, /* of a rank: waits for the instances of its ops, or for what is before it */
 	CT_NODE_INSTANCE, /* waits for ranks that have not come to it */
 	CT_NODE_HOST,	  /* of a rank: what keeps its program from issuing anything */
-	CT_NODE_LEFT,	 /* a rank that takes leave of a communicator in which others wait for it */
-	CT_NODE_LOST,	 /* a rank whose records end before it can be told */
-	CT_NODE_MEETING, /* of a call that all ranks of a communicator have to make */
+	CT_NODE_LEFT,	  /* a rank that leaves a communicator in which others wait for it */
+	CT_NODE_LOST,	  /* a rank whose records end too early */
+	CT_NODE_MEETING,  /* of a call that all ranks of a communicator have to make */
 	CT_NODE_ERROR, /* of a communicator: the first of its ranks that the library told of an error */
 	CT_NODE_MISMATCH,   /* of a communicator */
 	CT_NODE_MISMATCHED, /* an instance whose ends disagree */
@@ -70,7 +70,7 @@ struct ct_waiting {
 	struct ct_hang_mismatch **mismatched; /* by instance: a message */
 };
 
-/* Make the graph of what is stalled. 0 or CT_NOMEM; ct_waiting_fini() in any case. */
+/* Makes the graph of stalled operations. 0 or CT_NOMEM; ct_waiting_fini() in any case. */
 int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits);
 void ct_waiting_fini(struct ct_waiting *waits); /* NULL is fine */
 
@@ -108,7 +108,7 @@ int ct_waiting_messages_differ(const struct ct_waiting *w,
 /* Make the edges of `node` now, if they have not been made. */
 int ct_waiting_visit(struct ct_waiting *w, uint32_t node);
 
-/* Did this rank fail, or hear of an error, only after it had waited for long in an op of its own? Then it died of the hang. */
+/* Did this rank fail, or get an error, only after it had waited for long in an op of its own? Then it died of the hang. */
 int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank);
 
 /* The node of the difference that an op comes after or has part in; NONE: there is none. 0 or CT_NOMEM. */
