@@ -142,16 +142,23 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 
 /* ---- findings ---- */
 
+static enum ct_confidence by_error(double gain, double err)
+{
+	if (2 * err > gain)
+		return CT_CONFIDENCE_LOW;
+	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
+}
+
 /* By how sure the gain is. Which of the ranks that wait for cores gets least of them may be chance, for as long as the run. */
 static enum ct_confidence confidence_of(const struct telling *t, const struct ct_slow_row *row,
 					double gain, double err)
 {
-	if (2 * err > gain || (t->waits_for_cores && row->n > 1) ||
+	if ((t->waits_for_cores && row->n > 1) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
 		return CT_CONFIDENCE_LOW;
-	if (t->waits_for_cores || t->judgement->engine.has_graphs)
+	if (2 * err <= gain && (t->waits_for_cores || t->judgement->engine.has_graphs))
 		return CT_CONFIDENCE_MEDIUM;
-	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
+	return by_error(gain, err);
 }
 
 /* No more than this is gained by mending the row (ns of the run). Where hosts time, nothing was hidden from the replay. Where it guesses
@@ -252,7 +259,13 @@ static void tell_imbalance(struct telling *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns;
-	struct ct_finding *f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
+	double err = j->uneven.err_ns + ns * ct_engine_error(&j->engine);
+	struct ct_finding *f;
+
+	/* what a few steps hold is stalls */
+	if (ns <= err)
+		return;
+	f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
 
 	/* what stalls hold is a part of it */
 	if (j->rows.singles_ns >= ns / 2) {
@@ -265,11 +278,10 @@ static void tell_imbalance(struct telling *t, double ns)
 				    "rank";
 	}
 	f->is_replayed = 1;
-	ct_finding_loss(f, ct_replay_of_run(j, ns, run),
-			ct_replay_of_run(j, ns * ct_engine_error(&j->engine), run), run);
+	ct_finding_loss(f, ct_replay_of_run(j, ns, run), ct_replay_of_run(j, err, run), run);
 	/* where an even job contradicts itself, what ranks wait for is not all on record; and cores that are short take turns */
 	f->confidence = t->whatif->why_not || t->waits_for_cores ? CT_CONFIDENCE_LOW
-								 : CT_CONFIDENCE_HIGH;
+								 : by_error(ns, err);
 	f->begin_at_ns = 0;
 	f->end_at_ns = run;
 	ct_finding_set_cause(f, CT_WHY_UNEVEN_WORK);
@@ -311,8 +323,8 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 			return CT_NOMEM;
 		uneven -= left;
 	}
-	/* in fewer steps they are stalls; and it may be what most waits come from, which is not known */
-	if (j->uneven.steps < CT_LEAST_UNEVEN || (!rows->n && ct_replay_unexplained(j) > 0))
+	/* it may be what most waits come from, which is not known */
+	if (!rows->n && ct_replay_unexplained(j) > 0)
 		return CT_OK;
 	/* graphs hide what ranks compute: who seems even may be slow */
 	if (j->engine.has_graphs || !(uneven > CT_UNEVEN * j->engine.played))

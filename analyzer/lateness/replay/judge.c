@@ -41,13 +41,13 @@ int ct_replay_is_off(const struct ct_replay_judgement *j)
 
 double ct_replay_unexplained(const struct ct_replay_judgement *j)
 {
-	/* in so few steps it is not told */
-	double uneven = j->uneven.steps >= CT_LEAST_UNEVEN ? j->uneven.ns : 0;
-	double known = fmax(uneven, j->rows.gain_ns), share;
+	/* what a few steps hold is stalls, and explains nothing */
+	int is_uneven = j->uneven.ns > j->uneven.err_ns;
+	double share;
 
 	if (j->engine.why_not || j->engine.stages.n > 1)
 		return 0;
-	share = (j->uneven.wait_ns - fmax(0, known)) / j->engine.played;
+	share = (is_uneven ? j->uneven.left_ns : j->uneven.wait_ns) / j->engine.played;
 	return share > CT_MOST_UNEXPLAINED ? share : 0;
 }
 

@@ -78,7 +78,7 @@
 /* Likewise */
 #define CT_WINDOW_BLOCKS 3u
 
-/* Of the time, that ranks of one stage wait beyond what unevenness and slow ranks cost: 0.06 in an even stencil, whose neighbours vary */
+/* Of the time, that ranks of one stage wait although all compute alike: 0.08 where stalls of a busy machine are all there is */
 #define CT_MOST_UNEXPLAINED 0.07
 
 /* Of the run: what is shorter is a stall */
@@ -122,9 +122,6 @@
 
 /* Of the run: what unevenness costs to be told */
 #define CT_UNEVEN 0.03
-
-/* Steps that hold what unevenness costs: fewer are stalls */
-#define CT_LEAST_UNEVEN 4
 
 /* With more the one that is held against them does not move their median */
 #define CT_MANY_PEERS 64u

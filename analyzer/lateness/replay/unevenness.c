@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
 /* All gaps of a step scaled so that it holds the mean of its stage. */
@@ -32,8 +33,8 @@ static int64_t of_mean_gap(const struct ct_engine *e, uint32_t launch, const dou
 	return by_position[p] > 0 ? (int64_t)by_position[p] : e->gap_ns[launch];
 }
 
-/* In how many steps a gain lies, as if they all held as much: (sum)^2 / sum of squares. */
-static double steps_gained(const struct ct_engine *e, const double *each)
+/* Of what all steps gain together, by how much they differ. */
+static double error_of(const struct ct_engine *e, const double *each)
 {
 	double sum = 0, squares = 0;
 
@@ -43,27 +44,34 @@ static double steps_gained(const struct ct_engine *e, const double *each)
 		sum += gain;
 		squares += gain * gain;
 	}
-	return squares > 0 ? sum * sum / squares : 0;
+	return CT_TOLD_ERRORS * sqrt(fmax(0, squares - sum * sum / e->n_steps));
 }
 
-/* In operations, beyond their transfers: mean over ranks. */
-static double mean_wait(const struct ct_engine *e)
+/* How long ranks waited for others in launches, beyond what the slowest operation in each took: mean over ranks. Launches began and ended
+ * as played last; with `is_recorded` as they did. moved: room for one of each launch. */
+static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *moved)
 {
 	const struct ct_schedule *s = &e->schedule;
 	double sum = 0;
 
+	memset(moved, 0xff, s->n_launches * sizeof(*moved));
 	for (uint32_t m = 0; m < s->n_meetings; m++) {
 		const struct ct_schedule_meeting *meeting = &s->meetings[m];
 
 		for (uint32_t p = 0; p < meeting->n; p++) {
 			const struct ct_schedule_part *part = &s->parts[meeting->first_part + p];
-			const struct ct_schedule_launch *l = &s->launches[part->ends];
-			int64_t moved = meeting->transfer_ns + part->own_ns;
+			int64_t took = meeting->transfer_ns + part->own_ns;
 
-			if (e->positions.step_of[part->ends] != CT_NO_STEP &&
-			    part->end == CT_ENDS_WITH_ALL && l->span_ns > moved)
-				sum += (double)(l->span_ns - moved);
+			if (part->end == CT_ENDS_WITH_ALL && took > moved[part->ends])
+				moved[part->ends] = took;
 		}
+	}
+	for (uint32_t l = 0; l < s->n_launches; l++) {
+		int64_t span = is_recorded ? s->launches[l].span_ns
+					   : e->replay.end_ns[l] - e->replay.start_ns[l];
+
+		if (e->positions.step_of[l] != CT_NO_STEP && moved[l] >= 0 && span > moved[l])
+			sum += (double)(span - moved[l]);
 	}
 	return sum / e->stages.first[e->stages.n];
 }
@@ -105,10 +113,11 @@ int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 		if (time >= least)
 			continue;
 		least = time;
-		out->steps = steps_gained(e, each);
+		out->err_ns = error_of(e, each);
+		out->left_ns = mean_wait(e, 0, e->other_ns);
 	}
 	out->ns = e->played - least;
-	out->wait_ns = mean_wait(e);
+	out->wait_ns = mean_wait(e, 1, e->other_ns);
 	free(by_position);
 	free(each);
 	return CT_OK;

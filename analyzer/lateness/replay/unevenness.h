@@ -7,8 +7,9 @@
 
 struct ct_unevenness {
 	double ns; /* the engine's steps would gain if all ranks of a stage computed alike, step by step or gap by gap ... */
-	double steps; /* ... and in how many steps that lies, as if they all held as much: (sum)^2 / sum of squares */
-	double wait_ns; /* of a rank, on average, in operations for others to come */
+	double err_ns; /* ... two standard errors of it, by how the steps differ: no less than it where four steps hold it all */
+	double wait_ns; /* a rank waits for others, on average ... */
+	double left_ns; /* ... and would wait if they all computed alike; 0 where that gains nothing */
 };
 
 /* Zeroed before. 0 or CT_NOMEM. */
