@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/block_read.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -102,6 +103,15 @@ static uint64_t get_bits(struct ct_decoder *d, int n)
 	if (n > 32) {
 		v = get_bits(d, 32);
 		return v | get_bits(d, n - 32) << 32;
+	}
+	/* As many bytes as there is room for. Bits above n_bits are those that come next, so reading them twice changes nothing. */
+	if (d->n_bits < n && c->end - c->p >= 8) {
+		uint64_t next;
+
+		memcpy(&next, c->p, sizeof(next));
+		d->bits |= le64toh(next) << d->n_bits;
+		c->p += (63 - d->n_bits) / 8;
+		d->n_bits |= 56;
 	}
 	while (d->n_bits < n) {
 		if (c->p == c->end) {

@@ -10,13 +10,11 @@
 	16u /* elements: none of the arrays is long when it begins, and the first doublings are cheap */
 #define MOST (1u << 31) /* elements: one more than a full array has is a number still */
 
-int ct_grow(void *array, uint32_t *cap, uint32_t least, size_t size)
+int ct_grow_now(void *array, uint32_t *cap, uint32_t least, size_t size)
 {
 	uint32_t more = *cap < MOST / 2 ? 2 * *cap : MOST;
 	void *grown;
 
-	if (least <= *cap)
-		return CT_OK;
 	if (least > MOST || size > SIZE_MAX / MOST)
 		return CT_NOMEM;
 	more = more < FIRST ? FIRST : more;
@@ -29,11 +27,11 @@ int ct_grow(void *array, uint32_t *cap, uint32_t least, size_t size)
 	return CT_OK;
 }
 
-int ct_grow_zeroed(void *array, uint32_t *cap, uint32_t least, size_t size)
+int ct_grow_zeroed_now(void *array, uint32_t *cap, uint32_t least, size_t size)
 {
 	uint32_t old = *cap;
 
-	if (ct_grow(array, cap, least, size))
+	if (ct_grow_now(array, cap, least, size))
 		return CT_NOMEM;
 	memset(*(char **)array + old * size, 0, (*cap - old) * size);
 	return CT_OK;

@@ -9,10 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* grow.c's: where there is no room yet. */
+int ct_grow_now(void *array, uint32_t *cap, uint32_t least, size_t size);
+int ct_grow_zeroed_now(void *array, uint32_t *cap, uint32_t least, size_t size);
+
 /* Room for `least` elements. 0 or CT_NOMEM, also for more than 2^31 of them. */
-int ct_grow(void *array, uint32_t *cap, uint32_t least, size_t size);
+static inline int ct_grow(void *array, uint32_t *cap, uint32_t least, size_t size)
+{
+	return least <= *cap ? 0 : ct_grow_now(array, cap, least, size);
+}
 
 /* The same; new elements are zeroed, for arrays that are indexed up to *cap. */
-int ct_grow_zeroed(void *array, uint32_t *cap, uint32_t least, size_t size);
+static inline int ct_grow_zeroed(void *array, uint32_t *cap, uint32_t least, size_t size)
+{
+	return least <= *cap ? 0 : ct_grow_zeroed_now(array, cap, least, size);
+}
 
 #endif

@@ -20,6 +20,15 @@ uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 		begin = cover->floor;
 	if (begin >= end)
 		return 0;
+	/* Behind all others, as most come: */
+	if (cover->n && begin > cover->open[cover->n - 1].end) {
+		if (cover->n == CT_COVER_OPEN)
+			close_first(cover);
+		cover->open[cover->n].begin = begin;
+		cover->open[cover->n++].end = end;
+		cover->total += end - begin;
+		return end - begin;
+	}
 	/* Intervals [from, to) touch the new one and melt into it. */
 	for (to = cover->n; to > 0 && cover->open[to - 1].begin > end; to--)
 		;

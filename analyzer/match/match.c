@@ -103,18 +103,18 @@ static uint64_t key_of(const struct what *w)
 	return key << NEAR | (w->seq & ((1u << NEAR) - 1));
 }
 
-static struct ct_instance *find(const struct ct_match *match, const struct what *w, uint64_t key)
+/* Of those with one key. */
+static struct ct_instance *find(struct ct_instance *i, const struct what *w)
 {
-	struct ct_instance *i = ct_table_get(&match->open, key);
-
 	while (i && (i->comm != w->comm || i->seq != w->seq || i->src != w->src ||
 		     i->dst != w->dst || i->tag != w->tag))
 		i = i->same_key;
 	return i;
 }
 
+/* One more with this key. */
 static struct ct_instance *create(struct ct_match *match, const struct what *w, uint64_t key,
-				  uint32_t n_expected)
+				  struct ct_instance *same_key, uint32_t n_expected)
 {
 	struct ct_instance *i = match->spare;
 
@@ -134,7 +134,7 @@ static struct ct_instance *create(struct ct_match *match, const struct what *w, 
 		.n_expected = n_expected,
 		.cap = i->cap,
 		.members = i->members,
-		.same_key = ct_table_get(&match->open, key),
+		.same_key = same_key,
 		.older = match->newest,
 	};
 	if (ct_table_put(&match->open, key, i) != CT_OK) {
@@ -195,7 +195,7 @@ static int add(struct ct_match *match, const struct what *w, uint32_t n_expected
 	       const struct ct_member *member)
 {
 	uint64_t key = key_of(w);
-	struct ct_instance *i = find(match, w, key);
+	struct ct_instance *same_key = ct_table_get(&match->open, key), *i = find(same_key, w);
 	int again = may_be_there(w, member->index) && i && has_member(i, member->index);
 	int st = CT_OK;
 
@@ -203,9 +203,10 @@ static int add(struct ct_match *match, const struct what *w, uint32_t n_expected
 	if (again) {
 		st = release(match, i, 0);
 		i = NULL;
+		same_key = ct_table_get(&match->open, key);
 	}
 	if (st == CT_OK && !i) {
-		i = create(match, w, key, n_expected);
+		i = create(match, w, key, same_key, n_expected);
 		if (!i)
 			return CT_NOMEM;
 	}

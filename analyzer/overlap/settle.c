@@ -139,23 +139,23 @@ static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_laun
 	return s && s->is_seen && !s->is_fed;
 }
 
-static struct measured measure(struct ct_ov_process *p, const struct ct_ov_launch *launch)
+static void measure(struct ct_ov_process *p, const struct ct_ov_launch *launch, struct measured *m)
 {
 	const struct ct_waiter *computing = ct_ov_computing(p, launch->device);
-	struct measured m = { 0 };
 
+	m->is_known = m->is_same_stream = 0;
+	m->exposed_ns = m->err_ns = 0;
+	m->n = 0;
 	if (is_same_stream(p, launch, computing)) {
-		m.is_known = m.is_same_stream = 1;
-		m.exposed_ns = launch->end_ns - launch->start_ns;
-		m.n = 1;
-		m.stalls[0].begin_ns = launch->start_ns;
-		m.stalls[0].end_ns = launch->end_ns;
-		m.err_ns = launch->start_err_ns + launch->end_err_ns;
-		return m;
+		m->is_known = m->is_same_stream = 1;
+		m->exposed_ns = launch->end_ns - launch->start_ns;
+		m->n = 1;
+		m->stalls[0].begin_ns = launch->start_ns;
+		m->stalls[0].end_ns = launch->end_ns;
+		m->err_ns = launch->start_err_ns + launch->end_err_ns;
+	} else if (!may_be_unseen(p, launch, computing)) {
+		add_up(launch, computing, m);
 	}
-	if (!may_be_unseen(p, launch, computing))
-		add_up(launch, computing, &m);
-	return m;
 }
 
 /* ---- sums ---- */
@@ -241,7 +241,7 @@ static int tell_stalls(const struct ct_overlap *o, const struct ct_ov_launch *la
 
 int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_ov_launch *launch)
 {
-	struct measured m = measure(p, launch);
+	struct measured m;
 	const struct ct_overlap_class like = {
 		.comm = launch->comm,
 		.op = launch->op,
@@ -254,6 +254,7 @@ int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_
 
 	if (!row || (launch->op && !class))
 		return CT_NOMEM;
+	measure(p, launch, &m);
 	row->launches++;
 	row->all_ns += span;
 	row->measured += (uint64_t)m.is_known;

@@ -83,7 +83,7 @@ void ct_stream_cover_waits(struct ct_stream *stream, uint32_t at, uint64_t until
 		if (wait->end_ns == CT_CALL_OPEN && until_ns != UINT64_MAX)
 			return;
 		if (wait->is_message && wait->end_ns != CT_CALL_OPEN)
-			ct_cover_add(&seat->busy, wait->begin_ns, wait->end_ns);
+			ct_stream_busy(stream, seat, wait->begin_ns, wait->end_ns);
 		activity->covered_ns = wait->begin_ns;
 	}
 }
@@ -160,7 +160,7 @@ int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, stru
 
 	ct_stream_cover_waits(stream, m->seat, m->start_ns);
 	if (j->start_source != CT_SOURCE_CALL) {
-		ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
+		ct_stream_busy(stream, seat, m->start_ns, m->end_ns);
 		/* what streams of a GPU do is not followed here */
 		seat->vague_ns = UINT64_MAX;
 		return CT_OK;
@@ -175,7 +175,7 @@ int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, stru
 		if (m->posted)
 			call.end_ns = j->op->return_ns;
 	}
-	ct_cover_add(&seat->busy, call.begin_ns, call.end_ns);
+	ct_stream_busy(stream, seat, call.begin_ns, call.end_ns);
 	if (m->posted && ct_calls_serve(&activity->calls, m->asked_ns, !m->alone))
 		m->shared = 1;
 	if (m->alone)

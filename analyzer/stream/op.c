@@ -325,7 +325,7 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		ct_seat_hides(seat, j->backend);
 		/* a request that nobody waited for: its call is known */
 		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
-			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
+			ct_stream_busy(reading->stream, seat, j->op->enter_ns, j->op->return_ns);
 		else if (j->backend == CT_BACKEND_NCCL)
 			ct_left_out_untimed(&seat->left_out, j->op->enter_ns, 1);
 		else

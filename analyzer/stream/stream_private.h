@@ -58,6 +58,14 @@ int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unretur
  * the seat how long it was in communication. */
 int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
 
+/* The seat was in communication. Nobody asks for that of a reading that only matches. */
+static inline void ct_stream_busy(const struct ct_stream *stream, struct ct_seat *seat,
+				  uint64_t begin_ns, uint64_t end_ns)
+{
+	if (!stream->options.only_matched)
+		ct_cover_add(&seat->busy, begin_ns, end_ns);
+}
+
 /* Waits of the seat entered up to this time count as communication. */
 void ct_stream_cover_waits(struct ct_stream *stream, uint32_t seat, uint64_t until_ns);
 

@@ -320,6 +320,8 @@ static int play_free(struct ct_engine *e)
 		st = ct_replay_init(&e->replay, s);
 	if (st == CT_OK)
 		e->free_ns = ct_replay_run(&e->replay, s, s->gap_ns, NULL, 1);
+	/* not needed until the launches are ordered anew */
+	ct_replay_fini(&e->replay);
 	return st;
 }
 
