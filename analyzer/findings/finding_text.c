@@ -113,7 +113,7 @@ static void say_slow_link(const struct ct_model *model, const struct ct_finding 
 		       f->is_bounded ? "" : "; overlap may hide part of it");
 }
 
-/* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
+/* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. Those that move accuse no rank. */
 static void say_stalls(const struct ct_model *model, const struct ct_finding *f,
 		       struct ct_report *report)
 {
@@ -124,9 +124,11 @@ static void say_stalls(const struct ct_model *model, const struct ct_finding *f,
 
 	if (every > 0)
 		when = ct_arena_printf(memory, "every %.0f steps", every);
-	ct_verdict_say(report, CT_VERDICT_STRAGGLER, f->confidence, "rank%s %s %s %s and cost%s %s",
-		       f->n_ranks == 1 ? "" : "s", ranks,
-		       f->n_ranks == 1 ? "stalls" : "stall by turns", when,
+	ct_verdict_say(report,
+		       f->kind == CT_FINDING_ROTATING_STALLS ? CT_VERDICT_IMBALANCE
+							     : CT_VERDICT_STRAGGLER,
+		       f->confidence, "rank%s %s %s %s and cost%s %s", f->n_ranks == 1 ? "" : "s",
+		       ranks, f->n_ranks == 1 ? "stalls" : "stall by turns", when,
 		       f->n_ranks == 1 ? "s" : "", loss);
 }
 

@@ -124,7 +124,7 @@ def contradictions(report):
     ranks = [r for f in accused for r in f["ranks"] if f["kind"] != "SLOW_STAGE"]
     turns = {r for f in report["findings"] if f["kind"] == "ROTATING_STALLS" for r in f["ranks"]}
     code = report["verdict"]["code"]
-    return float(bool(accused) and code in FINE) + float(len(ranks) > len(set(ranks))) \
+    return float(bool(accused) and code in FINE) + float(code == "STRAGGLER" and not accused) + float(len(ranks) > len(set(ranks))) \
         + float(any(f["confidence"] != "low" for f in accused) and code == "NOT_ENOUGH_EVIDENCE") \
         + float(bool(turns & set(ranks)))
 

@@ -31,7 +31,7 @@ SLOW, STAGE = {"STRAGGLER"}, {"SLOW_STAGE"}
 EVEN = {"HEALTHY", "NOT_COMMUNICATION"}
 BUBBLES = EVEN | {"NOT_ENOUGH_EVIDENCE", "COMM_BOUND"}  # waits by construction, and for nobody
 UNEVEN = {"IMBALANCE", "NOT_ENOUGH_EVIDENCE"}
-MOVING = UNEVEN | {"ROTATING_STALLS", "CHANGE_POINT"}
+MOVING = UNEVEN | {"CHANGE_POINT"}
 TOO_LITTLE = {"NOT_ENOUGH_EVIDENCE"}
 DDP, PIPE = "data=8 ", "shape=1f1b stages=4 data=4 "
 FIGURES, NO_M, NONE, WITHHELD = ("s", "m_w", "m_s"), ("s",), (), ("withheld",)

@@ -145,7 +145,7 @@ static void stalls_by_turns_are_found_though_no_rank_is_slow(void **state)
 	assert_float_equal(value_of(f, "every"), 8, 0.1);
 	assert_float_equal(value_of(f, "stall_mean"), 60e6, 10e6);
 	assert_float_equal((double)f->loss_ns, 7 * 60e6, 60e6);
-	assert_int_equal(report->verdict.code, CT_VERDICT_STRAGGLER);
+	assert_int_equal(report->verdict.code, CT_VERDICT_IMBALANCE);
 	ct_report_free(report);
 }
 
