@@ -95,6 +95,24 @@ enum ct_timed_why {
 	CT_TIMED_WHY_SLOWER = 6, /* auto, but timed events made steps longer than the budget allows */
 };
 
+/* What was taken for a step. */
+enum ct_step_kind {
+	CT_STEP_NONE = 0,	/* none is known */
+	CT_STEP_PERIOD = 1,	/* a period of the largest communicator's collectives */
+	CT_STEP_OPERATIONS = 2, /* ... of their operations, whatever their sizes */
+	CT_STEP_COLLECTIVE = 3, /* a single one: nothing repeats */
+};
+
+/* Why it is not known by how much timing makes steps longer. */
+enum ct_unmeasured {
+	CT_UNMEASURED_UNTOLD = 0,
+	CT_UNMEASURED_OFF = 1,		  /* COMMTRACE_GUARD=off, or COMMTRACE_DUTY is set */
+	CT_UNMEASURED_NO_COLLECTIVES = 2, /* (any more) outside of CUDA graphs */
+	CT_UNMEASURED_NO_STEP = 3,	  /* what a step is was not found by then */
+	CT_UNMEASURED_LONG = 4,		  /* steps are too long for the longest windows */
+	CT_UNMEASURED_FEW = 5,		  /* too few windows by then */
+};
+
 struct ct_cost_rec {
 	uint64_t calls;
 	uint64_t wrapper_ns; /* estimated: calls x cost of one, measured at start */
@@ -115,7 +133,9 @@ struct ct_cost_rec {
 	uint8_t level;		    /* the share is halved so often by the budget: now ... */
 	uint8_t coarsest;	    /* ... and at most so far */
 	uint8_t plugin_loaded;	    /* by NCCL */
-	uint8_t reserved[3];
+	uint8_t step_kind;	    /* enum ct_step_kind */
+	uint8_t unmeasured; /* enum ct_unmeasured, where change_err_millionths is not known */
+	uint8_t reserved;
 	uint64_t raised_ns;  /* auto went over to events; 0 not */
 	uint64_t lowered_ns; /* ... and back to the host; 0 not */
 	/* how much longer a step is because it is timed, and the error of that (99 %) */
@@ -126,8 +146,8 @@ struct ct_cost_rec {
 	uint64_t step_ns; /* how long a step is, 0 not known: so many collectives ... */
 	uint32_t step_collectives;
 	uint32_t step_comm;    /* ... of this communicator, the largest */
-	uint32_t guard_off_ms; /* COMMTRACE_GUARD: nothing timed so long in every ... */
-	uint32_t guard_ms;     /* ... of these; 0 never */
+	uint32_t guard_off_ms; /* nothing timed so long in every ... */
+	uint32_t guard_ms; /* ... of these; 0 never. As COMMTRACE_GUARD says, or longer, for long steps */
 };
 
 struct ct_end_rec {

@@ -85,6 +85,17 @@ const char *ct_timed_why_name(enum ct_timed_why why)
 	return (unsigned)why < sizeof(names) / sizeof(names[0]) ? names[why] : NULL;
 }
 
+const char *ct_step_kind_name(enum ct_step_kind kind)
+{
+	static const char *const names[] = {
+		[CT_STEP_PERIOD] = "period",
+		[CT_STEP_OPERATIONS] = "operations",
+		[CT_STEP_COLLECTIVE] = "collective",
+	};
+
+	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
 enum ct_timing ct_timing_of(enum ct_source source)
 {
 	switch (source) {

@@ -41,6 +41,7 @@ enum ct_timing ct_timing_of(enum ct_source source);
 const char *ct_timed_by_name(enum ct_timed_by by);
 /* Why, in words; NULL: as it was set, or nothing spoke against what auto prefers. */
 const char *ct_timed_why_name(enum ct_timed_why why);
+const char *ct_step_kind_name(enum ct_step_kind kind);
 
 struct ct_hang_run;
 
@@ -73,6 +74,9 @@ struct ct_report_run {
 	uint64_t events_from_ns, events_until_ns;
 	double step_change_pct; /* by how much timing made steps longer: the median rank; NAN: not known ... */
 	double step_change_err_pct; /* ... and its error */
+	const char *
+		step_change_why; /* events were used, but it is not known, in the first process; NULL */
+	int step_is_collective; /* the time of a collective is meant: no steps alike were seen */
 	double timed_ratio; /* of the launches whose end ought to be known; NAN: there are none */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
 	uint64_t messages;   /* sends that met their receives */
@@ -178,6 +182,8 @@ struct ct_report_cost {
 	uint64_t raised_ns, lowered_ns;
 	/* by how much timing made steps longer; NAN: not known */
 	double step_change_pct, step_change_err_pct;
+	const char *step_change_why; /* events were used, but it is not known; NULL */
+	enum ct_step_kind step_kind;
 	uint64_t windows_off, windows_on;   /* by so many without timing, and so many beside them */
 	uint64_t step_ns, step_collectives; /* what it took for a step; CT_UNKNOWN */
 	double share_pct;		    /* of the run: wrappers */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/overhead/overhead.h"
 
+#include <inttypes.h>
 #include <math.h>
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/units.h"
 
 /* How and how much of it was timed, where there is a GPU. */
 static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *cost)
@@ -27,9 +31,35 @@ static uint64_t since(uint64_t at_ns, uint64_t start_ns)
 	return at_ns > start_ns ? at_ns - start_ns : CT_UNKNOWN;
 }
 
+static const char *why_unmeasured(struct ct_arena *memory, const struct ct_cost_rec *from)
+{
+	struct ct_unit_text off = ct_text_ns(from->guard_off_ms * UINT64_C(1000000));
+
+	switch ((enum ct_unmeasured)from->unmeasured) {
+	case CT_UNMEASURED_OFF:
+		return from->duty_ms ? "COMMTRACE_DUTY is set" : "COMMTRACE_GUARD=off";
+	case CT_UNMEASURED_NO_COLLECTIVES:
+		return "no collectives outside of CUDA graphs";
+	case CT_UNMEASURED_NO_STEP:
+		return "no two steps alike were seen";
+	case CT_UNMEASURED_LONG:
+		return ct_arena_printf(memory,
+				       "steps of %s are longer than a third of a window of %s",
+				       ct_text_ns(from->step_ns).s, off.s);
+	case CT_UNMEASURED_FEW:
+		return ct_arena_printf(memory,
+				       "too few windows of %s: %" PRIu32 " without timing, %" PRIu32
+				       " with",
+				       off.s, from->windows_off, from->windows_on);
+	case CT_UNMEASURED_UNTOLD:
+		break;
+	}
+	return NULL;
+}
+
 /* When that changed, and what it did to the steps. */
-static void fill_decisions(const struct ct_cost_rec *from, uint64_t start_ns,
-			   struct ct_report_cost *cost)
+static void fill_decisions(struct ct_arena *memory, const struct ct_cost_rec *from,
+			   uint64_t start_ns, struct ct_report_cost *cost)
 {
 	int is_known = from->windows_off && from->change_err_millionths != UINT32_MAX;
 
@@ -37,6 +67,9 @@ static void fill_decisions(const struct ct_cost_rec *from, uint64_t start_ns,
 	cost->lowered_ns = since(from->lowered_ns, start_ns);
 	cost->step_change_pct = is_known ? from->change_millionths / 1e4 : NAN;
 	cost->step_change_err_pct = is_known ? from->change_err_millionths / 1e4 : NAN;
+	cost->step_kind = (enum ct_step_kind)from->step_kind;
+	if (!is_known && (from->raised_ns || from->timed_by == CT_TIMED_BY_EVENTS))
+		cost->step_change_why = why_unmeasured(memory, from);
 	cost->windows_off = from->windows_off;
 	cost->windows_on = from->windows_on;
 	cost->step_ns = from->step_ns ? from->step_ns : CT_UNKNOWN;
@@ -67,7 +100,7 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		if (!from->calls && model->processes[p].facts.ops)
 			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
 		fill_timing(from, cost);
-		fill_decisions(from, model->run->processes[p].id.start_ns, cost);
+		fill_decisions(report->memory, from, model->run->processes[p].id.start_ns, cost);
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;

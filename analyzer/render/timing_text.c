@@ -119,8 +119,13 @@ void ct_step_change_line(struct ct_text *text, const struct ct_report *report)
 
 	if (!isnan(run->step_change_pct))
 		ct_text_line(text, run->timing_is_forced ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "effect    Timing changed step time by %+.2f ± %.2f %% (99 %%)",
+			     "effect    Timing changed %s by %+.2f ± %.2f %% (99 %%)",
+			     run->step_is_collective ? "time per collective" : "step time",
 			     run->step_change_pct, run->step_change_err_pct);
+	else if (run->step_change_why)
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "effect    What timing does to step time is not measured: %s",
+			     run->step_change_why);
 }
 
 void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
@@ -133,11 +138,16 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 	if (cost->lowered_ns != CT_UNKNOWN)
 		add(to, cap, " events_until=%s", ct_text_ns(cost->lowered_ns).s);
 	if (cost->step_ns != CT_UNKNOWN)
-		add(to, cap, " step=%s", ct_text_ns(cost->step_ns).s);
+		add(to, cap, " %s=%s",
+		    cost->step_kind == CT_STEP_COLLECTIVE ? ct_step_kind_name(cost->step_kind)
+							  : "step",
+		    ct_text_ns(cost->step_ns).s);
 	if (!isnan(cost->step_change_pct))
 		add(to, cap, " step_change=%+.2f±%.2f%% windows=%s/%s", cost->step_change_pct,
 		    cost->step_change_err_pct, ct_text_count(cost->windows_off).s,
 		    ct_text_count(cost->windows_on).s);
+	else if (cost->step_change_why)
+		add(to, cap, " step_change=n/a (%s)", cost->step_change_why);
 }
 
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost)

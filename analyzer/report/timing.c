@@ -58,15 +58,22 @@ static int fill_step_change(struct ct_report *report)
 	size_t n = 0;
 
 	run->step_change_pct = run->step_change_err_pct = NAN;
+	run->step_change_why = NULL;
+	run->step_is_collective = 0;
 	for (size_t i = 0; changes && errs && i < report->n_costs; i++) {
+		if (!run->step_change_why && report->costs[i].on_gpu)
+			run->step_change_why = report->costs[i].step_change_why;
 		if (isnan(report->costs[i].step_change_pct))
 			continue;
+		if (report->costs[i].step_kind == CT_STEP_COLLECTIVE)
+			run->step_is_collective = 1;
 		changes[n] = report->costs[i].step_change_pct;
 		errs[n++] = report->costs[i].step_change_err_pct;
 	}
 	if (n) {
 		run->step_change_pct = ct_median(changes, n);
 		run->step_change_err_pct = ct_median(errs, n);
+		run->step_change_why = NULL;
 	}
 	free(changes);
 	free(errs);

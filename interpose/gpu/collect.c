@@ -5,6 +5,7 @@
 
 #include "interpose/gpu/bounds.h"
 #include "interpose/gpu/decide.h"
+#include "interpose/gpu/period.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"
@@ -317,9 +318,9 @@ static void note_sequence(const struct ct_gpu_span *span)
 	uint8_t op = (uint8_t)comm_op;
 
 	if (op >= CT_OP_AllReduce && op <= CT_OP_Scatter)
-		ct_gpu_decide_launch((uint32_t)(comm_op >> 32), load(&span->open->seq),
-				     (uint32_t)comm_op >> 8,
-				     ct_hash_mix(load(&span->open->bytes), comm_op));
+		ct_gpu_decide_launch(
+			(uint32_t)(comm_op >> 32), load(&span->open->seq), (uint32_t)comm_op >> 8,
+			ct_gpu_period_what(op, ct_hash_mix(load(&span->open->bytes), comm_op)));
 }
 
 /* Into its stream's list: among launches of other threads, by when they were called. */

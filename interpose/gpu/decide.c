@@ -6,15 +6,15 @@
 
 #include "interpose/gpu/effect.h"
 #include "interpose/gpu/mode.h"
-#include "interpose/gpu/period.h"
 #include "interpose/gpu/sampling.h"
+#include "interpose/gpu/steps.h"
 #include "interpose/gpu/streams.h"
 #include "interpose/gpu/windows.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 
-/* Communicators that are compared with the largest; beyond, some of them are looked up again and again. */
-#define KNOWN 256u
+/* In a window shall be so many steps, that is more than two in what is left of it without its ends. */
+#define STEPS 3u
 
 enum stage {
 	EARLY,	  /* the host times */
@@ -28,27 +28,30 @@ static struct decide {
 	enum stage stage;
 	struct ct_gpu_options options;
 	uint64_t job; /* hash of its name */
-	struct known {
-		uint32_t id, nranks;
-		uint64_t collectives;
-	} known[KNOWN], largest;
-	const struct ct_ring_comm *entry; /* of the largest; NULL: none */
-	struct ct_gpu_period period;
-	uint64_t first_ns;    /* when there was one */
-	uint64_t searched_ns; /* when a period was last looked for */
-	uint32_t step_collectives;
-	uint64_t step; /* the last one that began */
-	uint64_t looked_ns;
-	uint64_t window; /* of the last look */
+	struct ct_gpu_steps steps;
+	uint64_t first_ns; /* when there were collectives */
+	int is_long;	   /* the windows cannot be made long enough */
+	uint64_t window;   /* of the last look */
 	struct ct_gpu_effect effect;
 } decide;
 
 /* What the write thread may see of it. */
 static struct {
 	_Atomic uint64_t step_ns;
-	_Atomic uint32_t step_collectives, step_comm, off, on, err_millionths;
+	_Atomic uint32_t step_collectives, step_comm, step_kind, off, on, err_millionths;
 	_Atomic int32_t change_millionths;
+	_Atomic uint32_t unmeasured, guard_off_ms, guard_ms;
 } shown;
+
+static int has_windows(const struct decide *d)
+{
+	return d->options.guard_ms && !d->options.duty_ms;
+}
+
+static void measure_anew(struct decide *d)
+{
+	ct_gpu_effect_restart(&d->effect, (uint64_t)d->options.guard_off_ms * 1000000);
+}
 
 void ct_gpu_decide_init(const struct ct_gpu_options *options)
 {
@@ -59,104 +62,29 @@ void ct_gpu_decide_init(const struct ct_gpu_options *options)
 	memset(&shown, 0, sizeof(shown));
 	atomic_store_explicit(&shown.err_millionths, UINT32_MAX, memory_order_relaxed);
 	d->options = *options;
+	atomic_store_explicit(&shown.guard_off_ms, options->guard_off_ms, memory_order_relaxed);
+	atomic_store_explicit(&shown.guard_ms, options->guard_ms, memory_order_relaxed);
+	atomic_store_explicit(&shown.unmeasured,
+			      has_windows(d) ? CT_UNMEASURED_FEW : CT_UNMEASURED_OFF,
+			      memory_order_relaxed);
+	ct_gpu_steps_init(&d->steps, options->sample < CT_GPU_ALL);
 	d->job = ct_hash_bytes(CT_HASH_START, job, strlen(job));
 	d->stage = !options->guard_off_ms	     ? SETTLED
 		   : options->may_rise		     ? EARLY
 		   : options->timing == CT_GPU_TIMED ? TIMED
 						     : SETTLED;
-	ct_gpu_effect_init(&d->effect, (uint64_t)options->guard_off_ms * 1000000);
-}
-
-/* ---- the largest communicator ---------------------------------------------------------------------------- */
-
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
-}
-
-static const struct ct_ring_comm *find_entry(uint32_t id)
-{
-	const struct ct_ring *ring = &ct_recorder.ring;
-
-	for (uint32_t i = 0; i < ring->header->n_comms; i++)
-		if (load(&ring->comms[i].id) == id)
-			return &ring->comms[i];
-	return NULL;
-}
-
-static struct known *know(struct decide *d, uint32_t id)
-{
-	struct known *k = &d->known[id % KNOWN];
-	const struct ct_ring_comm *entry;
-
-	if (k->id == id)
-		return k;
-	entry = find_entry(id);
-	*k = (struct known){ .id = id };
-	if (entry)
-		k->nranks = (uint32_t)(load(&entry->ranks) >> 32);
-	return k;
-}
-
-static void count_otherwise(struct decide *d, uint32_t collectives)
-{
-	d->step_collectives = collectives;
-	d->step = 0;
-	ct_gpu_effect_restart(&d->effect);
-}
-
-/* Of two that are as large the one that has more to do, by far: they shall not take turns. */
-static int is_larger(const struct decide *d, const struct known *k)
-{
-	if (!d->entry || load(&d->entry->id) != d->largest.id)
-		return 1;
-	if (k->nranks != d->largest.nranks)
-		return k->nranks > d->largest.nranks;
-	return k->collectives > 2 * d->largest.collectives + 16;
-}
-
-static void follow(struct decide *d, const struct known *k)
-{
-	d->largest = *k;
-	d->entry = find_entry(k->id);
-	ct_gpu_period_reset(&d->period);
-	count_otherwise(d, 0);
+	measure_anew(d);
 }
 
 void ct_gpu_decide_launch(uint32_t comm, uint64_t seq, uint32_t n, uint64_t what)
 {
 	struct decide *d = &decide;
-	struct known *k;
 
-	if (d->stage == SETTLED)
-		return;
-	if (comm == d->largest.id) {
-		d->largest.collectives += n;
-	} else {
-		k = know(d, comm);
-		k->collectives += n;
-		if (!is_larger(d, k))
-			return;
-		follow(d, k);
-	}
-	ct_gpu_period_add(&d->period, seq, n, what);
+	if (d->stage != SETTLED && ct_gpu_steps_launch(&d->steps, comm, seq, n, what))
+		measure_anew(d);
 }
 
 /* ---- from the host to events, and back ------------------------------------------------------------------- */
-
-static void look_for_period(struct decide *d, uint64_t now_ns)
-{
-	uint32_t collectives, run;
-
-	if (now_ns - d->searched_ns < d->effect.window_ns / 10)
-		return;
-	d->searched_ns = now_ns;
-	collectives = ct_gpu_period_find(&d->period, &run);
-	/* part of a step may repeat, too: that is no shorter step */
-	if (collectives && run >= 2 * d->step_collectives &&
-	    (!d->step_collectives || d->step_collectives % collectives))
-		count_otherwise(d, collectives);
-}
 
 static uint64_t age_ns(uint64_t now_ns)
 {
@@ -171,10 +99,10 @@ static void stay_or_rise(struct decide *d, uint64_t now_ns)
 		d->stage = SETTLED;
 		return;
 	}
-	if (!d->entry)
+	if (!d->steps.entry)
 		return;
 	d->first_ns = d->first_ns ? d->first_ns : now_ns;
-	if (!d->step_collectives)
+	if (d->steps.kind != CT_STEP_PERIOD)
 		wait_ns += (uint64_t)d->options.guard_after_ms * 1000000;
 	if (now_ns - d->first_ns < wait_ns)
 		return;
@@ -215,33 +143,41 @@ static void open_or_close(struct decide *d, uint64_t now_ns, uint64_t unix_ns)
 	if (window == d->window)
 		return;
 	if (d->window)
-		ct_gpu_sampling_pause(is_off);
+		ct_gpu_sampling_pause(is_off && d->steps.kind);
 	d->window = window;
 }
 
-/* When the latest step began: not before the last look, and not after the latest call. */
-static uint64_t began_ns(const struct decide *d, uint64_t now_ns)
+/* Windows twice as long, of blocks twice as long, until they hold some steps, and never shorter again: all ranks have the same
+ * steps, so that those who find it out later have the same windows, too. */
+static void make_room(struct decide *d)
 {
-	uint64_t last_ns = load(&d->entry->last_enter);
+	uint64_t steps_ns = STEPS * ct_gpu_steps_shortest_ns(&d->steps);
+	struct ct_gpu_options *o = &d->options;
+	uint32_t before_ms = o->guard_off_ms;
 
-	return last_ns > d->looked_ns && last_ns < now_ns ? last_ns : now_ns;
+	while (steps_ns > (uint64_t)o->guard_off_ms * 1000000 &&
+	       o->guard_ms <= CT_GPU_LONGEST_MS / 2) {
+		o->guard_off_ms *= 2;
+		o->guard_ms *= 2;
+	}
+	d->is_long = steps_ns > (uint64_t)o->guard_off_ms * 1000000;
+	if (o->guard_off_ms == before_ms)
+		return;
+	ct_gpu_sampling_pause(0);
+	d->window = 0;
+	measure_anew(d);
 }
 
 static void follow_steps(struct decide *d, uint64_t now_ns, uint64_t unix_ns)
 {
-	uint64_t step;
+	uint64_t at_ns;
 
-	if (!d->step_collectives || load(&d->entry->id) != d->largest.id)
+	if (!ct_gpu_steps_follow(&d->steps, now_ns, &at_ns))
 		return;
-	step = load(&d->entry->next_seq) / d->step_collectives;
-	if (step != d->step) {
-		uint64_t at_ns = began_ns(d, now_ns);
-
-		ct_gpu_effect_step(&d->effect, unix_ns - (now_ns - at_ns), at_ns, step,
-				   ct_gpu_sampling_is_paused());
-	}
-	d->step = step;
-	d->looked_ns = now_ns;
+	if (has_windows(d))
+		make_room(d);
+	ct_gpu_effect_step(&d->effect, unix_ns - (now_ns - at_ns), at_ns, d->steps.step,
+			   ct_gpu_sampling_is_paused());
 }
 
 static int32_t millionths(double share)
@@ -249,23 +185,49 @@ static int32_t millionths(double share)
 	return share > 1000 ? 1000000000 : (int32_t)(share * 1e6 + (share < 0 ? -0.5 : 0.5));
 }
 
+/* Why it is not known what they cost; of no interest once it is. */
+static enum ct_unmeasured reason(const struct decide *d, uint64_t now_ns)
+{
+	const struct ct_gpu_steps *s = &d->steps;
+
+	if (!has_windows(d))
+		return CT_UNMEASURED_OFF;
+	if (now_ns - ct_gpu_steps_last_ns(s) > (uint64_t)d->options.guard_ms * 1000000)
+		return CT_UNMEASURED_NO_COLLECTIVES;
+	if (!s->kind)
+		return CT_UNMEASURED_NO_STEP;
+	return d->is_long ? CT_UNMEASURED_LONG : CT_UNMEASURED_FEW;
+}
+
+static void show(struct decide *d, uint64_t now_ns)
+{
+	uint64_t step_ns = (uint64_t)d->effect.step_ns;
+
+	/* too long to be seen in a window */
+	if (!step_ns)
+		step_ns = ct_gpu_steps_shortest_ns(&d->steps);
+	atomic_store_explicit(&shown.step_ns, step_ns, memory_order_relaxed);
+	atomic_store_explicit(&shown.step_collectives, d->steps.collectives, memory_order_relaxed);
+	atomic_store_explicit(&shown.step_comm, d->steps.largest.id, memory_order_relaxed);
+	atomic_store_explicit(&shown.step_kind, d->steps.kind, memory_order_relaxed);
+	atomic_store_explicit(&shown.off, d->effect.n_off, memory_order_relaxed);
+	atomic_store_explicit(&shown.on, d->effect.n_on, memory_order_relaxed);
+	atomic_store_explicit(&shown.unmeasured, reason(d, now_ns), memory_order_relaxed);
+	atomic_store_explicit(&shown.guard_off_ms, d->options.guard_off_ms, memory_order_relaxed);
+	atomic_store_explicit(&shown.guard_ms, d->options.guard_ms, memory_order_relaxed);
+}
+
 /* 1: they cost too much, beyond doubt. */
 static int judge(struct decide *d)
 {
-	double change, err, budget = d->options.budget_millionths / 1e6;
-	int is_known = ct_gpu_effect_get(&d->effect, &change, &err);
+	double change, err, least, budget = d->options.budget_millionths / 1e6;
 
-	atomic_store_explicit(&shown.step_ns, (uint64_t)d->effect.step_ns, memory_order_relaxed);
-	atomic_store_explicit(&shown.step_collectives, d->step_collectives, memory_order_relaxed);
-	atomic_store_explicit(&shown.step_comm, d->largest.id, memory_order_relaxed);
-	atomic_store_explicit(&shown.off, d->effect.n_off, memory_order_relaxed);
-	atomic_store_explicit(&shown.on, d->effect.n_on, memory_order_relaxed);
-	if (!is_known)
+	if (!ct_gpu_effect_get(&d->effect, &change, &err, &least))
 		return 0;
 	atomic_store_explicit(&shown.change_millionths, millionths(change), memory_order_relaxed);
 	atomic_store_explicit(&shown.err_millionths, (uint32_t)millionths(err),
 			      memory_order_relaxed);
-	return d->options.is_auto && d->options.budget_millionths && change - err > budget;
+	return d->options.is_auto && d->options.budget_millionths && least - err > budget;
 }
 
 static void measure(struct decide *d, uint64_t now_ns)
@@ -279,8 +241,9 @@ static void measure(struct decide *d, uint64_t now_ns)
 		return;
 	}
 	follow_steps(d, now_ns, unix_ns);
-	if (d->options.guard_ms && !d->options.duty_ms)
+	if (has_windows(d))
 		open_or_close(d, now_ns, unix_ns);
+	show(d, now_ns);
 	if (d->effect.n_off + d->effect.n_on == held || !judge(d))
 		return;
 	ct_gpu_sampling_pause(0);
@@ -294,7 +257,8 @@ void ct_gpu_decide_look(uint64_t now_ns)
 
 	if (d->stage == SETTLED)
 		return;
-	look_for_period(d, now_ns);
+	if (ct_gpu_steps_search(&d->steps, now_ns, d->effect.window_ns / 10))
+		measure_anew(d);
 	if (d->stage == EARLY)
 		stay_or_rise(d, now_ns);
 	else if (d->stage == RISING)
@@ -311,12 +275,14 @@ void ct_gpu_decide_ledger(struct ct_cost_rec *cost)
 	cost->step_collectives = atomic_load_explicit(&shown.step_collectives,
 						      memory_order_relaxed);
 	cost->step_comm = atomic_load_explicit(&shown.step_comm, memory_order_relaxed);
+	cost->step_kind = (uint8_t)atomic_load_explicit(&shown.step_kind, memory_order_relaxed);
 	cost->windows_off = atomic_load_explicit(&shown.off, memory_order_relaxed);
 	cost->windows_on = atomic_load_explicit(&shown.on, memory_order_relaxed);
 	cost->change_millionths = atomic_load_explicit(&shown.change_millionths,
 						       memory_order_relaxed);
 	cost->change_err_millionths = atomic_load_explicit(&shown.err_millionths,
 							   memory_order_relaxed);
-	cost->guard_off_ms = decide.options.guard_off_ms;
-	cost->guard_ms = decide.options.guard_ms;
+	cost->unmeasured = (uint8_t)atomic_load_explicit(&shown.unmeasured, memory_order_relaxed);
+	cost->guard_off_ms = atomic_load_explicit(&shown.guard_off_ms, memory_order_relaxed);
+	cost->guard_ms = atomic_load_explicit(&shown.guard_ms, memory_order_relaxed);
 }

@@ -6,7 +6,7 @@
  * sequence does not repeat, or is not seen as a whole (COMMTRACE_SAMPLE), that waits for as long as COMMTRACE_GUARD does.
  *
  * While events are used, also by COMMTRACE_TIMING=events, nothing is timed in some windows (windows.h), to measure what they do to
- * the steps (effect.h). Where that is beyond COMMTRACE_BUDGET by more than its error, auto goes back for good. Each rank decides for
+ * the steps (steps.h, effect.h). Windows become longer until some steps fit into them. Where that is beyond COMMTRACE_BUDGET by more than its error, auto goes back for good. Each rank decides for
  * itself; instances that are timed differently on different ranks count as untimed. What was decided is in the ledger.
  */
 #ifndef CT_GPUDECIDE_H

@@ -7,21 +7,26 @@
 #define EDGE 10u
 /* A longer one is no step but a checkpoint, an evaluation, a restart. */
 #define PAUSE 3.0
+/* Pauses come in one of so many windows, or fewer. */
+#define FEW 4u
 /* Comparisons of timed windows without which nothing is known of the error. They overlap, so that two count as one. */
 #define FEWEST 8u
 
 void ct_gpu_effect_init(struct ct_gpu_effect *e, uint64_t window_ns)
 {
 	memset(e, 0, sizeof(*e));
-	e->window_ns = window_ns;
+	ct_gpu_effect_restart(e, window_ns);
 }
 
-void ct_gpu_effect_restart(struct ct_gpu_effect *e)
+void ct_gpu_effect_restart(struct ct_gpu_effect *e, uint64_t window_ns)
 {
+	e->window_ns = window_ns;
+	e->n_windows = e->n_paused = 0;
 	e->window = 0;
 	e->n = 0;
 	e->last.ns = 0;
 	e->before[0] = e->before[1] = 0;
+	e->step_ns = 0;
 }
 
 static double per_step(const struct ct_gpu_mark *stride)
@@ -45,16 +50,23 @@ static double median(const struct ct_gpu_effect *e)
 }
 
 /* 0: none was inside. */
-static double step_time(const struct ct_gpu_effect *e)
+static double step_time(struct ct_gpu_effect *e)
 {
 	double middle = e->n ? median(e) : 0;
-	uint64_t ns = 0, steps = 0;
+	uint64_t ns = 0, steps = 0, paused_ns = 0, paused_steps = 0;
 
 	for (uint32_t i = 0; i < e->n; i++) {
-		if (per_step(&e->strides[i]) > PAUSE * middle)
-			continue;
-		ns += e->strides[i].ns;
-		steps += e->strides[i].step;
+		const struct ct_gpu_mark *stride = &e->strides[i];
+		int is_pause = per_step(stride) > PAUSE * middle;
+
+		*(is_pause ? &paused_ns : &ns) += stride->ns;
+		*(is_pause ? &paused_steps : &steps) += stride->step;
+	}
+	e->n_windows++;
+	e->n_paused += paused_ns > 0;
+	if (e->n_paused * FEW > e->n_windows) {
+		ns += paused_ns;
+		steps += paused_steps;
 	}
 	return steps ? (double)ns / (double)steps : 0;
 }
@@ -71,6 +83,7 @@ static void compare(struct ct_gpu_effect *e, double after)
 	change = timed / e->before[1] - 1;
 	if (e->before_is_off[1]) {
 		e->n_off++;
+		e->sum_least += (e->before[0] < after ? e->before[0] : after) / e->before[1] - 1;
 		e->sum_off += change;
 		e->squares_off += change * change;
 	} else {
@@ -146,13 +159,14 @@ static double student(uint32_t freedom)
 						      : 2.576 + 4.92 / n + 8.83 / (n * n);
 }
 
-int ct_gpu_effect_get(const struct ct_gpu_effect *e, double *change, double *err)
+int ct_gpu_effect_get(const struct ct_gpu_effect *e, double *change, double *err, double *least)
 {
 	double n = e->n_off, spread, own;
 
 	if (!e->n_off || e->n_on < FEWEST)
 		return 0;
 	*change = e->sum_off / n;
+	*least = e->sum_least / n;
 	spread = e->squares_on / e->n_on;
 	/* where timing itself makes steps uneven */
 	own = e->n_off > 2 ? (e->squares_off - n * *change * *change) / (n - 1) : 0;

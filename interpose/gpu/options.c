@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define LONGEST_DUTY_MS (24 * 3600 * 1000u)
 /* Of a block of windows, for there to be timed ones on both sides of each that is not. */
 #define FEWEST_WINDOWS 4u
 
@@ -93,7 +92,7 @@ static int parse_duty(const char *text, uint32_t *on_ms, uint32_t *all_ms)
 	if (!on || *end != '/')
 		return 0;
 	all = parse_ms(end + 1, &end);
-	if (*end || all <= on || all > LONGEST_DUTY_MS)
+	if (*end || all <= on || all > CT_GPU_LONGEST_MS)
 		return 0;
 	*on_ms = (uint32_t)on;
 	*all_ms = (uint32_t)all;
@@ -121,8 +120,8 @@ static int parse_guard(const char *text, struct ct_gpu_options *o)
 	if (!off || *end != '/')
 		return 0;
 	all = parse_ms(end + 1, &end);
-	if (*end || all % off || all / off < FEWEST_WINDOWS || all > LONGEST_DUTY_MS ||
-	    after > LONGEST_DUTY_MS)
+	if (*end || all % off || all / off < FEWEST_WINDOWS || all > CT_GPU_LONGEST_MS ||
+	    after > CT_GPU_LONGEST_MS)
 		return 0;
 	o->guard_after_ms = (uint32_t)after;
 	o->guard_off_ms = (uint32_t)off;

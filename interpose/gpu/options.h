@@ -14,6 +14,9 @@
 /* A share of all instances, in parts of 2^32. */
 #define CT_GPU_ALL (1ull << 32)
 
+/* What repeats does so once a day at least. */
+#define CT_GPU_LONGEST_MS (24 * 3600 * 1000u)
+
 struct ct_gpu_options {
 	enum ct_gpu_timing timing;
 	enum ct_timed_why why;

@@ -19,9 +19,12 @@ void ct_gpu_period_add(struct ct_gpu_period *p, uint64_t seq, uint32_t n, uint64
 }
 
 /* Backwards from the latest. */
-static uint64_t at(const struct ct_gpu_period *p, uint32_t i)
+static int is_alike(const struct ct_gpu_period *p, uint64_t mask, uint32_t i, uint32_t k)
 {
-	return p->what[(p->end - 1 - i) % CT_GPU_HISTORY];
+	uint64_t a = p->what[(p->end - 1 - i) % CT_GPU_HISTORY];
+	uint64_t b = p->what[(p->end - 1 - k) % CT_GPU_HISTORY];
+
+	return !((a ^ b) & mask);
 }
 
 /* Those before the latest that were seen, without a gap. */
@@ -35,17 +38,22 @@ static uint32_t count(const struct ct_gpu_period *p)
 	return n;
 }
 
+int ct_gpu_period_is_full(const struct ct_gpu_period *p)
+{
+	return count(p) == CT_GPU_HISTORY;
+}
+
 /* Knuth, Morris, Pratt: shorter[i] is the length of the longest proper prefix of the first i + 1 that is also their suffix, so
  * that i + 1 - shorter[i] is their period. */
-uint32_t ct_gpu_period_find(struct ct_gpu_period *p, uint32_t *run)
+uint32_t ct_gpu_period_find(struct ct_gpu_period *p, uint64_t mask, uint32_t *run)
 {
 	uint32_t n = count(p), same = 0, period = 0;
 
 	*run = 0;
 	for (uint32_t i = 1; i < n; i++) {
-		while (same && at(p, same) != at(p, i))
+		while (same && !is_alike(p, mask, same, i))
 			same = p->shorter[same - 1];
-		same += at(p, same) == at(p, i);
+		same += (uint32_t)is_alike(p, mask, same, i);
 		p->shorter[i] = (uint16_t)same;
 		if (i + 1 >= 2 * (i + 1 - same)) {
 			*run = i + 1;

@@ -22,11 +22,24 @@ struct ct_gpu_period {
 
 void ct_gpu_period_reset(struct ct_gpu_period *p);
 
-/* `n` collectives from number `seq` on that are alike: `what` is a hash of operation and size. */
+/* Of what two collectives have that are alike: all, or the operation alone. */
+#define CT_GPU_PERIOD_ALL UINT64_MAX
+#define CT_GPU_PERIOD_OPERATIONS (0xffull << 56)
+
+/* Operation and a hash of what else they have. */
+static inline uint64_t ct_gpu_period_what(uint8_t op, uint64_t hash)
+{
+	return (uint64_t)op << 56 | hash >> 8;
+}
+
+/* `n` collectives from number `seq` on that are alike. */
 void ct_gpu_period_add(struct ct_gpu_period *p, uint64_t seq, uint32_t n, uint64_t what);
 
-/* The period of the latest collectives, 0: none that was seen twice without a gap, in at least half of what is kept. *run: how many
- * have it. */
-uint32_t ct_gpu_period_find(struct ct_gpu_period *p, uint32_t *run);
+/* Are so many known without a gap as are kept? */
+int ct_gpu_period_is_full(const struct ct_gpu_period *p);
+
+/* The period of the latest collectives, as far as `mask` looks, 0: none that was seen twice without a gap, in at least half of
+ * what is kept. *run: how many have it. */
+uint32_t ct_gpu_period_find(struct ct_gpu_period *p, uint64_t mask, uint32_t *run);
 
 #endif

@@ -73,7 +73,7 @@ struct job {
 	uint64_t step_ms;    /* 0: 400 */
 	double drift;	     /* by so much steps become longer in an hour */
 	uint64_t pause_each; /* steps; 0 never */
-	int aperiodic;
+	enum { REPEATS, OTHER_SIZES, NOTHING_REPEATS } sequence;
 };
 
 static struct ct_comm *world, *pair;
@@ -117,7 +117,10 @@ static void step(const struct job *job)
 		    (1 + job->drift * age);
 
 	for (int i = 0; i < COLLECTIVES; i++) {
-		call(world, job->aperiodic ? steps * COLLECTIVES + (uint64_t)i : (uint64_t)i % 7);
+		uint64_t nth = steps * COLLECTIVES + (uint64_t)i;
+		uint8_t op = job->sequence == NOTHING_REPEATS ? 1 : (uint8_t)(i % 7);
+
+		call(world, ct_gpu_period_what(op, job->sequence == REPEATS ? 0 : nth << 8));
 		call(pair, 1);
 		mono_ns += 50000;
 	}
@@ -152,7 +155,7 @@ static void begin(const char *guard, const char *timing, uint64_t seed)
 					NULL),
 			 CT_OK);
 	assert_int_equal(ct_comms_init("job", 1), CT_OK);
-	snprintf(text, sizeof(text), "COMMTRACE_GUARD=%s", guard);
+	snprintf(text, sizeof(text), "COMMTRACE_%s%s", strchr(guard, '=') ? "" : "GUARD=", guard);
 	snprintf(how, sizeof(how), "COMMTRACE_TIMING=%s", timing);
 	ct_settings_read(&settings, env, &notes);
 	ct_gpu_options_read(&options, &settings, NULL, &notes);
@@ -190,7 +193,7 @@ static uint32_t period_of(uint32_t n, uint32_t prefix, uint32_t length, uint32_t
 				  i < prefix		      ? 1000 + i
 				  : (i - prefix) % length < 3 ? 5
 							      : (i - prefix) % length);
-	return ct_gpu_period_find(&period, measured);
+	return ct_gpu_period_find(&period, CT_GPU_PERIOD_ALL, measured);
 }
 
 static void a_period_is_found_behind_a_beginning_and_through_what_repeats_in_it(void **state)
@@ -210,7 +213,7 @@ static void a_period_is_found_behind_a_beginning_and_through_what_repeats_in_it(
 	/* one that was not seen ends what is known */
 	period_of(200, 0, 10, &has);
 	ct_gpu_period_add(&period, 201, 1, 5);
-	assert_int_equal(ct_gpu_period_find(&period, &has), 0);
+	assert_int_equal(ct_gpu_period_find(&period, CT_GPU_PERIOD_ALL, &has), 0);
 }
 
 static void windows_are_the_same_for_all_and_few_and_come_soon(void **state)
@@ -269,17 +272,138 @@ static void events_wait_for_two_steps_and_a_window(void **state)
 
 static void a_sequence_that_does_not_repeat_is_waited_for_no_longer_than_the_guard(void **state)
 {
-	const struct job job = { .noise = 0.01, .aperiodic = 1 };
+	static const struct job job = { .noise = 0.01, .sequence = NOTHING_REPEATS };
 	struct ct_cost_rec cost;
 
 	(void)state;
 	begin("2m,10s/2m", "auto", 2);
-	cost = run(&job, 400);
+	cost = run(&job, 200);
 	assert_int_equal(cost.timed_by, CT_TIMED_BY_EVENTS);
 	assert_in_range(first_timed_ns, 130 * SECOND_NS, 132 * SECOND_NS);
-	/* without steps there is nothing to be measured */
-	assert_int_equal(cost.step_collectives, 0);
+	assert_int_equal(cost.step_kind, CT_STEP_COLLECTIVE);
+	assert_int_equal(cost.step_collectives, 1);
 	assert_int_equal(cost.change_err_millionths, UINT32_MAX);
+	assert_int_equal(cost.unmeasured, CT_UNMEASURED_FEW);
+}
+
+/* Then a step is the operations, or throughput tells. */
+static void what_it_costs_is_seen_without_a_period(void **state)
+{
+	static const struct job jobs[] = {
+		{ .cost = 0.1, .noise = 0.02, .sequence = OTHER_SIZES },
+		{ .cost = 0.1, .noise = 0.02, .sequence = NOTHING_REPEATS },
+		/* between bursts that are far apart, of which a window has some more or fewer */
+		{ .cost = 0.5, .noise = 0.02, .sequence = NOTHING_REPEATS, .step_ms = 3000 },
+	};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		size_t i = seed % 3;
+		struct ct_cost_rec cost;
+		double change, err;
+
+		begin("2m,10s/2m", "auto", seed);
+		cost = run(&jobs[i], 3600);
+		change = cost.change_millionths / 1e6;
+		err = cost.change_err_millionths / 1e6;
+		assert_int_equal(cost.timed_why, CT_TIMED_WHY_SLOWER);
+		assert_in_range(lowered_ns, 200 * SECOND_NS, (i == 2 ? 3600 : 600) * SECOND_NS);
+		assert_true(fabs(change - jobs[i].cost) < err);
+		assert_int_equal(cost.step_collectives, i ? 1 : COLLECTIVES);
+		assert_int_equal(cost.step_kind, i ? CT_STEP_COLLECTIVE : CT_STEP_OPERATIONS);
+	}
+}
+
+static void of_sampled_launches_throughput_is_told(void **state)
+{
+	static const struct job job = { .cost = 0.05, .noise = 0.01 };
+	struct ct_cost_rec cost;
+
+	(void)state;
+	begin("SAMPLE=10", "auto", 4);
+	cost = run(&job, 600);
+	assert_int_equal(cost.timed_why, CT_TIMED_WHY_SLOWER);
+}
+
+/* Windows grow with them. */
+static void long_steps_are_measured_too(void **state)
+{
+	static const struct {
+		uint64_t step_ms, off_ms, seconds;
+	} rows[] = {
+		{ 3500, 20000, 3600 },
+		{ 12000, 40000, 7200 },
+		{ 100000, 320000, 14 * 3600 },
+	};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		size_t i = seed % 3;
+		struct job job = { .cost = 0.05, .noise = 0.004, .step_ms = rows[i].step_ms };
+		struct ct_cost_rec cost;
+
+		job.cost = seed > 6 ? 0.05 : 0.001;
+		begin("2m,10s/2m", "auto", seed);
+		cost = run(&job, rows[i].seconds);
+		assert_int_equal(cost.timed_why,
+				 seed > 6 ? CT_TIMED_WHY_SLOWER : CT_TIMED_WHY_AUTO);
+		assert_true(fabs(cost.change_millionths / 1e6 - job.cost) <
+			    cost.change_err_millionths / 1e6);
+		assert_true(cost.change_err_millionths < 40000);
+		assert_int_equal(cost.guard_off_ms, rows[i].off_ms);
+		assert_int_equal(cost.guard_ms, 12 * rows[i].off_ms);
+		assert_true((double)untimed_ns < 0.1 * (double)(mono_ns - begun_ns));
+		assert_true(fabs((double)cost.step_ns / 1e6 / (double)rows[i].step_ms - 1) < 0.07);
+	}
+}
+
+/* Ranks see the same steps with other noise: their windows become equally long, however near to a third of one steps are, and stay
+ * so through pauses. */
+static void windows_become_the_same_for_all(void **state)
+{
+	struct job job = { .noise = 0.01, .step_ms = 3333 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		begin("2m,10s/2m", "events", seed);
+		assert_int_equal(run(&job, 1200).guard_off_ms, 20000);
+	}
+	job = (struct job){ .noise = 0.05, .step_ms = 1000, .pause_each = 7 };
+	begin("2m,10s/2m", "events", 1);
+	assert_int_equal(run(&job, 1200).guard_off_ms, 10000);
+}
+
+static void what_is_not_measured_has_its_reason(void **state)
+{
+	struct job job = { .noise = 0.01, .step_ms = 12000 };
+	struct ct_cost_rec cost;
+
+	(void)state;
+	begin("0s,4s/1440m", "events", 1);
+	cost = run(&job, 600);
+	assert_int_equal(cost.unmeasured, CT_UNMEASURED_LONG);
+	assert_int_equal(cost.change_err_millionths, UINT32_MAX);
+	begin("2m,10s/2m", "events", 1);
+	assert_int_equal(run(&job, 600).unmeasured, CT_UNMEASURED_FEW);
+	begin("off", "events", 1);
+	assert_int_equal(run(&job, 600).unmeasured, CT_UNMEASURED_OFF);
+	begin("DUTY=10s/60s", "events", 1);
+	assert_int_equal(run(&job, 600).unmeasured, CT_UNMEASURED_OFF);
+	/* not two steps yet */
+	begin("2m,10s/2m", "events", 1);
+	job.sequence = NOTHING_REPEATS;
+	assert_int_equal(run(&job, 30).unmeasured, CT_UNMEASURED_NO_STEP);
+	job.sequence = REPEATS;
+	/* none any more, and none at all */
+	begin("2m,10s/2m", "events", 1);
+	while (mono_ns - begun_ns < 60 * SECOND_NS)
+		step(&job);
+	let_pass(200 * SECOND_NS);
+	assert_int_equal(run(&job, 0).unmeasured, CT_UNMEASURED_NO_COLLECTIVES);
+	begin("2m,10s/2m", "events", 1);
+	let_pass(200 * SECOND_NS);
+	assert_int_equal(run(&job, 0).unmeasured, CT_UNMEASURED_NO_COLLECTIVES);
+	assert_int_equal(untimed_ns, 0);
 }
 
 static void what_costs_5_per_cent_is_turned_down_within_five_minutes(void **state)
@@ -337,6 +461,10 @@ static void an_uneven_job_is_not_turned_down(void **state)
 		{ .noise = 0.2 },
 		{ .noise = 0.02, .pause_each = 97 },
 		{ .noise = 0.05, .pause_each = 20, .drift = 1 },
+		{ .noise = 0.1, .sequence = NOTHING_REPEATS, .drift = 1 },
+		{ .noise = 0.02, .sequence = NOTHING_REPEATS, .pause_each = 97 },
+		{ .noise = 0.1, .sequence = NOTHING_REPEATS, .step_ms = 3000 },
+		{ .noise = 0.02, .step_ms = 9000, .pause_each = 20, .drift = 1 },
 	};
 
 	(void)state;
@@ -409,9 +537,10 @@ static void clocks_a_second_apart_do_not_hide_what_it_costs(void **state)
 		now_ns += (uint64_t)(400e6 * (1 + 0.01 * bell()) * (is_slow ? 1.05 : 1));
 	}
 	for (int r = 0; r < 2; r++) {
-		double change, err;
+		double change, err, least;
 
-		assert_int_equal(ct_gpu_effect_get(&effects[r], &change, &err), 1);
+		assert_int_equal(ct_gpu_effect_get(&effects[r], &change, &err, &least), 1);
+		assert_true(least <= change);
 		assert_true(err < 0.01);
 		assert_true(fabs(change - 0.05) < err);
 	}
@@ -426,6 +555,11 @@ int main(void)
 		cmocka_unit_test(events_wait_for_two_steps_and_a_window),
 		cmocka_unit_test(
 			a_sequence_that_does_not_repeat_is_waited_for_no_longer_than_the_guard),
+		cmocka_unit_test(what_it_costs_is_seen_without_a_period),
+		cmocka_unit_test(of_sampled_launches_throughput_is_told),
+		cmocka_unit_test(long_steps_are_measured_too),
+		cmocka_unit_test(windows_become_the_same_for_all),
+		cmocka_unit_test(what_is_not_measured_has_its_reason),
 		cmocka_unit_test(what_costs_5_per_cent_is_turned_down_within_five_minutes),
 		cmocka_unit_test(what_costs_a_thousandth_is_left_alone),
 		cmocka_unit_test(an_uneven_job_is_not_turned_down),

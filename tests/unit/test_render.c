@@ -227,10 +227,11 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "stages links traffic heat histogram curves clocks "
 		    "dropped what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
-	assert_keys(json_object_get(o, "run"),
-		    "dir job restart starts begin_unix_ns duration_ns ranks_expected ranks_seen "
-		    "ranks_missing hosts backends complete timing timing_why events_from_ns "
-		    "events_until_ns step_change_pct step_change_err_pct timed_ratio");
+	assert_keys(
+		json_object_get(o, "run"),
+		"dir job restart starts begin_unix_ns duration_ns ranks_expected ranks_seen "
+		"ranks_missing hosts backends complete timing timing_why events_from_ns "
+		"events_until_ns step_change_pct step_change_err_pct step_change_why timed_ratio");
 	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");
 	assert_keys(
 		first(o, "findings"),
@@ -266,8 +267,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns bytes_written "
 		"budget_backoffs wrapper_pct threads_pct timing sample_ratio budget_ratio "
 		"duty_on_ns duty_of_ns level coarsest timing_why raised_ns lowered_ns "
-		"step_change_pct step_change_err_pct windows_off windows_on step_ns "
-		"step_collectives");
+		"step_change_pct step_change_err_pct step_change_why windows_off windows_on "
+		"step_ns step_collectives step_kind");
 	json_decref(o);
 	o = ct_info_json(report);
 	assert_keys(o, "schema run processes comms dropped clocks cost order invisible environment "

@@ -415,14 +415,76 @@ static void what_was_decided_is_said(void **state)
 	ct_report_free(report);
 }
 
-/* What is not known yet is no effect of nothing. */
-static void no_effect_is_said_before_it_is_known(void **state)
+/* What is not known is no effect of nothing, and has a reason. */
+static void what_was_not_measured_is_said(void **state)
+{
+	static const struct {
+		enum ct_unmeasured unmeasured;
+		uint32_t duty_ms;
+		const char *why;
+	} rows[] = {
+		{ CT_UNMEASURED_FEW, 0, "too few windows of 40.0s: 1 without timing, 5 with" },
+		{ CT_UNMEASURED_LONG, 0,
+		  "steps of 15.0s are longer than a third of a window of 40.0s" },
+		{ CT_UNMEASURED_NO_STEP, 0, "no two steps alike were seen" },
+		{ CT_UNMEASURED_NO_COLLECTIVES, 0, "no collectives outside of CUDA graphs" },
+		{ CT_UNMEASURED_OFF, 0, "COMMTRACE_GUARD=off" },
+		{ CT_UNMEASURED_OFF, 60000, "COMMTRACE_DUTY is set" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct ct_cost_rec cost = {
+			.write_cpu_ns = 1000,
+			.timed_by = CT_TIMED_BY_EVENTS,
+			.timed_why = CT_TIMED_WHY_AUTO,
+			.change_err_millionths = UINT32_MAX,
+			.windows_off = 1,
+			.windows_on = 5,
+			.guard_off_ms = 40000,
+			.duty_ms = rows[i].duty_ms,
+			.step_ns = 15000 * MS,
+			.unmeasured = (uint8_t)rows[i].unmeasured,
+		};
+		struct ct_report *report;
+		char *text;
+
+		void *fresh = NULL;
+
+		assert_int_equal(fx_teardown(&fresh), 0);
+		assert_int_equal(fx_setup(&fresh), 0);
+		open_job();
+		for (uint64_t c = 0; c < 100; c++)
+			for (int r = 0; r < RANKS; r++)
+				reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, 1);
+		report = close_job(2010 * MS, &cost);
+		assert_true(isnan(report->run.step_change_pct));
+		assert_int_equal(report->run.events_from_ns, CT_UNKNOWN);
+		assert_null(report->run.timing_why);
+		text = job_text(report, 0);
+		assert_null(strstr(text, "Timing changed"));
+		assert_non_null(strstr(
+			text, "\neffect    What timing does to step time is not measured: "));
+		assert_string_equal(report->run.step_change_why, rows[i].why);
+		free(text);
+		ct_report_free(report);
+	}
+}
+
+/* Without steps it is of throughput. */
+static void an_effect_on_throughput_is_called_so(void **state)
 {
 	const struct ct_cost_rec cost = {
+		.write_cpu_ns = 1000,
 		.timed_by = CT_TIMED_BY_EVENTS,
 		.timed_why = CT_TIMED_WHY_AUTO,
-		.change_err_millionths = UINT32_MAX,
-		.windows_off = 1,
+		.change_millionths = 1000,
+		.change_err_millionths = 3000,
+		.windows_off = 2,
+		.windows_on = 17,
+		.step_ns = 3 * MS,
+		.step_collectives = 1,
+		.step_kind = CT_STEP_COLLECTIVE,
 	};
 	struct ct_report *report;
 	char *text;
@@ -433,11 +495,12 @@ static void no_effect_is_said_before_it_is_known(void **state)
 		for (int r = 0; r < RANKS; r++)
 			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, 1);
 	report = close_job(2010 * MS, &cost);
-	assert_true(isnan(report->run.step_change_pct));
-	assert_int_equal(report->run.events_from_ns, CT_UNKNOWN);
-	assert_null(report->run.timing_why);
 	text = job_text(report, 0);
-	assert_null(strstr(text, "Timing changed"));
+	assert_non_null(strstr(text, "\neffect    Timing changed time per collective by +0.10 ± "
+				     "0.30 % (99 %)\n"));
+	free(text);
+	text = job_text(report, 1);
+	assert_non_null(strstr(text, " collective=3.00ms step_change=+0.10±0.30% windows=2/17\n"));
 	free(text);
 	ct_report_free(report);
 }
@@ -469,7 +532,8 @@ int main(void)
 		TEST(seconds_that_are_left_out_are_of_no_share),
 		TEST(what_is_missing_here_and_there_is_not_left_out),
 		TEST(what_was_decided_is_said),
-		TEST(no_effect_is_said_before_it_is_known),
+		TEST(what_was_not_measured_is_said),
+		TEST(an_effect_on_throughput_is_called_so),
 		TEST(a_sample_is_not_called_healthy),
 		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
 		TEST(what_was_left_out_is_said),
