@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slow_rows_private.h — what standing.c, mending.c and slow_rows.c share: the blocks of steps, and how each rank stands to those that do
+/* slow_rows_private.h — what standing.c, mending.c, slow_rows.c and smallest_set.c share: the blocks of steps, and how each rank stands to those that do
  * the same work. One thread. */
 #ifndef CT_SLOW_ROWS_PRIVATE_H
 #define CT_SLOW_ROWS_PRIVATE_H
@@ -86,5 +86,11 @@ double ct_has_own_singles(struct ct_judging *j, uint32_t seat);
 
 /* Brings the gaps of the row's ranks, in the engine's other_ns, to the level of their peers. 0 or CT_NOMEM. */
 int ct_mend(struct ct_judging *j, const struct ct_slow_row *row);
+
+/* ---- smallest_set.c ---- */
+
+/* Drops rows without which little of the gain is lost; of those left, what mending gains, together (with its error) and each alone. None
+ * are left where that is not worth telling. 0 or CT_NOMEM. */
+int ct_slow_rows_choose(struct ct_judging *j);
 
 #endif
