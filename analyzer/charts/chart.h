@@ -42,6 +42,7 @@ struct ct_picture_request {
 	enum ct_picture_of of;
 	enum ct_picture_show show;
 	enum ct_picture_by by;
+	int by_step; /* of waits: columns are steps; else they are times, from the start of the run to its end */
 	/* At most one of them, of traffic; backend also of the histogram. NULL: of all. */
 	const char *comm; /* a name, or four or more first digits of a key */
 	const char *backend, *role;

@@ -155,14 +155,99 @@ static const struct ct_chart_value told_lateness[] = {
 	{ "lasts", "heat.waits.column_ns", NULL, "ns" },
 };
 
+static int name_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
+{
+	struct ct_picture_axis *axis = &make->picture->columns;
+	int st = CT_OK;
+
+	axis->title = "step";
+	axis->word = "step";
+	for (size_t c = 0; c < axis->n && st == CT_OK; c++)
+		st = ct_picture_name(
+			axis, c, ct_arena_printf(make->memory, "%" PRIu64, h->first_step[c]), NULL);
+	return st;
+}
+
+static int mark_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
+{
+	return ct_chart_spans_by_step(make->report, make->memory, h->first_step, h->columns,
+				      h->first_step[h->columns - 1] + h->steps_each,
+				      &make->picture->spans);
+}
+
+static void say_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h,
+		      uint64_t err_ns)
+{
+	ct_picture_note(make->picture,
+			ct_arena_printf(make->memory,
+					"A column is %" PRIu64 " step%s; a cell is the mean of a "
+					"step, known to ±%s.",
+					h->steps_each, h->steps_each == 1 ? "" : "s",
+					ct_text_ns(err_ns).s));
+}
+
+static const struct ct_chart_value step_waits[] = {
+	{ "waited", "heat.steps.wait_ns.{r}.{c}", "heat.steps.wait_err_ns", "ns" },
+	{ "others waited for it", "heat.steps.lateness_ns.{r}.{c}", "heat.steps.lateness_err_ns",
+	  "ns" },
+	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
+	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
+};
+static const struct ct_chart_value step_lateness[] = {
+	{ "others waited for it", "heat.steps.lateness_ns.{r}.{c}", "heat.steps.lateness_err_ns",
+	  "ns" },
+	{ "waited", "heat.steps.wait_ns.{r}.{c}", "heat.steps.wait_err_ns", "ns" },
+	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
+	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
+};
+
+static void look_like_waits(struct ct_picture *p, int late, uint64_t whole_ns)
+{
+	p->title = late ? "Lateness by rank" : "Wait time by rank";
+	p->unit = CT_PICTURE_NS;
+	p->nothing = late ? "nobody waited" : p->nothing;
+	p->zero_is_nothing = late;
+	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
+	ct_picture_scale_share(p, whole_ns);
+}
+
+/* The same, step by step: nothing before the first step and after the last one. */
+static int waits_by_step(const struct ct_picture_make *make)
+{
+	const struct ct_report_heat_steps *h = &make->report->heat.steps;
+	int late = make->request->show == CT_SHOW_LATENESS;
+	struct ct_picture *p = make->picture;
+	struct rows rows;
+	int st = choose_rows(make, &h->rows, &rows) ?: ct_picture_size(make, rows.n, h->columns);
+
+	if (st == CT_EMPTY)
+		return ct_fail(make->err, st, "%s", h->why ? h->why : "no steps were found");
+	st = st ?: name_rows(make, &rows);
+	st = st ?: name_steps(make, h);
+	st = st ?: mark_steps(make, h);
+	if (st != CT_OK)
+		return st;
+	put_cells(p, &rows, late ? h->lateness_ns : h->wait_ns);
+	look_like_waits(p, late, make->report->steps.time_p50_ns);
+	p->scale = "% of the median step (square root)";
+	p->told = late ? step_lateness : step_waits;
+	p->n_told = sizeof(step_waits) / sizeof(step_waits[0]);
+	say_steps(make, h, late ? h->lateness_err_ns : h->wait_err_ns);
+	say_rows(p, &rows);
+	return CT_OK;
+}
+
 int ct_picture_waits(const struct ct_picture_make *make)
 {
 	const struct ct_report_heat_waits *w = &make->report->heat.waits;
 	int late = make->request->show == CT_SHOW_LATENESS;
 	struct ct_picture *p = make->picture;
 	struct rows rows;
-	int st = choose_rows(make, &w->rows, &rows) ?: ct_picture_size(make, rows.n, w->columns);
+	int st;
 
+	if (make->request->by_step)
+		return waits_by_step(make);
+	st = choose_rows(make, &w->rows, &rows) ?: ct_picture_size(make, rows.n, w->columns);
 	if (st == CT_EMPTY)
 		return ct_fail(make->err, st, "%s", w->why ? w->why : "nobody communicated");
 	st = st ?: name_rows(make, &rows);
@@ -170,13 +255,8 @@ int ct_picture_waits(const struct ct_picture_make *make)
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
-	p->title = late ? "Lateness by rank" : "Wait time by rank";
-	p->unit = CT_PICTURE_NS;
-	p->nothing = late ? "nobody waited" : p->nothing;
-	p->zero_is_nothing = late;
-	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
+	look_like_waits(p, late, w->column_ns);
 	p->scale = "% of column time (square root)";
-	ct_picture_scale_share(p, w->column_ns);
 	p->told = late ? told_lateness : told_waits;
 	p->n_told = sizeof(told_waits) / sizeof(told_waits[0]);
 	if (ct_chart_spans_by_time(make->report, make->memory, w->begin_at_ns,
@@ -191,19 +271,6 @@ int ct_picture_waits(const struct ct_picture_make *make)
 }
 
 /* ---- who computed how long in which step ---- */
-
-static int name_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h)
-{
-	struct ct_picture_axis *axis = &make->picture->columns;
-	int st = CT_OK;
-
-	axis->title = "step";
-	axis->word = "step";
-	for (size_t c = 0; c < axis->n && st == CT_OK; c++)
-		st = ct_picture_name(
-			axis, c, ct_arena_printf(make->memory, "%" PRIu64, h->first_step[c]), NULL);
-	return st;
-}
 
 /* Folded rows have no ratio of their own: it is to the median of the hosts then. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
@@ -273,16 +340,9 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	ct_picture_scale_ratio(p, ratios);
 	p->told = step_values;
 	p->n_told = sizeof(step_values) / sizeof(step_values[0]);
-	if (ct_chart_spans_by_step(make->report, make->memory, h->first_step, h->columns,
-				   h->first_step[h->columns - 1] + h->steps_each,
-				   &p->spans) != CT_OK)
+	if (mark_steps(make, h) != CT_OK)
 		return CT_NOMEM;
-	ct_picture_note(p,
-			ct_arena_printf(make->memory,
-					"A column is %" PRIu64 " step%s; a cell is the mean of a "
-					"step, known to ±%s.",
-					h->steps_each, h->steps_each == 1 ? "" : "s",
-					ct_text_ns(h->err_ns).s));
+	say_steps(make, h, h->err_ns);
 	say_rows(p, &rows);
 	say_why(make, h->why);
 	return CT_OK;

@@ -128,6 +128,64 @@ static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t
 	settle_calls(w, stalls, first, ct_max(known, unclear));
 }
 
+/* ---- waits ---- */
+
+static int is_late(const struct ct_tape *log, const struct ct_tape_part *p)
+{
+	const struct ct_tape_instance *i = &log->instances[p->instance];
+
+	return i->late_ns && p == &log->parts[i->first_part + i->late_member];
+}
+
+/* A wait is a difference of two spans. */
+static void note_wait(struct walk *w, const struct ct_tape_part *p, uint64_t clock_err_ns, int late)
+{
+	uint32_t k = find(w, p->start_ns);
+	uint64_t err = 2 * (uint64_t)p->err_ns + clock_err_ns;
+
+	if (k == w->steps->n || p->start_ns < w->steps->cut_ns[k])
+		return;
+	w->gaps[k].waits++;
+	w->gaps[k].wait_err_ns += err;
+	w->gaps[k].late_err_ns += late ? err : 0;
+}
+
+/* Known in steps that the log has whole, where an operation's wait is, unless the error is as long as the step. */
+static void settle_waits(struct walk *w)
+{
+	for (uint32_t k = 0; k < w->steps->n; k++) {
+		struct ct_heat_gap *g = &w->gaps[k];
+		uint64_t time = w->steps->cut_ns[k + 1] - w->steps->cut_ns[k];
+
+		if (!w->steps->kept[k] || !g->waits || g->wait_err_ns >= time)
+			g->wait_ns = g->late_ns = CT_UNKNOWN;
+	}
+}
+
+static void add_waits(struct walk *w, const struct ct_tape *log, uint32_t seat)
+{
+	uint64_t waited = 0, late_until = 0;
+
+	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+		const struct ct_tape_part *p = &log->parts[log->order[i]];
+		const struct ct_tape_instance *of = &log->instances[p->instance];
+		int late = p->start_ns && is_late(log, p);
+
+		if (!p->start_ns || p->wait_ns == CT_UNKNOWN)
+			continue;
+		note_wait(w, p, of->clock_err_ns, late);
+		spread(w, ct_max(waited, p->start_ns), p->start_ns + p->wait_ns,
+		       offsetof(struct ct_heat_gap, wait_ns));
+		waited = ct_max(waited, p->start_ns + p->wait_ns);
+		if (!late)
+			continue;
+		spread(w, ct_max(late_until, p->start_ns - ct_min(of->late_ns, p->start_ns)),
+		       p->start_ns, offsetof(struct ct_heat_gap, late_ns));
+		late_until = ct_max(late_until, p->start_ns);
+	}
+	settle_waits(w);
+}
+
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
 		  const struct ct_tape *log, const struct ct_steps *steps, uint32_t seat,
 		  struct ct_heat_gap *gaps)
@@ -139,4 +197,6 @@ void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *expos
 		by_calls(&w, exposures, seat);
 	else
 		by_spans(&w, log, seat);
+	w.at = 0;
+	add_waits(&w, log, seat);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_gaps.h — how long a rank was in no communication, step by step: what it computed, and whatever else was its own.
+/* step_gaps.h — step by step, how long a rank was in no communication: what it computed, and whatever else was its own; how long
+ * it waited for others, and they for it alone.
  *
  * What it waited for others lies inside of its operations, so that who is slow has the longest gaps, and who waits for it
  * has not. Two gaps of one rank and step never overlap. Where a GPU's times are known, a gap lies between the spans of
@@ -22,6 +23,10 @@ struct ct_heat_gap {
 	uint64_t err_ns;
 	uint64_t busy_ns;    /* in communication */
 	uint64_t unclear_ns; /* of that, perhaps not */
+	uint64_t wait_ns;    /* for others, inside operations; CT_UNKNOWN */
+	uint64_t late_ns; /* for which the others waited for it alone, right before it came; CT_UNKNOWN */
+	uint64_t wait_err_ns, late_err_ns;
+	uint64_t waits; /* operations that began in it whose wait is known */
 };
 
 /* gaps[steps->n] of a seat, from the tape or from the exposures of the closed pass. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
@@ -18,10 +19,16 @@ struct picture {
 	struct ct_report *report;
 	struct ct_heat_layout layout;
 	uint32_t each, columns;
-	uint64_t *of_seats;  /* seat x column; CT_UNKNOWN */
-	uint64_t *medians;   /* by column; CT_UNKNOWN */
-	uint64_t known, all; /* steps of ranks */
+	uint64_t *of_seats;	    /* gaps, seat x column; CT_UNKNOWN */
+	uint64_t *waits, *lateness; /* likewise */
+	uint64_t *medians;	    /* by column; CT_UNKNOWN */
+	uint64_t known, all;	    /* steps of ranks */
 };
+
+static void forget(struct ct_heat_gap *gap)
+{
+	gap->gap_ns = gap->wait_ns = gap->late_ns = CT_UNKNOWN;
+}
 
 /* Steps of the seat in which its process may have lost records. */
 static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_gap *gaps)
@@ -39,53 +46,64 @@ static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_g
 		for (uint32_t k = 0; k < p->steps->n; k++) {
 			if (!is_dated ||
 			    (p->steps->cut_ns[k] <= to && from <= p->steps->cut_ns[k + 1]))
-				gaps[k].gap_ns = CT_UNKNOWN;
+				forget(&gaps[k]);
 		}
 	}
 }
 
-/* The mean of the steps of each column that are known. Returns the largest error of one. */
-static uint64_t fill_seat(const struct picture *p, uint32_t seat, const struct ct_heat_gap *gaps)
-{
-	uint64_t most = 0;
+/* The fields of a gap that cells are made of. */
+struct measure {
+	size_t value, err;
+};
+#define MEASURE(value, err)                                                                        \
+	((struct measure){ offsetof(struct ct_heat_gap, value), offsetof(struct ct_heat_gap, err) })
 
+static uint64_t field(const struct ct_heat_gap *gap, size_t at)
+{
+	return *(const uint64_t *)((const char *)gap + at);
+}
+
+/* The mean of the steps of each column that are known, into the seat's row of `cells`; *most_ns: the largest error of one. */
+static void fill_seat(const struct picture *p, uint32_t seat, const struct ct_heat_gap *gaps,
+		      struct measure of, uint64_t *cells, uint64_t *most_ns)
+{
 	for (uint32_t c = 0; c < p->columns; c++) {
 		uint64_t sum = 0, err = 0, n = 0;
 
 		for (uint32_t k = c * p->each; k < (c + 1) * p->each && k < p->steps->n; k++) {
-			if (gaps[k].gap_ns == CT_UNKNOWN)
+			if (field(&gaps[k], of.value) == CT_UNKNOWN)
 				continue;
-			sum += gaps[k].gap_ns;
-			err += gaps[k].err_ns;
+			sum += field(&gaps[k], of.value);
+			err += field(&gaps[k], of.err);
 			n++;
 		}
-		p->of_seats[(size_t)seat * p->columns + c] = n ? sum / n : CT_UNKNOWN;
-		most = n && err / n > most ? err / n : most;
+		cells[(size_t)seat * p->columns + c] = n ? sum / n : CT_UNKNOWN;
+		if (n && err / n > *most_ns)
+			*most_ns = err / n;
 	}
-	return most;
 }
 
-static int fill_seats(struct picture *p, uint64_t *err_ns)
+static int fill_seats(struct picture *p, struct ct_report_heat_steps *out)
 {
 	struct ct_heat_gap *gaps = malloc(p->steps->n * sizeof(*gaps));
 
 	if (!gaps)
 		return CT_NOMEM;
-	*err_ns = 0;
+	out->err_ns = out->wait_err_ns = out->lateness_err_ns = 0;
 	for (uint32_t s = 0; s < p->model->n_seats; s++) {
-		uint64_t err;
-
 		ct_heat_gaps(p->model, p->exposures, p->log, p->steps, s, gaps);
 		forget_lost(p, s, gaps);
 		for (uint32_t k = 0; p->model->seats[s].muddled && k < p->steps->n; k++)
-			gaps[k].gap_ns = CT_UNKNOWN;
+			forget(&gaps[k]);
 		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->steps->n;
 		     k++) {
 			p->known += gaps[k].gap_ns != CT_UNKNOWN;
 			p->all++;
 		}
-		err = fill_seat(p, s, gaps);
-		*err_ns = err > *err_ns ? err : *err_ns;
+		fill_seat(p, s, gaps, MEASURE(gap_ns, err_ns), p->of_seats, &out->err_ns);
+		fill_seat(p, s, gaps, MEASURE(wait_ns, wait_err_ns), p->waits, &out->wait_err_ns);
+		fill_seat(p, s, gaps, MEASURE(late_ns, late_err_ns), p->lateness,
+			  &out->lateness_err_ns);
 	}
 	free(gaps);
 	return CT_OK;
@@ -127,7 +145,11 @@ static int fold(const struct picture *p, struct ct_report_heat_steps *out)
 	out->first_step = ct_arena_calloc(memory, p->columns, sizeof(*out->first_step));
 	out->gap_ns = ct_heat_fold(&p->layout, p->of_seats, p->model->n_seats, p->columns, memory);
 	out->gap_ratio = ct_arena_calloc(memory, n, sizeof(*out->gap_ratio));
-	if (!out->first_step || !out->gap_ns || !out->gap_ratio)
+	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_seats, p->columns, memory);
+	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_seats, p->columns,
+					memory);
+	if (!out->first_step || !out->gap_ns || !out->gap_ratio || !out->wait_ns ||
+	    !out->lateness_ns)
 		return CT_NOMEM;
 	for (uint32_t c = 0; c < p->columns; c++)
 		out->first_step[c] = (uint64_t)c * p->each;
@@ -142,25 +164,28 @@ static int fold(const struct picture *p, struct ct_report_heat_steps *out)
 
 static int paint(struct picture *p, struct ct_report_heat_steps *out)
 {
-	uint64_t err_ns;
+	size_t cells;
 	int st = ct_heat_layout_make(p->model, p->report, &p->layout);
 
 	if (st != CT_OK)
 		return st;
 	p->each = (p->steps->n - 1) / p->layout.most_columns + 1;
 	p->columns = (p->steps->n - 1) / p->each + 1;
-	p->of_seats = malloc(((size_t)p->model->n_seats * p->columns + 1) * sizeof(*p->of_seats));
+	cells = (size_t)p->model->n_seats * p->columns + 1;
+	p->of_seats = malloc(cells * sizeof(*p->of_seats));
+	p->waits = malloc(cells * sizeof(*p->waits));
+	p->lateness = malloc(cells * sizeof(*p->lateness));
 	p->medians = malloc(p->columns * sizeof(*p->medians));
-	if (!p->of_seats || !p->medians)
+	if (!p->of_seats || !p->waits || !p->lateness || !p->medians)
 		return CT_NOMEM;
-	st = fill_seats(p, &err_ns) ?: find_medians(p);
+	st = fill_seats(p, out) ?: find_medians(p);
 	if (st < 0)
 		return st;
 	if (!st) {
 		out->why = "of no step is it known for how long ranks were in no communication";
+		out->err_ns = out->wait_err_ns = out->lateness_err_ns = CT_UNKNOWN;
 		return CT_OK;
 	}
-	out->err_ns = err_ns;
 	if (p->known < p->all) {
 		double share = 100 * (double)p->known / (double)p->all;
 
@@ -183,13 +208,18 @@ int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *
 	struct ct_report_heat_steps *out = &report->heat.steps;
 	int st = CT_OK;
 
-	*out = (struct ct_report_heat_steps){ .err_ns = CT_UNKNOWN, .steps_each = CT_UNKNOWN };
+	*out = (struct ct_report_heat_steps){ .err_ns = CT_UNKNOWN,
+					      .wait_err_ns = CT_UNKNOWN,
+					      .lateness_err_ns = CT_UNKNOWN,
+					      .steps_each = CT_UNKNOWN };
 	if (steps->n)
 		st = paint(&p, out);
 	else
 		out->why = steps->why;
 	ct_heat_layout_fini(&p.layout);
 	free(p.of_seats);
+	free(p.waits);
+	free(p.lateness);
 	free(p.medians);
 	return st;
 }

@@ -36,6 +36,10 @@ struct ct_report_heat_steps {
 	uint64_t *gap_ns;     /* a step, in no communication: the mean of those that are known */
 	double *gap_ratio;    /* to the median of the column's ranks */
 	uint64_t err_ns;      /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
+	uint64_t *wait_ns; /* of a step, for which the rank waited for others: the mean of those that are known */
+	uint64_t *lateness_ns; /* of a step, for which the others waited for it alone: likewise */
+	uint64_t wait_err_ns,
+		lateness_err_ns; /* of a cell, the largest; CT_UNKNOWN: there are no cells */
 };
 
 struct ct_report_heat {

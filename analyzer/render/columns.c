@@ -160,6 +160,8 @@ VALUE(waits_begin, _heat_waits,
 VALUE(heat_steps_rows, _heat_steps, rows_of(&row->rows))
 VALUE(heat_steps_ids, _heat_steps, ids_of(&row->rows))
 VALUE(heat_steps_gap, _heat_steps, cells(row->gap_ns, NULL, row->rows.n, row->columns))
+VALUE(heat_steps_wait, _heat_steps, cells(row->wait_ns, NULL, row->rows.n, row->columns))
+VALUE(heat_steps_lateness, _heat_steps, cells(row->lateness_ns, NULL, row->rows.n, row->columns))
 VALUE(heat_steps_ratio, _heat_steps, cells(NULL, row->gap_ratio, row->rows.n, row->columns))
 
 /* ---- in text ---- */

@@ -147,6 +147,8 @@ static struct ct_tape_instance instance_of(const struct ct_instance *i,
 		out.varying |= i->members[m].varying;
 	if (waits) {
 		out.judged = (uint8_t)waits->judged;
+		out.clock_err_ns = waits->clock_err_ns < UINT32_MAX ? (uint32_t)waits->clock_err_ns
+								    : UINT32_MAX;
 		if (waits->judged != CT_JUDGED_NOTHING)
 			out.transfer_ns = waits->transfer_ns;
 	}
@@ -184,6 +186,14 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct 
 	if (grow(tape, i->n) != CT_OK)
 		return CT_NOMEM;
 	out = instance_of(i, waits);
+	/* The first meeting tells who started late. */
+	if (waited && i->src < 0 && i->n > 1 && i->comm->met) {
+		struct ct_last last;
+
+		ct_waits_last(i, waits, &last);
+		out.late_ns = last.own_ns;
+		out.late_member = last.last;
+	}
 	out.at_ns = at_ns;
 	out.first_part = tape->n_parts;
 	if (on_one_clock(i, host_of))

@@ -42,10 +42,13 @@ struct ct_tape_part {
 struct ct_tape_instance {
 	const struct ct_comm *comm;
 	uint64_t seq;
-	uint64_t bytes;		/* of the whole operation */
-	uint64_t count;		/* of its first member */
-	uint64_t transfer_ns;	/* X; CT_NO_TRANSFER unknown */
-	uint64_t at_ns;		/* when its first member entered it */
+	uint64_t bytes;	      /* of the whole operation */
+	uint64_t count;	      /* of its first member */
+	uint64_t transfer_ns; /* X; CT_NO_TRANSFER unknown */
+	uint64_t at_ns;	      /* when its first member entered it */
+	uint64_t late_ns; /* of a collective, for which its other members waited for late_member alone: own_ns of struct ct_last */
+	uint32_t late_member;	/* in order of sight */
+	uint32_t clock_err_ns;	/* what relating the members' clocks adds to the error of a wait */
 	uint32_t first_part, n; /* its members, in order of sight */
 	int32_t src, dst;	/* of a message, ranks in the communicator; else -1 */
 	int32_t root;		/* rank in the communicator; -1 none */

@@ -135,6 +135,18 @@ class Pictures(WithPages):
         return self.browser.run("const b = document.querySelector(`[data-picture=${arguments[0]}] .plot`).getBoundingClientRect();"
                                 "return [b.left, b.top, b.width, b.height]", name)
 
+    def by_time(self):
+        """The waits over the whole run, not step by step, until the end of the test."""
+        self.waits_by("time")
+        self.addCleanup(self.waits_by, "step")
+
+    def waits_by(self, columns):
+        self.browser.run("""
+            const select = [...document.querySelectorAll('[data-picture=waits] .choice')].find(e => /By/.test(e.textContent)).querySelector('select');
+            select.value = arguments[0];
+            select.dispatchEvent(new Event('change'))""", columns)
+        self.browser.frame()
+
     def told(self):
         """What the box beside the pointer tells: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
         return self.browser.run("""
@@ -160,15 +172,19 @@ class Pictures(WithPages):
         self.assertIsNone(self.told())
 
     def test_pointing_at_a_cell_of_the_waits_tells_of_its_row_and_column(self):
-        """Where a cell has to be follows from the axes: equal rows and columns from the first to the last."""
-        self.plot("waits")
-        waits = self.page.report["heat"]["waits"]
-        left, top, width, height = self.browser.run(
-            "const b = document.querySelector('[data-picture=waits] canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
-        rows, columns = len(waits["ids"]), waits["columns"]
-        for row, column in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 3)):
-            self.browser.point(left + width * (column + 0.5) / columns, top + height * (row + 0.5) / rows)
-            self.assertIn(f"heat.waits.wait_ns.{row}.{column}", [key for key, *_ in self.told()])
+        """Where a cell has to be follows from the axes: equal rows and columns from the first to the last. Step by step first: neither the
+        start nor the end of the run is in sight until somebody asks for it."""
+        heat = self.page.report["heat"]
+        for kind, columns in (("steps", len(heat["steps"]["first_step"])), ("waits", heat["waits"]["columns"])):
+            self.plot("waits")
+            if kind == "waits":
+                self.by_time()
+            left, top, width, height = self.browser.run(
+                "const b = document.querySelector('[data-picture=waits] canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
+            rows = len(heat[kind]["ids"])
+            for row, column in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 3)):
+                self.browser.point(left + width * (column + 0.5) / columns, top + height * (row + 0.5) / rows)
+                self.assertIn(f"heat.{kind}.wait_ns.{row}.{column}", [key for key, *_ in self.told()])
 
     def test_arrows_go_from_cell_to_cell_and_are_spoken(self):
         for name in PICTURES:
@@ -264,6 +280,7 @@ class Pictures(WithPages):
 
     def test_the_csv_of_the_waits_has_every_cell_as_it_is(self):
         self.plot("waits")
+        self.by_time()
         waits = self.page.report["heat"]["waits"]
         rows = list(csv.DictReader(self.saved("waits", "csv").decode().splitlines()))
         column = next(key for key in rows[0] if key.startswith("wait"))

@@ -10,7 +10,7 @@ commtrace dump run2 --format=jsonl | commtrace import jsonl - -o run3 >/dev/null
 sums() {
 	awk -v key="\"$1\":" '
 		/^ "heat"/ { heat = 1 }
-		/^ "histogram"/ { heat = 0 }
+		/^  "steps"/ { heat = 0 }
 		heat && $1 ~ /^"/ { on = $1 == key }
 		on && /^    \[/ { sum = 0 }
 		on && /^     [0-9]/ { sum += $1 }

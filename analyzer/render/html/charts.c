@@ -256,13 +256,20 @@ static void add_traffic(struct charts *charts, struct ct_err *err)
 	}
 }
 
-static void add_waits(struct charts *charts, struct ct_err *err)
+/* Both, waits and lateness of one kind of columns; the first view's are those of all three. */
+static void add_waits_by(struct charts *charts, int by_step, struct ct_err *err)
 {
-	static const char *const both[][2] = { { "Show", "both" }, { NULL, NULL } };
-	static const char *const wait[][2] = { { "Show", "waiting" }, { NULL, NULL } };
-	static const char *const late[][2] = { { "Show", "lateness" }, { NULL, NULL } };
-	const struct ct_picture_request waiting = { .of = CT_OF_WAITS, .show = CT_SHOW_WAIT },
-					lateness = { .of = CT_OF_WAITS, .show = CT_SHOW_LATENESS };
+	const char *by = by_step ? "step" : "time";
+	const char *const both[][2] = { { "By", by }, { "Show", "both" }, { NULL, NULL } };
+	const char *const wait[][2] = { { "By", by }, { "Show", "waiting" }, { NULL, NULL } };
+	const char *const late[][2] = { { "By", by }, { "Show", "lateness" }, { NULL, NULL } };
+	const struct ct_picture_request waiting = { .of = CT_OF_WAITS,
+						    .show = CT_SHOW_WAIT,
+						    .by_step = by_step },
+					lateness = { .of = CT_OF_WAITS,
+						     .show = CT_SHOW_LATENESS,
+						     .by_step = by_step };
+	int first = (int)json_array_size(charts->views);
 	struct ct_picture w, l, w_both;
 
 	if (make(charts, waiting, &w, err) != CT_OK || make(charts, lateness, &l, err) != CT_OK)
@@ -270,8 +277,17 @@ static void add_waits(struct charts *charts, struct ct_err *err)
 	w_both = w;
 	w_both.summary = l.summary;
 	heatmap(charts, &w_both, &l, both, -1);
-	heatmap(charts, &w, NULL, wait, 0);
-	heatmap(charts, &l, NULL, late, 0);
+	heatmap(charts, &w, NULL, wait, first);
+	heatmap(charts, &l, NULL, late, first);
+}
+
+/* The start and the end of the run, outside of steps, are in the second. */
+static void add_waits(struct charts *charts, struct ct_err *err)
+{
+	struct ct_err no_steps = { 0 };
+
+	add_waits_by(charts, 1, &no_steps);
+	add_waits_by(charts, 0, err);
 }
 
 static void add_steps(struct charts *charts, struct ct_err *err)
