@@ -170,13 +170,16 @@ static void add_waits(struct walk *w, const struct ct_tape *log, uint32_t seat)
 		const struct ct_tape_part *p = &log->parts[log->order[i]];
 		const struct ct_tape_instance *of = &log->instances[p->instance];
 		int late = p->start_ns && is_late(log, p);
+		uint64_t from;
 
 		if (!p->start_ns || p->wait_ns == CT_UNKNOWN)
 			continue;
 		note_wait(w, p, of->clock_err_ns, late);
-		spread(w, ct_max(waited, p->start_ns), p->start_ns + p->wait_ns,
+		/* What was only begun does not wait until its end is asked for. */
+		from = ct_max(p->start_ns, p->asked_ns);
+		spread(w, ct_max(waited, from), from + p->wait_ns,
 		       offsetof(struct ct_heat_gap, wait_ns));
-		waited = ct_max(waited, p->start_ns + p->wait_ns);
+		waited = ct_max(waited, from + p->wait_ns);
 		if (!late)
 			continue;
 		spread(w, ct_max(late_until, p->start_ns - ct_min(of->late_ns, p->start_ns)),
