@@ -14,6 +14,15 @@ void ct_union_fini(struct ct_union *u)
 	*u = (struct ct_union){ 0 };
 }
 
+void ct_union_close(struct ct_union *u)
+{
+	uint64_t total = u->total;
+
+	ct_union_fini(u);
+	u->total = total;
+	u->floor = UINT64_MAX;
+}
+
 /* Room for one more; where there are too many, the oldest quarter is closed. 0 or CT_NOMEM. */
 static int make_room(struct ct_union *u)
 {

@@ -25,6 +25,9 @@ struct ct_union {
 
 void ct_union_fini(struct ct_union *u);
 
+/* No more comes: `total` stays, the memory goes. */
+void ct_union_close(struct ct_union *u);
+
 /* Add [begin, end). 0 or CT_NOMEM. */
 int ct_union_add(struct ct_union *u, uint64_t begin, uint64_t end);
 

@@ -350,6 +350,15 @@ static uint64_t duration(const struct ct_model *model)
 	return longest;
 }
 
+/* What only reading needs: analyses begin now, and need memory themselves. */
+static void let_go(struct ct_stream *stream)
+{
+	for (uint32_t s = 0; stream->model.seats && s < stream->model.n_seats; s++)
+		ct_union_close(&stream->model.seats[s].waited);
+	ct_match_free(stream->match);
+	stream->match = NULL;
+}
+
 int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
 		  int restart, const struct ct_stream_options *options, struct ct_err *err)
 {
@@ -374,6 +383,7 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 	}
 	if (st == CT_OK)
 		st = ct_observe_end(stream);
+	let_go(stream);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
 
