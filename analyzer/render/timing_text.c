@@ -69,11 +69,34 @@ static int is_thinned(const struct ct_report_cost *cost)
 	return cost && (cost->sample_ratio < 1 || cost->duty_of_ns || cost->coarsest);
 }
 
-/* What was timed otherwise, and so is not in what needs starts. */
-static void write_events(struct ct_text *text, const struct ct_report_run *run)
+/* auto had not come to events in any process: a short run, or one whose collectives are all in graphs. */
+static int is_early(const struct ct_report *report)
 {
+	int n = 0;
+
+	for (size_t i = 0; i < report->n_costs; i++) {
+		const struct ct_report_cost *cost = &report->costs[i];
+
+		if (cost->on_gpu &&
+		    (cost->raised_ns != CT_UNKNOWN || cost->timed_why != CT_TIMED_WHY_EARLY))
+			return 0;
+		n += cost->on_gpu;
+	}
+	return n > 0;
+}
+
+/* What was timed otherwise, and so is not in what needs starts. */
+static void write_events(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_run *run = &report->run;
 	char from[40] = "", until[40] = "";
 
+	if (is_early(report))
+		ct_text_wrap(
+			text, CT_COLOR_YELLOW, CT_TEXT_LABEL,
+			"events    not used yet: there are no device times, and findings rest on "
+			"host times; 'commtrace run --set TIMING=events' records device times "
+			"from the start");
 	if (run->events_from_ns == CT_UNKNOWN && run->events_until_ns == CT_UNKNOWN)
 		return;
 	if (run->events_from_ns != CT_UNKNOWN)
@@ -104,7 +127,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		     "timing    %s: %s%s%s%s%s", ct_timing_name(run->timing), explain(run->timing),
 		     run->timing_why ? " (" : "", run->timing_why ? run->timing_why : "",
 		     run->timing_why ? ")" : "", more);
-	write_events(text, run);
+	write_events(text, report);
 	if (!is_thinned(cost))
 		return;
 	more[0] = '\0';

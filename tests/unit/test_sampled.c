@@ -350,6 +350,31 @@ static void what_auto_had_to_take_stands_in_the_first_line(void **state)
 	ct_report_free(report);
 }
 
+/* A run that ended before auto used events has no device times: that, and what to do about it, is said. */
+static void that_it_was_too_early_for_events_is_said(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.write_cpu_ns = 1000,
+		.timed_by = CT_TIMED_BY_HOST,
+		.timed_why = CT_TIMED_WHY_EARLY,
+	};
+	struct ct_report *report;
+	char *text;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 100; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, BY_HOST);
+	report = close_job(2010 * MS, &cost);
+	text = job_text(report, 0);
+	assert_non_null(strstr(text, "(too early for events)\nevents    not used yet: there are no "
+				     "device times, and findings rest on host times; "));
+	assert_non_null(strstr(text, "--set TIMING=events"));
+	free(text);
+	ct_report_free(report);
+}
+
 static void that_streams_were_too_many_is_said(void **state)
 {
 	const struct ct_cost_rec cost = {
@@ -539,6 +564,7 @@ int main(void)
 		TEST(what_was_left_out_is_said),
 		TEST(what_auto_had_to_take_stands_in_the_first_line),
 		TEST(that_streams_were_too_many_is_said),
+		TEST(that_it_was_too_early_for_events_is_said),
 	};
 
 	return cmocka_run_group_tests_name("sampled", tests, NULL, NULL);
