@@ -6,6 +6,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
+#include "analyzer/model/left_out.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/facts_text.h"
 #include "analyzer/render/render.h"
@@ -147,6 +148,17 @@ static const char *base_of_share(const struct ct_report *report)
 	return "run in communication";
 }
 
+/* Some launches were timed by events, and which were not is neither nothing nor seconds that can be left out. */
+static void write_why_no_share(struct ct_text *text, const struct ct_report_run *run)
+{
+	if (isnan(run->comm_share_pct) && run->timing == CT_TIMING_EVENTS && run->timed_ratio < 1)
+		ct_text_wrap(
+			text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			"          not known: launches without times lie between timed ones for "
+			"less than %s, or are more than %s of all",
+			ct_text_ns(CT_LEFT_OUT_NS).s, ct_text_pct(100 * CT_MOST_LEFT_OUT).s);
+}
+
 /* Messages on a line of their own: who has none reads of none. */
 static void write_matched(struct ct_text *text, const struct ct_report *report)
 {
@@ -158,10 +170,12 @@ static void write_matched(struct ct_text *text, const struct ct_report *report)
 			     "matched, %s not whole",
 			     ct_text_pct(run->comm_share_pct).s, base_of_share(report),
 			     ct_text_count(run->matched).s, ct_text_count(run->incomplete).s);
+		write_why_no_share(text, run);
 		return;
 	}
 	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
 		     ct_text_pct(run->comm_share_pct).s, base_of_share(report));
+	write_why_no_share(text, run);
 	ct_text_line(text, CT_COLOR_NONE, "matched   %s operations, %s message%s; %s not whole",
 		     ct_text_count(run->matched).s, ct_text_count(run->messages).s,
 		     run->messages == 1 ? "" : "s", ct_text_count(run->incomplete).s);
