@@ -492,6 +492,55 @@ static void operations_that_lack_members_blame_nobody(void **state)
 	ct_report_free(report);
 }
 
+enum { BUCKET_STEPS = 30 };
+
+/* Two ranks of DDP over Gloo, rank 1 late by so much in each step: two buckets, of which the second one begins now before the first one
+ * has ended, and now after that; and it moves for five times as long in every fourth step, on a busy machine. */
+static struct ct_report *two_ranks_with_buckets(struct job *job, uint64_t late_ns)
+{
+	const uint64_t us = 1000;
+	uint64_t at = 10000 * us;
+
+	job_open(job, &(struct job_options){ .run = late_ns ? "late" : "even",
+					     .ranks = 2,
+					     .backend = CT_BACKEND_GLOO });
+	for (uint64_t k = 0; k < BUCKET_STEPS; k++) {
+		uint64_t first = at + 20000 * us + late_ns, second = first + 300 * us;
+		uint64_t first_end = first + (k % 2 ? 200 : 400) * us;
+		uint64_t second_end = second + (k % 4 ? 300 : 1500) * us;
+
+		for (int r = 0; r < 2; r++) {
+			uint64_t early = r == 0 ? late_ns : 0;
+
+			job_collective(job, r, CT_OP_AllReduce, 10000, first - early, first_end);
+			job_collective(job, r, CT_OP_AllReduce, 20000, second - early, second_end);
+			job_collective(job, r, CT_OP_AllReduce, 1, second_end + 3000 * us,
+				       second_end + 3100 * us);
+		}
+		at = second_end + 3200 * us;
+	}
+	job_close(job, at);
+	return job_report(job, -1);
+}
+
+static void late_rank_of_two_is_named_though_transfers_vary(void **state)
+{
+	const uint64_t late_ns = 40000000;
+	static struct job job;
+	struct ct_report *report = two_ranks_with_buckets(&job, late_ns);
+	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 1);
+	assert_int_equal(f->ranks[0], 1);
+	assert_in_range(f->loss_ns, BUCKET_STEPS * late_ns * 7 / 10, BUCKET_STEPS * late_ns);
+	ct_report_free(report);
+	report = two_ranks_with_buckets(&job, 0);
+	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
+	ct_report_free(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -510,6 +559,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_was_held_up_elsewhere_is_not_blamed, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(lateness_to_operations_at_the_same_time_costs_once,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(late_rank_of_two_is_named_though_transfers_vary,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(late_start_of_a_rank_is_no_slowness, fx_setup,
 						fx_teardown),

@@ -348,14 +348,8 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_me
 	return last;
 }
 
-/* When it began is known from its own calls. */
-static int is_of_host(const struct ct_schedule *s, const struct ct_schedule_meeting *m)
-{
-	return s->launches[s->parts[m->first_part].launch].tid != 0;
-}
-
 /* Where the last one to come took clearly longer than is usual, its stream reached the operation late, or the transfer was slow, or
- * its kernel waited for room: that cannot be told apart, and its gap is no evidence. */
+ * its kernel waited for room: that cannot be told apart, and its gap is no evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
 	struct transfer *all = malloc(((size_t)s->n_meetings + 1) * sizeof(*all));
@@ -367,7 +361,7 @@ static int mark_uncertain(struct ct_schedule *s)
 		const struct ct_schedule_meeting *meeting = &s->meetings[m];
 
 		if (meeting->n > 1 && ct_op_class(meeting->op) == CT_CLASS_SYNC &&
-		    !is_of_host(s, meeting))
+		    meeting->comm->backend == CT_BACKEND_NCCL)
 			all[n++] = (struct transfer){
 				meeting->comm->index,
 				s->launches[s->parts[meeting->first_part].launch].kind,
