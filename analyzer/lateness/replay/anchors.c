@@ -13,14 +13,12 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/follows.h"
 #include "analyzer/lateness/replay/in_queue.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "trace/status.h"
 
-/* With fewer ranks of a stage nothing tells their computing from what it waits for. */
-#define LEAST_PEERS 3u
 /* How many launches back. */
 #define LAGS 32u
-#define LEAST_TIMES 8u
 #define FIRST 16u
 /* Ranks of a stage that are asked. */
 #define MOST_MEMBERS 64u
@@ -150,7 +148,7 @@ static int all_wait(const struct common *c)
 {
 	double xx, xy, yy, err, slope;
 
-	if (c->n < LEAST_TIMES)
+	if (c->n < CT_LEAST_TIMES)
 		return 0;
 	xx = c->xx - c->x * c->x / c->n;
 	xy = c->xy - c->x * c->y / c->n;
@@ -223,7 +221,7 @@ static void add_up(struct telling *t, uint32_t lag)
 		const struct sums *sum = &t->sums[m];
 		double xx, xy, err;
 
-		if (sum->n < LEAST_TIMES)
+		if (sum->n < CT_LEAST_TIMES)
 			continue;
 		xx = sum->xx / sum->n - sum->x / sum->n * (sum->x / sum->n);
 		xy = sum->xy / sum->n - sum->x / sum->n * (sum->y / sum->n);
@@ -245,7 +243,7 @@ static struct bounds bounds_of(float *slopes, uint32_t n)
 	float median;
 	double off;
 
-	if (n < LEAST_PEERS)
+	if (n < CT_LEAST_PEERS)
 		return (struct bounds){ -INFINITY, INFINITY };
 	qsort(slopes, n, sizeof(*slopes), ct_by_float);
 	median = slopes[n / 2];
@@ -275,7 +273,7 @@ static int find_queue(struct telling *t)
 		q->queued += q->of[m];
 	for (uint32_t m = 0; m < q->members; m++)
 		tell += !queues_up(q, m);
-	return is_queue(t) && (tell < LEAST_PEERS || q->n - q->queued < LEAST_TIMES);
+	return is_queue(t) && (tell < CT_LEAST_PEERS || q->n - q->queued < CT_LEAST_TIMES);
 }
 
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
@@ -433,7 +431,7 @@ int ct_anchors_find(struct ct_schedule *s, const struct ct_stages *stages,
 		for (uint32_t p = 0; p < positions->n; p++) {
 			t->p = &positions->all[p];
 			if (t->p->is_surplus || is_known(t) ||
-			    ct_stage_size(stages, t->p->stage) < LEAST_PEERS)
+			    ct_stage_size(stages, t->p->stage) < CT_LEAST_PEERS)
 				continue;
 			t->lags = lags_of(positions, t->p->stage);
 			of[p] = tell(t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/replay/follows.h"
 
+#include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 
 /* How many launches back. */
 #define FARTHEST 16u
-#define LEAST_TIMES 8u
 #define SHARE 0.9
 /* To be one of two: what the other one does not explain. */
 #define SHARE_OF_SECOND 0.05
@@ -74,5 +74,5 @@ struct ct_follows ct_follows_find(const struct ct_positions *positions,
 		follows.second = second;
 	else
 		of_second = 0;
-	return t.n < LEAST_TIMES || of_first + of_second < SHARE * t.n ? none : follows;
+	return t.n < CT_LEAST_TIMES || of_first + of_second < SHARE * t.n ? none : follows;
 }

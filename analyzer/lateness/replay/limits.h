@@ -72,11 +72,8 @@
 /* Times as much for a part of the run: there are a hundred to choose from */
 #define CT_WINDOW_T 1.5
 
-/* With fewer, two stalls side by side make a part of the run */
+/* With fewer the least part of the run is two, and two stalls side by side make one */
 #define CT_BLOCKS_FOR_WINDOW 12u
-
-/* Likewise */
-#define CT_WINDOW_BLOCKS 3u
 
 /* Of the time, that ranks of one stage wait although all compute alike: 0.08 where stalls of a busy machine are all there is */
 #define CT_MOST_UNEXPLAINED 0.07
@@ -114,7 +111,10 @@
 /* Ranks are slow together if the least excess is so much of the largest */
 #define CT_ALIKE 0.5
 
-/* With fewer in a stage the other stages are asked too */
+/* With fewer times nothing is a habit: what follows what, what waits for what, who hands on messages */
+#define CT_LEAST_TIMES 8u
+
+/* With fewer in a stage the other stages are asked too, and nothing tells their computing from what it waits for */
 #define CT_LEAST_PEERS 3u
 
 /* Rows that are replayed */

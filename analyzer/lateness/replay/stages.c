@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 
+#include "analyzer/lateness/replay/limits.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
 #define NOBODY UINT32_MAX
-/* Launches with messages: ranks that have fewer, or less than one in two steps, do not hand work on. */
-#define LEAST_TIMES 8u
 
 enum { NO_MESSAGE, SENDS, RECEIVES };
 
@@ -166,7 +165,8 @@ static int find_chains(struct chain *c, const struct ct_steps *steps)
 	c->receives_first = calloc(seats, sizeof(*c->receives_first));
 	c->first = calloc(seats, 1);
 	c->times = calloc(seats, sizeof(*c->times));
-	c->least = steps->n_kept / 2 > LEAST_TIMES ? steps->n_kept / 2 : LEAST_TIMES;
+	/* ranks with fewer launches with messages, or less than one in two steps, do not hand work on */
+	c->least = steps->n_kept / 2 > CT_LEAST_TIMES ? steps->n_kept / 2 : CT_LEAST_TIMES;
 	c->seen = calloc(seats, 1);
 	c->queue = malloc(seats * sizeof(*c->queue));
 	if (!c->neighbours || !c->too_many || !c->sends_first || !c->receives_first || !c->first ||
