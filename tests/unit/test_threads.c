@@ -113,7 +113,9 @@ void *__wrap_realloc(void *old, size_t size)
 
 static void lift_limits(void)
 {
-	limits.threads = limits.own = limits.of_others = ALL;
+	limits.threads = ALL;
+	limits.own = ALL;
+	limits.of_others = ALL;
 	limits.refused = limits.created = 0;
 }
 
