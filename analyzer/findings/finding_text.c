@@ -13,8 +13,10 @@
 /* Ranks in a sentence. */
 #define MOST_RANKS 8u
 
-static void say(struct ct_report *report, enum ct_verdict_code code, enum ct_confidence confidence,
-		const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static void say(struct ct_report *report,
+						      enum ct_verdict_code code,
+						      enum ct_confidence confidence,
+						      const char *fmt, va_list ap)
 {
 	report->verdict.code = code;
 	report->verdict.confidence = confidence;
