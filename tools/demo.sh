@@ -26,7 +26,7 @@ blamed() {
 	say "$commtrace report $1"
 	"$commtrace" report "$1" >"$1.txt" || die "commtrace report failed"
 	cat "$1.txt"
-	grep -q "^STRAGGLER: rank $2 " "$1.txt" || die "the report does not name rank $2, which was slowed down on purpose"
+	grep -q "^Straggler: rank $2 " "$1.txt" || die "the report does not name rank $2, which was slowed down on purpose"
 }
 
 rm -rf "$out"

@@ -9,18 +9,23 @@ static struct ct_unit_text none(void)
 	return (struct ct_unit_text){ "n/a" };
 }
 
-/* Three digits: 1.23, 12.3, 123. */
-static struct ct_unit_text three(double value, const char *unit)
+/* Of three: 1.23, 12.3, 123. */
+static int decimals_of(double value)
+{
+	return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+}
+
+static struct ct_unit_text three(double value, const char *space, const char *unit)
 {
 	struct ct_unit_text text;
-	int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
-	snprintf(text.s, sizeof(text.s), "%.*f%s", digits, value, unit);
+	snprintf(text.s, sizeof(text.s), "%.*f%s%s", decimals_of(value), value, space, unit);
 	return text;
 }
 
 /* `units` go up by 1000, the first takes whole numbers only. */
-static struct ct_unit_text scaled(uint64_t value, const char *const *units, unsigned n)
+static struct ct_unit_text scaled(uint64_t value, const char *space, const char *const *units,
+				  unsigned n)
 {
 	struct ct_unit_text text;
 	double v = (double)value;
@@ -31,23 +36,37 @@ static struct ct_unit_text scaled(uint64_t value, const char *const *units, unsi
 		u++;
 	}
 	if (u > 0)
-		return three(v, units[u]);
-	snprintf(text.s, sizeof(text.s), "%llu%s", (unsigned long long)value, units[0]);
+		return three(v, space, units[u]);
+	snprintf(text.s, sizeof(text.s), "%llu%s%s", (unsigned long long)value, space, units[0]);
 	return text;
 }
 
+static const char *const times[] = { "ns", "us", "ms", "s" };
+static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+static const char *const rates[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s" };
+
+#define SCALED(value, space, units)                                                                \
+	((value) == UINT64_MAX ? none()                                                            \
+			       : scaled(value, space, units, sizeof(units) / sizeof((units)[0])))
+
 struct ct_unit_text ct_text_ns(uint64_t ns)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s" };
+	return SCALED(ns, "", times);
+}
 
-	return ns == UINT64_MAX ? none() : scaled(ns, units, 4);
+struct ct_unit_text ct_prose_ns(uint64_t ns)
+{
+	return SCALED(ns, " ", times);
 }
 
 struct ct_unit_text ct_text_bytes(uint64_t bytes)
 {
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	return SCALED(bytes, "", sizes);
+}
 
-	return bytes == UINT64_MAX ? none() : scaled(bytes, units, 6);
+struct ct_unit_text ct_prose_bytes(uint64_t bytes)
+{
+	return SCALED(bytes, " ", sizes);
 }
 
 struct ct_unit_text ct_text_size(uint64_t bytes)
@@ -69,9 +88,59 @@ struct ct_unit_text ct_text_size(uint64_t bytes)
 
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second)
 {
-	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s" };
+	return SCALED(bytes_per_second, "", rates);
+}
 
-	return bytes_per_second == UINT64_MAX ? none() : scaled(bytes_per_second, units, 6);
+struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second)
+{
+	return SCALED(bytes_per_second, " ", rates);
+}
+
+/* No more decimals than the value has, unless nothing would be left of the error. */
+static void with_error(struct ct_unit_range *text, double value, double err, const char *unit)
+{
+	static const double halves[] = { 0.5, 0.05, 0.005 };
+	int decimals = decimals_of(value);
+
+	if (!(err >= halves[decimals]) && err > 0)
+		snprintf(text->s, sizeof(text->s), "%.*f ± %.1g %s", decimals, value, err, unit);
+	else
+		snprintf(text->s, sizeof(text->s), "%.*f ± %.*f %s", decimals, value, decimals, err,
+			 unit);
+}
+
+struct ct_unit_range ct_prose_ns_err(double ns, double err)
+{
+	const unsigned n = sizeof(times) / sizeof(times[0]);
+	struct ct_unit_range text = { "n/a" };
+	unsigned u = 0;
+
+	if (isnan(ns))
+		return text;
+	if (isnan(err)) {
+		snprintf(text.s, sizeof(text.s), "%s", ct_prose_ns(ns > 0 ? (uint64_t)ns : 0).s);
+		return text;
+	}
+	while (u + 1 < n && ns >= 999.5) {
+		ns /= 1000;
+		err /= 1000;
+		u++;
+	}
+	with_error(&text, ns, err, times[u]);
+	return text;
+}
+
+struct ct_unit_range ct_prose_pct_err(double pct, double err)
+{
+	struct ct_unit_range text = { "n/a" };
+
+	if (isnan(pct))
+		return text;
+	if (isnan(err))
+		snprintf(text.s, sizeof(text.s), "%s", ct_prose_pct(pct).s);
+	else
+		with_error(&text, pct, err, "%");
+	return text;
 }
 
 struct ct_unit_text ct_text_exact(uint64_t n)
@@ -92,7 +161,7 @@ struct ct_unit_text ct_text_count(uint64_t n)
 	if (n == UINT64_MAX)
 		return none();
 	if (n > 99999)
-		return scaled(n, units, 5);
+		return scaled(n, "", units, 5);
 	snprintf(text.s, sizeof(text.s), "%llu", (unsigned long long)n);
 	return text;
 }
@@ -106,7 +175,7 @@ struct ct_unit_text ct_text_rank(int rank)
 	return text;
 }
 
-struct ct_unit_text ct_text_pct(double pct)
+static struct ct_unit_text percent(double pct, const char *space)
 {
 	struct ct_unit_text text;
 
@@ -114,7 +183,18 @@ struct ct_unit_text ct_text_pct(double pct)
 		return none();
 	/* Below a hundredth of a percent the digits say nothing. */
 	if (pct > 0 && pct < 0.01)
-		return (struct ct_unit_text){ "<0.01%" };
-	snprintf(text.s, sizeof(text.s), "%.*f%%", pct < 9.995 ? 2 : 1, pct);
+		snprintf(text.s, sizeof(text.s), "<0.01%s%%", space);
+	else
+		snprintf(text.s, sizeof(text.s), "%.*f%s%%", pct < 9.995 ? 2 : 1, pct, space);
 	return text;
+}
+
+struct ct_unit_text ct_text_pct(double pct)
+{
+	return percent(pct, "");
+}
+
+struct ct_unit_text ct_prose_pct(double pct)
+{
+	return percent(pct, " ");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h — figures with three digits and their unit, as every text of the analyzer spells them. Pure. */
+/* units.h — figures with three digits and their unit. ct_text_*() are one word, for cells of tables and key=value; ct_prose_*()
+ * have a space before the unit, for sentences. Pure. */
 #ifndef CT_UNITS_H
 #define CT_UNITS_H
 
@@ -7,9 +8,15 @@
 #include <stdint.h>
 
 #define CT_UNIT_TEXT 24
+#define CT_UNIT_RANGE 48
 
 struct ct_unit_text {
 	char s[CT_UNIT_TEXT];
+};
+
+/* A figure with its error. */
+struct ct_unit_range {
+	char s[CT_UNIT_RANGE];
 };
 
 /* "410us", "1.21s"; "n/a" for CT_UNKNOWN. */
@@ -20,13 +27,22 @@ struct ct_unit_text ct_text_bytes(uint64_t bytes);
 struct ct_unit_text ct_text_size(uint64_t bytes);
 /* "1.23GB/s" */
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second);
-/* "12345", "1.23M" above 99999 */
 /* All digits; "n/a" for CT_UNKNOWN. */
 struct ct_unit_text ct_text_exact(uint64_t n);
+/* "12345", "1.23M" above 99999 */
 struct ct_unit_text ct_text_count(uint64_t n);
 /* "3"; "?" for a rank that is not known, -1 */
 struct ct_unit_text ct_text_rank(int rank);
 /* "10.1%"; "n/a" for NAN */
 struct ct_unit_text ct_text_pct(double pct);
+
+/* "410 us", "4.19 MB", "1.23 GB/s", "10.1 %" */
+struct ct_unit_text ct_prose_ns(uint64_t ns);
+struct ct_unit_text ct_prose_bytes(uint64_t bytes);
+struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second);
+struct ct_unit_text ct_prose_pct(double pct);
+/* "15.4 ± 2.3 ms", in one unit; "n/a" for a figure that is NAN, and without an error if that is. */
+struct ct_unit_range ct_prose_ns_err(double ns, double err);
+struct ct_unit_range ct_prose_pct_err(double pct, double err);
 
 #endif

@@ -70,6 +70,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 	f->op_name = ct_op_name(b->op);
 	f->begin_at_ns = study->cut[0].begin_ns;
 	f->end_at_ns = study->cut[study->cuts.n - 1].end_ns;
+	f->headline = a->problem == CT_BUCKETS_TOO_SMALL ? "too small" : "the last one is late";
 	f->cause = cause_of(a->problem);
 	f->advice = ct_arena_printf(list->memory,
 				    "try gradient buckets of %.0f MiB (DistributedDataParallel: "

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyzer/base/template.h"
 #include "analyzer/model/names.h"
 
 #define RANKS_NAMED 8
@@ -54,24 +55,80 @@ static const char *ranks_of(const struct ct_finding *f, const char *where, struc
 	return ct_arena_printf(memory, "rank%s %s", f->n_ranks == 1 ? "" : "s", ranks);
 }
 
-/* `text` with {who} and {where} replaced. */
-static const char *fill_in(const char *text, const char *who, const char *where,
-			   struct ct_arena *memory)
+/* ---- where the command runs ---- */
+
+static const struct ct_report_rank *row_of(const struct ct_report *report, int rank)
 {
-	const char *out = "";
-
-	while (*text) {
-		size_t n = strcspn(text, "{");
-		int is_who = strncmp(text + n, "{who}", 5) == 0;
-
-		out = ct_arena_printf(memory, "%s%.*s%s", out, (int)n, text,
-				      !text[n] ? ""
-				      : is_who ? who
-					       : where);
-		text += n + (text[n] ? strcspn(text + n, "}") + 1 : 0);
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		if (report->ranks[i].rank == rank)
+			return &report->ranks[i];
 	}
-	return out;
+	return NULL;
 }
+
+/* A fact of its own that the rank recorded; NULL: none. */
+static const char *fact_of(const struct ct_report *report, int rank, const char *name)
+{
+	for (size_t i = 0; i < report->environment.n_ranks; i++) {
+		const struct ct_report_env_rank *r = &report->environment.ranks[i];
+
+		for (size_t k = 0; r->rank == rank && k < r->n_facts; k++) {
+			if (strcmp(r->facts[k].name, name) == 0)
+				return r->facts[k].value;
+		}
+	}
+	return NULL;
+}
+
+/* "-i 1 ": as nvidia-smi counts GPUs, which knows nothing of CUDA_VISIBLE_DEVICES. "": not one GPU, or not known. */
+static const char *gpu_of(const struct ct_finding *f, const struct ct_report *report)
+{
+	const struct ct_report_rank *row = f->n_ranks == 1 ? row_of(report, f->ranks[0]) : NULL;
+	const char *visible, *one;
+
+	if (!row || row->device < 0)
+		return "";
+	visible = fact_of(report, row->rank, "env.CUDA_VISIBLE_DEVICES");
+	if (!visible || !*visible)
+		return ct_arena_printf(report->memory, "-i %d ", row->device);
+	one = visible;
+	for (int k = 0; k < row->device && one; k++)
+		one = (one = strchr(one, ',')) ? one + 1 : NULL;
+	return one ? ct_arena_printf(report->memory, "-i %.*s ", (int)strcspn(one, ","), one) : "";
+}
+
+/* "ssh node1 ", where there are several hosts, on the first one that the finding is about. */
+static const char *ssh_to(const struct ct_finding *f, const struct ct_report *report)
+{
+	if (report->run.n_hosts < 2 || !f->n_hosts)
+		return "";
+	return ct_arena_printf(report->memory, "ssh %s ",
+			       ct_host_word(report->memory, f->hosts[0]));
+}
+
+/* A process that has ended has no pid any more. NULL: a command that needs one has no use. */
+static const char *pid_of(const struct ct_finding *f, const struct ct_report *report)
+{
+	const struct ct_report_rank *row = f->n_ranks ? row_of(report, f->ranks[0]) : NULL;
+
+	if (!row || !row->pid || !report->run.processes_running)
+		return NULL;
+	return ct_arena_printf(report->memory, "%u", row->pid);
+}
+
+static const char *command_on(const struct ct_finding *f, const struct ct_report *report,
+			      const char *command)
+{
+	const struct ct_word words[] = {
+		{ "{ssh}", ssh_to(f, report) },
+		{ "{gpu}", gpu_of(f, report) },
+		{ "{pid}", pid_of(f, report) },
+	};
+
+	return command ? ct_template_fill(report->memory, command, words, 3) : NULL;
+}
+
+/* ---- advice ---- */
 
 /* Ranks that are late together: what only they share. On the only host that is no host and no switch. */
 static const char *shared_by(const struct ct_finding *f, const struct ct_report *report)
@@ -98,10 +155,12 @@ static void advise(struct ct_finding *f, const struct ct_report *report, int on_
 {
 	const struct row *row = &rows[f->why];
 	const char *advice = on_gpu || !row->cpu_advice ? row->advice : row->cpu_advice;
-	const char *where = hosts_of(f, memory), *who = ranks_of(f, where, memory);
+	const char *where = hosts_of(f, memory);
+	const struct ct_word words[] = { { "{who}", ranks_of(f, where, memory) },
+					 { "{where}", where } };
+	const char *text = ct_template_fill(memory, advice, words, 2);
 
-	f->advice = ct_arena_printf(memory, "%s%s", fill_in(advice, who, where, memory),
-				    shared_by(f, report));
+	f->advice = text ? ct_arena_printf(memory, "%s%s", text, shared_by(f, report)) : "";
 	f->command = on_gpu ? row->command : row->cpu_command;
 }
 
@@ -110,7 +169,10 @@ void ct_findings_advise(struct ct_findings *list, const struct ct_report *report
 	int on_gpu = has_gpus(report);
 
 	for (size_t i = 0; i < list->n; i++) {
-		if (list->all[i].why != CT_WHY_OWN)
-			advise(&list->all[i], report, on_gpu, list->memory);
+		struct ct_finding *f = &list->all[i];
+
+		if (f->why != CT_WHY_OWN)
+			advise(f, report, on_gpu, list->memory);
+		f->command = command_on(f, report, f->command);
 	}
 }

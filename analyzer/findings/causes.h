@@ -11,8 +11,8 @@
 /* Sets why and cause; a later call replaces an earlier one. */
 void ct_finding_set_cause(struct ct_finding *f, enum ct_why why);
 
-/* Advice and command of all findings with a common cause. Reads ranks, hosts and kind of the findings, and from the report
- * whether a rank has a GPU and how many hosts there are. Texts are in the list's memory. */
+/* Advice of all findings with a common cause, and the commands of all, with the host, GPU and pid on record. Reads ranks, hosts
+ * and kind of the findings, and the report's ranks and environment. Texts are in the report's memory. */
 void ct_findings_advise(struct ct_findings *list, const struct ct_report *report);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
+#include "analyzer/findings/headline.h"
 #include "analyzer/findings/hung.h"
 #include "analyzer/findings/one_cause.h"
 #include "analyzer/findings/unattributed_wait.h"
@@ -115,12 +116,24 @@ static const struct ct_finding *leader(const struct choice *c)
 
 /* ---- sentences ---- */
 
+/* "3.2 % of step time", of so much of the run. */
+static const char *run_share(const struct choice *c, double pct)
+{
+	double ns = pct / 100 * (double)c->j->model->duration_ns;
+
+	return ct_share_text(c->report, ns >= 0 ? (uint64_t)ns : CT_UNKNOWN);
+}
+
+#define RECORD_STARTS                                                                              \
+	"record the starts, too: NCCL's profiler plugin (commtrace run --plugin) or "              \
+	"COMMTRACE_TIMING=events"
+
 static const char *late_text(const struct choice *c)
 {
 	return ct_arena_printf(c->report->memory,
-			       "late starts or slow transfers of %s operations cost up to %s; "
+			       "late starts or slow transfers of %s operations cost at most %s; "
 			       "these timings cannot distinguish the two",
-			       ct_text_count(c->j->late_or_slow->n).s, ct_text_pct(c->late_pct).s);
+			       ct_text_count(c->j->late_or_slow->n).s, run_share(c, c->late_pct));
 }
 
 /* "the machine of node0 runs 8 processes of the job on 2 cores: they may wait for cores, too", if it does. */
@@ -134,11 +147,9 @@ static void add_oversubscribed(struct choice *c)
 	if (!o->processes)
 		return;
 	host = ct_host_word(memory, model->starts->hosts[model->seats[o->seat].host].name);
-	ct_verdict_add(
-		c->report,
-		ct_arena_printf(memory,
-				"%s is CPU-oversubscribed (%u processes of the job on %u core%s)",
-				host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
+	ct_verdict_add(c->report,
+		       ct_arena_printf(memory, "%s is CPU-oversubscribed (%u processes, %u core%s)",
+				       host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
 }
 
 /* Behind a finding: what else there is to know of the run. */
@@ -148,7 +159,7 @@ static void say_rest(struct choice *c)
 
 	for (int i = 0; i < 2; i++) {
 		if (beside[i] && beside[i]->loss_pct > c->told->loss_pct)
-			ct_verdict_add(c->report, ct_finding_in_short(beside[i], c->report));
+			ct_verdict_mention(c->report, ct_finding_in_short(beside[i], c->report));
 	}
 	add_oversubscribed(c);
 	ct_verdict_add(c->report, ct_say_ends(c->report));
@@ -163,7 +174,7 @@ static void say_exposed(struct choice *c)
 	c->told = c->exposed;
 	ct_say_exposed(c->exposed, report);
 	if (beside)
-		ct_verdict_add(report, ct_finding_in_short(beside, report));
+		ct_verdict_mention(report, ct_finding_in_short(beside, report));
 	if (c->late_pct > 0)
 		ct_verdict_add(report, late_text(c));
 	if (c->waited.pct > 0)
@@ -178,14 +189,14 @@ static void say_lost(struct choice *c)
 
 	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
 		c->told = c->slow_op;
-		ct_say_finding(c->j->model, c->slow_op, report);
+		ct_say_finding(c->slow_op, report);
 	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
 		ct_waited_say(c->j, &c->waited, c->lacks, report);
 		add_oversubscribed(c);
 		return;
 	} else {
 		report->verdict.gain_max_pct = c->late_pct;
-		ct_verdict_doubt(report, "%s", late_text(c));
+		ct_verdict_doubt(report, RECORD_STARTS, "%s", late_text(c));
 		if (c->waited.pct > 0)
 			ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
 		add_oversubscribed(c);
@@ -205,23 +216,36 @@ static int say_unproven(struct choice *c)
 	double kept_ns, others_ns;
 
 	if (2 * open >= report->run.ranks_seen && open)
-		ct_verdict_doubt(report, "%s", ct_open_text(report, open));
+		ct_verdict_doubt(report, "see which operations are unfinished: commtrace hang",
+				 "%s", ct_open_text(report, open));
 	else if (model->incomplete > MOST_INCOMPLETE * (double)all)
-		ct_verdict_doubt(report,
-				 "%s of %s operations lack members: the rest shows no late rank, "
-				 "which proves little",
+		ct_verdict_doubt(report, "see what is missing and why: commtrace info",
+				 "%s of %s operations lack members, too few are left",
 				 ct_text_count(model->incomplete).s, ct_text_count(all).s);
 	else if (ct_steps_hide(c->j->steps, CT_LEAST_GAIN, &kept_ns, &others_ns))
 		ct_verdict_doubt(report,
-				 "%u of %u steps were looked at one by one, of %s on average; the "
-				 "others took %s, and why is not known",
+				 "look at the long steps in the HTML report: what ran in them",
+				 "%u of %u steps were sampled, of %s on average; the others took "
+				 "%s",
 				 c->j->steps->n_kept, c->j->steps->n,
-				 ct_text_ns((uint64_t)kept_ns).s,
-				 ct_text_ns((uint64_t)others_ns).s);
+				 ct_prose_ns((uint64_t)kept_ns).s,
+				 ct_prose_ns((uint64_t)others_ns).s);
 	else
 		return 0;
 	return 1;
 }
+
+/* What shares of exposed communication are of. */
+static const char *time_word(const struct ct_report *report)
+{
+	return report->exposed.of_steps ? "step time" : "the run";
+}
+
+#define MORE_STEPS                                                                                 \
+	"record at least 100 steps with COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off, and look at the " \
+	"waits in the HTML report"
+#define NO_GRAPHS "record one run without CUDA graphs"
+#define STAGES "compare the stages' compute time in the timeline: commtrace timeline"
 
 /* Where the run cannot be replayed, equally slow ranks hide each other: waits that are nobody's alone may be theirs. */
 static int say_unplayed_waits(struct choice *c)
@@ -232,16 +256,15 @@ static int say_unplayed_waits(struct choice *c)
 	if (!(wait_pct > CT_VERDICT_COMM_PCT))
 		return 0;
 	if (*c->lacks) {
-		ct_verdict_doubt(report,
-				 "%s; ranks waited for each other for %s of the time, and the "
-				 "missing records would show for which",
-				 c->lacks, ct_text_pct(wait_pct).s);
+		ct_verdict_doubt(report, "bring the files of all hosts: commtrace collect",
+				 "%s; the rest waited for each other for %s of %s", c->lacks,
+				 ct_prose_pct(wait_pct).s, time_word(report));
 		return 1;
 	}
-	ct_verdict_doubt(report,
-			 "ranks wait for each other for %s of the time, for no single one; these "
-			 "timings do not show which rank delayed which",
-			 ct_text_pct(wait_pct).s);
+	ct_verdict_doubt(report, c->j->replay->engine.has_graphs ? NO_GRAPHS : MORE_STEPS,
+			 "ranks wait for each other for %s of %s, for no single one",
+			 ct_prose_pct(wait_pct).s, time_word(report));
+	ct_verdict_add(report, "these timings do not show which rank delayed which");
 	add_oversubscribed(c);
 	return 1;
 }
@@ -258,18 +281,15 @@ static int say_bubble(struct choice *c)
 	if (!(beyond - (isnan(ideal) ? 0 : ideal) > CT_VERDICT_COMM_PCT))
 		return 0;
 	if (isnan(ideal))
-		ct_verdict_doubt(
-			report,
-			"stages wait for each other for %s of the time, mending none would "
-			"gain 1 %% of the run, and how much of it is the pipeline's bubble "
-			"is not known",
-			ct_text_pct(wait).s);
+		ct_verdict_doubt(report, STAGES,
+				 "pipeline stages wait for each other for %s of %s; the "
+				 "pipeline's bubble is not known",
+				 ct_prose_pct(wait).s, time_word(report));
 	else
-		ct_verdict_doubt(report,
-				 "stages wait for each other for %s of the time, %s of it by the "
-				 "pipeline's schedule; whom they wait for in the rest the bubble "
-				 "hides",
-				 ct_text_pct(wait).s, ct_text_pct(ideal).s);
+		ct_verdict_doubt(report, STAGES,
+				 "pipeline stages wait for each other for %s of %s, %s by the "
+				 "schedule",
+				 ct_prose_pct(wait).s, time_word(report), ct_prose_pct(ideal).s);
 	return 1;
 }
 
@@ -280,20 +300,19 @@ static int say_waits(struct choice *c)
 	double share = ct_replay_unexplained(c->j->replay);
 
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
-		ct_verdict_doubt(c->report, "%s", e->why_not);
+		ct_verdict_doubt(c->report, MORE_STEPS, "%s", e->why_not);
 	else if (e->has_graphs)
-		ct_verdict_doubt(c->report,
-				 "CUDA graphs compute and communicate in one span: no rank is late "
-				 "to launch one, and a rank that is slow inside does not show");
+		ct_verdict_doubt(c->report, NO_GRAPHS,
+				 "CUDA graphs compute and communicate in one span, which hides a "
+				 "slow rank");
 	else if (e->why_not)
 		return say_unplayed_waits(c);
 	else if (e->stages.n > 1)
 		return say_bubble(c);
 	else if (share > 0)
-		ct_verdict_doubt(c->report,
-				 "ranks wait for each other for %s of the time, and no rank's "
-				 "repair would save 1 %% of the run",
-				 ct_text_pct(100 * share).s);
+		ct_verdict_doubt(c->report, MORE_STEPS,
+				 "ranks wait for each other for %s of %s, for no single one",
+				 ct_prose_pct(100 * share).s, time_word(c->report));
 	else
 		return 0;
 	return 1;
@@ -308,8 +327,7 @@ static void say_healthy(struct choice *c)
 
 	ct_say_healthy(model, !e->why_not && e->stages.n > 1, report);
 	if (*c->lacks) {
-		report->verdict.text = ct_arena_printf(report->memory, "%s: in the rest, %s",
-						       c->lacks, report->verdict.text);
+		ct_verdict_add(report, c->lacks);
 		if (report->verdict.confidence == CT_CONFIDENCE_HIGH)
 			report->verdict.confidence = CT_CONFIDENCE_MEDIUM;
 		if (model->incomplete > model->matched + model->messages)
@@ -334,9 +352,10 @@ static void say_nothing_found(struct choice *c)
 		say_lost(c);
 	else if (report->run.timed_ratio < LEAST_TIMED)
 		ct_verdict_doubt(report,
-				 "nobody was found late, but only %s of the launches were timed; "
-				 "COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
-				 ct_text_pct(100 * report->run.timed_ratio).s);
+				 "record with COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off, which times "
+				 "all launches",
+				 "no rank was found late, but only %s of the launches were timed",
+				 ct_prose_pct(100 * report->run.timed_ratio).s);
 	else if (!say_unproven(c) && !say_waits(c))
 		say_healthy(c);
 }
@@ -347,9 +366,10 @@ static void say_missing(struct choice *c, const char *missing, const char *ends)
 	struct ct_report *report = c->report;
 	const char *last = ct_say_last_of_rest(c->j->arrivals, c->j->model, report);
 
-	ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-		       *last ? CT_CONFIDENCE_LOW : CT_CONFIDENCE_NONE, "%s",
-		       *last ? c->lacks : missing);
+	ct_verdict_doubt(report, ct_advice_on_missing(c->j->model, report), "%s",
+			 *last ? c->lacks : missing);
+	if (*last)
+		report->verdict.confidence = CT_CONFIDENCE_LOW;
 	ct_verdict_add(report, last);
 	ct_verdict_add(report, ends);
 }
@@ -379,7 +399,7 @@ static int choose(struct choice *c)
 		ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, "%s", c->hung.text);
 	} else if (c->order || leader(c)) {
 		c->told = c->order ? c->order : leader(c);
-		ct_say_finding(model, c->told, report);
+		ct_say_finding(c->told, report);
 		/* these losses are beside each other */
 		if (c->told->is_replayed)
 			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);
@@ -443,6 +463,8 @@ int ct_verdict_fill(const struct ct_judgement *j, struct ct_findings *list,
 	if (list->n)
 		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
 	doubt(list, report);
+	for (size_t i = 0; i < list->n; i++)
+		ct_headline(&list->all[i], report);
 	st = gather(&c, list);
 	st = st ?: choose(&c);
 	return st ?: take_finding(list, c.told, report);

@@ -6,6 +6,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
+#include "analyzer/findings/headline.h"
 #include "analyzer/model/model.h"
 
 /* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
@@ -16,26 +17,32 @@ void ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
 	/* of what stood waiting, and of what moved */
 	double err = e->err_pct + ct_gain_times_err_pct(report);
+	const char *of = e->of_steps ? "step time" : "the run";
 	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_VERDICT_COMM_PCT;
 
 	report->verdict.gain_max_pct = f->loss_pct;
-	if (bound)
+	if (bound) {
 		ct_verdict_say(report, CT_VERDICT_COMM_BOUND, f->confidence,
-			       "transfers take %s of the time and compute %s: even with perfect "
-			       "overlap, %s±%s stays exposed at this speed; now it is %s, %s of it "
-			       "waiting for other ranks",
-			       ct_text_pct(e->transferring_pct).s, ct_text_pct(computing).s,
-			       ct_text_pct(stays).s, ct_text_pct(err).s,
-			       ct_text_pct(e->share_pct).s, ct_text_pct(e->wait_pct).s);
-	else if (isnan(e->share_pct))
+			       "even with perfect overlap, %s of %s stays exposed",
+			       ct_prose_pct_err(stays, err).s, of);
+		ct_verdict_add(report,
+			       ct_arena_printf(report->memory,
+					       "transfers take %s, compute %s; now %s is exposed, "
+					       "%s of it waiting for other ranks",
+					       ct_prose_pct(e->transferring_pct).s,
+					       ct_prose_pct(computing).s,
+					       ct_prose_pct(e->share_pct).s,
+					       ct_prose_pct(e->wait_pct).s));
+	} else if (isnan(e->share_pct))
 		ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			       "%s; at most %s can be saved", f->cause, ct_text_pct(f->loss_pct).s);
+			       "at most %s of %s can be saved", ct_prose_pct(f->loss_pct).s, of);
 	else
 		ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			       "communication is exposed for %s±%s of the time (%s); at most %s "
-			       "can be saved",
-			       ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
-			       ct_text_pct(f->loss_pct).s);
+			       "%s of %s is exposed, at most %s can be saved",
+			       ct_prose_pct_err(e->share_pct, e->err_pct).s, of,
+			       ct_prose_pct(f->loss_pct).s);
+	if (!bound)
+		ct_verdict_mention(report, f->cause);
 }
 
 /* Time in communication, %, from which on it matters whether its links are as fast as they could be. */
@@ -65,50 +72,50 @@ static const char *bubble_text(const struct ct_report *report, double wait_pct)
 	const struct ct_report_stage *s = ct_gain_schedule(report);
 	struct ct_arena *memory = report->memory;
 	double ideal = ct_gain_bubble_pct(report);
+	const char *of = report->exposed.of_steps ? "step time" : "the run";
 
 	if (!s)
-		return ct_arena_printf(memory, "waits are the pipeline's bubble: %s of the time",
-				       ct_text_pct(wait_pct).s);
+		return ct_arena_printf(memory, "waits are the pipeline's bubble: %s of %s",
+				       ct_prose_pct(wait_pct).s, of);
 	if (wait_pct < ideal + CT_VERDICT_COMM_PCT)
 		return ct_arena_printf(memory,
-				       "waits are the pipeline's bubble: %s of the time, as "
+				       "waits are the pipeline's bubble: %s of %s, as "
 				       "expected for %d stages and %.0f microbatches",
-				       ct_text_pct(wait_pct).s, s->n_stages, s->microbatches);
+				       ct_prose_pct(wait_pct).s, of, s->n_stages, s->microbatches);
 	return ct_arena_printf(
 		memory,
-		"waits are the pipeline's bubble: %s of the time; %d stages and %.0f "
-		"microbatches make %s unavoidable",
-		ct_text_pct(wait_pct).s, s->n_stages, s->microbatches, ct_text_pct(ideal).s);
+		"waits are the pipeline's bubble: %s of %s; %d stages and %.0f microbatches make "
+		"%s unavoidable",
+		ct_prose_pct(wait_pct).s, of, s->n_stages, s->microbatches, ct_prose_pct(ideal).s);
 }
 
-/* Nobody is slow, and communication costs this much. */
-static const char *health_text(const struct ct_model *model, int is_pipeline, double wait,
-			       const struct ct_report *report)
+/* What communication costs where no rank is slow. */
+static void add_costs(int is_pipeline, double wait, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
 	double share = report->run.comm_share_pct, gain = ct_gain_pct(report);
-	const char *text = ct_arena_printf(memory,
-					   "no straggler above 1 %% of the run, in %s operations",
-					   ct_text_count(model->matched).s);
 
 	if (!(gain < share) && isnan(ct_gain_exposed_pct(report)))
-		text = ct_arena_printf(
-			memory,
-			"%s; how much of the %s in communication is overlapped is not known", text,
-			ct_text_pct(share).s);
+		ct_verdict_add(report, ct_arena_printf(memory,
+						       "how much of the %s in communication is "
+						       "overlapped is not known",
+						       ct_prose_pct(share).s));
 	else if (!isnan(gain))
-		text = ct_arena_printf(memory, "%s; if transfers took no time, at most %s faster",
-				       text, ct_text_pct(gain).s);
+		ct_verdict_add(report,
+			       ct_arena_printf(memory,
+					       "if transfers took no time, at most %s faster",
+					       ct_prose_pct(gain).s));
 	if (wait >= CT_VERDICT_COMM_PCT && is_pipeline)
-		text = ct_arena_printf(memory, "%s; %s", text, bubble_text(report, wait));
+		ct_verdict_add(report, bubble_text(report, wait));
 	else if (wait >= CT_VERDICT_COMM_PCT)
-		text = ct_arena_printf(
-			memory,
-			"%s; ranks wait for each other for %s of the time, for no single one", text,
-			ct_text_pct(wait).s);
+		ct_verdict_add(report,
+			       ct_arena_printf(memory,
+					       "ranks wait for each other for %s of %s, for no "
+					       "single one",
+					       ct_prose_pct(wait).s,
+					       report->exposed.of_steps ? "step time" : "the run"));
 	if (!(share < MUCH_PCT) && !is_link_compared(report))
-		text = ct_arena_printf(memory, "%s; no link had a peer to be compared with", text);
-	return text;
+		ct_verdict_add(report, "no link had a peer to be compared with");
 }
 
 void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
@@ -123,18 +130,21 @@ void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_rep
 		ct_verdict_say(
 			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			"communication is exposed for at most %s on any rank; look elsewhere",
-			ct_text_pct(most).s);
+			ct_prose_pct(most).s);
 	else if (share < CT_VERDICT_COMM_PCT)
 		ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			       "no rank spent more than %s of %s in communication",
-			       ct_text_pct(share).s, ct_text_ns(model->duration_ns).s);
+			       ct_prose_pct(share).s, ct_prose_ns(model->duration_ns).s);
 	else if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
 		/* what has less of it by itself was told above */
 		ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
 			       "replayed without communication, the run takes at most %s less; "
 			       "look elsewhere",
-			       ct_text_pct(gain).s);
-	else
-		ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait), "%s",
-			       health_text(model, is_pipeline, wait, report));
+			       ct_prose_pct(gain).s);
+	else {
+		ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait),
+			       "no straggler above 1 %% of %s, in %s operations",
+			       ct_share_of(report), ct_text_count(model->matched).s);
+		add_costs(is_pipeline, wait, report);
+	}
 }

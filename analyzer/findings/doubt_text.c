@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
+#include "analyzer/findings/headline.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/arrivals.h"
 #include "analyzer/model/model.h"
@@ -133,6 +134,29 @@ const char *ct_say_what_is_missing(const struct ct_model *model, const struct ct
 	return !*text && vain ? vain : text;
 }
 
+const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_report *report)
+{
+	enum ct_timing timing = report->run.timing;
+
+	if (!model->ops)
+		return "find out why nothing was recorded: commtrace doctor -- PROGRAM";
+	if (report->run.n_missing || *ct_say_what_lacks(model, report))
+		return "see what is missing and why: commtrace info; bring the files of all hosts: "
+		       "commtrace collect";
+	if (ct_model_order_lost(model))
+		return "record one run without CUDA graphs";
+	if (model->n_seats == 1)
+		return "record all ranks of the job into one directory";
+	if (timing == CT_TIMING_OFF || report->run.ranks_untimed)
+		return "record with COMMTRACE_TIMING=auto, and see commtrace doctor for what "
+		       "speaks "
+		       "against it";
+	if (timing == CT_TIMING_HOST)
+		return "record the starts, too: NCCL's profiler plugin (commtrace run --plugin) or "
+		       "COMMTRACE_TIMING=events";
+	return "record more steps";
+}
+
 void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 		     struct ct_report *report)
 {
@@ -142,10 +166,8 @@ void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
 
 	report->run.is_two_jobs = 1;
-	ct_verdict_doubt(report,
-			 "traces of two jobs, %s and %s, were read as one "
-			 "run: report each by itself",
-			 first, other);
+	ct_verdict_doubt(report, "report each job by itself",
+			 "traces of two jobs, %s and %s, were read as one run", first, other);
 }
 
 const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
@@ -159,11 +181,11 @@ const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct
 	of = &arrivals->all[seat];
 	return ct_arena_printf(
 		report->memory,
-		"of those that did, rank %s was last in %s of %s operations, and the others waited "
-		"%s (%s) for it; a missing rank may be later still",
+		"of the recorded ranks, rank %s was last in %s of %s operations, and the others "
+		"waited %s (%s) for it; a missing rank may be later still",
 		ct_text_rank(model->seats[seat].rank).s, ct_text_count(of->last).s,
-		ct_text_count(of->met).s, ct_text_ns(of->alone_ns).s,
-		ct_text_pct(100 * (double)of->alone_ns / (double)model->duration_ns).s);
+		ct_text_count(of->met).s, ct_prose_ns(of->alone_ns).s,
+		ct_share_text(report, of->alone_ns));
 }
 
 /* ---- how processes ended ---- */
@@ -219,13 +241,13 @@ static const char *when_text(const struct ct_report_process *p, struct ct_arena 
 	uint64_t after = p->ended_after_at_ns, before = p->ended_before_at_ns;
 
 	if (after != CT_UNKNOWN && before != CT_UNKNOWN && before - after > before / 100)
-		return ct_arena_printf(memory, ", at %s..%s", ct_text_ns(after).s,
-				       ct_text_ns(before).s);
+		return ct_arena_printf(memory, ", at %s..%s", ct_prose_ns(after).s,
+				       ct_prose_ns(before).s);
 	if (after != CT_UNKNOWN)
-		return ct_arena_printf(memory, ", at %s", ct_text_ns(after).s);
+		return ct_arena_printf(memory, ", at %s", ct_prose_ns(after).s);
 	if (p->last_heartbeat_at_ns != CT_UNKNOWN)
 		return ct_arena_printf(memory, ", last heartbeat at %s",
-				       ct_text_ns(p->last_heartbeat_at_ns).s);
+				       ct_prose_ns(p->last_heartbeat_at_ns).s);
 	return "";
 }
 
@@ -265,7 +287,7 @@ static const char *silent_text(const struct ct_report *report)
 	return ct_arena_printf(
 		report->memory,
 		"the last heartbeat of rank %s was at %s, %s before any other rank's",
-		ct_text_rank(first->rank).s, ct_text_ns(least).s, ct_text_ns(second - least).s);
+		ct_text_rank(first->rank).s, ct_prose_ns(least).s, ct_prose_ns(second - least).s);
 }
 
 /* Who ends a whole job signals one rank after the other: the first of them is not the one to look at. */
@@ -343,7 +365,7 @@ static const char *stuck_text(const struct ct_report *report, const struct ct_st
 				       "%u operation%s in flight for up to %s so far, much longer "
 				       "than usual in this run",
 				       stuck->unusual, stuck->unusual == 1 ? " is" : "s are",
-				       ct_text_ns(stuck->longest_ns).s);
+				       ct_prose_ns(stuck->longest_ns).s);
 	return ct_arena_printf(memory, "%u operation%s had not returned when %s ended", stuck->all,
 			       stuck->all == 1 ? "" : "s",
 			       report->run.processes_running ? "their processes" : "recording");
@@ -362,18 +384,22 @@ static int were_killed(const struct ct_report *report)
 	return 1;
 }
 
+#define FIND_END                                                                                   \
+	"look at the log of the rank that ended first, and at dmesg (OOM killer, Xid); commtrace " \
+	"hang shows what each rank was in"
+
 void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 {
 	const char *open = stuck->all ? stuck_text(report, stuck) : "", *ends = ct_say_ends(report);
 
 	if (*ends && *open && were_killed(report))
-		ct_verdict_doubt(report, "%s; %s; the reason is not known", open, ends);
+		ct_verdict_doubt(report, FIND_END, "%s; %s; the reason is not known", open, ends);
 	else if (*ends && *open)
-		ct_verdict_doubt(report, "%s; %s; the reason is not known", ends, open);
+		ct_verdict_doubt(report, FIND_END, "%s; %s; the reason is not known", ends, open);
 	else if (*ends || *open)
-		ct_verdict_doubt(report, "%s%s; the reason is not known", ends, open);
+		ct_verdict_doubt(report, FIND_END, "%s%s; the reason is not known", ends, open);
 	else
-		ct_verdict_doubt(report,
+		ct_verdict_doubt(report, FIND_END,
 				 "%zu process%s ended in a way that was not recorded; the reason "
 				 "is not known",
 				 report->n_ended, report->n_ended == 1 ? "" : "es");

@@ -78,6 +78,8 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 			  : ct_arena_printf(memory, "%llu%s",
 					    (unsigned long long)report->dropped_records,
 					    unknown ? "+" : "");
+	f->headline = ct_arena_printf(memory, "%s records of rank%s %s are missing (%s)", records,
+				      n == 1 ? "" : "s", n ? ranks : "?", reason);
 	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
 				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
 }

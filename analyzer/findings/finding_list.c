@@ -36,6 +36,7 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 		.loss_err_ns = CT_UNKNOWN,
 		.loss_pct = NAN,
 		.gpu_seconds = NAN,
+		.per_step_ns = NAN,
 		.step_first = CT_UNKNOWN,
 		.step_last = CT_UNKNOWN,
 	};

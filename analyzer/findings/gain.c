@@ -74,10 +74,10 @@ const char *ct_gain_why_not(const struct ct_report *report)
 		return "all times are one moment";
 	if (ct_gain_times_err_pct(report) > MOST_ERRORS)
 		return ct_arena_printf(report->memory,
-				       "operations are timed to ±%s each, %s of the run together: "
+				       "operations are timed to ± %s each, %s of the run together: "
 				       "a late rank does not show in that",
-				       ct_text_ns(report->run.time_err_p50_ns).s,
-				       ct_text_pct(ct_gain_times_err_pct(report)).s);
+				       ct_prose_ns(report->run.time_err_p50_ns).s,
+				       ct_prose_pct(ct_gain_times_err_pct(report)).s);
 	if (report->whatif.is_contradicted)
 		return "replayed without communication the run would take longer: its times "
 		       "contradict each other";

@@ -130,9 +130,14 @@ static void tell(const struct ct_model *model, const struct ailing *a, struct ct
 	f->cause = ct_arena_printf(
 		list->memory, "port %s of %s counted errors%s", a->port->name, host,
 		a->severity == CT_SEVERITY_SEVERE ? ", and its link went down" : "");
+	f->headline = ct_arena_printf(list->memory, "port %s of %s counted %s errors in %s",
+				      a->port->name, host, ct_text_count(a->errors).s,
+				      ct_prose_ns(a->host->sampled_ns).s);
 	f->advice = "check the cable, the transceiver and the switch port; the counters are the "
 		    "host's, whatever used the port";
-	f->command = a->port->is_ib ? "ibqueryerrors, mlxlink" : "ethtool -S";
+	f->command = a->port->is_ib
+			     ? "{ssh}ibqueryerrors"
+			     : ct_arena_printf(list->memory, "{ssh}ethtool -S %s", a->port->name);
 	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s", host,
 				  a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,
 				  ct_text_count((uint64_t)per_hour(a->host, a->errors)).s, share);

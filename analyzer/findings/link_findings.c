@@ -243,8 +243,9 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 
 static const char *command_of(const struct making *m)
 {
-	return m->between_hosts ? "ibstat; ethtool -S DEVICE; nvidia-smi topo -m"
-				: "nvidia-smi nvlink --status; nvidia-smi topo -m";
+	return m->between_hosts ? "{ssh}ibstat"
+	       : m->on_gpu	? "{ssh}nvidia-smi nvlink --status {gpu}"
+				: NULL;
 }
 
 static enum ct_confidence confidence_of(const struct making *m, const struct ct_cause *cause)

@@ -227,6 +227,41 @@ static int add_awaited(struct ct_order_maker *k)
 	return st < 0 ? st : CT_OK;
 }
 
+/* "AllReduce #16 of 3f2a91c0" */
+static const char *call_text(const struct ct_finding *f, struct ct_arena *memory)
+{
+	return ct_arena_printf(memory, "%s #%.0f of %08llx", f->op_name,
+			       ct_finding_fact(f, "first_seq"),
+			       (unsigned long long)(f->comm_key >> 32));
+}
+
+/* Who did what else than its peers, for the headline; in what they differ is the cause. */
+static const char *headline(const struct ct_finding *f, struct ct_arena *memory)
+{
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_ORDER_NAMED);
+	const char *s = f->n_ranks == 1 ? "" : "s", *call = "";
+
+	if (f->kind != CT_FINDING_UNEVEN_INPUT)
+		call = call_text(f, memory);
+	switch (f->kind) {
+	case CT_FINDING_SKIPPED_OP:
+		return ct_arena_printf(memory, "rank%s %s skipped %s", s, ranks, call);
+	case CT_FINDING_EXTRA_OP:
+		return ct_arena_printf(memory, "rank%s %s called one more %s", s, ranks, call);
+	case CT_FINDING_UNEVEN_INPUT:
+		return ct_arena_printf(memory, "inputs end unevenly on rank%s %s", s, ranks);
+	default:
+		if (strcmp(f->op_name, "Send") == 0)
+			return ct_arena_printf(memory, "messages %s rank%s %s do not match",
+					       f->is_undecided ? "between" : "of", s, ranks);
+		if (f->is_undecided)
+			return ct_arena_printf(memory, "ranks %s made different calls as %s", ranks,
+					       call);
+		return ct_arena_printf(memory, "rank%s %s called %s unlike %s peers", s, ranks,
+				       call, f->n_ranks == 1 ? "its" : "their");
+	}
+}
+
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list)
 {
@@ -241,41 +276,14 @@ int ct_order_findings(const struct ct_model *model, const struct ct_order_book *
 		st = add_ends(&k);
 	if (st == CT_OK)
 		st = add_pairs(&k);
-	return st == CT_OK && list->n == before ? add_awaited(&k) : st;
+	if (st == CT_OK && list->n == before)
+		st = add_awaited(&k);
+	for (size_t i = before; i < list->n; i++)
+		list->all[i].headline = headline(&list->all[i], list->memory);
+	return st;
 }
 
 /* ---- what others ask ---- */
-
-const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *f)
-{
-	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_ORDER_NAMED);
-	const char *s = f->n_ranks == 1 ? "" : "s";
-
-	switch (f->kind) {
-	case CT_FINDING_SKIPPED_OP:
-		return ct_arena_printf(memory, "rank%s %s skipped an operation (%s)", s, ranks,
-				       f->cause);
-	case CT_FINDING_EXTRA_OP:
-		return ct_arena_printf(memory,
-				       "rank%s %s called an operation that the others did not (%s)",
-				       s, ranks, f->cause);
-	case CT_FINDING_UNEVEN_INPUT:
-		return ct_arena_printf(memory, "inputs are uneven: %s", f->cause);
-	default:
-		if (strcmp(f->op_name, "Send") == 0)
-			return ct_arena_printf(
-				memory, "messages %s rank%s %s do not match%s (%s)",
-				f->is_undecided ? "between" : "of", s, ranks,
-				f->is_undecided ? ", and either end may be wrong" : "", f->cause);
-		if (f->is_undecided)
-			return ct_arena_printf(memory,
-					       "ranks %s made different calls as their %s, and "
-					       "either side may be right (%s)",
-					       ranks, f->op_name, f->cause);
-		return ct_arena_printf(memory, "rank%s %s made another call as the same %s (%s)", s,
-				       ranks, f->op_name, f->cause);
-	}
-}
 
 void ct_order_summarize(const struct ct_order_book *book, const struct ct_comm *comm,
 			struct ct_order_summary *out)

@@ -15,9 +15,6 @@
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list);
 
-/* The verdict's sentence for one of them. */
-const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *finding);
-
 /* The order on a communicator, for its row in the report. */
 struct ct_order_summary {
 	uint64_t equal_to_seq;	   /* members agree up to here; UINT64_MAX: unknown */

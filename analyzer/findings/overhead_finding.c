@@ -41,6 +41,14 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	f->advice = dear ? "COMMTRACE_TIMING=host or COMMTRACE_SAMPLE=0.1 costs less"
 			 : "COMMTRACE_BUDGET=off times all of them";
 	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
+	f->headline = dear ? ct_arena_printf(list->memory,
+					     "recording took %s of the run on rank%s %s",
+					     ct_prose_pct(report->cost_share_pct).s,
+					     n == 1 ? "" : "s", who)
+			   : ct_arena_printf(
+				     list->memory,
+				     "only %s of the launches were timed, to stay in budget",
+				     ct_prose_pct(100 * report->run.timed_ratio).s);
 	f->line = ct_arena_printf(list->memory,
 				  "ranks=%s wrappers=%s promised=1%% timed=%s budget_halved=%s",
 				  who, ct_text_pct(report->cost_share_pct).s,

@@ -114,9 +114,8 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 	if (row->kind == CT_SLOW_RANK && t->others)
 		text = ct_arena_printf(memory,
 				       "the cost is what remains once %s, also slow, is repaired; "
-				       "repairing this one alone saves %s (%s)",
-				       others_text(t), ct_text_ns(alone_ns).s,
-				       ct_text_pct(100 * (double)alone_ns / (double)run).s);
+				       "repairing this one alone saves %s",
+				       others_text(t), ct_prose_ns(alone_ns).s);
 	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
 		text = "the cost is what repairing this one alone saves, with the other findings "
 		       "as they are";
@@ -129,12 +128,9 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 		moved = gain_if_moved(t, row, f->loss_ns, &err);
 	/* else it says no more than the loss */
 	if (moved < (double)f->loss_ns)
-		text = ct_arena_printf(memory,
-				       "%s%smoving its extra work to the other stages, which then "
-				       "take longer, saves at most %s±%s (%s)",
-				       text, *text ? "; " : "", ct_text_ns(ct_whole(moved)).s,
-				       ct_text_ns(ct_whole(err)).s,
-				       ct_text_pct(100 * moved / (double)run).s);
+		text = ct_arena_printf(
+			memory, "%s%smoving its extra work to the other stages saves at most %s",
+			text, *text ? "; " : "", ct_prose_ns_err(moved, err).s);
 	f->note = *text ? text : NULL;
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err);
@@ -215,12 +211,13 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	ct_finding_evidence(t->list, f, "gain_alone",
 			    (double)ct_min(ct_replay_of_run(j, row->gain_ns, run), most), "ns",
 			    NAN);
+	f->per_step_ns = (double)loss / in_run;
 	name = who(row, f, memory);
 	say_loss(t, row, f);
 	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s slow_steps=%u/%u",
 				  name, ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s,
-				  ct_text_ns(ct_whole((double)loss / in_run)).s, (unsigned)steps,
+				  ct_text_ns(ct_whole(f->per_step_ns)).s, (unsigned)steps,
 				  j->engine.n_steps);
 }
 

@@ -125,6 +125,9 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 			      : "look for NET/Socket in the output of NCCL_DEBUG=INFO; is "
 				"libibverbs there, is "
 				"/dev/infiniband in the container?";
+	f->headline = ct_arena_printf(memory, "%s%s sent %s through sockets, InfiniBand unused",
+				      host, f->n_hosts > 1 ? " and others" : "",
+				      ct_prose_bytes((uint64_t)(s->ethernet + s->ipoib)).s);
 	f->command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
 	f->line = ct_arena_printf(memory,
 				  "hosts=%zu host=%s ranks=%s ethernet=%s ipoib=%s infiniband=%s "

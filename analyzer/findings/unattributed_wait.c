@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/headline.h"
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/verdict_text.h"
 #include "trace/ops.h"
@@ -125,7 +126,6 @@ static const char *one_stall_text(const struct ct_judgement *j, const struct ct_
 				  struct ct_report *report)
 {
 	const struct ct_stalled *s = &w->stalled;
-	double pct = 100 * (double)s->longest_ns / (double)j->model->duration_ns;
 	const char *by = "";
 
 	if (s->n == 1 && s->longest_seat < j->model->n_seats &&
@@ -133,10 +133,9 @@ static const char *one_stall_text(const struct ct_judgement *j, const struct ct_
 		by = ct_arena_printf(report->memory, " by rank %s",
 				     ct_text_rank(j->model->seats[s->longest_seat].rank).s);
 	return ct_arena_printf(report->memory,
-			       "one stall of %s at step %u%s (%s of the run): one event is no "
-			       "pattern, and no rank is steadily late",
-			       ct_text_ns(s->longest_ns).s, s->longest_step, by,
-			       ct_text_pct(pct).s);
+			       "one stall of %s at step %u%s (%s); no rank is steadily late",
+			       ct_prose_ns(s->longest_ns).s, s->longest_step, by,
+			       ct_share_text(report, s->longest_ns));
 }
 
 static const char *stalls_text(const struct ct_judgement *j, const struct ct_waited *w,
@@ -150,24 +149,22 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 		return one_stall_text(j, w, report);
 	if (ct_stalled_is_one(s, j->model->n_seats))
 		return ct_arena_printf(
-			memory,
-			"rank %s stalled in %u of %u steps, up to %s each, %s (%s) in all: too "
-			"irregular to find the cause",
+			memory, "rank %s stalled in %u of %u steps, up to %s each, %s (%s) in all",
 			ct_text_rank(j->model->seats[s->most_seat].rank).s, s->most_n, s->of,
-			ct_text_ns(s->longest_ns).s, ct_text_ns(s->most_ns).s,
-			ct_text_pct(100 * (double)s->most_ns / (double)j->model->duration_ns).s);
+			ct_prose_ns(s->longest_ns).s, ct_prose_ns(s->most_ns).s,
+			ct_share_text(report, s->most_ns));
 	if (s->seats < 2)
 		return ct_arena_printf(memory,
-				       "stalls in %u of %u steps, up to %s each, %s (%s) in all: "
-				       "the records do not show which rank stalled",
-				       s->n, s->of, ct_text_ns(s->longest_ns).s,
-				       ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+				       "stalls in %u of %u steps, up to %s each, %s (%s) in all; "
+				       "which rank stalled is not on record",
+				       s->n, s->of, ct_prose_ns(s->longest_ns).s,
+				       ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
 	return ct_arena_printf(memory,
 			       "stalls on %s%u ranks, no single one: in %u of %u steps, up to %s "
 			       "each, %s (%s) in all",
 			       s->known_n < s->n ? "at least " : "", s->seats, s->n, s->of,
-			       ct_text_ns(s->longest_ns).s, ct_text_ns(w->ns).s,
-			       ct_text_pct(w->pct).s);
+			       ct_prose_ns(s->longest_ns).s, ct_prose_ns(w->ns).s,
+			       ct_share_text(report, w->ns));
 }
 
 /* One rank stands out, but that is all that is known. */
@@ -182,10 +179,16 @@ static const char *last_text(const struct ct_judgement *j, const struct ct_waite
 
 	return ct_arena_printf(
 		report->memory,
-		"%s: rank %s was last in %s of %s operations, and the others waited %s (%s) for it",
-		why, ct_text_rank(j->model->seats[w->seat].rank).s, ct_text_count(of->last).s,
-		ct_text_count(of->met).s, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+		"rank %s was last in %s of %s operations, and the others waited %s (%s) for it; %s",
+		ct_text_rank(j->model->seats[w->seat].rank).s, ct_text_count(of->last).s,
+		ct_text_count(of->met).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns), why);
 }
+
+#define STALLS                                                                                     \
+	"look for what ran at these steps: checkpoint, evaluation, garbage collection, cron "      \
+	"jobs; "                                                                                   \
+	"record more steps to see a pattern"
+#define LAST "profile this rank between collectives; record more steps to judge it"
 
 void ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
 		   struct ct_report *report)
@@ -193,17 +196,17 @@ void ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, cons
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */
 	if (*lacks)
-		ct_verdict_doubt(report,
-				 "%s; ranks waited for each other, up to %s (%s), and the missing "
-				 "records would show for which",
-				 lacks, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+		ct_verdict_doubt(report, "bring the files of all hosts: commtrace collect",
+				 "%s; the rest waited for each other, at most %s (%s)", lacks,
+				 ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
 	else if (w->in_messages)
 		ct_verdict_doubt(report,
-				 "ranks waited for each other's messages, up to %s (%s); which "
+				 "see who waits for whom in the timeline: commtrace timeline",
+				 "ranks waited for each other's messages, at most %s (%s); which "
 				 "rank delayed which is not on record",
-				 ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+				 ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
 	else
-		ct_verdict_doubt(report, "%s",
+		ct_verdict_doubt(report, w->is_stalls ? STALLS : LAST, "%s",
 				 w->is_stalls ? stalls_text(j, w, report)
 					      : last_text(j, w, report));
 }
@@ -212,7 +215,7 @@ const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *repo
 {
 	if (w->is_stalls)
 		return ct_arena_printf(report->memory, "stalls in %u of %u steps cost %s",
-				       w->stalled.n, w->stalled.of, ct_text_pct(w->pct).s);
-	return ct_arena_printf(report->memory, "ranks waited for each other, up to %s",
-			       ct_text_pct(w->pct).s);
+				       w->stalled.n, w->stalled.of, ct_share_text(report, w->ns));
+	return ct_arena_printf(report->memory, "ranks waited for each other, at most %s",
+			       ct_share_text(report, w->ns));
 }

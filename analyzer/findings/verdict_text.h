@@ -17,19 +17,21 @@ void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* NOT_ENOUGH_EVIDENCE, without confidence. */
-void ct_verdict_doubt(struct ct_report *report, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* NOT_ENOUGH_EVIDENCE, without confidence. `advice`: the next step that gets more evidence; NULL: none. */
+void ct_verdict_doubt(struct ct_report *report, const char *advice, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-/* Appends a text to the sentence; "": nothing. */
+/* Appends a note; "": nothing. */
 void ct_verdict_add(struct ct_report *report, const char *text);
+
+/* Appends to the sentence only, not to the notes: another finding, which has a headline. */
+void ct_verdict_mention(struct ct_report *report, const char *text);
 
 /* ---- findings: finding_text.c ---- */
 
 /* The sentence of a finding that makes the verdict: contradictions, stragglers, links, stalls, a change. Slow transfers without
- * a particular rank are NOT_ENOUGH_EVIDENCE. */
-void ct_say_finding(const struct ct_model *model, const struct ct_finding *finding,
-		    struct ct_report *report);
+ * a particular rank are NOT_ENOUGH_EVIDENCE. headlines.def has the verdict of each kind. */
+void ct_say_finding(const struct ct_finding *finding, struct ct_report *report);
 
 /* The same in few words, to add to another sentence. */
 const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_report *report);
@@ -53,6 +55,9 @@ void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 
 /* Why the run cannot be judged; "": it can. */
 const char *ct_say_what_is_missing(const struct ct_model *model, const struct ct_report *report);
+
+/* The next step where the run cannot be judged. */
+const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_report *report);
 
 /* The rank with a trace that arrived last, if others left none; "": no rank is clearly last. */
 const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,

@@ -8,38 +8,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XX(code, how bad it is) */
+/* XX(code, how bad it is, title) */
 #define CT_VERDICT_MAP(XX)                                                                         \
-	XX(HEALTHY, GOOD)                                                                          \
-	XX(STRAGGLER, SEVERE)                                                                      \
-	XX(SLOW_STAGE, SEVERE)                                                                     \
-	XX(IMBALANCE, WARN)                                                                        \
-	XX(SLOW_LINK, SEVERE)                                                                      \
-	XX(CHANGE_POINT, WARN)                                                                     \
-	XX(POOR_OVERLAP, WARN)                                                                     \
-	XX(COMM_BOUND, WARN)                                                                       \
-	XX(MISMATCH, SEVERE)                                                                       \
-	XX(UNEVEN_INPUT, SEVERE)                                                                   \
-	XX(HANG, SEVERE)                                                                           \
-	XX(NOT_COMMUNICATION, GOOD)                                                                \
-	XX(NOT_ENOUGH_EVIDENCE, UNSURE)
+	XX(HEALTHY, GOOD, "Healthy")                                                               \
+	XX(STRAGGLER, SEVERE, "Straggler")                                                         \
+	XX(SLOW_STAGE, SEVERE, "Slow pipeline stage")                                              \
+	XX(IMBALANCE, WARN, "Uneven work")                                                         \
+	XX(SLOW_LINK, SEVERE, "Slow link")                                                         \
+	XX(CHANGE_POINT, WARN, "Step time changed")                                                \
+	XX(POOR_OVERLAP, WARN, "Poor overlap")                                                     \
+	XX(COMM_BOUND, WARN, "Communication-bound")                                                \
+	XX(MISMATCH, SEVERE, "Mismatched operations")                                              \
+	XX(UNEVEN_INPUT, SEVERE, "Uneven inputs")                                                  \
+	XX(HANG, SEVERE, "Hang")                                                                   \
+	XX(NOT_COMMUNICATION, GOOD, "Communication is not the bottleneck")                         \
+	XX(NOT_ENOUGH_EVIDENCE, UNSURE, "Not enough evidence")
 /* XX(kind, is its loss a share that nobody would save all of, heading) */
 #define CT_FINDING_MAP(XX)                                                                         \
 	XX(STRAGGLER, 0, "Straggler")                                                              \
 	XX(STRAGGLER_HOST, 0, "Slow host")                                                         \
-	XX(STRAGGLER_GROUP, 0, "Slow group of ranks")                                              \
+	XX(STRAGGLER_GROUP, 0, "Slow ranks")                                                       \
 	XX(SLOW_STAGE, 0, "Slow pipeline stage")                                                   \
 	XX(IMBALANCE, 0, "Uneven work")                                                            \
-	XX(ROTATING_STALLS, 0, "Stalls that move from rank to rank")                               \
+	XX(ROTATING_STALLS, 0, "Stalls in turn")                                                   \
 	XX(PERIODIC_STALLS, 0, "Periodic stalls")                                                  \
-	XX(CHANGE_POINT, 0, "Step time changed during the run")                                    \
+	XX(CHANGE_POINT, 0, "Step time changed")                                                   \
 	XX(SLOW_LINK, 0, "Slow link")                                                              \
 	XX(SLOW_OP, 0, "Slow operation")                                                           \
-	XX(SOCKET_FALLBACK, 0, "Socket fallback: InfiniBand unused")                               \
+	XX(SOCKET_FALLBACK, 0, "Socket fallback")                                                  \
 	XX(LINK_ERRORS, 0, "Network port errors")                                                  \
 	XX(EXPOSED_COMM, 1, "Exposed communication")                                               \
-	XX(BUCKETS, 0, "Gradient buckets too small or too large")                                  \
-	XX(COMM_SHARE, 1, "Large share of exposed communication")                                  \
+	XX(BUCKETS, 0, "Gradient buckets")                                                         \
+	XX(COMM_SHARE, 1, "Exposed communication")                                                 \
 	XX(MISMATCH, 0, "Mismatched operations")                                                   \
 	XX(SKIPPED_OP, 0, "Skipped operation")                                                     \
 	XX(EXTRA_OP, 0, "Extra operation")                                                         \
@@ -47,10 +47,10 @@
 	XX(CLOCK_CONFLICT, 0, "Clock conflict")                                                    \
 	XX(DROPPED_RECORDS, 0, "Dropped records")                                                  \
 	XX(TRACER_COST, 0, "Tracer overhead")                                                      \
-	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs between ranks")
+	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs")
 
 enum ct_verdict_code {
-#define CT_VERDICT_ENUM(name, level) CT_VERDICT_##name,
+#define CT_VERDICT_ENUM(name, level, title) CT_VERDICT_##name,
 	CT_VERDICT_MAP(CT_VERDICT_ENUM)
 #undef CT_VERDICT_ENUM
 };
@@ -82,6 +82,9 @@ enum ct_confidence {
 /* Names as the outside contract spells them. */
 const char *ct_verdict_name(enum ct_verdict_code code);
 const char *ct_finding_name(enum ct_finding_kind kind);
+/* What a person reads in their stead. */
+const char *ct_verdict_title(enum ct_verdict_code code);
+const char *ct_finding_title(enum ct_finding_kind kind);
 const char *ct_severity_name(enum ct_severity severity);
 const char *ct_confidence_name(enum ct_confidence confidence);
 
@@ -92,7 +95,11 @@ struct ct_finding;
 struct ct_report_verdict {
 	enum ct_verdict_code code;
 	enum ct_confidence confidence;
-	const char *text; /* one sentence */
+	const char *text; /* headline and notes, as one sentence */
+	const char *
+		headline; /* in a line: what, which rank, which host, how much; without the title */
+	const char *note; /* what else there is to know; NULL: nothing */
+	const char *advice; /* the next step, where there is no finding that has its own; NULL */
 	double gain_max_pct;
 	const struct ct_finding *about; /* NULL: no finding */
 };
@@ -124,6 +131,9 @@ struct ct_finding {
 	int is_bounded;	 /* 1: by what computing stood waiting for communication */
 	int is_replayed; /* 1: loss and times are those of a replay */
 	enum ct_why why;
+	double per_step_ns; /* the loss, by the steps that it is in; NAN: it is in all, or there are none */
+	const char *
+		headline; /* in a line: which rank, which host, how much per step; without the title */
 	const char *cause, *advice, *command;
 	const char *note; /* what the loss is, where that is not plain; NULL: it is */
 	/* where those that contradict each other made the call: "theirs" (or "one") and "others", "send" and "recv"; site

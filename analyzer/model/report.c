@@ -8,7 +8,7 @@
 const char *ct_verdict_name(enum ct_verdict_code code)
 {
 	switch (code) {
-#define CT_VERDICT_CASE(name, level)                                                               \
+#define CT_VERDICT_CASE(name, level, title)                                                        \
 	case CT_VERDICT_##name:                                                                    \
 		return #name;
 		CT_VERDICT_MAP(CT_VERDICT_CASE)
@@ -20,7 +20,7 @@ const char *ct_verdict_name(enum ct_verdict_code code)
 enum ct_verdict_level ct_verdict_level(enum ct_verdict_code code)
 {
 	switch (code) {
-#define CT_VERDICT_CASE(name, level)                                                               \
+#define CT_VERDICT_CASE(name, level, title)                                                        \
 	case CT_VERDICT_##name:                                                                    \
 		return CT_VERDICT_IS_##level;
 		CT_VERDICT_MAP(CT_VERDICT_CASE)
@@ -39,6 +39,28 @@ const char *ct_finding_name(enum ct_finding_kind kind)
 #undef CT_FINDING_CASE
 	}
 	return "?";
+}
+
+const char *ct_verdict_title(enum ct_verdict_code code)
+{
+	static const char *const titles[] = {
+#define CT_VERDICT_TITLE(name, level, title) [CT_VERDICT_##name] = title,
+		CT_VERDICT_MAP(CT_VERDICT_TITLE)
+#undef CT_VERDICT_TITLE
+	};
+
+	return titles[code];
+}
+
+const char *ct_finding_title(enum ct_finding_kind kind)
+{
+	static const char *const titles[] = {
+#define CT_FINDING_TITLE(name, is_share, title) [CT_FINDING_##name] = title,
+		CT_FINDING_MAP(CT_FINDING_TITLE)
+#undef CT_FINDING_TITLE
+	};
+
+	return titles[kind];
 }
 
 const char *ct_severity_name(enum ct_severity severity)

@@ -7,11 +7,13 @@
 #include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
 
-/* All findings, the verdict's own one first; advice for that one and the next two, the cause for all, each once. An empty line
- * behind them, if there are any. */
-void ct_findings_text(struct ct_text *text, const struct ct_report *report);
-/* A line each, "EXPECT key=value ...", and an empty one; nothing if nothing was expected. */
-void ct_expect_text(struct ct_text *text, const struct ct_report *report);
+/* The verdict with its cause, notes and advice, then the other findings: their headlines, and only with `verbose` all of them and all
+ * that is known of each. An empty line behind them. */
+void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose);
+/* A line for each baseline check that failed, and how many passed; with `verbose` for each. */
+void ct_expect_text(struct ct_text *text, const struct ct_report *report, int verbose);
+/* The run in a few lines: step time, exposed communication, data quality. */
+void ct_summary_text(struct ct_text *text, const struct ct_report *report);
 
 /* By how much timing made steps longer, if that is known. */
 void ct_step_change_line(struct ct_text *text, const struct ct_report *report);

@@ -1,101 +1,147 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
 #include "analyzer/render/facts_text.h"
 
-/* ---- what was found ---- */
+#define MOST_OTHERS 3u /* findings beside the verdict's, of a screen */
+#define LABEL 15u      /* columns of a word and the spaces around it */
 
-/* With what to do about them. */
-#define MOST_ADVISED 3u
-/* Columns before what belongs to a finding. */
-#define INDENT "    "
-#define HANGING 10u /* of a finding */
+/* ---- the verdict's ---- */
+
+static enum ct_color color_of(const struct ct_report *report)
+{
+	static const enum ct_color colors[] = { [CT_VERDICT_IS_GOOD] = CT_COLOR_GREEN,
+						[CT_VERDICT_IS_UNSURE] = CT_COLOR_YELLOW,
+						[CT_VERDICT_IS_WARN] = CT_COLOR_YELLOW,
+						[CT_VERDICT_IS_SEVERE] = CT_COLOR_RED };
+
+	return colors[ct_verdict_level(report->verdict.code)];
+}
+
+/* A verdict that says of its finding what that says of itself has its title: STRAGGLER may be stalls. */
+static const char *title_of(const struct ct_report_verdict *v)
+{
+	int is_its = v->about && v->about->headline && v->headline &&
+		     strcmp(v->about->headline, v->headline) == 0;
+
+	return is_its ? ct_finding_title(v->about->kind) : ct_verdict_title(v->code);
+}
+
+void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
+{
+	const struct ct_report_verdict *v = &report->verdict;
+	struct ct_text text = ct_text_to(out, style);
+	char confidence[32] = "";
+
+	if (v->confidence != CT_CONFIDENCE_NONE)
+		snprintf(confidence, sizeof(confidence), " (confidence %s)",
+			 ct_confidence_name(v->confidence));
+	ct_text_wrap(&text, color_of(report), LABEL, "%s: %s%s", title_of(v), v->text, confidence);
+}
+
+static void row(struct ct_text *text, const char *word, const char *what)
+{
+	if (what && *what)
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s", (int)LABEL - 2, word, what);
+}
+
+/* To be pasted: in one line, however long. */
+static void command(struct ct_text *text, const char *what)
+{
+	struct ct_text whole = *text;
+
+	whole.whole = 1;
+	row(&whole, "run", what);
+	text->lines = whole.lines;
+}
+
+/* In which steps, where not in all. */
+static void when(struct ct_text *text, const struct ct_report *report, const struct ct_finding *f)
+{
+	if (f->step_first == CT_UNKNOWN ||
+	    (f->step_first == 0 && f->step_last + 1 >= report->steps.count))
+		return;
+	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*ssteps %" PRIu64 " to %" PRIu64 ", %s to %s",
+		     (int)LABEL - 2, "when", f->step_first, f->step_last,
+		     ct_prose_ns(f->begin_at_ns).s, ct_prose_ns(f->end_at_ns).s);
+}
+
+static void details(struct ct_text *text, const struct ct_report *report,
+		    const struct ct_finding *f)
+{
+	row(text, "cause", f->cause);
+	when(text, report, f);
+	row(text, "note", f->note);
+}
+
+static void write_verdict(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_verdict *v = &report->verdict;
+	const struct ct_finding *f = v->about;
+
+	ct_text_wrap(text, color_of(report), LABEL, "%s: %s", title_of(v),
+		     v->headline ? v->headline : v->text);
+	if (f)
+		details(text, report, f);
+	row(text, "note", v->note);
+	if (v->confidence != CT_CONFIDENCE_NONE)
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s, confidence %s", (int)LABEL - 2,
+			     "verdict", ct_verdict_name(v->code),
+			     ct_confidence_name(v->confidence));
+	row(text, "do", v->advice ? v->advice : f ? f->advice : NULL);
+	command(text, f ? f->command : NULL);
+}
+
+/* ---- the others ---- */
 
 static int is_same(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* One finding. What the verdict has said, or the finding above, is not told again. */
-static void write_finding(struct ct_text *text, const struct ct_report *report, size_t i)
+/* What the finding above has said is not told again. */
+static void write_finding(struct ct_text *text, const struct ct_report *report, size_t i,
+			  int verbose)
 {
 	static const enum ct_color colors[] = { CT_COLOR_NONE, CT_COLOR_YELLOW, CT_COLOR_RED };
 	const struct ct_finding *f = &report->findings[i], *before = i ? f - 1 : NULL;
-	int alike = before && is_same(f->cause, before->cause);
 
-	ct_text_wrap(text, colors[f->severity], HANGING, "%s %s severity=%s confidence=%s",
-		     ct_finding_name(f->kind), f->line, ct_severity_name(f->severity),
+	ct_text_wrap(text, colors[f->severity], LABEL, "%s: %s", ct_finding_title(f->kind),
+		     f->headline ? f->headline : "");
+	if (!verbose)
+		return;
+	if (!before || !is_same(f->cause, before->cause))
+		row(text, "cause", f->cause);
+	when(text, report, f);
+	row(text, "note", f->note);
+	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s, %s, confidence %s", (int)LABEL - 2,
+		     "finding", ct_finding_name(f->kind), ct_severity_name(f->severity),
 		     ct_confidence_name(f->confidence));
-	if (f->cause && !alike && (i || !strstr(report->verdict.text, f->cause)))
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, INDENT "why:  %s", f->cause);
-	if (f->note)
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, INDENT "note: %s", f->note);
-	if (i >= MOST_ADVISED || (alike && is_same(f->advice, before->advice)))
+	if (before && is_same(f->advice, before->advice))
 		return;
-	if (f->advice)
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, INDENT "do:   %s", f->advice);
-	if (f->command)
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, INDENT "run:  %s", f->command);
+	row(text, "do", f->advice);
+	command(text, f->command);
 }
 
-void ct_findings_text(struct ct_text *text, const struct ct_report *report)
+void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose)
 {
-	for (size_t i = 0; i < report->n_findings; i++)
-		write_finding(text, report, i);
-	if (report->n_findings)
-		ct_text_empty(text);
-}
+	size_t first = report->verdict.about != NULL, end = report->n_findings;
+	struct ct_text own = ct_text_screen(text);
 
-/* ---- what was expected ---- */
-
-#define EXPECT_HANGING 8u /* of an expectation */
-
-/* "80.0GB/s", "410us", "85.0%" */
-static struct ct_unit_text figure(const struct ct_report_expectation *e, double value)
-{
-	uint64_t whole = isnan(value) || value > 1e19 ? CT_UNKNOWN : (uint64_t)value;
-
-	if (strcmp(e->unit, "pct") == 0)
-		return ct_text_pct(value);
-	return strcmp(e->unit, "ns") == 0 ? ct_text_ns(whole) : ct_text_Bps(whole);
-}
-
-static void write_one(struct ct_text *text, const struct ct_report_expectation *e)
-{
-	static const enum ct_color colors[] = { CT_COLOR_GREEN, CT_COLOR_RED, CT_COLOR_YELLOW };
-	const char *limit = strcmp(e->metric, "latency") == 0 ? "most" : "least";
-	char where[128] = "", err[CT_UNIT_TEXT + 4] = "";
-
-	if (!isnan(e->err))
-		snprintf(err, sizeof(err), "±%s", figure(e, e->err).s);
-	if (e->comm_key)
-		snprintf(where, sizeof(where), " comm=%016" PRIx64 " bytes=%s n=%s rows=%s",
-			 e->comm_key, ct_text_bytes(e->bytes_each).s, ct_text_count(e->instances).s,
-			 ct_text_count(e->rows).s);
-	ct_text_wrap(text, colors[e->result], EXPECT_HANGING,
-		     "EXPECT result=%s rule=%u op=%s scope=%s metric=%s value=%s%s %s=%s%s%s%s",
-		     ct_expect_result_name(e->result), e->rule, e->op ? e->op : "any", e->scope,
-		     e->metric, figure(e, e->value).s, err, limit, figure(e, e->limit).s,
-		     e->within_error ? " within_error=yes" : "", e->required ? " required=yes" : "",
-		     where);
-	if (e->why || e->name)
-		ct_text_wrap(text, CT_COLOR_NONE, EXPECT_HANGING, "    %s%s%s",
-			     e->name ? e->name : "", e->name && e->why ? ": " : "",
-			     e->why ? e->why : "");
-}
-
-void ct_expect_text(struct ct_text *text, const struct ct_report *report)
-{
-	const struct ct_report_expect *all = &report->expect;
-
-	for (size_t i = 0; i < all->n; i++)
-		write_one(text, &all->items[i]);
-	if (!all->n)
-		return;
-	ct_text_line(text, CT_COLOR_NONE, "EXPECTED passed=%zu failed=%zu not_applicable=%zu",
-		     all->passed, all->failed, all->not_applicable);
-	ct_text_empty(text);
+	if (!verbose && end - first > MOST_OTHERS)
+		end = first + MOST_OTHERS;
+	write_verdict(&own, report);
+	if (end > first)
+		ct_text_empty(&own);
+	for (size_t i = first; i < end; i++)
+		write_finding(&own, report, i, verbose);
+	if (report->n_findings > end)
+		ct_text_line(&own, CT_COLOR_DIM, "and %zu more (--verbose)",
+			     report->n_findings - end);
+	ct_text_empty(&own);
+	text->lines = own.lines;
 }

@@ -14,11 +14,15 @@ struct ct_text_style {
 	const char *path; /* the run as the person typed it, for the next commands; NULL: run.dir */
 	const char *place; /* absolute path of what is read, if it is not run.dir; else NULL */
 	int whole;	   /* 1: lines are as long as they are, for files; 0: at most 100 columns */
+	int verbose;	   /* 1: all that there is, not only a screen */
 };
 
-/* `commtrace report`: about a screen, the verdict first, then what was found with cause and advice, then facts. `style` may be
- * NULL. */
+/* `commtrace report`: the verdict with cause and advice, then what else was found, then facts. At most 25 lines of 80 columns, more
+ * with style->verbose. `style` may be NULL. */
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
+
+/* The same for scripts: VERDICT, a line for each finding, EXPECT, each followed by key=value. */
+void ct_report_kv(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
 /* `commtrace info`: is this trace whole? */
 void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);

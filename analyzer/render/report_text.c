@@ -13,11 +13,15 @@
 #include "analyzer/render/text.h"
 #include "trace/text.h"
 
-/* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty. */
+/* Of a screen of 25 lines: 8 verdict, 4 other findings, 5 facts, 4 table, 4 empty; and of all that there is. */
+#define SCREEN 25  /* lines */
+#define FEW_ROWS 3 /* of the table, fewer where the screen is full: ... */
+#define BESIDE 5   /* ... of its lines, those around the rows */
 #define MOST_ROWS 5
-#define HANGING 4u /* columns before the second line of the verdict */
-#define MOST_INFLIGHT 8
-#define MOST_ENDED 4
+#define FEW_INFLIGHT 0u
+#define MOST_INFLIGHT 8u
+#define FEW_ENDED 1u
+#define MOST_ENDED 4u
 
 static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 {
@@ -29,43 +33,6 @@ static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 				       ct_text_rank(ranks[i]).s);
 	if (n && at + 16 >= cap)
 		snprintf(to + at, cap - at, ",...");
-}
-
-static enum ct_color color_of(const struct ct_report *report)
-{
-	static const enum ct_color colors[] = { [CT_VERDICT_IS_GOOD] = CT_COLOR_GREEN,
-						[CT_VERDICT_IS_UNSURE] = CT_COLOR_YELLOW,
-						[CT_VERDICT_IS_WARN] = CT_COLOR_YELLOW,
-						[CT_VERDICT_IS_SEVERE] = CT_COLOR_RED };
-
-	return colors[ct_verdict_level(report->verdict.code)];
-}
-
-static void write_verdict(struct ct_text *text, const struct ct_report *report)
-{
-	const struct ct_report_run *run = &report->run;
-
-	char timing[80] = "", confidence[32] = "";
-
-	/* in short beside a verdict that says much: the line of the timing says why */
-	if (run->timing_is_forced && strlen(report->verdict.text) < 40)
-		snprintf(timing, sizeof(timing), " (timing %s: %s)", ct_timing_name(run->timing),
-			 run->timing_why);
-	else if (run->timing_is_forced)
-		snprintf(timing, sizeof(timing), " (timing %s)", ct_timing_name(run->timing));
-	if (report->verdict.confidence != CT_CONFIDENCE_NONE)
-		snprintf(confidence, sizeof(confidence), " (confidence %s)",
-			 ct_confidence_name(report->verdict.confidence));
-	ct_text_wrap(text, color_of(report), HANGING, "%s: %s%s%s",
-		     ct_verdict_name(report->verdict.code), report->verdict.text, timing,
-		     confidence);
-}
-
-void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
-{
-	struct ct_text text = ct_text_to(out, style);
-
-	write_verdict(&text, report);
 }
 
 static void write_run(struct ct_text *text, const struct ct_report_run *run)
@@ -283,20 +250,28 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	ct_step_change_line(text, report);
 }
 
-static void write_table(struct ct_text *text, const struct ct_report *report)
+static void write_table(struct ct_text *text, const struct ct_report *report, int verbose)
 {
-	static const char keys[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
-				   "wait_each_ns transfer_ns algbw_p50_Bps busbw_p50_Bps last_rank";
+	static const char few[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
+				  "wait_each_ns transfer_ns busbw_p50_Bps";
+	static const char all[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
+				  "wait_each_ns transfer_ns algbw_p50_Bps busbw_p50_Bps last_rank";
+	const char *keys = verbose ? all : few;
+	int left = SCREEN - BESIDE - text->lines;
+	size_t most = verbose		? MOST_ROWS
+		      : left > FEW_ROWS ? FEW_ROWS
+		      : left > 1	? (size_t)left
+					: 1;
 
 	if (!report->n_ops)
 		return;
 	ct_text_empty(text);
 	ct_columns_head(text, ct_columns_ops(), keys);
-	for (size_t i = 0; i < report->n_ops && i < MOST_ROWS; i++)
+	for (size_t i = 0; i < report->n_ops && i < most; i++)
 		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
-	if (report->n_ops > MOST_ROWS)
+	if (verbose && report->n_ops > most)
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more in --format=json",
-			     report->n_ops - MOST_ROWS);
+			     report->n_ops - most);
 }
 
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */
@@ -328,7 +303,7 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 		     ct_text_ns(op->age_ns).s);
 }
 
-static void write_inflight(struct ct_text *text, const struct ct_report *report)
+static void write_inflight(struct ct_text *text, const struct ct_report *report, int verbose)
 {
 	int ranks[32];
 	size_t n = 0, launched = 0, told = 0;
@@ -354,7 +329,8 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
 		     report->run.processes_running ? "so far" : "when recording ended",
 		     n == 1 ? "" : "s", list);
-	for (size_t rows = 0; told < report->n_inflight && rows < MOST_INFLIGHT; rows++) {
+	for (size_t rows = 0;
+	     told < report->n_inflight && rows < (verbose ? MOST_INFLIGHT : FEW_INFLIGHT); rows++) {
 		size_t i = told++;
 
 		while (told < report->n_inflight &&
@@ -362,7 +338,7 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 			told++;
 		write_one_inflight(text, &report->inflight[i], told - i);
 	}
-	if (report->n_inflight > told)
+	if (verbose && report->n_inflight > told)
 		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - told);
 }
 
@@ -373,7 +349,7 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 	switch (p->aborted ? CT_END_UNKNOWN : p->how.how) {
 	case CT_END_SIGNAL:
 		snprintf(how, sizeof(how), "killed by signal %d%s", p->how.signal,
-			 p->how.for_memory ? " for want of memory" : "");
+			 p->how.for_memory ? " (out of memory)" : "");
 		break;
 	case CT_END_CLEAN:
 		snprintf(how, sizeof(how), "exited with %d%s", p->how.exit_code,
@@ -388,14 +364,14 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 	case CT_END_RUNNING:
 	case CT_END_UNKNOWN:
 		snprintf(how, sizeof(how),
-			 p->aborted ? "called MPI_Abort" : "ended, nobody saw how");
+			 p->aborted ? "called MPI_Abort" : "ended, how is not recorded");
 		break;
 	}
 	if (p->ended_before_at_ns != CT_UNKNOWN && p->ended_after_at_ns != CT_UNKNOWN)
 		snprintf(when, sizeof(when), " at %s..%s", ct_text_ns(p->ended_after_at_ns).s,
 			 ct_text_ns(p->ended_before_at_ns).s);
 	else if (p->last_heartbeat_at_ns != CT_UNKNOWN)
-		snprintf(when, sizeof(when), ", last tracer heartbeat at %s",
+		snprintf(when, sizeof(when), ", last heartbeat at %s",
 			 ct_text_ns(p->last_heartbeat_at_ns).s);
 	if (p->how.kill_ns)
 		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
@@ -404,13 +380,14 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 		     ct_text_rank(p->rank).s, p->pid, how, when, by);
 }
 
-static void write_ends(struct ct_text *text, const struct ct_report *report)
+static void write_ends(struct ct_text *text, const struct ct_report *report, int verbose)
 {
-	size_t n = report->n_ended < MOST_ENDED ? report->n_ended : MOST_ENDED;
+	size_t most = verbose ? MOST_ENDED : FEW_ENDED;
+	size_t n = report->n_ended < most ? report->n_ended : most;
 
 	for (size_t i = 0; i < n; i++)
 		write_ended(text, &report->processes[report->ended[i]]);
-	if (report->n_ended > n)
+	if (verbose && report->n_ended > n)
 		ct_text_line(text, CT_COLOR_YELLOW, "          ... %zu more in info",
 			     report->n_ended - n);
 }
@@ -427,29 +404,36 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	if (report->verdict.code == CT_VERDICT_HANG) {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "next      commtrace hang %s",
 			     run);
-		return;
+	} else if (!style || !style->verbose) {
+		/* one command a line, so that each can be pasted whole */
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "next      commtrace report %s --verbose", run);
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "          commtrace report %s -o report.html", run);
+	} else {
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "next      commtrace info %s; commtrace report %s -o report.html; "
+			     "commtrace timeline %s -o run.pftrace",
+			     run, run, run);
 	}
-	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "next      commtrace info %s; commtrace report %s -o report.html; commtrace "
-		     "timeline %s "
-		     "-o run.pftrace",
-		     run, run, run);
 }
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
 	struct ct_text text = ct_text_to(out, style);
+	int verbose = style && style->verbose;
 
-	write_verdict(&text, report);
-	ct_text_empty(&text);
-	ct_findings_text(&text, report);
-	ct_expect_text(&text, report);
+	ct_findings_text(&text, report, verbose);
+	ct_expect_text(&text, report, verbose);
 	/* how a job died says more of it than how it ran */
-	write_ends(&text, report);
-	write_inflight(&text, report);
+	write_ends(&text, report, verbose);
+	write_inflight(&text, report, verbose);
 	if (report->n_ended || report->n_inflight)
 		ct_text_empty(&text);
-	write_facts(&text, report);
-	write_table(&text, report);
+	if (verbose)
+		write_facts(&text, report);
+	else
+		ct_summary_text(&text, report);
+	write_table(&text, report, verbose);
 	write_next(&text, report, style);
 }

@@ -18,6 +18,15 @@ struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style)
 				 .whole = style && style->whole };
 }
 
+struct ct_text ct_text_screen(const struct ct_text *text)
+{
+	struct ct_text screen = *text;
+
+	screen.whole = 0;
+	screen.columns = CT_TEXT_SCREEN;
+	return screen;
+}
+
 void ct_text_empty(struct ct_text *text)
 {
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
@@ -119,6 +128,11 @@ static void put(struct ct_text *text, enum ct_color color, unsigned spaces, cons
 	text->lines++;
 }
 
+static size_t columns_of(const struct ct_text *text)
+{
+	return text->columns ? text->columns : CT_TEXT_COLUMNS;
+}
+
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 {
 	char line[CT_LINE];
@@ -128,7 +142,7 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 	format(line, fmt, ap);
 	va_end(ap);
 	if (!text->whole)
-		ct_text_clip(line, 4 * CT_TEXT_COLUMNS + 8, line, CT_TEXT_COLUMNS);
+		ct_text_clip(line, sizeof(line), line, columns_of(text));
 	put(text, color, 0, line, strlen(line));
 }
 
@@ -155,7 +169,7 @@ void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, c
 	format(line, fmt, ap);
 	va_end(ap);
 	do {
-		size_t n = text->whole ? strlen(at) : fitting(at, CT_TEXT_COLUMNS - indent);
+		size_t n = text->whole ? strlen(at) : fitting(at, columns_of(text) - indent);
 
 		put(text, color, indent, at, n);
 		at += n;

@@ -8,6 +8,7 @@
 #include "analyzer/render/render.h"
 
 #define CT_TEXT_COLUMNS 100
+#define CT_TEXT_SCREEN 80
 #define CT_TEXT_LABEL 10u /* columns of the word that a line of facts begins with */
 
 enum ct_color {
@@ -22,11 +23,15 @@ enum ct_color {
 struct ct_text {
 	FILE *out;
 	int color;
-	int whole; /* 1: nothing is cut */
+	int whole;	/* 1: nothing is cut */
+	size_t columns; /* 0: CT_TEXT_COLUMNS */
 	int lines;
 };
 
 struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style); /* style NULL: plain */
+
+/* The same for what is read as prose, or pasted into a ticket: wrapped at CT_TEXT_SCREEN also in a file. */
+struct ct_text ct_text_screen(const struct ct_text *text);
 
 void ct_text_empty(struct ct_text *text); /* a line */
 /* An empty line, and a title. */

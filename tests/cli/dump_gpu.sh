@@ -10,4 +10,4 @@ commtrace dump run2 --format=jsonl | cmp - first.jsonl
 # Streams, devices and groups of what was launched; nothing of what had nothing to launch.
 sed -nE 's/.*"rank":3,.*"op":"([A-Za-z]*)".*"(stream":.*),"enter.*"(timing.*),"site.*/\1 \2 \3/p' first.jsonl | tail -n 10 | tr -d '"'
 commtrace dump run1 --ranks 3 | tail -n 10
-commtrace report run1 | sed -n '/^operation/,/^$/p'
+commtrace report run1 --verbose | sed -n '/^operation/,/^$/p'

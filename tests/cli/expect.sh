@@ -5,8 +5,9 @@ commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
 
 hold() {
 	printf '%s\n' "$1" >profile.json
-	commtrace report run1 --expect=profile.json | sed -n '/^EXPECT/,/^$/p'
+	commtrace report run1 --expect=profile.json --verbose | sed -n '/^Check/,/^$/p'
 	echo "exit ${PIPESTATUS[0]}"
+	commtrace report run1 --expect=profile.json --format=kv | grep ^EXPECT
 }
 hold '{"rules": [{"op": "AllReduce", "scope": "cross", "min_busbw_GBps": 0.01, "max_latency_us": 1000000}]}'
 hold '{"rules": [{"name": "fast", "op": "AllReduce", "min_busbw_GBps": 80}, {"op": "AllReduce", "max_latency_us": 1}]}'

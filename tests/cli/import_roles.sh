@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two stages that hand on to each other are no all-to-all, and the first and last stage share an embedding, not data.
 python3 "$data/lines.py" two_stages | commtrace import jsonl - -o swap
-commtrace report swap | grep -e ^links -e '^\['
+commtrace report swap --verbose | grep -e ^links -e '^\['
 commtrace report swap --format=json | jq -c '.ops[] | [.op, .group, .bytes, .algbw_p50_Bps == .busbw_p50_Bps]'
 commtrace report swap --format=json | grep -c AllToAll
 commtrace timeline swap --format=tuples -o - | grep -c AllToAll

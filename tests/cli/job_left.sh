@@ -22,7 +22,7 @@ commtrace run -o killed -- bash job store1 kill 2>said
 echo "exit $?, rings left: $(ls "$COMMTRACE_RING_DIR")"
 cp -r killed copy
 COMMTRACE_RING_DIR=$PWD/none commtrace dump copy 2>&1 | awk '!/^#/ { print $1 }' | sort -u
-COMMTRACE_RING_DIR=$PWD/none commtrace report copy | grep -c 'RING_LOST'
+COMMTRACE_RING_DIR=$PWD/none commtrace report copy --format=kv | grep -c 'RING_LOST'
 grep -cE 'still run|warning' said
 
 commtrace run -o left -- bash job store2 leave 2>said
@@ -30,11 +30,11 @@ echo "exit $?"
 grep -oE 'ranks 0 and 1 still run:.*| ops so far' said
 kill -CONT "$(cat pid.0)"
 for _ in $(seq 100); do
-	commtrace report left --fail-on=any >report
+	commtrace report left --verbose --fail-on=any >report
 	[ $? = 3 ] && grep -qE ' inside .* for [0-9.]+s$' report && break
 	sleep 0.2
 done
-grep -o ^HEALTHY report
+grep -io ^healthy report
 commtrace hang left | grep -o 'does not count as stalled'
 grep -cE '^[0-9]+ ops? (has|have) not (returned|ended) so far' report
 kill -9 $(cat pid.*)
@@ -44,5 +44,5 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 ls "$COMMTRACE_RING_DIR"
-commtrace report left --fail-on=any | grep -cE '^[0-9]+ ops? had not (returned|ended) when recording ended'
+commtrace report left --verbose --fail-on=any | grep -cE '^[0-9]+ ops? had not (returned|ended) when recording ended'
 echo "fail-on: ${PIPESTATUS[0]}"

@@ -7,6 +7,6 @@ for rank in 0 1; do
 done >job
 echo wait >>job
 commtrace run -o run1 -- bash job 2>said >/dev/null
-verdict=$(commtrace report run1 | head -n 1)
+verdict=$(commtrace report run1 --json | jq -r '"Not enough evidence: \(.verdict.text)"')
 [ ${#verdict} -gt 100 ] || echo "too short to be cut: $verdict"
 grep -qxF "commtrace: $verdict" said || cat said

@@ -6,7 +6,7 @@
 try() {
 	commtrace-synth -o run "$@" >/dev/null
 	commtrace report --format=json run >report.json
-	commtrace report run >report.txt
+	commtrace report run >report.txt --format=kv
 	python3 - "$1 $2" <<-'PYTHON'
 		import json, sys
 		report, truth = json.load(open("report.json")), json.load(open("run.truth.json"))
@@ -21,7 +21,7 @@ try() {
 # A rank whose kernels have no room in a Broadcast holds the others up in what comes after it: nobody is named for it, but the run is
 # not healthy.
 commtrace-synth -o run --workload ddp --hosts 1 --gpus-per-host 8 --steps 30 --fault starve-sm:rank=2,ms=20
-commtrace report run | head -n 1 | sed 's/[0-9.]*%/N%/'
+commtrace report run | head -n 2 | sed 's/[0-9.]* %/N %/; s/costs.*at most .* (/costs (/'
 rm -r run run.truth.json
 try --workload decode --hosts 1 --gpus-per-host 8 --steps 40 --noise-pct 2 --fault late-host:rank=3,ms=3
 try --workload moe --hosts 1 --gpus-per-host 4 --steps 25 --step-ms 60 --fault late-host:rank=2,ms=15

@@ -7,8 +7,12 @@ say() {
 	printf '\n%s\n' "$*"
 	python3 "$jobs" -o job.jsonl --truth job.json seed=1000 "$@" >/dev/null
 	commtrace import jsonl job.jsonl -o job >/dev/null
-	commtrace report job | grep -E '^(STRAGGLER|SLOW_STAGE|IMBALANCE|HEALTHY|NOT_ENOUGH|even job|    note:)' |
-		sed -E 's/<?[0-9]+(\.[0-9]+)?(us|ms|s|%)/N\2/g; s/[0-9]+\.[0-9]+/N/g; s/in [0-9]+ operations/in N operations/'
+	{
+		commtrace report job --json | jq -r '"\(.verdict.code): \(.verdict.text)", (.findings[] | "\(.kind): \(.note // "no note")")'
+		commtrace report job --format=kv | grep -E '^(STRAGGLER|SLOW_STAGE|IMBALANCE)'
+		commtrace report job --verbose | grep '^even job'
+	} |
+		sed -E 's/<?[0-9]+(\.[0-9]+)?( ?)(us|ms|s|%)/N\2\3/g; s/[0-9]+\.[0-9]+/N/g; s/[0-9N]+ ± [0-9N]+/N ± N/g; s/in [0-9]+ operations/in N operations/'
 	rm -r job job.jsonl job.json
 }
 say shape=1f1b stages=4 data=4 steps=24 fault=stage:3:1.3
@@ -19,5 +23,5 @@ say data=8 steps=80 fault=rank:3:2:every=10
 say shape=1f1b stages=4 data=2 steps=24
 say data=8 steps=24 untimed=0.2
 commtrace-synth -o ends --seed 3 --gpus-per-host 4 --steps 24 --workload ddp --timing host >/dev/null
-commtrace report ends | grep -E '^(NOT_ENOUGH|even job)'
+commtrace report ends --verbose | grep -E '^(Not enough|even job)'
 rm -r ends ends.truth.json

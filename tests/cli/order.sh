@@ -33,7 +33,7 @@ lines >skipped.jsonl <<END
 END
 for run in barrier skipped; do
 	commtrace import jsonl $run.jsonl -o $run >/dev/null
-	commtrace report $run | head -n 4
+	commtrace report $run | sed '/^$/q'
 	commtrace info --whole $run --format=json | tr -d ' \n' | grep -o '"order":\[[^]]*\]'
 	commtrace report $run --fail-on=EXTRA_OP >/dev/null
 	echo "exit code $?"

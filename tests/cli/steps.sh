@@ -14,13 +14,13 @@ for rank in 0 1; do
 	done
 done >job.jsonl
 commtrace import jsonl job.jsonl -o run1 >/dev/null
-commtrace report run1 | grep '^steps'
-commtrace report run1 --step-anchor=job:0:AllReduce:4000000 | grep '^steps'
-commtrace report run1 --step-anchor='00c0:allreduce:4' | grep '^steps'
-commtrace report run1 --step-anchor='*:AllReduce' | grep '^steps'
+commtrace report run1 --verbose | grep '^steps'
+commtrace report run1 --step-anchor=job:0:AllReduce:4000000 --verbose | grep '^steps'
+commtrace report run1 --step-anchor='00c0:allreduce:4' --verbose | grep '^steps'
+commtrace report run1 --step-anchor='*:AllReduce' --verbose | grep '^steps'
 # sizes as the report prints them are all that are printed so
-commtrace report run1 --step-anchor='*:AllReduce:1.00MB' | grep '^steps'
-commtrace report run1 --step-anchor='*:allreduce:4mb' | grep '^steps'
+commtrace report run1 --step-anchor='*:AllReduce:1.00MB' --verbose | grep '^steps'
+commtrace report run1 --step-anchor='*:allreduce:4mb' --verbose | grep '^steps'
 commtrace report run1 --format=json | sed -n '/^ "steps": {/,/"items"/p' | sed 's/\(_pct": [0-9]*\.[0-9]\)[0-9]*/\1/'
 for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:1.01MB' \
 	AllReduce '' : '*:AllReduce:-1' '*:AllReduce:nan' '*:AllReduce:28MiB' '*:AllReduce:' '*:AllReduce:1.5' '*:Frobnicate:4' job:0 :AllReduce; do
@@ -28,4 +28,4 @@ for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:1.01MB
 	echo "exit $?"
 done
 commtrace import jsonl <(head -2 job.jsonl) -o run2 >/dev/null
-commtrace report run2 | grep '^steps'
+commtrace report run2 --verbose | grep '^steps'

@@ -5,4 +5,4 @@ commtrace-synth -o run --seed 1 --workload ddp --steps 40 --gpus-per-host 4 --fa
 commtrace report run --format=json | jq -r '.findings[].kind' | sort >report
 commtrace timeline run -o - --format=tuples 2>/dev/null | awk -F '\t' '$4 == "Findings" { print $5 }' | sort >timeline
 diff report timeline && cat timeline
-commtrace report run | grep '^dropped'
+commtrace report run --verbose | grep ^dropped

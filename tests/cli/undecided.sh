@@ -4,7 +4,7 @@
 # the one left out.
 synth() {
 	commtrace-synth -o run --seed 1 --steps 12 --on-mismatch go-on "$@" >/dev/null
-	commtrace report run | head -n 1 | sed 's/ (.* at or before/ (... at or before/; s/seq [0-9]*/seq N/g'
+	commtrace report run --json | jq -r '"\(.verdict.code): \(.verdict.text)"' | sed 's/; .* at or before/; ... at or before/; s/seq [0-9]*/seq N/g; s/#[0-9]*/#N/g'
 	rm -rf run run.truth.json
 }
 synth --workload ddp --hosts 1 --gpus-per-host 2 --fault skip:rank=1,op=50

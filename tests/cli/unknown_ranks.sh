@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Processes of which no line tells the rank: it is "?", and not the rank -1.
 python3 "$data/lines.py" unranked | commtrace import jsonl - -o run
-commtrace report run | head -n 6
+commtrace report run | sed '/^$/q'
 commtrace hang run
 commtrace info run | sed -n '/^processes/,/^$/p'
 for what in report info hang; do

@@ -4,8 +4,8 @@
 long=$(printf 'a%.0s' {1..120})
 commtrace import jsonl "$data/four_ranks.jsonl" -o "$long" >/dev/null
 commtrace info "$long" -o info.txt
-commtrace report "$long" -o report.txt
-commtrace report "$long" | cmp - report.txt
+commtrace report "$long" --verbose -o report.txt
+commtrace report "$long" --verbose | cmp - report.txt
 grep -c "^directory .*/$long\$" info.txt
 grep -c "^next      commtrace info $long; commtrace report $long -o report[.]html; commtrace timeline $long -o run[.]pftrace\$" report.txt
 script -qec "commtrace info $long" terminal >/dev/null

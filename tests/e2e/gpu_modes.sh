@@ -120,12 +120,12 @@ done
 [ $((picked * 5)) -gt "$passed_by" ] && [ "$picked" -lt "$passed_by" ] || fail "sample: $picked timed, $passed_by not"
 
 # Said where it is read first.
-"$commtrace" report "$work/ddp.one/run" | sed -n 1p | grep -q '(timing host: CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin)' ||
-	fail "report: $("$commtrace" report "$work/ddp.one/run" | sed -n 1p)"
+"$commtrace" report "$work/ddp.one/run" --verbose | grep -q '^timing    host: .*(CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin)' ||
+	fail "report: $("$commtrace" report "$work/ddp.one/run" --verbose)"
 "$commtrace" info "$work/ddp.one/run" | grep -q '^timing    host: .*(CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin)$' || fail "info"
-"$commtrace" report "$work/ddp.plugin/run" | grep -q 'nothing was timed (NCCL has not loaded the plugin)' || fail "plugin"
-"$commtrace" report "$work/ddp.sample/run" | grep -q '^timed     .* of launches (sample 3): sums are of these$' || fail "sample"
+"$commtrace" report "$work/ddp.plugin/run" --json | grep -q 'nothing was timed (NCCL has not loaded the plugin)' || fail "plugin"
+"$commtrace" report "$work/ddp.sample/run" --verbose | grep -q '^timed     .* of launches (sample 3): sums are of these$' || fail "sample"
 "$commtrace" info "$work/ddp.auto/run" | grep -q '^timing    host: .*(too early for events)$' || fail "auto"
 "$commtrace" info "$work/ddp.duty/run" | grep -q ' duty=40.0ms/80.0ms' || fail "duty"
-! "$commtrace" report "$work/ddp.events/run" | grep '^timed ' || fail "events"
+! "$commtrace" report "$work/ddp.events/run" --verbose | grep '^timed ' || fail "events"
 echo "$(modes | wc -l) ways to time $(wc -w <<<"$workloads") workloads are true; sampled: $picked of $((picked + passed_by))"

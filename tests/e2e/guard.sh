@@ -13,7 +13,7 @@ job() {
 		--result "$work/$1.json" >/dev/null || fail "$1: exit $?"
 	! grep '"misuse": [^0]' "$work/$1.json" || fail "$1: misuse"
 	"$commtrace" info "$work/$1" >"$work/$1.info"
-	"$commtrace" report "$work/$1" >"$work/$1.report"
+	"$commtrace" report "$work/$1" --verbose >"$work/$1.report"
 }
 
 # lines NAME PATTERN: in how many processes' lines.

@@ -14,7 +14,8 @@ job() {
 	shift 2
 	traced 60 "$work/$name.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --steps 5 --step-ms 10 --give-up 5 \
 		${fault:+--fault "$fault"} >/dev/null 2>&1 || true
-	"$commtrace" report "$work/$name.run" >"$name.report"
+	"$commtrace" report "$work/$name.run" --json | jq -r '"\(.verdict.code): \(.verdict.text)"' >"$name.report"
+	"$commtrace" report "$work/$name.run" --format=kv >>"$name.report"
 	for word; do
 		case $word in
 		HANG:* | *:) grep -q "^$word" "$name.report" || fail "$name: no $word in the first line: $(head -n 1 "$name.report")" ;;

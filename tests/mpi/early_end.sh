@@ -13,12 +13,12 @@ is_whole() {
 	[ -z "$(ls "$rings")" ] || fail "$1: rings stay behind: $(ls "$rings"): $(cat "$1.said")"
 	! grep -E 'still run|warning' "$1.said" || fail "$1: nothing stays behind, and yet it says so"
 	cp -r "$1" "$1.copy"
-	"$commtrace" report "$1" >"$1.report" || fail "$1: commtrace report: exit $?: $(cat "$1.said")"
-	COMMTRACE_RING_DIR=$work/none "$commtrace" report "$1.copy" >"$1.copied" 2>&1 || fail "$1: the copy: exit $?"
+	"$commtrace" report --verbose "$1" >"$1.report" || fail "$1: commtrace report: exit $?: $(cat "$1.said")"
+	COMMTRACE_RING_DIR=$work/none "$commtrace" report --verbose "$1.copy" >"$1.copied" 2>&1 || fail "$1: the copy: exit $?"
 	same "$1: the copy of the run" <(grep -v '^next\|commtrace ' "$1.report") <(grep -v '^next\|commtrace ' "$1.copied")
 	grep -q " $ranks of $ranks ranks " "$1.report" || fail "$1: not all ranks: $(cat "$1.report")"
 	stuck=$(grep -oE '^[0-9]+ ops? had not returned when recording ended' "$1.report") || fail "$1: $(cat "$1.report")"
-	grep -qE "HANG: |NOT_ENOUGH_EVIDENCE: ${stuck%% *} operations? had not returned when recording ended" "$1.said" ||
+	grep -qE "Hang: |Not enough evidence: ${stuck%% *} operations? had not returned when recording ended" "$1.said" ||
 		fail "$1: the report says '$stuck', and run: $(cat "$1.said")"
 }
 
@@ -35,9 +35,9 @@ until [ $code = 3 ]; do
 	[ $SECONDS -lt $limit ] || fail "stand: --fail-on=any: exit $code: $(cat stand.report stand.said)"
 	sleep 0.2
 	code=0
-	[ ! -e standing ] || "$commtrace" report stand --fail-on=any >stand.report 2>/dev/null || code=$?
+	[ ! -e standing ] || "$commtrace" report stand --verbose --fail-on=any >stand.report 2>/dev/null || code=$?
 done
-! grep ^HEALTHY stand.report || fail "stand: is called healthy"
+! grep ^Healthy stand.report || fail "stand: is called healthy"
 grep -qE '^[0-9]+ ops? (has|have) not returned so far' stand.report || fail "stand: nothing is open: $(cat stand.report)"
 ! grep -q 'recording ended' stand.report || fail "stand: recording has not ended: $(cat stand.report)"
 kill -TERM $run

@@ -319,15 +319,18 @@ const struct ct_finding *job_finding(const struct ct_report *report, enum ct_fin
 
 char *job_text(const struct ct_report *report, int info)
 {
+	const struct ct_text_style style = { .verbose = 1 };
 	char *text = NULL;
 	size_t bytes;
 	FILE *f = open_memstream(&text, &bytes);
 
 	assert_non_null(f);
-	if (info)
+	if (info) {
 		ct_info_text(report, NULL, f);
-	else
-		ct_report_text(report, NULL, f);
+	} else {
+		ct_report_text(report, &style, f);
+		ct_report_kv(report, &style, f);
+	}
 	fclose(f);
 	return text;
 }

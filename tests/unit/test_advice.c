@@ -46,6 +46,7 @@ static struct ct_finding *add(enum ct_finding_kind kind, enum ct_why why, int n)
 	f->hosts = hosts;
 	f->n_hosts = (size_t)n;
 	f->line = "who=somebody";
+	f->headline = "somebody";
 	ct_finding_set_cause(f, why);
 	return f;
 }
@@ -67,7 +68,7 @@ static void who_is_late_by_its_gpu_is_not_sent_to_its_input(void **state)
 	assert_true(says(f->advice, "rank 0") && says(f->advice, "node7"));
 	assert_true(says(f->advice, "clocks") && says(f->advice, "other processes on"));
 	assert_false(says(f->advice, "Python") || says(f->advice, "data loading"));
-	assert_true(says(f->command, "nvidia-smi"));
+	assert_string_equal(f->command, "ssh node7 nvidia-smi -i 0 -q -d CLOCK,PERFORMANCE");
 	close_report();
 }
 
@@ -79,10 +80,16 @@ static void who_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	open_report(1);
 	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
 	ct_finding_set_cause(f, CT_WHY_HOST_LATE); /* what is learnt later holds */
+	ranks[0].pid = 4711;
 	ct_findings_advise(&list, &report);
+	assert_null(f->command); /* the process has ended, and with it its pid */
+	ct_finding_set_cause(f, CT_WHY_HOST_LATE);
+	report.run.processes_running = 2;
+	ct_findings_advise(&list, &report);
+	assert_string_equal(f->command, "ssh node7 py-spy dump --pid 4711");
 	assert_true(says(f->cause, "host-bound"));
 	assert_true(says(f->advice, "ranks 0,1") && says(f->advice, "node7,node8"));
-	assert_true(says(f->advice, "data loading") && says(f->command, "py-spy"));
+	assert_true(says(f->advice, "data loading"));
 	assert_false(says(f->advice, "clocks") || says(f->command, "nvidia-smi"));
 	close_report();
 }
@@ -116,7 +123,7 @@ static void longer_communication_sends_to_the_network_and_longer_computing_does_
 	f = list.all;
 	ct_findings_advise(&list, &report);
 	assert_true(says(f[0].advice, "network") && !says(f[0].advice, "temperature"));
-	assert_true(says(f[0].command, "ethtool") && !says(f[0].command, "nvidia-smi"));
+	assert_true(says(f[0].command, "ibqueryerrors") && !says(f[0].command, "nvidia-smi"));
 	assert_true(says(f[1].advice, "temperature") && !says(f[1].advice, "network"));
 	close_report();
 }
@@ -155,7 +162,7 @@ static void evidence_of_one_name_is_there_once(void **state)
 
 static char *text_of(int whole)
 {
-	const struct ct_text_style style = { .whole = whole };
+	const struct ct_text_style style = { .whole = whole, .verbose = 1 };
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
@@ -193,13 +200,13 @@ static void each_finding_says_how_grave_and_how_sure_it_is_and_why(void **state)
 	report.findings = list.all;
 	report.n_findings = list.n;
 	text = text_of(1);
-	assert_int_equal(count(text, "\nSLOW_OP who=somebody severity=warn confidence=medium\n"),
-			 5);
-	/* what is the same as above is not told again */
-	assert_int_equal(count(text, "\n    why:  cause 0\n"), 1);
-	assert_int_equal(count(text, "\n    why:  cause 1\n"), 1);
-	assert_int_equal(count(text, "\n    do:   advice\n"), 1);
-	assert_int_equal(count(text, "\n    run:  command --of=it\n"), 1);
+	assert_int_equal(count(text, "\nSlow operation: somebody\n"), 5);
+	assert_int_equal(count(text, "\n  finding      SLOW_OP, warn, confidence medium\n"), 5);
+	/* what is the same as above is not repeated */
+	assert_int_equal(count(text, "\n  cause        cause 0\n"), 1);
+	assert_int_equal(count(text, "\n  cause        cause 1\n"), 1);
+	assert_int_equal(count(text, "\n  do           advice\n"), 1);
+	assert_int_equal(count(text, "\n  run          command --of=it\n"), 1);
 	free(text);
 	close_report();
 }
@@ -217,16 +224,18 @@ static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
 	open_report(1);
 	report.verdict = (struct ct_report_verdict){ .code = CT_VERDICT_HEALTHY,
 						     .confidence = CT_CONFIDENCE_HIGH,
-						     .text = sentence };
-	text = text_of(0);
-	assert_non_null(strstr(text, "at last 12.3ms (confidence high)\n"));
-	assert_memory_equal(text, "HEALTHY: a word", 15);
-	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-		assert_true(strcspn(line, "\n") <= 100);
-	free(text);
-	text = text_of(1);
-	assert_non_null(strstr(text, sentence));
-	free(text);
+						     .text = sentence,
+						     .headline = "one thing",
+						     .note = sentence };
+	for (int whole = 0; whole < 2; whole++) {
+		text = text_of(whole);
+		assert_non_null(strstr(text, "12.3ms\n"));
+		assert_memory_equal(text, "Healthy: one thing\n", 19);
+		for (const char *line = text; *line && *line != '\n';
+		     line += strcspn(line, "\n") + 1)
+			assert_true(strcspn(line, "\n") <= 80);
+		free(text);
+	}
 	close_report();
 }
 

@@ -57,8 +57,8 @@ static void who_waits_for_a_core_may_be_late_by_chance(void **state)
 	(void)state;
 	assert_non_null(f);
 	assert_int_equal(f->confidence, CT_CONFIDENCE_LOW);
-	assert_non_null(strstr(report->verdict.text,
-			       "host0 is CPU-oversubscribed (4 processes of the job on 2 cores)"));
+	assert_non_null(
+		strstr(report->verdict.text, "host0 is CPU-oversubscribed (4 processes, 2 cores)"));
 	ct_report_free(report);
 }
 

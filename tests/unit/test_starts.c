@@ -302,13 +302,13 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 		{ 1000000, 500000000, 1, 0, "no straggler above",
 		  "2 ops have not returned so far (ranks 0,2)" },
 		{ 1000000, 2500000000, 1, 1,
-		  "2 operations are in flight for up to 2.50s so far, much longer than usual",
+		  "2 operations are in flight for up to 2.50 s so far, much longer than usual",
 		  "2 ops have not returned so far (ranks 0,2)" },
 		/* the others took nearly a second: twice that is no surprise yet */
 		{ 900000000, 1700000000, 1, 0, "no straggler above", "so far" },
 		{ 900000000, 2500000000, 1, 1, "much longer than usual", "so far" },
-		{ 1000000, 31000000000, 1, 1,
-		  "HANG: NEVER_ENTERED: rank 1 never entered AllReduce #30 ", "so far" },
+		{ 1000000, 31000000000, 1, 1, "NEVER_ENTERED: rank 1 never entered AllReduce #30 ",
+		  "so far" },
 		{ 1000000, 500000000, 0, 1, "2 operations had not returned when recording ended",
 		  "2 ops had not returned when recording ended (ranks 0,2)" },
 	};
@@ -321,7 +321,8 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 		snprintf(run, sizeof(run), "run%zu", i);
 		report = standing(run, cases[i].usual_ns, cases[i].age_ns, cases[i].alive);
 		text = job_text(report, 0);
-		if (!strstr(text, cases[i].verdict) || !strstr(text, cases[i].inflight))
+		if (!strstr(report->verdict.text, cases[i].verdict) ||
+		    !strstr(text, cases[i].inflight))
 			fail_msg("case %zu: %s", i, text);
 		assert_int_equal(report->n_stuck, cases[i].is_stuck ? 2 : 0);
 		assert_int_equal(report->run.processes_running, cases[i].alive ? 3 : 0);

@@ -8,6 +8,7 @@ int ct_cmd_report(int argc, char **argv)
 	const struct ct_show show = {
 		.command = CT_COMMAND_report,
 		.text = ct_report_text,
+		.kv = ct_report_kv,
 		.json = ct_report_json,
 		.html = ct_report_html,
 		.judges = 1,

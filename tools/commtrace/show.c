@@ -14,7 +14,7 @@
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/say.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HTML };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HTML, FORMAT_KV };
 
 struct request {
 	const struct ct_show *show;
@@ -117,9 +117,12 @@ static int write_report(const struct request *request, const struct ct_report *r
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = request->args.paths.path[0],
 						     .place = moved_place(request, report, place),
-						     .whole = !isatty(fileno(out.file)) };
+						     .whole = !isatty(fileno(out.file)),
+						     .verbose = ct_cli_has(&request->args,
+									   CT_OPTION_VERBOSE) };
 
-		request->show->text(report, &style, out.file);
+		(format == FORMAT_KV ? request->show->kv : request->show->text)(report, &style,
+										out.file);
 	}
 	if (!code)
 		return ct_out_close(&out);

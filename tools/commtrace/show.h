@@ -12,6 +12,8 @@
 struct ct_show {
 	enum ct_command_id command;
 	void (*text)(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
+	/* the same as key=value; NULL: it has none */
+	void (*kv)(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 	json_t *(*json)(const struct ct_report *report);
 	/* 0 or a negative status; NULL: not as HTML */
 	int (*html)(const struct ct_report *report, FILE *out);

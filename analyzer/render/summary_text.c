@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_text.c — the run in a few lines. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/render/facts_text.h"
+
+#define LABEL 15u
+
+static void write_run(struct ct_text *text, const struct ct_report_run *run)
+{
+	char backends[64] = "", restart[48] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < run->n_backends && at < sizeof(backends); i++)
+		at += (size_t)snprintf(backends + at, sizeof(backends) - at, "%s%s", i ? "+" : "",
+				       run->backends[i]);
+	if (run->starts > 1)
+		snprintf(restart, sizeof(restart), ", restart %d of %d", run->restart,
+			 run->starts - 1);
+	ct_text_wrap(text, run->n_missing ? CT_COLOR_YELLOW : CT_COLOR_NONE, LABEL,
+		     "run            %s of %s ranks on %zu host%s, %s, %s%s%s, job %s",
+		     ct_text_count(run->ranks_seen).s, ct_text_count(run->ranks_expected).s,
+		     run->n_hosts, run->n_hosts == 1 ? "" : "s",
+		     backends[0] ? backends : "no backend", ct_prose_ns(run->duration_ns).s,
+		     run->processes_running ? " so far" : "", restart, run->job ? run->job : "n/a");
+}
+
+static void write_steps(struct ct_text *text, const struct ct_report_steps *c)
+{
+	if (c->count && (c->anchor_comm_key || c->marker))
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL,
+			     "step time      %s median, %s p99, %s steps",
+			     ct_prose_ns(c->time_p50_ns).s, ct_prose_ns(c->time_p99_ns).s,
+			     ct_text_count(c->count).s);
+	else if (c->why)
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "step time      n/a: %s", c->why);
+}
+
+static void write_exposed(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_exposed *e = &report->exposed;
+	const char *of = e->of_steps ? "step time" : "the run";
+	char parts[96] = "";
+
+	if (isnan(e->share_pct)) {
+		ct_text_wrap(
+			text, CT_COLOR_NONE, LABEL,
+			"communication  %s of the run (busiest rank), exposed communication n/a",
+			ct_prose_pct(report->run.comm_share_pct).s);
+		return;
+	}
+	if (!isnan(e->wait_pct))
+		snprintf(parts, sizeof(parts), ": %s waiting, %s transfer",
+			 ct_prose_pct(e->wait_pct).s,
+			 ct_prose_pct(fmax(0, e->share_pct - e->wait_pct)).s);
+	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "communication  exposed for %s of %s%s",
+		     ct_prose_pct_err(e->share_pct, e->err_pct).s, of, parts);
+}
+
+/* "no dropped records", "123 records dropped", "an unknown number of records dropped" */
+static void dropped_text(char *to, size_t cap, const struct ct_report *report)
+{
+	int some = 0, uncounted = 0;
+
+	for (size_t i = 0; i < report->n_dropped; i++) {
+		some |= report->dropped[i].is_loss_of_records;
+		uncounted |= report->dropped[i].is_loss_of_records &&
+			     report->dropped[i].records == CT_UNKNOWN;
+	}
+	if (!some)
+		snprintf(to, cap, "no dropped records");
+	else if (uncounted && !report->dropped_records)
+		snprintf(to, cap, "an unknown number of records dropped");
+	else
+		snprintf(to, cap, "%s%s records dropped", uncounted ? "at least " : "",
+			 ct_text_count(report->dropped_records).s);
+}
+
+static void write_quality(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_run *run = &report->run;
+	char dropped[64], messages[48] = "", timing[160] = "";
+
+	dropped_text(dropped, sizeof(dropped), report);
+	if (run->messages)
+		snprintf(messages, sizeof(messages), ", %s P2P", ct_text_count(run->messages).s);
+	if (run->time_err_p50_ns != CT_UNKNOWN)
+		snprintf(timing, sizeof(timing), " ± %s", ct_prose_ns(run->time_err_p50_ns).s);
+	else if (run->timing_why)
+		snprintf(timing, sizeof(timing), " (%s)", run->timing_why);
+	ct_text_wrap(text, run->complete ? CT_COLOR_NONE : CT_COLOR_YELLOW, LABEL,
+		     "data quality   %s, %s collectives%s, %s incomplete; timing %s%s", dropped,
+		     ct_text_count(run->matched).s, messages, ct_text_count(run->incomplete).s,
+		     ct_timing_name(run->timing), timing);
+	if (report->n_invisible)
+		ct_text_wrap(text, CT_COLOR_YELLOW, LABEL, "warning        %s: %s",
+			     report->invisible[0].what, report->invisible[0].why);
+}
+
+void ct_summary_text(struct ct_text *text, const struct ct_report *report)
+{
+	struct ct_text screen = ct_text_screen(text);
+
+	write_run(&screen, &report->run);
+	write_steps(&screen, &report->steps);
+	write_exposed(&screen, report);
+	write_quality(&screen, report);
+	text->lines = screen.lines;
+}
