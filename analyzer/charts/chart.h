@@ -7,7 +7,7 @@
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/units.h"
-#include "analyzer/charts/told.h"
+#include "analyzer/charts/chart_marks.h"
 #include "analyzer/model/report.h"
 
 /* Values of cells that are none. */

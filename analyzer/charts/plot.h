@@ -4,7 +4,7 @@
 #ifndef CT_PLOT_H
 #define CT_PLOT_H
 
-#include "analyzer/charts/told.h"
+#include "analyzer/charts/chart_marks.h"
 
 struct ct_plot_axis {
 	const char *title;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sizes.h — how large operations are and how fast by size: over all communicators, and for each of them a curve with its
- * fit (docs/dev/algorithms/charts.md, "Sizes"). From the classes of the model, so of the whole run; only fits are the tape's. One thread. */
+ * fit (docs/dev/algorithms/charts.md, "Sizes"). From the classes of the model, so of the whole run; only fits are the log's. One thread. */
 #ifndef CT_HEAT_SIZES_H
 #define CT_HEAT_SIZES_H
 

@@ -53,8 +53,8 @@ static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
 
 /* ---- by the spans of operations ---- */
 
-/* A gap goes back to the end of the operation before, also of one that is not on the tape. */
-static void add_part(struct walk *w, const struct ct_tape_part *p, uint64_t *reached)
+/* A gap goes back to the end of the operation before, also of one that is not on the log. */
+static void add_part(struct walk *w, const struct ct_log_part *p, uint64_t *reached)
 {
 	if (p->free_ns != UINT64_MAX)
 		spread(w, ct_max(*reached, p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0),
@@ -64,7 +64,7 @@ static void add_part(struct walk *w, const struct ct_tape_part *p, uint64_t *rea
 	*reached = ct_max(*reached, p->end_ns);
 }
 
-/* What is neither is an operation that nobody timed, or that is not on the tape. */
+/* What is neither is an operation that nobody timed, or that is not on the log. */
 static void settle_spans(struct walk *w)
 {
 	for (uint32_t k = 0; k < w->steps->n; k++) {
@@ -78,12 +78,12 @@ static void settle_spans(struct walk *w)
 	}
 }
 
-static void by_spans(struct walk *w, const struct ct_tape *tape, uint32_t seat)
+static void by_spans(struct walk *w, const struct ct_instance_log *log, uint32_t seat)
 {
 	uint64_t reached = 0;
 
-	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+		const struct ct_log_part *p = &log->parts[log->order[i]];
 
 		if (p->start_ns)
 			add_part(w, p, &reached);
@@ -130,15 +130,15 @@ static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t
 
 /* ---- waits ---- */
 
-static int is_late(const struct ct_tape *log, const struct ct_tape_part *p)
+static int is_late(const struct ct_instance_log *log, const struct ct_log_part *p)
 {
-	const struct ct_tape_instance *i = &log->instances[p->instance];
+	const struct ct_log_instance *i = &log->instances[p->instance];
 
 	return i->late_ns && p == &log->parts[i->first_part + i->late_member];
 }
 
 /* A wait is a difference of two spans. */
-static void note_wait(struct walk *w, const struct ct_tape_part *p, uint64_t clock_err_ns, int late)
+static void note_wait(struct walk *w, const struct ct_log_part *p, uint64_t clock_err_ns, int late)
 {
 	uint32_t k = find(w, p->start_ns);
 	uint64_t err = 2 * (uint64_t)p->err_ns + clock_err_ns;
@@ -162,13 +162,13 @@ static void settle_waits(struct walk *w)
 	}
 }
 
-static void add_waits(struct walk *w, const struct ct_tape *log, uint32_t seat)
+static void add_waits(struct walk *w, const struct ct_instance_log *log, uint32_t seat)
 {
 	uint64_t waited = 0, late_until = 0;
 
 	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
-		const struct ct_tape_part *p = &log->parts[log->order[i]];
-		const struct ct_tape_instance *of = &log->instances[p->instance];
+		const struct ct_log_part *p = &log->parts[log->order[i]];
+		const struct ct_log_instance *of = &log->instances[p->instance];
 		int late = p->start_ns && is_late(log, p);
 		uint64_t from;
 
@@ -190,7 +190,7 @@ static void add_waits(struct walk *w, const struct ct_tape *log, uint32_t seat)
 }
 
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
-		  const struct ct_tape *log, const struct ct_steps *steps, uint32_t seat,
+		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t seat,
 		  struct ct_heat_gap *gaps)
 {
 	struct walk w = { .steps = steps, .gaps = gaps };

@@ -29,14 +29,14 @@ struct ct_heat_gap {
 	uint64_t waits; /* operations that began in it whose wait is known */
 };
 
-/* gaps[steps->n] of a seat, from the tape or from the exposures of the closed pass. */
+/* gaps[steps->n] of a seat, from the log or from the exposures of the closed pass. */
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
-		  const struct ct_tape *log, const struct ct_steps *steps, uint32_t seat,
+		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t seat,
 		  struct ct_heat_gap *gaps);
 
 /* report->heat.steps. 0 or CT_NOMEM. */
 int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *exposures,
-		       const struct ct_tape *log, const struct ct_steps *steps,
+		       const struct ct_instance_log *log, const struct ct_steps *steps,
 		       struct ct_report *report);
 
 #endif

@@ -14,7 +14,7 @@
 struct picture {
 	const struct ct_model *model;
 	const struct ct_exposures *exposures;
-	const struct ct_tape *log;
+	const struct ct_instance_log *log;
 	const struct ct_steps *steps;
 	struct ct_report *report;
 	struct ct_heat_layout layout;
@@ -199,7 +199,7 @@ static int paint(struct picture *p, struct ct_report_heat_steps *out)
 }
 
 int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *exposures,
-		       const struct ct_tape *log, const struct ct_steps *steps,
+		       const struct ct_instance_log *log, const struct ct_steps *steps,
 		       struct ct_report *report)
 {
 	struct picture p = {

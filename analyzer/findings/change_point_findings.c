@@ -25,7 +25,8 @@ struct rise {
 };
 
 /* Median time that the reference was inside of operations, of steps first .. end - 1; NAN: not known. */
-static double communication(const struct ct_hits *hits, uint32_t first, uint32_t end, double *room)
+static double communication(const struct ct_step_blame *hits, uint32_t first, uint32_t end,
+			    double *room)
 {
 	uint32_t n = 0;
 
@@ -64,7 +65,7 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 	double sum = 0;
 
 	for (uint32_t k = 0; k < t->hits->n; k++) {
-		const struct ct_hit *hit = &t->hits->all[k];
+		const struct ct_step_charge *hit = &t->hits->all[k];
 		int named = 0;
 
 		if (hit->step < r->first || hit->step > r->last)
@@ -74,7 +75,7 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 				t->list->all[i].loss_ns != CT_UNKNOWN;
 		sum += named ? (double)hit->charged_ns : 0;
 	}
-	return sum / ct_hits_share(t->hits);
+	return sum / ct_step_blame_share(t->hits);
 }
 
 /* The loss of a straggler that was late then, and hardly before or after it. */

@@ -40,7 +40,7 @@ static const char *site_text(const struct ct_site *site)
 
 static void add_counts(struct ct_order_maker *k)
 {
-	const struct ct_apart *a = &k->apart;
+	const struct ct_divergence *a = &k->apart;
 
 	ct_order_evidence(k, "first_seq", "", (double)a->seq);
 	ct_order_evidence(k, "instances", "count", (double)k->instances);
@@ -52,14 +52,14 @@ static void add_counts(struct ct_order_maker *k)
 		ct_order_evidence(k, "first_site_seq", "", (double)a->site_seq);
 	if (!a->by)
 		return;
-	ct_order_evidence(k, a->how == CT_APART_SKIPPED ? "left_out" : "more", "count", a->by);
+	ct_order_evidence(k, a->how == CT_DIVERGENCE_SKIPPED ? "left_out" : "more", "count", a->by);
 	ct_order_evidence(k, "fits_shifted", "count", a->fits);
 }
 
 /* " site_theirs=A site_others=B first_site_seq=N", or nothing. */
 static const char *sites_of_line(const struct ct_order_maker *k)
 {
-	const struct ct_apart *a = &k->apart;
+	const struct ct_divergence *a = &k->apart;
 	const struct ct_site *odd = a->has_sites ? a->odd_site : a->odd.site;
 	const struct ct_site *usual = a->has_sites ? a->usual_site : a->usual.site;
 	const char *theirs = ct_order_site_word(k->list->memory, odd),
@@ -77,7 +77,7 @@ static const char *sites_of_line(const struct ct_order_maker *k)
 
 static void keep_sites(struct ct_order_maker *k)
 {
-	const struct ct_apart *a = &k->apart;
+	const struct ct_divergence *a = &k->apart;
 	const struct ct_order_side odd = { a->has_minority ? "theirs" : "one",
 					   a->has_sites ? a->odd_site : a->odd.site };
 	const struct ct_order_side usual = { "others",
@@ -89,7 +89,7 @@ static void keep_sites(struct ct_order_maker *k)
 /* ", called from A against B", or nothing. */
 static const char *sites_of_cause(const struct ct_order_maker *k)
 {
-	const struct ct_apart *a = &k->apart;
+	const struct ct_divergence *a = &k->apart;
 
 	if (!a->has_sites)
 		return "";
@@ -105,7 +105,7 @@ static int all_ended_in_order(const struct ct_order_maker *k)
 {
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
 		if (!k->comm->seats[m] ||
-		    !ct_uneven_ended_in_order(k->model, k->comm->seats[m] - 1))
+		    !ct_uneven_exited_cleanly(k->model, k->comm->seats[m] - 1))
 			return 0;
 	}
 	return 1;
@@ -121,27 +121,27 @@ static int is_last_step(const struct ct_order_maker *k)
 
 static void make_call(struct ct_order_maker *k)
 {
-	const struct ct_apart *a = &k->apart;
+	const struct ct_divergence *a = &k->apart;
 	const char *usual = field_of(k, &a->usual), *odd = field_of(k, &a->odd);
 	const char *sites = sites_of_line(k), *site_cause = sites_of_cause(k), *ranks;
 	const char *field = ct_mismatch_field_name(a->field), *apart = "";
 	int last = is_last_step(k);
 
 	ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual);
-	k->f->confidence = ct_order_confidence(k, ct_apart_confidence(a));
+	k->f->confidence = ct_order_confidence(k, ct_divergence_confidence(a));
 	keep_sites(k);
 	ct_order_ranks(k, 1, !a->has_minority);
 	add_counts(k);
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	if (!a->has_minority) {
-		const char *one = ct_order_ranks_text(k, CT_APART_ODD),
-			   *others = ct_order_ranks_text(k, CT_APART_USUAL);
+		const char *one = ct_order_ranks_text(k, CT_DIVERGENCE_ODD),
+			   *others = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL);
 
 		apart = ct_arena_printf(k->list->memory, " ranks_one=%s ranks_others=%s%s", one,
 					others,
-					!a->by			     ? ""
-					: a->how == CT_APART_SKIPPED ? " shifted=behind"
-								     : " shifted=ahead");
+					!a->by				  ? ""
+					: a->how == CT_DIVERGENCE_SKIPPED ? " shifted=behind"
+									  : " shifted=ahead");
 	}
 	if (a->field)
 		k->f->cause = ct_arena_printf(k->list->memory, "%s%s: %s against %s%s",
@@ -177,14 +177,14 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
 			      const char *what)
 {
-	const struct ct_apart *a = &k->apart;
+	const struct ct_divergence *a = &k->apart;
 	const char *at = ct_arena_printf(k->list->memory, "%s at %sseq %llu%s%s", what,
 					 a->may_be_earlier ? "or before " : "",
 					 (unsigned long long)a->seq, call->site ? ", " : "",
 					 call->site ? call->site->text : "");
 	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
 
-	if (a->how == CT_APART_SKIPPED)
+	if (a->how == CT_DIVERGENCE_SKIPPED)
 		return ct_arena_printf(
 			k->list->memory,
 			"%s: what %s there, the others call%s %u operation%s later%s", at, who,
@@ -198,15 +198,15 @@ static const char *shift_text(const struct ct_order_maker *k, const struct ct_or
 
 static void make_shifted(struct ct_order_maker *k)
 {
-	const struct ct_apart *a = &k->apart;
-	int is_extra = a->how == CT_APART_EXTRA;
+	const struct ct_divergence *a = &k->apart;
+	int is_extra = a->how == CT_DIVERGENCE_EXTRA;
 	/* what was called and had not to be, or had to be and was not */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
 	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
 	const char *of = "";
 
 	ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call);
-	k->f->confidence = ct_order_confidence(k, ct_apart_confidence(a));
+	k->f->confidence = ct_order_confidence(k, ct_divergence_confidence(a));
 	keep_sites(k);
 	ct_order_ranks(k, 1, 0);
 	add_counts(k);
@@ -230,7 +230,7 @@ static void make_shifted(struct ct_order_maker *k)
 				     a->fits, (unsigned long long)k->instances, sites);
 }
 
-void ct_apart_finding(struct ct_order_maker *k)
+void ct_divergence_finding(struct ct_order_maker *k)
 {
 	if (k->apart.by && k->apart.has_minority)
 		make_shifted(k);

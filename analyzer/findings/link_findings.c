@@ -23,7 +23,7 @@ struct making {
 	const struct ct_model *model;
 	const struct ct_report *report;
 	struct ct_findings *list;
-	struct ct_excess_sum sum; /* of the whole run, estimated from the tape */
+	struct ct_excess_sum sum; /* of the whole run, estimated from the log */
 	double expected_Bps, efficiency;
 	int on_gpu, between_hosts;
 	const struct ct_path *path; /* the costliest */
@@ -42,7 +42,7 @@ static int is_worth_it(const struct making *m)
 /* From what was kept to what was. */
 static void scale(struct making *m)
 {
-	double share = ct_tape_share(m->links->log);
+	double share = ct_instance_log_share(m->links->log);
 
 	m->sum.loss_ns = (uint64_t)((double)m->sum.loss_ns / share);
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);

@@ -15,7 +15,7 @@
 /* What the vote says, where the rows around are not kept. */
 static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
 {
-	k->apart = (struct ct_apart){
+	k->apart = (struct ct_divergence){
 		.has_minority = m->majority,
 		.is_sure = m->majority && 2 * (m->n_members - m->n_odd) > k->comm->nranks,
 		.seq = m->seq,
@@ -27,11 +27,11 @@ static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
 		.odd = ct_order_call_of(&m->odd),
 		.field = m->field,
 	};
-	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
+	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
 	for (uint32_t r = 0; r < k->comm->nranks; r++) {
 		for (uint32_t s = 0; s < m->n_seats; s++) {
 			if (k->comm->seats[r] == m->seats[s] + 1)
-				k->set[r] = CT_APART_ODD;
+				k->set[r] = CT_DIVERGENCE_ODD;
 		}
 	}
 }
@@ -39,9 +39,9 @@ static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
 static void make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 {
 	k->instances = m->instances;
-	if (!k->order || !ct_apart_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
+	if (!k->order || !ct_divergence_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
 		apart_of_vote(k, m);
-	ct_apart_finding(k);
+	ct_divergence_finding(k);
 	/* What never began on a GPU was called all the same. */
 	if (m->odd.start_ns || m->odd.enter_ns)
 		k->f->begin_at_ns = ct_model_host_at(k->model, k->model->host_of[m->odd.seat],
@@ -60,7 +60,7 @@ static int fewer(const struct ct_model *model, const struct ct_uneven *u)
 	if (u->n_stopped != u->n_waiting)
 		return u->n_stopped < u->n_waiting ? -1 : 1;
 	for (uint32_t s = 0; s < model->n_seats; s++)
-		ended += (uint64_t)ct_uneven_ended_in_order(model, s);
+		ended += (uint64_t)ct_uneven_exited_cleanly(model, s);
 	return 2 * ended < model->n_seats && !u->by_leaving ? -1 : 0;
 }
 
@@ -83,13 +83,13 @@ static void add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u
 
 static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 {
-	const char *stopped = ct_order_ranks_text(k, CT_APART_ODD);
-	const char *waiting = ct_order_ranks_text(k, CT_APART_USUAL), *named;
+	const char *stopped = ct_order_ranks_text(k, CT_DIVERGENCE_ODD);
+	const char *waiting = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL), *named;
 	const struct ct_order_call *call = NULL;
 	unsigned long long last = u->seq - 1;
 
 	for (uint32_t m = 0; m < k->comm->nranks && !call; m++)
-		call = k->set[m] == CT_APART_USUAL ? ct_order_at(k->order, u->seq, m) : NULL;
+		call = k->set[m] == CT_DIVERGENCE_USUAL ? ct_order_at(k->order, u->seq, m) : NULL;
 	if (!call)
 		return 0;
 	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call);
@@ -121,7 +121,7 @@ static int make_ends(struct ct_order_maker *k)
 
 	if (ct_uneven_apart(k->order, k->set, &k->apart)) {
 		k->instances = k->order->trouble - k->apart.seq;
-		ct_apart_finding(k);
+		ct_divergence_finding(k);
 		return 1;
 	}
 	if (!ct_uneven_find(k->model, k->order, k->set, &uneven))

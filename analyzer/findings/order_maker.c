@@ -29,8 +29,8 @@ void ct_order_ranks(struct ct_order_maker *k, int odd, int usual)
 	if (!seats)
 		return;
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		if (k->comm->seats[m] &&
-		    ((odd && k->set[m] == CT_APART_ODD) || (usual && k->set[m] == CT_APART_USUAL)))
+		if (k->comm->seats[m] && ((odd && k->set[m] == CT_DIVERGENCE_ODD) ||
+					  (usual && k->set[m] == CT_DIVERGENCE_USUAL)))
 			seats[n++] = k->comm->seats[m] - 1;
 	}
 	ct_finding_seats(k->model, seats, n, k->list, k->f);

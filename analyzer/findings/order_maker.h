@@ -18,8 +18,8 @@ struct ct_order_maker {
 	struct ct_findings *list;
 	const struct ct_comm *comm;
 	const struct ct_order *order; /* NULL: not kept */
-	uint8_t *set;		      /* enum ct_apart_set by member */
-	struct ct_apart apart;
+	uint8_t *set;		      /* enum ct_divergence_set by member */
+	struct ct_divergence apart;
 	uint64_t instances;   /* with contradictions */
 	struct ct_finding *f; /* being made */
 };
@@ -45,7 +45,7 @@ const char *ct_order_op_text(const struct ct_order_maker *maker, const struct ct
 
 /* maker->apart is a finding: MISMATCH, SKIPPED_OP, EXTRA_OP, or UNEVEN_INPUT where sizes differ at the end only. 0 or
  * CT_NOMEM. */
-void ct_apart_finding(struct ct_order_maker *maker);
+void ct_divergence_finding(struct ct_order_maker *maker);
 
 /* A pair of ranks whose messages do not fit is a MISMATCH. 1, 0 (it does not count), or CT_NOMEM. */
 int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);

@@ -48,9 +48,9 @@ static const char *begin_finding(struct ct_order_maker *k, const struct ct_pair 
 				 const struct ct_order_call *call, uint64_t seq, uint64_t instances)
 {
 	ct_order_begin(k, CT_FINDING_MISMATCH, call);
-	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
-	k->set[only == pair->dst ? pair->dst : pair->src] = CT_APART_ODD;
-	k->set[only == pair->src ? pair->src : pair->dst] = CT_APART_ODD;
+	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
+	k->set[only == pair->dst ? pair->dst : pair->src] = CT_DIVERGENCE_ODD;
+	k->set[only == pair->src ? pair->src : pair->dst] = CT_DIVERGENCE_ODD;
 	k->f->advice = "both ends must pass the same number of bytes: a receive that is too large "
 		       "hangs, one that is too small passes silently";
 	ct_order_ranks(k, 1, 0);
@@ -131,7 +131,7 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 
 static int is_all_told(const struct ct_model *model, uint32_t seat)
 {
-	return ct_uneven_is_done(model, seat) && ct_uneven_is_whole(model, seat);
+	return ct_uneven_is_done(model, seat) && ct_uneven_is_complete(model, seat);
 }
 
 /* Messages that were sent and not received count where nothing else explains them. */
@@ -171,14 +171,14 @@ static int waits_long(const struct ct_model *model, const struct ct_pair *pair)
 /* Whose messages somebody waits for, and who has exited cleanly: into the odd set, who waits into the other. */
 static void find_awaited(struct ct_order_maker *k)
 {
-	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
+	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
 	for (const struct ct_pair *p = k->book->pairs.first; p; p = p->next) {
 		if (p->comm != k->comm || !p->awaited || !k->comm->seats[p->src] ||
 		    !k->comm->seats[p->dst] || !is_all_told(k->model, k->comm->seats[p->src] - 1) ||
 		    !waits_long(k->model, p))
 			continue;
-		k->set[p->src] = CT_APART_ODD;
-		k->set[p->dst] = CT_APART_USUAL;
+		k->set[p->src] = CT_DIVERGENCE_ODD;
+		k->set[p->dst] = CT_DIVERGENCE_USUAL;
 	}
 }
 
@@ -193,16 +193,16 @@ int ct_awaited_finding(struct ct_order_maker *k)
 		return 0;
 	find_awaited(k);
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		n_stopped += k->set[m] == CT_APART_ODD;
-		n_waiting += k->set[m] == CT_APART_USUAL;
+		n_stopped += k->set[m] == CT_DIVERGENCE_ODD;
+		n_waiting += k->set[m] == CT_DIVERGENCE_USUAL;
 	}
 	if (!n_stopped || !n_waiting)
 		return 0;
 	for (uint32_t s = 0; s < k->model->n_seats; s++)
-		ended += (uint32_t)ct_uneven_ended_in_order(k->model, s);
+		ended += (uint32_t)ct_uneven_exited_cleanly(k->model, s);
 	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->model->n_seats;
-	stopped = ct_order_ranks_text(k, CT_APART_ODD);
-	waiting = ct_order_ranks_text(k, CT_APART_USUAL);
+	stopped = ct_order_ranks_text(k, CT_DIVERGENCE_ODD);
+	waiting = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL);
 	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv);
 	ct_order_ranks(k, 1, !few);
 	ct_order_evidence(k, "stopped", "count", n_stopped);

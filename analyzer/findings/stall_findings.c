@@ -33,7 +33,7 @@ struct search {
 	double threshold_ns;
 };
 
-static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit)
+static struct ct_stall stall_of(const struct search *s, const struct ct_step_charge *hit)
 {
 	const struct ct_time_structure *t = s->t;
 
@@ -49,7 +49,7 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit
 /* The hits of each seat, by step: by_seat[first[seat]] .. by_seat[first[seat + 1] - 1]. */
 static void sort_by_seat(struct search *s)
 {
-	const struct ct_hits *hits = s->t->hits;
+	const struct ct_step_blame *hits = s->t->hits;
 	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
 	uint32_t *next = s->first + 1;
 
@@ -64,11 +64,11 @@ static void sort_by_seat(struct search *s)
 /* What a seat is charged with. */
 static uint32_t charges_of(const struct search *s, uint32_t seat)
 {
-	const struct ct_hits *hits = s->t->hits;
+	const struct ct_step_blame *hits = s->t->hits;
 	uint32_t n = 0;
 
 	for (uint32_t i = s->first[seat]; i < s->first[seat + 1]; i++) {
-		const struct ct_hit *hit = &hits->all[s->by_seat[i]];
+		const struct ct_step_charge *hit = &hits->all[s->by_seat[i]];
 
 		if (hits->kept[hit->step])
 			s->room[n++] = stall_of(s, hit);
@@ -79,7 +79,7 @@ static uint32_t charges_of(const struct search *s, uint32_t seat)
 /* Of all that are not taken. */
 static uint32_t charges_of_all(const struct search *s)
 {
-	const struct ct_hits *hits = s->t->hits;
+	const struct ct_step_blame *hits = s->t->hits;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < hits->n; k++) {
@@ -116,7 +116,7 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 	int behind = 0;
 
 	for (uint32_t k = 0; k < t->hits->n_outside; k++) {
-		const struct ct_hit *hit = &t->hits->outside[k];
+		const struct ct_step_charge *hit = &t->hits->outside[k];
 		double charged = (double)hit->charged_ns;
 
 		if (!s->seats[hit->seat] || charged < p->typical_ns / 2 ||
@@ -139,7 +139,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 {
 	const struct ct_steps *c = s->t->steps;
 	const struct ct_stall_steps steps = { c->cut_ns, s->t->hits->kept, c->n };
-	double share = ct_hits_share(s->t->hits);
+	double share = ct_step_blame_share(s->t->hits);
 	double sampled = sqrt((1 - share) /
 			      (p->n ? p->n : 1)); /* of the sum, by which stalls were seen */
 	int st;
@@ -331,7 +331,7 @@ static void mark_seats(const struct search *s, const struct ct_stall_pattern *p)
 {
 	memset(s->seats, 0, s->t->model->n_seats);
 	for (uint32_t k = 0; k < s->t->hits->n; k++) {
-		const struct ct_hit *hit = &s->t->hits->all[k];
+		const struct ct_step_charge *hit = &s->t->hits->all[k];
 
 		if (!s->taken[hit->seat] && (double)hit->charged_ns >= p->typical_ns / 2)
 			s->seats[hit->seat] = 1;
@@ -358,14 +358,15 @@ static int search_each(const struct search *s, uint32_t n)
 
 /* Of the step of hits->all[*k] the longest charge, of the seat or of one without a period of its own; NULL: there is none.
  * *k: the first charge of the next step. */
-static const struct ct_hit *longest_of_step(const struct search *s, uint32_t seat, uint32_t *k)
+static const struct ct_step_charge *longest_of_step(const struct search *s, uint32_t seat,
+						    uint32_t *k)
 {
-	const struct ct_hits *hits = s->t->hits;
-	const struct ct_hit *longest = NULL;
+	const struct ct_step_blame *hits = s->t->hits;
+	const struct ct_step_charge *longest = NULL;
 	uint32_t step = hits->all[*k].step;
 
 	for (; *k < hits->n && hits->all[*k].step == step; ++*k) {
-		const struct ct_hit *hit = &hits->all[*k];
+		const struct ct_step_charge *hit = &hits->all[*k];
 		int counts = hits->kept[step] && !s->taken[hit->seat] &&
 			     (hit->seat == seat || !s->patterns[hit->seat].n);
 
@@ -383,7 +384,7 @@ static int has_only_turns(const struct search *s, uint32_t seat)
 
 	memset(s->seats, 0, s->t->model->n_seats);
 	for (uint32_t k = 0; k < s->t->hits->n;) {
-		const struct ct_hit *hit = longest_of_step(s, seat, &k);
+		const struct ct_step_charge *hit = longest_of_step(s, seat, &k);
 
 		if (!hit || (double)hit->charged_ns < s->patterns[seat].typical_ns / 2)
 			continue;

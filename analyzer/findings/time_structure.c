@@ -49,7 +49,7 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 	struct reasons sum = { 0 };
 
 	for (uint32_t k = 0; k < t->hits->n; k++) {
-		const struct ct_hit *hit = &t->hits->all[k];
+		const struct ct_step_charge *hit = &t->hits->all[k];
 
 		if (!seats[hit->seat] || (double)hit->charged_ns < least_ns)
 			continue;
@@ -146,7 +146,7 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 	/* more work is no lateness of the host or the stream */
 	if (f->why == CT_WHY_LONG_STAGE)
 		return;
-	kind = why_of(f, &why, ct_hits_share(t->hits));
+	kind = why_of(f, &why, ct_step_blame_share(t->hits));
 	/* On GPUs the calls may all have been in time. */
 	if (kind == CT_WHY_OWN && f->why == CT_WHY_LATE)
 		kind = CT_WHY_LATE_BEFORE;
@@ -160,7 +160,7 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 /* ---- when ---- */
 
 /* Charges of the seats by step; room[n_steps]. Returns their sum. */
-static double by_step(const struct ct_hits *hits, const uint8_t *seats, double *room)
+static double by_step(const struct ct_step_blame *hits, const uint8_t *seats, double *room)
 {
 	double sum = 0;
 
@@ -221,18 +221,18 @@ static void set_steps(const struct ct_time_structure *t, struct ct_finding *f)
 static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
 		      const uint8_t *seats, double *room, double *sum)
 {
-	struct ct_hits together = { 0 };
+	struct ct_step_blame together = { 0 };
 	int st = CT_OK;
 
 	if (f->n_ranks > 1) {
-		st = ct_hits_collect(t->model, t->log, t->steps, seats, &together);
+		st = ct_step_blame_collect(t->model, t->log, t->steps, seats, &together);
 		if (st == CT_OK)
 			*sum = by_step(&together, seats, room);
-		ct_hits_fini(&together);
+		ct_step_blame_fini(&together);
 	} else {
 		*sum = by_step(t->hits, seats, room);
 	}
-	*sum /= ct_hits_share(t->hits);
+	*sum /= ct_step_blame_share(t->hits);
 	return st;
 }
 

@@ -12,9 +12,9 @@
 /* Input of the functions below. */
 struct ct_time_structure {
 	const struct ct_model *model;
-	const struct ct_tape *log;
+	const struct ct_instance_log *log;
 	const struct ct_steps *steps;
-	const struct ct_hits *hits;
+	const struct ct_step_blame *hits;
 	struct ct_findings *list;
 };
 

@@ -56,7 +56,8 @@ static int is_one_stall(const struct ct_stalled *s)
 static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 {
 	double least = is_one_stall(&w->stalled) ? SUSPICIOUS_PCT : SUSPICIOUS_STALLS_PCT;
-	double stalls = w->stalled.of ? (double)w->stalled.sum_ns / ct_hits_share(j->hits) : 0;
+	double stalls = w->stalled.of ? (double)w->stalled.sum_ns / ct_step_blame_share(j->hits)
+				      : 0;
 
 	if (2 * stalls >= (double)w->ns && 100 * stalls >= least * (double)j->model->duration_ns) {
 		w->ns = stalls > (double)w->ns ? (uint64_t)stalls : w->ns;

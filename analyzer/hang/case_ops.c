@@ -19,8 +19,8 @@ static uint64_t member_key(const struct ct_comm *comm, uint32_t rank)
 	return (uint64_t)comm->index << 32 | rank;
 }
 
-const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,
-					    int64_t rank)
+const struct ct_rank_history *ct_gather_member(const struct ct_gather *g,
+					       const struct ct_comm *comm, int64_t rank)
 {
 	if (rank < 0 || rank >= comm->nranks)
 		return NULL;
@@ -31,9 +31,9 @@ int ct_gather_list_members(struct ct_gather *g)
 {
 	int st = CT_OK;
 
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next) {
+	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next) {
 		uint64_t key = member_key(k->comm, (uint32_t)k->me);
-		struct ct_hang_kept *other = ct_table_get(&g->members, key);
+		struct ct_rank_history *other = ct_table_get(&g->members, key);
 
 		if (!other || other->issued < k->issued)
 			st = ct_table_put(&g->members, key, k);
@@ -46,7 +46,7 @@ int ct_gather_list_members(struct ct_gather *g)
 /* For how long nobody had looked at an op that runs on a GPU when its process was heard of last: how far it was after that is
  * not known. */
 static uint64_t not_looked_at(const struct ct_gather *g, uint32_t process,
-			      const struct ct_hang_kept_op *op)
+			      const struct ct_history_op *op)
 {
 	uint64_t looked_ns = g->run->processes[process].looked_ns;
 	uint64_t until = g->processes[process].last_sign_ns;
@@ -58,7 +58,7 @@ static uint64_t not_looked_at(const struct ct_gather *g, uint32_t process,
 /* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. Who does not look at its GPU for
  * longer than `limit_ns` stands still as well. */
 static uint64_t seen_until(const struct ct_gather *g, uint32_t process,
-			   const struct ct_hang_kept_op *op, uint64_t limit_ns)
+			   const struct ct_history_op *op, uint64_t limit_ns)
 {
 	uint64_t unseen_ns = not_looked_at(g, process, op);
 
@@ -67,8 +67,8 @@ static uint64_t seen_until(const struct ct_gather *g, uint32_t process,
 	return g->processes[process].last_sign_ns - (unseen_ns <= limit_ns ? unseen_ns : 0);
 }
 
-static uint64_t since(const struct ct_gather *g, const struct ct_hang_kept *kept,
-		      const struct ct_hang_kept_op *op)
+static uint64_t since(const struct ct_gather *g, const struct ct_rank_history *kept,
+		      const struct ct_history_op *op)
 {
 	const struct ct_hang_stream *s = NULL;
 
@@ -83,7 +83,7 @@ static int is_unfinished(const struct ct_hang_op *op)
 	       op->state == CT_STATE_STARTED;
 }
 
-static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+static int note_wait(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
 {
 	struct ct_gather *g = arg;
 	struct ct_hang_process *p = &g->processes[kept->process];
@@ -101,8 +101,8 @@ int ct_hang_waited(struct ct_gather *g)
 {
 	int st = CT_OK;
 
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
-		st = ct_hang_kept_each(k, note_wait, g);
+	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_rank_history_each(k, note_wait, g);
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 		struct ct_hang_process *p = &g->processes[call->process];
@@ -134,7 +134,7 @@ static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_
 }
 
 /* Messages are waited for while other things go on: of a rank that does other things it means nothing. */
-static int is_silent(const struct filling *f, const struct ct_hang_kept *kept, uint64_t limit_ns)
+static int is_silent(const struct filling *f, const struct ct_rank_history *kept, uint64_t limit_ns)
 {
 	uint32_t p = kept->process;
 
@@ -142,8 +142,8 @@ static int is_silent(const struct filling *f, const struct ct_hang_kept *kept, u
 		      f->g->processes[p].last_sign_ns) > limit_ns;
 }
 
-static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
-		       const struct ct_hang_kept_op *op, uint64_t limit)
+static uint8_t stalled(const struct filling *f, const struct ct_rank_history *kept,
+		       const struct ct_history_op *op, uint64_t limit)
 {
 	uint64_t age = age_of(f, kept->process, since(f->g, kept, op),
 			      seen_until(f->g, kept->process, op, limit));
@@ -160,10 +160,10 @@ static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
 
 /* No one polled this operation, so it may have ended, unless another member has not reached it. If it may have, no rank is
  * blamed. */
-static int may_have_ended(const struct filling *f, const struct ct_hang_kept *kept,
-			  const struct ct_hang_kept_op *op)
+static int may_have_ended(const struct filling *f, const struct ct_rank_history *kept,
+			  const struct ct_history_op *op)
 {
-	const struct ct_hang_kept *other;
+	const struct ct_rank_history *other;
 
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
 		other = ct_gather_member(f->g, kept->comm, op->op.peer);
@@ -195,8 +195,8 @@ static int somebody_left(const struct ct_hang_case *c, uint64_t before_ns, enum 
 }
 
 /* The last that a rank did failed because it had waited, or because others were gone: it stood in it until then. */
-static int failed_waiting(const struct filling *f, const struct ct_hang_kept *kept,
-			  const struct ct_hang_kept_op *op)
+static int failed_waiting(const struct filling *f, const struct ct_rank_history *kept,
+			  const struct ct_history_op *op)
 {
 	const struct ct_hang_process *p = &f->g->processes[kept->process];
 	const struct ct_hang_case *c = &f->out->hang_case;
@@ -216,7 +216,7 @@ static int failed_waiting(const struct filling *f, const struct ct_hang_kept *ke
 	return somebody_left(c, at, CT_LIFE_EXITED) || somebody_left(c, at, CT_LIFE_DEAD);
 }
 
-static int count(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+static int count(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
 {
 	struct filling *f = arg;
 
@@ -226,7 +226,7 @@ static int count(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *o
 	return CT_OK;
 }
 
-static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+static int fill_op(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
 {
 	struct filling *f = arg;
 	uint32_t rank = f->g->ranks[kept->seat];
@@ -267,7 +267,7 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 }
 
 /* Records of it are lost, but it told how far it had come. */
-static void fill_reached(struct filling *f, const struct ct_hang_kept *kept)
+static void fill_reached(struct filling *f, const struct ct_rank_history *kept)
 {
 	uint32_t rank = f->g->ranks[kept->seat];
 
@@ -311,18 +311,18 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 	struct ct_hang_case *c = &out->hang_case;
 	int st = ct_gather_list_members(g);
 
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
-		st = ct_hang_kept_each(k, count, &f);
+	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_rank_history_each(k, count, &f);
 	if (st != CT_OK)
 		return st;
-	for (struct ct_hang_kept *k = g->kept; k; k = k->next)
+	for (struct ct_rank_history *k = g->kept; k; k = k->next)
 		f.cap++;
 	c->ops = ct_arena_calloc(g->memory, f.cap, sizeof(*c->ops));
 	if (!c->ops)
 		return CT_NOMEM;
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
-		st = ct_hang_kept_each(k, fill_op, &f);
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_rank_history_each(k, fill_op, &f);
+	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
 		fill_reached(&f, k);
 	if (f.n)
 		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);

@@ -100,7 +100,7 @@ static int counts(const struct ct_gather *g, uint32_t s)
 		return 0;
 	if (seat->rank >= 0)
 		return 1;
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
 		if (k->seat == s)
 			return 1;
 	}

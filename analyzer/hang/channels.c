@@ -88,7 +88,7 @@ static uint64_t what(const struct ct_comm *comm, const struct ct_joined_op *j)
 	return ct_mix(j->bytes) ^ type;
 }
 
-static int is_message(const struct ct_hang_kept *kept, const struct ct_op *o)
+static int is_message(const struct ct_rank_history *kept, const struct ct_op *o)
 {
 	int64_t n = kept->comm->nranks;
 
@@ -96,7 +96,7 @@ static int is_message(const struct ct_hang_kept *kept, const struct ct_op *o)
 	       kept->me < n;
 }
 
-int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept,
+int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_rank_history *kept,
 			 const struct ct_load_op *in)
 {
 	const struct ct_op *o = in->joined.op;
@@ -204,7 +204,8 @@ int ct_hang_channels_keep(struct ct_hang_side *s, const struct ct_hang_op *op)
 }
 
 struct ct_hang_side *ct_hang_channels_again(struct ct_hang_channels *all,
-					    const struct ct_hang_kept *kept, const struct ct_op *o)
+					    const struct ct_rank_history *kept,
+					    const struct ct_op *o)
 {
 	int side = o->op == CT_OP_Recv;
 	struct ct_hang_channel *c;

@@ -13,11 +13,11 @@
 
 /* What one end did. */
 struct ct_hang_side {
-	struct ct_hang_kept *kept;   /* NULL: nothing of it is on record */
-	struct ct_order_blocks sums; /* while processes are read */
-	uint64_t n;		     /* messages on record */
-	uint64_t begun;		     /* highest number + 1 */
-	struct ct_hang_op *ops;	     /* the second reading's */
+	struct ct_rank_history *kept; /* NULL: nothing of it is on record */
+	struct ct_order_blocks sums;  /* while processes are read */
+	uint64_t n;		      /* messages on record */
+	uint64_t begun;		      /* highest number + 1 */
+	struct ct_hang_op *ops;	      /* the second reading's */
 	uint32_t n_ops, cap_ops;
 };
 

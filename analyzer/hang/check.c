@@ -43,7 +43,7 @@ static uint32_t count_issued(const struct ct_gather *g, uint32_t comm, uint64_t 
 {
 	uint32_t n = 0;
 
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
 		n += ct_gather_number(g, k->comm) == comm && k->issued > seq;
 	return n;
 }

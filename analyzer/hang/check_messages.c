@@ -87,14 +87,14 @@ static int walk(struct ct_gather *g, const struct ct_hang_channel *c, struct ct_
 	return CT_OK;
 }
 
-static int is_whole(const struct ct_gather *g, const struct ct_hang_kept *kept)
+static int is_whole(const struct ct_gather *g, const struct ct_rank_history *kept)
 {
 	return !g->processes[kept->process].lost && !kept->from_any;
 }
 
 /* Of an end of which nothing is on record: nothing was called, or nothing is known? */
-static const struct ct_hang_kept *other_end(const struct ct_gather *g,
-					    const struct ct_hang_channel *c, int side)
+static const struct ct_rank_history *other_end(const struct ct_gather *g,
+					       const struct ct_hang_channel *c, int side)
 {
 	return ct_gather_member(g, c->comm, side ? c->dst : c->src);
 }
@@ -108,7 +108,7 @@ static void leave_out(struct ct_hang_messages *m, enum ct_hang_left_out why,
 static int take_channel(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_channel *c)
 {
 	struct ct_hang_messages *m = run->messages;
-	const struct ct_hang_kept *ends[2];
+	const struct ct_rank_history *ends[2];
 	uint32_t comm = ct_gather_number(g, c->comm);
 	struct ct_hang_pair p = { .comm = comm,
 				  .src = run->hang_case.comms[comm].ranks[c->src],
@@ -180,7 +180,7 @@ int ct_hang_channels_check(struct ct_gather *g, struct ct_hang_run *run)
 		return CT_NOMEM;
 	for (int i = 0; i < CT_HANG_LEFT_OUT; i++)
 		m->left_out[i] = g->channels->left_out[i];
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
 		m->left_out[CT_HANG_LEFT_FROM_ANY] += k->from_any;
 	for (struct ct_hang_channel *c = g->channels->first; c && st == CT_OK; c = c->next)
 		st = take_channel(g, run, c);

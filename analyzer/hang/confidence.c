@@ -100,7 +100,7 @@ int ct_say_confidence(const struct ct_say *s)
 	else if (m && !m->tie && !m->apart.is_sure)
 		lower(v, CT_CONFIDENCE_MEDIUM, "ranks that did not call it might tip the vote");
 	if (m && !m->tie && m->apart.is_sure &&
-	    ct_apart_confidence(&m->apart) != CT_CONFIDENCE_HIGH)
+	    ct_divergence_confidence(&m->apart) != CT_CONFIDENCE_HIGH)
 		lower(v, CT_CONFIDENCE_MEDIUM,
 		      "few operations show that one is missing or too many, and not another call");
 	if (root->graph)

@@ -33,19 +33,19 @@ static int has_tail(const struct ct_gather *g, uint32_t process)
 	return g->tails->from[process] != 0;
 }
 
-static const struct ct_hang_op *message_at(const struct ct_hang_kept *kept, uint32_t i)
+static const struct ct_hang_op *message_at(const struct ct_rank_history *kept, uint32_t i)
 {
 	return i < kept->n_messages ? &kept->messages[i].op : &kept->open[i - kept->n_messages].op;
 }
 
 /* Are all messages of the process that its communicator `kept` ever had there? */
-static int has_messages(const struct ct_gather *g, const struct ct_hang_kept *kept)
+static int has_messages(const struct ct_gather *g, const struct ct_rank_history *kept)
 {
 	return !has_tail(g, kept->process) || g->tails->no_messages[kept->process];
 }
 
 /* Is there a message in each direction to each other member? Then the latest of each is there. 1, 0 or CT_NOMEM. */
-static int has_latest(const struct ct_hang_kept *kept)
+static int has_latest(const struct ct_rank_history *kept)
 {
 	const uint32_t n = kept->comm->nranks;
 	uint8_t *seen = calloc(2u * n, 1);
@@ -72,10 +72,10 @@ static int is_other_end(const struct ct_hang_op *op, int32_t me, const struct ct
 }
 
 /* Is it known of the other end of a message how far that has come, and what it called there? */
-static int is_told(const struct ct_gather *g, const struct ct_hang_kept *kept,
+static int is_told(const struct ct_gather *g, const struct ct_rank_history *kept,
 		   const struct ct_hang_op *op)
 {
-	const struct ct_hang_kept *other = ct_gather_member(g, kept->comm, op->peer);
+	const struct ct_rank_history *other = ct_gather_member(g, kept->comm, op->peer);
 	int is_there = 0, is_ahead = 0, is_behind = 0;
 
 	if (op->peer < 0)
@@ -95,7 +95,7 @@ static int is_told(const struct ct_gather *g, const struct ct_hang_kept *kept,
 }
 
 /* Does what was read tell how long such operations take? */
-static int is_usual(const struct ct_gather *g, const struct ct_hang_kept *kept, unsigned op)
+static int is_usual(const struct ct_gather *g, const struct ct_rank_history *kept, unsigned op)
 {
 	const struct ct_hang_class *class = ct_table_get(&g->classes,
 							 ct_hang_class_key(kept->comm, op));
@@ -103,7 +103,7 @@ static int is_usual(const struct ct_gather *g, const struct ct_hang_kept *kept, 
 	return !has_tail(g, kept->process) || (class && class->took.n >= LEAST_USUAL);
 }
 
-static int look_at(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+static int look_at(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
 {
 	struct look *look = arg;
 	const struct ct_gather *g = look->g;
@@ -125,7 +125,7 @@ static int look_at(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 
 /* Of a communicator in which somebody waits: are fewer of its last collectives there than all records would leave, or, if the
  * library makes what they wait in of messages (tally.c), not the latest of the program's own? 1, 0 or CT_NOMEM. */
-static int lacks_history(const struct look *look, const struct ct_hang_kept *kept)
+static int lacks_history(const struct look *look, const struct ct_rank_history *kept)
 {
 	const uint32_t comm = ct_gather_number(look->g, kept->comm);
 
@@ -168,9 +168,9 @@ int ct_hang_is_enough(struct ct_gather *g)
 	look.waited_in = calloc(g->n_orders + 1u, 1);
 	look.messages_made = calloc(g->n_orders + 1u, 1);
 	st = look.waited_in && look.messages_made ? ct_gather_list_members(g) : CT_NOMEM;
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
-		st = ct_hang_kept_each(k, look_at, &look);
-	for (struct ct_hang_kept *k = g->kept; k && st >= 0 && !look.is_short; k = k->next)
+	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_rank_history_each(k, look_at, &look);
+	for (struct ct_rank_history *k = g->kept; k && st >= 0 && !look.is_short; k = k->next)
 		look.is_short = (st = lacks_history(&look, k)) > 0;
 	free(look.waited_in);
 	free(look.messages_made);

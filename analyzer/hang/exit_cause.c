@@ -23,7 +23,7 @@ static struct ct_exit exit_of(const struct ct_gather *g, uint32_t p)
 }
 
 /* How many collectives of its communicator a rank has called. */
-static uint64_t reached(const struct ct_hang_kept *kept)
+static uint64_t reached(const struct ct_rank_history *kept)
 {
 	return kept->issued > kept->reached.next_seq ? kept->issued : kept->reached.next_seq;
 }
@@ -32,7 +32,7 @@ static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 {
 	uint32_t n_kept = 0;
 
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
 		n_kept++;
 	exits->all = calloc(g->model->n_seats + 1, sizeof(*exits->all));
 	exits->reach = calloc(n_kept + 1, sizeof(*exits->reach));
@@ -47,7 +47,7 @@ static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 			exits->late_ns = ct_exits_late(&g->run->processes[p], exits->late_ns);
 		}
 	}
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
 		exits->reach[exits->n_reach++] = (struct ct_exit_reach){ .process = k->process,
 									 .comm = ct_gather_number(
 										 g, k->comm),

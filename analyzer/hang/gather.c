@@ -73,7 +73,7 @@ static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_load_comm *comm, uint32_t seat)
 {
 	struct ct_gather *g = arg;
-	struct ct_hang_kept *kept = ct_gather_kept(g, process, comm->rec.id);
+	struct ct_rank_history *kept = ct_gather_kept(g, process, comm->rec.id);
 
 	(void)stream;
 	if (kept)
@@ -96,8 +96,8 @@ static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
 }
 
 /* Most operations are of the same communicator as the one before them. */
-static struct ct_hang_kept *kept_of(const struct ct_gather *g, uint32_t process,
-				    const struct ct_load_comm *comm)
+static struct ct_rank_history *kept_of(const struct ct_gather *g, uint32_t process,
+				       const struct ct_load_comm *comm)
 {
 	struct ct_hang_reading *reading = g->processes[process].reading;
 
@@ -110,7 +110,8 @@ static struct ct_hang_kept *kept_of(const struct ct_gather *g, uint32_t process,
 
 /* ---- operations ---- */
 
-static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_hang_kept *kept, unsigned op)
+static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_rank_history *kept,
+				      unsigned op)
 {
 	uint64_t key = ct_hang_class_key(kept->comm, op);
 	struct ct_hang_class *class;
@@ -156,7 +157,7 @@ static int note_stream(struct ct_gather *g, uint32_t process, uint32_t stream, u
 }
 
 /* What its end tells of its like, and of its stream. */
-static int note_end(struct ct_gather *g, const struct ct_joined_op *j, struct ct_hang_kept *k,
+static int note_end(struct ct_gather *g, const struct ct_joined_op *j, struct ct_rank_history *k,
 		    const struct ct_hang_op *op)
 {
 	uint64_t begin = j->start_ns ? j->start_ns : j->op->enter_ns;
@@ -169,12 +170,12 @@ static int note_end(struct ct_gather *g, const struct ct_joined_op *j, struct ct
 	return op->stream ? note_stream(g, k->process, op->stream, j->end_ns) : CT_OK;
 }
 
-struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in, int varying)
+struct ct_history_op ct_gather_kept_op(const struct ct_load_op *in, int varying)
 {
 	const struct ct_joined_op *j = &in->joined;
 	const struct ct_op *o = j->op;
 	int has_stream = j->stream || j->device || j->backend == CT_BACKEND_NCCL;
-	struct ct_hang_kept_op out = {
+	struct ct_history_op out = {
 		.op = {
 			.seq = o->seq,
 			.count = ct_op_count(o),
@@ -235,7 +236,7 @@ static int states_size(const struct ct_joined_op *j, uint8_t varying)
 	return ct_order_sizes_agree(&call);
 }
 
-static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
+static int add_to_sums(struct ct_hang_reading *r, struct ct_rank_history *kept,
 		       const struct ct_joined_op *j, uint8_t varying)
 {
 	const struct ct_op *o = j->op;
@@ -264,8 +265,8 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	struct ct_hang_process *process = &g->processes[event->process];
 	struct ct_hang_reading *reading = ct_gather_reading(g, event->process);
 	enum ct_op_class class = ct_op_class(j->op->op);
-	struct ct_hang_kept *kept;
-	struct ct_hang_kept_op op;
+	struct ct_rank_history *kept;
+	struct ct_history_op op;
 
 	(void)stream;
 	if (!reading)
@@ -295,16 +296,16 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	if (j->end_ns && !op.failed && note_end(g, j, kept, &op.op) != CT_OK)
 		return CT_NOMEM;
 	if (ct_load_is_under_way(in))
-		return ct_hang_kept_open(kept, &op);
+		return ct_rank_history_open(kept, &op);
 	op.vague = j->state == CT_STATE_RETURNED || j->state == CT_STATE_STARTED;
-	return class == CT_CLASS_P2P ? ct_hang_kept_message(kept, &op)
-				     : ct_hang_kept_done(kept, &op);
+	return class == CT_CLASS_P2P ? ct_rank_history_message(kept, &op)
+				     : ct_rank_history_done(kept, &op);
 }
 
 static int on_reached(void *arg, const struct ct_stream *stream, uint32_t process,
 		      const struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
 {
-	struct ct_hang_kept *kept = ct_gather_kept(arg, process, comm->rec.id);
+	struct ct_rank_history *kept = ct_gather_kept(arg, process, comm->rec.id);
 
 	(void)stream;
 	if (kept && rec->next_seq > kept->reached.next_seq)
@@ -314,7 +315,7 @@ static int on_reached(void *arg, const struct ct_stream *stream, uint32_t proces
 
 /* ---- a process ---- */
 
-static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+static int keep_texts(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
 {
 	struct ct_gather *g = arg;
 	const char *call = op->op.call, *site = op->op.site;
@@ -325,9 +326,9 @@ static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_
 	return (call && !op->op.call) || (site && !op->op.site) ? CT_NOMEM : CT_OK;
 }
 
-int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept)
+int ct_gather_keep_texts(struct ct_gather *g, struct ct_rank_history *kept)
 {
-	return ct_hang_kept_each(kept, keep_texts, g);
+	return ct_rank_history_each(kept, keep_texts, g);
 }
 
 /* Number the communicator if it has no number yet. */
@@ -346,12 +347,12 @@ static int number_comm(struct ct_gather *g, const struct ct_comm *comm)
 	return CT_OK;
 }
 
-static struct ct_hang_kept *reversed(struct ct_hang_kept *list)
+static struct ct_rank_history *reversed(struct ct_rank_history *list)
 {
-	struct ct_hang_kept *out = NULL;
+	struct ct_rank_history *out = NULL;
 
 	while (list) {
-		struct ct_hang_kept *next = list->next;
+		struct ct_rank_history *next = list->next;
 
 		list->next = out;
 		out = list;
@@ -366,7 +367,7 @@ static int number_comms(struct ct_gather *g, struct ct_hang_process *p)
 	int st = CT_OK;
 
 	p->kept = reversed(p->kept);
-	for (const struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
+	for (const struct ct_rank_history *k = p->kept; k && st == CT_OK; k = k->next)
 		st = number_comm(g, k->comm);
 	p->kept = reversed(p->kept);
 	return st;
@@ -385,7 +386,7 @@ static int take_in(struct ct_gather *g)
 		if (is_due && !p->was_read)
 			break;
 		st = number_comms(g, p);
-		for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next) {
+		for (struct ct_rank_history *k = p->kept; k && st == CT_OK; k = k->next) {
 			struct ct_hang_order *order = &g->orders[ct_gather_number(g, k->comm)];
 
 			if (k->issued > k->sums.after)
@@ -411,7 +412,7 @@ static int end_process(struct ct_gather *g, uint32_t process)
 	struct ct_hang_process *p = &g->processes[process];
 	int st = CT_OK;
 
-	for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = p->kept; k && st == CT_OK; k = k->next)
 		st = ct_gather_keep_texts(g, k);
 	if (st == CT_OK)
 		st = ct_gather_end_calls(g, process);
@@ -491,7 +492,7 @@ static int on_end(void *arg, struct ct_stream *stream)
 
 	g->host = host_of_clock(&stream->model);
 	for (size_t p = 0; p < g->run->n_processes; p++) {
-		struct ct_hang_kept *last = g->processes[p].kept;
+		struct ct_rank_history *last = g->processes[p].kept;
 
 		if (!ct_gather_has(g, (uint32_t)p))
 			continue;
@@ -521,10 +522,10 @@ void ct_hang_observe(struct ct_gather *g, struct ct_observer *observer)
 					  .arg = g };
 }
 
-static void fini_kept(struct ct_hang_kept *kept)
+static void fini_kept(struct ct_rank_history *kept)
 {
 	for (; kept; kept = kept->next)
-		ct_hang_kept_fini(kept);
+		ct_rank_history_fini(kept);
 }
 
 void ct_hang_log_free(struct ct_gather *g)

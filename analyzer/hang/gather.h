@@ -30,7 +30,7 @@ struct ct_hang_reading;
 struct ct_hang_process {
 	struct ct_hang_reading *reading; /* NULL: it has been read, or nothing of it has */
 	int was_read;
-	struct ct_hang_kept *kept; /* of its ranks; once all is read, struct ct_gather's */
+	struct ct_rank_history *kept; /* of its ranks; once all is read, struct ct_gather's */
 	struct ct_end end;
 	enum ct_exit_manner manner;
 	int has_starts;	       /* starts of work on a GPU were seen */
@@ -84,8 +84,8 @@ struct ct_hang_reading {
 	struct ct_hang_site sites[CT_HANG_SITES];
 	struct ct_hang_entered entered[CT_HANG_ENTERED];
 	uint64_t last_enter_ns;
-	struct ct_hang_kept *latest;   /* of the latest operation */
-	struct ct_hang_stream *stream; /* of the latest one that ran on one */
+	struct ct_rank_history *latest; /* of the latest operation */
+	struct ct_hang_stream *stream;	/* of the latest one that ran on one */
 	struct ct_hang_seen_call *open_calls;
 	uint32_t n_open_calls, cap_open_calls;
 };
@@ -99,12 +99,14 @@ struct ct_gather {
 	struct ct_arena *memory;	   /* of the result */
 	struct ct_arena *scratch;
 	struct ct_hang_process *processes; /* by process of the run */
-	struct ct_hang_kept *kept; /* of all ranks; once all is read, that of later processes first */
+	struct ct_rank_history
+		*kept; /* of all ranks; once all is read, that of later processes first */
 	struct ct_hang_seen_call *calls;
 	uint32_t n_calls, cap_calls;
 	struct ct_table classes; /* communicator and operation -> struct ct_hang_class */
 	struct ct_table streams;
-	struct ct_table by_id; /* process and its number for a communicator -> struct ct_hang_kept */
+	struct ct_table
+		by_id; /* process and its number for a communicator -> struct ct_rank_history */
 	uint32_t next; /* the first process not added yet: they are added in their order, independent of the reading */
 	uint32_t *numbers; /* by the model's index of a communicator: that of the case + 1 */
 	uint32_t cap_numbers;
@@ -115,8 +117,8 @@ struct ct_gather {
 	struct ct_hang_order *orders; /* by communicator of the case */
 	uint32_t cap_orders;
 	struct ct_hang_channels *channels; /* NULL: messages are not compared */
-	struct ct_table members;	   /* communicator and rank in it -> struct ct_hang_kept */
-	struct ct_table texts;		   /* hash -> text of the result */
+	struct ct_table members; /* communicator and rank in it -> struct ct_rank_history */
+	struct ct_table texts;	 /* hash -> text of the result */
 	/* once all is read */
 	uint32_t host;		    /* whose clock is the run's */
 	uint32_t *ranks;	    /* by seat: index in the case, UINT32_MAX none */
@@ -174,14 +176,14 @@ int ct_gather_end_calls(struct ct_gather *g, uint32_t process);
 void ct_gather_end_stacks(struct ct_gather *g, uint32_t process);
 
 /* What is kept of an operation; `varying` as in struct ct_member. */
-struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *op, int varying);
+struct ct_history_op ct_gather_kept_op(const struct ct_load_op *op, int varying);
 
 /* The texts of what is kept of a process, before it is closed. 0 or CT_NOMEM. */
-int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept);
+int ct_gather_keep_texts(struct ct_gather *g, struct ct_rank_history *kept);
 
 /* That of a process for its number of a communicator; NULL: none. */
-static inline struct ct_hang_kept *ct_gather_kept(const struct ct_gather *g, uint32_t process,
-						  uint32_t id)
+static inline struct ct_rank_history *ct_gather_kept(const struct ct_gather *g, uint32_t process,
+						     uint32_t id)
 {
 	return ct_table_get(&g->by_id, (uint64_t)process << 32 | id);
 }
@@ -206,8 +208,8 @@ const char *ct_gather_text(struct ct_gather *g, const char *text);
 int ct_gather_list_members(struct ct_gather *g);
 
 /* A member of a communicator, once they are listed (case_ops.c); NULL: it left no trace. */
-const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,
-					    int64_t rank);
+const struct ct_rank_history *ct_gather_member(const struct ct_gather *g,
+					       const struct ct_comm *comm, int64_t rank);
 
 /* The stall limit of an op of this class, at least `least_ns` (stalls.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,

@@ -55,9 +55,9 @@ static struct ct_hang_want want_of(const struct ct_gather *g, uint32_t comm)
 }
 
 /* Does it lack operations that are wanted? */
-static int lacks(const struct ct_hang_kept *k, const struct ct_hang_want *want)
+static int lacks(const struct ct_rank_history *k, const struct ct_hang_want *want)
 {
-	return k->issued > want->least && ct_hang_kept_from(k) > want->least;
+	return k->issued > want->least && ct_rank_history_from(k) > want->least;
 }
 
 /* What is to be read of each communicator, and of which processes. 1, 0: of none, or CT_NOMEM. */
@@ -70,12 +70,12 @@ static int find_wants(struct ct_gather *g, uint8_t *again)
 		return CT_NOMEM;
 	for (uint32_t c = 0; c < g->n_orders; c++)
 		g->wants[c] = want_of(g, c);
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
 		uint32_t comm = ct_gather_number(g, k->comm);
 
 		is_short[comm] |= (uint8_t)lacks(k, &g->wants[comm]);
 	}
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
 		struct ct_hang_want *want = &g->wants[ct_gather_number(g, k->comm)];
 
 		/* to = 0 is the mark that all is kept */
@@ -105,7 +105,7 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 }
 
 /* A message again: is it to be looked at by itself? */
-static int keep_message(struct ct_gather *g, const struct ct_hang_kept *kept,
+static int keep_message(struct ct_gather *g, const struct ct_rank_history *kept,
 			const struct ct_load_op *in)
 {
 	const struct ct_joined_op *j = &in->joined;
@@ -126,10 +126,10 @@ static int on_op(void *arg, const struct ct_load_op *in)
 {
 	struct ct_gather *g = ((const struct again *)arg)->g;
 	const struct ct_op *o = in->joined.op;
-	struct ct_hang_kept *kept = in->comm ? in->comm->user : NULL;
+	struct ct_rank_history *kept = in->comm ? in->comm->user : NULL;
 	enum ct_op_class class = ct_op_class(o->op);
 	const struct ct_hang_want *want = kept ? &g->wants[ct_gather_number(g, kept->comm)] : NULL;
-	struct ct_hang_kept_op op;
+	struct ct_history_op op;
 
 	if (kept && class == CT_CLASS_P2P && g->channels && !(o->flags & CT_OP_CAPTURED))
 		return keep_message(g, kept, in);
@@ -142,11 +142,11 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	/* what is unfinished is kept already */
 	if (op.op.state == CT_STATE_ENTERED || (op.vague && in->open))
 		return CT_OK;
-	return ct_hang_kept_wanted(kept, &op);
+	return ct_rank_history_wanted(kept, &op);
 }
 
 /* What is looked for lies in the tail that was read. `k`: the first of its process, whose others follow. */
-static int is_in_tail(const struct ct_gather *g, const struct ct_hang_kept *k)
+static int is_in_tail(const struct ct_gather *g, const struct ct_rank_history *k)
 {
 	for (uint32_t process = k->process; k && k->process == process; k = k->next) {
 		const struct ct_hang_want *want = &g->wants[ct_gather_number(g, k->comm)];
@@ -157,7 +157,7 @@ static int is_in_tail(const struct ct_gather *g, const struct ct_hang_kept *k)
 	return 1;
 }
 
-static int read_again(struct ct_gather *g, struct ct_hang_kept *first, struct ct_err *err)
+static int read_again(struct ct_gather *g, struct ct_rank_history *first, struct ct_err *err)
 {
 	const uint32_t process = first->process;
 	struct again again = { .g = g, .process = process };
@@ -177,7 +177,8 @@ static int read_again(struct ct_gather *g, struct ct_hang_kept *first, struct ct
 		more = ct_load_next(load, err);
 		st = more < 0 ? more : CT_OK;
 	}
-	for (struct ct_hang_kept *k = first; k && k->process == process && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = first; k && k->process == process && st == CT_OK;
+	     k = k->next)
 		st = ct_gather_keep_texts(g, k);
 	ct_load_close(load);
 	return st;
@@ -194,7 +195,7 @@ int ct_gather_again(struct ct_gather *g, struct ct_err *err)
 	if (st == CT_OK)
 		st = find_wants(g, again);
 	/* those of one process lie side by side */
-	for (struct ct_hang_kept *k = st > 0 ? g->kept : NULL; k && st >= 0; k = k->next) {
+	for (struct ct_rank_history *k = st > 0 ? g->kept : NULL; k && st >= 0; k = k->next) {
 		if (!again[k->process])
 			continue;
 		again[k->process] = 0;

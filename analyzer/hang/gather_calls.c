@@ -121,7 +121,7 @@ int ct_gather_error(void *arg, const struct ct_stream *stream, uint32_t process,
 {
 	struct ct_gather *g = arg;
 	struct ct_hang_process *p = &g->processes[process];
-	const struct ct_hang_kept *kept = ct_gather_kept(g, process, rec->comm);
+	const struct ct_rank_history *kept = ct_gather_kept(g, process, rec->comm);
 
 	(void)stream;
 	/* an exception is told by the operation that it left */

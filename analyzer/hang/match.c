@@ -175,7 +175,7 @@ static int agree_on(const void *arg, uint32_t a, uint32_t b)
 }
 
 /* More different calls than order/ tells apart: most may still have made one of them. */
-static int by_vote(struct view *v, uint32_t at, struct ct_apart *apart)
+static int by_vote(struct view *v, uint32_t at, struct ct_divergence *apart)
 {
 	const struct ct_hang_instance *i = &v->ix->instances[at];
 	const struct ct_order_call **calls = ct_arena_calloc(v->ix->arena, i->n, sizeof(*calls));
@@ -186,24 +186,24 @@ static int by_vote(struct view *v, uint32_t at, struct ct_apart *apart)
 	for (uint32_t k = 0; k < i->n; k++)
 		calls[k] = ct_hang_called_by(v->ix, i, k);
 	usual = ct_order_vote(i->n, agree_on, calls, &agree);
-	*apart = (struct ct_apart){ .seq = i->seq,
-				    .clash = i->seq,
-				    .has_minority = 2 * (uint64_t)agree > i->n,
-				    .is_sure = 2 * (uint64_t)agree > v->comm.nranks,
-				    .n_usual = agree,
-				    .n_odd = i->n - agree,
-				    .n_unseen = v->comm.nranks - i->n };
+	*apart = (struct ct_divergence){ .seq = i->seq,
+					 .clash = i->seq,
+					 .has_minority = 2 * (uint64_t)agree > i->n,
+					 .is_sure = 2 * (uint64_t)agree > v->comm.nranks,
+					 .n_usual = agree,
+					 .n_odd = i->n - agree,
+					 .n_unseen = v->comm.nranks - i->n };
 	for (uint32_t k = 0; k < i->n; k++) {
 		enum ct_mismatch_field field = ct_order_differ(calls[usual], calls[k]);
 
-		v->set[seat_of(v, v->ix->parts[i->first + k])] = field ? CT_APART_ODD
-								       : CT_APART_USUAL;
+		v->set[seat_of(v, v->ix->parts[i->first + k])] = field ? CT_DIVERGENCE_ODD
+								       : CT_DIVERGENCE_USUAL;
 		apart->field = apart->field ? apart->field : field;
 	}
 	return CT_OK;
 }
 
-static int by_call(struct view *v, uint32_t at, struct ct_apart *apart)
+static int by_call(struct view *v, uint32_t at, struct ct_divergence *apart)
 {
 	uint64_t instances = 0;
 
@@ -211,13 +211,13 @@ static int by_call(struct view *v, uint32_t at, struct ct_apart *apart)
 		instances += (uint64_t)differs(v->ix, &v->ix->instances[k]);
 	if (lay_out(v, v->ix->instances[at].seq) != CT_OK)
 		return CT_NOMEM;
-	if (ct_apart_by_call(v->order, v->ix->instances[at].seq, instances, v->set, apart))
+	if (ct_divergence_by_call(v->order, v->ix->instances[at].seq, instances, v->set, apart))
 		return CT_OK;
 	return by_vote(v, at, apart);
 }
 
 /* 1: apart and v->set tell; 0: there is nothing to tell; CT_NOMEM. */
-static int find(struct view *v, struct ct_apart *apart)
+static int find(struct view *v, struct ct_divergence *apart)
 {
 	uint32_t first = first_difference(v, 0), open;
 
@@ -251,7 +251,7 @@ static uint32_t instance_at(const struct view *v, uint64_t seq)
 }
 
 /* The first part of one of the set; NONE. */
-static uint32_t part_of_set(const struct view *v, uint32_t at, enum ct_apart_set set)
+static uint32_t part_of_set(const struct view *v, uint32_t at, enum ct_divergence_set set)
 {
 	const struct ct_hang_instance *i = &v->ix->instances[at];
 
@@ -271,8 +271,8 @@ static int name_culprits(const struct view *v, struct ct_hang_mismatch *m)
 		const struct ct_hang_member *member = &ix->members[k];
 
 		if (member->rank != CT_HANG_NONE &&
-		    (v->set[member->seat] == CT_APART_ODD ||
-		     (m->tie && v->set[member->seat] == CT_APART_USUAL)))
+		    (v->set[member->seat] == CT_DIVERGENCE_ODD ||
+		     (m->tie && v->set[member->seat] == CT_DIVERGENCE_USUAL)))
 			m->culprits[m->n_culprits++] = member->rank;
 	}
 	return m->culprits ? CT_OK : CT_NOMEM;
@@ -290,12 +290,12 @@ static int tell_sites(const struct view *v, struct ct_hang_mismatch *m)
 		return CT_NOMEM;
 	for (uint32_t k = ix->member_first[v->of]; k < ix->member_first[v->of + 1]; k++)
 		if (ix->members[k].rank != CT_HANG_NONE &&
-		    v->set[ix->members[k].seat] == CT_APART_ODD)
+		    v->set[ix->members[k].seat] == CT_DIVERGENCE_ODD)
 			d->ranks[d->n_ranks++] = ix->c->ranks[ix->members[k].rank].rank;
 	d->seq = m->apart.site_seq;
 	d->site = m->apart.odd_site->text;
 	d->usual_site = m->apart.usual_site->text;
-	d->more = !m->apart.by ? 0 : m->apart.how == CT_APART_EXTRA ? 1 : -1;
+	d->more = !m->apart.by ? 0 : m->apart.how == CT_DIVERGENCE_EXTRA ? 1 : -1;
 	m->divergence = d;
 	return CT_OK;
 }
@@ -303,18 +303,19 @@ static int tell_sites(const struct view *v, struct ct_hang_mismatch *m)
 /* 1; 0: what is listed contradicts itself, as one rank that calls two things under one number; CT_NOMEM. */
 static int describe(const struct view *v, struct ct_hang_mismatch *m)
 {
-	const struct ct_apart *a = &m->apart;
+	const struct ct_divergence *a = &m->apart;
 	int is_shift = a->by && a->has_minority;
 
 	m->tie = !a->has_minority;
-	m->code = is_shift ? a->how == CT_APART_EXTRA ? CT_HANG_IS_EXTRA_OP : CT_HANG_IS_SKIPPED_OP
+	m->code = is_shift   ? a->how == CT_DIVERGENCE_EXTRA ? CT_HANG_IS_EXTRA_OP
+							     : CT_HANG_IS_SKIPPED_OP
 		  : a->field ? code_of(a->field)
 			     : CT_HANG_IS_MISMATCH_OP;
 	m->instance = instance_at(v, is_shift || a->clash == UINT64_MAX ? a->seq : a->clash);
 	if (m->instance == v->end)
 		return 0;
-	m->usual = part_of_set(v, m->instance, CT_APART_USUAL);
-	m->odd = part_of_set(v, m->instance, CT_APART_ODD);
+	m->usual = part_of_set(v, m->instance, CT_DIVERGENCE_USUAL);
+	m->odd = part_of_set(v, m->instance, CT_DIVERGENCE_ODD);
 	if (m->usual == CT_HANG_NONE || m->odd == CT_HANG_NONE)
 		return 0;
 	if ((a->has_sites && tell_sites(v, m) != CT_OK) || name_culprits(v, m) != CT_OK)

@@ -16,7 +16,7 @@ struct ct_hang_mismatch {
 	uint32_t n_culprits;
 	uint32_t usual, odd;			     /* ops of the one and of the other */
 	int tie;				     /* it cannot be told which are right */
-	struct ct_apart apart;			     /* of a communicator */
+	struct ct_divergence apart;		     /* of a communicator */
 	const struct ct_hang_divergence *divergence; /* what its sites tell; NULL: nothing */
 };
 

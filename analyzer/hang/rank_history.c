@@ -7,11 +7,11 @@
 #include "trace/status.h"
 
 /* Room for one more; NULL: out of memory. */
-static struct ct_hang_kept_op *room(struct ct_hang_kept_op **all, uint32_t n, uint32_t *cap)
+static struct ct_history_op *room(struct ct_history_op **all, uint32_t n, uint32_t *cap)
 {
 	if (n == *cap) {
 		uint32_t more = *cap ? 2 * *cap : 8;
-		struct ct_hang_kept_op *grown = reallocarray(*all, more, sizeof(*grown));
+		struct ct_history_op *grown = reallocarray(*all, more, sizeof(*grown));
 
 		if (!grown)
 			return NULL;
@@ -21,9 +21,9 @@ static struct ct_hang_kept_op *room(struct ct_hang_kept_op **all, uint32_t n, ui
 	return &(*all)[n];
 }
 
-int ct_hang_kept_open(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op)
+int ct_rank_history_open(struct ct_rank_history *kept, const struct ct_history_op *op)
 {
-	struct ct_hang_kept_op *place;
+	struct ct_history_op *place;
 
 	if (kept->n_open == CT_HANG_KEEP_OPEN) {
 		kept->skipped_open++;
@@ -37,7 +37,7 @@ int ct_hang_kept_open(struct ct_hang_kept *kept, const struct ct_hang_kept_op *o
 	return CT_OK;
 }
 
-int ct_hang_kept_done(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op)
+int ct_rank_history_done(struct ct_rank_history *kept, const struct ct_history_op *op)
 {
 	if (!kept->done) {
 		kept->done = calloc(CT_HANG_KEEP, sizeof(*kept->done));
@@ -48,9 +48,9 @@ int ct_hang_kept_done(struct ct_hang_kept *kept, const struct ct_hang_kept_op *o
 	return CT_OK;
 }
 
-int ct_hang_kept_wanted(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op)
+int ct_rank_history_wanted(struct ct_rank_history *kept, const struct ct_history_op *op)
 {
-	struct ct_hang_kept_op *place;
+	struct ct_history_op *place;
 
 	if (kept->n_wanted == CT_HANG_KEEP_WANTED)
 		return CT_OK;
@@ -62,7 +62,7 @@ int ct_hang_kept_wanted(struct ct_hang_kept *kept, const struct ct_hang_kept_op 
 	return CT_OK;
 }
 
-uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept)
+uint64_t ct_rank_history_from(const struct ct_rank_history *kept)
 {
 	uint64_t from = UINT64_MAX;
 
@@ -88,11 +88,11 @@ static int is_channel_of(const struct ct_hang_op *a, const struct ct_hang_op *b)
 	       a->seq % CT_HANG_KEEP_MESSAGES == b->seq % CT_HANG_KEEP_MESSAGES;
 }
 
-int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op)
+int ct_rank_history_message(struct ct_rank_history *kept, const struct ct_history_op *op)
 {
 	uint64_t key = channel_of(&op->op);
 	size_t at = (size_t)(uintptr_t)ct_table_get(&kept->by_channel, key);
-	struct ct_hang_kept_op *place;
+	struct ct_history_op *place;
 
 	if (at) {
 		place = &kept->messages[at - 1];
@@ -116,9 +116,10 @@ int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op
 	return ct_table_put(&kept->by_channel, key, (void *)(uintptr_t)(at + 1));
 }
 
-int ct_hang_kept_each(struct ct_hang_kept *kept,
-		      int (*each)(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op),
-		      void *arg)
+int ct_rank_history_each(struct ct_rank_history *kept,
+			 int (*each)(void *arg, struct ct_rank_history *kept,
+				     struct ct_history_op *op),
+			 void *arg)
 {
 	uint64_t done = kept->n_done < CT_HANG_KEEP ? kept->n_done : CT_HANG_KEEP;
 	int st = CT_OK;
@@ -134,7 +135,7 @@ int ct_hang_kept_each(struct ct_hang_kept *kept,
 	return st;
 }
 
-void ct_hang_kept_fini(struct ct_hang_kept *kept)
+void ct_rank_history_fini(struct ct_rank_history *kept)
 {
 	ct_table_fini(&kept->by_channel);
 	free(kept->done);

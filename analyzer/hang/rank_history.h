@@ -15,7 +15,7 @@
 #define CT_HANG_KEEP_CHANNELS 4096u /* of messages: more than that displace others */
 #define CT_HANG_KEEP_MESSAGES 4u    /* the latest of each direction, peer and tag */
 
-struct ct_hang_kept_op {
+struct ct_history_op {
 	struct ct_hang_op
 		op; /* without rank and comm; its strings are the loader's until this history's owner copies them */
 	uint64_t end_ns;    /* 0 unknown */
@@ -25,23 +25,23 @@ struct ct_hang_kept_op {
 	uint8_t failed;	    /* the call ended with an error or an exception */
 };
 
-struct ct_hang_kept {
-	struct ct_hang_kept *next; /* of all, and ... */
+struct ct_rank_history {
+	struct ct_rank_history *next; /* of all, and ... */
 	const struct ct_comm *comm;
 	uint32_t seat, process;
 	uint32_t id;			   /* of the communicator in its process */
 	int32_t me;			   /* rank in the communicator */
 	uint64_t issued;		   /* highest sequence number of a collective so far, + 1 */
 	struct ct_comm_status_rec reached; /* how far its process itself told that it had come */
-	struct ct_hang_kept_op *done;	   /* CT_HANG_KEEP of them, used as a ring */
+	struct ct_history_op *done;	   /* CT_HANG_KEEP of them, used as a ring */
 	uint64_t n_done;
-	struct ct_hang_kept_op *open;
+	struct ct_history_op *open;
 	uint32_t n_open, cap_open, skipped_open;
-	struct ct_hang_kept_op *wanted; /* a second reading's */
+	struct ct_history_op *wanted; /* a second reading's */
 	uint32_t n_wanted, cap_wanted;
 	struct ct_hang_before before;
 	struct ct_order_blocks sums; /* of collectives, until all processes up to its own were read */
-	struct ct_hang_kept_op *messages;
+	struct ct_history_op *messages;
 	uint32_t n_messages, cap_messages, hand;
 	uint64_t from_any;  /* receives of which nobody knows whose message they got, or will get */
 	uint64_t displaced; /* channels of which nothing is known any more */
@@ -51,19 +51,20 @@ struct ct_hang_kept {
 };
 
 /* Take in one op of it. 0 or CT_NOMEM. */
-int ct_hang_kept_open(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
-int ct_hang_kept_done(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
-int ct_hang_kept_wanted(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
-int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
+int ct_rank_history_open(struct ct_rank_history *kept, const struct ct_history_op *op);
+int ct_rank_history_done(struct ct_rank_history *kept, const struct ct_history_op *op);
+int ct_rank_history_wanted(struct ct_rank_history *kept, const struct ct_history_op *op);
+int ct_rank_history_message(struct ct_rank_history *kept, const struct ct_history_op *op);
 
 /* From this number on all of its collectives are kept, as far as it called them; UINT64_MAX: too many of them are unfinished. */
-uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept);
+uint64_t ct_rank_history_from(const struct ct_rank_history *kept);
 
 /* Every op of the history, unordered; some may come twice. Nonzero stops and is returned. */
-int ct_hang_kept_each(struct ct_hang_kept *kept,
-		      int (*each)(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op),
-		      void *arg);
+int ct_rank_history_each(struct ct_rank_history *kept,
+			 int (*each)(void *arg, struct ct_rank_history *kept,
+				     struct ct_history_op *op),
+			 void *arg);
 
-void ct_hang_kept_fini(struct ct_hang_kept *kept);
+void ct_rank_history_fini(struct ct_rank_history *kept);
 
 #endif

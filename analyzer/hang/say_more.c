@@ -102,7 +102,7 @@ static const char *undecided(const struct ct_say *s, const struct ct_hang_mismat
 	const struct ct_hang_index *ix = s->w->ix;
 	int odd = ix->c->ranks[ix->c->ops[m->odd].rank].rank;
 	int usual = ix->c->ranks[ix->c->ops[m->usual].rank].rank;
-	int is_extra = m->apart.how == CT_APART_EXTRA;
+	int is_extra = m->apart.how == CT_DIVERGENCE_EXTRA;
 
 	return ct_arena_printf(ix->arena,
 			       "; either rank %s called %" PRIu32 " more or rank %s left %s out",

@@ -30,7 +30,8 @@ struct usual {
 	double time_ns, least_ns, wait_ns;
 };
 
-static struct usual usual_of(const struct ct_steps *c, const struct ct_hits *hits, double *room)
+static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blame *hits,
+			     double *room)
 {
 	struct usual u = { 0 };
 	double floor;
@@ -56,7 +57,8 @@ static struct usual usual_of(const struct ct_steps *c, const struct ct_hits *hit
 }
 
 /* Whose stall in this step? Hits are by step; *at: the first one that is not before it. */
-static uint32_t owner_of(const struct ct_hits *hits, uint32_t step, double stall_ns, uint32_t *at)
+static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double stall_ns,
+			 uint32_t *at)
 {
 	uint32_t owner = CT_STALLED_NOBODY;
 	double most = 0, next = 0;
@@ -134,7 +136,7 @@ static int come_back(const uint8_t *is_stall, uint32_t n)
 	return 0;
 }
 
-int ct_stalled_find(const struct ct_steps *c, const struct ct_hits *hits, uint32_t n_seats,
+int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, uint32_t n_seats,
 		    struct ct_stalled *s)
 {
 	double *room = calloc(c->n + 1u, sizeof(*room));

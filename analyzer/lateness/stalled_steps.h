@@ -28,8 +28,8 @@ struct ct_stalled {
 };
 
 /* Requires 8 steps in the instance log; otherwise `of` is 0. 0 or CT_NOMEM. */
-int ct_stalled_find(const struct ct_steps *steps, const struct ct_hits *hits, uint32_t n_seats,
-		    struct ct_stalled *stalled);
+int ct_stalled_find(const struct ct_steps *steps, const struct ct_step_blame *hits,
+		    uint32_t n_seats, struct ct_stalled *stalled);
 
 /* Has one rank more of them than chance gives one of `ranks` equals (1 in 1000), at least three, and half of the time? */
 int ct_stalled_is_one(const struct ct_stalled *stalled, uint32_t ranks);

@@ -23,7 +23,7 @@
 
 /* One operation for which somebody alone was waited for. */
 struct late {
-	const struct ct_tape_part *last;
+	const struct ct_log_part *last;
 	uint64_t charged_ns, err_ns;
 	uint64_t host_ns; /* by which its host was longer late with its calls than the others' */
 	uint64_t held_ns; /* what it was last by and is not charged with */
@@ -37,30 +37,30 @@ struct own_time {
 
 struct collector {
 	const struct ct_model *model;
-	const struct ct_tape *log;
+	const struct ct_instance_log *log;
 	struct own_time *own; /* by part */
 	const struct ct_steps *steps;
 	const uint8_t *in_set; /* NULL: each rank for itself */
-	struct ct_hits *hits;
+	struct ct_step_blame *hits;
 	struct ct_cover *charged; /* by seat; of a set the first one's */
 	uint32_t cap, cap_outside;
 };
 
-void ct_hits_fini(struct ct_hits *hits)
+void ct_step_blame_fini(struct ct_step_blame *hits)
 {
 	free(hits->all);
 	free(hits->outside);
 	free(hits->wait_ns);
 	free(hits->comm_ns);
 	free(hits->held_ns);
-	*hits = (struct ct_hits){ 0 };
+	*hits = (struct ct_step_blame){ 0 };
 }
 
 /* May anybody be judged by it? Not by the first meeting of a communicator, which tells who started late. */
-static int is_judged(const struct ct_model *model, const struct ct_tape *log,
-		     const struct ct_tape_instance *i)
+static int is_judged(const struct ct_model *model, const struct ct_instance_log *log,
+		     const struct ct_log_instance *i)
 {
-	const struct ct_tape_part *parts = &log->parts[i->first_part];
+	const struct ct_log_part *parts = &log->parts[i->first_part];
 
 	if (i->judged != CT_JUDGED_WAITS || i->n < 2 || i->comm->clash || i->comm->shared_seat ||
 	    i->seq == i->comm->first_seq)
@@ -86,15 +86,15 @@ struct recent {
 };
 
 /* Was the rank held up in it? In a synchronising operation all leave together; in others, if it waited. */
-static int holds(const struct ct_tape_instance *i, const struct ct_tape_part *p)
+static int holds(const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	return ct_op_class(i->op) == CT_CLASS_SYNC || p->wait_ns == UINT64_MAX ||
 	       p->wait_ns > 2ull * p->err_ns + HELD_NS;
 }
 
 /* What the rank did since the last operation that held it up: one that did not (a Broadcast whose data lay there) is part of
- * that. Where the operation before is not on the tape, since that. */
-static struct own_time own_time(const struct recent *r, const struct ct_tape_part *p)
+ * that. Where the operation before is not on the log, since that. */
+static struct own_time own_time(const struct recent *r, const struct ct_log_part *p)
 {
 	uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0;
 	uint64_t host = p->enter_ns > free_from ? p->enter_ns - free_from : 0;
@@ -120,13 +120,13 @@ static struct own_time own_time(const struct recent *r, const struct ct_tape_par
 	return own;
 }
 
-static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own_time *own)
+static void find_own_times(const struct ct_instance_log *log, uint32_t seat, struct own_time *own)
 {
 	struct recent recent = { 0 };
 
-	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[k]];
-		struct own_time *o = &own[tape->order[k]];
+	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
+		const struct ct_log_part *p = &log->parts[log->order[k]];
+		struct own_time *o = &own[log->order[k]];
 		unsigned at = recent.next % RECENT;
 
 		*o = (struct own_time){ UINT64_MAX, 0 };
@@ -135,7 +135,7 @@ static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own
 		if (p->free_ns != UINT64_MAX)
 			*o = own_time(&recent, p);
 		recent.ends[at] = p->end_ns;
-		recent.held[at] = (uint8_t)holds(&tape->instances[p->instance], p);
+		recent.held[at] = (uint8_t)holds(&log->instances[p->instance], p);
 		recent.hosts[at] = 0;
 		if (!recent.held[at] && o->free_ns != UINT64_MAX) {
 			uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns
@@ -151,27 +151,27 @@ static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own
 	}
 }
 
-static int is_within(const struct ct_tape *tape, const struct ct_tape_instance *i,
+static int is_within(const struct ct_instance_log *log, const struct ct_log_instance *i,
 		     const uint8_t *in_set)
 {
 	uint32_t inside = 0;
 
 	for (uint32_t m = 0; m < i->n; m++)
-		inside += in_set[tape->parts[i->first_part + m].seat] != 0;
+		inside += in_set[log->parts[i->first_part + m].seat] != 0;
 	return inside == i->n;
 }
 
 /* What members of a set do among themselves holds up nobody but the set: the time that is its own goes back to the latest
  * operation with somebody else. */
-static void join_own_times(const struct ct_tape *tape, uint32_t seat, const uint8_t *in_set,
+static void join_own_times(const struct ct_instance_log *log, uint32_t seat, const uint8_t *in_set,
 			   struct own_time *own)
 {
 	uint64_t ended = 0; /* before the part at hand began */
 	uint64_t later = 0; /* one that had not */
 
-	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[k]];
-		struct own_time *o = &own[tape->order[k]];
+	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
+		const struct ct_log_part *p = &log->parts[log->order[k]];
+		struct own_time *o = &own[log->order[k]];
 
 		if (!p->start_ns || (p->group && !p->leads))
 			continue;
@@ -179,7 +179,7 @@ static void join_own_times(const struct ct_tape *tape, uint32_t seat, const uint
 			ended = later;
 		if (ended && o->free_ns != UINT64_MAX && p->start_ns - ended > o->free_ns)
 			o->free_ns = p->start_ns - ended;
-		if (!is_within(tape, &tape->instances[p->instance], in_set))
+		if (!is_within(log, &log->instances[p->instance], in_set))
 			later = p->end_ns > later ? p->end_ns : later;
 	}
 }
@@ -187,15 +187,15 @@ static void join_own_times(const struct ct_tape *tape, uint32_t seat, const uint
 /* ---- who was late ---- */
 
 /* Does it wait for the last one: everybody else, or who is not in the set that is looked at? */
-static int is_other(const struct collector *c, const struct ct_tape_part *p,
-		    const struct ct_tape_part *last)
+static int is_other(const struct collector *c, const struct ct_log_part *p,
+		    const struct ct_log_part *last)
 {
 	return c->in_set ? !c->in_set[p->seat] : p != last;
 }
 
-static const struct ct_tape_part *last_of(const struct ct_tape_part *parts, uint32_t n)
+static const struct ct_log_part *last_of(const struct ct_log_part *parts, uint32_t n)
 {
-	const struct ct_tape_part *last = parts;
+	const struct ct_log_part *last = parts;
 
 	for (uint32_t m = 1; m < n; m++)
 		last = parts[m].wait_ns < last->wait_ns ? &parts[m] : last;
@@ -203,11 +203,11 @@ static const struct ct_tape_part *last_of(const struct ct_tape_part *parts, uint
 }
 
 /* Who waited least came last. It is charged with what the next of the others waited more, no more than its own doing. */
-static int find_late(const struct collector *c, const struct ct_tape_instance *i, struct late *late)
+static int find_late(const struct collector *c, const struct ct_log_instance *i, struct late *late)
 {
-	const struct ct_tape_part *parts = &c->log->parts[i->first_part];
+	const struct ct_log_part *parts = &c->log->parts[i->first_part];
 	const struct own_time *own = &c->own[i->first_part];
-	const struct ct_tape_part *last = last_of(parts, i->n), *before = NULL;
+	const struct ct_log_part *last = last_of(parts, i->n), *before = NULL;
 	const struct own_time *of_last = &own[last - parts];
 	uint64_t longest = 0, host = 0, longer;
 
@@ -238,10 +238,10 @@ static int find_late(const struct collector *c, const struct ct_tape_instance *i
 
 /* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is
  * next to nothing of what it was late by, it was late. */
-static int is_slow_transfer(struct collector *c, const struct ct_tape_instance *i,
+static int is_slow_transfer(struct collector *c, const struct ct_log_instance *i,
 			    const struct late *late)
 {
-	const struct ct_tape_part *last = late->last;
+	const struct ct_log_part *last = late->last;
 	uint64_t span = last->end_ns - last->start_ns;
 	struct ct_class *class;
 
@@ -253,7 +253,7 @@ static int is_slow_transfer(struct collector *c, const struct ct_tape_instance *
 }
 
 /* The next of a list that grows; NULL: out of memory. */
-static struct ct_hit *next_hit(struct ct_hit **all, uint32_t *n, uint32_t *cap)
+static struct ct_step_charge *next_hit(struct ct_step_charge **all, uint32_t *n, uint32_t *cap)
 {
 	if (ct_grow(all, cap, *n + 1, sizeof(**all)))
 		return NULL;
@@ -262,12 +262,12 @@ static struct ct_hit *next_hit(struct ct_hit **all, uint32_t *n, uint32_t *cap)
 
 static int add_hit(struct collector *c, uint32_t step, int is_outside, const struct late *late)
 {
-	const struct ct_tape_part *p = late->last;
-	struct ct_hits *hits = c->hits;
+	const struct ct_log_part *p = late->last;
+	struct ct_step_blame *hits = c->hits;
 	uint64_t from = p->start_ns > late->charged_ns ? p->start_ns - late->charged_ns : 0;
 	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->seat], from, p->start_ns);
 	uint64_t host = late->host_ns < fresh ? late->host_ns : fresh;
-	struct ct_hit *hit;
+	struct ct_step_charge *hit;
 
 	if (!fresh)
 		return CT_OK;
@@ -275,7 +275,7 @@ static int add_hit(struct collector *c, uint32_t step, int is_outside, const str
 			 : next_hit(&hits->all, &hits->n, &c->cap);
 	if (!hit)
 		return CT_NOMEM;
-	*hit = (struct ct_hit){
+	*hit = (struct ct_step_charge){
 		.step = step,
 		.seat = p->seat,
 		.charged_ns = (float)fresh,
@@ -287,9 +287,9 @@ static int add_hit(struct collector *c, uint32_t step, int is_outside, const str
 	return CT_OK;
 }
 
-CT_SORT_BY(by_step, struct ct_hit, CT_UP(step) ?: CT_UP(seat) ?: CT_UP(at_ns))
+CT_SORT_BY(by_step, struct ct_step_charge, CT_UP(step) ?: CT_UP(seat) ?: CT_UP(at_ns))
 
-static void merge_into(struct ct_hit *to, const struct ct_hit *from)
+static void merge_into(struct ct_step_charge *to, const struct ct_step_charge *from)
 {
 	float reasons = to->host_ns + to->stream_ns;
 
@@ -303,7 +303,7 @@ static void merge_into(struct ct_hit *to, const struct ct_hit *from)
 }
 
 /* One for each step and seat; returns how many are left. */
-static uint32_t merge(struct ct_hit *all, uint32_t n_all)
+static uint32_t merge(struct ct_step_charge *all, uint32_t n_all)
 {
 	uint32_t n = 0;
 
@@ -311,7 +311,7 @@ static uint32_t merge(struct ct_hit *all, uint32_t n_all)
 		return 0;
 	qsort(all, n_all, sizeof(*all), by_step);
 	for (uint32_t k = 1; k < n_all; k++) {
-		const struct ct_hit from = all[k];
+		const struct ct_step_charge from = all[k];
 
 		if (from.step == all[n].step && from.seat == all[n].seat)
 			merge_into(&all[n], &from);
@@ -322,7 +322,7 @@ static uint32_t merge(struct ct_hit *all, uint32_t n_all)
 }
 
 /* When its last member came. */
-static uint64_t arrival(const struct ct_tape_instance *i, const struct ct_tape_part *parts)
+static uint64_t arrival(const struct ct_log_instance *i, const struct ct_log_part *parts)
 {
 	uint64_t latest = 0;
 
@@ -332,11 +332,11 @@ static uint64_t arrival(const struct ct_tape_instance *i, const struct ct_tape_p
 }
 
 /* What ranks stood in it, where that counts to the step. */
-static void add_times(struct collector *c, uint32_t step, const struct ct_tape_instance *i,
-		      const struct ct_tape_part *parts)
+static void add_times(struct collector *c, uint32_t step, const struct ct_log_instance *i,
+		      const struct ct_log_part *parts)
 {
 	for (uint32_t m = 0; m < i->n; m++) {
-		const struct ct_tape_part *p = &parts[m];
+		const struct ct_log_part *p = &parts[m];
 
 		if (p->wait_ns != UINT64_MAX && i->judged == CT_JUDGED_WAITS)
 			c->hits->wait_ns[step] += p->wait_ns;
@@ -345,9 +345,9 @@ static void add_times(struct collector *c, uint32_t step, const struct ct_tape_i
 	}
 }
 
-static int add_instance(struct collector *c, const struct ct_tape_instance *i, uint64_t at_ns)
+static int add_instance(struct collector *c, const struct ct_log_instance *i, uint64_t at_ns)
 {
-	const struct ct_tape_part *parts = &c->log->parts[i->first_part];
+	const struct ct_log_part *parts = &c->log->parts[i->first_part];
 	uint32_t step = ct_step_at(c->steps, at_ns);
 	int is_outside = step == CT_NO_STEP;
 	struct late late;
@@ -375,36 +375,37 @@ struct turn {
 
 CT_SORT_BY(by_turn, struct turn, CT_UP(at_ns) ?: CT_UP(instance))
 
-/* In order of time: the tape has instances as they became complete, communicators far apart; what is charged once counts by
+/* In order of time: the log has instances as they became complete, communicators far apart; what is charged once counts by
  * intervals that come about in order. */
 static int add_instances(struct collector *c)
 {
-	const struct ct_tape *tape = c->log;
-	struct turn *turns = malloc((tape->n_instances + 1u) * sizeof(*turns));
+	const struct ct_instance_log *log = c->log;
+	struct turn *turns = malloc((log->n_instances + 1u) * sizeof(*turns));
 	int st = turns ? CT_OK : CT_NOMEM;
 
-	for (uint32_t k = 0; turns && k < tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &tape->instances[k];
+	for (uint32_t k = 0; turns && k < log->n_instances; k++) {
+		const struct ct_log_instance *i = &log->instances[k];
 
-		turns[k] = (struct turn){ arrival(i, &tape->parts[i->first_part]), k };
+		turns[k] = (struct turn){ arrival(i, &log->parts[i->first_part]), k };
 	}
 	if (turns)
-		qsort(turns, tape->n_instances, sizeof(*turns), by_turn);
-	for (uint32_t k = 0; k < tape->n_instances && st == CT_OK; k++)
-		st = add_instance(c, &tape->instances[turns[k].instance], turns[k].at_ns);
+		qsort(turns, log->n_instances, sizeof(*turns), by_turn);
+	for (uint32_t k = 0; k < log->n_instances && st == CT_OK; k++)
+		st = add_instance(c, &log->instances[turns[k].instance], turns[k].at_ns);
 	free(turns);
 	return st;
 }
 
-int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_steps *steps, const uint8_t *in_set, struct ct_hits *hits)
+int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance_log *log,
+			  const struct ct_steps *steps, const uint8_t *in_set,
+			  struct ct_step_blame *hits)
 {
 	struct collector c = {
 		.model = model, .log = log, .steps = steps, .in_set = in_set, .hits = hits
 	};
 	int st = CT_OK;
 
-	*hits = (struct ct_hits){ .n_steps = steps->n };
+	*hits = (struct ct_step_blame){ .n_steps = steps->n };
 	hits->kept = steps->kept;
 	hits->n_kept = steps->n_kept;
 	hits->wait_ns = calloc((size_t)steps->n + 1, sizeof(*hits->wait_ns));
@@ -432,7 +433,7 @@ int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
 	return st;
 }
 
-double ct_hits_share(const struct ct_hits *hits)
+double ct_step_blame_share(const struct ct_step_blame *hits)
 {
 	return hits->n_steps ? (double)hits->n_kept / hits->n_steps : 1;
 }

@@ -12,7 +12,7 @@
 #include "analyzer/stream/instance_log.h"
 
 /* What one rank was charged with in one step. */
-struct ct_hit {
+struct ct_step_charge {
 	uint32_t step, seat;
 	float charged_ns, err_ns;
 	/* On a GPU, of what is charged for the first operation of the step that it was much late for, since it may have brought
@@ -22,10 +22,10 @@ struct ct_hit {
 	uint64_t at_ns; /* of that operation */
 };
 
-struct ct_hits {
-	struct ct_hit *all; /* by step, then by seat; one each */
+struct ct_step_blame {
+	struct ct_step_charge *all; /* by step, then by seat; one each */
 	uint32_t n;
-	struct ct_hit *
+	struct ct_step_charge *
 		outside; /* before the first step (step 0) and behind the last (step n_steps); one each */
 	uint32_t n_outside;
 	const uint8_t *kept; /* of the steps */
@@ -37,15 +37,16 @@ struct ct_hits {
 
 /* 0 or CT_NOMEM. Classes of operations are looked up in the model. in_set: NULL, or by seat a set that is late together, of
  * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
-int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_steps *steps, const uint8_t *in_set, struct ct_hits *hits);
-void ct_hits_fini(struct ct_hits *hits);
+int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance_log *log,
+			  const struct ct_steps *steps, const uint8_t *in_set,
+			  struct ct_step_blame *hits);
+void ct_step_blame_fini(struct ct_step_blame *hits);
 
-/* What part of the run's steps the tape has: sums over it divided by that are the run's. */
-double ct_hits_share(const struct ct_hits *hits);
+/* What part of the run's steps the log has: sums over it divided by that are the run's. */
+double ct_step_blame_share(const struct ct_step_blame *hits);
 
 /* Steps and what the ranks did in them, into the report. 0 or CT_NOMEM. */
 int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
-		  const struct ct_hits *hits, struct ct_report *report);
+		  const struct ct_step_blame *hits, struct ct_report *report);
 
 #endif

@@ -71,10 +71,10 @@ static int fill_recurring(const struct ct_model *model, const struct ct_steps *s
 }
 
 /* For whom the others waited longest in each step; hits are sorted by it. */
-static int last_of(const struct ct_model *model, const struct ct_hits *hits, uint32_t step,
+static int last_of(const struct ct_model *model, const struct ct_step_blame *hits, uint32_t step,
 		   uint32_t *at)
 {
-	const struct ct_hit *most = NULL;
+	const struct ct_step_charge *most = NULL;
 
 	while (*at < hits->n && hits->all[*at].step < step)
 		(*at)++;
@@ -86,7 +86,7 @@ static int last_of(const struct ct_model *model, const struct ct_hits *hits, uin
 }
 
 static int fill_items(const struct ct_model *model, const struct ct_steps *steps,
-		      const struct ct_hits *hits, struct ct_report *report)
+		      const struct ct_step_blame *hits, struct ct_report *report)
 {
 	struct ct_report_steps *to = &report->steps;
 	uint32_t n = steps->n < CT_STEPS_LISTED ? steps->n : CT_STEPS_LISTED, at = 0;
@@ -110,7 +110,7 @@ static int fill_items(const struct ct_model *model, const struct ct_steps *steps
 }
 
 int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
-		  const struct ct_hits *hits, struct ct_report *report)
+		  const struct ct_step_blame *hits, struct ct_report *report)
 {
 	struct ct_report_steps *to = &report->steps;
 

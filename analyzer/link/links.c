@@ -24,7 +24,7 @@ static uint64_t *clock_errors(const struct ct_model *model)
 	return err;
 }
 
-int ct_links_measure(const struct ct_model *model, const struct ct_tape *log,
+int ct_links_measure(const struct ct_model *model, const struct ct_instance_log *log,
 		     struct ct_links *links)
 {
 	uint64_t *err = clock_errors(model);

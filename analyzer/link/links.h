@@ -17,14 +17,14 @@
 #define CT_LINK_ROWS 128u
 
 struct ct_links {
-	const struct ct_tape *log; /* borrowed */
+	const struct ct_instance_log *log; /* borrowed */
 	struct ct_transfers transfers;
 	struct ct_comparison comparison;
 	struct ct_causes causes;
 };
 
-/* From the tape of a closed pass. ct_links_fini() in any case. */
-int ct_links_measure(const struct ct_model *model, const struct ct_tape *log,
+/* From the log of a closed pass. ct_links_fini() in any case. */
+int ct_links_measure(const struct ct_model *model, const struct ct_instance_log *log,
 		     struct ct_links *links);
 void ct_links_fini(struct ct_links *links);
 

@@ -11,13 +11,13 @@
 
 /* What gathering works on. */
 struct gather {
-	const struct ct_tape *tape;
+	const struct ct_instance_log *log;
 	const uint32_t *host_of;
 	const uint64_t *clock_err; /* by host; NULL: not related */
 	uint32_t *local_of;	   /* by seat: its place among those of its host */
 	uint32_t *seen_on;	   /* by host: the track that was last looked at, + 1 */
 	struct ct_launch_sum
-		*groups; /* those on the tape; by_group: number of the group -> place + 1 */
+		*groups; /* those on the log; by_group: number of the group -> place + 1 */
 	struct ct_table by_group;
 	uint32_t n_groups;
 	struct ct_table by_key; /* of the track, + 1 */
@@ -34,22 +34,22 @@ struct ct_launch_sum {
 	uint8_t unknown;  /* some time is not known */
 };
 
-static const struct ct_tape_part *parts_of(const struct gather *g, const struct ct_tape_instance *i)
+static const struct ct_log_part *parts_of(const struct gather *g, const struct ct_log_instance *i)
 {
-	return &g->tape->parts[i->first_part];
+	return &g->log->parts[i->first_part];
 }
 
-static uint64_t span(const struct ct_tape_part *p)
+static uint64_t span(const struct ct_log_part *p)
 {
 	return p->end_ns - p->start_ns;
 }
 
-static int is_timed(const struct ct_tape_part *p)
+static int is_timed(const struct ct_log_part *p)
 {
 	return p->start_ns && p->end_ns > p->start_ns;
 }
 
-static int has_group(const struct ct_tape_part *parts, uint32_t n)
+static int has_group(const struct ct_log_part *parts, uint32_t n)
 {
 	for (uint32_t p = 0; p < n; p++) {
 		if (parts[p].group)
@@ -75,8 +75,8 @@ static struct ct_launch_sum *launch_of(const struct gather *g, uint32_t group)
 	return &g->groups[(uintptr_t)ct_table_get(&g->by_group, group) - 1];
 }
 
-static void sum_launch(struct gather *g, const struct ct_tape_part *own,
-		       const struct ct_tape_part *other)
+static void sum_launch(struct gather *g, const struct ct_log_part *own,
+		       const struct ct_log_part *other)
 {
 	uint64_t err = clock_err(g, g->host_of[own->seat], g->host_of[other->seat]);
 	struct ct_launch_sum *sum = launch_of(g, own->group);
@@ -97,9 +97,9 @@ static void sum_launch(struct gather *g, const struct ct_tape_part *own,
 /* A place for each group that holds messages. */
 static int count_launches(struct gather *g)
 {
-	for (uint32_t k = 0; k < g->tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &g->tape->instances[k];
-		const struct ct_tape_part *p = parts_of(g, i);
+	for (uint32_t k = 0; k < g->log->n_instances; k++) {
+		const struct ct_log_instance *i = &g->log->instances[k];
+		const struct ct_log_part *p = parts_of(g, i);
 
 		for (uint32_t m = 0; m < i->n && i->src >= 0; m++) {
 			if (!p[m].group || ct_table_get(&g->by_group, p[m].group))
@@ -119,9 +119,9 @@ static int sum_launches(struct gather *g)
 	g->groups = calloc((size_t)g->n_groups + 1, sizeof(*g->groups));
 	if (!g->groups)
 		return CT_NOMEM;
-	for (uint32_t k = 0; k < g->tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &g->tape->instances[k];
-		const struct ct_tape_part *p = parts_of(g, i);
+	for (uint32_t k = 0; k < g->log->n_instances; k++) {
+		const struct ct_log_instance *i = &g->log->instances[k];
+		const struct ct_log_part *p = parts_of(g, i);
 
 		if (i->src < 0 || i->n != 2)
 			continue;
@@ -140,7 +140,7 @@ static int sum_launches(struct gather *g)
 /* How long a message with company can have taken at most: from when all whom either launch had to wait for were there, or
  * (with one partner each) the shorter of the two spans. What moved before is not in it: *had_begun. *err_ns: what clocks
  * add to its error. 0: not known. */
-static double bound_of(const struct gather *g, const struct ct_tape_part *p, uint64_t *err_ns,
+static double bound_of(const struct gather *g, const struct ct_log_part *p, uint64_t *err_ns,
 		       int *had_begun)
 {
 	uint64_t shortest = span(&p[0]) < span(&p[1]) ? span(&p[0]) : span(&p[1]);
@@ -207,9 +207,9 @@ static uint64_t edge_shape(const struct gather *g, uint32_t src, uint32_t dst)
 	return from == to ? 3 : 5;
 }
 
-static struct ct_track *track_of(struct gather *g, const struct ct_tape_instance *i)
+static struct ct_track *track_of(struct gather *g, const struct ct_log_instance *i)
 {
-	const struct ct_tape_part *p = parts_of(g, i);
+	const struct ct_log_part *p = parts_of(g, i);
 	int is_edge = i->src >= 0;
 	uint32_t src = p[p[0].index != 0].seat, dst = p[p[0].index == 0].seat;
 	uint64_t key = is_edge ? EDGE_KEY | (uint64_t)src << 31 | dst
@@ -242,7 +242,7 @@ static struct ct_track *track_of(struct gather *g, const struct ct_tape_instance
 
 /* Of whole operations only: what shares its launch with others has no time of its own, and where members have sizes of
  * their own nobody knows what to expect. But an exchange of as much with all is one operation. */
-static double collective_ns(const struct ct_tape_instance *i, const struct ct_tape_part *p)
+static double collective_ns(const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	int is_exchange = i->op == CT_OP_AllToAll && p[0].group && !p[0].leads;
 
@@ -256,8 +256,8 @@ static double collective_ns(const struct ct_tape_instance *i, const struct ct_ta
  * libraries wait for the receiver. Eager limits end at 64 KiB (OpenMPI's and MPICH's defaults). */
 #define HOST_RENDEZVOUS 262144u
 
-static double message_ns(const struct gather *g, const struct ct_tape_instance *i,
-			 const struct ct_tape_part *p, uint64_t *err_ns, int *had_begun)
+static double message_ns(const struct gather *g, const struct ct_log_instance *i,
+			 const struct ct_log_part *p, uint64_t *err_ns, int *had_begun)
 {
 	if (p[0].seat == p[1].seat)
 		return 0;
@@ -273,9 +273,9 @@ static double message_ns(const struct gather *g, const struct ct_tape_instance *
 /* As much as fits, 2 s. */
 #define MOST_ERR_NS 0x7fffffffu
 
-static int take_instance(struct gather *g, const struct ct_tape_instance *i)
+static int take_instance(struct gather *g, const struct ct_log_instance *i)
 {
-	const struct ct_tape_part *p = parts_of(g, i);
+	const struct ct_log_part *p = parts_of(g, i);
 	int is_edge = i->src >= 0;
 	double factor = is_edge ? 1 : ct_op_bus_factor(i->op, i->comm->nranks);
 	struct ct_moved moved = { .bytes = (double)i->bytes * factor };
@@ -355,16 +355,16 @@ static int place_seats(struct gather *g, uint32_t n_seats)
 	return next && g->seen_on && g->local_of ? CT_OK : CT_NOMEM;
 }
 
-int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uint32_t n_seats,
-			const uint64_t *clock_err, struct ct_transfers *out)
+int ct_transfers_gather(const struct ct_instance_log *log, const uint32_t *host_of,
+			uint32_t n_seats, const uint64_t *clock_err, struct ct_transfers *out)
 {
-	struct gather g = { .tape = tape, .host_of = host_of, .clock_err = clock_err, .out = out };
+	struct gather g = { .log = log, .host_of = host_of, .clock_err = clock_err, .out = out };
 	int st;
 
 	*out = (struct ct_transfers){ 0 };
 	st = place_seats(&g, n_seats) ?: sum_launches(&g);
-	for (uint32_t k = 0; k < tape->n_instances && st == CT_OK; k++)
-		st = take_instance(&g, &tape->instances[k]);
+	for (uint32_t k = 0; k < log->n_instances && st == CT_OK; k++)
+		st = take_instance(&g, &log->instances[k]);
 	st = st ?: sort(out);
 	free(g.local_of);
 	free(g.seen_on);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transfers.h — the transfers on the tape whose time is known, in tracks: those of one operation on one communicator, or
- * of the messages from one rank to another. Memory follows the tape, which is bounded. One thread. */
+/* transfers.h — the transfers on the log whose time is known, in tracks: those of one operation on one communicator, or
+ * of the messages from one rank to another. Memory follows the log, which is bounded. One thread. */
 #ifndef CT_TRANSFERS_H
 #define CT_TRANSFERS_H
 
@@ -34,15 +34,15 @@ struct ct_track {
 };
 
 struct ct_transfers {
-	struct ct_moved *moved; /* by track, then in order of the tape */
+	struct ct_moved *moved; /* by track, then in order of the log */
 	struct ct_track *tracks;
 	uint32_t n, n_tracks;
 };
 
-/* host_of and n_seats: of the seats on the tape. clock_err: by host, that of its clock against the run's, UINT64_MAX where
- * the tape's times are by time of day; NULL: so of all. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
-int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uint32_t n_seats,
-			const uint64_t *clock_err, struct ct_transfers *out);
+/* host_of and n_seats: of the seats on the log. clock_err: by host, that of its clock against the run's, UINT64_MAX where
+ * the log's times are by time of day; NULL: so of all. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
+int ct_transfers_gather(const struct ct_instance_log *log, const uint32_t *host_of,
+			uint32_t n_seats, const uint64_t *clock_err, struct ct_transfers *out);
 void ct_transfers_fini(struct ct_transfers *transfers);
 
 #endif

@@ -49,9 +49,9 @@ static void lay_out(const struct ct_order *order, uint64_t seq, const uint8_t *s
 {
 	sides->begin = seq > CT_ORDER_BEFORE ? seq - CT_ORDER_BEFORE : 0;
 	for (uint32_t i = 0; i < CT_ORDER_ROWS; i++) {
-		sides->usual[i] = call_of_set(order, sides->begin + i, set, CT_APART_USUAL,
+		sides->usual[i] = call_of_set(order, sides->begin + i, set, CT_DIVERGENCE_USUAL,
 					      &sides->of_usual[i]);
-		sides->odd[i] = call_of_set(order, sides->begin + i, set, CT_APART_ODD,
+		sides->odd[i] = call_of_set(order, sides->begin + i, set, CT_DIVERGENCE_ODD,
 					    &sides->of_odd[i]);
 	}
 }
@@ -96,7 +96,7 @@ static uint32_t largest_of(const struct classes *c)
 
 /* Those who were not seen may be of either opinion. Where they could turn the majority, more than half of the members have to
  * have been seen, and the usual ones to be twice as many. */
-static void set_minority(struct ct_apart *a)
+static void set_minority(struct ct_divergence *a)
 {
 	uint64_t seen = (uint64_t)a->n_usual + a->n_odd;
 
@@ -106,7 +106,8 @@ static void set_minority(struct ct_apart *a)
 }
 
 /* The usual ones are the largest class, of several that of the lowest rank. */
-static int split(const struct ct_order *order, uint64_t seq, uint8_t *set, struct ct_apart *out)
+static int split(const struct ct_order *order, uint64_t seq, uint8_t *set,
+		 struct ct_divergence *out)
 {
 	const struct ct_order_row *row = &order->rows[seq % CT_ORDER_ROWS];
 	uint32_t nranks = order->comm->nranks, largest;
@@ -123,14 +124,14 @@ static int split(const struct ct_order *order, uint64_t seq, uint8_t *set, struc
 		if (who > classes.n_calls)
 			return 0;
 		if (!who)
-			set[m] = CT_APART_UNSEEN;
+			set[m] = CT_DIVERGENCE_UNSEEN;
 		else if (classes.of[who - 1] == largest)
-			set[m] = CT_APART_USUAL;
+			set[m] = CT_DIVERGENCE_USUAL;
 		else
-			set[m] = CT_APART_ODD;
-		out->n_unseen += set[m] == CT_APART_UNSEEN;
-		out->n_usual += set[m] == CT_APART_USUAL;
-		out->n_odd += set[m] == CT_APART_ODD;
+			set[m] = CT_DIVERGENCE_ODD;
+		out->n_unseen += set[m] == CT_DIVERGENCE_UNSEEN;
+		out->n_usual += set[m] == CT_DIVERGENCE_USUAL;
+		out->n_odd += set[m] == CT_DIVERGENCE_ODD;
 	}
 	set_minority(out);
 	return out->n_usual && out->n_odd;
@@ -270,7 +271,7 @@ static const struct ct_order_call *expected(const struct sides *s, uint32_t at, 
 
 /* They stand in this operation, or hardly came further: did the odd ones call what used to come behind it, or the one before it
  * again? Where that is the same, nobody can tell. */
-static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart *out)
+static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_divergence *out)
 {
 	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0);
 	uint32_t whole = period(s, at), p = whole ? whole : alternates(s, at) ? 2 : 0;
@@ -287,14 +288,14 @@ static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart
 		return;
 	out->is_either = 0;
 	out->by = 1;
-	out->how = is_next ? CT_APART_SKIPPED : CT_APART_EXTRA;
+	out->how = is_next ? CT_DIVERGENCE_SKIPPED : CT_DIVERGENCE_EXTRA;
 	out->fits = 1;
 	out->by_habit = 1;
 }
 
 /* Is it a shift by k? 1; 0: nothing shows one; -1: it may be either of the two. */
 static int is_shift(const struct sides *s, uint32_t at, uint32_t k, uint64_t instances,
-		    struct ct_apart *out)
+		    struct ct_divergence *out)
 {
 	struct fit skipped = try(s, at, 0, k), extra = try(s, at, k, 0);
 	int is_skipped = holds(&skipped), is_extra = holds(&extra);
@@ -305,13 +306,14 @@ static int is_shift(const struct sides *s, uint32_t at, uint32_t k, uint64_t ins
 	if (!which || may_be_in_step(s, at, k, which, instances))
 		return 0;
 	out->by = k;
-	out->how = which < 0 ? CT_APART_SKIPPED : CT_APART_EXTRA;
+	out->how = which < 0 ? CT_DIVERGENCE_SKIPPED : CT_DIVERGENCE_EXTRA;
 	out->fits = which < 0 ? skipped.fits : extra.fits;
 	return 1;
 }
 
 /* One operation first, which those who hardly came further show by habit; in a loop these fit a shift by most of it, too. */
-static void explain(const struct sides *s, uint32_t at, uint64_t instances, struct ct_apart *out)
+static void explain(const struct sides *s, uint32_t at, uint64_t instances,
+		    struct ct_divergence *out)
 {
 	struct fit again = try(s, at + 1, 0, 0);
 	int found;
@@ -322,7 +324,8 @@ static void explain(const struct sides *s, uint32_t at, uint64_t instances, stru
 	out->is_either = found < 0;
 	if (found <= 0)
 		explain_by_habit(s, at, out);
-	for (uint32_t k = 2; k <= CT_APART_MOST && !out->by && !out->is_either && found >= 0; k++)
+	for (uint32_t k = 2; k <= CT_DIVERGENCE_MOST && !out->by && !out->is_either && found >= 0;
+	     k++)
 		found = is_shift(s, at, k, instances, out);
 }
 
@@ -340,16 +343,16 @@ static uint32_t first_other_site(const struct sides *s, uint32_t at)
 }
 
 /* Does o(s) = u(s + k), or the reverse, site and all, hold for all numbers in [from, at)? */
-static int shifted_by_site(const struct sides *s, uint32_t from, uint32_t at, enum ct_apart_how how,
-			   uint32_t k)
+static int shifted_by_site(const struct sides *s, uint32_t from, uint32_t at,
+			   enum ct_divergence_how how, uint32_t k)
 {
 	for (uint32_t i = from; i < at; i++) {
 		const struct ct_order_call *odd, *usual;
 
 		if (i + k >= CT_ORDER_ROWS)
 			return 0;
-		odd = s->odd[how == CT_APART_EXTRA ? i + k : i];
-		usual = s->usual[how == CT_APART_EXTRA ? i : i + k];
+		odd = s->odd[how == CT_DIVERGENCE_EXTRA ? i + k : i];
+		usual = s->usual[how == CT_DIVERGENCE_EXTRA ? i : i + k];
 		if (!odd || !usual || ct_order_differ(odd, usual) ||
 		    !ct_order_same_site(odd, usual))
 			return 0;
@@ -357,7 +360,7 @@ static int shifted_by_site(const struct sides *s, uint32_t from, uint32_t at, en
 	return 1;
 }
 
-static void note_sites(const struct sides *s, uint32_t at, struct ct_apart *out)
+static void note_sites(const struct sides *s, uint32_t at, struct ct_divergence *out)
 {
 	out->has_sites = 1;
 	out->site_seq = s->begin + at;
@@ -366,7 +369,7 @@ static void note_sites(const struct sides *s, uint32_t at, struct ct_apart *out)
 }
 
 /* Where it began may be before the calls contradict each other. Returns where. */
-static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_apart *out)
+static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_divergence *out)
 {
 	uint32_t first = first_other_site(s, at), began = first;
 
@@ -382,9 +385,9 @@ static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_apart *
 
 /* Where the operation before them is like the last of those that are missing, or too many, it may be the first of them instead, and
  * so on: in a row of equal ones any may be. Unless sites tell. */
-static int may_be_earlier(const struct sides *s, uint32_t began, const struct ct_apart *a)
+static int may_be_earlier(const struct sides *s, uint32_t began, const struct ct_divergence *a)
 {
-	const struct ct_order_call *const *side = a->how == CT_APART_EXTRA ? s->odd : s->usual;
+	const struct ct_order_call *const *side = a->how == CT_DIVERGENCE_EXTRA ? s->odd : s->usual;
 	const struct ct_order_call *last, *before;
 
 	if (!a->by || a->has_sites || !began || began + a->by > CT_ORDER_ROWS)
@@ -395,7 +398,7 @@ static int may_be_earlier(const struct sides *s, uint32_t began, const struct ct
 	       !ct_order_other_site(before, last);
 }
 
-static void tell(const struct sides *s, uint32_t began, struct ct_apart *out)
+static void tell(const struct sides *s, uint32_t began, struct ct_divergence *out)
 {
 	out->seq = s->begin + began;
 	out->may_be_earlier = may_be_earlier(s, began, out);
@@ -405,13 +408,13 @@ static void tell(const struct sides *s, uint32_t began, struct ct_apart *out)
 		out->odd = *s->odd[began];
 }
 
-int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances, uint8_t *set,
-		     struct ct_apart *out)
+int ct_divergence_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances,
+			  uint8_t *set, struct ct_divergence *out)
 {
 	struct sides sides;
 	uint32_t at;
 
-	*out = (struct ct_apart){ .clash = seq };
+	*out = (struct ct_divergence){ .clash = seq };
 	if (!split(order, seq, set, out))
 		return 0;
 	lay_out(order, seq, set, &sides);
@@ -421,7 +424,8 @@ int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instan
 	if (!sides.odd[at]) {
 		/* the odd ones do not agree among themselves: nothing can be said of them together */
 		for (uint32_t m = 0; m < order->comm->nranks && !sides.odd[at]; m++)
-			sides.odd[at] = set[m] == CT_APART_ODD ? ct_order_at(order, seq, m) : NULL;
+			sides.odd[at] = set[m] == CT_DIVERGENCE_ODD ? ct_order_at(order, seq, m)
+								    : NULL;
 		if (!sides.odd[at])
 			return 0;
 		out->field = ct_order_differ(sides.odd[at], sides.usual[at]);
@@ -434,21 +438,22 @@ int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instan
 	return 1;
 }
 
-int ct_apart_by_site(const struct ct_order *order, uint64_t seq, const uint8_t *set, int64_t more,
-		     struct ct_apart *out)
+int ct_divergence_by_site(const struct ct_order *order, uint64_t seq, const uint8_t *set,
+			  int64_t more, struct ct_divergence *out)
 {
 	uint32_t k = (uint32_t)(more < 0 ? -more : more), at, first;
 	struct sides sides;
 
-	*out = (struct ct_apart){ .clash = UINT64_MAX,
-				  .how = more < 0 ? CT_APART_SKIPPED : CT_APART_EXTRA,
-				  .by = k };
-	if (!k || k > CT_APART_MOST)
+	*out = (struct ct_divergence){ .clash = UINT64_MAX,
+				       .how = more < 0 ? CT_DIVERGENCE_SKIPPED
+						       : CT_DIVERGENCE_EXTRA,
+				       .by = k };
+	if (!k || k > CT_DIVERGENCE_MOST)
 		return 0;
 	for (uint32_t m = 0; m < order->comm->nranks; m++) {
-		out->n_unseen += set[m] == CT_APART_UNSEEN;
-		out->n_usual += set[m] == CT_APART_USUAL;
-		out->n_odd += set[m] == CT_APART_ODD;
+		out->n_unseen += set[m] == CT_DIVERGENCE_UNSEEN;
+		out->n_usual += set[m] == CT_DIVERGENCE_USUAL;
+		out->n_odd += set[m] == CT_DIVERGENCE_ODD;
 	}
 	set_minority(out);
 	lay_out(order, seq, set, &sides);
@@ -466,7 +471,7 @@ int ct_apart_by_site(const struct ct_order *order, uint64_t seq, const uint8_t *
 /* With so many operations behind it that fit shifted, it is one left out or called too often and no other call. */
 #define ENOUGH_FITS 3u
 
-enum ct_confidence ct_apart_confidence(const struct ct_apart *a)
+enum ct_confidence ct_divergence_confidence(const struct ct_divergence *a)
 {
 	int is_clear = !a->by || !a->has_minority ||
 		       (!a->by_habit && (a->fits >= ENOUGH_FITS || a->has_sites));

@@ -12,21 +12,21 @@
  * Where an operation happens to look like the one that it is paired with, they have come apart before D. That shows in
  * call sites only: from D back, as long as the sets' sites differ, the operation before may be the first.
  * Pure; one thread. */
-#ifndef CT_APART_H
-#define CT_APART_H
+#ifndef CT_DIVERGENCE_H
+#define CT_DIVERGENCE_H
 
 #include "analyzer/model/finding.h"
 #include "analyzer/order/order.h"
 
 /* In which set a member is. */
-enum ct_apart_set { CT_APART_UNSEEN, CT_APART_USUAL, CT_APART_ODD };
+enum ct_divergence_set { CT_DIVERGENCE_UNSEEN, CT_DIVERGENCE_USUAL, CT_DIVERGENCE_ODD };
 
-enum ct_apart_how { CT_APART_CALL, CT_APART_SKIPPED, CT_APART_EXTRA };
+enum ct_divergence_how { CT_DIVERGENCE_CALL, CT_DIVERGENCE_SKIPPED, CT_DIVERGENCE_EXTRA };
 
-#define CT_APART_MOST 8u /* operations left out, or called beside the others' */
+#define CT_DIVERGENCE_MOST 8u /* operations left out, or called beside the others' */
 
-struct ct_apart {
-	enum ct_apart_how how; /* as the odd ones did */
+struct ct_divergence {
+	enum ct_divergence_how how; /* as the odd ones did */
 	int has_minority; /* the odd ones are fewer than the usual; else nobody can tell which of them are right */
 	int is_sure;   /* and would be, whatever those who were not seen called */
 	uint32_t by;   /* left out, or called more; 0: neither, or it is not told which of them */
@@ -47,15 +47,15 @@ struct ct_apart {
 
 /* Members contradict each other at `seq`, and in `instances` from there on. set[nranks] gets everybody's set. 1; 0 if what they
  * called there is not kept. */
-int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances, uint8_t *set,
-		     struct ct_apart *out);
+int ct_divergence_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances,
+			  uint8_t *set, struct ct_divergence *out);
 
 /* How sure it is. */
-enum ct_confidence ct_apart_confidence(const struct ct_apart *apart);
+enum ct_confidence ct_divergence_confidence(const struct ct_divergence *apart);
 
 /* Up to before `seq` no call contradicts another, but the odd ones of `set` (given) called `more` operations more than
  * the usual (negative: fewer), of which `seq` is the first that was not called by all. Do sites tell where? 1 or 0. */
-int ct_apart_by_site(const struct ct_order *order, uint64_t seq, const uint8_t *set, int64_t more,
-		     struct ct_apart *out);
+int ct_divergence_by_site(const struct ct_order *order, uint64_t seq, const uint8_t *set,
+			  int64_t more, struct ct_divergence *out);
 
 #endif

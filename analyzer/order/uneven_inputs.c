@@ -23,10 +23,10 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 			least = comm->reached[m];
 	}
 	for (uint32_t m = 0; m < comm->nranks; m++) {
-		set[m] = !is_known(comm, m)	    ? CT_APART_UNSEEN
-			 : comm->reached[m] > least ? CT_APART_USUAL
-						    : CT_APART_ODD;
-		if (set[m] == CT_APART_USUAL && comm->reached[m] < next)
+		set[m] = !is_known(comm, m)	    ? CT_DIVERGENCE_UNSEEN
+			 : comm->reached[m] > least ? CT_DIVERGENCE_USUAL
+						    : CT_DIVERGENCE_ODD;
+		if (set[m] == CT_DIVERGENCE_USUAL && comm->reached[m] < next)
 			next = comm->reached[m];
 	}
 	*seq = least;
@@ -36,7 +36,7 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 }
 
 /* Those who called more, or those who did not, may be the odd ones; where they came apart sites can tell, and only sites. */
-int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_apart *out)
+int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_divergence *out)
 {
 	uint32_t nranks = order->comm->nranks, odd = 0, usual = 0;
 	uint64_t seq, more;
@@ -45,20 +45,20 @@ int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_apart 
 	if (!ct_uneven_ends(order, set, &seq, &more))
 		return 0;
 	for (uint32_t m = 0; m < nranks; m++) {
-		odd += set[m] == CT_APART_ODD;
-		usual += set[m] == CT_APART_USUAL;
+		odd += set[m] == CT_DIVERGENCE_ODD;
+		usual += set[m] == CT_DIVERGENCE_USUAL;
 	}
-	by = more <= CT_APART_MOST ? -(int64_t)more : 0;
+	by = more <= CT_DIVERGENCE_MOST ? -(int64_t)more : 0;
 	for (uint32_t m = 0; m < nranks && usual <= odd; m++)
-		set[m] = set[m] == CT_APART_ODD	    ? CT_APART_USUAL
-			 : set[m] == CT_APART_USUAL ? CT_APART_ODD
-						    : CT_APART_UNSEEN;
-	return ct_apart_by_site(order, seq, set, usual <= odd ? -by : by, out);
+		set[m] = set[m] == CT_DIVERGENCE_ODD	 ? CT_DIVERGENCE_USUAL
+			 : set[m] == CT_DIVERGENCE_USUAL ? CT_DIVERGENCE_ODD
+							 : CT_DIVERGENCE_UNSEEN;
+	return ct_divergence_by_site(order, seq, set, usual <= odd ? -by : by, out);
 }
 
 /* ---- those that stopped ---- */
 
-int ct_uneven_is_whole(const struct ct_model *model, uint32_t seat)
+int ct_uneven_is_complete(const struct ct_model *model, uint32_t seat)
 {
 	const struct ct_model_process *process = &model->processes[model->seats[seat].process];
 
@@ -77,7 +77,7 @@ static struct ct_exit exit_of(const struct ct_model *model, uint32_t seat)
 	return ct_exit_of(&facts);
 }
 
-int ct_uneven_ended_in_order(const struct ct_model *model, uint32_t seat)
+int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t seat)
 {
 	struct ct_exit exit = exit_of(model, seat);
 
@@ -117,7 +117,7 @@ static int stopped_in_order(const struct ct_model *model, const struct ct_order 
 	int has_left = (order->left && order->left[member]) || model->seats[seat].leaves;
 	int has_ended = ct_uneven_is_done(model, seat);
 
-	if (!ct_uneven_is_whole(model, seat) || is_inside(model, order->comm, seat))
+	if (!ct_uneven_is_complete(model, seat) || is_inside(model, order->comm, seat))
 		return 0;
 	*by_leaving &= !has_ended;
 	return has_ended || (has_left && !died_by_itself(model, seat));
@@ -160,11 +160,11 @@ int ct_uneven_find(const struct ct_model *model, const struct ct_order *order, u
 		enum ct_op_state state = order->states[m];
 		uint64_t beyond = comm->reached[m] - out->seq;
 
-		if (set[m] == CT_APART_UNSEEN) {
+		if (set[m] == CT_DIVERGENCE_UNSEEN) {
 			out->n_unseen++;
 			continue;
 		}
-		if (set[m] == CT_APART_ODD) {
+		if (set[m] == CT_DIVERGENCE_ODD) {
 			out->n_stopped++;
 			if (!stopped_in_order(model, order, m, &out->by_leaving))
 				return 0;

@@ -18,7 +18,7 @@ struct ct_uneven {
 	uint64_t most; /* operations that the furthest of the others had called beyond those */
 };
 
-/* One that was not called by all is trouble of `order`. set[nranks] gets CT_APART_ODD for those that stopped, CT_APART_USUAL for
+/* One that was not called by all is trouble of `order`. set[nranks] gets CT_DIVERGENCE_ODD for those that stopped, CT_DIVERGENCE_USUAL for
  * those that had come to more. 1: inputs are uneven; 0: they are not, or it cannot be told. */
 int ct_uneven_find(const struct ct_model *model, const struct ct_order *order, uint8_t *set,
 		   struct ct_uneven *out);
@@ -29,12 +29,12 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 
 /* No call contradicts another, and ends differ: do sites tell that some left operations out, or called more? set[] gets the usual
  * and the odd ones, the fewer; of as many of both, those that came to more. 1 or 0. */
-int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_apart *out);
+int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_divergence *out);
 
 /* Did the process of this seat exit cleanly by itself, not by _exit, which shuts no library down? And are all its records
  * present? */
-int ct_uneven_ended_in_order(const struct ct_model *model, uint32_t seat);
+int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t seat);
 int ct_uneven_is_done(const struct ct_model *model, uint32_t seat);
-int ct_uneven_is_whole(const struct ct_model *model, uint32_t seat);
+int ct_uneven_is_complete(const struct ct_model *model, uint32_t seat);
 
 #endif

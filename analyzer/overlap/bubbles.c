@@ -37,7 +37,7 @@ struct pipe {
 };
 
 struct room {
-	const struct ct_tape *tape;
+	const struct ct_instance_log *log;
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
 	uint32_t near; /* step of the latest look-up */
@@ -49,20 +49,20 @@ struct room {
 
 /* ---- micro-batches ---- */
 
-static int is_message(const struct ct_tape_instance *i)
+static int is_message(const struct ct_log_instance *i)
 {
 	return i->src >= 0 && i->dst >= 0 && (uint32_t)i->src < i->comm->nranks &&
 	       (uint32_t)i->dst < i->comm->nranks;
 }
 
-/* Of two stages, a send and a receive in one launch of each: on the tape that is an exchange of all with all. */
-static int is_exchange(const struct ct_tape_instance *i)
+/* Of two stages, a send and a receive in one launch of each: on the log that is an exchange of all with all. */
+static int is_exchange(const struct ct_log_instance *i)
 {
 	return i->src < 0 && i->op == CT_OP_AllToAll && i->comm->nranks == 2;
 }
 
 /* An exchange's bytes are those of what each member has for both. */
-static uint64_t one_way(const struct ct_tape_instance *i)
+static uint64_t one_way(const struct ct_log_instance *i)
 {
 	if (i->bytes == UINT64_MAX)
 		return 0; /* not known: what is larger tells the activations */
@@ -71,8 +71,8 @@ static uint64_t one_way(const struct ct_tape_instance *i)
 
 static void measure_largest(struct room *r)
 {
-	for (uint32_t k = 0; k < r->tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &r->tape->instances[k];
+	for (uint32_t k = 0; k < r->log->n_instances; k++) {
+		const struct ct_log_instance *i = &r->log->instances[k];
 		struct pipe *p = &r->pipes[i->comm->index];
 
 		if (p->comm && (is_message(i) || is_exchange(i)) && one_way(i) > p->most_bytes)
@@ -94,7 +94,7 @@ static void vote(struct handed *h)
 /* Several tensors that go on in one launch are one micro-batch. */
 static void count(struct room *r, uint32_t k)
 {
-	const struct ct_tape_instance *i = &r->tape->instances[k];
+	const struct ct_log_instance *i = &r->log->instances[k];
 	struct pipe *p = &r->pipes[i->comm->index];
 	uint32_t step = r->step_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
 	struct handed *h;
@@ -103,8 +103,8 @@ static void count(struct room *r, uint32_t k)
 	    !(is_exchange(i) || (is_message(i) && i->dst == i->src + 1)))
 		return;
 	for (uint32_t m = 0; m < i->n; m++)
-		if (r->tape->parts[i->first_part + m].index == 0)
-			group = r->tape->parts[i->first_part + m].group;
+		if (r->log->parts[i->first_part + m].index == 0)
+			group = r->log->parts[i->first_part + m].group;
 	h = &p->handed[s];
 	if (step != h->step) {
 		vote(h);
@@ -206,9 +206,9 @@ static uint64_t in_all(struct room *r, uint32_t n)
 }
 
 /* The stage that a rank is, in the pipeline that it receives in. */
-static struct ct_bubble *stage_of(const struct room *r, const struct ct_tape_part *p)
+static struct ct_bubble *stage_of(const struct room *r, const struct ct_log_part *p)
 {
-	const struct ct_tape_instance *i = &r->tape->instances[p->instance];
+	const struct ct_log_instance *i = &r->log->instances[p->instance];
 	const struct pipe *pipe = &r->pipes[i->comm->index];
 
 	if (pipe->stages && is_exchange(i))
@@ -219,13 +219,13 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_tape_par
 /* One rank in one of its pipelines. */
 static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int told)
 {
-	const struct ct_tape *tape = r->tape;
+	const struct ct_instance_log *log = r->log;
 	uint32_t last = CT_NO_STEP, n = 0;
 
 	stage->seat = seat;
 	stage->at_most = !told;
-	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = r->step_of[p->instance];
 		const struct ct_cut *cut = &r->cuts->all[step == CT_NO_STEP ? 0 : step];
 
@@ -260,10 +260,10 @@ static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int
 
 static int add_seat(struct room *r, uint32_t seat, int told)
 {
-	const struct ct_tape *tape = r->tape;
+	const struct ct_instance_log *log = r->log;
 
-	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
-		struct ct_bubble *stage = stage_of(r, &tape->parts[tape->order[i]]);
+	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+		struct ct_bubble *stage = stage_of(r, &log->parts[log->order[i]]);
 
 		if (stage && !stage->receives && add_stage(r, seat, stage, told) != CT_OK)
 			return CT_NOMEM;
@@ -289,12 +289,12 @@ static int open_pipes(struct room *r, const uint8_t *is_pipeline, uint32_t n_com
 {
 	int st = CT_OK;
 
-	for (uint32_t k = 0; k < r->tape->n_instances && st == CT_OK; k++) {
-		const struct ct_comm *comm = r->tape->instances[k].comm;
+	for (uint32_t k = 0; k < r->log->n_instances && st == CT_OK; k++) {
+		const struct ct_comm *comm = r->log->instances[k].comm;
 
 		if (comm->index >= n_comms || !is_pipeline[comm->index] ||
 		    r->pipes[comm->index].comm || comm->nranks < 2 ||
-		    !is_message(&r->tape->instances[k]))
+		    !is_message(&r->log->instances[k]))
 			continue;
 		st = open_pipe(&r->pipes[comm->index], comm);
 		*stages += comm->nranks;
@@ -334,10 +334,10 @@ static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline,
 	if (st != CT_OK || !out->all)
 		return CT_NOMEM;
 	measure_largest(r);
-	for (uint32_t k = 0; k < r->tape->n_instances; k++)
+	for (uint32_t k = 0; k < r->log->n_instances; k++)
 		count(r, k);
 	place_stages(r, n_comms, out);
-	for (uint32_t s = 0; s < r->tape->n_seats && st == CT_OK; s++)
+	for (uint32_t s = 0; s < r->log->n_seats && st == CT_OK; s++)
 		st = add_seat(r, s, told[s]);
 	for (uint32_t i = 0; i < out->n; i++)
 		if (out->all[i].receives)
@@ -346,11 +346,11 @@ static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline,
 	return st;
 }
 
-int ct_bubbles_find(const struct ct_tape *tape, const struct ct_exposures *stalls,
+int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *out)
 {
-	struct room r = { .tape = tape, .stalls = stalls, .cuts = cuts, .step_of = step_of };
+	struct room r = { .log = log, .stalls = stalls, .cuts = cuts, .step_of = step_of };
 	int st;
 
 	r.pipes = calloc((size_t)n_comms + 1, sizeof(*r.pipes));

@@ -32,8 +32,8 @@ struct ct_bubbles {
 };
 
 /* Of the communicators that are pipelines (`is_pipeline` by index). `told` by seat: it is known when it stood waiting.
- * step_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
-int ct_bubbles_find(const struct ct_tape *tape, const struct ct_exposures *stalls,
+ * step_of: ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
+int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *bubbles);
 void ct_bubbles_fini(struct ct_bubbles *bubbles);

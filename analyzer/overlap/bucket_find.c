@@ -33,7 +33,7 @@ struct sequence {
 };
 
 struct finder {
-	const struct ct_tape *tape;
+	const struct ct_instance_log *log;
 	const struct ct_exposures *stalls;
 	const uint8_t *told;
 	struct candidate *all;
@@ -44,28 +44,28 @@ struct finder {
 };
 enum { LAST, BUSY, WINDOW, IDLE, EXPOSED, UNTIL };
 
-static int may_be_bucket(const struct ct_tape *tape, const struct ct_tape_instance *i)
+static int may_be_bucket(const struct ct_instance_log *log, const struct ct_log_instance *i)
 {
 	if ((i->op != CT_OP_AllReduce && i->op != CT_OP_ReduceScatter) || i->src >= 0 ||
 	    i->bytes < LEAST_BYTES || i->bytes == UINT64_MAX || i->transfer_ns == CT_NO_TRANSFER ||
 	    i->n < 2)
 		return 0;
-	return !tape->parts[i->first_part].group && tape->parts[i->first_part].on_gpu;
+	return !log->parts[i->first_part].group && log->parts[i->first_part].on_gpu;
 }
 
 static int in_order(const void *a, const void *b, void *arg)
 {
-	const struct ct_tape_instance *all = arg;
+	const struct ct_log_instance *all = arg;
 	const struct candidate *x = a, *y = b;
-	const struct ct_tape_instance *i = &all[x->instance], *k = &all[y->instance];
+	const struct ct_log_instance *i = &all[x->instance], *k = &all[y->instance];
 
 	return CT_CMP(i->comm->index, k->comm->index) ?: CT_CMP(i->op, k->op) ?:
 	       CT_UP(step) ?: CT_CMP(i->seq, k->seq);
 }
 
-static const struct ct_tape_instance *at(const struct finder *f, uint32_t candidate)
+static const struct ct_log_instance *at(const struct finder *f, uint32_t candidate)
 {
-	return &f->tape->instances[f->all[candidate].instance];
+	return &f->log->instances[f->all[candidate].instance];
 }
 
 /* ---- the sequence that most steps have ---- */
@@ -116,13 +116,13 @@ static int is_of_several_sizes(const struct finder *f, const struct sequence *s)
 
 /* ---- one rank in one step ---- */
 
-static const struct ct_tape_part *part_of(const struct finder *f, uint32_t candidate, uint32_t seat)
+static const struct ct_log_part *part_of(const struct finder *f, uint32_t candidate, uint32_t seat)
 {
-	const struct ct_tape_instance *i = at(f, candidate);
+	const struct ct_log_instance *i = at(f, candidate);
 
 	for (uint32_t p = 0; p < i->n; p++)
-		if (f->tape->parts[i->first_part + p].seat == seat)
-			return &f->tape->parts[i->first_part + p];
+		if (f->log->parts[i->first_part + p].seat == seat)
+			return &f->log->parts[i->first_part + p];
 	return NULL;
 }
 
@@ -154,12 +154,12 @@ static uint64_t stood(const struct finder *f, uint32_t seat, uint32_t comm, uint
 
 static void sample(struct finder *f, const struct sequence *s, uint32_t seat, uint64_t *err_sum)
 {
-	const struct ct_tape_part *before = NULL, *first = part_of(f, s->first, seat);
+	const struct ct_log_part *before = NULL, *first = part_of(f, s->first, seat);
 	uint64_t idle = 0, busy = 0, exposed, stall, err;
 	uint32_t k = f->n_samples;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct ct_tape_part *p = part_of(f, s->first + i, seat);
+		const struct ct_log_part *p = part_of(f, s->first + i, seat);
 
 		if (!p || !p->start_ns)
 			return;
@@ -193,14 +193,14 @@ static uint64_t median(const struct finder *f, int of)
 static void take_samples(struct finder *f, const struct sequence *all, uint32_t n,
 			 struct ct_buckets *b)
 {
-	const struct ct_tape_instance *one = at(f, all[0].first);
+	const struct ct_log_instance *one = at(f, all[0].first);
 	uint32_t step = one->n > MOST_MEMBERS ? one->n / MOST_MEMBERS : 1;
 	uint32_t stride = n / MOST_STEPS + 1;
 	uint64_t err = 0;
 
 	f->n_samples = 0;
 	for (uint32_t m = 0, used = 0; m < one->n && used < MOST_MEMBERS; m += step) {
-		uint32_t seat = f->tape->parts[one->first_part + m].seat;
+		uint32_t seat = f->log->parts[one->first_part + m].seat;
 
 		if (!f->told[seat])
 			continue;
@@ -220,13 +220,13 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 }
 
 /* A member of whom it is known when it stood waiting; NULL: there is none. */
-static const struct ct_tape_part *told_part(const struct finder *f, uint32_t candidate)
+static const struct ct_log_part *told_part(const struct finder *f, uint32_t candidate)
 {
-	const struct ct_tape_instance *i = at(f, candidate);
+	const struct ct_log_instance *i = at(f, candidate);
 
 	for (uint32_t p = 0; p < i->n; p++)
-		if (f->told[f->tape->parts[i->first_part + p].seat])
-			return &f->tape->parts[i->first_part + p];
+		if (f->told[f->log->parts[i->first_part + p].seat])
+			return &f->log->parts[i->first_part + p];
 	return NULL;
 }
 
@@ -234,8 +234,8 @@ static const struct ct_tape_part *told_part(const struct finder *f, uint32_t can
  * reduced for a while. */
 static int begins(const struct finder *f, uint32_t candidate)
 {
-	const struct ct_tape_part *p = told_part(f, candidate);
-	const struct ct_tape_part *before = p ? part_of(f, candidate - 1, p->seat) : NULL;
+	const struct ct_log_part *p = told_part(f, candidate);
+	const struct ct_log_part *before = p ? part_of(f, candidate - 1, p->seat) : NULL;
 	uint64_t first, err;
 
 	if (!before || p->start_ns < before->end_ns + CT_GAP_LAUNCH_NS)
@@ -278,7 +278,7 @@ static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 
 static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buckets *b)
 {
-	const struct ct_tape_instance *i = at(f, first);
+	const struct ct_log_instance *i = at(f, first);
 	uint32_t n = cut(f, first, end), from = 0, alike;
 	const struct sequence *s;
 	uint64_t hash;
@@ -308,17 +308,17 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 
 static int gather(struct finder *f, const uint32_t *step_of)
 {
-	const struct ct_tape *tape = f->tape;
+	const struct ct_instance_log *log = f->log;
 	uint32_t most = MOST_MEMBERS * (MOST_STEPS + 1) + CT_BUCKETS_MOST;
 	int failed = 0;
 
-	f->all = calloc((size_t)tape->n_instances + 1, sizeof(*f->all));
+	f->all = calloc((size_t)log->n_instances + 1, sizeof(*f->all));
 	if (!f->all)
 		return CT_NOMEM;
-	for (uint32_t i = 0; i < tape->n_instances; i++)
-		if (step_of[i] != CT_NO_STEP && may_be_bucket(tape, &tape->instances[i]))
+	for (uint32_t i = 0; i < log->n_instances; i++)
+		if (step_of[i] != CT_NO_STEP && may_be_bucket(log, &log->instances[i]))
 			f->all[f->n++] = (struct candidate){ .instance = i, .step = step_of[i] };
-	ct_sort_r(f->all, f->n, sizeof(*f->all), in_order, tape->instances);
+	ct_sort_r(f->all, f->n, sizeof(*f->all), in_order, log->instances);
 	f->sequences = calloc((size_t)f->n + 1, sizeof(*f->sequences));
 	for (int k = 0; k < 6; k++) {
 		f->samples[k] = calloc(most, sizeof(**f->samples));
@@ -327,10 +327,10 @@ static int gather(struct finder *f, const uint32_t *step_of)
 	return f->sequences && !failed ? CT_OK : CT_NOMEM;
 }
 
-int ct_buckets_each(const struct ct_tape *tape, const struct ct_exposures *stalls,
+int ct_buckets_each(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const uint32_t *step_of, const uint8_t *told, ct_buckets_fn each, void *arg)
 {
-	struct finder f = { .tape = tape, .stalls = stalls, .told = told };
+	struct finder f = { .log = log, .stalls = stalls, .told = told };
 	struct ct_buckets *b = calloc(1, sizeof(*b));
 	int st = b ? gather(&f, step_of) : CT_NOMEM;
 

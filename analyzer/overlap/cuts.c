@@ -47,16 +47,16 @@ uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t beg
 	return all;
 }
 
-uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape)
+uint32_t *ct_cuts_of_log(const struct ct_cuts *cuts, const struct ct_instance_log *log)
 {
-	uint32_t *step = calloc((size_t)tape->n_instances + 1, sizeof(*step));
+	uint32_t *step = calloc((size_t)log->n_instances + 1, sizeof(*step));
 
-	for (uint32_t i = 0; step && i < tape->n_instances; i++) {
-		const struct ct_tape_instance *instance = &tape->instances[i];
+	for (uint32_t i = 0; step && i < log->n_instances; i++) {
+		const struct ct_log_instance *instance = &log->instances[i];
 		uint64_t last = 0;
 
 		for (uint32_t p = 0; p < instance->n; p++) {
-			uint64_t start = tape->parts[instance->first_part + p].start_ns;
+			uint64_t start = log->parts[instance->first_part + p].start_ns;
 
 			last = start > last ? start : last;
 		}

@@ -30,7 +30,7 @@ uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
 uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t begin_ns,
 			uint64_t end_ns, uint64_t *sums, size_t stride);
 
-/* By instance of the tape, its step; of one that was not timed, by its entry. To be freed; NULL: out of memory. */
-uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape);
+/* By instance of the log, its step; of one that was not timed, by its entry. To be freed; NULL: out of memory. */
+uint32_t *ct_cuts_of_log(const struct ct_cuts *cuts, const struct ct_instance_log *log);
 
 #endif

@@ -25,7 +25,7 @@ struct before {
 };
 
 struct walk {
-	const struct ct_tape *tape;
+	const struct ct_instance_log *log;
 	const uint32_t *step_of;
 	struct ct_stream_gaps *out;
 	struct ct_table classes; /* place in out->classes + 1 */
@@ -46,7 +46,7 @@ static struct before *before_on(struct walk *w, uint32_t stream)
 }
 
 static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
-				      const struct ct_tape_instance *instance)
+				      const struct ct_log_instance *instance)
 {
 	struct ct_gap_class *c;
 
@@ -62,7 +62,7 @@ static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
 	return c;
 }
 
-static struct ct_gap_class *get_class(struct walk *w, const struct ct_tape_instance *instance)
+static struct ct_gap_class *get_class(struct walk *w, const struct ct_log_instance *instance)
 {
 	uint64_t what = (uint64_t)instance->comm->index << 32 | (uint64_t)instance->op << 8 |
 			instance->dtype;
@@ -98,13 +98,13 @@ void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_
 }
 
 /* The launch's last call: a group is launched when it ends. Its parts have one start and so lie side by side. */
-static uint64_t launched_ns(const struct ct_tape *tape, uint32_t at, uint32_t end)
+static uint64_t launched_ns(const struct ct_instance_log *log, uint32_t at, uint32_t end)
 {
-	const struct ct_tape_part *p = &tape->parts[tape->order[at]];
+	const struct ct_log_part *p = &log->parts[log->order[at]];
 	uint64_t enter = p->enter_ns;
 
 	for (uint32_t i = at + 1; p->group && i < end && i < at + MOST_TOGETHER; i++) {
-		const struct ct_tape_part *q = &tape->parts[tape->order[i]];
+		const struct ct_log_part *q = &log->parts[log->order[i]];
 
 		if (q->start_ns != p->start_ns)
 			break;
@@ -115,7 +115,7 @@ static uint64_t launched_ns(const struct ct_tape *tape, uint32_t at, uint32_t en
 }
 
 /* Of a collective of its own launch, the number that follows on its communicator. */
-static uint64_t seq_after(const struct ct_tape_part *p, const struct ct_tape_instance *instance)
+static uint64_t seq_after(const struct ct_log_part *p, const struct ct_log_instance *instance)
 {
 	if (instance->src >= 0 || p->group)
 		return UINT64_MAX;
@@ -123,15 +123,15 @@ static uint64_t seq_after(const struct ct_tape_part *p, const struct ct_tape_ins
 }
 
 /* Is something between the two not on record? */
-static int is_broken(const struct before *b, const struct ct_tape_part *p,
-		     const struct ct_tape_instance *instance)
+static int is_broken(const struct before *b, const struct ct_log_part *p,
+		     const struct ct_log_instance *instance)
 {
 	return b->comm == instance->comm && b->next_seq != UINT64_MAX && !p->group &&
 	       instance->src < 0 && instance->seq != b->next_seq;
 }
 
-static void follow(struct before *b, const struct ct_tape_part *p,
-		   const struct ct_tape_instance *instance, uint32_t step)
+static void follow(struct before *b, const struct ct_log_part *p,
+		   const struct ct_log_instance *instance, uint32_t step)
 {
 	b->group = p->group;
 	b->step = step;
@@ -145,8 +145,8 @@ static void follow(struct before *b, const struct ct_tape_part *p,
 
 static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_rank *rank)
 {
-	const struct ct_tape_part *p = &w->tape->parts[w->tape->order[at]];
-	const struct ct_tape_instance *instance = &w->tape->instances[p->instance];
+	const struct ct_log_part *p = &w->log->parts[w->log->order[at]];
+	const struct ct_log_instance *instance = &w->log->instances[p->instance];
 	uint32_t step = w->step_of[p->instance];
 	struct ct_gap_class *class;
 	struct before *b;
@@ -158,7 +158,7 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 	b = before_on(w, p->stream);
 	if (!b || (p->group && b->group == p->group && b->end_ns == p->end_ns))
 		return CT_OK;
-	enter = launched_ns(w->tape, at, end);
+	enter = launched_ns(w->log, at, end);
 	broken = is_broken(b, p, instance);
 	if (step != CT_NO_STEP && b->step == step && !broken) {
 		class = get_class(w, instance);
@@ -179,11 +179,11 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32_t seat,
 			struct ct_gap_rank *rank)
 {
-	const struct ct_tape *tape = w->tape;
+	const struct ct_instance_log *log = w->log;
 	uint32_t last = CT_NO_STEP;
 
-	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = w->step_of[p->instance];
 
 		if (!p->on_gpu || !p->start_ns || step == CT_NO_STEP ||
@@ -195,26 +195,26 @@ static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32
 	}
 }
 
-int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
+int ct_stream_gaps_find(const struct ct_instance_log *log, const struct ct_cuts *cuts,
 			const uint32_t *step_of, struct ct_stream_gaps *out)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	int st = CT_OK;
 
-	out->ranks = calloc((size_t)tape->n_seats + 1, sizeof(*out->ranks));
+	out->ranks = calloc((size_t)log->n_seats + 1, sizeof(*out->ranks));
 	if (!w || !out->ranks) {
 		free(w);
 		return CT_NOMEM;
 	}
-	w->tape = tape;
+	w->log = log;
 	w->step_of = step_of;
 	w->out = out;
-	for (uint32_t s = 0; s < tape->n_seats && st == CT_OK; s++) {
-		uint32_t end = tape->seat_first[s + 1];
+	for (uint32_t s = 0; s < log->n_seats && st == CT_OK; s++) {
+		uint32_t end = log->seat_first[s + 1];
 
 		w->n = 0;
 		w->any = (struct before){ .step = CT_NO_STEP };
-		for (uint32_t i = tape->seat_first[s]; i < end && st == CT_OK; i++)
+		for (uint32_t i = log->seat_first[s]; i < end && st == CT_OK; i++)
 			st = add_part(w, i, end, &out->ranks[s]);
 		count_steps(w, cuts, s, &out->ranks[s]);
 	}

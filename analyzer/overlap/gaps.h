@@ -46,8 +46,8 @@ struct ct_stream_gaps {
 void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_t err_ns,
 		  struct ct_gap_sum *sum);
 
-/* step_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_stream_gaps_fini() in any case. */
-int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
+/* step_of: ct_cuts_of_log(). 0 or CT_NOMEM; ct_stream_gaps_fini() in any case. */
+int ct_stream_gaps_find(const struct ct_instance_log *log, const struct ct_cuts *cuts,
 			const uint32_t *step_of, struct ct_stream_gaps *gaps);
 void ct_stream_gaps_fini(struct ct_stream_gaps *gaps);
 

@@ -28,7 +28,7 @@ struct cell {
 };
 
 struct room {
-	const struct ct_tape *tape;
+	const struct ct_instance_log *log;
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
 	struct cell *cells;
@@ -70,12 +70,12 @@ static void leave_out(struct room *r, const struct ct_left_out *left)
 
 static void add_parts(struct room *r, uint32_t seat)
 {
-	const struct ct_tape *tape = r->tape;
+	const struct ct_instance_log *log = r->log;
 	uint64_t comm = 0, waited = 0, vague = 0;
 	struct ct_left_out left = { 0 };
 
-	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = ct_cuts_at(r->cuts, p->start_ns ? p->start_ns : p->enter_ns);
 
 		if (step != CT_NO_STEP) {
@@ -101,29 +101,29 @@ static void add_parts(struct room *r, uint32_t seat)
 
 /* ---- stalls ---- */
 
-static uint64_t start_of(const struct ct_tape *tape, uint32_t at)
+static uint64_t start_of(const struct ct_instance_log *log, uint32_t at)
 {
-	const struct ct_tape_part *p = &tape->parts[tape->order[at]];
+	const struct ct_log_part *p = &log->parts[log->order[at]];
 
 	return p->start_ns ? p->start_ns : p->enter_ns;
 }
 
 /* The rank's part that started at start_ns, or next to it; the end of its parts: there is none. */
-static uint32_t find_start(const struct ct_tape *tape, uint32_t seat, uint64_t start_ns)
+static uint32_t find_start(const struct ct_instance_log *log, uint32_t seat, uint64_t start_ns)
 {
-	uint32_t end = tape->seat_first[seat + 1];
-	uint32_t low = CT_BISECT(i, tape->seat_first[seat], end, start_of(tape, i) < start_ns);
+	uint32_t end = log->seat_first[seat + 1];
+	uint32_t low = CT_BISECT(i, log->seat_first[seat], end, start_of(log, i) < start_ns);
 	uint64_t before = UINT64_MAX, after = UINT64_MAX;
 
 	if (low < end)
-		after = start_of(tape, low) - start_ns;
-	if (low > tape->seat_first[seat])
-		before = start_ns - start_of(tape, low - 1);
+		after = start_of(log, low) - start_ns;
+	if (low > log->seat_first[seat])
+		before = start_ns - start_of(log, low - 1);
 	if (before < after) {
 		after = before;
-		start_ns = start_of(tape, --low);
-		for (uint32_t n = 0; n < MOST_TOGETHER && low > tape->seat_first[seat] &&
-				     start_of(tape, low - 1) == start_ns;
+		start_ns = start_of(log, --low);
+		for (uint32_t n = 0; n < MOST_TOGETHER && low > log->seat_first[seat] &&
+				     start_of(log, low - 1) == start_ns;
 		     n++)
 			low--;
 	}
@@ -133,13 +133,13 @@ static uint32_t find_start(const struct ct_tape *tape, uint32_t seat, uint64_t s
 /* How long the rank waited for others in what it began at start_ns; UINT64_MAX: that is not known. */
 static uint64_t wait_of(const struct room *r, uint32_t seat, uint64_t start_ns)
 {
-	const struct ct_tape *tape = r->tape;
-	uint32_t at = find_start(tape, seat, start_ns), end = tape->seat_first[seat + 1];
-	uint64_t start = at < end ? start_of(tape, at) : 0, wait = UINT64_MAX;
+	const struct ct_instance_log *log = r->log;
+	uint32_t at = find_start(log, seat, start_ns), end = log->seat_first[seat + 1];
+	uint64_t start = at < end ? start_of(log, at) : 0, wait = UINT64_MAX;
 
 	end = end - at < MOST_TOGETHER ? end : at + MOST_TOGETHER;
-	for (; at < end && start_of(tape, at) == start; at++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[at]];
+	for (; at < end && start_of(log, at) == start; at++) {
+		const struct ct_log_part *p = &log->parts[log->order[at]];
 
 		if (p->start_ns && p->wait_ns != UINT64_MAX)
 			wait = wait == UINT64_MAX ? p->wait_ns : ct_max(wait, p->wait_ns);
@@ -259,20 +259,20 @@ static void finish(const struct ct_cuts *cuts, const uint32_t *met, struct ct_ex
 	}
 }
 
-int ct_exposed_sum(const struct ct_tape *tape, const struct ct_exposures *stalls,
+int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		   const struct ct_cuts *cuts, const uint8_t *told, uint32_t n_comms,
 		   struct ct_exposed_sums *sums)
 {
-	struct room r = { .tape = tape, .stalls = stalls, .cuts = cuts };
+	struct room r = { .log = log, .stalls = stalls, .cuts = cuts };
 	uint32_t *met = calloc((size_t)cuts->n + 1, sizeof(*met));
 	int st = CT_NOMEM;
 
 	r.cells = calloc((size_t)cuts->n + 1, sizeof(*r.cells));
-	sums->ranks = calloc((size_t)tape->n_seats + 1, sizeof(*sums->ranks));
+	sums->ranks = calloc((size_t)log->n_seats + 1, sizeof(*sums->ranks));
 	sums->steps = calloc((size_t)cuts->n + 1, sizeof(*sums->steps));
 	sums->comms = calloc((size_t)n_comms + 1, sizeof(*sums->comms));
 	if (met && r.cells && sums->ranks && sums->steps && sums->comms) {
-		for (uint32_t s = 0; s < tape->n_seats; s++) {
+		for (uint32_t s = 0; s < log->n_seats; s++) {
 			memset(r.cells, 0, cuts->n * sizeof(*r.cells));
 			add_parts(&r, s);
 			add_stalls(&r, s, sums->comms, n_comms);

@@ -41,7 +41,7 @@ struct ct_exposed_sums {
 };
 
 /* `told[seat]`: is it known at all when that rank stood waiting? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
-int ct_exposed_sum(const struct ct_tape *tape, const struct ct_exposures *stalls,
+int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		   const struct ct_cuts *cuts, const uint8_t *told, uint32_t n_comms,
 		   struct ct_exposed_sums *sums);
 void ct_exposed_fini(struct ct_exposed_sums *sums);

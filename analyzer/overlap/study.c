@@ -36,19 +36,18 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
 		s->told[seat] = (uint8_t)model->seats[seat].exposed.is_known;
 	}
-	s->step_of = ct_cuts_tape(&s->cuts, s->log);
+	s->step_of = ct_cuts_of_log(&s->cuts, s->log);
 	return s->step_of ? CT_OK : CT_NOMEM;
 }
 
 static int measure(struct ct_study *s)
 {
 	const struct ct_model *model = s->model;
-	const struct ct_tape *tape = s->log;
+	const struct ct_instance_log *log = s->log;
 	uint8_t *is_pipeline;
-	int st = ct_exposed_sum(tape, s->exposures, &s->spans, s->told, model->comms.n,
-				&s->exposed);
+	int st = ct_exposed_sum(log, s->exposures, &s->spans, s->told, model->comms.n, &s->exposed);
 
-	st = st ?: ct_stream_gaps_find(tape, &s->cuts, s->step_of, &s->gaps);
+	st = st ?: ct_stream_gaps_find(log, &s->cuts, s->step_of, &s->gaps);
 	is_pipeline = calloc((size_t)model->comms.n + 1, 1);
 	if (st != CT_OK || !is_pipeline) {
 		free(is_pipeline);
@@ -60,7 +59,7 @@ static int measure(struct ct_study *s)
 
 		is_pipeline[i] = row && row->role && strcmp(row->role, "pp") == 0;
 	}
-	st = ct_bubbles_find(tape, s->exposures, &s->cuts, s->step_of, s->told, is_pipeline,
+	st = ct_bubbles_find(log, s->exposures, &s->cuts, s->step_of, s->told, is_pipeline,
 			     model->comms.n, &s->bubbles);
 	free(is_pipeline);
 	return st;

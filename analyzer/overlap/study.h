@@ -14,14 +14,14 @@
 
 struct ct_study {
 	const struct ct_model *model;
-	const struct ct_tape *log;
+	const struct ct_instance_log *log;
 	const struct ct_exposures *exposures;
 	const struct ct_overlap *overlap;
 	struct ct_report *report;
 	struct ct_cut *cut;
 	struct ct_cuts cuts;
 	struct ct_cuts spans; /* of exposed time: the steps, or the whole run if there are none */
-	uint32_t *step_of;    /* by instance of the tape */
+	uint32_t *step_of;    /* by instance of the log */
 	uint8_t *told;	      /* by seat: it is known when it stood waiting */
 	struct ct_exposed_sums exposed;
 	struct ct_stream_gaps gaps;

@@ -56,7 +56,7 @@ struct analysis {
 	struct ct_starts starts;
 	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_stream stream;
-	struct ct_tape log;
+	struct ct_instance_log log;
 	struct ct_step_log step_log;
 	struct ct_overlap_log overlap;
 	struct ct_traffic traffic;
@@ -67,7 +67,7 @@ struct analysis {
 	struct ct_gather *hang;
 	struct ct_links links;
 	struct ct_steps steps;
-	struct ct_hits hits;
+	struct ct_step_blame hits;
 	struct ct_replay_judgement replay;
 	struct ct_study study;
 	struct ct_findings findings;
@@ -106,12 +106,12 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 	a->hang = ct_hang_log_new(NULL, a->report->memory);
 	if (!a->hang)
 		return CT_NOMEM;
-	ct_tape_init(&a->log, 0);
+	ct_instance_log_init(&a->log, 0);
 	a->overlap.sample = &a->log.sample;
 	a->overlap.each = a->options->exposure;
 	a->overlap.each_arg = a->options->exposure_arg;
 	a->traffic.model = a->options->traffic_model;
-	ct_tape_observe(&a->log, &observers[LOG]);
+	ct_instance_log_observe(&a->log, &observers[LOG]);
 	ct_step_log_observe(&a->step_log, &observers[STEP_LOG]);
 	ct_overlap_observe(&a->overlap, &observers[OVERLAP]);
 	ct_traffic_observe(&a->traffic, &observers[TRAFFIC]);
@@ -137,7 +137,7 @@ static int collect_hits(void *arg)
 {
 	struct analysis *a = arg;
 
-	return ct_hits_collect(&a->stream.model, &a->log, &a->steps, NULL, &a->hits);
+	return ct_step_blame_collect(&a->stream.model, &a->log, &a->steps, NULL, &a->hits);
 }
 
 static int measure_links(void *arg)
@@ -400,7 +400,7 @@ static void fini(struct analysis *a)
 {
 	ct_study_fini(&a->study);
 	ct_replay_judgement_fini(&a->replay);
-	ct_hits_fini(&a->hits);
+	ct_step_blame_fini(&a->hits);
 	ct_steps_fini(&a->steps);
 	ct_links_fini(&a->links);
 	ct_findings_fini(&a->findings);
@@ -411,7 +411,7 @@ static void fini(struct analysis *a)
 	ct_traffic_fini(&a->traffic);
 	ct_overlap_log_fini(&a->overlap);
 	ct_step_log_fini(&a->step_log);
-	ct_tape_fini(&a->log);
+	ct_instance_log_fini(&a->log);
 	ct_stream_fini(&a->stream);
 	ct_starts_fini(&a->starts);
 	ct_clocks_free(a->clocks);

@@ -72,14 +72,15 @@ static int parse_size(const char *text, struct wanted *w)
 	return 0;
 }
 
-static int fails(struct ct_wanted_fault *fault, const char *part, const char *end, const char *why)
+static int fails(struct ct_anchor_spec_fault *fault, const char *part, const char *end,
+		 const char *why)
 {
-	*fault = (struct ct_wanted_fault){ part, (int)(end - part), why };
+	*fault = (struct ct_anchor_spec_fault){ part, (int)(end - part), why };
 	return CT_RANGE;
 }
 
 /* Takes it apart. 0 or CT_RANGE, then with *fault. */
-static int parse(const char *text, struct wanted *w, struct ct_wanted_fault *fault)
+static int parse(const char *text, struct wanted *w, struct ct_anchor_spec_fault *fault)
 {
 	const char *end = text + strlen(text), *op = last_field(text, end), *op_end = end;
 
@@ -106,7 +107,7 @@ static int parse(const char *text, struct wanted *w, struct ct_wanted_fault *fau
 	return CT_OK;
 }
 
-int ct_wanted_check(const char *wanted, struct ct_wanted_fault *fault)
+int ct_anchor_spec_check(const char *wanted, struct ct_anchor_spec_fault *fault)
 {
 	struct wanted w;
 
@@ -133,9 +134,9 @@ static int is_op(const struct ct_sequence_kind *kind, const char *wanted)
 	return name && strcasecmp(name, wanted) == 0;
 }
 
-uint32_t ct_wanted_choose(const struct ct_sequence *s, const char *wanted, uint8_t *chosen)
+uint32_t ct_anchor_spec_choose(const struct ct_sequence *s, const char *wanted, uint8_t *chosen)
 {
-	struct ct_wanted_fault fault;
+	struct ct_anchor_spec_fault fault;
 	struct wanted w;
 	uint32_t n = 0;
 
@@ -193,11 +194,11 @@ static uint32_t next_likely(const struct ct_sequence *s, const struct wanted *w,
 	return best;
 }
 
-const char *ct_wanted_others(const struct ct_sequence *s, const char *wanted,
-			     struct ct_arena *memory)
+const char *ct_anchor_spec_others(const struct ct_sequence *s, const char *wanted,
+				  struct ct_arena *memory)
 {
 	uint8_t *named = calloc(s->n_symbols + 1u, 1);
-	struct ct_wanted_fault fault;
+	struct ct_anchor_spec_fault fault;
 	const char *text = "";
 	struct wanted w;
 	uint32_t k;

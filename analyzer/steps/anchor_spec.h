@@ -11,20 +11,21 @@
 #include "analyzer/steps/sequence.h"
 
 /* An invalid part: "PART WHY". */
-struct ct_wanted_fault {
+struct ct_anchor_spec_fault {
 	const char *part; /* in what was written */
 	int len;
 	const char *why;
 };
 
 /* Is that how it is written? 0; CT_RANGE and *fault. Pure. */
-int ct_wanted_check(const char *wanted, struct ct_wanted_fault *fault);
+int ct_anchor_spec_check(const char *wanted, struct ct_anchor_spec_fault *fault);
 
 /* Marks the matching symbols in chosen[n_symbols] and returns their number. */
-uint32_t ct_wanted_choose(const struct ct_sequence *sequence, const char *wanted, uint8_t *chosen);
+uint32_t ct_anchor_spec_choose(const struct ct_sequence *sequence, const char *wanted,
+			       uint8_t *chosen);
 
 /* A sentence with the possible anchors, the likeliest first; NULL: out of memory. */
-const char *ct_wanted_others(const struct ct_sequence *sequence, const char *wanted,
-			     struct ct_arena *memory);
+const char *ct_anchor_spec_others(const struct ct_sequence *sequence, const char *wanted,
+				  struct ct_arena *memory);
 
 #endif

@@ -60,7 +60,7 @@ int ct_role_of(const struct ct_role_facts *facts, struct ct_arena *memory, struc
 const char *ct_role_name(enum ct_role_id id);
 
 /* Roles of all communicators, into report->comms. 0 or CT_NOMEM. */
-int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
+int ct_roles_fill(const struct ct_model *model, const struct ct_instance_log *log,
 		  const struct ct_steps *steps, struct ct_report *report);
 
 #endif

@@ -87,12 +87,12 @@ static void add_size(struct ct_role_facts *f, unsigned op, uint64_t bytes)
 }
 
 /* What is not known tells no role. */
-static uint64_t bytes_of(const struct ct_tape_instance *i)
+static uint64_t bytes_of(const struct ct_log_instance *i)
 {
 	return i->bytes == UINT64_MAX ? 0 : i->bytes;
 }
 
-static void add_message(struct ct_role_facts *f, const struct ct_tape_instance *i)
+static void add_message(struct ct_role_facts *f, const struct ct_log_instance *i)
 {
 	uint32_t apart = i->src > i->dst ? (uint32_t)(i->src - i->dst)
 					 : (uint32_t)(i->dst - i->src);
@@ -104,7 +104,7 @@ static void add_message(struct ct_role_facts *f, const struct ct_tape_instance *
 	f->neighbours += apart == 1 || apart + 1 == f->n;
 }
 
-static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance *i)
+static void add_instance(struct ct_role_facts *f, const struct ct_log_instance *i)
 {
 	f->bytes += bytes_of(i);
 	if (i->src >= 0) {
@@ -122,11 +122,11 @@ static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance 
 	}
 }
 
-static void set_content(const struct ct_model *model, const struct ct_tape *log,
+static void set_content(const struct ct_model *model, const struct ct_instance_log *log,
 			const struct ct_steps *steps, struct ct_role_facts *facts)
 {
 	for (uint32_t k = 0; k < log->n_instances; k++) {
-		const struct ct_tape_instance *i = &log->instances[k];
+		const struct ct_log_instance *i = &log->instances[k];
 		uint32_t step = ct_step_at(steps, i->at_ns);
 
 		if (!steps->n || (step != CT_NO_STEP && steps->kept[step]))
@@ -237,7 +237,7 @@ static int fill_all(const struct ct_model *model, struct ct_role_facts *facts, u
 	return CT_OK;
 }
 
-int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
+int ct_roles_fill(const struct ct_model *model, const struct ct_instance_log *log,
 		  const struct ct_steps *steps, struct ct_report *report)
 {
 	struct ct_role_facts *facts = calloc(model->comms.n + 1u, sizeof(*facts));

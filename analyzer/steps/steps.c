@@ -276,7 +276,7 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 	int st = chosen ? CT_OK : CT_NOMEM;
 
 	if (st == CT_OK && wanted)
-		st = ct_wanted_choose(s, wanted, chosen) ? CT_OK : CT_NOTFOUND;
+		st = ct_anchor_spec_choose(s, wanted, chosen) ? CT_OK : CT_NOTFOUND;
 	else if (st == CT_OK)
 		st = find_anchor(s, chosen, &anchor);
 	if (st == CT_OK)
@@ -368,13 +368,13 @@ static uint32_t reference(const struct ct_model *model, const struct ct_step_log
 	return step_log->sequence.seat;
 }
 
-/* What another rank did, as far as it is on the tape; only if that holds all of the run. */
-static int from_tape(const struct ct_tape *tape, uint32_t seat, struct ct_sequence *s)
+/* What another rank did, as far as it is on the log; only if that holds all of the run. */
+static int from_log(const struct ct_instance_log *log, uint32_t seat, struct ct_sequence *s)
 {
 	ct_sequence_init(s, seat, 0);
-	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
-		const struct ct_tape_part *part = &tape->parts[tape->order[k]];
-		const struct ct_tape_instance *i = &tape->instances[part->instance];
+	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
+		const struct ct_log_part *part = &log->parts[log->order[k]];
+		const struct ct_log_instance *i = &log->instances[part->instance];
 		const struct ct_call_seen call = {
 			.comm = i->comm,
 			.op = i->op,
@@ -397,8 +397,8 @@ static int from_tape(const struct ct_tape *tape, uint32_t seat, struct ct_sequen
 	return CT_OK;
 }
 
-static int try_seat(const struct ct_tape *log, const struct ct_step_log *step_log, uint32_t seat,
-		    const char *wanted, struct ct_steps *c)
+static int try_seat(const struct ct_instance_log *log, const struct ct_step_log *step_log,
+		    uint32_t seat, const char *wanted, struct ct_steps *c)
 {
 	struct ct_sequence s;
 	int st;
@@ -407,7 +407,7 @@ static int try_seat(const struct ct_tape *log, const struct ct_step_log *step_lo
 		return try_sequence(&step_log->sequence, wanted, c);
 	if (log->sample.one_of > 1 || seat >= log->n_seats)
 		return CT_NOTFOUND;
-	st = from_tape(log, seat, &s);
+	st = from_log(log, seat, &s);
 	if (st == CT_OK)
 		st = try_sequence(&s, wanted, c);
 	ct_sequence_fini(&s);
@@ -423,7 +423,7 @@ static const char *why_not(const struct ct_step_log *step_log)
 	return "no operation comes again at regular distances; --step-anchor names one";
 }
 
-static int find(const struct ct_model *model, const struct ct_tape *log,
+static int find(const struct ct_model *model, const struct ct_instance_log *log,
 		const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
 		struct ct_steps *c)
 {
@@ -448,12 +448,12 @@ static int find(const struct ct_model *model, const struct ct_tape *log,
 		c->why = why_not(step_log);
 		return CT_OK;
 	}
-	c->why = ct_wanted_others(&step_log->sequence, wanted, memory);
+	c->why = ct_anchor_spec_others(&step_log->sequence, wanted, memory);
 	return c->why ? CT_NOTFOUND : CT_NOMEM;
 }
 
 /* Steps that lie in a stretch that is kept, from its beginning to its end. 0 or CT_NOMEM. */
-static int mark_kept(const struct ct_tape *log, struct ct_steps *c)
+static int mark_kept(const struct ct_instance_log *log, struct ct_steps *c)
 {
 	c->kept = calloc((size_t)c->n + 1, sizeof(*c->kept));
 	if (!c->kept)
@@ -467,7 +467,7 @@ static int mark_kept(const struct ct_tape *log, struct ct_steps *c)
 	return CT_OK;
 }
 
-int ct_steps_find(const struct ct_model *model, const struct ct_tape *log,
+int ct_steps_find(const struct ct_model *model, const struct ct_instance_log *log,
 		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
 		  struct ct_steps *c)
 {

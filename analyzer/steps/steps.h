@@ -46,7 +46,7 @@ struct ct_steps {
 
 /* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK with or without steps; CT_NOTFOUND: no
  * such operation, and steps->why names the existing ones; CT_NOMEM. */
-int ct_steps_find(const struct ct_model *model, const struct ct_tape *log,
+int ct_steps_find(const struct ct_model *model, const struct ct_instance_log *log,
 		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
 		  struct ct_steps *steps);
 void ct_steps_fini(struct ct_steps *steps);

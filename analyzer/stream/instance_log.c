@@ -9,81 +9,79 @@
 #include "analyzer/stream/stream.h"
 #include "trace/status.h"
 
-void ct_tape_init(struct ct_tape *tape, uint32_t most_parts)
+void ct_instance_log_init(struct ct_instance_log *log, uint32_t most_parts)
 {
-	*tape = (struct ct_tape){ .sample = CT_SAMPLE_ALL,
-				  .one_of = 1,
-				  .most_parts = most_parts ? most_parts : CT_TAPE_PARTS };
+	*log = (struct ct_instance_log){ .sample = CT_SAMPLE_ALL,
+					 .one_of = 1,
+					 .most_parts = most_parts ? most_parts : CT_LOG_PARTS };
 }
 
-void ct_tape_fini(struct ct_tape *tape)
+void ct_instance_log_fini(struct ct_instance_log *log)
 {
-	free(tape->instances);
-	free(tape->parts);
-	free(tape->order);
-	free(tape->seat_first);
-	*tape = (struct ct_tape){ 0 };
+	free(log->instances);
+	free(log->parts);
+	free(log->order);
+	free(log->seat_first);
+	*log = (struct ct_instance_log){ 0 };
 }
 
-double ct_tape_share(const struct ct_tape *tape)
+double ct_instance_log_share(const struct ct_instance_log *log)
 {
-	return tape->seen_parts ? (double)tape->n_parts / (double)tape->seen_parts : 1;
+	return log->seen_parts ? (double)log->n_parts / (double)log->seen_parts : 1;
 }
 
 /* ---- forgetting ---- */
 
-static void forget(struct ct_tape *tape)
+static void forget(struct ct_instance_log *log)
 {
 	uint32_t instances = 0, parts = 0;
 
-	for (uint32_t k = 0; k < tape->n_instances; k++) {
-		struct ct_tape_instance i = tape->instances[k];
+	for (uint32_t k = 0; k < log->n_instances; k++) {
+		struct ct_log_instance i = log->instances[k];
 
-		if (!ct_sample_keeps(&tape->sample, i.at_ns))
+		if (!ct_sample_keeps(&log->sample, i.at_ns))
 			continue;
-		memmove(&tape->parts[parts], &tape->parts[i.first_part],
-			i.n * sizeof(*tape->parts));
+		memmove(&log->parts[parts], &log->parts[i.first_part], i.n * sizeof(*log->parts));
 		i.first_part = parts;
 		for (uint32_t p = parts; p < parts + i.n; p++)
-			tape->parts[p].instance = instances;
-		tape->instances[instances++] = i;
+			log->parts[p].instance = instances;
+		log->instances[instances++] = i;
 		parts += i.n;
 	}
-	tape->n_instances = instances;
-	tape->n_parts = parts;
-	tape->one_of = tape->sample.one_of;
+	log->n_instances = instances;
+	log->n_parts = parts;
+	log->one_of = log->sample.one_of;
 }
 
-static uint64_t last_of(const struct ct_tape *tape)
+static uint64_t last_of(const struct ct_instance_log *log)
 {
 	uint64_t last = 0;
 
-	for (uint32_t k = 0; k < tape->n_instances; k++)
-		last = tape->instances[k].at_ns > last ? tape->instances[k].at_ns : last;
+	for (uint32_t k = 0; k < log->n_instances; k++)
+		last = log->instances[k].at_ns > last ? log->instances[k].at_ns : last;
 	return last;
 }
 
 /* Room for `n` more within what may be kept? Forgets until there is, or (0) nothing is left to forget. */
-static int make_room(struct ct_tape *tape, uint32_t n)
+static int make_room(struct ct_instance_log *log, uint32_t n)
 {
-	if (n > tape->most_parts)
+	if (n > log->most_parts)
 		return 0;
-	if (tape->one_of != tape->sample.one_of)
-		forget(tape);
-	while (tape->n_parts > tape->most_parts - n &&
-	       ct_sample_halve(&tape->sample, last_of(tape)))
-		forget(tape);
-	return tape->n_parts <= tape->most_parts - n;
+	if (log->one_of != log->sample.one_of)
+		forget(log);
+	while (log->n_parts > log->most_parts - n && ct_sample_halve(&log->sample, last_of(log)))
+		forget(log);
+	return log->n_parts <= log->most_parts - n;
 }
 
 /* ---- taking in ---- */
 
-static int grow(struct ct_tape *tape, uint32_t n)
+static int grow(struct ct_instance_log *log, uint32_t n)
 {
-	if (ct_grow(&tape->instances, &tape->cap_instances, tape->n_instances + 1,
-		    sizeof(*tape->instances)))
+	if (ct_grow(&log->instances, &log->cap_instances, log->n_instances + 1,
+		    sizeof(*log->instances)))
 		return CT_NOMEM;
-	return ct_grow(&tape->parts, &tape->cap_parts, tape->n_parts + n, sizeof(*tape->parts));
+	return ct_grow(&log->parts, &log->cap_parts, log->n_parts + n, sizeof(*log->parts));
 }
 
 /* 0 says that a time is not known. */
@@ -99,12 +97,12 @@ static uint32_t sum_of(uint32_t a, uint32_t b)
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, uint64_t shift,
-				   struct ct_asked asked)
+static struct ct_log_part part_of(const struct ct_member *m, uint64_t wait_ns, uint64_t shift,
+				  struct ct_asked asked)
 {
 	int timed = m->start_ns && m->end_ns >= m->start_ns;
 
-	return (struct ct_tape_part){
+	return (struct ct_log_part){
 		.enter_ns = at(m->enter_ns, shift),
 		.start_ns = timed ? at(m->start_ns, shift) : 0,
 		.end_ns = timed ? at(m->end_ns, shift) : 0,
@@ -124,11 +122,10 @@ static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, 
 	};
 }
 
-static struct ct_tape_instance instance_of(const struct ct_instance *i,
-					   const struct ct_waits *waits)
+static struct ct_log_instance instance_of(const struct ct_instance *i, const struct ct_waits *waits)
 {
 	const struct ct_member *sized = ct_instance_sized(i);
-	struct ct_tape_instance out = {
+	struct ct_log_instance out = {
 		.comm = i->comm,
 		.seq = i->seq,
 		.bytes = sized->bytes,
@@ -164,13 +161,14 @@ static int on_one_clock(const struct ct_instance *i, const uint32_t *host_of)
 	return 1;
 }
 
-int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct ct_waits *waits,
-		const uint32_t *host_of, const uint64_t *shift)
+int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *i,
+			const struct ct_waits *waits, const uint32_t *host_of,
+			const uint64_t *shift)
 {
 	int waited = waits && waits->judged == CT_JUDGED_WAITS;
 	struct ct_asked asked = { UINT64_MAX, 0 };
 	uint64_t at_ns = UINT64_MAX;
-	struct ct_tape_instance out;
+	struct ct_log_instance out;
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
@@ -178,12 +176,12 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct 
 
 		at_ns = enter < at_ns ? enter : at_ns;
 	}
-	tape->seen_instances++;
-	tape->seen_parts += i->n;
-	if (!ct_sample_keeps(&tape->sample, at_ns) || !make_room(tape, i->n) ||
-	    !ct_sample_keeps(&tape->sample, at_ns))
+	log->seen_instances++;
+	log->seen_parts += i->n;
+	if (!ct_sample_keeps(&log->sample, at_ns) || !make_room(log, i->n) ||
+	    !ct_sample_keeps(&log->sample, at_ns))
 		return CT_OK;
-	if (grow(tape, i->n) != CT_OK)
+	if (grow(log, i->n) != CT_OK)
 		return CT_NOMEM;
 	out = instance_of(i, waits);
 	/* The first meeting tells who started late. */
@@ -195,60 +193,60 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct 
 		out.late_member = last.last;
 	}
 	out.at_ns = at_ns;
-	out.first_part = tape->n_parts;
+	out.first_part = log->n_parts;
 	if (on_one_clock(i, host_of))
 		asked = ct_instance_asked(i);
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
-		struct ct_tape_part *part = &tape->parts[tape->n_parts++];
+		struct ct_log_part *part = &log->parts[log->n_parts++];
 
 		*part = part_of(from, waited ? waits->wait_ns[m] : UINT64_MAX,
 				shift[host_of[from->seat]], asked);
-		part->instance = tape->n_instances;
+		part->instance = log->n_instances;
 	}
-	tape->instances[tape->n_instances++] = out;
+	log->instances[log->n_instances++] = out;
 	return CT_OK;
 }
 
 /* ---- order ---- */
 
-static uint64_t when(const struct ct_tape_part *part)
+static uint64_t when(const struct ct_log_part *part)
 {
 	return part->start_ns ? part->start_ns : part->enter_ns;
 }
 
 static int by_when(const void *a, const void *b, void *arg)
 {
-	const struct ct_tape_part *parts = arg;
-	const struct ct_tape_part *x = &parts[*(const uint32_t *)a];
-	const struct ct_tape_part *y = &parts[*(const uint32_t *)b];
+	const struct ct_log_part *parts = arg;
+	const struct ct_log_part *x = &parts[*(const uint32_t *)a];
+	const struct ct_log_part *y = &parts[*(const uint32_t *)b];
 
 	return CT_CMP(when(x), when(y)) ?: CT_UP(enter_ns) ?: CT_CMP(x, y);
 }
 
-int ct_tape_close(struct ct_tape *tape, uint32_t n_seats)
+int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_seats)
 {
 	uint32_t *next;
 
-	if (tape->one_of != tape->sample.one_of)
-		forget(tape);
-	tape->n_seats = n_seats;
-	tape->order = calloc((size_t)tape->n_parts + 1, sizeof(*tape->order));
-	tape->seat_first = calloc((size_t)n_seats + 2, sizeof(*tape->seat_first));
-	if (!tape->order || !tape->seat_first)
+	if (log->one_of != log->sample.one_of)
+		forget(log);
+	log->n_seats = n_seats;
+	log->order = calloc((size_t)log->n_parts + 1, sizeof(*log->order));
+	log->seat_first = calloc((size_t)n_seats + 2, sizeof(*log->seat_first));
+	if (!log->order || !log->seat_first)
 		return CT_NOMEM;
 	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
-	next = tape->seat_first + 1;
-	for (uint32_t p = 0; p < tape->n_parts; p++)
-		next[tape->parts[p].seat + 1]++;
+	next = log->seat_first + 1;
+	for (uint32_t p = 0; p < log->n_parts; p++)
+		next[log->parts[p].seat + 1]++;
 	for (uint32_t s = 1; s <= n_seats; s++)
 		next[s] += next[s - 1];
-	for (uint32_t p = 0; p < tape->n_parts; p++)
-		tape->order[next[tape->parts[p].seat]++] = p;
+	for (uint32_t p = 0; p < log->n_parts; p++)
+		log->order[next[log->parts[p].seat]++] = p;
 	for (uint32_t s = 0; s < n_seats; s++)
-		ct_sort_r(tape->order + tape->seat_first[s],
-			  tape->seat_first[s + 1] - tape->seat_first[s], sizeof(*tape->order),
-			  by_when, tape->parts);
+		ct_sort_r(log->order + log->seat_first[s],
+			  log->seat_first[s + 1] - log->seat_first[s], sizeof(*log->order), by_when,
+			  log->parts);
 	return CT_OK;
 }
 
@@ -270,27 +268,27 @@ static int is_elsewhere(const struct ct_instance *i)
 
 static uint32_t most_parts(uint32_t n_seats)
 {
-	return n_seats < CT_TAPE_PARTS / CT_TAPE_PARTS_A_SEAT ? n_seats * CT_TAPE_PARTS_A_SEAT
-							      : CT_TAPE_PARTS;
+	return n_seats < CT_LOG_PARTS / CT_LOG_PARTS_A_SEAT ? n_seats * CT_LOG_PARTS_A_SEAT
+							    : CT_LOG_PARTS;
 }
 
 static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
 {
-	struct ct_tape *log = arg;
+	struct ct_instance_log *log = arg;
 
 	if (!event->complete || is_elsewhere(event->instance))
 		return CT_OK;
 	log->most_parts = most_parts(stream->model.n_seats);
-	return ct_tape_add(log, event->instance, event->waits, stream->model.host_of,
-			   stream->model.shift);
+	return ct_instance_log_add(log, event->instance, event->waits, stream->model.host_of,
+				   stream->model.shift);
 }
 
 static int on_end(void *log, struct ct_stream *stream)
 {
-	return ct_tape_close(log, stream->model.n_seats);
+	return ct_instance_log_close(log, stream->model.n_seats);
 }
 
-void ct_tape_observe(struct ct_tape *log, struct ct_observer *observer)
+void ct_instance_log_observe(struct ct_instance_log *log, struct ct_observer *observer)
 {
 	*observer = (struct ct_observer){ .instance = on_instance, .end = on_end, .arg = log };
 }

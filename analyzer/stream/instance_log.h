@@ -6,21 +6,21 @@
  * Of groups (docs/dev/algorithms/matching.md, "Groups"): collectives that share a launch are there each, with the launch's times
  * and its number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not. One thread. Times
  * are ns since the run began, on the run's clock as ct_model_at() has it. */
-#ifndef CT_TAPE_H
-#define CT_TAPE_H
+#ifndef CT_STREAM_INSTANCE_LOG_H
+#define CT_STREAM_INSTANCE_LOG_H
 
 #include "analyzer/match/waits.h"
 #include "analyzer/stream/sample.h"
 
 /* Parts that are kept at most: so many for each seat, 2 MB. With half as many, stalls that come every 100 or 200 steps of seven
  * operations were no longer recognized as a pattern; ranks that are slow throughout are down to an eighth ... */
-#define CT_TAPE_PARTS_A_SEAT (1u << 14)
+#define CT_LOG_PARTS_A_SEAT (1u << 14)
 
 /* ... and of all seats together, 240 MB */
-#define CT_TAPE_PARTS (1u << 21)
+#define CT_LOG_PARTS (1u << 21)
 
 /* What one member did in one instance. */
-struct ct_tape_part {
+struct ct_log_part {
 	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* span, 0 not measured */
 	uint64_t asked_ns; /* entry of the call that waited for its end, if its own only began it; 0: that did, or nobody knows */
@@ -39,7 +39,7 @@ struct ct_tape_part {
 	uint8_t leads; /* its group, if there is one */
 };
 
-struct ct_tape_instance {
+struct ct_log_instance {
 	const struct ct_comm *comm;
 	uint64_t seq;
 	uint64_t bytes;	      /* of the whole operation */
@@ -58,9 +58,9 @@ struct ct_tape_instance {
 	uint8_t judged;	 /* enum ct_judged */
 };
 
-struct ct_tape {
-	struct ct_tape_instance *instances;
-	struct ct_tape_part *parts;
+struct ct_instance_log {
+	struct ct_log_instance *instances;
+	struct ct_log_part *parts;
 	uint32_t n_instances, n_parts;
 	uint64_t seen_instances, seen_parts; /* those that were forgotten too */
 	/* Once closed: the parts of each seat by start (those without by entry): order[seat_first[s]] ..
@@ -73,23 +73,24 @@ struct ct_tape {
 	uint32_t one_of; /* of the sample, as far as what it does not keep was forgotten */
 };
 
-/* most_parts 0: CT_TAPE_PARTS. */
-void ct_tape_init(struct ct_tape *tape, uint32_t most_parts);
-void ct_tape_fini(struct ct_tape *tape);
+/* most_parts 0: CT_LOG_PARTS. */
+void ct_instance_log_init(struct ct_instance_log *log, uint32_t most_parts);
+void ct_instance_log_fini(struct ct_instance_log *log);
 
 /* Take in a complete instance. `waits`: NULL, or what is known of it. host_of by seat; shift by host: what makes its clock
  * the run's. 0 or CT_NOMEM. */
-int ct_tape_add(struct ct_tape *tape, const struct ct_instance *instance,
-		const struct ct_waits *waits, const uint32_t *host_of, const uint64_t *shift);
+int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *instance,
+			const struct ct_waits *waits, const uint32_t *host_of,
+			const uint64_t *shift);
 
 /* Takes in all that a stream reads, as much as has room for its seats; `log` is initialized, and closed at the end of the reading. */
 struct ct_observer;
-void ct_tape_observe(struct ct_tape *log, struct ct_observer *observer);
+void ct_instance_log_observe(struct ct_instance_log *log, struct ct_observer *observer);
 
 /* After the last instance: puts the parts of each seat in order. 0 or CT_NOMEM. */
-int ct_tape_close(struct ct_tape *tape, uint32_t n_seats);
+int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_seats);
 
 /* The kept fraction of the run, 0..1. Sums over the log divided by it are estimates for the run. */
-double ct_tape_share(const struct ct_tape *tape);
+double ct_instance_log_share(const struct ct_instance_log *log);
 
 #endif

@@ -12,7 +12,7 @@
 /* A time of the process's host as ns since the run began. */
 static uint64_t time_of(const struct ct_drawn *d, uint64_t mono_ns)
 {
-	return ct_census_at(d->census, d->place->host, mono_ns);
+	return ct_timeline_index_at(d->tl_index, d->place->host, mono_ns);
 }
 
 static int on_comm(void *arg, struct ct_load_comm *comm)
@@ -22,7 +22,7 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 	if (ct_grow(&d->comms, &d->cap_comms, d->n_comms + 1, sizeof(*d->comms)))
 		return CT_NOMEM;
 	d->comms[d->n_comms++] = (struct ct_drawn_comm){
-		.comm = ct_census_find(d->census, comm->rec.key, comm->rec.nranks),
+		.comm = ct_timeline_index_find(d->tl_index, comm->rec.key, comm->rec.nranks),
 		.rank = comm->rec.rank,
 		.local = comm->local,
 	};
@@ -154,9 +154,9 @@ static int on_op(void *arg, const struct ct_load_op *op)
 
 	if (j->launch_at == 0)
 		begin_launch(d, op);
-	ct_census_interval(d->census, d->place->host, op, &begin, &end);
-	if (!ct_census_inside(d->census, begin, end) ||
-	    !d->census->seats[ct_census_seat(d->census, d->process, local)].drawn)
+	ct_timeline_index_interval(d->tl_index, d->place->host, op, &begin, &end);
+	if (!ct_timeline_index_inside(d->tl_index, begin, end) ||
+	    !d->tl_index->seats[ct_timeline_index_seat(d->tl_index, d->process, local)].drawn)
 		return CT_OK;
 	if (ct_grow(&d->ops, &d->cap_ops, d->n_ops + 1, sizeof(*d->ops)))
 		return CT_NOMEM;
@@ -173,9 +173,9 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.launch = j->op->flags & CT_OP_CAPTURED ? 0 : j->op->launch,
 		.tid = j->op->tid,
 		.tag = j->op->tag,
-		.name = ct_texts_add(&d->census->texts, j->op_name),
-		.call = ct_texts_add(&d->census->texts, j->call),
-		.site = ct_texts_add(&d->census->texts, j->site),
+		.name = ct_texts_add(&d->tl_index->texts, j->op_name),
+		.call = ct_texts_add(&d->tl_index->texts, j->call),
+		.site = ct_texts_add(&d->tl_index->texts, j->site),
 		.peer = j->op->peer,
 		.result = j->op->result,
 		.op = j->op->op,
@@ -186,12 +186,12 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.graph = j->op->flags & CT_OP_CAPTURED	  ? j->op->launch
 			 : j->op->op == CT_OP_GraphLaunch ? j->op->tag
 							  : 0,
-		.holds = ct_texts_add(&d->census->texts, j->graph ? j->graph->text : NULL),
+		.holds = ct_texts_add(&d->tl_index->texts, j->graph ? j->graph->text : NULL),
 		.local = (uint8_t)local,
 	};
 	if (o->return_ns < o->enter_ns)
 		o->return_ns = o->enter_ns;
-	return d->census->texts.failed ? CT_NOMEM : add_to_work(d, op, d->n_ops - 1);
+	return d->tl_index->texts.failed ? CT_NOMEM : add_to_work(d, op, d->n_ops - 1);
 }
 
 /* Begin and end of a call are told apart by return_ns and belong together by thread and entry; either may be
@@ -203,12 +203,13 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 	uint64_t leave = rec->return_ns ? time_of(d, rec->return_ns) : CT_CHART_OPEN;
 	uint64_t key = ct_mix(rec->enter_ns ^ ct_mix(rec->tid));
 	uint32_t at = (uint32_t)(uintptr_t)ct_table_get(&d->call_by_enter, key);
-	const struct ct_census_comm *comm = ct_census_find(d->census, rec->key, rec->nranks);
+	const struct ct_timeline_index_comm *comm = ct_timeline_index_find(d->tl_index, rec->key,
+									   rec->nranks);
 	struct ct_drawn_call *c;
 
-	if (!d->census->seats[d->place->seat].drawn)
+	if (!d->tl_index->seats[d->place->seat].drawn)
 		return CT_OK;
-	if (!ct_census_inside(d->census, enter, leave)) {
+	if (!ct_timeline_index_inside(d->tl_index, enter, leave)) {
 		/* It had begun, which alone could have meant that it never ended. */
 		if (at)
 			d->calls[at - 1].gone = 1;
@@ -222,7 +223,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 			.enter_ns = enter,
 			.return_ns = leave,
 			.tid = rec->tid,
-			.name = ct_texts_add(&d->census->texts, call ? call : "call"),
+			.name = ct_texts_add(&d->tl_index->texts, call ? call : "call"),
 		};
 		if (ct_table_put(&d->call_by_enter, key, (void *)(uintptr_t)at) != CT_OK)
 			return CT_NOMEM;
@@ -231,15 +232,15 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 	if (leave != CT_CHART_OPEN)
 		c->return_ns = leave > c->enter_ns ? leave : c->enter_ns;
 	if (comm)
-		c->comm = (uint32_t)(comm - d->census->comms) + 1;
+		c->comm = (uint32_t)(comm - d->tl_index->comms) + 1;
 	if (rec->return_ns)
 		c->result = rec->result;
 	if (site)
-		c->site = ct_texts_add(&d->census->texts, site);
-	return d->census->texts.failed ? CT_NOMEM : CT_OK;
+		c->site = ct_texts_add(&d->tl_index->texts, site);
+	return d->tl_index->texts.failed ? CT_NOMEM : CT_OK;
 }
 
-int ct_collect(struct ct_census *census, const struct ct_run *run, uint32_t process,
+int ct_collect(struct ct_timeline_index *tl_index, const struct ct_run *run, uint32_t process,
 	       struct ct_op_names *names, struct ct_drawn *d, struct ct_err *err)
 {
 	const struct ct_load_sink sink = { .op = on_op, .comm = on_comm, .host = on_host, .arg = d };
@@ -247,10 +248,10 @@ int ct_collect(struct ct_census *census, const struct ct_run *run, uint32_t proc
 	struct ct_load *load;
 	int st;
 
-	*d = (struct ct_drawn){ .census = census,
+	*d = (struct ct_drawn){ .tl_index = tl_index,
 				.process = process,
 				.info = &run->processes[process],
-				.place = &census->processes[process] };
+				.place = &tl_index->processes[process] };
 	st = ct_load_open(run, process, &sink, names, &load, err);
 	if (st != CT_OK)
 		return st;

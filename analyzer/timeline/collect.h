@@ -9,7 +9,7 @@
 
 /* A communicator as this process is in it. */
 struct ct_drawn_comm {
-	const struct ct_census_comm *comm;
+	const struct ct_timeline_index_comm *comm;
 	int32_t rank;	/* in it */
 	uint32_t local; /* which of the process's ranks it is, from 0 */
 	uint64_t exchanges;
@@ -57,15 +57,15 @@ struct ct_drawn_work {
 struct ct_drawn_call {
 	uint64_t enter_ns, return_ns;
 	uint32_t tid, name, site; /* texts; site 0 unknown */
-	uint32_t comm;		  /* census index + 1; 0 unknown */
+	uint32_t comm;		  /* tl_index index + 1; 0 unknown */
 	int32_t result;
 	uint8_t gone; /* it was over before what is drawn begins */
 };
 
 struct ct_drawn {
-	struct ct_census *census;
+	struct ct_timeline_index *tl_index;
 	const struct ct_process_info *info;
-	const struct ct_census_process *place;
+	const struct ct_timeline_index_process *place;
 	struct ct_drawn_comm *comms;
 	struct ct_drawn_op *ops;
 	struct ct_drawn_work *works;
@@ -81,7 +81,7 @@ struct ct_drawn {
 };
 
 /* Read a process of the run. 0, CT_NOMEM, CT_IO. ct_drawn_fini() in any case. */
-int ct_collect(struct ct_census *census, const struct ct_run *run, uint32_t process,
+int ct_collect(struct ct_timeline_index *tl_index, const struct ct_run *run, uint32_t process,
 	       struct ct_op_names *names, struct ct_drawn *drawn, struct ct_err *err);
 void ct_drawn_fini(struct ct_drawn *drawn);
 

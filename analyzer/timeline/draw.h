@@ -27,7 +27,7 @@ struct ct_hangs {
 
 struct ct_pen {
 	const struct ct_chart_sink *sink;
-	struct ct_census *census;
+	struct ct_timeline_index *tl_index;
 	struct ct_chart_result *result;
 	const struct ct_finding *
 		*findings; /* that lie in what is drawn, by time; ct_pen_findings() */
@@ -103,10 +103,11 @@ int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t p
 int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *finding, uint32_t track,
 		    unsigned depth);
 /* Text: what a communicator with this key is called, of several the first; 0: nobody. */
-uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key);
+uint32_t ct_draw_comm_label(const struct ct_timeline_index *tl_index, uint64_t key);
 
 /* No earlier than what is drawn begins. */
-uint64_t ct_draw_finding_at(const struct ct_census *census, const struct ct_finding *finding);
+uint64_t ct_draw_finding_at(const struct ct_timeline_index *tl_index,
+			    const struct ct_finding *finding);
 
 /* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have several processes: its
  * group is made once, *group is 0 before that. */

@@ -19,13 +19,13 @@ static void add(struct fact_list *facts, const char *name, const char *text, uin
 /* How far times of different hosts can be compared. */
 static void tell_clocks(struct ct_pen *pen, char *text, size_t size)
 {
-	const struct ct_census *census = pen->census;
+	const struct ct_timeline_index *tl_index = pen->tl_index;
 	struct ct_chart_result *result = pen->result;
 
-	for (uint32_t h = 0; h < census->n_hosts && result->hosts > 1; h++) {
-		const struct ct_clock_host *host = ct_clocks_host(census->clocks, h);
+	for (uint32_t h = 0; h < tl_index->n_hosts && result->hosts > 1; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(tl_index->clocks, h);
 
-		if (!census->hosts[h].drawn)
+		if (!tl_index->hosts[h].drawn)
 			continue;
 		if (!host || host->err_ns == CT_CLOCK_UNKNOWN)
 			result->unrelated++;
@@ -73,7 +73,7 @@ static void tell_details(const struct ct_pen *pen, char *text, size_t size)
 
 int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 {
-	const struct ct_census *census = pen->census;
+	const struct ct_timeline_index *tl_index = pen->tl_index;
 	struct fact_list facts = { .n = 0 };
 	char clocks[160], details[2048];
 
@@ -84,8 +84,8 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 		add(&facts, "commtrace.job", report->run.job, 0);
 	if (report->run.dir)
 		add(&facts, "commtrace.run", report->run.dir, 0);
-	add(&facts, "commtrace.begin_unix_ns", NULL, census->begin_unix_ns);
-	add(&facts, "commtrace.duration_ns", NULL, census->duration_ns);
+	add(&facts, "commtrace.begin_unix_ns", NULL, tl_index->begin_unix_ns);
+	add(&facts, "commtrace.duration_ns", NULL, tl_index->duration_ns);
 	add(&facts, "commtrace.restart", NULL, (uint64_t)report->run.restart);
 	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
 	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
@@ -93,16 +93,16 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 	add(&facts, "commtrace.part", kind_name(pen->view->kind), 0);
 	if (details[0] && pen->view->kind == CT_CHART_OVERVIEW)
 		add(&facts, "commtrace.details", details, 0);
-	add(&facts, "commtrace.from_ns", NULL, census->from_ns);
-	if (census->to_ns != UINT64_MAX)
-		add(&facts, "commtrace.to_ns", NULL, census->to_ns);
+	add(&facts, "commtrace.from_ns", NULL, tl_index->from_ns);
+	if (tl_index->to_ns != UINT64_MAX)
+		add(&facts, "commtrace.to_ns", NULL, tl_index->to_ns);
 	if (pen->result->cut)
 		add(&facts, "commtrace.cut",
 		    "only the end is here: the rest exceeds the limit of slices", 0);
-	if (census->stoods.width_ns)
-		add(&facts, "commtrace.stall_width_ns", NULL, census->stoods.width_ns);
+	if (tl_index->stoods.width_ns)
+		add(&facts, "commtrace.stall_width_ns", NULL, tl_index->stoods.width_ns);
 	if (report->verdict.text)
 		add(&facts, "commtrace.verdict", report->verdict.text, 0);
-	return pen->sink->begin(pen->sink->arg, &census->texts, census->begin_unix_ns, facts.all,
-				facts.n);
+	return pen->sink->begin(pen->sink->arg, &tl_index->texts, tl_index->begin_unix_ns,
+				facts.all, facts.n);
 }

@@ -9,17 +9,17 @@
 #include "analyzer/timeline/draw.h"
 #include "analyzer/timeline/frames.h"
 
-uint64_t ct_draw_finding_at(const struct ct_census *census, const struct ct_finding *f)
+uint64_t ct_draw_finding_at(const struct ct_timeline_index *tl_index, const struct ct_finding *f)
 {
 	uint64_t at = f->begin_at_ns == CT_UNKNOWN ? 0 : f->begin_at_ns;
 
-	return at > census->from_ns ? at : census->from_ns;
+	return at > tl_index->from_ns ? at : tl_index->from_ns;
 }
 
-static int is_inside(const struct ct_census *census, const struct ct_finding *f)
+static int is_inside(const struct ct_timeline_index *tl_index, const struct ct_finding *f)
 {
-	return (f->begin_at_ns == CT_UNKNOWN || f->begin_at_ns <= census->to_ns) &&
-	       (f->end_at_ns == CT_UNKNOWN || f->end_at_ns >= census->from_ns);
+	return (f->begin_at_ns == CT_UNKNOWN || f->begin_at_ns <= tl_index->to_ns) &&
+	       (f->end_at_ns == CT_UNKNOWN || f->end_at_ns >= tl_index->from_ns);
 }
 
 /* Words of a finding, each under its key. */
@@ -57,17 +57,17 @@ static uint8_t add_sites(struct ct_pen *pen, const struct ct_finding *f,
 
 	for (int i = 0; i < 2; i++) {
 		if (f->sites[i].site)
-			ct_frame_of(&pen->census->texts, f->sites[i].whose, f->sites[i].site,
+			ct_frame_of(&pen->tl_index->texts, f->sites[i].whose, f->sites[i].site,
 				    &frames[n++]);
 	}
 	return n;
 }
 
-uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key)
+uint32_t ct_draw_comm_label(const struct ct_timeline_index *tl_index, uint64_t key)
 {
-	for (uint32_t c = 0; c < census->n_comms && key; c++) {
-		if (census->comms[c].id == ct_kept_comm(key, census->comms[c].nranks))
-			return census->comms[c].label;
+	for (uint32_t c = 0; c < tl_index->n_comms && key; c++) {
+		if (tl_index->comms[c].id == ct_cached_comm(key, tl_index->comms[c].nranks))
+			return tl_index->comms[c].label;
 	}
 	return 0;
 }
@@ -79,10 +79,10 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 	struct ct_chart_frame frames[2];
 	struct ct_chart_slice slice = {
 		.track = track,
-		.name = ct_texts_add(&pen->census->texts, ct_finding_name(f->kind)),
+		.name = ct_texts_add(&pen->tl_index->texts, ct_finding_name(f->kind)),
 		.frames = frames,
-		.begin_ns = ct_draw_finding_at(pen->census, f),
-		.end_ns = ct_draw_finding_at(pen->census, f),
+		.begin_ns = ct_draw_finding_at(pen->tl_index, f),
+		.end_ns = ct_draw_finding_at(pen->tl_index, f),
 		.depth = (uint8_t)depth,
 		.category = CT_CATEGORY_FINDING,
 		.instant = 1,
@@ -93,7 +93,7 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 	if (detail && detail != pen->view && detail->file[0])
 		ct_args_word(&args, pen, CT_ARG_file, detail->file);
 	ct_args_int(&args, CT_ARG_finding, f->id);
-	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->census, f->comm_key));
+	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->tl_index, f->comm_key));
 	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);
 	ct_args_uint(&args, CT_ARG_end_ns, f->end_at_ns);
 	ct_args_uint(&args, CT_ARG_step_first, f->step_first);
@@ -113,11 +113,11 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 
 /* ---- which ---- */
 
-static int by_time(const void *a, const void *b, void *census)
+static int by_time(const void *a, const void *b, void *tl_index)
 {
 	const struct ct_finding *x = *(const struct ct_finding *const *)a;
 	const struct ct_finding *y = *(const struct ct_finding *const *)b;
-	uint64_t s = ct_draw_finding_at(census, x), t = ct_draw_finding_at(census, y);
+	uint64_t s = ct_draw_finding_at(tl_index, x), t = ct_draw_finding_at(tl_index, y);
 
 	return CT_CMP(s, t) ?: CT_UP(id);
 }
@@ -132,12 +132,12 @@ int ct_pen_findings(struct ct_pen *pen, const struct ct_report *report)
 	if (!pen->findings)
 		return CT_NOMEM;
 	for (size_t i = 0; i < report->n_findings; i++) {
-		if (!is_inside(pen->census, &report->findings[i]))
+		if (!is_inside(pen->tl_index, &report->findings[i]))
 			continue;
 		pen->findings[pen->n_findings++] = &report->findings[i];
 		n_named += report->findings[i].n_ranks;
 	}
-	qsort_r(pen->findings, pen->n_findings, sizeof(*pen->findings), by_time, pen->census);
+	qsort_r(pen->findings, pen->n_findings, sizeof(*pen->findings), by_time, pen->tl_index);
 	pen->named = calloc(n_named + 1, sizeof(*pen->named));
 	if (!pen->named)
 		return CT_NOMEM;
@@ -165,8 +165,8 @@ int ct_draw_findings(struct ct_pen *pen)
 
 	for (size_t i = 0, first = 0; i < pen->n_findings && st == CT_OK; i++) {
 		/* instants of one moment lie in each other */
-		if (ct_draw_finding_at(pen->census, pen->findings[i]) !=
-		    ct_draw_finding_at(pen->census, pen->findings[first]))
+		if (ct_draw_finding_at(pen->tl_index, pen->findings[i]) !=
+		    ct_draw_finding_at(pen->tl_index, pen->findings[first]))
 			first = i;
 		st = ct_draw_finding(pen, pen->findings[i], track.id, (unsigned)(i - first));
 	}

@@ -13,10 +13,10 @@ static int has_signs(const struct ct_report *report)
 	return report->n_inflight || report->open_launches || report->n_ended || report->hang;
 }
 
-uint64_t ct_hangs_last_ns(const struct ct_census *census, const struct ct_report *report)
+uint64_t ct_hangs_last_ns(const struct ct_timeline_index *tl_index, const struct ct_report *report)
 {
-	return has_signs(report) && census->sign_ns > census->last_ns ? census->sign_ns
-								      : census->last_ns;
+	return has_signs(report) && tl_index->sign_ns > tl_index->last_ns ? tl_index->sign_ns
+									  : tl_index->last_ns;
 }
 
 static uint32_t n_drawn(const struct ct_report *report)
@@ -33,31 +33,31 @@ uint64_t ct_hangs_slices(const struct ct_report *report)
 	       (report->hang ? n_drawn(report) + report->n_ranks : 0);
 }
 
-void ct_hangs_signs(struct ct_census *census, const struct ct_report *report)
+void ct_hangs_signs(struct ct_timeline_index *tl_index, const struct ct_report *report)
 {
-	for (uint32_t s = 0; s < census->n_seats && report->hang; s++) {
+	for (uint32_t s = 0; s < tl_index->n_seats && report->hang; s++) {
 		const struct ct_hang_rank *r = ct_hang_rank_of(&report->hang->hang_case,
-							       census->seats[s].rank);
-		uint64_t *sign_ns = &census->processes[census->seats[s].process].sign_ns;
+							       tl_index->seats[s].rank);
+		uint64_t *sign_ns = &tl_index->processes[tl_index->seats[s].process].sign_ns;
 		uint64_t at = r && r->last_sign_ns != CT_UNKNOWN ? r->last_sign_ns : 0;
 
 		*sign_ns = at > *sign_ns ? at : *sign_ns;
-		census->sign_ns = at > census->sign_ns ? at : census->sign_ns;
+		tl_index->sign_ns = at > tl_index->sign_ns ? at : tl_index->sign_ns;
 	}
 }
 
 void ct_hangs_init(struct ct_pen *pen, const struct ct_report *report)
 {
-	const struct ct_census *census = pen->census;
+	const struct ct_timeline_index *tl_index = pen->tl_index;
 	struct ct_hangs *hangs = &pen->hangs;
 
 	*hangs = (struct ct_hangs){ .run = report->hang,
 				    .n = n_drawn(report),
-				    .end_ns = census->sign_ns,
+				    .end_ns = tl_index->sign_ns,
 				    .has_signs = has_signs(report) };
 	/* instants of findings lie inside of what a rank waits for to the end */
 	for (size_t f = 0; f < pen->n_findings; f++) {
-		uint64_t at = ct_draw_finding_at(census, pen->findings[f]);
+		uint64_t at = ct_draw_finding_at(tl_index, pen->findings[f]);
 
 		hangs->end_ns = at > hangs->end_ns ? at : hangs->end_ns;
 	}
@@ -138,7 +138,7 @@ static void add_op(struct ct_pen *pen, struct ct_args *args, const struct ct_han
 	ct_args_word(args, pen, CT_ARG_state, ct_op_state_name(op->state));
 	if (op->comm < c->n_comms)
 		ct_args_text(args, CT_ARG_comm,
-			     ct_draw_comm_label(pen->census, c->comms[op->comm].key));
+			     ct_draw_comm_label(pen->tl_index, c->comms[op->comm].key));
 	ct_args_uint(args, CT_ARG_seq, op->seq);
 }
 
@@ -161,7 +161,7 @@ static int draw_verdict(struct ct_pen *pen, const struct ct_hang_verdict *v, uin
 	add_verdict(pen, &args, v);
 	name_ranks(v, ranks, sizeof(ranks));
 	snprintf(name, sizeof(name), "%s: %s", ct_hang_code_name(v->code), ranks);
-	slice.name = ct_texts_add(&pen->census->texts,
+	slice.name = ct_texts_add(&pen->tl_index->texts,
 				  v->n_ranks ? name : ct_hang_code_name(v->code));
 	add_op(pen, &args, v->op < c->n_ops ? &c->ops[v->op] : NULL);
 	ct_args_word(&args, pen, CT_ARG_call, v->call);
@@ -188,7 +188,7 @@ int ct_draw_hangs(struct ct_pen *pen)
 		const struct ct_hang_verdict *v = &pen->hangs.run->result->verdicts[i];
 		uint32_t at = n;
 
-		if (!ct_census_inside(pen->census, begin_of(pen, v), pen->hangs.end_ns))
+		if (!ct_timeline_index_inside(pen->tl_index, begin_of(pen, v), pen->hangs.end_ns))
 			continue;
 		for (; at && begin_of(pen, order[at - 1]) > begin_of(pen, v); at--)
 			order[at] = order[at - 1];
@@ -205,7 +205,7 @@ int ct_draw_hangs(struct ct_pen *pen)
 struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
 {
 	struct ct_hang_part part = { .begin_ns = UINT64_MAX };
-	int rank = pen->census->seats[seat].rank;
+	int rank = pen->tl_index->seats[seat].rank;
 	uint64_t since;
 
 	for (uint32_t i = 0; i < pen->hangs.n && rank >= 0; i++) {
@@ -229,7 +229,7 @@ struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
 	since = part.is_victim ? stuck_since(&pen->hangs.run->hang_case, rank) : UINT64_MAX;
 	if (since != UINT64_MAX)
 		part.begin_ns = drawn_at(pen, since);
-	if (!ct_census_inside(pen->census, part.begin_ns, pen->hangs.end_ns))
+	if (!ct_timeline_index_inside(pen->tl_index, part.begin_ns, pen->hangs.end_ns))
 		part.begin_ns = UINT64_MAX;
 	return part;
 }
@@ -238,7 +238,7 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 		      uint32_t track)
 {
 	const struct ct_hang_verdict *v = part->verdict;
-	int rank = pen->census->seats[seat].rank;
+	int rank = pen->tl_index->seats[seat].rank;
 	char name[160], ranks[80];
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
@@ -251,7 +251,7 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 	add_verdict(pen, &args, v);
 	name_ranks(v, ranks, sizeof(ranks));
 	snprintf(name, sizeof(name), "waits for %s", ranks);
-	slice.name = ct_texts_add(&pen->census->texts,
+	slice.name = ct_texts_add(&pen->tl_index->texts,
 				  part->is_victim ? name : ct_hang_code_name(v->code));
 	ct_args_int(&args, CT_ARG_rank, rank);
 	add_op(pen, &args, ct_hang_last_op(&pen->hangs.run->hang_case, rank));
@@ -263,22 +263,22 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 
 uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t seat)
 {
-	const struct ct_census *census = pen->census;
-	uint64_t at = census->processes[census->seats[seat].process].sign_ns;
+	const struct ct_timeline_index *tl_index = pen->tl_index;
+	uint64_t at = tl_index->processes[tl_index->seats[seat].process].sign_ns;
 
-	return pen->hangs.has_signs && ct_census_inside(census, at, at) ? at : UINT64_MAX;
+	return pen->hangs.has_signs && ct_timeline_index_inside(tl_index, at, at) ? at : UINT64_MAX;
 }
 
 int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_ns, unsigned depth)
 {
-	int rank = pen->census->seats[seat].rank;
+	int rank = pen->tl_index->seats[seat].rank;
 	const struct ct_hang_rank *r = pen->hangs.run
 					       ? ct_hang_rank_of(&pen->hangs.run->hang_case, rank)
 					       : NULL;
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
 		.track = track,
-		.name = ct_texts_add(&pen->census->texts, "last tracer heartbeat"),
+		.name = ct_texts_add(&pen->tl_index->texts, "last tracer heartbeat"),
 		.begin_ns = at_ns,
 		.end_ns = at_ns,
 		.depth = (uint8_t)depth,

@@ -7,13 +7,13 @@
 #include "analyzer/timeline/draw.h"
 
 /* When ranks were last seen alive, as `hang` knows beside records and heartbeats: looks at threads, other ranks' words. After a reading. */
-void ct_hangs_signs(struct ct_census *census, const struct ct_report *report);
+void ct_hangs_signs(struct ct_timeline_index *tl_index, const struct ct_report *report);
 
 /* What there is to draw in pen->view, into pen->hangs; after ct_pen_findings(). */
 void ct_hangs_init(struct ct_pen *pen, const struct ct_report *report);
 
 /* The last moment that anything is drawn at. */
-uint64_t ct_hangs_last_ns(const struct ct_census *census, const struct ct_report *report);
+uint64_t ct_hangs_last_ns(const struct ct_timeline_index *tl_index, const struct ct_report *report);
 
 /* How many slices that takes at most. */
 uint64_t ct_hangs_slices(const struct ct_report *report);

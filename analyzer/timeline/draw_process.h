@@ -41,7 +41,7 @@ void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args,
 /* Names the rank's part of the instance that an op belongs to, or the exchange of messages with this number + 1 (0: none).
  * 0: it is none that could be judged. */
 int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *op, uint64_t exchange,
-		      struct ct_kept_key *key);
+		      struct ct_cached_key *key);
 
 /* Numbers of arrows, 0 none: from a call to its work; through all ranks of a collective. */
 uint64_t ct_drawing_launch_flow(const struct ct_drawing *x, uint32_t launch);

@@ -12,7 +12,7 @@
 static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, char *text,
 		     size_t size)
 {
-	const struct ct_census_seat *seat = &pen->census->seats[rank->seat];
+	const struct ct_timeline_index_seat *seat = &pen->tl_index->seats[rank->seat];
 	char gpu[64] = "", exposed[128];
 
 	if (rank->gpu >= 0)
@@ -24,7 +24,7 @@ static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, 
 		snprintf(exposed, sizeof(exposed),
 			 "exposed communication: n/a, it is not known when it stood waiting");
 	snprintf(text, size, "host %.80s, pid %" PRIu32 "%s%s%.64s; %s",
-		 pen->census->hosts[rank->host].name, rank->pid, gpu,
+		 pen->tl_index->hosts[rank->host].name, rank->pid, gpu,
 		 seat->bus_id ? ", bus id " : "", seat->bus_id ? seat->bus_id : "", exposed);
 }
 
@@ -52,7 +52,7 @@ static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
 
 	for (; own->n_named && st == CT_OK; own->named++, own->n_named--) {
 		const struct ct_finding *f = own->pen->findings[own->named->finding];
-		uint64_t at_ns = ct_draw_finding_at(own->pen->census, f);
+		uint64_t at_ns = ct_draw_finding_at(own->pen->tl_index, f);
 
 		if (at_ns >= until_ns)
 			break;
@@ -61,22 +61,22 @@ static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
 	return st;
 }
 
-static int draw_stood(struct own *own, const struct ct_stood *stood, uint64_t *reached)
+static int draw_stood(struct own *own, const struct ct_tracked_stall *stood, uint64_t *reached)
 {
 	struct ct_pen *pen = own->pen;
 	uint64_t begin = stood->begin_ns > *reached ? stood->begin_ns : *reached;
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
 		.track = own->track,
-		.name = ct_texts_add(&pen->census->texts, "exposed comm"),
+		.name = ct_texts_add(&pen->tl_index->texts, "exposed comm"),
 		.begin_ns = begin,
 		.end_ns = begin + stood->length_ns,
 		.category = CT_CATEGORY_EXPOSED,
 	};
 	int st = draw_named(own, slice.begin_ns, 0);
 
-	if (pen->census->seats[stood->seat].rank >= 0)
-		ct_args_int(&args, CT_ARG_rank, pen->census->seats[stood->seat].rank);
+	if (pen->tl_index->seats[stood->seat].rank >= 0)
+		ct_args_int(&args, CT_ARG_rank, pen->tl_index->seats[stood->seat].rank);
 	ct_args_uint(&args, CT_ARG_err_ns, stood->err_ns);
 	if (stood->n > 1)
 		ct_args_uint(&args, CT_ARG_stalls, stood->n);
@@ -120,11 +120,11 @@ static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
 
 static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 {
-	const struct ct_stoods *stoods = &pen->census->stoods;
+	const struct ct_stall_track *stoods = &pen->tl_index->stoods;
 	struct own own = {
 		.pen = pen, .named = pen->named, .instant_ns = UINT64_MAX, .track = track
 	};
-	int rank = pen->census->seats[seat].rank, st = CT_OK;
+	int rank = pen->tl_index->seats[seat].rank, st = CT_OK;
 	size_t low = CT_BISECT(i, 0, pen->n_named, pen->named[i].rank < rank);
 	uint64_t reached = 0;
 
@@ -134,7 +134,8 @@ static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 	if (rank < 0)
 		own.n_named = 0;
 	for (uint64_t i = stoods->first[seat]; i < stoods->first[seat + 1] && st == CT_OK; i++) {
-		if (ct_census_inside(pen->census, stoods->all[i].begin_ns, stoods->all[i].end_ns))
+		if (ct_timeline_index_inside(pen->tl_index, stoods->all[i].begin_ns,
+					     stoods->all[i].end_ns))
 			st = draw_stood(&own, &stoods->all[i], &reached);
 	}
 	return st == CT_OK ? draw_end(&own, seat, reached) : st;
@@ -143,7 +144,7 @@ static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,
 		 uint32_t *group)
 {
-	const struct ct_census_seat *seat = &pen->census->seats[rank->seat];
+	const struct ct_timeline_index_seat *seat = &pen->tl_index->seats[rank->seat];
 	char name[96], description[384], device[32] = "";
 	struct ct_chart_track track = {
 		.parent = parent,

@@ -26,36 +26,36 @@ struct tour {
 
 static int by_place(const void *a, const void *b, void *arg)
 {
-	const struct ct_census *census = arg;
+	const struct ct_timeline_index *tl_index = arg;
 	const struct stop *x = a, *y = b;
-	uint32_t n = census->hosts[x->host].number, m = census->hosts[y->host].number;
-	int r = census->seats[x->seat].rank, s = census->seats[y->seat].rank;
+	uint32_t n = tl_index->hosts[x->host].number, m = tl_index->hosts[y->host].number;
+	int r = tl_index->seats[x->seat].rank, s = tl_index->seats[y->seat].rank;
 
 	return CT_CMP(n, m) ?: CT_CMP(r, s) ?: CT_UP(seat) ?: CT_UP(process);
 }
 
 static int plan(struct tour *tour)
 {
-	struct ct_census *census = tour->pen->census;
+	struct ct_timeline_index *tl_index = tour->pen->tl_index;
 	int is_overview = tour->pen->view->kind == CT_CHART_OVERVIEW;
-	uint32_t most = is_overview ? census->n_seats : census->n_processes;
+	uint32_t most = is_overview ? tl_index->n_seats : tl_index->n_processes;
 
 	tour->stops = calloc(most + 1, sizeof(*tour->stops));
 	if (!tour->stops)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < census->n_seats; s++) {
-		const struct ct_census_seat *seat = &census->seats[s];
+	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
+		const struct ct_timeline_index_seat *seat = &tl_index->seats[s];
 
 		if (is_overview && seat->drawn)
 			tour->stops[tour->n++] = (struct stop){ seat->process, s, seat->host };
 	}
-	for (uint32_t p = 0; p < census->n_processes && !is_overview; p++) {
-		const struct ct_census_process *process = &census->processes[p];
+	for (uint32_t p = 0; p < tl_index->n_processes && !is_overview; p++) {
+		const struct ct_timeline_index_process *process = &tl_index->processes[p];
 
 		if (process->drawn)
 			tour->stops[tour->n++] = (struct stop){ p, process->seat, process->host };
 	}
-	qsort_r(tour->stops, tour->n, sizeof(*tour->stops), by_place, census);
+	qsort_r(tour->stops, tour->n, sizeof(*tour->stops), by_place, tl_index);
 	return CT_OK;
 }
 
@@ -75,16 +75,16 @@ static int draw_outer(struct tour *tour, uint32_t number)
 /* The track of a host; *node 0 where the job has only one. Its number is the same whatever part of the run is drawn. */
 static int draw_node(struct tour *tour, const struct stop *stop, uint32_t *node)
 {
-	const struct ct_census *census = tour->pen->census;
-	const struct ct_census_host *host = &census->hosts[stop->host];
+	const struct ct_timeline_index *tl_index = tour->pen->tl_index;
+	const struct ct_timeline_index_host *host = &tl_index->hosts[stop->host];
 	char name[160], ranks[40] = "";
 	struct ct_chart_track track = { .name = name, .kind = CT_TRACK_GROUP };
 	int st = CT_OK;
 
 	*node = 0;
-	if (census->n_nodes < 2)
+	if (tl_index->n_nodes < 2)
 		return CT_OK;
-	if (census->n_nodes > NODES_PER_GROUP &&
+	if (tl_index->n_nodes > NODES_PER_GROUP &&
 	    host->number / NODES_PER_GROUP + 1 != tour->outer_of)
 		st = draw_outer(tour, host->number / NODES_PER_GROUP);
 	if (st != CT_OK)
@@ -104,7 +104,7 @@ static int draw_node(struct tour *tour, const struct stop *stop, uint32_t *node)
 static int draw_stop(struct tour *tour, const struct ct_run *run, const struct stop *stop,
 		     struct ct_op_names *names, uint32_t node, uint32_t *group, struct ct_err *err)
 {
-	const struct ct_census_seat *seat = &tour->pen->census->seats[stop->seat];
+	const struct ct_timeline_index_seat *seat = &tour->pen->tl_index->seats[stop->seat];
 	const struct ct_draw_rank own = {
 		.seat = stop->seat, .pid = seat->pid, .host = stop->host, .gpu = seat->device
 	};
@@ -113,7 +113,7 @@ static int draw_stop(struct tour *tour, const struct ct_run *run, const struct s
 
 	if (tour->pen->view->kind == CT_CHART_OVERVIEW)
 		return ct_draw_rank(tour->pen, &own, node, group);
-	st = ct_collect(tour->pen->census, run, stop->process, names, &drawn, err);
+	st = ct_collect(tour->pen->tl_index, run, stop->process, names, &drawn, err);
 	st = st ?: ct_draw_process(tour->pen, &drawn, node, group);
 	ct_drawn_fini(&drawn);
 	return st;
@@ -121,8 +121,8 @@ static int draw_stop(struct tour *tour, const struct ct_run *run, const struct s
 
 static int draw_all(struct tour *tour, const struct ct_run *run, struct ct_err *err)
 {
-	const struct ct_chart_options *options = tour->pen->census->options;
-	struct ct_op_names names = { .memory = tour->pen->census->texts.memory };
+	const struct ct_chart_options *options = tour->pen->tl_index->options;
+	struct ct_op_names names = { .memory = tour->pen->tl_index->texts.memory };
 	uint32_t node = 0, group = 0;
 	int st = CT_OK;
 

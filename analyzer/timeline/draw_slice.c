@@ -12,7 +12,7 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
 {
 	const struct ct_drawn_comm *c = ct_drawing_comm(x, comm);
 
-	return c ? ct_texts_get(&x->pen->census->texts, c->comm->label) : "no communicator";
+	return c ? ct_texts_get(&x->pen->tl_index->texts, c->comm->label) : "no communicator";
 }
 
 /* A process that was heard of last so long before others was gone then, whatever else kept the job. Heartbeats come about once a
@@ -29,7 +29,7 @@ void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_
 	if (sign_ns < slice->begin_ns)
 		sign_ns = slice->begin_ns;
 	ct_args_uint(args, CT_ARG_age_ns, sign_ns - slice->begin_ns);
-	if (sign_ns + GONE_EARLIER_NS < x->pen->census->sign_ns) {
+	if (sign_ns + GONE_EARLIER_NS < x->pen->tl_index->sign_ns) {
 		slice->end_ns = sign_ns;
 		x->pen->result->unfinished++;
 	}
@@ -67,17 +67,17 @@ void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const str
 }
 
 int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *o, uint64_t exchange,
-		      struct ct_kept_key *key)
+		      struct ct_cached_key *key)
 {
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
 
 	if (!comm || o->captured)
 		return 0;
-	*key = (struct ct_kept_key){ .comm = comm->comm->id,
-				     .seq = o->seq,
-				     .src = -1,
-				     .dst = -1,
-				     .index = (uint32_t)comm->rank };
+	*key = (struct ct_cached_key){ .comm = comm->comm->id,
+				       .seq = o->seq,
+				       .src = -1,
+				       .dst = -1,
+				       .index = (uint32_t)comm->rank };
 	switch (ct_op_class(o->op)) {
 	case CT_CLASS_SYNC:
 	case CT_CLASS_ROOTED:
@@ -105,7 +105,7 @@ int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *o, u
 /* Of the process and its launch. */
 uint64_t ct_drawing_launch_flow(const struct ct_drawing *x, uint32_t launch)
 {
-	if (x->pen->census->options->flows == CT_FLOWS_NONE || !launch)
+	if (x->pen->tl_index->options->flows == CT_FLOWS_NONE || !launch)
 		return 0;
 	return (uint64_t)(x->d->process + 1) << 32 | launch;
 }
@@ -115,7 +115,7 @@ uint64_t ct_drawing_instance_flow(const struct ct_drawing *x, const struct ct_dr
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
 	enum ct_op_class class = ct_op_class(o->op);
 
-	if (x->pen->census->options->flows != CT_FLOWS_ALL || !comm)
+	if (x->pen->tl_index->options->flows != CT_FLOWS_ALL || !comm)
 		return 0;
 	if (class == CT_CLASS_P2P && o->peer >= 0) {
 		int sends = o->op == CT_OP_Send;

@@ -16,12 +16,12 @@ static void tell_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uin
 		    struct ct_args *args, struct ct_chart_slice *slice)
 {
 	const struct ct_drawn *d = x->d;
-	struct ct_kept_key key;
+	struct ct_cached_key key;
 
 	slice->name = o->call ? o->call : o->name;
-	if (x->pen->census->options->color == CT_COLOR_BY_INSTANCE &&
+	if (x->pen->tl_index->options->color == CT_COLOR_BY_INSTANCE &&
 	    ct_drawing_member(x, o, 0, &key))
-		slice->correlation = ct_kept_instance_hash(&key);
+		slice->correlation = ct_cached_instance_hash(&key);
 	ct_args_text(args, CT_ARG_op, o->name);
 	ct_drawing_what(x, args, o);
 	if (o->launch)
@@ -49,8 +49,8 @@ static void tell_call(const struct ct_drawing *x, const struct ct_drawn_call *c,
 	slice->name = c->name;
 	ct_drawing_end(x, args, slice, CT_STATE_ENTERED);
 	if (c->comm) {
-		ct_args_text(args, CT_ARG_comm, x->pen->census->comms[c->comm - 1].label);
-		ct_args_text(args, CT_ARG_comm_hash, x->pen->census->comms[c->comm - 1].hash);
+		ct_args_text(args, CT_ARG_comm, x->pen->tl_index->comms[c->comm - 1].label);
+		ct_args_text(args, CT_ARG_comm_hash, x->pen->tl_index->comms[c->comm - 1].hash);
 	}
 	if (c->result)
 		ct_args_int(args, CT_ARG_result, c->result);
@@ -62,7 +62,7 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 {
 	const struct ct_drawing *x = arg;
 	const struct ct_drawn *d = x->d;
-	struct ct_texts *texts = &x->pen->census->texts;
+	struct ct_texts *texts = &x->pen->tl_index->texts;
 	const struct ct_drawn_op *op = item->what < d->n_ops ? &d->ops[item->what] : NULL;
 	const struct ct_drawn_call *call = op ? NULL : &d->calls[item->what - d->n_ops];
 	uint32_t site = op ? op->site : call->site;

@@ -10,7 +10,7 @@
 
 /* What a work came to as an instance, and whom others waited for in it. */
 struct judged {
-	const struct ct_kept_instance *instance; /* NULL: not known */
+	const struct ct_cached_instance *instance; /* NULL: not known */
 	uint64_t wait_ns;
 	uint64_t hash;		  /* equal on all ranks; 0: it is no instance */
 	struct ct_blamed *blamed; /* NULL: no finding tells of it */
@@ -21,30 +21,30 @@ struct judged {
 /* A group of collectives is judged as one by its leader, one of messages only if it is an exchange of all with all. */
 static struct judged judge(const struct ct_drawing *x, const struct ct_drawn_work *w)
 {
-	const struct ct_census *census = x->pen->census;
+	const struct ct_timeline_index *tl_index = x->pen->tl_index;
 	uint32_t op = w->n_all == 1 || w->exchange	 ? w->first
 		      : w->group == CT_GROUP_COLLECTIVES ? w->lead
 							 : 0;
 	struct judged j = { .wait_ns = CT_UNKNOWN };
-	struct ct_kept_key key;
+	struct ct_cached_key key;
 
 	if (!op || !ct_drawing_member(x, &x->d->ops[op - 1], w->exchange, &key))
 		return j;
-	j.hash = ct_kept_instance_hash(&key);
+	j.hash = ct_cached_instance_hash(&key);
 	if (w->end_ns == CT_CHART_OPEN)
 		return j;
-	j.instance = ct_kept_find(census->kept, &key, &j.wait_ns);
-	if (j.instance && census->options->flows >= CT_FLOWS_BLAME)
-		j.blamed = ct_costly_find(&census->costly, &key, &j.victim);
+	j.instance = ct_instance_cache_find(tl_index->kept, &key, &j.wait_ns);
+	if (j.instance && tl_index->options->flows >= CT_FLOWS_BLAME)
+		j.blamed = ct_costly_find(&tl_index->costly, &key, &j.victim);
 	j.is_last = j.blamed && j.blamed->key.index == key.index;
 	return j;
 }
 
 /* A group's slice names what all of it is, if that is one thing. */
 static uint32_t name_of(const struct ct_drawing *x, const struct ct_drawn_work *w,
-			const struct ct_kept_instance *i)
+			const struct ct_cached_instance *i)
 {
-	struct ct_texts *texts = &x->pen->census->texts;
+	struct ct_texts *texts = &x->pen->tl_index->texts;
 	uint32_t name = x->d->ops[w->first - 1].name;
 
 	if (i && i->exchange && !i->is_swap)
@@ -88,7 +88,7 @@ static void add_group(const struct ct_drawing *x, struct ct_args *args,
 }
 
 static void add_bandwidth(struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_work *w,
-			  const struct ct_kept_instance *i)
+			  const struct ct_cached_instance *i)
 {
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, w->comm);
 	unsigned op = w->n_all == 1 || i->exchange ? i->op : w->group_op;
@@ -143,7 +143,7 @@ static uint8_t arrows_to(const struct judged *j, uint64_t *ends)
 static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *whole,
 		      uint64_t from_ns, const struct judged *j)
 {
-	struct ct_texts *texts = &x->pen->census->texts;
+	struct ct_texts *texts = &x->pen->tl_index->texts;
 	struct ct_chart_slice part = {
 		.track = whole->track,
 		.depth = (uint8_t)(whole->depth + 1),
@@ -174,7 +174,7 @@ static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *w
 static void add_judged(struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_work *w,
 		       const struct judged *j)
 {
-	const struct ct_kept_instance *i = j->instance;
+	const struct ct_cached_instance *i = j->instance;
 
 	if (!i)
 		return;
@@ -207,7 +207,8 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 		.category = w->on_gpu ? CT_CATEGORY_GPU : CT_CATEGORY_HOST,
 		.flows = { w->on_gpu ? ct_drawing_launch_flow(x, w->launch) : 0,
 			   ct_drawing_instance_flow(x, first) },
-		.correlation = x->pen->census->options->color == CT_COLOR_BY_INSTANCE ? j.hash : 0,
+		.correlation = x->pen->tl_index->options->color == CT_COLOR_BY_INSTANCE ? j.hash
+											: 0,
 		.ends = ends,
 		.n_ends = arrows_to(&j, ends),
 	};

@@ -12,9 +12,9 @@ struct ct_chart {
 	const struct ct_run *run;
 	const struct ct_chart_options *options;
 	struct ct_report *report;
-	struct ct_census census; /* of all that was asked for ... */
-	struct ct_census close;	 /* ... and of the details, if there are any */
-	struct ct_chart_view views[1 + CT_CENSUS_VIEWS];
+	struct ct_timeline_index tl_index; /* of all that was asked for ... */
+	struct ct_timeline_index close;	   /* ... and of the details, if there are any */
+	struct ct_chart_view views[1 + CT_TIMELINE_INDEX_VIEWS];
 	size_t n_views;
 	int cut;
 };
@@ -44,14 +44,14 @@ const char *ct_chart_category_name(enum ct_chart_category category)
 static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *result,
 		       struct ct_err *err)
 {
-	const struct ct_census *census = &chart->census;
+	const struct ct_timeline_index *tl_index = &chart->tl_index;
 
 	for (size_t i = 0; i < chart->options->n_ranks; i++) {
 		uint32_t s = 0;
 
-		while (s < census->n_seats && census->seats[s].rank != chart->options->ranks[i])
+		while (s < tl_index->n_seats && tl_index->seats[s].rank != chart->options->ranks[i])
 			s++;
-		if (s == census->n_seats) {
+		if (s == tl_index->n_seats) {
 			result->missing_rank = chart->options->ranks[i];
 			return ct_fail(err, CT_NOTFOUND, "rank %d left no trace",
 				       result->missing_rank);
@@ -62,15 +62,15 @@ static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *res
 
 static int check_ops(const struct ct_chart *chart, struct ct_err *err)
 {
-	const struct ct_census *census = &chart->census;
+	const struct ct_timeline_index *tl_index = &chart->tl_index;
 	uint64_t recorded = 0;
 
 	for (size_t i = 0; i < chart->report->n_ranks; i++)
 		recorded += chart->report->ranks[i].ops;
 	if (!recorded)
 		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
-	if (!census->views[0].budget->total ||
-	    chart->options->from_ns > ct_hangs_last_ns(census, chart->report))
+	if (!tl_index->views[0].budget->total ||
+	    chart->options->from_ns > ct_hangs_last_ns(tl_index, chart->report))
 		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
 	return CT_OK;
 }
@@ -91,7 +91,7 @@ static int keep_end(struct ct_chart *chart, struct ct_err *err)
 	struct ct_chart_view *view = &chart->views[0];
 	uint64_t from = 0;
 
-	if (!ct_budget_fit(chart->census.views[0].budget, chart->options->max_slices, &from))
+	if (!ct_budget_fit(chart->tl_index.views[0].budget, chart->options->max_slices, &from))
 		return ct_fail(err, CT_FULL,
 			       "the last moment alone holds more than %" PRIu64 " slices",
 			       chart->options->max_slices);
@@ -104,9 +104,10 @@ static int keep_end(struct ct_chart *chart, struct ct_err *err)
 /* Read once more, for what is drawn in detail. */
 static int look_closely(struct ct_chart *chart, struct ct_err *err)
 {
-	struct ct_census_view views[CT_CENSUS_VIEWS];
-	uint64_t most = chart->options->max_slices / CT_CENSUS_VIEWS;
-	int n = ct_views_plan(&chart->census, chart->report, most, &chart->views[1]), st, kept = 1;
+	struct ct_timeline_index_view views[CT_TIMELINE_INDEX_VIEWS];
+	uint64_t most = chart->options->max_slices / CT_TIMELINE_INDEX_VIEWS;
+	int n = ct_views_plan(&chart->tl_index, chart->report, most, &chart->views[1]), st,
+	    kept = 1;
 
 	if (n < 0)
 		return n;
@@ -114,15 +115,15 @@ static int look_closely(struct ct_chart *chart, struct ct_err *err)
 	for (int v = 0; v < n; v++) {
 		const struct ct_chart_view *view = &chart->views[1 + v];
 
-		views[v] = (struct ct_census_view){ .from_ns = view->from_ns,
-						    .to_ns = view->to_ns,
-						    .ranks = view->ranks,
-						    .n_ranks = view->n_ranks };
+		views[v] = (struct ct_timeline_index_view){ .from_ns = view->from_ns,
+							    .to_ns = view->to_ns,
+							    .ranks = view->ranks,
+							    .n_ranks = view->n_ranks };
 	}
 	if (!n)
 		return CT_OK;
-	st = ct_census_again(&chart->close, &chart->census, chart->run, views, (uint32_t)n,
-			     chart->report, err);
+	st = ct_timeline_index_again(&chart->close, &chart->tl_index, chart->run, views,
+				     (uint32_t)n, chart->report, err);
 	if (st == CT_OK)
 		ct_hangs_signs(&chart->close, chart->report);
 	/* One whose narrowest moment holds too much is left out. */
@@ -148,21 +149,21 @@ static int look_closely(struct ct_chart *chart, struct ct_err *err)
 int ct_chart_split(struct ct_chart *chart, struct ct_err *err)
 {
 	const struct ct_chart_options *options = chart->options;
-	uint64_t slices = chart->census.stoods.n + chart->census.costly.n_timed +
+	uint64_t slices = chart->tl_index.stoods.n + chart->tl_index.costly.n_timed +
 			  instants(chart->report);
 
 	if (slices > options->max_slices)
 		return ct_fail(err, CT_FULL, "an overview alone holds more than %" PRIu64 " slices",
 			       options->max_slices);
 	chart->views[0].kind = CT_CHART_OVERVIEW;
-	ct_kept_forget(chart->census.kept);
+	ct_instance_cache_forget(chart->tl_index.kept);
 	return options->split == CT_SPLIT_DETAILS ? look_closely(chart, err) : CT_OK;
 }
 
 static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct ct_err *err)
 {
 	const struct ct_chart_options *options = chart->options;
-	struct ct_budget *budget = chart->census.views[0].budget;
+	struct ct_budget *budget = chart->tl_index.views[0].budget;
 	int st = check_ranks(chart, result, err) ?: check_ops(chart, err);
 
 	if (st != CT_OK)
@@ -176,19 +177,19 @@ static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct
 /* The run, and the time after it in which nothing but heartbeats came. */
 static uint64_t drawn_until(const struct ct_chart *chart)
 {
-	uint64_t last_ns = ct_hangs_last_ns(&chart->census, chart->report);
+	uint64_t last_ns = ct_hangs_last_ns(&chart->tl_index, chart->report);
 
-	return last_ns > chart->census.duration_ns ? last_ns : chart->census.duration_ns;
+	return last_ns > chart->tl_index.duration_ns ? last_ns : chart->tl_index.duration_ns;
 }
 
 int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
 		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err)
 {
 	struct ct_chart *c = calloc(1, sizeof(*c));
-	const struct ct_census_view view = { .from_ns = options->from_ns,
-					     .to_ns = options->to_ns,
-					     .ranks = options->ranks,
-					     .n_ranks = options->n_ranks };
+	const struct ct_timeline_index_view view = { .from_ns = options->from_ns,
+						     .to_ns = options->to_ns,
+						     .ranks = options->ranks,
+						     .n_ranks = options->n_ranks };
 	int st;
 
 	*chart = c;
@@ -199,10 +200,10 @@ int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *optio
 	c->options = options;
 	c->n_views = 1;
 	c->views[0] = (struct ct_chart_view){ .from_ns = view.from_ns, .to_ns = view.to_ns };
-	st = ct_census_take(&c->census, run, options, &view, &c->report, err);
-	result->duration_ns = c->census.duration_ns;
+	st = ct_timeline_index_take(&c->tl_index, run, options, &view, &c->report, err);
+	result->duration_ns = c->tl_index.duration_ns;
 	if (st == CT_OK) {
-		ct_hangs_signs(&c->census, c->report);
+		ct_hangs_signs(&c->tl_index, c->report);
 		result->duration_ns = drawn_until(c);
 		st = choose(c, result, err);
 	}
@@ -215,11 +216,11 @@ void ct_chart_close(struct ct_chart *chart)
 {
 	if (!chart)
 		return;
-	for (size_t v = 1; v < 1 + CT_CENSUS_VIEWS; v++)
+	for (size_t v = 1; v < 1 + CT_TIMELINE_INDEX_VIEWS; v++)
 		free(chart->views[v].ranks);
 	ct_report_free(chart->report);
-	ct_census_fini(&chart->census);
-	ct_census_fini(&chart->close);
+	ct_timeline_index_fini(&chart->tl_index);
+	ct_timeline_index_fini(&chart->close);
 	free(chart);
 }
 
@@ -236,25 +237,25 @@ const struct ct_report *ct_chart_report(const struct ct_chart *chart)
 
 /* ---- drawing it ---- */
 
-/* What of the census belongs to a view: the ranks of the first one are those that were asked for. */
+/* What of the tl_index belongs to a view: the ranks of the first one are those that were asked for. */
 static void show(struct ct_pen *pen, const struct ct_chart *chart)
 {
 	const struct ct_chart_view *view = pen->view;
-	const struct ct_census_view shown = {
+	const struct ct_timeline_index_view shown = {
 		.from_ns = view->from_ns,
 		.to_ns = view->to_ns,
 		.ranks = view->kind == CT_CHART_DETAIL ? view->ranks : chart->options->ranks,
 		.n_ranks = view->kind == CT_CHART_DETAIL ? view->n_ranks : chart->options->n_ranks,
 	};
-	struct ct_census *census = pen->census;
+	struct ct_timeline_index *tl_index = pen->tl_index;
 
-	ct_census_show(census, &shown);
-	for (uint32_t h = 0; h < census->n_hosts; h++)
-		pen->result->hosts += census->hosts[h].drawn;
-	for (uint32_t s = 0; s < census->n_seats; s++)
-		pen->result->ranks += census->seats[s].drawn;
-	for (uint32_t b = 0; b < census->costly.n_blamed; b++) {
-		struct ct_blamed *blamed = &census->costly.blamed[b];
+	ct_timeline_index_show(tl_index, &shown);
+	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
+		pen->result->hosts += tl_index->hosts[h].drawn;
+	for (uint32_t s = 0; s < tl_index->n_seats; s++)
+		pen->result->ranks += tl_index->seats[s].drawn;
+	for (uint32_t b = 0; b < tl_index->costly.n_blamed; b++) {
+		struct ct_blamed *blamed = &tl_index->costly.blamed[b];
 
 		blamed->drawn = 0;
 		for (uint32_t v = 0; v < blamed->n_victims; v++)
@@ -265,7 +266,7 @@ static void show(struct ct_pen *pen, const struct ct_chart *chart)
 /* Arrows from those who waited count where they have both ends. */
 static void count_blame(struct ct_pen *pen)
 {
-	const struct ct_costly *costly = &pen->census->costly;
+	const struct ct_costly *costly = &pen->tl_index->costly;
 
 	for (uint32_t b = 0; b < costly->n_blamed; b++) {
 		for (uint32_t v = 0; v < costly->blamed[b].n_victims; v++)
@@ -301,7 +302,7 @@ int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_char
 	int is_detail = shown->kind == CT_CHART_DETAIL, st;
 	struct ct_pen pen = {
 		.sink = sink,
-		.census = is_detail ? &chart->close : &chart->census,
+		.tl_index = is_detail ? &chart->close : &chart->tl_index,
 		.result = result,
 		.view = shown,
 		.views = chart->views,
@@ -312,7 +313,7 @@ int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_char
 					    .from_ns = shown->from_ns,
 					    .to_ns = shown->to_ns,
 					    .cut = chart->cut,
-					    .stall_width_ns = pen.census->stoods.width_ns,
+					    .stall_width_ns = pen.tl_index->stoods.width_ns,
 					    .missing_rank = -1 };
 	show(&pen, chart);
 	st = draw(&pen, chart, err);

@@ -29,14 +29,14 @@ static int names(const struct ct_finding *f, int rank)
 	return !f->n_ranks || (low < f->n_ranks && f->ranks[low] == rank);
 }
 
-static int tells_of(const struct ct_census *census, const struct ct_finding *f,
+static int tells_of(const struct ct_timeline_index *tl_index, const struct ct_finding *f,
 		    const struct ct_blamed *b)
 {
-	const struct ct_census_comm *comm = &census->comms[b->comm];
+	const struct ct_timeline_index_comm *comm = &tl_index->comms[b->comm];
 
-	if (b->finding || !names(f, census->seats[b->seat].rank))
+	if (b->finding || !names(f, tl_index->seats[b->seat].rank))
 		return 0;
-	if (f->comm_key && comm->id != ct_kept_comm(f->comm_key, comm->nranks))
+	if (f->comm_key && comm->id != ct_cached_comm(f->comm_key, comm->nranks))
 		return 0;
 	return (f->begin_at_ns == CT_UNKNOWN || b->end_ns >= f->begin_at_ns) &&
 	       (f->end_at_ns == CT_UNKNOWN || b->at_ns <= f->end_at_ns);
@@ -44,9 +44,9 @@ static int tells_of(const struct ct_census *census, const struct ct_finding *f,
 
 CT_SORT_BY(by_cost, struct ct_blamed, CT_DOWN(cost_ns) ?: CT_UP(key.comm) ?: CT_UP(key.seq))
 
-int ct_census_flag(struct ct_census *census, const struct ct_report *report)
+int ct_timeline_index_flag(struct ct_timeline_index *tl_index, const struct ct_report *report)
 {
-	struct ct_costly *costly = &census->costly;
+	struct ct_costly *costly = &tl_index->costly;
 
 	qsort(costly->blamed, costly->n_blamed, sizeof(*costly->blamed), by_cost);
 	for (size_t i = 0; i < report->n_findings; i++) {
@@ -54,7 +54,7 @@ int ct_census_flag(struct ct_census *census, const struct ct_report *report)
 		uint32_t n = 0;
 
 		for (uint32_t b = 0; b < costly->n_blamed && says_late(f); b++) {
-			if (n < CT_COSTLY_FLAGGED && tells_of(census, f, &costly->blamed[b])) {
+			if (n < CT_COSTLY_FLAGGED && tells_of(tl_index, f, &costly->blamed[b])) {
 				costly->blamed[b].finding = f->id;
 				n++;
 			}

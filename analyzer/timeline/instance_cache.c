@@ -18,20 +18,20 @@ struct member {
 };
 
 struct generation {
-	struct ct_kept_instance *instances;
+	struct ct_cached_instance *instances;
 	uint32_t n_instances, cap_instances;
 	struct member *members; /* open addressing, at most three quarters full */
 	uint64_t n_members, cap_members;
 };
 
-struct ct_kept {
+struct ct_instance_cache {
 	struct generation older, newer;
 	uint64_t limit;
 };
 
-struct ct_kept *ct_kept_new(uint64_t limit)
+struct ct_instance_cache *ct_instance_cache_new(uint64_t limit)
 {
-	struct ct_kept *kept = calloc(1, sizeof(*kept));
+	struct ct_instance_cache *kept = calloc(1, sizeof(*kept));
 
 	if (kept)
 		kept->limit = limit;
@@ -45,7 +45,7 @@ static void drop(struct generation *g)
 	*g = (struct generation){ 0 };
 }
 
-void ct_kept_free(struct ct_kept *kept)
+void ct_instance_cache_free(struct ct_instance_cache *kept)
 {
 	if (!kept)
 		return;
@@ -54,19 +54,19 @@ void ct_kept_free(struct ct_kept *kept)
 	free(kept);
 }
 
-void ct_kept_forget(struct ct_kept *kept)
+void ct_instance_cache_forget(struct ct_instance_cache *kept)
 {
 	drop(&kept->older);
 	drop(&kept->newer);
 }
 
-uint64_t ct_kept_comm(uint64_t key, uint32_t nranks)
+uint64_t ct_cached_comm(uint64_t key, uint32_t nranks)
 {
 	return ct_mix(key ^ ct_mix(nranks));
 }
 
 /* 64 bits of hash: among the millions that are kept at most, two members of one key are out of the question. */
-static uint64_t hash_of(const struct ct_kept_key *k)
+static uint64_t hash_of(const struct ct_cached_key *k)
 {
 	uint64_t pair = (uint64_t)(uint32_t)k->src << 32 | (uint32_t)k->dst;
 	uint64_t hash = ct_mix(k->comm + ct_mix(k->seq));
@@ -76,7 +76,7 @@ static uint64_t hash_of(const struct ct_kept_key *k)
 	return hash ? hash : 1;
 }
 
-uint64_t ct_kept_instance_hash(const struct ct_kept_key *k)
+uint64_t ct_cached_instance_hash(const struct ct_cached_key *k)
 {
 	uint64_t pair = (uint64_t)(uint32_t)k->src << 32 | (uint32_t)k->dst;
 	uint64_t hash = ct_mix(ct_mix(k->comm + ct_mix(k->seq)) ^ ct_mix(pair + ct_mix(k->tag)));
@@ -126,7 +126,7 @@ static int add_member(struct generation *g, uint64_t key, uint64_t wait_ns)
 	return CT_OK;
 }
 
-static struct ct_kept_instance *add_instance(struct generation *g)
+static struct ct_cached_instance *add_instance(struct generation *g)
 {
 	if (ct_grow(&g->instances, &g->cap_instances, g->n_instances + 1, sizeof(*g->instances)))
 		return NULL;
@@ -151,7 +151,7 @@ static uint64_t skew_of(const struct ct_instance *i, const struct ct_waits *w, u
 	return skew;
 }
 
-int ct_kept_shows(const struct ct_instance *i, const struct ct_waits *w)
+int ct_instance_cache_shows(const struct ct_instance *i, const struct ct_waits *w)
 {
 	uint64_t skew, err;
 
@@ -166,7 +166,7 @@ int ct_kept_shows(const struct ct_instance *i, const struct ct_waits *w)
 	return skew > err && skew >= MIN_SKEW_NS;
 }
 
-static void set_waits(struct ct_kept_instance *kept, const struct ct_instance *i,
+static void set_waits(struct ct_cached_instance *kept, const struct ct_instance *i,
 		      const struct ct_waits *w)
 {
 	struct ct_last last;
@@ -176,22 +176,22 @@ static void set_waits(struct ct_kept_instance *kept, const struct ct_instance *i
 	if (w->judged != CT_JUDGED_WAITS)
 		return;
 	kept->skew_ns = skew_of(i, w, &kept->skew_err_ns);
-	kept->waits = ct_kept_shows(i, w) != 0;
+	kept->waits = ct_instance_cache_shows(i, w) != 0;
 	ct_waits_last(i, w, &last);
 	if (last.clear)
 		kept->slowest_seat = i->members[last.last].seat;
 }
 
-int ct_kept_add(struct ct_kept *kept, const struct ct_instance *i, const struct ct_waits *w,
-		const struct ct_kept_extent *extent, const uint8_t *wanted,
-		const struct ct_kept_instance **shown)
+int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instance *i,
+			  const struct ct_waits *w, const struct ct_cached_extent *extent,
+			  const uint8_t *wanted, const struct ct_cached_instance **shown)
 {
-	struct ct_kept_key key = { .comm = ct_kept_comm(i->comm->key, i->comm->nranks),
-				   .seq = i->seq,
-				   .src = i->src,
-				   .dst = i->src < 0 ? -1 : i->dst,
-				   .tag = i->tag };
-	struct ct_kept_instance *instance;
+	struct ct_cached_key key = { .comm = ct_cached_comm(i->comm->key, i->comm->nranks),
+				     .seq = i->seq,
+				     .src = i->src,
+				     .dst = i->src < 0 ? -1 : i->dst,
+				     .tag = i->tag };
+	struct ct_cached_instance *instance;
 	uint32_t m = 0;
 
 	*shown = NULL;
@@ -239,8 +239,9 @@ static const struct member *find_in(const struct generation *g, uint64_t key)
 	return m && m->key ? m : NULL;
 }
 
-const struct ct_kept_instance *ct_kept_find(const struct ct_kept *kept,
-					    const struct ct_kept_key *key, uint64_t *wait_ns)
+const struct ct_cached_instance *ct_instance_cache_find(const struct ct_instance_cache *kept,
+							const struct ct_cached_key *key,
+							uint64_t *wait_ns)
 {
 	uint64_t hash = hash_of(key);
 	const struct member *newer = find_in(&kept->newer, hash);
@@ -254,8 +255,9 @@ const struct ct_kept_instance *ct_kept_find(const struct ct_kept *kept,
 	return &(newer ? &kept->newer : &kept->older)->instances[m->instance];
 }
 
-int ct_kept_each(const struct ct_kept *kept,
-		 int (*each)(void *arg, const struct ct_kept_instance *instance), void *arg)
+int ct_instance_cache_each(const struct ct_instance_cache *kept,
+			   int (*each)(void *arg, const struct ct_cached_instance *instance),
+			   void *arg)
 {
 	const struct generation *g[] = { &kept->older, &kept->newer };
 	int st = CT_OK;

@@ -9,7 +9,7 @@ int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track)
 
 int ct_pen_slice(struct ct_pen *pen, struct ct_chart_slice *slice, const struct ct_args *args)
 {
-	if (pen->census->texts.failed)
+	if (pen->tl_index->texts.failed)
 		return CT_NOMEM;
 	slice->args = args ? args->all : NULL;
 	slice->n_args = args ? args->n : 0;
@@ -97,7 +97,7 @@ void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values
 
 void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key, const char *word)
 {
-	ct_args_text(args, key, ct_texts_add(&pen->census->texts, word));
+	ct_args_text(args, key, ct_texts_add(&pen->tl_index->texts, word));
 }
 
 double ct_draw_gbps(uint64_t bytes, uint64_t ns)

@@ -11,29 +11,29 @@
 /* Rooms for one stall at least, whatever the limit. */
 #define LEAST 64u
 
-void ct_stoods_init(struct ct_stoods *s, uint64_t limit)
+void ct_stall_track_init(struct ct_stall_track *s, uint64_t limit)
 {
-	*s = (struct ct_stoods){ .limit = limit > LEAST ? limit : LEAST };
+	*s = (struct ct_stall_track){ .limit = limit > LEAST ? limit : LEAST };
 }
 
-void ct_stoods_fini(struct ct_stoods *s)
+void ct_stall_track_fini(struct ct_stall_track *s)
 {
 	free(s->all);
 	free(s->first);
-	*s = (struct ct_stoods){ 0 };
+	*s = (struct ct_stall_track){ 0 };
 }
 
-CT_SORT_BY(by_seat, struct ct_stood,
+CT_SORT_BY(by_seat, struct ct_tracked_stall,
 	   CT_UP(seat) ?: CT_UP(backend) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
-CT_SORT_BY(by_begin, struct ct_stood, CT_UP(seat) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
+CT_SORT_BY(by_begin, struct ct_tracked_stall, CT_UP(seat) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
-static int is_solid(const struct ct_stood *s)
+static int is_solid(const struct ct_tracked_stall *s)
 {
 	return s->length_ns == s->end_ns - s->begin_ns;
 }
 
-static void append(struct ct_stood *to, const struct ct_stood *from)
+static void append(struct ct_tracked_stall *to, const struct ct_tracked_stall *from)
 {
 	to->end_ns = from->end_ns > to->end_ns ? from->end_ns : to->end_ns;
 	to->length_ns += from->length_ns;
@@ -42,7 +42,7 @@ static void append(struct ct_stood *to, const struct ct_stood *from)
 }
 
 /* What of `next` the one before it does not hold yet; 0: nothing. Where moments of either lie between, it is not known. */
-static int take_new(const struct ct_stood *before, struct ct_stood *next)
+static int take_new(const struct ct_tracked_stall *before, struct ct_tracked_stall *next)
 {
 	if (!is_solid(before) || !is_solid(next) || next->begin_ns >= before->end_ns)
 		return 1;
@@ -54,12 +54,12 @@ static int take_new(const struct ct_stood *before, struct ct_stood *next)
 }
 
 /* Each moment once, for a sorted list; what touches, or begins in the same cell, becomes one. */
-static void put_together(struct ct_stoods *s)
+static void put_together(struct ct_stall_track *s)
 {
 	uint64_t n = 0;
 
 	for (uint64_t i = 0; i < s->n; i++) {
-		struct ct_stood next = s->all[i], *last = n ? &s->all[n - 1] : NULL;
+		struct ct_tracked_stall next = s->all[i], *last = n ? &s->all[n - 1] : NULL;
 
 		if (!last || last->seat != next.seat || last->backend != next.backend) {
 			s->all[n++] = next;
@@ -76,7 +76,7 @@ static void put_together(struct ct_stoods *s)
 	s->n = n;
 }
 
-static void make_room(struct ct_stoods *s)
+static void make_room(struct ct_stall_track *s)
 {
 	ct_sort(s->all, s->n, sizeof(*s->all), by_seat);
 	put_together(s);
@@ -89,7 +89,7 @@ static void make_room(struct ct_stoods *s)
 		s->limit = 2 * s->n;
 }
 
-int ct_stoods_add(struct ct_stoods *s, const struct ct_stood *stood)
+int ct_stall_track_add(struct ct_stall_track *s, const struct ct_tracked_stall *stood)
 {
 	if (s->n == s->limit)
 		make_room(s);
@@ -99,7 +99,7 @@ int ct_stoods_add(struct ct_stoods *s, const struct ct_stood *stood)
 	return CT_OK;
 }
 
-int ct_stoods_close(struct ct_stoods *s, const uint32_t *told, uint32_t n_seats)
+int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *told, uint32_t n_seats)
 {
 	uint64_t n = 0, i = 0;
 
@@ -107,7 +107,7 @@ int ct_stoods_close(struct ct_stoods *s, const uint32_t *told, uint32_t n_seats)
 	if (!s->first)
 		return CT_NOMEM;
 	for (; i < s->n; i++) {
-		const struct ct_stood *one = &s->all[i];
+		const struct ct_tracked_stall *one = &s->all[i];
 
 		if (one->seat >= n_seats || !(told[one->seat] >> (one->backend & 31) & 1))
 			continue;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-struct ct_stood {
+struct ct_tracked_stall {
 	uint64_t begin_ns,
 		end_ns; /* since the run began; of several: begin of the first, end of the last */
 	uint64_t length_ns; /* that it stood; end - begin where nothing lies between */
@@ -18,22 +18,22 @@ struct ct_stood {
 	uint32_t backend;
 };
 
-struct ct_stoods {
-	struct ct_stood *all; /* once closed: by seat, then by begin */
+struct ct_stall_track {
+	struct ct_tracked_stall *all; /* once closed: by seat, then by begin */
 	uint64_t n, limit;
 	uint32_t cap;
 	uint64_t *first;   /* once closed: of seat s are all[first[s]] .. all[first[s + 1] - 1] */
 	uint64_t width_ns; /* of the cells; 0: nothing was put together */
 };
 
-void ct_stoods_init(struct ct_stoods *stoods, uint64_t limit);
-void ct_stoods_fini(struct ct_stoods *stoods);
+void ct_stall_track_init(struct ct_stall_track *stoods, uint64_t limit);
+void ct_stall_track_fini(struct ct_stall_track *stoods);
 
 /* In any order. 0 or CT_NOMEM. */
-int ct_stoods_add(struct ct_stoods *stoods, const struct ct_stood *stood);
+int ct_stall_track_add(struct ct_stall_track *stoods, const struct ct_tracked_stall *stood);
 
 /* All are there: each moment of a rank counts once, what touches becomes one. Only those remain whose backend is told on
  * their seat (bit by enum ct_backend). 0 or CT_NOMEM. */
-int ct_stoods_close(struct ct_stoods *stoods, const uint32_t *told, uint32_t n_seats);
+int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *told, uint32_t n_seats);
 
 #endif

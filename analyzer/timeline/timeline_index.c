@@ -14,8 +14,8 @@
 /* Every member that is kept stands for two slices at least: the call and its work. */
 #define SLICES_PER_MEMBER 2u
 
-void ct_census_interval(const struct ct_census *census, uint32_t host, const struct ct_load_op *op,
-			uint64_t *begin_ns, uint64_t *end_ns)
+void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32_t host,
+				const struct ct_load_op *op, uint64_t *begin_ns, uint64_t *end_ns)
 {
 	const struct ct_joined_op *j = &op->joined;
 	uint64_t begin = j->op->enter_ns, end = j->op->return_ns;
@@ -24,11 +24,11 @@ void ct_census_interval(const struct ct_census *census, uint32_t host, const str
 		begin = j->start_ns;
 	if (j->end_ns > end)
 		end = j->end_ns;
-	*begin_ns = ct_census_at(census, host, begin);
+	*begin_ns = ct_timeline_index_at(tl_index, host, begin);
 	if (!j->op->return_ns || (op->open && CT_OPEN_WORD(op->open, start_ns)))
 		*end_ns = CT_CHART_OPEN;
 	else
-		*end_ns = ct_census_at(census, host, end);
+		*end_ns = ct_timeline_index_at(tl_index, host, end);
 	if (*end_ns < *begin_ns)
 		*end_ns = *begin_ns;
 }
@@ -37,38 +37,38 @@ void ct_census_interval(const struct ct_census *census, uint32_t host, const str
 
 /* Ranks that nobody told are known only after everything was read: they are wanted until then. Seats may come to
  * light while reading. */
-static int look_around(struct ct_census *census, const struct ct_model *model)
+static int look_around(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	for (uint32_t v = 0; v < census->n_views && model->n_seats > census->n_wanted; v++) {
-		struct ct_census_view *view = &census->views[v];
+	for (uint32_t v = 0; v < tl_index->n_views && model->n_seats > tl_index->n_wanted; v++) {
+		struct ct_timeline_index_view *view = &tl_index->views[v];
 		uint8_t *wanted = realloc(view->wanted, model->n_seats);
 
 		if (!wanted)
 			return CT_NOMEM;
 		view->wanted = wanted;
-		for (uint32_t s = census->n_wanted; s < model->n_seats; s++)
+		for (uint32_t s = tl_index->n_wanted; s < model->n_seats; s++)
 			wanted[s] = model->seats[s].rank < 0 ||
-				    ct_census_lists(view, model->seats[s].rank);
+				    ct_timeline_index_lists(view, model->seats[s].rank);
 	}
-	if (model->n_seats > census->n_wanted) {
-		uint8_t *now = realloc(census->now, model->n_seats);
+	if (model->n_seats > tl_index->n_wanted) {
+		uint8_t *now = realloc(tl_index->now, model->n_seats);
 
 		if (!now)
 			return CT_NOMEM;
-		census->now = now;
-		census->n_wanted = model->n_seats;
+		tl_index->now = now;
+		tl_index->n_wanted = model->n_seats;
 	}
 	return CT_OK;
 }
 
 /* So many slices of a seat in an interval, for each view that shows them. Returns how many views do. */
-static uint32_t add_slices(struct ct_census *census, uint32_t seat, uint64_t begin_ns,
+static uint32_t add_slices(struct ct_timeline_index *tl_index, uint32_t seat, uint64_t begin_ns,
 			   uint64_t end_ns, uint64_t slices)
 {
 	uint32_t n = 0;
 
-	for (uint32_t v = 0; v < census->n_views; v++) {
-		struct ct_census_view *view = &census->views[v];
+	for (uint32_t v = 0; v < tl_index->n_views; v++) {
+		struct ct_timeline_index_view *view = &tl_index->views[v];
 
 		if (!view->wanted[seat] || end_ns < view->from_ns || begin_ns > view->to_ns)
 			continue;
@@ -79,24 +79,24 @@ static uint32_t add_slices(struct ct_census *census, uint32_t seat, uint64_t beg
 }
 
 /* How the hosts' clocks stand: before anything else is read, and for longer than the stream lives. */
-static int take_clocks(struct ct_census *census, const struct ct_model *model)
+static int take_clocks(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	uint32_t n = model->starts->n_hosts;
 
-	if (census->shifts)
+	if (tl_index->shifts)
 		return CT_OK;
-	census->n_hosts = n;
-	census->shifts = malloc((n + 1) * sizeof(*census->shifts));
-	if (!census->shifts)
+	tl_index->n_hosts = n;
+	tl_index->shifts = malloc((n + 1) * sizeof(*tl_index->shifts));
+	if (!tl_index->shifts)
 		return CT_NOMEM;
-	memcpy(census->shifts, model->shift, n * sizeof(*census->shifts));
-	census->clocks = ct_clocks_copy(model->starts->clocks);
-	return census->clocks || !model->starts->clocks ? CT_OK : CT_NOMEM;
+	memcpy(tl_index->shifts, model->shift, n * sizeof(*tl_index->shifts));
+	tl_index->clocks = ct_clocks_copy(model->starts->clocks);
+	return tl_index->clocks || !model->starts->clocks ? CT_OK : CT_NOMEM;
 }
 
 static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
 {
-	struct ct_census *census = arg;
+	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
 	const struct ct_place *place = &model->starts->places[event->process];
 	const struct ct_load_op *op = event->op;
@@ -104,40 +104,41 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 				      op->comm ? op->comm->local : 0);
 	uint64_t begin, end;
 
-	if (seat < 0 || take_clocks(census, model) != CT_OK || look_around(census, model) != CT_OK)
+	if (seat < 0 || take_clocks(tl_index, model) != CT_OK ||
+	    look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
-	ct_census_interval(census, place->host, op, &begin, &end);
-	if (begin > census->last_ns)
-		census->last_ns = begin;
-	if (end != CT_CHART_OPEN && end > census->last_ns)
-		census->last_ns = end;
-	add_slices(census, (uint32_t)seat, begin, end, 1u + (op->joined.launch_at == 0));
+	ct_timeline_index_interval(tl_index, place->host, op, &begin, &end);
+	if (begin > tl_index->last_ns)
+		tl_index->last_ns = begin;
+	if (end != CT_CHART_OPEN && end > tl_index->last_ns)
+		tl_index->last_ns = end;
+	add_slices(tl_index, (uint32_t)seat, begin, end, 1u + (op->joined.launch_at == 0));
 	return CT_OK;
 }
 
 static int on_host(void *arg, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_host_rec *rec, const char *call, const char *site)
 {
-	struct ct_census *census = arg;
+	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
 	const struct ct_place *place = &model->starts->places[process];
 	uint64_t at;
 
 	(void)call;
 	(void)site;
-	if (take_clocks(census, model) != CT_OK || look_around(census, model) != CT_OK)
+	if (take_clocks(tl_index, model) != CT_OK || look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
-	at = ct_census_at(census, place->host, rec->enter_ns);
+	at = ct_timeline_index_at(tl_index, place->host, rec->enter_ns);
 	if (!rec->return_ns)
-		add_slices(census, place->seat, at, at, 1);
+		add_slices(tl_index, place->seat, at, at, 1);
 	return CT_OK;
 }
 
 static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_exposure *stall)
 {
-	struct ct_census *census = arg;
+	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
-	const struct ct_stood stood = {
+	const struct ct_tracked_stall stood = {
 		.begin_ns = stall->begin_ns,
 		.end_ns = stall->end_ns,
 		.length_ns = stall->end_ns - stall->begin_ns,
@@ -147,18 +148,18 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 		.backend = model->comms.all[stall->comm]->backend,
 	};
 
-	if (look_around(census, model) != CT_OK)
+	if (look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
 	if (!stall->is_known || stall->end_ns <= stall->begin_ns ||
-	    !add_slices(census, stall->seat, stall->begin_ns, stall->end_ns, 1))
+	    !add_slices(tl_index, stall->seat, stall->begin_ns, stall->end_ns, 1))
 		return CT_OK;
-	return ct_stoods_add(&census->stoods, &stood);
+	return ct_stall_track_add(&tl_index->stoods, &stood);
 }
 
 /* From the first arrival to the last completion, on the clock of one host. Members on other hosts count by what they
  * took: in an operation that ends everywhere at once, who took longest came first. */
 static void set_extent(const struct ct_model *model, const struct ct_instance *i,
-		       struct ct_kept_extent *extent)
+		       struct ct_cached_extent *extent)
 {
 	const struct ct_member *first = &i->members[0];
 	uint64_t longest = 0;
@@ -194,16 +195,16 @@ static uint64_t seat_at(const void *arg, uint32_t seat, uint64_t mono_ns)
 }
 
 /* The slices that an instance adds to its members': the job's, and the parts of those that are shown. Returns 0: no view
- * shows any. Leaves in census->now which members are shown. */
-static int add_instance(struct ct_census *census, const struct ct_instance *i,
-			const struct ct_kept_extent *extent, int has_parts)
+ * shows any. Leaves in tl_index->now which members are shown. */
+static int add_instance(struct ct_timeline_index *tl_index, const struct ct_instance *i,
+			const struct ct_cached_extent *extent, int has_parts)
 {
 	int any = 0;
 
 	for (uint32_t m = 0; m < i->n; m++)
-		census->now[i->members[m].seat] = 0;
-	for (uint32_t v = 0; v < census->n_views; v++) {
-		struct ct_census_view *view = &census->views[v];
+		tl_index->now[i->members[m].seat] = 0;
+	for (uint32_t v = 0; v < tl_index->n_views; v++) {
+		struct ct_timeline_index_view *view = &tl_index->views[v];
 		uint64_t slices = 0, members = 0;
 
 		if (extent->end_ns < view->from_ns || extent->begin_ns > view->to_ns)
@@ -213,7 +214,7 @@ static int add_instance(struct ct_census *census, const struct ct_instance *i,
 
 			if (!view->wanted[member->seat])
 				continue;
-			census->now[member->seat] = 1;
+			tl_index->now[member->seat] = 1;
 			members++;
 			/* wait and transfer; messages in groups have none */
 			slices += has_parts && !(i->src >= 0 && member->group) ? 2 : 0;
@@ -227,30 +228,30 @@ static int add_instance(struct ct_census *census, const struct ct_instance *i,
 
 static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
 {
-	struct ct_census *census = arg;
+	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
 	const struct ct_instance *i = event->instance;
-	struct ct_kept_extent extent = { .bytes = event->bytes };
-	const struct ct_kept_instance *shown;
+	struct ct_cached_extent extent = { .bytes = event->bytes };
+	const struct ct_cached_instance *shown;
 	int st;
 
 	if (event->waits->judged == CT_JUDGED_NOTHING)
 		return CT_OK;
 	set_extent(model, i, &extent);
-	if (!add_instance(census, i, &extent, ct_kept_shows(i, event->waits)))
+	if (!add_instance(tl_index, i, &extent, ct_instance_cache_shows(i, event->waits)))
 		return CT_OK;
-	st = ct_kept_add(census->kept, i, event->waits, &extent, census->now, &shown);
+	st = ct_instance_cache_add(tl_index->kept, i, event->waits, &extent, tl_index->now, &shown);
 	return st == CT_OK && shown
-		       ? ct_costly_add(&census->costly, i, event->waits, shown, seat_at, model)
+		       ? ct_costly_add(&tl_index->costly, i, event->waits, shown, seat_at, model)
 		       : st;
 }
 
 static int on_end(void *arg, struct ct_stream *stream)
 {
-	struct ct_census *census = arg;
-	int st = take_clocks(census, &stream->model);
+	struct ct_timeline_index *tl_index = arg;
+	int st = take_clocks(tl_index, &stream->model);
 
-	return st == CT_OK ? ct_census_places(census, &stream->model) : st;
+	return st == CT_OK ? ct_timeline_index_places(tl_index, &stream->model) : st;
 }
 
 /* ---- */
@@ -260,27 +261,28 @@ static const struct ct_observer observes = {
 };
 
 /* Room for what is to be seen. 0 or CT_NOMEM. */
-static int prepare(struct ct_census *census, const struct ct_chart_options *options,
-		   const struct ct_census_view *views, uint32_t n)
+static int prepare(struct ct_timeline_index *tl_index, const struct ct_chart_options *options,
+		   const struct ct_timeline_index_view *views, uint32_t n)
 {
-	*census = (struct ct_census){ .options = options, .n_views = n };
-	ct_stoods_init(&census->stoods, options->max_slices / 4);
-	if (ct_texts_init(&census->texts) != CT_OK ||
-	    ct_costly_init(&census->costly, ct_census_timed(options)) != CT_OK)
+	*tl_index = (struct ct_timeline_index){ .options = options, .n_views = n };
+	ct_stall_track_init(&tl_index->stoods, options->max_slices / 4);
+	if (ct_texts_init(&tl_index->texts) != CT_OK ||
+	    ct_costly_init(&tl_index->costly, ct_timeline_index_timed(options)) != CT_OK)
 		return CT_NOMEM;
-	census->kept = ct_kept_new(options->max_slices / SLICES_PER_MEMBER + 1);
+	tl_index->kept = ct_instance_cache_new(options->max_slices / SLICES_PER_MEMBER + 1);
 	for (uint32_t v = 0; v < n; v++) {
-		census->views[v] = views[v];
-		census->views[v].budget = ct_budget_new();
-		if (!census->views[v].budget)
+		tl_index->views[v] = views[v];
+		tl_index->views[v].budget = ct_budget_new();
+		if (!tl_index->views[v].budget)
 			return CT_NOMEM;
 	}
-	return census->kept ? CT_OK : CT_NOMEM;
+	return tl_index->kept ? CT_OK : CT_NOMEM;
 }
 
-int ct_census_take(struct ct_census *census, const struct ct_run *run,
-		   const struct ct_chart_options *options, const struct ct_census_view *view,
-		   struct ct_report **report, struct ct_err *err)
+int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
+			   const struct ct_chart_options *options,
+			   const struct ct_timeline_index_view *view, struct ct_report **report,
+			   struct ct_err *err)
 {
 	struct ct_observer observer = observes;
 	struct ct_analyze_options analysis = {
@@ -291,30 +293,33 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 		.progress_arg = options->progress_arg,
 		.observer = &observer,
 		.exposure = on_stall,
-		.exposure_arg = census,
+		.exposure_arg = tl_index,
 	};
-	int st = prepare(census, options, view, 1);
+	int st = prepare(tl_index, options, view, 1);
 
-	observer.arg = census;
+	observer.arg = tl_index;
 	st = st ?: ct_analyze(run, &analysis, report, err);
 	/* as in ct_analyze(), where nobody observes */
 	if (st == CT_NOMEM && analysis.threads > 1) {
 		analysis.threads = 1;
-		ct_census_fini(census);
-		st = prepare(census, options, view, 1);
+		ct_timeline_index_fini(tl_index);
+		st = prepare(tl_index, options, view, 1);
 		st = st ?: ct_analyze(run, &analysis, report, err);
 	}
-	st = st ?: ct_census_flag(census, *report);
+	st = st ?: ct_timeline_index_flag(tl_index, *report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
 
 /* The same once more, for other views: what the analysis found out is known by now. */
-int ct_census_again(struct ct_census *census, const struct ct_census *first,
-		    const struct ct_run *run, const struct ct_census_view *views, uint32_t n,
-		    const struct ct_report *report, struct ct_err *err)
+int ct_timeline_index_again(struct ct_timeline_index *tl_index,
+			    const struct ct_timeline_index *first, const struct ct_run *run,
+			    const struct ct_timeline_index_view *views, uint32_t n,
+			    const struct ct_report *report, struct ct_err *err)
 {
 	struct ct_sample sample = CT_SAMPLE_ALL;
-	struct ct_overlap_log overlap = { .each = on_stall, .each_arg = census, .sample = &sample };
+	struct ct_overlap_log overlap = { .each = on_stall,
+					  .each_arg = tl_index,
+					  .sample = &sample };
 	struct ct_observer observers[2] = { { 0 }, observes };
 	const struct ct_stream_options options = {
 		.observers = observers,
@@ -325,10 +330,10 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 	};
 	struct ct_starts starts = { 0 };
 	struct ct_stream *stream = calloc(1, sizeof(*stream));
-	int st = stream ? prepare(census, first->options, views, n) : CT_NOMEM;
+	int st = stream ? prepare(tl_index, first->options, views, n) : CT_NOMEM;
 
 	ct_overlap_observe(&overlap, &observers[0]);
-	observers[1].arg = census;
+	observers[1].arg = tl_index;
 	st = st ?: ct_starts_find(run, &starts);
 	starts.clocks = first->clocks;
 	st = st ?: ct_stream_run(stream, run, &starts, report->run.restart, &options, err);
@@ -337,34 +342,36 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 	free(stream);
 	ct_overlap_log_fini(&overlap);
 	ct_starts_fini(&starts);
-	st = st ?: ct_census_flag(census, report);
+	st = st ?: ct_timeline_index_flag(tl_index, report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
 
-void ct_census_show(struct ct_census *census, const struct ct_census_view *view)
+void ct_timeline_index_show(struct ct_timeline_index *tl_index,
+			    const struct ct_timeline_index_view *view)
 {
-	census->from_ns = view->from_ns;
-	census->to_ns = view->to_ns;
-	for (uint32_t h = 0; h < census->n_hosts; h++)
-		census->hosts[h].drawn = 0;
-	for (uint32_t s = 0; s < census->n_seats; s++) {
-		struct ct_census_seat *seat = &census->seats[s];
+	tl_index->from_ns = view->from_ns;
+	tl_index->to_ns = view->to_ns;
+	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
+		tl_index->hosts[h].drawn = 0;
+	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
+		struct ct_timeline_index_seat *seat = &tl_index->seats[s];
 
-		seat->drawn = (uint8_t)ct_census_lists(view, seat->rank);
-		census->hosts[seat->host].drawn |= seat->drawn;
+		seat->drawn = (uint8_t)ct_timeline_index_lists(view, seat->rank);
+		tl_index->hosts[seat->host].drawn |= seat->drawn;
 	}
-	for (uint32_t p = 0; p < census->n_processes; p++) {
-		struct ct_census_process *process = &census->processes[p];
+	for (uint32_t p = 0; p < tl_index->n_processes; p++) {
+		struct ct_timeline_index_process *process = &tl_index->processes[p];
 
-		process->drawn = process->is_there && census->seats[process->seat].drawn;
+		process->drawn = process->is_there && tl_index->seats[process->seat].drawn;
 	}
-	for (uint32_t s = 0; s < census->n_seats; s++) {
-		if (census->seats[s].local)
-			census->processes[census->seats[s].process].drawn |= census->seats[s].drawn;
+	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
+		if (tl_index->seats[s].local)
+			tl_index->processes[tl_index->seats[s].process].drawn |= tl_index->seats[s]
+											 .drawn;
 	}
 }
 
-int ct_census_lists(const struct ct_census_view *view, int rank)
+int ct_timeline_index_lists(const struct ct_timeline_index_view *view, int rank)
 {
 	for (size_t i = 0; i < view->n_ranks; i++) {
 		if (view->ranks[i] == rank)
@@ -373,24 +380,24 @@ int ct_census_lists(const struct ct_census_view *view, int rank)
 	return !view->ranks;
 }
 
-void ct_census_fini(struct ct_census *census)
+void ct_timeline_index_fini(struct ct_timeline_index *tl_index)
 {
-	ct_texts_fini(&census->texts);
-	ct_kept_free(census->kept);
-	ct_stoods_fini(&census->stoods);
-	ct_costly_fini(&census->costly);
-	for (uint32_t v = 0; v < census->n_views; v++) {
-		free(census->views[v].budget);
-		free(census->views[v].wanted);
+	ct_texts_fini(&tl_index->texts);
+	ct_instance_cache_free(tl_index->kept);
+	ct_stall_track_fini(&tl_index->stoods);
+	ct_costly_fini(&tl_index->costly);
+	for (uint32_t v = 0; v < tl_index->n_views; v++) {
+		free(tl_index->views[v].budget);
+		free(tl_index->views[v].wanted);
 	}
-	free(census->now);
-	free(census->processes);
-	free(census->seats);
-	free(census->hosts);
-	free(census->shifts);
-	ct_clocks_free(census->clocks);
-	free(census->comms);
-	ct_table_fini(&census->comm_by_id);
-	ct_table_fini(&census->more_seats);
-	*census = (struct ct_census){ 0 };
+	free(tl_index->now);
+	free(tl_index->processes);
+	free(tl_index->seats);
+	free(tl_index->hosts);
+	free(tl_index->shifts);
+	ct_clocks_free(tl_index->clocks);
+	free(tl_index->comms);
+	ct_table_fini(&tl_index->comm_by_id);
+	ct_table_fini(&tl_index->more_seats);
+	*tl_index = (struct ct_timeline_index){ 0 };
 }

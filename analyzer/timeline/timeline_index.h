@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline_index.h — the first reading of a run, through the eyes of an analysis: who is there, which communicators, what
  * the instances came to, and how much there is to draw. All that the second reading leans on. One thread. */
-#ifndef CT_CENSUS_H
-#define CT_CENSUS_H
+#ifndef CT_TIMELINE_INDEX_H
+#define CT_TIMELINE_INDEX_H
 
 #include "analyzer/load/load.h"
 #include "analyzer/model/clocks.h"
@@ -15,15 +15,15 @@
 
 struct ct_model;
 
-struct ct_census_comm {
-	uint64_t id; /* ct_kept_comm() */
+struct ct_timeline_index_comm {
+	uint64_t id; /* ct_cached_comm() */
 	uint32_t nranks;
 	unsigned backend;
 	uint32_t label; /* texts: "world:ee01", */
 	uint32_t hash;	/* "00000000c0ffee01" */
 };
 
-struct ct_census_process {
+struct ct_timeline_index_process {
 	uint32_t seat; /* of its first rank */
 	uint32_t host;
 	uint64_t sign_ns; /* the last heartbeat or record */
@@ -31,7 +31,7 @@ struct ct_census_process {
 	uint8_t drawn;	  /* one of its ranks is */
 };
 
-struct ct_census_seat {
+struct ct_timeline_index_seat {
 	int rank;   /* -1 unknown */
 	int device; /* as its communicators tell; -1 none or unknown */
 	uint32_t host, process;
@@ -43,7 +43,7 @@ struct ct_census_seat {
 	uint64_t exposed_ns, exposed_err_ns;
 };
 
-struct ct_census_host {
+struct ct_timeline_index_host {
 	const char *name;    /* in the arena of the texts */
 	uint32_t number;     /* of those with ranks, from 0, by their lowest one */
 	int lowest, highest; /* rank; highest -1: none is known */
@@ -51,7 +51,7 @@ struct ct_census_host {
 };
 
 /* A part of the run that is to be drawn in one go. */
-struct ct_census_view {
+struct ct_timeline_index_view {
 	uint64_t from_ns, to_ns;
 	const int *ranks; /* NULL: all */
 	size_t n_ranks;
@@ -59,29 +59,29 @@ struct ct_census_view {
 	struct ct_budget *budget; /* of its slices */
 	uint8_t *wanted;	  /* by seat */
 };
-#define CT_CENSUS_VIEWS 4u
+#define CT_TIMELINE_INDEX_VIEWS 4u
 
-struct ct_census {
+struct ct_timeline_index {
 	const struct ct_chart_options *options;
 	struct ct_texts texts;
-	struct ct_kept *kept;
+	struct ct_instance_cache *kept;
 	struct ct_costly costly;
-	struct ct_stoods stoods;
-	struct ct_census_view views[CT_CENSUS_VIEWS];
+	struct ct_stall_track stoods;
+	struct ct_timeline_index_view views[CT_TIMELINE_INDEX_VIEWS];
 	uint32_t n_views;
 	uint8_t *now; /* by seat: shown of the instance at hand */
 	uint32_t n_wanted;
-	struct ct_table more_seats;	     /* (process, which of its ranks) -> seat + 1 */
-	struct ct_census_process *processes; /* by process of the run */
+	struct ct_table more_seats;		     /* (process, which of its ranks) -> seat + 1 */
+	struct ct_timeline_index_process *processes; /* by process of the run */
 	uint32_t n_processes;
-	struct ct_census_seat *seats;
+	struct ct_timeline_index_seat *seats;
 	uint32_t n_seats;
-	struct ct_census_host *hosts;
+	struct ct_timeline_index_host *hosts;
 	uint32_t n_hosts;
-	uint32_t n_nodes;	      /* hosts with ranks */
-	struct ct_clocks *clocks;     /* NULL: not related */
-	uint64_t *shifts;	      /* by host: see ct_clocks_shift() */
-	struct ct_census_comm *comms; /* by index */
+	uint32_t n_nodes;		      /* hosts with ranks */
+	struct ct_clocks *clocks;	      /* NULL: not related */
+	uint64_t *shifts;		      /* by host: see ct_clocks_shift() */
+	struct ct_timeline_index_comm *comms; /* by index */
 	uint32_t n_comms;
 	struct ct_table comm_by_id;
 	uint64_t begin_unix_ns, duration_ns;
@@ -91,57 +91,62 @@ struct ct_census {
 };
 
 /* Read the run with an analysis, with one view in mind. *report as ct_analyze() makes it. 0 or as ct_chart_open().
- * ct_census_fini() in any case, also for ct_census_again(): another reading without an analysis, for up to CT_CENSUS_VIEWS
+ * ct_timeline_index_fini() in any case, also for ct_timeline_index_again(): another reading without an analysis, for up to CT_TIMELINE_INDEX_VIEWS
  * views, after `first`, by the same clocks. */
-int ct_census_take(struct ct_census *census, const struct ct_run *run,
-		   const struct ct_chart_options *options, const struct ct_census_view *view,
-		   struct ct_report **report, struct ct_err *err);
-int ct_census_again(struct ct_census *census, const struct ct_census *first,
-		    const struct ct_run *run, const struct ct_census_view *views, uint32_t n,
-		    const struct ct_report *report, struct ct_err *err);
-void ct_census_fini(struct ct_census *census);
+int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
+			   const struct ct_chart_options *options,
+			   const struct ct_timeline_index_view *view, struct ct_report **report,
+			   struct ct_err *err);
+int ct_timeline_index_again(struct ct_timeline_index *tl_index,
+			    const struct ct_timeline_index *first, const struct ct_run *run,
+			    const struct ct_timeline_index_view *views, uint32_t n,
+			    const struct ct_report *report, struct ct_err *err);
+void ct_timeline_index_fini(struct ct_timeline_index *tl_index);
 
 /* From now on this view is drawn. */
-void ct_census_show(struct ct_census *census, const struct ct_census_view *view);
+void ct_timeline_index_show(struct ct_timeline_index *tl_index,
+			    const struct ct_timeline_index_view *view);
 
-int ct_census_lists(const struct ct_census_view *view, int rank);
+int ct_timeline_index_lists(const struct ct_timeline_index_view *view, int rank);
 
 /* Who was seen; for when all is read. 0 or CT_NOMEM. */
-int ct_census_places(struct ct_census *census, const struct ct_model *model);
+int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model);
 
 /* Of the operations that took longest, how many are kept for an overview. */
-static inline uint32_t ct_census_timed(const struct ct_chart_options *options)
+static inline uint32_t ct_timeline_index_timed(const struct ct_chart_options *options)
 {
 	return options->max_slices / 4 < 65536 ? (uint32_t)options->max_slices / 4 : 65536;
 }
 
 /* Flag the operations that findings tell of. 0 or CT_NOMEM. */
-int ct_census_flag(struct ct_census *census, const struct ct_report *report);
+int ct_timeline_index_flag(struct ct_timeline_index *tl_index, const struct ct_report *report);
 
 /* The seat of one of the ranks of a process. */
-uint32_t ct_census_seat(const struct ct_census *census, uint32_t process, uint32_t local);
+uint32_t ct_timeline_index_seat(const struct ct_timeline_index *tl_index, uint32_t process,
+				uint32_t local);
 
 /* NULL: not known. */
-const struct ct_census_comm *ct_census_find(const struct ct_census *census, uint64_t key,
-					    uint32_t nranks);
+const struct ct_timeline_index_comm *ct_timeline_index_find(
+	const struct ct_timeline_index *tl_index, uint64_t key, uint32_t nranks);
 
 /* A host's time as ns since the run began: never before it, and never so late that it means something else. */
-static inline uint64_t ct_census_at(const struct ct_census *census, uint32_t host, uint64_t mono_ns)
+static inline uint64_t ct_timeline_index_at(const struct ct_timeline_index *tl_index, uint32_t host,
+					    uint64_t mono_ns)
 {
-	uint64_t at = mono_ns + ct_clocks_shift(census->clocks, host, mono_ns, census->shifts);
+	uint64_t at = mono_ns + ct_clocks_shift(tl_index->clocks, host, mono_ns, tl_index->shifts);
 
 	return (int64_t)at < 0 ? 0 : at;
 }
 
 /* What of an op can be seen: from its call or its work, whichever began first, to the end of both; CT_CHART_OPEN if
  * one of them did not end. */
-void ct_census_interval(const struct ct_census *census, uint32_t host, const struct ct_load_op *op,
-			uint64_t *begin_ns, uint64_t *end_ns);
+void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32_t host,
+				const struct ct_load_op *op, uint64_t *begin_ns, uint64_t *end_ns);
 
-static inline int ct_census_inside(const struct ct_census *census, uint64_t begin_ns,
-				   uint64_t end_ns)
+static inline int ct_timeline_index_inside(const struct ct_timeline_index *tl_index,
+					   uint64_t begin_ns, uint64_t end_ns)
 {
-	return end_ns >= census->from_ns && begin_ns <= census->to_ns;
+	return end_ns >= tl_index->from_ns && begin_ns <= tl_index->to_ns;
 }
 
 #endif

@@ -10,24 +10,25 @@
 #include "analyzer/timeline/timeline_index.h"
 #include "trace/ops.h"
 
-uint32_t ct_census_seat(const struct ct_census *census, uint32_t process, uint32_t local)
+uint32_t ct_timeline_index_seat(const struct ct_timeline_index *tl_index, uint32_t process,
+				uint32_t local)
 {
-	const void *seat = local ? ct_table_get(&census->more_seats,
+	const void *seat = local ? ct_table_get(&tl_index->more_seats,
 						(uint64_t)process << 32 | local)
 				 : NULL;
 
-	return seat ? (uint32_t)(uintptr_t)seat - 1 : census->processes[process].seat;
+	return seat ? (uint32_t)(uintptr_t)seat - 1 : tl_index->processes[process].seat;
 }
 
 /* Ranks of a process beside its first one. */
-static int take_more(struct ct_census *census, const struct ct_model *model)
+static int take_more(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	for (uint32_t s = 0; s < model->n_seats; s++) {
 		const struct ct_seat *seat = &model->seats[s];
 
 		if (!seat->local)
 			continue;
-		if (ct_table_put(&census->more_seats, (uint64_t)seat->process << 32 | seat->local,
+		if (ct_table_put(&tl_index->more_seats, (uint64_t)seat->process << 32 | seat->local,
 				 (void *)(uintptr_t)(s + 1)) != CT_OK)
 			return CT_NOMEM;
 	}
@@ -55,7 +56,7 @@ static const char *bus_id_of(const struct ct_model *model, const struct ct_seat 
 }
 
 /* When its ranks stood waiting for communication, as far as that is known. */
-static int take_exposed(struct ct_census *census, const struct ct_model *model)
+static int take_exposed(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	uint32_t *told = calloc(model->n_seats + 1, sizeof(*told));
 	int st;
@@ -63,7 +64,7 @@ static int take_exposed(struct ct_census *census, const struct ct_model *model)
 	if (!told)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < model->n_seats; s++) {
-		struct ct_census_seat *seat = &census->seats[s];
+		struct ct_timeline_index_seat *seat = &tl_index->seats[s];
 		const struct ct_exposed *sum = &model->seats[s].exposed;
 
 		seat->has_exposed = sum->is_known != 0;
@@ -74,32 +75,33 @@ static int take_exposed(struct ct_census *census, const struct ct_model *model)
 				told[s] |= 1u << b;
 		}
 	}
-	st = ct_stoods_close(&census->stoods, told, model->n_seats);
+	st = ct_stall_track_close(&tl_index->stoods, told, model->n_seats);
 	free(told);
 	return st;
 }
 
-static uint64_t sign_of(const struct ct_census *census, const struct ct_model *model, size_t p)
+static uint64_t sign_of(const struct ct_timeline_index *tl_index, const struct ct_model *model,
+			size_t p)
 {
 	uint64_t last_ns = model->processes[p].facts.last_ns;
 	uint64_t beat_ns = model->run->processes[p].last_beat_ns;
 
-	return ct_census_at(census, model->starts->places[p].host,
-			    beat_ns > last_ns ? beat_ns : last_ns);
+	return ct_timeline_index_at(tl_index, model->starts->places[p].host,
+				    beat_ns > last_ns ? beat_ns : last_ns);
 }
 
-static int take_seats(struct ct_census *census, const struct ct_model *model)
+static int take_seats(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	census->n_seats = model->n_seats;
-	census->n_processes = (uint32_t)model->run->n_processes;
-	census->seats = calloc(model->n_seats + 1, sizeof(*census->seats));
-	census->processes = calloc(model->run->n_processes + 1, sizeof(*census->processes));
-	if (!census->seats || !census->processes)
+	tl_index->n_seats = model->n_seats;
+	tl_index->n_processes = (uint32_t)model->run->n_processes;
+	tl_index->seats = calloc(model->n_seats + 1, sizeof(*tl_index->seats));
+	tl_index->processes = calloc(model->run->n_processes + 1, sizeof(*tl_index->processes));
+	if (!tl_index->seats || !tl_index->processes)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < model->n_seats; s++) {
 		const char *bus_id = bus_id_of(model, &model->seats[s]);
 
-		census->seats[s] = (struct ct_census_seat){
+		tl_index->seats[s] = (struct ct_timeline_index_seat){
 			.rank = model->seats[s].rank,
 			.device = model->seats[s].device,
 			.host = model->host_of[s],
@@ -108,48 +110,48 @@ static int take_seats(struct ct_census *census, const struct ct_model *model)
 			.local = model->seats[s].local,
 		};
 		if (bus_id)
-			census->seats[s].bus_id = ct_arena_text(census->texts.memory, bus_id,
-								strlen(bus_id));
+			tl_index->seats[s].bus_id = ct_arena_text(tl_index->texts.memory, bus_id,
+								  strlen(bus_id));
 	}
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		const struct ct_place *place = &model->starts->places[p];
 
 		if (place->restart != model->restart)
 			continue;
-		census->processes[p] = (struct ct_census_process){
+		tl_index->processes[p] = (struct ct_timeline_index_process){
 			.seat = place->seat,
 			.host = place->host,
-			.sign_ns = sign_of(census, model, p),
+			.sign_ns = sign_of(tl_index, model, p),
 			.is_there = 1,
 		};
-		if (census->processes[p].sign_ns > census->sign_ns)
-			census->sign_ns = census->processes[p].sign_ns;
+		if (tl_index->processes[p].sign_ns > tl_index->sign_ns)
+			tl_index->sign_ns = tl_index->processes[p].sign_ns;
 	}
-	return take_more(census, model);
+	return take_more(tl_index, model);
 }
 
 static int by_lowest(const void *a, const void *b, void *arg)
 {
-	const struct ct_census *census = arg;
+	const struct ct_timeline_index *tl_index = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return CT_CMP(census->hosts[x].lowest, census->hosts[y].lowest) ?: CT_CMP(x, y);
+	return CT_CMP(tl_index->hosts[x].lowest, tl_index->hosts[y].lowest) ?: CT_CMP(x, y);
 }
 
 /* Hosts that have ranks, by the lowest one. */
-static int number_hosts(struct ct_census *census)
+static int number_hosts(struct ct_timeline_index *tl_index)
 {
-	uint32_t *order = calloc(census->n_hosts + 1, sizeof(*order));
+	uint32_t *order = calloc(tl_index->n_hosts + 1, sizeof(*order));
 
 	if (!order)
 		return CT_NOMEM;
-	for (uint32_t h = 0; h < census->n_hosts; h++) {
-		census->hosts[h].lowest = INT32_MAX;
-		census->hosts[h].highest = -1;
+	for (uint32_t h = 0; h < tl_index->n_hosts; h++) {
+		tl_index->hosts[h].lowest = INT32_MAX;
+		tl_index->hosts[h].highest = -1;
 	}
-	for (uint32_t s = 0; s < census->n_seats; s++) {
-		struct ct_census_host *host = &census->hosts[census->seats[s].host];
-		int rank = census->seats[s].rank;
+	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
+		struct ct_timeline_index_host *host = &tl_index->hosts[tl_index->seats[s].host];
+		int rank = tl_index->seats[s].rank;
 
 		host->drawn = 1;
 		if (rank < 0)
@@ -157,39 +159,39 @@ static int number_hosts(struct ct_census *census)
 		host->lowest = rank < host->lowest ? rank : host->lowest;
 		host->highest = rank > host->highest ? rank : host->highest;
 	}
-	for (uint32_t h = 0; h < census->n_hosts; h++) {
-		if (census->hosts[h].drawn)
-			order[census->n_nodes++] = h;
+	for (uint32_t h = 0; h < tl_index->n_hosts; h++) {
+		if (tl_index->hosts[h].drawn)
+			order[tl_index->n_nodes++] = h;
 	}
-	qsort_r(order, census->n_nodes, sizeof(*order), by_lowest, census);
-	for (uint32_t n = 0; n < census->n_nodes; n++)
-		census->hosts[order[n]].number = n;
+	qsort_r(order, tl_index->n_nodes, sizeof(*order), by_lowest, tl_index);
+	for (uint32_t n = 0; n < tl_index->n_nodes; n++)
+		tl_index->hosts[order[n]].number = n;
 	free(order);
 	return CT_OK;
 }
 
-static int take_hosts(struct ct_census *census, const struct ct_model *model)
+static int take_hosts(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	census->hosts = calloc(census->n_hosts + 1, sizeof(*census->hosts));
-	if (!census->hosts)
+	tl_index->hosts = calloc(tl_index->n_hosts + 1, sizeof(*tl_index->hosts));
+	if (!tl_index->hosts)
 		return CT_NOMEM;
-	for (uint32_t h = 0; h < census->n_hosts; h++) {
+	for (uint32_t h = 0; h < tl_index->n_hosts; h++) {
 		const char *name = model->starts->hosts[h].name;
 
-		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
-		if (ct_arena_failed(census->texts.memory))
+		tl_index->hosts[h].name = ct_arena_text(tl_index->texts.memory, name, strlen(name));
+		if (ct_arena_failed(tl_index->texts.memory))
 			return CT_NOMEM;
 	}
-	return number_hosts(census);
+	return number_hosts(tl_index);
 }
 
-static int take_comm(struct ct_census *census, const struct ct_comm *comm)
+static int take_comm(struct ct_timeline_index *tl_index, const struct ct_comm *comm)
 {
-	struct ct_census_comm *kept = &census->comms[comm->index];
+	struct ct_timeline_index_comm *kept = &tl_index->comms[comm->index];
 	const char *backend = ct_backend_name(comm->backend);
 	char text[160];
 
-	kept->id = ct_kept_comm(comm->key, comm->nranks);
+	kept->id = ct_cached_comm(comm->key, comm->nranks);
 	kept->nranks = comm->nranks;
 	kept->backend = comm->backend;
 	snprintf(text, sizeof(text), "%.120s:%04" PRIx64,
@@ -197,31 +199,32 @@ static int take_comm(struct ct_census *census, const struct ct_comm *comm)
 		 : backend  ? backend
 			    : "comm",
 		 comm->key & 0xffff);
-	kept->label = ct_texts_add(&census->texts, text);
+	kept->label = ct_texts_add(&tl_index->texts, text);
 	snprintf(text, sizeof(text), "%016" PRIx64, comm->key);
-	kept->hash = ct_texts_add(&census->texts, text);
-	return census->texts.failed ? CT_NOMEM : ct_table_put(&census->comm_by_id, kept->id, kept);
+	kept->hash = ct_texts_add(&tl_index->texts, text);
+	return tl_index->texts.failed ? CT_NOMEM
+				      : ct_table_put(&tl_index->comm_by_id, kept->id, kept);
 }
 
-int ct_census_places(struct ct_census *census, const struct ct_model *model)
+int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	int st = take_seats(census, model);
+	int st = take_seats(tl_index, model);
 
-	census->begin_unix_ns = model->begin_unix_ns;
-	census->duration_ns = model->duration_ns;
-	st = st ?: take_hosts(census, model);
-	st = st ?: take_exposed(census, model);
-	census->comms = calloc(model->comms.n + 1, sizeof(*census->comms));
-	if (!census->comms)
+	tl_index->begin_unix_ns = model->begin_unix_ns;
+	tl_index->duration_ns = model->duration_ns;
+	st = st ?: take_hosts(tl_index, model);
+	st = st ?: take_exposed(tl_index, model);
+	tl_index->comms = calloc(model->comms.n + 1, sizeof(*tl_index->comms));
+	if (!tl_index->comms)
 		return CT_NOMEM;
-	census->n_comms = model->comms.n;
+	tl_index->n_comms = model->comms.n;
 	for (uint32_t c = 0; c < model->comms.n && st == CT_OK; c++)
-		st = take_comm(census, model->comms.all[c]);
+		st = take_comm(tl_index, model->comms.all[c]);
 	return st;
 }
 
-const struct ct_census_comm *ct_census_find(const struct ct_census *census, uint64_t key,
-					    uint32_t nranks)
+const struct ct_timeline_index_comm *ct_timeline_index_find(
+	const struct ct_timeline_index *tl_index, uint64_t key, uint32_t nranks)
 {
-	return ct_table_get(&census->comm_by_id, ct_kept_comm(key, nranks));
+	return ct_table_get(&tl_index->comm_by_id, ct_cached_comm(key, nranks));
 }

@@ -94,7 +94,7 @@ static struct heap timed_heap(const struct ct_costly *c)
 
 /* ---- one instance ---- */
 
-static int add_timed(struct ct_costly *c, uint64_t time_ns, const struct ct_kept_instance *shown)
+static int add_timed(struct ct_costly *c, uint64_t time_ns, const struct ct_cached_instance *shown)
 {
 	const struct ct_timed one = { .time_ns = time_ns, .instance = *shown };
 	struct heap heap;
@@ -144,7 +144,7 @@ static void add_blamed(struct ct_costly *c, const struct ct_blamed *one)
 
 /* Those whose own slice is followed by nobody who came clearly last, or whose waits are not drawn, blame nobody. */
 static int blames(const struct ct_instance *i, const struct ct_waits *w,
-		  const struct ct_kept_instance *shown, struct ct_last *last)
+		  const struct ct_cached_instance *shown, struct ct_last *last)
 {
 	if (!shown->waits || i->members[0].op == CT_OP_GraphLaunch || i->n < 2)
 		return 0;
@@ -157,7 +157,7 @@ static struct ct_blamed blame(const struct ct_instance *i, const struct ct_waits
 {
 	const struct ct_member *late = &i->members[last];
 	struct ct_blamed b = {
-		.key = { .comm = ct_kept_comm(i->comm->key, i->comm->nranks),
+		.key = { .comm = ct_cached_comm(i->comm->key, i->comm->nranks),
 			 .seq = i->seq,
 			 .src = i->src,
 			 .dst = i->src < 0 ? -1 : i->dst,
@@ -184,7 +184,7 @@ static struct ct_blamed blame(const struct ct_instance *i, const struct ct_waits
 }
 
 int ct_costly_add(struct ct_costly *c, const struct ct_instance *i, const struct ct_waits *w,
-		  const struct ct_kept_instance *shown, ct_costly_at at, const void *arg)
+		  const struct ct_cached_instance *shown, ct_costly_at at, const void *arg)
 {
 	uint64_t time_ns = 0, cost_ns = 0;
 	struct ct_last last;
@@ -221,17 +221,17 @@ int ct_costly_close(struct ct_costly *c)
 	}
 	c->n_blamed = n;
 	for (uint32_t b = 0; b < n; b++) {
-		if (ct_table_put(&c->flagged, ct_kept_instance_hash(&c->blamed[b].key),
+		if (ct_table_put(&c->flagged, ct_cached_instance_hash(&c->blamed[b].key),
 				 &c->blamed[b]) != CT_OK)
 			return CT_NOMEM;
 	}
 	return CT_OK;
 }
 
-struct ct_blamed *ct_costly_find(const struct ct_costly *c, const struct ct_kept_key *member,
+struct ct_blamed *ct_costly_find(const struct ct_costly *c, const struct ct_cached_key *member,
 				 struct ct_victim **victim)
 {
-	struct ct_blamed *b = ct_table_get(&c->flagged, ct_kept_instance_hash(member));
+	struct ct_blamed *b = ct_table_get(&c->flagged, ct_cached_instance_hash(member));
 
 	*victim = NULL;
 	for (uint32_t v = 0; b && v < b->n_victims; v++) {
@@ -243,5 +243,5 @@ struct ct_blamed *ct_costly_find(const struct ct_costly *c, const struct ct_kept
 
 uint64_t ct_costly_arrow(const struct ct_blamed *b, const struct ct_victim *victim)
 {
-	return ct_mix(ct_kept_instance_hash(&b->key) + ct_mix(victim->index + 1)) | 1ull << 63;
+	return ct_mix(ct_cached_instance_hash(&b->key) + ct_mix(victim->index + 1)) | 1ull << 63;
 }

@@ -14,7 +14,7 @@
 #define CT_COSTLY_FLAGGED 8u
 
 struct ct_victim {
-	uint32_t index; /* member, as struct ct_kept_key has it */
+	uint32_t index; /* member, as struct ct_cached_key has it */
 	uint32_t seat;
 	uint64_t wait_ns;
 	int drawn;
@@ -22,12 +22,12 @@ struct ct_victim {
 
 /* Ranks waited in it for one that clearly came last. */
 struct ct_blamed {
-	uint64_t cost_ns;	/* what all of them waited */
-	struct ct_kept_key key; /* of the one that came last */
-	uint32_t seat, comm;	/* of it; index of the communicator */
-	uint64_t at_ns;		/* when it came; since the run began */
-	uint64_t end_ns;	/* of the operation */
-	int finding;		/* id of the one that tells of it; 0: none, the rest is not drawn */
+	uint64_t cost_ns;	  /* what all of them waited */
+	struct ct_cached_key key; /* of the one that came last */
+	uint32_t seat, comm;	  /* of it; index of the communicator */
+	uint64_t at_ns;		  /* when it came; since the run began */
+	uint64_t end_ns;	  /* of the operation */
+	int finding; /* id of the one that tells of it; 0: none, the rest is not drawn */
 	int drawn;
 	uint32_t n_victims;
 	struct ct_victim
@@ -36,7 +36,7 @@ struct ct_blamed {
 
 struct ct_timed {
 	uint64_t time_ns; /* that it took all its ranks together */
-	struct ct_kept_instance instance;
+	struct ct_cached_instance instance;
 };
 
 struct ct_costly {
@@ -57,14 +57,14 @@ void ct_costly_fini(struct ct_costly *costly);
 /* A judged instance, and what is shown of it; at() makes a time of a seat's host one since the run began. 0 or CT_NOMEM. */
 typedef uint64_t (*ct_costly_at)(const void *arg, uint32_t seat, uint64_t mono_ns);
 int ct_costly_add(struct ct_costly *costly, const struct ct_instance *instance,
-		  const struct ct_waits *waits, const struct ct_kept_instance *shown,
+		  const struct ct_waits *waits, const struct ct_cached_instance *shown,
 		  ct_costly_at at, const void *arg);
 
 /* Only those that have a finding remain, and can be found. 0 or CT_NOMEM. */
 int ct_costly_close(struct ct_costly *costly);
 
 /* The flagged operation that the member took part in; NULL: none. *victim NULL: it is not one who waited longest. */
-struct ct_blamed *ct_costly_find(const struct ct_costly *costly, const struct ct_kept_key *member,
+struct ct_blamed *ct_costly_find(const struct ct_costly *costly, const struct ct_cached_key *member,
 				 struct ct_victim **victim);
 
 /* The number of the arrow from one who waited. */

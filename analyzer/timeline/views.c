@@ -9,7 +9,7 @@
 #define COMPANY 8u
 
 struct planner {
-	const struct ct_census *census;
+	const struct ct_timeline_index *tl_index;
 	const struct ct_report *report;
 	uint64_t max_slices;
 	struct ct_chart_view *views;
@@ -34,11 +34,12 @@ static void add_rank(struct ct_chart_view *view, int rank)
 /* ---- what is looked at ---- */
 
 /* Of what a finding flags, the operation that cost most; NULL: nothing. Costly ones stand by cost. */
-static const struct ct_blamed *worst_of(const struct ct_census *census, const struct ct_finding *f)
+static const struct ct_blamed *worst_of(const struct ct_timeline_index *tl_index,
+					const struct ct_finding *f)
 {
-	for (uint32_t b = 0; b < census->costly.n_blamed; b++) {
-		if (census->costly.blamed[b].finding == f->id)
-			return &census->costly.blamed[b];
+	for (uint32_t b = 0; b < tl_index->costly.n_blamed; b++) {
+		if (tl_index->costly.blamed[b].finding == f->id)
+			return &tl_index->costly.blamed[b];
 	}
 	return NULL;
 }
@@ -56,21 +57,21 @@ static void add_company(const struct planner *p, uint64_t comm_key, struct ct_ch
 	}
 }
 
-static void add_blamed(const struct ct_census *census, const struct ct_blamed *blamed,
+static void add_blamed(const struct ct_timeline_index *tl_index, const struct ct_blamed *blamed,
 		       struct ct_chart_view *view)
 {
-	add_rank(view, census->seats[blamed->seat].rank);
+	add_rank(view, tl_index->seats[blamed->seat].rank);
 	for (uint32_t v = 0; v < blamed->n_victims; v++)
-		add_rank(view, census->seats[blamed->victims[v].seat].rank);
+		add_rank(view, tl_index->seats[blamed->victims[v].seat].rank);
 }
 
 static void add_ranks(const struct planner *p, const struct ct_finding *f,
 		      const struct ct_blamed *worst, struct ct_chart_view *view)
 {
-	const struct ct_census *census = p->census;
+	const struct ct_timeline_index *tl_index = p->tl_index;
 
 	if (worst)
-		add_blamed(census, worst, view);
+		add_blamed(tl_index, worst, view);
 	for (size_t r = 0; r < f->n_ranks; r++)
 		add_rank(view, f->ranks[r]);
 	add_company(p, f->comm_key, view);
@@ -81,13 +82,13 @@ static void add_ranks(const struct planner *p, const struct ct_finding *f,
 /* As wide as the ranks allow. 0, or CT_FULL: even the narrowest holds too much. */
 static int set_window(const struct planner *p, struct ct_chart_view *view)
 {
-	const struct ct_census *census = p->census;
-	double share = (double)census->n_seats / (double)(view->n_ranks ? view->n_ranks : 1);
+	const struct ct_timeline_index *tl_index = p->tl_index;
+	double share = (double)tl_index->n_seats / (double)(view->n_ranks ? view->n_ranks : 1);
 	double limit = (double)p->max_slices / PLANNED * (share > 1 ? share : 1);
 
 	view->from_ns = 0;
 	view->to_ns = UINT64_MAX;
-	return ct_views_fit(census->views[0].budget, (uint64_t)limit, view);
+	return ct_views_fit(tl_index->views[0].budget, (uint64_t)limit, view);
 }
 
 int ct_views_fit(const struct ct_budget *budget, uint64_t max_slices, struct ct_chart_view *view)
@@ -117,7 +118,7 @@ const struct ct_chart_view *ct_views_of(const struct ct_chart_view *views, size_
 static int begin_view(struct planner *p, struct ct_chart_view **view)
 {
 	*view = NULL;
-	if (p->n == (int)CT_CENSUS_VIEWS)
+	if (p->n == (int)CT_TIMELINE_INDEX_VIEWS)
 		return CT_OK;
 	p->views[p->n] = (struct ct_chart_view){ .kind = CT_CHART_DETAIL };
 	p->views[p->n].ranks = calloc(CT_VIEW_RANKS, sizeof(*p->views[p->n].ranks));
@@ -172,7 +173,7 @@ static int plan_stuck(struct planner *p)
 	if (st != CT_OK || !view)
 		return st;
 	view->about = "what had not ended";
-	view->focus_ns = p->census->last_ns;
+	view->focus_ns = p->tl_index->last_ns;
 	st = add_missing(p, view);
 	for (size_t i = 0; i < p->report->n_inflight; i++)
 		add_rank(view, p->report->inflight[i].rank);
@@ -198,7 +199,7 @@ static int is_shown(const struct planner *p, const struct ct_chart_view *view)
 
 static int plan_finding(struct planner *p, const struct ct_finding *f)
 {
-	const struct ct_blamed *worst = worst_of(p->census, f);
+	const struct ct_blamed *worst = worst_of(p->tl_index, f);
 	struct ct_chart_view *view;
 	int st;
 
@@ -224,7 +225,7 @@ static int plan_finding(struct planner *p, const struct ct_finding *f)
 /* Where no finding has a place in time: what cost most all the same. */
 static int plan_worst(struct planner *p)
 {
-	const struct ct_blamed *worst = &p->census->costly.worst;
+	const struct ct_blamed *worst = &p->tl_index->costly.worst;
 	struct ct_chart_view *view;
 	int st;
 
@@ -235,16 +236,16 @@ static int plan_worst(struct planner *p)
 		return st;
 	view->about = "the longest waits";
 	view->focus_ns = worst->at_ns;
-	add_blamed(p->census, worst, view);
+	add_blamed(p->tl_index, worst, view);
 	end_view(p, view);
 	return CT_OK;
 }
 
-int ct_views_plan(const struct ct_census *census, const struct ct_report *report,
+int ct_views_plan(const struct ct_timeline_index *tl_index, const struct ct_report *report,
 		  uint64_t max_slices, struct ct_chart_view *views)
 {
 	struct planner p = {
-		.census = census, .report = report, .max_slices = max_slices, .views = views
+		.tl_index = tl_index, .report = report, .max_slices = max_slices, .views = views
 	};
 	int st = plan_stuck(&p);
 

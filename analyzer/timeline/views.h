@@ -10,8 +10,8 @@
 #define CT_VIEW_RANKS 32u
 
 /* Windows around what hangs and around the worst findings, each of about `max_slices` at most, as the first reading lets one
- * expect. ranks[] are malloc'ed. Returns how many, up to CT_CENSUS_VIEWS, or CT_NOMEM. */
-int ct_views_plan(const struct ct_census *census, const struct ct_report *report,
+ * expect. ranks[] are malloc'ed. Returns how many, up to CT_TIMELINE_INDEX_VIEWS, or CT_NOMEM. */
+int ct_views_plan(const struct ct_timeline_index *tl_index, const struct ct_report *report,
 		  uint64_t max_slices, struct ct_chart_view *views);
 
 /* Make a window smaller, around its focus, until it fits. 0, or CT_FULL. */

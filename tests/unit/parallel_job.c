@@ -348,7 +348,7 @@ static void play(struct world *w)
 	assert_int_equal(left, 0);
 }
 
-/* ---- the tape ---- */
+/* ---- the log ---- */
 
 #define BEGIN_NS 1000000000.0
 
@@ -407,14 +407,14 @@ static void record(struct world *w, struct parallel_run *run)
 			if (draw(w) < w->job->lost)
 				continue;
 			assert_int_equal(ct_waits_judge(&i, run->host_of, 0, &waits), 0);
-			assert_int_equal(ct_tape_add(&run->tape, &i, &waits, run->host_of, shift),
-					 0);
+			assert_int_equal(
+				ct_instance_log_add(&run->log, &i, &waits, run->host_of, shift), 0);
 			if (w->meetings[c][k].end > run->total_ns)
 				run->total_ns = w->meetings[c][k].end;
 		}
 	}
 	ct_waits_fini(&waits);
-	assert_int_equal(ct_tape_close(&run->tape, (uint32_t)w->ranks), 0);
+	assert_int_equal(ct_instance_log_close(&run->log, (uint32_t)w->ranks), 0);
 }
 
 static void make_comms(struct world *w, struct parallel_run *run)
@@ -443,7 +443,7 @@ void parallel_play(const struct parallel_job *job, struct parallel_run *run)
 	*w = (struct world){ .job = job, .ranks = job->tensor * job->pipeline * job->data };
 	*run = (struct parallel_run){ .ranks = w->ranks };
 	assert_true(w->ranks <= RANKS);
-	ct_tape_init(&run->tape, 0);
+	ct_instance_log_init(&run->log, 0);
 	for (int r = 0; r < w->ranks; r++) {
 		w->programs[r] = malloc(MOST * sizeof(struct piece));
 		assert_non_null(w->programs[r]);
@@ -467,6 +467,6 @@ void parallel_play(const struct parallel_job *job, struct parallel_run *run)
 
 void parallel_free(struct parallel_run *run)
 {
-	ct_tape_fini(&run->tape);
+	ct_instance_log_fini(&run->log);
 	ct_comms_fini(&run->comms);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parallel_job.h — training cut by tensor, pipeline and data, whose times are computed: what each rank computes and what it
- * waits for is written down as a program, played, and put on a tape. The same program without the slowness is the truth of
+ * waits for is written down as a program, played, and put on a log. The same program without the slowness is the truth of
  * what it cost. Written without the code under test: ranks go on one by one for as long as nothing holds them up. */
 #ifndef CT_TESTS_UNIT_PARALLEL_JOB_H
 #define CT_TESTS_UNIT_PARALLEL_JOB_H
@@ -25,7 +25,7 @@ struct parallel_job {
 	double slow[64];	 /* by rank: 0.05 is 5 % slower */
 	int slow_from, slow_to;	 /* steps; 0, 0: all */
 	double stalls, stall_ms; /* of each rank and step: chance, length */
-	/* what the tape lacks or says wrong */
+	/* what the log lacks or says wrong */
 	double lost;  /* share of the instances */
 	int mute;     /* rank + 1 whose times are missing */
 	int garbage;  /* times are random */
@@ -33,7 +33,7 @@ struct parallel_job {
 };
 
 struct parallel_run {
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	struct ct_comms comms;
 	uint32_t host_of[64];
 	int ranks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradient buckets and the bubble of a pipeline, on tapes written by hand. All expected figures are worked out in the tests. */
-#include "tests/unit/tape_parts.h"
+/* Gradient buckets and the bubble of a pipeline, on logs written by hand. All expected figures are worked out in the tests. */
+#include "tests/unit/log_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,14 +149,14 @@ static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 	struct ct_cut cuts[20];
 	struct ct_cuts all = { cuts, 20 };
 	struct ct_exposures stalls;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	struct seen seen = { .n = 0 };
 	uint32_t *step_of;
 	uint64_t seq = 0, others = 0;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, &tape.sample, 0);
+	ct_instance_log_init(&log, 0);
+	ct_exposures_init(&stalls, &log.sample, 0);
 	for (uint64_t c = 0; c < 20; c++) {
 		uint64_t at = (c + 1) * 10 * MS;
 
@@ -173,25 +173,25 @@ static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 				p[s].end = p[s].start + (k + 1) * 400 * US;
 			}
 			p[0].start -= 100 * US;
-			put(&tape, &world, CT_OP_AllReduce, seq++, (k + 1) << 20, -1, -1, p, 2);
+			put(&log, &world, CT_OP_AllReduce, seq++, (k + 1) << 20, -1, -1, p, 2);
 		}
 		for (uint32_t s = 0; s < 2; s++)
 			stall(&stalls, s, 0, at + 5 * MS - (s ? 0 : 100 * US), at + 5200 * US,
 			      at + 6200 * US, 1);
 		if (c % 2)
-			put(&tape, &world, CT_OP_AllReduce, seq++, 4, -1, -1,
+			put(&log, &world, CT_OP_AllReduce, seq++, 4, -1, -1,
 			    (struct part[]){
 				    { .seat = 0, .start = at + 8 * MS, .end = at + 9 * MS },
 				    { .seat = 1, .start = at + 8 * MS, .end = at + 9 * MS } },
 			    2);
 		for (uint64_t k = 0; k < 8; k++)
-			both(&tape, &other, others++, 2, at, at + k * MS, at + k * MS + 500 * US);
+			both(&log, &other, others++, 2, at, at + k * MS, at + k * MS + 500 * US);
 		stall(&stalls, 0, 1, at + 7 * MS, at + 7 * MS, at + 7500 * US, 1);
 	}
-	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
-	step_of = ct_cuts_tape(&all, &tape);
-	assert_int_equal(ct_buckets_each(&tape, &stalls, step_of, told, see, &seen), CT_OK);
+	step_of = ct_cuts_of_log(&all, &log);
+	assert_int_equal(ct_buckets_each(&log, &stalls, step_of, told, see, &seen), CT_OK);
 	assert_int_equal(seen.n, 1);
 	assert_ptr_equal(seen.b.comm, &world);
 	assert_int_equal(seen.b.n, 3);
@@ -209,7 +209,7 @@ static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 	assert_in_range(seen.b.until_stall_ns, 4200 * US, 4300 * US);
 	free(step_of);
 	ct_exposures_fini(&stalls);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* ---- bubbles ---- */
@@ -220,7 +220,7 @@ enum { STAGES = 4, BATCHES = 8 };
 
 /* A pipeline as GPipe runs it: all forward, then all backward, `slow` times as long in stage 1. Sends take no time. Returns
  * when the step is over. `waited` gets what each stage stood in receives. */
-static uint64_t gpipe(struct ct_tape *tape, struct ct_exposures *stalls, uint64_t begin,
+static uint64_t gpipe(struct ct_instance_log *log, struct ct_exposures *stalls, uint64_t begin,
 		      uint64_t number, double slow, uint64_t *waited)
 {
 	uint64_t free_at[STAGES], ready[STAGES + 1][BATCHES], end = begin;
@@ -252,14 +252,14 @@ static uint64_t gpipe(struct ct_tape *tape, struct ct_exposures *stalls, uint64_
 					group.id = number * 1000 +
 						   (uint64_t)(pass * 500 + k * 50 + b);
 					waited[s] += p[1].wait;
-					put(tape, &pipe4, CT_OP_Send,
-					    number * BATCHES + (uint64_t)b, 1 << 20, from, s, p, 2);
+					put(log, &pipe4, CT_OP_Send, number * BATCHES + (uint64_t)b,
+					    1 << 20, from, s, p, 2);
 					/* two tensors in one launch, and a shape before them */
-					put(tape, &pipe4, CT_OP_Send,
-					    number * BATCHES + (uint64_t)b, 1 << 20, from, s, p, 2);
+					put(log, &pipe4, CT_OP_Send, number * BATCHES + (uint64_t)b,
+					    1 << 20, from, s, p, 2);
 					p[0].group = NULL;
-					put(tape, &pipe4, CT_OP_Send,
-					    number * BATCHES + (uint64_t)b, 64, from, s, p, 2);
+					put(log, &pipe4, CT_OP_Send, number * BATCHES + (uint64_t)b,
+					    64, from, s, p, 2);
 					if (p[1].wait)
 						stall(stalls, (uint32_t)s, 2, p[1].start,
 						      p[1].start, p[1].end - p[1].wait / 2, 1);
@@ -282,23 +282,23 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 	struct ct_exposures stalls;
 	struct ct_cut cuts[10];
 	struct ct_cuts all = { cuts, 10 };
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	uint32_t *step_of;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, &tape.sample, 0);
+	ct_instance_log_init(&log, 0);
+	ct_exposures_init(&stalls, &log.sample, 0);
 	for (uint32_t c = 0; c < 10; c++) {
 		cuts[c].begin_ns = at;
-		at = cuts[c].end_ns = gpipe(&tape, &stalls, at, c, 1, waited);
+		at = cuts[c].end_ns = gpipe(&log, &stalls, at, c, 1, waited);
 		/* (M + P - 1) (forward + backward) */
 		assert_int_equal(cuts[c].end_ns - cuts[c].begin_ns,
 				 (BATCHES - (c == 0) + STAGES - 1) * (FORWARD_NS + BACKWARD_NS));
 	}
-	assert_int_equal(ct_tape_close(&tape, SEATS), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, SEATS), CT_OK);
-	step_of = ct_cuts_tape(&all, &tape);
-	assert_int_equal(ct_bubbles_find(&tape, &stalls, &all, step_of, told, is_pipeline, 3,
+	step_of = ct_cuts_of_log(&all, &log);
+	assert_int_equal(ct_bubbles_find(&log, &stalls, &all, step_of, told, is_pipeline, 3,
 					 &bubbles),
 			 CT_OK);
 	assert_int_equal(bubbles.n, STAGES);
@@ -325,7 +325,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 	ct_bubbles_fini(&bubbles);
 	free(step_of);
 	ct_exposures_fini(&stalls);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 int main(void)

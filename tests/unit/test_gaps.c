@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies between the operations of a step, on tapes written by hand: gaps by their cause, stalls by step. All expected
+/* What lies between the operations of a step, on logs written by hand: gaps by their cause, stalls by step. All expected
  * figures are worked out in the tests. */
-#include "tests/unit/tape_parts.h"
+#include "tests/unit/log_parts.h"
 
 #include <stdlib.h>
 
@@ -37,32 +37,32 @@ static void a_gap_is_split_by_when_the_host_called(void **state)
 static const struct ct_cut two_cuts[] = { { 1 * MS, 11 * MS }, { 11 * MS, 21 * MS } };
 static const struct ct_cuts two = { two_cuts, 2 };
 
-static void find_gaps(struct ct_tape *tape, struct ct_stream_gaps *gaps)
+static void find_gaps(struct ct_instance_log *log, struct ct_stream_gaps *gaps)
 {
 	uint32_t *step_of;
 
 	*gaps = (struct ct_stream_gaps){ 0 };
-	assert_int_equal(ct_tape_close(tape, SEATS), CT_OK);
-	step_of = ct_cuts_tape(&two, tape);
+	assert_int_equal(ct_instance_log_close(log, SEATS), CT_OK);
+	step_of = ct_cuts_of_log(&two, log);
 	assert_non_null(step_of);
-	assert_int_equal(ct_stream_gaps_find(tape, &two, step_of, gaps), CT_OK);
+	assert_int_equal(ct_stream_gaps_find(log, &two, step_of, gaps), CT_OK);
 	free(step_of);
 }
 
 static void gaps_are_those_of_one_stream_within_one_step(void **state)
 {
 	struct ct_stream_gaps gaps;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	both(&tape, &world, 0, 1, 1 * MS, 2 * MS, 3 * MS);
-	both(&tape, &other, 0, 2, 1 * MS, 3100 * US, 3200 * US); /* on another stream */
-	both(&tape, &world, 1, 1, 1 * MS, 4 * MS, 5 * MS);	 /* 1 ms, not ready */
-	both(&tape, &world, 2, 1, 6 * MS, 7 * MS, 8 * MS);	 /* 2 ms, 1.008 of it late */
-	both(&tape, &world, 3, 1, 1 * MS, 15 * MS, 16 * MS); /* the next step's: not within one */
-	both(&tape, &world, 4, 1, 1 * MS, 16010 * US, 17 * MS); /* 10 us */
-	find_gaps(&tape, &gaps);
+	ct_instance_log_init(&log, 0);
+	both(&log, &world, 0, 1, 1 * MS, 2 * MS, 3 * MS);
+	both(&log, &other, 0, 2, 1 * MS, 3100 * US, 3200 * US); /* on another stream */
+	both(&log, &world, 1, 1, 1 * MS, 4 * MS, 5 * MS);	/* 1 ms, not ready */
+	both(&log, &world, 2, 1, 6 * MS, 7 * MS, 8 * MS);	/* 2 ms, 1.008 of it late */
+	both(&log, &world, 3, 1, 1 * MS, 15 * MS, 16 * MS);    /* the next step's: not within one */
+	both(&log, &world, 4, 1, 1 * MS, 16010 * US, 17 * MS); /* 10 us */
+	find_gaps(&log, &gaps);
 	for (int s = 0; s < 2; s++) {
 		const struct ct_gap_rank *r = &gaps.ranks[s];
 
@@ -82,28 +82,28 @@ static void gaps_are_those_of_one_stream_within_one_step(void **state)
 	assert_int_equal(gaps.classes[0].sum.host_late_ns, 2 * 1008 * US);
 	assert_int_equal(gaps.classes[0].sum.not_ready_ns, 2 * (1 * MS + 992 * US));
 	ct_stream_gaps_fini(&gaps);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* While a long one runs on one stream, a short one on another ends: the rank does not stand idle yet. */
 static void a_rank_stands_idle_when_all_its_streams_do(void **state)
 {
 	struct ct_stream_gaps gaps;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	both(&tape, &world, 0, 1, 1 * MS, 2 * MS, 6 * MS);
-	both(&tape, &other, 0, 2, 1 * MS, 3 * MS, 4 * MS);
-	both(&tape, &world, 1, 1, 1 * MS, 7 * MS, 8 * MS);
-	both(&tape, &other, 1, 2, 1 * MS, 9 * MS, 10 * MS);
-	find_gaps(&tape, &gaps);
+	ct_instance_log_init(&log, 0);
+	both(&log, &world, 0, 1, 1 * MS, 2 * MS, 6 * MS);
+	both(&log, &other, 0, 2, 1 * MS, 3 * MS, 4 * MS);
+	both(&log, &world, 1, 1, 1 * MS, 7 * MS, 8 * MS);
+	both(&log, &other, 1, 2, 1 * MS, 9 * MS, 10 * MS);
+	find_gaps(&log, &gaps);
 	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 2 * MS);
 	assert_int_equal(gaps.n_classes, 2);
 	assert_int_equal(gaps.classes[0].sum.not_ready_ns, 2 * 1 * MS);
 	assert_int_equal(gaps.classes[1].sum.not_ready_ns, 2 * 5 * MS);
 	ct_stream_gaps_fini(&gaps);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* Cut at the end of an operation: what follows belongs to the next step, though one member was there before the cut. */
@@ -114,21 +114,21 @@ static void an_operation_belongs_to_where_its_last_member_came(void **state)
 	const struct part untimed[2] = { { .seat = 0, .enter = 3 * MS },
 					 { .seat = 1, .enter = 2 * MS } };
 	const struct part after[1] = { { .seat = 0, .start = 22 * MS, .end = 23 * MS } };
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	uint32_t *step_of;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	put(&tape, &world, CT_OP_AllReduce, 0, 64, -1, -1, parts, 2);
-	put(&tape, &world, CT_OP_AllReduce, 1, 64, -1, -1, untimed, 2);
-	put(&tape, &world, CT_OP_AllReduce, 2, 64, -1, -1, after, 1);
-	step_of = ct_cuts_tape(&two, &tape);
+	ct_instance_log_init(&log, 0);
+	put(&log, &world, CT_OP_AllReduce, 0, 64, -1, -1, parts, 2);
+	put(&log, &world, CT_OP_AllReduce, 1, 64, -1, -1, untimed, 2);
+	put(&log, &world, CT_OP_AllReduce, 2, 64, -1, -1, after, 1);
+	step_of = ct_cuts_of_log(&two, &log);
 	assert_non_null(step_of);
 	assert_int_equal(step_of[0], 1);
 	assert_int_equal(step_of[1], 0);
 	assert_int_equal(step_of[2], CT_NO_STEP);
 	free(step_of);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 static void time_is_spread_over_the_steps_that_it_lies_in(void **state)
@@ -170,28 +170,28 @@ static void what_the_host_times_or_is_not_on_record_makes_no_gap(void **state)
 	};
 	struct part untimed = { .seat = 1, .enter = 2 * MS, .stream = 1 };
 	struct ct_stream_gaps gaps;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
+	ct_instance_log_init(&log, 0);
 	for (uint64_t k = 0; k < 5; k++) {
 		const struct part parts[2] = { by_host, untimed };
 
-		put(&tape, &world, CT_OP_AllReduce, k, 64, -1, -1, parts, 2);
+		put(&log, &world, CT_OP_AllReduce, k, 64, -1, -1, parts, 2);
 		by_host.start += MS + 100 * US;
 		by_host.end += MS + 100 * US;
 	}
 	/* number 1 is missing between these */
-	both(&tape, &other, 0, 7, 1 * MS, 2 * MS, 3 * MS);
-	both(&tape, &other, 2, 7, 1 * MS, 5 * MS, 6 * MS);
-	both(&tape, &other, 3, 7, 1 * MS, 7 * MS, 8 * MS);
-	find_gaps(&tape, &gaps);
+	both(&log, &other, 0, 7, 1 * MS, 2 * MS, 3 * MS);
+	both(&log, &other, 2, 7, 1 * MS, 5 * MS, 6 * MS);
+	both(&log, &other, 3, 7, 1 * MS, 7 * MS, 8 * MS);
+	find_gaps(&log, &gaps);
 	assert_int_equal(gaps.ranks[0].sum.pairs, 1);
 	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 1 * MS);
 	assert_int_equal(gaps.ranks[1].sum.pairs, 1);
 	assert_int_equal(gaps.ranks[5].steps, 0);
 	ct_stream_gaps_fini(&gaps);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* A group is called when it ends: the host was late for its last call, not for its first. And it is one launch. */
@@ -205,22 +205,22 @@ static void a_group_is_called_when_its_last_call_is(void **state)
 				 .stream = 1,
 				 .group = &group };
 	struct ct_stream_gaps gaps;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
 	group.id = 9;
-	ct_tape_init(&tape, 0);
-	both(&tape, &world, 0, 1, 1 * MS, 2 * MS, 3 * MS);
+	ct_instance_log_init(&log, 0);
+	both(&log, &world, 0, 1, 1 * MS, 2 * MS, 3 * MS);
 	for (uint64_t k = 0; k < 3; k++) {
 		in_group.enter = 1 * MS + k * 2 * MS;
-		put(&tape, &world, CT_OP_AllReduce, 1 + k, 64, -1, -1, &in_group, 1);
+		put(&log, &world, CT_OP_AllReduce, 1 + k, 64, -1, -1, &in_group, 1);
 	}
-	find_gaps(&tape, &gaps);
+	find_gaps(&log, &gaps);
 	assert_int_equal(gaps.ranks[0].sum.pairs, 1);
 	assert_int_equal(gaps.ranks[0].sum.host_late_ns, 2008 * US);
 	assert_int_equal(gaps.ranks[0].sum.not_ready_ns, 992 * US);
 	ct_stream_gaps_fini(&gaps);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* ---- stalls by step ---- */
@@ -230,7 +230,7 @@ static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void
 	const uint8_t told[SEATS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
 	struct ct_exposures stalls;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	/* rank 1 comes 2 ms after rank 0 */
 	const struct part late[2] = {
 		{ .seat = 0, .enter = 1 * MS, .start = 3 * MS, .end = 8 * MS, .wait = 2 * MS },
@@ -243,19 +243,19 @@ static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void
 	};
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, &tape.sample, 0);
-	put(&tape, &world, CT_OP_AllReduce, 0, 64, -1, -1, late, 2);
-	put(&tape, &world, CT_OP_AllReduce, 1, 64, -1, -1, vague, 2);
+	ct_instance_log_init(&log, 0);
+	ct_exposures_init(&stalls, &log.sample, 0);
+	put(&log, &world, CT_OP_AllReduce, 0, 64, -1, -1, late, 2);
+	put(&log, &world, CT_OP_AllReduce, 1, 64, -1, -1, vague, 2);
 	stall(&stalls, 0, 0, 3 * MS, 4 * MS, 8 * MS,
 	      1); /* from 4 to 5 for rank 1, then the transfer */
 	stall(&stalls, 0, 1, 3 * MS, 6 * MS, 8 * MS, 1); /* the same time once more */
 	stall(&stalls, 0, 0, 9 * MS, 9500 * US, 12 * MS, 1);
 	stall(&stalls, 1, 0, 5 * MS, 7 * MS, 8 * MS, 1);
 	stall(&stalls, 1, 0, 9 * MS, 11 * MS, 12 * MS, 1);
-	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
-	assert_int_equal(ct_exposed_sum(&tape, &stalls, &two, told, 2, &sums), CT_OK);
+	assert_int_equal(ct_exposed_sum(&log, &stalls, &two, told, 2, &sums), CT_OK);
 	assert_int_equal(sums.ranks[0].exposed_ns, 4 * MS + 2500 * US);
 	assert_int_equal(sums.ranks[0].wait_ns, 1 * MS);
 	assert_int_equal(sums.ranks[0].transfer_ns, 3 * MS);
@@ -276,7 +276,7 @@ static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void
 	assert_int_equal(sums.comms[1].exposed_ns, 0);
 	ct_exposed_fini(&sums);
 	ct_exposures_fini(&stalls);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* Half of each second rank 0 stands waiting; of seven seconds of thirty nothing is timed. */
@@ -287,11 +287,11 @@ static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 	struct ct_cut run = { 0, 30 * s };
 	struct ct_exposed_sums sums = { 0 };
 	struct ct_exposures stalls;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, &tape.sample, 0);
+	ct_instance_log_init(&log, 0);
+	ct_exposures_init(&stalls, &log.sample, 0);
 	for (uint64_t k = 0; k < 30; k++) {
 		int timed = k < 10 || k >= 17;
 		uint64_t at = k * s + 1 * MS;
@@ -301,21 +301,20 @@ static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 			parts[r].start = at + 1 * MS;
 			parts[r].end = at + s / 2 + 1 * MS;
 		}
-		put(&tape, &world, CT_OP_AllReduce, k, 64, -1, -1, parts, 2);
+		put(&log, &world, CT_OP_AllReduce, k, 64, -1, -1, parts, 2);
 		if (timed)
 			stall(&stalls, 0, 0, parts[0].start, parts[0].start, parts[0].end, 1);
 	}
-	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
-	assert_int_equal(ct_exposed_sum(&tape, &stalls, &(struct ct_cuts){ &run, 1 }, told, 2,
-					&sums),
-			 CT_OK);
+	assert_int_equal(
+		ct_exposed_sum(&log, &stalls, &(struct ct_cuts){ &run, 1 }, told, 2, &sums), CT_OK);
 	assert_int_equal(sums.ranks[0].steps, 1);
 	assert_int_equal(sums.ranks[0].step_ns, 23 * s);
 	assert_int_equal(sums.ranks[0].exposed_ns, 23 * s / 2);
 	ct_exposed_fini(&sums);
 	ct_exposures_fini(&stalls);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 static void a_step_of_which_a_part_is_not_known_is_not_told(void **state)
@@ -323,25 +322,25 @@ static void a_step_of_which_a_part_is_not_known_is_not_told(void **state)
 	const uint8_t told[SEATS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
 	struct ct_exposures stalls;
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	const struct part late[2] = {
 		{ .seat = 0, .start = 2 * MS, .end = 4 * MS, .wait = 1 * MS },
 		{ .seat = 1, .start = 3 * MS, .end = 4 * MS },
 	};
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, &tape.sample, 0);
+	ct_instance_log_init(&log, 0);
+	ct_exposures_init(&stalls, &log.sample, 0);
 	/* one waits 1 ms for the other: 0.5 in the mean */
-	put(&tape, &world, CT_OP_AllReduce, 0, 64, -1, -1, late, 2);
-	both(&tape, &world, 1, 1, 1 * MS, 12 * MS, 14 * MS);
+	put(&log, &world, CT_OP_AllReduce, 0, 64, -1, -1, late, 2);
+	both(&log, &world, 1, 1, 1 * MS, 12 * MS, 14 * MS);
 	stall(&stalls, 0, 0, 2 * MS, 3 * MS, 4 * MS, 1);
 	stall(&stalls, 0, 0, 12 * MS, 13 * MS, 14 * MS, 1);
-	stall(&stalls, 0, 0, 16 * MS, 17 * MS, 18 * MS, 1); /* for what is not on the tape */
+	stall(&stalls, 0, 0, 16 * MS, 17 * MS, 18 * MS, 1); /* for what is not on the log */
 	stall(&stalls, 1, 0, 3 * MS, 3 * MS, 4 * MS, 0);    /* who waited for it is not known */
-	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
-	assert_int_equal(ct_exposed_sum(&tape, &stalls, &two, told, 2, &sums), CT_OK);
+	assert_int_equal(ct_exposed_sum(&log, &stalls, &two, told, 2, &sums), CT_OK);
 	assert_true(sums.steps[0].exposed_ns == UINT64_MAX);
 	assert_int_equal(sums.steps[1].exposed_ns, 2 * MS);
 	assert_int_equal(sums.ranks[0].unclear_ns, 1 * MS);
@@ -350,7 +349,7 @@ static void a_step_of_which_a_part_is_not_known_is_not_told(void **state)
 	assert_int_equal(sums.ranks[1].steps, 1);
 	ct_exposed_fini(&sums);
 	ct_exposures_fini(&stalls);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 static void stalls_stay_within_their_memory_and_are_forgotten_by_stretches(void **state)
@@ -384,25 +383,25 @@ static void stalls_and_operations_are_kept_of_the_same_stretches(void **state)
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		struct ct_exposures stalls;
-		struct ct_tape tape;
+		struct ct_instance_log log;
 
-		ct_tape_init(&tape, most[k][0]);
-		ct_exposures_init(&stalls, &tape.sample, most[k][1]);
+		ct_instance_log_init(&log, most[k][0]);
+		ct_exposures_init(&stalls, &log.sample, most[k][1]);
 		for (uint64_t i = 0; i < 2000; i++) {
 			uint64_t at = (i + 1) * MS;
 			const struct part part = { .enter = at, .start = at, .end = at + US };
 
-			put(&tape, &world, CT_OP_AllReduce, i, 1 << 20, -1, -1, &part, 1);
+			put(&log, &world, CT_OP_AllReduce, i, 1 << 20, -1, -1, &part, 1);
 			stall(&stalls, 0, 0, at, at, at + US, 1);
 		}
-		assert_int_equal(ct_tape_close(&tape, 1), CT_OK);
+		assert_int_equal(ct_instance_log_close(&log, 1), CT_OK);
 		assert_int_equal(ct_exposures_close(&stalls, 1), CT_OK);
 		assert_in_range(stalls.n, 100, 300);
-		assert_int_equal(stalls.n, tape.n_parts);
+		assert_int_equal(stalls.n, log.n_parts);
 		for (uint32_t i = 0; i < stalls.n; i++)
-			assert_int_equal(stalls.all[i].begin_ns, tape.parts[i].start_ns);
+			assert_int_equal(stalls.all[i].begin_ns, log.parts[i].start_ns);
 		ct_exposures_fini(&stalls);
-		ct_tape_fini(&tape);
+		ct_instance_log_fini(&log);
 	}
 }
 

@@ -24,13 +24,13 @@ enum { STEPS = 40, SEATS = 4, MS = 1000000 };
 static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
 {
 	uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
-	struct ct_hit all[2] = {
+	struct ct_step_charge all[2] = {
 		{ .step = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
 		{ .step = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
 	};
 	uint8_t kept[STEPS];
 	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
-	struct ct_hits hits = {
+	struct ct_step_blame hits = {
 		.all = all, .n = 2, .kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS
 	};
 	struct ct_stalled stalled;
@@ -70,7 +70,7 @@ static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(voi
 		uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
 		uint8_t kept[STEPS];
 		struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
-		struct ct_hits hits = {
+		struct ct_step_blame hits = {
 			.kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS - left_out
 		};
 		struct ct_stalled stalled;
@@ -133,7 +133,9 @@ static void long_steps_that_belong_to_the_job_are_no_stalls(void **state)
 	uint64_t cut[STEPS + 1], waits[STEPS];
 	uint8_t kept[STEPS];
 	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
-	struct ct_hits hits = { .kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS };
+	struct ct_step_blame hits = {
+		.kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS
+	};
 	struct ct_stalled s;
 
 	(void)state;

@@ -32,31 +32,31 @@ static void each_moment_counts_once(void **unused)
 		uint8_t stands[SEATS][LINE] = { 0 };
 		const uint32_t told[SEATS] = { 1u << 1, 1u << 1 | 1u << 2, 0 };
 		uint32_t n = (uint32_t)draw(60);
-		struct ct_stoods s;
+		struct ct_stall_track s;
 
-		ct_stoods_init(&s, 1000);
+		ct_stall_track_init(&s, 1000);
 		for (uint32_t i = 0; i < n; i++) {
 			uint64_t begin = draw(LINE - 30), len = 1 + draw(30);
-			struct ct_stood one = { .begin_ns = begin,
-						.end_ns = begin + len,
-						.length_ns = len,
-						.err_ns = 1,
-						.seat = (uint32_t)draw(SEATS),
-						.n = 1,
-						.backend = 1 + (uint32_t)draw(2) };
+			struct ct_tracked_stall one = { .begin_ns = begin,
+							.end_ns = begin + len,
+							.length_ns = len,
+							.err_ns = 1,
+							.seat = (uint32_t)draw(SEATS),
+							.n = 1,
+							.backend = 1 + (uint32_t)draw(2) };
 
-			assert_int_equal(ct_stoods_add(&s, &one), 0);
+			assert_int_equal(ct_stall_track_add(&s, &one), 0);
 			for (uint64_t t = begin; t < begin + len; t++)
 				stands[one.seat][t] |= told[one.seat] >> one.backend & 1;
 		}
-		assert_int_equal(ct_stoods_close(&s, told, SEATS), 0);
+		assert_int_equal(ct_stall_track_close(&s, told, SEATS), 0);
 		assert_int_equal(s.width_ns, 0);
 		for (uint32_t seat = 0; seat < SEATS; seat++) {
 			uint8_t got[LINE] = { 0 };
 			uint64_t reached = 0;
 
 			for (uint64_t i = s.first[seat]; i < s.first[seat + 1]; i++) {
-				const struct ct_stood *one = &s.all[i];
+				const struct ct_tracked_stall *one = &s.all[i];
 
 				assert_int_equal(one->seat, seat);
 				assert_int_equal(one->length_ns, one->end_ns - one->begin_ns);
@@ -66,7 +66,7 @@ static void each_moment_counts_once(void **unused)
 			}
 			assert_memory_equal(got, stands[seat], LINE);
 		}
-		ct_stoods_fini(&s);
+		ct_stall_track_fini(&s);
 	}
 }
 
@@ -74,29 +74,29 @@ static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 {
 	const uint32_t told[SEATS] = { 2, 2, 2 };
 	uint64_t sums[SEATS] = { 0 }, counts[SEATS] = { 0 };
-	struct ct_stoods s;
+	struct ct_stall_track s;
 
 	(void)unused;
-	ct_stoods_init(&s, 200);
+	ct_stall_track_init(&s, 200);
 	for (uint64_t i = 0; i < 100000; i++) {
 		/* apart from each other, and not quite in order */
 		uint64_t begin = 5000 * (i ^ draw(8)) + draw(3), len = 1 + draw(4000);
-		struct ct_stood one = { .begin_ns = begin,
-					.end_ns = begin + len,
-					.length_ns = len,
-					.seat = (uint32_t)(i % SEATS),
-					.n = 1,
-					.backend = 1 };
+		struct ct_tracked_stall one = { .begin_ns = begin,
+						.end_ns = begin + len,
+						.length_ns = len,
+						.seat = (uint32_t)(i % SEATS),
+						.n = 1,
+						.backend = 1 };
 		static uint8_t seen[100008];
 
 		if (seen[begin / 5000]++)
 			continue;
 		sums[one.seat] += len;
 		counts[one.seat]++;
-		assert_int_equal(ct_stoods_add(&s, &one), 0);
+		assert_int_equal(ct_stall_track_add(&s, &one), 0);
 		assert_true(s.n <= 200);
 	}
-	assert_int_equal(ct_stoods_close(&s, told, SEATS), 0);
+	assert_int_equal(ct_stall_track_close(&s, told, SEATS), 0);
 	assert_true(s.width_ns > 0);
 	assert_true(s.n <= 200 && s.n > 50);
 	for (uint32_t seat = 0; seat < SEATS; seat++) {
@@ -108,7 +108,7 @@ static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 		assert_int_equal(sums[seat], 0);
 		assert_int_equal(counts[seat], 0);
 	}
-	ct_stoods_fini(&s);
+	ct_stall_track_fini(&s);
 }
 
 static void a_window_around_a_moment_holds_what_it_may(void **unused)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a tape made by hand to transfers: which instances count, for how many bytes and how long, and who is like whom. */
+/* From a log made by hand to transfers: which instances count, for how many bytes and how long, and who is like whom. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #define MOST 32
 
 static struct {
-	struct ct_tape tape;
-	struct ct_tape_instance instances[MOST];
-	struct ct_tape_part parts[4 * MOST];
+	struct ct_instance_log log;
+	struct ct_log_instance instances[MOST];
+	struct ct_log_part parts[4 * MOST];
 	struct ct_comm comms[MOST];
 	uint32_t seats[MOST][SEATS];
 	uint32_t n_comms;
@@ -25,8 +25,8 @@ static struct {
 static void begin(void)
 {
 	memset(&s, 0, sizeof(s));
-	s.tape.instances = s.instances;
-	s.tape.parts = s.parts;
+	s.log.instances = s.instances;
+	s.log.parts = s.parts;
 	for (uint32_t seat = 0; seat < SEATS; seat++)
 		s.host_of[seat] = seat / 4;
 }
@@ -45,21 +45,21 @@ static const struct ct_comm *comm(const uint32_t *members, uint32_t n)
 }
 
 /* A collective that all reach at 1000 and end after ns, and whose bytes are 8000. */
-static struct ct_tape_instance *collective(const struct ct_comm *c, unsigned op, uint64_t ns)
+static struct ct_log_instance *collective(const struct ct_comm *c, unsigned op, uint64_t ns)
 {
-	struct ct_tape_instance *i = &s.instances[s.tape.n_instances++];
+	struct ct_log_instance *i = &s.instances[s.log.n_instances++];
 
-	*i = (struct ct_tape_instance){ .comm = c,
-					.bytes = 8000,
-					.transfer_ns = ns,
-					.first_part = s.tape.n_parts,
-					.n = c->nranks,
-					.src = -1,
-					.dst = -1,
-					.op = (uint8_t)op,
-					.judged = CT_JUDGED_WAITS };
+	*i = (struct ct_log_instance){ .comm = c,
+				       .bytes = 8000,
+				       .transfer_ns = ns,
+				       .first_part = s.log.n_parts,
+				       .n = c->nranks,
+				       .src = -1,
+				       .dst = -1,
+				       .op = (uint8_t)op,
+				       .judged = CT_JUDGED_WAITS };
 	for (uint32_t m = 0; m < c->nranks; m++)
-		s.parts[s.tape.n_parts++] = (struct ct_tape_part){
+		s.parts[s.log.n_parts++] = (struct ct_log_part){
 			.start_ns = 1000,
 			.end_ns = 1000 + ns,
 			.err_ns = 7,
@@ -74,34 +74,34 @@ static struct ct_tape_instance *collective(const struct ct_comm *c, unsigned op,
 static void message(const struct ct_comm *c, uint32_t src, uint32_t dst, uint64_t bytes,
 		    const uint64_t *times, uint32_t src_group, uint32_t dst_group)
 {
-	struct ct_tape_instance *i = &s.instances[s.tape.n_instances++];
+	struct ct_log_instance *i = &s.instances[s.log.n_instances++];
 	uint64_t send = times[1] - times[0], recv = times[3] - times[2];
 
-	*i = (struct ct_tape_instance){ .comm = c,
-					.bytes = bytes,
-					.transfer_ns = send < recv ? send : recv,
-					.first_part = s.tape.n_parts,
-					.n = 2,
-					.src = 0,
-					.dst = 1,
-					.op = CT_OP_Send,
-					.judged = CT_JUDGED_WAITS };
-	s.parts[s.tape.n_parts++] = (struct ct_tape_part){ .start_ns = times[0],
-							   .end_ns = times[1],
-							   .seat = src,
-							   .group = src_group,
-							   .on_gpu = 1 };
-	s.parts[s.tape.n_parts++] = (struct ct_tape_part){ .start_ns = times[2],
-							   .end_ns = times[3],
-							   .seat = dst,
-							   .index = 1,
-							   .group = dst_group,
-							   .on_gpu = 1 };
+	*i = (struct ct_log_instance){ .comm = c,
+				       .bytes = bytes,
+				       .transfer_ns = send < recv ? send : recv,
+				       .first_part = s.log.n_parts,
+				       .n = 2,
+				       .src = 0,
+				       .dst = 1,
+				       .op = CT_OP_Send,
+				       .judged = CT_JUDGED_WAITS };
+	s.parts[s.log.n_parts++] = (struct ct_log_part){ .start_ns = times[0],
+							 .end_ns = times[1],
+							 .seat = src,
+							 .group = src_group,
+							 .on_gpu = 1 };
+	s.parts[s.log.n_parts++] = (struct ct_log_part){ .start_ns = times[2],
+							 .end_ns = times[3],
+							 .seat = dst,
+							 .index = 1,
+							 .group = dst_group,
+							 .on_gpu = 1 };
 }
 
 static void gather(const uint64_t *clock_err)
 {
-	assert_int_equal(ct_transfers_gather(&s.tape, s.host_of, SEATS, clock_err, &s.out), 0);
+	assert_int_equal(ct_transfers_gather(&s.log, s.host_of, SEATS, clock_err, &s.out), 0);
 }
 
 static void bytes_count_as_on_the_wire(void **state)
@@ -129,7 +129,7 @@ static void bytes_count_as_on_the_wire(void **state)
 static void only_operations_with_a_time_of_their_own_count(void **state)
 {
 	static const uint32_t two[] = { 0, 1 };
-	struct ct_tape_instance *i;
+	struct ct_log_instance *i;
 
 	(void)state;
 	begin();

@@ -63,9 +63,9 @@ struct outcome {
 };
 
 /* A step ends where the first rank has done as much as in all steps before: it does the same in each. */
-static void cut_steps(const struct ct_tape *tape, int n_steps, struct ct_steps *steps)
+static void cut_steps(const struct ct_instance_log *log, int n_steps, struct ct_steps *steps)
 {
-	uint32_t n = tape->seat_first[1] - tape->seat_first[0];
+	uint32_t n = log->seat_first[1] - log->seat_first[0];
 
 	*steps = (struct ct_steps){ .by_ends = 1 };
 	steps->cut_ns = calloc((size_t)n_steps + 1, sizeof(*steps->cut_ns));
@@ -73,9 +73,9 @@ static void cut_steps(const struct ct_tape *tape, int n_steps, struct ct_steps *
 	assert_true(steps->cut_ns && steps->kept);
 	memset(steps->kept, 1, (size_t)n_steps + 1);
 	for (uint32_t k = 1; k <= (uint32_t)n_steps && n >= (uint32_t)n_steps; k++) {
-		uint32_t at = tape->order[tape->seat_first[0] + k * n / (uint32_t)n_steps - 1];
+		uint32_t at = log->order[log->seat_first[0] + k * n / (uint32_t)n_steps - 1];
 
-		steps->cut_ns[k - 1] = tape->parts[at].end_ns;
+		steps->cut_ns[k - 1] = log->parts[at].end_ns;
 		steps->n = steps->n_kept = k - 1;
 	}
 	if (steps->n)
@@ -123,7 +123,7 @@ static struct outcome judge(const struct parallel_job *job)
 	struct ct_model model;
 
 	parallel_play(job, &run);
-	cut_steps(&run.tape, job->steps, &steps);
+	cut_steps(&run.log, job->steps, &steps);
 	starts.n_hosts = ((uint32_t)run.ranks + 7) / 8;
 	assert_in_range(run.ranks, 1, 512);
 	for (int rank = 0; rank < run.ranks; rank++)
@@ -134,9 +134,9 @@ static struct outcome judge(const struct parallel_job *job)
 		.seats = seats,
 		.n_seats = (uint32_t)run.ranks,
 		.comms = run.comms,
-		.matched = run.tape.n_instances,
+		.matched = run.log.n_instances,
 	};
-	assert_int_equal(ct_replay_judge(&judgement, &model, &run.tape, &steps, NULL), 0);
+	assert_int_equal(ct_replay_judge(&judgement, &model, &run.log, &steps, NULL), 0);
 	out.total_ns = run.total_ns;
 	take(&judgement, job->steps, &out);
 	ct_replay_judgement_fini(&judgement);
@@ -394,23 +394,23 @@ static void times_that_make_no_sense_end_and_name_nobody(void **state)
 	}
 }
 
-static void an_empty_tape_has_nothing_to_tell(void **state)
+static void an_empty_log_has_nothing_to_tell(void **state)
 {
 	struct ct_replay_judgement judgement = { 0 };
 	struct ct_steps steps = { .why = "nothing" };
 	struct ct_starts starts = { 0 };
 	uint32_t host = 0;
 	struct ct_model model = { .starts = &starts, .host_of = &host };
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
-	assert_int_equal(ct_tape_close(&tape, 1), 0);
-	assert_int_equal(ct_replay_judge(&judgement, &model, &tape, &steps, NULL), 0);
+	ct_instance_log_init(&log, 0);
+	assert_int_equal(ct_instance_log_close(&log, 1), 0);
+	assert_int_equal(ct_replay_judge(&judgement, &model, &log, &steps, NULL), 0);
 	assert_non_null(judgement.engine.why_not);
 	assert_int_equal(judgement.rows.n, 0);
 	ct_replay_judgement_fini(&judgement);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* ---- figures for docs/ACCURACY.md ---- */
@@ -493,7 +493,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_run_without_communication_is_never_promised_to_be_longer),
 		cmocka_unit_test(what_is_missing_leaves_the_rest_to_be_played),
 		cmocka_unit_test(times_that_make_no_sense_end_and_name_nobody),
-		cmocka_unit_test(an_empty_tape_has_nothing_to_tell),
+		cmocka_unit_test(an_empty_log_has_nothing_to_tell),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)

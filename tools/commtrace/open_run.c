@@ -208,11 +208,11 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_err err = { 0 };
-	struct ct_wanted_fault fault;
+	struct ct_anchor_spec_fault fault;
 	const char *anchor = wishes->anchor;
 	int status;
 
-	if (anchor && ct_wanted_check(anchor, &fault) != CT_OK) {
+	if (anchor && ct_anchor_spec_check(anchor, &fault) != CT_OK) {
 		ct_say("bad value '%s' of option '--step-anchor' of '%s': '%.*s' %s", anchor,
 		       command, fault.len, fault.part, fault.why);
 		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:28.1MB'");

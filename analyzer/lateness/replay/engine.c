@@ -389,7 +389,7 @@ static int mark_uncertain(struct ct_schedule *s)
 }
 
 static int build_schedule(struct ct_engine *e, const struct ct_model *model,
-			  const struct ct_tape *log, const struct ct_steps *steps)
+			  const struct ct_instance_log *log, const struct ct_steps *steps)
 {
 	struct ct_schedule *s = &e->schedule;
 	int st = ct_schedule_build(s, log, model);
@@ -456,7 +456,7 @@ static const char *why_not(const struct ct_engine *e)
 
 /* Members of which is known when they came. Calls that put NCCL operations onto streams say nothing of when these ran, and who
  * begins an operation without a call on record that waits for it may have computed all the while. */
-static uint32_t count_timed(const struct ct_tape *log, const struct ct_tape_instance *one)
+static uint32_t count_timed(const struct ct_instance_log *log, const struct ct_log_instance *one)
 {
 	int is_nccl = one->comm->backend == CT_BACKEND_NCCL;
 	uint32_t n = 0;
@@ -466,13 +466,13 @@ static uint32_t count_timed(const struct ct_tape *log, const struct ct_tape_inst
 	return n;
 }
 
-static int is_timed(const struct ct_tape *log)
+static int is_timed(const struct ct_instance_log *log)
 {
 	struct ct_left_out left = { 0 };
 	uint64_t n = 0, all = 0;
 
 	for (uint32_t i = 0; i < log->n_instances; i++) {
-		const struct ct_tape_instance *one = &log->instances[i];
+		const struct ct_log_instance *one = &log->instances[i];
 		uint32_t timed;
 
 		/* what a rank does alone nobody waits in */
@@ -492,7 +492,7 @@ static int is_timed(const struct ct_tape *log)
 }
 
 /* Most of it timed by hosts. */
-static int is_of_hosts(const struct ct_tape *log)
+static int is_of_hosts(const struct ct_instance_log *log)
 {
 	uint64_t n = 0;
 
@@ -501,7 +501,7 @@ static int is_of_hosts(const struct ct_tape *log)
 	return 2 * n < log->n_parts;
 }
 
-static int has_graphs(const struct ct_tape *log)
+static int has_graphs(const struct ct_instance_log *log)
 {
 	for (uint32_t i = 0; i < log->n_instances; i++) {
 		if (log->instances[i].op == CT_OP_GraphLaunch)
@@ -510,7 +510,7 @@ static int has_graphs(const struct ct_tape *log)
 	return 0;
 }
 
-static const char *why_not_at_all(const struct ct_model *model, const struct ct_tape *log,
+static const char *why_not_at_all(const struct ct_model *model, const struct ct_instance_log *log,
 				  const struct ct_steps *steps)
 {
 	double all = (double)(model->matched + model->messages + model->incomplete);
@@ -529,8 +529,8 @@ static const char *why_not_at_all(const struct ct_model *model, const struct ct_
 		       : NULL;
 }
 
-int ct_engine_build(struct ct_engine *e, const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_steps *steps)
+int ct_engine_build(struct ct_engine *e, const struct ct_model *model,
+		    const struct ct_instance_log *log, const struct ct_steps *steps)
 {
 	int st;
 

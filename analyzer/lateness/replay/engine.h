@@ -47,7 +47,7 @@ struct ct_engine {
 /* Builds and plays what was recorded, where that can tell something: it was timed on GPUs, little is missing, and there are
  * steps. 0 or CT_NOMEM; ct_engine_fini() in any case. */
 int ct_engine_build(struct ct_engine *engine, const struct ct_model *model,
-		    const struct ct_tape *log, const struct ct_steps *steps);
+		    const struct ct_instance_log *log, const struct ct_steps *steps);
 void ct_engine_fini(struct ct_engine *engine);
 
 /* Mean of what the seat computes at a position of its stage; 0: it is never there. */

@@ -12,7 +12,8 @@
 #include "trace/status.h"
 
 int ct_replay_judge(struct ct_replay_judgement *j, const struct ct_model *model,
-		    const struct ct_tape *log, const struct ct_steps *steps, struct ct_tasks *tasks)
+		    const struct ct_instance_log *log, const struct ct_steps *steps,
+		    struct ct_tasks *tasks)
 {
 	int st = ct_engine_build(&j->engine, model, log, steps);
 

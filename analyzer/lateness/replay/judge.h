@@ -18,7 +18,7 @@ struct ct_replay_judgement {
 
 /* Threads of `tasks` (NULL: none) share the plays. 0 or CT_NOMEM; ct_replay_judgement_fini() in any case. */
 int ct_replay_judge(struct ct_replay_judgement *judgement, const struct ct_model *model,
-		    const struct ct_tape *log, const struct ct_steps *steps,
+		    const struct ct_instance_log *log, const struct ct_steps *steps,
 		    struct ct_tasks *tasks);
 void ct_replay_judgement_fini(struct ct_replay_judgement *judgement);
 

@@ -4,10 +4,10 @@
 #include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 
-static int on_one_clock(const struct ct_tape *tape, const struct ct_tape_instance *i,
+static int on_one_clock(const struct ct_instance_log *log, const struct ct_log_instance *i,
 			const uint32_t *host_of)
 {
-	const struct ct_tape_part *parts = &tape->parts[i->first_part];
+	const struct ct_log_part *parts = &log->parts[i->first_part];
 
 	for (uint32_t p = 1; p < i->n; p++) {
 		if (host_of[parts[p].seat] != host_of[parts[0].seat])
@@ -27,12 +27,12 @@ static int64_t since(int64_t end, int64_t begin)
 }
 
 /* From when the member was there until its operation was known to have ended. */
-static int64_t took(const struct ct_tape_part *part)
+static int64_t took(const struct ct_log_part *part)
 {
 	return since((int64_t)part->end_ns, (int64_t)part->came_ns);
 }
 
-static int64_t shortest(const struct ct_tape_part *parts, uint32_t n)
+static int64_t shortest(const struct ct_log_part *parts, uint32_t n)
 {
 	int64_t shortest = INT64_MAX;
 
@@ -42,7 +42,7 @@ static int64_t shortest(const struct ct_tape_part *parts, uint32_t n)
 }
 
 /* What a call that waits for a collective knows of the others. */
-static void meet_all(struct ct_schedule_building *b, const struct ct_tape_instance *i)
+static void meet_all(struct ct_schedule_building *b, const struct ct_log_instance *i)
 {
 	int64_t last = 0;
 
@@ -59,13 +59,13 @@ static void meet_all(struct ct_schedule_building *b, const struct ct_tape_instan
  * took is known from the partner that came last. */
 static void meet_partners(struct ct_schedule_building *b)
 {
-	const struct ct_tape *tape = b->c->tape;
+	const struct ct_instance_log *log = b->c->log;
 
 	for (uint32_t l = 0; l < b->s->n_launches; l++)
 		b->partners[l] = (struct ct_schedule_partners){ b->s->launches[l].start_ns,
 								b->s->launches[l].span_ns };
-	for (uint32_t k = 0; k < tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &tape->instances[k];
+	for (uint32_t k = 0; k < log->n_instances; k++) {
+		const struct ct_log_instance *i = &log->instances[k];
 
 		if (b->c->stretch[k] == UINT32_MAX)
 			continue;
@@ -78,7 +78,7 @@ static void meet_partners(struct ct_schedule_building *b)
 				*other = &b->s->launches[b->launch_of[i->first_part + 1 - p]];
 			struct ct_schedule_partners
 				*mine = &b->partners[b->ends_of[i->first_part + p]];
-			int64_t span = took(&tape->parts[i->first_part + 1 - p]);
+			int64_t span = took(&log->parts[i->first_part + 1 - p]);
 
 			if (other->start_ns > mine->last_start_ns)
 				mine->last_start_ns = other->start_ns;
@@ -89,7 +89,7 @@ static void meet_partners(struct ct_schedule_building *b)
 }
 
 /* Hosts see an end when they get to look, streams at once. */
-static int is_of_host(const struct ct_tape_part *parts, uint32_t n)
+static int is_of_host(const struct ct_log_part *parts, uint32_t n)
 {
 	for (uint32_t p = 0; p < n; p++) {
 		if (parts[p].on_gpu)
@@ -99,7 +99,7 @@ static int is_of_host(const struct ct_tape_part *parts, uint32_t n)
 }
 
 /* Both ends of a message go on when it has moved, but who sends a short one may go on before anybody asks for it. */
-static int64_t message(const struct ct_schedule_building *b, const struct ct_tape_part *parts,
+static int64_t message(const struct ct_schedule_building *b, const struct ct_log_part *parts,
 		       struct ct_schedule_part *out, int one_clock)
 {
 	uint32_t s = parts[0].index == 0 ? 0 : 1;
@@ -130,14 +130,14 @@ static int64_t message(const struct ct_schedule_building *b, const struct ct_tap
 }
 
 /* Did the member, who came then, stand there until somebody came at `other_ns`, as far as times tell? */
-static int waited_for(const struct ct_tape_part *part, int64_t other_ns)
+static int waited_for(const struct ct_log_part *part, int64_t other_ns)
 {
 	return (int64_t)part->came_ns < other_ns && (int64_t)part->end_ns >= other_ns;
 }
 
 /* The member ends when it and the root were there, and so much later. */
-static void end_with_lead(struct ct_schedule_part *out, const struct ct_tape_part *part,
-			  const struct ct_tape_part *lead)
+static void end_with_lead(struct ct_schedule_part *out, const struct ct_log_part *part,
+			  const struct ct_log_part *lead)
 {
 	out->end = CT_ENDS_WITH_LEAD;
 	out->own_ns = since((int64_t)part->end_ns,
@@ -146,12 +146,12 @@ static void end_with_lead(struct ct_schedule_part *out, const struct ct_tape_par
 
 /* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who gives may have to wait until it is
  * taken, and did if it ended no earlier. Any else, or without a root that is known: nobody is known to need anybody. */
-static void rooted(const struct ct_tape_instance *i, const struct ct_tape_part *parts,
+static void rooted(const struct ct_log_instance *i, const struct ct_log_part *parts,
 		   struct ct_schedule_meeting *m, struct ct_schedule_part *out, int one_clock)
 {
 	int from_root = i->op == CT_OP_Broadcast || i->op == CT_OP_Scatter;
 	int to_root = i->op == CT_OP_Reduce || i->op == CT_OP_Gather;
-	const struct ct_tape_part *lead;
+	const struct ct_log_part *lead;
 	int64_t last = 0;
 
 	for (uint32_t p = 0; p < i->n; p++) {
@@ -185,7 +185,7 @@ static void rooted(const struct ct_tape_instance *i, const struct ct_tape_part *
 }
 
 /* Whose host was told later than others that it had ended. */
-static void delay(const struct ct_tape_part *parts, const struct ct_schedule_meeting *m,
+static void delay(const struct ct_log_part *parts, const struct ct_schedule_meeting *m,
 		  struct ct_schedule_part *out)
 {
 	int64_t last = 0;
@@ -201,9 +201,9 @@ static void delay(const struct ct_tape_part *parts, const struct ct_schedule_mee
 static void add_meeting(struct ct_schedule_building *b, uint32_t instance, uint32_t first_part,
 			int one_clock)
 {
-	const struct ct_tape *tape = b->c->tape;
-	const struct ct_tape_instance *i = &tape->instances[instance];
-	const struct ct_tape_part *parts = &tape->parts[i->first_part];
+	const struct ct_instance_log *log = b->c->log;
+	const struct ct_log_instance *i = &log->instances[instance];
+	const struct ct_log_part *parts = &log->parts[i->first_part];
 	struct ct_schedule_meeting *m = &b->s->meetings[b->c->meeting[instance]];
 	struct ct_schedule_part *out = &b->s->parts[first_part];
 
@@ -259,12 +259,11 @@ void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of)
 	uint32_t first_part = 0;
 
 	meet_partners(b);
-	for (uint32_t k = 0; k < c->tape->n_instances; k++) {
+	for (uint32_t k = 0; k < c->log->n_instances; k++) {
 		if (c->stretch[k] == UINT32_MAX)
 			continue;
-		add_meeting(b, k, first_part,
-			    on_one_clock(c->tape, &c->tape->instances[k], host_of));
-		first_part += c->tape->instances[k].n;
+		add_meeting(b, k, first_part, on_one_clock(c->log, &c->log->instances[k], host_of));
+		first_part += c->log->instances[k].n;
 	}
 	for (uint32_t l = 0; l < b->s->n_launches; l++) {
 		if (b->s->launches[l].role)
@@ -278,12 +277,12 @@ void ct_schedule_meet_aligned(struct ct_schedule_building *b)
 	uint32_t first_part = 0;
 
 	meet_partners(b);
-	for (uint32_t k = 0; k < c->tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &c->tape->instances[k];
+	for (uint32_t k = 0; k < c->log->n_instances; k++) {
+		const struct ct_log_instance *i = &c->log->instances[k];
 
 		if (c->stretch[k] == UINT32_MAX)
 			continue;
-		if (i->src >= 0 && i->n == 2 && is_of_host(&c->tape->parts[i->first_part], 2))
+		if (i->src >= 0 && i->n == 2 && is_of_host(&c->log->parts[i->first_part], 2))
 			add_meeting(b, k, first_part, 1);
 		first_part += i->n;
 	}

@@ -25,15 +25,15 @@ void ct_schedule_fini(struct ct_schedule *s)
 	*s = (struct ct_schedule){ 0 };
 }
 
-/* ---- which part of the tape ---- */
+/* ---- which part of the log ---- */
 
 /* Nine years: times beyond are none, and sums of those below have room. */
 #define LATEST_NS (1ull << 58)
 
-static int is_timed(const struct ct_tape *tape, const struct ct_tape_instance *i)
+static int is_timed(const struct ct_instance_log *log, const struct ct_log_instance *i)
 {
 	for (uint32_t p = i->first_part; p < i->first_part + i->n; p++) {
-		const struct ct_tape_part *part = &tape->parts[p];
+		const struct ct_log_part *part = &log->parts[p];
 
 		if (!part->start_ns || part->end_ns < part->start_ns || part->end_ns > LATEST_NS)
 			return 0;
@@ -42,10 +42,10 @@ static int is_timed(const struct ct_tape *tape, const struct ct_tape_instance *i
 }
 
 /* Does somebody take part but one seat? */
-static int has_others(const struct ct_tape *tape, const struct ct_tape_instance *i)
+static int has_others(const struct ct_instance_log *log, const struct ct_log_instance *i)
 {
 	for (uint32_t p = i->first_part + 1; p < i->first_part + i->n; p++) {
-		if (tape->parts[p].seat != tape->parts[i->first_part].seat)
+		if (log->parts[p].seat != log->parts[i->first_part].seat)
 			return 1;
 	}
 	return 0;
@@ -68,24 +68,24 @@ static int stretch_of(struct ct_schedule_choice *c, uint64_t number, uint32_t *s
 
 static int choose(struct ct_schedule_choice *c)
 {
-	const struct ct_tape *tape = c->tape;
+	const struct ct_instance_log *log = c->log;
 	int st = CT_OK;
 
-	c->stretch = malloc(((size_t)tape->n_instances + 1) * sizeof(*c->stretch));
-	c->meeting = malloc(((size_t)tape->n_instances + 1) * sizeof(*c->meeting));
+	c->stretch = malloc(((size_t)log->n_instances + 1) * sizeof(*c->stretch));
+	c->meeting = malloc(((size_t)log->n_instances + 1) * sizeof(*c->meeting));
 	if (!c->stretch || !c->meeting)
 		return CT_NOMEM;
-	for (uint32_t k = 0; k < tape->n_instances; k++) {
-		const struct ct_tape_instance *i = &tape->instances[k];
+	for (uint32_t k = 0; k < log->n_instances; k++) {
+		const struct ct_log_instance *i = &log->instances[k];
 
 		c->stretch[k] = UINT32_MAX;
-		if (!has_others(tape, i) || !is_timed(tape, i))
+		if (!has_others(log, i) || !is_timed(log, i))
 			continue;
-		st = stretch_of(c, ct_sample_stretch(&tape->sample, i->at_ns), &c->stretch[k]);
+		st = stretch_of(c, ct_sample_stretch(&log->sample, i->at_ns), &c->stretch[k]);
 		if (st != CT_OK)
 			return st;
 		for (uint32_t part = i->first_part; part < i->first_part + i->n; part++)
-			c->n_begun += tape->parts[part].asked_ns != 0;
+			c->n_begun += log->parts[part].asked_ns != 0;
 		c->meeting[k] = c->n_meetings++;
 		c->n_parts += i->n;
 	}
@@ -124,8 +124,8 @@ static int find_strides(struct ct_schedule_building *b, const struct ct_model *m
 
 /* By the size of its communicator and how far apart its ranks are (tensor and data parallel groups may be of one size), not by the
  * communicator: one more of these on a rank makes nothing else there different. */
-static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_tape_instance *i,
-			const struct ct_tape_part *p)
+static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_log_instance *i,
+			const struct ct_log_part *p)
 {
 	uint64_t nranks = i->comm->nranks ? i->comm->nranks : 1;
 	uint64_t kind = ct_mix(nranks);
@@ -141,13 +141,13 @@ static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_ta
 
 /* A call, or what it put onto a stream. */
 struct event {
-	const struct ct_tape_part *part;
+	const struct ct_log_part *part;
 	enum ct_launch_role role;
 };
 
-static struct event event_of(const struct ct_tape *tape, uint32_t number)
+static struct event event_of(const struct ct_instance_log *log, uint32_t number)
 {
-	const struct ct_tape_part *part = &tape->parts[number / 2];
+	const struct ct_log_part *part = &log->parts[number / 2];
 
 	return (struct event){ part, number % 2	      ? CT_LAUNCH_WAITS
 				     : part->asked_ns ? CT_LAUNCH_BEGINS
@@ -161,15 +161,15 @@ static uint64_t entered(struct event e)
 
 /* Begins and ends of calls of MPI are all there is to its ranks' time; Gloo's are mostly made by threads of the framework, beside
  * those that compute. */
-static uint32_t thread_of(const struct ct_tape *tape, const struct ct_tape_part *p)
+static uint32_t thread_of(const struct ct_instance_log *log, const struct ct_log_part *p)
 {
-	int is_mpi = tape->instances[p->instance].comm->backend == CT_BACKEND_MPI;
+	int is_mpi = log->instances[p->instance].comm->backend == CT_BACKEND_MPI;
 
 	return is_mpi && !p->on_gpu ? p->tid : 0;
 }
 
 /* The seat's launch with this group among its latest; CT_NO_LAUNCH: there is none yet. */
-static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_tape_part *p,
+static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_log_part *p,
 			     uint32_t first)
 {
 	for (uint32_t l = s->n_launches; p->group && l > first && s->n_launches - l < BACK; l--) {
@@ -249,7 +249,7 @@ static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t 
 		       uint32_t first)
 {
 	struct ct_schedule *s = b->s;
-	const struct ct_tape_part *p = e.part;
+	const struct ct_log_part *p = e.part;
 	uint64_t start = e.role == CT_LAUNCH_WAITS ? p->asked_ns : p->start_ns;
 	uint64_t end = e.role == CT_LAUNCH_BEGINS ? start : p->end_ns;
 
@@ -260,7 +260,7 @@ static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t 
 		.stretch = stretch,
 		.stream = p->stream,
 		.group = p->group,
-		.tid = thread_of(b->c->tape, p),
+		.tid = thread_of(b->c->log, p),
 		.err_ns = p->err_ns,
 		.role = (uint8_t)e.role,
 	};
@@ -270,25 +270,25 @@ static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t 
 
 static int by_entry(const void *a, const void *b, void *arg)
 {
-	const struct ct_tape *tape = *(const struct ct_tape **)arg;
+	const struct ct_instance_log *log = *(const struct ct_instance_log **)arg;
 	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
-	struct event x = event_of(tape, m), y = event_of(tape, n);
+	struct event x = event_of(log, m), y = event_of(log, n);
 
 	return CT_CMP(entered(x), entered(y)) ?: CT_CMP(x.part->end_ns, y.part->end_ns) ?: CT_CMP(m, n);
 }
 
 /* Sends, receives, the rest. */
-static uint32_t direction(const struct ct_tape *tape, uint32_t number)
+static uint32_t direction(const struct ct_instance_log *log, uint32_t number)
 {
-	const struct ct_tape_part *p = event_of(tape, number).part;
+	const struct ct_log_part *p = event_of(log, number).part;
 
-	return tape->instances[p->instance].src < 0 ? 2 : p->index;
+	return log->instances[p->instance].src < 0 ? 2 : p->index;
 }
 
 /* Called and started at one moment, as far as times tell (imported ones may be coarse): then which is first is chance. */
 static int are_at_once(struct event x, struct event y)
 {
-	const struct ct_tape_part *a = x.part, *b = y.part;
+	const struct ct_log_part *a = x.part, *b = y.part;
 	uint64_t apart = a->start_ns > b->start_ns ? a->start_ns - b->start_ns
 						   : b->start_ns - a->start_ns;
 
@@ -298,28 +298,28 @@ static int are_at_once(struct event x, struct event y)
 
 static int by_direction(const void *a, const void *b, void *arg)
 {
-	const struct ct_tape *tape = *(const struct ct_tape **)arg;
+	const struct ct_instance_log *log = *(const struct ct_instance_log **)arg;
 	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
 
-	return CT_CMP(direction(tape, m), direction(tape, n)) ?: by_entry(a, b, arg);
+	return CT_CMP(direction(log, m), direction(log, n)) ?: by_entry(a, b, arg);
 }
 
 /* Of those that were called at once, sends first: an order that is the same on all peers. */
-static void order_at_once(const struct ct_tape *tape, uint32_t *order, uint32_t n)
+static void order_at_once(const struct ct_instance_log *log, uint32_t *order, uint32_t n)
 {
 	for (uint32_t k = 0, end; k < n; k = end) {
-		struct event first = event_of(tape, order[k]);
+		struct event first = event_of(log, order[k]);
 
 		end = k + 1;
-		while (end < n && are_at_once(first, event_of(tape, order[end])))
+		while (end < n && are_at_once(first, event_of(log, order[end])))
 			end++;
 		if (end - k > 1)
-			ct_sort_r(order + k, end - k, sizeof(*order), by_direction, &tape);
+			ct_sort_r(order + k, end - k, sizeof(*order), by_direction, &log);
 	}
 }
 
 static void add_operation(const struct ct_schedule_building *b, struct ct_schedule_launch *l,
-			  const struct ct_tape_instance *i, const struct ct_tape_part *p)
+			  const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	if (i->src < 0) {
 		l->width = i->comm->nranks > l->width ? i->comm->nranks : l->width;
@@ -337,31 +337,31 @@ static void add_operation(const struct ct_schedule_building *b, struct ct_schedu
  * chance. What was called later cannot have been waited for. */
 static void add_seat(struct ct_schedule_building *b, uint32_t seat)
 {
-	const struct ct_tape *tape = b->c->tape;
+	const struct ct_instance_log *log = b->c->log;
 	struct ct_schedule *s = b->s;
 	uint32_t first = s->n_launches, n = 0;
 	int untimed = 0;
 
 	s->seat_first[seat] = first;
-	for (uint32_t o = tape->seat_first[seat]; o < tape->seat_first[seat + 1]; o++) {
-		b->order[n++] = 2 * tape->order[o];
-		if (tape->parts[tape->order[o]].asked_ns)
-			b->order[n++] = 2 * tape->order[o] + 1;
+	for (uint32_t o = log->seat_first[seat]; o < log->seat_first[seat + 1]; o++) {
+		b->order[n++] = 2 * log->order[o];
+		if (log->parts[log->order[o]].asked_ns)
+			b->order[n++] = 2 * log->order[o] + 1;
 	}
-	ct_sort_r(b->order, n, sizeof(*b->order), by_entry, &tape);
-	order_at_once(tape, b->order, n);
+	ct_sort_r(b->order, n, sizeof(*b->order), by_entry, &log);
+	order_at_once(log, b->order, n);
 	for (uint32_t o = 0; o < n; o++) {
-		struct event e = event_of(tape, b->order[o]);
-		const struct ct_tape_instance *i = &tape->instances[e.part->instance];
+		struct event e = event_of(log, b->order[o]);
+		const struct ct_log_instance *i = &log->instances[e.part->instance];
 		uint32_t at = b->order[o] / 2, l;
 
 		if (b->c->stretch[e.part->instance] == UINT32_MAX) {
-			untimed |= has_others(tape, i);
+			untimed |= has_others(log, i);
 			continue;
 		}
 		l = grouped_with(s, e.part, first);
 		if (l == CT_NO_LAUNCH)
-			l = same_call(s, e, thread_of(tape, e.part), first);
+			l = same_call(s, e, thread_of(log, e.part), first);
 		if (l == CT_NO_LAUNCH) {
 			l = s->n_launches;
 			add_launch(b, e, b->c->stretch[e.part->instance], first);
@@ -417,7 +417,7 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	size_t launches = (size_t)c->n_parts + c->n_begun + 1;
 	size_t parts = (size_t)c->n_parts + 2 * (size_t)c->n_begun + 1;
 
-	s->n_seats = c->tape->n_seats;
+	s->n_seats = c->log->n_seats;
 	s->n_stretches = c->n_stretches;
 	s->n_meetings = c->n_meetings;
 	s->n_parts = c->n_parts;
@@ -429,10 +429,10 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	s->seat_first = calloc((size_t)s->n_seats + 1, sizeof(*s->seat_first));
 	s->length_ns = calloc((size_t)s->n_stretches + 1, sizeof(*s->length_ns));
 	s->begin_ns = malloc(((size_t)s->n_stretches + 1) * sizeof(*s->begin_ns));
-	b->order = malloc((2 * (size_t)c->tape->n_parts + 1) * sizeof(*b->order));
+	b->order = malloc((2 * (size_t)c->log->n_parts + 1) * sizeof(*b->order));
 	b->reached = malloc(launches * sizeof(*b->reached));
-	b->launch_of = malloc(((size_t)c->tape->n_parts + 1) * sizeof(*b->launch_of));
-	b->ends_of = malloc(((size_t)c->tape->n_parts + 1) * sizeof(*b->ends_of));
+	b->launch_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->launch_of));
+	b->ends_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->ends_of));
 	b->partners = malloc(launches * sizeof(*b->partners));
 	if (!s->launches || !s->gap_ns || !s->parts || !s->meetings || !s->seat_first ||
 	    !s->length_ns || !s->begin_ns || !b->order || !b->reached || !b->launch_of ||
@@ -463,10 +463,10 @@ static int build(struct ct_schedule_building *b, const struct ct_model *model)
 	return st;
 }
 
-int ct_schedule_build(struct ct_schedule *s, const struct ct_tape *tape,
+int ct_schedule_build(struct ct_schedule *s, const struct ct_instance_log *log,
 		      const struct ct_model *model)
 {
-	struct ct_schedule_choice c = { .tape = tape };
+	struct ct_schedule_choice c = { .log = log };
 	struct ct_schedule_building b = { .s = s, .c = &c };
 	int st;
 

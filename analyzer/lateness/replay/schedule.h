@@ -9,7 +9,7 @@
  * starts of those he needs and from the transfer (docs/dev/algorithms/lateness.md).
  *
  * Plain arrays: launches of a seat lie together in order of their starts, meetings once ordered so that each comes after all
- * that it needs. Every stretch of the tape is a graph by itself, its times count from its first start. One thread. */
+ * that it needs. Every stretch of the log is a graph by itself, its times count from its first start. One thread. */
 #ifndef CT_WHATIF_SCHEDULE_H
 #define CT_WHATIF_SCHEDULE_H
 
@@ -82,8 +82,8 @@ struct ct_schedule {
 	uint32_t broken; /* launches that would have waited for each other: they start as measured */
 };
 
-/* Of what the tape holds. 0 or CT_NOMEM; ct_schedule_fini() in any case. */
-int ct_schedule_build(struct ct_schedule *s, const struct ct_tape *tape,
+/* Of what the log holds. 0 or CT_NOMEM; ct_schedule_fini() in any case. */
+int ct_schedule_build(struct ct_schedule *s, const struct ct_instance_log *log,
 		      const struct ct_model *model);
 void ct_schedule_fini(struct ct_schedule *s);
 

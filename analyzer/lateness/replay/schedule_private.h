@@ -7,9 +7,9 @@
 #include "analyzer/lateness/replay/schedule.h"
 #include "analyzer/stream/instance_log.h"
 
-/* What of the tape is played: what others took part in, and all of them were timed. */
+/* What of the log is played: what others took part in, and all of them were timed. */
 struct ct_schedule_choice {
-	const struct ct_tape *tape;
+	const struct ct_instance_log *log;
 	uint32_t *stretch;	 /* by instance; UINT32_MAX: left out */
 	uint32_t *meeting;	 /* by instance that is in */
 	struct ct_table numbers; /* of stretches that are in, to their place + 1 */
@@ -26,7 +26,7 @@ struct ct_schedule_building {
 	const struct ct_schedule_choice *c;
 	uint32_t *order; /* of a seat's parts: twice their index, 1 more for the call that waits for one */
 	int64_t *reached;    /* by launch: the latest end of its seat's up to it */
-	uint32_t *launch_of; /* by part of the tape: when it came */
+	uint32_t *launch_of; /* by part of the log: when it came */
 	uint32_t *ends_of;   /* likewise: that it ends */
 	uint32_t *stride;    /* by communicator: how far apart its ranks are; 0 not evenly */
 	struct ct_schedule_partners *partners; /* by launch */

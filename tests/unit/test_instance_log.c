@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stays on the tape: everything while there is room, then whole stretches, the same for all members. */
+/* What stays on the log: everything while there is room, then whole stretches, the same for all members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static uint64_t on_host(uint32_t seat, uint64_t run_ns)
 	return run_ns - shift[host_of[seat]];
 }
 
-static void add(struct ct_tape *tape, uint64_t seq, uint64_t run_ns)
+static void add(struct ct_instance_log *log, uint64_t seq, uint64_t run_ns)
 {
 	struct ct_member members[SEATS] = { 0 };
 	struct ct_instance i = { .seq = seq, .src = -1, .dst = -1, .n = SEATS, .members = members };
@@ -32,47 +32,47 @@ static void add(struct ct_tape *tape, uint64_t seq, uint64_t run_ns)
 		members[m].start_ns = on_host(m, run_ns + 10 + m);
 		members[m].end_ns = on_host(m, run_ns + 100);
 	}
-	assert_int_equal(ct_tape_add(tape, &i, NULL, host_of, shift), CT_OK);
+	assert_int_equal(ct_instance_log_add(log, &i, NULL, host_of, shift), CT_OK);
 }
 
 static void all_is_kept_while_there_is_room(void **state)
 {
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 3000);
+	ct_instance_log_init(&log, 3000);
 	for (uint64_t k = 0; k < 1000; k++)
-		add(&tape, k, 1000 + 1000 * k);
-	assert_int_equal(ct_tape_close(&tape, SEATS), CT_OK);
-	assert_int_equal(tape.n_instances, 1000);
-	assert_int_equal(tape.n_parts, 3000);
-	assert_true(ct_tape_share(&tape) == 1);
-	assert_int_equal(tape.parts[5].start_ns, 2012); /* of the run, whatever the host's clock */
-	assert_int_equal(tape.parts[5].end_ns, 2100);
-	ct_tape_fini(&tape);
+		add(&log, k, 1000 + 1000 * k);
+	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
+	assert_int_equal(log.n_instances, 1000);
+	assert_int_equal(log.n_parts, 3000);
+	assert_true(ct_instance_log_share(&log) == 1);
+	assert_int_equal(log.parts[5].start_ns, 2012); /* of the run, whatever the host's clock */
+	assert_int_equal(log.parts[5].end_ns, 2100);
+	ct_instance_log_fini(&log);
 }
 
 static void whole_stretches_are_forgotten_evenly(void **state)
 {
-	struct ct_tape tape;
+	struct ct_instance_log log;
 	uint64_t runs = 0, longest = 0, length = 0, before = 0;
 
 	(void)state;
-	ct_tape_init(&tape, 3000);
+	ct_instance_log_init(&log, 3000);
 	for (uint64_t k = 0; k < 10000; k++)
-		add(&tape, k, 1000 + 1000 * k);
-	assert_int_equal(ct_tape_close(&tape, SEATS), CT_OK);
-	assert_in_range(tape.n_parts, 1000, 3000);
-	assert_int_equal(tape.seen_parts, 30000);
-	assert_int_equal(tape.n_parts, 3 * tape.n_instances);
-	for (uint32_t k = 0; k < tape.n_instances; k++) {
-		uint64_t seq = tape.instances[k].seq;
+		add(&log, k, 1000 + 1000 * k);
+	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
+	assert_in_range(log.n_parts, 1000, 3000);
+	assert_int_equal(log.seen_parts, 30000);
+	assert_int_equal(log.n_parts, 3 * log.n_instances);
+	for (uint32_t k = 0; k < log.n_instances; k++) {
+		uint64_t seq = log.instances[k].seq;
 
-		assert_true(ct_sample_keeps(&tape.sample, tape.instances[k].at_ns));
-		assert_int_equal(tape.instances[k].first_part, 3 * k);
+		assert_true(ct_sample_keeps(&log.sample, log.instances[k].at_ns));
+		assert_int_equal(log.instances[k].first_part, 3 * k);
 		for (uint32_t p = 3 * k; p < 3 * k + 3; p++) {
-			assert_int_equal(tape.parts[p].instance, k);
-			assert_int_equal(tape.parts[p].end_ns, 1100 + 1000 * seq);
+			assert_int_equal(log.parts[p].instance, k);
+			assert_int_equal(log.parts[p].end_ns, 1100 + 1000 * seq);
 		}
 		if (k == 0 || seq != before + 1) {
 			runs++;
@@ -86,44 +86,44 @@ static void whole_stretches_are_forgotten_evenly(void **state)
 	assert_in_range(runs, 3, 8);
 	assert_int_equal(longest, 125);
 	assert_true(before > 8000);
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 static void parts_of_a_seat_come_in_order_of_their_starts(void **state)
 {
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 0);
+	ct_instance_log_init(&log, 0);
 	for (uint64_t k = 0; k < 100; k++)
-		add(&tape, k, 1000 + 1000 * (k * 37 % 100));
-	assert_int_equal(ct_tape_close(&tape, SEATS), CT_OK);
+		add(&log, k, 1000 + 1000 * (k * 37 % 100));
+	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
 	for (uint32_t s = 0; s < SEATS; s++) {
-		assert_int_equal(tape.seat_first[s + 1] - tape.seat_first[s], 100);
+		assert_int_equal(log.seat_first[s + 1] - log.seat_first[s], 100);
 		for (uint32_t k = 0; k < 100; k++) {
-			const struct ct_tape_part
-				*part = &tape.parts[tape.order[tape.seat_first[s] + k]];
+			const struct ct_log_part
+				*part = &log.parts[log.order[log.seat_first[s] + k]];
 
 			assert_int_equal(part->seat, s);
 			assert_int_equal(part->start_ns, 1010 + 1000 * k + s);
 		}
 	}
-	ct_tape_fini(&tape);
+	ct_instance_log_fini(&log);
 }
 
 /* All at one moment: there are no stretches to choose from, and memory stays within its bound. */
 static void one_moment_does_not_overflow(void **state)
 {
-	struct ct_tape tape;
+	struct ct_instance_log log;
 
 	(void)state;
-	ct_tape_init(&tape, 300);
+	ct_instance_log_init(&log, 300);
 	for (uint64_t k = 0; k < 1000; k++)
-		add(&tape, k, 1000);
-	assert_int_equal(ct_tape_close(&tape, SEATS), CT_OK);
-	assert_true(tape.n_parts <= 300);
-	assert_int_equal(tape.seen_instances, 1000);
-	ct_tape_fini(&tape);
+		add(&log, k, 1000);
+	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
+	assert_true(log.n_parts <= 300);
+	assert_int_equal(log.seen_instances, 1000);
+	ct_instance_log_fini(&log);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/charts/told.h"
+#include "analyzer/charts/chart_marks.h"
 
 #include <math.h>
 #include <stdio.h>

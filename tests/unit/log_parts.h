@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tape_parts.h — operations and stalls written by hand onto a tape. Times in ns of one host, whose clock is the run's. */
-#ifndef CT_TAPE_PARTS_H
-#define CT_TAPE_PARTS_H
+/* log_parts.h — operations and stalls written by hand onto a log. Times in ns of one host, whose clock is the run's. */
+#ifndef CT_LOG_PARTS_H
+#define CT_LOG_PARTS_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ struct part {
 };
 
 /* An operation on `n` members. src < 0: a collective. */
-static inline void put(struct ct_tape *tape, struct ct_comm *comm, unsigned op, uint64_t seq,
+static inline void put(struct ct_instance_log *log, struct ct_comm *comm, unsigned op, uint64_t seq,
 		       uint64_t bytes, int src, int dst, const struct part *parts, uint32_t n)
 {
 	struct ct_member members[SEATS] = { 0 };
@@ -66,12 +66,12 @@ static inline void put(struct ct_tape *tape, struct ct_comm *comm, unsigned op, 
 		shortest = p->end - p->start < shortest ? p->end - p->start : shortest;
 	}
 	w.transfer_ns = shortest;
-	assert_int_equal(ct_tape_add(tape, &i, &w, host_of, shift), CT_OK);
+	assert_int_equal(ct_instance_log_add(log, &i, &w, host_of, shift), CT_OK);
 }
 
 /* Both members alike, seat 1 all the same. */
-static inline void both(struct ct_tape *tape, struct ct_comm *comm, uint64_t seq, uint32_t stream,
-			uint64_t enter, uint64_t start, uint64_t end)
+static inline void both(struct ct_instance_log *log, struct ct_comm *comm, uint64_t seq,
+			uint32_t stream, uint64_t enter, uint64_t start, uint64_t end)
 {
 	const struct part parts[2] = {
 		{ .seat = 0,
@@ -88,7 +88,7 @@ static inline void both(struct ct_tape *tape, struct ct_comm *comm, uint64_t seq
 		  .err = 500 },
 	};
 
-	put(tape, comm, CT_OP_AllReduce, seq, 1 << 20, -1, -1, parts, 2);
+	put(log, comm, CT_OP_AllReduce, seq, 1 << 20, -1, -1, parts, 2);
 }
 
 static inline void stall(struct ct_exposures *s, uint32_t seat, uint32_t comm, uint64_t start,

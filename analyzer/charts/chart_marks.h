@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* told.h — what charts of every kind have: ticks of an axis, where the report's JSON has the values behind a mark, and where findings
+/* chart_marks.h — what charts of every kind have: ticks of an axis, where the report's JSON has the values behind a mark, and where findings
  * are along an axis. Plain values in an arena. Pure. */
 #ifndef CT_CHART_TOLD_H
 #define CT_CHART_TOLD_H
