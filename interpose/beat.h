@@ -4,8 +4,8 @@
  * It takes no lock, does no I/O and allocates nothing, so a file system or a driver that hangs never makes a
  * living process look dead.
  */
-#ifndef CT_BEAT_H
-#define CT_BEAT_H
+#ifndef CT_INTERPOSE_BEAT_H
+#define CT_INTERPOSE_BEAT_H
 
 #include <stdint.h>
 

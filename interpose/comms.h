@@ -6,8 +6,8 @@
  * pointer in a thread's block is checked, not feared. The library reuses addresses of dead communicators:
  * creating one under a known pointer ends the old one.
  */
-#ifndef CT_LIVE_COMMS_H
-#define CT_LIVE_COMMS_H
+#ifndef CT_INTERPOSE_COMMS_H
+#define CT_INTERPOSE_COMMS_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -14,8 +14,8 @@
  * recording was ever started: no allocation, no lock, no I/O of its own, and other names cost one comparison.
  * COMMTRACE_NO_DLSYM=1 and COMMTRACE=0 switch it off; the environment is read when the first such name is asked for.
  */
-#ifndef CT_DLSYM_HOOK_H
-#define CT_DLSYM_HOOK_H
+#ifndef CT_INTERPOSE_DLSYM_HOOK_H
+#define CT_INTERPOSE_DLSYM_HOOK_H
 
 #include "interpose/dlsym_real.h"
 

@@ -7,8 +7,8 @@
  * later than us has it looked up in the objects' own tables. All code of the library calls ct_dlsym().
  * Every thread may; also in a signal handler and in a vfork'ed child.
  */
-#ifndef CT_DLSYM_REAL_H
-#define CT_DLSYM_REAL_H
+#ifndef CT_INTERPOSE_DLSYM_REAL_H
+#define CT_INTERPOSE_DLSYM_REAL_H
 
 typedef void *ct_dlsym_fn(void *handle, const char *symbol);
 

@@ -9,8 +9,8 @@
  * gets the function itself, and its calls are not recorded. An object that has entries is never unloaded.
  * Any thread, also in a signal handler but for ct_entry_for(), which takes the loader's lock.
  */
-#ifndef CT_ENTRIES_H
-#define CT_ENTRIES_H
+#ifndef CT_INTERPOSE_ENTRIES_H
+#define CT_INTERPOSE_ENTRIES_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * that tries again and again fills nothing. A fixed table; any thread, inside a recorded call; nothing waits. What is
  * recorded is in the ring when ct_error_record() returns, so it survives the process.
  */
-#ifndef CT_ERRORS_H
-#define CT_ERRORS_H
+#ifndef CT_INTERPOSE_ERRORS_H
+#define CT_INTERPOSE_ERRORS_H
 
 #include <stdint.h>
 

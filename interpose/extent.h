@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* extent.h — from where to where a loaded object reaches. For callbacks of dl_iterate_phdr(); any thread. */
-#ifndef CT_EXTENT_H
-#define CT_EXTENT_H
+#ifndef CT_INTERPOSE_EXTENT_H
+#define CT_INTERPOSE_EXTENT_H
 
 #include <link.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * filled under: after a fork or a new start it does not match any more, and nothing that it points to is
  * touched. Every thread may call everything here; nothing of it survives the process.
  */
-#ifndef CT_GUARD_H
-#define CT_GUARD_H
+#ifndef CT_INTERPOSE_GUARD_H
+#define CT_INTERPOSE_GUARD_H
 
 #include <stdatomic.h>
 #include <stdint.h>

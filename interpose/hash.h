@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hash.h — 64-bit hashes for keys and tables. Keys that ranks compare are made of these two, so their results
  * are part of what a run contains. Pure functions. */
-#ifndef CT_HASH_H
-#define CT_HASH_H
+#ifndef CT_INTERPOSE_HASH_H
+#define CT_INTERPOSE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * proxy, and all proxies are told on their command lines where the job's mpiexec listens: that is the same for all ranks,
  * and another for the next job. Read once, when recording starts, by the thread that starts it.
  */
-#ifndef CT_HYDRA_H
-#define CT_HYDRA_H
+#ifndef CT_INTERPOSE_HYDRA_H
+#define CT_INTERPOSE_HYDRA_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Nothing process-local goes into the job's name and nothing job-local into the process's. Read once, by the
  * thread that starts the recording.
  */
-#ifndef CT_IDENTITY_H
-#define CT_IDENTITY_H
+#ifndef CT_INTERPOSE_IDENTITY_H
+#define CT_INTERPOSE_IDENTITY_H
 
 #include "interpose/settings.h"
 #include "trace/format.h"

@@ -6,8 +6,8 @@
  * hidden, so that the whole library (zstd too) calls that definition, which passes on to the old version, bound
  * weakly: where a process has no libpthread or libdl it is absent, and recording stays off.
  */
-#ifndef CT_LIBC_OLD_H
-#define CT_LIBC_OLD_H
+#ifndef CT_INTERPOSE_LIBC_OLD_H
+#define CT_INTERPOSE_LIBC_OLD_H
 
 /* Is everything there that recording needs? */
 int ct_libc_is_complete(void);

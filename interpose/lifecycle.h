@@ -9,8 +9,8 @@
  * first, before the real function is entered; others that come meanwhile wait for at most two seconds and then
  * pass unrecorded (counted). The end is an on_exit handler: at most two seconds for the last flush.
  */
-#ifndef CT_LIFECYCLE_H
-#define CT_LIFECYCLE_H
+#ifndef CT_INTERPOSE_LIFECYCLE_H
+#define CT_INTERPOSE_LIFECYCLE_H
 
 /* What ct_guard_slow() in guard.h is the entrance of. */
 

@@ -4,8 +4,8 @@
  * Called when recording starts and ends and by the write thread, never on the call path. Without the variable a
  * call costs a load. Lines are appended with one write(2) each, so processes may share a file. Keeps errno.
  */
-#ifndef CT_LOG_H
-#define CT_LOG_H
+#ifndef CT_INTERPOSE_LOG_H
+#define CT_INTERPOSE_LOG_H
 
 /* Open the file named by COMMTRACE_LOG_FILE (a %p becomes the pid); "" is none. 0, or -1 if it cannot be opened. */
 int ct_log_open(const char *path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output.h — blocks into the segments of this process: numbering, checkpoints, rotation, the bound on bytes.
  * The write thread's alone. */
-#ifndef CT_OUTPUT_H
-#define CT_OUTPUT_H
+#ifndef CT_INTERPOSE_OUTPUT_H
+#define CT_INTERPOSE_OUTPUT_H
 
 #include <sys/types.h>
 

@@ -6,8 +6,8 @@
  * launch, exactly once; which thread that is does not matter. Nothing allocates; a full table costs the timing
  * of that one transfer (counted).
  */
-#ifndef CT_PENDING_H
-#define CT_PENDING_H
+#ifndef CT_INTERPOSE_PENDING_H
+#define CT_INTERPOSE_PENDING_H
 
 #include <stdatomic.h>
 #include <stdint.h>

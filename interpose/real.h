@@ -10,8 +10,8 @@
  * that was looked up. Objects that answered are never unloaded. Looking up takes the loader's lock and may allocate; it
  * happens once per symbol and calling object.
  */
-#ifndef CT_REAL_H
-#define CT_REAL_H
+#ifndef CT_INTERPOSE_REAL_H
+#define CT_INTERPOSE_REAL_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * ranks stay comparable. struct ct_recorder is set up by the lifecycle before the gate opens and stays mapped
  * until the process is gone, because threads may come out of a call long after the recording has ended.
  */
-#ifndef CT_RECORDER_H
-#define CT_RECORDER_H
+#ifndef CT_INTERPOSE_RECORDER_H
+#define CT_INTERPOSE_RECORDER_H
 
 #include <time.h>
 

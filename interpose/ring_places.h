@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ring_places.h — where rings of other processes may lie, for processes that do not record themselves. */
-#ifndef CT_RING_PLACES_H
-#define CT_RING_PLACES_H
+#ifndef CT_INTERPOSE_RING_PLACES_H
+#define CT_INTERPOSE_RING_PLACES_H
 
 /* NULL-terminated directories from the environment as it was at the first call, or NULL: COMMTRACE=0, nothing is
  * to be noted. Any thread, also in signal handlers. */

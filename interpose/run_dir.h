@@ -5,8 +5,8 @@
  * may be a group's. Files in it are made with O_EXCL | O_NOFOLLOW, so that a foreign directory cannot make us
  * write elsewhere. The descriptor stays open for the life of the process: a renamed directory stays the run's.
  */
-#ifndef CT_RUN_DIR_H
-#define CT_RUN_DIR_H
+#ifndef CT_INTERPOSE_RUN_DIR_H
+#define CT_INTERPOSE_RUN_DIR_H
 
 #include "interpose/notes.h"
 #include "trace/format.h"

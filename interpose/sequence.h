@@ -7,8 +7,8 @@
  * its repetition in the upper 32 bits. Point-to-point: one counter for each (comm, direction, peer, slot), in a
  * table of fixed size; a short spin lock where one is new or goes. All words are atomic; any thread.
  */
-#ifndef CT_SEQUENCE_H
-#define CT_SEQUENCE_H
+#ifndef CT_INTERPOSE_SEQUENCE_H
+#define CT_INTERPOSE_SEQUENCE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

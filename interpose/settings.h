@@ -4,8 +4,8 @@
  * struct ct_settings is made from trace/settings.def: COMMTRACE_RING_MB is .RING_MB. A value that cannot be used
  * keeps the default and becomes a warning; so does a variable that does not exist, with its nearest neighbour.
  */
-#ifndef CT_SETTINGS_H
-#define CT_SETTINGS_H
+#ifndef CT_INTERPOSE_SETTINGS_H
+#define CT_INTERPOSE_SETTINGS_H
 
 #include <stdint.h>
 

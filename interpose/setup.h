@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* setup.h — everything that is made when recording starts, in order. Called by the one thread that starts it;
  * may allocate and do I/O. What it made is never unmade but by the end of the process. */
-#ifndef CT_SETUP_H
-#define CT_SETUP_H
+#ifndef CT_INTERPOSE_SETUP_H
+#define CT_INTERPOSE_SETUP_H
 
 #include <stdint.h>
 

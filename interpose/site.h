@@ -10,8 +10,8 @@
  * lock, nothing allocates. When the table or the room for texts is full, new sites are unknown (STRINGS_FULL counts them once
  * per text or place).
  */
-#ifndef CT_SITE_H
-#define CT_SITE_H
+#ifndef CT_INTERPOSE_SITE_H
+#define CT_INTERPOSE_SITE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

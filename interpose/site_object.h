@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_object.h — an address of code as "OBJECT+0xOFFSET (build ID)", equal in all processes that run the same files. */
-#ifndef CT_SITE_OBJECT_H
-#define CT_SITE_OBJECT_H
+#ifndef CT_INTERPOSE_SITE_OBJECT_H
+#define CT_INTERPOSE_SITE_OBJECT_H
 
 #include <stddef.h>
 #include <stdint.h>

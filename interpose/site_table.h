@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_table.h — string ids by 64-bit keys: of places in the program, and of texts. Fixed memory, filled by any thread
  * without a lock, emptied only where recording starts. */
-#ifndef CT_SITE_TABLE_H
-#define CT_SITE_TABLE_H
+#ifndef CT_INTERPOSE_SITE_TABLE_H
+#define CT_INTERPOSE_SITE_TABLE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* start_line.h — the only word on stderr: where the run is, and what is wrong with the settings. */
-#ifndef CT_START_LINE_H
-#define CT_START_LINE_H
+#ifndef CT_INTERPOSE_START_LINE_H
+#define CT_INTERPOSE_START_LINE_H
 
 #include "interpose/notes.h"
 #include "trace/format.h"

@@ -4,8 +4,8 @@
  * Belongs to the write thread. It remembers what earlier blocks have carried; a block that did not get into the
  * segment is forgotten by ct_state_again(), after which everything comes once more (readers take that).
  */
-#ifndef CT_STATE_H
-#define CT_STATE_H
+#ifndef CT_INTERPOSE_STATE_H
+#define CT_INTERPOSE_STATE_H
 
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* threads.h — threads of our own in somebody else's process: detached, every signal blocked. */
-#ifndef CT_THREADS_H
-#define CT_THREADS_H
+#ifndef CT_INTERPOSE_THREADS_H
+#define CT_INTERPOSE_THREADS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

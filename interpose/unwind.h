@@ -6,8 +6,8 @@
  * its unwind information: the unwinder asks it when the frame goes away, it ends the record, and the unwinding
  * goes on. Such a function must not be inlined, cloned or split, and calls the real function from its own body.
  */
-#ifndef CT_UNWIND_H
-#define CT_UNWIND_H
+#ifndef CT_INTERPOSE_UNWIND_H
+#define CT_INTERPOSE_UNWIND_H
 
 #include <stdint.h>
 

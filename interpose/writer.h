@@ -6,8 +6,8 @@
  * segment or ring, or in both. While nothing can be written the oldest records go first, counted. It may allocate
  * and block; nothing on the call path ever waits for it.
  */
-#ifndef CT_WRITER_H
-#define CT_WRITER_H
+#ifndef CT_INTERPOSE_WRITER_H
+#define CT_INTERPOSE_WRITER_H
 
 #include "interpose/notes.h"
 #include "interpose/settings.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* must.h — in a process of a test's own, where no assertion of the test reaches: what has to be so, or it ends with 1. */
-#ifndef CT_TEST_MUST_H
-#define CT_TEST_MUST_H
+#ifndef CT_TESTS_MUST_H
+#define CT_TESTS_MUST_H
 
 #include <stdio.h>
 #include <unistd.h>

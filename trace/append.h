@@ -4,8 +4,8 @@
  * Stateless; any thread that may block in I/O. A signal that interrupts is nothing, and a file size limit
  * (ulimit -f) is an error return here: left to the kernel it would be SIGXFSZ, the end of the job.
  */
-#ifndef CT_APPEND_H
-#define CT_APPEND_H
+#ifndef CT_TRACE_APPEND_H
+#define CT_TRACE_APPEND_H
 
 #include <stddef.h>
 #include <stdint.h>

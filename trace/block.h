@@ -5,8 +5,8 @@
  * A struct ct_block is a growable container owned by one thread; reset it and use it again. Coding does not
  * change it. Nothing here prints or exits; memory is the caller's through ct_block_fini() and ct_encoder_fini().
  */
-#ifndef CT_BLOCK_H
-#define CT_BLOCK_H
+#ifndef CT_TRACE_BLOCK_H
+#define CT_TRACE_BLOCK_H
 
 #include <stddef.h>
 

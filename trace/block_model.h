@@ -6,8 +6,8 @@
  * Metadata then costs next to nothing and the file is timing noise. All arithmetic wraps: damaged input gives
  * wrong numbers, never undefined behaviour. A model serves one block; reset it for the next.
  */
-#ifndef CT_BLOCK_MODEL_H
-#define CT_BLOCK_MODEL_H
+#ifndef CT_TRACE_BLOCK_MODEL_H
+#define CT_TRACE_BLOCK_MODEL_H
 
 #include <stddef.h>
 #include <stdint.h>

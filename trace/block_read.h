@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block_read.h — a block's bytes back into records. Input is never trusted: every length is checked before
  * it is used, and damage is an error return, not undefined behaviour. One decoder per thread. */
-#ifndef CT_BLOCK_READ_H
-#define CT_BLOCK_READ_H
+#ifndef CT_TRACE_BLOCK_READ_H
+#define CT_TRACE_BLOCK_READ_H
 
 #include <stddef.h>
 

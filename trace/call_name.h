@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call_name.h — what the name of a call that moves data tells and its record does not. Those that move none are in
  * call_kind.h. Pure. */
-#ifndef CT_CALL_NAME_H
-#define CT_CALL_NAME_H
+#ifndef CT_TRACE_CALL_NAME_H
+#define CT_TRACE_CALL_NAME_H
 
 /* Each rank has counts of its own, for each peer: gloo::allgatherv, MPI_Alltoallw, MPI_Gatherv_init, MPI_Reduce_scatter.
  * NULL: 0. */

@@ -2,8 +2,8 @@
 /* cgroup.h — files of the calling process's cgroup, of version 1 or 2, and of the groups above it. System calls on files that the
  * kernel keeps itself; no allocation, any thread, also in a signal handler.
  */
-#ifndef CT_CGROUP_H
-#define CT_CGROUP_H
+#ifndef CT_TRACE_CGROUP_H
+#define CT_TRACE_CGROUP_H
 
 #include <stddef.h>
 #include <stdint.h>

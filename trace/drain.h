@@ -4,8 +4,8 @@
  *
  * The drain remembers which chunks it took slots from, so that the write thread can mark them drained after,
  * and only after, the block is in the segment. */
-#ifndef CT_DRAIN_H
-#define CT_DRAIN_H
+#ifndef CT_TRACE_DRAIN_H
+#define CT_TRACE_DRAIN_H
 
 #include "trace/block.h"
 #include "trace/ring.h"

@@ -4,8 +4,8 @@
  *
  * Everything is little-endian and naturally aligned. Times are CLOCK_MONOTONIC of the host in nanoseconds unless said otherwise.
  */
-#ifndef CT_FORMAT_H
-#define CT_FORMAT_H
+#ifndef CT_TRACE_FORMAT_H
+#define CT_TRACE_FORMAT_H
 
 #include "trace/format_process.h" /* who wrote it */
 #include "trace/format_rares.h"	  /* records of the rare kinds */

@@ -2,8 +2,8 @@
 /* format_process.h — what ring and segment files have in common: the version, the kinds of records and of losses, and who a process
  * is. See format.h.
  */
-#ifndef CT_FORMAT_PROCESS_H
-#define CT_FORMAT_PROCESS_H
+#ifndef CT_TRACE_FORMAT_PROCESS_H
+#define CT_TRACE_FORMAT_PROCESS_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * Every word that can change while others look is a ct_word with one owner, named beside it; the owner stores, everybody may load
  * at any time, also after the owner's death.
  */
-#ifndef CT_FORMAT_RING_H
-#define CT_FORMAT_RING_H
+#ifndef CT_TRACE_FORMAT_RING_H
+#define CT_TRACE_FORMAT_RING_H
 
 #include <stdatomic.h>
 #include <stdint.h>

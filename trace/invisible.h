@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invisible.h — the table of what passes the tracer unseen (invisible.def), for those who look and those who tell.
  * Constant data; any thread. */
-#ifndef CT_INVISIBLE_H
-#define CT_INVISIBLE_H
+#ifndef CT_TRACE_INVISIBLE_H
+#define CT_TRACE_INVISIBLE_H
 
 enum ct_invisible {
 #define X(ID, what, why, remedy) CT_INVISIBLE_##ID,

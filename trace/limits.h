@@ -5,8 +5,8 @@
  * is several times what the tracer takes: under a tight one nothing is recorded, and the program runs as without the library.
  * Stateless; any thread. Reads a few files of /proc and /sys.
  */
-#ifndef CT_LIMITS_H
-#define CT_LIMITS_H
+#ifndef CT_TRACE_LIMITS_H
+#define CT_TRACE_LIMITS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mix.h — spread the bits of a number. What comes of it is part of what a run contains (order_totals.h, keys of communicators).
  * Pure. */
-#ifndef CT_MIX_H
-#define CT_MIX_H
+#ifndef CT_TRACE_MIX_H
+#define CT_TRACE_MIX_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * version 2, memory.oom_control of version 1. Three system calls on files that the kernel keeps itself; no allocation, any
  * thread, also in a signal handler. Keeps errno.
  */
-#ifndef CT_OOM_H
-#define CT_OOM_H
+#ifndef CT_TRACE_OOM_H
+#define CT_TRACE_OOM_H
 
 #include <stdint.h>
 

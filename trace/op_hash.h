@@ -3,8 +3,8 @@
  *
  * The one definition of it: the recorder writes sums of these numbers (order_totals.h), and the analysis compares its own with
  * them, so a change is a change of the format. Pure functions; any thread. */
-#ifndef CT_OP_HASH_H
-#define CT_OP_HASH_H
+#ifndef CT_TRACE_OP_HASH_H
+#define CT_TRACE_OP_HASH_H
 
 #include <stdint.h>
 

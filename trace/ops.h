@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ops.h — the tables of operations, element types and reductions as constants and look-ups.
  * Pure functions over constant tables; any thread may call them. */
-#ifndef CT_OPS_H
-#define CT_OPS_H
+#ifndef CT_TRACE_OPS_H
+#define CT_TRACE_OPS_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  *
  * Filled by whoever writes the segments, from blocks that are in them: the calls themselves do nothing for it. Memory follows the
  * live communicators. One thread. */
-#ifndef CT_ORDER_TOTALS_H
-#define CT_ORDER_TOTALS_H
+#ifndef CT_TRACE_ORDER_TOTALS_H
+#define CT_TRACE_ORDER_TOTALS_H
 
 #include "trace/block.h"
 

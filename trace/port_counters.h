@@ -3,8 +3,8 @@
  *
  * A sample is whole, or says how it differs from the whole one before it (docs/dev/TRACE_FORMAT.md): counters that do not
  * move cost nothing. Values are the kernel's own, before `scale` of port_counters.def. Pure, no memory of its own. */
-#ifndef CT_PORT_COUNTERS_H
-#define CT_PORT_COUNTERS_H
+#ifndef CT_TRACE_PORT_COUNTERS_H
+#define CT_TRACE_PORT_COUNTERS_H
 
 #include <stddef.h>
 #include <stdint.h>

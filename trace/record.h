@@ -4,8 +4,8 @@
  * Plain values without owner. ct_op_pack/ct_op_unpack and the launch pair are the only places that know which
  * bits of which slot word hold what (format_ring.h names the words).
  */
-#ifndef CT_RECORD_H
-#define CT_RECORD_H
+#ifndef CT_TRACE_RECORD_H
+#define CT_TRACE_RECORD_H
 
 #include <stdint.h>
 

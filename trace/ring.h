@@ -11,8 +11,8 @@
  * The file is allocated in full before it is mapped (a sparse tmpfs file would kill the job with SIGBUS when
  * /dev/shm fills up), and is not inherited by a forked child (the pages are absent there, not shared).
  */
-#ifndef CT_RING_H
-#define CT_RING_H
+#ifndef CT_TRACE_RING_H
+#define CT_TRACE_RING_H
 
 #include <stddef.h>
 #include <sys/types.h>

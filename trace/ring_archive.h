@@ -4,8 +4,8 @@
  * Writing belongs to the job's half (ring_archive.c), reading to the other one (ring_unarchive.c). Both stream;
  * neither maps the file, since a file that somebody cuts while it is mapped is a SIGBUS.
  */
-#ifndef CT_RING_ARCHIVE_H
-#define CT_RING_ARCHIVE_H
+#ifndef CT_TRACE_RING_ARCHIVE_H
+#define CT_TRACE_RING_ARCHIVE_H
 
 #include <stddef.h>
 #include <stdint.h>

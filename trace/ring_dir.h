@@ -7,8 +7,8 @@
  * handlers. A process never opens its own live ring here: closing any descriptor of a file drops all POSIX
  * locks that the process has on it, and with them the sign that the owner lives.
  */
-#ifndef CT_RING_DIR_H
-#define CT_RING_DIR_H
+#ifndef CT_TRACE_RING_DIR_H
+#define CT_TRACE_RING_DIR_H
 
 #include <sys/types.h>
 

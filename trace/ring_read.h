@@ -4,8 +4,8 @@
  * before use; what they describe is not trusted either.
  *
  * A process must not open its own ring with this: see ring_dir.h. A view belongs to one thread. */
-#ifndef CT_RING_READ_H
-#define CT_RING_READ_H
+#ifndef CT_TRACE_RING_READ_H
+#define CT_TRACE_RING_READ_H
 
 #include "trace/block.h"
 #include "trace/ring.h"

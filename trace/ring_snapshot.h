@@ -5,8 +5,8 @@
  * unseen; what the segments then turn out to hold as well is struck out by the extents of their blocks. Owns
  * its memory, keeps no file open. One thread.
  */
-#ifndef CT_RING_SNAPSHOT_H
-#define CT_RING_SNAPSHOT_H
+#ifndef CT_TRACE_RING_SNAPSHOT_H
+#define CT_TRACE_RING_SNAPSHOT_H
 
 #include "trace/block.h"
 #include "trace/status.h"

@@ -4,8 +4,8 @@
  *
  * Two places, taken in turn: while one is written, or when the writer dies in it, the other one holds. Each has a version, odd
  * while it is written, and is copied between two equal even ones. One writer; anybody reads, also after its death. */
-#ifndef CT_RING_STACKS_H
-#define CT_RING_STACKS_H
+#ifndef CT_TRACE_RING_STACKS_H
+#define CT_TRACE_RING_STACKS_H
 
 #include "trace/block.h"
 #include "trace/ring.h"

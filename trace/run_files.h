@@ -3,8 +3,8 @@
  *
  * Private to the reading half. Filled by the thread that opens the run, constant afterwards.
  */
-#ifndef CT_RUN_FILES_H
-#define CT_RUN_FILES_H
+#ifndef CT_TRACE_RUN_FILES_H
+#define CT_TRACE_RUN_FILES_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -2,8 +2,8 @@
 /* run_id.h — which directory a run is, whatever it is called now: what ties a ring in shared memory to the run
  * that it belongs to. A removed directory's inode is soon given to the next one, so the time of its birth counts
  * too, where the file system tells it. Any thread; no allocation. */
-#ifndef CT_RUN_ID_H
-#define CT_RUN_ID_H
+#ifndef CT_TRACE_RUN_ID_H
+#define CT_TRACE_RUN_ID_H
 
 #include "trace/format.h"
 

@@ -6,8 +6,8 @@
  * directory. A block that could not be written whole is cut off again; a process that dies in between leaves a
  * torn tail, which readers take as normal input.
  */
-#ifndef CT_SEGMENT_H
-#define CT_SEGMENT_H
+#ifndef CT_TRACE_SEGMENT_H
+#define CT_TRACE_SEGMENT_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* segment_read.h — read one segment file, forgiving what crashes and copying leave: a torn tail, a damaged
  * block in the middle, bytes that were never a segment. One reader, one thread. */
-#ifndef CT_SEGMENT_READ_H
-#define CT_SEGMENT_READ_H
+#ifndef CT_TRACE_SEGMENT_READ_H
+#define CT_TRACE_SEGMENT_READ_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * the last parameter is a struct ct_err, filled where the failure happened (which file, which offset, why)
  * and extended by callers that know what they were doing. Nothing here allocates or prints.
  */
-#ifndef CT_STATUS_H
-#define CT_STATUS_H
+#ifndef CT_TRACE_STATUS_H
+#define CT_TRACE_STATUS_H
 
 #include <stdint.h>
 

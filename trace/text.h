@@ -3,8 +3,8 @@
  *
  * Stateless, allocates nothing; any thread.
  */
-#ifndef CT_TEXT_CLEAN_H
-#define CT_TEXT_CLEAN_H
+#ifndef CT_TRACE_TEXT_H
+#define CT_TRACE_TEXT_H
 
 #include <stddef.h>
 

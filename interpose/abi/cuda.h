@@ -3,8 +3,8 @@
  * without the CUDA Toolkit. Facts of the interface only; never included beside the real cuda.h. Where that is
  * found, abi_check.c proves numbers and prototypes against it. A runtime stream is a driver stream: same handle.
  */
-#ifndef CT_ABI_CUDA_H
-#define CT_ABI_CUDA_H
+#ifndef CT_INTERPOSE_ABI_CUDA_H
+#define CT_INTERPOSE_ABI_CUDA_H
 
 typedef int CUdevice;
 typedef struct CUctx_st *CUcontext;

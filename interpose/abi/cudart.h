@@ -3,8 +3,8 @@
  * the real cuda_runtime_api.h, nor beside the simulator's; abi_check.c proves it against the real one where that is
  * found. An event of the runtime is one of the driver: same handle.
  */
-#ifndef CT_ABI_CUDART_H
-#define CT_ABI_CUDART_H
+#ifndef CT_INTERPOSE_ABI_CUDART_H
+#define CT_INTERPOSE_ABI_CUDART_H
 
 #include "interpose/abi/cuda.h"
 

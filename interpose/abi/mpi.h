@@ -6,8 +6,8 @@
  * A flavour is a family of libraries with the same constants, handles and status layout: mpi_values.def. Nothing here
  * is code; nothing here needs an mpi.h.
  */
-#ifndef CT_ABI_MPI_H
-#define CT_ABI_MPI_H
+#ifndef CT_INTERPOSE_ABI_MPI_H
+#define CT_INTERPOSE_ABI_MPI_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * headers. Facts of the interface only; never included beside the real nccl.h. Where that is found, abi_check.c
  * proves numbers, offsets and prototypes against it.
  */
-#ifndef CT_ABI_NCCL_H
-#define CT_ABI_NCCL_H
+#ifndef CT_INTERPOSE_ABI_NCCL_H
+#define CT_INTERPOSE_ABI_NCCL_H
 
 #include <limits.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * plugin's own and opaque to NCCL; NULL is none. Facts of the interface only; docs/dev/ARCHITECTURE.md says what we do
  * with them. A handle may be stopped twice (NCCL keeps the last one of a collective's call).
  */
-#ifndef CT_ABI_NCCL_PROFILER_H
-#define CT_ABI_NCCL_PROFILER_H
+#ifndef CT_INTERPOSE_ABI_NCCL_PROFILER_H
+#define CT_INTERPOSE_ABI_NCCL_PROFILER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * Each object of a program that uses NVTX holds a copy of its own. With the first call it loads the library that
  * NVTX_INJECTION64_PATH names and calls InitializeInjectionNvtx2() there with a function that hands out its tables.
  */
-#ifndef CT_ABI_NVTX_H
-#define CT_ABI_NVTX_H
+#ifndef CT_INTERPOSE_ABI_NVTX_H
+#define CT_INTERPOSE_ABI_NVTX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * dl_iterate_phdr() would take a lock that a forked child inherits as it is: held by a thread that is not there. So the
  * list that the loader keeps for debuggers is read instead, by copying, while it may change: a list that is being
  * changed may be read short, and is read again at the next look. Any thread. */
-#ifndef CT_ENVIRON_CHAIN_H
-#define CT_ENVIRON_CHAIN_H
+#ifndef CT_INTERPOSE_ENVIRON_CHAIN_H
+#define CT_INTERPOSE_ENVIRON_CHAIN_H
 
 #include "interpose/environ/elf.h"
 

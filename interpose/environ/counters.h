@@ -5,8 +5,8 @@
  * since a driver that hangs hangs its files; it lives as long as the recording, so that none has to be started at the end.
  * The write thread asks it for a sample, never waits for one but a moment at the end, and copies what came into blocks.
  * A sample and the list of ports belong to that thread while one is asked for, else to the write thread. */
-#ifndef CT_ENVIRON_COUNTERS_H
-#define CT_ENVIRON_COUNTERS_H
+#ifndef CT_INTERPOSE_ENVIRON_COUNTERS_H
+#define CT_INTERPOSE_ENVIRON_COUNTERS_H
 
 #include "trace/block.h"
 

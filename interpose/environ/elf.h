@@ -3,8 +3,8 @@
  *
  * The caller owns the view; its strings are a copy. One thread. What is damaged, too large or gone while it is read
  * counts as not there. */
-#ifndef CT_ENVIRON_ELF_H
-#define CT_ENVIRON_ELF_H
+#ifndef CT_INTERPOSE_ENVIRON_ELF_H
+#define CT_INTERPOSE_ENVIRON_ELF_H
 
 #include <link.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
  * No thread is started when the program ends, or has ended MPI: others that listen to threads being made may be gone by then.
  * What was loaded since is then told by the write thread itself.
  */
-#ifndef CT_ENVIRON_H
-#define CT_ENVIRON_H
+#ifndef CT_INTERPOSE_ENVIRON_ENVIRON_H
+#define CT_INTERPOSE_ENVIRON_ENVIRON_H
 
 #include "interpose/environ/facts.h"
 #include "interpose/guard.h"

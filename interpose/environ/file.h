@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that nobody
  * waits for. */
-#ifndef CT_ENVIRON_FILE_H
-#define CT_ENVIRON_FILE_H
+#ifndef CT_INTERPOSE_ENVIRON_FILE_H
+#define CT_INTERPOSE_ENVIRON_FILE_H
 
 #include <stddef.h>
 

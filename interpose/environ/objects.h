@@ -5,8 +5,8 @@
  * No lock of the loader's is taken for that: its list (chain.h) and what the objects contain (peek.h)
  * are copied. Dynamic symbols tell what an object imports and exports, its relocated words where its calls of
  * NCCL lead. One thread at a time; each object is told once. */
-#ifndef CT_ENVIRON_OBJECTS_H
-#define CT_ENVIRON_OBJECTS_H
+#ifndef CT_INTERPOSE_ENVIRON_OBJECTS_H
+#define CT_INTERPOSE_ENVIRON_OBJECTS_H
 
 #include "interpose/environ/elf.h"
 #include "interpose/environ/facts.h"

@@ -3,8 +3,8 @@
  *
  * A loaded object can go while it is looked at, unless the loader's lock is held, and that is the program's to hold.
  * So the kernel copies, and what is gone is an error, not a fault. Stateless; any thread. */
-#ifndef CT_ENVIRON_PEEK_H
-#define CT_ENVIRON_PEEK_H
+#ifndef CT_INTERPOSE_ENVIRON_PEEK_H
+#define CT_INTERPOSE_ENVIRON_PEEK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Which ports: of /sys/class/net those with a device behind them that are up, if there are any, else what is up and not
  * the loopback (a container's only port is software; a bridge or bond on top of a device would count twice); all of
  * /sys/class/infiniband. A port that is known stays, whatever becomes of it. */
-#ifndef CT_ENVIRON_PORTS_H
-#define CT_ENVIRON_PORTS_H
+#ifndef CT_INTERPOSE_ENVIRON_PORTS_H
+#define CT_INTERPOSE_ENVIRON_PORTS_H
 
 #include <stdatomic.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* system.h — facts about the machine as this process has it: kernel, C library, processors it may use, memory,
  * limits of its control group, driver. Reads /proc and /sys: the look-around's. */
-#ifndef CT_ENVIRON_SYSTEM_H
-#define CT_ENVIRON_SYSTEM_H
+#ifndef CT_INTERPOSE_ENVIRON_SYSTEM_H
+#define CT_INTERPOSE_ENVIRON_SYSTEM_H
 
 #include "interpose/environ/facts.h"
 

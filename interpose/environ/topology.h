@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topology.h — facts about the devices that communication goes through, out of /sys. Reading there can hang with the
  * driver behind it: the look-around's. `root` is what stands for "/". Numbers of devices are bounded. */
-#ifndef CT_TOPOLOGY_H
-#define CT_TOPOLOGY_H
+#ifndef CT_INTERPOSE_ENVIRON_TOPOLOGY_H
+#define CT_INTERPOSE_ENVIRON_TOPOLOGY_H
 
 #include "interpose/environ/facts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* uninterposed.h — what of one loaded object passes this library unseen. The look-around's. */
-#ifndef CT_ENVIRON_UNSEEN_H
-#define CT_ENVIRON_UNSEEN_H
+#ifndef CT_INTERPOSE_ENVIRON_UNINTERPOSED_H
+#define CT_INTERPOSE_ENVIRON_UNINTERPOSED_H
 
 #include "interpose/environ/elf.h"
 #include "interpose/environ/facts.h"

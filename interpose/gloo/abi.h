@@ -5,8 +5,8 @@
  * held against the installed headers by tests/interpose/gloo_offsets.cc. gloo::Context lost its virtual
  * destructor in 2024-09 and with it eight bytes: which of the two it is shows in the values.
  */
-#ifndef CT_GLOO_ABI_H
-#define CT_GLOO_ABI_H
+#ifndef CT_INTERPOSE_GLOO_ABI_H
+#define CT_INTERPOSE_GLOO_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * makes itself, submit.c when torch asked for a collective. What a collective calls inside (sends, receives, waits)
  * is seen by the same wrappers and counted, not recorded: the thread is inside a recorded call then.
  */
-#ifndef CT_GLOO_H
-#define CT_GLOO_H
+#ifndef CT_INTERPOSE_GLOO_GLOO_H
+#define CT_INTERPOSE_GLOO_GLOO_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * build: without them there is no submit time, and nothing else changes. What is queued lies in a fixed table under
  * the work's address, what is carried out in another one under its thread; any thread, no lock, nothing allocates. A
  * full table costs that one submit time (a counted loss). */
-#ifndef CT_GLOO_SUBMIT_H
-#define CT_GLOO_SUBMIT_H
+#ifndef CT_INTERPOSE_GLOO_SUBMIT_H
+#define CT_INTERPOSE_GLOO_SUBMIT_H
 
 #include <stdatomic.h>
 #include <stdint.h>

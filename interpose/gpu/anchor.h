@@ -6,8 +6,8 @@
  * the next one is due: the clock's errors grow meanwhile, nothing waits. At the start anchors come fast, so that the
  * rate is known soon, then once a second. Everything by the poll thread, with the context current.
  */
-#ifndef CT_GPUANCHOR_H
-#define CT_GPUANCHOR_H
+#ifndef CT_INTERPOSE_GPU_ANCHOR_H
+#define CT_INTERPOSE_GPU_ANCHOR_H
 
 #include "interpose/gpu/clock.h"
 #include "interpose/gpu/cuda.h"

@@ -7,8 +7,8 @@
  * start event, or ended before its end event. So an event that happened before the call had returned bounds a time
  * and does not tell it, and what the host knows is the other bound. Pure functions.
  */
-#ifndef CT_GPUBOUNDS_H
-#define CT_GPUBOUNDS_H
+#ifndef CT_INTERPOSE_GPU_BOUNDS_H
+#define CT_INTERPOSE_GPU_BOUNDS_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture_state.h — CUDA as a launch finds it, and what it says of a stream: the part of time.h that comes before a span. Called with the guard held,
  * on the thread that launches; nothing here allocates, and nothing is created but the poll thread, once. */
-#ifndef CT_GPU_CAPTURE_STATE_H
-#define CT_GPU_CAPTURE_STATE_H
+#ifndef CT_INTERPOSE_GPU_CAPTURE_STATE_H
+#define CT_INTERPOSE_GPU_CAPTURE_STATE_H
 
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/launch.h"

@@ -8,8 +8,8 @@
  *
  * Any thread. The lock is held for a few instructions; who does not get it soon drops the bit for good.
  */
-#ifndef CT_GPU_CHANNELS_H
-#define CT_GPU_CHANNELS_H
+#ifndef CT_INTERPOSE_GPU_CHANNELS_H
+#define CT_INTERPOSE_GPU_CHANNELS_H
 
 /* Nothing is asked for, nothing held. Before the gate opens. */
 void ct_gpu_channels_init(void);

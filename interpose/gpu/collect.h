@@ -8,8 +8,8 @@
  * as long before it as the events say (CT_SOURCE_POLL). A span with an end event only has no start
  * (CT_SOURCE_NONE), and its end lies between the two polls likewise.
  */
-#ifndef CT_GPUCOLLECT_H
-#define CT_GPUCOLLECT_H
+#ifndef CT_INTERPOSE_GPU_COLLECT_H
+#define CT_INTERPOSE_GPU_COLLECT_H
 
 #include "interpose/gpu/host_clock.h"
 #include "interpose/gpu/span.h"

@@ -9,8 +9,8 @@
  * the steps (steps.h, effect.h). Windows become longer until some steps fit into them. Where that is beyond COMMTRACE_BUDGET by more than its error, auto goes back for good. Each rank decides for
  * itself; instances that are timed differently on different ranks count as untimed. What was decided is in the ledger.
  */
-#ifndef CT_GPUDECIDE_H
-#define CT_GPUDECIDE_H
+#ifndef CT_INTERPOSE_GPU_DECIDE_H
+#define CT_INTERPOSE_GPU_DECIDE_H
 
 #include <stdint.h>
 

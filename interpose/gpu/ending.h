@@ -5,8 +5,8 @@
  * call the poll thread takes a last look at it and stays out; the call waits for that, but at most CT_GPU_ENDING_NS. When the
  * context is gone it is dead to us, with its events; launches that come later find a new one, whatever its handle.
  */
-#ifndef CT_GPU_ENDING_H
-#define CT_GPU_ENDING_H
+#ifndef CT_INTERPOSE_GPU_ENDING_H
+#define CT_INTERPOSE_GPU_ENDING_H
 
 #include "interpose/gpu/streams.h"
 

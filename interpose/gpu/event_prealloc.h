@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_prealloc.h — events for a context are made before its first launch needs them. By the thread that makes a communicator,
  * with the guard held; not on the call path. Keeps errno. */
-#ifndef CT_GPU_EVENT_PREALLOC_H
-#define CT_GPU_EVENT_PREALLOC_H
+#ifndef CT_INTERPOSE_GPU_EVENT_PREALLOC_H
+#define CT_INTERPOSE_GPU_EVENT_PREALLOC_H
 
 /* A communicator is about to be made on the calling thread: if its current CUDA context is new, the poll thread makes
  * events for it meanwhile. */

@@ -6,8 +6,8 @@
  * thread takes them, without waiting or creating. Whoever took events gives them to the poll thread with the span that
  * they stand in. They are never destroyed: at the end of the process the driver may be gone already.
  */
-#ifndef CT_GPUEVENTS_H
-#define CT_GPUEVENTS_H
+#ifndef CT_INTERPOSE_GPU_EVENTS_H
+#define CT_INTERPOSE_GPU_EVENTS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

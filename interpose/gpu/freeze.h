@@ -5,8 +5,8 @@
  *
  * A fixed table by communicator id (the ring's, never reused); any thread; no locks.
  */
-#ifndef CT_FREEZE_H
-#define CT_FREEZE_H
+#ifndef CT_INTERPOSE_GPU_FREEZE_H
+#define CT_INTERPOSE_GPU_FREEZE_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * of each period the sharpest of either kind is kept. The timer steps by 1024 ns, so its reading is that of the middle
  * of a step. Any thread; a lock that is held for microseconds, by threads of NCCL's own.
  */
-#ifndef CT_GLOBALTIMER_H
-#define CT_GLOBALTIMER_H
+#ifndef CT_INTERPOSE_GPU_GLOBALTIMER_H
+#define CT_INTERPOSE_GPU_GLOBALTIMER_H
 
 #include <stdatomic.h>
 

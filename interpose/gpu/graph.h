@@ -13,8 +13,8 @@
  * Any thread, guard held. No allocation, no waiting; a launch that has nothing to do with communication costs a look
  * into a table.
  */
-#ifndef CT_GRAPH_H
-#define CT_GRAPH_H
+#ifndef CT_INTERPOSE_GPU_GRAPH_H
+#define CT_INTERPOSE_GPU_GRAPH_H
 
 #include <stdint.h>
 

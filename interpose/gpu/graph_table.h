@@ -7,8 +7,8 @@
  * starts and never unmapped, so that a stale number is checked, not feared. Looking up an executable takes no lock;
  * all else takes a short one, which is never held across a call of somebody else's.
  */
-#ifndef CT_GRAPH_TABLE_H
-#define CT_GRAPH_TABLE_H
+#ifndef CT_INTERPOSE_GPU_GRAPH_TABLE_H
+#define CT_INTERPOSE_GPU_GRAPH_TABLE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

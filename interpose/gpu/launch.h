@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch.h — what a launch is, and by what launches are timed: the words that time.h and those beneath it share. */
-#ifndef CT_GPU_LAUNCH_H
-#define CT_GPU_LAUNCH_H
+#ifndef CT_INTERPOSE_GPU_LAUNCH_H
+#define CT_INTERPOSE_GPU_LAUNCH_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * and at most once back, when there are more streams than the GPU has connections for or steps have become longer. Any
  * thread.
  */
-#ifndef CT_GPUMODE_H
-#define CT_GPUMODE_H
+#ifndef CT_INTERPOSE_GPU_MODE_H
+#define CT_INTERPOSE_GPU_MODE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

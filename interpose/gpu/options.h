@@ -3,8 +3,8 @@
  *
  * Read once when recording starts. What cannot be used becomes a warning, and the default holds. Pure functions.
  */
-#ifndef CT_GPUOPTIONS_H
-#define CT_GPUOPTIONS_H
+#ifndef CT_INTERPOSE_GPU_OPTIONS_H
+#define CT_INTERPOSE_GPU_OPTIONS_H
 
 #include "interpose/gpu/launch.h"
 #include "interpose/notes.h"

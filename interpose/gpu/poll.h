@@ -8,8 +8,8 @@
  * good: what is on its way then is recorded without times. When the process ends, the thread ends before the driver
  * does, whenever recording began; from then on nobody of ours calls CUDA.
  */
-#ifndef CT_POLL_H
-#define CT_POLL_H
+#ifndef CT_INTERPOSE_GPU_POLL_H
+#define CT_INTERPOSE_GPU_POLL_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poll_state.h — what others know of the poll thread (poll.h): whether it is up, whether it is held in the driver, and
  * whether CUDA was given up; and how to wake it. Words that are stored and loaded alone: relaxed, nothing else hangs on them. */
-#ifndef CT_POLL_STATE_H
-#define CT_POLL_STATE_H
+#ifndef CT_INTERPOSE_GPU_POLL_STATE_H
+#define CT_INTERPOSE_GPU_POLL_STATE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  * A launch is named by the number of its span + 1 and its id, so that what comes late finds nothing. Any thread, with
  * the guard held; nothing waits or allocates.
  */
-#ifndef CT_GPU_PROFILED_H
-#define CT_GPU_PROFILED_H
+#ifndef CT_INTERPOSE_GPU_PROFILED_H
+#define CT_INTERPOSE_GPU_PROFILED_H
 
 #include <stdatomic.h>
 

@@ -5,8 +5,8 @@
  * it. Three quarters are the program's, however far its host is ahead. Who puts events on a stream asks before and counts
  * after; the poll thread counts those that are over.
  */
-#ifndef CT_GPUQUEUE_H
-#define CT_GPUQUEUE_H
+#ifndef CT_INTERPOSE_GPU_QUEUE_H
+#define CT_INTERPOSE_GPU_QUEUE_H
 
 #include "interpose/gpu/streams.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record.h — the LAUNCH record of a launch, whoever times it, and how many were never timed. Any thread, guard held or the
  * poll thread. */
-#ifndef CT_GPU_RECORD_H
-#define CT_GPU_RECORD_H
+#ifndef CT_INTERPOSE_GPU_RECORD_H
+#define CT_INTERPOSE_GPU_RECORD_H
 
 #include "interpose/gpu/span.h"
 

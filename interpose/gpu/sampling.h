@@ -12,8 +12,8 @@
  *
  * Only times are left out, never the records of calls. Any thread; fixed memory; nothing waits.
  */
-#ifndef CT_GPU_SAMPLING_H
-#define CT_GPU_SAMPLING_H
+#ifndef CT_INTERPOSE_GPU_SAMPLING_H
+#define CT_INTERPOSE_GPU_SAMPLING_H
 
 #include "interpose/gpu/options.h"
 #include "interpose/guard.h"

@@ -10,8 +10,8 @@
  *
  * Spans keep their two events from launch to launch, as long as the context stays the same.
  */
-#ifndef CT_GPUSPAN_H
-#define CT_GPUSPAN_H
+#ifndef CT_INTERPOSE_GPU_SPAN_H
+#define CT_INTERPOSE_GPU_SPAN_H
 
 #include <stddef.h>
 

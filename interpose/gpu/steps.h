@@ -5,8 +5,8 @@
  * operations alone, whatever their sizes; or else a single collective, so that what is told of a step is throughput. All ranks have
  * the same steps, since all of them are in those collectives. The poll thread.
  */
-#ifndef CT_GPUSTEPS_H
-#define CT_GPUSTEPS_H
+#ifndef CT_INTERPOSE_GPU_STEPS_H
+#define CT_INTERPOSE_GPU_STEPS_H
 
 #include <stdint.h>
 

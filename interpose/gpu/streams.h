@@ -7,8 +7,8 @@
  * when an event does not fit to it. Looking up takes no lock; entering takes a short spin lock, inside of which
  * CUDA is not called. Entries are never given back.
  */
-#ifndef CT_GPUSTREAMS_H
-#define CT_GPUSTREAMS_H
+#ifndef CT_INTERPOSE_GPU_STREAMS_H
+#define CT_INTERPOSE_GPU_STREAMS_H
 
 #include <stddef.h>
 

@@ -13,8 +13,8 @@
  * and no CUDA error is ever the program's business: what cannot be timed is launched all the same and recorded
  * with CT_SOURCE_NONE.
  */
-#ifndef CT_GPUTIME_H
-#define CT_GPUTIME_H
+#ifndef CT_INTERPOSE_GPU_TIME_H
+#define CT_INTERPOSE_GPU_TIME_H
 
 #include <stdint.h>
 

@@ -11,8 +11,8 @@
  * host's waits are recorded. Nothing here allocates, waits, or makes CUDA objects on the call path; what finds no room
  * is a counted loss.
  */
-#ifndef CT_INTERPOSE_WAITS_H
-#define CT_INTERPOSE_WAITS_H
+#ifndef CT_INTERPOSE_GPU_WAITS_H
+#define CT_INTERPOSE_GPU_WAITS_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
  * given up after a bounded number of tries. What was not noted for that, or for want of room, is a counted loss, and
  * the waits that follow say that some may be missing before them (CT_WAIT_GAP). Any thread.
  */
-#ifndef CT_WAITS_TABLE_H
-#define CT_WAITS_TABLE_H
+#ifndef CT_INTERPOSE_GPU_WAITS_TABLE_H
+#define CT_INTERPOSE_GPU_WAITS_TABLE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * clocks differ by a second have windows that begin and end a second apart: the operations of that second are timed on some ranks
  * and not on others, and count as untimed; what is measured leaves out a tenth of a window at both of its ends. Pure.
  */
-#ifndef CT_GPUWINDOWS_H
-#define CT_GPUWINDOWS_H
+#ifndef CT_INTERPOSE_GPU_WINDOWS_H
+#define CT_INTERPOSE_GPU_WINDOWS_H
 
 #include <stdint.h>
 

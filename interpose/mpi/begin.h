@@ -2,8 +2,8 @@
 /* begin.h — the three ways in which a transfer of MPI begins: in a call that waits for its end, in one that does
  * not, and described for later. Whatever has a request, a collective too, begins and ends as a transfer does. All of
  * the thread that is inside the call; frames lie on its wrapper's stack. */
-#ifndef CT_MPI_BEGIN_H
-#define CT_MPI_BEGIN_H
+#ifndef CT_INTERPOSE_MPI_BEGIN_H
+#define CT_INTERPOSE_MPI_BEGIN_H
 
 #include "interpose/mpi/message.h"
 

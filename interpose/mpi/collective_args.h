@@ -7,8 +7,8 @@
  * intercommunicator) are never looked at. Everything here is local and inlined into the wrapper of one function, where
  * nearly all of it is known to the compiler.
  */
-#ifndef CT_MPI_COLLECTIVE_ARGS_H
-#define CT_MPI_COLLECTIVE_ARGS_H
+#ifndef CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
+#define CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
 
 #include "interpose/mpi/comm.h"
 #include "trace/ops.h"

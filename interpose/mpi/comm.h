@@ -6,8 +6,8 @@
  * one. members.h says what keys are made of. Any thread, inside a recorded call; calls into MPI are local ones; no
  * lock is held across them; errno is kept.
  */
-#ifndef CT_MPI_COMM_H
-#define CT_MPI_COMM_H
+#ifndef CT_INTERPOSE_MPI_COMM_H
+#define CT_INTERPOSE_MPI_COMM_H
 
 #include "interpose/mpi/members.h"
 #include "interpose/mpi/mpi.h"

@@ -6,8 +6,8 @@
  * read by everybody who has seen CT_MPI_RECORD (mpi.h). Handles are compared and looked up as keys: cut to the width
  * that the library reads, with the highest bit set, so that they clash with no pointer of another backend.
  */
-#ifndef CT_MPI_FLAVOUR_H
-#define CT_MPI_FLAVOUR_H
+#ifndef CT_INTERPOSE_MPI_FLAVOUR_H
+#define CT_INTERPOSE_MPI_FLAVOUR_H
 
 #include <stdint.h>
 #include <string.h>

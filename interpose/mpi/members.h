@@ -11,8 +11,8 @@
  * as unknown, and the key is this world's own, since nothing that both worlds know could stand in it.
  * Any thread; no lock; keeps errno.
  */
-#ifndef CT_MPI_MEMBERS_H
-#define CT_MPI_MEMBERS_H
+#ifndef CT_INTERPOSE_MPI_MEMBERS_H
+#define CT_INTERPOSE_MPI_MEMBERS_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * requests and of the start. Nothing goes to or comes from MPI_PROC_NULL: no op.
  * Any thread, inside a recorded call.
  */
-#ifndef CT_MPI_MESSAGE_H
-#define CT_MPI_MESSAGE_H
+#ifndef CT_INTERPOSE_MPI_MESSAGE_H
+#define CT_INTERPOSE_MPI_MESSAGE_H
 
 #include "interpose/mpi/comm.h"
 #include "interpose/mpi/mpi.h"

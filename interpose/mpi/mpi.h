@@ -8,8 +8,8 @@
  * to know the library (flavour.h), its types and MPI_COMM_WORLD. A library of no known flavour is left alone: its
  * calls pass, and the trace says so. Any thread may call everything here; the call path takes no lock.
  */
-#ifndef CT_MPI_H
-#define CT_MPI_H
+#ifndef CT_INTERPOSE_MPI_MPI_H
+#define CT_INTERPOSE_MPI_MPI_H
 
 #include <stdint.h>
 

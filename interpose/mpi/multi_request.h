@@ -7,8 +7,8 @@
  * up before it (each counted). A call that is never returned from (longjmp) leaves its buffer to the next call of its
  * thread, or of one with the same thread-local storage. Any thread, inside a recorded call; begin and end by the same one.
  */
-#ifndef CT_MPI_MULTI_REQUEST_H
-#define CT_MPI_MULTI_REQUEST_H
+#ifndef CT_INTERPOSE_MPI_MULTI_REQUEST_H
+#define CT_INTERPOSE_MPI_MULTI_REQUEST_H
 
 #include "interpose/mpi/message.h"
 

@@ -5,8 +5,8 @@
  * request is freed, but a program that does not must not crash by us. A table of fixed size without a lock; rows belong to the
  * request that has their number, and so to one thread at a time.
  */
-#ifndef CT_MPI_PARTS_H
-#define CT_MPI_PARTS_H
+#ifndef CT_INTERPOSE_MPI_PARTS_H
+#define CT_INTERPOSE_MPI_PARTS_H
 
 #include <stdint.h>
 

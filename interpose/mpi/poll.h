@@ -9,8 +9,8 @@
  * A fixed table, one entry for each thread that is at it; a full one costs evidence (counted). Each thread touches its own
  * entry only. Inside a recorded call. A thread that gives up keeps its entry until it waits or tests again.
  */
-#ifndef CT_MPI_POLL_H
-#define CT_MPI_POLL_H
+#ifndef CT_INTERPOSE_MPI_POLL_H
+#define CT_INTERPOSE_MPI_POLL_H
 
 #include <stdatomic.h>
 #include <stdint.h>

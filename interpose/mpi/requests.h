@@ -12,8 +12,8 @@
  * collectives, whose order on their communicator all members share. After a transfer that was lost, or whose other side is
  * not known, its communicator's messages have no numbers (ct_channels_stop()): nothing is matched wrongly. All functions: any thread, inside a recorded call (ct_self.depth).
  */
-#ifndef CT_MPI_REQUESTS_H
-#define CT_MPI_REQUESTS_H
+#ifndef CT_INTERPOSE_MPI_REQUESTS_H
+#define CT_INTERPOSE_MPI_REQUESTS_H
 
 #include <stdint.h>
 

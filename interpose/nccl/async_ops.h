@@ -3,8 +3,8 @@
  * have begun, communicators that are being made. ncclCommGetAsyncError tells when it is done; the program asks,
  * and so does NCCL itself before the next operation. A fixed table; any thread; nothing waits. Guard held.
  */
-#ifndef CT_NCCL_ASYNC_OPS_H
-#define CT_NCCL_ASYNC_OPS_H
+#ifndef CT_INTERPOSE_NCCL_ASYNC_OPS_H
+#define CT_INTERPOSE_NCCL_ASYNC_OPS_H
 
 #include "interpose/gpu/time.h"
 #include "interpose/nccl/comm.h"

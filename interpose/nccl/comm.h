@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comm.h — the communicators of NCCL. Rank and size come from the arguments of the call that makes one; only a
  * split, whose sizes NCCL alone knows, is asked for them, once it is there. */
-#ifndef CT_NCCL_COMM_H
-#define CT_NCCL_COMM_H
+#ifndef CT_INTERPOSE_NCCL_COMM_H
+#define CT_INTERPOSE_NCCL_COMM_H
 
 #include "interpose/nccl/nccl.h"
 #include "interpose/recorder.h"

@@ -3,8 +3,8 @@
  * one text for the whole process, which another thread's error may have replaced. ncclInProgress is none. Inside a recorded
  * call; any thread; `library` is an address in the copy of NCCL that told.
  */
-#ifndef CT_NCCL_FAILED_H
-#define CT_NCCL_FAILED_H
+#ifndef CT_INTERPOSE_NCCL_FAILED_H
+#define CT_INTERPOSE_NCCL_FAILED_H
 
 #include "interpose/nccl/nccl.h"
 

@@ -6,8 +6,8 @@
  * through ct_self, comes from a pool that is mapped when recording starts, and goes back when the thread ends.
  * Depth is that of the program's own calls; NCCL's can be higher after an error, and only its results are believed.
  */
-#ifndef CT_NCCL_GROUP_H
-#define CT_NCCL_GROUP_H
+#ifndef CT_INTERPOSE_NCCL_GROUP_H
+#define CT_INTERPOSE_NCCL_GROUP_H
 
 #include "interpose/gpu/time.h"
 #include "interpose/guard.h"

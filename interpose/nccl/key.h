@@ -12,8 +12,8 @@
  * one hash all the same: ids that are made for growing begin with a number, the magic, that follows from the parent's
  * and from how many children it had. So next to its key a communicator has NCCL's own hash and its magic.
  */
-#ifndef CT_NCCL_KEY_H
-#define CT_NCCL_KEY_H
+#ifndef CT_INTERPOSE_NCCL_KEY_H
+#define CT_INTERPOSE_NCCL_KEY_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * thread inside a recorded call and pass unrecorded. No lock is ever held across a call into NCCL, so that abort
  * works while another thread is stuck in one.
  */
-#ifndef CT_NCCL_H
-#define CT_NCCL_H
+#ifndef CT_INTERPOSE_NCCL_NCCL_H
+#define CT_INTERPOSE_NCCL_NCCL_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * A communicator of the interface is an entry of a fixed pool. Everything may be called by any thread; a communicator's
  * calls and launches come one after the other. Nothing here fails, waits or allocates; errno is kept.
  */
-#ifndef CT_PROFILER_EVENT_H
-#define CT_PROFILER_EVENT_H
+#ifndef CT_INTERPOSE_PROFILER_EVENT_H
+#define CT_INTERPOSE_PROFILER_EVENT_H
 
 #include "interpose/abi/nccl_profiler.h"
 #include "interpose/comms.h"

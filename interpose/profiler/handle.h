@@ -6,8 +6,8 @@
  * An entry is taken round by round, so that what it said can still be read long after it was given back. Any thread;
  * nothing waits. Entries whose launch is over count as given back.
  */
-#ifndef CT_PROFILER_HANDLE_H
-#define CT_PROFILER_HANDLE_H
+#ifndef CT_INTERPOSE_PROFILER_HANDLE_H
+#define CT_INTERPOSE_PROFILER_HANDLE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  * on another thread: there, and once any wrapper was called, what comes outside of one counts as unlinked and is never
  * recorded a second time.
  */
-#ifndef CT_PROFILER_H
-#define CT_PROFILER_H
+#ifndef CT_INTERPOSE_PROFILER_PROFILER_H
+#define CT_INTERPOSE_PROFILER_PROFILER_H
 
 #include <stdint.h>
 

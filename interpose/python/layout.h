@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layout.h — where things lie in the memory of a CPython interpreter. Offsets in bytes; constant once found; any thread. */
-#ifndef CT_PYTHON_LAYOUT_H
-#define CT_PYTHON_LAYOUT_H
+#ifndef CT_INTERPOSE_PYTHON_LAYOUT_H
+#define CT_INTERPOSE_PYTHON_LAYOUT_H
 
 #include <stdint.h>
 

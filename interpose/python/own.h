@@ -5,8 +5,8 @@
  * is inside a call, with the GIL or without. Code objects may go and others come in their place: each is known by its
  * address, file, name, first line and table of lines together. Frames of libraries that pass calls on (PASSED_OVER in own.c) are passed over,
  * unless there is nothing else. Any thread; no lock, nothing allocates. */
-#ifndef CT_PYTHON_OWN_H
-#define CT_PYTHON_OWN_H
+#ifndef CT_INTERPOSE_PYTHON_OWN_H
+#define CT_INTERPOSE_PYTHON_OWN_H
 
 #include "interpose/python/python.h"
 

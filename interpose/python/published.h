@@ -3,8 +3,8 @@
  *
  * Words of 64 bits: a cookie, the version, whether there is no GIL; then for one structure after the other its size and
  * the offsets in it. Releases add words at the ends of structures: published.c knows how long each is in which. */
-#ifndef CT_PYTHON_PUBLISHED_H
-#define CT_PYTHON_PUBLISHED_H
+#ifndef CT_INTERPOSE_PYTHON_PUBLISHED_H
+#define CT_INTERPOSE_PYTHON_PUBLISHED_H
 
 #include "interpose/python/python.h"
 

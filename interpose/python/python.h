@@ -9,8 +9,8 @@
  * ct_python_find() takes the loader's lock and belongs to the start of recording. Everything else is stateless and any
  * thread's. Nothing survives the process.
  */
-#ifndef CT_PYTHON_PYTHON_H
-#define CT_PYTHON_PYTHON_H
+#ifndef CT_INTERPOSE_PYTHON_PYTHON_H
+#define CT_INTERPOSE_PYTHON_PYTHON_H
 
 #include <stddef.h>
 #include <stdint.h>

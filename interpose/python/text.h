@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text.h — a Python string of the interpreter's memory as UTF-8, and the line of an instruction. Stateless; see python.h. */
-#ifndef CT_PYTHON_TEXT_H
-#define CT_PYTHON_TEXT_H
+#ifndef CT_INTERPOSE_PYTHON_TEXT_H
+#define CT_INTERPOSE_PYTHON_TEXT_H
 
 #include "interpose/python/python.h"
 

@@ -2,8 +2,8 @@
 /* awaited.h — does another process of this host and run wait for this one? A rank that is busy elsewhere has nothing of its own that stands
  * still, and some other thread of it may communicate: that it is missed shows in the others' rings alone. Read, never mapped: a ring may
  * be cut or removed at any time. One thread; may wait for the file system of the rings; allocates nothing. */
-#ifndef CT_STACKS_AWAITED_H
-#define CT_STACKS_AWAITED_H
+#ifndef CT_INTERPOSE_STACKS_AWAITED_H
+#define CT_INTERPOSE_STACKS_AWAITED_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call.h — is an address what a call returns to, and where does that call lead? By its instructions. Stateless. */
-#ifndef CT_STACKS_CALL_H
-#define CT_STACKS_CALL_H
+#ifndef CT_INTERPOSE_STACKS_CALL_H
+#define CT_INTERPOSE_STACKS_CALL_H
 
 #include <stdint.h>
 

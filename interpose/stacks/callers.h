@@ -3,8 +3,8 @@
  *
  * A thread enters itself once, when it gets its block, and leaves when it ends: nothing of it is on the call path. Others
  * read its block through the kernel, since it may be gone at any moment. Nothing survives the process. */
-#ifndef CT_STACKS_CALLERS_H
-#define CT_STACKS_CALLERS_H
+#ifndef CT_INTERPOSE_STACKS_CALLERS_H
+#define CT_INTERPOSE_STACKS_CALLERS_H
 
 #include <stdint.h>
 

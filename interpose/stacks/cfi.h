@@ -5,8 +5,8 @@
  * libunwind does this as well. It is not on most machines that jobs run on, to open it takes the loader's lock, and it
  * asks the program's allocator for memory: each of the three may be just what the thread that is looked at is stuck in.
  * All memory that is not our own is read with ct_peek(): damaged tables end the stack, they do not end the job. */
-#ifndef CT_STACKS_CFI_H
-#define CT_STACKS_CFI_H
+#ifndef CT_INTERPOSE_STACKS_CFI_H
+#define CT_INTERPOSE_STACKS_CFI_H
 
 #include "interpose/stacks/map.h"
 #include "interpose/stacks/regs.h"

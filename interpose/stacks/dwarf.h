@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dwarf.h — reading numbers out of DWARF's bytes, its expressions, and its programs that tell where registers are. The
  * inside of cfi.h. One thread. */
-#ifndef CT_STACKS_DWARF_H
-#define CT_STACKS_DWARF_H
+#ifndef CT_INTERPOSE_STACKS_DWARF_H
+#define CT_INTERPOSE_STACKS_DWARF_H
 
 #include <stddef.h>
 #include <stdint.h>

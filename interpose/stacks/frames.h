@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* frames.h — the bytes of one STACK record: the head, and the frames behind it. Plain memory of the caller's. */
-#ifndef CT_STACKS_FRAMES_H
-#define CT_STACKS_FRAMES_H
+#ifndef CT_INTERPOSE_STACKS_FRAMES_H
+#define CT_INTERPOSE_STACKS_FRAMES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* look.h — one look at the threads of this process: the bytes of STACK records. One thread at a time; may wait for the
  * kernel and for file systems. */
-#ifndef CT_STACKS_LOOK_H
-#define CT_STACKS_LOOK_H
+#ifndef CT_INTERPOSE_STACKS_LOOK_H
+#define CT_INTERPOSE_STACKS_LOOK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Not the loader's list: that is behind the loader's lock, and a thread that is stuck in dlopen holds it. Reading the map
  * may wait for the kernel, so it is for a thread that nobody waits for. One thread; no memory is asked of the program's
  * allocator. */
-#ifndef CT_STACKS_MAP_H
-#define CT_STACKS_MAP_H
+#ifndef CT_INTERPOSE_STACKS_MAP_H
+#define CT_INTERPOSE_STACKS_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names.h — which function of a file an address is in, by the file's own table of symbols. Reads files: may wait for the
  * file system. One thread; answers are kept, since stacks of a stuck process hardly differ. */
-#ifndef CT_STACKS_NAMES_H
-#define CT_STACKS_NAMES_H
+#ifndef CT_INTERPOSE_STACKS_NAMES_H
+#define CT_INTERPOSE_STACKS_NAMES_H
 
 #include <stddef.h>
 

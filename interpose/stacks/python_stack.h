@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python_stack.h — the Python frames of other threads, put behind the machine's. The thread that looks. */
-#ifndef CT_STACKS_PYTHON_STACK_H
-#define CT_STACKS_PYTHON_STACK_H
+#ifndef CT_INTERPOSE_STACKS_PYTHON_STACK_H
+#define CT_INTERPOSE_STACKS_PYTHON_STACK_H
 
 #include "interpose/stacks/frames.h"
 

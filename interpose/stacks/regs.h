@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regs.h — the registers of one frame, by their DWARF numbers, as far as they are known. Plain values. */
-#ifndef CT_STACKS_REGS_H
-#define CT_STACKS_REGS_H
+#ifndef CT_INTERPOSE_STACKS_REGS_H
+#define CT_INTERPOSE_STACKS_REGS_H
 
 #include <stdint.h>
 

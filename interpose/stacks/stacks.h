@@ -5,8 +5,8 @@
  * write thread, is stuck in. What it finds is in the ring at once; the write thread copies it into blocks. No signal is sent, no lock of the
  * program or the loader is taken, nothing is asked of its allocator, memory is read by ct_peek(). Looks grow rarer with the
  * length of a standstill, and their number is bounded. */
-#ifndef CT_STACKS_STACKS_H
-#define CT_STACKS_STACKS_H
+#ifndef CT_INTERPOSE_STACKS_STACKS_H
+#define CT_INTERPOSE_STACKS_STACKS_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stall.h — does anything of this process stand still? From its own ring and blocks, and what others of the host
  * wait for (awaited.h). The thread that looks. */
-#ifndef CT_STACKS_STALL_H
-#define CT_STACKS_STALL_H
+#ifndef CT_INTERPOSE_STACKS_STALL_H
+#define CT_INTERPOSE_STACKS_STALL_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task.h — what the kernel tells of one thread of this process: /proc/self/task/TID. May wait for the kernel. */
-#ifndef CT_STACKS_TASK_H
-#define CT_STACKS_TASK_H
+#ifndef CT_INTERPOSE_STACKS_TASK_H
+#define CT_INTERPOSE_STACKS_TASK_H
 
 #include <stdint.h>
 

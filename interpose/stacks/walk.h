@@ -5,8 +5,8 @@
  * more. Where one does, its caller is looked for on the stack: a place that a call returns to, of a call that leads to this
  * function. Of a thread that runs nothing is known but the wrapper that it is inside of, if any: its stack is told
  * from there outwards. */
-#ifndef CT_STACKS_WALK_H
-#define CT_STACKS_WALK_H
+#ifndef CT_INTERPOSE_STACKS_WALK_H
+#define CT_INTERPOSE_STACKS_WALK_H
 
 #include "interpose/stacks/map.h"
 

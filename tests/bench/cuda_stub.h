@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_stub.h — the calls that the calling thread has made to the CUDA stub, of those on the path of a launch. */
-#ifndef CT_BENCH_CUDA_STUB_H
-#define CT_BENCH_CUDA_STUB_H
+#ifndef CT_TESTS_BENCH_CUDA_STUB_H
+#define CT_TESTS_BENCH_CUDA_STUB_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cudart_stub.h — what the CUDA runtime stub has. */
-#ifndef CT_BENCH_CUDART_STUB_H
-#define CT_BENCH_CUDART_STUB_H
+#ifndef CT_TESTS_BENCH_CUDART_STUB_H
+#define CT_TESTS_BENCH_CUDART_STUB_H
 
 #include "interpose/abi/cudart.h"
 

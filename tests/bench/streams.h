@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* streams.h — op streams of four kinds of jobs with lognormal jitter, and the entropy of that jitter: what no
  * byte code can get below. For benchmarks and round-trip tests; one thread. */
-#ifndef CT_BENCH_STREAMS_H
-#define CT_BENCH_STREAMS_H
+#ifndef CT_TESTS_BENCH_STREAMS_H
+#define CT_TESTS_BENCH_STREAMS_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* registers.h — what a function is called with on aarch64: for the test that the dlsym hook hands on a call as it came. The
  * offsets are known to the .S files. */
-#ifndef CT_TESTS_REGISTERS_H
-#define CT_TESTS_REGISTERS_H
+#ifndef CT_TESTS_CROSS_REGISTERS_H
+#define CT_TESTS_CROSS_REGISTERS_H
 
 #include <stdint.h>
 

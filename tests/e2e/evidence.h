@@ -3,8 +3,8 @@
  *
  * Filled by one thread through the reader, as any tool would; the caller's until evidence_free(). Ops keep
  * the order in which the reader gave them: a thread's own are in the order of its calls. */
-#ifndef CT_TESTS_EVIDENCE_H
-#define CT_TESTS_EVIDENCE_H
+#ifndef CT_TESTS_E2E_EVIDENCE_H
+#define CT_TESTS_E2E_EVIDENCE_H
 
 #include "trace/reader.h"
 

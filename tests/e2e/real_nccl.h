@@ -3,8 +3,8 @@
  *
  * real_nccl_calls.c is compiled twice: with REAL_NCCL_TABLE every call goes through pointers that dlsym has filled
  * in, without it through the symbols. real_nccl.py is the same in Python: all of them print the same lines. */
-#ifndef CT_TESTS_REAL_NCCL_H
-#define CT_TESTS_REAL_NCCL_H
+#ifndef CT_TESTS_E2E_REAL_NCCL_H
+#define CT_TESTS_E2E_REAL_NCCL_H
 
 #include <nccl.h>
 

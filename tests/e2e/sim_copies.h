@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim_copies.h — what a program of the test of several copies calls of one. */
-#ifndef CT_TESTS_SIM_COPIES_H
-#define CT_TESTS_SIM_COPIES_H
+#ifndef CT_TESTS_E2E_SIM_COPIES_H
+#define CT_TESTS_E2E_SIM_COPIES_H
 
 #include "tests/interpose/fake_libnccl.h"
 #include "tools/sim/nccl/job.h"

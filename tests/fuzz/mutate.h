@@ -2,8 +2,8 @@
 /* mutate.h — a segment file with wrong contents and right checksums: its blocks are unpacked, some values in them are
  * replaced by others, and they are packed again. So what reads the records meets anything that they can say, which
  * flipped bytes of a file never get to: their block's checksum is wrong. */
-#ifndef CT_FUZZ_MUTATE_H
-#define CT_FUZZ_MUTATE_H
+#ifndef CT_TESTS_FUZZ_MUTATE_H
+#define CT_TESTS_FUZZ_MUTATE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.h — what the probe needs of the CUDA driver and of NCCL, found at run time: the program is built where there is
  * neither, and is carried to a machine that has both. */
-#ifndef CT_GPU_PROBE_H
-#define CT_GPU_PROBE_H
+#ifndef CT_TESTS_GPU_GPU_H
+#define CT_TESTS_GPU_GPU_H
 
 #include <stdint.h>
 

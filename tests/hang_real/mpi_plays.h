@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi_plays.h — what the plays of mpi_plays.c and mpi_plays_more.c have in common. One rank per process; `rank` and `size` are
  * those in MPI_COMM_WORLD. */
-#ifndef CT_TESTS_MPI_PLAYS_H
-#define CT_TESTS_MPI_PLAYS_H
+#ifndef CT_TESTS_HANG_REAL_MPI_PLAYS_H
+#define CT_TESTS_HANG_REAL_MPI_PLAYS_H
 
 enum { LARGE = 1 << 20, SMALL = 64, TAG = 7, OTHER_TAG = 8 };
 

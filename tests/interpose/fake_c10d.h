@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_c10d.h — see fake_c10d.c. */
-#ifndef CT_TEST_FAKE_C10D_H
-#define CT_TEST_FAKE_C10D_H
+#ifndef CT_TESTS_INTERPOSE_FAKE_C10D_H
+#define CT_TESTS_INTERPOSE_FAKE_C10D_H
 
 #define FAKE_POINTER                                                                               \
 	"intrusive_ptrINS0_9AsyncWorkENS1_6detail34intrusive_target_default_null_typeIS3_EEEE"

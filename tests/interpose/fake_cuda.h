@@ -2,8 +2,8 @@
 /* fake_cuda.h — a CUDA driver that does what a test says: events on a program's stream happen when the test advances
  * the stream, and it remembers when that was. Events on streams made through the driver itself (the tracer's own)
  * happen at once. Strict where it matters: an event and a stream of different contexts do not fit together. */
-#ifndef CT_TEST_FAKE_CUDA_H
-#define CT_TEST_FAKE_CUDA_H
+#ifndef CT_TESTS_INTERPOSE_FAKE_CUDA_H
+#define CT_TESTS_INTERPOSE_FAKE_CUDA_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_gloo.h — a library with a few of Gloo's functions, and objects that look like Gloo's to the wrappers. */
-#ifndef CT_TEST_FAKE_GLOO_H
-#define CT_TEST_FAKE_GLOO_H
+#ifndef CT_TESTS_INTERPOSE_FAKE_GLOO_H
+#define CT_TESTS_INTERPOSE_FAKE_GLOO_H
 
 #include <stdint.h>
 

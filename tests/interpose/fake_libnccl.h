@@ -2,8 +2,8 @@
 /* fake_libnccl.h — a libnccl that moves nothing and does what a test tells it, with the ways of the real one that matter
  * to who stands before it: groups belong to threads, handles are written when the real one writes them, some functions
  * are called through their public symbols. Communicators are plain memory, so a test may look inside. */
-#ifndef CT_TEST_FAKE_LIBNCCL_H
-#define CT_TEST_FAKE_LIBNCCL_H
+#ifndef CT_TESTS_INTERPOSE_FAKE_LIBNCCL_H
+#define CT_TESTS_INTERPOSE_FAKE_LIBNCCL_H
 
 #include <stdint.h>
 

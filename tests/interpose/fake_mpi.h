@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_mpi.h — a library that says it is any MPI, with one rank of four, and judges how it is called: handles as MPICH has
  * them (32 bits; what stands above them is cut off, as there) or as the standard ABI has them. */
-#ifndef CT_TEST_FAKE_MPI_H
-#define CT_TEST_FAKE_MPI_H
+#ifndef CT_TESTS_INTERPOSE_FAKE_MPI_H
+#define CT_TESTS_INTERPOSE_FAKE_MPI_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_fixture.h — a ring, a stand-in for the driver (fake_cuda.h) with one context and one stream, and what became of
  * launches on it. Every test starts with nothing known and ends with no poll thread. */
-#ifndef CT_TEST_GPU_FIXTURE_H
-#define CT_TEST_GPU_FIXTURE_H
+#ifndef CT_TESTS_INTERPOSE_GPU_FIXTURE_H
+#define CT_TESTS_INTERPOSE_GPU_FIXTURE_H
 
 #include "interpose/gpu/record.h"
 #include "interpose/gpu/time.h"

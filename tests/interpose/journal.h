@@ -37,8 +37,8 @@
  *     barrier                                    0
  * gloo_job writes send and recv (begin a transfer) and their waits as calls of their own. journal.py has one
  * entry for torch's send or recv, which are both: there `returned` means that the wait is over too. */
-#ifndef CT_JOURNAL_H
-#define CT_JOURNAL_H
+#ifndef CT_TESTS_INTERPOSE_JOURNAL_H
+#define CT_TESTS_INTERPOSE_JOURNAL_H
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  *
  * Recording starts once per process, so each test runs its body in a child that was forked before anything was
  * recorded, with a run and ring directory of its own. */
-#ifndef CT_TEST_RECORDED_H
-#define CT_TEST_RECORDED_H
+#ifndef CT_TESTS_INTERPOSE_RECORDED_H
+#define CT_TESTS_INTERPOSE_RECORDED_H
 
 #include <stdint.h>
 

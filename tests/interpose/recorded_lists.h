@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorded_lists.h — what a small recorded process left behind, record by record. */
-#ifndef CT_TEST_RECORDED_LISTS_H
-#define CT_TEST_RECORDED_LISTS_H
+#ifndef CT_TESTS_INTERPOSE_RECORDED_LISTS_H
+#define CT_TESTS_INTERPOSE_RECORDED_LISTS_H
 
 #include "tests/interpose/recorded.h"
 

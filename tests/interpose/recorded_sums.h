@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorded_sums.h — what a large recorded process left behind, counted. */
-#ifndef CT_TEST_RECORDED_SUMS_H
-#define CT_TEST_RECORDED_SUMS_H
+#ifndef CT_TESTS_INTERPOSE_RECORDED_SUMS_H
+#define CT_TESTS_INTERPOSE_RECORDED_SUMS_H
 
 #include "tests/interpose/recorded.h"
 

@@ -7,8 +7,8 @@
  *     NAME    the library's own function is entered
  *
  * Link with -Wl,--wrap=ct_gpu_begin and so on; what is called stays as it is. */
-#ifndef CT_TEST_SPY_GPU_H
-#define CT_TEST_SPY_GPU_H
+#ifndef CT_TESTS_INTERPOSE_SPY_GPU_H
+#define CT_TESTS_INTERPOSE_SPY_GPU_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * the other. The truth is the simulator's, which knows when each stream stood still and when each kernel ran, and the
  * program's own, which knows how long a call kept it. Rank 1 comes late to every operation, so that those of rank 0 take
  * as long as the test says. waits_ways.c has the ways. */
-#ifndef CT_TEST_WAITS_JOB_H
-#define CT_TEST_WAITS_JOB_H
+#ifndef CT_TESTS_INTERPOSE_WAITS_JOB_H
+#define CT_TESTS_INTERPOSE_WAITS_JOB_H
 
 #include <pthread.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * note() is called before each call, with what the program passes to it. The journal of a rank is written at the end, one
  * line an op; check_matrix.py holds it against the trace. All that MPI gives back goes into a checksum, which has to be the
  * same with and without the preload. One thread but in matrix_threads(). */
-#ifndef CT_TESTS_MATRIX_H
-#define CT_TESTS_MATRIX_H
+#ifndef CT_TESTS_MPI_MATRIX_H
+#define CT_TESTS_MPI_MATRIX_H
 
 #include <mpi.h>
 #include <stddef.h>

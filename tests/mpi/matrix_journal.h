@@ -7,8 +7,8 @@
  *
  * ROOT, PEER and TAG: -1 none; ROOT -4: this rank, as the root of an intercommunicator. ARRIVED: bytes, -1: as many
  * as were asked for. Ops stand in the order of the calls of a lane, which is a thread's; the first is 0. */
-#ifndef CT_TESTS_MATRIX_JOURNAL_H
-#define CT_TESTS_MATRIX_JOURNAL_H
+#ifndef CT_TESTS_MPI_MATRIX_JOURNAL_H
+#define CT_TESTS_MPI_MATRIX_JOURNAL_H
 
 extern _Thread_local int lane;
 

@@ -17,6 +17,16 @@ compile() {
 	cc -shared -Wl,--no-as-needed "$@" build/interpose/guard.c.o -o build/lib/libcommtrace.so
 }
 
+# guard_of FILE: the include guard of a header.
+guard_of() {
+	printf 'CT_%s' "$(tr 'a-z/.' 'A-Z__' <<<"$1")"
+}
+
+# header FILE: an empty one.
+header() {
+	printf '%s\n#ifndef %s\n#define %s\n#endif\n' "$licence" "$(guard_of "$1")" "$(guard_of "$1")" >"$1"
+}
+
 # every_room: a header, or the file that the row names, in each room of the table of this project.
 every_room() {
 	local room file
@@ -26,11 +36,10 @@ every_room() {
 		file=$room
 		[[ $room == *.[ch] ]] || file=$room/room.h
 		mkdir -p "$(dirname "$file")"
-		guard=CT_$(tr 'a-z/.' 'A-Z__' <<<"$file")
 		case $file in
-		*.h) printf '%s\n#ifndef %s\n#define %s\n#endif\n' "$licence" "$guard" "$guard" ;;
-		*) printf '%s\n' "$licence" ;;
-		esac >"$file"
+		*.h) header "$file" ;;
+		*) printf '%s\n' "$licence" >"$file" ;;
+		esac
 	done
 }
 
@@ -73,14 +82,14 @@ sow() {
 	echo '| `COMMTRACE_DIR` | str |  | directory |' >docs/reference/ENVIRONMENT.md
 	cat >trace/format.h <<-EOF
 	$licence
-	#ifndef CT_FORMAT_H
-	#define CT_FORMAT_H
+	#ifndef $(guard_of trace/format.h)
+	#define $(guard_of trace/format.h)
 	struct ct_head { int a, b; };
 	_Static_assert(sizeof(struct ct_head) == 8, "head");
 	#endif
 	EOF
 	cp trace/format.h trace/ring_read.h
-	sed -i s/FORMAT/RING_READ/ trace/ring_read.h
+	sed -i s/CT_TRACE_FORMAT_H/CT_TRACE_RING_READ_H/ trace/ring_read.h
 	printf '%s\n#include "trace/format.h"\nchar *strdup(const char *); void abort(void); int getcpu(unsigned *, unsigned *); double sin(double);\n' "$licence" >interpose/guard.c
 	echo '__attribute__((visibility("default"))) int wrapped(void) { return 0; }' >>interpose/guard.c
 	echo '__attribute__((visibility("default"))) int ncclSend(void) { return 0; }' >>interpose/guard.c
@@ -110,7 +119,7 @@ sow() {
 	mkdir -p tests/e2e
 	printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' >tests/e2e/all.sh
 	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
-		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
+		header $file
 	done
 	for file in tools/workload/walk.c tools/sim/job/simjob.c; do
 		printf '%s\n#include "tools/workload/walk.h"\n#include "trace/ops.def"\n' "$licence" >$file
@@ -119,7 +128,7 @@ sow() {
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
 	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/dev/algorithms/evidence.md
 	mkdir -p analyzer/model
-	printf '%s\n#ifndef CT_FINDING_H\n#define CT_FINDING_H\n#define CT_VERDICT_MAP(XX) \\\n\tXX(GOOD, 1) \\\n\tXX(BAD, 2)\n#define CT_FINDING_MAP(XX) \\\n\tXX(ONE, 0, "One") \\\n\tXX(TWO, 0, "Two")\n#endif\n' "$licence" >analyzer/model/finding.h
+	printf '%s\n#ifndef CT_ANALYZER_MODEL_FINDING_H\n#define CT_ANALYZER_MODEL_FINDING_H\n#define CT_VERDICT_MAP(XX) \\\n\tXX(GOOD, 1) \\\n\tXX(BAD, 2)\n#define CT_FINDING_MAP(XX) \\\n\tXX(ONE, 0, "One") \\\n\tXX(TWO, 0, "Two")\n#endif\n' "$licence" >analyzer/model/finding.h
 	printf '## Verdicts\n| verdict | meaning |\n|---|---|\n| GOOD | well |\n| BAD | not |\n## Findings\n### ONE, TWO\n' >docs/reference/FINDINGS.md
 	printf '1 ring: keep the tail\n1 tools/sim, trace: say %068d\n0 test.sh: begin\n' 0 | cut -c 1-74 >commits
 	every_room
@@ -237,7 +246,8 @@ bites style 'echo >interpose/real.c'
 bites style 'echo >tools/run.sh'
 bites style 'echo >tools/page.js'
 bites style 'sed -i "/#define/d" trace/format.h'
-bites style 'cp trace/format.h trace/segment.h'
+bites style 'mv trace/format.h trace/segment.h'
+bites style 'cp analyzer/match.h analyzer/load.h'
 # Each folder of this project.
 for folder in $(cd "$root" && sources '/.*[.](c|cc|h|def|S|py|sh|awk|js|css)$' | sed 's,/[^/]*$,,' | sort -u); do
 	bites style "mkdir -p $folder && echo 'int x;' >$folder/x.c"

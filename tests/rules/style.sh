@@ -25,15 +25,20 @@ mapfile -t headers < <(sources '[.]h$')
 		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] }' "${pages[@]}"
 } </dev/null | verdict "no SPDX line at the top"
 
+# A guard is CT_ and the path: it moves with the file, and no two files share one. Of analyzer/ only that no two do.
 awk '
-	FNR == 1 { n = 0 }
-	/^#/ && ++n == 1 && $1 == "#ifndef" && $2 ~ /^CT_[A-Z0-9_]+_H$/ { asked = $2 }
+	FNR == 1 {
+		n = 0
+		want = FILENAME
+		gsub(/[\/.]/, "_", want)
+		want = "CT_" toupper(want)
+	}
+	/^#/ && ++n == 1 { asked = $1 == "#ifndef" && ($2 == want || FILENAME ~ /^analyzer\//) ? $2 : "" }
 	/^#/ && n == 2 && $1 == "#define" && $2 == asked { guard[FILENAME] = asked }
-	/^#/ && n == 2 { asked = "" }
 	END {
 		for (i = 1; i < ARGC; i++) {
 			g = guard[ARGV[i]]
-			if (g == "") print ARGV[i] ": no #ifndef CT_..._H, #define CT_..._H at the top"
+			if (g == "") print ARGV[i] ": no #ifndef, #define CT_ and its path at the top"
 			else if (g in owner) print ARGV[i] ": has the guard of " owner[g]
 			else owner[g] = ARGV[i]
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_bodies.h — what ranks do (ranks.h), the same in threads and in processes: each moves data and looks at it. */
-#ifndef CT_TEST_SIM_NCCL_BODIES_H
-#define CT_TEST_SIM_NCCL_BODIES_H
+#ifndef CT_TESTS_SIM_NCCL_BODIES_H
+#define CT_TESTS_SIM_NCCL_BODIES_H
 
 #include "tests/sim/ranks.h"
 

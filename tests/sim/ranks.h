@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.h — the same body on several ranks of one communicator: threads of this process, each with a device of its
  * own, or forked processes. A body counts what is wrong; cmocka's asserts are for the main thread only. */
-#ifndef CT_TEST_SIM_RANKS_H
-#define CT_TEST_SIM_RANKS_H
+#ifndef CT_TESTS_SIM_RANKS_H
+#define CT_TESTS_SIM_RANKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

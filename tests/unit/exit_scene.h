@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exit_scene.h — endings of processes as parents, rings and processes leave them on record, written down in a line each, and what
  * is judged of them. Times in milliseconds since the run began. One rank a process. */
-#ifndef CT_EXIT_SCENE_H
-#define CT_EXIT_SCENE_H
+#ifndef CT_TESTS_UNIT_EXIT_SCENE_H
+#define CT_TESTS_UNIT_EXIT_SCENE_H
 
 #include <setjmp.h>
 #include <signal.h>

@@ -21,8 +21,8 @@
  *
  * Words have no blanks; '_' in TEXT stands for one (in `says` and `advises` blanks are fine). Timing `hosts` makes of what has started on a GPU what
  * is only issued, and of all ranks ones whose starts cannot be seen. */
-#ifndef CT_HANG_TEXT_H
-#define CT_HANG_TEXT_H
+#ifndef CT_TESTS_UNIT_HANG_TEXT_H
+#define CT_TESTS_UNIT_HANG_TEXT_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/hang/diagnose.h"

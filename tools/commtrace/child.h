@@ -4,8 +4,8 @@
  * While it lives, signals of the terminal are its own business (it gets them too); those that somebody sends to
  * commtrace are passed on, and the note says so. Its end is noted before it is reaped, so that the note cannot
  * go to another process with the same pid. Main thread only. */
-#ifndef CT_CHILD_H
-#define CT_CHILD_H
+#ifndef CT_TOOLS_COMMTRACE_CHILD_H
+#define CT_TOOLS_COMMTRACE_CHILD_H
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codes.h — what commtrace's exit status tells. Part of the outside contract (docs/reference/INTERFACES.md). */
-#ifndef CT_CODES_H
-#define CT_CODES_H
+#ifndef CT_TOOLS_COMMTRACE_CODES_H
+#define CT_TOOLS_COMMTRACE_CODES_H
 
 enum ct_code {
 	CT_CODE_DONE = 0,

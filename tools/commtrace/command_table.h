@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command_table.h: commands.def and options.def as tables. Constant data and pure functions, and no code of a command:
  * the program that writes manual pages and completions uses them, too. */
-#ifndef CT_COMMAND_TABLE_H
-#define CT_COMMAND_TABLE_H
+#ifndef CT_TOOLS_COMMTRACE_COMMAND_TABLE_H
+#define CT_TOOLS_COMMTRACE_COMMAND_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_backends.h — which of the looked-at files call NCCL, Gloo or MPI, and which libraries they would get. Main thread
  * only; what was collected is one process's. */
-#ifndef CT_DOCTOR_BACKENDS_H
-#define CT_DOCTOR_BACKENDS_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_BACKENDS_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_BACKENDS_H
 
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/doctor_elf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expect_file.h — the file that `report --expect` is given. */
-#ifndef CT_EXPECT_FILE_H
-#define CT_EXPECT_FILE_H
+#ifndef CT_TOOLS_COMMTRACE_EXPECT_FILE_H
+#define CT_TOOLS_COMMTRACE_EXPECT_FILE_H
 
 #include "analyzer/link/expect.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help.h: what --help and `commtrace help` print, from the tables. Main thread only. */
-#ifndef CT_HELP_H
-#define CT_HELP_H
+#ifndef CT_TOOLS_COMMTRACE_HELP_H
+#define CT_TOOLS_COMMTRACE_HELP_H
 
 #include "tools/commtrace/command_table.h"
 

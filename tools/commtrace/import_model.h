@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import_model.h — put what lines say into a struct ct_import. Each function says on stderr why it failed (out of
  * memory, or a table of the trace format that is full). */
-#ifndef CT_IMPORT_MODEL_H
-#define CT_IMPORT_MODEL_H
+#ifndef CT_TOOLS_COMMTRACE_IMPORT_MODEL_H
+#define CT_TOOLS_COMMTRACE_IMPORT_MODEL_H
 
 #include "tools/commtrace/import.h"
 

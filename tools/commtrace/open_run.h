@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* open_run.h — what all commands that look at a run do first: open it, say what is wrong with it, analyze it. */
-#ifndef CT_OPEN_RUN_H
-#define CT_OPEN_RUN_H
+#ifndef CT_TOOLS_COMMTRACE_OPEN_RUN_H
+#define CT_TOOLS_COMMTRACE_OPEN_RUN_H
 
 #include "analyzer/report/analyze.h"
 #include "tools/commtrace/options.h"

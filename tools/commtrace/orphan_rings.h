@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* orphan_rings.h — the rings of a run when its command has ended. A launcher may return before its ranks are quite gone, and
  * a command may leave some behind that go on: what ends now is brought into the run, what stays is told. One thread. */
-#ifndef CT_ORPHAN_RINGS_H
-#define CT_ORPHAN_RINGS_H
+#ifndef CT_TOOLS_COMMTRACE_ORPHAN_RINGS_H
+#define CT_TOOLS_COMMTRACE_ORPHAN_RINGS_H
 
 #include <stdint.h>
 

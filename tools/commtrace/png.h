@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* png.h — a PNG of an SVG, by rsvg-convert of librsvg, which draws it as a browser does, with the fonts of this machine. It is a program of its own
  * because commtrace is linked statically and runs where there is no librsvg. Main thread only. */
-#ifndef CT_PNG_H
-#define CT_PNG_H
+#ifndef CT_TOOLS_COMMTRACE_PNG_H
+#define CT_TOOLS_COMMTRACE_PNG_H
 
 #include <stdio.h>
 

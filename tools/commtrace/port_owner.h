@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* port_owner.h — which process listens on a port of this machine, as far as /proc tells this user. Main thread only. */
-#ifndef CT_PORT_OWNER_H
-#define CT_PORT_OWNER_H
+#ifndef CT_TOOLS_COMMTRACE_PORT_OWNER_H
+#define CT_TOOLS_COMMTRACE_PORT_OWNER_H
 
 #include <sys/types.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_env.h — the environment that `commtrace run` gives its program, and nobody else: LD_PRELOAD, the
  * COMMTRACE_* settings of the command line, what has NCCL and NVTX ask the library, and what has AddressSanitizer bear it. */
-#ifndef CT_RUN_ENV_H
-#define CT_RUN_ENV_H
+#ifndef CT_TOOLS_COMMTRACE_RUN_ENV_H
+#define CT_TOOLS_COMMTRACE_RUN_ENV_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selection.h: the part of a run that --ranks and --window choose, the same for every command that has them. */
-#ifndef CT_SELECTION_H
-#define CT_SELECTION_H
+#ifndef CT_TOOLS_COMMTRACE_SELECTION_H
+#define CT_TOOLS_COMMTRACE_SELECTION_H
 
 #include "tools/commtrace/options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* show.h — the commands that analyze a run and render it as text, JSON or HTML: report and info. */
-#ifndef CT_SHOW_H
-#define CT_SHOW_H
+#ifndef CT_TOOLS_COMMTRACE_SHOW_H
+#define CT_TOOLS_COMMTRACE_SHOW_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline_options.h — what `commtrace timeline` was asked for. */
-#ifndef CT_TIMELINE_OPTIONS_H
-#define CT_TIMELINE_OPTIONS_H
+#ifndef CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
+#define CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
 
 #include "analyzer/timeline/timeline.h"
 #include "tools/commtrace/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline_write.h — the files of a timeline: one or, where a run holds more than one may, an overview and details beside it. */
-#ifndef CT_TIMELINE_WRITE_H
-#define CT_TIMELINE_WRITE_H
+#ifndef CT_TOOLS_COMMTRACE_TIMELINE_WRITE_H
+#define CT_TOOLS_COMMTRACE_TIMELINE_WRITE_H
 
 #include "tools/commtrace/timeline_options.h"
 #include "trace/reader.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h — the few lines that `commtrace run` says on stderr at the end. */
-#ifndef CT_VERDICT_H
-#define CT_VERDICT_H
+#ifndef CT_TOOLS_COMMTRACE_VERDICT_H
+#define CT_TOOLS_COMMTRACE_VERDICT_H
 
 #include "tools/commtrace/record_dir.h"
 

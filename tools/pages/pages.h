@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pages.h: what is made from the tables of the command line while the project is built. Everything goes to standard output. */
-#ifndef CT_PAGES_H
-#define CT_PAGES_H
+#ifndef CT_TOOLS_PAGES_PAGES_H
+#define CT_TOOLS_PAGES_PAGES_H
 
 #include "tools/commtrace/command_table.h"
 

@@ -3,8 +3,8 @@
  * current ones. The struct of a context lives as long as the process; what the program has in it goes when it is destroyed.
  * A primary context that is destroyed and retained again has the handle that it had: real drivers do that, too. The lock is
  * held for all of it. */
-#ifndef CT_SIM_CONTEXT_H
-#define CT_SIM_CONTEXT_H
+#ifndef CT_TOOLS_SIM_CONTEXT_H
+#define CT_TOOLS_SIM_CONTEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

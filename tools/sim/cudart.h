@@ -2,8 +2,8 @@
 /* cudart.h — the CUDA runtime that the simulator has: its libcudart.so.13 exports these, and nothing that it cannot
  * do. What they do and return is CUDA's own documentation. Never included beside the real cuda_runtime_api.h; where
  * that is found, abi_check.c holds the tables against it. */
-#ifndef CT_SIM_CUDART_H
-#define CT_SIM_CUDART_H
+#ifndef CT_TOOLS_SIM_CUDART_H
+#define CT_TOOLS_SIM_CUDART_H
 
 #include <stddef.h>
 

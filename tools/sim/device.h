@@ -4,8 +4,8 @@
  *
  * All that is computed for a device is in work time, so that a pause moves what is still to come, and only that.
  * Without pauses both are the same. The lock is held for all of it but where said; devices are never freed. */
-#ifndef CT_SIM_DEVICE_H
-#define CT_SIM_DEVICE_H
+#ifndef CT_TOOLS_SIM_DEVICE_H
+#define CT_TOOLS_SIM_DEVICE_H
 
 #include <stddef.h>
 #include <stdint.h>

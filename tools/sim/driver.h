@@ -2,8 +2,8 @@
 /* driver.h — the functions of the CUDA driver that the simulator has: its libcuda.so.1 exports these and sim.h's,
  * and nothing that it cannot do. What they do and return is CUDA's own documentation. Never included beside the
  * real cuda.h; where that is found, abi_check.c holds the table against it. */
-#ifndef CT_SIM_DRIVER_H
-#define CT_SIM_DRIVER_H
+#ifndef CT_TOOLS_SIM_DRIVER_H
+#define CT_TOOLS_SIM_DRIVER_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * One lock guards everything in the process but what is said to be otherwise: critical sections are short, nothing
  * sleeps, copies or computes with it held. Every exported function enters, works under the lock, and leaves with
  * its result. */
-#ifndef CT_SIM_ENTER_H
-#define CT_SIM_ENTER_H
+#ifndef CT_TOOLS_SIM_ENTER_H
+#define CT_TOOLS_SIM_ENTER_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event.h — an event is the last mark that it was recorded as. The lock is held for all of it. */
-#ifndef CT_SIM_EVENT_H
-#define CT_SIM_EVENT_H
+#ifndef CT_TOOLS_SIM_EVENT_H
+#define CT_TOOLS_SIM_EVENT_H
 
 #include "interpose/abi/cuda.h"
 #include "tools/sim/graph.h"

@@ -5,8 +5,8 @@
  * executable ones. What a node runs is shared by its graph, the clones and the executables (counted references), and
  * told that it is done with the last of them. The lock is held for all of it.
  */
-#ifndef CT_SIM_GRAPH_H
-#define CT_SIM_GRAPH_H
+#ifndef CT_TOOLS_SIM_GRAPH_H
+#define CT_TOOLS_SIM_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>

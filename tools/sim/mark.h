@@ -2,8 +2,8 @@
 /* mark.h — a point on a device's timeline: the end of a piece of work, known once that has been computed, which is
  * at the latest when it happens and often long before. Events, waits and the queue share marks by counted
  * references. The lock is held for all of it; what waits gives it up meanwhile. */
-#ifndef CT_SIM_MARK_H
-#define CT_SIM_MARK_H
+#ifndef CT_TOOLS_SIM_MARK_H
+#define CT_TOOLS_SIM_MARK_H
 
 #include <stdbool.h>
 #include <stdint.h>

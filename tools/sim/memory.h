@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h — host memory that stands for device memory and for pinned host memory, and which address belongs to
  * which. The lock is held for all of it. */
-#ifndef CT_SIM_MEMORY_H
-#define CT_SIM_MEMORY_H
+#ifndef CT_TOOLS_SIM_MEMORY_H
+#define CT_TOOLS_SIM_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

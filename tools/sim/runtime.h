@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runtime.h — inside the simulated runtime: it is a thin layer over the driver, as the real one. */
-#ifndef CT_SIM_RUNTIME_H
-#define CT_SIM_RUNTIME_H
+#ifndef CT_TOOLS_SIM_RUNTIME_H
+#define CT_TOOLS_SIM_RUNTIME_H
 
 #include "tools/sim/cudart.h"
 #include "tools/sim/driver.h"

@@ -8,8 +8,8 @@
  * thread only sleeps until then, so that the machine's noise shows in when a program sees an end, never in the end
  * itself. Each device has a clock of its own, offset and drift against sim time, that events are stamped with.
  */
-#ifndef CT_SIM_H
-#define CT_SIM_H
+#ifndef CT_TOOLS_SIM_SIM_H
+#define CT_TOOLS_SIM_SIM_H
 
 #include <stddef.h>
 #include <stdint.h>

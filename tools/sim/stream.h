@@ -5,8 +5,8 @@
  * arithmetic: an event, a wait for a known moment, computing. Only kernels, copies, host functions and what comes
  * behind them are queued, and only then a thread is made, which sleeps while there is nothing to do. The lock is
  * held for all of it; what waits, and the thread while it works, gives it up meanwhile. */
-#ifndef CT_SIM_STREAM_H
-#define CT_SIM_STREAM_H
+#ifndef CT_TOOLS_SIM_STREAM_H
+#define CT_TOOLS_SIM_STREAM_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread_stream.h — the default stream that each thread has of its own in each context (CU_STREAM_PER_THREAD). */
-#ifndef CT_SIM_THREAD_STREAM_H
-#define CT_SIM_THREAD_STREAM_H
+#ifndef CT_TOOLS_SIM_THREAD_STREAM_H
+#define CT_TOOLS_SIM_THREAD_STREAM_H
 
 struct sim_context;
 struct sim_stream;

@@ -2,8 +2,8 @@
 /* attempt.h — what commtrace-synth has begun and not finished is taken away again: when it fails, and when it is ended by
  * SIGINT, SIGTERM or SIGHUP. Main thread only; one attempt at a time; before any other thread is started, which
  * inherits that these signals are blocked. */
-#ifndef CT_SYNTH_ATTEMPT_H
-#define CT_SYNTH_ATTEMPT_H
+#ifndef CT_TOOLS_SYNTH_ATTEMPT_H
+#define CT_TOOLS_SYNTH_ATTEMPT_H
 
 #include "trace/status.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clocks.h — what each host's CLOCK_MONOTONIC shows at a moment of the job: another zero, off from real time, fast or
  * slow, and at a rate that wanders. Piecewise linear, a knot each second where it wanders. One thread. */
-#ifndef CT_SYNTH_CLOCKS_H
-#define CT_SYNTH_CLOCKS_H
+#ifndef CT_TOOLS_SYNTH_CLOCKS_H
+#define CT_TOOLS_SYNTH_CLOCKS_H
 
 #include "tools/synth/synth.h"
 

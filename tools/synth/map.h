@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map.h — number to pointer, open addressing; nothing is ever taken out. One thread. */
-#ifndef CT_SYNTH_MAP_H
-#define CT_SYNTH_MAP_H
+#ifndef CT_TOOLS_SYNTH_MAP_H
+#define CT_TOOLS_SYNTH_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.h — the command line of commtrace-synth, and scenarios, which say the same as JSON. */
-#ifndef CT_SYNTH_OPTIONS_H
-#define CT_SYNTH_OPTIONS_H
+#ifndef CT_TOOLS_SYNTH_OPTIONS_H
+#define CT_TOOLS_SYNTH_OPTIONS_H
 
 #include <jansson.h>
 

@@ -9,8 +9,8 @@
  * What happens is told to a sink, as it becomes known: per rank its calls in order, its launches in the order in which
  * they end on each stream. One thread a play; plays share nothing but a constant config.
  */
-#ifndef CT_SYNTH_PLAY_H
-#define CT_SYNTH_PLAY_H
+#ifndef CT_TOOLS_SYNTH_PLAY_H
+#define CT_TOOLS_SYNTH_PLAY_H
 
 #include <stddef.h>
 #include <stdint.h>

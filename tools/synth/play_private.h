@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* play_private.h — the inside of a play: cpu.c acts, stream.c does what is on streams, meet.c brings together who takes
  * part in an operation, model.c says how long things take. */
-#ifndef CT_SYNTH_PLAY_PRIVATE_H
-#define CT_SYNTH_PLAY_PRIVATE_H
+#ifndef CT_TOOLS_SYNTH_PLAY_PRIVATE_H
+#define CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 
 #include "tools/synth/map.h"
 #include "tools/synth/play.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record.h — a play as a recorder in each process would have seen it, written into segments as the play goes on: by each
  * host's clock, with the errors of the timing that was chosen. Memory: one block a process. One thread. */
-#ifndef CT_SYNTH_RECORD_H
-#define CT_SYNTH_RECORD_H
+#ifndef CT_TOOLS_SYNTH_RECORD_H
+#define CT_TOOLS_SYNTH_RECORD_H
 
 #include "tools/synth/clocks.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record_private.h — one process as it is being written: record.c takes what the play tells, record_block.c puts it into
  * blocks, record_files.c begins and ends the files. */
-#ifndef CT_SYNTH_RECORD_PRIVATE_H
-#define CT_SYNTH_RECORD_PRIVATE_H
+#ifndef CT_TOOLS_SYNTH_RECORD_PRIVATE_H
+#define CT_TOOLS_SYNTH_RECORD_PRIVATE_H
 
 #include "tools/synth/record.h"
 #include "trace/block.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synth.h — what a run that is to be made is like, and what makes it: the files of a run as a recorder would have left
  * them, of a job whose truth is known. The same options give the same bytes. One thread. */
-#ifndef CT_SYNTH_SYNTH_H
-#define CT_SYNTH_SYNTH_H
+#ifndef CT_TOOLS_SYNTH_SYNTH_H
+#define CT_TOOLS_SYNTH_SYNTH_H
 
 #include "tools/synth/play.h"
 #include "trace/status.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* truth.h — inside of the room: what an analyzer should find in a run. */
-#ifndef CT_SYNTH_TRUTH_H
-#define CT_SYNTH_TRUTH_H
+#ifndef CT_TOOLS_SYNTH_TRUTH_H
+#define CT_TOOLS_SYNTH_TRUTH_H
 
 #include <jansson.h>
 

@@ -5,8 +5,8 @@
  *
  * Kinds and keys are the rows of faults.def. Pure functions; any thread may call them.
  */
-#ifndef CT_FAULT_H
-#define CT_FAULT_H
+#ifndef CT_TOOLS_WORKLOAD_FAULT_H
+#define CT_TOOLS_WORKLOAD_FAULT_H
 
 #include <stddef.h>
 #include <stdint.h>

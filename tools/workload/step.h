@@ -2,8 +2,8 @@
 /* step.h — inside of the room: one step of one rank as a list of actions, and the gestures that a framework's
  * process groups are made of. Emitters (ddp.c ...) append; without memory they set `failed`, and later calls have no effect.
  */
-#ifndef CT_WORKLOAD_STEP_H
-#define CT_WORKLOAD_STEP_H
+#ifndef CT_TOOLS_WORKLOAD_STEP_H
+#define CT_TOOLS_WORKLOAD_STEP_H
 
 #include "tools/workload/workload.h"
 #include "trace/ops.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* strike.h — which operation a fault is about: what a test must know to tell whom it leaves waiting. Pure; any thread. */
-#ifndef CT_STRIKE_H
-#define CT_STRIKE_H
+#ifndef CT_TOOLS_WORKLOAD_STRIKE_H
+#define CT_TOOLS_WORKLOAD_STRIKE_H
 
 #include "tools/workload/workload.h"
 

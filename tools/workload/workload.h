@@ -18,8 +18,8 @@
  * computing to communication, is that of the real sizes, and only bytes and bandwidths are `scale` times smaller.
  * Ops of up to 1024 elements keep their size.
  */
-#ifndef CT_WORKLOAD_H
-#define CT_WORKLOAD_H
+#ifndef CT_TOOLS_WORKLOAD_WORKLOAD_H
+#define CT_TOOLS_WORKLOAD_WORKLOAD_H
 
 #include <stddef.h>
 #include <stdint.h>

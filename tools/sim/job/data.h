@@ -5,8 +5,8 @@
  * One struct per rank. simjob_data_place() is for the rank's thread; what it writes and reads on streams is done by
  * host functions in the streams' order.
  */
-#ifndef CT_SIMJOB_DATA_H
-#define CT_SIMJOB_DATA_H
+#ifndef CT_TOOLS_SIM_JOB_DATA_H
+#define CT_TOOLS_SIM_JOB_DATA_H
 
 #include "tools/sim/cudart.h"
 #include "tools/sim/job/simjob.h"

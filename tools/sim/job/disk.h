@@ -4,8 +4,8 @@
  * The program's own write(2) stands before libc's, for itself and for all that is loaded into the process; what hangs
  * is writing to regular files. Any thread.
  */
-#ifndef CT_SIMJOB_DISK_H
-#define CT_SIMJOB_DISK_H
+#ifndef CT_TOOLS_SIM_JOB_DISK_H
+#define CT_TOOLS_SIM_JOB_DISK_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * A graph does the same at each launch, so what changes from step to step, numbers and durations, is handed to its
  * nodes in queues.
  */
-#ifndef CT_SIMJOB_GRAPH_H
-#define CT_SIMJOB_GRAPH_H
+#ifndef CT_TOOLS_SIM_JOB_GRAPH_H
+#define CT_TOOLS_SIM_JOB_GRAPH_H
 
 #include "tools/sim/job/rank.h"
 

@@ -10,8 +10,8 @@
  * `rank` and `size` are the job's. Lane 0 is the rank's own thread, lane 1 that of its process which aborts. A call of
  * ncclGroupEnd is entered before what it launches, like any other; queries are not written down.
  */
-#ifndef CT_SIMJOB_JOURNAL_H
-#define CT_SIMJOB_JOURNAL_H
+#ifndef CT_TOOLS_SIM_JOB_JOURNAL_H
+#define CT_TOOLS_SIM_JOB_JOURNAL_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /* lag.h — how far a rank's CPU is ahead of its GPU: marks in the computing stream with the time at which each
  * was put there. One rank's thread.
  */
-#ifndef CT_SIMJOB_LAG_H
-#define CT_SIMJOB_LAG_H
+#ifndef CT_TOOLS_SIM_JOB_LAG_H
+#define CT_TOOLS_SIM_JOB_LAG_H
 
 #include <stdint.h>
 

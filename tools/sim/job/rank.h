@@ -4,8 +4,8 @@
  * All of it belongs to the rank's thread, except `comms` and `failing`, which the process's watchdog looks at too:
  * changed, and read by others, only with `lock` held.
  */
-#ifndef CT_SIMJOB_RANK_H
-#define CT_SIMJOB_RANK_H
+#ifndef CT_TOOLS_SIM_JOB_RANK_H
+#define CT_TOOLS_SIM_JOB_RANK_H
 
 #include <pthread.h>
 

@@ -3,8 +3,8 @@
  * (launch.c); each of those holds one rank or several, a thread each (process.c), which does what its
  * op stream says (rank.c). Results go through a board that all processes share.
  */
-#ifndef CT_SIMJOB_H
-#define CT_SIMJOB_H
+#ifndef CT_TOOLS_SIM_JOB_SIMJOB_H
+#define CT_TOOLS_SIM_JOB_SIMJOB_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * pncclX with a weak ncclX at the same address, both without a symbol version. A call of ncclX from inside goes
  * through the PLT, where a tracer may stand, as it does in the real library.
  */
-#ifndef CT_SIM_NCCL_API_H
-#define CT_SIM_NCCL_API_H
+#ifndef CT_TOOLS_SIM_NCCL_API_H
+#define CT_TOOLS_SIM_NCCL_API_H
 
 #include "interpose/abi/nccl.h"
 #include "tools/sim/sim.h"

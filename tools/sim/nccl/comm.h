@@ -4,8 +4,8 @@
  * It lives as long as the program holds the handle or a kernel, a job or a group needs it (counted references); then
  * its memory goes to the next communicator that is made, so that handles come back as in the real library.
  */
-#ifndef CT_SIM_NCCL_COMM_H
-#define CT_SIM_NCCL_COMM_H
+#ifndef CT_TOOLS_SIM_NCCL_COMM_H
+#define CT_TOOLS_SIM_NCCL_COMM_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

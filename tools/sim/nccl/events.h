@@ -2,8 +2,8 @@
 /* events.h — what a profiler plugin is told, and when. Calls and launches are told by the thread that makes them;
  * kernels by a thread of their own, as in the real library, once sim time has come to their start and end. Without a
  * plugin nothing is done. */
-#ifndef CT_SIM_NCCL_EVENTS_H
-#define CT_SIM_NCCL_EVENTS_H
+#ifndef CT_TOOLS_SIM_NCCL_EVENTS_H
+#define CT_TOOLS_SIM_NCCL_EVENTS_H
 
 #include "tools/sim/nccl/comm.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* group.h — groups: a depth for each thread, what was asked for since the outermost start, and its execution at
  * the outermost end. Every call outside of a group is a group of its own. */
-#ifndef CT_SIM_NCCL_GROUP_H
-#define CT_SIM_NCCL_GROUP_H
+#ifndef CT_TOOLS_SIM_NCCL_GROUP_H
+#define CT_TOOLS_SIM_NCCL_GROUP_H
 
 #include "tools/sim/nccl/comm.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hash.h — the hash by which NCCL names communicators in its log: of the unique id, or of what a child was made
  * from. The constants are part of what NCCL prints. Also the simulator's source of what looks random. */
-#ifndef CT_SIM_NCCL_HASH_H
-#define CT_SIM_NCCL_HASH_H
+#ifndef CT_TOOLS_SIM_NCCL_HASH_H
+#define CT_TOOLS_SIM_NCCL_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

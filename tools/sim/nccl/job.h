@@ -3,8 +3,8 @@
  * are, which of them are slow, what breaks, and the truth about every kernel. Exported by libnccl.so.2. Any thread
  * may call any of it. Ranks here are global ones: simNcclRank() tells which rank a device of this process is.
  */
-#ifndef CT_SIM_NCCL_JOB_H
-#define CT_SIM_NCCL_JOB_H
+#ifndef CT_TOOLS_SIM_NCCL_JOB_H
+#define CT_TOOLS_SIM_NCCL_JOB_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log.h — NCCL's log on standard output, as NCCL_DEBUG asks for it (VERSION, WARN, INFO), and the last error. */
-#ifndef CT_SIM_NCCL_LOG_H
-#define CT_SIM_NCCL_LOG_H
+#ifndef CT_TOOLS_SIM_NCCL_LOG_H
+#define CT_TOOLS_SIM_NCCL_LOG_H
 
 /* device: -1 if none is meant. Every warning is also what ncclGetLastError() answers. */
 void sim_info(int device, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* make.h — what all ways to make a communicator share. */
-#ifndef CT_SIM_NCCL_MAKE_H
-#define CT_SIM_NCCL_MAKE_H
+#ifndef CT_TOOLS_SIM_NCCL_MAKE_H
+#define CT_TOOLS_SIM_NCCL_MAKE_H
 
 #include "tools/sim/nccl/comm.h"
 

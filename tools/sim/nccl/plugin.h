@@ -4,8 +4,8 @@
  * symbols, none) or as libnccl-profiler.so, in the newest version that both know. Events are told as version 5 has
  * them; for an older plugin they are translated. What a plugin must not do, and events that are not stopped, are blamed.
  * Any thread. */
-#ifndef CT_SIM_NCCL_PLUGIN_H
-#define CT_SIM_NCCL_PLUGIN_H
+#ifndef CT_TOOLS_SIM_NCCL_PLUGIN_H
+#define CT_TOOLS_SIM_NCCL_PLUGIN_H
 
 #include "tools/sim/nccl/profiler.h"
 

@@ -3,8 +3,8 @@
  * ncclProfiler_v6, and is told of events. Facts of the interface, declared by ourselves and apart from those of the
  * tracer, so that one wrong offset shows.
  */
-#ifndef CT_SIM_NCCL_PROFILER_H
-#define CT_SIM_NCCL_PROFILER_H
+#ifndef CT_TOOLS_SIM_NCCL_PROFILER_H
+#define CT_TOOLS_SIM_NCCL_PROFILER_H
 
 #include <stdbool.h>
 #include <stddef.h>

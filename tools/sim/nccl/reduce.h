@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.h — the arithmetic of the reductions, element by element, in the type's own precision. */
-#ifndef CT_SIM_NCCL_REDUCE_H
-#define CT_SIM_NCCL_REDUCE_H
+#ifndef CT_TOOLS_SIM_NCCL_REDUCE_H
+#define CT_TOOLS_SIM_NCCL_REDUCE_H
 
 #include <stddef.h>
 

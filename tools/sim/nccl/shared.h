@@ -10,8 +10,8 @@
  *
  * The file is sparse: what is not used takes no memory. All of it is zero at first.
  */
-#ifndef CT_SIM_NCCL_SHARED_H
-#define CT_SIM_NCCL_SHARED_H
+#ifndef CT_TOOLS_SIM_NCCL_SHARED_H
+#define CT_TOOLS_SIM_NCCL_SHARED_H
 
 #include <stddef.h>
 #include <sys/types.h>

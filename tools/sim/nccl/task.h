@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task.h — what one group wants of one communicator, and the kernels that carry it out: one for all collectives,
  * one after it for all sends and receives (all-to-all, gather and scatter are made of those), and one for puts and signals. */
-#ifndef CT_SIM_NCCL_TASK_H
-#define CT_SIM_NCCL_TASK_H
+#ifndef CT_TOOLS_SIM_NCCL_TASK_H
+#define CT_TOOLS_SIM_NCCL_TASK_H
 
 #include <stdbool.h>
 #include <stddef.h>

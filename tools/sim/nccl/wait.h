@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait.h — waiting for another rank: a counter in shared memory that grows, and threads that sleep until it has
  * come far enough. A rank that was killed is waited for without end; aborting one's own communicator ends the wait. */
-#ifndef CT_SIM_NCCL_WAIT_H
-#define CT_SIM_NCCL_WAIT_H
+#ifndef CT_TOOLS_SIM_NCCL_WAIT_H
+#define CT_TOOLS_SIM_NCCL_WAIT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

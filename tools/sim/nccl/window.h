@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window.h — windows, by their number in their communicator, which is the same on all ranks. */
-#ifndef CT_SIM_NCCL_WINDOW_H
-#define CT_SIM_NCCL_WINDOW_H
+#ifndef CT_TOOLS_SIM_NCCL_WINDOW_H
+#define CT_TOOLS_SIM_NCCL_WINDOW_H
 
 #include "tools/sim/nccl/comm.h"
 
