@@ -49,7 +49,7 @@ struct writer {
 static struct writer writer;
 static int running;
 static _Atomic uint32_t stop;	  /* 1: write everything and end */
-static _Atomic uint32_t finished; /* futex: 1 ended in order, 2 ended otherwise */
+static _Atomic uint32_t finished; /* futex: 1 everything is written, 2 not everything */
 static int exit_code;
 static _Atomic uint64_t cpu_ns;
 

@@ -2,8 +2,8 @@
 /* format_rares.h — what records of the rare kinds hold: little-endian structs, which may get longer at their end; readers accept
  * longer ones. See format.h.
  */
-#ifndef CT_FORMAT_RARES_H
-#define CT_FORMAT_RARES_H
+#ifndef CT_TRACE_FORMAT_RARES_H
+#define CT_TRACE_FORMAT_RARES_H
 
 #include <stdint.h>
 
@@ -270,7 +270,7 @@ struct ct_submit_rec {
 };
 _Static_assert(sizeof(struct ct_submit_rec) == 56, "fills words 1..7");
 
-/* A range of NVTX whose name says that it is a cycle, when it has ended. */
+/* An NVTX range whose name marks a step. Written when it has ended. */
 struct ct_nvtx_rec {
 	uint64_t begin_ns;
 	uint64_t end_ns; /* of a mark: begin_ns */
@@ -281,9 +281,9 @@ struct ct_nvtx_rec {
 _Static_assert(sizeof(struct ct_nvtx_rec) == 56, "fills words 1..7");
 enum ct_nvtx_how { CT_NVTX_PUSHED = 0, CT_NVTX_STARTED = 1, CT_NVTX_MARK = 2 };
 
-/* What NCCL's profiler interface told. Of an op, which is found by launch and the words below: those with CT_DETAIL_SEQ
- * by `seq`; the others tell the count, type and root or peer of the work, which for broadcasts and all-gathers is
- * counted in bytes. With op 0, of the interface itself: `channels` is its version. */
+/* What NCCL's profiler interface reports about an op. With CT_DETAIL_SEQ the op is found by communicator and `seq`, otherwise by
+ * launch and the words below. Count, type and root or peer are those of NCCL's work, which counts bytes for broadcasts
+ * and all-gathers. With op 0 the record describes the interface itself: `channels` is its version. */
 struct ct_detail_rec {
 	uint32_t comm;
 	uint32_t launch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format_segment.h — the bytes of a segment file: its header, and that of each block. See format.h.
  */
-#ifndef CT_FORMAT_SEGMENT_H
-#define CT_FORMAT_SEGMENT_H
+#ifndef CT_TRACE_FORMAT_SEGMENT_H
+#define CT_TRACE_FORMAT_SEGMENT_H
 
 #include <stdint.h>
 
@@ -27,7 +27,7 @@ enum ct_block_type {
 	CT_BLOCK_DATA = 0,
 	CT_BLOCK_CHECKPOINT = 1, /* first of a segment: all that later blocks lean on */
 	CT_BLOCK_STATUS = 2,	 /* sign of life */
-	CT_BLOCK_END = 3,	 /* last of a process that ended in order */
+	CT_BLOCK_END = 3,	 /* last block of a process that exited cleanly */
 };
 
 enum ct_block_flags {

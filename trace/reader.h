@@ -6,8 +6,8 @@
  * ct_gaps, it is never an error by itself. A run may be opened by one thread and its processes read by several,
  * one thread per process.
  */
-#ifndef CT_READER_H
-#define CT_READER_H
+#ifndef CT_TRACE_READER_H
+#define CT_TRACE_READER_H
 
 #include "trace/block.h"
 #include "trace/format.h"
@@ -15,7 +15,7 @@
 #include "trace/status.h"
 
 enum ct_ring_found {
-	CT_RING_NOT_FOUND = 0, /* drained and removed (process ended in order), or lost */
+	CT_RING_NOT_FOUND = 0, /* drained and removed (the process exited cleanly), or lost */
 	CT_RING_PRESENT = 1,   /* the process lives or has just died: read where it lies */
 	CT_RING_ARCHIVED = 2,  /* moved into the run after the process's death */
 };

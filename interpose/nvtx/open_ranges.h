@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open_ranges.h — NVTX ranges that mark cycles, from where they begin to where they end and go on record.
+/* open_ranges.h — NVTX ranges that mark steps, from their begin to their end, when they are recorded.
  *
- * Pushed ranges lie in a fixed table of threads, each filled and read by its thread alone, in an entry that is its own as
- * long as it has ranges open; started ones, which any thread may end, in a fixed table of ranges. What finds no room is
- * counted (NVTX_FULL). Nothing here allocates or waits, and nothing does anything while the process does not record: a
- * range that is open when recording begins, ends or goes on in a forked child is not on record. */
-#ifndef CT_OPEN_RANGES_H
-#define CT_OPEN_RANGES_H
+ * Pushed ranges are in a fixed table of threads. A thread owns an entry while it has ranges open, and only that thread reads
+ * and writes it. Started ranges, which any thread may end, are in a fixed table of ranges. Ranges for which there is no
+ * room are counted (NVTX_FULL). Nothing here allocates or waits. While the process does not record, these functions do
+ * nothing: a range that is open when recording begins, ends or continues in a forked child is not recorded. */
+#ifndef CT_INTERPOSE_NVTX_OPEN_RANGES_H
+#define CT_INTERPOSE_NVTX_OPEN_RANGES_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "interpose/guard.h"
 
-/* Forget all. Before the gate opens. */
+/* Forgets all ranges. Called before the gate opens. */
 void ct_ranges_reset(void);
 
-/* Pushed ranges of all threads: while there are none, other pushes and all pops do nothing. */
+/* Number of pushed step ranges in all threads: while it is 0, other pushes and all pops do nothing. */
 extern _Atomic uint32_t ct_ranges_pushed CT_NEAR;
 
-/* A range that marks a cycle is pushed. `domain`: whose stack it is on. */
+/* A range that marks a step is pushed. `domain`: NVTX keeps a stack for each. */
 void ct_range_push(const void *domain, const char *name);
 
-/* Another one is, while ct_ranges_pushed is not 0; or one is popped. */
+/* Any other range is pushed, or one is popped, while ct_ranges_pushed is not 0. */
 void ct_range_push_other(const void *domain);
 void ct_range_pop(const void *domain);
 
-/* One is started: its id, which no other range ever has in this process; 0: it will not be recorded. */
+/* A range is started. Returns its id, unique in this process; 0 if it will not be recorded. */
 uint64_t ct_range_start(const char *name);
 void ct_range_end(uint64_t id); /* any number */
 
 void ct_range_mark(const char *name);
 
-/* The calling thread ends, and with it what it had pushed. */
+/* The calling thread ends: its pushed ranges are forgotten. */
 void ct_ranges_thread_end(void);
 
-/* One more range that there was no room for. */
+/* Counts one more range for which there was no room. */
 void ct_ranges_lose(void);
 
 #endif
