@@ -25,8 +25,8 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*|\'(?:[^\'\\]|\\.)*\'|(%s(
 
 
 def words(sentence):
-    """Words have a letter, a digit or a conversion in them."""
-    return [word for word in sentence.split() if re.search(r"[A-Za-z0-9%]", word)]
+    """Words have a letter, a digit or a conversion in them. A list of `names` is one word."""
+    return [word for word in re.sub(r"(`[^`]*\w[^`]*`[\s,]*)+", "`names` ", sentence).split() if re.search(r"[A-Za-z0-9%]", word)]
 
 
 def split(paragraph):
