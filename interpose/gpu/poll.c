@@ -135,8 +135,9 @@ static int wants_events(struct ct_gpu_context *context)
 static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, int last)
 {
 	struct ct_gpu_anchoring *anchoring = &context->anchoring;
-	int has_anchors = p->anchors && context->event_flags == CU_EVENT_DEFAULT &&
-			  !ct_gpu_sampling_is_paused();
+	int has_anchors = p->anchors && context->event_flags == CU_EVENT_DEFAULT;
+	int is_due = has_anchors && !ct_gpu_sampling_is_paused() &&
+		     ct_gpu_raw_ns() >= anchoring->due_ns;
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
@@ -151,7 +152,7 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 		if (context->ready)
 			ct_gpu_describe(p->collect.cuda, context->device, ct_environ_gpus());
 	}
-	if (!last && has_anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
+	if (!last && is_due && result == CUDA_SUCCESS)
 		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
 		result = ct_gpu_collect(&p->collect, context);

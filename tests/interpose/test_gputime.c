@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "interpose/gpu/mode.h"
+#include "interpose/gpu/sampling.h"
+#include "interpose/gpu/streams.h"
 #include "tests/interpose/gpu_fixture.h"
 
 static void a_launch_gets_its_times(void **state)
@@ -233,6 +235,26 @@ static void with_one_connection_no_anchor_is_tried(void **state)
 	fake_unlock();
 }
 
+/* As after a reset within an untimed window. */
+static void a_context_that_comes_while_nothing_is_timed_has_anchors_afterwards(void **state)
+{
+	uint32_t id = 0;
+
+	(void)state;
+	ct_gpu_sampling_pause(1);
+	wait_for_events();
+	WAIT_FOR(ct_gpu_context_nth(0)->ready);
+	ct_gpu_sampling_pause(0);
+	do {
+		pass(stream);
+		id++;
+		WAIT_FOR(!open_entry(id));
+		assert_false(ct_gpu_context_is_closed(ct_gpu_context_nth(0)));
+		usleep(10000);
+	} while (the_record(id).end_source != CT_SOURCE_EVENT);
+	assert_no_losses();
+}
+
 /* Some are looked at when there is a later anchor. */
 static void times_before_an_anchor_are_told_by_any_driver(void **state)
 {
@@ -322,6 +344,7 @@ int main(void)
 		TEST(without_an_anchor_the_polls_bound_the_end),
 		TEST(with_one_connection_no_anchor_is_tried),
 		TEST(elapsed_is_asked_the_other_way_round_where_it_is_not_positive),
+		TEST(a_context_that_comes_while_nothing_is_timed_has_anchors_afterwards),
 		TEST(times_before_an_anchor_are_told_by_any_driver),
 		TEST(times_that_contradict_each_other_are_the_hosts),
 	};
