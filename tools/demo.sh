@@ -1,14 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh — the whole path in one command, without a GPU: build; record a job of 8 ranks on simulated GPUs of two nodes,
-# report on it and draw its pictures and its timeline; record a real PyTorch job. In each job one rank is slow; exits 1 if
-# commtrace names another one, or none.
+# demo.sh [--no-torch] — what commtrace finds, in four jobs without a GPU: a PyTorch job with a slow rank; the same job hung and
+# killed; 1,024 synthetic ranks; simulated GPUs. Exits 1 unless each answer names the rank with the fault, and the error of each
+# cost covers what was injected.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/steps.sh
 
 commtrace=build/bin/commtrace
 out=demo-out
+torch=yes
+case ${1-} in
+'') ;;
+--no-torch) torch='' DEMO_PACKAGES='' ;;
+*) die "usage: tools/demo.sh [--no-torch]" ;;
+esac
 
 # shellcheck disable=SC2086
 packages $BUILD_PACKAGES $DEMO_PACKAGES
@@ -19,40 +25,68 @@ tests=-DCT_TESTS=OFF
 [ ! -f build/CMakeCache.txt ] || tests=
 # shellcheck disable=SC2086
 quietly demo-configure cmake --preset release $tests
-quietly demo-build cmake --build --preset release --target commtrace commtrace_preload commtrace-simjob
+quietly demo-build cmake --build --preset release --target commtrace commtrace_preload commtrace-simjob commtrace-synth
 
-# blamed RUN RANK: shows the report, which has to name that rank.
-blamed() {
-	say "$commtrace report $1"
+# straggler RUN RANK MS: shows the headline of the report, which names that rank, at a cost per step whose error covers MS.
+straggler() {
 	"$commtrace" report "$1" >"$1.txt" || die "commtrace report failed"
-	cat "$1.txt"
-	grep -q "^Straggler: rank $2 " "$1.txt" || die "the report does not name rank $2, which was slowed down on purpose"
+	head -n 1 "$1.txt"
+	echo "  injected: $3 ms/step on rank $2; the whole report: $1.txt"
+	head -n 1 "$1.txt" | awk -v rank="$2" -v ms="$3" '
+		{ in_ms["us/step"] = 1e-3; in_ms["ms/step"] = 1; in_ms["s/step"] = 1e3; unit = in_ms[$9]
+		  exit !($1 == "Straggler:" && $3 == rank && unit && ($6 - $8) * unit <= ms && ms <= ($6 + $8) * unit) }' ||
+		die "the report does not name rank $2, or its cost is not $3 ms/step within the error: see $1.txt"
 }
 
 rm -rf "$out"
 mkdir -p "$out"
-say "recording 80 steps of training on 8 simulated GPUs of 2 nodes; the GPU of rank 5 computes 8 ms longer in each"
-"$commtrace" run -q --set TIMING=events -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
-	--workload ddp --steps 80 --fault slow-rank:rank=5,ms=8 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
-blamed "$out/gpu" 5
-say "drawing what was recorded: report.html, who sends to whom, who waited when, and the timeline"
-pictures "$commtrace" "$out/gpu" "$out/gpu" traffic waits steps histogram
-"$commtrace" timeline "$out/gpu" -o "$out/run.pftrace" || die "commtrace timeline failed"
 
-say "recording 60 steps of torchrun with 4 ranks over Gloo; rank 2 sleeps 60 ms in each"
-record_ddp "$commtrace" "$out/torch" --steps 60 --slow-rank 2 --slow-ms 60 ||
-	die "the job failed; its output is above"
-blamed "$out/torch/run" 2
-pictures "$commtrace" "$out/torch/run" "$out/torch" traffic
+# A model so small that ranks which share cores hardly slow each other down: that would be part of what the slow rank costs.
+small="--steps 60 --hidden 64"
+
+if [ -n "$torch" ]; then
+	say "1. PyTorch, 4 ranks under torchrun: rank 2 loads its data 60 ms too slowly"
+	# shellcheck disable=SC2086
+	record_ddp "$commtrace" "$out/torch" $small --slow-rank 2 --slow-ms 60 >"$out/torch.out" 2>&1 ||
+		die "the job failed: see $out/torch.out"
+	straggler "$out/torch/run" 2 60
+
+	say "2. The same job: rank 1 never returns from its data loader; then all processes are killed by SIGKILL"
+	# shellcheck disable=SC2086
+	COMMTRACE_HANG_AFTER=5s record_ddp "$commtrace" "$out/hung" $small --hang-rank 1 >"$out/hung.out" 2>&1 &
+	hung=$!
+	for _ in $(seq 120); do
+		sleep 1
+		"$commtrace" hang "$out/hung/run" >/dev/null 2>&1 || [ $? != 3 ] || break
+	done
+	pids=$("$commtrace" info --json "$out/hung/run" | sed -n 's/^ *"pid": \([0-9]*\),$/\1/p')
+	# shellcheck disable=SC2086
+	kill -KILL $hung $pids || die "the job has ended: see $out/hung.out"
+	wait $hung || :
+	"$commtrace" hang "$out/hung/run" >"$out/hung.txt" || :
+	sed -n '1p; /^stack/,/(.*:114)/s|(.*/|(|p' "$out/hung.txt"
+	grep -q '^NEVER_ENTERED: rank 1 ' "$out/hung.txt" || die "the verdict does not name rank 1: see $out/hung.txt"
+fi
+
+say "3. A synthetic recording of 1,024 ranks on 128 hosts: rank 517 computes 5 ms longer in each of 40 steps"
+build/bin/commtrace-synth --hosts 128 --steps 40 --fault slow-rank:rank=517,ms=5 -o "$out/large" || die "commtrace-synth failed"
+began=$(date +%s)
+straggler "$out/large" 517 5
+collectives=$(sed -n 's/.* \([0-9]*\) collectives.*/\1/p' "$out/large.txt")
+echo "  found among $((1024 * collectives)) operations in $(($(date +%s) - began)) s"
+
+say "4. Simulated GPUs, 8 ranks in 2 processes: the GPU of rank 5 computes 8 ms longer in each of 80 steps"
+"$commtrace" run -q --set TIMING=events --set BUDGET=off -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --ranks-per-process 4 \
+	--nodes 2 --node-env COMMTRACE_HOST --workload ddp --steps 80 --fault slow-rank:rank=5,ms=8 >"$out/gpu.out" ||
+	die "the job failed: see $out/gpu.out"
+straggler "$out/gpu" 5 8
+sed -n '/^communication/,/^[^ ]* *[^ ]*quality/p' "$out/gpu.txt" | sed '$d'
+"$commtrace" report "$out/gpu" -o "$out/gpu.html" || die "commtrace report -o $out/gpu.html failed"
+"$commtrace" timeline "$out/gpu" -o "$out/gpu.pftrace" >"$out/timeline.txt" || die "commtrace timeline failed"
 
 cat <<EOF
 
-Each report names the rank that was slowed down. What next:
-  open in a browser      $out/gpu.html, $out/torch.html: the report as one file that can be sent around
-                         $out/gpu-waits.svg, -steps.svg, -traffic.svg, -histogram.svg: single pictures of it
-  the timeline           $commtrace open $out/gpu: every rank, stream and call on one time axis in ui.perfetto.dev;
-                         the file for its "Open trace file" is $out/run.pftrace
-  $commtrace info $out/gpu                is the trace whole, and what did recording cost
-  $commtrace dump $out/gpu --format=jsonl      every call, one a line
-  $commtrace run -o DIR -- COMMAND...           the same for your own job
+Each fault was found. Open in a browser:
+  $out/gpu.html        the report of the last job as one file
+  ui.perfetto.dev           its timeline: "Open trace file", $out/gpu.pftrace (or: $commtrace open $out/gpu)
 EOF

@@ -63,18 +63,6 @@ packages() {
 		apt-get install -y --no-install-recommends $missing
 }
 
-# pictures COMMTRACE RUN OUT KIND...: what people look at: OUT.html, and OUT-KIND.svg for each kind of `commtrace heatmap`.
-pictures() {
-	commtrace=$1
-	run=$2
-	picture=$3
-	shift 3
-	"$commtrace" report "$run" -o "$picture.html" || die "commtrace report -o $picture.html failed"
-	for kind in "$@"; do
-		"$commtrace" heatmap "$run" --type "$kind" -o "$picture-$kind.svg" || die "commtrace heatmap --type $kind failed"
-	done
-}
-
 # torch_python: the Python that has torch; Debian's own, which need not be the first one in PATH, is asked first.
 torch_python() {
 	for python in /usr/bin/python3 python3; do
