@@ -67,8 +67,6 @@ static uint64_t share_now(void)
 {
 	struct timespec t = { 0, 0 };
 
-	if (ct_gpu_sampling_is_paused())
-		return 0;
 	if (options.duty_ms)
 		clock_gettime(CLOCK_REALTIME, &t);
 	return ct_gpu_share(&options, atomic_load_explicit(&level, memory_order_relaxed),
@@ -82,6 +80,9 @@ int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message)
 	uint32_t block = (uint32_t)(seq / CT_GPU_SAMPLING_BLOCK) + 1; /* 0: none yet */
 	uint64_t share;
 
+	/* at once: a window may be shorter than a block takes, and what is kept of the block holds again after it */
+	if (ct_gpu_sampling_is_paused())
+		return 0;
 	if (kept >> 32 != block) {
 		/* in half a word all of them is one too few */
 		share = share_now();

@@ -159,6 +159,32 @@ static void a_window_begins_and_ends_with_a_block(void **state)
 	assert_true(ct_gpu_is_sampled(&comm, 3, 1));
 }
 
+/* A communicator that is used once a minute has blocks longer than a window that is not timed. */
+static void a_pause_begins_and_ends_within_a_block(void **state)
+{
+	struct ct_comm comm = make_comm(5), untouched = make_comm(5);
+	int picked = 0;
+
+	(void)state;
+	init(CT_GPU_ALL / 2, 0, 0);
+	for (uint64_t seq = 0; seq < CT_GPU_SAMPLING_BLOCK; seq++) {
+		ct_gpu_sampling_pause(seq % 2);
+		picked += ct_gpu_is_sampled(&comm, seq, 0);
+		if (seq % 2)
+			assert_false(ct_gpu_is_sampled(&comm, seq, 0));
+		else
+			assert_int_equal(ct_gpu_is_sampled(&comm, seq, 0),
+					 ct_gpu_is_sampled(&untouched, seq, 0));
+	}
+	assert_true(picked > 0);
+	ct_gpu_sampling_pause(1);
+	assert_false(ct_gpu_is_sampled(&comm, CT_GPU_SAMPLING_BLOCK, 0));
+	ct_gpu_sampling_pause(0);
+	for (uint64_t seq = CT_GPU_SAMPLING_BLOCK; seq < 2 * CT_GPU_SAMPLING_BLOCK; seq++)
+		assert_int_equal(ct_gpu_is_sampled(&comm, seq, 0),
+				 ct_gpu_is_sampled(&untouched, seq, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +195,7 @@ int main(void)
 		cmocka_unit_test(after_the_budget_has_recovered_all_are_timed_again),
 		cmocka_unit_test(duty_is_the_first_part_of_every_period_of_the_wall_clock),
 		cmocka_unit_test(a_window_begins_and_ends_with_a_block),
+		cmocka_unit_test(a_pause_begins_and_ends_within_a_block),
 	};
 
 	return cmocka_run_group_tests_name("gpusampling", tests, NULL, NULL);
