@@ -189,10 +189,12 @@ static int32_t millionths(double share)
 static enum ct_unmeasured reason(const struct decide *d, uint64_t now_ns)
 {
 	const struct ct_gpu_steps *s = &d->steps;
+	uint64_t guard_ns = (uint64_t)d->options.guard_ms * 1000000;
 
 	if (!has_windows(d))
 		return CT_UNMEASURED_OFF;
-	if (now_ns - ct_gpu_steps_last_ns(s) > (uint64_t)d->options.guard_ms * 1000000)
+	/* the latest may have been called since this look began */
+	if (ct_gpu_steps_last_ns(s) + guard_ns < now_ns)
 		return CT_UNMEASURED_NO_COLLECTIVES;
 	if (!s->kind)
 		return CT_UNMEASURED_NO_STEP;

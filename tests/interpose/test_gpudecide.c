@@ -394,6 +394,13 @@ static void what_is_not_measured_has_its_reason(void **state)
 	job.sequence = NOTHING_REPEATS;
 	assert_int_equal(run(&job, 30).unmeasured, CT_UNMEASURED_NO_STEP);
 	job.sequence = REPEATS;
+	/* one is called while it is looked */
+	begin("2m,10s/2m", "events", 1);
+	while (mono_ns - begun_ns < 60 * SECOND_NS)
+		step(&job);
+	call(world, 0);
+	ct_gpu_decide_look(mono_ns - 1000);
+	assert_int_equal(run(&job, 0).unmeasured, CT_UNMEASURED_FEW);
 	/* none any more, and none at all */
 	begin("2m,10s/2m", "events", 1);
 	while (mono_ns - begun_ns < 60 * SECOND_NS)
