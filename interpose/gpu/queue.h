@@ -13,7 +13,7 @@
 /* So many events of launches and of waits may be on their way on one stream. */
 #define CT_GPU_QUEUE_MOST 256u
 
-/* Below 0 if some were not counted, see ct_gpu_queue_add(). */
+/* Too few for a while if some were not counted, see ct_gpu_queue_add(). Below 0 never. */
 static inline int32_t ct_gpu_queue_events(struct ct_gpu_stream *stream)
 {
 	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed);
@@ -49,9 +49,13 @@ static inline void ct_gpu_queue_add(struct ct_gpu_stream *stream, uint32_t n, CU
 /* The poll thread. */
 static inline void ct_gpu_queue_over(struct ct_gpu_stream *stream, uint32_t n)
 {
-	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed);
+	uint32_t begun = atomic_load_explicit(&stream->begun, memory_order_relaxed);
+	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed) + n;
 
-	atomic_store_explicit(&stream->over, over + n, memory_order_relaxed);
+	/* more than were counted: those that were not must not add up to room for as many, again and again */
+	if ((int32_t)(begun - over) < 0)
+		over = begun;
+	atomic_store_explicit(&stream->over, over, memory_order_relaxed);
 }
 
 #endif

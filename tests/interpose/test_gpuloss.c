@@ -209,6 +209,24 @@ static void a_full_open_table_costs_the_timing_of_one(void **state)
 	assert_int_equal(the_record(n + 2).end_source, CT_SOURCE_EVENT);
 }
 
+static void what_two_threads_counted_as_one_makes_no_room_later(void **state)
+{
+	struct ct_gpu_stream both;
+
+	(void)state;
+	memset(&both, 0, sizeof(both));
+	for (int i = 0; i < 1000; i++) {
+		ct_gpu_queue_add(&both, 2, NULL); /* one of two */
+		ct_gpu_queue_over(&both, 2);
+		ct_gpu_queue_over(&both, 2);
+		assert_int_equal(ct_gpu_queue_events(&both), 0);
+	}
+	ct_gpu_queue_add(&both, CT_GPU_QUEUE_MOST, NULL);
+	assert_false(ct_gpu_queue_has_room(ct_cuda(), &both));
+	ct_gpu_queue_over(&both, 1);
+	assert_true(ct_gpu_queue_has_room(ct_cuda(), &both));
+}
+
 static void switched_off_cuda_is_left_alone(void **state)
 {
 	struct ct_launch launch;
@@ -362,6 +380,7 @@ int main(void)
 		TEST(a_driver_that_is_gone_is_noticed_by_the_call_too),
 		cmocka_unit_test_setup_teardown(a_full_open_table_costs_the_timing_of_one,
 						set_up_small, tear_down),
+		TEST(what_two_threads_counted_as_one_makes_no_room_later),
 		TEST(switched_off_cuda_is_left_alone),
 		TEST(a_threads_own_stream_is_not_ended_by_another),
 		TEST(what_is_not_done_at_the_end_stays_open),
