@@ -116,6 +116,9 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 				       "the cost is what remains once %s, also slow, is repaired; "
 				       "repairing this one alone saves %s",
 				       others_text(t), ct_prose_ns(alone_ns).s);
+	else if (row->kind == CT_SLOW_RANK && t->ranks > row->n)
+		text = "other ranks are slow as well, perhaps for want of a core: repairing them "
+		       "too saves more";
 	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
 		text = "the cost is what repairing this one alone saves, with the other findings "
 		       "as they are";
@@ -221,12 +224,32 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 				  j->engine.n_steps);
 }
 
-/* Several ranks that are no host and no group are told together: each alone gains little while the others are as slow. */
+/* The rank whose repair alone gains at least half of what repairing all slow ranks does, or NULL. */
+static const struct ct_slow_row *slowest_by_far(const struct telling *t, double gain)
+{
+	const struct ct_slow_rows *rows = &t->judgement->rows;
+
+	for (uint32_t k = 0; k < rows->n; k++) {
+		if (rows->all[k].kind == CT_SLOW_RANK && rows->all[k].gain_ns >= gain / 2)
+			return &rows->all[k];
+	}
+	return NULL;
+}
+
+/* Several ranks that are no host and no group are told together: each alone gains little while the others are as slow. Where ranks
+ * wait for cores, the others may be slow by chance, so that one which is slowest by far is told alone. */
 static int tell_ranks(struct telling *t, double gain)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
+	const struct ct_slow_row *slowest = t->waits_for_cores && t->ranks > 1 && !t->others
+						    ? slowest_by_far(t, gain)
+						    : NULL;
 	struct ct_slow_row all = { .kind = CT_SLOW_RANK, .first = UINT32_MAX, .t = INFINITY };
 
+	if (slowest) {
+		tell(t, slowest, slowest->gain_ns);
+		return CT_OK;
+	}
 	all.seats = malloc(((size_t)rows->n + 1) * sizeof(*all.seats));
 	if (!all.seats)
 		return CT_NOMEM;

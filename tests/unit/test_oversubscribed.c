@@ -23,18 +23,10 @@ static void lists_of_cores_are_counted_once(void **state)
 	assert_int_equal(ct_cores_add("20-10", known), 0);
 }
 
-/* Two of four ranks are 20 % slower. Each process may use the cores of the one list, then of the other. */
-static struct ct_report *slow_pair(const char *one, const char *other)
+/* Each process may use the cores of the one list, then of the other. */
+static struct ct_report *report_on(const struct job_loop *loop, const char *one, const char *other)
 {
 	static struct job job;
-	const struct job_loop loop = { .steps = 60,
-				       .ops = 5,
-				       .step_ms = 100,
-				       .noise = 0.01,
-				       .skew_us = 10,
-				       .transfer_us = 1500,
-				       .slow = 0x3,
-				       .slow_pct = 20 };
 	uint64_t end;
 
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
@@ -44,9 +36,24 @@ static struct ct_report *slow_pair(const char *one, const char *other)
 		job_rare(&job, r, CT_KIND_ENV, text, strlen(text));
 		job_rare(&job, r, CT_KIND_ENV, "cpu.usable=2", 12);
 	}
-	end = job_run(&job, &loop, 5000000, NULL);
+	end = job_run(&job, loop, 5000000, NULL);
 	job_close(&job, end + 1000000);
 	return job_report(&job, -1);
+}
+
+/* Two of four ranks are 20 % slower. */
+static struct ct_report *slow_pair(const char *one, const char *other)
+{
+	const struct job_loop loop = { .steps = 60,
+				       .ops = 5,
+				       .step_ms = 100,
+				       .noise = 0.01,
+				       .skew_us = 10,
+				       .transfer_us = 1500,
+				       .slow = 0x3,
+				       .slow_pct = 20 };
+
+	return report_on(&loop, one, other);
 }
 
 static void who_waits_for_a_core_may_be_late_by_chance(void **state)
@@ -59,6 +66,29 @@ static void who_waits_for_a_core_may_be_late_by_chance(void **state)
 	assert_int_equal(f->confidence, CT_CONFIDENCE_LOW);
 	assert_non_null(
 		strstr(report->verdict.text, "host0 is CPU-oversubscribed (4 processes, 2 cores)"));
+	ct_report_free(report);
+}
+
+/* Rank 0 is 40 % slower; the others differ by up to 16 %. */
+static void who_is_slowest_by_far_is_named_alone(void **state)
+{
+	const struct job_loop loop = { .steps = 60,
+				       .ops = 5,
+				       .step_ms = 100,
+				       .noise = 0.01,
+				       .spread = 0.08,
+				       .skew_us = 10,
+				       .transfer_us = 1500,
+				       .slow = 0x1,
+				       .slow_pct = 40 };
+	struct ct_report *report = report_on(&loop, "cpu.affinity=0-1", "cpu.affinity=0-1");
+	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 1);
+	assert_int_equal(f->ranks[0], 0);
+	assert_non_null(strstr(f->note, "other ranks are slow as well"));
 	ct_report_free(report);
 }
 
@@ -92,6 +122,8 @@ int main(void)
 		cmocka_unit_test(lists_of_cores_are_counted_once),
 		cmocka_unit_test_setup_teardown(who_waits_for_a_core_may_be_late_by_chance,
 						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(who_is_slowest_by_far_is_named_alone, fx_setup,
+						fx_teardown),
 		cmocka_unit_test_setup_teardown(sets_are_named_where_there_are_cores_enough,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(who_did_not_tell_has_enough, fx_setup, fx_teardown),
