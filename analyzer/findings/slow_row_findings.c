@@ -12,11 +12,13 @@
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/model/names.h"
+#include "analyzer/model/site_text.h"
 #include "trace/status.h"
 
 struct telling {
 	const struct ct_replay_judgement *judgement;
 	const struct ct_model *model;
+	const struct ct_sites *sites;
 	const struct ct_report_whatif *whatif;
 	int waits_for_cores; /* a machine runs more processes of the job than it has cores for */
 	struct ct_findings *list;
@@ -139,6 +141,16 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 		ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err);
 }
 
+/* Around the loss, in the program. */
+static void set_where(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
+{
+	const struct ct_site *before = ct_sites_at(t->sites, row->site_before);
+	const struct ct_site *after = ct_sites_at(t->sites, row->site_after);
+
+	if (before && after)
+		f->where = ct_sites_between(t->list->memory, before->text, after->text);
+}
+
 /* ---- findings ---- */
 
 static enum ct_confidence by_error(double gain, double err)
@@ -217,6 +229,7 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	f->per_step_ns = (double)loss / in_run;
 	name = who(row, f, memory);
 	say_loss(t, row, f);
+	set_where(t, row, f);
 	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s slow_steps=%u/%u",
 				  name, ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s,
@@ -234,6 +247,17 @@ static const struct ct_slow_row *slowest_by_far(const struct telling *t, double 
 			return &rows->all[k];
 	}
 	return NULL;
+}
+
+/* Are they late at one stretch of the program? */
+static void join_sites(struct ct_slow_row *all, const struct ct_slow_row *row)
+{
+	if (!all->n) {
+		all->site_before = row->site_before;
+		all->site_after = row->site_after;
+	} else if (all->site_before != row->site_before || all->site_after != row->site_after) {
+		all->site_before = all->site_after = 0;
+	}
 }
 
 /* Several ranks that are no host and no group are told together: each alone gains little while the others are as slow. Where ranks
@@ -258,6 +282,7 @@ static int tell_ranks(struct telling *t, double gain)
 
 		if (row->kind != CT_SLOW_RANK)
 			continue;
+		join_sites(&all, row);
 		all.seats[all.n++] = row->seats[0];
 		all.singles = rows->n == 1 ? row->singles : 0;
 		all.excess_ns += row->excess_ns;
@@ -310,11 +335,12 @@ static void tell_imbalance(struct telling *t, double ns)
 }
 
 int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_model *model,
-			 const struct ct_report_whatif *whatif,
+			 const struct ct_sites *sites, const struct ct_report_whatif *whatif,
 			 const struct ct_oversubscribed *machine, struct ct_findings *list)
 {
 	struct telling t = { .judgement = j,
 			     .model = model,
+			     .sites = sites,
 			     .whatif = whatif,
 			     .waits_for_cores = machine->processes != 0,
 			     .list = list };

@@ -136,6 +136,8 @@ struct ct_finding {
 		headline; /* in a line: which rank, which host, how much per step; without the title */
 	const char *cause, *advice, *command;
 	const char *note; /* what the loss is, where that is not plain; NULL: it is */
+	const char *
+		where; /* of the program, where most of the loss is: "between train.py:111 and train.py:117"; NULL: not known */
 	/* where those that contradict each other made the call: "theirs" (or "one") and "others", "send" and "recv"; site
 	 * NULL: not known */
 	struct ct_finding_site {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/order/sites.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -14,6 +16,8 @@ void ct_sites_init(struct ct_sites *sites, struct ct_arena *memory)
 void ct_sites_fini(struct ct_sites *sites)
 {
 	ct_table_fini(&sites->by_hash);
+	free(sites->all);
+	*sites = (struct ct_sites){ 0 };
 }
 
 static int look_up(struct ct_sites *sites, const char *text, const struct ct_site **out)
@@ -31,13 +35,14 @@ static int look_up(struct ct_sites *sites, const char *text, const struct ct_sit
 	if (sites->n == CT_SITES_MAX)
 		return CT_OK;
 	site = ct_arena_calloc(sites->memory, 1, sizeof(*site));
-	if (!site)
+	if (!site || ct_grow(&sites->all, &sites->cap, sites->n + 1, sizeof(*sites->all)))
 		return CT_NOMEM;
 	site->hash = hash;
+	site->number = (uint16_t)(sites->n + 1);
 	site->text = ct_arena_text(sites->memory, text, strlen(text));
 	if (ct_arena_failed(sites->memory) || ct_table_put(&sites->by_hash, hash, site) != CT_OK)
 		return CT_NOMEM;
-	sites->n++;
+	sites->all[sites->n++] = site;
 	*out = site;
 	return CT_OK;
 }
@@ -62,4 +67,9 @@ int ct_sites_get(struct ct_sites *sites, struct ct_sites_recent *recent, const c
 	if (st == CT_OK)
 		*seen = (struct ct_site_seen){ text, *site };
 	return st;
+}
+
+const struct ct_site *ct_sites_at(const struct ct_sites *sites, uint16_t number)
+{
+	return number && number <= sites->n ? sites->all[number - 1] : NULL;
 }

@@ -10,17 +10,20 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"
 
-#define CT_SITES_MAX 65536u
+/* Their numbers fit 16 bits. */
+#define CT_SITES_MAX 65535u
 
 struct ct_site {
 	uint64_t hash;
 	const char *text;
+	uint16_t number; /* from 1 */
 };
 
 struct ct_sites {
 	struct ct_table by_hash;
-	struct ct_arena *memory; /* borrowed */
-	uint32_t n;
+	struct ct_arena *memory;    /* borrowed */
+	const struct ct_site **all; /* by number - 1 */
+	uint32_t n, cap;
 };
 
 /* Those that one process named last, by the address of their text, which stays as long as the process is read. */
@@ -38,5 +41,8 @@ void ct_sites_fini(struct ct_sites *sites);
 /* *site gets the one of this text: NULL for NULL, and where it is not known which. `recent` may be NULL. 0 or CT_NOMEM. */
 int ct_sites_get(struct ct_sites *sites, struct ct_sites_recent *recent, const char *text,
 		 const struct ct_site **site);
+
+/* The one with that number; NULL: 0, which is none. */
+const struct ct_site *ct_sites_at(const struct ct_sites *sites, uint16_t number);
 
 #endif

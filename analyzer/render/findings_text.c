@@ -73,6 +73,7 @@ static void when(struct ct_text *text, const struct ct_report *report, const str
 static void details(struct ct_text *text, const struct ct_report *report,
 		    const struct ct_finding *f)
 {
+	row(text, "where", f->where);
 	row(text, "cause", f->cause);
 	when(text, report, f);
 	row(text, "note", f->note);
@@ -114,6 +115,7 @@ static void write_finding(struct ct_text *text, const struct ct_report *report, 
 		     f->headline ? f->headline : "");
 	if (!verbose)
 		return;
+	row(text, "where", f->where);
 	if (!before || !is_same(f->cause, before->cause))
 		row(text, "cause", f->cause);
 	when(text, report, f);

@@ -283,9 +283,10 @@ static int judge_lateness(struct analysis *a)
 
 	if (st == CT_OK)
 		st = ct_replay_fill(&a->replay, model, a->report);
-	return st == CT_OK ? ct_slow_row_findings(&a->replay, model, &a->report->whatif,
-						  &a->oversubscribed, &a->findings)
-			   : st;
+	return st == CT_OK
+		       ? ct_slow_row_findings(&a->replay, model, &a->stream.order.sites,
+					      &a->report->whatif, &a->oversubscribed, &a->findings)
+		       : st;
 }
 
 /* What contradicts other findings or takes away from them. */

@@ -116,6 +116,7 @@ static struct ct_log_part part_of(const struct ct_member *m, uint64_t wait_ns, u
 		.stream = m->stream,
 		.tid = m->tid,
 		.group = m->group ? m->group->id : 0,
+		.site = m->site ? m->site->number : 0,
 		.on_gpu = m->on_gpu,
 		.is_vague = timed && !m->on_gpu && !m->asked_ns,
 		.leads = m->leads,

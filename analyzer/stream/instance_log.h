@@ -34,9 +34,10 @@ struct ct_log_part {
 	uint32_t stream; /* 0 none */
 	uint32_t tid;	 /* of its call */
 	uint32_t group;	 /* number of the launch that it shares with others, 0: alone in it */
-	uint8_t on_gpu;
-	uint8_t is_vague; /* only begun in its call, and which call waited for its end is not on record */
-	uint8_t leads; /* its group, if there is one */
+	uint16_t site;	 /* of its call, by number (order/sites.h); 0 unknown */
+	uint8_t on_gpu : 1;
+	uint8_t is_vague : 1; /* only begun in its call, and which call waited for its end is not on record */
+	uint8_t leads : 1; /* its group, if there is one */
 };
 
 struct ct_log_instance {

@@ -5,30 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/site_text.h"
+
 /* Longer ones are cut; in the file they are, too. */
 #define TEXT (CT_CHART_FRAME_TEXT + 32)
 #define SITE 1024 /* a string of a ring has at most 1000 bytes */
-
-/* Between a frame and the one that called it. */
-#define CALLER " < "
-
-/* The colon before the line's number; NULL: there is none. A file's name may have a colon and a blank, too. */
-static const char *colon_of(const char *site, size_t *digits)
-{
-	for (const char *at = strchr(site, ':'); at; at = strchr(at + 1, ':')) {
-		*digits = strspn(at + 1, "0123456789");
-		if (at > site && *digits > 0 && *digits < 10 &&
-		    (at[1 + *digits] == '\0' || at[1 + *digits] == ' '))
-			return at;
-	}
-	return NULL;
-}
 
 static void frame_of(struct ct_texts *texts, const char *whose, const char *site,
 		     struct ct_chart_frame *frame)
 {
 	size_t digits = 0;
-	const char *colon = colon_of(site, &digits), *function = site;
+	const char *colon = ct_site_colon(site, &digits), *function = site;
 	char text[TEXT];
 
 	*frame = (struct ct_chart_frame){ 0 };
@@ -50,7 +37,7 @@ static void frame_of(struct ct_texts *texts, const char *whose, const char *site
 void ct_frame_of(struct ct_texts *texts, const char *whose, const char *all,
 		 struct ct_chart_frame *frame)
 {
-	const char *end = strstr(all, CALLER);
+	const char *end = strstr(all, CT_SITE_CALLER);
 	char site[SITE];
 
 	snprintf(site, sizeof(site), "%.*s", end ? (int)(end - all) : SITE, all);
@@ -62,8 +49,8 @@ uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_f
 	const char *parts[CT_CHART_FRAMES];
 	uint8_t n = 0;
 
-	for (const char *at = site; at && n < CT_CHART_FRAMES; at = strstr(at, CALLER)) {
-		at += at == site ? 0 : strlen(CALLER);
+	for (const char *at = site; at && n < CT_CHART_FRAMES; at = strstr(at, CT_SITE_CALLER)) {
+		at += at == site ? 0 : strlen(CT_SITE_CALLER);
 		parts[n++] = at;
 	}
 	for (uint8_t i = 0; i < n; i++)

@@ -82,15 +82,28 @@ static void put(struct world *w, int rank, struct piece p)
 	w->programs[rank][w->len[rank]++] = p;
 }
 
+/* In this step, those that are slow? */
+static int is_slow(const struct world *w)
+{
+	const struct parallel_job *job = w->job;
+
+	return !job->slow_to || (w->step >= job->slow_from && w->step < job->slow_to);
+}
+
 /* Noise is drawn in any case, so that a slow run has that of the one without. */
 static void compute(struct world *w, int rank, double ns)
 {
 	const struct parallel_job *job = w->job;
 	double noise = exp(job->noise * bell(w)), stall = draw(w) < job->stalls ? job->stall_ms : 0;
-	int is_slow = !job->slow_to || (w->step >= job->slow_from && w->step < job->slow_to);
 
-	ns *= w->pace[rank] * noise * (1 + (is_slow ? job->slow[rank] : 0));
+	ns *= w->pace[rank] * noise * (1 + (is_slow(w) ? job->slow[rank] : 0));
 	put(w, rank, (struct piece){ .what = COMPUTE, .ns = ns + stall * 1e6 });
+}
+
+static void be_late(struct world *w, int rank, int op)
+{
+	if (rank == w->job->late_rank && w->job->late_ns[op] > 0 && is_slow(w))
+		put(w, rank, (struct piece){ .what = COMPUTE, .ns = w->job->late_ns[op] });
 }
 
 static void communicate(struct world *w, int rank, enum what what, int comm)
@@ -131,9 +144,11 @@ static void tensor_data(struct world *w)
 		for (int r = 0; r < w->ranks; r++) {
 			for (int k = 0; k < 16; k++) {
 				compute(w, r, 1e6);
+				be_late(w, r, k);
 				communicate(w, r, JOIN, tensor[r / job->tensor]);
 			}
 			compute(w, r, 1e6);
+			be_late(w, r, PARALLEL_OPS - 1);
 			communicate(w, r, JOIN, data[r % job->tensor]);
 		}
 	}
@@ -375,6 +390,9 @@ static struct ct_member member_of(struct world *w, int comm, uint64_t seq, int a
 		.on_gpu = 1,
 	};
 
+	if (w->job->sites)
+		out.site = &w->job->sites[comm < w->job->data ? seq % (PARALLEL_OPS - 1)
+							      : PARALLEL_OPS - 1];
 	if (w->job->mute == rank + 1)
 		out.start_ns = out.end_ns = 0;
 	if (w->job->garbage) {

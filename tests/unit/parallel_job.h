@@ -6,6 +6,7 @@
 #define CT_TESTS_UNIT_PARALLEL_JOB_H
 
 #include "analyzer/model/comms.h"
+#include "analyzer/order/sites.h"
 #include "analyzer/stream/instance_log.h"
 
 enum parallel_layout {
@@ -13,6 +14,8 @@ enum parallel_layout {
 	PARALLEL_PIPELINE_DATA, /* 1F1B, 8 batches, then a data all-reduce */
 	PARALLEL_BUCKETS,	/* data only: 5 buckets beside the computing */
 };
+
+enum { PARALLEL_OPS = 17 };
 
 struct parallel_job {
 	enum parallel_layout layout;
@@ -25,6 +28,10 @@ struct parallel_job {
 	double slow[64];	 /* by rank: 0.05 is 5 % slower */
 	int slow_from, slow_to;	 /* steps; 0, 0: all */
 	double stalls, stall_ms; /* of each rank and step: chance, length */
+	/* of PARALLEL_TENSOR_DATA, by operation of a step: how much later late_rank comes to it, and where it is called */
+	int late_rank;
+	double late_ns[PARALLEL_OPS];
+	const struct ct_site *sites; /* NULL: nobody knows */
 	/* what the log lacks or says wrong */
 	double lost;  /* share of the instances */
 	int mute;     /* rank + 1 whose times are missing */

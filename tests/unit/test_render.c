@@ -253,7 +253,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		first(o, "findings"),
 		"id kind severity ranks hosts comm op step_first step_last begin_ns end_ns "
 		"loss_ns "
-		"loss_err_ns loss_pct gpu_seconds cause note confidence evidence advice command "
+		"loss_err_ns loss_pct gpu_seconds where cause note confidence evidence advice command "
 		"timeline");
 	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
 	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "

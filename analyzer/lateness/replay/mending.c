@@ -9,8 +9,7 @@
 #include "analyzer/lateness/replay/slow_rows_private.h"
 #include "trace/status.h"
 
-/* Levels (struct ct_engine) in some of the steps. */
-static void find_levels(struct ct_judging *j, uint32_t first, uint32_t last)
+void ct_gap_levels_find(struct ct_judging *j, uint32_t first, uint32_t last)
 {
 	const struct ct_engine *e = j->e;
 	const struct ct_schedule *s = &e->schedule;
@@ -56,8 +55,7 @@ static double peers_level(struct ct_judging *j, uint32_t stage, uint32_t positio
 	return ct_median(j->values, n);
 }
 
-/* What others of the row's stage have at each position, by position. */
-static void fill_peers(struct ct_judging *j, uint32_t stage, double *peers)
+void ct_gap_levels_of_peers(struct ct_judging *j, uint32_t stage, double *peers)
 {
 	for (uint32_t p = 0; p < j->e->positions.n; p++)
 		peers[p] = j->e->positions.all[p].stage == stage ? peers_level(j, stage, p) : 0;
@@ -113,8 +111,7 @@ static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32
 	}
 }
 
-/* The engine's step that this one is; its n_steps: none. */
-static uint32_t engine_step(const struct ct_engine *e, uint32_t step)
+uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step)
 {
 	size_t k = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
 
@@ -137,7 +134,7 @@ static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint3
 		if (p == CT_NO_POSITION)
 			continue;
 		if (step != known)
-			is_peak = ct_is_single(j, seat, engine_step(e, known = step));
+			is_peak = ct_is_single(j, seat, ct_engine_step(e, known = step));
 		for (; since <= l; since++)
 			scale_one(e, row, since, step,
 				  is_peak && own > peers[p] ? peers[p] / own : 1);
@@ -171,13 +168,13 @@ int ct_mend(struct ct_judging *j, const struct ct_slow_row *row)
 	peers = malloc(((size_t)e->positions.n + 1) * sizeof(*peers));
 	if (!peers)
 		return CT_NOMEM;
-	find_levels(j, row->first, row->last);
+	ct_gap_levels_find(j, row->first, row->last);
 	for (uint32_t k = 0; k < row->n; k++) {
 		uint32_t seat = row->seats[k];
 
 		if (e->stages.stage_of[seat] != stage) {
 			stage = e->stages.stage_of[seat];
-			fill_peers(j, stage, peers);
+			ct_gap_levels_of_peers(j, stage, peers);
 		}
 		if (j->seats[seat].in_single_steps && has_positions(e, seat))
 			cut_peaks(j, row, seat, peers);

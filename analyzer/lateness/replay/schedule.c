@@ -262,6 +262,8 @@ static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t 
 		.group = p->group,
 		.tid = thread_of(b->c->log, p),
 		.err_ns = p->err_ns,
+		/* on record is where an operation was begun, not where it was waited for */
+		.site = e.role == CT_LAUNCH_WAITS ? 0 : p->site,
 		.role = (uint8_t)e.role,
 	};
 	s->n_launches++;

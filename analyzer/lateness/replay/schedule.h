@@ -38,7 +38,8 @@ struct ct_schedule_launch {
 	uint32_t tid; /* of a host whose calls come one after the other; 0: not known which computing waits for which */
 	uint32_t err_ns; /* of start and end together */
 	uint32_t messages, sends;
-	uint8_t role;	      /* enum ct_launch_role */
+	uint16_t site; /* call site of its first operation, by number (order/sites.h); 0 unknown */
+	uint8_t role;  /* enum ct_launch_role */
 	uint8_t is_uncertain; /* its gap is no evidence: operations without times lie in it, or its kernel may have waited for room */
 };
 

@@ -279,7 +279,11 @@ static int judge(struct ct_judging *j)
 			j->out->n_stalled += j->singles[seat].sum >
 					     CT_LEAST_EXCESS * j->all_singles.sum;
 	}
-	return st == CT_OK && j->out->n ? ct_slow_rows_choose(j) : st;
+	if (st == CT_OK && j->out->n)
+		st = ct_slow_rows_choose(j);
+	for (uint32_t k = 0; k < j->out->n && st == CT_OK; k++)
+		st = ct_slow_row_find_sites(j, &j->out->all[k]);
+	return st;
 }
 
 int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const struct ct_model *model)

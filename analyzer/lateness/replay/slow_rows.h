@@ -24,6 +24,8 @@ struct ct_slow_row {
 	double t;	      /* of its ranks the least: excess over its standard error */
 	double gain_ns;	      /* if it alone were mended, over all the engine's steps */
 	uint32_t singles; /* of a rank that is late in single steps only, these; 0: it is so steadily */
+	uint16_t site_before,
+		site_after; /* call sites around most of the excess, by number (order/sites.h); 0: not known */
 };
 
 struct ct_slow_rows {

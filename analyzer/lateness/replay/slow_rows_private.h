@@ -87,6 +87,20 @@ double ct_has_own_singles(struct ct_judging *j, uint32_t seat);
 /* Brings the gaps of the row's ranks, in the engine's other_ns, to the level of their peers. 0 or CT_NOMEM. */
 int ct_mend(struct ct_judging *j, const struct ct_slow_row *row);
 
+/* Levels (struct ct_engine) in some of the engine's steps, to level_ns. */
+void ct_gap_levels_find(struct ct_judging *j, uint32_t first, uint32_t last);
+
+/* Of those, what others of the stage have at each position, by position. */
+void ct_gap_levels_of_peers(struct ct_judging *j, uint32_t stage, double *peers);
+
+/* The engine's step that this one is; its n_steps: none. */
+uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step);
+
+/* ---- call_sites.c ---- */
+
+/* The call sites around the gaps in which most of the row's excess is, to the row. 0 or CT_NOMEM. */
+int ct_slow_row_find_sites(struct ct_judging *j, struct ct_slow_row *row);
+
 /* ---- smallest_set.c ---- */
 
 /* Drops rows without which little of the gain is lost; of those left, what mending gains, together (with its error) and each alone. None

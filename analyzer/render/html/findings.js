@@ -77,6 +77,7 @@
 					ct.el('h3', { id: 'finding-title-' + f.id }, ct.words.kinds[f.kind].title),
 					who(f, path)),
 				loss(f, path)),
+			f.where === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Where '), ct.value(path + '.where', f.where, 'text')),
 			f.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', f.cause, 'text')),
 			f.note === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Note '), ct.value(path + '.note', f.note, 'text')),
 			f.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', f.advice, 'text')),
