@@ -113,6 +113,8 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 		return ct_arena_printf(memory, "%s, so too few operations are complete", lacks);
 	if (model->n_seats == 1)
 		return "one rank only: there is no peer to wait for";
+	if (report->whatif.remedy)
+		return report->whatif.reason;
 	if (model->messages > model->matched && !model->matched)
 		return "only point-to-point messages: this version judges no rank by those";
 	if (model->messages > model->matched)
@@ -154,7 +156,7 @@ const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_r
 	if (timing == CT_TIMING_HOST)
 		return "record the starts, too: NCCL's profiler plugin (commtrace run --plugin) or "
 		       "COMMTRACE_TIMING=events";
-	return "record more steps";
+	return report->whatif.remedy ? report->whatif.remedy : "record more steps";
 }
 
 void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],

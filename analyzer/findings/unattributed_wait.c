@@ -174,7 +174,7 @@ static const char *last_text(const struct ct_judgement *j, const struct ct_waite
 {
 	const struct ct_arrival *of = &j->arrivals->all[w->seat];
 	const struct ct_engine *e = &j->replay->engine;
-	const char *why = e->why_not	  ? e->why_not
+	const char *why = e->why_not	  ? report->whatif.reason
 			  : e->has_graphs ? "CUDA graphs compute and communicate in one span"
 					  : "the cause of waits is not known";
 
@@ -206,10 +206,11 @@ void ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, cons
 				 "ranks waited for each other's messages, at most %s (%s); which "
 				 "rank delayed which is not on record",
 				 ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
+	else if (w->is_stalls)
+		ct_verdict_doubt(report, STALLS, "%s", stalls_text(j, w, report));
 	else
-		ct_verdict_doubt(report, w->is_stalls ? STALLS : LAST, "%s",
-				 w->is_stalls ? stalls_text(j, w, report)
-					      : last_text(j, w, report));
+		ct_verdict_doubt(report, report->whatif.remedy ? report->whatif.remedy : LAST, "%s",
+				 last_text(j, w, report));
 }
 
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)

@@ -268,8 +268,9 @@ struct ct_report_clock {
 
 /* What came of playing the run again with other gaps and transfers; NAN: not known. S and M as in lateness/replay/even_job.h. */
 struct ct_report_whatif {
-	const char *why_not; /* nothing is known, and why; NULL: the rest is */
-	double s, s_err;     /* how much longer a step takes than one of an even job would */
+	const char *why_not;	     /* nothing is known, and why; NULL: the rest is */
+	const char *reason, *remedy; /* its parts; remedy NULL: nothing would make it known */
+	double s, s_err; /* how much longer a step takes than one of an even job would */
 	struct ct_report_slowdown {
 		int rank; /* -1: of a stage */
 		uint32_t stage;

@@ -297,6 +297,24 @@ static void nobody_is_charged_for_what_it_did_before_that_was_not_timed(void **s
 	ct_report_free(report);
 }
 
+static void who_came_last_is_told_with_what_was_not_timed(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 200; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS + (r == 2 ? 5 * MS : 0),
+			       (c * 20 + 12) * MS, c % 4 != 0);
+	report = close_job(4010 * MS, NULL);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "rank 2 was last in "));
+	assert_non_null(strstr(report->verdict.text, "; only 75.0% of the launches were timed"));
+	assert_non_null(strstr(report->verdict.advice, "COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off"));
+	ct_report_free(report);
+}
+
 static void what_was_left_out_is_said(void **state)
 {
 	const struct ct_cost_rec cost = {
@@ -568,6 +586,7 @@ int main(void)
 		TEST(an_effect_on_throughput_is_called_so),
 		TEST(a_sample_is_not_called_healthy),
 		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
+		TEST(who_came_last_is_told_with_what_was_not_timed),
 		TEST(what_was_left_out_is_said),
 		TEST(what_auto_had_to_take_stands_in_the_first_line),
 		TEST(that_streams_were_too_many_is_said),

@@ -121,27 +121,34 @@ static void fill_shares(const struct ct_replay_judgement *j, struct ct_report_wh
 
 static void say_nothing(struct ct_report_whatif *to, const char *why)
 {
-	to->why_not = to->m_w_why = to->m_s_why = why;
+	to->why_not = to->reason = to->m_w_why = to->m_s_why = why;
+	to->remedy = NULL;
 }
 
-/* Where times are missing, which and what to do about it. NULL: out of memory. */
-static const char *why_untimed(const struct ct_report *report, const char *why_not)
+/* Where times are missing, which, and how to get them. 0 or CT_NOMEM. */
+static int say_untimed(const struct ct_report *report, struct ct_report_whatif *to, const char *why)
 {
 	enum ct_timing timing = report->run.timing;
+	const char *remedy = NULL;
 
 	if ((timing == CT_TIMING_EVENTS || timing == CT_TIMING_PLUGIN) &&
-	    report->run.timed_ratio < CT_LEAST_TIMED)
-		return ct_arena_printf(report->memory,
-				       "only %s of the launches were timed; COMMTRACE_SAMPLE=1 "
-				       "COMMTRACE_BUDGET=off times all",
-				       ct_text_pct(100 * report->run.timed_ratio).s);
-	if (timing != CT_TIMING_HOST)
-		return why_not;
-	return report->run.timing_is_forced ? "only ends of operations were timed; NCCL's profiler "
-					      "plugin, if it is loaded, "
-					      "times starts, too"
-					    : "only ends of operations were timed; "
-					      "COMMTRACE_TIMING=events times starts, too";
+	    report->run.timed_ratio < CT_LEAST_TIMED) {
+		why = ct_arena_printf(report->memory, "only %s of the launches were timed",
+				      ct_text_pct(100 * report->run.timed_ratio).s);
+		remedy = "COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all";
+	} else if (timing == CT_TIMING_HOST) {
+		why = "only ends of operations were timed";
+		remedy = report->run.timing_is_forced
+				 ? "NCCL's profiler plugin, if it is loaded, times starts, too"
+				 : "COMMTRACE_TIMING=events times starts, too";
+	}
+	say_nothing(to, why);
+	if (!remedy)
+		return why ? CT_OK : CT_NOMEM;
+	to->remedy = remedy;
+	to->why_not = to->m_w_why = to->m_s_why = ct_arena_printf(report->memory, "%s; %s", why,
+								  remedy);
+	return why && to->why_not ? CT_OK : CT_NOMEM;
 }
 
 int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *model,
@@ -157,10 +164,8 @@ int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *m
 					 .uneven_pct = NAN,
 					 .free_gain_pct = NAN,
 					 .balance_ratio = NAN };
-	if (e->why_not) {
-		say_nothing(to, why_untimed(report, e->why_not));
-		return to->why_not ? CT_OK : CT_NOMEM;
-	}
+	if (e->why_not)
+		return say_untimed(report, to, e->why_not);
 	if (e->has_graphs) {
 		say_nothing(to, "CUDA graphs compute and communicate in one span");
 		return CT_OK;
