@@ -276,6 +276,12 @@ static int find_queue(struct telling *t)
 	return is_queue(t) && (tell < CT_LEAST_PEERS || q->n - q->queued < CT_LEAST_TIMES);
 }
 
+/* What mostly was still under way was not waited for. */
+static int is_mostly_under_way(const struct common *c)
+{
+	return 10 * c->under_way > c->ended;
+}
+
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
  * launches queue up and it is not known that it did: then nothing tells. */
 static uint8_t waits_at(struct telling *t, uint32_t lag)
@@ -284,12 +290,25 @@ static uint8_t waits_at(struct telling *t, uint32_t lag)
 	struct bounds slope = bounds_of(t->slopes, t->n_slopes);
 	int all = all_wait(c);
 
-	/* what mostly was still under way was not waited for */
-	if (10 * c->under_way > c->ended || (!all && slope.most <= WAITS_ABOVE))
+	if (is_mostly_under_way(c) || (!all && slope.most <= WAITS_ABOVE))
 		return 0;
 	if (is_queue(t) && !all && slope.least <= WAITS_ABOVE)
 		return QUEUED;
 	return (uint8_t)lag;
+}
+
+/* Without peers only that is known. Where the one before was waited for, as far as that tells, nothing changes. */
+static struct anchor tell_alone(struct telling *t)
+{
+	struct anchor a = { 0, { 0 }, 0 };
+
+	for (uint32_t lag = 1; lag <= t->lags && !a.lag; lag++) {
+		add_up(t, lag);
+		if (!is_mostly_under_way(&t->common))
+			a.lag = (uint8_t)lag;
+	}
+	a.is_told = a.lag > 1;
+	return a;
 }
 
 static struct anchor tell(struct telling *t)
@@ -430,11 +449,11 @@ int ct_anchors_find(struct ct_schedule *s, const struct ct_stages *stages,
 		*t = (struct telling){ .s = s, .stages = stages, .positions = positions };
 		for (uint32_t p = 0; p < positions->n; p++) {
 			t->p = &positions->all[p];
-			if (t->p->is_surplus || is_known(t) ||
-			    ct_stage_size(stages, t->p->stage) < CT_LEAST_PEERS)
+			if (t->p->is_surplus || is_known(t))
 				continue;
 			t->lags = lags_of(positions, t->p->stage);
-			of[p] = tell(t);
+			of[p] = ct_stage_size(stages, t->p->stage) < CT_LEAST_PEERS ? tell_alone(t)
+										    : tell(t);
 		}
 		apply(s, positions, of, anchors);
 		st = find_ready(s, positions, of);
