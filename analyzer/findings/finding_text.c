@@ -123,7 +123,7 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 		return ct_arena_printf(memory, "steps take longer from step %llu on (%s)",
 				       (unsigned long long)f->step_first, share);
 	if (f->kind == CT_FINDING_IMBALANCE)
-		return ct_arena_printf(memory, "uneven work costs another %s", share);
+		return ct_arena_printf(memory, "uneven compute time costs another %s", share);
 	if (f->kind == CT_FINDING_SLOW_OP)
 		return f->headline;
 	return ct_arena_printf(memory, "also, %s %s (%s%s)", who_text(f, memory), does_text(f),

@@ -329,7 +329,8 @@ static void tell_imbalance(struct telling *t, double ns)
 								 : by_error(ns, err);
 	f->begin_at_ns = 0;
 	f->end_at_ns = run;
-	ct_finding_set_cause(f, CT_WHY_UNEVEN_WORK);
+	ct_finding_set_cause(f, f->confidence == CT_CONFIDENCE_LOW ? CT_WHY_UNEVEN_TIMES
+								   : CT_WHY_UNEVEN_WORK);
 	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,
 				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s);
 }

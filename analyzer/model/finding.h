@@ -13,7 +13,7 @@
 	XX(HEALTHY, GOOD, "Healthy")                                                               \
 	XX(STRAGGLER, SEVERE, "Straggler")                                                         \
 	XX(SLOW_STAGE, SEVERE, "Slow pipeline stage")                                              \
-	XX(IMBALANCE, WARN, "Uneven work")                                                         \
+	XX(IMBALANCE, WARN, "Uneven compute time")                                                 \
 	XX(SLOW_LINK, SEVERE, "Slow link")                                                         \
 	XX(CHANGE_POINT, WARN, "Step time changed")                                                \
 	XX(POOR_OVERLAP, WARN, "Poor overlap")                                                     \
@@ -29,7 +29,7 @@
 	XX(STRAGGLER_HOST, 0, "Slow host")                                                         \
 	XX(STRAGGLER_GROUP, 0, "Slow ranks")                                                       \
 	XX(SLOW_STAGE, 0, "Slow pipeline stage")                                                   \
-	XX(IMBALANCE, 0, "Uneven work")                                                            \
+	XX(IMBALANCE, 0, "Uneven compute time")                                                    \
 	XX(ROTATING_STALLS, 0, "Stalls in turn")                                                   \
 	XX(PERIODIC_STALLS, 0, "Periodic stalls")                                                  \
 	XX(CHANGE_POINT, 0, "Step time changed")                                                   \

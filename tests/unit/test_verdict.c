@@ -155,8 +155,20 @@ static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
 					  NULL,
 					  0 };
 
+	struct ct_report *report;
+	void *fixture;
+
 	(void)state;
 	hold(&said);
+	/* of stalls that hit anybody a busy machine is the reason as well as the work */
+	assert_int_equal(fx_setup(&fixture), 0);
+	report = play(&said.scene);
+	assert_int_equal(report->findings[0].kind, CT_FINDING_IMBALANCE);
+	assert_int_equal(report->findings[0].confidence, CT_CONFIDENCE_LOW);
+	assert_non_null(strstr(report->findings[0].cause, "a busy machine"));
+	assert_null(strstr(report->findings[0].advice, "pack sequences"));
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&fixture), 0);
 }
 
 /* Each hides what the other one costs, and of so few steps there is no replay. */
