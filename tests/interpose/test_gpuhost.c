@@ -103,6 +103,29 @@ static void one_that_never_comes_back_holds_up_nobody(void **state)
 	assert_int_equal(the_record(5).result, 3);
 }
 
+/* No anchor notices it. */
+static void an_error_that_sticks_ends_the_use_of_cuda_without_anchors(void **state)
+{
+	struct ct_launch launch;
+	unsigned calls;
+
+	(void)state;
+	wait_for_events();
+	ct_gpu_end(begin(stream));
+	fake_lock()->query_result = CUDA_ERROR_ILLEGAL_ADDRESS;
+	fake_unlock();
+	WAIT_FOR(records(1, &launch));
+	assert_untimed(&launch);
+	assert_true(ct_poll_gave_up());
+	calls = fake_lock()->calls;
+	fake_unlock();
+	ct_gpu_end(begin(stream));
+	usleep(30000);
+	assert_int_equal(fake_lock()->calls, calls);
+	fake_unlock();
+	assert_int_equal(losses(CT_LOSS_CUDA_FAILED), 2);
+}
+
 static void an_end_event_that_cannot_be_recorded_leaves_a_record_without_times(void **state)
 {
 	struct ct_gpu_span *span;
@@ -169,6 +192,7 @@ int main(void)
 		HOST_TEST(an_end_lies_between_two_looks),
 		HOST_TEST(one_event_without_timing_is_all_it_takes),
 		HOST_TEST(one_that_never_comes_back_holds_up_nobody),
+		HOST_TEST(an_error_that_sticks_ends_the_use_of_cuda_without_anchors),
 		HOST_TEST(an_end_event_that_cannot_be_recorded_leaves_a_record_without_times),
 		AUTO_TEST(without_a_plugin_auto_is_host),
 		AUTO_TEST(with_a_plugin_auto_is_plugin_and_cuda_is_left_alone),
