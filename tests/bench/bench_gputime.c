@@ -156,7 +156,11 @@ static struct score judge_all(const struct launch *launches, unsigned n)
 	return score;
 }
 
-/* Figures of one run. 1 if no time was outside of its error. */
+/* Of what is timed so few may not be, on a machine that is busy: one in so many. A driver that does not tell the elapsed time
+ * from a later event to an earlier one takes one in eight, unless it is asked the other way round. */
+#define UNTIMED 20u
+
+/* Figures of one run. 1 if no time was outside of its error, and few are missing. */
 static int report(const struct score *score, unsigned ahead_ms, uint64_t cpu_ns, double seconds)
 {
 	uint32_t best = UINT32_MAX;
@@ -171,7 +175,7 @@ static int report(const struct score *score, unsigned ahead_ms, uint64_t cpu_ns,
 	printf("METRIC accuracy.gpu_error_of_published_%ums %.3f 1\n", ahead_ms,
 	       score->worst_ratio);
 	printf("METRIC accuracy.gpu_published_ns_%ums %u 5000\n", ahead_ms, best);
-	return score->timed && !score->outside;
+	return score->timed && !score->outside && score->untimed * UNTIMED <= score->timed;
 }
 
 static int measure(double seconds, unsigned ahead_ms)
