@@ -15,6 +15,7 @@
 #include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/queue.h"
+#include "interpose/gpu/waits.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* ---- what is not measured ------------------------------------------------------------------------------ */
@@ -227,6 +228,33 @@ static void what_two_threads_counted_as_one_makes_no_room_later(void **state)
 	assert_true(ct_gpu_queue_has_room(ct_cuda(), &both));
 }
 
+static void an_event_of_a_wait_is_on_its_way_until_it_is_reached(void **state)
+{
+	CUstream computing = fake_stream(context);
+	struct ct_gpu_stream *s;
+	CUevent done;
+
+	(void)state;
+	wait_for_events();
+	assert_int_equal(ct_cuda()->event_create(&done, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+	for (uint32_t id = 1; id <= 3; id++) {
+		ct_gpu_end(begin(stream));
+		ct_waits_event(done, stream);
+		ct_waits_stream(computing, done);
+		s = ct_gpu_stream(ct_cuda(), computing, -1);
+		assert_non_null(s);
+		assert_int_equal(ct_gpu_queue_events(s), 1);
+		fake_advance(stream);
+		fake_advance(stream);
+		WAIT_FOR(!open_entry(id));
+		assert_int_equal(ct_gpu_queue_events(s), 1);
+		fake_advance(computing);
+		WAIT_FOR(ct_gpu_queue_events(s) == 0);
+	}
+	finish();
+	assert_no_losses();
+}
+
 static void switched_off_cuda_is_left_alone(void **state)
 {
 	struct ct_launch launch;
@@ -381,6 +409,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_open_table_costs_the_timing_of_one,
 						set_up_small, tear_down),
 		TEST(what_two_threads_counted_as_one_makes_no_room_later),
+		TEST(an_event_of_a_wait_is_on_its_way_until_it_is_reached),
 		TEST(switched_off_cuda_is_left_alone),
 		TEST(a_threads_own_stream_is_not_ended_by_another),
 		TEST(what_is_not_done_at_the_end_stays_open),
