@@ -36,6 +36,10 @@ static struct {
 	cudaEvent_t begin, end;
 } all[STREAMS];
 
+/* How many of them there are, and what CUDA_DEVICE_MAX_CONNECTIONS is when the context is made; NULL: as it was before. */
+static int n_streams = STREAMS;
+static const char *connections;
+
 /* Of the parent, too: the shortest step, and how many events with timing were recorded after the first step. */
 static struct shared {
 	uint64_t step_ns, timed;
@@ -46,9 +50,12 @@ static void make(float **data)
 	ncclUniqueId id;
 
 	MUST(dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO) >= 0);
+	/* recording starts */
+	MUST(ncclGetUniqueId(&id) == ncclSuccess);
+	MUST(!connections || setenv("CUDA_DEVICE_MAX_CONNECTIONS", connections, 1) == 0);
 	MUST(cudaSetDevice(0) == cudaSuccess);
 	MUST(cudaMalloc((void **)data, COUNT * sizeof(float)) == cudaSuccess);
-	for (int i = 0; i < STREAMS; i++) {
+	for (int i = 0; i < n_streams; i++) {
 		MUST(ncclGetUniqueId(&id) == ncclSuccess);
 		MUST(ncclCommInitRank(&all[i].comm, 1, id, 0) == ncclSuccess);
 		MUST(cudaStreamCreateWithFlags(&all[i].stream, 1) == cudaSuccess);
@@ -63,7 +70,7 @@ static uint64_t step(float *data)
 {
 	uint64_t begin = UINT64_MAX, end = 0, ns;
 
-	for (int i = 0; i < STREAMS; i++) {
+	for (int i = 0; i < n_streams; i++) {
 		MUST(cudaEventRecord(all[i].begin, all[i].stream) == cudaSuccess);
 		MUST(simCompute(all[i].stream, WORK_NS) == CUDA_SUCCESS);
 		MUST(ncclAllReduce(data, data, COUNT, ncclFloat32, ncclSum, all[i].comm,
@@ -71,7 +78,7 @@ static uint64_t step(float *data)
 		MUST(cudaEventRecord(all[i].end, all[i].stream) == cudaSuccess);
 	}
 	MUST(cudaDeviceSynchronize() == cudaSuccess);
-	for (int i = 0; i < STREAMS; i++) {
+	for (int i = 0; i < n_streams; i++) {
 		MUST(simEventTime(all[i].begin, &ns) == CUDA_SUCCESS);
 		begin = ns < begin ? ns : begin;
 		MUST(simEventTime(all[i].end, &ns) == CUDA_SUCCESS);
@@ -134,10 +141,51 @@ static void auto_lets_streams_run_beside_one_another(void **state)
 		assert_in_range(r->launches[i].stream, 1, STREAMS);
 }
 
+/* Until events are timed, if they ever are. */
+static void run_on(void)
+{
+	float *data;
+
+	make(&data);
+	for (int i = 0; i < 4 * STEPS && !(shared->timed = simTimedRecords()); i++)
+		step(data);
+}
+
+static int becomes_timed(int streams, const char *as_context_is_made)
+{
+	const char *const env[] = { "COMMTRACE_TIMING=auto", "COMMTRACE_GUARD=0s,20ms/80ms", NULL };
+
+	n_streams = streams;
+	connections = as_context_is_made;
+	assert_int_equal(recorded_run(run_on, env), 0);
+	n_streams = STREAMS;
+	connections = NULL;
+	return shared->timed > 0;
+}
+
+/* Of eight connections one is for anchors, and two for streams that are not seen. */
+static void five_streams_that_communicate_are_timed_and_six_are_not(void **state)
+{
+	(void)state;
+	assert_true(becomes_timed(5, NULL));
+	assert_false(becomes_timed(6, NULL));
+}
+
+static void connections_are_those_of_when_the_context_was_made(void **state)
+{
+	(void)state;
+	assert_false(becomes_timed(2, "1"));
+	assert_false(becomes_timed(2, "4"));
+	assert_true(becomes_timed(2, "5"));
+	assert_true(becomes_timed(STREAMS, "32"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto_lets_streams_run_beside_one_another),
+		cmocka_unit_test(five_streams_that_communicate_are_timed_and_six_are_not),
+		cmocka_unit_test(connections_are_those_of_when_the_context_was_made),
 	};
 	int failed;
 

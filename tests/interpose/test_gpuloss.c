@@ -228,6 +228,27 @@ static void what_two_threads_counted_as_one_makes_no_room_later(void **state)
 	assert_true(ct_gpu_queue_has_room(ct_cuda(), &both));
 }
 
+/* The poll thread had no core for a while. */
+static void the_driver_tells_what_is_reached_where_nobody_has_counted(void **state)
+{
+	CUstream own = fake_stream(context);
+	struct ct_gpu_stream full;
+	CUevent mark;
+
+	(void)state;
+	memset(&full, 0, sizeof(full));
+	assert_int_equal(ct_cuda()->event_create(&mark, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+	assert_int_equal(ct_cuda()->event_record(mark, own), CUDA_SUCCESS);
+	ct_gpu_queue_add(&full, CT_GPU_QUEUE_MOST / 2, mark);
+	ct_gpu_queue_add(&full, CT_GPU_QUEUE_MOST / 2, NULL);
+	assert_false(ct_gpu_queue_has_room(ct_cuda(), &full));
+	fake_advance(own);
+	assert_true(ct_gpu_queue_has_room(ct_cuda(), &full));
+	/* the next one is half a cap later */
+	ct_gpu_queue_add(&full, CT_GPU_QUEUE_MOST / 2, NULL);
+	assert_false(ct_gpu_queue_has_room(ct_cuda(), &full));
+}
+
 static void an_event_of_a_wait_is_on_its_way_until_it_is_reached(void **state)
 {
 	CUstream computing = fake_stream(context);
@@ -409,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_open_table_costs_the_timing_of_one,
 						set_up_small, tear_down),
 		TEST(what_two_threads_counted_as_one_makes_no_room_later),
+		TEST(the_driver_tells_what_is_reached_where_nobody_has_counted),
 		TEST(an_event_of_a_wait_is_on_its_way_until_it_is_reached),
 		TEST(switched_off_cuda_is_left_alone),
 		TEST(a_threads_own_stream_is_not_ended_by_another),

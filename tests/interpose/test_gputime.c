@@ -235,6 +235,38 @@ static void with_one_connection_no_anchor_is_tried(void **state)
 	fake_unlock();
 }
 
+static int primary_is_active;
+
+static CUresult tell_primary(CUdevice device, unsigned int *flags, int *active)
+{
+	(void)device;
+	*flags = 0;
+	*active = primary_is_active;
+	return CUDA_SUCCESS;
+}
+
+/* Before CUDA 12 contexts have no numbers. */
+static void a_primary_context_that_is_gone_shows_where_contexts_have_no_numbers(void **state)
+{
+	struct ct_cuda older = *ct_cuda();
+	struct ct_gpu_context *c;
+
+	(void)state;
+	older.ctx_get_id = NULL;
+	older.primary_ctx_state = tell_primary;
+	primary_is_active = 1;
+	c = ct_gpu_context(&older, context);
+	assert_non_null(c);
+	assert_true(ct_gpu_context_is_there(&older, c));
+	primary_is_active = 0;
+	assert_false(ct_gpu_context_is_there(&older, c));
+	/* of a program that has none it says nothing */
+	c = ct_gpu_context(&older, fake_context(3));
+	assert_true(ct_gpu_context_is_there(&older, c));
+	primary_is_active = 1;
+	assert_true(ct_gpu_context_is_there(&older, c));
+}
+
 /* As after a reset within an untimed window. */
 static void a_context_that_comes_while_nothing_is_timed_has_anchors_afterwards(void **state)
 {
@@ -344,6 +376,7 @@ int main(void)
 		TEST(without_an_anchor_the_polls_bound_the_end),
 		TEST(with_one_connection_no_anchor_is_tried),
 		TEST(elapsed_is_asked_the_other_way_round_where_it_is_not_positive),
+		TEST(a_primary_context_that_is_gone_shows_where_contexts_have_no_numbers),
 		TEST(a_context_that_comes_while_nothing_is_timed_has_anchors_afterwards),
 		TEST(times_before_an_anchor_are_told_by_any_driver),
 		TEST(times_that_contradict_each_other_are_the_hosts),
