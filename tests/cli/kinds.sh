@@ -8,7 +8,7 @@ words() { tr -cs 'A-Z_' '\n' | grep -E '^[A-Z_]{4,}$' | sort; }
 # map NAME: the rows of a table of the analyzer.
 map() { awk -v name="$1" '$0 ~ "#define " name { on = 1; next } on && /XX\(/ { print } on && !/\\$/ { exit }' "$root/analyzer/model/finding.h" | sed 's/,.*//; s/XX//' | words; }
 # told WHAT: the sentence about it.
-told() { tr '\n' ' ' <"$page" | grep -oE "\`$1\` in this version: [A-Z_ ]+\\." | sed 's/.*: //' | words; }
+told() { tr '\n' ' ' <"$page" | grep -oE "\`$1\` in this version: [A-Z_\` ]+\\." | sed 's/.*: //' | words; }
 for pair in CT_VERDICT_MAP:verdict.code CT_FINDING_MAP:findings.kind; do
 	diff <(map "${pair%:*}") <(told "${pair#*:}") >&2 && map "${pair%:*}" | grep -c .
 done

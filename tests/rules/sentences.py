@@ -16,8 +16,7 @@ ROOT = os.environ.get("CT_ROOT") or os.path.abspath(os.path.join(os.path.dirname
 MEAN_MAX = 18
 MAX = 25
 LEAST = 3  # fewer words are a label, not a sentence
-PAGES = ["README.md", "CHANGELOG.md", "docs/*.md", "docs/tutorials/*.md", "docs/how-to/*.md", "analyzer/README.md", "interpose/README.md", "trace/README.md", "tests/README.md",
-         "docs/reference/HANG.md"]
+PAGES = ["*.md"] + [folder + "/**/*.md" for folder in ("analyzer", "docs", "examples", "interpose", "tests", "tools", "trace")]
 TEXTS = ["analyzer/findings/*.c", "analyzer/hang/*.c", "analyzer/model/*.def", "analyzer/hang/*.def"]
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -85,7 +84,7 @@ def judge(what, files, sentences_of):
 
 
 def files_of(globs):
-    return sorted(os.path.relpath(path, ROOT) for each in globs for path in glob.glob(os.path.join(ROOT, each)))
+    return sorted(os.path.relpath(path, ROOT) for each in globs for path in glob.glob(os.path.join(ROOT, each), recursive=True))
 
 
 if sys.argv[1:] not in (["pages"], ["findings"]):
