@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* append.h — write(2) until all of it is out, as code inside somebody else's process must do it.
+/* append.h — write(2) until everything is written, as code inside another program must do it.
  *
- * Stateless; any thread that may block in I/O. A signal that interrupts is nothing, and a file size limit
- * (ulimit -f) is an error return here: left to the kernel it would be SIGXFSZ, the end of the job.
+ * Stateless; any thread that may block in I/O. Retries after a signal. A file size limit (ulimit -f) is an error
+ * return here; the kernel would send SIGXFSZ, which ends the job.
  */
 #ifndef CT_TRACE_APPEND_H
 #define CT_TRACE_APPEND_H

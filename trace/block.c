@@ -27,7 +27,7 @@ void ct_block_fini(struct ct_block *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Room for `more` elements behind n. Doubling; *array keeps its content. */
+/* Room for `more` elements after n. Doubling; *array keeps its content. */
 static int make_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size)
 {
 	void **p = array;

@@ -13,9 +13,8 @@
 #include "trace/format.h"
 #include "trace/record.h"
 
-/* A run of slots of one chunk lap: which part of which ring the records come from. It names the thread, and
- * lets a reader that has both segment and ring keep each record once. Records of a block lie in the order of
- * its extents. */
+/* A run of slots of one chunk lap: which part of which ring the records come from. It names the thread, and lets a
+ * reader that has both segment and ring keep each record once. Records of a block are in the order of its extents. */
 struct ct_extent {
 	uint64_t lap; /* claim number of the chunk */
 	uint32_t tid;
@@ -44,7 +43,7 @@ struct ct_block {
 	/* What a skimming reader left out (segment_read.h), else 0: operations, and the earliest and latest time of those and of
 	 * launches. */
 	uint32_t skimmed_ops;
-	int is_again; /* its header was handed out before, as of a block that was left out */
+	int is_again; /* its header was returned before, as that of a skipped block */
 	uint64_t begin_ns, end_ns;
 	uint32_t cap_extents, cap_ops, cap_launches, cap_rares, cap_bytes;
 };
@@ -58,12 +57,12 @@ struct ct_block {
 void ct_block_reset(struct ct_block *block, enum ct_block_type type);
 void ct_block_fini(struct ct_block *block);
 
-/* Append; each returns 0 or CT_NOMEM. Extents tell in order how many ops each of them holds. */
+/* Append; each returns 0 or CT_NOMEM. Extents say in their order how many ops each holds. */
 int ct_block_add_extent(struct ct_block *block, const struct ct_extent *extent);
 int ct_block_add_op(struct ct_block *block, const struct ct_op *op);
 int ct_block_add_launch(struct ct_block *block, const struct ct_launch *launch);
 int ct_block_add_rare(struct ct_block *block, enum ct_kind kind, const void *data, size_t len);
-/* A rare record made of a struct and the bytes of a text behind it (STRING, NAME, NOTE). */
+/* A rare record made of a struct, followed by the bytes of a text (STRING, NAME, NOTE). */
 int ct_block_add_text(struct ct_block *block, enum ct_kind kind, const void *head, size_t head_len,
 		      const char *text);
 

@@ -366,7 +366,7 @@ static void widen(struct ct_block_header *h, uint64_t t)
 		h->end_ns = t;
 }
 
-/* Of each operation or wait there may be one; or it is told again and again, and the last one counts. */
+/* One for each operation or wait; or it is repeated, and the last one counts. */
 static int is_usual(unsigned kind)
 {
 	switch (kind) {

@@ -451,7 +451,7 @@ int ct_block_decode(struct ct_decoder *d, const struct ct_block_header *h, const
 	return st == CT_OK ? ct_block_decode_raw(d, h, d->raw, h->raw_bytes, b, err) : st;
 }
 
-/* What stands beside operations, from the columns of the unpacked frame. */
+/* The other records than operations, from the columns of the unpacked frame. */
 static int decode_rest(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b,
 		       struct ct_err *err)
 {

@@ -10,7 +10,7 @@
 
 struct ct_cgroup {
 	char path[1024]; /* of the group's directory, without a '/' at its end */
-	size_t mount;	 /* so much of it is the mount */
+	size_t mount;	 /* length of the mount point in it */
 	size_t len;
 };
 
@@ -18,7 +18,7 @@ struct ct_cgroup {
  * that has proc and sys. 1, or 0 if there is none. */
 int ct_cgroup_find(const char *root, const char *controller, struct ct_cgroup *group);
 
-/* The group above, in what is mounted. 0: there is none. */
+/* The parent group, within the mount. 0: none. */
 int ct_cgroup_up(struct ct_cgroup *group);
 
 /* For reading; negative if it has no such file. */
@@ -27,7 +27,7 @@ int ct_cgroup_open(const struct ct_cgroup *group, const char *file);
 /* What such a file says, up to `size` - 1 bytes and a NUL. 0: nothing. */
 size_t ct_cgroup_read(const struct ct_cgroup *group, const char *file, char *text, size_t size);
 
-/* The number in it, or the one behind `key` in a line of its own. UINT64_MAX: there is none ("max"). */
+/* The number in it, or the one after `key` on a separate line. UINT64_MAX: none ("max"). */
 uint64_t ct_cgroup_number(const struct ct_cgroup *group, const char *file, const char *key);
 
 #endif

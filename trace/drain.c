@@ -127,7 +127,7 @@ int ct_drain_next(struct ct_drain *drain, const struct ct_ring *ring, struct ct_
 		if (taken < 0)
 			return taken;
 		if ((uint32_t)taken == max - have && !c->whole)
-			return 1; /* full in the middle of the chunk: the next block goes on here */
+			return 1; /* full in the middle of the chunk: the next block continues here */
 	}
 	return 0;
 }

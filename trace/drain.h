@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drain.h — from ring chunks to a block of records: used by the write thread on its own live ring, and by
- * readers on what a dead process left behind.
+/* drain.h — from ring chunks to a block of records: used by the write thread on its own live ring, and by readers on
+ * the remains of a dead process.
  *
  * The drain remembers which chunks it took slots from, so that the write thread can mark them drained after,
  * and only after, the block is in the segment. */
@@ -29,7 +29,7 @@ struct ct_drain {
 /* Which ops a drain takes. */
 enum ct_drain_mode {
 	CT_DRAIN_RETURNED, /* stop in a chunk at the first op that is still inside its call */
-	CT_DRAIN_ALL, /* take those too, as records without a return: nobody will end them any more */
+	CT_DRAIN_ALL,	   /* take those too, as records without a return: they will never end */
 };
 
 /* Begin a pass: list the chunks that hold undrained records, oldest claim first. 0 or CT_NOMEM. */
@@ -49,9 +49,9 @@ void ct_drain_undo(struct ct_drain *drain);
 
 void ct_drain_fini(struct ct_drain *drain);
 
-/* Give up the oldest closed chunks, counting their undrained records as lost for `reason`, until `want` chunks
- * are free: what a failing disk costs is then the oldest records, not the newest. Write thread only. Returns
- * the records given up. */
+/* Discards the oldest closed chunks until `want` chunks are free, and counts their undrained records as lost for
+ * `reason`. So a failing disk costs the oldest records, not the newest. Write thread only. Returns the number of
+ * discarded records. */
 uint64_t ct_drain_give_up(struct ct_drain *drain, struct ct_ring *ring, uint32_t want,
 			  enum ct_loss reason);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format.h — the bytes: what lies in a ring file and in a segment file. docs/dev/TRACE_FORMAT.md is the norm, these headers mirror it and
- * a test compares the two.
+/* format.h — the bytes of a ring file and of a segment file. docs/dev/TRACE_FORMAT.md is the norm, these headers
+ * mirror it and a test compares the two.
  *
  * Everything is little-endian and naturally aligned. Times are CLOCK_MONOTONIC of the host in nanoseconds unless said otherwise.
  */

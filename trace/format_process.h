@@ -28,17 +28,17 @@ enum ct_loss {
 struct ct_run_id {
 	uint64_t dev;
 	uint64_t ino;
-	uint64_t born_ns; /* CLOCK_REALTIME, 0 where the file system does not tell */
+	uint64_t born_ns; /* CLOCK_REALTIME, 0 where the file system does not report it */
 };
 _Static_assert(sizeof(struct ct_run_id) == 24, "no padding");
 
-/* Who a process is. The same 1024 bytes stand in its ring header and in each of its segment headers, so that
- * either alone names the process and its run. Strings end in NUL. */
+/* The identity of a process. The same 1024 bytes are in its ring header and in each of its segment headers, so that
+ * each file alone names the process and its run. Strings end in NUL. */
 struct ct_process {
 	uint64_t hostkey;	/* equal for processes that share CLOCK_MONOTONIC; never 0 */
 	uint64_t start_ns;	/* when recording started ... */
 	uint64_t start_unix_ns; /* ... and the same moment in CLOCK_REALTIME */
-	uint64_t start_ticks;	/* /proc/PID/stat field 22: tells a reused pid apart */
+	uint64_t start_ticks;	/* /proc/PID/stat field 22: distinguishes a reused pid */
 	struct ct_run_id run;	/* the run directory */
 	uint64_t hang_after_ns;
 	uint64_t clock_res_ns; /* error of every host time below */

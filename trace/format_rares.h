@@ -99,7 +99,7 @@ enum ct_timed_why {
 enum ct_step_kind {
 	CT_STEP_NONE = 0,	/* none is known */
 	CT_STEP_PERIOD = 1,	/* a period of the largest communicator's collectives */
-	CT_STEP_OPERATIONS = 2, /* ... of their operations, whatever their sizes */
+	CT_STEP_OPERATIONS = 2, /* ... of their operations, regardless of sizes */
 	CT_STEP_COLLECTIVE = 3, /* a single one: nothing repeats */
 };
 
@@ -108,9 +108,9 @@ enum ct_unmeasured {
 	CT_UNMEASURED_UNTOLD = 0,
 	CT_UNMEASURED_OFF = 1,		  /* COMMTRACE_GUARD=off, or COMMTRACE_DUTY is set */
 	CT_UNMEASURED_NO_COLLECTIVES = 2, /* (any more) outside of CUDA graphs */
-	CT_UNMEASURED_NO_STEP = 3,	  /* what a step is was not found by then */
+	CT_UNMEASURED_NO_STEP = 3,	  /* no step found yet */
 	CT_UNMEASURED_LONG = 4,		  /* steps are too long for the longest windows */
-	CT_UNMEASURED_FEW = 5,		  /* too few windows by then */
+	CT_UNMEASURED_FEW = 5,		  /* too few windows yet */
 };
 
 struct ct_cost_rec {
@@ -160,9 +160,9 @@ struct ct_end_rec {
 
 /* A host-blocking call that moves no data, such as making a communicator or waiting for requests. HOST_BEGIN is
  * written before it with return_ns 0, HOST_END after it; a begin without its end is a call that never returned. A
- * thread that polls in close succession waits, too: from its first unsuccessful test to the successful one. HOST_BEGIN
- * comes there once that has lasted, and is repeated as long as it lasts; the thread may do something else long after
- * the last one. Short waits have a HOST_END only. */
+ * thread that polls in close succession waits, too: from its first unsuccessful test to the successful one.
+ * HOST_BEGIN is then written after a while, and repeated during the wait; after the last one the thread may do
+ * something else. Short waits have a HOST_END only. */
 struct ct_host_rec {
 	uint64_t enter_ns; /* with tid: pairs the two */
 	uint64_t return_ns;
@@ -183,8 +183,8 @@ static inline uint32_t ct_host_site(const struct ct_host_rec *rec)
 	return rec->return_ns ? 0 : (uint32_t)rec->result;
 }
 
-/* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all ranks are told
- * the same counts, what those ranks contribute. Counts beyond 32 bits are cut to UINT32_MAX. */
+/* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all ranks pass the same
+ * counts, what those ranks contribute. Counts beyond 32 bits are cut to UINT32_MAX. */
 #define CT_VCOUNTS_PART 8u
 struct ct_vcounts_rec {
 	uint32_t comm;
@@ -223,7 +223,7 @@ struct ct_graph_rec {
 	uint32_t list; /* as in a captured op's launch and a GraphLaunch's tag */
 	uint32_t comm;
 	uint32_t n_ops;	  /* of the list on this communicator, in all its runs */
-	uint32_t n_colls; /* those of them that are no transfers: what one launch adds to the order */
+	uint32_t n_colls; /* those that are not transfers: what one launch adds to the order */
 	uint64_t bytes;	  /* of all of them: elements as passed to the calls times their size */
 	uint32_t first;	  /* place of the run's first op among n_ops */
 	uint32_t n;	  /* ops in the run */
@@ -234,14 +234,14 @@ struct ct_graph_rec {
 };
 _Static_assert(sizeof(struct ct_graph_rec) == 56, "fills words 1..7");
 
-/* Who waited for communication: a stream that waits for an event, or the host. What is waited for are all launches on
- * the stream of `launch`, up to it and beyond `after`. Of several such streams each has a record. */
+/* A wait for communication: of a stream for an event, or of the host. It is a wait for all launches on the stream of
+ * `launch`, up to it and beyond `after`. Several such streams have a record each. */
 #define CT_WAIT_HOST 1u	   /* the host, in a call that synchronizes */
 #define CT_WAIT_DEVICE 2u  /* with all streams of a device at once */
-#define CT_WAIT_GAP 4u	   /* there may have been others since `after` that are not on record */
+#define CT_WAIT_GAP 4u	   /* there may have been unrecorded ones since `after` */
 #define CT_WAIT_DEFAULT 8u /* the stream is a default stream */
 #define CT_WAIT_OTHERS                                                                             \
-	16u /* since its last record the stream has also waited for what is no communication */
+	16u /* since its last record the stream has also waited for other work than communication */
 #define CT_WAIT_LAUNCHES 32u /* the stream has launched communication itself */
 #define CT_WAIT_STREAM                                                                             \
 	64u		 /* no wait, but what is known of the stream of `launch` before that ... */
@@ -260,10 +260,10 @@ struct ct_wait_rec {
 	uint32_t device; /* of the stream that waited; 0 where that was the host */
 };
 
-/* The collective `seq` of the comm was asked for by another thread, at this time. */
+/* Another thread requested the collective `seq` of the communicator at this time. */
 struct ct_submit_rec {
 	uint32_t comm;
-	uint32_t tid; /* of the thread that asked */
+	uint32_t tid; /* of the requesting thread */
 	uint64_t seq;
 	uint64_t submit_ns;
 	uint64_t reserved[4];
@@ -290,11 +290,11 @@ struct ct_detail_rec {
 	uint64_t seq; /* of the op, as in its record */
 	uint64_t count;
 	int32_t peer;  /* or root; -1 none */
-	uint32_t algo; /* string ids; 0 not told */
+	uint32_t algo; /* string ids; 0 not reported */
 	uint32_t proto;
 	uint8_t op;
 	uint8_t dtype;
-	uint8_t channels; /* 0 not told */
+	uint8_t channels; /* 0 not reported */
 	uint8_t warps;
 	uint32_t flags; /* enum ct_detail_flag */
 	uint32_t reserved[3];
@@ -306,14 +306,14 @@ enum ct_detail_flag {
 	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
 };
 
-/* An error that a library told: what a call returned, or what it answered when it was asked whether something that was
- * called before had failed. Of one communicator, of each such result, the first. */
+/* An error that a library reported: the result of a call, or the answer to a query about an earlier call. Only the
+ * first of each communicator and result is recorded. */
 struct ct_error_rec {
 	uint64_t told_ns;
 	uint64_t key;  /* of the communicator, 0 none or not known */
 	uint32_t comm; /* its id, 0 likewise */
 	uint32_t tid;
-	uint32_t call;	 /* string id of the function that told */
+	uint32_t call;	 /* string id of the function that reported it */
 	uint32_t text;	 /* string id of the library's own words, 0 none */
 	int32_t result;	 /* as the library numbers them; MPI: class of the error */
 	uint32_t flags;	 /* enum ct_error_flag */
@@ -341,7 +341,7 @@ struct ct_port_rec {
 };
 _Static_assert(sizeof(struct ct_port_rec) == 24, "its name follows");
 
-/* What the kernel counted on the ports; what follows is told in docs/dev/TRACE_FORMAT.md. */
+/* The kernel's counters of the ports; docs/dev/TRACE_FORMAT.md describes what follows. */
 struct ct_counters_rec {
 	uint64_t begin_ns; /* read between these two times */
 	uint64_t end_ns;
@@ -350,11 +350,11 @@ struct ct_counters_rec {
 };
 _Static_assert(sizeof(struct ct_counters_rec) == 24, "the values follow");
 
-/* What a thread was doing while something stood still. Its frames follow, innermost first: those of the machine, then
- * those of Python. Each is a struct ct_stack_frame, the function and the file, which end in NUL ("" unknown). */
+/* What a thread was doing during a stall. Its frames follow, innermost first: native ones, then those of Python. Each
+ * is a struct ct_stack_frame, the function and the file, which end in NUL ("" unknown). */
 struct ct_stack_rec {
 	uint64_t taken_ns;
-	uint64_t since_ns; /* what stands still has done so since */
+	uint64_t since_ns; /* the stall has been observed since */
 	uint64_t cpu_ns;   /* that the thread had used until then, 0 not known */
 	uint32_t tid;
 	uint32_t take;	/* the threads of one look have the same number, from 1 */
@@ -372,9 +372,9 @@ enum ct_stack_flag {
 	CT_STACK_MAIN = 1 << 0,	   /* the process's first thread */
 	CT_STACK_IN_CALL = 1 << 1, /* inside of a recorded call */
 	CT_STACK_RUNNING = 1 << 2, /* on a CPU: its innermost frames are not known */
-	CT_STACK_MOVED = 1 << 3,   /* it went on while it was looked at: frames may be wrong */
+	CT_STACK_MOVED = 1 << 3,   /* it continued while it was sampled: frames may be wrong */
 	CT_STACK_CUT = 1 << 4,	   /* the outermost frames are not known */
-	CT_STACK_HIDDEN = 1 << 5,  /* the kernel does not tell where the thread is */
+	CT_STACK_HIDDEN = 1 << 5,  /* the kernel does not say where the thread is */
 };
 enum ct_stack_why {
 	CT_STALL_NONE = 0,

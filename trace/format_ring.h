@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format_ring.h — the bytes of a ring file. See format.h.
  *
- * Every word that can change while others look is a ct_word with one owner, named beside it; the owner stores, everybody may load
- * at any time, also after the owner's death.
+ * Every word that can change while others read is a ct_word with one owner, named beside it. The owner stores; any
+ * process may load at any time, even after the owner's death.
  */
 #ifndef CT_TRACE_FORMAT_RING_H
 #define CT_TRACE_FORMAT_RING_H
@@ -29,7 +29,7 @@ enum ct_exit_kind {
 	CT_EXIT_ABORT = 2,
 	CT_EXIT_NORMAL = 3
 };
-/* Or'ed to the kind: the process handled neither SIGTERM nor SIGINT, so that it was not asked to end by one of them. */
+/* Or'ed to the kind: the process had no handler for SIGTERM and SIGINT, so neither of them asked it to end. */
 #define CT_EXIT_UNASKED 0x100u
 #define CT_EXIT_KIND(said) ((said)&0xffu)
 
@@ -47,7 +47,7 @@ struct ct_ring_header {
 	uint32_t strings_bytes;
 	uint32_t n_chunks;
 	ct_word state;	 /* creator: enum ct_ring_state, last word set when making the ring */
-	ct_word beat_ns; /* beat thread: last sign of life */
+	ct_word beat_ns; /* beat thread: last heartbeat */
 	ct_word claims; /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */
 	ct_word n_free;	      /* writers and write thread: chunks that can be claimed */
 	ct_word strings_used; /* writers, fetch_add: bytes reserved in the string table */
@@ -56,9 +56,9 @@ struct ct_ring_header {
 	ct_word launches;   /* writers, fetch_add: launch ids given out that are not of a slot */
 	ct_word exit_ns;    /* the process itself, before abort, _exit or at exit: when ... */
 	ct_word exit_note;     /* ... and kind << 32 | code; stored before exit_ns */
-	ct_word death_seen_ns; /* its parent: when waitpid told the end (upper bound) ... */
+	ct_word death_seen_ns; /* its parent: when waitpid reported the end (upper bound) ... */
 	ct_word death_note;    /* ... parent pid << 32 | wait status; stored before death_seen_ns */
-	ct_word kill_ns; /* whoever called kill() on it first: when (0 never), set by compare-and-swap ... */
+	ct_word kill_ns; /* the first process that called kill() on it: when (0 never), set by compare-and-swap ... */
 	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
 	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
 	ct_word traffic; /* creator: byte offset of the traffic table | its entries << 32, 0 none */
@@ -66,10 +66,10 @@ struct ct_ring_header {
 	ct_word oom_kills; /* ... and how far that was when it last looked; stored before `where` */
 	ct_word oom_seen; /* its parent, when that saw it killed: how far that counter was then, + 1; 0 not known */
 	ct_word stacks; /* creator: byte offset of two places for stacks | bytes of one << 32, 0 none */
-	ct_word late_ns; /* beat thread: how much later than it wanted to it ran, the most of late; fades */
-	ct_word looked_ns; /* poll thread: when it last looked at all that is under way on GPUs; 0: it does not */
+	ct_word late_ns; /* beat thread: its largest recent wake-up delay; decays */
+	ct_word looked_ns; /* poll thread: when it last polled all work in flight on GPUs; 0: it does not poll */
 	ct_word reserved[3];
-	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
+	ct_word losses[CT_LOSS_MAX]; /* any thread, fetch_add: dropped records, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
 	struct ct_process process;
 };
@@ -98,7 +98,7 @@ _Static_assert(sizeof(struct ct_ring_comm) == 128, "comm entry is two cache line
 /* One launch that has not ended, 64 bytes. The opener stores words 1.. then `tag` (release, nonzero); the
  * closer clears the tag. start_ns and stream may be added while open. */
 struct ct_ring_open {
-	ct_word tag; /* launch id | 1 << 32 while open, 0 free, 1 << 33 somebody's, but no launch */
+	ct_word tag; /* launch id | 1 << 32 while open, 0 free, 1 << 33 reserved, but no launch */
 	ct_word opened_ns; /* enter time of its first op */
 	ct_word start_ns;  /* 0 not seen yet */
 	ct_word comm_op;   /* comm id << 32 | number of ops << 8 | operation of the first op */
@@ -111,9 +111,9 @@ _Static_assert(sizeof(struct ct_ring_open) == 64, "open entry is one cache line"
 #define CT_OPEN_LAUNCH (1ull << 32)
 #define CT_OPEN_RESERVED (1ull << 33)
 
-/* Transfers inside of recorded operations, counted and not recorded one by one: 32 bytes for each communicator,
- * direction and peer. Running totals, which several threads add to. `who` is set by compare-and-swap when both are
- * 0; the write thread frees the entries of a communicator whose end is in a segment. */
+/* Transfers inside recorded operations, counted and not recorded one by one: 32 bytes for each communicator,
+ * direction and peer. Running totals, which several threads add to. `who` is set by compare-and-swap when both are 0;
+ * the write thread frees the entries of a communicator whose end is in a segment. */
 struct ct_ring_traffic {
 	ct_word who; /* comm id << 32 | received << 31 | peer in the comm, 0x7fffffff one of several; 0 unused */
 	ct_word messages; /* writers, fetch_add */
@@ -126,7 +126,7 @@ _Static_assert(sizeof(struct ct_ring_traffic) == 32, "a traffic entry is half a 
 
 /* The head of a place for STACK records; they follow, each its length and its bytes, filled up to whole words. */
 struct ct_ring_stacks {
-	ct_word version; /* who looks at threads: 0 never written, odd while being written */
+	ct_word version; /* the sampling thread: 0 never written, odd while being written */
 	ct_word words;	 /* of records, with their lengths */
 };
 _Static_assert(sizeof(struct ct_ring_stacks) == 16, "records follow");
@@ -199,9 +199,8 @@ enum ct_source {
 enum ct_op_flag {
 	CT_OP_CAPTURED = 1 << 0,   /* into a CUDA graph: runs later, or never */
 	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
-	CT_OP_UNTIMED = 1
-			<< 2, /* nobody looks when it runs: there is no LAUNCH record of its launch */
-	CT_OP_PLUGIN = 1 << 3,	/* seen by the NCCL profiler plugin only, not by a wrapper */
+	CT_OP_UNTIMED = 1 << 2,	   /* not timed: there is no LAUNCH record of its launch */
+	CT_OP_PLUGIN = 1 << 3,	   /* seen by the NCCL profiler plugin only, not by a wrapper */
 	CT_OP_UNSIZED = 1 << 4, /* how much it moves is not known: its count is 0 and says nothing */
 };
 

@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct ct_segment_header) == 1280, "segment header");
 enum ct_block_type {
 	CT_BLOCK_DATA = 0,
 	CT_BLOCK_CHECKPOINT = 1, /* first of a segment: all that later blocks lean on */
-	CT_BLOCK_STATUS = 2,	 /* sign of life */
+	CT_BLOCK_STATUS = 2,	 /* heartbeat */
 	CT_BLOCK_END = 3,	 /* last block of a process that exited cleanly */
 };
 
@@ -58,7 +58,7 @@ _Static_assert(sizeof(struct ct_block_header) == 64, "block header");
 #define CT_BLOCK_MAX_RECORDS 16384u
 #define CT_BLOCK_MAX_RAW (16u << 20)
 
-/* Columns of a block: each { u8 id, varint length, bytes }. docs/dev/TRACE_FORMAT.md tells each coding. */
+/* Columns of a block: each { u8 id, varint length, bytes }. docs/dev/TRACE_FORMAT.md has each coding. */
 enum ct_column {
 	CT_COL_EXTENTS = 1,
 	CT_COL_OP_TUPLES = 2,	/* table of what repeats from op to op */

@@ -108,7 +108,7 @@ static int number_is_tight(enum ct_limit limit, uint64_t most, char *why, size_t
 	return 1;
 }
 
-/* Where each version says what is allowed and what is used, and what of that the kernel can take back. */
+/* Where each version has the limit, the usage, and the part of the usage that the kernel can reclaim. */
 static const struct files {
 	const char *controller; /* of version 1; "" is version 2 */
 	const char *most, *used, *spare, *key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h — do the limits of this process (ulimit) and of its container (cgroup) leave room for a tracer in it?
  *
- * What the program will need of a limit is not known when its recording starts. So a limit is tight unless what is left of it
- * is several times what the tracer takes: under a tight one nothing is recorded, and the program runs as without the library.
+ * The program's own needs are unknown when recording starts. So a limit is tight unless its rest is several times
+ * what the tracer needs. Under a tight limit nothing is recorded, and the program runs as without the library.
  * Stateless; any thread. Reads a few files of /proc and /sys.
  */
 #ifndef CT_TRACE_LIMITS_H

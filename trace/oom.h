@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oom.h — how many processes the kernel has killed for want of memory in the calling process's cgroup: memory.events of
- * version 2, memory.oom_control of version 1. Three system calls on files that the kernel keeps itself; no allocation, any
+/* oom.h — how many processes the kernel has killed for lack of memory in the calling process's cgroup: memory.events
+ * of version 2, memory.oom_control of version 1. Three system calls on the kernel's own files; no allocation, any
  * thread, also in a signal handler. Keeps errno.
  */
 #ifndef CT_TRACE_OOM_H
@@ -13,7 +13,7 @@ struct ct_oom {
 	uint64_t kills; /* so far */
 };
 
-/* `root`: "" or, in tests, the directory that has proc and sys. 1, or 0 if there is no such counter: not known. */
+/* `root`: "" or, in tests, the directory that has proc and sys. 1, or 0 without such a counter: unknown. */
 int ct_oom_read(const char *root, struct ct_oom *oom);
 
 #endif

@@ -16,10 +16,10 @@ enum ct_op_equal {
 	CT_EQUAL_SIZE = 1,
 	CT_EQUAL_REDOP = 2,
 	CT_EQUAL_ROOT = 4,
-	CT_EQUAL_UNKNOWN = 8, /* a graph, whose operations are not told */
+	CT_EQUAL_UNKNOWN = 8, /* a graph, whose operations are not listed */
 };
 
-/* Of an operation; bits of enum ct_op_equal. A table, as each operation of a run comes by here. */
+/* Of an operation; bits of enum ct_op_equal. A table, since every operation of a run uses it. */
 static inline unsigned ct_op_equal(uint8_t op)
 {
 	static const uint8_t equal[256] = {
@@ -44,7 +44,7 @@ struct ct_op_called {
 	uint8_t varying; /* counts may differ between members: call_name.h */
 };
 
-/* Equal for two members that agree, whatever may differ between them by right. */
+/* Equal for two members that agree; legitimate differences do not count. */
 static inline uint64_t ct_op_hash(const struct ct_op_called *c)
 {
 	const unsigned equal = ct_op_equal(c->op);

@@ -27,7 +27,7 @@ enum ct_redop {
 #undef X
 };
 
-/* Names as they stand in the tables; NULL for an id that this version does not know. */
+/* Names as in the tables; NULL for an id that this version does not know. */
 const char *ct_op_name(unsigned op);
 const char *ct_dtype_name(unsigned dtype);
 const char *ct_redop_name(unsigned redop);
@@ -41,7 +41,7 @@ unsigned ct_dtype_by_name(const char *name);
 unsigned ct_redop_by_name(const char *name);
 unsigned ct_backend_by_name(const char *name);
 
-/* CT_CLASS_UNKNOWN for an unknown op. A table, as each operation of a run comes by here. */
+/* CT_CLASS_UNKNOWN for an unknown op. A table, since every operation of a run uses it. */
 static inline enum ct_op_class ct_op_class(unsigned op)
 {
 	static const uint8_t classes[256] = {
@@ -53,7 +53,7 @@ static inline enum ct_op_class ct_op_class(unsigned op)
 	return op < sizeof(classes) ? (enum ct_op_class)classes[op] : CT_CLASS_UNKNOWN;
 }
 
-/* The tag that the program gave, of a point-to-point op's on record; CT_TAG_ANY stays. */
+/* The program's tag, from that of a recorded point-to-point op; CT_TAG_ANY stays. */
 uint32_t ct_op_program_tag(unsigned backend, uint32_t tag);
 
 /* Bytes of one element; 1 for unknown types, so that a count of bytes stays one. */
@@ -63,8 +63,7 @@ uint32_t ct_dtype_bytes(unsigned dtype);
  * counted in bytes. Of the other elemN only the width is known, and widths are compared. */
 int ct_dtypes_differ(unsigned a, unsigned b);
 
-/* Of an element of which only its width is known: elemN, elem1 where there is none of that width, which is then counted
- * in bytes. */
+/* The type of an element with only a known width: elemN. If no elemN has this width, it is elem1, counted in bytes. */
 static inline uint8_t ct_dtype_of_width(uint64_t bytes)
 {
 	switch (bytes) {

@@ -129,7 +129,7 @@ void ct_order_totals_drop(struct ct_order_totals *t, uint32_t comm)
 		return;
 	t->n--;
 	entry->comm = 0;
-	/* those behind it that would not be found any more move up */
+	/* later ones that a search would no longer find move up */
 	at = (uint32_t)(entry - t->all);
 	for (at = (at + 1) & (t->cap - 1); t->all[at].comm; at = (at + 1) & (t->cap - 1)) {
 		const struct ct_order_total moved = t->all[at];

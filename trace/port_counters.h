@@ -49,7 +49,7 @@ struct ct_port_values {
 
 struct ct_port_sample {
 	struct ct_counters_rec head;
-	uint64_t ports;				     /* bit id - 1 of each port that was there */
+	uint64_t ports;				     /* bit id - 1 of each port present */
 	struct ct_port_values values[CT_PORTS_MOST]; /* by id - 1 */
 };
 
@@ -60,9 +60,8 @@ struct ct_port_sample {
 size_t ct_port_sample_encode(const struct ct_port_sample *sample, const struct ct_port_sample *base,
 			     uint8_t *to);
 
-/* The way back, from anybody's bytes. base: the latest whole one, NULL: none was seen. 1: *sample is filled; 0: it is
- * not whole, and base is not what it differs from, or the bytes are no such record. Ids that this version does not
- * know are left out. sample == base is not allowed. */
+/* Decodes untrusted bytes. base: the latest complete sample, NULL if none was seen. 1: *sample is filled; 0: it is a
+ * difference to another base, or not such a record. Unknown ids are skipped. sample == base is not allowed. */
 int ct_port_sample_decode(struct ct_port_sample *sample, const struct ct_port_sample *base,
 			  const uint8_t *bytes, size_t len);
 

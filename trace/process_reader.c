@@ -67,7 +67,7 @@ static void note_damage(struct ct_process_reader *r, uint64_t at, const char *pa
 		 slash ? slash + 1 : path, why);
 }
 
-/* What of a message is not the path in front of it. */
+/* A message without the path in front of it. */
 static const char *reason(const char *text, const char *path)
 {
 	size_t n = strlen(path);
@@ -261,7 +261,7 @@ static int take_block(struct ct_process_reader *r, const struct ct_block *block)
 	return 1;
 }
 
-/* Open the next segment that can be opened. 1, 0 if there is none left, or CT_NOMEM. */
+/* Opens the next segment that can be opened. 1, 0 if none is left, or CT_NOMEM. */
 static int open_next(struct ct_process_reader *r, struct ct_err *err)
 {
 	while (r->at < r->n_paths) {
@@ -309,7 +309,7 @@ static int next_of_segments(struct ct_process_reader *r, struct ct_err *err)
 	}
 }
 
-/* Everything is read: what lies before the first block and behind the last one is known now. */
+/* Everything is read: what comes before the first block and after the last one is now known. */
 static void finish(struct ct_process_reader *r)
 {
 	uint64_t blocks = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reader.h — a run: all segments and rings of a job, process by process, block by block.
  *
- * Segments, archived rings in the run directories, and rings of this host that name one of the directories are
- * put together per process; a record that is in both comes once. What is missing is told in struct
- * ct_gaps, it is never an error by itself. A run may be opened by one thread and its processes read by several,
- * one thread per process.
+ * Segments, archived rings in the run directories, and rings of this host that name one of the directories are put
+ * together per process; a record that is in both comes once. Missing parts are in struct ct_gaps; they are never an
+ * error by themselves. A run may be opened by one thread and its processes read by several, one thread per process.
  */
 #ifndef CT_TRACE_READER_H
 #define CT_TRACE_READER_H
@@ -16,7 +15,7 @@
 
 enum ct_ring_found {
 	CT_RING_NOT_FOUND = 0, /* drained and removed (the process exited cleanly), or lost */
-	CT_RING_PRESENT = 1,   /* the process lives or has just died: read where it lies */
+	CT_RING_PRESENT = 1,   /* the process lives or has just died: read in place */
 	CT_RING_ARCHIVED = 2,  /* moved into the run after the process's death */
 };
 
@@ -29,21 +28,21 @@ enum ct_end_how {
 	CT_END_EXEC = 5,    /* replaced by another program */
 };
 
-/* How a process ended, as far as anybody saw it; it ended within [after_ns, before_ns]. */
+/* How a process ended, if known. It ended within [after_ns, before_ns]. */
 struct ct_end {
 	enum ct_end_how how;
 	int exit_code; /* -1 unknown */
 	int signal;    /* 0 none or unknown */
 	uint64_t after_ns;
-	uint64_t before_ns; /* UINT64_MAX: nobody saw */
+	uint64_t before_ns; /* UINT64_MAX: unknown */
 	uint64_t said_ns; /* when it said itself that it ends, by exit() or abort(); 0: it did not */
 	uint32_t seen_by; /* pid of the parent that waited, 0 none */
 	uint64_t kill_ns; /* first kill() on it, 0 none seen ... */
 	int kill_signal;
 	uint32_t kill_by; /* ... by this pid */
-	int unasked; /* 1: it said that it ends, and handled neither SIGTERM nor SIGINT: nobody had asked it to */
+	int unasked; /* 1: it announced its end and had no handler for SIGTERM and SIGINT, so it was not asked to end */
 	int stopped; /* 1: it runs, and was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger when this was read */
-	int for_memory; /* 1: killed while the kernel killed for want of memory, and nobody else was seen to */
+	int for_memory; /* 1: killed while the kernel was killing for lack of memory, and no other sender is known */
 };
 
 /* What is not there. */
@@ -62,8 +61,8 @@ struct ct_process_info {
 	enum ct_ring_found ring;
 	char ring_path[512];
 	uint64_t last_beat_ns;
-	uint64_t looked_ns; /* when it last looked at what is under way on its GPUs; 0 not known */
-	uint64_t late_ns;   /* by how much its heartbeat came late of late; 0 also: not known */
+	uint64_t looked_ns; /* when it last polled the work in flight on its GPUs; 0 not known */
+	uint64_t late_ns;   /* recent delay of its heartbeat; 0 also: not known */
 	struct ct_end end;
 };
 
@@ -103,18 +102,18 @@ void ct_decoding_free(struct ct_decoding *decoding);
 int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decoding *decoding,
 		       struct ct_process_reader **reader, struct ct_err *err);
 
-/* From now on in this `decoding`, also borrowed until the reader is closed or gets another one: so a thread may go on with a
- * reader that another thread has used. Between blocks. */
+/* Sets `decoding`, borrowed until the reader is closed or gets another one. So a thread may continue with a reader
+ * that another thread has used. Between blocks. */
 void ct_process_decode_in(struct ct_process_reader *reader, struct ct_decoding *decoding);
 
-/* Read without operations and launches: ct_process_next() then hands out what stands beside them, and tells the times and the number
- * of what it leaves out (struct ct_block), without decoding most blocks. Of blocks with a number below `before`; CT_SKIM_ALL: of all,
- * and of the ring. Before the first block. */
+/* Reads without operations and launches: ct_process_next() then returns the other records, and the times and number
+ * of what it skips (struct ct_block). It does not decode most blocks. This applies to blocks with a number below
+ * `before`; CT_SKIM_ALL: to all, and to the ring. Before the first block. */
 void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 
-/* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure.
- * Blocks come oldest first; what lies only in the ring comes last, as blocks of type CT_BLOCK_DATA with ops
- * that may have no return. String ids, comm ids and thread ids are the process's own. */
+/* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure. Blocks come
+ * oldest first. Records that are only in the ring come last, as blocks of type CT_BLOCK_DATA with ops that may have
+ * no return. String ids, comm ids and thread ids are the process's own. */
 int ct_process_next(struct ct_process_reader *reader, const struct ct_block **block,
 		    struct ct_err *err);
 

@@ -31,7 +31,7 @@ struct ct_op {
 	uint8_t flags;	    /* enum ct_op_flag */
 };
 
-/* Elements of the call; UINT64_MAX: its record does not tell. ct_op_total_bytes() of that is UINT64_MAX as well. */
+/* Elements of the call; UINT64_MAX: unknown, and ct_op_total_bytes() is UINT64_MAX as well. */
 static inline uint64_t ct_op_count(const struct ct_op *op)
 {
 	return op->flags & CT_OP_UNSIZED ? UINT64_MAX : op->count;

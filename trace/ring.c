@@ -368,7 +368,7 @@ int ct_ring_comm_has_room(const struct ct_ring *ring)
 				       ring->header->n_comms;
 }
 
-/* The lowest free one comes next, as far as that is known: a search passes over few that are taken. */
+/* The lowest free one, as far as known, comes next: a search skips only a few used ones. */
 void ct_ring_comm_free(struct ct_ring *ring, uint32_t i)
 {
 	atomic_store_explicit(&ring->comms[i].id, 0, memory_order_release);
@@ -424,8 +424,8 @@ struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
 {
 	uint32_t n = ring->header ? ring->header->n_opens : 0;
 
-	/* Launches close about in the order in which they open: start where the oldest probably was. Those that stay open
-	 * lie side by side: leap over them, or a table that is nearly full is looked through as a whole each time. */
+	/* Launches close about in the order in which they open: start where the oldest probably was. Those that stay
+	 * open are side by side: skip them, or each search goes through all of a nearly full table. */
 	for (uint32_t i = 0; i < LEAPS + n; i++) {
 		uint32_t at = i < LEAPS ? launch + i * LEAP : launch + (i - LEAPS);
 		struct ct_ring_open *o = &ring->opens[at % n];

@@ -52,10 +52,10 @@ struct ct_lane {
 #define CT_RING_NAME_MAX 64
 void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
 
-/* Make a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where room is short, in the first of the
- * NULL-terminated `dirs` that takes one; in private memory if none does. A file leaves at least half of the
- * directory's free space to others. Fills process->ring_kind and copies *process into the header. A dead ring
- * of the same name must have been moved away before. CT_NOMEM if not even private memory is there. */
+/* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in the first of the
+ * NULL-terminated `dirs` that has room; in private memory if none has. A file leaves at least half of the directory's
+ * free space to others. Fills process->ring_kind and copies *process into the header. A dead ring of the same name
+ * must have been moved away before. CT_NOMEM if there is not even private memory. */
 int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
 		   size_t bytes, struct ct_err *err);
 
@@ -153,14 +153,15 @@ void ct_ring_comm_free(struct ct_ring *ring, uint32_t i);
 struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
 				      const uint64_t words[8]);
 
-/* Free the entry. Whoever closes the launch, once. */
+/* Frees the entry. Called once, by the thread that closes the launch. */
 static inline void ct_ring_open_remove(struct ct_ring_open *open)
 {
 	atomic_store_explicit(&open->tag, 0, memory_order_release);
 }
 
-/* The same in three steps, for who opens many: make a free entry one's own (0: it is not free), open launches in it
- * one after the other, empty it after each. A reserved entry is no launch to readers; ct_ring_open_remove() frees it.
+/* The same in three steps, for callers that open many launches: reserve a free entry (0: it is not free), open
+ * launches in it one after the other, empty it after each. A reserved entry is not a launch to readers;
+ * ct_ring_open_remove() frees it.
  */
 static inline int ct_ring_open_reserve(struct ct_ring_open *open)
 {
@@ -177,7 +178,7 @@ static inline __attribute__((always_inline)) void ct_ring_open_fill(struct ct_ri
 {
 	ct_word *w = &open->tag;
 
-	/* who reads a word of this launch does not find the tag of the last one behind it */
+	/* a reader of a word of this launch does not see the tag of the previous one after it */
 	atomic_thread_fence(memory_order_release);
 #pragma GCC unroll 8
 	for (int k = 1; k < 8; k++)

@@ -2,7 +2,7 @@
 /* ring_archive.h — the ring of a dead process as one zstd frame: "<segment stem>.ring.zst" in its run.
  *
  * Writing belongs to the job's half (ring_archive.c), reading to the other one (ring_unarchive.c). Both stream;
- * neither maps the file, since a file that somebody cuts while it is mapped is a SIGBUS.
+ * neither maps the file, since truncating a mapped file causes a SIGBUS.
  */
 #ifndef CT_TRACE_RING_ARCHIVE_H
 #define CT_TRACE_RING_ARCHIVE_H

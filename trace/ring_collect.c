@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moving what dead processes left in the ring directories into their runs; the contract is in ring_dir.h.
  *
- * The rule behind every branch: evidence is not destroyed while the run that it belongs to may still be there,
- * and a ring directory does not fill up all the same. */
+ * The rule behind every branch: evidence is kept while its run may still exist, and the ring directory must not fill
+ * up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -84,8 +84,8 @@ static uint64_t load(ct_word *w)
 	return atomic_load_explicit(w, memory_order_acquire);
 }
 
-/* Since when nobody has touched the ring. Stores through a mapping of tmpfs do not change the file's time, so
- * the beat counts as well. */
+/* When the ring was last touched. Stores through a mapping of tmpfs do not change the file's time, so the beat counts
+ * as well. */
 static uint64_t age_ns(struct ring_file *f)
 {
 	uint64_t now = clock_ns(CLOCK_REALTIME);
@@ -110,7 +110,7 @@ static int is_mapped_here(const char *name)
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return 1; /* cannot tell: hands off */
+		return 1; /* unknown: leave it alone */
 	while (!found && (n = read(fd, buf + have, sizeof(buf) - 1 - have)) > 0) {
 		size_t tail;
 
@@ -118,13 +118,13 @@ static int is_mapped_here(const char *name)
 		have += (size_t)n;
 		buf[have] = '\0';
 		found = strstr(buf, name) != NULL;
-		/* the name may lie across two reads */
+		/* the name may span two reads */
 		tail = have < CT_RING_NAME_MAX + 32 ? have : CT_RING_NAME_MAX + 32;
 		memmove(buf, buf + have - tail, tail);
 		have = tail;
 	}
 	close(fd);
-	/* nothing at all is told where the first thread has ended before the others: hands off */
+	/* there is no information if the first thread has ended before the others: leave it alone */
 	return found || !has_text;
 }
 
@@ -250,7 +250,7 @@ static int archive(const struct ring_file *f, int dirfd, struct ct_err *err)
 		return ct_fail(err, CT_IO, "%s", ct_errno_text(errno, text, sizeof(text)));
 	fd = ct_fd_clear_of_stdio(fd);
 	st = ct_ring_archive_write(f->fd, f->sx.stx_size, fd, &written, err);
-	if (close(fd) != 0 && st == CT_OK) /* quota and network file systems tell here */
+	if (close(fd) != 0 && st == CT_OK) /* quota and network file systems report errors here */
 		st = ct_fail(err, CT_IO, "close: %s", ct_errno_text(errno, text, sizeof(text)));
 	if (st == CT_OK && renameat(dirfd, part, dirfd, name) != 0)
 		st = ct_fail(err, CT_IO, "rename: %s", ct_errno_text(errno, text, sizeof(text)));
@@ -277,7 +277,7 @@ static void collect_orphan(struct pass *p, struct ring_file *f)
 	uint64_t limit = orphan_limit(f->fd);
 	uint32_t place;
 
-	/* who asks for one run knows where its directory is now, and takes from the ring what is in it */
+	/* a caller with one run knows where its directory is now, and reads the ring itself */
 	if (!p->only && (p->condemned || o.age_ns >= DAY_NS)) {
 		drop_file(p, f, &p->out->removed);
 		return;
@@ -328,8 +328,8 @@ static void collect_dead(struct pass *p, struct ring_file *f)
 	close(dirfd);
 }
 
-/* A parent that may still tell this ring how its process ended. Not for ever, since some never wait. One that was
- * handed the orphan does not know the ring, and init may leave a zombie lie for seconds. */
+/* Whether a parent may still note in this ring how its process ended. It is given limited time, since some never
+ * wait. A parent that adopted the orphan does not know the ring, and init may leave a zombie for seconds. */
 static int is_awaited(struct ring_file *f, enum ct_owner owner)
 {
 	return owner == CT_OWNER_AWAITED && age_ns(f) < 60 * SECOND_NS;
@@ -391,7 +391,7 @@ static int collect_path(const char *path, void *arg)
 		keep(p, &f, "made by a newer commtrace");
 		goto out;
 	}
-	/* Set aside: a newer ring of the same pid has its name, so nobody records into this one. */
+	/* Set aside: a newer ring of the same pid has its name, so no process records into this one. */
 	if (own || f.name_kind == CT_RING_NAME_ASIDE)
 		collect_dead(p, &f);
 	else

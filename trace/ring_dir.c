@@ -52,7 +52,7 @@ uint32_t ct_pidns_self(void)
 	return (uint32_t)sx.stx_ino;
 }
 
-/* A decimal number without sign and leading zeros at *p; moves *p behind it. */
+/* A decimal number without sign and leading zeros at *p; moves *p after it. */
 static int get_number(const char **p, uint64_t *value)
 {
 	const char *start = *p;
@@ -196,8 +196,8 @@ static struct ct_ring_header *map_header(const char *path, uint32_t pidns, pid_t
 	return NULL;
 }
 
-/* The pid may have been another process's when the ring was made. While there is a process, its start time
- * tells; after that only a ring that lived a moment ago, or was our child's, can be meant. */
+/* The pid may have been another process's when the ring was created. While the process exists, its start time
+ * decides. After that, only a ring that was alive a moment ago, or was our child's, can match. */
 static int is_meant(struct ct_ring_header *h, uint64_t now_ns)
 {
 	const struct ct_process *id = &h->process;
@@ -211,7 +211,7 @@ static int is_meant(struct ct_ring_header *h, uint64_t now_ns)
 	       atomic_load_explicit(&h->beat_ns, memory_order_relaxed) + 60 * SECOND_NS > now_ns;
 }
 
-/* Killed, and not by this process: did the kernel do it? Told only where both look at one counter. */
+/* Killed, and not by this process: by the kernel? Known only if both read the same counter. */
 static void note_oom(struct ct_ring_header *h)
 {
 	struct ct_oom oom;
@@ -298,7 +298,7 @@ static void note_kill(const char *path, const struct killing *k, pid_t pid)
 
 	if (!h)
 		return;
-	/* Whoever sets the time writes the note: one owner. release: who sees the note sees the time. */
+	/* The process that sets the time writes the note: one owner. release: a reader of the note sees the time. */
 	if (is_meant(h, k->now_ns) &&
 	    atomic_compare_exchange_strong_explicit(&h->kill_ns, &none, k->now_ns ? k->now_ns : 1,
 						    memory_order_relaxed, memory_order_relaxed))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_dir.h — the ring files that lie in a ring directory: who lives, notes about deaths, and moving the
- * rings of dead processes into their runs. Called by starting processes, by parents of traced processes and by
- * `commtrace`; may do I/O, never on a call path.
+/* ring_dir.h — the ring files in a ring directory: which owners live, notes about deaths, and moving the rings of
+ * dead processes into their runs. Called by starting processes, by parents of traced processes and by `commtrace`;
+ * may do I/O, never on a call path.
  *
  * The note functions and the scan allocate nothing and take no lock: kill() and waitpid() are called from signal
  * handlers. A process never opens its own live ring here: closing any descriptor of a file drops all POSIX
@@ -17,9 +17,8 @@
 
 struct statx;
 
-/* Directories in which a ring may lie, in the order in which ct_ring_create() is given them: `ring_dir`
- * (COMMTRACE_RING_DIR or the default), $TMPDIR, /tmp. `dirs` gets at most 4 entries, the last one NULL;
- * strings are borrowed. */
+/* Directories in which a ring may be, in the order for ct_ring_create(): `ring_dir` (COMMTRACE_RING_DIR or the
+ * default), $TMPDIR, /tmp. `dirs` gets at most 4 entries, the last one NULL; strings are borrowed. */
 void ct_ring_dirs(const char *ring_dir, const char *tmpdir, const char *dirs[4]);
 
 /* Inode of the pid namespace of this process, 0 unknown. */
@@ -41,7 +40,7 @@ int ct_ring_file_open(const char *path, int flags, uid_t uid, struct statx *sx);
 /* How far the process that owns a ring has got. */
 enum ct_owner {
 	CT_OWNER_LIVES,
-	CT_OWNER_AWAITED, /* dead; the parent that started it has yet to wait for it, and may tell the ring how it ended */
+	CT_OWNER_AWAITED, /* dead; the parent that started it has yet to wait for it, and may note in the ring how it ended */
 	CT_OWNER_DEAD,
 };
 
@@ -68,16 +67,16 @@ uint64_t ct_pid_start_ticks(pid_t pid);
 /* Parent of a process of our pid namespace; 0 if there is none, or none that can be seen. */
 pid_t ct_pid_parent(pid_t pid);
 
-/* Does `id` come from this boot of this machine? 1 yes (also if either does not tell), 0 no. */
+/* Does `id` come from this boot of this machine? 1 yes (also if unknown), 0 no. */
 int ct_process_same_boot(const struct ct_process *id);
 
 /* Tell a child's ring how waitpid said that it ended. `status` as waitpid gives it; stops and continuations
  * are not noted. Keeps the first note. Returns 1 if there was a ring of this pid. errno is kept. */
 int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t now_ns);
 
-/* Tell the ring(s) of `pid` (as for kill(2): negative = process group, -1 and 0 are not followed) that
- * somebody called kill. Only signals that are meant to end a process are noted (not 0, stop, continue, user
- * and real-time signals); the caller's own ring is not. errno is kept. */
+/* Notes in the ring(s) of `pid` (as for kill(2): negative = process group, -1 and 0 are ignored) that kill was
+ * called. Only signals that are meant to end a process are noted (not 0, stop, continue, user and real-time signals);
+ * the caller's own ring is not. errno is kept. */
 void ct_ring_note_kill(const char *const *dirs, pid_t pid, int sig, uint64_t now_ns);
 
 /* For each ring file of this user in the directories. Stops when `each` returns nonzero, returns that. */
@@ -87,12 +86,12 @@ int ct_ring_dir_scan(const char *const *dirs, int (*each)(const char *path, void
 int ct_ring_dir_scan_of(const char *const *dirs, uid_t uid,
 			int (*each)(const char *path, void *arg), void *arg);
 
-/* Move the rings of dead processes of this user into their run directories, compressed as
- * "<segment name without number>.ring.zst"; remove those whose every record is in segments and whose process
- * ended in order, and those whose run directory has been gone for a day or which together take more than a
- * quarter of the ring directory (at most 64 MB), oldest first. `only`: of one run, whose directory is where the caller knows it
- * to be: none is removed for want of it. NULL: of all. Rings that cannot be written stay. May wait for file systems and
- * allocates: a thread of its own, or the write thread. errno is kept. */
+/* Move the rings of dead processes of this user into their run directories, compressed as "<segment name without
+ * number>.ring.zst"; removes those whose every record is in segments and whose process exited cleanly. It also
+ * removes, oldest first, those whose run directory has been missing for a day or which together use more than a
+ * quarter of the ring directory (at most 64 MB). `only`: one run, whose directory the caller knows: none is removed
+ * because it is missing. NULL: all runs. Rings that cannot be written stay. May wait for file systems and allocates:
+ * a thread of its own, or the write thread. errno is kept. */
 struct ct_collected {
 	uint32_t moved, removed, kept;
 	uint64_t bytes; /* of ring files taken away */

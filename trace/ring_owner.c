@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who lives, as far as it can be told from /proc, a file lock and a heartbeat; the contract is in ring_dir.h. */
+/* Which owners live, as far as /proc, a file lock and a heartbeat show it; the contract is in ring_dir.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* Read a small file; its length with a NUL behind it, or -errno. */
+/* Reads a small file and appends a NUL; returns its length, or -errno. */
 static int read_small(const char *path, char *buf, size_t cap)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -40,7 +40,7 @@ static int read_small(const char *path, char *buf, size_t cap)
 	return (int)n;
 }
 
-/* What /proc/PID/stat tells of a process. */
+/* What /proc/PID/stat has about a process. */
 struct stat_line {
 	char state;	      /* field 3 */
 	uint32_t ppid;	      /* 4 */
@@ -109,8 +109,7 @@ uint64_t ct_pid_start_ticks(pid_t pid)
 	return pid > 0 && read_stat((uint32_t)pid, &line) == 0 ? line.start_ticks : 0;
 }
 
-/* The process of this pid and start time; without a ring nobody knows of notes in it. CT_OWNER_LIVES also if it
- * cannot be found out. */
+/* The process of this pid and start time; without a ring there are no notes. CT_OWNER_LIVES also if unknown. */
 static enum ct_owner pid_state(const struct ct_process *id)
 {
 	struct stat_line line;
@@ -121,7 +120,7 @@ static enum ct_owner pid_state(const struct ct_process *id)
 		return st != -ENOENT && st != -ESRCH ? CT_OWNER_LIVES : CT_OWNER_DEAD;
 	if (id->start_ticks && line.start_ticks != id->start_ticks)
 		return CT_OWNER_DEAD;
-	/* A leader that has ended while its threads go on looks like a zombie, too. */
+	/* A leader that has ended while its threads continue looks like a zombie, too. */
 	if (line.state == 'X' || line.state == 'x' || (line.state == 'Z' && line.threads <= 1))
 		return id->start_ticks && !is_orphan ? CT_OWNER_AWAITED : CT_OWNER_DEAD;
 	return CT_OWNER_LIVES;

@@ -119,7 +119,7 @@ struct file {
 	int archived;
 };
 
-/* Open without ever waiting: a FIFO or a device may lie where a ring is expected. */
+/* Opens without ever blocking: a FIFO or a device may be in the place of a ring. */
 static int file_open(const char *path, struct file *f, struct ct_err *err)
 {
 	uint8_t start[4] = { 0 };
@@ -258,7 +258,7 @@ int ct_ring_view_open(const char *path, struct ct_ring_view *view, struct ct_err
 		st = open_archive(&f, view, err);
 	} else {
 		st = head_of(&f, &h, err);
-		/* what a file has behind its ring nobody needs, and it may be terabytes of nothing */
+		/* the rest of the file after the ring is not needed, and it may be terabytes of nothing */
 		if (st == CT_OK && h.file_bytes < f.bytes)
 			f.bytes = h.file_bytes;
 		if (st == CT_OK && f.bytes > CT_RING_MAX_BYTES)

@@ -16,7 +16,7 @@ struct ct_ring_view {
 	size_t bytes;
 	int mapped; /* 1: live mapping, 0: private copy */
 	uint32_t n_comms, n_opens, n_traffic, stacks_bytes, strings_bytes,
-		n_chunks; /* as checked: of a live ring do not ask the header */
+		n_chunks; /* as checked: do not read it again from the header of a live ring */
 };
 
 /* Open a ring file. A ring whose owner lives is mapped, any other is copied. CT_NOTFOUND,
@@ -37,16 +37,16 @@ int ct_ring_header_read(const char *path, struct ct_ring_header *header, int *li
 /* String of the table; NULL if there is none with this id. *len gets its length. */
 const char *ct_ring_view_string(const struct ct_ring_view *view, uint32_t id, size_t *len);
 
-/* Append to *block what the ring knows and the segments may not: communicators and how far they came, strings,
- * open launches, traffic, stacks, losses, sign of life. Ops inside their call are not among them: they are slots, which
+/* Appends to *block what the ring has and the segments may lack: communicators and their progress, strings, open
+ * launches, traffic, stacks, losses, heartbeat. Ops inside their call are not among them: they are slots, which
  * ct_drain_next() takes with CT_DRAIN_ALL. 0 or CT_NOMEM. */
 int ct_ring_view_state(const struct ct_ring_view *view, struct ct_block *block);
 
 /* Append the string as a record, if there is one with this id. 0 or CT_NOMEM. */
 int ct_ring_view_add_string(const struct ct_ring_view *view, uint32_t id, struct ct_block *block);
 
-/* Ids below this one are all in what ct_ring_view_state() appends; those above lie behind a string whose
- * writer died. */
+/* Ids below this one are all in what ct_ring_view_state() appends; those above come after a string whose writer died.
+ */
 uint32_t ct_ring_view_strings_end(const struct ct_ring_view *view);
 
 /* Put a NUL at the end of each text of an identity that was read from a file. */

@@ -50,7 +50,7 @@ static int copy_chunk(const struct ct_chunk *from, struct ct_chunk *to)
 	       (load(&from->state) & 0xff) != CT_CHUNK_FREE;
 }
 
-/* Strings behind one whose writer died cannot be found by walking the table, but ops name them. */
+/* Strings after one whose writer died cannot be found by walking the table, but ops name them. */
 struct strings {
 	const struct ct_ring_view *view;
 	uint32_t end;	/* ids below come with the state */
@@ -93,7 +93,7 @@ static int by_lap(const void *a, const void *b)
 	return la < lb ? -1 : la > lb;
 }
 
-/* Make room for one more chunk behind the header page. */
+/* Makes room for one more chunk after the header page. */
 static int grow(struct ct_ring_snapshot *l, uint32_t *cap)
 {
 	void *grown;

@@ -13,12 +13,12 @@
 
 struct ct_ring_snapshot;
 
-/* Copy what is left in the ring file at `path` if it is the ring of process `id`. CT_NOTFOUND if there is no
- * such file or it is another process's by now; codes of ct_ring_view_open() otherwise. */
+/* Copies the remaining records of the ring file at `path` if it is the ring of process `id`. CT_NOTFOUND if there is
+ * no such file or it is now another process's; codes of ct_ring_view_open() otherwise. */
 int ct_ring_snapshot_take(const char *path, const struct ct_process *id,
 			  struct ct_ring_snapshot **left, struct ct_err *err);
 
-/* The same from bytes in memory, of whatever process. */
+/* The same from bytes in memory, of any process. */
 int ct_ring_snapshot_memory(const void *data, size_t bytes, struct ct_ring_snapshot **left,
 			    struct ct_err *err);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_stacks.h — STACK records in the ring: the latest looks at the threads of a process that stands still, so that they are
- * there also when no file can be written any more.
+/* ring_stacks.h — STACK records in the ring: the latest stacks of a stalled process, so that they exist even if files
+ * can no longer be written.
  *
- * Two places, taken in turn: while one is written, or when the writer dies in it, the other one holds. Each has a version, odd
- * while it is written, and is copied between two equal even ones. One writer; anybody reads, also after its death. */
+ * Two buffers, used in turn: while one is written, or if the writer dies in it, the other one is valid. Each has a
+ * version, odd while it is written; a copy is valid if the version is even and the same before and after. One writer;
+ * any process may read, even after its death. */
 #ifndef CT_TRACE_RING_STACKS_H
 #define CT_TRACE_RING_STACKS_H
 
@@ -16,7 +17,7 @@ static inline uint32_t ct_ring_stacks_at(const struct ct_ring_header *header)
 					      memory_order_relaxed);
 }
 
-/* Bytes of one place, 0: there is none (rings of older versions). */
+/* Bytes of one buffer; 0: none (rings of older versions). */
 static inline uint32_t ct_ring_stacks_bytes(const struct ct_ring_header *header)
 {
 	return (uint32_t)(atomic_load_explicit(&((struct ct_ring_header *)(uintptr_t)header)->stacks,
@@ -24,8 +25,8 @@ static inline uint32_t ct_ring_stacks_bytes(const struct ct_ring_header *header)
 			  32);
 }
 
-/* Put `n` records that lie one behind the other in place of the older ones, or of the newer ones if they are the same `again`; those
- * that find no room are left out. */
+/* Replaces the older records by `n` consecutive ones, or the newer records if they are the same `again`. Records
+ * without room are dropped. */
 void ct_ring_stacks_put(const struct ct_ring *ring, const uint8_t *records, const uint32_t *len,
 			uint32_t n, int again);
 

@@ -11,7 +11,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 29;
 }
 
-/* The entry of `who`, made if there is none; NULL: no room. */
+/* The entry of `who`, created if missing; NULL: no room. */
 static struct ct_ring_traffic *find(struct ct_ring *ring, uint64_t who)
 {
 	uint32_t n = ct_ring_traffic_entries(ring->header);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_traffic.h — what ranks move between them inside of recorded operations, counted in the ring.
+/* ring_traffic.h — what ranks transfer inside recorded operations, counted in the ring.
  *
- * A table of running totals, one entry for each communicator, direction and peer, which lies in the ring file and so
+ * A table of running totals, one entry for each communicator, direction and peer. It is in the ring file and so
  * outlives the process. Any thread adds to it: a short search and two atomic additions, without a lock. An entry
- * holds the totals of one key until the write thread frees it, and no key ever gets those of another; two threads that
- * make the same key while a third is freed may each make an entry, which add up. No room: a counted loss. */
+ * holds the totals of one key until the write thread frees it, and no key ever gets those of another; two threads
+ * that make the same key while a third is freed may each make an entry, which add up. No room: a counted loss. */
 #ifndef CT_TRACE_RING_TRAFFIC_H
 #define CT_TRACE_RING_TRAFFIC_H
 
@@ -36,7 +36,7 @@ int ct_ring_traffic_is_empty(const struct ct_ring *ring);
 /* Entry `i` as a record; 0 if it is not in use. Any thread, any process. */
 int ct_ring_traffic_read(const struct ct_ring *ring, uint32_t i, struct ct_traffic_rec *rec);
 
-/* Nobody adds to the entry any more: its communicator has ended. Write thread only. */
+/* No thread adds to the entry any more: its communicator has ended. Write thread only. */
 void ct_ring_traffic_free(struct ct_ring *ring, uint32_t i);
 
 #endif

@@ -10,7 +10,7 @@
 #include "trace/format.h"
 
 #define PIECE (128u << 10)
-/* Level 1 asks for 512 KB; what asks for more than this is not ours. */
+/* Level 1 needs 512 KB; a frame that needs more is not ours. */
 #define WINDOW_LOG_MAX 23
 
 int ct_ring_archive_is(const uint8_t start[4])

@@ -6,7 +6,7 @@
 #include "trace/ring_dir.h"
 #include "trace/run_files.h"
 
-/* What the last block of the segments tells. */
+/* What the last block of the segments says. */
 struct tail {
 	uint64_t seen_ns; /* latest time in it */
 	uint64_t beat_ns;
@@ -174,7 +174,7 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	e->unasked = t.ended && (t.end.kind & CT_EXIT_UNASKED);
 	if (h && load(&h->exit_ns))
 		e->unasked = (load(&h->exit_note) >> 32 & CT_EXIT_UNASKED) != 0;
-	/* An archived ring is a dead process's; without a ring the process table may still tell. */
+	/* An archived ring is a dead process's; without a ring the process table may still show it. */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
 	tell_end(p, &t, replaced_ns, lives, e);
 	e->stopped = e->how == CT_END_RUNNING && ct_process_is_stopped(&p->id);

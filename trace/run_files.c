@@ -93,7 +93,7 @@ static int reindex(struct ct_run_files *f)
 	return CT_OK;
 }
 
-/* The entry of this process, made if there is none; NULL: out of memory. */
+/* The entry of this process, created if missing; NULL: out of memory. */
 static struct ct_process_files *entry_of(struct ct_run_files *f, const struct ct_process *id)
 {
 	struct ct_process_files *p = ct_run_files_find(f, id);

@@ -72,7 +72,7 @@ enum ct_run_file_kind ct_run_file_kind(const char *name);
 /* Add one file; `named`: by a person, so that it must be ours. 0 or CT_NOMEM. */
 int ct_run_files_add_file(struct ct_run_files *files, const char *path, int named);
 
-/* Put a ring to its process. The one that lies where it was made wins over an archived copy. 0 or CT_NOMEM. */
+/* Adds a ring to its process. A ring in its original place takes precedence over an archived copy. 0 or CT_NOMEM. */
 int ct_run_files_add_ring(struct ct_run_files *files, const char *path,
 			  const struct ct_ring_header *header, int lives, enum ct_ring_found found);
 

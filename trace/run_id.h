@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_id.h — which directory a run is, whatever it is called now: what ties a ring in shared memory to the run
- * that it belongs to. A removed directory's inode is soon given to the next one, so the time of its birth counts
- * too, where the file system tells it. Any thread; no allocation. */
+/* run_id.h — which directory a run is, whatever it is called now: what ties a ring in shared memory to the run that
+ * it belongs to. A removed directory's inode is soon reused, so its time of birth counts too, where the file system
+ * reports it. Any thread; no allocation. */
 #ifndef CT_TRACE_RUN_ID_H
 #define CT_TRACE_RUN_ID_H
 

@@ -131,7 +131,7 @@ static int each_ring(const char *path, void *arg)
 	struct ct_ring_header h;
 	int lives;
 
-	/* what is no ring, or of no run that was asked for, is nobody's business here */
+	/* not a ring, or of another run: ignored */
 	if (ct_ring_header_read(path, &h, &lives, NULL) != CT_OK)
 		return CT_OK;
 	for (size_t i = 0; i < f->n_dirs; i++)

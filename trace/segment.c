@@ -18,8 +18,8 @@ static int is_plain(char c)
 	       c == '-' || c == '_' || c == '.';
 }
 
-/* Copy up to `max` characters of a string that may lack its NUL, with whatever does not belong into a file
- * name replaced. */
+/* Copy up to `max` characters of a string that may lack its NUL, with characters that do not belong in a file name
+ * replaced. */
 static void put_plain(char *to, const char *from, size_t max)
 {
 	size_t i;
@@ -116,7 +116,7 @@ int ct_segment_next(struct ct_segment_writer *writer, struct ct_err *err)
 		close(fd);
 		return fail(writer, number, 0, why, err);
 	}
-	/* Only now: while no new one can be opened, the old one goes on. */
+	/* Only now: while no new one can be opened, the old one stays in use. */
 	if (writer->fd >= 0)
 		close(writer->fd);
 	writer->fd = fd;

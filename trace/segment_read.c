@@ -12,8 +12,8 @@
 #include "trace/ring_read.h"
 
 #define WINDOW_BYTES (64u << 10)
-/* Damaged blocks are searched for good ones inside; a file made to be damaged at every step could make that
- * quadratic. After so many bytes of it, a damaged block is skipped by the length it gives. */
+/* Damaged blocks are searched for good ones inside. In a file crafted for it, that could be quadratic. After so many
+ * bytes of it, a damaged block is skipped by the length it gives. */
 #define PATIENCE_BYTES (256ull << 20)
 
 struct ct_segment_reader {
@@ -123,7 +123,7 @@ static uint64_t behind_hole(const struct ct_segment_reader *r, uint64_t at)
 	return data > 0 && (uint64_t)data > at ? (uint64_t)data : at;
 }
 
-/* The first block header from *at on. 1 and *at, 0 if there is none, or a failure. */
+/* The first block header from *at on. 1 and *at, 0 if none, or a failure. */
 static int find_header(struct ct_segment_reader *r, uint64_t *at, struct ct_err *err)
 {
 	const uint32_t magic = CT_BLOCK_MAGIC;
@@ -322,7 +322,7 @@ static int starts_like_block(const uint8_t *p, size_t avail)
 	return avail && memcmp(p, &magic, avail < 4 ? avail : 4) == 0;
 }
 
-/* The file ends with what is no whole block: one that was being written if it starts like one. */
+/* The file ends with an incomplete block: one that was being written if it starts like one. */
 static void skip_tail(struct ct_segment_reader *r, int torn, uint64_t bytes)
 {
 	r->ended = 1;
@@ -354,8 +354,8 @@ static int skip_garbage(struct ct_segment_reader *r, int torn, struct ct_err *er
 	return CT_OK;
 }
 
-/* The file ends within the block at r->at. That is the tail of a process that died while writing, unless
- * another block follows: then writing went on after a failure that could not be undone. */
+/* The file ends within the block at r->at. That is the tail of a process that died while writing, unless another
+ * block follows: then writing continued after a failure that could not be undone. */
 static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *err)
 {
 	uint64_t next = r->at + sizeof(r->block);
@@ -375,7 +375,7 @@ static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *
 	return CT_OK;
 }
 
-/* The block at r->at does not decode. Its length is not trusted: it may be half a block with others behind. */
+/* The block at r->at does not decode. Its length is not trusted: it may be half a block, followed by others. */
 static int skip_damaged(struct ct_segment_reader *r, const char *why, struct ct_err *err)
 {
 	uint64_t whole = r->at + sizeof(r->block) + r->block.bytes;

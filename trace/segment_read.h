@@ -34,9 +34,9 @@ const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader
  * for its first block. */
 void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *decoder);
 
-/* Hand out what stands beside operations only (ct_block_skim): blocks whose header says that there is nothing else are not decoded,
- * but for the last of them, whose rest comes once more at the end (is_again). Their checksums are looked at all the same. Only of
- * blocks with a number below `before`; CT_SKIM_ALL: of all. */
+/* Returns only records other than operations (ct_block_skim). Blocks without such records are not decoded, except for
+ * the last of them, whose rest comes once more at the end (is_again). Their checksums are still checked. This applies
+ * to blocks with a number below `before`; CT_SKIM_ALL: to all. */
 #define CT_SKIM_ALL UINT32_MAX
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 
@@ -45,11 +45,11 @@ void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 int ct_segment_next_block(struct ct_segment_reader *reader, struct ct_block *block,
 			  struct ct_err *err);
 
-/* Header of the block that ct_segment_next_block() gave last. */
+/* Header of the block that ct_segment_next_block() returned last. */
 const struct ct_block_header *ct_segment_block_header(const struct ct_segment_reader *reader);
 
-/* Go to the last whole block, found from the end of the file without reading what lies before. The next
- * ct_segment_next_block() gives it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
+/* Goes to the last complete block, found from the end of the file without reading the rest. The next
+ * ct_segment_next_block() returns it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
 int ct_segment_seek_last(struct ct_segment_reader *reader, struct ct_err *err);
 
 /* Bytes of the file that were read. */
