@@ -11,8 +11,8 @@ static _Atomic uint64_t cpu_ns;
 
 #define SECOND_NS 1000000000ull
 
-/* A host that is so busy that this thread runs late lets the program stand still, too: who reads the ring has to know. What was
- * long ago matters less with every beat. */
+/* On a host so busy that this thread runs late, the program stalls, too: readers of the ring must know. Older delays
+ * count less with every beat. */
 static void note_late(ct_word *late_ns, uint64_t since_beat_ns)
 {
 	uint64_t late = since_beat_ns > SECOND_NS ? since_beat_ns - SECOND_NS : 0;

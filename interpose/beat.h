@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Start it, with all signals blocked. 0, or -1 if there is no thread to be had. */
+/* Starts it, with all signals blocked. 0, or -1 if no thread can be created. */
 int ct_beat_start(void);
 
 /* CPU time it has used. */

@@ -110,8 +110,8 @@ static void forget(const void *handle)
 			return;
 		if (held != handle)
 			continue;
-		/* a search that would end right behind it may as well end here: keeps the table from filling
-		 * up with GONE */
+		/* a search that would end right after it may as well end here: keeps the table from filling up with
+		 * GONE */
 		after = atomic_load_explicit(&tables->buckets[(b + 1) % BUCKETS].handle,
 					     memory_order_relaxed);
 		atomic_store_explicit(&tables->buckets[b].handle, after ? GONE : NULL,
@@ -194,8 +194,8 @@ static uint64_t guess_key(uint32_t nranks)
 {
 	uint64_t key = ct_hash_mix(tables->job_hash, (uint64_t)nranks << 32 | ordinal(nranks));
 
-	/* Alone in it: nobody to agree with, but many processes that must not clash. After a loss: a key that nobody
-	 * shares is better than that of another communicator. */
+	/* The only member: no peer must agree, but the keys of many processes must differ. After a loss, a key of its
+	 * own is better than that of another communicator. */
 	return nranks == 1 || tables->has_lost ? ct_hash_mix(key, tables->process_hash) : key;
 }
 

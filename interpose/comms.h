@@ -42,7 +42,7 @@ struct ct_comm {
 struct ct_comm_spec {
 	const void *handle[2]; /* the second may be NULL */
 	uint64_t key;	       /* 0: guess one */
-	uint64_t parent;       /* key of the communicator that it was made from, 0: none */
+	uint64_t parent;       /* key of the parent communicator, 0: none */
 	uint64_t members;      /* hash of the members' global ranks, in order; 0: not known */
 	uint64_t nccl_hash, nccl_magic;
 	enum ct_key_source source;
@@ -57,7 +57,7 @@ struct ct_comm_spec {
 /* Map the tables; 0 or CT_NOMEM. Before the gate opens. `job` goes into guessed keys. */
 int ct_comms_init(const char *job, uint64_t process_hash);
 
-/* The communicator behind a handle, NULL if none is known. Any thread. */
+/* The communicator of a handle, NULL if unknown. Any thread. */
 struct ct_comm *ct_comms_find(const void *handle);
 
 /* Make one known. NULL if the tables are full (a counted loss); keys that are guessed after that are this process's own,
@@ -79,7 +79,7 @@ void ct_comms_name(struct ct_comm *comm, const char *name);
 /* All of one backend have ended. Any thread. */
 void ct_comms_end_all(enum ct_backend backend);
 
-/* The library destroys what is behind the handle; nothing happens if it is unknown. Any thread. */
+/* The library destroys the handle's communicator; nothing happens if it is unknown. Any thread. */
 void ct_comms_end(const void *handle);
 
 #endif

@@ -56,14 +56,14 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 		way.go_on = NULL;
 		return way;
 	}
-	/* what CUDA and NCCL ask for they call for themselves */
+	/* CUDA and NCCL look functions up for their own calls */
 	if (symbol[0] == 'c' && ct_cudart_is_theirs(caller))
 		return way;
 	function = way.go_on(handle, symbol);
 	if (!function)
 		return way;
 	if (function == real->self) {
-		/* That scope begins with the global one, where this library lies: what is behind it? */
+		/* That scope begins with the global one, which has this library: what comes after it? */
 		function = ct_real_visible(real, handle == RTLD_DEFAULT ? caller : NULL);
 		if (!function) {
 			way.go_on(RTLD_NEXT, symbol); /* for its dlerror() */
@@ -80,7 +80,7 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 	return way;
 }
 
-/* Byte by byte: a sanitizer's strncmp() is not there yet when it asks for the real one. */
+/* Byte by byte: a sanitizer's strncmp() does not work yet when it looks up the real one. */
 static inline int is_of_a_table(const char *symbol)
 {
 	if (!symbol)

@@ -108,7 +108,7 @@ struct search {
 	void *function;
 };
 
-/* Where we were not preloaded but opened, libc stands before us: then it is told by its name. */
+/* If we were opened and not preloaded, libc comes before us: then it is found by its name. */
 static int look_in(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
@@ -157,7 +157,7 @@ ct_dlsym_fn *ct_dlsym_next(void)
 		function = real ? real(RTLD_NEXT, SYMBOL) : NULL;
 		if (!function)
 			function = (void *)
-				real; /* it is not behind us: we were opened, not preloaded */
+				real; /* it does not come after us: we were opened, not preloaded */
 		atomic_store_explicit(&known, function, memory_order_relaxed);
 	}
 	return (ct_dlsym_fn *)function;

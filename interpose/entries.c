@@ -8,7 +8,8 @@
 #include "interpose/gpu/cudart.h"
 #include "interpose/nccl/nccl.h"
 
-/* A call and not a jump: the wrapper is told by its return address. What the program's call returns to is noted before. */
+/* A call and not a jump: the wrapper identifies it by its return address. The program's own return address is
+ * noted before. */
 #define ENTRY(n, ret, name, params, args)                                                          \
 	static __attribute__((section("ct_entries_" #n), noinline)) ret entry##n##_##name params   \
 	{                                                                                          \
@@ -78,7 +79,7 @@ int ct_entry_copy(const void *address)
 typedef _Atomic uintptr_t places[CT_ENTRY_COPIES];
 static places nccl_copies, cuda_copies;
 
-/* The place of the object that `function` lies in, -1: there is none left. Who takes a place keeps the object. */
+/* The slot of the object that `function` is in, -1: none left. Taking a slot keeps the object loaded. */
 static int copy_for(places *copies, const void *function)
 {
 	uintptr_t object = ct_real_object(function);

@@ -12,8 +12,8 @@
 #define PLACES 1024u
 #define TEXT_BYTES 512u
 
-/* Who << 32 | results that were told, one bit each, in the upper half those of what had been called before. Of two
- * communicators with the same place the later one forgets the earlier one, which may then be told of again. */
+/* Communicator << 32 | reported results, one bit each, in the upper half those of earlier calls. If two communicators
+ * share an entry, the later one replaces the earlier one, whose errors may then be recorded again. */
 static _Atomic uint64_t told[PLACES];
 static _Atomic uint32_t any;
 static void (*transfer_leave)(struct ct_frame *frame);
@@ -98,8 +98,8 @@ void ct_error_record(const struct ct_error *error, const char *text)
 
 #define CLASS_GNU_CXX                                                                              \
 	0x474e5543432b2b00ull /* "GNUCC++\0": thrown here, not handed on by exception_ptr */
-#define HEADER_BYTES 32u      /* struct _Unwind_Exception; the thrown object lies behind it */
-#define TYPE_BEFORE 80u	      /* so far before it, in struct __cxa_exception, stands its type */
+#define HEADER_BYTES 32u      /* struct _Unwind_Exception; the thrown object follows it */
+#define TYPE_BEFORE 80u	      /* its type is this far before it, in struct __cxa_exception */
 
 _Static_assert(sizeof(void *) == 8, "as laid out for 64 bits");
 

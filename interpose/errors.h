@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* errors.h — errors that a library told the program, as records: what a call returned, or answered when it was asked
- * whether something earlier had failed, or threw. Of one communicator, of each such result, the first, so that a program
- * that tries again and again fills nothing. A fixed table; any thread, inside a recorded call; nothing waits. What is
- * recorded is in the ring when ct_error_record() returns, so it survives the process.
+/* errors.h — errors that a library reported to the program, as records: the result or exception of a call, or the
+ * answer to a query about an earlier call. Only the first of each communicator and result is recorded, so that a
+ * program that retries does not fill the ring. A fixed table; any thread, inside a recorded call; nothing waits. What
+ * is recorded is in the ring when ct_error_record() returns, so it survives the process.
  */
 #ifndef CT_INTERPOSE_ERRORS_H
 #define CT_INTERPOSE_ERRORS_H
@@ -14,13 +14,13 @@
 
 struct ct_error {
 	uint32_t comm; /* id, 0 none or not known */
-	uint32_t call; /* string id of the function that told */
+	uint32_t call; /* string id of the function that reported it */
 	int result;
 	enum ct_backend backend;
 	int is_async;
 };
 
-/* None has been told. Before the gate opens. */
+/* Forgets all reported ones. Before the gate opens. */
 void ct_errors_init(void);
 
 /* Frames with this `leave` begin with a struct ct_op_frame. Before the gate opens. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.h — may this call be recorded? The first thing that every wrapper asks.
+/* guard.h — may this call be recorded? Every wrapper checks it first.
  *
- * The gate is one word in a page of its own that the kernel wipes in a forked child: a child reads COLD, knows
- * from ct_lifecycle that it is a child, and stays off until it makes a communicator of its own. What a thread
- * fills lies in its thread-local block, at most 64 bytes of static TLS, and carries the gate word that it was
- * filled under: after a fork or a new start it does not match any more, and nothing that it points to is
- * touched. Every thread may call everything here; nothing of it survives the process.
+ * The gate is one word in a page of its own that the kernel wipes in a forked child: a child reads COLD, knows from
+ * ct_lifecycle that it is a child, and stays off until it makes a communicator of its own. A thread's state is in its
+ * thread-local block, at most 64 bytes of static TLS, with the gate word at its time. After a fork or a new start
+ * that word no longer matches, and nothing that the block points to is touched. Any thread may call everything here;
+ * nothing of it survives the process.
  */
 #ifndef CT_INTERPOSE_GUARD_H
 #define CT_INTERPOSE_GUARD_H
@@ -34,8 +34,8 @@ enum ct_guard_call { CT_CALL_DATA, CT_CALL_CREATE };
 
 /* As large as the largest page, so that nothing else is wiped. */
 #define CT_GATE_BYTES 65536
-/* What every call reads does not lie at the beginning of a page: that of all pages shares few places of the inner cache,
- * and the queues through which processes talk to each other begin there. */
+/* Data that every call reads is not at the beginning of a page: the beginnings of all pages share few sets of the L1
+ * cache, and the queues between processes begin there. */
 #define CT_GATE_AT 0x9c0
 struct ct_gate {
 	uint8_t before[CT_GATE_AT];
@@ -44,8 +44,8 @@ struct ct_gate {
 };
 extern struct ct_gate ct_gate CT_NEAR;
 
-/* One wrapped call that this thread is inside of, on the stack of the wrapper. `leave` runs when the call is
- * left by an exception or by the thread's cancellation. */
+/* One wrapped call of this thread in progress, on the stack of the wrapper. `leave` runs when the call is left by an
+ * exception or by the thread's cancellation. */
 struct ct_frame {
 	void (*leave)(struct ct_frame *frame);
 };
@@ -65,7 +65,7 @@ struct ct_thread {
 _Static_assert(sizeof(struct ct_thread) <= 64, "static TLS is scarce");
 extern __thread struct ct_thread ct_self CT_NEAR __attribute__((tls_model("initial-exec")));
 
-/* The answer when the gate alone does not tell: starts recording, gives the thread its block. Keeps errno. */
+/* The answer when the gate alone is not enough: starts recording, gives the thread its block. Keeps errno. */
 int ct_guard_slow(uint32_t gate, enum ct_guard_call kind);
 
 enum ct_guard_answer { CT_GUARD_PASS, CT_GUARD_RECORD, CT_GUARD_ASK };
@@ -91,9 +91,9 @@ static inline __attribute__((always_inline)) uintptr_t ct_guard_stack(void)
 	return at;
 }
 
-/* A longjmp has left the call that this thread is said to be inside of, if its frame lies further down the stack than
- * `stack`, where a wrapper has been called: what the call calls lies below its frame. Further off than this is another
- * stack (a coroutine's). */
+/* A longjmp has left this thread's recorded call if its frame is further down the stack than `stack`, the frame of
+ * the new wrapper: functions that the call itself calls are below its frame. A larger distance than this means
+ * another stack (a coroutine's). */
 #define CT_GUARD_STACK_BYTES (1ull << 30)
 static inline __attribute__((always_inline)) int ct_guard_may_be_left(uintptr_t stack)
 {
@@ -101,11 +101,11 @@ static inline __attribute__((always_inline)) int ct_guard_may_be_left(uintptr_t 
 	       stack - (uintptr_t)ct_self.frame < CT_GUARD_STACK_BYTES;
 }
 
-/* Then, and if it is not a signal handler on a stack of its own that asks: the call's records end now, the thread is inside
- * of none, 1. The frame is not looked into: its memory is another's. Keeps errno. */
+/* If so, and the caller is not a signal handler on an alternate stack: ends the call's records, marks the thread as
+ * outside any call, and returns 1. Does not read the frame: its memory is reused. Keeps errno. */
 int ct_guard_end_abandoned(void);
 
-/* The same for what asks from further down than the wrapper; `stack` is within or above the wrapper's frame. */
+/* The same for callers further down than the wrapper; `stack` is within or above the wrapper's frame. */
 static inline void ct_guard_settle(const void *stack)
 {
 	uint32_t gate = ct_guard_gate();
@@ -115,7 +115,7 @@ static inline void ct_guard_settle(const void *stack)
 		ct_guard_end_abandoned();
 }
 
-/* What the gate and the thread's block tell by themselves; ASK: ct_guard_slow() has to. */
+/* The answer of the gate and the thread's block alone; ASK: ct_guard_slow() decides. */
 static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_guard_call kind)
 {
 	if (__builtin_expect(gate & CT_GATE_ON && ct_self.gate == gate, 1))
@@ -128,7 +128,7 @@ static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_guard_ca
 	return CT_GUARD_ASK;
 }
 
-/* Both tell that the call is to be recorded: the only question that most calls need. */
+/* Both say that the call is to be recorded: the only check that most calls need. */
 static inline int ct_guard_is_ready(uint32_t gate)
 {
 	return __builtin_expect((gate & CT_GATE_ON) != 0, 1) &&
@@ -153,7 +153,7 @@ static inline void ct_guard_leave(void)
 	ct_self.frame = NULL;
 }
 
-/* An entered call of which there is nothing to record: how to tell that it was left. */
+/* An entered call with nothing to record: how to detect that it was left. */
 void ct_guard_passed(struct ct_frame *frame);
 static inline void ct_guard_pass(struct ct_frame *frame)
 {

@@ -57,7 +57,7 @@ static uint64_t start_ticks(uint32_t pid)
 	return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* First of the variables that holds a number of at least 0. */
+/* The first of the variables whose value is a number of at least 0. */
 static int32_t number_from(char *const *env, const char *const *names)
 {
 	for (; *names; names++) {

@@ -40,7 +40,8 @@ void *ct_libc_dlsym(void)
 #include "interpose/dlsym_real.h"
 
 #if !defined(__clang__)
-/* pthread.h says that the value of pthread_setspecific() is not looked at, and gcc then doubts that it has one */
+/* pthread.h declares that the value of pthread_setspecific() is not accessed, so gcc warns that it is
+ * uninitialised */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
@@ -71,7 +72,7 @@ FORWARD(void *, dlopen, (const char *name, int mode), (name, mode), NULL)
 FORWARD(int, dlclose, (void *handle), (handle), -1)
 OLD(void *, dlvsym, (void *handle, const char *symbol, const char *version));
 
-/* From this library, whose next one is asked for. */
+/* From this library, to find the next one. */
 void *ct_libc_dlsym(void)
 {
 	return old_dlvsym ? old_dlvsym(RTLD_NEXT, "dlsym", OLDEST) : NULL;

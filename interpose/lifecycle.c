@@ -82,8 +82,8 @@ static void in_child(void)
 	atomic_store_explicit(&ct_gate.word, CT_GATE_COLD, memory_order_relaxed);
 }
 
-/* Before the gate leaves COLD for the first time: a child that is forked meanwhile must not see STARTING, with
- * nobody in it who starts. */
+/* Before the gate leaves COLD for the first time: a child that is forked meanwhile must not see STARTING without a
+ * thread that starts. */
 static int wipe_in_children(void)
 {
 	return madvise(&ct_gate, sizeof(ct_gate), MADV_WIPEONFORK) == 0;
@@ -96,7 +96,7 @@ static int prepare_once(void)
 
 	if (done)
 		return 0;
-	/* Kernels before 4.14 cannot wipe; there fork() tells, and only a raw clone() is missed. */
+	/* Kernels before 4.14 cannot wipe; there fork() detects it, and only a raw clone() is missed. */
 	if (!wipe_in_children() && pthread_atfork(NULL, NULL, in_child) != 0)
 		return -1;
 	has_key = pthread_key_create(&thread_key, thread_end) == 0;
@@ -145,7 +145,7 @@ static int try_start(uint32_t gate, enum ct_guard_call kind)
 	return start(epoch);
 }
 
-/* Another thread is starting. Wait for it, but not for ever: it may be waiting for us. */
+/* Another thread is starting. Waits for it, but not forever: it may be waiting for us. */
 static int wait_for_start(void)
 {
 	const struct timespec nap = { .tv_nsec = 500000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that were left by longjmp, out of an error handler or a signal handler: nothing is told of it. The next wrapped call
- * of the thread finds out (guard.h), and what the call had on record ends then, at the latest time that is possible. */
+/* Calls abandoned by longjmp, out of an error handler or a signal handler; we get no notice. The thread's next
+ * wrapped call detects it (guard.h). The abandoned call's records end then, at the latest possible time. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static struct ct_slot *first_of(struct ct_lane *lane)
 	       1; /* the chunk's header is as large as a slot */
 }
 
-/* Its ops that had not returned. They lie in the chunk that the thread fills: it writes nothing else while in a call. */
+/* Its ops that had not returned. They are in the chunk that the thread fills: it writes nothing else while in a
+ * call. */
 static int end_ops(struct ct_lane *lane, uint64_t now_ns)
 {
 	int n = 0;

@@ -47,7 +47,7 @@ static int is_the_dir(const struct ct_output *o, int fd)
 	       st.st_ino == o->dir_ino;
 }
 
-/* The run directory's descriptor likewise; the directory can be opened again as long as it has its name. */
+/* The same for the run directory's descriptor; the directory can be reopened while it has its name. */
 static int has_dir(struct ct_output *o)
 {
 	int fd;
@@ -64,7 +64,7 @@ static int has_dir(struct ct_output *o)
 	return 0;
 }
 
-/* Somebody removed it, or the whole run: what is written into it now nobody can read any more. */
+/* It or the whole run was removed: what is written now can no longer be read. */
 static int is_removed(struct ct_output *o)
 {
 	struct stat st;

@@ -35,9 +35,9 @@ struct ct_output {
 int ct_output_init(struct ct_output *output, struct ct_ring *ring, const struct ct_process *process,
 		   const struct ct_writer_options *options);
 
-/* Have a segment open that takes one more block: a new one, with its checkpoint, if need be. To be called before the
- * state that goes into the block is read: what a checkpoint tells would else be taken back by an older block that
- * stands behind it (a communicator that had ended lives again). 0, CT_IO, CT_NOMEM, CT_RANGE. */
+/* Ensures that a segment with room for one more block is open: a new one, with its checkpoint, if needed. Call it
+ * before reading the state for the block. Otherwise an older block after the checkpoint would undo the checkpoint's
+ * content (an ended communicator would be live again). 0, CT_IO, CT_NOMEM, CT_RANGE. */
 int ct_output_ready(struct ct_output *output);
 
 /* Append the block under the next number, after ct_output_ready(). The same results; CT_IO also if the segment is

@@ -9,11 +9,11 @@
 #define ENTRIES 1024u
 #define PROBES 64u
 
-enum { KEY_FREE = 0, KEY_BUSY = 2 }; /* no object lies at address 2 */
+enum { KEY_FREE = 0, KEY_BUSY = 2 }; /* no object is at address 2 */
 
 static struct entry {
 	_Atomic uintptr_t key;	 /* object | direction */
-	_Atomic uint32_t launch; /* of what.launch, to tell the oldest without taking it */
+	_Atomic uint32_t launch; /* of what.launch, to find the oldest without taking it */
 	struct ct_ring_open *open;
 	struct ct_pending what;
 } * entries;

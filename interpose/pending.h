@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending.h — transfers that were begun and not yet waited for: calls that return before their work is done.
+/* pending.h — transfers that were begun and not yet waited for: nonblocking calls.
  *
- * Each has a launch id, an entry in the ring's open table (what a reader sees when the process dies now) and one
- * in a fixed table here, found by the object that the program will wait on. Whoever takes an entry closes the
- * launch, exactly once; which thread that is does not matter. Nothing allocates; a full table costs the timing
- * of that one transfer (counted).
+ * Each has a launch id, an entry in the ring's open table (what a reader sees when the process dies now) and one in a
+ * fixed table here, found by the object that the program will wait on. The thread that takes an entry closes the
+ * launch, exactly once; it may be any thread. Nothing allocates; a full table costs the timing of that one transfer
+ * (counted).
  */
 #ifndef CT_INTERPOSE_PENDING_H
 #define CT_INTERPOSE_PENDING_H
@@ -21,7 +21,7 @@ struct ct_pending {
 	uint64_t bytes;
 	uint64_t seq;
 	uint64_t slot;
-	int32_t peer; /* -1: from whoever comes first */
+	int32_t peer; /* -1: from any rank */
 	uint32_t comm;
 	uint32_t launch;
 	uint32_t tag;
@@ -34,11 +34,11 @@ int ct_pending_init(void);
 /* Transfers that are pending; 0 lets waits and destructors pass without a search. */
 uint32_t ct_pending_count(void);
 
-/* Begin: returns 0 if there is no room (a counted loss). */
+/* Begins one; returns 0 without room (a counted loss). */
 int ct_pending_add(const void *object, enum ct_direction direction,
 		   const struct ct_pending *pending);
 
-/* Take the oldest one of this object and direction off the tables. 0 if there is none. */
+/* Removes the oldest one of this object and direction from the tables. 0 if there is none. */
 int ct_pending_take(const void *object, enum ct_direction direction, struct ct_pending *pending);
 
 /* Write the launch record of one that was taken, or never got in. end_ns 0: not known when it ended. */

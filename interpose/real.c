@@ -10,11 +10,11 @@
 #include "interpose/dlsym_real.h"
 #include "interpose/extent.h"
 
-/* One loaded object: where it lies, and the name under which the loader knows it. */
+/* One loaded object: its addresses, and the loader's name for it. */
 struct object {
 	uintptr_t caller; /* in: an address in it; 0: ... */
 	uint32_t skip;	  /* ... the object after so many */
-	uintptr_t begin;  /* out; end 0: there is none */
+	uintptr_t begin;  /* out; end 0: none */
 	uintptr_t end;
 	char name[1024]; /* "" for the program itself */
 };
@@ -65,7 +65,7 @@ static void *ask_next(const struct ct_real *real)
 	return function == real->self ? NULL : function;
 }
 
-/* The objects that two addresses lie in, in the order in which they were loaded. */
+/* The objects of two addresses, in the order in which they were loaded. */
 struct order {
 	uintptr_t one, other;
 	int one_is_first;
@@ -103,8 +103,8 @@ static void *ask_behind(const struct ct_real *real, const struct object *object,
 	return function && is_before_us(function) ? NULL : function;
 }
 
-/* What the caller would call without us. The loader looks in the global scope first, as it is when the caller is loaded:
- * another preload is in it, and what somebody opened for all to see later is not. */
+/* What the caller would call without us. The loader searches the global scope first, in its state when the caller is
+ * loaded: it has other preloads, but no library opened with RTLD_GLOBAL later. */
 static void *look_where_bound(const struct ct_real *real, const struct object *from)
 {
 	void *own = ask_behind(real, from, 1);
@@ -271,8 +271,8 @@ void ct_real_keep(const void *function)
 	struct place place = { .address = (uintptr_t)function };
 	struct object object;
 
-	/* What was there when the program started stays. To ask for it would be worse than needless: while the
-	 * libraries are being initialised, dlopen initialises the one it is asked for out of its turn. */
+	/* Objects present when the program started stay. Calling dlopen for them would be harmful: while libraries
+	 * are being initialised, it initialises the given one out of turn. */
 	if (!at_start || !dl_iterate_phdr(find_place, &place) || place.index < at_start)
 		return;
 	find_object(&object, function);

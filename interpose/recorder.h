@@ -25,7 +25,7 @@ struct ct_recorder {
 	struct ct_ring ring;
 	struct ct_process process;
 	uint64_t low_water;	 /* free chunks below which the write thread is woken */
-	_Atomic uint32_t wanted; /* futex of the write thread: 1 = somebody wants it now */
+	_Atomic uint32_t wanted; /* futex of the write thread: 1 = wanted now */
 	uint32_t call_cost_ns;	 /* of one recorded call, measured at start */
 };
 extern struct ct_recorder ct_recorder CT_NEAR;
@@ -33,7 +33,7 @@ extern struct ct_recorder ct_recorder CT_NEAR;
 /* A recorded data call on its wrapper's stack. */
 struct ct_op_frame {
 	struct ct_frame frame;
-	struct ct_slot *slot; /* NULL: the record was lost, the call goes on */
+	struct ct_slot *slot; /* NULL: the record was lost, the call continues */
 	uint64_t enter_ns;
 };
 
@@ -65,7 +65,7 @@ static inline struct ct_slot *ct_recorder_slot(void)
 	return __builtin_expect(lane->next != lane->end, 1) ? lane->next++ : ct_recorder_claim();
 }
 
-/* The communicator behind a handle (not NULL), through the thread's memory of the last one. */
+/* The communicator of a handle (not NULL), through the thread's cache of the last one. */
 static inline struct ct_comm *ct_recorder_comm(const void *handle)
 {
 	struct ct_comm *c = ct_self.comm;
@@ -152,8 +152,8 @@ uint32_t ct_recorder_launch_id(void);
 /* The slot of the next record is there, if the pool has one; 0 if not. */
 int ct_recorder_peek(void);
 
-/* The same for one whose first op is this thread's next record: the number of that record's slot, which is nobody
- * else's, so that threads need not share a counter. */
+/* The same for one whose first op is this thread's next record: the number of that record's slot, which is unique, so
+ * that threads need not share a counter. */
 static inline uint32_t ct_recorder_slot_launch(void)
 {
 	const struct ct_lane *lane = &ct_self.lane;

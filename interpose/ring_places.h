@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_places.h — where rings of other processes may lie, for processes that do not record themselves. */
+/* ring_places.h — where rings of other processes may be, for processes that do not record themselves. */
 #ifndef CT_INTERPOSE_RING_PLACES_H
 #define CT_INTERPOSE_RING_PLACES_H
 

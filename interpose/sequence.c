@@ -61,7 +61,7 @@ uint64_t ct_seq_slow(struct ct_seq *tags, ct_word *next_seq, uint32_t tag)
 	for (;;) {
 		switch (mode & 3) {
 		case CT_SEQ_NEW:
-			/* before the mode: whoever counts on counts from here */
+			/* before the mode: a thread that continues counts from here */
 			ct_seq_raise(next_seq, (uint64_t)tag + 1);
 			next = CT_SEQ_ONE | (uint64_t)tag << 32;
 			if (!atomic_compare_exchange_strong(&tags->mode, &mode, next))
@@ -96,7 +96,7 @@ uint64_t ct_seq_slow(struct ct_seq *tags, ct_word *next_seq, uint32_t tag)
 static struct {
 	_Atomic uint64_t keys[CHANNELS];
 	_Atomic uint64_t next[CHANNELS];
-	_Atomic uint32_t comms[CHANNELS];  /* whose it is; 0 nobody's */
+	_Atomic uint32_t comms[CHANNELS];  /* its owner; 0 none */
 	_Atomic uint32_t stopped[STOPPED]; /* communicators, 0 none; EVERY one in the last */
 	_Atomic uint32_t n_stopped;
 	_Atomic int lock; /* over what makes and frees channels */
@@ -119,8 +119,8 @@ static uint32_t slot_of(uint64_t key, uint32_t probe)
 	return (uint32_t)(key >> 8 ^ probe) % CHANNELS;
 }
 
-/* Of the channel with this key, CHANNELS if there is none. A channel keeps its place as long as it lives; places
- * before it may become free meanwhile, so all are looked at. */
+/* Index of the channel with this key, CHANNELS if there is none. A channel keeps its index while it lives; earlier
+ * entries may become free meanwhile, so all are searched. */
 static uint32_t find(uint64_t key)
 {
 	for (uint32_t i = 0; i < PROBES; i++)
@@ -190,7 +190,7 @@ static inline int count(uint32_t at, uint64_t key, uint64_t *seq)
 	return 1;
 }
 
-/* Looked at where a channel is not found: those of a communicator that is stopped are gone. */
+/* Checked if a channel is not found: those of a stopped communicator are gone. */
 static int is_stopped(uint32_t comm)
 {
 	uint32_t n = atomic_load_explicit(&channels->n_stopped, memory_order_acquire);

@@ -21,7 +21,7 @@ enum ct_seq_mode {
 	CT_SEQ_NEW = 0,	  /* no collective yet */
 	CT_SEQ_ONE = 1,	  /* one; its tag is in the upper half */
 	CT_SEQ_COUNT = 2, /* the second had the tag of the first: count */
-	CT_SEQ_TAGS = 3,  /* it had another: the tag tells */
+	CT_SEQ_TAGS = 3,  /* it had another: see the tag */
 };
 
 struct ct_seq {
@@ -75,9 +75,9 @@ enum ct_direction { CT_SEND = 0, CT_RECV = 1 };
 /* Map the table of point-to-point channels; 0 or CT_NOMEM. Before the gate opens. */
 int ct_channels_init(void);
 
-/* Sequence number of the next transfer on a channel. The channels of a communicator that has ended are free again. If
- * there is no room (a counted loss) the number is CT_SEQ_UNMATCHED or above: no other transfer has it, here or
- * elsewhere, and those that have a channel keep counting. */
+/* Sequence number of the next transfer on a channel. The channels of a communicator that has ended are free again.
+ * Without room (a counted loss) the number is CT_SEQ_UNMATCHED or above: no other transfer has it, here or elsewhere,
+ * and those with a channel keep counting. */
 uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot);
 
 /* The transfer that got this number last on its channel was taken back: the next one gets it again. 0: others have come
@@ -85,8 +85,8 @@ uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t pe
 int ct_channels_return(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot,
 		       uint64_t seq);
 
-/* Of this communicator a transfer took place whose channel is not known, or which is not on record: no number given out
- * from here on would be that of the other side. Its transfers get numbers of nobody's (counted). For good. */
+/* A transfer of this communicator has an unknown channel or was not recorded: later numbers would not be those of the
+ * other side. From now on its transfers get numbers that match none (counted). */
 void ct_channels_stop(uint32_t comm);
 
 /* The communicator with this id has ended. */

@@ -27,7 +27,7 @@ static const struct setting {
 };
 #define N_SETTINGS (sizeof(settings_table) / sizeof(settings_table[0]))
 
-/* Bounds of the numbers. A name without a row takes every number that is not negative. */
+/* Bounds of the numbers. A name without a row accepts any nonnegative number. */
 static const struct bounds {
 	const char *name;
 	int64_t low, high;
@@ -41,7 +41,7 @@ static const struct bounds {
 	{ "COUNTERS", 0, 3600 * 1000000000ll },
 };
 
-/* The unit behind a number, as what it multiplies; 0 if there is no such unit. */
+/* The factor of the unit after a number; 0 for an unknown unit. */
 static int64_t unit_of(enum type type, const char *text)
 {
 	static const struct {
@@ -67,7 +67,7 @@ static int64_t unit_of(enum type type, const char *text)
 	return 0;
 }
 
-/* ".25" of a MB in bytes, whatever the locale of the program; six digits are looked at. */
+/* ".25" of a MB in bytes, in any locale of the program; six digits count. */
 static int64_t parse_part(char **at)
 {
 	int64_t part = 0, whole = 1;

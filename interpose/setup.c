@@ -242,8 +242,8 @@ static int set_up(uint32_t nth)
 	return 0;
 }
 
-/* A file that would become larger than the process may make one raises SIGXFSZ, which would end the program. Block
- * it for this thread, and take away the one that came of it. (The write thread blocks all signals.) */
+/* A file that would become larger than the process may make one raises SIGXFSZ, which would end the program. Blocks
+ * it for this thread, and consumes a resulting one. (The write thread blocks all signals.) */
 int ct_setup_recording(uint32_t nth)
 {
 	const struct timespec now = { 0, 0 };

@@ -18,15 +18,15 @@ _Atomic uint32_t ct_site_wanted;
 
 /* What is known of Python's frames here. */
 enum python {
-	NO_PYTHON, /* none in this process, or not asked for: what a call returns to is its site */
+	NO_PYTHON, /* none in this process, or not wanted: a call's return address is its site */
 	UNCHECKED, /* no thread with frames came by yet */
 	USABLE,
 	UNUSABLE, /* sites of threads that run Python are unknown */
 };
 static _Atomic uint32_t python;
-static int has_limit; /* on the time that it takes */
+static int has_limit; /* limit of the time for it */
 static const struct ct_python *interpreter;
-/* of an interpreter of a version that is not known: which threads run Python can be told */
+/* an interpreter of an unknown version: only which threads run Python is known */
 static struct ct_python stranger;
 
 static uint32_t intern(uint64_t key, const char *text)
@@ -110,7 +110,7 @@ static uint32_t cost_ns(uintptr_t state)
 	return (uint32_t)(best / 8);
 }
 
-/* With the frames of the first thread that has any. Threads that come by at the same time come to the same answer. */
+/* With the frames of the first thread that has any. Concurrent threads get the same result. */
 static __attribute__((noinline)) enum python check(uintptr_t state)
 {
 	int right = ct_python_own_check(interpreter, state);
@@ -160,7 +160,7 @@ uint32_t ct_site_of(const void *caller)
 	return id;
 }
 
-/* Says what came of it, too. */
+/* Records the result, too. */
 static void look_for_python(struct ct_notes *notes)
 {
 	char fact[64];

@@ -21,7 +21,7 @@ void ct_site_table_clear(void)
 	atomic_store_explicit(&text_bytes, 0, memory_order_relaxed);
 }
 
-/* Its entry, or with `make` a free one that becomes it; *is_new: made just now. NULL: there is none. */
+/* Its entry, or with `make` a free one that becomes it; *is_new: created just now. NULL: none. */
 static struct entry *entry_of(uint64_t key, int make, int *is_new)
 {
 	*is_new = 0;

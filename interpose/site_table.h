@@ -15,7 +15,7 @@ void ct_site_table_clear(void);
 /* The string id of a key (not 0), CT_SITE_UNKNOWN, or 0: not there yet. */
 uint32_t ct_site_table_get(uint64_t key);
 
-/* Enters it; what another thread entered meanwhile stays. -1: there is no room. */
+/* Enters it; an entry of another thread made meanwhile stays. -1: no room. */
 int ct_site_table_put(uint64_t key, uint32_t id);
 
 /* Puts the text into the ring's string table, if it is not there yet from another place. 0: no room, or another thread is

@@ -30,8 +30,8 @@ int ct_start_line_is_mine(const struct ct_process *process, const char *const *d
 	return 1;
 }
 
-/* A pipe whose reader has gone raises SIGPIPE, which would end the program. Block it for this thread, and take
- * away the one that this write raised. */
+/* A closed pipe raises SIGPIPE, which would end the program. Blocks it for this thread, and consumes the one that
+ * this write raised. */
 static void write_quietly(const char *line, size_t len)
 {
 	const struct timespec now = { 0, 0 };
@@ -39,7 +39,7 @@ static void write_quietly(const char *line, size_t len)
 	sigset_t pipe_only, before, pending;
 	int was_pending;
 
-	/* never wait for somebody to read */
+	/* never wait for a reader */
 	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
 		return;
 	sigemptyset(&pipe_only);
@@ -65,7 +65,7 @@ add(char *line, size_t size, size_t len, const char *fmt, ...)
 	return len + strlen(line + len);
 }
 
-/* Paths and values of settings are somebody else's bytes. */
+/* Paths and values of settings are untrusted bytes. */
 static void write_line(const char *text)
 {
 	char line[2048 + 1];

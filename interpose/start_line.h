@@ -6,11 +6,11 @@
 #include "interpose/notes.h"
 #include "trace/format.h"
 
-/* One process of the job says it: global rank 0; among processes without a rank those whose parent is not traced.
- * `dirs`: where rings lie. */
+/* One process of the job prints it: global rank 0; among processes without a rank those whose parent is not traced.
+ * `dirs`: where rings are. */
 int ct_start_line_is_mine(const struct ct_process *process, const char *const *dirs);
 
-/* Instead of it: nothing is recorded, and why. */
+/* Printed instead of it: nothing is recorded, and why. */
 void ct_start_line_refuse(const char *why);
 
 /* Write it with one write(2). A closed or full stderr costs the line, nothing else. */

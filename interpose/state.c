@@ -71,7 +71,7 @@ static int read_comm(struct ct_ring_comm *c, struct ct_comm_rec *rec)
 	return 1;
 }
 
-/* Only what moves inside of Gloo's collectives is counted there. */
+/* Only transfers inside Gloo's collectives are counted there. */
 static uint32_t traffic_entries(const struct ct_state *s)
 {
 	return ct_ring_traffic_is_empty(s->ring) ? 0 : ct_ring_traffic_entries(s->ring->header);
@@ -271,11 +271,11 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 	return CT_OK;
 }
 
-/* Of the operations that have not returned, at most as many go into one block. A thread is inside of one, or of as many
- * as MPI_Startall starts; the others are in the ring only, until they return. */
+/* Limit of unreturned operations in one block. A thread is inside one, or as many as MPI_Startall starts; the rest
+ * are in the ring only, until they return. */
 #define MOST_OPEN_OPS (CT_BLOCK_MAX_RECORDS / 4)
 
-/* What a chunk has of them comes behind what is in a segment already. */
+/* A chunk's own come after those already in a segment. */
 static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 {
 	uint32_t most = block->n_rares + MOST_OPEN_OPS;
@@ -336,7 +336,7 @@ int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 	return ct_block_add_rare(block, CT_KIND_COST, &s->cost, sizeof(s->cost));
 }
 
-/* The text of a string that a record names: it was stored before the record. */
+/* The text of a string in a record: it was stored before the record. */
 static const char *text_of(void *ring, uint32_t id)
 {
 	const struct ct_ring *r = ring;

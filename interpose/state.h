@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.h — what a reader must know besides the records: communicators, strings, losses, signs of life, cost.
+/* state.h — what a reader must know besides the records: communicators, strings, losses, heartbeats, cost.
  *
- * Belongs to the write thread. It remembers what earlier blocks have carried; a block that did not get into the
- * segment is forgotten by ct_state_again(), after which everything comes once more (readers take that).
+ * Belongs to the write thread. It remembers the content of earlier blocks. If a block did not get into the segment,
+ * ct_state_again() forgets that content, and everything is written again (readers accept that).
  */
 #ifndef CT_INTERPOSE_STATE_H
 #define CT_INTERPOSE_STATE_H
@@ -29,7 +29,7 @@ struct ct_state {
 	struct ct_environ_seen environ;
 	struct ct_counters_seen counters;
 	struct ct_order_totals order; /* of what is in segments */
-	uint32_t stacks;	      /* the look at threads that is in a segment */
+	uint32_t stacks;	      /* the sample of stacks that is in a segment */
 	struct ct_cost_rec cost;      /* kept by the caller */
 };
 
@@ -50,8 +50,8 @@ int ct_state_checkpoint(struct ct_state *state, struct ct_block *block);
 
 void ct_state_again(struct ct_state *state);
 
-/* A drain has taken everything that was recorded before it began: entries of communicators whose end had been
- * written by then can be used again. */
+/* A drain has taken everything recorded before it began: entries of communicators whose end was written by then can
+ * be reused. */
 void ct_state_drained(struct ct_state *state);
 
 #endif

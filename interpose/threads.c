@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000u
-/* The default is what ulimit -s says, of which none of ours needs a tenth (the deepest reads stacks of Python, and a CUDA driver
- * is called by one). */
+/* The default is that of ulimit -s; none of our threads needs a tenth of it (the deepest reads stacks of Python, and
+ * one calls a CUDA driver). */
 #define STACK_BYTES (1u << 20)
 
 int ct_thread_start(void *(*body)(void *), void *arg)
@@ -32,7 +32,7 @@ int ct_thread_start(void *(*body)(void *), void *arg)
 		why = pthread_create(&thread, &attr, body, arg);
 		pthread_attr_destroy(&attr);
 	}
-	/* thread-local variables of the program lie on the stack, too, and may be larger than it */
+	/* thread-local variables of the program are on the stack, too, and may be larger than it */
 	if (why == EINVAL)
 		why = pthread_create(&thread, NULL, body, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

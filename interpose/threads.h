@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threads.h — threads of our own in somebody else's process: detached, every signal blocked. */
+/* threads.h — our threads in the program's process: detached, every signal blocked. */
 #ifndef CT_INTERPOSE_THREADS_H
 #define CT_INTERPOSE_THREADS_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* 0, or -1 if there is no thread to be had. The caller's signal mask is what it was. */
+/* 0, or -1 if no thread can be created. The caller's signal mask is unchanged. */
 int ct_thread_start(void *(*body)(void *), void *arg);
 
-/* Sleep until somebody wakes those who wait for the word, or `ns` have passed; not at all if it is not `value`. Words are
- * of this process only. Whoever is woken looks at the word: it may be for nothing. */
+/* Sleeps until the waiters of the word are woken, or `ns` have passed; not at all if it is not `value`. Words are
+ * private to this process. A woken thread checks the word: wake-ups may be spurious. */
 void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 
 /* One of those who wait. Never sleeps; changes errno. */

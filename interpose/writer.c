@@ -28,7 +28,7 @@
 #define SECOND_NS 1000000000ull
 #define BLOCK_RECORDS 4096u
 #define STATUS_NS (10 * SECOND_NS)
-#define OPEN_OP_NS SECOND_NS /* younger ones are no news */
+#define OPEN_OP_NS SECOND_NS /* younger ones are not worth a record */
 
 struct writer {
 	struct ct_writer_options options;
@@ -36,14 +36,14 @@ struct writer {
 	struct ct_output output;
 	struct ct_drain drain;
 	struct ct_block block;
-	int ring_is_gone;    /* its file was removed by somebody */
+	int ring_is_gone;    /* its file was removed */
 	uint64_t flush_ns;   /* longest time between flushes, with this rank's jitter */
 	uint64_t flushed_at; /* when the last flush was over ... */
 	uint64_t claims;     /* ... and the chunks claimed until then */
 	uint64_t status_at;
-	uint64_t looked_at; /* when the ring file, and silence, was last looked for */
-	uint64_t silent_since; /* when this rank had last entered a call, as of the last silence that was told */
-	uint64_t retry_at; /* nothing can be written before then, 0: it can */
+	uint64_t looked_at;    /* when the ring file, and silence, was last looked for */
+	uint64_t silent_since; /* this rank's last entry into a call, at the last reported silence */
+	uint64_t retry_at;     /* nothing can be written before then, 0: it can */
 };
 
 static struct writer writer;
@@ -63,7 +63,7 @@ static int pool_below(const struct writer *w, uint32_t part)
 	return load(&w->ring->header->n_free) < w->ring->header->n_chunks / part;
 }
 
-/* Of the communicators' entries a quarter wait to be written and freed, which takes two passes. */
+/* A quarter of the communicators' entries wait to be written and freed, which takes two passes. */
 static int many_have_ended(const struct writer *w)
 {
 	return !w->retry_at &&
@@ -193,7 +193,7 @@ static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
 	return 0;
 }
 
-/* Somebody cleaned up /dev/shm: what is not in a segment when the process is killed is gone, so flush often. */
+/* /dev/shm was cleaned up: records that are not in a segment when the process is killed are lost, so flush often. */
 static void look_for_ring(struct writer *w)
 {
 	if (w->ring_is_gone || !w->ring->path[0] || !ct_ring_is_removed(w->ring))
@@ -261,7 +261,7 @@ static void look_for_silence(struct writer *w, uint64_t now)
 		w->status_at = now;
 }
 
-/* So that whoever sees this process killed can tell whether the kernel did it. */
+/* So that a process that sees this one killed can determine whether the kernel did it. */
 static void look_at_memory(const struct writer *w)
 {
 	struct ct_oom oom;
@@ -362,7 +362,7 @@ int ct_writer_start(const struct ct_writer_options *options)
 	/* 80 to 120 %, so that a thousand ranks do not write in the same moment */
 	w->flush_ns = (uint64_t)options->settings->FLUSH / 1000 * (800 + spread);
 	w->flushed_at = w->status_at = ct_now_ns();
-	/* the first time soon: a run that can be looked at, even from another machine */
+	/* the first time soon: a run that can be inspected, even from another machine */
 	if (w->flush_ns > SECOND_NS)
 		w->flushed_at -= w->flush_ns - SECOND_NS;
 	if (ct_output_init(&w->output, w->ring, &ct_recorder.process, &w->options) != CT_OK)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* writer.h — the write thread: from the ring into segments.
  *
- * It naps (50 ms, 5 ms when the pool runs low), encodes what is there when there is enough of it or it has waited
- * long enough, appends with write(2), and marks it drained only after that: what a process leaves behind is in
- * segment or ring, or in both. While nothing can be written the oldest records go first, counted. It may allocate
- * and block; nothing on the call path ever waits for it.
+ * It naps (50 ms, 5 ms when the pool runs low), encodes records when there are enough or they are old enough, appends
+ * with write(2), and marks them drained only after that. So the records of a dead process are in segment or ring, or
+ * in both. While nothing can be written the oldest records go first, counted. It may allocate and block; nothing on
+ * the call path ever waits for it.
  */
 #ifndef CT_INTERPOSE_WRITER_H
 #define CT_INTERPOSE_WRITER_H
@@ -14,8 +14,8 @@
 
 struct ct_writer_options {
 	int dirfd;		  /* run directory, -1 none; the writer's from now on */
-	const char *ring_dirs[4]; /* borrowed for ever; where dead processes' rings are looked for */
-	const struct ct_settings *settings; /* borrowed for ever */
+	const char *ring_dirs[4]; /* borrowed forever; where dead processes' rings are searched */
+	const struct ct_settings *settings; /* borrowed forever */
 	const struct ct_notes *notes;	    /* copied */
 };
 

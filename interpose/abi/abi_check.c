@@ -45,7 +45,7 @@ _Static_assert(__builtin_types_compatible_p(cudaEvent_t, CUevent),
 
 /* ---- NCCL ----------------------------------------------------------------------------------------------------------- */
 
-/* The first version that has all that the tables tell of. */
+/* The first version that has everything in the tables. */
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
 
 /* What younger versions brought, for the rows that an older header cannot judge. */
@@ -76,7 +76,7 @@ enum { ncclTimeout = 8 };
 #define NCCL_SKIP(ret, name, since, params, reason) ret name params;
 #include "interpose/abi/nccl_calls.def"
 
-/* What stands in nccl.h of this folder by itself. The second member that the initializer names is the magic. */
+/* What nccl.h of this folder declares without tables. The second member in the initializer is the magic. */
 #define SECOND_(first, second, ...) second
 #define SECOND(...) SECOND_(__VA_ARGS__)
 _Static_assert(SECOND(NCCL_CONFIG_INITIALIZER) == 0xcafebeef, "the magic of a config");

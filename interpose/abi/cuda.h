@@ -16,7 +16,7 @@ typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef CUstream cudaStream_t;
 
-/* Looked into by nobody here. */
+/* Never read here. */
 struct CUgraphEdgeData_st;
 struct CUDA_GRAPH_INSTANTIATE_PARAMS_st;
 struct CUgraphExecUpdateResultInfo_st;
@@ -37,7 +37,7 @@ typedef struct CUuuid_st {
 	char bytes[16];
 } CUuuid;
 
-/* Handles that are no pointers: 0 is the legacy default stream, like the first; the second is each thread's own. */
+/* Handles that are not pointers: 0 is the legacy default stream, like the first; the second is each thread's own. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 

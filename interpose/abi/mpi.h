@@ -2,9 +2,9 @@
 /* mpi.h — MPI's C interface in our own words, for every library of the three flavours at once.
  *
  * A handle is passed as an integer of a register's width: libraries whose handles are pointers read all of it, those
- * whose handles are int the lower half, and what the upper half holds is then nobody's business (it may be anything).
- * A flavour is a family of libraries with the same constants, handles and status layout: mpi_values.def. Nothing here
- * is code; nothing here needs an mpi.h.
+ * whose handles are int read the lower half; the upper half may then be anything. A flavour is a family of libraries
+ * with the same constants, handles and status layout: mpi_values.def. Nothing here is code; nothing here needs an
+ * mpi.h.
  */
 #ifndef CT_INTERPOSE_ABI_MPI_H
 #define CT_INTERPOSE_ABI_MPI_H
@@ -22,7 +22,7 @@ enum ct_mpi_flavour {
 	CT_MPI_STANDARD = 3 /* the ABI of MPI 5 */
 };
 
-/* What a call means by some values, where they lie in a status, and how wide a handle in memory is. */
+/* The meaning of some values, their offsets in a status, and the width of a handle in memory. */
 struct ct_mpi_values {
 #define MPI_VALUE(name, openmpi, mpich, standard) int32_t name;
 #define MPI_ADDRESS(name, openmpi, mpich, standard) uintptr_t name;

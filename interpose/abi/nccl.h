@@ -15,7 +15,7 @@
 typedef struct ncclComm *ncclComm_t;
 typedef struct ncclWindow_vidmem *ncclWindow_t;
 
-/* Passed by value: on x86-64 its bytes lie on the stack, on aarch64 behind a hidden pointer; the compiler knows. */
+/* Passed by value: on x86-64 its bytes are on the stack, on aarch64 behind a hidden pointer; the compiler knows. */
 #define NCCL_UNIQUE_ID_BYTES 128
 typedef struct {
 	char internal[NCCL_UNIQUE_ID_BYTES];
@@ -83,7 +83,7 @@ typedef struct {
 	int ctx;
 } ncclWaitSignalDesc_t;
 
-/* What ncclCommMemStats() tells of, 2.29. */
+/* What ncclCommMemStats() reports, 2.29. */
 typedef enum {
 	ncclStatGpuMemSuspend = 0,
 	ncclStatGpuMemSuspended = 1,

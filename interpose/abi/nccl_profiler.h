@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_profiler.h — what NCCL tells a profiler plugin, declared by ourselves: a plugin exports one structure of
- * functions for each version of the interface that it knows, and NCCL takes the newest that it knows as well.
+/* nccl_profiler.h — NCCL's interface to a profiler plugin, declared by ourselves: a plugin exports one structure of
+ * functions for each version of the interface that it knows, and NCCL takes the newest common one.
  *
  *     v3  NCCL 2.26   `init` does not tell the communicator; events of collectives and messages do; no GPU times
  *     v4  NCCL 2.27   `init` tells it; kernels carry the GPU's globaltimer
@@ -21,7 +21,7 @@
 
 #include "interpose/abi/nccl.h"
 
-/* Event types, bits of the activation mask. A type brings those that stand above it along. */
+/* Event types, bits of the activation mask. A type includes those above it. */
 enum {
 	NCCL_PROFILE_GROUP = 1 << 0, /* one kernel plan */
 	NCCL_PROFILE_COLL = 1 << 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chain.h — the objects that are loaded, without asking the loader.
  *
- * dl_iterate_phdr() would take a lock that a forked child inherits as it is: held by a thread that is not there. So the
+ * dl_iterate_phdr() would take a lock that a forked child may inherit held, by a thread that does not exist. So the
  * list that the loader keeps for debuggers is read instead, by copying, while it may change: a list that is being
  * changed may be read short, and is read again at the next look. Any thread. */
 #ifndef CT_INTERPOSE_ENVIRON_CHAIN_H

@@ -63,7 +63,7 @@ static void *sample_for_ever(void *arg)
 		c->now.head.end_ns = ct_now_ns();
 		atomic_store_explicit(&c->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 		atomic_store_explicit(&c->turn, READY, memory_order_release);
-		/* at the end somebody waits for it */
+		/* at the end the process waits for it */
 		ct_futex_wake(&c->turn);
 	}
 	return NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counters.h — what the host's network ports count, sampled into the trace (ports.h says which ports).
  *
- * One process of a host does it: local rank 0, and whoever does not know its local rank. A thread of our own reads /sys,
- * since a driver that hangs hangs its files; it lives as long as the recording, so that none has to be started at the end.
- * The write thread asks it for a sample, never waits for one but a moment at the end, and copies what came into blocks.
- * A sample and the list of ports belong to that thread while one is asked for, else to the write thread. */
+ * One process of a host does it: local rank 0, and every process that does not know its local rank. A thread of our
+ * own reads /sys, since a driver that hangs hangs its files; it lives as long as the recording, so that none has to
+ * be started at the end. The write thread asks it for a sample, never waits for one but a moment at the end, and
+ * copies what came into blocks. A sample and the list of ports belong to that thread while one is asked for, else to
+ * the write thread. */
 #ifndef CT_INTERPOSE_ENVIRON_COUNTERS_H
 #define CT_INTERPOSE_ENVIRON_COUNTERS_H
 
@@ -17,7 +18,7 @@ void ct_counters_reset(void);
  * starts the recording, before there is a write thread. */
 void ct_counters_begin(const struct ct_process *process, uint64_t every_ns);
 
-/* Take what has come, ask for the next one if it is time. The write thread, whenever it comes by. */
+/* Takes a finished sample, and requests the next one if it is time. Called by the write thread regularly. */
 void ct_counters_serve(uint64_t now_ns);
 
 /* Recording ends: one more sample, if it comes within `timeout_ns`. The write thread. */

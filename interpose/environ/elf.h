@@ -54,8 +54,8 @@ uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *a
 /* What the loader has put where the object refers to symbol `number`: 1 and *target, or 0 without such a reference. */
 int ct_elf_bound(const struct ct_elf *elf, uint32_t number, uintptr_t *target);
 
-/* The same, where the first reference may also be a word of its data, as in a table of virtual functions. -1: it cannot be
- * told. */
+/* The same, where the first reference may also be a word of its data, as in a table of virtual functions. -1:
+ * unknown. */
 int ct_elf_points(const struct ct_elf *elf, uint32_t number, uintptr_t *target);
 
 /* Is the address in the object? */

@@ -22,7 +22,7 @@
 #define NEW_GPU_NS (SECOND_NS / 5)
 /* A look-around takes milliseconds. */
 #define STUCK_NS (5 * SECOND_NS)
-/* A program that loads and unloads for ever is not looked at for ever. */
+/* A program that loads and unloads forever is not inspected forever. */
 #define MOST_LOOKS 64u
 
 enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH, MPI, MPI_UNSEEN };
@@ -74,7 +74,7 @@ static int is_secret(const char *name, const char *value)
 	for (size_t i = 0; i < ROWS(secrets); i++)
 		if (strcasestr(name, secrets[i]))
 			return 1;
-	/* a password inside of an address, in whichever form */
+	/* a password inside an address, in any form */
 	return strchr(value, '@') != NULL;
 }
 
@@ -202,7 +202,7 @@ static void start_look(struct look *l, uint64_t now, uint64_t stamp)
 	}
 }
 
-/* The part of a look-around that waits for nobody, on the thread that asks. */
+/* The part of a look-around that never blocks, on the calling thread. */
 static void look_from_here(struct look *l, uint64_t stamp, uint64_t until)
 {
 	l->stamp = stamp;

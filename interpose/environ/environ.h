@@ -61,7 +61,7 @@ struct ct_environ_seen {
 /* Add what is new since `seen` to a block; with `all`, everything. The write thread. 0 or CT_NOMEM. */
 int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all);
 
-/* Everything below this directory stands for the root of the file system; "" but in tests. */
+/* This directory is used as the root of the file system; "" except in tests. */
 extern const char *ct_environ_root;
 
 #endif

@@ -14,7 +14,7 @@
 
 #define PATH_BYTES 640
 
-/* Cut at the end of the line, and what is not printable out of it: these files are somebody else's. */
+/* Cut at the end of the line, without unprintable characters: these files are untrusted. */
 static void tidy(char *line)
 {
 	size_t len = strcspn(line, "\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that nobody
- * waits for. */
+/* file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that no other
+ * thread waits for. */
 #ifndef CT_INTERPOSE_ENVIRON_FILE_H
 #define CT_INTERPOSE_ENVIRON_FILE_H
 

@@ -134,7 +134,7 @@ static int look_at(void *arg, struct ct_elf_object *object)
 	add_library(object, told, walk->facts);
 	if (object->is_program && !object->path[0])
 		name_program(object);
-	/* what is not bound yet is looked at again */
+	/* a slot that is not bound yet is checked again */
 	if (ct_uninterposed_look(object, walk->unseen, &told->scanned_mb)) {
 		*seen = id;
 		told->n++;

@@ -50,9 +50,8 @@ int ct_peek_contains(uintptr_t from, size_t len, const char *text)
 			return 1;
 		if (got < want || got <= n)
 			return 0;
-		at += got == len - at
-			      ? got
-			      : got - n; /* what lies across the edge is in the next piece */
+		at += got == len - at ? got
+				      : got - n; /* text across the edge is in the next piece */
 	}
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peek.h — reading memory of this process that another thread may unmap at any moment.
  *
- * A loaded object can go while it is looked at, unless the loader's lock is held, and that is the program's to hold.
- * So the kernel copies, and what is gone is an error, not a fault. Stateless; any thread. */
+ * A loaded object can disappear while it is read, unless we held the loader's lock, which belongs to the program. So
+ * the kernel copies, and missing memory is an error, not a fault. Stateless; any thread. */
 #ifndef CT_INTERPOSE_ENVIRON_PEEK_H
 #define CT_INTERPOSE_ENVIRON_PEEK_H
 

@@ -222,7 +222,7 @@ static void read_kind(struct ct_ports *ports, enum ct_port_kind kind, const char
 		atomic_store_explicit(&ports->doing, port->name, memory_order_release);
 		read_counters(port, root, &sample->values[i]);
 		if (!sample->values[i].present)
-			continue; /* it is gone, or tells nothing */
+			continue; /* it is gone, or has no value */
 		sample->ports |= UINT64_C(1) << i;
 		describe(ports, port, root);
 	}

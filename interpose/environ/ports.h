@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.h — the host's network ports and their counters (trace/port_counters.def), out of /sys. Reading there can hang
- * with the driver behind it: by a thread that nobody waits for (counters.h). Numbers of ports are bounded.
+/* ports.h — the host's network ports and their counters (trace/port_counters.def), out of /sys. Reading there can
+ * hang with the driver: done by a thread that no other thread waits for (counters.h). Numbers of ports are bounded.
  *
  * Which ports: of /sys/class/net those with a device behind them that are up, if there are any, else what is up and not
  * the loopback (a container's only port is software; a bridge or bond on top of a device would count twice); all of
@@ -22,14 +22,14 @@ struct ct_port {
 	uint32_t slow_at;	 /* sample in which what asks the driver was asked for */
 };
 
-/* Owned by whoever reads or takes them, one after the other. */
+/* Owned by the thread that reads or takes them, one after the other. */
 struct ct_ports {
 	struct ct_port ports[CT_PORTS_MOST]; /* id - 1 */
 	uint32_t n;
 	uint32_t changes;
 	uint32_t left_out; /* at the latest look: for which there was no room */
 	uint32_t looks;
-	_Atomic(const char *) doing; /* any thread: name of the port that is being read; NULL: none */
+	_Atomic(const char *) doing; /* any thread: name of the port being read; NULL: none */
 };
 
 /* Look for ports, and read what is there: sample->ports and ->values. What is not a number is left out. */

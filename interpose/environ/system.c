@@ -83,7 +83,7 @@ static void add_group_limit(struct ct_facts *facts, const char *key, const char 
 {
 	char path[CT_FACT_VALUE], line[128];
 
-	/* a group outside of the namespace is told as "/../.." */
+	/* a group outside the namespace is shown as "/../.." */
 	snprintf(path, sizeof(path), "%s",
 		 strcmp(group, "/") == 0 || strstr(group, "..") ? "" : group);
 	for (;;) {

@@ -6,7 +6,7 @@
 
 #include "interpose/environ/facts.h"
 
-/* `root`: what stands for "/" (files only; what system calls tell is of this machine). */
+/* `root`: used in place of "/" (files only; system calls report this machine). */
 void ct_system_read(const char *root, struct ct_facts *facts);
 
 #endif

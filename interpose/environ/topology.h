@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topology.h — facts about the devices that communication goes through, out of /sys. Reading there can hang with the
- * driver behind it: the look-around's. `root` is what stands for "/". Numbers of devices are bounded. */
+ * driver behind it: the look-around's. `root` is used in place of "/". Numbers of devices are bounded. */
 #ifndef CT_INTERPOSE_ENVIRON_TOPOLOGY_H
 #define CT_INTERPOSE_ENVIRON_TOPOLOGY_H
 

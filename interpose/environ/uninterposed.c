@@ -9,7 +9,7 @@
 
 /* A virtual function that every copy of Gloo has, and whose table of virtual functions refers to it. */
 #define GLOO_VIRTUAL "_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm"
-/* That table: preloads that stand before Gloo have the function, and not this. */
+/* That table: preloads that wrap Gloo have the function, and not this. */
 #define GLOO_TABLE "_ZTVN4gloo9transport3tcp13UnboundBufferE"
 
 /* Read-only data looked through, per object and per process. */
@@ -55,7 +55,7 @@ struct look {
 	int imports_dlvsym; /* as every copy of NCCL does, and hardly anything else */
 	int imports_epoll, imports_ifaddrs; /* as every copy of Gloo does */
 	struct imports gloo, mpi;
-	int elsewhere; /* 1: a call of a library that we stand before is bound past us ... */
+	int elsewhere; /* 1: a call of a library that we wrap bypasses us ... */
 	int unbound;   /* ... 1: or not bound at all yet */
 };
 
@@ -87,8 +87,8 @@ static int is_libnccl(const struct ct_elf_object *object)
 	return strncmp(ct_invisible_file(object->path), "libnccl", 7) == 0;
 }
 
-/* 1: the object is before us and not the program: another preload, which hands its calls on to us. What the program
- * itself defines is what everybody gets, and goes nowhere else. */
+/* 1: the object is before us and not the program: another preload, which hands its calls on to us. A function that
+ * the program itself defines is used by all callers, and bypasses us. */
 static int hands_on(void *arg, struct ct_elf_object *object)
 {
 	ct_chain_segments(object);
@@ -97,7 +97,7 @@ static int hands_on(void *arg, struct ct_elf_object *object)
 	return ct_elf_covers(object, (uintptr_t)&ct_uninterposed_look) ? -1 : 0;
 }
 
-/* 0: at `wrapper`, or nobody knows; -1: not bound yet. */
+/* 0: at `wrapper`, or unknown; -1: not bound yet. */
 static int judge_binding(struct look *l, uint32_t number, uintptr_t wrapper)
 {
 	uintptr_t target;
@@ -118,7 +118,7 @@ static void take_nccl(struct look *l, uint32_t number, const char *name)
 		l->unbound = 1;
 }
 
-/* Of Gloo or MPI. Most of what a program imports of them is never called: one call that is bound tells of the others. */
+/* Of Gloo or MPI. Most of what a program imports of them is never called: one bound call stands for the others. */
 static void take_import_of(struct look *l, struct imports *imports, uint32_t number,
 			   uintptr_t wrapper)
 {
@@ -224,7 +224,7 @@ static void look_at_gloo(struct look *l)
 	}
 }
 
-/* Linked into the program: nothing else has that text there and asks no library for MPI. */
+/* Linked into the program: nothing else has that text there and imports no MPI. */
 static void look_at_mpi(struct look *l)
 {
 	uintptr_t own;
@@ -245,7 +245,7 @@ static void look_at_names(struct look *l)
 		const struct ct_mark *mark = &ct_marks[i];
 		int has = 0;
 
-		/* a dlsym behind ours is asked only by us */
+		/* only we call the dlsym after ours */
 		if (mark->of == CT_INVISIBLE_OTHER_DLSYM_HOOK && !l->object->before_us)
 			continue;
 		if (mark->kind == CT_MARK_FILE)

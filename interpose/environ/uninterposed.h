@@ -6,8 +6,8 @@
 #include "interpose/environ/elf.h"
 #include "interpose/environ/facts.h"
 
-/* The wrappers of this library, by the symbol that they stand before: what a call must be bound to in order to be seen. 0: there
- * is none. `gloo_unheard` is ct_gloo_unheard(). */
+/* The wrappers of this library, by the symbol that they wrap: a call must be bound to one to be seen. 0: none.
+ * `gloo_unheard` is ct_gloo_unheard(). */
 struct ct_uninterposed_wrappers {
 	uintptr_t (*nccl)(const char *symbol);
 	uintptr_t (*gloo)(const char *symbol);

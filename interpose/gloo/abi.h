@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* abi.h — where things lie in Gloo's C++ objects, as plain C (x86-64 and aarch64 LP64, libstdc++).
+/* abi.h — offsets in Gloo's C++ objects, as plain C (x86-64 and aarch64 LP64, libstdc++).
  *
  * The option structs have not changed between 2022-05 and 2026-04; the offsets stand in gloo_calls.def and are
  * held against the installed headers by tests/interpose/gloo_offsets.cc. gloo::Context lost its virtual
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* std::string and std::vector<T> of libstdc++, only to be looked at. */
+/* std::string and std::vector<T> of libstdc++, read only. */
 struct ct_cxx_string {
 	const char *data;
 	size_t len;
@@ -36,7 +36,7 @@ enum {
 	GLOO_CONTEXT_OLD = 8,	     /* gloo::Context up to 2024-09: rank, then size */
 	GLOO_CONTEXT_NEW = 0,	     /* since then */
 	GLOO_CONTEXT_TRANSPORT = 32, /* from rank: transport::Context *, NULL before connectFullMesh */
-	GLOO_MAX_SIZE = 1 << 20,     /* more ranks than this are no rank count */
+	GLOO_MAX_SIZE = 1 << 20,     /* larger numbers are not a rank count */
 };
 
 static inline uint64_t ct_gloo_u64(const void *object, size_t at)
@@ -68,7 +68,7 @@ static inline uint64_t ct_gloo_buffer_bytes(const void *buffer)
 	return buffer ? ct_gloo_u64(buffer, GLOO_BUFFER_SIZE) : 0;
 }
 
-/* Where rank and size of a gloo::Context lie, -1 if neither place holds a rank and a size. */
+/* Offset of rank and size in a gloo::Context, -1 if neither offset holds a rank and a size. */
 int ct_gloo_context_at(const void *context);
 
 #endif

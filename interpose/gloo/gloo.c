@@ -98,8 +98,8 @@ static EACH_ROW uint64_t count_of(const struct collective *c, const void *option
 	return 0;
 }
 
-/* Records before the op's own, which stays the last of its thread while it is inside. Of very large
- * communicators only the first peers are told. */
+/* Records before the op's own, which stays the last of its thread while it is inside. For very large communicators
+ * only the first peers are recorded. */
 #define MOST_PEERS 128u
 
 static __attribute__((noinline)) void record_counts(const struct collective *c, const void *options,

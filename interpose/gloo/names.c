@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wrappers by the names that they stand before. (Their types are those of the files that have them.) */
+/* The wrappers by the names that they wrap. (Their types are those of the files that have them.) */
 #include "interpose/gloo/gloo.h"
 
 #include <string.h>

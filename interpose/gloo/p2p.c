@@ -183,7 +183,7 @@ static CT_UNWIND_WHOLE void transfer_any(const struct transfer *t, void *ranks,
 	}
 }
 
-/* A wait that somebody is inside of. */
+/* A wait in progress. */
 struct wait_frame {
 	struct ct_frame frame;
 	const void *buffer;
@@ -235,7 +235,7 @@ static CT_UNWIND_WHOLE _Bool wait_for(void *buffer, enum ct_direction direction,
 	return done;
 }
 
-/* Nobody will wait for it any more. `directions` is a set of bits 1 << enum ct_direction. */
+/* No thread will wait for it any more. `directions` is a set of bits 1 << enum ct_direction. */
 static void drop(const void *buffer, uint32_t directions, int result)
 {
 	uint64_t end_ns = result == CT_RESULT_ABORTED ? ct_now_ns() : 0;
@@ -314,7 +314,7 @@ static int32_t only_of(const void *ranks)
 
 typedef void (*buffer_fn)(void *buffer);
 
-/* Aborted, or destroyed and nobody ever looked when it was done. */
+/* Aborted, or destroyed before its end was seen. */
 #define GLOO_CALL_DROP(symbol, name, directions, result)                                           \
 	void ct_gloo_##name(void *buffer) __asm__(symbol) CT_EXPORT;                               \
 	void ct_gloo_##name(void *buffer)                                                          \

@@ -15,7 +15,7 @@
 /* Threads that carry out works: torch makes two for each process group. */
 #define CARRIED 256u
 
-#define BUSY 1 /* no work or thread block lies at this address */
+#define BUSY 1 /* no work or thread block is at this address */
 
 _Static_assert(sizeof(struct ct_submit_rec) == 56, "fills words 1..7");
 

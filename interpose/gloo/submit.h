@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submit.h — when the program asked for a collective that another thread carries out.
+/* submit.h — when the program requested a collective that another thread runs.
  *
  * torch's ProcessGroupGloo makes a work of each collective, queues it (enqueue, on the user's thread) and carries it
  * out on a thread of its own (AsyncWork::execute), which calls Gloo. Both may be there or not, by torch's version and
@@ -16,7 +16,7 @@
 
 struct ct_submitted {
 	uint64_t at_ns; /* 0: not known */
-	uint32_t tid;	/* of the thread that asked ... */
+	uint32_t tid;	/* of the requesting thread ... */
 	uint32_t site;	/* ... and from where, as in an op */
 };
 

@@ -35,15 +35,16 @@ CUresult ct_gpu_anchoring_init(struct ct_gpu_anchoring *a, const struct ct_cuda 
 /* Take one and say when the next is due. CUDA_ERROR_NOT_READY if it was given up; other errors are CUDA's. */
 CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda);
 
-/* From one completed event to another, negative if that one was earlier. Drivers may say 0 or an error of the latter: then the
- * other way round counts. 0 if CUDA does not tell. */
+/* From one completed event to another, negative if that one was earlier. For the latter, drivers may return 0 or an
+ * error: then the reverse order counts. 0 if CUDA does not report it. */
 int ct_gpu_elapsed(const struct ct_cuda *cuda, CUevent from, CUevent to, float *ms);
 
 /* An elapsed time that CUDA told, for how coarse its stamps are. */
 void ct_gpu_anchor_learn(struct ct_gpu_anchoring *a, float ms);
 
-/* The host's time (CLOCK_MONOTONIC_RAW) of a completed event; 0 if there is no anchor or CUDA does not tell. The first event
- * after an anchor is also timed by the anchor before: if the two differ by more than their errors, this says 0 for good. */
+/* The host's time (CLOCK_MONOTONIC_RAW) of a completed event; 0 without an anchor, or if CUDA does not report it. The
+ * first event after an anchor is also timed by the anchor before: if the two differ by more than their errors, this
+ * says 0 for good. */
 int ct_gpu_anchor_time(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda, CUevent event,
 		       uint64_t *raw_ns, double *err_ns);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bounds.h — what the host's clock says of a span that events timed.
+/* bounds.h — what the host's clock says about a span that events timed.
  *
- * Our events stand beside the work, not in it. On a stream that is busy that is the same moment: it reaches the start
+ * Our events are beside the work, not in it. On a stream that is busy that is the same moment: it reaches the start
  * event, the work, and the end event one after the other. A stream that is idle passes an event when it is recorded,
- * and a thread that stands still between recording it and launching may do so for long: the work then began after its
- * start event, or ended before its end event. So an event that happened before the call had returned bounds a time
- * and does not tell it, and what the host knows is the other bound. Pure functions.
+ * and a thread may be delayed for long between recording it and launching: the work then began after its start event,
+ * or ended before its end event. So an event that happened before the call had returned only bounds a time, and the
+ * host's times are the other bound. Pure functions.
  */
 #ifndef CT_INTERPOSE_GPU_BOUNDS_H
 #define CT_INTERPOSE_GPU_BOUNDS_H

@@ -61,7 +61,7 @@ uint32_t ct_gpu_budget_look(struct ct_gpu_budget *b, const struct ct_gpu_spent *
 	if (last.now_ns && wall_ns < LOOK_NS)
 		return b->level;
 	b->last = *spent;
-	/* what the start cost is no guide */
+	/* the cost of the start is not representative */
 	if (!last.now_ns) {
 		b->since_finer = PROVEN + 1;
 		b->patience = PATIENCE;

@@ -17,7 +17,7 @@ struct ct_gpu_spent {
 	uint64_t fixed_ns;  /* wrappers, threads that have no part in timing */
 	uint64_t poll_ns;   /* the poll thread */
 	uint64_t launches;  /* that were timed, each of them costing ... */
-	uint64_t launch_ns; /* ... so much, as measured of late */
+	uint64_t launch_ns; /* ... as much as measured recently */
 };
 
 struct ct_gpu_budget {
@@ -34,8 +34,8 @@ struct ct_gpu_budget {
 /* Looks that came sooner than a second after the last are passed over. Returns the level from now on. */
 uint32_t ct_gpu_budget_look(struct ct_gpu_budget *budget, const struct ct_gpu_spent *spent);
 
-/* What timing a launch cost, of late: a launch that was interrupted costs more than it should, so the least of the last
- * few counts. Zero-initialised = never measured. Added by one thread at a time. */
+/* Recent cost of timing a launch: an interrupted launch costs more than it should, so the minimum of the last few
+ * counts. Zero-initialised = never measured. Added by one thread at a time. */
 #define CT_GPU_PROBES 4u
 struct ct_gpu_probes {
 	_Atomic uint64_t ns[CT_GPU_PROBES];

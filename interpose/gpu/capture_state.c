@@ -62,7 +62,7 @@ static int has_hip(void)
 	return library != NULL;
 }
 
-/* A default stream is asked in its device's context, any other one in whatever is current. */
+/* A default stream is queried in its device's context, any other one in the current context. */
 static __attribute__((noinline)) enum ct_gpu_capture ask_elsewhere(const struct ct_cuda *cuda,
 								   CUstream handle, uint32_t device)
 {

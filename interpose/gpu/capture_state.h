@@ -7,7 +7,7 @@
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/launch.h"
 
-/* Nobody has looked for CUDA yet. Before the gate opens. */
+/* CUDA has not been looked for yet. Before the gate opens. */
 void ct_gpu_capture_state_init(void);
 
 /* CUDA, looked for at the first launch. NULL: there is none. */

@@ -88,7 +88,7 @@ int ct_gpu_channels_ask(int *mask, int types)
 		}
 		unlock();
 	}
-	/* nobody would clear it in time */
+	/* no thread would clear it in time */
 	if (!word)
 		__atomic_store_n(mask, types & ~NCCL_PROFILE_KERNEL_CH, __ATOMIC_RELAXED);
 	return word && types & NCCL_PROFILE_KERNEL_CH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channels.h — what NCCL is asked to tell of kernels (profiled.h), and when it must not be.
+/* channels.h — what we request from NCCL about kernels (profiled.h), and when we must not.
  *
  * What a profiler asks for is a word in NCCL's own memory, one for each copy of NCCL, which it reads in the call of each op.
  * While the word asks for kernels, channel by channel, NCCL puts a host node into every plan that it captures: each launch of
@@ -11,7 +11,7 @@
 #ifndef CT_INTERPOSE_GPU_CHANNELS_H
 #define CT_INTERPOSE_GPU_CHANNELS_H
 
-/* Nothing is asked for, nothing held. Before the gate opens. */
+/* Nothing requested, nothing held. Before the gate opens. */
 void ct_gpu_channels_init(void);
 
 /* For a communicator whose NCCL reads `mask`, NCCL is asked for these types, NCCL_PROFILE_...; 1: with the channels of
@@ -26,7 +26,7 @@ int ct_gpu_channels_are_told(void);
 void ct_gpu_channels_hold(void);
 void ct_gpu_channels_release(void);
 
-/* NCCL tells of a captured call. If no call is held, this one was not known before: drops the bit. */
+/* NCCL reports a captured call. If no call is held, this one was unknown before: drops the bit. */
 void ct_gpu_channels_captured(void);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Anchors older than this say little about how the device ticks now. */
 #define BASELINE_NS 20e9
-/* Before anchors tell more: no crystal is off by more. */
+/* Before anchors give more: no crystal is off by more. */
 #define PRIOR 250e-6
 /* How fast the rate may change while a crystal warms up: 0.1 ppm a second. */
 #define WANDER (0.1e-6 / 1e9)

@@ -51,7 +51,7 @@ static uint64_t returned_ns(const struct ct_gpu_span *span)
 						 : UINT64_MAX;
 }
 
-/* Of a span that has no start event only the end is known, and only by asking. */
+/* For a span without a start event only the end is known, and only by polling. */
 static int has_start(const struct ct_gpu_span *span)
 {
 	return span->events.start != NULL;
@@ -91,7 +91,7 @@ static int time_of(struct ct_gpu_collect *c, struct ct_gpu_context *context, CUe
 	return 1;
 }
 
-/* Could an event that lies between these two moments be there? */
+/* Could the event be between these two moments? */
 static int fits(uint64_t ns, double err_ns, uint64_t low_ns, uint64_t high_ns)
 {
 	return (double)(int64_t)(low_ns - ns) <= err_ns &&
@@ -104,8 +104,8 @@ static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
 }
 
 /* When the end event happened, `seen_ns` being a moment after it. That it was not there when it was asked for is no
- * bound of its stamp: what a device has done shows a while later, on a busy machine much later. It is one of when the
- * host could see it, for want of a better. */
+ * bound of its stamp: what a device has done shows a while later, on a busy machine much later. It bounds when the
+ * host could see it, for lack of a better bound. */
 static enum ct_source time_end(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t seen_ns,
 			       uint64_t *ns, double *err_ns)
 {

@@ -27,7 +27,7 @@ int ct_gpu_collect_block(struct ct_gpu_collect *collect, struct ct_gpu_block *bl
 /* Everything of the context that is done. CUDA_SUCCESS, or the error that ended it. */
 CUresult ct_gpu_collect(struct ct_gpu_collect *collect, struct ct_gpu_context *context);
 
-/* CUDA does not tell any more: everything that was launched is recorded without times, as lost. */
+/* CUDA no longer responds: everything that was launched is recorded without times, as lost. */
 void ct_gpu_collect_lost(struct ct_gpu_collect *collect, struct ct_gpu_context *context);
 
 #endif

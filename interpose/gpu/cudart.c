@@ -201,8 +201,8 @@ static void end_context(struct ct_cudart_frame *f, CUcontext context)
 	f->failed = end_failed;
 }
 
-/* While the host waits, the thread is not inside of a recorded call: a signal handler that runs meanwhile may communicate,
- * or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
+/* While the host waits, the thread is not inside a recorded call: a signal handler that runs meanwhile may
+ * communicate, or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
 static inline void stand(struct ct_cudart_frame *f)
 {
 	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, ct_site(),
@@ -231,7 +231,7 @@ static inline void begin_call(struct ct_cudart_frame *f, enum ct_cudart_call cal
 	ct_self.frame = &f->frame;
 }
 
-/* May it be recorded, as far as gate and thread tell by themselves? ASK: this thread has no block yet. */
+/* May it be recorded, by the gate and the thread alone? ASK: this thread has no block yet. */
 static inline enum ct_guard_answer look(void)
 {
 	uint32_t gate = ct_guard_gate();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart.h — the wrappers of abi/cudart_calls.def: functions of CUDA from which follows who waits for whom.
+/* cudart.h — the wrappers of abi/cudart_calls.def: functions of CUDA that show which stream waits for which.
  *
  * They never begin recording: a process that makes no communicator pays a comparison and a jump for each call. While
  * recording, only what the program itself calls counts: a call inside a recorded one passes, and so does one that
@@ -46,10 +46,10 @@ struct ct_cudart_frame {
 
 extern struct ct_real ct_cudart_reals[CT_CUDART_CALLS] __attribute__((visibility("hidden")));
 
-/* Does the address lie in libcuda, libcudart or libnccl? Takes the loader's lock; keeps errno. */
+/* Is the address in libcuda, libcudart or libnccl? Takes the loader's lock; keeps errno. */
 int ct_cudart_is_theirs(const void *address);
 
-/* The slot of a wrapped function by its symbol, NULL if there is no such wrapper. Any thread, at any time. */
+/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time. */
 struct ct_real *ct_cudart_real(const char *symbol);
 
 /* If not `wanted`, calls pass unrecorded. Before the gate opens. */

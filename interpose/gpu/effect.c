@@ -5,7 +5,7 @@
 
 /* Of a window, at both ends: by so much clocks of hosts may differ. */
 #define EDGE 10u
-/* A longer one is no step but a checkpoint, an evaluation, a restart. */
+/* A longer one is not a step but a checkpoint, an evaluation, a restart. */
 #define PAUSE 3.0
 /* Pauses come in one of so many windows, or fewer. */
 #define FEW 4u

@@ -26,7 +26,7 @@ struct ct_gpu_effect {
 	/* the window of the latest step */
 	uint64_t window; /* its number + 1; 0 none */
 	int is_off, is_mixed;
-	struct ct_gpu_mark last; /* ns 0: none inside of it */
+	struct ct_gpu_mark last; /* ns 0: none inside it */
 	uint32_t n;
 	struct ct_gpu_mark strides[CT_GPU_STRIDES]; /* their lengths */
 	/* the two before it, older first; 0 not known */

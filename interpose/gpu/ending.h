@@ -26,7 +26,7 @@ uint32_t ct_gpu_ending_context(CUcontext handle);
 /* It has ended them, or not. */
 void ct_gpu_ended(uint32_t which, int gone);
 
-/* Is the device's primary context still there? 0 if CUDA does not tell. */
+/* Does the device's primary context still exist? 0 if CUDA does not say. */
 int ct_gpu_is_primary_there(CUdevice device);
 
 #endif

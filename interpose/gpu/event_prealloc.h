@@ -11,7 +11,8 @@ void ct_gpu_prealloc_ask(void);
 /* One was made: the same, and if the poll thread has not made enough events yet, the calling thread makes the first
  * ones itself, so that the next launches find them however late that thread gets a processor. Once per context. It
  * relaxes the capture mode of the calling thread meanwhile, so that no capture ends by it. NCCL has just called CUDA
- * on this thread for the same purpose, and for much longer; while somebody holds the driver, CUDA is left alone. */
+ * on this thread for the same purpose, and for much longer; while another thread holds the driver, CUDA is left
+ * alone. */
 void ct_gpu_prealloc_events(void);
 
 #endif

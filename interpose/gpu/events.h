@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.h — a context's events that are ready for use: timed ones, or, where only ends are timed, untimed ones.
  *
- * A pool is filled by one thread at a time. The first events of a context are made by the call that makes a communicator
- * there (event_prealloc.h), in a pool of their own; the poll thread makes more, and gives used ones back, all to its own pool. Any
- * thread takes them, without waiting or creating. Whoever took events gives them to the poll thread with the span that
- * they stand in. They are never destroyed: at the end of the process the driver may be gone already.
+ * A pool is filled by one thread at a time. The first events of a context are made by the call that makes a
+ * communicator there (event_prealloc.h), in a pool of their own; the poll thread makes more, and gives used ones
+ * back, all to its own pool. Any thread takes them, without waiting or creating. A thread that took events gives them
+ * to the poll thread with their span. They are never destroyed: at the end of the process the driver may be gone
+ * already.
  */
 #ifndef CT_INTERPOSE_GPU_EVENTS_H
 #define CT_INTERPOSE_GPU_EVENTS_H

@@ -48,7 +48,7 @@ static void lose(uint32_t n)
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_GRAPH_LOST, n);
 }
 
-/* The capture that the stream is in, 0: none, or CUDA does not tell. */
+/* The capture that the stream is in, 0: none, or unknown. */
 static uintptr_t capture_of(CUstream stream)
 {
 	const struct ct_cuda *cuda = ct_cuda_find();
@@ -194,7 +194,7 @@ void ct_graph_child_added(CUgraph graph, CUgraph child)
 	ct_graph_unlock();
 }
 
-/* Runs of one communicator as records, some of them; *place goes on. */
+/* Runs of one communicator as records, some of them; *place advances. */
 struct part_counts {
 	struct ct_graph_rec recs[TOLD_AT_ONCE];
 	uint32_t n;
@@ -337,7 +337,7 @@ static uint16_t call_id(const char *symbol)
 	return 0;
 }
 
-/* The orders of the part's transfers go on. */
+/* The orders of the part's transfers continue. */
 static void pass_transfers(const struct ct_graph_table_part *part)
 {
 	if (part->n_colls == part->n_ops)

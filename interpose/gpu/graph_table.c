@@ -26,7 +26,7 @@ static struct tables {
 	struct ct_graph_run runs[RUNS];
 	struct {
 		_Atomic uint64_t key;  /* 0: never used */
-		_Atomic uint32_t list; /* place + 1, 0: stands for none (any more) */
+		_Atomic uint32_t list; /* place + 1, 0: none (any more) */
 	} handles[HANDLES];
 } * tables;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_table.h — what was captured, and which of CUDA's handles stand for it.
+/* graph_table.h — what was captured, and the CUDA handles for it.
  *
  * A list is what one capture holds of communication: for each communicator a part, in it runs of equal operations in
- * the order of their calls. Captures, graphs and executable graphs refer to lists (counted); a list that a graph or an
- * executable refers to does not change any more. All of it lies in pools of fixed size that are mapped when recording
- * starts and never unmapped, so that a stale number is checked, not feared. Looking up an executable takes no lock;
- * all else takes a short one, which is never held across a call of somebody else's.
+ * the order of their calls. Captures, graphs and executable graphs refer to lists (counted); a list that a graph or
+ * an executable refers to does not change any more. All of it lies in pools of fixed size that are mapped when
+ * recording starts and never unmapped, so that a stale number is checked, not feared. Looking up an executable takes
+ * no lock; all else takes a short one, which is never held across a call into other code.
  */
 #ifndef CT_INTERPOSE_GPU_GRAPH_TABLE_H
 #define CT_INTERPOSE_GPU_GRAPH_TABLE_H
@@ -52,7 +52,7 @@ int ct_graph_table_init(void);
 /* The list behind a handle (a capture's id, a graph, an executable), NULL if there is none. Any thread, no lock. */
 struct ct_graph_list *ct_graph_find(enum ct_graph_kind kind, uintptr_t handle);
 
-/* All that follow: any thread, with the lock. 0: not to be had, somebody holds it for too long. */
+/* All functions below: any thread, with the lock. 0: not acquired, another thread holds it for too long. */
 int ct_graph_lock(void);
 void ct_graph_unlock(void);
 
@@ -64,7 +64,7 @@ struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_comm *comm,
 /* The same with all that is in another list: a graph that is launched into a capture. 0: no room. */
 int ct_graph_add_all(uintptr_t capture, const struct ct_graph_list *from);
 
-/* The handle stands for this list from now on, no longer for another one; NULL: for none. 0: no room. */
+/* From now on the handle has this list and no other one; NULL: none. 0: no room. */
 int ct_graph_set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list *list);
 
 /* What both hold, one behind the other, as a new list for the handle; either may be NULL. 0: no room. */

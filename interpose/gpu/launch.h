@@ -12,7 +12,7 @@ enum ct_gpu_timing {
 	CT_GPU_TIMED,	/* with events and anchors */
 	CT_GPU_UNANCHORED, /* with events: where all streams share one connection an anchor would wait for all */
 	CT_GPU_HOST, /* ends only, as the host sees them: one event without timing a launch, no anchors */
-	CT_GPU_PLUGIN, /* by NCCL's profiler interface (profiled.h): CUDA is only asked for streams */
+	CT_GPU_PLUGIN, /* by NCCL's profiler interface (profiled.h): CUDA is used only for streams */
 	CT_GPU_PLUGIN_OR_HOST, /* not decided: CT_GPU_PLUGIN if ct_gpu_plugin_loaded() (mode.h) comes before the first launch; what
 				  was made for CT_GPU_HOST until then is left unused */
 };

@@ -20,7 +20,7 @@
 struct ct_gpu_options {
 	enum ct_gpu_timing timing;
 	enum ct_timed_why why;
-	int is_auto;	      /* the timing was found, not asked for */
+	int is_auto;	      /* the timing was found, not requested */
 	int may_rise;	      /* to CT_GPU_TIMED, once it is known what the job's steps are like */
 	unsigned connections; /* of a GPU */
 	uint64_t sample;      /* share */

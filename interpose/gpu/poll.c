@@ -40,7 +40,7 @@ static struct poll {
 	pid_t process;	       /* that started it, and has its thread */
 	_Atomic uint64_t cpu_ns, events, timed, untimed, backoffs;
 	_Atomic uint32_t level, coarsest;
-	struct ct_gpu_probes probes; /* whoever has the probe adds */
+	struct ct_gpu_probes probes; /* the thread with the probe adds */
 	_Atomic uint64_t probe_ns;   /* its: what the begin cost */
 	int anchors;
 	/* the thread's: */
@@ -48,7 +48,7 @@ static struct poll {
 	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
 	struct ct_gpu_budget budget;
 	int is_relaxed;
-	uint64_t probed_ns; /* when a probe was last asked for */
+	uint64_t probed_ns; /* when a probe was last requested */
 } poll;
 
 _Atomic uint32_t ct_poll_probe;
@@ -99,7 +99,7 @@ static void take_launches(struct poll *p)
 	}
 }
 
-/* Of CUDA's answers only NOT_READY is no trouble. */
+/* Of CUDA's answers only NOT_READY is harmless. */
 static void judge(struct ct_gpu_context *context, CUresult result)
 {
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
@@ -121,7 +121,7 @@ static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 			break;
 		ct_poll_inside(ct_now_ns());
 	}
-	/* no memory for more is no trouble while there are some */
+	/* no memory for more is harmless while there are some */
 	return result == CUDA_ERROR_OUT_OF_MEMORY && pool->made ? CUDA_SUCCESS : result;
 }
 
@@ -273,7 +273,7 @@ static void look(struct poll *p, int last)
 	take_launches(p);
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
 		serve(p, context, last);
-	/* who reads the ring of a process that CUDA keeps waiting must not take what was not looked at for what stands still */
+	/* a reader of the ring must not mistake work that was not polled, while CUDA blocks us, for stalled work */
 	atomic_store_explicit(&ct_recorder.ring.header->looked_ns, p->collect.host.mono_ns,
 			      memory_order_relaxed);
 	note_cost(p);
@@ -321,8 +321,8 @@ void ct_poll_init(int anchors, uint32_t budget_millionths)
 	poll.anchors = anchors;
 }
 
-/* The driver is torn down by a handler that cuInit() registers. A thread that then still asks it for something gets nothing,
- * or crashes the program; so this one ends before. Registered later than cuInit(), this handler runs earlier. */
+/* The driver is torn down by a handler that cuInit() registers. A later call into the driver fails, or crashes the
+ * program; so this thread ends before. Registered later than cuInit(), this handler runs earlier. */
 static void before_driver_ends(int status, void *unused)
 {
 	int saved = errno;

@@ -26,8 +26,8 @@ static inline void ct_poll_inside(uint64_t now_ns)
 	atomic_store_explicit(&ct_poll_inside_ns, now_ns, memory_order_relaxed);
 }
 
-/* Somebody holds the driver: the poll thread has waited there for so long that no thread of the program's may be sent
- * after it, since the program's own call may need no driver at all. Any thread. */
+/* The driver is held: the poll thread has waited there for so long that no thread of the program may follow it, since
+ * the program's own call may need no driver at all. Any thread. */
 #define CT_POLL_HELD_NS 200000000u
 static inline int ct_poll_is_held(void)
 {

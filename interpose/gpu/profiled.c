@@ -13,7 +13,7 @@ struct profiled {
 	_Atomic uint32_t word;
 	_Atomic uint32_t tasks; /* so far */
 	_Atomic int32_t result;
-	_Atomic uint64_t start, end; /* readings of the timer; 0 not told */
+	_Atomic uint64_t start, end; /* readings of the timer; 0 not reported */
 	_Atomic uint64_t begin_ns;
 	_Atomic uint32_t nth; /* in its communicator's order */
 	_Atomic(struct ct_gpu_profiled_order *) order;
@@ -88,7 +88,7 @@ static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
 	return ns < low_ns ? low_ns : ns > high_ns ? high_ns : ns;
 }
 
-/* One of the two times. It lies after the call and before now, or the clock is wrong and the time unknown. */
+/* One of the two times. It is after the call and before now, or the clock is wrong and the time unknown. */
 static uint64_t time_of(struct profiled *t, struct ct_gpu_profiled_order *order, uint64_t timer,
 			uint32_t *err_ns)
 {
@@ -133,7 +133,7 @@ static void publish(struct profiled *t, int is_whole)
 	close_told(span, result, &times);
 }
 
-/* Closed by whoever finds it complete first. */
+/* Closed by the thread that finds it complete first. */
 static void look(struct profiled *t)
 {
 	uint32_t word = atomic_load_explicit(&t->word, memory_order_relaxed);
@@ -143,7 +143,7 @@ static void look(struct profiled *t)
 		is_whole = word < TASK;
 		if (!(word & CALLED) || word & CLOSED || !(is_whole || word & FORCED))
 			return;
-		/* acquire: with the releases of all that was told of it */
+		/* acquire: pairs with the releases of its events */
 	} while (!atomic_compare_exchange_weak_explicit(
 		&t->word, &word, word | CLOSED, memory_order_acq_rel, memory_order_relaxed));
 	publish(t, is_whole);
@@ -293,7 +293,7 @@ void ct_gpu_profiled_task_done(uint32_t number, uint32_t launch)
 	nth = atomic_load_explicit(&t->nth, memory_order_relaxed);
 	word = atomic_fetch_sub_explicit(&t->word, TASK, memory_order_acq_rel) - TASK;
 	look(t);
-	/* The one before may just not have been looked at yet. */
+	/* The one before may not have been polled yet. */
 	if (word < TASK && order && nth > 1)
 		force_before(order, nth - 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiled.h — launches whose times NCCL tells (its profiler plugin), beside those that are timed with events.
+/* profiled.h — launches whose times NCCL reports (its profiler plugin), beside those that are timed with events.
  *
  * Such a launch has a span and an entry of the open table like any other (span.h), but no events and nothing to do
  * for the poll thread: it is on record when the call that launches it is over and all channels of all its tasks have
@@ -42,7 +42,7 @@ uint32_t ct_gpu_profiled_find(uint32_t launch);
 uint32_t ct_gpu_profiled_number(const struct ct_gpu_span *span);
 int ct_gpu_profiled_is_open(uint32_t number, uint32_t launch);
 
-/* One op more than at its begin, for launches that nobody counted before. */
+/* One op more than at its begin, for launches that were not counted before. */
 void ct_gpu_profiled_more(uint32_t number, uint32_t launch);
 
 /* A task of it has been launched. With `ends_call` the last of its ops' tasks ends the call as well. 0: it is not open. */

@@ -18,7 +18,7 @@ struct ct_gpu_resolution {
 	unsigned n; /* of how many elapsed times */
 };
 
-/* One more elapsed time, as CUDA told it. Those that float has rounded to more than a fraction of a ns are passed over. */
+/* One more elapsed time from CUDA. Those that float rounds to more than a fraction of a ns are ignored. */
 void ct_gpu_resolution_add(struct ct_gpu_resolution *r, float ms);
 
 /* Is enough known? */

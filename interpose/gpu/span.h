@@ -33,7 +33,7 @@ enum ct_gpu_span_state {
 enum {
 	CT_GPU_IS_TIMED = 1,
 	CT_GPU_IS_PROBED = 2, /* what that costs is measured */
-	CT_GPU_IS_TOLD = 4,   /* alone: NCCL tells its times */
+	CT_GPU_IS_TOLD = 4,   /* alone: NCCL reports its times */
 };
 
 struct ct_gpu_pair {
@@ -119,7 +119,7 @@ static inline uint32_t ct_gpu_thread(void)
 	return (uint32_t)((uintptr_t)&ct_self >> 6);
 }
 
-/* Its launch is closed and on record. Whoever closes it, once. */
+/* Its launch is closed and recorded. Called once, by the thread that closes it. */
 static inline void ct_gpu_span_close(struct ct_gpu_span *span)
 {
 	ct_ring_open_empty(span->open);

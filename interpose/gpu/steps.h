@@ -24,7 +24,7 @@ struct ct_gpu_steps {
 		uint64_t collectives;
 	} known[CT_GPU_STEPS_COMMS], largest;
 	const struct ct_ring_comm *entry; /* of the largest; NULL: none */
-	int is_sampled;			  /* not all launches are told of: no period is ever seen */
+	int is_sampled; /* not all launches are reported: no period is ever seen */
 	struct ct_gpu_period period;
 	uint64_t first_ns;    /* when it was first looked for; 0 not yet */
 	uint64_t searched_ns; /* and the last time */

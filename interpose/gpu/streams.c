@@ -224,7 +224,7 @@ struct key {
 	struct ct_gpu_context *context; /* of a default stream, else NULL: not asked yet */
 };
 
-/* 0 if CUDA does not tell. */
+/* 0 if CUDA does not report it. */
 static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, struct key *key)
 {
 	key->handle = (uintptr_t)(handle ? handle : CU_STREAM_LEGACY);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* streams.h — the streams and contexts of this process that launches were put on.
  *
- * Fixed tables, mapped once when recording starts. A stream is known by its handle and gets a small number, which
- * is what records carry; the default streams' handles mean another stream in every context, or in every thread.
- * Programs destroy streams and get the same handle again, perhaps in another context: then the old entry goes stale
- * when an event does not fit to it. Looking up takes no lock; entering takes a short spin lock, inside of which
- * CUDA is not called. Entries are never given back.
+ * Fixed tables, mapped once when recording starts. A stream is known by its handle and gets a small number, which is
+ * what records carry; the default streams' handles mean another stream in every context, or in every thread. Programs
+ * destroy streams and get the same handle again, perhaps in another context: then the old entry goes stale when an
+ * event does not fit to it. Looking up takes no lock; entering takes a short spin lock, under which CUDA is not
+ * called. Entries are never given back.
  */
 #ifndef CT_INTERPOSE_GPU_STREAMS_H
 #define CT_INTERPOSE_GPU_STREAMS_H
@@ -32,7 +32,7 @@ enum ct_gpu_closed {
 
 /* By what a context that was reset is known, which keeps its handle. */
 struct ct_gpu_life {
-	unsigned long long id; /* 0: CUDA tells none */
+	unsigned long long id; /* 0: CUDA has none */
 	int primary_is_active; /* of its device */
 };
 
@@ -41,7 +41,7 @@ struct ct_gpu_context {
 	_Atomic uint32_t closed;       /* enum ct_gpu_closed */
 	_Atomic uint32_t ending, door; /* ending.c */
 	_Atomic uint32_t
-		has_first; /* event_prealloc.c: somebody makes, or has made, the events in `first` */
+		has_first; /* event_prealloc.c: a thread creates, or has created, the events in `first` */
 	int32_t device;
 	struct ct_gpu_life life;
 	unsigned int event_flags;    /* that its events are made with */
@@ -134,11 +134,11 @@ static inline void ct_gpu_context_leave(const struct ct_cuda *cuda, int entered)
 		cuda->ctx_pop(&popped);
 }
 
-/* The stream behind a handle, for a launch by the calling thread. `device`: whose default streams are meant, negative
- * for the current context's. NULL: no room, or its context cannot be told (counted losses). */
+/* The stream of a handle, for a launch by the calling thread. `device`: whose default streams are meant, negative for
+ * the current context's. NULL: no room, or its context cannot be told (counted losses). */
 struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device);
 
-/* Is this still the stream behind a handle? 0: it may be. Not asked for default streams. */
+/* 1: the handle is now another stream; 0: it may be the same. Not for default streams. */
 static inline int ct_gpu_stream_is(struct ct_gpu_stream *stream, CUstream handle)
 {
 	return stream &&

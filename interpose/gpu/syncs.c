@@ -15,7 +15,7 @@
 #define TOLD (1ull << 63)
 
 struct ct_sync {
-	_Atomic uintptr_t thread; /* whose place it is from now on; 0: nobody's */
+	_Atomic uintptr_t thread; /* its owner from now on; 0: none */
 	_Atomic uint64_t
 		enter_ns; /* 0: not inside; with TOLD: its begin is on record. The thread, and by
 				      compare-and-swap the beat thread, which may trust the words below if that works */

@@ -14,7 +14,7 @@
 
 struct ct_sync;
 
-/* Nobody waits. Before the gate opens. */
+/* No thread waits. Before the gate opens. */
 void ct_syncs_init(void);
 
 /* The call of this name (a string id) has been entered at `enter_ns`, for this stream as in LAUNCH, 0 not known or all,
@@ -26,7 +26,7 @@ struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream,
 int ct_sync_end(struct ct_sync *sync);
 void ct_sync_record(const struct ct_sync *sync, uint64_t enter_ns, int result);
 
-/* Beat thread: what has lasted goes on record. */
+/* Beat thread: records what has lasted. */
 void ct_syncs_look(uint64_t now_ns);
 
 #endif

@@ -386,7 +386,7 @@ static void settle(struct pending *p)
 	give(p);
 }
 
-/* Those of one stream come in order: behind one that is not reached nobody is asked. */
+/* Those of one stream come in order: after one that is not reached, none is polled. */
 #define BLOCKED 16u
 
 void ct_waits_collect(struct ct_gpu_collect *c, struct ct_gpu_context *context, int give_up)

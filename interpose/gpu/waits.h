@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h — who waits for communication, and since when: what the calls of abi/cudart_calls.def tell of it.
+/* waits.h — which stream or host waits for communication, and since when, from the calls of abi/cudart_calls.def.
  *
- * A stream that waits for an event which stands for a launch (waits_table.h knows, through however many streams) gets a
- * pooled event just before the wait: when that is complete, the stream has reached the wait and stands still until the
- * launch has ended. The poll thread takes its time and writes a WAIT record for each stream of communication that was
- * waited for. A call in which the host waits is recorded by itself. Which of these waits kept somebody from computing
- * is for the analyzer to find out.
+ * A stream that waits for an event which stands for a launch (waits_table.h knows, through however many streams) gets
+ * a pooled event just before the wait: when that is complete, the stream has reached the wait and stands still until
+ * the launch has ended. The poll thread takes its time and writes a WAIT record for each stream of communication that
+ * was waited for. A call in which the host waits is recorded by itself. The analyzer finds out which of these waits
+ * delayed compute.
  *
  * Nothing is put on a stream that is being captured, nor where launches have no events of their own; then only the
  * host's waits are recorded. Nothing here allocates, waits, or makes CUDA objects on the call path; what finds no room

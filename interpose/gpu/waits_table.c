@@ -10,10 +10,10 @@
 #define STREAMS 512u
 #define EVENTS 8192u
 #define PROBES 16u
-/* About 20 us: far longer than anybody holds the lock who runs. */
+/* About 20 us: far longer than any running thread holds the lock. */
 #define TRIES 2000u
 
-/* In place of a handle: free since somebody left. */
+/* In place of a handle: free after removal. */
 #define LEFT ((uintptr_t)-1)
 
 struct stream {
@@ -67,7 +67,7 @@ static void lose(void)
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_WAITS_FULL, 1);
 }
 
-/* 0: somebody holds it and does not run. */
+/* 0: its holder does not run. */
 static int enter(void)
 {
 	if (!tables)
@@ -161,7 +161,7 @@ static struct stream *source_of(const struct ct_waits_on *on)
 	return s->serial == on->source && s->key.handle != LEFT ? s : NULL;
 }
 
-/* In a full clock somebody gives way whose stream is gone, or the first one. */
+/* In a full clock an entry whose stream is gone is replaced, or the first one. */
 static struct ct_waits_on *add_on(struct ct_waits_clock *clock, uint32_t source)
 {
 	struct ct_waits_on *on = find_on(clock, source);

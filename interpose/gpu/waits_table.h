@@ -5,9 +5,9 @@
  * event is a copy of its stream's clock when it was recorded; a wait for it brings over what is new, however many
  * streams that had come through. Handles are used again after a destroy, so that streams have a serial number, too.
  *
- * Fixed memory behind one lock that is held for some tens of ns, never across a call of CUDA or of anybody, and that is
- * given up after a bounded number of tries. What was not noted for that, or for want of room, is a counted loss, and
- * the waits that follow say that some may be missing before them (CT_WAIT_GAP). Any thread.
+ * Fixed memory behind one lock that is held for some tens of ns, never across a call into CUDA or other code, and
+ * acquiring it fails after a bounded number of tries. What was not noted for that reason, or for lack of room, is a
+ * counted loss, and the waits that follow say that some may be missing before them (CT_WAIT_GAP). Any thread.
  */
 #ifndef CT_INTERPOSE_GPU_WAITS_TABLE_H
 #define CT_INTERPOSE_GPU_WAITS_TABLE_H
@@ -20,9 +20,8 @@
 
 /* What has been launched on a stream, kept by who launches, without the lock. Zero-initialised. */
 struct ct_waits_launches {
-	_Atomic uint64_t last; /* how many << 32, and the id of the last one */
-	_Atomic uint32_t
-		known; /* the table has it, and nothing has changed that a record should tell */
+	_Atomic uint64_t last;	/* how many << 32, and the id of the last one */
+	_Atomic uint32_t known; /* the table has it, and nothing has changed that needs a record */
 };
 
 /* A stream: its handle, and for default streams whose it is. */
@@ -34,7 +33,7 @@ struct ct_waits_key {
 /* How far one stream's launches have been waited for. */
 struct ct_waits_on {
 	uint32_t source; /* the stream's serial number */
-	uint32_t slot;	 /* where that one stood in the table */
+	uint32_t slot;	 /* its index in the table */
 	uint32_t count;	 /* launches up to ... */
 	uint32_t launch; /* ... and with this one */
 };

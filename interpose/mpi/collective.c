@@ -160,7 +160,7 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b,
 	}                                                                                          \
 	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
-/* Nothing moves until it is started, and making one may not fail for want of a record. */
+/* Nothing moves until it is started, and creating one must not fail for lack of a record. */
 static __attribute__((noinline)) void keep(const struct mpi_call *c, struct ct_comm *comm,
 					   const struct ct_mpi_args *share, const void *request)
 {

@@ -38,7 +38,7 @@ static CT_MPI_EACH_ROW uint64_t ct_mpi_number(int64_t count)
 	return count > 0 ? (uint64_t)count : 0;
 }
 
-/* 0 where there are no counts: MPI will tell the program so. */
+/* 0 without counts: MPI reports that to the program. */
 static CT_MPI_EACH_ROW uint64_t ct_mpi_count_at(const struct ct_mpi_counts *c, uint32_t i)
 {
 	if (__builtin_expect(!c->at, 0))
@@ -62,7 +62,7 @@ static CT_MPI_EACH_ROW uint32_t ct_mpi_local_rank(const struct ct_comm *comm)
 	return (uint32_t)comm->rank - ct_mpi_first_local(comm);
 }
 
-/* Where this rank stands to the root. */
+/* The role of this rank relative to the root. */
 enum ct_mpi_side { CT_MPI_AWAY, CT_MPI_IS_ROOT, CT_MPI_NO_PART };
 
 static CT_MPI_EACH_ROW enum ct_mpi_side ct_mpi_root_side(const struct ct_comm *comm, int root)
@@ -161,7 +161,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from_v(const struct ct_co
 	return share;
 }
 
-/* Every rank is told what each contributes. */
+/* Every rank passes what each contributes. */
 static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_own_v(const struct ct_comm *comm,
 						       const void *buffer, int64_t count,
 						       ct_mpi_handle type, const void *counts,
@@ -260,9 +260,9 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known);
 					     .n = ct_mpi_neighbours(comm, known),                  \
 					     .is_wide = ARGS_WIDE(counts) })
 
-/* VCOUNTS records of an op, whose elements have `unit` bytes. Before the op's own, which stays the last of its thread while it
- * is inside. Of very large communicators only the first peers are told.
- * (By value: a share whose address is nowhere taken never exists in memory.) */
+/* VCOUNTS records of an op, whose elements have `unit` bytes. Before the op's own, which stays the last of its thread
+ * while it is inside. For very large communicators only the first peers are recorded. (By value: a share whose
+ * address is nowhere taken never exists in memory.) */
 void ct_mpi_record_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit);
 
 /* Its two halves: the counts of the first peers, CT_MPI_PARTS_MOST at most, and how many; the records of them. */

@@ -34,7 +34,7 @@ static uint32_t name_of(ct_mpi_handle handle, enum ct_mpi_kind kind)
 	return status == CT_MPI_SUCCESS && name[0] ? ct_ring_string(&ct_recorder.ring, name) : 0;
 }
 
-/* `met`: nobody has seen it made. */
+/* `met`: its creation was not seen. */
 static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint64_t parent,
 			      const struct ct_mpi_members *members, uint32_t name, int met)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI_Init and MPI_Finalize. They may wait for other ranks for ever: begin and end are on record, and recording starts
+/* MPI_Init and MPI_Finalize. They may wait for other ranks forever: begin and end are recorded, and recording starts
  * before the first. No function of MPI may be called before the one, or after the other. */
 #include "interpose/environ/environ.h"
 #include "interpose/mpi/comm.h"
 
-/* Initialised: who this is. Before, the launcher's environment has told, if anybody. */
+/* Initialised: the identity comes from MPI. Before, from the launcher's environment, if at all. */
 static void tell_who(struct ct_host_frame *f)
 {
 	struct ct_comm *world = ct_mpi_comm(ct_mpi.is.COMM_WORLD);

@@ -6,10 +6,10 @@
  * A and B is counted by A and B alike. An intercommunicator has the members of both groups, that of the lower rank
  * first, so that both sides agree; a member's index counts through both.
  *
- * Everything is asked of MPI with local calls (MPI_Comm_group and the like, which wait for nobody), on handles that MPI has
- * just given or is being given. Processes of another MPI_COMM_WORLD (spawned, connected) have no rank in ours: they count
- * as unknown, and the key is this world's own, since nothing that both worlds know could stand in it.
- * Any thread; no lock; keeps errno.
+ * Everything is asked of MPI with local calls (MPI_Comm_group and the like, which never block), on handles that MPI
+ * has just given or is being given. Processes of another MPI_COMM_WORLD (spawned, connected) have no rank in ours:
+ * they count as unknown, and the key is this world's own, since it could not be made of anything that both worlds
+ * know. Any thread; no lock; keeps errno.
  */
 #ifndef CT_INTERPOSE_MPI_MEMBERS_H
 #define CT_INTERPOSE_MPI_MEMBERS_H
@@ -26,7 +26,7 @@ struct ct_mpi_members {
 	int32_t rank;	   /* index of this process */
 	uint32_t first_peer; /* index of the member that a peer of 0 means */
 	int is_foreign;	     /* has members of another world */
-	int is_unplaced; /* nothing tells where in the world its members are: the key is this process's own */
+	int is_unplaced; /* its members' ranks in the world are unknown: the key is this process's own */
 };
 
 /* What distinguishes communicators from windows of the same members. */
@@ -44,7 +44,7 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members);
 uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_kind kind,
 			    enum ct_key_source *source);
 
-/* The key of one that nobody has seen made: this process's own, and not counted, as others need not have met it. */
+/* The key of one whose creation was not seen: this process's own, and not counted, as others need not have met it. */
 uint64_t ct_mpi_members_key_met(const struct ct_mpi_members *members, enum ct_key_source *source);
 
 /* Is there an MPI_COMM_WORLD (MPI is initialised, not only a session, and not finalised)? */

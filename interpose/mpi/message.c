@@ -65,7 +65,7 @@ enum ct_mpi_handle_kind ct_mpi_handle_kind(ct_mpi_handle handle)
 	}
 }
 
-/* Bytes that a status tells. 0: it does not. */
+/* Bytes in a status. 0: it has none. */
 static int bytes_of(const void *status, uint64_t *bytes)
 {
 	ct_mpi_count wide = -1;

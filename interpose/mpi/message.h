@@ -54,7 +54,7 @@ static inline int ct_mpi_status_int(const void *status, uint32_t at)
 struct ct_mpi_got {
 	int32_t peer; /* -1: the receive's own */
 	uint32_t tag;
-	uint64_t seq; /* told with a peer */
+	uint64_t seq; /* recorded with a peer */
 	uint64_t bytes;
 };
 int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct ct_mpi_got *got);

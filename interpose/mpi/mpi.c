@@ -27,7 +27,7 @@ static const void *const wrappers[CT_MPI_FUNCTIONS][2] = {
 struct ct_real ct_mpi_reals[CT_MPI_FUNCTIONS][2];
 _Atomic uint16_t ct_mpi_call_ids[CT_MPI_FUNCTIONS];
 static _Atomic uint32_t adopting; /* a thread is getting to know the library */
-static int has_helpers;		  /* whoever is adopting */
+static int has_helpers;		  /* the adopting thread */
 
 static const char *symbol_of(uint32_t function, uint32_t name)
 {
@@ -173,7 +173,7 @@ static enum ct_mpi_way get_to_know(const void *caller)
 	return CT_MPI_RECORD;
 }
 
-/* Another thread is at it. Its calls into MPI are local; wait for it, but not for ever. */
+/* Another thread is at it. Its calls into MPI are local; wait for it, but not forever. */
 static int wait_for_other(void)
 {
 	for (uint32_t tries = 0; tries < 1u << 20; tries++) {

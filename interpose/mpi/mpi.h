@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi.h — the MPI backend: what all wrappers of abi/mpi_calls.def share.
  *
- * MPI_X calls the next MPI_X and PMPI_X the next PMPI_X, so that other tools that stand before MPI, in front of us or
- * behind, keep working; what runs inside of a recorded call passes unrecorded (libraries call themselves, and Fortran's
- * and other tools' functions call PMPI_X). Nothing of MPI is called before it is initialised or after it is finalised.
- * That it was initialised is never assumed to have been seen: the first wrapped call of a process that finds it so gets
- * to know the library (flavour.h), its types and MPI_COMM_WORLD. A library of no known flavour is left alone: its
- * calls pass, and the trace says so. Any thread may call everything here; the call path takes no lock.
+ * MPI_X calls the next MPI_X and PMPI_X the next PMPI_X, so that other tools that wrap MPI, before us or after us,
+ * keep working; calls inside a recorded call are not recorded (libraries call themselves, and Fortran's and other
+ * tools' functions call PMPI_X). Nothing of MPI is called before it is initialised or after it is finalised. That it
+ * was initialised is never assumed to have been seen: the first wrapped call of a process that finds it so gets to
+ * know the library (flavour.h), its types and MPI_COMM_WORLD. A library of no known flavour is left alone: its calls
+ * pass, and the trace says so. Any thread may call everything here; the call path takes no lock.
  */
 #ifndef CT_INTERPOSE_MPI_MPI_H
 #define CT_INTERPOSE_MPI_MPI_H
@@ -53,7 +53,7 @@ static inline uint16_t ct_mpi_call_id(enum ct_mpi_function function)
 /* Slow way of a wrapper to its function, NULL if there is none. Keeps errno. */
 void *ct_mpi_find(enum ct_mpi_function function, enum ct_mpi_name name, const void *caller);
 
-/* The slot of a wrapped function by its symbol, NULL if there is no such wrapper. Any thread, at any time. */
+/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time. */
 struct ct_real *ct_mpi_real(const char *symbol);
 
 /* What dlsym answers with where it has found `function`: the wrapper, which calls just that, whoever calls the wrapper.

@@ -70,7 +70,7 @@ void ct_nccl_child_fails(const struct ct_nccl_child *child);
 /* String id of the name in a configuration, 0 if it has none, as those of older versions, or is NULL. */
 uint32_t ct_nccl_comm_name(const ncclConfig_t *config);
 
-/* What the record of a call that may wait says, about a communicator or NULL. */
+/* The record's fields for a call that may wait, about a communicator or NULL. */
 struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_comm *comm);
 
 #endif

@@ -75,7 +75,7 @@ enum launch_kind {
 	LAUNCH_NONE,  /* no work for the GPU, or none that can be timed */
 	LAUNCH_NOW,   /* by this call */
 	LAUNCH_GROUP, /* by the end of the group */
-	LAUNCH_NEVER, /* captured: by whoever launches the graph */
+	LAUNCH_NEVER, /* captured: by the launch of the graph */
 };
 
 struct launch_frame {
@@ -94,7 +94,7 @@ static EACH_ROW int is_p2p(uint8_t op)
 	return op == CT_OP_Send || op == CT_OP_Recv;
 }
 
-/* Into a peer's window, or about it: nobody has to call at the same time. */
+/* Into a peer's window, or about it: no peer has to call at the same time. */
 static EACH_ROW int is_one_sided(uint8_t op)
 {
 	return op == CT_OP_Put || op == CT_OP_Signal || op == CT_OP_WaitSignal;

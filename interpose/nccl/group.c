@@ -166,7 +166,7 @@ static void end_all(struct ct_nccl_thread *t)
 	forget_all(t);
 }
 
-/* NCCL goes on with it in a thread of its own. */
+/* NCCL continues it in a thread of its own. */
 static void put_off_all(struct ct_nccl_thread *t, const struct ct_host_rec *call)
 {
 	struct ct_host_rec rec = *call;

@@ -224,7 +224,7 @@ static void init_all_leave(struct ct_frame *frame)
 	ct_host_leave(frame);
 }
 
-/* NCCL has got an id, inside of a call of the program's. */
+/* NCCL has created an id, inside a call of the program. */
 static void take_id(struct ct_frame *frame, const ncclUniqueId *id, const void *library)
 {
 	struct init_all *f = (struct init_all *)frame;
@@ -247,7 +247,7 @@ static ncclResult_t end_init_all(struct init_all *f, const ncclComm_t *newcomms,
 		.source = CT_KEY_LIBRARY,
 	};
 
-	/* nobody outside has to agree */
+	/* no other process has to agree */
 	if (!child.key) {
 		child.key = ct_hash_mix(ct_hash_mix(process->hostkey, process->pid), rec->enter_ns);
 		child.source = CT_KEY_GUESSED;

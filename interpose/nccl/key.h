@@ -19,7 +19,7 @@
 
 #include "interpose/abi/nccl.h"
 
-/* `version`: as ncclGetVersion tells it; 0, not known: as the latest. */
+/* `version`: that of ncclGetVersion; 0, not known: as the latest. */
 uint64_t ct_nccl_key_of_id(const ncclUniqueId *id, int version);
 
 /* `nth`: this is the parent's nth child by splitting or growing, from 1, counting splits where this rank had no colour. Of NCCL's

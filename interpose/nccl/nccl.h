@@ -51,7 +51,7 @@ extern uint16_t ct_nccl_call_ids[CT_NCCL_CALLS] __attribute__((visibility("hidde
  * As good as any call that came at the wrong time. */
 #define CT_NCCL_ABSENT ncclInvalidUsage
 
-/* The slot of a wrapped function by its symbol, NULL if there is no such wrapper. Any thread, at any time. */
+/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time. */
 struct ct_real *ct_nccl_real(const char *symbol);
 
 /* Make the tables and put the names of the calls into the ring; if not `wanted`, calls pass unrecorded. 0 or CT_NOMEM.
@@ -82,7 +82,7 @@ static inline int ct_nccl_enter(enum ct_guard_call kind, const void *caller)
  * far as can be known. Set before the first real call. */
 extern _Atomic uint32_t ct_nccl_seen CT_NEAR;
 
-/* The recorded op whose call the thread is inside of, as the record says it. */
+/* The recorded op of the thread's current call, as in its record. */
 struct ct_nccl_inside {
 	struct ct_gpu_span *span; /* NULL: has none, or not yet */
 	uint64_t seq;
@@ -93,7 +93,7 @@ struct ct_nccl_inside {
 	uint8_t captured;
 };
 
-/* 0: it is inside of none. 1: of that op's. */
+/* 0: it is in none. 1: in that op's. */
 int ct_nccl_inside_op(struct ct_nccl_inside *inside);
 
 /* Inside the outermost end of a group: what is launched there on a communicator with this hash and rank, by `launch` or,

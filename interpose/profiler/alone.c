@@ -97,7 +97,7 @@ static uint64_t next_seq(const struct ct_comm *own, uint8_t op, int32_t peer)
 	return atomic_fetch_add_explicit(&own->entry->next_seq, 1, memory_order_relaxed);
 }
 
-/* As told at the event, but for its times. */
+/* As in the event, except for its times. */
 static struct ct_op op_of(const struct ct_comm *own, const struct ct_profiler_event *e,
 			  uint32_t launch)
 {
@@ -110,7 +110,7 @@ static struct ct_op op_of(const struct ct_comm *own, const struct ct_profiler_ev
 
 	op.op = ct_profiler_op(e->func, &op.call);
 	op.seq = next_seq(own, op.op, e->peer);
-	/* not rooted: NCCL tells a root all the same */
+	/* not rooted: NCCL reports a root nevertheless */
 	if (ct_op_class(op.op) == CT_CLASS_SYNC)
 		op.peer = -1;
 	return op;

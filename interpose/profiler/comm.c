@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The communicators of the plugin, what NCCL is asked to tell, and who may record. */
+/* The communicators of the plugin, what we request from NCCL, and which copy may record. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,9 +12,9 @@
 #include "interpose/profiler/handle.h"
 #include "interpose/recorder.h"
 
-/* The first version that tells what the GPU's timer said. */
+/* The first version that reports the GPU's timer. */
 #define TIMES_SINCE 4
-/* The first version that tells calls. */
+/* The first version that reports calls. */
 #define CALLS_SINCE 5
 
 static struct ct_profiler_comm *pool;

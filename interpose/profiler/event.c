@@ -10,7 +10,7 @@
 #include "interpose/profiler/handle.h"
 #include "interpose/recorder.h"
 
-/* The first version that tells calls, above what is launched of them. */
+/* The first version that reports calls, above their launches. */
 #define CALLS_SINCE 5
 
 static void count_unlinked(void)
@@ -77,7 +77,7 @@ static int link_to_call(const struct ct_profiler_comm *c, const struct ct_profil
 	return 1;
 }
 
-/* Before v5: the thread is inside of the call, or nobody knows. */
+/* Before v5: the thread is inside the call, or it is unknown. */
 static int link_to_thread(const struct ct_profiler_comm *c, const struct ct_profiler_event *e,
 			  struct ct_profiler_says *s)
 {
@@ -159,7 +159,7 @@ static void *start_task(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	handle = ct_profiler_handle_take(&s);
 	if (!handle) {
 		ct_profiler_alone_stop(NULL, &s);
-		/* its channels will not be told: the launch's end is not known, but that it is over */
+		/* its channels will not be reported: the launch is over, but its end is unknown */
 		if (is_told)
 			ct_gpu_profiled_unknown(s.told, s.launch);
 	}

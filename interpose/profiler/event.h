@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.h — what NCCL tells a plugin, in one form for all versions of the interface, and what becomes of it.
+/* event.h — NCCL's events for a plugin, in one form for all versions of the interface, and their use.
  *
  * A communicator of the interface is an entry of a fixed pool. Everything may be called by any thread; a communicator's
  * calls and launches come one after the other. Nothing here fails, waits or allocates; errno is kept.
@@ -17,12 +17,12 @@ struct ct_profiler_comm {
 	uint32_t gate;		/* gate word under which it was opened */
 	uint32_t version;
 	uint32_t name;	 /* string id */
-	uint64_t hash;	 /* as NCCL tells it; 0: not told */
-	int32_t n_ranks; /* 0 not told */
+	uint64_t hash;	 /* as in NCCL's event; 0: not reported */
+	int32_t n_ranks; /* 0 not reported */
 	int32_t rank;
 	uint16_t device;	       /* + 1, 0 not known */
 	uint8_t has_times;	       /* it asked for the channels of kernels */
-	int *mask;		       /* NCCL's word that says what it tells */
+	int *mask;		       /* NCCL's word that selects the events */
 	_Atomic(struct ct_comm *) own; /* of its ops that pass no wrapper */
 	/* the launch that these ops go into: by the thread that calls */
 	const void *group;
@@ -30,7 +30,7 @@ struct ct_profiler_comm {
 	struct ct_gpu_profiled_order order;
 };
 
-/* The members that a type has are filled in; NULL, 0: not told. */
+/* The members that a type has are filled in; NULL, 0: not reported. */
 struct ct_profiler_event {
 	uint32_t type; /* NCCL_PROFILE_... */
 	int32_t peer;  /* or root; -1 none */
@@ -73,7 +73,7 @@ void ct_profiler_leave(enum ct_profiler_way way);
 uint32_t ct_profiler_number(const struct ct_profiler_comm *comm);
 struct ct_profiler_comm *ct_profiler_nth(uint32_t number);
 
-/* Does NCCL tell when its kernels run? */
+/* Does NCCL report when its kernels run? */
 int ct_profiler_has_times(const struct ct_profiler_comm *comm);
 
 /* By the names that NCCL gives: trace/ops.def (0 unknown) and the string id of the call; trace/dtypes.def. */

@@ -62,7 +62,7 @@ static uint64_t load64(const _Atomic uint64_t *word)
 	return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)word, memory_order_relaxed);
 }
 
-/* A task waits for its kernel's channels, which may never be told. */
+/* A task waits for its kernel's channels, which may never be reported. */
 static int is_over(const struct handle_entry *e)
 {
 	return (load(&e->what) & 0xff) == CT_PROFILER_TASK && load(&e->told) &&

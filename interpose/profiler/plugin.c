@@ -13,7 +13,7 @@
 
 #define NAME "commtrace"
 
-/* Its own one is reached by a name that nobody else can have: the exported one is bound to the preload's. */
+/* Its own one is reached by a unique name: the exported one is bound to the preload's. */
 #define PROFILER_CALL(symbol, version, shape)                                                      \
 	static const struct nccl_profiler_v##shape table_v##version;                               \
 	CT_EXPORT extern const struct nccl_profiler_v##shape ct_profiler_v##version __asm__(       \

@@ -19,7 +19,7 @@
  * launches are timed with, since nothing else could. 0 or CT_NOMEM. Before the gate opens, after ct_gpu_init(). */
 int ct_profiler_init(int alone);
 
-/* NCCL has loaded it for a communicator that lives, and the interface tells times (v4 and later). Any thread. */
+/* NCCL has loaded it for a live communicator, and the interface reports times (v4 and later). Any thread. */
 int ct_profiler_is_active(void);
 
 #endif

@@ -57,7 +57,7 @@ static inline uint64_t key_of(const struct ct_python *py, uintptr_t code)
 }
 _Static_assert(CLASSES == 3, "two bits of a key");
 
-/* Its file is read through the kernel: what lies there is a code object, or it is none and nothing happens. */
+/* Its file is read through the kernel: if it is not a code object, nothing happens. */
 static __attribute__((noinline)) enum class classify(const struct ct_python *py, uintptr_t code,
 						     uint64_t key) {
 	enum class class = OWN; uintptr_t file = 0; char name[256];
@@ -142,7 +142,7 @@ int ct_python_own(const struct ct_python *py, uintptr_t state, struct ct_python_
 			add(py, own, frame, code, key);
 		frame = settle(py, load(frame + py->at.frame_previous));
 	}
-	/* all of them pass on what somebody else calls: a thread of the library's own */
+	/* all of them only forward calls: a thread of the library's own */
 	frame = own->n ? 0 : first;
 	while (frame && own->n < CT_PYTHON_OWN_FRAMES) {
 		uintptr_t code = load(frame + py->at.frame_code) & ~(uintptr_t)TAGS;

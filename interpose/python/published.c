@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What is looked at, in the order in which it is told. */
+/* What is read, in the order in which it is reported. */
 enum structure { RUNTIME, INTERP, THREAD, FRAME, CODE, OBJECT, STRUCTURES };
 
 /* Words of each structure, its size included. */

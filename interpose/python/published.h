@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* published.h — the offsets that an interpreter from 3.13 on tells at the beginning of its _PyRuntime.
+/* published.h — the offsets that an interpreter from 3.13 on publishes at the beginning of its _PyRuntime.
  *
  * Words of 64 bits: a cookie, the version, whether there is no GIL; then for one structure after the other its size and
  * the offsets in it. Releases add words at the ends of structures: published.c knows how long each is in which. */

@@ -37,7 +37,7 @@ struct ct_python {
 	int (*is_finalizing)(void);
 };
 
-/* 0, or -1: there is none, or of a version that is not known (then `version` says so). */
+/* 0, or -1: none, or an unknown version (then `version` says so). */
 int ct_python_find(struct ct_python *py);
 
 /* The one that ct_python_here_init() found when recording started, for as long as the process lives; NULL: none. */

@@ -36,7 +36,7 @@ static uint32_t utf8_of(uint32_t c, char out[4])
 		return 1;
 	}
 	if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
-		c = 0xfffd; /* half of a pair: Python's way to keep bytes that are no UTF-8 */
+		c = 0xfffd; /* half of a pair: Python's way to keep invalid UTF-8 */
 	if (c < 0x800) {
 		out[0] = (char)(0xc0 | c >> 6);
 		out[1] = (char)(0x80 | (c & 63));

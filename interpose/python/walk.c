@@ -7,8 +7,8 @@
 #include "interpose/environ/peek.h"
 #include "interpose/python/text.h"
 
-#define OWNER_INTERPRETER 3 /* frames of this owner and beyond are no code of the program's */
-#define TAGS 7u		    /* lowest bits of a reference that are no part of the address */
+#define OWNER_INTERPRETER 3 /* frames of this owner and beyond are not the program's code */
+#define TAGS 7u		    /* lowest bits of a reference that are not part of the address */
 
 int ct_python_read_safely(uintptr_t from, void *to, size_t len)
 {

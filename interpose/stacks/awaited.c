@@ -10,7 +10,7 @@
 #include "interpose/ring_places.h"
 #include "trace/ring_dir.h"
 
-#define LIVES_NS 10000000000ull /* after its last beat: the dead wait for nobody */
+#define LIVES_NS 10000000000ull /* after its last beat: a dead process does not wait */
 #define AT_ONCE 32u
 #define MOST_COMMS 4096u
 
@@ -39,7 +39,7 @@ static int is_silent(const struct ct_ring_comm *comm, uint64_t old_ns)
 	return (entered_ns ? entered_ns : load(&comm->created_ns)) <= old_ns;
 }
 
-/* Where every communicator was used lately nobody can be waited for: most processes look no further. */
+/* If every communicator was used recently, no peer can be waiting: most processes check no further. */
 static int may_be_awaited(const struct ct_ring *mine, uint64_t old_ns)
 {
 	for (uint32_t i = 0; i < mine->header->n_comms; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* awaited.h — does another process of this host and run wait for this one? A rank that is busy elsewhere has nothing of its own that stands
- * still, and some other thread of it may communicate: that it is missed shows in the others' rings alone. Read, never mapped: a ring may
- * be cut or removed at any time. One thread; may wait for the file system of the rings; allocates nothing. */
+/* awaited.h — does another process of this host and run wait for this one? A rank that is busy elsewhere has nothing
+ * stalled itself, and another of its threads may communicate: only the peers' rings show that they wait for it. Read,
+ * never mapped: a ring may be cut or removed at any time. One thread; may wait for the file system of the rings;
+ * allocates nothing. */
 #ifndef CT_INTERPOSE_STACKS_AWAITED_H
 #define CT_INTERPOSE_STACKS_AWAITED_H
 

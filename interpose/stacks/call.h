@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum ct_call_leads {
-	CT_CALL_NONE,	   /* no call stands before it */
+	CT_CALL_NONE,	   /* no call precedes it */
 	CT_CALL_ELSEWHERE, /* to another function; which may have jumped on */
 	CT_CALL_ANYWHERE,  /* to an address in a register or in memory */
 	CT_CALL_HERE,	   /* into the range */

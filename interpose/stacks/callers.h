@@ -10,7 +10,7 @@
 
 #define CT_CALLERS 512u /* threads at once; more are not known */
 
-/* Forget everybody: recording starts, there is no other thread in it. */
+/* Forgets all processes: recording starts, no other thread is in it. */
 void ct_callers_reset(void);
 
 /* The calling thread has a block now, or gives it up. */
@@ -19,7 +19,7 @@ void ct_callers_leave(void);
 
 struct ct_caller {
 	uint32_t tid;
-	uint16_t depth;	   /* 1 inside of a recorded call */
+	uint16_t depth;	   /* 1 inside a recorded call */
 	uintptr_t wrapper; /* its place on the stack, 0 outside, or not yet known */
 	uint64_t progress; /* another number whenever it has recorded anything */
 };

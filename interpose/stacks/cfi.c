@@ -7,11 +7,11 @@
 #include "interpose/stacks/dwarf.h"
 
 #define MOST_TABLE (1u << 24)  /* entries */
-#define MOST_ENTRY 8192u       /* bytes of what tells of one function */
+#define MOST_ENTRY 8192u       /* bytes of the description of one function */
 #define MOST_COMMON 1024u      /* bytes of what is common to several */
 #define POINTER_SIGNED_4 0x3bu /* relative to the table, four bytes */
 #define POINTER_4 0x03u
-#define POINTER_HERE_4 0x1bu /* relative to where it stands */
+#define POINTER_HERE_4 0x1bu /* relative to its own address */
 
 /* One function's entry with what it has in common with others. */
 struct cfi_entry {
@@ -30,7 +30,7 @@ static int peek(uintptr_t from, void *to, size_t len)
 	return ct_peek(from, to, len) == len ? 0 : -1;
 }
 
-/* Address of the entry of the function that `pc` lies in, or of the one before it; 0 none. */
+/* Address of the entry of `pc`'s function, or of the one before it; 0 none. */
 static uintptr_t search(uintptr_t table, uintptr_t pc)
 {
 	struct {

@@ -14,7 +14,7 @@
 enum ct_cfi_answer {
 	CT_CFI_STEPPED, /* *regs are the caller's */
 	CT_CFI_END,	/* there is no caller: the first function of the thread */
-	CT_CFI_NONE,	/* no table tells of this function */
+	CT_CFI_NONE,	/* no table has this function */
 	CT_CFI_UNKNOWN, /* one does, but it takes a register or memory that is not known */
 };
 
@@ -23,7 +23,7 @@ enum ct_cfi_answer {
 enum ct_cfi_answer ct_cfi_step(const struct ct_mapped_code *code, struct ct_regs *regs, int is_call,
 			       int *is_signal);
 
-/* The function that an address is in: begin and end. 0, or -1: no table tells of it. */
+/* The function that an address is in: begin and end. 0, or -1: no table has it. */
 int ct_cfi_function(const struct ct_mapped_code *code, uintptr_t at, uintptr_t *begin,
 		    uintptr_t *end);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dwarf.h — reading numbers out of DWARF's bytes, its expressions, and its programs that tell where registers are. The
- * inside of cfi.h. One thread. */
+/* dwarf.h — reading DWARF's numbers, expressions, and the programs that locate registers. Private to cfi.h. One
+ * thread. */
 #ifndef CT_INTERPOSE_STACKS_DWARF_H
 #define CT_INTERPOSE_STACKS_DWARF_H
 

@@ -48,7 +48,7 @@ static uint32_t choose(struct ct_caller chosen[CT_LOOK_THREADS])
 	return n;
 }
 
-/* Where the thread sleeps; one that runs is asked again for a while. -1: it has ended. */
+/* Where the thread sleeps; a running one is polled for a while. -1: it has ended. */
 static int find_task(struct ct_proc_task *task, uint32_t tid)
 {
 	for (unsigned i = 0;; i++) {

@@ -27,7 +27,7 @@ struct ct_look {
 	uint8_t bytes[CT_LOOK_BYTES];
 };
 
-/* Threads inside of a recorded call first, then the main thread, then others that communicate. */
+/* Threads inside a recorded call first, then the main thread, then others that communicate. */
 void ct_look_take(struct ct_look *look);
 
 #endif

@@ -67,7 +67,7 @@ static void hand_over(void)
 	ct_recorder_wake();
 }
 
-/* First without what takes files: these may lie where nobody gets an answer from. */
+/* First without files: these may be on a file system that does not respond. */
 static void look(const struct ct_stalled_call *stall, uint64_t now)
 {
 	under_way.since_ns = stall->since_ns;
@@ -84,7 +84,7 @@ static void look(const struct ct_stalled_call *stall, uint64_t now)
 	hand_over();
 }
 
-/* The first look when something has stood still for so long, then twice as long after each one. */
+/* The first sample after a stall of this length, then twice as long after each one. */
 static int is_time(const struct ct_stalled_call *stall, uint64_t now)
 {
 	uint64_t wait = options.hang_after_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h — what the threads of this process were doing while something stood still: STACK records.
+/* stacks.h — what the threads of this process were doing during a stall: STACK records.
  *
  * A thread of its own watches and looks, since the kernel and file systems may not answer, and may be what the program, or our
  * write thread, is stuck in. What it finds is in the ring at once; the write thread copies it into blocks. No signal is sent, no lock of the
@@ -21,7 +21,7 @@ struct ct_stacks_options {
 /* Forget everything, also what a parent process knew. Before there are threads. */
 void ct_stacks_reset(const struct ct_stacks_options *options);
 
-/* Watch from now on, if it is switched on. 0, or -1: there is no thread to be had. */
+/* Watches from now on, if it is switched on. 0, or -1: no thread can be created. */
 int ct_stacks_start(void);
 
 /* 1: there is something new for a block, which should be written at once. The write thread. */

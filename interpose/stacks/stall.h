@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stall.h — does anything of this process stand still? From its own ring and blocks, and what others of the host
- * wait for (awaited.h). The thread that looks. */
+/* stall.h — does anything of this process stall? From its own ring and blocks, and the waits of other processes of
+ * the host (awaited.h). The sampling thread. */
 #ifndef CT_INTERPOSE_STACKS_STALL_H
 #define CT_INTERPOSE_STACKS_STALL_H
 

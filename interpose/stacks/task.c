@@ -27,7 +27,7 @@ static ssize_t read_file(uint32_t tid, const char *name, char *text, size_t size
 	return got;
 }
 
-/* "230 0x0 ... SP PC", "-1 SP PC" outside of a system call, or "running". */
+/* "230 0x0 ... SP PC", "-1 SP PC" outside a system call, or "running". */
 static void read_place(struct ct_proc_task *task)
 {
 	uint64_t numbers[16];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h — what the kernel tells of one thread of this process: /proc/self/task/TID. May wait for the kernel. */
+/* task.h — what the kernel reports about one thread of this process: /proc/self/task/TID. May wait for the kernel. */
 #ifndef CT_INTERPOSE_STACKS_TASK_H
 #define CT_INTERPOSE_STACKS_TASK_H
 
 #include <stdint.h>
 
 enum ct_task_where {
-	CT_TASK_UNKNOWN, /* the kernel does not tell */
+	CT_TASK_UNKNOWN, /* the kernel does not say */
 	CT_TASK_RUNNING, /* on a CPU, or about to be */
 	CT_TASK_SLEEPS,	 /* in a system call, or a page fault: pc and sp hold */
 };

@@ -20,7 +20,7 @@ struct walker {
 	uint32_t budget; /* how often the stack may yet be looked through */
 };
 
-/* Of functions of which no table tells, anything in their code counts as leading to them. */
+/* For functions without a table, any address in their code counts as leading to them. */
 static void function_of(const struct ct_mapped_code *code, uintptr_t pc, uintptr_t *begin,
 			uintptr_t *end)
 {
@@ -84,8 +84,8 @@ static void continue_at(struct walker *w, uintptr_t place)
 	w->flags = CT_WALK_GUESSED;
 }
 
-/* Neither table nor registers tell. A function with a frame pointer keeps its caller's just below its return address, and
- * then its own is there: all else follows from the table again. 1: *w is at the caller. */
+/* Neither table nor registers help. A function with a frame pointer keeps its caller's just below its return address,
+ * and then its own is there: all else follows from the table again. 1: *w is at the caller. */
 static int guess(struct walker *w, const struct ct_mapped_code *code)
 {
 	uintptr_t sp = ct_regs_knows(&w->regs, CT_REG_SP) ? w->regs.value[CT_REG_SP] : 0;

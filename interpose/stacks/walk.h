@@ -18,7 +18,7 @@ enum {
 };
 
 struct ct_walk_frame {
-	uintptr_t pc; /* an address inside of the call, or where the thread is */
+	uintptr_t pc;			   /* an address inside the call, or where the thread is */
 	const struct ct_mapped_code *code; /* NULL: no file's */
 	uint8_t flags;
 };
