@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child.h — start a program, pass signals on to it, wait, and note in its ring how it ended.
  *
- * While it lives, signals of the terminal are its own business (it gets them too); those that somebody sends to
- * commtrace are passed on, and the note says so. Its end is noted before it is reaped, so that the note cannot
- * go to another process with the same pid. Main thread only. */
+ * While it lives, signals of the terminal reach it directly; those sent to commtrace are forwarded, and the note says
+ * so. Its end is noted before it is reaped, so that the note cannot go to another process with the same pid. Main
+ * thread only. */
 #ifndef CT_TOOLS_COMMTRACE_CHILD_H
 #define CT_TOOLS_COMMTRACE_CHILD_H
 
@@ -14,7 +14,7 @@ struct ct_child {
 	int (*prepare)(
 		void *arg); /* in the child before exec: sets its environment; nonzero: give up */
 	void *arg;
-	const char *const *ring_dirs; /* where its ring may lie, NULL-terminated */
+	const char *const *ring_dirs; /* where its ring may be, NULL-terminated */
 
 	/* filled */
 	pid_t pid;

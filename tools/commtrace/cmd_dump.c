@@ -71,7 +71,7 @@ static void write_head(struct dump *dump)
 	dump->has_head = 1;
 }
 
-/* Does all of it lie in the window? Of what had not ended, the end is that of the run. */
+/* Is all of it in the window? An unfinished operation ends with the run. */
 static int is_in_window(const struct dump *dump, const struct ct_joined_op *op)
 {
 	const struct ct_selection *selection = &dump->selection;
@@ -205,7 +205,7 @@ static int write_all(struct dump *dump, const char *path, int force)
 	stop = (dump->calls ? ct_calls_each : ct_ops_each)(dump->run, each_op, dump, &err);
 	ct_progress_end();
 	if (stop < 0 || stop == STOP_MEMORY) {
-		/* What was read so far stays: a damaged file is no reason to keep it back. */
+		/* What was read so far is kept, even from a damaged file. */
 		ct_say("cannot dump %s: %s", dump->paths->path[0],
 		       stop < 0 && err.text[0] ? err.text
 					       : ct_status_text(stop < 0 ? stop : CT_NOMEM));

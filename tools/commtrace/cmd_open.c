@@ -46,7 +46,7 @@ static int take_port(struct request *request)
 	return CT_CODE_FAILED;
 }
 
-/* The finding that is to be looked at first, of those that have a place in the file. */
+/* The finding to be viewed first, of those that have a time in the file. */
 static const struct ct_finding *choose(const struct ct_report *report, struct ct_deep_range bounds,
 				       struct ct_deep_range *range)
 {

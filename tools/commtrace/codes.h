@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codes.h — what commtrace's exit status tells. Part of the outside contract (docs/reference/INTERFACES.md). */
+/* codes.h — the meaning of commtrace's exit status. Part of the outside contract (docs/reference/INTERFACES.md). */
 #ifndef CT_TOOLS_COMMTRACE_CODES_H
 #define CT_TOOLS_COMMTRACE_CODES_H
 

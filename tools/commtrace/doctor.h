@@ -23,7 +23,7 @@ enum ct_doctor_id {
 
 enum ct_doctor_answer {
 	CT_DOCTOR_FINE,
-	CT_DOCTOR_UNKNOWN, /* cannot be told from here */
+	CT_DOCTOR_UNKNOWN, /* unknown here */
 	CT_DOCTOR_PART,	   /* something would pass unseen, or might */
 	CT_DOCTOR_NOTHING, /* nothing would be recorded */
 };
@@ -44,7 +44,7 @@ struct ct_doctor {
 	int is_python;		      /* it may load anything later */
 };
 
-/* Append; what is no text in it becomes '?' (ct_text_clean). */
+/* Appends; bytes that are not text become '?' (ct_text_clean). */
 void ct_doctor_add(struct ct_doctor *d, enum ct_doctor_id id, enum ct_doctor_answer answer,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -82,14 +82,14 @@ enum ct_doctor_role {
 	CT_DOCTOR_INSTALLED, /* it is there, and may be used or not */
 };
 
-/* Whether this file communicates, and what gives away that something in it passes unseen. Files that were looked at already are
- * passed over. Returns whether it calls a backend's library of which none was found yet. */
+/* Whether this file communicates, and signs that something in it cannot be traced. Files seen before are skipped.
+ * Returns whether it calls a backend's library of which none was found yet. */
 int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role);
 
 /* After the last object: what all of them together say. */
 void ct_doctor_objects_done(struct ct_doctor *d);
 
-/* Start the program for real, record it into a directory that is removed again, and tell what was recorded. */
+/* Runs the program, records it into a temporary directory, and reports what was recorded. */
 void ct_doctor_run(struct ct_doctor *d, char **argv);
 
 #endif

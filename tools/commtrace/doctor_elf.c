@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One that is not a regular file may wait for ever, or have side effects. */
+/* One that is not a regular file may block forever, or have side effects. */
 static int open_regular(const char *path, const char **why)
 {
 	struct stat st;

@@ -31,10 +31,10 @@ enum ct_elf_has { CT_ELF_HAS_NOT, CT_ELF_IMPORTS, CT_ELF_EXPORTS };
 /* Is this a dynamic symbol of the file? */
 enum ct_elf_has ct_elf_has(const struct ct_doctor_elf *file, const char *symbol);
 
-/* Has the object a relocation by the name of `symbol`: does it call it through the loader? 0 also where that cannot be told. */
+/* Has the object a relocation by the name of `symbol`: does it call it through the loader? 0 also if unknown. */
 int ct_elf_relocates(const struct ct_doctor_elf *file, const char *symbol);
 
-/* The library that it needs, by number from 0; NULL: there are no more. */
+/* The library that it needs, by number from 0; NULL: no more. */
 const char *ct_elf_needed(const struct ct_doctor_elf *file, size_t i);
 
 /* Are these bytes in its read-only data? */

@@ -39,7 +39,7 @@ static const struct {
 
 #define N(list) (sizeof(list) / sizeof((list)[0]))
 
-/* What was looked at. */
+/* What was checked. */
 static struct {
 	struct seen {
 		dev_t dev;

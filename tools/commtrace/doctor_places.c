@@ -105,7 +105,7 @@ void ct_doctor_settings(struct ct_doctor *d)
 			      "all COMMTRACE_ variables that are set are settings");
 }
 
-/* File systems that a run may lie on, by what statfs says. */
+/* File systems of a run, by their number in statfs. */
 static const char *kind_of(const char *path, int *is_shared)
 {
 	static const struct {
@@ -154,7 +154,7 @@ static uint64_t ring_bytes(const struct ct_doctor *d)
 	return bytes >= CT_RING_MIN_BYTES && bytes <= 1024 * MB ? (uint64_t)bytes : 4 * MB;
 }
 
-/* A ring takes at most half of what is free, and is made smaller for that. */
+/* A ring uses at most half of the free space, and is created smaller if necessary. */
 static enum ct_doctor_answer look_at_ring_dir(struct ct_doctor *d, const char *dir, uint64_t bytes)
 {
 	const char *wrong = wrong_with(dir);

@@ -67,7 +67,7 @@ static const char *look_into(const char *path, char next[PATH_MAX])
 	if (fd >= 0)
 		close(fd);
 	if (fd < 0)
-		return NULL; /* what may be executed and not read is no script */
+		return NULL; /* a file that may be executed but not read is not a script */
 	if (got >= 4 && memcmp(head, ELFMAG, SELFMAG) == 0)
 		return NULL;
 	head[strcspn(head, "\n")] = '\0';

@@ -44,7 +44,7 @@ static int prepare(void *arg)
 	struct ct_run_env env = *d->env;
 
 	unsetenv("LD_DEBUG");
-	/* a torch.py here is not asked for */
+	/* a torch.py here is not used */
 	if (setenv("PYTHONSAFEPATH", "1", 1) != 0 || setenv("COMMTRACE_QUIET", "1", 1) != 0)
 		return -1;
 	return d->is_preloaded ? 0 : ct_run_env_apply(&env);

@@ -96,7 +96,7 @@ static void put_text(struct line *line, enum ct_jsonl_key key, const char *text)
 	put_raw(line, "\"", 1);
 }
 
-/* The host's name as the process wrote it: nobody has checked its bytes. */
+/* The host's name as the process wrote it: its bytes are unchecked. */
 static void put_host(struct line *line, const struct ct_process *id)
 {
 	char host[sizeof(id->host) + 1];

@@ -26,7 +26,7 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 	*expect = NULL;
 	if (!file)
 		return cannot_read(path, strerror(errno));
-	/* one byte more than is allowed tells that there are too many */
+	/* one byte more than allowed shows that there are too many */
 	text = malloc(CT_EXPECT_BYTES + 1);
 	errno = 0;
 	len = text ? fread(text, 1, CT_EXPECT_BYTES + 1, file) : 0;

@@ -46,7 +46,7 @@ static int copy_bytes(int from, int to)
 	}
 }
 
-/* Under a name of its own first: nobody sees half a file. 0 or -1 with errno. */
+/* Under a temporary name first: no reader sees half a file. 0 or -1 with errno. */
 static int copy_file(struct ct_ring_gather *gather, const char *from, const char *name)
 {
 	char *part;

@@ -6,7 +6,7 @@
 
 #include "tools/commtrace/out.h"
 
-#define COLUMNS 80 /* of a terminal that nobody made larger */
+#define COLUMNS 80 /* of a default terminal */
 #define HELP_AT 26 /* where the help of an option begins */
 
 /* Print `text` from column `at` on, wrapped at words; \n begins a paragraph. Lines after the first begin at `indent`. */

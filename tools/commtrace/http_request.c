@@ -21,7 +21,7 @@ size_t ct_http_head_length(const char *bytes, size_t len)
 	return end ? (size_t)(end - bytes) + 4 : 0;
 }
 
-/* Up to the next `until`, behind which *from goes on; -1: there is none. */
+/* Up to the next `until`, after which *from continues; -1: none. */
 static int cut(struct piece *from, char until, struct piece *piece)
 {
 	const char *found = memchr(from->at, until, length(*from));
@@ -137,7 +137,7 @@ int ct_http_parse(const char *head, size_t len, struct ct_http_request *request)
 	return -1;
 }
 
-/* Digits at *at, which goes on behind them. -1: none, or too many. */
+/* Digits at *at, which moves after them. -1: none, or too many. */
 static int take_number(const char **at, uint64_t *number)
 {
 	const char *from = *at;

@@ -18,8 +18,8 @@ struct ct_http_request {
 	char host[128];	  /* "" none */
 	char origin[128]; /* "" none */
 	char range[128];  /* "" none */
-	char site[32]; /* Sec-Fetch-Site: what the page that asks is to this server; "" no browser */
-	int wants_private_network; /* a preflight that asks to be let into this machine */
+	char site[32]; /* Sec-Fetch-Site: the relation of the requesting page to this server; "" not a browser */
+	int wants_private_network; /* a preflight for access to this machine */
 };
 
 /* How long the head at the start of bytes[len] is, with its empty line; 0: it is not whole yet. */
@@ -30,8 +30,8 @@ int ct_http_parse(const char *head, size_t len, struct ct_http_request *request)
 
 enum ct_http_part { CT_HTTP_WHOLE, CT_HTTP_PART, CT_HTTP_NO_PART };
 
-/* What a Range line asks of a file of `size` bytes: from..to (inclusive); NO_PART: none of it is there. A line that asks for
- * several ranges, or that makes no sense, counts as none, as RFC 9110 has it. */
+/* What a Range line requests of a file of `size` bytes: from..to (inclusive); NO_PART: none of it exists. A line with
+ * several ranges, or an invalid one, counts as none, as RFC 9110 says. */
 enum ct_http_part ct_http_range(const char *range, uint64_t size, uint64_t *from, uint64_t *to);
 
 #endif

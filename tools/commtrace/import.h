@@ -15,7 +15,7 @@ struct ct_import_op {
 	struct ct_launch launch; /* its id and n_ops are not set */
 	uint8_t has_launch;	 /* 0: the call itself is the span */
 	uint8_t open;		 /* the launch was under way when recording ended ... */
-	uint8_t started;	 /* ... and had begun, although nobody knows when */
+	uint8_t started;	 /* ... and had begun, at an unknown time */
 	unsigned long line;
 	uint32_t group_ops; /* of the first op of a launch: ops that share it; 0: not the first */
 };
@@ -32,13 +32,13 @@ struct ct_import_call {
 
 struct ct_import_member {
 	uint32_t comm; /* index */
-	int32_t rank;  /* in it, -1 not told */
+	int32_t rank;  /* in it, -1 not given */
 };
 
 struct ct_import_process {
 	char host[64];
 	int32_t rank;
-	uint32_t pid, restart, world_size; /* world_size 0: not told */
+	uint32_t pid, restart, world_size; /* world_size 0: not given */
 	int64_t clock_offset_ns;
 	struct ct_import_op *ops; /* by entry, after reading */
 	size_t n_ops, cap_ops;
@@ -51,7 +51,7 @@ struct ct_import_process {
 struct ct_import_comm {
 	uint64_t key;
 	unsigned backend;
-	uint32_t nranks; /* largest that was told; 0 never */
+	uint32_t nranks; /* largest given; 0 never */
 	char *name;
 	int32_t *seen; /* ranks that have ops on it, sorted after reading */
 	size_t n_seen;

@@ -105,7 +105,7 @@ uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *proc
 	known = &import->comms[place];
 	if (comm->nranks > known->nranks)
 		known->nranks = comm->nranks;
-	/* a call tells of a communicator, and of no library */
+	/* a call names a communicator, and no library */
 	if (known->backend == CT_BACKEND_IMPORT)
 		known->backend = comm->backend;
 	if (name && !known->name)

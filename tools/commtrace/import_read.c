@@ -48,7 +48,7 @@ static int fail_at(struct line *line, size_t column, const char *key, const char
 	return line->code;
 }
 
-/* jansson does not keep where a value stood: look for its key. */
+/* jansson does not keep the position of a value: search for its key. */
 static int fail(struct line *line, enum ct_jsonl_key key, const char *why)
 {
 	char quoted[40];
@@ -215,7 +215,7 @@ static int is_partitioned(const struct line *line)
 	return 0;
 }
 
-/* Of the others a size is nothing that a line could leave out. */
+/* For the others a line cannot omit a size. */
 static int moves_data(unsigned op)
 {
 	switch (op) {
@@ -242,7 +242,7 @@ static void read_what(struct line *line, struct ct_op *op)
 	op->redop = (uint8_t)word(line, CT_JSONL_redop, ct_redop_by_name);
 	op->count = (uint64_t)integer(line, CT_JSONL_count, 0, INT64_MAX, 0);
 	if (!has(line, CT_JSONL_count) && has(line, CT_JSONL_bytes)) {
-		/* Only the bytes are told: elements of one byte. */
+		/* Only the bytes are given: elements of one byte. */
 		op->dtype = 0;
 		op->count = (uint64_t)integer(line, CT_JSONL_bytes, 0, INT64_MAX, 0);
 	} else if (!has(line, CT_JSONL_count) && moves_data(op->op)) {
@@ -256,7 +256,7 @@ static void read_what(struct line *line, struct ct_op *op)
 			  : 0;
 	if (p2p && is_partitioned(line))
 		op->tag |= CT_TAG_PARTITIONED;
-	/* negative: the number of a transfer that is matched with none */
+	/* negative: the number of a transfer that stays unmatched */
 	op->seq = (uint64_t)integer(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq,
 				    p2p ? INT64_MIN : 0, INT64_MAX, 0);
 	if (op->comm && !has(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq))
@@ -396,7 +396,7 @@ static int read_op(struct line *line)
 	if (!process)
 		return CT_CODE_FAILED;
 	op.op.tid = (uint32_t)integer(line, CT_JSONL_tid, 0, UINT32_MAX, process->pid);
-	/* An error that a library told is known from its call, too. */
+	/* An error that a library reported is known from its call, too. */
 	if (line->is_call && word_is(line, CT_JSONL_state, "error"))
 		return line->code;
 	if (line->is_call)

@@ -20,7 +20,7 @@
  * for operations that take long themselves. The number keeps what a reader holds of each process below 128 KiB. */
 #define BLOCK_NS 2000000000ull
 #define BLOCK_RECORDS 2048u
-#define QUANTUM_NS 1u		     /* times as they stand in the lines */
+#define QUANTUM_NS 1u		     /* times as in the lines */
 #define HANG_AFTER_NS 30000000000ull /* as a recorder has it by default */
 
 /* One process being written. */
@@ -151,7 +151,7 @@ static int put_strings(struct writer *w)
 	return st;
 }
 
-/* Rank in a communicator that no line told: the place among those that were seen on it. */
+/* Rank in a communicator that no line has: the index among the processes seen on it. */
 static int32_t rank_in_comm(const struct ct_import_comm *comm, int32_t rank)
 {
 	for (size_t i = 0; i < comm->n_seen; i++) {
@@ -189,8 +189,8 @@ static int put_comms(struct writer *w)
 	return st;
 }
 
-/* Launches that were under way stand in the last tracer heartbeat, as many as fit; the older ones, of which none is
- * likely to have been under way, become launches without times. */
+/* Launches in flight are in the last tracer heartbeat, as many as fit; the older ones, which are unlikely to have
+ * been in flight, become launches without times. */
 #define MOST_OPEN 8192u
 
 static int put_open_launch(struct writer *w, const struct ct_import_op *op)
@@ -222,7 +222,7 @@ static int put_open_launches(struct writer *w)
 	return st;
 }
 
-/* Which op is the first of each launch, and how many share it: they need not stand side by side. */
+/* Which op is the first of each launch, and how many share it: they need not be adjacent. */
 static int count_groups(struct writer *w)
 {
 	struct ct_import_op *ops = w->process->ops;
@@ -305,7 +305,7 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 		first = process->ops[i].op.enter_ns < first ? process->ops[i].op.enter_ns : first;
 	if (process->n_calls && process->calls[0].enter_ns < first)
 		first = process->calls[0].enter_ns;
-	/* Files are named by pid and start: ranks that shared a process are told apart by some ns. */
+	/* Files are named by pid and start: ranks that shared a process differ by some ns. */
 	for (const struct ct_import_process *other = w->import->processes; other < process; other++)
 		first -= other->pid == process->pid && strcmp(other->host, process->host) == 0;
 	*id = (struct ct_process){
@@ -330,8 +330,8 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 	snprintf(id->run_dir, sizeof(id->run_dir), "%s", run_dir);
 }
 
-/* A process has one error for all times that calls measured: the largest that was told, so that none becomes
- * smaller than it is. Launches have their own beside it. */
+/* A process has one error for all times that calls measured: the largest given, so that none becomes too small.
+ * Launches have their own. */
 static uint32_t edge_error(const struct ct_import_process *process)
 {
 	uint32_t largest = 0, least = UINT32_MAX;
@@ -441,7 +441,7 @@ static int write_process(struct writer *w, int dirfd, const char *run_dir)
 	return st;
 }
 
-/* Told is told; else as many as the ranks and communicators that were seen need. */
+/* The given one; else as many as the ranks and communicators seen need. */
 static void settle_world(struct ct_import *import)
 {
 	uint32_t world = 0;

@@ -42,7 +42,7 @@ void ct_nearest_offer(struct ct_nearest *near, const char *candidate)
 		return;
 	found = distance(near->word, n, candidate, m);
 	if (found > bound && n >= 2 && strncmp(near->word, candidate, n) == 0)
-		found = bound; /* the beginning of a word is meant as that word */
+		found = bound; /* the beginning of a word matches that word */
 	if (found > bound || (near->best && near->best_distance <= found))
 		return;
 	near->best = candidate;

@@ -53,7 +53,7 @@ static int cannot_read(const char *path, const char *why)
 	return CT_CODE_FAILED;
 }
 
-/* A path that holds no recording at all is better told from here than by a reader that looks for files. */
+/* A path without any recording is better reported here than by a reader that searches for files. */
 static int check_path(const char *path)
 {
 	struct stat st;
@@ -193,7 +193,7 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }
 
-/* Several paths count as one run, which is not what somebody means who compares two. */
+/* Several paths count as one run, which is not what a comparison of two means. */
 static int refuse_two_jobs(const char *command, const struct ct_paths *paths)
 {
 	ct_say("cannot read %s and the other paths as one run: they hold different jobs",

@@ -88,7 +88,7 @@ static int check_word(const struct ct_cli *args, const struct ct_option *option,
 	return ct_cli_bad_value(args, option->key, value, hint);
 }
 
-/* Returns -1 to go on, or the exit status. */
+/* Returns -1 to continue, or the exit status. */
 static int add(struct ct_cli *args, const struct ct_option *option, const char *value)
 {
 	int code = -1;

@@ -25,8 +25,8 @@ struct ct_cli {
 	char **program; /* of CT_TAKES_PROGRAM: the first argument and all behind it; NULL: none */
 };
 
-/* Parse the line of this command; argv[0] is its name. Returns -1 to go on, or the exit status: after --help, or after a
- * usage error was reported. ct_cli_fini() in any case. */
+/* Parse the line of this command; argv[0] is its name. Returns -1 to continue, or the exit status: after --help, or
+ * after a usage error was reported. ct_cli_fini() in any case. */
 int ct_cli_parse(struct ct_cli *args, enum ct_command_id command, int argc, char **argv);
 void ct_cli_fini(struct ct_cli *args);
 

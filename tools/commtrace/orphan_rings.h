@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* orphan_rings.h — the rings of a run when its command has ended. A launcher may return before its ranks are quite gone, and
- * a command may leave some behind that go on: what ends now is brought into the run, what stays is told. One thread. */
+/* orphan_rings.h — the rings of a run when its command has ended. A launcher may return before its ranks have ended,
+ * and a command may leave processes running. Rings of those that end now are moved into the run, the others are
+ * reported. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_ORPHAN_RINGS_H
 #define CT_TOOLS_COMMTRACE_ORPHAN_RINGS_H
 
@@ -17,14 +18,14 @@ struct ct_orphan_rings {
 	char why_kept[160]; /* one of those; "" if it is not known */
 };
 
-/* Bring the rings of dead processes into the run. As long as others are there it waits, up to two seconds: launchers
- * return before they have killed their ranks, some processes take a while to die, and a parent may still tell how one
- * ended. `remains`: what is there then. */
+/* Moves the rings of dead processes into the run. While others exist it waits, up to two seconds: launchers return
+ * before they have killed their ranks, some processes take a while to die, and a parent may still note how one ended.
+ * `remains`: what is left then. */
 void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_id *run,
 			     struct ct_orphan_rings *remains);
 
-/* What still runs and what could not be brought, and what to do then; nothing if there is nothing. `shown`: the
- * directory as it is told to a person. */
+/* Prints what still runs and what could not be moved, and what to do; nothing if there is nothing. `shown`: the
+ * directory as printed. */
 void ct_orphan_rings_say(const struct ct_orphan_rings *remains, const char *shown);
 
 #endif

@@ -33,7 +33,7 @@ static int cannot(const char *path, int error)
 	return CT_CODE_FAILED;
 }
 
-/* errno of a write tells only if nothing was called since; a pipe tells as long as it is open. */
+/* errno of a write is valid only until the next call; a pipe can be queried while it is open. */
 static int reader_is_gone(int fd)
 {
 	struct pollfd pipe = { .fd = fd };
@@ -55,7 +55,7 @@ static int stdout_close(int error)
 		error = errno;
 	if (error && reader_is_gone(STDOUT_FILENO))
 		error = EPIPE;
-	/* close() is where NFS tells that it had no room. */
+	/* NFS reports a full disk at close(). */
 	if (close(STDOUT_FILENO) != 0 && !error && errno != EBADF)
 		error = errno;
 	/* The reader has seen enough, as in `commtrace dump RUN | head`. */
@@ -79,7 +79,8 @@ static int open_beside(struct ct_out *out)
 		out->temp = NULL;
 		return -1;
 	}
-	/* Whoever interrupts because the file is there must not come before it is known as one to remove. */
+	/* A user who interrupts on seeing the file must not be earlier than its entry in the list of files to
+	 * remove. */
 	ct_signals_hold();
 	fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 	error = errno;
@@ -219,7 +220,7 @@ int ct_out_json(struct ct_out *out, json_t *value)
 	if (value && json_dumpf(value, out->file, JSON_INDENT(1)) == 0)
 		fputc('\n', out->file);
 	else if (value && !ferror(out->file))
-		failed = 1; /* a text that is no UTF-8: the renderer's fault */
+		failed = 1; /* invalid UTF-8: an error of the renderer */
 	json_decref(value);
 	if (!failed)
 		return 0;

@@ -28,7 +28,7 @@ static uint64_t now_ns(void)
 
 void ct_progress_begin(const char *what)
 {
-	int saved = errno; /* maybe of a write to be told of at the end */
+	int saved = errno; /* perhaps of a write, to be reported at the end */
 
 	progress.what = isatty(STDERR_FILENO) ? what : NULL;
 	errno = saved;

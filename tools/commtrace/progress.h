@@ -9,8 +9,7 @@
 /* `what` is borrowed until ct_progress_end(). */
 void ct_progress_begin(const char *what);
 
-/* May be called at any rate; draws at most ten times a second. `total` 0: nobody knows; then the number itself
- * is shown. */
+/* May be called at any rate; draws at most ten times a second. `total` 0: unknown; then the number itself is shown. */
 void ct_progress_at(uint64_t done, uint64_t total);
 
 /* Take the line away, because something else is to be written; the next ct_progress_at() draws it again. */

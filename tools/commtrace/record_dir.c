@@ -115,7 +115,7 @@ void ct_record_dir_close(struct ct_record_dir *dir, const char *const *ring_dirs
 {
 	char what[512];
 
-	/* A ring that lies elsewhere finds its run by this directory, not by its name. */
+	/* A ring elsewhere finds its run by this directory, not by its name. */
 	if (dir->made && !ct_recording_of_another(dir->path, ring_dirs, NULL, what))
 		rmdir(dir->path); /* fails unless it is empty */
 	if (dir->fd >= 0)

@@ -14,8 +14,8 @@ struct ct_record_dir {
 };
 
 /* `wanted` NULL: a new one in the current directory, named after the job or the time, or in $TMPDIR or /tmp where
- * that cannot be written. `job` (fit for a file name): processes of this job may have been recorded there before (other hosts of the
- * same step); NULL: unknown, and nobody may have. 0, or -1 after it was said why. */
+ * that cannot be written. `job` (fit for a file name): processes of this job may have been recorded there before
+ * (other hosts of the same step); NULL: unknown, and no process may have been. 0, or -1 after it was said why. */
 int ct_record_dir_open(struct ct_record_dir *dir, const char *wanted, const char *job,
 		       const char *const *ring_dirs, int force);
 

@@ -90,7 +90,7 @@ static int file_of_another(const char *dir, const char *name, enum ct_recording_
 
 	if (!path)
 		return 0;
-	/* A file that cannot be read is a recording of somebody all the same. */
+	/* A file that cannot be read may still be a recording. */
 	snprintf(search->what, 512, "%.350s lies there", path);
 	if (kind == CT_RECORDING_SEGMENT && ct_segment_open_read(path, &segment, NULL) == CT_OK) {
 		found = judge(search, &ct_segment_header(segment)->process, path);

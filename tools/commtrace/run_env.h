@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_env.h — the environment that `commtrace run` gives its program, and nobody else: LD_PRELOAD, the
- * COMMTRACE_* settings of the command line, what has NCCL and NVTX ask the library, and what has AddressSanitizer bear it. */
+/* run_env.h — the environment that `commtrace run` gives only to its program: LD_PRELOAD, the COMMTRACE_* settings of
+ * the command line, the variables that make NCCL and NVTX load the library, and the option that makes
+ * AddressSanitizer accept it. */
 #ifndef CT_TOOLS_COMMTRACE_RUN_ENV_H
 #define CT_TOOLS_COMMTRACE_RUN_ENV_H
 
@@ -26,8 +27,8 @@ int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value);
 /* Value that the program will see of COMMTRACE_`name`; NULL if none. */
 const char *ct_run_env_get(const struct ct_run_env *env, const char *name);
 
-/* Name of the job as far as the environment of this process tells it, by the rules by which a rank names it
- * (interpose/identity.c); 0 if a rank has to find out for itself. */
+/* Name of the job from the environment of this process, by the rules of a rank (interpose/identity.c); 0 if only a
+ * rank can find it. */
 int ct_run_env_job(const struct ct_run_env *env, char *job, size_t size);
 
 /* Put all of it into the environment of the calling process, a child about to exec. 0 or -1. */

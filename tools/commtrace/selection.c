@@ -12,7 +12,7 @@
 /* More ranks than any communicator has. */
 #define MOST_RANKS (1L << 20)
 
-/* "12.5s" up to `end`; -1 if it is no time. */
+/* "12.5s" up to `end`; -1 if it is not a time. */
 static int read_time(const char *text, const char *end, uint64_t *ns)
 {
 	static const struct {

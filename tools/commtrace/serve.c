@@ -35,11 +35,11 @@ struct client {
 	enum state state;
 	int fd;
 	uint64_t until_ns, moved_ns;
-	uint64_t limit_ns;	 /* of LEAVING: nobody may take longer */
+	uint64_t limit_ns;	 /* of LEAVING: no client may take longer */
 	char head[CT_HTTP_HEAD]; /* of the request, then of the answer */
 	size_t head_len, head_sent;
 	uint64_t at, end; /* of the file, what is still to be sent */
-	int is_fetch;	  /* the whole file to somebody who may read it */
+	int is_fetch;	  /* the whole file to a permitted client */
 };
 
 struct server {
@@ -121,7 +121,7 @@ static const char *cors(const struct ct_serve *serve, const struct ct_http_reque
 	return text;
 }
 
-/* Whoever may read is asking: the page that may, or a program that is no browser and so belongs to no page. */
+/* The request is permitted: from the allowed page, or from a program that is not a browser and so has no page. */
 static int may_read(const struct ct_serve *serve, const struct ct_http_request *request)
 {
 	return strcmp(request->origin, serve->origin) == 0 ||
@@ -207,8 +207,8 @@ static void answer_request(struct ct_serve *serve, struct client *client)
 
 /* ---- clients ---- */
 
-/* What one of them was given has all been sent: let it be the first to close. Whether it took it is not known yet: what was sent may
- * still lie in this machine. */
+/* Everything for one of them has been sent: let it close first. Whether it received it is not known yet: the bytes
+ * may still be in this machine. */
 static void leave(struct client *client)
 {
 	client->state = LEAVING;
@@ -263,7 +263,7 @@ static void read_request(struct server *server, struct client *client)
 	}
 }
 
-/* The head of the answer, then the file. What is sent may be less than asked for, -1: nothing can be. */
+/* The head of the answer, then the file. Fewer bytes than requested may be sent; -1: none can be. */
 static ssize_t send_some(const struct server *server, struct client *client)
 {
 	size_t of_head = client->head_len - client->head_sent;
@@ -285,7 +285,7 @@ static void write_answer(struct server *server, struct client *client)
 {
 	ssize_t n = send_some(server, client);
 
-	/* 0: somebody made the file shorter; the client sees that bytes are missing */
+	/* 0: the file became shorter; the client sees that bytes are missing */
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		drop(client);
 		return;
@@ -309,7 +309,7 @@ static void read_rest(struct server *server, struct client *client)
 		drop(client);
 }
 
-/* A place for a newcomer: a free one, else that of the client which has not moved for longest. */
+/* A slot for a new client: a free one, else that of the client that has been idle longest. */
 static struct client *place(struct server *server)
 {
 	struct client *stalest = &server->clients[0];
@@ -351,7 +351,7 @@ static uint64_t end_of(const struct server *server, const struct client *client)
 	return client->until_ns < server->over_ns ? client->until_ns : server->over_ns;
 }
 
-/* Those whose time is up go; once it is done, also those who have not asked for anything yet. When the next time is up. */
+/* Drops clients whose time is up; once done, also those without a request. Returns when the next one's time is up. */
 static uint64_t expire(struct server *server)
 {
 	uint64_t t = now(), next = UINT64_MAX;
@@ -389,7 +389,7 @@ static void serve_client(struct server *server, struct client *client)
 		read_rest(server, client);
 }
 
-/* Wait for whoever is next. 0, 1: there is nobody left to wait for; or a negative errno. */
+/* Waits for the next client. 0; 1: no client is left; or a negative errno. */
 static int turn(struct server *server)
 {
 	struct pollfd polled[CLIENTS + 1];

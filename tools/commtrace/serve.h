@@ -21,17 +21,17 @@ struct ct_serve {
 	unsigned port;
 	const char *name;   /* it is served as /NAME */
 	const char *origin; /* of the page that may read it */
-	int keep;	    /* go on after it was fetched */
-	uint64_t idle_ns; /* give up when nobody has asked for anything for so long; UINT64_MAX: never */
+	int keep;	    /* continue after it was fetched */
+	uint64_t idle_ns;   /* give up after so long without a request; UINT64_MAX: never */
 	/* filled */
 	int listener;
-	uint64_t fetched; /* times that somebody who may read it took the whole of it */
+	uint64_t fetched; /* times that a permitted client received all of it */
 };
 
 /* Listen. 0 or a negative errno. */
 int ct_serve_open(struct ct_serve *serve);
 
-/* Answer until it was fetched, or nobody came for too long. 0 or a negative errno. Closes the listener. */
+/* Answers until it was fetched, or no request came for too long. 0 or a negative errno. Closes the listener. */
 int ct_serve_run(struct ct_serve *serve);
 
 #endif

@@ -22,7 +22,7 @@ struct request {
 	struct ct_report_wishes wishes;
 };
 
-/* Every kind that a finding may have, one after the other, and the verdict that is no finding; NULL at the end. */
+/* Every kind of finding in turn, and the verdict that is not a finding; NULL at the end. */
 static const char *each_kind(size_t i)
 {
 	static const char *const kinds[] = {
@@ -87,7 +87,7 @@ static int write_html(const struct ct_show *show, const struct ct_report *report
 	return CT_CODE_FAILED;
 }
 
-/* Where the first path lies; NULL: there where the run was recorded. */
+/* The directory of the first path; NULL: where the run was recorded. */
 static const char *moved_place(const struct request *request, const struct ct_report *report,
 			       char place[PATH_MAX])
 {
@@ -130,16 +130,16 @@ static int write_report(const struct request *request, const struct ct_report *r
 	return code;
 }
 
-/* Operations that never ended are no finding: they may be of a job that was ended in the middle. But who asks for
- * anything at all must not be told that a job without an end is fine. */
+/* Operations that never ended are not a finding: the job may have been stopped. But `any` must not pass a job without
+ * an end. */
 static int is_found(const struct ct_report *report, const char *kinds)
 {
 	int hangs = report->verdict.code == CT_VERDICT_HANG;
 
 	if (kinds && is_among("any", kinds) && (report->n_findings || report->n_stuck || hangs))
 		return 1;
-	/* The word that stands first in the report: of several kinds that are one verdict (a rank that stalls, STRAGGLER) whoever
-	 * asks for it means them all. */
+	/* The verdict in the report: if several kinds give one verdict (a rank that stalls, STRAGGLER), asking for it
+	 * means all of them. */
 	if (kinds && (report->n_findings || hangs) &&
 	    is_among(ct_verdict_name(report->verdict.code), kinds))
 		return 1;

@@ -13,8 +13,8 @@
 #include "trace/ring_read.h"
 #include "trace/segment.h"
 
-/* Word by word in ascending order: in the tables of a ring the word that says that an entry is there comes first
- * and was written last. */
+/* Word by word in ascending order: in the tables of a ring the word that marks an entry as valid comes first and was
+ * written last. */
 static void copy_words(uint64_t *to, const void *from, size_t bytes)
 {
 	ct_word *words = (ct_word *)(uintptr_t)from; /* C11 atomics load through non-const only */

@@ -8,7 +8,7 @@
 #include "trace/status.h"
 
 /* Copy the ring file `path` into the directory open as `dirfd`, under its process's name: as a plain ring if the
- * process lives, compressed if it is dead. *archived tells which. An older copy is replaced in one step. */
+ * process lives, compressed if it is dead. *archived says which. An older copy is replaced in one step. */
 int ct_snapshot(const char *path, int dirfd, int *archived, struct ct_err *err);
 
 #endif

@@ -24,12 +24,12 @@ int ct_timeline_is_file(const char *path);
 /* Take a file. 0, or an exit status after it was said why. */
 int ct_timeline_take(struct ct_timeline_file *file, const char *path);
 
-/* Draw the runs' timeline, of large ones the overview. The file lies in $TMPDIR, is this user's only, and is gone when this process is, however that ends.
- * 0, or an exit status after it was said why. */
+/* Draw the runs' timeline, of large ones the overview. The file is in $TMPDIR, private to this user, and disappears
+ * with this process, however it ends. 0, or an exit status after a message. */
 int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths,
 		     const struct ct_run *run);
 
-/* Let go of the chart, which reads the run. */
+/* Releases the chart, which reads the run. */
 void ct_timeline_forget(struct ct_timeline_file *file);
 
 void ct_timeline_close(struct ct_timeline_file *file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_options.h — what `commtrace timeline` was asked for. */
+/* timeline_options.h — the options of `commtrace timeline`. */
 #ifndef CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
 #define CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
 
@@ -17,7 +17,7 @@ struct ct_timeline_request {
 	struct ct_chart_options chart;
 };
 
-/* Returns -1 to go on, or the exit status, as ct_cli_parse(). ct_timeline_options_fini() in any case. */
+/* Returns -1 to continue, or the exit status, as ct_cli_parse(). ct_timeline_options_fini() in any case. */
 int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **argv);
 void ct_timeline_options_fini(struct ct_timeline_request *timeline);
 

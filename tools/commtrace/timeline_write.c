@@ -20,7 +20,7 @@
 #include "tools/commtrace/signals.h"
 #include "trace/text.h"
 
-/* Below it nobody sees in the picture that clocks were not one. */
+/* Below it the clock error cannot be seen in the timeline. */
 #define CLOCK_ERR_NS 1000000u
 
 #define TOO_LARGE "the file would be larger than 1 GB"
@@ -212,7 +212,7 @@ static char *path_of(const struct files *f, size_t number)
 	return NULL;
 }
 
-/* What they are called, for the overview to tell. None of them may be there already: that is said before anything is drawn. */
+/* Their names, for the overview. None of them may exist: that is checked before anything is drawn. */
 static int name_details(const struct files *f)
 {
 	int code = 0;
@@ -264,7 +264,7 @@ static int is_regular(const char *path)
 	return path && strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-/* Details with higher numbers belong to what stood in this place before. */
+/* Details with higher numbers belong to an earlier file of this name. */
 static void say_left(const struct files *f)
 {
 	int is_there = 1;
@@ -383,7 +383,7 @@ int ct_timeline_write(struct ct_timeline_request *timeline, const struct ct_run 
 	status = ct_chart_open(run, &timeline->chart, &f.chart, &result, &err);
 	if (status == CT_OK) {
 		code = write_all(&f, &out);
-		/* Of those that are in place there is nothing left to drop. */
+		/* Those in place have nothing left to drop. */
 		for (size_t v = 0; f.written && v < f.n; v++)
 			ct_out_drop(&f.written[v].out);
 		free(f.written);

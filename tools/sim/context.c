@@ -86,7 +86,7 @@ static void lose_stream(void *handle, void *object, void *context)
 	sim_stream_retire(s);
 }
 
-/* What is on its way goes on, and nobody can ask for it any more. */
+/* Work in flight continues, and can no longer be queried. */
 static void end(struct sim_context *c)
 {
 	if (!c->is_active)
@@ -181,7 +181,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
 	c = context ? sim_handle_get(SIM_CONTEXT, context) : sim_context_current();
 	if (!c)
 		return sim_leave(CUDA_ERROR_INVALID_CONTEXT);
-	/* no misuse: this is how a library asks */
+	/* not misuse: this is how a library queries it */
 	if (!c->is_active)
 		return sim_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
 	*id = c->id;

@@ -94,7 +94,7 @@ struct sim_mark *sim_device_pushed(struct sim_device *device, const struct sim_s
 		queue->pushed = sim_alloc((push_buffer + 1) * sizeof(struct sim_mark *));
 	while (done < queue->n_pushed && sim_mark_passed(queue->pushed[done]))
 		sim_mark_drop(queue->pushed[done++]);
-	/* by whoever finds it full: the next one's place is free when the oldest is done */
+	/* by the thread that finds it full: a slot is free when the oldest is done */
 	if (!done && queue->n_pushed == push_buffer) {
 		full = queue->pushed[0];
 		done = 1;

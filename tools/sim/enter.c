@@ -25,7 +25,7 @@ static _Atomic(const char *) first; /* first_text, once it is whole */
 
 static _Atomic uint64_t held_until; /* sim time */
 static _Atomic uint32_t holding;    /* threads that wait inside for a push buffer */
-#define LOOK_NS 50000		    /* whoever waits for them */
+#define LOOK_NS 50000		    /* the threads that wait for them */
 
 static bool gone_aborts; /* SIM_GONE=abort; set by the first cuInit() */
 
@@ -53,7 +53,7 @@ void simHoldDriver(double ms)
 		atomic_store(&held_until, simNow() + (uint64_t)(ms * 1e6));
 }
 
-/* Whoever wants the lock while somebody holds it. Streams do not: what is on the device goes on. */
+/* Threads that want the lock while it is held. Streams do not: work on the device continues. */
 static void wait_for_holder(void)
 {
 	uint64_t until;

@@ -25,7 +25,8 @@ CUresult sim_enter_context(const char *call, struct sim_context **context);
 /* Gives the lock back and hands the result through. */
 CUresult sim_leave(CUresult result);
 
-/* This thread waits inside of the driver, and all that call it meanwhile with it: while a push buffer is full. */
+/* This thread blocks inside the driver, and with it all that call the driver meanwhile: while a push buffer is
+ * full. */
 void sim_hold_others(bool hold);
 
 void sim_lock(void);

@@ -175,7 +175,7 @@ CUresult cuEventSynchronize(CUevent event)
 	result = sim_capture_event(e);
 	if (!result)
 		result = sim_capture_unsafe();
-	/* The event may be destroyed meanwhile; contexts and marks that somebody waits for stay. */
+	/* The event may be destroyed meanwhile; contexts and marks with waiters stay. */
 	if (!result && e->mark)
 		result = sim_mark_await(e->mark, e->context);
 	return sim_leave(result);

@@ -24,7 +24,7 @@ struct sim_body {
 	struct sim_kernel kernel;
 	unsigned refs;
 	bool starves;
-	struct sim_body *next; /* of those whose end nobody was told yet */
+	struct sim_body *next; /* of those whose end was not reported yet */
 };
 
 enum sim_node_kind {
@@ -78,7 +78,7 @@ struct sim_graph *sim_graph_flat(const struct sim_graph *graph);
 struct sim_body *sim_body_new(const struct sim_kernel *kernel, bool starves);
 void sim_body_drop(struct sim_body *body);
 
-/* sim_leave(), and then what was dropped is told so: that may call CUDA. */
+/* sim_leave(), then notifies what was dropped: that may call CUDA. */
 CUresult sim_graph_leave(CUresult result);
 
 /* graph_capture.c */
@@ -101,14 +101,14 @@ CUresult sim_capture_wait(struct sim_stream *stream, struct sim_event *event, CU
 /* CUDA_ERROR_CAPTURED_EVENT if it was last recorded in a capture, which it spoils. */
 CUresult sim_capture_event(const struct sim_event *event);
 
-/* The call is one that CUDA counts as unsafe while somebody captures: may this thread make it? If not, the captures
- * that forbid it are spoilt. */
+/* The call is one that CUDA counts as unsafe during captures: may this thread make it? If not, the captures that
+ * forbid it are spoilt. */
 CUresult sim_capture_unsafe(void);
 
-/* The call asks for what is on the stream, or on all of the context's (NULL): a conflict with its capture. */
+/* The call queries the stream, or on all of the context's (NULL): a conflict with its capture. */
 CUresult sim_capture_sync(const struct sim_stream *stream, const struct sim_context *context);
 
-/* What cannot be captured was asked for. */
+/* The call cannot be captured. */
 CUresult sim_capture_refuse(struct sim_stream *stream, const char *why);
 
 void sim_captured_clear(struct sim_captured *captured);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_capture.c — stream capture: who captures what, which calls that forbids to whom, and what spoils it.
+/* graph_capture.c — stream capture: which thread captures which stream, which calls are then forbidden to which
+ * thread, and what invalidates a capture.
  *
  * As in CUDA a capture begins on one stream, spreads to others through events that were recorded in it, must be joined
  * again before it ends, and is spoilt by whatever would not mean the same when the graph is launched. */

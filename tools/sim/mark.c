@@ -65,7 +65,7 @@ void sim_mark_set(struct sim_mark *mark, uint64_t work)
 	sim_mark_wake(mark);
 }
 
-/* Until somebody wakes those who wait; the caller keeps the mark. */
+/* Until the waiters are woken; the caller keeps the mark. */
 static void wait_once(struct sim_mark *mark)
 {
 	struct sim_waiter w = { .cond = PTHREAD_COND_INITIALIZER };

@@ -35,7 +35,7 @@ void sim_mark_set(struct sim_mark *mark, uint64_t work);
 /* Wakes who waits, for another reason. */
 void sim_mark_wake(struct sim_mark *mark);
 
-/* Sleeps until the mark is known or somebody wakes. */
+/* Sleeps until the mark is known or the thread is woken. */
 void sim_mark_wait(struct sim_mark *mark);
 
 /* Is it over? Not before it is known and sim time has come to it. */

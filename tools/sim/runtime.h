@@ -9,7 +9,7 @@
 /* Makes the context of this thread's device current, the first device's unless it chose another, if none is. */
 CUresult sim_runtime_begin(void);
 
-/* The driver's result as the runtime's; what is no success is this thread's last error. */
+/* The driver's result as the runtime's; a failure is this thread's last error. */
 cudaError_t sim_runtime_end(CUresult result);
 
 /* A call that is the driver's, in the current context. */

@@ -62,8 +62,8 @@ SIM_EXPORT int simTiming(void);
 SIM_EXPORT CUresult simPause(CUdevice device, double ms);
 SIM_EXPORT CUresult simStarve(CUdevice device, double ms);
 
-/* Somebody in this process holds the driver's lock for `ms` from now: who calls CUDA meanwhile, whatever it is that he
- * asks for, waits until it is given back. What was put on streams before goes on. Without effect while simTiming() is 0. */
+/* A thread of this process holds the driver's lock for `ms` from now: any call of CUDA meanwhile blocks until it is
+ * released. Work put on streams before continues. Without effect while simTiming() is 0. */
 SIM_EXPORT void simHoldDriver(double ms);
 
 /* When work of busy_ns that begins at sim time start_ns ends on the device, pauses known by now counted in. */
@@ -76,9 +76,9 @@ SIM_EXPORT CUresult simResetUnseen(CUdevice device);
  * if that is not known yet, CUDA_ERROR_INVALID_HANDLE if it was never recorded. Not for tracers. */
 SIM_EXPORT CUresult simEventTime(CUevent event, uint64_t *ns);
 
-/* A stream that stood still in sim time [begin_ns, end_ns) because it had been told to wait for an event: it had reached
- * the wait, and the event was not complete. `stream` is its handle, NULL for default streams. What it is told with
- * `noted` may be called by any thread, makes no CUDA calls and keeps the simulator waiting; NULL: nobody is told. */
+/* A stream that stood still in sim time [begin_ns, end_ns) because it had been told to wait for an event: it had
+ * reached the wait, and the event was not complete. `stream` is its handle, NULL for default streams. What it is told
+ * with `noted` may be called by any thread, makes no CUDA calls and blocks the simulator; NULL: no notification. */
 struct sim_stall {
 	CUdevice device;
 	CUstream stream;

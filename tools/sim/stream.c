@@ -165,7 +165,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 		return result;
 	if (!context)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL"));
-	/* no misuse: whoever asks cannot know */
+	/* not misuse: the caller cannot know */
 	if (s->green)
 		return sim_leave(CUDA_ERROR_NOT_SUPPORTED);
 	*context = s->context->handle;

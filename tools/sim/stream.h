@@ -36,7 +36,7 @@ struct sim_stream {
 		last; /* the end of the last in the queue, which owns it; valid while there is one */
 	bool has_thread, dying;
 	pthread_cond_t wake;	      /* the thread: work, or the end */
-	struct sim_captured captured; /* nobody's, or where in a capture it is */
+	struct sim_captured captured; /* none, or its position in a capture */
 	struct sim_stream *next;
 };
 
@@ -59,8 +59,8 @@ CUresult sim_stream_wait(struct sim_stream *stream, struct sim_mark *mark);
 
 CUresult sim_stream_busy(struct sim_stream *stream, uint64_t ns);
 
-/* Something was put on it by one call of the program. Sleeps while the stream's hardware queue is full, and holds up whoever calls
- * the driver meanwhile. */
+/* Something was put on it by one call of the program. Sleeps while the stream's hardware queue is full, and delays
+ * all calls of the driver meanwhile. */
 void sim_stream_pushed(struct sim_stream *stream);
 
 /* Something to run when its turn has come; `starves` with its device (simStarve). The kernel is copied. */

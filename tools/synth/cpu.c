@@ -88,7 +88,7 @@ static void tell_host(struct rank *r, enum ct_play_host call, int comm, uint64_t
 		ct_play_fail(r->play, sink->host(sink->arg, r->number, &told));
 }
 
-/* Entered, and perhaps for ever. 1: it is. */
+/* Entered, perhaps forever. 1: forever. */
 static int enter(struct rank *r, enum ct_play_host call, enum ct_fault_call stalls, int comm)
 {
 	tell_host(r, call, comm, r->host_ns, 0);
@@ -420,7 +420,7 @@ static void act(struct rank *r)
 	}
 }
 
-/* The launcher has ended the job by then, or somebody has killed this rank. 1: it is over. */
+/* The launcher has ended the job by then, or this rank was killed. 1: it is over. */
 static int is_over(struct rank *r)
 {
 	struct ct_play_sums *sums = r->play->sums;

@@ -5,7 +5,7 @@
 #include "tools/workload/strike.h"
 #include "trace/ops.h"
 
-#define GATE 0.01 /* what costs less of the run is no finding */
+#define GATE 0.01 /* a smaller cost is not a finding */
 
 static const char *finding_of(const struct ct_fault *fault)
 {
@@ -204,7 +204,8 @@ static json_t *members(const struct ct_synth_options *o, const struct ct_fault *
 	return ranks;
 }
 
-/* Whom a verdict has to name. Where all are in the same call, or in the same step, nobody can tell who it was. */
+/* The ranks that a verdict has to name. If all are in the same call, or in the same step, the culprit cannot be
+ * known. */
 static json_t *named(const struct ct_synth_options *o, const struct ct_fault *fault)
 {
 	json_t *ranks;

@@ -11,7 +11,7 @@ int ct_synth_link_is_identifiable(const struct ct_workload *w, int comm)
 	return about->n == 2 || strcmp(about->role, "pp") == 0 || strcmp(about->role, "ep") == 0;
 }
 
-/* Messages go straight to whoever they are for, collectives round the ring. */
+/* Messages go straight to their receiver, collectives around the ring. */
 int ct_synth_link_crosses(const struct ct_synth_outcome *out, int comm,
 			  const struct ct_fault *fault)
 {
@@ -29,7 +29,7 @@ int ct_synth_link_crosses(const struct ct_synth_outcome *out, int comm,
 	return dst == (src + 1) % about->n;
 }
 
-/* Who takes as long as ever stands beside it. */
+/* It is compared with members that take as long as before. */
 static int has_peers(const struct ct_workload *w, int comm)
 {
 	const struct ct_workload_comm *about = ct_workload_comm(w, comm);

@@ -20,7 +20,7 @@ static void end_op(struct launch *l, uint64_t end_ns, uint64_t wait_ns)
 		ct_play_launch_done(l);
 }
 
-/* A transfer goes on only while none of its GPUs stands still. */
+/* A transfer proceeds only while none of its GPUs is stalled. */
 static uint64_t held_up(const struct play *p, const struct rank *r, uint64_t begin_ns,
 			uint64_t end_ns)
 {

@@ -364,7 +364,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What stands below the options in --help. */
+/* The text below the options in --help. */
 static char *help_filter(int key, const char *text, void *input)
 {
 	size_t size = 0;

@@ -2,9 +2,10 @@
 /* play.h — a job on GPUs that never ran: the op streams of tools/workload, played through with CPUs, streams, events,
  * groups and transfers whose times are computed.
  *
- * A CPU goes through its rank's actions and puts work onto streams; a stream does it in order; an operation is carried
- * out when all who take part have reached it. Nothing here runs in the order of time: each time follows from the ones it
- * waits for, by maxima and sums, whoever is looked at first. All times are ns of the job, of one clock that nobody has.
+ * A CPU goes through its rank's actions and puts work onto streams; a stream does it in order; an operation is
+ * carried out when all who take part have reached it. Nothing here runs in the order of time: each time follows from
+ * the ones it waits for, by maxima and sums, in any order. All times are ns of the job, of one clock, which no host
+ * has.
  *
  * What happens is told to a sink, as it becomes known: per rank its calls in order, its launches in the order in which
  * they end on each stream. One thread a play; plays share nothing but a constant config.
@@ -43,10 +44,10 @@ enum ct_play_end {
 	CT_PLAY_THROUGH, /* did all it had to do */
 	CT_PLAY_EXITED,	 /* ended early, with a code */
 	CT_PLAY_DIED,	 /* of a signal of its own */
-	CT_PLAY_STUCK,	 /* waits, or does nothing, for ever */
+	CT_PLAY_STUCK,	 /* waits, or does nothing, forever */
 };
 
-/* Which launches of a stream somebody has behind it: how many, and the last one's id. */
+/* The launches of a stream that are complete for a waiter: how many, and the last one's id. */
 struct ct_play_mark {
 	uint32_t count, launch;
 };
@@ -116,8 +117,8 @@ struct ct_play_sink {
 /* What came of it. */
 struct ct_play_rank_sums {
 	uint64_t ops, launches;
-	uint64_t wait_ns; /* union in time of what its launches waited for others */
-	uint64_t exposed_ns; /* the computing stream communicated, or stood waiting for communication */
+	uint64_t wait_ns;    /* union in time of what its launches waited for others */
+	uint64_t exposed_ns; /* the compute stream communicated, or waited for communication */
 	uint64_t end_ns;
 	enum ct_play_end end;
 };

@@ -23,7 +23,7 @@ struct moment {
 	uint8_t is_known;
 	int8_t stream;		/* of the rank, where it was recorded */
 	uint8_t is_direct;	/* that had launched */
-	struct stream *waiters; /* streams that stand at it */
+	struct stream *waiters; /* streams that wait at it */
 	struct rank *host;	/* or its CPU */
 	struct clock_vector clock;
 	struct rank *rank;
@@ -74,7 +74,7 @@ struct item {
 		struct moment *moment;
 		struct launch *launch;
 	};
-	struct waited *waited; /* of a wait to be told */
+	struct waited *waited; /* of a wait to be reported */
 	int is_exposing;       /* it waits for communication */
 };
 
@@ -97,7 +97,7 @@ struct span {
 	uint64_t begin_ns, end_ns;
 };
 
-/* Spans of a GPU that stands still, or has no room; in the order of their beginnings. */
+/* Spans of a GPU that is stalled, or has no room; in the order of their beginnings. */
 #define SPANS 64u
 struct spans {
 	struct span at[SPANS];
@@ -113,7 +113,7 @@ struct cover {
 
 enum rank_state { RANK_RUNS, RANK_WAITS, RANK_ENDED };
 
-/* What a CPU waits for, or stays near to, before it goes on. */
+/* What a CPU waits for, or stays near to, before it continues. */
 struct lag {
 	struct moment **at; /* a ring */
 	uint32_t head, n, cap;
@@ -255,7 +255,7 @@ void ct_play_launch_free(struct launch *l);
 struct waited *ct_play_waited_new(struct play *p, const struct waited *from);
 void ct_play_waited_free(struct play *p, struct waited *w);
 
-/* cpu.c: go on until the CPU waits, or the rank is through. */
+/* cpu.c: continues until the CPU waits, or the rank is done. */
 void ct_play_cpu(struct rank *r);
 /* The moment that the CPU waits for is known. */
 void ct_play_cpu_woken(struct rank *r);
@@ -277,7 +277,7 @@ void ct_play_tell_waited(struct rank *r, const struct waited *w, struct ct_play_
 
 /* meet.c: the launch's operations have begun. */
 void ct_play_meet(struct launch *l);
-/* Where calls that contradict each other go on: who waits for somebody that is through goes on without. 1: somebody does. */
+/* If contradicting calls continue: a rank that waits for a finished one continues without it. 1: a rank did. */
 int ct_play_meet_without(struct play *p);
 int ct_play_meet_init(struct play *p);
 void ct_play_meet_free(struct play *p);
@@ -297,7 +297,7 @@ double ct_play_ring_ns_per_byte(const struct play *p, const struct ct_workload_c
 void ct_play_carry(struct play *p, struct comm *comm, const struct launch_op *op);
 void ct_play_carry_rest(struct play *p);
 
-/* gpu.c: spans in which a GPU stands still or is full. */
+/* gpu.c: spans in which a GPU is stalled or full. */
 void ct_play_span_add(struct spans *spans, uint64_t begin_ns, uint64_t ns);
 /* The end of the span that holds `ns`, or `ns`. */
 uint64_t ct_play_span_leave(const struct spans *spans, uint64_t ns);

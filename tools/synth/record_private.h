@@ -30,10 +30,11 @@ struct process {
 	struct ct_block block;
 	uint32_t n_blocks;
 	uint64_t lap;
-	uint64_t status_ns;	/* of the job, when it last gave a heartbeat */
-	uint64_t last_ns;	/* latest time of the job on record */
-	uint32_t alive;		/* of its ranks */
-	struct ct_launch *held; /* told, and not written: a poll thread has not come so far */
+	uint64_t status_ns; /* of the job, when it last gave a heartbeat */
+	uint64_t last_ns;   /* latest time of the job on record */
+	uint32_t alive;	    /* of its ranks */
+	struct ct_launch
+		*held; /* reported, but not written: the poll thread has not reached it yet */
 	uint32_t n_held, cap_held;
 	uint64_t called_ns; /* by its clock, its latest call */
 	int first, host;    /* rank */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strike.h — which operation a fault is about: what a test must know to tell whom it leaves waiting. Pure; any thread. */
+/* strike.h — the operation of a fault: a test needs it to know which ranks are left waiting. Pure; any thread. */
 #ifndef CT_TOOLS_WORKLOAD_STRIKE_H
 #define CT_TOOLS_WORKLOAD_STRIKE_H
 

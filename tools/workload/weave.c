@@ -264,7 +264,7 @@ static void before_call(struct loom *l, const struct ct_action *action)
 	}
 }
 
-/* Into no communicator of its own: the others need not be told what would become of it. */
+/* Into no communicator of its own: the others need not know what would become of it. */
 static void stray_split(struct loom *l, const struct ct_action *op)
 {
 	struct ct_action *action = put(l, CT_ACTION_SPLIT, CT_STREAM_COMPUTE);

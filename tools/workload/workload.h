@@ -90,7 +90,7 @@ enum ct_action_kind {
 	CT_ACTION_GROUP_END,
 	CT_ACTION_OP,
 	/* Faults: what they are about is in `fault`. */
-	CT_ACTION_STOP,	      /* the CPU never goes on */
+	CT_ACTION_STOP,	      /* the CPU never continues */
 	CT_ACTION_KILL,	      /* the process gets fault->signal */
 	CT_ACTION_EXIT,	      /* the process exits with fault->code */
 	CT_ACTION_BLOCK,      /* put onto a stream: what never ends */
@@ -100,8 +100,8 @@ enum ct_action_kind {
 	CT_ACTION_CROWD,      /* from now on the GPU has room for one communication kernel only */
 	CT_ACTION_STALL_CALL, /* the next call of fault->call never returns */
 	CT_ACTION_STARVE,     /* the GPU has no room for communication kernels for ns */
-	CT_ACTION_PAUSE_GPU,  /* the GPU stands still for ns */
-	CT_ACTION_LOCK,	      /* somebody holds the driver's lock for ns */
+	CT_ACTION_PAUSE_GPU,  /* the GPU is stalled for ns */
+	CT_ACTION_LOCK,	      /* a thread holds the driver's lock for ns */
 	CT_ACTION_HANG_DISK,  /* files of the process take no data for ns */
 	CT_ACTION_SLOW_LINK,  /* fault->src to fault->dst now has `factor` of its bandwidth */
 };

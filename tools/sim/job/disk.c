@@ -16,7 +16,7 @@ void simjob_disk_hang(uint64_t ns)
 		atomic_store(&hangs_until, simNow() + ns);
 }
 
-/* Exported by the program, so that it is everybody's. */
+/* Exported by the program, so that all libraries use it. */
 SIM_EXPORT ssize_t write(int fd, const void *bytes, size_t size)
 {
 	const uint64_t until = atomic_load_explicit(&hangs_until, memory_order_relaxed);

@@ -157,7 +157,7 @@ static void launch(struct simjob_rank *r, struct piece *p)
 	SIMJOB_CUDA(r, cudaGraphLaunch, (p->exec, r->streams[g->kept[0].stream]));
 }
 
-/* What was kept goes on its stream. */
+/* What was kept is put on its stream. */
 static void put(struct simjob_rank *r, void (*act)(struct simjob_rank *, const struct ct_action *))
 {
 	struct simjob_graphs *g = r->graphs;

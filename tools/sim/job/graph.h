@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.h — a rank that captures its communication into CUDA graphs, piece by piece, as inference engines do:
- * what lies between pieces stays outside. The first step runs without graphs, which is when buffers are made; a
- * piece is captured when it comes for the first time after that, and launched in every step. A piece that a fault has
- * changed runs without its graph.
+/* graph.h — a rank that captures its communication into CUDA graphs, piece by piece, as inference engines do: work
+ * between the pieces stays outside. The first step runs without graphs, which is when buffers are made; a piece is
+ * captured when it comes for the first time after that, and launched in every step. A piece that a fault has changed
+ * runs without its graph.
  *
  * A graph does the same at each launch, so what changes from step to step, numbers and durations, is handed to its
  * nodes in queues.

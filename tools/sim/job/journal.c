@@ -21,7 +21,7 @@ struct simjob_journal *simjob_journal_open(const char *path, int rank, int n_ran
 
 	if (fd < 0)
 		return NULL;
-	/* The same for all ranks, whoever comes first. The file is sparse. */
+	/* The same for all ranks, whichever comes first. The file is sparse. */
 	if (ftruncate(fd, (off_t)(size * (size_t)n_ranks)) == 0)
 		journal = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 			       (off_t)(size * (size_t)rank));

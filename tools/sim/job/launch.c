@@ -2,8 +2,8 @@
 /* launch.c — what torchrun is to a training job: starts the processes, gives each its place in the
  * environment, waits, and ends the others when one dies.
  *
- * It waits with that until nobody gets on any more, so that how far each rank came follows from the job alone and
- * not from who was quicker. */
+ * It waits until no rank makes progress any more, so that the progress of each rank follows from the job alone and
+ * not from timing. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -210,7 +210,7 @@ static void end_all(struct launch *l)
 	}
 }
 
-/* Until all have ended, or one has died and nobody gets on, or nobody has for too long. */
+/* Until all have ended, or one has died and no rank makes progress, or none has for too long. */
 static void watch(struct launch *l)
 {
 	const struct simjob_options *o = &l->job->options;

@@ -23,7 +23,7 @@ enum { NOTICED_AFTER_NS = 500 * 1000 * 1000, ASKED_EVERY_NS = 200 * 1000 };
 			simjob_rank_fail(r, #call, ncclGetErrorString(result_));                   \
 	} while (0)
 
-/* Ask until a nonblocking communicator is through with what it was told. */
+/* Polls until a nonblocking communicator has finished its last call. */
 static ncclResult_t settle(ncclComm_t comm)
 {
 	ncclResult_t is = ncclSuccess, asked = ncclCommGetAsyncError(comm, &is);
@@ -90,7 +90,7 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 	ncclConfig_t how = config(r, c);
 	ncclComm_t handle = NULL;
 
-	/* Both of a pair, so that who makes them in another order finds its own. */
+	/* Both of a pair, so that a rank that creates them in another order finds its own. */
 	for (int id = at ? 1 : 0; place == 0 && id < (at ? SIMJOB_IDS : 1); id++) {
 		if (atomic_load(&board->ids[id].is_there))
 			continue;

@@ -28,7 +28,7 @@ void simjob_exit(int code)
 {
 	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
 
-	/* exit() may be called once only; whoever comes second waits for the end. */
+	/* exit() may be called once only; a second caller waits for the end. */
 	pthread_mutex_lock(&once);
 	exit(code);
 }

@@ -47,7 +47,7 @@ static cudaEvent_t *event_at(struct simjob_rank *r, int number)
 		r->events = more;
 		r->n_events = n;
 	}
-	/* As PyTorch makes them when nobody wants times. */
+	/* As PyTorch creates them without timing. */
 	if (!r->events[number])
 		SIMJOB_CUDA(r, cudaEventCreateWithFlags,
 			    (&r->events[number], cudaEventDisableTiming));

@@ -30,7 +30,7 @@ struct simjob_options {
 	int board_fd, process; /* of a launched process; -1: the launcher */
 };
 
-/* What the processes of a job tell each other. All of it is zero at first. */
+/* What the processes of a job share. All of it is zero at first. */
 struct simjob_rank_board {
 	_Atomic uint64_t actions; /* grows while the rank gets on */
 	_Atomic uint64_t steps;	  /* that are over; then checksum is that of the last */

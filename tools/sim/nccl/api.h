@@ -16,7 +16,7 @@
 #define NCCL_SKIP(ret, name, since, params, reason) SIM_EXPORT ret name params;
 #include "interpose/abi/nccl_calls.def"
 
-/* As nccl.h has it: a configuration that asks for nothing. */
+/* As in nccl.h: a configuration without requests. */
 #define NCCL_CONFIG_INITIALIZER                                                                    \
 	{                                                                                          \
 		.size = sizeof(ncclConfig_t), .magic = NCCL_CONFIG_MAGIC, .version = 22809,        \

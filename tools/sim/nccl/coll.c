@@ -2,8 +2,8 @@
 /* coll.c — collectives as a kernel carries them out: in steps through slots, a slot for each rank and step.
  *
  * A rank puts its part into its slot and adds to `begun`; others read it once it is there; a rank that needs nothing
- * more of a step adds to `ended`. A slot is used again when all ranks have ended its last step, so nobody is more than
- * SIM_SLOTS steps ahead. A message that does not fit into slots goes round by round.
+ * more of a step adds to `ended`. A slot is used again when all ranks have ended its last step, so no rank is more
+ * than SIM_SLOTS steps ahead. A message that does not fit into slots goes round by round.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct coll {
 	const struct sim_waiter *who;
 	size_t size;	   /* of an element */
 	size_t from, n;	   /* this round: first element, and how many (of each block) */
-	uint64_t ended_ns; /* what this rank tells of its steps */
+	uint64_t ended_ns; /* what this rank publishes about its steps */
 	unsigned char scalar[8];
 };
 
@@ -29,7 +29,7 @@ static unsigned char *slot(const struct coll *c, int rank)
 	       ((size_t)rank * SIM_SLOTS + comm->step % SIM_SLOTS) * SIM_SLOT_BYTES;
 }
 
-/* The value of a counter over all ranks when everybody has added for this step. */
+/* The value of a counter over all ranks when every rank has added for this step. */
 static uint32_t full(const struct ncclComm *comm)
 {
 	return (comm->step / SIM_SLOTS + 1) * (uint32_t)comm->n_ranks;
@@ -84,7 +84,7 @@ static void put(const struct coll *c, size_t block, size_t at)
 		sim_scale(to, c->n, c->task->type, c->scalar);
 }
 
-/* n elements at element `at` of everybody's slot, reduced in the order of ranks. */
+/* n elements at element `at` of every rank's slot, reduced in the order of ranks. */
 static void reduce(const struct coll *c, unsigned char *to, size_t at, size_t n)
 {
 	memcpy(to, slot(c, 0) + at * c->size, n * c->size);
@@ -232,7 +232,7 @@ static uint64_t slot_free_since(const struct coll *c)
 	return ns;
 }
 
-/* The first step, in which the ranks tell each other what they are about; returns the end, 0 if stopped. */
+/* The first step, in which the ranks exchange their operations; returns the end, 0 if stopped. */
 static uint64_t meet(struct coll *c, uint64_t start_ns)
 {
 	struct ncclComm *comm = c->comm;

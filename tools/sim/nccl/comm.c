@@ -15,7 +15,7 @@
 static struct ncclComm *free_comms;
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* For the counts of all communicators: they seldom come to zero while somebody waits. */
+/* For the counts of all communicators: they seldom reach zero while a thread waits. */
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t count_is_zero = PTHREAD_COND_INITIALIZER;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.h — groups: a depth for each thread, what was asked for since the outermost start, and its execution at
- * the outermost end. Every call outside of a group is a group of its own. */
+/* group.h — groups: a depth for each thread, what was asked for since the outermost start, and its execution at the
+ * outermost end. Every call outside a group is a group of its own. */
 #ifndef CT_TOOLS_SIM_NCCL_GROUP_H
 #define CT_TOOLS_SIM_NCCL_GROUP_H
 
@@ -31,7 +31,7 @@ ncclResult_t sim_group_join(struct ncclComm *comm);
 /* Takes the job over, also if it fails. */
 ncclResult_t sim_group_job(struct sim_job *job);
 
-/* If simNcclStallCall() asked for this function: never returns. `call`: __func__ of the exported one. */
+/* Never returns if simNcclStallCall() selected this function. `call`: __func__ of the exported one. */
 void sim_stall(const char *call);
 bool sim_stalls(const char *call); /* whether it asked */
 

@@ -15,7 +15,7 @@ struct init {
 	const char *call;
 	ncclComm_t *newcomm;
 	ncclUniqueId id;
-	bool stalls; /* it is at work for ever */
+	bool stalls; /* it is at work forever */
 };
 
 static ncclResult_t run_init(struct sim_job *job)

@@ -35,8 +35,8 @@ SIM_EXPORT void simNcclSlowLink(int src, int dst, double factor);
  * move nothing any more until the communicator is aborted. */
 SIM_EXPORT void simNcclFail(ncclComm_t comm, ncclResult_t error);
 
-/* The transport of this communicator hangs, on this rank, from its next kernel on: nobody's kernel can end, no error
- * is seen. Aborting the communicator ends this rank's kernels, as if they had completed. */
+/* The transport of this communicator hangs, on this rank, from its next kernel on: no kernel can end, no error is
+ * seen. Aborting the communicator ends this rank's kernels, as if they had completed. */
 SIM_EXPORT void simNcclHang(ncclComm_t comm);
 
 /* The communicator's next kernel on this rank moves what it has to, so that the others' end, and never ends itself. */
@@ -49,7 +49,7 @@ SIM_EXPORT void simNcclOneAtATime(void);
 /* Kernels that an abort of this process ends from now on end so long after it. */
 SIM_EXPORT void simNcclAbortTakes(uint64_t ns);
 
-/* The calling thread's next call of this function ("ncclGroupEnd", which is also the end of an op outside of a group,
+/* The calling thread's next call of this function ("ncclGroupEnd", which is also the end of an op outside a group,
  * "ncclCommInitRankConfig", "ncclCommSplit", "ncclCommFinalize") never returns. */
 SIM_EXPORT void simNcclStallCall(const char *function);
 

@@ -22,7 +22,7 @@ static struct sim_links links = {
 	.jitter = 0.02,
 	.end_skew_ns = 3000,
 };
-static int global_ranks[MAX_DEVICES]; /* plus one; 0: not told */
+static int global_ranks[MAX_DEVICES]; /* plus one; 0: not reported */
 static struct slow_link *slow;
 static size_t n_slow;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all above */

@@ -108,7 +108,7 @@ static void blame(const char *why)
 	sim_driver()->simBlame("profiler plugin", why);
 }
 
-/* NCCL hands its results on, or not, depending on the version: only success is no risk. */
+/* NCCL forwards its results, or not, depending on the version: only success is safe. */
 static void check(ncclResult_t result, const char *why)
 {
 	if (result)
@@ -240,7 +240,7 @@ static void *start_v4(void *context, const struct sim_event_v5 *e)
 
 static void *start_v5(void *context, const struct sim_event_v5 *e)
 {
-	/* what lies behind a shorter event is nothing to read */
+	/* bytes after a shorter event must not be read */
 	struct sim_event_v6 own = { .v5 = *e };
 	void *handle = NULL;
 

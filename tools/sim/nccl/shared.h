@@ -78,7 +78,7 @@ struct sim_pair {
 
 struct sim_shared {
 	_Atomic uint64_t magic; /* the unique id's */
-	_Atomic uint32_t sized; /* 0, 1: somebody is at it */
+	_Atomic uint32_t sized; /* 0; 1: in progress */
 	uint32_t n_ranks;
 	struct sim_gate ready, attached;
 	struct sim_gate begun[SIM_SLOTS],

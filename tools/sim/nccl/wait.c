@@ -76,7 +76,7 @@ void sim_wake(_Atomic(_Atomic uint32_t *) *on)
 {
 	_Atomic uint32_t *word = atomic_load(on);
 
-	/* The word may be gone by now; waking nobody there is no error. */
+	/* The word may be gone by now; waking no thread there is not an error. */
 	if (word)
 		wake_all(word);
 }

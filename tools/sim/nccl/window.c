@@ -23,7 +23,7 @@ struct registration {
 	int index;
 };
 
-/* A rank needs everybody's: it waits for all. */
+/* A rank needs those of all ranks: it waits for all. */
 static ncclResult_t run_register(struct sim_job *job)
 {
 	struct registration *r = (struct registration *)job;
