@@ -57,7 +57,7 @@ static struct sim_context *new_context(struct sim_device *device)
 	return c;
 }
 
-static void begin(struct sim_context *c)
+static void activate(struct sim_context *c)
 {
 	c->is_active = true;
 	c->id = ++last_id;
@@ -87,7 +87,7 @@ static void lose_stream(void *handle, void *object, void *context)
 }
 
 /* Work in flight continues, and can no longer be queried. */
-static void end(struct sim_context *c)
+static void deactivate(struct sim_context *c)
 {
 	if (!c->is_active)
 		return;
@@ -115,7 +115,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 		d->primary->is_primary = true;
 	}
 	if (!d->primary->is_active)
-		begin(d->primary);
+		activate(d->primary);
 	d->primary->retained++;
 	*context = d->primary->handle;
 	return sim_leave(CUDA_SUCCESS);
@@ -143,7 +143,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 	if (!d->primary || !d->primary->retained)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_CONTEXT, "not retained"));
 	if (!--d->primary->retained)
-		end(d->primary);
+		deactivate(d->primary);
 	return sim_leave(CUDA_SUCCESS);
 }
 
@@ -155,7 +155,7 @@ static CUresult reset(const char *call, CUdevice device)
 	if (result)
 		return result;
 	if (d->primary)
-		end(d->primary);
+		deactivate(d->primary);
 	return sim_leave(CUDA_SUCCESS);
 }
 
@@ -213,7 +213,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 	if (!context || flags || depth == MAX_DEPTH)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags, NULL, or too many"));
 	c = new_context(d);
-	begin(c);
+	activate(c);
 	*context = stack[depth++] = c->handle;
 	return sim_leave(CUDA_SUCCESS);
 }
@@ -230,7 +230,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 		result = sim_misuse(CUDA_ERROR_INVALID_CONTEXT, "a primary context");
 	if (result)
 		return sim_leave(result);
-	end(c);
+	deactivate(c);
 	if (depth && stack[depth - 1] == context)
 		depth--;
 	return sim_leave(CUDA_SUCCESS);

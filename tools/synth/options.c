@@ -169,7 +169,7 @@ static void add_fault(struct argp_state *state, struct ct_synth_options *o, cons
 	o->job.n_faults++;
 }
 
-static error_t take(int key, char *arg, struct argp_state *state);
+static error_t parse_option(int key, char *arg, struct argp_state *state);
 
 /* One key of a scenario, as the option of that name. */
 static void take_named(struct argp_state *state, const char *file, const char *name,
@@ -196,7 +196,7 @@ static void take_named(struct argp_state *state, const char *file, const char *n
 		return;
 	}
 	json_array_append_new(command->texts, text);
-	take(option->key, (char *)(uintptr_t)json_string_value(text), state);
+	parse_option(option->key, (char *)(uintptr_t)json_string_value(text), state);
 }
 
 static void take_scenario(struct argp_state *state, const char *file)
@@ -338,7 +338,7 @@ static error_t take_world(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t take(int key, char *arg, struct argp_state *state)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
 
@@ -395,7 +395,7 @@ void ct_synth_command(struct ct_synth_command *command, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = table,
-		.parser = take,
+		.parser = parse_option,
 		.doc = "Write a run of a training job on GPUs that never ran, and the truth about "
 		       "it.\v ",
 		.help_filter = help_filter,

@@ -146,7 +146,7 @@ struct ct_synth_comparison *ct_synth_compare_begin(const struct ct_synth_options
 	return c;
 }
 
-static int take(const struct ct_synth_comparison *c, struct ct_synth_outcome *out)
+static int fill_outcome(const struct ct_synth_comparison *c, struct ct_synth_outcome *out)
 {
 	out->ideal_ns = out->duration_ns;
 	for (size_t i = 0; i < c->o->job.n_faults; i++) {
@@ -183,7 +183,7 @@ int ct_synth_compare_end(struct ct_synth_comparison *c, struct ct_synth_outcome 
 	work(c);
 	while (c->n_threads)
 		pthread_join(c->threads[--c->n_threads], NULL);
-	st = out ? take(c, out) : CT_OK;
+	st = out ? fill_outcome(c, out) : CT_OK;
 	for (int i = 0; i < c->n; i++)
 		ct_play_sums_free(&c->at[i].sums);
 	free(c);

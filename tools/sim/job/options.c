@@ -181,7 +181,7 @@ static void finish(struct argp_state *state, struct simjob_options *o)
 			   o->ranks_per_process);
 }
 
-static error_t take(int key, char *arg, struct argp_state *state)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct simjob_options *o = state->input;
 	struct ct_workload_config *c = &o->config;
@@ -310,7 +310,7 @@ void simjob_options(struct simjob_options *options, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = table,
-		.parser = take,
+		.parser = parse_option,
 		.doc = "Run a training job on simulated GPUs.\v ",
 		.help_filter = help_filter,
 	};

@@ -211,7 +211,7 @@ static void expect_abort(struct simjob_rank *r)
 	}
 }
 
-static void begin(struct simjob_rank *r)
+static void make_resources(struct simjob_rank *r)
 {
 	const size_t n = (size_t)ct_workload_n_comms(r->job->workload);
 	const char *journal = r->job->options.journal;
@@ -239,7 +239,7 @@ void *simjob_rank_run(void *arg)
 	const struct ct_action *action;
 	int more;
 
-	begin(r);
+	make_resources(r);
 	it = ct_workload_open(r->job->workload, r->rank);
 	while ((more = it ? ct_workload_next(it, &action) : -1) > 0) {
 		atomic_store_explicit(

@@ -43,7 +43,7 @@ static bool slot_is_free(const struct coll *c)
 			     full(comm) - (uint32_t)comm->n_ranks, c->who);
 }
 
-static void begin(const struct coll *c)
+static void begin_step(const struct coll *c)
 {
 	struct ncclComm *comm = c->comm;
 
@@ -64,7 +64,7 @@ static bool root_began(const struct coll *c)
 			     c->who);
 }
 
-static void end(const struct coll *c)
+static void end_step(const struct coll *c)
 {
 	struct ncclComm *comm = c->comm;
 
@@ -111,11 +111,11 @@ static bool all_reduce(struct coll *c)
 		return false;
 	if (n)
 		reduce(c, to + first * c->size, first, n);
-	end(c);
+	end_step(c);
 	if (!slot_is_free(c))
 		return false;
 	memcpy(slot(c, c->comm->rank), to + first * c->size, n * c->size);
-	begin(c);
+	begin_step(c);
 	if (!all_began(c))
 		return false;
 	for (int r = 0; r < c->comm->n_ranks; r++)
@@ -125,7 +125,7 @@ static bool all_reduce(struct coll *c)
 }
 
 /* The rest of a round, when the rank's part is in its slot; the caller ends its last step. */
-static bool take(struct coll *c)
+static bool finish_round(struct coll *c)
 {
 	const struct sim_task *t = c->task;
 	unsigned char *to = (unsigned char *)t->recv;
@@ -246,7 +246,7 @@ static uint64_t meet(struct coll *c, uint64_t start_ns)
 		deed.arrival_ns = since;
 	comm->view.members[comm->rank].deeds[comm->step % SIM_SLOTS] = deed;
 	give(c);
-	begin(c);
+	begin_step(c);
 	if (!agree(c, &deed))
 		return 0;
 	if (!sim_driver()->simTiming())
@@ -265,15 +265,15 @@ static uint64_t run_coll(struct coll *c, uint64_t start_ns)
 			return 0;
 		if (c->from) {
 			give(c);
-			begin(c);
+			begin_step(c);
 		} else {
 			c->ended_ns = meet(c, start_ns);
 			if (!c->ended_ns)
 				return 0;
 		}
-		if (!take(c))
+		if (!finish_round(c))
 			return 0;
-		end(c);
+		end_step(c);
 	}
 	return c->ended_ns;
 }
