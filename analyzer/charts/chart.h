@@ -102,7 +102,7 @@ struct ct_picture {
 	/* What a reader can look up about a cell; the first is what is drawn. */
 	const struct ct_chart_value *told;
 	size_t n_told;
-	size_t *cell_of; /* by {i} of `told`: its cell, SIZE_MAX none; NULL: all cells are told by {r} and {c} */
+	size_t *cell_of; /* by {i} of `told`: its cell, SIZE_MAX none; NULL: {r} and {c} identify all cells */
 	size_t n_cells;
 	const char *
 		picks; /* path of the rank that a click on a cell selects; NULL: that of its row, if it is one */
@@ -111,7 +111,7 @@ struct ct_picture {
 
 /* Traffic of more is shown by host: between ranks, a cell would be a dot. */
 #define CT_PICTURE_MANY_RANKS 512u
-/* More cells are no picture. */
+/* More cells are not drawn. */
 #define CT_PICTURE_CELLS (2048u * 2048u)
 
 /* 0; CT_EMPTY: there is nothing to draw; CT_NOTFOUND: no such communicator, backend, role, or not by rank; CT_RANGE: too

@@ -29,7 +29,7 @@ int ct_ticks_log(struct ct_arena *memory, double *low, double *high, unsigned mo
 /* Without zeros behind the point: "1.5MB", "2MB", "0". */
 struct ct_unit_text ct_text_round(struct ct_unit_text text);
 
-/* A value of the report, for those who point at a cell, a bar or a point of a chart. */
+/* A value of the report, shown when the cursor is at a cell, a bar or a point of a chart. */
 struct ct_chart_value {
 	const char *label; /* "bytes sent" */
 	/* Dotted path in the JSON of the report, and that of its error or NULL; {r}, {c}: row and column; {i}: entry. */

@@ -104,7 +104,7 @@ static int name_all(const struct ct_picture_make *make, const struct grid *grid)
 	return st;
 }
 
-/* What of an entry can be drawn, and what is only told of it. */
+/* Which values of an entry can be drawn, and which are only listed. */
 enum value { COUNT, BYTES, TRANSFER, WAIT, BANDWIDTH, EFFICIENCY, VALUES };
 static const struct ct_chart_value values[VALUES] = {
 	[COUNT] = { "operations", "histogram.{i}.instances", NULL, "count" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_traffic.c — who sent how much to whom, out of the layers of the report (link/traffic/). */
+/* chart_traffic.c — how much each rank sent to each other, from the layers of the report (link/traffic/). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* ---- which layer ---- */
 
-/* Is it one of this kind? Of a kind of which there is one only, that is the layer of all. */
+/* Is it one of this kind? If a kind has only one, it is the layer of all. */
 static int is_of(const struct ct_traffic_layer *layer, const char *kind)
 {
 	if (strcmp(layer->kind, kind) == 0)
@@ -35,7 +35,7 @@ static const char *name_of(const struct ct_traffic_layer *layer, const char *kin
 					    : layer->name;
 }
 
-/* What is asked for: a kind, and which one of it (NULL: of all). */
+/* The selection: a kind, and which one of it (NULL: all). */
 static const char *wanted(const struct ct_picture_request *r, const char **name)
 {
 	*name = r->comm ? r->comm : r->backend ? r->backend : r->role;
@@ -62,7 +62,7 @@ static int has_scope(const struct ct_report_traffic *t, const char *scope)
 	return 0;
 }
 
-/* Of many ranks it is hosts, unless ranks are asked for. */
+/* For many ranks it shows hosts, unless ranks are selected. */
 static const char *scope_of(const struct ct_report *report, enum ct_picture_by by)
 {
 	int has_ranks = has_scope(&report->traffic, "rank");
@@ -75,7 +75,7 @@ static const char *scope_of(const struct ct_report *report, enum ct_picture_by b
 	return has_ranks ? "rank" : "host";
 }
 
-/* "world (00000000deadbeef), tp (...)", what can be asked for. NULL: out of memory. */
+/* "world (00000000deadbeef), tp (...)", the possible selections. NULL: out of memory. */
 static const char *list(const struct ct_picture_make *make, const char *kind, const char *scope)
 {
 	const struct ct_report_traffic *t = &make->report->traffic;

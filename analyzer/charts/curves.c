@@ -26,7 +26,7 @@ CT_SORT_POINTERS_BY(by_size, struct ct_class, by_curve(x, y) ?: CT_UP(size_range
 
 CT_SORT_BY(by_transfer, struct ranked, CT_DOWN(transfer_ns) ?: CT_UP(first))
 
-/* Is its time that of one operation of this size? Of a message either end would tell the same. */
+/* Is its time that of one operation of this size? Both ends of a message have the same. */
 static int has_rate(const struct ct_class *class)
 {
 	return class->algbw.n && class->bytes && ct_class_bus_factor(class) > 0 &&
@@ -77,7 +77,7 @@ static int set_points(struct ct_class *const *classes, uint32_t n, struct ct_are
 
 /* ---- the fit ---- */
 
-/* The track of this operation whose times are no bounds; NULL: there is none. */
+/* The track of this operation whose times are not bounds; NULL: none. */
 static const struct ct_track *track_of(const struct ct_links *links, const struct ct_class *class)
 {
 	for (uint32_t t = 0; t < links->transfers.n_tracks; t++) {

@@ -105,7 +105,7 @@ int ct_heat_late(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t e
 	return CT_OK;
 }
 
-/* How much of [begin, end) lies in [from, to). */
+/* How much of [begin, end) is in [from, to). */
 static uint64_t part(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
 {
 	begin = begin > from ? begin : from;
@@ -172,7 +172,8 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 	return (uint32_t)(last >> shift) + 1;
 }
 
-/* Is the member told by another instance: the first of its group, or the exchange of all with all that it is a part of? */
+/* Is the member covered by another instance: the first of its group, or the all-to-all exchange that it is a part
+ * of? */
 static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member *m)
 {
 	if (m->captured || m->alone)
@@ -182,7 +183,7 @@ static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member
 	return i->src >= 0 ? m->group->shape.kind == CT_GROUP_EXCHANGE : !m->leads;
 }
 
-/* Are its waits known? Those of an exchange that was none also if each of its messages' are. */
+/* Are its waits known? Also if the exchange was split into messages, and those of each message are known. */
 static int knows_wait(const struct ct_instance_event *event, const struct ct_member *m)
 {
 	if (event->instance->src == CT_SRC_EXCHANGE && m->group->shape.kind != CT_GROUP_EXCHANGE)
@@ -199,7 +200,7 @@ static int see_last(struct ct_heat *heat, const struct ct_model *model,
 	const struct ct_last *last = &event->last;
 	uint64_t at;
 
-	/* the first meeting tells who started late */
+	/* the first meeting shows which rank started late */
 	if (i->src >= 0 || !event->class || event->waits->judged != CT_JUDGED_WAITS ||
 	    !i->comm->met)
 		return CT_OK;

@@ -33,7 +33,7 @@ struct ct_heat_row {
 	uint32_t err_ns
 		[CT_HEAT_COLUMNS]; /* of the known waits that begin in it, and what may be waiting in the others;
 				    * UINT32_MAX: that or more */
-	uint32_t late_err_ns[CT_HEAT_COLUMNS]; /* of late_ns that ends in it; likewise */
+	uint32_t late_err_ns[CT_HEAT_COLUMNS]; /* the same for late_ns that ends in it */
 	uint8_t seen[CT_HEAT_COLUMNS];	       /* CT_HEAT_ */
 };
 
@@ -45,7 +45,7 @@ struct ct_heat {
 
 void ct_heat_fini(struct ct_heat *heat);
 
-/* The seat waited in [begin, end), of which nothing has been added yet; the others waited for it alone, likewise, known to
+/* The seat waited in [begin, end), of which nothing has been added yet; or the others waited for it alone. Known to
  * err_ns. 0 or CT_NOMEM. */
 int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns);
 int ct_heat_late(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns,
@@ -63,7 +63,7 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 /* Takes in all that a stream reads. */
 void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer);
 
-/* report->heat.waits. After the other tables of a report, whose ranks still stand by seat. 0 or CT_NOMEM. */
+/* report->heat.waits. After the other tables of a report, whose ranks are still indexed by seat. 0 or CT_NOMEM. */
 int ct_heat_fill_waits(const struct ct_model *model, struct ct_heat *heat,
 		       struct ct_report *report);
 

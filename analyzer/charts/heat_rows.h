@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heat_rows.h — which row of the heatmaps stands for which seat: ranks in order, or hosts where there are many ranks. Pure. */
+/* heat_rows.h — which row of the heatmaps shows which seat: ranks in order, or hosts where there are many ranks.
+ * Pure. */
 #ifndef CT_HEAT_ROWS_H
 #define CT_HEAT_ROWS_H
 
@@ -10,7 +11,7 @@
 
 struct ct_heat_layout {
 	struct ct_report_heat_rows rows; /* the report's */
-	uint32_t *row_of; /* by seat; CT_HEAT_NO_ROW: nobody knows which rank it is */
+	uint32_t *row_of;		 /* by seat; CT_HEAT_NO_ROW: its rank is unknown */
 	uint32_t most_columns;
 };
 

@@ -16,7 +16,7 @@ struct walk {
 	uint32_t at;
 };
 
-/* The step that the time lies in, or the next one; n: none. */
+/* The step of the time, or the next one; n: none. */
 static uint32_t find(struct walk *w, uint64_t ns)
 {
 	const uint64_t *cut = w->steps->cut_ns;
@@ -28,7 +28,7 @@ static uint32_t find(struct walk *w, uint64_t ns)
 	return w->at;
 }
 
-/* Add what of [begin, end) lies in each step to the field at `offset`. */
+/* Adds the part of [begin, end) in each step to the field at `offset`. */
 static void spread(struct walk *w, uint64_t begin, uint64_t end, size_t offset)
 {
 	const uint64_t *cut = w->steps->cut_ns;
@@ -53,7 +53,7 @@ static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
 
 /* ---- by the spans of operations ---- */
 
-/* A gap goes back to the end of the operation before, also of one that is not on the log. */
+/* A gap begins at the end of the operation before, even if that is not in the log. */
 static void add_part(struct walk *w, const struct ct_log_part *p, uint64_t *reached)
 {
 	if (p->free_ns != UINT64_MAX)
@@ -64,7 +64,7 @@ static void add_part(struct walk *w, const struct ct_log_part *p, uint64_t *reac
 	*reached = ct_max(*reached, p->end_ns);
 }
 
-/* What is neither is an operation that nobody timed, or that is not on the log. */
+/* The rest are operations without times, or operations that are not in the log. */
 static void settle_spans(struct walk *w)
 {
 	for (uint32_t k = 0; k < w->steps->n; k++) {
@@ -91,9 +91,9 @@ static void by_spans(struct walk *w, const struct ct_instance_log *log, uint32_t
 	settle_spans(w);
 }
 
-/* ---- by the calls that it stood in ---- */
+/* ---- by the calls that blocked it ---- */
 
-/* Known from where it first stood to where it did last. */
+/* Known from its first wait to its last. */
 static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint64_t first,
 			 uint64_t last)
 {
@@ -175,7 +175,7 @@ static void add_waits(struct walk *w, const struct ct_instance_log *log, uint32_
 		if (!p->start_ns || p->wait_ns == CT_UNKNOWN)
 			continue;
 		note_wait(w, p, of->clock_err_ns, late);
-		/* What was only begun does not wait until its end is asked for. */
+		/* A nonblocking operation does not block until its end is awaited. */
 		from = ct_max(p->start_ns, p->asked_ns);
 		spread(w, ct_max(waited, from), from + p->wait_ns,
 		       offsetof(struct ct_heat_gap, wait_ns));

@@ -2,9 +2,9 @@
 /* step_gaps.h — step by step, how long a rank was in no communication: what it computed, and whatever else was its own; how long
  * it waited for others, and they for it alone.
  *
- * What it waited for others lies inside of its operations, so that who is slow has the longest gaps, and who waits for it
- * has not. Two gaps of one rank and step never overlap. Where a GPU's times are known, a gap lies between the spans of
- * operations; where the host times, it is what the rank did not stand waiting in a call for one. docs/dev/algorithms/charts.md,
+ * Waits for others are inside operations, so the slow rank has the longest gaps, and the waiting ranks do not. Two
+ * gaps of one rank and step never overlap. If a GPU's times are known, a gap is between the spans of operations. In
+ * host timing it is the time that the rank was not blocked in a call for one. docs/dev/algorithms/charts.md,
  * "Heatmaps". Pure; one thread. */
 #ifndef CT_HEAT_GAPS_H
 #define CT_HEAT_GAPS_H

@@ -19,14 +19,14 @@ struct picture {
 
 /* ---- waits ---- */
 
-/* Is the loss one of this seat's process? It stands at the first rank of that. */
+/* Is the loss one of this seat's process? It is listed at that process's first rank. */
 static int is_of(const struct picture *p, const struct ct_report_dropped *loss, uint32_t seat)
 {
 	return loss->is_loss_of_records &&
 	       loss->rank == p->report->processes[p->model->seats[seat].process].rank;
 }
 
-/* Columns in which records of the seat may be missing: nobody may say that nothing happened there. */
+/* Columns in which records of the seat may be missing: they must not show that nothing happened there. */
 static void find_lost(struct picture *p, uint32_t seat)
 {
 	for (uint32_t c = 0; c < p->columns; c++)
@@ -105,7 +105,7 @@ static uint64_t fill_seats(struct picture *p)
 
 /* ---- lateness ---- */
 
-/* Nobody was late where it is known that nobody was waited for. Returns the largest error of a cell. */
+/* No rank was late where it is known that no rank was waited for. Returns the largest error of a cell. */
 static uint64_t fill_lateness(struct picture *p)
 {
 	const struct ct_heat *heat = p->heat;

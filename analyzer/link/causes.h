@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causes.h — from slow tracks to what is behind them: a rank, a host, a link between two ranks, or one of several, which
- * these times do not tell apart (tomography.h). Pure. */
+/* causes.h — from slow tracks to their causes: a rank, a host, a link between two ranks, or one of several that these
+ * times do not distinguish (tomography.h). Pure. */
 #ifndef CT_CAUSES_H
 #define CT_CAUSES_H
 
 #include "analyzer/link/compare.h"
 
-/* Links between cleared members, each a cause of its own: so many are told. */
+/* Links between cleared members, each a cause of its own: at most so many are reported. */
 #define CT_CAUSE_LINKS 64u
 
 enum ct_cause_kind {

@@ -22,7 +22,7 @@
 #define FASTEST_HOST 0
 #define LEAST_Z 5.0	  /* deviations of those alike ... */
 #define LEAST_SPREAD 0.03 /* ... which is at least that */
-/* Times of which the error is more than this are no measure of a rate; a slow one is slow by more than its error. */
+/* Times with a larger error do not measure a rate; a slow one is slow by more than its error. */
 #define MOST_ERR 0.2
 #define SURELY 0.8
 

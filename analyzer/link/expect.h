@@ -4,8 +4,8 @@
  *     { "rules": [ { "op": "AllReduce", "min_bytes": 1048576, "scope": "cross", "min_busbw_GBps": 80,
  *                    "min_utilisation_pct": 85, "max_latency_us": 500 } ] }
  *
- * docs/reference/INTERFACES.md has all keys. A row is held against every limit of every rule that is about it. It fails only where it
- * misses the limit by more than its error. One thread. */
+ * docs/reference/INTERFACES.md has all keys. A row is compared with every limit of every rule that selects it. It
+ * fails only where it misses the limit by more than its error. One thread. */
 #ifndef CT_EXPECT_H
 #define CT_EXPECT_H
 

@@ -13,7 +13,7 @@
 /* Cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md, Matching). */
 #define CELL (1.0 / 64)
 
-/* How a metric is told, and what makes the file's figure one of the report. */
+/* How a metric is printed, and the factor from the file's unit to the report's. */
 static const struct metric {
 	const char *name, *unit;
 	double scale;
@@ -97,7 +97,7 @@ static double value_of(const struct check *c, const struct ct_report_op *op, int
 		if (comm && comm->peak.Bps > 0)
 			value = 100 * known(op->busbw_p50_Bps) / comm->peak.Bps;
 	}
-	/* a bandwidth of an operation that moves nothing is none */
+	/* an operation that moves no data has no bandwidth */
 	if (value <= 0 || isnan(share))
 		value = NAN;
 	*err = isnan(value) ? NAN : value * share;
@@ -123,7 +123,7 @@ static double spare(const struct ct_report_expectation *e, const struct metric *
 	return m->is_least ? value / e->limit - 1 : 1 - value / e->limit;
 }
 
-/* What decides: a miss, then what cannot be told, then what holds; rows of which nothing is known last. */
+/* The deciding row: a miss, then an undecided one, then a pass; unknown rows last. */
 static int weight(enum ct_expect_result result, double value)
 {
 	return result == CT_EXPECT_FAIL ? 3 : result == CT_EXPECT_PASS ? 1 : isnan(value) ? 0 : 2;

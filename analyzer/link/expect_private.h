@@ -29,7 +29,7 @@ struct ct_expect_rule {
 	uint64_t min_bytes, max_bytes, min_instances;
 	int required;
 	int has[CT_EXPECT_METRICS];
-	double limits[CT_EXPECT_METRICS]; /* as they stand in the file */
+	double limits[CT_EXPECT_METRICS]; /* as in the file */
 };
 
 struct ct_expect {

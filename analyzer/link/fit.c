@@ -23,7 +23,7 @@
 #define SPLIT_GAIN 0.7
 #define SPLIT_SCATTER 0.02
 
-/* A size that stands for those near it. */
+/* A size that represents those near it. */
 struct point {
 	double bytes, ns;
 	size_t first, n; /* of the transfers */
@@ -54,7 +54,7 @@ static void classify(const struct ct_transfer *t, size_t n, struct points *point
 	}
 }
 
-/* The time that stands for the class: the 25th percentile of its times as they would be at its own size. */
+/* The time that represents the class: the 25th percentile of its times, scaled to its own size. */
 static void stand_for(const struct ct_transfer *t, struct point *p, const struct ct_fit *fit,
 		      double *scratch)
 {
@@ -229,7 +229,8 @@ int ct_fit_tells_bandwidth(const struct ct_fit *fit)
 
 	if (!fit->regimes)
 		return 0;
-	/* smaller ones tell where three sizes or more show a slope that is clear, and most of the largest one's time */
+	/* smaller ones suffice if three sizes or more show a clear slope that explains most of the largest one's
+	 * time */
 	return fit->largest_bytes >= LEAST_BYTES ||
 	       (line->ns_per_byte > 2 * line->ns_per_byte_err &&
 		line->ns_per_byte * fit->largest_bytes > line->alpha_ns);

@@ -85,7 +85,7 @@ static int set_suspects(const struct ct_model *model, const struct ct_cause *cau
 	return CT_OK;
 }
 
-/* What the members' GPUs and networks allow; NAN: nothing on record tells. */
+/* The limit of the members' GPUs and networks; NAN: not recorded. */
 static double peak_of(const struct ct_report *report, uint64_t key)
 {
 	for (size_t c = 0; c < report->n_comms; c++) {

@@ -14,7 +14,7 @@
 
 static const struct {
 	const char *make;
-	double GBps; /* 0: cannot be told; -1: by PCIe */
+	double GBps; /* 0: unknown; -1: by PCIe */
 	const char *what;
 } makes[] = {
 #define PEAK_GPU(make, GBps, what) { make, GBps, what },
@@ -252,7 +252,7 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 	}
 	for (size_t i = 0; i < comm->n_ranks; i++)
 		p->on_host[p->model->seats[p->members[i]].host] = 0;
-	/* alone there is nobody to talk to */
+	/* alone there is no peer */
 	if (comm->n_ranks > 1)
 		comm->peak = all;
 	return st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peaks.h — the bandwidth that a communicator's members can be expected to reach among each other, from what their start
- * records tell of GPUs and network ports. A bound, not a promise: nominal for NVLink and networks, practical for PCIe
+/* peaks.h — the bandwidth that a communicator's members can be expected to reach among each other, from the GPUs and
+ * network ports in their start records. A bound, not a promise: nominal for NVLink and networks, practical for PCIe
  * (peaks.def); in one direction, which is what bus bandwidths are held against. Unknown if not recorded. */
 #ifndef CT_PEAKS_H
 #define CT_PEAKS_H
@@ -12,8 +12,8 @@
 int ct_peak_gpu(const struct ct_environment_facts *facts, struct ct_arena *memory,
 		struct ct_peak *peak);
 
-/* Out of a host on which so many members are: the fastest active InfiniBand ports, one for each member; without any, or
- * where nothing but sockets is used, the fastest Ethernet device that is up. 0 or CT_NOMEM. */
+/* From a host with so many members: the fastest active InfiniBand ports, one for each member; without any, or where
+ * nothing but sockets is used, the fastest Ethernet device that is up. 0 or CT_NOMEM. */
 int ct_peak_network(const struct ct_environment_facts *facts, uint32_t members, int sockets,
 		    struct ct_arena *memory, struct ct_peak *peak);
 

@@ -50,8 +50,8 @@ static int touches(const struct ct_tomo_comm *comm, const uint8_t *in_group)
 	return 0;
 }
 
-/* All that explain as much as this one, and something of the same: they may stand for each other. Who explains as much of
- * something else is another cause. */
+/* All that explain as much as this one, and partly the same tracks: they are interchangeable. A unit that explains as
+ * much of other tracks is another cause. */
 static void group_with(const struct ct_tomo_comm *comms, size_t n, uint32_t unit, struct search *s)
 {
 	uint32_t most = s->explains[unit];
@@ -93,7 +93,7 @@ static void take_unit(const struct ct_tomo_comm *comms, size_t n, uint32_t n_uni
 	}
 }
 
-/* What some unit may explain is not looked at any more. */
+/* Tracks that some unit may explain are no longer considered. */
 static void forget(const struct ct_tomo_comm *comms, size_t n, struct search *s)
 {
 	for (size_t c = 0; c < n; c++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tomography.h — who is behind slow communicators. All members of a collective see the same slowness, so that it cannot be
- * told from one communicator whose it is; but a member that is fast in another one is cleared.
+/* tomography.h — who is behind slow communicators. All members of a collective see the same slowness, so one
+ * communicator does not show whose it is; but a member that is fast in another one is cleared.
  *
- * Suspects are the members of slow communicators that are in no good one. The fewest of them that explain all slow ones
- * are looked for greedily; who explains as much as the chosen one, and some of the same, is told with it. Pure functions over numbers of units,
- * which may be ranks or hosts. */
+ * Suspects are the members of slow communicators that are in no good one. A greedy search finds few units that
+ * explain all slow ones. Units that explain as much as the chosen one, and partly the same, are reported with it.
+ * Pure functions over numbers of units, which may be ranks or hosts. */
 #ifndef CT_TOMOGRAPHY_H
 #define CT_TOMOGRAPHY_H
 
@@ -15,7 +15,7 @@
 #define CT_TOMO_SLOW 0.7
 #define CT_TOMO_GOOD 0.9
 
-/* Causes that are told; who explains most comes first. */
+/* Reported causes; the one that explains most comes first. */
 #define CT_TOMO_GROUPS 64u
 
 enum ct_tomo_state { CT_TOMO_UNKNOWN, CT_TOMO_GOOD_ONE, CT_TOMO_SLOW_ONE };

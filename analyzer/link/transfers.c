@@ -15,7 +15,7 @@ struct gather {
 	const uint32_t *host_of;
 	const uint64_t *clock_err; /* by host; NULL: not related */
 	uint32_t *local_of;	   /* by seat: its place among those of its host */
-	uint32_t *seen_on;	   /* by host: the track that was last looked at, + 1 */
+	uint32_t *seen_on;	   /* by host: the last track considered, + 1 */
 	struct ct_launch_sum
 		*groups; /* those on the log; by_group: number of the group -> place + 1 */
 	struct ct_table by_group;
@@ -168,7 +168,7 @@ static double bound_of(const struct gather *g, const struct ct_log_part *p, uint
 		}
 	}
 	*had_begun = (double)(all_ns - both_ns) > HEAD_START * (double)shortest;
-	/* who of several was waited for takes one clock to tell */
+	/* which of several was waited for is known only on one clock */
 	return third && across ? 0 : (double)shortest;
 }
 
@@ -240,8 +240,8 @@ static struct ct_track *track_of(struct gather *g, const struct ct_log_instance 
 
 /* ---- one instance ---- */
 
-/* Of whole operations only: what shares its launch with others has no time of its own, and where members have sizes of
- * their own nobody knows what to expect. But an exchange of as much with all is one operation. */
+/* Of whole operations only: what shares its launch with others has no time of its own, and where members have
+ * different sizes the expected time is unknown. But an exchange of equal sizes with all is one operation. */
 static double collective_ns(const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	int is_exchange = i->op == CT_OP_AllToAll && p[0].group && !p[0].leads;
@@ -252,7 +252,7 @@ static double collective_ns(const struct ct_log_instance *i, const struct ct_log
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
 
-/* Short messages of a host leave before anybody asks for them, so that neither span is a transfer; with these sizes
+/* Short messages of a host leave before the receiver is ready, so neither span is a transfer; with these sizes
  * libraries wait for the receiver. Eager limits end at 64 KiB (OpenMPI's and MPICH's defaults). */
 #define HOST_RENDEZVOUS 262144u
 

@@ -14,8 +14,8 @@ struct ct_moved {
 	const struct ct_comm *comm;
 	uint32_t track;
 	uint32_t err_ns : 31; /* of ns */
-	/* Somebody else whom its launches met came after both its ends: ns counts from then on, and what had been moved
-	 * before is not known. No measure of how fast this way is. */
+	/* Another member of its launches came after both its ends: ns counts from then on, and the bytes moved before
+	 * are unknown. Not a measure of this path's speed. */
 	uint32_t had_begun : 1;
 };
 

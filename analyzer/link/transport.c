@@ -127,7 +127,7 @@ static int fill_host(const struct ct_model *model, const struct ct_port_sums *su
 	if (!t->host || !t->ports)
 		return CT_NOMEM;
 	for (unsigned p = 0; p < CT_PORTS_MOST; p++) {
-		/* a port that no PORT record tells of has no name, and nothing can be said about it */
+		/* a port without a PORT record has no name and cannot be reported */
 		if (sums->ports[p] && sums->ports[p]->rec.id &&
 		    fill_port(memory, sums->ports[p], &t->ports[t->n_ports++]) != CT_OK)
 			return CT_NOMEM;

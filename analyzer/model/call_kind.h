@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call_kind.h — what a host-blocking call that moves no data does, by its name (calls.def). What the names of calls that move
- * data tell is in call_name.h. Pure; any thread. */
+/* call_kind.h — what a host-blocking call that moves no data does, by its name (calls.def). call_name.h covers the
+ * names of calls that move data. Pure; any thread. */
 #ifndef CT_CALL_KIND_H
 #define CT_CALL_KIND_H
 
@@ -13,7 +13,7 @@ enum ct_host_call {
 	CT_HOST_SYNC, /* waits for a stream, an event, a device or requests of its own */
 	CT_HOST_GRAPH_LAUNCH,
 	CT_HOST_OTHER,
-	CT_HOST_PEERS, /* waits for others of the communicator, and nobody knows for whom: a probe, a lock */
+	CT_HOST_PEERS, /* waits for unknown others of the communicator: a probe, a lock */
 };
 
 enum ct_call_library {
@@ -31,7 +31,7 @@ enum ct_call_library {
 #define CT_CALL_ENDS_SEVERAL 16u  /* returns when several operations have ended */
 #define CT_CALL_WAITS_FOR_GPU 32u /* the host waits in it for a stream, an event or a device */
 #define CT_CALL_ONLY_LAUNCHES 64u /* puts work onto streams and waits for no other rank */
-#define CT_CALL_NEEDS_OTHERS 128u /* others have to come that are no members of its communicator */
+#define CT_CALL_NEEDS_OTHERS 128u /* ranks outside its communicator must take part */
 
 struct ct_call_row {
 	const char *prefix;

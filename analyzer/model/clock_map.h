@@ -14,7 +14,8 @@ struct ct_clock_knot {
 
 #define CT_MAP_KNOTS 2048u
 
-/* Beyond its knots the clock goes on at `slope` (what the other gains a ns), and the error grows by `growth` a ns. */
+/* Beyond its knots the clock continues at `slope` (what the other gains a ns), and the error grows by `growth` a
+ * ns. */
 struct ct_clock_map {
 	struct ct_clock_knot *knots; /* by t */
 	uint32_t n, cap;

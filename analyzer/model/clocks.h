@@ -31,7 +31,7 @@ enum ct_clock_conflict_kind {
 	CT_CONFLICT_CAUSE, /* things would have ended before what they needed had begun */
 	CT_CONFLICT_JUMP,  /* neighbouring windows of ends disagree about the moment between them */
 	CT_CONFLICT_ENDS,  /* ends disagree with cause and effect */
-	CT_CONFLICT_ORDER, /* operations stand in no order of time */
+	CT_CONFLICT_ORDER, /* operations are not in order of time */
 	CT_CONFLICT_DRIFT, /* the clocks drift apart faster than clocks do */
 };
 const char *ct_clock_conflict_text(enum ct_clock_conflict_kind kind);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.h — the communicators of a start, each once although every member tells of it. Two communicators
- * are one if key and size agree. Lives as long as the analysis; one thread. */
+/* comms.h — the communicators of a start, each once although every member records it. Two communicators are one if
+ * key and size agree. Lives as long as the analysis; one thread. */
 #ifndef CT_COMMS_H
 #define CT_COMMS_H
 
@@ -14,13 +14,13 @@ struct ct_comm {
 	uint32_t nranks;
 	uint32_t index; /* in order of first sight */
 	unsigned backend;
-	uint32_t *seats;     /* by rank in the communicator: seat + 1, 0 where no trace tells */
+	uint32_t *seats;     /* by rank in the communicator: seat + 1, 0 if unknown */
 	uint64_t *reached;   /* by rank: highest sequence number of a collective seen so far, + 1 */
 	uint64_t *exchanges; /* by rank: groups seen so far that exchange with every other rank */
 	uint32_t n_known;
-	int guessed;	 /* the key may clash with another's */
-	int clash;	 /* a rank in it was claimed by two seats: nobody is judged by it */
-	int shared_seat; /* two of its ranks are one seat (a process with several ranks): likewise */
+	int guessed; /* the key may clash with another's */
+	int clash;   /* a rank in it was claimed by two seats: no rank is judged by it */
+	int shared_seat; /* two of its ranks are one seat (a process with several ranks): not judged either */
 	/* what matching finds out */
 	uint64_t instances, incomplete, bytes;
 	uint64_t first_seq, last_seq; /* of collectives; UINT64_MAX without any */
@@ -43,7 +43,7 @@ void ct_comms_fini(struct ct_comms *comms);
 /* Is the seat that of more than one rank in it? */
 int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat);
 
-/* The one of this key and size, NULL: nobody told of it. */
+/* The one of this key and size, NULL: not recorded. */
 struct ct_comm *ct_comms_get(const struct ct_comms *comms, uint64_t key, uint32_t nranks);
 
 /* One member's record of a communicator. 0 and *comm, or CT_NOMEM. */

@@ -74,7 +74,7 @@ int ct_facts_take(struct ct_environment_facts *facts, struct ct_arena *memory, c
 	known = find(facts, pair.key);
 	if (known && strcmp(known->value, pair.value) == 0)
 		return CT_OK;
-	/* what changes for ever is no fact */
+	/* a value that keeps changing is not a fact */
 	if (known ? facts->n_changed++ >= CT_FACTS_MOST : facts->n == CT_FACTS_MOST)
 		return CT_OK;
 	if (keep(memory, &pair, &fact) != CT_OK)

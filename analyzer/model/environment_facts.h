@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* environment_facts.h — what one process said about where it runs (ENV records) and what of it passes unseen
- * (INVISIBLE). Texts come from a file that anybody may have written: numbers and lengths are bounded, what does not
- * look like "key=value" is left out. Memory is an arena's, but for the index, which is the owner's to give back. */
+ * (INVISIBLE). Texts come from an untrusted file: numbers and lengths are bounded, text other than "key=value" is
+ * skipped. Memory is an arena's, but for the index, which is the owner's to give back. */
 #ifndef CT_ENVIRONMENT_FACTS_H
 #define CT_ENVIRONMENT_FACTS_H
 
@@ -20,7 +20,7 @@ struct ct_environment_facts {
 	struct ct_report_fact
 		*facts; /* in the order in which they came; a key once, with its latest value */
 	uint32_t n, cap;
-	uint32_t n_changed;	       /* values told anew */
+	uint32_t n_changed;	       /* values reported again */
 	struct ct_report_fact *unseen; /* ID of invisible.def, and the object */
 	uint32_t n_unseen;
 	struct ct_table index; /* by hash of the key; empty in a copy */
@@ -36,7 +36,7 @@ int ct_facts_take_unseen(struct ct_environment_facts *facts, struct ct_arena *me
 int ct_facts_copy(struct ct_environment_facts *to, struct ct_arena *memory,
 		  const struct ct_environment_facts *from);
 
-/* NULL: not told. */
+/* NULL: not reported. */
 const char *ct_facts_value(const struct ct_environment_facts *facts, const char *key);
 
 /* Whatever the arena does not hold. */

@@ -12,16 +12,18 @@
 #define BEAT_NS 2000000000ull
 /* Whose ring is gone may have lived until it would have written to the run again. */
 #define WRITE_NS 11000000000ull
-/* Who is asked to end (SIGTERM) is given half a minute as a rule. */
+/* A process that gets SIGTERM usually has half a minute. */
 #define GRACE_NS 60000000000ull
 /* Launchers see a child's end at once, or look every 5 s (torchrun). */
 #define LAUNCHER_NS 7000000000ull
-/* Whoever kills all ranks of a job one by one takes less time from one to the next: tests/hang does with pauses of up to 40 ms. */
+/* Killing all ranks of a job one by one takes less time from one to the next: tests/hang does with pauses of up to
+ * 40 ms. */
 #define SPREAD_NS 250000000ull
 /* With clocks that may be further apart nothing on one host comes after something on another one. */
 #define MOST_ERR_NS 2000000000ull
-/* Where somebody waited for a processor, each of the calls, threads and processes that it takes to go on may have to: so many times
- * as long counts for nothing. On two cores with 50 to 200 threads that wanted them healthy operations stood still for at most 3 times. */
+/* If a process waited for a CPU, each call, thread and process needed for progress may have to: stalls of up to so
+ * many times as long do not count. On two cores with 50 to 200 runnable threads, healthy operations stalled for at
+ * most 3 times as long. */
 #define LATE_TIMES 10u
 
 const char *ct_job_state_word(enum ct_job_state state)
@@ -37,7 +39,7 @@ const char *ct_job_state_word(enum ct_job_state state)
 
 uint64_t ct_exits_late(const struct ct_process_info *info, uint64_t most_ns)
 {
-	/* more than it has lived is no time but damage */
+	/* more than its lifetime is not a time but damage */
 	if (info->late_ns > most_ns && info->last_beat_ns > info->id.start_ns &&
 	    info->late_ns < info->last_beat_ns - info->id.start_ns)
 		return info->late_ns;
@@ -94,8 +96,8 @@ static int ended_in_order(const struct ct_exit *e)
 	return e->manner == CT_MANNER_WELL && !e->left;
 }
 
-/* Peers of a rank that leaves are told so by their library, which may be long before its process ends: how many operations each
- * called shows who left early, not the times. */
+/* The library tells the peers of a rank that leaves, perhaps long before its process ends: the number of operations
+ * shows which rank left early, not the times. */
 static int find_deserted(struct ct_exits *exits)
 {
 	uint32_t n_comms = 1, n_processes = 1;
@@ -132,7 +134,7 @@ static int find_deserted(struct ct_exits *exits)
 	return least && of ? CT_OK : CT_NOMEM;
 }
 
-/* Was its library told of a peer's end, and not that of the other one, which may have been that peer? */
+/* Did its library report a peer's end, and not that of the other one, which may have been that peer? */
 static int was_told_of(const struct ct_exit *e, const struct ct_exit *other)
 {
 	return e->facts.failed_ns && !other->facts.failed_ns && begins_before(other, e);
@@ -182,7 +184,7 @@ static int any_dead(const struct ct_exits *exits)
 
 /* ---- who was gone before the others ---- */
 
-/* Somebody in the job killed this one, and not for having waited. */
+/* A process of the job killed this one, and not for having waited. */
 static int was_killed_alone(const struct ct_exit *e)
 {
 	return e->manner == CT_MANNER_SENT && !e->facts.waited && e->facts.end.signal == SIGKILL;
@@ -198,8 +200,9 @@ static uint64_t gone_by(const struct ct_exit *e)
 	return more(more(e->begin_ns, e->err_ns), e->facts.ring_gone ? WRITE_NS : BEAT_NS);
 }
 
-/* Of those that were killed by nobody knows whom, or are gone, those that were long before all others. Who ends a job from
- * outside ends all of it at about the same time. Without its ring it is not known that one is gone: its file may end before it did. */
+/* Of those killed by an unknown sender, or gone, those that ended long before all others. A job that is ended from
+ * outside ends as a whole at about the same time. Without its ring it is not known that one is gone: its file may end
+ * before it did. */
 static void find_gone_before(struct ct_exits *exits)
 {
 	uint64_t gone_ns = 0, limit_ns = exits->limit_ns;
@@ -232,9 +235,9 @@ static void find_gone_before(struct ct_exits *exits)
 	}
 }
 
-/* ---- whose peers were told ---- */
+/* ---- whose peers' libraries reported it ---- */
 
-/* When a library first told somebody that a peer was gone; UINT64_MAX: it did not. */
+/* When a library first reported that a peer was gone; UINT64_MAX: never. */
 static uint64_t first_told(const struct ct_exits *exits)
 {
 	uint64_t at = UINT64_MAX;
@@ -248,8 +251,8 @@ static uint64_t first_told(const struct ct_exits *exits)
 	return at;
 }
 
-/* Peers of one that is gone are told so by their library, and fail. The only one who was not told, and of whom there is no later
- * heartbeat, is the one who was gone. */
+/* The library tells the peers of a gone process, and they fail. The only process that got no such report, and has no
+ * later heartbeat, is the one that was gone. */
 static void find_missed(struct ct_exits *exits)
 {
 	struct ct_exit *missed = NULL;
@@ -275,7 +278,7 @@ static void find_missed(struct ct_exits *exits)
 	}
 }
 
-/* ---- whom its launcher saw dead ---- */
+/* ---- which process its launcher saw dead ---- */
 
 /* Had a launcher begun to end `other` before it saw this process dead, which had shown no heartbeat for longer than launchers take
  * to see that? Then it was stopped, and is the last that the launcher got rid of. */
@@ -285,8 +288,9 @@ static int was_stopped(const struct ct_exit *e, const struct ct_exit *other)
 	       other->facts.end.kill_ns > e->facts.last_sign_ns + LAUNCHER_NS;
 }
 
-/* Killed with SIGKILL though its launcher was seen to ask it in another way, or nobody saw by what, and not heard of since it was asked:
- * whoever shot `shot` may have shot it as well, before the launcher had noticed; but not if it lived clearly longer. */
+/* Killed with SIGKILL although its launcher sent another signal, or by an unknown cause, without a heartbeat since
+ * that signal: the killer of `shot` may have killed it as well, before the launcher noticed; but not if it lived
+ * clearly longer. */
 static int may_be_shot_too(const struct ct_exits *exits, const struct ct_exit *e,
 			   const struct ct_exit *shot)
 {
@@ -345,8 +349,8 @@ static void find_dead(struct ct_exits *exits)
 
 /* ---- the job ---- */
 
-/* Was the job asked to end, or killed, by somebody who is not of it? A launcher that kills its ranks (SIGKILL) may do so because one of
- * them is gone; the same if it ends the others when one was killed. */
+/* Was the job asked to end, or killed, from outside? A launcher that kills its ranks (SIGKILL) may do so because one
+ * of them is gone; the same if it ends the others when one was killed. */
 static int is_from_outside(const struct ct_exits *exits)
 {
 	uint64_t shot_ns = UINT64_MAX;
@@ -397,7 +401,7 @@ static void find_state(struct ct_exits *exits)
 
 /* ---- the order of those that did not end well ---- */
 
-/* Whom the kernel kills for want of memory has failed by itself. */
+/* A process that the kernel kills for lack of memory has failed by itself. */
 static int was_killed(const struct ct_exit *e)
 {
 	return ct_exit_was_killed(e) && !e->facts.end.for_memory;
@@ -425,7 +429,8 @@ static int by_likelihood(const void *a, const void *b)
 	return by_time(a, b);
 }
 
-/* Who still lived when the first one was gone is not the first, nor is who was told of the end of one that was not. */
+/* A process that still lived when the first one was gone is not the first. Nor is one whose library reported the
+ * end of another that was not the first. */
 static int find_first(struct ct_exits *exits)
 {
 	uint64_t gone_ns = UINT64_MAX, *of_host;
@@ -537,7 +542,7 @@ int ct_exits_together(const struct ct_exits *exits, const struct ct_exit *one)
 	return 0;
 }
 
-/* What happened on other hosts counts if the clocks tell when that was. */
+/* Events on other hosts count if the clocks give their time. */
 uint64_t ct_exits_torn_down(const struct ct_exits *exits, uint32_t host)
 {
 	uint64_t at = UINT64_MAX, own_err = 0;

@@ -11,11 +11,11 @@
 #include "analyzer/model/process_exit.h"
 
 #define CT_JOB_STATE_MAP(XX)                                                                       \
-	XX(RUNNING, "running") /* somebody still records */                                        \
-	XX(ENDED, "ended")     /* everybody exited cleanly */                                      \
-	XX(KILLED, "killed")   /* not in order: it was stuck, somebody failed, or nobody knows */  \
-	XX(INTERRUPTED, "interrupted") /* seen to be ended from outside, while it went on */       \
-	XX(UNRECORDED, "unknown")      /* imported: the file does not tell how it ended */
+	XX(RUNNING, "running") /* a process still records */                                       \
+	XX(ENDED, "ended")     /* all exited cleanly */                                            \
+	XX(KILLED, "killed")   /* not cleanly: it was stuck, a process failed, or unknown */       \
+	XX(INTERRUPTED, "interrupted") /* ended from outside, while it made progress */            \
+	XX(UNRECORDED, "unknown")      /* imported: the file does not say how it ended */
 
 enum ct_job_state {
 #define CT_JOB_STATE_ENUM(name, word) CT_JOB_##name,
@@ -43,7 +43,7 @@ struct ct_exits {
 	struct ct_exit *all;
 	uint32_t n;
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER; 0 unknown */
-	uint64_t late_ns; /* how long a host kept somebody waiting for a processor of late (ct_exits_late()) */
+	uint64_t late_ns; /* how long a host recently made a process wait for a CPU (ct_exits_late()) */
 	struct ct_exit_reach *reach;
 	uint32_t n_reach;
 	/* what ct_exits_judge() makes of it */
@@ -55,12 +55,11 @@ struct ct_exits {
 	uint32_t n_bad, n_first;  /* of those that may be first; 1: it is known which was */
 };
 
-/* The longest that one of the processes that were read has of late waited for a processor, as its heartbeat shows, ns; 0: none, or not
- * known without its ring. */
+/* The longest recent wait of a process for a CPU, from its heartbeat, in ns; 0: none, or unknown without its ring. */
 uint64_t ct_exits_late(const struct ct_process_info *info, uint64_t most_ns);
 
-/* Judge all, and sort them: the bad ones first, of these those that may have been the first, of these who died, then who failed by
- * itself before who was killed, before those of whom it is not known how they ended; then by time. 0 or CT_NOMEM. */
+/* Judges all, and sorts them: bad ones first, among them possible first ones, then those that died, failed by
+ * themselves, were killed, or ended in an unknown way; then by time. 0 or CT_NOMEM. */
 int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock);
 
 /* Did a process that was sent a signal end together with others that the same process ended? Who ends a whole job signals one rank

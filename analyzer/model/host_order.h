@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_order.h — the order in which a report tells of hosts: that of their lowest ranks. Pure. */
+/* host_order.h — the order of hosts in a report: that of their lowest ranks. Pure. */
 #ifndef CT_HOST_ORDER_H
 #define CT_HOST_ORDER_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* left_out.h — seconds in which no launch was timed, and the time in which they were.
  *
- * The recorder leaves seconds out to measure itself, and before it goes over to events (interpose/gpu/decide.h). They say nothing of
- * what is beside them, which is whole: other than with samples, which have nothing of the kind. So a row of launches without times
- * counts as left out if it is long, or if nothing was timed before it or after it. A zeroed struct has seen nothing. Times are ns of one
+ * The recorder leaves seconds out to measure itself, and before it goes over to events (interpose/gpu/decide.h). They
+ * do not affect other data, which is complete, unlike samples. So a row of launches without times counts as left out
+ * if it is long, or if nothing was timed before it or after it. A zeroed struct has seen nothing. Times are ns of one
  * clock. Pure functions. */
 #ifndef CT_MODEL_LEFT_OUT_H
 #define CT_MODEL_LEFT_OUT_H
@@ -13,7 +13,7 @@
 /* Half of what COMMTRACE_GUARD leaves out at once */
 #define CT_LEFT_OUT_NS 5000000000u
 
-/* Of all launches; with more, what is told of the run would be told of a part of it */
+/* Of all launches; with more, statements about the run would be about a part of it */
 #define CT_MOST_LEFT_OUT 0.25
 
 struct ct_left_out {
@@ -29,7 +29,7 @@ struct ct_left_out {
 void ct_left_out_untimed(struct ct_left_out *l, uint64_t at_ns, uint64_t n);
 /* One at at_ns has: the row under way, if it began before, ends there. */
 void ct_left_out_timed(struct ct_left_out *l, uint64_t at_ns);
-/* There are no more: the row under way ends with its last launch. */
+/* No more follow: the current row ends with its last launch. */
 void ct_left_out_close(struct ct_left_out *l);
 
 /* Are the rows that count few enough, of so many launches? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/model/model.h"
 
-/* Where clocks are synchronized, the reference's clock tells which process is the first. */
+/* If clocks are synchronized, the reference's clock determines which process is the first. */
 void ct_model_set_begin(struct ct_model *model)
 {
 	const struct ct_starts *starts = model->starts;

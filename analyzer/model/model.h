@@ -39,7 +39,7 @@ struct ct_seat {
 	uint32_t local;	  /* ... and which of that process's ranks it is */
 	int device;	  /* -1 none or unknown */
 	int leaves;	  /* its process has begun to leave its library (MPI_Finalize) */
-	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
+	int muddled;	  /* represents several indistinguishable ranks: not judged */
 	uint64_t ops, bytes;
 	uint64_t lateness_ns, last_count, err_ns;
 	struct ct_union waited; /* when it waited for others */
@@ -79,7 +79,7 @@ static inline int ct_seat_knows_waits(const struct ct_seat *seat, unsigned backe
 	       (backend == CT_BACKEND_MPI && !(seat->hides_waits >> (backend & 31) & 1));
 }
 
-/* Is an operation that had not ended no ordinary part of a run that goes on? */
+/* Is an unfinished operation unusual for a run that makes progress? */
 enum ct_stuck {
 	CT_STUCK_NOT,
 	CT_STUCK_UNUSUAL, /* under way for much longer than its like take in this run */
@@ -159,7 +159,7 @@ uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns);
 
-/* What the start record of the seat's process tells of its environment. */
+/* The environment in the start record of the seat's process. */
 static inline const struct ct_environment_facts *ct_model_environment(const struct ct_model *model,
 								      uint32_t seat)
 {

@@ -90,7 +90,7 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 	return class;
 }
 
-/* Transfers below which nobody knows what is usual. */
+/* With fewer transfers it is unknown what is usual. */
 #define FEW 16u
 
 int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_ns)

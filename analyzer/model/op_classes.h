@@ -33,7 +33,7 @@ struct ct_class {
 	uint64_t slow_transfers; /* their last one took long itself: came late or transferred slowly */
 	uint64_t time_err_ns;	 /* largest error of one span */
 	struct ct_hist span, transfer, algbw;
-	uint32_t *last_count; /* by rank in the communicator; NULL as long as nobody was clear last */
+	uint32_t *last_count; /* by rank in the communicator; NULL while no rank was clearly last */
 	uint64_t *last_cost_ns;
 	struct ct_class *same_key;
 	/* Of the transfers, as they were when there were `usual_n` of them. */
@@ -62,7 +62,7 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 				uint64_t bytes);
 
 /* A transfer that took clearly longer than is usual in its class: above the 25th percentile by more than `err_ns` and
- * four times what lies between that and the median. As long as there are few, nothing is unusual. */
+ * four times its distance to the median. With few transfers, none is unusual. */
 int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_ns);
 
 /* The rank was clear last in one instance and the others waited `cost_ns` for it alone. 0 or CT_NOMEM. */

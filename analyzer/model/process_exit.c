@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Whoever is asked to end is given longer than this: gone sooner, it was killed by something else. */
+/* A process that is asked to end has longer than this: if it is gone sooner, something else killed it. */
 #define AT_ONCE_NS 900000000ull
 
 struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_process_facts *facts)
@@ -61,7 +61,7 @@ struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
 		out.last_sign_ns = facts->beat_ns;
 	if (!gaps)
 		return out;
-	/* a torn end is what a kill leaves; its ring has what stood there */
+	/* a kill leaves a torn end; the ring has its content */
 	out.damaged = gaps->missing_blocks || gaps->damage.skipped_bytes || gaps->ring_unread ||
 		      (gaps->damage.torn_bytes && !has_ring);
 	out.cut = out.damaged || is_cut(facts, gaps);
@@ -70,8 +70,8 @@ struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
 
 /* ---- the manner ---- */
 
-/* Did it end of the signal that somebody was seen to send it? A handler of that may have ended it in order, and a
- * launcher that has waited long enough sends SIGKILL. */
+/* Did the recorded signal end it? A handler may have ended it cleanly, and a launcher that has waited long enough
+ * sends SIGKILL. */
 static int was_sent(const struct ct_end *end)
 {
 	if (!end->kill_ns || (end->said_ns && end->said_ns < end->kill_ns))
@@ -80,8 +80,8 @@ static int was_sent(const struct ct_end *end)
 	       end->signal == SIGKILL || end->after_ns >= end->kill_ns;
 }
 
-/* Whoever is asked to end and is gone at once, but of SIGKILL, was killed by somebody else: who asks first gives time. It may have
- * been dead when it was asked. */
+/* A process that is asked to end and at once dies of SIGKILL was killed by another sender: the first one would have
+ * given it time. It may have been dead when it was asked. */
 static int is_of_another(const struct ct_end *end)
 {
 	return end->how == CT_END_SIGNAL && end->signal == SIGKILL && end->kill_signal != SIGKILL &&
@@ -166,7 +166,7 @@ struct ct_exit ct_exit_of(const struct ct_exit_facts *facts)
 {
 	struct ct_exit exit = { .facts = *facts, .manner = manner_of(facts) };
 
-	/* whoever calls MPI_Abort ends the job itself, however its process goes then */
+	/* a process that calls MPI_Abort ends the job itself, however it ends */
 	exit.aborted = exit.manner == CT_MANNER_BY_ITSELF && facts->aborts_ns;
 	exit.crashed = exit.aborted || facts->end.how == CT_END_SIGNAL;
 	/* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so

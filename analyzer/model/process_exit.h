@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process_exit.h — how one process ended: what its ring, its parent, its last block and its records show of that together.
  *
- * Everything that asks how a process ended asks here: the report, the verdict, the findings on uneven inputs, and hang. Who of several
- * failed first is in exit_order.h. Plain values; pure; any thread. Times are CLOCK_MONOTONIC of the process's host. */
+ * All users of process ends use this: the report, the verdict, the findings on uneven inputs, and hang. Who of
+ * several failed first is in exit_order.h. Plain values; pure; any thread. Times are CLOCK_MONOTONIC of the process's
+ * host. */
 #ifndef CT_PROCESS_EXIT_H
 #define CT_PROCESS_EXIT_H
 
@@ -12,17 +13,17 @@
 
 enum ct_exit_manner {
 	CT_MANNER_RUNS,
-	CT_MANNER_WELL,	     /* by itself, in order; or it went on as another program (exec) */
+	CT_MANNER_WELL,	     /* by itself, cleanly; or it continued as another program (exec) */
 	CT_MANNER_BY_ITSELF, /* and not in order */
-	CT_MANNER_SENT,	     /* of a signal that was seen to be sent by a process of the job */
-	CT_MANNER_ASKED, /* of a signal by which people and schedulers end things, and no sender was seen */
-	CT_MANNER_SHOT,	    /* SIGKILL, and no sender was seen */
+	CT_MANNER_SENT,	     /* of a signal recorded as sent by a process of the job */
+	CT_MANNER_ASKED, /* of a signal that users and schedulers send, without a recorded sender */
+	CT_MANNER_SHOT,	 /* SIGKILL, and no sender was seen */
 	CT_MANNER_VANISHED, /* not known how */
 	CT_MANNER_UNRECORDED, /* imported: neither heartbeats nor ends were recorded, so silence says nothing */
 	CT_MANNERS
 };
 
-/* What is on record of a process that its end is judged by. */
+/* The records of a process by which its end is judged. */
 struct ct_exit_facts {
 	struct ct_end end; /* ct_end_whole() */
 	uint32_t process;  /* of the run */
@@ -40,7 +41,7 @@ struct ct_exit_facts {
 };
 
 struct ct_exit_span {
-	uint64_t lo_ns, hi_ns; /* hi UINT64_MAX: nobody saw */
+	uint64_t lo_ns, hi_ns; /* hi UINT64_MAX: unknown */
 };
 
 /* How it ended. The last group of values is exit_order.h's. */
@@ -57,15 +58,15 @@ struct ct_exit {
 	uint64_t err_ns; /* ... and what it may be wrong by; UINT64_MAX: the clock is not related */
 	uint64_t told_ns; /* facts.failed_ns on the run's clock */
 	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
-	int follows; /* its library was told of a peer's end, and another's that may have been that peer was not */
+	int follows; /* its library reported a peer's end, and that of another process, which may have been that peer, did not */
 	uint64_t outside_ns; /* since when it was being ended, if others did */
-	int dead; /* failed by itself: the first that did, or as early as the first can be told */
+	int dead;	     /* failed by itself: the first that did, or possibly the first */
 	int cut_off; /* not dead, but silent long before all others, and its ring is gone: it ended, or only its file does */
 	int bad;     /* it did not end well */
 	int may_be_first; /* of the bad ones */
 };
 
-/* How a process ended as its ring, its parent and its last block tell together. */
+/* How a process ended, from its ring, its parent and its last block. */
 struct ct_end ct_end_whole(const struct ct_process_info *info,
 			   const struct ct_process_facts *facts);
 
@@ -77,7 +78,7 @@ struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
 /* The process for itself: without the last group. */
 struct ct_exit ct_exit_of(const struct ct_exit_facts *facts);
 
-/* Did it end of a signal that was seen to be sent? */
+/* Did it end of a recorded signal? */
 int ct_exit_was_sent(const struct ct_exit *exit);
 
 /* Was it ended by others, as far as that is known: what a launcher, a time limit or Ctrl-C sends? */
@@ -86,11 +87,11 @@ int ct_exit_was_killed(const struct ct_exit *exit);
 /* By itself, with status 0, and from its library in order, too. */
 int ct_exit_in_order(const struct ct_exit *exit);
 
-/* Of a failure, or of a signal that no other process was seen to send. */
+/* Of a failure, or of a signal without another process as recorded sender. */
 int ct_exit_is_death(const struct ct_exit *exit);
 
-/* Does the process say nothing good of the job, for itself? One that left without MPI_Finalize is bad only beside others that are
- * (exit_order.h). */
+/* Did the process end badly, on its own evidence? One that left without MPI_Finalize is bad only beside others that
+ * are (exit_order.h). */
 int ct_exit_is_bad(const struct ct_exit *exit);
 
 /* "signal 11 (SIGSEGV)", "exit status 3 without MPI_Finalize"; NULL: out of memory. */

@@ -23,17 +23,16 @@ struct ct_process_facts {
 	struct ct_end_rec end;
 	int has_end;
 	uint32_t clocks;      /* readings of the host's clocks */
-	uint64_t wall_err_ns; /* the largest error that the kernel told of the time of day ... */
+	uint64_t wall_err_ns; /* the largest error that the kernel reported for the time of day ... */
 	int wall_unset;	      /* ... or that nothing sets it */
-	struct ct_process_loss
-		losses[CT_LOSS_MAX]; /* as the blocks tell; see also ct_process_gaps() */
+	struct ct_process_loss losses[CT_LOSS_MAX]; /* from the blocks; see also ct_process_gaps() */
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */
 	uint64_t open_launches;
 	int in_library; /* a call that enters a library for the whole process (MPI_Init) came back ... */
 	int left_library; /* ... and one that leaves it was made */
 	uint64_t aborts_ns; /* when a call that ends the job was made, which did not come back; 0: none */
-	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
+	uint32_t plugin_version; /* of NCCL's profiler interface, 0: no events */
 	int plugin_alone;	 /* calls of some communicator pass no wrapper */
 	int plugin_is_copy;	 /* another file than the preloaded one */
 	const char **notes;	 /* at most CT_PROCESS_NOTES, equal ones once */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h — what the analysis found out about a run, as plain values. The text, JSON and later HTML
- * renderers only show what stands here; they compute nothing.
+/* report.h — what the analysis found out about a run, as plain values. The text, JSON and HTML renderers only show
+ * these values; they compute nothing.
  *
  * Not known or not measurable: CT_UNKNOWN for integers, NAN for doubles, NULL for strings; shown as null or
  * "n/a". Strings are printable UTF-8 and belong to the report (ct_report_free), like all arrays. Ranks are
@@ -66,9 +66,8 @@ struct ct_report_run {
 	uint64_t ranks_untimed;	  /* ranks of which nothing was timed, although they communicated */
 	uint64_t time_err_ns;	  /* largest error of one measured span ... */
 	uint64_t time_err_p50_ns; /* ... and that of half of them */
-	const char *
-		timing_why; /* why it is as it is, where that is not what was to be expected; NULL */
-	int timing_is_forced; /* `auto` would have preferred another one */
+	const char *timing_why;	  /* the reason, if it is unexpected; NULL */
+	int timing_is_forced;	  /* `auto` would have preferred another one */
 	/* auto: events were used from then on and up to then, in all processes, since recording began; CT_UNKNOWN: from the
 	 * beginning, to the end */
 	uint64_t events_from_ns, events_until_ns;
@@ -78,9 +77,9 @@ struct ct_report_run {
 		step_change_why; /* events were used, but it is not known, in the first process; NULL */
 	int step_is_collective; /* the time of a collective is meant: no steps alike were seen */
 	double timed_ratio; /* of the launches whose end ought to be known; NAN: there are none */
-	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
+	uint64_t matched; /* instances with a time on every member, the evidence of all fields below */
 	uint64_t messages;   /* sends that met their receives */
-	uint64_t incomplete; /* instances that miss members; nobody is judged by them */
+	uint64_t incomplete; /* instances that lack members; no rank is judged by them */
 	double comm_share_pct; /* of the run but for its left_out_ns, in which the busiest rank was inside communication */
 };
 
@@ -93,7 +92,7 @@ struct ct_report_rank {
 	uint64_t lateness_ns; /* by which it came after the median member */
 	uint64_t last_count;  /* clear last of an instance */
 	uint64_t err_ns;      /* of wait_ns and lateness_ns */
-	uint64_t exposed_ns;  /* for which it stood waiting for communication */
+	uint64_t exposed_ns;  /* for which it waited for communication */
 	uint64_t exposed_err_ns;
 	uint64_t comm_ns; /* in which at least one of its operations was open */
 	uint64_t left_out_ns; /* of the run, in a row, without timed launches: comm_ns and exposed_ns leave it out */
@@ -108,7 +107,7 @@ struct ct_report_comm {
 	uint64_t key, parent; /* parent 0: none */
 	unsigned backend;
 	uint32_t nranks;
-	int *ranks;	/* by rank in the communicator; -1 where no trace tells */
+	int *ranks;	/* by rank in the communicator; -1 if unknown */
 	size_t n_ranks; /* nranks, or 0 where that is not to be believed */
 	const char *name;
 	const char *role; /* world, dp, tp, pp, ep, embedding; NULL unknown */
@@ -134,7 +133,7 @@ struct ct_report_op {
 	const char *comm_name;
 	unsigned backend, op, dtype;
 	const char *
-		op_name; /* "?" where nobody knows it; the same in what follows; NULL: those of a group differ */
+		op_name; /* "?" if unknown; the same in fields below; NULL: those of a group differ */
 	const char *group;   /* "collectives", "messages"; NULL: each alone in its launch */
 	uint64_t size_range; /* 0, or 2^k: 2^k <= bytes < 2^(k+1); CT_UNKNOWN */
 	uint64_t instances, bytes;
@@ -149,8 +148,8 @@ struct ct_report_op {
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
 	/* before it on its stream, sums over ranks and the steps on record; by cause as in struct ct_report_gaps */
 	uint64_t gap_ns, gap_host_late_ns, gap_not_ready_ns, gap_err_ns;
-	uint64_t late_or_slow; /* instances that came late or transferred slowly, and nobody knows which */
-	int last_rank;	       /* most often the clear last one, -1 nobody */
+	uint64_t late_or_slow; /* instances that were late or slow: which of the two is unknown */
+	int last_rank;	       /* most often the clear last one, -1 none */
 	uint64_t last_count;   /* of it */
 	uint64_t last_cost_ns; /* what the others waited for it alone */
 	double last_pct;       /* last_count of the instances */
@@ -160,7 +159,7 @@ struct ct_report_dropped {
 	int rank;
 	const char *reason; /* name from losses.def, or MISSING_BLOCKS, DAMAGED, TORN */
 	const char *text;
-	uint64_t records; /* CT_UNKNOWN: nobody counted them */
+	uint64_t records; /* CT_UNKNOWN: not counted */
 	uint64_t begin_at_ns, end_at_ns;
 	int is_loss_of_records; /* 0: something to know, but no record is missing for it */
 };
@@ -210,14 +209,14 @@ struct ct_report_process {
 	int left;    /* without MPI_Finalize, as struct ct_exit has it */
 	uint64_t last_heartbeat_at_ns;
 	uint64_t last_heartbeat_ns;			/* host's CLOCK_MONOTONIC */
-	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: nobody saw */
+	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: not observed */
 	uint64_t missing_blocks, skipped_bytes, torn_bytes;
 	const char *damage_why; /* NULL: none */
-	int ended_badly; /* by a signal, with a failure, nobody knows how, or without MPI_Finalize where others ended badly */
+	int ended_badly; /* by a signal, with a failure, in an unknown way, or without MPI_Finalize where others ended badly */
 	int imported;	 /* no recorder ran in it: its exit is not recorded */
 };
 
-/* Did it fail, as far as anybody saw? */
+/* Did it fail, as far as known? */
 int ct_report_failed(const struct ct_report_process *process);
 
 /* An op that had not returned when recording ended. */
@@ -247,7 +246,7 @@ struct ct_report_link {
 	uint64_t comm_key;   /* comm; else 0 */
 	const char *op_name; /* of the fit; NULL: of several */
 	uint64_t alpha_ns, beta_Bps, expected_Bps;
-	uint64_t alpha_err_ns, beta_err_Bps; /* CT_UNKNOWN: nothing tells it */
+	uint64_t alpha_err_ns, beta_err_Bps; /* CT_UNKNOWN: not known */
 	uint64_t samples;
 	double efficiency_ratio;
 	int slow, ambiguous;
@@ -255,9 +254,9 @@ struct ct_report_link {
 	size_t n_suspects;
 };
 
-/* How a host's clock stands to the reference host's. */
+/* A host's clock relative to the reference host's. */
 struct ct_report_clock {
-	const char *host, *ref_host; /* ref_host NULL: related to nobody */
+	const char *host, *ref_host; /* ref_host NULL: not synchronized */
 	int has_offset;
 	int64_t offset_ns;    /* in the middle of the run: what to add to its time */
 	double drift_ppb;     /* NAN unknown */
@@ -283,8 +282,8 @@ struct ct_report_whatif {
 	double uneven_pct; /* of the run: what it costs that peers differ, step by step */
 	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
 	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
-	double error_pct;    /* of the play and of the times that it plays: of how long it takes */
-	int is_contradicted; /* without communication it would take longer: these times tell nothing */
+	double error_pct; /* of the replay and of its input times: of the duration */
+	int is_contradicted; /* without communication it would take longer: these times are meaningless */
 };
 
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */

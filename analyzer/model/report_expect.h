@@ -17,7 +17,7 @@ struct ct_report_expectation {
 	const char *scope;  /* host, cross, any */
 	const char *metric; /* busbw, algbw, latency, utilisation */
 	enum ct_expect_result result;
-	int required;		  /* a failure also where it cannot be told */
+	int required;		  /* a failure also if undecided */
 	int within_error;	  /* the value misses the limit, by less than its error */
 	double value, err, limit; /* NAN unknown */
 	const char *unit;	  /* Bps, ns, pct */
@@ -25,7 +25,7 @@ struct ct_report_expectation {
 	const char *comm_name;
 	uint64_t bytes_each, instances;
 	uint64_t rows;	 /* that the rule is about */
-	const char *why; /* it cannot be told, or fails for that; else NULL */
+	const char *why; /* undecided, or fails for that reason; else NULL */
 };
 
 struct ct_report_expect {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of a heatmap, which stand for ranks or, where there are more than CT_HEAT_RANKS, for hosts. */
+/* Rows of a heatmap: ranks or, with more than CT_HEAT_RANKS, hosts. */
 struct ct_report_heat_rows {
 	size_t n;
 	int *ranks;	    /* in order; NULL: rows are hosts */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_overlap.h — how much of communication computing hid, who stood waiting for it, and the bubbles of pipelines: a part of
- * the report (report.h, whose rules hold here too).
+/* report_overlap.h — how much communication compute hid, which ranks waited for it, and the bubbles of pipelines: a
+ * part of the report (report.h, whose rules apply here too).
  */
 #ifndef CT_OVERLAP_REPORT_H
 #define CT_OVERLAP_REPORT_H
@@ -19,28 +19,28 @@ struct ct_report_overlap {
 	const char *method;
 };
 
-/* Of one rank, sums over the steps that are on record: when it stood waiting for communication, and when its streams of
- * communication stood idle. */
+/* Of one rank, sums over the recorded steps: its waits for communication, and the idle time of its communication
+ * streams. */
 struct ct_report_gaps {
 	int rank;
 	uint64_t steps, steps_ns;
 	uint64_t exposed_ns, exposed_err_ns;
 	uint64_t exposed_wait_ns,
 		exposed_transfer_ns; /* of that, until the others had come, and after */
-	uint64_t launch_ns; /* gaps that are no longer than a launch takes; of the longer ones ... */
+	uint64_t launch_ns;    /* gaps not longer than a launch takes; of the longer ones ... */
 	uint64_t host_late_ns; /* ... what the host was late to call, ... */
 	uint64_t not_ready_ns; /* ... and what the input was not ready */
 	uint64_t gaps_err_ns;  /* of the sum of all three */
 };
 
-/* How much of the time ranks stood waiting for communication; NAN: known of less than 90 % of it. */
+/* Fraction of the time that ranks waited for communication; NAN: known for less than 90 % of it. */
 struct ct_report_exposed {
 	double share_pct,
 		err_pct; /* of the median rank, of its steps, or of the run if there are none */
 	double wait_pct; /* of the same time: the part until the others had come */
-	double most_pct; /* of the rank that stood longest */
+	double most_pct; /* of the rank that waited longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
-	double run_pct;		 /* of the run, that time: what lies in steps that are on record */
+	double run_pct;		 /* of the run, that time: the part in recorded steps */
 	int of_steps;
 };
 

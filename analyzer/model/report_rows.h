@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_rows.h — the row of a report that tells of a communicator or of a class of operations, without looking at all of
+/* report_rows.h — the row of a report for a communicator or for a class of operations, without looking at all of
  * them: a run may have tens of thousands of communicators. */
 #ifndef CT_REPORT_ROWS_H
 #define CT_REPORT_ROWS_H

@@ -14,7 +14,7 @@ struct ct_report_step {
 	uint64_t index; /* from 0, of the run's; some may not be on record */
 	uint64_t begin_at_ns, time_ns;
 	uint64_t exposed_ns, wait_ns; /* of the rank that has most, mean over ranks */
-	int last_rank;		      /* for whom the others waited longest, -1 nobody */
+	int last_rank;		      /* for which the others waited longest, -1 none */
 };
 
 /* A small operation that comes again every so many steps: accumulation, logging. */
@@ -37,7 +37,7 @@ struct ct_report_steps {
 	double covered_pct; /* of the run, by all of them; NAN: there are none */
 	const char *note;   /* what is not sure about them; NULL: nothing */
 	struct ct_report_step *items;
-	size_t n_items; /* those that are told one by one */
+	size_t n_items; /* those that are listed one by one */
 	struct ct_report_recurring *recurring;
 	size_t n_recurring;
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_traffic.h — who sent how much to whom: a part of the report (report.h, whose rules hold here too). What the
- * numbers are and what is left out: docs/dev/algorithms/traffic.md. */
+/* report_traffic.h — how much each rank sent to each other: a part of the report (report.h, whose rules hold here
+ * too). What the numbers are and what is left out: docs/dev/algorithms/traffic.md. */
 #ifndef CT_TRAFFIC_REPORT_H
 #define CT_TRAFFIC_REPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the bytes of a collective are laid on pairs of ranks where nobody counted them. */
+/* How the bytes of a collective are distributed over pairs of ranks if they were not counted. */
 enum ct_traffic_model { CT_TRAFFIC_RING, CT_TRAFFIC_UNIFORM, CT_TRAFFIC_TREE };
 
 /* As they are spelled: "ring", "uniform", "tree". */
@@ -36,12 +36,12 @@ struct ct_traffic_layer {
 };
 
 struct ct_report_traffic {
-	enum ct_traffic_model model; /* that was asked for */
+	enum ct_traffic_model model; /* selected */
 	const char *why;	     /* there is no matrix; NULL: there is one */
 	const char *note;	     /* what to know about the numbers; NULL: nothing */
 	int at_least; /* bytes are missing, or may be: layers show what is on record */
 	uint64_t exact_bytes, modelled_bytes;
-	uint64_t unplaced_bytes; /* of those, between ranks of which no trace tells: in no layer */
+	uint64_t unplaced_bytes; /* of those, between unknown ranks: in no layer */
 	const char **hosts;
 	size_t n_hosts;
 	int *ranks; /* of the matrix; n_ranks 0: there is none */

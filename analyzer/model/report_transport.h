@@ -34,7 +34,7 @@ struct ct_report_port_rate {
 	uint64_t nic_Bps, ib_Bps;
 };
 
-/* One process of the host told. */
+/* One process of the host recorded them. */
 struct ct_report_transport {
 	const char *host;
 	uint32_t host_index; /* private: struct ct_starts */
@@ -52,9 +52,9 @@ struct ct_report_transport {
 	size_t n_rates;
 };
 
-/* A bandwidth that can be expected, in one direction, as bus bandwidths are told; and where that is from. */
+/* The expected bandwidth, in one direction, as bus bandwidth; and its source. */
 struct ct_peak {
-	double Bps; /* NAN: nothing on record tells */
+	double Bps; /* NAN: not recorded */
 	const char *from;
 };
 

@@ -21,9 +21,10 @@ struct ct_place {
 	uint32_t seat; /* the rank's place within its start, see below */
 };
 
-/* Seats of a start are numbered from 0: one for each global rank that left a trace, by rank, then one for each process
- * that knows no rank. Several processes may have one seat (a rank's forked child). Where a process turns out to have
- * more than one rank, which only its communicators tell, the others get the seats behind these, in order of sight. */
+/* Seats of a start are numbered from 0: one for each global rank that left a trace, by rank, then one for each
+ * process that knows no rank. Several processes may have one seat (a rank's forked child). If a process turns out to
+ * have more than one rank, which only its communicators show, the others get the seats after these, in order of first
+ * use. */
 struct ct_starts {
 	struct ct_place *places; /* by process */
 	struct ct_host *hosts;

@@ -12,7 +12,7 @@
 
 /* The mean of all steps, the first and the last of which may be cut, is no further than this from the usual. */
 #define UNEVEN 0.1
-/* A message that is smaller than this part of the largest tells a shape, and is no micro-batch. */
+/* A message that is smaller than this part of the largest announces a shape, and is not a micro-batch. */
 #define SMALL_PART 2u
 
 struct interval {
@@ -91,7 +91,7 @@ static void vote(struct handed *h)
 	h->now = 0;
 }
 
-/* Several tensors that go on in one launch are one micro-batch. */
+/* Several tensors that are sent in one launch are one micro-batch. */
 static void count(struct room *r, uint32_t k)
 {
 	const struct ct_log_instance *i = &r->log->instances[k];

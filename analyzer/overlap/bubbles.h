@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bubbles.h — how long the stages of a pipeline stand waiting for one another, against what its schedule makes unavoidable.
+/* bubbles.h — how long the stages of a pipeline wait for one another, compared with the unavoidable bubble of its
+ * schedule.
  *
- * Bubble of a stage = what it stood in receives whose sender was not there yet (late senders), each moment once; where
- * stalls are on record, as far as computing stood still meanwhile, else at most that. With P stages and m messages from a
- * stage to the next in a step (micro-batches; with interleaved stages micro-batches times chunks), one forward, one
- * backward leaves (P - 1) / (m + P - 1) of a step idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure
- * functions. */
+ * Bubble of a stage = the time that it was blocked in receives whose sender was late, each moment once. If waits are
+ * recorded, only while compute was blocked; else it is an upper bound. With P stages and m messages from a stage to
+ * the next in a step (micro-batches; with interleaved stages micro-batches times chunks), one forward, one backward
+ * leaves (P - 1) / (m + P - 1) of a step idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure functions.
+ */
 #ifndef CT_OVERLAP_BUBBLES_H
 #define CT_OVERLAP_BUBBLES_H
 
@@ -18,7 +19,7 @@ struct ct_bubble {
 	uint32_t stage, stages; /* place in the communicator, its size */
 	uint32_t seat;
 	double per_step;    /* messages from a stage to the next; NAN: not the same everywhere */
-	double ideal_ratio; /* NAN likewise */
+	double ideal_ratio; /* NAN: unknown */
 	uint64_t steps;	    /* in which the stage received ... */
 	uint64_t step_ns;   /* ... and their time */
 	uint64_t receives, unknown; /* of which it is not known how long they waited */
@@ -31,8 +32,8 @@ struct ct_bubbles {
 	uint32_t n;
 };
 
-/* Of the communicators that are pipelines (`is_pipeline` by index). `told` by seat: it is known when it stood waiting.
- * step_of: ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
+/* Of the communicators that are pipelines (`is_pipeline` by index). `told` by seat: its waits are known. step_of:
+ * ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
 int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *bubbles);

@@ -126,7 +126,7 @@ static const struct ct_log_part *part_of(const struct finder *f, uint32_t candid
 	return NULL;
 }
 
-/* When between begin and end the rank stood waiting for the communicator: the length, its error, and the first time. */
+/* When between begin and end the rank waited for the communicator: the length, its error, and the first time. */
 static uint64_t stood(const struct finder *f, uint32_t seat, uint32_t comm, uint64_t begin,
 		      uint64_t end, uint64_t *first, uint64_t *err)
 {
@@ -219,7 +219,7 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 	b->exposed_err_ns = err / f->n_samples;
 }
 
-/* A member of whom it is known when it stood waiting; NULL: there is none. */
+/* A member whose waits are known; NULL: none. */
 static const struct ct_log_part *told_part(const struct finder *f, uint32_t candidate)
 {
 	const struct ct_log_instance *i = at(f, candidate);

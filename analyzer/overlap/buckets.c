@@ -97,8 +97,8 @@ static double best(const struct ct_buckets *b, const struct ct_bucket_speed *spe
 	return INFINITY;
 }
 
-/* In each bucket ranks wait for the last of them to come: time of the stream that is neither idle nor transfer. It is had
- * once a bucket, like start-up; more than that is somebody's being late. */
+/* In each bucket ranks wait for the last of them to come: time of the stream that is neither idle nor transfer. It is
+ * had once a bucket, like start-up; more than that is a late rank. */
 static struct ct_bucket_speed with_peers(const struct ct_buckets *b,
 					 const struct ct_bucket_speed *speed)
 {

@@ -32,7 +32,7 @@ struct ct_buckets {
 	uint64_t busy_ns;    /* sum of X */
 	uint64_t window_ns;  /* from the first's start to the last's end */
 	uint64_t idle_ns;    /* of the stream before the last one's start */
-	uint64_t exposed_ns; /* for which the rank stood waiting for them */
+	uint64_t exposed_ns; /* for which the rank waited for them */
 	uint64_t exposed_err_ns;
 	uint64_t until_stall_ns; /* from the first's start until it began to */
 };
@@ -68,8 +68,9 @@ double ct_buckets_model(const double *bytes, uint32_t n, double factor, double b
 void ct_buckets_advise(const struct ct_buckets *buckets, const struct ct_bucket_speed *speed,
 		       uint64_t step_ns, struct ct_bucket_advice *advice);
 
-/* The buckets of every communicator that has any, one call each; nonzero from `each` stops and is returned. Only where it is
- * known when ranks stood waiting (`told` by seat). step_of: ct_cuts_of_log(). 0, CT_NOMEM or what `each` returned. */
+/* The buckets of every communicator that has any, one call each; nonzero from `each` stops and is returned. Only
+ * where the waits of ranks are known (`told` by seat). step_of: ct_cuts_of_log(). 0, CT_NOMEM or what `each`
+ * returned. */
 typedef int (*ct_buckets_fn)(void *arg, const struct ct_buckets *buckets);
 int ct_buckets_each(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const uint32_t *step_of, const uint8_t *told, ct_buckets_fn each, void *arg);

@@ -16,7 +16,7 @@ static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_wait
 	return c != NULL;
 }
 
-/* How much it says of who stood waiting: that of the stream that computes, as far as that shows by now, most. */
+/* How informative a wait is: that of the compute stream, as far as known by now, most. */
 static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 {
 	return 8 * (c->waiter == computing) + 4 * (c->end_ns > c->begin_ns) +
@@ -54,8 +54,8 @@ static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_laun
 	return CT_OK;
 }
 
-/* From where the waiter stood, or where the last one left off, to the end; not before the stream of communication had
- * reached it: until then others were waited for. */
+/* From where the waiter was blocked, or where the last one ended, to the end; not before the stream of communication
+ * had reached it: until then others were waited for. */
 static int charge_one(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_launch *launch,
 		      struct ct_waiter *w, const struct ct_wait_rec *rec)
 {

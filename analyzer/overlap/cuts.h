@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuts.h — which step something belongs to.
  *
- * The cuts are given: where steps begin and end, ns since the run began, in order, none within another; what lies
- * between them is in no step. An operation belongs to the step in which its last member came: the operation at which
- * a step was cut is then its first, on whichever member's time the cut was made. Pure functions. */
+ * The cuts are given: where steps begin and end, ns since the run began, in order, none within another; time between
+ * them is in no step. An operation belongs to the step in which its last member came: the operation at which a step
+ * was cut is then its first, on whichever member's time the cut was made. Pure functions. */
 #ifndef CT_OVERLAP_CUTS_H
 #define CT_OVERLAP_CUTS_H
 
@@ -22,11 +22,12 @@ struct ct_cuts {
 /* The first step that ends after a time; cuts->n: none. */
 uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns);
 
-/* The step that a time lies in; CT_NO_STEP: none. */
+/* The step of a time; CT_NO_STEP: none. */
 uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
 
-/* Add what of [begin_ns, end_ns) lies in each step to a sum of it: that of step k is `stride` bytes behind that of step
- * k - 1, sums NULL: none. *near: where it is looked first, and where the first one was found. Returns what lies in steps. */
+/* Adds the part of [begin_ns, end_ns) in each step to the step's sum: that of step k is `stride` bytes after that of
+ * step k - 1, sums NULL: none. *near: where the search starts, and where the first one was found. Returns the time in
+ * steps. */
 uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t begin_ns,
 			uint64_t end_ns, uint64_t *sums, size_t stride);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exposures.h — when ranks stood waiting for communication, kept one by one for what looks at steps.
+/* exposures.h — when ranks waited for communication, kept one by one for analyses of steps.
  *
  * Bounded: kept are the stretches of the run that the instance log has, too (sample.h). Times are ns since the run began, on
  * the run's clock. One thread. */
@@ -8,12 +8,13 @@
 
 #include "analyzer/stream/sample.h"
 
-/* Kept at most, if nobody says otherwise: 2 M, 96 MB. */
+/* Kept at most, by default: 2 M, 96 MB. */
 #define CT_EXPOSURES_MOST (1u << 21)
 
 struct ct_exposure {
-	uint64_t begin_ns, end_ns; /* it stood; if that is not known, the span of the operation */
-	uint64_t start_ns;	   /* of the operation that it waited for */
+	uint64_t begin_ns,
+		end_ns;	   /* it was blocked; if that is unknown, the span of the operation */
+	uint64_t start_ns; /* of the operation that it waited for */
 	uint32_t seat;
 	uint32_t comm;	 /* index of the communicator */
 	uint32_t err_ns; /* of its length */

@@ -97,7 +97,7 @@ void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_
 	sum->not_ready_ns += gap - late;
 }
 
-/* The launch's last call: a group is launched when it ends. Its parts have one start and so lie side by side. */
+/* The launch's last call: a group is launched when it ends. Its parts have one start and so are adjacent. */
 static uint64_t launched_ns(const struct ct_instance_log *log, uint32_t at, uint32_t end)
 {
 	const struct ct_log_part *p = &log->parts[log->order[at]];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.c — exposed communication where the host times: what of an operation's span its rank stood in the call that ended
- * it. Operations that are under way at once share the time, on one rank: each moment counts once. */
+/* host.c — exposed communication where the host times: the part of an operation's span that its rank was blocked in
+ * the call that ended it. Concurrent operations share the time, on one rank: each moment counts once. */
 #include <stdlib.h>
 
 #include "analyzer/base/arena.h"
@@ -12,7 +12,7 @@
 
 struct ct_ov_host {
 	struct ct_arena *memory;
-	struct ct_table waits_of; /* by seat: a ct_cover of when it stood waiting */
+	struct ct_table waits_of; /* by seat: a ct_cover of its waits */
 };
 
 void ct_ov_host_free(struct ct_ov_host *host)

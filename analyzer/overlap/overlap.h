@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap.h — exposed communication: how long a rank's computing stream, or its host, stood waiting for an operation.
+/* overlap.h — exposed communication: how long a rank's compute stream, or its host, waited for an operation.
  *
- * Launches and WAIT records of one process come in as they are read. Each stream that waits is charged, wait by wait,
- * with the time from where it stood to the ends of what it waited for, every moment once. A launch is settled when
+ * Launches and WAIT records of one process come in as they are read. Each waiting stream is charged, wait by wait,
+ * with the time from the wait's begin to the end of the awaited work, every moment once. A launch is settled when
  * many others have come after it, or at the end: by then it shows which of the streams computes (roles.c), and only
- * its waits, and those of the host, count. An operation that none of these is known to have waited for is not measured,
- * which is not the same as zero.
+ * its waits, and those of the host, count. An operation that none of these is known to have waited for is not
+ * measured, which is not the same as zero.
  *
  * Memory: a bounded number of launches and waits of each process, and the sums. One thread.
  */
@@ -24,7 +24,7 @@ struct ct_overlap_row {
 	uint64_t launches;    /* with times ... */
 	uint64_t measured;    /* ... of which is known how long they were waited for ... */
 	uint64_t same_stream; /* ... because they ran where the computing does */
-	int by_host;	      /* nothing of this ran on a GPU: the host stood in calls */
+	int by_host;	      /* nothing of this ran on a GPU: the host was blocked in calls */
 	uint64_t all_ns;      /* spans of the launches */
 	uint64_t comm_ns;     /* of the measured ones */
 	uint64_t exposed_ns, err_ns;
@@ -56,12 +56,12 @@ struct ct_overlap_op {
 int ct_overlap_add(struct ct_overlap *overlap, uint32_t process, const struct ct_overlap_op *op);
 int ct_overlap_wait(struct ct_overlap *overlap, uint32_t process, const struct ct_wait_rec *rec);
 
-/* The recorder puts no events on streams that wait in this process: when those stood waiting is not on record. Before what
- * it is about is settled. */
+/* The recorder puts no events on streams that wait in this process: their waits are not recorded. Called before the
+ * launches concerned are settled. */
 void ct_overlap_blind(struct ct_overlap *overlap, uint32_t process);
 
-/* An operation that the host times: from where its call began it to where the call that ended it, entered at asked_ns, had
- * returned (0: it is not known when somebody waited). 0 or CT_NOMEM. */
+/* An operation that the host times: from where its call began it to where the call that ended it, entered at
+ * asked_ns, had returned (0: the wait is unknown). 0 or CT_NOMEM. */
 struct ct_overlap_call {
 	const struct ct_comm *comm;
 	uint32_t seat;
@@ -84,11 +84,11 @@ struct ct_overlap_launch {
 };
 typedef int (*ct_overlap_fn)(void *arg, const struct ct_overlap_launch *launch);
 
-/* Tell each launch as it is settled. Before the first one comes in. */
+/* Reports each launch as it is settled. Set before the first one comes in. */
 void ct_overlap_tell(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
 
-/* Each moment that somebody who counts stood waiting for a launch or an operation, and, not known, each one of which that
- * cannot be told. Times of the rank's host. Nonzero stops. Before the first one comes in. */
+/* Each interval in which a relevant waiter waited for a launch or an operation, and, marked as unknown, each one for
+ * which that is unknown. Times of the rank's host. Nonzero stops. Before the first one comes in. */
 struct ct_overlap_stall {
 	uint32_t seat;
 	const struct ct_comm *comm;

@@ -50,7 +50,7 @@ static void fill_rank(const struct ct_exposed *sum, struct ct_report_rank *rank)
 	rank->exposed_err_ns = sum->is_known ? sum->err_ns : CT_UNKNOWN;
 }
 
-/* Do any of its members tell when they wait? What they do alike they tell alike. */
+/* Are the waits of any of its members known? Members that act alike have equal waits. */
 static int is_known(const struct ct_model *model, const struct ct_overlap_class *c)
 {
 	for (uint32_t r = 0; c->by_host && r < c->comm->nranks; r++) {

@@ -81,8 +81,8 @@ static int on_wait(void *arg, const struct ct_stream *stream, uint32_t process,
 	return ct_overlap_wait(log->overlap, process, rec);
 }
 
-/* With one connection to the GPU, and none of the timings that put events on streams, the recorder leaves alone streams that
- * wait (interpose/gpu/time.c). */
+/* With one connection to the GPU, and none of the timings that put events on streams, the recorder does not
+ * instrument waiting streams (interpose/gpu/time.c). */
 static void note_blind(struct ct_overlap *overlap, uint32_t process, const struct ct_load *load)
 {
 	const char *connections = ct_facts_value(ct_load_environment(load),
@@ -124,7 +124,7 @@ static void sum_up(const struct ct_overlap *overlap, uint32_t s, struct ct_seat 
 		/* what is not measured may all have been waited for */
 		sum->err_ns += row->err_ns + row->all_ns - row->comm_ns;
 	}
-	/* what may be off by more than there is to be exposed tells nothing */
+	/* an error larger than the communication makes the value meaningless */
 	sum->is_known = sum->comm_ns && sum->err_ns <= sum->comm_ns &&
 			(double)sum->comm_ns * 100 >= (double)all_ns * CT_OVERLAP_ENOUGH_PCT;
 }

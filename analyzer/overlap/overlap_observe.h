@@ -29,7 +29,7 @@ struct ct_overlap_log {
 /* A log that is zeroed but for `each` and `sample` takes in all that a stream reads, and at its end tells the model how long each rank
  * waited (struct ct_seat, exposed). */
 void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer);
-/* Does the row tell how long its seat waited? Where no waits of a rank are on record, its threads may do nothing but
+/* Does the row have the waits of its seat? Where no waits of a rank are on record, its threads may do nothing but
  * communicate: it is not known which of them waited. Once all is read. */
 int ct_overlap_is_known(const struct ct_seat *seat, const struct ct_overlap_row *row);
 

@@ -29,8 +29,8 @@ struct ct_ov_launch {
 	uint64_t size_range;
 	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
 	uint8_t op, dtype;  /* op 0: not alone in the launch */
-	uint8_t is_unclear; /* somebody waited for it, and for how long cannot be told */
-	uint8_t is_told;    /* NCCL told its times: no events were put on streams for it */
+	uint8_t is_unclear; /* something waited for it, for an unknown time */
+	uint8_t is_told;    /* NCCL reported its times: no events were put on streams for it */
 	uint32_t n_charged;
 	struct ct_charged *charged;	     /* at most CT_CHARGED */
 	struct ct_ov_launch *before, *after; /* on its stream, by end */
@@ -62,7 +62,7 @@ struct ct_waiter {
 /* A stream with launches. */
 struct ct_ov_stream {
 	uint32_t id;
-	int is_seen, is_fed, is_default; /* as the trace tells of it */
+	int is_seen, is_fed, is_default; /* from the trace */
 	struct ct_ov_launch *newest;
 	struct ct_ov_stream *next;
 };
@@ -73,8 +73,8 @@ struct ct_ov_process {
 	uint32_t n_launches, n_waits;
 	struct ct_ov_stream *streams;
 	struct ct_waiter *waiters;
-	const struct ct_waiter *
-		computing; /* on this device, NULL not known; kept until something tells of waiters */
+	const struct ct_waiter
+		*computing; /* on this device, NULL unknown; kept until waiters are known */
 	uint32_t computing_device;
 	int computing_is_kept;
 	uint32_t blocks;
@@ -94,9 +94,9 @@ struct ct_overlap {
 	uint32_t n_classes, cap_classes;
 	struct ct_table class_at;
 	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
-	ct_overlap_fn tell;	 /* NULL: nobody */
+	ct_overlap_fn tell;	 /* NULL: none */
 	void *arg;
-	ct_overlap_stall_fn stall; /* NULL: nobody */
+	ct_overlap_stall_fn stall; /* NULL: none */
 	void *stall_arg;
 };
 

@@ -12,7 +12,7 @@
 
 /* Of a step's communication, what may be unknown. */
 #define MOST_UNKNOWN 0.1
-/* A stall and the operation that it waited for tell the same start, turned into time of the run one by one. */
+/* A stall and the operation that it waited for have the same start, each converted to run time. */
 #define SAME_START_NS 20000u
 /* Operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
@@ -42,7 +42,7 @@ static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offs
 			      (uint64_t *)((char *)r->cells + offset), sizeof(*r->cells));
 }
 
-/* As above, what lies behind *reached, which it moves on. */
+/* As above, for the part after *reached, which it advances. */
 static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_t *reached,
 			   size_t offset)
 {

@@ -10,7 +10,7 @@
 
 /* ---- who computes ---- */
 
-/* The only one of the device that `fits`, NULL if there are none or several. */
+/* The only one of the device that `fits`, NULL if none or several. */
 static const struct ct_waiter *only(const struct ct_ov_process *p, uint32_t device,
 				    int (*fits)(const struct ct_waiter *w))
 {
@@ -80,8 +80,8 @@ struct measured {
 	} stalls[CT_CHARGED];
 };
 
-/* Does this wait count? A stream that only hands on what it waited for loses nothing; what comes by way of the one that
- * computes was that one's to wait for. */
+/* Does this wait count? A stream that only forwards its wait loses nothing; a wait through the compute stream is
+ * charged to that one. */
 static int counts(const struct ct_charged *c, const struct ct_waiter *computing)
 {
 	if (!c->waiter->is_host)
@@ -119,16 +119,15 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 		m->exposed_ns = m->err_ns = m->n = 0;
 }
 
-/* Who computes may have stood waiting for it, and no such wait would be on record. The host's waits are then no measure: the host
- * comes when that is over, and where it limits itself (FSDP) it waits while the GPU computes. */
+/* The compute stream may have waited for it without a record. The host's waits are then not a measure: the host
+ * arrives after the wait, and where it limits itself (FSDP) it waits while the GPU computes. */
 static int may_be_unseen(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
 			 const struct ct_waiter *computing)
 {
 	return !computing && (p->is_blind || launch->is_told);
 }
 
-/* It runs where the computing does: on the stream that computes, or on one that depends on no other, if none of those
- * that wait computes. */
+/* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes. */
 static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
 			  const struct ct_waiter *computing)
 {

@@ -13,7 +13,7 @@
 #include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
-/* A share is told if that of so much of all communication is known. */
+/* A fraction is reported if it is known for so much of all communication. */
 #define ENOUGH 0.9
 /* Gaps of a rank of which some launches here and there were not timed are longer than they were. */
 #define MOST_UNTIMED 0.01
@@ -141,7 +141,7 @@ static void fill_ops(struct ct_study *s)
 	}
 }
 
-/* Is it known of all its members when they stood waiting? */
+/* Are the waits of all its members known? */
 static int is_told(const struct ct_study *s, const struct ct_comm *comm)
 {
 	for (uint32_t r = 0; r < comm->nranks; r++)
@@ -219,7 +219,7 @@ static int fill_pipelines(struct ct_study *s)
 	return CT_OK;
 }
 
-/* Of the communication, the part of those ranks of which it is known when they stood waiting. */
+/* The part of the communication that belongs to ranks with known waits. */
 static double known_part(const struct ct_study *s)
 {
 	const struct ct_overlap_row *rows;
@@ -244,8 +244,8 @@ static double part_of_run(const struct ct_study *s)
 				     : NAN;
 }
 
-/* The median rank's share of its steps, else of the run; and that of the rank that has most. Nothing, where the errors of
- * its parts come to more than the time that it is a share of. */
+/* The median rank's fraction of its steps, else of the run; and that of the most exposed rank. Unknown if the errors
+ * of its parts exceed the time that it is a fraction of. */
 static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;

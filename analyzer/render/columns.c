@@ -98,7 +98,7 @@ static json_t *facts_of(const struct ct_report_fact *facts, size_t n)
 VALUE(env_same, _environment, facts_of(row->same, row->n_same))
 VALUE(env_facts, _env_rank, facts_of(row->facts, row->n_facts))
 
-/* By the host's name; machines of one name are told apart by a number. */
+/* By the host's name; machines of one name get a number. */
 static json_t *transports(const void *row, const void *whole)
 {
 	const struct ct_report *report = row;

@@ -84,7 +84,7 @@ struct ct_columns {
 /* 0: ONLY() or UNLESS() says that nothing is known of it in this row. */
 int ct_column_is_known(const struct ct_report_column *column, const void *row);
 
-/* The column of the first of `keys`, behind which they then begin; NULL: no more. */
+/* The column of the first of `keys`, which then begin after it; NULL: no more. */
 const struct ct_report_column *ct_columns_next(const struct ct_columns *columns, const char **keys);
 
 /* An object, an array of `n`. New references, NULL when out of memory. */

@@ -128,7 +128,7 @@ static json_t *page_column(const struct ct_report_column *c)
 	return ct_json_done(o, failed);
 }
 
-/* Those of this row and of all inside of it. */
+/* Those of this row and of all inside it. */
 static void add_tables(json_t *tables, const struct ct_columns *columns, const char *path,
 		       int *failed)
 {

@@ -19,7 +19,7 @@ static struct ct_unit_text number(const struct ct_report_column *c, uint64_t val
 		return ct_text_size(value);
 	case CT_UNIT_Bps:
 		text = ct_text_Bps(value);
-		/* what stands in the head is not told again */
+		/* fields of the head are not repeated */
 		if (value != CT_UNKNOWN && strstr(c->head, "/s"))
 			*strchr(text.s, '/') = '\0';
 		return text;

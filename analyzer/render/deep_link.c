@@ -50,7 +50,7 @@ static int is_inside(const struct ct_report_step *step, struct ct_deep_range ran
 	       step->begin_at_ns + step->time_ns > range.from_ns && step->begin_at_ns < range.to_ns;
 }
 
-/* The worst of the steps that lie in `range`, with the ones around it; `range` itself where there are few. */
+/* The worst of the steps in `range`, with its neighbors; `range` itself if there are few. */
 static struct ct_deep_range worst_step(const struct ct_report_steps *steps,
 				       const struct ct_finding *finding, struct ct_deep_range range)
 {

@@ -102,7 +102,7 @@ static void write_group(struct ct_text *text, const struct ct_report_environment
 		ct_text_line(text, CT_COLOR_NONE, "%-9s %s", title, line);
 }
 
-/* "nic eth0 up, 25000 Mb/s, mlx5_core": of those that are equal everywhere. */
+/* "nic eth0 up, 25000 Mb/s, mlx5_core": for facts that are equal everywhere. */
 static void write_devices(struct ct_text *text, const struct ct_report_environment *e,
 			  const char *kind, const char *anchor, const char *const *parts)
 {

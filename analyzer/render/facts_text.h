@@ -26,15 +26,15 @@ void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cos
 /* Likewise: when it had events, what was taken for a step, and what timing did to it, " events_from=12.0s step=400ms ..."; empty:
  * nothing of it is known. */
 void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
-/* How the hosts' clocks stand, nothing where there is one host; and a line for each host. */
+/* The state of the hosts' clocks, nothing for one host; and a line for each host. */
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
 
 /* How the run was cut into steps, or why not. */
 void ct_steps_line(struct ct_text *text, const struct ct_report *report);
-/* How much of a step the median rank stands waiting for communication. */
+/* How much of a step the median rank waits for communication. */
 void ct_share_line(struct ct_text *text, const struct ct_report *report);
-/* Why streams of communication stood idle, on the rank where they did so longest. */
+/* Why communication streams were idle, on the rank where they were so longest. */
 void ct_gaps_line(struct ct_text *text, const struct ct_report *report);
 /* The bubble of the pipelines: of the stage that waits longest, against the ideal. */
 void ct_pipeline_line(struct ct_text *text, const struct ct_report *report);

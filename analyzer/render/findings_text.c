@@ -104,7 +104,7 @@ static int is_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* What the finding above has said is not told again. */
+/* Text of the finding above is not repeated. */
 static void write_finding(struct ct_text *text, const struct ct_report *report, size_t i,
 			  int verbose)
 {

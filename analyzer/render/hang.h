@@ -18,7 +18,7 @@ json_t *ct_hang_json(const struct ct_hang_run *run);
 /* Of that, for a report: {state, verdicts}. A new reference, NULL when out of memory. */
 json_t *ct_hang_verdicts_json(const struct ct_hang_run *run);
 
-/* What was compared, if it was asked for: a line a communicator that differs, and one for the others; null or an array. */
+/* The result of --check: a line for each communicator that differs, and one for the others; null or an array. */
 struct ct_text;
 void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text);
 json_t *ct_hang_check_json(const struct ct_hang_run *run);

@@ -12,7 +12,7 @@
 
 #define HANGING 12u    /* columns of the word that a line begins with, and its two spaces */
 #define MOST_RANKS 12u /* numbers in a list */
-#define MOST_LINES 4u  /* ranks of a verdict that are told of one by one */
+#define MOST_LINES 4u  /* ranks of a verdict that are listed one by one */
 #define MOST_MISSING 6u
 #define MOST_SLOW 3u
 
@@ -91,7 +91,7 @@ static void say_ended(const struct ct_hang_run *run, FILE *out)
 			run->ranks_seen, run->ranks_expected);
 }
 
-/* Imported: what is on record may be all that went on, or end anywhere. */
+/* Imported: the records may be complete, or end anywhere. */
 static void say_unrecorded(const struct ct_hang_run *run, FILE *out)
 {
 	uint32_t n = run->result->n_not_stalled;

@@ -9,7 +9,7 @@
 
 /* Each writes into `out`, whose errors the caller looks for. 0 or CT_NOMEM. */
 
-/* Stands alone, needs no script and no font of its own; cells tell their value (<title>) where there are few. */
+/* Self-contained, without script or font; a few cells have their value (<title>). */
 int ct_heatmap_svg(const struct ct_picture *picture, FILE *out);
 
 /* Lines that begin with # say what it is; then the names of the columns, and a line for each row. Numbers are whole and in

@@ -33,7 +33,7 @@ static const char *character(const char *text, size_t n)
 	return text;
 }
 
-/* What there is room for: of a long name both ends, which tell names apart. NULL: out of memory. */
+/* The part that fits: both ends of a long name, which distinguish names. NULL: out of memory. */
 static const char *shortened(struct ct_arena *memory, const char *name)
 {
 	size_t n = ct_heatmap_length(name), keep = (NAME_CHARS - 2) / 2;
@@ -84,7 +84,7 @@ static unsigned within(size_t value, unsigned low, unsigned high)
 	return value < low ? low : value > high ? high : (unsigned)value;
 }
 
-/* Squares where rows and columns stand for the same; columns wide enough for their names where there is room for that. */
+/* Squares if rows and columns show the same; columns wide enough for their names if there is room. */
 static void size_cells(const struct ct_picture *p, struct ct_heatmap_layout *l)
 {
 	unsigned room = longest(&p->columns) * CT_HEATMAP_CHAR + CT_HEATMAP_CHAR;
@@ -189,7 +189,7 @@ static int add_legend(const struct ct_picture *p, struct ct_heatmap_layout *l, u
 	return st;
 }
 
-/* The notes, wrapped; *y goes on below them. */
+/* The notes, wrapped; *y moves below them. */
 static int add_notes(const struct ct_picture *p, struct ct_arena *memory,
 		     struct ct_heatmap_layout *l, unsigned *y)
 {

@@ -78,7 +78,7 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
 	write_failed(text, report);
-	/* what calls on the host took is known without a word, and of what only operations tell nothing is said */
+	/* the duration of host calls needs no text, and values from operations have none */
 	if (!report->is_outline || run->timing != CT_TIMING_OFF)
 		ct_timing_line(text, report);
 	if (!report->is_outline)

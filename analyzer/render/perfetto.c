@@ -32,7 +32,7 @@ struct ct_perfetto {
 	uint64_t ends[MAX_DEPTH];
 	uint32_t depth;
 	uint64_t reached_ns; /* latest time written on it */
-	uint64_t instant_ns; /* its latest instant; one of the same moment lies in it */
+	uint64_t instant_ns; /* its latest instant; one of the same moment is inside it */
 	uint32_t instants;   /* of that moment, since a slice began or ended */
 	uint8_t *left;	     /* by track, bit: was under way */
 	uint32_t cap_left;

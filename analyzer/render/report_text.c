@@ -148,7 +148,7 @@ static void write_matched(struct ct_text *text, const struct ct_report *report)
 		     run->messages == 1 ? "" : "s", ct_text_count(run->incomplete).s);
 }
 
-/* The rank that stood waiting longest. */
+/* The rank that waited longest. */
 static void write_exposed(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_rank *most = NULL;

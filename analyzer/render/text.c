@@ -104,8 +104,8 @@ void ct_text_share(char *to, size_t cap, double pct, const char *about, const ch
 
 static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };
 
-/* Names and paths of foreign programs stand in lines: what is no text is shown as '?', so that nothing of it is an order to the
- * terminal. */
+/* Lines contain names and paths of foreign programs: bytes that are not text are shown as '?', so that they cannot
+ * control the terminal. */
 static void __attribute__((format(printf, 2, 0)))
 format(char line[CT_LINE], const char *fmt, va_list ap)
 {

@@ -41,16 +41,16 @@ void ct_text_head(struct ct_text *text, const char *title);
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same, but nothing is cut: what does not fit goes on in further lines, broken at spaces, behind `hanging` columns. For what
- * has to be read to its end: verdicts, findings, advice. */
+/* The same without cutting: text continues in further lines, broken at spaces, after `hanging` columns. For text that
+ * must be read to its end: verdicts, findings, advice. */
 void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
 void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);
 
-/* A name in `columns` characters (at least 4; `to` as above): without "MPI_COMM_", and cut in the middle, since what tells
- * two names apart stands at their ends. */
+/* A name in `columns` characters (at least 4; `to` as above): without "MPI_COMM_", and cut in the middle, since names
+ * differ at their ends. */
 void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns);
 
 /* "about 1.20% of the run in wrappers", "less than 0.01% of the run in wrappers", "n/a in wrappers" (about: "about ", of:

@@ -192,7 +192,7 @@ void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cos
 		    cost->level, cost->coarsest);
 }
 
-/* ---- how the hosts' clocks stand ---- */
+/* ---- the hosts' clocks ---- */
 
 #define MOST_ODD 3
 
@@ -201,7 +201,7 @@ static int is_related(const struct ct_report_clock *c)
 	return !strcmp(c->quality, "ACCURATE") || !strcmp(c->quality, "APPROXIMATE");
 }
 
-/* Those that are not related, by name; ABSENT but set by the same time is told with that time's error. */
+/* Those that are not related, by name; ABSENT but synchronized by the time of day is shown with that time's error. */
 static void list_odd(const struct ct_report *report, char *out, size_t size)
 {
 	size_t at = 0, n = 0;

@@ -204,7 +204,7 @@ static int judge_hang(struct analysis *a)
 	return st == CT_NOMEM ? st : CT_OK;
 }
 
-/* Communication against computing. Ranks stand by seat. */
+/* Communication against compute. Ranks are indexed by seat. */
 static int study_overlap(struct analysis *a)
 {
 	a->study = (struct ct_study){
@@ -227,7 +227,7 @@ static int judge_overlap(struct analysis *a)
 	return st;
 }
 
-/* Up to here ranks stood by seat; unknown ranks sort last. */
+/* Up to here ranks were indexed by seat; unknown ranks sort last. */
 CT_SORT_BY(by_rank, struct ct_report_rank,
 	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(pid) ?: CT_UP(device))
 
@@ -419,7 +419,7 @@ static void fini(struct analysis *a)
 	ct_tasks_free(a->tasks);
 }
 
-/* Was any text of the report, or a name that it borrows, not made for want of memory? */
+/* Was any text of the report, or a name that it borrows, not created for lack of memory? */
 static int lacked_memory(const struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;

@@ -22,8 +22,7 @@ struct ct_analyze_options {
 				so begin with CT_ANALYZE_DEFAULTS) */
 	unsigned threads; /* that share the work, at most; 0 or 1: the caller's. Where memory is lacking, one alone
 			     tries once more if nobody observes */
-	const char *
-		boot_id; /* of this machine, NULL unknown: tells a ring that lies on another host */
+	const char *boot_id; /* of this machine, NULL unknown: identifies a ring on another host */
 	void (*progress)(
 		void *arg, uint64_t done,
 		uint64_t all); /* bytes that a reading has read, now and then; may be NULL */
@@ -33,7 +32,7 @@ struct ct_analyze_options {
 	const struct ct_observer
 		*observer; /* one more of the reading (stream/stream.h); may be NULL */
 	ct_exposure_fn
-		exposure; /* likewise of each wait for communication (overlap/overlap_observe.h) */
+		exposure; /* the same for each wait for communication (overlap/overlap_observe.h) */
 	void *exposure_arg;
 };
 
@@ -42,17 +41,16 @@ struct ct_analyze_options {
 		.restart = -1                                                                      \
 	}
 
-/* Analyze an open run. The report is the caller's (ct_report_free) and does not borrow from the run.
- * `options` may be NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start; no operation
- * that could be the step_anchor: the text names others). Damaged or missing parts are no
- * failure: they stand in the report. */
+/* Analyze an open run. The report is the caller's (ct_report_free) and does not borrow from the run. `options` may be
+ * NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start; no operation that could be the step_anchor: the text names
+ * others). Damaged or missing parts are not a failure: they are in the report. */
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);
 
-/* What stands beside the operations, for a fraction of the time: ranks, processes, communicators, dropped records, what recording cost, the
- * environment and the network ports. report->is_outline is set; what only operations tell is unknown: sums, matrices and orders of
- * communicators, traffic, clocks, the errors of times, and which of several processes failed first. Of the options boot_id and
- * the number of starts; the rest as ct_analyze(). */
+/* Everything except operations, in a fraction of the time: ranks, processes, communicators, dropped records, what
+ * recording cost, the environment and the network ports. report->is_outline is set; everything that needs operations
+ * is unknown: sums, matrices and orders of communicators, traffic, clocks, the errors of times, and which of several
+ * processes failed first. Of the options boot_id and the number of starts; the rest as ct_analyze(). */
 int ct_outline(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);
 

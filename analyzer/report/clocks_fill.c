@@ -8,7 +8,7 @@
 #include "analyzer/model/clocks.h"
 #include "analyzer/model/model.h"
 
-/* A drift that is not known better than this is not told. */
+/* A drift with a larger error is not reported. */
 #define DRIFT_PPB 5000.0
 /* What causes of one minute may contradict each other by (docs/dev/algorithms/clocks.md): where all hosts are related by way of others,
  * two that disagree by less, and by what their own errors leave open, are no finding. */

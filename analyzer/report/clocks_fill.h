@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clocks_fill.h — how the hosts' clocks stand, for the report. */
+/* clocks_fill.h — the hosts' clocks, for the report. */
 #ifndef CT_CLOCK_FILL_H
 #define CT_CLOCK_FILL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fill.h — from the model to the tables of a report that need no judgement.
- * All memory is the report's. Each returns 0 or CT_NOMEM. */
+/* fill.h — from the model to the tables of a report that need no analysis. All memory is the report's. Each returns 0
+ * or CT_NOMEM. */
 #ifndef CT_FILL_H
 #define CT_FILL_H
 

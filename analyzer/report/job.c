@@ -38,7 +38,7 @@ static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report 
 	const struct ct_seat *seat = &model->seats[s];
 	struct ct_report_rank *rank = &report->ranks[s];
 	const char *host = model->starts->hosts[seat->host].name;
-	int told_by = seat->rank; /* what a process lost stands at each of its ranks */
+	int told_by = seat->rank; /* a process's losses are listed at each of its ranks */
 
 	rank->rank = seat->rank;
 	rank->host = ct_arena_text(report->memory, host, sizeof(((struct ct_process *)0)->host));
@@ -94,7 +94,7 @@ static uint64_t expected_ranks(const struct ct_model *model)
 		if (ct_fill_has(model, p) && model->run->processes[p].id.world_size > expected)
 			expected = model->run->processes[p].id.world_size;
 	}
-	/* Where processes drive several ranks, what they were told may be the number of processes. */
+	/* If processes drive several ranks, the world size in their environment may be the number of processes. */
 	if (expected >= (int64_t)model->n_seats)
 		return (uint64_t)expected;
 	for (uint32_t c = 0; c < model->comms.n; c++) {
@@ -264,7 +264,7 @@ static int fill_comms(const struct ct_model *model, const struct ct_order_book *
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		const struct ct_comm *from = model->comms.all[c];
 		struct ct_report_comm *comm = &report->comms[c];
-		/* A size that nobody else confirms may be a damaged file's: no list of its ranks. */
+		/* A size without confirmation may be a damaged file's: no list of its ranks. */
 		int believable = from->nranks <= 64 * (uint64_t)from->n_known + 1024;
 
 		comm->key = from->key;

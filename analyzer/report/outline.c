@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace is like, without its operations: the tables that stand beside them. */
+/* A trace without its operations: the other tables. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "analyzer/report/analyze.h"
 #include "analyzer/report/fill.h"
 
-/* What only operations tell. */
+/* Values that need operations. */
 static void forget_operations(struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_comms; i++) {

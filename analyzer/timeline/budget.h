@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget.h — how many slices there are to draw, by the time at which they end: tells from when on the rest of a run
- * fits a limit. 64 Ki cells whose width doubles when the run turns out longer. One thread. */
+/* budget.h — how many slices there are to draw, by the time at which they end: gives the time from which the rest of
+ * a run fits a limit. 64 Ki cells whose width doubles when the run turns out longer. One thread. */
 #ifndef CT_BUDGET_H
 #define CT_BUDGET_H
 

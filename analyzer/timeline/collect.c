@@ -194,8 +194,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	return d->tl_index->texts.failed ? CT_NOMEM : add_to_work(d, op, d->n_ops - 1);
 }
 
-/* Begin and end of a call are told apart by return_ns and belong together by thread and entry; either may be
- * missing. */
+/* Begin and end of a call differ in return_ns and belong together by thread and entry; either may be missing. */
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	struct ct_drawn *d = arg;

@@ -18,10 +18,10 @@ struct ct_drawn_comm {
 struct ct_drawn_op {
 	uint64_t enter_ns, return_ns; /* return_ns CT_CHART_OPEN: still inside */
 	uint64_t count, seq, bytes;
-	uint64_t queued_ns;   /* from when it was asked for to its call; CT_CHART_OPEN: not known */
-	uint64_t total_bytes; /* of the whole operation, as this call's count tells */
+	uint64_t queued_ns;   /* from its request to its call; CT_CHART_OPEN: not known */
+	uint64_t total_bytes; /* of the whole operation, from this call's count */
 	uint32_t comm;	      /* index + 1; 0 never recorded */
-	uint32_t work;	      /* index + 1; 0: it has none, or nobody knows when it began */
+	uint32_t work;	      /* index + 1; 0: it has none, or its begin is unknown */
 	uint32_t next;	      /* op of the same work, index + 1 */
 	uint32_t launch;      /* id in the process; 0: the call is the span */
 	uint32_t tid, tag;
@@ -37,7 +37,7 @@ struct ct_drawn_op {
 /* What was put on one stream of one communicator at once, or the span of one call. */
 struct ct_drawn_work {
 	uint64_t start_ns, end_ns;	   /* end_ns CT_CHART_OPEN: had not ended */
-	uint64_t start_err_ns, end_err_ns; /* CT_UNKNOWN: not told */
+	uint64_t start_err_ns, end_err_ns; /* CT_UNKNOWN: not reported */
 	uint32_t comm;			   /* as in the ops */
 	uint32_t stream, device, launch;
 	uint32_t first, last; /* ops, index + 1 */
@@ -51,7 +51,7 @@ struct ct_drawn_work {
 	uint8_t group;	      /* enum ct_group_kind; meaningful for several ops */
 	uint8_t group_op;     /* of all its collectives; 0: they differ */
 	uint64_t group_bytes; /* struct ct_group_shape */
-	uint32_t lead;	      /* the op that stands for all of them, index + 1 */
+	uint32_t lead;	      /* the op that represents all of them, index + 1 */
 };
 
 struct ct_drawn_call {

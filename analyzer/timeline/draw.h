@@ -21,7 +21,7 @@ struct ct_named {
 struct ct_hangs {
 	const struct ct_hang_run *run; /* NULL: nothing hangs */
 	uint32_t n;		       /* verdicts that are drawn */
-	uint64_t end_ns; /* the latest heartbeat of anybody, and no earlier than what is drawn of ranks */
+	uint64_t end_ns; /* the latest heartbeat of any process, and no earlier than anything drawn of ranks */
 	int has_signs; /* something had not ended, or not well: each rank's last tracer heartbeat is drawn */
 };
 
@@ -29,8 +29,7 @@ struct ct_pen {
 	const struct ct_chart_sink *sink;
 	struct ct_timeline_index *tl_index;
 	struct ct_chart_result *result;
-	const struct ct_finding *
-		*findings; /* that lie in what is drawn, by time; ct_pen_findings() */
+	const struct ct_finding **findings; /* within the drawn range, by time; ct_pen_findings() */
 	size_t n_findings;
 	const struct ct_chart_view *view, *views; /* that is drawn, of n_views */
 	size_t n_views;
@@ -46,11 +45,11 @@ struct ct_args {
 	uint8_t n;
 };
 
-/* Choose the findings that lie in what is drawn. 0 or CT_NOMEM. ct_pen_fini() in any case. */
+/* Chooses the findings within the drawn range. 0 or CT_NOMEM. ct_pen_fini() in any case. */
 int ct_pen_findings(struct ct_pen *pen, const struct ct_report *report);
 void ct_pen_fini(struct ct_pen *pen);
 
-/* Where a child of a rank's or the job's group stands. */
+/* The position of a child of a rank's or the job's group. */
 enum ct_draw_order {
 	CT_ORDER_COMMS = 0,
 	CT_ORDER_MESSAGES = 100000,
@@ -90,8 +89,8 @@ void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key ke
 /* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined, or not known. */
 double ct_draw_gbps(uint64_t bytes, uint64_t ns);
 
-/* The group of a rank, with what it has of its own: when it stood waiting for communication, and the findings that name it.
- * gpu: as in struct ct_drawing. */
+/* The group of a rank, with its own tracks: its waits for communication, and the findings that name it. gpu: as in
+ * struct ct_drawing. */
 struct ct_draw_rank {
 	uint32_t seat, pid, host;
 	int64_t gpu;
@@ -102,7 +101,7 @@ int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t p
 /* An instant on a track that is under way. */
 int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *finding, uint32_t track,
 		    unsigned depth);
-/* Text: what a communicator with this key is called, of several the first; 0: nobody. */
+/* Text: the name of a communicator with this key, of several the first; 0: none. */
 uint32_t ct_draw_comm_label(const struct ct_timeline_index *tl_index, uint64_t key);
 
 /* No earlier than what is drawn begins. */

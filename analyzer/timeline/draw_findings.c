@@ -164,7 +164,7 @@ int ct_draw_findings(struct ct_pen *pen)
 	int st = pen->n_findings ? ct_pen_track(pen, &track) : CT_OK;
 
 	for (size_t i = 0, first = 0; i < pen->n_findings && st == CT_OK; i++) {
-		/* instants of one moment lie in each other */
+		/* instants of one moment are nested */
 		if (ct_draw_finding_at(pen->tl_index, pen->findings[i]) !=
 		    ct_draw_finding_at(pen->tl_index, pen->findings[first]))
 			first = i;

@@ -55,7 +55,7 @@ void ct_hangs_init(struct ct_pen *pen, const struct ct_report *report)
 				    .n = n_drawn(report),
 				    .end_ns = tl_index->sign_ns,
 				    .has_signs = has_signs(report) };
-	/* instants of findings lie inside of what a rank waits for to the end */
+	/* instants of findings are inside a rank's final wait */
 	for (size_t f = 0; f < pen->n_findings; f++) {
 		uint64_t at = ct_draw_finding_at(tl_index, pen->findings[f]);
 
@@ -117,7 +117,7 @@ static void add_ranks(struct ct_args *args, enum ct_chart_key list, enum ct_char
 	ct_args_ints(args, list, ranks, n);
 }
 
-/* What a verdict says, whoever it is told of. */
+/* The arguments of a verdict, for any rank. */
 static void add_verdict(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_verdict *v)
 {
 	ct_args_word(args, pen, CT_ARG_code, ct_hang_code_name(v->code));
@@ -127,7 +127,7 @@ static void add_verdict(struct ct_pen *pen, struct ct_args *args, const struct c
 	add_ranks(args, CT_ARG_ranks, CT_ARG_n_ranks, v->ranks, v->n_ranks);
 }
 
-/* The operation that somebody is in. */
+/* The operation in which a rank is. */
 static void add_op(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_op *op)
 {
 	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
@@ -183,7 +183,7 @@ int ct_draw_hangs(struct ct_pen *pen)
 	uint32_t n = 0;
 	int st = CT_OK;
 
-	/* by begin, since each lasts to the end: a later one lies in those before it */
+	/* by begin, since each lasts to the end: a later one is inside those before it */
 	for (uint32_t i = 0; i < pen->hangs.n; i++) {
 		const struct ct_hang_verdict *v = &pen->hangs.run->result->verdicts[i];
 		uint32_t at = n;
@@ -212,7 +212,7 @@ struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
 		const struct ct_hang_verdict *v = &pen->hangs.run->result->verdicts[i];
 		int is_named = ct_hang_is_among(rank, v->ranks, v->n_ranks);
 
-		/* it says that nothing is known: nobody is pointed at */
+		/* nothing is known: no rank is named */
 		if (v->code == CT_HANG_IS_UNKNOWN)
 			continue;
 		if (is_named ||

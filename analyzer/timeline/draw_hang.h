@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw_hang.h — a job that hangs: what `hang` says of it, on a track of its own and on those of the ranks, and how long each rank was
- * heard of. Without it a picture would end where the last operation did, long before anybody gave up. One thread. */
+/* draw_hang.h — a job that hangs: the result of `hang`, on a track of its own and on those of the ranks, and each
+ * rank's last heartbeat. Without it the timeline would end with the last operation, long before the job was stopped.
+ * One thread. */
 #ifndef CT_DRAW_HANG_H
 #define CT_DRAW_HANG_H
 

@@ -59,7 +59,7 @@ static int64_t gpu_of(const struct ct_drawing *x)
 	return gpu;
 }
 
-/* Processes of the rank, in which lanes of one name must be told apart. */
+/* Processes of the rank, in which lanes of one name must be distinguished. */
 static uint32_t processes_of(const struct ct_timeline_index *tl_index, uint32_t seat)
 {
 	uint32_t n = 0;

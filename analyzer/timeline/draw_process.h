@@ -38,8 +38,8 @@ void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_
 void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args,
 		     const struct ct_drawn_op *op);
 
-/* Names the rank's part of the instance that an op belongs to, or the exchange of messages with this number + 1 (0: none).
- * 0: it is none that could be judged. */
+/* Names the rank's part of the instance that an op belongs to, or the exchange of messages with this number + 1 (0:
+ * none). 0: it cannot be judged. */
 int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *op, uint64_t exchange,
 		      struct ct_cached_key *key);
 

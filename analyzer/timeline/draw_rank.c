@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The group of a rank: what it is, when it stood waiting for communication, and the findings that name it. Collapsed it shows
+/* The group of a rank: its identity, its waits for communication, and the findings that name it. Collapsed it shows
  * just that. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,11 +33,11 @@ struct own {
 	const struct ct_named *named;
 	size_t n_named;	     /* not drawn yet */
 	uint64_t instant_ns; /* where the last instant is; UINT64_MAX: there was none */
-	unsigned deeper;     /* how many others it lies in */
+	unsigned deeper;     /* how many others contain it */
 	uint32_t track;
 };
 
-/* Instants of one moment lie in each other. */
+/* Instants of one moment are nested. */
 static unsigned depth_of_instant(struct own *own, uint64_t at_ns, unsigned depth)
 {
 	own->deeper = at_ns == own->instant_ns ? own->deeper + 1 : 0;
@@ -95,8 +95,8 @@ static int draw_sign(struct own *own, uint32_t seat, uint64_t at_ns, unsigned de
 			   : st;
 }
 
-/* After when the rank stood waiting for communication: why it does not go on, to the end, and its last tracer heartbeat, which
- * may lie before that. */
+/* After its waits for communication: why the rank does not continue, to the end, and its last tracer heartbeat, which
+ * may be earlier. */
 static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
 {
 	struct ct_hang_part part = ct_hangs_part(own->pen, seat);

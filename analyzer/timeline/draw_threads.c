@@ -11,7 +11,7 @@
 /* Times on one thread come from one clock; they differ by its quantum at most. */
 #define THREAD_SLACK_NS 200u
 
-/* What is told of an operation; or of a call that moves no data. */
+/* The arguments of an operation, or of a call that moves no data. */
 static void tell_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uint32_t what,
 		    struct ct_args *args, struct ct_chart_slice *slice)
 {

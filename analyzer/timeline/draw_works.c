@@ -8,12 +8,12 @@
 #include "analyzer/timeline/draw_process.h"
 #include "trace/ops.h"
 
-/* What a work came to as an instance, and whom others waited for in it. */
+/* The result of a piece of work as an instance, and the awaited rank. */
 struct judged {
 	const struct ct_cached_instance *instance; /* NULL: not known */
 	uint64_t wait_ns;
-	uint64_t hash;		  /* equal on all ranks; 0: it is no instance */
-	struct ct_blamed *blamed; /* NULL: no finding tells of it */
+	uint64_t hash;		  /* equal on all ranks; 0: it is not an instance */
+	struct ct_blamed *blamed; /* NULL: it is in no finding */
 	struct ct_victim *victim; /* NULL: the rank is not one who waited longest */
 	int is_last;		  /* it is the one that the others waited for */
 };
@@ -119,7 +119,7 @@ static void add_how(const struct ct_drawing *x, struct ct_args *args, const stru
 	ct_args_word(args, x->pen, CT_ARG_timing, ct_timing_name(w->timing));
 }
 
-/* The arrow from one who waited, if it leads on in time as it is drawn. */
+/* The arrow from a waiting rank, if it leads forward in time as drawn. */
 static uint64_t arrow_from(const struct judged *j, const struct ct_chart_slice *wait)
 {
 	if (!j->victim || wait->begin_ns >= j->blamed->at_ns)
@@ -139,7 +139,7 @@ static uint8_t arrows_to(const struct judged *j, uint64_t *ends)
 	return (uint8_t)j->blamed->n_victims;
 }
 
-/* Wait and transfer inside of a slice, where they can be told apart. */
+/* Wait and transfer inside a slice, where they can be separated. */
 static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *whole,
 		      uint64_t from_ns, const struct judged *j)
 {
@@ -178,7 +178,7 @@ static void add_judged(struct ct_drawing *x, struct ct_args *args, const struct 
 
 	if (!i)
 		return;
-	/* In a graph it is not known where within it somebody was waited for, and how long it communicates. */
+	/* In a graph it is unknown where within it a rank was awaited, and how long it communicates. */
 	if (x->d->ops[w->first - 1].op != CT_OP_GraphLaunch) {
 		add_bandwidth(x, args, w, i);
 		ct_args_uint(args, CT_ARG_transfer_ns, i->transfer_ns);

@@ -12,7 +12,7 @@ struct ct_chart {
 	const struct ct_run *run;
 	const struct ct_chart_options *options;
 	struct ct_report *report;
-	struct ct_timeline_index tl_index; /* of all that was asked for ... */
+	struct ct_timeline_index tl_index; /* of the whole selection ... */
 	struct ct_timeline_index close;	   /* ... and of the details, if there are any */
 	struct ct_chart_view views[1 + CT_TIMELINE_INDEX_VIEWS];
 	size_t n_views;
@@ -40,7 +40,7 @@ const char *ct_chart_category_name(enum ct_chart_category category)
 
 /* ---- what is drawn ---- */
 
-/* Is every rank that was asked for there? */
+/* Does every selected rank exist? */
 static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *result,
 		       struct ct_err *err)
 {
@@ -85,7 +85,7 @@ static uint64_t instants(const struct ct_report *report)
 	return n;
 }
 
-/* The end of what was asked for, as much of it as the limit allows: hangs are at the end. */
+/* The end of the selection, as much of it as the limit allows: hangs are at the end. */
 static int keep_end(struct ct_chart *chart, struct ct_err *err)
 {
 	struct ct_chart_view *view = &chart->views[0];
@@ -237,7 +237,7 @@ const struct ct_report *ct_chart_report(const struct ct_chart *chart)
 
 /* ---- drawing it ---- */
 
-/* What of the tl_index belongs to a view: the ranks of the first one are those that were asked for. */
+/* The part of the tl_index in a view: the ranks of the first one are the selected ones. */
 static void show(struct ct_pen *pen, const struct ct_chart *chart)
 {
 	const struct ct_chart_view *view = pen->view;

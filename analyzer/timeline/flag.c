@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which operations findings tell of: where ranks were waited for, those that cost most. */
+/* The operations that findings refer to: where ranks were awaited, the most expensive ones. */
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
 #include "analyzer/timeline/timeline_index.h"
 
-/* Does the finding say that its ranks, or somebody, was waited for? */
+/* Does the finding say that its ranks, or others, were awaited? */
 static int says_late(const struct ct_finding *f)
 {
 	switch (f->kind) {

@@ -26,7 +26,7 @@ static void frame_of(struct ct_texts *texts, const char *whose, const char *site
 		function = colon + 1 + digits;
 		function += *function == ' ';
 	}
-	/* Where no function is told, the place stands for it: a frame without a name is not shown. */
+	/* Without a function, the place is used instead: a frame without a name is not shown. */
 	if (!*function)
 		function = site;
 	snprintf(text, sizeof(text), "%s%s%.*s", whose ? whose : "", whose ? ": " : "",

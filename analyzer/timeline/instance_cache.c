@@ -248,7 +248,7 @@ const struct ct_cached_instance *ct_instance_cache_find(const struct ct_instance
 	const struct member *older = find_in(&kept->older, hash);
 	const struct member *m = newer ? newer : older;
 
-	/* Numbers that began anew under the same key: which of the two it is cannot be told. */
+	/* Sequence numbers restarted under the same key: which of the two it is remains unknown. */
 	if (!m || (newer && older) || m->twice)
 		return NULL;
 	*wait_ns = m->wait_ns;

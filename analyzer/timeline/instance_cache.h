@@ -17,7 +17,7 @@ struct ct_cached_instance {
 		skew_err_ns; /* latest arrival; CT_UNKNOWN where the waits are not known */
 	uint64_t bytes;
 	uint32_t comm;	       /* index */
-	uint32_t slowest_seat; /* UINT32_MAX: nobody clearly */
+	uint32_t slowest_seat; /* UINT32_MAX: no clear one */
 	uint8_t op, dtype, redop;
 	uint8_t message;  /* point-to-point */
 	uint8_t is_swap;  /* ct_group_is_swap(): not to be called an all-to-all */

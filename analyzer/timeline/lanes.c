@@ -35,7 +35,7 @@ static int fits(struct lane *lane, struct ct_lane_item *item, int nest)
 		top = &lane->frames[n - 1];
 		if (top->end_ns <= begin)
 			continue;
-		/* What lies inside of it is a child, or somewhere else, but no successor. */
+		/* An interval inside it is a child, or elsewhere, but not a successor. */
 		if (end < top->end_ns || (nest && end == top->end_ns) ||
 		    top->end_ns > ct_plus(begin, top->slack_ns + item->slack_ns))
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stall_track.h — when ranks stood waiting for communication: what their own tracks show.
+/* stall_track.h — when ranks waited for communication: the content of their own tracks.
  *
  * Bounded: when there are more than a limit, stalls of a rank that begin in the same cell of time are put together, in
  * cells whose width doubles until there is room. Their lengths are kept, what lay between them is not. One thread. */
@@ -11,7 +11,7 @@
 struct ct_tracked_stall {
 	uint64_t begin_ns,
 		end_ns; /* since the run began; of several: begin of the first, end of the last */
-	uint64_t length_ns; /* that it stood; end - begin where nothing lies between */
+	uint64_t length_ns; /* that it was blocked; end - begin without gaps */
 	uint64_t err_ns;    /* of length_ns */
 	uint32_t seat;
 	uint32_t n; /* stalls */
@@ -32,8 +32,8 @@ void ct_stall_track_fini(struct ct_stall_track *stoods);
 /* In any order. 0 or CT_NOMEM. */
 int ct_stall_track_add(struct ct_stall_track *stoods, const struct ct_tracked_stall *stood);
 
-/* All are there: each moment of a rank counts once, what touches becomes one. Only those remain whose backend is told on
- * their seat (bit by enum ct_backend). 0 or CT_NOMEM. */
+/* All are there: each moment of a rank counts once, touching ones become one. Only those remain whose backend's waits
+ * are known on their seat (bit by enum ct_backend). 0 or CT_NOMEM. */
 int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *told, uint32_t n_seats);
 
 #endif

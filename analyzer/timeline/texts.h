@@ -11,13 +11,14 @@ struct ct_texts {
 	struct ct_table by_hash;
 	const char **all; /* by number - 1 */
 	uint32_t n, cap;
-	int failed; /* one was not added for want of memory */
+	int failed; /* one was not added for lack of memory */
 };
 
 int ct_texts_init(struct ct_texts *texts); /* 0 or CT_NOMEM */
 void ct_texts_fini(struct ct_texts *texts);
 
-/* The number of a text, which is copied; 0: it is NULL, or out of memory, which texts->failed then tells for all of them. */
+/* The number of a text, which is copied; 0: it is NULL, or out of memory, which texts->failed then records for all
+ * of them. */
 uint32_t ct_texts_add(struct ct_texts *texts, const char *text);
 
 /* Valid until ct_texts_fini(). */

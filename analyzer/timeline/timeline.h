@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.h — the timeline of a run as plain values: which tracks there are and which slices lie on them. What is
+/* timeline.h — the timeline of a run as plain values: which tracks there are and which slices they have. What is
  * drawn where is decided here; a sink writes it down and decides nothing.
  *
- * The run is read twice: once by the analysis, which tells wait from transfer, and once process by process to
- * draw. What is too much for one file takes several, and a third reading in between. Memory follows the largest process
- * and the limit of slices, not the length of the run. One thread.
+ * The run is read twice: once by the analysis, which separates wait from transfer, and once process by process to
+ * draw. What is too much for one file takes several, and a third reading in between. Memory follows the largest
+ * process and the limit of slices, not the length of the run. One thread.
  */
 #ifndef CT_CHART_H
 #define CT_CHART_H
@@ -32,8 +32,8 @@ enum ct_chart_category {
 	CT_CATEGORY_WAIT,    /* comm.wait: a part, in which it waits for others */
 	CT_CATEGORY_JOB,     /* comm.job: an operation over all its ranks */
 	CT_CATEGORY_FINDING, /* finding */
-	CT_CATEGORY_EXPOSED, /* comm.exposed: a rank stood waiting for communication */
-	CT_CATEGORY_HANG,    /* hang: why the job does not go on, and who waits for that */
+	CT_CATEGORY_EXPOSED, /* comm.exposed: a rank waited for communication */
+	CT_CATEGORY_HANG,    /* hang: why the job does not continue, and which ranks wait */
 	CT_CATEGORY_MAX
 };
 const char *ct_chart_category_name(enum ct_chart_category category);
@@ -105,15 +105,16 @@ struct ct_chart_slice {
 	const struct ct_chart_arg *args;
 };
 
-/* Something told about the whole; value NULL: the number. */
+/* A fact about the whole; value NULL: the number. */
 struct ct_chart_fact {
 	const char *name;
 	const char *text;
 	uint64_t number;
 };
 
-/* Each returns 0 or a negative status, which ends the drawing. A group may have slices of its own. A track comes before what lies on it and after its
- * parent. The slices of a track come in one go: parents before children, each after the end of its elder sibling. */
+/* Each returns 0 or a negative status, which ends the drawing. A group may have slices of its own. A track comes
+ * before its slices and after its parent. The slices of a track come in one go: parents before children, each after
+ * the end of its elder sibling. */
 struct ct_chart_sink {
 	int (*begin)(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
 		     const struct ct_chart_fact *facts, size_t n);
@@ -127,8 +128,8 @@ struct ct_chart_sink {
 enum ct_chart_flows {
 	CT_FLOWS_NONE,
 	CT_FLOWS_LAUNCH, /* from the call to its work on the GPU */
-	CT_FLOWS_BLAME, /* and from those who waited to whom they waited for, where a finding tells of it */
-	CT_FLOWS_ALL, /* and through all ranks of each collective, of which there are few */
+	CT_FLOWS_BLAME,	 /* and from waiting ranks to the awaited ones, for findings */
+	CT_FLOWS_ALL,	 /* and through all ranks of each collective, of which there are few */
 };
 
 enum ct_chart_color {
@@ -139,9 +140,9 @@ enum ct_chart_color {
 
 /* What one file shows. */
 enum ct_chart_kind {
-	CT_CHART_WHOLE, /* all of what was asked for, or its end */
-	CT_CHART_OVERVIEW, /* all ranks and times: findings, when ranks stood waiting, the operations that took longest */
-	CT_CHART_DETAIL, /* all that some ranks did around a finding */
+	CT_CHART_WHOLE,	   /* all of the selection, or its end */
+	CT_CHART_OVERVIEW, /* all ranks and times: findings, waits of ranks, the longest operations */
+	CT_CHART_DETAIL,   /* all that some ranks did around a finding */
 };
 #define CT_CHART_FILE 256u
 struct ct_chart_view {
@@ -151,7 +152,7 @@ struct ct_chart_view {
 	int *ranks;		 /* NULL: all */
 	size_t n_ranks;
 	const char *about; /* of a detail: the kind of its finding, or words */
-	int finding;	   /* of a detail: id of the finding that it is about; 0: of none */
+	int finding;	   /* of a detail: id of its finding; 0: none */
 	char file[CT_CHART_FILE]; /* what the overview calls it; the caller's to set before that is drawn */
 };
 
@@ -182,7 +183,7 @@ struct ct_chart_options {
 struct ct_chart_result {
 	uint64_t duration_ns; /* of the run, with what is drawn of a hang after its last operation */
 	uint64_t from_ns, to_ns; /* what is drawn; CT_CHART_OPEN: to the end */
-	int cut;		 /* from_ns is later than was asked for: max_slices */
+	int cut;		 /* from_ns is later than selected: max_slices */
 	uint64_t slices, flows, counters, unfinished;
 	uint64_t not_drawn; /* ops on the GPU of which no start was measured */
 	uint64_t stall_width_ns; /* stalls of a rank that begin within it are drawn as one; 0: each is there */

@@ -11,7 +11,7 @@
 #include "analyzer/stream/stream.h"
 #include "trace/ops.h"
 
-/* Every member that is kept stands for two slices at least: the call and its work. */
+/* Every kept member has at least two slices: the call and its work. */
 #define SLICES_PER_MEMBER 2u
 
 void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32_t host,
@@ -35,8 +35,8 @@ void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32
 
 /* ---- looking on ---- */
 
-/* Ranks that nobody told are known only after everything was read: they are wanted until then. Seats may come to
- * light while reading. */
+/* Ranks that are not recorded become known only after everything was read: they are wanted until then. Seats may come
+ * to light while reading. */
 static int look_around(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	for (uint32_t v = 0; v < tl_index->n_views && model->n_seats > tl_index->n_wanted; v++) {
@@ -78,7 +78,7 @@ static uint32_t add_slices(struct ct_timeline_index *tl_index, uint32_t seat, ui
 	return n;
 }
 
-/* How the hosts' clocks stand: before anything else is read, and for longer than the stream lives. */
+/* The hosts' clocks: set before anything else is read, and outlives the stream. */
 static int take_clocks(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	uint32_t n = model->starts->n_hosts;
@@ -299,7 +299,7 @@ int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_r
 
 	observer.arg = tl_index;
 	st = st ?: ct_analyze(run, &analysis, report, err);
-	/* as in ct_analyze(), where nobody observes */
+	/* as in ct_analyze(), without an observer */
 	if (st == CT_NOMEM && analysis.threads > 1) {
 		analysis.threads = 1;
 		ct_timeline_index_fini(tl_index);

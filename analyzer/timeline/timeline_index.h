@@ -33,13 +33,13 @@ struct ct_timeline_index_process {
 
 struct ct_timeline_index_seat {
 	int rank;   /* -1 unknown */
-	int device; /* as its communicators tell; -1 none or unknown */
+	int device; /* from its communicators; -1 none or unknown */
 	uint32_t host, process;
 	uint32_t local; /* which of the process's ranks it is */
 	uint32_t pid;
 	const char *bus_id; /* of the device; NULL unknown */
 	uint8_t drawn;
-	uint8_t has_exposed; /* it is known how long it stood waiting for communication: */
+	uint8_t has_exposed; /* its waits for communication are known: */
 	uint64_t exposed_ns, exposed_err_ns;
 };
 
@@ -50,7 +50,7 @@ struct ct_timeline_index_host {
 	uint8_t drawn;
 };
 
-/* A part of the run that is to be drawn in one go. */
+/* A part of the run that is drawn at once. */
 struct ct_timeline_index_view {
 	uint64_t from_ns, to_ns;
 	const int *ranks; /* NULL: all */
@@ -118,7 +118,7 @@ static inline uint32_t ct_timeline_index_timed(const struct ct_chart_options *op
 	return options->max_slices / 4 < 65536 ? (uint32_t)options->max_slices / 4 : 65536;
 }
 
-/* Flag the operations that findings tell of. 0 or CT_NOMEM. */
+/* Flags the operations that findings refer to. 0 or CT_NOMEM. */
 int ct_timeline_index_flag(struct ct_timeline_index *tl_index, const struct ct_report *report);
 
 /* The seat of one of the ranks of a process. */

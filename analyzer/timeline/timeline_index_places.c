@@ -35,7 +35,7 @@ static int take_more(struct ct_timeline_index *tl_index, const struct ct_model *
 	return CT_OK;
 }
 
-/* Its process tells of GPUs as "gpu.N.device", "gpu.N.pci", N in order of sight. NULL: not told. */
+/* Its process tells of GPUs as "gpu.N.device", "gpu.N.pci", N in order of first use. NULL: not reported. */
 static const char *bus_id_of(const struct ct_model *model, const struct ct_seat *seat)
 {
 	const struct ct_environment_facts *facts = &model->processes[seat->process].environment;
@@ -55,7 +55,7 @@ static const char *bus_id_of(const struct ct_model *model, const struct ct_seat 
 	return NULL;
 }
 
-/* When its ranks stood waiting for communication, as far as that is known. */
+/* Its ranks' waits for communication, as far as known. */
 static int take_exposed(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	uint32_t *told = calloc(model->n_seats + 1, sizeof(*told));

@@ -24,7 +24,7 @@ void ct_costly_fini(struct ct_costly *c)
 	*c = (struct ct_costly){ 0 };
 }
 
-/* ---- heaps: the least of those that are kept is the first ---- */
+/* ---- heaps: the smallest one kept is the first ---- */
 
 /* The first word of an element is what it is ordered by. */
 struct heap {
@@ -142,7 +142,7 @@ static void add_blamed(struct ct_costly *c, const struct ct_blamed *one)
 	sift_up(&heap, c->n_blamed++);
 }
 
-/* Those whose own slice is followed by nobody who came clearly last, or whose waits are not drawn, blame nobody. */
+/* Those without a clearly last rank after their own slice, or whose waits are not drawn, have no arrow. */
 static int blames(const struct ct_instance *i, const struct ct_waits *w,
 		  const struct ct_cached_instance *shown, struct ct_last *last)
 {

@@ -27,7 +27,7 @@ struct ct_blamed {
 	uint32_t seat, comm;	  /* of it; index of the communicator */
 	uint64_t at_ns;		  /* when it came; since the run began */
 	uint64_t end_ns;	  /* of the operation */
-	int finding; /* id of the one that tells of it; 0: none, the rest is not drawn */
+	int finding;		  /* id of its finding; 0: none, the rest is not drawn */
 	int drawn;
 	uint32_t n_victims;
 	struct ct_victim
@@ -67,7 +67,7 @@ int ct_costly_close(struct ct_costly *costly);
 struct ct_blamed *ct_costly_find(const struct ct_costly *costly, const struct ct_cached_key *member,
 				 struct ct_victim **victim);
 
-/* The number of the arrow from one who waited. */
+/* The number of the arrow from a waiting rank. */
 uint64_t ct_costly_arrow(const struct ct_blamed *blamed, const struct ct_victim *victim);
 
 #endif

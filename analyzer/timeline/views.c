@@ -5,7 +5,7 @@
 
 /* A window is planned for less than it may hold: how much a few ranks do is only known from what all do. */
 #define PLANNED 2u
-/* A contradiction is looked at with so many of its communicator, at least. */
+/* A contradiction is shown with at least so many operations of its communicator. */
 #define COMPANY 8u
 
 struct planner {
@@ -31,9 +31,9 @@ static void add_rank(struct ct_chart_view *view, int rank)
 		view->ranks[view->n_ranks++] = rank;
 }
 
-/* ---- what is looked at ---- */
+/* ---- what is shown ---- */
 
-/* Of what a finding flags, the operation that cost most; NULL: nothing. Costly ones stand by cost. */
+/* The most expensive operation that a finding flags; NULL: none. Expensive ones are sorted by cost. */
 static const struct ct_blamed *worst_of(const struct ct_timeline_index *tl_index,
 					const struct ct_finding *f)
 {
@@ -114,7 +114,7 @@ const struct ct_chart_view *ct_views_of(const struct ct_chart_view *views, size_
 	return NULL;
 }
 
-/* 0 or CT_NOMEM; *view NULL: there is no more room. */
+/* 0 or CT_NOMEM; *view NULL: no more room. */
 static int begin_view(struct planner *p, struct ct_chart_view **view)
 {
 	*view = NULL;

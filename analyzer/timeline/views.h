@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* views.h — which parts of a run are drawn: all that was asked for, its end, or, where it is too much for one file, windows
- * around what was found. One thread. */
+/* views.h — which parts of a run are drawn: the whole selection, its end, or, if it is too much for one file, windows
+ * around findings. One thread. */
 #ifndef CT_VIEWS_H
 #define CT_VIEWS_H
 

@@ -250,7 +250,7 @@ static int lay_all_reduced(const struct lay *l, uint32_t m)
 	return tell(l, m, (m + 1) % l->n, bytes, sum->n, 0);
 }
 
-/* Round the ring goes what all have, but not to whom it comes from: the share of the next one. */
+/* The data of all members goes around the ring, except back to its origin: the part of the next member. */
 static int lay_gathered(const struct lay *l, uint32_t m)
 {
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_GATHERED);

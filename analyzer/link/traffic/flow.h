@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.h — what members of a communicator send to the others, by collectives whose insides nobody counted: sums while
- * operations are read, pairs of members at the end. So the work of an operation does not depend on the communicator's size.
+/* flow.h — what members of a communicator send to the others, by collectives without counted transfers: sums while
+ * operations are read, pairs of members at the end. So the work of an operation does not depend on the communicator's
+ * size.
  *
- * Every number is the sender's account (of shares that differ, the receiver's), as its own calls tell it. Formulas:
+ * Every number is the sender's account (of shares that differ, the receiver's), from its own calls. Formulas:
  * docs/dev/algorithms/traffic.md. Pure functions; one thread. */
 #ifndef CT_FLOW_H
 #define CT_FLOW_H
@@ -19,7 +20,7 @@ enum ct_flow_shape {
 	CT_FLOW_NEXT,	    /* so many to the next member */
 	CT_FLOW_EACH,	    /* so many to each other member, by a model ... */
 	CT_FLOW_EACH_EXACT, /* ... and because the operation says so */
-	CT_FLOW_EVENLY, /* so many to all members, itself among them; how many to whom is not known */
+	CT_FLOW_EVENLY, /* so many to all members including itself; the distribution is unknown */
 	CT_FLOW_ALL_REDUCED,
 	CT_FLOW_GATHERED,  /* its share of what all get, where shares differ */
 	CT_FLOW_SCATTERED, /* its share of what was reduced, where shares differ */
@@ -30,7 +31,7 @@ struct ct_flow {
 	struct ct_flow_sum sums[CT_FLOW_SHAPES];
 };
 
-/* One call, as its record tells; `times` it was made. */
+/* One call, from its record, made `times` times. */
 struct ct_flow_op {
 	unsigned op;
 	int32_t root;	/* or peer; -1 none */
@@ -50,7 +51,7 @@ struct ct_flow_pair {
 enum ct_flow_taken {
 	CT_FLOW_TAKEN,	 /* in the sums, or moves nothing */
 	CT_FLOW_IS_PAIR, /* goes between two members, *pair */
-	CT_FLOW_UNKNOWN	 /* between whom is not known */
+	CT_FLOW_UNKNOWN	 /* between which members is unknown */
 };
 
 /* Add the call of member `me` of n >= 2 to its sums. */

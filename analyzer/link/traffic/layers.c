@@ -20,9 +20,9 @@ struct laying {
 	uint8_t *told; /* by member */
 };
 
-/* ---- who stands where ---- */
+/* ---- ranks and hosts ---- */
 
-/* Ranks and hosts by seat; a rank that two seats claim is nobody's. */
+/* Ranks and hosts by seat; a rank that two seats claim belongs to neither. */
 static int place_seats(struct ct_layers *l)
 {
 	const struct ct_model *model = l->model;
@@ -57,7 +57,7 @@ static int place_seats(struct ct_layers *l)
 	return st;
 }
 
-/* NULL: no trace tells whom the member is. */
+/* NULL: no trace identifies the member. */
 static const struct ct_traffic_place *traffic_place_of(const struct ct_layers *l,
 						       const struct ct_comm *comm, uint32_t member)
 {
@@ -265,7 +265,7 @@ static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
 	struct laying at = { .layers = l, .comm = comm, .layer = &layer };
 	int st;
 
-	/* A size that nobody else confirms may be a damaged file's, as in report/job.c. */
+	/* A size without confirmation may be a damaged file's, as in report/job.c. */
 	if (comm->nranks > 64 * (uint64_t)comm->n_known + 1024) {
 		l->is_unplaced = 1;
 		return CT_OK;
@@ -298,7 +298,7 @@ static uint64_t whole(double x)
 	return x < (double)INT64_MAX ? (uint64_t)x : INT64_MAX;
 }
 
-/* The transfers of messages by communicator and pair of seats: those that tell how fast the way is. */
+/* The transfers of messages by communicator and pair of seats: those that measure the path. */
 static int gather_times(struct ct_layers *l, const struct ct_transfers *t)
 {
 	uint32_t n_comms = l->model->comms.n, n = 0;

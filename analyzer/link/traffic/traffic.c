@@ -125,7 +125,7 @@ static int take_op(struct ct_traffic *t, struct ct_traffic_flow *flow, const str
 	return CT_OK;
 }
 
-/* What a graph holds is looked at once, when its process has been read. */
+/* The content of a graph is processed once, when its process has been read. */
 static int count_launch(struct ct_traffic *t, uint32_t process, const struct ct_graph *graph,
 			struct ct_traffic_flow *flow)
 {
@@ -193,7 +193,7 @@ int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_o
 		return CT_OK;
 	}
 	if (j->backend == CT_BACKEND_GLOO && ct_op_class(what.op) != CT_CLASS_P2P) {
-		/* whoever has been through one has sent or received something */
+		/* a rank that has completed one has sent or received something */
 		if (j->state != CT_STATE_FINISHED)
 			return CT_OK;
 		flow->counts = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* traffic.h — how many bytes each rank sent to each other one: an observer of the stream.
  *
- * What a program sends by itself stands in the ops; what collectives move inside is counted by the backends that can
- * see it (TRAFFIC records), and follows from the operation, or by a model, where nobody did. What is not known at all is a
- * gap. The work of an op depends on nothing else; memory follows communicators' members and pairs that exchange
- * messages, which are bounded. One thread; memory is the caller's arena, but for what ct_traffic_fini() frees. */
+ * The program's own messages are ops. Transfers inside collectives are counted by the backends that can see them
+ * (TRAFFIC records). Otherwise they follow from the operation, or from a model. What is not known at all is a gap.
+ * The work of an op depends on nothing else; memory follows communicators' members and pairs that exchange messages,
+ * which are bounded. One thread; memory is the caller's arena, but for what ct_traffic_fini() frees. */
 #ifndef CT_TRAFFIC_H
 #define CT_TRAFFIC_H
 
@@ -48,9 +48,9 @@ enum ct_traffic_gap {
 
 /* Bytes from one member of a communicator to another that are known as such. */
 enum ct_traffic_kind {
-	CT_TRAFFIC_SENT, /* messages, one-sided transfers, what was counted inside of operations */
+	CT_TRAFFIC_SENT,   /* messages, one-sided transfers, transfers counted inside operations */
 	CT_TRAFFIC_ROOTED, /* gathered and scattered ... */
-	CT_TRAFFIC_REDUCED, /* ... and reduced, by a model: these two only where nobody counted inside */
+	CT_TRAFFIC_REDUCED, /* ... and reduced, by a model: these two only without counted transfers */
 	CT_TRAFFIC_KINDS
 };
 struct ct_traffic_pair {
@@ -96,7 +96,7 @@ struct ct_traffic {
 int ct_traffic_op(struct ct_traffic *traffic, uint32_t process, const struct ct_load_op *op,
 		  const struct ct_comm *comm, int varying);
 
-/* All of a process has been read: what its TRAFFIC records told, and what its graphs moved. */
+/* All of a process has been read: its TRAFFIC records, and what its graphs moved. */
 int ct_traffic_process(struct ct_traffic *traffic, uint32_t process, const struct ct_load *load);
 
 /* Takes in all that a stream reads; its memory is then the stream's. Only `model` is set before. */

@@ -8,7 +8,7 @@
 #include "analyzer/link/traffic/layers.h"
 #include "analyzer/model/model.h"
 
-/* A matrix of more ranks is mostly zeros, and nothing that anybody wants to read; layers have it all. */
+/* A matrix of more ranks is mostly zeros and unreadable; layers have all of it. */
 #define MATRIX_RANKS 1024u
 
 const char *ct_traffic_model_name(enum ct_traffic_model model)
@@ -39,7 +39,7 @@ static int has_unseen(const struct ct_model *model)
 	return 0;
 }
 
-/* Losses of which no number of records tells that bytes may be missing. */
+/* Losses for which the number of records does not show that bytes may be missing. */
 static int has_lost(const struct ct_report *report)
 {
 	static const char *const reasons[] = { "TRAFFIC_FULL", "STARTING", "NOT_INTERPOSABLE" };
@@ -175,7 +175,7 @@ static int by_kind(const void *a, const void *b)
 	return strcmp(x->name ? x->name : "", y->name ? y->name : "");
 }
 
-/* Of a kind of which there is one only, that is the layer of all: it says so, and the other is left out. */
+/* If a kind has only one, that is the layer of all: it says so, and the other is omitted. */
 static void drop_the_only_ones(struct ct_layers *l)
 {
 	struct ct_layer *all = &l->all[0];
@@ -218,7 +218,7 @@ static void drop_without_room(struct ct_layers *l)
 	}
 }
 
-/* Of a pair whose messages tell a time that is longer than its error. */
+/* For a pair whose messages have a time longer than its error. */
 static void fill_bandwidth(const struct ct_edge *edge, struct ct_traffic_layer *out, size_t i)
 {
 	uint64_t time_ns = edge->time_ns, err_ns = edge->time_err_ns;

@@ -21,7 +21,7 @@
 struct charts {
 	const struct ct_report *report;
 	struct ct_arena *memory;
-	json_t *views; /* of the chart that is made */
+	json_t *views; /* of the chart being made */
 	int failed;
 };
 
@@ -281,7 +281,7 @@ static void add_waits_by(struct charts *charts, int by_step, struct ct_err *err)
 	heatmap(charts, &l, NULL, late, first);
 }
 
-/* The start and the end of the run, outside of steps, are in the second. */
+/* The start and the end of the run, outside steps, are in the second. */
 static void add_waits(struct charts *charts, struct ct_err *err)
 {
 	struct ct_err no_steps = { 0 };

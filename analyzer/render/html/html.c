@@ -198,7 +198,7 @@ static int put_charts(const struct ct_report *report, FILE *out)
 	return failed ? CT_NOMEM : CT_OK;
 }
 
-/* What stands for {{name}} in the template. */
+/* The replacement of {{name}} in the template. */
 static const struct place {
 	const char *name;
 	int (*put)(const struct ct_report *report, FILE *out);
