@@ -26,7 +26,7 @@ extern _Atomic uint32_t ct_site_wanted CT_NEAR;
 /* String id of the site of this thread's call that returns to `caller` (NULL: unknown); 0 unknown. Keeps errno. */
 uint32_t ct_site_of(const void *caller);
 
-/* That of the recorded call that this thread is inside of. */
+/* That of the recorded call that this thread is inside. */
 static inline __attribute__((always_inline)) uint32_t ct_site(void)
 {
 	return atomic_load_explicit(&ct_site_wanted, memory_order_relaxed)

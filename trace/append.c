@@ -39,7 +39,7 @@ int ct_append(int fd, uint64_t at, const void *data, size_t bytes)
 		if (n < 0)
 			return errno;
 		if (n == 0)
-			return EIO; /* no regular file does this; do not turn for ever */
+			return EIO; /* no regular file does this; do not loop forever */
 		p += n;
 		bytes -= (size_t)n;
 	}

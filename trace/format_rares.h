@@ -54,8 +54,8 @@ struct ct_comm_status_rec {
 	uint64_t order_hash; /* of what they are, in which order: op_hash.h */
 };
 
-/* Running total of what one member and this one had moved between them inside of recorded operations: sent by this
- * one or received by it. Of several records with the same words up to `place` the latest counts; those that differ in
+/* Running total of what one member and this one had moved between them inside recorded operations: sent by this one
+ * or received by it. Of several records with the same words up to `place` the latest counts; those that differ in
  * `place` add up. */
 struct ct_traffic_rec {
 	uint32_t comm;
@@ -107,7 +107,7 @@ enum ct_step_kind {
 enum ct_unmeasured {
 	CT_UNMEASURED_UNTOLD = 0,
 	CT_UNMEASURED_OFF = 1,		  /* COMMTRACE_GUARD=off, or COMMTRACE_DUTY is set */
-	CT_UNMEASURED_NO_COLLECTIVES = 2, /* (any more) outside of CUDA graphs */
+	CT_UNMEASURED_NO_COLLECTIVES = 2, /* (any more) outside CUDA graphs */
 	CT_UNMEASURED_NO_STEP = 3,	  /* no step found yet */
 	CT_UNMEASURED_LONG = 4,		  /* steps are too long for the longest windows */
 	CT_UNMEASURED_FEW = 5,		  /* too few windows yet */
@@ -370,7 +370,7 @@ struct ct_stack_rec {
 _Static_assert(sizeof(struct ct_stack_rec) == 64, "its frames follow");
 enum ct_stack_flag {
 	CT_STACK_MAIN = 1 << 0,	   /* the process's first thread */
-	CT_STACK_IN_CALL = 1 << 1, /* inside of a recorded call */
+	CT_STACK_IN_CALL = 1 << 1, /* inside a recorded call */
 	CT_STACK_RUNNING = 1 << 2, /* on a CPU: its innermost frames are not known */
 	CT_STACK_MOVED = 1 << 3,   /* it continued while it was sampled: frames may be wrong */
 	CT_STACK_CUT = 1 << 4,	   /* the outermost frames are not known */
@@ -378,7 +378,7 @@ enum ct_stack_flag {
 };
 enum ct_stack_why {
 	CT_STALL_NONE = 0,
-	CT_STALL_CALL = 1,    /* a thread is inside of a recorded call */
+	CT_STALL_CALL = 1,    /* a thread is inside a recorded call */
 	CT_STALL_LAUNCH = 2,  /* what a call has launched does not end */
 	CT_STALL_IDLE = 3,    /* there are communicators, and no thread enters a call */
 	CT_STALL_AWAITED = 4, /* another process waits for this one's next op of a communicator */

@@ -76,7 +76,7 @@ struct ct_run {
 
 struct ct_run_options {
 	const char *const
-		*ring_dirs; /* NULL-terminated; NULL: do not look for rings outside of the run */
+		*ring_dirs; /* NULL-terminated; NULL: do not look for rings outside the run */
 };
 
 /* Open directories (or single .seg, .ring, .ring.zst files) as one run. 0 also when some files are damaged

@@ -24,7 +24,7 @@ struct rise {
 	double before_ns, after_ns, loss_ns, err_ns, sds;
 };
 
-/* Median time that the reference was inside of operations, of steps first .. end - 1; NAN: not known. */
+/* Median time that the reference was inside operations, of steps first .. end - 1; NAN: not known. */
 static double communication(const struct ct_step_blame *hits, uint32_t first, uint32_t end,
 			    double *room)
 {

@@ -15,7 +15,7 @@ void ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
-	/* of what stood waiting, and of what moved */
+	/* of waits, and of transfers */
 	double err = e->err_pct + ct_gain_times_err_pct(report);
 	const char *of = e->of_steps ? "step time" : "the run";
 	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_VERDICT_COMM_PCT;

@@ -48,7 +48,7 @@ static void scale(struct making *m)
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
 }
 
-/* What the member that waited longest for this communicator stood waiting for it. UINT64_MAX: not known of all. */
+/* What the member that waited longest for this communicator waited for it. UINT64_MAX: not known of all. */
 static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 {
 	uint64_t most = 0;
@@ -66,7 +66,7 @@ static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 	return known == comm->nranks ? most : UINT64_MAX;
 }
 
-/* Nobody lost more by slow transfers than he stood waiting for their communicators. */
+/* Time lost to slow transfers is bounded by the wait for their communicators. */
 static int bound_by_exposed(struct making *m)
 {
 	uint64_t sum = 0;

@@ -106,8 +106,8 @@ static int is_due(const struct ct_stall_pattern *p, double at)
 				fabs(p->first - p->every - at) <= within);
 }
 
-/* Stalls of `seats` outside of the steps, where the rule has one: of what they cost only the charge is known. `each`: the
- * rule is each rank's own. */
+/* Stalls of `seats` outside the steps, where the rule has one: of what they cost only the charge is known. `each`:
+ * the rule is each rank's own. */
 static void add_outside(const struct search *s, const struct ct_stall_pattern *p, int each,
 			struct cost *cost)
 {

@@ -6,7 +6,7 @@
  *   - the other end of a message that somebody waits for: which messages there were is told by no sum;
  *   - that somebody else has been in a call in which all members meet;
  *   - how long an operation usually takes that comes seldom, as one at a checkpoint;
- *   - a call that a thread of a rank which seems to be missing has been inside of since before its tail.
+ *   - a call that a thread of a rank which seems to be missing has been inside since before its tail.
  *
  * Then everything is read. */
 #include "analyzer/hang/enough.h"

@@ -73,9 +73,9 @@ struct ct_hang_run {
 	uint64_t torn_down_ns; /* when somebody began to end the job from outside; CT_UNKNOWN: nobody did */
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
 	uint64_t limit_ns;	/* minimum age of a stalled op */
-	uint64_t late_ns; /* how long a host kept somebody waiting for a processor of late ... */
-	int is_busy;	  /* ... and 1: that is why limit_ns is longer */
-	int from_tails;	  /* earlier records were not decoded: tails.h */
+	uint64_t late_ns;	/* how long a host recently made a process wait for a CPU ... */
+	int is_busy;		/* ... and 1: that is why limit_ns is longer */
+	int from_tails;		/* earlier records were not decoded: tails.h */
 	enum ct_job_state state;
 	uint32_t ranks_expected; /* 0 unknown */
 	uint32_t ranks_seen;

@@ -11,7 +11,7 @@ static uint64_t key_of(uint32_t rank, uint32_t number)
 	return ct_mix((uint64_t)rank << 32 | number);
 }
 
-/* A thread is inside of one call at a time: of two messages that it has entered, that call does both (MPI_Sendrecv). */
+/* A thread is inside one call at a time: of two messages that it has entered, that call does both (MPI_Sendrecv). */
 static int is_of_call(const struct ct_hang_op *op)
 {
 	return !op->launch && op->by_host && op->state == CT_STATE_ENTERED &&
@@ -117,9 +117,9 @@ static void judge(const struct ct_hang_index *ix, struct ct_hang_kernel *k)
 		k->progress = unseen ? CT_HANG_MAY_RUN : CT_HANG_QUEUED;
 }
 
-/* Of a rank that is inside of the end of a group, which kernels are that group's: those with no start that nothing is ahead of;
- * where starts cannot be seen, only the one that was issued last, and so with a start that was marked before the library began
- * to launch. */
+/* Of a rank that is inside the end of a group, which kernels are that group's: those with no start that nothing is
+ * ahead of; where starts cannot be seen, only the one that was issued last, and so with a start that was marked
+ * before the library began to launch. */
 static void judge_group(const struct ct_hang_index *ix, uint32_t rank)
 {
 	uint32_t last = CT_HANG_NONE, marked = CT_HANG_NONE, thread = 0;

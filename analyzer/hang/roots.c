@@ -77,7 +77,7 @@ static int name_of(const struct ct_waiting *w, uint32_t node, struct names *name
 	}
 }
 
-/* A rank that is inside of a call which nobody knows who of the others ends. */
+/* A rank that is inside a call which nobody knows who of the others ends. */
 static int is_asking(const struct ct_waiting *w, uint32_t node)
 {
 	uint32_t about = w->nodes[node].about;

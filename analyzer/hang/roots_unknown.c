@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that make communicators whose other ranks nobody has told. If all that run are inside of such calls or wait for who is, then
- * whoever is meant waits for them as well. */
+/* Calls that make communicators whose other ranks nobody has told. If all that run are inside such calls or wait for
+ * who is, then whoever is meant waits for them as well. */
 #include "analyzer/hang/roots.h"
 
 #include <stdlib.h>

@@ -175,7 +175,8 @@ static int to_running(struct ct_waiting *w, uint32_t node, uint32_t at, int earl
 	return rc;
 }
 
-/* Its host is inside of the library: held up by a full queue, by ranks that have not come to connect, or by the library. */
+/* Its host is inside the library: held up by a full queue, by ranks that have not come to connect, or by the
+ * library. */
 static int of_inside(struct ct_waiting *w, uint32_t node, const struct ct_hang_kernel *k)
 {
 	struct ct_wait_node *n = &w->nodes[node];
@@ -185,7 +186,7 @@ static int of_inside(struct ct_waiting *w, uint32_t node, const struct ct_hang_k
 
 	if (rc != CT_OK)
 		return rc;
-	/* An instance that only waits for those that are inside of the call themselves tells nothing but that. */
+	/* An instance that only waits for those that are inside the call themselves tells nothing but that. */
 	for (uint32_t e = n->first; e < n->first + n->n; e++) {
 		const struct ct_wait_node *to = &w->nodes[w->edges[e].to];
 		enum ct_wait_kind kind = ct_wait_kind(w, w->edges[e].to);

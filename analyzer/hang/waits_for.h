@@ -38,7 +38,7 @@ struct ct_wait_edge {
 
 struct ct_wait_node {
 	uint32_t first, n; /* edges */
-	uint32_t about; /* HOST: the call that it is inside of; MEETING: one of its calls; else NONE */
+	uint32_t about; /* HOST: the call that it is inside; MEETING: one of its calls; else NONE */
 	uint8_t made;
 	uint8_t code;  /* enum ct_hang_code of a leaf; CT_HANG_CODES: none */
 	uint8_t fused; /* an instance that nothing keeps but what else its kernels do */

@@ -26,7 +26,7 @@ static int to_own(struct ct_waiting *w, uint32_t node, uint32_t rank, uint32_t s
 	return rc;
 }
 
-/* Calls of libraries that do their work inside of them. */
+/* Calls of libraries that do their work inside them. */
 static int to_blocking_ops(struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -174,7 +174,7 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 			n->code = CT_HANG_CODES;
 		return rc;
 	}
-	/* Whatever it is inside of: it goes on when somebody lets it. */
+	/* Whatever it is inside: it goes on when somebody lets it. */
 	if (r->stopped_pid) {
 		n->code = CT_HANG_IS_NEVER_ENTERED;
 		return CT_OK;

@@ -47,7 +47,7 @@ static int errs_in(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 	       !ct_wait_died_of_it(w, rank);
 }
 
-/* Requests move on only while their rank is inside of the library. */
+/* Requests move on only while their rank is inside the library. */
 static int leaves_request_alone(const struct ct_waiting *w, const struct ct_hang_op *op)
 {
 	const struct ct_hang_index *ix = w->ix;

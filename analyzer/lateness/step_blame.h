@@ -30,7 +30,7 @@ struct ct_step_blame {
 	uint32_t n_outside;
 	const uint8_t *kept; /* of the steps */
 	uint64_t *wait_ns;   /* by step: what all ranks waited; those that are kept */
-	uint64_t *comm_ns;   /* by step: what the reference was inside of operations; likewise */
+	uint64_t *comm_ns;   /* by step: what the reference was inside operations; likewise */
 	uint64_t *held_ns; /* by seat: by how much it came last because its own earlier communication had held it up */
 	uint32_t n_steps, n_kept;
 };

@@ -37,7 +37,7 @@ struct ct_load_comm {
 	struct ct_load_order_seen seen;	  /* the loader's: backwards.c */
 };
 
-/* What a process counted inside of its operations, with one peer. */
+/* What a process counted inside its operations, with one peer. */
 struct ct_load_traffic {
 	struct ct_load_traffic *next;
 	struct ct_load_comm *comm; /* NULL: never recorded */

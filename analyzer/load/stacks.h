@@ -34,7 +34,7 @@ struct ct_stack {
 	uint64_t cpu_since_ns; /* UINT64_MAX: not known */
 };
 
-/* All of them: of the latest look first, those inside of a recorded call first, then the main thread. */
+/* All of them: of the latest look first, those inside a recorded call first, then the main thread. */
 struct ct_stack_list {
 	struct ct_arena *memory;
 	struct ct_stack stacks[CT_STACK_THREADS];

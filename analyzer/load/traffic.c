@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running totals of what a process moved inside of its operations: the latest of each counts. */
+/* Running totals of what a process moved inside its operations: the latest of each counts. */
 #include "analyzer/load/load_private.h"
 
 /* A ring has some thousand counters; communicators come and go. */

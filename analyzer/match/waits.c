@@ -61,7 +61,7 @@ static void arrive_by_start(const struct ct_instance *i, struct ct_waits *w)
 	}
 }
 
-/* When the rank stood waiting for it. */
+/* When the rank waited for it. */
 static uint64_t asked(const struct ct_member *m)
 {
 	return m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;

@@ -7,7 +7,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define MANY_A_STEP 8.0 /* equal collectives: inside of layers */
+#define MANY_A_STEP 8.0 /* equal collectives: inside layers */
 #define FEW_A_STEP 4.0	/* equal collectives: once for the gradients, by bucket */
 #define LARGE_BYTES 65536u
 #define MOSTLY 0.9

@@ -88,7 +88,7 @@ void ct_stream_cover_waits(struct ct_stream *stream, uint32_t at, uint64_t until
 	}
 }
 
-/* The call that waited for what was only begun in its own; 0: it is not known when anybody stood waiting. */
+/* The call that waited for what was only begun in its own; 0: the waits are unknown. */
 static uint64_t waited_since(struct ct_seat *seat, const struct ct_calls *calls,
 			     const struct ct_joined_op *j, const struct ct_member *m)
 {

@@ -223,8 +223,8 @@ def main():
     if job.rank == 0:
         print(f"result checksum={checksum}", flush=True)
     # A process group holds the GIL while it waits for its threads to end (torch 1.13). One that has
-    # yet to let go of the tensors of its last call would need it to free them, and both wait for
-    # ever: so the last call has no tensors, and those of the one before are kept until here.
+    # yet to let go of the tensors of its last call would need it to free them, and both wait
+    # forever: so the last call has no tensors, and those of the one before are kept until here.
     job.comm.barrier()
     dist.destroy_process_group()
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* effect.h — by how much a step is longer because it is timed.
  *
- * Steps come in as they begin. A window's step time is the mean of the steps that lie as a whole inside of it, a tenth away from
- * its ends, without pauses: those that are several times as long as the others of their window, if few windows have any. Else they
- * belong to what the job does again and again, and "steps" are parts of that. Each window is compared with the mean of its two neighbours: untimed ones show the effect, timed ones
- * by how much such a comparison is off where nothing changed. So a job that becomes slower, or is uneven, has a larger error and
- * no other effect. Pure, but for what it keeps; the poll thread.
+ * Steps come in as they begin. A window's step time is the mean of the steps that lie as a whole inside it, a tenth
+ * away from its ends, without pauses: those that are several times as long as the others of their window, if few
+ * windows have any. Else they belong to what the job does again and again, and "steps" are parts of that. Each window
+ * is compared with the mean of its two neighbours: untimed ones show the effect, timed ones by how much such a
+ * comparison is off where nothing changed. So a job that becomes slower, or is uneven, has a larger error and no
+ * other effect. Pure, but for what it keeps; the poll thread.
  */
 #ifndef CT_INTERPOSE_GPU_EFFECT_H
 #define CT_INTERPOSE_GPU_EFFECT_H

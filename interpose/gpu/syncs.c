@@ -66,7 +66,7 @@ static uint32_t my_tid(void)
 	return ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid);
 }
 
-/* A free one of this thread. One that it is inside of is another call's, which a signal has interrupted. */
+/* A free one of this thread. One that it is inside is another call's, which a signal has interrupted. */
 static struct ct_sync *place(const void *frame)
 {
 	uint32_t at = (uint32_t)((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40);

@@ -22,7 +22,7 @@ void ct_syncs_init(void);
 struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, uint32_t site,
 			      const void *frame);
 
-/* It has returned; NULL is none. 1: its begin is on record, and ct_sync_record() is due, inside of a recorded call. */
+/* It has returned; NULL is none. 1: its begin is on record, and ct_sync_record() is due, inside a recorded call. */
 int ct_sync_end(struct ct_sync *sync);
 void ct_sync_record(const struct ct_sync *sync, uint64_t enter_ns, int result);
 

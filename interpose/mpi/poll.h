@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poll.h — a thread that asks again and again whether something is done waits, as one inside MPI_Wait does.
  *
- * The time from the first unsuccessful test to the successful one is recorded as one host-blocking call: HOST_END when the answer comes;
- * HOST_BEGIN once it has lasted, and again as long as it lasts, so that a thread that asks for ever leaves evidence.
- * Questions belong together if they come in close succession, or if the thread slept in between. A thread that computes
- * between two questions does not wait: what it waited before ends with the last question of then.
+ * The time from the first unsuccessful test to the successful one is recorded as one host-blocking call: HOST_END
+ * when the answer comes; HOST_BEGIN once it has lasted, and again as long as it lasts, so that a thread that asks
+ * forever leaves evidence. Questions belong together if they come in close succession, or if the thread slept in
+ * between. A thread that computes between two questions does not wait: what it waited before ends with the last
+ * question of then.
  *
  * A fixed table, one entry for each thread that is at it; a full one costs evidence (counted). Each thread touches its own
  * entry only. Inside a recorded call. A thread that gives up keeps its entry until it waits or tests again.

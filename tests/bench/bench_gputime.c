@@ -160,7 +160,7 @@ static struct score judge_all(const struct launch *launches, unsigned n)
  * from a later event to an earlier one takes one in eight, unless it is asked the other way round. */
 #define UNTIMED 20u
 
-/* Figures of one run. 1 if no time was outside of its error, and few are missing. */
+/* Figures of one run. 1 if no time was outside its error, and few are missing. */
 static int report(const struct score *score, unsigned ahead_ms, uint64_t cpu_ns, double seconds)
 {
 	uint32_t best = UINT32_MAX;

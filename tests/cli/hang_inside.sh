@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A rank that stands inside of a call that moves no data: from where that was called, as text, JSON and in the timeline. It is a call's begin that
+# A rank inside a call that moves no data: its call site, as text, JSON and in the timeline. It is a call's begin that
 # tells; what import reads, dump writes again.
 commtrace import jsonl "$data/inside_call.jsonl" -o run
 commtrace hang run | grep '^  .*inside of'

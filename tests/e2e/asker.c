@@ -36,7 +36,7 @@ PUBLIC int asker_bound(void)
 	return asker_call(ncclGetUniqueId);
 }
 
-/* The next library's function of this name. A dlsym that hides its caller would find this one again, for ever. */
+/* The next library's function of this name. A dlsym that hides its caller would find this one again, forever. */
 PUBLIC int asker_depth(void)
 {
 	int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "asker_depth");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_exposed REPORT.json SPANS.jsonl STALLS.jsonl — what the report says of exposed communication, held against when
- * the simulated streams really stood waiting: for each rank within 5 %. Launches that have no times are the first
- * ones, before there are events; nothing is said of those. */
+/* check_exposed REPORT.json SPANS.jsonl STALLS.jsonl — what the report says of exposed communication, held against
+ * when the simulated streams really waited: for each rank within 5 %. Launches that have no times are the first ones,
+ * before there are events; nothing is said of those. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The bytes that Gloo's ranks send to each other, inside of collectives and by themselves, are what another preload
+# The bytes that Gloo's ranks send to each other, inside collectives and by themselves, are what another preload
 # counts that stands between the tracer and Gloo: exactly in the report of a job that ends, and up to the calls in flight in
 # the trace of ranks that are killed.
 . "$(dirname "$0")/e2e.sh"
@@ -53,7 +53,7 @@ assert bool(of_comms) == (layers[0]["comm"] is None) and not traffic["comms_left
 for pair in sent if of_comms else ():
     assert tuple(map(sum, zip(*(p[pair] for p in of_comms if pair in p)))) == sent[pair], (pair, of_comms)
 assert traffic["exact_bytes"] == sum(n for n, _ in sent.values()) and not traffic["modelled_bytes"], traffic
-# What one sent to another inside of a communicator, that one has received, in as many messages.
+# What one sent to another inside a communicator, that one has received, in as many messages.
 rows = collections.defaultdict(dict)
 for line in open(d + "/told"):
     rank, comm, size, member, way, peer, messages, size_bytes = line.split()

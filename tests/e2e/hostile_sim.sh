@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Jobs on simulated machines that misbehave, with and without the preload: same output, same result, and, by the simulator's
-# own account of every kernel, the same times on the devices' clocks; all calls of their journals are on record; the signs
-# of life never stop, although the driver and the disk hang.
+# own account of every kernel, the same times on the devices' clocks; all calls of their journals are on record; the
+# heartbeats never stop, although the driver and the disk hang.
 . "$(dirname "$0")/e2e.sh"
 simjob=$build/bin/commtrace-simjob
 export COMMTRACE_QUIET=1 COMMTRACE_BUDGET=off COMMTRACE_FLUSH=100ms

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_traffic.c — what the processes of a run have counted inside of their operations.
+/* list_traffic.c — what the processes of a run have counted inside their operations.
  *
  * list_traffic RUN...
  *   RANK COMM NRANKS MEMBER (sent|received) PEER MESSAGES BYTES

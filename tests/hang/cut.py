@@ -84,7 +84,7 @@ def is_accused(report, whole, rank):
             continue
         if code in before and ranks <= before[code]:
             continue
-        # who is left of a circle, or of both ends of a message, for want of the other one's file
+        # who is left of a circle, or of both ends of a message, for lack of the other one's file
         if code in ("P2P_UNMATCHED", "NEVER_ENTERED") and v["confidence"] == "low" and ranks <= set().union(*before.values()):
             continue
         return judge.show(report)

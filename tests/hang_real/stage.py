@@ -20,8 +20,8 @@ from pathlib import Path
 import judge
 import plays
 
-# How long a job is left alone after its last rank has marked: longer than HANG_AFTER, than the beat of a rank's signs of
-# life and than what a busy machine is late by.
+# How long a job is left alone after its last rank has marked: longer than HANG_AFTER, than the interval of a rank's
+# heartbeats and than what a busy machine is late by.
 AT_REST_S = 3.0
 
 

@@ -260,7 +260,7 @@ int MPI_Finalize(void)
 
 int MPI_Allreduce(const void *send, void *recv, int n, uintptr_t type, uintptr_t op, uintptr_t comm)
 {
-	/* a wrapper that sends PMPI_X here would go round for ever */
+	/* a wrapper that sends PMPI_X here would go round forever */
 	if (__atomic_fetch_add(&fake_mpi.data_calls, 1, __ATOMIC_RELAXED) > 1000)
 		return fake_mpi.result;
 	return PMPI_Allreduce(send, recv, n, type, op, comm);

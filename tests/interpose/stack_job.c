@@ -4,12 +4,12 @@
  *   asleep     the main thread in a call, asleep
  *   pointer    likewise, behind functions with frame pointers, and out of a call through a pointer
  *   spins      the main thread in a call, on a CPU
- *   idle       outside of all calls, after one
+ *   idle       outside all calls, after one
  *   threads    300 threads asleep in a call
  *   churn      likewise two, while others come, call and go
- *   signalled  in a signal handler on a stack of its own, inside of a call
+ *   signalled  in a signal handler on a stack of its own, inside a call
  *   loader     in a call, with the loader's lock, as in a library's constructor
- *   leaderless  outside of the first thread, which has ended before anything was called
+ *   leaderless  outside the first thread, which has ended before anything was called
  *   healthy    calls and calls, for as long as its second argument says in ms, then ends
  *   computes   likewise, with as long a time without any call, then ends
  *

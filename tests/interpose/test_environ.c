@@ -346,7 +346,7 @@ static void serve_until(const char *key)
 	}
 }
 
-/* A fifo that nobody writes into: who opens it waits for ever, as in a driver that does not answer. */
+/* A fifo that nobody writes into: who opens it waits forever, as in a driver that does not answer. */
 static void files_that_hang_stop_nothing_and_are_named(void **state)
 {
 	static const char *const env[] = { "NCCL_ALGO=Ring", NULL };

@@ -170,7 +170,7 @@ static void srun_with_pmix_tells_the_size_in_its_own_words(void **state)
 	assert_int_equal(p.rank, 3);
 	assert_int_equal(p.world_size, 8);
 	assert_int_equal(p.local_rank, 1);
-	/* Another launcher inside of a step: its ranks are none of Slurm's. */
+	/* Another launcher inside a step: its ranks are none of Slurm's. */
 	p = IDENTIFY("PMIX_RANK=0", "PMIX_NAMESPACE=prte@1", "SLURM_PROCID=0", "SLURM_NTASKS=8");
 	assert_int_equal(p.rank, 0);
 	assert_int_equal(p.world_size, -1);

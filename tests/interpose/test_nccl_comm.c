@@ -181,7 +181,7 @@ static void several_ranks_of_one_process_share_a_key(void **state)
 		assert_int_equal(r->ops[i].comm, i + 1);
 		assert_int_equal(r->ops[i].seq, 0);
 	}
-	/* one id was got inside of a recorded call, one by the program */
+	/* one id was got inside a recorded call, one by the program */
 	assert_non_null(recorded_host(r, "ncclGetUniqueId", 0));
 	assert_null(recorded_host(r, "ncclGetUniqueId", 1));
 }

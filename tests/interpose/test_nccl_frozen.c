@@ -89,7 +89,7 @@ static void abort_from_elsewhere(void)
 
 	get_stuck();
 	MUST(pthread_create(&watchdog, NULL, abort_it, ranks[0].comm) == 0);
-	/* inside of a call meanwhile, as long as the kernel is stuck */
+	/* inside a call meanwhile, as long as the kernel is stuck */
 	wait_for_the_kernel();
 	pthread_join(watchdog, NULL);
 }

@@ -183,7 +183,7 @@ static void what_cannot_be_true_is_refused(void **state)
 	assert_int_equal(ct_python_published(&py, read_memory), -1);
 	assert_int_equal(py.version, 0x030f00a0);
 	make(0x030e00f0, 0);
-	put_word(8 * (THREAD_314 + 4), 1ull << 40); /* outside of what it is in */
+	put_word(8 * (THREAD_314 + 4), 1ull << 40); /* outside what it is in */
 	assert_int_equal(ct_python_published(&py, read_memory), -1);
 	py.runtime = (uintptr_t)memory + sizeof(memory) - 8;
 	assert_int_equal(ct_python_published(&py, read_memory), -1);

@@ -47,7 +47,7 @@ awk '
 ' "${files[@]}" | verdict "includes against the arrows"
 
 awk -v table="$rooms" '
-	# The row of a file: its own, else the nearest folder that has one; "" outside of all rooms.
+	# The row of a file: its own, else the nearest folder that has one; "" outside all rooms.
 	function room(path) {
 		while (path != "" && !(path in rows))
 			if (!sub(/\/[^\/]*$/, "", path))

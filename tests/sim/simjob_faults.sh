@@ -58,7 +58,7 @@ jobs_of() {
 		fsdp driver-lock:rank=1,s=0.5
 		ddp slow-write:rank=1,s=0.5
 	END
-	# Somebody waits for ever.
+	# A rank waits forever.
 	while read -r steps workload fault; do
 		echo "1|$steps|$stuck|$give_up|$workload|$fault"
 	done <<-'END'

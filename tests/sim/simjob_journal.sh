@@ -33,7 +33,7 @@ journal stalled --fault host-stall:rank=1,call=groupend,op=9
 has stalled "0 entered=16 returned=16 ops=14 last=1" "1 entered=11 returned=10 ops=10 last=1" \
 	"2 entered=15 returned=15 ops=14 last=1" "3 entered=15 returned=15 ops=14 last=1"
 
-# Never in any call; the others are inside of init.
+# Never in any call; the others are inside init.
 journal absent --fault skip-init:rank=3
 has absent "0 entered=2 returned=1 ops=0 last=200" "1 entered=1 returned=0 ops=0 last=200" \
 	"2 entered=1 returned=0 ops=0 last=200" "3 entered=0 returned=0 ops=0 last=0"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exposed communication makes of a late rank: nobody can lose more by it than he stood waiting. Rank 2's stream comes
+/* What exposed communication makes of a late rank: no rank can lose more by it than it waited. Rank 2's stream comes
  * 2 ms late every other time; when the computing streams of all came to wait differs. */
 #include <setjmp.h>
 #include <stdarg.h>

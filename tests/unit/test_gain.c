@@ -86,7 +86,7 @@ static void what_stays_is_what_moves_longer_than_computing_takes(void **state)
 	ct_report_free(report);
 }
 
-/* A stage of a pipeline that takes longer: the others stand waiting, and next to nothing moves. The stage is told. */
+/* A stage of a pipeline that takes longer: the others wait, and next to nothing moves. The stage is told. */
 static void what_is_waited_for_others_is_not_bound_by_communication(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 8, 1, 25);
@@ -150,7 +150,7 @@ static void the_least_of_the_known_bounds_counts(void **state)
 	assert_true(fabs(ct_gain_pct(&model) - 8) < 1e-9);
 }
 
-/* 50 steps of 0.5 ms in a run of 100 ms: of what lies outside of them they say nothing. */
+/* 50 steps of 0.5 ms in a run of 100 ms: of what lies outside them they say nothing. */
 static void few_steps_do_not_stand_for_the_run(void **state)
 {
 	(void)state;

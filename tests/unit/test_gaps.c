@@ -279,7 +279,7 @@ static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void
 	ct_instance_log_fini(&log);
 }
 
-/* Half of each second rank 0 stands waiting; of seven seconds of thirty nothing is timed. */
+/* Half of each second rank 0 waits; of seven seconds of thirty nothing is timed. */
 static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 {
 	const uint8_t told[SEATS] = { 1, 1 };

@@ -291,7 +291,7 @@ static void a_message_that_the_tails_show_takes_nothing(void **state)
 	judge_twice(1);
 }
 
-/* A helper thread of rank 3 is inside of a call that does not come back, while the others of its process go on. */
+/* A helper thread of rank 3 is inside a call that does not come back, while the others of its process go on. */
 static void an_old_call_of_another_thread_takes_everything(void **state)
 {
 	const uint32_t id = SPLIT_ID;

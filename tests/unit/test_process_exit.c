@@ -170,7 +170,8 @@ static void who_kills_itself_failed_by_itself(void **state)
 		 .last = 5000,
 		 .gone = 5001 },
 	       SENT(6000, SIGTERM));
-	/* asked to end, and gone at once of SIGKILL: that was somebody else, for want of memory, say */
+	/* asked to end, and gone at once of SIGKILL: that was another sender, for example the kernel for lack of
+	 * memory */
 	EXPECT("DAA k", SHOT_AFTER(6000, 5000, 6100), SENT(6001, SIGTERM), SENT(6002, SIGTERM));
 	/* but the launcher would have seen it dead for so long: it was stopped */
 	EXPECT("AAA i", SHOT_AFTER(26000, 5000, 26100), SENT(26001, SIGTERM), SENT(26002, SIGTERM));
@@ -206,7 +207,7 @@ static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 	EXPECT("AA r", { .how = CT_END_RUNNING, .last = 5000, .aborts = 4000 }, RUNS(5000));
 }
 
-/* PMIx ends a process of Open MPI by _exit(-61) when mpirun is gone; outside of MPI that is a status like any other. */
+/* PMIx ends a process of Open MPI by _exit(-61) when mpirun is gone; outside MPI that is a status like any other. */
 static void who_ends_since_the_launcher_is_gone_was_ended_from_outside(void **state)
 {
 	const struct process lost = {

@@ -229,8 +229,8 @@ static void exposed_is_what_the_host_stood_waiting(void **state)
 	}
 }
 
-/* Rank 2 computes all the longer: its neighbours stand waiting for it in both halves of an exchange at once, and in
- * several requests. */
+/* Rank 2 computes all the longer: its neighbors wait for it in both halves of an exchange at once, and in several
+ * requests. */
 static void a_wait_counts_once_though_several_operations_wait(void **state)
 {
 	struct stencil o = quiet;

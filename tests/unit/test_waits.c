@@ -319,7 +319,7 @@ static void transfer_needs_an_end_that_is_the_message_s(void **state)
 	m.members[1].asked_ns = 799000;
 	judge(&m, CT_JUDGED_WAITS);
 	assert_true(m.w.transfer_ns == CT_NO_TRANSFER);
-	/* ... or he stood waiting for its end */
+	/* ... or the wait for its end */
 	m.members[1].asked_ns = 700000;
 	judge(&m, CT_JUDGED_WAITS);
 	assert_int_equal(m.w.transfer_ns, 600000);

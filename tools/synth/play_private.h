@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_private.h — the inside of a play: cpu.c acts, stream.c does what is on streams, meet.c brings together who takes
- * part in an operation, model.c says how long things take. */
+/* play_private.h — the internals of a play: cpu.c acts, stream.c does what is on streams, meet.c brings together who
+ * takes part in an operation, model.c says how long things take. */
 #ifndef CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 #define CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 
@@ -46,7 +46,7 @@ struct launch_op {
 	uint64_t seq, step;
 };
 
-/* Of one group, or of one call outside of groups. */
+/* Of one group, or of one call outside groups. */
 struct launch {
 	struct rank *rank;
 	struct stream *stream;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h — inside of the room: one step of one rank as a list of actions, and the gestures that a framework's
- * process groups are made of. Emitters (ddp.c ...) append; without memory they set `failed`, and later calls have no effect.
+/* step.h — inside the room: one step of one rank as a list of actions, and the gestures that a framework's process
+ * groups are made of. Emitters (ddp.c ...) append; without memory they set `failed`, and later calls have no effect.
  */
 #ifndef CT_TOOLS_WORKLOAD_STEP_H
 #define CT_TOOLS_WORKLOAD_STEP_H

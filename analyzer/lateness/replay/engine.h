@@ -32,7 +32,7 @@ struct ct_engine {
 	double *level_ns;     /* by seat's place x position, see ct_engine_level() */
 	double under_messages; /* of what ranks compute, the share during which messages of theirs were under way */
 	int is_of_hosts; /* hosts timed most of it */
-	int has_graphs; /* launches of CUDA graphs compute and communicate in one span: who is slow inside of them does not show */
+	int has_graphs; /* launches of CUDA graphs compute and communicate in one span: who is slow inside them does not show */
 	int has_holes;	/* operations lack members */
 	uint8_t *is_carried; /* by launch: it has no position, and its gap counts for the next one in the step that has */
 	int64_t *gap_ns; /* by launch: as recorded; where operations without times lie before it, as its rank mostly has it */

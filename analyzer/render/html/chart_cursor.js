@@ -68,7 +68,7 @@
 		tell(f, event.clientX, event.clientY);
 	}
 
-	// What a picture does itself about a pick, it says by true; what the page is about it hears like everybody.
+	// A chart that handles a pick itself returns true; it follows the page's selection like every other part.
 	function pick(f, cell) {
 		if (f.drawing.pick(cell))
 			f.changed();

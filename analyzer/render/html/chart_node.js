@@ -24,7 +24,7 @@
 		return node('text', { x, y, 'text-anchor': anchor || 'start', 'font-size': 12, fill: look.soft, ...more }, text);
 	}
 
-	// A label of an axis or a ramp: told apart from other text for whoever reads the page by program.
+	// A label of an axis or a ramp: marked, so that programs can distinguish it from other text.
 	function tick(x, y, text, look, anchor, more) {
 		return label(x, y, text, look, anchor, { 'data-tick': '', ...more });
 	}

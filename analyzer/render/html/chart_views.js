@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart_views.js: a chart as somebody uses it: which of its views is shown, what is looked up in it, what a click selects. The values
+// chart_views.js: the use of a chart: which of its views is shown, what is looked up in it, what a click selects. The values
 // that are shown are those of the report at the paths that charts.c names.
 (function () {
 	const TABLE_ROWS = 200;

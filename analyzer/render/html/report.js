@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.js: the report and the words for it, read once, and who belongs to whom in it.
+// report.js: the report and the words for it, read once, and which rank belongs to which host in it.
 (function () {
 	const report = JSON.parse(document.getElementById('report').textContent);
 	const hostOf = new Map(report.ranks.map((row) => [row.rank, row.host]));

@@ -45,7 +45,7 @@
 		return known.concat(unknown);
 	}
 
-	// What somebody who filters may have in mind: a value as it is and as it is shown.
+	// The text that a filter matches: a value as it is and as it is shown.
 	function textOf(table, row) {
 		return table.columns.map((column) => {
 			const raw = rawOf(column, row);
@@ -88,7 +88,7 @@
 		return table.hasAll ? table.columns : table.columns.slice(0, MOST_COLUMNS);
 	}
 
-	// Columns that do not end inside of the box are hidden; the first one names the row and stays. A box that is not displayed waits
+	// Columns that do not end inside the box are hidden; the first one names the row and stays. A box that is not displayed waits
 	// for its ResizeObserver.
 	function fit(table, isWhole) {
 		const rows = [...table.scroll.querySelectorAll('tr')], room = table.scroll.clientWidth;
@@ -131,7 +131,7 @@
 		table.count.textContent = parts.join('; ');
 	}
 
-	// isWhole: for paper, which nobody leafs through on a screen.
+	// isWhole: for print, which has no pages to turn.
 	function draw(table, isWhole = false) {
 		const rows = chosenRows(table);
 		const size = isWhole ? MOST_PRINTED : PAGE;

@@ -29,7 +29,7 @@ bool sim_gate_wait(struct sim_gate *gate, uint32_t target, const struct sim_wait
 /* Until the value is another one than `seen`. False if stopped. */
 bool sim_gate_change(struct sim_gate *gate, uint32_t seen, const struct sim_waiter *who);
 
-/* For ever; returns when stopped. */
+/* Waits forever; returns when stopped. */
 void sim_hang(const struct sim_waiter *who);
 
 /* Lets the one that sleeps there look at stopped() again. */
