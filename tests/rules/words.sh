@@ -22,7 +22,7 @@ pieces() {
 		# Comments and strings of a line of C. in_comment outlives the line.
 		function c_line(line,  comment, text, at, what) {
 			comment = text = ""
-			if (in_comment) sub(/^[ \t]*\*/, "", line)
+			if (in_comment && line !~ /^[ \t]*\*\//) sub(/^[ \t]*\*/, "", line)
 			while (line != "") {
 				if (in_comment) {
 					at = index(line, "*/")
