@@ -2,8 +2,8 @@
 /* arena.h — memory that is freed at once: values and strings that live as long as a report or a process's reading. Not for data
  * that grows with the length of a run. One thread per arena. An arena remembers a failed allocation: later texts are "" and
  * never NULL, so callers check ct_arena_failed() once, at the end. */
-#ifndef CT_ARENA_H
-#define CT_ARENA_H
+#ifndef CT_ANALYZER_BASE_ARENA_H
+#define CT_ANALYZER_BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * `array` is the address of the pointer to the array, NULL while *cap is 0; *cap is how many elements of `size` bytes it has
  * room for. Both are unchanged on failure. The caller frees the array. */
-#ifndef CT_GROW_H
-#define CT_GROW_H
+#ifndef CT_ANALYZER_BASE_GROW_H
+#define CT_ANALYZER_BASE_GROW_H
 
 #include <stddef.h>
 #include <stdint.h>

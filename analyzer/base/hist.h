@@ -4,8 +4,8 @@
  * A percentile read from it differs from the true one by at most 1/64 of its value (values below 32 are
  * exact). Memory is bounded by the number of powers of two that occur, at most 60 rows of 256 bytes. Two
  * histograms add up to the histogram of both. A zeroed struct is an empty one; one thread. */
-#ifndef CT_HIST_H
-#define CT_HIST_H
+#ifndef CT_ANALYZER_BASE_HIST_H
+#define CT_ANALYZER_BASE_HIST_H
 
 #include <stdint.h>
 

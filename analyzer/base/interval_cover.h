@@ -4,8 +4,8 @@
  * Two operations that wait for the same late rank at the same time cost its lateness once. The last CT_COVER_OPEN disjoint
  * intervals are kept. Time before them is closed, and later intervals that overlap it count only from there. So more disorder
  * makes the result too small, never too large. A zeroed struct is an empty union; no memory but the struct. */
-#ifndef CT_COVER_H
-#define CT_COVER_H
+#ifndef CT_ANALYZER_BASE_INTERVAL_COVER_H
+#define CT_ANALYZER_BASE_INTERVAL_COVER_H
 
 #include <stdint.h>
 

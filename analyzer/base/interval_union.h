@@ -5,8 +5,8 @@
  * Like interval_cover.h, for sums that must be complete. A rank's wait becomes known when the last of its partners' files is
  * read that far, thousands of operations earlier or later than its neighbors. The last CT_UNION_OPEN disjoint intervals are
  * kept. Time before them is closed, and counts as covered. A zeroed struct is an empty union. */
-#ifndef CT_BLAME_UNION_H
-#define CT_BLAME_UNION_H
+#ifndef CT_ANALYZER_BASE_INTERVAL_UNION_H
+#define CT_ANALYZER_BASE_INTERVAL_UNION_H
 
 #include <stdint.h>
 

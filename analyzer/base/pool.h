@@ -4,8 +4,8 @@
  *
  * A zeroed struct is an empty pool, of one size from the first use on. The pool owns the elements, and frees them only with
  * itself. One thread. */
-#ifndef CT_POOL_H
-#define CT_POOL_H
+#ifndef CT_ANALYZER_BASE_POOL_H
+#define CT_ANALYZER_BASE_POOL_H
 
 #include <stddef.h>
 #include <stdlib.h>

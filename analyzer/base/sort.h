@@ -3,8 +3,8 @@
  *
  * CT_SORT_BY(by_seat, struct ct_stall, CT_UP(seat) ?: CT_DOWN(ns)) defines by_seat(), which puts the lowest seat first, and of
  * one seat the longest. The expression may use x and y, which point at the two elements. */
-#ifndef CT_SORT_H
-#define CT_SORT_H
+#ifndef CT_ANALYZER_BASE_SORT_H
+#define CT_ANALYZER_BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stats.h — medians, deviations, and significance. Pure; functions that overwrite values say so. No value is NAN. */
-#ifndef CT_STATS_H
-#define CT_STATS_H
+#ifndef CT_ANALYZER_BASE_STATS_H
+#define CT_ANALYZER_BASE_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>

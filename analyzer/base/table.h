@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with linear probing (the load stays
  * below 3/4), removal shifts back, so it does not get slower over time. One thread. A zeroed struct is an empty table. */
-#ifndef CT_TABLE_H
-#define CT_TABLE_H
+#ifndef CT_ANALYZER_BASE_TABLE_H
+#define CT_ANALYZER_BASE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

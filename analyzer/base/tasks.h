@@ -6,8 +6,8 @@
  * set without threads, where ct_task_end() runs everything. The thread that ended a task may read its results. Tasks that are
  * begun together must not share data that one of them writes. Then the results are the same for any number of threads. All
  * functions but new and free may be called by any thread. */
-#ifndef CT_TASKS_H
-#define CT_TASKS_H
+#ifndef CT_ANALYZER_BASE_TASKS_H
+#define CT_ANALYZER_BASE_TASKS_H
 
 struct ct_tasks;
 

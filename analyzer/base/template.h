@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* template.h — sentences of a table with their words filled in: "{who} never entered {op}". Pure. */
-#ifndef CT_TEMPLATE_H
-#define CT_TEMPLATE_H
+#ifndef CT_ANALYZER_BASE_TEMPLATE_H
+#define CT_ANALYZER_BASE_TEMPLATE_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* union_find.h — disjoint sets: each element has a parent in an array; an element that is its own parent represents its set.
  * Pure. */
-#ifndef CT_UNION_FIND_H
-#define CT_UNION_FIND_H
+#ifndef CT_ANALYZER_BASE_UNION_FIND_H
+#define CT_ANALYZER_BASE_UNION_FIND_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* units.h — figures with three digits and their unit. ct_text_*() are one word, for cells of tables and key=value; ct_prose_*()
  * have a space before the unit, for sentences. Pure. */
-#ifndef CT_UNITS_H
-#define CT_UNITS_H
+#ifndef CT_ANALYZER_BASE_UNITS_H
+#define CT_ANALYZER_BASE_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* chart.h — a heatmap as plain values: rows and columns with their names, a cell for each pair, its position on the color
  * scale, and the texts that belong to it. Made from a report (ct_picture_make), the only maker of what is drawn: the renderers of heatmap.h and
  * report.html only place and color it. Everything is in the arena that it was made in, or the report's. Pure. */
-#ifndef CT_PICTURE_H
-#define CT_PICTURE_H
+#ifndef CT_ANALYZER_CHARTS_CHART_H
+#define CT_ANALYZER_CHARTS_CHART_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/units.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chart_marks.h — what charts of every kind have: ticks of an axis, where the report's JSON has the values behind a mark, and where findings
  * are along an axis. Plain values in an arena. Pure. */
-#ifndef CT_CHART_TOLD_H
-#define CT_CHART_TOLD_H
+#ifndef CT_ANALYZER_CHARTS_CHART_MARKS_H
+#define CT_ANALYZER_CHARTS_CHART_MARKS_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/units.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_sizes.c, chart_slowdown.c. */
-#ifndef CT_PICTURE_PRIVATE_H
-#define CT_PICTURE_PRIVATE_H
+#ifndef CT_ANALYZER_CHARTS_CHART_PRIVATE_H
+#define CT_ANALYZER_CHARTS_CHART_PRIVATE_H
 
 #include "analyzer/charts/chart.h"
 

@@ -4,8 +4,8 @@
  *
  * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does not depend on the order
  * in which its parts came. Times are ns since the run began. One thread; a zeroed struct is an empty one. */
-#ifndef CT_HEAT_H
-#define CT_HEAT_H
+#ifndef CT_ANALYZER_CHARTS_HEAT_H
+#define CT_ANALYZER_CHARTS_HEAT_H
 
 #include <stdint.h>
 

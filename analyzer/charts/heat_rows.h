@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heat_rows.h — which row of the heatmaps shows which seat: ranks in order, or hosts where there are many ranks.
  * Pure. */
-#ifndef CT_HEAT_ROWS_H
-#define CT_HEAT_ROWS_H
+#ifndef CT_ANALYZER_CHARTS_HEAT_ROWS_H
+#define CT_ANALYZER_CHARTS_HEAT_ROWS_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_heat.h"

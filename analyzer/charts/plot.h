@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plot.h — a chart between two numeric axes as plain values: bandwidth by size (chart_curves.c), exposed communication by step
  * (chart_exposed.c). Every position is 0..1 of its axis. Everything is in the arena that it was made in, or the report's. Pure. */
-#ifndef CT_PLOT_H
-#define CT_PLOT_H
+#ifndef CT_ANALYZER_CHARTS_PLOT_H
+#define CT_ANALYZER_CHARTS_PLOT_H
 
 #include "analyzer/charts/chart_marks.h"
 

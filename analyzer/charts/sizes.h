@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sizes.h — how large operations are and how fast by size: over all communicators, and for each of them a curve with its
  * fit (docs/dev/algorithms/charts.md, "Sizes"). From the classes of the model, so of the whole run; only fits are the log's. One thread. */
-#ifndef CT_HEAT_SIZES_H
-#define CT_HEAT_SIZES_H
+#ifndef CT_ANALYZER_CHARTS_SIZES_H
+#define CT_ANALYZER_CHARTS_SIZES_H
 
 #include "analyzer/link/links.h"
 #include "analyzer/model/model.h"

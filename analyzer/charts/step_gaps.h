@@ -6,8 +6,8 @@
  * gaps of one rank and step never overlap. If a GPU's times are known, a gap is between the spans of operations. In
  * host timing it is the time that the rank was not blocked in a call for one. docs/dev/algorithms/charts.md,
  * "Heatmaps". Pure; one thread. */
-#ifndef CT_HEAT_GAPS_H
-#define CT_HEAT_GAPS_H
+#ifndef CT_ANALYZER_CHARTS_STEP_GAPS_H
+#define CT_ANALYZER_CHARTS_STEP_GAPS_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/overlap/exposures.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collect.h — synchronizes the clocks of a run's hosts by a reading that matches operations: a reading of its own, or one that
  * other observers share (struct ct_stream_options, only_matched). One thread. */
-#ifndef CT_CLOCK_COLLECT_H
-#define CT_CLOCK_COLLECT_H
+#ifndef CT_ANALYZER_CLOCK_COLLECT_H
+#define CT_ANALYZER_CLOCK_COLLECT_H
 
 #include "analyzer/model/clocks.h"
 #include "analyzer/model/starts.h"

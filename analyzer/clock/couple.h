@@ -3,8 +3,8 @@
  * operation before all have entered, and all leave it within a few hop latencies. So the difference of the ends is that of the
  * clocks, whichever member was late. A window is fitted by a robust line: medians of the outer thirds for the slope, 5 x 1.4826
  * median deviations as the outlier limit. Pure functions. */
-#ifndef CT_CLOCK_COUPLE_H
-#define CT_CLOCK_COUPLE_H
+#ifndef CT_ANALYZER_CLOCK_COUPLE_H
+#define CT_ANALYZER_CLOCK_COUPLE_H
 
 #include <stdint.h>
 

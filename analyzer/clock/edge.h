@@ -5,8 +5,8 @@
  * operation. Causality is kept in pieces of CT_EDGE_PIECE_NS, short enough for a line although clocks wander; each keeps its
  * bounds. Ends are kept in windows of CT_EDGE_WINDOW_NS; each keeps a fit. If there are too many, neighbors are merged, so
  * memory does not follow the length of the run. One thread. */
-#ifndef CT_CLOCK_EDGE_H
-#define CT_CLOCK_EDGE_H
+#ifndef CT_ANALYZER_CLOCK_EDGE_H
+#define CT_ANALYZER_CLOCK_EDGE_H
 
 #include "analyzer/clock/couple.h"
 #include "analyzer/clock/hull.h"

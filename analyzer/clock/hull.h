@@ -3,8 +3,8 @@
  * the first one shows x. A point (x, y) is an upper or a lower bound of it. Of either kind only the convex hull counts (A. Duda
  * et al., "Estimating global time in distributed systems", 1987). A hull keeps at most CT_HULL_MAX corners; dropping more only
  * widens the bounds. Times in ns, exact in 128 bits; pure functions over the caller's structs. */
-#ifndef CT_CLOCK_HULL_H
-#define CT_CLOCK_HULL_H
+#ifndef CT_ANALYZER_CLOCK_HULL_H
+#define CT_ANALYZER_CLOCK_HULL_H
 
 #include <stdint.h>
 

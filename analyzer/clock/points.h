@@ -5,8 +5,8 @@
  * earliest end and the median end count. Pairs of hosts become edges: all pairs of an operation of up to
  * CT_CLOCK_PAIRS hosts, else those with one of them, so that an operation costs what it has members. Memory follows
  * hosts and ranks, never the length of the run. One thread. */
-#ifndef CT_CLOCK_POINTS_H
-#define CT_CLOCK_POINTS_H
+#ifndef CT_ANALYZER_CLOCK_POINTS_H
+#define CT_ANALYZER_CLOCK_POINTS_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  *
  * Ends say where in the interval that causality allows; where there are none of them, the middle of the interval has to
  * do. Formulas: docs/dev/algorithms/clocks.md. Pure functions. */
-#ifndef CT_CLOCK_RELATE_H
-#define CT_CLOCK_RELATE_H
+#ifndef CT_ANALYZER_CLOCK_RELATE_H
+#define CT_ANALYZER_CLOCK_RELATE_H
 
 #include "analyzer/clock/edge.h"
 #include "analyzer/model/clock_map.h"

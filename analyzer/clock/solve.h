@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* solve.h — from what operations say about the clocks of hosts (points.h) to those clocks. One thread. */
-#ifndef CT_CLOCK_SOLVE_H
-#define CT_CLOCK_SOLVE_H
+#ifndef CT_ANALYZER_CLOCK_SOLVE_H
+#define CT_ANALYZER_CLOCK_SOLVE_H
 
 #include "analyzer/clock/points.h"
 #include "analyzer/model/clocks.h"

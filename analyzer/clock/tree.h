@@ -3,8 +3,8 @@
  *
  * Errors add along a path, so each host's path is the one whose errors add up to least; edges that contradict
  * themselves are taken only where there is no other way, and what hangs on them then has failed. Pure functions. */
-#ifndef CT_CLOCK_TREE_H
-#define CT_CLOCK_TREE_H
+#ifndef CT_ANALYZER_CLOCK_TREE_H
+#define CT_ANALYZER_CLOCK_TREE_H
 
 #include "analyzer/clock/relate.h"
 

@@ -3,8 +3,8 @@
  *
  * A step that adds a finding sets its cause, and may replace it later. At the end ct_findings_advise() adds advice and command.
  * Findings with a text of their own have their own advice. One thread. */
-#ifndef CT_WHY_H
-#define CT_WHY_H
+#ifndef CT_ANALYZER_FINDINGS_CAUSES_H
+#define CT_ANALYZER_FINDINGS_CAUSES_H
 
 #include "analyzer/findings/finding_list.h"
 

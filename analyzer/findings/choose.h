@@ -3,8 +3,8 @@
  *
  * Contradictions lead, then the finding with the highest cost. A negligible loss does not lead before a larger one of another
  * kind. Without enough evidence the verdict says so. docs/dev/algorithms/verdict.md, "The verdict". */
-#ifndef CT_VERDICT_CHOOSE_H
-#define CT_VERDICT_CHOOSE_H
+#ifndef CT_ANALYZER_FINDINGS_CHOOSE_H
+#define CT_ANALYZER_FINDINGS_CHOOSE_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/findings/judgement.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dropped_finding.h — DROPPED_RECORDS: dropped records. */
-#ifndef CT_FINDINGS_DROPPED_FINDING_H
-#define CT_FINDINGS_DROPPED_FINDING_H
+#ifndef CT_ANALYZER_FINDINGS_DROPPED_FINDING_H
+#define CT_ANALYZER_FINDINGS_DROPPED_FINDING_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* environment_finding.h — ENVIRONMENT_DIFFERS: facts of the start records that differ between ranks and must not. */
-#ifndef CT_ENVIRONMENT_FINDING_H
-#define CT_ENVIRONMENT_FINDING_H
+#ifndef CT_ANALYZER_FINDINGS_ENVIRONMENT_FINDING_H
+#define CT_ANALYZER_FINDINGS_ENVIRONMENT_FINDING_H
 
 #include "analyzer/findings/finding_list.h"
 

@@ -7,8 +7,8 @@
  *     f->loss_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
  *
  * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so nothing here fails. One thread. */
-#ifndef CT_FINDING_LIST_H
-#define CT_FINDING_LIST_H
+#ifndef CT_ANALYZER_FINDINGS_FINDING_LIST_H
+#define CT_ANALYZER_FINDINGS_FINDING_LIST_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/model/model.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gain.h — the cost of communication in a run without slow ranks: upper bounds of the saving if it took no time, from values of
  * the report. Pure; NAN: unknown. */
-#ifndef CT_GAIN_H
-#define CT_GAIN_H
+#ifndef CT_ANALYZER_FINDINGS_GAIN_H
+#define CT_ANALYZER_FINDINGS_GAIN_H
 
 #include "analyzer/model/report.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* headline.h — a finding in one line (headlines.def), and what it costs, by the one measure of the report: step time, or the run
  * where no steps were found. Texts are in the report's memory, which remembers that it was too little. */
-#ifndef CT_HEADLINE_H
-#define CT_HEADLINE_H
+#ifndef CT_ANALYZER_FINDINGS_HEADLINE_H
+#define CT_ANALYZER_FINDINGS_HEADLINE_H
 
 #include "analyzer/model/report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hung.h — the result of `hang` (report->hang), for the report's verdict. */
-#ifndef CT_VERDICT_HUNG_H
-#define CT_VERDICT_HUNG_H
+#ifndef CT_ANALYZER_FINDINGS_HUNG_H
+#define CT_ANALYZER_FINDINGS_HUNG_H
 
 #include "analyzer/model/report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judgement.h — inputs of the verdict, beside the findings. */
-#ifndef CT_JUDGEMENT_H
-#define CT_JUDGEMENT_H
+#ifndef CT_ANALYZER_FINDINGS_JUDGEMENT_H
+#define CT_ANALYZER_FINDINGS_JUDGEMENT_H
 
 #include "analyzer/lateness/arrivals.h"
 #include "analyzer/lateness/late_or_slow.h"

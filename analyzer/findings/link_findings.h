@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link_findings.h — slow links, and their cost. */
-#ifndef CT_LINK_FINDINGS_H
-#define CT_LINK_FINDINGS_H
+#ifndef CT_ANALYZER_FINDINGS_LINK_FINDINGS_H
+#define CT_ANALYZER_FINDINGS_LINK_FINDINGS_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/link/links.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* one_cause.h — merges findings with the same cause. Pure, except for the list's memory. */
-#ifndef CT_VERDICT_ONE_CAUSE_H
-#define CT_VERDICT_ONE_CAUSE_H
+#ifndef CT_ANALYZER_FINDINGS_ONE_CAUSE_H
+#define CT_ANALYZER_FINDINGS_ONE_CAUSE_H
 
 #include "analyzer/findings/finding_list.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_findings.h — findings about members of a communicator with different calls: MISMATCH, SKIPPED_OP, EXTRA_OP,
  * UNEVEN_INPUT. After reading; one thread. */
-#ifndef CT_ORDER_FINDINGS_H
-#define CT_ORDER_FINDINGS_H
+#ifndef CT_ANALYZER_FINDINGS_ORDER_FINDINGS_H
+#define CT_ANALYZER_FINDINGS_ORDER_FINDINGS_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_maker.h — shared by order_findings.c, which chooses, and divergence_findings.c and pair_findings.c, which write. Private
  * to these; one thread. */
-#ifndef CT_ORDER_MAKER_H
-#define CT_ORDER_MAKER_H
+#ifndef CT_ANALYZER_FINDINGS_ORDER_MAKER_H
+#define CT_ANALYZER_FINDINGS_ORDER_MAKER_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overhead_finding.h — overhead above the promise. */
-#ifndef CT_TRACER_COST_H
-#define CT_TRACER_COST_H
+#ifndef CT_ANALYZER_FINDINGS_OVERHEAD_FINDING_H
+#define CT_ANALYZER_FINDINGS_OVERHEAD_FINDING_H
 
 #include "analyzer/findings/finding_list.h"
 

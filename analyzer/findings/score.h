@@ -3,8 +3,8 @@
  *
  * A view that cannot be computed is omitted, and the others have more weight. Each part names its source, or the reason for its
  * absence. The functions that compute a part are pure; one thread. */
-#ifndef CT_SCORE_H
-#define CT_SCORE_H
+#ifndef CT_ANALYZER_FINDINGS_SCORE_H
+#define CT_ANALYZER_FINDINGS_SCORE_H
 
 #include "analyzer/link/links.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slow_row_findings.h — findings about ranks, hosts, groups and stages whose repair saves time, and about imbalance. One thread. */
-#ifndef CT_SLOW_ROW_FINDINGS_H
-#define CT_SLOW_ROW_FINDINGS_H
+#ifndef CT_ANALYZER_FINDINGS_SLOW_ROW_FINDINGS_H
+#define CT_ANALYZER_FINDINGS_SLOW_ROW_FINDINGS_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/oversubscribed.h"

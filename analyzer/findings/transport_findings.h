@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transport_findings.h — findings from the counters of the hosts' network ports. */
-#ifndef CT_TRANSPORT_FINDINGS_H
-#define CT_TRANSPORT_FINDINGS_H
+#ifndef CT_ANALYZER_FINDINGS_TRANSPORT_FINDINGS_H
+#define CT_ANALYZER_FINDINGS_TRANSPORT_FINDINGS_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"

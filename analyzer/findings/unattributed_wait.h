@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unattributed_wait.h — waits for other ranks that no finding explains: how much, and what is known of it. A rank is named only if it
  * stands out among all, since one of equal ranks is always the worst. */
-#ifndef CT_VERDICT_WAITED_H
-#define CT_VERDICT_WAITED_H
+#ifndef CT_ANALYZER_FINDINGS_UNATTRIBUTED_WAIT_H
+#define CT_ANALYZER_FINDINGS_UNATTRIBUTED_WAIT_H
 
 #include "analyzer/findings/judgement.h"
 #include "analyzer/lateness/stalled_steps.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdict_text.h — the sentences of the verdict: each sets its code, confidence, text and gain. Texts are in the report's
  * memory, which records failed allocations, so nothing here fails. */
-#ifndef CT_VERDICT_SAY_H
-#define CT_VERDICT_SAY_H
+#ifndef CT_ANALYZER_FINDINGS_VERDICT_TEXT_H
+#define CT_ANALYZER_FINDINGS_VERDICT_TEXT_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/arrivals.h"

@@ -3,8 +3,8 @@
  * such a channel matches the n-th receive. Each side's messages are summed up while its process is read (hang/sums.h), and the
  * two sums are compared at the end. Only if they differ, or if one side is ahead, both are read once more. Memory depends on the
  * number of channels, not of messages. Owned by gather.h; one thread. For the files of hang/ only. */
-#ifndef CT_HANG_CHANNELS_H
-#define CT_HANG_CHANNELS_H
+#ifndef CT_ANALYZER_HANG_CHANNELS_H
+#define CT_ANALYZER_HANG_CHANNELS_H
 
 #include "analyzer/hang/hang_run.h"
 #include "analyzer/hang/rank_history.h"

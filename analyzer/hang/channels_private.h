@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channels_private.h — what channels.c collects and check_messages.c judges. Not for others. */
-#ifndef CT_HANG_CHANNELS_PRIVATE_H
-#define CT_HANG_CHANNELS_PRIVATE_H
+#ifndef CT_ANALYZER_HANG_CHANNELS_PRIVATE_H
+#define CT_ANALYZER_HANG_CHANNELS_PRIVATE_H
 
 #include "analyzer/hang/channels.h"
 #include "analyzer/hang/sums.h"

@@ -3,8 +3,8 @@
  * and host calls. A node that others wait for, and that waits for no other, is the cause (docs/reference/HANG.md, How they are
  * found). Pure: it reads only the case and keeps no state. Time and memory are linear in ops, members and edges. One thread per
  * arena. */
-#ifndef CT_HANG_DIAGNOSE_H
-#define CT_HANG_DIAGNOSE_H
+#ifndef CT_ANALYZER_HANG_DIAGNOSE_H
+#define CT_ANALYZER_HANG_DIAGNOSE_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/hang/hang_result.h"

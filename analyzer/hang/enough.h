@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* enough.h — whether the tails that were read (tails.h) give the same verdict as all records. After reading; the communicators
  * need not be listed yet. One thread. */
-#ifndef CT_HANG_ENOUGH_H
-#define CT_HANG_ENOUGH_H
+#ifndef CT_ANALYZER_HANG_ENOUGH_H
+#define CT_ANALYZER_HANG_ENOUGH_H
 
 struct ct_err;
 struct ct_gather;

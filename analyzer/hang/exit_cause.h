@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exit_cause.h — how the processes of a run ended (model/exit_order.h), for the case of a hang, and the stall limit that
  * follows. Uses the working state of gather.h; one thread; for the files of hang/ only. */
-#ifndef CT_HANG_LIVES_H
-#define CT_HANG_LIVES_H
+#ifndef CT_ANALYZER_HANG_EXIT_CAUSE_H
+#define CT_ANALYZER_HANG_EXIT_CAUSE_H
 
 #include "analyzer/hang/gather.h"
 #include "analyzer/model/exit_order.h"

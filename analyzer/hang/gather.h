@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gather.h — the working state of hang/log.h and hang/collect.h: data on ranks and processes during the reading, before it
  * becomes a case. For these files only. One thread. */
-#ifndef CT_HANG_GATHER_H
-#define CT_HANG_GATHER_H
+#ifndef CT_ANALYZER_HANG_GATHER_H
+#define CT_ANALYZER_HANG_GATHER_H
 
 #include "analyzer/base/hist.h"
 #include "analyzer/hang/hang_run.h"

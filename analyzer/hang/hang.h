@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hang.h — from a run to the verdict on a hang: collect (hang/collect.h), diagnose (hang/diagnose.h), and the result of both: a
  * job without waiting ranks may still have died. The entry point of this room. One thread. */
-#ifndef CT_HANG_HANG_H
-#define CT_HANG_HANG_H
+#ifndef CT_ANALYZER_HANG_HANG_H
+#define CT_ANALYZER_HANG_HANG_H
 
 #include "analyzer/hang/collect.h"
 

@@ -4,8 +4,8 @@
  * Plain values, made from a run by hang/collect.h or from a text file by the tests, and read by hang/diagnose.h. The case's
  * arena owns its arrays and strings. Ranks are global; indices are into the arrays of the case. Times are ns since the run
  * began, on one clock for all (`err_ns`: the error for a rank); CT_UNKNOWN: unknown. */
-#ifndef CT_HANG_CASE_H
-#define CT_HANG_CASE_H
+#ifndef CT_ANALYZER_HANG_HANG_CASE_H
+#define CT_ANALYZER_HANG_HANG_CASE_H
 
 #include <stdint.h>
 

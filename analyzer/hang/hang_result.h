@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hang_result.h — the result of a diagnosis: verdicts, their evidence, and differences that are not blamed. Plain values of an
  * arena, with indices into the case (hang_case.h) and pointers into it. */
-#ifndef CT_HANG_RESULT_H
-#define CT_HANG_RESULT_H
+#ifndef CT_ANALYZER_HANG_HANG_RESULT_H
+#define CT_ANALYZER_HANG_HANG_RESULT_H
 
 #include "analyzer/hang/hang_case.h"
 

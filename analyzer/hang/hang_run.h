@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hang_run.h — a run as input of `hang`: the collected case, and the state of the job. Plain values of an arena. */
-#ifndef CT_HANG_RUN_H
-#define CT_HANG_RUN_H
+#ifndef CT_ANALYZER_HANG_HANG_RUN_H
+#define CT_ANALYZER_HANG_HANG_RUN_H
 
 #include "analyzer/hang/hang_case.h"
 #include "analyzer/hang/hang_result.h"

@@ -2,8 +2,8 @@
 /* index.h — an index of a case: members of communicators, kernels of ranks, instances over ranks. For the files of hang/ only.
  * Built once, linear in ops and members except for sorting; all arrays are the arena's. Invalid indices become CT_HANG_NONE
  * here, so later steps need not check. */
-#ifndef CT_HANG_INDEX_H
-#define CT_HANG_INDEX_H
+#ifndef CT_ANALYZER_HANG_INDEX_H
+#define CT_ANALYZER_HANG_INDEX_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/hang/hang_case.h"

@@ -3,8 +3,8 @@
  * (stream/stream.h), beside other observers. For each rank and communicator it keeps all unfinished operations, the last
  * finished ones, and the latest message of each channel. So memory depends on ranks and communicators, not on the length of the
  * run. gather.h has the details. One thread. */
-#ifndef CT_HANG_LOG_H
-#define CT_HANG_LOG_H
+#ifndef CT_ANALYZER_HANG_LOG_H
+#define CT_ANALYZER_HANG_LOG_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/stream/stream.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* match.h — where the ranks of a communicator made different calls: the judgement of order/ on their listed ops. For the files
  * of hang/ only. Pure, except for the arena. */
-#ifndef CT_HANG_MATCH_H
-#define CT_HANG_MATCH_H
+#ifndef CT_ANALYZER_HANG_MATCH_H
+#define CT_ANALYZER_HANG_MATCH_H
 
 #include "analyzer/hang/hang_result.h"
 #include "analyzer/hang/index.h"

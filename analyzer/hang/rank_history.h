@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank_history.h — the history of one rank in one communicator during the reading: all unfinished operations, the last finished
  * one, and the latest message of each channel. Owned by gather.h; one thread. */
-#ifndef CT_HANG_KEPT_H
-#define CT_HANG_KEPT_H
+#ifndef CT_ANALYZER_HANG_RANK_HISTORY_H
+#define CT_ANALYZER_HANG_RANK_HISTORY_H
 
 #include "analyzer/base/table.h"
 #include "analyzer/hang/hang_case.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roots.h — the root causes that all stalled operations wait for, and their codes. For the files of hang/ only. */
-#ifndef CT_HANG_ROOTS_H
-#define CT_HANG_ROOTS_H
+#ifndef CT_ANALYZER_HANG_ROOTS_H
+#define CT_ANALYZER_HANG_ROOTS_H
 
 #include "analyzer/hang/scc.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* say.h — the text of a root: its sentence, its facts, the reasons for lower confidence. For the files of hang/ only. All texts
  * are the arena's; functions that give one give NULL when out of memory. */
-#ifndef CT_HANG_SAY_H
-#define CT_HANG_SAY_H
+#ifndef CT_ANALYZER_HANG_SAY_H
+#define CT_ANALYZER_HANG_SAY_H
 
 #include "analyzer/hang/hang_result.h"
 #include "analyzer/hang/roots.h"

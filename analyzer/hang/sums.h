@@ -2,8 +2,8 @@
 /* sums.h — the calls of the members of a communicator, as sums over blocks of sequence numbers, which prove that long runs are
  * equal without storing them. One member's sums are kept while its process is read, and then compared with those of the earlier
  * members, one set per communicator. So memory depends on ranks and communicators, not on the length of the run. One thread. */
-#ifndef CT_HANG_SUMS_H
-#define CT_HANG_SUMS_H
+#ifndef CT_ANALYZER_HANG_SUMS_H
+#define CT_ANALYZER_HANG_SUMS_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * then. enough.h checks afterwards.
  *
  * Owns its memory. One thread. */
-#ifndef CT_HANG_TAILS_H
-#define CT_HANG_TAILS_H
+#ifndef CT_ANALYZER_HANG_TAILS_H
+#define CT_ANALYZER_HANG_TAILS_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"

@@ -3,8 +3,8 @@
  *
  * The graph grows from the stalled operations, so nodes that no one waits for cost nothing. A node's edges are made once. A node
  * without edges is a leaf and has a code. One thread. */
-#ifndef CT_HANG_WAITS_FOR_H
-#define CT_HANG_WAITS_FOR_H
+#ifndef CT_ANALYZER_HANG_WAITS_FOR_H
+#define CT_ANALYZER_HANG_WAITS_FOR_H
 
 #include "analyzer/hang/hang_result.h"
 #include "analyzer/hang/index.h"

@@ -2,8 +2,8 @@
 /* arrivals.h — arrival order by rank and by operation, for the tables of the report. It is not evidence against a rank: the last
  * one may have been delayed elsewhere. The replay blames ranks (replay/engine.h); this is used if a run cannot be replayed. One
  * thread. */
-#ifndef CT_ARRIVALS_H
-#define CT_ARRIVALS_H
+#ifndef CT_ANALYZER_LATENESS_ARRIVALS_H
+#define CT_ANALYZER_LATENESS_ARRIVALS_H
 
 #include "analyzer/match/waits.h"
 #include "analyzer/model/model.h"

@@ -6,8 +6,8 @@
  * that differ by less than 5 % or three s are one level. A smaller change between long levels may be real, but is not visible in
  * the steps. Source: reference algorithms, 3.6; the second stage keeps levels apart only if they stand apart over their whole
  * length. Pure. */
-#ifndef CT_STEP_SHIFT_H
-#define CT_STEP_SHIFT_H
+#ifndef CT_ANALYZER_LATENESS_CHANGE_POINT_H
+#define CT_ANALYZER_LATENESS_CHANGE_POINT_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* late_or_slow.h — the cost of operations that were late or slow, without a distinction, so that no rank is charged: their
  * excess over usual times, each moment of the run once. One thread. */
-#ifndef CT_LATE_OR_SLOW_H
-#define CT_LATE_OR_SLOW_H
+#ifndef CT_ANALYZER_LATENESS_LATE_OR_SLOW_H
+#define CT_ANALYZER_LATENESS_LATE_OR_SLOW_H
 
 #include "analyzer/base/interval_union.h"
 #include "analyzer/stream/stream.h"

@@ -2,8 +2,8 @@
 /* oversubscribed.h — does a machine run more processes of the job than they have cores? Then processes wait for a core, varying
  * ones, and lateness is chance or caused by the machine: several late ranks have only that in common. From the processes' start
  * records (cpu.affinity); a machine is one boot, with any host names. Unrecorded values count as enough. Pure. */
-#ifndef CT_OVERSUBSCRIBED_H
-#define CT_OVERSUBSCRIBED_H
+#ifndef CT_ANALYZER_LATENESS_OVERSUBSCRIBED_H
+#define CT_ANALYZER_LATENESS_OVERSUBSCRIBED_H
 
 #include <stdint.h>
 

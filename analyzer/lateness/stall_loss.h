@@ -8,8 +8,8 @@
  * longer than usual on average, which a stall hides; twice the standard error of the neighbours' median and of the steps
  * themselves; and what may have been missed: steps in which the rule has a stall and that took as much longer, though nobody is
  * charged. docs/dev/algorithms/stalls.md. */
-#ifndef CT_STEP_STALL_LOSS_H
-#define CT_STEP_STALL_LOSS_H
+#ifndef CT_ANALYZER_LATENESS_STALL_LOSS_H
+#define CT_ANALYZER_LATENESS_STALL_LOSS_H
 
 #include "analyzer/lateness/stalls.h"
 

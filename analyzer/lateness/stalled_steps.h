@@ -7,8 +7,8 @@
  * does. The stalled rank is known if it is charged (step_blame.h) with half of it, and no other with a third as much. Where four
  * or more are mostly as long as each other, or mostly come again after as many steps each, and are no one rank's, they belong to
  * what the job does (the end of a step, where what was found is only a part of one), and there are none. */
-#ifndef CT_VERDICT_STALLED_H
-#define CT_VERDICT_STALLED_H
+#ifndef CT_ANALYZER_LATENESS_STALLED_STEPS_H
+#define CT_ANALYZER_LATENESS_STALLED_STEPS_H
 
 #include "analyzer/lateness/step_blame.h"
 

@@ -13,8 +13,8 @@
  * no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the median, no rank
  * with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference algorithms, 3.6; that
  * they stand out and are alike was added for runs with hiccups (docs/dev/algorithms/stalls.md). */
-#ifndef CT_STEP_STALLS_H
-#define CT_STEP_STALLS_H
+#ifndef CT_ANALYZER_LATENESS_STALLS_H
+#define CT_ANALYZER_LATENESS_STALLS_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * with the additional wait of the one before it, at most its excess of time without communication over all others. Overlapping
  * intervals on its own clock count once. An operation that did not delay the rank (a Broadcast whose data was ready) does not
  * end its own time. One thread. */
-#ifndef CT_STEP_HITS_H
-#define CT_STEP_HITS_H
+#ifndef CT_ANALYZER_LATENESS_STEP_BLAME_H
+#define CT_ANALYZER_LATENESS_STEP_BLAME_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/steps/steps.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* causes.h — from slow tracks to their causes: a rank, a host, a link between two ranks, or one of several that these
  * times do not distinguish (tomography.h). Pure. */
-#ifndef CT_CAUSES_H
-#define CT_CAUSES_H
+#ifndef CT_ANALYZER_LINK_CAUSES_H
+#define CT_ANALYZER_LINK_CAUSES_H
 
 #include "analyzer/link/compare.h"
 

@@ -5,8 +5,8 @@
  * Of all transfers of such a class together there is one line (fit.h), which is that of the fast ones as long as less
  * than three quarters are slow. A track is what its transfers take against it: the median, the longer ones weighing more;
  * of messages the median of the largest quarter. Source: docs/dev/algorithms/links.md. Pure functions. */
-#ifndef CT_COMPARE_H
-#define CT_COMPARE_H
+#ifndef CT_ANALYZER_LINK_COMPARE_H
+#define CT_ANALYZER_LINK_COMPARE_H
 
 #include "analyzer/link/tomography.h"
 #include "analyzer/link/transfers.h"

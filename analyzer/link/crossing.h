@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* crossing.h — how many bytes must have gone between hosts, from what was communicated. One thread. */
-#ifndef CT_CROSSING_H
-#define CT_CROSSING_H
+#ifndef CT_ANALYZER_LINK_CROSSING_H
+#define CT_ANALYZER_LINK_CROSSING_H
 
 #include "analyzer/model/model.h"
 

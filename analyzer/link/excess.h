@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* excess.h — by how much longer transfers took than they should have, as time of the run: what several lost at the same
  * time is lost once. Pure. */
-#ifndef CT_EXCESS_H
-#define CT_EXCESS_H
+#ifndef CT_ANALYZER_LINK_EXCESS_H
+#define CT_ANALYZER_LINK_EXCESS_H
 
 #include "analyzer/link/compare.h"
 

@@ -6,8 +6,8 @@
  *
  * docs/reference/INTERFACES.md has all keys. A row is compared with every limit of every rule that selects it. It
  * fails only where it misses the limit by more than its error. One thread. */
-#ifndef CT_EXPECT_H
-#define CT_EXPECT_H
+#ifndef CT_ANALYZER_LINK_EXPECT_H
+#define CT_ANALYZER_LINK_EXPECT_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expect_private.h — a profile as it was read: what the parser (expect.c) and the check (expect_check.c) share. */
-#ifndef CT_EXPECT_PRIVATE_H
-#define CT_EXPECT_PRIVATE_H
+#ifndef CT_ANALYZER_LINK_EXPECT_PRIVATE_H
+#define CT_ANALYZER_LINK_EXPECT_PRIVATE_H
 
 #include <jansson.h>
 

@@ -6,8 +6,8 @@
  * quarter of an octave wide or, where there are few transfers, up to an octave. Through the classes goes the line of
  * least relative squares, in which classes that lie off count less (Huber 1964, k = 1.345). Where a library changes
  * its protocol with the size there may be two lines. Source: docs/dev/algorithms/links.md. Pure functions. */
-#ifndef CT_FIT_H
-#define CT_FIT_H
+#ifndef CT_ANALYZER_LINK_FIT_H
+#define CT_ANALYZER_LINK_FIT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *     ct_links_fini(&links);
  *
  * One thread; what goes into the report is the report's. All return 0 or CT_NOMEM. */
-#ifndef CT_LINKS_H
-#define CT_LINKS_H
+#ifndef CT_ANALYZER_LINK_LINKS_H
+#define CT_ANALYZER_LINK_LINKS_H
 
 #include "analyzer/link/causes.h"
 #include "analyzer/model/model.h"

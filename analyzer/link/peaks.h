@@ -2,8 +2,8 @@
 /* peaks.h — the bandwidth that a communicator's members can be expected to reach among each other, from the GPUs and
  * network ports in their start records. A bound, not a promise: nominal for NVLink and networks, practical for PCIe
  * (peaks.def); in one direction, which is what bus bandwidths are held against. Unknown if not recorded. */
-#ifndef CT_PEAKS_H
-#define CT_PEAKS_H
+#ifndef CT_ANALYZER_LINK_PEAKS_H
+#define CT_ANALYZER_LINK_PEAKS_H
 
 #include "analyzer/model/model.h"
 

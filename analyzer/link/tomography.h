@@ -5,8 +5,8 @@
  * Suspects are the members of slow communicators that are in no good one. A greedy search finds few units that
  * explain all slow ones. Units that explain as much as the chosen one, and partly the same, are reported with it.
  * Pure functions over numbers of units, which may be ranks or hosts. */
-#ifndef CT_TOMOGRAPHY_H
-#define CT_TOMOGRAPHY_H
+#ifndef CT_ANALYZER_LINK_TOMOGRAPHY_H
+#define CT_ANALYZER_LINK_TOMOGRAPHY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transfers.h — the transfers on the log whose time is known, in tracks: those of one operation on one communicator, or
  * of the messages from one rank to another. Memory follows the log, which is bounded. One thread. */
-#ifndef CT_TRANSFERS_H
-#define CT_TRANSFERS_H
+#ifndef CT_ANALYZER_LINK_TRANSFERS_H
+#define CT_ANALYZER_LINK_TRANSFERS_H
 
 #include "analyzer/link/fit.h"
 #include "analyzer/stream/instance_log.h"

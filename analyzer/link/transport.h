@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transport.h — what the kernel counted on the hosts' network ports, held against what was communicated (docs/dev/algorithms/network.md,
  * Network ports). Counters are the host's: others may have used it too. All memory is the report's. One thread. */
-#ifndef CT_TRANSPORT_H
-#define CT_TRANSPORT_H
+#ifndef CT_ANALYZER_LINK_TRANSPORT_H
+#define CT_ANALYZER_LINK_TRANSPORT_H
 
 #include "analyzer/model/model.h"
 

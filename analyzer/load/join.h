@@ -2,8 +2,8 @@
 /* join.h — joins the ops of one process with their launches, in any order. A launch's record is written when the work has ended,
  * so it may be blocks after its ops. The ops of a launch are handed out together, once all are present. Both sides wait in
  * bounded tables; when one is full, its oldest entry is handed out as it is. One thread. */
-#ifndef CT_JOIN_H
-#define CT_JOIN_H
+#ifndef CT_ANALYZER_LOAD_JOIN_H
+#define CT_ANALYZER_LOAD_JOIN_H
 
 #include <stdint.h>
 

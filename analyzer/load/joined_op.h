@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* joined_op.h — one operation of a process, joined with its launch, its communicator and its call site. */
-#ifndef CT_JOINED_OP_H
-#define CT_JOINED_OP_H
+#ifndef CT_ANALYZER_LOAD_JOINED_OP_H
+#define CT_ANALYZER_LOAD_JOINED_OP_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /* load.h — one process of a run, block by block: names resolved, ops joined with their launches, and the rare records. It is the
  * first step of the analysis, and sufficient for `dump`. A ct_load belongs to one thread. Arguments of callbacks are valid
  * during the callback, except struct ct_load_comm and strings, which live as long as the ct_load. */
-#ifndef CT_LOAD_H
-#define CT_LOAD_H
+#ifndef CT_ANALYZER_LOAD_LOAD_H
+#define CT_ANALYZER_LOAD_LOAD_H
 
 #include <stddef.h>
 

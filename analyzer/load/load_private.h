@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load_private.h — shared by load.c (ops) and rares.c (rare records). Owned by the ct_load, one thread. */
-#ifndef CT_LOAD_PRIVATE_H
-#define CT_LOAD_PRIVATE_H
+#ifndef CT_ANALYZER_LOAD_LOAD_PRIVATE_H
+#define CT_ANALYZER_LOAD_LOAD_PRIVATE_H
 
 #include "analyzer/base/table.h"
 #include "analyzer/load/graphs.h"

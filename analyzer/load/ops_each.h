@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ops_each.h — the operations of a run one by one, each joined with its launch: what `dump` prints, and what every
  * analysis begins with. One thread. */
-#ifndef CT_OPS_EACH_H
-#define CT_OPS_EACH_H
+#ifndef CT_ANALYZER_LOAD_OPS_EACH_H
+#define CT_ANALYZER_LOAD_OPS_EACH_H
 
 #include "analyzer/load/joined_op.h"
 

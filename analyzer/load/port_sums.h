@@ -3,8 +3,8 @@
  * increase between consecutive samples counts. It is unknown if a counter was missing in one of them, had stopped at its maximum
  * (some drivers have wider ones, which continue), went back (it was reset, or wrapped), or grew faster than the link's rate.
  * That interval is excluded and counted. Records may be hostile; numbers are bounded. One thread. */
-#ifndef CT_PORT_SUMS_H
-#define CT_PORT_SUMS_H
+#ifndef CT_ANALYZER_LOAD_PORT_SUMS_H
+#define CT_ANALYZER_LOAD_PORT_SUMS_H
 
 #include <stddef.h>
 #include <stdint.h>

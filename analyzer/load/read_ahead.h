@@ -4,8 +4,8 @@
  * ct_ahead_next() passes the batch to the sink in the caller's thread, so sinks get the same in the same order for any number of
  * threads. A load belongs to a worker or to the caller: between ct_ahead_ask() and ct_ahead_next() the caller does not touch it.
  * One batch per thread and one more are kept. One thread calls. */
-#ifndef CT_READ_AHEAD_H
-#define CT_READ_AHEAD_H
+#ifndef CT_ANALYZER_LOAD_READ_AHEAD_H
+#define CT_ANALYZER_LOAD_READ_AHEAD_H
 
 #include "analyzer/base/tasks.h"
 #include "analyzer/load/load.h"

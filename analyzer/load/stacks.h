@@ -2,8 +2,8 @@
 /* stacks.h — stacks of the threads of one process during a stall: its STACK records from all blocks. For each thread the latest
  * sample counts, and whether the one before it, in the same stall, had the same stack. Strings are printable UTF-8 and live,
  * with all else, as long as the arena. One thread per list. */
-#ifndef CT_STACKS_H
-#define CT_STACKS_H
+#ifndef CT_ANALYZER_LOAD_STACKS_H
+#define CT_ANALYZER_LOAD_STACKS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* align.h — converts an operation of several hosts to one clock, for waits of rooted operations and of messages, which compare
  * starts of different hosts. One thread. */
-#ifndef CT_CLOCK_ALIGN_H
-#define CT_CLOCK_ALIGN_H
+#ifndef CT_ANALYZER_MATCH_ALIGN_H
+#define CT_ANALYZER_MATCH_ALIGN_H
 
 #include "analyzer/match/waits.h"
 #include "analyzer/model/clocks.h"

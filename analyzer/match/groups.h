@@ -2,8 +2,8 @@
 /* groups.h — ops that share a launch: those that one group end enqueued on one stream of one communicator. Such a launch has one
  * span, and the times of its ops are unknown. So it is judged as a whole: its bytes add up, its time and its waits count once
  * (docs/dev/algorithms/matching.md, "Groups"). A group lives until all its ops have been handed out by the matcher. One thread. */
-#ifndef CT_GROUPS_H
-#define CT_GROUPS_H
+#ifndef CT_ANALYZER_MATCH_GROUPS_H
+#define CT_ANALYZER_MATCH_GROUPS_H
 
 #include "analyzer/match/match.h"
 #include "trace/record.h"

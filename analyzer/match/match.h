@@ -5,8 +5,8 @@
  * number). An instance is handed out and freed once all its members have been seen, so memory follows the skew between the
  * ranks' files, not the length of the run. Incomplete instances (a rank without trace, dropped records) are handed out when
  * memory is full or at the end, oldest first. One thread. */
-#ifndef CT_MATCH_H
-#define CT_MATCH_H
+#ifndef CT_ANALYZER_MATCH_MATCH_H
+#define CT_ANALYZER_MATCH_MATCH_H
 
 #include <stddef.h>
 

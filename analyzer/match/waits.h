@@ -5,8 +5,8 @@
  * wait = d - X need only each rank's own clock. Arrivals are the starts if all members are on one host's clock. Otherwise they
  * follow from the spans, with the error of the assumption that ends are simultaneous. Rooted and point-to-point waits need the
  * starts. Pure functions. */
-#ifndef CT_WAITS_H
-#define CT_WAITS_H
+#ifndef CT_ANALYZER_MATCH_WAITS_H
+#define CT_ANALYZER_MATCH_WAITS_H
 
 #include "analyzer/match/match.h"
 #include "trace/ops.h"

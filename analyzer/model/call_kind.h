@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call_kind.h — what a host-blocking call that moves no data does, by its name (calls.def). call_name.h covers the
  * names of calls that move data. Pure; any thread. */
-#ifndef CT_CALL_KIND_H
-#define CT_CALL_KIND_H
+#ifndef CT_ANALYZER_MODEL_CALL_KIND_H
+#define CT_ANALYZER_MODEL_CALL_KIND_H
 
 enum ct_host_call {
 	CT_HOST_INIT,	  /* making a communicator: all its ranks meet */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clock_map.h — one clock in terms of another: straight lines between knots, and the error at each. Owns its knots; one
  * thread. Times are CLOCK_MONOTONIC of their hosts, ns. */
-#ifndef CT_CLOCK_MAP_H
-#define CT_CLOCK_MAP_H
+#ifndef CT_ANALYZER_MODEL_CLOCK_MAP_H
+#define CT_ANALYZER_MODEL_CLOCK_MAP_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  *
  * Processes of one host share CLOCK_MONOTONIC; what relates the clocks of two hosts is found out by clock/ from the
  * operations that both took part in (docs/dev/algorithms/clocks.md). Read-only once solved, by any number of threads. */
-#ifndef CT_CLOCKS_H
-#define CT_CLOCKS_H
+#ifndef CT_ANALYZER_MODEL_CLOCKS_H
+#define CT_ANALYZER_MODEL_CLOCKS_H
 
 #include <stdint.h>
 

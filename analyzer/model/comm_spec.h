@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comm_spec.h: the communicator that a person means. Pure. */
-#ifndef CT_COMM_SPEC_H
-#define CT_COMM_SPEC_H
+#ifndef CT_ANALYZER_MODEL_COMM_SPEC_H
+#define CT_ANALYZER_MODEL_COMM_SPEC_H
 
 #include <stdint.h>
 

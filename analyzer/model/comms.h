@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comms.h — the communicators of a start, each once although every member records it. Two communicators are one if
  * key and size agree. Lives as long as the analysis; one thread. */
-#ifndef CT_COMMS_H
-#define CT_COMMS_H
+#ifndef CT_ANALYZER_MODEL_COMMS_H
+#define CT_ANALYZER_MODEL_COMMS_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"

@@ -5,8 +5,8 @@
  * The caller owns the array and makes it of ct_exit_of(); ct_exits_judge() fills in the rest and sorts it. Launchers are of the host
  * of what they end. Where there is not enough
  * evidence nothing is `dead`, and several may be first. One thread. */
-#ifndef CT_EXIT_ORDER_H
-#define CT_EXIT_ORDER_H
+#ifndef CT_ANALYZER_MODEL_EXIT_ORDER_H
+#define CT_ANALYZER_MODEL_EXIT_ORDER_H
 
 #include "analyzer/model/process_exit.h"
 

@@ -2,8 +2,8 @@
 /* finding.h — verdicts and findings: their codes, and what one of them says. A part of the report (report.h, whose rules hold
  * here too).
  */
-#ifndef CT_FINDING_H
-#define CT_FINDING_H
+#ifndef CT_ANALYZER_MODEL_FINDING_H
+#define CT_ANALYZER_MODEL_FINDING_H
 
 #include <stddef.h>
 #include <stdint.h>

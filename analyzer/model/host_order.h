@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host_order.h — the order of hosts in a report: that of their lowest ranks. Pure. */
-#ifndef CT_HOST_ORDER_H
-#define CT_HOST_ORDER_H
+#ifndef CT_ANALYZER_MODEL_HOST_ORDER_H
+#define CT_ANALYZER_MODEL_HOST_ORDER_H
 
 #include "analyzer/model/model.h"
 

@@ -5,8 +5,8 @@
  * do not affect other data, which is complete, unlike samples. So a row of launches without times counts as left out
  * if it is long, or if nothing was timed before it or after it. A zeroed struct has seen nothing. Times are ns of one
  * clock. Pure functions. */
-#ifndef CT_MODEL_LEFT_OUT_H
-#define CT_MODEL_LEFT_OUT_H
+#ifndef CT_ANALYZER_MODEL_LEFT_OUT_H
+#define CT_ANALYZER_MODEL_LEFT_OUT_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * The stream (stream/stream.h) fills it and owns it; analyses read it. Ranks are known by their seats: places in `seats`.
  * Times are CLOCK_MONOTONIC of their hosts unless something else is said; ct_model_at() makes them the run's. One
  * thread. */
-#ifndef CT_MODEL_H
-#define CT_MODEL_H
+#ifndef CT_ANALYZER_MODEL_MODEL_H
+#define CT_ANALYZER_MODEL_MODEL_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/hist.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names.h — ranks and hosts as words of a line. */
-#ifndef CT_NAMES_H
-#define CT_NAMES_H
+#ifndef CT_ANALYZER_MODEL_NAMES_H
+#define CT_ANALYZER_MODEL_NAMES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_classes.h — sums and percentiles by class of operation: (communicator, operation, element type, power of two
  * of the bytes). Memory follows the number of classes that occur, not the length of the run. One thread. */
-#ifndef CT_CLASSES_H
-#define CT_CLASSES_H
+#ifndef CT_ANALYZER_MODEL_OP_CLASSES_H
+#define CT_ANALYZER_MODEL_OP_CLASSES_H
 
 #include "analyzer/base/hist.h"
 #include "analyzer/model/comms.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process_facts.h — what the rare records of one process said, and what of it means that records are missing. */
-#ifndef CT_PROCESS_FACTS_H
-#define CT_PROCESS_FACTS_H
+#ifndef CT_ANALYZER_MODEL_PROCESS_FACTS_H
+#define CT_ANALYZER_MODEL_PROCESS_FACTS_H
 
 #include <stdint.h>
 

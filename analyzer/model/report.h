@@ -6,8 +6,8 @@
  * "n/a". Strings are printable UTF-8 and belong to the report (ct_report_free), like all arrays. Ranks are
  * global ranks, -1 unknown. Times named *_at_ns are nanoseconds since run.begin_unix_ns.
  */
-#ifndef CT_RUN_MODEL_H
-#define CT_RUN_MODEL_H
+#ifndef CT_ANALYZER_MODEL_REPORT_H
+#define CT_ANALYZER_MODEL_REPORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_environment.h — the start records of the ranks, side by side: a part of the report (report.h, whose rules hold here too).
  */
-#ifndef CT_ENVIRONMENT_REPORT_H
-#define CT_ENVIRONMENT_REPORT_H
+#ifndef CT_ANALYZER_MODEL_REPORT_ENVIRONMENT_H
+#define CT_ANALYZER_MODEL_REPORT_ENVIRONMENT_H
 
 #include <stddef.h>
 #include <stdint.h>

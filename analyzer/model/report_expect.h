@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_expect.h — what became of expectations (expect.h): a part of the report (report.h, whose rules hold here too). */
-#ifndef CT_EXPECT_REPORT_H
-#define CT_EXPECT_REPORT_H
+#ifndef CT_ANALYZER_MODEL_REPORT_EXPECT_H
+#define CT_ANALYZER_MODEL_REPORT_EXPECT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in which step, how large
  * operations were and how fast. A part of report.h, whose conventions hold: CT_UNKNOWN and NAN are not known, all is the
  * report's. How each is computed: docs/dev/algorithms/charts.md, "Heatmaps". */
-#ifndef CT_HEAT_REPORT_H
-#define CT_HEAT_REPORT_H
+#ifndef CT_ANALYZER_MODEL_REPORT_HEAT_H
+#define CT_ANALYZER_MODEL_REPORT_HEAT_H
 
 #include <stddef.h>
 #include <stdint.h>

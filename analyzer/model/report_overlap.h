@@ -2,8 +2,8 @@
 /* report_overlap.h — how much communication compute hid, which ranks waited for it, and the bubbles of pipelines: a
  * part of the report (report.h, whose rules apply here too).
  */
-#ifndef CT_OVERLAP_REPORT_H
-#define CT_OVERLAP_REPORT_H
+#ifndef CT_ANALYZER_MODEL_REPORT_OVERLAP_H
+#define CT_ANALYZER_MODEL_REPORT_OVERLAP_H
 
 #include <stddef.h>
 #include <stdint.h>

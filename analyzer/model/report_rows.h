@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_rows.h — the row of a report for a communicator or for a class of operations, without looking at all of
  * them: a run may have tens of thousands of communicators. */
-#ifndef CT_REPORT_ROWS_H
-#define CT_REPORT_ROWS_H
+#ifndef CT_ANALYZER_MODEL_REPORT_ROWS_H
+#define CT_ANALYZER_MODEL_REPORT_ROWS_H
 
 #include "analyzer/model/report.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_traffic.h — how much each rank sent to each other: a part of the report (report.h, whose rules hold here
  * too). What the numbers are and what is left out: docs/dev/algorithms/traffic.md. */
-#ifndef CT_TRAFFIC_REPORT_H
-#define CT_TRAFFIC_REPORT_H
+#ifndef CT_ANALYZER_MODEL_REPORT_TRAFFIC_H
+#define CT_ANALYZER_MODEL_REPORT_TRAFFIC_H
 
 #include <stddef.h>
 #include <stdint.h>

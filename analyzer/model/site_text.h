@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site_text.h — the parts of a call site as it is recorded: frames of Python, the innermost first, "FILE:LINE FUNCTION < FILE:LINE
  * FUNCTION"; without Python "OBJECT+0xOFFSET (build ID)". */
-#ifndef CT_SITE_TEXT_H
-#define CT_SITE_TEXT_H
+#ifndef CT_ANALYZER_MODEL_SITE_TEXT_H
+#define CT_ANALYZER_MODEL_SITE_TEXT_H
 
 #include <stddef.h>
 

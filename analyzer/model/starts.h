@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* starts.h — which processes of a run belong together: starts of the job one after the other, ranks, and
  * hosts, on whose one clock all processes with the same hostkey live. From the processes' identities alone. */
-#ifndef CT_MODEL_STARTS_H
-#define CT_MODEL_STARTS_H
+#ifndef CT_ANALYZER_MODEL_STARTS_H
+#define CT_ANALYZER_MODEL_STARTS_H
 
 #include "analyzer/base/table.h"
 #include "trace/reader.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* two_jobs.h — traces of several jobs that were read as one run: their ranks have nothing to do with each other. */
-#ifndef CT_TWO_JOBS_H
-#define CT_TWO_JOBS_H
+#ifndef CT_ANALYZER_MODEL_TWO_JOBS_H
+#define CT_ANALYZER_MODEL_TWO_JOBS_H
 
 #include "analyzer/model/model.h"
 

@@ -12,8 +12,8 @@
  * Where an operation happens to look like the one that it is paired with, they have come apart before D. That shows in
  * call sites only: from D back, as long as the sets' sites differ, the operation before may be the first.
  * Pure; one thread. */
-#ifndef CT_DIVERGENCE_H
-#define CT_DIVERGENCE_H
+#ifndef CT_ANALYZER_ORDER_DIVERGENCE_H
+#define CT_ANALYZER_ORDER_DIVERGENCE_H
 
 #include "analyzer/model/finding.h"
 #include "analyzer/order/order.h"

@@ -2,8 +2,8 @@
 /* mismatch.h — ranks that called different things as the same operation: told by the
  * first instance of each communicator, also when it never completed. What v-collectives and message ends may
  * do differently is no mismatch. One thread. */
-#ifndef CT_MISMATCH_H
-#define CT_MISMATCH_H
+#ifndef CT_ANALYZER_ORDER_MISMATCH_H
+#define CT_ANALYZER_ORDER_MISMATCH_H
 
 #include "analyzer/match/match.h"
 #include "analyzer/order/order_call.h"

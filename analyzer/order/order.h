@@ -6,8 +6,8 @@
  * first trouble on, those around it. Trouble is an operation on which the members contradict each other, or the first one
  * to which some did not come. Members mostly call the same, which is one call; so memory is that of the rows, and one
  * byte a member in rows where they do not. One thread. */
-#ifndef CT_ORDER_H
-#define CT_ORDER_H
+#ifndef CT_ANALYZER_ORDER_ORDER_H
+#define CT_ANALYZER_ORDER_ORDER_H
 
 #include "analyzer/order/mismatch.h"
 #include "analyzer/order/order_hash.h"

@@ -5,8 +5,8 @@
  * in which order records are read, neighbouring blocks are merged by adding, and two members have the same sum if they called the
  * same in the same order. When a run gets longer than the blocks reach, all of them become twice as wide: memory is `most` blocks
  * however long the run is. One thread. */
-#ifndef CT_ORDER_BLOCKS_H
-#define CT_ORDER_BLOCKS_H
+#ifndef CT_ANALYZER_ORDER_ORDER_BLOCKS_H
+#define CT_ANALYZER_ORDER_ORDER_BLOCKS_H
 
 #include <stdint.h>
 

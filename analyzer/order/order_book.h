@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_book.h — all that is kept of what the members of communicators called: call sites, contradictions, the order of
  * collectives, messages that do not fit. Filled while instances are matched. One thread. */
-#ifndef CT_ORDER_BOOK_H
-#define CT_ORDER_BOOK_H
+#ifndef CT_ANALYZER_ORDER_ORDER_BOOK_H
+#define CT_ANALYZER_ORDER_ORDER_BOOK_H
 
 #include "analyzer/order/mismatch.h"
 #include "analyzer/order/order.h"

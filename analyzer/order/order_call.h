@@ -4,8 +4,8 @@
  *
  * The one place where calls are compared: the report fills the struct from members of instances, hang/ from the last operations
  * of a rank. A field that is not known contradicts nothing. Pure functions; any thread. */
-#ifndef CT_ORDER_CALL_H
-#define CT_ORDER_CALL_H
+#ifndef CT_ANALYZER_ORDER_ORDER_CALL_H
+#define CT_ANALYZER_ORDER_ORDER_CALL_H
 
 #include <stdint.h>
 

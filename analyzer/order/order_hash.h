@@ -4,8 +4,8 @@
  * Each member has blocks of its own (order_blocks.h), which are made equally wide when they are compared. It tells that members
  * agree also where they could not be held against each other operation by operation (match.h releases what waits for too long), and
  * in which block they do not. One thread. */
-#ifndef CT_ORDER_HASH_H
-#define CT_ORDER_HASH_H
+#ifndef CT_ANALYZER_ORDER_ORDER_HASH_H
+#define CT_ANALYZER_ORDER_ORDER_HASH_H
 
 #include <stdint.h>
 

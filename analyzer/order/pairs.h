@@ -3,8 +3,8 @@
  * must have the same size: a receive that is too small passes silently or writes past its buffer, one that is too large hangs.
  * In MPI a receive gives the buffer size. Types are compared for equal numbers of elements of equal width, if neither type means
  * bytes. The first of each pair of ranks is kept, CT_PAIRS_MAX pairs at most. One thread. */
-#ifndef CT_PAIRS_H
-#define CT_PAIRS_H
+#ifndef CT_ANALYZER_ORDER_PAIRS_H
+#define CT_ANALYZER_ORDER_PAIRS_H
 
 #include "analyzer/match/match.h"
 

@@ -4,8 +4,8 @@
  * A site is known by its text: a Python function with file and line, or the offset in an object with its build id. Both are
  * equal on all ranks, independent of the loader. Bounded: after CT_SITES_MAX different ones, further sites are unknown. Lives as
  * long as a reading; one thread. */
-#ifndef CT_SITES_H
-#define CT_SITES_H
+#ifndef CT_ANALYZER_ORDER_SITES_H
+#define CT_ANALYZER_ORDER_SITES_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"

@@ -4,8 +4,8 @@
  * signal was sent to it. Or it had left the communicator (ncclCommDestroy, MPI_Finalize) and did not fail. All its records are
  * present, and no operation of the communicator was in flight. The others wait for much longer than usual (stream/stuck.c). A
  * crash, a kill, a job that was ended from outside and a truncated trace do not qualify. One thread. */
-#ifndef CT_UNEVEN_H
-#define CT_UNEVEN_H
+#ifndef CT_ANALYZER_ORDER_UNEVEN_INPUTS_H
+#define CT_ANALYZER_ORDER_UNEVEN_INPUTS_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/order/divergence.h"

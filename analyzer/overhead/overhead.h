@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overhead.h — what recording cost the job, as each process counted it: time in wrappers, processor time of the tracer's
  * threads, bytes written, how and how much was timed. */
-#ifndef CT_OVERHEAD_H
-#define CT_OVERHEAD_H
+#ifndef CT_ANALYZER_OVERHEAD_OVERHEAD_H
+#define CT_ANALYZER_OVERHEAD_OVERHEAD_H
 
 #include "analyzer/model/model.h"
 

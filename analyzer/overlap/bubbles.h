@@ -7,8 +7,8 @@
  * the next in a step (micro-batches; with interleaved stages micro-batches times chunks), one forward, one backward
  * leaves (P - 1) / (m + P - 1) of a step idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure functions.
  */
-#ifndef CT_OVERLAP_BUBBLES_H
-#define CT_OVERLAP_BUBBLES_H
+#ifndef CT_ANALYZER_OVERLAP_BUBBLES_H
+#define CT_ANALYZER_OVERLAP_BUBBLES_H
 
 #include "analyzer/overlap/cuts.h"
 #include "analyzer/overlap/exposures.h"

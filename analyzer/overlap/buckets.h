@@ -9,8 +9,8 @@
  *
  * For n equal buckets this is max(X(G/n), n alpha + G f / B - T (1 - 1/n)). Nothing is suggested unless this agrees with what
  * was measured of the buckets as they are. Pure functions. */
-#ifndef CT_OVERLAP_BUCKETS_H
-#define CT_OVERLAP_BUCKETS_H
+#ifndef CT_ANALYZER_OVERLAP_BUCKETS_H
+#define CT_ANALYZER_OVERLAP_BUCKETS_H
 
 #include "analyzer/overlap/cuts.h"
 #include "analyzer/overlap/exposures.h"

@@ -4,8 +4,8 @@
  * The cuts are given: where steps begin and end, ns since the run began, in order, none within another; time between
  * them is in no step. An operation belongs to the step in which its last member came: the operation at which a step
  * was cut is then its first, on whichever member's time the cut was made. Pure functions. */
-#ifndef CT_OVERLAP_CUTS_H
-#define CT_OVERLAP_CUTS_H
+#ifndef CT_ANALYZER_OVERLAP_CUTS_H
+#define CT_ANALYZER_OVERLAP_CUTS_H
 
 #include "analyzer/model/report_steps.h"
 #include "analyzer/stream/instance_log.h"

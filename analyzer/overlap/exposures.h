@@ -3,8 +3,8 @@
  *
  * Bounded: kept are the stretches of the run that the instance log has, too (sample.h). Times are ns since the run began, on
  * the run's clock. One thread. */
-#ifndef CT_OVERLAP_EXPOSURES_H
-#define CT_OVERLAP_EXPOSURES_H
+#ifndef CT_ANALYZER_OVERLAP_EXPOSURES_H
+#define CT_ANALYZER_OVERLAP_EXPOSURES_H
 
 #include "analyzer/stream/sample.h"
 

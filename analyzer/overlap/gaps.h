@@ -7,8 +7,8 @@
  * that a GPU measured; waits for peers are inside an operation and not a gap. Sums by class are those of single
  * streams; a rank's are of all its streams of communication as if they were one: when all of them were idle. Pure
  * functions. */
-#ifndef CT_OVERLAP_GAPS_H
-#define CT_OVERLAP_GAPS_H
+#ifndef CT_ANALYZER_OVERLAP_GAPS_H
+#define CT_ANALYZER_OVERLAP_GAPS_H
 
 #include "analyzer/overlap/cuts.h"
 #include "analyzer/stream/instance_log.h"

@@ -9,8 +9,8 @@
  *
  * Memory: a bounded number of launches and waits of each process, and the sums. One thread.
  */
-#ifndef CT_OVERLAP_H
-#define CT_OVERLAP_H
+#ifndef CT_ANALYZER_OVERLAP_OVERLAP_H
+#define CT_ANALYZER_OVERLAP_OVERLAP_H
 
 #include "analyzer/load/load.h"
 #include "analyzer/model/comms.h"

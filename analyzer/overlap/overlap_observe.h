@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overlap_observe.h — exposed communication out of a stream: launches and waits go to overlap.h, and when ranks waited for
  * communication is kept one by one (exposures.h). One thread. */
-#ifndef CT_OVERLAP_OBSERVE_H
-#define CT_OVERLAP_OBSERVE_H
+#ifndef CT_ANALYZER_OVERLAP_OVERLAP_OBSERVE_H
+#define CT_ANALYZER_OVERLAP_OVERLAP_OBSERVE_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/overlap/exposures.h"

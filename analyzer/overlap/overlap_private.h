@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overlap_private.h — one process as overlap.c collects it, waits.c charges it, roles.c understands it and settle.c
  * sums it up. One thread. */
-#ifndef CT_OVERLAP_PRIVATE_H
-#define CT_OVERLAP_PRIVATE_H
+#ifndef CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
+#define CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 
 #include "analyzer/base/pool.h"
 #include "analyzer/base/table.h"

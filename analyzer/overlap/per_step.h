@@ -5,8 +5,8 @@
  * at s and in which it waited w for others, what lies in [s, s + w) is exposed wait, the rest exposed transfer; where
  * w is not known neither is. A step is known on a rank if stalls of it are kept and at most a tenth of its
  * communication has unknown waiters. Pure functions. */
-#ifndef CT_OVERLAP_PER_STEP_H
-#define CT_OVERLAP_PER_STEP_H
+#ifndef CT_ANALYZER_OVERLAP_PER_STEP_H
+#define CT_ANALYZER_OVERLAP_PER_STEP_H
 
 #include "analyzer/overlap/cuts.h"
 #include "analyzer/overlap/exposures.h"

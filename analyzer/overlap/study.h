@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* study.h — communication against computing, step by step: exposed time, gaps, gradient buckets, pipelines; into the
  * report, and what is to be said of it among the findings (docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles"). One thread. */
-#ifndef CT_OVERLAP_STUDY_H
-#define CT_OVERLAP_STUDY_H
+#ifndef CT_ANALYZER_OVERLAP_STUDY_H
+#define CT_ANALYZER_OVERLAP_STUDY_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/overlap/bubbles.h"

@@ -2,8 +2,8 @@
 /* columns.h — the rows of a report, each described once (columns.def): which member is under which key, in which unit, when it
  * is unknown, and what its column is called in text and on the page. JSON, text tables and the tables of report.html are all
  * written from it. Constant data; any thread. */
-#ifndef CT_COLUMNS_H
-#define CT_COLUMNS_H
+#ifndef CT_ANALYZER_RENDER_COLUMNS_H
+#define CT_ANALYZER_RENDER_COLUMNS_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * port of this machine but 9001 (Content Security Policy, ui/src/frontend/index.ts), and a range that is not entirely
  * inside the trace is ignored (ui/src/plugins/dev.perfetto.DeeplinkQuerystring); so ranges here end where the drawn
  * calls do. No name from a run gets into an address: tracks are meant by number and key. Pure. */
-#ifndef CT_DEEP_LINK_H
-#define CT_DEEP_LINK_H
+#ifndef CT_ANALYZER_RENDER_DEEP_LINK_H
+#define CT_ANALYZER_RENDER_DEEP_LINK_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/model/report.h"

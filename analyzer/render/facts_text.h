@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* facts_text.h — the parts that `commtrace report` and `commtrace info` write as text: a line (two where it has to be) of facts
  * each, or a section. What is not known is "n/a", or not there. */
-#ifndef CT_FACTS_TEXT_H
-#define CT_FACTS_TEXT_H
+#ifndef CT_ANALYZER_RENDER_FACTS_TEXT_H
+#define CT_ANALYZER_RENDER_FACTS_TEXT_H
 
 #include "analyzer/model/report.h"
 #include "analyzer/render/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hang.h — the verdict on a hang as text for people and as JSON for programs. The FILE stays the caller's. */
-#ifndef CT_RENDER_HANG_H
-#define CT_RENDER_HANG_H
+#ifndef CT_ANALYZER_RENDER_HANG_H
+#define CT_ANALYZER_RENDER_HANG_H
 
 #include "analyzer/hang/hang.h"
 #include "analyzer/render/render.h"

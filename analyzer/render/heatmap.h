@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heatmap.h — a picture as a file: SVG, and CSV, which has its numbers. The same picture gives the same bytes. */
-#ifndef CT_HEATMAP_H
-#define CT_HEATMAP_H
+#ifndef CT_ANALYZER_RENDER_HEATMAP_H
+#define CT_ANALYZER_RENDER_HEATMAP_H
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heatmap_layout.h — where the parts of a chart are. Lengths are units: a pixel of an SVG at its own size. Text is
  * in a font of fixed width. Pure. */
-#ifndef CT_HEATMAP_LAYOUT_H
-#define CT_HEATMAP_LAYOUT_H
+#ifndef CT_ANALYZER_RENDER_HEATMAP_LAYOUT_H
+#define CT_ANALYZER_RENDER_HEATMAP_LAYOUT_H
 
 #include "analyzer/charts/chart.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_value.h — values of a report as JSON: what is unknown becomes null, never 0. New references; NULL when out
  * of memory, which json_object_set_new and json_array_append_new pass on as an error. Pure. */
-#ifndef CT_JSON_VALUE_H
-#define CT_JSON_VALUE_H
+#ifndef CT_ANALYZER_RENDER_JSON_VALUE_H
+#define CT_ANALYZER_RENDER_JSON_VALUE_H
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
  *
  * It checks what it is given: on each track slices nest or follow each other, and a track that was left does not
  * come again. Perfetto would show anything else wrongly and without a word. One thread. docs/reference/PERFETTO.md. */
-#ifndef CT_PERFETTO_H
-#define CT_PERFETTO_H
+#ifndef CT_ANALYZER_RENDER_PERFETTO_H
+#define CT_ANALYZER_RENDER_PERFETTO_H
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  *
  * A length that is not known yet takes two bytes, which may be one more than it needs: every protobuf reader takes a
  * varint with leading zeros. So the content of a message must stay below 16 KiB. Pure. */
-#ifndef CT_PERFETTO_APPEND_H
-#define CT_PERFETTO_APPEND_H
+#ifndef CT_ANALYZER_RENDER_PERFETTO_APPEND_H
+#define CT_ANALYZER_RENDER_PERFETTO_APPEND_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfetto_events.h — slices and counters as packets of Perfetto's format, by the appender. Interned numbers: those
  * of a category and of a key are its index + 1, a text has its own. Pure. */
-#ifndef CT_PERFETTO_EVENTS_H
-#define CT_PERFETTO_EVENTS_H
+#ifndef CT_ANALYZER_RENDER_PERFETTO_EVENTS_H
+#define CT_ANALYZER_RENDER_PERFETTO_EVENTS_H
 
 #include "analyzer/timeline/timeline.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* render.h — a report as text for people and as JSON for programs. Both show the same values; what is unknown
  * is "n/a" in text and null in JSON. The FILE stays the caller's; write errors are found by its ferror(). */
-#ifndef CT_RENDER_H
-#define CT_RENDER_H
+#ifndef CT_ANALYZER_RENDER_RENDER_H
+#define CT_ANALYZER_RENDER_RENDER_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text.h — lines that fit a terminal. Columns are counted in characters, not bytes. */
-#ifndef CT_RENDER_TEXT_H
-#define CT_RENDER_TEXT_H
+#ifndef CT_ANALYZER_RENDER_TEXT_H
+#define CT_ANALYZER_RENDER_TEXT_H
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
  * or exits. A run and a report may be used by one thread at a time; different runs by different threads. Threads
  * of its own end before it returns; they change nothing in what it returns.
  */
-#ifndef CT_ANALYZE_H
-#define CT_ANALYZE_H
+#ifndef CT_ANALYZER_REPORT_ANALYZE_H
+#define CT_ANALYZER_REPORT_ANALYZE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clocks_fill.h — the hosts' clocks, for the report. */
-#ifndef CT_CLOCK_FILL_H
-#define CT_CLOCK_FILL_H
+#ifndef CT_ANALYZER_REPORT_CLOCKS_FILL_H
+#define CT_ANALYZER_REPORT_CLOCKS_FILL_H
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fill.h — from the model to the tables of a report that need no analysis. All memory is the report's. Each returns 0
  * or CT_NOMEM. */
-#ifndef CT_FILL_H
-#define CT_FILL_H
+#ifndef CT_ANALYZER_REPORT_FILL_H
+#define CT_ANALYZER_REPORT_FILL_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/order/order_book.h"

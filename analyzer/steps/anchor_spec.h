@@ -4,8 +4,8 @@
  * COMM: a communicator's name, or the first digits (4 at least) of its key, or * for any. OP: as in dump, any case. BYTES: of
  * the call, as in dump. With a unit, as the report prints it, it matches every size that is printed so. Names may contain
  * colons: OP and BYTES follow the last ones. */
-#ifndef CT_STEP_WANTED_H
-#define CT_STEP_WANTED_H
+#ifndef CT_ANALYZER_STEPS_ANCHOR_SPEC_H
+#define CT_ANALYZER_STEPS_ANCHOR_SPEC_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/steps/sequence.h"

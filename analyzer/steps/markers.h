@@ -2,8 +2,8 @@
 /* markers.h — steps that a rank marks itself: recurring NVTX ranges of one name. Ranges are distinguished by their names without
  * numbers ("step 12" is "step") and by thread. Of nested or overlapping ones the first counts. Bounded: after CT_MARKERS ranges
  * no more are kept. One thread. */
-#ifndef CT_STEP_MARKERS_H
-#define CT_STEP_MARKERS_H
+#ifndef CT_ANALYZER_STEPS_MARKERS_H
+#define CT_ANALYZER_STEPS_MARKERS_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /* period.h — detects a period in a series of times. Pure. For a distance q, F(q) is the fraction of pairs q apart that differ by
  * more than a tolerance. In a series with period P, F(P) is nearly 0 while F is large for some shorter distance. Noise has the
  * same F everywhere. A permanent or temporary change has an F that grows with the distance. */
-#ifndef CT_STEP_PERIOD_H
-#define CT_STEP_PERIOD_H
+#ifndef CT_ANALYZER_STEPS_PERIOD_H
+#define CT_ANALYZER_STEPS_PERIOD_H
 
 #include <stdint.h>
 

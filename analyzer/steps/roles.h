@@ -3,8 +3,8 @@
  *
  * The role follows from its name, if the program gave a telling one; otherwise from its members and its operations per step.
  * Ambiguous communicators have no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
-#ifndef CT_STEP_ROLES_H
-#define CT_STEP_ROLES_H
+#ifndef CT_ANALYZER_STEPS_ROLES_H
+#define CT_ANALYZER_STEPS_ROLES_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/steps/steps.h"

@@ -3,8 +3,8 @@
  * (communicator, operation, element type, bytes of the call). For messages the peer replaces the bytes; varying sizes have
  * neither. When memory is full, the most frequent symbol is dropped: step markers are rare. Each entry has its number among all
  * operations, so distances stay right. One thread; borrows the communicators. */
-#ifndef CT_STEP_SEQUENCE_H
-#define CT_STEP_SEQUENCE_H
+#ifndef CT_ANALYZER_STEPS_SEQUENCE_H
+#define CT_ANALYZER_STEPS_SEQUENCE_H
 
 #include "analyzer/base/table.h"
 #include "analyzer/model/comms.h"

@@ -13,8 +13,8 @@
  * exchange in each layer, and gradients in some).
  *
  * Source: measured on eleven patterns of training (unit.step_anchor); the second part on tools/workload. Pure. */
-#ifndef CT_STEP_ANCHOR_H
-#define CT_STEP_ANCHOR_H
+#ifndef CT_ANALYZER_STEPS_STEP_ANCHOR_H
+#define CT_ANALYZER_STEPS_STEP_ANCHOR_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* step_log.h — the first rank's evidence on steps: its operations, and the NVTX ranges of its process. Filled while a stream
  * reads. One thread. */
-#ifndef CT_STEP_LOG_H
-#define CT_STEP_LOG_H
+#ifndef CT_ANALYZER_STEPS_STEP_LOG_H
+#define CT_ANALYZER_STEPS_STEP_LOG_H
 
 #include "analyzer/steps/markers.h"
 #include "analyzer/steps/sequence.h"

@@ -5,8 +5,8 @@
  * step lasts from the end of one anchor to the end of the next one, since a synchronizing operation ends on all its members at
  * the same time. If an end was not measured, it lasts from entry to entry. Time before the first and after the last anchor is in
  * no step. One thread; borrows what the stream holds. */
-#ifndef CT_STEPS_H
-#define CT_STEPS_H
+#ifndef CT_ANALYZER_STEPS_STEPS_H
+#define CT_ANALYZER_STEPS_STEPS_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/model/report.h"

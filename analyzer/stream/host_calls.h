@@ -5,8 +5,8 @@
  * records) each in about the order of their times. Their waits become known later, with the other ends. A rank is in
  * communication as long as any of its threads is. The latest CT_CALLS_MAX of both kinds are kept; earlier times are unknown. One
  * thread; a zeroed struct is that of a rank that has made no such call. */
-#ifndef CT_BLAME_CALLS_H
-#define CT_BLAME_CALLS_H
+#ifndef CT_ANALYZER_STREAM_HOST_CALLS_H
+#define CT_ANALYZER_STREAM_HOST_CALLS_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * Of groups (docs/dev/algorithms/matching.md, "Groups"): collectives that share a launch are there each, with the launch's times
  * and its number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not. One thread. Times
  * are ns since the run began, on the run's clock as ct_model_at() has it. */
-#ifndef CT_STREAM_INSTANCE_LOG_H
-#define CT_STREAM_INSTANCE_LOG_H
+#ifndef CT_ANALYZER_STREAM_INSTANCE_LOG_H
+#define CT_ANALYZER_STREAM_INSTANCE_LOG_H
 
 #include "analyzer/match/waits.h"
 #include "analyzer/stream/sample.h"

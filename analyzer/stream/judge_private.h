@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judge_private.h — shared by the files that judge instances: judge.c takes them from the matcher, judge_messages.c and
  * judge_collectives.c judge each kind, judge_sums.c adds up. One thread. Functions return 0 or CT_NOMEM unless noted. */
-#ifndef CT_JUDGE_PRIVATE_H
-#define CT_JUDGE_PRIVATE_H
+#ifndef CT_ANALYZER_STREAM_JUDGE_PRIVATE_H
+#define CT_ANALYZER_STREAM_JUDGE_PRIVATE_H
 
 #include "analyzer/stream/stream_private.h"
 

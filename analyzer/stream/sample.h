@@ -3,8 +3,8 @@
  * at first everything. A user without room halves the sample: the time so far is cut into eight stretches, and every second of
  * these and all later ones is dropped, then three of four, and so on. The remainder is whole stretches of the run, the same on
  * all ranks, spread evenly. Times are ns since the run began. One thread. */
-#ifndef CT_STREAM_SAMPLE_H
-#define CT_STREAM_SAMPLE_H
+#ifndef CT_ANALYZER_STREAM_SAMPLE_H
+#define CT_ANALYZER_STREAM_SAMPLE_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * instances complete soon. Without matching they are read one after the other. Threads of `tasks` decode and join the next
  * blocks (load/read_ahead.h). One thread does the rest, in the same order, so threads affect only the duration. A stream owns
  * its model and all other members. */
-#ifndef CT_STREAM_H
-#define CT_STREAM_H
+#ifndef CT_ANALYZER_STREAM_STREAM_H
+#define CT_ANALYZER_STREAM_STREAM_H
 
 #include "analyzer/base/tasks.h"
 #include "analyzer/load/load.h"

@@ -2,8 +2,8 @@
 /* stream_private.h — what the files of a stream share: stream.c reads the processes, op.c and calls.c take what they hold,
  * seats.c knows whose it is, stuck.c what is left at the end, observe.c hands it on, judge.h what becomes of instances. One
  * thread. Where nothing else is said, functions return 0 or CT_NOMEM. */
-#ifndef CT_STREAM_PRIVATE_H
-#define CT_STREAM_PRIVATE_H
+#ifndef CT_ANALYZER_STREAM_STREAM_PRIVATE_H
+#define CT_ANALYZER_STREAM_STREAM_PRIVATE_H
 
 #include "analyzer/load/read_ahead.h"
 #include "analyzer/stream/stream.h"

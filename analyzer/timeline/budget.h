@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* budget.h — how many slices there are to draw, by the time at which they end: gives the time from which the rest of
  * a run fits a limit. 64 Ki cells whose width doubles when the run turns out longer. One thread. */
-#ifndef CT_BUDGET_H
-#define CT_BUDGET_H
+#ifndef CT_ANALYZER_TIMELINE_BUDGET_H
+#define CT_ANALYZER_TIMELINE_BUDGET_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collect.h — all of one process that is to be drawn: calls, the work that they launched, calls that move no data.
  * Times are ns since the run began. Lives while its process is drawn; one thread. */
-#ifndef CT_COLLECT_H
-#define CT_COLLECT_H
+#ifndef CT_ANALYZER_TIMELINE_COLLECT_H
+#define CT_ANALYZER_TIMELINE_COLLECT_H
 
 #include "analyzer/match/groups.h"
 #include "analyzer/timeline/timeline_index.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* draw.h — what the drawing of the job and of its processes share: a pen that hands tracks, slices and counters to
  * the sink and counts them. One thread. */
-#ifndef CT_DRAW_H
-#define CT_DRAW_H
+#ifndef CT_ANALYZER_TIMELINE_DRAW_H
+#define CT_ANALYZER_TIMELINE_DRAW_H
 
 #include "analyzer/hang/hang_run.h"
 #include "analyzer/timeline/collect.h"

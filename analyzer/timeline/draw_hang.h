@@ -2,8 +2,8 @@
 /* draw_hang.h — a job that hangs: the result of `hang`, on a track of its own and on those of the ranks, and each
  * rank's last heartbeat. Without it the timeline would end with the last operation, long before the job was stopped.
  * One thread. */
-#ifndef CT_DRAW_HANG_H
-#define CT_DRAW_HANG_H
+#ifndef CT_ANALYZER_TIMELINE_DRAW_HANG_H
+#define CT_ANALYZER_TIMELINE_DRAW_HANG_H
 
 #include "analyzer/timeline/draw.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* draw_process.h — what the parts of the drawing of a process share: one of its ranks while it is drawn. */
-#ifndef CT_DRAW_PROCESS_H
-#define CT_DRAW_PROCESS_H
+#ifndef CT_ANALYZER_TIMELINE_DRAW_PROCESS_H
+#define CT_ANALYZER_TIMELINE_DRAW_PROCESS_H
 
 #include "analyzer/timeline/draw.h"
 

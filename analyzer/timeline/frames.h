@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* frames.h — a call site, as the recorder and other tools write it, as a frame of a call stack. Pure except for the
  * texts, which note a lack of memory. */
-#ifndef CT_FRAMES_H
-#define CT_FRAMES_H
+#ifndef CT_ANALYZER_TIMELINE_FRAMES_H
+#define CT_ANALYZER_TIMELINE_FRAMES_H
 
 #include "analyzer/timeline/timeline.h"
 

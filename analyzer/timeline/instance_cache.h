@@ -3,8 +3,8 @@
  *
  * Bounded: once `limit` members are kept, the older generation of them is forgotten, so that the latest `limit`
  * members are always there and memory never holds more than twice that. One thread. */
-#ifndef CT_KEPT_H
-#define CT_KEPT_H
+#ifndef CT_ANALYZER_TIMELINE_INSTANCE_CACHE_H
+#define CT_ANALYZER_TIMELINE_INSTANCE_CACHE_H
 
 #include "analyzer/match/waits.h"
 #include "analyzer/model/report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lanes.h — puts intervals on lanes so that on one lane they follow each other or are nested. Pure. */
-#ifndef CT_LANES_H
-#define CT_LANES_H
+#ifndef CT_ANALYZER_TIMELINE_LANES_H
+#define CT_ANALYZER_TIMELINE_LANES_H
 
 #include <stdint.h>
 

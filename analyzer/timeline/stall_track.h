@@ -3,8 +3,8 @@
  *
  * Bounded: when there are more than a limit, stalls of a rank that begin in the same cell of time are put together, in
  * cells whose width doubles until there is room. Their lengths are kept, what lay between them is not. One thread. */
-#ifndef CT_STOOD_H
-#define CT_STOOD_H
+#ifndef CT_ANALYZER_TIMELINE_STALL_TRACK_H
+#define CT_ANALYZER_TIMELINE_STALL_TRACK_H
 
 #include <stdint.h>
 

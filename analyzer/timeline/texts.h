@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* texts.h — each text once, under a number from 1. Memory follows the number of different texts. One thread. */
-#ifndef CT_TEXTS_H
-#define CT_TEXTS_H
+#ifndef CT_ANALYZER_TIMELINE_TEXTS_H
+#define CT_ANALYZER_TIMELINE_TEXTS_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"

@@ -6,8 +6,8 @@
  * draw. What is too much for one file takes several, and a third reading in between. Memory follows the largest
  * process and the limit of slices, not the length of the run. One thread.
  */
-#ifndef CT_CHART_H
-#define CT_CHART_H
+#ifndef CT_ANALYZER_TIMELINE_TIMELINE_H
+#define CT_ANALYZER_TIMELINE_TIMELINE_H
 
 #include "analyzer/model/report.h"
 #include "analyzer/timeline/texts.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline_index.h — the first reading of a run, through the eyes of an analysis: who is there, which communicators, what
  * the instances came to, and how much there is to draw. All that the second reading leans on. One thread. */
-#ifndef CT_TIMELINE_INDEX_H
-#define CT_TIMELINE_INDEX_H
+#ifndef CT_ANALYZER_TIMELINE_TIMELINE_INDEX_H
+#define CT_ANALYZER_TIMELINE_TIMELINE_INDEX_H
 
 #include "analyzer/load/load.h"
 #include "analyzer/model/clocks.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top_ops.h — the operations that cost most: those that took all ranks together longest, and those in which ranks waited
  * longest for one of them, with who did. Bounded; one thread. */
-#ifndef CT_COSTLY_H
-#define CT_COSTLY_H
+#ifndef CT_ANALYZER_TIMELINE_TOP_OPS_H
+#define CT_ANALYZER_TIMELINE_TOP_OPS_H
 
 #include "analyzer/model/report.h"
 #include "analyzer/timeline/instance_cache.h"

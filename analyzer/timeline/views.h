@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* views.h — which parts of a run are drawn: the whole selection, its end, or, if it is too much for one file, windows
  * around findings. One thread. */
-#ifndef CT_VIEWS_H
-#define CT_VIEWS_H
+#ifndef CT_ANALYZER_TIMELINE_VIEWS_H
+#define CT_ANALYZER_TIMELINE_VIEWS_H
 
 #include "analyzer/timeline/timeline_index.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* anchors.h — the launch whose end begins a launch's gap. One thread. */
-#ifndef CT_ANCHORS_H
-#define CT_ANCHORS_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_ANCHORS_H
+#define CT_ANALYZER_LATENESS_REPLAY_ANCHORS_H
 
 #include "analyzer/lateness/replay/positions.h"
 

@@ -5,8 +5,8 @@
  * Two references answer two questions. How long would an even job take (even_job.h)? All ranks, stages and steps compute alike.
  * What does repairing these ranks gain (slow_rows.h)? Their gaps are set to the level of their own stage. Formulas:
  * docs/dev/algorithms/lateness.md. Times are ns; one thread. */
-#ifndef CT_ENGINE_H
-#define CT_ENGINE_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_ENGINE_H
+#define CT_ANALYZER_LATENESS_REPLAY_ENGINE_H
 
 #include "analyzer/lateness/replay/positions.h"
 #include "analyzer/lateness/replay/replay.h"

@@ -7,8 +7,8 @@
  * computes as recorded; S_w of a rank: the smaller of the S of its place and of its stage; without stages that of its place; M_W
  * = (T - time with the worst ranks even) / (T - I), worst: 3 %, one at least, by S_w; M_S likewise for the last stage. Source:
  * arXiv 2505.05713, section 4. */
-#ifndef CT_EVEN_JOB_H
-#define CT_EVEN_JOB_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_EVEN_JOB_H
+#define CT_ANALYZER_LATENESS_REPLAY_EVEN_JOB_H
 
 #include "analyzer/base/tasks.h"
 #include "analyzer/lateness/replay/engine.h"

@@ -2,8 +2,8 @@
 /* in_queue.h — ready times of launches that queued on their stream. They are not measured: a launch is ready after the begin of
  * the one ahead of it and before its own start. In between it is taken from peers that did not queue then ("Lateness" in
  * docs/dev/algorithms/lateness.md). One thread. */
-#ifndef CT_WHATIF_IN_QUEUE_H
-#define CT_WHATIF_IN_QUEUE_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_IN_QUEUE_H
+#define CT_ANALYZER_LATENESS_REPLAY_IN_QUEUE_H
 
 #include "analyzer/lateness/replay/positions.h"
 

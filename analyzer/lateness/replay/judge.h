@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judge.h — the results of the replay: imbalance, slow ranks, and the total cost of communication. */
-#ifndef CT_REPLAY_JUDGE_H
-#define CT_REPLAY_JUDGE_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_JUDGE_H
+#define CT_ANALYZER_LATENESS_REPLAY_JUDGE_H
 
 #include "analyzer/lateness/replay/engine.h"
 #include "analyzer/lateness/replay/even_job.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h — the constants of the lateness engine, each with its reason. */
-#ifndef CT_LATENESS_LIMITS_H
-#define CT_LATENESS_LIMITS_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_LIMITS_H
+#define CT_ANALYZER_LATENESS_REPLAY_LIMITS_H
 
 /* Of operations: when they were begun and waited for, but for those that were left out (model/left_out.h) */
 #define CT_LEAST_TIMED 0.95

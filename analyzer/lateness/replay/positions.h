@@ -5,8 +5,8 @@
  * launch and how often its rank launched that kind before in the step: what one rank calls more than the others shifts
  * nothing but its own surplus. A kind that fewer than half of the peers have in a step is no position; what comes more often
  * than for half of them shares one. One thread. */
-#ifndef CT_POSITIONS_H
-#define CT_POSITIONS_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_POSITIONS_H
+#define CT_ANALYZER_LATENESS_REPLAY_POSITIONS_H
 
 #include "analyzer/lateness/replay/schedule.h"
 #include "analyzer/lateness/replay/stages.h"

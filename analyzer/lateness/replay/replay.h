@@ -3,8 +3,8 @@
  *
  * One walk over the ordered meetings (algorithms: arrival = end of what came before + gap; who synchronises ends at the latest
  * arrival + transfer). O(parts); pure; one thread each. */
-#ifndef CT_WHATIF_REPLAY_H
-#define CT_WHATIF_REPLAY_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_REPLAY_H
+#define CT_ANALYZER_LATENESS_REPLAY_REPLAY_H
 
 #include "analyzer/lateness/replay/schedule.h"
 

@@ -10,8 +10,8 @@
  *
  * Plain arrays: launches of a seat lie together in order of their starts, meetings once ordered so that each comes after all
  * that it needs. Every stretch of the log is a graph by itself, its times count from its first start. One thread. */
-#ifndef CT_WHATIF_SCHEDULE_H
-#define CT_WHATIF_SCHEDULE_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
+#define CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 
 #include "analyzer/model/model.h"
 #include "analyzer/stream/instance_log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_private.h — what the makers of a schedule share while it is made. */
-#ifndef CT_WHATIF_SCHEDULE_PRIVATE_H
-#define CT_WHATIF_SCHEDULE_PRIVATE_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_PRIVATE_H
+#define CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_PRIVATE_H
 
 #include "analyzer/base/table.h"
 #include "analyzer/lateness/replay/schedule.h"

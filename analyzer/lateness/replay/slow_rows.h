@@ -6,8 +6,8 @@
  * whole run or of an eighth at least; random lengths do not. All hot rows are mended together: gaps are scaled to the level of
  * the stage's other ranks, position by position, and keep their randomness. Then the least are dropped as long as little of
  * the gain is lost: a victim gains nothing. Docs: docs/dev/algorithms/lateness.md. One thread. */
-#ifndef CT_SLOW_ROWS_H
-#define CT_SLOW_ROWS_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_SLOW_ROWS_H
+#define CT_ANALYZER_LATENESS_REPLAY_SLOW_ROWS_H
 
 #include "analyzer/lateness/replay/engine.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slow_rows_private.h — what standing.c, mending.c, slow_rows.c and smallest_set.c share: the blocks of steps, and how each rank stands to those that do
  * the same work. One thread. */
-#ifndef CT_SLOW_ROWS_PRIVATE_H
-#define CT_SLOW_ROWS_PRIVATE_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_SLOW_ROWS_PRIVATE_H
+#define CT_ANALYZER_LATENESS_REPLAY_SLOW_ROWS_PRIVATE_H
 
 #include "analyzer/lateness/replay/slow_rows.h"
 

@@ -4,8 +4,8 @@
  * A pipeline is a chain of ranks that send to each other, at most two neighbours each, in which one rank begins every step with a
  * send and all others with a receive. Neighbours that exchange (halos) all begin alike, and are no stages; nor are
  * ranks of MPI. One thread. */
-#ifndef CT_STAGES_H
-#define CT_STAGES_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_STAGES_H
+#define CT_ANALYZER_LATENESS_REPLAY_STAGES_H
 
 #include "analyzer/lateness/replay/schedule.h"
 #include "analyzer/steps/steps.h"

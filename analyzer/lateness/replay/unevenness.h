@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unevenness.h — what it costs that ranks which do the same work differ, and how long ranks wait for each other. One thread. */
-#ifndef CT_UNEVENNESS_H
-#define CT_UNEVENNESS_H
+#ifndef CT_ANALYZER_LATENESS_REPLAY_UNEVENNESS_H
+#define CT_ANALYZER_LATENESS_REPLAY_UNEVENNESS_H
 
 #include "analyzer/lateness/replay/engine.h"
 

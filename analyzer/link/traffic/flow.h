@@ -5,8 +5,8 @@
  *
  * Every number is the sender's account (of shares that differ, the receiver's), from its own calls. Formulas:
  * docs/dev/algorithms/traffic.md. Pure functions; one thread. */
-#ifndef CT_FLOW_H
-#define CT_FLOW_H
+#ifndef CT_ANALYZER_LINK_TRAFFIC_FLOW_H
+#define CT_ANALYZER_LINK_TRAFFIC_FLOW_H
 
 #include "analyzer/model/report_traffic.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layers.h — the pictures of a run's traffic while they are made: of all, and of each backend, role and communicator, by
  * ranks and by hosts. One thread. All return 0 or CT_NOMEM. */
-#ifndef CT_LAYERS_H
-#define CT_LAYERS_H
+#ifndef CT_ANALYZER_LINK_TRAFFIC_LAYERS_H
+#define CT_ANALYZER_LINK_TRAFFIC_LAYERS_H
 
 #include "analyzer/link/traffic/edges.h"
 #include "analyzer/link/traffic/traffic.h"

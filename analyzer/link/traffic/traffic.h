@@ -5,8 +5,8 @@
  * (TRAFFIC records). Otherwise they follow from the operation, or from a model. What is not known at all is a gap.
  * The work of an op depends on nothing else; memory follows communicators' members and pairs that exchange messages,
  * which are bounded. One thread; memory is the caller's arena, but for what ct_traffic_fini() frees. */
-#ifndef CT_TRAFFIC_H
-#define CT_TRAFFIC_H
+#ifndef CT_ANALYZER_LINK_TRAFFIC_TRAFFIC_H
+#define CT_ANALYZER_LINK_TRAFFIC_TRAFFIC_H
 
 #include "analyzer/base/table.h"
 #include "analyzer/link/traffic/flow.h"

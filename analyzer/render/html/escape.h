@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* escape.h — text and JSON in such a shape that nothing in them is markup, and all is ASCII: a browser takes longer
  * for a large page with a single other character in it. Invalid UTF-8 becomes U+FFFD. Pure, except for the output. */
-#ifndef CT_RENDER_HTML_ESCAPE_H
-#define CT_RENDER_HTML_ESCAPE_H
+#ifndef CT_ANALYZER_RENDER_HTML_ESCAPE_H
+#define CT_ANALYZER_RENDER_HTML_ESCAPE_H
 
 #include <stddef.h>
 #include <stdio.h>

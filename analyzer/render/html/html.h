@@ -4,8 +4,8 @@
  * The files that it is made of are in this folder (assets.def). The verdict is in it as text; everything else is the
  * report's JSON, escaped so that no name can end the element it is in, and scripts that show it. Only the scripts of
  * this folder run: the policy in the file names their hash. */
-#ifndef CT_RENDER_HTML_H
-#define CT_RENDER_HTML_H
+#ifndef CT_ANALYZER_RENDER_HTML_HTML_H
+#define CT_ANALYZER_RENDER_HTML_HTML_H
 
 #include <stdio.h>
 
