@@ -20,7 +20,7 @@ struct sim_copies_calls {
 	SIM_COPIES_FUNCTIONS(SIM_COPIES_POINTER)
 };
 
-/* Of the copy that libsim_copies_user.so is linked with; whoever calls them calls from that library. */
+/* Of the copy that libsim_copies_user.so is linked with; every caller calls from that library. */
 const struct sim_copies_calls *sim_copies_own(void) __attribute__((visibility("default")));
 
 #endif

@@ -13,11 +13,11 @@ struct truth {
 	int status;		/* as waitpid gave it */
 	uint64_t after_ns;	/* it was seen alive then ... */
 	uint64_t before_ns;	/* ... and dead then */
-	int kill_signal;	/* 0: nobody called kill() on it, as far as the parent knows ... */
+	int kill_signal;	/* 0: no kill() of it that the parent knows of ... */
 	uint64_t kill_after_ns; /* ... else the call was between these two */
 	uint64_t kill_before_ns;
 	int killer;	/* who called it */
-	int parent;	/* who waited; 0: somebody who is not traced and leaves no notes */
+	int parent;	/* the parent that waited; 0: one that is not traced and leaves no notes */
 	int told__exit; /* if it ended with a status of its own choice, then by _exit() */
 };
 

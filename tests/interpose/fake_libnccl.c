@@ -199,7 +199,7 @@ void fake_version(int version)
 	told_version = version;
 }
 
-/* Nobody is told: a wrapper may ask, too. */
+/* No error is reported: a wrapper may query, too. */
 ncclResult_t ncclGetVersion(int *version)
 {
 	*version = told_version;

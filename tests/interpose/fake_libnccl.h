@@ -26,7 +26,7 @@ struct ncclComm {
 	ncclResult_t state;
 };
 
-/* Called with its name when a function is entered, and for "size" and "rank"; NULL: nobody. */
+/* Called with its name when a function is entered, and for "size" and "rank"; NULL: none. */
 void fake_on_call(void (*function)(const char *name));
 
 /* What data calls, ends of groups, calls that make or wait return from now on; group depth is kept all the same. */

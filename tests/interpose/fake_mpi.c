@@ -234,7 +234,7 @@ int PMPI_Dist_graph_neighbors_count(ct_mpi_handle comm, int *in, int *out, int *
 	return ask_of(comm, 0);
 }
 
-/* Those that have wrappers. As in many libraries, MPI_X calls PMPI_X through the same table as everybody. */
+/* Those that have wrappers. As in many libraries, MPI_X calls PMPI_X through the same table as every caller. */
 int MPI_Init(int *argc, char ***argv);
 int MPI_Finalize(void);
 int MPI_Allreduce(const void *send, void *recv, int n, uintptr_t type, uintptr_t op,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of communicators that were not seen being made: equal on all members, or nobody else's. */
+/* Keys of communicators that were not seen being made: equal on all members, or unique. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

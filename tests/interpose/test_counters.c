@@ -490,7 +490,7 @@ static void hang(void)
 		ct_counters_serve(ct_now_ns());
 		add(&seen, 0);
 	}
-	/* nobody waits: the write thread comes by as often as it likes, and can write what there was */
+	/* no thread waits: the write thread runs as often as it likes, and can write everything */
 	add(&seen, 1);
 	assert_int_equal(wholes, 1);
 	assert_int_equal(ports_told, 2);

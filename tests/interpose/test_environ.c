@@ -346,7 +346,7 @@ static void serve_until(const char *key)
 	}
 }
 
-/* A fifo that nobody writes into: who opens it waits forever, as in a driver that does not answer. */
+/* A fifo without a writer: opening it blocks forever, like a driver that does not answer. */
 static void files_that_hang_stop_nothing_and_are_named(void **state)
 {
 	static const char *const env[] = { "NCCL_ALGO=Ring", NULL };
@@ -375,7 +375,7 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 		assert_null(recorded("unanswered"));
 	ct_environ_serve(ct_now_ns() + 6000000000ull); /* as if 6 s had passed */
 	assert_string_equal(recorded("unanswered"), "the network devices in /sys");
-	/* and nobody waits for it any more */
+	/* and no thread waits for it any more */
 	begin = ct_now_ns();
 	ct_environ_finish(10000000000ull);
 	assert_in_range(ct_now_ns() - begin, 0, 5000000000ull);

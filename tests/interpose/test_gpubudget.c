@@ -180,7 +180,7 @@ static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **st
 							      .budget_millionths = 200000 }),
 		CT_OK);
 	wait_for_events();
-	/* most of the time of whoever launches, even where a machine is busy with others */
+	/* most of the launching thread's time, even on a busy machine */
 	fake_lock()->record_ns = 2000000;
 	fake_unlock();
 	assert_true(level_after(&comm, &seq, 30, 1) > 0);

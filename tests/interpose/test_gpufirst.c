@@ -67,7 +67,7 @@ static void launch_all(uint32_t n)
 	}
 }
 
-/* Of a new communicator the work is launched at once, and completes before anybody of ours has looked. */
+/* The work of a new communicator is launched at once, and completes before any of our threads has polled it. */
 static void no_launch_is_untimed_while_the_poll_thread_is_late(void **state)
 {
 	(void)state;

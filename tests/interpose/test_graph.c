@@ -285,7 +285,7 @@ static void update_join_and_nest(void)
 	MUST(!cudaGraphLaunch(exec, stream)); /* into the capture */
 	outer = instantiate(end_capture());
 	launch(outer, stream); /* 10..12 */
-	/* one without communication, and a stream that captures when nobody asks */
+	/* one without communication, and a stream that captures without a query */
 	begin_capture();
 	MUST(!simCompute(stream, 1000));
 	none = instantiate(end_capture());

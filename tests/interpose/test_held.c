@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody holds the driver's lock. The poll thread waits for it; the program's threads are not sent after it, since
- * its own NCCL calls may need no driver: what they launch then is untimed and counted. */
+/* The driver's lock is held. The poll thread waits for it; the program's threads are not sent after it, since its own
+ * NCCL calls may need no driver: what they launch then is untimed and counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

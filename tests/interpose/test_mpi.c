@@ -54,7 +54,7 @@ static void the_flavour_is_what_the_library_says(void **state)
 	assert_int_equal(ct_mpi_flavour_of("CRAY MPICH version 8", 0, 0), CT_MPI_MPICH);
 	/* an MPICH in a process that also has Open MPI's data */
 	assert_int_equal(ct_mpi_flavour_of(mpich_text, 0, 1), CT_MPI_MPICH);
-	/* the ABI is what counts, whoever made it */
+	/* the ABI is what counts, not its maker */
 	assert_int_equal(ct_mpi_flavour_of(mpich_text, 1, 0), CT_MPI_STANDARD);
 	assert_int_equal(ct_mpi_flavour_of("Open MPI v6", 5, 1), CT_MPI_STANDARD);
 	assert_int_equal(ct_mpi_flavour_of("Open MPI v4.1.4", 0, 0), CT_MPI_UNKNOWN);
@@ -167,7 +167,7 @@ static void a_library_of_no_known_flavour_is_left_alone(void **state)
 	(void)state;
 	assert_int_equal(r->n_ops, 0);
 	assert_int_equal(r->n_comms, 0);
-	/* and whoever reads the trace is told why */
+	/* and the trace says why */
 	assert_non_null(recorded_unseen(r, "MPI_UNKNOWN"));
 	assert_non_null(strstr(recorded_unseen(r, "MPI_UNKNOWN"), "libfake_mpi"));
 	assert_string_equal(recorded_fact(r, "lib.mpi.version"), "LAM/MPI 7.1.4");

@@ -164,7 +164,7 @@ static void communicators_of_a_nonblocking_group_end_one_by_one(void **state)
 	assert_int_equal(r->n_launches, 2);
 }
 
-/* ---- work that nobody asks for ------------------------------------------------------------------------------- */
+/* ---- work that is never queried ------------------------------------------------------------------------------- */
 
 static void never_ask(void)
 {
@@ -214,7 +214,7 @@ static void finalize_nonblocking(void)
 	fake_result(ncclSuccess);
 	returns(state_of(comm), ncclSuccess);
 	returns(ncclCommDestroy(comm), ncclSuccess);
-	/* nobody asks before the end */
+	/* no query before the end */
 	lost = make_nonblocking(3, 0);
 	all_reduce(lost, 1, ncclInProgress);
 	fake_finish(ncclSuccess);

@@ -340,7 +340,7 @@ static void work_on(void)
 	pthread_join(thread, NULL);
 	spy_heard("E1 E2");
 
-	/* nobody asks but the library, before the next one */
+	/* only the library queries, before the next one */
 	all_reduce(comm, ncclInProgress);
 	fake_finish(ncclSuccess);
 	spy_start();

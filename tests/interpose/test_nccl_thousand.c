@@ -116,7 +116,7 @@ static void a_thousand_communicators_leave_no_trace_in_the_tables(void **state)
 
 		assert_true(comm->has_ended);
 		assert_int_equal(comm->rank, i % RANKS);
-		/* both ranks of one have its key, and nobody else */
+		/* both ranks of one have its key, and no other rank */
 		assert_true(comm->key == r->comms[i / RANKS * RANKS].key);
 		assert_true(i < RANKS || comm->key != r->comms[i - RANKS].key);
 		assert_int_equal(comm->collectives, times);

@@ -135,7 +135,7 @@ static void release_primary(void)
 	go_on();
 }
 
-/* Somebody else still has it. */
+/* Another thread still has it. */
 static void release_one(void)
 {
 	CUcontext context;

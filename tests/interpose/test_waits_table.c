@@ -104,7 +104,7 @@ static void an_event_of_a_capture_stands_for_nothing(void **state)
 	ct_waits_recorded(&comms, EVENT, 0);
 	ct_waits_recorded(&comms, EVENT, 1);
 	assert_int_equal(look(&compute, EVENT), 0);
-	/* nobody asks about a stream that has nothing behind it */
+	/* no query for a stream with nothing after it */
 	assert_int_equal(ct_waits_recorded(&copy, EVENT, -1), 0);
 }
 

@@ -41,8 +41,7 @@ extern struct job {
 	cudaStream_t compute, copy, other;
 	cudaEvent_t ready, done, hop, hop2;
 	float *data[RANKS];
-	struct interval
-		waits[MOST]; /* in which somebody waited, as far as it counts, since the step began */
+	struct interval waits[MOST]; /* with a relevant wait since the step began */
 	int n_waits;
 	struct interval spans[MOST]; /* rank 0's kernels */
 	int n_spans;
@@ -55,7 +54,7 @@ void compute(int ms);
 void record(cudaEvent_t event, cudaStream_t stream);
 void wait_for(cudaStream_t stream, cudaEvent_t event);
 
-/* Somebody waited for rank 0's communication; what its computing stream waits is known without. */
+/* Rank 0's communication was awaited; the waits of its compute stream are known without it. */
 void add_wait(uint64_t begin_ns, uint64_t end_ns);
 
 /* `on_default`: rank 0 communicates on the default stream. */

@@ -10,7 +10,7 @@ void moves_blocks(
 	struct rank *rank); /* all collectives, short and of many rounds, in and out of place */
 void spreads_blocks(struct rank *rank);	    /* all-to-all, gather, scatter */
 void exchanges_messages(struct rank *rank); /* sends and receives of all sizes in groups */
-void sends_ahead(struct rank *rank);	    /* short messages before anybody receives */
+void sends_ahead(struct rank *rank);	    /* short messages before the receive */
 void splits_and_shrinks(struct rank *rank);
 void grows(struct rank *rank);			 /* four ranks: a pair becomes all */
 void puts_and_signals(struct rank *rank);	 /* around the ring */

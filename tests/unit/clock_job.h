@@ -22,7 +22,7 @@ struct clock_job {
 	double jitter_from_us,
 		jitter_to_us; /* of a rank, between these: 5, 50; a time is late by U(0, that) */
 	double skew_us;	      /* a rank always ends later by U(0, that): 10 */
-	int no_ends;	      /* 1: ends are only when somebody looked */
+	int no_ends;	      /* 1: ends are only known when polled */
 	double late_rank_us;  /* the first rank of host 2 always ends so much later */
 	double published_us;  /* error of every time; 0: the rank's jitter */
 	/* what goes wrong */

@@ -26,9 +26,9 @@ struct process {
 	enum ct_end_how how;
 	int signal, code;
 	uint64_t last;	 /* heartbeat */
-	uint64_t gone;	 /* when its parent saw that; 0 nobody did */
+	uint64_t gone;	 /* when its parent saw that; 0 never */
 	uint64_t said;	 /* that it ends; 0 it did not */
-	uint64_t killed; /* somebody was seen to send it a signal; 0 nobody */
+	uint64_t killed; /* recorded sender of a signal; 0 none */
 	int kill_signal;
 	uint32_t kill_by;
 	uint64_t failed;  /* its latest operation did; 0 it did not */
@@ -192,7 +192,7 @@ static inline void expect_order(const struct process *all, uint32_t n, const cha
 		.how = CT_END_SIGNAL, .signal = (number), .kill_signal = (number), .last = (at),   \
 		.killed = (at), .kill_by = LAUNCHER, .gone = (at) + 5                              \
 	}
-/* nobody was seen to send it */
+/* no recorded sender */
 #define GOT(at, number, ...)                                                                       \
 	{                                                                                          \
 		.how = CT_END_SIGNAL, .signal = (number), .last = (at), .gone = (at) + 1,          \

@@ -34,7 +34,7 @@ const char *fx_only(const char *name, const char *end);
 struct ct_process fx_process(int rank, const char *run);
 /* Make it the process `pid` of this machine. */
 void fx_become(struct ct_process *process, int pid);
-/* A pid that nobody has. */
+/* An unused pid. */
 int fx_dead_pid(void);
 /* Fork a child that waits to be killed. */
 int fx_child(void);

@@ -23,7 +23,7 @@ struct job_options {
 	uint32_t pid;	    /* of rank 0, the others follow; 0: 4000000 */
 	int alive;	    /* they are children of the test, and live */
 	const char *host;   /* instead of "host0", ... */
-	int nameless; /* nobody told the processes their ranks, and no communicator is the whole job's */
+	int nameless; /* the processes do not know their ranks, and no communicator is the whole job's */
 	int jobs_differ;  /* each process has a name of its own for its job */
 	unsigned backend; /* of all communicators; 0: Gloo */
 };

@@ -31,7 +31,7 @@ struct parallel_job {
 	/* of PARALLEL_TENSOR_DATA, by operation of a step: how much later late_rank comes to it, and where it is called */
 	int late_rank;
 	double late_ns[PARALLEL_OPS];
-	const struct ct_site *sites; /* NULL: nobody knows */
+	const struct ct_site *sites; /* NULL: unknown */
 	/* what the log lacks or says wrong */
 	double lost;  /* share of the instances */
 	int mute;     /* rank + 1 whose times are missing */

@@ -117,7 +117,7 @@ static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 	assert_int_equal(f->severity, CT_SEVERITY_WARN);
 	assert_non_null(strstr(f->line, "names=env.NCCL_ALGO,nvidia.driver "));
 	assert_null(strstr(f->cause, "affinity"));
-	/* 3 by the algorithm; of the driver two have one and two another: nobody is odd, all are named */
+	/* 3 by the algorithm; of the driver two have one and two another: no rank is odd, all are named */
 	assert_int_equal(f->n_ranks, 4);
 	assert_int_equal(f->ranks[0], 0);
 	/* it is no reason to doubt that the run was healthy */
@@ -150,7 +150,7 @@ static void a_variable_that_only_some_have_differs_another_fact_is_unknown(void 
 	everywhere("kernel.release=6.1");
 	fact(1, "env.NCCL_PROTO=LL");
 	fact(1, "nic.eth0.speed=25000");
-	fact(3, "env_left_out=7"); /* nobody knows whether 3 has it */
+	fact(3, "env_left_out=7"); /* it is unknown whether 3 has it */
 	r = report();
 	assert_int_equal(r->environment.n_differs, 1);
 	d = differs(r, "env.NCCL_PROTO");

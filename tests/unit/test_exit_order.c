@@ -33,7 +33,7 @@ static void who_was_killed_before_the_others_failed_is_the_first(void **state)
 	ORDER("1|0", FAILED(10003), SENT(10000, SIGKILL));
 }
 
-/* Nobody saw who sent the signals: they may have been the answer to the exit, or its reason. */
+/* The sender of the signals is unknown: they may have been the answer to the exit, or its reason. */
 static void what_nobody_saw_the_order_of_has_no_first(void **state)
 {
 	(void)state;
@@ -77,7 +77,7 @@ static void who_left_in_order_because_of_a_signal_failed_when_it_was_sent(void *
 	      FAILED(9800));
 }
 
-/* Its operation failed since a peer was gone: the peer was first, though nobody saw when it went. */
+/* Its operation failed since a peer was gone: the peer was first, although its end was not seen. */
 static void who_was_told_of_a_dead_peer_is_not_the_first(void **state)
 {
 	const struct process told = { .how = CT_END_CLEAN,

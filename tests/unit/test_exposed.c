@@ -146,8 +146,8 @@ static void who_is_late_behind_computing_costs_nothing(void **state)
 
 enum { BLOCKING = 20, OPEN_AT = 5 };
 
-/* Of each call of 1 ms by a host half was spent waiting for the other rank. `open`: one operation besides was begun, and
- * nobody is known to have waited for it. */
+/* Of each call of 1 ms by a host half was spent waiting for the other rank. `open`: one operation besides was begun,
+ * and no wait for it is known. */
 static uint64_t every = 5 * MS;
 
 static struct ct_report *run_blocking(unsigned backend, int open)

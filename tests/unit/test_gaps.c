@@ -236,7 +236,7 @@ static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void
 		{ .seat = 0, .enter = 1 * MS, .start = 3 * MS, .end = 8 * MS, .wait = 2 * MS },
 		{ .seat = 1, .enter = 1 * MS, .start = 5 * MS, .end = 8 * MS, .wait = 0 },
 	};
-	/* of this one nobody knows who waited for whom; it reaches into the next step by 1 ms */
+	/* the waits of this one are unknown; it reaches into the next step by 1 ms */
 	const struct part vague[2] = {
 		{ .seat = 0, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
 		{ .seat = 1, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
@@ -375,7 +375,7 @@ static void stalls_stay_within_their_memory_and_are_forgotten_by_stretches(void 
 	ct_exposures_fini(&stalls);
 }
 
-/* Whoever runs out of room first, both keep the same stretches of the run. */
+/* Both keep the same stretches of the run, whichever runs out of room first. */
 static void stalls_and_operations_are_kept_of_the_same_stretches(void **state)
 {
 	static const uint32_t most[][2] = { { 300, 3000 }, { 3000, 300 } };

@@ -67,7 +67,7 @@ static void launches_of_graphs_are_matched_and_their_time_is_not_communication(v
 }
 
 /* A rank that calls by itself what the others launch as a graph, graphs that are cut elsewhere, lists that are not on
- * record or hold nothing that ranks wait for: nobody is blamed for it. */
+ * record or hold nothing that ranks wait for: no rank is blamed for it. */
 static void graphs_that_differ_by_right_are_no_mismatch(void **state)
 {
 	const struct ct_op one = collective(CT_OP_AllReduce, 1000);

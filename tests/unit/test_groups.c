@@ -79,7 +79,7 @@ static void lateness_to_a_group_costs_once(void **state)
 
 static void what_cannot_be_told_apart_has_no_bandwidth(void **state)
 {
-	/* Kinds that do not end together: nobody knows which part of the span is whose. */
+	/* Kinds that do not end together: the parts of the span are unknown. */
 	const struct ct_op mixed[] = { collective(CT_OP_AllReduce, 1000),
 				       collective(CT_OP_Broadcast, 1000) };
 	/* Two synchronising kinds: one wait, bytes add up, but there is no common bus factor. */
@@ -256,7 +256,7 @@ static void grouped_messages_are_told_by_rank(void **state)
 	assert_int_equal(op->bytes, 30 * 2000000ull); /* the larger of 2 MB in and 1 MB out */
 	assert_true(is_near(op->transfer_p50_ns, 1e6, 0.02));
 	assert_true(is_near(op->busbw_p50_Bps, 2e6 / 1e-3, 0.03));
-	assert_true(is_near(op->wait_ns, 0, 0)); /* everybody was there when it came */
+	assert_true(is_near(op->wait_ns, 0, 0)); /* all the others were there when it came */
 	/* The others were alone in their launches: as ever. */
 	op = row(report, NULL, "Send");
 	assert_int_equal(op->instances, 30);
@@ -293,7 +293,7 @@ static void a_group_waits_once_for_the_last_of_its_partners(void **state)
 	ct_report_free(report);
 }
 
-/* `rank`'s side of an exchange: `count` to everybody and from everybody, rank 0 gets `more` more of everybody. */
+/* `rank`'s side of an exchange: `count` to every rank and from every rank, rank 0 gets `more` more from each. */
 static uint32_t exchange(int rank, uint64_t count, uint64_t more, int self, struct ct_op *ops)
 {
 	uint32_t n = 0;
@@ -376,7 +376,7 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	assert_int_equal(f->ranks[0], 2);
 	assert_true(is_near(f->loss_ns, 99 * 985e3, 0.05));
 	ct_report_free(report);
-	/* A message less, of everybody: no exchange with all. */
+	/* One message less from every rank: not an exchange with all. */
 	fresh();
 	report = exchanges(0, 0, 0, MS, 1);
 	assert_null(row(report, "messages", "AllToAll"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of every hang: whoever is asked for by another number, and in another order, is blamed alike; a file that is gone
- * never moves the blame to a victim; where all goes on nobody is blamed; large jobs cost what they are large. */
+/* What holds of every hang: renumbered and reordered ranks get the same blame; a missing file never moves the blame
+ * to a victim; without a hang no rank is blamed; cost is proportional to size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -259,7 +259,7 @@ static void a_file_that_is_gone_never_moves_the_blame(void **state)
 	every_case(never_blames_a_victim);
 }
 
-/* ---- nobody is blamed where all goes on ---- */
+/* ---- no rank is blamed without a hang ---- */
 
 #define STEPS 40u
 

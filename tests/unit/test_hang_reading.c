@@ -113,7 +113,7 @@ static void clocks_of_hosts_come_of_the_same_reading(void **state)
 	judged_fini(&j);
 }
 
-/* Two pairs, and nobody knows who is which rank of the job. */
+/* Two pairs, with unknown ranks in the job. */
 static void processes_without_a_rank_are_told_apart(void **state)
 {
 	static const int pairs[2][2] = { { 0, 1 }, { 2, 3 } };

@@ -81,7 +81,7 @@ static const char *no_name(void *unused, uint32_t id)
 	return NULL;
 }
 
-/* Everybody gives a heartbeat. */
+/* Every rank gives a heartbeat. */
 static void sign(struct told *t)
 {
 	for (int r = 0; r < RANKS; r++) {

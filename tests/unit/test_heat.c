@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of a run: a row holds what was added to it whatever the order and however long the run turns out, and of jobs
- * written by hand each cell is what their times make it, or null where nobody can know. */
+/* Pictures of a run: a row holds what was added to it whatever the order and however long the run turns out, and of
+ * jobs written by hand each cell is what their times make it, or null where it cannot be known. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,8 +387,8 @@ static void nothing_is_made_of_nothing(void **state)
 	ct_report_free(report);
 }
 
-/* What a rank was in no operation for, in [begin, end); *known: none of those operations, nor the one before and after, is one
- * that nobody timed or that a rank has not on record; *unknown: some that lie there are. */
+/* What a rank was in no operation for, in [begin, end); *known: none of those operations, nor the one before and
+ * after, lacks times or a record; *unknown: some that lie there are. */
 static uint64_t expect_gap(int rank, uint64_t begin, uint64_t end, int *known, int *unknown)
 {
 	uint64_t gap = end - begin;

@@ -137,7 +137,7 @@ static void waits_across_hosts_are_known_with_the_error_of_the_clocks(void **sta
 	op = row(report, "Recv");
 	assert_true(fabs((double)op->wait_ns - STEPS * 2e6) < STEPS * 60e3);
 	assert_true(op->time_err_ns >= clock->err_ns);
-	/* nobody waits in what is sent late */
+	/* a late send has no waits */
 	assert_int_equal(row(report, "Send")->wait_ns, 0);
 	assert_true(fabs(clock->drift_ppb + 200000) < 2000);
 	assert_int_equal(report->n_inflight, 1);
@@ -162,7 +162,7 @@ static void waits_below_the_error_of_the_clocks_are_none(void **state)
 		uint64_t at = 100 * MS + (uint64_t)k * STEP;
 
 		collective(CT_OP_AllReduce, at, 0);
-		/* the root comes 5 us later than somebody, and the message 5 us */
+		/* the root arrives 5 us later than another member, and the message 5 us */
 		collective(CT_OP_Broadcast, at + 2 * MS, 15 * US);
 		message((uint64_t)k, at + 7 * MS + 5 * US, at + 7 * MS, at + 8 * MS);
 	}

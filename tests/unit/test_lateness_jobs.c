@@ -89,7 +89,7 @@ static struct outcome run(const struct job_loop *loop, int ranks, int per_host)
 	return out;
 }
 
-/* Nobody is slow: nobody may be named, whatever the seed. What unevenness costs may be said. */
+/* No rank is slow: none may be named, for any seed. The cost of unevenness may be reported. */
 static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 {
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
@@ -266,7 +266,7 @@ static void severity_follows_the_share_of_the_run(void **state)
 	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_WARN);
 	loop.slow_pct = 30;
 	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_SEVERE);
-	/* The gate: below 1 % of the run nobody is named. */
+	/* The gate: below 1 % of the run no rank is named. */
 	loop.slow_pct = 0.5;
 	assert_int_equal(run(&loop, 8, 0).verdict, CT_VERDICT_HEALTHY);
 }

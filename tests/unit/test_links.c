@@ -191,7 +191,7 @@ static int is_silent(const struct told *told)
 	       told->verdict != CT_VERDICT_SLOW_LINK;
 }
 
-/* Every slow row is about the two ends alone, and whoever pays for it is told of nobody else. */
+/* Every slow row is about the two ends alone, and those who pay for it are told of no other rank. */
 static int is_exact(const struct told *told, const struct scene *scene)
 {
 	struct ct_fault fault;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random jobs in which nothing is wrong, though much differs between ranks: shares of all-to-alls and v-collectives, call
- * sites of roots, how far ranks ran ahead when the job was killed, heads and tails of traces that are lost, ranks without
- * a trace. Nothing may be said of their order. Then the same jobs with one call left out: it may be missed where
- * records are missing, and nobody else may be named. CT_SEED=N begins elsewhere. */
+/* Random jobs in which nothing is wrong, though much differs between ranks: shares of all-to-alls and v-collectives,
+ * call sites of roots, how far ranks ran ahead when the job was killed, heads and tails of traces that are lost,
+ * ranks without a trace. Nothing may be said of their order. Then the same jobs with one call left out: it may be
+ * missed where records are missing, and no other rank may be named. CT_SEED=N begins elsewhere. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct program {
 	enum damage damage;
 	int hurt;	    /* the rank */
 	int at;		    /* the step up to or from which */
-	int skips, skipped; /* this rank leaves out this step; -1 nobody */
+	int skips, skipped; /* this rank leaves out this step; -1 none */
 };
 
 /* The ops with one size for all, and those with a root. */

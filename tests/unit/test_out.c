@@ -21,7 +21,7 @@
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 
-/* Somebody who waits for the file interrupts its maker before open(2) has returned. */
+/* A process that waits for the file interrupts its maker before open(2) has returned. */
 int __wrap_open(const char *path, int flags, ...)
 {
 	mode_t mode = 0;

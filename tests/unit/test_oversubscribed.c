@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More processes than cores: told, and nobody is blamed together with others for it. */
+/* More processes than cores: reported, and no rank is blamed together with others for it. */
 #include <string.h>
 
 #include "analyzer/lateness/oversubscribed.h"

@@ -103,7 +103,7 @@ static void a_change_does_not_come_back(void **state)
 /* Tensor parallelism alone: 36 equal all-reduces in each step. */
 static void a_job_of_equal_operations_has_steps_and_no_change(void **state)
 {
-	/* of one step and a half nobody can tell, but neither has anything changed */
+	/* of one step and a half nothing is known, but nothing has changed either */
 	const unsigned cases[] = { 2, 3, 15 };
 
 	for (unsigned c = 0; c < 3; c++) {

@@ -153,7 +153,7 @@ static void what_must_cross_follows_from_the_operation(void **state)
 	assert_true(ct_crossing_of(CT_OP_AllGather, 800, 8, 2, 6) == 800);
 	assert_true(ct_crossing_of(CT_OP_ReduceScatter, 800, 8, 2, 6) == 800);
 	assert_true(ct_crossing_of(CT_OP_AllToAll, 800, 8, 2, 6) == 2 * 800 * 12 / 8.0);
-	/* of two nobody knows where they are */
+	/* the hosts of two are unknown */
 	assert_true(ct_crossing_of(CT_OP_AllGather, 800, 8, 2, 4) == 600);
 	assert_true(ct_crossing_of(CT_OP_Broadcast, 800, 8, 2, 6) == 0);
 	assert_true(ct_crossing_of(CT_OP_AllReduce, 1000, 8, 8, 0) == 0);

@@ -19,7 +19,7 @@ static void the_second_crash_follows_from_the_first(void **state)
 	(void)state;
 	EXPECT("DA k", CRASHED(5000), CRASHED(5500));
 	EXPECT("AD k", CRASHED(5500), CRASHED(5000));
-	/* at the same time, as far as it can be told: nobody knows which */
+	/* at the same time, as far as it can be told: unknown which */
 	EXPECT("DD k", CRASHED(5000), CRASHED(5001));
 }
 
@@ -42,7 +42,8 @@ static void who_had_waited_for_too_long_died_of_the_hang(void **state)
 	EXPECT("DA k", GOT(600000, SIGABRT, .waited = 30000), SENT(605000, SIGTERM));
 }
 
-/* The peers of one that is gone hear of it from their library, and fail: later, or before anybody saw the first one gone. */
+/* The peers of one that is gone hear of it from their library, and fail: later, or before the first one was seen
+ * to be gone. */
 static void who_was_told_of_a_peer_is_no_cause(void **state)
 {
 	(void)state;
@@ -56,7 +57,7 @@ static void who_was_told_of_a_peer_is_no_cause(void **state)
 	/* the one who was not told, and was not heard of any more */
 	EXPECT("DAA k", SHOT_UNSEEN(4000), FAILED(5000, .failed = 4500, .waited = 31000),
 	       FAILED(5000, .failed = 4600, .waited = 31000));
-	/* two were not told: nobody knows which */
+	/* two were not told: unknown which */
 	EXPECT("AAA k", SHOT_UNSEEN(4000), SHOT_UNSEEN(4100),
 	       FAILED(5000, .failed = 4500, .waited = 31000));
 	/* it still lived when the others were told */
@@ -107,7 +108,7 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 	/* nor two of them, nor one who had waited: and why the rest was ended is not known */
 	EXPECT("AAA k", GOT(5000, SIGKILL), GOT(5001, SIGKILL), SENT(6001, SIGTERM));
 	EXPECT("AA k", GOT(600000, SIGKILL, .waited = 30001), SENT(601000, SIGTERM));
-	/* nobody was left to be ended */
+	/* no process was left to be ended */
 	EXPECT("AE i", GOT(5000, SIGKILL), WELL(5000));
 }
 
@@ -123,7 +124,7 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 		.kill_by = LAUNCHER                                                                \
 	}
 
-/* Somebody kills all at once; the launcher sees the first one dead, and asks the others, who are dead, to end. */
+/* All are killed at once; the launcher sees the first one dead, and asks the others, which are dead, to end. */
 static void of_all_that_were_killed_at_once_nobody_died_first(void **state)
 {
 	(void)state;
@@ -146,7 +147,7 @@ static void what_ended_a_job_is_known_only_where_somebody_saw_it(void **state)
 	EXPECT("AAA i", GOT(5000, SIGKILL), GOT(5001, SIGKILL), GOT(5002, SIGKILL));
 }
 
-/* Somebody in the job kills one alone, long before the rest is gone. */
+/* A process of the job kills one alone, long before the rest is gone. */
 static void whom_the_job_itself_killed_alone_is_dead(void **state)
 {
 	(void)state;
@@ -338,7 +339,7 @@ static void in_order_is_who_is_known_to_have_ended_so(void **state)
 	}
 }
 
-/* A program that another one has replaced has not ended badly, as far as anybody saw; nor has one that is not on record. */
+/* A program that another one has replaced has not ended badly, as far as known; nor has one without a record. */
 static void what_is_no_bad_end_is_not_in_the_order(void **state)
 {
 	(void)state;
@@ -403,7 +404,7 @@ static void busy_hosts_let_silence_last(void **state)
 	assert_int_equal(ct_exits_late(&lies, 3), 3);
 }
 
-/* From when on nothing is held against anybody: somebody else's signal, told on each host as far as clocks allow. */
+/* The time from which no end is held against a rank: a signal from outside, on each host as far as clocks allow. */
 static void it_is_torn_down_when_the_first_is_ended_by_others(void **state)
 {
 	const struct process here[] = { CRASHED(5000), SENT(6000, SIGTERM), SENT(5900, SIGTERM),

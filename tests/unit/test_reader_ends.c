@@ -101,7 +101,7 @@ static void a_kill_while_the_kernel_kills_is_for_memory(void **state)
 	assert_true(died_for_memory(3, 5, 0, SIGKILL));
 	assert_false(died_for_memory(3, 4, 0, SIGKILL));   /* it has not killed since */
 	assert_false(died_for_memory(3, 0, 0, SIGKILL));   /* not known */
-	assert_false(died_for_memory(3, 5, 650, SIGKILL)); /* somebody was seen to */
+	assert_false(died_for_memory(3, 5, 650, SIGKILL)); /* recorded sender */
 	assert_false(died_for_memory(3, 5, 0, SIGSEGV));
 }
 

@@ -372,7 +372,7 @@ static void a_run_that_cannot_be_written_keeps_its_ring_where_it_is(void **state
 	assert_false(fx_exists(name));
 	name[strlen(name) - 4] = '\0';
 	assert_int_equal(rmdir(fx_path(name)), 0);
-	/* what a collector that died left is in nobody's way */
+	/* the remains of a dead collector do no harm */
 	strcat(name, ".tmp");
 	fx_write(name, "half", 4);
 	assert_int_equal(collect().moved, 1);

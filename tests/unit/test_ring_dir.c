@@ -245,7 +245,7 @@ static void nobody_waits_for_an_orphan(void **state)
 	kill(pid, SIGKILL);
 	while (ct_ring_owner_lives(&h, -1))
 		usleep(1000);
-	assert_true(ct_pid_start_ticks(pid) != 0); /* a zombie that nobody has waited for */
+	assert_true(ct_pid_start_ticks(pid) != 0); /* a zombie without a wait */
 	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_DEAD);
 	h.process.ppid = (uint32_t)getpid();
 	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_AWAITED);
@@ -363,7 +363,7 @@ static void a_kill_that_nobody_sent_tells_of_the_kernels(void **state)
 
 	(void)state;
 	assert_int_equal(oom_seen(oom.where, oom.kills, 0, SIGKILL), known ? oom.kills + 1 : 0);
-	/* another counter, another end, somebody who was seen to do it */
+	/* another counter, another end, a recorded sender */
 	assert_int_equal(oom_seen(oom.where + 1, oom.kills, 0, SIGKILL), 0);
 	assert_int_equal(oom_seen(oom.where, oom.kills, 0, SIGSEGV), 0);
 	assert_int_equal(oom_seen(oom.where, oom.kills, 1500000, SIGKILL), 0);
@@ -385,7 +385,7 @@ static void only_ends_are_noted_and_only_in_the_right_ring(void **state)
 	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid + 1, 0, now_ns()), 0);
 	assert_int_equal(ct_ring_note_death(rings(), getpid(), 0, now_ns()), 0);
 	assert_int_equal(ct_ring_note_death(rings(), -1, 0, now_ns()), 0);
-	/* somebody else's child, and no heartbeat for long: an earlier process of this pid */
+	/* another process's child, and no heartbeat for long: an earlier process of this pid */
 	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 100000000000ull), 0);
 	/* before it started: another clock */
 	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 1), 0);

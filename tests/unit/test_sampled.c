@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of which not everything was timed: what the figures are of, what is said about it, and that nobody is accused for
- * what was not looked at. */
+/* Runs of which not everything was timed: what the figures are of, what is said about it, and that no rank is blamed
+ * for untimed operations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -116,7 +116,7 @@ static void bandwidth_is_held_against_the_best(void **state)
 	assert_true(fabs(part("bandwidth")->weight_pct - 60) < 1e-6);
 	assert_true(fabs(part("stability")->weight_pct - 40) < 1e-6);
 	assert_true(fabs(s.report.score.total - (0.6 * 75 + 0.4 * 100)) < 1e-6);
-	/* how good the best is nobody knows */
+	/* the quality of the best is unknown */
 	assert_string_equal(s.report.score.grade, "n/a");
 	assert_non_null(strstr(s.report.score.why, "best of this run"));
 }

@@ -28,7 +28,8 @@ static void open_job(int ranks_per_process)
 					      .backend = CT_BACKEND_NCCL });
 }
 
-/* Members of a communicator by global rank; ids in a process are comm * 16 + GPU. With device 0 nobody knows the GPU. */
+/* Members of a communicator by global rank; ids in a process are comm * 16 + GPU. With device 0 the GPU is
+ * unknown. */
 static void make_comm(uint32_t comm, uint64_t key, const int *ranks, uint32_t n, int with_device)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -81,7 +82,7 @@ static void reduce(int rank, uint32_t comm, uint64_t start, uint64_t end)
 				       .end_source = CT_SOURCE_EVENT });
 }
 
-/* All-reduces of everybody, to which `slow` comes 2 ms late. */
+/* All-reduces of all ranks, to which `slow` comes 2 ms late. */
 static uint64_t world_job(int slow, uint64_t at)
 {
 	for (uint64_t c = 0; c < 60; c++, at += 10 * MS) {
@@ -259,7 +260,7 @@ static void ranks_that_cannot_be_told_apart_are_not_judged(void **state)
 	ct_report_free(report);
 }
 
-/* Without a communicator of all nobody knows a rank's number: what is unknown stays unknown. */
+/* Without a communicator of all ranks, rank numbers are unknown and stay unknown. */
 static void rank_without_a_number_is_not_named(void **state)
 {
 	static const int all[2][4] = { { 0, 2, 4, 6 }, { 1, 3, 5, 7 } };

@@ -439,7 +439,7 @@ static void bytes_behind_the_last_block_are_told_from_a_torn_block(void **state)
 	free(data);
 }
 
-/* Eight terabytes of nothing, which nobody reads: behind the first block, and behind the last one. */
+/* Eight terabytes of zeros that are never read: after the first block, and after the last one. */
 static void holes_are_passed_over(void **state)
 {
 	const off_t hole = (off_t)1 << 42;

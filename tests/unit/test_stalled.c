@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- steps in which somebody stalled ---- */
+/* ---- steps in which a rank stalled ---- */
 
 enum { STEPS = 40, SEATS = 4, MS = 1000000 };
 
@@ -54,9 +54,9 @@ static void a_step_is_a_stall_if_the_others_waited_for_it(void **state)
 	assert_in_range(s.sum_ns, 39 * MS, 41 * MS);
 	assert_int_equal(s.longest_step, 10);
 	assert_int_equal(s.longest_seat, 2);
-	/* all did more, and nobody waited */
+	/* all did more, and no rank waited */
 	assert_int_equal(one_long_step(4, 35, 5).n, 0);
-	/* nobody is charged with most of it, or two with as much */
+	/* no rank is charged with most of it, or two with as much */
 	assert_int_equal(one_long_step(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
 	assert_int_equal(one_long_step(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are not whole, or more than one: missing ranks and records, restarts, processes that did not end well,
- * operations that nobody ended. */
+ * operations that never ended. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void lost_records_are_told_and_nobody_is_judged_by_the_rest(void **state)
 	ct_report_free(report);
 }
 
-/* What no recorder lost no setting of it keeps; and how much it was nobody counted. */
+/* Records missing from imports are not due to a setting; their number is unknown. */
 static void damaged_file_is_to_be_copied_again(void **state)
 {
 	const struct ct_finding *f;

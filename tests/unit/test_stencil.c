@@ -168,7 +168,7 @@ static void who_computes_while_others_move_data_is_not_slow(void **state)
 	expect(o, 0);
 }
 
-/* Where waits are not on record nobody can tell waiting from computing. */
+/* Without recorded waits, waiting and computing cannot be separated. */
 static void without_waits_on_record_nobody_is_named(void **state)
 {
 	struct stencil o = quiet;

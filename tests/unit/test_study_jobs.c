@@ -135,7 +135,7 @@ static void the_bubble_of_an_even_pipeline_is_the_schedules(void **state)
 	ct_report_free(report);
 }
 
-/* Both copies of stage 2 compute twice as long: nobody of a copy is slower than the other. */
+/* Both copies of stage 2 compute twice as long: neither copy is slower than the other. */
 static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **state)
 {
 	struct ct_synth_options o = pipeline();

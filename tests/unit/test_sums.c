@@ -228,7 +228,7 @@ static void union_that_is_full_forgets_the_oldest(void **state)
 		assert_int_equal(ct_union_add(&u, 10 * k, 10 * k + 4), CT_OK);
 	assert_int_equal(u.total, 4 * (CT_UNION_OPEN + 1));
 	assert_int_equal(u.floor, 10 * (CT_UNION_OPEN / 4) + 4);
-	/* covered or not, nobody knows any more */
+	/* covered or not: no longer known */
 	assert_int_equal(ct_union_add(&u, 5, 8), CT_OK);
 	assert_int_equal(u.total, 4 * (CT_UNION_OPEN + 1));
 	assert_int_equal(ct_union_add(&u, 10 * CT_UNION_OPEN, 10 * CT_UNION_OPEN + 6), CT_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When somebody is late: always, in a part of the run, after as many steps each, by turns; and when everybody becomes slower.
+/* When a rank is late: always, in a part of the run, after as many steps each, by turns; and when all become slower.
  * Healthy runs with noise and hiccups have nothing of the kind.
  *
  * unit_time_structure --measure SEEDS prints how often each case comes out right. */
@@ -247,7 +247,7 @@ static void few_short_or_late_stalls_are_no_pattern(void **state)
 	assert_int_equal(p.n, 0);
 }
 
-/* From one part of the run that is on record to the next nobody knows how far it is. */
+/* The distance from one recorded part of the run to the next is unknown. */
 static void distances_over_holes_do_not_count(void **state)
 {
 	struct ct_stall_pattern p;
@@ -537,8 +537,8 @@ static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 	ct_report_free(report);
 }
 
-/* Steps of 50 ms of four ranks, one of which stalls: the one that `who` has for the step, '.': none. Each has a length of its
- * own. Returns how many stalls of rank 0 are told as periodic, 0: none; nobody else's are. */
+/* Steps of 50 ms of four ranks, one of which stalls: the one that `who` has for the step, '.': none. Each has a
+ * length of its own. Returns how many stalls of rank 0 are told as periodic, 0: none; no other rank's are. */
 static unsigned told_of_rank_0(const char *who)
 {
 	const struct job_options options = { .run = "run", .ranks = 4 };

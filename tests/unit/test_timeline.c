@@ -425,7 +425,7 @@ static int lists(const struct ct_chart_view *view, int rank)
 	return 0;
 }
 
-/* Of 64 ranks, with several to a process, one does not come: 63 wait, and the window shows whom for. */
+/* Of 64 ranks, with several to a process, one does not arrive: 63 wait, and the window shows for which. */
 static void a_detail_of_a_hang_shows_who_did_not_come(void **unused)
 {
 	struct ct_synth_options o = job_of("ddp", 64, 8, "missing:rank=41,op=60");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is behind slow communicators: exactly who it is, or several among whom it is, and never somebody else.
+/* Who is behind slow communicators: exactly the cause, or several that include it, and never another one.
  *
  * unit_tomography --measure TRIALS prints how often it is told exactly. */
 #include <math.h>
@@ -204,7 +204,7 @@ static void between_slow_and_good_nothing_is_known(void **state)
 	assert_int_equal(ct_tomo_state_of(NAN, 10), CT_TOMO_UNKNOWN);
 }
 
-/* One neither slow nor good clears nobody. */
+/* One neither slow nor good clears no member. */
 static void a_middling_one_clears_nobody(void **state)
 {
 	static const uint32_t pair[] = { 0, 1 }, left[] = { 0, 2 };

@@ -230,7 +230,7 @@ static void is_gathered(const struct call *c)
 		{
 			struct matrix laid = lay(c, models[m]);
 
-			/* everybody gets all shares but his own */
+			/* every rank gets all shares but its own */
 			for (uint32_t r = 0; r < c->n; r++)
 				assert_int_equal(column(&laid, r),
 						 all_shares(c) - c->bytes[r] * c->times);
@@ -248,7 +248,7 @@ static void is_scattered(const struct call *c)
 		{
 			struct matrix laid = lay(c, models[m]);
 
-			/* everybody gives away his part of all shares but his own */
+			/* every rank gives away its part of all shares but its own */
 			for (uint32_t r = 0; r < c->n; r++)
 				assert_int_equal(row(&laid, r),
 						 all_shares(c) - c->bytes[r] * c->times);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who sent how much to whom, of whole runs: against what the synthesizer wrote down, and layers against one another. */
+/* How much each rank sent to each other, for whole runs: against what the synthesizer wrote down, and layers
+ * against one another. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

@@ -154,7 +154,7 @@ static void only_operations_with_a_time_of_their_own_count(void **state)
 	ct_transfers_fini(&s.out);
 }
 
-/* A short one may have left before anybody asked for it, where the host tells the times. */
+/* In host timing, a short one may have left before its receive. */
 static void short_messages_of_a_host_tell_nothing(void **state)
 {
 	static const uint32_t two[] = { 0, 1 };
@@ -175,8 +175,8 @@ static void short_messages_of_a_host_tell_nothing(void **state)
 	ct_transfers_fini(&s.out);
 }
 
-/* 0 exchanges with 1 and 2, and 2 comes at 500: nothing of 0 and 1's took longer than from then on. 1 has nobody else, and is
- * done at 900. */
+/* 0 exchanges with 1 and 2, and 2 comes at 500: nothing of 0 and 1's took longer than from then on. 1 has no other
+ * partner, and is done at 900. */
 static void waiting_for_a_third_is_no_transfer(void **state)
 {
 	static const uint32_t three[] = { 0, 1, 2 };
@@ -192,7 +192,7 @@ static void waiting_for_a_third_is_no_transfer(void **state)
 	assert_true(s.out.moved[0].ns == 300);
 	assert_true(s.out.moved[1].ns == 300);
 	assert_true(s.out.tracks[0].shared);
-	/* how fast 0 and 1 were nobody knows: they had 400 before; with 2 nothing had begun */
+	/* the speed of 0 and 1 is unknown: they had 400 before; with 2 nothing had begun */
 	assert_true(s.out.moved[0].had_begun);
 	assert_false(s.out.moved[1].had_begun);
 	ct_transfers_fini(&s.out);
@@ -224,7 +224,7 @@ static void a_third_on_another_host_needs_related_clocks(void **state)
 	ct_transfers_fini(&s.out);
 }
 
-/* With one partner there is nobody else to wait for: the shorter span, by whatever clocks. */
+/* With one partner there is no other rank to wait for: the shorter span, by any clocks. */
 static void with_one_partner_no_clock_is_needed(void **state)
 {
 	static const uint32_t two[] = { 0, 4 };
@@ -291,7 +291,7 @@ static void alike_are_those_with_the_same_places(void **state)
 	assert_true(way(0, 5) != way(0, 1));
 }
 
-/* Of a communicator with a member that nobody knows, nobody knows whom it is like. */
+/* A communicator with an unknown member has unknown peers. */
 static void who_is_not_known_is_like_nobody(void **state)
 {
 	static const uint32_t two[] = { 0, 1 };

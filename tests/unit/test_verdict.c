@@ -106,9 +106,10 @@ static void hold_all(const struct said *said, size_t n)
 		hold(&said[i]);
 }
 
-/* ---- nobody is slow ---- */
+/* ---- no rank is slow ---- */
 
-/* One of the healthy jobs: all workloads, short and long, with noise, stalls of everybody's and a lost trace now and then. */
+/* One of the healthy jobs: all workloads, short and long, with noise, stalls of all ranks and a lost trace now and
+ * then. */
 static struct scene healthy(unsigned i)
 {
 	static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
@@ -160,7 +161,7 @@ static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
 
 	(void)state;
 	hold(&said);
-	/* of stalls that hit anybody a busy machine is the reason as well as the work */
+	/* for stalls that hit any rank, a busy machine may be the reason as well as the work */
 	assert_int_equal(fx_setup(&fixture), 0);
 	report = play(&said.scene);
 	assert_int_equal(report->findings[0].kind, CT_FINDING_IMBALANCE);
@@ -373,7 +374,7 @@ static void what_became_much_slower_goes_before_how_it_overlaps(void **state)
 	hold(&said);
 }
 
-/* One communicator: only its own past tells, and of nobody in particular. */
+/* One communicator: only its own past is evidence, and not about a particular rank. */
 static void transfers_that_became_slow_are_not_healthy(void **state)
 {
 	static const struct said said = {

@@ -160,7 +160,7 @@ static void op_that_did_not_synchronise_is_not_judged(void **state)
 	member(&m, 1000, 100000, 10);
 	member(&m, 200000, 300000, 10); /* starts after the other has ended */
 	judge(&m, CT_JUDGED_NOTHING);
-	m.hosts[1] = 1; /* which nobody can tell between two clocks */
+	m.hosts[1] = 1; /* which cannot be known between two clocks */
 	judge(&m, CT_JUDGED_WAITS);
 	ct_waits_fini(&m.w);
 }
@@ -204,7 +204,7 @@ static void late_root_of_a_broadcast_keeps_the_others_waiting(void **state)
 	assert_int_equal(m.w.transfer_ns, 100000); /* 450000 - its own start */
 	ct_waits_last(&m.i, &m.w, &last);
 	assert_int_equal(last.last, 2);
-	assert_false(last.waited_for); /* nobody needs a leaf to come */
+	assert_false(last.waited_for); /* no rank needs a leaf to arrive */
 	m.members[2].start_ns = 120000;
 	judge(&m, CT_JUDGED_WAITS);
 	ct_waits_last(&m.i, &m.w, &last);
@@ -314,7 +314,7 @@ static void transfer_needs_an_end_that_is_the_message_s(void **state)
 	judge(&m, CT_JUDGED_TRANSFER);
 	assert_true(m.w.transfer_ns == CT_NO_TRANSFER);
 	m.hosts[1] = 0;
-	/* it had come when somebody asked ... */
+	/* it had arrived when polled ... */
 	m.members[1].posted = 1;
 	m.members[1].asked_ns = 799000;
 	judge(&m, CT_JUDGED_WAITS);

@@ -56,7 +56,7 @@ struct outcome {
 	double error_pct, uneven_pct, free_ns, s;
 	uint32_t broken;
 	const char *why_not;
-	/* of the first row; n_rows 0: nobody is slow */
+	/* of the first row; n_rows 0: no rank is slow */
 	enum ct_slow_kind kind;
 	uint32_t n_rows, n_seats, seats[64]; /* seats of all rows */
 	double first_share, last_share;	     /* of the steps, in which it is slow */
@@ -230,7 +230,7 @@ static void a_slow_rank_of_a_pipeline_is_told_and_not_its_victims(void **state)
 	expect(&job, CT_SLOW_RANK, who, 1);
 	job.slow[5] = 0.2;
 	expect(&job, CT_SLOW_RANK, who, 1);
-	/* where nothing but messages goes between hosts whose clocks are not related, nobody is named */
+	/* with nothing but messages between hosts without synchronized clocks, no rank is named */
 	job.separate = 1;
 	assert_int_equal(judge(&job).n_rows, 0);
 }
@@ -323,7 +323,7 @@ static double stalls_cost(struct parallel_job job)
 	return (with_ns - without_ns) / with_ns;
 }
 
-/* Slow by turns: nobody is, and what it costs is told. */
+/* Slow by turns: no rank is slow, and the cost is reported. */
 static void stalls_of_everybody_are_unevenness(void **state)
 {
 	struct parallel_job job = cube;

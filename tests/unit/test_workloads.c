@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workloads of real training on GPUs, healthy and with a slow rank: exactly that one is named, whatever else comes
- * late for it, and nobody without it.
+/* The workloads of real training on GPUs, healthy and with a slow rank: exactly that one is named, whatever else is
+ * late because of it, and none without it.
  *
  * unit_workloads --measure SEEDS prints how often each case comes out right. */
 #include <math.h>
@@ -32,7 +32,7 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct ct_finding *f = &report->findings[i];
 
-		/* what of a network's work is exposed is nobody's fault */
+		/* exposed network time is not the fault of a rank */
 		if (f->kind == CT_FINDING_COMM_SHARE || f->kind == CT_FINDING_EXPOSED_COMM)
 			continue;
 		for (size_t r = 0; r < f->n_ranks; r++)
@@ -97,7 +97,7 @@ static void exactly_the_slow_rank_is_blamed(void **state)
 	}
 }
 
-/* Where everybody waits for the network anyway, a slow rank costs next to nothing: cost decides. */
+/* If all ranks wait for the network anyway, a slow rank costs next to nothing: cost decides. */
 static void slowness_that_communication_hides_is_not_blamed(void **state)
 {
 	struct gpu_job options = { .workload = "fsdp",
