@@ -46,7 +46,7 @@ typedef enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 } ncclScalarRes
 #define NCCL_WIN_COLL_SYMMETRIC 0x01
 #define NCCL_SUSPEND_MEM 0x01
 
-/* The members of 2.28; older versions are shorter and newer ones longer: `size` tells. Read a member only if the
+/* The members of 2.28; older versions are shorter and newer ones longer, as in `size`. Read a member only if the
  * magic is right and `size` covers it. */
 typedef struct {
 	size_t size;

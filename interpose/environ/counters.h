@@ -3,8 +3,8 @@
  *
  * One process of a host does it: local rank 0, and every process that does not know its local rank. A thread of our
  * own reads /sys, since a driver that hangs hangs its files; it lives as long as the recording, so that none has to
- * be started at the end. The write thread asks it for a sample, never waits for one but a moment at the end, and
- * copies what came into blocks. A sample and the list of ports belong to that thread while one is asked for, else to
+ * be started at the end. The write thread requests a sample, never waits for one except briefly at the end, and
+ * copies samples into blocks. A sample and the list of ports belong to that thread while one is requested, else to
  * the write thread. */
 #ifndef CT_INTERPOSE_ENVIRON_COUNTERS_H
 #define CT_INTERPOSE_ENVIRON_COUNTERS_H

@@ -259,7 +259,7 @@ void ct_environ_serve(uint64_t now)
 	}
 }
 
-/* A program that was too short for the next look: what was loaded since is told, what would have to be asked is not. */
+/* A program that ended before the next look: objects loaded since are reported, facts that need queries are not. */
 void ct_environ_finish(uint64_t timeout_ns)
 {
 	const struct timespec nap = { 0, 1000000 };

@@ -29,14 +29,16 @@ void ct_environ_tell(const char *key, const char *value);
 /* The list for the facts about GPUs ("gpu.N.key"); only the poll thread adds to it. */
 struct ct_facts *ct_environ_gpus(void);
 
-/* Which MPI this is: its flavour as it is called (NULL: not known, which is told as unseen), the first line of what
- * MPI_Get_library_version says, and a function of it. The one thread that gets to know the library; waits for nothing. */
+/* Which MPI this is: its flavour as it is called (NULL: unknown, which is reported as not traceable), the first line
+ * of what MPI_Get_library_version says, and a function of it. Called by the one thread that identifies the library;
+ * waits for nothing. */
 void ct_environ_mpi(const char *flavour, const char *version, const void *function);
 
 /* From now on no thread is started. Any thread; until the next ct_environ_read(). */
 void ct_environ_alone(void);
 
-/* By the thread that starts the recording, before there is a write thread; then by that, whenever it comes by. */
+/* Called by the thread that starts the recording, before there is a write thread; then by the write thread
+ * regularly. */
 void ct_environ_serve(uint64_t now_ns);
 
 /* Whether a look-around is under way. 0 is an acquire: all that the last one wrote is seen, it reads nothing more. */

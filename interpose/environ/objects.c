@@ -52,7 +52,7 @@ static uint64_t id_of(const char *path, uintptr_t base)
 	return id ? id : 1;
 }
 
-/* As it tells it. The handle is kept: to give it back could be what ends the library, on this thread. */
+/* As the driver reports it. The handle is kept: closing it could unload the library, on this thread. */
 static void ask_version(const char *path, const char *key, struct ct_facts *facts)
 {
 	void *library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
@@ -61,7 +61,7 @@ static void ask_version(const char *path, const char *key, struct ct_facts *fact
 	int version = 0;
 
 	memcpy(&get_version, &function, sizeof(function));
-	/* 2.9 and later are told with one digit more */
+	/* 2.9 and later have one digit more */
 	if (function && get_version(&version) == 0 && version > 0)
 		ct_facts_addf(facts, key, "%d.%d.%d", version / (version < 10000 ? 1000 : 10000),
 			      version / 100 % (version < 10000 ? 10 : 100), version % 100);

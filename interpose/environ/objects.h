@@ -2,16 +2,16 @@
 /* objects.h — the objects that are loaded into this process: which communication libraries, and what of them
  * passes this library unseen (trace/invisible.def).
  *
- * No lock of the loader's is taken for that: its list (chain.h) and what the objects contain (peek.h)
- * are copied. Dynamic symbols tell what an object imports and exports, its relocated words where its calls of
- * NCCL lead. One thread at a time; each object is told once. */
+ * The loader's lock is not taken for that: its list (chain.h) and what the objects contain (peek.h) are copied.
+ * Dynamic symbols tell what an object imports and exports, its relocated words where its calls of NCCL lead. One
+ * thread at a time; each object is reported once. */
 #ifndef CT_INTERPOSE_ENVIRON_OBJECTS_H
 #define CT_INTERPOSE_ENVIRON_OBJECTS_H
 
 #include "interpose/environ/elf.h"
 #include "interpose/environ/facts.h"
 
-/* What was told already, by object: hash of its name and address. */
+/* Objects reported already: hash of name and address. */
 #define CT_OBJECTS_TOLD 4096u
 #define CT_OBJECTS_COPIES 4u /* of one library */
 struct ct_objects_told {
@@ -21,7 +21,7 @@ struct ct_objects_told {
 	uint32_t scanned_mb;
 	char nccl[CT_OBJECTS_COPIES][sizeof(((struct ct_elf_object *)0)->path)];
 	uint32_t n_nccl, n_asked;
-	int unheard; /* 1: it was told of calls of Gloo that do not come by */
+	int unheard; /* 1: it was reported that calls of Gloo are not seen */
 	int unbound; /* 1: calls of some new object are not bound yet */
 };
 
@@ -30,7 +30,7 @@ struct ct_objects_told {
 int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen,
 		    uint64_t until_ns);
 
-/* lib.nccl*.version of those found since the last time: asks them, by the loader. */
+/* lib.nccl*.version of those found since the last time: queries them, by the loader. */
 void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts);
 
 #endif

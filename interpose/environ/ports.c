@@ -229,7 +229,7 @@ static void read_kind(struct ct_ports *ports, enum ct_port_kind kind, const char
 	atomic_store_explicit(&ports->doing, NULL, memory_order_release);
 }
 
-/* InfiniBand asks firmware: last. */
+/* InfiniBand queries firmware: last. */
 void ct_ports_read(struct ct_ports *ports, const char *root, struct ct_port_sample *sample)
 {
 	ports->looks++;

@@ -19,7 +19,7 @@ struct ct_port {
 	char name[CT_PORT_NAME]; /* "eth0", "mlx5_0/1" */
 	char dir[96];		 /* below the root */
 	uint32_t change;	 /* ct_ports.changes, when `rec` last changed */
-	uint32_t slow_at;	 /* sample in which what asks the driver was asked for */
+	uint32_t slow_at;	 /* sample in which counters that query the driver were read */
 };
 
 /* Owned by the thread that reads or takes them, one after the other. */

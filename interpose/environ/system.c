@@ -52,7 +52,7 @@ static void add_affinity(struct ct_facts *facts)
 	ct_facts_addf(facts, "cpu.usable", "%d", n);
 }
 
-/* Memory that two machines of one make have differs by megabytes: told in gigabytes, rounded. */
+/* Memory that two machines of one make have differs by megabytes: reported in gigabytes, rounded. */
 static void add_memory(struct ct_facts *facts, const char *root)
 {
 	char line[64];

@@ -94,7 +94,7 @@ void ct_topology_nics(const char *root, struct ct_facts *facts)
 			add_link(facts, key, "pci", root, dir, "device");
 			add(facts, key, "numa", root, device, "numa_node");
 		}
-		/* asks the driver, under the kernel's lock of all network devices: last */
+		/* queries the driver, under the kernel's lock of all network devices: last */
 		add(facts, key, "speed", root, dir, "speed");
 	}
 }

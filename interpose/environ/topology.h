@@ -9,7 +9,7 @@
 /* gpu.N.numa, .pcie_width, .pcie_width_max, .pcie_speed, .pcie_speed_max of the GPU with this PCI bus id. */
 void ct_topology_gpu(const char *root, unsigned n, const char *bus_id, struct ct_facts *facts);
 
-/* nic.NAME.speed (Mb/s), .state, .mtu, .driver, .pci, .numa of network devices that are no mere software, or are up. */
+/* nic.NAME.speed (Mb/s), .state, .mtu, .driver, .pci, .numa of network devices with hardware, or that are up. */
 void ct_topology_nics(const char *root, struct ct_facts *facts);
 
 /* ib.NAME.rate, .state, .layer, .firmware, .pci, .numa, .pcie_width, of each device's first port. */

@@ -112,7 +112,7 @@ static struct carried *find_own(void)
 	return NULL;
 }
 
-/* This thread carries out `work` from now on. NULL: nothing is known of that, or there is no room. */
+/* This thread runs `work` from now on. NULL: unknown work, or no room. */
 static struct carried *begin_carrying(uintptr_t work)
 {
 	uint64_t at = slot_of(own_key());

@@ -56,7 +56,8 @@ void ct_gpu_anchor_learn(struct ct_gpu_anchoring *a, float ms)
 	a->clock.resolution_ns = ns < HOST_NS ? HOST_NS : ns;
 }
 
-/* Other threads want the driver, too: the longer it takes, the later it is asked again, at most a quarter too late. */
+/* Other threads want the driver, too: the longer it takes, the later it is polled again, at most a quarter too
+ * late. */
 static void let_pass(uint64_t before_ns, uint64_t asked_ns)
 {
 	uint64_t until_ns = asked_ns + (asked_ns - before_ns) / 4;
@@ -158,7 +159,8 @@ CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cu
 	return result;
 }
 
-/* `ms` is its time after the last anchor: it must be what it is after the anchor before, less what lies between the two. */
+/* `ms` is its time after the last anchor: it must equal its time after the previous anchor, minus the distance of
+ * the two. */
 static void check(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda, CUevent event, float ms)
 {
 	const struct ct_gpu_anchor *last = &a->clock.anchors[a->clock.n - 1];

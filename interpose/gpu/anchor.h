@@ -39,7 +39,7 @@ CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cu
  * error: then the reverse order counts. 0 if CUDA does not report it. */
 int ct_gpu_elapsed(const struct ct_cuda *cuda, CUevent from, CUevent to, float *ms);
 
-/* An elapsed time that CUDA told, for how coarse its stamps are. */
+/* An elapsed time from CUDA, to find the resolution of its timestamps. */
 void ct_gpu_anchor_learn(struct ct_gpu_anchoring *a, float ms);
 
 /* The host's time (CLOCK_MONOTONIC_RAW) of a completed event; 0 without an anchor, or if CUDA does not report it. The

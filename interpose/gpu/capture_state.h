@@ -29,8 +29,8 @@ static inline enum ct_gpu_capture ct_gpu_capture_state_now(const struct ct_cuda 
 									    : CT_GPU_CAPTURED;
 }
 
-/* Is the stream being captured? `device` as in struct ct_gpu_launch. Where nothing is timed it is asked only if the
- * process is known to capture at all. *current is the thread's context if that became known, else NULL. */
+/* Is the stream being captured? `device` as in struct ct_gpu_launch. Without timing it is queried only if the process
+ * is known to capture at all. *current is the thread's context if that became known, else NULL. */
 enum ct_gpu_capture ct_gpu_capture_state(CUstream stream, uint32_t device, CUcontext *current);
 
 #endif

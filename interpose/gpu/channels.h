@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channels.h — what we request from NCCL about kernels (profiled.h), and when we must not.
  *
- * What a profiler asks for is a word in NCCL's own memory, one for each copy of NCCL, which it reads in the call of each op.
- * While the word asks for kernels, channel by channel, NCCL puts a host node into every plan that it captures: each launch of
- * that graph then waits for a thread of the host, for as long as the graph lives. So the bit is cleared while a call that is
- * captured, or may be, is inside NCCL; and for good where a captured call is known only once NCCL has read it.
+ * A profiler's request is a word in NCCL's own memory, one for each copy of NCCL, which it reads in the call of each
+ * op. While the word requests kernels, channel by channel, NCCL puts a host node into every plan that it captures:
+ * each launch of that graph then waits for a thread of the host, for as long as the graph lives. So the bit is
+ * cleared while a call that is captured, or may be, is inside NCCL; and for good where a captured call is known only
+ * once NCCL has read it.
  *
  * Any thread. The lock is held for a few instructions; who does not get it soon drops the bit for good.
  */
@@ -14,8 +15,8 @@
 /* Nothing requested, nothing held. Before the gate opens. */
 void ct_gpu_channels_init(void);
 
-/* For a communicator whose NCCL reads `mask`, NCCL is asked for these types, NCCL_PROFILE_...; 1: with the channels of
- * kernels. The word is written until it is closed as often as this was called. */
+/* For a communicator whose NCCL reads `mask`, these types, NCCL_PROFILE_..., are requested from NCCL; 1: with the
+ * channels of kernels. The word is written until it is closed as often as this was called. */
 int ct_gpu_channels_ask(int *mask, int types);
 void ct_gpu_channels_close(const int *mask);
 

@@ -103,8 +103,8 @@ static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
 	return ns < low_ns ? low_ns : ns > high_ns ? high_ns : ns;
 }
 
-/* When the end event happened, `seen_ns` being a moment after it. That it was not there when it was asked for is no
- * bound of its stamp: what a device has done shows a while later, on a busy machine much later. It bounds when the
+/* When the end event happened, `seen_ns` being a moment after it. A query that did not see it does not bound its
+ * timestamp: the work of a device becomes visible a while later, on a busy machine much later. It bounds when the
  * host could see it, for lack of a better bound. */
 static enum ct_source time_end(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t seen_ns,
 			       uint64_t *ns, double *err_ns)
@@ -214,7 +214,7 @@ static uint64_t begins_ns(const struct ct_gpu_span *span)
 	return launched_ns > span->stream->done_ns ? launched_ns : span->stream->done_ns;
 }
 
-/* It is on its way: soon done if it takes as long as usual. One that is late is asked less and less often. */
+/* It is on its way: soon done if it takes as long as usual. One that is late is polled less and less often. */
 static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t now_ns)
 {
 	uint64_t due_ns = begins_ns(span) + *usual(span);
@@ -276,7 +276,7 @@ static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresu
 		close_span(span);
 		return DONE;
 	}
-	/* without events its state alone tells */
+	/* without events only its state is known */
 	if (!has_start(span) && !(state == CT_GPU_LAUNCHED && span->has_end)) {
 		if (state == CT_GPU_LAUNCHED)
 			publish(c, span);

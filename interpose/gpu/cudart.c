@@ -134,7 +134,8 @@ static int is_known(const struct ct_real *real, const void *caller)
 	return is_quiet(caller);
 }
 
-/* The function for a caller that is not the first one. Of a new one its library is remembered if that is one of theirs. */
+/* The function for a caller that is not the first one. For a new one, its library is cached if it is one of
+ * theirs. */
 static void *find_for(struct ct_real *real, const void *caller)
 {
 	struct object o = { .caller = (uintptr_t)caller };
@@ -251,8 +252,8 @@ static int enter(const void *caller)
 	return 1;
 }
 
-/* What a wrapper returns when there is no such function, like the libraries before they are initialised: a program has
- * it from a weak reference, which cannot tell. */
+/* What a wrapper returns when there is no such function, like the libraries before they are initialised: a program
+ * has it from a weak reference, which cannot show that. */
 #define ABSENT_cudaError_t cudaErrorInitializationError
 #define ABSENT_CUresult CUDA_ERROR_NOT_INITIALIZED
 

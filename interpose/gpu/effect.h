@@ -50,8 +50,8 @@ void ct_gpu_effect_restart(struct ct_gpu_effect *e, uint64_t window_ns);
 void ct_gpu_effect_step(struct ct_gpu_effect *e, uint64_t unix_ns, uint64_t ns, uint64_t step,
 			int is_off);
 
-/* How much longer steps are, of an untimed one, and the error (two-sided, 99 %). *least: by so much they are longer on both sides of
- * untimed windows; something rare and long in one window is no effect. 0: not known yet. */
+/* How much longer steps are, of an untimed one, and the error (two-sided, 99 %). *least: by so much they are longer
+ * on both sides of untimed windows; something rare and long in one window is not an effect. 0: not known yet. */
 int ct_gpu_effect_get(const struct ct_gpu_effect *e, double *change, double *err, double *least);
 
 #endif

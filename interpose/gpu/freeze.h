@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* freeze.h — communicators whose work the program has given up. Aborting ends kernels that are stuck, some time later,
- * and such an end is not the operation's. So the moment at which the program asks for it is noted, and a launch that was
- * called before it and has not ended before it is recorded as CT_RESULT_ABORTED, whatever becomes of its kernel.
+/* freeze.h — communicators whose work the program has given up. Aborting ends kernels that are stuck, some time
+ * later, and such an end is not the operation's. So the moment of the program's request is noted, and a launch that
+ * was called before it and has not ended before it is recorded as CT_RESULT_ABORTED, whatever becomes of its kernel.
  *
  * A fixed table by communicator id (the ring's, never reused); any thread; no locks.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* globaltimer.h — the GPU's globaltimer, as kernels of one communicator read it, on the host's clock.
  *
- * Everything that NCCL tells of a kernel is an anchor (gpu/clock.h): it lies between the call that launched it and the
- * moment at which NCCL told of it. A stream that was idle makes the first bound sharp, a host that was quick the second:
- * of each period the sharpest of either kind is kept. The timer steps by 1024 ns, so its reading is that of the middle
- * of a step. Any thread; a lock that is held for microseconds, by threads of NCCL's own.
+ * Every NCCL report about a kernel is an anchor (gpu/clock.h): its time is between the call that launched it and the
+ * moment of the report. A stream that was idle makes the first bound sharp, a host that was quick the second: of each
+ * period the sharpest of either kind is kept. The timer steps by 1024 ns, so its reading is that of the middle of a
+ * step. Any thread; a lock that is held for microseconds, by threads of NCCL's own.
  */
 #ifndef CT_INTERPOSE_GPU_GLOBALTIMER_H
 #define CT_INTERPOSE_GPU_GLOBALTIMER_H

@@ -3,8 +3,8 @@
  *
  * A list is what one capture holds of communication: for each communicator a part, in it runs of equal operations in
  * the order of their calls. Captures, graphs and executable graphs refer to lists (counted); a list that a graph or
- * an executable refers to does not change any more. All of it lies in pools of fixed size that are mapped when
- * recording starts and never unmapped, so that a stale number is checked, not feared. Looking up an executable takes
+ * an executable refers to does not change any more. All of it is in pools of fixed size that are mapped when
+ * recording starts and never unmapped, so that a stale number can be checked safely. Looking up an executable takes
  * no lock; all else takes a short one, which is never held across a call into other code.
  */
 #ifndef CT_INTERPOSE_GPU_GRAPH_TABLE_H

@@ -17,8 +17,8 @@ enum ct_gpu_timing {
 				  was made for CT_GPU_HOST until then is left unused */
 };
 
-/* What a stream's own is put on now: itself, a capture, or what cannot be told, and then nothing is done to it either.
- * Of one that nobody has asked yet it is asked when the launch begins. */
+/* Where a stream's work goes now: to itself, to a capture, or unknown, and then the stream is left alone. If it was
+ * not queried yet, it is queried when the launch begins. */
 enum ct_gpu_capture { CT_GPU_UNASKED, CT_GPU_FREE, CT_GPU_CAPTURED, CT_GPU_UNKNOWN };
 
 /* What is launched: all that one outermost group end puts on one stream of one communicator. */

@@ -53,8 +53,8 @@ int ct_gpu_mode_may_rise(void);
 int ct_gpu_mode_rise(void);
 int ct_gpu_mode_lower(void);
 
-/* `streams` are seen on one GPU, `launching` of them communicate. 1: too many to time events on, so that from now on only the host times; whoever asked
- * closes the contexts, whose events are timed ones. */
+/* `streams` are seen on one GPU, `launching` of them communicate. 1: too many to time events on, so that from now on
+ * only the host times; the caller closes the contexts, whose events are timed ones. */
 int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching);
 
 /* Times of events contradicted each other: for the ledger. */

@@ -35,8 +35,8 @@ struct ct_gpu_options {
 /* How many connections (hardware queues) a GPU has by CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */
 unsigned ct_gpu_connections(const char *variable);
 
-/* With fewer than these there is no stream to be timed that would not share one: communication and computing have one
- * each, so have anchors, and copies. */
+/* With fewer than these, every timed stream would share one: communication and computing have one each, so have
+ * anchors, and copies. */
 #define CT_GPU_FEW_CONNECTIONS 4u
 
 /* `connections`: CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */

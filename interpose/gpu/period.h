@@ -22,7 +22,7 @@ struct ct_gpu_period {
 
 void ct_gpu_period_reset(struct ct_gpu_period *p);
 
-/* Of what two collectives have that are alike: all, or the operation alone. */
+/* What two equal collectives have in common: everything, or only the operation. */
 #define CT_GPU_PERIOD_ALL UINT64_MAX
 #define CT_GPU_PERIOD_OPERATIONS (0xffull << 56)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poll.h — the poll thread: the only thread of ours that calls CUDA.
  *
- * It makes more events, takes anchors, asks the oldest launch of each stream whether it is done, and writes the
- * LAUNCH records into a lane of its own. A driver that hangs hangs this thread and nothing else. It does no I/O, has
- * all signals blocked and its capture mode relaxed, so that none of its calls ends a program's capture. Started with
- * the first communicator or launch on a GPU. An error that sticks, or a driver that is gone, ends its use of CUDA for
- * good: what is on its way then is recorded without times. When the process ends, the thread ends before the driver
- * does, whenever recording began; from then on none of our threads calls CUDA.
+ * It makes more events, takes anchors, polls the oldest launch of each stream, and writes the LAUNCH records into a
+ * lane of its own. A driver that hangs hangs this thread and nothing else. It does no I/O, has all signals blocked
+ * and its capture mode relaxed, so that none of its calls ends a program's capture. Started with the first
+ * communicator or launch on a GPU. An error that sticks, or a driver that is gone, ends its use of CUDA for good:
+ * what is on its way then is recorded without times. When the process ends, the thread ends before the driver does,
+ * whenever recording began; from then on none of our threads calls CUDA.
  */
 #ifndef CT_INTERPOSE_GPU_POLL_H
 #define CT_INTERPOSE_GPU_POLL_H

@@ -2,10 +2,10 @@
 /* profiled.h — launches whose times NCCL reports (its profiler plugin), beside those that are timed with events.
  *
  * Such a launch has a span and an entry of the open table like any other (span.h), but no events and nothing to do
- * for the poll thread: it is on record when the call that launches it is over and all channels of all its tasks have
- * stopped, by whoever sees the last of this. What NCCL never tells the end of ends when it is known to be over: when
- * two later launches of its communicator are done, which run one after the other, or with the communicator. Its end is
- * then unknown.
+ * for the poll thread: it is recorded when the call that launches it is over and all channels of all its tasks have
+ * stopped, by the thread that sees the last of these. What NCCL never tells the end of ends when it is known to be
+ * over: when two later launches of its communicator are done, which run one after the other, or with the
+ * communicator. Its end is then unknown.
  *
  * A launch is named by the number of its span + 1 and its id, so that what comes late finds nothing. Any thread, with
  * the guard held; nothing waits or allocates.

@@ -2,8 +2,8 @@
 /* queue.h — how many events of ours are on their way on a stream, and whether there is room for more.
  *
  * A hardware queue holds some 1024 entries: a thread that finds it full blocks inside the driver, and with it all
- * threads that call the driver. Three quarters are the program's, however far its host is ahead. Who puts events on a
- * stream asks before and counts after; the poll thread counts those that are over.
+ * threads that call the driver. Three quarters are the program's, however far its host is ahead. A thread that puts
+ * events on a stream checks before and counts after; the poll thread counts those that are over.
  */
 #ifndef CT_INTERPOSE_GPU_QUEUE_H
 #define CT_INTERPOSE_GPU_QUEUE_H

@@ -13,7 +13,7 @@ uint32_t ct_gpu_block_bits;
 
 /* A bit for each block. acquire by who takes it, release by who gives it. */
 static _Atomic uint64_t unused; /* its entries are not ours yet */
-static _Atomic uint64_t idle;	/* they are, and nobody has it */
+static _Atomic uint64_t idle;	/* they are, and no thread has it */
 
 int ct_gpu_spans_init(void)
 {

@@ -2,11 +2,11 @@
 /* span.h — a launch on its way, between the call (time.c) and the poll thread (poll.c).
  *
  * There is one span for each entry of the ring's open table. Threads take them a block at a time and fill a block in
- * order, so that a launch costs no locked instruction and finds its memory where the last one left it. A block goes to
- * the poll thread with its first launch that is timed; the poll thread then finds the others in it by itself, by their
- * `state`. When all of its entries are closed, by whoever, and the poll thread is through with it, a block is free.
- * Blocks that were used once stay reserved in the open table, where an entry is free, reserved or a launch, and what a
- * killed process leaves reserved is no launch.
+ * order, so that a launch costs no locked instruction and finds its memory where the last one left it. A block goes
+ * to the poll thread with its first launch that is timed; the poll thread then finds the others in it by itself, by
+ * their `state`. A block is free when all of its entries are closed, by any thread, and the poll thread has finished
+ * with it. Blocks that were used once stay reserved in the open table, where an entry is free, reserved or a launch,
+ * and an entry that a killed process leaves reserved is not a launch.
  *
  * Spans keep their two events from launch to launch, as long as the context stays the same.
  */

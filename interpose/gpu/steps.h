@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps.h — what a step of the job is, and when one begins.
  *
- * A step is a period of the largest communicator's collectives: so many of them. Where nothing repeats, it is the period of the
- * operations alone, whatever their sizes; or else a single collective, so that what is told of a step is throughput. All ranks have
- * the same steps, since all of them are in those collectives. The poll thread.
+ * A step is a period of the largest communicator's collectives: so many of them. Where nothing repeats, it is the
+ * period of the operations alone, whatever their sizes; or else a single collective, so that the reported value is
+ * throughput. All ranks have the same steps, since all of them are in those collectives. The poll thread.
  */
 #ifndef CT_INTERPOSE_GPU_STEPS_H
 #define CT_INTERPOSE_GPU_STEPS_H

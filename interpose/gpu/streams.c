@@ -49,7 +49,7 @@ struct ct_gpu_context *ct_gpu_context_nth(unsigned n)
 	return atomic_load_explicit(&c->handle, memory_order_acquire) ? c : NULL;
 }
 
-/* Its entry, NULL if it has none; *room is where it would stand, NULL in a full table. */
+/* Its entry, NULL if it has none; *room is its free slot, NULL in a full table. */
 static struct ct_gpu_context *find_context(CUcontext handle, struct ct_gpu_context **room)
 {
 	*room = NULL;
@@ -262,7 +262,7 @@ static struct ct_gpu_stream *find(const struct key *key, struct ct_gpu_stream **
 	return NULL;
 }
 
-/* The number that the stream had in a context that was closed, if its handle tells that it is the same. */
+/* The number that the stream had in a context that was closed, if its handle shows that it is the same. */
 static uint32_t former_id(const struct key *key)
 {
 	CUcontext context = atomic_load_explicit(&key->context->handle, memory_order_relaxed);

@@ -135,7 +135,7 @@ static inline void ct_gpu_context_leave(const struct ct_cuda *cuda, int entered)
 }
 
 /* The stream of a handle, for a launch by the calling thread. `device`: whose default streams are meant, negative for
- * the current context's. NULL: no room, or its context cannot be told (counted losses). */
+ * the current context's. NULL: no room, or its context is unknown (counted losses). */
 struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device);
 
 /* 1: the handle is now another stream; 0: it may be the same. Not for default streams. */

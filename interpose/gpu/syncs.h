@@ -17,8 +17,8 @@ struct ct_sync;
 /* No thread waits. Before the gate opens. */
 void ct_syncs_init(void);
 
-/* The call of this name (a string id) has been entered at `enter_ns`, for this stream as in LAUNCH, 0 not known or all,
- * from this call site (a string id). `frame` lies in its wrapper's frame. NULL: no place. */
+/* The call of this name (a string id) has been entered at `enter_ns`, for this stream as in LAUNCH, 0 not known or
+ * all, from this call site (a string id). `frame` is in its wrapper's frame. NULL: no room. */
 struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, uint32_t site,
 			      const void *frame);
 

@@ -346,7 +346,7 @@ static inline __attribute__((always_inline)) void end_on_gpu(struct ct_gpu_span 
 		ct_poll_give_up();
 }
 
-/* Not a moment earlier than the event: this thread may stand still between the two. */
+/* Not a moment earlier than the event: this thread may be delayed between the two. */
 static uint64_t note_return(struct ct_gpu_span *span)
 {
 	uint64_t now = ct_now_ns();

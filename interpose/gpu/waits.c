@@ -67,7 +67,7 @@ static void make_key(CUstream stream, CUcontext context, struct ct_waits_key *ke
 		key->whose = (uintptr_t)ct_hash_mix(key->whose, (uintptr_t)&ct_self);
 }
 
-/* A stream that the program names. 0: whose default stream it is cannot be told. */
+/* A stream that the program names. 0: the owner of the default stream is unknown. */
 static int key_of(CUstream stream, struct ct_waits_key *key)
 {
 	const struct ct_cuda *cuda = is_default(stream) ? ct_cuda() : NULL;
@@ -253,8 +253,8 @@ static uint32_t begin_wait(CUstream stream, const struct ct_waits_new *found)
 	return s->id;
 }
 
-/* A stream that launches communication itself waits for what others computed before every launch. What that had
- * waited for in turn is no wait of its own; unless it is a default stream, on which computing happens. */
+/* A stream that launches communication itself waits for what others computed before every launch. Waits inherited
+ * this way are not its own; unless it is a default stream, on which compute runs. */
 static int is_of_interest(CUstream stream, const struct ct_waits_new *found)
 {
 	return !(found->flags & CT_WAIT_LAUNCHES) || found->is_direct || is_default(stream);

@@ -2,7 +2,7 @@
 /* waits.h — which stream or host waits for communication, and since when, from the calls of abi/cudart_calls.def.
  *
  * A stream that waits for an event which stands for a launch (waits_table.h knows, through however many streams) gets
- * a pooled event just before the wait: when that is complete, the stream has reached the wait and stands still until
+ * a pooled event just before the wait: when that is complete, the stream has reached the wait and is blocked until
  * the launch has ended. The poll thread takes its time and writes a WAIT record for each stream of communication that
  * was waited for. A call in which the host waits is recorded by itself. The analyzer finds out which of these waits
  * delayed compute.

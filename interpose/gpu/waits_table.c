@@ -28,7 +28,7 @@ struct stream {
 	uint8_t named;			    /* by a call of the program */
 	uint8_t is_fed;			    /* has waited for another stream */
 	uint8_t told;			    /* 1 named, 2 fed */
-	uint8_t others; /* waits for what is no communication, since its last one for some */
+	uint8_t others; /* waits for other work than communication, since its last one for communication */
 	struct ct_waits_clock clock;
 };
 
@@ -187,7 +187,7 @@ static uint32_t count_of(const struct stream *s)
 	return s->launches ? (uint32_t)(last_of(s) >> 32) + s->offset : 0;
 }
 
-/* Something about it is new: its next launch comes by. */
+/* Something about it is new: its next launch reports it. */
 static void call_in(const struct stream *s)
 {
 	if (s->launches)

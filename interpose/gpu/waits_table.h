@@ -70,8 +70,8 @@ static inline void ct_waits_count(struct ct_waits_launches *launches, uint32_t l
 			      memory_order_relaxed);
 }
 
-/* The event was recorded there. `captured`: into a graph, it stands for nothing now. Returns 1 if it has to be asked
- * whether it is: the stream has something behind it, and `captured` was negative. Then nothing is done. */
+/* The event was recorded there. `captured`: into a graph, so it has no meaning now. Returns 1 if that must be
+ * queried: the stream has work after it, and `captured` was negative. Then nothing is done. */
 int ct_waits_recorded(const struct ct_waits_key *stream, uintptr_t event, int captured);
 
 /* The event, or the stream, is about to be destroyed. */

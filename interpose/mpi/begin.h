@@ -17,17 +17,17 @@ struct ct_mpi_begun {
 int ct_mpi_begin_blocking(struct ct_mpi_begun *b, struct ct_comm *comm,
 			  const struct ct_mpi_transfer *transfer);
 
-/* A receive has returned: its op tells what it got, and ends. */
+/* A receive has returned: its op gets the message's data, and ends. */
 void ct_mpi_end_receive(struct ct_mpi_begun *b, const void *status, int result);
 
-/* Publish the op, with a launch that lasts until somebody waits for the request. Else as above. */
+/* Publishes the op, with a launch that lasts until the wait for the request. Otherwise as above. */
 int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_comm *comm,
 		 const struct ct_mpi_transfer *transfer);
 
 /* The same for one that b->request describes already, with its number. */
 void ct_mpi_begin_described(struct ct_mpi_begun *b);
 
-/* The call has returned with a request whose handle lies at `request`: the op ends, the request is known. */
+/* The call has returned with a request whose handle is at `request`: the op ends, the request is known. */
 void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result);
 
 /* A call has made a persistent request. */

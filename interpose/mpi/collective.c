@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The collectives of abi/mpi_calls.def: each in its blocking, nonblocking and persistent form, with counts of either
- * width. A blocking one is its own span; of a nonblocking one whoever waits for the request finds the end; what a
+ * width. A blocking one is its own span; the end of a nonblocking one is found by the wait for its request; what a
  * persistent one will be is kept with its request until it is started. */
 #include "interpose/mpi/begin.h"
 #include "interpose/mpi/collective_args.h"
@@ -55,7 +55,7 @@ static EACH_ROW uint64_t next_seq(struct ct_comm *comm)
 	return seq;
 }
 
-/* ... and that, and what goes on record before it. */
+/* ... and that, and the records before it. */
 static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct ct_mpi_args *share,
 			   uint64_t unit)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collective_args.h — what a rank has in a collective, from the arguments of the call.
  *
- * The counts that go on record follow trace/ops.def: of operations that every rank takes an equal part in, the part as it
- * was passed; of those with a count for each peer, the sum of what this rank sends, or the part that is its own.
+ * Recorded counts follow trace/ops.def: of operations that every rank takes an equal part in, the part as it was
+ * passed; of those with a count for each peer, the sum of what this rank sends, or the part that is its own.
  * Arguments that are not significant (in place, at the ranks that are not the root, in the root's own group of an
- * intercommunicator) are never looked at. Everything here is local and inlined into the wrapper of one function, where
- * nearly all of it is known to the compiler.
+ * intercommunicator) are never looked at. Everything here is local and inlined into the wrapper of one function,
+ * where nearly all of it is known to the compiler.
  */
 #ifndef CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
 #define CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
@@ -23,12 +23,12 @@ struct ct_mpi_counts {
 	uint32_t n;
 	uint32_t first; /* member of the communicator that the first one is about */
 	uint8_t is_wide;
-	uint8_t is_told; /* they are of members, not of neighbours, and go on record */
+	uint8_t is_told; /* they are of members, not of neighbors, and are recorded */
 };
 
 struct ct_mpi_args {
 	uint64_t count;
-	ct_mpi_handle type; /* 0: no data, or `parts` tells the bytes */
+	ct_mpi_handle type; /* 0: no data, or `parts` has the bytes */
 	int32_t root;	    /* member of the communicator, -1 none */
 	struct ct_mpi_counts parts;
 };
@@ -74,7 +74,7 @@ static CT_MPI_EACH_ROW enum ct_mpi_side ct_mpi_root_side(const struct ct_comm *c
 	return root == ct_mpi.is.PROC_NULL ? CT_MPI_NO_PART : CT_MPI_AWAY;
 }
 
-/* The root as a member. Its own group's others are not told which of them it is. */
+/* The root as a member. The other members of its own group do not know which of them it is. */
 static CT_MPI_EACH_ROW int32_t ct_mpi_args_root(const struct ct_comm *comm, int root)
 {
 	switch (ct_mpi_root_side(comm, root)) {

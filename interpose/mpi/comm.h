@@ -61,15 +61,15 @@ static inline struct ct_comm *ct_mpi_win(ct_mpi_handle handle)
 	return ct_recorder_comm(ct_mpi_key(handle));
 }
 
-/* A call has made the communicator whose handle lies at `handle`, from the one with key `parent` (0: none), with these
- * members (NULL: asked of MPI). Nothing happens if it made none (MPI_COMM_NULL). */
+/* A call has created the communicator whose handle is at `handle`, from the one with key `parent` (0: none), with
+ * these members (NULL: asked of MPI). Nothing happens if it made none (MPI_COMM_NULL). */
 void ct_mpi_comm_made(const void *handle, uint64_t parent, const struct ct_mpi_members *members);
 void ct_mpi_win_made(const void *handle, uint64_t parent);
 
 /* What a host-blocking call on it has on record when it begins. `comm` may be NULL. */
 struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm);
 
-/* Begin it. Always 1, as CT_MPI_RECORD() asks. */
+/* Begins it. Always 1, as CT_MPI_RECORD() requires. */
 int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,
 		      const struct ct_comm *comm);
 

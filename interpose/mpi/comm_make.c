@@ -32,8 +32,9 @@ static void end(struct make *m, int result, const void *made)
 	CT_MPI_RECORD_SMALL(CREATE, name, params, args, struct make,                               \
 			    begin_make(&f, CT_MPI_##name, callers, parent), end(&f, result, made))
 
-/* The copy is made while its request is under way, but both libraries give its handle at once, and its members are those of
- * the original, whom MPI may not tell of the copy yet. One whose handle comes later is met at its first use. */
+/* The copy is made while its request is under way, but both libraries give its handle at once, and its members are
+ * those of the original, which MPI may not yet report for the copy. One whose handle comes later is met at its first
+ * use. */
 static void end_copy(struct make *m, int result, ct_mpi_handle original, const void *made)
 {
 	struct ct_mpi_members members;
@@ -79,7 +80,7 @@ static void end_name(struct ct_comm *comm, const char *text, int result)
 #define MPI_CALL_NAME(name, params, args, known) RECORD_NAME(name, params, args, known)
 #define MPI_CALL_TITLE(name, params, args) RECORD_NAME(name, params, args, ct_mpi_win(win))
 
-/* It is over before MPI is asked to end it: the library may give its handle to the next one while still in the call. */
+/* It ends before MPI is asked to end it: the library may reuse its handle while still in the call. */
 static int begin_end(struct ct_host_frame *f, enum ct_mpi_function function, const void *comm)
 {
 	const void *key = comm ? ct_mpi_key(ct_mpi_handle_at(comm, 0)) : NULL;

@@ -2,9 +2,9 @@
 /* flavour.h — which MPI this process has: its constants, its predefined types and reductions, and the functions of
  * it that we call ourselves.
  *
- * Found out once per start of recording, by the thread that first meets an initialised MPI; constant from then on, and
- * read by everybody who has seen CT_MPI_RECORD (mpi.h). Handles are compared and looked up as keys: cut to the width
- * that the library reads, with the highest bit set, so that they clash with no pointer of another backend.
+ * Found out once per start of recording, by the thread that first meets an initialised MPI; constant from then on,
+ * and read by every thread that has seen CT_MPI_RECORD (mpi.h). Handles are compared and looked up as keys: cut to
+ * the width that the library reads, with the highest bit set, so that they clash with no pointer of another backend.
  */
 #ifndef CT_INTERPOSE_MPI_FLAVOUR_H
 #define CT_INTERPOSE_MPI_FLAVOUR_H
@@ -58,8 +58,8 @@ static inline uint64_t ct_mpi_count_of(struct ct_mpi_element element, uint64_t c
 /* Find the functions that we call, as `caller` would. 0 if some that every MPI has are not there. */
 int ct_mpi_find_helpers(const void *caller);
 
-/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. Either goes
- * on record. */
+/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: unknown library. Either is
+ * recorded. */
 enum ct_mpi_flavour ct_mpi_find_flavour(void);
 
 /* The flavour by what the library says: the text of MPI_Get_library_version, the major number of MPI_Abi_get_version (below 1:
@@ -77,7 +77,7 @@ static inline int ct_mpi_is(ct_mpi_handle handle, ct_mpi_handle constant)
 	return ((handle ^ constant) & ct_mpi.mask) == 0;
 }
 
-/* A handle that lies in memory; its i-th in an array of them. */
+/* A handle in memory; the i-th of an array of them. */
 static inline ct_mpi_handle ct_mpi_handle_at(const void *handles, uint64_t i)
 {
 	if (ct_mpi.is.handle_bytes == 8)

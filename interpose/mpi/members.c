@@ -212,7 +212,7 @@ static struct set *claim_set(uint64_t hash)
 	return NULL;
 }
 
-/* Started by a process of another world, and by nothing that tells the worlds of a job apart. */
+/* Started by a process of another world, without anything that distinguishes the worlds of a job. */
 static int is_nameless_child(void)
 {
 	uint64_t parent = 0;

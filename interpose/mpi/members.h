@@ -32,11 +32,11 @@ struct ct_mpi_members {
 /* What distinguishes communicators from windows of the same members. */
 enum ct_mpi_kind { CT_MPI_KIND_COMM = 1, CT_MPI_KIND_WIN = 2 };
 
-/* Map the table of counts; 0 or CT_NOMEM. Before the gate opens. `job` names the job, `world` what tells this world from
- * others of the job and is equal on all its processes, NULL unknown; `process_hash` is this process's own. */
+/* Map the table of counts; 0 or CT_NOMEM. Before the gate opens. `job` names the job, `world` identifies this world
+ * among those of the job, equal on all its processes, NULL unknown; `process_hash` is this process's own. */
 int ct_mpi_members_init(const char *job, const char *world, uint64_t process_hash);
 
-/* Of a communicator or window that MPI knows. 0 if MPI does not tell. */
+/* Of a communicator or window that MPI knows. 0 if MPI does not report it. */
 int ct_mpi_members_of_comm(ct_mpi_handle comm, struct ct_mpi_members *members);
 int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message.h — sends and receives of MPI: what goes on record when they begin, and what a receive got.
+/* message.h — sends and receives of MPI: what is recorded when they begin, and what a receive got.
  *
  * Messages are numbered for each (communicator, source, destination, tag), in the order of the calls, as MPI matches them.
  * A receive from any source or with any tag gets its number when it is known whose message it got. A partitioned transfer
@@ -59,7 +59,7 @@ struct ct_mpi_got {
 };
 int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct ct_mpi_got *got);
 
-/* A receive that has waited for its data itself tells what it got in its own record, before its end. */
+/* A blocking receive stores what it got in its own record, before its end. */
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
 		      const void *status);
 
@@ -68,7 +68,7 @@ void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request
 void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, uint64_t now_ns,
 		     int result);
 
-/* A wait or test for requests has told the program that its arguments are wrong: it has written nothing, and nothing is
+/* A wait or test for requests has reported wrong arguments to the program: it has written nothing, and nothing is
  * done. (Another error is that of a request, which is done.) */
 static inline int ct_mpi_was_refused(int result)
 {
@@ -80,8 +80,8 @@ static inline int ct_mpi_was_refused(int result)
 /* What the handle says of a request that a call has just made. */
 enum ct_mpi_handle_kind ct_mpi_handle_kind(ct_mpi_handle handle);
 
-/* The key of the request, or message, at `handles`, the i-th of them. 0: it stands for nothing that could be waited for.
- * Programs pass NULL as well, and MPI tells them that it is wrong. */
+/* The key of the request, or message, at `handles`, the i-th of them. 0: there is nothing to wait for. Programs pass
+ * NULL as well, and MPI reports the error. */
 static inline uintptr_t ct_mpi_request_key(const void *handles, uint64_t i)
 {
 	ct_mpi_handle handle;

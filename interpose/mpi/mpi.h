@@ -56,8 +56,8 @@ void *ct_mpi_find(enum ct_mpi_function function, enum ct_mpi_name name, const vo
 /* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time. */
 struct ct_real *ct_mpi_real(const char *symbol);
 
-/* What dlsym answers with where it has found `function`: the wrapper, which calls just that, whoever calls the wrapper.
- * NULL: the wrapper goes to another copy of MPI, or a preload before us has the function, which will call us by itself. */
+/* What dlsym returns if it has found `function`: the wrapper, which calls just that, from any caller. NULL: the
+ * wrapper goes to another copy of MPI, or a preload before us has the function, which will call us by itself. */
 void *ct_mpi_entry(struct ct_real *real, void *function);
 
 /* What a wrapper returns when there is no such function (the program has it from a weak reference, which cannot tell).
@@ -70,7 +70,7 @@ static inline uint32_t ct_mpi_look(void)
 	return atomic_load_explicit(&ct_mpi.way, memory_order_acquire);
 }
 
-/* The call is to pass unrecorded, and needs nobody to be asked. */
+/* The call is to be forwarded unrecorded, without further checks. */
 static inline int ct_mpi_passes(uint32_t gate, enum ct_guard_call kind)
 {
 	enum ct_guard_answer answer = ct_guard_look(gate, kind);
@@ -89,13 +89,13 @@ int ct_mpi_adopt(const void *caller);
 /* ct_guard_enter() where MPI is known and to be recorded. */
 int ct_mpi_enter(enum ct_guard_call kind, const void *caller);
 
-/* The same for a call that initialises MPI: there is no library to get to know yet. */
+/* The same for a call that initialises MPI: there is no library to identify yet. */
 int ct_mpi_enter_init(const void *caller);
 
 /* The library is finalised, or about to be: from now on its calls pass. */
 void ct_mpi_over(void);
 
-/* What goes on record of a result: its error class, because MPICH's error codes are made as errors occur. */
+/* The recorded part of a result: its error class, because MPICH's error codes are made as errors occur. */
 int ct_mpi_class(int result);
 
 static inline int ct_mpi_result(int result)
@@ -103,7 +103,8 @@ static inline int ct_mpi_result(int result)
 	return __builtin_expect(result == CT_MPI_SUCCESS, 1) ? 0 : ct_mpi_class(result);
 }
 
-/* Ends of an op and of a host-blocking call with the result that MPI returned: an error goes on record, with its words. */
+/* Ends of an op and of a host-blocking call with the result that MPI returned: an error is recorded, with its
+ * text. */
 void ct_mpi_failed_op(struct ct_op_frame *f, uint64_t now_ns, int result);
 void ct_mpi_failed_host(struct ct_host_frame *f, int result);
 
@@ -123,7 +124,7 @@ static inline void ct_mpi_end_host(struct ct_host_frame *f, int result)
 		ct_mpi_failed_host(f, result);
 }
 
-/* What a wrapper asks when it is not clear that the call is to be recorded: its function goes to *next, NULL if there
+/* The wrapper's check when it is not clear that the call is to be recorded: its function goes to *next, NULL if there
  * is none. 1: record the call, entered with depth 1; 0: only pass it on. */
 int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_guard_call kind,
 	       const void *caller, void **next);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multi_request.h — calls about several requests at once: MPI changes the array of handles, so what they stood for is kept, and
- * a status for each of them where the program wants none and what receives got is to be told.
+/* multi_request.h — calls about several requests at once: MPI changes the array of handles, so their meaning is kept,
+ * and a status for each of them where the program wants none and what receives got is to be told.
  *
  * Up to 64 on the wrapper's stack; beyond, in one of some hundred buffers that were mapped before and are taken without a
  * lock. Where all of them are taken, or the program passes more than CT_MPI_MULTI_MAX, the requests of that call are given
@@ -19,7 +19,7 @@ struct ct_mpi_multi {
 	struct ct_mpi_held *held; /* NULL: nothing is known of them, or nothing is to be done */
 	void *statuses;		  /* what MPI is called with */
 	uint32_t n;
-	uint32_t n_pending;	      /* that stand for something that may be waited for */
+	uint32_t n_pending;	      /* that may be waited for */
 	struct ct_mpi_request *first; /* known, of those */
 	_Atomic uintptr_t *buffer;    /* that is taken, NULL: none */
 	struct ct_mpi_held near_held[CT_MPI_MULTI_NEAR];
@@ -29,8 +29,8 @@ struct ct_mpi_multi {
 /* Map the buffers, of which only those exist that are used; 0 or CT_NOMEM. Before the gate opens. */
 int ct_mpi_multi_init(void);
 
-/* Before the call. At `statuses` lies the program's array or STATUSES_IGNORE, and then what to call MPI with. 0: they stand
- * for nothing that may be waited for, and nothing is changed. */
+/* Before the call. `statuses` points to the program's array or STATUSES_IGNORE, and on return to the one for MPI. 0:
+ * there is nothing to wait for, and nothing is changed. */
 int ct_mpi_multi_begin(struct ct_mpi_multi *s, int n, const void *requests, void **statuses);
 
 /* The same for a function that has one status, of the request that is done. */

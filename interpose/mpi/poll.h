@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poll.h — a thread that asks again and again whether something is done waits, as one inside MPI_Wait does.
+/* poll.h — a thread that polls for completion waits, like one inside MPI_Wait.
  *
  * The time from the first unsuccessful test to the successful one is recorded as one host-blocking call: HOST_END
  * when the answer comes; HOST_BEGIN once it has lasted, and again as long as it lasts, so that a thread that asks
@@ -55,7 +55,7 @@ struct ct_mpi_question {
 	uint64_t enter_ns;
 };
 
-/* Before the call. Always 1, as CT_MPI_RECORD() asks. */
+/* Before the call. Always 1, as CT_MPI_RECORD() requires. */
 static inline int ct_mpi_poll_ask(struct ct_mpi_question *q, enum ct_mpi_function function,
 				  uint32_t comm)
 {

@@ -22,8 +22,9 @@ enum { KEY_FREE = 0, KEY_BUSY = 2 };
 #define KEY_MESSAGE ((uintptr_t)1 << 62)
 
 static struct {
-	_Atomic uintptr_t keys[BUCKETS + SPARE][BUCKET];   /* stored after the entry (release) */
-	_Atomic uint64_t serials[BUCKETS + SPARE][BUCKET]; /* likewise: whose life it is, in order */
+	_Atomic uintptr_t keys[BUCKETS + SPARE][BUCKET]; /* stored after the entry (release) */
+	_Atomic uint64_t
+		serials[BUCKETS + SPARE][BUCKET]; /* the same for the use of the handle, in order */
 	_Atomic uint32_t
 		strayed[BUCKETS]; /* entries whose bucket this is, but which lie in another */
 	struct ct_mpi_request entries[BUCKETS + SPARE][BUCKET];
@@ -294,7 +295,7 @@ static int remove_life(const struct place *p, uintptr_t key, uint64_t serial,
 	uintptr_t held = key;
 	struct ct_mpi_request *r = entry_at(p);
 
-	/* looked at twice: while it is taken, nobody else finds what it is now */
+	/* read twice: while it is taken, no other thread finds its present meaning */
 	if (atomic_load_explicit(serial_at(p), memory_order_relaxed) != serial ||
 	    !atomic_compare_exchange_strong_explicit(key_at(p), &held, KEY_BUSY,
 						     memory_order_acquire, memory_order_relaxed))

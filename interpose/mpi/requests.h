@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests.h — MPI's requests: what each handle stands for, from the call that made it to the one that ended it.
+/* requests.h — MPI's requests: the meaning of each handle, from the call that created it to the one that ended it.
  *
  * Three things are kept under a handle: an operation that was begun (nonblocking, or persistent and started), a
  * persistent operation that is not started, and a message that was received as a handle (MPI_Mprobe). The table has a
@@ -7,10 +7,11 @@
  * thread's at a time. Handles come in normalised (flavour.h), so nothing here knows a flavour. A library may give
  * several live requests one handle, where they are alike: then the oldest one is found.
  *
- * The launch of an operation is closed exactly once, by whoever takes its entry. A full table costs the end of that one
- * operation (counted), never its record; of a persistent one its starts (counted). There is spare room for those that are
- * collectives, whose order on their communicator all members share. After a transfer that was lost, or whose other side is
- * not known, its communicator's messages have no numbers (ct_channels_stop()): nothing is matched wrongly. All functions: any thread, inside a recorded call (ct_self.depth).
+ * The launch of an operation is closed exactly once, by the thread that takes its entry. A full table costs the end
+ * of that one operation (counted), never its record; of a persistent one its starts (counted). There is spare room
+ * for those that are collectives, whose order on their communicator all members share. After a transfer that was
+ * lost, or whose other side is not known, its communicator's messages have no numbers (ct_channels_stop()): nothing
+ * is matched wrongly. All functions: any thread, inside a recorded call (ct_self.depth).
  */
 #ifndef CT_INTERPOSE_MPI_REQUESTS_H
 #define CT_INTERPOSE_MPI_REQUESTS_H
@@ -101,11 +102,11 @@ int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *
 /* The same of a message, by its handle. */
 int ct_mpi_requests_take_message(uintptr_t handle, struct ct_mpi_request *request);
 
-/* MPI_Request_free: no persistent operation, nor any other, is known under the handle any more. What was under way
- * ends at a time that nobody tells. */
+/* MPI_Request_free: no persistent operation, nor any other, is known under the handle any more. An operation in
+ * flight ends at an unknown time. */
 void ct_mpi_requests_forget(uintptr_t handle);
 
-/* Nothing that could hold it is free: the request, if any is known, ends at a time that nobody tells (counted). */
+/* Nothing that could hold it is free: the request, if any is known, ends at an unknown time (counted). */
 void ct_mpi_requests_give_up(uintptr_t handle);
 
 /* Write the launch record of an operation that was taken. end_ns 0: not known when it ended. */

@@ -116,7 +116,7 @@ static void end_free(uintptr_t key, int result)
 CT_MPI_RECORD_SMALL(DATA, Request_free, (void *request), (request), uintptr_t,
 		    (f = ct_mpi_request_key(request, 0)) != 0, end_free(f, result))
 
-/* Whether it worked is told by the status of the wait that follows. */
+/* The status of the wait that follows shows whether it worked. */
 static void end_cancel(struct ct_mpi_request *r, int result)
 {
 	if (r->flags & CT_MPI_REQUEST_ACTIVE && result == CT_MPI_SUCCESS)

@@ -44,7 +44,7 @@ CT_MPI_RECORD(DATA, Test, (void *request, int *flag, void *status), (request, fl
 	      struct test, ask_one(&f, request, &status),
 	      answer_one(&f, result || *flag, status, result))
 
-/* It goes on being a request, done or not: somebody will wait for it, or free it. */
+/* It remains a request, done or not: the program will wait for it, or free it. */
 static int ask_status(struct ct_mpi_question *q, ct_mpi_handle request)
 {
 	uintptr_t key = ct_mpi_request_key(&request, 0);

@@ -8,7 +8,7 @@
 
 #define ENTRIES 256u
 
-enum { KEY_FREE = 0, KEY_BUSY = 1 }; /* no communicator lies there */
+enum { KEY_FREE = 0, KEY_BUSY = 1 }; /* no communicator is there */
 
 struct async_op {
 	struct ct_gpu_span *span;
@@ -19,7 +19,7 @@ struct async_op {
 	struct ct_host_rec call;
 };
 
-/* Whoever exchanges a key for BUSY owns its entry. */
+/* The thread that exchanges a key for BUSY owns its entry. */
 static struct {
 	_Atomic uintptr_t keys[ENTRIES]; /* ncclComm_t */
 	struct async_op entries[ENTRIES];
@@ -186,7 +186,8 @@ ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 		ct_nccl_async_settle(comm, *error);
 		ct_guard_leave();
 	} else if (ct_guard_frame()) {
-		/* NCCL asks, before an operation of this communicator: the last one is over, the next not yet begun */
+		/* NCCL queries, before an operation of this communicator: the last one is over, the next not yet
+		 * begun */
 		ct_nccl_async_settle(comm, *error);
 	}
 	return result;

@@ -24,7 +24,7 @@ struct ct_nccl_child {
 	int source;	 /* enum ct_key_source */
 };
 
-/* As the copy of NCCL at this address tells it: 22809 is 2.28.9. 0: it does not. For calls that make communicators. */
+/* As reported by the copy of NCCL at this address: 22809 is 2.28.9. 0: unknown. For calls that make communicators. */
 int ct_nccl_version(const void *library);
 
 /* A parent while NCCL makes a child of it. Another thread may end it meanwhile. */
@@ -48,9 +48,9 @@ static inline int ct_nccl_is_refused(ncclResult_t result)
 /* Of one that the recording has not seen made. */
 struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library);
 
-/* The communicator behind a handle, made known if it is older than the recording; `library` is an address in the one
- * that the program called. For one
- * that is none (NULL, or NCCL does not know it) a stand-in with id 0. Never NULL. Guard held, as below. */
+/* The communicator of a handle, registered if it is older than the recording; `library` is an address in the one that
+ * the program called. For an invalid one (NULL, or unknown to NCCL) a stand-in with id 0. Never NULL. Guard held, as
+ * below. */
 static inline struct ct_comm *ct_nccl_comm(ncclComm_t handle, const void *library)
 {
 	struct ct_comm *comm = handle ? ct_recorder_comm(handle) : NULL;
@@ -58,7 +58,7 @@ static inline struct ct_comm *ct_nccl_comm(ncclComm_t handle, const void *librar
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_nccl_comm_slow(handle, library);
 }
 
-/* The communicator behind `handle` is known from now on; NULL if there is no room (a counted loss). */
+/* The communicator of `handle` is known from now on; NULL without room (a counted loss). */
 struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle);
 
 /* It is there now: read the handle and make it known. Returns it, NULL if NCCL made none for this rank. */

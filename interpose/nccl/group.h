@@ -58,9 +58,9 @@ void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result)
 /* The record of a launch that did no work on a GPU, or whose work is not timed: no times. */
 void ct_nccl_untimed(uint32_t launch, uint32_t comm, uint32_t n_ops, int result);
 
-/* ct_host_end() with a result of NCCL's, which goes on record if it is an error. If it is ncclInProgress and the thread is in no
- * group, the call has another end when `asked` is done; NULL: no communicator can be asked. `library` is an address in the copy
- * of NCCL that was called. */
+/* ct_host_end() with a result of NCCL, which is recorded if it is an error. If it is ncclInProgress and the thread is
+ * in no group, the call has another end when `asked` is done; NULL: no communicator can be queried. `library` is an
+ * address in the copy of NCCL that was called. */
 void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
 		      const void *library);
 

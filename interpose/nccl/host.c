@@ -76,7 +76,7 @@ ncclResult_t ct_ncclCommRevoke(ncclComm_t comm, int flags)
 	return revoke(comm, flags, next);
 }
 
-/* It is over before NCCL is asked to end it: NCCL may give its address to the next one while still in the call. */
+/* It ends before NCCL is asked to end it: NCCL may reuse its address while still in the call. */
 static CT_UNWIND_WHOLE ncclResult_t end_comm(ncclComm_t comm, enum ct_nccl_call call, int result,
 					     ct_ncclCommDestroy_fn *real)
 {

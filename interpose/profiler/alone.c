@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ops that pass no wrapper, recorded from what NCCL tells of them.
+/* Ops that bypass the wrappers, recorded from NCCL's events.
  *
- * A collective is on record when its call begins. A send or receive is when it is launched: only then its peer is told;
- * its call's times are kept until then. (Captured into a graph it is never told, and recorded at once, without a peer.)
- * What the interface calls a call is the part of it that puts the op into its group: without a group it launches
- * afterwards. Before v5 not even that is told: the op begins and ends where its work is enqueued.
- * A launch is what one group puts on one communicator, before v5 one plan of kernels. All-to-all, gather and scatter are
- * told, and recorded, as the sends and receives that they are made of.
+ * A collective is on record when its call begins. A send or receive is when it is launched: only then its peer is
+ * reported; its call's times are kept until then. (Captured into a graph it is never reported, and recorded at once,
+ * without a peer.) What the interface calls a call is the part of it that puts the op into its group: without a group
+ * it launches afterwards. Before v5 not even that is told: the op begins and ends where its work is enqueued. A
+ * launch is what one group puts on one communicator, before v5 one plan of kernels. All-to-all, gather and scatter
+ * are told, and recorded, as the sends and receives that they are made of.
  */
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/nccl.h"
@@ -151,7 +151,7 @@ void *ct_profiler_alone_call(struct ct_profiler_comm *c, const struct ct_profile
 		s.seq = op.seq;
 		s.slot = publish(&op, own, e->captured ? s.enter_ns : 0);
 	}
-	/* nothing that is told later is of it: not its end, nor what each launch of its graph does */
+	/* no later event belongs to it: neither its end, nor those of each launch of its graph */
 	if (e->captured)
 		return NULL;
 	handle = ct_profiler_handle_take(&s);
@@ -168,7 +168,7 @@ void *ct_profiler_alone_plan(struct ct_profiler_comm *c)
 		.comm = ct_profiler_number(c),
 	};
 
-	/* the launch begins with the first of its tasks, which tells the communicator */
+	/* the launch begins with the first of its tasks, which names the communicator */
 	c->launch = c->told = 0;
 	return ct_profiler_handle_take(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what NCCL tells to records: which op an event belongs to, its detail, the times of its launch. */
+/* From NCCL's events to records: which op an event belongs to, its detail, the times of its launch. */
 #include "interpose/profiler/event.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void *start_call(struct ct_profiler_comm *c, const struct ct_profiler_eve
 		ct_gpu_channels_captured();
 	if (way == CT_PROFILER_BY_ITSELF)
 		return ct_profiler_alone_call(c, e);
-	/* what NCCL tells of it, at each launch of the graph perhaps, is of no op */
+	/* NCCL's events for it, perhaps at each launch of the graph, belong to no op */
 	if (e->captured)
 		return NULL;
 	/* another library's call that uses NCCL is recorded as that */
@@ -62,7 +62,7 @@ static void find_told(struct ct_profiler_says *s)
 		s->told = ct_gpu_profiled_find(s->launch);
 }
 
-/* Of the call that NCCL says it is of. 0: that call was not ours. */
+/* Of the call that NCCL names. 0: that call was not ours. */
 static int link_to_call(const struct ct_profiler_comm *c, const struct ct_profiler_event *e,
 			struct ct_profiler_says *s)
 {

@@ -45,7 +45,7 @@ struct ct_profiler_event {
 	void *stream;
 };
 
-/* What `init` tells. `mask`: NCCL's word that says what it shall tell. NULL: nothing of it is wanted. */
+/* The arguments of `init`. `mask`: NCCL's word that selects the events. NULL: none are wanted. */
 #define CT_PROFILER_HANDED_ON                                                                      \
 	(1 << 30) /* in that word: set by a copy of this library, for the one that records */
 struct ct_profiler_open {

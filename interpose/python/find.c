@@ -14,7 +14,7 @@
 
 #define MOST_INTERPRETERS 256u
 #define MOST_THREADS 65536u /* of one interpreter; more is a list that never ends */
-#define PTHREAD_BYTES 2304u /* a struct pthread is no smaller */
+#define PTHREAD_BYTES 2304u /* a struct pthread is not smaller */
 
 static const struct known {
 	uint32_t version;
@@ -83,7 +83,7 @@ static int take_known(struct ct_python *py)
 	return -1;
 }
 
-/* Where this thread's number stands behind its pthread_t: the C library keeps it in all threads at the same place. */
+/* Offset of this thread's number from its pthread_t: the C library keeps it at the same offset in all threads. */
 static uint32_t find_tid_at(void)
 {
 	uint32_t words[PTHREAD_BYTES / 4], tid = (uint32_t)syscall(SYS_gettid);

@@ -86,7 +86,7 @@ static inline uint64_t instruction_of(const struct ct_python *py, uintptr_t fram
 		       : *(const uint32_t *)(frame + py->at.frame_instr);
 }
 
-/* The innermost frame, or the one that `frame` was called from, that is no frame of the interpreter's own. */
+/* The innermost frame, or the one that `frame` was called from, that is not a frame of the interpreter's own. */
 static inline uintptr_t settle(const struct ct_python *py, uintptr_t frame)
 {
 	while (frame && py->at.frame_owner != CT_PYTHON_NOT_THERE &&
@@ -95,8 +95,8 @@ static inline uintptr_t settle(const struct ct_python *py, uintptr_t frame)
 	return frame;
 }
 
-/* Code that is compiled again and again comes to lie where other code was, with the same names: its table of lines tells it
- * apart, by its length and both ends. */
+/* Code that is compiled repeatedly may get the address of earlier code, with the same names: the length and both ends
+ * of its line table distinguish it. */
 static inline uint64_t lines_of(const struct ct_python *py, uintptr_t code, uint64_t key)
 {
 	uintptr_t table = load(code + py->at.code_lines), data = table + py->at.bytes_data;

@@ -21,8 +21,8 @@ struct ct_python_own {
 /* 1; 0: the thread has no frames. */
 int ct_python_own(const struct ct_python *py, uintptr_t state, struct ct_python_own *own);
 
-/* Walks over all frames of a thread's state through the kernel. 1: all is as it should be; 0: there are no frames to
- * tell by; -1: it is not. */
+/* Walks over all frames of a thread's state through the kernel. 1: all is consistent; 0: there are no frames to
+ * check; -1: inconsistent. */
 int ct_python_own_check(const struct ct_python *py, uintptr_t state);
 
 /* Is this a file whose frames are passed over? */

@@ -8,8 +8,8 @@
 
 #include "interpose/python/python.h"
 
-/* Fills version, free_threaded and the layout from what is at py->runtime. 0; -1: nothing is published there (`version`
- * stays), in a way that is not known (`version` tells of whom), or nothing that could be true. */
+/* Fills version, free_threaded and the layout from what is at py->runtime. 0; -1: nothing is published there
+ * (`version` stays), in an unknown form (`version` says of which version), or implausible. */
 int ct_python_published(struct ct_python *py, ct_python_read read);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python.h — the Python frames of this process's threads, by reading memory alone.
  *
- * No function of Python is called that takes a lock, needs the GIL, or allocates. Where things lie is known for CPython
- * 3.8 to 3.12 from a table (layouts.def), later ones publish it. What is read may change or go away meanwhile, so all reading is
- * done by a function of the caller's, which fails where there is no memory; everything read is bounded and checked,
- * and what does not look like it should ends the walk. A thread may walk its own frames with plain loads.
+ * No function of Python is called that takes a lock, needs the GIL, or allocates. Offsets are known for CPython 3.8
+ * to 3.12 from a table (layouts.def); later versions publish them. What is read may change or go away meanwhile, so
+ * all reading is done by a function of the caller's, which fails where there is no memory; everything read is bounded
+ * and checked, and what does not look like it should ends the walk. A thread may walk its own frames with plain
+ * loads.
  *
  * ct_python_find() takes the loader's lock and belongs to the start of recording. Everything else is stateless and any
  * thread's. Nothing survives the process.
@@ -69,7 +70,7 @@ struct ct_python_cursor {
 void ct_python_first(const struct ct_python *py, ct_python_read read, uintptr_t state,
 		     struct ct_python_cursor *cursor);
 
-/* The frame at the cursor, which goes on to its caller. 1; 0: there was none; -1: it cannot be read. */
+/* The frame at the cursor, which moves to its caller. 1; 0: there was none; -1: it cannot be read. */
 int ct_python_next(const struct ct_python *py, ct_python_read read, struct ct_python_cursor *cursor,
 		   struct ct_python_frame *frame);
 

@@ -10,8 +10,8 @@ struct shape {
 	int is_ascii;
 };
 
-/* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the room of the first. At the wrong place there
- * is no kind. */
+/* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the room of the first. At a wrong
+ * offset there is no kind. */
 static int shape_of(uint32_t state, struct shape *shape)
 {
 	static const uint8_t shifts[] = { 2, 8, 16 };

@@ -81,7 +81,7 @@ static uint64_t read_pointer(struct ct_bytes *b, uint8_t how, uintptr_t at)
 	return (how & 0x70) == 0x10 ? value + at : value;
 }
 
-/* Length of the entry at `at`, with the word that tells it, at most `most`; 0 if it is none. */
+/* Length of the entry at `at`, including the length word, at most `most`; 0 if it is not an entry. */
 static size_t entry_len(uintptr_t at, size_t most)
 {
 	uint32_t len;

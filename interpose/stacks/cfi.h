@@ -2,9 +2,9 @@
 /* cfi.h — from a frame to its caller's, by the tables that compilers write for exceptions (DWARF 5, section 6.4, and the
  * Linux Standard Base on .eh_frame).
  *
- * libunwind does this as well. It is not on most machines that jobs run on, to open it takes the loader's lock, and it
- * asks the program's allocator for memory: each of the three may be just what the thread that is looked at is stuck in.
- * All memory that is not our own is read with ct_peek(): damaged tables end the stack, they do not end the job. */
+ * libunwind does this as well. Most machines that run jobs do not have it, opening it takes the loader's lock, and it
+ * uses the program's allocator. The sampled thread may be stuck in either. All memory that is not our own is read
+ * with ct_peek(): damaged tables end the stack, they do not end the job. */
 #ifndef CT_INTERPOSE_STACKS_CFI_H
 #define CT_INTERPOSE_STACKS_CFI_H
 

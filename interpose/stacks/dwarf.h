@@ -54,7 +54,7 @@ struct ct_program {
 	int64_t data_unit;
 };
 
-/* Run a program that begins at `begin` until it tells what holds at `pc`, from *row on; `first` is what its table begins
+/* Runs a program that begins at `begin` up to the rules for `pc`, from *row on; `first` is what its table begins
  * with. 0, or -1 if it makes no sense. */
 int ct_program_run(struct ct_bytes program, const struct ct_program *of, uint64_t begin,
 		   uint64_t pc, const struct ct_row *first, struct ct_row *row);

@@ -2,8 +2,8 @@
 /* map.h — the code in this process: which file is mapped where, from the kernel.
  *
  * Not the loader's list: that is behind the loader's lock, and a thread that is stuck in dlopen holds it. Reading the
- * map may wait for the kernel, so it is for a thread that no other thread waits for. One thread; no memory is asked
- * of the program's allocator. */
+ * map may wait for the kernel, so it is for a thread that no other thread waits for. One thread; the program's
+ * allocator is not used. */
 #ifndef CT_INTERPOSE_STACKS_MAP_H
 #define CT_INTERPOSE_STACKS_MAP_H
 
@@ -18,8 +18,8 @@ struct ct_mapped_code {
 	uintptr_t begin, end;
 	uintptr_t bias;	    /* what is added to the addresses in the file */
 	uintptr_t unwind;   /* its table for unwinding (.eh_frame_hdr), 0 none */
-	uintptr_t image;    /* where the file's beginning lies */
-	uint32_t path;	    /* in names; "" for what is no file */
+	uintptr_t image;    /* where the file's beginning is mapped */
+	uint32_t path;	    /* in names; "" if it is not a file */
 	uint8_t is_read;    /* bias and unwind are known */
 	uint8_t is_deleted; /* the file has no name any more */
 };
@@ -38,7 +38,7 @@ int ct_code_read(struct ct_code_map *map);
 /* The same from a text, as in /proc/self/maps. */
 void ct_code_parse(struct ct_code_map *map, const char *text, size_t len);
 
-/* The range that an address lies in, with bias and unwind filled in; NULL: it is no code. */
+/* The range of an address, with bias and unwind filled in; NULL: it is not code. */
 struct ct_mapped_code *ct_code_find(struct ct_code_map *map, uintptr_t at);
 
 static inline const char *ct_code_path(const struct ct_code_map *map,

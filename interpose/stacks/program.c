@@ -81,7 +81,7 @@ static void define(struct run *r, uint64_t number, int64_t offset)
 	r->row->frame_expression = (struct ct_bytes){ .at = NULL };
 }
 
-/* What tells of the frame's address. 0: it is none of these. */
+/* The rules for the frame's address. 0: none of these. */
 static int frame_step(struct run *r, unsigned code)
 {
 	struct ct_row *row = r->row;
@@ -112,7 +112,7 @@ static int frame_step(struct run *r, unsigned code)
 	return 0;
 }
 
-/* What tells of one register. 0: it is none of these. */
+/* The rules for one register. 0: none of these. */
 static int register_step(struct run *r, unsigned code)
 {
 	uint64_t number;

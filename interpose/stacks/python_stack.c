@@ -6,7 +6,7 @@
 #define MOST_THREADS 256u
 #define MOST_FRAMES 64u
 
-/* Of the one thread that looks. */
+/* Owned by the sampling thread. */
 static struct ct_python_thread threads[MOST_THREADS];
 static uint32_t n_threads;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.h — what the threads of this process were doing during a stall: STACK records.
  *
- * A thread of its own watches and looks, since the kernel and file systems may not answer, and may be what the program, or our
- * write thread, is stuck in. What it finds is in the ring at once; the write thread copies it into blocks. No signal is sent, no lock of the
- * program or the loader is taken, nothing is asked of its allocator, memory is read by ct_peek(). Looks grow rarer with the
- * length of a standstill, and their number is bounded. */
+ * A thread of its own watches and looks, since the kernel and file systems may not answer, and may be what the
+ * program, or our write thread, is stuck in. What it finds is in the ring at once; the write thread copies it into
+ * blocks. No signal is sent, no lock of the program or the loader is taken, its allocator is not used, and memory is
+ * read by ct_peek(). Looks grow rarer with the length of a standstill, and their number is bounded. */
 #ifndef CT_INTERPOSE_STACKS_STACKS_H
 #define CT_INTERPOSE_STACKS_STACKS_H
 

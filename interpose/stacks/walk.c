@@ -71,7 +71,7 @@ static uintptr_t look_for_return(struct walker *w, uintptr_t from, uintptr_t beg
 	return likely;
 }
 
-/* The caller's frame, where its return address lies at `place`. */
+/* The caller's frame, if its return address is at `place`. */
 static void continue_at(struct walker *w, uintptr_t place)
 {
 	uintptr_t back = 0;

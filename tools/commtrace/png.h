@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Reads the SVG `svg` from its start, appends the PNG to `out` (whose errors the caller looks for), two pixels to a unit. 0;
- * CT_CODE_USAGE: there is no librsvg; CT_CODE_FAILED; after it was said why. */
+/* Reads the SVG `svg` from its start, appends the PNG to `out` (whose errors the caller looks for), two pixels to a
+ * unit. 0; CT_CODE_USAGE: no librsvg; CT_CODE_FAILED; after a message. */
 int ct_png_of_svg(FILE *svg, FILE *out);
 
 #endif

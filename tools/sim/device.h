@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.h — devices and their three clocks: sim time, which is the machine's; the device's work time, which stands
- * still while the device is paused; and the stamps that its events carry, with offset, drift and a resolution.
+/* device.h — devices and their three clocks: sim time, which is the machine's; the device's work time, which stops
+ * while the device is paused; and the stamps that its events carry, with offset, drift and a resolution.
  *
  * All that is computed for a device is in work time, so that a pause moves what is still to come, and only that.
  * Without pauses both are the same. The lock is held for all of it but where said; devices are never freed. */
@@ -59,7 +59,7 @@ uint64_t sim_device_timed_ns(void);
 /* The queue of a new stream: streams take them in turn, so that those beyond their number share them. */
 unsigned sim_device_next_queue(struct sim_device *device);
 
-/* A timed event was recorded there. It stands in the way of what comes later on other streams of its queue. */
+/* A timed event was recorded there. It delays later work on other streams of its queue. */
 void sim_device_timed(struct sim_device *device, const struct sim_stream *stream,
 		      struct sim_mark *mark);
 
