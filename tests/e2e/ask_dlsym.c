@@ -192,7 +192,7 @@ static void the_real_dlsym_sees_who_asks(void **state)
 	assert_int_equal(((int (*)(void))dlsym(first, "asker_depth"))(), 2);
 }
 
-/* The last test: it makes copy 2 visible to everybody (asker2 brings it along). */
+/* The last test: it makes copy 2 globally visible (asker2 brings it along). */
 static void what_is_visible_to_all_is_found_without_a_handle(void **state)
 {
 	void *copy1 = open_lib("libcopy_nccl1.so", RTLD_LOCAL);
@@ -208,7 +208,7 @@ static void what_is_visible_to_all_is_found_without_a_handle(void **state)
 	if (is_on)
 		assert_true(is_ours(function));
 	assert_int_equal(is_ours(before), is_on);
-	/* whoever calls: a pointer means the copy that was looked up */
+	/* for any caller: a pointer means the copy that was looked up */
 	assert_int_equal(call((id_fn)before), 1);
 	assert_int_equal(call((id_fn)function), 2);
 	assert_ptr_equal(dlsym(copy1, SYMBOL), before);

@@ -103,7 +103,7 @@ static void check_order(const struct pair *a, const struct pair *b)
 	if (a->end->before_ns < b->end->after_ns && a->truth.after_ns > b->truth.before_ns)
 		differ(&a->truth, "died after pid %d did, the trace has it the other way round",
 		       b->truth.pid);
-	/* Of an orderly end nobody leaves a note: its ring has gone. */
+	/* A clean exit leaves no note: its ring is gone. */
 	if (a->end->before_ns != UINT64_MAX &&
 	    a->truth.before_ns + ORDER_GAP_NS < b->truth.after_ns) {
 		n_ordered++;

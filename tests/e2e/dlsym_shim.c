@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlsym_shim.c — somebody else's preload that stands before dlsym, as those do that share GPUs among containers: it answers
- * for one name itself and passes the others on. */
+/* dlsym_shim.c — another preload that wraps dlsym, like those that share GPUs among containers: it answers for one
+ * name itself and forwards the others. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* held_job.c — a program that goes on while somebody holds the lock of its CUDA driver.
+/* held_job.c — a program that continues while the lock of its CUDA driver is held.
  *
  *     held_job calls|pending|fork|thread|exit|abort|term MS
  *

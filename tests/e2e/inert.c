@@ -199,7 +199,7 @@ static void by_vfork(void)
 	wait_and_tell("vfork, no exec", pid);
 }
 
-/* As daemons do; what a library held open is closed, and its number is somebody else's next. */
+/* As daemons do; what a library held open is closed, and its number is reused. */
 static void without_descriptors(void)
 {
 	int fd, pid;

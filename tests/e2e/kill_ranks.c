@@ -196,7 +196,7 @@ static void kill_rank(struct rank *r, int sig)
 	t->kill_before_ns = now_ns();
 }
 
-/* Has anybody ended? His pid, 0 nobody. Every way to ask is used, since each is a function of its own. */
+/* The pid of a child that has ended, 0 none. Every way to query is used, since each is a function of its own. */
 static int ask(int *status, int block)
 {
 	int how = block ? 0 : WNOHANG;
@@ -219,7 +219,7 @@ static int ask(int *status, int block)
 	return info.si_pid;
 }
 
-/* Collect all that have ended. `quiet_ns` is when nobody had, and moves on. */
+/* Collect all that have ended. `quiet_ns` is when none had, and advances. */
 static void reap(uint64_t *quiet_ns, int block)
 {
 	for (;;) {

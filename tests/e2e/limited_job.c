@@ -48,7 +48,7 @@ static float *data[RANKS];
 static const char *dir;
 static unsigned calls;
 
-/* ---- what is in the program's own hands, for everybody in the process -------------------------------------------- */
+/* ---- what the program itself controls, for the whole process -------------------------------------------- */
 
 static _Atomic int no_threads, day_before;
 
@@ -118,7 +118,7 @@ static void take_for_places(void)
 	}
 }
 
-/* Nobody wrote into them. */
+/* They are unchanged. */
 static void check_files(void)
 {
 	char path[512];

@@ -3,9 +3,9 @@
  *
  *     nvtx_job FILE
  *
- * A thread for each rank. FILE gets a line for each step: tid, and the CLOCK_MONOTONIC ns before and after its push and
- * before and after its pop. Around and within the steps are ranges that nobody asked for. stdout has the sums and what NVTX
- * returned. */
+ * A thread for each rank. FILE gets a line for each step: tid, and the CLOCK_MONOTONIC ns before and after its push
+ * and before and after its pop. Around and within the steps are ranges that do not mark steps. stdout has the sums
+ * and what NVTX returned. */
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* real_nccl.c — a program that calls libnccl through dlsym, or has somebody else do it who is linked with it.
+/* real_nccl.c — a program that calls libnccl through dlsym, or through a library linked with it.
  *
  * real_nccl look ID LIBNCCL     what dlopen(LIBNCCL) and dlsym give
  * real_nccl local ID LIBRARY    real_nccl_calls() of LIBRARY, opened with RTLD_LOCAL */

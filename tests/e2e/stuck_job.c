@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stuck_job.c — one operation hangs for long while others go on.
+/* stuck_job.c — one operation hangs for long while others continue.
  *
  *     stuck_job recv|unpolled|stream MS [kill]
  *
  * Two ranks in one process. recv: rank 0 posts a receive, whose send comes MS later. unpolled: an operation of a
- * nonblocking communicator, whose state nobody ever asks for. stream: an operation behind a kernel that never ends.
+ * nonblocking communicator, whose state is never queried. stream: an operation behind a kernel that never ends.
  * Meanwhile, for MS and 2000 calls at least, both ranks reduce over another communicator on other streams, about once
- * in a millisecond, each operation waited for. Prints "busy N" (calls on that communicator) and "sum X"; then ends, by
- * SIGKILL if told so. */
+ * in a millisecond, each operation waited for. Prints "busy N" (calls on that communicator) and "sum X"; then ends,
+ * by SIGKILL if told so. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_messages plain|any|lost|short: 200 rounds of two messages from rank 0 to rank 1; the receives have more room than is sent, and say bytes
- * where integers are sent. any: one of them is from any; lost: at the end one message that nobody receives; short: in round 50 there
- * is less room than is sent. */
+/* check_messages plain|any|lost|short: 200 rounds of two messages from rank 0 to rank 1; the receives have more room
+ * than is sent, and say bytes where integers are sent. any: one of them is from any; lost: at the end one message
+ * that is never received; short: in round 50 there is less room than is sent. */
 #include <mpi.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* faults — the extensions for faults, with nobody failed: agree, shrink, revoke. */
+/* faults — the extensions for faults, without a failed rank: agree, shrink, revoke. */
 #include <mpi.h>
 #include <stddef.h>
 

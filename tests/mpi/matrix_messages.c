@@ -84,7 +84,7 @@ static void both_ways(void)
 	fold_all();
 }
 
-/* A line is a ring without one edge: nothing is sent to nobody, and nothing comes. */
+/* A line is a ring without one edge: nothing is sent past its ends, and nothing arrives. */
 static void to_nobody(void)
 {
 	int last = job.size - 1, first = 0;
@@ -107,7 +107,7 @@ static void to_nobody(void)
 	fold_all();
 }
 
-/* What comes from whom is the system's choice, so only the sum goes into the result. */
+/* The order of senders is the system's choice, so only the sum goes into the result. */
 static void add_up(const MPI_Status *status, int *sum)
 {
 	int count;

@@ -104,7 +104,7 @@ static void buffered(void)
 	free(buffer);
 }
 
-/* Nobody waits for the send; the answer tells that it has come. */
+/* No call waits for the send; the answer shows that it has arrived. */
 static void let_go(void)
 {
 	MPI_Request request;
@@ -120,7 +120,7 @@ static void let_go(void)
 	fold_all();
 }
 
-/* A receive that nobody sends to is taken back; then a message does come on the same channel. */
+/* A receive without a send is cancelled; then a message does arrive on the same channel. */
 static void cancelled(void)
 {
 	MPI_Request request;

@@ -112,7 +112,7 @@ static void from_any(void)
 			 MPI_COMM_WORLD, &status);
 		came(&status);
 		MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-		/* nobody asks what it was */
+		/* its kind is not queried */
 		MPI_Isend(out, 40 + i, MPI_BYTE, right, 23, MPI_COMM_WORLD, &requests[0]);
 		note('S', right, 23, 40 + i, "finished");
 		MPI_Recv(in, ROOM, MPI_BYTE, MPI_ANY_SOURCE, 23, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -239,7 +239,7 @@ static void persistent(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The handle is given away at once; the message comes all the same. When a send has ended nobody knows. */
+/* The handle is freed at once; the message still arrives. When a send has ended is unknown. */
 static void freed(void)
 {
 	static char big[1 << 20], room[1 << 20];

@@ -89,7 +89,7 @@ static void error(void)
 	if (rank == 0 && !setjmp(out))
 		MPI_Probe(size + 5, 0, copy, MPI_STATUS_IGNORE);
 	all_reduce();
-	/* to nobody: not recorded, but its tag is wrong */
+	/* to MPI_PROC_NULL: not recorded, but its tag is wrong */
 	if (rank == 0 && !setjmp(out))
 		MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, -5, copy);
 	all_reduce();

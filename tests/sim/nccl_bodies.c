@@ -281,7 +281,7 @@ void sends_ahead(struct rank *r)
 	uint32_t *in = marked(r, 4000), *out = device_memory(r, 4000 * sizeof(*out));
 
 	join(r);
-	/* 32 KB fit; they end although nobody receives. */
+	/* 32 KB fit; they end although no rank receives. */
 	if (r->rank == 0) {
 		for (size_t i = 0; i < 8; i++)
 			CHECK(r, !ncclSend(in + i * 500, 500, ncclUint32, 1, r->comm, r->stream));
@@ -308,7 +308,7 @@ void runs_ahead_of_receivers(struct rank *r)
 		for (size_t i = 0; i < 4; i++)
 			CHECK(r,
 			      !ncclBroadcast(p + i, p + i, 1, ncclUint32, 0, r->comm, r->stream));
-		finish(r); /* nobody else has come, nor will before the message */
+		finish(r); /* no other rank has arrived, nor will before the message */
 	}
 	CHECK(r, !ncclGroupStart());
 	for (int i = 1; i < r->n && r->rank == 0; i++)
@@ -406,7 +406,7 @@ void grows(struct rank *r)
 	release(r, told);
 }
 
-/* Everybody writes into the next one's window, twice, and signals once more. */
+/* Every rank writes into the next one's window, twice, and signals once more. */
 void puts_and_signals(struct rank *r)
 {
 	enum { N = 5000 };
@@ -429,7 +429,7 @@ void puts_and_signals(struct rank *r)
 	CHECK(r, !ncclGroupEnd());
 	finish(r);
 	check_marks(r, out + N, before, 0, 2 * N);
-	/* one that nobody has sent yet */
+	/* one that has not been sent yet */
 	wait.opCnt = 1;
 	CHECK(r, !ncclWaitSignal(1, &wait, r->comm, r->stream));
 	CHECK(r, !ncclSignal(next, 0, 0, 0, r->comm, r->stream) || r->n == 1);

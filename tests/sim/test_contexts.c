@@ -190,7 +190,7 @@ static void a_failed_kernel_ends_its_context(void **state)
 	pthread_create(&thread, NULL, wait_for_it, &waiter);
 	open_gate(&gate);
 	assert_int_equal(cuEventSynchronize(e), CUDA_ERROR_LAUNCH_FAILED);
-	/* Whoever waits behind the kernel that is stuck is told too. */
+	/* Ranks that wait behind the stuck kernel are reported too. */
 	pthread_join(thread, &result);
 	assert_int_equal((intptr_t)result, CUDA_ERROR_LAUNCH_FAILED);
 	assert_int_equal(cuEventQuery(e), CUDA_ERROR_LAUNCH_FAILED);

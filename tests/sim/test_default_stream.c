@@ -102,7 +102,7 @@ static void synchronizing_a_stream_waits_for_its_own_work_only(void **state)
 	open_gate(&gate);
 }
 
-/* Computing is in order too, though nobody waits for it in a queue. */
+/* Computing is in order too, though nothing waits for it in a queue. */
 static void order_holds_for_what_is_only_computed(void **state)
 {
 	CUstream a = new_stream(CU_STREAM_DEFAULT), b = new_stream(CU_STREAM_DEFAULT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hardware queue that holds no more: whoever puts something into it waits inside the driver, and so does every
- * other thread that calls the driver meanwhile. */
+/* A hardware queue that holds no more: a thread that adds to it blocks inside the driver, and so does every other
+ * thread that calls the driver meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stencil_job.h — a job as MPI runs it, that never ran: ranks in a ring compute, exchange with their neighbours and, now
- * and then, reduce over all. When each waits for whom is computed, and so is what it would have taken without the slow
+/* stencil_job.h — a job as MPI runs it, that never ran: ranks in a ring compute, exchange with their neighbours and,
+ * now and then, reduce over all. Each rank's waits are computed, and so is what it would have taken without the slow
  * ranks. */
 #ifndef CT_TESTS_UNIT_STENCIL_JOB_H
 #define CT_TESTS_UNIT_STENCIL_JOB_H

@@ -139,7 +139,7 @@ static void each_send_is_joined_with_its_receive(void **state)
 		assert_int_equal(drawn.all[a].sends, 1);
 		assert_int_equal(drawn.all[a].recvs, 1);
 		assert_int_equal(drawn.all[a].others, 0);
-		/* both say the same of who sends to whom */
+		/* both agree on senders and receivers */
 		assert_int_equal(drawn.all[a].peers >> 8, drawn.all[a].peers & 0xff);
 	}
 	assert_int_equal(drawn.waitalls, RANKS * STEPS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which hosts' clocks can be related, by whom they meet, and how large the error of that is. */
+/* Which hosts' clocks can be synchronized, by their common operations, and with which error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -211,8 +211,8 @@ static struct ct_hang_case *without(const struct ct_hang_case *c, uint32_t rank,
 	return p;
 }
 
-/* Does the verdict blame those whom it names? That a process died is on record, and low confidence says that the reason may be
- * where nothing is. */
+/* Does the verdict blame the ranks that it names? That a process died is on record, and low confidence says that the
+ * reason may be where nothing is. */
 static int blames(const struct ct_hang_verdict *v)
 {
 	if (v->code == CT_HANG_IS_DEAD_RANK && v->confidence == CT_CONFIDENCE_LOW)

@@ -97,7 +97,7 @@ static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 
 		loop.seed = seed;
 		out = run(&loop, ranks, per_host);
-		/* stalls cost something, whosever they are: then it is said, and of nobody */
+		/* stalls cost something, on any rank: then that is reported, without a rank */
 		if (out.blamed || out.names_rank ||
 		    (out.verdict != CT_VERDICT_HEALTHY &&
 		     !(loop.noise > quiet.noise && out.verdict == CT_VERDICT_IMBALANCE) &&

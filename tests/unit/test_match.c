@@ -320,7 +320,7 @@ static void messages_match_by_ends_tag_and_number(void **state)
 	comm = add_comm(&comms, 10, 4);
 	ct_match_message(match, comm, 0, 1, 7, 0, &send);
 	ct_match_message(match, comm, 1, 0, 7, 0, &recv); /* the other way */
-	ct_match_message(match, comm, 0, 2, 7, 0, &recv); /* to somebody else */
+	ct_match_message(match, comm, 0, 2, 7, 0, &recv); /* to another rank */
 	ct_match_message(match, comm, 0, 1, 8, 0, &recv); /* another tag */
 	ct_match_message(match, comm, 0, 1, 7, 1, &recv); /* the one after */
 	ct_match_collective(match, comm, 0, &recv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the timeline shows of whole runs, against what the synthesizer wrote down: when ranks waited for
- * communication, whom the arrows accuse, which colours go together, and what an overview and its details hold. */
+ * communication, which ranks the arrows blame, which colors go together, and what an overview and its details hold. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a log made by hand to transfers: which instances count, for how many bytes and how long, and who is like whom. */
+/* From a log made by hand to transfers: which instances count, for how many bytes and how long, and which members
+ * are alike. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdict's sentence on jobs whose truth is known: what it says, and whom it does not name.
+/* The verdict's sentence on jobs whose truth is known: what it says, and which ranks it does not name.
  *
  * unit_verdict --measure RUNS plays so many healthy jobs and prints which first lines there were. */
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who waited for whom: instances made by hand, whose answer can be read off. */
+/* Which rank waited for which: instances made by hand, with an obvious answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
