@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/template.h"
+#include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
 
 #define RANKS_NAMED 8
@@ -80,52 +81,27 @@ static const char *fact_of(const struct ct_report *report, int rank, const char 
 	return NULL;
 }
 
-/* "-i 1 ": as nvidia-smi counts GPUs, which knows nothing of CUDA_VISIBLE_DEVICES. "": not one GPU, or not known. */
-static const char *gpu_of(const struct ct_finding *f, const struct ct_report *report)
-{
-	const struct ct_report_rank *row = f->n_ranks == 1 ? row_of(report, f->ranks[0]) : NULL;
-	const char *visible, *one;
-
-	if (!row || row->device < 0)
-		return "";
-	visible = fact_of(report, row->rank, "env.CUDA_VISIBLE_DEVICES");
-	if (!visible || !*visible)
-		return ct_arena_printf(report->memory, "-i %d ", row->device);
-	one = visible;
-	for (int k = 0; k < row->device && one; k++)
-		one = (one = strchr(one, ',')) ? one + 1 : NULL;
-	return one ? ct_arena_printf(report->memory, "-i %.*s ", (int)strcspn(one, ","), one) : "";
-}
-
-/* "ssh node1 ", where there are several hosts, on the first one that the finding is about. */
-static const char *ssh_to(const struct ct_finding *f, const struct ct_report *report)
-{
-	if (report->run.n_hosts < 2 || !f->n_hosts)
-		return "";
-	return ct_arena_printf(report->memory, "ssh %s ",
-			       ct_host_word(report->memory, f->hosts[0]));
-}
-
-/* A process that has ended has no pid any more. NULL: a command that needs one has no use. */
-static const char *pid_of(const struct ct_finding *f, const struct ct_report *report)
+/* A process that has ended has no pid any more. */
+static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_report *report)
 {
 	const struct ct_report_rank *row = f->n_ranks ? row_of(report, f->ranks[0]) : NULL;
+	struct ct_command_at at = { .gpu = "" };
 
-	if (!row || !row->pid || !report->run.processes_running)
-		return NULL;
-	return ct_arena_printf(report->memory, "%u", row->pid);
+	if (report->run.n_hosts > 1 && f->n_hosts)
+		at.host = f->hosts[0];
+	if (row && f->n_ranks == 1)
+		at.gpu = ct_command_gpu(report->memory, row->device,
+					fact_of(report, row->rank, "env.CUDA_VISIBLE_DEVICES"));
+	if (row && report->run.processes_running)
+		at.pid = row->pid;
+	return at;
 }
 
-static const char *command_on(const struct ct_finding *f, const struct ct_report *report,
-			      const char *command)
+static const char *command_on(const struct ct_finding *f, const struct ct_report *report)
 {
-	const struct ct_word words[] = {
-		{ "{ssh}", ssh_to(f, report) },
-		{ "{gpu}", gpu_of(f, report) },
-		{ "{pid}", pid_of(f, report) },
-	};
+	const struct ct_command_at at = runs_at(f, report);
 
-	return command ? ct_template_fill(report->memory, command, words, 3) : NULL;
+	return f->command ? ct_command_text(report->memory, f->command, &at) : NULL;
 }
 
 /* ---- advice ---- */
@@ -173,6 +149,6 @@ void ct_findings_advise(struct ct_findings *list, const struct ct_report *report
 
 		if (f->why != CT_WHY_OWN)
 			advise(f, report, on_gpu, list->memory);
-		f->command = command_on(f, report, f->command);
+		f->command = command_on(f, report);
 	}
 }

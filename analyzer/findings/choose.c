@@ -45,7 +45,7 @@ struct choice {
 	double replayed_pct; /* of the run: gain by all findings of the replay together; 0: there are none */
 	const struct ct_finding *told; /* what the sentence is about; NULL: no finding */
 	struct ct_waited waited;
-	struct ct_hung hung;
+	const struct ct_hang_verdict *hung; /* NULL: nothing hangs */
 	double late_pct; /* of the run, at most, by late or slow operations; 0: not worth telling */
 	const char *lacks;
 };
@@ -95,7 +95,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	if (c->late_pct <= LATE_OR_SLOW_PCT ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
-	ct_hung_find(c->report, &c->hung);
+	c->hung = ct_hung_find(c->report);
 	c->lacks = ct_say_what_lacks(model, c->report);
 	return ct_waited_find(c->j, c->report, &c->waited);
 }
@@ -394,9 +394,9 @@ static int choose(struct choice *c)
 	ends = ct_say_ends(report);
 	if (st > 0) {
 		ct_say_two_jobs(model, processes, report);
-	} else if (c->hung.text) {
+	} else if (c->hung) {
 		/* what the ranks wait in is the same here and in `hang`, whatever else is found */
-		ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, "%s", c->hung.text);
+		ct_hung_say(c->hung, report);
 	} else if (c->order || leader(c)) {
 		c->told = c->order ? c->order : leader(c);
 		ct_say_finding(c->told, report);

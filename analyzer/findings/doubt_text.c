@@ -183,8 +183,8 @@ const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct
 	of = &arrivals->all[seat];
 	return ct_arena_printf(
 		report->memory,
-		"of the recorded ranks, rank %s was last in %s of %s operations, and the others "
-		"waited %s (%s) for it; a missing rank may be later still",
+		"of the recorded ranks, rank %s was last in %s of %s operations, at a cost of %s "
+		"(%s); a missing rank may be later",
 		ct_text_rank(model->seats[seat].rank).s, ct_text_count(of->last).s,
 		ct_text_count(of->met).s, ct_prose_ns(of->alone_ns).s,
 		ct_share_text(report, of->alone_ns));

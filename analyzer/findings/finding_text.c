@@ -18,7 +18,9 @@ __attribute__((format(printf, 4, 0))) static void say(struct ct_report *report,
 	report->verdict.headline = ct_arena_vprintf(report->memory, fmt, ap);
 	report->verdict.text = report->verdict.headline;
 	report->verdict.note = NULL;
+	report->verdict.cause = NULL;
 	report->verdict.advice = NULL;
+	report->verdict.command = NULL;
 }
 
 void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,

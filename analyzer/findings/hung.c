@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/findings/hung.h"
 
+#include "analyzer/findings/verdict_text.h"
 #include "analyzer/hang/hang.h"
 
 /* A dead rank that no one waits for is not a hang. In a hang of all ranks, all are named and none is a victim. */
@@ -16,14 +17,19 @@ static const struct ct_hang_verdict *first_of(const struct ct_hang_result *resul
 	return NULL;
 }
 
-void ct_hung_find(const struct ct_report *report, struct ct_hung *hung)
+const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report)
 {
-	const struct ct_hang_verdict *first = report->hang ? first_of(report->hang->result) : NULL;
+	return report->hang ? first_of(report->hang->result) : NULL;
+}
 
-	*hung = (struct ct_hung){ .text = NULL };
-	if (!first)
-		return;
-	hung->confidence = first->confidence;
-	hung->text = ct_arena_printf(report->memory, "%s: %s", ct_hang_code_name(first->code),
-				     first->sentence);
+void ct_hung_say(const struct ct_hang_verdict *hung, struct ct_report *report)
+{
+	ct_verdict_say(report, CT_VERDICT_HANG, hung->confidence, "%s", hung->headline);
+	report->verdict.cause = hung->cause;
+	for (uint32_t i = 0; i < hung->n_notes; i++)
+		report->verdict.note = ct_arena_printf(report->memory, "%s%s%s",
+						       i ? report->verdict.note : "", i ? "; " : "",
+						       hung->notes[i]);
+	report->verdict.advice = hung->advice;
+	report->verdict.command = hung->command;
 }

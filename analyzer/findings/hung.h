@@ -5,13 +5,12 @@
 
 #include "analyzer/model/report.h"
 
-struct ct_hung {
-	const char *
-		text; /* code and sentence of the first verdict with waiting ranks; NULL: none. In the report's memory */
-	enum ct_confidence confidence;
-};
+struct ct_hang_verdict;
 
-/* Empty if `hang` has no verdict, or only UNKNOWN. */
-void ct_hung_find(const struct ct_report *report, struct ct_hung *hung);
+/* The first verdict with waiting ranks, of the report's memory. NULL: `hang` has none, or only UNKNOWN. */
+const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report);
+
+/* Makes the report's verdict of it. */
+void ct_hung_say(const struct ct_hang_verdict *hung, struct ct_report *report);
 
 #endif

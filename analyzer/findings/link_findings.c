@@ -232,8 +232,8 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 	if (!cause->is_exact)
 		return ct_arena_printf(
 			m->list->memory,
-			"test pairs of ranks %s separately (%s)%s: it is one of them or a link "
-			"between them; the order in the ring is not on record",
+			"test pairs of ranks %s separately (%s)%s: one of them or a link between "
+			"them is slow; their ring order is unknown",
 			ranks, what, m->on_gpu ? ", or trace with NCCL's profiler plugin" : "");
 	return ct_arena_printf(m->list->memory, "look at the %s of rank%s %s%s%s", what,
 			       f->n_ranks == 1 ? "" : "s", ranks,

@@ -5,6 +5,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/hang/gather.h"
+#include "analyzer/model/command.h"
 #include "analyzer/steps/roles.h"
 
 /* A damaged file must not make a rank of every number. */
@@ -47,6 +48,9 @@ static void describe(struct ct_gather *g, const struct ct_seat *seat, struct ct_
 	const char *host = g->run->processes[seat->process].id.host;
 
 	out->host = ct_gather_text(g, ct_arena_text(g->scratch, host, 64));
+	out->gpu = ct_command_gpu(g->memory, seat->device,
+				  ct_facts_value(&g->model->processes[seat->process].environment,
+						 "env.CUDA_VISIBLE_DEVICES"));
 	out->last_sign_ns = ct_gather_at(g, seat->process, p->last_sign_ns);
 	out->records_until_ns = p->until_ns == UINT64_MAX
 					? CT_UNKNOWN

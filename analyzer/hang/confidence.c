@@ -5,14 +5,26 @@
 
 /* What was known last of a rank may have changed if it is older than this, ns. */
 #define CT_OLD_NS 10000000000ull
-#define CT_REASONS 10u
 
-static void lower(struct ct_hang_verdict *v, enum ct_confidence to, const char *reason)
+static const struct {
+	enum ct_confidence to;
+	const char *text;
+} doubts[] = {
+#define HANG_DOUBT(NAME, confidence, text) { CT_CONFIDENCE_##confidence, text },
+#include "analyzer/hang/hang_texts.def"
+};
+
+enum doubt {
+#define HANG_DOUBT(NAME, confidence, text) DOUBT_##NAME,
+#include "analyzer/hang/hang_texts.def"
+	DOUBTS
+};
+
+static void lower(struct ct_hang_verdict *v, enum doubt why)
 {
-	if (v->n_reasons < CT_REASONS)
-		v->reasons[v->n_reasons++] = reason;
-	if (to < v->confidence)
-		v->confidence = to;
+	v->reasons[v->n_reasons++] = doubts[why].text;
+	if (doubts[why].to < v->confidence)
+		v->confidence = doubts[why].to;
 }
 
 static int is_old(const struct ct_say *s, uint32_t rank)
@@ -74,7 +86,7 @@ int ct_say_confidence(const struct ct_say *s)
 	struct ct_hang_verdict *v = s->v;
 	int old = 0, cut = 0;
 
-	v->reasons = ct_arena_calloc(s->w->ix->arena, CT_REASONS, sizeof(const char *));
+	v->reasons = ct_arena_calloc(s->w->ix->arena, DOUBTS, sizeof(const char *));
 	if (!v->reasons)
 		return CT_NOMEM;
 	v->confidence = CT_CONFIDENCE_HIGH;
@@ -85,41 +97,35 @@ int ct_say_confidence(const struct ct_say *s)
 	if (v->op != CT_HANG_NONE)
 		old |= is_old(s, c->ops[v->op].rank);
 	if (root->code == CT_HANG_IS_NO_TRACE)
-		lower(v, CT_CONFIDENCE_LOW, "what these ranks did is not on record");
+		lower(v, DOUBT_NO_RECORD);
 	if (root->code == CT_HANG_IS_UNKNOWN)
-		lower(v, CT_CONFIDENCE_LOW, "the cause is not on record");
+		lower(v, DOUBT_NO_CAUSE);
 	if (root->lacks && root->code != CT_HANG_IS_NO_TRACE)
-		lower(v, CT_CONFIDENCE_LOW, "a rank that is waited for as well left no trace");
+		lower(v, DOUBT_ALSO_MISSING);
 	if (old)
-		lower(v, CT_CONFIDENCE_LOW, "what is known of a rank is older than 10 s");
+		lower(v, DOUBT_OLD);
 	if (cut && by_absence(root->code))
-		lower(v, CT_CONFIDENCE_LOW, "records of a rank are lost, so it may have issued it");
+		lower(v, DOUBT_DROPPED);
 	if (m && may_tip(s, m))
-		lower(v, CT_CONFIDENCE_LOW,
-		      "ranks of which nothing is on record might tip the vote");
+		lower(v, DOUBT_TIPPED_BY_MISSING);
 	else if (m && !m->tie && !m->apart.is_sure)
-		lower(v, CT_CONFIDENCE_MEDIUM, "ranks that did not call it might tip the vote");
+		lower(v, DOUBT_TIPPED);
 	if (m && !m->tie && m->apart.is_sure &&
 	    ct_divergence_confidence(&m->apart) != CT_CONFIDENCE_HIGH)
-		lower(v, CT_CONFIDENCE_MEDIUM,
-		      "few operations show that one is missing or too many, and not another call");
+		lower(v, DOUBT_FEW_SHIFTED);
 	if (root->graph)
-		lower(v, CT_CONFIDENCE_LOW, "what happens inside of a CUDA graph is not on record");
+		lower(v, DOUBT_GRAPH);
 	if (root->by_any)
-		lower(v, CT_CONFIDENCE_LOW, "somebody else might have sent what is waited for");
+		lower(v, DOUBT_ANY_SENDER);
 	if (!root->hard || root->soft)
-		lower(v, CT_CONFIDENCE_MEDIUM,
-		      "that a rank's program waits for its own operations is probable, not on "
-		      "record");
+		lower(v, DOUBT_PROGRAM_WAITS);
 	if (root->died_first && c->broken_off && !c->died_first)
-		lower(v, CT_CONFIDENCE_MEDIUM,
-		      "nothing had waited for long when the job was ended");
+		lower(v, DOUBT_SHORT_WAIT);
 	if (root->tie)
-		lower(v, CT_CONFIDENCE_MEDIUM, "which ranks are right cannot be told");
+		lower(v, DOUBT_TIE);
 	if (root->unseen)
-		lower(v, CT_CONFIDENCE_MEDIUM, "when kernels start is not known in host timing");
+		lower(v, DOUBT_NO_STARTS);
 	if (root->code == CT_HANG_IS_TRANSPORT_STALL && is_by_host(s))
-		lower(v, CT_CONFIDENCE_MEDIUM,
-		      "all are inside of the call; what the library does there is not on record");
+		lower(v, DOUBT_INSIDE);
 	return CT_OK;
 }

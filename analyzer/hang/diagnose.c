@@ -9,11 +9,13 @@
 #include "trace/status.h"
 
 static const struct {
-	const char *advice, *host_advice, *anchor;
+	const char *anchor;
 	int place;
 } codes[] = {
-#define X(CODE, place, pattern, advice, host_advice, anchor) { advice, host_advice, anchor, place },
-#include "analyzer/hang/hang_codes.def"
+#define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
+		  anchor)                                                                          \
+	{ anchor, place },
+#include "analyzer/hang/hang_texts.def"
 };
 
 static int *numbers(const struct ct_hang_index *ix, const uint32_t *ranks, uint32_t n)
@@ -97,50 +99,6 @@ static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 	return CT_HANG_NONE;
 }
 
-/* Does it communicate on the host? By its communicator, or where it has none by all of them. */
-static int is_on_host(const struct ct_hang_case *c, uint32_t comm)
-{
-	for (uint32_t i = comm < c->n_comms ? comm : 0; i < c->n_comms; i++) {
-		if (c->comms[i].backend == CT_BACKEND_NCCL)
-			return 0;
-		if (i == comm)
-			return 1;
-	}
-	return c->n_comms > 0;
-}
-
-/* Who takes leave early has missed nothing by where it is now: it had fewer steps. */
-static const char *advice_on(const struct ct_waiting *w, const struct ct_root *root, uint32_t comm)
-{
-	int leaves = root->code == CT_HANG_IS_NEVER_ENTERED && root->n_ranks == 1 &&
-		     ct_wait_kind(w, root->nodes[0]) == CT_NODE_LEFT;
-
-	uint32_t unclean = 0;
-	enum ct_hang_code code = leaves ? CT_HANG_IS_EXITED_RANK : root->code;
-
-	for (uint32_t k = 0; code == CT_HANG_IS_EXITED_RANK && k < root->n_ranks; k++)
-		unclean += w->ix->c->ranks[root->ranks[k]].left ||
-			   w->ix->c->ranks[root->ranks[k]].by__exit;
-	if (unclean)
-		return "look for what ended {who} (exit or os._exit on an error path): its library "
-		       "was "
-		       "not shut down by that; if the program did so before (MPI_Finalize, "
-		       "destroy_process_group), give all ranks the same number of steps";
-	if (ct_say_is_stopped(w, root))
-		return root->n_ranks == 1
-			       ? ct_arena_printf(
-					 w->ix->arena,
-					 "let {who} go on (kill -CONT %" PRIu32
-					 ", on its host), or look for who stopped it: a debugger, "
-					 "Ctrl-Z, a batch system",
-					 w->ix->c->ranks[root->ranks[0]].stopped_pid)
-			       : "let {who} go on (kill -CONT), or look for who stopped them: a "
-				 "debugger, "
-				 "Ctrl-Z, a batch system";
-	return codes[code].host_advice && is_on_host(w->ix->c, comm) ? codes[code].host_advice
-								     : codes[code].advice;
-}
-
 static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		    const struct ct_root *root, struct ct_hang_verdict *v)
 {
@@ -182,9 +140,6 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		v->site = call->site;
 		v->since_ns = call->enter_ns;
 	}
-	v->advice = advice_on(w, root, v->comm);
-	if (!v->advice)
-		return CT_NOMEM;
 	if (rank != CT_HANG_NONE)
 		v->since_err_ns = ix->c->ranks[rank].err_ns;
 	if (v->since_ns != CT_UNKNOWN && ix->latest_ns >= v->since_ns)
@@ -193,7 +148,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		v->divergence = w->mismatches[ct_wait_of(w, root->nodes[0])]->divergence;
 	rc = ct_say_confidence(&say);
 	if (rc == CT_OK)
-		rc = ct_say_sentence(&say);
+		rc = ct_say_texts(&say);
 	return rc == CT_OK ? ct_say_facts(&say) : rc;
 }
 
@@ -237,9 +192,10 @@ static int list_missing(const struct ct_hang_index *ix, struct ct_hang_result *r
 		return CT_NOMEM;
 	for (uint32_t r = 0; r < ix->c->n_ranks; r++) {
 		const struct ct_hang_rank *rank = &ix->c->ranks[r];
-		const char *text = rank->life == CT_LIFE_NO_TRACE ? "left no trace"
-				   : rank->cut			  ? "records of it are lost"
-								  : NULL;
+		const char *text = rank->life == CT_LIFE_NO_TRACE
+					   ? ct_hang_text_of(CT_HANG_TEXT_NO_FILES)
+				   : rank->cut ? ct_hang_text_of(CT_HANG_TEXT_RECORDS_DROPPED)
+					       : NULL;
 
 		if (text)
 			result->missing[result->n_missing++] = (struct ct_hang_missing){ rank->rank,

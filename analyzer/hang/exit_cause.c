@@ -69,6 +69,7 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct 
 	else if (e->manner == CT_MANNER_WELL)
 		rank->life = CT_LIFE_EXITED;
 	rank->cut |= (uint8_t)e->cut_off;
+	rank->pid = e->manner == CT_MANNER_RUNS ? e->facts.pid : 0;
 	rank->left = e->left;
 	rank->by__exit = by__exit;
 	if (end->stopped)

@@ -9,6 +9,9 @@
 #include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/enough.h"
 #include "analyzer/hang/gather.h"
+#include "analyzer/hang/say.h"
+#include "analyzer/model/command.h"
+#include "analyzer/model/names.h"
 
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
 {
@@ -52,21 +55,24 @@ static int is_told(const struct ct_hang_result *result, int rank)
 static int say_death(struct ct_hang_verdict *v, const struct ct_hang_rank *first,
 		     struct ct_arena *memory)
 {
-	const char *how = first->how_ended ? first->how_ended : "nobody saw how";
+	const struct ct_say_row row = ct_say_row(v->code, CT_SAY_ALONE);
+	const char *host = v->n_ranks == 1 ? first->host : NULL;
+	const char *ranks = ct_say_ranks(memory, v->ranks, v->n_ranks);
+	const struct ct_command_at at = { .host = host };
+	const struct ct_word words[] = {
+		{ "{who}",
+		  host ? ct_arena_printf(memory, "%s (%s)", ranks, ct_host_word(memory, host))
+		       : ranks },
+		{ "{how}",
+		  first->how_ended ? ct_arena_printf(memory, ": %s", first->how_ended) : "" },
+		{ "{time}", ct_arena_printf(memory, "%s", ct_prose_ns(first->ended_ns).s) },
+	};
 
-	v->advice = "look for its end: its own log, dmesg (OOM killer, Xid), core file";
-	if (v->n_ranks == 1)
-		v->sentence = ct_arena_printf(
-			memory,
-			"rank %s died (%s) %s after the run began; nobody was seen to wait for it",
-			ct_text_rank(first->rank).s, how, ct_text_ns(first->ended_ns).s);
-	else
-		v->sentence = ct_arena_printf(memory,
-					      "rank %s and %u others died (%s), as far as it can "
-					      "be told at the same time; nobody "
-					      "was seen to wait for them",
-					      ct_text_rank(first->rank).s, v->n_ranks - 1, how);
-	return v->sentence ? CT_OK : CT_NOMEM;
+	v->headline = ct_template_fill(memory, row.headline, words, 3);
+	v->cause = ct_template_fill(memory, row.cause, words, 3);
+	v->advice = row.host_advice;
+	v->command = ct_command_text(memory, row.host_command, &at);
+	return v->headline && v->cause ? CT_OK : CT_NOMEM;
 }
 
 static int add_death(const struct ct_hang_case *c, struct ct_hang_result *result,

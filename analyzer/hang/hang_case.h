@@ -34,7 +34,9 @@ struct ct_hang_rank {
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
 	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
 	int killed;	     /* killed by SIGKILL or an unknown cause: not by its own actions */
-	int left; /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
+	int left;     /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
+	uint32_t pid; /* of its process while that runs; 0 */
+	const char *gpu;      /* of ct_command_gpu(): "-i 1 ", "" */
 	uint32_t stopped_pid; /* stopped by a signal or a debugger; 0: not stopped, or not visible */
 	int by__exit; /* ended by _exit: no exit handlers ran, and its libraries were not shut down */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */

@@ -7,9 +7,17 @@
 #include "analyzer/hang/hang_case.h"
 
 enum ct_hang_code {
-#define X(CODE, place, pattern, advice, host_advice, anchor) CT_HANG_IS_##CODE,
-#include "analyzer/hang/hang_codes.def"
+#define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
+		  anchor)                                                                          \
+	CT_HANG_IS_##CODE,
+#include "analyzer/hang/hang_texts.def"
 	CT_HANG_CODES
+};
+
+enum ct_hang_text {
+#define HANG_TEXT(NAME, text) CT_HANG_TEXT_##NAME,
+#include "analyzer/hang/hang_texts.def"
+	CT_HANG_TEXTS
 };
 
 /* One fact that a verdict rests on. */
@@ -48,8 +56,13 @@ struct ct_hang_verdict {
 	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */
 	uint64_t since_err_ns;
 	uint64_t age_ns; /* from then to the last tracer heartbeat of the run; CT_UNKNOWN */
-	const char *sentence;
+	const char *
+		headline; /* rank, host, operation, how long: 80 columns behind "Hang: ", if names are not long */
+	const char *cause;
+	const char **notes; /* what it rests on, a sentence each */
+	uint32_t n_notes;
 	const char *advice;
+	const char *command;  /* to paste; NULL: none */
 	const char *anchor;   /* of the section in docs/reference/HANG.md */
 	const char **reasons; /* what lowered the confidence, one clause each */
 	uint32_t n_reasons;
@@ -81,6 +94,12 @@ struct ct_hang_result {
 
 /* "NEVER_ENTERED"; NULL: no such code. */
 const char *ct_hang_code_name(enum ct_hang_code code);
+
+/* A row of hang_texts.def, with its words as they are. */
+const char *ct_hang_text_of(enum ct_hang_text text);
+
+/* "Hang", or "Crash" where no rank is known to wait for the one that died. */
+const char *ct_hang_title(const struct ct_hang_verdict *verdict);
 
 /* Is a rank among those that a verdict names, or its victims? `ranks` ascending, as a verdict has them. */
 int ct_hang_is_among(int rank, const int *ranks, uint32_t n);

@@ -38,10 +38,10 @@ struct ct_hang_pair {
 /* Why messages are not compared. */
 #define CT_HANG_LEFT_MAP(XX)                                                                       \
 	XX(FROM_ANY, "from_any",                                                                   \
-	   "a receive from any took part: which messages it got, in which order, is not certain")  \
+	   "a receive from any source took part, and which messages it got is uncertain")          \
 	XX(NO_TRACE, "no_trace", "the other end left no trace")                                    \
-	XX(UNNUMBERED, "unnumbered", "the recorder could not number them")                         \
-	XX(TOO_MANY, "too_many", "there are more pairs of ranks and tags than are kept")
+	XX(UNNUMBERED, "unnumbered", "they could not be numbered")                                 \
+	XX(TOO_MANY, "too_many", "more pairs of ranks and tags than are kept")
 
 enum ct_hang_left_out {
 #define CT_HANG_LEFT_ENUM(name, word, text) CT_HANG_LEFT_##name,

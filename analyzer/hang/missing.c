@@ -2,6 +2,7 @@
 /* What of a run is not there, as far as it matters for a verdict on a hang. */
 #include <inttypes.h>
 
+#include "analyzer/base/template.h"
 #include "analyzer/base/units.h"
 #include "analyzer/hang/gather.h"
 
@@ -13,6 +14,15 @@ static int add(struct ct_hang_run *out, const char *text)
 		return CT_NOMEM;
 	out->missing_data[out->n_missing_data++] = text;
 	return CT_OK;
+}
+
+/* `n` processes: none is nothing to say. */
+static int add_processes(struct ct_gather *g, struct ct_hang_run *out, enum ct_hang_text text,
+			 uint32_t n)
+{
+	const struct ct_word words[] = { { "{n}", ct_arena_printf(g->memory, "%" PRIu32, n) } };
+
+	return n ? add(out, ct_template_fill(g->memory, ct_hang_text_of(text), words, 1)) : CT_OK;
 }
 
 /* Processes that run, or ended without a word, and whose ring is gone: what they did last may not be there. */
@@ -30,13 +40,7 @@ static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 			continue;
 		n++;
 	}
-	if (!n)
-		return CT_OK;
-	return add(out, ct_arena_printf(g->memory,
-					"the rings of %" PRIu32
-					" processes are gone: what they did after they last wrote "
-					"to the run (every 10 s at least) is not known",
-					n));
+	return add_processes(g, out, CT_HANG_TEXT_RINGS_GONE, n);
 }
 
 /* Files that cannot be read in whole. */
@@ -46,12 +50,7 @@ static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
 
 	for (size_t p = 0; p < g->run->n_processes; p++)
 		n += ct_gather_has(g, (uint32_t)p) && g->processes[p].damaged;
-	return !n ? CT_OK
-		  : add(out, ct_arena_printf(
-				     g->memory,
-				     "files of %" PRIu32 " processes are damaged or cut off "
-				     "(commtrace info tells which): what stood there is not known",
-				     n));
+	return add_processes(g, out, CT_HANG_TEXT_DAMAGED, n);
 }
 
 /* Who asks CUDA how far operations are, and is kept waiting. */
@@ -61,24 +60,21 @@ static int add_blind(struct ct_gather *g, struct ct_hang_run *out)
 
 	for (size_t p = 0; p < g->run->n_processes; p++)
 		n += ct_gather_has(g, (uint32_t)p) && g->processes[p].blind;
-	return !n ? CT_OK
-		  : add(out, ct_arena_printf(g->memory,
-					     "CUDA did not answer the recorder in %" PRIu32
-					     " processes: how far operations came on their GPUs is "
-					     "not known",
-					     n));
+	return add_processes(g, out, CT_HANG_TEXT_NOT_POLLED, n);
 }
 
 /* Somebody who was to run did not: then others may be late for no other reason. */
 static int add_busy(struct ct_gather *g, struct ct_hang_run *out)
 {
+	const struct ct_word words[] = {
+		{ "{time}", ct_arena_printf(g->memory, "%s", ct_prose_ns(out->late_ns).s) },
+		{ "{limit}", ct_arena_printf(g->memory, "%s", ct_prose_ns(out->limit_ns).s) },
+	};
+
 	if (!out->is_busy)
 		return CT_OK;
 	return add(out,
-		   ct_arena_printf(g->memory,
-				   "a host was so busy that a process waited %s for a "
-				   "processor: only what stood still for longer than %s counts",
-				   ct_text_ns(out->late_ns).s, ct_text_ns(out->limit_ns).s));
+		   ct_template_fill(g->memory, ct_hang_text_of(CT_HANG_TEXT_BUSY_HOST), words, 2));
 }
 
 int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)

@@ -1,80 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/say.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/model/command.h"
+#include "analyzer/model/names.h"
 #include "trace/status.h"
 
-static const char *const patterns[] = {
-#define X(CODE, place, pattern, advice, host_advice, anchor) pattern,
-#include "analyzer/hang/hang_codes.def"
+#define CT_HEADLINE 74u /* characters: 80 columns behind "Hang: " */
+
+/* ---- rows of the table ---- */
+
+static const struct ct_say_row codes[] = {
+#define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
+		  anchor)                                                                          \
+	{ headline, cause, advice, host_advice, command, host_command },
+#include "analyzer/hang/hang_texts.def"
 };
 
-/* Ranks that are in the op or call where others first wait for the root, without those that it names. */
-static uint32_t waiting_in_met(const struct ct_say *s, uint32_t *all)
+static const struct ct_say_row causes[] = {
+#define HANG_CAUSE(NAME, headline, cause, advice, command)                                         \
+	{ headline, cause, advice, advice, command, command },
+#include "analyzer/hang/hang_texts.def"
+	{ 0 },
+};
+
+struct ct_say_row ct_say_row(enum ct_hang_code code, enum ct_say_cause cause)
 {
-	const struct ct_waiting *w = s->w;
-	const struct ct_hang_instance *i;
-	uint32_t n = 0, of;
+	struct ct_say_row row = codes[code], more = causes[cause];
 
-	*all = 0;
-	if (s->root->met == CT_HANG_NONE)
-		return 0;
-	of = ct_wait_of(w, s->root->met);
-	if (ct_wait_kind(w, s->root->met) == CT_NODE_MEETING) {
-		for (uint32_t k = w->meetings[of].call; k != CT_HANG_NONE;
-		     k = w->next_of_meeting[k])
-			n += !w->ix->c->calls[k].returned;
-		*all = w->meetings[of].comm == CT_HANG_NONE
-			       ? w->ix->c->n_ranks
-			       : w->ix->c->comms[w->meetings[of].comm].n;
-		return n;
-	}
-	i = &w->ix->instances[of];
-	for (uint32_t k = i->first; k < i->first + i->n; k++) {
-		const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[k]];
-
-		n += op->state != CT_STATE_FINISHED &&
-		     !(s->root->n_ranks == 1 && op->rank == s->root->ranks[0]);
-	}
-	*all = i->p2p ? 2 : w->ix->c->comms[i->comm].n;
-	return n;
+	row.headline = more.headline ? more.headline : row.headline;
+	row.cause = more.cause ? more.cause : row.cause;
+	row.advice = more.advice ? more.advice : row.advice;
+	row.host_advice = more.host_advice ? more.host_advice : row.host_advice;
+	row.command = more.command ? more.command : row.command;
+	row.host_command = more.host_command ? more.host_command : row.host_command;
+	return row;
 }
 
-static int is_message(const struct ct_waiting *w, uint32_t node)
-{
-	return ct_wait_kind(w, node) == CT_NODE_INSTANCE &&
-	       w->ix->instances[ct_wait_of(w, node)].p2p;
-}
-
-/* `in`: what they wait in; NULL: "it". */
-static const char *say_waiting(const struct ct_say *s, const char *in)
-{
-	struct ct_arena *a = s->w->ix->arena;
-	uint32_t all, n = waiting_in_met(s, &all), victims = s->v->n_victims;
-	const char *since = "", *more = "";
-
-	if (s->v->age_ns != CT_UNKNOWN)
-		since = ct_arena_printf(a, " for %s", ct_text_ns(s->v->age_ns).s);
-	if (victims > n)
-		more = n ? ct_arena_printf(a, ", %" PRIu32 " in all wait for that", victims)
-			 : ct_arena_printf(a, "%" PRIu32 " %s for that%s", victims,
-					   victims == 1 ? "rank waits" : "ranks wait", since);
-	if (!since || !more)
-		return NULL;
-	if (!n)
-		return *more ? more : "nobody else is known to wait for it";
-	if (is_message(s->w, s->root->met))
-		return ct_arena_printf(
-			a, "rank %s has waited in %s%s%s",
-			ct_text_rank(s->w->ix->c->ranks[s->w->ix->c->ops[s->v->op].rank].rank).s,
-			ct_say_op(s->w->ix, s->v->op), since, more);
-	return ct_arena_printf(a, "%" PRIu32 " of %s%" PRIu32 " ranks %s waited in %s%s%s", n,
-			       in ? "" : "its ", all, n == 1 ? "has" : "have", in ? in : "it",
-			       since, more);
-}
+/* ---- the operation ---- */
 
 /* What those that are waited for have not called: of a message its other end. */
 static const char *say_missed(const struct ct_say *s)
@@ -83,10 +50,11 @@ static const char *say_missed(const struct ct_say *s)
 	const struct ct_hang_instance *i;
 
 	if (ct_wait_kind(w, s->root->met) != CT_NODE_INSTANCE)
-		return ct_say_node(w, s->root->met);
+		return ct_say_node(w, s->root->met, CT_SAY_SHORT);
 	i = &w->ix->instances[ct_wait_of(w, s->root->met)];
-	return i->p2p && (!i->sent || !i->taken) ? ct_say_other_end(w->ix, w->ix->parts[i->first])
-						 : ct_say_node(w, s->root->met);
+	return i->p2p && (!i->sent || !i->taken)
+		       ? ct_say_other_end(w->ix, w->ix->parts[i->first], CT_SAY_SHORT)
+		       : ct_say_node(w, s->root->met, CT_SAY_SHORT);
 }
 
 /* The op or call that the sentence is about. */
@@ -109,77 +77,245 @@ static const char *say_what(const struct ct_say *s)
 				if (w->ix->c->calls[w->ix->calls[i]].kind == CT_HOST_GROUP_END &&
 				    w->ix->c->calls[w->ix->calls[i]].call)
 					return w->ix->c->calls[w->ix->calls[i]].call;
-			return "the end of a group";
+			return "a group end";
 		}
-		text = s->root->circle && s->root->met != CT_HANG_NONE ? say_missed(s)
-								       : ct_say_node(w, node);
+		text = s->root->circle && s->root->met != CT_HANG_NONE
+			       ? say_missed(s)
+			       : ct_say_node(w, node, CT_SAY_SHORT);
 	} else if (s->root->met != CT_HANG_NONE) {
 		text = say_missed(s);
 	}
-	return text && !*text ? "what others wait in" : text;
+	return text && !*text ? "an operation" : text;
 }
 
-struct word {
-	const char *name, *text;
-};
-#define CT_WORDS 7u
+/* ---- words ---- */
 
-/* `pattern` with its words filled in; NULL: out of memory. */
-static const char *fill(struct ct_arena *a, const char *pattern, const struct word *words)
+/* What is left out of a headline that is too long, one after the other. */
+enum { WITH_ALL, WITHOUT_OP, WITHOUT_COUNT, WITHOUT_HOST, WITHOUT_WAIT, LEVELS };
+
+/* "node1" of "node1.cluster.example"; an address as it is. */
+static const char *short_host(struct ct_arena *a, const char *host)
 {
-	const char *rest = pattern, *text = "";
+	const char *word = ct_host_word(a, host);
 
-	while (*rest && text) {
-		const char *brace = strchr(rest, '{');
-		size_t k = 0;
+	return isdigit((unsigned char)*word)
+		       ? word
+		       : ct_arena_printf(a, "%.*s", (int)strcspn(word, "."), word);
+}
 
-		if (!brace)
-			brace = rest + strlen(rest);
-		text = ct_arena_printf(a, "%s%.*s", text, (int)(brace - rest), rest);
-		rest = brace;
-		if (!*rest)
-			break;
-		while (k < CT_WORDS && strncmp(rest, words[k].name, strlen(words[k].name)) != 0)
-			k++;
-		if (k == CT_WORDS || !words[k].text)
-			return NULL;
-		text = text ? ct_arena_printf(a, "%s%s", text, words[k].text) : NULL;
-		rest += strlen(words[k].name);
+/* The host of all ranks of the root; NULL: they have none in common, or it is not known. */
+static const char *host_of(const struct ct_say *s)
+{
+	const struct ct_hang_rank *all = s->w->ix->c->ranks;
+	const char *host = s->root->n_ranks ? all[s->root->ranks[0]].host : NULL;
+
+	for (uint32_t k = 1; host && k < s->root->n_ranks; k++) {
+		const char *other = all[s->root->ranks[k]].host;
+
+		if (!other || strcmp(other, host) != 0)
+			host = NULL;
 	}
-	return text;
+	return host;
 }
 
-int ct_say_is_stopped(const struct ct_waiting *w, const struct ct_root *root)
-{
-	for (uint32_t k = 0; k < root->n_ranks; k++)
-		if (!w->ix->c->ranks[root->ranks[k]].stopped_pid)
-			return 0;
-	return root->n_ranks && root->code == CT_HANG_IS_NEVER_ENTERED;
-}
-
-int ct_say_sentence(const struct ct_say *s)
+static const char *who_text(const struct ct_say *s, const char *ranks, int level)
 {
 	struct ct_arena *a = s->w->ix->arena;
-	const char *met = s->root->met == CT_HANG_NONE ? NULL : ct_say_node(s->w, s->root->met);
-	int undecided = s->root->tie || ct_wait_kind(s->w, s->root->nodes[0]) == CT_NODE_MISMATCHED;
-	const char *pattern = patterns[s->root->code];
-	const struct word words[CT_WORDS] = {
-		{ "{who}", ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks) },
-		{ "{was}", s->root->n_ranks == 1 ? "is" : "are" },
-		{ "{self}", s->root->n_ranks == 1 ? "itself" : "themselves" },
-		{ "{op}", say_what(s) },
-		{ "{waiting}", say_waiting(s, NULL) },
-		{ "{waiting_in}", say_waiting(s, met ? met : "what it left open") },
-		{ "{more}", ct_say_more(s) },
-	};
+	const char *host = level < WITHOUT_HOST ? host_of(s) : NULL;
 
-	if (ct_say_is_stopped(s->w, s->root))
-		pattern = "{who} {was} stopped (SIGSTOP, Ctrl-Z or a debugger){more}; {waiting_in}";
-	s->v->sentence = fill(a,
-			      undecided && s->root->code != CT_HANG_IS_NO_TRACE
-				      ? "{who} do not agree on {op}{more}"
-				      : pattern,
-			      words);
-	s->v->advice = fill(a, s->v->advice, words);
-	return s->v->sentence && s->v->advice ? CT_OK : CT_NOMEM;
+	return host ? ct_arena_printf(a, "%s (%s)", ranks, short_host(a, host)) : ranks;
+}
+
+/* "; 3 ranks waiting 62.0 s in AllReduce #3" */
+static const char *wait_text(const struct ct_say *s, int level, int with_op)
+{
+	struct ct_arena *a = s->w->ix->arena;
+	uint32_t n = s->v->n_victims;
+	int has_age = s->v->age_ns != CT_UNKNOWN && s->v->age_ns;
+	const char *ranks = "", *time = "", *op = "";
+
+	if (level >= WITHOUT_WAIT || (!n && !has_age))
+		return "";
+	if (n && level < WITHOUT_COUNT)
+		ranks = ct_arena_printf(a, "%" PRIu32 " rank%s ", n, n == 1 ? "" : "s");
+	if (has_age)
+		time = ct_arena_printf(a, " %s", ct_prose_ns(s->v->age_ns).s);
+	if (with_op && level < WITHOUT_OP && s->root->met != CT_HANG_NONE)
+		op = ct_say_node(s->w, s->root->met, CT_SAY_SHORT);
+	if (!op)
+		return NULL;
+	return ct_arena_printf(a, "; %swaiting%s%s%s", ranks, time, *op ? " in " : "", op);
+}
+
+static const char *how_text(const struct ct_say *s)
+{
+	const char *how = s->root->n_ranks == 1 ? s->w->ix->c->ranks[s->root->ranks[0]].how_ended
+						: NULL;
+
+	return how ? ct_arena_printf(s->w->ix->arena, ": %s", how) : "";
+}
+
+static const char *error_text(const struct ct_say *s)
+{
+	for (uint32_t k = 0; k < s->root->n_ranks; k++) {
+		const char *error = s->w->ix->c->ranks[s->root->ranks[k]].error;
+
+		if (error)
+			return error;
+	}
+	return "its text is not recorded";
+}
+
+/* What the rank at fault called, where the others called {op}. */
+static const char *odd_text(const struct ct_say *s)
+{
+	const struct ct_hang_mismatch *m = ct_say_mismatch(s);
+	const char *odd, *usual;
+
+	if (!m)
+		return "another operation";
+	odd = ct_say_name(s->w->ix, m->odd);
+	usual = ct_say_name(s->w->ix, m->usual);
+	return strcmp(odd, usual) != 0 ? odd : "another operation";
+}
+
+/* Two instances that were issued in different order: the first two of different communicators. */
+static uint32_t other_of_inversion(const struct ct_say *s)
+{
+	const struct ct_waiting *w = s->w;
+	const struct ct_root *root = s->root;
+
+	for (uint32_t k = 1; root->inverted && k < root->n_nodes; k++)
+		if (w->ix->instances[ct_wait_of(w, root->nodes[0])].comm !=
+		    w->ix->instances[ct_wait_of(w, root->nodes[k])].comm)
+			return root->nodes[k];
+	return root->nodes[0];
+}
+
+static const char *call_text(const struct ct_say *s)
+{
+	uint32_t node = s->root->nodes[0];
+
+	return s->w->nodes[node].about == CT_HANG_NONE ? "a call"
+						       : ct_say_node(s->w, node, CT_SAY_FULL);
+}
+
+static const char *cpu_text(const struct ct_say *s)
+{
+	const struct ct_hang_case *c = s->w->ix->c;
+
+	return ct_arena_printf(
+		s->w->ix->arena, "%s",
+		ct_prose_ns(s->root->n_ranks ? c->ranks[s->root->ranks[0]].cpu_ns : CT_UNKNOWN).s);
+}
+
+/* ---- the command ---- */
+
+/* Does it communicate on the host? By its communicator, or where it has none by all of them. */
+static int is_on_host(const struct ct_hang_case *c, uint32_t comm)
+{
+	for (uint32_t i = comm < c->n_comms ? comm : 0; i < c->n_comms; i++) {
+		if (c->comms[i].backend == CT_BACKEND_NCCL)
+			return 0;
+		if (i == comm)
+			return 1;
+	}
+	return c->n_comms > 0;
+}
+
+static int has_several_hosts(const struct ct_hang_case *c)
+{
+	const char *first = NULL;
+
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
+		const char *host = c->ranks[i].host;
+
+		if (host && first && strcmp(host, first) != 0)
+			return 1;
+		first = first ? first : host;
+	}
+	return 0;
+}
+
+/* As its call sites show. */
+static int is_python(const struct ct_hang_case *c, uint32_t rank)
+{
+	for (uint32_t i = 0; i < c->n_ops; i++)
+		if (c->ops[i].rank == rank && c->ops[i].site && strstr(c->ops[i].site, ".py:"))
+			return 1;
+	return 0;
+}
+
+/* Where the first rank of the root runs. */
+static struct ct_command_at runs_at(const struct ct_say *s)
+{
+	const struct ct_hang_case *c = s->w->ix->c;
+	const struct ct_hang_rank *r;
+
+	if (!s->root->n_ranks)
+		return (struct ct_command_at){ .host = NULL };
+	r = &c->ranks[s->root->ranks[0]];
+	return (struct ct_command_at){ .host = has_several_hosts(c) ? r->host : NULL,
+				       .gpu = r->pid ? r->gpu : NULL,
+				       .pid = r->stopped_pid ? r->stopped_pid : r->pid,
+				       .is_python = is_python(c, s->root->ranks[0]) };
+}
+
+/* ---- the verdict ---- */
+
+static size_t characters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+int ct_say_texts(const struct ct_say *s)
+{
+	struct ct_arena *a = s->w->ix->arena;
+	struct ct_hang_verdict *v = s->v;
+	struct ct_say_row row = ct_say_row(v->code, ct_say_cause(s));
+	const int by_host = is_on_host(s->w->ix->c, v->comm), is_one = s->root->n_ranks == 1;
+	const struct ct_command_at at = runs_at(s);
+	const char *ranks = ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks);
+	const char *advice = by_host && row.host_advice ? row.host_advice : row.advice;
+	const char *command = by_host ? row.host_command : row.command;
+	const char *host = host_of(s);
+
+	if (!ranks)
+		return CT_NOMEM;
+	for (int level = 0; level < LEVELS; level++) {
+		const struct ct_word words[] = {
+			{ "{who}", who_text(s, ranks, level) },
+			{ "{ranks}", ranks },
+			{ "{was}", is_one ? "is" : "are" },
+			{ "{them}", is_one ? "it" : "them" },
+			{ "{op}", say_what(s) },
+			{ "{odd}", odd_text(s) },
+			{ "{wait}", wait_text(s, level, 0) },
+			{ "{wait_in}", wait_text(s, level, 1) },
+			{ "{how}", how_text(s) },
+			{ "{error}", error_text(s) },
+			{ "{call}", call_text(s) },
+			{ "{cpu}", cpu_text(s) },
+			{ "{where}", host     ? short_host(a, host)
+				     : is_one ? "its host"
+					      : "their hosts" },
+			{ "{first}", ct_say_node(s->w, s->root->nodes[0], CT_SAY_FULL) },
+			{ "{second}", ct_say_node(s->w, other_of_inversion(s), CT_SAY_FULL) },
+		};
+		const size_t n = sizeof(words) / sizeof(words[0]);
+
+		v->headline = ct_template_fill(a, row.headline, words, n);
+		v->cause = ct_template_fill(a, row.cause, words, n);
+		v->advice = ct_template_fill(a, advice, words, n);
+		if (!v->headline || !v->cause || !v->advice)
+			return CT_NOMEM;
+		if (characters(v->headline) <= CT_HEADLINE)
+			break;
+	}
+	v->command = command ? ct_command_text(a, command, &at) : NULL;
+	return ct_say_notes(s);
 }

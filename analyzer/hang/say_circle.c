@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "analyzer/base/units.h"
 #include "analyzer/hang/say.h"
 
 /* Stations of a circle that are spelled out. */
@@ -63,7 +62,22 @@ static const char *say_own(const struct ct_waiting *w, uint32_t node, uint32_t r
 
 	if (ct_wait_kind(w, node) == CT_NODE_INSTANCE)
 		op = ct_hang_part(w->ix, &w->ix->instances[ct_wait_of(w, node)], rank, 0);
-	return op == CT_HANG_NONE ? ct_say_node(w, node) : ct_say_op(w->ix, op);
+	return op == CT_HANG_NONE ? ct_say_node(w, node, CT_SAY_FULL)
+				  : ct_say_op(w->ix, op, CT_SAY_FULL);
+}
+
+static const char *say_station(const struct ct_say *s, uint32_t rank, const char *what,
+			       uint32_t next)
+{
+	const struct ct_word words[] = {
+		{ "{a}", ct_say_indices(s->w->ix, &rank, 1) },
+		{ "{op}", what },
+		{ "{b}", ct_say_indices(s->w->ix, &next, 1) },
+	};
+	const char *text = ct_template_fill(s->w->ix->arena, ct_hang_text_of(CT_HANG_TEXT_STATION),
+					    words, sizeof(words) / sizeof(words[0]));
+
+	return text ? text : "";
 }
 
 const char *ct_say_circle(const struct ct_say *s)
@@ -117,11 +131,8 @@ const char *ct_say_circle(const struct ct_say *s)
 		if (ct_wait_rank(w, way[(k + 1) % n]) == rank)
 			continue;
 		what = say_own(w, in, rank);
-		text = what ? ct_arena_printf(ix->arena, "%srank %s waits in %s for rank %s",
-					      !said ? text
-						    : ct_arena_printf(ix->arena, "%s, ", text),
-					      ct_text_rank(ix->c->ranks[rank].rank).s, what,
-					      ct_text_rank(ix->c->ranks[next].rank).s)
+		text = what ? ct_arena_printf(ix->arena, "%s%s%s", text, said ? ", " : "",
+					      say_station(s, rank, what, next))
 			    : NULL;
 		last = rank;
 		said++;

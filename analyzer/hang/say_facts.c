@@ -42,7 +42,7 @@ static int add_rank(const struct ct_say *s, uint32_t rank)
 	}
 	if (last != CT_HANG_NONE) {
 		const struct ct_hang_op *op = &ix->c->ops[last];
-		const char *text = ct_say_op(ix, last);
+		const char *text = ct_say_op(ix, last, CT_SAY_FULL);
 
 		if (!text)
 			return CT_NOMEM;
@@ -72,7 +72,9 @@ static uint32_t who_waits(const struct ct_say *s)
 int ct_say_facts(const struct ct_say *s)
 {
 	const struct ct_hang_index *ix = s->w->ix;
-	const char *met = s->root->met == CT_HANG_NONE ? "" : ct_say_node(s->w, s->root->met);
+	const char *met = s->root->met == CT_HANG_NONE
+				  ? ""
+				  : ct_say_node(s->w, s->root->met, CT_SAY_FULL);
 	uint32_t unmatched = ct_say_unmatched(s);
 	int rc = CT_OK;
 
@@ -84,7 +86,7 @@ int ct_say_facts(const struct ct_say *s)
 	if (s->v->site)
 		add_text(s->v, "waited_at", s->v->site, ix->c->ranks[who_waits(s)].rank);
 	if (unmatched != CT_HANG_NONE) {
-		const char *message = ct_say_op(ix, unmatched);
+		const char *message = ct_say_op(ix, unmatched, CT_SAY_FULL);
 
 		if (!message)
 			return CT_NOMEM;

@@ -8,11 +8,11 @@
 #include "analyzer/base/units.h"
 
 /* Stretches of ranks that are spelled out. */
-#define CT_STRETCHES 8u
+#define CT_STRETCHES 4u
 
 const char *ct_say_ranks(struct ct_arena *a, const int *ranks, uint32_t n)
 {
-	const char *text = "";
+	const char *text = "ranks ";
 	uint32_t said = 0, stretches = 0;
 
 	if (n == 0)
@@ -21,15 +21,14 @@ const char *ct_say_ranks(struct ct_arena *a, const int *ranks, uint32_t n)
 		return ct_arena_printf(a, "rank %s", ct_text_rank(ranks[0]).s);
 	while (text && said < n && stretches < CT_STRETCHES) {
 		uint32_t end = said;
-		const char *before;
+		const char *before = said ? "," : "";
 
 		while (end + 1 < n && ranks[end + 1] == ranks[end] + 1)
 			end++;
 		if (end == said + 1) /* two are no stretch */
 			end = said;
 		stretches++;
-		before = !said ? "ranks " : end + 1 == n ? " and " : ", ";
-		text = end > said ? ct_arena_printf(a, "%s%s%d to %d", text, before, ranks[said],
+		text = end > said ? ct_arena_printf(a, "%s%s%d-%d", text, before, ranks[said],
 						    ranks[end])
 				  : ct_arena_printf(a, "%s%s%d", text, before, ranks[said]);
 		said = end + 1;
@@ -53,17 +52,13 @@ const char *ct_say_indices(const struct ct_hang_index *ix, const uint32_t *ranks
 const char *ct_say_comm(const struct ct_hang_index *ix, uint32_t comm)
 {
 	const struct ct_hang_comm *c;
+	const char *name;
 
 	if (comm >= ix->c->n_comms)
 		return "the job";
 	c = &ix->c->comms[comm];
-	if (c->name && c->role)
-		return ct_arena_printf(ix->arena, "comm %s (%s)", c->name, c->role);
-	if (c->name)
-		return ct_arena_printf(ix->arena, "comm %s", c->name);
-	if (c->role)
-		return ct_arena_printf(ix->arena, "comm %016" PRIx64 " (%s)", c->key, c->role);
-	return ct_arena_printf(ix->arena, "comm %016" PRIx64, c->key);
+	name = c->name ? c->name : ct_arena_printf(ix->arena, "%016" PRIx64, c->key);
+	return name && c->role ? ct_arena_printf(ix->arena, "%s (%s)", name, c->role) : name;
 }
 
 static const char *name_of(const struct ct_hang_op *op)
@@ -81,60 +76,74 @@ static const char *say_tag(const struct ct_hang_index *ix, const struct ct_hang_
 			       ct_op_program_tag(ix->c->comms[op->comm].backend, op->tag));
 }
 
-static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op)
+/* "from rank 3", "to member 2", "from any rank" */
+static const char *say_peer(const struct ct_hang_index *ix, const struct ct_hang_op *op)
 {
-	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody", *tag;
+	const char *way = op->op == CT_OP_Send ? "to" : "from";
 	const struct ct_hang_member *peer = NULL;
 
-	if (!comm)
-		return NULL;
-	if (!ct_hang_is_p2p(op->op))
-		return ct_arena_printf(ix->arena, "%s #%" PRIu64 " of %s", name_of(op), op->seq,
-				       comm);
 	if (op->comm < ix->c->n_comms && op->peer >= 0)
 		peer = ct_hang_at_seat(ix, op->comm, op->peer);
 	if (peer && peer->rank != CT_HANG_NONE)
-		end = ct_arena_printf(ix->arena, "%s rank %s", op->op == CT_OP_Send ? "to" : "from",
-				      ct_text_rank(ix->c->ranks[peer->rank].rank).s);
-	else if (op->peer >= 0)
-		end = ct_arena_printf(ix->arena, "%s member %d",
-				      op->op == CT_OP_Send ? "to" : "from", op->peer);
-	if (!end)
-		return NULL;
-	tag = say_tag(ix, op);
-	if (!tag)
-		return NULL;
-	return ct_arena_printf(ix->arena, "%s #%" PRIu64 " %s%s of %s", name_of(op), op->seq, end,
-			       tag, comm);
+		return ct_arena_printf(ix->arena, "%s rank %s", way,
+				       ct_text_rank(ix->c->ranks[peer->rank].rank).s);
+	return op->peer >= 0 ? ct_arena_printf(ix->arena, "%s member %d", way, op->peer)
+			     : "from any rank";
 }
 
-const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)
+static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op,
+			  enum ct_say_length length)
 {
-	return say_op(ix, &ix->c->ops[at]);
+	const char *comm = "", *peer = "", *tag = "";
+
+	if (ct_hang_is_p2p(op->op))
+		peer = say_peer(ix, op);
+	if (ct_hang_is_p2p(op->op) && length == CT_SAY_FULL)
+		tag = say_tag(ix, op);
+	if (length == CT_SAY_FULL)
+		comm = ct_say_comm(ix, op->comm);
+	if (!comm || !peer || !tag)
+		return NULL;
+	return ct_arena_printf(ix->arena, "%s #%" PRIu64 "%s%s%s%s%s", name_of(op), op->seq,
+			       *peer ? " " : "", peer, tag, *comm ? " on " : "", comm);
+}
+
+const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at, enum ct_say_length length)
+{
+	return say_op(ix, &ix->c->ops[at], length);
+}
+
+const char *ct_say_name(const struct ct_hang_index *ix, uint32_t at)
+{
+	return name_of(&ix->c->ops[at]);
 }
 
 /* What a receive from anybody waits for: it has no number, since each sender has its own. */
-static const char *say_any_send(const struct ct_hang_index *ix, const struct ct_hang_op *recv)
+static const char *say_any_send(const struct ct_hang_index *ix, const struct ct_hang_op *recv,
+				enum ct_say_length length)
 {
 	const char *comm = ct_say_comm(ix, recv->comm), *tag = say_tag(ix, recv);
+	const char *rank = ct_text_rank(ix->c->ranks[recv->rank].rank).s;
 
 	if (!comm || !tag)
 		return NULL;
-	return ct_arena_printf(ix->arena, "a Send to rank %s%s of %s",
-			       ct_text_rank(ix->c->ranks[recv->rank].rank).s, tag, comm);
+	if (length == CT_SAY_SHORT)
+		return ct_arena_printf(ix->arena, "a Send to rank %s", rank);
+	return ct_arena_printf(ix->arena, "a Send to rank %s%s on %s", rank, tag, comm);
 }
 
-const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at)
+const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at, enum ct_say_length length)
 {
 	struct ct_hang_op op = ix->c->ops[at];
 
 	if (!ct_hang_is_p2p(op.op) || ix->member_of[at] == CT_HANG_NONE)
-		return ct_say_op(ix, at);
+		return ct_say_op(ix, at, length);
 	if (op.peer < 0)
-		return op.op == CT_OP_Recv ? say_any_send(ix, &op) : ct_say_op(ix, at);
+		return op.op == CT_OP_Recv ? say_any_send(ix, &op, length)
+					   : ct_say_op(ix, at, length);
 	op.op = op.op == CT_OP_Send ? CT_OP_Recv : CT_OP_Send;
 	op.peer = (int32_t)ix->members[ix->member_of[at]].seat;
-	return say_op(ix, &op);
+	return say_op(ix, &op, length);
 }
 
 const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
@@ -156,29 +165,29 @@ const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
 static const char *kind_name(enum ct_host_call kind)
 {
 	static const char *const names[] = {
-		[CT_HOST_INIT] = "the making of a communicator",
-		[CT_HOST_SPLIT] = "the split of a communicator",
-		[CT_HOST_FINALIZE] = "the end of a communicator",
-		[CT_HOST_GROUP_END] = "the end of a group",
-		[CT_HOST_ABORT] = "the abort of a communicator",
+		[CT_HOST_INIT] = "communicator creation",
+		[CT_HOST_SPLIT] = "communicator split",
+		[CT_HOST_FINALIZE] = "communicator shutdown",
+		[CT_HOST_GROUP_END] = "group end",
+		[CT_HOST_ABORT] = "communicator abort",
 		[CT_HOST_SYNC] = "a wait",
-		[CT_HOST_GRAPH_LAUNCH] = "the launch of a graph",
+		[CT_HOST_GRAPH_LAUNCH] = "a graph launch",
 		[CT_HOST_OTHER] = "a call",
 	};
 
 	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "a call";
 }
 
-static const char *say_call(const struct ct_hang_index *ix, uint32_t at)
+static const char *say_call(const struct ct_hang_index *ix, uint32_t at, enum ct_say_length length)
 {
 	const struct ct_hang_call *call = &ix->c->calls[at];
 	const char *name = call->call ? call->call : kind_name(call->kind);
 	const char *comm;
 
-	if (call->comm >= ix->c->n_comms)
+	if (call->comm >= ix->c->n_comms || length == CT_SAY_SHORT)
 		return name;
 	comm = ct_say_comm(ix, call->comm);
-	return comm ? ct_arena_printf(ix->arena, "%s of %s", name, comm) : NULL;
+	return comm ? ct_arena_printf(ix->arena, "%s on %s", name, comm) : NULL;
 }
 
 uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank)
@@ -191,26 +200,29 @@ uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank)
 	return ix->kernel_ops[k->first + k->n - 1];
 }
 
-const char *ct_say_node(const struct ct_waiting *w, uint32_t node)
+const char *ct_say_node(const struct ct_waiting *w, uint32_t node, enum ct_say_length length)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t of = ct_wait_of(w, node);
 
 	switch (ct_wait_kind(w, node)) {
 	case CT_NODE_KERNEL:
-		return ct_say_op(ix, ix->kernel_ops[ix->kernels[of].first]);
+		return ct_say_op(ix, ix->kernel_ops[ix->kernels[of].first], length);
 	case CT_NODE_INSTANCE:
 	case CT_NODE_MISMATCHED:
-		return ct_say_op(ix, ix->parts[ix->instances[of].first]);
+		return ct_say_op(ix, ix->parts[ix->instances[of].first], length);
 	case CT_NODE_MISMATCH:
-		return ct_say_op(ix, w->mismatches[of]->code == CT_HANG_IS_EXTRA_OP
-					     ? w->mismatches[of]->odd
-					     : w->mismatches[of]->usual);
+		return ct_say_op(ix,
+				 w->mismatches[of]->code == CT_HANG_IS_EXTRA_OP
+					 ? w->mismatches[of]->odd
+					 : w->mismatches[of]->usual,
+				 length);
 	case CT_NODE_MEETING:
-		return say_call(ix, w->meetings[of].call);
+		return say_call(ix, w->meetings[of].call, length);
 	case CT_NODE_HOST:
-		return w->nodes[node].about == CT_HANG_NONE ? ""
-							    : say_call(ix, w->nodes[node].about);
+		return w->nodes[node].about == CT_HANG_NONE
+			       ? ""
+			       : say_call(ix, w->nodes[node].about, length);
 	default:
 		return "";
 	}

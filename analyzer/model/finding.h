@@ -99,7 +99,8 @@ struct ct_report_verdict {
 	const char *
 		headline; /* in a line: what, which rank, which host, how much; without the title */
 	const char *note; /* what else there is to know; NULL: nothing */
-	const char *advice; /* the next step, where there is no finding that has its own; NULL */
+	/* where there is no finding that has its own; NULL */
+	const char *cause, *advice /* the next step */, *command;
 	double gain_max_pct;
 	const struct ct_finding *about; /* NULL: no finding */
 };

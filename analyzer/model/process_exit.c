@@ -214,19 +214,18 @@ const char *ct_exit_text(const struct ct_exit *exit, struct ct_arena *memory)
 	const char *name;
 
 	if (exit->aborted)
-		return "it called MPI_Abort";
+		return "called MPI_Abort";
 	if (exit->manner == CT_MANNER_VANISHED)
-		return "without a word: its heartbeats stop";
+		return "its heartbeats stop, exit not recorded";
 	if (exit->left)
 		return ct_arena_printf(memory, "exit status %d without MPI_Finalize",
 				       end->exit_code);
 	if (end->how == CT_END_EXIT)
-		return ct_arena_printf(memory,
-				       "exit status %d by _exit, which runs no exit handlers",
+		return ct_arena_printf(memory, "exit status %d by _exit, without exit handlers",
 				       end->exit_code);
 	if (end->how != CT_END_SIGNAL)
 		return ct_arena_printf(memory, "exit status %d", end->exit_code);
 	name = sigabbrev_np(end->signal);
 	return ct_arena_printf(memory, "signal %d (%s%s)%s", end->signal, name ? "SIG" : "?",
-			       name ? name : "", end->for_memory ? " for want of memory" : "");
+			       name ? name : "", end->for_memory ? ", out of memory" : "");
 }

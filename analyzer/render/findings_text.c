@@ -8,7 +8,7 @@
 #include "analyzer/render/facts_text.h"
 
 #define MOST_OTHERS 3u /* findings beside the verdict's, of a screen */
-#define LABEL 15u      /* columns of a word and the spaces around it */
+#define LABEL CT_TEXT_ROW
 
 /* ---- the verdict's ---- */
 
@@ -43,22 +43,6 @@ void ct_verdict_text(const struct ct_report *report, const struct ct_text_style 
 	ct_text_wrap(&text, color_of(report), LABEL, "%s: %s%s", title_of(v), v->text, confidence);
 }
 
-static void row(struct ct_text *text, const char *word, const char *what)
-{
-	if (what && *what)
-		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s", (int)LABEL - 2, word, what);
-}
-
-/* To be pasted: in one line, however long. */
-static void command(struct ct_text *text, const char *what)
-{
-	struct ct_text whole = *text;
-
-	whole.whole = 1;
-	row(&whole, "run", what);
-	text->lines = whole.lines;
-}
-
 /* In which steps, where not in all. */
 static void when(struct ct_text *text, const struct ct_report *report, const struct ct_finding *f)
 {
@@ -73,10 +57,10 @@ static void when(struct ct_text *text, const struct ct_report *report, const str
 static void details(struct ct_text *text, const struct ct_report *report,
 		    const struct ct_finding *f)
 {
-	row(text, "where", f->where);
-	row(text, "cause", f->cause);
+	ct_text_row(text, "where", f->where);
+	ct_text_row(text, "cause", f->cause);
 	when(text, report, f);
-	row(text, "note", f->note);
+	ct_text_row(text, "note", f->note);
 }
 
 static void write_verdict(struct ct_text *text, const struct ct_report *report)
@@ -86,15 +70,16 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 
 	ct_text_wrap(text, color_of(report), LABEL, "%s: %s", title_of(v),
 		     v->headline ? v->headline : v->text);
+	ct_text_row(text, "cause", v->cause);
 	if (f)
 		details(text, report, f);
-	row(text, "note", v->note);
+	ct_text_row(text, "note", v->note);
 	if (v->confidence != CT_CONFIDENCE_NONE)
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s, confidence %s", (int)LABEL - 2,
 			     "verdict", ct_verdict_name(v->code),
 			     ct_confidence_name(v->confidence));
-	row(text, "do", v->advice ? v->advice : f ? f->advice : NULL);
-	command(text, f ? f->command : NULL);
+	ct_text_row(text, "do", v->advice ? v->advice : f ? f->advice : NULL);
+	ct_text_command(text, "run", v->command ? v->command : f ? f->command : NULL);
 }
 
 /* ---- the others ---- */
@@ -115,18 +100,18 @@ static void write_finding(struct ct_text *text, const struct ct_report *report, 
 		     f->headline ? f->headline : "");
 	if (!verbose)
 		return;
-	row(text, "where", f->where);
+	ct_text_row(text, "where", f->where);
 	if (!before || !is_same(f->cause, before->cause))
-		row(text, "cause", f->cause);
+		ct_text_row(text, "cause", f->cause);
 	when(text, report, f);
-	row(text, "note", f->note);
+	ct_text_row(text, "note", f->note);
 	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s, %s, confidence %s", (int)LABEL - 2,
 		     "finding", ct_finding_name(f->kind), ct_severity_name(f->severity),
 		     ct_confidence_name(f->confidence));
 	if (before && is_same(f->advice, before->advice))
 		return;
-	row(text, "do", f->advice);
-	command(text, f->command);
+	ct_text_row(text, "do", f->advice);
+	ct_text_command(text, "run", f->command);
 }
 
 void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose)

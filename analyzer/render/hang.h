@@ -6,11 +6,15 @@
 #include "analyzer/hang/hang.h"
 #include "analyzer/render/render.h"
 
-/* The first sentence alone, without its line's end. */
+/* The headline alone, with its confidence, without its line's end. */
 void ct_hang_sentence(const struct ct_hang_run *run, FILE *out);
 
-/* `commtrace hang`: the sentence, its evidence, who waits for it, what is not known, what to do. `style` may be NULL. */
+/* `commtrace hang`: headline, cause, evidence, what to do, stack; then other verdicts, the job, missing data. At most 25 lines of 80
+ * columns, more with style->verbose, or if what was compared was asked for. `style` may be NULL. */
 void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
+
+/* The same for scripts: JOB, and a VERDICT for each, followed by key=value. */
+void ct_hang_kv(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
 
 /* Object "commtrace.hang/1". A new reference, NULL when out of memory. */
 json_t *ct_hang_json(const struct ct_hang_run *run);
@@ -28,10 +32,10 @@ json_t *ct_hang_messages_json(const struct ct_hang_run *run);
 
 /*
  * Of threads (hang_stacks.c): of the first ranks of a verdict the most telling one, how it is and its frames, Python's
- * where it has such; for programs a few of each of all its ranks, with all frames.
+ * where it has such, in so many lines; for programs a few of each of all its ranks, with all frames.
  */
 void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
-			 const struct ct_hang_verdict *verdict);
+			 const struct ct_hang_verdict *verdict, int lines);
 json_t *ct_hang_stacks_json(const struct ct_hang_run *run, const struct ct_hang_verdict *verdict);
 
 /* Does any communicator differ? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ranks called, held against one another. */
+/* What the ranks called, compared. */
 #include <inttypes.h>
 
 #include "analyzer/base/units.h"
@@ -77,11 +77,11 @@ static void write_side(struct ct_text *text, const struct ct_hang_run *run, uint
 
 	if (op->peer >= 0)
 		snprintf(root, sizeof(root), " root=%d", op->peer);
-	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %s: %s(%s%s%s%s%s%s) at %s", "",
+	ct_text_rowf(text, "", "rank %s: %s(%s%s%s%s%s%s), %s%s",
 		     ct_text_rank(run->hang_case.ranks[op->rank].rank).s, ct_op_name(op->op),
 		     ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
-		     redop ? " " : "", redop ? redop : "", root,
-		     op->site ? op->site : "an unknown place");
+		     redop ? " " : "", redop ? redop : "", root, op->site ? "at " : "call site ",
+		     op->site ? op->site : "unknown");
 }
 
 static void write_difference(struct ct_text *text, const struct ct_hang_run *run,
@@ -90,19 +90,19 @@ static void write_difference(struct ct_text *text, const struct ct_hang_run *run
 	uint64_t key = run->hang_case.comms[e->comm].key;
 
 	if (e->differs != CT_UNKNOWN) {
-		ct_text_wrap(text, CT_COLOR_RED, 12,
-			     "%-12soperation #%" PRIu64 " of comm=%016" PRIx64
-			     " differs in its %s; the same up to #%" PRIu64 " on %" PRIu32 " ranks",
-			     "differs", e->differs, key, e->field, e->equal_to, e->members);
+		ct_text_rowf(text, "differs",
+			     "operation #%" PRIu64 " on communicator %016" PRIx64
+			     ": %s; equal before #%" PRIu64 " on %" PRIu32 " ranks",
+			     e->differs, key, e->field, e->equal_to, e->members);
 		write_side(text, run, e->odd);
 		write_side(text, run, e->usual);
 	}
 	if (e->site_differs == CT_UNKNOWN)
 		return;
-	ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-		     "%-12soperation #%" PRIu64 " of comm=%016" PRIx64
-		     " was called from different places",
-		     "places", e->site_differs, key);
+	ct_text_rowf(text, "call sites",
+		     "operation #%" PRIu64 " on communicator %016" PRIx64
+		     " was called from different sites",
+		     e->site_differs, key);
 	write_side(text, run, e->site_odd);
 	write_side(text, run, e->site_usual);
 }
@@ -125,18 +125,15 @@ void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text)
 			write_difference(text, run, e);
 	}
 	if (shown > MOST_LINES)
-		ct_text_line(text, CT_COLOR_RED, "%-12sand %" PRIu32 " more communicators", "",
-			     shown - MOST_LINES);
+		ct_text_rowf(text, "", "and %" PRIu32 " more communicators", shown - MOST_LINES);
 	if (run->n_equals)
-		ct_text_wrap(
-			text, CT_COLOR_NONE, 12,
-			"%-12s%" PRIu64 " of %" PRIu64 " collectives on %" PRIu32
-			" communicator%s are proved to be the same on all ranks that left a trace",
-			"equal", proved, all, run->n_equals, run->n_equals == 1 ? "" : "s");
+		ct_text_rowf(text, "equal",
+			     "%" PRIu64 " of %" PRIu64 " collectives on %" PRIu32
+			     " communicator%s, proved for all ranks with a trace",
+			     proved, all, run->n_equals, run->n_equals == 1 ? "" : "s");
 	if (partly)
-		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-			     "%-12sof %" PRIu32
-			     " communicator%s it is not known of all: records or "
-			     "sizes are missing, or may differ by right",
-			     "not known", partly, partly == 1 ? "" : "s");
+		ct_text_rowf(text, "unknown",
+			     "some collectives of %" PRIu32 " communicator%s: records or sizes are "
+			     "missing, or sizes may differ",
+			     partly, partly == 1 ? "" : "s");
 }

@@ -73,10 +73,12 @@ static json_t *verdict(const struct ct_hang_run *run, const struct ct_hang_verdi
 		{ "host", ct_json_text(rank ? rank->host : NULL) },
 		{ "confidence", ct_json_text(ct_confidence_name(v->confidence)) },
 		{ "confidence_why", ct_json_texts((const char *const *)v->reasons, v->n_reasons) },
-		{ "text", ct_json_text(v->sentence) },
+		{ "text", ct_json_text(v->headline) }, { "cause", ct_json_text(v->cause) },
+		{ "notes", ct_json_texts(v->notes, v->n_notes) },
 		{ "evidence", CT_JSON_ARRAY(i, v->n_facts, fact_of(&v->facts[i])) },
 		{ "divergence", divergence(v->divergence) },
-		{ "stacks", ct_hang_stacks_json(run, v) }, { "advice", ct_json_text(v->advice) });
+		{ "stacks", ct_hang_stacks_json(run, v) }, { "advice", ct_json_text(v->advice) },
+		{ "command", ct_json_text(v->command) });
 }
 
 /* ---- the rest ---- */

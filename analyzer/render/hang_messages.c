@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ranks sent, held against what others received. */
+/* What ranks sent, compared with what others received. */
 #include <inttypes.h>
 
 #include "analyzer/base/units.h"
@@ -84,9 +84,9 @@ static void write_end(struct ct_text *text, const char *what, int rank, const st
 {
 	const char *dtype = ct_dtype_name(op->dtype);
 
-	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %s: %s(%s%s%s) at %s", "",
-		     ct_text_rank(rank).s, what, ct_text_exact(op->count).s, dtype ? " " : "",
-		     dtype ? dtype : "", op->site ? op->site : "an unknown place");
+	ct_text_rowf(text, "", "rank %s: %s(%s%s%s), %s%s", ct_text_rank(rank).s, what,
+		     ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
+		     op->site ? "at " : "call site ", op->site ? op->site : "unknown");
 }
 
 static void write_pair(struct ct_text *text, const struct ct_hang_run *run,
@@ -99,18 +99,18 @@ static void write_pair(struct ct_text *text, const struct ct_hang_run *run,
 	if (comm->backend != CT_BACKEND_NCCL)
 		snprintf(with, sizeof(with), " with tag %" PRIu32, tag);
 	if (p->differs == CT_UNKNOWN) {
-		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-			     "%-12srank %s sent %" PRIu64 " to rank %s%s in comm=%016" PRIx64
-			     ", which received %" PRIu64 "; the same up to #%" PRIu64,
-			     "messages", ct_text_rank(p->src).s, p->sent, ct_text_rank(p->dst).s,
-			     with, comm->key, p->received, p->equal_to);
+		ct_text_rowf(text, "messages",
+			     "rank %s sent %" PRIu64 " to rank %s%s on communicator %016" PRIx64
+			     ", which received %" PRIu64 "; equal before #%" PRIu64,
+			     ct_text_rank(p->src).s, p->sent, ct_text_rank(p->dst).s, with,
+			     comm->key, p->received, p->equal_to);
 		return;
 	}
-	ct_text_wrap(text, CT_COLOR_RED, 12,
-		     "%-12smessage #%" PRIu64 " from rank %s to rank %s%s in comm=%016" PRIx64
-		     " differs in its %s; the same up to #%" PRIu64,
-		     "differs", p->differs, ct_text_rank(p->src).s, ct_text_rank(p->dst).s, with,
-		     comm->key, p->field, p->equal_to);
+	ct_text_rowf(text, "differs",
+		     "message #%" PRIu64 " from rank %s to rank %s%s on communicator %016" PRIx64
+		     ": %s; equal before #%" PRIu64,
+		     p->differs, ct_text_rank(p->src).s, ct_text_rank(p->dst).s, with, comm->key,
+		     p->field, p->equal_to);
 	write_end(text, "Send", p->src, p->send);
 	write_end(text, "Recv", p->dst, p->recv);
 }
@@ -126,22 +126,19 @@ void ct_hang_messages_text(const struct ct_hang_run *run, struct ct_text *text)
 	for (uint32_t i = 0; i < m->n_pairs && i < MOST_LINES; i++)
 		write_pair(text, run, &m->pairs[i]);
 	if (m->n_pairs > MOST_LINES)
-		ct_text_line(text, CT_COLOR_YELLOW, "%-12sand more: %" PRIu64 " in all", "", all);
+		ct_text_rowf(text, "", "and more: %" PRIu64 " in all", all);
 	if (m->channels)
-		ct_text_wrap(text, CT_COLOR_NONE, 12,
-			     "%-12s%" PRIu64 " of %" PRIu64 " messages between %" PRIu64
-			     " pairs of ranks and tags are proved to be received as they were sent",
-			     "equal", m->equal, m->sent > m->received ? m->sent : m->received,
-			     m->channels);
+		ct_text_rowf(text, "equal",
+			     "%" PRIu64 " of %" PRIu64 " messages between %" PRIu64
+			     " pairs of ranks and tags, proved at both ends",
+			     m->equal, m->sent > m->received ? m->sent : m->received, m->channels);
 	if (m->unknown)
-		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-			     "%-12sof %" PRIu64 " of these pairs it is not known of all messages: "
-			     "records or sizes are missing",
-			     "not known", m->unknown);
+		ct_text_rowf(text, "unknown",
+			     "some messages of %" PRIu64 " pairs: records or sizes are missing",
+			     m->unknown);
 	for (int i = 0; i < CT_HANG_LEFT_OUT; i++) {
 		if (m->left_out[i])
-			ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-				     "%-12s%" PRIu64 " sends and receives were not compared: %s",
-				     "left out", m->left_out[i], left_out[i].text);
+			ct_text_rowf(text, "excluded", "%" PRIu64 " sends and receives: %s",
+				     m->left_out[i], left_out[i].text);
 	}
 }

@@ -8,7 +8,6 @@
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/text.h"
 
-#define HANGING 12u /* columns, as in hang_text.c */
 #define TEXT_RANKS 4u
 #define TEXT_FRAMES 8u
 #define JSON_RANKS 64u
@@ -53,15 +52,15 @@ static const char *doing(const struct ct_stack *stack)
 	if (stack->rec.flags & CT_STACK_RUNNING)
 		return "running";
 	if (stack->rec.flags & CT_STACK_HIDDEN)
-		return "where it is not known";
+		return "state unknown";
 	if (stack->rec.state == 'D')
-		return "asleep in a driver or file system";
-	return stack->before_ns && stack->is_same
-		       ? "asleep, and at the same place when looked at before"
-		       : "asleep";
+		return "uninterruptible sleep (driver or file system)";
+	return stack->before_ns && stack->is_same ? "asleep with an unchanged stack"
+						  : "asleep";
 }
 
-static void write_frames(struct ct_text *text, const struct ct_stack *stack)
+/* At most `most` lines, of which the last may be for the frames that do not fit. */
+static void write_frames(struct ct_text *text, const struct ct_stack *stack, uint32_t most)
 {
 	int python = is_python(stack);
 	uint32_t shown = 0, left = 0;
@@ -71,48 +70,51 @@ static void write_frames(struct ct_text *text, const struct ct_stack *stack)
 
 		if ((line->kind == CT_FRAME_PYTHON) != python || !line->function[0])
 			continue;
-		if (shown == TEXT_FRAMES) {
+		if (shown + 1 >= most) {
 			left++;
 			continue;
 		}
 		shown++;
 		if (python)
-			ct_text_line(text, CT_COLOR_NONE, "%-*s%s (%s:%" PRIu32 ")", HANGING, "",
-				     line->function, line->file, line->line);
+			ct_text_line(text, CT_COLOR_NONE, "%-*s%s (%s:%" PRIu32 ")",
+				     (int)CT_TEXT_ROW, "", line->function, line->file, line->line);
 		else
-			ct_text_line(text, CT_COLOR_NONE, "%-*s%s%s (%s)", HANGING, "",
+			ct_text_line(text, CT_COLOR_NONE, "%-*s%s%s (%s)", (int)CT_TEXT_ROW, "",
 				     line->flags & CT_FRAME_GUESSED ? "? " : "", line->function,
 				     base(line->file));
 	}
 	if (left)
-		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " outer ones", HANGING, "",
-			     left);
+		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " outer frames",
+			     (int)CT_TEXT_ROW, "", left);
 }
 
-static void write_stack(struct ct_text *text, int rank, const struct ct_stack *stack)
+static void write_stack(struct ct_text *text, int rank, const struct ct_stack *stack, uint32_t most)
 {
 	const struct ct_stack_rec *rec = &stack->rec;
+	uint64_t after_ns = rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0;
+	int is_main = rec->flags & CT_STACK_MAIN;
 
-	ct_text_wrap(
-		text, CT_COLOR_NONE, HANGING, "%-*srank %s, %s%s%s%s, %s into it: %s%s", HANGING,
-		"stack", ct_text_rank(rank).s,
-		rec->flags & CT_STACK_MAIN ? "its first thread" : "thread ",
-		rec->flags & CT_STACK_MAIN ? "" : rec->thread,
-		rec->flags & CT_STACK_IN_CALL ? " (inside of a call)" : "", "",
-		ct_text_ns(rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0).s,
-		doing(stack), rec->flags & CT_STACK_MOVED ? ", on its way" : "");
-	write_frames(text, stack);
+	ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s after %s%s", ct_text_rank(rank).s,
+		     is_main ? "main thread" : "thread ", is_main ? "" : rec->thread, doing(stack),
+		     rec->flags & CT_STACK_MOVED ? ", moving" : "", ct_prose_ns(after_ns).s,
+		     rec->flags & CT_STACK_IN_CALL ? " inside the call" : "");
+	write_frames(text, stack, most);
 }
 
 void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
-			 const struct ct_hang_verdict *v)
+			 const struct ct_hang_verdict *v, int lines)
 {
-	for (uint32_t i = 0; i < v->n_ranks && i < TEXT_RANKS; i++) {
+	const int end = lines < INT32_MAX - text->lines ? text->lines + lines : INT32_MAX;
+
+	/* a line for its thread, and one for a frame at least */
+	for (uint32_t i = 0; i < v->n_ranks && i < TEXT_RANKS && text->lines + 2 < end; i++) {
 		const struct ct_stack_list *list = stacks_of(run, v->ranks[i]);
 		const struct ct_stack *stack = list ? most_telling(list) : NULL;
+		uint32_t most = (uint32_t)(end - text->lines - 2);
 
 		if (stack)
-			write_stack(text, v->ranks[i], stack);
+			write_stack(text, v->ranks[i], stack,
+				    most < TEXT_FRAMES ? most : TEXT_FRAMES);
 	}
 }
 

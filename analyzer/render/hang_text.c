@@ -6,14 +6,23 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyzer/base/template.h"
 #include "analyzer/base/units.h"
+#include "analyzer/model/finding.h"
 #include "analyzer/render/text.h"
 #include "trace/ops.h"
+#include "trace/text.h"
 
-#define HANGING 12u    /* columns of the word that a line begins with, and its two spaces */
-#define MOST_RANKS 12u /* numbers in a list */
-#define MOST_LINES 4u  /* ranks of a verdict that are listed one by one */
+/* Of a screen of 25 lines: 2 headline and cause, 10 evidence, 5 verdict and advice, 6 stack at least where there are no other verdicts. */
+#define SCREEN 25	/* lines */
+#define EVIDENCE_END 12 /* no row of evidence begins below this line */
+#define FEW_OTHERS 2u	/* verdicts beside the first, a headline each */
+#define FEW_RANKS 1u	/* of the verdict, with what each did last ... */
+#define MOST_LINES 4u	/* ... and if all is asked for */
+#define MOST_RANKS 12u	/* numbers in a list */
 #define MOST_MISSING 6u
+#define SILENT_NS                                                                                  \
+	1000000000ull /* heartbeats of processes are not of the same moment: less is no silence */
 #define MOST_SLOW 3u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
@@ -49,102 +58,124 @@ static FILE *make(struct made *m)
 	return m->out;
 }
 
-static void show(struct ct_text *text, enum ct_color color, unsigned hanging, struct made *m)
+static void show(struct ct_text *text, const char *word, struct made *m)
 {
-	if (m->out && fclose(m->out) == 0 && m->text)
-		ct_text_wrap(text, color, hanging, "%s", m->text);
+	if (m->out && fclose(m->out) == 0)
+		ct_text_row(text, word, m->text);
 	free(m->text);
 }
 
-/* ---- the first line ---- */
+/* ---- without a verdict ---- */
 
-static void say_running(const struct ct_hang_run *run, FILE *out)
+/* A row of the table with its words filled in, and what else there is to say. */
+struct answer {
+	enum ct_hang_text headline, note;
+	int has_note;
+};
+
+static struct answer answer_of(const struct ct_hang_run *run)
 {
 	const struct ct_hang_result *r = run->result;
-	const struct ct_hang_case *c = &run->hang_case;
 
-	fprintf(out, "nothing hangs: %" PRIu32 " processes run", run->running);
-	if (!r->n_not_stalled) {
-		fputs(", and nothing is under way", out);
-		return;
-	}
-	fprintf(out,
-		", and the oldest operation that is under way has been so for %s (rank %s, %s "
-		"#%" PRIu64 ")",
-		ct_text_ns(r->not_stalled[0].age_ns).s,
-		ct_text_rank(c->ranks[c->ops[r->not_stalled[0].op].rank].rank).s,
-		ct_op_name(c->ops[r->not_stalled[0].op].op), c->ops[r->not_stalled[0].op].seq);
-	if (r->not_stalled[0].age_ns < run->limit_ns)
-		fprintf(out, "; what is younger than %s does not count as stalled",
-			ct_text_ns(run->limit_ns).s);
-}
-
-static void say_ended(const struct ct_hang_run *run, FILE *out)
-{
-	if (run->ranks_seen >= run->ranks_expected)
-		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") exited cleanly",
-			run->ranks_seen);
-	else
-		fprintf(out,
-			"nothing hung, as far as is known: %" PRIu32 " of %" PRIu32
-			" ranks exited cleanly, and the others left no trace",
-			run->ranks_seen, run->ranks_expected);
-}
-
-/* Imported: the records may be complete, or end anywhere. */
-static void say_unrecorded(const struct ct_hang_run *run, FILE *out)
-{
-	uint32_t n = run->result->n_not_stalled;
-
-	if (n)
-		fprintf(out,
-			"no hang found: %" PRIu32
-			" operation%s unfinished at the end of the trace, "
-			"none for long",
-			n, n == 1 ? " is" : "s are");
-	else
-		fputs("no hang found: every operation on record has finished", out);
-	fputs("; how the processes ended is not recorded", out);
-}
-
-static void say_nothing(const struct ct_hang_run *run, FILE *out)
-{
 	switch (run->state) {
 	case CT_JOB_RUNNING:
-		say_running(run, out);
-		return;
+		if (!r->n_not_stalled)
+			return (struct answer){ .headline = CT_HANG_TEXT_RUNNING };
+		return (struct answer){ CT_HANG_TEXT_RUNNING_OLDEST, CT_HANG_TEXT_NOT_STALLED,
+					r->not_stalled[0].age_ns < run->limit_ns };
 	case CT_JOB_ENDED:
-		say_ended(run, out);
-		return;
+		return (struct answer){ .headline = run->ranks_seen >= run->ranks_expected
+							    ? CT_HANG_TEXT_ALL_EXITED
+							    : CT_HANG_TEXT_SOME_EXITED };
 	case CT_JOB_INTERRUPTED:
-		fputs("nothing hung: the job was ended from outside while it went on", out);
-		return;
+		return (struct answer){ .headline = CT_HANG_TEXT_INTERRUPTED };
 	case CT_JOB_UNRECORDED:
-		say_unrecorded(run, out);
-		return;
+		/* imported: what is on record may be all that went on, or end anywhere */
+		return (struct answer){ r->n_not_stalled ? CT_HANG_TEXT_UNFINISHED
+							 : CT_HANG_TEXT_ALL_COMPLETED,
+					CT_HANG_TEXT_EXITS_UNKNOWN, 1 };
 	case CT_JOB_KILLED:
 		break;
 	}
-	fputs("not enough evidence: the job did not exit cleanly, no rank is seen to have kept it "
-	      "from going on, and what ended it is not on record",
-	      out);
+	return (struct answer){ CT_HANG_TEXT_NO_EVIDENCE, CT_HANG_TEXT_END_UNKNOWN, 1 };
+}
+
+static const char *oldest_op(const struct ct_hang_run *run, struct ct_arena *memory)
+{
+	const struct ct_hang_result *r = run->result;
+	const struct ct_hang_op *op;
+
+	if (!r->n_not_stalled)
+		return "";
+	op = &run->hang_case.ops[r->not_stalled[0].op];
+	return ct_arena_printf(memory, "%s #%" PRIu64, ct_op_name(op->op), op->seq);
+}
+
+static uint32_t count_of(const struct ct_hang_run *run)
+{
+	if (run->state == CT_JOB_RUNNING)
+		return run->running;
+	return run->state == CT_JOB_UNRECORDED ? run->result->n_not_stalled : run->ranks_seen;
+}
+
+/* NULL: out of memory. */
+static const char *fill(const struct ct_hang_run *run, enum ct_hang_text text,
+			struct ct_arena *memory)
+{
+	const struct ct_hang_result *r = run->result;
+	const struct ct_hang_case *c = &run->hang_case;
+	int rank = r->n_not_stalled ? c->ranks[c->ops[r->not_stalled[0].op].rank].rank : -1;
+	uint32_t n = count_of(run);
+	const struct ct_word words[] = {
+		{ "{n}",
+		  run->state == CT_JOB_UNRECORDED
+			  ? ct_arena_printf(memory, "%" PRIu32 " operation%s", n, n == 1 ? "" : "s")
+			  : ct_arena_printf(memory, "%" PRIu32, n) },
+		{ "{all}", ct_arena_printf(memory, "%" PRIu32, run->ranks_expected) },
+		{ "{op}", oldest_op(run, memory) },
+		{ "{a}", ct_arena_printf(memory, "rank %s", ct_text_rank(rank).s) },
+		{ "{time}",
+		  ct_arena_printf(memory, "%s",
+				  ct_prose_ns(r->n_not_stalled ? r->not_stalled[0].age_ns : 0).s) },
+		{ "{limit}", ct_arena_printf(memory, "%s", ct_prose_ns(run->limit_ns).s) },
+	};
+
+	return ct_template_fill(memory, ct_hang_text_of(text), words,
+				sizeof(words) / sizeof(words[0]));
+}
+
+static void write_answer(struct ct_text *text, const struct ct_hang_run *run)
+{
+	struct ct_arena *memory = ct_arena_new();
+	const struct answer answer = answer_of(run);
+	const char *headline = memory ? fill(run, answer.headline, memory) : NULL;
+
+	if (headline)
+		ct_text_wrap(text, run->state == CT_JOB_KILLED ? CT_COLOR_YELLOW : CT_COLOR_GREEN,
+			     CT_TEXT_ROW, "%s", headline);
+	if (headline && answer.has_note)
+		ct_text_row(text, "note", fill(run, answer.note, memory));
+	ct_arena_free(memory);
 }
 
 void ct_hang_sentence(const struct ct_hang_run *run, FILE *out)
 {
 	const struct ct_hang_verdict *v = run->result->verdicts;
+	struct ct_arena *memory = ct_arena_new();
+	const char *headline = memory ? fill(run, answer_of(run).headline, memory) : NULL;
 
 	if (run->result->n_verdicts)
-		fprintf(out, "%s: %s (confidence %s)", ct_hang_code_name(v->code), v->sentence,
+		fprintf(out, "%s: %s (confidence %s)", ct_hang_title(v), v->headline,
 			ct_confidence_name(v->confidence));
-	else
-		say_nothing(run, out);
+	else if (headline)
+		fputs(headline, out);
+	ct_arena_free(memory);
 }
 
-/* ---- a verdict ---- */
+/* ---- evidence of a verdict ---- */
 
-static void write_where(struct ct_text *text, const struct ct_hang_run *run,
-			const struct ct_hang_verdict *v)
+static void write_operation(struct ct_text *text, const struct ct_hang_run *run,
+			    const struct ct_hang_verdict *v)
 {
 	const struct ct_hang_case *c = &run->hang_case;
 	const struct ct_hang_op *op = v->op < c->n_ops ? &c->ops[v->op] : NULL;
@@ -153,78 +184,59 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 
 	if ((!comm && !op && !v->call) || !make(&m))
 		return;
-	fprintf(m.out, "%-*s", HANGING, "in");
 	if (op)
-		fprintf(m.out, "%s", ct_op_name(op->op));
-	if (v->seq != CT_UNKNOWN)
-		fprintf(m.out, " #%" PRIu64, v->seq);
-	if (v->call)
-		fprintf(m.out, op ? " (%s)" : "%s", v->call);
-	if (comm)
-		fprintf(m.out, " on comm=%016" PRIx64 "%s%s%s%s of %" PRIu32 " ranks", comm->key,
-			comm->name ? " name=" : "", comm->name ? comm->name : "",
-			comm->role ? " role=" : "", comm->role ? comm->role : "", comm->n);
-	if (op && op->bytes && op->bytes != CT_UNKNOWN)
-		fprintf(m.out, ", %s", ct_text_bytes(op->bytes).s);
-	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (v->site)
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*s%s", HANGING, "called at", v->site);
+		fprintf(m.out, "%s #%" PRIu64 " (%s%s%s)", ct_op_name(op->op), v->seq,
+			v->call ? v->call : "", v->call ? ", " : "",
+			op->bytes && op->bytes != CT_UNKNOWN ? ct_prose_bytes(op->bytes).s
+							     : "size unknown");
+	else if (v->call)
+		fputs(v->call, m.out);
+	if (comm) {
+		fprintf(m.out, " on communicator %016" PRIx64 " (", comm->key);
+		if (comm->name)
+			fprintf(m.out, "%s, ", comm->name);
+		if (comm->role)
+			fprintf(m.out, "%s, ", comm->role);
+		fprintf(m.out, "%" PRIu32 " ranks)", comm->n);
+	}
+	show(text, "operation", &m);
 }
 
-/* By the clock on the wall, to find it again in other logs. */
-static void wall_clock(uint64_t unix_ns, char *out, size_t size)
+/* Bytes of a call site that are shown: of "train.py:117 step < train.py:219 main" the innermost frame, unless all is asked for. */
+static int site_shown(const char *site, int verbose)
 {
-	time_t seconds = (time_t)(unix_ns / 1000000000u);
-	struct tm tm;
+	const char *outer = verbose ? NULL : strstr(site, " < ");
 
-	if (!gmtime_r(&seconds, &tm) || !strftime(out, size, " (%Y-%m-%d %H:%M:%S UTC)", &tm))
-		out[0] = 0;
+	return outer ? (int)(outer - site) : (int)strlen(site);
 }
 
-static void write_since(struct ct_text *text, const struct ct_hang_run *run,
-			const struct ct_hang_verdict *v)
+static void write_op(const struct ct_hang_op *op, uint64_t last_ns, int verbose, FILE *out)
 {
-	char within[48] = "", ago[64] = "", wall[48] = "";
-
-	if (v->since_ns == CT_UNKNOWN)
-		return;
-	if (v->since_err_ns == CT_UNKNOWN)
-		snprintf(within, sizeof(within), " of its host (clocks are not related)");
-	else if (v->since_err_ns)
-		snprintf(within, sizeof(within), ", within %s", ct_text_ns(v->since_err_ns).s);
-	if (v->age_ns != CT_UNKNOWN)
-		snprintf(ago, sizeof(ago), ", %s before the last record", ct_text_ns(v->age_ns).s);
-	wall_clock(run->begin_unix_ns + v->since_ns, wall, sizeof(wall));
-	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s%s%s", HANGING, "since",
-		     ct_text_ns(v->since_ns).s, wall, within, ago);
-}
-
-static void write_op(const struct ct_hang_run *run, const struct ct_hang_op *op, FILE *out)
-{
-	const struct ct_hang_case *c = &run->hang_case;
-
-	fprintf(out, "%s %s #%" PRIu64, op->state == CT_STATE_FINISHED ? "last:" : "in",
-		ct_op_name(op->op), op->seq);
-	if (op->comm < c->n_comms)
-		fprintf(out, " of comm=%016" PRIx64, c->comms[op->comm].key);
-	fprintf(out, " %s, called %s after the run began", ct_op_state_name(op->state),
-		ct_text_ns(op->enter_ns).s);
+	fprintf(out, "%s %s #%" PRIu64 " (%s)",
+		op->state == CT_STATE_FINISHED ? "last operation" : "in", ct_op_name(op->op),
+		op->seq, ct_op_state_name(op->state));
+	if (op->enter_ns != CT_UNKNOWN && last_ns != CT_UNKNOWN && last_ns >= op->enter_ns)
+		fprintf(out, ", called %s before the last record",
+			ct_prose_ns(last_ns - op->enter_ns).s);
+	if (op->site)
+		fprintf(out, ", at %.*s", site_shown(op->site, verbose), op->site);
 }
 
 /* Calls that move no data and have not come back. */
-static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int rank)
+static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int rank, int verbose)
 {
 	for (uint32_t i = 0; i < c->n_calls; i++) {
 		const struct ct_hang_call *call = &c->calls[i];
 		if (c->ranks[call->rank].rank == rank && !call->returned)
-			ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*sinside of %s%s%s", HANGING,
-				     "", call->call ? call->call : "a call",
+			ct_text_rowf(text, "", "inside %s%s%.*s",
+				     call->call ? call->call : "a call",
 				     call->site ? ", called at " : "",
+				     call->site ? site_shown(call->site, verbose) : 0,
 				     call->site ? call->site : "");
 	}
 }
 
-static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank)
+static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank, int verbose)
 {
 	const struct ct_hang_case *c = &run->hang_case;
 	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);
@@ -236,30 +248,67 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 		return;
 	snprintf(word, sizeof(word), "rank %s", ct_text_rank(rank).s);
 	if (r->life == CT_LIFE_NO_TRACE) {
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*sleft no trace", HANGING, word);
+		ct_text_row(text, word, ct_hang_text_of(CT_HANG_TEXT_NO_FILES));
 		return;
 	}
 	if (!make(&m))
 		return;
-	fprintf(m.out, "%-*son %s; ", HANGING, word, r->host ? r->host : "an unknown host");
+	fputs(r->host ? r->host : "unknown host", m.out);
+	if (r->pid)
+		fprintf(m.out, ", pid %" PRIu32, r->pid);
+	fputs("; ", m.out);
 	if (op)
-		write_op(run, op, m.out);
+		write_op(op, run->last_sign_ns, verbose, m.out);
 	else
 		fputs("no operation on record", m.out);
-	if (r->heartbeat_age_ns != CT_UNKNOWN)
-		fprintf(m.out, "; last tracer heartbeat %s before the latest of all",
-			ct_text_ns(r->heartbeat_age_ns).s);
-	if (r->cpu_ns != CT_UNKNOWN)
-		fprintf(m.out, "; processor time while looked at %s", ct_text_ns(r->cpu_ns).s);
+	if (r->heartbeat_age_ns != CT_UNKNOWN && r->heartbeat_age_ns >= SILENT_NS)
+		fprintf(m.out, "; last tracer heartbeat %s before that of its peers",
+			ct_prose_ns(r->heartbeat_age_ns).s);
+	if (verbose && r->cpu_ns != CT_UNKNOWN)
+		fprintf(m.out, "; CPU time between two samples %s", ct_prose_ns(r->cpu_ns).s);
 	if (r->how_ended)
-		fprintf(m.out, "; ended: %s", r->how_ended);
+		fprintf(m.out, "; end: %s", r->how_ended);
 	if (r->error)
-		fprintf(m.out, "; its library told: %s", r->error);
-	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (op && op->site)
-		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*scalled at %s", HANGING, "",
-			     op->site);
-	write_inside(text, c, rank);
+		fprintf(m.out, "; library error: %s", r->error);
+	show(text, word, &m);
+	write_inside(text, c, rank, verbose);
+}
+
+static void write_waiting(struct ct_text *text, const struct ct_hang_verdict *v)
+{
+	struct made m;
+
+	if (!v->n_victims || !make(&m))
+		return;
+	fprintf(m.out, "%" PRIu32 " rank%s: ", v->n_victims, v->n_victims == 1 ? "" : "s");
+	ct_hang_rank_list(v->victims, v->n_victims, MOST_RANKS, m.out);
+	show(text, "waiting", &m);
+}
+
+/* By the clock on the wall, to find it again in other logs. */
+static void wall_clock(uint64_t unix_ns, char *out, size_t size)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000u);
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm) || !strftime(out, size, "%Y-%m-%d %H:%M:%S UTC, ", &tm))
+		out[0] = 0;
+}
+
+static void write_since(struct ct_text *text, const struct ct_hang_run *run,
+			const struct ct_hang_verdict *v)
+{
+	char within[64] = "", wall[48] = "";
+
+	if (v->since_ns == CT_UNKNOWN)
+		return;
+	if (v->since_err_ns == CT_UNKNOWN)
+		snprintf(within, sizeof(within), " by its host's clock (not synchronized)");
+	else if (v->since_err_ns)
+		snprintf(within, sizeof(within), " ± %s", ct_prose_ns(v->since_err_ns).s);
+	wall_clock(run->begin_unix_ns + v->since_ns, wall, sizeof(wall));
+	ct_text_rowf(text, "since", "%s%s after the start%s", wall, ct_prose_ns(v->since_ns).s,
+		     within);
 }
 
 static void write_divergence(struct ct_text *text, const struct ct_hang_divergence *d)
@@ -268,43 +317,67 @@ static void write_divergence(struct ct_text *text, const struct ct_hang_divergen
 
 	if (!d || !make(&m))
 		return;
-	fprintf(m.out, "%-*sfrom operation #%" PRIu64 " on called from different places: by rank ",
-		HANGING, "apart", d->seq);
+	fprintf(m.out, "operation #%" PRIu64 " was called at %s by rank ", d->seq,
+		d->site ? d->site : "an unknown site");
 	ct_hang_rank_list(d->ranks, d->n_ranks, MOST_RANKS, m.out);
-	fprintf(m.out, " at %s, by the others at %s", d->site ? d->site : "?",
-		d->usual_site ? d->usual_site : "?");
-	show(text, CT_COLOR_NONE, HANGING, &m);
+	fprintf(m.out, ", at %s by its peers", d->usual_site ? d->usual_site : "an unknown site");
+	show(text, "diverged", &m);
 }
 
-static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
-			  const struct ct_hang_verdict *v)
+/* Rows of evidence, the most telling first. Where not all is asked for they end with the screen's part for them. */
+static void write_evidence(struct ct_text *text, const struct ct_hang_run *run,
+			   const struct ct_hang_verdict *v, int verbose)
+{
+	const int end = verbose ? INT32_MAX : text->lines + EVIDENCE_END - 2;
+	const uint32_t ranks = verbose ? MOST_LINES : FEW_RANKS;
+
+	for (uint32_t i = 0; i < v->n_notes && text->lines < end; i++)
+		ct_text_row(text, i ? "" : "evidence", v->notes[i]);
+	if (text->lines < end)
+		write_operation(text, run, v);
+	for (uint32_t i = 0; i < v->n_ranks && i < ranks && text->lines < end; i++)
+		write_rank(text, run, v->ranks[i], verbose);
+	if (verbose && v->n_ranks > ranks)
+		ct_text_rowf(text, "", "and %" PRIu32 " more ranks", v->n_ranks - ranks);
+	if (v->site && text->lines < end)
+		ct_text_rowf(text, "called at", "%.*s", site_shown(v->site, verbose), v->site);
+	if (text->lines < end)
+		write_waiting(text, v);
+	if (text->lines < end)
+		write_since(text, run, v);
+	if (verbose)
+		write_divergence(text, v->divergence);
+}
+
+static void write_headline(struct ct_text *text, const struct ct_hang_verdict *v)
+{
+	ct_text_wrap(text, CT_COLOR_RED, CT_TEXT_ROW, "%s: %s", ct_hang_title(v), v->headline);
+}
+
+static void write_confidence(struct ct_text *text, const struct ct_hang_verdict *v, int verbose)
 {
 	struct made m;
 
-	write_where(text, run, v);
-	write_since(text, run, v);
-	for (uint32_t i = 0; i < v->n_ranks && i < MOST_LINES; i++)
-		write_rank(text, run, v->ranks[i]);
-	if (v->n_ranks > MOST_LINES)
-		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " more ranks", HANGING, "",
-			     v->n_ranks - MOST_LINES);
-	ct_hang_stacks_text(text, run, v);
-	write_divergence(text, v->divergence);
-	if (make(&m)) {
-		if (v->n_victims) {
-			fprintf(m.out, "%-*s%" PRIu32 ": %s ", HANGING, "waiting", v->n_victims,
-				v->n_victims == 1 ? "rank" : "ranks");
-			ct_hang_rank_list(v->victims, v->n_victims, MOST_RANKS, m.out);
-		} else {
-			fprintf(m.out, "%-*snobody else", HANGING, "waiting");
-		}
-		show(text, CT_COLOR_NONE, HANGING, &m);
-	}
-	for (uint32_t i = 0; i < v->n_reasons; i++)
-		ct_text_wrap(text, CT_COLOR_YELLOW, HANGING, "%-*s%s", HANGING,
-			     i ? "" : "less sure", v->reasons[i]);
-	if (v->advice)
-		ct_text_wrap(text, CT_COLOR_BOLD, HANGING, "%-*s%s", HANGING, "do", v->advice);
+	if (!make(&m))
+		return;
+	fprintf(m.out, "%s, confidence %s", ct_hang_code_name(v->code),
+		ct_confidence_name(v->confidence));
+	for (uint32_t i = 0; i < v->n_reasons && (verbose || !i); i++)
+		fprintf(m.out, "%s%s", i ? "; " : ": ", v->reasons[i]);
+	show(text, "verdict", &m);
+}
+
+/* `below`: lines that follow it on the screen. */
+static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
+			  const struct ct_hang_verdict *v, int verbose, int below)
+{
+	write_headline(text, v);
+	ct_text_row(text, "cause", v->cause);
+	write_evidence(text, run, v, verbose);
+	write_confidence(text, v, verbose);
+	ct_text_row(text, "do", v->advice);
+	ct_text_command(text, "run", v->command);
+	ct_hang_stacks_text(text, run, v, verbose ? INT32_MAX : SCREEN - below - text->lines);
 }
 
 /* ---- the rest ---- */
@@ -314,33 +387,28 @@ static void write_slow(struct ct_text *text, const struct ct_hang_run *run)
 	const struct ct_hang_case *c = &run->hang_case;
 	const struct ct_hang_result *r = run->result;
 
-	if (r->n_verdicts)
-		return;
 	for (uint32_t i = 0; i < r->n_not_stalled && i < MOST_SLOW; i++) {
 		const struct ct_hang_op *op = &c->ops[r->not_stalled[i].op];
 
-		ct_text_line(text, CT_COLOR_NONE, "%-*srank %s %s #%" PRIu64 " %s for %s", HANGING,
-			     i ? "" : "under way", ct_text_rank(c->ranks[op->rank].rank).s,
-			     ct_op_name(op->op), op->seq, ct_op_state_name(op->state),
-			     ct_text_ns(r->not_stalled[i].age_ns).s);
+		ct_text_rowf(text, i ? "" : "in flight", "rank %s: %s #%" PRIu64 " %s, for %s",
+			     ct_text_rank(c->ranks[op->rank].rank).s, ct_op_name(op->op), op->seq,
+			     ct_op_state_name(op->state), ct_prose_ns(r->not_stalled[i].age_ns).s);
 	}
 }
 
-static void write_missing(struct ct_text *text, const struct ct_hang_run *run)
+static void write_missing(struct ct_text *text, const struct ct_hang_run *run, uint32_t most)
 {
 	const struct ct_hang_result *r = run->result;
+	size_t all = run->n_missing_data + r->n_missing;
 	uint32_t shown = 0;
 
-	for (size_t i = 0; i < run->n_missing_data && shown < MOST_MISSING; i++, shown++)
-		ct_text_wrap(text, CT_COLOR_YELLOW, HANGING, "%-*s%s", HANGING,
-			     shown ? "" : "missing", run->missing_data[i]);
-	for (uint32_t i = 0; i < r->n_missing && shown < MOST_MISSING; i++, shown++)
-		ct_text_wrap(text, CT_COLOR_YELLOW, HANGING, "%-*srank %s %s", HANGING,
-			     shown ? "" : "missing", ct_text_rank(r->missing[i].rank).s,
-			     r->missing[i].text);
-	if (run->n_missing_data + r->n_missing > shown)
-		ct_text_line(text, CT_COLOR_YELLOW, "%-*sand %zu more", HANGING, "",
-			     run->n_missing_data + r->n_missing - shown);
+	for (size_t i = 0; i < run->n_missing_data && shown < most; i++, shown++)
+		ct_text_rowf(text, shown ? "" : "missing", "%s", run->missing_data[i]);
+	for (uint32_t i = 0; i < r->n_missing && shown < most; i++, shown++)
+		ct_text_rowf(text, shown ? "" : "missing", "rank %s %s",
+			     ct_text_rank(r->missing[i].rank).s, r->missing[i].text);
+	if (all > shown)
+		ct_text_rowf(text, shown ? "" : "missing", "and %zu more", all - shown);
 }
 
 static void write_job(struct ct_text *text, const struct ct_hang_run *run)
@@ -352,38 +420,99 @@ static void write_job(struct ct_text *text, const struct ct_hang_run *run)
 	if (run->starts > 1)
 		snprintf(restart, sizeof(restart), ", restart %d of %d", run->restart,
 			 run->starts - 1);
-	ct_text_line(text, CT_COLOR_NONE, "%-*s%s; %" PRIu32 "%s ranks on %" PRIu32 " host%s%s",
-		     HANGING, "job", ct_job_state_word(run->state), run->ranks_seen, expected,
-		     run->hosts, run->hosts == 1 ? "" : "s", restart);
+	ct_text_rowf(text, "job", "%s, %" PRIu32 "%s ranks on %" PRIu32 " host%s%s",
+		     ct_job_state_word(run->state), run->ranks_seen, expected, run->hosts,
+		     run->hosts == 1 ? "" : "s", restart);
+}
+
+/* The command that shows all that is known. */
+static void write_next(struct ct_text *text, const struct ct_hang_run *run,
+		       const struct ct_text_style *style)
+{
+	const char *path = style && style->path ? style->path : run->dir;
+	char shown[1024], command[1100];
+
+	if (!path || !ct_text_quote(shown, sizeof(shown), path))
+		return;
+	snprintf(command, sizeof(command), "commtrace hang %s --verbose", shown);
+	ct_text_command(text, "more", command);
 }
 
 void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out)
 {
 	const struct ct_hang_result *r = run->result;
-	struct ct_text text = { .out = out,
-				.color = style && style->color,
-				.whole = style && style->whole };
-	struct made m;
+	const struct ct_text plain = ct_text_to(out, style);
+	struct ct_text text = ct_text_screen(&plain);
+	const int verbose = style && style->verbose;
+	const uint32_t shown = verbose || r->n_verdicts <= 1 + FEW_OTHERS ? r->n_verdicts
+									  : 1 + FEW_OTHERS;
+	const size_t missing = run->n_missing_data + r->n_missing;
+	/* other verdicts, an empty line, job, missing (two lines of text, one of a number), more */
+	const int below = (int)(shown ? shown - 1 : 0) + (r->n_verdicts > shown) + 3 +
+			  (missing > 1 ? 3
+			   : missing   ? 2
+				       : 0);
 
-	for (uint32_t i = 0; i < r->n_verdicts; i++) {
-		const struct ct_hang_verdict *v = &r->verdicts[i];
-
-		if (i)
-			ct_text_line(&text, CT_COLOR_NONE, "%s", "");
-		ct_text_wrap(&text, CT_COLOR_RED, 4, "%s: %s (confidence %s)",
-			     ct_hang_code_name(v->code), v->sentence,
-			     ct_confidence_name(v->confidence));
-		write_verdict(&text, run, v);
+	for (uint32_t i = 0; i < shown; i++) {
+		if (i && verbose)
+			ct_text_empty(&text);
+		if (!i || verbose)
+			write_verdict(&text, run, &r->verdicts[i], verbose, below);
+		else
+			write_headline(&text, &r->verdicts[i]);
 	}
-	if (!r->n_verdicts && make(&m)) {
-		ct_hang_sentence(run, m.out);
-		show(&text, run->state == CT_JOB_KILLED ? CT_COLOR_YELLOW : CT_COLOR_GREEN, 4, &m);
+	if (r->n_verdicts > shown)
+		ct_text_line(&text, CT_COLOR_DIM, "and %" PRIu32 " more verdicts (--verbose)",
+			     r->n_verdicts - shown);
+	if (r->n_verdicts) {
+		ct_text_empty(&text);
+	} else {
+		write_answer(&text, run);
+		write_slow(&text, run);
 	}
-	write_slow(&text, run);
-	if (r->n_verdicts > 1)
-		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	ct_hang_check_text(run, &text);
 	ct_hang_messages_text(run, &text);
 	write_job(&text, run);
-	write_missing(&text, run);
+	write_missing(&text, run, verbose ? MOST_MISSING : 1);
+	if (r->n_verdicts && !verbose)
+		write_next(&text, run, style);
+}
+
+/* ---- for scripts ---- */
+
+static void write_kv(struct ct_text *text, const struct ct_hang_run *run,
+		     const struct ct_hang_verdict *v)
+{
+	const struct ct_hang_case *c = &run->hang_case;
+	const struct ct_hang_rank *rank = v->n_ranks ? ct_hang_rank_of(c, v->ranks[0]) : NULL;
+	struct made m;
+
+	if (!make(&m))
+		return;
+	fprintf(m.out, "VERDICT code=%s ranks=", ct_hang_code_name(v->code));
+	ct_hang_rank_list(v->ranks, v->n_ranks, UINT32_MAX, m.out);
+	fprintf(m.out, " host=%s", rank && rank->host ? rank->host : "n/a");
+	if (v->op < c->n_ops)
+		fprintf(m.out, " op=%s seq=%" PRIu64, ct_op_name(c->ops[v->op].op), v->seq);
+	if (v->comm < c->n_comms)
+		fprintf(m.out, " comm=%016" PRIx64, c->comms[v->comm].key);
+	fprintf(m.out, " waiting=%" PRIu32 " age=%s confidence=%s", v->n_victims,
+		ct_text_ns(v->age_ns).s, ct_confidence_name(v->confidence));
+	if (fclose(m.out) == 0)
+		ct_text_line(text, CT_COLOR_NONE, "%s", m.text);
+	free(m.text);
+}
+
+void ct_hang_kv(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out)
+{
+	struct ct_text text = ct_text_to(out, style);
+
+	text.whole = 1;
+	ct_text_line(&text, CT_COLOR_NONE,
+		     "JOB state=%s ranks=%" PRIu32 " expected=%" PRIu32 " hosts=%" PRIu32
+		     " verdicts=%" PRIu32,
+		     ct_job_state_word(run->state), run->ranks_seen, run->ranks_expected,
+		     run->hosts, run->result->n_verdicts);
+	for (uint32_t i = 0; i < run->result->n_verdicts; i++)
+		write_kv(&text, run, &run->result->verdicts[i]);
 }

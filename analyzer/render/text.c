@@ -178,6 +178,33 @@ void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, c
 	} while (*at);
 }
 
+void ct_text_row(struct ct_text *text, const char *word, const char *what)
+{
+	if (what && *what)
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_ROW, "  %-*s%s", (int)CT_TEXT_ROW - 2,
+			     word, what);
+}
+
+void ct_text_rowf(struct ct_text *text, const char *word, const char *fmt, ...)
+{
+	char what[CT_LINE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	ct_text_row(text, word, what);
+}
+
+void ct_text_command(struct ct_text *text, const char *word, const char *command)
+{
+	struct ct_text whole = *text;
+
+	whole.whole = 1;
+	ct_text_row(&whole, word, command);
+	text->lines = whole.lines;
+}
+
 void ct_text_dtype(char *to, unsigned dtype)
 {
 	static const char *const shorter[][2] = { { "float", "f" },   { "bfloat", "bf" },

@@ -9,6 +9,8 @@
 
 #define CT_TEXT_COLUMNS 100
 #define CT_TEXT_SCREEN 80
+#define CT_TEXT_ROW                                                                                \
+	15u /* columns of the word of a row below a headline, and of the spaces around it */
 #define CT_TEXT_LABEL 10u /* columns of the word that a line of facts begins with */
 
 enum ct_color {
@@ -45,6 +47,14 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
  * must be read to its end: verdicts, findings, advice. */
 void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* Below a headline: a word, and behind it what is said, wrapped. NULL, "": nothing. */
+void ct_text_row(struct ct_text *text, const char *word, const char *what);
+void ct_text_rowf(struct ct_text *text, const char *word, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A row whose command is to be pasted: in one line, however long. */
+void ct_text_command(struct ct_text *text, const char *word, const char *command);
 
 /* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
 void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);

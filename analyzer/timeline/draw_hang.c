@@ -122,7 +122,7 @@ static void add_verdict(struct ct_pen *pen, struct ct_args *args, const struct c
 {
 	ct_args_word(args, pen, CT_ARG_code, ct_hang_code_name(v->code));
 	ct_args_word(args, pen, CT_ARG_confidence, ct_confidence_name(v->confidence));
-	ct_args_word(args, pen, CT_ARG_text, v->sentence);
+	ct_args_word(args, pen, CT_ARG_text, v->headline);
 	ct_args_word(args, pen, CT_ARG_advice, v->advice);
 	add_ranks(args, CT_ARG_ranks, CT_ARG_n_ranks, v->ranks, v->n_ranks);
 }

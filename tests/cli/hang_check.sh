@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the ranks called, held against one another: proved to be the same in a run that is well, however long; the first operation
-# that differs, also in one that went on.
+# What the ranks called, compared: proved equal in a healthy run, however long; the first operation that differs, also in a run that
+# continued.
 checked() {
-	commtrace hang --check run | grep '^equal\|^differs\|^   *rank\|^places' | sed -E 's/comm=[0-9a-f]{16}/comm=KEY/'
+	commtrace hang --check run | awk '/^  [a-z]/ { on = /^  (equal|differs|messages|excluded|unknown|call sites) / } on' | sed -E 's/[0-9a-f]{16}/KEY/'
 	echo "exit ${PIPESTATUS[0]}"
 	rm -rf run run.truth.json
 }

@@ -35,7 +35,7 @@ for _ in $(seq 100); do
 	sleep 0.2
 done
 grep -io ^healthy report
-commtrace hang left | grep -o 'does not count as stalled'
+commtrace hang left | grep -o 'counts as stalled'
 grep -cE '^[0-9]+ ops? (has|have) not (returned|ended) so far' report
 kill -9 $(cat pid.*)
 for _ in $(seq 100); do

@@ -5,7 +5,7 @@
 for fault in missing:rank=1,op=20 transport-stall:rank=1,op=20 never-ends:rank=1,op=20; do
 	commtrace-synth -o "$fault" --seed 1 --gpus-per-host 4 --steps 6 --fault "$fault" >/dev/null
 	diff <(commtrace report "$fault" --json | jq -r '"\(.verdict.text) \(.verdict.confidence)"') \
-		<(commtrace hang "$fault" --json | jq -r '.verdicts[0] | "\(.code): \(.text) \(.confidence)"') && echo "$fault: the same"
+		<(commtrace hang "$fault" --json | jq -r '.verdicts[0] | "\(.text) \(.confidence)"') && echo "$fault: the same"
 	commtrace report "$fault" --fail-on=HANG >/dev/null 2>&1
 	echo "exit $?"
 done

@@ -5,7 +5,7 @@
     same_answer.py COMMTRACE PATH...     each PATH by itself; what is no run of a job that has ended is passed over
 
 Both have it from one reading: the report has all verdicts of `hang`, word for word, and where one of them tells what ranks wait
-in, the report's own verdict is HANG with its code, ranks and sentence.
+in, the report's own verdict is HANG with its headline.
 """
 import json
 import subprocess
@@ -37,7 +37,7 @@ def compare(hang, report):
     first, verdict = leading(hang["verdicts"]), report["verdict"]
     if not first and verdict["code"] == "HANG":
         raise Differ(f"the report says HANG, and hang answers nothing: {verdict['text']}")
-    if first and (verdict["code"] != "HANG" or verdict["text"] != f"{first['code']}: {first['text']}"):
+    if first and (verdict["code"] != "HANG" or verdict["text"] != first["text"]):
         raise Differ(f"the report says {verdict['code']}: {verdict['text']}; hang says {first['code']}: {first['text']}")
 
 

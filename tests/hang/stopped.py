@@ -7,7 +7,6 @@
 While it is there, the verdict says that it is stopped. Where nobody saw how it ended, it is dead or stopped: its heartbeats stop, and
 that is what is said.
 """
-import json
 import os
 import signal
 import sys
@@ -36,7 +35,7 @@ def main():
             result = "wrong" if problem else judge.judge(report, truth)
             # a process that is there can be looked at
             if when == "while it runs" and result == "right" and not (
-                    f"rank {RANK} is stopped" in report["verdicts"][0]["text"] and f"kill -CONT {pid}" in json.dumps(report)):
+                    " is stopped" in report["verdicts"][0]["text"] and f"kill -CONT {pid}" in (report["verdicts"][0]["command"] or "")):
                 result, problem = "wrong", f"does not say that it is stopped: {report['verdicts'][0]['text']}"
             print(f"{result:6} {when:16} {problem or judge.show(report)} {errors if problem else ''}", flush=True)
             bad += result == "wrong"

@@ -188,7 +188,7 @@ def exited(p):
     p.last(p.sum)
 
 
-@play([("EXITED_RANK", [3])], victims=[0, 1, 2], says=("exit status 0 by _exit", "look for what ended rank 3"))
+@play([("EXITED_RANK", [3])], victims=[0, 1, 2], says=("exit status 0 by _exit", "find out what ended rank 3"))
 def exited_at_once(p):
     p.begin()
     if p.rank == 3:
@@ -276,7 +276,7 @@ def extra(p):
     p.rest()
 
 
-@play([("MISMATCH_OP", [3])], victims=[0, 1, 2], says=("either rank 3 left out AllReduce or it called Broadcast once too often",))
+@play([("MISMATCH_OP", [3])], victims=[0, 1, 2], says=("either rank 3 skipped AllReduce, or it called Broadcast once too often",))
 def skipped_where_two_alternate(p):
     """Rank 3 is the root, and does not wait for the others: it comes one operation further than they do."""
     p.begin()

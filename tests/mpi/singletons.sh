@@ -15,4 +15,4 @@ for command in report info; do
 	grep -q '3 of 3 ranks on 1 host' "$work/said" || fail "$command: $(head -n 4 "$work/said")"
 done
 timeout -k 5 60 "$commtrace" hang "$work/run" >"$work/said" || fail "commtrace hang: exit $?"
-grep -qx 'job  *ended; 3 ranks on 1 host' "$work/said" || fail "hang: $(cat "$work/said")"
+grep -qx ' *job  *ended, 3 ranks on 1 host' "$work/said" || fail "hang: $(cat "$work/said")"

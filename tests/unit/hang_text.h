@@ -16,8 +16,8 @@
  *     rank RANKS [cut] [until=SECONDS] [beat=SECONDS] [cpu=SECONDS] [stopped=PID] [host] (host: its starts cannot be seen)
  *     expect|events|hosts CODE RANKS|- VICTIMS|- CONFIDENCE   in order; expect in both timings
  *     expect|events|hosts none
- *     says TEXT            part of the first verdict's sentence, in both timings
- *     advises TEXT         part of its advice
+ *     says TEXT            part of the first verdict's headline, cause, notes or facts, in both timings
+ *     advises TEXT         part of its advice or command
  *
  * Words have no blanks; '_' in TEXT stands for one (in `says` and `advises` blanks are fine). Timing `hosts` makes of what has started on a GPU what
  * is only issued, and of all ranks ones whose starts cannot be seen. */

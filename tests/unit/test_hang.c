@@ -62,6 +62,53 @@ static struct ct_hang_result *judge(const struct ct_hang_case *c, struct ct_aren
 	return result;
 }
 
+static void show(const char *name, int timing, const struct ct_hang_verdict *v)
+{
+	fprintf(stderr, "%s [%d]: %s: %s\n\t%s\n", name, timing, ct_hang_title(v), v->headline,
+		v->cause);
+	for (uint32_t i = 0; i < v->n_notes; i++)
+		fprintf(stderr, "\t- %s\n", v->notes[i]);
+	fprintf(stderr, "\tdo %s\n\trun %s\n", v->advice, v->command ? v->command : "-");
+}
+
+/* In its headline, cause, notes or facts. */
+static int says(const struct ct_hang_result *result, const char *what)
+{
+	const struct ct_hang_verdict *v = result->verdicts;
+	int found = 0;
+
+	if (!result->n_verdicts)
+		return 0;
+	found = strstr(v->headline, what) || strstr(v->cause, what);
+	for (uint32_t i = 0; i < v->n_notes; i++)
+		found |= strstr(v->notes[i], what) != NULL;
+	for (uint32_t i = 0; i < v->n_facts; i++)
+		found |= v->facts[i].text && strstr(v->facts[i].text, what);
+	return found;
+}
+
+static int advises(const struct ct_hang_verdict *v, const char *what)
+{
+	return strstr(v->advice, what) || (v->command && strstr(v->command, what));
+}
+
+/* Does its headline fit a line, behind "Hang: "? */
+static unsigned too_long(const struct ct_text_case *t, const struct ct_hang_result *result)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < result->n_verdicts; i++) {
+		const struct ct_hang_verdict *v = &result->verdicts[i];
+
+		if (strlen(ct_hang_title(v)) + 2 + strlen(v->headline) <= 80)
+			continue;
+		fprintf(stderr, "%s:%u: %s: more than a line: %s\n", t->file, t->line, t->name,
+			v->headline);
+		n++;
+	}
+	return n;
+}
+
 static unsigned wrong(const struct ct_text_case *t, int timing, const struct ct_hang_case *c,
 		      struct ct_arena *a)
 {
@@ -79,22 +126,22 @@ static unsigned wrong(const struct ct_text_case *t, int timing, const struct ct_
 		n++;
 	}
 	for (uint32_t i = 0; i < t->n_says; i++) {
-		if (result->n_verdicts && strstr(result->verdicts[0].sentence, t->says[i]))
+		if (says(result, t->says[i]))
 			continue;
 		fprintf(stderr, "%s:%u: %s, in %s timing: \"%s\" does not say \"%s\"\n", t->file,
 			t->line, t->name, timing ? "host" : "events",
-			result->n_verdicts ? result->verdicts[0].sentence : "", t->says[i]);
+			result->n_verdicts ? result->verdicts[0].headline : "", t->says[i]);
 		n++;
 	}
-	if (t->advises && !(result->n_verdicts && strstr(result->verdicts[0].advice, t->advises))) {
+	n += too_long(t, result);
+	if (t->advises && !(result->n_verdicts && advises(&result->verdicts[0], t->advises))) {
 		fprintf(stderr, "%s:%u: %s: no advice of \"%s\"\n", t->file, t->line, t->name,
 			t->advises);
 		n++;
 	}
 	if (getenv("CT_SHOW"))
 		for (uint32_t i = 0; i < result->n_verdicts; i++)
-			fprintf(stderr, "%s [%d]: %s\n", t->name, timing,
-				result->verdicts[i].sentence);
+			show(t->name, timing, &result->verdicts[i]);
 	return n;
 }
 

@@ -151,7 +151,7 @@ static void judge_twice(int from_tails)
 		assert_memory_equal(a->ranks, b->ranks, a->n_ranks * sizeof(*a->ranks));
 		assert_int_equal(a->n_victims, b->n_victims);
 		assert_int_equal(a->confidence, b->confidence);
-		assert_string_equal(a->sentence, b->sentence);
+		assert_string_equal(a->headline, b->headline);
 	}
 	ct_run_close(run);
 	ct_arena_free(memory);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/table.h"
+#include "analyzer/hang/hang_run.h"
 #include "tests/unit/order_script.h"
 
 struct order_case {
@@ -80,14 +81,14 @@ static const struct order_case cases[] = {
 	{ "who_did_not_come_may_be_of_the_other_opinion",
 	  "ranks 6\n0-5 w 0-9 AllReduce 100 float32 sum - step\n" IN("0,2", 10, 500)
 		  IN("1", 10, 600) "end 0-5 lost\n",
-	  "HANG: MISMATCH_COUNT: ranks 0 to 2 do not agree on AllReduce #10",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #10 on ranks 0-2 (host0)",
 	  "MISMATCH ranks=0,1,2 seq=10 field=count ranks_one=1 ranks_others=0,2 "
 	  "confidence=medium" },
 	{ "an_error_path_against_the_usual_one",
 	  "ranks 2\n0,1 w 0-2 AllReduce 10 float32 sum - step\n0 w 3 AllReduce 10 float32 sum - "
 	  "step in\n"
 	  "1 w 3 AllReduce 1 uint8 sum - oom\nend 0 killed\n",
-	  "HANG: MISMATCH_COUNT: ranks 0 and 1 do not agree on AllReduce #3",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #3 on ranks 0,1 (host0)",
 	  "MISMATCH ranks=0,1 seq=3 field=count one=1 others=10 site_one=oom site_others=step "
 	  "first_site_seq=3" },
 	{ "what_came_later_is_not_the_first",
@@ -99,31 +100,31 @@ static const struct order_case cases[] = {
 	  FOUR OF("0-3", 10, 500) OF("0,2,3", 11, 600) OF("0,2,3", 12, 700) OF("0,2,3", 13, 800)
 		  IN("0,2,3", 14, 900) OF("1", 11, 700) OF("1", 12, 800)
 			  IN("1", 13, 900) "end 0-3 killed\n",
-	  "HANG: SKIPPED_OP: rank 1 left out AllReduce #11",
+	  "HANG: SKIPPED_OP: rank 1 (host0) skipped AllReduce #11",
 	  "SKIPPED_OP ranks=1 seq=11 op=AllReduce count=600 left_out=1 fits=3 instances=3 "
 	  "confidence=high" },
 	{ "one_too_many",
 	  FOUR OF("0-3", 10, 500) OF("0,2,3", 11, 600) OF("0,2,3", 12, 700) IN("0,2,3", 13, 800)
 		  OF("1", 11, 50) OF("1", 12, 600) OF("1", 13, 700)
 			  IN("1", 14, 800) "end 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 1 called one operation more than the others, AllReduce #11",
+	  "HANG: EXTRA_OP: rank 1 (host0) called an extra AllReduce #11",
 	  "EXTRA_OP ranks=1 seq=11 op=AllReduce count=50 more=1 fits=3 confidence=high" },
 	{ "two_left_out",
 	  FOUR OF("0,2,3", 10, 600) OF("0,2,3", 11, 700) OF("0,2,3", 12, 800) OF("0,2,3", 13, 900)
 		  IN("0,2,3", 14, 950) OF("1", 10, 800) OF("1", 11, 900)
 			  IN("1", 12, 950) "end 0-3 killed\n",
-	  "HANG: SKIPPED_OP: rank 1 left out AllReduce #10",
+	  "HANG: SKIPPED_OP: rank 1 (host0) skipped AllReduce #10",
 	  "SKIPPED_OP ranks=1 seq=10 count=600 left_out=2 fits=3" },
 	{ "two_ranks_left_out_the_same",
 	  "ranks 6\n0-5 w 0-4 AllReduce 100 float32 sum - step\n" OF("0,2,3,5", 5, 600)
 		  OF("0,2,3,5", 6, 700) OF("0,2,3,5", 7, 800) IN("0,2,3,5", 8, 900)
 			  OF("1,4", 5, 700) OF("1,4", 6, 800) IN("1,4", 7, 900) "end 0-5 killed\n",
-	  "HANG: SKIPPED_OP: ranks 1 and 4 left out AllReduce #5",
+	  "HANG: SKIPPED_OP: ranks 1,4 (host0) skipped AllReduce #5",
 	  "SKIPPED_OP ranks=1,4 seq=5 count=600 left_out=1 fits=3" },
 	{ "shifted_from_the_start",
 	  "ranks 4\n" OF("1-3", 0, 600) OF("1-3", 1, 700) OF("1-3", 2, 800) IN("1-3", 3, 900)
 		  OF("0", 0, 700) OF("0", 1, 800) IN("0", 2, 900) "end 0-3 killed\n",
-	  "HANG: SKIPPED_OP: rank 0 left out AllReduce #0",
+	  "HANG: SKIPPED_OP: rank 0 (host0) skipped AllReduce #0",
 	  "SKIPPED_OP ranks=0 seq=0 count=600 left_out=1" },
 	{ "shifted_to_the_end_of_a_long_run",
 	  "ranks 3\n"
@@ -139,48 +140,48 @@ static const struct order_case cases[] = {
 	  "ranks 2\n0,1 w 0-4 AllReduce 100 float32 sum - step\n" OF("0", 5, 600) OF("0", 6, 700)
 		  OF("0", 7, 800) IN("0", 8, 900) OF("1", 5, 700) OF("1", 6, 800)
 			  IN("1", 7, 900) "end 0,1 killed\n",
-	  "HANG: MISMATCH_COUNT: ranks 0 and 1 do not agree on AllReduce #5",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #5 on ranks 0,1 (host0)",
 	  "MISMATCH ranks=0,1 seq=5 field=count ranks_one=1 ranks_others=0 shifted=behind" },
 	{ "one_operation_after_it_is_too_little_for_a_shift",
 	  FOUR OF("0,2,3", 10, 600) IN("0,2,3", 11, 700) IN("1", 10, 700) "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 1 called AllReduce #10",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #10 on rank 1 (host0)",
 	  "MISMATCH ranks=1 seq=10 field=count theirs=700 others=600" },
 	{ "left_out_in_a_loop_in_which_all_stand",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
 				  "3 w 13 AllReduce 700 float32 sum - step in\nend 0-3 killed\n",
-	  "HANG: SKIPPED_OP: rank 3 left out AllReduce #13",
+	  "HANG: SKIPPED_OP: rank 3 (host0) skipped AllReduce #13",
 	  "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
 	{ "without_a_loop_there_is_no_habit",
 	  FOUR OF("0-3", 10, 500) OF("0-3", 11, 700) OF("0-3", 12, 600) IN("0-2", 13, 900)
 		  IN("3", 13, 700) "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllReduce #13",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #13 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=13 field=count theirs=700 others=900" },
 	{ "once_more_in_a_loop_and_then_the_one_in_which_all_stand",
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
 		  IN("3", 14, 600) "end 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 3 called one operation more than the others, AllReduce #13",
+	  "HANG: EXTRA_OP: rank 3 (host0) called an extra AllReduce #13",
 	  "EXTRA_OP ranks=3 seq<=13 count=500 more=1 confidence=medium" },
 	{ "once_more_in_a_loop_and_then_another_is_no_habit",
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
 		  IN("3", 14, 700) "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllReduce #13",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #13 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=13 field=count theirs=500 others=600" },
 	{ "left_out_in_a_loop_and_then_the_next",
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
 		  IN("3", 14, 500) "end 0-3 killed\n",
-	  "HANG: SKIPPED_OP: rank 3 left out AllReduce #13",
+	  "HANG: SKIPPED_OP: rank 3 (host0) skipped AllReduce #13",
 	  "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
 	{ "left_out_in_a_loop_and_then_another_is_no_habit",
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
 		  IN("3", 14, 601) "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllReduce #13",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #13 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
 	{ "left_out_by_habit_is_never_sure",
 	  "ranks 4\n" SITES(0, 1, 2) SITES(3, 4, 5) SITES(6, 7, 8)
 		  SITES(9, 10, 11) "0-2 w 12 AllReduce 5 float32 sum - a in\n3 w 12 AllReduce 6 "
 				   "float32 sum - b in\n"
 				   "end 0-3 killed\n",
-	  "HANG: SKIPPED_OP: rank 3 left out AllReduce #12",
+	  "HANG: SKIPPED_OP: rank 3 (host0) skipped AllReduce #12",
 	  "SKIPPED_OP ranks=3 seq=12 count=5 left_out=1 site_theirs=b site_others=a "
 	  "confidence=medium" },
 	{ "where_the_same_came_before_and_behind_habit_tells_nothing",
@@ -189,7 +190,7 @@ static const struct order_case cases[] = {
 			  OF("0-3", 13, 600) "0-2 w 14 AllReduce 700 float32 sum - step in\n3 w 14 "
 					     "AllReduce 600 float32 sum - step in\n"
 					     "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllReduce #14",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #14 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=14 field=count theirs=600 others=700" },
 	{ "once_more_in_a_loop_fits_a_loop_left_out_but_for_that",
 	  "ranks 4\n" SITES(0, 1, 2) SITES(3, 4, 5) SITES(6, 7, 8) SITES(
@@ -198,30 +199,30 @@ static const struct order_case cases[] = {
 		      "0-2 w 14 AllReduce 7 float32 sum - c in\n3 w 12 AllReduce 7 float32 sum - c "
 		      "in\n"
 		      "end 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 3 called one operation more than the others, AllReduce #12",
+	  "HANG: EXTRA_OP: rank 3 (host0) called an extra AllReduce #12",
 	  "EXTRA_OP ranks=3 seq=12 count=7 more=1 confidence=medium" },
 	{ "another_call_in_a_loop_in_which_all_stand",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
 				  "3 w 13 AllReduce 601 float32 sum - step in\nend 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllReduce #13",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #13 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=13 field=count theirs=601 others=600" },
 	{ "once_more_in_a_loop_in_which_all_stand",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
 				  "3 w 13 AllReduce 500 float32 sum - step in\nend 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 3 called one operation more than the others, AllReduce #13",
+	  "HANG: EXTRA_OP: rank 3 (host0) called an extra AllReduce #13",
 	  "EXTRA_OP ranks=3 seq<=13 count=500 more=1 confidence=medium" },
 	{ "what_fits_the_loop_for_once_is_left_out_by_habit_only_if_it_came_no_further",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step\n"
 				  "3 w 13 AllReduce 700 float32 sum - step\n0-3 w 14 AllReduce 700 "
 				  "float32 sum - step in\n"
 				  "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllReduce #13",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #13 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
 	{ "a_loop_of_two_tells_by_how_far_they_came",
 	  "ranks 3\n" OF("0-2", 0, 5) OF("0-2", 1, 6) OF("0,2", 2, 5) OF("0,2", 3, 6)
 		  OF("0,2", 4, 5) IN("0,2", 5, 6) OF("1", 2, 6) OF("1", 3, 5)
 			  IN("1", 4, 6) "end 0-2 killed\n",
-	  "HANG: SKIPPED_OP: rank 1 left out AllReduce #2",
+	  "HANG: SKIPPED_OP: rank 1 (host0) skipped AllReduce #2",
 	  "SKIPPED_OP ranks=1 seq=2 count=5 left_out=1" },
 	{ "a_loop_of_two_that_came_equally_far_tells_nothing",
 	  "ranks 3\n" OF("0-2", 0, 5) OF("0-2", 1, 6) OF("0,2", 2, 5) OF("0,2", 3, 6)
@@ -259,7 +260,7 @@ static const struct order_case cases[] = {
 	{ "what_does_not_fit_shifted_is_another_call",
 	  FOUR OF("0,2,3", 10, 600) OF("0,2,3", 11, 700) OF("0,2,3", 12, 800) IN("0,2,3", 13, 900)
 		  OF("1", 10, 700) OF("1", 11, 800) IN("1", 12, 901) "end 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 1 called AllReduce #10",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllReduce #10 on rank 1 (host0)",
 	  "MISMATCH ranks=1 seq=10 field=count theirs=700 others=600" },
 	{ "two_ranks_that_went_two_ways",
 	  "ranks 5\n0-4 w 0-4 AllReduce 100 float32 sum - step\n" OF("0,3,4", 5, 600)
@@ -303,7 +304,7 @@ static const struct order_case cases[] = {
 	  FOUR "0 w 10 AllReduce 1 float32 sum - save_checkpoint\n1-3 w 10 AllReduce 1 float32 sum "
 	       "- finalize\n"
 	       "0 w 11 AllReduce 1 float32 sum - finalize in\nend 0 killed\n",
-	  "HANG: EXTRA_OP: rank 0 called one operation more than the others, AllReduce #10",
+	  "HANG: EXTRA_OP: rank 0 (host0) called an extra AllReduce #10",
 	  "EXTRA_OP ranks=0 seq=10 op=AllReduce count=1 more=1 site_theirs=save_checkpoint "
 	  "site_others=finalize "
 	  "first_site_seq=10 confidence=high" },
@@ -313,7 +314,7 @@ static const struct order_case cases[] = {
 	  "finalize\n"
 	  "0 w 11 AllReduce 1 float32 sum - finalize in\n1-3 a 12 AllReduce 1 float32 sum - eval "
 	  "in\nend 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 0 called one operation more than the others, AllReduce #10",
+	  "HANG: EXTRA_OP: rank 0 (host0) called an extra AllReduce #10",
 	  "EXTRA_OP ranks=0 seq=10 more=1 site_theirs=save_checkpoint site_others=finalize" },
 	{ "an_operation_left_out_among_equal_ones",
 	  "ranks 4\n0-3 w 0-4 AllReduce 100 float32 sum - a\n0,1,3 w 5 AllReduce 100 float32 sum - "
@@ -321,12 +322,12 @@ static const struct order_case cases[] = {
 	  "0,1,3 w 6 AllReduce 100 float32 sum - c\n0,1,3 w 7 AllReduce 100 float32 sum - d in\n"
 	  "2 w 5 AllReduce 100 float32 sum - c\n2 w 6 AllReduce 100 float32 sum - d\nend 0,1,3 "
 	  "killed\n",
-	  "HANG: SKIPPED_OP: rank 2 left out AllReduce #5",
+	  "HANG: SKIPPED_OP: rank 2 (host0) skipped AllReduce #5",
 	  "SKIPPED_OP ranks=2 seq=5 left_out=1 site_theirs=c site_others=b" },
 	{ "of_two_nobody_can_tell_which_one_is_right",
 	  "ranks 2\n0,1 w 0-4 AllReduce 100 float32 sum - a\n0 w 5 AllReduce 1 float32 sum - save\n"
 	  "1 w 5 AllReduce 1 float32 sum - b\n0 w 6 AllReduce 1 float32 sum - b in\nend 0 killed\n",
-	  "HANG: MISMATCH_OP: ranks 0 and 1 do not agree on AllReduce #5",
+	  "HANG: MISMATCH_OP: ranks 0,1 (host0) disagree on AllReduce #5",
 	  "MISMATCH ranks=0,1 seq=5 field=site ranks_one=0 ranks_others=1 site_one=save "
 	  "site_others=b" },
 	{ "a_pair_that_fits_by_chance_before_the_contradiction",
@@ -334,7 +335,7 @@ static const struct order_case cases[] = {
 	       "0 w 11 AllReduce 1 float32 sum - b\n1-3 w 11 AllReduce 900 float32 sum - c\n"
 	       "0 w 12 AllReduce 900 float32 sum - c\n1-3 w 12 AllReduce 800 float32 sum - d in\n"
 	       "0 w 13 AllReduce 800 float32 sum - d in\nend 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 0 called one operation more than the others, AllReduce #10",
+	  "HANG: EXTRA_OP: rank 0 (host0) called an extra AllReduce #10",
 	  "EXTRA_OP ranks=0 seq=10 op=AllReduce count=1 more=1 site_theirs=save site_others=b "
 	  "first_site_seq=10" },
 	{ "what_lies_before_is_kept_however_long_the_run_goes_on",
@@ -344,13 +345,13 @@ static const struct order_case cases[] = {
 	  "0 w 12 AllReduce 900 float32 sum - c\n1-3 w 12 AllReduce 800 float32 sum - d\n"
 	  "0 w 13 AllReduce 800 float32 sum - d\n1-3 w 13-90 AllReduce 100 float32 sum - step\n"
 	  "0 w 14-91 AllReduce 100 float32 sum - step in\nend 0-3 killed\n",
-	  "HANG: EXTRA_OP: rank 0 called one operation more than the others, AllReduce #10",
+	  "HANG: EXTRA_OP: rank 0 (host0) called an extra AllReduce #10",
 	  "EXTRA_OP ranks=0 seq=10 more=1 site_theirs=save site_others=b first_site_seq=10" },
 	{ "sizes_differ_and_so_do_sites",
 	  "ranks 3\n0-2 w 0-9 AllGather 64 float32 - - generate\n0,1 w 10 AllGather 64 float32 - - "
 	  "generate in\n"
 	  "2 w 10 AllGather 9000 float32 - - teacher_forward in\nend 0-2 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 2 called AllGather #10",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllGather #10 on rank 2 (host0)",
 	  "MISMATCH ranks=2 seq=10 field=count theirs=9000 others=64 site_theirs=teacher_forward "
 	  "site_others=generate "
 	  "first_site_seq=10" },
@@ -398,8 +399,7 @@ static const struct order_case cases[] = {
 
 	/* ---- uneven inputs ---- */
 	{ "who_exits_in_order_stopped_early", FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\n",
-	  "HANG: EXITED_RANK: rank 2 ended by itself while others still communicate: 3 of 4 ranks "
-	  "have waited in AllReduce #10",
+	  "HANG: EXITED_RANK: rank 2 (host0) exited early; ",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit waiting=0,1,3 next_op=AllReduce "
 	  "beyond=1 "
 	  "confidence=high" },
@@ -407,38 +407,33 @@ static const struct order_case cases[] = {
 	  FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\nend 2 _exit\n", NULL, "" },
 	{ "who_runs_ahead_waits_in_the_first",
 	  FOUR IN("0,1,3", 10, 100) IN("0,1,3", 11, 200) "end 0,1,3 killed\n",
-	  "HANG: EXITED_RANK: rank 2 ended by itself while others still communicate: 3 of 4 ranks "
-	  "have waited in AllReduce #10",
+	  "HANG: EXITED_RANK: rank 2 (host0) exited early; ",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit waiting=0,1,3 beyond=2" },
 	{ "who_destroyed_the_communicator_stopped_early",
 	  FOUR IN("0,1,3", 10, 100) "call 2 w ncclCommDestroy\nend 0-3 killed\n",
-	  "HANG: NEVER_ENTERED: rank 2 never entered AllReduce #10",
+	  "HANG: NEVER_ENTERED: rank 2 (host0) never entered AllReduce #10",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=leaving waiting=0,1,3" },
 	{ "who_stands_in_finalize_stopped_early",
 	  "ranks 4 mpi\n0-3 w 0-9 AllReduce 100 float32 sum - step\n" IN(
 		  "0,1,3", 10, 100) "call 2 w MPI_Finalize\nend 0-3 killed\n",
-	  "HANG: NEVER_ENTERED: rank 2 never entered AllReduce #10",
+	  "HANG: NEVER_ENTERED: rank 2 (host0) never entered AllReduce #10",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=leaving waiting=0,1,3" },
 	{ "the_others_may_get_an_error",
 	  FOUR "0,1,3 w 10 AllReduce 100 float32 sum - step bad\nend 0,1,3 fail\n",
-	  "HANG: EXITED_RANK: rank 2 ended by itself while others still communicate: 3 of 4 ranks "
-	  "have waited in AllReduce #10",
+	  "HANG: EXITED_RANK: rank 2 (host0) exited early; ",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit" },
 	{ "where_most_stopped_the_one_that_went_on_is_odd", FOUR IN("1", 10, 100) "end 1 killed\n",
-	  "HANG: EXITED_RANK: ranks 0, 2 and 3 ended by themselves while others still communicate, "
-	  "or the one that waits made a step more: 1 of 4 ranks has waited in AllReduce #10",
+	  "HANG: EXITED_RANK: ranks 0,2,3 (host0) exited; 1 rank waiting ",
 	  "UNEVEN_INPUT ranks=1 last_seq=9 stopped=0,2,3 by=exit waiting=1 confidence=medium" },
 	{ "of_two_nobody_can_tell_who_is_odd",
 	  "ranks 2\n0,1 w 0-9 AllReduce 100 float32 sum - step\n" IN("1", 10, 100) "end 1 killed\n",
-	  "HANG: EXITED_RANK: rank 0 ended by itself while others still communicate, or the one "
-	  "that waits made a step more: 1 of 2 ranks has waited in AllReduce #10",
+	  "HANG: EXITED_RANK: rank 0 (host0) exited; 1 rank waiting ",
 	  "UNEVEN_INPUT ranks=0,1 last_seq=9 stopped=0 waiting=1 confidence=medium" },
 	{ "but_the_rest_of_the_job_can",
 	  "ranks 5\ncomm a 3,4\n0-4 w 0-4 AllReduce 100 float32 sum - step\n"
 	  "3,4 a 5-9 AllReduce 100 float32 sum - step\n4 a 10 AllReduce 100 float32 sum - step in\n"
 	  "end 0-2,4 killed\n",
-	  "HANG: EXITED_RANK: rank 3 ended by itself while others still communicate, or the one "
-	  "that waits made a step more: 1 of 2 ranks has waited in AllReduce #10",
+	  "HANG: EXITED_RANK: rank 3 (host0) exited; 1 rank waiting ",
 	  "UNEVEN_INPUT ranks=3 last_seq=9 stopped=3 waiting=4 confidence=medium" },
 	{ "a_failure_is_no_uneven_input",
 	  FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\nend 2 fail\n", NULL, "" },
@@ -461,8 +456,7 @@ static const struct order_case cases[] = {
 	{ "but_a_root_needs_nobody",
 	  FOUR "1 w 10 Broadcast 100 float32 - 1 step\n0,3 w 10 Broadcast 100 float32 - 1 step in\n"
 	       "end 0,1,3 killed\n",
-	  "HANG: EXITED_RANK: rank 2 ended by itself while others still communicate: 2 of 4 ranks "
-	  "have waited in Broadcast #10",
+	  "HANG: EXITED_RANK: rank 2 (host0) exited early; ",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 waiting=0,1,3 next_op=Broadcast" },
 	{ "who_never_called_anything_did_not_stop",
 	  "ranks 4\n0,1,3 w 0-4 AllReduce 100 float32 sum - step in\nend 0,1,3 killed\n", NULL,
@@ -476,7 +470,7 @@ static const struct order_case cases[] = {
 	  "ranks 4\n0-3 w 0-40 AllGather 64 float32 - - eval\n0-2 w 41 AllGather 64 float32 - - "
 	  "eval in\n"
 	  "3 w 41 AllGather 17 float32 - - eval in\nend 0-3 killed\n",
-	  "HANG: MISMATCH_COUNT: rank 3 called AllGather #41",
+	  "HANG: MISMATCH_COUNT: size mismatch in AllGather #41 on rank 3 (host0)",
 	  "MISMATCH ranks=3 seq=41 field=count theirs=17 others=64" },
 
 	/* ---- what may differ ---- */
@@ -568,8 +562,7 @@ static const struct order_case cases[] = {
 	  "MISMATCH ranks=0,1 seq=6 field=unreceived instances=1" },
 	{ "whose_messages_others_wait_for_stopped_early",
 	  "ranks 4 nccl\n" AWAITED "end 0-2 killed\n",
-	  "HANG: EXITED_RANK: rank 3 ended by itself while others still communicate: rank 0 has "
-	  "waited in Recv #5 from rank 3",
+	  "HANG: EXITED_RANK: rank 3 (host0) exited early; ",
 	  "UNEVEN_INPUT ranks=3 stopped=3 waiting=0,1 next_op=Recv by=exit confidence=medium" },
 	{ "but_not_by_a_failure", "ranks 4 nccl\n" AWAITED "end 0-2 killed\nend 3 fail\n", NULL,
 	  "" },
@@ -608,6 +601,11 @@ static int is_about_order(const struct ct_report *report)
 	       report->verdict.code == CT_VERDICT_UNEVEN_INPUT;
 }
 
+static const char *first_hang(const struct ct_report *report)
+{
+	return ct_hang_code_name(report->hang->result->verdicts[0].code);
+}
+
 static void is_told(void **state)
 {
 	const struct order_case *c = *state;
@@ -626,8 +624,9 @@ static void is_told(void **state)
 	}
 	if (*have || *want)
 		fail_msg("%s: found\n%swanted\n%s", c->name, found, c->found);
-	snprintf(verdict, sizeof(verdict), "%s: %s", ct_verdict_name(report->verdict.code),
-		 report->verdict.text);
+	snprintf(verdict, sizeof(verdict), "%s: %s%s%s", ct_verdict_name(report->verdict.code),
+		 report->verdict.code == CT_VERDICT_HANG ? first_hang(report) : "",
+		 report->verdict.code == CT_VERDICT_HANG ? ": " : "", report->verdict.text);
 	if (c->verdict && strncmp(verdict, c->verdict, strlen(c->verdict)) != 0)
 		fail_msg("%s: verdict %s, wanted %s", c->name, verdict, c->verdict);
 	if (!c->verdict)

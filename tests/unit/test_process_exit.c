@@ -200,7 +200,7 @@ static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 	judge(&s, all, 2);
 	aborted = exit_of(&s, 0);
 	assert_true(aborted->dead && aborted->aborted);
-	assert_string_equal(ct_exit_text(aborted, NULL), "it called MPI_Abort");
+	assert_string_equal(ct_exit_text(aborted, NULL), "called MPI_Abort");
 	assert_int_equal(aborted->at.lo_ns, 5000 * MS);
 	assert_false(exit_of(&s, 1)->dead);
 	ORDER("0|1", all[0], all[1]);
@@ -274,12 +274,12 @@ static void ends_are_told_in_words(void **state)
 	} cases[] = {
 		{ CRASHED(5000), "signal 11 (SIGSEGV)" },
 		{ FAILED(5000), "exit status 1" },
-		{ VANISHED(5000), "without a word: its heartbeats stop" },
+		{ VANISHED(5000), "its heartbeats stop, exit not recorded" },
 		{ { .how = CT_END_EXIT, .last = 5000, .said = 5000, .gone = 5001 },
-		  "exit status 0 by _exit, which runs no exit handlers" },
+		  "exit status 0 by _exit, without exit handlers" },
 		{ { .how = CT_END_CLEAN, .last = 5000, .said = 5000, .mpi = 1 },
 		  "exit status 0 without MPI_Finalize" },
-		{ SHOT_UNSEEN(5000, .for_memory = 1), "signal 9 (SIGKILL) for want of memory" },
+		{ SHOT_UNSEEN(5000, .for_memory = 1), "signal 9 (SIGKILL), out of memory" },
 	};
 	struct ct_arena *memory = ct_arena_new();
 

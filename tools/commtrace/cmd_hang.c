@@ -10,7 +10,7 @@
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_KV };
 
 static void on_progress(void *arg, uint64_t done, uint64_t all)
 {
@@ -31,9 +31,11 @@ static int write_result(const struct ct_cli *args, int format, const struct ct_h
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = args->paths.path[0],
-						     .whole = !isatty(fileno(out.file)) };
+						     .whole = !isatty(fileno(out.file)),
+						     .verbose = ct_cli_has(args,
+									   CT_OPTION_VERBOSE) };
 
-		ct_hang_text(run, &style, out.file);
+		(format == FORMAT_KV ? ct_hang_kv : ct_hang_text)(run, &style, out.file);
 	}
 	if (!code)
 		return ct_out_close(&out);

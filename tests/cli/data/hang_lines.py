@@ -43,7 +43,7 @@ for v in said["verdicts"]:
     for e in v["evidence"]:
         if e["rank"] not in (None, *told[:1]):
             continue
-        text = re.sub(r"comm(unicator)? ([0-9a-f]{16})", lambda m: comm(m.group(2)), e["text"] or "")
+        text = re.sub(r"\bon ([0-9a-f]{16})", lambda m: "on " + comm(m.group(1)), e["text"] or "")
         print(f"    {e['name']}{'' if e['rank'] is None else ' of ' + str(e['rank'])} "
               f"{text if e['value'] is None else e['value']}")
 for s in said["not_stalled"]:

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/model/command.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyzer/base/template.h"
+#include "analyzer/model/names.h"
+
+const char *ct_command_gpu(struct ct_arena *memory, int device, const char *visible)
+{
+	const char *one = visible;
+
+	if (device < 0)
+		return "";
+	if (!visible || !*visible)
+		return ct_arena_printf(memory, "-i %d ", device);
+	for (int k = 0; k < device && one; k++)
+		one = (one = strchr(one, ',')) ? one + 1 : NULL;
+	return one ? ct_arena_printf(memory, "-i %.*s ", (int)strcspn(one, ","), one) : "";
+}
+
+const char *ct_command_text(struct ct_arena *memory, const char *pattern,
+			    const struct ct_command_at *at)
+{
+	const char *ssh = at->host ? ct_arena_printf(memory, "ssh %s ",
+						     ct_host_word(memory, at->host))
+				   : "";
+	const char *pid = at->pid ? ct_arena_printf(memory, "%" PRIu32, at->pid) : NULL;
+	const char *native = pid ? ct_arena_printf(memory, "%sgdb -p %s --batch -ex bt", ssh, pid)
+				 : NULL;
+	const char *python = pid ? ct_arena_printf(memory, "%spy-spy dump --pid %s", ssh, pid)
+				 : NULL;
+	const struct ct_word words[] = {
+		{ "{ssh}", ssh },	{ "{gpu}", at->gpu },
+		{ "{pid}", pid },	{ "{stack}", at->is_python ? python : native },
+		{ "{native}", native },
+	};
+
+	return ct_template_fill(memory, pattern, words, sizeof(words) / sizeof(words[0]));
+}
