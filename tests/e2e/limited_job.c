@@ -11,7 +11,8 @@
  *     with directories), root (is an empty directory),
  *     system (calls that open, remove or rename are not permitted), clock (the time of day goes back by a day),
  *     threads (2000 come, and each calls once)
- * or while the first call is made: no-descriptors (none can be opened), no-threads (none can be made). */
+ * or while the first call is made: no-descriptors (none can be opened), no-threads (none can be made);
+ * or before it: few-descriptors (eight are left, which the program opens in the middle). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +207,25 @@ static void start_without_descriptors(void)
 	calls++;
 }
 
+enum { LEFT = 8 };
+
+static void leave_few_descriptors(void)
+{
+	int last = -1, fd;
+
+	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		last = fd;
+	MUST(errno == EMFILE && last >= 2 * LEFT);
+	for (int i = 0; i < LEFT; i++)
+		MUST(close(last - i) == 0);
+}
+
+static void open_the_last(void)
+{
+	for (int i = 0; i < LEFT; i++)
+		MUST(open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0);
+}
+
 static void nothing(void)
 {
 }
@@ -259,7 +279,7 @@ int main(int argc, char **argv)
 		{ "places", take_for_places },	 { "root", take_root },
 		{ "system", take_calls },	 { "clock", set_clock_back },
 		{ "threads", many_threads },	 { "no-descriptors", nothing },
-		{ "no-threads", nothing },
+		{ "no-threads", nothing },	 { "few-descriptors", open_the_last },
 	};
 	void (*what)(void) = NULL;
 	float sum = 0;
@@ -272,6 +292,8 @@ int main(int argc, char **argv)
 	MUST(what);
 	if (strcmp(argv[1], "no-descriptors") == 0)
 		start_without_descriptors();
+	if (what == open_the_last)
+		leave_few_descriptors();
 	make(strcmp(argv[1], "no-threads") == 0);
 	reduce(100);
 	what();
