@@ -16,6 +16,7 @@ typedef unsigned long long CUdeviceptr;
 	X(cuDevicePrimaryCtxRetain, (CUcontext * ctx, CUdevice device))                            \
 	X(cuCtxSetCurrent, (CUcontext ctx))                                                        \
 	X(cuCtxGetCurrent, (CUcontext * ctx))                                                      \
+	X(cuCtxGetId, (CUcontext ctx, unsigned long long *id))                                     \
 	X(cuStreamCreate, (CUstream * stream, unsigned flags))                                     \
 	X(cuStreamSynchronize, (CUstream stream))                                                  \
 	X(cuStreamGetCtx, (CUstream stream, CUcontext * ctx))                                      \
@@ -85,6 +86,7 @@ void gpu_figure(const char *name, double value, const char *unit);
 
 /* The commands. Each returns the exit status. */
 int gpu_probe_driver(void);
+int gpu_probe_context(void);
 int gpu_probe_clock(double seconds, int loaded);
 int gpu_probe_queues(void);
 int gpu_probe_buffer(void);

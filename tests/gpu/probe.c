@@ -7,7 +7,7 @@
 #include "tests/gpu/gpu.h"
 
 static const char usage
-	[] = "usage: gpu_probe driver | queues | buffer\n"
+	[] = "usage: gpu_probe driver | queues | buffer | context\n"
 	     "       gpu_probe clock SECONDS [loaded]\n"
 	     "       gpu_probe nccl LIBRARY RANK RANKS ID_FILE OPS plain|group|nonblocking|split\n"
 	     "       gpu_probe exit|reset|capture|replay LIBRARY RANK RANKS ID_FILE TIMES\n";
@@ -68,6 +68,8 @@ int main(int argc, char **argv)
 		return gpu_probe_queues();
 	if (argc == 2 && strcmp(what, "buffer") == 0)
 		return gpu_probe_buffer();
+	if (argc == 2 && strcmp(what, "context") == 0)
+		return gpu_probe_context();
 	if ((argc == 3 || argc == 4) && strcmp(what, "clock") == 0)
 		return gpu_probe_clock(atof(argv[2]), argc == 4);
 	if (argc == 8 && strcmp(what, "nccl") == 0)

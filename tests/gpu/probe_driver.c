@@ -146,3 +146,23 @@ int gpu_probe_driver(void)
 	record_beside_questions();
 	return 0;
 }
+
+/* After a reset the context has another number, or none until it is made again; it has the same handle, perhaps. */
+int gpu_probe_context(void)
+{
+	unsigned long long before = 0, after = 0;
+	CUcontext again;
+	CUdevice device;
+	int is_another;
+
+	gpu_open(NULL);
+	MUST(cuDeviceGet(&device, 0));
+	MUST(cuCtxGetId(gpu.context, &before));
+	MUST(cuDevicePrimaryCtxReset_v2(device));
+	is_another = gpu.cuCtxGetId(gpu.context, &after) != CUDA_SUCCESS || after != before;
+	MUST(cuDevicePrimaryCtxRetain(&again, device));
+	MUST(cuCtxSetCurrent(again));
+	is_another &= gpu.cuCtxGetId(again, &after) == CUDA_SUCCESS && after != before;
+	gpu_figure("context_is_another", is_another, "-");
+	return 0;
+}

@@ -226,13 +226,19 @@ exits() {
 }
 
 resets() {
-	local ok=ok n=20
+	local ok=ok n=20 f=$out/context
+	"$probe" context >"$f" 2>"$f.err" && ok=$(verdict 'a == 1' "$(figure "$f" context_is_another)") || ok=FAIL
+	row resets.context_is_another "$(figure "$f" context_is_another)" - "$ok" context-id
+	ok=ok
 	[ ! "$quick" ] || n=3
 	life_job reset bare 1 reset $n || { row resets "$(tail -1 "$out/reset.bare.err.0")" - n/a resets; return; }
 	life_job reset events 1 reset $n || ok=FAIL
 	row resets.survived $n resets $ok resets
 	row resets.calls "$(recorded "$out/reset.events.trace")" ops "$(verdict 'a == b' "$(recorded "$out/reset.events.trace")" $((n * 100)))" resets
 }
+
+# span_error FILE: of what `info` says; nothing if no operation was timed
+span_error() { sed -n 's/^timing.*±\([0-9.]*[a-z]*\) per span.*/\1/p' "$1"; }
 
 # Each mode in turn, so that a busy moment hits all of them.
 calls() {
@@ -253,7 +259,13 @@ calls() {
 			"$(ratio "$(figure "$out/calls$n-$mode" latency)" "$(figure "$out/calls$n-bare" latency)")" ratio "$ok"
 	done
 	"$commtrace" info --whole "$out/calls$n.0.events.trace" >"$out/calls$n.info" 2>&1
-	row "nccl.$n-ranks.events.span_error" "$(sed -n 's/^timing.*±\([0-9.]*[a-z]*\) per span.*/\1/p' "$out/calls$n.info")" -
+	row "nccl.$n-ranks.events.span_error" "$(span_error "$out/calls$n.info")" -
+	# NCCL reports no kernels of a rank that is alone
+	if [ "$n" -gt 1 ]; then
+		"$commtrace" info --whole "$out/calls$n.0.plugin.trace" >"$out/calls$n.plugin.info" 2>&1
+		row "nccl.$n-ranks.plugin.span_error" "$(span_error "$out/calls$n.plugin.info")" - \
+			"$([ "$(span_error "$out/calls$n.plugin.info")" ] && echo ok || echo FAIL)" kernel-times
+	fi
 	ok=ok
 	[ "$(recorded "$out/calls$n.0.events.trace")" = $((n * (2 * ops + 6))) ] || ok=FAIL
 	row "nccl.$n-ranks.ops" "$(recorded "$out/calls$n.0.events.trace")" ops $ok "$([ "$n" = 1 ] || echo shared-gpu)"

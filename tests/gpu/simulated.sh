@@ -31,6 +31,8 @@ for row in driver.event_record driver.event_record_busy driver.event_record_besi
 	awk -v row="$row" '$1 == row && $2 + 0 > 0 { found = 1 } END { exit !found }' "$out/table" || fail "no value for $row"
 done
 holds driver.stamps 1024 ok stamps
+holds resets.context_is_another 1 ok context-id
+holds nccl.2-ranks.plugin.span_error '[0-9.]+[mun]s' ok kernel-times
 holds driver.elapsed_in_one_order "$some" ok elapsed-order
 holds queues.1.timed_events_serialise 1 ok queues
 holds queues.as_many_as_connections 8 ok queues
@@ -52,7 +54,7 @@ names=$(awk '$1 !~ /^(name|logs)$/ && $NF ~ /^[a-z]+-?[a-z]+$/ && $NF !~ /^(ok|n
 for name in $names; do
 	grep -q "^| \`$name\` |" "${run%/*}/../../docs/VERIFIED.md" || fail "docs/VERIFIED.md has no $name"
 done
-[ "$(wc -w <<<"$names")" -ge 11 ] || fail "only these assumptions are spoken to: $names"
+[ "$(wc -w <<<"$names")" -ge 13 ] || fail "only these assumptions are spoken to: $names"
 
 # No script can take longer than nine minutes.
 sed -n "/^table='/,/^'/p" "$run" | awk 'NF == 3 { s[$2] += $3 } END { for (n in s) if (s[n] > 540) exit 1; exit length(s) != 3 }' ||
