@@ -64,7 +64,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 	ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN);
 	ct_finding_evidence(list, f, "gain_in_a_step", a->gain_ns, "ns", a->gain_err_ns);
 	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->model->duration_ns);
-	f->severity = f->severity > CT_SEVERITY_WARN ? CT_SEVERITY_WARN : f->severity;
+	f->severity = f->severity > CT_SEVERITY_WARNING ? CT_SEVERITY_WARNING : f->severity;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
 	f->op_name = ct_op_name(b->op);

@@ -74,15 +74,17 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	const struct ct_model *model = c->j->model;
 	uint64_t late = c->j->late_or_slow->spans.total, most = ct_most_exposed(model);
 
-	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
+	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_CRITICAL);
 	/* a death matters more than somebody's being a little late before it */
-	c->named = first_of(list, NAMING, c->report->n_ended ? CT_SEVERITY_WARN : CT_SEVERITY_INFO);
+	c->named = first_of(list, NAMING,
+			    c->report->n_ended ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO);
 	if (!c->named)
 		c->named = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
-	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARN);
-	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE), CT_SEVERITY_WARN),
+	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARNING);
+	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE),
+				      CT_SEVERITY_WARNING),
 			     first_of(list, BIT(BUCKETS), CT_SEVERITY_INFO));
-	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARN);
+	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARNING);
 	c->uneven = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
 	for (size_t i = 0; i < list->n; i++)
 		c->replayed_pct += list->all[i].is_replayed ? list->all[i].loss_pct : 0;
@@ -100,13 +102,13 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	return ct_waited_find(c->j, c->report, &c->waited);
 }
 
-/* The finding that leads: of those that name somebody and a severe change the costliest, unless communication costs more than
+/* The finding that leads: of those that name somebody and a critical change the costliest, unless communication costs more than
  * a loss that is not worth chasing. */
 static const struct ct_finding *leader(const struct choice *c)
 {
 	const struct ct_finding *best = c->named;
 
-	if (c->change && (c->change->severity == CT_SEVERITY_SEVERE || !c->exposed))
+	if (c->change && (c->change->severity == CT_SEVERITY_CRITICAL || !c->exposed))
 		best = heavier(best, c->change);
 	if (best && c->exposed && best->loss_pct < WORTH_CHASING_PCT &&
 	    c->exposed->loss_pct > best->loss_pct)

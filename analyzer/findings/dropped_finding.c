@@ -62,8 +62,8 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	if (!seats)
 		return;
 	ct_finding_seats(model, seats, n, list, f);
-	f->severity = share > 5		       ? CT_SEVERITY_SEVERE
-		      : share > 0.1 || unknown ? CT_SEVERITY_WARN
+	f->severity = share > 5		       ? CT_SEVERITY_CRITICAL
+		      : share > 0.1 || unknown ? CT_SEVERITY_WARNING
 					       : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = "records are missing; incomplete operations are left out of every judgement";

@@ -124,7 +124,7 @@ void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const c
 
 static enum ct_severity severity_of(double pct)
 {
-	return pct > 10 ? CT_SEVERITY_SEVERE : pct >= 3 ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
+	return pct > 10 ? CT_SEVERITY_CRITICAL : pct >= 3 ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 }
 
 void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns)
@@ -145,7 +145,7 @@ static double weight(const struct ct_finding *f)
 	case CT_FINDING_MISMATCH:
 	case CT_FINDING_SKIPPED_OP:
 	case CT_FINDING_EXTRA_OP:
-		return f->severity == CT_SEVERITY_SEVERE ? 1e30 : -1;
+		return f->severity == CT_SEVERITY_CRITICAL ? 1e30 : -1;
 	case CT_FINDING_UNEVEN_INPUT:
 		return 1e29;
 	case CT_FINDING_DROPPED_RECORDS:

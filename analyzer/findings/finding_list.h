@@ -50,7 +50,7 @@ void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const c
 			 double value, const char *unit, double err);
 
 /* Sets loss, error and percentage of the run. Severity follows from the certain part (docs/dev/algorithms/waits.md, Who was
- * last): info, warn from 3 %, severe above 10 %. */
+ * last): info, warning from 3 %, critical above 10 %. */
 void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns);
 
 /* Order for qsort: contradictions, then by loss, then findings without loss. */

@@ -50,8 +50,8 @@ static int matters(const struct ct_report_transport *t, const struct ct_report_c
 
 static enum ct_severity severity_of(unsigned class)
 {
-	return class == CT_PORT_DOWN	? CT_SEVERITY_SEVERE
-	       : class == CT_PORT_ERROR ? CT_SEVERITY_WARN
+	return class == CT_PORT_DOWN	? CT_SEVERITY_CRITICAL
+	       : class == CT_PORT_ERROR ? CT_SEVERITY_WARNING
 					: CT_SEVERITY_INFO;
 }
 
@@ -129,7 +129,7 @@ static void tell(const struct ct_model *model, const struct ailing *a, struct ct
 	f->end_at_ns = a->host->end_at_ns;
 	f->cause = ct_arena_printf(
 		list->memory, "port %s of %s counted errors%s", a->port->name, host,
-		a->severity == CT_SEVERITY_SEVERE ? ", and its link went down" : "");
+		a->severity == CT_SEVERITY_CRITICAL ? ", and its link went down" : "");
 	f->headline = ct_arena_printf(list->memory, "port %s of %s counted %s errors in %s",
 				      a->port->name, host, ct_text_count(a->errors).s,
 				      ct_prose_ns(a->host->sampled_ns).s);

@@ -120,8 +120,8 @@ static int set_costs(struct making *m, struct ct_finding *f)
 	ct_finding_loss(f, m->sum.loss_ns, m->sum.err_ns, m->model->duration_ns);
 	f->at_most = 1;
 	/* a bound that nothing has cut may be several times the truth */
-	if (!f->is_bounded && f->severity > CT_SEVERITY_WARN)
-		f->severity = CT_SEVERITY_WARN;
+	if (!f->is_bounded && f->severity > CT_SEVERITY_WARNING)
+		f->severity = CT_SEVERITY_WARNING;
 	f->begin_at_ns = m->sum.begin_ns;
 	f->end_at_ns = m->sum.end_ns < m->model->duration_ns ? m->sum.end_ns
 							     : m->model->duration_ns;

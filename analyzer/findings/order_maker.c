@@ -11,7 +11,7 @@ void ct_order_begin(struct ct_order_maker *k, enum ct_finding_kind kind,
 		    const struct ct_order_call *call)
 {
 	k->f = ct_findings_add(k->list, kind);
-	k->f->severity = CT_SEVERITY_SEVERE;
+	k->f->severity = CT_SEVERITY_CRITICAL;
 	k->f->comm_key = k->comm->key;
 	k->f->op_name = ct_order_op_text(k, call);
 }

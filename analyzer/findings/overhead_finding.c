@@ -34,7 +34,7 @@ static void add(const struct ct_report *report, const int *ranks, size_t n, int 
 	ct_finding_evidence(list, f, "wrappers", report->cost_share_pct, "%", NAN);
 	ct_finding_evidence(list, f, "promised", PROMISED_PCT, "%", NAN);
 	ct_finding_evidence(list, f, "timed", 100 * report->run.timed_ratio, "%", NAN);
-	f->severity = dear ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
+	f->severity = dear ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->cause = dear ? "recording took more of the run than its budget"
 			: "to stay within its budget the recorder left launches untimed";

@@ -139,7 +139,7 @@ static void find_comm(const struct ct_study *s, const struct part *p, struct ct_
 	ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct);
 	ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN);
 	ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN);
-	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARN : CT_SEVERITY_INFO,
+	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO,
 		 f);
 	f->comm_key = p->comm->key;
 	f->cause = p->alike == 1 ? "compute waits while this communicator transfers"
@@ -192,7 +192,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 	ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct);
 	ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN);
 	ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN);
-	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARN, f);
+	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
 	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
 									      : TOLD_SHARE;
 	f->comm_key = *told == TOLD_ONE && most->alike == 1 ? most->comm->key : 0;
@@ -273,7 +273,7 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	ct_finding_evidence(list, f, "stages", b->stages, "count", NAN);
 	ct_finding_evidence(list, f, "microbatches", b->per_step, "count", NAN);
 	ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN);
-	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARN, f);
+	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARNING, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
 	f->cause = "pipeline stages wait for each other longer than the schedule requires";

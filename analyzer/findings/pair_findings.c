@@ -65,7 +65,7 @@ static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 	const char *ranks = begin_finding(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	int one = pair->unmatched == 1;
 
-	k->f->severity = CT_SEVERITY_WARN;
+	k->f->severity = CT_SEVERITY_WARNING;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
 	k->f->cause = ct_arena_printf(k->list->memory,
 				      "%llu message%s from rank %s to rank %s %s never received",
@@ -113,7 +113,7 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->is_undecided = only < 0;
 	/* nothing hangs, and perhaps it is meant so */
 	if (send.bytes == recv.bytes)
-		k->f->severity = CT_SEVERITY_WARN;
+		k->f->severity = CT_SEVERITY_WARNING;
 	k->f->cause = ct_arena_printf(
 		k->list->memory, "%s: rank %s sends %llu %s, rank %s receives %llu %s%s", field,
 		ct_text_rank(rank_of(k, pair->src)).s, (unsigned long long)send.count, from,

@@ -114,7 +114,7 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	const char *host = ct_host_word(memory, f->hosts[0]);
 
-	f->severity = CT_SEVERITY_WARN;
+	f->severity = CT_SEVERITY_WARNING;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->begin_at_ns = s->begin_at_ns;
 	f->end_at_ns = s->end_at_ns;

@@ -11,16 +11,16 @@
 /* XX(code, how bad it is, title) */
 #define CT_VERDICT_MAP(XX)                                                                         \
 	XX(HEALTHY, GOOD, "Healthy")                                                               \
-	XX(STRAGGLER, SEVERE, "Straggler")                                                         \
-	XX(SLOW_STAGE, SEVERE, "Slow pipeline stage")                                              \
-	XX(IMBALANCE, WARN, "Uneven compute time")                                                 \
-	XX(SLOW_LINK, SEVERE, "Slow link")                                                         \
-	XX(CHANGE_POINT, WARN, "Step time changed")                                                \
-	XX(POOR_OVERLAP, WARN, "Poor overlap")                                                     \
-	XX(COMM_BOUND, WARN, "Communication-bound")                                                \
-	XX(MISMATCH, SEVERE, "Mismatched operations")                                              \
-	XX(UNEVEN_INPUT, SEVERE, "Uneven inputs")                                                  \
-	XX(HANG, SEVERE, "Hang")                                                                   \
+	XX(STRAGGLER, CRITICAL, "Straggler")                                                       \
+	XX(SLOW_STAGE, CRITICAL, "Slow pipeline stage")                                            \
+	XX(IMBALANCE, WARNING, "Uneven compute time")                                              \
+	XX(SLOW_LINK, CRITICAL, "Slow link")                                                       \
+	XX(CHANGE_POINT, WARNING, "Step time changed")                                             \
+	XX(POOR_OVERLAP, WARNING, "Poor overlap")                                                  \
+	XX(COMM_BOUND, WARNING, "Communication-bound")                                             \
+	XX(MISMATCH, CRITICAL, "Mismatched operations")                                            \
+	XX(UNEVEN_INPUT, CRITICAL, "Uneven inputs")                                                \
+	XX(HANG, CRITICAL, "Hang")                                                                 \
 	XX(NOT_COMMUNICATION, GOOD, "Communication is not the bottleneck")                         \
 	XX(NOT_ENOUGH_EVIDENCE, UNSURE, "Not enough evidence")
 /* XX(kind, is its loss a share that nobody would save all of, heading) */
@@ -68,10 +68,10 @@ enum ct_why {
 enum ct_verdict_level {
 	CT_VERDICT_IS_GOOD,
 	CT_VERDICT_IS_UNSURE,
-	CT_VERDICT_IS_WARN,
-	CT_VERDICT_IS_SEVERE
+	CT_VERDICT_IS_WARNING,
+	CT_VERDICT_IS_CRITICAL
 };
-enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
+enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARNING, CT_SEVERITY_CRITICAL };
 enum ct_confidence {
 	CT_CONFIDENCE_NONE,
 	CT_CONFIDENCE_LOW,

@@ -65,7 +65,7 @@ const char *ct_finding_title(enum ct_finding_kind kind)
 
 const char *ct_severity_name(enum ct_severity severity)
 {
-	static const char *const names[] = { "info", "warn", "severe" };
+	static const char *const names[] = { "info", "warning", "critical" };
 
 	return names[severity];
 }

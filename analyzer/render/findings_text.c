@@ -16,8 +16,8 @@ static enum ct_color color_of(const struct ct_report *report)
 {
 	static const enum ct_color colors[] = { [CT_VERDICT_IS_GOOD] = CT_COLOR_GREEN,
 						[CT_VERDICT_IS_UNSURE] = CT_COLOR_YELLOW,
-						[CT_VERDICT_IS_WARN] = CT_COLOR_YELLOW,
-						[CT_VERDICT_IS_SEVERE] = CT_COLOR_RED };
+						[CT_VERDICT_IS_WARNING] = CT_COLOR_YELLOW,
+						[CT_VERDICT_IS_CRITICAL] = CT_COLOR_RED };
 
 	return colors[ct_verdict_level(report->verdict.code)];
 }

@@ -191,7 +191,7 @@ static void add_finding(const struct ct_model *model, const uint8_t *guilty,
 	int by_time = worst->kind != CT_CONFLICT_ORDER;
 
 	name_guilty(model, guilty, report, list, f);
-	f->severity = failed ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
+	f->severity = failed ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
 	f->confidence = failed ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_LOW;
 	if (by_time)
 		f->begin_at_ns = f->end_at_ns = ct_model_host_at(model, worst->host, worst->at_ns);

@@ -53,7 +53,7 @@ found=$("$commtrace" report --format=json differ/run | "$python" -c '
 import json, sys
 for f in json.load(sys.stdin)["findings"]:
     if f["kind"] == "ENVIRONMENT_DIFFERS": print(f["severity"], f["cause"])')
-[ "$found" = "warn env.NCCL_ALGO Ring on rank 0, Tree on rank 1" ] || fail "finding: $found"
+[ "$found" = "warning env.NCCL_ALGO Ring on rank 0, Tree on rank 1" ] || fail "finding: $found"
 
 # As short as can be: what is asked of the kernel and of the loader is on record all the same.
 ops=1 ranks short

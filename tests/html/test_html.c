@@ -202,17 +202,17 @@ static void assert_verdict_is(const char *level, enum ct_verdict_code code,
 static void the_verdict_is_as_bad_as_what_it_is_about(void **state)
 {
 	const struct ct_finding info = { .severity = CT_SEVERITY_INFO };
-	const struct ct_finding severe = { .severity = CT_SEVERITY_SEVERE };
+	const struct ct_finding critical = { .severity = CT_SEVERITY_CRITICAL };
 
 	(void)state;
 	assert_verdict_is("good", CT_VERDICT_HEALTHY, NULL);
 	assert_verdict_is("none", CT_VERDICT_NOT_ENOUGH_EVIDENCE, NULL);
-	assert_verdict_is("warn", CT_VERDICT_POOR_OVERLAP, NULL);
-	assert_verdict_is("severe", CT_VERDICT_HANG, NULL);
+	assert_verdict_is("warning", CT_VERDICT_POOR_OVERLAP, NULL);
+	assert_verdict_is("critical", CT_VERDICT_HANG, NULL);
 	assert_verdict_is("info", CT_VERDICT_STRAGGLER, &info);
-	assert_verdict_is("severe", CT_VERDICT_CHANGE_POINT, &severe);
+	assert_verdict_is("critical", CT_VERDICT_CHANGE_POINT, &critical);
 	/* what is not known does not get worse by what it may come from */
-	assert_verdict_is("none", CT_VERDICT_NOT_ENOUGH_EVIDENCE, &severe);
+	assert_verdict_is("none", CT_VERDICT_NOT_ENOUGH_EVIDENCE, &critical);
 }
 
 static void the_words_of_tables_and_findings_are_in_the_page(void **state)

@@ -191,7 +191,7 @@ static void each_finding_says_how_grave_and_how_sure_it_is_and_why(void **state)
 	for (int i = 0; i < 5; i++) {
 		struct ct_finding *f = add(CT_FINDING_SLOW_OP, CT_WHY_OWN, 1);
 
-		f->severity = CT_SEVERITY_WARN;
+		f->severity = CT_SEVERITY_WARNING;
 		f->confidence = CT_CONFIDENCE_MEDIUM;
 		f->cause = ct_arena_printf(list.memory, "cause %d", i / 4);
 		f->advice = "advice";
@@ -201,7 +201,7 @@ static void each_finding_says_how_grave_and_how_sure_it_is_and_why(void **state)
 	report.n_findings = list.n;
 	text = text_of(1);
 	assert_int_equal(count(text, "\nSlow operation: somebody\n"), 5);
-	assert_int_equal(count(text, "\n  finding      SLOW_OP, warn, confidence medium\n"), 5);
+	assert_int_equal(count(text, "\n  finding      SLOW_OP, warning, confidence medium\n"), 5);
 	/* what is the same as above is not repeated */
 	assert_int_equal(count(text, "\n  cause        cause 0\n"), 1);
 	assert_int_equal(count(text, "\n  cause        cause 1\n"), 1);

@@ -114,7 +114,7 @@ static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 	assert_string_equal(own(r, 1, "env.CUDA_VISIBLE_DEVICES"), "1");
 	f = job_finding(r, CT_FINDING_ENVIRONMENT_DIFFERS);
 	assert_non_null(f);
-	assert_int_equal(f->severity, CT_SEVERITY_WARN);
+	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_non_null(strstr(f->line, "names=env.NCCL_ALGO,nvidia.driver "));
 	assert_null(strstr(f->cause, "affinity"));
 	/* 3 by the algorithm; of the driver two have one and two another: no rank is odd, all are named */

@@ -186,7 +186,7 @@ static void a_clock_that_is_set_is_a_finding_and_nothing_is_compared_by_it(void 
 	assert_string_equal(f->hosts[0], "host2");
 	assert_int_equal(f->n_ranks, 2);
 	assert_int_equal(f->ranks[0], 4);
-	assert_int_equal(f->severity, CT_SEVERITY_WARN);
+	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_string_equal(clock_of(report, "host2")->quality, "FAIL");
 	assert_false(clock_of(report, "host2")->has_offset);
 	assert_true(clock_of(report, "host2")->err_ns == CT_UNKNOWN);

@@ -263,9 +263,9 @@ static void severity_follows_the_share_of_the_run(void **state)
 	loop.slow_pct = 2.5;
 	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_INFO);
 	loop.slow_pct = 6;
-	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_WARN);
+	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_WARNING);
 	loop.slow_pct = 30;
-	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_SEVERE);
+	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_CRITICAL);
 	/* The gate: below 1 % of the run no rank is named. */
 	loop.slow_pct = 0.5;
 	assert_int_equal(run(&loop, 8, 0).verdict, CT_VERDICT_HEALTHY);

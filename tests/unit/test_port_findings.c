@@ -44,15 +44,16 @@ static void errors_that_grew_are_told_by_how_bad_they_are(void **state)
 {
 	static const struct errors cases[] = {
 		{ "a link that went down", COUNTER(link_downed), 1, HOUR_NS, 1,
-		  CT_SEVERITY_SEVERE },
+		  CT_SEVERITY_CRITICAL },
 		{ "a link that recovered", COUNTER(link_error_recovery), 2, 60 * SECOND_NS, 1,
-		  CT_SEVERITY_SEVERE },
+		  CT_SEVERITY_CRITICAL },
 		{ "few symbols", COUNTER(symbol_error), 119, HOUR_NS, 0, 0 },
 		{ "few symbols in no time", COUNTER(symbol_error), 100, SECOND_NS, 0, 0 },
-		{ "symbols", COUNTER(symbol_error), 500, HOUR_NS, 1, CT_SEVERITY_WARN },
+		{ "symbols", COUNTER(symbol_error), 500, HOUR_NS, 1, CT_SEVERITY_WARNING },
 		{ "as many in days", COUNTER(symbol_error), 500, 100 * HOUR_NS, 0, 0 },
 		{ "few damaged packets", COUNTER(port_rcv_errors), 10, HOUR_NS, 0, 0 },
-		{ "damaged packets", COUNTER(port_rcv_errors), 11, HOUR_NS, 1, CT_SEVERITY_WARN },
+		{ "damaged packets", COUNTER(port_rcv_errors), 11, HOUR_NS, 1,
+		  CT_SEVERITY_WARNING },
 		{ "timeouts", COUNTER(local_ack_timeout_err), 5000, HOUR_NS, 1, CT_SEVERITY_INFO },
 		{ "out of sequence", COUNTER(out_of_sequence), 5000000, HOUR_NS, 0, 0 },
 		{ "congestion", COUNTER(np_cnp_sent), 5000000, HOUR_NS, 0, 0 },
@@ -232,7 +233,7 @@ static void traffic_over_ethernet_beside_idle_infiniband_is_told(void **state)
 		assert_int_equal(f != NULL, cases[i].found);
 		if (f) {
 			assert_int_equal(f->confidence, CT_CONFIDENCE_MEDIUM);
-			assert_int_equal(f->severity, CT_SEVERITY_WARN);
+			assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 			assert_int_equal(f->loss_ns, CT_UNKNOWN);
 			assert_int_equal(f->n_hosts, 2);
 			assert_int_equal(f->n_ranks, 4);

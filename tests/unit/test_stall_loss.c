@@ -44,7 +44,7 @@ static void expect_loss(void **state, const struct gpu_job *job, enum ct_finding
 	n = value_of(f, "stalls");
 	places = (double)(f->step_last - f->step_first) / value_of(f, "every") + 1;
 	assert_float_equal(n, places, 0.5);
-	assert_int_equal(f->severity, CT_SEVERITY_SEVERE);
+	assert_int_equal(f->severity, CT_SEVERITY_CRITICAL);
 	assert_true((strstr(f->advice, "GPU") != NULL) == !host_late);
 	ct_report_free(report);
 	fx_teardown(state);

@@ -473,7 +473,7 @@ static void communication_that_is_not_hidden_is_poor_overlap(void **state)
 	f = job_finding(report, CT_FINDING_COMM_SHARE);
 	assert_non_null(f);
 	assert_near(f->loss_pct, 100 * (t.exposed_ns - t.wait_ns) / (s.steps - 1) / t.step_ns, 0.5);
-	assert_int_equal(f->severity, CT_SEVERITY_WARN);
+	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_int_equal(f->n_ranks, 0);
 	assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
 	ct_report_free(report);
@@ -532,7 +532,7 @@ static void recording_that_costs_more_than_it_promises_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(cost_findings(1.5, 3000000000u, 0, 1, &severity), 1);
-	assert_int_equal(severity, CT_SEVERITY_WARN);
+	assert_int_equal(severity, CT_SEVERITY_WARNING);
 	assert_int_equal(cost_findings(0.9, 3000000000u, 0, 1, &severity), 0);
 	assert_int_equal(cost_findings(30, 1000000, 0, 1, &severity), 0); /* a short run's start */
 	assert_int_equal(cost_findings(NAN, CT_UNKNOWN, 0, 1, &severity), 0);

@@ -87,7 +87,7 @@ static void hold(const struct said *s)
 	text = report->verdict.text;
 	if (report->verdict.code != s->code)
 		fail_msg("%s: %s: %s", s->name, ct_verdict_name(report->verdict.code), text);
-	if (ct_verdict_level(s->code) >= CT_VERDICT_IS_WARN && s->code != CT_VERDICT_HANG &&
+	if (ct_verdict_level(s->code) >= CT_VERDICT_IS_WARNING && s->code != CT_VERDICT_HANG &&
 	    (!report->n_findings || report->verdict.about != report->findings))
 		fail_msg("%s: about no finding: %s", s->name, text);
 	for (size_t i = 0; i < COUNT(s->says) && s->says[i]; i++) {

@@ -17,7 +17,7 @@
 		span: '#d3dbe4',
 		cursor: '#000000',
 		cursorEdge: '#ffffff',
-		severity: { severe: '#b3261e', warn: '#a85b00', info: '#3b6ea5' },
+		severity: { critical: '#b3261e', warning: '#a85b00', info: '#3b6ea5' },
 	};
 	const dark = {
 		dark: true,
@@ -34,7 +34,7 @@
 		span: '#39434f',
 		cursor: '#ffffff',
 		cursorEdge: '#000000',
-		severity: { severe: '#ff8a80', warn: '#f2b45c', info: '#7fb4ea' },
+		severity: { critical: '#ff8a80', warning: '#f2b45c', info: '#7fb4ea' },
 	};
 
 	ct.look = (isDark) => (isDark ? dark : light);

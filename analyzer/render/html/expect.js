@@ -4,7 +4,7 @@ ct.section('expect', (body, report) => {
 	const e = report.expect;
 
 	ct.add(body, [ct.factsOf('expect', e)]);
-	const LEVELS = { pass: 'good', fail: 'severe' };
+	const LEVELS = { pass: 'good', fail: 'critical' };
 	const show = (key) => (row, path) => ct.value(path + '.' + key, row[key], row.unit);
 
 	ct.table(body, { path: 'expect.results', label: 'Baseline checks', rows: e.results, cells: {

@@ -2,7 +2,7 @@
 // hang.js: why the job hangs, as `commtrace hang` says it: which rank the others wait for, since when, the stacks of its threads, and
 // the evidence.
 (function () {
-	const LEVELS = { high: 'severe', medium: 'severe', low: 'warn' };
+	const LEVELS = { high: 'critical', medium: 'critical', low: 'warning' };
 
 	function ranks(word, list, path) {
 		return list.length ? ct.el('span', null, list.length === 1 ? 'rank ' : 'ranks ', ct.chip.ranks(list, path), ' ' + word) : null;
@@ -64,7 +64,10 @@
 						ranks(v.victims.length === 1 ? 'waits' : 'wait', v.victims, path + '.victims'))),
 				v.age_ns === null ? null : ct.el('p', { class: 'loss' }, ct.value(path + '.age_ns', v.age_ns, 'ns'),
 					ct.el('span', { class: 'share' }, 'waited by the first rank'))),
+			v.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', v.cause, 'text')),
+			v.notes.map((note, k) => ct.el('p', { class: 'why' }, ct.el('b', null, 'Evidence '), ct.value(path + '.notes.' + k, note, 'text'))),
 			v.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', v.advice, 'text')),
+			v.command === null ? null : ct.command(v.command, path + '.command'),
 			v.confidence_why.length ? ct.el('p', { class: 'why' }, ct.el('b', null, 'Less certain '),
 				ct.el('span', null, v.confidence_why.map((why, k) => [k ? '; ' : null, ct.value(path + '.confidence_why.' + k, why, 'text')]))) : null,
 			v.divergence === null ? null : apart(v.divergence, path + '.divergence'),

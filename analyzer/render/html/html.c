@@ -118,11 +118,11 @@ static int put_verdict_level(const struct ct_report *report, FILE *out)
 {
 	static const char *const names[] = { [CT_VERDICT_IS_GOOD] = "good",
 					     [CT_VERDICT_IS_UNSURE] = "none",
-					     [CT_VERDICT_IS_WARN] = "warn",
-					     [CT_VERDICT_IS_SEVERE] = "severe" };
+					     [CT_VERDICT_IS_WARNING] = "warning",
+					     [CT_VERDICT_IS_CRITICAL] = "critical" };
 	enum ct_verdict_level level = ct_verdict_level(report->verdict.code);
 
-	if (report->verdict.about && level >= CT_VERDICT_IS_WARN)
+	if (report->verdict.about && level >= CT_VERDICT_IS_WARNING)
 		fputs(ct_severity_name(report->verdict.about->severity), out);
 	else
 		fputs(names[level], out);

@@ -16,13 +16,13 @@
 		const list = [];
 
 		if (report.run.ranks_missing.length)
-			list.push(notice('warn', 'ranks', 'No trace of ', several(report.run.ranks_missing, 'rank', 'ranks')));
+			list.push(notice('warning', 'ranks', 'No trace of ', several(report.run.ranks_missing, 'rank', 'ranks')));
 		if (report.ended.length)
-			list.push(notice('severe', 'ends', several(report.ended, 'process', 'processes'), ' did not exit cleanly'));
+			list.push(notice('critical', 'ends', several(report.ended, 'process', 'processes'), ' did not exit cleanly'));
 		if (report.inflight.length)
-			list.push(notice('warn', 'ends', several(report.inflight, 'operation', 'operations'), ' in flight at the end'));
+			list.push(notice('warning', 'ends', several(report.inflight, 'operation', 'operations'), ' in flight at the end'));
 		if (report.dropped.length)
-			list.push(notice('warn', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));
+			list.push(notice('warning', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));
 		for (const [i, seen] of report.invisible.slice(0, MOST).entries())
 			list.push(notice('info', 'dropped', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
 				ct.value('invisible.' + i + '.why', seen.why, 'text')));

@@ -42,7 +42,7 @@
 				row.scope !== 'edge' ? null : [ct.chip.rank(row.src, path + '.src'), ' \u2192 ', ct.chip.rank(row.dst, path + '.dst')],
 				row.host === null ? null : ct.chip.host(row.host, path + '.host')] },
 			slow: { words: true, show: (row, path) => [
-				row.slow ? ct.el('span', { class: 'severe' }, ct.mark('severe')) : null, ct.value(path + '.slow', row.slow, 'yes'),
+				row.slow ? ct.el('span', { class: 'critical' }, ct.mark('critical')) : null, ct.value(path + '.slow', row.slow, 'yes'),
 				row.ambiguous ? ct.el('span', { class: 'label' }, 'or another one') : null] },
 		},
 		after: (body) => ct.omitted(body, 'links', 'links that are not slow are not in the report.'),
