@@ -71,15 +71,16 @@ static void write_head(struct dump *dump)
 	dump->has_head = 1;
 }
 
-/* Is all of it in the window? An unfinished operation ends with the run. */
+/* Was it under way in the window? An unfinished operation was to the end of the run. */
 static int is_in_window(const struct dump *dump, const struct ct_joined_op *op)
 {
 	const struct ct_selection *selection = &dump->selection;
 	uint64_t zero_ns = dump->zero_ns[op->process_index];
 	uint64_t end_ns = op->end_ns > op->op->return_ns ? op->end_ns : op->op->return_ns;
+	int has_ended = op->op->return_ns && op->state != CT_STATE_STARTED;
 
-	return op->op->enter_ns - zero_ns >= selection->from_ns &&
-	       (selection->to_ns == UINT64_MAX || (end_ns && end_ns - zero_ns <= selection->to_ns));
+	return op->op->enter_ns - zero_ns <= selection->to_ns &&
+	       (!has_ended || end_ns - zero_ns >= selection->from_ns);
 }
 
 /* Is it on the communicator of --comm? The text is compared once for a row of operations on one. */

@@ -146,15 +146,18 @@ int ct_cli_format(const struct ct_cli *args)
 	const char *path = ct_cli_text(args, CT_OPTION_OUTPUT);
 	const char *formats = args->command->formats, *extensions = args->command->extensions;
 	const char *dot = path ? strrchr(path, '.') : NULL;
+	const char *json = ct_cli_has(args, CT_OPTION_JSON)	    ? "json"
+			   : ct_cli_has(args, CT_OPTION_JSON_LINES) ? "jsonl"
+								    : NULL;
 	int position;
 
-	if (ct_cli_has(args, CT_OPTION_JSON) && format && strcmp(format, "json") != 0) {
+	if (json && format && strcmp(format, json) != 0) {
 		ct_usage(args->command->name, "'--json' and '--format=%s' exclude each other",
 			 format);
 		return -1;
 	}
-	if (ct_cli_has(args, CT_OPTION_JSON))
-		format = "json";
+	if (json)
+		format = json;
 	if (format)
 		return ct_word_find(formats, format);
 	if (!path || strcmp(path, "-") == 0)
