@@ -10,12 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/base/units.h"
+#include "analyzer/report/unrelated.h"
 #include "analyzer/steps/anchor_spec.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "trace/ring_dir.h"
+#include "trace/text.h"
 
 /* One reads, joins and judges, few are enough to decode for it, and each has a block in memory. */
 #define MOST_THREADS 8
@@ -116,6 +119,32 @@ static void allow_files(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* Several paths are one run, which is not what somebody means who compares two jobs. 0, or an exit status. */
+static int refuse_several_jobs(const char *command, const struct ct_paths *paths,
+			       const struct ct_run *run)
+{
+	struct ct_err err = { 0 };
+	uint32_t of[2];
+	const struct ct_process *a, *b;
+	char path[1024];
+	int found = paths->n > 1 ? ct_unrelated_jobs(run, of, &err) : 0;
+
+	if (found < 0)
+		return say_failure(paths, found, &err);
+	if (!found)
+		return 0;
+	a = &run->processes[of[0]].id;
+	b = &run->processes[of[1]].id;
+	ct_say("cannot read %zu paths as one run: they hold different jobs, '%s' (%s ranks) and "
+	       "'%s' (%s ranks)",
+	       paths->n, a->job, ct_text_rank(a->world_size).s, b->job,
+	       ct_text_rank(b->world_size).s);
+	ct_hint("several paths are parts of one run, such as one from each host; give each job a "
+		"command of its own: commtrace %s %s",
+		command, ct_text_quote(path, sizeof(path), paths->path[0]) ? path : "RUN");
+	return CT_CODE_USAGE;
+}
+
 int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run)
 {
 	const char *ring_dirs[4];
@@ -136,9 +165,10 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 	status = ct_run_open(paths->path, paths->n, &options, run, &err);
 	if (status != CT_OK)
 		return say_failure(paths, status, &err);
-	for (size_t i = 0; i < (*run)->n_warnings; i++)
+	status = refuse_several_jobs(command, paths, *run);
+	for (size_t i = 0; i < (*run)->n_warnings && !status; i++)
 		ct_warn("%s", (*run)->warnings[i]);
-	return 0;
+	return status;
 }
 
 static void on_progress(void *arg, uint64_t done, uint64_t all)
@@ -193,16 +223,6 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }
 
-/* Several paths count as one run, which is not what a comparison of two means. */
-static int refuse_two_jobs(const char *command, const struct ct_paths *paths)
-{
-	ct_say("cannot read %s and the other paths as one run: they hold different jobs",
-	       paths->path[0]);
-	ct_hint("several paths are parts of one run; read each job by itself: commtrace %s %s",
-		command, paths->path[0]);
-	return CT_CODE_USAGE;
-}
-
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
 		      const struct ct_report_wishes *wishes, struct ct_report **report)
 {
@@ -233,7 +253,5 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 		ct_hint("%s", err.text);
 		return CT_CODE_USAGE;
 	}
-	if (status == CT_OK && paths->n > 1 && (*report)->run.is_two_jobs)
-		return refuse_two_jobs(command, paths);
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }
