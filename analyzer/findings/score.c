@@ -8,19 +8,19 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 
-#define GOOD 85
-#define FAIR 70
+#define EXCELLENT 85
+#define GOOD 70
 #define LEAST_STEPS 10u
 #define LEAST_PARTS 2u
-#define MOSTLY 0.5 /* of the bytes */
+#define HARDLY 0.01 /* of the bytes: not worth naming */
 
 enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
 
 static const struct ct_score_part views[CT_SCORE_PARTS] = {
-	[BANDWIDTH] = { "bandwidth", 30, NAN, NULL, 0 },
-	[LATENCY] = { "latency", 25, NAN, NULL, 0 },
-	[BALANCE] = { "balance", 25, NAN, NULL, 0 },
-	[STABILITY] = { "stability", 20, NAN, NULL, 0 },
+	[BANDWIDTH] = { "bandwidth", 30, NAN, NULL },
+	[LATENCY] = { "latency", 25, NAN, NULL },
+	[BALANCE] = { "balance", 25, NAN, NULL },
+	[STABILITY] = { "stability", 20, NAN, NULL },
 };
 
 static void set(struct ct_score_part *part, double ratio, const char *from)
@@ -29,22 +29,32 @@ static void set(struct ct_score_part *part, double ratio, const char *from)
 	part->from = from;
 }
 
+/* That of most bytes. */
+static const char *name_reference(const struct ct_score_references *by)
+{
+	if (by->own_best > by->declared && by->own_best > by->hardware)
+		return "the best of this run";
+	return by->declared >= by->hardware ? "the declared peak" : "the hardware's peak";
+}
+
 static void set_bandwidth(const struct ct_links *links, struct ct_report *report,
 			  struct ct_score_part *part)
 {
-	double from_peak;
-	struct ct_score_mean mean = ct_score_bandwidth(links, report, &from_peak);
+	struct ct_score_references by;
+	struct ct_score_mean mean = ct_score_bandwidth(links, report, &by);
+	int has_peak = by.declared + by.hardware > HARDLY * mean.weight;
+	int has_own = by.own_best > HARDLY * mean.weight;
 
-	part->from = "n/a: no reference for the bandwidth";
+	part->from = "n/a: neither a peak nor several paths to compare with";
+	report->score.reference = NULL;
 	if (mean.weight <= 0)
 		return;
-	part->is_own = from_peak < MOSTLY;
+	report->score.reference = name_reference(&by);
 	set(part, mean.sum / mean.weight,
-	    from_peak > 0.99 ? "bus bandwidth against the hardware's peak, by bytes"
-	    : from_peak > 0.01
-		    ? "bus bandwidth against the hardware's peak, else against the best observed, "
-		      "by bytes"
-		    : "bus bandwidth against the best observed with the same reach, by bytes");
+	    !has_own	? "bus bandwidth against the peak, by bytes"
+	    : !has_peak ? "bus bandwidth against the best of this run with the same reach, by bytes"
+			: "bus bandwidth against the peak, else against the best of this run, by "
+			  "bytes");
 }
 
 static void set_latency(const struct ct_links *links, struct ct_score_part *part)
@@ -127,15 +137,9 @@ static const char *no_total(const struct ct_report *report)
 	why = ct_gain_why_not(report);
 	if (why)
 		return why;
+	if (isnan(report->score.parts[BANDWIDTH].score))
+		return "bandwidth has no reference: declare the peak in the file of --expect";
 	return n < LEAST_PARTS ? "fewer than two of its parts are known" : NULL;
-}
-
-/* Why there is a total, and no grade: how good a speed is only what could be tells. */
-static const char *no_grade(const struct ct_score_part *bandwidth)
-{
-	if (isnan(bandwidth->score))
-		return "the hardware's peak is not known";
-	return bandwidth->is_own ? "bandwidth is compared with the best of this run" : NULL;
 }
 
 static void weigh(struct ct_report *report)
@@ -156,11 +160,11 @@ static void weigh(struct ct_report *report)
 						     : 100 * score->parts[i].weight_pct / weight;
 	score->why = no_total(report);
 	score->total = score->why ? NAN : sum / weight;
-	score->why = score->why ? score->why : no_grade(&score->parts[BANDWIDTH]);
-	score->grade = score->why	      ? "n/a"
-		       : score->total >= GOOD ? "good"
-		       : score->total >= FAIR ? "fair"
-					      : "poor";
+	score->reference = score->why ? NULL : score->reference;
+	score->grade = score->why		   ? "n/a"
+		       : score->total >= EXCELLENT ? "excellent"
+		       : score->total >= GOOD	   ? "good"
+						   : "needs improvement";
 }
 
 int ct_score_fill(const struct ct_links *links, double ideal_ratio, struct ct_report *report)

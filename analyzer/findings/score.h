@@ -13,11 +13,14 @@ struct ct_score_mean {
 	double sum, weight;
 };
 
-/* Bytes-weighted min(1, bus bandwidth / reference). The reference is the peak of the members' GPUs and networks if recorded,
- * else the best of those with the same reach, if there are several. *from_peak: fraction of the bytes that were compared with
- * peaks. */
+/* Bytes-weighted min(1, bus bandwidth / reference). The reference is the peak that was declared, else that of the members' GPUs and networks if recorded,
+ * else the best of those with the same reach, if there are several. *by: bytes that were compared with each. */
+struct ct_score_references {
+	double declared, hardware, own_best;
+};
 struct ct_score_mean ct_score_bandwidth(const struct ct_links *links,
-					const struct ct_report *report, double *from_peak);
+					const struct ct_report *report,
+					struct ct_score_references *by);
 
 /* min(1, reference / alpha) for known alpha, weighted by the number of operations; the reference is NCCL's own model. */
 struct ct_score_mean ct_score_latency(const struct ct_links *links);

@@ -53,30 +53,33 @@ static double best_alike(const struct ct_links *links, const struct ct_track *t)
 	return others ? best : NAN;
 }
 
-static double peak_of(const struct ct_report *report, const struct ct_track *t)
+/* NULL: not known. */
+static const struct ct_peak *peak_of(const struct ct_report *report, const struct ct_track *t)
 {
 	for (size_t c = 0; c < report->n_comms && !t->is_edge; c++) {
 		if (report->comms[c].key == t->comm->key && report->comms[c].peak.Bps > 0)
-			return report->comms[c].peak.Bps;
+			return &report->comms[c].peak;
 	}
-	return NAN;
+	return NULL;
 }
 
 struct ct_score_mean ct_score_bandwidth(const struct ct_links *links,
-					const struct ct_report *report, double *from_peak)
+					const struct ct_report *report,
+					struct ct_score_references *by)
 {
 	const struct ct_transfers *all = &links->transfers;
 	struct ct_score_mean mean = { 0 };
 
-	*from_peak = 0;
+	*by = (struct ct_score_references){ 0 };
 	for (uint32_t k = 0; k < all->n_tracks; k++) {
 		const struct ct_track *t = &all->tracks[k];
-		double peak, reference;
+		const struct ct_peak *peak;
+		double reference;
 
 		if (!is_measured(t, &links->comparison.of[k]))
 			continue;
 		peak = peak_of(report, t);
-		reference = isnan(peak) ? best_alike(links, t) : peak;
+		reference = peak ? peak->Bps : best_alike(links, t);
 		if (isnan(reference))
 			continue;
 		for (uint32_t i = t->first; i < t->first + t->n; i++) {
@@ -85,9 +88,10 @@ struct ct_score_mean ct_score_bandwidth(const struct ct_links *links,
 			mean.sum += m->bytes * fmin(1, m->bytes / m->ns * 1e9 / reference);
 			mean.weight += m->bytes;
 		}
-		*from_peak += isnan(peak) ? 0 : t->bytes;
+		*(!peak		      ? &by->own_best
+		  : peak->is_declared ? &by->declared
+				      : &by->hardware) += t->bytes;
 	}
-	*from_peak = mean.weight > 0 ? *from_peak / mean.weight : 0;
 	return mean;
 }
 

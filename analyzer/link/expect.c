@@ -39,10 +39,10 @@ static int bad(struct ct_err *err, size_t rule, const char *key, const char *why
 	return ct_fail(err, CT_FORMAT, "rule %zu: \"%.40s\" %s", rule, key, why);
 }
 
-/* The words that a text may be; -1: none of them. */
+/* The words that a text may be; -1: none of them, or no text. */
 static int word(const char *text, const char *const *words, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; text && i < n; i++)
 		if (strcmp(text, words[i]) == 0)
 			return (int)i;
 	return -1;
@@ -147,6 +147,48 @@ static int take_rule(struct ct_expect_rule *r, json_t *rule, struct ct_err *err)
 	return CT_OK;
 }
 
+static int take_peak(struct ct_expect_peak *peak, size_t number, json_t *from, struct ct_err *err)
+{
+	const json_t *Bps = json_object_get(from, "busbw_GBps");
+	const json_t *scope = json_object_get(from, "scope");
+	int at = scope ? word(json_string_value(scope), scopes, sizeof(scopes) / sizeof(scopes[0]))
+		       : CT_EXPECT_ANY;
+
+	if (json_object_size(from) != (Bps != NULL) + (size_t)(scope != NULL))
+		return ct_fail(err, CT_FORMAT,
+			       "peak %zu: not an object of \"busbw_GBps\" and \"scope\"", number);
+	if (at < 0)
+		return ct_fail(err, CT_FORMAT, "peak %zu: \"scope\" is none of any, host, cross",
+			       number);
+	if (!json_is_number(Bps) || json_number_value(Bps) <= 0 || json_number_value(Bps) > 1e9)
+		return ct_fail(err, CT_FORMAT, "peak %zu: \"busbw_GBps\" is not a number above 0",
+			       number);
+	*peak = (struct ct_expect_peak){ .scope = (enum ct_expect_scope)at,
+					 .Bps = 1e9 * json_number_value(Bps) };
+	return CT_OK;
+}
+
+static int take_peaks(struct ct_expect *e, struct ct_err *err)
+{
+	json_t *peaks = json_object_get(e->json, "peaks");
+	size_t n = json_array_size(peaks);
+	int st = CT_OK;
+
+	if (!peaks)
+		return CT_OK;
+	if (!n || n > CT_EXPECT_RULES)
+		return ct_fail(err, CT_FORMAT,
+			       "\"peaks\" is not an array of 1 to %u: [{\"busbw_GBps\": 45}]",
+			       CT_EXPECT_RULES);
+	e->peaks = calloc(n, sizeof(*e->peaks));
+	if (!e->peaks)
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	for (; e->n_peaks < n && st == CT_OK; e->n_peaks += st == CT_OK)
+		st = take_peak(&e->peaks[e->n_peaks], e->n_peaks + 1,
+			       json_array_get(peaks, e->n_peaks), err);
+	return st;
+}
+
 static int take_rules(struct ct_expect *e, struct ct_err *err)
 {
 	json_t *rules = json_object_get(e->json, "rules");
@@ -156,9 +198,11 @@ static int take_rules(struct ct_expect *e, struct ct_err *err)
 
 	json_object_foreach(e->json, name, value)
 	{
-		if (strcmp(name, "rules") != 0)
+		if (strcmp(name, "rules") != 0 && strcmp(name, "peaks") != 0)
 			return ct_fail(err, CT_FORMAT, "\"%.40s\" is not a key of a profile", name);
 	}
+	if (!rules && e->n_peaks)
+		return CT_OK;
 	if (!json_is_array(rules) || !n)
 		return ct_fail(err, CT_FORMAT,
 			       "no \"rules\": a profile is {\"rules\": [{...}, ...]}");
@@ -198,7 +242,7 @@ int ct_expect_read(const char *text, size_t len, struct ct_expect **out, struct 
 	}
 	if (st == CT_OK && !json_is_object(e->json))
 		st = ct_fail(err, CT_FORMAT, "offset 0: not an object");
-	st = st ?: take_rules(e, err);
+	st = st ?: take_peaks(e, err) ?: take_rules(e, err);
 	if (st != CT_OK) {
 		ct_expect_free(e);
 		return st;
@@ -213,7 +257,19 @@ void ct_expect_free(struct ct_expect *e)
 		return;
 	json_decref(e->json);
 	free(e->rules);
+	free(e->peaks);
 	free(e);
+}
+
+double ct_expect_peak(const struct ct_expect *e, uint32_t n_hosts)
+{
+	enum ct_expect_scope scope = n_hosts > 1 ? CT_EXPECT_CROSS : CT_EXPECT_HOST;
+
+	for (size_t i = 0; e && i < e->n_peaks; i++) {
+		if (e->peaks[i].scope == CT_EXPECT_ANY || e->peaks[i].scope == scope)
+			return e->peaks[i].Bps;
+	}
+	return NAN;
 }
 
 const char *ct_expect_scope_name(enum ct_expect_scope scope)

@@ -36,6 +36,11 @@ struct ct_expect {
 	json_t *json;
 	struct ct_expect_rule *rules;
 	size_t n;
+	struct ct_expect_peak {
+		enum ct_expect_scope scope;
+		double Bps;
+	} * peaks;
+	size_t n_peaks;
 };
 
 const char *ct_expect_scope_name(enum ct_expect_scope scope);

@@ -211,6 +211,7 @@ static int find_members(const struct ct_model *model, const struct ct_table *sea
 
 struct peaks {
 	const struct ct_model *model;
+	const struct ct_expect *expect;
 	struct ct_report *report;
 	struct ct_table seats; /* rank + 1 -> seat + 1 */
 	uint32_t *members;     /* of the communicator at hand */
@@ -223,6 +224,7 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 {
 	struct ct_peak all = { .Bps = INFINITY };
 	struct ct_arena *memory = p->report->memory;
+	double declared;
 	int st = CT_OK;
 
 	comm->peak = unknown;
@@ -253,15 +255,21 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 	for (size_t i = 0; i < comm->n_ranks; i++)
 		p->on_host[p->model->seats[p->members[i]].host] = 0;
 	/* alone there is no peer */
-	if (comm->n_ranks > 1)
-		comm->peak = all;
+	if (comm->n_ranks < 2)
+		return st;
+	comm->peak = all;
+	declared = ct_expect_peak(p->expect, comm->n_hosts);
+	if (declared > 0)
+		comm->peak = (struct ct_peak){ declared, "declared with --expect", 1 };
 	return st;
 }
 
-int ct_peaks_fill(const struct ct_model *model, struct ct_report *report)
+int ct_peaks_fill(const struct ct_model *model, const struct ct_expect *expect,
+		  struct ct_report *report)
 {
 	struct peaks p = {
 		.model = model,
+		.expect = expect,
 		.report = report,
 		.members = calloc(model->n_seats + 1, sizeof(*p.members)),
 		.on_host = calloc(model->starts->n_hosts + 1, sizeof(*p.on_host)),

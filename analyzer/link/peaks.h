@@ -5,6 +5,7 @@
 #ifndef CT_ANALYZER_LINK_PEAKS_H
 #define CT_ANALYZER_LINK_PEAKS_H
 
+#include "analyzer/link/expect.h"
 #include "analyzer/model/model.h"
 
 /* Between GPUs of one host: by their make, else by PCIe (current width; the highest speed, since the current one falls when
@@ -17,8 +18,9 @@ int ct_peak_gpu(const struct ct_environment_facts *facts, struct ct_arena *memor
 int ct_peak_network(const struct ct_environment_facts *facts, uint32_t members, int sockets,
 		    struct ct_arena *memory, struct ct_peak *peak);
 
-/* comms[].n_hosts and .peak: the least of all members' GPUs, and across hosts the least network, where all of them are
+/* comms[].n_hosts and .peak: what `expect` (may be NULL) declares, else the least of all members' GPUs, and across hosts the least network, where all of them are
  * known. What has no GPU is only as slow as its network, and within a host unknown. After ranks and comms. 0 or CT_NOMEM. */
-int ct_peaks_fill(const struct ct_model *model, struct ct_report *report);
+int ct_peaks_fill(const struct ct_model *model, const struct ct_expect *expect,
+		  struct ct_report *report);
 
 #endif

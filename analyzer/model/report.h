@@ -290,13 +290,14 @@ struct ct_report_whatif {
 #define CT_SCORE_PARTS 4u
 struct ct_report_score {
 	double total;	   /* NAN: n/a */
-	const char *grade; /* good, fair, poor, n/a */
-	const char *why;   /* there is no total, or no grade; NULL: there are both */
+	const char *grade; /* excellent, good, needs improvement; n/a without a total */
+	const char *
+		reference; /* of the bandwidth: declared peak, hardware peak, best of this run; NULL without a total */
+	const char *why; /* there is no total; NULL: there is one */
 	struct ct_score_part {
 		const char *name;	  /* bandwidth, latency, balance, stability */
 		double weight_pct, score; /* score NAN: n/a */
 		const char *from;	  /* what it was computed from, or why it was not */
-		int is_own;		  /* against the best of this very run, mostly */
 	} parts[CT_SCORE_PARTS];
 	size_t n_parts;
 };

@@ -54,8 +54,9 @@ struct ct_report_transport {
 
 /* The expected bandwidth, in one direction, as bus bandwidth; and its source. */
 struct ct_peak {
-	double Bps; /* NAN: not recorded */
+	double Bps; /* NAN: neither recorded nor declared */
 	const char *from;
+	int is_declared; /* by the user */
 };
 
 #endif

@@ -86,27 +86,21 @@ void ct_score_line(struct ct_text *text, const struct ct_report *report)
 	for (size_t i = 0; i < score->n_parts && at < sizeof(parts); i++) {
 		const struct ct_score_part *part = &score->parts[i];
 		int n = isnan(part->score)
-				? snprintf(parts + at, sizeof(parts) - at, " %s=n/a", part->name)
-				: snprintf(parts + at, sizeof(parts) - at, " %s=%.0f%s", part->name,
-					   part->score, part->is_own ? "(own best)" : "");
+				? snprintf(parts + at, sizeof(parts) - at, " %s n/a", part->name)
+				: snprintf(parts + at, sizeof(parts) - at, " %s %.0f", part->name,
+					   part->score);
 
 		at += n > 0 ? (size_t)n : 0;
 		/* of the first that is not known, why */
 		if (isnan(part->score) && part->from && !why[0])
 			snprintf(why, sizeof(why), "; %s %s", part->name, part->from);
 	}
-	if (score->why) {
-		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "score     %.0f of 100;%s; no grade: %s", score->total, parts,
-			     score->why);
-		return;
-	}
 	ct_text_wrap(text,
-		     strcmp(score->grade, "good") == 0	 ? CT_COLOR_GREEN
-		     : strcmp(score->grade, "fair") == 0 ? CT_COLOR_YELLOW
-							 : CT_COLOR_RED,
-		     CT_TEXT_LABEL, "score     %.0f %s of 100;%s%s", score->total, score->grade,
-		     parts, why);
+		     strcmp(score->grade, "excellent") == 0 ? CT_COLOR_GREEN
+		     : strcmp(score->grade, "good") == 0    ? CT_COLOR_NONE
+							    : CT_COLOR_YELLOW,
+		     CT_TEXT_LABEL, "score     %.0f of 100: %s, against %s;%s%s", score->total,
+		     score->grade, score->reference, parts, why);
 }
 
 /* ---- the hosts' network ports ---- */

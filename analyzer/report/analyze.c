@@ -338,7 +338,7 @@ static int fill(struct analysis *a)
 	if (st == CT_OK)
 		st = ct_transport_fill(model, report);
 	if (st == CT_OK)
-		st = ct_peaks_fill(model, report);
+		st = ct_peaks_fill(model, a->options->expect, report);
 	if (st == CT_OK)
 		st = ct_histogram_fill(model, report);
 	if (st == CT_OK)

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "analyzer/link/expect.h"
 #include "analyzer/load/ops_each.h"
 #include "analyzer/model/report.h"
 #include "analyzer/overlap/overlap_observe.h"
@@ -29,6 +30,7 @@ struct ct_analyze_options {
 	void *progress_arg;
 	const char *step_anchor; /* COMM:OP[:BYTES] that begins each step; NULL: found by itself */
 	enum ct_traffic_model traffic_model; /* 0: ring */
+	const struct ct_expect *expect;	     /* its peaks count; NULL: none are declared */
 	const struct ct_observer
 		*observer; /* one more of the reading (stream/stream.h); may be NULL */
 	ct_exposure_fn

@@ -53,3 +53,19 @@ commtrace report run1 --expect . >/dev/null
 echo "exit $?"
 commtrace report run1 --expect nowhere.json >/dev/null
 echo "exit $?"
+
+# Peaks that the file declares: utilisation and the score have a reference, beside rules or alone.
+score() { commtrace report run1 "$@" --json | grep -E '"(grade|reference)"'; }
+commtrace-synth --workload=ddp --hosts=2 --gpus-per-host=2 --steps=40 -o run1.synth >/dev/null
+rm -r run1
+mv run1.synth run1
+hold '{"peaks": [{"scope": "host", "busbw_GBps": 1}, {"scope": "cross", "busbw_GBps": 100}], "rules": [{"op": "AllReduce", "min_bytes": 1000000, "min_utilisation_pct": 1}]}'
+score --expect=profile.json
+hold '{"peaks": [{"busbw_GBps": 1}]}'
+score --expect=profile.json
+commtrace report run1 --expect=profile.json --verbose | grep -oE '^score +[0-9]+ of 100: [^;]*'
+bad '{"peaks": []}'
+bad '{"peaks": [{"scope": "rack", "busbw_GBps": 1}]}'
+bad '{"peaks": [{"scope": "host"}]}'
+bad '{"peaks": [{"busbw_GBps": 0}]}'
+bad '{"peaks": [{"busbw_GBps": 1, "unit": "GB/s"}]}'

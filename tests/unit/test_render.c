@@ -277,7 +277,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		    "unit model ranks matrix why note at_least exact_bytes modelled_bytes "
 		    "unplaced_bytes hosts comms_left_out layers");
 	assert_keys(first(o, "dropped"), "rank reason records begin_ns end_ns");
-	assert_keys(json_object_get(o, "scorecard"), "total grade why parts");
+	assert_keys(json_object_get(o, "scorecard"), "total grade reference why parts");
 	assert_keys(
 		first(o, "cost"),
 		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns bytes_written "

@@ -111,14 +111,14 @@ static void bandwidth_is_held_against_the_best(void **state)
 	fit(1);
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("bandwidth")->score - 75) < 1e-6);
-	assert_non_null(strstr(part("bandwidth")->from, "best observed"));
+	assert_non_null(strstr(part("bandwidth")->from, "best of this run"));
 	/* both are steady, nothing else is known: 30 and 20 become 60 and 40 */
 	assert_true(fabs(part("bandwidth")->weight_pct - 60) < 1e-6);
 	assert_true(fabs(part("stability")->weight_pct - 40) < 1e-6);
 	assert_true(fabs(s.report.score.total - (0.6 * 75 + 0.4 * 100)) < 1e-6);
-	/* the quality of the best is unknown */
-	assert_string_equal(s.report.score.grade, "n/a");
-	assert_non_null(strstr(s.report.score.why, "best of this run"));
+	assert_string_equal(s.report.score.grade, "excellent");
+	assert_string_equal(s.report.score.reference, "the best of this run");
+	assert_null(s.report.score.why);
 }
 
 /* Sizes from 1 kB to 16 MB, and another operation, between the same ranks: what is slow there is slow in all of them. */
@@ -151,7 +151,44 @@ static void bandwidth_is_held_against_peaks_where_they_are_known(void **state)
 	s.rows[0].peak.Bps = 40e9;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("bandwidth")->score - 25) < 1e-6);
-	assert_non_null(strstr(part("bandwidth")->from, "hardware's peak"));
+	assert_non_null(strstr(part("bandwidth")->from, "against the peak"));
+	/* 0.3 * 25 and 0.2 * 100 of 0.5: needs improvement, whoever names the peak */
+	assert_true(fabs(s.report.score.total - 55) < 1e-6);
+	assert_string_equal(s.report.score.grade, "needs improvement");
+	assert_string_equal(s.report.score.reference, "the hardware's peak");
+	s.rows[0].peak.is_declared = 1;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_string_equal(s.report.score.reference, "the declared peak");
+}
+
+/* Total of a track that reaches all of its peak, stable, and of this balance. */
+static double total_of(double balance)
+{
+	begin(1);
+	for (int i = 0; i < 50; i++)
+		move(0, 1e6, 1e5);
+	fit(0);
+	s.rows[0].peak.Bps = 10e9;
+	assert_int_equal(ct_score_fill(&s.links, balance, &s.report), 0);
+	return s.report.score.total;
+}
+
+/* Bandwidth and stability are 100 and weigh 50 of 75, balance b weighs 25: 200 / 3 + 100 b / 3 is 85 at b = 0.55, 70 at 0.1. */
+static void grades_begin_at_85_and_70(void **state)
+{
+	static const struct {
+		double balance, total;
+		const char *grade;
+	} rows[] = { { 0.5501, 85, "excellent" },
+		     { 0.5499, 85, "good" },
+		     { 0.1001, 70, "good" },
+		     { 0.0999, 70, "needs improvement" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(fabs(total_of(rows[i].balance) - rows[i].total) < 0.01);
+		assert_string_equal(s.report.score.grade, rows[i].grade);
+	}
 }
 
 /* 10 GB/s where 5 were told is not better than all, and does not make up for 2.5 where 10 were. */
@@ -184,7 +221,7 @@ static void views_weigh_30_25_25_20(void **state)
 	assert_true(fabs(part("bandwidth")->score - 100) < 1e-6);
 	assert_true(fabs(part("stability")->score - 100) < 0.5);
 	assert_true(fabs(s.report.score.total - 77.5) < 0.3);
-	assert_string_equal(s.report.score.grade, "fair");
+	assert_string_equal(s.report.score.grade, "good");
 	assert_null(s.report.score.why);
 	/* of a run that hangs, the few operations that got through tell nothing */
 	s.report.n_stuck = 1;
@@ -194,7 +231,7 @@ static void views_weigh_30_25_25_20(void **state)
 	assert_non_null(strstr(s.report.score.why, "returned"));
 }
 
-static void one_view_is_no_total_and_without_speeds_there_is_no_grade(void **state)
+static void without_a_reference_of_speeds_there_is_no_total(void **state)
 {
 	(void)state;
 	begin(1);
@@ -204,11 +241,11 @@ static void one_view_is_no_total_and_without_speeds_there_is_no_grade(void **sta
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("stability")->score - 100) < 1e-6);
 	assert_true(isnan(s.report.score.total));
-	assert_non_null(strstr(s.report.score.why, "fewer than two"));
+	assert_non_null(strstr(s.report.score.why, "no reference"));
 	assert_int_equal(ct_score_fill(&s.links, 0.6, &s.report), 0);
-	assert_true(fabs(s.report.score.total - (60 * 25 + 100 * 20) / 45.0) < 1e-6);
+	assert_true(isnan(s.report.score.total));
+	assert_null(s.report.score.reference);
 	assert_string_equal(s.report.score.grade, "n/a");
-	assert_non_null(strstr(s.report.score.why, "hardware's peak is not known"));
 }
 
 /* Two members on one host: 6.6 + 2 * 0.6 = 7.8 us round the ring; two hosts: 6.6 + 2 * 2.7 = 12. Eight on one host: by
@@ -296,8 +333,9 @@ int main(void)
 		cmocka_unit_test(nothing_known_is_no_score),
 		cmocka_unit_test(bandwidth_is_held_against_the_best),
 		cmocka_unit_test(nobody_is_held_against_itself),
-		cmocka_unit_test(one_view_is_no_total_and_without_speeds_there_is_no_grade),
+		cmocka_unit_test(without_a_reference_of_speeds_there_is_no_total),
 		cmocka_unit_test(bandwidth_is_held_against_peaks_where_they_are_known),
+		cmocka_unit_test(grades_begin_at_85_and_70),
 		cmocka_unit_test(faster_than_told_makes_up_for_nothing),
 		cmocka_unit_test(views_weigh_30_25_25_20),
 		cmocka_unit_test(latency_is_held_against_the_model),

@@ -11,7 +11,7 @@
 
 static int cannot_read(const char *path, const char *why)
 {
-	ct_say("cannot read the expectations: %s: %s", path, why);
+	ct_say("cannot read the baseline checks: %s: %s", path, why);
 	return CT_CODE_USAGE;
 }
 
@@ -49,6 +49,6 @@ int ct_expect_hold(const struct ct_expect *expect, struct ct_report *report)
 {
 	if (ct_expect_check(expect, report) == CT_OK)
 		return 0;
-	ct_say("cannot hold the run against the expectations: %s", ct_status_text(CT_NOMEM));
+	ct_say("cannot compare the run with the baseline checks: %s", ct_status_text(CT_NOMEM));
 	return CT_CODE_FAILED;
 }

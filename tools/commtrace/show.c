@@ -185,6 +185,7 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	code = format < 0 ? CT_CODE_USAGE : check_kinds(&request.args, fail_on);
 	if (!code && expect_path)
 		code = ct_expect_open(expect_path, &expect);
+	request.wishes.expect = expect;
 	if (!code)
 		code = open_report(&request, &run, &report);
 	if (!code && expect)
