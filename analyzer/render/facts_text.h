@@ -9,7 +9,8 @@
 
 /* The verdict with its cause, notes and advice, then the other findings: their headlines, and only with `verbose` all of them and all
  * that is known of each. An empty line behind them. */
-void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose);
+void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose,
+		      size_t top);
 /* A line for each baseline check that failed, and how many passed; with `verbose` for each. */
 void ct_expect_text(struct ct_text *text, const struct ct_report *report, int verbose);
 /* The run in a few lines: step time, exposed communication, data quality. */

@@ -114,21 +114,23 @@ static void write_finding(struct ct_text *text, const struct ct_report *report, 
 	ct_text_command(text, "run", f->command);
 }
 
-void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose)
+void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose, size_t top)
 {
 	size_t first = report->verdict.about != NULL, end = report->n_findings;
 	struct ct_text own = ct_text_screen(text);
 
-	if (!verbose && end - first > MOST_OTHERS)
-		end = first + MOST_OTHERS;
+	if (!top)
+		top = verbose ? SIZE_MAX : MOST_OTHERS;
+	if (end - first > top)
+		end = first + top;
 	write_verdict(&own, report);
 	if (end > first)
 		ct_text_empty(&own);
 	for (size_t i = first; i < end; i++)
 		write_finding(&own, report, i, verbose);
 	if (report->n_findings > end)
-		ct_text_line(&own, CT_COLOR_DIM, "and %zu more (--verbose)",
-			     report->n_findings - end);
+		ct_text_line(&own, CT_COLOR_DIM, "and %zu more (%s)", report->n_findings - end,
+			     verbose ? "a larger --top" : "--verbose");
 	ct_text_empty(&own);
 	text->lines = own.lines;
 }

@@ -15,10 +15,11 @@ struct ct_text_style {
 	const char *place; /* absolute path of what is read, if it is not run.dir; else NULL */
 	int whole;	   /* 1: lines are as long as they are, for files; 0: at most 100 columns */
 	int verbose;	   /* 1: all that there is, not only a screen */
+	size_t top; /* so many findings beside the verdict's, and rows of each table, at most; 0: what fits a screen, or `verbose` */
 };
 
 /* `commtrace report`: the verdict with cause and advice, then what else was found, then facts. At most 25 lines of 80 columns, more
- * with style->verbose. `style` may be NULL. */
+ * with style->verbose or style->top. `style` may be NULL. */
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
 /* The same for scripts: VERDICT, a line for each finding, EXPECT, each followed by key=value. */

@@ -250,7 +250,8 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	ct_step_change_line(text, report);
 }
 
-static void write_table(struct ct_text *text, const struct ct_report *report, int verbose)
+static void write_table(struct ct_text *text, const struct ct_report *report, int verbose,
+			size_t top)
 {
 	static const char few[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
 				  "wait_each_ns transfer_ns busbw_p50_Bps";
@@ -258,7 +259,8 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 				  "wait_each_ns transfer_ns algbw_p50_Bps busbw_p50_Bps last_rank";
 	const char *keys = verbose ? all : few;
 	int left = SCREEN - BESIDE - text->lines;
-	size_t most = verbose		? MOST_ROWS
+	size_t most = top		? top
+		      : verbose		? MOST_ROWS
 		      : left > FEW_ROWS ? FEW_ROWS
 		      : left > 1	? (size_t)left
 					: 1;
@@ -270,7 +272,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 	for (size_t i = 0; i < report->n_ops && i < most; i++)
 		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
 	if (verbose && report->n_ops > most)
-		ct_text_line(text, CT_COLOR_DIM, "... %zu more in --format=json",
+		ct_text_line(text, CT_COLOR_DIM, "... %zu more (a larger --top)",
 			     report->n_ops - most);
 }
 
@@ -303,7 +305,7 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 		     ct_text_ns(op->age_ns).s);
 }
 
-static void write_inflight(struct ct_text *text, const struct ct_report *report, int verbose)
+static void write_inflight(struct ct_text *text, const struct ct_report *report, size_t most)
 {
 	int ranks[32];
 	size_t n = 0, launched = 0, told = 0;
@@ -329,8 +331,7 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report,
 		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
 		     report->run.processes_running ? "so far" : "when recording ended",
 		     n == 1 ? "" : "s", list);
-	for (size_t rows = 0;
-	     told < report->n_inflight && rows < (verbose ? MOST_INFLIGHT : FEW_INFLIGHT); rows++) {
+	for (size_t rows = 0; told < report->n_inflight && rows < most; rows++) {
 		size_t i = told++;
 
 		while (told < report->n_inflight &&
@@ -338,7 +339,7 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report,
 			told++;
 		write_one_inflight(text, &report->inflight[i], told - i);
 	}
-	if (verbose && report->n_inflight > told)
+	if (most && report->n_inflight > told)
 		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - told);
 }
 
@@ -380,9 +381,9 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 		     ct_text_rank(p->rank).s, p->pid, how, when, by);
 }
 
-static void write_ends(struct ct_text *text, const struct ct_report *report, int verbose)
+static void write_ends(struct ct_text *text, const struct ct_report *report, int verbose,
+		       size_t most)
 {
-	size_t most = verbose ? MOST_ENDED : FEW_ENDED;
 	size_t n = report->n_ended < most ? report->n_ended : most;
 
 	for (size_t i = 0; i < n; i++)
@@ -422,18 +423,19 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 {
 	struct ct_text text = ct_text_to(out, style);
 	int verbose = style && style->verbose;
+	size_t top = style ? style->top : 0;
 
-	ct_findings_text(&text, report, verbose);
+	ct_findings_text(&text, report, verbose, top);
 	ct_expect_text(&text, report, verbose);
 	/* how a job died says more of it than how it ran */
-	write_ends(&text, report, verbose);
-	write_inflight(&text, report, verbose);
+	write_ends(&text, report, verbose, top ? top : verbose ? MOST_ENDED : FEW_ENDED);
+	write_inflight(&text, report, top ? top : verbose ? MOST_INFLIGHT : FEW_INFLIGHT);
 	if (report->n_ended || report->n_inflight)
 		ct_text_empty(&text);
 	if (verbose)
 		write_facts(&text, report);
 	else
 		ct_summary_text(&text, report);
-	write_table(&text, report, verbose);
+	write_table(&text, report, verbose, top);
 	write_next(&text, report, style);
 }

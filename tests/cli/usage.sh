@@ -28,6 +28,9 @@ try report --fail-on=LATE run1
 try report --fail-on= run1
 try report --fail-on=STRAGGLER, run1
 try report --color=pink run1
+try report -o a.html -o b.html run1
+try report --expect=a.json --expect=b.json run1
+try report run1 --top=3 --json
 try info
 try dump
 try dump --ranks=many run1

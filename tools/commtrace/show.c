@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ static const char *each_kind(size_t i)
 	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i] : NULL;
 }
 
-/* Is `kind` one of the comma-separated words? */
+/* Is `kind` one of the comma-separated words, in either case? */
 static int is_among(const char *kind, const char *words)
 {
 	size_t len = strlen(kind);
@@ -43,7 +44,7 @@ static int is_among(const char *kind, const char *words)
 	for (const char *word = words; *word;) {
 		size_t n = strcspn(word, ",");
 
-		if (n == len && strncmp(word, kind, n) == 0)
+		if (n == len && strncasecmp(word, kind, n) == 0)
 			return 1;
 		word += n + (word[n] == ',');
 	}
@@ -58,9 +59,9 @@ static int check_kinds(const struct ct_cli *args, const char *words)
 		const char *kind;
 
 		while ((kind = each_kind(i++)) &&
-		       (strlen(kind) != n || strncmp(kind, word, n) != 0))
+		       (strlen(kind) != n || strncasecmp(kind, word, n) != 0))
 			;
-		if (!kind && !(n == 3 && strncmp(word, "any", n) == 0)) {
+		if (!kind && !(n == 3 && strncasecmp(word, "any", n) == 0)) {
 			ct_say("bad value '%.*s' of option '--fail-on' of '%s'", (int)n, word,
 			       args->command->name);
 			ct_hint("kinds of findings are: any"
@@ -114,12 +115,14 @@ static int write_report(const struct request *request, const struct ct_report *r
 	} else if (format == FORMAT_HTML) {
 		code = write_html(request->show, report, out.file);
 	} else {
-		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
-						     .path = request->args.paths.path[0],
-						     .place = moved_place(request, report, place),
-						     .whole = !isatty(fileno(out.file)),
-						     .verbose = ct_cli_has(&request->args,
-									   CT_OPTION_VERBOSE) };
+		const struct ct_text_style style = {
+			.color = ct_color_wanted(out.file),
+			.path = request->args.paths.path[0],
+			.place = moved_place(request, report, place),
+			.whole = !isatty(fileno(out.file)),
+			.verbose = ct_cli_has(&request->args, CT_OPTION_VERBOSE),
+			.top = (size_t)ct_cli_number(&request->args, CT_OPTION_TOP, 0)
+		};
 
 		(format == FORMAT_KV ? request->show->kv : request->show->text)(report, &style,
 										out.file);
@@ -183,6 +186,8 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	expect_path = ct_cli_text(&request.args, CT_OPTION_EXPECT);
 	format = ct_cli_format(&request.args);
 	code = format < 0 ? CT_CODE_USAGE : check_kinds(&request.args, fail_on);
+	if (!code && ct_cli_has(&request.args, CT_OPTION_TOP) && format != FORMAT_TEXT)
+		code = ct_usage(request.args.command->name, "'--top' belongs to --format=text");
 	if (!code && expect_path)
 		code = ct_expect_open(expect_path, &expect);
 	request.wishes.expect = expect;
