@@ -12,12 +12,12 @@ printf 'const char *volatile text = "%s"; int main(void) { return !text; }\n' "$
 cc -O0 has.c -o has
 code=0
 "$commtrace" doctor -- ./has >said || code=$?
-grep -q '^in part *MPI_STATIC ' said || fail "the doctor says nothing of it (exit $code): $(cat said)"
+grep -q '^WARN *MPI_STATIC ' said || fail "the doctor says nothing of it (exit $code): $(cat said)"
 "$commtrace" doctor -- "$(mpi_program kinds)" >said || true
 ! grep -q MPI_STATIC said || fail "the doctor says so of a program that loads it: $(cat said)"
 case ${CT_MPI:-} in
 openmpi) flavour='Open MPI' ;;
 *) flavour='MPICH or of its kin' ;;
 esac
-grep -Eq "^fine +MPI +called through the loader by .*: /.*$(basename "$loaded") \($flavour\)$" said ||
+grep -Eq "^OK +MPI +called through the loader by .*: /.*$(basename "$loaded") \($flavour\)$" said ||
 	fail "the doctor does not say which MPI it is: $(cat said)"

@@ -28,7 +28,7 @@ static enum ct_doctor_answer worst(const struct ct_doctor *d)
 
 static void write_text(const struct ct_doctor *d)
 {
-	static const char *const answers[] = { "fine", "unknown", "in part", "no" };
+	static const char *const answers[] = { "OK", "UNKNOWN", "WARN", "FAIL" };
 	static const char *const sentences[] = { "traced: yes",
 						 "traced: yes, as far as it can be told",
 						 "traced: in part", "traced: no" };

@@ -13,7 +13,7 @@ ask() {
 	env "${settings[@]}" commtrace doctor "$@" >said 2>errors || code=$?
 	awk -v ids="^($ids)\$" '
 		NR == 1 { print; next }
-		/^[a-z]/ { id = $1 == "in" ? $3 : $2; on = id ~ ids }
+		/^[A-Z]/ { on = $2 ~ ids }
 		on { sub(/[ \t]+/, " "); gsub(/  +/, " "); print }
 	' said | sed -e "s|$build|BUILD|g" -e "s|$PWD|HERE|g" -e "s|$COMMTRACE_RING_DIR|RINGS|g" -e "s|(0x[0-9a-f]*)||g"
 	sed -e "s|$build|BUILD|g" -e "s|$PWD|HERE|g" errors
