@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --fail-on: 3 if there is such a finding, 0 if not.
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
-commtrace report run1 --fail-on=STRAGGLER >/dev/null
+commtrace report run1 --fail-on=straggler >/dev/null
 echo $?
 commtrace report run1 --fail-on=MISMATCH,DROPPED_RECORDS >/dev/null
 echo $?

@@ -4,7 +4,7 @@
 try() {
 	printf '%b' "$1" >in.jsonl
 	printf '> %s\n' "$1" >&2
-	commtrace import jsonl in.jsonl -o run1 2>&1 >/dev/null | grep -v '^hint: .commtrace import --help' >&2
+	commtrace import jsonl in.jsonl -o run1 2>&1 >/dev/null | grep -v '^hint: a line is a JSON object' >&2
 	[ "${PIPESTATUS[0]}" = "${2:-1}" ] || echo "exit is not ${2:-1}" >&2
 	[ "$(echo *)" = in.jsonl ] || [ "${2:-1}" = 0 ] || echo "left behind: $(echo *)" >&2
 	rm -rf run1

@@ -38,6 +38,7 @@ works() {
 	inside "$commtrace" report "/imported-$3" -o "/report-$3.html"
 	[ -s "$root$prefix/share/man/man1/commtrace-report.1" ] || { echo "no manual page"; return 1; }
 	[ -s "$root$prefix/share/bash-completion/completions/commtrace" ] || { echo "no completion"; return 1; }
+	inside "$commtrace" version --build | grep -q '^libraries .*zstd' || { echo "version --build names no libraries"; return 1; }
 	echo "$3: $(inside "$commtrace" version)"
 }
 

@@ -168,8 +168,10 @@ static int read_arguments(const struct ct_cli *args, struct request *request)
 	const struct ct_paths *given = &args->paths;
 
 	if (given->n && strcmp(given->path[0], "jsonl") != 0)
-		return ct_usage("import", "'import' reads the format jsonl, not '%s'",
-				given->path[0]);
+		return ct_usage(
+			"import",
+			"'import' reads the format jsonl, not '%s': import jsonl FILE -o RUN",
+			given->path[0]);
 	if (given->n < 2)
 		return ct_usage("import",
 				"'import' needs a format and a FILE: import jsonl FILE -o RUN");

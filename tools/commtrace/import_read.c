@@ -41,8 +41,8 @@ static int fail_at(struct line *line, size_t column, const char *key, const char
 	if (!line->code) {
 		ct_say("cannot import: %s:%lu:%zu: %s%s%s", line->import->file, line->import->line,
 		       column, key ? key : "", key ? ": " : "", why);
-		ct_hint("'commtrace import --help' and docs/reference/INTERFACES.md tell what a "
-			"line holds");
+		ct_hint("a line is a JSON object, as 'commtrace dump --json' writes it; "
+			"docs/reference/INTERFACES.md lists its keys");
 	}
 	line->code = CT_CODE_FAILED;
 	return line->code;
@@ -482,8 +482,11 @@ int ct_import_read(struct ct_import *import, FILE *in)
 	ct_progress_end();
 	free(text_of_line);
 	if (!code && ferror(in)) {
-		ct_say("cannot import: %s: after line %lu: %s", import->file, import->line,
-		       strerror(errno));
+		if (import->line)
+			ct_say("cannot import: %s: after line %lu: %s", import->file, import->line,
+			       strerror(errno));
+		else
+			ct_say("cannot import: %s: %s", import->file, strerror(errno));
 		return CT_CODE_FAILED;
 	}
 	ct_import_settle(import);

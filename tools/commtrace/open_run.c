@@ -52,8 +52,30 @@ void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4])
 
 static int cannot_read(const char *path, const char *why)
 {
-	ct_say("cannot read the run: %s: %s", path, why);
+	ct_say("cannot read the run: %s: %s", *path ? path : "''", why);
 	return CT_CODE_FAILED;
+}
+
+/* What RUN is, and what else the file is for that was given instead. */
+static void hint_at_run(const char *path)
+{
+	static const struct {
+		const char *extension, *hint;
+	} made[] = {
+		{ ".pftrace", "'commtrace open' shows a timeline" },
+		{ ".jsonl", "'commtrace import jsonl' makes a run of operations" },
+		{ ".html", "a browser shows a report" },
+	};
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < sizeof(made) / sizeof(made[0]); i++) {
+		if (strcmp(dot, made[i].extension) == 0)
+			ct_hint("%s; RUN is the directory of a recording", made[i].hint);
+		if (strcmp(dot, made[i].extension) == 0)
+			return;
+	}
+	ct_hint("RUN is the directory of a recording, as given to 'commtrace run -o' or in "
+		"COMMTRACE_DIR");
 }
 
 /* A path without any recording is better reported here than by a reader that searches for files. */
@@ -66,16 +88,16 @@ static int check_path(const char *path)
 		error = errno;
 		code = cannot_read(path, strerror(error));
 		if (error == ENOENT)
-			ct_hint("RUN is the directory that 'commtrace run -o' or COMMTRACE_DIR "
-				"named");
+			hint_at_run(path);
 		return code;
 	}
 	if (S_ISDIR(st.st_mode))
 		return access(path, R_OK | X_OK) == 0 ? 0 : cannot_read(path, strerror(errno));
 	if (S_ISREG(st.st_mode) && ct_recording_kind(path) != CT_RECORDING_NONE)
 		return 0;
-	code = cannot_read(path, "neither a directory nor a .seg, .ring or .ring.zst file");
-	ct_hint("RUN is the directory that 'commtrace run -o' or COMMTRACE_DIR named");
+	code = cannot_read(path,
+			   "not a recording (a directory, or a .seg, .ring or .ring.zst file)");
+	hint_at_run(path);
 	return code;
 }
 
@@ -94,9 +116,8 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 
 	if (status == CT_EMPTY) {
 		ct_say("nothing recorded in %s%s: %s", path, more, text);
-		ct_hint("did the job communicate over a backend that is recorded, with the library "
-			"preloaded? "
-			"RUN is the directory that 'commtrace run -o' or COMMTRACE_DIR named");
+		ct_hint("did the job communicate over NCCL, MPI or Gloo, with the library "
+			"preloaded? 'commtrace doctor -- PROGRAM' checks that");
 		return CT_CODE_FAILED;
 	}
 	if (paths->n > 1 || strncmp(text, path, strlen(path)) == 0)

@@ -88,6 +88,27 @@ static int check_word(const struct ct_cli *args, const struct ct_option *option,
 	return ct_cli_bad_value(args, option->key, value, hint);
 }
 
+static const struct ct_given *find(const struct ct_cli *args, enum ct_option_key key)
+{
+	for (size_t i = args->n_given; i > 0; i--) {
+		if (args->given[i - 1].option->key == key)
+			return &args->given[i - 1];
+	}
+	return NULL;
+}
+
+/* The last value of an option counts, so that a script can add one. But of two files one would not be written, or not read. */
+static int check_once(const struct ct_cli *args, const struct ct_option *option, const char *value)
+{
+	const struct ct_given *before = find(args, option->key);
+
+	if (!before ||
+	    (option->kind != CT_OPTION_IS_FILE && option->kind != CT_OPTION_IS_DIRECTORY))
+		return -1;
+	return ct_usage(args->command->name, "option '--%s' of '%s' was given twice: '%s' and '%s'",
+			option->name, args->command->name, before->value, value);
+}
+
 /* Returns -1 to continue, or the exit status. */
 static int add(struct ct_cli *args, const struct ct_option *option, const char *value)
 {
@@ -99,19 +120,12 @@ static int add(struct ct_cli *args, const struct ct_option *option, const char *
 		code = check_number(args, option, value);
 	else if (option->value && ct_option_words(args->command, option))
 		code = check_word(args, option, value);
+	if (code < 0)
+		code = check_once(args, option, value);
 	if (code < 0 && option->key == CT_OPTION_COLOR)
 		ct_color_set(value);
 	args->given[args->n_given++] = (struct ct_given){ option, value };
 	return code;
-}
-
-static const struct ct_given *find(const struct ct_cli *args, enum ct_option_key key)
-{
-	for (size_t i = args->n_given; i > 0; i--) {
-		if (args->given[i - 1].option->key == key)
-			return &args->given[i - 1];
-	}
-	return NULL;
 }
 
 int ct_cli_has(const struct ct_cli *args, enum ct_option_key key)
