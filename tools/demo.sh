@@ -19,7 +19,7 @@ esac
 # shellcheck disable=SC2086
 packages $BUILD_PACKAGES $DEMO_PACKAGES
 
-say "building"
+say "building (two minutes on two cores)"
 # A build tree that somebody configured keeps its tests; a fresh one is made without the libraries they need.
 tests=-DCT_TESTS=OFF
 [ ! -f build/CMakeCache.txt ] || tests=
@@ -27,15 +27,18 @@ tests=-DCT_TESTS=OFF
 quietly demo-configure cmake --preset release $tests
 quietly demo-build cmake --build --preset release --target commtrace commtrace_preload commtrace-simjob commtrace-synth
 
-# straggler RUN RANK MS: shows the headline of the report, which names that rank, at a cost per step whose error covers MS.
+# straggler RUN RANK MS: shows the headline of the report, which names that rank. Notes in `missed` a cost per step whose error does
+# not cover MS.
+missed=
 straggler() {
 	"$commtrace" report "$1" >"$1.txt" || die "commtrace report failed"
 	head -n 1 "$1.txt"
+	sed -n 's/^  where /           /p' "$1.txt"
 	echo "  injected: $3 ms/step on rank $2; the whole report: $1.txt"
-	head -n 1 "$1.txt" | awk -v rank="$2" -v ms="$3" '
+	grep -q "^Straggler: rank $2 " "$1.txt" || die "the report does not name rank $2: see $1.txt"
+	head -n 1 "$1.txt" | awk -v ms="$3" '
 		{ in_ms["us/step"] = 1e-3; in_ms["ms/step"] = 1; in_ms["s/step"] = 1e3; unit = in_ms[$9]
-		  exit !($1 == "Straggler:" && $3 == rank && unit && ($6 - $8) * unit <= ms && ms <= ($6 + $8) * unit) }' ||
-		die "the report does not name rank $2, or its cost is not $3 ms/step within the error: see $1.txt"
+		  exit !(unit && ($6 - $8) * unit <= ms && ms <= ($6 + $8) * unit) }' || missed="$missed $1"
 }
 
 rm -rf "$out"
@@ -45,11 +48,11 @@ mkdir -p "$out"
 small="--steps 60 --hidden 64"
 
 if [ -n "$torch" ]; then
-	say "1. PyTorch, 4 ranks under torchrun: rank 2 loads its data 60 ms too slowly"
+	say "1. PyTorch, 4 ranks under torchrun: rank 2 loads its data 100 ms too slowly"
 	# shellcheck disable=SC2086
-	record_ddp "$commtrace" "$out/torch" $small --slow-rank 2 --slow-ms 60 >"$out/torch.out" 2>&1 ||
+	record_ddp "$commtrace" "$out/torch" $small --slow-rank 2 --slow-ms 100 >"$out/torch.out" 2>&1 ||
 		die "the job failed: see $out/torch.out"
-	straggler "$out/torch/run" 2 60
+	straggler "$out/torch/run" 2 100
 
 	say "2. The same job: rank 1 never returns from its data loader; then all processes are killed by SIGKILL"
 	# shellcheck disable=SC2086
@@ -59,10 +62,13 @@ if [ -n "$torch" ]; then
 		sleep 1
 		"$commtrace" hang "$out/hung/run" >/dev/null 2>&1 || [ $? != 3 ] || break
 	done
+	sleep 3 # a killed process is known to have lived until its last heartbeat only
 	pids=$("$commtrace" info --json "$out/hung/run" | sed -n 's/^ *"pid": \([0-9]*\),$/\1/p')
 	# shellcheck disable=SC2086
 	kill -KILL $hung $pids || die "the job has ended: see $out/hung.out"
-	wait $hung || :
+	wait $hung 2>/dev/null || :
+	# shellcheck disable=SC2086
+	while kill -0 $pids 2>/dev/null; do sleep 0.1; done
 	"$commtrace" hang "$out/hung/run" >"$out/hung.txt" || :
 	sed -n '1p; /^stack/,/(.*:114)/s|(.*/|(|p' "$out/hung.txt"
 	grep -q '^NEVER_ENTERED: rank 1 ' "$out/hung.txt" || die "the verdict does not name rank 1: see $out/hung.txt"
@@ -90,3 +96,4 @@ Each fault was found. Open in a browser:
   $out/gpu.html        the report of the last job as one file
   ui.perfetto.dev           its timeline: "Open trace file", $out/gpu.pftrace (or: $commtrace open $out/gpu)
 EOF
+[ -z "$missed" ] || die "the error of the cost does not cover what was injected (is this machine busy? load $(cut -d' ' -f1 /proc/loadavg)):$missed"
