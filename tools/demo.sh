@@ -70,8 +70,8 @@ if [ -n "$torch" ]; then
 	# shellcheck disable=SC2086
 	while kill -0 $pids 2>/dev/null; do sleep 0.1; done
 	"$commtrace" hang "$out/hung/run" >"$out/hung.txt" || :
-	sed -n '1p; /^stack/,/(.*:114)/s|(.*/|(|p' "$out/hung.txt"
-	grep -q '^NEVER_ENTERED: rank 1 ' "$out/hung.txt" || die "the verdict does not name rank 1: see $out/hung.txt"
+	sed -n '1p; /^  stack/,/:114)/s|(.*/|(|p' "$out/hung.txt"
+	grep -q '^Hang: rank 1 ' "$out/hung.txt" || die "the verdict does not name rank 1: see $out/hung.txt"
 fi
 
 say "3. A synthetic recording of 1,024 ranks on 128 hosts: rank 517 computes 5 ms longer in each of 40 steps"

@@ -88,7 +88,7 @@ static struct answer answer_of(const struct ct_hang_run *run)
 							    ? CT_HANG_TEXT_ALL_EXITED
 							    : CT_HANG_TEXT_SOME_EXITED };
 	case CT_JOB_INTERRUPTED:
-		return (struct answer){ .headline = CT_HANG_TEXT_INTERRUPTED };
+		return (struct answer){ CT_HANG_TEXT_INTERRUPTED, CT_HANG_TEXT_NOT_STALLED, 1 };
 	case CT_JOB_UNRECORDED:
 		/* imported: what is on record may be all that went on, or end anywhere */
 		return (struct answer){ r->n_not_stalled ? CT_HANG_TEXT_UNFINISHED
