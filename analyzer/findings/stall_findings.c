@@ -423,8 +423,7 @@ static struct ct_stall_pattern pattern_of_all(const struct search *s)
 {
 	struct ct_stall_pattern all;
 
-	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->t->model->n_seats,
-			 s->threshold_ns, &all);
+	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->threshold_ns, &all);
 	return all;
 }
 

@@ -4,13 +4,8 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "trace/ops.h"
-
-/* Of an operation that lacks members. */
-#define LEAST_MEMBERS 3u
-#define LEAST_SHARE 0.75
-/* Times what the next one costs. */
-#define STANDS_OUT 2
 
 static int count(struct ct_arrivals *a, const struct ct_instance *i, const struct ct_last *last)
 {
@@ -59,8 +54,8 @@ static int tells_of_rest(const struct ct_instance *i)
 {
 	const struct ct_comm *comm = i->comm;
 
-	if (i->n < LEAST_MEMBERS || i->n != comm->n_known ||
-	    (double)i->n < LEAST_SHARE * (double)comm->nranks || i->seq >= comm->first_difference ||
+	if (i->n < CT_LEAST_PEERS || i->n != comm->n_known ||
+	    (double)i->n < CT_MOSTLY * (double)comm->nranks || i->seq >= comm->first_difference ||
 	    ct_op_class(i->members[0].op) != CT_CLASS_SYNC)
 		return 0;
 	for (uint32_t m = 0; m < i->n; m++) {
@@ -116,21 +111,16 @@ void ct_arrivals_fini(struct ct_arrivals *arrivals)
 
 uint32_t ct_arrivals_latest(const struct ct_arrivals *a, const struct ct_model *model)
 {
-	uint64_t most = 0, next = 0;
+	uint64_t most = 0;
 	uint32_t latest = model->n_seats;
 
 	for (uint32_t s = 0; s < a->n && s < model->n_seats; s++) {
 		uint64_t ns = model->seats[s].muddled ? 0 : a->all[s].alone_ns;
 
 		if (ns > most) {
-			next = most;
 			most = ns;
 			latest = s;
-		} else if (ns > next) {
-			next = ns;
 		}
 	}
-	return most && most >= STANDS_OUT * next && 2 * a->all[latest].last >= a->all[latest].met
-		       ? latest
-		       : model->n_seats;
+	return most && 2 * a->all[latest].last >= a->all[latest].met ? latest : model->n_seats;
 }

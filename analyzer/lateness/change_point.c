@@ -5,11 +5,9 @@
 #include <stdlib.h>
 
 #include "analyzer/base/stats.h"
+#include "analyzer/lateness/replay/limits.h"
 
 #define WINDOW CT_SHIFT_WINDOW
-#define LEAST_SHARE 0.05
-#define LEAST_SDS 3.0
-#define SIGMAS 5.0
 
 /* Median and robust sd of n times; `room` for n values. */
 static double median(const uint64_t *times, uint32_t n, double *sd, double *room)
@@ -31,9 +29,9 @@ static double jump(const uint64_t *times, uint32_t at)
 	double before = median(times + at - WINDOW, WINDOW, &sd_before, room);
 	double after = median(times + at, WINDOW, &sd_after, room);
 	double sd = sd_before > sd_after ? sd_before : sd_after;
-	double limit = SIGMAS * CT_SE_OF_MEDIAN * sd * sqrt(2.0 / WINDOW);
+	double limit = CT_STEADY_T * CT_SE_OF_MEDIAN * sd * sqrt(2.0 / WINDOW);
 
-	limit = limit > LEAST_SHARE * before ? limit : LEAST_SHARE * before;
+	limit = limit > CT_HARDLY_ANY * before ? limit : CT_HARDLY_ANY * before;
 	return fabs(after - before) > limit ? fabs(after - before) : 0;
 }
 
@@ -68,8 +66,8 @@ static int differ(const struct ct_level *a, const struct ct_level *b)
 	double low = a->median_ns < b->median_ns ? a->median_ns : b->median_ns;
 	double off = fabs(a->median_ns - b->median_ns);
 
-	return off > LEAST_SHARE * low && off > LEAST_SDS * sd &&
-	       off > SIGMAS * CT_SE_OF_MEDIAN * sd *
+	return off > CT_HARDLY_ANY * low && off > CT_SHIFT_SDS * sd &&
+	       off > CT_STEADY_T * CT_SE_OF_MEDIAN * sd *
 			       sqrt(1.0 / (a->end - a->first) + 1.0 / (b->end - b->first));
 }
 

@@ -11,8 +11,7 @@
 
 #include <stdint.h>
 
-#define CT_SHIFT_WINDOW 20u
-#define CT_SHIFT_LEVELS 64u
+#include "analyzer/lateness/replay/limits.h"
 
 /* Steps first .. end - 1 take about equally long. */
 struct ct_level {

@@ -4,13 +4,10 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "analyzer/match/waits.h"
 #include "analyzer/model/model.h"
 #include "trace/ops.h"
-
-/* Of the others' time; with fewer members it is not known what is usual. */
-#define MUCH_LONGER 4u
-#define LEAST_MEMBERS 4u
 
 /* Took the last one to come clearly longer than is usual? Then its stream reached the operation late, or the transfer was slow, or the
  * kernel waited for room: that cannot be told apart. */
@@ -63,7 +60,7 @@ static int add_rooted(struct ct_late_or_slow *late, const struct ct_model *model
 	uint64_t usual;
 	int found = 0;
 
-	if (i->n < LEAST_MEMBERS ||
+	if (i->n <= CT_LEAST_PEERS ||
 	    (i->members[0].op != CT_OP_Broadcast && i->members[0].op != CT_OP_Scatter))
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++)
@@ -75,8 +72,8 @@ static int add_rooted(struct ct_late_or_slow *late, const struct ct_model *model
 		uint64_t moved = moved_for(i, w, m),
 			 shift = model->shift[model->host_of[member->seat]];
 
-		if (!member->on_gpu ||
-		    moved <= MUCH_LONGER * usual + member->start_err_ns + member->end_err_ns)
+		if (!member->on_gpu || moved <= 2 * CT_SLOW_TRANSFER * usual +
+							member->start_err_ns + member->end_err_ns)
 			continue;
 		found = 1;
 		if (ct_union_add(&late->spans, member->end_ns - (moved - usual) + shift,

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
-
-#define TAIL 0.02 /* of the lateness, that may lie before the first and behind the last step */
-#define LEAST_OF_HALF 3.0 /* a third of h */
 
 /* What steps with half of the sum are charged with at least; 0: nothing is charged, negative: no memory. */
 static double half_of(const double *charged, uint32_t n)
@@ -41,9 +39,9 @@ static void set_range(const double *charged, uint32_t n, double least, struct ct
 
 	for (uint32_t k = 0; k < n; k++)
 		sum += lateness(charged[k], least);
-	while (first < last && before + lateness(charged[first], least) <= TAIL * sum)
+	while (first < last && before + lateness(charged[first], least) <= CT_LEAST_GAIN * sum)
 		before += lateness(charged[first++], least);
-	while (last > first && behind + lateness(charged[last], least) <= TAIL * sum)
+	while (last > first && behind + lateness(charged[last], least) <= CT_LEAST_GAIN * sum)
 		behind += lateness(charged[last--], least);
 	span->first = first;
 	span->last = last;
@@ -56,6 +54,6 @@ int ct_late_span_find(const double *charged, uint32_t n, struct ct_late_span *sp
 	*span = (struct ct_late_span){ 0 };
 	if (h <= 0)
 		return h < 0 ? CT_NOMEM : CT_NOTFOUND;
-	set_range(charged, n, h / LEAST_OF_HALF, span);
+	set_range(charged, n, CT_MOST * h, span);
 	return CT_OK;
 }

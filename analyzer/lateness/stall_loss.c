@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "analyzer/base/stats.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
-
-#define NEIGHBOURS 8u /* steps on either side whose median is what is usual */
-#define ALIKE 0.25
-#define FAR 128u    /* steps; further away nobody looks for them */
-#define REGULAR 0.1 /* of the period, or one step: how far from its place a stall may be */
 
 /* What all events work on. */
 struct sums {
@@ -31,14 +27,14 @@ static double time_of(const struct ct_stall_steps *c, uint32_t k)
 /* Median of the steps around `at` that have no stall; NAN: there are none. */
 static double usual(const struct sums *s, uint32_t at)
 {
-	double room[2 * NEIGHBOURS];
+	double room[2 * CT_LEAST_TIMES];
 	uint32_t n = 0;
 
-	for (uint32_t k = at; k-- > 0 && n < NEIGHBOURS && k + FAR > at;) {
+	for (uint32_t k = at; k-- > 0 && n < CT_LEAST_TIMES;) {
 		if (s->c->kept[k] && !s->taken[k])
 			room[n++] = time_of(s->c, k);
 	}
-	for (uint32_t k = at + 1, more = 0; k < s->c->n && more < NEIGHBOURS && k < at + FAR; k++) {
+	for (uint32_t k = at + 1, more = 0; k < s->c->n && more < CT_LEAST_TIMES; k++) {
 		if (s->c->kept[k] && !s->taken[k]) {
 			room[n++] = time_of(s->c, k);
 			more++;
@@ -85,7 +81,7 @@ static uint32_t add_step(struct sums *s, const struct ct_stall *events, uint32_t
 		if (events[same].ns > typical_ns)
 			s->err += events[same].ns - typical_ns;
 		/* and one that is much shorter all of it */
-		if (events[same].ns < (1 - ALIKE) * typical_ns)
+		if (events[same].ns < (1 - CT_ALIKE) * typical_ns)
 			s->err += events[same].ns;
 		last = at + events[same].more > last ? at + events[same].more : last;
 	}
@@ -125,7 +121,7 @@ static void take_steps(struct sums *s, const struct ct_stall *events, uint32_t n
 static void look_for_missed(const struct sums *s, const struct ct_stall *events, uint32_t n,
 			    const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {
-	uint32_t within = REGULAR * p->every > 1 ? (uint32_t)(REGULAR * p->every) : 1;
+	uint32_t within = (uint32_t)fmax(CT_NEAR * p->every, 1);
 
 	if (!memchr(s->c->kept + p->first, 0, p->last - p->first + 1))
 		loss->expected = (uint32_t)lround((p->last - p->first) / p->every) + 1;
@@ -169,7 +165,7 @@ int ct_stalls_cost(const struct ct_stall_steps *steps, const struct ct_stall *ev
 		/* a hiccup of somebody else would have cost something without the stall */
 		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.steps +
 			       2 * sd * sqrt(s.steps) *
-				       (1 + CT_SE_OF_MEDIAN * sqrt(1.0 / (2 * NEIGHBOURS)));
+				       (1 + CT_SE_OF_MEDIAN * sqrt(1.0 / (2 * CT_LEAST_TIMES)));
 		if (p->every > 0)
 			look_for_missed(&s, events, n, p, loss);
 		st = CT_OK;

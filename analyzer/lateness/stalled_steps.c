@@ -5,20 +5,9 @@
 #include <stdlib.h>
 
 #include "analyzer/base/stats.h"
+#include "analyzer/lateness/replay/limits.h"
+#include "analyzer/steps/period.h"
 #include "trace/status.h"
-
-#define LEAST_STEPS 8u
-#define LEAST_NS 1e6
-#define LEAST_SHARE 0.1 /* of a step */
-#define DEVIATIONS 5.0
-#define LEAST_WAITED 0.4    /* of the stall, by each of the others on average */
-#define LEAST_OWN 0.5	    /* of the stall */
-#define MOST_OF_NEXT 3	    /* times what the next one is charged with */
-#define FEW 4u		    /* stalls: with fewer nobody knows whether they are alike */
-#define ALIKE 0.25	    /* of their median */
-#define MOST_SHARE 0.75	    /* of the stalls */
-#define LONGEST_PERIOD 256u /* steps */
-#define LEAST_OF_ONE 3u
 
 static double time_of(const struct ct_steps *c, uint32_t k)
 {
@@ -34,7 +23,6 @@ static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blam
 			     double *room)
 {
 	struct usual u = { 0 };
-	double floor;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < c->n; k++) {
@@ -44,9 +32,8 @@ static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blam
 	u.time_ns = ct_median_high(room, n);
 	for (uint32_t k = 0; k < n; k++)
 		room[k] = fabs(room[k] - u.time_ns);
-	u.least_ns = DEVIATIONS * CT_SD_OF_MAD * ct_median_high(room, n);
-	floor = fmax(LEAST_NS, LEAST_SHARE * u.time_ns);
-	u.least_ns = fmax(u.least_ns, floor);
+	u.least_ns = CT_STEADY_T * CT_SD_OF_MAD * ct_median_high(room, n);
+	u.least_ns = fmax(u.least_ns, CT_NEAR * u.time_ns);
 	n = 0;
 	for (uint32_t k = 0; k < c->n; k++) {
 		if (hits->kept[k])
@@ -76,8 +63,7 @@ static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double
 			next = ns;
 		}
 	}
-	return most >= LEAST_OWN * stall_ns && most >= MOST_OF_NEXT * next ? owner
-									   : CT_STALLED_NOBODY;
+	return most - next >= CT_MOST * stall_ns ? owner : CT_STALLED_NOBODY;
 }
 
 struct of_seat {
@@ -116,21 +102,21 @@ static int are_alike(double *ns, uint32_t n)
 	uint32_t near = 0;
 
 	for (uint32_t k = 0; k < n; k++)
-		near += fabs(ns[k] - typical) <= ALIKE * typical;
-	return n >= FEW && near >= MOST_SHARE * n;
+		near += fabs(ns[k] - typical) <= CT_ALIKE * typical;
+	return n >= CT_STALL_LEAST && near >= CT_MOSTLY * n;
 }
 
 /* Do they come again after as many steps each? Where what was found is a part of a step, the longer parts do. */
 static int come_back(const uint8_t *is_stall, uint32_t n)
 {
-	for (uint32_t period = 2; period <= LONGEST_PERIOD && 3 * period <= n; period++) {
+	for (uint32_t period = 2; period <= CT_PERIOD_MOST && 3 * period <= n; period++) {
 		uint32_t again = 0, all = 0;
 
 		for (uint32_t k = 0; k + period < n; k++) {
 			all += is_stall[k];
 			again += is_stall[k] && is_stall[k + period];
 		}
-		if (all >= FEW && again >= MOST_SHARE * all)
+		if (all >= CT_STALL_LEAST && again >= CT_MOSTLY * all)
 			return 1;
 	}
 	return 0;
@@ -148,7 +134,7 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, 
 
 	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_NOBODY,
 				  .most_seat = CT_STALLED_NOBODY };
-	if (st != CT_OK || hits->n_kept < LEAST_STEPS || hits->n_steps != c->n || n_seats < 2)
+	if (st != CT_OK || hits->n_kept < CT_LEAST_STEPS || hits->n_steps != c->n || n_seats < 2)
 		goto out;
 	s->of = hits->n_kept;
 	u = usual_of(c, hits, room);
@@ -156,7 +142,7 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, 
 		double stall = time_of(c, k) - u.time_ns;
 		double waited = ((double)hits->wait_ns[k] - u.wait_ns) / (n_seats - 1);
 
-		if (!hits->kept[k] || stall < u.least_ns || waited < LEAST_WAITED * stall)
+		if (!hits->kept[k] || stall < u.least_ns || waited < CT_MOST * stall)
 			continue;
 		room[s->n] = stall;
 		is_stall[k] = 1;
@@ -177,6 +163,5 @@ out:
 
 int ct_stalled_is_one(const struct ct_stalled *s, uint32_t ranks)
 {
-	return s->most_n >= LEAST_OF_ONE && 2 * s->most_ns > s->sum_ns &&
-	       ct_is_beyond_chance(s->most_n, s->known_n, ranks);
+	return 2 * s->most_ns > s->sum_ns && ct_is_beyond_chance(s->most_n, s->known_n, ranks);
 }

@@ -6,17 +6,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
-
-#define STAND_OUT 0.2 /* of the events, that may lie just below them */
-#define MOST_SHARE 0.75
-#define ALIKE 0.25
-#define ALIKE_IRREGULAR 0.10
-#define REGULAR 0.10
-#define LEAST_EVERY 3.0
-#define LEAST_COVERED 0.6
-#define LEAST_IRREGULAR 8u
-#define LEAST_SEATS 4u
-#define MOST_OF_ONE 0.6
+#include "analyzer/lateness/replay/limits.h"
 
 CT_SORT_BY(by_length, struct ct_stall, CT_DOWN(ns))
 
@@ -47,7 +37,7 @@ static uint32_t select_events(struct ct_stall *charges, uint32_t n, double thres
 		events++;
 	while (events + below < n && charges[events + below].ns >= limit / 2)
 		below++;
-	if (events < CT_STALL_LEAST || below > STAND_OUT * events)
+	if (events < CT_STALL_LEAST || below > CT_STALL_STANDS_OUT * events)
 		return 0;
 	qsort(charges, events, sizeof(*charges), by_step);
 	for (uint32_t k = 1; k < events; k++) {
@@ -78,9 +68,9 @@ static double distance(const struct ct_stall *events, uint32_t n, uint32_t steps
 	if (known + 1 < CT_STALL_LEAST)
 		return 0;
 	every = ct_median_high(room, known);
-	within = REGULAR * every > 1 ? REGULAR * every : 1;
-	if (every < LEAST_EVERY || n * every < LEAST_COVERED * steps ||
-	    share_within(room, known, every, within) < MOST_SHARE)
+	within = fmax(CT_NEAR * every, 1);
+	if (every < CT_STALL_EVERY || n * every < CT_MOST * steps ||
+	    share_within(room, known, every, within) < CT_MOSTLY)
 		return 0;
 	return every;
 }
@@ -104,8 +94,8 @@ static void count_seats(struct ct_stall *events, uint32_t n, struct ct_stall_pat
 }
 
 /* What the events have in common; *alike: the share of lengths near their median. */
-static void describe(const struct ct_stall *events, uint32_t n, uint32_t steps, double within,
-		     double *alike, struct ct_stall_pattern *p)
+static void describe(const struct ct_stall *events, uint32_t n, uint32_t steps, double *alike,
+		     struct ct_stall_pattern *p)
 {
 	double *room = malloc(n * sizeof(*room));
 
@@ -122,7 +112,7 @@ static void describe(const struct ct_stall *events, uint32_t n, uint32_t steps, 
 	p->first = events[0].step;
 	p->last = events[n - 1].step;
 	p->typical_ns = ct_median_high(room, n);
-	*alike = share_within(room, n, p->typical_ns, within * p->typical_ns);
+	*alike = share_within(room, n, p->typical_ns, CT_ALIKE * p->typical_ns);
 	p->every = distance(events, n, steps, room);
 	free(room);
 }
@@ -136,10 +126,10 @@ void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t steps, doub
 	*p = (struct ct_stall_pattern){ 0 };
 	if (!events)
 		return;
-	describe(charges, events, steps, ALIKE, &alike, p);
+	describe(charges, events, steps, &alike, p);
 	p->seats = 1;
 	p->most_of_one = events;
-	if (alike < MOST_SHARE || p->every <= 0)
+	if (alike < CT_MOSTLY || p->every <= 0)
 		p->n = 0;
 }
 
@@ -160,16 +150,8 @@ static uint32_t largest_of_steps(struct ct_stall *charges, uint32_t n)
 	return kept + 1;
 }
 
-/* Does nobody have much more than his share? */
-static int is_spread(const struct ct_stall_pattern *p, uint32_t ranks)
-{
-	double mean = (double)p->n / ranks;
-
-	return p->seats >= LEAST_SEATS && p->most_of_one <= mean + 3 * sqrt(mean) + 1;
-}
-
-void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, uint32_t ranks,
-		      double threshold_ns, struct ct_stall_pattern *p)
+void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, double threshold_ns,
+		      struct ct_stall_pattern *p)
 {
 	uint32_t events = select_events(charges, largest_of_steps(charges, n), threshold_ns);
 	double alike;
@@ -177,15 +159,9 @@ void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, uint
 	*p = (struct ct_stall_pattern){ 0 };
 	if (!events)
 		return;
-	describe(charges, events, steps, ALIKE, &alike, p);
+	describe(charges, events, steps, &alike, p);
 	count_seats(charges, events, p);
-	if (p->every > 0 && alike >= MOST_SHARE && p->seats >= 2 &&
-	    p->most_of_one <= MOST_OF_ONE * p->n)
-		return;
-	describe(charges, events, steps, ALIKE_IRREGULAR, &alike, p);
-	count_seats(charges, events, p);
-	p->every = 0;
-	if (events < LEAST_IRREGULAR || alike < MOST_SHARE || !is_spread(p, ranks) ||
-	    p->last - p->first < LEAST_COVERED * steps)
+	if (alike < CT_MOSTLY || p->every <= 0 || p->seats < 2 ||
+	    p->most_of_one >= CT_MOSTLY * p->n)
 		p->n = 0;
 }

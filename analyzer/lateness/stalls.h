@@ -7,16 +7,17 @@
  *   - there are four or more;
  *   - they stand out: at most a fifth as many charges lie between that limit and half of it;
  *   - three quarters of them lie within a quarter of their median;
- *   - three quarters of the distances lie within 10 % (a step at least) of the median distance, which is 3 steps or more,
- *     and events * median covers 60 % of the run.
- * Hiccups have none of that: their lengths and distances are exponential. Rotating ones of ranks that count each for itself have
- * no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the median, no rank
- * with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference algorithms, 3.6; that
- * they stand out and are alike was added for runs with hiccups (docs/dev/algorithms/stalls.md). */
+ *   - three quarters of the distances lie within 10 % (a step at least) of the median distance, which is 3 steps or more, and
+ *     events * median covers half of the run;
+ *   - where several ranks have them, none has three quarters.
+ * Hiccups have none of that: their lengths and distances are exponential. Those of ranks that count each for itself have no common
+ * distance, either: they are unevenness in single steps (docs/dev/algorithms/stalls.md). */
 #ifndef CT_ANALYZER_LATENESS_STALLS_H
 #define CT_ANALYZER_LATENESS_STALLS_H
 
 #include <stdint.h>
+
+#include "analyzer/lateness/replay/limits.h"
 
 struct ct_stall {
 	uint32_t step, seat;
@@ -36,15 +37,13 @@ struct ct_stall_pattern {
 	uint32_t most_of_one; /* ... and how many events the one has that has most */
 };
 
-#define CT_STALL_LEAST 4u
-
 /* The pattern of one rank. charges[n], by step; put in another order: the pattern's events come first, by step. `steps`:
  * that were seen. */
 void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t steps, double threshold_ns,
 		      struct ct_stall_pattern *pattern);
 
-/* The pattern of all ranks together: the largest charge of each step. `ranks`: that there are. Likewise. */
-void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, uint32_t ranks,
-		      double threshold_ns, struct ct_stall_pattern *pattern);
+/* The pattern of all ranks together: the largest charge of each step. Likewise. */
+void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, double threshold_ns,
+		      struct ct_stall_pattern *pattern);
 
 #endif

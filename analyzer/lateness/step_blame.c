@@ -7,19 +7,9 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "trace/ops.h"
 #include "trace/status.h"
-
-#define NEAR_NS                                                                                    \
-	50000u /* times that are further apart than that and their error are not the same end */
-#define HELD_NS                                                                                    \
-	200000u /* shorter waits hold nobody up; clocks of hosts are related no better than to some 10 us */
-
-/* Shorter ones are noise of the host, or of the times of a stream. */
-#define LEAST_NS 50000u
-#define LEAST_GPU_NS 10000u
-
-#define SLOW_SHARE 0.1 /* of the charge, that the last one's own transfer took too long */
 
 /* One operation for which somebody alone was waited for. */
 struct late {
@@ -78,10 +68,9 @@ static int is_judged(const struct ct_model *model, const struct ct_instance_log 
 /* ---- the time that is a rank's own ---- */
 
 /* Ends of a rank's latest operations. */
-#define RECENT 32u
 struct recent {
-	uint64_t ends[RECENT], hosts[RECENT];
-	uint8_t held[RECENT];
+	uint64_t ends[CT_LAGS], hosts[CT_LAGS];
+	uint8_t held[CT_LAGS];
 	unsigned next;
 };
 
@@ -89,7 +78,7 @@ struct recent {
 static int holds(const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	return ct_op_class(i->op) == CT_CLASS_SYNC || p->wait_ns == UINT64_MAX ||
-	       p->wait_ns > 2ull * p->err_ns + HELD_NS;
+	       p->wait_ns > 2ull * p->err_ns + CT_SAME_END_NS;
 }
 
 /* What the rank did since the last operation that held it up: one that did not (a Broadcast whose data lay there) is part of
@@ -101,17 +90,17 @@ static struct own_time own_time(const struct recent *r, const struct ct_log_part
 	uint64_t latest = 0, held = 0, hosts = 0;
 	struct own_time own = { p->free_ns, host < p->free_ns ? host : p->free_ns };
 
-	for (unsigned k = 0; k < RECENT; k++) {
+	for (unsigned k = 0; k < CT_LAGS; k++) {
 		if (r->ends[k] > p->start_ns + p->err_ns)
 			continue;
 		latest = r->ends[k] > latest ? r->ends[k] : latest;
 		if (r->held[k] && r->ends[k] > held)
 			held = r->ends[k];
 	}
-	if (!held || held >= p->start_ns || latest + p->err_ns + NEAR_NS < free_from ||
+	if (!held || held >= p->start_ns || latest + p->err_ns + CT_SAME_END_NS < free_from ||
 	    p->start_ns - held < p->free_ns)
 		return own;
-	for (unsigned k = 0; k < RECENT; k++) {
+	for (unsigned k = 0; k < CT_LAGS; k++) {
 		if (r->ends[k] > held && r->ends[k] <= p->start_ns + p->err_ns)
 			hosts += r->hosts[k];
 	}
@@ -127,7 +116,7 @@ static void find_own_times(const struct ct_instance_log *log, uint32_t seat, str
 	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
 		const struct ct_log_part *p = &log->parts[log->order[k]];
 		struct own_time *o = &own[log->order[k]];
-		unsigned at = recent.next % RECENT;
+		unsigned at = recent.next % CT_LAGS;
 
 		*o = (struct own_time){ UINT64_MAX, 0 };
 		if (!p->start_ns || (p->group && !p->leads))
@@ -232,8 +221,7 @@ static int find_late(const struct collector *c, const struct ct_log_instance *i,
 	late->held_ns = late->charged_ns > longer ? late->charged_ns - longer : 0;
 	late->charged_ns -= late->held_ns;
 	late->host_ns = of_last->host_ns > host ? of_last->host_ns - host : 0;
-	return late->charged_ns > late->err_ns &&
-	       late->charged_ns > (last->on_gpu ? LEAST_GPU_NS : LEAST_NS);
+	return late->charged_ns > late->err_ns;
 }
 
 /* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is
@@ -249,7 +237,7 @@ static int is_slow_transfer(struct collector *c, const struct ct_log_instance *i
 		return 0;
 	class = ct_classes_find(&c->model->classes, i->comm, CT_ALONE, i->op, i->dtype, i->bytes);
 	return class && ct_class_is_slow(class, span, last->err_ns) &&
-	       (double)(span - class->usual_p25_ns) >= SLOW_SHARE * (double)late->charged_ns;
+	       (double)(span - class->usual_p25_ns) >= CT_NEAR * (double)late->charged_ns;
 }
 
 /* The next of a list that grows; NULL: out of memory. */

@@ -197,7 +197,7 @@ static void stalls_of_one_rank_are_periodic(void **state)
 	assert_int_equal(p.first, 49);
 	assert_int_equal(p.last, 399);
 	/* that is no turn-taking */
-	ct_stalls_of_all(charges, stalls(50, 100, always_3), STEPS, 8, 30e6, &p);
+	ct_stalls_of_all(charges, stalls(50, 100, always_3), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }
 
@@ -212,7 +212,7 @@ static void stalls_of_mostly_one_rank_do_not_rotate(void **state)
 
 	(void)state;
 	seed(1);
-	ct_stalls_of_all(charges, stalls(50, 100, mostly_3), STEPS, 8, 30e6, &p);
+	ct_stalls_of_all(charges, stalls(50, 100, mostly_3), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }
 
@@ -222,7 +222,7 @@ static void stalls_of_another_rank_each_time_rotate(void **state)
 
 	(void)state;
 	seed(1);
-	ct_stalls_of_all(charges, stalls(50, 100, by_turns), STEPS, 8, 30e6, &p);
+	ct_stalls_of_all(charges, stalls(50, 100, by_turns), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 8);
 	assert_int_equal(p.seats, 8);
 	assert_int_equal(p.most_of_one, 1);
@@ -265,27 +265,6 @@ static void distances_over_holes_do_not_count(void **state)
 	assert_int_equal(p.n, 0);
 }
 
-/* Each rank counts for itself: together the distances are irregular. */
-static void ranks_that_count_for_themselves_rotate_too(void **state)
-{
-	struct ct_stall_pattern p;
-	uint32_t n = 0;
-
-	(void)state;
-	seed(3);
-	for (uint32_t seat = 0; seat < 16; seat++) {
-		uint32_t phase = (uint32_t)(265 * uniform());
-
-		for (uint32_t k = phase; k < STEPS; k += 265)
-			charges[n++] = (struct ct_stall){ k,   seat, 1400e6 * (1 + 0.02 * normal()),
-							  1e3, 0,    0 };
-	}
-	ct_stalls_of_all(charges, n, STEPS, 16, 30e6, &p);
-	assert_in_range(p.n, 16, n);
-	assert_true(p.every <= 0);
-	assert_true(p.seats >= 12);
-}
-
 /* Hiccups come at random and are as long as it happens. */
 static unsigned false_patterns(unsigned seeds, double rate, double ms, double least_ms)
 {
@@ -304,7 +283,7 @@ static unsigned false_patterns(unsigned seeds, double rate, double ms, double le
 					};
 			}
 		}
-		ct_stalls_of_all(charges, n, STEPS, 16, least_ms * 1e6, &p);
+		ct_stalls_of_all(charges, n, STEPS, least_ms * 1e6, &p);
 		found += p.n > 0;
 		for (uint32_t seat = 0; seat < 16; seat++) {
 			uint32_t own = 0;
@@ -640,7 +619,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stalls_of_another_rank_each_time_rotate),
 		cmocka_unit_test(few_short_or_late_stalls_are_no_pattern),
 		cmocka_unit_test(distances_over_holes_do_not_count),
-		cmocka_unit_test(ranks_that_count_for_themselves_rotate_too),
 		cmocka_unit_test(hiccups_are_no_pattern),
 		cmocka_unit_test(steps_of_no_time_are_compared_with_none),
 		cmocka_unit_test_setup_teardown(healthy_runs_have_no_time_structure, fx_setup,

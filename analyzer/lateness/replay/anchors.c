@@ -17,16 +17,6 @@
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "trace/status.h"
 
-/* How many launches back. */
-#define LAGS 32u
-#define FIRST 16u
-/* Ranks of a stage that are asked. */
-#define MOST_MEMBERS 64u
-/* Who queues up in less than one of so many launches of a position does not queue up there. */
-#define QUEUES_SELDOM 20u
-/* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
-#define WAITS_ABOVE (-0.4)
-
 enum { FURTHER_BACK = 0, FOLLOWS = 254, QUEUED = 255 };
 
 /* What a position's launches count from: how many launches back, or one of the above. */
@@ -53,7 +43,7 @@ struct common {
 /* How often launches of a position queue up. */
 struct queue {
 	uint32_t n, queued, members;
-	uint32_t of[MOST_MEMBERS]; /* queued, of each member */
+	uint32_t of[CT_MANY_PEERS]; /* queued, of each member */
 };
 
 /* One position that is looked at. */
@@ -65,8 +55,8 @@ struct telling {
 	uint32_t lags; /* how many launches back it is looked */
 	struct queue queue;
 	struct common common;
-	struct sums sums[MOST_MEMBERS];
-	float slopes[MOST_MEMBERS];
+	struct sums sums[CT_MANY_PEERS];
+	float slopes[CT_MANY_PEERS];
 	uint32_t n_slopes;
 };
 
@@ -75,7 +65,7 @@ static double queued_span(const struct ct_schedule *s, const struct ct_schedule_
 {
 	int64_t end = l->start_ns + l->span_ns;
 
-	for (uint32_t n = 0; n < LAGS && ct_schedule_is_queued(s, l); n++)
+	for (uint32_t n = 0; n < CT_LAGS && ct_schedule_is_queued(s, l); n++)
 		l = &s->launches[l->after];
 	return (double)(end - l->start_ns);
 }
@@ -100,7 +90,7 @@ static int is_queue(const struct telling *t)
  * does not get shorter by what the one before took longer, whether computing waits or not. */
 static int queues_up(const struct queue *q, uint32_t member)
 {
-	return (uint64_t)QUEUES_SELDOM * q->of[member] * q->members > q->n;
+	return (double)q->of[member] * q->members > CT_HARDLY_ANY * q->n;
 }
 
 enum { NOTHING_THERE, UNDER_WAY, ENDED };
@@ -115,7 +105,7 @@ static int look_back(const struct telling *t, uint32_t launch, uint32_t lag, dou
 	int64_t between;
 
 	/* the first ones tell who was started late */
-	if (place < lag || place < FIRST || c->stretch != l->stretch || l->is_uncertain)
+	if (place < lag || c->stretch != l->stretch || l->is_uncertain)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
 	if (ct_schedule_is_queued(s, l) ||
@@ -158,7 +148,7 @@ static int all_wait(const struct common *c)
 		return 0;
 	slope = xy / xx;
 	err = (yy - slope * xy) / (c->n - 2) / xx;
-	return slope - 2 * sqrt(err > 0 ? err : 0) > WAITS_ABOVE;
+	return slope - 2 * sqrt(err > 0 ? err : 0) > -CT_MOST;
 }
 
 /* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what comes to all alike tells nothing
@@ -172,7 +162,7 @@ static void add_place(struct telling *t, uint32_t from, uint32_t end, uint32_t l
 		uint32_t l = launch_at(t, k);
 		int found;
 
-		if (member_of(t, l) >= MOST_MEMBERS)
+		if (member_of(t, l) >= CT_MANY_PEERS)
 			continue;
 		found = look_back(t, l, lag, &x, &y, &err);
 		mean.under_way += found == UNDER_WAY;
@@ -192,7 +182,7 @@ static void add_place(struct telling *t, uint32_t from, uint32_t end, uint32_t l
 		uint32_t l = launch_at(t, k);
 		struct sums *sum;
 
-		if (member_of(t, l) >= MOST_MEMBERS || look_back(t, l, lag, &x, &y, &err) != ENDED)
+		if (member_of(t, l) >= CT_MANY_PEERS || look_back(t, l, lag, &x, &y, &err) != ENDED)
 			continue;
 		sum = &t->sums[member_of(t, l)];
 		x -= mean.x;
@@ -217,7 +207,7 @@ static void add_up(struct telling *t, uint32_t lag)
 		end = ct_place_end(t->positions, t->p, k);
 		add_place(t, k, end, lag);
 	}
-	for (uint32_t m = 0; m < MOST_MEMBERS; m++) {
+	for (uint32_t m = 0; m < CT_MANY_PEERS; m++) {
 		const struct sums *sum = &t->sums[m];
 		double xx, xy, err;
 
@@ -260,11 +250,11 @@ static int find_queue(struct telling *t)
 	struct queue *q = &t->queue;
 	uint32_t size = ct_stage_size(t->stages, t->p->stage), tell = 0;
 
-	*q = (struct queue){ .members = size < MOST_MEMBERS ? size : MOST_MEMBERS };
+	*q = (struct queue){ .members = size < CT_MANY_PEERS ? size : CT_MANY_PEERS };
 	for (uint32_t k = t->p->first; k < t->p->first + t->p->n; k++) {
 		uint32_t l = launch_at(t, k), m = member_of(t, l);
 
-		if (m >= MOST_MEMBERS)
+		if (m >= CT_MANY_PEERS)
 			continue;
 		q->n++;
 		q->of[m] += ct_schedule_is_queued(t->s, &t->s->launches[l]);
@@ -279,7 +269,7 @@ static int find_queue(struct telling *t)
 /* What mostly was still under way was not waited for. */
 static int is_mostly_under_way(const struct common *c)
 {
-	return 10 * c->under_way > c->ended;
+	return c->under_way > CT_NEAR * c->ended;
 }
 
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
@@ -290,9 +280,9 @@ static uint8_t waits_at(struct telling *t, uint32_t lag)
 	struct bounds slope = bounds_of(t->slopes, t->n_slopes);
 	int all = all_wait(c);
 
-	if (is_mostly_under_way(c) || (!all && slope.most <= WAITS_ABOVE))
+	if (is_mostly_under_way(c) || (!all && slope.most <= -CT_MOST))
 		return 0;
-	if (is_queue(t) && !all && slope.least <= WAITS_ABOVE)
+	if (is_queue(t) && !all && slope.least <= -CT_MOST)
 		return QUEUED;
 	return (uint8_t)lag;
 }
@@ -324,7 +314,7 @@ static struct anchor tell(struct telling *t)
 		a.lag = waits_at(t, lag);
 	}
 	/* two steps without anything that was waited for: noise hid it */
-	a.is_told = a.lag || t->lags == LAGS;
+	a.is_told = a.lag || t->lags == CT_LAGS;
 	return a;
 }
 
@@ -367,7 +357,9 @@ static uint32_t anchor_of(struct ct_schedule *s, struct anchor a, uint32_t launc
 			  const uint32_t *anchors)
 {
 	struct ct_schedule_launch *l = &s->launches[launch];
-	uint32_t back = a.lag == QUEUED ? launch - l->after : a.lag == FURTHER_BACK ? LAGS : a.lag;
+	uint32_t back = a.lag == QUEUED		? launch - l->after
+			: a.lag == FURTHER_BACK ? CT_LAGS
+						: a.lag;
 	const struct ct_schedule_launch *c;
 
 	if (a.lag == FOLLOWS)
@@ -421,14 +413,14 @@ static int find_ready(struct ct_schedule *s, const struct ct_positions *position
 	return values ? CT_OK : CT_NOMEM;
 }
 
-/* Of two steps, and no more than LAGS. */
+/* Of two steps, and no more than CT_LAGS. */
 static uint32_t lags_of(const struct ct_positions *positions, uint32_t stage)
 {
 	uint32_t lags = 0;
 
-	for (uint32_t p = 0; p < positions->n && lags < LAGS; p++)
+	for (uint32_t p = 0; p < positions->n && lags < CT_LAGS; p++)
 		lags += positions->all[p].stage == stage ? 2 : 0;
-	return lags < LAGS ? lags : LAGS;
+	return lags < CT_LAGS ? lags : CT_LAGS;
 }
 
 /* A host's calls come one after the other: nothing has to be told. */

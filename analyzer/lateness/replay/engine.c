@@ -376,7 +376,7 @@ static int mark_uncertain(struct ct_schedule *s)
 				  all[end].kind == all[first].kind;)
 			end++;
 		usual = (double)all[first + (end - first) / 4].ns;
-		for (uint32_t k = first; k < end && end - first >= CT_LEAST_TRANSFERS; k++) {
+		for (uint32_t k = first; k < end && end - first >= CT_LEAST_TIMES; k++) {
 			struct ct_schedule_launch
 				*l = &s->launches[last_of(s, &s->meetings[all[k].meeting])];
 
@@ -443,7 +443,7 @@ static const char *why_not(const struct ct_engine *e)
 		       "late in all of it";
 	for (size_t k = 0; k < (size_t)s->n_seats * e->n_steps; k++)
 		timed += !isnan(e->own_ns[k]);
-	if (timed < CT_LEAST_KNOWN * all)
+	if (timed < CT_MOST * all)
 		return "too few launches were timed";
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
 		return "ranks compute while messages are under way: which of these they wait for "
@@ -595,7 +595,7 @@ int ct_engine_is_short(const struct ct_engine *e)
 
 int ct_engine_guesses(const struct ct_engine *e)
 {
-	return e->schedule.guessed > CT_MANY_IN_QUEUES * e->schedule.n_launches;
+	return e->schedule.guessed > CT_HARDLY_ANY * e->schedule.n_launches;
 }
 
 double ct_engine_error(const struct ct_engine *e)

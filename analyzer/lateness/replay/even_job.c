@@ -11,9 +11,6 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-/* Of S - 1: below, shares of it are noise. */
-#define LEAST_SLOWDOWN 0.005
-
 struct even {
 	struct ct_engine *e;
 	int64_t *gap_ns;      /* by launch */
@@ -30,8 +27,7 @@ struct play {
 	double s;
 };
 
-/* A thread that has every step-th play. Each takes the memory of a replay: beyond these it is not worth it. */
-#define MOST_PLAYERS 4u
+/* A thread that has every step-th play. */
 struct player {
 	struct even v;		 /* the job, but for what plays write */
 	struct ct_engine engine; /* of all but the first */
@@ -227,11 +223,11 @@ static int make_player(struct player *p, const struct even *v)
 
 static int play_each(struct even *v, struct play *plays, uint32_t n)
 {
-	struct player players[MOST_PLAYERS] = { 0 };
+	struct player players[CT_MOST_PLAYERS] = { 0 };
 	uint32_t n_players = ct_tasks_threads(v->tasks), made = 0;
 	int st = CT_OK;
 
-	n_players = n_players < MOST_PLAYERS ? n_players : MOST_PLAYERS;
+	n_players = n_players < CT_MOST_PLAYERS ? n_players : CT_MOST_PLAYERS;
 	n_players = n_players < n ? n_players : n;
 	for (; made < n_players && st == CT_OK; made++) {
 		players[made] = (struct player){
@@ -347,7 +343,7 @@ static int play_all(struct even *v, struct ct_even_job *job)
 	job->s_err = error_of(e, each, job->s);
 	free(each);
 	st = play_parts(v, job);
-	if (st != CT_OK || fabs(e->played - v->time) <= LEAST_SLOWDOWN * e->played)
+	if (st != CT_OK || v->time >= e->played)
 		return st;
 	st = choose_worst(v, job);
 	job->m_worst = (e->played - play_chosen(v, 1)) / (e->played - v->time);
@@ -363,9 +359,9 @@ int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tas
 	int st = CT_NOMEM;
 
 	*job = (struct ct_even_job){ .s = NAN, .s_err = NAN, .m_worst = NAN, .m_last = NAN };
-	if (e->why_not || e->under_messages > CT_UNDER_MESSAGES ||
+	if (e->why_not || e->under_messages > CT_HARDLY_ANY ||
 	    (e->stages.n > 1 &&
-	     (e->has_holes || fabs(e->played / e->recorded - 1) > CT_STAGE_PLAY_ERROR)))
+	     (e->has_holes || fabs(e->played / e->recorded - 1) > CT_MODEL_ERROR)))
 		return CT_OK;
 	v.gap_ns = malloc(((size_t)e->schedule.n_launches + 1) * sizeof(*v.gap_ns));
 	v.transfer_ns = malloc(((size_t)e->schedule.n_meetings + 1) * sizeof(*v.transfer_ns));

@@ -4,24 +4,17 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 
-/* How many launches back. */
-#define FARTHEST 16u
-#define SHARE 0.9
-/* To be one of two: what the other one does not explain. */
-#define SHARE_OF_SECOND 0.05
-/* From the end on one stream to the start on another that waits for it: a few us on GPUs. */
-#define HANDOVER_NS 5000
-
 struct times {
 	uint32_t n; /* launches that did not queue up */
-	uint32_t touching[FARTHEST + 1];
+	uint32_t touching[CT_LAGS + 1];
 };
 
 /* Did it start as the launch so many places before it ended? */
 static int touches(const struct ct_schedule *s, uint32_t launch, uint32_t lag)
 {
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
-	int64_t between = l->start_ns - ct_schedule_end(c), near = (int64_t)l->err_ns + HANDOVER_NS;
+	int64_t between = l->start_ns - ct_schedule_end(c),
+		near = (int64_t)l->err_ns + CT_HANDOVER_NS;
 
 	return c->stretch == l->stretch && between <= near && between >= -near;
 }
@@ -35,13 +28,13 @@ static struct times count(const struct ct_positions *positions, const struct ct_
 	for (uint32_t k = position->first; k < position->first + position->n; k++) {
 		uint32_t l = positions->order[k];
 
-		if (l - s->seat_first[s->launches[l].seat] < FARTHEST ||
+		if (l - s->seat_first[s->launches[l].seat] < CT_LAGS ||
 		    ct_schedule_is_queued(s, &s->launches[l]))
 			continue;
 		t.n++;
 		if (follows.first && touches(s, l, follows.first))
 			continue;
-		for (uint32_t lag = 1; lag <= FARTHEST; lag++)
+		for (uint32_t lag = 1; lag <= CT_LAGS; lag++)
 			t.touching[lag] += touches(s, l, lag);
 	}
 	return t;
@@ -52,7 +45,7 @@ static uint8_t most_touched(const struct times *t)
 {
 	uint8_t most = 1;
 
-	for (uint8_t lag = 2; lag <= FARTHEST; lag++)
+	for (uint8_t lag = 2; lag <= CT_LAGS; lag++)
 		most = t->touching[lag] > t->touching[most] ? lag : most;
 	return most;
 }
@@ -70,9 +63,9 @@ struct ct_follows ct_follows_find(const struct ct_positions *positions,
 	t = count(positions, position, s, follows);
 	second = most_touched(&t);
 	of_second = t.touching[second];
-	if (of_second >= SHARE_OF_SECOND * t.n)
+	if (of_second >= CT_HARDLY_ANY * t.n)
 		follows.second = second;
 	else
 		of_second = 0;
-	return t.n < CT_LEAST_TIMES || of_first + of_second < SHARE * t.n ? none : follows;
+	return t.n < CT_LEAST_TIMES || of_first + of_second < CT_NEARLY_ALL * t.n ? none : follows;
 }

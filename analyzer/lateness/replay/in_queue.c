@@ -2,10 +2,8 @@
 #include "analyzer/lateness/replay/in_queue.h"
 
 #include "analyzer/base/stats.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
-
-/* A gap that tells at what pace a rank computes is so many times its error. */
-#define PACE_ERRORS 8
 
 /* What the peers that did not queue up at a place tell, for launches counted from the `distance`-th one before: when they were
  * ready or, with `back`, that over the gap of the launch that lies `back` before. */
@@ -34,7 +32,8 @@ static double ready_median(const struct place *p, const struct ready *r)
 		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
 		    other - l->from != r->distance || other < r->back)
 			continue;
-		if (r->back && s->gap_ns[other - r->back] <= PACE_ERRORS * (int64_t)l->err_ns)
+		if (r->back &&
+		    (double)s->gap_ns[other - r->back] <= CT_STEADY_T * (double)l->err_ns)
 			continue;
 		p->values[n++] = (double)s->gap_ns[other] /
 				 (r->back ? (double)s->gap_ns[other - r->back] : 1);
@@ -49,7 +48,7 @@ static double ready_peers(const struct place *p, struct ready *last, uint32_t la
 			  double pace)
 {
 	const struct ct_schedule_launch *l = &p->s->launches[launch];
-	int has_pace = pace > PACE_ERRORS * (double)l->err_ns;
+	int has_pace = pace > CT_STEADY_T * (double)l->err_ns;
 	struct ready r = { launch - l->from, has_pace ? back : 0, 1, 0 };
 
 	if (!last->is_known || last->distance != r.distance || last->back != r.back) {

@@ -190,7 +190,7 @@ int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *m
 	}
 	if (isnan(j->even.s)) {
 		say_nothing(to,
-			    e->under_messages > CT_UNDER_MESSAGES
+			    e->under_messages > CT_HARDLY_ANY
 				    ? "ranks compute while messages are under way: which of "
 				      "these they wait for is not known"
 				    : "operations of the pipeline lack members, or take another "

@@ -9,44 +9,55 @@
 /* Of operations: what misses members leaves gaps in which ranks waited */
 #define CT_MOST_INCOMPLETE 0.01
 
-/* With fewer a spread over steps says nothing */
+/* ---- how much is enough: one set for all questions ---- */
+
+/* Of blocks, ranks, steps, launches, a sum: the larger part */
+#define CT_MOST 0.5
+
+/* ... clearly: of stalls that are alike, of ranks that took part */
+#define CT_MOSTLY 0.75
+
+/* ... but for a few by chance: of ranks that have a step, of launches that follow others */
+#define CT_NEARLY_ALL 0.9
+
+/* So few of them are exceptions; and a step time that changes by less is the same */
+#define CT_HARDLY_ANY 0.05
+
+/* Times and places that are no farther apart are the same: stalls lie on a period, steps are as many as the calls that end them */
+#define CT_NEAR 0.1
+
+/* Of their median: lengths of stalls that have one cause; of exponential ones 18 % lie so near */
+#define CT_ALIKE 0.25
+
+/* With fewer steps a spread says nothing ... */
 #define CT_LEAST_STEPS 8u
 
-/* Where hosts time, ns: a machine that is busy for a moment makes a rank late in all steps of a shorter run */
-#define CT_LEAST_TIME_NS 5e8
+/* ... and with fewer times nothing is a habit: what follows what, what a transfer takes, what is usual around a stall */
+#define CT_LEAST_TIMES CT_LEAST_STEPS
 
-/* Likewise, of a gain: what a busy machine took from one rank of an even job of 0.8 s was 12 ms */
+/* Launches, or operations, of a rank that are looked back at */
+#define CT_LAGS 32u
+
+/* ---- the engine ---- */
+
+/* Where hosts time, ns: what a busy machine takes from one rank of an even job; of 0.8 s it was 12 ms */
 #define CT_BUSY_NS 5e7
 
-/* Of a rank that is held against the noise of its peers, since too little is known of its own */
-#define CT_LEAST_KNOWN_BLOCKS 4u
+/* ... which then is in all steps of a shorter run */
+#define CT_LEAST_TIME_NS (10 * CT_BUSY_NS)
 
-/* Share of ranks' steps that were timed throughout */
-#define CT_LEAST_KNOWN 0.5
-
-/* Of computing, while messages are under way (interleaved schedules: 0.3 to 0.4): who waits for whom is open ... */
+/* Of computing, while messages are under way (interleaved schedules: 0.3 to 0.4): who waits for whom is open. What an even job takes is
+ * off by more than 3 % from CT_HARDLY_ANY on (sends beside computing: 0.02 to 0.09) */
 #define CT_MOST_UNDER_MESSAGES 0.2
-
-/* ... and from here on what an even job takes is off by more than 3 % (sends beside computing: 0.02 to 0.09) */
-#define CT_UNDER_MESSAGES 0.05
 
 /* Times the usual transfer, of the last one to come: it may have waited for room on its GPU */
 #define CT_SLOW_TRANSFER 2.0
 
-/* With fewer nobody knows what is usual */
-#define CT_LEAST_TRANSFERS 16u
-
-/* Of a step: members leave what ends it together but for this and the error of times */
-#define CT_CUT_SLACK 0.001
-
-/* Played as recorded, a run takes as long as it took, or something is not on record */
+/* Played as recorded, a run takes as long as it took, or something is not on record; and a row that holds less of a gain is none */
 #define CT_PLAY_ERROR 0.1
 
-/* Likewise, for stages to be compared: where clocks of hosts are related by messages only it was 0.014, and a stage seemed long */
-#define CT_STAGE_PLAY_ERROR 0.01
-
 /* An even job takes no longer: S below shows that times contradict each other, and is withheld */
-#define CT_LEAST_S 0.99
+#define CT_LEAST_S (1 - CT_MODEL_ERROR)
 
 /* Of S: published ones of two jobs were off by 2.4 %, simulated ones by 3 % at most */
 #define CT_EVEN_ERROR 0.025
@@ -72,25 +83,17 @@
 /* Times as much for a part of the run: there are a hundred to choose from */
 #define CT_WINDOW_T 1.5
 
-/* With fewer the least part of the run is two, and two stalls side by side make one */
-#define CT_BLOCKS_FOR_WINDOW 12u
-
 /* Of the time, that ranks of one stage wait although all compute alike: 0.08 where stalls of a busy machine are all there is */
 #define CT_MOST_UNEXPLAINED 0.07
 
 /* Of the run: what is shorter is a stall */
 #define CT_LEAST_WINDOW 0.2
 
-/* Times at which a rank becomes slow or recovers that do not count as noise */
+/* Times at which a rank becomes slow or recovers; with more parts of the run in which somebody is slow ranks take turns, and a part
+ * of no more blocks is stalls */
 #define CT_CHANGES 2u
 
-/* The median block holds so much of the mean one */
-#define CT_STEADY 0.5
-
-/* Of a step: less is not worth a replay */
-#define CT_LEAST_EXCESS 0.01
-
-/* Of the run: less is not worth telling */
+/* Of the run, or of a step: less is not worth a replay, nor telling */
 #define CT_LEAST_GAIN 0.01
 
 /* Standard errors that are told as the error: it holds in 95 % */
@@ -102,19 +105,8 @@
 /* ... and where they did, so that nobody knows when they were ready ... */
 #define CT_ERROR_IN_QUEUES 0.05
 
-/* ... more than so many of them */
-#define CT_MANY_IN_QUEUES 0.05
-
-/* A row stays in the set if the set without it gains less by this share */
-#define CT_SET_LOSES 0.1
-
-/* Ranks are slow together if the least excess is so much of the largest */
-#define CT_ALIKE 0.5
-
-/* With fewer times nothing is a habit: what follows what, what waits for what, who hands on messages */
-#define CT_LEAST_TIMES 8u
-
-/* With fewer in a stage the other stages are asked too, and nothing tells their computing from what it waits for */
+/* With fewer in a stage the other stages are asked too, and nothing tells their computing from what it waits for. With fewer members
+ * it is not known who came last of most */
 #define CT_LEAST_PEERS 3u
 
 /* Rows that are replayed */
@@ -123,10 +115,40 @@
 /* Of the run: what unevenness costs to be told */
 #define CT_UNEVEN 0.03
 
-/* With more the one that is held against them does not move their median */
+/* With more the one that is held against them does not move their median; nor do more tell what computing waits for */
 #define CT_MANY_PEERS 64u
 
-/* Parts of the run, one after the other, in which ranks are slow; with more they take turns */
-#define CT_MOST_PARTLY 2u
+/* Of a step: what ends one lies no farther from where ends usually lie */
+#define CT_FARTHEST_END 0.4
+
+/* From the end on one stream to the start on another that waits for it, ns: a few us on GPUs */
+#define CT_HANDOVER_NS 5000
+
+/* Launches with more messages are exchanges: to whom each of them goes depends on the data. A stage has two neighbours, two ways */
+#define CT_FEW_MESSAGES 4u
+
+/* Threads that play beside each other: each takes the memory of a replay */
+#define CT_MOST_PLAYERS 4u
+
+/* ---- steps, by who came last ---- */
+
+/* Ends and waits of no more, ns, are the same moment: clocks of hosts are related no better than to some 10 us */
+#define CT_SAME_END_NS 50000u
+
+/* Stalls: with fewer nobody knows whether they follow a rule */
+#define CT_STALL_LEAST 4u
+
+/* ... and so many of them may be charges just below them: of hiccups, which follow none, it is more */
+#define CT_STALL_STANDS_OUT 0.2
+
+/* Steps from one to the next: who is late more often is slow */
+#define CT_STALL_EVERY 3u
+
+/* Steps on either side of a change, and levels that are kept */
+#define CT_SHIFT_WINDOW 20u
+#define CT_SHIFT_LEVELS 64u
+
+/* Standard deviations of one step, by which levels differ: a smaller change does not show in the steps */
+#define CT_SHIFT_SDS 3.0
 
 #endif

@@ -9,13 +9,6 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-/* Of the steps: so far off may the number of calls be that end one each. */
-#define MOST_OFF 0.1
-/* Of a step: what ends one lies no farther from where ends usually lie. */
-#define FARTHEST 0.4
-/* Of the ranks: a step that so many have is whole. */
-#define MOST_HAVE 0.9
-
 struct kind_count {
 	uint64_t kind;
 	uint32_t width, n; /* launches of a rank; or ranks that have the kind ... */
@@ -78,7 +71,7 @@ static int is_once_a_step(const struct finding *f, const struct kind_count *k)
 	double stretches = f->s->n_stretches;
 	double off = fabs((double)k->n - (f->steps->n_kept + stretches));
 
-	return off <= stretches + MOST_OFF * f->steps->n_kept;
+	return off <= stretches + CT_NEAR * f->steps->n_kept;
 }
 
 /* Which cut an end lies at, as a whole number and a fraction of the step behind it. */
@@ -197,9 +190,9 @@ static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double pha
 		at = cut_at(f, &s->launches[l]) - phase;
 		step = at > 0 ? (uint32_t)lround(at) : 0;
 		/* a rank that comes late to what does not wait for it ends late, too; where one is missing the next is off by 1 */
-		if (last_step != CT_NO_STEP && fabs(at - next) <= 2 * FARTHEST)
+		if (last_step != CT_NO_STEP && fabs(at - next) <= 2 * CT_FARTHEST_END)
 			step = next;
-		else if (fabs(at - step) > FARTHEST)
+		else if (fabs(at - step) > CT_FARTHEST_END)
 			continue;
 		if (step > f->steps->n)
 			continue;
@@ -217,8 +210,7 @@ static void cut_by_time(struct finding *f, uint32_t seat)
 	const struct ct_schedule *s = f->s;
 
 	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
-		double slack = CT_CUT_SLACK +
-			       2.0 * s->launches[l].err_ns / ((double)f->steps->median_ns + 1);
+		double slack = 2.0 * s->launches[l].err_ns / ((double)f->steps->median_ns + 1);
 		double at = cut_at(f, &s->launches[l]) - slack;
 
 		f->out->step_of[l] = at > 0 && at < f->steps->n ? (uint32_t)at + 1 : CT_NO_STEP;
@@ -253,7 +245,7 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 		}
 	}
 	for (uint32_t v = 0; v < n_votes; v++) {
-		if (votes[v].n >= MOST_HAVE * seats &&
+		if (votes[v].n >= CT_NEARLY_ALL * seats &&
 		    (votes[v].width > best.width ||
 		     (votes[v].width == best.width && votes[v].times > best.times)))
 			best = votes[v];
@@ -384,7 +376,7 @@ static int find_whole(struct finding *f)
 		}
 	}
 	for (uint32_t step = 1; step <= p->n_steps; step++) {
-		p->is_whole[step] = have[step] >= MOST_HAVE * seats && have[step];
+		p->is_whole[step] = have[step] >= CT_NEARLY_ALL * seats && have[step];
 		p->n_whole += p->is_whole[step];
 	}
 	free(have);
@@ -444,7 +436,7 @@ static int is_common(const struct finding *f, const struct ct_table *times, uint
 {
 	double all = (double)f->out->n_whole * ct_stage_size(f->stages, stage);
 
-	return (double)(uintptr_t)ct_table_get(times, key) >= CT_POSITION_COMMON * all;
+	return (double)(uintptr_t)ct_table_get(times, key) >= CT_MOST * all;
 }
 
 struct keyed {

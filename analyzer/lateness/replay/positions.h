@@ -14,9 +14,6 @@
 
 #define CT_NO_POSITION UINT32_MAX
 
-/* Share of the peers' steps that have a position. */
-#define CT_POSITION_COMMON 0.5
-
 struct ct_position {
 	uint32_t stage;
 	uint32_t first,

@@ -5,13 +5,9 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "trace/status.h"
-
-/* How many launches back it is looked for what ended last, and for what shares a launch. */
-#define BACK 32u
-/* Launches with more messages are exchanges: to whom each of them goes depends on the data. */
-#define FEW_MESSAGES 4u
 
 void ct_schedule_fini(struct ct_schedule *s)
 {
@@ -172,7 +168,8 @@ static uint32_t thread_of(const struct ct_instance_log *log, const struct ct_log
 static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_log_part *p,
 			     uint32_t first)
 {
-	for (uint32_t l = s->n_launches; p->group && l > first && s->n_launches - l < BACK; l--) {
+	for (uint32_t l = s->n_launches; p->group && l > first && s->n_launches - l < CT_LAGS;
+	     l--) {
 		if (s->launches[l - 1].group == p->group)
 			return l - 1;
 	}
@@ -213,7 +210,7 @@ static void set_before(struct ct_schedule_building *b, uint32_t at, uint32_t fir
 										: end;
 	}
 	l->from = l->after = l->also = CT_NO_LAUNCH;
-	for (uint32_t k = at; k > first && at - k < BACK; k--) {
+	for (uint32_t k = at; k > first && at - k < CT_LAGS; k--) {
 		const struct ct_schedule_launch *before = &s->launches[k - 1];
 		int is_ahead;
 
@@ -329,7 +326,7 @@ static void add_operation(const struct ct_schedule_building *b, struct ct_schedu
 		l->messages++;
 		l->sends += p->index == 0;
 	}
-	if (l->messages > FEW_MESSAGES)
+	if (l->messages > CT_FEW_MESSAGES)
 		l->kind = ct_mix(ct_mix(i->comm->nranks) + l->role);
 	else
 		l->kind += l->role ? ct_mix(kind_of(b, i, p) + l->role) : kind_of(b, i, p);

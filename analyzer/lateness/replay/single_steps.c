@@ -56,7 +56,7 @@ static double limit_of(struct ct_judging *j, uint32_t seat, uint32_t first, uint
 	for (size_t k = 0; k < n; k++)
 		j->of_steps[k] = fabs(j->of_steps[k] - *usual);
 	return *usual + fmax(CT_STEADY_T * CT_SD_OF_MAD * ct_median(j->of_steps, n),
-			     CT_LEAST_EXCESS * ns_a_step(j));
+			     CT_LEAST_GAIN * ns_a_step(j));
 }
 
 int ct_is_single(struct ct_judging *j, uint32_t seat, uint32_t step)
@@ -133,7 +133,7 @@ static int are_spread(struct ct_judging *j, uint32_t seat)
 											    k) -
 									       s->usual;
 	}
-	return ct_median(parts, CT_LEAST_STEPS) >= CT_STEADY * s->sum / CT_LEAST_STEPS;
+	return ct_median(parts, CT_LEAST_STEPS) >= CT_MOST * s->sum / CT_LEAST_STEPS;
 }
 
 double ct_has_own_singles(struct ct_judging *j, uint32_t seat)
@@ -141,7 +141,7 @@ double ct_has_own_singles(struct ct_judging *j, uint32_t seat)
 	double sum = j->singles[seat].sum, all = j->all_singles.sum, n, mine;
 	uint32_t ranks = j->e->stages.first[j->e->stages.n];
 
-	if (!(sum > CT_LEAST_EXCESS * j->e->played) || ranks < 2)
+	if (!(sum > CT_LEAST_GAIN * j->e->played) || ranks < 2)
 		return 0;
 	/* as many as if they all were as long */
 	n = all * all / j->all_singles.squares;

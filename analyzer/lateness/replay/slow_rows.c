@@ -66,7 +66,7 @@ static int are_alike(const struct ct_judging *j, const uint32_t *seats, uint32_t
 		least = fmin(least, s->excess);
 		most = fmax(most, s->excess);
 	}
-	return least >= CT_ALIKE * most;
+	return least >= CT_MOST * most;
 }
 
 static int add_set(struct ct_judging *j, enum ct_slow_kind kind, uint32_t which,
@@ -140,8 +140,8 @@ static int add_stages(struct ct_judging *j)
 	const struct ct_stages *g = &j->e->stages;
 
 	/* what a stage waits for looks like computing */
-	if (j->e->under_messages > CT_UNDER_MESSAGES || j->model->incomplete ||
-	    fabs(j->e->played / j->e->recorded - 1) > CT_STAGE_PLAY_ERROR)
+	if (j->e->under_messages > CT_HARDLY_ANY || j->model->incomplete ||
+	    fabs(j->e->played / j->e->recorded - 1) > CT_MODEL_ERROR)
 		return CT_OK;
 	for (uint32_t stage = 0; g->n > 1 && stage < g->n; stage++) {
 		struct ct_stretch out;
@@ -171,7 +171,7 @@ static int add_stages(struct ct_judging *j)
 			least = fmin(least, over - ref);
 			most = fmax(most, over - ref);
 		}
-		if (least < CT_ALIKE * most)
+		if (least < CT_MOST * most)
 			continue;
 		row = add_row(j, CT_SLOW_STAGE, stage, ct_stage_size(g, stage));
 		if (!row)
@@ -226,7 +226,7 @@ static void drop_turns(struct ct_judging *j)
 	uint32_t turns = count_turns(j), kept = 0;
 
 	for (uint32_t k = 0; k < rows->n; k++) {
-		if (turns > CT_MOST_PARTLY && is_partly(j, &rows->all[k]))
+		if (turns > CT_CHANGES && is_partly(j, &rows->all[k]))
 			free(rows->all[k].seats);
 		else
 			rows->all[kept++] = rows->all[k];
@@ -277,7 +277,7 @@ static int judge(struct ct_judging *j)
 		j->out->singles_ns = j->all_singles.sum;
 		for (uint32_t seat = 0; seat < j->e->schedule.n_seats; seat++)
 			j->out->n_stalled += j->singles[seat].sum >
-					     CT_LEAST_EXCESS * j->all_singles.sum;
+					     CT_LEAST_GAIN * j->all_singles.sum;
 	}
 	if (st == CT_OK && j->out->n)
 		st = ct_slow_rows_choose(j);

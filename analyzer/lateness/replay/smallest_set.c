@@ -163,7 +163,7 @@ int ct_slow_rows_choose(struct ct_judging *j)
 		double gain;
 
 		st = gain_without(j, k, NULL, &gain);
-		if (st == CT_OK && gain >= full - fmax(CT_SET_LOSES * fabs(full),
+		if (st == CT_OK && gain >= full - fmax(CT_PLAY_ERROR * fabs(full),
 						       CT_LEAST_GAIN / 2 * j->e->played)) {
 			drop(rows, k);
 			full = gain;

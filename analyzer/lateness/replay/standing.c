@@ -95,7 +95,7 @@ static int is_steady(const struct ct_judging *j, uint32_t first, uint32_t last, 
 		if (!isnan(j->excess[b]))
 			j->sorted[n++] = j->excess[b];
 	}
-	return n && ct_median(j->sorted, n) >= CT_STEADY * mean;
+	return n && ct_median(j->sorted, n) >= CT_MOST * mean;
 }
 
 /* Where the excess (by block) stands out most: all of the run, or a part of it. */
@@ -110,7 +110,7 @@ struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise)
 	all.t = best.t = all.mean * sqrt(known_all) / floor;
 	if (best.t < least_t(n, 0) || !is_steady(j, 0, n - 1, all.mean))
 		best.t = 0;
-	for (uint32_t from = 0; from < n && n >= CT_BLOCKS_FOR_WINDOW; from++) {
+	for (uint32_t from = 0; from < n && least > CT_CHANGES; from++) {
 		double sum = 0, known = 0;
 
 		for (uint32_t to = from; to < n; to++) {
@@ -165,7 +165,7 @@ int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s)
 	double share = (double)(s->last - s->first + 1) / j->n_blocks;
 
 	/* of the run, as of a step all through it */
-	return s->mean * share > CT_LEAST_EXCESS * step_ns(j->e) &&
+	return s->mean * share > CT_LEAST_GAIN * step_ns(j->e) &&
 	       s->t >= least_t(j->n_blocks, s->last - s->first + 1 < j->n_blocks);
 }
 
@@ -185,7 +185,7 @@ static double noise_among(struct ct_judging *j, uint32_t seat)
 	}
 	if (!n)
 		return j->noises[seat];
-	if (!isfinite(j->noises[seat]) && known >= CT_LEAST_KNOWN_BLOCKS)
+	if (!isfinite(j->noises[seat]) && known)
 		return ct_median(j->values, n);
 	return fmax(ct_median(j->values, n), j->noises[seat]);
 }
@@ -253,6 +253,6 @@ void ct_judge_seats(struct ct_judging *j)
 	for (uint32_t seat = 0; seat < n_seats; seat++) {
 		judge_seat(j, seat);
 		j->out->is_like_peers[seat] = j->seats[seat].excess + 2 * j->noises[seat] <
-					      CT_LEAST_EXCESS * step_ns(j->e);
+					      CT_LEAST_GAIN * step_ns(j->e);
 	}
 }
