@@ -192,14 +192,21 @@ static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 	return st < 0 ? st : CT_OK;
 }
 
-static int find_tails(const struct ct_run *run, const struct ct_starts *starts, int restart,
-		      const struct ct_hang_options *options, struct ct_hang_tails **tails,
-		      struct ct_err *err)
+int ct_hang_of_tails(const struct ct_run *run, struct ct_starts *starts, int restart,
+		     const struct ct_hang_options *options, struct ct_arena *memory,
+		     struct ct_hang_run **out, struct ct_err *err)
 {
-	if (options && (options->check || options->whole))
-		return CT_OK;
-	return ct_hang_tails_find(run, starts, restart, options ? options->least_tail : 0, tails,
-				  err);
+	struct ct_hang_tails *tails;
+	int st = ct_hang_tails_find(run, starts, restart, options ? options->least_tail : 0, &tails,
+				    err);
+
+	*out = NULL;
+	if (st == CT_OK && tails->any)
+		st = judge_by(tails, run, starts, restart, options, memory, out, err);
+	if (st == CT_OK && *out)
+		(*out)->from_tails = 1;
+	ct_hang_tails_free(tails);
+	return st;
 }
 
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
@@ -207,7 +214,6 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 {
 	int restart = options ? options->restart : -1;
 	struct ct_starts starts = { 0 };
-	struct ct_hang_tails *tails = NULL;
 	int st = ct_starts_find(run, &starts);
 
 	*out = NULL;
@@ -216,16 +222,10 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 			     starts.n_starts);
 	if (restart < 0)
 		restart = starts.n_starts - 1;
-	if (st == CT_OK)
-		st = find_tails(run, &starts, restart, options, &tails, err);
-	if (st == CT_OK && tails && tails->any) {
-		st = judge_by(tails, run, &starts, restart, options, memory, out, err);
-		if (st == CT_OK && *out)
-			(*out)->from_tails = 1;
-	}
+	if (st == CT_OK && !(options && (options->check || options->whole)))
+		st = ct_hang_of_tails(run, &starts, restart, options, memory, out, err);
 	if (st == CT_OK && !*out)
 		st = judge_by(NULL, run, &starts, restart, options, memory, out, err);
-	ct_hang_tails_free(tails);
 	ct_starts_fini(&starts);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

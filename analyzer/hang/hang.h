@@ -14,6 +14,12 @@ int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err);
 
+/* The same by a reading of tails alone (tails.h), for a caller that reads everything anyway: *out stays NULL if there are none, or they
+ * are not enough. Sets clocks of `starts` while it reads, and then to NULL. */
+int ct_hang_of_tails(const struct ct_run *run, struct ct_starts *starts, int restart,
+		     const struct ct_hang_options *options, struct ct_arena *memory,
+		     struct ct_hang_run **out, struct ct_err *err);
+
 /* The rank of this number in the case, NULL: none. */
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *hang_case, int rank);
 

@@ -64,7 +64,8 @@ struct analysis {
 	struct ct_late_or_slow late_or_slow;
 	struct ct_oversubscribed oversubscribed;
 	struct ct_heat heat;
-	struct ct_gather *hang;
+	struct ct_hang_run *hang;   /* NULL: tails did not tell ... */
+	struct ct_gather *hang_log; /* ... and the reading has to */
 	struct ct_links links;
 	struct ct_steps steps;
 	struct ct_step_blame hits;
@@ -86,6 +87,34 @@ static struct ct_stream_options stream_options(const struct analysis *a)
 	};
 }
 
+/* Of a process, on average. The pass for marks (tails.h) takes as long as decoding 0.4 MB; smaller files have little to skip. */
+#define TAILS_FROM_BYTES (1u << 20)
+
+static int has_tails(const struct ct_run *run)
+{
+	uint64_t bytes = 0;
+
+	for (size_t p = 0; p < run->n_processes; p++)
+		bytes += run->processes[p].segment_bytes;
+	return bytes >= run->n_processes * (uint64_t)TAILS_FROM_BYTES;
+}
+
+/* A hang is at the end of the files: mostly little has to be read twice for it. What cannot be read now is left to the reading. */
+static int read_tails(struct analysis *a, const struct ct_run *run, int restart)
+{
+	struct ct_err err = { .text = "" };
+	int st = CT_OK;
+
+	if (has_tails(run))
+		st = ct_hang_of_tails(run, &a->starts, restart, NULL, a->report->memory, &a->hang,
+				      &err);
+	if (st != CT_NOMEM && !a->hang) {
+		a->hang_log = ct_hang_log_new(NULL, a->report->memory);
+		st = a->hang_log ? CT_OK : CT_NOMEM;
+	}
+	return st == CT_NOMEM ? st : CT_OK;
+}
+
 static int read_clocks(struct analysis *a, const struct ct_run *run, int restart,
 		       struct ct_err *err)
 {
@@ -103,9 +132,6 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 
 	options.observers = observers;
 	options.n_observers = a->options->observer ? N_OBSERVERS : CALLER;
-	a->hang = ct_hang_log_new(NULL, a->report->memory);
-	if (!a->hang)
-		return CT_NOMEM;
 	ct_instance_log_init(&a->log, 0);
 	a->overlap.sample = &a->log.sample;
 	a->overlap.each = a->options->exposure;
@@ -118,7 +144,8 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 	ct_arrivals_observe(&a->arrivals, &observers[ARRIVALS]);
 	ct_late_or_slow_observe(&a->late_or_slow, &observers[LATE_OR_SLOW]);
 	ct_heat_observe(&a->heat, &observers[HEAT]);
-	ct_hang_observe(a->hang, &observers[HANG]);
+	if (a->hang_log)
+		ct_hang_observe(a->hang_log, &observers[HANG]);
 	if (a->options->observer)
 		observers[CALLER] = *a->options->observer;
 	return ct_stream_run(&a->stream, run, &a->starts, restart, &options, err);
@@ -196,11 +223,10 @@ static int judge_links(struct analysis *a)
 static int judge_hang(struct analysis *a)
 {
 	struct ct_err err = { .text = "" };
-	struct ct_hang_run *run = NULL;
-	int st = ct_hang_judge(a->hang, &run, &err);
+	int st = a->hang_log ? ct_hang_judge(a->hang_log, &a->hang, &err) : CT_OK;
 
-	if (st == CT_OK && run->result->n_verdicts)
-		a->report->hang = run;
+	if (st == CT_OK && a->hang->result->n_verdicts)
+		a->report->hang = a->hang;
 	return st == CT_NOMEM ? st : CT_OK;
 }
 
@@ -384,7 +410,9 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = read_clocks(a, run, restart, err);
+	st = read_tails(a, run, restart);
+	if (st == CT_OK)
+		st = read_clocks(a, run, restart, err);
 	if (st == CT_OK)
 		st = read_run(a, run, restart, err);
 	if (st == CT_OK)
@@ -405,7 +433,7 @@ static void fini(struct analysis *a)
 	ct_steps_fini(&a->steps);
 	ct_links_fini(&a->links);
 	ct_findings_fini(&a->findings);
-	ct_hang_log_free(a->hang);
+	ct_hang_log_free(a->hang_log);
 	ct_heat_fini(&a->heat);
 	ct_arrivals_fini(&a->arrivals);
 	ct_union_fini(&a->late_or_slow.spans);
