@@ -21,6 +21,7 @@ struct ct_comm {
 	int guessed; /* the key may clash with another's */
 	int clash;   /* a rank in it was claimed by two seats: no rank is judged by it */
 	int shared_seat; /* two of its ranks are one seat (a process with several ranks): not judged either */
+	int on_one_host; /* all of its ranks are known, and are on one host */
 	/* what matching finds out */
 	uint64_t instances, incomplete, bytes;
 	uint64_t first_seq, last_seq; /* of collectives; UINT64_MAX without any */

@@ -11,6 +11,15 @@
 /* In-flight ops that are kept for the report. */
 #define CT_STREAM_MAX_UNRETURNED 4096u
 
+static int is_on_one_host(const struct ct_model *model, const struct ct_comm *comm)
+{
+	for (uint32_t r = 0; r < comm->nranks && comm->n_known == comm->nranks; r++) {
+		if (model->host_of[comm->seats[r] - 1] != model->host_of[comm->seats[0] - 1])
+			return 0;
+	}
+	return comm->n_known == comm->nranks && !comm->clash;
+}
+
 int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 {
 	struct ct_reading *reading = arg;
@@ -24,6 +33,7 @@ int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 	if (st != CT_OK)
 		return st;
 	comm->user = registered;
+	registered->on_one_host = is_on_one_host(&reading->stream->model, registered);
 	reading->stream->model.seats[seat].muddled |= registered->shared_seat &&
 						      ct_comm_is_shared(registered, seat);
 	return ct_observe_comm(reading->stream, reading->process, comm, seat);
@@ -374,6 +384,20 @@ static const struct ct_reading_call *call_of(struct ct_reading *reading, const c
 	return call;
 }
 
+/* Matching is for clocks then, and operations within a host relate none. The first of a communicator, and then every eighth, show how
+ * far its ranks see one end apart (the self-test). Their numbers are the same on all members. */
+#define FIRST_OF_HOST 128u
+#define THEN_OF_HOST 8u
+
+static int need_not_match(const struct ct_stream *stream, const struct ct_load_op *op)
+{
+	const struct ct_comm *comm = op->comm ? op->comm->user : NULL;
+
+	return stream->options.only_matched && comm && comm->on_one_host &&
+	       comm->backend == CT_BACKEND_NCCL && !(op->launch && op->launch->n_ops > 1) &&
+	       op->joined.op->seq >= FIRST_OF_HOST && op->joined.op->seq % THEN_OF_HOST;
+}
+
 int ct_stream_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
@@ -405,8 +429,10 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	};
 
 	struct ct_op_event event = { .process = reading->process, .op = op, .member = &m };
-	int st;
+	int aside = need_not_match(stream, op), st;
 
+	if (aside && !stream->on_op.n)
+		return CT_OK;
 	if (!op->launch || j->launch_at == 0) {
 		reading->group = NULL;
 		reading->launch_has_begun = 0;
@@ -418,7 +444,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	note_act(&stream->model.processes[reading->process], j);
 	event.comm = op->comm ? op->comm->user : NULL;
 	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
-	if (stream->options.only_ops) {
+	if (stream->options.only_ops || aside) {
 		seat->ops += !m.captured;
 		return ct_observe_op(stream, &event);
 	}

@@ -90,7 +90,8 @@ struct ct_stream_options {
 	uint32_t n_observers;
 	struct ct_tasks *tasks; /* threads that may read ahead; NULL: none */
 	const char *boot_id;	/* of this machine; NULL unknown */
-	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops */
+	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops; of NCCL's operations
+			     within a host, only some are matched */
 	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes; these
 			 are read one after the other */
 	/* By process of the run: operations of blocks with a lower number are not read; NULL: all are. */
