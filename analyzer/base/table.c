@@ -29,7 +29,7 @@ int ct_table_put(struct ct_table *table, uint64_t key, void *value)
 {
 	size_t at;
 
-	if (4 * (table->n + 1) > 3 * table->cap && grow(table) != CT_OK)
+	if (2 * (table->n + 1) > table->cap && grow(table) != CT_OK)
 		return CT_NOMEM;
 	at = ct_table_slot_of(table, key);
 	table->n += table->slots[at].value == NULL;

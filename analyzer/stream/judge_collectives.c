@@ -123,7 +123,8 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 	uint64_t bytes = ct_instance_bytes(i);
 	struct ct_class *class;
 	int odd = compare(stream, i, &usual);
-	int judge = event->complete && !odd && i->n >= 2 && ct_judge_is_comparable(i), failed = 0;
+	int agreed = event->complete && !odd && ct_judge_is_comparable(i);
+	int judge = agreed && i->n >= 2, failed = 0;
 	int all_timed = ct_judge_timed_by_all(i, event->complete);
 	int st = CT_OK;
 
@@ -132,7 +133,7 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 	event->contradictory = odd;
 	/* From where its members came apart, those of one number may be of different operations. */
 	judge &= i->seq < i->comm->first_difference;
-	note_sequence(i->comm, i->seq, event->complete && !odd && ct_judge_is_comparable(i));
+	note_sequence(i->comm, i->seq, agreed);
 	if (usual->op == CT_OP_GraphLaunch)
 		note_sequence(i->comm, i->seq + usual->count - 1, 0);
 	if (odd)

@@ -4,8 +4,8 @@
 
     same_answer.py COMMTRACE PATH...     each PATH by itself; what is no run of a job that has ended is passed over
 
-Both read tails of long files, and everything else: the report has all verdicts of `hang`, word for word, and where one of them tells what ranks wait
-in, the report's own verdict is HANG with its headline.
+Both read the tails of long files, and other files whole: the report has all verdicts of `hang`, word for word, and where one of
+them tells what ranks wait in, the report's own verdict is HANG with its headline.
 """
 import json
 import subprocess
