@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with linear probing (at most half of the
- * slots are taken: at three quarters a search was twice as long), removal shifts back, so it does not get slower over time. One
+ * slots are taken), removal shifts back, so it does not get slower over time. One
  * thread. A zeroed struct is an empty table. */
 #ifndef CT_ANALYZER_BASE_TABLE_H
 #define CT_ANALYZER_BASE_TABLE_H

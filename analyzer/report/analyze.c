@@ -87,7 +87,7 @@ static struct ct_stream_options stream_options(const struct analysis *a)
 	};
 }
 
-/* Of a process, on average. The pass for marks (tails.h) takes as long as decoding 0.4 MB; smaller files have little to skip. */
+/* Of a process, on average. In smaller files the pass for marks (tails.h) took more than was saved. */
 #define TAILS_FROM_BYTES (1u << 20)
 
 static int has_tails(const struct ct_run *run)

@@ -36,8 +36,8 @@ INSTRUCTIONS = {
     "hang": {"one_host": 3800, "several_hosts": 5000},
     "report": {"one_host": 19100, "several_hosts": 23700},
 }
-# The figure that counts: of a report on the first kind of run, with a million operations, which are 95 s of eight ranks. A report of a
-# shorter run takes less than a second, and of a longer one each operation costs less: what is done after reading is bounded (the instance log keeps 16,384
+# The figure that counts: of a report on the first kind of run, with a million operations, which are 95 s of eight ranks. Of a
+# longer one each operation costs less: what is done after reading is bounded (the instance log keeps 16,384
 # operations a rank), and tails are read twice. The runs above are short, and show what a rank's first operations cost.
 LONG, LONG_LIMIT = 2600, 9250
 
