@@ -443,7 +443,7 @@ static int take_finding(const struct ct_findings *list, const struct ct_finding 
 		return CT_NOMEM;
 	if (told)
 		report->findings[n++] = *told;
-	report->verdict.about = told ? report->findings : NULL;
+	ct_verdict_conclude(report, told ? report->findings : NULL);
 	for (size_t i = 0; i < list->n && n < most; i++) {
 		if (&list->all[i] != told)
 			report->findings[n++] = list->all[i];

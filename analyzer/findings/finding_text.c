@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
+#include <string.h>
 
 #include "analyzer/findings/headline.h"
 #include "analyzer/findings/verdict_text.h"
@@ -15,6 +16,7 @@ __attribute__((format(printf, 4, 0))) static void say(struct ct_report *report,
 {
 	report->verdict.code = code;
 	report->verdict.confidence = confidence;
+	report->verdict.title = ct_verdict_title(code);
 	report->verdict.headline = ct_arena_vprintf(report->memory, fmt, ap);
 	report->verdict.text = report->verdict.headline;
 	report->verdict.note = NULL;
@@ -86,6 +88,20 @@ void ct_say_finding(const struct ct_finding *f, struct ct_report *report)
 			       "these timings cannot distinguish a slow link from a slow rank");
 	else if (f->at_most && !f->is_bounded)
 		ct_verdict_add(report, "overlap may hide part of it");
+}
+
+void ct_verdict_conclude(struct ct_report *report, const struct ct_finding *about)
+{
+	struct ct_report_verdict *v = &report->verdict;
+
+	v->about = about;
+	if (!about)
+		return;
+	if (about->headline && v->headline && strcmp(about->headline, v->headline) == 0)
+		v->title = ct_finding_title(about->kind);
+	v->cause = v->cause ? v->cause : about->cause;
+	v->advice = v->advice ? v->advice : about->advice;
+	v->command = v->command ? v->command : about->command;
 }
 
 /* ---- beside something else ---- */

@@ -33,6 +33,10 @@ void ct_verdict_mention(struct ct_report *report, const char *text);
  * a particular rank are NOT_ENOUGH_EVIDENCE. headlines.def has the verdict of each kind. */
 void ct_say_finding(const struct ct_finding *finding, struct ct_report *report);
 
+/* At the end: the verdict is about this finding (NULL: about none), which has its advice and command. A verdict that says of its
+ * finding what that says of itself has its title: STRAGGLER may be stalls. */
+void ct_verdict_conclude(struct ct_report *report, const struct ct_finding *about);
+
 /* The same in few words, to add to another sentence. */
 const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_report *report);
 

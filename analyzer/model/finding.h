@@ -99,7 +99,9 @@ struct ct_report_verdict {
 	const char *
 		headline; /* in a line: what, which rank, which host, how much; without the title */
 	const char *note; /* what else there is to know; NULL: nothing */
-	/* where there is no finding that has its own; NULL */
+	const char *
+		title; /* in front of the headline: the finding's where that leads, else the code's */
+	/* the finding's, or the verdict's own; NULL: none */
 	const char *cause, *advice /* the next step */, *command;
 	double gain_max_pct;
 	const struct ct_finding *about; /* NULL: no finding */

@@ -22,15 +22,6 @@ static enum ct_color color_of(const struct ct_report *report)
 	return colors[ct_verdict_level(report->verdict.code)];
 }
 
-/* A verdict that says of its finding what that says of itself has its title: STRAGGLER may be stalls. */
-static const char *title_of(const struct ct_report_verdict *v)
-{
-	int is_its = v->about && v->about->headline && v->headline &&
-		     strcmp(v->about->headline, v->headline) == 0;
-
-	return is_its ? ct_finding_title(v->about->kind) : ct_verdict_title(v->code);
-}
-
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
 	const struct ct_report_verdict *v = &report->verdict;
@@ -40,7 +31,7 @@ void ct_verdict_text(const struct ct_report *report, const struct ct_text_style 
 	if (v->confidence != CT_CONFIDENCE_NONE)
 		snprintf(confidence, sizeof(confidence), " (confidence %s)",
 			 ct_confidence_name(v->confidence));
-	ct_text_wrap(&text, color_of(report), LABEL, "%s: %s%s", title_of(v), v->text, confidence);
+	ct_text_wrap(&text, color_of(report), LABEL, "%s: %s%s", v->title, v->text, confidence);
 }
 
 /* In which steps, where not in all. */
@@ -54,32 +45,26 @@ static void when(struct ct_text *text, const struct ct_report *report, const str
 		     ct_prose_ns(f->begin_at_ns).s, ct_prose_ns(f->end_at_ns).s);
 }
 
-static void details(struct ct_text *text, const struct ct_report *report,
-		    const struct ct_finding *f)
-{
-	ct_text_row(text, "where", f->where);
-	ct_text_row(text, "cause", f->cause);
-	when(text, report, f);
-	ct_text_row(text, "note", f->note);
-}
-
 static void write_verdict(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_verdict *v = &report->verdict;
 	const struct ct_finding *f = v->about;
 
-	ct_text_wrap(text, color_of(report), LABEL, "%s: %s", title_of(v),
-		     v->headline ? v->headline : v->text);
-	ct_text_row(text, "cause", v->cause);
+	ct_text_wrap(text, color_of(report), LABEL, "%s: %s", v->title, v->headline);
 	if (f)
-		details(text, report, f);
+		ct_text_row(text, "where", f->where);
+	ct_text_row(text, "cause", v->cause);
+	if (f) {
+		when(text, report, f);
+		ct_text_row(text, "note", f->note);
+	}
 	ct_text_row(text, "note", v->note);
 	if (v->confidence != CT_CONFIDENCE_NONE)
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s, confidence %s", (int)LABEL - 2,
 			     "verdict", ct_verdict_name(v->code),
 			     ct_confidence_name(v->confidence));
-	ct_text_row(text, "do", v->advice ? v->advice : f ? f->advice : NULL);
-	ct_text_command(text, "run", v->command ? v->command : f ? f->command : NULL);
+	ct_text_row(text, "do", v->advice);
+	ct_text_command(text, "run", v->command);
 }
 
 /* ---- the others ---- */

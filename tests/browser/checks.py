@@ -163,6 +163,19 @@ def present(browser, report):
             if bool(has(report)) != (name in there)]
 
 
+WORDS = {"verdict": ("title", "headline", "cause", "note", "advice", "command"),
+         "findings": ("headline", "where", "cause", "note", "advice", "command")}
+
+
+def words(browser, report):
+    """What the text report says of the verdict and of each finding is on the page, too."""
+    there = {key for key, _, _ in probe(browser, "values")}
+    said = [(f"verdict.{key}", report["verdict"][key]) for key in WORDS["verdict"]]
+    for i, finding in enumerate(report["findings"]):
+        said += [(f"findings.{i}.{key}", finding[key]) for key in WORDS["findings"]]
+    return [f"{key} is not on the page" for key, text in said if text is not None and key not in there]
+
+
 def cards(browser):
     """A finding's card names its kind once; its link to the timeline comes with the command that makes it work."""
     return browser.run("""

@@ -37,6 +37,7 @@ class Pages(WithPages):
             for check in checks.SAID + (checks.order, checks.cards):
                 self.none(check(self.browser), check=check.__name__, page=page.name)
             self.none(checks.present(self.browser, page.report), check="present", page=page.name)
+            self.none(checks.words(self.browser, page.report), check="words", page=page.name)
             self.none(values.complaints(page.report, checks.probe(self.browser, "values")), check="values", page=page.name)
             self.none(checks.own_words(self.browser, page), check="own_words", page=page.name)
             # Names stay text: four scripts are the page's own, and nothing in it is an image.

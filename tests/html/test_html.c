@@ -16,16 +16,20 @@
 
 static struct ct_report evil_report(void)
 {
-	static struct ct_finding finding = {
-		.id = 1, .cause = EVIL, .advice = EVIL, .command = EVIL
-	};
+	static struct ct_finding finding = { .id = 1,
+					     .headline = EVIL,
+					     .where = EVIL,
+					     .cause = EVIL,
+					     .advice = EVIL,
+					     .command = EVIL };
 	static struct ct_report_comm comm = { .key = 7, .name = EVIL, .role = NULL };
 	static struct ct_report_rank rank = { .host = EVIL };
 	struct ct_report report = { 0 };
 
 	report.run.job = EVIL;
 	report.verdict.code = CT_VERDICT_STRAGGLER;
-	report.verdict.text = EVIL;
+	report.verdict.title = report.verdict.headline = EVIL;
+	report.verdict.note = report.verdict.advice = report.verdict.command = EVIL;
 	report.findings = &finding;
 	report.n_findings = 1;
 	report.comms = &comm;
@@ -166,11 +170,11 @@ static void no_name_is_markup(void **state)
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		assert_int_equal(count(page, tags[i]), count(tame, tags[i]));
 	assert_null(strstr(page, "alert(1)</"));
-	/* in the title, as the job, as the sentence */
+	/* in the title, as the job, as title and headline of the verdict */
 	assert_int_equal(count(page, "&#60;/script&#62;&#60;!--&#60;script&#62;alert(1)&#60;/"
 				     "script&#62;]]&#62; &#38; &#38;amp; "
 				     "\\u003c \\\\ &#34; &#39; {{report}}"),
-			 3);
+			 4);
 	free(page);
 	free(tame);
 }

@@ -18,7 +18,8 @@ static void open_report(int on_gpu)
 {
 	report = (struct ct_report){ .memory = ct_arena_new(), .ranks = ranks, .n_ranks = 2 };
 	report.run.n_hosts = 2;
-	report.verdict.text = "as told below";
+	report.verdict.title = "Healthy";
+	report.verdict.text = report.verdict.headline = "as told below";
 	list = (struct ct_findings){ .memory = report.memory };
 	for (int r = 0; r < 2; r++)
 		ranks[r] = (struct ct_report_rank){
@@ -225,6 +226,7 @@ static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
 	report.verdict = (struct ct_report_verdict){ .code = CT_VERDICT_HEALTHY,
 						     .confidence = CT_CONFIDENCE_HIGH,
 						     .text = sentence,
+						     .title = "Healthy",
 						     .headline = "one thing",
 						     .note = sentence };
 	for (int whole = 0; whole < 2; whole++) {

@@ -248,13 +248,15 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"dir job restart starts begin_unix_ns duration_ns ranks_expected ranks_seen "
 		"ranks_missing hosts backends complete timing timing_why events_from_ns "
 		"events_until_ns step_change_pct step_change_err_pct step_change_why timed_ratio");
-	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");
-	assert_keys(
-		first(o, "findings"),
-		"id kind severity ranks hosts comm op step_first step_last begin_ns end_ns "
-		"loss_ns "
-		"loss_err_ns loss_pct gpu_seconds where cause note confidence evidence advice command "
-		"timeline");
+	assert_keys(json_object_get(o, "verdict"),
+		    "code title headline cause note text confidence gain_max_pct advice command");
+	assert_keys(first(o, "findings"),
+		    "id kind severity headline ranks hosts comm op step_first step_last begin_ns "
+		    "end_ns "
+		    "loss_ns "
+		    "loss_err_ns loss_pct gpu_seconds where cause note confidence evidence advice "
+		    "command "
+		    "timeline");
 	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
 	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "
 				       "last_count exposed_ns exposed_err_ns err_ns "

@@ -74,7 +74,7 @@
 			ct.el('div', { class: 'title' },
 				ct.el('div', null,
 					ct.el('p', { class: 'code' }, ct.mark(f.severity), ct.value(path + '.severity', f.severity, 'text')),
-					ct.el('h3', { id: 'finding-title-' + f.id }, ct.words.kinds[f.kind].title),
+					ct.el('h3', { id: 'finding-title-' + f.id }, ct.words.kinds[f.kind].title, ': ', ct.value(path + '.headline', f.headline, 'text')),
 					who(f, path)),
 				loss(f, path)),
 			f.where === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Where '), ct.value(path + '.where', f.where, 'text')),

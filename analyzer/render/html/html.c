@@ -94,9 +94,15 @@ static int put_verdict_code(const struct ct_report *report, FILE *out)
 	return CT_OK;
 }
 
-static int put_verdict_text(const struct ct_report *report, FILE *out)
+static int put_verdict_title(const struct ct_report *report, FILE *out)
 {
-	ct_html_text(report->verdict.text ? report->verdict.text : "", out);
+	ct_html_text(report->verdict.title ? report->verdict.title : "", out);
+	return CT_OK;
+}
+
+static int put_verdict_headline(const struct ct_report *report, FILE *out)
+{
+	ct_html_text(report->verdict.headline ? report->verdict.headline : "", out);
 	return CT_OK;
 }
 
@@ -205,8 +211,9 @@ static const struct place {
 } places[] = {
 #define PLACE(name) { #name, put_##name },
 	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(run)
-		PLACE(verdict_code) PLACE(verdict_level) PLACE(verdict_text) PLACE(title)
-			PLACE(words) PLACE(report) PLACE(charts)
+		PLACE(verdict_code) PLACE(verdict_level) PLACE(verdict_title)
+			PLACE(verdict_headline) PLACE(title) PLACE(words) PLACE(report)
+				PLACE(charts)
 #undef PLACE
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verdict.js: below the verdict's sentence: confidence, the potential gain, and key numbers of the run.
+// verdict.js: below the verdict's headline: its notes, what to do, confidence, the potential gain, and key numbers of the run.
 (function () {
 	const LONG = 100; // letters of a sentence that is set smaller
 	const report = ct.report, run = report.run;
@@ -30,13 +30,19 @@
 			s.grade === 'n/a' ? 'no grade' : s.grade);
 	}
 
+	function said(word, path, text) {
+		return text === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, word + ' '), ct.value(path, text, 'text'));
+	}
+
 	ct.fillVerdict = () => {
 		const section = document.getElementById('verdict'), v = report.verdict;
 		const level = section.dataset.level;
 
-		section.classList.toggle('long', v.text.length > LONG);
+		section.classList.toggle('long', v.headline.length > LONG);
 		section.querySelector('.code').prepend(ct.mark(level));
 		ct.add(section.querySelector('.body'), [
+			said('Why', 'verdict.cause', v.cause), said('Note', 'verdict.note', v.note), said('Do', 'verdict.advice', v.advice),
+			v.command === null ? null : ct.command(v.command, 'verdict.command'),
 			ct.el('p', { class: 'sure' }, 'Confidence: ', ct.value('verdict.confidence', v.confidence, 'text'),
 				v.gain_max_pct === null ? null :
 					[' \u00b7 potential gain: at most ', ct.value('verdict.gain_max_pct', v.gain_max_pct, 'pct'), ' of the run']),
