@@ -55,8 +55,7 @@ static const char *doing(const struct ct_stack *stack)
 		return "state unknown";
 	if (stack->rec.state == 'D')
 		return "uninterruptible sleep (driver or file system)";
-	return stack->before_ns && stack->is_same ? "asleep with an unchanged stack"
-						  : "asleep";
+	return stack->before_ns && stack->is_same ? "asleep with an unchanged stack" : "asleep";
 }
 
 /* At most `most` lines, of which the last may be for the frames that do not fit. */
