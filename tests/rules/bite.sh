@@ -15,6 +15,8 @@ compile() {
 	mkdir -p build/lib build/interpose build/trace
 	cc -O0 -fPIC -fvisibility=hidden -I . -c interpose/guard.c -o build/interpose/guard.c.o
 	cc -shared -Wl,--no-as-needed "$@" build/interpose/guard.c.o -o build/lib/libcommtrace.so
+	rm -f build/lib/libct_guard.a
+	ar rcs build/lib/libct_guard.a build/interpose/guard.c.o
 }
 
 # guard_of FILE: the include guard of a header.
@@ -195,7 +197,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
+for rule in arrows style no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports symbols glibc_versions needed banned commits; do
 	quiet $rule
 done
 long='one two three four five six seven eight nine ten'
@@ -343,6 +345,9 @@ bites exports 'sed -i "s/ncclSend(void)/ncclSent(void)/" interpose/guard.c && co
 bites exports 'sed -i s/wrapped/renamed/ interpose/guard.c && compile'
 bites exports 'echo "__attribute__((visibility(\"default\"))) int more;" >>interpose/guard.c && compile'
 bites exports 'rm build/lib/libcommtrace.so'
+
+bites symbols 'sed s/ncclSend/ncclReceive/ interpose/guard.c >interpose/twice.c && cc -w -I . -c interpose/twice.c -o build/twice.o && ar rs build/lib/libct_guard.a build/twice.o'
+bites symbols 'rm build/lib/libct_guard.a'
 
 # getcpu() is younger than the oldest glibc that the library must load with.
 bites glibc_versions 'echo "int f(void); int f(void) { return getcpu(0, 0); }" >>interpose/guard.c && compile'
