@@ -22,7 +22,7 @@ chmod 0644 forbidden
 ask "$PROGRAM" -- ./forbidden
 : >nothing
 chmod +x nothing
-ask "$PROGRAM" -- ./nothing | sed 's|/bin/sh: .*|/bin/sh: SHELL|; s|into .*|into SHELL|'
+ask "$PROGRAM" -- ./nothing
 
 echo "= scripts"
 script() {

@@ -26,12 +26,16 @@ static enum ct_doctor_answer worst(const struct ct_doctor *d)
 	return answer;
 }
 
-static void write_text(const struct ct_doctor *d)
+/* `may_run`: a program was named and not started: then --run could tell more. */
+static void write_text(const struct ct_doctor *d, int may_run)
 {
 	static const char *const answers[] = { "OK", "UNKNOWN", "WARN", "FAIL" };
-	static const char *const sentences[] = { "traced: yes",
-						 "traced: yes, as far as it can be told",
-						 "traced: in part", "traced: no" };
+	const char *const sentences[] = {
+		"traced: yes",
+		may_run ? "traced: yes, as far as can be checked without running it"
+			: "traced: yes, as far as could be checked",
+		"traced: in part", "traced: no"
+	};
 
 	puts(sentences[worst(d)]);
 	for (size_t i = 0; i < d->n_checks; i++) {
@@ -116,7 +120,7 @@ static int examine(char **program, int start, int format)
 	else if (format == FORMAT_JSON)
 		code = write_json(&d);
 	else
-		write_text(&d);
+		write_text(&d, program && !start);
 	written = ct_stdout_close();
 	if (!code)
 		code = written;

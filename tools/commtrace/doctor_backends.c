@@ -11,6 +11,7 @@ struct backend {
 	const char *calls[6]; /* what communicates has one of these; Fortran has names of its own */
 	char callers[200], copies[600];
 	unsigned n_callers, n_copies;
+	int is_called;	/* by an object that the program loads, not only by one that is installed */
 	int is_strange; /* a copy whose calls may pass unrecorded */
 };
 
@@ -81,7 +82,7 @@ static int calls(const struct backend *b, const struct ct_doctor_elf *file)
 	return 0;
 }
 
-int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path)
+int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path, int is_loaded)
 {
 	const char *slash = strrchr(path, '/');
 	int misses = 0;
@@ -92,6 +93,7 @@ int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path)
 		if (!calls(b, file))
 			continue;
 		note(b->callers, sizeof(b->callers), &b->n_callers, slash ? slash + 1 : path, "");
+		b->is_called |= is_loaded;
 		misses |= !b->n_copies;
 	}
 	return misses;
@@ -102,7 +104,10 @@ static void tell(struct ct_doctor *d, const struct backend *b)
 	const char *where = b->n_copies ? b->copies : "";
 	enum ct_doctor_answer answer = b->is_strange ? CT_DOCTOR_UNKNOWN : CT_DOCTOR_FINE;
 
-	if (b->n_callers)
+	if (b->n_callers && !b->is_called)
+		ct_doctor_add(d, b->id, answer, "recorded if %s is loaded%s%s", b->callers,
+			      where[0] ? ": " : "", where);
+	else if (b->n_callers)
 		ct_doctor_add(d, b->id, answer, "called through the loader by %s%s%s", b->callers,
 			      where[0] ? ": " : "", where);
 	else

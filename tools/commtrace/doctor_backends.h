@@ -11,9 +11,9 @@
  * MPI, ct_doctor_backends_look() finds. */
 void ct_doctor_backends_copy(enum ct_doctor_id id, const char *path);
 
-/* Does this file call one of them? Returns whether it calls one of which no copy is known yet: then what it needs is worth a
+/* Does this file call one of them? `is_loaded`: the program has or loads it; 0: it may or may not. Returns whether it calls one of which no copy is known yet: then what it needs is worth a
  * look. */
-int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path);
+int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path, int is_loaded);
 
 /* A line for each that was found, or one that says that none was. Forgets them. */
 void ct_doctor_backends_done(struct ct_doctor *d);

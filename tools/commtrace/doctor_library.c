@@ -63,7 +63,7 @@ static void try_to_load(struct ct_doctor *d, const struct ct_doctor_elf *library
 			      first_complaint(trial.said));
 	else
 		ct_doctor_add(d, CT_DOCTOR_LIBRARY_LOADS, CT_DOCTOR_FINE,
-			      "this system has all that it needs");
+			      "its dependencies are installed");
 	free(trial.said);
 }
 

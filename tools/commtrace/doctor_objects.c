@@ -209,7 +209,8 @@ int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role 
 		look_at_gloo(d, &file, path, is_program);
 	if (is_program)
 		look_at_sanitizers(d, &file, path);
-	misses = role != CT_DOCTOR_PRELOADED && ct_doctor_backends_look(&file, path);
+	misses = role != CT_DOCTOR_PRELOADED &&
+		 ct_doctor_backends_look(&file, path, role != CT_DOCTOR_INSTALLED);
 	for (size_t i = 0; i < N(marks); i++) {
 		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||
 		    !has_mark(&file, &marks[i], name, is_program, nccl))

@@ -102,7 +102,7 @@ void ct_doctor_settings(struct ct_doctor *d)
 		ct_doctor_add_invisible(d, CT_DOCTOR_DLSYM_OFF, CT_DOCTOR_PART, "");
 	if (d->n_checks == before)
 		ct_doctor_add(d, CT_DOCTOR_SETTINGS, CT_DOCTOR_FINE,
-			      "all COMMTRACE_ variables that are set are settings");
+			      "no unknown COMMTRACE_ variables");
 }
 
 /* File systems of a run, by their number in statfs. */

@@ -79,7 +79,7 @@ static const char *look_into(const char *path, char next[PATH_MAX])
 /* From a word of a command line to an ELF file. Says what is wrong and returns -1. */
 static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 {
-	char next[PATH_MAX];
+	char next[PATH_MAX], last[PATH_MAX];
 
 	memset(p, 0, sizeof(*p));
 	snprintf(next, sizeof(next), "%s", word);
@@ -88,8 +88,9 @@ static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 		const char *wrong = NULL;
 		size_t told = strlen(p->told);
 
-		snprintf(p->told + told, sizeof(p->told) - told, "%s%.400s", p->n ? " -> " : "",
+		snprintf(p->told + told, sizeof(p->told) - told, "%s%.400s", p->n ? " runs " : "",
 			 next);
+		memcpy(last, next, sizeof(last));
 		if (ct_program_find(next, path) != 0)
 			wrong = strerror(errno);
 		else
@@ -106,7 +107,12 @@ static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 			      p->told);
 		return -1;
 	}
-	ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s: %s", p->told, p->links[p->n - 1]);
+	/* "torchrun runs /usr/bin/python3": the path is told already where the last word is one */
+	if (strcmp(last, p->links[p->n - 1]) == 0)
+		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s", p->told);
+	else
+		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s: %s", p->told,
+			      p->links[p->n - 1]);
 	return 0;
 }
 
@@ -181,8 +187,7 @@ static void look_at_binding(struct ct_doctor *d, const char *path)
 	complaint = strstr(trial.said, "cannot be preloaded");
 	if (strstr(trial.said, "libcommtrace.so (0x") ||
 	    strstr(trial.said, "libcommtrace.so => /")) {
-		ct_doctor_add(d, CT_DOCTOR_BOUND, CT_DOCTOR_FINE,
-			      "the loader takes the library into %s", path);
+		ct_doctor_add(d, CT_DOCTOR_BOUND, CT_DOCTOR_FINE, "%s can load the library", path);
 	} else if (trial.is_late) {
 		ct_doctor_add(d, CT_DOCTOR_BOUND, CT_DOCTOR_UNKNOWN,
 			      "the loader has not said in %d s what it loads into %s",
@@ -192,7 +197,7 @@ static void look_at_binding(struct ct_doctor *d, const char *path)
 		while (complaint > trial.said && complaint[-1] != '\n')
 			complaint--;
 		ct_doctor_add(d, CT_DOCTOR_BOUND, CT_DOCTOR_NOTHING,
-			      "the loader does not take the library into %s: %.*s", path,
+			      "%s cannot load the library: %.*s", path,
 			      (int)strcspn(complaint, "\n"), complaint);
 	}
 	look_at_loaded(d, trial.said, CT_DOCTOR_LOADED);

@@ -111,7 +111,7 @@ void ct_doctor_python(struct ct_doctor *d, const char *python)
 		ct_doctor_object(d, path, CT_DOCTOR_THE_PROGRAM);
 		if (look_at_answers(d, path, trial.said))
 			ct_doctor_add(d, CT_DOCTOR_INTERPRETER, CT_DOCTOR_FINE,
-				      "%s has the library in it", path);
+				      "%s started with the library loaded", path);
 		else
 			ct_doctor_add(d, CT_DOCTOR_INTERPRETER, CT_DOCTOR_NOTHING,
 				      "%s starts %s without the library", python, path);
