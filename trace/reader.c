@@ -100,7 +100,7 @@ int ct_run_open(const char *const *paths, size_t n_paths, const struct ct_run_op
 	} else if (!run->files->n_processes && run->files->first_err.status) {
 		st = ct_fail(err, run->files->first_err.status, "%s", run->files->first_err.text);
 	} else if (!run->files->n_processes) {
-		st = ct_fail(err, CT_EMPTY, "%s: no segment and no ring of commtrace in it",
+		st = ct_fail(err, CT_EMPTY, "%s: no recording in it",
 			     n_paths ? paths[0] : "no path");
 	}
 	if (st != CT_OK) {

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `hang` is given and cannot use: each with an exit status of its own and a word on what to do.
 commtrace-synth -o run --seed 1 --gpus-per-host 2 --steps 2 >/dev/null
-mkdir empty
+mkdir empty outer
+ln -s ../run outer/run
 echo "no trace" >text.seg
-for args in "" nope empty text.seg "run --restart=1" "run --restart=x" "run -o x.html" "run --format=csv"; do
+for args in "" nope empty outer text.seg "run --restart=1" "run --restart=x" "run -o x.html" "run --format=csv"; do
 	# shellcheck disable=SC2086
 	commtrace hang $args
 	echo "exit $?: $args" >&2

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/open_run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -109,6 +110,32 @@ static const char *without_path(const char *text, const char *path)
 	return strncmp(text, path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
 }
 
+static int is_recording(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
+{
+	(void)dir, (void)name, (void)kind, (void)arg;
+	return 1;
+}
+
+/* Points to the first directory in this one that holds a recording. Returns 0 if none does. */
+static int hint_at_recording_in(const char *path)
+{
+	struct dirent **entries = NULL;
+	int n = scandir(path, &entries, NULL, alphasort), found = 0;
+
+	for (int i = 0; i < n; i++) {
+		const char *name = entries[i]->d_name;
+		char *inner = found || name[0] == '.' ? NULL : ct_recording_path(path, name);
+
+		found |= inner && ct_recording_each(inner, is_recording, NULL) == 1;
+		if (found && inner)
+			ct_hint("%s holds a recording", inner);
+		free(inner);
+		free(entries[i]);
+	}
+	free(entries);
+	return found;
+}
+
 static int say_failure(const struct ct_paths *paths, int status, const struct ct_err *err)
 {
 	const char *path = paths->path[0], *more = paths->n > 1 ? " and the other paths" : "";
@@ -116,6 +143,8 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 
 	if (status == CT_EMPTY) {
 		ct_say("nothing recorded in %s%s: %s", path, more, text);
+		if (hint_at_recording_in(path))
+			return CT_CODE_FAILED;
 		ct_hint("did the job communicate over NCCL, MPI or Gloo, with the library "
 			"preloaded? 'commtrace doctor -- PROGRAM' checks that");
 		return CT_CODE_FAILED;
