@@ -126,7 +126,7 @@ int ct_cmd_collect(int argc, char **argv)
 
 	if (code >= 0)
 		goto out;
-	run = ct_cli_text(&args, CT_OPTION_NEW_RUN);
+	run = ct_cli_text(&args, CT_OPTION_COLLECTION);
 	ct_open_ring_dirs(NULL, ring_dirs);
 	if (!args.paths.n && run)
 		code = ct_usage("collect", "'collect' needs a DIR to bring into '%s'", run);

@@ -175,9 +175,8 @@ static int is_all_there(const struct dump *dump)
 	if (dump->comm && !dump->has_comm && dump->limit != 0) {
 		ct_say("cannot dump %s: no operation on a communicator '%s'", dump->paths->path[0],
 		       dump->comm);
-		ct_hint("'commtrace info' lists the communicators: give a name, or %u or more "
-			"first digits of "
-			"a hash",
+		ct_hint("'commtrace info' lists the communicators: give a name, or at least "
+			"the first %u digits of a hash",
 			CT_COMM_SPEC_DIGITS);
 		return 0;
 	}

@@ -97,7 +97,7 @@ static void say_serving(const struct request *request)
 	if (serve->keep)
 		fputs("until Ctrl-C\n", stderr);
 	else
-		fputs("until it was fetched\n", stderr);
+		fputs("until the page has fetched it\n", stderr);
 	if (serve->port != CT_DEEP_LINK_PORT)
 		ct_warn("ui.perfetto.dev may read from port %u only", CT_DEEP_LINK_PORT);
 	if (getenv("SSH_CONNECTION"))

@@ -31,7 +31,7 @@ struct ct_serve {
 /* Listen. 0 or a negative errno. */
 int ct_serve_open(struct ct_serve *serve);
 
-/* Answers until it was fetched, or no request came for too long. 0 or a negative errno. Closes the listener. */
+/* Answers until the page has fetched it, or no request came for too long. 0 or a negative errno. Closes the listener. */
 int ct_serve_run(struct ct_serve *serve);
 
 #endif
