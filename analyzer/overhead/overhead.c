@@ -76,6 +76,17 @@ static void fill_decisions(struct ct_arena *memory, const struct ct_cost_rec *fr
 	cost->step_collectives = from->step_ns ? from->step_collectives : CT_UNKNOWN;
 }
 
+/* How long the threads ran: a job that hangs records nothing more, and its heartbeats go on. */
+static double lived_ns(const struct ct_model *model, size_t p)
+{
+	const struct ct_process_info *info = &model->run->processes[p];
+	uint64_t kept = model->processes[p].facts.beat_ns;
+	uint64_t beat = info->last_beat_ns > kept ? info->last_beat_ns : kept;
+	uint64_t beats = beat > info->id.start_ns ? beat - info->id.start_ns : 0;
+
+	return (double)(beats > model->duration_ns ? beats : model->duration_ns);
+}
+
 int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 {
 	size_t n = model->run->n_processes;
@@ -115,7 +126,7 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		cost->cpu_pct = 100 *
 				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
 				 (double)from->beat_cpu_ns) /
-				run_ns;
+				lived_ns(model, p);
 		report->cost_share_pct = fmax(report->cost_share_pct, cost->share_pct);
 		report->cost_cpu_pct = fmax(report->cost_cpu_pct, cost->cpu_pct);
 	}

@@ -76,7 +76,7 @@ static void write_differs(struct ct_text *text, const struct ct_report_environme
 		ct_text_line(text, CT_COLOR_DIM, "          ... %zu more in --format=json",
 			     e->n_differs - MOST_DIFFERS);
 	if (!e->n_differs)
-		ct_text_line(text, CT_COLOR_NONE, "differs   nothing");
+		ct_text_line(text, CT_COLOR_NONE, "differences: none");
 }
 
 /* All that is equal under one beginning, in a line: "libraries nccl 2.28.9, glibc 2.36". `end`: only names that end so,
@@ -86,6 +86,8 @@ static void write_group(struct ct_text *text, const struct ct_report_environment
 {
 	char line[512];
 	size_t at = 0, from = strlen(begin), off = strlen(end);
+	/* a variable is named in full */
+	size_t strip = strncmp(begin, "env.", 4) == 0 ? 4 : from;
 
 	line[0] = '\0';
 	for (size_t i = 0; i < e->n_same && at < sizeof(line) - 2; i++) {
@@ -96,7 +98,7 @@ static void write_group(struct ct_text *text, const struct ct_report_environment
 		    strcmp(name + len - off, end) != 0)
 			continue;
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s%.*s %s", at ? ", " : "",
-				       (int)(len - from - off), name + from, e->same[i].value);
+				       (int)(len - strip - off), name + strip, e->same[i].value);
 	}
 	if (at)
 		ct_text_line(text, CT_COLOR_NONE, "%-9s %s", title, line);

@@ -8,6 +8,9 @@
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 
+/* Heartbeats follow the last record by up to a second in any run; a longer silence is worth a word. */
+#define SILENT_NS 5000000000ull
+
 /* What there is may be a whole trace of a job that died. */
 static void write_failed(struct ct_text *text, const struct ct_report *report)
 {
@@ -46,13 +49,27 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 		     ct_text_rank(first->rank).s, first->pid, how);
 }
 
+/* ", last heartbeat at 57s" of a job that lived on after its last record. */
+static void name_last_heartbeat(char *to, size_t cap, const struct ct_report *report)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < report->n_processes; i++)
+		if (report->processes[i].last_heartbeat_at_ns != CT_UNKNOWN &&
+		    report->processes[i].last_heartbeat_at_ns > last)
+			last = report->processes[i].last_heartbeat_at_ns;
+	to[0] = '\0';
+	if (last > report->run.duration_ns + SILENT_NS)
+		snprintf(to, cap, ", last heartbeat at %s", ct_text_ns(last).s);
+}
+
 static void write_run(struct ct_text *text, const struct ct_report *report, const char *place)
 {
 	const struct ct_report_run *run = &report->run;
 	const char *state = !run->complete    ? "not complete"
 			    : report->n_ended ? "complete trace of a job that did not end well"
 					      : "complete";
-	char expected[CT_UNIT_TEXT];
+	char expected[CT_UNIT_TEXT], heartbeat[64];
 	size_t unseen = 0, imported = 0;
 
 	for (size_t i = 0; i < report->n_ended; i++)
@@ -64,12 +81,13 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	if (run->complete && !report->n_ended && imported)
 		state = "complete as imported (no exits recorded)";
 
+	name_last_heartbeat(heartbeat, sizeof(heartbeat), report);
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
 	ct_text_line(text, run->complete && !report->n_ended ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
-		     "%s: %s of %s ranks on %zu host%s, %s recorded, start %d of %d", state,
+		     "%s: %s of %s ranks on %zu host%s, %s recorded%s, start %d of %d", state,
 		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
-		     run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s, run->restart + 1,
-		     run->starts);
+		     run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s, heartbeat,
+		     run->restart + 1, run->starts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",
 		     place	? place
 		     : run->dir ? run->dir

@@ -126,6 +126,28 @@ static void the_account_is_per_rank_and_in_shares_of_the_run(void **state)
 	ct_report_free(r);
 }
 
+/* A job that hangs records nothing more, and the recorder's threads go on: what they take is a share of all that time. */
+static void threads_are_shares_of_the_time_to_the_last_heartbeat(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.calls = 20, .wrapper_ns = 4000000, .write_cpu_ns = 2000000, .beat_cpu_ns = 6000000
+	};
+	struct ct_status_rec status;
+	struct ct_report *r;
+
+	(void)state;
+	open_job();
+	status = (struct ct_status_rec){ .beat_ns = job.clock[0] + 80000000000ull };
+	job_rare(&job, 0, CT_KIND_STATUS, &status, sizeof(status));
+	tell(0, &cost);
+	r = report();
+	assert_true(r->run.duration_ns < 1000000000);
+	assert_true(fabs(r->costs[0].cpu_pct - 0.01) < 1e-4);
+	assert_texts(r, "0.01% of a core in its threads",
+		     ", last heartbeat at 80.0s, start 1 of 1");
+	ct_report_free(r);
+}
+
 static void shares_are_said_in_words_that_read_well(void **state)
 {
 	char said[64];
@@ -164,6 +186,7 @@ int main(void)
 		TEST(an_account_from_before_anything_was_measured_is_none),
 		TEST(calls_that_were_not_counted_yet_cost_an_unknown_time),
 		TEST(the_account_is_per_rank_and_in_shares_of_the_run),
+		TEST(threads_are_shares_of_the_time_to_the_last_heartbeat),
 		TEST(shares_are_said_in_words_that_read_well),
 		TEST(short_names_keep_what_tells_them_apart),
 	};
