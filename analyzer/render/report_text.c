@@ -133,8 +133,8 @@ static void write_matched(struct ct_text *text, const struct ct_report *report)
 
 	if (!run->messages) {
 		ct_text_line(text, CT_COLOR_NONE,
-			     "share     %s of the %s (busiest rank); %s operations "
-			     "matched, %s not whole",
+			     "share     %s of the %s (busiest rank); %s collectives, "
+			     "%s incomplete",
 			     ct_text_pct(run->comm_share_pct).s, base_of_share(report),
 			     ct_text_count(run->matched).s, ct_text_count(run->incomplete).s);
 		write_why_no_share(text, run);
@@ -143,7 +143,7 @@ static void write_matched(struct ct_text *text, const struct ct_report *report)
 	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
 		     ct_text_pct(run->comm_share_pct).s, base_of_share(report));
 	write_why_no_share(text, run);
-	ct_text_line(text, CT_COLOR_NONE, "matched   %s operations, %s message%s; %s not whole",
+	ct_text_line(text, CT_COLOR_NONE, "matched   %s collectives, %s message%s; %s incomplete",
 		     ct_text_count(run->matched).s, ct_text_count(run->messages).s,
 		     run->messages == 1 ? "" : "s", ct_text_count(run->incomplete).s);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
@@ -207,18 +208,24 @@ void ct_text_command(struct ct_text *text, const char *word, const char *command
 
 void ct_text_dtype(char *to, unsigned dtype)
 {
-	static const char *const shorter[][2] = { { "float", "f" },   { "bfloat", "bf" },
-						  { "int", "i" },     { "uint", "u" },
-						  { "complex", "c" }, { "elem", "" } };
+	static const char *const shorter[][2] = { { "float", "f" },
+						  { "bfloat", "bf" },
+						  { "int", "i" },
+						  { "uint", "u" },
+						  { "complex", "c" } };
 	const char *name = ct_dtype_name(dtype);
 
 	to[0] = '\0';
+	/* only its width is known; "4B" would read as the size of the operation */
+	if (name && strncmp(name, "elem", 4) == 0) {
+		snprintf(to, 16, "%dbit", 8 * atoi(name + 4));
+		return;
+	}
 	for (size_t i = 0; name && i < sizeof(shorter) / sizeof(shorter[0]); i++) {
 		size_t len = strlen(shorter[i][0]);
 
 		if (strncmp(name, shorter[i][0], len) == 0) {
-			snprintf(to, 16, "%s%.8s%s", shorter[i][1], name + len,
-				 shorter[i][1][0] ? "" : "B");
+			snprintf(to, 16, "%s%.8s", shorter[i][1], name + len);
 			return;
 		}
 	}
