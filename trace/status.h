@@ -18,7 +18,7 @@
 	XX(-4, VERSION, "made by a newer commtrace")                                               \
 	XX(-5, TORN, "ends in the middle of a block")                                              \
 	XX(-6, EMPTY, "holds no record")                                                           \
-	XX(-7, RANGE, "a value is outside of its range")                                           \
+	XX(-7, RANGE, "a value is outside its range")                                              \
 	XX(-8, FULL, "no room left")                                                               \
 	XX(-9, BUSY, "in use by another process")                                                  \
 	XX(-10, NOTFOUND, "no such thing")

@@ -215,7 +215,7 @@ static int sum_up(const struct ct_picture_make *make)
 		p->summary = ct_arena_printf(make->memory, "No %s is far above the median.",
 					     p->rows.title);
 	else
-		p->summary = ct_arena_printf(make->memory, "Largest: %s.",
+		p->summary = ct_arena_printf(make->memory, "Maximum: %s.",
 					     ct_picture_cell_text(p, make->memory,
 								  most / p->columns.n,
 								  most % p->columns.n));

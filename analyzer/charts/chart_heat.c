@@ -84,6 +84,17 @@ static int name_rows(const struct ct_picture_make *make, const struct rows *rows
 	return st;
 }
 
+/* `why` there are none, if so. */
+static int open_rows(const struct ct_picture_make *make, const struct ct_report_heat_rows *from,
+		     size_t columns, const char *why, struct rows *rows)
+{
+	int st = choose_rows(make, from, rows) ?: ct_picture_size(make, rows->n, columns);
+
+	if (st == CT_EMPTY)
+		return ct_fail(make->err, st, "%s", why);
+	return st ?: name_rows(make, rows);
+}
+
 /* A host's is the largest of its ranks that is known. */
 static void put_cells(struct ct_picture *p, const struct rows *rows, const uint64_t *values)
 {
@@ -116,7 +127,7 @@ static void say_why(const struct ct_picture_make *make, const char *why)
 				ct_arena_printf(make->memory, "Not all of it is known: %s.", why));
 }
 
-/* ---- who waited when ---- */
+/* ---- waits ---- */
 
 static int name_times(const struct ct_picture_make *make, const struct ct_report_heat_waits *w)
 {
@@ -140,17 +151,19 @@ static int name_times(const struct ct_picture_make *make, const struct ct_report
 	return st;
 }
 
-static const struct ct_chart_value told_waits[] = {
+static int mark_times(const struct ct_picture_make *make, const struct ct_report_heat_waits *w)
+{
+	return ct_chart_spans_by_time(make->report, make->memory, w->begin_at_ns,
+				      w->begin_at_ns + w->columns * w->column_ns,
+				      &make->picture->spans);
+}
+
+/* The first two are the layers of the picture, waits and lateness. */
+#define VALUES 4
+static const struct ct_chart_value time_values[VALUES] = {
 	{ "waited", "heat.waits.wait_ns.{r}.{c}", "heat.waits.err_ns", "ns" },
 	{ "others waited for it", "heat.waits.lateness_ns.{r}.{c}", "heat.waits.lateness_err_ns",
 	  "ns" },
-	{ "begins", "heat.waits.column_begin_ns.{c}", NULL, "ns" },
-	{ "lasts", "heat.waits.column_ns", NULL, "ns" },
-};
-static const struct ct_chart_value told_lateness[] = {
-	{ "others waited for it", "heat.waits.lateness_ns.{r}.{c}", "heat.waits.lateness_err_ns",
-	  "ns" },
-	{ "waited", "heat.waits.wait_ns.{r}.{c}", "heat.waits.err_ns", "ns" },
 	{ "begins", "heat.waits.column_begin_ns.{c}", NULL, "ns" },
 	{ "lasts", "heat.waits.column_ns", NULL, "ns" },
 };
@@ -175,6 +188,15 @@ static int mark_steps(const struct ct_picture_make *make, const struct ct_report
 				      &make->picture->spans);
 }
 
+static int open_steps(const struct ct_picture_make *make, struct rows *rows)
+{
+	const struct ct_report_heat_steps *h = &make->report->heat.steps;
+	int st = open_rows(make, &h->rows, h->columns, h->why ? h->why : "no steps were found",
+			   rows);
+
+	return st ?: name_steps(make, h) ?: mark_steps(make, h);
+}
+
 static void say_steps(const struct ct_picture_make *make, const struct ct_report_heat_steps *h,
 		      uint64_t err_ns)
 {
@@ -186,29 +208,35 @@ static void say_steps(const struct ct_picture_make *make, const struct ct_report
 					ct_text_ns(err_ns).s));
 }
 
-static const struct ct_chart_value step_waits[] = {
+static const struct ct_chart_value step_values[VALUES] = {
 	{ "waited", "heat.steps.wait_ns.{r}.{c}", "heat.steps.wait_err_ns", "ns" },
 	{ "others waited for it", "heat.steps.lateness_ns.{r}.{c}", "heat.steps.lateness_err_ns",
 	  "ns" },
-	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
-	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
-};
-static const struct ct_chart_value step_lateness[] = {
-	{ "others waited for it", "heat.steps.lateness_ns.{r}.{c}", "heat.steps.lateness_err_ns",
-	  "ns" },
-	{ "waited", "heat.steps.wait_ns.{r}.{c}", "heat.steps.wait_err_ns", "ns" },
 	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
 	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
 };
 
-static void look_like_waits(struct ct_picture *p, int late, uint64_t whole_ns)
+static int look_like_waits(const struct ct_picture_make *make, uint64_t whole_ns,
+			   const struct ct_chart_value *values)
 {
+	struct ct_picture *p = make->picture;
+	int late = make->request->show == CT_SHOW_LATENESS;
+	struct ct_chart_value *ordered = ct_arena_calloc(make->memory, VALUES, sizeof(*ordered));
+
+	if (!ordered)
+		return CT_NOMEM;
+	memcpy(ordered, values, VALUES * sizeof(*ordered));
+	ordered[0] = values[late];
+	ordered[1] = values[!late];
+	p->told = ordered;
+	p->n_told = VALUES;
 	p->title = late ? "Lateness by rank" : "Wait time by rank";
 	p->unit = CT_PICTURE_NS;
-	p->nothing = late ? "nobody waited" : p->nothing;
+	p->nothing = late ? "no peer waited" : p->nothing;
 	p->zero_is_nothing = late;
 	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
 	ct_picture_scale_share(p, whole_ns);
+	return CT_OK;
 }
 
 /* The same, step by step: nothing before the first step and after the last one. */
@@ -218,23 +246,15 @@ static int waits_by_step(const struct ct_picture_make *make)
 	int late = make->request->show == CT_SHOW_LATENESS;
 	struct ct_picture *p = make->picture;
 	struct rows rows;
-	int st = choose_rows(make, &h->rows, &rows) ?: ct_picture_size(make, rows.n, h->columns);
+	int st = open_steps(make, &rows);
 
-	if (st == CT_EMPTY)
-		return ct_fail(make->err, st, "%s", h->why ? h->why : "no steps were found");
-	st = st ?: name_rows(make, &rows);
-	st = st ?: name_steps(make, h);
-	st = st ?: mark_steps(make, h);
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, late ? h->lateness_ns : h->wait_ns);
-	look_like_waits(p, late, make->report->steps.time_p50_ns);
 	p->scale = "% of the median step (square root)";
-	p->told = late ? step_lateness : step_waits;
-	p->n_told = sizeof(step_waits) / sizeof(step_waits[0]);
 	say_steps(make, h, late ? h->lateness_err_ns : h->wait_err_ns);
 	say_rows(p, &rows);
-	return CT_OK;
+	return look_like_waits(make, make->report->steps.time_p50_ns, step_values);
 }
 
 int ct_picture_waits(const struct ct_picture_make *make)
@@ -247,30 +267,23 @@ int ct_picture_waits(const struct ct_picture_make *make)
 
 	if (make->request->by_step)
 		return waits_by_step(make);
-	st = choose_rows(make, &w->rows, &rows) ?: ct_picture_size(make, rows.n, w->columns);
-	if (st == CT_EMPTY)
-		return ct_fail(make->err, st, "%s", w->why ? w->why : "nobody communicated");
-	st = st ?: name_rows(make, &rows);
+	st = open_rows(make, &w->rows, w->columns,
+		       w->why ? w->why : "no communication was recorded", &rows);
 	st = st ?: name_times(make, w);
+	st = st ?: mark_times(make, w);
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
-	look_like_waits(p, late, w->column_ns);
 	p->scale = "% of column time (square root)";
-	p->told = late ? told_lateness : told_waits;
-	p->n_told = sizeof(told_waits) / sizeof(told_waits[0]);
-	if (ct_chart_spans_by_time(make->report, make->memory, w->begin_at_ns,
-				   w->begin_at_ns + w->columns * w->column_ns, &p->spans) != CT_OK)
-		return CT_NOMEM;
 	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ±%s.",
 					   ct_text_ns(w->column_ns).s,
 					   ct_text_ns(late ? w->lateness_err_ns : w->err_ns).s));
 	say_rows(p, &rows);
 	say_why(make, w->why);
-	return CT_OK;
+	return look_like_waits(make, w->column_ns, time_values);
 }
 
-/* ---- who computed how long in which step ---- */
+/* ---- compute time by step ---- */
 
 /* Folded rows have no ratio of their own: it is to the median of the hosts then. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
@@ -308,7 +321,7 @@ static double *ratios_of(const struct ct_picture_make *make, const struct rows *
 	return ratios;
 }
 
-static const struct ct_chart_value step_values[] = {
+static const struct ct_chart_value gap_values[] = {
 	{ "outside communication", "heat.steps.gap_ns.{r}.{c}", "heat.steps.err_ns", "ns" },
 	{ "of the median rank", "heat.steps.gap_ratio.{r}.{c}", NULL, "number" },
 	{ "step", "heat.steps.first_step.{c}", NULL, "whole" },
@@ -321,12 +334,8 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	struct ct_picture *p = make->picture;
 	struct rows rows;
 	double *ratios;
-	int st = choose_rows(make, &h->rows, &rows) ?: ct_picture_size(make, rows.n, h->columns);
+	int st = open_steps(make, &rows);
 
-	if (st == CT_EMPTY)
-		return ct_fail(make->err, st, "%s", h->why ? h->why : "no steps were found");
-	st = st ?: name_rows(make, &rows);
-	st = st ?: name_steps(make, h);
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, h->gap_ns);
@@ -338,10 +347,8 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	p->ramp = CT_RAMP_RATIO;
 	p->scale = rows.hosts ? "vs. median host" : "vs. median rank";
 	ct_picture_scale_ratio(p, ratios);
-	p->told = step_values;
-	p->n_told = sizeof(step_values) / sizeof(step_values[0]);
-	if (mark_steps(make, h) != CT_OK)
-		return CT_NOMEM;
+	p->told = gap_values;
+	p->n_told = sizeof(gap_values) / sizeof(gap_values[0]);
 	say_steps(make, h, h->err_ns);
 	say_rows(p, &rows);
 	say_why(make, h->why);

@@ -140,7 +140,8 @@ static int choose(const struct ct_picture_make *make, const struct ct_traffic_la
 			*layer = l;
 	}
 	if (!t->n_layers)
-		return ct_fail(make->err, CT_EMPTY, "%s", t->why ? t->why : "nobody sent anything");
+		return ct_fail(make->err, CT_EMPTY, "%s",
+			       t->why ? t->why : "no messages were recorded");
 	if (!*layer)
 		return not_there(make, scope);
 	if (n > 1)

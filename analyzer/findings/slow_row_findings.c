@@ -119,7 +119,7 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 				       "repairing this one alone saves %s",
 				       others_text(t), ct_prose_ns(alone_ns).s);
 	else if (row->kind == CT_SLOW_RANK && t->ranks > row->n)
-		text = "other ranks are slow as well, perhaps for want of a core: repairing them "
+		text = "other ranks are slow as well, perhaps for lack of cores: repairing them "
 		       "too saves more";
 	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
 		text = "the cost is what repairing this one alone saves, with the other findings "

@@ -61,7 +61,7 @@ static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 
 	if (2 * stalls >= (double)w->ns && 100 * stalls >= least * (double)j->model->duration_ns) {
 		w->ns = stalls > (double)w->ns ? (uint64_t)stalls : w->ns;
-		w->seat = CT_STALLED_NOBODY;
+		w->seat = CT_STALLED_UNKNOWN;
 		w->is_stalls = 1;
 	}
 }
@@ -109,7 +109,7 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 	double run = (double)j->model->duration_ns;
 	int st;
 
-	*w = (struct ct_waited){ .seat = CT_STALLED_NOBODY };
+	*w = (struct ct_waited){ .seat = CT_STALLED_UNKNOWN };
 	st = ct_stalled_find(j->steps, j->hits, j->model->n_seats, &w->stalled);
 	if (st != CT_OK || run <= 0)
 		return st;

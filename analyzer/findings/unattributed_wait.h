@@ -10,7 +10,7 @@
 struct ct_waited {
 	double pct; /* of the run, at most; 0: negligible */
 	uint64_t ns;
-	uint32_t seat;	 /* the last rank, which the others waited for alone; CT_STALLED_NOBODY */
+	uint32_t seat;	 /* the last rank, which the others waited for alone; CT_STALLED_UNKNOWN */
 	int is_stalls;	 /* half of it or more are stalls */
 	int in_messages; /* mostly in messages without a record of the delaying side */
 	struct ct_stalled stalled;

@@ -47,7 +47,7 @@ static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blam
 static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double stall_ns,
 			 uint32_t *at)
 {
-	uint32_t owner = CT_STALLED_NOBODY;
+	uint32_t owner = CT_STALLED_UNKNOWN;
 	double most = 0, next = 0;
 
 	while (*at < hits->n && hits->all[*at].step < step)
@@ -63,7 +63,7 @@ static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double
 			next = ns;
 		}
 	}
-	return most - next >= CT_MOST * stall_ns ? owner : CT_STALLED_NOBODY;
+	return most - next >= CT_MOST * stall_ns ? owner : CT_STALLED_UNKNOWN;
 }
 
 struct of_seat {
@@ -81,7 +81,7 @@ static void count_stall(struct ct_stalled *s, struct of_seat *seats, uint32_t st
 		s->longest_step = step;
 		s->longest_seat = owner;
 	}
-	if (owner == CT_STALLED_NOBODY)
+	if (owner == CT_STALLED_UNKNOWN)
 		return;
 	s->known_n++;
 	s->seats += seats[owner].n == 0;
@@ -132,8 +132,8 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, 
 	uint32_t at = 0;
 	int st = room && seats && is_stall ? CT_OK : CT_NOMEM;
 
-	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_NOBODY,
-				  .most_seat = CT_STALLED_NOBODY };
+	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_UNKNOWN,
+				  .most_seat = CT_STALLED_UNKNOWN };
 	if (st != CT_OK || hits->n_kept < CT_LEAST_STEPS || hits->n_steps != c->n || n_seats < 2)
 		goto out;
 	s->of = hits->n_kept;
@@ -152,8 +152,8 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, 
 	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
 	    !ct_stalled_is_one(s, n_seats))
 		*s = (struct ct_stalled){ .of = s->of,
-					  .longest_seat = CT_STALLED_NOBODY,
-					  .most_seat = CT_STALLED_NOBODY };
+					  .longest_seat = CT_STALLED_UNKNOWN,
+					  .most_seat = CT_STALLED_UNKNOWN };
 out:
 	free(room);
 	free(seats);

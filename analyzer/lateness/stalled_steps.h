@@ -11,14 +11,14 @@
 
 #include "analyzer/lateness/step_blame.h"
 
-#define CT_STALLED_NOBODY UINT32_MAX
+#define CT_STALLED_UNKNOWN UINT32_MAX
 
 struct ct_stalled {
 	uint32_t n, of;	     /* steps with a stall; steps looked at */
 	uint64_t sum_ns;     /* of the stalls */
 	uint64_t longest_ns; /* of the longest one ... */
 	uint32_t longest_step,
-		longest_seat; /* ... and whose it was; CT_STALLED_NOBODY: not known */
+		longest_seat; /* ... and whose it was; CT_STALLED_UNKNOWN: not known */
 	uint32_t seats;	      /* ranks with a stall, as far as that is known */
 	uint32_t most_seat;   /* who has most of them ... */
 	uint32_t most_n;      /* ... how many of ... */

@@ -39,7 +39,7 @@ static const char *why_unmeasured(struct ct_arena *memory, const struct ct_cost_
 	case CT_UNMEASURED_OFF:
 		return from->duty_ms ? "COMMTRACE_DUTY is set" : "COMMTRACE_GUARD=off";
 	case CT_UNMEASURED_NO_COLLECTIVES:
-		return "no collectives outside of CUDA graphs";
+		return "no collectives outside CUDA graphs";
 	case CT_UNMEASURED_NO_STEP:
 		return "no two steps alike were seen";
 	case CT_UNMEASURED_LONG:

@@ -32,7 +32,7 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 		snprintf(how, sizeof(how), "called MPI_Abort");
 	else if (first->how.how == CT_END_SIGNAL)
 		snprintf(how, sizeof(how), "killed by signal %d%s", first->how.signal,
-			 first->how.for_memory ? " for want of memory" : "");
+			 first->how.for_memory ? " (out of memory)" : "");
 	else
 		snprintf(how, sizeof(how), "exited with %d%s", first->how.exit_code,
 			 first->left ? " without MPI_Finalize" : "");
@@ -45,7 +45,7 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 		     n == 1 ? ":" : "es,",
 		     n == 1			  ? ""
 		     : report->n_ended_first == 1 ? " first"
-						  : " nobody saw which first; maybe",
+						  : " order unknown; possibly first:",
 		     ct_text_rank(first->rank).s, first->pid, how);
 }
 
@@ -77,7 +77,7 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	for (size_t i = 0; i < report->n_processes; i++)
 		imported += report->processes[i].imported != 0;
 	if (run->complete && unseen && unseen == report->n_ended)
-		state = "complete, though nobody saw how all of it ended";
+		state = "complete, but how some processes ended is unknown";
 	if (run->complete && !report->n_ended && imported)
 		state = "complete as imported (no exits recorded)";
 

@@ -30,7 +30,7 @@ WIDTH = 1 << 20
 def parse_options():
     parser = argparse.ArgumentParser(
         description="Clusters of points over mpi4py, with faults on request. "
-        "Ranks and steps count from 0; a rank of -1 is nobody.")
+        "Ranks and steps count from 0; a rank of -1 means none.")
     add = parser.add_argument
     add("--steps", type=int, default=20)
     add("--seed", type=int, default=0, help="of the points (0)")

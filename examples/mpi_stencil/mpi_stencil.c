@@ -91,7 +91,7 @@ enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]), SLOW_MS = NUMBERS, GROUPS
 static void usage(FILE *to)
 {
 	fprintf(to, "usage: mpi_stencil [--OPTION N]...\n"
-		    "Ranks and steps count from 0; a rank of -1 is nobody.\n");
+		    "Ranks and steps count from 0; a rank of -1 means none.\n");
 	for (int i = 0; i < NUMBERS; i++)
 		fprintf(to, "  --%-14s %s\n", numbers[i].name, numbers[i].what);
 	fprintf(to, "  --%-14s %s\n  --%-14s %s\n  --%-14s %s\n", "slow-ms",

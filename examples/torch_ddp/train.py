@@ -30,7 +30,7 @@ from torch.nn.parallel import DistributedDataParallel
 def parse_options():
     parser = argparse.ArgumentParser(
         description="A small training job over Gloo, with faults on request. "
-        "Ranks and steps count from 0; a rank of -1 is nobody.")
+        "Ranks and steps count from 0; a rank of -1 means none.")
     add = parser.add_argument
     add("--steps", type=int, default=20)
     add("--seed", type=int, default=0, help="of the weights and the data (0)")

@@ -45,7 +45,7 @@ PY
 	echo "$name: copies on record: ${copies:-none}; $(wc -l <"$d/told") warnings"
 }
 
-bound='calls of Gloo that are bound inside of the object'
+bound='calls of Gloo that are bound inside the object'
 symbolic="$bound | gloo_part_symbolic.so"
 hidden='a copy of Gloo that is linked in and hidden | gloo_part_hidden.so'
 parts visible 1 "${part}_visible.so" </dev/null

@@ -40,7 +40,7 @@ expect lazy "$e2e/unseen_user.so" </dev/null
 expect hidden "$e2e/unseen_hidden.so" <<<"$hidden | unseen_hidden.so"
 # Not there when the first look was taken.
 expect later "later:$e2e/unseen_hidden.so" <<<"$hidden | unseen_hidden.so"
-expect symbolic "$e2e/unseen_symbolic.so" <<<'calls of NCCL that are bound inside of the object | unseen_symbolic.so'
+expect symbolic "$e2e/unseen_symbolic.so" <<<'calls of NCCL that are bound inside the object | unseen_symbolic.so'
 expect deepbind "deepbind:$e2e/unseen_user.so" <<<"$elsewhere | unseen_user.so"
 mkdir own
 cp "$e2e/unseen_exported.so" own/libnccl.so.2

@@ -477,7 +477,7 @@ static void what_was_not_measured_is_said(void **state)
 		{ CT_UNMEASURED_LONG, 0,
 		  "steps of 15.0s are longer than a third of a window of 40.0s" },
 		{ CT_UNMEASURED_NO_STEP, 0, "no two steps alike were seen" },
-		{ CT_UNMEASURED_NO_COLLECTIVES, 0, "no collectives outside of CUDA graphs" },
+		{ CT_UNMEASURED_NO_COLLECTIVES, 0, "no collectives outside CUDA graphs" },
 		{ CT_UNMEASURED_OFF, 0, "COMMTRACE_GUARD=off" },
 		{ CT_UNMEASURED_OFF, 60000, "COMMTRACE_DUTY is set" },
 	};

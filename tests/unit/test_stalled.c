@@ -57,8 +57,8 @@ static void a_step_is_a_stall_if_the_others_waited_for_it(void **state)
 	/* all did more, and no rank waited */
 	assert_int_equal(one_long_step(4, 35, 5).n, 0);
 	/* no rank is charged with most of it, or two with as much */
-	assert_int_equal(one_long_step(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
-	assert_int_equal(one_long_step(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
+	assert_int_equal(one_long_step(40, 15, 1).longest_seat, CT_STALLED_UNKNOWN);
+	assert_int_equal(one_long_step(40, 25, 14).longest_seat, CT_STALLED_UNKNOWN);
 }
 
 /* Every tenth step is 40 ms longer, and the others waited for it. Stalls that are alike are a matter of patterns; but where no more

@@ -124,7 +124,7 @@ static int serve(struct request *request, const char *link)
 	}
 	if (request->serve.fetched)
 		return CT_CODE_DONE;
-	ct_say("nobody fetched the timeline in %llds", request->idle_s);
+	ct_say("no browser fetched the timeline within %llds", request->idle_s);
 	return CT_CODE_FAILED;
 }
 

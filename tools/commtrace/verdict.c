@@ -98,14 +98,13 @@ static void say_end(const struct ct_report *report)
 		snprintf(how, sizeof(how), "called MPI_Abort");
 	else if (first->how.how == CT_END_SIGNAL)
 		snprintf(how, sizeof(how), "was killed by signal %d (%s)", first->how.signal,
-			 first->how.for_memory ? "for want of memory"
-					       : strsignal(first->how.signal));
+			 first->how.for_memory ? "out of memory" : strsignal(first->how.signal));
 	else
 		snprintf(how, sizeof(how), "ended with status %d%s", first->how.exit_code,
 			 first->left ? " without MPI_Finalize" : "");
 	if (n > 1)
 		snprintf(others, sizeof(others), "; %zu more failed%s", n - 1,
-			 report->n_ended_first > 1 ? ", and nobody saw who did first" : "");
+			 report->n_ended_first > 1 ? ", order unknown" : "");
 	ct_say("rank %s (pid %" PRIu32 " on %s) %s%s", ct_text_rank(first->rank).s, first->pid,
 	       first->host, how, others);
 }

@@ -156,7 +156,7 @@ CUresult sim_capture_wait(struct sim_stream *s, struct sim_event *event, CUevent
 		return put(s, &(struct sim_node){ .kind = SIM_NODE_WAIT, .event = handle });
 	if (!its && event->mark)
 		return spoil(mine, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-			     "an event from outside of the capture");
+			     "an event from outside the capture");
 	if (!its)
 		return CUDA_SUCCESS;
 	if (!its->graph)

@@ -23,7 +23,7 @@ struct ct_transfers;
 /* Why bytes are missing, or may be. */
 #define CT_TRAFFIC_GAP_MAP(XX)                                                                     \
 	XX(NO_COMM, "operations on communicators whose making was not recorded")                   \
-	XX(NO_PEER, "bytes were sent to nobody knows whom")                                        \
+	XX(NO_PEER, "bytes were sent to an unknown peer")                                          \
 	XX(NO_SIZE, "operations of which it is not known how much they move")                      \
 	XX(NO_MODEL, "operations of which it is not known between whom they move data")            \
 	XX(HIDDEN, "what collectives of Gloo moved was not seen")                                  \

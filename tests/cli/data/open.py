@@ -218,7 +218,7 @@ def main():
 
     server = Serving(FILE, "--idle", "1")
     code, said = server.end()
-    check("it gives up when nobody comes", code == 1 and "nobody fetched the timeline in 1s" in said, code, said)
+    check("it gives up when nobody comes", code == 1 and "no browser fetched the timeline within 1s" in said, code, said)
 
     server = Serving(FILE, env={"DISPLAY": ":9", "PATH": os.getcwd() + "/bin:" + os.environ["PATH"]})
     code, said = server.end()

@@ -49,7 +49,7 @@ SIM_NCCL(ncclResult_t, ncclCommRegister,
 	if (result)
 		return result;
 	if (!handle || !buffer || sim_driver()->simCheckRange(buffer, size)) {
-		sim_nccl_misuse(__func__, "no handle, or a buffer outside of any allocation");
+		sim_nccl_misuse(__func__, "no handle, or a buffer outside any allocation");
 		return ncclInvalidArgument;
 	}
 	r = malloc(sizeof(*r));

@@ -35,7 +35,7 @@ static ncclResult_t check_signal(const struct request *r, int peer, int signal, 
 				 unsigned flags)
 {
 	if (peer < 0 || peer >= r->comm->n_ranks)
-		return refuse(r, "peer outside of the communicator");
+		return refuse(r, "peer outside the communicator");
 	return signal || context || flags ? refuse(r, "sigIdx, ctx and flags must be 0")
 					  : ncclSuccess;
 }

@@ -53,7 +53,7 @@ static ncclResult_t check(struct op *op)
 		return ncclInvalidUsage;
 	}
 	if (t->root < 0 || t->root >= comm->n_ranks)
-		return refuse(op, "root or peer outside of the communicator");
+		return refuse(op, "root or peer outside the communicator");
 	if (!sim_type_bytes(t->type))
 		return refuse(op, "no such type");
 	if (t->func == SIM_ALL_REDUCE || t->func == SIM_REDUCE || t->func == SIM_REDUCE_SCATTER)

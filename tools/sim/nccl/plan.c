@@ -94,7 +94,7 @@ static bool buffers_are_real(const struct sim_launch *launch)
 		    (out && d->simCheckRange(t->recv, out)) ||
 		    (t->device_scalar &&
 		     d->simCheckRange(t->device_scalar, sim_type_bytes(t->type)))) {
-			d->simBlame("NCCL kernel", "a buffer outside of any allocation");
+			d->simBlame("NCCL kernel", "a buffer outside any allocation");
 			return false;
 		}
 	}

@@ -53,7 +53,7 @@ static ncclResult_t check(const struct ncclComm *comm, const void *buffer, size_
 	const char *call = "ncclCommWindowRegister";
 
 	if (!buffer || !size || sim_driver()->simCheckRange(buffer, size)) {
-		sim_nccl_misuse(call, "a buffer outside of any allocation");
+		sim_nccl_misuse(call, "a buffer outside any allocation");
 		return ncclInvalidArgument;
 	}
 	if (flags & ~NCCL_WIN_COLL_SYMMETRIC) {
