@@ -61,17 +61,22 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		     ct_prose_pct_err(e->share_pct, e->err_pct).s, of, parts);
 }
 
-/* "no dropped records", "123 records dropped", "an unknown number of records dropped" */
+/* "no dropped records", "no dropped records (31 lack details)", "123 records dropped", "an unknown number of records dropped" */
 static void dropped_text(char *to, size_t cap, const struct ct_report *report)
 {
 	int some = 0, uncounted = 0;
+	uint64_t details = 0;
 
 	for (size_t i = 0; i < report->n_dropped; i++) {
+		if (!report->dropped[i].is_loss_of_records)
+			details += report->dropped[i].records;
 		some |= report->dropped[i].is_loss_of_records;
 		uncounted |= report->dropped[i].is_loss_of_records &&
 			     report->dropped[i].records == CT_UNKNOWN;
 	}
-	if (!some)
+	if (!some && details)
+		snprintf(to, cap, "no dropped records (%s lack details)", ct_text_count(details).s);
+	else if (!some)
 		snprintf(to, cap, "no dropped records");
 	else if (uncounted && !report->dropped_records)
 		snprintf(to, cap, "an unknown number of records dropped");

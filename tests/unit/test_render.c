@@ -232,6 +232,25 @@ static struct ct_report *full_report(void)
 	return close_job(0);
 }
 
+static void what_lacks_details_was_not_dropped(void **state)
+{
+	struct ct_report *report = full_report();
+	const struct ct_text_style style = { 0 };
+	char *text = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	(void)state;
+	assert_non_null(f);
+	report->dropped[0] = (struct ct_report_dropped){ .rank = 1, .records = 31 };
+	report->n_dropped = 1;
+	ct_report_text(report, &style, f);
+	fclose(f);
+	assert_non_null(strstr(text, "no dropped records (31 lack details)"));
+	free(text);
+	ct_report_free(report);
+}
+
 static void json_has_exactly_the_keys_of_the_contract(void **state)
 {
 	struct ct_report *report = full_report();
@@ -361,6 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_DISK(hostile_names_harm_neither_terminal_nor_json),
 		ON_DISK(impossible_records_are_taken_for_what_they_are),
+		ON_DISK(what_lacks_details_was_not_dropped),
 		ON_DISK(json_has_exactly_the_keys_of_the_contract),
 		ON_DISK(unknown_is_null_in_json),
 		ON_DISK(text_begins_with_the_verdict_and_fits_the_screen),

@@ -21,8 +21,11 @@
 			list.push(notice('critical', 'ends', several(report.ended, 'process', 'processes'), ' did not exit cleanly'));
 		if (report.inflight.length)
 			list.push(notice('warning', 'ends', several(report.inflight, 'operation', 'operations'), ' in flight at the end'));
-		if (report.dropped.length)
+		// A rank's count is of records; of what else was dropped, the record is there and lacks details.
+		if (report.dropped.some((d) => d.records === null) || report.ranks.some((r) => r.dropped_records))
 			list.push(notice('warning', 'dropped', several(report.dropped, 'gap', 'gaps'), ' in the trace'));
+		else if (report.dropped.length)
+			list.push(notice('info', 'dropped', 'No dropped records; details lost in ', several(report.dropped, 'place', 'places')));
 		for (const [i, seen] of report.invisible.slice(0, MOST).entries())
 			list.push(notice('info', 'dropped', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
 				ct.value('invisible.' + i + '.why', seen.why, 'text')));
