@@ -10,48 +10,52 @@
 #define STREAMS 512u
 #define EVENTS 8192u
 #define PROBES 16u
-/* About 20 us: far longer than any running thread holds the lock. */
+/* About 20 us: far longer than any running thread holds a lock. */
 #define TRIES 2000u
 
 /* In place of a handle: free after removal. */
 #define LEFT ((uintptr_t)-1)
 
+/* Atomic, with relaxed order, is what is also read without the entry's lock. */
 struct stream {
-	struct ct_waits_key key; /* handle 0: never used */
-	uintptr_t context;	 /* of its launches */
-	uint32_t serial;
+	_Atomic uintptr_t handle; /* 0: never used */
+	_Atomic uintptr_t whose;
+	_Atomic uintptr_t context; /* of its launches */
+	_Atomic uint32_t serial;
 	uint32_t number; /* as in records, 0 not known */
 	uint32_t offset; /* of its count of launches to theirs: others had the handle before */
+	uint32_t gaps;	 /* that there had been at its last wait */
 	struct ct_waits_launches *launches; /* NULL: none */
-	uint32_t host_count, host_launch;   /* up to which the host has waited */
-	uint32_t gaps;			    /* that there had been at its last wait */
-	uint8_t named;			    /* by a call of the program */
-	uint8_t is_fed;			    /* has waited for another stream */
-	uint8_t told;			    /* 1 named, 2 fed */
+	_Atomic uint64_t host; /* up to which the host has waited: the count << 32, and the launch */
+	atomic_flag lock;
+	uint8_t named;	/* by a call of the program */
+	uint8_t is_fed; /* has waited for another stream */
+	uint8_t told;	/* 1 named, 2 fed */
 	uint8_t others; /* waits for other work than communication, since its last one for communication */
 	struct ct_waits_clock clock;
 };
 
 struct event {
-	uintptr_t handle; /* 0: never used */
-	uint32_t serial;  /* of the stream that it was recorded on */
+	_Atomic uintptr_t handle; /* 0: never used */
+	uint32_t serial;	  /* of the stream that it was recorded on */
 	uint32_t number;
-	uint32_t is_direct; /* the stream had launched */
+	atomic_flag lock;
+	uint8_t is_direct; /* the stream had launched */
 	struct ct_waits_clock clock;
 };
 
+/* Zero is a free lock, as gcc and clang have it. */
 static struct tables {
 	struct stream streams[STREAMS];
 	struct event events[EVENTS];
-	uint32_t serials;
-	uint32_t host_gaps;
+	atomic_flag adding; /* a stream: one thread at a time, so that none is there twice */
+	uint32_t serials;   /* with `adding` */
+	_Atomic uint32_t host_gaps;
 } * tables;
-static atomic_flag lock = ATOMIC_FLAG_INIT;
 static _Atomic uint32_t gaps; /* how often something was not noted */
 
 int ct_waits_table_init(void)
 {
-	atomic_flag_clear(&lock);
 	atomic_store_explicit(&gaps, 0, memory_order_relaxed);
 	tables = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
@@ -67,30 +71,36 @@ static void lose(void)
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_WAITS_FULL, 1);
 }
 
-/* 0: its holder does not run. */
-static int enter(void)
+/* 0: its holder does not run. Acquire: pairs with leave() of the holder before. */
+static int enter(atomic_flag *lock)
 {
-	if (!tables)
-		return 0;
 	for (uint32_t i = 0; i < TRIES; i++)
-		if (!atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+		if (!atomic_flag_test_and_set_explicit(lock, memory_order_acquire))
 			return 1;
 	lose();
 	return 0;
 }
 
-static void leave(void)
+static void leave(atomic_flag *lock)
 {
-	atomic_flag_clear_explicit(&lock, memory_order_release);
+	atomic_flag_clear_explicit(lock, memory_order_release);
 }
 
-/* ---- entries; all with the lock held ---------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------------------------------ */
 
 static uint32_t place(uintptr_t handle, uintptr_t whose)
 {
 	return (uint32_t)((handle ^ whose) * 0x9e3779b97f4a7c15ull >> 40);
 }
 
+/* Acquire: pairs with the release of add_stream(), for `whose`. */
+static int is_stream(const struct stream *s, const struct ct_waits_key *key)
+{
+	return atomic_load_explicit(&s->handle, memory_order_acquire) == key->handle &&
+	       atomic_load_explicit(&s->whose, memory_order_relaxed) == key->whose;
+}
+
+/* Without a lock: it may be gone, or another's, when that is held. */
 static struct stream *find_stream(const struct ct_waits_key *key, struct stream **room)
 {
 	uint32_t at = place(key->handle, key->whose);
@@ -98,33 +108,70 @@ static struct stream *find_stream(const struct ct_waits_key *key, struct stream 
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct stream *s = &tables->streams[(at + i) % STREAMS];
+		uintptr_t handle = atomic_load_explicit(&s->handle, memory_order_relaxed);
 
-		if (s->key.handle == key->handle && s->key.whose == key->whose)
+		if (is_stream(s, key))
 			return s;
-		if ((!s->key.handle || s->key.handle == LEFT) && !*room)
+		if ((!handle || handle == LEFT) && !*room)
 			*room = s;
-		if (!s->key.handle)
+		if (!handle)
 			break;
 	}
 	return NULL;
 }
 
-/* NULL: there is no room. */
-static struct stream *get_stream(const struct ct_waits_key *key)
+/* Locked. NULL: it is not there, or its holder does not run. */
+static struct stream *enter_stream(const struct ct_waits_key *key)
 {
 	struct stream *room;
-	struct stream *s = find_stream(key, &room);
+	struct stream *s = tables ? find_stream(key, &room) : NULL;
 
-	if (s || !room) {
-		if (!s)
-			lose();
+	if (!s || !enter(&s->lock))
+		return NULL;
+	if (is_stream(s, key))
 		return s;
+	leave(&s->lock);
+	return NULL;
+}
+
+/* With `adding` held, so that no other thread takes the room. Its lock: a thread may still have the stream that was there. */
+static void add_stream(struct stream *s, const struct ct_waits_key *key)
+{
+	if (!enter(&s->lock))
+		return;
+	atomic_store_explicit(&s->whose, key->whose, memory_order_relaxed);
+	atomic_store_explicit(&s->context, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->serial, ++tables->serials, memory_order_relaxed);
+	atomic_store_explicit(&s->host, 0, memory_order_relaxed);
+	s->number = s->offset = 0;
+	s->launches = NULL;
+	s->named = s->is_fed = s->told = s->others = 0;
+	s->clock.n = 0;
+	s->gaps = atomic_load_explicit(&gaps, memory_order_relaxed);
+	atomic_store_explicit(&s->handle, key->handle, memory_order_release);
+	leave(&s->lock);
+}
+
+/* The same, and it is added. NULL also if there is no room, which is counted. */
+static struct stream *get_stream(const struct ct_waits_key *key)
+{
+	struct stream *s, *room;
+
+	if (!tables)
+		return NULL;
+	if (!find_stream(key, &room)) {
+		if (!enter(&tables->adding))
+			return NULL;
+		s = find_stream(key, &room);
+		if (!s && room)
+			add_stream(room, key);
+		else if (!s)
+			lose();
+		leave(&tables->adding);
+		if (!s && !room)
+			return NULL;
 	}
-	memset(room, 0, sizeof(*room));
-	room->key = *key;
-	room->serial = ++tables->serials;
-	room->gaps = atomic_load_explicit(&gaps, memory_order_relaxed);
-	return room;
+	return enter_stream(key);
 }
 
 static struct event *find_event(uintptr_t handle, struct event **room)
@@ -134,14 +181,54 @@ static struct event *find_event(uintptr_t handle, struct event **room)
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct event *e = &tables->events[(at + i) % EVENTS];
+		uintptr_t had = atomic_load_explicit(&e->handle, memory_order_relaxed);
 
-		if (e->handle == handle)
+		if (had == handle)
 			return e;
-		if ((!e->handle || e->handle == LEFT) && !*room)
+		if ((!had || had == LEFT) && !*room)
 			*room = e;
-		if (!e->handle)
+		if (!had)
 			break;
 	}
+	return NULL;
+}
+
+/* Locked. NULL: it is not there, or its holder does not run. */
+static struct event *enter_event(uintptr_t handle)
+{
+	struct event *room;
+	struct event *e = tables ? find_event(handle, &room) : NULL;
+
+	if (!e || !enter(&e->lock))
+		return NULL;
+	if (atomic_load_explicit(&e->handle, memory_order_relaxed) == handle)
+		return e;
+	leave(&e->lock);
+	return NULL;
+}
+
+/* The same, and it is added. NULL also if there is no room, which is counted. */
+static struct event *get_event(uintptr_t handle)
+{
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct event *room;
+		struct event *e = find_event(handle, &room);
+		uintptr_t had;
+
+		e = e ? e : room;
+		if (!e)
+			break;
+		if (!enter(&e->lock))
+			return NULL;
+		had = atomic_load_explicit(&e->handle, memory_order_relaxed);
+		if (!had || had == LEFT)
+			atomic_store_explicit(&e->handle, handle, memory_order_relaxed);
+		if (!had || had == LEFT || had == handle)
+			return e;
+		/* another thread took the room for its event */
+		leave(&e->lock);
+	}
+	lose();
 	return NULL;
 }
 
@@ -153,12 +240,15 @@ static struct ct_waits_on *find_on(struct ct_waits_clock *clock, uint32_t source
 	return NULL;
 }
 
-/* The stream that one of its launches is on, if it still is. */
+/* The stream that one of its launches is on, if it still is; not locked. */
 static struct stream *source_of(const struct ct_waits_on *on)
 {
 	struct stream *s = &tables->streams[on->slot];
 
-	return s->serial == on->source && s->key.handle != LEFT ? s : NULL;
+	return atomic_load_explicit(&s->serial, memory_order_relaxed) == on->source &&
+			       atomic_load_explicit(&s->handle, memory_order_relaxed) != LEFT
+		       ? s
+		       : NULL;
 }
 
 /* In a full clock an entry whose stream is gone is replaced, or the first one. */
@@ -177,6 +267,7 @@ static struct ct_waits_on *add_on(struct ct_waits_clock *clock, uint32_t source)
 	return &clock->at[0];
 }
 
+/* Of a locked stream, like all that follows. */
 static uint64_t last_of(const struct stream *s)
 {
 	return s->launches ? atomic_load_explicit(&s->launches->last, memory_order_relaxed) : 0;
@@ -227,85 +318,74 @@ static void copy_clock(struct ct_waits_clock *clock, struct stream *s)
 uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uintptr_t context,
 			   struct ct_waits_launches *launches)
 {
-	struct stream *s;
+	struct stream *s = get_stream(key);
 	uint32_t flags = 0;
 	uint8_t tells;
 
-	if (!enter())
+	if (!s)
 		return 0;
-	s = get_stream(key);
-	if (s) {
-		s->number = number;
-		s->context = context;
-		if (s->launches != launches) {
-			uint32_t count = count_of(s) + 1;
+	s->number = number;
+	atomic_store_explicit(&s->context, context, memory_order_relaxed);
+	if (s->launches != launches) {
+		uint32_t count = count_of(s) + 1;
 
-			s->launches = launches;
-			s->offset = 0;
-			s->offset = count - count_of(s);
-		}
-		atomic_store_explicit(&launches->known, 1, memory_order_relaxed);
-		tells = s->named ? (uint8_t)(1 + s->is_fed) : 0;
-		if (tells > s->told)
-			flags = CT_WAIT_STREAM | (s->is_fed ? CT_WAIT_FED : 0);
-		s->told = tells;
+		s->launches = launches;
+		s->offset = 0;
+		s->offset = count - count_of(s);
 	}
-	leave();
+	atomic_store_explicit(&launches->known, 1, memory_order_relaxed);
+	tells = s->named ? (uint8_t)(1 + s->is_fed) : 0;
+	if (tells > s->told)
+		flags = CT_WAIT_STREAM | (s->is_fed ? CT_WAIT_FED : 0);
+	s->told = tells;
+	leave(&s->lock);
 	return flags;
+}
+
+static void forget(uintptr_t event)
+{
+	struct event *e = enter_event(event);
+
+	if (!e)
+		return;
+	atomic_store_explicit(&e->handle, LEFT, memory_order_relaxed);
+	leave(&e->lock);
 }
 
 int ct_waits_recorded(const struct ct_waits_key *key, uintptr_t event, int captured)
 {
-	struct stream *s;
-	struct event *e, *room;
-	int ask = 0;
+	struct stream *s = name_stream(key);
+	struct event *e;
+	int ask = s && captured < 0 && (s->launches || s->clock.n);
 
-	if (!enter())
-		return 0;
-	s = name_stream(key);
-	e = find_event(event, &room);
-	ask = s && captured < 0 && (s->launches || s->clock.n);
 	if (!ask && (!s || captured > 0)) {
-		if (e)
-			e->handle = LEFT;
-	} else if (!ask && (e || room)) {
-		e = e ? e : room;
-		e->handle = event;
-		e->serial = s->serial;
+		forget(event);
+	} else if (!ask && (e = get_event(event))) {
+		e->serial = atomic_load_explicit(&s->serial, memory_order_relaxed);
 		e->number = s->number;
 		e->is_direct = s->launches != NULL;
 		copy_clock(&e->clock, s);
-	} else if (!ask) {
-		lose();
+		leave(&e->lock);
 	}
-	leave();
+	if (s)
+		leave(&s->lock);
 	return ask;
 }
 
 void ct_waits_event_gone(uintptr_t event)
 {
-	struct event *e, *room;
-
-	if (!enter())
-		return;
-	e = find_event(event, &room);
-	if (e)
-		e->handle = LEFT;
-	leave();
+	forget(event);
 }
 
 void ct_waits_stream_gone(const struct ct_waits_key *key)
 {
-	struct stream *s, *room;
+	struct stream *s = enter_stream(key);
 
-	if (!enter())
+	if (!s)
 		return;
-	s = find_stream(key, &room);
-	if (s) {
-		call_in(s);
-		s->key.handle = LEFT;
-	}
-	leave();
+	call_in(s);
+	atomic_store_explicit(&s->handle, LEFT, memory_order_relaxed);
+	leave(&s->lock);
 }
 
 /* ---- waits -------------------------------------------------------------------------------------------------- */
@@ -322,8 +402,10 @@ static void compare(struct ct_waits_clock *own, uint32_t self, struct ct_waits_c
 		uint32_t launch = had ? had->launch : 0;
 
 		if (!own && source) {
-			count = source->host_count;
-			launch = source->host_launch;
+			uint64_t host = atomic_load_explicit(&source->host, memory_order_relaxed);
+
+			count = (uint32_t)(host >> 32);
+			launch = (uint32_t)host;
 		}
 		if (on->source == self || on->count <= count)
 			continue;
@@ -334,128 +416,140 @@ static void compare(struct ct_waits_clock *own, uint32_t self, struct ct_waits_c
 
 uint32_t ct_waits_look(const struct ct_waits_key *key, uintptr_t event, struct ct_waits_new *found)
 {
-	struct stream *s;
-	struct event *e, *room;
+	struct stream *s = name_stream(key);
+	struct event *e = enter_event(event);
+	uint32_t serial = s ? atomic_load_explicit(&s->serial, memory_order_relaxed) : 0;
 
 	found->n = found->flags = 0;
-	if (!enter())
-		return 0;
-	s = name_stream(key);
-	e = find_event(event, &room);
-	if (s && !s->is_fed && !(e && e->serial == s->serial)) {
+	if (s && !s->is_fed && !(e && e->serial == serial)) {
 		s->is_fed = 1; /* also by who recorded it behind our back */
 		call_in(s);
 	}
 	if (s && e) {
 		found->via = e->number;
-		found->is_direct = (int)e->is_direct;
-		compare(&s->clock, s->serial, &e->clock, found);
+		found->is_direct = e->is_direct;
+		compare(&s->clock, serial, &e->clock, found);
 		found->flags = (s->gaps != atomic_load_explicit(&gaps, memory_order_relaxed)
 					? CT_WAIT_GAP
 					: 0) |
 			       (s->others ? CT_WAIT_OTHERS : 0) |
 			       (s->launches ? CT_WAIT_LAUNCHES : 0);
-		s->others |= !found->n && e->serial != s->serial;
+		s->others |= !found->n && e->serial != serial;
 	}
-	leave();
+	if (e)
+		leave(&e->lock);
+	if (s)
+		leave(&s->lock);
 	return found->n;
 }
 
 void ct_waits_merge(const struct ct_waits_key *key, uint32_t number,
 		    const struct ct_waits_new *found)
 {
-	struct stream *s;
+	struct stream *s = get_stream(key);
 
-	if (!enter())
+	if (!s)
 		return;
-	s = get_stream(key);
-	for (uint32_t i = 0; s && i < found->n; i++)
+	for (uint32_t i = 0; i < found->n; i++)
 		*add_on(&s->clock, found->on[i].source) = found->on[i];
-	if (s) {
-		s->others = 0;
-		s->gaps = atomic_load_explicit(&gaps, memory_order_relaxed);
-		if (number)
-			s->number = number;
-	}
-	leave();
+	s->others = 0;
+	s->gaps = atomic_load_explicit(&gaps, memory_order_relaxed);
+	if (number)
+		s->number = number;
+	leave(&s->lock);
 }
 
 static uint32_t host_gap(void)
 {
 	uint32_t now = atomic_load_explicit(&gaps, memory_order_relaxed);
-	uint32_t flags = tables->host_gaps != now ? CT_WAIT_GAP : 0;
+	uint32_t had = atomic_exchange_explicit(&tables->host_gaps, now, memory_order_relaxed);
 
-	tables->host_gaps = now;
-	return flags | CT_WAIT_HOST;
+	return (had != now ? CT_WAIT_GAP : 0) | CT_WAIT_HOST;
 }
 
 uint32_t ct_waits_look_event(uintptr_t event, struct ct_waits_new *found)
 {
-	struct event *e, *room;
+	struct event *e = enter_event(event);
 
 	found->n = found->flags = 0;
-	if (!enter())
+	if (!e)
 		return 0;
-	e = find_event(event, &room);
-	if (e) {
-		found->via = e->number;
-		found->flags = host_gap();
-		compare(NULL, 0, &e->clock, found);
-	}
-	leave();
+	found->via = e->number;
+	found->flags = host_gap();
+	compare(NULL, 0, &e->clock, found);
+	leave(&e->lock);
 	return found->n;
 }
 
 uint32_t ct_waits_look_stream(const struct ct_waits_key *key, struct ct_waits_new *found)
 {
+	struct stream *s = name_stream(key);
 	struct ct_waits_clock clock;
-	struct stream *s;
 
 	found->n = found->flags = 0;
-	if (!enter())
+	if (!s)
 		return 0;
-	s = name_stream(key);
-	if (s) {
-		found->via = s->number;
-		found->flags = host_gap();
-		copy_clock(&clock, s);
-		compare(NULL, 0, &clock, found);
-	}
-	leave();
+	found->via = s->number;
+	found->flags = host_gap();
+	copy_clock(&clock, s);
+	compare(NULL, 0, &clock, found);
+	leave(&s->lock);
 	return found->n;
+}
+
+/* What was launched on a locked stream, if the host has not waited for it. */
+static void look_launches(const struct stream *s, struct ct_waits_new *found)
+{
+	uint64_t host = atomic_load_explicit(&s->host, memory_order_relaxed);
+
+	if (count_of(s) <= (uint32_t)(host >> 32))
+		return;
+	found->after[found->n] = (uint32_t)host;
+	found->on[found->n++] = (struct ct_waits_on){
+		atomic_load_explicit(&s->serial, memory_order_relaxed), slot_of(s), count_of(s),
+		(uint32_t)last_of(s)
+	};
+}
+
+static int is_in(const struct stream *s, uintptr_t context)
+{
+	uintptr_t handle = atomic_load_explicit(&s->handle, memory_order_relaxed);
+
+	return handle && handle != LEFT &&
+	       atomic_load_explicit(&s->context, memory_order_relaxed) == context;
 }
 
 uint32_t ct_waits_look_device(uintptr_t context, struct ct_waits_new *found)
 {
 	found->n = found->flags = found->via = 0;
-	if (!enter())
+	if (!tables)
 		return 0;
 	found->flags = host_gap() | CT_WAIT_DEVICE;
 	for (uint32_t i = 0; i < STREAMS && found->n < CT_WAITS_CLOCK; i++) {
 		struct stream *s = &tables->streams[i];
 
-		if (!s->key.handle || s->key.handle == LEFT || s->context != context ||
-		    count_of(s) <= s->host_count)
+		if (!is_in(s, context) || !enter(&s->lock))
 			continue;
-		found->after[found->n] = s->host_launch;
-		found->on[found->n++] = (struct ct_waits_on){ s->serial, i, count_of(s),
-							      (uint32_t)last_of(s) };
+		if (is_in(s, context))
+			look_launches(s, found);
+		leave(&s->lock);
 	}
-	leave();
 	return found->n;
 }
 
 void ct_waits_host_has(const struct ct_waits_new *found)
 {
-	if (!enter())
-		return;
 	for (uint32_t i = 0; i < found->n; i++) {
-		struct stream *s = source_of(&found->on[i]);
+		const struct ct_waits_on *on = &found->on[i];
+		struct stream *s = source_of(on);
 
-		if (s && s->host_count < found->on[i].count) {
-			s->host_count = found->on[i].count;
-			s->host_launch = found->on[i].launch;
-		}
+		if (!s || !enter(&s->lock))
+			continue;
+		/* another thread of the host may have waited for more */
+		if (source_of(on) &&
+		    atomic_load_explicit(&s->host, memory_order_relaxed) >> 32 < on->count)
+			atomic_store_explicit(&s->host, (uint64_t)on->count << 32 | on->launch,
+					      memory_order_relaxed);
+		leave(&s->lock);
 	}
-	leave();
 }

@@ -5,9 +5,11 @@
  * event is a copy of its stream's clock when it was recorded; a wait for it brings over what is new, however many
  * streams that had come through. Handles are used again after a destroy, so that streams have a serial number, too.
  *
- * Fixed memory behind one lock that is held for some tens of ns, never across a call into CUDA or other code, and
- * acquiring it fails after a bounded number of tries. What was not noted for that reason, or for lack of room, is a
- * counted loss, and the waits that follow say that some may be missing before them (CT_WAIT_GAP). Any thread.
+ * Fixed memory. Each stream and each event has a lock that is held for some tens of ns, never across a call into CUDA
+ * or other code; a stream's is acquired before an event's. Acquiring it fails after a bounded number of tries: a thread
+ * that loses its core while it holds one disturbs only those that use the same stream or event, not those of other
+ * GPUs. Only a stream that is new needs a lock of the whole table. What was not noted for that reason, or for lack of
+ * room, is a counted loss, and the waits that follow say that some may be missing before them (CT_WAIT_GAP). Any thread.
  */
 #ifndef CT_INTERPOSE_GPU_WAITS_TABLE_H
 #define CT_INTERPOSE_GPU_WAITS_TABLE_H

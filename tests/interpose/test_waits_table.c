@@ -8,6 +8,10 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "interpose/gpu/waits.h"
@@ -153,6 +157,67 @@ static void what_finds_no_room_leaves_a_gap(void **state)
 	assert_int_equal(found.flags & CT_WAIT_GAP, 0);
 }
 
+static _Atomic int is_stopped, may_go_on;
+
+static void stop_here(int number)
+{
+	(void)number;
+	atomic_store(&is_stopped, 1);
+	while (!atomic_load(&may_go_on))
+		usleep(500);
+}
+
+static void *record_event(void *unused)
+{
+	(void)unused;
+	ct_waits_recorded(&comms, EVENT, 0);
+	return NULL;
+}
+
+/* A thread that lost its core at the worst moment, holding a stream and an event: it is stopped where it reads how many
+ * launches the stream has, by taking them away. */
+static void a_stopped_thread_is_in_the_way_of_its_own_stream_only(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct ct_waits_launches *launches = mmap(NULL, page, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sigaction action = { .sa_handler = stop_here }, before;
+	struct ct_waits_new found;
+	pthread_t thread;
+
+	(void)state;
+	assert_ptr_not_equal(launches, MAP_FAILED);
+	is_stopped = may_go_on = 0;
+	ct_waits_count(launches, 11);
+	ct_waits_launched(&comms, 1, 77, launches);
+	ct_waits_recorded(&comms, OTHER, 0);
+	assert_int_equal(look(&copy, OTHER), 11);
+	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+	assert_int_equal(mprotect(launches, page, PROT_NONE), 0);
+	assert_int_equal(pthread_create(&thread, NULL, record_event, NULL), 0);
+	WAIT_FOR(atomic_load(&is_stopped));
+
+	launch(&comms2, 2, 78, 21);
+	ct_waits_recorded(&comms2, OTHER, 0);
+	assert_int_equal(look(&compute, OTHER), 21);
+	assert_int_equal(ct_waits_look_device(78, &found), 1);
+	ct_waits_host_has(&found);
+	assert_int_equal(ct_waits_look_device(78, &found), 0);
+	ct_waits_event_gone(OTHER);
+	ct_waits_stream_gone(&comms2);
+	assert_int_equal(losses(CT_LOSS_WAITS_FULL), 0);
+	/* its own: not waited for either */
+	assert_int_equal(ct_waits_look_stream(&comms, &found), 0);
+	assert_int_equal(losses(CT_LOSS_WAITS_FULL), 1);
+
+	assert_int_equal(mprotect(launches, page, PROT_READ | PROT_WRITE), 0);
+	atomic_store(&may_go_on, 1);
+	pthread_join(thread, NULL);
+	sigaction(SIGSEGV, &before, NULL);
+	assert_int_equal(look(&compute, EVENT), 11);
+	munmap(launches, page);
+}
+
 /* What records tell of a stream with launches: once for each thing that is new. */
 static void it_is_told_whose_streams_are_fed(void **state)
 {
@@ -226,6 +291,7 @@ int main(void)
 		TABLE_TEST(an_event_of_a_capture_stands_for_nothing),
 		TABLE_TEST(the_host_waits_once_for_a_launch),
 		TABLE_TEST(what_finds_no_room_leaves_a_gap),
+		TABLE_TEST(a_stopped_thread_is_in_the_way_of_its_own_stream_only),
 		TABLE_TEST(it_is_told_whose_streams_are_fed),
 		TEST(only_waits_for_communication_get_an_event),
 	};
