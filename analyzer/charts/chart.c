@@ -233,6 +233,11 @@ static int say_run(const struct ct_picture_make *make)
 		run->n_hosts, run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s);
 
 	ct_picture_note(make->picture, text);
+	if (text && make->report->steps.skipped) {
+		text = ct_arena_printf(make->memory, "Without the first %s steps.",
+				       ct_text_count(make->report->steps.skipped).s);
+		ct_picture_note(make->picture, text);
+	}
 	return text ? CT_OK : CT_NOMEM;
 }
 

@@ -152,7 +152,7 @@ static int fold(const struct picture *p, struct ct_report_heat_steps *out)
 	    !out->lateness_ns)
 		return CT_NOMEM;
 	for (uint32_t c = 0; c < p->columns; c++)
-		out->first_step[c] = (uint64_t)c * p->each;
+		out->first_step[c] = p->steps->first + (uint64_t)c * p->each;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t gap = out->gap_ns[i], median = p->medians[i % p->columns];
 

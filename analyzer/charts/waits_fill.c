@@ -169,8 +169,7 @@ static int paint(struct picture *p, struct ct_report_heat_waits *out)
 
 	if (st != CT_OK || !p->layout.rows.n)
 		return st;
-	p->columns = ct_heat_level(p->heat, p->model->duration_ns, p->layout.most_columns,
-				   &p->width_ns);
+	p->columns = ct_heat_level(p->heat, p->model->end_ns, p->layout.most_columns, &p->width_ns);
 	n = (size_t)p->model->n_seats * p->columns;
 	p->waits = malloc(n * sizeof(*p->waits));
 	p->lateness = malloc(n * sizeof(*p->lateness));

@@ -79,9 +79,11 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 }
 
 /* The loss of a straggler that was late then, and hardly before or after it. */
-static double lost_then(const struct ct_finding *f, const struct rise *r)
+static double lost_then(const struct ct_time_structure *t, const struct ct_finding *f,
+			const struct rise *r)
 {
-	double first = (double)f->step_first, last = (double)f->step_last;
+	double first = (double)f->step_first - t->steps->first;
+	double last = (double)f->step_last - t->steps->first;
 	double from = first > r->first ? first : r->first, to = last < r->last ? last : r->last;
 
 	if (!ct_finding_is_straggler(f) || f->step_first == CT_UNKNOWN ||
@@ -96,7 +98,7 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 	double lost = 0, charged = charged_then(t, r);
 
 	for (size_t i = 0; i < t->list->n; i++)
-		lost += lost_then(&t->list->all[i], r);
+		lost += lost_then(t, &t->list->all[i], r);
 	return (lost > charged ? lost : charged) >= EXPLAINED * r->loss_ns;
 }
 
@@ -139,15 +141,17 @@ static void add_change(const struct ct_time_structure *t, const struct rise *r, 
 	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
 	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
-	f->step_first = r->first;
-	f->step_last = r->last;
+	f->step_first = c->first + r->first;
+	f->step_last = c->first + r->last;
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
 	f->line = ct_arena_printf(
 		list->memory, "step=%u before=%s after=%s (+%s) loss=%s±%s share=%s steps=%u..%u",
-		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,
+		c->first + r->first, ct_text_ns((uint64_t)r->before_ns).s,
+		ct_text_ns((uint64_t)r->after_ns).s,
 		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, r->first, r->last);
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, c->first + r->first,
+		c->first + r->last);
 	ct_finding_evidence(list, f, "step_before", r->before_ns, "ns", err);
 	ct_finding_evidence(list, f, "step_after", r->after_ns, "ns", err);
 	explain(t, r, from, f, room);

@@ -123,8 +123,7 @@ static int set_costs(struct making *m, struct ct_finding *f)
 	if (!f->is_bounded && f->severity > CT_SEVERITY_WARNING)
 		f->severity = CT_SEVERITY_WARNING;
 	f->begin_at_ns = m->sum.begin_ns;
-	f->end_at_ns = m->sum.end_ns < m->model->duration_ns ? m->sum.end_ns
-							     : m->model->duration_ns;
+	f->end_at_ns = m->sum.end_ns < m->model->end_ns ? m->sum.end_ns : m->model->end_ns;
 	f->gpu_seconds = gpu_seconds(m);
 	if (m->n_paths == 1 && !t->is_edge)
 		f->comm_key = t->comm->key;

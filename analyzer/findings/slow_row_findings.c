@@ -210,9 +210,10 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	f->confidence = confidence_of(t, row, gain, err);
 	f->comm_key = row->kind == CT_SLOW_GROUP ? row->comm->key : class ? class->comm->key : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
-	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1] : 0;
+	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1]
+				    : t->model->from_ns;
 	f->end_at_ns = row->last + 1 < j->engine.n_steps ? (uint64_t)j->engine.end_ns[row->last]
-							 : run;
+							 : t->model->end_ns;
 	ct_finding_set_cause(f, row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
 				: row->n == 1		   ? CT_WHY_LATE
 							   : CT_WHY_LATE_TOGETHER);
@@ -327,8 +328,8 @@ static void tell_imbalance(struct telling *t, double ns)
 	/* where an even job contradicts itself, what ranks wait for is not all on record; and cores that are short take turns */
 	f->confidence = t->whatif->why_not || t->waits_for_cores ? CT_CONFIDENCE_LOW
 								 : by_error(ns, err);
-	f->begin_at_ns = 0;
-	f->end_at_ns = run;
+	f->begin_at_ns = t->model->from_ns;
+	f->end_at_ns = t->model->end_ns;
 	ct_finding_set_cause(f, f->confidence == CT_CONFIDENCE_LOW ? CT_WHY_UNEVEN_TIMES
 								   : CT_WHY_UNEVEN_WORK);
 	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,

@@ -127,7 +127,7 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 		cost->loss.ns += charged < typical ? charged : typical;
 		cost->loss.err_ns += charged < 0.9 * typical ? typical - charged : 0.1 * typical;
 	}
-	tail_ns = (double)(t->model->duration_ns - t->steps->cut_ns[t->steps->n]);
+	tail_ns = (double)(t->model->end_ns - t->steps->cut_ns[t->steps->n]);
 	/* nobody is charged, but there was time for one */
 	if (!behind && !each && is_due(p, t->steps->n) && tail_ns >= typical)
 		cost->loss.err_ns += typical;
@@ -207,8 +207,8 @@ static void set_pattern(const struct search *s, const struct ct_stall_pattern *p
 			s->t->model->duration_ns);
 	f->confidence = p->every > 0 && p->n >= 2 * CT_STALL_LEAST ? CT_CONFIDENCE_HIGH
 								   : CT_CONFIDENCE_MEDIUM;
-	f->step_first = p->first;
-	f->step_last = p->last;
+	f->step_first = c->first + p->first;
+	f->step_last = c->first + p->last;
 	f->begin_at_ns = c->cut_ns[p->first];
 	f->end_at_ns = c->cut_ns[p->last + 1];
 	ct_finding_set_cause(f, CT_WHY_STALLS);
@@ -240,7 +240,8 @@ static void set_line(const struct search *s, const struct ct_stall_pattern *p,
 		memory, "%s every=%s steps stall=%s±%s %s loss=%s±%s share=%s steps=%u..%u", who,
 		every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
 		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, p->first, p->last);
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+		s->t->steps->first + p->first, s->t->steps->first + p->last);
 }
 
 static const char *who_text(const struct search *s, const struct ct_finding *f)

@@ -204,7 +204,7 @@ static void tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 
 static int is_whole_run(const struct ct_time_structure *t, const struct ct_finding *f)
 {
-	return f->begin_at_ns == 0 && f->end_at_ns >= t->model->duration_ns;
+	return f->begin_at_ns <= t->model->from_ns && f->end_at_ns >= t->model->end_ns;
 }
 
 /* The steps of the finding's times. */
@@ -213,8 +213,8 @@ static void set_steps(const struct ct_time_structure *t, struct ct_finding *f)
 	uint32_t first = ct_step_at(t->steps, f->begin_at_ns);
 	uint32_t last = ct_step_at(t->steps, f->end_at_ns);
 
-	f->step_first = first == CT_NO_STEP ? 0 : first;
-	f->step_last = last == CT_NO_STEP ? t->steps->n - 1 : last;
+	f->step_first = t->steps->first + (first == CT_NO_STEP ? 0 : first);
+	f->step_last = t->steps->first + (last == CT_NO_STEP ? t->steps->n - 1 : last);
 }
 
 /* What a finding's ranks are charged with by step; of several, what the rest waited for them. 0 or CT_NOMEM. */
@@ -262,8 +262,8 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 	st = ct_late_span_find(room, c->n, &span);
 	if (st != CT_OK)
 		return st == CT_NOTFOUND ? CT_OK : st;
-	f->step_first = span.first;
-	f->step_last = span.last;
+	f->step_first = c->first + span.first;
+	f->step_last = c->first + span.last;
 	f->begin_at_ns = c->cut_ns[span.first];
 	f->end_at_ns = c->cut_ns[span.last + 1];
 	return CT_OK;

@@ -135,7 +135,7 @@ static const char *one_stall_text(const struct ct_judgement *j, const struct ct_
 				     ct_text_rank(j->model->seats[s->longest_seat].rank).s);
 	return ct_arena_printf(report->memory,
 			       "one stall of %s at step %u%s (%s); no rank is steadily late",
-			       ct_prose_ns(s->longest_ns).s, s->longest_step, by,
+			       ct_prose_ns(s->longest_ns).s, j->steps->first + s->longest_step, by,
 			       ct_share_text(report, s->longest_ns));
 }
 

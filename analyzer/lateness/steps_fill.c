@@ -98,7 +98,7 @@ static int fill_items(const struct ct_model *model, const struct ct_steps *steps
 		uint32_t k = (uint32_t)((uint64_t)i * steps->n / n);
 		struct ct_report_step *item = &to->items[to->n_items++];
 
-		item->index = k;
+		item->index = steps->first + k;
 		item->begin_at_ns = steps->cut_ns[k];
 		item->time_ns = steps->cut_ns[k + 1] - steps->cut_ns[k];
 		item->exposed_ns = CT_UNKNOWN;
@@ -116,6 +116,7 @@ int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
 
 	to->why = steps->why;
 	to->covered_pct = NAN;
+	to->skipped = steps->first;
 	if (!steps->n)
 		return CT_OK;
 	if (model->duration_ns)

@@ -132,7 +132,9 @@ struct ct_model {
 	 * time of the instance at hand; else by its time of day. */
 	uint64_t *shift;
 	uint64_t begin_unix_ns;
-	uint64_t duration_ns;
+	/* Since the run began: what is judged, and what shares of the run are of. from_ns is 0 unless steps are skipped. */
+	uint64_t from_ns, end_ns;
+	uint64_t duration_ns; /* between them */
 	struct ct_comms comms;
 	struct ct_classes classes;
 	struct ct_op_names names;

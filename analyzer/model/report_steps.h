@@ -32,6 +32,7 @@ struct ct_report_steps {
 	const char *anchor_op;
 	uint64_t anchor_bytes;
 	uint64_t count;
+	uint64_t skipped; /* steps before these, left out on demand */
 	uint64_t time_p50_ns, time_p99_ns;
 	uint64_t err_ns;    /* of each time */
 	double covered_pct; /* of the run, by all of them; NAN: there are none */

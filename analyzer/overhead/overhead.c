@@ -90,7 +90,7 @@ static double lived_ns(const struct ct_model *model, size_t p)
 int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 {
 	size_t n = model->run->n_processes;
-	double run_ns = (double)model->duration_ns;
+	double run_ns = (double)model->end_ns;
 
 	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
 	report->cost_share_pct = report->cost_cpu_pct = NAN;

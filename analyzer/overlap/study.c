@@ -30,7 +30,7 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 		s->cut[k] = (struct ct_cut){ cut_ns[k], cut_ns[k + 1] };
 	s->cuts = s->spans = (struct ct_cuts){ s->cut, n };
 	if (!n) {
-		s->cut[0] = (struct ct_cut){ 0, model->duration_ns + 1 };
+		s->cut[0] = (struct ct_cut){ model->from_ns, model->end_ns + 1 };
 		s->spans.n = 1;
 	}
 	for (uint32_t seat = 0; seat < model->n_seats; seat++) {

@@ -31,6 +31,9 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
 
+/* ", first 10 skipped" into `to`; nothing where none are. */
+void ct_skipped_text(char *to, size_t cap, const struct ct_report_steps *steps);
+
 /* How the run was cut into steps, or why not. */
 void ct_steps_line(struct ct_text *text, const struct ct_report *report);
 /* How much of a step the median rank waits for communication. */

@@ -38,7 +38,8 @@ void ct_verdict_text(const struct ct_report *report, const struct ct_text_style 
 static void when(struct ct_text *text, const struct ct_report *report, const struct ct_finding *f)
 {
 	if (f->step_first == CT_UNKNOWN ||
-	    (f->step_first == 0 && f->step_last + 1 >= report->steps.count))
+	    (f->step_first == report->steps.skipped &&
+	     f->step_last + 1 >= report->steps.skipped + report->steps.count))
 		return;
 	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*ssteps %" PRIu64 " to %" PRIu64 ", %s to %s",
 		     (int)LABEL - 2, "when", f->step_first, f->step_last,

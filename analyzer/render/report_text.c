@@ -397,10 +397,12 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 		       const struct ct_text_style *style)
 {
 	const char *path = style && style->path ? style->path : report->run.dir;
-	char run[1024];
+	char run[1024], skip[48] = "";
 
 	if (!path || !ct_text_quote(run, sizeof(run), path))
 		strcpy(run, "RUN");
+	if (report->steps.skipped)
+		snprintf(skip, sizeof(skip), " --skip-steps=%" PRIu64, report->steps.skipped);
 	ct_text_empty(text);
 	if (report->verdict.code == CT_VERDICT_HANG) {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "next      commtrace hang %s",
@@ -408,14 +410,14 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	} else if (!style || !style->verbose) {
 		/* one command a line, so that each can be pasted whole */
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "next      commtrace report %s --verbose", run);
+			     "next      commtrace report %s%s --verbose", run, skip);
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "          commtrace report %s -o report.html", run);
+			     "          commtrace report %s%s -o report.html", run, skip);
 	} else {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "next      commtrace info %s; commtrace report %s -o report.html; "
+			     "next      commtrace info %s; commtrace report %s%s -o report.html; "
 			     "commtrace timeline %s -o run.pftrace",
-			     run, run, run);
+			     run, run, skip, run);
 	}
 }
 

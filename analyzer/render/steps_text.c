@@ -17,10 +17,17 @@ static void size_text(char *to, size_t cap, uint64_t bytes)
 		 bytes == CT_UNKNOWN ? "" : ct_text_bytes(bytes).s);
 }
 
+void ct_skipped_text(char *to, size_t cap, const struct ct_report_steps *steps)
+{
+	to[0] = '\0';
+	if (steps->skipped)
+		snprintf(to, cap, ", first %s skipped", ct_text_count(steps->skipped).s);
+}
+
 void ct_steps_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_steps *c = &report->steps;
-	char size[32], err[32] = "", again[96] = "", by[96], part[48] = "";
+	char size[32], err[32] = "", again[96] = "", by[96], part[48] = "", skipped[48];
 
 	if (!c->anchor_comm_key && !c->marker) {
 		if (c->why)
@@ -42,10 +49,11 @@ void ct_steps_line(struct ct_text *text, const struct ct_report *report)
 			 c->anchor_comm_key >> 32);
 	if (c->covered_pct < MOST_PCT)
 		snprintf(part, sizeof(part), ", %s of the run", ct_text_pct(c->covered_pct).s);
-	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "steps    %s of %s%s, p99 %s%s, by %s%s%s",
-		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
-		     ct_text_ns(c->time_p99_ns).s, part, by, again,
-		     c->note ? "; a step may have several" : "");
+	ct_skipped_text(skipped, sizeof(skipped), c);
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+		     "steps    %s of %s%s, p99 %s%s%s, by %s%s%s", ct_text_count(c->count).s,
+		     ct_text_ns(c->time_p50_ns).s, err, ct_text_ns(c->time_p99_ns).s, skipped, part,
+		     by, again, c->note ? "; a step may have several" : "");
 }
 
 /* ---- communication against computing ---- */

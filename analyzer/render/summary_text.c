@@ -31,11 +31,14 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 
 static void write_steps(struct ct_text *text, const struct ct_report_steps *c)
 {
+	char skipped[48];
+
+	ct_skipped_text(skipped, sizeof(skipped), c);
 	if (c->count && (c->anchor_comm_key || c->marker))
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL,
-			     "step time      %s median, %s p99, %s steps",
+			     "step time      %s median, %s p99, %s steps%s",
 			     ct_prose_ns(c->time_p50_ns).s, ct_prose_ns(c->time_p99_ns).s,
-			     ct_text_count(c->count).s);
+			     ct_text_count(c->count).s, skipped);
 	else if (c->why)
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "step time      n/a: %s", c->why);
 }

@@ -51,6 +51,9 @@ enum { REPLAY, HITS, LINKS, N_BESIDE };
 struct analysis {
 	const struct ct_analyze_options *options;
 	struct ct_tasks *tasks; /* NULL: no other thread */
+	/* The reading that only finds the steps, if some are to be skipped: `steps` borrows from it. */
+	struct ct_stream first_stream;
+	struct ct_step_log first_log;
 	struct ct_task beside[N_BESIDE];
 	uint8_t is_begun[N_BESIDE];
 	struct ct_starts starts;
@@ -76,6 +79,16 @@ struct analysis {
 };
 
 /* ---- readings ---- */
+
+static int find_steps_in(struct analysis *a, const struct ct_model *model,
+			 const struct ct_instance_log *log, const struct ct_step_log *step_log,
+			 struct ct_err *err)
+{
+	int st = ct_steps_find(model, log, step_log, a->options->step_anchor, a->report->memory,
+			       &a->steps);
+
+	return st == CT_NOTFOUND ? ct_fail(err, st, "operations are: %s", a->steps.why) : st;
+}
 
 static struct ct_stream_options stream_options(const struct analysis *a)
 {
@@ -125,6 +138,37 @@ static int read_clocks(struct analysis *a, const struct ct_run *run, int restart
 	return st;
 }
 
+/* There are steps behind those that are to be skipped? */
+static int skip_steps(struct analysis *a, struct ct_err *err)
+{
+	if (!a->steps.n)
+		return ct_fail(err, CT_RANGE, "no steps found: %s", a->steps.why);
+	if (a->options->skip_steps >= a->steps.n)
+		return ct_fail(err, CT_RANGE, "the run has %u steps", a->steps.n);
+	ct_steps_skip(&a->steps, a->options->skip_steps);
+	return CT_OK;
+}
+
+/* Steps are known once all is read, and what is summed up while reading depends on where the skipped ones end. */
+static int read_steps(struct analysis *a, const struct ct_run *run, int restart, struct ct_err *err)
+{
+	struct ct_observer observers[2] = { 0 };
+	struct ct_stream_options options = stream_options(a);
+	struct ct_instance_log log;
+	int st;
+
+	options.observers = observers;
+	options.n_observers = 2;
+	ct_instance_log_init(&log, 0);
+	ct_instance_log_observe(&log, &observers[0]);
+	ct_step_log_observe(&a->first_log, &observers[1]);
+	st = ct_stream_run(&a->first_stream, run, &a->starts, restart, &options, err);
+	if (st == CT_OK)
+		st = find_steps_in(a, &a->first_stream.model, &log, &a->first_log, err);
+	ct_instance_log_fini(&log);
+	return st == CT_OK ? skip_steps(a, err) : st;
+}
+
 static int read_run(struct analysis *a, const struct ct_run *run, int restart, struct ct_err *err)
 {
 	struct ct_observer observers[N_OBSERVERS] = { 0 };
@@ -132,6 +176,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 
 	options.observers = observers;
 	options.n_observers = a->options->observer ? N_OBSERVERS : CALLER;
+	options.from_ns = a->options->skip_steps ? a->steps.cut_ns[0] : 0;
 	ct_instance_log_init(&a->log, 0);
 	a->overlap.sample = &a->log.sample;
 	a->overlap.each = a->options->exposure;
@@ -146,6 +191,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 	ct_heat_observe(&a->heat, &observers[HEAT]);
 	if (a->hang_log)
 		ct_hang_observe(a->hang_log, &observers[HANG]);
+	observers[HANG].hears_all = 1;
 	if (a->options->observer)
 		observers[CALLER] = *a->options->observer;
 	return ct_stream_run(&a->stream, run, &a->starts, restart, &options, err);
@@ -257,14 +303,13 @@ static int judge_overlap(struct analysis *a)
 CT_SORT_BY(by_rank, struct ct_report_rank,
 	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(pid) ?: CT_UP(device))
 
+/* Those behind the skipped ones are known; all that is new is which of them the log has. */
 static int find_steps(struct analysis *a, struct ct_err *err)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = ct_steps_find(model, &a->log, &a->step_log, a->options->step_anchor,
-			       a->report->memory, &a->steps);
+	int st = a->options->skip_steps ? ct_steps_keep(&a->steps, &a->log)
+					: find_steps_in(a, model, &a->log, &a->step_log, err);
 
-	if (st == CT_NOTFOUND)
-		return ct_fail(err, st, "operations are: %s", a->steps.why);
 	return st == CT_OK ? ct_oversubscribed_find(model, &a->oversubscribed) : st;
 }
 
@@ -413,6 +458,8 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	st = read_tails(a, run, restart);
 	if (st == CT_OK)
 		st = read_clocks(a, run, restart, err);
+	if (st == CT_OK && a->options->skip_steps)
+		st = read_steps(a, run, restart, err);
 	if (st == CT_OK)
 		st = read_run(a, run, restart, err);
 	if (st == CT_OK)
@@ -442,6 +489,8 @@ static void fini(struct analysis *a)
 	ct_step_log_fini(&a->step_log);
 	ct_instance_log_fini(&a->log);
 	ct_stream_fini(&a->stream);
+	ct_step_log_fini(&a->first_log);
+	ct_stream_fini(&a->first_stream);
 	ct_starts_fini(&a->starts);
 	ct_clocks_free(a->clocks);
 	ct_tasks_free(a->tasks);

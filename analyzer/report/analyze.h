@@ -29,6 +29,8 @@ struct ct_analyze_options {
 		uint64_t all); /* bytes that a reading has read, now and then; may be NULL */
 	void *progress_arg;
 	const char *step_anchor; /* COMM:OP[:BYTES] that begins each step; NULL: found by itself */
+	uint32_t skip_steps; /* Steps at the beginning that do not count: only order, hangs, exits, dropped records and what
+				recording cost are of the whole run. 0: none; otherwise the run is read twice */
 	enum ct_traffic_model traffic_model; /* 0: ring */
 	const struct ct_expect *expect;	     /* its peaks count; NULL: none are declared */
 	const struct ct_observer
@@ -45,7 +47,7 @@ struct ct_analyze_options {
 
 /* Analyze an open run. The report is the caller's (ct_report_free) and does not borrow from the run. `options` may be
  * NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start; no operation that could be the step_anchor: the text names
- * others). Damaged or missing parts are not a failure: they are in the report. */
+ * others); CT_RANGE (skip_steps, but no steps were found, or no more than that: the text says so). Damaged or missing parts are not a failure: they are in the report. */
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);
 

@@ -60,7 +60,7 @@ static void by_wall(const struct ct_model *model, uint32_t host, uint32_t refere
 /* What the host's clock shows in the middle of the run. */
 static uint64_t middle(const struct ct_model *model, uint32_t host)
 {
-	uint64_t at = model->duration_ns / 2, mono = at - model->shift[host];
+	uint64_t at = model->end_ns / 2, mono = at - model->shift[host];
 
 	for (int round = 0; round < 3; round++)
 		mono = at - ct_clocks_shift(model->starts->clocks, host, mono, model->shift);

@@ -452,9 +452,11 @@ static int find(const struct ct_model *model, const struct ct_instance_log *log,
 	return c->why ? CT_NOTFOUND : CT_NOMEM;
 }
 
-/* Steps that lie in a stretch that is kept, from its beginning to its end. 0 or CT_NOMEM. */
-static int mark_kept(const struct ct_instance_log *log, struct ct_steps *c)
+/* Steps that lie in a stretch that is kept, from its beginning to its end. */
+int ct_steps_keep(struct ct_steps *c, const struct ct_instance_log *log)
 {
+	free(c->kept);
+	c->n_kept = 0;
 	c->kept = calloc((size_t)c->n + 1, sizeof(*c->kept));
 	if (!c->kept)
 		return CT_NOMEM;
@@ -473,7 +475,15 @@ int ct_steps_find(const struct ct_model *model, const struct ct_instance_log *lo
 {
 	int st = find(model, log, step_log, wanted, memory, c);
 
-	return st == CT_OK ? mark_kept(log, c) : st;
+	return st == CT_OK ? ct_steps_keep(c, log) : st;
+}
+
+void ct_steps_skip(struct ct_steps *c, uint32_t skipped)
+{
+	c->first += skipped;
+	c->n -= skipped;
+	memmove(c->cut_ns, c->cut_ns + skipped, ((size_t)c->n + 1) * sizeof(*c->cut_ns));
+	c->median_ns = median_time(c);
 }
 
 int ct_steps_hide(const struct ct_steps *c, double share, double *kept_ns, double *others_ns)

@@ -28,6 +28,7 @@ struct ct_steps {
 	const char *why;  /* there are none; NULL: there are */
 	uint64_t *cut_ns; /* n + 1 times since the run began */
 	uint32_t n;	  /* steps */
+	uint32_t first;	  /* number of the first one: those before it are skipped */
 	uint8_t *kept;	  /* by step: it lies in a stretch that the instance log has, whole */
 	uint32_t n_kept;
 	int by_ends;	    /* the times are ends of the anchor; else entries */
@@ -49,6 +50,12 @@ struct ct_steps {
 int ct_steps_find(const struct ct_model *model, const struct ct_instance_log *log,
 		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
 		  struct ct_steps *steps);
+
+/* Forget the first `skipped` steps, fewer than there are; then ct_steps_keep(). */
+void ct_steps_skip(struct ct_steps *steps, uint32_t skipped);
+
+/* Which steps the log has: sets `kept`, as ct_steps_find() does for its log. 0 or CT_NOMEM. */
+int ct_steps_keep(struct ct_steps *steps, const struct ct_instance_log *log);
 void ct_steps_fini(struct ct_steps *steps);
 
 /* Do the steps outside the sample take clearly longer than those in it: by this fraction of a step's time beyond two standard

@@ -48,6 +48,16 @@ static int hand_on(struct ct_stream *stream, const struct ct_instance *i, int co
 	return wanted ? ct_observe_matched(stream, i) : CT_OK;
 }
 
+/* An instance belongs to where its last member came, as in lateness/step_blame.h. */
+static int is_skipped(const struct ct_stream *stream, const struct ct_instance *i)
+{
+	uint32_t m = 0;
+
+	while (m < i->n && ct_stream_skips_member(stream, &i->members[m]))
+		m++;
+	return m == i->n;
+}
+
 int ct_judge(void *arg, struct ct_instance *i, int complete)
 {
 	struct ct_stream *stream = arg;
@@ -64,6 +74,7 @@ int ct_judge(void *arg, struct ct_instance *i, int complete)
 		return st;
 	}
 	set_shifts(stream, i);
+	event.is_skipped = is_skipped(stream, i);
 
 	stream->waits.judged = CT_JUDGED_NOTHING;
 	if (i->src != CT_SRC_EXCHANGE) {
@@ -85,6 +96,7 @@ int ct_judge(void *arg, struct ct_instance *i, int complete)
 		st = ct_observe_instance(stream, &event);
 	if (event.class && stream->waits.judged == CT_JUDGED_WAITS)
 		ct_judge_met(stream, i);
+	i->comm->met |= event.is_skipped && complete;
 	/* Not before all members were looked at: they look at each other's groups. */
 	drop_groups(stream, i);
 	return st;

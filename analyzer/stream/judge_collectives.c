@@ -142,7 +142,7 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 		usual = ct_instance_sized(i);
 	if (!usual->captured)
 		i->comm->bytes = ct_plus(i->comm->bytes, bytes);
-	class = row_of(stream, i, usual, &bytes, &judge, &failed);
+	class = event->is_skipped ? NULL : row_of(stream, i, usual, &bytes, &judge, &failed);
 	if (!class)
 		return failed ? CT_NOMEM : CT_OK;
 	event->class = class;
@@ -182,6 +182,8 @@ int ct_judge_exchange(struct ct_stream *stream, struct ct_instance_event *event)
 		}
 		return st;
 	}
+	if (event->is_skipped)
+		return CT_OK;
 	if (is_swap) /* as messages count: what goes out */
 		bytes /= 2;
 	class = ct_classes_get(&stream->model.classes, i->comm, CT_GROUPED_MESSAGES,

@@ -7,12 +7,14 @@ static int add_group(struct ct_stream *stream, struct ct_group *g)
 {
 	const struct ct_member *m = &g->member;
 	uint64_t bytes = g->shape.bytes;
-	struct ct_class *class = ct_classes_get(&stream->model.classes, g->comm,
-						CT_GROUPED_MESSAGES, g->shape.op, g->shape.dtype,
-						bytes);
 	uint64_t own = m->end_ns - m->start_ns;
+	struct ct_class *class;
 	int st;
 
+	if (ct_stream_skips_member(stream, m))
+		return CT_OK;
+	class = ct_classes_get(&stream->model.classes, g->comm, CT_GROUPED_MESSAGES, g->shape.op,
+			       g->shape.dtype, bytes);
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;
@@ -101,13 +103,13 @@ int ct_judge_message(struct ct_stream *stream, struct ct_instance_event *event)
 	st = ct_judge_waits(stream, i, 0);
 	if (!event->complete)
 		stream->waits.judged = CT_JUDGED_NOTHING;
-	else
+	else if (!event->is_skipped)
 		stream->model.messages++;
-	stream->model.to_self += event->complete && i->members[0].alone;
+	stream->model.to_self += event->complete && i->members[0].alone && !event->is_skipped;
 	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
 		if (i->members[m].group)
 			st = add_to_group(stream, i, m, event->complete);
-		else if (!captured)
+		else if (!captured && !event->is_skipped)
 			st = add_message(stream, i, &i->members[m], all_timed,
 					 stream->waits.wait_ns[m]);
 	}

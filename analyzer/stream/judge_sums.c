@@ -91,10 +91,12 @@ int ct_judge_add_wait(struct ct_stream *stream, struct ct_class *class, const st
 {
 	struct ct_seat *seat = &stream->model.seats[m->seat];
 	uint64_t from = m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
-	uint64_t before_ns = seat->waited.total;
+	uint64_t before_ns = seat->waited.total, until = from + wait_ns;
 	struct waiter waiter = { stream, m->seat };
 
-	if (ct_union_add_each(&seat->waited, from, from + wait_ns, hand_on, &waiter) != CT_OK)
+	from = ct_stream_clip(stream, m->seat, from);
+	if (from <= until &&
+	    ct_union_add_each(&seat->waited, from, until, hand_on, &waiter) != CT_OK)
 		return CT_NOMEM;
 	note_clocks(stream, class, m);
 	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;

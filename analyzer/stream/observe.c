@@ -14,12 +14,14 @@
 		return CT_OK;                                                                      \
 	} while (0)
 
-/* The same of those that come by the operation. */
-#define EACH_OF(observing, function, ...)                                                          \
+/* The same of those that come by the operation, and may be skipped. */
+#define EACH_OF(observing, is_skipped, function, ...)                                              \
 	do {                                                                                       \
 		for (uint32_t i_ = 0; i_ < (observing).n; i_++) {                                  \
 			const struct ct_observer *o_ = (observing).by[i_];                         \
-			int st_ = o_->function(o_->arg, __VA_ARGS__);                              \
+			int st_ = (is_skipped) && !o_->hears_all                                   \
+					  ? CT_OK                                                  \
+					  : o_->function(o_->arg, __VA_ARGS__);                    \
                                                                                                    \
 			if (st_ != CT_OK)                                                          \
 				return st_;                                                        \
@@ -29,7 +31,9 @@
 
 int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event)
 {
-	EACH_OF(stream->on_op, op, stream, event);
+	int is_skipped = ct_stream_skips_member(stream, event->member);
+
+	EACH_OF(stream->on_op, is_skipped, op, stream, event);
 }
 
 int ct_observe_comm(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
@@ -63,7 +67,7 @@ int ct_observe_stack(struct ct_stream *stream, uint32_t process, const uint8_t *
 
 int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec)
 {
-	EACH_OF(stream->on_wait, wait, stream, process, rec);
+	EACH_OF(stream->on_wait, 0, wait, stream, process, rec);
 }
 
 int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
@@ -80,12 +84,12 @@ int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct
 
 int ct_observe_waited(struct ct_stream *stream, uint32_t seat, uint64_t begin_ns, uint64_t end_ns)
 {
-	EACH_OF(stream->on_waited, waited, stream, seat, begin_ns, end_ns);
+	EACH_OF(stream->on_waited, 0, waited, stream, seat, begin_ns, end_ns);
 }
 
 int ct_observe_instance(struct ct_stream *stream, const struct ct_instance_event *event)
 {
-	EACH_OF(stream->on_instance, instance, stream, event);
+	EACH_OF(stream->on_instance, event->is_skipped, instance, stream, event);
 }
 
 int ct_observe_matched(struct ct_stream *stream, const struct ct_instance *instance)

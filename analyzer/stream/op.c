@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/load/graphs.h"
 #include "analyzer/stream/judge_private.h"
 #include "trace/call_name.h"
@@ -144,9 +145,11 @@ static int keep_unreturned(struct ct_stream *stream, const struct ct_load_op *op
 /* Operations without partners of their own: a row, nothing to match. */
 static int add_local(struct ct_stream *stream, struct ct_comm *comm, const struct ct_member *m)
 {
-	struct ct_class *class = ct_classes_get(&stream->model.classes, comm, CT_ALONE, m->op,
-						m->dtype, m->bytes);
+	struct ct_class *class;
 
+	if (ct_stream_skips_member(stream, m))
+		return CT_OK;
+	class = ct_classes_get(&stream->model.classes, comm, CT_ALONE, m->op, m->dtype, m->bytes);
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;
@@ -311,8 +314,9 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
 	int has_end = j->end_source != CT_SOURCE_NONE;
+	int counts = !ct_stream_skips(reading->stream, m->seat, j->start_ns ?: m->enter_ns);
 
-	if (first && (has_end || lacks_time(op))) {
+	if (first && counts && (has_end || lacks_time(op))) {
 		seat->launches++;
 		seat->timed += has_end;
 	}
@@ -324,14 +328,14 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		m->end_err_ns = error_of(j->end_err_ns);
 		m->on_gpu = j->start_source == CT_SOURCE_EVENT ||
 			    j->start_source == CT_SOURCE_PLUGIN;
-		if (first)
+		if (first && counts)
 			ct_left_out_timed(&seat->left_out, j->op->enter_ns);
 		/* a graph computes as well: how long it communicates is not known */
 		if (m->op == CT_OP_GraphLaunch)
-			seat->unmeasured++;
+			seat->unmeasured += (uint64_t)counts;
 		else if (first)
 			return ct_stream_call(reading, op, m);
-	} else if (first && lacks_time(op)) {
+	} else if (first && counts && lacks_time(op)) {
 		ct_seat_hides(seat, j->backend);
 		/* a request that nobody waited for: its call is known */
 		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
@@ -453,9 +457,10 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 		st = j->state == CT_STATE_ENTERED ? keep_unreturned(stream, op, at) : CT_OK;
 		return st == CT_OK ? ct_observe_op(stream, &event) : st;
 	}
-	seat->ops++;
-	if (__builtin_add_overflow(seat->bytes, j->bytes, &seat->bytes))
-		seat->bytes = CT_UNKNOWN;
+	if (!ct_stream_skips(stream, at, j->start_ns ?: m.enter_ns)) {
+		seat->ops++;
+		seat->bytes = ct_plus(seat->bytes, j->bytes);
+	}
 	seat->timing = timing > seat->timing ? timing : seat->timing;
 	if (ct_load_is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
 		return CT_NOMEM;

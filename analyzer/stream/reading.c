@@ -368,7 +368,8 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 		.model = { .run = run,
 			   .boot_id = options->boot_id,
 			   .starts = starts,
-			   .restart = restart },
+			   .restart = restart,
+			   .from_ns = options->from_ns },
 		.options = *options,
 	};
 	st = prepare(stream);
@@ -377,8 +378,9 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 	if (st == CT_OK)
 		st = read_processes(stream, err);
 	if (st == CT_OK) {
-		stream->model.duration_ns = duration(&stream->model);
+		stream->model.end_ns = duration(&stream->model);
 		ct_stream_settle_unreturned(stream);
+		stream->model.duration_ns = stream->model.end_ns - options->from_ns;
 		st = ct_stream_name_seats(stream);
 	}
 	if (st == CT_OK)

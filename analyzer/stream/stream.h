@@ -39,6 +39,7 @@ struct ct_instance_event {
 	struct ct_last last;	/* of a collective of a class whose waits are known */
 	uint64_t bytes;		/* of the whole operation */
 	int contradictory;	/* its members called different things */
+	int is_skipped;		/* its last member came before `from_ns` */
 };
 
 /* Observes a reading. Each function may be NULL; nonzero stops and becomes the reading's result. The reading thread calls all;
@@ -82,6 +83,7 @@ struct ct_observer {
 		       const struct ct_instance *instance);
 	/* After reading: the model is complete, except for the observers' parts. */
 	int (*end)(void *arg, struct ct_stream *stream);
+	int hears_all; /* also of the operations and instances before `from_ns` */
 	void *arg;
 };
 
@@ -90,6 +92,8 @@ struct ct_stream_options {
 	uint32_t n_observers;
 	struct ct_tasks *tasks; /* threads that may read ahead; NULL: none */
 	const char *boot_id;	/* of this machine; NULL unknown */
+	uint64_t from_ns; /* since the run began: what started before is matched and compared (order/), but neither judged nor
+			     summed up */
 	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops; of NCCL's operations
 			     within a host, only some are matched */
 	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes; these

@@ -58,11 +58,36 @@ int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unretur
  * the seat how long it was in communication. */
 int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
 
+/* Is this time of a seat's host before what is to be judged? */
+static inline int ct_stream_skips(const struct ct_stream *stream, uint32_t seat, uint64_t mono_ns)
+{
+	return stream->model.from_ns &&
+	       ct_model_seat_at(&stream->model, seat, mono_ns) < stream->model.from_ns;
+}
+
+/* Has this member started before that, or entered its call, if its start is unknown? */
+static inline int ct_stream_skips_member(const struct ct_stream *stream, const struct ct_member *m)
+{
+	return ct_stream_skips(stream, m->seat, m->start_ns ?: m->enter_ns);
+}
+
+/* This time of a seat's host, or when what is to be judged begins, if that is later. */
+static inline uint64_t ct_stream_clip(const struct ct_stream *stream, uint32_t seat,
+				      uint64_t mono_ns)
+{
+	const struct ct_model *model = &stream->model;
+
+	return ct_stream_skips(stream, seat, mono_ns)
+		       ? model->from_ns - model->shift[model->host_of[seat]]
+		       : mono_ns;
+}
+
 /* The seat was in communication. Nobody asks for that of a reading that only matches. */
 static inline void ct_stream_busy(const struct ct_stream *stream, struct ct_seat *seat,
 				  uint64_t begin_ns, uint64_t end_ns)
 {
-	if (!stream->options.only_matched)
+	begin_ns = ct_stream_clip(stream, (uint32_t)(seat - stream->model.seats), begin_ns);
+	if (!stream->options.only_matched && (!stream->model.from_ns || begin_ns < end_ns))
 		ct_cover_add(&seat->busy, begin_ns, end_ns);
 }
 

@@ -91,8 +91,8 @@ void ct_stream_settle_unreturned(struct ct_stream *stream)
 
 		if (u->launched)
 			continue;
-		ct_cover_add(&model->seats[u->seat].busy, u->op.enter_ns, until);
-		if (until > start && until - start > model->duration_ns)
-			model->duration_ns = until - start;
+		ct_stream_busy(stream, &model->seats[u->seat], u->op.enter_ns, until);
+		if (until > start && until - start > model->end_ns)
+			model->end_ns = until - start;
 	}
 }

@@ -211,7 +211,7 @@ int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct
 	int st = take_seats(tl_index, model);
 
 	tl_index->begin_unix_ns = model->begin_unix_ns;
-	tl_index->duration_ns = model->duration_ns;
+	tl_index->duration_ns = model->end_ns;
 	st = st ?: take_hosts(tl_index, model);
 	st = st ?: take_exposed(tl_index, model);
 	tl_index->comms = calloc(model->comms.n + 1, sizeof(*tl_index->comms));

@@ -292,8 +292,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"gap_err_ns late_or_slow");
 	assert_keys(json_object_get(o, "exposed"),
 		    "of share_pct err_pct wait_pct most_pct transferring_pct run_pct");
-	assert_keys(json_object_get(o, "steps"), "anchor marker count time_p50_ns time_p99_ns "
-						 "err_ns covered_pct why note recurring items");
+	assert_keys(json_object_get(o, "steps"),
+		    "anchor marker count skipped time_p50_ns time_p99_ns "
+		    "err_ns covered_pct why note recurring items");
 	assert_keys(json_object_get(o, "traffic"),
 		    "unit model ranks matrix why note at_least exact_bytes modelled_bytes "
 		    "unplaced_bytes hosts comms_left_out layers");

@@ -291,6 +291,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	options.boot_id = ct_open_boot_id();
 	options.progress = on_progress;
 	options.step_anchor = anchor;
+	options.skip_steps = wishes->skip_steps;
 	options.traffic_model = wishes->traffic_model;
 	options.expect = wishes->expect;
 	options.threads = wishes->threads ? wishes->threads : ct_open_threads(NULL);
@@ -302,6 +303,11 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 		       "three times",
 		       anchor, command);
 		ct_hint("%s", err.text);
+		return CT_CODE_USAGE;
+	}
+	if (status == CT_RANGE && wishes->skip_steps) {
+		ct_say("cannot skip %u step%s: %s", wishes->skip_steps,
+		       wishes->skip_steps == 1 ? "" : "s", err.text);
 		return CT_CODE_USAGE;
 	}
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);

@@ -29,6 +29,8 @@
 		for (const [i, seen] of report.invisible.slice(0, MOST).entries())
 			list.push(notice('info', 'dropped', ct.value('invisible.' + i + '.what', seen.what, 'text'), ': ',
 				ct.value('invisible.' + i + '.why', seen.why, 'text')));
+		if (report.steps.skipped)
+			list.push(notice('info', 'run', 'first ', ct.value('steps.skipped', report.steps.skipped, 'count'), ' steps skipped'));
 		if (report.run.timing_why !== null)
 			list.push(notice('info', 'run', 'timing ', ct.value('run.timing', report.run.timing, 'text'), ': ',
 				ct.value('run.timing_why', report.run.timing_why, 'text')));
