@@ -52,6 +52,31 @@ struct choice {
 
 /* ---- candidates ---- */
 
+/* Somebody is slow, but where cores are short that may be chance. */
+static int may_be_chance(const struct choice *c, const struct ct_finding *f)
+{
+	return f->is_replayed && f->kind != CT_FINDING_IMBALANCE &&
+	       f->confidence == CT_CONFIDENCE_LOW && c->j->oversubscribed->processes;
+}
+
+/* The weightiest that names somebody, of this severity at least: what may be chance after what is not. */
+static const struct ct_finding *name_first(const struct choice *c, const struct ct_findings *list,
+					   enum ct_severity least)
+{
+	const struct ct_finding *best = NULL;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct ct_finding *f = &list->all[i];
+
+		if (!(NAMING >> f->kind & 1) || f->severity < least)
+			continue;
+		if (!may_be_chance(c, f))
+			return f;
+		best = best ? best : f;
+	}
+	return best;
+}
+
 /* The weightiest of these kinds, of this severity at least. The list is in order. */
 static const struct ct_finding *first_of(const struct ct_findings *list, unsigned kinds,
 					 enum ct_severity least)
@@ -76,8 +101,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_CRITICAL);
 	/* a death matters more than somebody's being a little late before it */
-	c->named = first_of(list, NAMING,
-			    c->report->n_ended ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO);
+	c->named = name_first(c, list, c->report->n_ended ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO);
 	if (!c->named)
 		c->named = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
 	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARNING);
@@ -152,6 +176,15 @@ static void add_oversubscribed(struct choice *c)
 	ct_verdict_add(c->report,
 		       ct_arena_printf(memory, "%s is CPU-oversubscribed (%u processes, %u core%s)",
 				       host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
+}
+
+/* Who is slowest is known, and not whether it is by chance: nobody is accused. */
+static void say_chance(const struct ct_finding *f, struct ct_report *report)
+{
+	ct_verdict_doubt(report, "record again with a core for each process",
+			 "%s, perhaps by chance", f->headline);
+	report->verdict.cause = "which of the processes that share cores gets least of them is "
+				"chance, and may stay so for a run";
 }
 
 /* Behind a finding: what else there is to know of the run. */
@@ -401,7 +434,10 @@ static int choose(struct choice *c)
 		ct_hung_say(c->hung, report);
 	} else if (c->order || leader(c)) {
 		c->told = c->order ? c->order : leader(c);
-		ct_say_finding(c->told, report);
+		if (may_be_chance(c, c->told))
+			say_chance(c->told, report);
+		else
+			ct_say_finding(c->told, report);
 		/* these losses are beside each other */
 		if (c->told->is_replayed)
 			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);

@@ -160,11 +160,14 @@ static enum ct_confidence by_error(double gain, double err)
 	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
-/* By how sure the gain is. Which of the ranks that wait for cores gets least of them may be chance, for as long as the run. */
+/* By how sure the gain is. Which of the ranks that wait for cores gets least of them may be chance, for as long as the run; so may
+ * what several have in common that are no group. */
 static enum ct_confidence confidence_of(const struct telling *t, const struct ct_slow_row *row,
-					double gain, double err)
+					double gain, double err, double loss_pct)
 {
-	if ((t->waits_for_cores && row->n > 1) ||
+	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
+
+	if ((t->waits_for_cores && (is_any_set || loss_pct < CT_CORES_BY_CHANCE_PCT)) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
 		return CT_CONFIDENCE_LOW;
 	if (2 * err <= gain && (t->waits_for_cores || t->judgement->engine.has_graphs))
@@ -207,7 +210,7 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	ct_finding_seats(t->model, row->seats, row->n, t->list, f);
 	f->is_replayed = 1;
 	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
-	f->confidence = confidence_of(t, row, gain, err);
+	f->confidence = confidence_of(t, row, gain, err, f->loss_pct);
 	f->comm_key = row->kind == CT_SLOW_GROUP ? row->comm->key : class ? class->comm->key : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
 	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More processes than cores: reported, and no rank is blamed together with others for it. */
+/* More processes than cores: reported, and nobody is accused of what may be chance. */
 #include <string.h>
 
 #include "analyzer/lateness/oversubscribed.h"
@@ -24,12 +24,14 @@ static void lists_of_cores_are_counted_once(void **state)
 }
 
 /* Each process may use the cores of the one list, then of the other. */
-static struct ct_report *report_on(const struct job_loop *loop, const char *one, const char *other)
+static struct ct_report *report_on(const struct job_loop *loop, int per_host, const char *one,
+				   const char *other)
 {
 	static struct job job;
 	uint64_t end;
 
-	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
+	job_open(&job,
+		 &(struct job_options){ .run = "run", .ranks = 4, .ranks_per_host = per_host });
 	for (int r = 0; r < 4 && one; r++) {
 		const char *text = r % 2 ? other : one;
 
@@ -42,7 +44,7 @@ static struct ct_report *report_on(const struct job_loop *loop, const char *one,
 }
 
 /* Two of four ranks are 20 % slower. */
-static struct ct_report *slow_pair(const char *one, const char *other)
+static struct ct_report *slow_pair(int per_host, const char *one, const char *other)
 {
 	const struct job_loop loop = { .steps = 60,
 				       .ops = 5,
@@ -53,20 +55,80 @@ static struct ct_report *slow_pair(const char *one, const char *other)
 				       .slow = 0x3,
 				       .slow_pct = 20 };
 
-	return report_on(&loop, one, other);
+	return report_on(&loop, per_host, one, other);
+}
+
+/* Rank 2 of four is slower. */
+static struct ct_report *slow_rank(double pct, const char *one, const char *other)
+{
+	const struct job_loop loop = { .steps = 60,
+				       .ops = 5,
+				       .step_ms = 100,
+				       .noise = 0.01,
+				       .skew_us = 10,
+				       .transfer_us = 1500,
+				       .slow = 0x4,
+				       .slow_pct = pct };
+
+	return report_on(&loop, 0, one, other);
+}
+
+static void hold(struct ct_report *report, enum ct_verdict_code code, enum ct_finding_kind kind,
+		 enum ct_confidence confidence)
+{
+	const struct ct_finding *f = job_finding(report, kind);
+	int may_be_chance = strstr(report->verdict.text, "perhaps by chance") != NULL;
+
+	assert_non_null(f);
+	assert_ptr_equal(report->verdict.about, f);
+	assert_int_equal(report->verdict.code, code);
+	assert_int_equal(f->confidence, confidence);
+	assert_int_equal(may_be_chance, code == CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	ct_report_free(report);
+}
+
+#define ENOUGH "cpu.affinity=0-1", "cpu.affinity=2,3"
+#define SHARED "cpu.affinity=0-1", "cpu.affinity=0-1"
+
+/* A balanced job on half the cores may look so, but none with cores enough. */
+static void little_that_a_rank_short_of_cores_costs_may_be_chance(void **state)
+{
+	struct ct_report *report = slow_rank(8, SHARED);
+
+	(void)state;
+	assert_non_null(strstr(report->verdict.text, "rank 2 "));
+	assert_non_null(strstr(report->verdict.text, "costs "));
+	hold(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_FINDING_STRAGGLER, CT_CONFIDENCE_LOW);
+}
+
+static void little_is_enough_where_there_are_cores_enough(void **state)
+{
+	(void)state;
+	hold(slow_rank(8, ENOUGH), CT_VERDICT_STRAGGLER, CT_FINDING_STRAGGLER, CT_CONFIDENCE_HIGH);
+}
+
+static void much_that_a_rank_short_of_cores_costs_is_no_chance(void **state)
+{
+	(void)state;
+	hold(slow_rank(20, SHARED), CT_VERDICT_STRAGGLER, CT_FINDING_STRAGGLER,
+	     CT_CONFIDENCE_MEDIUM);
 }
 
 static void who_waits_for_a_core_may_be_late_by_chance(void **state)
 {
-	struct ct_report *report = slow_pair("cpu.affinity=0-1", "cpu.affinity=0-1");
-	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
+	struct ct_report *report = slow_pair(0, SHARED);
 
 	(void)state;
-	assert_non_null(f);
-	assert_int_equal(f->confidence, CT_CONFIDENCE_LOW);
 	assert_non_null(
 		strstr(report->verdict.text, "host0 is CPU-oversubscribed (4 processes, 2 cores)"));
-	ct_report_free(report);
+	hold(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_FINDING_STRAGGLER, CT_CONFIDENCE_LOW);
+}
+
+static void who_has_more_in_common_than_cores_is_no_chance(void **state)
+{
+	(void)state;
+	hold(slow_pair(2, SHARED), CT_VERDICT_STRAGGLER, CT_FINDING_STRAGGLER_HOST,
+	     CT_CONFIDENCE_MEDIUM);
 }
 
 /* Rank 0 is 40 % slower; the others differ by up to 16 %. */
@@ -81,7 +143,7 @@ static void who_is_slowest_by_far_is_named_alone(void **state)
 				       .transfer_us = 1500,
 				       .slow = 0x1,
 				       .slow_pct = 40 };
-	struct ct_report *report = report_on(&loop, "cpu.affinity=0-1", "cpu.affinity=0-1");
+	struct ct_report *report = report_on(&loop, 0, SHARED);
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
 
 	(void)state;
@@ -94,7 +156,7 @@ static void who_is_slowest_by_far_is_named_alone(void **state)
 
 static void sets_are_named_where_there_are_cores_enough(void **state)
 {
-	struct ct_report *report = slow_pair("cpu.affinity=0-1", "cpu.affinity=2,3");
+	struct ct_report *report = slow_pair(0, ENOUGH);
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
 
 	(void)state;
@@ -107,7 +169,7 @@ static void sets_are_named_where_there_are_cores_enough(void **state)
 
 static void who_did_not_tell_has_enough(void **state)
 {
-	struct ct_report *report = slow_pair(NULL, NULL);
+	struct ct_report *report = slow_pair(0, NULL, NULL);
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
 
 	(void)state;
@@ -121,6 +183,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_cores_are_counted_once),
 		cmocka_unit_test_setup_teardown(who_waits_for_a_core_may_be_late_by_chance,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			little_that_a_rank_short_of_cores_costs_may_be_chance, fx_setup,
+			fx_teardown),
+		cmocka_unit_test_setup_teardown(little_is_enough_where_there_are_cores_enough,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(much_that_a_rank_short_of_cores_costs_is_no_chance,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(who_has_more_in_common_than_cores_is_no_chance,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(who_is_slowest_by_far_is_named_alone, fx_setup,
 						fx_teardown),

@@ -50,6 +50,10 @@
  * off by more than 3 % from CT_HARDLY_ANY on (sends beside computing: 0.02 to 0.09) */
 #define CT_MOST_UNDER_MESSAGES 0.2
 
+/* Of the run: what a rank of an even job loses by chance where cores are fewer than processes; of twice as many 9.3 in the worst of 171
+ * jobs */
+#define CT_CORES_BY_CHANCE_PCT 10.0
+
 /* Times the usual transfer, of the last one to come: it may have waited for room on its GPU */
 #define CT_SLOW_TRANSFER 2.0
 
