@@ -230,7 +230,7 @@ static int say_run(const struct ct_picture_make *make)
 		make->memory, "%s%.80s%s%" PRIu64 " of %s ranks on %zu host%s, %s.",
 		run->job ? "Job " : "", run->job ? run->job : "", run->job ? ": " : "",
 		run->ranks_seen, run->ranks_expected ? ct_text_count(run->ranks_expected).s : "n/a",
-		run->n_hosts, run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s);
+		run->n_hosts, run->n_hosts == 1 ? "" : "s", ct_prose_ns(run->duration_ns).s);
 
 	ct_picture_note(make->picture, text);
 	if (text && make->report->steps.skipped) {
@@ -281,11 +281,11 @@ struct ct_unit_text ct_picture_text(const struct ct_picture *p, uint64_t value)
 	}
 	switch (p->unit) {
 	case CT_PICTURE_BYTES:
-		return ct_text_bytes(value);
+		return ct_prose_bytes(value);
 	case CT_PICTURE_NS:
-		return ct_text_ns(value);
+		return ct_prose_ns(value);
 	case CT_PICTURE_BPS:
-		return ct_text_Bps(value);
+		return ct_prose_Bps(value);
 	case CT_PICTURE_RATIO:
 		if (value == CT_PICTURE_UNKNOWN)
 			return ct_text_count(value);

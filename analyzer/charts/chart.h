@@ -121,7 +121,7 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 
 /* A value with three digits and its unit; "n/a", or what nothing is called. */
 struct ct_unit_text ct_picture_text(const struct ct_picture *picture, uint64_t value);
-/* "from rank 3, to rank 5: 1.23MB", "stage 1, worker 0 (rank 4): 1.32". NULL: out of memory. */
+/* "from rank 3, to rank 5: 1.23 MB", "stage 1, worker 0 (rank 4): 1.32". NULL: out of memory. */
 const char *ct_picture_cell_text(const struct ct_picture *picture, struct ct_arena *memory,
 				 size_t row, size_t column);
 /* "bytes", "ns", "bytes per second", "count", "ratio" */

@@ -47,9 +47,9 @@ static int make_axes(const struct ct_report_curve *c, struct ct_arena *memory, s
 		return CT_EMPTY;
 	plot->x.title = "size";
 	plot->y.title = "bus bandwidth";
-	if (ct_ticks_log(memory, &x->low, &x->high, SIZES, ct_text_bytes, &plot->x.ticks) != CT_OK)
+	if (ct_ticks_log(memory, &x->low, &x->high, SIZES, ct_prose_bytes, &plot->x.ticks) != CT_OK)
 		return CT_NOMEM;
-	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_text_Bps, &plot->y.ticks);
+	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_prose_Bps, &plot->y.ticks);
 }
 
 static float place(const struct range *range, uint64_t value)
@@ -114,7 +114,7 @@ static int put_limit(const struct ct_report_curve *c, struct ct_arena *memory, s
 	    (double)c->beta_Bps > y->high)
 		return CT_OK;
 	level = series(plot, memory,
-		       ct_arena_printf(memory, "fitted bandwidth %s", ct_text_Bps(c->beta_Bps).s),
+		       ct_arena_printf(memory, "fitted bandwidth %s", ct_prose_Bps(c->beta_Bps).s),
 		       CT_LOOK_DASH, "orange", plot->n);
 	if (!level)
 		return CT_NOMEM;
@@ -153,7 +153,7 @@ static const char *summary_of(const struct ct_report_curve *c, struct ct_arena *
 		return ct_arena_printf(memory, "%s: too few sizes to fit latency and bandwidth.",
 				       op);
 	return ct_arena_printf(memory, "%s: bandwidth %s, latency %s by the fit.", op,
-			       ct_text_Bps(c->beta_Bps).s, ct_text_ns(c->alpha_ns).s);
+			       ct_prose_Bps(c->beta_Bps).s, ct_prose_ns(c->alpha_ns).s);
 }
 
 /* The first eight digits of the communicator, as every text has it. */

@@ -58,7 +58,7 @@ static int make_axes(const struct making *m)
 	if (ct_ticks_round(m->memory, first, last + 1, STEPS, ct_text_count, &plot->x.ticks) !=
 	    CT_OK)
 		return CT_NOMEM;
-	return ct_ticks_round(m->memory, 0, m->high, TIMES, ct_text_ns, &plot->y.ticks);
+	return ct_ticks_round(m->memory, 0, m->high, TIMES, ct_prose_ns, &plot->y.ticks);
 }
 
 enum which { TIME, UNKNOWN, EXPOSED, WAIT };
@@ -125,8 +125,8 @@ static int sum_up(const struct making *m)
 			most = c;
 	}
 	m->plot->summary = most ? ct_arena_printf(m->memory, "Most in step %" PRIu64 ": %s of %s.",
-						  most->index, ct_text_ns(most->exposed_ns).s,
-						  ct_text_ns(most->time_ns).s)
+						  most->index, ct_prose_ns(most->exposed_ns).s,
+						  ct_prose_ns(most->time_ns).s)
 				: "How much of the communication was exposed is not known.";
 	return m->plot->summary ? CT_OK : CT_NOMEM;
 }

@@ -137,14 +137,14 @@ static int name_times(const struct ct_picture_make *make, const struct ct_report
 	axis->title = "time since the run began";
 	axis->word = "from";
 	st = ct_ticks_round(make->memory, w->begin_at_ns,
-			    w->begin_at_ns + w->columns * w->column_ns, TIMES, ct_text_ns,
+			    w->begin_at_ns + w->columns * w->column_ns, TIMES, ct_prose_ns,
 			    &axis->ticks);
 	for (size_t c = 0; c < axis->n && st == CT_OK; c++) {
 		uint64_t at = w->begin_at_ns + c * w->column_ns;
 		const char *key = ct_arena_printf(make->memory, "%" PRIu64, at);
 
 		st = key ? ct_picture_name(axis, c,
-					   ct_arena_printf(make->memory, "%s", ct_text_ns(at).s),
+					   ct_arena_printf(make->memory, "%s", ct_prose_ns(at).s),
 					   key)
 			 : CT_NOMEM;
 	}
@@ -205,7 +205,7 @@ static void say_steps(const struct ct_picture_make *make, const struct ct_report
 					"A column is %" PRIu64 " step%s; a cell is the mean of a "
 					"step, known to ±%s.",
 					h->steps_each, h->steps_each == 1 ? "" : "s",
-					ct_text_ns(err_ns).s));
+					ct_prose_ns(err_ns).s));
 }
 
 static const struct ct_chart_value step_values[VALUES] = {
@@ -276,8 +276,8 @@ int ct_picture_waits(const struct ct_picture_make *make)
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
 	p->scale = "% of column time (square root)";
 	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ±%s.",
-					   ct_text_ns(w->column_ns).s,
-					   ct_text_ns(late ? w->lateness_err_ns : w->err_ns).s));
+					   ct_prose_ns(w->column_ns).s,
+					   ct_prose_ns(late ? w->lateness_err_ns : w->err_ns).s));
 	say_rows(p, &rows);
 	say_why(make, w->why);
 	return look_like_waits(make, w->column_ns, time_values);

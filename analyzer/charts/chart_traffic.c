@@ -314,15 +314,15 @@ static void say_model(const struct ct_picture_make *make, const struct ct_traffi
 	if (strcmp(layer->model, "exact") == 0)
 		ct_picture_note(p, "P2P exact: every byte of this is known.");
 	else
-		ct_picture_note(p,
-				ct_arena_printf(make->memory, "%s by the %s model, %s exact.",
-						ct_text_bytes(layer->modelled_bytes).s,
-						layer->model, ct_text_bytes(layer->exact_bytes).s));
+		ct_picture_note(p, ct_arena_printf(make->memory, "%s by the %s model, %s exact.",
+						   ct_prose_bytes(layer->modelled_bytes).s,
+						   layer->model,
+						   ct_prose_bytes(layer->exact_bytes).s));
 	if (make->request->show == CT_SHOW_BANDWIDTH)
 		ct_picture_note(p, ct_arena_printf(make->memory,
 						   "Bandwidth of messages only, each pair's bytes "
 						   "over their time; error up to %s.",
-						   ct_text_Bps(err).s));
+						   ct_prose_Bps(err).s));
 	if (make->report->traffic.note)
 		ct_picture_note(p, ct_arena_printf(make->memory, "Traffic: %s.",
 						   make->report->traffic.note));
@@ -330,7 +330,7 @@ static void say_model(const struct ct_picture_make *make, const struct ct_traffi
 		ct_picture_note(
 			p, ct_arena_printf(make->memory,
 					   "%s between ranks without a trace are not shown.",
-					   ct_text_bytes(make->report->traffic.unplaced_bytes).s));
+					   ct_prose_bytes(make->report->traffic.unplaced_bytes).s));
 }
 
 static const char *title_of(const struct ct_picture_make *make,

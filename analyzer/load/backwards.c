@@ -70,7 +70,7 @@ int ct_load_tell_backwards(struct ct_load *load)
 			       " on host %.63s goes back by %s or more at #%" PRIu64
 			       " of communicator %016" PRIx64
 			       ": its times, and what follows from them, are wrong",
-			       load->info->id.pid, load->info->id.host, ct_text_ns(most->ns).s,
+			       load->info->id.pid, load->info->id.host, ct_prose_ns(most->ns).s,
 			       most->seq, most->key);
 	if (ct_arena_failed(load->memory))
 		return CT_NOMEM;

@@ -33,7 +33,7 @@ static uint64_t since(uint64_t at_ns, uint64_t start_ns)
 
 static const char *why_unmeasured(struct ct_arena *memory, const struct ct_cost_rec *from)
 {
-	struct ct_unit_text off = ct_text_ns(from->guard_off_ms * UINT64_C(1000000));
+	struct ct_unit_text off = ct_prose_ns(from->guard_off_ms * UINT64_C(1000000));
 
 	switch ((enum ct_unmeasured)from->unmeasured) {
 	case CT_UNMEASURED_OFF:
@@ -45,7 +45,7 @@ static const char *why_unmeasured(struct ct_arena *memory, const struct ct_cost_
 	case CT_UNMEASURED_LONG:
 		return ct_arena_printf(memory,
 				       "steps of %s are longer than a third of a window of %s",
-				       ct_text_ns(from->step_ns).s, off.s);
+				       ct_prose_ns(from->step_ns).s, off.s);
 	case CT_UNMEASURED_FEW:
 		return ct_arena_printf(memory,
 				       "too few windows of %s: %" PRIu32 " without timing, %" PRIu32

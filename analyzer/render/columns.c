@@ -226,8 +226,8 @@ static void op_last_cell(char *to, size_t cap, const void *row)
 	const struct ct_report_op *op = row;
 
 	if (op->last_rank >= 0)
-		snprintf(to, cap, "%d %.0f%% %s", op->last_rank, op->last_pct,
-			 ct_text_ns(op->last_cost_ns).s);
+		snprintf(to, cap, "%d %.0f %% %s", op->last_rank, op->last_pct,
+			 ct_prose_ns(op->last_cost_ns).s);
 	else
 		snprintf(to, cap, "n/a");
 }

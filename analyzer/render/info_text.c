@@ -60,7 +60,7 @@ static void name_last_heartbeat(char *to, size_t cap, const struct ct_report *re
 			last = report->processes[i].last_heartbeat_at_ns;
 	to[0] = '\0';
 	if (last > report->run.duration_ns + SILENT_NS)
-		snprintf(to, cap, ", last heartbeat at %s", ct_text_ns(last).s);
+		snprintf(to, cap, ", last heartbeat at %s", ct_prose_ns(last).s);
 }
 
 static void write_run(struct ct_text *text, const struct ct_report *report, const char *place)
@@ -86,7 +86,7 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	ct_text_line(text, run->complete && !report->n_ended ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
 		     "%s: %s of %s ranks on %zu host%s, %s recorded%s, start %d of %d", state,
 		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
-		     run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s, heartbeat,
+		     run->n_hosts == 1 ? "" : "s", ct_prose_ns(run->duration_ns).s, heartbeat,
 		     run->restart + 1, run->starts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",
 		     place	? place
@@ -202,7 +202,7 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 
 			if (from)
 				at += snprintf(line + at, sizeof(line) - (size_t)at, " %9s",
-					       bytes ? ct_text_bytes(bytes).s : "-");
+					       bytes ? ct_prose_bytes(bytes).s : "-");
 			else
 				at += snprintf(line + at, sizeof(line) - (size_t)at, " %9d",
 					       t->ranks[to]);
@@ -239,7 +239,7 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		"the start)");
 	if (report->n_costs)
 		ct_text_line(text, CT_COLOR_NONE, "the busiest rank: %s, %s; %s written by all",
-			     wrappers, threads, ct_text_bytes(report->cost_bytes).s);
+			     wrappers, threads, ct_prose_bytes(report->cost_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {

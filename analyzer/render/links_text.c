@@ -57,18 +57,19 @@ void ct_links_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	put_what(what, sizeof(what), report, most);
 	if (most->beta_err_Bps != CT_UNKNOWN)
-		snprintf(err, sizeof(err), "±%s", ct_text_Bps(most->beta_err_Bps).s);
+		snprintf(err, sizeof(err), " ± %s", ct_prose_Bps(most->beta_err_Bps).s);
 	if (most->alpha_ns != CT_UNKNOWN)
-		snprintf(latency, sizeof(latency), ", latency %s±%s", ct_text_ns(most->alpha_ns).s,
-			 ct_text_ns(most->alpha_err_ns).s);
+		snprintf(latency, sizeof(latency), ", latency %s ± %s",
+			 ct_prose_ns(most->alpha_ns).s, ct_prose_ns(most->alpha_err_ns).s);
 	/* slow is what is slower than its like */
 	if (alone == rows)
 		snprintf(compared, sizeof(compared), "none compared");
 	else
 		snprintf(compared, sizeof(compared), "%zu of %llu slow", slow,
 			 (unsigned long long)(rows - alone + report->links_left_out));
-	ct_text_line(text, slow ? CT_COLOR_YELLOW : CT_COLOR_NONE, "links     %s: bus %s%s%s; %s",
-		     what, ct_text_Bps(most->beta_Bps).s, err, latency, compared);
+	ct_text_wrap(text, slow ? CT_COLOR_YELLOW : CT_COLOR_NONE, CT_TEXT_LABEL,
+		     "links     %s: bus %s%s%s; %s", what, ct_prose_Bps(most->beta_Bps).s, err,
+		     latency, compared);
 }
 
 void ct_score_line(struct ct_text *text, const struct ct_report *report)
@@ -180,6 +181,6 @@ void ct_transport_line(struct ct_text *text, const struct ct_report *report)
 	ct_text_line(
 		text, CT_COLOR_NONE,
 		"network   ethernet %s, infiniband %s, its link errors %s, on %zu of %zu host%s",
-		ct_text_bytes(nic).s, ct_text_bytes(ib).s, ct_text_count(errors).s,
+		ct_prose_bytes(nic).s, ct_prose_bytes(ib).s, ct_text_count(errors).s,
 		report->n_transport, report->run.n_hosts, report->run.n_hosts == 1 ? "" : "s");
 }

@@ -51,7 +51,7 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 		     "run       %s of %s ranks on %zu host%s, %s, %s%s%s, job %s",
 		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
 		     run->n_hosts == 1 ? "" : "s", backends[0] ? backends : "no backend",
-		     ct_text_ns(run->duration_ns).s, run->processes_running ? " so far" : "",
+		     ct_prose_ns(run->duration_ns).s, run->processes_running ? " so far" : "",
 		     starts, run->job ? run->job : "n/a");
 	if (!run->n_missing)
 		return;
@@ -123,7 +123,7 @@ static void write_why_no_share(struct ct_text *text, const struct ct_report_run 
 			text, CT_COLOR_NONE, CT_TEXT_LABEL,
 			"          not known: launches without times lie between timed ones for "
 			"less than %s, or are more than %s of all",
-			ct_text_ns(CT_LEFT_OUT_NS).s, ct_text_pct(100 * CT_MOST_LEFT_OUT).s);
+			ct_prose_ns(CT_LEFT_OUT_NS).s, ct_prose_pct(100 * CT_MOST_LEFT_OUT).s);
 }
 
 /* Messages on a line of their own: who has none reads of none. */
@@ -135,13 +135,13 @@ static void write_matched(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE,
 			     "share     %s of the %s (busiest rank); %s collectives, "
 			     "%s incomplete",
-			     ct_text_pct(run->comm_share_pct).s, base_of_share(report),
+			     ct_prose_pct(run->comm_share_pct).s, base_of_share(report),
 			     ct_text_count(run->matched).s, ct_text_count(run->incomplete).s);
 		write_why_no_share(text, run);
 		return;
 	}
 	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
-		     ct_text_pct(run->comm_share_pct).s, base_of_share(report));
+		     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
 	write_why_no_share(text, run);
 	ct_text_line(text, CT_COLOR_NONE, "matched   %s collectives, %s message%s; %s incomplete",
 		     ct_text_count(run->matched).s, ct_text_count(run->messages).s,
@@ -182,10 +182,10 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	ct_text_line(text, CT_COLOR_NONE,
-		     "exposed   %s±%s of %s in communication (%s), on rank %s, the most",
-		     ct_text_ns(most->exposed_ns).s, ct_text_ns(most->exposed_err_ns).s,
-		     ct_text_ns(comm_ns).s,
-		     ct_text_pct(100 * (double)most->exposed_ns / (double)comm_ns).s,
+		     "exposed   %s ± %s of %s in communication (%s), on rank %s, the most",
+		     ct_prose_ns(most->exposed_ns).s, ct_prose_ns(most->exposed_err_ns).s,
+		     ct_prose_ns(comm_ns).s,
+		     ct_prose_pct(100 * (double)most->exposed_ns / (double)comm_ns).s,
 		     ct_text_rank(most->rank).s);
 }
 
@@ -200,7 +200,7 @@ static void write_cost(struct ct_text *text, const struct ct_report *report)
 	if (report->n_costs)
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 			     "cost      tracer: %s, %s, %s written", wrappers, threads,
-			     ct_text_bytes(report->cost_bytes).s);
+			     ct_prose_bytes(report->cost_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "%s",
 			     "cost      n/a: no process told what recording it cost");
@@ -256,7 +256,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 	static const char few[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
 				  "wait_each_ns transfer_ns busbw_p50_Bps";
 	static const char all[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
-				  "wait_each_ns transfer_ns algbw_p50_Bps busbw_p50_Bps last_rank";
+				  "wait_each_ns transfer_ns busbw_p50_Bps last_rank";
 	const char *keys = verbose ? all : few;
 	int left = SCREEN - BESIDE - text->lines;
 	size_t most = top		? top
@@ -301,8 +301,8 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 			 op[n - 1].seq);
 	ct_text_line(text, CT_COLOR_NONE, "    rank %s %s %s%s since %s, for %s",
 		     ct_text_rank(op->rank).s, op->launched ? "launched" : "inside",
-		     op->call ? op->call : op->op_name, where, ct_text_ns(op->since_at_ns).s,
-		     ct_text_ns(op->age_ns).s);
+		     op->call ? op->call : op->op_name, where, ct_prose_ns(op->since_at_ns).s,
+		     ct_prose_ns(op->age_ns).s);
 }
 
 static void write_inflight(struct ct_text *text, const struct ct_report *report, size_t most)
@@ -369,11 +369,11 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 		break;
 	}
 	if (p->ended_before_at_ns != CT_UNKNOWN && p->ended_after_at_ns != CT_UNKNOWN)
-		snprintf(when, sizeof(when), " at %s..%s", ct_text_ns(p->ended_after_at_ns).s,
-			 ct_text_ns(p->ended_before_at_ns).s);
+		snprintf(when, sizeof(when), " at %s..%s", ct_prose_ns(p->ended_after_at_ns).s,
+			 ct_prose_ns(p->ended_before_at_ns).s);
 	else if (p->last_heartbeat_at_ns != CT_UNKNOWN)
 		snprintf(when, sizeof(when), ", last heartbeat at %s",
-			 ct_text_ns(p->last_heartbeat_at_ns).s);
+			 ct_prose_ns(p->last_heartbeat_at_ns).s);
 	if (p->how.kill_ns)
 		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
 			 p->how.kill_by);

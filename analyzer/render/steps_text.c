@@ -14,7 +14,7 @@
 static void size_text(char *to, size_t cap, uint64_t bytes)
 {
 	snprintf(to, cap, "%s%s", bytes == CT_UNKNOWN ? "" : " ",
-		 bytes == CT_UNKNOWN ? "" : ct_text_bytes(bytes).s);
+		 bytes == CT_UNKNOWN ? "" : ct_prose_bytes(bytes).s);
 }
 
 void ct_skipped_text(char *to, size_t cap, const struct ct_report_steps *steps)
@@ -35,7 +35,7 @@ void ct_steps_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	if (c->err_ns != CT_UNKNOWN)
-		snprintf(err, sizeof(err), "±%s", ct_text_ns(c->err_ns).s);
+		snprintf(err, sizeof(err), " ± %s", ct_prose_ns(c->err_ns).s);
 	if (c->n_recurring) {
 		size_text(size, sizeof(size), c->recurring[0].bytes);
 		snprintf(again, sizeof(again), "; %.32s%s every %" PRIu64, c->recurring[0].op_name,
@@ -48,12 +48,12 @@ void ct_steps_line(struct ct_text *text, const struct ct_report *report)
 		snprintf(by, sizeof(by), "%.32s%s on %08" PRIx64, c->anchor_op, size,
 			 c->anchor_comm_key >> 32);
 	if (c->covered_pct < MOST_PCT)
-		snprintf(part, sizeof(part), ", %s of the run", ct_text_pct(c->covered_pct).s);
+		snprintf(part, sizeof(part), ", %s of the run", ct_prose_pct(c->covered_pct).s);
 	ct_skipped_text(skipped, sizeof(skipped), c);
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "steps    %s of %s%s, p99 %s%s%s, by %s%s%s", ct_text_count(c->count).s,
-		     ct_text_ns(c->time_p50_ns).s, err, ct_text_ns(c->time_p99_ns).s, skipped, part,
-		     by, again, c->note ? "; a step may have several" : "");
+		     ct_prose_ns(c->time_p50_ns).s, err, ct_prose_ns(c->time_p99_ns).s, skipped,
+		     part, by, again, c->note ? "; a step may have several" : "");
 }
 
 /* ---- communication against computing ---- */
@@ -77,17 +77,17 @@ void ct_share_line(struct ct_text *text, const struct ct_report *report)
 	if (isnan(e->wait_pct) || isnan(e->transferring_pct)) {
 		ct_text_line(
 			text, CT_COLOR_NONE,
-			"step     exposed %s±%s, median rank; waiting for others n/a: of over a "
+			"step     exposed %s ± %s, median rank; waiting for others n/a: of over a "
 			"tenth it is not known",
-			ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s);
+			ct_prose_pct(e->share_pct).s, ct_prose_pct(e->err_pct).s);
 		return;
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "step     exposed %s±%s, %s of it waiting for others; data moves for %s; "
+		     "step     exposed %s ± %s, %s of it waiting for others; data moves for %s; "
 		     "median rank",
-		     ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s,
-		     ct_text_pct(e->share_pct > 0 ? 100 * e->wait_pct / e->share_pct : NAN).s,
-		     ct_text_pct(e->transferring_pct).s);
+		     ct_prose_pct(e->share_pct).s, ct_prose_pct(e->err_pct).s,
+		     ct_prose_pct(e->share_pct > 0 ? 100 * e->wait_pct / e->share_pct : NAN).s,
+		     ct_prose_pct(e->transferring_pct).s);
 }
 
 void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
@@ -107,10 +107,10 @@ void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
 		     "not ready, %s host late, %s "
 		     "launch, ±%s",
 		     ct_text_rank(most->rank).s,
-		     ct_text_pct(pct(most->not_ready_ns, most->steps_ns)).s,
-		     ct_text_pct(pct(most->host_late_ns, most->steps_ns)).s,
-		     ct_text_pct(pct(most->launch_ns, most->steps_ns)).s,
-		     ct_text_pct(pct(most->gaps_err_ns, most->steps_ns)).s);
+		     ct_prose_pct(pct(most->not_ready_ns, most->steps_ns)).s,
+		     ct_prose_pct(pct(most->host_late_ns, most->steps_ns)).s,
+		     ct_prose_pct(pct(most->launch_ns, most->steps_ns)).s,
+		     ct_prose_pct(pct(most->gaps_err_ns, most->steps_ns)).s);
 }
 
 void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
@@ -133,10 +133,10 @@ void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "pipeline  bubble %s%s±%s of the step, ideal %s, stage %d of %d, rank %s",
+		     "pipeline  bubble %s%s ± %s of the step, ideal %s, stage %d of %d, rank %s",
 		     most->at_most ? "up to " : "",
-		     ct_text_pct(pct(most->bubble_ns, most->steps_ns)).s,
-		     ct_text_pct(pct(most->err_ns, most->steps_ns)).s,
-		     ct_text_pct(pct(most->ideal_ns, most->steps_ns)).s, most->stage,
+		     ct_prose_pct(pct(most->bubble_ns, most->steps_ns)).s,
+		     ct_prose_pct(pct(most->err_ns, most->steps_ns)).s,
+		     ct_prose_pct(pct(most->ideal_ns, most->steps_ns)).s, most->stage,
 		     most->n_stages, ct_text_rank(most->rank).s);
 }

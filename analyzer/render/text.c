@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns)
 void ct_text_share(char *to, size_t cap, double pct, const char *about, const char *of,
 		   const char *where)
 {
-	struct ct_unit_text share = ct_text_pct(pct);
+	struct ct_unit_text share = ct_prose_pct(pct);
 
 	if (isnan(pct))
 		snprintf(to, cap, "n/a %s", where);
@@ -147,14 +148,36 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 	put(text, color, 0, line, strlen(line));
 }
 
-/* Bytes of `line` that fit `columns`: up to a space, or a word that is longer than all of them is broken. */
+/* Is the space at `at` inside a figure: between a number and its unit, or beside its "±"? */
+static int is_in_figure(const char *line, size_t at)
+{
+	static const char *const units[] = { "ns", "us", "ms",	"s",   "B",   "kB",  "MB", "GB",
+					     "TB", "PB", "KiB", "MiB", "GiB", "TiB", "%",  "±" };
+	static const char sign[] = "±";
+	const size_t len = sizeof(sign) - 1;
+
+	if (at >= len && memcmp(line + at - len, sign, len) == 0)
+		return 1;
+	if (!at || !strchr("0123456789", line[at - 1]))
+		return 0;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t n = strlen(units[i]);
+
+		if (strncmp(line + at + 1, units[i], n) == 0 &&
+		    !isalnum((unsigned char)line[at + 1 + n]))
+			return 1;
+	}
+	return 0;
+}
+
+/* Bytes of `line` that fit `columns`: up to a space outside figures, or a word that is longer than all of them is broken. */
 static size_t fitting(const char *line, size_t columns)
 {
 	size_t all = bytes_of(line, columns), n = all;
 
-	if (!line[all] || line[all] == ' ')
+	if (!line[all] || (line[all] == ' ' && !is_in_figure(line, all)))
 		return all;
-	while (n > 0 && line[n - 1] != ' ')
+	while (n > 0 && (line[n - 1] != ' ' || is_in_figure(line, n - 1)))
 		n--;
 	return n && strspn(line, " ") < n ? n : all;
 }

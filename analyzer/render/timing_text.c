@@ -57,8 +57,8 @@ static void add_settings(char *to, size_t cap, const struct ct_report_cost *cost
 	if (cost->sample_ratio < 1)
 		add(to, cap, "sample %.3g", 1 / cost->sample_ratio);
 	if (cost->duty_of_ns)
-		add(to, cap, "%sduty %s/%s", to[0] ? ", " : "", ct_text_ns(cost->duty_on_ns).s,
-		    ct_text_ns(cost->duty_of_ns).s);
+		add(to, cap, "%sduty %s/%s", to[0] ? ", " : "", ct_prose_ns(cost->duty_on_ns).s,
+		    ct_prose_ns(cost->duty_of_ns).s);
 	if (cost->coarsest)
 		add(to, cap, "%sbudget down to 1 in %" PRIu64, to[0] ? ", " : "",
 		    UINT64_C(1) << (cost->coarsest & 63));
@@ -100,9 +100,9 @@ static void write_events(struct ct_text *text, const struct ct_report *report)
 	if (run->events_from_ns == CT_UNKNOWN && run->events_until_ns == CT_UNKNOWN)
 		return;
 	if (run->events_from_ns != CT_UNKNOWN)
-		snprintf(from, sizeof(from), " from %s", ct_text_ns(run->events_from_ns).s);
+		snprintf(from, sizeof(from), " from %s", ct_prose_ns(run->events_from_ns).s);
 	if (run->events_until_ns != CT_UNKNOWN)
-		snprintf(until, sizeof(until), " until %s", ct_text_ns(run->events_until_ns).s);
+		snprintf(until, sizeof(until), " until %s", ct_prose_ns(run->events_until_ns).s);
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "events    used%s%s: lateness and exposed communication are of that time",
 		     from, until);
@@ -116,7 +116,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 
 	if (run->time_err_p50_ns != CT_UNKNOWN)
 		add(more, sizeof(more), ", ±%s per span (at most ±%s)",
-		    ct_text_ns(run->time_err_p50_ns).s, ct_text_ns(run->time_err_ns).s);
+		    ct_prose_ns(run->time_err_p50_ns).s, ct_prose_ns(run->time_err_ns).s);
 	if (run->ranks_untimed && run->timing != CT_TIMING_OFF)
 		add(more, sizeof(more), "; off on %s rank%s", ct_text_count(run->ranks_untimed).s,
 		    run->ranks_untimed == 1 ? "" : "s");
@@ -132,8 +132,9 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	more[0] = '\0';
 	add_settings(more, sizeof(more), cost);
-	ct_text_line(text, CT_COLOR_YELLOW, "timed     %s of launches (%s): sums are of these",
-		     report->is_outline ? "a part" : ct_text_pct(100 * run->timed_ratio).s, more);
+	ct_text_wrap(text, CT_COLOR_YELLOW, CT_TEXT_LABEL,
+		     "timed     %s of launches (%s): sums are of these",
+		     report->is_outline ? "a part" : ct_prose_pct(100 * run->timed_ratio).s, more);
 }
 
 void ct_step_change_line(struct ct_text *text, const struct ct_report *report)
@@ -216,7 +217,7 @@ static void list_odd(const struct ct_report *report, char *out, size_t size)
 				       at ? ", " : "; not: ", c->host, c->quality);
 		if (c->err_ns != CT_UNKNOWN && at < size)
 			at += (size_t)snprintf(out + at, size - at, " (NTP only, ±%s)",
-					       ct_text_ns(c->err_ns).s);
+					       ct_prose_ns(c->err_ns).s);
 	}
 	if (n > MOST_ODD && at < size)
 		snprintf(out + at, size - at, ", %zu more", n - MOST_ODD);
@@ -249,10 +250,11 @@ void ct_clocks_line(struct ct_text *text, const struct ct_report *report)
 	}
 	if (self != CT_UNKNOWN)
 		snprintf(tested, sizeof(tested), "; ends within one host %s apart",
-			 ct_text_ns(self).s);
-	ct_text_line(text, related < report->n_clocks ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-		     "clocks    %zu of %zu hosts related to %.40s, ±%s%s%s", related,
-		     report->n_clocks, reference ? reference : "?", ct_text_ns(err).s, tested, odd);
+			 ct_prose_ns(self).s);
+	ct_text_wrap(text, related < report->n_clocks ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+		     CT_TEXT_LABEL, "clocks    %zu of %zu hosts related to %.40s, ±%s%s%s", related,
+		     report->n_clocks, reference ? reference : "?", ct_prose_ns(err).s, tested,
+		     odd);
 }
 
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report)

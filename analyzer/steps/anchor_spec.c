@@ -40,7 +40,7 @@ static int is_op_name(const char *name, size_t len)
 	return 0;
 }
 
-/* "4000000", exactly, or with a unit as the report prints it: "28.1MB" is all from 28.05 to 28.15 MB. */
+/* "4000000", exactly, or with a unit as the report prints it: "28.1 MB", or "28.1MB", is all from 28.05 to 28.15 MB. */
 static int parse_size(const char *text, struct wanted *w)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
@@ -62,6 +62,7 @@ static int parse_size(const char *text, struct wanted *w)
 	w->within_bytes = 0;
 	if (!*c)
 		return digit == 0;
+	c += *c == ' ';
 	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++, unit *= 1e3) {
 		if (strcasecmp(c, units[u]) != 0)
 			continue;

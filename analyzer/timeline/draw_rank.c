@@ -19,7 +19,7 @@ static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, 
 		snprintf(gpu, sizeof(gpu), ", GPU %" PRId64, rank->gpu);
 	if (seat->has_exposed)
 		snprintf(exposed, sizeof(exposed), "exposed communication: %s \302\261 %s in all",
-			 ct_text_ns(seat->exposed_ns).s, ct_text_ns(seat->exposed_err_ns).s);
+			 ct_prose_ns(seat->exposed_ns).s, ct_prose_ns(seat->exposed_err_ns).s);
 	else
 		snprintf(exposed, sizeof(exposed),
 			 "exposed communication: n/a, it is not known when it stood waiting");

@@ -85,7 +85,7 @@ def own_words(browser, page):
     for text, is_drawn in pieces:
         if any(text in known for known in page.sentences):
             continue
-        for number in re.findall(r"(?<![\w.])\d[\d.]*(?:[kMGTP]?B(?:/s)?| (?:[KMGTPE]i)?B|[num]?s|%|[kMGT])?(?![\w])", text):
+        for number in re.findall(r"(?<![\w.])\d[\d.]*(?: (?:[kMGTP]?B(?:/s)?|[KMGTPE]iB|[num]?s|%)|[kMGT])?(?![\w])", text):
             number = number.rstrip(".")
             if number not in page.numbers and not (is_drawn and values.is_round(number)):
                 foreign.append(f"{number} in '{text[:80]}' is a number from nowhere")

@@ -12,16 +12,16 @@ static struct ct_unit_text spelled(const char *unit, const char *value)
 	uint64_t n = strtoull(value, NULL, 10);
 
 	if (!strcmp(unit, "ns"))
-		return ct_text_ns(n);
+		return ct_prose_ns(n);
 	if (!strcmp(unit, "bytes"))
-		return ct_text_bytes(n);
+		return ct_prose_bytes(n);
 	if (!strcmp(unit, "size"))
 		return ct_text_size(n);
 	if (!strcmp(unit, "Bps"))
-		return ct_text_Bps(n);
+		return ct_prose_Bps(n);
 	if (!strcmp(unit, "count"))
 		return ct_text_count(n);
-	return ct_text_pct(strtod(value, NULL));
+	return ct_prose_pct(strtod(value, NULL));
 }
 
 int main(void)

@@ -151,7 +151,7 @@ class Pictures(WithPages):
         """What the box beside the pointer tells: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
         return self.browser.run("""
             const tip = document.querySelector('.tip');
-            return tip && !tip.hidden ? [...tip.querySelectorAll('dd')].map(e => [e.dataset.key ?? null, e.textContent, e.dataset.err ?? null]) : null""")
+            return tip && !tip.hidden ? [...tip.querySelectorAll('dd')].map(e => [e.dataset.key ?? null, e.textContent.replaceAll("\u00a0", " "), e.dataset.err ?? null]) : null""")
 
     def right(self, told=None):
         """What was told, or all that is shown now, is what the report has."""
@@ -197,7 +197,7 @@ class Pictures(WithPages):
                 second = self.told()
                 self.assertTrue(first and second)
                 self.assertNotEqual(first, second)
-                spoken = self.browser.run("return document.querySelector(`[data-picture=${arguments[0]}] [aria-live]`).textContent", name)
+                spoken = self.browser.run("return document.querySelector(`[data-picture=${arguments[0]}] [aria-live]`).textContent", name).replace("\u00a0", " ")
                 self.assertEqual([text for _, text, _ in second if text not in spoken], [])
                 self.right(first + second)
                 self.browser.press("Home")

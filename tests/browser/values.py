@@ -139,6 +139,7 @@ def complaints(report, shown):
 
     for key, err, text in shown:
         try:
+            text = text.replace("\u00a0", " ")
             both = text.split(" \u00b1 ")
             expected = want(key, both[0])
             if err is not None and find(report, err) is not None and expected != NONE:

@@ -9,5 +9,5 @@ for fault in exit:rank=2,op=40,code=3 kill:rank=1,op=40; do
 	echo "exit $?"
 	sed -n 's/^commtrace: \(rank .*\)/\1/p' err | sed 's/(pid [0-9]* on [^)]*)/(pid)/'
 	commtrace info --whole run1 | sed -n 's/,.* recorded.*//; s/(pid [0-9]*)/(pid)/; /^[a-z ]*: [0-9] of\|^failed/p'
-	commtrace info run1 | awk '/^processes/ { on = 1; next } /^$/ { on = 0 } on && $1 ~ /^[0-3]$/ { print $1, $8, $9 }'
+	commtrace info run1 | awk '/^processes/ { on = 1; next } /^$/ { on = 0 } on && $1 ~ /^[0-3]$/ { print $1, $9, $10 }'
 done

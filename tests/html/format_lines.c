@@ -23,10 +23,10 @@ static uint64_t random_bits(void)
 
 static void whole(uint64_t v)
 {
-	printf("ns\t%" PRIu64 "\t%s\n", v, ct_text_ns(v).s);
-	printf("bytes\t%" PRIu64 "\t%s\n", v, ct_text_bytes(v).s);
+	printf("ns\t%" PRIu64 "\t%s\n", v, ct_prose_ns(v).s);
+	printf("bytes\t%" PRIu64 "\t%s\n", v, ct_prose_bytes(v).s);
 	printf("size\t%" PRIu64 "\t%s\n", v, ct_text_size(v).s);
-	printf("Bps\t%" PRIu64 "\t%s\n", v, ct_text_Bps(v).s);
+	printf("Bps\t%" PRIu64 "\t%s\n", v, ct_prose_Bps(v).s);
 	printf("count\t%" PRIu64 "\t%s\n", v, ct_text_count(v).s);
 }
 
@@ -34,7 +34,7 @@ static void real(double v)
 {
 	char text[64];
 
-	printf("pct\t%.17g\t%s\n", v, ct_text_pct(v).s);
+	printf("pct\t%.17g\t%s\n", v, ct_prose_pct(v).s);
 	/* as the score and the drift of clocks are written */
 	printf("whole\t%.17g\t%.0f\n", v, v);
 	/* as rates of samples are written; beyond these, %g has an exponent */

@@ -13,7 +13,7 @@ let wrong = 0;
 
 for (const line of lines) {
 	const [name, value, text] = line.split('\t');
-	const got = format[name](JSON.parse(value));
+	const got = format[name](JSON.parse(value)).replaceAll('\u00a0', ' ');
 
 	if (got !== text && wrong++ < 20)
 		console.log(`${name}(${value}): '${got}', C writes '${text}'`);

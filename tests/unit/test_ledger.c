@@ -91,7 +91,7 @@ static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
 	assert_true(isnan(r->costs[0].share_pct));
 	assert_int_equal(r->costs[0].write_cpu_ns, 2000000);
 	assert_int_equal(r->cost_bytes, 512);
-	assert_texts(r, "tracer: n/a in wrappers, 1.00% of a core in its threads",
+	assert_texts(r, "tracer: n/a in wrappers, 1.00 % of a core in its threads",
 		     "calls=n/a wrappers~n/a");
 	ct_report_free(r);
 }
@@ -143,8 +143,8 @@ static void threads_are_shares_of_the_time_to_the_last_heartbeat(void **state)
 	r = report();
 	assert_true(r->run.duration_ns < 1000000000);
 	assert_true(fabs(r->costs[0].cpu_pct - 0.01) < 1e-4);
-	assert_texts(r, "0.01% of a core in its threads",
-		     ", last heartbeat at 80.0s, start 1 of 1");
+	assert_texts(r, "0.01 % of a core in its threads",
+		     ", last heartbeat at 80.0 s, start 1 of 1");
 	ct_report_free(r);
 }
 
@@ -154,9 +154,9 @@ static void shares_are_said_in_words_that_read_well(void **state)
 
 	(void)state;
 	ct_text_share(said, sizeof(said), 1.234, "about ", "the run", "in wrappers");
-	assert_string_equal(said, "about 1.23% of the run in wrappers");
+	assert_string_equal(said, "about 1.23 % of the run in wrappers");
 	ct_text_share(said, sizeof(said), 0.001, "about ", "the run", "in wrappers");
-	assert_string_equal(said, "less than 0.01% of the run in wrappers");
+	assert_string_equal(said, "less than 0.01 % of the run in wrappers");
 	ct_text_share(said, sizeof(said), NAN, "about ", "the run", "in wrappers");
 	assert_string_equal(said, "n/a in wrappers");
 }

@@ -104,7 +104,8 @@ static size_t notes_of_a_clock_that_goes_back_by(uint64_t back_ns, uint32_t bloc
 	job_close(&job, 6500000000ull);
 	report = job_report(&job, -1);
 	for (size_t i = 0; i < report->n_invisible; i++)
-		n += strstr(report->invisible[i].why, "on host host0 goes back by 1.99s") != NULL &&
+		n += strstr(report->invisible[i].why, "on host host0 goes back by 1.99 s") !=
+			     NULL &&
 		     strcmp(report->invisible[i].what, "rank 1") == 0;
 	ct_report_free(report);
 	return n;

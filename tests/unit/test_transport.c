@@ -81,7 +81,7 @@ static void bytes_and_rates_are_what_the_counters_grew_by(void **state)
 	free(text);
 	text = job_text(r, 0);
 	assert_non_null(strstr(text,
-			       "network   ethernet 9.01GB, infiniband 12.0GB, its link errors "
+			       "network   ethernet 9.01 GB, infiniband 12.0 GB, its link errors "
 			       "6, on 2 of 2 hosts\n"));
 	free(text);
 	ct_report_free(r);

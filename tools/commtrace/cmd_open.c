@@ -92,7 +92,7 @@ static void say_serving(const struct request *request)
 {
 	const struct ct_serve *serve = &request->serve;
 
-	fprintf(stderr, "serving %s on http://127.0.0.1:%u/%s ", ct_text_bytes(serve->size).s,
+	fprintf(stderr, "serving %s on http://127.0.0.1:%u/%s ", ct_prose_bytes(serve->size).s,
 		serve->port, serve->name);
 	if (serve->keep)
 		fputs("until Ctrl-C\n", stderr);

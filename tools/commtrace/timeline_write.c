@@ -73,7 +73,7 @@ static int say_failure(const struct ct_timeline_request *timeline, int status,
 	if (result->missing_rank >= 0)
 		ct_hint("'commtrace info' lists the ranks");
 	else if (status == CT_NOTFOUND && result->duration_ns)
-		ct_hint("the run lasts %s", ct_text_ns(result->duration_ns).s);
+		ct_hint("the run lasts %s", ct_prose_ns(result->duration_ns).s);
 	else if (status == CT_FULL)
 		ct_hint("choose fewer with --window or --ranks");
 	return CT_CODE_FAILED;
@@ -86,7 +86,7 @@ static void say_limits(const struct files *f, const struct ct_chart_view *view,
 
 	if (result->cut) {
 		ct_warn("only the run from %s on is in the file: %" PRIu64 " slices are the limit",
-			ct_text_ns(result->from_ns).s, most);
+			ct_prose_ns(result->from_ns).s, most);
 		ct_hint("--window and --ranks choose another part, --max-slices allows more");
 	}
 	if (view->kind == CT_CHART_OVERVIEW) {
@@ -110,7 +110,7 @@ static void say_limits(const struct files *f, const struct ct_chart_view *view,
 			result->unrelated, result->hosts);
 	else if (result->clock_err_ns > CLOCK_ERR_NS)
 		ct_warn("times of different hosts differ by up to %s more than they should",
-			ct_text_ns(result->clock_err_ns).s);
+			ct_prose_ns(result->clock_err_ns).s);
 }
 
 /* What one file of several is. */
@@ -121,7 +121,7 @@ static void say_what(const struct ct_chart_view *view, const struct ct_chart_res
 	if (view->kind == CT_CHART_OVERVIEW)
 		printf(", an overview");
 	if (view->kind == CT_CHART_DETAIL)
-		printf(", %s..%s around %s", ct_text_ns(view->from_ns).s, ct_text_ns(to).s,
+		printf(", %s..%s around %s", ct_prose_ns(view->from_ns).s, ct_prose_ns(to).s,
 		       view->about);
 }
 
@@ -134,7 +134,7 @@ static void say_done(const struct ct_chart_view *view, const char *path,
 	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64
 	       " unfinished), %" PRIu64 " arrows, %s into %s",
 	       result->ranks, result->slices, result->unfinished, result->flows,
-	       ct_text_bytes(size->bytes).s, plain);
+	       ct_prose_bytes(size->bytes).s, plain);
 	say_what(view, result);
 	puts("");
 }

@@ -134,7 +134,7 @@ static int say_untimed(const struct ct_report *report, struct ct_report_whatif *
 	if ((timing == CT_TIMING_EVENTS || timing == CT_TIMING_PLUGIN) &&
 	    report->run.timed_ratio < CT_LEAST_TIMED) {
 		why = ct_arena_printf(report->memory, "only %s of the launches were timed",
-				      ct_text_pct(100 * report->run.timed_ratio).s);
+				      ct_prose_pct(100 * report->run.timed_ratio).s);
 		remedy = "COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all";
 	} else if (timing == CT_TIMING_HOST) {
 		why = "only ends of operations were timed";

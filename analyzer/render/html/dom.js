@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dom.js: making elements. Whatever comes from the report gets into the page here, as text and never as markup.
 (function () {
+	const VERBATIM = ['code', 'pre', 'script', 'style']; // to be pasted: no other spaces than its own
+
 	// el('td', { class: 'number', onclick: f }, 'text', element, [more], null): attributes by name, listeners by on...; children
 	// that are null are left out. An attribute that is null, undefined or false is not set, true is set empty.
 	function el(name, attributes, ...children) {
@@ -19,7 +21,7 @@
 	function add(node, children) {
 		for (const child of children.flat(Infinity)) {
 			if (child !== null && child !== undefined)
-				node.append(child); // strings become text
+				node.append(typeof child !== 'string' || VERBATIM.includes(node.localName) ? child : ct.format.prose(child));
 		}
 		return node;
 	}

@@ -4,6 +4,7 @@
 // only written in another unit.
 (function () {
 	const NONE = 'n/a';
+	const SPACE = '\u00a0'; // between a number and its unit: no line ends there
 
 	// C's printf("%.*f"): an exact half goes to the even digit, where toFixed() goes up. Only what is next to a half is looked at
 	// in full: toFixed(60) has all digits of a double that has so few before the point.
@@ -62,18 +63,18 @@
 
 		for (; value >= 1024; unit++)
 			value /= 1024;
-		return fixed(value, Number.isInteger(value) ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + ' ' + units[unit];
+		return fixed(value, Number.isInteger(value) ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + SPACE + units[unit];
 	}
 
 	const COUNTS = ['', 'k', 'M', 'G', 'T'];
-	const scale = (units) => signed((value) => scaled(value, units));
+	const scale = (units) => signed((value) => scaled(value, units.map((unit) => SPACE + unit)));
 	const format = {
 		ns: scale(['ns', 'us', 'ms', 's']),
 		bytes: scale(['B', 'kB', 'MB', 'GB', 'TB', 'PB']),
 		size: signed(size),
 		Bps: scale(['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s', 'PB/s']),
 		count: signed((n) => n > 99999 ? scaled(n, COUNTS) : fixed(n, 0)),
-		pct: known((p) => p > 0 && p < 0.01 ? '<0.01%' : fixed(p, p < 9.995 ? 2 : 1) + '%'),
+		pct: known((p) => p > 0 && p < 0.01 ? '<0.01' + SPACE + '%' : fixed(p, p < 9.995 ? 2 : 1) + SPACE + '%'),
 		// Without a unit: ratios, logarithms.
 		number: signed((n) => n > 99999 ? scaled(n, COUNTS) : short(n)),
 		whole: known((n) => fixed(n, 0)),
@@ -86,9 +87,11 @@
 	format['%'] = format.pct;
 	// A unit is one of the above. Another one, such as that of an evidence, stands behind its number: behind().
 	format.unit = (value, unit) => (format[unit] || format.number)(value);
-	format.behind = (unit) => format[unit] || !unit || unit === 'ratio' ? '' : ' ' + unit;
+	format.behind = (unit) => format[unit] || !unit || unit === 'ratio' ? '' : SPACE + unit;
 	// A value and its error; the value alone where its error is not known.
 	format.withError = (value, err, write) => value === null || value === undefined || err === null || err === undefined ?
-		write(value) : write(value) + '\u00a0\u00b1\u00a0' + write(err);
+		write(value) : write(value) + SPACE + '\u00b1' + SPACE + write(err);
+	// A sentence of the report, whose figures stay in one line.
+	format.prose = (text) => text.replace(/(\d) (?=(?:[num]?s|[kMGTP]?B|[KMGTPE]iB|%|\u00b1)(?!\w))/g, '$1' + SPACE).replace(/\u00b1 (?=\d)/g, '\u00b1' + SPACE);
 	ct.format = format;
 })();

@@ -15,7 +15,7 @@
 
 		ct.add(body, [ct.facts([
 			figure('S', w, 's', 's_err', 'Steps take this many times as long as in the even job; 1 is even.'),
-			figure('M_W', w, 'm_w', null, 'Share of the excess that goes away if the slowest 3\u00a0% of the ranks, at least one, compute evenly. ' +
+			figure('M_W', w, 'm_w', null, 'Share of the excess that goes away if the slowest three percent of the ranks, at least one, compute evenly. ' +
 				'Near 1: they are the cause.'),
 			figure('M_S', w, 'm_s', null, 'The same for the last pipeline stage. Above 1: the other stages have less to do than in the even job.'),
 		])]);

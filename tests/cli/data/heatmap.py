@@ -45,9 +45,9 @@ def three(value, units):
 
 
 WRITE = {
-    "bytes": lambda v: three(v, ["B", "kB", "MB", "GB", "TB", "PB"]),
-    "ns": lambda v: three(v, ["ns", "us", "ms", "s"]),
-    "bytes per second": lambda v: three(v, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"]),
+    "bytes": lambda v: three(v, [" B", " kB", " MB", " GB", " TB", " PB"]),
+    "ns": lambda v: three(v, [" ns", " us", " ms", " s"]),
+    "bytes per second": lambda v: three(v, [" B/s", " kB/s", " MB/s", " GB/s", " TB/s", " PB/s"]),
     "count": lambda v: str(v) if v <= 99999 else three(v, ["", "k", "M", "G", "T"]),
     "ratio": lambda v: f"{v:.3g}",
 }
