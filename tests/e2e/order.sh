@@ -7,14 +7,16 @@
 
 export COMMTRACE_QUIET=1
 
-# job NAME FAULT WORDS...: every word in the line of the first finding, and a verdict, HANG: ..., in the first line.
+# job NAME FAULT WORDS...: every word in the line of the first finding, and a verdict, HANG: CODE: rank R OP #SEQ, in the first line.
 # Eight ranks; ddp has 7 ops a step, so op 16 is the first all-reduce of the third one.
 job() {
 	local name=$1 fault=$2 line word
 	shift 2
 	traced 60 "$work/$name.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --steps 5 --step-ms 10 --give-up 5 \
 		${fault:+--fault "$fault"} >/dev/null 2>&1 || true
-	"$commtrace" report "$work/$name.run" --json | jq -r '"\(.verdict.code): \(.verdict.text)"' >"$name.report"
+	"$commtrace" report "$work/$name.run" --json | jq -r '
+		if .hang then .hang.verdicts[0] | "HANG: \(.code): rank \(.ranks | join(",")) \(.op) #\(.seq) "
+		else "\(.verdict.code): \(.verdict.text)" end' >"$name.report"
 	"$commtrace" report "$work/$name.run" --format=kv >>"$name.report"
 	for word; do
 		case $word in
@@ -41,13 +43,13 @@ join() {
 	done
 	pids=()
 }
-start skip skip:rank=1,op=16 'HANG: SKIPPED_OP: rank 1 left out AllReduce #16 ' SKIPPED_OP ranks=1 seq=16 left_out=1
-start extra extra:rank=6,op=16 'HANG: EXTRA_OP: rank 6 called' EXTRA_OP ranks=6 'seq<=17' more=1
-start count mismatch:rank=2,op=16,field=count 'HANG: MISMATCH_COUNT: rank 2 called AllReduce #16 ' ranks=2 seq=16 field=count
-start dtype mismatch:rank=0,op=16,field=dtype 'HANG: MISMATCH_DTYPE: rank 0 called AllReduce #16 ' ranks=0 seq=16 field=dtype
+start skip skip:rank=1,op=16 'HANG: SKIPPED_OP: rank 1 AllReduce #16 ' SKIPPED_OP ranks=1 seq=16 left_out=1
+start extra extra:rank=6,op=16 'HANG: EXTRA_OP: rank 6 ' EXTRA_OP ranks=6 'seq<=17' more=1
+start count mismatch:rank=2,op=16,field=count 'HANG: MISMATCH_COUNT: rank 2 AllReduce #16 ' ranks=2 seq=16 field=count
+start dtype mismatch:rank=0,op=16,field=dtype 'HANG: MISMATCH_DTYPE: rank 0 AllReduce #16 ' ranks=0 seq=16 field=dtype
 join
-start op mismatch:rank=7,op=16,field=op 'HANG: MISMATCH_OP: rank 7 called' ranks=7 seq=16 field=op others=AllReduce
-start redop mismatch:rank=3,op=16,field=redop 'HANG: MISMATCH_REDOP: rank 3 called AllReduce #16 ' ranks=3 seq=16 field=redop
+start op mismatch:rank=7,op=16,field=op 'HANG: MISMATCH_OP: rank 7 ' ranks=7 seq=16 field=op others=AllReduce
+start redop mismatch:rank=3,op=16,field=redop 'HANG: MISMATCH_REDOP: rank 3 AllReduce #16 ' ranks=3 seq=16 field=redop
 start root mismatch:rank=1,op=14,field=root MISMATCH: ranks=1 seq=14 field=root
 # the others wait for as long as a hang must at least take: it may be told as one
 start exit exit:rank=3,op=16 '\(UNEVEN_INPUT\|HANG: EXITED_RANK\):' UNEVEN_INPUT ranks=3 last_seq=15 by=exit

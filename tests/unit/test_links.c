@@ -79,8 +79,12 @@ static void read_text(const struct ct_report *report, const struct told *told)
 
 	for (size_t k = 0; k < report->n_links; k++)
 		compared += !isnan(report->links[k].efficiency_ratio);
-	snprintf(score, sizeof(score), "\nscore     %.0f of 100; bandwidth=", report->score.total);
-	assert_non_null(report->score.why);
+	assert_true((report->score.why != NULL) == isnan(report->score.total));
+	if (report->score.why)
+		snprintf(score, sizeof(score), "\nscore     n/a: %.40s", report->score.why);
+	else
+		snprintf(score, sizeof(score), "\nscore     %.0f of 100: %s, against",
+			 report->score.total, report->score.grade);
 	if (compared)
 		snprintf(slow, sizeof(slow), "; %u of %zu slow\n", told->slow_rows, compared);
 	else
