@@ -238,7 +238,7 @@ resets() {
 }
 
 # span_error FILE: of what `info` says; nothing if no operation was timed
-span_error() { sed -n 's/^timing.*±\([0-9.]*[a-z]*\) per span.*/\1/p' "$1"; }
+span_error() { sed -n 's/^timing.*± *\([0-9.]*\) *\([a-z]*\) per span.*/\1\2/p' "$1"; }
 
 # Each mode in turn, so that a busy moment hits all of them.
 calls() {
