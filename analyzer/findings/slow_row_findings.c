@@ -166,8 +166,10 @@ static enum ct_confidence confidence_of(const struct telling *t, const struct ct
 					double gain, double err, double loss_pct)
 {
 	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
+	/* where an even job contradicts itself, more may be lost than the replay tells */
+	int is_little = loss_pct < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
 
-	if ((t->waits_for_cores && (is_any_set || loss_pct < CT_CORES_BY_CHANCE_PCT)) ||
+	if ((t->waits_for_cores && (is_any_set || is_little)) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
 		return CT_CONFIDENCE_LOW;
 	if (2 * err <= gain && (t->waits_for_cores || t->judgement->engine.has_graphs))

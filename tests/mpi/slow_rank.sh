@@ -33,7 +33,7 @@ played() {
 	said=$("$python" - "$dir.json" <<-'PYTHON'
 		import json, sys
 		report = json.load(open(sys.argv[1]))
-		late = [f for f in report["findings"] if f["kind"].startswith("STRAGGLER")]
+		late = [f for f in report["findings"] if f["kind"].startswith("STRAGGLER") and f["confidence"] != "low"]
 		print(report["verdict"]["code"], *[rank for f in late for rank in f["ranks"]])
 	PYTHON
 	)
