@@ -49,7 +49,7 @@ struct ct_gpu_context {
 	struct ct_gpu_events first;  /* by the call that makes a communicator, once */
 	struct ct_gpu_events events; /* by the poll thread */
 	/* the poll thread's */
-	int ready; /* anchoring has its stream and events */
+	_Atomic int ready; /* anchoring has its stream and events; set by the poll thread */
 	uint64_t used_ns;
 	struct ct_gpu_stream *active; /* streams with launches on their way */
 	struct ct_gpu_anchoring anchoring;
