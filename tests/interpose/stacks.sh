@@ -31,12 +31,13 @@ is_left() {
 	"$read" "$work/$1/run" "$work/$1/ring" >"$work/is" 2>/dev/null
 }
 
-# Wait until the process has been looked at COUNT times, then kill it.
+# Wait until the process has been looked at COUNT times, then kill it. A look is on record twice: first without the names of
+# native functions, which are in files, then with them. One killed in between has only the first.
 looked() {
 	local looks=0
 	for _ in $(seq 600); do
 		is_left "$1" && looks=$(sed -n 's/^looks \([0-9]*\).*/\1/p' "$work/is")
-		[ "${looks:-0}" -lt "$2" ] || break
+		[ "${looks:-0}" -lt "$2" ] || ! grep -q '^native [^-]' "$work/is" || break
 		sleep 0.1
 	done
 	end "$1"
