@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sort.h — sorting, comparison functions of numbers and of structs by their members, and binary search. Pure.
  *
- * CT_SORT_BY(by_seat, struct ct_stall, CT_UP(seat) ?: CT_DOWN(ns)) defines by_seat(), which puts the lowest seat first, and of
- * one seat the longest. The expression may use x and y, which point at the two elements. */
+ * CT_SORT_BY(by_slot, struct ct_stall, CT_UP(slot) ?: CT_DOWN(ns)) defines by_slot(), which puts the lowest slot first, and of
+ * one slot the longest. The expression may use x and y, which point at the two elements. */
 #ifndef CT_ANALYZER_BASE_SORT_H
 #define CT_ANALYZER_BASE_SORT_H
 

@@ -161,7 +161,7 @@ static const char *title_of(const struct ct_report_curve *c, struct ct_arena *me
 {
 	char key[24];
 
-	snprintf(key, sizeof(key), "%016" PRIx64, c->comm_key);
+	snprintf(key, sizeof(key), "%016" PRIx64, c->comm_hash);
 	return ct_arena_printf(memory, "%s, %.8s%s%.60s", c->op_name ? c->op_name : "?", key,
 			       c->comm_name ? " " : "", c->comm_name ? c->comm_name : "");
 }
@@ -173,7 +173,7 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 	struct range x, y;
 	int st;
 
-	*plot = (struct ct_plot){ .comm_key = c->comm_key };
+	*plot = (struct ct_plot){ .comm_hash = c->comm_hash };
 	st = make_axes(c, memory, plot, &x, &y) ?: put_points(c, memory, plot, &x, &y);
 	st = st ?: put_limit(c, memory, plot, &y);
 	st = st ?: tell(plot, curve, c, memory);

@@ -21,7 +21,7 @@ static int is_of(const struct ct_traffic_layer *layer, const char *kind)
 		return 1;
 	if (strcmp(layer->kind, "all") != 0)
 		return 0;
-	return strcmp(kind, "comm") == 0      ? layer->comm_key != 0
+	return strcmp(kind, "comm") == 0      ? layer->comm_hash != 0
 	       : strcmp(kind, "backend") == 0 ? layer->backend != NULL
 	       : strcmp(kind, "role") == 0    ? layer->role != NULL
 					      : 0;
@@ -49,7 +49,7 @@ static int is_wanted(const struct ct_traffic_layer *layer, const struct ct_pictu
 	if (!is_of(layer, kind))
 		return 0;
 	name = name_of(layer, kind);
-	return !asked || (r->comm ? ct_comm_spec_fits(asked, name, layer->comm_key)
+	return !asked || (r->comm ? ct_comm_spec_fits(asked, name, layer->comm_hash)
 				  : name && strcmp(name, asked) == 0);
 }
 
@@ -91,7 +91,7 @@ static const char *list(const struct ct_picture_make *make, const char *kind, co
 			continue;
 		if (strcmp(kind, "comm") == 0)
 			snprintf(key, sizeof(key), "%s%016" PRIx64 "%s", name ? " (" : "",
-				 l->comm_key, name ? ")" : "");
+				 l->comm_hash, name ? ")" : "");
 		if (n == LISTED)
 			return ct_arena_printf(make->memory, "%s and more", text);
 		text = ct_arena_printf(make->memory, "%s%s%.40s%s", n ? text : "", n ? ", " : "",
@@ -149,7 +149,7 @@ static int choose(const struct ct_picture_make *make, const struct ct_traffic_la
 				ct_arena_printf(make->memory,
 						"%zu communicators are called %s: this is the one "
 						"with most bytes, %016" PRIx64 ".",
-						n, make->request->comm, (*layer)->comm_key));
+						n, make->request->comm, (*layer)->comm_hash));
 	return CT_OK;
 }
 
@@ -163,8 +163,8 @@ static int list_ranks(const struct ct_picture_make *make, const struct ct_traffi
 	const struct ct_report_comm *comm = NULL;
 	size_t most = report->n_ranks + 2 * layer->n, out = 0;
 
-	for (size_t i = 0; i < report->n_comms && layer->comm_key; i++) {
-		if (report->comms[i].key == layer->comm_key)
+	for (size_t i = 0; i < report->n_comms && layer->comm_hash; i++) {
+		if (report->comms[i].hash == layer->comm_hash)
 			comm = &report->comms[i];
 	}
 	if (comm)
@@ -347,7 +347,7 @@ static const char *title_of(const struct ct_picture_make *make,
 	if (make->request->comm)
 		return ct_arena_printf(make->memory, "%s, communicator %.40s%s%016" PRIx64, what,
 				       layer->name ? layer->name : "", layer->name ? ":" : "",
-				       layer->comm_key);
+				       layer->comm_hash);
 	return ct_arena_printf(make->memory, "%s, %s %.40s", what, kind, asked);
 }
 

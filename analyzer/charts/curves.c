@@ -101,7 +101,7 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 	double factor = ct_class_bus_factor(class);
 
 	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;
-	if (!of || !ct_fit_tells_bandwidth(&of->fit))
+	if (!of || !ct_fit_shows_bandwidth(&of->fit))
 		return CT_OK;
 	curve->alpha_ns = ct_whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
 	curve->beta_Bps = ct_whole(of->Bps);
@@ -128,7 +128,7 @@ static int set_curve(const struct ct_links *links, const struct ct_model *model,
 	const struct ct_comm *comm = classes[0]->comm;
 	int st;
 
-	*curve = (struct ct_report_curve){ .comm_key = comm->key, .n_ranks = comm->nranks };
+	*curve = (struct ct_report_curve){ .comm_hash = comm->hash, .n_ranks = comm->nranks };
 	curve->op_name = ct_arena_printf(memory, "%s",
 					 ct_op_names_get(&model->names, classes[0]->op));
 	if (comm->name)

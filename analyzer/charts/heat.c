@@ -20,18 +20,18 @@ void ct_heat_fini(struct ct_heat *heat)
 	*heat = (struct ct_heat){ 0 };
 }
 
-/* The seat's row, made if it is new; NULL: out of memory. */
-static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t seat)
+/* The slot's row, made if it is new; NULL: out of memory. */
+static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t slot)
 {
-	if (seat >= heat->n_rows &&
-	    ct_grow_zeroed(&heat->rows, &heat->n_rows, seat + 1, sizeof(*heat->rows)))
+	if (slot >= heat->n_rows &&
+	    ct_grow_zeroed(&heat->rows, &heat->n_rows, slot + 1, sizeof(*heat->rows)))
 		return NULL;
-	if (!heat->rows[seat]) {
-		heat->rows[seat] = calloc(1, sizeof(*heat->rows[seat]));
-		if (heat->rows[seat])
-			heat->rows[seat]->shift = FIRST_SHIFT;
+	if (!heat->rows[slot]) {
+		heat->rows[slot] = calloc(1, sizeof(*heat->rows[slot]));
+		if (heat->rows[slot])
+			heat->rows[slot]->shift = FIRST_SHIFT;
 	}
-	return heat->rows[seat];
+	return heat->rows[slot];
 }
 
 /* Twice the width, half the cells. */
@@ -74,13 +74,13 @@ static void spread(const struct ct_heat_row *row, uint64_t *cells, uint64_t begi
 	}
 }
 
-int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end)
+int ct_heat_wait(struct ct_heat *heat, uint32_t slot, uint64_t begin, uint64_t end)
 {
 	struct ct_heat_row *row;
 
 	if (begin >= end)
 		return CT_OK;
-	row = row_of(heat, seat);
+	row = row_of(heat, slot);
 	if (!row)
 		return CT_NOMEM;
 	reach(row, end - 1);
@@ -88,14 +88,14 @@ int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t e
 	return CT_OK;
 }
 
-int ct_heat_late(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end, uint64_t err_ns)
+int ct_heat_late(struct ct_heat *heat, uint32_t slot, uint64_t begin, uint64_t end, uint64_t err_ns)
 {
 	struct ct_heat_row *row;
 	uint64_t last;
 
 	if (begin >= end)
 		return CT_OK;
-	row = row_of(heat, seat);
+	row = row_of(heat, slot);
 	if (!row)
 		return CT_NOMEM;
 	reach(row, end - 1);
@@ -113,10 +113,10 @@ static uint64_t part(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
 	return end > begin ? end - begin : 0;
 }
 
-int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end, int is_known,
+int ct_heat_see(struct ct_heat *heat, uint32_t slot, uint64_t begin, uint64_t end, int is_known,
 		uint64_t err_ns)
 {
-	struct ct_heat_row *row = row_of(heat, seat);
+	struct ct_heat_row *row = row_of(heat, slot);
 	uint64_t first, last;
 
 	if (!row)
@@ -207,8 +207,8 @@ static int see_last(struct ct_heat *heat, const struct ct_model *model,
 	if (!last->own_ns)
 		return CT_OK;
 	m = &i->members[last->last];
-	at = ct_model_seat_at(model, m->seat, m->start_ns);
-	return ct_heat_late(heat, m->seat, at > last->own_ns ? at - last->own_ns : 0, at,
+	at = ct_model_slot_at(model, m->slot, m->start_ns);
+	return ct_heat_late(heat, m->slot, at > last->own_ns ? at - last->own_ns : 0, at,
 			    last->err_ns);
 }
 
@@ -230,18 +230,18 @@ static int on_instance(void *heat, struct ct_stream *stream, const struct ct_ins
 
 		if (is_told_elsewhere(i, member))
 			continue;
-		st = ct_heat_see(heat, member->seat, ct_model_seat_at(model, member->seat, begin),
-				 ct_model_seat_at(model, member->seat, end), is_known,
+		st = ct_heat_see(heat, member->slot, ct_model_slot_at(model, member->slot, begin),
+				 ct_model_slot_at(model, member->slot, end), is_known,
 				 is_known ? err : 0);
 	}
 	return st == CT_OK ? see_last(heat, model, event) : st;
 }
 
-static int on_waited(void *heat, const struct ct_stream *stream, uint32_t seat, uint64_t begin_ns,
+static int on_waited(void *heat, const struct ct_stream *stream, uint32_t slot, uint64_t begin_ns,
 		     uint64_t end_ns)
 {
-	return ct_heat_wait(heat, seat, ct_model_seat_at(&stream->model, seat, begin_ns),
-			    ct_model_seat_at(&stream->model, seat, end_ns));
+	return ct_heat_wait(heat, slot, ct_model_slot_at(&stream->model, slot, begin_ns),
+			    ct_model_slot_at(&stream->model, slot, end_ns));
 }
 
 void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer)

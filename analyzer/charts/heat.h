@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heat.h — when which rank waited for others, and they for it alone, over the whole run, in bounded memory: a row of CT_HEAT_COLUMNS cells for each
- * seat, whose width doubles when the run turns out longer. An observer of the stream; what it becomes is in model/report_heat.h.
+ * slot, whose width doubles when the run turns out longer. An observer of the stream; what it becomes is in model/report_heat.h.
  *
  * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does not depend on the order
  * in which its parts came. Times are ns since the run began. One thread; a zeroed struct is an empty one. */
@@ -38,21 +38,21 @@ struct ct_heat_row {
 };
 
 struct ct_heat {
-	struct ct_heat_row **rows; /* by seat; NULL: nothing is known of it */
+	struct ct_heat_row **rows; /* by slot; NULL: nothing is known of it */
 	uint32_t n_rows;
 	uint64_t known, unknown; /* operations of ranks whose waits are known, and others */
 };
 
 void ct_heat_fini(struct ct_heat *heat);
 
-/* The seat waited in [begin, end), of which nothing has been added yet; or the others waited for it alone. Known to
+/* The slot waited in [begin, end), of which nothing has been added yet; or the others waited for it alone. Known to
  * err_ns. 0 or CT_NOMEM. */
-int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns);
-int ct_heat_late(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns,
+int ct_heat_wait(struct ct_heat *heat, uint32_t slot, uint64_t begin_ns, uint64_t end_ns);
+int ct_heat_late(struct ct_heat *heat, uint32_t slot, uint64_t begin_ns, uint64_t end_ns,
 		 uint64_t err_ns);
 
-/* The seat was in an operation from begin to end, whose wait is known (with this error) or not. 0 or CT_NOMEM. */
-int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns,
+/* The slot was in an operation from begin to end, whose wait is known (with this error) or not. 0 or CT_NOMEM. */
+int ct_heat_see(struct ct_heat *heat, uint32_t slot, uint64_t begin_ns, uint64_t end_ns,
 		int is_known, uint64_t err_ns);
 
 /* Make all rows' cells equally wide, and so wide that no more than `most` (at most CT_HEAT_COLUMNS) are needed for what is in
@@ -63,7 +63,7 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 /* Takes in all that a stream reads. */
 void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer);
 
-/* report->heat.waits. After the other tables of a report, whose ranks are still indexed by seat. 0 or CT_NOMEM. */
+/* report->heat.waits. After the other tables of a report, whose ranks are still indexed by slot. 0 or CT_NOMEM. */
 int ct_heat_fill_waits(const struct ct_model *model, struct ct_heat *heat,
 		       struct ct_report *report);
 

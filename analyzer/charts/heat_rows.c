@@ -12,10 +12,10 @@
 
 struct ranked {
 	int rank;
-	uint32_t seat;
+	uint32_t slot;
 };
 
-CT_SORT_BY(by_rank, struct ranked, CT_UP(rank) ?: CT_UP(seat))
+CT_SORT_BY(by_rank, struct ranked, CT_UP(rank) ?: CT_UP(slot))
 
 static int set_ranks(struct ct_heat_layout *layout, const struct ranked *ranked, uint32_t n,
 		     struct ct_arena *memory)
@@ -25,13 +25,13 @@ static int set_ranks(struct ct_heat_layout *layout, const struct ranked *ranked,
 		return CT_NOMEM;
 	for (uint32_t r = 0; r < n; r++) {
 		layout->rows.ranks[r] = ranked[r].rank;
-		layout->row_of[ranked[r].seat] = r;
+		layout->row_of[ranked[r].slot] = r;
 	}
 	layout->rows.n = n;
 	return CT_OK;
 }
 
-/* In the order of run.hosts, which has those with a seat. */
+/* In the order of run.hosts, which has those with a slot. */
 static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model,
 		     const struct ct_report *report)
 {
@@ -48,9 +48,9 @@ static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model
 	for (uint32_t h = 0; h < n; h++)
 		row_of_host[places[h].host] = h;
 	free(places);
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		if (model->seats[s].rank >= 0)
-			layout->row_of[s] = row_of_host[model->seats[s].host];
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		if (model->slots[s].rank >= 0)
+			layout->row_of[s] = row_of_host[model->slots[s].host];
 	}
 	free(row_of_host);
 	layout->rows.hosts = report->run.hosts;
@@ -61,20 +61,20 @@ static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model
 int ct_heat_layout_make(const struct ct_model *model, struct ct_report *report,
 			struct ct_heat_layout *layout)
 {
-	struct ranked *ranked = malloc(((size_t)model->n_seats + 1) * sizeof(*ranked));
+	struct ranked *ranked = malloc(((size_t)model->n_slots + 1) * sizeof(*ranked));
 	uint32_t n = 0, most;
 	int st = CT_NOMEM;
 
 	*layout = (struct ct_heat_layout){ 0 };
-	layout->row_of = malloc(((size_t)model->n_seats + 1) * sizeof(*layout->row_of));
+	layout->row_of = malloc(((size_t)model->n_slots + 1) * sizeof(*layout->row_of));
 	if (!ranked || !layout->row_of) {
 		free(ranked);
 		return st;
 	}
-	for (uint32_t s = 0; s < model->n_seats; s++) {
+	for (uint32_t s = 0; s < model->n_slots; s++) {
 		layout->row_of[s] = CT_HEAT_NO_ROW;
-		if (model->seats[s].rank >= 0)
-			ranked[n++] = (struct ranked){ model->seats[s].rank, s };
+		if (model->slots[s].rank >= 0)
+			ranked[n++] = (struct ranked){ model->slots[s].rank, s };
 	}
 	qsort(ranked, n, sizeof(*ranked), by_rank);
 	st = n <= CT_HEAT_RANKS ? set_ranks(layout, ranked, n, report->memory)
@@ -92,8 +92,8 @@ void ct_heat_layout_fini(struct ct_heat_layout *layout)
 	*layout = (struct ct_heat_layout){ 0 };
 }
 
-uint64_t *ct_heat_fold(const struct ct_heat_layout *layout, const uint64_t *of_seats,
-		       uint32_t n_seats, size_t columns, struct ct_arena *memory)
+uint64_t *ct_heat_fold(const struct ct_heat_layout *layout, const uint64_t *of_slots,
+		       uint32_t n_slots, size_t columns, struct ct_arena *memory)
 {
 	size_t n = layout->rows.n * columns;
 	uint64_t *cells = ct_arena_calloc(memory, n, sizeof(*cells));
@@ -102,14 +102,14 @@ uint64_t *ct_heat_fold(const struct ct_heat_layout *layout, const uint64_t *of_s
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		cells[i] = CT_UNKNOWN;
-	for (uint32_t s = 0; s < n_seats; s++) {
+	for (uint32_t s = 0; s < n_slots; s++) {
 		uint64_t *row;
 
 		if (layout->row_of[s] == CT_HEAT_NO_ROW)
 			continue;
 		row = &cells[layout->row_of[s] * columns];
 		for (size_t c = 0; c < columns; c++) {
-			uint64_t cell = of_seats[s * columns + c];
+			uint64_t cell = of_slots[s * columns + c];
 
 			if (cell != CT_UNKNOWN && (row[c] == CT_UNKNOWN || row[c] < cell))
 				row[c] = cell;

@@ -47,7 +47,7 @@ static double *references(const struct ct_model *model, const struct ct_report *
 	}
 	for (uint32_t c = 0; of && classes && c < model->comms.n; c++) {
 		const struct ct_report_comm *comm = ct_report_row_of_comm(
-			report, model->comms.all[c]->key, model->comms.all[c]->nranks);
+			report, model->comms.all[c]->hash, model->comms.all[c]->nranks);
 
 		of[c] = classes[c] > 1 ? of[c] : NAN;
 		if (comm && comm->peak.Bps > 0)

@@ -44,8 +44,8 @@ struct ct_plot {
 	size_t n_series;
 	const struct ct_chart_value *told; /* the first is what is drawn */
 	size_t n_told;
-	const char *picks; /* path of the rank that a click on an item selects; NULL: none */
-	uint64_t comm_key; /* 0: not about one */
+	const char *picks;  /* path of the rank that a click on an item selects; NULL: none */
+	uint64_t comm_hash; /* 0: not about one */
 	struct ct_chart_spans spans;
 };
 

@@ -9,7 +9,7 @@
 
 #include "analyzer/base/stats.h"
 
-/* The steps of one seat, and where the latest interval began: they come about in order. */
+/* The steps of one slot, and where the latest interval began: they come about in order. */
 struct walk {
 	const struct ct_steps *steps;
 	struct ct_heat_gap *gaps;
@@ -78,11 +78,11 @@ static void settle_spans(struct walk *w)
 	}
 }
 
-static void by_spans(struct walk *w, const struct ct_instance_log *log, uint32_t seat)
+static void by_spans(struct walk *w, const struct ct_instance_log *log, uint32_t slot)
 {
 	uint64_t reached = 0;
 
-	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
 
 		if (p->start_ns)
@@ -110,11 +110,11 @@ static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint
 	}
 }
 
-static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t seat)
+static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t slot)
 {
 	uint64_t known = 0, unclear = 0, first = UINT64_MAX;
 
-	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
+	for (uint32_t i = stalls->slot_first[slot]; i < stalls->slot_first[slot + 1]; i++) {
 		const struct ct_exposure *s = &stalls->all[i];
 		uint64_t *reached = s->is_known ? &known : &unclear;
 
@@ -162,11 +162,11 @@ static void settle_waits(struct walk *w)
 	}
 }
 
-static void add_waits(struct walk *w, const struct ct_instance_log *log, uint32_t seat)
+static void add_waits(struct walk *w, const struct ct_instance_log *log, uint32_t slot)
 {
 	uint64_t waited = 0, late_until = 0;
 
-	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
 		const struct ct_log_instance *of = &log->instances[p->instance];
 		int late = p->start_ns && is_late(log, p);
@@ -190,16 +190,16 @@ static void add_waits(struct walk *w, const struct ct_instance_log *log, uint32_
 }
 
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
-		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t seat,
+		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t slot,
 		  struct ct_heat_gap *gaps)
 {
 	struct walk w = { .steps = steps, .gaps = gaps };
 
 	memset(gaps, 0, steps->n * sizeof(*gaps));
-	if (model->seats[seat].timing == CT_TIMING_CALL)
-		by_calls(&w, exposures, seat);
+	if (model->slots[slot].timing == CT_TIMING_CALL)
+		by_calls(&w, exposures, slot);
 	else
-		by_spans(&w, log, seat);
+		by_spans(&w, log, slot);
 	w.at = 0;
-	add_waits(&w, log, seat);
+	add_waits(&w, log, slot);
 }

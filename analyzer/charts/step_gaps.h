@@ -29,9 +29,9 @@ struct ct_heat_gap {
 	uint64_t waits; /* operations that began in it whose wait is known */
 };
 
-/* gaps[steps->n] of a seat, from the log or from the exposures of the closed pass. */
+/* gaps[steps->n] of a slot, from the log or from the exposures of the closed pass. */
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
-		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t seat,
+		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t slot,
 		  struct ct_heat_gap *gaps);
 
 /* report->heat.steps. 0 or CT_NOMEM. */

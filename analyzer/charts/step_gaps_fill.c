@@ -19,7 +19,7 @@ struct picture {
 	struct ct_report *report;
 	struct ct_heat_layout layout;
 	uint32_t each, columns;
-	uint64_t *of_seats;	    /* gaps, seat x column; CT_UNKNOWN */
+	uint64_t *of_slots;	    /* gaps, slot x column; CT_UNKNOWN */
 	uint64_t *waits, *lateness; /* likewise */
 	uint64_t *medians;	    /* by column; CT_UNKNOWN */
 	uint64_t known, all;	    /* steps of ranks */
@@ -30,8 +30,8 @@ static void forget(struct ct_heat_gap *gap)
 	gap->gap_ns = gap->wait_ns = gap->late_ns = CT_UNKNOWN;
 }
 
-/* Steps of the seat in which its process may have lost records. */
-static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_gap *gaps)
+/* Steps of the slot in which its process may have lost records. */
+static void forget_lost(const struct picture *p, uint32_t slot, struct ct_heat_gap *gaps)
 {
 	const struct ct_report *report = p->report;
 
@@ -41,7 +41,7 @@ static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_g
 		int is_dated = from != CT_UNKNOWN && to != CT_UNKNOWN;
 
 		if (!loss->is_loss_of_records ||
-		    loss->rank != report->processes[p->model->seats[seat].process].rank)
+		    loss->rank != report->processes[p->model->slots[slot].process].rank)
 			continue;
 		for (uint32_t k = 0; k < p->steps->n; k++) {
 			if (!is_dated ||
@@ -63,8 +63,8 @@ static uint64_t field(const struct ct_heat_gap *gap, size_t at)
 	return *(const uint64_t *)((const char *)gap + at);
 }
 
-/* The mean of the steps of each column that are known, into the seat's row of `cells`; *most_ns: the largest error of one. */
-static void fill_seat(const struct picture *p, uint32_t seat, const struct ct_heat_gap *gaps,
+/* The mean of the steps of each column that are known, into the slot's row of `cells`; *most_ns: the largest error of one. */
+static void fill_slot(const struct picture *p, uint32_t slot, const struct ct_heat_gap *gaps,
 		      struct measure of, uint64_t *cells, uint64_t *most_ns)
 {
 	for (uint32_t c = 0; c < p->columns; c++) {
@@ -77,32 +77,32 @@ static void fill_seat(const struct picture *p, uint32_t seat, const struct ct_he
 			err += field(&gaps[k], of.err);
 			n++;
 		}
-		cells[(size_t)seat * p->columns + c] = n ? sum / n : CT_UNKNOWN;
+		cells[(size_t)slot * p->columns + c] = n ? sum / n : CT_UNKNOWN;
 		if (n && err / n > *most_ns)
 			*most_ns = err / n;
 	}
 }
 
-static int fill_seats(struct picture *p, struct ct_report_heat_steps *out)
+static int fill_slots(struct picture *p, struct ct_report_heat_steps *out)
 {
 	struct ct_heat_gap *gaps = malloc(p->steps->n * sizeof(*gaps));
 
 	if (!gaps)
 		return CT_NOMEM;
 	out->err_ns = out->wait_err_ns = out->lateness_err_ns = 0;
-	for (uint32_t s = 0; s < p->model->n_seats; s++) {
+	for (uint32_t s = 0; s < p->model->n_slots; s++) {
 		ct_heat_gaps(p->model, p->exposures, p->log, p->steps, s, gaps);
 		forget_lost(p, s, gaps);
-		for (uint32_t k = 0; p->model->seats[s].muddled && k < p->steps->n; k++)
+		for (uint32_t k = 0; p->model->slots[s].muddled && k < p->steps->n; k++)
 			forget(&gaps[k]);
 		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->steps->n;
 		     k++) {
 			p->known += gaps[k].gap_ns != CT_UNKNOWN;
 			p->all++;
 		}
-		fill_seat(p, s, gaps, MEASURE(gap_ns, err_ns), p->of_seats, &out->err_ns);
-		fill_seat(p, s, gaps, MEASURE(wait_ns, wait_err_ns), p->waits, &out->wait_err_ns);
-		fill_seat(p, s, gaps, MEASURE(late_ns, late_err_ns), p->lateness,
+		fill_slot(p, s, gaps, MEASURE(gap_ns, err_ns), p->of_slots, &out->err_ns);
+		fill_slot(p, s, gaps, MEASURE(wait_ns, wait_err_ns), p->waits, &out->wait_err_ns);
+		fill_slot(p, s, gaps, MEASURE(late_ns, late_err_ns), p->lateness,
 			  &out->lateness_err_ns);
 	}
 	free(gaps);
@@ -112,7 +112,7 @@ static int fill_seats(struct picture *p, struct ct_report_heat_steps *out)
 /* The median of each column's ranks; of an even number the lower one. Returns how many columns have one; CT_NOMEM. */
 static int find_medians(const struct picture *p)
 {
-	uint64_t *known = malloc(((size_t)p->model->n_seats + 1) * sizeof(*known));
+	uint64_t *known = malloc(((size_t)p->model->n_slots + 1) * sizeof(*known));
 	int found = 0;
 
 	if (!known)
@@ -120,8 +120,8 @@ static int find_medians(const struct picture *p)
 	for (uint32_t c = 0; c < p->columns; c++) {
 		uint32_t n = 0;
 
-		for (uint32_t s = 0; s < p->model->n_seats; s++) {
-			uint64_t gap = p->of_seats[(size_t)s * p->columns + c];
+		for (uint32_t s = 0; s < p->model->n_slots; s++) {
+			uint64_t gap = p->of_slots[(size_t)s * p->columns + c];
 
 			if (gap != CT_UNKNOWN && p->layout.row_of[s] != CT_HEAT_NO_ROW)
 				known[n++] = gap;
@@ -143,10 +143,10 @@ static int fold(const struct picture *p, struct ct_report_heat_steps *out)
 	out->steps_each = p->each;
 	out->columns = p->columns;
 	out->first_step = ct_arena_calloc(memory, p->columns, sizeof(*out->first_step));
-	out->gap_ns = ct_heat_fold(&p->layout, p->of_seats, p->model->n_seats, p->columns, memory);
+	out->gap_ns = ct_heat_fold(&p->layout, p->of_slots, p->model->n_slots, p->columns, memory);
 	out->gap_ratio = ct_arena_calloc(memory, n, sizeof(*out->gap_ratio));
-	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_seats, p->columns, memory);
-	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_seats, p->columns,
+	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_slots, p->columns, memory);
+	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_slots, p->columns,
 					memory);
 	if (!out->first_step || !out->gap_ns || !out->gap_ratio || !out->wait_ns ||
 	    !out->lateness_ns)
@@ -171,14 +171,14 @@ static int paint(struct picture *p, struct ct_report_heat_steps *out)
 		return st;
 	p->each = (p->steps->n - 1) / p->layout.most_columns + 1;
 	p->columns = (p->steps->n - 1) / p->each + 1;
-	cells = (size_t)p->model->n_seats * p->columns + 1;
-	p->of_seats = malloc(cells * sizeof(*p->of_seats));
+	cells = (size_t)p->model->n_slots * p->columns + 1;
+	p->of_slots = malloc(cells * sizeof(*p->of_slots));
 	p->waits = malloc(cells * sizeof(*p->waits));
 	p->lateness = malloc(cells * sizeof(*p->lateness));
 	p->medians = malloc(p->columns * sizeof(*p->medians));
-	if (!p->of_seats || !p->waits || !p->lateness || !p->medians)
+	if (!p->of_slots || !p->waits || !p->lateness || !p->medians)
 		return CT_NOMEM;
-	st = fill_seats(p, out) ?: find_medians(p);
+	st = fill_slots(p, out) ?: find_medians(p);
 	if (st < 0)
 		return st;
 	if (!st) {
@@ -217,7 +217,7 @@ int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *
 	else
 		out->why = steps->why;
 	ct_heat_layout_fini(&p.layout);
-	free(p.of_seats);
+	free(p.of_slots);
 	free(p.waits);
 	free(p.lateness);
 	free(p.medians);

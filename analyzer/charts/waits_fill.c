@@ -11,23 +11,23 @@ struct picture {
 	struct ct_heat *heat;
 	struct ct_report *report;
 	struct ct_heat_layout layout;
-	uint64_t *waits, *lateness; /* seat x column; CT_UNKNOWN */
-	uint8_t *lost;		    /* by column: records of the seat may be missing */
+	uint64_t *waits, *lateness; /* slot x column; CT_UNKNOWN */
+	uint8_t *lost;		    /* by column: records of the slot may be missing */
 	uint32_t columns;
 	uint64_t width_ns;
 };
 
 /* ---- waits ---- */
 
-/* Is the loss one of this seat's process? It is listed at that process's first rank. */
-static int is_of(const struct picture *p, const struct ct_report_dropped *loss, uint32_t seat)
+/* Is the loss one of this slot's process? It is listed at that process's first rank. */
+static int is_of(const struct picture *p, const struct ct_report_dropped *loss, uint32_t slot)
 {
 	return loss->is_loss_of_records &&
-	       loss->rank == p->report->processes[p->model->seats[seat].process].rank;
+	       loss->rank == p->report->processes[p->model->slots[slot].process].rank;
 }
 
-/* Columns in which records of the seat may be missing: they must not show that nothing happened there. */
-static void find_lost(struct picture *p, uint32_t seat)
+/* Columns in which records of the slot may be missing: they must not show that nothing happened there. */
+static void find_lost(struct picture *p, uint32_t slot)
 {
 	for (uint32_t c = 0; c < p->columns; c++)
 		p->lost[c] = 0;
@@ -37,7 +37,7 @@ static void find_lost(struct picture *p, uint32_t seat)
 		uint64_t from = is_dated ? loss->begin_at_ns / p->width_ns : 0;
 		uint64_t to = is_dated ? loss->end_at_ns / p->width_ns : p->columns - 1;
 
-		for (uint64_t c = from; is_of(p, loss, seat) && c <= to && c < p->columns; c++)
+		for (uint64_t c = from; is_of(p, loss, slot) && c <= to && c < p->columns; c++)
 			p->lost[c] = 1;
 	}
 }
@@ -47,7 +47,7 @@ static int is_known(const struct ct_heat_row *row, uint32_t c)
 	return row->seen[c] & CT_HEAT_KNOWN || row->wait_ns[c];
 }
 
-/* Known are cells in which the seat was in an operation whose waits are known, and those between two such ones in which it
+/* Known are cells in which the slot was in an operation whose waits are known, and those between two such ones in which it
  * was in none at all. */
 static void settle_waits(const struct picture *p, const struct ct_heat_row *row, uint64_t *cells)
 {
@@ -83,17 +83,17 @@ static uint64_t forget_vague(const struct picture *p, const struct ct_heat_row *
 }
 
 /* Returns the largest error of a cell. */
-static uint64_t fill_seats(struct picture *p)
+static uint64_t fill_slots(struct picture *p)
 {
 	const struct ct_heat *heat = p->heat;
 	uint64_t most = 0;
 
-	for (uint32_t s = 0; s < p->model->n_seats; s++) {
+	for (uint32_t s = 0; s < p->model->n_slots; s++) {
 		uint64_t *cells = &p->waits[(size_t)s * p->columns], err;
 
 		for (uint32_t c = 0; c < p->columns; c++)
 			cells[c] = CT_UNKNOWN;
-		if (s >= heat->n_rows || !heat->rows[s] || p->model->seats[s].muddled)
+		if (s >= heat->n_rows || !heat->rows[s] || p->model->slots[s].muddled)
 			continue;
 		find_lost(p, s);
 		settle_waits(p, heat->rows[s], cells);
@@ -111,8 +111,8 @@ static uint64_t fill_lateness(struct picture *p)
 	const struct ct_heat *heat = p->heat;
 	uint32_t most = 0;
 
-	for (uint32_t s = 0; s < p->model->n_seats; s++) {
-		const struct ct_heat_row *row = s < heat->n_rows && !p->model->seats[s].muddled
+	for (uint32_t s = 0; s < p->model->n_slots; s++) {
+		const struct ct_heat_row *row = s < heat->n_rows && !p->model->slots[s].muddled
 							? heat->rows[s]
 							: NULL;
 
@@ -156,8 +156,8 @@ static int fold(struct picture *p, struct ct_report_heat_waits *out)
 	out->rows = p->layout.rows;
 	out->columns = p->columns;
 	out->column_ns = p->width_ns;
-	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_seats, p->columns, memory);
-	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_seats, p->columns,
+	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_slots, p->columns, memory);
+	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_slots, p->columns,
 					memory);
 	return out->wait_ns && out->lateness_ns ? CT_OK : CT_NOMEM;
 }
@@ -170,13 +170,13 @@ static int paint(struct picture *p, struct ct_report_heat_waits *out)
 	if (st != CT_OK || !p->layout.rows.n)
 		return st;
 	p->columns = ct_heat_level(p->heat, p->model->end_ns, p->layout.most_columns, &p->width_ns);
-	n = (size_t)p->model->n_seats * p->columns;
+	n = (size_t)p->model->n_slots * p->columns;
 	p->waits = malloc(n * sizeof(*p->waits));
 	p->lateness = malloc(n * sizeof(*p->lateness));
 	p->lost = malloc(p->columns);
 	if (!p->waits || !p->lateness || !p->lost)
 		return CT_NOMEM;
-	out->err_ns = fill_seats(p);
+	out->err_ns = fill_slots(p);
 	out->lateness_err_ns = fill_lateness(p);
 	return fold(p, out);
 }

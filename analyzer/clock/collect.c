@@ -71,7 +71,7 @@ static int on_matched(void *arg, const struct ct_stream *stream, const struct ct
 	struct ct_clock_event event = { .n = i->n, .one = UINT32_MAX };
 	int posted = 0;
 
-	if (!kind_of(i, &event.kind) || i->comm->clash || i->comm->shared_seat)
+	if (!kind_of(i, &event.kind) || i->comm->clash || i->comm->shared_slot)
 		return CT_OK;
 	if (ct_grow(&c->members, &c->cap, i->n, sizeof(*c->members)))
 		return CT_NOMEM;
@@ -82,8 +82,8 @@ static int on_matched(void *arg, const struct ct_stream *stream, const struct ct
 							  from->end_ns,
 							  from->start_err_ns,
 							  from->end_err_ns,
-							  stream->model.host_of[from->seat],
-							  from->seat };
+							  stream->model.host_of[from->slot],
+							  from->slot };
 		if (is_one(i, from))
 			event.one = m;
 		event.by_host |= !from->on_gpu;
@@ -110,8 +110,8 @@ static int on_end(void *arg, struct ct_stream *stream)
 	struct ct_model *model = &stream->model;
 	int st;
 
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		if (model->seats[s].rank == 0)
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		if (model->slots[s].rank == 0)
 			c->reference = model->host_of[s];
 	}
 	st = ct_clocks_solve(&c->points, c->reference, &c->clocks);

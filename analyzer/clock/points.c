@@ -25,11 +25,11 @@ void ct_clock_points_fini(struct ct_clock_points *p)
 {
 	for (uint32_t i = 0; i < p->n_edges; i++)
 		ct_edge_free(p->edges[i]);
-	for (uint32_t i = 0; i < p->n_seats; i++)
-		free(p->seats[i]);
+	for (uint32_t i = 0; i < p->n_slots; i++)
+		free(p->slots[i]);
 	ct_table_fini(&p->by_pair);
 	free(p->edges);
-	free(p->seats);
+	free(p->slots);
 	free(p->sorted);
 	free(p->parts);
 	*p = (struct ct_clock_points){ 0 };
@@ -85,32 +85,32 @@ static uint32_t find_parts(struct ct_clock_points *p, const struct ct_clock_even
 
 /* ---- the self-test ---- */
 
-static struct ct_clock_seat *seat_of(struct ct_clock_points *p, const struct ct_clock_member *m)
+static struct ct_clock_slot *slot_of(struct ct_clock_points *p, const struct ct_clock_member *m)
 {
-	if (ct_grow_zeroed(&p->seats, &p->n_seats, m->seat + 1, sizeof(struct ct_clock_seat *)))
+	if (ct_grow_zeroed(&p->slots, &p->n_slots, m->slot + 1, sizeof(struct ct_clock_slot *)))
 		return NULL;
-	if (!p->seats[m->seat]) {
-		p->seats[m->seat] = calloc(1, sizeof(struct ct_clock_seat));
-		if (p->seats[m->seat])
-			p->seats[m->seat]->host = m->host;
+	if (!p->slots[m->slot]) {
+		p->slots[m->slot] = calloc(1, sizeof(struct ct_clock_slot));
+		if (p->slots[m->slot])
+			p->slots[m->slot]->host = m->host;
 	}
-	return p->seats[m->seat];
+	return p->slots[m->slot];
 }
 
 static int note_self(struct ct_clock_points *p, const struct ct_clock_part *part)
 {
 	for (uint32_t i = part->from; i < part->from + part->n && part->n > 1; i++) {
-		struct ct_clock_seat *seat = seat_of(p, &p->sorted[i]);
+		struct ct_clock_slot *slot = slot_of(p, &p->sorted[i]);
 		uint64_t k;
 
-		if (!seat)
+		if (!slot)
 			return CT_NOMEM;
-		k = seat->seen < CT_CLOCK_SELF
-			    ? seat->seen
-			    : ct_mix(seat->seen ^ (uint64_t)p->sorted[i].seat << 40) % seat->seen;
-		seat->seen++;
+		k = slot->seen < CT_CLOCK_SELF
+			    ? slot->seen
+			    : ct_mix(slot->seen ^ (uint64_t)p->sorted[i].slot << 40) % slot->seen;
+		slot->seen++;
 		if (k < CT_CLOCK_SELF)
-			seat->late_ns[k] = (int64_t)(p->sorted[i].end_ns - part->mid_ns);
+			slot->late_ns[k] = (int64_t)(p->sorted[i].end_ns - part->mid_ns);
 	}
 	return CT_OK;
 }

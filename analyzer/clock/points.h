@@ -28,7 +28,7 @@ enum ct_clock_kind {
 struct ct_clock_member {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC of its host */
 	uint32_t start_err_ns, end_err_ns;
-	uint32_t host, seat;
+	uint32_t host, slot;
 };
 
 struct ct_clock_event {
@@ -51,7 +51,7 @@ struct ct_clock_part {
 
 /* How much later than the median of its host's ranks this rank ended: some of the differences, by chance. */
 #define CT_CLOCK_SELF 128u
-struct ct_clock_seat {
+struct ct_clock_slot {
 	uint32_t host;
 	uint64_t seen;
 	int64_t late_ns[CT_CLOCK_SELF];
@@ -62,8 +62,8 @@ struct ct_clock_points {
 	struct ct_table by_pair; /* (first, second) -> edge */
 	struct ct_clock_edge **edges;
 	uint32_t n_edges, max_edges;
-	struct ct_clock_seat **seats;
-	uint32_t n_seats;
+	struct ct_clock_slot **slots;
+	uint32_t n_slots;
 	/* of the operation at hand */
 	struct ct_clock_member *sorted;
 	struct ct_clock_part *parts;

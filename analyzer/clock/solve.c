@@ -12,20 +12,20 @@
 
 /* ---- ranks of one host ---- */
 
-/* The median lateness of each rank among those of its host. Values by seat, NAN unknown. */
+/* The median lateness of each rank among those of its host. Values by slot, NAN unknown. */
 static double *lateness(const struct ct_clock_points *p)
 {
 	double scratch[CT_CLOCK_SELF];
-	double *late = malloc((p->n_seats + 1) * sizeof(*late));
+	double *late = malloc((p->n_slots + 1) * sizeof(*late));
 
-	for (uint32_t s = 0; late && s < p->n_seats; s++) {
-		const struct ct_clock_seat *seat = p->seats[s];
-		unsigned n = !seat			  ? 0
-			     : seat->seen < CT_CLOCK_SELF ? (unsigned)seat->seen
+	for (uint32_t s = 0; late && s < p->n_slots; s++) {
+		const struct ct_clock_slot *slot = p->slots[s];
+		unsigned n = !slot			  ? 0
+			     : slot->seen < CT_CLOCK_SELF ? (unsigned)slot->seen
 							  : CT_CLOCK_SELF;
 
 		for (unsigned i = 0; i < n; i++)
-			scratch[i] = (double)seat->late_ns[i];
+			scratch[i] = (double)slot->late_ns[i];
 		late[s] = n >= CT_COUPLE_MIN ? ct_median(scratch, n) : NAN;
 	}
 	return late;
@@ -59,8 +59,8 @@ static int test_hosts(const struct ct_clock_points *p, struct ct_clocks *c, doub
 		double mean = 0;
 		unsigned n = 0;
 
-		for (uint32_t s = 0; s < p->n_seats && n < MOST_RANKS; s++) {
-			if (p->seats[s] && p->seats[s]->host == h && !isnan(late[s])) {
+		for (uint32_t s = 0; s < p->n_slots && n < MOST_RANKS; s++) {
+			if (p->slots[s] && p->slots[s]->host == h && !isnan(late[s])) {
 				values[n++] = late[s];
 				mean += late[s];
 			}

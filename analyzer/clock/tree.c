@@ -9,7 +9,7 @@ struct step {
 	uint32_t host, edge, next;
 };
 
-#define NOBODY UINT32_MAX
+#define NONE UINT32_MAX
 
 /* Lists of each host's edges: heads[host] is the first of `steps`. */
 static struct step *list_edges(const struct ct_relation *relations, uint32_t n, uint32_t *heads,
@@ -19,7 +19,7 @@ static struct step *list_edges(const struct ct_relation *relations, uint32_t n, 
 	uint32_t used = 0;
 
 	for (uint32_t h = 0; h < n_hosts; h++)
-		heads[h] = NOBODY;
+		heads[h] = NONE;
 	for (uint32_t e = 0; steps && e < n; e++) {
 		if (!relations[e].to[0].n)
 			continue;
@@ -43,11 +43,11 @@ static int is_better(int failed, double err, const struct ct_tree_node *than)
 /* Who is nearest among those that are reached and not settled. */
 static uint32_t nearest(const struct ct_tree_node *nodes, const uint8_t *settled, uint32_t n_hosts)
 {
-	uint32_t best = NOBODY;
+	uint32_t best = NONE;
 
 	for (uint32_t h = 0; h < n_hosts; h++) {
 		if (nodes[h].reached && !settled[h] &&
-		    (best == NOBODY || is_better(nodes[h].failed, nodes[h].err, &nodes[best])))
+		    (best == NONE || is_better(nodes[h].failed, nodes[h].err, &nodes[best])))
 			best = h;
 	}
 	return best;
@@ -63,13 +63,13 @@ int ct_tree(const struct ct_relation *relations, uint32_t n, uint32_t reference,
 	int st = steps && settled ? CT_OK : CT_NOMEM;
 
 	for (uint32_t h = 0; h < n_hosts; h++)
-		nodes[h] = (struct ct_tree_node){ .order = NOBODY };
+		nodes[h] = (struct ct_tree_node){ .order = NONE };
 	nodes[reference].reached = 1;
 	nodes[reference].parent = reference;
-	while (st == CT_OK && (at = nearest(nodes, settled, n_hosts)) != NOBODY) {
+	while (st == CT_OK && (at = nearest(nodes, settled, n_hosts)) != NONE) {
 		settled[at] = 1;
 		nodes[at].order = order++;
-		for (uint32_t s = heads[at]; s != NOBODY; s = steps[s].next) {
+		for (uint32_t s = heads[at]; s != NONE; s = steps[s].next) {
 			const struct ct_relation *r = &relations[steps[s].edge];
 			struct ct_tree_node *to = &nodes[steps[s].host];
 			int failed = nodes[at].failed || r->quality == CT_CLOCK_FAIL;
@@ -78,7 +78,7 @@ int ct_tree(const struct ct_relation *relations, uint32_t n, uint32_t reference,
 			if (settled[steps[s].host] || !is_better(failed, err, to))
 				continue;
 			*to = (struct ct_tree_node){
-				1, failed, at, steps[s].edge, nodes[at].hops + 1, err, NOBODY
+				1, failed, at, steps[s].edge, nodes[at].hops + 1, err, NONE
 			};
 		}
 	}

@@ -33,7 +33,7 @@ static const struct must {
 struct told {
 	const char *name, *value;
 	int rank;
-	uint32_t seat;
+	uint32_t slot;
 };
 
 struct side {
@@ -42,8 +42,8 @@ struct side {
 	struct ct_report_environment *out;
 	struct told *all;
 	size_t n_all;
-	uint32_t *seats; /* that have a start record */
-	uint32_t n_seats;
+	uint32_t *slots; /* that have a start record */
+	uint32_t n_slots;
 };
 
 static int is_own(const char *name)
@@ -71,22 +71,22 @@ static int collect(struct side *s)
 	const struct ct_model *model = s->model;
 	size_t n = 0;
 
-	for (uint32_t seat = 0; seat < model->n_seats; seat++)
-		n += ct_model_environment(model, seat)->n;
+	for (uint32_t slot = 0; slot < model->n_slots; slot++)
+		n += ct_model_environment(model, slot)->n;
 	s->all = malloc((n + 1) * sizeof(*s->all));
-	s->seats = malloc((model->n_seats + 1) * sizeof(*s->seats));
-	if (!s->all || !s->seats)
+	s->slots = malloc((model->n_slots + 1) * sizeof(*s->slots));
+	if (!s->all || !s->slots)
 		return CT_NOMEM;
-	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
-		const struct ct_environment_facts *facts = ct_model_environment(model, seat);
+	for (uint32_t slot = 0; slot < model->n_slots; slot++) {
+		const struct ct_environment_facts *facts = ct_model_environment(model, slot);
 
 		if (facts->n)
-			s->seats[s->n_seats++] = seat;
+			s->slots[s->n_slots++] = slot;
 		for (uint32_t i = 0; i < facts->n; i++)
 			if (!is_own(facts->facts[i].name))
 				s->all[s->n_all++] = (struct told){ facts->facts[i].name,
 								    facts->facts[i].value,
-								    model->seats[seat].rank, seat };
+								    model->slots[slot].rank, slot };
 	}
 	qsort(s->all, s->n_all, sizeof(*s->all), by_name_value_rank);
 	return CT_OK;
@@ -97,19 +97,19 @@ static int add_unset(struct side *s, const struct told *first, size_t n,
 		     struct ct_report_env_value *value)
 {
 	value->value = NULL;
-	value->ranks = ct_arena_calloc(s->report->memory, s->n_seats, sizeof(*value->ranks));
+	value->ranks = ct_arena_calloc(s->report->memory, s->n_slots, sizeof(*value->ranks));
 	if (!value->ranks)
 		return CT_NOMEM;
-	for (uint32_t i = 0; i < s->n_seats; i++) {
+	for (uint32_t i = 0; i < s->n_slots; i++) {
 		const struct ct_environment_facts *facts = ct_model_environment(s->model,
-										s->seats[i]);
+										s->slots[i]);
 		size_t at = 0;
 
-		while (at < n && first[at].seat != s->seats[i])
+		while (at < n && first[at].slot != s->slots[i])
 			at++;
 		/* where variables were left out nobody knows whether it was there */
 		if (at == n && !ct_facts_value(facts, "env_left_out"))
-			value->ranks[value->n_ranks++] = s->model->seats[s->seats[i]].rank;
+			value->ranks[value->n_ranks++] = s->model->slots[s->slots[i]].rank;
 	}
 	qsort(value->ranks, value->n_ranks, sizeof(*value->ranks), ct_by_int);
 	return CT_OK;
@@ -137,7 +137,7 @@ static int add_values(struct side *s, const struct told *first, size_t n,
 		for (size_t r = i; r < end; r++)
 			value->ranks[value->n_ranks++] = first[r].rank;
 	}
-	if (strncmp(first->name, "env.", 4) == 0 && n < s->n_seats) {
+	if (strncmp(first->name, "env.", 4) == 0 && n < s->n_slots) {
 		struct ct_report_env_value *unset = &differs->values[differs->n_values];
 
 		if (add_unset(s, first, n, unset) != CT_OK)
@@ -163,7 +163,7 @@ static int differs_by_name(const struct side *s, const struct told *first, size_
 		return CT_NOMEM;
 	snprintf(key, sizeof(key), "%.*s.name", (int)(dot - first->name), first->name);
 	for (size_t i = 0; i < n; i++) {
-		const char *make = ct_facts_value(ct_model_environment(s->model, first[i].seat),
+		const char *make = ct_facts_value(ct_model_environment(s->model, first[i].slot),
 						  key);
 
 		if (make)
@@ -202,11 +202,11 @@ static int add_name(struct side *s, const struct told *first, size_t n)
 	return CT_OK;
 }
 
-static int add_own(struct side *s, uint32_t seat, struct ct_report_env_rank *rank)
+static int add_own(struct side *s, uint32_t slot, struct ct_report_env_rank *rank)
 {
-	const struct ct_environment_facts *facts = ct_model_environment(s->model, seat);
+	const struct ct_environment_facts *facts = ct_model_environment(s->model, slot);
 
-	rank->rank = s->model->seats[seat].rank;
+	rank->rank = s->model->slots[slot].rank;
 	rank->facts = ct_arena_calloc(s->report->memory, facts->n, sizeof(*rank->facts));
 	if (!rank->facts)
 		return CT_NOMEM;
@@ -235,7 +235,7 @@ static int fill(struct side *s)
 		names += i == 0 || strcmp(s->all[i].name, s->all[i - 1].name) != 0;
 	s->out->same = ct_arena_calloc(memory, names, sizeof(*s->out->same));
 	s->out->differs = ct_arena_calloc(memory, names, sizeof(*s->out->differs));
-	s->out->ranks = ct_arena_calloc(memory, s->n_seats, sizeof(*s->out->ranks));
+	s->out->ranks = ct_arena_calloc(memory, s->n_slots, sizeof(*s->out->ranks));
 	if (!s->out->same || !s->out->differs || !s->out->ranks)
 		return CT_NOMEM;
 	for (size_t i = 0, end; i < s->n_all; i = end) {
@@ -244,8 +244,8 @@ static int fill(struct side *s)
 		if (add_name(s, &s->all[i], end - i) != CT_OK)
 			return CT_NOMEM;
 	}
-	for (uint32_t i = 0; i < s->n_seats; i++)
-		if (add_own(s, s->seats[i], &s->out->ranks[s->out->n_ranks++]) != CT_OK)
+	for (uint32_t i = 0; i < s->n_slots; i++)
+		if (add_own(s, s->slots[i], &s->out->ranks[s->out->n_ranks++]) != CT_OK)
 			return CT_NOMEM;
 	qsort(s->out->ranks, s->out->n_ranks, sizeof(*s->out->ranks), by_rank);
 	return CT_OK;
@@ -257,7 +257,7 @@ int ct_environment_fill(const struct ct_model *model, struct ct_report *report)
 	int st = collect(&s) ?: fill(&s);
 
 	free(s.all);
-	free(s.seats);
+	free(s.slots);
 	return st;
 }
 
@@ -267,8 +267,8 @@ size_t ct_environment_unseen(const struct ct_model *model)
 {
 	size_t n = 0;
 
-	for (uint32_t seat = 0; seat < model->n_seats; seat++)
-		n += ct_model_environment(model, seat)->n_unseen;
+	for (uint32_t slot = 0; slot < model->n_slots; slot++)
+		n += ct_model_environment(model, slot)->n_unseen;
 	return n;
 }
 
@@ -303,21 +303,21 @@ static int has_unseen(const struct ct_environment_facts *facts, const struct ct_
 
 int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *report)
 {
-	int *ranks = calloc(model->n_seats + 1, sizeof(*ranks));
+	int *ranks = calloc(model->n_slots + 1, sizeof(*ranks));
 	int st = ranks ? CT_OK : CT_NOMEM;
 
-	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
-		const struct ct_environment_facts *facts = ct_model_environment(model, seat);
+	for (uint32_t slot = 0; slot < model->n_slots; slot++) {
+		const struct ct_environment_facts *facts = ct_model_environment(model, slot);
 
 		for (uint32_t i = 0; i < facts->n_unseen && st == CT_OK; i++) {
 			size_t n = 0;
 			int before = 0;
 
-			for (uint32_t k = 0; k < model->n_seats; k++) {
+			for (uint32_t k = 0; k < model->n_slots; k++) {
 				if (!has_unseen(ct_model_environment(model, k), &facts->unseen[i]))
 					continue;
-				before |= k < seat; /* told with that one */
-				ranks[n++] = model->seats[k].rank;
+				before |= k < slot; /* told with that one */
+				ranks[n++] = model->slots[k].rank;
 			}
 			qsort(ranks, n, sizeof(*ranks), ct_by_int);
 			if (!before)

@@ -24,7 +24,7 @@ static int speed_of(const struct ct_report *report, const struct ct_buckets *b,
 	for (size_t i = 0; i < report->n_links; i++) {
 		const struct ct_report_link *l = &report->links[i];
 
-		if (strcmp(l->scope, "comm") != 0 || l->comm_key != b->comm->key ||
+		if (strcmp(l->scope, "comm") != 0 || l->comm_hash != b->comm->hash ||
 		    l->alpha_ns == CT_UNKNOWN || l->beta_Bps == CT_UNKNOWN || !l->beta_Bps ||
 		    (l->op_name && op && strcmp(l->op_name, op) != 0))
 			continue;
@@ -66,7 +66,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->model->duration_ns);
 	f->severity = f->severity > CT_SEVERITY_WARNING ? CT_SEVERITY_WARNING : f->severity;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
-	f->comm_key = b->comm->key;
+	f->comm_hash = b->comm->hash;
 	f->op_name = ct_op_name(b->op);
 	f->begin_at_ns = study->cut[0].begin_ns;
 	f->end_at_ns = study->cut[study->cuts.n - 1].end_ns;
@@ -79,7 +79,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx op=%s buckets=%u bytes=%s problem=%s exposed=%s±%s "
 				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=step",
-				  (unsigned long long)b->comm->key, f->op_name, b->n,
+				  (unsigned long long)b->comm->hash, f->op_name, b->n,
 				  ct_text_bytes(b->total_bytes).s,
 				  a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late",
 				  ct_text_ns(b->exposed_ns).s, ct_text_ns(b->exposed_err_ns).s, cap,

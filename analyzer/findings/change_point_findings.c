@@ -71,7 +71,7 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 		if (hit->step < r->first || hit->step > r->last)
 			continue;
 		for (size_t i = 0; i < t->list->n && !named; i++)
-			named = ct_finding_has_seat(t->model, &t->list->all[i], hit->seat) &&
+			named = ct_finding_has_slot(t->model, &t->list->all[i], hit->slot) &&
 				t->list->all[i].loss_ns != CT_UNKNOWN;
 		sum += named ? (double)hit->charged_ns : 0;
 	}

@@ -122,7 +122,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
 	c->hung = ct_hung_find(c->report);
-	c->lacks = ct_say_what_lacks(model, c->report);
+	c->lacks = ct_lacking_text(model, c->report);
 	return ct_waited_find(c->j, c->report, &c->waited);
 }
 
@@ -172,14 +172,14 @@ static void add_oversubscribed(struct choice *c)
 
 	if (!o->processes)
 		return;
-	host = ct_host_word(memory, model->starts->hosts[model->seats[o->seat].host].name);
+	host = ct_host_word(memory, model->starts->hosts[model->slots[o->slot].host].name);
 	ct_verdict_add(c->report,
 		       ct_arena_printf(memory, "%s is CPU-oversubscribed (%u processes, %u core%s)",
 				       host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
 }
 
 /* Who is slowest is known, and not whether it is by chance: nobody is accused. */
-static void say_chance(const struct ct_finding *f, struct ct_report *report)
+static void conclude_chance(const struct ct_finding *f, struct ct_report *report)
 {
 	ct_verdict_doubt(report, "record again with a core for each process",
 			 "%s, perhaps by chance", f->headline);
@@ -188,7 +188,7 @@ static void say_chance(const struct ct_finding *f, struct ct_report *report)
 }
 
 /* Behind a finding: what else there is to know of the run. */
-static void say_rest(struct choice *c)
+static void conclude_rest(struct choice *c)
 {
 	const struct ct_finding *beside[] = { c->uneven, c->slow_op };
 
@@ -197,17 +197,17 @@ static void say_rest(struct choice *c)
 			ct_verdict_mention(c->report, ct_finding_in_short(beside[i], c->report));
 	}
 	add_oversubscribed(c);
-	ct_verdict_add(c->report, ct_say_ends(c->report));
+	ct_verdict_add(c->report, ct_ends_text(c->report));
 	ct_verdict_add(c->report, c->lacks);
 }
 
-static void say_exposed(struct choice *c)
+static void conclude_exposed(struct choice *c)
 {
 	const struct ct_finding *beside = heavier(heavier(c->named, c->change), c->slow_op);
 	struct ct_report *report = c->report;
 
 	c->told = c->exposed;
-	ct_say_exposed(c->exposed, report);
+	ct_verdict_exposed(c->exposed, report);
 	if (beside)
 		ct_verdict_mention(report, ct_finding_in_short(beside, report));
 	if (c->late_pct > 0)
@@ -218,15 +218,15 @@ static void say_exposed(struct choice *c)
 }
 
 /* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
-static void say_lost(struct choice *c)
+static void conclude_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
 
 	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
 		c->told = c->slow_op;
-		ct_say_finding(c->slow_op, report);
+		ct_verdict_of_finding(c->slow_op, report);
 	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
-		ct_waited_say(c->j, &c->waited, c->lacks, report);
+		ct_verdict_waited(c->j, &c->waited, c->lacks, report);
 		add_oversubscribed(c);
 		return;
 	} else {
@@ -242,7 +242,7 @@ static void say_lost(struct choice *c)
 /* That nothing was found says little where so many operations lack members that their waits do not show, where steps took longer
  * that were not looked at one by one, or, of a run whose exits are not recorded, where ranks stand in operations at its end. Returns whether it
  * was said. */
-static int say_unproven(struct choice *c)
+static int conclude_unproven(struct choice *c)
 {
 	struct ct_report *report = c->report;
 	const struct ct_model *model = c->j->model;
@@ -283,7 +283,7 @@ static const char *time_word(const struct ct_report *report)
 #define STAGES "compare the stages' compute time in the timeline: commtrace timeline"
 
 /* Where the run cannot be replayed, equally slow ranks hide each other: waits that are nobody's alone may be theirs. */
-static int say_unplayed_waits(struct choice *c)
+static int conclude_unplayed_waits(struct choice *c)
 {
 	struct ct_report *report = c->report;
 	double wait_pct = ct_gain_wait_pct(report);
@@ -306,7 +306,7 @@ static int say_unplayed_waits(struct choice *c)
 
 /* Stages of a pipeline wait by its schedule; what is beyond that somebody may cause who stays hidden in the bubble. Returns
  * whether it was said. */
-static int say_bubble(struct choice *c)
+static int conclude_bubble(struct choice *c)
 {
 	struct ct_report *report = c->report;
 	double wait = ct_gain_wait_pct(report), ideal = ct_gain_bubble_pct(report);
@@ -329,7 +329,7 @@ static int say_bubble(struct choice *c)
 }
 
 /* That nobody is slow is no health where ranks wait for each other all the same. Returns whether it was said. */
-static int say_waits(struct choice *c)
+static int conclude_waits(struct choice *c)
 {
 	const struct ct_engine *e = &c->j->replay->engine;
 	double share = ct_replay_unexplained(c->j->replay);
@@ -341,9 +341,9 @@ static int say_waits(struct choice *c)
 				 "CUDA graphs compute and communicate in one span, which hides a "
 				 "slow rank");
 	else if (e->why_not)
-		return say_unplayed_waits(c);
+		return conclude_unplayed_waits(c);
 	else if (e->stages.n > 1)
-		return say_bubble(c);
+		return conclude_bubble(c);
 	else if (share > 0)
 		ct_verdict_doubt(c->report, MORE_STEPS,
 				 "ranks wait for each other for %s of %s, for no single one",
@@ -353,14 +353,14 @@ static int say_waits(struct choice *c)
 	return 1;
 }
 
-static void say_healthy(struct choice *c)
+static void conclude_healthy(struct choice *c)
 {
 	const struct ct_model *model = c->j->model;
 	struct ct_report *report = c->report;
 	uint64_t open = ct_open_unexplained(report);
 	const struct ct_engine *e = &c->j->replay->engine;
 
-	ct_say_healthy(model, !e->why_not && e->stages.n > 1, report);
+	ct_verdict_healthy(model, !e->why_not && e->stages.n > 1, report);
 	if (*c->lacks) {
 		ct_verdict_add(report, c->lacks);
 		if (report->verdict.confidence == CT_CONFIDENCE_HIGH)
@@ -374,7 +374,7 @@ static void say_healthy(struct choice *c)
 	}
 }
 
-static void say_nothing_found(struct choice *c)
+static void conclude_nothing_found(struct choice *c)
 {
 	struct ct_report *report = c->report;
 	double lost = fmax(c->waited.pct, c->late_pct);
@@ -382,24 +382,24 @@ static void say_nothing_found(struct choice *c)
 	if (c->slow_op)
 		lost = fmax(lost, c->slow_op->loss_pct);
 	if (c->exposed && !(lost > c->exposed->loss_pct))
-		say_exposed(c);
+		conclude_exposed(c);
 	else if (lost > 0)
-		say_lost(c);
+		conclude_lost(c);
 	else if (report->run.timed_ratio < LEAST_TIMED)
 		ct_verdict_doubt(report,
 				 "record with COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off, which times "
 				 "all launches",
 				 "no rank was found late, but only %s of the launches were timed",
 				 ct_prose_pct(100 * report->run.timed_ratio).s);
-	else if (!say_unproven(c) && !say_waits(c))
-		say_healthy(c);
+	else if (!conclude_unproven(c) && !conclude_waits(c))
+		conclude_healthy(c);
 }
 
 /* Too little to judge by; but what there is may tell who of those that are there comes last. */
-static void say_missing(struct choice *c, const char *missing, const char *ends)
+static void conclude_missing(struct choice *c, const char *missing, const char *ends)
 {
 	struct ct_report *report = c->report;
-	const char *last = ct_say_last_of_rest(c->j->arrivals, c->j->model, report);
+	const char *last = ct_last_arrivals_text(c->j->arrivals, c->j->model, report);
 
 	ct_verdict_doubt(report, ct_advice_on_missing(c->j->model, report), "%s",
 			 *last ? c->lacks : missing);
@@ -425,32 +425,32 @@ static int choose(struct choice *c)
 	st = ct_two_jobs(model, processes);
 	if (st < 0)
 		return st;
-	missing = ct_say_what_is_missing(model, report);
-	ends = ct_say_ends(report);
+	missing = ct_missing_text(model, report);
+	ends = ct_ends_text(report);
 	if (st > 0) {
-		ct_say_two_jobs(model, processes, report);
+		ct_verdict_two_jobs(model, processes, report);
 	} else if (c->hung) {
 		/* what the ranks wait in is the same here and in `hang`, whatever else is found */
-		ct_hung_say(c->hung, report);
+		ct_verdict_hung(c->hung, report);
 	} else if (c->order || leader(c)) {
 		c->told = c->order ? c->order : leader(c);
 		if (may_be_chance(c, c->told))
-			say_chance(c->told, report);
+			conclude_chance(c->told, report);
 		else
-			ct_say_finding(c->told, report);
+			ct_verdict_of_finding(c->told, report);
 		/* these losses are beside each other */
 		if (c->told->is_replayed)
 			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);
 		if (!c->order)
-			say_rest(c);
+			conclude_rest(c);
 	} else if (stuck.all) {
-		ct_say_unclear(report, &stuck);
+		ct_verdict_unclear(report, &stuck);
 	} else if (*missing) {
-		say_missing(c, missing, ends);
+		conclude_missing(c, missing, ends);
 	} else if (*ends || ct_ends_unseen(report)) {
-		ct_say_unclear(report, &stuck);
+		ct_verdict_unclear(report, &stuck);
 	} else {
-		say_nothing_found(c);
+		conclude_nothing_found(c);
 	}
 	return CT_OK;
 }

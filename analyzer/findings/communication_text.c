@@ -11,7 +11,7 @@
 
 /* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
  * overlap. What is waited for others is no part of it. */
-void ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
+void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
@@ -22,7 +22,7 @@ void ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (bound) {
-		ct_verdict_say(report, CT_VERDICT_COMM_BOUND, f->confidence,
+		ct_verdict_set(report, CT_VERDICT_COMM_BOUND, f->confidence,
 			       "even with perfect overlap, %s of %s stays exposed",
 			       ct_prose_pct_err(stays, err).s, of);
 		ct_verdict_add(report,
@@ -34,10 +34,10 @@ void ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 					       ct_prose_pct(e->share_pct).s,
 					       ct_prose_pct(e->wait_pct).s));
 	} else if (isnan(e->share_pct))
-		ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
 			       "at most %s of %s can be saved", ct_prose_pct(f->loss_pct).s, of);
 	else
-		ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
 			       "%s of %s is exposed, at most %s can be saved",
 			       ct_prose_pct_err(e->share_pct, e->err_pct).s, of,
 			       ct_prose_pct(f->loss_pct).s);
@@ -118,7 +118,7 @@ static void add_costs(int is_pipeline, double wait, struct ct_report *report)
 		ct_verdict_add(report, "no link had a peer to be compared with");
 }
 
-void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
+void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
 {
 	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report);
 	double gain = ct_gain_pct(report), wait = ct_gain_wait_pct(report);
@@ -127,22 +127,22 @@ void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_rep
 				       : share < CT_VERDICT_COMM_PCT ? share
 								     : gain;
 	if (most < CT_VERDICT_COMM_PCT)
-		ct_verdict_say(
+		ct_verdict_set(
 			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			"communication is exposed for at most %s on any rank; look elsewhere",
 			ct_prose_pct(most).s);
 	else if (share < CT_VERDICT_COMM_PCT)
-		ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			       "no rank spent more than %s of %s in communication",
 			       ct_prose_pct(share).s, ct_prose_ns(model->duration_ns).s);
 	else if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
 		/* what has less of it by itself was told above */
-		ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
+		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
 			       "replayed without communication, the run takes at most %s less; "
 			       "look elsewhere",
 			       ct_prose_pct(gain).s);
 	else {
-		ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait),
+		ct_verdict_set(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait),
 			       "no straggler above 1 %% of %s, in %s operations",
 			       ct_share_of(report), ct_text_count(model->matched).s);
 		add_costs(is_pipeline, wait, report);

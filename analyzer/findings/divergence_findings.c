@@ -104,8 +104,8 @@ static const char *sites_of_cause(const struct ct_order_maker *k)
 static int all_ended_in_order(const struct ct_order_maker *k)
 {
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		if (!k->comm->seats[m] ||
-		    !ct_uneven_exited_cleanly(k->model, k->comm->seats[m] - 1))
+		if (!k->comm->slots[m] ||
+		    !ct_uneven_exited_cleanly(k->model, k->comm->slots[m] - 1))
 			return 0;
 	}
 	return 1;
@@ -158,7 +158,7 @@ static void make_call(struct ct_order_maker *k)
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s", ranks,
-		(unsigned long long)k->comm->key, (unsigned long long)a->seq,
+		(unsigned long long)k->comm->hash, (unsigned long long)a->seq,
 		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
 		(unsigned long long)k->instances, apart, sites);
 }
@@ -224,7 +224,7 @@ static void make_shifted(struct ct_order_maker *k)
 	k->f->line = ct_arena_printf(k->list->memory,
 				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
 				     "instances=%llu%s",
-				     ranks, (unsigned long long)k->comm->key,
+				     ranks, (unsigned long long)k->comm->hash,
 				     a->may_be_earlier ? "<=" : "=", (unsigned long long)a->seq,
 				     k->f->op_name, count, is_extra ? "more" : "left_out", a->by,
 				     a->fits, (unsigned long long)k->instances, sites);

@@ -16,8 +16,8 @@ uint64_t ct_most_exposed(const struct ct_model *model)
 {
 	uint64_t most = 0;
 
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		const struct ct_exposed *sum = &model->seats[s].exposed;
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		const struct ct_exposed *sum = &model->slots[s].exposed;
 
 		if (!sum->is_known)
 			return UINT64_MAX;
@@ -26,14 +26,14 @@ uint64_t ct_most_exposed(const struct ct_model *model)
 	return most;
 }
 
-uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *seats, uint32_t n)
+uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *slots, uint32_t n)
 {
 	uint64_t most = ct_most_exposed(model), sum = 0;
 
 	if (most == UINT64_MAX)
 		return most;
 	for (uint32_t k = 0; k < n && sum < most; k++) {
-		const struct ct_exposed *own = &model->seats[seats[k]].exposed;
+		const struct ct_exposed *own = &model->slots[slots[k]].exposed;
 
 		sum += most + own->err_ns > own->exposed_ns ? most + own->err_ns - own->exposed_ns
 							    : 0;
@@ -65,7 +65,7 @@ static const char *ranks_with_losses(const struct ct_report *report)
 			       n == 1 ? "" : "s", ct_ranks_text(report->memory, ranks, n, 4));
 }
 
-const char *ct_say_what_lacks(const struct ct_model *model, const struct ct_report *report)
+const char *ct_lacking_text(const struct ct_model *model, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 	double all = (double)model->matched + (double)model->messages + (double)model->incomplete;
@@ -111,7 +111,7 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 				       (unsigned long long)report->run.ranks_seen);
 	if (*lacks)
 		return ct_arena_printf(memory, "%s, so too few operations are complete", lacks);
-	if (model->n_seats == 1)
+	if (model->n_slots == 1)
 		return "one rank only: there is no peer to wait for";
 	if (report->whatif.remedy)
 		return report->whatif.reason;
@@ -128,9 +128,9 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 		matched, CT_VERDICT_MIN_MATCHED);
 }
 
-const char *ct_say_what_is_missing(const struct ct_model *model, const struct ct_report *report)
+const char *ct_missing_text(const struct ct_model *model, const struct ct_report *report)
 {
-	const char *text = what_is_missing(model, report, ct_say_what_lacks(model, report));
+	const char *text = what_is_missing(model, report, ct_lacking_text(model, report));
 	const char *vain = ct_gain_why_not(report);
 
 	return !*text && vain ? vain : text;
@@ -142,12 +142,12 @@ const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_r
 
 	if (!model->ops)
 		return "find out why nothing was recorded: commtrace doctor -- PROGRAM";
-	if (report->run.n_missing || *ct_say_what_lacks(model, report))
+	if (report->run.n_missing || *ct_lacking_text(model, report))
 		return "see what is missing and why: commtrace info; bring the files of all hosts: "
 		       "commtrace collect";
 	if (ct_model_order_lost(model))
 		return "record one run without CUDA graphs";
-	if (model->n_seats == 1)
+	if (model->n_slots == 1)
 		return "record all ranks of the job into one directory";
 	if (timing == CT_TIMING_OFF || report->run.ranks_untimed)
 		return "record with COMMTRACE_TIMING=auto, and see commtrace doctor for what "
@@ -159,8 +159,8 @@ const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_r
 	return report->whatif.remedy ? report->whatif.remedy : "record more steps";
 }
 
-void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
-		     struct ct_report *report)
+void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[2],
+			 struct ct_report *report)
 {
 	const struct ct_process *a = &model->run->processes[processes[0]].id;
 	const struct ct_process *b = &model->run->processes[processes[1]].id;
@@ -172,20 +172,20 @@ void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 			 "traces of two jobs, %s and %s, were read as one run", first, other);
 }
 
-const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
-				const struct ct_report *report)
+const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,
+				  const struct ct_report *report)
 {
-	uint32_t seat = ct_arrivals_latest(arrivals, model);
+	uint32_t slot = ct_arrivals_latest(arrivals, model);
 	const struct ct_arrival *of;
 
-	if (!report->run.n_missing || seat == model->n_seats)
+	if (!report->run.n_missing || slot == model->n_slots)
 		return "";
-	of = &arrivals->all[seat];
+	of = &arrivals->all[slot];
 	return ct_arena_printf(
 		report->memory,
 		"of the recorded ranks, rank %s was last in %s of %s operations, at a cost of %s "
 		"(%s); a missing rank may be later",
-		ct_text_rank(model->seats[seat].rank).s, ct_text_count(of->last).s,
+		ct_text_rank(model->slots[slot].rank).s, ct_text_count(of->last).s,
 		ct_text_count(of->met).s, ct_prose_ns(of->alone_ns).s,
 		ct_share_text(report, of->alone_ns));
 }
@@ -306,7 +306,7 @@ static const char *together_text(const struct ct_report *report)
 		end->kill_by, end->kill_signal);
 }
 
-const char *ct_say_ends(const struct ct_report *report)
+const char *ct_ends_text(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
 	struct ct_arena *memory = report->memory;
@@ -390,9 +390,10 @@ static int were_killed(const struct ct_report *report)
 	"look at the log of the rank that ended first, and at dmesg (OOM killer, Xid); commtrace " \
 	"hang shows what each rank was in"
 
-void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
+void ct_verdict_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 {
-	const char *open = stuck->all ? stuck_text(report, stuck) : "", *ends = ct_say_ends(report);
+	const char *open = stuck->all ? stuck_text(report, stuck) : "",
+		   *ends = ct_ends_text(report);
 
 	if (*ends && *open && were_killed(report))
 		ct_verdict_doubt(report, FIND_END, "%s; %s; the reason is not known", open, ends);

@@ -36,7 +36,7 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 				struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
-	uint32_t *seats = ct_arena_calloc(memory, model->n_seats + 1, sizeof(*seats));
+	uint32_t *slots = ct_arena_calloc(memory, model->n_slots + 1, sizeof(*slots));
 	double share = 100.0 * (double)report->dropped_records /
 		       ((double)report->dropped_records + (double)model->ops + 1e-9);
 	struct ct_finding *f;
@@ -55,13 +55,13 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	if (!reason)
 		return;
 	f = ct_findings_add(list, CT_FINDING_DROPPED_RECORDS);
-	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
+	for (uint32_t s = 0; slots && s < model->n_slots; s++) {
 		if (report->ranks[s].dropped_records)
-			seats[n++] = s;
+			slots[n++] = s;
 	}
-	if (!seats)
+	if (!slots)
 		return;
-	ct_finding_seats(model, seats, n, list, f);
+	ct_finding_slots(model, slots, n, list, f);
 	f->severity = share > 5		       ? CT_SEVERITY_CRITICAL
 		      : share > 0.1 || unknown ? CT_SEVERITY_WARNING
 					       : CT_SEVERITY_INFO;

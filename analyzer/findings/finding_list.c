@@ -60,7 +60,7 @@ void ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int 
 	f->n_ranks = n;
 }
 
-void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
+void ct_finding_slots(const struct ct_model *model, const uint32_t *slots, size_t n,
 		      struct ct_findings *list, struct ct_finding *f)
 {
 	struct ct_arena *memory = list->memory;
@@ -71,12 +71,12 @@ void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_
 		return;
 	f->hosts = hosts;
 	for (size_t i = 0; i < n; i++) {
-		const char *name = model->starts->hosts[model->seats[seats[i]].host].name;
+		const char *name = model->starts->hosts[model->slots[slots[i]].host].name;
 		const char *host = ct_arena_text(memory, name,
 						 sizeof(((struct ct_process *)0)->host));
 		size_t known = 0;
 
-		ranks[i] = model->seats[seats[i]].rank;
+		ranks[i] = model->slots[slots[i]].rank;
 		while (known < f->n_hosts && strcmp(hosts[known], host) != 0)
 			known++;
 		if (known == f->n_hosts)
@@ -88,13 +88,13 @@ void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_
 void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_findings *list,
 		     struct ct_finding *f)
 {
-	uint32_t *seats = ct_arena_calloc(list->memory, model->n_seats, sizeof(*seats)), n = 0;
+	uint32_t *slots = ct_arena_calloc(list->memory, model->n_slots, sizeof(*slots)), n = 0;
 
-	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
-		if (model->seats[s].host == host)
-			seats[n++] = s;
+	for (uint32_t s = 0; slots && s < model->n_slots; s++) {
+		if (model->slots[s].host == host)
+			slots[n++] = s;
 	}
-	ct_finding_seats(model, seats, n, list, f);
+	ct_finding_slots(model, slots, n, list, f);
 }
 
 void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,

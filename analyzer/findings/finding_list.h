@@ -36,8 +36,8 @@ void ct_findings_drop_last(struct ct_findings *list);
 /* Its ranks, sorted; copied. */
 void ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n);
 
-/* The same by seats; also sets their hosts. */
-void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
+/* The same by slots; also sets their hosts. */
+void ct_finding_slots(const struct ct_model *model, const uint32_t *slots, size_t n,
 		      struct ct_findings *list, struct ct_finding *f);
 
 /* The same for all ranks of one host. */

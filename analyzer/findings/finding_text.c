@@ -25,7 +25,7 @@ __attribute__((format(printf, 4, 0))) static void say(struct ct_report *report,
 	report->verdict.command = NULL;
 }
 
-void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
+void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 {
 	va_list ap;
@@ -71,7 +71,7 @@ static const enum ct_verdict_code verdicts[] = {
 #undef NONE
 };
 
-void ct_say_finding(const struct ct_finding *f, struct ct_report *report)
+void ct_verdict_of_finding(const struct ct_finding *f, struct ct_report *report)
 {
 	enum ct_verdict_code code = verdicts[f->kind];
 
@@ -79,7 +79,7 @@ void ct_say_finding(const struct ct_finding *f, struct ct_report *report)
 	if (code == CT_VERDICT_NOT_ENOUGH_EVIDENCE)
 		ct_verdict_doubt(report, f->advice, "%s", f->headline);
 	else
-		ct_verdict_say(report, code, f->confidence, "%s", f->headline);
+		ct_verdict_set(report, code, f->confidence, "%s", f->headline);
 	if (code == CT_VERDICT_MISMATCH || code == CT_VERDICT_UNEVEN_INPUT ||
 	    code == CT_VERDICT_CHANGE_POINT)
 		ct_verdict_mention(report, f->cause);

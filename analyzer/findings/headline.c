@@ -116,10 +116,10 @@ static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
 /* "AllReduce on 6df510e2"; where no communicator is known, the ranks. */
 static const char *op_text(const struct ct_finding *f, struct ct_arena *memory)
 {
-	if (!f->comm_key || !f->op_name)
+	if (!f->comm_hash || !f->op_name)
 		return who_text(f, memory);
 	return ct_arena_printf(memory, "%s on %08llx", f->op_name,
-			       (unsigned long long)(f->comm_key >> 32));
+			       (unsigned long long)(f->comm_hash >> 32));
 }
 
 static const char *fact_ns(const struct ct_finding *f, const char *name, struct ct_arena *memory)

@@ -22,9 +22,9 @@ const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report)
 	return report->hang ? first_of(report->hang->result) : NULL;
 }
 
-void ct_hung_say(const struct ct_hang_verdict *hung, struct ct_report *report)
+void ct_verdict_hung(const struct ct_hang_verdict *hung, struct ct_report *report)
 {
-	ct_verdict_say(report, CT_VERDICT_HANG, hung->confidence, "%s", hung->headline);
+	ct_verdict_set(report, CT_VERDICT_HANG, hung->confidence, "%s", hung->headline);
 	report->verdict.cause = hung->cause;
 	for (uint32_t i = 0; i < hung->n_notes; i++)
 		report->verdict.note = ct_arena_printf(report->memory, "%s%s%s",

@@ -11,6 +11,6 @@ struct ct_hang_verdict;
 const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report);
 
 /* Makes the report's verdict of it. */
-void ct_hung_say(const struct ct_hang_verdict *hung, struct ct_report *report);
+void ct_verdict_hung(const struct ct_hang_verdict *hung, struct ct_report *report);
 
 #endif

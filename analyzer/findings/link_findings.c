@@ -57,7 +57,7 @@ static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 	for (size_t i = 0; i < m->report->n_overlap; i++) {
 		const struct ct_report_overlap *o = &m->report->overlap[i];
 
-		if (o->comm_key != comm->key)
+		if (o->comm_hash != comm->hash)
 			continue;
 		known += o->launches && (double)o->measured >= LEAST_KNOWN * (double)o->launches;
 		if (o->exposed_ns + o->err_ns > most)
@@ -94,15 +94,15 @@ static int bound_by_exposed(struct making *m)
 /* GPUs that stood still meanwhile: those of the members. */
 static double gpu_seconds(const struct making *m)
 {
-	uint8_t *seen = calloc((size_t)m->model->n_seats + 1, 1);
+	uint8_t *seen = calloc((size_t)m->model->n_slots + 1, 1);
 	double n = 0;
 
 	for (uint32_t p = 0; p < m->n_paths && seen; p++) {
 		const struct ct_path *path = &m->links->causes.paths[m->paths[p]];
 
 		for (uint32_t s = 0; s < path->n; s++) {
-			n += !seen[path->seats[s]];
-			seen[path->seats[s]] = 1;
+			n += !seen[path->slots[s]];
+			seen[path->slots[s]] = 1;
 		}
 	}
 	free(seen);
@@ -126,7 +126,7 @@ static int set_costs(struct making *m, struct ct_finding *f)
 	f->end_at_ns = m->sum.end_ns < m->model->end_ns ? m->sum.end_ns : m->model->end_ns;
 	f->gpu_seconds = gpu_seconds(m);
 	if (m->n_paths == 1 && !t->is_edge)
-		f->comm_key = t->comm->key;
+		f->comm_hash = t->comm->hash;
 	f->op_name = t->is_edge ? NULL : ct_op_names_get(&m->model->names, t->op);
 	return 1;
 }
@@ -195,8 +195,8 @@ static const char *who_of(const struct making *m, const struct ct_cause *cause,
 	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact)
 		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
 	if (t->is_edge && m->n_paths == 1)
-		return ct_arena_printf(memory, "src=%d dst=%d", m->model->seats[t->src].rank,
-				       m->model->seats[t->dst].rank);
+		return ct_arena_printf(memory, "src=%d dst=%d", m->model->slots[t->src].rank,
+				       m->model->slots[t->dst].rank);
 	if (cause->kind == CT_CAUSE_RANKS && cause->is_exact)
 		return ct_arena_printf(memory, "rank=%s host=%s", ranks, host);
 	return ct_arena_printf(memory, "%s=%s", cause->is_exact ? "link" : "suspects", ranks);
@@ -272,23 +272,23 @@ static void set_evidence(const struct making *m, const struct ct_cause *cause, s
 	ct_finding_evidence(m->list, f, "suspects", cause->n, "count", NAN);
 }
 
-static void suspect_seats(const struct making *m, const struct ct_cause *cause,
+static void suspect_slots(const struct making *m, const struct ct_cause *cause,
 			  struct ct_finding *f)
 {
-	uint32_t *seats = ct_arena_calloc(m->list->memory, m->model->n_seats, sizeof(*seats)),
+	uint32_t *slots = ct_arena_calloc(m->list->memory, m->model->n_slots, sizeof(*slots)),
 		 n = 0;
 
-	for (uint32_t k = 0; seats && k < cause->n; k++) {
+	for (uint32_t k = 0; slots && k < cause->n; k++) {
 		if (cause->kind != CT_CAUSE_HOSTS) {
-			seats[n++] = cause->suspects[k];
+			slots[n++] = cause->suspects[k];
 			continue;
 		}
-		for (uint32_t s = 0; s < m->model->n_seats; s++) {
+		for (uint32_t s = 0; s < m->model->n_slots; s++) {
 			if (m->model->host_of[s] == cause->suspects[k])
-				seats[n++] = s;
+				slots[n++] = s;
 		}
 	}
-	ct_finding_seats(m->model, seats, n, m->list, f);
+	ct_finding_slots(m->model, slots, n, m->list, f);
 }
 
 static int find_cause(struct making *m, const struct ct_cause *cause)
@@ -315,7 +315,7 @@ static int find_cause(struct making *m, const struct ct_cause *cause)
 		ct_findings_drop_last(m->list);
 		return CT_OK;
 	}
-	suspect_seats(m, cause, f);
+	suspect_slots(m, cause, f);
 	set_evidence(m, cause, f);
 	f->confidence = confidence_of(m, cause);
 	f->cause = cause_text(m, cause);
@@ -356,10 +356,10 @@ static void find_slow_ops(struct making *m, uint32_t track, const struct ct_slow
 		   "on it, or a kernel that waited for SMs";
 	f->advice = "see what else happened at that time: other jobs on the network, link errors, "
 		    "concurrent kernels";
-	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->model->seats[t->src].rank,
-					     m->model->seats[t->dst].rank)
+	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->model->slots[t->src].rank,
+					     m->model->slots[t->dst].rank)
 			   : ct_arena_printf(memory, "comm=%016llx op=%s",
-					     (unsigned long long)t->comm->key, f->op_name);
+					     (unsigned long long)t->comm->hash, f->op_name);
 	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
 	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
 	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", 0.05);

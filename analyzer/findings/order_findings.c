@@ -29,8 +29,8 @@ static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
 	};
 	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
 	for (uint32_t r = 0; r < k->comm->nranks; r++) {
-		for (uint32_t s = 0; s < m->n_seats; s++) {
-			if (k->comm->seats[r] == m->seats[s] + 1)
+		for (uint32_t s = 0; s < m->n_slots; s++) {
+			if (k->comm->slots[r] == m->slots[s] + 1)
 				k->set[r] = CT_DIVERGENCE_ODD;
 		}
 	}
@@ -44,7 +44,7 @@ static void make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 	ct_divergence_finding(k);
 	/* What never began on a GPU was called all the same. */
 	if (m->odd.start_ns || m->odd.enter_ns)
-		k->f->begin_at_ns = ct_model_host_at(k->model, k->model->host_of[m->odd.seat],
+		k->f->begin_at_ns = ct_model_host_at(k->model, k->model->host_of[m->odd.slot],
 						     m->odd.start_ns ? m->odd.start_ns
 								     : m->odd.enter_ns);
 }
@@ -59,9 +59,9 @@ static int fewer(const struct ct_model *model, const struct ct_uneven *u)
 
 	if (u->n_stopped != u->n_waiting)
 		return u->n_stopped < u->n_waiting ? -1 : 1;
-	for (uint32_t s = 0; s < model->n_seats; s++)
+	for (uint32_t s = 0; s < model->n_slots; s++)
 		ended += (uint64_t)ct_uneven_exited_cleanly(model, s);
-	return 2 * ended < model->n_seats && !u->by_leaving ? -1 : 0;
+	return 2 * ended < model->n_slots && !u->by_leaving ? -1 : 0;
 }
 
 static void add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
@@ -108,7 +108,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 		k->list->memory,
 		"ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s waiting=%s next_op=%s "
 		"beyond=%llu",
-		named, (unsigned long long)k->comm->key, last, stopped,
+		named, (unsigned long long)k->comm->hash, last, stopped,
 		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
 		(unsigned long long)u->most);
 	return 1;
@@ -232,7 +232,7 @@ static const char *call_text(const struct ct_finding *f, struct ct_arena *memory
 {
 	return ct_arena_printf(memory, "%s #%.0f of %08llx", f->op_name,
 			       ct_finding_fact(f, "first_seq"),
-			       (unsigned long long)(f->comm_key >> 32));
+			       (unsigned long long)(f->comm_hash >> 32));
 }
 
 /* Who did what else than its peers, for the headline; in what they differ is the cause. */

@@ -12,7 +12,7 @@ void ct_order_begin(struct ct_order_maker *k, enum ct_finding_kind kind,
 {
 	k->f = ct_findings_add(k->list, kind);
 	k->f->severity = CT_SEVERITY_CRITICAL;
-	k->f->comm_key = k->comm->key;
+	k->f->comm_hash = k->comm->hash;
 	k->f->op_name = ct_order_op_text(k, call);
 }
 
@@ -23,17 +23,17 @@ void ct_order_evidence(struct ct_order_maker *k, const char *name, const char *u
 
 void ct_order_ranks(struct ct_order_maker *k, int odd, int usual)
 {
-	uint32_t *seats = ct_arena_calloc(k->list->memory, k->comm->nranks, sizeof(*seats));
+	uint32_t *slots = ct_arena_calloc(k->list->memory, k->comm->nranks, sizeof(*slots));
 	uint32_t n = 0;
 
-	if (!seats)
+	if (!slots)
 		return;
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		if (k->comm->seats[m] && ((odd && k->set[m] == CT_DIVERGENCE_ODD) ||
+		if (k->comm->slots[m] && ((odd && k->set[m] == CT_DIVERGENCE_ODD) ||
 					  (usual && k->set[m] == CT_DIVERGENCE_USUAL)))
-			seats[n++] = k->comm->seats[m] - 1;
+			slots[n++] = k->comm->slots[m] - 1;
 	}
-	ct_finding_seats(k->model, seats, n, k->list, k->f);
+	ct_finding_slots(k->model, slots, n, k->list, k->f);
 }
 
 enum ct_confidence ct_order_confidence(const struct ct_order_maker *k,
@@ -53,8 +53,8 @@ const char *ct_order_ranks_text(const struct ct_order_maker *k, unsigned which)
 	size_t n = 0;
 
 	for (uint32_t m = 0; m < k->comm->nranks && n <= CT_ORDER_NAMED; m++) {
-		if (k->set[m] == which && k->comm->seats[m])
-			ranks[n++] = k->model->seats[k->comm->seats[m] - 1].rank;
+		if (k->set[m] == which && k->comm->slots[m])
+			ranks[n++] = k->model->slots[k->comm->slots[m] - 1].rank;
 	}
 	return ct_ranks_text(k->list->memory, ranks, n, CT_ORDER_NAMED);
 }

@@ -26,8 +26,8 @@ static double gpu_seconds(const struct ct_study *s, uint64_t loss_ns)
 {
 	double n = 0;
 
-	for (uint32_t seat = 0; seat < s->model->n_seats; seat++)
-		n += s->model->seats[seat].device >= 0;
+	for (uint32_t slot = 0; slot < s->model->n_slots; slot++)
+		n += s->model->slots[slot].device >= 0;
 	return n > 0 ? n * (double)loss_ns / 1e9 : NAN;
 }
 
@@ -77,13 +77,13 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 	double time = 0;
 
 	*p = (struct part){ .comm = comm };
-	p->row = ct_report_row_of_comm(s->report, comm->key, comm->nranks);
+	p->row = ct_report_row_of_comm(s->report, comm->hash, comm->nranks);
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		uint32_t seat = comm->seats[r];
+		uint32_t slot = comm->slots[r];
 
-		if (seat && !s->told[seat - 1])
+		if (slot && !s->told[slot - 1])
 			return 0;
-		time += seat ? (double)s->exposed.ranks[seat - 1].step_ns : 0;
+		time += slot ? (double)s->exposed.ranks[slot - 1].step_ns : 0;
 	}
 	if (!p->row || time <= 0 || (p->row->role && strcmp(p->row->role, "tp") == 0) ||
 	    (double)e->unclear_ns > 0.1 * (double)e->exposed_ns)
@@ -141,16 +141,16 @@ static void find_comm(const struct ct_study *s, const struct part *p, struct ct_
 	ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN);
 	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO,
 		 f);
-	f->comm_key = p->comm->key;
+	f->comm_hash = p->comm->hash;
 	f->cause = p->alike == 1 ? "compute waits while this communicator transfers"
 				 : "compute waits while communicators like this one transfer";
 	f->advice = "start these operations earlier, or prefetch, so that compute overlaps them; "
 		    "where that is not possible, move fewer bytes";
 	f->headline = ct_arena_printf(list->memory, "transfers on %08llx (%s) take",
-				      (unsigned long long)(p->comm->key >> 32), role);
+				      (unsigned long long)(p->comm->hash >> 32), role);
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx role=%s%s transfer=%s±%s of=step wait=%s",
-				  (unsigned long long)p->comm->key, role, comms,
+				  (unsigned long long)p->comm->hash, role, comms,
 				  ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s,
 				  ct_text_pct(p->wait_pct).s);
 }
@@ -195,7 +195,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
 	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
 									      : TOLD_SHARE;
-	f->comm_key = *told == TOLD_ONE && most->alike == 1 ? most->comm->key : 0;
+	f->comm_hash = *told == TOLD_ONE && most->alike == 1 ? most->comm->hash : 0;
 	f->cause = "compute waits for communication";
 	f->advice = "start operations earlier so that compute overlaps them, or move fewer bytes; "
 		    "on the HTML page, Operations, column exposed, shows where";
@@ -275,14 +275,14 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 	ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN);
 	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARNING, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
-	f->comm_key = b->comm->key;
+	f->comm_hash = b->comm->hash;
 	f->cause = "pipeline stages wait for each other longer than the schedule requires";
 	f->advice = "balance the stages' layers, or use more micro-batches";
 	f->headline = "the pipeline's bubble exceeds its schedule by";
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=step "
 				  "stages=%u microbatches=%.0f",
-				  (unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
+				  (unsigned long long)b->comm->hash, n, ct_text_pct(p->pct).s,
 				  ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages,
 				  b->per_step);
 }

@@ -40,7 +40,7 @@ static int32_t common_end(const struct ct_order_book *book, const struct ct_pair
 
 static int rank_of(const struct ct_order_maker *k, int32_t member)
 {
-	return k->model->seats[k->comm->seats[member] - 1].rank;
+	return k->model->slots[k->comm->slots[member] - 1].rank;
 }
 
 /* Begin the finding: about both ends, or the one. Returns its ranks as a text. */
@@ -74,7 +74,7 @@ static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 				      ct_text_rank(rank_of(k, pair->dst)).s, one ? "was" : "were");
 	k->f->line = ct_arena_printf(
 		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu",
-		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->unmatched_seq,
+		ranks, (unsigned long long)k->comm->hash, (unsigned long long)pair->unmatched_seq,
 		(unsigned long long)pair->unmatched);
 }
 
@@ -123,15 +123,15 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
 		"instances=%llu pairs=%u%s",
-		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->seq, field,
+		ranks, (unsigned long long)k->comm->hash, (unsigned long long)pair->seq, field,
 		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
 		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,
 		where);
 }
 
-static int is_all_told(const struct ct_model *model, uint32_t seat)
+static int is_all_told(const struct ct_model *model, uint32_t slot)
 {
-	return ct_uneven_is_done(model, seat) && ct_uneven_is_complete(model, seat);
+	return ct_uneven_is_done(model, slot) && ct_uneven_is_complete(model, slot);
 }
 
 /* Messages that were sent and not received count where nothing else explains them. */
@@ -139,12 +139,12 @@ int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_comm *comm = pair->comm;
 
-	if (comm->clash || comm->shared_seat || !comm->seats[pair->src] || !comm->seats[pair->dst])
+	if (comm->clash || comm->shared_slot || !comm->slots[pair->src] || !comm->slots[pair->dst])
 		return 0;
 	if (!pair->instances && !pair->unmatched)
 		return 0;
-	if (!pair->instances && !(is_all_told(k->model, comm->seats[pair->src] - 1) &&
-				  is_all_told(k->model, comm->seats[pair->dst] - 1)))
+	if (!pair->instances && !(is_all_told(k->model, comm->slots[pair->src] - 1) &&
+				  is_all_told(k->model, comm->slots[pair->dst] - 1)))
 		return 0;
 	if (pair->instances)
 		make_unfit(k, pair);
@@ -160,7 +160,7 @@ static int waits_long(const struct ct_model *model, const struct ct_pair *pair)
 	for (uint32_t i = 0; i < model->n_unreturned; i++) {
 		const struct ct_unreturned *u = &model->unreturned[i];
 
-		if (u->comm == pair->comm && u->seat + 1 == pair->comm->seats[pair->dst] &&
+		if (u->comm == pair->comm && u->slot + 1 == pair->comm->slots[pair->dst] &&
 		    !u->is_call && u->op.op == CT_OP_Recv && u->op.peer == pair->src &&
 		    u->op.seq == pair->awaited_seq)
 			return u->stuck != CT_STUCK_NOT;
@@ -173,8 +173,8 @@ static void find_awaited(struct ct_order_maker *k)
 {
 	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
 	for (const struct ct_pair *p = k->book->pairs.first; p; p = p->next) {
-		if (p->comm != k->comm || !p->awaited || !k->comm->seats[p->src] ||
-		    !k->comm->seats[p->dst] || !is_all_told(k->model, k->comm->seats[p->src] - 1) ||
+		if (p->comm != k->comm || !p->awaited || !k->comm->slots[p->src] ||
+		    !k->comm->slots[p->dst] || !is_all_told(k->model, k->comm->slots[p->src] - 1) ||
 		    !waits_long(k->model, p))
 			continue;
 		k->set[p->src] = CT_DIVERGENCE_ODD;
@@ -189,7 +189,7 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	uint32_t n_stopped = 0, n_waiting = 0, ended = 0;
 	int few;
 
-	if (k->comm->clash || k->comm->shared_seat)
+	if (k->comm->clash || k->comm->shared_slot)
 		return 0;
 	find_awaited(k);
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
@@ -198,9 +198,9 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	}
 	if (!n_stopped || !n_waiting)
 		return 0;
-	for (uint32_t s = 0; s < k->model->n_seats; s++)
+	for (uint32_t s = 0; s < k->model->n_slots; s++)
 		ended += (uint32_t)ct_uneven_exited_cleanly(k->model, s);
-	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->model->n_seats;
+	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->model->n_slots;
 	stopped = ct_order_ranks_text(k, CT_DIVERGENCE_ODD);
 	waiting = ct_order_ranks_text(k, CT_DIVERGENCE_USUAL);
 	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv);
@@ -217,6 +217,6 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	k->f->line = ct_arena_printf(k->list->memory,
 				     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
 				     "next_op=Recv",
-				     named, (unsigned long long)k->comm->key, stopped, waiting);
+				     named, (unsigned long long)k->comm->hash, stopped, waiting);
 	return 1;
 }

@@ -57,7 +57,7 @@ static double best_alike(const struct ct_links *links, const struct ct_track *t)
 static const struct ct_peak *peak_of(const struct ct_report *report, const struct ct_track *t)
 {
 	for (size_t c = 0; c < report->n_comms && !t->is_edge; c++) {
-		if (report->comms[c].key == t->comm->key && report->comms[c].peak.Bps > 0)
+		if (report->comms[c].hash == t->comm->hash && report->comms[c].peak.Bps > 0)
 			return &report->comms[c].peak;
 	}
 	return NULL;

@@ -51,7 +51,7 @@ static const char *who(const struct ct_slow_row *row, const struct ct_finding *f
 		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
 	case CT_SLOW_GROUP:
 		return ct_arena_printf(memory, "comm=%016llx ranks=%s",
-				       (unsigned long long)row->comm->key, ranks);
+				       (unsigned long long)row->comm->hash, ranks);
 	case CT_SLOW_STAGE:
 		return ct_arena_printf(memory, "stage=%u ranks=%s", row->which, ranks);
 	case CT_SLOW_RANK:
@@ -185,7 +185,7 @@ static uint64_t most_of(const struct telling *t, const struct ct_slow_row *row)
 
 	if (e->is_of_hosts)
 		return UINT64_MAX;
-	return ct_engine_guesses(e) ? ct_most_gained(t->model, row->seats, row->n)
+	return ct_engine_guesses(e) ? ct_most_gained(t->model, row->slots, row->n)
 				    : ct_most_exposed(t->model);
 }
 
@@ -199,7 +199,7 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	double err = j->rows.gain_err_ns;
 	double steps = row->singles ? row->singles : row->last - row->first + 1;
 	double in_run = steps * j->engine.n_run / j->engine.n_steps;
-	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->seats[0],
+	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->slots[0],
 							    &cost_ns);
 	struct ct_finding *f;
 	const char *name;
@@ -209,11 +209,11 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	if ((double)loss < CT_LEAST_GAIN * (double)run)
 		return;
 	f = ct_findings_add(t->list, kind_of(row->kind));
-	ct_finding_seats(t->model, row->seats, row->n, t->list, f);
+	ct_finding_slots(t->model, row->slots, row->n, t->list, f);
 	f->is_replayed = 1;
 	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
 	f->confidence = confidence_of(t, row, gain, err, f->loss_pct);
-	f->comm_key = row->kind == CT_SLOW_GROUP ? row->comm->key : class ? class->comm->key : 0;
+	f->comm_hash = row->kind == CT_SLOW_GROUP ? row->comm->hash : class ? class->comm->hash : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
 	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1]
 				    : t->model->from_ns;
@@ -280,8 +280,8 @@ static int tell_ranks(struct telling *t, double gain)
 		tell(t, slowest, slowest->gain_ns);
 		return CT_OK;
 	}
-	all.seats = malloc(((size_t)rows->n + 1) * sizeof(*all.seats));
-	if (!all.seats)
+	all.slots = malloc(((size_t)rows->n + 1) * sizeof(*all.slots));
+	if (!all.slots)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < rows->n; k++) {
 		const struct ct_slow_row *row = &rows->all[k];
@@ -289,7 +289,7 @@ static int tell_ranks(struct telling *t, double gain)
 		if (row->kind != CT_SLOW_RANK)
 			continue;
 		join_sites(&all, row);
-		all.seats[all.n++] = row->seats[0];
+		all.slots[all.n++] = row->slots[0];
 		all.singles = rows->n == 1 ? row->singles : 0;
 		all.excess_ns += row->excess_ns;
 		all.gain_ns = fmax(all.gain_ns, row->gain_ns);
@@ -298,10 +298,10 @@ static int tell_ranks(struct telling *t, double gain)
 		all.last = row->last > all.last ? row->last : all.last;
 	}
 	all.excess_ns /= all.n ? all.n : 1;
-	qsort(all.seats, all.n, sizeof(*all.seats), ct_by_u32);
+	qsort(all.slots, all.n, sizeof(*all.slots), ct_by_u32);
 	if (all.n)
 		tell(t, &all, gain);
-	free(all.seats);
+	free(all.slots);
 	return CT_OK;
 }
 

@@ -150,9 +150,9 @@ static void tell(const struct ct_model *model, const struct ct_report *report,
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_SOCKET_FALLBACK);
 	struct sums s = { .begin_at_ns = UINT64_MAX };
-	uint32_t *seats = ct_arena_calloc(list->memory, model->n_seats, sizeof(*seats)), n = 0;
+	uint32_t *slots = ct_arena_calloc(list->memory, model->n_slots, sizeof(*slots)), n = 0;
 
-	for (size_t i = 0; seats && i < report->n_transport; i++) {
+	for (size_t i = 0; slots && i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
 		const struct ct_environment_facts *facts = &model->processes[t->process].environment;
 		double ethernet, ipoib, rdma;
@@ -169,11 +169,11 @@ static void tell(const struct ct_model *model, const struct ct_report *report,
 		s.end_at_ns = t->end_at_ns > s.end_at_ns ? t->end_at_ns : s.end_at_ns;
 		if (!s.reason && (s.reason = reason_of(facts)))
 			s.value = ct_facts_value(facts, s.reason->fact);
-		for (uint32_t seat = 0; seat < model->n_seats; seat++)
-			if (model->seats[seat].host == t->host_index)
-				seats[n++] = seat;
+		for (uint32_t slot = 0; slot < model->n_slots; slot++)
+			if (model->slots[slot].host == t->host_index)
+				slots[n++] = slot;
 	}
-	ct_finding_seats(model, seats, n, list, f);
+	ct_finding_slots(model, slots, n, list, f);
 	describe(list, f, &s);
 }
 

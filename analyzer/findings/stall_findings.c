@@ -26,10 +26,10 @@ struct search {
 	const struct ct_time_structure *t;
 	struct ct_stall *room;	 /* as many as there are hits */
 	struct ct_stall *events; /* likewise: of patterns that are one finding */
-	uint32_t *by_seat, *first;
-	uint8_t *seats;			   /* of a finding */
-	uint8_t *taken;			   /* by seat: a finding about it is in the list */
-	struct ct_stall_pattern *patterns; /* by seat */
+	uint32_t *by_slot, *first;
+	uint8_t *slots;			   /* of a finding */
+	uint8_t *taken;			   /* by slot: a finding about it is in the list */
+	struct ct_stall_pattern *patterns; /* by slot */
 	double threshold_ns;
 };
 
@@ -39,36 +39,36 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_step_cha
 
 	return (struct ct_stall){
 		.step = hit->step,
-		.seat = hit->seat,
+		.slot = hit->slot,
 		.ns = (double)hit->charged_ns,
 		.err_ns = (double)hit->err_ns,
 		.stretch = ct_sample_stretch(&t->log->sample, t->steps->cut_ns[hit->step]),
 	};
 }
 
-/* The hits of each seat, by step: by_seat[first[seat]] .. by_seat[first[seat + 1] - 1]. */
-static void sort_by_seat(struct search *s)
+/* The hits of each slot, by step: by_slot[first[slot]] .. by_slot[first[slot + 1] - 1]. */
+static void sort_by_slot(struct search *s)
 {
 	const struct ct_step_blame *hits = s->t->hits;
-	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
+	/* Counted two places on, so that filling moves each slot's first to where the next one's belongs. */
 	uint32_t *next = s->first + 1;
 
 	for (uint32_t k = 0; k < hits->n; k++)
-		next[hits->all[k].seat + 1]++;
-	for (uint32_t seat = 1; seat <= s->t->model->n_seats; seat++)
-		next[seat] += next[seat - 1];
+		next[hits->all[k].slot + 1]++;
+	for (uint32_t slot = 1; slot <= s->t->model->n_slots; slot++)
+		next[slot] += next[slot - 1];
 	for (uint32_t k = 0; k < hits->n; k++)
-		s->by_seat[next[hits->all[k].seat]++] = k;
+		s->by_slot[next[hits->all[k].slot]++] = k;
 }
 
-/* What a seat is charged with. */
-static uint32_t charges_of(const struct search *s, uint32_t seat)
+/* What a slot is charged with. */
+static uint32_t charges_of(const struct search *s, uint32_t slot)
 {
 	const struct ct_step_blame *hits = s->t->hits;
 	uint32_t n = 0;
 
-	for (uint32_t i = s->first[seat]; i < s->first[seat + 1]; i++) {
-		const struct ct_step_charge *hit = &hits->all[s->by_seat[i]];
+	for (uint32_t i = s->first[slot]; i < s->first[slot + 1]; i++) {
+		const struct ct_step_charge *hit = &hits->all[s->by_slot[i]];
 
 		if (hits->kept[hit->step])
 			s->room[n++] = stall_of(s, hit);
@@ -83,7 +83,7 @@ static uint32_t charges_of_all(const struct search *s)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < hits->n; k++) {
-		if (hits->kept[hits->all[k].step] && !s->taken[hits->all[k].seat])
+		if (hits->kept[hits->all[k].step] && !s->taken[hits->all[k].slot])
 			s->room[n++] = stall_of(s, &hits->all[k]);
 	}
 	return n;
@@ -106,7 +106,7 @@ static int is_due(const struct ct_stall_pattern *p, double at)
 				fabs(p->first - p->every - at) <= within);
 }
 
-/* Stalls of `seats` outside the steps, where the rule has one: of what they cost only the charge is known. `each`:
+/* Stalls of `slots` outside the steps, where the rule has one: of what they cost only the charge is known. `each`:
  * the rule is each rank's own. */
 static void add_outside(const struct search *s, const struct ct_stall_pattern *p, int each,
 			struct cost *cost)
@@ -119,8 +119,8 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 		const struct ct_step_charge *hit = &t->hits->outside[k];
 		double charged = (double)hit->charged_ns;
 
-		if (!s->seats[hit->seat] || charged < p->typical_ns / 2 ||
-		    !is_due(each ? &s->patterns[hit->seat] : p, hit->step ? hit->step : -1.0))
+		if (!s->slots[hit->slot] || charged < p->typical_ns / 2 ||
+		    !is_due(each ? &s->patterns[hit->slot] : p, hit->step ? hit->step : -1.0))
 			continue;
 		behind |= hit->step > 0;
 		cost->outside++;
@@ -171,14 +171,14 @@ static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena
 
 static void set_ranks(const struct search *s, struct ct_finding *f)
 {
-	uint32_t n_seats = s->t->model->n_seats, n = 0;
-	uint32_t *seats = ct_arena_calloc(s->t->list->memory, n_seats, sizeof(*seats));
+	uint32_t n_slots = s->t->model->n_slots, n = 0;
+	uint32_t *slots = ct_arena_calloc(s->t->list->memory, n_slots, sizeof(*slots));
 
-	for (uint32_t seat = 0; seats && seat < n_seats; seat++) {
-		if (s->seats[seat])
-			seats[n++] = seat;
+	for (uint32_t slot = 0; slots && slot < n_slots; slot++) {
+		if (s->slots[slot])
+			slots[n++] = slot;
 	}
-	ct_finding_seats(s->t->model, seats, n, s->t->list, f);
+	ct_finding_slots(s->t->model, slots, n, s->t->list, f);
 }
 
 static void set_evidence(const struct search *s, const struct ct_stall_pattern *p,
@@ -193,7 +193,7 @@ static void set_evidence(const struct search *s, const struct ct_stall_pattern *
 	ct_finding_evidence(list, f, "stalls_outside_steps", cost->outside, "count", NAN);
 	if (cost->loss.missed)
 		ct_finding_evidence(list, f, "stalls_not_charged", cost->loss.missed, "count", NAN);
-	ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN);
+	ct_finding_evidence(list, f, "ranks_that_stalled", p->slots, "count", NAN);
 	ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN);
 }
 
@@ -213,7 +213,7 @@ static void set_pattern(const struct search *s, const struct ct_stall_pattern *p
 	f->end_at_ns = c->cut_ns[p->last + 1];
 	ct_finding_set_cause(f, CT_WHY_STALLS);
 	set_evidence(s, p, cost, f);
-	ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
+	ct_finding_explain(s->t, f, s->slots, 1, s->threshold_ns);
 }
 
 /* "n=7", "n=6 of=8": the rule has eight from the first to the last; "n=7 outside=1": and one before or behind them. */
@@ -256,12 +256,12 @@ static const char *who_text(const struct search *s, const struct ct_finding *f)
 
 /* ---- one rank ---- */
 
-static void add_periodic(const struct search *s, uint32_t seat, const struct ct_stall_pattern *p,
+static void add_periodic(const struct search *s, uint32_t slot, const struct ct_stall_pattern *p,
 			 const struct cost *cost)
 {
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_PERIODIC_STALLS);
 
-	s->taken[seat] = 1;
+	s->taken[slot] = 1;
 	set_ranks(s, f);
 	set_pattern(s, p, cost, f);
 	set_line(s, p, cost, who_text(s, f), 0, f);
@@ -275,9 +275,9 @@ static void take_stragglers(const struct search *s)
 
 		if (!isnan(ct_finding_fact(f, "single_steps")))
 			continue;
-		for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
-			if (ct_finding_is_straggler(f) && ct_finding_has_seat(s->t->model, f, seat))
-				s->taken[seat] = 1;
+		for (uint32_t slot = 0; slot < s->t->model->n_slots; slot++) {
+			if (ct_finding_is_straggler(f) && ct_finding_has_slot(s->t->model, f, slot))
+				s->taken[slot] = 1;
 		}
 	}
 }
@@ -289,8 +289,8 @@ static struct ct_stall_pattern together(const struct search *s)
 {
 	struct ct_stall_pattern all = { 0 };
 
-	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
-		const struct ct_stall_pattern *p = &s->patterns[seat];
+	for (uint32_t slot = 0; slot < s->t->model->n_slots; slot++) {
+		const struct ct_stall_pattern *p = &s->patterns[slot];
 
 		if (!p->n)
 			continue;
@@ -302,7 +302,7 @@ static struct ct_stall_pattern together(const struct search *s)
 		all.sum_ns += p->sum_ns;
 		all.err_ns += p->err_ns;
 		all.most_of_one = p->n > all.most_of_one ? p->n : all.most_of_one;
-		all.seats++;
+		all.slots++;
 	}
 	if (all.n) {
 		all.every /= all.n;
@@ -328,18 +328,18 @@ static void add_rotating(const struct search *s, const struct ct_stall_pattern *
 }
 
 /* Ranks with a charge that is one of the events. */
-static void mark_seats(const struct search *s, const struct ct_stall_pattern *p)
+static void mark_slots(const struct search *s, const struct ct_stall_pattern *p)
 {
-	memset(s->seats, 0, s->t->model->n_seats);
+	memset(s->slots, 0, s->t->model->n_slots);
 	for (uint32_t k = 0; k < s->t->hits->n; k++) {
 		const struct ct_step_charge *hit = &s->t->hits->all[k];
 
-		if (!s->taken[hit->seat] && (double)hit->charged_ns >= p->typical_ns / 2)
-			s->seats[hit->seat] = 1;
+		if (!s->taken[hit->slot] && (double)hit->charged_ns >= p->typical_ns / 2)
+			s->slots[hit->slot] = 1;
 	}
 }
 
-CT_SORT_BY(by_step, struct ct_stall, CT_UP(step) ?: CT_UP(seat))
+CT_SORT_BY(by_step, struct ct_stall, CT_UP(step) ?: CT_UP(slot))
 
 /* Several ranks that count for themselves, their `n` events in s->events. */
 static int search_each(const struct search *s, uint32_t n)
@@ -348,8 +348,8 @@ static int search_each(const struct search *s, uint32_t n)
 	struct cost cost;
 	int st;
 
-	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++)
-		s->seats[seat] = s->patterns[seat].n > 0;
+	for (uint32_t slot = 0; slot < s->t->model->n_slots; slot++)
+		s->slots[slot] = s->patterns[slot].n > 0;
 	qsort(s->events, n, sizeof(*s->events), by_step);
 	st = find_cost(s, s->events, &all, 1, &cost);
 	if (st == CT_OK && is_costly(s, &cost))
@@ -357,9 +357,9 @@ static int search_each(const struct search *s, uint32_t n)
 	return st;
 }
 
-/* Of the step of hits->all[*k] the longest charge, of the seat or of one without a period of its own; NULL: there is none.
+/* Of the step of hits->all[*k] the longest charge, of the slot or of one without a period of its own; NULL: there is none.
  * *k: the first charge of the next step. */
-static const struct ct_step_charge *longest_of_step(const struct search *s, uint32_t seat,
+static const struct ct_step_charge *longest_of_step(const struct search *s, uint32_t slot,
 						    uint32_t *k)
 {
 	const struct ct_step_blame *hits = s->t->hits;
@@ -368,8 +368,8 @@ static const struct ct_step_charge *longest_of_step(const struct search *s, uint
 
 	for (; *k < hits->n && hits->all[*k].step == step; ++*k) {
 		const struct ct_step_charge *hit = &hits->all[*k];
-		int counts = hits->kept[step] && !s->taken[hit->seat] &&
-			     (hit->seat == seat || !s->patterns[hit->seat].n);
+		int counts = hits->kept[step] && !s->taken[hit->slot] &&
+			     (hit->slot == slot || !s->patterns[hit->slot].n);
 
 		if (counts && (!longest || hit->charged_ns > longest->charged_ns))
 			longest = hit;
@@ -379,43 +379,43 @@ static const struct ct_step_charge *longest_of_step(const struct search *s, uint
 
 /* Are its stalls turns among those of other ranks, no more than chance gives one of them? Then they came at even distances
  * by chance. */
-static int has_only_turns(const struct search *s, uint32_t seat)
+static int has_only_turns(const struct search *s, uint32_t slot)
 {
 	uint32_t all = 0, mine = 0, ranks = 0;
 
-	memset(s->seats, 0, s->t->model->n_seats);
+	memset(s->slots, 0, s->t->model->n_slots);
 	for (uint32_t k = 0; k < s->t->hits->n;) {
-		const struct ct_step_charge *hit = longest_of_step(s, seat, &k);
+		const struct ct_step_charge *hit = longest_of_step(s, slot, &k);
 
-		if (!hit || (double)hit->charged_ns < s->patterns[seat].typical_ns / 2)
+		if (!hit || (double)hit->charged_ns < s->patterns[slot].typical_ns / 2)
 			continue;
 		all++;
-		mine += hit->seat == seat;
-		ranks += !s->seats[hit->seat];
-		s->seats[hit->seat] = 1;
+		mine += hit->slot == slot;
+		ranks += !s->slots[hit->slot];
+		s->slots[hit->slot] = 1;
 	}
 	return mine <= MOST_OF_TURNS * all && !ct_is_beyond_chance(mine, all, ranks);
 }
 
-/* Ranks one by one; in s->events are the events of all, by seat. */
+/* Ranks one by one; in s->events are the events of all, by slot. */
 static int search_one(const struct search *s)
 {
 	const struct ct_stall *events = s->events;
 	int st = CT_OK;
 
-	for (uint32_t seat = 0; seat < s->t->model->n_seats && st == CT_OK; seat++) {
-		const struct ct_stall_pattern *p = &s->patterns[seat];
+	for (uint32_t slot = 0; slot < s->t->model->n_slots && st == CT_OK; slot++) {
+		const struct ct_stall_pattern *p = &s->patterns[slot];
 		const struct ct_stall *own = events;
 		struct cost cost;
 
 		events += p->n;
-		if (!p->n || has_only_turns(s, seat))
+		if (!p->n || has_only_turns(s, slot))
 			continue;
-		memset(s->seats, 0, s->t->model->n_seats);
-		s->seats[seat] = 1;
+		memset(s->slots, 0, s->t->model->n_slots);
+		s->slots[slot] = 1;
 		st = find_cost(s, own, p, 0, &cost);
 		if (st == CT_OK && is_costly(s, &cost))
-			add_periodic(s, seat, p, &cost);
+			add_periodic(s, slot, p, &cost);
 	}
 	return st;
 }
@@ -435,12 +435,12 @@ static int search_all(const struct search *s)
 	struct cost cost;
 	int st;
 
-	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
-		struct ct_stall_pattern *p = &s->patterns[seat];
+	for (uint32_t slot = 0; slot < s->t->model->n_slots; slot++) {
+		struct ct_stall_pattern *p = &s->patterns[slot];
 
-		if (s->taken[seat])
+		if (s->taken[slot])
 			continue;
-		ct_stalls_of_one(s->room, charges_of(s, seat), s->t->hits->n_kept, s->threshold_ns,
+		ct_stalls_of_one(s->room, charges_of(s, slot), s->t->hits->n_kept, s->threshold_ns,
 				 p);
 		memcpy(s->events + n, s->room, p->n * sizeof(*s->events));
 		n += p->n;
@@ -452,7 +452,7 @@ static int search_all(const struct search *s)
 	if (st != CT_OK)
 		return st;
 	all = pattern_of_all(s);
-	mark_seats(s, &all);
+	mark_slots(s, &all);
 	st = find_cost(s, s->room, &all, 0, &cost);
 	if (st == CT_OK && is_costly(s, &cost))
 		add_rotating(s, &all, &cost, 0);
@@ -462,29 +462,29 @@ static int search_all(const struct search *s)
 int ct_stalls_report(const struct ct_time_structure *t)
 {
 	struct search s = { .t = t };
-	size_t n = t->model->n_seats + 1u;
+	size_t n = t->model->n_slots + 1u;
 	int st = CT_NOMEM;
 
 	s.room = calloc(t->hits->n + 1u, sizeof(*s.room));
 	s.events = calloc(t->hits->n + 1u, sizeof(*s.events));
-	s.seats = calloc(n, 1);
+	s.slots = calloc(n, 1);
 	s.taken = calloc(n, 1);
 	s.patterns = calloc(n, sizeof(*s.patterns));
 	s.threshold_ns = LEAST_STALL_SHARE * (double)t->steps->median_ns;
 	if (s.threshold_ns < LEAST_STALL_NS)
 		s.threshold_ns = LEAST_STALL_NS;
-	s.by_seat = calloc(t->hits->n + 1u, sizeof(*s.by_seat));
+	s.by_slot = calloc(t->hits->n + 1u, sizeof(*s.by_slot));
 	s.first = calloc(n + 1, sizeof(*s.first));
-	if (s.room && s.events && s.by_seat && s.first && s.seats && s.taken && s.patterns) {
-		sort_by_seat(&s);
+	if (s.room && s.events && s.by_slot && s.first && s.slots && s.taken && s.patterns) {
+		sort_by_slot(&s);
 		take_stragglers(&s);
 		st = search_all(&s);
 	}
 	free(s.room);
 	free(s.events);
-	free(s.by_seat);
+	free(s.by_slot);
 	free(s.first);
-	free(s.seats);
+	free(s.slots);
 	free(s.taken);
 	free(s.patterns);
 	return st;

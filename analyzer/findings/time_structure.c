@@ -21,10 +21,10 @@
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/dev/algorithms/stalls.md) */
 
-int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat)
+int ct_finding_has_slot(const struct ct_model *model, const struct ct_finding *f, uint32_t slot)
 {
 	for (size_t i = 0; i < f->n_ranks; i++) {
-		if (f->ranks[i] == model->seats[seat].rank)
+		if (f->ranks[i] == model->slots[slot].rank)
 			return 1;
 	}
 	return 0;
@@ -43,7 +43,7 @@ struct reasons {
 	double held_ns;
 };
 
-static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8_t *seats,
+static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8_t *slots,
 				  double least_ns)
 {
 	struct reasons sum = { 0 };
@@ -51,54 +51,54 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 	for (uint32_t k = 0; k < t->hits->n; k++) {
 		const struct ct_step_charge *hit = &t->hits->all[k];
 
-		if (!seats[hit->seat] || (double)hit->charged_ns < least_ns)
+		if (!slots[hit->slot] || (double)hit->charged_ns < least_ns)
 			continue;
 		sum.charged_ns += (double)hit->charged_ns;
 		sum.err_ns += (double)hit->err_ns;
 		sum.host_ns += (double)hit->host_ns;
 		sum.stream_ns += (double)hit->stream_ns;
 	}
-	for (uint32_t s = 0; s < t->model->n_seats; s++)
-		sum.held_ns += seats[s] ? (double)t->hits->held_ns[s] : 0;
+	for (uint32_t s = 0; s < t->model->n_slots; s++)
+		sum.held_ns += slots[s] ? (double)t->hits->held_ns[s] : 0;
 	return sum;
 }
 
-/* Which seats communicate with which, if only by way of others: joined[seat], by its root. */
-static void join_seats(const struct ct_model *model, uint32_t *joined)
+/* Which slots communicate with which, if only by way of others: joined[slot], by its root. */
+static void join_slots(const struct ct_model *model, uint32_t *joined)
 {
-	for (uint32_t s = 0; s < model->n_seats; s++)
+	for (uint32_t s = 0; s < model->n_slots; s++)
 		joined[s] = s;
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		const struct ct_comm *comm = model->comms.all[c];
 		uint32_t first = UINT32_MAX;
 
 		for (uint32_t r = 0; r < comm->nranks; r++) {
-			uint32_t seat = comm->seats[r] ? comm->seats[r] - 1 : UINT32_MAX;
+			uint32_t slot = comm->slots[r] ? comm->slots[r] - 1 : UINT32_MAX;
 
-			if (seat == UINT32_MAX)
+			if (slot == UINT32_MAX)
 				continue;
 			if (first == UINT32_MAX)
-				first = seat;
-			joined[ct_group_of(joined, seat)] = ct_group_of(joined, first);
+				first = slot;
+			joined[ct_group_of(joined, slot)] = ct_group_of(joined, first);
 		}
 	}
 }
 
 /* The loss on every GPU whose rank communicates with these, directly or not; `count` of them do not wait at a time. */
 static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding *f,
-			    const uint8_t *seats, uint32_t count)
+			    const uint8_t *slots, uint32_t count)
 {
 	const struct ct_model *model = t->model;
-	uint32_t *joined = malloc((model->n_seats + 1u) * sizeof(*joined)), root = UINT32_MAX,
+	uint32_t *joined = malloc((model->n_slots + 1u) * sizeof(*joined)), root = UINT32_MAX,
 		 n = 0;
 
 	if (!joined)
 		return;
-	join_seats(model, joined);
-	for (uint32_t s = 0; s < model->n_seats && root == UINT32_MAX; s++)
-		root = seats[s] ? ct_group_of(joined, s) : root;
-	for (uint32_t s = 0; s < model->n_seats; s++)
-		n += model->seats[s].timing >= CT_TIMING_HOST && ct_group_of(joined, s) == root;
+	join_slots(model, joined);
+	for (uint32_t s = 0; s < model->n_slots && root == UINT32_MAX; s++)
+		root = slots[s] ? ct_group_of(joined, s) : root;
+	for (uint32_t s = 0; s < model->n_slots; s++)
+		n += model->slots[s].timing >= CT_TIMING_HOST && ct_group_of(joined, s) == root;
 	if (n > count)
 		f->gpu_seconds = (double)f->loss_ns / 1e9 * (n - count);
 	free(joined);
@@ -108,8 +108,8 @@ double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns)
 {
 	uint32_t n = 0;
 
-	for (uint32_t s = 0; s < t->model->n_seats; s++)
-		n += t->model->seats[s].timing >= CT_TIMING_HOST;
+	for (uint32_t s = 0; s < t->model->n_slots; s++)
+		n += t->model->slots[s].timing >= CT_TIMING_HOST;
 	return n ? (double)loss_ns / 1e9 * n : NAN;
 }
 
@@ -135,12 +135,12 @@ static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why,
 }
 
 void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-			const uint8_t *seats, uint32_t count, double least_ns)
+			const uint8_t *slots, uint32_t count, double least_ns)
 {
-	struct reasons why = sum_reasons(t, seats, least_ns);
+	struct reasons why = sum_reasons(t, slots, least_ns);
 	enum ct_why kind;
 
-	set_gpu_seconds(t, f, seats, count);
+	set_gpu_seconds(t, f, slots, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return;
 	/* more work is no lateness of the host or the stream */
@@ -159,14 +159,14 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 
 /* ---- when ---- */
 
-/* Charges of the seats by step; room[n_steps]. Returns their sum. */
-static double by_step(const struct ct_step_blame *hits, const uint8_t *seats, double *room)
+/* Charges of the slots by step; room[n_steps]. Returns their sum. */
+static double by_step(const struct ct_step_blame *hits, const uint8_t *slots, double *room)
 {
 	double sum = 0;
 
 	memset(room, 0, hits->n_steps * sizeof(*room));
 	for (uint32_t k = 0; k < hits->n; k++) {
-		if (!seats[hits->all[k].seat])
+		if (!slots[hits->all[k].slot])
 			continue;
 		room[hits->all[k].step] += (double)hits->all[k].charged_ns;
 		sum += (double)hits->all[k].charged_ns;
@@ -219,18 +219,18 @@ static void set_steps(const struct ct_time_structure *t, struct ct_finding *f)
 
 /* What a finding's ranks are charged with by step; of several, what the rest waited for them. 0 or CT_NOMEM. */
 static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
-		      const uint8_t *seats, double *room, double *sum)
+		      const uint8_t *slots, double *room, double *sum)
 {
 	struct ct_step_blame together = { 0 };
 	int st = CT_OK;
 
 	if (f->n_ranks > 1) {
-		st = ct_step_blame_collect(t->model, t->log, t->steps, seats, &together);
+		st = ct_step_blame_collect(t->model, t->log, t->steps, slots, &together);
 		if (st == CT_OK)
-			*sum = by_step(&together, seats, room);
+			*sum = by_step(&together, slots, room);
 		ct_step_blame_fini(&together);
 	} else {
-		*sum = by_step(t->hits, seats, room);
+		*sum = by_step(t->hits, slots, room);
 	}
 	*sum /= ct_step_blame_share(t->hits);
 	return st;
@@ -245,7 +245,7 @@ static void explain_imbalance(const struct ct_time_structure *t, struct ct_findi
 }
 
 /* The replay tells in which blocks of steps; of a part of the run charges tell more closely, if they hold enough of the loss. */
-static int find_when(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *seats,
+static int find_when(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *slots,
 		     double *room)
 {
 	const struct ct_steps *c = t->steps;
@@ -256,7 +256,7 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 	set_steps(t, f);
 	if (is_whole_run(t, f))
 		return CT_OK;
-	st = charges_of(t, f, seats, room, &sum);
+	st = charges_of(t, f, slots, room, &sum);
 	if (st != CT_OK || sum < LEAST_CHARGED * (double)f->loss_ns)
 		return st;
 	st = ct_late_span_find(room, c->n, &span);
@@ -270,20 +270,20 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 }
 
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
-			     const uint8_t *seats, double *room)
+			     const uint8_t *slots, double *room)
 {
-	if (find_when(t, f, seats, room) != CT_OK)
+	if (find_when(t, f, slots, room) != CT_OK)
 		return CT_NOMEM;
 	tell_when(t, f);
-	ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0);
+	ct_finding_explain(t, f, slots, (uint32_t)f->n_ranks, 0);
 	return CT_OK;
 }
 
 static int explain_stragglers(const struct ct_time_structure *t)
 {
-	uint8_t *seats = calloc(t->model->n_seats + 1u, 1);
+	uint8_t *slots = calloc(t->model->n_slots + 1u, 1);
 	double *room = calloc(t->hits->n_steps + 1u, sizeof(*room));
-	int st = seats && room ? CT_OK : CT_NOMEM;
+	int st = slots && room ? CT_OK : CT_NOMEM;
 
 	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
 		struct ct_finding *f = &t->list->all[i];
@@ -292,11 +292,11 @@ static int explain_stragglers(const struct ct_time_structure *t)
 			explain_imbalance(t, f);
 		if (!ct_finding_is_straggler(f))
 			continue;
-		for (uint32_t s = 0; s < t->model->n_seats; s++)
-			seats[s] = (uint8_t)ct_finding_has_seat(t->model, f, s);
-		st = explain_straggler(t, f, seats, room);
+		for (uint32_t s = 0; s < t->model->n_slots; s++)
+			slots[s] = (uint8_t)ct_finding_has_slot(t->model, f, s);
+		st = explain_straggler(t, f, slots, room);
 	}
-	free(seats);
+	free(slots);
 	free(room);
 	return st;
 }

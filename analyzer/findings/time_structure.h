@@ -35,12 +35,12 @@ int ct_finding_is_straggler(const struct ct_finding *f);
 /* GPU seconds lost on all GPUs, for waits without a particular rank; NAN: no GPUs. */
 double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns);
 
-/* Is the seat one of the finding's ranks? */
-int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat);
+/* Is the slot one of the finding's ranks? */
+int ct_finding_has_slot(const struct ct_model *model, const struct ct_finding *f, uint32_t slot);
 
-/* Sets evidence, gpu_seconds and, if it is clear, the cause of lateness. `seats`: by seat, whose hits count, `count` of them at
+/* Sets evidence, gpu_seconds and, if it is clear, the cause of lateness. `slots`: by slot, whose hits count, `count` of them at
  * a time; only from steps with a hit of least_ns. */
 void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-			const uint8_t *seats, uint32_t count, double least_ns);
+			const uint8_t *slots, uint32_t count, double least_ns);
 
 #endif

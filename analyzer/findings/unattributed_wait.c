@@ -35,17 +35,17 @@ static int go_by_arrivals(const struct ct_replay_judgement *r)
 
 static void add_last(const struct ct_judgement *j, struct ct_waited *w)
 {
-	uint32_t seat = ct_arrivals_latest(j->arrivals, j->model);
+	uint32_t slot = ct_arrivals_latest(j->arrivals, j->model);
 	uint64_t ns;
 
-	if (!go_by_arrivals(j->replay) || seat == j->model->n_seats ||
-	    (!j->replay->engine.why_not && j->replay->rows.is_like_peers[seat]))
+	if (!go_by_arrivals(j->replay) || slot == j->model->n_slots ||
+	    (!j->replay->engine.why_not && j->replay->rows.is_like_peers[slot]))
 		return;
-	ns = j->arrivals->all[seat].alone_ns;
+	ns = j->arrivals->all[slot].alone_ns;
 	if (100 * (double)ns < SUSPICIOUS_PCT * (double)j->model->duration_ns)
 		return;
 	w->ns = ns;
-	w->seat = seat;
+	w->slot = slot;
 }
 
 static int is_one_stall(const struct ct_stalled *s)
@@ -61,7 +61,7 @@ static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 
 	if (2 * stalls >= (double)w->ns && 100 * stalls >= least * (double)j->model->duration_ns) {
 		w->ns = stalls > (double)w->ns ? (uint64_t)stalls : w->ns;
-		w->seat = CT_STALLED_UNKNOWN;
+		w->slot = CT_STALLED_UNKNOWN;
 		w->is_stalls = 1;
 	}
 }
@@ -90,11 +90,11 @@ static void add_messages(const struct ct_judgement *j, const struct ct_report *r
 
 	if (!waits_unfollowed(j->model, report))
 		return;
-	for (uint32_t s = 0; s < j->model->n_seats; s++) {
-		uint64_t waited = j->model->seats[s].waited.total;
+	for (uint32_t s = 0; s < j->model->n_slots; s++) {
+		uint64_t waited = j->model->slots[s].waited.total;
 
 		/* streams wait for messages by the schedule of their pipeline */
-		if (j->model->seats[s].timing != CT_TIMING_CALL || (double)waited < least ||
+		if (j->model->slots[s].timing != CT_TIMING_CALL || (double)waited < least ||
 		    waited <= w->ns)
 			continue;
 		w->ns = waited;
@@ -109,8 +109,8 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 	double run = (double)j->model->duration_ns;
 	int st;
 
-	*w = (struct ct_waited){ .seat = CT_STALLED_UNKNOWN };
-	st = ct_stalled_find(j->steps, j->hits, j->model->n_seats, &w->stalled);
+	*w = (struct ct_waited){ .slot = CT_STALLED_UNKNOWN };
+	st = ct_stalled_find(j->steps, j->hits, j->model->n_slots, &w->stalled);
 	if (st != CT_OK || run <= 0)
 		return st;
 	add_last(j, w);
@@ -129,10 +129,10 @@ static const char *one_stall_text(const struct ct_judgement *j, const struct ct_
 	const struct ct_stalled *s = &w->stalled;
 	const char *by = "";
 
-	if (s->n == 1 && s->longest_seat < j->model->n_seats &&
+	if (s->n == 1 && s->longest_slot < j->model->n_slots &&
 	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->steps->median_ns)
 		by = ct_arena_printf(report->memory, " by rank %s",
-				     ct_text_rank(j->model->seats[s->longest_seat].rank).s);
+				     ct_text_rank(j->model->slots[s->longest_slot].rank).s);
 	return ct_arena_printf(report->memory,
 			       "one stall of %s at step %u%s (%s); no rank is steadily late",
 			       ct_prose_ns(s->longest_ns).s, j->steps->first + s->longest_step, by,
@@ -148,13 +148,13 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 	/* that there was one only is not known of steps that were not looked at */
 	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_steps)
 		return one_stall_text(j, w, report);
-	if (ct_stalled_is_one(s, j->model->n_seats))
+	if (ct_stalled_is_one(s, j->model->n_slots))
 		return ct_arena_printf(
 			memory, "rank %s stalled in %u of %u steps, up to %s each, %s (%s) in all",
-			ct_text_rank(j->model->seats[s->most_seat].rank).s, s->most_n, s->of,
+			ct_text_rank(j->model->slots[s->most_slot].rank).s, s->most_n, s->of,
 			ct_prose_ns(s->longest_ns).s, ct_prose_ns(s->most_ns).s,
 			ct_share_text(report, s->most_ns));
-	if (s->seats < 2)
+	if (s->slots < 2)
 		return ct_arena_printf(memory,
 				       "stalls in %u of %u steps, up to %s each, %s (%s) in all; "
 				       "which rank stalled is not on record",
@@ -163,7 +163,7 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 	return ct_arena_printf(memory,
 			       "stalls on %s%u ranks, no single one: in %u of %u steps, up to %s "
 			       "each, %s (%s) in all",
-			       s->known_n < s->n ? "at least " : "", s->seats, s->n, s->of,
+			       s->known_n < s->n ? "at least " : "", s->slots, s->n, s->of,
 			       ct_prose_ns(s->longest_ns).s, ct_prose_ns(w->ns).s,
 			       ct_share_text(report, w->ns));
 }
@@ -172,7 +172,7 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 static const char *last_text(const struct ct_judgement *j, const struct ct_waited *w,
 			     struct ct_report *report)
 {
-	const struct ct_arrival *of = &j->arrivals->all[w->seat];
+	const struct ct_arrival *of = &j->arrivals->all[w->slot];
 	const struct ct_engine *e = &j->replay->engine;
 	const char *why = e->why_not	  ? report->whatif.reason
 			  : e->has_graphs ? "CUDA graphs compute and communicate in one span"
@@ -181,7 +181,7 @@ static const char *last_text(const struct ct_judgement *j, const struct ct_waite
 	return ct_arena_printf(
 		report->memory,
 		"rank %s was last in %s of %s operations, and the others waited %s (%s) for it; %s",
-		ct_text_rank(j->model->seats[w->seat].rank).s, ct_text_count(of->last).s,
+		ct_text_rank(j->model->slots[w->slot].rank).s, ct_text_count(of->last).s,
 		ct_text_count(of->met).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns), why);
 }
 
@@ -191,8 +191,8 @@ static const char *last_text(const struct ct_judgement *j, const struct ct_waite
 	"record more steps to see a pattern"
 #define LAST "profile this rank between collectives; record more steps to judge it"
 
-void ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
-		   struct ct_report *report)
+void ct_verdict_waited(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
+		       struct ct_report *report)
 {
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */

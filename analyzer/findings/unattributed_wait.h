@@ -10,7 +10,7 @@
 struct ct_waited {
 	double pct; /* of the run, at most; 0: negligible */
 	uint64_t ns;
-	uint32_t seat;	 /* the last rank, which the others waited for alone; CT_STALLED_UNKNOWN */
+	uint32_t slot;	 /* the last rank, which the others waited for alone; CT_STALLED_UNKNOWN */
 	int is_stalls;	 /* half of it or more are stalls */
 	int in_messages; /* mostly in messages without a record of the delaying side */
 	struct ct_stalled stalled;
@@ -21,8 +21,8 @@ int ct_waited_find(const struct ct_judgement *judgement, const struct ct_report 
 		   struct ct_waited *waited);
 
 /* The sentence; makes the verdict NOT_ENOUGH_EVIDENCE. `lacks`: missing records, "" none. */
-void ct_waited_say(const struct ct_judgement *judgement, const struct ct_waited *waited,
-		   const char *lacks, struct ct_report *report);
+void ct_verdict_waited(const struct ct_judgement *judgement, const struct ct_waited *waited,
+		       const char *lacks, struct ct_report *report);
 
 /* The same in few words, to add to another sentence. */
 const char *ct_waited_in_short(const struct ct_waited *waited, struct ct_report *report);

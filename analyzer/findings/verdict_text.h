@@ -13,7 +13,7 @@
 /* Below this percentage of the run in communication the verdict is NOT_COMMUNICATION. */
 #define CT_VERDICT_COMM_PCT 5.0
 
-void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
+void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -31,7 +31,7 @@ void ct_verdict_mention(struct ct_report *report, const char *text);
 
 /* The sentence of a finding that makes the verdict: contradictions, stragglers, links, stalls, a change. Slow transfers without
  * a particular rank are NOT_ENOUGH_EVIDENCE. headlines.def has the verdict of each kind. */
-void ct_say_finding(const struct ct_finding *finding, struct ct_report *report);
+void ct_verdict_of_finding(const struct ct_finding *finding, struct ct_report *report);
 
 /* At the end: the verdict is about this finding (NULL: about none), which has its advice and command. A verdict that says of its
  * finding what that says of itself has its title: STRAGGLER may be stalls. */
@@ -45,30 +45,30 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
 /* The largest exposed time of a rank, with its error; hidden communication costs nothing. UINT64_MAX: not known for all ranks. */
 uint64_t ct_most_exposed(const struct ct_model *model);
 
-/* An upper bound of the saving (ns of the run) if these n seats compute like the others. It is the excess of another rank's
- * exposed time over theirs, since a rank computes, or idles, while it does not wait. For several seats it is the sum, because
+/* An upper bound of the saving (ns of the run) if these n slots compute like the others. It is the excess of another rank's
+ * exposed time over theirs, since a rank computes, or idles, while it does not wait. For several slots it is the sum, because
  * they may be late alternately. UINT64_MAX: unknown. */
-uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *seats, uint32_t n);
+uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *slots, uint32_t n);
 
 /* Ranks with a missing or incomplete trace: "only 7 of 8 ranks left a trace"; "": none. */
-const char *ct_say_what_lacks(const struct ct_model *model, const struct ct_report *report);
+const char *ct_lacking_text(const struct ct_model *model, const struct ct_report *report);
 
 /* Two jobs cannot be judged as one run; `processes`: one of each. */
-void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
-		     struct ct_report *report);
+void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[2],
+			 struct ct_report *report);
 
 /* Why the run cannot be judged; "": it can. */
-const char *ct_say_what_is_missing(const struct ct_model *model, const struct ct_report *report);
+const char *ct_missing_text(const struct ct_model *model, const struct ct_report *report);
 
 /* The next step where the run cannot be judged. */
 const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_report *report);
 
 /* The rank with a trace that arrived last, if others left none; "": no rank is clearly last. */
-const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
-				const struct ct_report *report);
+const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,
+				  const struct ct_report *report);
 
 /* How processes failed, as far as observed; "": none was. */
-const char *ct_say_ends(const struct ct_report *report);
+const char *ct_ends_text(const struct ct_report *report);
 
 /* Did a process end in an unknown way although its end could have been observed? Not for imported runs, nor if the file is cut. */
 int ct_ends_unseen(const struct ct_report *report);
@@ -79,12 +79,12 @@ uint64_t ct_open_unexplained(const struct ct_report *report);
 const char *ct_open_text(const struct ct_report *report, uint64_t n);
 
 /* Operations that never completed, and ends of processes. */
-void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
+void ct_verdict_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 
 /* ---- cost of communication: communication_text.c ---- */
 
-void ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
+void ct_verdict_exposed(const struct ct_finding *finding, struct ct_report *report);
 /* is_pipeline: the run was replayed, and its ranks are pipeline stages. */
-void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report);
+void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report);
 
 #endif

@@ -229,7 +229,7 @@ static int count(void *arg, struct ct_rank_history *kept, struct ct_history_op *
 static int fill_op(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
 {
 	struct filling *f = arg;
-	uint32_t rank = f->g->ranks[kept->seat];
+	uint32_t rank = f->g->ranks[kept->slot];
 	struct ct_hang_op *out = &f->out->hang_case.ops[f->n];
 
 	if (rank == UINT32_MAX)
@@ -269,7 +269,7 @@ static int fill_op(void *arg, struct ct_rank_history *kept, struct ct_history_op
 /* Records of it are lost, but it told how far it had come. */
 static void fill_reached(struct filling *f, const struct ct_rank_history *kept)
 {
-	uint32_t rank = f->g->ranks[kept->seat];
+	uint32_t rank = f->g->ranks[kept->slot];
 
 	if (rank == UINT32_MAX || !f->g->processes[kept->process].lost ||
 	    kept->reached.next_seq <= kept->issued)
@@ -365,7 +365,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 		const struct ct_hang_process *p = &g->processes[call->process];
-		uint32_t rank = g->ranks[g->model->starts->places[call->process].seat];
+		uint32_t rank = g->ranks[g->model->starts->places[call->process].slot];
 		struct ct_hang_call *to = &c->calls[c->n_calls];
 
 		if (rank == UINT32_MAX ||

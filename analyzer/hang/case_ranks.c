@@ -33,7 +33,7 @@ static uint32_t expected(const struct ct_gather *g)
 		const struct ct_hang_seen_call *call = &g->calls[i];
 
 		if (call->kind == CT_HOST_INIT && call->rec.nranks > n &&
-		    call->rec.nranks <= 4096 + 64 * g->model->n_seats)
+		    call->rec.nranks <= 4096 + 64 * g->model->n_slots)
 			n = call->rec.nranks;
 	}
 	return n;
@@ -42,27 +42,28 @@ static uint32_t expected(const struct ct_gather *g)
 CT_SORT_BY(by_rank, struct ct_hang_rank, CT_UP(rank))
 
 /* What its process tells of a rank. */
-static void describe(struct ct_gather *g, const struct ct_seat *seat, struct ct_hang_rank *out)
+static void describe(struct ct_gather *g, const struct ct_rank_state *slot,
+		     struct ct_hang_rank *out)
 {
-	const struct ct_hang_process *p = &g->processes[seat->process];
-	const char *host = g->run->processes[seat->process].id.host;
+	const struct ct_hang_process *p = &g->processes[slot->process];
+	const char *host = g->run->processes[slot->process].id.host;
 
 	out->host = ct_gather_text(g, ct_arena_text(g->scratch, host, 64));
-	out->gpu = ct_command_gpu(g->memory, seat->device,
-				  ct_facts_value(&g->model->processes[seat->process].environment,
+	out->gpu = ct_command_gpu(g->memory, slot->device,
+				  ct_facts_value(&g->model->processes[slot->process].environment,
 						 "env.CUDA_VISIBLE_DEVICES"));
-	out->last_sign_ns = ct_gather_at(g, seat->process, p->last_sign_ns);
+	out->last_sign_ns = ct_gather_at(g, slot->process, p->last_sign_ns);
 	out->records_until_ns = p->until_ns == UINT64_MAX
 					? CT_UNKNOWN
-					: ct_gather_at(g, seat->process, p->until_ns);
-	out->err_ns = ct_gather_err(g, seat->process);
+					: ct_gather_at(g, slot->process, p->until_ns);
+	out->err_ns = ct_gather_err(g, slot->process);
 	if (out->err_ns >= CT_GATHER_ERR_UNSET)
 		out->err_ns = CT_UNKNOWN;
 	out->starts_known = p->has_starts;
 	out->cut = p->lost;
 	if (p->error) {
 		out->error = p->error;
-		out->error_ns = ct_gather_at(g, seat->process, p->error_ns);
+		out->error_ns = ct_gather_at(g, slot->process, p->error_ns);
 		out->error_comm = p->error_comm ? ct_gather_number(g, p->error_comm) : UINT32_MAX;
 	}
 	for (uint32_t i = 0; p->stacks && i < p->stacks->n; i++) {
@@ -86,32 +87,32 @@ static struct ct_hang_rank unknown_rank(int rank)
 				      .cpu_ns = CT_UNKNOWN };
 }
 
-static void add_rank(struct ct_gather *g, const struct ct_seat *seat, struct ct_hang_case *c)
+static void add_rank(struct ct_gather *g, const struct ct_rank_state *slot, struct ct_hang_case *c)
 {
 	struct ct_hang_rank *rank = &c->ranks[c->n_ranks++];
 
-	*rank = unknown_rank(seat->rank);
+	*rank = unknown_rank(slot->rank);
 	rank->life = CT_LIFE_ALIVE;
-	describe(g, seat, rank);
+	describe(g, slot, rank);
 }
 
 /* Is it somebody whom the case speaks of? Without rank and without communicators it is a process like any other. */
 static int counts(const struct ct_gather *g, uint32_t s)
 {
-	const struct ct_seat *seat = &g->model->seats[s];
+	const struct ct_rank_state *slot = &g->model->slots[s];
 
-	if (!ct_gather_has(g, seat->process))
+	if (!ct_gather_has(g, slot->process))
 		return 0;
-	if (seat->rank >= 0)
+	if (slot->rank >= 0)
 		return 1;
 	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
-		if (k->seat == s)
+		if (k->slot == s)
 			return 1;
 	}
 	return 0;
 }
 
-/* One for each seat, and one for each rank that is expected and has none. Two seats of one rank are one; those whose rank is not known
+/* One for each slot, and one for each rank that is expected and has none. Two slots of one rank are one; those whose rank is not known
  * are one each, before all others. */
 static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_expected)
 {
@@ -119,26 +120,26 @@ static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_e
 	struct ct_table seen = { 0 };
 	int st = CT_OK;
 
-	c->ranks = ct_arena_calloc(g->memory, (size_t)g->model->n_seats + n_expected,
+	c->ranks = ct_arena_calloc(g->memory, (size_t)g->model->n_slots + n_expected,
 				   sizeof(*c->ranks));
 	if (!c->ranks)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < g->model->n_seats; s++) {
-		const struct ct_seat *seat = &g->model->seats[s];
+	for (uint32_t s = 0; s < g->model->n_slots; s++) {
+		const struct ct_rank_state *slot = &g->model->slots[s];
 
 		g->ranks[s] = UINT32_MAX;
-		if (seat->rank >= 0 || !counts(g, s))
+		if (slot->rank >= 0 || !counts(g, s))
 			continue;
 		g->ranks[s] = c->n_ranks;
-		add_rank(g, seat, c);
+		add_rank(g, slot, c);
 	}
-	for (uint32_t s = 0; s < g->model->n_seats && st == CT_OK; s++) {
-		const struct ct_seat *seat = &g->model->seats[s];
-		uint64_t key = (uint64_t)seat->rank + 1;
+	for (uint32_t s = 0; s < g->model->n_slots && st == CT_OK; s++) {
+		const struct ct_rank_state *slot = &g->model->slots[s];
+		uint64_t key = (uint64_t)slot->rank + 1;
 
-		if (seat->rank < 0 || !counts(g, s) || ct_table_get(&seen, key))
+		if (slot->rank < 0 || !counts(g, s) || ct_table_get(&seen, key))
 			continue;
-		add_rank(g, seat, c);
+		add_rank(g, slot, c);
 		st = ct_table_put(&seen, key, g->ranks);
 	}
 	out->ranks_seen = c->n_ranks;
@@ -157,7 +158,7 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	uint32_t unnamed = 0;
 	int st;
 
-	g->ranks = calloc(g->model->n_seats + 1u, sizeof(*g->ranks));
+	g->ranks = calloc(g->model->n_slots + 1u, sizeof(*g->ranks));
 	if (!g->ranks)
 		return CT_NOMEM;
 	out->ranks_expected = expected(g);
@@ -188,17 +189,17 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 		if (r->last_sign_ns != CT_UNKNOWN)
 			r->heartbeat_age_ns = out->last_sign_ns - r->last_sign_ns;
 	}
-	for (uint32_t s = 0; s < g->model->n_seats; s++) {
-		const struct ct_seat *seat = &g->model->seats[s];
+	for (uint32_t s = 0; s < g->model->n_slots; s++) {
+		const struct ct_rank_state *slot = &g->model->slots[s];
 
 		if (!counts(g, s))
 			continue;
-		if (seat->rank >= 0)
+		if (slot->rank >= 0)
 			g->ranks[s] = (uint32_t)(uintptr_t)ct_table_get(&index,
-									(uint64_t)seat->rank + 1) -
+									(uint64_t)slot->rank + 1) -
 				      1;
-		if (g->processes[seat->process].stacks)
-			out->stacks[g->ranks[s]] = g->processes[seat->process].stacks;
+		if (g->processes[slot->process].stacks)
+			out->stacks[g->ranks[s]] = g->processes[slot->process].stacks;
 	}
 	ct_table_fini(&index);
 	return st;
@@ -269,21 +270,21 @@ static void infer_last(const struct ct_hang_case *c, const struct ct_comm *comm,
 static int rank_of(const struct ct_gather *g, const struct ct_comm *comm,
 		   const struct ct_comm *told, uint32_t member)
 {
-	uint32_t seat = comm->clash ? 0 : comm->seats[member];
+	uint32_t slot = comm->clash ? 0 : comm->slots[member];
 
-	if (!seat && !comm->clash && told && !told->clash)
-		seat = told->seats[member];
-	return seat ? g->model->seats[seat - 1].rank : -1;
+	if (!slot && !comm->clash && told && !told->clash)
+		slot = told->slots[member];
+	return slot ? g->model->slots[slot - 1].rank : -1;
 }
 
 static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const struct ct_comm *comm,
 		     struct ct_hang_comm *out)
 {
-	const struct ct_comm *told = ct_comms_get(&g->told, comm->key, comm->nranks);
+	const struct ct_comm *told = ct_comms_get(&g->told, comm->hash, comm->nranks);
 	enum ct_role_id role = ct_role_of_name(comm->name);
 	int *ranks = ct_arena_calloc(g->memory, comm->nranks, sizeof(*ranks));
 
-	*out = (struct ct_hang_comm){ .key = comm->key,
+	*out = (struct ct_hang_comm){ .hash = comm->hash,
 				      .name = ct_gather_text(g, comm->name),
 				      .backend = comm->backend,
 				      .n = comm->nranks,

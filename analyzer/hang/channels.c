@@ -8,7 +8,7 @@
 #include "trace/status.h"
 
 /* Numbers from here on are nobody's: the recorder had no room to count, or does not know what came before. */
-#define NOBODYS (1ull << 63)
+#define FROM_ANY (1ull << 63)
 
 struct ct_hang_channels *ct_hang_channels_new(void)
 {
@@ -111,7 +111,7 @@ int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_rank_history *k
 		kept->from_any++;
 		return CT_OK;
 	}
-	if (o->seq >= NOBODYS) {
+	if (o->seq >= FROM_ANY) {
 		all->left_out[CT_HANG_LEFT_UNNUMBERED]++;
 		return CT_OK;
 	}
@@ -211,7 +211,7 @@ struct ct_hang_side *ct_hang_channels_again(struct ct_hang_channels *all,
 	struct ct_hang_channel *c;
 	struct ct_hang_want want;
 
-	if (!is_message(kept, o) || o->peer < 0 || o->seq >= NOBODYS)
+	if (!is_message(kept, o) || o->peer < 0 || o->seq >= FROM_ANY)
 		return NULL;
 	c = find(all, kept->comm, side ? o->peer : kept->me, side ? kept->me : o->peer, o->tag);
 	want = c ? want_of(c) : (struct ct_hang_want){ 0 };

@@ -29,7 +29,7 @@ static void sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct 
 {
 	for (int side = 0; side < 2; side++) {
 		struct ct_hang_side *s = &c->sides[side];
-		uint32_t rank = g->ranks[s->kept->seat];
+		uint32_t rank = g->ranks[s->kept->slot];
 
 		if (s->n_ops)
 			qsort(s->ops, s->n_ops, sizeof(*s->ops), by_seq);

@@ -44,7 +44,7 @@ static int fill(struct ct_gather *g, struct ct_hang_run *out, struct ct_err *err
 	if (st == CT_OK)
 		st = ct_hang_waited(g);
 	if (st == CT_OK)
-		st = ct_hang_lives(g, out);
+		st = ct_hang_exit_causes(g, out);
 	if (st == CT_OK)
 		st = ct_hang_fill_comms(g, out);
 	if (st == CT_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 #include "trace/status.h"
 
@@ -27,7 +27,7 @@ static void lower(struct ct_hang_verdict *v, enum doubt why)
 		v->confidence = doubts[why].to;
 }
 
-static int is_old(const struct ct_say *s, uint32_t rank)
+static int is_old(const struct ct_verdict_text *s, uint32_t rank)
 {
 	const struct ct_hang_rank *r = &s->w->ix->c->ranks[rank];
 	uint64_t latest = s->w->ix->latest_ns;
@@ -46,13 +46,13 @@ static int by_absence(enum ct_hang_code code)
 	       code == CT_HANG_IS_P2P_UNMATCHED || code == CT_HANG_IS_HOST_ORDER_DEADLOCK;
 }
 
-static int is_by_host(const struct ct_say *s)
+static int is_by_host(const struct ct_verdict_text *s)
 {
 	return s->v->op != CT_HANG_NONE && s->w->ix->c->ops[s->v->op].by_host;
 }
 
 /* How the ranks came apart, if that is it; NULL. */
-static const struct ct_hang_mismatch *mismatch_of(const struct ct_say *s)
+static const struct ct_hang_mismatch *mismatch_of(const struct ct_verdict_text *s)
 {
 	uint32_t node = s->root->nodes[0];
 
@@ -62,7 +62,7 @@ static const struct ct_hang_mismatch *mismatch_of(const struct ct_say *s)
 }
 
 /* Those who left no trace, or not all of it, might have said the same as the fewer. */
-static int may_tip(const struct ct_say *s, const struct ct_hang_mismatch *m)
+static int may_tip(const struct ct_verdict_text *s, const struct ct_hang_mismatch *m)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 	const struct ct_hang_instance *i = &ix->instances[m->instance];
@@ -78,7 +78,7 @@ static int may_tip(const struct ct_say *s, const struct ct_hang_mismatch *m)
 	return unknown && m->apart.n_usual <= m->apart.n_odd + unknown;
 }
 
-int ct_say_confidence(const struct ct_say *s)
+int ct_hang_confidence(const struct ct_verdict_text *s)
 {
 	const struct ct_root *root = s->root;
 	const struct ct_hang_case *c = s->w->ix->c;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 #include "trace/status.h"
 
 static const struct {
@@ -103,7 +103,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		    const struct ct_root *root, struct ct_hang_verdict *v)
 {
 	const struct ct_hang_index *ix = w->ix;
-	struct ct_say say = { .w = w, .c = c, .root = root, .v = v };
+	struct ct_verdict_text text = { .w = w, .c = c, .root = root, .v = v };
 	uint32_t rank = CT_HANG_NONE;
 	int rc = CT_OK, *ranks, *victims;
 
@@ -146,10 +146,10 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		v->age_ns = ix->latest_ns - v->since_ns;
 	if (ct_wait_kind(w, root->nodes[0]) == CT_NODE_MISMATCH)
 		v->divergence = w->mismatches[ct_wait_of(w, root->nodes[0])]->divergence;
-	rc = ct_say_confidence(&say);
+	rc = ct_hang_confidence(&text);
 	if (rc == CT_OK)
-		rc = ct_say_texts(&say);
-	return rc == CT_OK ? ct_say_facts(&say) : rc;
+		rc = ct_hang_verdict_texts(&text);
+	return rc == CT_OK ? ct_hang_facts(&text) : rc;
 }
 
 CT_SORT_BY(by_weight, struct ct_hang_verdict,

@@ -284,14 +284,14 @@ static int is_accused(const struct ct_hang_run *run, int rank)
 
 int ct_hang_is_sure(const struct ct_gather *g, const struct ct_hang_run *run, struct ct_err *err)
 {
-	for (uint32_t s = 0; g->tails && s < g->model->n_seats; s++) {
-		const struct ct_seat *seat = &g->model->seats[s];
+	for (uint32_t s = 0; g->tails && s < g->model->n_slots; s++) {
+		const struct ct_rank_state *slot = &g->model->slots[s];
 		int st;
 
-		if (g->ranks[s] == UINT32_MAX || !has_tail(g, seat->process) ||
+		if (g->ranks[s] == UINT32_MAX || !has_tail(g, slot->process) ||
 		    !is_accused(run, run->hang_case.ranks[g->ranks[s]].rank))
 			continue;
-		st = is_in_old_call(g, seat->process, err);
+		st = is_in_old_call(g, slot->process, err);
 		if (st != 0)
 			return st < 0 ? st : 0;
 	}

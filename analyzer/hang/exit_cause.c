@@ -34,15 +34,15 @@ static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 
 	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
 		n_kept++;
-	exits->all = calloc(g->model->n_seats + 1, sizeof(*exits->all));
+	exits->all = calloc(g->model->n_slots + 1, sizeof(*exits->all));
 	exits->reach = calloc(n_kept + 1, sizeof(*exits->reach));
 	if (!exits->all || !exits->reach)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < g->model->n_seats; s++) {
-		uint32_t p = g->model->seats[s].process;
+	for (uint32_t s = 0; s < g->model->n_slots; s++) {
+		uint32_t p = g->model->slots[s].process;
 
 		/* several ranks of one process end together */
-		if (!g->model->seats[s].local && ct_gather_has(g, p)) {
+		if (!g->model->slots[s].local && ct_gather_has(g, p)) {
 			exits->all[exits->n++] = exit_of(g, p);
 			exits->late_ns = ct_exits_late(&g->run->processes[p], exits->late_ns);
 		}
@@ -91,8 +91,8 @@ static int fill_ranks(struct ct_gather *g, const struct ct_exits *exits, struct 
 
 		g->processes[e->facts.process].deserted = e->deserted;
 		c->died_first |= (e->dead || e->left) && exits->n > 1;
-		for (uint32_t s = 0; s < g->model->n_seats && st == CT_OK; s++) {
-			if (g->model->seats[s].process == e->facts.process &&
+		for (uint32_t s = 0; s < g->model->n_slots && st == CT_OK; s++) {
+			if (g->model->slots[s].process == e->facts.process &&
 			    g->ranks[s] != UINT32_MAX)
 				st = fill_rank(g, e, &c->ranks[g->ranks[s]]);
 		}
@@ -134,7 +134,7 @@ static void fill_torn_down(struct ct_gather *g, const struct ct_exits *exits,
 	}
 }
 
-int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
+int ct_hang_exit_causes(struct ct_gather *g, struct ct_hang_run *out)
 {
 	const struct ct_exit_clock clock = { .at = at, .arg = g };
 	struct ct_exits exits = { .hang_after_ns = out->hang_after_ns };

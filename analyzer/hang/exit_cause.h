@@ -8,7 +8,7 @@
 #include "analyzer/model/exit_order.h"
 
 /* How ranks ended, the state of the run, and when it was torn down. 0 or CT_NOMEM. */
-int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out);
+int ct_hang_exit_causes(struct ct_gather *g, struct ct_hang_run *out);
 
 /* The minimum age of a stalled operation, ns: COMMTRACE_HANG_AFTER, less if the job failed, more for a single look at a running
  * job, plus the delays of busy hosts. */

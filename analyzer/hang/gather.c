@@ -70,7 +70,7 @@ struct ct_hang_reading *ct_gather_reading(struct ct_gather *g, uint32_t process)
 /* ---- communicators ---- */
 
 static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
-		   const struct ct_load_comm *comm, uint32_t seat)
+		   const struct ct_load_comm *comm, uint32_t slot)
 {
 	struct ct_gather *g = arg;
 	struct ct_rank_history *kept = ct_gather_kept(g, process, comm->rec.id);
@@ -82,7 +82,7 @@ static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
 	if (!kept)
 		return CT_NOMEM;
 	kept->comm = comm->user;
-	kept->seat = seat;
+	kept->slot = slot;
 	kept->process = process;
 	kept->id = comm->rec.id;
 	kept->me = comm->rec.rank;

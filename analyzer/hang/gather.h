@@ -121,7 +121,7 @@ struct ct_gather {
 	struct ct_table texts;	 /* hash -> text of the result */
 	/* once all is read */
 	uint32_t host;		    /* whose clock is the run's */
-	uint32_t *ranks;	    /* by seat: index in the case, UINT32_MAX none */
+	uint32_t *ranks;	    /* by slot: index in the case, UINT32_MAX none */
 	struct ct_comms told;	    /* members of communicators, as their calls tell */
 	struct ct_hang_want *wants; /* by communicator of the case: of the second reading */
 	uint64_t *torn_down; /* by host: when somebody began to end the job, in the run's time; CT_UNKNOWN */

@@ -21,9 +21,9 @@ static int take_told(struct ct_gather *g, const struct ct_hang_seen_call *call)
 	const struct ct_comm *known = ct_comms_get(&g->model->comms, made.key, made.nranks);
 	struct ct_comm *told;
 
-	if (known && known->seats[made.rank])
+	if (known && known->slots[made.rank])
 		return CT_OK;
-	return ct_comms_add(&g->told, &made, NULL, g->model->starts->places[call->process].seat,
+	return ct_comms_add(&g->told, &made, NULL, g->model->starts->places[call->process].slot,
 			    &told);
 }
 
@@ -59,7 +59,7 @@ int ct_gather_list_comms(struct ct_gather *g)
 	for (uint32_t i = 0; i < g->told.n; i++) {
 		const struct ct_comm *told = g->told.all[i];
 
-		if (!ct_comms_get(known, told->key, told->nranks))
+		if (!ct_comms_get(known, told->hash, told->nranks))
 			g->comms[g->n_comms++] = told;
 	}
 	for (uint32_t i = 0; i < g->n_calls; i++)

@@ -9,7 +9,7 @@
 #include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/enough.h"
 #include "analyzer/hang/gather.h"
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 #include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
 
@@ -52,12 +52,12 @@ static int is_told(const struct ct_hang_result *result, int rank)
 	return 0;
 }
 
-static int say_death(struct ct_hang_verdict *v, const struct ct_hang_rank *first,
-		     struct ct_arena *memory)
+static int death_text(struct ct_hang_verdict *v, const struct ct_hang_rank *first,
+		      struct ct_arena *memory)
 {
-	const struct ct_say_row row = ct_say_row(v->code, CT_SAY_ALONE);
+	const struct ct_hang_text_row row = ct_hang_text_row(v->code, CT_HANG_CAUSE_ALONE);
 	const char *host = v->n_ranks == 1 ? first->host : NULL;
-	const char *ranks = ct_say_ranks(memory, v->ranks, v->n_ranks);
+	const char *ranks = ct_hang_ranks_text(memory, v->ranks, v->n_ranks);
 	const struct ct_command_at at = { .host = host };
 	const struct ct_word words[] = {
 		{ "{who}",
@@ -98,7 +98,7 @@ static int add_death(const struct ct_hang_case *c, struct ct_hang_result *result
 							    .age_ns = CT_UNKNOWN,
 							    .anchor = "dead_rank" };
 	result->verdicts = all;
-	return say_death(&all[result->n_verdicts++], first, memory);
+	return death_text(&all[result->n_verdicts++], first, memory);
 }
 
 static int add_deaths(const struct ct_hang_case *c, struct ct_hang_result *result,

@@ -46,7 +46,7 @@ struct ct_hang_rank {
 };
 
 struct ct_hang_comm {
-	uint64_t key;
+	uint64_t hash;
 	const char *name; /* NULL none */
 	const char *role; /* "TP", "DP"; NULL unknown */
 	unsigned backend;

@@ -51,9 +51,9 @@ struct ct_hang_instance {
 };
 
 struct ct_hang_member {
-	uint32_t rank; /* index; NONE unknown */
-	uint32_t seat; /* rank in the communicator */
-	uint64_t last; /* highest collective that is listed ... */
+	uint32_t rank;	    /* index; NONE unknown */
+	uint32_t comm_rank; /* rank in the communicator */
+	uint64_t last;	    /* highest collective that is listed ... */
 	uint8_t has_last;
 	uint8_t takes_any;  /* has an unfinished receive from anybody or with any tag ... */
 	int32_t takes_from; /* ... from this one; -1: from anybody ... */
@@ -67,7 +67,7 @@ struct ct_hang_index {
 
 	uint32_t *member_first;		/* by comm, one more than there are */
 	struct ct_hang_member *members; /* of a comm by rank index, unknown ones last */
-	uint32_t *seats;     /* of a comm by rank in it: its place among the comm's members */
+	uint32_t *by_comm_rank; /* of a comm by rank in it: its place among the comm's members */
 	uint32_t *member_of; /* by op: into members; NONE: not a member, or its comm is unknown */
 
 	struct ct_hang_kernel *kernels; /* of each rank in the order of their issue */
@@ -97,14 +97,14 @@ int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
 /* Of rank `rank` (index) in `comm`; NULL: it is none, or not known as one. */
 struct ct_hang_member *ct_hang_member(const struct ct_hang_index *ix, uint32_t comm, uint32_t rank);
 
-/* The member with rank `seat` in `comm`; NULL: there is none. */
-static inline struct ct_hang_member *ct_hang_at_seat(const struct ct_hang_index *ix, uint32_t comm,
-						     int32_t seat)
+/* The member with this rank in `comm`; NULL: there is none. */
+static inline struct ct_hang_member *ct_hang_member_at(const struct ct_hang_index *ix,
+						       uint32_t comm, int32_t comm_rank)
 {
-	if (seat < 0 || (uint32_t)seat >= ix->c->comms[comm].n)
+	if (comm_rank < 0 || (uint32_t)comm_rank >= ix->c->comms[comm].n)
 		return NULL;
 	return &ix->members[ix->member_first[comm] +
-			    ix->seats[ix->member_first[comm] + (uint32_t)seat]];
+			    ix->by_comm_rank[ix->member_first[comm] + (uint32_t)comm_rank]];
 }
 
 /* How many parts of an instance have finished: listed ones, and those that a later op of their rank implies. */

@@ -34,7 +34,7 @@ CT_SORT_BY(by_instance, struct part, order(x, y) ?: CT_UP(rank) ?: CT_UP(op))
 static int place(const struct ct_hang_index *ix, uint32_t at, struct part *part)
 {
 	const struct ct_hang_op *op = &ix->c->ops[at];
-	int32_t seat;
+	int32_t comm_rank;
 
 	if (ix->member_of[at] == CT_HANG_NONE || ct_op_class(op->op) == CT_CLASS_LOCAL)
 		return 0;
@@ -44,11 +44,11 @@ static int place(const struct ct_hang_index *ix, uint32_t at, struct part *part)
 	part->key.src = part->key.dst = -1;
 	if (!ct_hang_is_p2p(op->op))
 		return 1;
-	seat = (int32_t)ix->members[ix->member_of[at]].seat;
+	comm_rank = (int32_t)ix->members[ix->member_of[at]].comm_rank;
 	part->key.p2p = 1;
 	part->key.tag = op->tag;
-	part->key.src = part->sends ? seat : op->peer;
-	part->key.dst = part->sends ? op->peer : seat;
+	part->key.src = part->sends ? comm_rank : op->peer;
+	part->key.dst = part->sends ? op->peer : comm_rank;
 	part->key.any = !part->sends && (op->peer < 0 || op->tag == CT_TAG_ANY);
 	return !part->sends || op->peer >= 0;
 }
@@ -95,7 +95,7 @@ static void complete_messages(struct ct_hang_index *ix)
 	/* Only now, since what is unfinished itself says nothing of those before it. */
 	for (uint32_t at = 0; at < ix->n_instances; at++) {
 		struct ct_hang_instance *i = &ix->instances[at];
-		const struct ct_hang_member *taker = i->p2p ? ct_hang_at_seat(ix, i->comm, i->dst)
+		const struct ct_hang_member *taker = i->p2p ? ct_hang_member_at(ix, i->comm, i->dst)
 							    : NULL;
 
 		if (taker && !i->taken)

@@ -13,7 +13,7 @@ struct named {
 
 CT_SORT_BY(by_number, struct named, CT_UP(rank))
 
-CT_SORT_BY(by_rank, struct ct_hang_member, CT_UP(rank) ?: CT_UP(seat))
+CT_SORT_BY(by_rank, struct ct_hang_member, CT_UP(rank) ?: CT_UP(comm_rank))
 
 /* If a communicator is as large as the job, who is not named in it belongs to it as well. */
 static void fill_world(struct ct_hang_member *members, uint32_t n, uint32_t n_ranks, uint8_t *in)
@@ -95,10 +95,10 @@ int ct_hang_index_members(struct ct_hang_index *ix)
 	ix->member_first = ct_arena_calloc(ix->arena, (size_t)c->n_comms + 1,
 					   sizeof(*ix->member_first));
 	ix->members = ct_arena_calloc(ix->arena, n + 1, sizeof(*ix->members));
-	ix->seats = ct_arena_calloc(ix->arena, n + 1, sizeof(*ix->seats));
+	ix->by_comm_rank = ct_arena_calloc(ix->arena, n + 1, sizeof(*ix->by_comm_rank));
 	ix->member_of = ct_arena_calloc(ix->arena, (size_t)c->n_ops + 1, sizeof(*ix->member_of));
-	if (!names || !in || !ix->member_first || !ix->members || !ix->seats || !ix->member_of ||
-	    n >= CT_HANG_NONE)
+	if (!names || !in || !ix->member_first || !ix->members || !ix->by_comm_rank ||
+	    !ix->member_of || n >= CT_HANG_NONE)
 		return CT_NOMEM;
 	for (uint32_t r = 0; r < c->n_ranks; r++)
 		names[r] = (struct named){ c->ranks[r].rank, r };
@@ -115,12 +115,12 @@ int ct_hang_index_members(struct ct_hang_index *ix)
 								      sizeof(*names), by_number);
 
 			members[k].rank = found ? found->index : CT_HANG_NONE;
-			members[k].seat = k;
+			members[k].comm_rank = k;
 		}
 		fill_world(members, c->comms[i].n, c->n_ranks, in);
 		qsort(members, c->comms[i].n, sizeof(*members), by_rank);
 		for (uint32_t k = 0; k < c->comms[i].n; k++)
-			ix->seats[ix->member_first[i] + members[k].seat] = k;
+			ix->by_comm_rank[ix->member_first[i] + members[k].comm_rank] = k;
 	}
 	for (uint32_t i = 0; i < c->n_ops; i++)
 		note_op(ix, i);

@@ -75,10 +75,10 @@ static int open_view(struct view *v, const struct ct_hang_index *ix, uint32_t co
 		v->end++;
 	v->done = done_by_all(v);
 	v->set = ct_arena_calloc(ix->arena, n, 1);
-	v->comm.seats = ct_arena_calloc(ix->arena, n, sizeof(*v->comm.seats));
+	v->comm.slots = ct_arena_calloc(ix->arena, n, sizeof(*v->comm.slots));
 	v->comm.reached = ct_arena_calloc(ix->arena, n, sizeof(*v->comm.reached));
 	v->members = ct_arena_calloc(ix->arena, n, sizeof(*v->members));
-	if (!v->set || !v->comm.seats || !v->comm.reached || !v->members)
+	if (!v->set || !v->comm.slots || !v->comm.reached || !v->members)
 		return CT_NOMEM;
 	for (uint32_t m = ix->member_first[comm]; m < ix->member_first[comm + 1]; m++) {
 		const struct ct_hang_member *member = &ix->members[m];
@@ -86,15 +86,15 @@ static int open_view(struct view *v, const struct ct_hang_index *ix, uint32_t co
 		if (!is_known(ix, member))
 			continue;
 		v->comm.n_known++;
-		v->comm.seats[member->seat] = member->rank + 1;
-		v->comm.reached[member->seat] = member->has_last ? member->last + 1 : 0;
+		v->comm.slots[member->comm_rank] = member->rank + 1;
+		v->comm.reached[member->comm_rank] = member->has_last ? member->last + 1 : 0;
 	}
 	return CT_OK;
 }
 
-static uint32_t seat_of(const struct view *v, uint32_t op)
+static uint32_t comm_rank_of(const struct view *v, uint32_t op)
 {
-	return v->ix->members[v->ix->member_of[op]].seat;
+	return v->ix->members[v->ix->member_of[op]].comm_rank;
 }
 
 static int note(struct view *v, const struct ct_hang_instance *i)
@@ -112,7 +112,7 @@ static int note(struct view *v, const struct ct_hang_instance *i)
 
 		has_graph |= call->op == CT_OP_GraphLaunch;
 		v->members[instance.n++] = (struct ct_member){
-			.index = seat_of(v, v->ix->parts[i->first + k]),
+			.index = comm_rank_of(v, v->ix->parts[i->first + k]),
 			.site = call->site,
 			.count = call->count,
 			.bytes = call->bytes,
@@ -196,8 +196,8 @@ static int by_vote(struct view *v, uint32_t at, struct ct_divergence *apart)
 	for (uint32_t k = 0; k < i->n; k++) {
 		enum ct_mismatch_field field = ct_order_differ(calls[usual], calls[k]);
 
-		v->set[seat_of(v, v->ix->parts[i->first + k])] = field ? CT_DIVERGENCE_ODD
-								       : CT_DIVERGENCE_USUAL;
+		v->set[comm_rank_of(v, v->ix->parts[i->first + k])] = field ? CT_DIVERGENCE_ODD
+									    : CT_DIVERGENCE_USUAL;
 		apart->field = apart->field ? apart->field : field;
 	}
 	return CT_OK;
@@ -256,7 +256,7 @@ static uint32_t part_of_set(const struct view *v, uint32_t at, enum ct_divergenc
 	const struct ct_hang_instance *i = &v->ix->instances[at];
 
 	for (uint32_t k = i->first; k < i->first + i->n; k++)
-		if (v->set[seat_of(v, v->ix->parts[k])] == set)
+		if (v->set[comm_rank_of(v, v->ix->parts[k])] == set)
 			return v->ix->parts[k];
 	return CT_HANG_NONE;
 }
@@ -271,8 +271,8 @@ static int name_culprits(const struct view *v, struct ct_hang_mismatch *m)
 		const struct ct_hang_member *member = &ix->members[k];
 
 		if (member->rank != CT_HANG_NONE &&
-		    (v->set[member->seat] == CT_DIVERGENCE_ODD ||
-		     (m->tie && v->set[member->seat] == CT_DIVERGENCE_USUAL)))
+		    (v->set[member->comm_rank] == CT_DIVERGENCE_ODD ||
+		     (m->tie && v->set[member->comm_rank] == CT_DIVERGENCE_USUAL)))
 			m->culprits[m->n_culprits++] = member->rank;
 	}
 	return m->culprits ? CT_OK : CT_NOMEM;
@@ -290,7 +290,7 @@ static int tell_sites(const struct view *v, struct ct_hang_mismatch *m)
 		return CT_NOMEM;
 	for (uint32_t k = ix->member_first[v->of]; k < ix->member_first[v->of + 1]; k++)
 		if (ix->members[k].rank != CT_HANG_NONE &&
-		    v->set[ix->members[k].seat] == CT_DIVERGENCE_ODD)
+		    v->set[ix->members[k].comm_rank] == CT_DIVERGENCE_ODD)
 			d->ranks[d->n_ranks++] = ix->c->ranks[ix->members[k].rank].rank;
 	d->seq = m->apart.site_seq;
 	d->site = m->apart.odd_site->text;

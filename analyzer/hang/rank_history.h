@@ -28,7 +28,7 @@ struct ct_history_op {
 struct ct_rank_history {
 	struct ct_rank_history *next; /* of all, and ... */
 	const struct ct_comm *comm;
-	uint32_t seat, process;
+	uint32_t slot, process;
 	uint32_t id;			   /* of the communicator in its process */
 	int32_t me;			   /* rank in the communicator */
 	uint64_t issued;		   /* highest sequence number of a collective so far, + 1 */

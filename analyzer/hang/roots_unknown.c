@@ -22,11 +22,11 @@ static int is_of_meetings(const struct ct_waiting *w, const struct ct_root *root
 		if (ct_wait_kind(w, root->nodes[k]) != CT_NODE_MEETING)
 			return 0;
 		comm = w->meetings[ct_wait_of(w, root->nodes[k])].comm;
-		if (comm == CT_HANG_NONE || (!c->comms[comm].key && root->n_nodes > 1))
+		if (comm == CT_HANG_NONE || (!c->comms[comm].hash && root->n_nodes > 1))
 			return 0;
 		for (uint32_t j = 0; j < k && root->n_nodes > 1; j++)
-			if (c->comms[w->meetings[ct_wait_of(w, root->nodes[j])].comm].key ==
-			    c->comms[comm].key)
+			if (c->comms[w->meetings[ct_wait_of(w, root->nodes[j])].comm].hash ==
+			    c->comms[comm].hash)
 				return 0;
 	}
 	return 1;

@@ -41,7 +41,7 @@ int ct_waiting_messages_differ(const struct ct_waiting *w, const struct ct_hang_
 		return 0;
 	for (uint32_t k = i->first; k < i->first + i->n; k++) {
 		const struct ct_hang_op *op = &ix->c->ops[ix->parts[k]];
-		uint32_t seat = ix->members[ix->member_of[ix->parts[k]]].seat;
+		uint32_t comm_rank = ix->members[ix->member_of[ix->parts[k]]].comm_rank;
 
 		if (op->state == CT_STATE_FINISHED)
 			continue;
@@ -49,11 +49,12 @@ int ct_waiting_messages_differ(const struct ct_waiting *w, const struct ct_hang_
 			return 1;
 		for (uint32_t p = i->first; p < i->first + i->n; p++) {
 			const struct ct_hang_op *other = &ix->c->ops[ix->parts[p]];
-			uint32_t peer = ix->members[ix->member_of[ix->parts[p]]].seat;
+			uint32_t peer = ix->members[ix->member_of[ix->parts[p]]].comm_rank;
 
 			if (issued(ix, op, CT_OP_Send, peer) !=
-				    issued(ix, other, CT_OP_Recv, seat) ||
-			    issued(ix, op, CT_OP_Recv, peer) != issued(ix, other, CT_OP_Send, seat))
+				    issued(ix, other, CT_OP_Recv, comm_rank) ||
+			    issued(ix, op, CT_OP_Recv, peer) !=
+				    issued(ix, other, CT_OP_Send, comm_rank))
 				return 1;
 		}
 	}

@@ -150,16 +150,16 @@ static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_h
 
 /* ---- messages ---- */
 
-static uint32_t at_seat(const struct ct_waiting *w, uint32_t comm, int32_t seat)
+static uint32_t rank_at(const struct ct_waiting *w, uint32_t comm, int32_t comm_rank)
 {
-	const struct ct_hang_member *member = ct_hang_at_seat(w->ix, comm, seat);
+	const struct ct_hang_member *member = ct_hang_member_at(w->ix, comm, comm_rank);
 
 	return member ? member->rank : CT_HANG_NONE;
 }
 
 static int of_message(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
-	uint32_t src = at_seat(w, i->comm, i->src), dst = at_seat(w, i->comm, i->dst);
+	uint32_t src = rank_at(w, i->comm, i->src), dst = rank_at(w, i->comm, i->dst);
 	int rc = CT_OK;
 
 	for (uint32_t k = i->first; k < i->first + i->n && rc == CT_OK; k++)
@@ -203,15 +203,16 @@ static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_inst
 	for (uint32_t m = from; m < to; m++) {
 		const struct ct_hang_member *member = &w->ix->members[m];
 
-		if (member->rank != CT_HANG_NONE && (int32_t)member->seat != i->dst &&
-		    (i->src < 0 || (int32_t)member->seat == i->src) && sends_to(w, i, member->rank))
+		if (member->rank != CT_HANG_NONE && (int32_t)member->comm_rank != i->dst &&
+		    (i->src < 0 || (int32_t)member->comm_rank == i->src) &&
+		    sends_to(w, i, member->rank))
 			return CT_OK;
 	}
 	for (uint32_t m = from; m < to && rc == CT_OK; m++) {
 		const struct ct_hang_member *member = &w->ix->members[m];
 
-		if (member->rank == CT_HANG_NONE || (int32_t)member->seat == i->dst ||
-		    (i->src >= 0 && (int32_t)member->seat != i->src))
+		if (member->rank == CT_HANG_NONE || (int32_t)member->comm_rank == i->dst ||
+		    (i->src >= 0 && (int32_t)member->comm_rank != i->src))
 			continue;
 		/* Who has ended cannot send any more; the others can. */
 		if (i->src < 0 && w->ix->c->ranks[member->rank].life == CT_LIFE_EXITED)
@@ -227,7 +228,7 @@ static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_inst
 struct wanted {
 	uint32_t root;	/* rank; NONE */
 	uint32_t flags; /* of edges to the others */
-	int32_t below;	/* only members with a lower seat are waited for; -1: all */
+	int32_t below;	/* only members with a lower comm_rank are waited for; -1: all */
 	int only_root;	/* the others are not missed */
 };
 
@@ -240,15 +241,16 @@ static void rooted(const struct ct_waiting *w, const struct ct_hang_instance *i,
 	if (op->op == CT_OP_Scan || op->op == CT_OP_Exscan) {
 		for (uint32_t k = i->first; k < i->first + i->n; k++) {
 			const struct ct_hang_op *o = &w->ix->c->ops[w->ix->parts[k]];
-			int32_t seat = (int32_t)w->ix->members[w->ix->member_of[w->ix->parts[k]]]
-					       .seat;
+			int32_t comm_rank = (int32_t)w->ix
+						    ->members[w->ix->member_of[w->ix->parts[k]]]
+						    .comm_rank;
 
-			if (o->state != CT_STATE_FINISHED && seat > want->below)
-				want->below = seat;
+			if (o->state != CT_STATE_FINISHED && comm_rank > want->below)
+				want->below = comm_rank;
 		}
 		return;
 	}
-	want->root = op->peer >= 0 ? at_seat(w, i->comm, op->peer) : CT_HANG_NONE;
+	want->root = op->peer >= 0 ? rank_at(w, i->comm, op->peer) : CT_HANG_NONE;
 	if (want->root == CT_HANG_NONE)
 		return;
 	part = ct_hang_part(w->ix, i, want->root, 0);
@@ -292,7 +294,7 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 		}
 		if ((member->has_last && member->last >= i->seq) ||
 		    (want.only_root && member->rank != want.root) ||
-		    (want.below >= 0 && (int32_t)member->seat > want.below))
+		    (want.below >= 0 && (int32_t)member->comm_rank > want.below))
 			continue;
 		/* An op that somebody has ended had begun everywhere, also where that is not on record. */
 		if (p.finished && ct_op_class(op->op) == CT_CLASS_SYNC &&

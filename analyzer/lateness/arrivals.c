@@ -9,13 +9,13 @@
 
 static int count(struct ct_arrivals *a, const struct ct_instance *i, const struct ct_last *last)
 {
-	uint32_t seat = i->members[last->last].seat;
+	uint32_t slot = i->members[last->last].slot;
 
 	/* The first meeting of a communicator tells who started late, not who is slow. */
-	if (i->comm->clash || i->comm->shared_seat || !i->comm->met)
+	if (i->comm->clash || i->comm->shared_slot || !i->comm->met)
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
-		uint32_t at = i->members[m].seat;
+		uint32_t at = i->members[m].slot;
 
 		if (at >= a->n && ct_grow_zeroed(&a->all, &a->n, at + 1, sizeof(*a->all)))
 			return CT_NOMEM;
@@ -23,8 +23,8 @@ static int count(struct ct_arrivals *a, const struct ct_instance *i, const struc
 	}
 	if (!last->clear)
 		return CT_OK;
-	a->all[seat].last++;
-	a->all[seat].alone_ns += last->own_ns;
+	a->all[slot].last++;
+	a->all[slot].alone_ns += last->own_ns;
 	return CT_OK;
 }
 
@@ -34,14 +34,14 @@ static int on_collective(struct ct_arrivals *a, struct ct_stream *stream,
 	const struct ct_instance *i = event->instance;
 	const struct ct_waits *w = event->waits;
 	const struct ct_last *last = &event->last;
-	struct ct_seat *seats = stream->model.seats;
+	struct ct_rank_state *slots = stream->model.slots;
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (w->arrival_ns[m] > w->median_ns)
-			seats[i->members[m].seat].lateness_ns += w->arrival_ns[m] - w->median_ns;
+			slots[i->members[m].slot].lateness_ns += w->arrival_ns[m] - w->median_ns;
 	}
 	if (last->clear) {
-		seats[i->members[last->last].seat].last_count++;
+		slots[i->members[last->last].slot].last_count++;
 		if (ct_class_last(event->class, i->members[last->last].index,
 				  last->waited_for ? last->solo_ns : 0) != CT_OK)
 			return CT_NOMEM;
@@ -112,15 +112,15 @@ void ct_arrivals_fini(struct ct_arrivals *arrivals)
 uint32_t ct_arrivals_latest(const struct ct_arrivals *a, const struct ct_model *model)
 {
 	uint64_t most = 0;
-	uint32_t latest = model->n_seats;
+	uint32_t latest = model->n_slots;
 
-	for (uint32_t s = 0; s < a->n && s < model->n_seats; s++) {
-		uint64_t ns = model->seats[s].muddled ? 0 : a->all[s].alone_ns;
+	for (uint32_t s = 0; s < a->n && s < model->n_slots; s++) {
+		uint64_t ns = model->slots[s].muddled ? 0 : a->all[s].alone_ns;
 
 		if (ns > most) {
 			most = ns;
 			latest = s;
 		}
 	}
-	return most && 2 * a->all[latest].last >= a->all[latest].met ? latest : model->n_seats;
+	return most && 2 * a->all[latest].last >= a->all[latest].met ? latest : model->n_slots;
 }

@@ -18,17 +18,17 @@ struct ct_arrival {
 };
 
 struct ct_arrivals {
-	struct ct_arrival *all; /* by seat */
+	struct ct_arrival *all; /* by slot */
 	uint32_t n;
 	struct ct_waits waits; /* room for those of operations that lack members */
 };
 
-/* Arrivals that are zeroed take in all that a stream reads; they fill the counts of the model's seats and classes, too. */
+/* Arrivals that are zeroed take in all that a stream reads; they fill the counts of the model's slots and classes, too. */
 void ct_arrivals_observe(struct ct_arrivals *arrivals, struct ct_observer *observer);
 void ct_arrivals_fini(struct ct_arrivals *arrivals);
 
-/* The seat that the others waited longest for alone, if that is twice as long as for the next one, and it was last in half of
- * its operations; the number of seats: none. */
+/* The slot that the others waited longest for alone, if that is twice as long as for the next one, and it was last in half of
+ * its operations; the number of slots: none. */
 uint32_t ct_arrivals_latest(const struct ct_arrivals *arrivals, const struct ct_model *model);
 
 #endif

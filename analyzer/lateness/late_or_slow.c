@@ -40,7 +40,7 @@ static int add_slow(struct ct_late_or_slow *late, const struct ct_model *model,
 	if (m->end_ns - m->start_ns <= usual)
 		return CT_OK;
 	late->n++;
-	shift = model->shift[model->host_of[m->seat]];
+	shift = model->shift[model->host_of[m->slot]];
 	from = last->clear && m->start_ns > last->solo_ns ? m->start_ns - last->solo_ns
 							  : m->start_ns;
 	if (ct_union_add(&late->spans, from + shift, m->start_ns + shift) != CT_OK)
@@ -70,7 +70,7 @@ static int add_rooted(struct ct_late_or_slow *late, const struct ct_model *model
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
 		uint64_t moved = moved_for(i, w, m),
-			 shift = model->shift[model->host_of[member->seat]];
+			 shift = model->shift[model->host_of[member->slot]];
 
 		if (!member->on_gpu || moved <= 2 * CT_SLOW_TRANSFER * usual +
 							member->start_err_ns + member->end_err_ns)
@@ -92,7 +92,7 @@ static int on_instance(void *arg, struct ct_stream *stream, const struct ct_inst
 	if (event->instance->src >= 0 || !event->class || event->waits->judged != CT_JUDGED_WAITS)
 		return CT_OK;
 	st = add_rooted(arg, &stream->model, event->instance, event->waits);
-	if (st != CT_OK || comm->clash || comm->shared_seat || !comm->met)
+	if (st != CT_OK || comm->clash || comm->shared_slot || !comm->met)
 		return st;
 	return add_slow(arg, &stream->model, event);
 }

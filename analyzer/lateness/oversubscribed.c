@@ -32,30 +32,30 @@ struct machine {
 	uint64_t known[CT_CORES_MOST / 64];
 	uint32_t processes, cores;
 	uint32_t usable; /* by the process that may use most: of a list that was cut, its number is right */
-	uint32_t seat;
+	uint32_t slot;
 	uint32_t host; /* the first one of its names */
 	int is_silent; /* somebody there did not tell */
 };
 
-static const char *boot_of(const struct ct_model *model, uint32_t seat)
+static const char *boot_of(const struct ct_model *model, uint32_t slot)
 {
-	return model->run->processes[model->seats[seat].process].id.boot_id;
+	return model->run->processes[model->slots[slot].process].id.boot_id;
 }
 
-/* The machine of a seat, a new one at all[*n] if it is of none so far. */
-static struct machine *machine_of(const struct ct_model *model, uint32_t seat, struct machine *all,
+/* The machine of a slot, a new one at all[*n] if it is of none so far. */
+static struct machine *machine_of(const struct ct_model *model, uint32_t slot, struct machine *all,
 				  uint32_t *n)
 {
-	const char *boot = boot_of(model, seat);
+	const char *boot = boot_of(model, slot);
 
 	for (uint32_t k = 0; k < *n; k++) {
-		if (all[k].host == model->seats[seat].host ||
-		    (*boot && strncmp(boot, boot_of(model, all[k].seat),
+		if (all[k].host == model->slots[slot].host ||
+		    (*boot && strncmp(boot, boot_of(model, all[k].slot),
 				      sizeof(((struct ct_process *)0)->boot_id)) == 0))
 			return &all[k];
 	}
-	all[*n].seat = seat;
-	all[*n].host = model->seats[seat].host;
+	all[*n].slot = slot;
+	all[*n].host = model->slots[slot].host;
 	return &all[(*n)++];
 }
 
@@ -81,8 +81,8 @@ int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribe
 	int st;
 
 	*out = (struct ct_oversubscribed){ 0 };
-	for (uint32_t s = 0; s < model->n_seats && all && seen; s++) {
-		uint32_t process = model->seats[s].process;
+	for (uint32_t s = 0; s < model->n_slots && all && seen; s++) {
+		uint32_t process = model->slots[s].process;
 
 		if (!seen[process])
 			add_process(machine_of(model, s, all, &n),
@@ -96,7 +96,7 @@ int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribe
 			continue;
 		if (!out->processes ||
 		    (uint64_t)all[k].processes * out->cores > (uint64_t)out->processes * cores)
-			*out = (struct ct_oversubscribed){ all[k].processes, cores, all[k].seat };
+			*out = (struct ct_oversubscribed){ all[k].processes, cores, all[k].slot };
 	}
 	st = all && seen ? CT_OK : CT_NOMEM;
 	free(all);

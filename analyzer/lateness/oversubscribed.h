@@ -14,7 +14,7 @@ struct ct_model;
 /* The machine with most processes a core; processes 0: none has too many. */
 struct ct_oversubscribed {
 	uint32_t processes, cores;
-	uint32_t seat; /* one of its ranks */
+	uint32_t slot; /* one of its ranks */
 };
 
 /* 0 or CT_NOMEM. */

@@ -58,7 +58,7 @@ static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double
 		if (ns > most) {
 			next = most;
 			most = ns;
-			owner = hits->all[i].seat;
+			owner = hits->all[i].slot;
 		} else if (ns > next) {
 			next = ns;
 		}
@@ -66,12 +66,12 @@ static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double
 	return most - next >= CT_MOST * stall_ns ? owner : CT_STALLED_UNKNOWN;
 }
 
-struct of_seat {
+struct of_slot {
 	uint32_t n;
 	uint64_t ns;
 };
 
-static void count_stall(struct ct_stalled *s, struct of_seat *seats, uint32_t step, uint64_t ns,
+static void count_stall(struct ct_stalled *s, struct of_slot *slots, uint32_t step, uint64_t ns,
 			uint32_t owner)
 {
 	s->n++;
@@ -79,19 +79,19 @@ static void count_stall(struct ct_stalled *s, struct of_seat *seats, uint32_t st
 	if (ns > s->longest_ns) {
 		s->longest_ns = ns;
 		s->longest_step = step;
-		s->longest_seat = owner;
+		s->longest_slot = owner;
 	}
 	if (owner == CT_STALLED_UNKNOWN)
 		return;
 	s->known_n++;
-	s->seats += seats[owner].n == 0;
-	seats[owner].n++;
-	seats[owner].ns += ns;
-	if (seats[owner].n > s->most_n ||
-	    (seats[owner].n == s->most_n && seats[owner].ns > s->most_ns)) {
-		s->most_seat = owner;
-		s->most_n = seats[owner].n;
-		s->most_ns = seats[owner].ns;
+	s->slots += slots[owner].n == 0;
+	slots[owner].n++;
+	slots[owner].ns += ns;
+	if (slots[owner].n > s->most_n ||
+	    (slots[owner].n == s->most_n && slots[owner].ns > s->most_ns)) {
+		s->most_slot = owner;
+		s->most_n = slots[owner].n;
+		s->most_ns = slots[owner].ns;
 	}
 }
 
@@ -122,41 +122,41 @@ static int come_back(const uint8_t *is_stall, uint32_t n)
 	return 0;
 }
 
-int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, uint32_t n_seats,
+int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, uint32_t n_slots,
 		    struct ct_stalled *s)
 {
 	double *room = calloc(c->n + 1u, sizeof(*room));
-	struct of_seat *seats = calloc(n_seats + 1u, sizeof(*seats));
+	struct of_slot *slots = calloc(n_slots + 1u, sizeof(*slots));
 	uint8_t *is_stall = calloc(c->n + 1u, sizeof(*is_stall));
 	struct usual u;
 	uint32_t at = 0;
-	int st = room && seats && is_stall ? CT_OK : CT_NOMEM;
+	int st = room && slots && is_stall ? CT_OK : CT_NOMEM;
 
-	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_UNKNOWN,
-				  .most_seat = CT_STALLED_UNKNOWN };
-	if (st != CT_OK || hits->n_kept < CT_LEAST_STEPS || hits->n_steps != c->n || n_seats < 2)
+	*s = (struct ct_stalled){ .longest_slot = CT_STALLED_UNKNOWN,
+				  .most_slot = CT_STALLED_UNKNOWN };
+	if (st != CT_OK || hits->n_kept < CT_LEAST_STEPS || hits->n_steps != c->n || n_slots < 2)
 		goto out;
 	s->of = hits->n_kept;
 	u = usual_of(c, hits, room);
 	for (uint32_t k = 0; k < c->n; k++) {
 		double stall = time_of(c, k) - u.time_ns;
-		double waited = ((double)hits->wait_ns[k] - u.wait_ns) / (n_seats - 1);
+		double waited = ((double)hits->wait_ns[k] - u.wait_ns) / (n_slots - 1);
 
 		if (!hits->kept[k] || stall < u.least_ns || waited < CT_MOST * stall)
 			continue;
 		room[s->n] = stall;
 		is_stall[k] = 1;
-		count_stall(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
+		count_stall(s, slots, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
 	/* where only a part of the steps was looked at, a pattern of theirs may not have been found */
 	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
-	    !ct_stalled_is_one(s, n_seats))
+	    !ct_stalled_is_one(s, n_slots))
 		*s = (struct ct_stalled){ .of = s->of,
-					  .longest_seat = CT_STALLED_UNKNOWN,
-					  .most_seat = CT_STALLED_UNKNOWN };
+					  .longest_slot = CT_STALLED_UNKNOWN,
+					  .most_slot = CT_STALLED_UNKNOWN };
 out:
 	free(room);
-	free(seats);
+	free(slots);
 	free(is_stall);
 	return st;
 }

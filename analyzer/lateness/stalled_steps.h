@@ -18,9 +18,9 @@ struct ct_stalled {
 	uint64_t sum_ns;     /* of the stalls */
 	uint64_t longest_ns; /* of the longest one ... */
 	uint32_t longest_step,
-		longest_seat; /* ... and whose it was; CT_STALLED_UNKNOWN: not known */
-	uint32_t seats;	      /* ranks with a stall, as far as that is known */
-	uint32_t most_seat;   /* who has most of them ... */
+		longest_slot; /* ... and whose it was; CT_STALLED_UNKNOWN: not known */
+	uint32_t slots;	      /* ranks with a stall, as far as that is known */
+	uint32_t most_slot;   /* who has most of them ... */
 	uint32_t most_n;      /* ... how many of ... */
 	uint32_t known_n;     /* ... how many of which it is known whose they were ... */
 	uint64_t most_ns;     /* ... and how much */
@@ -28,7 +28,7 @@ struct ct_stalled {
 
 /* Requires 8 steps in the instance log; otherwise `of` is 0. 0 or CT_NOMEM. */
 int ct_stalled_find(const struct ct_steps *steps, const struct ct_step_blame *hits,
-		    uint32_t n_seats, struct ct_stalled *stalled);
+		    uint32_t n_slots, struct ct_stalled *stalled);
 
 /* Has one rank more of them than chance gives one of `ranks` equals (1 in 1000), and half of the time? */
 int ct_stalled_is_one(const struct ct_stalled *stalled, uint32_t ranks);

@@ -43,7 +43,7 @@ static uint32_t select_events(struct ct_stall *charges, uint32_t n, double thres
 	for (uint32_t k = 1; k < events; k++) {
 		struct ct_stall *to = &charges[merged];
 
-		if (charges[k].step <= to->step + 1 && charges[k].seat == to->seat) {
+		if (charges[k].step <= to->step + 1 && charges[k].slot == to->slot) {
 			to->more = charges[k].step - to->step;
 			to->ns += charges[k].ns;
 			to->err_ns += charges[k].err_ns;
@@ -75,19 +75,19 @@ static double distance(const struct ct_stall *events, uint32_t n, uint32_t steps
 	return every;
 }
 
-CT_SORT_BY(by_seat, struct ct_stall, CT_UP(seat))
+CT_SORT_BY(by_slot, struct ct_stall, CT_UP(slot))
 
-static void count_seats(struct ct_stall *events, uint32_t n, struct ct_stall_pattern *p)
+static void count_slots(struct ct_stall *events, uint32_t n, struct ct_stall_pattern *p)
 {
 	uint32_t of_it = 0;
 
-	p->seats = p->most_of_one = 0;
-	qsort(events, n, sizeof(*events), by_seat);
+	p->slots = p->most_of_one = 0;
+	qsort(events, n, sizeof(*events), by_slot);
 	for (uint32_t k = 0; k < n; k++) {
-		int first = k == 0 || events[k].seat != events[k - 1].seat;
+		int first = k == 0 || events[k].slot != events[k - 1].slot;
 
 		of_it = first ? 1 : of_it + 1;
-		p->seats += (uint32_t)first;
+		p->slots += (uint32_t)first;
 		p->most_of_one = of_it > p->most_of_one ? of_it : p->most_of_one;
 	}
 	qsort(events, n, sizeof(*events), by_step);
@@ -127,7 +127,7 @@ void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t steps, doub
 	if (!events)
 		return;
 	describe(charges, events, steps, &alike, p);
-	p->seats = 1;
+	p->slots = 1;
 	p->most_of_one = events;
 	if (alike < CT_MOSTLY || p->every <= 0)
 		p->n = 0;
@@ -160,8 +160,8 @@ void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t steps, doub
 	if (!events)
 		return;
 	describe(charges, events, steps, &alike, p);
-	count_seats(charges, events, p);
-	if (alike < CT_MOSTLY || p->every <= 0 || p->seats < 2 ||
+	count_slots(charges, events, p);
+	if (alike < CT_MOSTLY || p->every <= 0 || p->slots < 2 ||
 	    p->most_of_one >= CT_MOSTLY * p->n)
 		p->n = 0;
 }

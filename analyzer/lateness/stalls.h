@@ -20,7 +20,7 @@
 #include "analyzer/lateness/replay/limits.h"
 
 struct ct_stall {
-	uint32_t step, seat;
+	uint32_t step, slot;
 	double ns;
 	double err_ns;
 	uint64_t stretch; /* of the run: from one to another nobody knows what was between */
@@ -33,7 +33,7 @@ struct ct_stall_pattern {
 	double typical_ns; /* median length */
 	double sum_ns, err_ns;
 	uint32_t first, last; /* steps */
-	uint32_t seats;	      /* different ones ... */
+	uint32_t slots;	      /* different ones ... */
 	uint32_t most_of_one; /* ... and how many events the one has that has most */
 };
 

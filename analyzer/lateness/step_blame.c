@@ -32,7 +32,7 @@ struct collector {
 	const struct ct_steps *steps;
 	const uint8_t *in_set; /* NULL: each rank for itself */
 	struct ct_step_blame *hits;
-	struct ct_cover *charged; /* by seat; of a set the first one's */
+	struct ct_cover *charged; /* by slot; of a set the first one's */
 	uint32_t cap, cap_outside;
 };
 
@@ -52,12 +52,12 @@ static int is_judged(const struct ct_model *model, const struct ct_instance_log 
 {
 	const struct ct_log_part *parts = &log->parts[i->first_part];
 
-	if (i->judged != CT_JUDGED_WAITS || i->n < 2 || i->comm->clash || i->comm->shared_seat ||
+	if (i->judged != CT_JUDGED_WAITS || i->n < 2 || i->comm->clash || i->comm->shared_slot ||
 	    i->seq == i->comm->first_seq)
 		return 0;
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (parts[m].wait_ns == UINT64_MAX || !parts[m].start_ns ||
-		    model->seats[parts[m].seat].muddled)
+		    model->slots[parts[m].slot].muddled)
 			return 0;
 	}
 	/* of a Reduce or Gather the waits do not tell who the last one was */
@@ -109,11 +109,11 @@ static struct own_time own_time(const struct recent *r, const struct ct_log_part
 	return own;
 }
 
-static void find_own_times(const struct ct_instance_log *log, uint32_t seat, struct own_time *own)
+static void find_own_times(const struct ct_instance_log *log, uint32_t slot, struct own_time *own)
 {
 	struct recent recent = { 0 };
 
-	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
+	for (uint32_t k = log->slot_first[slot]; k < log->slot_first[slot + 1]; k++) {
 		const struct ct_log_part *p = &log->parts[log->order[k]];
 		struct own_time *o = &own[log->order[k]];
 		unsigned at = recent.next % CT_LAGS;
@@ -146,19 +146,19 @@ static int is_within(const struct ct_instance_log *log, const struct ct_log_inst
 	uint32_t inside = 0;
 
 	for (uint32_t m = 0; m < i->n; m++)
-		inside += in_set[log->parts[i->first_part + m].seat] != 0;
+		inside += in_set[log->parts[i->first_part + m].slot] != 0;
 	return inside == i->n;
 }
 
 /* What members of a set do among themselves holds up nobody but the set: the time that is its own goes back to the latest
  * operation with somebody else. */
-static void join_own_times(const struct ct_instance_log *log, uint32_t seat, const uint8_t *in_set,
+static void join_own_times(const struct ct_instance_log *log, uint32_t slot, const uint8_t *in_set,
 			   struct own_time *own)
 {
 	uint64_t ended = 0; /* before the part at hand began */
 	uint64_t later = 0; /* one that had not */
 
-	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
+	for (uint32_t k = log->slot_first[slot]; k < log->slot_first[slot + 1]; k++) {
 		const struct ct_log_part *p = &log->parts[log->order[k]];
 		struct own_time *o = &own[log->order[k]];
 
@@ -179,7 +179,7 @@ static void join_own_times(const struct ct_instance_log *log, uint32_t seat, con
 static int is_other(const struct collector *c, const struct ct_log_part *p,
 		    const struct ct_log_part *last)
 {
-	return c->in_set ? !c->in_set[p->seat] : p != last;
+	return c->in_set ? !c->in_set[p->slot] : p != last;
 }
 
 static const struct ct_log_part *last_of(const struct ct_log_part *parts, uint32_t n)
@@ -201,7 +201,7 @@ static int find_late(const struct collector *c, const struct ct_log_instance *i,
 	uint64_t longest = 0, host = 0, longer;
 
 	*late = (struct late){ .last = last };
-	if (c->in_set && !c->in_set[last->seat])
+	if (c->in_set && !c->in_set[last->slot])
 		return 0;
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (!is_other(c, &parts[m], last))
@@ -253,7 +253,7 @@ static int add_hit(struct collector *c, uint32_t step, int is_outside, const str
 	const struct ct_log_part *p = late->last;
 	struct ct_step_blame *hits = c->hits;
 	uint64_t from = p->start_ns > late->charged_ns ? p->start_ns - late->charged_ns : 0;
-	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->seat], from, p->start_ns);
+	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->slot], from, p->start_ns);
 	uint64_t host = late->host_ns < fresh ? late->host_ns : fresh;
 	struct ct_step_charge *hit;
 
@@ -265,7 +265,7 @@ static int add_hit(struct collector *c, uint32_t step, int is_outside, const str
 		return CT_NOMEM;
 	*hit = (struct ct_step_charge){
 		.step = step,
-		.seat = p->seat,
+		.slot = p->slot,
 		.charged_ns = (float)fresh,
 		.err_ns = (float)late->err_ns,
 		.host_ns = p->on_gpu ? (float)host : 0,
@@ -275,7 +275,7 @@ static int add_hit(struct collector *c, uint32_t step, int is_outside, const str
 	return CT_OK;
 }
 
-CT_SORT_BY(by_step, struct ct_step_charge, CT_UP(step) ?: CT_UP(seat) ?: CT_UP(at_ns))
+CT_SORT_BY(by_step, struct ct_step_charge, CT_UP(step) ?: CT_UP(slot) ?: CT_UP(at_ns))
 
 static void merge_into(struct ct_step_charge *to, const struct ct_step_charge *from)
 {
@@ -290,7 +290,7 @@ static void merge_into(struct ct_step_charge *to, const struct ct_step_charge *f
 	}
 }
 
-/* One for each step and seat; returns how many are left. */
+/* One for each step and slot; returns how many are left. */
 static uint32_t merge(struct ct_step_charge *all, uint32_t n_all)
 {
 	uint32_t n = 0;
@@ -301,7 +301,7 @@ static uint32_t merge(struct ct_step_charge *all, uint32_t n_all)
 	for (uint32_t k = 1; k < n_all; k++) {
 		const struct ct_step_charge from = all[k];
 
-		if (from.step == all[n].step && from.seat == all[n].seat)
+		if (from.step == all[n].step && from.slot == all[n].slot)
 			merge_into(&all[n], &from);
 		else
 			all[++n] = from;
@@ -328,7 +328,7 @@ static void add_times(struct collector *c, uint32_t step, const struct ct_log_in
 
 		if (p->wait_ns != UINT64_MAX && i->judged == CT_JUDGED_WAITS)
 			c->hits->wait_ns[step] += p->wait_ns;
-		if (p->seat == c->steps->seat && p->start_ns && (!p->group || p->leads))
+		if (p->slot == c->steps->slot && p->start_ns && (!p->group || p->leads))
 			c->hits->comm_ns[step] += p->end_ns - p->start_ns;
 	}
 }
@@ -351,7 +351,7 @@ static int add_instance(struct collector *c, const struct ct_log_instance *i, ui
 		return CT_OK;
 	charged = find_late(c, i, &late);
 	if (!is_outside)
-		c->hits->held_ns[late.last->seat] += late.held_ns;
+		c->hits->held_ns[late.last->slot] += late.held_ns;
 	return charged && !is_slow_transfer(c, i, &late) ? add_hit(c, step, is_outside, &late)
 							 : CT_OK;
 }
@@ -398,14 +398,14 @@ int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance
 	hits->n_kept = steps->n_kept;
 	hits->wait_ns = calloc((size_t)steps->n + 1, sizeof(*hits->wait_ns));
 	hits->comm_ns = calloc((size_t)steps->n + 1, sizeof(*hits->comm_ns));
-	hits->held_ns = calloc((size_t)model->n_seats + 1, sizeof(*hits->held_ns));
-	c.charged = calloc((size_t)model->n_seats + 1, sizeof(*c.charged));
+	hits->held_ns = calloc((size_t)model->n_slots + 1, sizeof(*hits->held_ns));
+	c.charged = calloc((size_t)model->n_slots + 1, sizeof(*c.charged));
 	if (!hits->wait_ns || !hits->comm_ns || !hits->held_ns || !c.charged)
 		st = CT_NOMEM;
 	c.own = calloc((size_t)log->n_parts + 1, sizeof(*c.own));
 	if (!c.own)
 		st = CT_NOMEM;
-	for (uint32_t s = 0; s < log->n_seats && st == CT_OK; s++) {
+	for (uint32_t s = 0; s < log->n_slots && st == CT_OK; s++) {
 		find_own_times(log, s, c.own);
 		if (in_set && in_set[s])
 			join_own_times(log, s, in_set, c.own);

@@ -13,7 +13,7 @@
 
 /* What one rank was charged with in one step. */
 struct ct_step_charge {
-	uint32_t step, seat;
+	uint32_t step, slot;
 	float charged_ns, err_ns;
 	/* On a GPU, of what is charged for the first operation of the step that it was much late for, since it may have brought
 	 * that along to others: its host had not made the calls yet when the stream was free; they were there, and the stream
@@ -23,7 +23,7 @@ struct ct_step_charge {
 };
 
 struct ct_step_blame {
-	struct ct_step_charge *all; /* by step, then by seat; one each */
+	struct ct_step_charge *all; /* by step, then by slot; one each */
 	uint32_t n;
 	struct ct_step_charge *
 		outside; /* before the first step (step 0) and behind the last (step n_steps); one each */
@@ -31,11 +31,11 @@ struct ct_step_blame {
 	const uint8_t *kept; /* of the steps */
 	uint64_t *wait_ns;   /* by step: what all ranks waited; those that are kept */
 	uint64_t *comm_ns;   /* by step: what the reference was inside operations; likewise */
-	uint64_t *held_ns; /* by seat: by how much it came last because its own earlier communication had held it up */
+	uint64_t *held_ns; /* by slot: by how much it came last because its own earlier communication had held it up */
 	uint32_t n_steps, n_kept;
 };
 
-/* 0 or CT_NOMEM. Classes of operations are looked up in the model. in_set: NULL, or by seat a set that is late together, of
+/* 0 or CT_NOMEM. Classes of operations are looked up in the model. in_set: NULL, or by slot a set that is late together, of
  * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
 int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance_log *log,
 			  const struct ct_steps *steps, const uint8_t *in_set,

@@ -59,7 +59,7 @@ static int fill_recurring(const struct ct_model *model, const struct ct_steps *s
 		const struct ct_recurring *from = &steps->recurring[k];
 		struct ct_report_recurring *row = &to->recurring[to->n_recurring++];
 
-		row->comm_key = from->kind.comm->key;
+		row->comm_hash = from->kind.comm->hash;
 		row->op_name = kept_name(model, &from->kind, report->memory);
 		row->bytes = from->kind.is_sized ? from->kind.bytes : CT_UNKNOWN;
 		row->every = from->every;
@@ -82,7 +82,7 @@ static int last_of(const struct ct_model *model, const struct ct_step_blame *hit
 		if (!most || hits->all[*at].charged_ns > most->charged_ns)
 			most = &hits->all[*at];
 	}
-	return most ? model->seats[most->seat].rank : -1;
+	return most ? model->slots[most->slot].rank : -1;
 }
 
 static int fill_items(const struct ct_model *model, const struct ct_steps *steps,
@@ -102,7 +102,7 @@ static int fill_items(const struct ct_model *model, const struct ct_steps *steps
 		item->begin_at_ns = steps->cut_ns[k];
 		item->time_ns = steps->cut_ns[k + 1] - steps->cut_ns[k];
 		item->exposed_ns = CT_UNKNOWN;
-		item->wait_ns = hits->kept[k] && model->n_seats ? hits->wait_ns[k] / model->n_seats
+		item->wait_ns = hits->kept[k] && model->n_slots ? hits->wait_ns[k] / model->n_slots
 								: CT_UNKNOWN;
 		item->last_rank = last_of(model, hits, k, &at);
 	}
@@ -128,7 +128,7 @@ int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
 	if (steps->marker) {
 		to->marker = ct_arena_text(report->memory, steps->marker, strlen(steps->marker));
 	} else {
-		to->anchor_comm_key = steps->anchor.comm->key;
+		to->anchor_comm_key = steps->anchor.comm->hash;
 		to->anchor_op = kept_name(model, &steps->anchor, report->memory);
 		to->anchor_bytes = steps->anchor.is_sized ? steps->anchor.bytes : CT_UNKNOWN;
 	}

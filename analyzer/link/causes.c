@@ -12,22 +12,22 @@
 
 /* ---- paths ---- */
 
-static int set_seats(const struct ct_track *t, struct ct_path *path)
+static int set_slots(const struct ct_track *t, struct ct_path *path)
 {
 	uint32_t room = t->is_edge ? 2 : t->comm->nranks;
 
-	path->seats = calloc((size_t)room + 1, sizeof(*path->seats));
-	if (!path->seats)
+	path->slots = calloc((size_t)room + 1, sizeof(*path->slots));
+	if (!path->slots)
 		return CT_NOMEM;
 	if (t->is_edge) {
-		path->seats[path->n++] = t->src;
-		path->seats[path->n++] = t->dst;
+		path->slots[path->n++] = t->src;
+		path->slots[path->n++] = t->dst;
 	}
 	for (uint32_t r = 0; r < room && !t->is_edge; r++) {
-		if (t->comm->seats[r])
-			path->seats[path->n++] = t->comm->seats[r] - 1;
+		if (t->comm->slots[r])
+			path->slots[path->n++] = t->comm->slots[r] - 1;
 	}
-	qsort(path->seats, path->n, sizeof(*path->seats), ct_by_u32);
+	qsort(path->slots, path->n, sizeof(*path->slots), ct_by_u32);
 	return CT_OK;
 }
 
@@ -45,7 +45,7 @@ static int add_track(const struct ct_transfers *all, const struct ct_comparison 
 		path = &out->paths[at - 1];
 		path->track = t;
 		path->n_hosts = track->n_hosts;
-		if (ct_table_put(by_key, key, (void *)at) || set_seats(track, path))
+		if (ct_table_put(by_key, key, (void *)at) || set_slots(track, path))
 			return CT_NOMEM;
 	}
 	path = &out->paths[at - 1];
@@ -108,7 +108,7 @@ static uint32_t put_units(const struct ct_path *path, uint32_t stamp, const uint
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < path->n; s++) {
-		uint32_t unit = of_hosts ? host_of[path->seats[s]] : path->seats[s];
+		uint32_t unit = of_hosts ? host_of[path->slots[s]] : path->slots[s];
 
 		if (seen[unit] == stamp)
 			continue;
@@ -198,7 +198,7 @@ static int holds_any(const struct ct_tomo_comm *comm, const uint32_t *units, uin
 
 static int is_same_set(const struct ct_path *a, const struct ct_path *b)
 {
-	return a->n == b->n && memcmp(a->seats, b->seats, a->n * sizeof(*a->seats)) == 0;
+	return a->n == b->n && memcmp(a->slots, b->slots, a->n * sizeof(*a->slots)) == 0;
 }
 
 /* What is slow between the same members already; NULL: nothing. */
@@ -230,7 +230,7 @@ static int doubt(const struct ct_causes *out, struct ct_cause *cause)
 	both = realloc(cause->suspects, 2 * sizeof(*both));
 	if (!both)
 		return CT_NOMEM;
-	memcpy(both, first->seats, 2 * sizeof(*both));
+	memcpy(both, first->slots, 2 * sizeof(*both));
 	cause->suspects = both;
 	cause->n = 2;
 	return CT_OK;
@@ -266,7 +266,7 @@ static int take_answer(const struct question *q, enum ct_cause_kind kind, struct
 		if (!cause && links++ == CT_CAUSE_LINKS)
 			break;
 		if (!cause)
-			cause = new_cause(out, CT_CAUSE_LINK, path->seats, path->n);
+			cause = new_cause(out, CT_CAUSE_LINK, path->slots, path->n);
 		if (!cause)
 			return CT_NOMEM;
 		cause->is_exact = path->n == 2;
@@ -276,7 +276,7 @@ static int take_answer(const struct question *q, enum ct_cause_kind kind, struct
 }
 
 int ct_causes_find(const struct ct_transfers *transfers, const struct ct_comparison *comparison,
-		   const uint32_t *host_of, uint32_t n_seats, uint32_t n_hosts,
+		   const uint32_t *host_of, uint32_t n_slots, uint32_t n_hosts,
 		   struct ct_causes *out)
 {
 	struct question within, ranks, hosts;
@@ -286,11 +286,11 @@ int ct_causes_find(const struct ct_transfers *transfers, const struct ct_compari
 	st = make_paths(transfers, comparison, out);
 	if (st != CT_OK)
 		return st;
-	st = ask(out, host_of, 0, 0, n_seats, &within) ?: take_answer(&within, CT_CAUSE_RANKS, out);
+	st = ask(out, host_of, 0, 0, n_slots, &within) ?: take_answer(&within, CT_CAUSE_RANKS, out);
 	question_fini(&within);
 	if (st != CT_OK)
 		return st;
-	st = ask(out, host_of, 1, 0, n_seats, &ranks);
+	st = ask(out, host_of, 1, 0, n_slots, &ranks);
 	if (st == CT_OK) {
 		st = ask(out, host_of, 1, 1, n_hosts, &hosts);
 		if (st == CT_OK)
@@ -306,7 +306,7 @@ int ct_causes_find(const struct ct_transfers *transfers, const struct ct_compari
 void ct_causes_fini(struct ct_causes *causes)
 {
 	for (uint32_t p = 0; p < causes->n_paths && causes->paths; p++)
-		free(causes->paths[p].seats);
+		free(causes->paths[p].slots);
 	for (uint32_t c = 0; c < causes->n; c++) {
 		free(causes->all[c].suspects);
 		free(causes->all[c].paths);

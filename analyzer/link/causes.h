@@ -19,7 +19,7 @@ enum ct_cause_kind {
 struct ct_path {
 	uint32_t track; /* the one with most time */
 	uint32_t n_hosts;
-	uint32_t *seats; /* sorted */
+	uint32_t *slots; /* sorted */
 	uint32_t n;
 	enum ct_tomo_state state;
 	double slow_ns, good_ns, all_ns;
@@ -27,7 +27,7 @@ struct ct_path {
 
 struct ct_cause {
 	enum ct_cause_kind kind;
-	uint32_t *suspects; /* seats, or hosts */
+	uint32_t *suspects; /* slots, or hosts */
 	uint32_t n;
 	int is_exact; /* it is this one: one suspect, or a link between two */
 	uint32_t *paths;
@@ -43,7 +43,7 @@ struct ct_causes {
 
 /* 0 or CT_NOMEM; ct_causes_fini() in any case. */
 int ct_causes_find(const struct ct_transfers *transfers, const struct ct_comparison *comparison,
-		   const uint32_t *host_of, uint32_t n_seats, uint32_t n_hosts,
+		   const uint32_t *host_of, uint32_t n_slots, uint32_t n_hosts,
 		   struct ct_causes *out);
 void ct_causes_fini(struct ct_causes *causes);
 

@@ -133,7 +133,7 @@ static void find_rate(const struct ct_track *t, struct ct_track_rating *s)
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 
 	s->Bps = s->Bps_err = NAN;
-	if (t->shared || !ct_fit_tells_bandwidth(&s->fit))
+	if (t->shared || !ct_fit_shows_bandwidth(&s->fit))
 		return;
 	if (s->fit.has_alpha && line->ns_per_byte > 0) {
 		s->Bps = 1e9 / line->ns_per_byte;

@@ -43,15 +43,15 @@ static void *as_value(uint64_t n)
 
 static int prepare(struct crossing *c)
 {
-	for (uint32_t s = 0; s < c->model->n_seats; s++) {
-		const struct ct_seat *seat = &c->model->seats[s];
+	for (uint32_t s = 0; s < c->model->n_slots; s++) {
+		const struct ct_rank_state *slot = &c->model->slots[s];
 
-		if (seat->rank >= 0 && ct_table_put(&c->hosts, (uint64_t)seat->rank + 1,
-						    as_value(seat->host)) != CT_OK)
+		if (slot->rank >= 0 && ct_table_put(&c->hosts, (uint64_t)slot->rank + 1,
+						    as_value(slot->host)) != CT_OK)
 			return CT_NOMEM;
 	}
 	for (size_t i = 0; i < c->report->n_ops; i++) {
-		uint64_t key = c->report->ops[i].comm_key;
+		uint64_t key = c->report->ops[i].comm_hash;
 
 		c->next[i + 1] = (size_t)(uintptr_t)ct_table_get(&c->ops, key);
 		if (ct_table_put(&c->ops, key, as_value(i)) != CT_OK)
@@ -76,7 +76,7 @@ static void add_comm(struct crossing *c, const struct ct_report_comm *comm)
 		if (!c->members[host - 1]++)
 			c->touched[n_touched++] = (uint32_t)(host - 1);
 	}
-	for (size_t at = (size_t)(uintptr_t)ct_table_get(&c->ops, comm->key); at && n_touched > 1;
+	for (size_t at = (size_t)(uintptr_t)ct_table_get(&c->ops, comm->hash); at && n_touched > 1;
 	     at = c->next[at]) {
 		const struct ct_report_op *op = &c->report->ops[at - 1];
 

@@ -39,14 +39,14 @@ struct check {
 
 static const struct ct_report_comm *comm_of(const struct check *c, const struct ct_report_op *op)
 {
-	return ct_table_get(&c->comms, op->comm_key);
+	return ct_table_get(&c->comms, op->comm_hash);
 }
 
 static int is_comm(const struct ct_report_op *op, const char *comm)
 {
 	char key[20];
 
-	snprintf(key, sizeof(key), "%016" PRIx64, op->comm_key);
+	snprintf(key, sizeof(key), "%016" PRIx64, op->comm_hash);
 	return strcmp(comm, key) == 0 || (op->comm_name && strcmp(comm, op->comm_name) == 0);
 }
 
@@ -111,7 +111,7 @@ static void decide(struct ct_report_expectation *e, const struct ct_report_op *o
 	e->value = value;
 	e->err = err;
 	e->why = why;
-	e->comm_key = op->comm_key;
+	e->comm_hash = op->comm_hash;
 	e->comm_name = op->comm_name;
 	e->bytes_each = op->bytes_each;
 	e->instances = op->instances;
@@ -228,7 +228,7 @@ int ct_expect_check(const struct ct_expect *expect, struct ct_report *report)
 	if (!expect->n)
 		return CT_OK;
 	for (size_t i = 0; st == CT_OK && i < report->n_comms; i++)
-		st = ct_table_put(&c.comms, report->comms[i].key, &report->comms[i]);
+		st = ct_table_put(&c.comms, report->comms[i].hash, &report->comms[i]);
 	for (size_t r = 0; r < expect->n; r++)
 		for (int m = 0; m < CT_EXPECT_METRICS; m++)
 			n += expect->rules[r].has[m] != 0;

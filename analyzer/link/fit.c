@@ -223,7 +223,7 @@ out:
 /* At 10 GB/s and a latency of 5 us a transfer of this size takes more than half of its time for its bytes. */
 #define LEAST_BYTES 65536.0
 
-int ct_fit_tells_bandwidth(const struct ct_fit *fit)
+int ct_fit_shows_bandwidth(const struct ct_fit *fit)
 {
 	const struct ct_line *line = &fit->lines[fit->regimes == 2];
 

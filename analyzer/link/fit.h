@@ -35,7 +35,7 @@ struct ct_fit {
 
 /* Does the line give a bandwidth? Not where all transfers are small: their time is latency, and its slope is
  * noise. */
-int ct_fit_tells_bandwidth(const struct ct_fit *fit);
+int ct_fit_shows_bandwidth(const struct ct_fit *fit);
 
 /* Sorts the transfers by size. Those without bytes or time must not be there. 0 or CT_NOMEM. */
 int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit);

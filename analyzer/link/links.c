@@ -33,12 +33,12 @@ int ct_links_measure(const struct ct_model *model, const struct ct_instance_log 
 	*links = (struct ct_links){ .log = log };
 	if (!err)
 		return CT_NOMEM;
-	st = ct_transfers_gather(log, model->host_of, model->n_seats, err, &links->transfers);
+	st = ct_transfers_gather(log, model->host_of, model->n_slots, err, &links->transfers);
 	free(err);
 	st = st ?: ct_compare(&links->transfers, &links->comparison);
 	if (st == CT_OK)
 		st = ct_causes_find(&links->transfers, &links->comparison, model->host_of,
-				    model->n_seats, model->starts->n_hosts, &links->causes);
+				    model->n_slots, model->starts->n_hosts, &links->causes);
 	return st;
 }
 
@@ -72,14 +72,14 @@ static int set_suspects(const struct ct_model *model, const struct ct_cause *cau
 	if (!row->suspects)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < path->n; s++) {
-		uint32_t unit = cause->kind == CT_CAUSE_HOSTS ? model->host_of[path->seats[s]]
-							      : path->seats[s];
+		uint32_t unit = cause->kind == CT_CAUSE_HOSTS ? model->host_of[path->slots[s]]
+							      : path->slots[s];
 		int is_suspect = 0;
 
 		for (uint32_t k = 0; k < cause->n; k++)
 			is_suspect |= cause->suspects[k] == unit;
 		if (is_suspect)
-			row->suspects[row->n_suspects++] = model->seats[path->seats[s]].rank;
+			row->suspects[row->n_suspects++] = model->slots[path->slots[s]].rank;
 	}
 	row->ambiguous = !cause->is_exact;
 	return CT_OK;
@@ -89,7 +89,7 @@ static int set_suspects(const struct ct_model *model, const struct ct_cause *cau
 static double peak_of(const struct ct_report *report, uint64_t key)
 {
 	for (size_t c = 0; c < report->n_comms; c++) {
-		if (report->comms[c].key == key)
+		if (report->comms[c].hash == key)
 			return report->comms[c].peak.Bps;
 	}
 	return NAN;
@@ -103,15 +103,15 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 	int has_alpha = s->fit.regimes && s->fit.has_alpha && !t->shared;
 	double efficiency = s->peers ? s->ratio / s->reference : NAN;
-	double peak = t->is_edge ? NAN : peak_of(report, t->comm->key);
+	double peak = t->is_edge ? NAN : peak_of(report, t->comm->hash);
 
 	if (!isnan(peak) && peak > 0 && !isnan(s->Bps) && path->state != CT_TOMO_SLOW_ONE)
 		efficiency = s->Bps / peak;
 	return (struct ct_report_link){
 		.scope = t->is_edge ? "edge" : "comm",
-		.src = t->is_edge ? model->seats[t->src].rank : -1,
-		.dst = t->is_edge ? model->seats[t->dst].rank : -1,
-		.comm_key = t->is_edge ? 0 : t->comm->key,
+		.src = t->is_edge ? model->slots[t->src].rank : -1,
+		.dst = t->is_edge ? model->slots[t->dst].rank : -1,
+		.comm_hash = t->is_edge ? 0 : t->comm->hash,
 		.op_name = t->is_edge	? NULL
 			   : t->is_swap ? "SendRecv"
 					: ct_op_names_get(&model->names, t->op),
@@ -150,16 +150,16 @@ static int add_hosts(const struct ct_links *links, const struct ct_model *model,
 		*row = row_of(links, model, &links->causes.paths[cause->paths[0]], report);
 		row->scope = "host";
 		row->src = row->dst = -1;
-		row->comm_key = 0;
+		row->comm_hash = 0;
 		row->alpha_ns = row->alpha_err_ns = CT_UNKNOWN;
 		row->host = ct_arena_text(report->memory, name, strlen(name));
-		row->suspects = ct_arena_calloc(report->memory, model->n_seats + 1,
+		row->suspects = ct_arena_calloc(report->memory, model->n_slots + 1,
 						sizeof(*row->suspects));
 		if (!row->host || !row->suspects)
 			return CT_NOMEM;
-		for (uint32_t s = 0; s < model->n_seats; s++) {
+		for (uint32_t s = 0; s < model->n_slots; s++) {
 			if (model->host_of[s] == cause->suspects[0])
-				row->suspects[row->n_suspects++] = model->seats[s].rank;
+				row->suspects[row->n_suspects++] = model->slots[s].rank;
 		}
 		report->n_links++;
 	}

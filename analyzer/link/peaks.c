@@ -191,16 +191,16 @@ int ct_peak_network(const struct ct_environment_facts *facts, uint32_t members, 
 
 /* ---- communicators ---- */
 
-/* Seats of a communicator's members; 0 if one is not known. */
-static int find_members(const struct ct_model *model, const struct ct_table *seats,
+/* Slots of a communicator's members; 0 if one is not known. */
+static int find_members(const struct ct_model *model, const struct ct_table *slots,
 			const struct ct_report_comm *comm, uint32_t *members)
 {
-	if (!comm->n_ranks || comm->n_ranks > model->n_seats)
+	if (!comm->n_ranks || comm->n_ranks > model->n_slots)
 		return 0;
 	for (size_t i = 0; i < comm->n_ranks; i++) {
 		uint64_t at = comm->ranks[i] < 0 ? 0
 						 : (uint64_t)(uintptr_t)ct_table_get(
-							   seats, (uint64_t)comm->ranks[i] + 1);
+							   slots, (uint64_t)comm->ranks[i] + 1);
 
 		if (!at)
 			return 0;
@@ -213,10 +213,10 @@ struct peaks {
 	const struct ct_model *model;
 	const struct ct_expect *expect;
 	struct ct_report *report;
-	struct ct_table seats; /* rank + 1 -> seat + 1 */
+	struct ct_table slots; /* rank + 1 -> slot + 1 */
 	uint32_t *members;     /* of the communicator at hand */
 	uint32_t *on_host;     /* so many of them, by host */
-	struct ct_peak *gpu;   /* by seat, made once */
+	struct ct_peak *gpu;   /* by slot, made once */
 	uint8_t *has_gpu;
 };
 
@@ -228,32 +228,32 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 	int st = CT_OK;
 
 	comm->peak = unknown;
-	if (!find_members(p->model, &p->seats, comm, p->members))
+	if (!find_members(p->model, &p->slots, comm, p->members))
 		return CT_OK;
 	for (size_t i = 0; i < comm->n_ranks; i++)
-		comm->n_hosts += !p->on_host[p->model->seats[p->members[i]].host]++;
+		comm->n_hosts += !p->on_host[p->model->slots[p->members[i]].host]++;
 	for (size_t i = 0; st == CT_OK && i < comm->n_ranks; i++) {
-		uint32_t seat = p->members[i];
-		uint32_t *here = &p->on_host[p->model->seats[seat].host];
+		uint32_t slot = p->members[i];
+		uint32_t *here = &p->on_host[p->model->slots[slot].host];
 		struct ct_peak network;
 
-		if (!p->has_gpu[seat]) {
-			st = ct_peak_gpu(ct_model_environment(p->model, seat), memory,
-					 &p->gpu[seat]);
-			p->has_gpu[seat] = 1;
+		if (!p->has_gpu[slot]) {
+			st = ct_peak_gpu(ct_model_environment(p->model, slot), memory,
+					 &p->gpu[slot]);
+			p->has_gpu[slot] = 1;
 		}
 		if (comm->n_hosts < 2 ||
-		    gpu_fact(ct_model_environment(p->model, seat), 0, "device"))
-			all = less(all, p->gpu[seat]);
+		    gpu_fact(ct_model_environment(p->model, slot), 0, "device"))
+			all = less(all, p->gpu[slot]);
 		if (comm->n_hosts < 2 || !*here || st != CT_OK)
 			continue;
-		st = ct_peak_network(ct_model_environment(p->model, seat), *here,
+		st = ct_peak_network(ct_model_environment(p->model, slot), *here,
 				     comm->backend == CT_BACKEND_GLOO, memory, &network);
 		all = less(all, network);
 		*here = 0; /* once for each host */
 	}
 	for (size_t i = 0; i < comm->n_ranks; i++)
-		p->on_host[p->model->seats[p->members[i]].host] = 0;
+		p->on_host[p->model->slots[p->members[i]].host] = 0;
 	/* alone there is no peer */
 	if (comm->n_ranks < 2)
 		return st;
@@ -271,20 +271,20 @@ int ct_peaks_fill(const struct ct_model *model, const struct ct_expect *expect,
 		.model = model,
 		.expect = expect,
 		.report = report,
-		.members = calloc(model->n_seats + 1, sizeof(*p.members)),
+		.members = calloc(model->n_slots + 1, sizeof(*p.members)),
 		.on_host = calloc(model->starts->n_hosts + 1, sizeof(*p.on_host)),
-		.gpu = calloc(model->n_seats + 1, sizeof(*p.gpu)),
-		.has_gpu = calloc(model->n_seats + 1, 1),
+		.gpu = calloc(model->n_slots + 1, sizeof(*p.gpu)),
+		.has_gpu = calloc(model->n_slots + 1, 1),
 	};
 	int st = p.members && p.on_host && p.gpu && p.has_gpu ? CT_OK : CT_NOMEM;
 
-	for (uint32_t s = 0; st == CT_OK && s < model->n_seats; s++)
-		if (model->seats[s].rank >= 0)
-			st = ct_table_put(&p.seats, (uint64_t)model->seats[s].rank + 1,
+	for (uint32_t s = 0; st == CT_OK && s < model->n_slots; s++)
+		if (model->slots[s].rank >= 0)
+			st = ct_table_put(&p.slots, (uint64_t)model->slots[s].rank + 1,
 					  (void *)(uintptr_t)(s + 1));
 	for (size_t i = 0; st == CT_OK && i < report->n_comms; i++)
 		st = fill_comm(&p, &report->comms[i]);
-	ct_table_fini(&p.seats);
+	ct_table_fini(&p.slots);
 	free(p.members);
 	free(p.on_host);
 	free(p.gpu);

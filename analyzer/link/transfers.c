@@ -14,7 +14,7 @@ struct gather {
 	const struct ct_instance_log *log;
 	const uint32_t *host_of;
 	const uint64_t *clock_err; /* by host; NULL: not related */
-	uint32_t *local_of;	   /* by seat: its place among those of its host */
+	uint32_t *local_of;	   /* by slot: its place among those of its host */
 	uint32_t *seen_on;	   /* by host: the last track considered, + 1 */
 	struct ct_launch_sum
 		*groups; /* those on the log; by_group: number of the group -> place + 1 */
@@ -29,7 +29,7 @@ struct gather {
 struct ct_launch_sum {
 	uint64_t last_start_ns; /* of the launch and of all that its messages met */
 	uint64_t clock_err_ns;
-	uint32_t partner; /* seat + 1; UINT32_MAX: several */
+	uint32_t partner; /* slot + 1; UINT32_MAX: several */
 	uint8_t across;	  /* some partner's clock is not related to its own */
 	uint8_t unknown;  /* some time is not known */
 };
@@ -78,7 +78,7 @@ static struct ct_launch_sum *launch_of(const struct gather *g, uint32_t group)
 static void sum_launch(struct gather *g, const struct ct_log_part *own,
 		       const struct ct_log_part *other)
 {
-	uint64_t err = clock_err(g, g->host_of[own->seat], g->host_of[other->seat]);
+	uint64_t err = clock_err(g, g->host_of[own->slot], g->host_of[other->slot]);
 	struct ct_launch_sum *sum = launch_of(g, own->group);
 	uint64_t start = own->start_ns > other->start_ns ? own->start_ns : other->start_ns;
 
@@ -87,8 +87,8 @@ static void sum_launch(struct gather *g, const struct ct_log_part *own,
 	if (err != UINT64_MAX && err > sum->clock_err_ns)
 		sum->clock_err_ns = err;
 	if (!sum->partner)
-		sum->partner = other->seat + 1;
-	else if (sum->partner != other->seat + 1)
+		sum->partner = other->slot + 1;
+	else if (sum->partner != other->slot + 1)
 		sum->partner = UINT32_MAX;
 	if (start > sum->last_start_ns)
 		sum->last_start_ns = start;
@@ -182,19 +182,19 @@ static uint64_t shape_of(const struct gather *g, const struct ct_comm *comm, uin
 
 	*n_hosts = 0;
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		uint32_t seat = comm->seats[r], *seen;
+		uint32_t slot = comm->slots[r], *seen;
 
-		if (!seat)
+		if (!slot)
 			return 0;
-		least = g->local_of[seat - 1] < least ? g->local_of[seat - 1] : least;
-		seen = &g->seen_on[g->host_of[seat - 1]];
+		least = g->local_of[slot - 1] < least ? g->local_of[slot - 1] : least;
+		seen = &g->seen_on[g->host_of[slot - 1]];
 		*n_hosts += *seen != g->out->n_tracks;
 		*seen = g->out->n_tracks;
 	}
 	for (uint32_t r = 0; r < comm->nranks; r++)
-		shape = ct_mix(shape + g->local_of[comm->seats[r] - 1] - least);
+		shape = ct_mix(shape + g->local_of[comm->slots[r] - 1] - least);
 	shape = ct_mix(shape ^ *n_hosts);
-	return comm->clash || comm->shared_seat ? 0 : shape | 1;
+	return comm->clash || comm->shared_slot ? 0 : shape | 1;
 }
 
 static uint64_t edge_shape(const struct gather *g, uint32_t src, uint32_t dst)
@@ -211,7 +211,7 @@ static struct ct_track *track_of(struct gather *g, const struct ct_log_instance 
 {
 	const struct ct_log_part *p = parts_of(g, i);
 	int is_edge = i->src >= 0;
-	uint32_t src = p[p[0].index != 0].seat, dst = p[p[0].index == 0].seat;
+	uint32_t src = p[p[0].index != 0].slot, dst = p[p[0].index == 0].slot;
 	uint64_t key = is_edge ? EDGE_KEY | (uint64_t)src << 31 | dst
 			       : (uint64_t)i->comm->index << 8 | i->op;
 	uintptr_t at = (uintptr_t)ct_table_get(&g->by_key, key);
@@ -259,7 +259,7 @@ static double collective_ns(const struct ct_log_instance *i, const struct ct_log
 static double message_ns(const struct gather *g, const struct ct_log_instance *i,
 			 const struct ct_log_part *p, uint64_t *err_ns, int *had_begun)
 {
-	if (p[0].seat == p[1].seat)
+	if (p[0].slot == p[1].slot)
 		return 0;
 	if (!p[0].on_gpu || !p[1].on_gpu)
 		return i->transfer_ns == CT_NO_TRANSFER || i->bytes < HOST_RENDEZVOUS
@@ -339,30 +339,30 @@ static int sort(struct ct_transfers *t)
 	return CT_OK;
 }
 
-static int place_seats(struct gather *g, uint32_t n_seats)
+static int place_slots(struct gather *g, uint32_t n_slots)
 {
 	uint32_t n_hosts = 0;
 	uint32_t *next;
 
-	for (uint32_t seat = 0; seat < n_seats; seat++)
-		n_hosts = g->host_of[seat] >= n_hosts ? g->host_of[seat] + 1 : n_hosts;
+	for (uint32_t slot = 0; slot < n_slots; slot++)
+		n_hosts = g->host_of[slot] >= n_hosts ? g->host_of[slot] + 1 : n_hosts;
 	next = calloc((size_t)n_hosts + 1, sizeof(*next));
 	g->seen_on = calloc((size_t)n_hosts + 1, sizeof(*g->seen_on));
-	g->local_of = calloc((size_t)n_seats + 1, sizeof(*g->local_of));
-	for (uint32_t seat = 0; seat < n_seats && next && g->local_of; seat++)
-		g->local_of[seat] = next[g->host_of[seat]]++;
+	g->local_of = calloc((size_t)n_slots + 1, sizeof(*g->local_of));
+	for (uint32_t slot = 0; slot < n_slots && next && g->local_of; slot++)
+		g->local_of[slot] = next[g->host_of[slot]]++;
 	free(next);
 	return next && g->seen_on && g->local_of ? CT_OK : CT_NOMEM;
 }
 
 int ct_transfers_gather(const struct ct_instance_log *log, const uint32_t *host_of,
-			uint32_t n_seats, const uint64_t *clock_err, struct ct_transfers *out)
+			uint32_t n_slots, const uint64_t *clock_err, struct ct_transfers *out)
 {
 	struct gather g = { .log = log, .host_of = host_of, .clock_err = clock_err, .out = out };
 	int st;
 
 	*out = (struct ct_transfers){ 0 };
-	st = place_seats(&g, n_seats) ?: sum_launches(&g);
+	st = place_slots(&g, n_slots) ?: sum_launches(&g);
 	for (uint32_t k = 0; k < log->n_instances && st == CT_OK; k++)
 		st = take_instance(&g, &log->instances[k]);
 	st = st ?: sort(out);

@@ -21,7 +21,7 @@ struct ct_moved {
 
 struct ct_track {
 	const struct ct_comm *comm; /* of an edge: of the first message */
-	uint32_t src, dst;	    /* seats of an edge */
+	uint32_t src, dst;	    /* slots of an edge */
 	uint8_t is_edge;
 	uint8_t op;
 	uint8_t is_swap; /* of two ranks that only send each other something */
@@ -39,10 +39,10 @@ struct ct_transfers {
 	uint32_t n, n_tracks;
 };
 
-/* host_of and n_seats: of the seats on the log. clock_err: by host, that of its clock against the run's, UINT64_MAX where
+/* host_of and n_slots: of the slots on the log. clock_err: by host, that of its clock against the run's, UINT64_MAX where
  * the log's times are by time of day; NULL: so of all. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
 int ct_transfers_gather(const struct ct_instance_log *log, const uint32_t *host_of,
-			uint32_t n_seats, const uint64_t *clock_err, struct ct_transfers *out);
+			uint32_t n_slots, const uint64_t *clock_err, struct ct_transfers *out);
 void ct_transfers_fini(struct ct_transfers *transfers);
 
 #endif

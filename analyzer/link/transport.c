@@ -113,7 +113,7 @@ static int fill_host(const struct ct_model *model, const struct ct_port_sums *su
 	const struct ct_host *host = &model->starts->hosts[t->host_index];
 
 	t->host = ct_arena_text(memory, host->name, sizeof(((struct ct_process *)0)->host));
-	t->rank = model->seats[model->starts->places[t->process].seat].rank;
+	t->rank = model->slots[model->starts->places[t->process].slot].rank;
 	t->samples = sums->n_samples;
 	t->sampled_ns = sums->last_ns - sums->first_ns;
 	t->begin_at_ns = ct_model_at(model, t->process, sums->first_ns);

@@ -57,7 +57,7 @@ void ct_load_look_back(struct ct_load *load, struct ct_load_comm *comm,
 	}
 }
 
-int ct_load_tell_backwards(struct ct_load *load)
+int ct_load_report_backwards(struct ct_load *load)
 {
 	const struct ct_load_backwards *most = &load->backwards;
 	struct ct_process_facts *facts = &load->facts;

@@ -277,8 +277,8 @@ static int tell(struct ct_batch_event *event, const struct ct_load_sink *sink,
 	return CT_OK;
 }
 
-int ct_batch_tell(const struct ct_batch *batch, const struct ct_load_sink *sink,
-		  const struct ct_op_names *names)
+int ct_batch_replay(const struct ct_batch *batch, const struct ct_load_sink *sink,
+		    const struct ct_op_names *names)
 {
 	int st = CT_OK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* batch.h — the output of a load for one block, kept for another thread. A batch is a sink (load.h) that copies its input in
- * order; ct_batch_tell() passes it on to another sink. Data that lives as long as the load is not copied, so the load must not
+ * order; ct_batch_replay() passes it on to another sink. Data that lives as long as the load is not copied, so the load must not
  * continue before its batch was passed on. Memory is kept for the next block. One thread at a time. */
 #ifndef CT_ANALYZER_LOAD_BATCH_H
 #define CT_ANALYZER_LOAD_BATCH_H
@@ -32,7 +32,7 @@ int ct_batch_reached(void *batch, struct ct_load_comm *comm, const struct ct_com
 int ct_batch_stack(void *batch, const uint8_t *bytes, size_t len);
 
 /* Tell it all, names of operations as `names` has them. 0, or what the sink returned, at once. */
-int ct_batch_tell(const struct ct_batch *batch, const struct ct_load_sink *sink,
-		  const struct ct_op_names *names);
+int ct_batch_replay(const struct ct_batch *batch, const struct ct_load_sink *sink,
+		    const struct ct_op_names *names);
 
 #endif

@@ -32,7 +32,7 @@ struct ct_joined_op {
 		call; /* function really called; NULL unknown. Printable UTF-8, like all strings here */
 	const char *site;      /* call site; NULL unknown */
 	const char *comm_name; /* NULL: has none */
-	uint64_t comm_key;     /* 0: the communicator was never recorded */
+	uint64_t comm_hash;    /* 0: the communicator was never recorded */
 	uint32_t nranks;       /* of the communicator, 0 unknown */
 	int32_t comm_rank;     /* of the caller in it, -1 unknown; op->peer is a rank in it too */
 	unsigned backend;      /* enum ct_backend, 0 unknown */

@@ -254,7 +254,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 	j->comm_rank = -1;
 	if (out.comm) {
 		j->comm_name = out.comm->name;
-		j->comm_key = out.comm->rec.key;
+		j->comm_hash = out.comm->rec.key;
 		j->nranks = out.comm->rec.nranks;
 		j->comm_rank = out.comm->rec.rank;
 		j->backend = out.comm->rec.backend;
@@ -403,7 +403,7 @@ static int finish(struct ct_load *load)
 		op.flags |= CT_OP_UNRETURNED;
 		st = give_op(load, &op);
 	}
-	return st == CT_OK ? ct_load_tell_backwards(load) : st;
+	return st == CT_OK ? ct_load_report_backwards(load) : st;
 }
 
 int ct_load_next(struct ct_load *load, struct ct_err *err)

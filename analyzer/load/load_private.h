@@ -72,7 +72,7 @@ struct ct_load {
  * 0 or CT_NOMEM. */
 void ct_load_look_back(struct ct_load *load, struct ct_load_comm *comm,
 		       const struct ct_joined_op *op);
-int ct_load_tell_backwards(struct ct_load *load);
+int ct_load_report_backwards(struct ct_load *load);
 
 /* A string of the process; NULL for id 0 and for strings that were never written. */
 const char *ct_load_string(const struct ct_load *load, uint32_t id);

@@ -265,7 +265,7 @@ static int tell(struct ct_ahead_load *load)
 {
 	int st = learn_names(load->ahead->names, &load->room->names);
 
-	return st == CT_OK ? ct_batch_tell(&load->room->batch, &load->sink, load->ahead->names)
+	return st == CT_OK ? ct_batch_replay(&load->room->batch, &load->sink, load->ahead->names)
 			   : st;
 }
 

@@ -15,23 +15,23 @@ static int needs_it(const struct ct_instance *i, const uint32_t *host_of)
 	    (i->src < 0 && ct_op_class(i->members[0].op) != CT_CLASS_ROOTED))
 		return 0;
 	for (uint32_t m = 1; m < i->n; m++) {
-		if (host_of[i->members[m].seat] != host_of[i->members[0].seat])
+		if (host_of[i->members[m].slot] != host_of[i->members[0].slot])
 			return 1;
 	}
 	return 0;
 }
 
-static int make_room(struct ct_aligned *a, uint32_t n, uint32_t n_seats)
+static int make_room(struct ct_aligned *a, uint32_t n, uint32_t n_slots)
 {
 	if (ct_grow(&a->instance.members, &a->cap, n, sizeof(*a->instance.members)))
 		return CT_NOMEM;
-	if (n_seats > a->cap_hosts) {
+	if (n_slots > a->cap_hosts) {
 		free(a->hosts);
 		a->cap_hosts = 0;
-		a->hosts = calloc(n_seats, sizeof(*a->hosts));
+		a->hosts = calloc(n_slots, sizeof(*a->hosts));
 		if (!a->hosts)
 			return CT_NOMEM;
-		a->cap_hosts = n_seats;
+		a->cap_hosts = n_slots;
 	}
 	return CT_OK;
 }
@@ -54,20 +54,20 @@ static int move(const struct ct_clocks *clocks, uint32_t host, struct ct_member 
 }
 
 int ct_align(const struct ct_clocks *clocks, const struct ct_instance *i, const uint32_t *host_of,
-	     uint32_t n_seats, struct ct_aligned *a)
+	     uint32_t n_slots, struct ct_aligned *a)
 {
 	struct ct_member *members;
 
 	if (!clocks || !needs_it(i, host_of))
 		return 0;
-	if (make_room(a, i->n, n_seats) != CT_OK)
+	if (make_room(a, i->n, n_slots) != CT_OK)
 		return CT_NOMEM;
 	members = a->instance.members;
 	a->instance = *i;
 	a->instance.members = members;
 	memcpy(members, i->members, i->n * sizeof(*members));
 	for (uint32_t m = 0; m < i->n; m++) {
-		if (!move(clocks, host_of[members[m].seat], &members[m]))
+		if (!move(clocks, host_of[members[m].slot], &members[m]))
 			return 0;
 	}
 	return 1;

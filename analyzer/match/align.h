@@ -10,14 +10,14 @@
 struct ct_aligned {
 	struct ct_instance
 		instance; /* the same with times of the reference's clock, and its error in theirs */
-	uint32_t *hosts;  /* by seat: one host */
+	uint32_t *hosts;  /* by slot: one host */
 	uint32_t cap, cap_hosts;
 };
 
 /* Does the operation need it, and are its members' clocks synchronized? Returns 1 and fills *aligned; 0; CT_NOMEM. host_of by
- * seat, of n_seats. */
+ * slot, of n_slots. */
 int ct_align(const struct ct_clocks *clocks, const struct ct_instance *instance,
-	     const uint32_t *host_of, uint32_t n_seats, struct ct_aligned *aligned);
+	     const uint32_t *host_of, uint32_t n_slots, struct ct_aligned *aligned);
 
 /* Corrects waits of an aligned instance: a wait within the clocks' error is none, and a transfer shorter than twice that error
  * is unknown. */

@@ -30,7 +30,7 @@ struct ct_member {
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
 	const struct ct_site *site; /* call site; NULL unknown */
 	uint32_t start_err_ns, end_err_ns;
-	uint32_t seat;
+	uint32_t slot;
 	uint32_t index; /* rank in the communicator; point-to-point: 0 sender, 1 receiver */
 	int32_t root;	/* -1 none */
 	uint32_t tid;

@@ -68,7 +68,7 @@ static uint64_t asked(const struct ct_member *m)
 }
 
 /* For how long the member stood in a call that waited for it, up to this time on its clock. */
-static uint64_t stood(const struct ct_member *m, uint64_t until_ns)
+static uint64_t waited_in_call(const struct ct_member *m, uint64_t until_ns)
 {
 	uint64_t from = asked(m);
 
@@ -118,7 +118,7 @@ static void judge_posted(const struct ct_instance *i, struct ct_waits *w)
 		first_end = member->end_ns < first_end ? member->end_ns : first_end;
 	}
 	for (uint32_t m = 0; m < i->n; m++)
-		w->wait_ns[m] = stood(&i->members[m], last_start);
+		w->wait_ns[m] = waited_in_call(&i->members[m], last_start);
 	w->transfer_ns = first_end > last_start ? first_end - last_start : 0;
 	/* that is no skew of simultaneous ends */
 	w->exit_skew_ns = UINT64_MAX;
@@ -223,12 +223,12 @@ static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
 								      : last_ender->start_ns;
 
 		for (uint32_t m = 0; m < i->n; m++)
-			w->wait_ns[m] = stood(&i->members[m], root->start_ns);
+			w->wait_ns[m] = waited_in_call(&i->members[m], root->start_ns);
 		w->transfer_ns = after(last_ender->end_ns, from, UINT64_MAX);
 	} else {
 		uint64_t from = root->start_ns > last_other ? root->start_ns : last_other;
 
-		w->wait_ns[root - i->members] = stood(root, last_other);
+		w->wait_ns[root - i->members] = waited_in_call(root, last_other);
 		w->transfer_ns = after(root->end_ns, from, UINT64_MAX);
 	}
 	w->judged = CT_JUDGED_WAITS;
@@ -287,9 +287,11 @@ static void judge_message(const struct ct_instance *i, struct ct_waits *w)
 	if (!w->one_clock)
 		return;
 	arrive_by_start(i, w);
-	w->wait_ns[1 - s] = stood(recv, ct_member_came(send, a));
+	w->wait_ns[1 - s] = waited_in_call(recv, ct_member_came(send, a));
 	/* A short message may leave before anybody asks for it: then the sender did not wait. */
-	w->wait_ns[s] = send->end_ns > recv->start_ns ? stood(send, ct_member_came(recv, a)) : 0;
+	w->wait_ns[s] = send->end_ns > recv->start_ns
+				? waited_in_call(send, ct_member_came(recv, a))
+				: 0;
 	w->judged = CT_JUDGED_WAITS;
 }
 
@@ -309,7 +311,7 @@ int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t 
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (!ct_member_is_timed(&i->members[m]))
 			return CT_OK;
-		w->one_clock &= hosts[i->members[m].seat] == hosts[i->members[0].seat];
+		w->one_clock &= hosts[i->members[m].slot] == hosts[i->members[0].slot];
 	}
 	if (i->src >= 0) {
 		judge_message(i, w);

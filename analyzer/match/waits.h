@@ -54,7 +54,7 @@ struct ct_asked ct_instance_asked(const struct ct_instance *instance);
  * operation had ended for no member before and others were waiting (a library that progresses only while it is called). */
 uint64_t ct_member_came(const struct ct_member *member, struct ct_asked asked);
 
-/* Judges a complete instance without contradictions. `hosts[seat]` is the clock, `skew_ns` is the error of the ends being
+/* Judges a complete instance without contradictions. `hosts[slot]` is the clock, `skew_ns` is the error of the ends being
  * simultaneous, used where arrivals come from durations. Arrays of *waits are grown and used again. 0 or CT_NOMEM. */
 int ct_waits_judge(const struct ct_instance *instance, const uint32_t *hosts, uint64_t skew_ns,
 		   struct ct_waits *waits);

@@ -16,13 +16,13 @@ int ct_comms_init(struct ct_comms *comms)
 void ct_comms_fini(struct ct_comms *comms)
 {
 	for (uint32_t i = 0; i < comms->n; i++) {
-		free(comms->all[i]->seats);
+		free(comms->all[i]->slots);
 		free(comms->all[i]->reached);
 		free(comms->all[i]->exchanges);
 	}
 	free(comms->all);
 	ct_table_fini(&comms->by_id);
-	ct_table_fini(&comms->by_seat);
+	ct_table_fini(&comms->by_slot);
 	ct_arena_free(comms->memory);
 	*comms = (struct ct_comms){ 0 };
 }
@@ -36,17 +36,17 @@ static struct ct_comm *create(struct ct_comms *comms, const struct ct_comm_rec *
 	if (ct_grow(&comms->all, &comms->cap, comms->n + 1, sizeof(*comms->all)))
 		return NULL;
 	/* calloc: of a size that only a damaged file claims, no page is ever touched. */
-	comm->seats = calloc(rec->nranks, sizeof(*comm->seats));
+	comm->slots = calloc(rec->nranks, sizeof(*comm->slots));
 	comm->reached = calloc(rec->nranks, sizeof(*comm->reached));
 	comm->exchanges = calloc(rec->nranks, sizeof(*comm->exchanges));
-	if (!comm->seats || !comm->reached || !comm->exchanges ||
+	if (!comm->slots || !comm->reached || !comm->exchanges ||
 	    ct_table_put(&comms->by_id, id, comm) != CT_OK) {
-		free(comm->seats);
+		free(comm->slots);
 		free(comm->reached);
 		free(comm->exchanges);
 		return NULL;
 	}
-	comm->key = rec->key;
+	comm->hash = rec->key;
 	comm->nranks = rec->nranks;
 	comm->index = comms->n;
 	comm->first_seq = comm->last_seq = UINT64_MAX;
@@ -65,12 +65,12 @@ struct ct_comm *ct_comms_get(const struct ct_comms *comms, uint64_t key, uint32_
 	return ct_table_get(&comms->by_id, id_of(key, nranks));
 }
 
-int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat)
+int ct_comm_is_shared(const struct ct_comm *comm, uint32_t slot)
 {
 	uint32_t n = 0;
 
 	for (uint32_t r = 0; r < comm->nranks; r++)
-		n += comm->seats[r] == seat + 1;
+		n += comm->slots[r] == slot + 1;
 	return n > 1;
 }
 
@@ -81,7 +81,7 @@ static int is_default(const char *name)
 }
 
 int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const char *name,
-		 uint32_t seat, struct ct_comm **out)
+		 uint32_t slot, struct ct_comm **out)
 {
 	uint64_t id = id_of(rec->key, rec->nranks);
 	struct ct_comm *comm = ct_table_get(&comms->by_id, id);
@@ -102,16 +102,16 @@ int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const ch
 			return CT_NOMEM;
 	}
 	comm->guessed |= rec->key_source == CT_KEY_GUESSED;
-	place = &comm->seats[rec->rank];
-	pair = (uint64_t)comm->index << 32 | seat;
+	place = &comm->slots[rec->rank];
+	pair = (uint64_t)comm->index << 32 | slot;
 	if (*place == 0) {
-		*place = seat + 1;
+		*place = slot + 1;
 		comm->n_known++;
-		if (ct_table_get(&comms->by_seat, pair))
-			comm->shared_seat = 1;
-		else if (ct_table_put(&comms->by_seat, pair, comm) != CT_OK)
+		if (ct_table_get(&comms->by_slot, pair))
+			comm->shared_slot = 1;
+		else if (ct_table_put(&comms->by_slot, pair, comm) != CT_OK)
 			return CT_NOMEM;
-	} else if (*place != seat + 1) {
+	} else if (*place != slot + 1) {
 		comm->clash = 1;
 	}
 	*out = comm;

@@ -122,7 +122,7 @@ struct ct_finding {
 	size_t n_ranks;
 	const char **hosts;
 	size_t n_hosts;
-	uint64_t comm_key;   /* 0: not about one communicator */
+	uint64_t comm_hash;  /* 0: not about one communicator */
 	const char *op_name; /* NULL: not about one operation */
 	uint64_t begin_at_ns, end_at_ns;
 	uint64_t loss_ns, loss_err_ns;

@@ -19,16 +19,16 @@ int ct_host_order(const struct ct_model *model, struct ct_host_place **places, u
 	if (!all)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n_hosts; h++)
-		all[h] = (struct ct_host_place){ h, model->n_seats, INT_MAX };
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		struct ct_host_place *place = &all[model->seats[s].host];
+		all[h] = (struct ct_host_place){ h, model->n_slots, INT_MAX };
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		struct ct_host_place *place = &all[model->slots[s].host];
 
-		place->seat = s < place->seat ? s : place->seat;
-		if (model->seats[s].rank >= 0 && model->seats[s].rank < place->lowest_rank)
-			place->lowest_rank = model->seats[s].rank;
+		place->slot = s < place->slot ? s : place->slot;
+		if (model->slots[s].rank >= 0 && model->slots[s].rank < place->lowest_rank)
+			place->lowest_rank = model->slots[s].rank;
 	}
 	for (uint32_t h = 0; h < n_hosts; h++) {
-		if (all[h].seat < model->n_seats)
+		if (all[h].slot < model->n_slots)
 			all[(*n)++] = all[h];
 	}
 	qsort(all, *n, sizeof(*all), by_lowest_rank);

@@ -5,14 +5,14 @@
 
 #include "analyzer/model/model.h"
 
-/* A host that has seats. */
+/* A host that has slots. */
 struct ct_host_place {
 	uint32_t host; /* index into model->starts->hosts */
-	uint32_t seat; /* one of its seats */
+	uint32_t slot; /* one of its slots */
 	int lowest_rank; /* INT_MAX: none of its ranks is known; such hosts come last, as they were found */
 };
 
-/* The hosts with seats, in order: *n of them in *places, which the caller frees. 0 or CT_NOMEM. */
+/* The hosts with slots, in order: *n of them in *places, which the caller frees. 0 or CT_NOMEM. */
 int ct_host_order(const struct ct_model *model, struct ct_host_place **places, uint32_t *n);
 
 #endif

@@ -40,9 +40,9 @@ uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mo
 	return ct_model_host_at(model, model->starts->places[process].host, mono_ns);
 }
 
-uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns)
+uint64_t ct_model_slot_at(const struct ct_model *model, uint32_t slot, uint64_t mono_ns)
 {
-	return not_before(mono_ns + model->shift[model->host_of[seat]]);
+	return not_before(mono_ns + model->shift[model->host_of[slot]]);
 }
 
 struct ct_exit_facts ct_model_exit_facts(const struct ct_model *model, uint32_t process)

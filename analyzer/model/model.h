@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h — what one reading of a start of the job found out about its ranks, hosts, communicators and processes: what every
- * analysis begins with.
+/* model.h — the ranks, hosts, communicators and processes of a start of the job, as one reading found them. Every analysis
+ * starts from it.
  *
- * The stream (stream/stream.h) fills it and owns it; analyses read it. Ranks are known by their seats: places in `seats`.
- * Times are CLOCK_MONOTONIC of their hosts unless something else is said; ct_model_at() makes them the run's. One
- * thread. */
+ * The stream (stream/stream.h) owns and fills it; analyses read it, and identify a rank by its slot, an index into `slots` (starts.h).
+ * Times are CLOCK_MONOTONIC of the host unless stated otherwise; ct_model_at() converts them to the run's. One thread. */
 #ifndef CT_ANALYZER_MODEL_MODEL_H
 #define CT_ANALYZER_MODEL_MODEL_H
 
@@ -24,7 +23,7 @@
 
 struct ct_port_sums;
 
-/* How long a seat waited for communication in all. Known if enough of it was measured. */
+/* How long a slot waited for communication in all. Known if enough of it was measured. */
 struct ct_exposed {
 	int is_known;
 	uint64_t comm_ns; /* of what was measured */
@@ -32,7 +31,7 @@ struct ct_exposed {
 };
 
 /* One rank of this start of the job. */
-struct ct_seat {
+struct ct_rank_state {
 	int rank; /* -1 unknown */
 	uint32_t host;
 	uint32_t process; /* its latest one ... */
@@ -49,34 +48,34 @@ struct ct_seat {
 	struct ct_left_out left_out; /* launches on a GPU, by when they were called */
 	struct ct_cover busy;	     /* in at least one operation */
 	enum ct_timing timing;
-	unsigned tells_waits; /* see ct_seat_tells_waits() */
+	unsigned records_waits; /* see ct_rank_records_waits() */
 	unsigned hides_waits; /* by library: something ended, and it is not known which rank waited for it */
 	uint64_t vague_ns;	   /* up to here it is not known when it waited */
 	struct ct_exposed exposed; /* overlap's result */
 };
 
-/* Of this library, does the seat's process have the calls on record in which it waits? As far as was read. */
-static inline int ct_seat_tells_waits(const struct ct_seat *seat, unsigned backend)
+/* Of this library, does the slot's process have the calls on record in which it waits? As far as was read. */
+static inline int ct_rank_records_waits(const struct ct_rank_state *slot, unsigned backend)
 {
-	return (int)(seat->tells_waits >> (backend & 31) & 1);
+	return (int)(slot->records_waits >> (backend & 31) & 1);
 }
 
-static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
+static inline void ct_rank_set_records_waits(struct ct_rank_state *slot, unsigned backend)
 {
-	seat->tells_waits |= 1u << (backend & 31);
+	slot->records_waits |= 1u << (backend & 31);
 }
 
-static inline void ct_seat_hides(struct ct_seat *seat, unsigned backend)
+static inline void ct_rank_set_hides_waits(struct ct_rank_state *slot, unsigned backend)
 {
-	seat->hides_waits |= 1u << (backend & 31);
+	slot->hides_waits |= 1u << (backend & 31);
 }
 
-/* Is it known when the seat's process waited in this library? Of MPI also where it does nothing but block: its calls
+/* Is it known when the slot's process waited in this library? Of MPI also where it does nothing but block: its calls
  * are made by threads that compute. Once all is read. */
-static inline int ct_seat_knows_waits(const struct ct_seat *seat, unsigned backend)
+static inline int ct_rank_knows_waits(const struct ct_rank_state *slot, unsigned backend)
 {
-	return ct_seat_tells_waits(seat, backend) ||
-	       (backend == CT_BACKEND_MPI && !(seat->hides_waits >> (backend & 31) & 1));
+	return ct_rank_records_waits(slot, backend) ||
+	       (backend == CT_BACKEND_MPI && !(slot->hides_waits >> (backend & 31) & 1));
 }
 
 /* Is an unfinished operation unusual for a run that makes progress? */
@@ -93,7 +92,7 @@ struct ct_unreturned {
 	int launched;
 	int is_call; /* that moves no data */
 	int by_host; /* nothing that runs on a GPU */
-	uint32_t process, seat;
+	uint32_t process, slot;
 	enum ct_stuck stuck;
 	const struct ct_comm *comm; /* NULL unknown */
 	const char *call;	    /* NULL unknown; in the model's arena */
@@ -125,9 +124,9 @@ struct ct_model {
 	struct ct_starts *starts;
 	int restart;
 	struct ct_arena *memory;
-	struct ct_seat *seats;
-	uint32_t n_seats;
-	uint32_t *host_of; /* by seat */
+	struct ct_rank_state *slots;
+	uint32_t n_slots;
+	uint32_t *host_of; /* by slot */
 	/* By host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64). Where clocks are synchronized, at about the
 	 * time of the instance at hand; else by its time of day. */
 	uint64_t *shift;
@@ -161,15 +160,15 @@ uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns);
 
-/* The environment in the start record of the seat's process. */
+/* The environment in the start record of the slot's process. */
 static inline const struct ct_environment_facts *ct_model_environment(const struct ct_model *model,
-								      uint32_t seat)
+								      uint32_t slot)
 {
-	return &model->processes[model->seats[seat].process].environment;
+	return &model->processes[model->slots[slot].process].environment;
 }
 
-/* The same for a seat's host, by the shift at the instance at hand: cheaper, and exact while that is judged. */
-uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns);
+/* The same for a slot's host, by the shift at the instance at hand: cheaper, and exact while that is judged. */
+uint64_t ct_model_slot_at(const struct ct_model *model, uint32_t slot, uint64_t mono_ns);
 
 /* What the end of a process is judged by, as far as it was read; all but `waited`. */
 struct ct_exit_facts ct_model_exit_facts(const struct ct_model *model, uint32_t process);

@@ -123,7 +123,7 @@ int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)
 	return CT_OK;
 }
 
-const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t seat,
+const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t slot,
 					    uint64_t *cost_ns)
 {
 	const struct ct_class *most = NULL;
@@ -133,7 +133,7 @@ const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, ui
 		const struct ct_class *class = classes->all[c];
 
 		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
-			if (class->comm->seats[r] != seat + 1 || class->last_cost_ns[r] <= *cost_ns)
+			if (class->comm->slots[r] != slot + 1 || class->last_cost_ns[r] <= *cost_ns)
 				continue;
 			*cost_ns = class->last_cost_ns[r];
 			most = class;

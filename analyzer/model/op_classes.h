@@ -68,8 +68,8 @@ int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_
 /* The rank was clear last in one instance and the others waited `cost_ns` for it alone. 0 or CT_NOMEM. */
 int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns);
 
-/* The class in which waiting for the seat alone cost most; *cost_ns what it cost. NULL, and 0: there is none. */
-const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t seat,
+/* The class in which waiting for the slot alone cost most; *cost_ns what it cost. NULL, and 0: there is none. */
+const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t slot,
 					    uint64_t *cost_ns);
 
 #endif

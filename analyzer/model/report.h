@@ -104,7 +104,7 @@ struct ct_report_rank {
 };
 
 struct ct_report_comm {
-	uint64_t key, parent; /* parent 0: none */
+	uint64_t hash, parent; /* parent 0: none */
 	unsigned backend;
 	uint32_t nranks;
 	int *ranks;	/* by rank in the communicator; -1 if unknown */
@@ -129,7 +129,7 @@ struct ct_report_comm {
 /* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that
  * share a launch are one row: each such group is an instance, its bytes are those of all its operations. */
 struct ct_report_op {
-	uint64_t comm_key;
+	uint64_t comm_hash;
 	const char *comm_name;
 	unsigned backend, op, dtype;
 	const char *
@@ -227,7 +227,7 @@ struct ct_report_inflight {
 	const char *
 		op_name; /* NULL: a call that moves no data, such as one that waits; then only times and `call` */
 	const char *call;
-	uint64_t comm_key;
+	uint64_t comm_hash;
 	const char *comm_name;
 	uint64_t seq;
 	int peer; /* rank in the communicator, -1 none */
@@ -243,7 +243,7 @@ struct ct_report_link {
 	const char *scope;   /* edge, comm, host */
 	int src, dst;	     /* edge: ranks; else -1 */
 	const char *host;    /* host; else NULL */
-	uint64_t comm_key;   /* comm; else 0 */
+	uint64_t comm_hash;  /* comm; else 0 */
 	const char *op_name; /* of the fit; NULL: of several */
 	uint64_t alpha_ns, beta_Bps, expected_Bps;
 	uint64_t alpha_err_ns, beta_err_Bps; /* CT_UNKNOWN: not known */

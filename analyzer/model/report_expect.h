@@ -21,7 +21,7 @@ struct ct_report_expectation {
 	int within_error;	  /* the value misses the limit, by less than its error */
 	double value, err, limit; /* NAN unknown */
 	const char *unit;	  /* Bps, ns, pct */
-	uint64_t comm_key;	  /* 0: no row decides */
+	uint64_t comm_hash;	  /* 0: no row decides */
 	const char *comm_name;
 	uint64_t bytes_each, instances;
 	uint64_t rows;	 /* that the rule is about */

@@ -67,7 +67,7 @@ struct ct_report_curve_point {
 };
 
 struct ct_report_curve {
-	uint64_t comm_key;
+	uint64_t comm_hash;
 	const char *comm_name; /* NULL none */
 	const char *op_name;
 	uint32_t n_ranks;

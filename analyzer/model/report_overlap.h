@@ -11,7 +11,7 @@
 /* A communicator on a rank, as far as its launches were followed. */
 struct ct_report_overlap {
 	int rank;
-	uint64_t comm_key;
+	uint64_t comm_hash;
 	const char *comm_name;	     /* NULL none */
 	uint64_t launches, measured; /* the rest of the row is about the measured ones */
 	uint64_t comm_ns, hidden_ns, exposed_ns, err_ns;
@@ -46,7 +46,7 @@ struct ct_report_exposed {
 
 /* One stage of a pipeline, over the steps that are on record. */
 struct ct_report_stage {
-	uint64_t comm_key;
+	uint64_t comm_hash;
 	int rank, stage, n_stages;
 	double microbatches; /* a stage hands on in a step; NAN: not the same everywhere */
 	uint64_t steps, steps_ns;

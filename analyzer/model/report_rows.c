@@ -11,10 +11,10 @@
 
 static int compare_comm(uint64_t key, uint32_t nranks, const struct ct_report_comm *comm)
 {
-	return CT_CMP(key, comm->key) ?: CT_CMP(nranks, comm->nranks);
+	return CT_CMP(key, comm->hash) ?: CT_CMP(nranks, comm->nranks);
 }
 
-CT_SORT_POINTERS_BY(by_comm, struct ct_report_comm, compare_comm(x->key, x->nranks, y))
+CT_SORT_POINTERS_BY(by_comm, struct ct_report_comm, compare_comm(x->hash, x->nranks, y))
 
 struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uint64_t key,
 					     uint32_t nranks)
@@ -32,18 +32,18 @@ struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uin
 /* Groups come last: they are not looked for. */
 static int compare_op(const struct ct_report_op *x, const struct ct_report_op *y)
 {
-	return CT_CMP(!!x->group, !!y->group) ?: CT_UP(comm_key) ?: CT_UP(op) ?: CT_UP(dtype) ?:
+	return CT_CMP(!!x->group, !!y->group) ?: CT_UP(comm_hash) ?: CT_UP(op) ?: CT_UP(dtype) ?:
 	       CT_UP(size_range);
 }
 
 CT_SORT_POINTERS_BY(by_op, struct ct_report_op, compare_op(x, y))
 
-struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_key,
+struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_hash,
 					   unsigned op, unsigned dtype, uint64_t size_range,
 					   size_t *n)
 {
 	const struct ct_report_op wanted = {
-		.comm_key = comm_key, .op = op, .dtype = dtype, .size_range = size_range
+		.comm_hash = comm_hash, .op = op, .dtype = dtype, .size_range = size_range
 	};
 	size_t n_ops = report->ops_by_key ? report->n_ops : 0;
 	size_t from = CT_BISECT(i, 0, n_ops, compare_op(report->ops_by_key[i], &wanted) < 0);

@@ -14,7 +14,7 @@ struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uin
 					     uint32_t nranks);
 
 /* The rows of what is not a group and is equal in all these; *n of them, side by side. O(log rows). */
-struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_key,
+struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_hash,
 					   unsigned op, unsigned dtype, uint64_t size_range,
 					   size_t *n);
 

@@ -19,7 +19,7 @@ struct ct_report_step {
 
 /* A small operation that comes again every so many steps: accumulation, logging. */
 struct ct_report_recurring {
-	uint64_t comm_key;
+	uint64_t comm_hash;
 	const char *op_name;
 	uint64_t bytes; /* of a call; CT_UNKNOWN: they differ */
 	uint64_t every, count;

@@ -20,7 +20,7 @@ struct ct_traffic_layer {
 	const char *
 		name; /* of the backend, the role or the communicator, as people know it; NULL: has none */
 	const char *backend, *role; /* NULL: of several, or not known */
-	uint64_t comm_key;	    /* 0: of several */
+	uint64_t comm_hash;	    /* 0: of several */
 	const char *model; /* exact where every byte is known, else the name of the model */
 	uint64_t exact_bytes, modelled_bytes;
 	size_t n; /* pairs; length of all that follow */

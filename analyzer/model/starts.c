@@ -106,8 +106,8 @@ out:
 	return st;
 }
 
-int ct_starts_seats(const struct ct_run *run, struct ct_starts *starts, int restart, int **out,
-		    uint32_t *n_seats)
+int ct_starts_slots(const struct ct_run *run, struct ct_starts *starts, int restart, int **out,
+		    uint32_t *n_slots)
 {
 	int *ranks = calloc(run->n_processes ? run->n_processes : 1, sizeof(*ranks));
 	uint32_t n = 0, n_ranks;
@@ -132,12 +132,12 @@ int ct_starts_seats(const struct ct_run *run, struct ct_starts *starts, int rest
 		if (starts->places[i].restart != restart)
 			continue;
 		if (rank < 0) {
-			starts->places[i].seat = n;
+			starts->places[i].slot = n;
 			ranks[n++] = -1;
 			continue;
 		}
 		at = bsearch(&rank, ranks, n_ranks, sizeof(*ranks), ct_by_int);
-		starts->places[i].seat = (uint32_t)(at - ranks);
+		starts->places[i].slot = (uint32_t)(at - ranks);
 	}
 	if (n + starts->more.n > 0) {
 		int *all = realloc(ranks, (n + starts->more.n) * sizeof(*ranks));
@@ -151,22 +151,22 @@ int ct_starts_seats(const struct ct_run *run, struct ct_starts *starts, int rest
 	for (size_t i = 0; i < starts->more.n; i++)
 		ranks[n++] = -1;
 	*out = ranks;
-	*n_seats = starts->n_seats = n;
+	*n_slots = starts->n_slots = n;
 	return CT_OK;
 }
 
-int64_t ct_starts_seat(struct ct_starts *starts, uint32_t process, uint32_t local)
+int64_t ct_starts_slot(struct ct_starts *starts, uint32_t process, uint32_t local)
 {
 	uint64_t key = (uint64_t)process << 32 | local;
-	void *seat = local ? ct_table_get(&starts->more, key) : NULL;
+	void *slot = local ? ct_table_get(&starts->more, key) : NULL;
 
-	if (seat)
-		return (int64_t)(uintptr_t)seat - 1;
+	if (slot)
+		return (int64_t)(uintptr_t)slot - 1;
 	if (!local)
-		return starts->places[process].seat;
-	if (ct_table_put(&starts->more, key, (void *)(uintptr_t)(starts->n_seats + 1)) != CT_OK)
+		return starts->places[process].slot;
+	if (ct_table_put(&starts->more, key, (void *)(uintptr_t)(starts->n_slots + 1)) != CT_OK)
 		return -1;
-	return starts->n_seats++;
+	return starts->n_slots++;
 }
 
 void ct_starts_fini(struct ct_starts *starts)

@@ -18,13 +18,12 @@ struct ct_host {
 struct ct_place {
 	int restart;
 	uint32_t host; /* index into hosts */
-	uint32_t seat; /* the rank's place within its start, see below */
+	uint32_t slot; /* index of the rank within its start, see below */
 };
 
-/* Seats of a start are numbered from 0: one for each global rank that left a trace, by rank, then one for each
- * process that knows no rank. Several processes may have one seat (a rank's forked child). If a process turns out to
- * have more than one rank, which only its communicators show, the others get the seats after these, in order of first
- * use. */
+/* A slot is the index of a rank within its start. Slots count from 0: first the global ranks that left a trace, ascending, then one
+ * for each process whose rank is unknown. Several processes may share a slot (a rank's forked child). A process may turn out to
+ * have more than one rank, which only its communicators show: the others get the next free slots, in order of first use. */
 struct ct_starts {
 	struct ct_place *places; /* by process */
 	struct ct_host *hosts;
@@ -32,21 +31,21 @@ struct ct_starts {
 	const struct ct_clocks *clocks; /* of the start's hosts; NULL: not related. Not owned. */
 	int n_starts;
 	struct ct_table
-		more; /* (process, which of its ranks) -> seat; of the start that is being read */
-	uint32_t n_seats; /* of that start, so far; 0 before its first reading */
+		more; /* (process, which of its ranks) -> slot; of the start that is being read */
+	uint32_t n_slots; /* of that start, so far; 0 before its first reading */
 };
 
 /* A job that is started again, by an elastic launcher (another restart count) or by hand into the same
  * directory (a rank comes that is there already and has ended), begins the next start. 0 or CT_NOMEM. */
 int ct_starts_find(const struct ct_run *run, struct ct_starts *starts);
 
-/* Seats of one start; ranks[seat] is its rank or -1 (malloc'ed). A second call keeps the seats that were added.
+/* Slots of one start; ranks[slot] is its rank or -1 (malloc'ed). A second call keeps the slots that were added.
  * 0 or CT_NOMEM. */
-int ct_starts_seats(const struct ct_run *run, struct ct_starts *starts, int restart, int **ranks,
-		    uint32_t *n_seats);
+int ct_starts_slots(const struct ct_run *run, struct ct_starts *starts, int restart, int **ranks,
+		    uint32_t *n_slots);
 
-/* The seat of one of the ranks of a process, counted from 0; a new one if it is new. -1: out of memory. */
-int64_t ct_starts_seat(struct ct_starts *starts, uint32_t process, uint32_t local);
+/* The slot of one of the ranks of a process, counted from 0; a new one if it is new. -1: out of memory. */
+int64_t ct_starts_slot(struct ct_starts *starts, uint32_t process, uint32_t local);
 
 void ct_starts_fini(struct ct_starts *starts);
 

@@ -7,7 +7,7 @@
 
 #include "trace/status.h"
 
-#define NOBODY UINT32_MAX
+#define NONE UINT32_MAX
 
 static const char *job_of(const struct ct_model *model, uint32_t process)
 {
@@ -16,7 +16,7 @@ static const char *job_of(const struct ct_model *model, uint32_t process)
 
 static int differ(const struct ct_model *model, uint32_t a, uint32_t b)
 {
-	return a != NOBODY && b != NOBODY && strcmp(job_of(model, a), job_of(model, b)) != 0;
+	return a != NONE && b != NONE && strcmp(job_of(model, a), job_of(model, b)) != 0;
 }
 
 /* Does a communicator hold ranks of both? Then a launcher only names its processes in its own way. */
@@ -24,14 +24,14 @@ static int have_met(const struct ct_model *model, const uint32_t *process_of)
 {
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		const struct ct_comm *comm = model->comms.all[c];
-		uint32_t first = NOBODY;
+		uint32_t first = NONE;
 
 		for (uint32_t r = 0; r < comm->nranks; r++) {
-			uint32_t of = comm->seats[r] ? process_of[comm->seats[r] - 1] : NOBODY;
+			uint32_t of = comm->slots[r] ? process_of[comm->slots[r] - 1] : NONE;
 
 			if (differ(model, first, of))
 				return 1;
-			first = first == NOBODY ? of : first;
+			first = first == NONE ? of : first;
 		}
 	}
 	return 0;
@@ -39,33 +39,33 @@ static int have_met(const struct ct_model *model, const uint32_t *process_of)
 
 int ct_two_jobs(const struct ct_model *model, uint32_t processes[2])
 {
-	uint32_t *process_of = malloc(((size_t)model->n_seats + 1) * sizeof(*process_of));
-	uint32_t first = NOBODY, other = NOBODY;
+	uint32_t *process_of = malloc(((size_t)model->n_slots + 1) * sizeof(*process_of));
+	uint32_t first = NONE, other = NONE;
 	int collide = 0;
 
 	if (!process_of)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < model->n_seats; s++)
-		process_of[s] = model->seats[s].local ? model->seats[s].process : NOBODY;
+	for (uint32_t s = 0; s < model->n_slots; s++)
+		process_of[s] = model->slots[s].local ? model->slots[s].process : NONE;
 	for (uint32_t p = 0; p < model->run->n_processes && !collide; p++) {
 		const struct ct_place *at = &model->starts->places[p];
 
 		if (at->restart != model->restart || !*job_of(model, p))
 			continue;
-		first = first == NOBODY ? p : first;
-		if (differ(model, process_of[at->seat], p)) {
+		first = first == NONE ? p : first;
+		if (differ(model, process_of[at->slot], p)) {
 			collide = 1;
-			first = process_of[at->seat];
+			first = process_of[at->slot];
 			other = p;
-		} else if (other == NOBODY && differ(model, first, p)) {
+		} else if (other == NONE && differ(model, first, p)) {
 			other = p;
 		}
-		process_of[at->seat] = process_of[at->seat] == NOBODY ? p : process_of[at->seat];
+		process_of[at->slot] = process_of[at->slot] == NONE ? p : process_of[at->slot];
 	}
-	if (other != NOBODY && !collide && have_met(model, process_of))
-		other = NOBODY;
+	if (other != NONE && !collide && have_met(model, process_of))
+		other = NONE;
 	free(process_of);
 	processes[0] = first;
 	processes[1] = other;
-	return other != NOBODY;
+	return other != NONE;
 }

@@ -46,8 +46,8 @@ static void describe(struct ct_mismatch *mismatch, const struct ct_instance *i,
 			mismatch->field = field;
 			has_odd = 1;
 		}
-		if ((field || !usual) && mismatch->n_seats < CT_MISMATCH_RANKS)
-			mismatch->seats[mismatch->n_seats++] = member->seat;
+		if ((field || !usual) && mismatch->n_slots < CT_MISMATCH_RANKS)
+			mismatch->slots[mismatch->n_slots++] = member->slot;
 	}
 }
 
@@ -72,7 +72,7 @@ int ct_mismatch_check(struct ct_mismatches *all, const struct ct_instance *i,
 		if (i->seq >= mismatch->seq)
 			return 1;
 		/* An earlier one that came in later: that is where it began. */
-		mismatch->n_seats = 0;
+		mismatch->n_slots = 0;
 	} else {
 		mismatch = ct_arena_calloc(all->memory, 1, sizeof(*mismatch));
 		if (!mismatch || ct_table_put(&all->by_comm, i->comm->index, mismatch) != CT_OK)

@@ -20,8 +20,8 @@ struct ct_mismatch {
 	int majority;		/* more than half of the members seen agree */
 	uint32_t n_members;
 	uint32_t n_odd;
-	uint32_t seats[CT_MISMATCH_RANKS]; /* of the odd ones; without majority of all members */
-	uint32_t n_seats;
+	uint32_t slots[CT_MISMATCH_RANKS]; /* of the odd ones; without majority of all members */
+	uint32_t n_slots;
 	struct ct_mismatch *next;
 };
 

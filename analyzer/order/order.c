@@ -245,7 +245,7 @@ static uint64_t first_lacking(const struct ct_comm *comm)
 	uint64_t least = UINT64_MAX, most = 0;
 
 	for (uint32_t m = 0; m < comm->nranks; m++) {
-		if (!comm->seats[m])
+		if (!comm->slots[m])
 			continue;
 		least = comm->reached[m] < least ? comm->reached[m] : least;
 		most = comm->reached[m] > most ? comm->reached[m] : most;

@@ -8,7 +8,7 @@
 
 static int is_known(const struct ct_comm *comm, uint32_t member)
 {
-	return comm->seats[member] != 0;
+	return comm->slots[member] != 0;
 }
 
 int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, uint64_t *more)
@@ -16,7 +16,7 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 	const struct ct_comm *comm = order->comm;
 	uint64_t least = UINT64_MAX, next = UINT64_MAX;
 
-	if (order->has_graphs || comm->clash || comm->shared_seat)
+	if (order->has_graphs || comm->clash || comm->shared_slot)
 		return 0;
 	for (uint32_t m = 0; m < comm->nranks; m++) {
 		if (is_known(comm, m) && comm->reached[m] < least)
@@ -58,9 +58,9 @@ int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_diverg
 
 /* ---- those that stopped ---- */
 
-int ct_uneven_is_complete(const struct ct_model *model, uint32_t seat)
+int ct_uneven_is_complete(const struct ct_model *model, uint32_t slot)
 {
-	const struct ct_model_process *process = &model->processes[model->seats[seat].process];
+	const struct ct_model_process *process = &model->processes[model->slots[slot].process];
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
 		if (ct_loss_is_of_records(reason) &&
@@ -70,41 +70,41 @@ int ct_uneven_is_complete(const struct ct_model *model, uint32_t seat)
 	return !process->gaps.missing_blocks && !process->gaps.damage.skipped_bytes;
 }
 
-static struct ct_exit exit_of(const struct ct_model *model, uint32_t seat)
+static struct ct_exit exit_of(const struct ct_model *model, uint32_t slot)
 {
-	struct ct_exit_facts facts = ct_model_exit_facts(model, model->seats[seat].process);
+	struct ct_exit_facts facts = ct_model_exit_facts(model, model->slots[slot].process);
 
 	return ct_exit_of(&facts);
 }
 
-int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t seat)
+int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t slot)
 {
-	struct ct_exit exit = exit_of(model, seat);
+	struct ct_exit exit = exit_of(model, slot);
 
 	return ct_exit_in_order(&exit);
 }
 
-int ct_uneven_is_done(const struct ct_model *model, uint32_t seat)
+int ct_uneven_is_done(const struct ct_model *model, uint32_t slot)
 {
-	struct ct_exit exit = exit_of(model, seat);
+	struct ct_exit exit = exit_of(model, slot);
 
 	return ct_exit_in_order(&exit) && exit.facts.end.how != CT_END_EXIT;
 }
 
 /* By a signal that nobody was seen to send, or with a failure. */
-static int died_by_itself(const struct ct_model *model, uint32_t seat)
+static int died_by_itself(const struct ct_model *model, uint32_t slot)
 {
-	struct ct_exit exit = exit_of(model, seat);
+	struct ct_exit exit = exit_of(model, slot);
 
 	return ct_exit_is_death(&exit);
 }
 
-static int is_inside(const struct ct_model *model, const struct ct_comm *comm, uint32_t seat)
+static int is_inside(const struct ct_model *model, const struct ct_comm *comm, uint32_t slot)
 {
 	for (uint32_t i = 0; i < model->n_unreturned; i++) {
 		const struct ct_unreturned *u = &model->unreturned[i];
 
-		if (u->comm == comm && u->seat == seat)
+		if (u->comm == comm && u->slot == slot)
 			return 1;
 	}
 	return 0;
@@ -113,14 +113,14 @@ static int is_inside(const struct ct_model *model, const struct ct_comm *comm, u
 static int stopped_in_order(const struct ct_model *model, const struct ct_order *order,
 			    uint32_t member, int *by_leaving)
 {
-	uint32_t seat = order->comm->seats[member] - 1;
-	int has_left = (order->left && order->left[member]) || model->seats[seat].leaves;
-	int has_ended = ct_uneven_is_done(model, seat);
+	uint32_t slot = order->comm->slots[member] - 1;
+	int has_left = (order->left && order->left[member]) || model->slots[slot].leaves;
+	int has_ended = ct_uneven_is_done(model, slot);
 
-	if (!ct_uneven_is_complete(model, seat) || is_inside(model, order->comm, seat))
+	if (!ct_uneven_is_complete(model, slot) || is_inside(model, order->comm, slot))
 		return 0;
 	*by_leaving &= !has_ended;
-	return has_ended || (has_left && !died_by_itself(model, seat));
+	return has_ended || (has_left && !died_by_itself(model, slot));
 }
 
 /* ---- those that wait ---- */
@@ -131,7 +131,7 @@ static int waits_long(const struct ct_model *model, const struct ct_comm *comm, 
 	for (uint32_t i = 0; i < model->n_unreturned; i++) {
 		const struct ct_unreturned *u = &model->unreturned[i];
 
-		if (u->comm == comm && u->seat + 1 == comm->seats[member] && u->op.seq == seq &&
+		if (u->comm == comm && u->slot + 1 == comm->slots[member] && u->op.seq == seq &&
 		    !u->is_call && ct_op_class(u->op.op) != CT_CLASS_P2P)
 			return u->stuck != CT_STUCK_NOT;
 	}

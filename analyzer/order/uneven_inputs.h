@@ -31,10 +31,10 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
  * and the odd ones, the fewer; of as many of both, those that came to more. 1 or 0. */
 int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_divergence *out);
 
-/* Did the process of this seat exit cleanly by itself, not by _exit, which shuts no library down? And are all its records
+/* Did the process of this slot exit cleanly by itself, not by _exit, which shuts no library down? And are all its records
  * present? */
-int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t seat);
-int ct_uneven_is_done(const struct ct_model *model, uint32_t seat);
-int ct_uneven_is_complete(const struct ct_model *model, uint32_t seat);
+int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t slot);
+int ct_uneven_is_done(const struct ct_model *model, uint32_t slot);
+int ct_uneven_is_complete(const struct ct_model *model, uint32_t slot);
 
 #endif

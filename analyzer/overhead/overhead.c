@@ -104,7 +104,7 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		if (!model->processes[p].read || !model->processes[p].facts.has_cost)
 			continue;
 		report->n_costs++;
-		cost->rank = model->seats[model->starts->places[p].seat].rank;
+		cost->rank = model->slots[model->starts->places[p].slot].rank;
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
 		/* told before its first block was written, and never again: what it cost is not known */

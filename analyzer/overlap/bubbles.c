@@ -147,13 +147,13 @@ static int add_interval(struct room *r, uint32_t *n, uint64_t begin, uint64_t en
 }
 
 /* The rank's stalls, each moment once, after the waits; how many. */
-static int add_stalls(struct room *r, uint32_t seat, uint32_t *n)
+static int add_stalls(struct room *r, uint32_t slot, uint32_t *n)
 {
 	const struct ct_exposures *stalls = r->stalls;
 	uint64_t reached = 0;
 	int st = CT_OK;
 
-	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1] && st == CT_OK;
+	for (uint32_t i = stalls->slot_first[slot]; i < stalls->slot_first[slot + 1] && st == CT_OK;
 	     i++) {
 		const struct ct_exposure *s = &stalls->all[i];
 		uint64_t begin = s->begin_ns > reached ? s->begin_ns : reached;
@@ -217,14 +217,14 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_log_part
 }
 
 /* One rank in one of its pipelines. */
-static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int told)
+static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int told)
 {
 	const struct ct_instance_log *log = r->log;
 	uint32_t last = CT_NO_STEP, n = 0;
 
-	stage->seat = seat;
+	stage->slot = slot;
 	stage->at_most = !told;
-	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = r->step_of[p->instance];
 		const struct ct_cut *cut = &r->cuts->all[step == CT_NO_STEP ? 0 : step];
@@ -251,21 +251,21 @@ static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int
 	if (told) {
 		uint32_t all = n;
 
-		if (add_stalls(r, seat, &all) != CT_OK)
+		if (add_stalls(r, slot, &all) != CT_OK)
 			return CT_NOMEM;
 		stage->bubble_ns = in_both(r, n, all - n);
 	}
 	return CT_OK;
 }
 
-static int add_seat(struct room *r, uint32_t seat, int told)
+static int add_slot(struct room *r, uint32_t slot, int told)
 {
 	const struct ct_instance_log *log = r->log;
 
-	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		struct ct_bubble *stage = stage_of(r, &log->parts[log->order[i]]);
 
-		if (stage && !stage->receives && add_stage(r, seat, stage, told) != CT_OK)
+		if (stage && !stage->receives && add_stage(r, slot, stage, told) != CT_OK)
 			return CT_NOMEM;
 	}
 	return CT_OK;
@@ -337,8 +337,8 @@ static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline,
 	for (uint32_t k = 0; k < r->log->n_instances; k++)
 		count(r, k);
 	place_stages(r, n_comms, out);
-	for (uint32_t s = 0; s < r->log->n_seats && st == CT_OK; s++)
-		st = add_seat(r, s, told[s]);
+	for (uint32_t s = 0; s < r->log->n_slots && st == CT_OK; s++)
+		st = add_slot(r, s, told[s]);
 	for (uint32_t i = 0; i < out->n; i++)
 		if (out->all[i].receives)
 			out->all[kept++] = out->all[i];

@@ -17,7 +17,7 @@
 struct ct_bubble {
 	const struct ct_comm *comm;
 	uint32_t stage, stages; /* place in the communicator, its size */
-	uint32_t seat;
+	uint32_t slot;
 	double per_step;    /* messages from a stage to the next; NAN: not the same everywhere */
 	double ideal_ratio; /* NAN: unknown */
 	uint64_t steps;	    /* in which the stage received ... */
@@ -32,7 +32,7 @@ struct ct_bubbles {
 	uint32_t n;
 };
 
-/* Of the communicators that are pipelines (`is_pipeline` by index). `told` by seat: its waits are known. step_of:
+/* Of the communicators that are pipelines (`is_pipeline` by index). `told` by slot: its waits are known. step_of:
  * ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
 int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,

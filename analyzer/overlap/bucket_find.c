@@ -116,23 +116,23 @@ static int is_of_several_sizes(const struct finder *f, const struct sequence *s)
 
 /* ---- one rank in one step ---- */
 
-static const struct ct_log_part *part_of(const struct finder *f, uint32_t candidate, uint32_t seat)
+static const struct ct_log_part *part_of(const struct finder *f, uint32_t candidate, uint32_t slot)
 {
 	const struct ct_log_instance *i = at(f, candidate);
 
 	for (uint32_t p = 0; p < i->n; p++)
-		if (f->log->parts[i->first_part + p].seat == seat)
+		if (f->log->parts[i->first_part + p].slot == slot)
 			return &f->log->parts[i->first_part + p];
 	return NULL;
 }
 
 /* When between begin and end the rank waited for the communicator: the length, its error, and the first time. */
-static uint64_t stood(const struct finder *f, uint32_t seat, uint32_t comm, uint64_t begin,
+static uint64_t stood(const struct finder *f, uint32_t slot, uint32_t comm, uint64_t begin,
 		      uint64_t end, uint64_t *first, uint64_t *err)
 {
 	const struct ct_exposures *stalls = f->stalls;
-	uint32_t last = stalls->seat_first[seat + 1];
-	uint32_t low = CT_BISECT(i, stalls->seat_first[seat], last,
+	uint32_t last = stalls->slot_first[slot + 1];
+	uint32_t low = CT_BISECT(i, stalls->slot_first[slot], last,
 				 stalls->all[i].begin_ns < begin);
 	uint64_t reached = begin, sum = 0;
 
@@ -152,14 +152,14 @@ static uint64_t stood(const struct finder *f, uint32_t seat, uint32_t comm, uint
 	return sum;
 }
 
-static void sample(struct finder *f, const struct sequence *s, uint32_t seat, uint64_t *err_sum)
+static void sample(struct finder *f, const struct sequence *s, uint32_t slot, uint64_t *err_sum)
 {
-	const struct ct_log_part *before = NULL, *first = part_of(f, s->first, seat);
+	const struct ct_log_part *before = NULL, *first = part_of(f, s->first, slot);
 	uint64_t idle = 0, busy = 0, exposed, stall, err;
 	uint32_t k = f->n_samples;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct ct_log_part *p = part_of(f, s->first + i, seat);
+		const struct ct_log_part *p = part_of(f, s->first + i, slot);
 
 		if (!p || !p->start_ns)
 			return;
@@ -170,7 +170,7 @@ static void sample(struct finder *f, const struct sequence *s, uint32_t seat, ui
 	}
 	if (!ct_exposures_keep(f->stalls, first->start_ns, before->end_ns))
 		return;
-	exposed = stood(f, seat, at(f, s->first)->comm->index, first->start_ns, before->end_ns,
+	exposed = stood(f, slot, at(f, s->first)->comm->index, first->start_ns, before->end_ns,
 			&stall, &err);
 	f->samples[LAST][k] = at(f, s->first + s->n - 1)->transfer_ns;
 	f->samples[BUSY][k] = busy;
@@ -200,13 +200,13 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 
 	f->n_samples = 0;
 	for (uint32_t m = 0, used = 0; m < one->n && used < MOST_MEMBERS; m += step) {
-		uint32_t seat = f->log->parts[one->first_part + m].seat;
+		uint32_t slot = f->log->parts[one->first_part + m].slot;
 
-		if (!f->told[seat])
+		if (!f->told[slot])
 			continue;
 		used++;
 		for (uint32_t s = 0; s < n; s += stride)
-			sample(f, &all[s], seat, &err);
+			sample(f, &all[s], slot, &err);
 	}
 	if (!f->n_samples)
 		return;
@@ -225,7 +225,7 @@ static const struct ct_log_part *told_part(const struct finder *f, uint32_t cand
 	const struct ct_log_instance *i = at(f, candidate);
 
 	for (uint32_t p = 0; p < i->n; p++)
-		if (f->told[f->log->parts[i->first_part + p].seat])
+		if (f->told[f->log->parts[i->first_part + p].slot])
 			return &f->log->parts[i->first_part + p];
 	return NULL;
 }
@@ -235,12 +235,12 @@ static const struct ct_log_part *told_part(const struct finder *f, uint32_t cand
 static int begins(const struct finder *f, uint32_t candidate)
 {
 	const struct ct_log_part *p = told_part(f, candidate);
-	const struct ct_log_part *before = p ? part_of(f, candidate - 1, p->seat) : NULL;
+	const struct ct_log_part *before = p ? part_of(f, candidate - 1, p->slot) : NULL;
 	uint64_t first, err;
 
 	if (!before || p->start_ns < before->end_ns + CT_GAP_LAUNCH_NS)
 		return 0;
-	return stood(f, p->seat, at(f, candidate)->comm->index, before->start_ns, before->end_ns,
+	return stood(f, p->slot, at(f, candidate)->comm->index, before->start_ns, before->end_ns,
 		     &first, &err) > 0;
 }
 

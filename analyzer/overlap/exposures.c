@@ -17,7 +17,7 @@ void ct_exposures_init(struct ct_exposures *s, struct ct_sample *sample, uint32_
 void ct_exposures_fini(struct ct_exposures *s)
 {
 	free(s->all);
-	free(s->seat_first);
+	free(s->slot_first);
 	*s = (struct ct_exposures){ 0 };
 }
 
@@ -66,33 +66,33 @@ int ct_exposures_add(struct ct_exposures *s, const struct ct_exposure *stall)
 
 CT_SORT_BY(by_begin, struct ct_exposure, CT_UP(begin_ns) ?: CT_UP(end_ns))
 
-int ct_exposures_close(struct ct_exposures *s, uint32_t n_seats)
+int ct_exposures_close(struct ct_exposures *s, uint32_t n_slots)
 {
-	struct ct_exposure *by_seat;
+	struct ct_exposure *by_slot;
 	uint32_t *next;
 
 	if (s->one_of != s->sample->one_of)
 		forget(s);
-	by_seat = malloc(((size_t)s->n + 1) * sizeof(*by_seat));
-	s->n_seats = n_seats;
-	s->seat_first = calloc((size_t)n_seats + 2, sizeof(*s->seat_first));
-	if (!by_seat || !s->seat_first) {
-		free(by_seat);
+	by_slot = malloc(((size_t)s->n + 1) * sizeof(*by_slot));
+	s->n_slots = n_slots;
+	s->slot_first = calloc((size_t)n_slots + 2, sizeof(*s->slot_first));
+	if (!by_slot || !s->slot_first) {
+		free(by_slot);
 		return CT_NOMEM;
 	}
-	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
-	next = s->seat_first + 1;
+	/* Counted two places on, so that filling moves each slot's first to where the next one's belongs. */
+	next = s->slot_first + 1;
 	for (uint32_t i = 0; i < s->n; i++)
-		next[s->all[i].seat + 1]++;
-	for (uint32_t seat = 1; seat <= n_seats; seat++)
-		next[seat] += next[seat - 1];
+		next[s->all[i].slot + 1]++;
+	for (uint32_t slot = 1; slot <= n_slots; slot++)
+		next[slot] += next[slot - 1];
 	for (uint32_t i = 0; i < s->n; i++)
-		by_seat[next[s->all[i].seat]++] = s->all[i];
+		by_slot[next[s->all[i].slot]++] = s->all[i];
 	free(s->all);
-	s->all = by_seat;
+	s->all = by_slot;
 	s->cap = s->n + 1;
-	for (uint32_t seat = 0; seat < n_seats; seat++)
-		ct_sort(&s->all[s->seat_first[seat]], s->seat_first[seat + 1] - s->seat_first[seat],
+	for (uint32_t slot = 0; slot < n_slots; slot++)
+		ct_sort(&s->all[s->slot_first[slot]], s->slot_first[slot + 1] - s->slot_first[slot],
 			sizeof(*s->all), by_begin);
 	return CT_OK;
 }

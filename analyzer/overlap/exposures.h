@@ -15,17 +15,17 @@ struct ct_exposure {
 	uint64_t begin_ns,
 		end_ns;	   /* it was blocked; if that is unknown, the span of the operation */
 	uint64_t start_ns; /* of the operation that it waited for */
-	uint32_t seat;
+	uint32_t slot;
 	uint32_t comm;	 /* index of the communicator */
 	uint32_t err_ns; /* of its length */
 	uint32_t is_known;
 };
 
 struct ct_exposures {
-	struct ct_exposure *all; /* once closed: by seat, then by begin */
+	struct ct_exposure *all; /* once closed: by slot, then by begin */
 	uint32_t n;
-	uint32_t *seat_first; /* once closed: of seat s are all[seat_first[s]] .. all[seat_first[s + 1] - 1] */
-	uint32_t n_seats;
+	uint32_t *slot_first; /* once closed: of slot s are all[slot_first[s]] .. all[slot_first[s + 1] - 1] */
+	uint32_t n_slots;
 	uint64_t seen;
 	/* private */
 	struct ct_sample *sample;
@@ -39,7 +39,7 @@ void ct_exposures_fini(struct ct_exposures *stalls);
 
 /* 0 or CT_NOMEM, both. */
 int ct_exposures_add(struct ct_exposures *stalls, const struct ct_exposure *stall);
-int ct_exposures_close(struct ct_exposures *stalls, uint32_t n_seats);
+int ct_exposures_close(struct ct_exposures *stalls, uint32_t n_slots);
 
 /* Is all of [begin, end) in stretches that are kept? */
 int ct_exposures_keep(const struct ct_exposures *stalls, uint64_t begin_ns, uint64_t end_ns);

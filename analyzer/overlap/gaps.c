@@ -176,13 +176,13 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 }
 
 /* Steps in which the rank has launches on a GPU. */
-static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32_t seat,
+static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32_t slot,
 			struct ct_gap_rank *rank)
 {
 	const struct ct_instance_log *log = w->log;
 	uint32_t last = CT_NO_STEP;
 
-	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = w->step_of[p->instance];
 
@@ -201,7 +201,7 @@ int ct_stream_gaps_find(const struct ct_instance_log *log, const struct ct_cuts 
 	struct walk *w = calloc(1, sizeof(*w));
 	int st = CT_OK;
 
-	out->ranks = calloc((size_t)log->n_seats + 1, sizeof(*out->ranks));
+	out->ranks = calloc((size_t)log->n_slots + 1, sizeof(*out->ranks));
 	if (!w || !out->ranks) {
 		free(w);
 		return CT_NOMEM;
@@ -209,12 +209,12 @@ int ct_stream_gaps_find(const struct ct_instance_log *log, const struct ct_cuts 
 	w->log = log;
 	w->step_of = step_of;
 	w->out = out;
-	for (uint32_t s = 0; s < log->n_seats && st == CT_OK; s++) {
-		uint32_t end = log->seat_first[s + 1];
+	for (uint32_t s = 0; s < log->n_slots && st == CT_OK; s++) {
+		uint32_t end = log->slot_first[s + 1];
 
 		w->n = 0;
 		w->any = (struct before){ .step = CT_NO_STEP };
-		for (uint32_t i = log->seat_first[s]; i < end && st == CT_OK; i++)
+		for (uint32_t i = log->slot_first[s]; i < end && st == CT_OK; i++)
 			st = add_part(w, i, end, &out->ranks[s]);
 		count_steps(w, cuts, s, &out->ranks[s]);
 	}

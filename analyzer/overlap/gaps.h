@@ -38,7 +38,7 @@ struct ct_gap_class {
 };
 
 struct ct_stream_gaps {
-	struct ct_gap_rank *ranks; /* by seat */
+	struct ct_gap_rank *ranks; /* by slot */
 	struct ct_gap_class *classes;
 	uint32_t n_classes, cap_classes;
 };

@@ -12,7 +12,7 @@
 
 struct ct_ov_host {
 	struct ct_arena *memory;
-	struct ct_table waits_of; /* by seat: a ct_cover of its waits */
+	struct ct_table waits_of; /* by slot: a ct_cover of its waits */
 };
 
 void ct_ov_host_free(struct ct_ov_host *host)
@@ -33,20 +33,20 @@ static struct ct_ov_host *host_of(struct ct_overlap *o)
 	return o->host && o->host->memory ? o->host : NULL;
 }
 
-static struct ct_cover *waits_of(struct ct_ov_host *host, uint32_t seat)
+static struct ct_cover *waits_of(struct ct_ov_host *host, uint32_t slot)
 {
-	struct ct_cover *waits = ct_table_get(&host->waits_of, seat);
+	struct ct_cover *waits = ct_table_get(&host->waits_of, slot);
 
 	if (waits)
 		return waits;
 	waits = ct_arena_calloc(host->memory, 1, sizeof(*waits));
-	return waits && ct_table_put(&host->waits_of, seat, waits) == CT_OK ? waits : NULL;
+	return waits && ct_table_put(&host->waits_of, slot, waits) == CT_OK ? waits : NULL;
 }
 
 static int tell_stall(const struct ct_overlap *o, const struct ct_overlap_call *call, uint64_t from)
 {
 	const struct ct_overlap_stall stall = {
-		.seat = call->seat,
+		.slot = call->slot,
 		.comm = call->comm,
 		.start_ns = call->start_ns,
 		.begin_ns = call->asked_ns ? from : call->start_ns,
@@ -70,8 +70,8 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 		.size_range = ct_size_range(call->bytes),
 	};
 	struct ct_ov_host *host = host_of(o);
-	struct ct_cover *waits = host ? waits_of(host, call->seat) : NULL;
-	struct ct_overlap_row *row = ct_ov_row(o, call->seat, call->comm, 1);
+	struct ct_cover *waits = host ? waits_of(host, call->slot) : NULL;
+	struct ct_overlap_row *row = ct_ov_row(o, call->slot, call->comm, 1);
 	struct ct_overlap_class *class = ct_ov_class(o, &like);
 
 	if (!waits || !row || !class)

@@ -65,7 +65,7 @@ static void free_process(struct ct_overlap *o, struct ct_ov_process *p)
 	p->newest = &p->oldest;
 }
 
-void ct_overlap_tell(struct ct_overlap *o, ct_overlap_fn fn, void *arg)
+void ct_overlap_subscribe(struct ct_overlap *o, ct_overlap_fn fn, void *arg)
 {
 	o->tell = fn;
 	o->arg = arg;
@@ -87,7 +87,7 @@ void ct_overlap_free(struct ct_overlap *o)
 	free(o->rows);
 	free(o->classes);
 	ct_table_fini(&o->row_at);
-	ct_table_fini(&o->of_seat);
+	ct_table_fini(&o->of_slot);
 	ct_table_fini(&o->class_at);
 	free(o);
 }
@@ -184,7 +184,7 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 	launch->id = j->op->launch;
 	launch->stream = j->stream;
 	launch->device = j->device;
-	launch->seat = op->seat;
+	launch->slot = op->slot;
 	launch->comm = op->comm;
 	launch->start_ns = j->start_ns;
 	launch->end_ns = j->end_ns;
@@ -319,9 +319,9 @@ static const struct ct_overlap_row *row_at(const struct ct_overlap *o, size_t at
 	return at ? &o->rows[at - 1] : NULL;
 }
 
-const struct ct_overlap_row *ct_overlap_of_seat(const struct ct_overlap *o, uint32_t seat)
+const struct ct_overlap_row *ct_overlap_of_slot(const struct ct_overlap *o, uint32_t slot)
 {
-	return row_at(o, (size_t)(uintptr_t)ct_table_get(&o->of_seat, seat));
+	return row_at(o, (size_t)(uintptr_t)ct_table_get(&o->of_slot, slot));
 }
 
 const struct ct_overlap_row *ct_overlap_next(const struct ct_overlap *o,

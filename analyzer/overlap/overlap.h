@@ -19,7 +19,7 @@ struct ct_overlap;
 
 /* Sums over launches of one communicator on one rank. */
 struct ct_overlap_row {
-	uint32_t seat;
+	uint32_t slot;
 	const struct ct_comm *comm;
 	uint64_t launches;    /* with times ... */
 	uint64_t measured;    /* ... of which is known how long they were waited for ... */
@@ -28,7 +28,7 @@ struct ct_overlap_row {
 	uint64_t all_ns;      /* spans of the launches */
 	uint64_t comm_ns;     /* of the measured ones */
 	uint64_t exposed_ns, err_ns;
-	size_t next;		/* of the same seat; ct_overlap_next() */
+	size_t next;		/* of the same slot; ct_overlap_next() */
 	struct ct_cover *spans; /* private: of all launches, where the host times */
 };
 
@@ -50,7 +50,7 @@ void ct_overlap_free(struct ct_overlap *overlap);
 struct ct_overlap_op {
 	const struct ct_load_op *op;
 	const struct ct_comm *comm;
-	uint32_t seat;
+	uint32_t slot;
 	uint64_t bytes;
 };
 int ct_overlap_add(struct ct_overlap *overlap, uint32_t process, const struct ct_overlap_op *op);
@@ -64,7 +64,7 @@ void ct_overlap_blind(struct ct_overlap *overlap, uint32_t process);
  * asked_ns, had returned (0: the wait is unknown). 0 or CT_NOMEM. */
 struct ct_overlap_call {
 	const struct ct_comm *comm;
-	uint32_t seat;
+	uint32_t slot;
 	unsigned op, dtype;
 	uint64_t bytes;
 	uint64_t start_ns, asked_ns, end_ns, err_ns;
@@ -77,7 +77,7 @@ int ct_overlap_end(struct ct_overlap *overlap, uint32_t process);
 
 /* What became of one launch: `exposed_ns` of its span was waited for, as far as `is_known`. Nonzero stops. */
 struct ct_overlap_launch {
-	uint32_t process, launch, seat;
+	uint32_t process, launch, slot;
 	uint64_t start_ns, end_ns; /* of the process's host */
 	int is_known, is_same_stream;
 	uint64_t exposed_ns, err_ns;
@@ -85,12 +85,12 @@ struct ct_overlap_launch {
 typedef int (*ct_overlap_fn)(void *arg, const struct ct_overlap_launch *launch);
 
 /* Reports each launch as it is settled. Set before the first one comes in. */
-void ct_overlap_tell(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
+void ct_overlap_subscribe(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
 
 /* Each interval in which a relevant waiter waited for a launch or an operation, and, marked as unknown, each one for
  * which that is unknown. Times of the rank's host. Nonzero stops. Before the first one comes in. */
 struct ct_overlap_stall {
-	uint32_t seat;
+	uint32_t slot;
 	const struct ct_comm *comm;
 	uint64_t start_ns;	   /* of what was waited for */
 	uint64_t begin_ns, end_ns; /* not known: its span */
@@ -105,8 +105,8 @@ void ct_overlap_close(struct ct_overlap *overlap);
 
 /* Sums of the processes that have ended, in order of first sight. */
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *overlap, size_t *n);
-/* Those of a seat, in no order; NULL: no more. */
-const struct ct_overlap_row *ct_overlap_of_seat(const struct ct_overlap *overlap, uint32_t seat);
+/* Those of a slot, in no order; NULL: no more. */
+const struct ct_overlap_row *ct_overlap_of_slot(const struct ct_overlap *overlap, uint32_t slot);
 const struct ct_overlap_row *ct_overlap_next(const struct ct_overlap *overlap,
 					     const struct ct_overlap_row *row);
 const struct ct_overlap_class *ct_overlap_classes(const struct ct_overlap *overlap, size_t *n);

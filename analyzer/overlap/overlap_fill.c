@@ -23,8 +23,8 @@ static int fill_row(const struct ct_model *model, const struct ct_overlap_row *f
 	int known = from->measured > 0;
 	uint64_t exposed = from->exposed_ns < from->comm_ns ? from->exposed_ns : from->comm_ns;
 
-	row->rank = model->seats[from->seat].rank;
-	row->comm_key = from->comm->key;
+	row->rank = model->slots[from->slot].rank;
+	row->comm_hash = from->comm->hash;
 	row->launches = from->launches;
 	row->measured = from->measured;
 	row->comm_ns = known ? from->comm_ns : CT_UNKNOWN;
@@ -42,7 +42,7 @@ static int fill_row(const struct ct_model *model, const struct ct_overlap_row *f
 }
 
 CT_SORT_BY(by_rank, struct ct_report_overlap,
-	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(comm_key))
+	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(comm_hash))
 
 static void fill_rank(const struct ct_exposed *sum, struct ct_report_rank *rank)
 {
@@ -54,9 +54,9 @@ static void fill_rank(const struct ct_exposed *sum, struct ct_report_rank *rank)
 static int is_known(const struct ct_model *model, const struct ct_overlap_class *c)
 {
 	for (uint32_t r = 0; c->by_host && r < c->comm->nranks; r++) {
-		uint32_t seat = c->comm->seats[r];
+		uint32_t slot = c->comm->slots[r];
 
-		if (seat && ct_seat_knows_waits(&model->seats[seat - 1], c->comm->backend))
+		if (slot && ct_rank_knows_waits(&model->slots[slot - 1], c->comm->backend))
 			return 1;
 	}
 	return !c->by_host;
@@ -78,7 +78,7 @@ static void fill_ops(const struct ct_model *model, const struct ct_overlap *over
 
 		if (c->measured * 100 < c->launches * CT_OVERLAP_ENOUGH_PCT || !is_known(model, c))
 			continue;
-		rows = ct_report_rows_of_op(report, c->comm->key, c->op, c->dtype, c->size_range,
+		rows = ct_report_rows_of_op(report, c->comm->hash, c->op, c->dtype, c->size_range,
 					    &n_rows);
 		for (size_t k = 0; k < n_rows; k++) {
 			rows[k]->exposed_ns = c->exposed_ns;
@@ -99,13 +99,13 @@ int ct_fill_overlap(const struct ct_model *model, const struct ct_overlap *overl
 	if (!report->overlap)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
-		if (ct_overlap_is_known(&model->seats[rows[i].seat], &rows[i]))
+		if (ct_overlap_is_known(&model->slots[rows[i].slot], &rows[i]))
 			st = fill_row(model, &rows[i], report->memory,
 				      &report->overlap[report->n_overlap++]);
 	}
 	qsort(report->overlap, report->n_overlap, sizeof(*report->overlap), by_rank);
-	for (uint32_t s = 0; s < model->n_seats; s++)
-		fill_rank(&model->seats[s].exposed, &report->ranks[s]);
+	for (uint32_t s = 0; s < model->n_slots; s++)
+		fill_rank(&model->slots[s].exposed, &report->ranks[s]);
 	fill_ops(model, overlap, report);
 	return st;
 }

@@ -8,7 +8,7 @@ static int keep(void *arg, const struct ct_overlap_stall *stall)
 {
 	struct ct_overlap_log *log = arg;
 	const struct ct_model *model = &log->stream->model;
-	uint32_t host = model->host_of[stall->seat];
+	uint32_t host = model->host_of[stall->slot];
 	uint64_t err = stall->err_ns, begin_ns = ct_model_host_at(model, host, stall->begin_ns);
 	struct ct_exposure exposure;
 	int st = CT_OK;
@@ -19,7 +19,7 @@ static int keep(void *arg, const struct ct_overlap_stall *stall)
 		.begin_ns = begin_ns,
 		.end_ns = ct_model_host_at(model, host, stall->end_ns),
 		.start_ns = ct_model_host_at(model, host, stall->start_ns),
-		.seat = stall->seat,
+		.slot = stall->slot,
 		.comm = stall->comm->index,
 		.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
 		.is_known = (uint32_t)stall->is_known,
@@ -49,12 +49,12 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	const struct ct_overlap_op first = {
 		.op = event->op,
 		.comm = event->comm,
-		.seat = m->seat,
+		.slot = m->slot,
 		.bytes = event->bytes,
 	};
 	const struct ct_overlap_call call = {
 		.comm = event->comm,
-		.seat = m->seat,
+		.slot = m->slot,
 		.op = m->op,
 		.dtype = m->dtype,
 		.bytes = event->bytes,
@@ -103,20 +103,20 @@ static int on_block(void *arg, const struct ct_stream *stream, uint32_t process,
 		     : ct_overlap_block(log->overlap, process);
 }
 
-int ct_overlap_is_known(const struct ct_seat *seat, const struct ct_overlap_row *row)
+int ct_overlap_is_known(const struct ct_rank_state *slot, const struct ct_overlap_row *row)
 {
-	return !row->by_host || ct_seat_knows_waits(seat, row->comm->backend);
+	return !row->by_host || ct_rank_knows_waits(slot, row->comm->backend);
 }
 
-static void sum_up(const struct ct_overlap *overlap, uint32_t s, struct ct_seat *seat)
+static void sum_up(const struct ct_overlap *overlap, uint32_t s, struct ct_rank_state *slot)
 {
-	struct ct_exposed *sum = &seat->exposed;
+	struct ct_exposed *sum = &slot->exposed;
 	uint64_t all_ns = 0;
 
 	*sum = (struct ct_exposed){ 0 };
-	for (const struct ct_overlap_row *row = ct_overlap_of_seat(overlap, s); row;
+	for (const struct ct_overlap_row *row = ct_overlap_of_slot(overlap, s); row;
 	     row = ct_overlap_next(overlap, row)) {
-		if (!ct_overlap_is_known(seat, row))
+		if (!ct_overlap_is_known(slot, row))
 			continue;
 		all_ns += row->all_ns;
 		sum->comm_ns += row->comm_ns;
@@ -133,10 +133,10 @@ static int on_end(void *arg, struct ct_stream *stream)
 {
 	struct ct_overlap_log *log = arg;
 
-	for (uint32_t s = 0; s < stream->model.n_seats; s++)
-		sum_up(log->overlap, s, &stream->model.seats[s]);
+	for (uint32_t s = 0; s < stream->model.n_slots; s++)
+		sum_up(log->overlap, s, &stream->model.slots[s]);
 	ct_overlap_close(log->overlap);
-	return ct_exposures_close(&log->exposures, stream->model.n_seats);
+	return ct_exposures_close(&log->exposures, stream->model.n_slots);
 }
 
 void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer)

@@ -27,11 +27,11 @@ struct ct_overlap_log {
 };
 
 /* A log that is zeroed but for `each` and `sample` takes in all that a stream reads, and at its end tells the model how long each rank
- * waited (struct ct_seat, exposed). */
+ * waited (struct ct_rank_state, exposed). */
 void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer);
-/* Does the row have the waits of its seat? Where no waits of a rank are on record, its threads may do nothing but
+/* Does the row have the waits of its slot? Where no waits of a rank are on record, its threads may do nothing but
  * communicate: it is not known which of them waited. Once all is read. */
-int ct_overlap_is_known(const struct ct_seat *seat, const struct ct_overlap_row *row);
+int ct_overlap_is_known(const struct ct_rank_state *slot, const struct ct_overlap_row *row);
 
 void ct_overlap_log_fini(struct ct_overlap_log *log);
 

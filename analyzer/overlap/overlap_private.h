@@ -24,7 +24,7 @@ struct ct_charged {
 
 struct ct_ov_launch {
 	uint32_t id, stream, device;
-	uint32_t seat;
+	uint32_t slot;
 	const struct ct_comm *comm;
 	uint64_t size_range;
 	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
@@ -88,8 +88,8 @@ struct ct_overlap {
 	size_t n_processes;
 	struct ct_overlap_row *rows;
 	uint32_t n_rows, cap_rows;
-	struct ct_table row_at;	 /* by seat, communicator, and whether the host times: place + 1 */
-	struct ct_table of_seat; /* a seat's newest row */
+	struct ct_table row_at;	 /* by slot, communicator, and whether the host times: place + 1 */
+	struct ct_table of_slot; /* a slot's newest row */
 	struct ct_overlap_class *classes;
 	uint32_t n_classes, cap_classes;
 	struct ct_table class_at;
@@ -113,7 +113,7 @@ const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device
 void ct_ov_host_free(struct ct_ov_host *host);
 
 /* The row or class of the sums, made if it is new; valid until the next one is. NULL: out of memory. */
-struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm,
+struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t slot, const struct ct_comm *comm,
 				 int by_host);
 struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like);
 

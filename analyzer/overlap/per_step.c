@@ -68,13 +68,13 @@ static void leave_out(struct room *r, const struct ct_left_out *left)
 	c->left_out_ns = ct_min(left->ns, r->cuts->all[0].end_ns - r->cuts->all[0].begin_ns);
 }
 
-static void add_parts(struct room *r, uint32_t seat)
+static void add_parts(struct room *r, uint32_t slot)
 {
 	const struct ct_instance_log *log = r->log;
 	uint64_t comm = 0, waited = 0, vague = 0;
 	struct ct_left_out left = { 0 };
 
-	for (uint32_t i = log->seat_first[seat]; i < log->seat_first[seat + 1]; i++) {
+	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = ct_cuts_at(r->cuts, p->start_ns ? p->start_ns : p->enter_ns);
 
@@ -109,20 +109,20 @@ static uint64_t start_of(const struct ct_instance_log *log, uint32_t at)
 }
 
 /* The rank's part that started at start_ns, or next to it; the end of its parts: there is none. */
-static uint32_t find_start(const struct ct_instance_log *log, uint32_t seat, uint64_t start_ns)
+static uint32_t find_start(const struct ct_instance_log *log, uint32_t slot, uint64_t start_ns)
 {
-	uint32_t end = log->seat_first[seat + 1];
-	uint32_t low = CT_BISECT(i, log->seat_first[seat], end, start_of(log, i) < start_ns);
+	uint32_t end = log->slot_first[slot + 1];
+	uint32_t low = CT_BISECT(i, log->slot_first[slot], end, start_of(log, i) < start_ns);
 	uint64_t before = UINT64_MAX, after = UINT64_MAX;
 
 	if (low < end)
 		after = start_of(log, low) - start_ns;
-	if (low > log->seat_first[seat])
+	if (low > log->slot_first[slot])
 		before = start_ns - start_of(log, low - 1);
 	if (before < after) {
 		after = before;
 		start_ns = start_of(log, --low);
-		for (uint32_t n = 0; n < MOST_TOGETHER && low > log->seat_first[seat] &&
+		for (uint32_t n = 0; n < MOST_TOGETHER && low > log->slot_first[slot] &&
 				     start_of(log, low - 1) == start_ns;
 		     n++)
 			low--;
@@ -131,10 +131,10 @@ static uint32_t find_start(const struct ct_instance_log *log, uint32_t seat, uin
 }
 
 /* How long the rank waited for others in what it began at start_ns; UINT64_MAX: that is not known. */
-static uint64_t wait_of(const struct room *r, uint32_t seat, uint64_t start_ns)
+static uint64_t wait_of(const struct room *r, uint32_t slot, uint64_t start_ns)
 {
 	const struct ct_instance_log *log = r->log;
-	uint32_t at = find_start(log, seat, start_ns), end = log->seat_first[seat + 1];
+	uint32_t at = find_start(log, slot, start_ns), end = log->slot_first[slot + 1];
 	uint64_t start = at < end ? start_of(log, at) : 0, wait = UINT64_MAX;
 
 	end = end - at < MOST_TOGETHER ? end : at + MOST_TOGETHER;
@@ -181,7 +181,7 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 	known = step == CT_NO_STEP || is_known(r, step);
 	comm->exposed_ns += known ? all : 0;
 	comm->err_ns += known ? s->err_ns : 0;
-	wait = wait_of(r, s->seat, s->start_ns);
+	wait = wait_of(r, s->slot, s->start_ns);
 	if (wait == UINT64_MAX) {
 		comm->unclear_ns += known ? all : 0;
 		return;
@@ -193,21 +193,21 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 	comm->transfer_ns += known ? in_transfer : 0;
 }
 
-static void add_stalls(struct room *r, uint32_t seat, struct ct_exposed_comm *comms,
+static void add_stalls(struct room *r, uint32_t slot, struct ct_exposed_comm *comms,
 		       uint32_t n_comms)
 {
 	const struct ct_exposures *stalls = r->stalls;
 	uint64_t known = 0, unknown = 0;
 
 	/* first what is not known: it decides which steps are */
-	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
+	for (uint32_t i = stalls->slot_first[slot]; i < stalls->slot_first[slot + 1]; i++) {
 		const struct ct_exposure *s = &stalls->all[i];
 
 		if (!s->is_known)
 			spread_new(r, s->begin_ns, s->end_ns, &unknown,
 				   offsetof(struct cell, unknown_ns));
 	}
-	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
+	for (uint32_t i = stalls->slot_first[slot]; i < stalls->slot_first[slot + 1]; i++) {
 		const struct ct_exposure *s = &stalls->all[i];
 
 		if (s->is_known && s->comm < n_comms)
@@ -268,11 +268,11 @@ int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures 
 	int st = CT_NOMEM;
 
 	r.cells = calloc((size_t)cuts->n + 1, sizeof(*r.cells));
-	sums->ranks = calloc((size_t)log->n_seats + 1, sizeof(*sums->ranks));
+	sums->ranks = calloc((size_t)log->n_slots + 1, sizeof(*sums->ranks));
 	sums->steps = calloc((size_t)cuts->n + 1, sizeof(*sums->steps));
 	sums->comms = calloc((size_t)n_comms + 1, sizeof(*sums->comms));
 	if (met && r.cells && sums->ranks && sums->steps && sums->comms) {
-		for (uint32_t s = 0; s < log->n_seats; s++) {
+		for (uint32_t s = 0; s < log->n_slots; s++) {
 			memset(r.cells, 0, cuts->n * sizeof(*r.cells));
 			add_parts(&r, s);
 			add_stalls(&r, s, sums->comms, n_comms);

@@ -35,12 +35,12 @@ struct ct_exposed_comm {
 };
 
 struct ct_exposed_sums {
-	struct ct_exposed_rank *ranks; /* by seat */
+	struct ct_exposed_rank *ranks; /* by slot */
 	struct ct_exposed_step *steps; /* by step */
 	struct ct_exposed_comm *comms; /* by index of the communicator */
 };
 
-/* `told[seat]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
+/* `told[slot]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
 int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		   const struct ct_cuts *cuts, const uint8_t *told, uint32_t n_comms,
 		   struct ct_exposed_sums *sums);

@@ -159,10 +159,10 @@ static void measure(struct ct_ov_process *p, const struct ct_ov_launch *launch, 
 
 /* ---- sums ---- */
 
-struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm,
+struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t slot, const struct ct_comm *comm,
 				 int by_host)
 {
-	uint64_t key = (uint64_t)seat << 32 | comm->index << 1 | (by_host != 0);
+	uint64_t key = (uint64_t)slot << 32 | comm->index << 1 | (by_host != 0);
 	size_t at = (size_t)(uintptr_t)ct_table_get(&o->row_at, key);
 
 	if (at)
@@ -170,12 +170,12 @@ struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t seat, const stru
 	if (ct_grow(&o->rows, &o->cap_rows, o->n_rows + 1, sizeof(*o->rows)))
 		return NULL;
 	o->rows[o->n_rows++] = (struct ct_overlap_row){
-		.seat = seat,
+		.slot = slot,
 		.comm = comm,
 		.by_host = by_host,
-		.next = (size_t)(uintptr_t)ct_table_get(&o->of_seat, seat),
+		.next = (size_t)(uintptr_t)ct_table_get(&o->of_slot, slot),
 	};
-	if (ct_table_put(&o->of_seat, seat, (void *)(uintptr_t)o->n_rows) != CT_OK ||
+	if (ct_table_put(&o->of_slot, slot, (void *)(uintptr_t)o->n_rows) != CT_OK ||
 	    ct_table_put(&o->row_at, key, (void *)(uintptr_t)o->n_rows) != CT_OK)
 		return NULL;
 	return &o->rows[o->n_rows - 1];
@@ -204,7 +204,7 @@ static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 	const struct ct_overlap_launch told = {
 		.process = (uint32_t)(p - o->processes),
 		.launch = launch->id,
-		.seat = launch->seat,
+		.slot = launch->slot,
 		.start_ns = launch->start_ns,
 		.end_ns = launch->end_ns,
 		.is_known = m->is_known,
@@ -220,7 +220,7 @@ static int tell_stalls(const struct ct_overlap *o, const struct ct_ov_launch *la
 		       const struct measured *m)
 {
 	struct ct_overlap_stall stall = {
-		.seat = launch->seat,
+		.slot = launch->slot,
 		.comm = launch->comm,
 		.start_ns = launch->start_ns,
 		.begin_ns = launch->start_ns,
@@ -247,7 +247,7 @@ int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_
 		.dtype = launch->dtype,
 		.size_range = launch->size_range,
 	};
-	struct ct_overlap_row *row = ct_ov_row(o, launch->seat, launch->comm, 0);
+	struct ct_overlap_row *row = ct_ov_row(o, launch->slot, launch->comm, 0);
 	struct ct_overlap_class *class = launch->op ? ct_ov_class(o, &like) : NULL;
 	uint64_t span = launch->end_ns - launch->start_ns;
 

@@ -23,7 +23,7 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 	const struct ct_model *model = s->model;
 
 	s->cut = calloc((size_t)n + 1, sizeof(*s->cut));
-	s->told = calloc((size_t)model->n_seats + 1, 1);
+	s->told = calloc((size_t)model->n_slots + 1, 1);
 	if (!s->cut || !s->told)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < n; k++)
@@ -33,8 +33,8 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 		s->cut[0] = (struct ct_cut){ model->from_ns, model->end_ns + 1 };
 		s->spans.n = 1;
 	}
-	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
-		s->told[seat] = (uint8_t)model->seats[seat].exposed.is_known;
+	for (uint32_t slot = 0; slot < model->n_slots; slot++) {
+		s->told[slot] = (uint8_t)model->slots[slot].exposed.is_known;
 	}
 	s->step_of = ct_cuts_of_log(&s->cuts, s->log);
 	return s->step_of ? CT_OK : CT_NOMEM;
@@ -55,7 +55,7 @@ static int measure(struct ct_study *s)
 	}
 	for (uint32_t i = 0; i < model->comms.n; i++) {
 		const struct ct_report_comm *row = ct_report_row_of_comm(
-			s->report, model->comms.all[i]->key, model->comms.all[i]->nranks);
+			s->report, model->comms.all[i]->hash, model->comms.all[i]->nranks);
 
 		is_pipeline[i] = row && row->role && strcmp(row->role, "pp") == 0;
 	}
@@ -67,28 +67,28 @@ static int measure(struct ct_study *s)
 
 /* ---- into the report ---- */
 
-static int gaps_are_known(const struct ct_study *s, uint32_t seat)
+static int gaps_are_known(const struct ct_study *s, uint32_t slot)
 {
-	const struct ct_seat *of = &s->model->seats[seat];
+	const struct ct_rank_state *of = &s->model->slots[slot];
 	const struct ct_left_out *left = &of->left_out;
 
-	return s->gaps.ranks[seat].sum.pairs &&
-	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].step_ns &&
+	return s->gaps.ranks[slot].sum.pairs &&
+	       s->gaps.ranks[slot].sum.err_ns <= s->gaps.ranks[slot].step_ns &&
 	       (double)(left->all - left->n) <= MOST_UNTIMED * (double)(of->launches - left->n);
 }
 
 static int fill_ranks(struct ct_study *s)
 {
 	struct ct_report *report = s->report;
-	uint32_t n = s->model->n_seats;
+	uint32_t n = s->model->n_slots;
 
 	report->gaps = ct_arena_calloc(report->memory, (size_t)n + 1, sizeof(*report->gaps));
 	if (!report->gaps)
 		return CT_NOMEM;
-	for (uint32_t seat = 0; seat < n; seat++) {
-		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
-		const struct ct_gap_rank *g = &s->gaps.ranks[seat];
-		int told = s->told[seat] && s->cuts.n && e->steps, timed = gaps_are_known(s, seat);
+	for (uint32_t slot = 0; slot < n; slot++) {
+		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
+		const struct ct_gap_rank *g = &s->gaps.ranks[slot];
+		int told = s->told[slot] && s->cuts.n && e->steps, timed = gaps_are_known(s, slot);
 		int clear = told && (double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns;
 		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
 
@@ -96,7 +96,7 @@ static int fill_ranks(struct ct_study *s)
 			continue;
 		report->n_gaps++;
 		*row = (struct ct_report_gaps){
-			.rank = s->model->seats[seat].rank,
+			.rank = s->model->slots[slot].rank,
 			.steps = told ? e->steps : g->steps,
 			.steps_ns = told ? e->step_ns : g->step_ns,
 			.exposed_ns = told ? e->exposed_ns : CT_UNKNOWN,
@@ -117,8 +117,8 @@ static void fill_ops(struct ct_study *s)
 	struct ct_report *report = s->report;
 	int all = 1;
 
-	for (uint32_t seat = 0; seat < s->model->n_seats; seat++)
-		all &= !s->gaps.ranks[seat].sum.pairs || gaps_are_known(s, seat);
+	for (uint32_t slot = 0; slot < s->model->n_slots; slot++)
+		all &= !s->gaps.ranks[slot].sum.pairs || gaps_are_known(s, slot);
 	for (size_t k = 0; k < report->n_ops; k++) {
 		struct ct_report_op *op = &report->ops[k];
 
@@ -127,7 +127,7 @@ static void fill_ops(struct ct_study *s)
 	for (uint32_t i = 0; all && i < s->gaps.n_classes; i++) {
 		const struct ct_gap_class *c = &s->gaps.classes[i];
 		size_t n;
-		struct ct_report_op **rows = ct_report_rows_of_op(report, c->comm->key, c->op,
+		struct ct_report_op **rows = ct_report_rows_of_op(report, c->comm->hash, c->op,
 								  c->dtype, c->size_range, &n);
 
 		for (size_t k = 0; k < n; k++) {
@@ -145,7 +145,7 @@ static void fill_ops(struct ct_study *s)
 static int is_told(const struct ct_study *s, const struct ct_comm *comm)
 {
 	for (uint32_t r = 0; r < comm->nranks; r++)
-		if (!comm->seats[r] || !s->told[comm->seats[r] - 1])
+		if (!comm->slots[r] || !s->told[comm->slots[r] - 1])
 			return 0;
 	return 1;
 }
@@ -161,7 +161,7 @@ static void fill_comms(struct ct_study *s)
 	for (uint32_t i = 0; s->cuts.n && i < s->model->comms.n; i++) {
 		const struct ct_comm *comm = s->model->comms.all[i];
 		const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
-		struct ct_report_comm *row = ct_report_row_of_comm(s->report, comm->key,
+		struct ct_report_comm *row = ct_report_row_of_comm(s->report, comm->hash,
 								   comm->nranks);
 
 		if (!row || !is_told(s, comm))
@@ -203,8 +203,8 @@ static int fill_pipelines(struct ct_study *s)
 		double ideal = b->ideal_ratio * (double)b->step_ns;
 
 		report->stages[report->n_stages++] = (struct ct_report_stage){
-			.comm_key = b->comm->key,
-			.rank = s->model->seats[b->seat].rank,
+			.comm_hash = b->comm->hash,
+			.rank = s->model->slots[b->slot].rank,
 			.stage = (int)b->stage,
 			.n_stages = (int)b->stages,
 			.microbatches = b->per_step,
@@ -229,7 +229,7 @@ static double known_part(const struct ct_study *s)
 	rows = ct_overlap_rows(s->overlap, &n);
 	for (size_t i = 0; i < n; i++) {
 		all += (double)rows[i].all_ns;
-		known += s->told[rows[i].seat] ? (double)rows[i].all_ns : 0;
+		known += s->told[rows[i].slot] ? (double)rows[i].all_ns : 0;
 	}
 	return all > 0 ? known / all : 0;
 }
@@ -249,7 +249,7 @@ static double part_of_run(const struct ct_study *s)
 static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
-	uint32_t n = s->model->n_seats, m = 0, parted = 0;
+	uint32_t n = s->model->n_slots, m = 0, parted = 0;
 	int known = known_part(s) >= ENOUGH;
 	double *v = calloc(4 * ((size_t)n + 1), sizeof(*v));
 	double *share = v, *err = v + n + 1, *wait = err + n + 1, *busy = wait + n + 1;
@@ -257,11 +257,11 @@ static int fill_share(struct ct_study *s)
 	if (!v)
 		return CT_NOMEM;
 	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s), 0 };
-	for (uint32_t seat = 0; seat < n && known; seat++) {
-		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
+	for (uint32_t slot = 0; slot < n && known; slot++) {
+		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
 		double time = (double)e->step_ns;
 
-		if (!s->told[seat] || !e->steps)
+		if (!s->told[slot] || !e->steps)
 			continue;
 		share[m] = 100 * (double)e->exposed_ns / time;
 		err[m] = 100 * (double)e->err_ns / time;

@@ -22,13 +22,13 @@ struct ct_study {
 	struct ct_cuts cuts;
 	struct ct_cuts spans; /* of exposed time: the steps, or the whole run if there are none */
 	uint32_t *step_of;    /* by instance of the log */
-	uint8_t *told;	      /* by seat: its waits are known */
+	uint8_t *told;	      /* by slot: its waits are known */
 	struct ct_exposed_sums exposed;
 	struct ct_stream_gaps gaps;
 	struct ct_bubbles bubbles;
 };
 
-/* After links and roles are in the report, whose ranks are still in order of seats. `study` has model, log, exposures and
+/* After links and roles are in the report, whose ranks are still in order of slots. `study` has model, log, exposures and
  * report set and is zero else. cut_ns: n_steps + 1 times since the run began; 0 steps: none were found. 0 or CT_NOMEM;
  * ct_study_fini() in any case. */
 int ct_overlap_study(struct ct_study *study, const uint64_t *cut_ns, uint32_t n_steps);

@@ -218,7 +218,7 @@ static void op_comm_cell(char *to, size_t cap, const void *row)
 	if (op->comm_name)
 		ct_text_short_name(to, cap, op->comm_name, 8);
 	else
-		snprintf(to, cap, "%08" PRIx64, op->comm_key >> 32);
+		snprintf(to, cap, "%08" PRIx64, op->comm_hash >> 32);
 }
 
 static void op_last_cell(char *to, size_t cap, const void *row)

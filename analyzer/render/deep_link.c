@@ -137,9 +137,9 @@ static const char *commands(struct ct_arena *memory, const struct ct_finding *fi
 		text = ct_arena_printf(memory, "%s,%s^rank %04d( |$)\"]}", text, pin,
 				       finding->ranks[i]);
 	}
-	if (text && finding && finding->comm_key)
+	if (text && finding && finding->comm_hash)
 		text = ct_arena_printf(memory, "%s,%s:%04" PRIx64 " [(][0-9]+ ranks[)]$\"]}", text,
-				       pin, finding->comm_key & 0xffff);
+				       pin, finding->comm_hash & 0xffff);
 	return text ? ct_arena_printf(memory, "%s]", text) : NULL;
 }
 

@@ -27,8 +27,8 @@ static void write_one(struct ct_text *text, const struct ct_report_expectation *
 
 	if (!isnan(e->err))
 		snprintf(err, sizeof(err), " ± %s", figure(e, e->err).s);
-	if (e->comm_key)
-		snprintf(where, sizeof(where), ", comm %08" PRIx64 ", %s", e->comm_key >> 32,
+	if (e->comm_hash)
+		snprintf(where, sizeof(where), ", comm %08" PRIx64 ", %s", e->comm_hash >> 32,
 			 ct_prose_bytes(e->bytes_each).s);
 	ct_text_wrap(text, colors[e->result], HANGING,
 		     "Check %u%s%s: %s, %s of %s (%s%s) is %s%s, expected %s %s", e->rule,

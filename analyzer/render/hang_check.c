@@ -50,7 +50,7 @@ static json_t *difference(const struct ct_hang_run *run, uint64_t seq, const cha
 static json_t *equal(const struct ct_hang_run *run, const struct ct_hang_equal *e)
 {
 	return CT_JSON(
-		{ "comm", ct_json_hex(run->hang_case.comms[e->comm].key) },
+		{ "comm", ct_json_hex(run->hang_case.comms[e->comm].hash) },
 		{ "members", json_integer(e->members) }, { "since_seq", ct_json_u64(e->since) },
 		{ "equal_to_seq", ct_json_u64(e->equal_to) },
 		{ "issued_by_all", ct_json_u64(e->issued) },
@@ -87,7 +87,7 @@ static void write_side(struct ct_text *text, const struct ct_hang_run *run, uint
 static void write_difference(struct ct_text *text, const struct ct_hang_run *run,
 			     const struct ct_hang_equal *e)
 {
-	uint64_t key = run->hang_case.comms[e->comm].key;
+	uint64_t key = run->hang_case.comms[e->comm].hash;
 
 	if (e->differs != CT_UNKNOWN) {
 		ct_text_rowf(text, "differs",

@@ -3,9 +3,9 @@
 #include "analyzer/render/json_value.h"
 #include "trace/ops.h"
 
-static json_t *comm_key(const struct ct_hang_case *c, uint32_t comm)
+static json_t *comm_hash(const struct ct_hang_case *c, uint32_t comm)
 {
-	return comm < c->n_comms ? ct_json_hex(c->comms[comm].key) : json_null();
+	return comm < c->n_comms ? ct_json_hex(c->comms[comm].hash) : json_null();
 }
 
 static json_t *run_of(const struct ct_hang_run *run)
@@ -63,7 +63,7 @@ static json_t *verdict(const struct ct_hang_run *run, const struct ct_hang_verdi
 		{ "code", ct_json_text(ct_hang_code_name(v->code)) },
 		{ "ranks", ct_json_ranks(v->ranks, v->n_ranks) },
 		{ "victims", ct_json_ranks(v->victims, v->n_victims) },
-		{ "victims_count", json_integer(v->n_victims) }, { "comm", comm_key(c, v->comm) },
+		{ "victims_count", json_integer(v->n_victims) }, { "comm", comm_hash(c, v->comm) },
 		{ "role", ct_json_text(v->comm < c->n_comms ? c->comms[v->comm].role : NULL) },
 		{ "op", ct_json_text(op ? ct_op_name(op->op) : NULL) },
 		{ "call", ct_json_text(v->call) }, { "seq", ct_json_u64(v->seq) },
@@ -88,7 +88,7 @@ static json_t *slow_of(const struct ct_hang_case *c, const struct ct_hang_slow *
 	const struct ct_hang_op *op = &c->ops[slow->op];
 
 	return CT_JSON({ "rank", ct_json_rank(c->ranks[op->rank].rank) },
-		       { "comm", comm_key(c, op->comm) },
+		       { "comm", comm_hash(c, op->comm) },
 		       { "op", ct_json_text(ct_op_name(op->op)) },
 		       { "call", ct_json_text(op->call) }, { "seq", ct_json_u64(op->seq) },
 		       { "state", ct_json_text(ct_op_state_name(op->state)) },
@@ -153,7 +153,7 @@ static json_t *rank_of(const struct ct_hang_run *run, const struct ct_hang_rank 
 	if (never_entered(run, r->rank))
 		state = "not_entered";
 	if (op)
-		last = CT_JSON({ "comm", comm_key(c, op->comm) },
+		last = CT_JSON({ "comm", comm_hash(c, op->comm) },
 			       { "op", ct_json_text(ct_op_name(op->op)) },
 			       { "seq", ct_json_u64(op->seq) });
 	return CT_JSON({ "rank", ct_json_rank(r->rank) }, { "host", ct_json_text(r->host) },

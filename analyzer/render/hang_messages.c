@@ -39,7 +39,7 @@ static json_t *pair(const struct ct_hang_run *run, const struct ct_hang_pair *p)
 {
 	const struct ct_hang_comm *comm = &run->hang_case.comms[p->comm];
 
-	return CT_JSON({ "comm", ct_json_hex(comm->key) }, { "src", ct_json_rank(p->src) },
+	return CT_JSON({ "comm", ct_json_hex(comm->hash) }, { "src", ct_json_rank(p->src) },
 		       { "dst", ct_json_rank(p->dst) },
 		       { "tag", json_integer(ct_op_program_tag(comm->backend, p->tag)) },
 		       { "since_seq", ct_json_u64(p->since) },
@@ -103,13 +103,13 @@ static void write_pair(struct ct_text *text, const struct ct_hang_run *run,
 			     "rank %s sent %" PRIu64 " to rank %s%s on communicator %016" PRIx64
 			     ", which received %" PRIu64 "; equal before #%" PRIu64,
 			     ct_text_rank(p->src).s, p->sent, ct_text_rank(p->dst).s, with,
-			     comm->key, p->received, p->equal_to);
+			     comm->hash, p->received, p->equal_to);
 		return;
 	}
 	ct_text_rowf(text, "differs",
 		     "message #%" PRIu64 " from rank %s to rank %s%s on communicator %016" PRIx64
 		     ": %s; equal before #%" PRIu64,
-		     p->differs, ct_text_rank(p->src).s, ct_text_rank(p->dst).s, with, comm->key,
+		     p->differs, ct_text_rank(p->src).s, ct_text_rank(p->dst).s, with, comm->hash,
 		     p->field, p->equal_to);
 	write_end(text, "Send", p->src, p->send);
 	write_end(text, "Recv", p->dst, p->recv);

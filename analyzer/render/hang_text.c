@@ -192,7 +192,7 @@ static void write_operation(struct ct_text *text, const struct ct_hang_run *run,
 	else if (v->call)
 		fputs(v->call, m.out);
 	if (comm) {
-		fprintf(m.out, " on communicator %016" PRIx64 " (", comm->key);
+		fprintf(m.out, " on communicator %016" PRIx64 " (", comm->hash);
 		if (comm->name)
 			fprintf(m.out, "%s, ", comm->name);
 		if (comm->role)
@@ -495,7 +495,7 @@ static void write_kv(struct ct_text *text, const struct ct_hang_run *run,
 	if (v->op < c->n_ops)
 		fprintf(m.out, " op=%s seq=%" PRIu64, ct_op_name(c->ops[v->op].op), v->seq);
 	if (v->comm < c->n_comms)
-		fprintf(m.out, " comm=%016" PRIx64, c->comms[v->comm].key);
+		fprintf(m.out, " comm=%016" PRIx64, c->comms[v->comm].hash);
 	fprintf(m.out, " waiting=%" PRIu32 " age=%s confidence=%s", v->n_victims,
 		ct_text_ns(v->age_ns).s, ct_confidence_name(v->confidence));
 	if (fclose(m.out) == 0)

@@ -11,7 +11,7 @@
 static const char *name_of(const struct ct_report *report, uint64_t key)
 {
 	for (size_t c = 0; c < report->n_comms; c++) {
-		if (report->comms[c].key == key && report->comms[c].name)
+		if (report->comms[c].hash == key && report->comms[c].name)
 			return report->comms[c].name;
 	}
 	return NULL;
@@ -22,7 +22,7 @@ static void put_what(char *to, size_t cap, const struct ct_report *report,
 		     const struct ct_report_link *l)
 {
 	char name[64];
-	const char *given = name_of(report, l->comm_key);
+	const char *given = name_of(report, l->comm_hash);
 
 	if (strcmp(l->scope, "edge") == 0) {
 		snprintf(to, cap, "rank %s to %s", ct_text_rank(l->src).s, ct_text_rank(l->dst).s);
@@ -31,7 +31,7 @@ static void put_what(char *to, size_t cap, const struct ct_report *report,
 	if (given)
 		ct_text_short_name(name, sizeof(name), given, 12);
 	else
-		snprintf(name, sizeof(name), "%08llx", (unsigned long long)(l->comm_key >> 32));
+		snprintf(name, sizeof(name), "%08llx", (unsigned long long)(l->comm_hash >> 32));
 	snprintf(to, cap, "%s on %s", l->op_name ? l->op_name : "?", name);
 }
 

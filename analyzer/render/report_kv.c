@@ -26,10 +26,10 @@ static void write_check(struct ct_text *text, const struct ct_report_expectation
 
 	if (!isnan(e->err))
 		snprintf(err, sizeof(err), "±%s", figure(e, e->err).s);
-	if (e->comm_key)
+	if (e->comm_hash)
 		snprintf(where, sizeof(where), " comm=%016" PRIx64 " bytes=%s n=%s rows=%s",
-			 e->comm_key, ct_text_bytes(e->bytes_each).s, ct_text_count(e->instances).s,
-			 ct_text_count(e->rows).s);
+			 e->comm_hash, ct_text_bytes(e->bytes_each).s,
+			 ct_text_count(e->instances).s, ct_text_count(e->rows).s);
 	ct_text_line(text, CT_COLOR_NONE,
 		     "EXPECT result=%s rule=%u op=%s scope=%s metric=%s value=%s%s %s=%s%s%s%s",
 		     ct_expect_result_name(e->result), e->rule, e->op ? e->op : "any", e->scope,

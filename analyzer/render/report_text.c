@@ -279,7 +279,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */
 static int is_next(const struct ct_report_inflight *a, const struct ct_report_inflight *b)
 {
-	return a->rank == b->rank && a->comm_key == b->comm_key && a->launched && b->launched &&
+	return a->rank == b->rank && a->comm_hash == b->comm_hash && a->launched && b->launched &&
 	       !a->message && !b->message && b->seq == a->seq + 1 && a->call && b->call &&
 	       strcmp(a->call, b->call) == 0;
 }
@@ -291,11 +291,11 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 
 	if (op->op_name && op->message && op->peer >= 0)
 		snprintf(where, sizeof(where), " %s %d comm=%016" PRIx64 " seq=%" PRIu64,
-			 op->message == CT_MESSAGE_TO ? "to" : "from", op->peer, op->comm_key,
+			 op->message == CT_MESSAGE_TO ? "to" : "from", op->peer, op->comm_hash,
 			 op->seq);
 	else if (op->op_name)
 		snprintf(where, sizeof(where), "%s comm=%016" PRIx64 " seq=%" PRIu64,
-			 op->message ? " from any" : "", op->comm_key, op->seq);
+			 op->message ? " from any" : "", op->comm_hash, op->seq);
 	if (n > 1)
 		snprintf(where + strlen(where), sizeof(where) - strlen(where), "..%" PRIu64,
 			 op[n - 1].seq);

@@ -276,7 +276,7 @@ static int judge_hang(struct analysis *a)
 	return st == CT_NOMEM ? st : CT_OK;
 }
 
-/* Communication against compute. Ranks are indexed by seat. */
+/* Communication against compute. Ranks are indexed by slot. */
 static int study_overlap(struct analysis *a)
 {
 	a->study = (struct ct_study){
@@ -299,7 +299,7 @@ static int judge_overlap(struct analysis *a)
 	return st;
 }
 
-/* Up to here ranks were indexed by seat; unknown ranks sort last. */
+/* Up to here ranks were indexed by slot; unknown ranks sort last. */
 CT_SORT_BY(by_rank, struct ct_report_rank,
 	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(pid) ?: CT_UP(device))
 

@@ -156,7 +156,7 @@ static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 static void name_guilty(const struct ct_model *model, const uint8_t *guilty,
 			struct ct_report *report, struct ct_findings *list, struct ct_finding *f)
 {
-	int *ranks = ct_arena_calloc(report->memory, model->n_seats + 1, sizeof(*ranks));
+	int *ranks = ct_arena_calloc(report->memory, model->n_slots + 1, sizeof(*ranks));
 	size_t n = 0;
 
 	f->hosts = ct_arena_calloc(report->memory, model->starts->n_hosts, sizeof(*f->hosts));
@@ -166,9 +166,9 @@ static void name_guilty(const struct ct_model *model, const uint8_t *guilty,
 		if (guilty[h])
 			f->hosts[f->n_hosts++] = name_of(model, report, h);
 	}
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		if (guilty[model->host_of[s]] && model->seats[s].rank >= 0)
-			ranks[n++] = model->seats[s].rank;
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		if (guilty[model->host_of[s]] && model->slots[s].rank >= 0)
+			ranks[n++] = model->slots[s].rank;
 	}
 	ct_finding_ranks(list, f, ranks, n);
 }
@@ -261,8 +261,8 @@ int ct_fill_clocks(const struct ct_model *model, struct ct_findings *list, struc
 	if (!report->clocks)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n_hosts && st == CT_OK; h++) {
-		for (uint32_t s = 0; s < model->n_seats; s++) {
-			if (model->seats[s].host == h) {
+		for (uint32_t s = 0; s < model->n_slots; s++) {
+			if (model->slots[s].host == h) {
 				st = fill_row(model, h, report);
 				break;
 			}

@@ -16,7 +16,7 @@ static uint64_t at(const void *arg, uint32_t process, uint64_t mono_ns, uint64_t
 	return ct_model_at(model, process, mono_ns);
 }
 
-/* Of communicators whose members are known; a seat's process is its latest one. */
+/* Of communicators whose members are known; a slot's process is its latest one. */
 static int take_reach(const struct ct_model *model, struct ct_exits *exits)
 {
 	size_t n = 0;
@@ -30,9 +30,9 @@ static int take_reach(const struct ct_model *model, struct ct_exits *exits)
 		const struct ct_comm *comm = model->comms.all[c];
 
 		for (uint32_t m = 0; m < comm->nranks; m++) {
-			if (comm->seats[m])
+			if (comm->slots[m])
 				exits->reach[exits->n_reach++] = (struct ct_exit_reach){
-					.process = model->seats[comm->seats[m] - 1].process,
+					.process = model->slots[comm->slots[m] - 1].process,
 					.comm = c,
 					.reached = comm->reached[m],
 				};

@@ -17,7 +17,7 @@ static int fill_one(const struct ct_model *model, const struct ct_unreturned *fr
 
 	if (alive == CT_UNKNOWN || alive < facts->last_ns)
 		alive = facts->last_ns;
-	op->rank = model->seats[from->seat].rank;
+	op->rank = model->slots[from->slot].rank;
 	op->tid = from->op.tid;
 	op->launched = from->launched;
 	op->seq = from->op.seq;
@@ -40,7 +40,7 @@ static int fill_one(const struct ct_model *model, const struct ct_unreturned *fr
 	}
 	if (!from->comm)
 		return CT_OK;
-	op->comm_key = from->comm->key;
+	op->comm_hash = from->comm->hash;
 	if (from->comm->name) {
 		op->comm_name = ct_arena_printf(report->memory, "%s", from->comm->name);
 		return op->comm_name ? CT_OK : CT_NOMEM;

@@ -17,41 +17,41 @@
 
 /* ---- ranks ---- */
 
-/* Is the seat one of this process's ranks? */
+/* Is the slot one of this process's ranks? */
 static int is_of(const struct ct_model *model, uint32_t s, size_t process)
 {
-	const struct ct_seat *seat = &model->seats[s];
+	const struct ct_rank_state *slot = &model->slots[s];
 
 	return ct_fill_has(model, process) &&
-	       (seat->local ? seat->process == process : model->starts->places[process].seat == s);
+	       (slot->local ? slot->process == process : model->starts->places[process].slot == s);
 }
 
 /* Is it known how long it communicated, but for seconds in which nothing was timed? */
-static int is_measured(const struct ct_seat *seat)
+static int is_measured(const struct ct_rank_state *slot)
 {
-	return !seat->unmeasured && seat->left_out.all == seat->left_out.n &&
-	       ct_left_out_is_small(&seat->left_out, seat->launches);
+	return !slot->unmeasured && slot->left_out.all == slot->left_out.n &&
+	       ct_left_out_is_small(&slot->left_out, slot->launches);
 }
 
 static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report *report)
 {
-	const struct ct_seat *seat = &model->seats[s];
+	const struct ct_rank_state *slot = &model->slots[s];
 	struct ct_report_rank *rank = &report->ranks[s];
-	const char *host = model->starts->hosts[seat->host].name;
-	int told_by = seat->rank; /* a process's losses are listed at each of its ranks */
+	const char *host = model->starts->hosts[slot->host].name;
+	int told_by = slot->rank; /* a process's losses are listed at each of its ranks */
 
-	rank->rank = seat->rank;
+	rank->rank = slot->rank;
 	rank->host = ct_arena_text(report->memory, host, sizeof(((struct ct_process *)0)->host));
-	rank->ops = seat->ops;
-	rank->bytes = seat->bytes;
-	rank->wait_ns = seat->judged ? seat->waited.total : CT_UNKNOWN;
-	rank->lateness_ns = seat->judged ? seat->lateness_ns : CT_UNKNOWN;
-	rank->last_count = seat->judged ? seat->last_count : CT_UNKNOWN;
-	rank->err_ns = seat->judged ? seat->err_ns : CT_UNKNOWN;
-	rank->comm_ns = seat->ops && is_measured(seat) ? seat->busy.total : CT_UNKNOWN;
-	rank->left_out_ns = seat->left_out.ns;
-	rank->timing = seat->timing;
-	rank->device = seat->device;
+	rank->ops = slot->ops;
+	rank->bytes = slot->bytes;
+	rank->wait_ns = slot->judged ? slot->waited.total : CT_UNKNOWN;
+	rank->lateness_ns = slot->judged ? slot->lateness_ns : CT_UNKNOWN;
+	rank->last_count = slot->judged ? slot->last_count : CT_UNKNOWN;
+	rank->err_ns = slot->judged ? slot->err_ns : CT_UNKNOWN;
+	rank->comm_ns = slot->ops && is_measured(slot) ? slot->busy.total : CT_UNKNOWN;
+	rank->left_out_ns = slot->left_out.ns;
+	rank->timing = slot->timing;
+	rank->device = slot->device;
 	rank->complete = 1;
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		if (!is_of(model, s, p))
@@ -75,11 +75,11 @@ static int fill_ranks(const struct ct_model *model, struct ct_report *report)
 {
 	int st = CT_OK;
 
-	report->n_ranks = model->n_seats;
-	report->ranks = ct_arena_calloc(report->memory, model->n_seats, sizeof(*report->ranks));
+	report->n_ranks = model->n_slots;
+	report->ranks = ct_arena_calloc(report->memory, model->n_slots, sizeof(*report->ranks));
 	if (!report->ranks)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++)
+	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++)
 		st = fill_rank(model, s, report);
 	return st;
 }
@@ -95,7 +95,7 @@ static uint64_t expected_ranks(const struct ct_model *model)
 			expected = model->run->processes[p].id.world_size;
 	}
 	/* If processes drive several ranks, the world size in their environment may be the number of processes. */
-	if (expected >= (int64_t)model->n_seats)
+	if (expected >= (int64_t)model->n_slots)
 		return (uint64_t)expected;
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		if ((int64_t)model->comms.all[c]->nranks > expected)
@@ -147,7 +147,7 @@ static int fill_sets(const struct ct_model *model, struct ct_report *report)
 	if (ct_host_order(model, &places, &n) != CT_OK)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n; h++)
-		run->hosts[run->n_hosts++] = report->ranks[places[h].seat].host;
+		run->hosts[run->n_hosts++] = report->ranks[places[h].slot].host;
 	free(places);
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		unsigned backend = model->comms.all[c]->backend;
@@ -215,7 +215,7 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 	run->begin_unix_ns = id ? model->begin_unix_ns : CT_UNKNOWN;
 	run->duration_ns = model->duration_ns;
 	fill_extent(model, run);
-	run->ranks_seen = model->n_seats;
+	run->ranks_seen = model->n_slots;
 	run->ranks_expected = expected_ranks(model);
 	/* programs that each are a world of their own */
 	if (run->ranks_expected < run->ranks_seen)
@@ -226,7 +226,7 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 	if (fill_missing(report) || fill_sets(model, report))
 		return CT_NOMEM;
 	fill_share(model, report);
-	run->complete = run->n_missing == 0 && model->n_seats > 0;
+	run->complete = run->n_missing == 0 && model->n_slots > 0;
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		run->complete &= report->ranks[i].complete;
 		run->timing = report->ranks[i].timing > run->timing ? report->ranks[i].timing
@@ -240,7 +240,7 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 /* ---- communicators and classes ---- */
 
 CT_SORT_BY(by_comm_size, struct ct_report_comm,
-	   CT_DOWN(bytes) ?: CT_DOWN(instances) ?: CT_DOWN(nranks) ?: CT_UP(key))
+	   CT_DOWN(bytes) ?: CT_DOWN(instances) ?: CT_DOWN(nranks) ?: CT_UP(hash))
 
 static void fill_order(const struct ct_order_book *book, const struct ct_comm *from,
 		       struct ct_report_comm *comm)
@@ -267,7 +267,7 @@ static int fill_comms(const struct ct_model *model, const struct ct_order_book *
 		/* A size without confirmation may be a damaged file's: no list of its ranks. */
 		int believable = from->nranks <= 64 * (uint64_t)from->n_known + 1024;
 
-		comm->key = from->key;
+		comm->hash = from->hash;
 		comm->parent = from->parent;
 		comm->backend = from->backend;
 		comm->nranks = from->nranks;
@@ -288,7 +288,7 @@ static int fill_comms(const struct ct_model *model, const struct ct_order_book *
 			return CT_NOMEM;
 		comm->n_ranks = believable ? from->nranks : 0;
 		for (uint32_t r = 0; r < comm->n_ranks; r++)
-			comm->ranks[r] = from->seats[r] ? model->seats[from->seats[r] - 1].rank
+			comm->ranks[r] = from->slots[r] ? model->slots[from->slots[r] - 1].rank
 							: -1;
 	}
 	qsort(report->comms, report->n_comms, sizeof(*report->comms), by_comm_size);
@@ -302,11 +302,11 @@ static void fill_last(const struct ct_model *model, const struct ct_class *from,
 	op->last_pct = NAN;
 	op->late_or_slow = from->slow_transfers;
 	for (uint32_t r = 0; from->last_count && r < from->comm->nranks; r++) {
-		uint32_t seat = from->comm->seats[r];
+		uint32_t slot = from->comm->slots[r];
 
-		if (from->last_count[r] <= op->last_count || !seat)
+		if (from->last_count[r] <= op->last_count || !slot)
 			continue;
-		op->last_rank = model->seats[seat - 1].rank;
+		op->last_rank = model->slots[slot - 1].rank;
 		op->last_count = from->last_count[r];
 		op->last_cost_ns = from->last_cost_ns[r];
 	}
@@ -322,7 +322,7 @@ static int fill_op(const struct ct_model *model, const struct ct_class *from,
 				: ct_op_bus_factor(from->op, from->comm->nranks);
 	uint64_t algbw = ct_hist_quantile(&from->algbw, 0.5);
 
-	op->comm_key = from->comm->key;
+	op->comm_hash = from->comm->hash;
 	op->backend = from->comm->backend;
 	op->op = from->op;
 	op->dtype = from->dtype;
@@ -362,7 +362,7 @@ static int fill_op(const struct ct_model *model, const struct ct_class *from,
 }
 
 CT_SORT_BY(by_time, struct ct_report_op,
-	   CT_DOWN(span_each_ns) ?: CT_DOWN(instances) ?: CT_UP(comm_key) ?: CT_UP(op) ?:
+	   CT_DOWN(span_each_ns) ?: CT_DOWN(instances) ?: CT_UP(comm_hash) ?: CT_UP(op) ?:
 	   CT_UP(size_range))
 
 static int fill_ops(const struct ct_model *model, struct ct_report *report)

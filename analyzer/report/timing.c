@@ -101,12 +101,12 @@ int ct_fill_timing(const struct ct_model *model, struct ct_report *report)
 	struct ct_report_run *run = &report->run;
 	uint64_t timed = 0, launches = 0;
 
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		const struct ct_seat *seat = &model->seats[s];
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		const struct ct_rank_state *slot = &model->slots[s];
 
-		report->ranks[s].timed_ratio = ratio_of(seat->timed, seat->launches);
-		timed += seat->timed;
-		launches += seat->launches;
+		report->ranks[s].timed_ratio = ratio_of(slot->timed, slot->launches);
+		timed += slot->timed;
+		launches += slot->launches;
 	}
 	run->timed_ratio = ratio_of(timed, launches);
 	run->time_err_ns = model->time_err_ns;

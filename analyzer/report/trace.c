@@ -18,7 +18,7 @@ static int rank_of(const struct ct_model *model, size_t process)
 {
 	if (!ct_fill_has(model, process))
 		return model->run->processes[process].id.rank;
-	return model->seats[model->starts->places[process].seat].rank;
+	return model->slots[model->starts->places[process].slot].rank;
 }
 
 static uint64_t at_or_unknown(const struct ct_model *model, size_t process, uint64_t mono_ns)
@@ -76,11 +76,11 @@ static int fill_process_ranks(const struct ct_model *model, size_t p, struct ct_
 		return CT_NOMEM;
 	if (out->rank >= 0)
 		out->ranks[out->n_ranks++] = out->rank;
-	for (uint32_t s = 0; s < model->n_seats && out->n_ranks < CT_LOAD_RANKS; s++) {
-		const struct ct_seat *seat = &model->seats[s];
+	for (uint32_t s = 0; s < model->n_slots && out->n_ranks < CT_LOAD_RANKS; s++) {
+		const struct ct_rank_state *slot = &model->slots[s];
 
-		if (seat->local && seat->process == p && seat->rank >= 0)
-			out->ranks[out->n_ranks++] = seat->rank;
+		if (slot->local && slot->process == p && slot->rank >= 0)
+			out->ranks[out->n_ranks++] = slot->rank;
 	}
 	qsort(out->ranks, out->n_ranks, sizeof(*out->ranks), ct_by_int);
 	return CT_OK;
@@ -228,7 +228,7 @@ static int add_invisible(struct ct_report *report, const char *what, const char 
 static int fill_invisible(const struct ct_model *model, struct ct_report *report)
 {
 	const struct ct_run *run = model->run;
-	size_t most = run->n_warnings + run->n_processes * (CT_PROCESS_NOTES + 1) + model->n_seats +
+	size_t most = run->n_warnings + run->n_processes * (CT_PROCESS_NOTES + 1) + model->n_slots +
 		      ct_environment_unseen(model);
 	int st = CT_OK;
 
@@ -240,11 +240,11 @@ static int fill_invisible(const struct ct_model *model, struct ct_report *report
 				   ct_arena_text(report->memory, run->warnings[w],
 						 strlen(run->warnings[w])),
 				   NULL);
-	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++) {
-		if (model->seats[s].muddled)
+	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++) {
+		if (model->slots[s].muddled)
 			st = add_invisible(report,
 					   ct_arena_printf(report->memory, "rank %s",
-							   ct_text_rank(model->seats[s].rank).s),
+							   ct_text_rank(model->slots[s].rank).s),
 					   "its process has several ranks that the records do not "
 					   "tell apart: none of them is judged",
 					   NULL);

@@ -81,12 +81,12 @@ static int are_several(struct jobs *jobs, uint32_t others[2])
 }
 
 static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
-		   const struct ct_load_comm *comm, uint32_t seat)
+		   const struct ct_load_comm *comm, uint32_t slot)
 {
 	struct jobs *jobs = arg;
 
 	(void)stream;
-	(void)seat;
+	(void)slot;
 	return *job_of(jobs, process) && comm->rec.key ? join(jobs, comm->rec.key, process) : CT_OK;
 }
 

@@ -125,7 +125,7 @@ static int is_size(const struct ct_sequence_kind *kind, const struct wanted *w)
 
 static int is_comm(const struct ct_comm *comm, const char *wanted)
 {
-	return strcmp(wanted, "*") == 0 || ct_comm_spec_fits(wanted, comm->name, comm->key);
+	return strcmp(wanted, "*") == 0 || ct_comm_spec_fits(wanted, comm->name, comm->hash);
 }
 
 static int is_op(const struct ct_sequence_kind *kind, const char *wanted)
@@ -166,7 +166,7 @@ static const char *spell(const struct ct_sequence_kind *kind, struct ct_arena *m
 	const char *op = ct_op_name(kind->op), *comm = kind->comm->name;
 
 	if (!comm)
-		comm = ct_arena_printf(memory, "%016" PRIx64, kind->comm->key);
+		comm = ct_arena_printf(memory, "%016" PRIx64, kind->comm->hash);
 	if (!comm || !kind->is_sized)
 		return comm ? ct_arena_printf(memory, "%s:%s", comm, op ? op : "?") : NULL;
 	return ct_arena_printf(memory, "%s:%s:%" PRIu64, comm, op ? op : "?", kind->bytes);

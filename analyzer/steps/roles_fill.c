@@ -9,9 +9,9 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-static uint32_t seat_at(const struct ct_comm *comm, uint32_t rank)
+static uint32_t slot_at(const struct ct_comm *comm, uint32_t rank)
 {
-	return comm->seats[rank] ? comm->seats[rank] - 1 : UINT32_MAX;
+	return comm->slots[rank] ? comm->slots[rank] - 1 : UINT32_MAX;
 }
 
 /* The same step from each member's global rank to the next one's; 0: it is not. */
@@ -20,8 +20,8 @@ static uint32_t stride_of(const struct ct_model *model, const struct ct_comm *co
 	int64_t stride = 0, last = -1;
 
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		uint32_t seat = seat_at(comm, r);
-		int64_t rank = seat == UINT32_MAX ? -1 : model->seats[seat].rank;
+		uint32_t slot = slot_at(comm, r);
+		int64_t rank = slot == UINT32_MAX ? -1 : model->slots[slot].rank;
 
 		if (rank < 0 || (r && rank <= last) || (r > 1 && rank - last != stride))
 			return 0;
@@ -33,12 +33,12 @@ static uint32_t stride_of(const struct ct_model *model, const struct ct_comm *co
 
 static int is_on_one_host(const struct ct_model *model, const struct ct_comm *comm)
 {
-	uint32_t first = seat_at(comm, 0);
+	uint32_t first = slot_at(comm, 0);
 
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		uint32_t seat = seat_at(comm, r);
+		uint32_t slot = slot_at(comm, r);
 
-		if (seat == UINT32_MAX || model->seats[seat].host != model->seats[first].host)
+		if (slot == UINT32_MAX || model->slots[slot].host != model->slots[first].host)
 			return 0;
 	}
 	return 1;
@@ -50,11 +50,11 @@ static void set_shape(const struct ct_model *model, const struct ct_comm *comm,
 	f->name = comm->name;
 	f->n = comm->nranks;
 	/* a size that nobody else confirms may be a damaged file's */
-	if (comm->n_known < comm->nranks || comm->clash || comm->shared_seat)
+	if (comm->n_known < comm->nranks || comm->clash || comm->shared_slot)
 		return;
 	f->stride = stride_of(model, comm);
 	f->one_host = is_on_one_host(model, comm);
-	f->is_whole = comm->nranks == model->n_seats;
+	f->is_whole = comm->nranks == model->n_slots;
 }
 
 /* Of several that hold all ranks: the one that is split from none, else the first to be made. */
@@ -136,16 +136,16 @@ static void set_content(const struct ct_model *model, const struct ct_instance_l
 		facts[c].steps = steps->n ? steps->n_kept : 0;
 }
 
-/* Are its members in as many different ones of role tp? tensor_of[seat]: communicator + 1. */
+/* Are its members in as many different ones of role tp? tensor_of[slot]: communicator + 1. */
 static int has_tensor_peer(const struct ct_comm *comm, const uint32_t *tensor_of)
 {
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		uint32_t seat = seat_at(comm, r);
+		uint32_t slot = slot_at(comm, r);
 
-		if (seat == UINT32_MAX || !tensor_of[seat])
+		if (slot == UINT32_MAX || !tensor_of[slot])
 			return 0;
 		for (uint32_t q = 0; q < r; q++) {
-			if (tensor_of[seat_at(comm, q)] == tensor_of[seat])
+			if (tensor_of[slot_at(comm, q)] == tensor_of[slot])
 				return 0;
 		}
 	}
@@ -155,7 +155,7 @@ static int has_tensor_peer(const struct ct_comm *comm, const uint32_t *tensor_of
 static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 		    struct ct_report *report, struct ct_role *role)
 {
-	struct ct_report_comm *row = ct_report_row_of_comm(report, comm->key, comm->nranks);
+	struct ct_report_comm *row = ct_report_row_of_comm(report, comm->hash, comm->nranks);
 
 	if (ct_role_of(f, report->memory, role) != CT_OK)
 		return CT_NOMEM;
@@ -172,36 +172,36 @@ static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 static void add_pipe(uint32_t *pipes, const struct ct_comm *comm)
 {
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		if (seat_at(comm, 0) != UINT32_MAX && seat_at(comm, r) != UINT32_MAX)
-			pipes[ct_group_of(pipes, seat_at(comm, r))] = ct_group_of(pipes,
-										  seat_at(comm, 0));
+		if (slot_at(comm, 0) != UINT32_MAX && slot_at(comm, r) != UINT32_MAX)
+			pipes[ct_group_of(pipes, slot_at(comm, r))] = ct_group_of(pipes,
+										  slot_at(comm, 0));
 	}
 }
 
 /* Are all its members stages of one pipeline? 2: they are its first and its last one. */
 static int in_one_pipe(const struct ct_model *model, const struct ct_comm *comm, uint32_t *pipes)
 {
-	uint32_t pipe = seat_at(comm, 0) == UINT32_MAX ? UINT32_MAX
-						       : ct_group_of(pipes, seat_at(comm, 0));
+	uint32_t pipe = slot_at(comm, 0) == UINT32_MAX ? UINT32_MAX
+						       : ct_group_of(pipes, slot_at(comm, 0));
 	uint32_t first = 0, last = 0, stages = 0;
 
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		if (pipe == UINT32_MAX || seat_at(comm, r) == UINT32_MAX ||
-		    ct_group_of(pipes, seat_at(comm, r)) != pipe)
+		if (pipe == UINT32_MAX || slot_at(comm, r) == UINT32_MAX ||
+		    ct_group_of(pipes, slot_at(comm, r)) != pipe)
 			return 0;
 	}
-	for (uint32_t s = 0; s < model->n_seats; s++) {
+	for (uint32_t s = 0; s < model->n_slots; s++) {
 		if (ct_group_of(pipes, s) != pipe)
 			continue;
 		if (!stages++)
 			first = last = s;
-		first = model->seats[s].rank < model->seats[first].rank ? s : first;
-		last = model->seats[s].rank > model->seats[last].rank ? s : last;
+		first = model->slots[s].rank < model->slots[first].rank ? s : first;
+		last = model->slots[s].rank > model->slots[last].rank ? s : last;
 	}
 	if (stages < 2)
 		return 0;
-	return comm->nranks == 2 && ((seat_at(comm, 0) == first && seat_at(comm, 1) == last) ||
-				     (seat_at(comm, 0) == last && seat_at(comm, 1) == first))
+	return comm->nranks == 2 && ((slot_at(comm, 0) == first && slot_at(comm, 1) == last) ||
+				     (slot_at(comm, 0) == last && slot_at(comm, 1) == first))
 		       ? 2
 		       : 1;
 }
@@ -212,7 +212,7 @@ static int fill_all(const struct ct_model *model, struct ct_role_facts *facts, u
 {
 	struct ct_role role;
 
-	for (uint32_t s = 0; s < model->n_seats; s++)
+	for (uint32_t s = 0; s < model->n_slots; s++)
 		pipes[s] = s;
 
 	for (int again = 0; again < 2; again++) {
@@ -227,8 +227,8 @@ static int fill_all(const struct ct_model *model, struct ct_role_facts *facts, u
 			if (fill_one(comm, &facts[c], report, &role) != CT_OK)
 				return CT_NOMEM;
 			for (uint32_t r = 0; role.id == CT_IS_TP && r < comm->nranks; r++) {
-				if (seat_at(comm, r) != UINT32_MAX)
-					tensor_of[seat_at(comm, r)] = c + 1;
+				if (slot_at(comm, r) != UINT32_MAX)
+					tensor_of[slot_at(comm, r)] = c + 1;
 			}
 			if (!again && role.id == CT_IS_PP)
 				add_pipe(pipes, comm);
@@ -241,8 +241,8 @@ int ct_roles_fill(const struct ct_model *model, const struct ct_instance_log *lo
 		  const struct ct_steps *steps, struct ct_report *report)
 {
 	struct ct_role_facts *facts = calloc(model->comms.n + 1u, sizeof(*facts));
-	uint32_t *tensor_of = calloc(model->n_seats + 1u, sizeof(*tensor_of));
-	uint32_t *pipes = calloc(model->n_seats + 1u, sizeof(*pipes));
+	uint32_t *tensor_of = calloc(model->n_slots + 1u, sizeof(*tensor_of));
+	uint32_t *pipes = calloc(model->n_slots + 1u, sizeof(*pipes));
 	int st = facts && tensor_of && pipes ? CT_OK : CT_NOMEM;
 
 	if (st == CT_OK) {

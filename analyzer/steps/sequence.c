@@ -9,9 +9,9 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-void ct_sequence_init(struct ct_sequence *s, uint32_t seat, uint32_t most)
+void ct_sequence_init(struct ct_sequence *s, uint32_t slot, uint32_t most)
 {
-	*s = (struct ct_sequence){ .seat = seat, .most = most ? most : CT_SEQUENCE_OPS };
+	*s = (struct ct_sequence){ .slot = slot, .most = most ? most : CT_SEQUENCE_OPS };
 }
 
 void ct_sequence_fini(struct ct_sequence *s)

@@ -31,7 +31,7 @@ struct ct_sequence_kind {
 };
 
 struct ct_sequence {
-	uint32_t seat;
+	uint32_t slot;
 	struct ct_anchor_op *ops;
 	struct ct_anchor_symbol *symbols;
 	struct ct_sequence_kind *kinds; /* by symbol */
@@ -45,7 +45,7 @@ struct ct_sequence {
 };
 
 /* most 0: CT_SEQUENCE_OPS. */
-void ct_sequence_init(struct ct_sequence *sequence, uint32_t seat, uint32_t most);
+void ct_sequence_init(struct ct_sequence *sequence, uint32_t slot, uint32_t most);
 void ct_sequence_fini(struct ct_sequence *sequence);
 
 /* One more call; about in order of entry. 0 or CT_NOMEM. */

@@ -4,13 +4,13 @@
 
 #include "trace/ops.h"
 
-/* The seat of the lowest rank; of those without one, the first. */
+/* The slot of the lowest rank; of those without one, the first. */
 static uint32_t first_rank(const struct ct_model *model)
 {
 	uint32_t first = 0;
 
-	for (uint32_t s = 1; s < model->n_seats; s++) {
-		if ((unsigned)model->seats[s].rank < (unsigned)model->seats[first].rank)
+	for (uint32_t s = 1; s < model->n_slots; s++) {
+		if ((unsigned)model->slots[s].rank < (unsigned)model->slots[first].rank)
 			first = s;
 	}
 	return first;
@@ -38,7 +38,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 		.varies = m->varying,
 	};
 
-	if (m->captured || m->alone || !event->comm || m->seat != log->sequence.seat)
+	if (m->captured || m->alone || !event->comm || m->slot != log->sequence.slot)
 		return CT_OK;
 	call.at_ns = ct_model_at(model, event->process, m->enter_ns);
 	if (m->end_ns) {
@@ -48,12 +48,12 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	return ct_sequence_add(&log->sequence, &call);
 }
 
-static int on_nvtx(void *arg, const struct ct_stream *stream, uint32_t process, uint32_t seat,
+static int on_nvtx(void *arg, const struct ct_stream *stream, uint32_t process, uint32_t slot,
 		   const struct ct_nvtx_rec *rec)
 {
 	struct ct_step_log *log = arg;
 
-	if (seat != log->sequence.seat || rec->end_ns > INT64_MAX)
+	if (slot != log->sequence.slot || rec->end_ns > INT64_MAX)
 		return CT_OK;
 	return ct_markers_add(&log->markers, rec,
 			      ct_model_at(&stream->model, process, rec->begin_ns),

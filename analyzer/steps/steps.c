@@ -158,7 +158,7 @@ static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t firs
 		qsort(c->cut_ns, n, sizeof(*c->cut_ns), ct_by_u64);
 		c->err_ns = c->by_ends ? 2 * s->err_ns : CT_UNKNOWN;
 		c->anchor = anchor_of(s, chosen);
-		c->seat = s->seat;
+		c->slot = s->slot;
 		c->cut_short = s->cut_short;
 		find_recurring(s, places, n, gaps, c);
 		c->median_ns = median_time(c);
@@ -329,8 +329,8 @@ static int try_markers(const struct ct_model *model, const struct ct_step_log *s
 	c->cut_ns = cut_ns;
 	c->marker = name;
 	c->n = n - 1;
-	c->seat = s->seat;
-	c->err_ns = 2 * model->run->processes[model->seats[s->seat].process].id.clock_res_ns;
+	c->slot = s->slot;
+	c->err_ns = 2 * model->run->processes[model->slots[s->slot].process].id.clock_res_ns;
 	c->cut_short = step_log->markers.cut_short || s->cut_short;
 	places = calloc((size_t)n + 1, sizeof(*places));
 	gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
@@ -355,24 +355,24 @@ static uint32_t reference(const struct ct_model *model, const struct ct_step_log
 	for (uint32_t c = 0; c < model->comms.n; c++) {
 		const struct ct_comm *comm = model->comms.all[c];
 
-		if (!comm->n_known || comm->shared_seat || comm->clash)
+		if (!comm->n_known || comm->shared_slot || comm->clash)
 			continue;
 		if (!largest || comm->n_known > largest->n_known ||
 		    (comm->n_known == largest->n_known && comm->instances > largest->instances))
 			largest = comm;
 	}
 	for (uint32_t r = 0; largest && r < largest->nranks; r++) {
-		if (largest->seats[r])
-			return largest->seats[r] - 1;
+		if (largest->slots[r])
+			return largest->slots[r] - 1;
 	}
-	return step_log->sequence.seat;
+	return step_log->sequence.slot;
 }
 
 /* What another rank did, as far as it is on the log; only if that holds all of the run. */
-static int from_log(const struct ct_instance_log *log, uint32_t seat, struct ct_sequence *s)
+static int from_log(const struct ct_instance_log *log, uint32_t slot, struct ct_sequence *s)
 {
-	ct_sequence_init(s, seat, 0);
-	for (uint32_t k = log->seat_first[seat]; k < log->seat_first[seat + 1]; k++) {
+	ct_sequence_init(s, slot, 0);
+	for (uint32_t k = log->slot_first[slot]; k < log->slot_first[slot + 1]; k++) {
 		const struct ct_log_part *part = &log->parts[log->order[k]];
 		const struct ct_log_instance *i = &log->instances[part->instance];
 		const struct ct_call_seen call = {
@@ -397,17 +397,17 @@ static int from_log(const struct ct_instance_log *log, uint32_t seat, struct ct_
 	return CT_OK;
 }
 
-static int try_seat(const struct ct_instance_log *log, const struct ct_step_log *step_log,
-		    uint32_t seat, const char *wanted, struct ct_steps *c)
+static int try_slot(const struct ct_instance_log *log, const struct ct_step_log *step_log,
+		    uint32_t slot, const char *wanted, struct ct_steps *c)
 {
 	struct ct_sequence s;
 	int st;
 
-	if (seat == step_log->sequence.seat)
+	if (slot == step_log->sequence.slot)
 		return try_sequence(&step_log->sequence, wanted, c);
-	if (log->sample.one_of > 1 || seat >= log->n_seats)
+	if (log->sample.one_of > 1 || slot >= log->n_slots)
 		return CT_NOTFOUND;
-	st = from_log(log, seat, &s);
+	st = from_log(log, slot, &s);
 	if (st == CT_OK)
 		st = try_sequence(&s, wanted, c);
 	ct_sequence_fini(&s);
@@ -433,13 +433,13 @@ static int find(const struct ct_model *model, const struct ct_instance_log *log,
 	*c = (struct ct_steps){ .any_size = wanted != NULL };
 	st = wanted ? CT_NOTFOUND : try_markers(model, step_log, c);
 	if (st == CT_NOTFOUND)
-		st = try_seat(log, step_log, first, wanted, c);
-	if (st == CT_NOTFOUND && first != step_log->sequence.seat)
-		st = try_seat(log, step_log, step_log->sequence.seat, wanted, c);
+		st = try_slot(log, step_log, first, wanted, c);
+	if (st == CT_NOTFOUND && first != step_log->sequence.slot)
+		st = try_slot(log, step_log, step_log->sequence.slot, wanted, c);
 	/* every quarter of the ranks */
 	for (; st == CT_NOTFOUND && asked < MOST_ASKED; asked++)
-		st = try_seat(log, step_log,
-			      (uint32_t)((uint64_t)model->n_seats * (asked + 1) / (MOST_ASKED + 1)),
+		st = try_slot(log, step_log,
+			      (uint32_t)((uint64_t)model->n_slots * (asked + 1) / (MOST_ASKED + 1)),
 			      wanted, c);
 	if (st != CT_NOTFOUND)
 		return st;

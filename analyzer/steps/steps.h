@@ -34,7 +34,7 @@ struct ct_steps {
 	int by_ends;	    /* the times are ends of the anchor; else entries */
 	uint64_t err_ns;    /* of a step's time */
 	uint64_t median_ns; /* of their times */
-	uint32_t seat;	    /* the reference */
+	uint32_t slot;	    /* the reference */
 	const char *
 		marker; /* name of the NVTX ranges that begin them, the step log's; NULL: the anchor marks them */
 	struct ct_sequence_kind anchor;

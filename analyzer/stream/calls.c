@@ -29,7 +29,7 @@ static void note_open(struct ct_reading *reading, const struct ct_host_rec *rec,
 
 int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
 {
-	struct ct_activity *activity = &reading->stream->activities[reading->seats[0]];
+	struct ct_activity *activity = &reading->stream->activities[reading->slots[0]];
 	const struct ct_call_row *row = ct_load_call_row(reading->load, rec->call);
 	const struct ct_call call = {
 		.begin_ns = rec->enter_ns,
@@ -65,31 +65,31 @@ int ct_stream_open_calls(struct ct_reading *reading)
 					   .peer = -1 };
 		kept->is_call = kept->by_host = 1;
 		kept->process = reading->process;
-		kept->seat = reading->seats[0];
+		kept->slot = reading->slots[0];
 	}
 	return CT_OK;
 }
 
 void ct_stream_cover_waits(struct ct_stream *stream, uint32_t at, uint64_t until_ns)
 {
-	struct ct_seat *seat = &stream->model.seats[at];
+	struct ct_rank_state *slot = &stream->model.slots[at];
 	struct ct_activity *activity = &stream->activities[at];
 	const struct ct_call *wait;
 
 	/* of libraries whose waits do not end operations, such calls are none that communicate */
-	if (!seat->tells_waits)
+	if (!slot->records_waits)
 		return;
 	while ((wait = ct_calls_next_wait(&activity->calls, activity->covered_ns, until_ns))) {
 		if (wait->end_ns == CT_CALL_OPEN && until_ns != UINT64_MAX)
 			return;
 		if (wait->is_message && wait->end_ns != CT_CALL_OPEN)
-			ct_stream_busy(stream, seat, wait->begin_ns, wait->end_ns);
+			ct_stream_busy(stream, slot, wait->begin_ns, wait->end_ns);
 		activity->covered_ns = wait->begin_ns;
 	}
 }
 
 /* The call that waited for what was only begun in its own; 0: the waits are unknown. */
-static uint64_t waited_since(struct ct_seat *seat, const struct ct_calls *calls,
+static uint64_t waited_since(struct ct_rank_state *slot, const struct ct_calls *calls,
 			     const struct ct_joined_op *j, const struct ct_member *m)
 {
 	uint64_t entered_ns;
@@ -99,15 +99,15 @@ static uint64_t waited_since(struct ct_seat *seat, const struct ct_calls *calls,
 		return m->start_ns;
 	entered_ns = ct_calls_entered(calls, m->end_ns);
 	if (entered_ns) {
-		ct_seat_tells(seat, j->backend);
+		ct_rank_set_records_waits(slot, j->backend);
 		return entered_ns;
 	}
 	/* Whoever records waits has none of this one: it was over when the program looked. */
-	if (ct_seat_tells_waits(seat, j->backend) || j->end_source == CT_SOURCE_POLL)
+	if (ct_rank_records_waits(slot, j->backend) || j->end_source == CT_SOURCE_POLL)
 		return m->end_ns;
-	ct_seat_hides(seat, j->backend);
-	if (m->end_ns > seat->vague_ns && !m->alone)
-		seat->vague_ns = m->end_ns;
+	ct_rank_set_hides_waits(slot, j->backend);
+	if (m->end_ns > slot->vague_ns && !m->alone)
+		slot->vague_ns = m->end_ns;
 	return 0;
 }
 
@@ -147,8 +147,8 @@ static void note_window(const struct ct_activity *activity, struct ct_load_comm 
 int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
 	struct ct_stream *stream = reading->stream;
-	struct ct_seat *seat = &stream->model.seats[m->seat];
-	struct ct_activity *activity = &stream->activities[m->seat];
+	struct ct_rank_state *slot = &stream->model.slots[m->slot];
+	struct ct_activity *activity = &stream->activities[m->slot];
 	const struct ct_joined_op *j = &op->joined;
 	int is_message = ct_op_class(m->op) == CT_CLASS_P2P;
 	struct ct_call call = {
@@ -158,11 +158,11 @@ int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, stru
 		.is_message = (uint32_t)is_message,
 	};
 
-	ct_stream_cover_waits(stream, m->seat, m->start_ns);
+	ct_stream_cover_waits(stream, m->slot, m->start_ns);
 	if (j->start_source != CT_SOURCE_CALL) {
-		ct_stream_busy(stream, seat, m->start_ns, m->end_ns);
+		ct_stream_busy(stream, slot, m->start_ns, m->end_ns);
 		/* what streams of a GPU do is not followed here */
-		seat->vague_ns = UINT64_MAX;
+		slot->vague_ns = UINT64_MAX;
 		return CT_OK;
 	}
 	if (!j->op->launch) {
@@ -170,12 +170,12 @@ int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, stru
 		if (op->comm && ct_op_class(m->op) == CT_CLASS_SYNC)
 			note_window(activity, op->comm, j->op, m);
 	} else {
-		m->asked_ns = waited_since(seat, &activity->calls, j, m);
+		m->asked_ns = waited_since(slot, &activity->calls, j, m);
 		m->posted = m->asked_ns != 0;
 		if (m->posted)
 			call.end_ns = j->op->return_ns;
 	}
-	ct_stream_busy(stream, seat, call.begin_ns, call.end_ns);
+	ct_stream_busy(stream, slot, call.begin_ns, call.end_ns);
 	if (m->posted && ct_calls_serve(&activity->calls, m->asked_ns, !m->alone))
 		m->shared = 1;
 	if (m->alone)

@@ -21,7 +21,7 @@ void ct_instance_log_fini(struct ct_instance_log *log)
 	free(log->instances);
 	free(log->parts);
 	free(log->order);
-	free(log->seat_first);
+	free(log->slot_first);
 	*log = (struct ct_instance_log){ 0 };
 }
 
@@ -111,7 +111,7 @@ static struct ct_log_part part_of(const struct ct_member *m, uint64_t wait_ns, u
 		.free_ns = m->free_ns,
 		.wait_ns = wait_ns,
 		.err_ns = sum_of(m->start_err_ns, m->end_err_ns),
-		.seat = m->seat,
+		.slot = m->slot,
 		.index = m->index,
 		.stream = m->stream,
 		.tid = m->tid,
@@ -156,7 +156,7 @@ static struct ct_log_instance instance_of(const struct ct_instance *i, const str
 static int on_one_clock(const struct ct_instance *i, const uint32_t *host_of)
 {
 	for (uint32_t m = 1; m < i->n; m++) {
-		if (host_of[i->members[m].seat] != host_of[i->members[0].seat])
+		if (host_of[i->members[m].slot] != host_of[i->members[0].slot])
 			return 0;
 	}
 	return 1;
@@ -173,7 +173,7 @@ int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *i
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
-		uint64_t enter = at(from->enter_ns, shift[host_of[from->seat]]);
+		uint64_t enter = at(from->enter_ns, shift[host_of[from->slot]]);
 
 		at_ns = enter < at_ns ? enter : at_ns;
 	}
@@ -202,7 +202,7 @@ int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *i
 		struct ct_log_part *part = &log->parts[log->n_parts++];
 
 		*part = part_of(from, waited ? waits->wait_ns[m] : UINT64_MAX,
-				shift[host_of[from->seat]], asked);
+				shift[host_of[from->slot]], asked);
 		part->instance = log->n_instances;
 	}
 	log->instances[log->n_instances++] = out;
@@ -225,28 +225,28 @@ static int by_when(const void *a, const void *b, void *arg)
 	return CT_CMP(when(x), when(y)) ?: CT_UP(enter_ns) ?: CT_CMP(x, y);
 }
 
-int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_seats)
+int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_slots)
 {
 	uint32_t *next;
 
 	if (log->one_of != log->sample.one_of)
 		forget(log);
-	log->n_seats = n_seats;
+	log->n_slots = n_slots;
 	log->order = calloc((size_t)log->n_parts + 1, sizeof(*log->order));
-	log->seat_first = calloc((size_t)n_seats + 2, sizeof(*log->seat_first));
-	if (!log->order || !log->seat_first)
+	log->slot_first = calloc((size_t)n_slots + 2, sizeof(*log->slot_first));
+	if (!log->order || !log->slot_first)
 		return CT_NOMEM;
-	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
-	next = log->seat_first + 1;
+	/* Counted two places on, so that filling moves each slot's first to where the next one's belongs. */
+	next = log->slot_first + 1;
 	for (uint32_t p = 0; p < log->n_parts; p++)
-		next[log->parts[p].seat + 1]++;
-	for (uint32_t s = 1; s <= n_seats; s++)
+		next[log->parts[p].slot + 1]++;
+	for (uint32_t s = 1; s <= n_slots; s++)
 		next[s] += next[s - 1];
 	for (uint32_t p = 0; p < log->n_parts; p++)
-		log->order[next[log->parts[p].seat]++] = p;
-	for (uint32_t s = 0; s < n_seats; s++)
-		ct_sort_r(log->order + log->seat_first[s],
-			  log->seat_first[s + 1] - log->seat_first[s], sizeof(*log->order), by_when,
+		log->order[next[log->parts[p].slot]++] = p;
+	for (uint32_t s = 0; s < n_slots; s++)
+		ct_sort_r(log->order + log->slot_first[s],
+			  log->slot_first[s + 1] - log->slot_first[s], sizeof(*log->order), by_when,
 			  log->parts);
 	return CT_OK;
 }
@@ -267,9 +267,9 @@ static int is_elsewhere(const struct ct_instance *i)
 	return i->src == CT_SRC_EXCHANGE && i->members[0].group->shape.kind != CT_GROUP_EXCHANGE;
 }
 
-static uint32_t most_parts(uint32_t n_seats)
+static uint32_t most_parts(uint32_t n_slots)
 {
-	return n_seats < CT_LOG_PARTS / CT_LOG_PARTS_A_SEAT ? n_seats * CT_LOG_PARTS_A_SEAT
+	return n_slots < CT_LOG_PARTS / CT_LOG_PARTS_A_SLOT ? n_slots * CT_LOG_PARTS_A_SLOT
 							    : CT_LOG_PARTS;
 }
 
@@ -279,14 +279,14 @@ static int on_instance(void *arg, struct ct_stream *stream, const struct ct_inst
 
 	if (!event->complete || is_elsewhere(event->instance))
 		return CT_OK;
-	log->most_parts = most_parts(stream->model.n_seats);
+	log->most_parts = most_parts(stream->model.n_slots);
 	return ct_instance_log_add(log, event->instance, event->waits, stream->model.host_of,
 				   stream->model.shift);
 }
 
 static int on_end(void *log, struct ct_stream *stream)
 {
-	return ct_instance_log_close(log, stream->model.n_seats);
+	return ct_instance_log_close(log, stream->model.n_slots);
 }
 
 void ct_instance_log_observe(struct ct_instance_log *log, struct ct_observer *observer)

@@ -12,11 +12,11 @@
 #include "analyzer/match/waits.h"
 #include "analyzer/stream/sample.h"
 
-/* Parts that are kept at most: so many for each seat, 2 MB. With half as many, stalls that come every 100 or 200 steps of seven
+/* Parts that are kept at most: so many for each slot, 2 MB. With half as many, stalls that come every 100 or 200 steps of seven
  * operations were no longer recognized as a pattern; ranks that are slow throughout are down to an eighth ... */
-#define CT_LOG_PARTS_A_SEAT (1u << 14)
+#define CT_LOG_PARTS_A_SLOT (1u << 14)
 
-/* ... and of all seats together, 240 MB */
+/* ... and of all slots together, 240 MB */
 #define CT_LOG_PARTS (1u << 21)
 
 /* What one member did in one instance. */
@@ -29,7 +29,7 @@ struct ct_log_part {
 	uint64_t wait_ns;  /* for others, of the span; UINT64_MAX unknown */
 	uint32_t err_ns;   /* of start and end together */
 	uint32_t instance; /* index into instances */
-	uint32_t seat;
+	uint32_t slot;
 	uint32_t index;	 /* rank in the communicator; of a message 0 sender, 1 receiver */
 	uint32_t stream; /* 0 none */
 	uint32_t tid;	 /* of its call */
@@ -64,10 +64,10 @@ struct ct_instance_log {
 	struct ct_log_part *parts;
 	uint32_t n_instances, n_parts;
 	uint64_t seen_instances, seen_parts; /* those that were forgotten too */
-	/* Once closed: the parts of each seat by start (those without by entry): order[seat_first[s]] ..
-	 * order[seat_first[s + 1] - 1] are indexes into parts. */
-	uint32_t *order, *seat_first;
-	uint32_t n_seats;
+	/* Once closed: the parts of each slot by start (those without by entry): order[slot_first[s]] ..
+	 * order[slot_first[s + 1] - 1] are indexes into parts. */
+	uint32_t *order, *slot_first;
+	uint32_t n_slots;
 	struct ct_sample sample; /* that it keeps */
 	/* private */
 	uint32_t cap_instances, cap_parts, most_parts;
@@ -78,18 +78,18 @@ struct ct_instance_log {
 void ct_instance_log_init(struct ct_instance_log *log, uint32_t most_parts);
 void ct_instance_log_fini(struct ct_instance_log *log);
 
-/* Take in a complete instance. `waits`: NULL, or what is known of it. host_of by seat; shift by host: what makes its clock
+/* Take in a complete instance. `waits`: NULL, or what is known of it. host_of by slot; shift by host: what makes its clock
  * the run's. 0 or CT_NOMEM. */
 int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *instance,
 			const struct ct_waits *waits, const uint32_t *host_of,
 			const uint64_t *shift);
 
-/* Takes in all that a stream reads, as much as has room for its seats; `log` is initialized, and closed at the end of the reading. */
+/* Takes in all that a stream reads, as much as has room for its slots; `log` is initialized, and closed at the end of the reading. */
 struct ct_observer;
 void ct_instance_log_observe(struct ct_instance_log *log, struct ct_observer *observer);
 
-/* After the last instance: puts the parts of each seat in order. 0 or CT_NOMEM. */
-int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_seats);
+/* After the last instance: puts the parts of each slot in order. 0 or CT_NOMEM. */
+int ct_instance_log_close(struct ct_instance_log *log, uint32_t n_slots);
 
 /* The kept fraction of the run, 0..1. Sums over the log divided by it are estimates for the run. */
 double ct_instance_log_share(const struct ct_instance_log *log);

@@ -17,7 +17,7 @@ static void set_shifts(struct ct_stream *stream, const struct ct_instance *i)
 	uint32_t last = UINT32_MAX;
 
 	for (uint32_t m = 0; m < i->n && clocks; m++) {
-		uint32_t host = stream->model.host_of[i->members[m].seat];
+		uint32_t host = stream->model.host_of[i->members[m].slot];
 		uint64_t at = i->members[m].end_ns ? i->members[m].end_ns : i->members[m].enter_ns;
 
 		if (host != last && host != ct_clocks_reference(clocks))

@@ -20,7 +20,7 @@ void ct_judge_met(struct ct_stream *stream, const struct ct_instance *i)
 {
 	struct ct_comm *comm = i->comm;
 
-	if (comm->clash || comm->shared_seat)
+	if (comm->clash || comm->shared_slot)
 		return;
 	if (comm->met && stream->waits.exit_skew_ns != UINT64_MAX) {
 		stream->skew_sum_ns += stream->waits.exit_skew_ns;

@@ -58,7 +58,7 @@ static void note_clocks(const struct ct_stream *stream, struct ct_class *class,
 int ct_judge_waits(struct ct_stream *stream, const struct ct_instance *i, uint64_t skew_ns)
 {
 	int related = ct_align(stream->model.starts->clocks, i, stream->model.host_of,
-			       stream->model.n_seats, &stream->aligned);
+			       stream->model.n_slots, &stream->aligned);
 	int st;
 
 	if (related < 0)
@@ -75,34 +75,34 @@ int ct_judge_waits(struct ct_stream *stream, const struct ct_instance *i, uint64
 /* Whose new waits are handed on. */
 struct waiter {
 	struct ct_stream *stream;
-	uint32_t seat;
+	uint32_t slot;
 };
 
 static int hand_on(void *arg, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct waiter *w = arg;
 
-	return ct_observe_waited(w->stream, w->seat, begin_ns, end_ns);
+	return ct_observe_waited(w->stream, w->slot, begin_ns, end_ns);
 }
 
 /* Waits of one member, into its class and its rank's sums. */
 int ct_judge_add_wait(struct ct_stream *stream, struct ct_class *class, const struct ct_member *m,
 		      uint64_t wait_ns)
 {
-	struct ct_seat *seat = &stream->model.seats[m->seat];
+	struct ct_rank_state *slot = &stream->model.slots[m->slot];
 	uint64_t from = m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
-	uint64_t before_ns = seat->waited.total, until = from + wait_ns;
-	struct waiter waiter = { stream, m->seat };
+	uint64_t before_ns = slot->waited.total, until = from + wait_ns;
+	struct waiter waiter = { stream, m->slot };
 
-	from = ct_stream_clip(stream, m->seat, from);
+	from = ct_stream_clip(stream, m->slot, from);
 	if (from <= until &&
-	    ct_union_add_each(&seat->waited, from, until, hand_on, &waiter) != CT_OK)
+	    ct_union_add_each(&slot->waited, from, until, hand_on, &waiter) != CT_OK)
 		return CT_NOMEM;
 	note_clocks(stream, class, m);
-	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;
-	seat->judged++;
+	class->wait_ns += shares_wait(m) ? slot->waited.total - before_ns : wait_ns;
+	slot->judged++;
 	/* A wait is a difference of two spans. */
-	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns) +
+	slot->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns) +
 			stream->waits.clock_err_ns;
 	return CT_OK;
 }

@@ -37,9 +37,9 @@ int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event)
 }
 
 int ct_observe_comm(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
-		    uint32_t seat)
+		    uint32_t slot)
 {
-	EACH(stream, comm, process, comm, seat);
+	EACH(stream, comm, process, comm, slot);
 }
 
 int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec,
@@ -70,10 +70,10 @@ int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_
 	EACH_OF(stream->on_wait, 0, wait, stream, process, rec);
 }
 
-int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
+int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t slot,
 		    const struct ct_nvtx_rec *rec)
 {
-	EACH(stream, nvtx, process, seat, rec);
+	EACH(stream, nvtx, process, slot, rec);
 }
 
 int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct_load *load,
@@ -82,9 +82,9 @@ int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct
 	EACH(stream, block, process, load, ended);
 }
 
-int ct_observe_waited(struct ct_stream *stream, uint32_t seat, uint64_t begin_ns, uint64_t end_ns)
+int ct_observe_waited(struct ct_stream *stream, uint32_t slot, uint64_t begin_ns, uint64_t end_ns)
 {
-	EACH_OF(stream->on_waited, 0, waited, stream, seat, begin_ns, end_ns);
+	EACH_OF(stream->on_waited, 0, waited, stream, slot, begin_ns, end_ns);
 }
 
 int ct_observe_instance(struct ct_stream *stream, const struct ct_instance_event *event)

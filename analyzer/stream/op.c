@@ -15,7 +15,7 @@
 static int is_on_one_host(const struct ct_model *model, const struct ct_comm *comm)
 {
 	for (uint32_t r = 0; r < comm->nranks && comm->n_known == comm->nranks; r++) {
-		if (model->host_of[comm->seats[r] - 1] != model->host_of[comm->seats[0] - 1])
+		if (model->host_of[comm->slots[r] - 1] != model->host_of[comm->slots[0] - 1])
 			return 0;
 	}
 	return comm->n_known == comm->nranks && !comm->clash;
@@ -25,19 +25,19 @@ int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 {
 	struct ct_reading *reading = arg;
 	struct ct_comm *registered;
-	uint32_t seat;
-	int st = ct_stream_seat(reading, comm, &seat);
+	uint32_t slot;
+	int st = ct_stream_slot(reading, comm, &slot);
 
 	if (st == CT_OK)
-		st = ct_comms_add(&reading->stream->model.comms, &comm->rec, comm->name, seat,
+		st = ct_comms_add(&reading->stream->model.comms, &comm->rec, comm->name, slot,
 				  &registered);
 	if (st != CT_OK)
 		return st;
 	comm->user = registered;
 	registered->on_one_host = is_on_one_host(&reading->stream->model, registered);
-	reading->stream->model.seats[seat].muddled |= registered->shared_seat &&
-						      ct_comm_is_shared(registered, seat);
-	return ct_observe_comm(reading->stream, reading->process, comm, seat);
+	reading->stream->model.slots[slot].muddled |= registered->shared_slot &&
+						      ct_comm_is_shared(registered, slot);
+	return ct_observe_comm(reading->stream, reading->process, comm, slot);
 }
 
 /* The latest end up to `until`; 0 none. */
@@ -53,7 +53,7 @@ static uint64_t latest_of(const struct ct_history *history, uint64_t until)
 	return latest;
 }
 
-/* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
+/* How long the slot had been in no communication when it started this: since the latest end of one. What ended as it
  * started, as far as the error of that tells, ended before: mostly it was waited for. */
 static uint64_t free_before(const struct ct_activity *activity, const struct ct_member *m)
 {
@@ -123,7 +123,7 @@ int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unretur
 	return CT_OK;
 }
 
-static int keep_unreturned(struct ct_stream *stream, const struct ct_load_op *op, uint32_t seat)
+static int keep_unreturned(struct ct_stream *stream, const struct ct_load_op *op, uint32_t slot)
 {
 	struct ct_unreturned *kept;
 
@@ -137,7 +137,7 @@ static int keep_unreturned(struct ct_stream *stream, const struct ct_load_op *op
 	kept->by_host = op->joined.backend != CT_BACKEND_NCCL &&
 			!(op->open && CT_OPEN_WORD(op->open, stream));
 	kept->process = op->joined.process_index;
-	kept->seat = seat;
+	kept->slot = slot;
 	kept->comm = op->comm ? op->comm->user : NULL;
 	return CT_OK;
 }
@@ -212,7 +212,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 {
 	struct ct_stream *stream = reading->stream;
 	struct ct_comm *comm = op->comm->user;
-	struct ct_activity *activity = &stream->activities[m->seat];
+	struct ct_activity *activity = &stream->activities[m->slot];
 	struct ct_group_shape shape;
 
 	reading->launch_has_begun = 1;
@@ -310,15 +310,15 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, uint6
 
 static int add_times(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
-	struct ct_seat *seat = &reading->stream->model.seats[m->seat];
+	struct ct_rank_state *slot = &reading->stream->model.slots[m->slot];
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
 	int has_end = j->end_source != CT_SOURCE_NONE;
-	int counts = !ct_stream_skips(reading->stream, m->seat, j->start_ns ?: m->enter_ns);
+	int counts = !ct_stream_skips(reading->stream, m->slot, j->start_ns ?: m->enter_ns);
 
 	if (first && counts && (has_end || lacks_time(op))) {
-		seat->launches++;
-		seat->timed += has_end;
+		slot->launches++;
+		slot->timed += has_end;
 	}
 	/* What failed took as long as it took to fail. */
 	if (j->state == CT_STATE_FINISHED && j->start_ns && j->end_ns >= j->start_ns) {
@@ -329,21 +329,21 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		m->on_gpu = j->start_source == CT_SOURCE_EVENT ||
 			    j->start_source == CT_SOURCE_PLUGIN;
 		if (first && counts)
-			ct_left_out_timed(&seat->left_out, j->op->enter_ns);
+			ct_left_out_timed(&slot->left_out, j->op->enter_ns);
 		/* a graph computes as well: how long it communicates is not known */
 		if (m->op == CT_OP_GraphLaunch)
-			seat->unmeasured += (uint64_t)counts;
+			slot->unmeasured += (uint64_t)counts;
 		else if (first)
 			return ct_stream_call(reading, op, m);
 	} else if (first && counts && lacks_time(op)) {
-		ct_seat_hides(seat, j->backend);
+		ct_rank_set_hides_waits(slot, j->backend);
 		/* a request that nobody waited for: its call is known */
-		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
-			ct_stream_busy(reading->stream, seat, j->op->enter_ns, j->op->return_ns);
+		if (ct_rank_records_waits(slot, j->backend) && j->start_source == CT_SOURCE_CALL)
+			ct_stream_busy(reading->stream, slot, j->op->enter_ns, j->op->return_ns);
 		else if (j->backend == CT_BACKEND_NCCL)
-			ct_left_out_untimed(&seat->left_out, j->op->enter_ns, 1);
+			ct_left_out_untimed(&slot->left_out, j->op->enter_ns, 1);
 		else
-			seat->unmeasured++;
+			slot->unmeasured++;
 	}
 	return CT_OK;
 }
@@ -407,8 +407,8 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	struct ct_reading *reading = arg;
 	const struct ct_reading_call *call = call_of(reading, op->joined.call);
 	struct ct_stream *stream = reading->stream;
-	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
-	struct ct_seat *seat = &stream->model.seats[at];
+	uint32_t at = reading->slots[op->comm ? op->comm->local : 0];
+	struct ct_rank_state *slot = &stream->model.slots[at];
 	const struct ct_joined_op *j = &op->joined;
 	/* what the host begins it times, also where it only looks when something is over */
 	enum ct_timing timing = ct_timing_of(j->start_source == CT_SOURCE_CALL ? CT_SOURCE_CALL
@@ -417,7 +417,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 		.enter_ns = j->op->enter_ns,
 		.count = ct_op_count(j->op),
 		.stream = j->stream,
-		.seat = at,
+		.slot = at,
 		.root = j->op->peer,
 		.tid = j->op->tid,
 		.op = j->op->op,
@@ -449,7 +449,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	event.comm = op->comm ? op->comm->user : NULL;
 	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
 	if (stream->options.only_ops || aside) {
-		seat->ops += !m.captured;
+		slot->ops += !m.captured;
 		return ct_observe_op(stream, &event);
 	}
 	/* What is captured runs with its graph, under the graph's numbers. */
@@ -458,10 +458,10 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 		return st == CT_OK ? ct_observe_op(stream, &event) : st;
 	}
 	if (!ct_stream_skips(stream, at, j->start_ns ?: m.enter_ns)) {
-		seat->ops++;
-		seat->bytes = ct_plus(seat->bytes, j->bytes);
+		slot->ops++;
+		slot->bytes = ct_plus(slot->bytes, j->bytes);
 	}
-	seat->timing = timing > seat->timing ? timing : seat->timing;
+	slot->timing = timing > slot->timing ? timing : slot->timing;
 	if (ct_load_is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)

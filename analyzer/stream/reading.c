@@ -17,7 +17,7 @@ static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *re
 	struct ct_comm *comm;
 
 	if (traits & CT_CALL_LEAVES_LIBRARY)
-		stream->model.seats[reading->seats[0]].leaves = 1;
+		stream->model.slots[reading->slots[0]].leaves = 1;
 	if (!(traits & CT_CALL_LEAVES_COMM))
 		return CT_OK;
 	comm = rec->key ? ct_comms_get(&stream->model.comms, rec->key, rec->nranks) : NULL;
@@ -69,38 +69,38 @@ static int on_nvtx(void *arg, const struct ct_nvtx_rec *rec)
 {
 	struct ct_reading *reading = arg;
 
-	return ct_observe_nvtx(reading->stream, reading->process, reading->seats[0], rec);
+	return ct_observe_nvtx(reading->stream, reading->process, reading->slots[0], rec);
 }
 
 /* ---- before the first block ---- */
 
-/* Room for the seats that processes name by themselves; others come to light while reading. */
-static int prepare_seats(struct ct_stream *stream)
+/* Room for the slots that processes name by themselves; others come to light while reading. */
+static int prepare_slots(struct ct_stream *stream)
 {
 	struct ct_model *model = &stream->model;
 	struct ct_starts *starts = model->starts;
 	int *ranks = NULL;
 
-	if (ct_starts_seats(model->run, starts, model->restart, &ranks, &model->n_seats) != CT_OK)
+	if (ct_starts_slots(model->run, starts, model->restart, &ranks, &model->n_slots) != CT_OK)
 		return CT_NOMEM;
-	model->seats = calloc(model->n_seats + 1, sizeof(*model->seats));
-	model->host_of = calloc(model->n_seats + 1, sizeof(*model->host_of));
-	stream->activities = calloc(model->n_seats + 1, sizeof(*stream->activities));
-	for (uint32_t s = 0; model->seats && s < model->n_seats; s++) {
-		model->seats[s].rank = ranks[s];
-		model->seats[s].device = -1;
+	model->slots = calloc(model->n_slots + 1, sizeof(*model->slots));
+	model->host_of = calloc(model->n_slots + 1, sizeof(*model->host_of));
+	stream->activities = calloc(model->n_slots + 1, sizeof(*stream->activities));
+	for (uint32_t s = 0; model->slots && s < model->n_slots; s++) {
+		model->slots[s].rank = ranks[s];
+		model->slots[s].device = -1;
 	}
 	free(ranks);
-	if (!model->seats || !model->host_of || !stream->activities)
+	if (!model->slots || !model->host_of || !stream->activities)
 		return CT_NOMEM;
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		const struct ct_place *place = &starts->places[p];
 
 		if (place->restart != model->restart)
 			continue;
-		model->seats[place->seat].host = place->host;
-		model->seats[place->seat].process = (uint32_t)p;
-		model->host_of[place->seat] = place->host;
+		model->slots[place->slot].host = place->host;
+		model->slots[place->slot].process = (uint32_t)p;
+		model->host_of[place->slot] = place->host;
 	}
 	return CT_OK;
 }
@@ -125,7 +125,7 @@ static int prepare(struct ct_stream *stream)
 	if (!stream->match || !model->shift || !model->processes)
 		return CT_NOMEM;
 	ct_model_set_begin(model);
-	return prepare_seats(stream);
+	return prepare_slots(stream);
 }
 
 /* Keep what the process holds beside its operations, close its files. */
@@ -135,7 +135,7 @@ static int end_reading(struct ct_reading *reading)
 	struct ct_model_process *kept = &model->processes[reading->process];
 	int st = CT_OK;
 
-	ct_stream_cover_waits(reading->stream, reading->seats[0], UINT64_MAX);
+	ct_stream_cover_waits(reading->stream, reading->slots[0], UINT64_MAX);
 	if (ct_stream_open_calls(reading) != CT_OK)
 		return CT_NOMEM;
 	kept->facts = *ct_load_facts(reading->load);
@@ -271,7 +271,7 @@ static int open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_
 	int st;
 
 	for (uint32_t k = 0; k < CT_LOAD_RANKS; k++)
-		r->seats[k] = model->starts->places[r->process].seat;
+		r->slots[k] = model->starts->places[r->process].slot;
 	st = ct_ahead_open(ahead, model->run, r->process, &sink, &r->ahead, err);
 	if (st == CT_OK)
 		r->load = ct_ahead_load(r->ahead);
@@ -296,8 +296,8 @@ static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_
 	free(heap);
 	if (st != CT_OK)
 		return st;
-	for (uint32_t s = 0; s < stream->model.n_seats; s++)
-		ct_left_out_close(&stream->model.seats[s].left_out);
+	for (uint32_t s = 0; s < stream->model.n_slots; s++)
+		ct_left_out_close(&stream->model.slots[s].left_out);
 	ct_orders_ended(&stream->order.orders);
 	ct_pairs_ended(&stream->order.pairs);
 	return ct_match_finish(stream->match);
@@ -353,8 +353,8 @@ static uint64_t duration(const struct ct_model *model)
 /* What only reading needs: analyses begin now, and need memory themselves. */
 static void let_go(struct ct_stream *stream)
 {
-	for (uint32_t s = 0; stream->model.seats && s < stream->model.n_seats; s++)
-		ct_union_close(&stream->model.seats[s].waited);
+	for (uint32_t s = 0; stream->model.slots && s < stream->model.n_slots; s++)
+		ct_union_close(&stream->model.slots[s].waited);
 	ct_match_free(stream->match);
 	stream->match = NULL;
 }
@@ -381,7 +381,7 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 		stream->model.end_ns = duration(&stream->model);
 		ct_stream_settle_unreturned(stream);
 		stream->model.duration_ns = stream->model.end_ns - options->from_ns;
-		st = ct_stream_name_seats(stream);
+		st = ct_stream_name_slots(stream);
 	}
 	if (st == CT_OK)
 		st = ct_observe_end(stream);
@@ -391,15 +391,15 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 
 static void fini_model(struct ct_model *model)
 {
-	for (uint32_t s = 0; model->seats && s < model->n_seats; s++)
-		ct_union_fini(&model->seats[s].waited);
+	for (uint32_t s = 0; model->slots && s < model->n_slots; s++)
+		ct_union_fini(&model->slots[s].waited);
 	for (size_t p = 0; model->processes && p < model->run->n_processes; p++)
 		ct_port_sums_free(model->processes[p].ports);
 	ct_hist_fini(&model->time_err);
 	ct_classes_fini(&model->classes);
 	ct_comms_fini(&model->comms);
 	ct_arena_free(model->memory);
-	free(model->seats);
+	free(model->slots);
 	free(model->host_of);
 	free(model->shift);
 	free(model->processes);
@@ -412,7 +412,7 @@ void ct_stream_fini(struct ct_stream *stream)
 	ct_groups_fini(&stream->groups);
 	ct_waits_fini(&stream->waits);
 	ct_aligned_fini(&stream->aligned);
-	for (uint32_t s = 0; stream->activities && s < stream->model.n_seats; s++) {
+	for (uint32_t s = 0; stream->activities && s < stream->model.n_slots; s++) {
 		ct_calls_fini(&stream->activities[s].calls);
 		free(stream->activities[s].partners);
 	}

@@ -45,12 +45,12 @@ struct ct_instance_event {
 /* Observes a reading. Each function may be NULL; nonzero stops and becomes the reading's result. The reading thread calls all;
  * `stream` has the data read so far. */
 struct ct_observer {
-	/* The model has its processes, and the seats that they name themselves. */
+	/* The model has its processes, and the slots that they name themselves. */
 	int (*begin)(void *arg, struct ct_stream *stream);
 	int (*op)(void *arg, const struct ct_stream *stream, const struct ct_op_event *event);
-	/* A communicator of the process was made, or got a name: `user` is the model's (struct ct_comm), `seat` its member. */
+	/* A communicator of the process was made, or got a name: `user` is the model's (struct ct_comm), `slot` its member. */
 	int (*comm)(void *arg, const struct ct_stream *stream, uint32_t process,
-		    const struct ct_load_comm *comm, uint32_t seat);
+		    const struct ct_load_comm *comm, uint32_t slot);
 	/* A call that moves no data was entered, or has returned; NULL where its name or call site is unknown. Like all strings
 	 * of a process, these two hold until `block` has told its end. */
 	int (*host)(void *arg, const struct ct_stream *stream, uint32_t process,
@@ -67,14 +67,14 @@ struct ct_observer {
 	/* A stream or the host of `process` waited for communication. */
 	int (*wait)(void *arg, const struct ct_stream *stream, uint32_t process,
 		    const struct ct_wait_rec *rec);
-	/* An NVTX range of the process whose first rank is `seat`. */
-	int (*nvtx)(void *arg, const struct ct_stream *stream, uint32_t process, uint32_t seat,
+	/* An NVTX range of the process whose first rank is `slot`. */
+	int (*nvtx)(void *arg, const struct ct_stream *stream, uint32_t process, uint32_t slot,
 		    const struct ct_nvtx_rec *rec);
 	/* A block of the process is read, or all of it is. */
 	int (*block)(void *arg, const struct ct_stream *stream, uint32_t process,
 		     const struct ct_load *load, int ended);
-	/* The seat waited for others in [begin, end), not reported before; on its host's clock. */
-	int (*waited)(void *arg, const struct ct_stream *stream, uint32_t seat, uint64_t begin_ns,
+	/* The slot waited for others in [begin, end), not reported before; on its host's clock. */
+	int (*waited)(void *arg, const struct ct_stream *stream, uint32_t slot, uint64_t begin_ns,
 		      uint64_t end_ns);
 	int (*instance)(void *arg, struct ct_stream *stream, const struct ct_instance_event *event);
 	/* A complete collective or message, all of whose members were timed and do the same; only of a reading with
@@ -106,7 +106,7 @@ struct ct_stream_options {
 	void *progress_arg;
 };
 
-/* Ends of a seat's latest operations, to tell how long it was free before the next one. */
+/* Ends of a slot's latest operations, to tell how long it was free before the next one. */
 #define CT_HISTORY 32u
 struct ct_history {
 	uint64_t ends[CT_HISTORY];
@@ -114,13 +114,13 @@ struct ct_history {
 	unsigned next;
 };
 
-/* A communicator on which a seat sends or receives, and when it last began to. */
+/* A communicator on which a slot sends or receives, and when it last began to. */
 struct ct_partners {
 	const struct ct_comm *comm;
 	uint64_t last_ns;
 };
 
-/* What a seat is doing as far as was read, by its own clock. */
+/* What a slot is doing as far as was read, by its own clock. */
 struct ct_activity {
 	uint32_t holes; /* communicators whose latest launch was not timed: it is not known until when it ran */
 	struct ct_history history;
@@ -140,7 +140,7 @@ struct ct_observing {
 struct ct_stream {
 	struct ct_model model;
 	struct ct_order_book order;
-	struct ct_activity *activities; /* by seat */
+	struct ct_activity *activities; /* by slot */
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_aligned aligned;

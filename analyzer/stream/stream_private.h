@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream_private.h — what the files of a stream share: stream.c reads the processes, op.c and calls.c take what they hold,
- * seats.c knows whose it is, stuck.c what is left at the end, observe.c hands it on, judge.h what becomes of instances. One
+ * slots.c knows whose it is, stuck.c what is left at the end, observe.c hands it on, judge.h what becomes of instances. One
  * thread. Where nothing else is said, functions return 0 or CT_NOMEM. */
 #ifndef CT_ANALYZER_STREAM_STREAM_PRIVATE_H
 #define CT_ANALYZER_STREAM_STREAM_PRIVATE_H
@@ -24,7 +24,7 @@ struct ct_reading {
 	struct ct_ahead_load *ahead;
 	struct ct_load *load; /* its own */
 	uint32_t process;
-	uint32_t seats[CT_LOAD_RANKS]; /* of its ranks seen so far */
+	uint32_t slots[CT_LOAD_RANKS]; /* of its ranks seen so far */
 	struct ct_sites_recent sites;
 	struct ct_reading_call names[CT_READING_NAMES]; /* by address */
 	struct ct_group *group; /* of the launch whose ops are coming, NULL: alone */
@@ -55,51 +55,51 @@ int ct_stream_open_calls(struct ct_reading *reading);
 int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unreturned **kept);
 
 /* The calls of an operation that the host times, whose times `m` has: in which it began, and in which it ended. Adds to
- * the seat how long it was in communication. */
+ * the slot how long it was in communication. */
 int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
 
-/* Is this time of a seat's host before what is to be judged? */
-static inline int ct_stream_skips(const struct ct_stream *stream, uint32_t seat, uint64_t mono_ns)
+/* Is this time of a slot's host before what is to be judged? */
+static inline int ct_stream_skips(const struct ct_stream *stream, uint32_t slot, uint64_t mono_ns)
 {
 	return stream->model.from_ns &&
-	       ct_model_seat_at(&stream->model, seat, mono_ns) < stream->model.from_ns;
+	       ct_model_slot_at(&stream->model, slot, mono_ns) < stream->model.from_ns;
 }
 
 /* Has this member started before that, or entered its call, if its start is unknown? */
 static inline int ct_stream_skips_member(const struct ct_stream *stream, const struct ct_member *m)
 {
-	return ct_stream_skips(stream, m->seat, m->start_ns ?: m->enter_ns);
+	return ct_stream_skips(stream, m->slot, m->start_ns ?: m->enter_ns);
 }
 
-/* This time of a seat's host, or when what is to be judged begins, if that is later. */
-static inline uint64_t ct_stream_clip(const struct ct_stream *stream, uint32_t seat,
+/* This time of a slot's host, or when what is to be judged begins, if that is later. */
+static inline uint64_t ct_stream_clip(const struct ct_stream *stream, uint32_t slot,
 				      uint64_t mono_ns)
 {
 	const struct ct_model *model = &stream->model;
 
-	return ct_stream_skips(stream, seat, mono_ns)
-		       ? model->from_ns - model->shift[model->host_of[seat]]
+	return ct_stream_skips(stream, slot, mono_ns)
+		       ? model->from_ns - model->shift[model->host_of[slot]]
 		       : mono_ns;
 }
 
-/* The seat was in communication. Nobody asks for that of a reading that only matches. */
-static inline void ct_stream_busy(const struct ct_stream *stream, struct ct_seat *seat,
+/* The slot was in communication. Nobody asks for that of a reading that only matches. */
+static inline void ct_stream_busy(const struct ct_stream *stream, struct ct_rank_state *slot,
 				  uint64_t begin_ns, uint64_t end_ns)
 {
-	begin_ns = ct_stream_clip(stream, (uint32_t)(seat - stream->model.seats), begin_ns);
+	begin_ns = ct_stream_clip(stream, (uint32_t)(slot - stream->model.slots), begin_ns);
 	if (!stream->options.only_matched && (!stream->model.from_ns || begin_ns < end_ns))
-		ct_cover_add(&seat->busy, begin_ns, end_ns);
+		ct_cover_add(&slot->busy, begin_ns, end_ns);
 }
 
-/* Waits of the seat entered up to this time count as communication. */
-void ct_stream_cover_waits(struct ct_stream *stream, uint32_t seat, uint64_t until_ns);
+/* Waits of the slot entered up to this time count as communication. */
+void ct_stream_cover_waits(struct ct_stream *stream, uint32_t slot, uint64_t until_ns);
 
-/* The seat of a member, as its process has it; made if it is new. */
-int ct_stream_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat);
+/* The slot of a member, as its process has it; made if it is new. */
+int ct_stream_slot(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *slot);
 
 /* A rank whose global rank is not on record, or that shares the process whose rank is, has its rank in the communicator of
  * the whole job, if no other rank has it. */
-int ct_stream_name_seats(struct ct_stream *stream);
+int ct_stream_name_slots(struct ct_stream *stream);
 
 /* All is read: which operations and calls that did not end are stuck, and which launches are only young. */
 void ct_stream_settle_unreturned(struct ct_stream *stream);
@@ -107,7 +107,7 @@ void ct_stream_settle_unreturned(struct ct_stream *stream);
 /* Hand on; what an observer returned, or 0. */
 int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event);
 int ct_observe_comm(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
-		    uint32_t seat);
+		    uint32_t slot);
 int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec,
 		    const char *call, const char *site);
 int ct_observe_error(struct ct_stream *stream, uint32_t process, const struct ct_error_rec *rec,
@@ -116,11 +116,11 @@ int ct_observe_reached(struct ct_stream *stream, uint32_t process, const struct 
 		       const struct ct_comm_status_rec *rec);
 int ct_observe_stack(struct ct_stream *stream, uint32_t process, const uint8_t *bytes, size_t len);
 int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec);
-int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
+int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t slot,
 		    const struct ct_nvtx_rec *rec);
 int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct_load *load,
 		     int ended);
-int ct_observe_waited(struct ct_stream *stream, uint32_t seat, uint64_t begin_ns, uint64_t end_ns);
+int ct_observe_waited(struct ct_stream *stream, uint32_t slot, uint64_t begin_ns, uint64_t end_ns);
 int ct_observe_instance(struct ct_stream *stream, const struct ct_instance_event *event);
 int ct_observe_matched(struct ct_stream *stream, const struct ct_instance *instance);
 int ct_observe_begin(struct ct_stream *stream);

@@ -91,7 +91,7 @@ void ct_stream_settle_unreturned(struct ct_stream *stream)
 
 		if (u->launched)
 			continue;
-		ct_stream_busy(stream, &model->seats[u->seat], u->op.enter_ns, until);
+		ct_stream_busy(stream, &model->slots[u->slot], u->op.enter_ns, until);
 		if (until > start && until - start > model->end_ns)
 			model->end_ns = until - start;
 	}

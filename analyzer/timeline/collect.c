@@ -156,7 +156,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		begin_launch(d, op);
 	ct_timeline_index_interval(d->tl_index, d->place->host, op, &begin, &end);
 	if (!ct_timeline_index_inside(d->tl_index, begin, end) ||
-	    !d->tl_index->seats[ct_timeline_index_seat(d->tl_index, d->process, local)].drawn)
+	    !d->tl_index->slots[ct_timeline_index_slot(d->tl_index, d->process, local)].drawn)
 		return CT_OK;
 	if (ct_grow(&d->ops, &d->cap_ops, d->n_ops + 1, sizeof(*d->ops)))
 		return CT_NOMEM;
@@ -206,7 +206,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 									   rec->nranks);
 	struct ct_drawn_call *c;
 
-	if (!d->tl_index->seats[d->place->seat].drawn)
+	if (!d->tl_index->slots[d->place->slot].drawn)
 		return CT_OK;
 	if (!ct_timeline_index_inside(d->tl_index, enter, leave)) {
 		/* It had begun, which alone could have meant that it never ended. */

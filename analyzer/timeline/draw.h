@@ -92,7 +92,7 @@ double ct_draw_gbps(uint64_t bytes, uint64_t ns);
 /* The group of a rank, with its own tracks: its waits for communication, and the findings that name it. gpu: as in
  * struct ct_drawing. */
 struct ct_draw_rank {
-	uint32_t seat, pid, host;
+	uint32_t slot, pid, host;
 	int64_t gpu;
 };
 int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,

@@ -93,7 +93,7 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 	if (detail && detail != pen->view && detail->file[0])
 		ct_args_word(&args, pen, CT_ARG_file, detail->file);
 	ct_args_int(&args, CT_ARG_finding, f->id);
-	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->tl_index, f->comm_key));
+	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->tl_index, f->comm_hash));
 	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);
 	ct_args_uint(&args, CT_ARG_end_ns, f->end_at_ns);
 	ct_args_uint(&args, CT_ARG_step_first, f->step_first);

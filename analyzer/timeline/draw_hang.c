@@ -35,10 +35,10 @@ uint64_t ct_hangs_slices(const struct ct_report *report)
 
 void ct_hangs_signs(struct ct_timeline_index *tl_index, const struct ct_report *report)
 {
-	for (uint32_t s = 0; s < tl_index->n_seats && report->hang; s++) {
+	for (uint32_t s = 0; s < tl_index->n_slots && report->hang; s++) {
 		const struct ct_hang_rank *r = ct_hang_rank_of(&report->hang->hang_case,
-							       tl_index->seats[s].rank);
-		uint64_t *sign_ns = &tl_index->processes[tl_index->seats[s].process].sign_ns;
+							       tl_index->slots[s].rank);
+		uint64_t *sign_ns = &tl_index->processes[tl_index->slots[s].process].sign_ns;
 		uint64_t at = r && r->last_sign_ns != CT_UNKNOWN ? r->last_sign_ns : 0;
 
 		*sign_ns = at > *sign_ns ? at : *sign_ns;
@@ -138,7 +138,7 @@ static void add_op(struct ct_pen *pen, struct ct_args *args, const struct ct_han
 	ct_args_word(args, pen, CT_ARG_state, ct_op_state_name(op->state));
 	if (op->comm < c->n_comms)
 		ct_args_text(args, CT_ARG_comm,
-			     ct_draw_comm_label(pen->tl_index, c->comms[op->comm].key));
+			     ct_draw_comm_label(pen->tl_index, c->comms[op->comm].hash));
 	ct_args_uint(args, CT_ARG_seq, op->seq);
 }
 
@@ -202,10 +202,10 @@ int ct_draw_hangs(struct ct_pen *pen)
 	return st;
 }
 
-struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
+struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t slot)
 {
 	struct ct_hang_part part = { .begin_ns = UINT64_MAX };
-	int rank = pen->tl_index->seats[seat].rank;
+	int rank = pen->tl_index->slots[slot].rank;
 	uint64_t since;
 
 	for (uint32_t i = 0; i < pen->hangs.n && rank >= 0; i++) {
@@ -234,11 +234,11 @@ struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
 	return part;
 }
 
-int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint32_t seat,
+int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint32_t slot,
 		      uint32_t track)
 {
 	const struct ct_hang_verdict *v = part->verdict;
-	int rank = pen->tl_index->seats[seat].rank;
+	int rank = pen->tl_index->slots[slot].rank;
 	char name[160], ranks[80];
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
@@ -261,17 +261,17 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 
 /* ---- heartbeats ---- */
 
-uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t seat)
+uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t slot)
 {
 	const struct ct_timeline_index *tl_index = pen->tl_index;
-	uint64_t at = tl_index->processes[tl_index->seats[seat].process].sign_ns;
+	uint64_t at = tl_index->processes[tl_index->slots[slot].process].sign_ns;
 
 	return pen->hangs.has_signs && ct_timeline_index_inside(tl_index, at, at) ? at : UINT64_MAX;
 }
 
-int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_ns, unsigned depth)
+int ct_draw_sign(struct ct_pen *pen, uint32_t slot, uint32_t track, uint64_t at_ns, unsigned depth)
 {
-	int rank = pen->tl_index->seats[seat].rank;
+	int rank = pen->tl_index->slots[slot].rank;
 	const struct ct_hang_rank *r = pen->hangs.run
 					       ? ct_hang_rank_of(&pen->hangs.run->hang_case, rank)
 					       : NULL;

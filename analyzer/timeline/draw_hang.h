@@ -28,14 +28,14 @@ struct ct_hang_part {
 	uint64_t begin_ns;
 	int is_victim;
 };
-struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat);
+struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t slot);
 
 /* On a track that is under way. 0, CT_NOMEM, or what the sink returned. */
-int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint32_t seat,
+int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint32_t slot,
 		      uint32_t track);
 
 /* When a rank was heard of last; UINT64_MAX: that is not drawn. Then the instant, which may come a little later. */
-uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t seat);
-int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_ns, unsigned depth);
+uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t slot);
+int ct_draw_sign(struct ct_pen *pen, uint32_t slot, uint32_t track, uint64_t at_ns, unsigned depth);
 
 #endif

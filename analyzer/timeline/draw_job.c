@@ -63,8 +63,8 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 	ct_args_uint(&args, CT_ARG_transfer_ns, i->transfer_ns);
 	ct_args_uint(&args, CT_ARG_skew_ns, i->skew_ns);
 	ct_args_uint(&args, CT_ARG_err_ns, i->skew_err_ns);
-	if (i->slowest_seat != UINT32_MAX && pen->tl_index->seats[i->slowest_seat].rank >= 0)
-		ct_args_int(&args, CT_ARG_slowest_rank, pen->tl_index->seats[i->slowest_seat].rank);
+	if (i->slowest_slot != UINT32_MAX && pen->tl_index->slots[i->slowest_slot].rank >= 0)
+		ct_args_int(&args, CT_ARG_slowest_rank, pen->tl_index->slots[i->slowest_slot].rank);
 	ct_args_double(&args, CT_ARG_algbw_gbps, gbps);
 	ct_args_double(&args, CT_ARG_busbw_gbps, gbps * ct_op_bus_factor(i->op, comm->nranks));
 	return ct_pen_slice(pen, &slice, &args);

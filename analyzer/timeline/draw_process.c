@@ -60,12 +60,12 @@ static int64_t gpu_of(const struct ct_drawing *x)
 }
 
 /* Processes of the rank, in which lanes of one name must be distinguished. */
-static uint32_t processes_of(const struct ct_timeline_index *tl_index, uint32_t seat)
+static uint32_t processes_of(const struct ct_timeline_index *tl_index, uint32_t slot)
 {
 	uint32_t n = 0;
 
 	for (uint32_t p = 0; p < tl_index->n_processes; p++)
-		n += tl_index->processes[p].drawn && tl_index->processes[p].seat == seat;
+		n += tl_index->processes[p].drawn && tl_index->processes[p].slot == slot;
 	return n;
 }
 
@@ -84,17 +84,17 @@ static int has_something(const struct ct_drawing *x)
 
 static int draw_rank(struct ct_drawing *x, uint32_t parent)
 {
-	uint32_t seat = ct_timeline_index_seat(x->pen->tl_index, x->d->process, x->local);
+	uint32_t slot = ct_timeline_index_slot(x->pen->tl_index, x->d->process, x->local);
 	int st = CT_OK;
 
 	if (!has_something(x))
 		return CT_OK;
-	x->rank = x->pen->tl_index->seats[seat].rank;
+	x->rank = x->pen->tl_index->slots[slot].rank;
 	x->gpu = gpu_of(x);
-	if (processes_of(x->pen->tl_index, seat) > 1)
+	if (processes_of(x->pen->tl_index, slot) > 1)
 		snprintf(x->pid, sizeof(x->pid), "pid %" PRIu32 " ", x->d->info->id.pid);
 	if (!x->group) {
-		const struct ct_draw_rank own = { .seat = seat,
+		const struct ct_draw_rank own = { .slot = slot,
 						  .pid = x->d->info->id.pid,
 						  .host = x->d->place->host,
 						  .gpu = x->gpu };

@@ -12,20 +12,20 @@
 static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, char *text,
 		     size_t size)
 {
-	const struct ct_timeline_index_seat *seat = &pen->tl_index->seats[rank->seat];
+	const struct ct_timeline_index_slot *slot = &pen->tl_index->slots[rank->slot];
 	char gpu[64] = "", exposed[128];
 
 	if (rank->gpu >= 0)
 		snprintf(gpu, sizeof(gpu), ", GPU %" PRId64, rank->gpu);
-	if (seat->has_exposed)
+	if (slot->has_exposed)
 		snprintf(exposed, sizeof(exposed), "exposed communication: %s \302\261 %s in all",
-			 ct_prose_ns(seat->exposed_ns).s, ct_prose_ns(seat->exposed_err_ns).s);
+			 ct_prose_ns(slot->exposed_ns).s, ct_prose_ns(slot->exposed_err_ns).s);
 	else
 		snprintf(exposed, sizeof(exposed),
 			 "exposed communication: n/a, it is not known when it stood waiting");
 	snprintf(text, size, "host %.80s, pid %" PRIu32 "%s%s%.64s; %s",
 		 pen->tl_index->hosts[rank->host].name, rank->pid, gpu,
-		 seat->bus_id ? ", bus id " : "", seat->bus_id ? seat->bus_id : "", exposed);
+		 slot->bus_id ? ", bus id " : "", slot->bus_id ? slot->bus_id : "", exposed);
 }
 
 struct own {
@@ -61,7 +61,7 @@ static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
 	return st;
 }
 
-static int draw_stood(struct own *own, const struct ct_tracked_stall *stood, uint64_t *reached)
+static int draw_stalls(struct own *own, const struct ct_tracked_stall *stood, uint64_t *reached)
 {
 	struct ct_pen *pen = own->pen;
 	uint64_t begin = stood->begin_ns > *reached ? stood->begin_ns : *reached;
@@ -75,8 +75,8 @@ static int draw_stood(struct own *own, const struct ct_tracked_stall *stood, uin
 	};
 	int st = draw_named(own, slice.begin_ns, 0);
 
-	if (pen->tl_index->seats[stood->seat].rank >= 0)
-		ct_args_int(&args, CT_ARG_rank, pen->tl_index->seats[stood->seat].rank);
+	if (pen->tl_index->slots[stood->slot].rank >= 0)
+		ct_args_int(&args, CT_ARG_rank, pen->tl_index->slots[stood->slot].rank);
 	ct_args_uint(&args, CT_ARG_err_ns, stood->err_ns);
 	if (stood->n > 1)
 		ct_args_uint(&args, CT_ARG_stalls, stood->n);
@@ -86,21 +86,21 @@ static int draw_stood(struct own *own, const struct ct_tracked_stall *stood, uin
 }
 
 /* What comes before the rank was heard of last, and that. */
-static int draw_sign(struct own *own, uint32_t seat, uint64_t at_ns, unsigned depth)
+static int draw_sign(struct own *own, uint32_t slot, uint64_t at_ns, unsigned depth)
 {
 	int st = draw_named(own, at_ns + 1, depth);
 
-	return st == CT_OK ? ct_draw_sign(own->pen, seat, own->track, at_ns,
+	return st == CT_OK ? ct_draw_sign(own->pen, slot, own->track, at_ns,
 					  depth_of_instant(own, at_ns, depth))
 			   : st;
 }
 
 /* After its waits for communication: why the rank does not continue, to the end, and its last tracer heartbeat, which
  * may be earlier. */
-static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
+static int draw_end(struct own *own, uint32_t slot, uint64_t reached)
 {
-	struct ct_hang_part part = ct_hangs_part(own->pen, seat);
-	uint64_t sign_ns = ct_hangs_sign_ns(own->pen, seat);
+	struct ct_hang_part part = ct_hangs_part(own->pen, slot);
+	uint64_t sign_ns = ct_hangs_sign_ns(own->pen, slot);
 	int st = CT_OK;
 
 	if (part.begin_ns < reached)
@@ -108,23 +108,23 @@ static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
 	if (sign_ns < reached)
 		sign_ns = reached;
 	if (sign_ns < part.begin_ns)
-		st = draw_sign(own, seat, sign_ns, 0);
+		st = draw_sign(own, slot, sign_ns, 0);
 	st = st ?: draw_named(own, part.begin_ns, 0);
 	if (st != CT_OK || part.begin_ns == UINT64_MAX)
 		return st;
-	st = ct_draw_hang_part(own->pen, &part, seat, own->track);
+	st = ct_draw_hang_part(own->pen, &part, slot, own->track);
 	if (st == CT_OK && sign_ns >= part.begin_ns && sign_ns != UINT64_MAX)
-		st = draw_sign(own, seat, sign_ns, 1);
+		st = draw_sign(own, slot, sign_ns, 1);
 	return st == CT_OK ? draw_named(own, UINT64_MAX, 1) : st;
 }
 
-static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
+static int draw_own(struct ct_pen *pen, uint32_t slot, uint32_t track)
 {
 	const struct ct_stall_track *stoods = &pen->tl_index->stoods;
 	struct own own = {
 		.pen = pen, .named = pen->named, .instant_ns = UINT64_MAX, .track = track
 	};
-	int rank = pen->tl_index->seats[seat].rank, st = CT_OK;
+	int rank = pen->tl_index->slots[slot].rank, st = CT_OK;
 	size_t low = CT_BISECT(i, 0, pen->n_named, pen->named[i].rank < rank);
 	uint64_t reached = 0;
 
@@ -133,37 +133,37 @@ static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 		own.n_named++;
 	if (rank < 0)
 		own.n_named = 0;
-	for (uint64_t i = stoods->first[seat]; i < stoods->first[seat + 1] && st == CT_OK; i++) {
+	for (uint64_t i = stoods->first[slot]; i < stoods->first[slot + 1] && st == CT_OK; i++) {
 		if (ct_timeline_index_inside(pen->tl_index, stoods->all[i].begin_ns,
 					     stoods->all[i].end_ns))
-			st = draw_stood(&own, &stoods->all[i], &reached);
+			st = draw_stalls(&own, &stoods->all[i], &reached);
 	}
-	return st == CT_OK ? draw_end(&own, seat, reached) : st;
+	return st == CT_OK ? draw_end(&own, slot, reached) : st;
 }
 
 int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,
 		 uint32_t *group)
 {
-	const struct ct_timeline_index_seat *seat = &pen->tl_index->seats[rank->seat];
+	const struct ct_timeline_index_slot *slot = &pen->tl_index->slots[rank->slot];
 	char name[96], description[384], device[32] = "";
 	struct ct_chart_track track = {
 		.parent = parent,
 		.name = name,
 		.description = description,
-		.order = seat->rank,
+		.order = slot->rank,
 		.kind = CT_TRACK_GROUP,
 	};
 	int st;
 
 	if (rank->gpu >= 0)
 		snprintf(device, sizeof(device), " \302\267 GPU %" PRId64, rank->gpu);
-	if (seat->rank >= 0)
-		snprintf(name, sizeof(name), "rank %04d%s", seat->rank, device);
+	if (slot->rank >= 0)
+		snprintf(name, sizeof(name), "rank %04d%s", slot->rank, device);
 	else
 		snprintf(name, sizeof(name), "rank ? \302\267 pid %" PRIu32 "%s", rank->pid,
 			 device);
 	describe(pen, rank, description, sizeof(description));
 	st = ct_pen_track(pen, &track);
 	*group = track.id;
-	return st == CT_OK ? draw_own(pen, rank->seat, track.id) : st;
+	return st == CT_OK ? draw_own(pen, rank->slot, track.id) : st;
 }

@@ -13,7 +13,7 @@
  * processes. */
 struct stop {
 	uint32_t process;
-	uint32_t seat, host;
+	uint32_t slot, host;
 };
 
 struct tour {
@@ -29,31 +29,31 @@ static int by_place(const void *a, const void *b, void *arg)
 	const struct ct_timeline_index *tl_index = arg;
 	const struct stop *x = a, *y = b;
 	uint32_t n = tl_index->hosts[x->host].number, m = tl_index->hosts[y->host].number;
-	int r = tl_index->seats[x->seat].rank, s = tl_index->seats[y->seat].rank;
+	int r = tl_index->slots[x->slot].rank, s = tl_index->slots[y->slot].rank;
 
-	return CT_CMP(n, m) ?: CT_CMP(r, s) ?: CT_UP(seat) ?: CT_UP(process);
+	return CT_CMP(n, m) ?: CT_CMP(r, s) ?: CT_UP(slot) ?: CT_UP(process);
 }
 
 static int plan(struct tour *tour)
 {
 	struct ct_timeline_index *tl_index = tour->pen->tl_index;
 	int is_overview = tour->pen->view->kind == CT_CHART_OVERVIEW;
-	uint32_t most = is_overview ? tl_index->n_seats : tl_index->n_processes;
+	uint32_t most = is_overview ? tl_index->n_slots : tl_index->n_processes;
 
 	tour->stops = calloc(most + 1, sizeof(*tour->stops));
 	if (!tour->stops)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
-		const struct ct_timeline_index_seat *seat = &tl_index->seats[s];
+	for (uint32_t s = 0; s < tl_index->n_slots; s++) {
+		const struct ct_timeline_index_slot *slot = &tl_index->slots[s];
 
-		if (is_overview && seat->drawn)
-			tour->stops[tour->n++] = (struct stop){ seat->process, s, seat->host };
+		if (is_overview && slot->drawn)
+			tour->stops[tour->n++] = (struct stop){ slot->process, s, slot->host };
 	}
 	for (uint32_t p = 0; p < tl_index->n_processes && !is_overview; p++) {
 		const struct ct_timeline_index_process *process = &tl_index->processes[p];
 
 		if (process->drawn)
-			tour->stops[tour->n++] = (struct stop){ p, process->seat, process->host };
+			tour->stops[tour->n++] = (struct stop){ p, process->slot, process->host };
 	}
 	qsort_r(tour->stops, tour->n, sizeof(*tour->stops), by_place, tl_index);
 	return CT_OK;
@@ -104,9 +104,9 @@ static int draw_node(struct tour *tour, const struct stop *stop, uint32_t *node)
 static int draw_stop(struct tour *tour, const struct ct_run *run, const struct stop *stop,
 		     struct ct_op_names *names, uint32_t node, uint32_t *group, struct ct_err *err)
 {
-	const struct ct_timeline_index_seat *seat = &tour->pen->tl_index->seats[stop->seat];
+	const struct ct_timeline_index_slot *slot = &tour->pen->tl_index->slots[stop->slot];
 	const struct ct_draw_rank own = {
-		.seat = stop->seat, .pid = seat->pid, .host = stop->host, .gpu = seat->device
+		.slot = stop->slot, .pid = slot->pid, .host = stop->host, .gpu = slot->device
 	};
 	struct ct_drawn drawn;
 	int st;
@@ -131,7 +131,7 @@ static int draw_all(struct tour *tour, const struct ct_run *run, struct ct_err *
 
 		if (!i || stop->host != stop[-1].host)
 			st = draw_node(tour, stop, &node);
-		if (!i || stop->seat != stop[-1].seat)
+		if (!i || stop->slot != stop[-1].slot)
 			group = 0;
 		st = st ?: draw_stop(tour, run, stop, &names, node, &group, err);
 		if (options->progress)

@@ -49,9 +49,9 @@ static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *res
 	for (size_t i = 0; i < chart->options->n_ranks; i++) {
 		uint32_t s = 0;
 
-		while (s < tl_index->n_seats && tl_index->seats[s].rank != chart->options->ranks[i])
+		while (s < tl_index->n_slots && tl_index->slots[s].rank != chart->options->ranks[i])
 			s++;
-		if (s == tl_index->n_seats) {
+		if (s == tl_index->n_slots) {
 			result->missing_rank = chart->options->ranks[i];
 			return ct_fail(err, CT_NOTFOUND, "rank %d left no trace",
 				       result->missing_rank);
@@ -252,8 +252,8 @@ static void show(struct ct_pen *pen, const struct ct_chart *chart)
 	ct_timeline_index_show(tl_index, &shown);
 	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
 		pen->result->hosts += tl_index->hosts[h].drawn;
-	for (uint32_t s = 0; s < tl_index->n_seats; s++)
-		pen->result->ranks += tl_index->seats[s].drawn;
+	for (uint32_t s = 0; s < tl_index->n_slots; s++)
+		pen->result->ranks += tl_index->slots[s].drawn;
 	for (uint32_t b = 0; b < tl_index->costly.n_blamed; b++) {
 		struct ct_blamed *blamed = &tl_index->costly.blamed[b];
 

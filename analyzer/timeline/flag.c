@@ -34,9 +34,9 @@ static int tells_of(const struct ct_timeline_index *tl_index, const struct ct_fi
 {
 	const struct ct_timeline_index_comm *comm = &tl_index->comms[b->comm];
 
-	if (b->finding || !names(f, tl_index->seats[b->seat].rank))
+	if (b->finding || !names(f, tl_index->slots[b->slot].rank))
 		return 0;
-	if (f->comm_key && comm->id != ct_cached_comm(f->comm_key, comm->nranks))
+	if (f->comm_hash && comm->id != ct_cached_comm(f->comm_hash, comm->nranks))
 		return 0;
 	return (f->begin_at_ns == CT_UNKNOWN || b->end_ns >= f->begin_at_ns) &&
 	       (f->end_at_ns == CT_UNKNOWN || b->at_ns <= f->end_at_ns);

@@ -172,21 +172,21 @@ static void set_waits(struct ct_cached_instance *kept, const struct ct_instance 
 	struct ct_last last;
 
 	kept->skew_ns = kept->skew_err_ns = CT_UNKNOWN;
-	kept->slowest_seat = UINT32_MAX;
+	kept->slowest_slot = UINT32_MAX;
 	if (w->judged != CT_JUDGED_WAITS)
 		return;
 	kept->skew_ns = skew_of(i, w, &kept->skew_err_ns);
 	kept->waits = ct_instance_cache_shows(i, w) != 0;
 	ct_waits_last(i, w, &last);
 	if (last.clear)
-		kept->slowest_seat = i->members[last.last].seat;
+		kept->slowest_slot = i->members[last.last].slot;
 }
 
 int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instance *i,
 			  const struct ct_waits *w, const struct ct_cached_extent *extent,
 			  const uint8_t *wanted, const struct ct_cached_instance **shown)
 {
-	struct ct_cached_key key = { .comm = ct_cached_comm(i->comm->key, i->comm->nranks),
+	struct ct_cached_key key = { .comm = ct_cached_comm(i->comm->hash, i->comm->nranks),
 				     .seq = i->seq,
 				     .src = i->src,
 				     .dst = i->src < 0 ? -1 : i->dst,
@@ -195,7 +195,7 @@ int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instan
 	uint32_t m = 0;
 
 	*shown = NULL;
-	while (m < i->n && !wanted[i->members[m].seat])
+	while (m < i->n && !wanted[i->members[m].slot])
 		m++;
 	if (m == i->n)
 		return CT_OK;
@@ -222,7 +222,7 @@ int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instan
 	set_waits(instance, i, w);
 	*shown = instance;
 	for (; m < i->n; m++) {
-		if (!wanted[i->members[m].seat])
+		if (!wanted[i->members[m].slot])
 			continue;
 		key.index = i->members[m].index;
 		if (add_member(&kept->newer, hash_of(&key),

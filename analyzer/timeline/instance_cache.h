@@ -17,7 +17,7 @@ struct ct_cached_instance {
 		skew_err_ns; /* latest arrival; CT_UNKNOWN where the waits are not known */
 	uint64_t bytes;
 	uint32_t comm;	       /* index */
-	uint32_t slowest_seat; /* UINT32_MAX: no clear one */
+	uint32_t slowest_slot; /* UINT32_MAX: no clear one */
 	uint8_t op, dtype, redop;
 	uint8_t message;  /* point-to-point */
 	uint8_t is_swap;  /* ct_group_is_swap(): not to be called an all-to-all */
@@ -39,7 +39,7 @@ struct ct_cached_extent {
 /* Are the waits of a judged instance worth showing? */
 int ct_instance_cache_shows(const struct ct_instance *i, const struct ct_waits *waits);
 
-/* A judged instance; keep those of its members for which `wanted[seat]`. *shown: what is kept of it, valid until the next
+/* A judged instance; keep those of its members for which `wanted[slot]`. *shown: what is kept of it, valid until the next
  * one; NULL: nothing. 0 or CT_NOMEM. */
 int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instance *i,
 			  const struct ct_waits *waits, const struct ct_cached_extent *extent,

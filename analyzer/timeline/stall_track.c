@@ -23,10 +23,10 @@ void ct_stall_track_fini(struct ct_stall_track *s)
 	*s = (struct ct_stall_track){ 0 };
 }
 
-CT_SORT_BY(by_seat, struct ct_tracked_stall,
-	   CT_UP(seat) ?: CT_UP(backend) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
+CT_SORT_BY(by_slot, struct ct_tracked_stall,
+	   CT_UP(slot) ?: CT_UP(backend) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
-CT_SORT_BY(by_begin, struct ct_tracked_stall, CT_UP(seat) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
+CT_SORT_BY(by_begin, struct ct_tracked_stall, CT_UP(slot) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
 static int is_solid(const struct ct_tracked_stall *s)
 {
@@ -61,7 +61,7 @@ static void put_together(struct ct_stall_track *s)
 	for (uint64_t i = 0; i < s->n; i++) {
 		struct ct_tracked_stall next = s->all[i], *last = n ? &s->all[n - 1] : NULL;
 
-		if (!last || last->seat != next.seat || last->backend != next.backend) {
+		if (!last || last->slot != next.slot || last->backend != next.backend) {
 			s->all[n++] = next;
 			continue;
 		}
@@ -78,7 +78,7 @@ static void put_together(struct ct_stall_track *s)
 
 static void make_room(struct ct_stall_track *s)
 {
-	ct_sort(s->all, s->n, sizeof(*s->all), by_seat);
+	ct_sort(s->all, s->n, sizeof(*s->all), by_slot);
 	put_together(s);
 	/* Half of it free, or the next one comes soon. A rank keeps one at least. */
 	while (s->n > s->limit / 2 && s->width_ns < UINT64_MAX / 4) {
@@ -99,17 +99,17 @@ int ct_stall_track_add(struct ct_stall_track *s, const struct ct_tracked_stall *
 	return CT_OK;
 }
 
-int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *told, uint32_t n_seats)
+int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *told, uint32_t n_slots)
 {
 	uint64_t n = 0, i = 0;
 
-	s->first = calloc((size_t)n_seats + 1, sizeof(*s->first));
+	s->first = calloc((size_t)n_slots + 1, sizeof(*s->first));
 	if (!s->first)
 		return CT_NOMEM;
 	for (; i < s->n; i++) {
 		const struct ct_tracked_stall *one = &s->all[i];
 
-		if (one->seat >= n_seats || !(told[one->seat] >> (one->backend & 31) & 1))
+		if (one->slot >= n_slots || !(told[one->slot] >> (one->backend & 31) & 1))
 			continue;
 		s->all[n] = *one;
 		s->all[n++].backend = 0;
@@ -119,10 +119,10 @@ int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *told, uint32_
 		ct_sort(s->all, n, sizeof(*s->all), by_begin);
 	put_together(s);
 	i = 0;
-	for (uint32_t seat = 0; seat <= n_seats; seat++) {
-		while (i < s->n && s->all[i].seat < seat)
+	for (uint32_t slot = 0; slot <= n_slots; slot++) {
+		while (i < s->n && s->all[i].slot < slot)
 			i++;
-		s->first[seat] = i;
+		s->first[slot] = i;
 	}
 	return CT_OK;
 }

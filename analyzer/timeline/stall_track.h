@@ -13,16 +13,16 @@ struct ct_tracked_stall {
 		end_ns; /* since the run began; of several: begin of the first, end of the last */
 	uint64_t length_ns; /* that it was blocked; end - begin without gaps */
 	uint64_t err_ns;    /* of length_ns */
-	uint32_t seat;
+	uint32_t slot;
 	uint32_t n; /* stalls */
 	uint32_t backend;
 };
 
 struct ct_stall_track {
-	struct ct_tracked_stall *all; /* once closed: by seat, then by begin */
+	struct ct_tracked_stall *all; /* once closed: by slot, then by begin */
 	uint64_t n, limit;
 	uint32_t cap;
-	uint64_t *first;   /* once closed: of seat s are all[first[s]] .. all[first[s + 1] - 1] */
+	uint64_t *first;   /* once closed: of slot s are all[first[s]] .. all[first[s + 1] - 1] */
 	uint64_t width_ns; /* of the cells; 0: nothing was put together */
 };
 
@@ -33,7 +33,7 @@ void ct_stall_track_fini(struct ct_stall_track *stoods);
 int ct_stall_track_add(struct ct_stall_track *stoods, const struct ct_tracked_stall *stood);
 
 /* All are there: each moment of a rank counts once, touching ones become one. Only those remain whose backend's waits
- * are known on their seat (bit by enum ct_backend). 0 or CT_NOMEM. */
-int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *told, uint32_t n_seats);
+ * are known on their slot (bit by enum ct_backend). 0 or CT_NOMEM. */
+int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *told, uint32_t n_slots);
 
 #endif

@@ -35,34 +35,34 @@ void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32
 
 /* ---- looking on ---- */
 
-/* Ranks that are not recorded become known only after everything was read: they are wanted until then. Seats may come
+/* Ranks that are not recorded become known only after everything was read: they are wanted until then. Slots may come
  * to light while reading. */
 static int look_around(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	for (uint32_t v = 0; v < tl_index->n_views && model->n_seats > tl_index->n_wanted; v++) {
+	for (uint32_t v = 0; v < tl_index->n_views && model->n_slots > tl_index->n_wanted; v++) {
 		struct ct_timeline_index_view *view = &tl_index->views[v];
-		uint8_t *wanted = realloc(view->wanted, model->n_seats);
+		uint8_t *wanted = realloc(view->wanted, model->n_slots);
 
 		if (!wanted)
 			return CT_NOMEM;
 		view->wanted = wanted;
-		for (uint32_t s = tl_index->n_wanted; s < model->n_seats; s++)
-			wanted[s] = model->seats[s].rank < 0 ||
-				    ct_timeline_index_lists(view, model->seats[s].rank);
+		for (uint32_t s = tl_index->n_wanted; s < model->n_slots; s++)
+			wanted[s] = model->slots[s].rank < 0 ||
+				    ct_timeline_index_lists(view, model->slots[s].rank);
 	}
-	if (model->n_seats > tl_index->n_wanted) {
-		uint8_t *now = realloc(tl_index->now, model->n_seats);
+	if (model->n_slots > tl_index->n_wanted) {
+		uint8_t *now = realloc(tl_index->now, model->n_slots);
 
 		if (!now)
 			return CT_NOMEM;
 		tl_index->now = now;
-		tl_index->n_wanted = model->n_seats;
+		tl_index->n_wanted = model->n_slots;
 	}
 	return CT_OK;
 }
 
-/* So many slices of a seat in an interval, for each view that shows them. Returns how many views do. */
-static uint32_t add_slices(struct ct_timeline_index *tl_index, uint32_t seat, uint64_t begin_ns,
+/* So many slices of a slot in an interval, for each view that shows them. Returns how many views do. */
+static uint32_t add_slices(struct ct_timeline_index *tl_index, uint32_t slot, uint64_t begin_ns,
 			   uint64_t end_ns, uint64_t slices)
 {
 	uint32_t n = 0;
@@ -70,7 +70,7 @@ static uint32_t add_slices(struct ct_timeline_index *tl_index, uint32_t seat, ui
 	for (uint32_t v = 0; v < tl_index->n_views; v++) {
 		struct ct_timeline_index_view *view = &tl_index->views[v];
 
-		if (!view->wanted[seat] || end_ns < view->from_ns || begin_ns > view->to_ns)
+		if (!view->wanted[slot] || end_ns < view->from_ns || begin_ns > view->to_ns)
 			continue;
 		ct_budget_add(view->budget, end_ns, slices);
 		n++;
@@ -100,11 +100,11 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	const struct ct_model *model = &stream->model;
 	const struct ct_place *place = &model->starts->places[event->process];
 	const struct ct_load_op *op = event->op;
-	int64_t seat = ct_starts_seat(model->starts, event->process,
+	int64_t slot = ct_starts_slot(model->starts, event->process,
 				      op->comm ? op->comm->local : 0);
 	uint64_t begin, end;
 
-	if (seat < 0 || take_clocks(tl_index, model) != CT_OK ||
+	if (slot < 0 || take_clocks(tl_index, model) != CT_OK ||
 	    look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
 	ct_timeline_index_interval(tl_index, place->host, op, &begin, &end);
@@ -112,7 +112,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 		tl_index->last_ns = begin;
 	if (end != CT_CHART_OPEN && end > tl_index->last_ns)
 		tl_index->last_ns = end;
-	add_slices(tl_index, (uint32_t)seat, begin, end, 1u + (op->joined.launch_at == 0));
+	add_slices(tl_index, (uint32_t)slot, begin, end, 1u + (op->joined.launch_at == 0));
 	return CT_OK;
 }
 
@@ -130,7 +130,7 @@ static int on_host(void *arg, const struct ct_stream *stream, uint32_t process,
 		return CT_NOMEM;
 	at = ct_timeline_index_at(tl_index, place->host, rec->enter_ns);
 	if (!rec->return_ns)
-		add_slices(tl_index, place->seat, at, at, 1);
+		add_slices(tl_index, place->slot, at, at, 1);
 	return CT_OK;
 }
 
@@ -143,7 +143,7 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 		.end_ns = stall->end_ns,
 		.length_ns = stall->end_ns - stall->begin_ns,
 		.err_ns = stall->err_ns,
-		.seat = stall->seat,
+		.slot = stall->slot,
 		.n = 1,
 		.backend = model->comms.all[stall->comm]->backend,
 	};
@@ -151,7 +151,7 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 	if (look_around(tl_index, model) != CT_OK)
 		return CT_NOMEM;
 	if (!stall->is_known || stall->end_ns <= stall->begin_ns ||
-	    !add_slices(tl_index, stall->seat, stall->begin_ns, stall->end_ns, 1))
+	    !add_slices(tl_index, stall->slot, stall->begin_ns, stall->end_ns, 1))
 		return CT_OK;
 	return ct_stall_track_add(&tl_index->stoods, &stood);
 }
@@ -171,13 +171,13 @@ static void set_extent(const struct ct_model *model, const struct ct_instance *i
 	extent->begin_ns = UINT64_MAX;
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
-		uint32_t host = model->host_of[member->seat];
+		uint32_t host = model->host_of[member->slot];
 		uint64_t begin = ct_model_host_at(model, host, member->start_ns);
 		uint64_t end = ct_model_host_at(model, host, member->end_ns);
 
 		if (member->end_ns - member->start_ns > longest)
 			longest = member->end_ns - member->start_ns;
-		if (host != model->host_of[first->seat])
+		if (host != model->host_of[first->slot])
 			continue;
 		extent->begin_ns = begin < extent->begin_ns ? begin : extent->begin_ns;
 		extent->end_ns = end > extent->end_ns ? end : extent->end_ns;
@@ -187,11 +187,11 @@ static void set_extent(const struct ct_model *model, const struct ct_instance *i
 		extent->begin_ns = extent->end_ns - longest;
 }
 
-static uint64_t seat_at(const void *arg, uint32_t seat, uint64_t mono_ns)
+static uint64_t slot_at(const void *arg, uint32_t slot, uint64_t mono_ns)
 {
 	const struct ct_model *model = arg;
 
-	return ct_model_host_at(model, model->host_of[seat], mono_ns);
+	return ct_model_host_at(model, model->host_of[slot], mono_ns);
 }
 
 /* The slices that an instance adds to its members': the job's, and the parts of those that are shown. Returns 0: no view
@@ -202,7 +202,7 @@ static int add_instance(struct ct_timeline_index *tl_index, const struct ct_inst
 	int any = 0;
 
 	for (uint32_t m = 0; m < i->n; m++)
-		tl_index->now[i->members[m].seat] = 0;
+		tl_index->now[i->members[m].slot] = 0;
 	for (uint32_t v = 0; v < tl_index->n_views; v++) {
 		struct ct_timeline_index_view *view = &tl_index->views[v];
 		uint64_t slices = 0, members = 0;
@@ -212,9 +212,9 @@ static int add_instance(struct ct_timeline_index *tl_index, const struct ct_inst
 		for (uint32_t m = 0; m < i->n; m++) {
 			const struct ct_member *member = &i->members[m];
 
-			if (!view->wanted[member->seat])
+			if (!view->wanted[member->slot])
 				continue;
-			tl_index->now[member->seat] = 1;
+			tl_index->now[member->slot] = 1;
 			members++;
 			/* wait and transfer; messages in groups have none */
 			slices += has_parts && !(i->src >= 0 && member->group) ? 2 : 0;
@@ -242,7 +242,7 @@ static int on_instance(void *arg, struct ct_stream *stream, const struct ct_inst
 		return CT_OK;
 	st = ct_instance_cache_add(tl_index->kept, i, event->waits, &extent, tl_index->now, &shown);
 	return st == CT_OK && shown
-		       ? ct_costly_add(&tl_index->costly, i, event->waits, shown, seat_at, model)
+		       ? ct_costly_add(&tl_index->costly, i, event->waits, shown, slot_at, model)
 		       : st;
 }
 
@@ -353,20 +353,20 @@ void ct_timeline_index_show(struct ct_timeline_index *tl_index,
 	tl_index->to_ns = view->to_ns;
 	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
 		tl_index->hosts[h].drawn = 0;
-	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
-		struct ct_timeline_index_seat *seat = &tl_index->seats[s];
+	for (uint32_t s = 0; s < tl_index->n_slots; s++) {
+		struct ct_timeline_index_slot *slot = &tl_index->slots[s];
 
-		seat->drawn = (uint8_t)ct_timeline_index_lists(view, seat->rank);
-		tl_index->hosts[seat->host].drawn |= seat->drawn;
+		slot->drawn = (uint8_t)ct_timeline_index_lists(view, slot->rank);
+		tl_index->hosts[slot->host].drawn |= slot->drawn;
 	}
 	for (uint32_t p = 0; p < tl_index->n_processes; p++) {
 		struct ct_timeline_index_process *process = &tl_index->processes[p];
 
-		process->drawn = process->is_there && tl_index->seats[process->seat].drawn;
+		process->drawn = process->is_there && tl_index->slots[process->slot].drawn;
 	}
-	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
-		if (tl_index->seats[s].local)
-			tl_index->processes[tl_index->seats[s].process].drawn |= tl_index->seats[s]
+	for (uint32_t s = 0; s < tl_index->n_slots; s++) {
+		if (tl_index->slots[s].local)
+			tl_index->processes[tl_index->slots[s].process].drawn |= tl_index->slots[s]
 											 .drawn;
 	}
 }
@@ -392,12 +392,12 @@ void ct_timeline_index_fini(struct ct_timeline_index *tl_index)
 	}
 	free(tl_index->now);
 	free(tl_index->processes);
-	free(tl_index->seats);
+	free(tl_index->slots);
 	free(tl_index->hosts);
 	free(tl_index->shifts);
 	ct_clocks_free(tl_index->clocks);
 	free(tl_index->comms);
 	ct_table_fini(&tl_index->comm_by_id);
-	ct_table_fini(&tl_index->more_seats);
+	ct_table_fini(&tl_index->more_slots);
 	*tl_index = (struct ct_timeline_index){ 0 };
 }

@@ -24,14 +24,14 @@ struct ct_timeline_index_comm {
 };
 
 struct ct_timeline_index_process {
-	uint32_t seat; /* of its first rank */
+	uint32_t slot; /* of its first rank */
 	uint32_t host;
 	uint64_t sign_ns; /* the last heartbeat or record */
 	uint8_t is_there; /* in this start */
 	uint8_t drawn;	  /* one of its ranks is */
 };
 
-struct ct_timeline_index_seat {
+struct ct_timeline_index_slot {
 	int rank;   /* -1 unknown */
 	int device; /* from its communicators; -1 none or unknown */
 	uint32_t host, process;
@@ -57,7 +57,7 @@ struct ct_timeline_index_view {
 	size_t n_ranks;
 	/* while reading: */
 	struct ct_budget *budget; /* of its slices */
-	uint8_t *wanted;	  /* by seat */
+	uint8_t *wanted;	  /* by slot */
 };
 #define CT_TIMELINE_INDEX_VIEWS 4u
 
@@ -69,13 +69,13 @@ struct ct_timeline_index {
 	struct ct_stall_track stoods;
 	struct ct_timeline_index_view views[CT_TIMELINE_INDEX_VIEWS];
 	uint32_t n_views;
-	uint8_t *now; /* by seat: shown of the instance at hand */
+	uint8_t *now; /* by slot: shown of the instance at hand */
 	uint32_t n_wanted;
-	struct ct_table more_seats;		     /* (process, which of its ranks) -> seat + 1 */
+	struct ct_table more_slots;		     /* (process, which of its ranks) -> slot + 1 */
 	struct ct_timeline_index_process *processes; /* by process of the run */
 	uint32_t n_processes;
-	struct ct_timeline_index_seat *seats;
-	uint32_t n_seats;
+	struct ct_timeline_index_slot *slots;
+	uint32_t n_slots;
 	struct ct_timeline_index_host *hosts;
 	uint32_t n_hosts;
 	uint32_t n_nodes;		      /* hosts with ranks */
@@ -121,8 +121,8 @@ static inline uint32_t ct_timeline_index_timed(const struct ct_chart_options *op
 /* Flags the operations that findings refer to. 0 or CT_NOMEM. */
 int ct_timeline_index_flag(struct ct_timeline_index *tl_index, const struct ct_report *report);
 
-/* The seat of one of the ranks of a process. */
-uint32_t ct_timeline_index_seat(const struct ct_timeline_index *tl_index, uint32_t process,
+/* The slot of one of the ranks of a process. */
+uint32_t ct_timeline_index_slot(const struct ct_timeline_index *tl_index, uint32_t process,
 				uint32_t local);
 
 /* NULL: not known. */

@@ -10,25 +10,25 @@
 #include "analyzer/timeline/timeline_index.h"
 #include "trace/ops.h"
 
-uint32_t ct_timeline_index_seat(const struct ct_timeline_index *tl_index, uint32_t process,
+uint32_t ct_timeline_index_slot(const struct ct_timeline_index *tl_index, uint32_t process,
 				uint32_t local)
 {
-	const void *seat = local ? ct_table_get(&tl_index->more_seats,
+	const void *slot = local ? ct_table_get(&tl_index->more_slots,
 						(uint64_t)process << 32 | local)
 				 : NULL;
 
-	return seat ? (uint32_t)(uintptr_t)seat - 1 : tl_index->processes[process].seat;
+	return slot ? (uint32_t)(uintptr_t)slot - 1 : tl_index->processes[process].slot;
 }
 
 /* Ranks of a process beside its first one. */
 static int take_more(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		const struct ct_seat *seat = &model->seats[s];
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		const struct ct_rank_state *slot = &model->slots[s];
 
-		if (!seat->local)
+		if (!slot->local)
 			continue;
-		if (ct_table_put(&tl_index->more_seats, (uint64_t)seat->process << 32 | seat->local,
+		if (ct_table_put(&tl_index->more_slots, (uint64_t)slot->process << 32 | slot->local,
 				 (void *)(uintptr_t)(s + 1)) != CT_OK)
 			return CT_NOMEM;
 	}
@@ -36,13 +36,13 @@ static int take_more(struct ct_timeline_index *tl_index, const struct ct_model *
 }
 
 /* Its process tells of GPUs as "gpu.N.device", "gpu.N.pci", N in order of first use. NULL: not reported. */
-static const char *bus_id_of(const struct ct_model *model, const struct ct_seat *seat)
+static const char *bus_id_of(const struct ct_model *model, const struct ct_rank_state *slot)
 {
-	const struct ct_environment_facts *facts = &model->processes[seat->process].environment;
+	const struct ct_environment_facts *facts = &model->processes[slot->process].environment;
 	char key[32] = "", device[16], end;
 	unsigned n;
 
-	snprintf(device, sizeof(device), "%d", seat->device);
+	snprintf(device, sizeof(device), "%d", slot->device);
 	for (uint32_t i = 0; i < facts->n && !key[0]; i++) {
 		if (strcmp(facts->facts[i].value, device) == 0 &&
 		    sscanf(facts->facts[i].name, "gpu.%u.devic%c", &n, &end) == 2)
@@ -58,24 +58,24 @@ static const char *bus_id_of(const struct ct_model *model, const struct ct_seat 
 /* Its ranks' waits for communication, as far as known. */
 static int take_exposed(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	uint32_t *told = calloc(model->n_seats + 1, sizeof(*told));
+	uint32_t *told = calloc(model->n_slots + 1, sizeof(*told));
 	int st;
 
 	if (!told)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		struct ct_timeline_index_seat *seat = &tl_index->seats[s];
-		const struct ct_exposed *sum = &model->seats[s].exposed;
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		struct ct_timeline_index_slot *slot = &tl_index->slots[s];
+		const struct ct_exposed *sum = &model->slots[s].exposed;
 
-		seat->has_exposed = sum->is_known != 0;
-		seat->exposed_ns = sum->exposed_ns;
-		seat->exposed_err_ns = sum->err_ns;
+		slot->has_exposed = sum->is_known != 0;
+		slot->exposed_ns = sum->exposed_ns;
+		slot->exposed_err_ns = sum->err_ns;
 		for (unsigned b = 0; b < 32 && sum->is_known; b++) {
-			if (b == CT_BACKEND_NCCL || ct_seat_knows_waits(&model->seats[s], b))
+			if (b == CT_BACKEND_NCCL || ct_rank_knows_waits(&model->slots[s], b))
 				told[s] |= 1u << b;
 		}
 	}
-	st = ct_stall_track_close(&tl_index->stoods, told, model->n_seats);
+	st = ct_stall_track_close(&tl_index->stoods, told, model->n_slots);
 	free(told);
 	return st;
 }
@@ -90,27 +90,27 @@ static uint64_t sign_of(const struct ct_timeline_index *tl_index, const struct c
 				    beat_ns > last_ns ? beat_ns : last_ns);
 }
 
-static int take_seats(struct ct_timeline_index *tl_index, const struct ct_model *model)
+static int take_slots(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	tl_index->n_seats = model->n_seats;
+	tl_index->n_slots = model->n_slots;
 	tl_index->n_processes = (uint32_t)model->run->n_processes;
-	tl_index->seats = calloc(model->n_seats + 1, sizeof(*tl_index->seats));
+	tl_index->slots = calloc(model->n_slots + 1, sizeof(*tl_index->slots));
 	tl_index->processes = calloc(model->run->n_processes + 1, sizeof(*tl_index->processes));
-	if (!tl_index->seats || !tl_index->processes)
+	if (!tl_index->slots || !tl_index->processes)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < model->n_seats; s++) {
-		const char *bus_id = bus_id_of(model, &model->seats[s]);
+	for (uint32_t s = 0; s < model->n_slots; s++) {
+		const char *bus_id = bus_id_of(model, &model->slots[s]);
 
-		tl_index->seats[s] = (struct ct_timeline_index_seat){
-			.rank = model->seats[s].rank,
-			.device = model->seats[s].device,
+		tl_index->slots[s] = (struct ct_timeline_index_slot){
+			.rank = model->slots[s].rank,
+			.device = model->slots[s].device,
 			.host = model->host_of[s],
-			.process = model->seats[s].process,
-			.pid = model->run->processes[model->seats[s].process].id.pid,
-			.local = model->seats[s].local,
+			.process = model->slots[s].process,
+			.pid = model->run->processes[model->slots[s].process].id.pid,
+			.local = model->slots[s].local,
 		};
 		if (bus_id)
-			tl_index->seats[s].bus_id = ct_arena_text(tl_index->texts.memory, bus_id,
+			tl_index->slots[s].bus_id = ct_arena_text(tl_index->texts.memory, bus_id,
 								  strlen(bus_id));
 	}
 	for (size_t p = 0; p < model->run->n_processes; p++) {
@@ -119,7 +119,7 @@ static int take_seats(struct ct_timeline_index *tl_index, const struct ct_model 
 		if (place->restart != model->restart)
 			continue;
 		tl_index->processes[p] = (struct ct_timeline_index_process){
-			.seat = place->seat,
+			.slot = place->slot,
 			.host = place->host,
 			.sign_ns = sign_of(tl_index, model, p),
 			.is_there = 1,
@@ -149,9 +149,9 @@ static int number_hosts(struct ct_timeline_index *tl_index)
 		tl_index->hosts[h].lowest = INT32_MAX;
 		tl_index->hosts[h].highest = -1;
 	}
-	for (uint32_t s = 0; s < tl_index->n_seats; s++) {
-		struct ct_timeline_index_host *host = &tl_index->hosts[tl_index->seats[s].host];
-		int rank = tl_index->seats[s].rank;
+	for (uint32_t s = 0; s < tl_index->n_slots; s++) {
+		struct ct_timeline_index_host *host = &tl_index->hosts[tl_index->slots[s].host];
+		int rank = tl_index->slots[s].rank;
 
 		host->drawn = 1;
 		if (rank < 0)
@@ -191,16 +191,16 @@ static int take_comm(struct ct_timeline_index *tl_index, const struct ct_comm *c
 	const char *backend = ct_backend_name(comm->backend);
 	char text[160];
 
-	kept->id = ct_cached_comm(comm->key, comm->nranks);
+	kept->id = ct_cached_comm(comm->hash, comm->nranks);
 	kept->nranks = comm->nranks;
 	kept->backend = comm->backend;
 	snprintf(text, sizeof(text), "%.120s:%04" PRIx64,
 		 comm->name ? comm->name
 		 : backend  ? backend
 			    : "comm",
-		 comm->key & 0xffff);
+		 comm->hash & 0xffff);
 	kept->label = ct_texts_add(&tl_index->texts, text);
-	snprintf(text, sizeof(text), "%016" PRIx64, comm->key);
+	snprintf(text, sizeof(text), "%016" PRIx64, comm->hash);
 	kept->hash = ct_texts_add(&tl_index->texts, text);
 	return tl_index->texts.failed ? CT_NOMEM
 				      : ct_table_put(&tl_index->comm_by_id, kept->id, kept);
@@ -208,7 +208,7 @@ static int take_comm(struct ct_timeline_index *tl_index, const struct ct_comm *c
 
 int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	int st = take_seats(tl_index, model);
+	int st = take_slots(tl_index, model);
 
 	tl_index->begin_unix_ns = model->begin_unix_ns;
 	tl_index->duration_ns = model->end_ns;

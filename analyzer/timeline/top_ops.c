@@ -157,27 +157,27 @@ static struct ct_blamed blame(const struct ct_instance *i, const struct ct_waits
 {
 	const struct ct_member *late = &i->members[last];
 	struct ct_blamed b = {
-		.key = { .comm = ct_cached_comm(i->comm->key, i->comm->nranks),
+		.key = { .comm = ct_cached_comm(i->comm->hash, i->comm->nranks),
 			 .seq = i->seq,
 			 .src = i->src,
 			 .dst = i->src < 0 ? -1 : i->dst,
 			 .tag = i->tag,
 			 .index = late->index },
-		.seat = late->seat,
+		.slot = late->slot,
 		.comm = i->comm->index,
-		.at_ns = at(arg, late->seat, late->start_ns),
-		.end_ns = at(arg, late->seat, late->end_ns),
+		.at_ns = at(arg, late->slot, late->start_ns),
+		.end_ns = at(arg, late->slot, late->end_ns),
 	};
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
 		const struct ct_victim victim = { .index = member->index,
-						  .seat = member->seat,
+						  .slot = member->slot,
 						  .wait_ns = w->wait_ns[m] };
 
 		/* An arrow leads forward in time, whatever the clocks of two hosts say. */
 		if (m != last && victim.wait_ns && w->wait_ns[m] != UINT64_MAX &&
-		    at(arg, member->seat, member->start_ns) < b.at_ns)
+		    at(arg, member->slot, member->start_ns) < b.at_ns)
 			add_victim(&b, &victim);
 	}
 	return b;

@@ -15,7 +15,7 @@
 
 struct ct_victim {
 	uint32_t index; /* member, as struct ct_cached_key has it */
-	uint32_t seat;
+	uint32_t slot;
 	uint64_t wait_ns;
 	int drawn;
 };
@@ -24,7 +24,7 @@ struct ct_victim {
 struct ct_blamed {
 	uint64_t cost_ns;	  /* what all of them waited */
 	struct ct_cached_key key; /* of the one that came last */
-	uint32_t seat, comm;	  /* of it; index of the communicator */
+	uint32_t slot, comm;	  /* of it; index of the communicator */
 	uint64_t at_ns;		  /* when it came; since the run began */
 	uint64_t end_ns;	  /* of the operation */
 	int finding;		  /* id of its finding; 0: none, the rest is not drawn */
@@ -54,8 +54,8 @@ struct ct_costly {
 int ct_costly_init(struct ct_costly *costly, uint32_t most_timed);
 void ct_costly_fini(struct ct_costly *costly);
 
-/* A judged instance, and what is shown of it; at() makes a time of a seat's host one since the run began. 0 or CT_NOMEM. */
-typedef uint64_t (*ct_costly_at)(const void *arg, uint32_t seat, uint64_t mono_ns);
+/* A judged instance, and what is shown of it; at() makes a time of a slot's host one since the run began. 0 or CT_NOMEM. */
+typedef uint64_t (*ct_costly_at)(const void *arg, uint32_t slot, uint64_t mono_ns);
 int ct_costly_add(struct ct_costly *costly, const struct ct_instance *instance,
 		  const struct ct_waits *waits, const struct ct_cached_instance *shown,
 		  ct_costly_at at, const void *arg);

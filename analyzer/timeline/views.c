@@ -44,12 +44,12 @@ static const struct ct_blamed *worst_of(const struct ct_timeline_index *tl_index
 	return NULL;
 }
 
-static void add_company(const struct planner *p, uint64_t comm_key, struct ct_chart_view *view)
+static void add_company(const struct planner *p, uint64_t comm_hash, struct ct_chart_view *view)
 {
 	for (size_t c = 0; c < p->report->n_comms; c++) {
 		const struct ct_report_comm *comm = &p->report->comms[c];
 
-		for (size_t r = 0; comm->key == comm_key && r < comm->n_ranks; r++) {
+		for (size_t r = 0; comm->hash == comm_hash && r < comm->n_ranks; r++) {
 			if (view->n_ranks >= COMPANY)
 				return;
 			add_rank(view, comm->ranks[r]);
@@ -60,9 +60,9 @@ static void add_company(const struct planner *p, uint64_t comm_key, struct ct_ch
 static void add_blamed(const struct ct_timeline_index *tl_index, const struct ct_blamed *blamed,
 		       struct ct_chart_view *view)
 {
-	add_rank(view, tl_index->seats[blamed->seat].rank);
+	add_rank(view, tl_index->slots[blamed->slot].rank);
 	for (uint32_t v = 0; v < blamed->n_victims; v++)
-		add_rank(view, tl_index->seats[blamed->victims[v].seat].rank);
+		add_rank(view, tl_index->slots[blamed->victims[v].slot].rank);
 }
 
 static void add_ranks(const struct planner *p, const struct ct_finding *f,
@@ -74,7 +74,7 @@ static void add_ranks(const struct planner *p, const struct ct_finding *f,
 		add_blamed(tl_index, worst, view);
 	for (size_t r = 0; r < f->n_ranks; r++)
 		add_rank(view, f->ranks[r]);
-	add_company(p, f->comm_key, view);
+	add_company(p, f->comm_hash, view);
 }
 
 /* ---- windows ---- */
@@ -83,7 +83,7 @@ static void add_ranks(const struct planner *p, const struct ct_finding *f,
 static int set_window(const struct planner *p, struct ct_chart_view *view)
 {
 	const struct ct_timeline_index *tl_index = p->tl_index;
-	double share = (double)tl_index->n_seats / (double)(view->n_ranks ? view->n_ranks : 1);
+	double share = (double)tl_index->n_slots / (double)(view->n_ranks ? view->n_ranks : 1);
 	double limit = (double)p->max_slices / PLANNED * (share > 1 ? share : 1);
 
 	view->from_ns = 0;
@@ -150,7 +150,7 @@ static int add_missing(const struct planner *p, struct ct_chart_view *view)
 	for (size_t c = 0; c < report->n_comms && st == CT_OK && report->n_inflight; c++) {
 		const struct ct_report_comm *comm = &report->comms[c];
 
-		for (size_t r = 0; comm->key == report->inflight[0].comm_key && r < comm->n_ranks;
+		for (size_t r = 0; comm->hash == report->inflight[0].comm_hash && r < comm->n_ranks;
 		     r++) {
 			if (view->n_ranks < CT_VIEW_RANKS / 2 &&
 			    !ct_table_get(&waiting, (uint64_t)(uint32_t)comm->ranks[r]))

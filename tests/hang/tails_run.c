@@ -33,7 +33,7 @@ static int same_ranks(const int *a, uint32_t n_a, const int *b, uint32_t n_b)
 
 static uint64_t key_of(const struct ct_hang_run *run, uint32_t comm)
 {
-	return comm < run->hang_case.n_comms ? run->hang_case.comms[comm].key : 0;
+	return comm < run->hang_case.n_comms ? run->hang_case.comms[comm].hash : 0;
 }
 
 static int same_divergence(const struct ct_hang_divergence *a, const struct ct_hang_divergence *b)

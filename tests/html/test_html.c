@@ -22,7 +22,7 @@ static struct ct_report evil_report(void)
 					     .cause = EVIL,
 					     .advice = EVIL,
 					     .command = EVIL };
-	static struct ct_report_comm comm = { .key = 7, .name = EVIL, .role = NULL };
+	static struct ct_report_comm comm = { .hash = 7, .name = EVIL, .role = NULL };
 	static struct ct_report_rank rank = { .host = EVIL };
 	struct ct_report report = { 0 };
 

@@ -230,7 +230,7 @@ static int kind_of(const struct recorded_lists *r, uint32_t id)
 }
 
 /* Which rank a communicator's member is: its place in a half says it together with its GPU. */
-static struct seen *seat_of(const struct recorded_lists *r, uint32_t id)
+static struct seen *slot_of(const struct recorded_lists *r, uint32_t id)
 {
 	const struct ct_comm_rec *comm = &r->comms[id - 1];
 
@@ -240,28 +240,28 @@ static struct seen *seat_of(const struct recorded_lists *r, uint32_t id)
 static void look_at(const struct recorded_lists *r)
 {
 	for (uint32_t id = 1; id <= r->n_comms; id++) {
-		struct seen *seat = seat_of(r, id);
+		struct seen *slot = slot_of(r, id);
 
 		assert_int_equal(r->comms[id - 1].key_source, CT_KEY_LIBRARY);
 		assert_int_not_equal(r->comms[id - 1].ended_ns, 0);
-		assert_true(seat->key[kind_of(r, id)] == 0);
-		seat->key[kind_of(r, id)] = r->comms[id - 1].key;
-		seat->device = r->comms[id - 1].device;
+		assert_true(slot->key[kind_of(r, id)] == 0);
+		slot->key[kind_of(r, id)] = r->comms[id - 1].key;
+		slot->device = r->comms[id - 1].device;
 	}
 	for (uint32_t i = 0; i < r->n_ops; i++) {
 		const struct ct_op *op = &r->ops[i];
 		const struct ct_launch *launch = recorded_launch(r, op->launch);
-		struct seen *seat = seat_of(r, op->comm);
+		struct seen *slot = slot_of(r, op->comm);
 
 		assert_non_null(launch);
 		assert_int_equal(launch->result, 0);
 		assert_int_equal(launch->comm, op->comm);
 		if (op->op == CT_OP_AllReduce) {
-			seat->last_seq[kind_of(r, op->comm)] = op->seq;
-			seat->collectives[kind_of(r, op->comm)]++;
+			slot->last_seq[kind_of(r, op->comm)] = op->seq;
+			slot->collectives[kind_of(r, op->comm)]++;
 		} else {
-			seat->last_message = op->seq;
-			seat->messages++;
+			slot->last_message = op->seq;
+			slot->messages++;
 		}
 	}
 	for (int i = 1; i < CT_LOSS_MAX; i++)

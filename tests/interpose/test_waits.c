@@ -37,7 +37,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 {
 	struct reading *r = arg;
 	const struct ct_overlap_op first = {
-		.op = op, .comm = &r->comm, .seat = (uint32_t)op->joined.comm_rank, .bytes = 400
+		.op = op, .comm = &r->comm, .slot = (uint32_t)op->joined.comm_rank, .bytes = 400
 	};
 
 	return op->joined.launch_at ? 0 : ct_overlap_add(r->overlap, 0, &first);
@@ -61,7 +61,7 @@ static void analyze(void)
 
 	told.n = 0;
 	assert_non_null(r.overlap);
-	ct_overlap_tell(r.overlap, tell, NULL);
+	ct_overlap_subscribe(r.overlap, tell, NULL);
 	if (ct_run_open(&dir, 1, NULL, &run, &err) != CT_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(run->n_processes, 1);
@@ -85,7 +85,7 @@ static const struct ct_overlap_launch *find(const struct op *op)
 	for (int k = 0; k < told.n; k++) {
 		const struct ct_overlap_launch *l = &told.all[k];
 
-		if (l->seat == 0 && l->start_ns < op->span.begin_ns + NEAR_NS &&
+		if (l->slot == 0 && l->start_ns < op->span.begin_ns + NEAR_NS &&
 		    l->end_ns + NEAR_NS > op->span.end_ns)
 			return l;
 	}

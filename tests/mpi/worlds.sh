@@ -17,21 +17,21 @@ COMMTRACE_JOB=one mpi_traced 60 2 "$work/run" "$(mpi_program worlds)" "$work/tol
 	dump, told = sys.argv[1:]
 	world = {int(pid): name for name in ("parents", "children") for pid in open(f"{told}/{name}")}
 	keys = collections.defaultdict(set)  # (world, what) -> keys
-	seats = collections.defaultdict(set)  # key -> (index, size)
+	members = collections.defaultdict(set)  # key -> (index, size)
 	for line in open(dump):
 	    op = json.loads(line)
 	    if op["call"] in ("MPI_Allreduce", "MPI_Sendrecv"):
 	        keys[world[op["pid"]], op["count"]].add(op["comm"])
-	        seats[op["comm"]].add((op["comm_rank"], op["nranks"]))
+	        members[op["comm"]].add((op["comm_rank"], op["nranks"]))
 	assert set(keys) == {("parents", n) for n in (2, 3, 4, 5)} | {("children", n) for n in (2, 3, 4)}, keys
 	assert all(len(k) == 1 for k in keys.values()), keys
 	key = {at: next(iter(k)) for at, k in keys.items()}
 	assert len(set(key.values())) == len(key), key
-	assert seats[key["parents", 2]] == seats[key["children", 2]] == {(0, 2), (1, 2)}, seats
+	assert members[key["parents", 2]] == members[key["children", 2]] == {(0, 2), (1, 2)}, members
 	for n in 3, 4:
-	    both = seats[key["parents", n]], seats[key["children", n]]
+	    both = members[key["parents", n]], members[key["children", n]]
 	    assert all(size == 4 for side in both for _, size in side), both
-	assert seats[key["parents", 4]] == {(0, 4), (1, 4)} and seats[key["children", 4]] == {(2, 4), (3, 4)}, seats
-	assert seats[key["parents", 5]] == {(0, 2), (1, 2)}, seats
+	assert members[key["parents", 4]] == {(0, 4), (1, 4)} and members[key["children", 4]] == {(2, 4), (3, 4)}, members
+	assert members[key["parents", 5]] == {(0, 2), (1, 2)}, members
 	print(len(key), "communicators of two worlds")
 EOF

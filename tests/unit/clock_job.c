@@ -99,7 +99,7 @@ static void add(struct clock_job *j, struct ct_clock_points *points, uint64_t *d
 			.start_err_ns = (uint32_t)err,
 			.end_err_ns = (uint32_t)err,
 			.host = (uint32_t)h,
-			.seat = r,
+			.slot = r,
 		};
 	}
 	assert_int_equal(ct_clock_points_add(points, &event), 0);

@@ -149,7 +149,7 @@ static void read_comm(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 	uint32_t n_hidden = hidden ? list(hidden, unknown) : 0;
 	int *ranks;
 
-	*comm = (struct ct_hang_comm){ .key = c->n_comms, .name = word_of(a, words[1]) };
+	*comm = (struct ct_hang_comm){ .hash = c->n_comms, .name = word_of(a, words[1]) };
 	comm->backend = backend ? named(backend, backends, 4) : CT_BACKEND_NCCL;
 	comm->role = role ? word_of(a, role) : NULL;
 	comm->n = list(words[2], numbers);
@@ -162,7 +162,7 @@ static void read_comm(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 	}
 }
 
-static int32_t seat(const struct ct_hang_comm *comm, const char *word)
+static int32_t slot(const struct ct_hang_comm *comm, const char *word)
 {
 	int rank;
 
@@ -206,7 +206,7 @@ static void read_op(struct ct_hang_case *c, struct ct_arena *a, char **words, in
 			op->dtype = strcmp(words[6], "-") ? (uint8_t)ct_dtype_by_name(words[6]) : 0;
 			op->redop = strcmp(words[7], "-") ? (uint8_t)ct_redop_by_name(words[7]) : 0;
 			op->bytes = op->count * ct_dtype_bytes(op->dtype);
-			op->peer = seat(&c->comms[comm], words[8]);
+			op->peer = slot(&c->comms[comm], words[8]);
 			op->stream = number(strcmp(words[9], "-") ? words[9] : NULL, 0);
 			op->launch = number(strcmp(words[10], "-") ? words[10] : NULL, 0);
 			op->state = (enum ct_op_state)named(words[11], states, 7);

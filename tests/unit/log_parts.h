@@ -17,15 +17,15 @@
 
 #define US 1000ull
 #define MS (1000 * US)
-enum { SEATS = 8 };
+enum { SLOTS = 8 };
 
-static const uint32_t host_of[SEATS];
+static const uint32_t host_of[SLOTS];
 static const uint64_t shift[1];
 static struct ct_comm world = { .index = 0, .nranks = 2 }, other = { .index = 1, .nranks = 2 };
 
 /* One member as the tests write it. */
 struct part {
-	uint32_t seat;
+	uint32_t slot;
 	uint64_t enter, start, end, wait;
 	uint32_t stream, err;
 	struct ct_group *group;
@@ -36,8 +36,8 @@ struct part {
 static inline void put(struct ct_instance_log *log, struct ct_comm *comm, unsigned op, uint64_t seq,
 		       uint64_t bytes, int src, int dst, const struct part *parts, uint32_t n)
 {
-	struct ct_member members[SEATS] = { 0 };
-	uint64_t waits[SEATS], shortest = UINT64_MAX;
+	struct ct_member members[SLOTS] = { 0 };
+	uint64_t waits[SLOTS], shortest = UINT64_MAX;
 	struct ct_instance i = {
 		.comm = comm, .seq = seq, .src = src, .dst = dst, .n = n, .members = members
 	};
@@ -51,8 +51,8 @@ static inline void put(struct ct_instance_log *log, struct ct_comm *comm, unsign
 			.start_ns = p->start,
 			.end_ns = p->end,
 			.bytes = bytes,
-			.seat = p->seat,
-			.index = src < 0 ? m : (int)p->seat == dst,
+			.slot = p->slot,
+			.index = src < 0 ? m : (int)p->slot == dst,
 			.op = (uint8_t)op,
 			.dtype = CT_DTYPE_float32,
 			.stream = p->stream,
@@ -69,18 +69,18 @@ static inline void put(struct ct_instance_log *log, struct ct_comm *comm, unsign
 	assert_int_equal(ct_instance_log_add(log, &i, &w, host_of, shift), CT_OK);
 }
 
-/* Both members alike, seat 1 all the same. */
+/* Both members alike, slot 1 all the same. */
 static inline void both(struct ct_instance_log *log, struct ct_comm *comm, uint64_t seq,
 			uint32_t stream, uint64_t enter, uint64_t start, uint64_t end)
 {
 	const struct part parts[2] = {
-		{ .seat = 0,
+		{ .slot = 0,
 		  .enter = enter,
 		  .start = start,
 		  .end = end,
 		  .stream = stream,
 		  .err = 500 },
-		{ .seat = 1,
+		{ .slot = 1,
 		  .enter = enter,
 		  .start = start,
 		  .end = end,
@@ -91,10 +91,10 @@ static inline void both(struct ct_instance_log *log, struct ct_comm *comm, uint6
 	put(log, comm, CT_OP_AllReduce, seq, 1 << 20, -1, -1, parts, 2);
 }
 
-static inline void stall(struct ct_exposures *s, uint32_t seat, uint32_t comm, uint64_t start,
+static inline void stall(struct ct_exposures *s, uint32_t slot, uint32_t comm, uint64_t start,
 			 uint64_t begin, uint64_t end, int known)
 {
-	assert_int_equal(ct_exposures_add(s, &(struct ct_exposure){ .seat = seat,
+	assert_int_equal(ct_exposures_add(s, &(struct ct_exposure){ .slot = slot,
 								    .comm = comm,
 								    .start_ns = start,
 								    .begin_ns = begin,

@@ -382,7 +382,7 @@ static struct ct_member member_of(struct world *w, int comm, uint64_t seq, int a
 		.free_ns = UINT64_MAX,
 		.start_err_ns = 1000,
 		.end_err_ns = 1000,
-		.seat = (uint32_t)rank,
+		.slot = (uint32_t)rank,
 		.index = (uint32_t)at,
 		.root = -1,
 		.stream = (uint32_t)comm + 1,

@@ -257,7 +257,7 @@ static char *read_process(struct ct_batch *batch)
 		assert_true(more >= 0);
 		if (!batch)
 			continue;
-		assert_int_equal(ct_batch_tell(batch, &to, &names), CT_OK);
+		assert_int_equal(ct_batch_replay(batch, &to, &names), CT_OK);
 		ct_batch_clear(batch);
 	} while (more);
 	ct_load_close(load);
@@ -317,10 +317,10 @@ static void what_the_sink_returns_ends_it(void **state)
 	(void)state;
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(ct_batch_op(&batch, &told), CT_OK);
-	assert_int_equal(ct_batch_tell(&batch, &sink, &names), -77);
+	assert_int_equal(ct_batch_replay(&batch, &sink, &names), -77);
 	assert_int_equal(n, 2);
 	ct_batch_clear(&batch);
-	assert_int_equal(ct_batch_tell(&batch, &sink, &names), CT_OK);
+	assert_int_equal(ct_batch_replay(&batch, &sink, &names), CT_OK);
 	assert_int_equal(n, 2);
 	ct_batch_fini(&batch);
 }

@@ -145,7 +145,7 @@ static int see(void *arg, const struct ct_buckets *b)
  * all-reduces. In step 7 a bucket is missing. */
 static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 {
-	const uint8_t told[SEATS] = { 1, 1 };
+	const uint8_t told[SLOTS] = { 1, 1 };
 	struct ct_cut cuts[20];
 	struct ct_cuts all = { cuts, 20 };
 	struct ct_exposures stalls;
@@ -162,8 +162,8 @@ static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 
 		cuts[c] = (struct ct_cut){ at, at + 10 * MS };
 		for (uint64_t k = 0; k < 3; k++) {
-			struct part p[2] = { { .seat = 0, .stream = 1 },
-					     { .seat = 1, .stream = 1 } };
+			struct part p[2] = { { .slot = 0, .stream = 1 },
+					     { .slot = 1, .stream = 1 } };
 
 			if (c == 7 && k == 1)
 				continue;
@@ -181,8 +181,8 @@ static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 		if (c % 2)
 			put(&log, &world, CT_OP_AllReduce, seq++, 4, -1, -1,
 			    (struct part[]){
-				    { .seat = 0, .start = at + 8 * MS, .end = at + 9 * MS },
-				    { .seat = 1, .start = at + 8 * MS, .end = at + 9 * MS } },
+				    { .slot = 0, .start = at + 8 * MS, .end = at + 9 * MS },
+				    { .slot = 1, .start = at + 8 * MS, .end = at + 9 * MS } },
 			    2);
 		for (uint64_t k = 0; k < 8; k++)
 			both(&log, &other, others++, 2, at, at + k * MS, at + k * MS + 500 * US);
@@ -237,9 +237,9 @@ static uint64_t gpipe(struct ct_instance_log *log, struct ct_exposures *stalls, 
 				uint64_t cost = pass ? BACKWARD_NS : FORWARD_NS, there;
 
 				if (k > 0) {
-					struct part p[2] = { { .seat = (uint32_t)from,
+					struct part p[2] = { { .slot = (uint32_t)from,
 							       .stream = 1 },
-							     { .seat = (uint32_t)s, .stream = 2 } };
+							     { .slot = (uint32_t)s, .stream = 2 } };
 
 					there = ready[from][b];
 					p[0].enter = p[0].start = there;
@@ -276,7 +276,7 @@ static uint64_t gpipe(struct ct_instance_log *log, struct ct_exposures *stalls, 
 
 static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 {
-	const uint8_t is_pipeline[3] = { 0, 0, 1 }, told[SEATS] = { 0, 1 };
+	const uint8_t is_pipeline[3] = { 0, 0, 1 }, told[SLOTS] = { 0, 1 };
 	uint64_t waited[STAGES] = { 0 }, at = 1 * MS;
 	struct ct_bubbles bubbles = { 0 };
 	struct ct_exposures stalls;
@@ -295,8 +295,8 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 		assert_int_equal(cuts[c].end_ns - cuts[c].begin_ns,
 				 (BATCHES - (c == 0) + STAGES - 1) * (FORWARD_NS + BACKWARD_NS));
 	}
-	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
-	assert_int_equal(ct_exposures_close(&stalls, SEATS), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
+	assert_int_equal(ct_exposures_close(&stalls, SLOTS), CT_OK);
 	step_of = ct_cuts_of_log(&all, &log);
 	assert_int_equal(ct_bubbles_find(&log, &stalls, &all, step_of, told, is_pipeline, 3,
 					 &bubbles),
@@ -306,7 +306,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 		const struct ct_bubble *b = &bubbles.all[s];
 
 		assert_int_equal(b->stage, s);
-		assert_int_equal(b->seat, s);
+		assert_int_equal(b->slot, s);
 		assert_true(b->per_step == BATCHES);
 		assert_true(fabs(b->ideal_ratio - 3.0 / 11) < 1e-9);
 		assert_int_equal(b->steps, 10);

@@ -55,7 +55,7 @@ static void expect(const struct parallel_job *job, unsigned before, unsigned aft
 {
 	struct ct_replay_judgement judgement = { 0 };
 	struct ct_starts starts = { .n_hosts = 8 };
-	static struct ct_seat seats[64];
+	static struct ct_rank_state slots[64];
 	struct parallel_run run;
 	struct ct_steps steps;
 	struct ct_model model;
@@ -63,19 +63,19 @@ static void expect(const struct parallel_job *job, unsigned before, unsigned aft
 	parallel_play(job, &run);
 	cut_steps(&run.log, job->steps, &steps);
 	for (int rank = 0; rank < run.ranks; rank++)
-		seats[rank].rank = rank;
+		slots[rank].rank = rank;
 	model = (struct ct_model){
 		.starts = &starts,
 		.host_of = run.host_of,
-		.seats = seats,
-		.n_seats = (uint32_t)run.ranks,
+		.slots = slots,
+		.n_slots = (uint32_t)run.ranks,
 		.comms = run.comms,
 		.matched = run.log.n_instances,
 	};
 	assert_int_equal(ct_replay_judge(&judgement, &model, &run.log, &steps, NULL), 0);
 	assert_null(judgement.engine.why_not);
 	assert_int_equal(judgement.rows.n, 1);
-	assert_int_equal(judgement.rows.all[0].seats[0], SLOW);
+	assert_int_equal(judgement.rows.all[0].slots[0], SLOW);
 	assert_int_equal(judgement.rows.all[0].site_before, before);
 	assert_int_equal(judgement.rows.all[0].site_after, after);
 	ct_replay_judgement_fini(&judgement);

@@ -28,7 +28,7 @@ static uint64_t shown(uint32_t h, double t)
 static struct ct_clock_member member(uint32_t h, double start, double end)
 {
 	return (struct ct_clock_member){
-		.start_ns = shown(h, start), .end_ns = shown(h, end), .host = h, .seat = h
+		.start_ns = shown(h, start), .end_ns = shown(h, end), .host = h, .slot = h
 	};
 }
 

@@ -102,7 +102,7 @@ static void what_is_unknown_is_null(void **state)
 
 static void text_has_the_same_values(void **state)
 {
-	const struct ct_report_comm comm = { .key = 0xabc,
+	const struct ct_report_comm comm = { .hash = 0xabc,
 					     .backend = 999,
 					     .nranks = 4,
 					     .instances = 12,

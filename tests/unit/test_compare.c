@@ -29,13 +29,13 @@ static double normal(struct draw *d)
 	return sqrt(-2 * log(1 - uniform(d))) * cos(6.283185307179586 * uniform(d));
 }
 
-/* One rank to a host, so that seats are hosts. */
+/* One rank to a host, so that slots are hosts. */
 static struct {
 	struct ct_transfers transfers;
 	struct ct_moved moved[TRACKS * EACH];
 	struct ct_track tracks[TRACKS];
 	struct ct_comm comms[TRACKS];
-	uint32_t seats[TRACKS][HOSTS];
+	uint32_t slots[TRACKS][HOSTS];
 	uint32_t host_of[HOSTS];
 	struct ct_comparison comparison;
 	struct ct_causes causes;
@@ -60,7 +60,7 @@ static struct ct_track *add_track(int on_gpu)
 					 .shape = 77,
 					 .n_hosts = 4,
 					 .first = s.transfers.n };
-	s.comms[t] = (struct ct_comm){ .key = t + 1, .index = t, .seats = s.seats[t] };
+	s.comms[t] = (struct ct_comm){ .hash = t + 1, .index = t, .slots = s.slots[t] };
 	return &s.tracks[t];
 }
 
@@ -71,7 +71,7 @@ static void add_comm(const uint32_t *members, uint32_t n, int on_gpu)
 
 	comm->nranks = n;
 	for (uint32_t m = 0; m < n; m++)
-		comm->seats[m] = members[m] + 1;
+		comm->slots[m] = members[m] + 1;
 }
 
 static void add_edge(uint32_t src, uint32_t dst)
@@ -226,8 +226,8 @@ static void a_slow_host_of_several_ranks_is_one_cause(void **state)
 {
 	(void)state;
 	begin();
-	for (uint32_t seat = 0; seat < HOSTS; seat++)
-		s.host_of[seat] = seat / 4;
+	for (uint32_t slot = 0; slot < HOSTS; slot++)
+		s.host_of[slot] = slot / 4;
 	for (uint32_t a = 0; a < 4; a++) {
 		for (uint32_t k = 0; k < 4 * (3 - a); k++) {
 			uint32_t b = a + 1 + k / 4, rank = k % 4;

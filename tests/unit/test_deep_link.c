@@ -95,7 +95,7 @@ static void an_address_has_nothing_but_plain_characters_in_its_values(void **sta
 {
 	struct ct_arena *memory = ct_arena_new();
 	int ranks[12];
-	const struct ct_finding f = { .comm_key = 0xee01,
+	const struct ct_finding f = { .comm_hash = 0xee01,
 				      .ranks = ranks,
 				      .n_ranks = 12,
 				      .op_name = "\"></script>&x=",

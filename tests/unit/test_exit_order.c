@@ -135,7 +135,7 @@ static int says_before_the_others(struct process first, struct process second)
 	report.n_ended_first = s.exits.n_first;
 	report.ended_together = ct_exits_together(&s.exits, &s.all[0]);
 	assert_int_equal(s.all[0].facts.process, 0);
-	text = ct_say_ends(&report);
+	text = ct_ends_text(&report);
 	if (report.ended_together)
 		assert_string_equal(text, "2 ranks were ended by pid 77 (signal 15); the reason is "
 					  "not on record");

@@ -20,9 +20,9 @@
 static struct ct_report report;
 static struct ct_report_op ops[8];
 static struct ct_report_comm comms[3] = {
-	{ .key = 1, .n_hosts = 1, .peak = { 450e9, "NVLink" } },
-	{ .key = 2, .n_hosts = 2, .peak = { 50e9, "one port" } },
-	{ .key = 3 },
+	{ .hash = 1, .n_hosts = 1, .peak = { 450e9, "NVLink" } },
+	{ .hash = 2, .n_hosts = 2, .peak = { 50e9, "one port" } },
+	{ .hash = 3 },
 };
 
 static int set_up(void **state)
@@ -48,7 +48,7 @@ static int tear_down(void **state)
 static void row(uint64_t comm, unsigned op, uint64_t bytes, double busbw, double us, double err_us)
 {
 	ops[report.n_ops++] = (struct ct_report_op){
-		.comm_key = comm,
+		.comm_hash = comm,
 		.comm_name = comm == 1 ? "tp" : NULL,
 		.backend = CT_BACKEND_NCCL,
 		.op = op,
@@ -109,7 +109,7 @@ static void a_row_fails_only_if_it_misses_by_more_than_its_error(void **state)
 	assert_true(e->value == 78e9);
 	assert_true(fabs(e->err - 78e9 * (0.01 + 1 / 64.0)) < 1);
 	assert_true(e->limit == 80.1e9);
-	assert_int_equal(e->comm_key, 2);
+	assert_int_equal(e->comm_hash, 2);
 	e = hold("{\"max_latency_us\": 101}");
 	assert_int_equal(e->result, CT_EXPECT_PASS);
 	e = hold("{\"max_latency_us\": 98}");

@@ -42,7 +42,7 @@ static void find_gaps(struct ct_instance_log *log, struct ct_stream_gaps *gaps)
 	uint32_t *step_of;
 
 	*gaps = (struct ct_stream_gaps){ 0 };
-	assert_int_equal(ct_instance_log_close(log, SEATS), CT_OK);
+	assert_int_equal(ct_instance_log_close(log, SLOTS), CT_OK);
 	step_of = ct_cuts_of_log(&two, log);
 	assert_non_null(step_of);
 	assert_int_equal(ct_stream_gaps_find(log, &two, step_of, gaps), CT_OK);
@@ -109,11 +109,11 @@ static void a_rank_stands_idle_when_all_its_streams_do(void **state)
 /* Cut at the end of an operation: what follows belongs to the next step, though one member was there before the cut. */
 static void an_operation_belongs_to_where_its_last_member_came(void **state)
 {
-	const struct part parts[2] = { { .seat = 0, .start = 10900 * US, .end = 12 * MS },
-				       { .seat = 1, .start = 11100 * US, .end = 12 * MS } };
-	const struct part untimed[2] = { { .seat = 0, .enter = 3 * MS },
-					 { .seat = 1, .enter = 2 * MS } };
-	const struct part after[1] = { { .seat = 0, .start = 22 * MS, .end = 23 * MS } };
+	const struct part parts[2] = { { .slot = 0, .start = 10900 * US, .end = 12 * MS },
+				       { .slot = 1, .start = 11100 * US, .end = 12 * MS } };
+	const struct part untimed[2] = { { .slot = 0, .enter = 3 * MS },
+					 { .slot = 1, .enter = 2 * MS } };
+	const struct part after[1] = { { .slot = 0, .start = 22 * MS, .end = 23 * MS } };
 	struct ct_instance_log log;
 	uint32_t *step_of;
 
@@ -166,9 +166,9 @@ static void time_is_spread_over_the_steps_that_it_lies_in(void **state)
 static void what_the_host_times_or_is_not_on_record_makes_no_gap(void **state)
 {
 	struct part by_host = {
-		.seat = 0, .start = 2 * MS, .end = 3 * MS, .stream = 1, .by_host = 1
+		.slot = 0, .start = 2 * MS, .end = 3 * MS, .stream = 1, .by_host = 1
 	};
-	struct part untimed = { .seat = 1, .enter = 2 * MS, .stream = 1 };
+	struct part untimed = { .slot = 1, .enter = 2 * MS, .stream = 1 };
 	struct ct_stream_gaps gaps;
 	struct ct_instance_log log;
 
@@ -198,7 +198,7 @@ static void what_the_host_times_or_is_not_on_record_makes_no_gap(void **state)
 static void a_group_is_called_when_its_last_call_is(void **state)
 {
 	struct ct_group group = { 0 };
-	struct part in_group = { .seat = 0,
+	struct part in_group = { .slot = 0,
 				 .enter = 1 * MS,
 				 .start = 6 * MS,
 				 .end = 7 * MS,
@@ -227,19 +227,19 @@ static void a_group_is_called_when_its_last_call_is(void **state)
 
 static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void **state)
 {
-	const uint8_t told[SEATS] = { 1, 1 };
+	const uint8_t told[SLOTS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
 	struct ct_exposures stalls;
 	struct ct_instance_log log;
 	/* rank 1 comes 2 ms after rank 0 */
 	const struct part late[2] = {
-		{ .seat = 0, .enter = 1 * MS, .start = 3 * MS, .end = 8 * MS, .wait = 2 * MS },
-		{ .seat = 1, .enter = 1 * MS, .start = 5 * MS, .end = 8 * MS, .wait = 0 },
+		{ .slot = 0, .enter = 1 * MS, .start = 3 * MS, .end = 8 * MS, .wait = 2 * MS },
+		{ .slot = 1, .enter = 1 * MS, .start = 5 * MS, .end = 8 * MS, .wait = 0 },
 	};
 	/* the waits of this one are unknown; it reaches into the next step by 1 ms */
 	const struct part vague[2] = {
-		{ .seat = 0, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
-		{ .seat = 1, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
+		{ .slot = 0, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
+		{ .slot = 1, .enter = 1 * MS, .start = 9 * MS, .end = 12 * MS, .wait = UINT64_MAX },
 	};
 
 	(void)state;
@@ -282,7 +282,7 @@ static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void
 /* Half of each second rank 0 waits; of seven seconds of thirty nothing is timed. */
 static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 {
-	const uint8_t told[SEATS] = { 1, 1 };
+	const uint8_t told[SLOTS] = { 1, 1 };
 	const uint64_t s = 1000 * MS;
 	struct ct_cut run = { 0, 30 * s };
 	struct ct_exposed_sums sums = { 0 };
@@ -295,7 +295,7 @@ static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 	for (uint64_t k = 0; k < 30; k++) {
 		int timed = k < 10 || k >= 17;
 		uint64_t at = k * s + 1 * MS;
-		struct part parts[2] = { { .seat = 0, .enter = at }, { .seat = 1, .enter = at } };
+		struct part parts[2] = { { .slot = 0, .enter = at }, { .slot = 1, .enter = at } };
 
 		for (int r = 0; r < 2 && timed; r++) {
 			parts[r].start = at + 1 * MS;
@@ -319,13 +319,13 @@ static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 
 static void a_step_of_which_a_part_is_not_known_is_not_told(void **state)
 {
-	const uint8_t told[SEATS] = { 1, 1 };
+	const uint8_t told[SLOTS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
 	struct ct_exposures stalls;
 	struct ct_instance_log log;
 	const struct part late[2] = {
-		{ .seat = 0, .start = 2 * MS, .end = 4 * MS, .wait = 1 * MS },
-		{ .seat = 1, .start = 3 * MS, .end = 4 * MS },
+		{ .slot = 0, .start = 2 * MS, .end = 4 * MS, .wait = 1 * MS },
+		{ .slot = 1, .start = 3 * MS, .end = 4 * MS },
 	};
 
 	(void)state;
@@ -365,13 +365,13 @@ static void stalls_stay_within_their_memory_and_are_forgotten_by_stretches(void 
 	assert_int_equal(ct_exposures_close(&stalls, 3), CT_OK);
 	assert_in_range(stalls.n, 300, 1000);
 	assert_int_equal(stalls.seen, 20000);
-	assert_int_equal(stalls.seat_first[3], stalls.n);
+	assert_int_equal(stalls.slot_first[3], stalls.n);
 	for (uint64_t k = 0; k < 20000; k++)
 		kept += ct_exposures_keep(&stalls, k * MS, k * MS + US) != 0;
 	assert_int_equal(kept, stalls.n);
 	for (uint32_t s = 0; s < 3; s++)
-		for (uint32_t i = stalls.seat_first[s]; i < stalls.seat_first[s + 1]; i++)
-			assert_int_equal(stalls.all[i].seat, s);
+		for (uint32_t i = stalls.slot_first[s]; i < stalls.slot_first[s + 1]; i++)
+			assert_int_equal(stalls.all[i].slot, s);
 	ct_exposures_fini(&stalls);
 }
 

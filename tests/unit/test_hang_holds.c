@@ -277,7 +277,7 @@ static void healthy_prefix(struct ct_hang_case *c, struct ct_arena *a)
 		int *ranks = ct_arena_calloc(a, n, sizeof(*ranks));
 		struct ct_hang_comm *comm = &c->comms[i];
 
-		comm->key = i + 1;
+		comm->hash = i + 1;
 		comm->ranks = ranks;
 		for (uint32_t r = 0; r < n; r++)
 			if (i == rows + columns ||
@@ -359,7 +359,7 @@ static void a_large_job_names_the_one(void **state)
 				   : is_tp  ? (int)i * TP + k
 					    : ((int)i - RANKS / TP) / TP * TP * DP +
 						     ((int)i - RANKS / TP) % TP + k * TP;
-		c.comms[i] = (struct ct_hang_comm){ .key = i + 1,
+		c.comms[i] = (struct ct_hang_comm){ .hash = i + 1,
 						    .n = (uint32_t)n,
 						    .ranks = ranks };
 	}

@@ -78,10 +78,10 @@ static void communicators_come_in_the_order_of_processes(void **state)
 		judge(&j, name);
 		c = &j.hang->hang_case;
 		assert_int_equal(c->n_comms, 3);
-		assert_true(c->comms[0].key == JOB_COMM);
-		assert_true(c->comms[1].key == 0xaaa);
+		assert_true(c->comms[0].hash == JOB_COMM);
+		assert_true(c->comms[1].hash == 0xaaa);
 		assert_string_equal(c->comms[1].name, "first");
-		assert_true(c->comms[2].key == 0xbbb);
+		assert_true(c->comms[2].hash == 0xbbb);
 		for (uint32_t i = 0; i < c->n_ops; i++)
 			assert_int_equal(c->ops[i].comm, 0);
 		judged_fini(&j);

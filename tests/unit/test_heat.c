@@ -76,11 +76,11 @@ static void cells_hold_what_lies_in_them_in_whatever_order_it_came(void **state)
 			parts[p].end = parts[p].begin + seed_next(&seed) % most;
 			at = parts[p].end;
 		}
-		for (uint32_t seat = 0; seat < 2; seat++) {
+		for (uint32_t slot = 0; slot < 2; slot++) {
 			for (int p = 0; p < PARTS; p++) {
 				assert_int_equal(
-					ct_heat_wait(&heat, seat, parts[p].begin, parts[p].end), 0);
-				assert_int_equal(ct_heat_see(&heat, seat, parts[p].begin,
+					ct_heat_wait(&heat, slot, parts[p].begin, parts[p].end), 0);
+				assert_int_equal(ct_heat_see(&heat, slot, parts[p].begin,
 							     parts[p].end, 1, 10),
 						 0);
 			}

@@ -10,24 +10,24 @@
 #include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
-#define SEATS 3u
+#define SLOTS 3u
 
-static const uint32_t host_of[SEATS] = { 0, 0, 1 };
+static const uint32_t host_of[SLOTS] = { 0, 0, 1 };
 static const uint64_t shift[2] = { 0, (uint64_t)-1000000 };
 
 /* The same moment on both hosts' clocks. */
-static uint64_t on_host(uint32_t seat, uint64_t run_ns)
+static uint64_t on_host(uint32_t slot, uint64_t run_ns)
 {
-	return run_ns - shift[host_of[seat]];
+	return run_ns - shift[host_of[slot]];
 }
 
 static void add(struct ct_instance_log *log, uint64_t seq, uint64_t run_ns)
 {
-	struct ct_member members[SEATS] = { 0 };
-	struct ct_instance i = { .seq = seq, .src = -1, .dst = -1, .n = SEATS, .members = members };
+	struct ct_member members[SLOTS] = { 0 };
+	struct ct_instance i = { .seq = seq, .src = -1, .dst = -1, .n = SLOTS, .members = members };
 
-	for (uint32_t m = 0; m < SEATS; m++) {
-		members[m].seat = members[m].index = m;
+	for (uint32_t m = 0; m < SLOTS; m++) {
+		members[m].slot = members[m].index = m;
 		members[m].enter_ns = on_host(m, run_ns + m);
 		members[m].start_ns = on_host(m, run_ns + 10 + m);
 		members[m].end_ns = on_host(m, run_ns + 100);
@@ -43,7 +43,7 @@ static void all_is_kept_while_there_is_room(void **state)
 	ct_instance_log_init(&log, 3000);
 	for (uint64_t k = 0; k < 1000; k++)
 		add(&log, k, 1000 + 1000 * k);
-	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
 	assert_int_equal(log.n_instances, 1000);
 	assert_int_equal(log.n_parts, 3000);
 	assert_true(ct_instance_log_share(&log) == 1);
@@ -61,7 +61,7 @@ static void whole_stretches_are_forgotten_evenly(void **state)
 	ct_instance_log_init(&log, 3000);
 	for (uint64_t k = 0; k < 10000; k++)
 		add(&log, k, 1000 + 1000 * k);
-	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
 	assert_in_range(log.n_parts, 1000, 3000);
 	assert_int_equal(log.seen_parts, 30000);
 	assert_int_equal(log.n_parts, 3 * log.n_instances);
@@ -89,7 +89,7 @@ static void whole_stretches_are_forgotten_evenly(void **state)
 	ct_instance_log_fini(&log);
 }
 
-static void parts_of_a_seat_come_in_order_of_their_starts(void **state)
+static void parts_of_a_slot_come_in_order_of_their_starts(void **state)
 {
 	struct ct_instance_log log;
 
@@ -97,14 +97,14 @@ static void parts_of_a_seat_come_in_order_of_their_starts(void **state)
 	ct_instance_log_init(&log, 0);
 	for (uint64_t k = 0; k < 100; k++)
 		add(&log, k, 1000 + 1000 * (k * 37 % 100));
-	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
-	for (uint32_t s = 0; s < SEATS; s++) {
-		assert_int_equal(log.seat_first[s + 1] - log.seat_first[s], 100);
+	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
+	for (uint32_t s = 0; s < SLOTS; s++) {
+		assert_int_equal(log.slot_first[s + 1] - log.slot_first[s], 100);
 		for (uint32_t k = 0; k < 100; k++) {
 			const struct ct_log_part
-				*part = &log.parts[log.order[log.seat_first[s] + k]];
+				*part = &log.parts[log.order[log.slot_first[s] + k]];
 
-			assert_int_equal(part->seat, s);
+			assert_int_equal(part->slot, s);
 			assert_int_equal(part->start_ns, 1010 + 1000 * k + s);
 		}
 	}
@@ -120,7 +120,7 @@ static void one_moment_does_not_overflow(void **state)
 	ct_instance_log_init(&log, 300);
 	for (uint64_t k = 0; k < 1000; k++)
 		add(&log, k, 1000);
-	assert_int_equal(ct_instance_log_close(&log, SEATS), CT_OK);
+	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
 	assert_true(log.n_parts <= 300);
 	assert_int_equal(log.seen_instances, 1000);
 	ct_instance_log_fini(&log);
@@ -131,7 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_kept_while_there_is_room),
 		cmocka_unit_test(whole_stretches_are_forgotten_evenly),
-		cmocka_unit_test(parts_of_a_seat_come_in_order_of_their_starts),
+		cmocka_unit_test(parts_of_a_slot_come_in_order_of_their_starts),
 		cmocka_unit_test(one_moment_does_not_overflow),
 	};
 

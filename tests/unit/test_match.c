@@ -343,7 +343,7 @@ static void communicators_of_one_key_are_one(void **state)
 	c = add_comm(&comms, 10, 4); /* another size: another communicator */
 	assert_ptr_equal(a, b);
 	assert_ptr_not_equal(a, c);
-	assert_false(a->clash || a->shared_seat);
+	assert_false(a->clash || a->shared_slot);
 	ct_comms_add(&comms, &(struct ct_comm_rec){ .key = 10, .nranks = 3, .rank = 1 }, NULL, 9,
 		     &a);
 	assert_true(a->clash);
@@ -351,7 +351,7 @@ static void communicators_of_one_key_are_one(void **state)
 		     &b);
 	ct_comms_add(&comms, &(struct ct_comm_rec){ .key = 20, .nranks = 3, .rank = 1 }, NULL, 1,
 		     &b);
-	assert_true(b->shared_seat);
+	assert_true(b->shared_slot);
 	ct_comms_fini(&comms);
 }
 

@@ -153,7 +153,7 @@ static void everywhere(const char *text)
 static const struct ct_report_comm *comm_of(const struct ct_report *r, uint64_t key)
 {
 	for (size_t i = 0; i < r->n_comms; i++)
-		if (r->comms[i].key == key)
+		if (r->comms[i].hash == key)
 			return &r->comms[i];
 	fail();
 	return NULL;

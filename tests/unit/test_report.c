@@ -77,7 +77,7 @@ static void tables_hold_what_was_written(void **state)
 	assert_true(labs((long)report->ranks[3].lateness_ns - 50 * 15000) <=
 		    (long)report->ranks[3].err_ns);
 	assert_int_equal(report->n_comms, 1);
-	assert_true(report->comms[0].key == JOB_COMM);
+	assert_true(report->comms[0].hash == JOB_COMM);
 	assert_int_equal(report->comms[0].first_seq, 0);
 	assert_int_equal(report->comms[0].last_seq, 49);
 	assert_int_equal(report->comms[0].equal_to_seq, 49);
@@ -145,7 +145,7 @@ static void two_communicators_are_two(void **state)
 	report = close_job(steady(30, 1000000));
 	assert_int_equal(report->n_comms, 2);
 	assert_int_equal(report->n_ops, 2);
-	assert_true(report->comms[1].key == 0xabc);
+	assert_true(report->comms[1].hash == 0xabc);
 	assert_string_equal(report->comms[1].name, "pair");
 	assert_int_equal(report->comms[1].n_ranks, 2);
 	assert_int_equal(report->comms[1].ranks[0], 3);
@@ -376,7 +376,7 @@ static int count_op(const struct ct_joined_op *op, void *arg)
 	c->finished += op->state == CT_STATE_FINISHED;
 	c->entered += op->state == CT_STATE_ENTERED;
 	assert_string_equal(op->call, "gloo::allreduce");
-	assert_true(op->comm_key == JOB_COMM);
+	assert_true(op->comm_hash == JOB_COMM);
 	assert_int_equal(op->comm_rank, (int)op->process->id.rank);
 	assert_int_equal(op->bytes, 1000000);
 	return c->stop_after && c->ops == c->stop_after ? 42 : 0;

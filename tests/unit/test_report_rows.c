@@ -28,9 +28,9 @@ static int setup(void **state)
 	for (uint32_t i = 0; i < COMMS; i++) {
 		uint32_t at = i * 389 % COMMS;
 
-		comms[at] = (struct ct_report_comm){ .key = i / 2, .nranks = 2 + i % 2 };
-		comms[COMMS + at] = (struct ct_report_comm){ .key = UINT64_MAX - i, .nranks = 2 };
-		ops[at] = (struct ct_report_op){ .comm_key = i / 8,
+		comms[at] = (struct ct_report_comm){ .hash = i / 2, .nranks = 2 + i % 2 };
+		comms[COMMS + at] = (struct ct_report_comm){ .hash = UINT64_MAX - i, .nranks = 2 };
+		ops[at] = (struct ct_report_op){ .comm_hash = i / 8,
 						 .op = 1 + i % 2,
 						 .dtype = i / 2 % 2,
 						 .size_range = i / 4 % 2 };
@@ -54,7 +54,7 @@ static void each_communicator_is_found_by_key_and_size(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < report.n_comms; i++)
-		assert_ptr_equal(ct_report_row_of_comm(&report, comms[i].key, comms[i].nranks),
+		assert_ptr_equal(ct_report_row_of_comm(&report, comms[i].hash, comms[i].nranks),
 				 &comms[i]);
 	assert_null(ct_report_row_of_comm(&report, 5, 4));
 	assert_null(ct_report_row_of_comm(&report, COMMS, 2));
@@ -67,7 +67,7 @@ static void each_class_is_found_and_no_group(void **state)
 	(void)state;
 	for (size_t i = 0; i < report.n_ops; i++) {
 		const struct ct_report_op *op = &ops[i];
-		struct ct_report_op **rows = ct_report_rows_of_op(&report, op->comm_key, op->op,
+		struct ct_report_op **rows = ct_report_rows_of_op(&report, op->comm_hash, op->op,
 								  op->dtype, op->size_range, &n);
 
 		assert_int_equal(n, 1);
@@ -86,7 +86,7 @@ static void what_is_there_twice_is_found_twice(void **state)
 	(void)state;
 	ops[1] = ops[2];
 	assert_int_equal(ct_report_rows_index(&report), 0);
-	rows = ct_report_rows_of_op(&report, ops[1].comm_key, ops[1].op, ops[1].dtype,
+	rows = ct_report_rows_of_op(&report, ops[1].comm_hash, ops[1].op, ops[1].dtype,
 				    ops[1].size_range, &n);
 	assert_int_equal(n, 2);
 	assert_true(rows[0] != rows[1]);

@@ -35,10 +35,10 @@ static void begin(uint32_t n)
 	s.report.ranks = s.ranks;
 	s.report.run.duration_ns = 1000000000;
 	for (uint32_t t = 0; t < n; t++) {
-		s.comms[t] = (struct ct_comm){ .key = t + 1,
+		s.comms[t] = (struct ct_comm){ .hash = t + 1,
 					       .nranks = 2,
 					       .backend = CT_BACKEND_NCCL };
-		s.rows[t].key = t + 1;
+		s.rows[t].hash = t + 1;
 		s.rows[t].peak.Bps = NAN;
 		s.tracks[t] = (struct ct_track){ .comm = &s.comms[t],
 						 .op = CT_OP_AllReduce,

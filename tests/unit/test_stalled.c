@@ -17,16 +17,16 @@
 
 /* ---- steps in which a rank stalled ---- */
 
-enum { STEPS = 40, SEATS = 4, MS = 1000000 };
+enum { STEPS = 40, SLOTS = 4, MS = 1000000 };
 
-/* Steps of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and seat 2 is charged with
- * `charge_ms`, seat 1 with `other_ms`. */
+/* Steps of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and slot 2 is charged with
+ * `charge_ms`, slot 1 with `other_ms`. */
 static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
 {
 	uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
 	struct ct_step_charge all[2] = {
-		{ .step = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
-		{ .step = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
+		{ .step = 10, .slot = 1, .charged_ns = (float)(other_ms * MS) },
+		{ .step = 10, .slot = 2, .charged_ns = (float)(charge_ms * MS) },
 	};
 	uint8_t kept[STEPS];
 	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
@@ -37,10 +37,10 @@ static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uin
 
 	for (int k = 0; k < STEPS; k++) {
 		cut[k + 1] = cut[k] + (k == 10 ? 60 : 20) * (uint64_t)MS + (uint64_t)(k % 3) * 1000;
-		waits[k] = MS + (k == 10 ? (SEATS - 1) * wait_ms * MS : 0);
+		waits[k] = MS + (k == 10 ? (SLOTS - 1) * wait_ms * MS : 0);
 		kept[k] = 1;
 	}
-	assert_int_equal(ct_stalled_find(&steps, &hits, SEATS, &stalled), 0);
+	assert_int_equal(ct_stalled_find(&steps, &hits, SLOTS, &stalled), 0);
 	assert_int_equal(stalled.of, STEPS);
 	return stalled;
 }
@@ -53,12 +53,12 @@ static void a_step_is_a_stall_if_the_others_waited_for_it(void **state)
 	assert_int_equal(s.n, 1);
 	assert_in_range(s.sum_ns, 39 * MS, 41 * MS);
 	assert_int_equal(s.longest_step, 10);
-	assert_int_equal(s.longest_seat, 2);
+	assert_int_equal(s.longest_slot, 2);
 	/* all did more, and no rank waited */
 	assert_int_equal(one_long_step(4, 35, 5).n, 0);
 	/* no rank is charged with most of it, or two with as much */
-	assert_int_equal(one_long_step(40, 15, 1).longest_seat, CT_STALLED_UNKNOWN);
-	assert_int_equal(one_long_step(40, 25, 14).longest_seat, CT_STALLED_UNKNOWN);
+	assert_int_equal(one_long_step(40, 15, 1).longest_slot, CT_STALLED_UNKNOWN);
+	assert_int_equal(one_long_step(40, 25, 14).longest_slot, CT_STALLED_UNKNOWN);
 }
 
 /* Every tenth step is 40 ms longer, and the others waited for it. Stalls that are alike are a matter of patterns; but where no more
@@ -80,10 +80,10 @@ static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(voi
 
 			cut[k + 1] = cut[k] + (is_stall ? 60 : 20) * (uint64_t)MS +
 				     (uint64_t)(k % 3) * 1000;
-			waits[k] = MS + (is_stall ? (SEATS - 1) * 40 * (uint64_t)MS : 0);
+			waits[k] = MS + (is_stall ? (SLOTS - 1) * 40 * (uint64_t)MS : 0);
 			kept[k] = k || !left_out;
 		}
-		assert_int_equal(ct_stalled_find(&steps, &hits, SEATS, &stalled), 0);
+		assert_int_equal(ct_stalled_find(&steps, &hits, SLOTS, &stalled), 0);
 		assert_int_equal(stalled.n, left_out ? 4 : 0);
 	}
 }
@@ -147,10 +147,10 @@ static void long_steps_that_belong_to_the_job_are_no_stalls(void **state)
 			for (size_t i = 0; i < COUNT(cases[c].steps); i++)
 				more += cases[c].steps[i] == k ? cases[c].ms[i] : 0;
 			cut[k + 1] = cut[k] + (20 + more) * MS;
-			waits[k] = (SEATS - 1) * more * MS;
+			waits[k] = (SLOTS - 1) * more * MS;
 			kept[k] = 1;
 		}
-		assert_int_equal(ct_stalled_find(&steps, &hits, SEATS, &s), 0);
+		assert_int_equal(ct_stalled_find(&steps, &hits, SLOTS, &s), 0);
 		if (s.n != cases[c].n)
 			fail_msg("case %zu: %u stalls", c, s.n);
 	}
@@ -159,7 +159,7 @@ static void long_steps_that_belong_to_the_job_are_no_stalls(void **state)
 static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **state)
 {
 	struct ct_stalled s = {
-		.n = 9, .known_n = 9, .sum_ns = 900, .most_n = 9, .most_ns = 900, .seats = 1
+		.n = 9, .known_n = 9, .sum_ns = 900, .most_n = 9, .most_ns = 900, .slots = 1
 	};
 
 	(void)state;

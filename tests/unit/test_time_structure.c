@@ -224,7 +224,7 @@ static void stalls_of_another_rank_each_time_rotate(void **state)
 	seed(1);
 	ct_stalls_of_all(charges, stalls(50, 100, by_turns), STEPS, 30e6, &p);
 	assert_int_equal(p.n, 8);
-	assert_int_equal(p.seats, 8);
+	assert_int_equal(p.slots, 8);
 	assert_int_equal(p.most_of_one, 1);
 	assert_float_equal(p.every, 50, 0.1);
 }
@@ -276,20 +276,20 @@ static unsigned false_patterns(unsigned seeds, double rate, double ms, double le
 
 		seed(1000 + s);
 		for (uint32_t k = 0; k < STEPS; k++) {
-			for (uint32_t seat = 0; seat < 16 && n < 4096; seat++) {
+			for (uint32_t slot = 0; slot < 16 && n < 4096; slot++) {
 				if (uniform() < rate)
 					charges[n++] = (struct ct_stall){
-						k, seat, exponential(ms * 1e6), 0, 0, 0
+						k, slot, exponential(ms * 1e6), 0, 0, 0
 					};
 			}
 		}
 		ct_stalls_of_all(charges, n, STEPS, least_ms * 1e6, &p);
 		found += p.n > 0;
-		for (uint32_t seat = 0; seat < 16; seat++) {
+		for (uint32_t slot = 0; slot < 16; slot++) {
 			uint32_t own = 0;
 
 			for (uint32_t k = 0; k < n; k++) {
-				if (charges[k].seat == seat) {
+				if (charges[k].slot == slot) {
 					struct ct_stall swap = charges[own];
 
 					charges[own++] = charges[k];

@@ -279,8 +279,9 @@ static void only_the_communicators_with_most_bytes_have_layers_of_their_own(void
 		assert_true(t->layers[l].exact_bytes < least || n == 0);
 		least = t->layers[l].exact_bytes;
 		n++;
-		assert_true(t->layers[l].comm_key >= 0xabc000 && t->layers[l].comm_key < 0xabc046);
-		assert_int_equal(least, 1000 + (t->layers[l].comm_key - 0xabc000) * 37 % 70);
+		assert_true(t->layers[l].comm_hash >= 0xabc000 &&
+			    t->layers[l].comm_hash < 0xabc046);
+		assert_int_equal(least, 1000 + (t->layers[l].comm_hash - 0xabc000) * 37 % 70);
 		assert_true(n <= 64);
 	}
 	assert_int_equal(least, 1006);

@@ -181,7 +181,7 @@ static void assert_roles(const struct ct_report *report)
 			    strcmp(l->scope, t->layers[i].scope) != 0)
 				continue;
 			for (size_t c = 0; c < report->n_comms; c++)
-				if (report->comms[c].key == l->comm_key)
+				if (report->comms[c].hash == l->comm_hash)
 					assert_string_equal(report->comms[c].role, l->role);
 			found += strcmp(l->role, t->layers[i].role) == 0;
 			if (strcmp(l->role, t->layers[i].role) == 0)
@@ -209,7 +209,7 @@ static void assert_hosts(const struct ct_report *report, const struct ct_traffic
 {
 	uint64_t bytes[16][16] = { 0 }, count[16][16] = { 0 };
 
-	assert_true(ranks->comm_key == hosts->comm_key && ranks->name == hosts->name);
+	assert_true(ranks->comm_hash == hosts->comm_hash && ranks->name == hosts->name);
 	for (size_t i = 0; i < ranks->n; i++) {
 		int src = host_of(report, ranks->src[i]), dst = host_of(report, ranks->dst[i]);
 

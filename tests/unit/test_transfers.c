@@ -8,7 +8,7 @@
 #include "analyzer/link/transfers.h"
 #include "tests/unit/fixture.h"
 
-#define SEATS 8
+#define SLOTS 8
 #define MOST 32
 
 static struct {
@@ -16,20 +16,20 @@ static struct {
 	struct ct_log_instance instances[MOST];
 	struct ct_log_part parts[4 * MOST];
 	struct ct_comm comms[MOST];
-	uint32_t seats[MOST][SEATS];
+	uint32_t slots[MOST][SLOTS];
 	uint32_t n_comms;
-	uint32_t host_of[SEATS];
+	uint32_t host_of[SLOTS];
 	struct ct_transfers out;
 } s;
 
-/* Four seats on each of two hosts. */
+/* Four slots on each of two hosts. */
 static void begin(void)
 {
 	memset(&s, 0, sizeof(s));
 	s.log.instances = s.instances;
 	s.log.parts = s.parts;
-	for (uint32_t seat = 0; seat < SEATS; seat++)
-		s.host_of[seat] = seat / 4;
+	for (uint32_t slot = 0; slot < SLOTS; slot++)
+		s.host_of[slot] = slot / 4;
 }
 
 static const struct ct_comm *comm(const uint32_t *members, uint32_t n)
@@ -37,10 +37,10 @@ static const struct ct_comm *comm(const uint32_t *members, uint32_t n)
 	struct ct_comm *c = &s.comms[s.n_comms];
 
 	*c = (struct ct_comm){
-		.key = s.n_comms + 1, .index = s.n_comms, .nranks = n, .seats = s.seats[s.n_comms]
+		.hash = s.n_comms + 1, .index = s.n_comms, .nranks = n, .slots = s.slots[s.n_comms]
 	};
 	for (uint32_t m = 0; m < n; m++)
-		c->seats[m] = members[m] + 1;
+		c->slots[m] = members[m] + 1;
 	s.n_comms++;
 	return c;
 }
@@ -64,14 +64,14 @@ static struct ct_log_instance *collective(const struct ct_comm *c, unsigned op, 
 			.start_ns = 1000,
 			.end_ns = 1000 + ns,
 			.err_ns = 7,
-			.seat = c->seats[m] - 1,
+			.slot = c->slots[m] - 1,
 			.index = m,
 			.on_gpu = 1,
 		};
 	return i;
 }
 
-/* A message between seats; group 0: alone in its launch. */
+/* A message between slots; group 0: alone in its launch. */
 static void message(const struct ct_comm *c, uint32_t src, uint32_t dst, uint64_t bytes,
 		    const uint64_t *times, uint32_t src_group, uint32_t dst_group)
 {
@@ -89,12 +89,12 @@ static void message(const struct ct_comm *c, uint32_t src, uint32_t dst, uint64_
 				       .judged = CT_JUDGED_WAITS };
 	s.parts[s.log.n_parts++] = (struct ct_log_part){ .start_ns = times[0],
 							 .end_ns = times[1],
-							 .seat = src,
+							 .slot = src,
 							 .group = src_group,
 							 .on_gpu = 1 };
 	s.parts[s.log.n_parts++] = (struct ct_log_part){ .start_ns = times[2],
 							 .end_ns = times[3],
-							 .seat = dst,
+							 .slot = dst,
 							 .index = 1,
 							 .group = dst_group,
 							 .on_gpu = 1 };
@@ -102,7 +102,7 @@ static void message(const struct ct_comm *c, uint32_t src, uint32_t dst, uint64_
 
 static void gather(const uint64_t *clock_err)
 {
-	assert_int_equal(ct_transfers_gather(&s.log, s.host_of, SEATS, clock_err, &s.out), 0);
+	assert_int_equal(ct_transfers_gather(&s.log, s.host_of, SLOTS, clock_err, &s.out), 0);
 }
 
 static void bytes_count_as_on_the_wire(void **state)
@@ -300,11 +300,11 @@ static void who_is_not_known_is_like_nobody(void **state)
 	(void)state;
 	begin();
 	collective(comm(two, 2), CT_OP_AllReduce, 500);
-	s.comms[0].seats[1] = 0;
+	s.comms[0].slots[1] = 0;
 	gather(NULL);
 	assert_int_equal(s.out.tracks[0].shape, 0);
 	ct_transfers_fini(&s.out);
-	s.comms[0].seats[1] = 2;
+	s.comms[0].slots[1] = 2;
 	s.comms[0].clash = 1;
 	gather(NULL);
 	assert_int_equal(s.out.tracks[0].shape, 0);

@@ -32,7 +32,7 @@ static void member(struct made *m, uint64_t start, uint64_t end, uint32_t err)
 		.end_ns = end,
 		.start_err_ns = err,
 		.end_err_ns = err,
-		.seat = n,
+		.slot = n,
 		.index = n,
 		.root = -1,
 		.op = CT_OP_AllReduce,
@@ -358,8 +358,8 @@ static void majority_tells_who_called_something_else(void **state)
 	assert_non_null(all.first);
 	assert_true(all.first->majority);
 	assert_int_equal(all.first->field, CT_MISMATCH_OP);
-	assert_int_equal(all.first->n_seats, 1);
-	assert_int_equal(all.first->seats[0], 0);
+	assert_int_equal(all.first->n_slots, 1);
+	assert_int_equal(all.first->slots[0], 0);
 	assert_int_equal(m.comm.first_difference, 50);
 	/* What follows is counted, what came before is where it began. */
 	m.i.seq = 51;
@@ -373,7 +373,7 @@ static void majority_tells_who_called_something_else(void **state)
 	assert_int_equal(all.first->instances, 3);
 	assert_int_equal(all.first->seq, 49);
 	assert_int_equal(all.first->field, CT_MISMATCH_REDOP);
-	assert_int_equal(all.first->seats[0], 3);
+	assert_int_equal(all.first->slots[0], 3);
 	assert_null(all.first->next);
 	ct_mismatches_fini(&all);
 	ct_arena_free(memory);
@@ -394,7 +394,7 @@ static void without_majority_nobody_is_named_alone(void **state)
 	m.members[1].op = m.members[2].op = CT_OP_AllGather;
 	assert_int_equal(ct_mismatch_check(&all, &m.i, &usual), 1);
 	assert_false(all.first->majority);
-	assert_int_equal(all.first->n_seats, 4);
+	assert_int_equal(all.first->n_slots, 4);
 	ct_mismatches_fini(&all);
 	ct_arena_free(memory);
 }

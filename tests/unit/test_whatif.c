@@ -58,14 +58,14 @@ struct outcome {
 	const char *why_not;
 	/* of the first row; n_rows 0: no rank is slow */
 	enum ct_slow_kind kind;
-	uint32_t n_rows, n_seats, seats[64]; /* seats of all rows */
+	uint32_t n_rows, n_slots, slots[64]; /* slots of all rows */
 	double first_share, last_share;	     /* of the steps, in which it is slow */
 };
 
 /* A step ends where the first rank has done as much as in all steps before: it does the same in each. */
 static void cut_steps(const struct ct_instance_log *log, int n_steps, struct ct_steps *steps)
 {
-	uint32_t n = log->seat_first[1] - log->seat_first[0];
+	uint32_t n = log->slot_first[1] - log->slot_first[0];
 
 	*steps = (struct ct_steps){ .by_ends = 1 };
 	steps->cut_ns = calloc((size_t)n_steps + 1, sizeof(*steps->cut_ns));
@@ -73,7 +73,7 @@ static void cut_steps(const struct ct_instance_log *log, int n_steps, struct ct_
 	assert_true(steps->cut_ns && steps->kept);
 	memset(steps->kept, 1, (size_t)n_steps + 1);
 	for (uint32_t k = 1; k <= (uint32_t)n_steps && n >= (uint32_t)n_steps; k++) {
-		uint32_t at = log->order[log->seat_first[0] + k * n / (uint32_t)n_steps - 1];
+		uint32_t at = log->order[log->slot_first[0] + k * n / (uint32_t)n_steps - 1];
 
 		steps->cut_ns[k - 1] = log->parts[at].end_ns;
 		steps->n = steps->n_kept = k - 1;
@@ -102,7 +102,7 @@ static void take(const struct ct_replay_judgement *j, double steps, struct outco
 	out->n_rows = j->rows.n;
 	for (uint32_t k = 0; k < j->rows.n; k++) {
 		for (uint32_t i = 0; i < j->rows.all[k].n; i++)
-			out->seats[out->n_seats++] = j->rows.all[k].seats[i];
+			out->slots[out->n_slots++] = j->rows.all[k].slots[i];
 	}
 	if (!j->rows.n)
 		return;
@@ -116,7 +116,7 @@ static struct outcome judge(const struct parallel_job *job)
 {
 	struct ct_replay_judgement judgement = { 0 };
 	struct ct_starts starts = { 0 };
-	static struct ct_seat seats[512];
+	static struct ct_rank_state slots[512];
 	struct outcome out = { 0 };
 	struct parallel_run run;
 	struct ct_steps steps;
@@ -127,12 +127,12 @@ static struct outcome judge(const struct parallel_job *job)
 	starts.n_hosts = ((uint32_t)run.ranks + 7) / 8;
 	assert_in_range(run.ranks, 1, 512);
 	for (int rank = 0; rank < run.ranks; rank++)
-		seats[rank].rank = rank;
+		slots[rank].rank = rank;
 	model = (struct ct_model){
 		.starts = &starts,
 		.host_of = run.host_of,
-		.seats = seats,
-		.n_seats = (uint32_t)run.ranks,
+		.slots = slots,
+		.n_slots = (uint32_t)run.ranks,
 		.comms = run.comms,
 		.matched = run.log.n_instances,
 	};
@@ -148,18 +148,18 @@ static struct outcome judge(const struct parallel_job *job)
 
 /* Exactly these are named, as this, and mending them gains what the run is shorter by without their slowness. */
 static struct outcome expect(const struct parallel_job *job, enum ct_slow_kind kind,
-			     const uint32_t *seats, uint32_t n)
+			     const uint32_t *slots, uint32_t n)
 {
 	struct outcome out = judge(job);
 
 	if (out.why_not)
 		fail_msg("nothing told: %s", out.why_not);
-	assert_int_equal(out.n_seats, n);
+	assert_int_equal(out.n_slots, n);
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t found = 0;
 
 		for (uint32_t i = 0; i < n; i++)
-			found += out.seats[i] == seats[k];
+			found += out.slots[i] == slots[k];
 		assert_int_equal(found, 1);
 	}
 	assert_int_equal(out.kind, kind);
@@ -368,15 +368,15 @@ static void what_is_missing_leaves_the_rest_to_be_played(void **state)
 	job.lost = 0.002;
 	out = judge(&job);
 	assert_null(out.why_not);
-	assert_int_equal(out.n_seats, 1);
-	assert_int_equal(out.seats[0], 19);
+	assert_int_equal(out.n_slots, 1);
+	assert_int_equal(out.slots[0], 19);
 	assert_true(fabs(out.told_ns - out.true_ns) < 0.15 * out.true_ns);
 	/* one rank without times is a hole in every operation that it takes part in */
 	job.lost = 0;
 	job.mute = 1 + 40;
 	out = judge(&job);
-	for (uint32_t k = 0; k < out.n_seats; k++)
-		assert_int_equal(out.seats[k], 19);
+	for (uint32_t k = 0; k < out.n_slots; k++)
+		assert_int_equal(out.slots[k], 19);
 }
 
 static void times_that_make_no_sense_end_and_name_nobody(void **state)

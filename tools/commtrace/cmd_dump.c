@@ -88,9 +88,9 @@ static int is_on_comm(struct dump *dump, const struct ct_joined_op *op)
 {
 	if (!dump->comm)
 		return 1;
-	if (!op->comm_key || op->comm_key != dump->judged_comm)
-		dump->fits_comm = ct_comm_spec_fits(dump->comm, op->comm_name, op->comm_key);
-	dump->judged_comm = op->comm_key;
+	if (!op->comm_hash || op->comm_hash != dump->judged_comm)
+		dump->fits_comm = ct_comm_spec_fits(dump->comm, op->comm_name, op->comm_hash);
+	dump->judged_comm = op->comm_hash;
 	dump->has_comm |= dump->fits_comm;
 	return dump->fits_comm;
 }

@@ -148,11 +148,11 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	int p2p = is_p2p(op);
 	char comm[20];
 
-	snprintf(comm, sizeof(comm), "%016" PRIx64, joined->comm_key);
+	snprintf(comm, sizeof(comm), "%016" PRIx64, joined->comm_hash);
 	put_text(line, CT_JSONL_backend, ct_backend_name(joined->backend));
 	put_text(line, CT_JSONL_call, joined->call);
 	put_text(line, CT_JSONL_op, joined->op_name);
-	put_text(line, CT_JSONL_comm, joined->comm_key ? comm : NULL);
+	put_text(line, CT_JSONL_comm, joined->comm_hash ? comm : NULL);
 	put_text(line, CT_JSONL_comm_name, joined->comm_name);
 	put_int(line, CT_JSONL_nranks, joined->nranks > 0, joined->nranks);
 	put_int(line, CT_JSONL_comm_rank, joined->comm_rank >= 0, joined->comm_rank);
@@ -263,7 +263,8 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 		fprintf(out, joined->error ? ", \"%s\"\n" : "\n", joined->error);
 		return;
 	}
-	fprintf(out, " %-18s %016" PRIx64 " %4" PRIu64, joined->op_name, joined->comm_key, op->seq);
+	fprintf(out, " %-18s %016" PRIx64 " %4" PRIu64, joined->op_name, joined->comm_hash,
+		op->seq);
 	if (op->peer >= 0)
 		fprintf(out, " %9d", op->peer);
 	else

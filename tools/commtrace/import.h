@@ -49,7 +49,7 @@ struct ct_import_process {
 };
 
 struct ct_import_comm {
-	uint64_t key;
+	uint64_t hash;
 	unsigned backend;
 	uint32_t nranks; /* largest given; 0 never */
 	char *name;

@@ -91,7 +91,7 @@ uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *proc
 	int64_t place;
 	struct ct_import_comm *known;
 
-	snprintf(key, sizeof(key), "%016" PRIx64, comm->key);
+	snprintf(key, sizeof(key), "%016" PRIx64, comm->hash);
 	place = look_up(import->comm_index, key);
 	if (place < 0) {
 		place = (int64_t)import->n_comms;

@@ -10,7 +10,7 @@
 struct ct_import_process *ct_import_process(struct ct_import *import,
 					    const struct ct_import_process *id);
 
-/* Index + 1 of the communicator with comm->key, of which this process is a member, in it with `rank` (-1 not given).
+/* Index + 1 of the communicator with comm->hash, of which this process is a member, in it with `rank` (-1 not given).
  * 0 on failure. */
 uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *process,
 			const struct ct_import_comm *comm, const char *name, int32_t rank);

@@ -184,8 +184,8 @@ static void read_comm(struct line *line, struct ct_import_process *process, stru
 	if (!key)
 		return;
 	if (strlen(key) == 16 && strspn(key, "0123456789abcdef") == 16)
-		comm.key = strtoull(key, &end, 16);
-	if (!comm.key) {
+		comm.hash = strtoull(key, &end, 16);
+	if (!comm.hash) {
 		fail(line, CT_JSONL_comm, "not 16 lower-case hexadecimal digits");
 		return;
 	}

@@ -175,7 +175,7 @@ static int put_comms(struct writer *w)
 			.rank = member->rank >= 0 ? member->rank
 						  : rank_in_comm(comm, w->process->rank),
 			.name = comm_name_id(w, member->comm),
-			.key = comm->key,
+			.key = comm->hash,
 			.backend = (uint8_t)comm->backend,
 		};
 
@@ -374,7 +374,7 @@ static int put_call(struct writer *w, const struct ct_import_call *call)
 		if (member->comm != call->comm - 1)
 			continue;
 		rec.comm = call->comm;
-		rec.key = comm->key;
+		rec.key = comm->hash;
 		rec.nranks = comm->nranks;
 		rec.rank = member->rank >= 0 ? member->rank : rank_in_comm(comm, w->process->rank);
 	}

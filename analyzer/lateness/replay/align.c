@@ -20,7 +20,7 @@ static uint32_t cell(const struct aligning *a, const struct ct_schedule_part *p)
 {
 	const struct ct_schedule_launch *l = &a->s->launches[p->launch];
 
-	return l->stretch * a->n_hosts + a->host_of[l->seat];
+	return l->stretch * a->n_hosts + a->host_of[l->slot];
 }
 
 /* Members leave a synchronising operation together. Returns how many hosts became known by this one. */
@@ -63,7 +63,7 @@ static void learn_all(struct aligning *a)
 		for (uint32_t h = 0; h < a->n_hosts && !any; h++)
 			any = a->known[c + h];
 		if (!any)
-			a->known[c + a->host_of[s->launches[l].seat]] = 1;
+			a->known[c + a->host_of[s->launches[l].slot]] = 1;
 	}
 	for (uint32_t round = 0; round < a->n_hosts && learnt; round++) {
 		learnt = 0;
@@ -72,7 +72,7 @@ static void learn_all(struct aligning *a)
 	}
 	for (uint32_t l = 0; l < s->n_launches; l++)
 		s->launches[l].start_ns += a->off_ns[s->launches[l].stretch * a->n_hosts +
-						     a->host_of[s->launches[l].seat]];
+						     a->host_of[s->launches[l].slot]];
 }
 
 int ct_schedule_align(struct ct_schedule *s, const uint32_t *host_of)
@@ -80,7 +80,7 @@ int ct_schedule_align(struct ct_schedule *s, const uint32_t *host_of)
 	struct aligning a = { .s = s, .host_of = host_of };
 	size_t cells;
 
-	for (uint32_t k = 0; k < s->n_seats; k++)
+	for (uint32_t k = 0; k < s->n_slots; k++)
 		a.n_hosts = host_of[k] >= a.n_hosts ? host_of[k] + 1 : a.n_hosts;
 	if (a.n_hosts < 2)
 		return CT_OK;

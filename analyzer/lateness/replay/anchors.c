@@ -78,7 +78,7 @@ static uint32_t launch_at(const struct telling *t, uint32_t k)
 /* Place of its rank in the stage. */
 static uint32_t member_of(const struct telling *t, uint32_t launch)
 {
-	return t->stages->place_of[t->s->launches[launch].seat];
+	return t->stages->place_of[t->s->launches[launch].slot];
 }
 
 static int is_queue(const struct telling *t)
@@ -101,7 +101,7 @@ static int look_back(const struct telling *t, uint32_t launch, uint32_t lag, dou
 {
 	const struct ct_schedule *s = t->s;
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
-	uint32_t place = launch - s->seat_first[l->seat];
+	uint32_t place = launch - s->slot_first[l->slot];
 	int64_t between;
 
 	/* the first ones tell who was started late */
@@ -325,7 +325,7 @@ static uint32_t ended_before(const struct ct_schedule *s, uint32_t launch, uint3
 {
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
 
-	if (!lag || lag > launch - s->seat_first[l->seat] || c->stretch != l->stretch ||
+	if (!lag || lag > launch - s->slot_first[l->slot] || c->stretch != l->stretch ||
 	    ct_schedule_end(c) > l->start_ns + l->err_ns)
 		return CT_NO_LAUNCH;
 	return launch - lag;
@@ -366,7 +366,7 @@ static uint32_t anchor_of(struct ct_schedule *s, struct anchor a, uint32_t launc
 		return follow(s, a.follows, launch, &l->also);
 	if (a.lag == QUEUED && l->after == CT_NO_LAUNCH)
 		return l->from;
-	if (launch - s->seat_first[l->seat] < back || l[-(int64_t)back].stretch != l->stretch)
+	if (launch - s->slot_first[l->slot] < back || l[-(int64_t)back].stretch != l->stretch)
 		return CT_NO_LAUNCH;
 	if (a.lag == QUEUED || a.lag == FURTHER_BACK)
 		return anchors[launch - back];

@@ -25,31 +25,31 @@ static uint16_t site_before(const struct ct_schedule *s, uint32_t launch)
 	return from == CT_NO_LAUNCH ? 0 : s->launches[from].site;
 }
 
-static int is_slow_step(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat,
+static int is_slow_step(struct ct_judging *j, const struct ct_slow_row *row, uint32_t slot,
 			uint32_t step)
 {
 	uint32_t at = step == CT_NO_STEP ? j->e->n_steps : ct_engine_step(j->e, step);
 
 	return at >= row->first && at <= row->last && at < j->e->n_steps &&
-	       (!j->seats[seat].in_single_steps || ct_is_single(j, seat, at));
+	       (!j->slots[slot].in_single_steps || ct_is_single(j, slot, at));
 }
 
-/* What each of the seat's gaps exceeds its peers' by. What has no position goes with the next one that has. Returns how many. */
-static uint32_t list_gaps(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat,
+/* What each of the slot's gaps exceeds its peers' by. What has no position goes with the next one that has. Returns how many. */
+static uint32_t list_gaps(struct ct_judging *j, const struct ct_slow_row *row, uint32_t slot,
 			  const double *peers, struct gap *out)
 {
 	const struct ct_engine *e = j->e;
-	uint32_t since = e->schedule.seat_first[seat], n = 0;
+	uint32_t since = e->schedule.slot_first[slot], n = 0;
 	double own = 0;
 
-	for (uint32_t l = since; l < e->schedule.seat_first[seat + 1]; l++) {
+	for (uint32_t l = since; l < e->schedule.slot_first[slot + 1]; l++) {
 		uint32_t p = e->positions.position_of[l];
 
 		own += e->schedule.launches[l].from == CT_NO_LAUNCH ? 0 : (double)e->gap_ns[l];
 		if (p == CT_NO_POSITION)
 			continue;
 		/* peers that never compute there have no level */
-		if (is_slow_step(j, row, seat, e->positions.step_of[l]))
+		if (is_slow_step(j, row, slot, e->positions.step_of[l]))
 			out[n++] = (struct gap){ site_before(&e->schedule, since),
 						 e->schedule.launches[l].site,
 						 own - (peers[p] > 0 ? peers[p] : 0) };
@@ -96,16 +96,16 @@ int ct_slow_row_find_sites(struct ct_judging *j, struct ct_slow_row *row)
 	if (row->kind == CT_SLOW_STAGE)
 		return CT_OK;
 	for (uint32_t k = 0; k < row->n; k++)
-		n += e->schedule.seat_first[row->seats[k] + 1] -
-		     e->schedule.seat_first[row->seats[k]];
+		n += e->schedule.slot_first[row->slots[k] + 1] -
+		     e->schedule.slot_first[row->slots[k]];
 	gaps = malloc(((size_t)n + 1) * sizeof(*gaps));
 	peers = malloc(((size_t)e->positions.n + 1) * sizeof(*peers));
 	n = 0;
 	if (gaps && peers) {
 		ct_gap_levels_find(j, row->first, row->last);
 		for (uint32_t k = 0; k < row->n; k++) {
-			ct_gap_levels_of_peers(j, e->stages.stage_of[row->seats[k]], peers);
-			n += list_gaps(j, row, row->seats[k], peers, gaps + n);
+			ct_gap_levels_of_peers(j, e->stages.stage_of[row->slots[k]], peers);
+			n += list_gaps(j, row, row->slots[k], peers, gaps + n);
 		}
 		choose_sites(gaps, n, row);
 	}

@@ -100,7 +100,7 @@ static uint32_t index_of_step(const struct ct_engine *e, uint32_t step)
 	return at < e->n_steps && e->steps[at] == step ? (uint32_t)at : UINT32_MAX;
 }
 
-/* Launches first .. end - 1 are a step of the seat: what it computed in it. NAN: some of it is not known. *under: how long it
+/* Launches first .. end - 1 are a step of the slot: what it computed in it. NAN: some of it is not known. *under: how long it
  * computed while messages of its own were under way. */
 static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end, struct interval *room,
 		     double *under)
@@ -140,16 +140,16 @@ static int find_own(struct ct_engine *e)
 
 	if (!room)
 		return CT_NOMEM;
-	for (size_t k = 0; k < (size_t)s->n_seats * e->n_steps; k++)
+	for (size_t k = 0; k < (size_t)s->n_slots * e->n_steps; k++)
 		e->own_ns[k] = NAN;
-	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
-		double *own = &e->own_ns[(size_t)seat * e->n_steps], sum = 0, n = 0;
+	for (uint32_t slot = 0; slot < s->n_slots; slot++) {
+		double *own = &e->own_ns[(size_t)slot * e->n_steps], sum = 0, n = 0;
 
-		for (uint32_t l = s->seat_first[seat], end; l < s->seat_first[seat + 1]; l = end) {
+		for (uint32_t l = s->slot_first[slot], end; l < s->slot_first[slot + 1]; l = end) {
 			uint32_t step = e->positions.step_of[l], at;
 
 			end = l + 1;
-			while (end < s->seat_first[seat + 1] && e->positions.step_of[end] == step)
+			while (end < s->slot_first[slot + 1] && e->positions.step_of[end] == step)
 				end++;
 			at = step == CT_NO_STEP ? UINT32_MAX : index_of_step(e, step);
 			if (at != UINT32_MAX)
@@ -161,7 +161,7 @@ static int find_own(struct ct_engine *e)
 			sum += own[k];
 			n++;
 		}
-		e->mean_ns[seat] = n > 0 ? sum / n : NAN;
+		e->mean_ns[slot] = n > 0 ? sum / n : NAN;
 		all += sum;
 	}
 	free(room);
@@ -175,10 +175,10 @@ static void find_carried(struct ct_engine *e)
 {
 	const struct ct_schedule *s = &e->schedule;
 
-	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
+	for (uint32_t slot = 0; slot < s->n_slots; slot++) {
 		uint32_t step = CT_NO_STEP;
 
-		for (uint32_t l = s->seat_first[seat + 1]; l-- > s->seat_first[seat];) {
+		for (uint32_t l = s->slot_first[slot + 1]; l-- > s->slot_first[slot];) {
 			if (e->positions.position_of[l] != CT_NO_POSITION)
 				step = e->positions.step_of[l];
 			else
@@ -188,14 +188,14 @@ static void find_carried(struct ct_engine *e)
 	}
 }
 
-static size_t level_at(const struct ct_engine *e, uint32_t seat, uint32_t position)
+static size_t level_at(const struct ct_engine *e, uint32_t slot, uint32_t position)
 {
-	return (size_t)position * e->stages.most + e->stages.place_of[seat];
+	return (size_t)position * e->stages.most + e->stages.place_of[slot];
 }
 
-double ct_engine_level(const struct ct_engine *e, uint32_t seat, uint32_t position)
+double ct_engine_level(const struct ct_engine *e, uint32_t slot, uint32_t position)
 {
-	return e->level_ns[level_at(e, seat, position)];
+	return e->level_ns[level_at(e, slot, position)];
 }
 
 double ct_engine_stage_mean(const struct ct_engine *e, uint32_t stage)
@@ -203,7 +203,7 @@ double ct_engine_stage_mean(const struct ct_engine *e, uint32_t stage)
 	double sum = 0, n = 0;
 
 	for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1]; k++) {
-		double own = e->mean_ns[e->stages.seats[k]];
+		double own = e->mean_ns[e->stages.slots[k]];
 
 		if (isnan(own))
 			continue;
@@ -219,7 +219,7 @@ double ct_engine_position_mean(const struct ct_engine *e, uint32_t position)
 	double sum = 0, n = 0;
 
 	for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1]; k++) {
-		double level = ct_engine_level(e, e->stages.seats[k], position);
+		double level = ct_engine_level(e, e->stages.slots[k], position);
 
 		sum += level;
 		n += level > 0;
@@ -227,7 +227,7 @@ double ct_engine_position_mean(const struct ct_engine *e, uint32_t position)
 	return n > 0 ? sum / n : 0;
 }
 
-/* Means of gaps by seat and position. What lies before operations without times is no evidence; such a gap becomes that mean. */
+/* Means of gaps by slot and position. What lies before operations without times is no evidence; such a gap becomes that mean. */
 static int find_levels(struct ct_engine *e)
 {
 	const struct ct_schedule *s = &e->schedule;
@@ -239,11 +239,11 @@ static int find_levels(struct ct_engine *e)
 		free(times);
 		return CT_NOMEM;
 	}
-	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
+	for (uint32_t slot = 0; slot < s->n_slots; slot++) {
 		double carried = 0;
 		int unknown = 0;
 
-		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
+		for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
 			uint32_t p = e->positions.position_of[l];
 
 			carried += (double)s->gap_ns[l];
@@ -252,8 +252,8 @@ static int find_levels(struct ct_engine *e)
 			if (p == CT_NO_POSITION)
 				continue;
 			if (!unknown) {
-				e->level_ns[level_at(e, seat, p)] += carried;
-				times[level_at(e, seat, p)]++;
+				e->level_ns[level_at(e, slot, p)] += carried;
+				times[level_at(e, slot, p)]++;
 			}
 			carried = 0;
 			unknown = 0;
@@ -265,7 +265,7 @@ static int find_levels(struct ct_engine *e)
 	for (uint32_t l = 0; l < s->n_launches; l++) {
 		uint32_t p = e->positions.position_of[l];
 
-		double level = p == CT_NO_POSITION ? 0 : ct_engine_level(e, s->launches[l].seat, p);
+		double level = p == CT_NO_POSITION ? 0 : ct_engine_level(e, s->launches[l].slot, p);
 		int is_known = !s->launches[l].is_uncertain || s->launches[l].from == CT_NO_LAUNCH;
 
 		e->gap_ns[l] = is_known || level <= 0 ? s->gap_ns[l] : (int64_t)level;
@@ -418,8 +418,8 @@ static int allocate(struct ct_engine *e)
 	e->is_carried = calloc(launches, 1);
 	e->gap_ns = malloc(launches * sizeof(*e->gap_ns));
 	e->other_ns = malloc(launches * sizeof(*e->other_ns));
-	e->own_ns = malloc(((size_t)e->schedule.n_seats * e->n_steps + 1) * sizeof(*e->own_ns));
-	e->mean_ns = calloc((size_t)e->schedule.n_seats + 1, sizeof(*e->mean_ns));
+	e->own_ns = malloc(((size_t)e->schedule.n_slots * e->n_steps + 1) * sizeof(*e->own_ns));
+	e->mean_ns = calloc((size_t)e->schedule.n_slots + 1, sizeof(*e->mean_ns));
 	e->end_ns = calloc(steps, sizeof(*e->end_ns));
 	e->recorded_ns = calloc(steps, sizeof(*e->recorded_ns));
 	e->played_ns = calloc(steps, sizeof(*e->played_ns));
@@ -434,14 +434,14 @@ static int allocate(struct ct_engine *e)
 static const char *why_not(const struct ct_engine *e)
 {
 	const struct ct_schedule *s = &e->schedule;
-	double timed = 0, all = (double)s->n_seats * e->n_steps;
+	double timed = 0, all = (double)s->n_slots * e->n_steps;
 
 	if (e->n_steps < CT_LEAST_STEPS)
 		return "too few steps";
 	if (ct_engine_is_short(e))
 		return "the run is too short: a machine that is busy for a moment makes a rank "
 		       "late in all of it";
-	for (size_t k = 0; k < (size_t)s->n_seats * e->n_steps; k++)
+	for (size_t k = 0; k < (size_t)s->n_slots * e->n_steps; k++)
 		timed += !isnan(e->own_ns[k]);
 	if (timed < CT_MOST * all)
 		return "too few launches were timed";

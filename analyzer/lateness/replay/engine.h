@@ -27,9 +27,9 @@ struct ct_engine {
 	uint32_t *stretch_of; /* by n_steps: that it lies in */
 	double *end_ns;	      /* by n_steps: as recorded, since the run began */
 	uint32_t n_run;	      /* steps that the run has, as far as they were counted */
-	double *own_ns;	      /* by seat x n_steps: computed in that step; NAN: not known */
-	double *mean_ns;      /* by seat: mean of these; NAN: none is known */
-	double *level_ns;     /* by seat's place x position, see ct_engine_level() */
+	double *own_ns;	      /* by slot x n_steps: computed in that step; NAN: not known */
+	double *mean_ns;      /* by slot: mean of these; NAN: none is known */
+	double *level_ns;     /* by slot's place x position, see ct_engine_level() */
 	double under_messages; /* of what ranks compute, the share during which messages of theirs were under way */
 	int is_of_hosts; /* hosts timed most of it */
 	int has_graphs; /* launches of CUDA graphs compute and communicate in one span: who is slow inside them does not show */
@@ -50,8 +50,8 @@ int ct_engine_build(struct ct_engine *engine, const struct ct_model *model,
 		    const struct ct_instance_log *log, const struct ct_steps *steps);
 void ct_engine_fini(struct ct_engine *engine);
 
-/* Mean of what the seat computes at a position of its stage; 0: it is never there. */
-double ct_engine_level(const struct ct_engine *engine, uint32_t seat, uint32_t position);
+/* Mean of what the slot computes at a position of its stage; 0: it is never there. */
+double ct_engine_level(const struct ct_engine *engine, uint32_t slot, uint32_t position);
 
 /* Means over the stage's ranks: of what they compute in a step, 0 unknown; of what they compute at a position, 0: never there. */
 double ct_engine_stage_mean(const struct ct_engine *engine, uint32_t stage);

@@ -16,7 +16,7 @@ struct even {
 	int64_t *gap_ns;      /* by launch */
 	int64_t *transfer_ns; /* by meeting */
 	double time;
-	uint8_t *chosen; /* by seat */
+	uint8_t *chosen; /* by slot */
 	struct ct_tasks *tasks;
 };
 
@@ -65,8 +65,8 @@ static int even_transfers(struct even *v)
 		const struct ct_schedule_meeting *meeting = &s->meetings[m];
 		const struct ct_schedule_part *parts = &s->parts[meeting->first_part];
 		const struct ct_schedule_launch *l = &s->launches[parts[0].launch];
-		uint32_t other = s->launches[parts[meeting->n - 1].launch].seat;
-		uint64_t between = ct_mix((uint64_t)l->seat << 32 | other) ^
+		uint32_t other = s->launches[parts[meeting->n - 1].launch].slot;
+		uint64_t between = ct_mix((uint64_t)l->slot << 32 | other) ^
 				   (meeting->comm ? meeting->comm->index : 0);
 
 		all[m] = (struct transfer){ ct_mix(ct_mix(l->kind) ^ between), meeting->transfer_ns,
@@ -132,10 +132,10 @@ static double play_chosen(struct even *v, int chosen_are_even)
 {
 	struct ct_engine *e = v->e;
 
-	for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
-		uint32_t first = e->schedule.seat_first[seat];
-		uint32_t n = e->schedule.seat_first[seat + 1] - first;
-		int is_even = v->chosen[seat] == chosen_are_even;
+	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
+		uint32_t first = e->schedule.slot_first[slot];
+		uint32_t n = e->schedule.slot_first[slot + 1] - first;
+		int is_even = v->chosen[slot] == chosen_are_even;
 
 		memcpy(&e->other_ns[first], is_even ? &v->gap_ns[first] : &e->gap_ns[first],
 		       n * sizeof(*e->other_ns));
@@ -147,14 +147,14 @@ static double play_chosen(struct even *v, int chosen_are_even)
 
 static void choose_stage(struct even *v, uint32_t stage)
 {
-	for (uint32_t seat = 0; seat < v->e->schedule.n_seats; seat++)
-		v->chosen[seat] = v->e->stages.stage_of[seat] == stage;
+	for (uint32_t slot = 0; slot < v->e->schedule.n_slots; slot++)
+		v->chosen[slot] = v->e->stages.stage_of[slot] == stage;
 }
 
 static void choose_place(struct even *v, uint32_t place)
 {
-	for (uint32_t seat = 0; seat < v->e->schedule.n_seats; seat++)
-		v->chosen[seat] = v->e->stages.place_of[seat] == place;
+	for (uint32_t slot = 0; slot < v->e->schedule.n_slots; slot++)
+		v->chosen[slot] = v->e->stages.place_of[slot] == place;
 }
 
 /* By place: how much longer its ranks compute than is usual, for those of which the rest is played. */
@@ -166,7 +166,7 @@ static void rank_places(const struct ct_engine *e, double *excess)
 		for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1]; k++) {
 			uint32_t place = k - e->stages.first[stage];
 
-			excess[place] = fmax(excess[place], e->mean_ns[e->stages.seats[k]] - mean);
+			excess[place] = fmax(excess[place], e->mean_ns[e->stages.slots[k]] - mean);
 		}
 	}
 }
@@ -217,7 +217,7 @@ static int make_player(struct player *p, const struct even *v)
 	if (!p->first)
 		return CT_OK;
 	p->v.e = &p->engine;
-	p->v.chosen = calloc((size_t)v->e->schedule.n_seats + 1, 1);
+	p->v.chosen = calloc((size_t)v->e->schedule.n_slots + 1, 1);
 	return ct_engine_share(&p->engine, v->e) == CT_OK && p->v.chosen ? CT_OK : CT_NOMEM;
 }
 
@@ -256,11 +256,11 @@ static void take_outcome(const struct ct_engine *e, const struct play *play,
 		job->s_stage[play->which] = play->s;
 		return;
 	}
-	for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
-		double of_stage = job->s_stage[e->stages.stage_of[seat]];
+	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
+		double of_stage = job->s_stage[e->stages.stage_of[slot]];
 
-		if (e->stages.place_of[seat] == play->which)
-			job->s_worker[seat] = e->stages.n > 1 ? fmin(play->s, of_stage) : play->s;
+		if (e->stages.place_of[slot] == play->which)
+			job->s_worker[slot] = e->stages.n > 1 ? fmin(play->s, of_stage) : play->s;
 	}
 }
 
@@ -288,23 +288,23 @@ static int play_parts(struct even *v, struct ct_even_job *job)
 static int choose_worst(struct even *v, const struct ct_even_job *job)
 {
 	const struct ct_engine *e = v->e;
-	double *sorted = malloc(((size_t)e->schedule.n_seats + 1) * sizeof(*sorted));
+	double *sorted = malloc(((size_t)e->schedule.n_slots + 1) * sizeof(*sorted));
 	uint32_t n = 0, most, left;
 
 	if (!sorted)
 		return CT_NOMEM;
-	for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
-		v->chosen[seat] = 0;
-		if (!isnan(job->s_worker[seat]))
-			sorted[n++] = job->s_worker[seat];
+	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
+		v->chosen[slot] = 0;
+		if (!isnan(job->s_worker[slot]))
+			sorted[n++] = job->s_worker[slot];
 	}
-	most = (uint32_t)(CT_WORST_RANKS * e->schedule.n_seats);
+	most = (uint32_t)(CT_WORST_RANKS * e->schedule.n_slots);
 	left = most = most ? most : 1;
 	if (n)
 		qsort(sorted, n, sizeof(*sorted), ct_by_double_down);
-	for (uint32_t seat = 0; n && seat < e->schedule.n_seats && left; seat++) {
-		if (job->s_worker[seat] >= sorted[most <= n ? most - 1 : n - 1]) {
-			v->chosen[seat] = 1;
+	for (uint32_t slot = 0; n && slot < e->schedule.n_slots && left; slot++) {
+		if (job->s_worker[slot] >= sorted[most <= n ? most - 1 : n - 1]) {
+			v->chosen[slot] = 1;
 			left--;
 		}
 	}
@@ -365,12 +365,12 @@ int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tas
 		return CT_OK;
 	v.gap_ns = malloc(((size_t)e->schedule.n_launches + 1) * sizeof(*v.gap_ns));
 	v.transfer_ns = malloc(((size_t)e->schedule.n_meetings + 1) * sizeof(*v.transfer_ns));
-	v.chosen = calloc((size_t)e->schedule.n_seats + 1, 1);
+	v.chosen = calloc((size_t)e->schedule.n_slots + 1, 1);
 	job->s_stage = calloc((size_t)e->stages.n + 1, sizeof(*job->s_stage));
-	job->s_worker = malloc(((size_t)e->schedule.n_seats + 1) * sizeof(*job->s_worker));
+	job->s_worker = malloc(((size_t)e->schedule.n_slots + 1) * sizeof(*job->s_worker));
 	if (v.gap_ns && v.transfer_ns && v.chosen && job->s_stage && job->s_worker) {
-		for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++)
-			job->s_worker[seat] = NAN;
+		for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++)
+			job->s_worker[slot] = NAN;
 		st = even_transfers(&v);
 	}
 	if (st == CT_OK)

@@ -17,7 +17,7 @@ struct ct_even_job {
 	double s;		/* NAN: nothing is known, here or below */
 	double s_err;		/* by how the steps differ, and what such a play is off by */
 	double *s_stage;	/* by stage */
-	double *s_worker;	/* by seat; NAN: not played */
+	double *s_worker;	/* by slot; NAN: not played */
 	double m_worst, m_last; /* NAN: S is too near 1 to tell, or there is one stage */
 };
 

@@ -28,7 +28,7 @@ static struct times count(const struct ct_positions *positions, const struct ct_
 	for (uint32_t k = position->first; k < position->first + position->n; k++) {
 		uint32_t l = positions->order[k];
 
-		if (l - s->seat_first[s->launches[l].seat] < CT_LAGS ||
+		if (l - s->slot_first[s->launches[l].slot] < CT_LAGS ||
 		    ct_schedule_is_queued(s, &s->launches[l]))
 			continue;
 		t.n++;

@@ -62,7 +62,7 @@ uint64_t ct_replay_of_run(const struct ct_replay_judgement *j, double ns, uint64
 /* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the same way. */
 static double error_of_times(const struct ct_engine *e, const struct ct_report *report)
 {
-	double gaps = (double)e->schedule.n_launches / e->schedule.n_seats;
+	double gaps = (double)e->schedule.n_launches / e->schedule.n_slots;
 	double err = report->run.time_err_p50_ns == CT_UNKNOWN
 			     ? NAN
 			     : (double)report->run.time_err_p50_ns;
@@ -77,21 +77,21 @@ static int fill_slowdowns(const struct ct_replay_judgement *j, const struct ct_m
 {
 	struct ct_report_whatif *to = &report->whatif;
 	const struct ct_stages *g = &j->engine.stages;
-	uint32_t n_seats = j->engine.schedule.n_seats;
+	uint32_t n_slots = j->engine.schedule.n_slots;
 
-	to->ranks = ct_arena_calloc(report->memory, (size_t)n_seats + 1, sizeof(*to->ranks));
+	to->ranks = ct_arena_calloc(report->memory, (size_t)n_slots + 1, sizeof(*to->ranks));
 	to->stages = ct_arena_calloc(report->memory, (size_t)g->n + 1, sizeof(*to->stages));
 	if (!to->ranks || !to->stages)
 		return CT_NOMEM;
-	for (uint32_t seat = 0; seat < n_seats; seat++) {
+	for (uint32_t slot = 0; slot < n_slots; slot++) {
 		/* what communicates nothing is in no stage */
-		if (j->engine.schedule.seat_first[seat] == j->engine.schedule.seat_first[seat + 1])
+		if (j->engine.schedule.slot_first[slot] == j->engine.schedule.slot_first[slot + 1])
 			continue;
 		to->ranks[to->n_ranks++] = (struct ct_report_slowdown){
-			.rank = model->seats[seat].rank,
-			.stage = g->stage_of[seat],
-			.worker = g->place_of[seat],
-			.s = j->even.s_worker[seat],
+			.rank = model->slots[slot].rank,
+			.stage = g->stage_of[slot],
+			.worker = g->place_of[slot],
+			.s = j->even.s_worker[slot],
 		};
 	}
 	qsort(to->ranks, to->n_ranks, sizeof(*to->ranks), by_rank);

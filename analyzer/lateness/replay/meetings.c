@@ -10,7 +10,7 @@ static int on_one_clock(const struct ct_instance_log *log, const struct ct_log_i
 	const struct ct_log_part *parts = &log->parts[i->first_part];
 
 	for (uint32_t p = 1; p < i->n; p++) {
-		if (host_of[parts[p].seat] != host_of[parts[0].seat])
+		if (host_of[parts[p].slot] != host_of[parts[0].slot])
 			return i->judged == CT_JUDGED_WAITS && i->src >= 0;
 	}
 	return 1;

@@ -17,12 +17,12 @@ void ct_gap_levels_find(struct ct_judging *j, uint32_t first, uint32_t last)
 
 	memset(j->level_ns, 0, n * sizeof(*j->level_ns));
 	memset(j->times, 0, n * sizeof(*j->times));
-	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
+	for (uint32_t slot = 0; slot < s->n_slots; slot++) {
 		double carried = 0;
 
-		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
+		for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
 			uint32_t p = e->positions.position_of[l], step = e->positions.step_of[l];
-			size_t at = (size_t)p * e->stages.most + e->stages.place_of[seat];
+			size_t at = (size_t)p * e->stages.most + e->stages.place_of[slot];
 
 			carried += s->launches[l].from == CT_NO_LAUNCH ? 0 : (double)e->gap_ns[l];
 			if (p == CT_NO_POSITION)
@@ -47,9 +47,9 @@ static double peers_level(struct ct_judging *j, uint32_t stage, uint32_t positio
 
 	for (int all = 0; all < 2 && !n; all++) {
 		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-			if (level[g->place_of[g->seats[k]]] > 0 &&
-			    (all || !j->seats[g->seats[k]].is_hot))
-				j->values[n++] = level[g->place_of[g->seats[k]]];
+			if (level[g->place_of[g->slots[k]]] > 0 &&
+			    (all || !j->slots[g->slots[k]].is_hot))
+				j->values[n++] = level[g->place_of[g->slots[k]]];
 		}
 	}
 	return ct_median(j->values, n);
@@ -83,28 +83,28 @@ static void scale_one(struct ct_engine *e, const struct ct_slow_row *row, uint32
 		e->other_ns[launch] = (int64_t)((double)e->other_ns[launch] * factor);
 }
 
-/* All gaps of a seat, alike. */
-static void scale_all(struct ct_engine *e, const struct ct_slow_row *row, uint32_t seat,
+/* All gaps of a slot, alike. */
+static void scale_all(struct ct_engine *e, const struct ct_slow_row *row, uint32_t slot,
 		      double ratio)
 {
-	for (uint32_t l = e->schedule.seat_first[seat]; l < e->schedule.seat_first[seat + 1]; l++)
+	for (uint32_t l = e->schedule.slot_first[slot]; l < e->schedule.slot_first[slot + 1]; l++)
 		scale_one(e, row, l, e->positions.step_of[l], ratio);
 }
 
 /* Each to the level of peers, by position; what has none goes with the next one that has. */
-static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat,
+static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32_t slot,
 		     const double *peers)
 {
 	struct ct_engine *e = j->e;
-	uint32_t since = e->schedule.seat_first[seat];
+	uint32_t since = e->schedule.slot_first[slot];
 
-	for (uint32_t l = since; l < e->schedule.seat_first[seat + 1]; l++) {
+	for (uint32_t l = since; l < e->schedule.slot_first[slot + 1]; l++) {
 		uint32_t p = e->positions.position_of[l];
 		double own;
 
 		if (p == CT_NO_POSITION)
 			continue;
-		own = j->level_ns[(size_t)p * e->stages.most + e->stages.place_of[seat]];
+		own = j->level_ns[(size_t)p * e->stages.most + e->stages.place_of[slot]];
 		for (; since <= l; since++)
 			scale_one(e, row, since, e->positions.step_of[l],
 				  own > 0 && !isnan(peers[p]) ? peers[p] / own : 1);
@@ -119,22 +119,22 @@ uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step)
 }
 
 /* Who is late in single steps: in those, what is longer than peers usually have it. */
-static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat,
+static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint32_t slot,
 		      const double *peers)
 {
 	struct ct_engine *e = j->e;
-	uint32_t since = e->schedule.seat_first[seat], known = CT_NO_STEP;
+	uint32_t since = e->schedule.slot_first[slot], known = CT_NO_STEP;
 	int is_peak = 0;
 	double own = 0;
 
-	for (uint32_t l = since; l < e->schedule.seat_first[seat + 1]; l++) {
+	for (uint32_t l = since; l < e->schedule.slot_first[slot + 1]; l++) {
 		uint32_t p = e->positions.position_of[l], step = e->positions.step_of[l];
 
 		own += (double)e->other_ns[l];
 		if (p == CT_NO_POSITION)
 			continue;
 		if (step != known)
-			is_peak = ct_is_single(j, seat, ct_engine_step(e, known = step));
+			is_peak = ct_is_single(j, slot, ct_engine_step(e, known = step));
 		for (; since <= l; since++)
 			scale_one(e, row, since, step,
 				  is_peak && own > peers[p] ? peers[p] / own : 1);
@@ -143,9 +143,9 @@ static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint3
 }
 
 /* Does it do anything that its peers do? */
-static int has_positions(const struct ct_engine *e, uint32_t seat)
+static int has_positions(const struct ct_engine *e, uint32_t slot)
 {
-	for (uint32_t l = e->schedule.seat_first[seat]; l < e->schedule.seat_first[seat + 1]; l++) {
+	for (uint32_t l = e->schedule.slot_first[slot]; l < e->schedule.slot_first[slot + 1]; l++) {
 		if (e->positions.position_of[l] != CT_NO_POSITION)
 			return 1;
 	}
@@ -162,7 +162,7 @@ int ct_mend(struct ct_judging *j, const struct ct_slow_row *row)
 		double ratio = stage_ratio(j, row);
 
 		for (uint32_t k = 0; k < row->n; k++)
-			scale_all(e, row, row->seats[k], ratio);
+			scale_all(e, row, row->slots[k], ratio);
 		return CT_OK;
 	}
 	peers = malloc(((size_t)e->positions.n + 1) * sizeof(*peers));
@@ -170,18 +170,18 @@ int ct_mend(struct ct_judging *j, const struct ct_slow_row *row)
 		return CT_NOMEM;
 	ct_gap_levels_find(j, row->first, row->last);
 	for (uint32_t k = 0; k < row->n; k++) {
-		uint32_t seat = row->seats[k];
+		uint32_t slot = row->slots[k];
 
-		if (e->stages.stage_of[seat] != stage) {
-			stage = e->stages.stage_of[seat];
+		if (e->stages.stage_of[slot] != stage) {
+			stage = e->stages.stage_of[slot];
 			ct_gap_levels_of_peers(j, stage, peers);
 		}
-		if (j->seats[seat].in_single_steps && has_positions(e, seat))
-			cut_peaks(j, row, seat, peers);
-		else if ((j->seats[seat].asked_others && !j->trusts_few) || !has_positions(e, seat))
-			scale_all(e, row, seat, j->seats[seat].ratio);
+		if (j->slots[slot].in_single_steps && has_positions(e, slot))
+			cut_peaks(j, row, slot, peers);
+		else if ((j->slots[slot].asked_others && !j->trusts_few) || !has_positions(e, slot))
+			scale_all(e, row, slot, j->slots[slot].ratio);
 		else
-			scale_to(j, row, seat, peers);
+			scale_to(j, row, slot, peers);
 	}
 	free(peers);
 	return CT_OK;

@@ -16,7 +16,7 @@ struct kind_count {
 	int is_apart;	   /* not all members end it together, as in a broadcast */
 };
 
-/* Some of the ranks of stages: stages->seats[first] .. stages->seats[end - 1]. */
+/* Some of the ranks of stages: stages->slots[first] .. stages->slots[end - 1]. */
 struct ranks {
 	uint32_t first, end;
 };
@@ -46,12 +46,12 @@ void ct_positions_fini(struct ct_positions *p)
 CT_SORT_BY(by_kind, struct kind_count, CT_UP(kind) ?: CT_UP(width))
 
 /* The kinds of a rank's launches, each once. Returns how many. */
-static uint32_t count_kinds(const struct finding *f, uint32_t seat, struct kind_count *out)
+static uint32_t count_kinds(const struct finding *f, uint32_t slot, struct kind_count *out)
 {
 	const struct ct_schedule *s = f->s;
 	uint32_t n = 0, kept = 0;
 
-	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++)
+	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++)
 		out[n++] = (struct kind_count){ s->launches[l].kind, s->launches[l].width, 1, 0,
 						f->is_apart[l] };
 	ct_sort(out, n, sizeof(*out), by_kind);
@@ -95,9 +95,9 @@ static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kin
 	double x = 0, y = 0;
 
 	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		uint32_t seat = f->stages->seats[k];
+		uint32_t slot = f->stages->slots[k];
 
-		for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+		for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
 			if (f->s->launches[l].kind != kind)
 				continue;
 			x += cos(2 * M_PI * cut_at(f, &f->s->launches[l]));
@@ -142,7 +142,7 @@ static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
 	struct kind_count best = { 0 };
 
 	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		uint32_t n = count_kinds(f, f->stages->seats[k], room);
+		uint32_t n = count_kinds(f, f->stages->slots[k], room);
 
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = 0;
@@ -175,12 +175,12 @@ static void close_step(struct finding *f, uint32_t first, uint32_t last, uint32_
 		f->out->step_of[l] = is_next ? step : CT_NO_STEP;
 }
 
-static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double phase)
+static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double phase)
 {
 	const struct ct_schedule *s = f->s;
-	uint32_t first = s->seat_first[seat], last_step = CT_NO_STEP, next = 0;
+	uint32_t first = s->slot_first[slot], last_step = CT_NO_STEP, next = 0;
 
-	for (uint32_t l = first; l < s->seat_first[seat + 1]; l++) {
+	for (uint32_t l = first; l < s->slot_first[slot + 1]; l++) {
 		double at;
 		uint32_t step;
 
@@ -205,11 +205,11 @@ static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double pha
 
 /* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends at the cut, as far as times
  * tell. */
-static void cut_by_time(struct finding *f, uint32_t seat)
+static void cut_by_time(struct finding *f, uint32_t slot)
 {
 	const struct ct_schedule *s = f->s;
 
-	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
+	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
 		double slack = 2.0 * s->launches[l].err_ns / ((double)f->steps->median_ns + 1);
 		double at = cut_at(f, &s->launches[l]) - slack;
 
@@ -222,11 +222,11 @@ static void cut_by_time(struct finding *f, uint32_t seat)
 static struct kind_count widest_of_all(const struct finding *f, struct kind_count *votes,
 				       struct kind_count *room)
 {
-	uint32_t n_votes = 0, seats = f->stages->first[f->stages->n];
+	uint32_t n_votes = 0, slots = f->stages->first[f->stages->n];
 	struct kind_count best = { 0 };
 
-	for (uint32_t k = 0; k < seats; k++) {
-		uint32_t n = count_kinds(f, f->stages->seats[k], room);
+	for (uint32_t k = 0; k < slots; k++) {
+		uint32_t n = count_kinds(f, f->stages->slots[k], room);
 
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = 0;
@@ -245,7 +245,7 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 		}
 	}
 	for (uint32_t v = 0; v < n_votes; v++) {
-		if (votes[v].n >= CT_NEARLY_ALL * seats &&
+		if (votes[v].n >= CT_NEARLY_ALL * slots &&
 		    (votes[v].width > best.width ||
 		     (votes[v].width == best.width && votes[v].times > best.times)))
 			best = votes[v];
@@ -256,7 +256,7 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 /* The steps that end with the operations of that kind of the first rank. 0 or CT_NOMEM. */
 static int recut(struct finding *f, uint64_t kind, struct ct_steps *own)
 {
-	uint32_t seat = f->stages->seats[0], n = 0;
+	uint32_t slot = f->stages->slots[0], n = 0;
 	uint64_t *times;
 
 	own->cut_ns = calloc((size_t)f->steps->n + 1, sizeof(*own->cut_ns));
@@ -265,7 +265,7 @@ static int recut(struct finding *f, uint64_t kind, struct ct_steps *own)
 		free(times);
 		return CT_NOMEM;
 	}
-	for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+	for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
 		const struct ct_schedule_launch *launch = &f->s->launches[l];
 
 		if (launch->kind == kind && n <= f->steps->n)
@@ -290,9 +290,9 @@ static struct ranks ranks_of(const struct finding *f, uint32_t stage)
 	return (struct ranks){ f->stages->first[stage], f->stages->first[stage + 1] };
 }
 
-static int calls(const struct finding *f, uint32_t seat, uint64_t kind)
+static int calls(const struct finding *f, uint32_t slot, uint64_t kind)
 {
-	for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+	for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
 		if (f->s->launches[l].kind == kind)
 			return 1;
 	}
@@ -307,16 +307,16 @@ static void cut_stage(struct finding *f, struct ranks ranks, struct kind_count e
 
 	for (uint32_t k = ranks.first; k < ranks.end; k++) {
 		struct ranks one = { k, k + 1 };
-		uint32_t seat = f->stages->seats[k];
+		uint32_t slot = f->stages->slots[k];
 		struct kind_count own = ends;
 
-		if (!ends.kind || !calls(f, seat, ends.kind))
+		if (!ends.kind || !calls(f, slot, ends.kind))
 			own = ends_steps(f, one, votes, room);
 		if (own.kind)
-			cut_seat(f, seat, own.kind,
+			cut_slot(f, slot, own.kind,
 				 own.kind == ends.kind ? phase : phase_of(f, one, own.kind));
 		else
-			cut_by_time(f, seat);
+			cut_by_time(f, slot);
 	}
 }
 
@@ -359,24 +359,24 @@ static int find_whole(struct finding *f)
 {
 	struct ct_positions *p = f->out;
 	uint32_t *have = calloc((size_t)p->n_steps + 1, sizeof(*have));
-	uint32_t seats = f->stages->first[f->stages->n];
+	uint32_t slots = f->stages->first[f->stages->n];
 
 	p->is_whole = calloc((size_t)p->n_steps + 1, 1);
 	if (!have || !p->is_whole) {
 		free(have);
 		return CT_NOMEM;
 	}
-	for (uint32_t seat = 0; seat < f->s->n_seats; seat++) {
+	for (uint32_t slot = 0; slot < f->s->n_slots; slot++) {
 		uint32_t last = CT_NO_STEP;
 
-		for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+		for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
 			if (p->step_of[l] != CT_NO_STEP && p->step_of[l] != last)
 				have[p->step_of[l]]++;
 			last = p->step_of[l];
 		}
 	}
 	for (uint32_t step = 1; step <= p->n_steps; step++) {
-		p->is_whole[step] = have[step] >= CT_NEARLY_ALL * seats && have[step];
+		p->is_whole[step] = have[step] >= CT_NEARLY_ALL * slots && have[step];
 		p->n_whole += p->is_whole[step];
 	}
 	free(have);
@@ -409,17 +409,17 @@ static int number(struct finding *f, struct ct_table *times)
 	struct ct_table nth = { 0 };
 	int st = CT_OK;
 
-	for (uint32_t seat = 0; seat < s->n_seats && st == CT_OK; seat++) {
-		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1] && st == CT_OK;
+	for (uint32_t slot = 0; slot < s->n_slots && st == CT_OK; slot++) {
+		for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1] && st == CT_OK;
 		     l++) {
-			uint64_t step = f->out->step_of[l], kind = ct_mix(f->kinds[l] ^ seat);
+			uint64_t step = f->out->step_of[l], kind = ct_mix(f->kinds[l] ^ slot);
 			uintptr_t known = (uintptr_t)ct_table_get(&nth, kind);
 			uint32_t before = known && known >> 32 == step ? (uint32_t)known : 0;
 			uintptr_t n;
 
 			if (step == CT_NO_STEP)
 				continue;
-			f->keys[l] = key_of(f->stages->stage_of[seat], f->kinds[l], before);
+			f->keys[l] = key_of(f->stages->stage_of[slot], f->kinds[l], before);
 			st = ct_table_put(&nth, kind,
 					  (void *)(uintptr_t)(step << 32 | (before + 1)));
 			n = (uintptr_t)ct_table_get(times, f->keys[l]);
@@ -454,7 +454,7 @@ static uint32_t choose(struct finding *f, const struct ct_table *times, struct k
 	uint32_t n = 0;
 
 	for (uint32_t l = 0; l < s->n_launches; l++) {
-		uint32_t stage = f->stages->stage_of[s->launches[l].seat];
+		uint32_t stage = f->stages->stage_of[s->launches[l].slot];
 		uint64_t kind = f->kinds[l];
 		struct keyed k = { f->keys[l], f->out->step_of[l], l, stage, 0 };
 
@@ -476,7 +476,7 @@ static uint32_t choose(struct finding *f, const struct ct_table *times, struct k
 /* How many launches of the same step its rank had before. */
 static uint32_t place_in_step(const struct finding *f, uint32_t launch)
 {
-	uint32_t first = f->s->seat_first[f->s->launches[launch].seat], at = launch;
+	uint32_t first = f->s->slot_first[f->s->launches[launch].slot], at = launch;
 
 	while (at > first && f->out->step_of[at - 1] == f->out->step_of[launch])
 		at--;

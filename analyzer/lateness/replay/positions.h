@@ -17,7 +17,7 @@
 struct ct_position {
 	uint32_t stage;
 	uint32_t first,
-		n;	/* its launches: order[first] .. order[first + n - 1], by step, then seat */
+		n;	/* its launches: order[first] .. order[first + n - 1], by step, then slot */
 	uint32_t place; /* how many launches of the step come before it, the first time */
 	int is_surplus; /* all that came more often than is common: several to a step */
 };

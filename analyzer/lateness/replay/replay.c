@@ -7,7 +7,7 @@
 #include "trace/status.h"
 
 /* What playing a part takes, in the order in which parts are played: the schedule's launches are much larger, and lie
- * by seat. */
+ * by slot. */
 struct ct_replay_part {
 	uint32_t launch, ends;
 	uint32_t from, after, also; /* of a part that opens its launch: as there */

@@ -15,7 +15,7 @@ void ct_schedule_fini(struct ct_schedule *s)
 	free(s->gap_ns);
 	free(s->parts);
 	free(s->meetings);
-	free(s->seat_first);
+	free(s->slot_first);
 	free(s->length_ns);
 	free(s->begin_ns);
 	*s = (struct ct_schedule){ 0 };
@@ -37,11 +37,11 @@ static int is_timed(const struct ct_instance_log *log, const struct ct_log_insta
 	return 1;
 }
 
-/* Does somebody take part but one seat? */
+/* Does somebody take part but one slot? */
 static int has_others(const struct ct_instance_log *log, const struct ct_log_instance *i)
 {
 	for (uint32_t p = i->first_part + 1; p < i->first_part + i->n; p++) {
-		if (log->parts[p].seat != log->parts[i->first_part].seat)
+		if (log->parts[p].slot != log->parts[i->first_part].slot)
 			return 1;
 	}
 	return 0;
@@ -98,10 +98,10 @@ static uint32_t stride_of(const struct ct_model *model, const struct ct_comm *co
 	for (uint32_t r = 0; r + 1 < comm->nranks; r++) {
 		int64_t apart;
 
-		if (!comm->seats[r] || !comm->seats[r + 1])
+		if (!comm->slots[r] || !comm->slots[r + 1])
 			return 0;
-		apart = (int64_t)model->seats[comm->seats[r + 1] - 1].rank -
-			model->seats[comm->seats[r] - 1].rank;
+		apart = (int64_t)model->slots[comm->slots[r + 1] - 1].rank -
+			model->slots[comm->slots[r] - 1].rank;
 		if (apart <= 0 || (stride && apart != stride))
 			return 0;
 		stride = apart;
@@ -164,7 +164,7 @@ static uint32_t thread_of(const struct ct_instance_log *log, const struct ct_log
 	return is_mpi && !p->on_gpu ? p->tid : 0;
 }
 
-/* The seat's launch with this group among its latest; CT_NO_LAUNCH: there is none yet. */
+/* The slot's launch with this group among its latest; CT_NO_LAUNCH: there is none yet. */
 static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_log_part *p,
 			     uint32_t first)
 {
@@ -197,7 +197,7 @@ static int is_other_thread(const struct ct_schedule_launch *a, const struct ct_s
 	return a->tid && b->tid && a->tid != b->tid;
 }
 
-/* What its seat did before it. */
+/* What its slot did before it. */
 static void set_before(struct ct_schedule_building *b, uint32_t at, uint32_t first)
 {
 	struct ct_schedule *s = b->s;
@@ -253,7 +253,7 @@ static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t 
 	s->launches[s->n_launches] = (struct ct_schedule_launch){
 		.start_ns = (int64_t)start,
 		.span_ns = end > start ? (int64_t)(end - start) : 0,
-		.seat = p->seat,
+		.slot = p->slot,
 		.stretch = stretch,
 		.stream = p->stream,
 		.group = p->group,
@@ -334,15 +334,15 @@ static void add_operation(const struct ct_schedule_building *b, struct ct_schedu
 
 /* In the order of the calls: that is the program's and the same on all peers, while starts on several streams change places by
  * chance. What was called later cannot have been waited for. */
-static void add_seat(struct ct_schedule_building *b, uint32_t seat)
+static void add_slot(struct ct_schedule_building *b, uint32_t slot)
 {
 	const struct ct_instance_log *log = b->c->log;
 	struct ct_schedule *s = b->s;
 	uint32_t first = s->n_launches, n = 0;
 	int untimed = 0;
 
-	s->seat_first[seat] = first;
-	for (uint32_t o = log->seat_first[seat]; o < log->seat_first[seat + 1]; o++) {
+	s->slot_first[slot] = first;
+	for (uint32_t o = log->slot_first[slot]; o < log->slot_first[slot + 1]; o++) {
 		b->order[n++] = 2 * log->order[o];
 		if (log->parts[log->order[o]].asked_ns)
 			b->order[n++] = 2 * log->order[o] + 1;
@@ -416,7 +416,7 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	size_t launches = (size_t)c->n_parts + c->n_begun + 1;
 	size_t parts = (size_t)c->n_parts + 2 * (size_t)c->n_begun + 1;
 
-	s->n_seats = c->log->n_seats;
+	s->n_slots = c->log->n_slots;
 	s->n_stretches = c->n_stretches;
 	s->n_meetings = c->n_meetings;
 	s->n_parts = c->n_parts;
@@ -425,7 +425,7 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	s->parts = malloc(parts * sizeof(*s->parts));
 	s->meetings = malloc(((size_t)c->n_meetings + 2 * (size_t)c->n_begun + 1) *
 			     sizeof(*s->meetings));
-	s->seat_first = calloc((size_t)s->n_seats + 1, sizeof(*s->seat_first));
+	s->slot_first = calloc((size_t)s->n_slots + 1, sizeof(*s->slot_first));
 	s->length_ns = calloc((size_t)s->n_stretches + 1, sizeof(*s->length_ns));
 	s->begin_ns = malloc(((size_t)s->n_stretches + 1) * sizeof(*s->begin_ns));
 	b->order = malloc((2 * (size_t)c->log->n_parts + 1) * sizeof(*b->order));
@@ -433,7 +433,7 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	b->launch_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->launch_of));
 	b->ends_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->ends_of));
 	b->partners = malloc(launches * sizeof(*b->partners));
-	if (!s->launches || !s->gap_ns || !s->parts || !s->meetings || !s->seat_first ||
+	if (!s->launches || !s->gap_ns || !s->parts || !s->meetings || !s->slot_first ||
 	    !s->length_ns || !s->begin_ns || !b->order || !b->reached || !b->launch_of ||
 	    !b->ends_of || !b->partners)
 		return CT_NOMEM;
@@ -450,9 +450,9 @@ static int build(struct ct_schedule_building *b, const struct ct_model *model)
 		st = find_strides(b, model);
 	if (st != CT_OK)
 		return st;
-	for (uint32_t seat = 0; seat < s->n_seats; seat++)
-		add_seat(b, seat);
-	s->seat_first[s->n_seats] = s->n_launches;
+	for (uint32_t slot = 0; slot < s->n_slots; slot++)
+		add_slot(b, slot);
+	s->slot_first[s->n_slots] = s->n_launches;
 	ct_schedule_meet(b, host_of);
 	st = ct_schedule_align(s, host_of);
 	if (st == CT_OK) {

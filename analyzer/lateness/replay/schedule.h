@@ -8,7 +8,7 @@
  * such operations is another one, which they end. In a meeting the members of one operation come together: who ends when follows from the
  * starts of those he needs and from the transfer (docs/dev/algorithms/lateness.md).
  *
- * Plain arrays: launches of a seat lie together in order of their starts, meetings once ordered so that each comes after all
+ * Plain arrays: launches of a slot lie together in order of their starts, meetings once ordered so that each comes after all
  * that it needs. Every stretch of the log is a graph by itself, its times count from its first start. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 #define CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
@@ -32,7 +32,7 @@ struct ct_schedule_launch {
 	uint32_t from; /* own launch whose end its gap is counted from; CT_NO_LAUNCH: the stretch's begin */
 	uint32_t after; /* own launch before it on its stream; CT_NO_LAUNCH: none */
 	uint32_t also;	/* another one that has to have ended; CT_NO_LAUNCH: none */
-	uint32_t seat;
+	uint32_t slot;
 	uint32_t stretch;
 	uint32_t stream, group;
 	uint32_t tid; /* of a host whose calls come one after the other; 0: not known which computing waits for which */
@@ -74,8 +74,8 @@ struct ct_schedule {
 	int64_t *gap_ns; /* by launch */
 	struct ct_schedule_part *parts;
 	struct ct_schedule_meeting *meetings;
-	uint32_t *seat_first; /* launches of seat s: seat_first[s] .. seat_first[s + 1] - 1 */
-	uint32_t n_launches, n_parts, n_meetings, n_seats, n_stretches;
+	uint32_t *slot_first; /* launches of slot s: slot_first[s] .. slot_first[s + 1] - 1 */
+	uint32_t n_launches, n_parts, n_meetings, n_slots, n_stretches;
 	int64_t *length_ns; /* measured, by stretch */
 	int64_t *begin_ns;  /* by stretch: its first start, since the run began */
 	int64_t total_ns;   /* sum of them */
@@ -92,7 +92,7 @@ void ct_schedule_fini(struct ct_schedule *s);
  * other) starts as it was measured. Changes `from`, `after`, `also` and gaps of those. 0 or CT_NOMEM. */
 int ct_schedule_order(struct ct_schedule *s);
 
-/* From now on a launch's gap counts from the end of `from`, an earlier launch of its seat. */
+/* From now on a launch's gap counts from the end of `from`, an earlier launch of its slot. */
 void ct_schedule_anchor(struct ct_schedule *s, uint32_t launch, uint32_t from);
 
 #endif

@@ -24,8 +24,8 @@ struct ct_schedule_partners {
 struct ct_schedule_building {
 	struct ct_schedule *s;
 	const struct ct_schedule_choice *c;
-	uint32_t *order; /* of a seat's parts: twice their index, 1 more for the call that waits for one */
-	int64_t *reached;    /* by launch: the latest end of its seat's up to it */
+	uint32_t *order; /* of a slot's parts: twice their index, 1 more for the call that waits for one */
+	int64_t *reached;    /* by launch: the latest end of its slot's up to it */
 	uint32_t *launch_of; /* by part of the log: when it came */
 	uint32_t *ends_of;   /* likewise: that it ends */
 	uint32_t *stride;    /* by communicator: how far apart its ranks are; 0 not evenly */

@@ -20,34 +20,34 @@ static double stage_median(struct ct_judging *j, uint32_t stage, uint32_t but, u
 	size_t n = 0;
 
 	for (uint32_t i = e->stages.first[stage]; i < e->stages.first[stage + 1]; i++) {
-		double v = e->own_ns[(size_t)e->stages.seats[i] * e->n_steps + k];
+		double v = e->own_ns[(size_t)e->stages.slots[i] * e->n_steps + k];
 
-		if (e->stages.seats[i] != but && !isnan(v))
+		if (e->stages.slots[i] != but && !isnan(v))
 			j->values[n++] = v;
 	}
 	return n ? ct_median(j->values, n) : 0;
 }
 
-/* What the seat computes in a step beyond its stage; NAN: not known. Of so few ranks one moves the median. */
-static double beyond_stage(struct ct_judging *j, uint32_t seat, uint32_t k)
+/* What the slot computes in a step beyond its stage; NAN: not known. Of so few ranks one moves the median. */
+static double beyond_stage(struct ct_judging *j, uint32_t slot, uint32_t k)
 {
 	const struct ct_stages *g = &j->e->stages;
-	uint32_t stage = g->stage_of[seat];
-	double own = j->e->own_ns[(size_t)seat * j->e->n_steps + k];
+	uint32_t stage = g->stage_of[slot];
+	double own = j->e->own_ns[(size_t)slot * j->e->n_steps + k];
 
 	if (ct_stage_size(g, stage) <= CT_LEAST_PEERS)
-		return own - stage_median(j, stage, seat, k);
+		return own - stage_median(j, stage, slot, k);
 	return own - j->stage_steps[(size_t)stage * j->e->n_steps + k];
 }
 
 /* From where on a step of these is one that stands out; *usual: the median. */
-static double limit_of(struct ct_judging *j, uint32_t seat, uint32_t first, uint32_t last,
+static double limit_of(struct ct_judging *j, uint32_t slot, uint32_t first, uint32_t last,
 		       double *usual)
 {
 	size_t n = 0;
 
 	for (uint32_t k = first; k <= last; k++) {
-		double x = beyond_stage(j, seat, k);
+		double x = beyond_stage(j, slot, k);
 
 		if (!isnan(x))
 			j->of_steps[n++] = x;
@@ -59,20 +59,20 @@ static double limit_of(struct ct_judging *j, uint32_t seat, uint32_t first, uint
 			     CT_LEAST_GAIN * ns_a_step(j));
 }
 
-int ct_is_single(struct ct_judging *j, uint32_t seat, uint32_t step)
+int ct_is_single(struct ct_judging *j, uint32_t slot, uint32_t step)
 {
-	return step < j->e->n_steps && beyond_stage(j, seat, step) > j->singles[seat].limit;
+	return step < j->e->n_steps && beyond_stage(j, slot, step) > j->singles[slot].limit;
 }
 
-static void find_of(struct ct_judging *j, uint32_t seat)
+static void find_of(struct ct_judging *j, uint32_t slot)
 {
-	struct ct_singles *s = &j->singles[seat];
+	struct ct_singles *s = &j->singles[slot];
 
-	s->limit = limit_of(j, seat, 0, j->e->n_steps - 1, &s->usual);
+	s->limit = limit_of(j, slot, 0, j->e->n_steps - 1, &s->usual);
 	for (uint32_t k = 0; k < j->e->n_steps; k++) {
-		double over = beyond_stage(j, seat, k) - s->usual;
+		double over = beyond_stage(j, slot, k) - s->usual;
 
-		if (!ct_is_single(j, seat, k))
+		if (!ct_is_single(j, slot, k))
 			continue;
 		s->sum += over;
 		j->all_singles.sum += over;
@@ -86,7 +86,7 @@ int ct_single_steps_find(struct ct_judging *j)
 
 	j->stage_steps = malloc(((size_t)e->stages.n * e->n_steps + 1) * sizeof(*j->stage_steps));
 	j->of_steps = malloc(((size_t)e->n_steps + 1) * sizeof(*j->of_steps));
-	j->singles = calloc((size_t)e->schedule.n_seats + 1, sizeof(*j->singles));
+	j->singles = calloc((size_t)e->schedule.n_slots + 1, sizeof(*j->singles));
 	if (!j->stage_steps || !j->of_steps || !j->singles)
 		return CT_NOMEM;
 	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
@@ -95,7 +95,7 @@ int ct_single_steps_find(struct ct_judging *j)
 				j, stage, UINT32_MAX, k);
 	}
 	for (uint32_t i = 0; i < e->stages.first[e->stages.n]; i++)
-		find_of(j, e->stages.seats[i]);
+		find_of(j, e->stages.slots[i]);
 	return CT_OK;
 }
 
@@ -106,12 +106,12 @@ void ct_single_steps_fini(struct ct_judging *j)
 	free(j->singles);
 }
 
-double ct_held_by_singles(struct ct_judging *j, uint32_t seat, uint32_t first, uint32_t last)
+double ct_held_by_singles(struct ct_judging *j, uint32_t slot, uint32_t first, uint32_t last)
 {
-	double usual, limit = limit_of(j, seat, first, last, &usual), sum = 0, n = 0;
+	double usual, limit = limit_of(j, slot, first, last, &usual), sum = 0, n = 0;
 
 	for (uint32_t k = first; k <= last; k++) {
-		double x = beyond_stage(j, seat, k);
+		double x = beyond_stage(j, slot, k);
 
 		if (isnan(x))
 			continue;
@@ -122,23 +122,23 @@ double ct_held_by_singles(struct ct_judging *j, uint32_t seat, uint32_t first, u
 }
 
 /* Are they in most parts of the run, or was it a bad moment? */
-static int are_spread(struct ct_judging *j, uint32_t seat)
+static int are_spread(struct ct_judging *j, uint32_t slot)
 {
-	const struct ct_singles *s = &j->singles[seat];
+	const struct ct_singles *s = &j->singles[slot];
 	double parts[CT_LEAST_STEPS] = { 0 };
 
 	for (uint32_t k = 0; k < j->e->n_steps; k++) {
-		if (ct_is_single(j, seat, k))
-			parts[(uint64_t)k * CT_LEAST_STEPS / j->e->n_steps] += beyond_stage(j, seat,
+		if (ct_is_single(j, slot, k))
+			parts[(uint64_t)k * CT_LEAST_STEPS / j->e->n_steps] += beyond_stage(j, slot,
 											    k) -
 									       s->usual;
 	}
 	return ct_median(parts, CT_LEAST_STEPS) >= CT_MOST * s->sum / CT_LEAST_STEPS;
 }
 
-double ct_has_own_singles(struct ct_judging *j, uint32_t seat)
+double ct_has_own_singles(struct ct_judging *j, uint32_t slot)
 {
-	double sum = j->singles[seat].sum, all = j->all_singles.sum, n, mine;
+	double sum = j->singles[slot].sum, all = j->all_singles.sum, n, mine;
 	uint32_t ranks = j->e->stages.first[j->e->stages.n];
 
 	if (!(sum > CT_LEAST_GAIN * j->e->played) || ranks < 2)
@@ -147,7 +147,7 @@ double ct_has_own_singles(struct ct_judging *j, uint32_t seat)
 	n = all * all / j->all_singles.squares;
 	mine = n * sum / all;
 	if (!ct_is_beyond_chance((uint64_t)lround(mine), (uint64_t)lround(n), ranks) ||
-	    !are_spread(j, seat))
+	    !are_spread(j, slot))
 		return 0;
 	return mine;
 }

@@ -14,7 +14,7 @@
 void ct_slow_rows_fini(struct ct_slow_rows *rows)
 {
 	for (uint32_t k = 0; k < rows->n; k++)
-		free(rows->all[k].seats);
+		free(rows->all[k].slots);
 	free(rows->all);
 	free(rows->is_like_peers);
 	*rows = (struct ct_slow_rows){ 0 };
@@ -28,8 +28,8 @@ static struct ct_slow_row *add_row(struct ct_judging *j, enum ct_slow_kind kind,
 	struct ct_slow_row *row = &j->out->all[j->out->n];
 
 	*row = (struct ct_slow_row){ .kind = kind, .which = which, .last = j->e->n_steps - 1 };
-	row->seats = malloc(((size_t)most + 1) * sizeof(*row->seats));
-	if (!row->seats)
+	row->slots = malloc(((size_t)most + 1) * sizeof(*row->slots));
+	if (!row->slots)
 		return NULL;
 	j->out->n++;
 	return row;
@@ -42,7 +42,7 @@ static void sum_up(struct ct_judging *j, struct ct_slow_row *row)
 	row->first = UINT32_MAX;
 	row->last = 0;
 	for (uint32_t k = 0; k < row->n; k++) {
-		const struct ct_standing *s = &j->seats[row->seats[k]];
+		const struct ct_standing *s = &j->slots[row->slots[k]];
 
 		row->excess_ns += s->excess / row->n;
 		row->t = s->t < row->t ? s->t : row->t;
@@ -52,16 +52,16 @@ static void sum_up(struct ct_judging *j, struct ct_slow_row *row)
 }
 
 /* All of these are hot, by about as much; there are others. Then they are one row. */
-static int are_alike(const struct ct_judging *j, const uint32_t *seats, uint32_t n)
+static int are_alike(const struct ct_judging *j, const uint32_t *slots, uint32_t n)
 {
 	double least = INFINITY, most = 0;
 
 	if (n < 2 || n >= j->e->stages.first[j->e->stages.n])
 		return 0;
 	for (uint32_t k = 0; k < n; k++) {
-		const struct ct_standing *s = &j->seats[seats[k]];
+		const struct ct_standing *s = &j->slots[slots[k]];
 
-		if (!s->is_hot || j->taken[seats[k]])
+		if (!s->is_hot || j->taken[slots[k]])
 			return 0;
 		least = fmin(least, s->excess);
 		most = fmax(most, s->excess);
@@ -70,20 +70,20 @@ static int are_alike(const struct ct_judging *j, const uint32_t *seats, uint32_t
 }
 
 static int add_set(struct ct_judging *j, enum ct_slow_kind kind, uint32_t which,
-		   const struct ct_comm *comm, const uint32_t *seats, uint32_t n)
+		   const struct ct_comm *comm, const uint32_t *slots, uint32_t n)
 {
 	struct ct_slow_row *row;
 
-	if (!are_alike(j, seats, n))
+	if (!are_alike(j, slots, n))
 		return CT_OK;
 	row = add_row(j, kind, which, n);
 	if (!row)
 		return CT_NOMEM;
 	row->comm = comm;
 	row->n = n;
-	memcpy(row->seats, seats, n * sizeof(*seats));
+	memcpy(row->slots, slots, n * sizeof(*slots));
 	for (uint32_t k = 0; k < n; k++)
-		j->taken[seats[k]] = 1;
+		j->taken[slots[k]] = 1;
 	sum_up(j, row);
 	return CT_OK;
 }
@@ -95,9 +95,9 @@ static int add_hosts(struct ct_judging *j, uint32_t *room)
 	for (uint32_t host = 0; host < (uint32_t)j->model->starts->n_hosts && st == CT_OK; host++) {
 		uint32_t n = 0;
 
-		for (uint32_t seat = 0; seat < j->e->schedule.n_seats; seat++) {
-			if (j->model->host_of[seat] == host)
-				room[n++] = seat;
+		for (uint32_t slot = 0; slot < j->e->schedule.n_slots; slot++) {
+			if (j->model->host_of[slot] == host)
+				room[n++] = slot;
 		}
 		st = add_set(j, CT_SLOW_HOST, host, NULL, room, n);
 	}
@@ -112,10 +112,10 @@ static int add_groups(struct ct_judging *j, uint32_t *room)
 		const struct ct_comm *comm = j->model->comms.all[c];
 		uint32_t n = 0;
 
-		if (comm->n_known != comm->nranks || comm->shared_seat || comm->clash)
+		if (comm->n_known != comm->nranks || comm->shared_slot || comm->clash)
 			continue;
 		for (uint32_t r = 0; r < comm->nranks; r++)
-			room[n++] = comm->seats[r] - 1;
+			room[n++] = comm->slots[r] - 1;
 		st = add_set(j, CT_SLOW_GROUP, c, comm, room, n);
 	}
 	return st;
@@ -155,9 +155,9 @@ static int add_stages(struct ct_judging *j)
 		if (!ct_is_worth_it(j, &out))
 			continue;
 		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-			uint32_t seat = g->seats[k];
+			uint32_t slot = g->slots[k];
 			double over = ct_mean_of_blocks(
-				&j->blocks[(size_t)seat * j->n_blocks + out.first],
+				&j->blocks[(size_t)slot * j->n_blocks + out.first],
 				out.last - out.first + 1);
 			double ref = ct_mean_of_blocks(
 					     &j->stage_blocks[(size_t)stage * j->n_blocks +
@@ -166,7 +166,7 @@ static int add_stages(struct ct_judging *j)
 				     out.mean;
 
 			/* who is slow in its stage besides does not tell of it */
-			if (j->seats[seat].is_hot && !j->seats[seat].asked_others)
+			if (j->slots[slot].is_hot && !j->slots[slot].asked_others)
 				continue;
 			least = fmin(least, over - ref);
 			most = fmax(most, over - ref);
@@ -177,9 +177,9 @@ static int add_stages(struct ct_judging *j)
 		if (!row)
 			return CT_NOMEM;
 		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-			row->seats[row->n++] = g->seats[k];
+			row->slots[row->n++] = g->slots[k];
 			/* its few peers are the stage itself */
-			j->taken[g->seats[k]] |= (uint8_t)j->seats[g->seats[k]].asked_others;
+			j->taken[g->slots[k]] |= (uint8_t)j->slots[g->slots[k]].asked_others;
 		}
 		row->excess_ns = out.mean;
 		row->t = out.t;
@@ -227,7 +227,7 @@ static void drop_turns(struct ct_judging *j)
 
 	for (uint32_t k = 0; k < rows->n; k++) {
 		if (turns > CT_CHANGES && is_partly(j, &rows->all[k]))
-			free(rows->all[k].seats);
+			free(rows->all[k].slots);
 		else
 			rows->all[kept++] = rows->all[k];
 	}
@@ -236,33 +236,33 @@ static void drop_turns(struct ct_judging *j)
 
 static int find_rows(struct ct_judging *j)
 {
-	uint32_t *room = malloc(((size_t)j->e->schedule.n_seats + 1) * sizeof(*room));
+	uint32_t *room = malloc(((size_t)j->e->schedule.n_slots + 1) * sizeof(*room));
 	int st = room ? add_stages(j) : CT_NOMEM;
 
 	if (st == CT_OK)
 		st = add_hosts(j, room);
 	if (st == CT_OK)
 		st = add_groups(j, room);
-	for (uint32_t seat = 0; seat < j->e->schedule.n_seats && st == CT_OK; seat++) {
+	for (uint32_t slot = 0; slot < j->e->schedule.n_slots && st == CT_OK; slot++) {
 		struct ct_slow_row *row;
 
-		if (!j->seats[seat].is_hot || j->taken[seat])
+		if (!j->slots[slot].is_hot || j->taken[slot])
 			continue;
-		row = add_row(j, CT_SLOW_RANK, seat, 1);
+		row = add_row(j, CT_SLOW_RANK, slot, 1);
 		if (!row) {
 			st = CT_NOMEM;
 			break;
 		}
-		row->seats[row->n++] = seat;
+		row->slots[row->n++] = slot;
 		sum_up(j, row);
-		for (uint32_t k = 0; j->seats[seat].in_single_steps && k < j->e->n_steps; k++)
-			row->singles += ct_is_single(j, seat, k) != 0;
+		for (uint32_t k = 0; j->slots[slot].in_single_steps && k < j->e->n_steps; k++)
+			row->singles += ct_is_single(j, slot, k) != 0;
 	}
 	free(room);
 	drop_turns(j);
 	qsort(j->out->all, j->out->n, sizeof(*j->out->all), by_excess);
 	while (j->out->n > CT_MOST_ROWS)
-		free(j->out->all[--j->out->n].seats);
+		free(j->out->all[--j->out->n].slots);
 	return st;
 }
 
@@ -272,11 +272,11 @@ static int judge(struct ct_judging *j)
 
 	st = ct_single_steps_find(j);
 	if (st == CT_OK) {
-		ct_judge_seats(j);
+		ct_judge_slots(j);
 		st = find_rows(j);
 		j->out->singles_ns = j->all_singles.sum;
-		for (uint32_t seat = 0; seat < j->e->schedule.n_seats; seat++)
-			j->out->n_stalled += j->singles[seat].sum >
+		for (uint32_t slot = 0; slot < j->e->schedule.n_slots; slot++)
+			j->out->n_stalled += j->singles[slot].sum >
 					     CT_LEAST_GAIN * j->all_singles.sum;
 	}
 	if (st == CT_OK && j->out->n)
@@ -288,7 +288,7 @@ static int judge(struct ct_judging *j)
 
 int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const struct ct_model *model)
 {
-	size_t seats = (size_t)e->schedule.n_seats + 1;
+	size_t slots = (size_t)e->schedule.n_slots + 1;
 	size_t blocks = CT_MOST_BLOCKS + 1, levels = (size_t)e->positions.n * e->stages.most + 1;
 	struct ct_judging j = { .e = e, .model = model, .out = rows };
 	int st = CT_NOMEM;
@@ -296,21 +296,21 @@ int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const stru
 	*rows = (struct ct_slow_rows){ 0 };
 	if (e->why_not)
 		return CT_OK;
-	rows->is_like_peers = calloc(seats, 1);
-	rows->all = calloc(3 * seats + model->comms.n, sizeof(*rows->all));
+	rows->is_like_peers = calloc(slots, 1);
+	rows->all = calloc(3 * slots + model->comms.n, sizeof(*rows->all));
 	j.block_first = calloc(blocks, sizeof(*j.block_first));
-	j.blocks = calloc(seats * blocks, sizeof(*j.blocks));
+	j.blocks = calloc(slots * blocks, sizeof(*j.blocks));
 	j.stage_blocks = calloc(((size_t)e->stages.n + 1) * blocks, sizeof(*j.stage_blocks));
 	j.excess = calloc(blocks, sizeof(*j.excess));
 	j.sorted = calloc(blocks, sizeof(*j.sorted));
-	j.values = calloc(seats + e->stages.n, sizeof(*j.values));
-	j.noises = calloc(seats, sizeof(*j.noises));
-	j.seats = calloc(seats, sizeof(*j.seats));
+	j.values = calloc(slots + e->stages.n, sizeof(*j.values));
+	j.noises = calloc(slots, sizeof(*j.noises));
+	j.slots = calloc(slots, sizeof(*j.slots));
 	j.level_ns = calloc(levels, sizeof(*j.level_ns));
 	j.times = calloc(levels, sizeof(*j.times));
-	j.taken = calloc(seats, 1);
+	j.taken = calloc(slots, 1);
 	if (rows->all && rows->is_like_peers && j.block_first && j.blocks && j.stage_blocks &&
-	    j.excess && j.sorted && j.values && j.noises && j.seats && j.level_ns && j.times &&
+	    j.excess && j.sorted && j.values && j.noises && j.slots && j.level_ns && j.times &&
 	    j.taken)
 		st = judge(&j);
 	free(j.block_first);
@@ -320,7 +320,7 @@ int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const stru
 	free(j.sorted);
 	free(j.values);
 	free(j.noises);
-	free(j.seats);
+	free(j.slots);
 	free(j.level_ns);
 	free(j.times);
 	free(j.taken);

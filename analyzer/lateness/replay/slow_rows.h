@@ -15,9 +15,9 @@ enum ct_slow_kind { CT_SLOW_RANK, CT_SLOW_HOST, CT_SLOW_GROUP, CT_SLOW_STAGE };
 
 struct ct_slow_row {
 	enum ct_slow_kind kind;
-	uint32_t which;		    /* seat, host, or stage */
+	uint32_t which;		    /* slot, host, or stage */
 	const struct ct_comm *comm; /* of a group */
-	uint32_t *seats;
+	uint32_t *slots;
 	uint32_t n;
 	uint32_t first, last; /* of the engine's steps: in which it is slow */
 	double excess_ns;     /* a step, mean of its ranks, in those */
@@ -31,7 +31,7 @@ struct ct_slow_row {
 struct ct_slow_rows {
 	struct ct_slow_row *all; /* the largest excess first */
 	uint32_t n;
-	uint8_t *is_like_peers; /* by seat: it computes no longer than others that do the same, beyond doubt */
+	uint8_t *is_like_peers; /* by slot: it computes no longer than others that do the same, beyond doubt */
 	double gain_ns, gain_err_ns; /* if all of them were mended */
 	double singles_ns;	     /* what ranks are late by in single steps, all together ... */
 	uint32_t n_stalled;	     /* ... and how many ranks are */

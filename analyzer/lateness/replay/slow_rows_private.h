@@ -28,20 +28,20 @@ struct ct_judging {
 	struct ct_slow_rows *out;
 	uint32_t n_blocks;
 	uint32_t *block_first; /* of the engine's steps: block b is block_first[b] .. block_first[b + 1] - 1 */
-	double *blocks;	      /* by seat x block: mean of what it computes in a step; NAN unknown */
+	double *blocks;	      /* by slot x block: mean of what it computes in a step; NAN unknown */
 	double *stage_blocks; /* by stage x block: median of its ranks */
 	double *excess;	      /* by block, of one rank or stage */
 	double *sorted;	      /* room for one of each block */
-	double *values;	      /* room for one of each seat and stage */
-	double *noises;	      /* by seat: how much the blocks of its excess differ */
-	struct ct_standing *seats; /* by seat */
+	double *values;	      /* room for one of each slot and stage */
+	double *noises;	      /* by slot: how much the blocks of its excess differ */
+	struct ct_standing *slots; /* by slot */
 	double *level_ns;	   /* like the engine's, of some steps */
 	uint32_t *times;
-	uint8_t *taken; /* by seat: it is in a row of several */
+	uint8_t *taken; /* by slot: it is in a row of several */
 	int trusts_few; /* gaps go to the level of few peers one by one, not all alike: what computing waited for is not sure of these */
 	double *stage_steps;	       /* by stage x n_steps: median of what its ranks compute */
 	double *of_steps;	       /* room for one of each step */
-	struct ct_singles *singles;    /* by seat */
+	struct ct_singles *singles;    /* by slot */
 	struct ct_singles all_singles; /* their sums */
 };
 
@@ -53,7 +53,7 @@ struct ct_stretch {
 /* ---- standing.c: who stands out ---- */
 
 /* How each rank stands to its peers. */
-void ct_judge_seats(struct ct_judging *j);
+void ct_judge_slots(struct ct_judging *j);
 
 /* Means are NAN where nothing is known. */
 double ct_mean_of_blocks(const double *values, uint32_t n);
@@ -74,13 +74,13 @@ int ct_single_steps_find(struct ct_judging *j);
 void ct_single_steps_fini(struct ct_judging *j);
 
 /* Of a rank's mean excess in the engine's steps from first to last, what single ones of these hold (ns). */
-double ct_held_by_singles(struct ct_judging *j, uint32_t seat, uint32_t first, uint32_t last);
+double ct_held_by_singles(struct ct_judging *j, uint32_t slot, uint32_t first, uint32_t last);
 
 /* Is this one of the rank's? */
-int ct_is_single(struct ct_judging *j, uint32_t seat, uint32_t step);
+int ct_is_single(struct ct_judging *j, uint32_t slot, uint32_t step);
 
 /* In how many single steps the rank is late, if these are more than chance gives, all through the run, and worth it; else 0. */
-double ct_has_own_singles(struct ct_judging *j, uint32_t seat);
+double ct_has_own_singles(struct ct_judging *j, uint32_t slot);
 
 /* ---- mending.c ---- */
 

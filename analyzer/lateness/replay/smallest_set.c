@@ -28,10 +28,10 @@ static int has_few_peers(const struct ct_judging *j, const struct ct_slow_row *r
 	const struct ct_stages *g = &j->e->stages;
 
 	for (uint32_t k = 0; row->kind != CT_SLOW_STAGE && k < row->n; k++) {
-		const struct ct_standing *s = &j->seats[row->seats[k]];
+		const struct ct_standing *s = &j->slots[row->slots[k]];
 
 		if (s->asked_others && !s->in_single_steps &&
-		    ct_stage_size(g, g->stage_of[row->seats[k]]) > 1)
+		    ct_stage_size(g, g->stage_of[row->slots[k]]) > 1)
 			return 1;
 	}
 	return 0;
@@ -77,7 +77,7 @@ static int gain_between(struct ct_judging *j, double *each, double *err)
 
 static void drop(struct ct_slow_rows *rows, uint32_t at)
 {
-	free(rows->all[at].seats);
+	free(rows->all[at].slots);
 	memmove(&rows->all[at], &rows->all[at + 1], (rows->n - at - 1) * sizeof(*rows->all));
 	rows->n--;
 }
@@ -90,12 +90,12 @@ static int is_peak(struct ct_judging *j, uint32_t step, int *any)
 	*any = 0;
 	for (uint32_t k = 0; k < j->out->n; k++) {
 		for (uint32_t i = 0; i < j->out->all[k].n; i++) {
-			uint32_t seat = j->out->all[k].seats[i];
+			uint32_t slot = j->out->all[k].slots[i];
 
-			if (!j->seats[seat].in_single_steps)
+			if (!j->slots[slot].in_single_steps)
 				continue;
 			*any = 1;
-			is |= ct_is_single(j, seat, step);
+			is |= ct_is_single(j, slot, step);
 		}
 	}
 	return is;

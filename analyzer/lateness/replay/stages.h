@@ -12,10 +12,10 @@
 
 struct ct_stages {
 	uint32_t n;	    /* 1: no pipeline */
-	uint32_t *stage_of; /* by seat */
-	uint32_t *seats; /* of stage k: seats[first[k]] .. seats[first[k + 1] - 1], sorted; only those with launches */
+	uint32_t *stage_of; /* by slot */
+	uint32_t *slots; /* of stage k: slots[first[k]] .. slots[first[k + 1] - 1], sorted; only those with launches */
 	uint32_t *first;
-	uint32_t *place_of; /* by seat: its place in its stage. Ranks of one place are one data-parallel worker */
+	uint32_t *place_of; /* by slot: its place in its stage. Ranks of one place are one data-parallel worker */
 	uint32_t most; /* ranks of the largest stage */
 };
 

@@ -34,11 +34,11 @@ static void fill_blocks(struct ct_judging *j)
 {
 	const struct ct_engine *e = j->e;
 
-	for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
-		const double *own = &e->own_ns[(size_t)seat * e->n_steps];
+	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
+		const double *own = &e->own_ns[(size_t)slot * e->n_steps];
 
 		for (uint32_t b = 0; b < j->n_blocks; b++)
-			j->blocks[(size_t)seat * j->n_blocks + b] = ct_mean_of_blocks(
+			j->blocks[(size_t)slot * j->n_blocks + b] = ct_mean_of_blocks(
 				own + j->block_first[b], j->block_first[b + 1] - j->block_first[b]);
 	}
 	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
@@ -47,7 +47,7 @@ static void fill_blocks(struct ct_judging *j)
 
 			for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1];
 			     k++) {
-				double v = j->blocks[(size_t)e->stages.seats[k] * j->n_blocks + b];
+				double v = j->blocks[(size_t)e->stages.slots[k] * j->n_blocks + b];
 
 				if (!isnan(v))
 					j->values[n++] = v;
@@ -130,20 +130,20 @@ struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise)
 	return best.t > 0 ? best : all;
 }
 
-/* Of the seat's stage's others, and of other stages where these are few, at a block. */
-static double reference(struct ct_judging *j, uint32_t seat, uint32_t block, int ask_others)
+/* Of the slot's stage's others, and of other stages where these are few, at a block. */
+static double reference(struct ct_judging *j, uint32_t slot, uint32_t block, int ask_others)
 {
 	const struct ct_stages *g = &j->e->stages;
-	uint32_t stage = g->stage_of[seat];
+	uint32_t stage = g->stage_of[slot];
 	size_t n = 0;
 
 	/* of so many the one itself does not move the median */
 	if (ct_stage_size(g, stage) > CT_MANY_PEERS)
 		return j->stage_blocks[(size_t)stage * j->n_blocks + block];
 	for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-		double v = j->blocks[(size_t)g->seats[k] * j->n_blocks + block];
+		double v = j->blocks[(size_t)g->slots[k] * j->n_blocks + block];
 
-		if (g->seats[k] != seat && !isnan(v))
+		if (g->slots[k] != slot && !isnan(v))
 			j->values[n++] = v;
 	}
 	for (uint32_t other = 0; ask_others && other < g->n; other++) {
@@ -170,89 +170,89 @@ int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s)
 }
 
 /* No luckier than the median of its stage; and that where too few of its own blocks are known. */
-static double noise_among(struct ct_judging *j, uint32_t seat)
+static double noise_among(struct ct_judging *j, uint32_t slot)
 {
 	const struct ct_stages *g = &j->e->stages;
-	uint32_t stage = g->stage_of[seat], known = 0;
+	uint32_t stage = g->stage_of[slot], known = 0;
 	size_t n = 0;
 
 	for (uint32_t b = 0; b < j->n_blocks; b++)
 		known += !isnan(j->excess[b]);
 
 	for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-		if (isfinite(j->noises[g->seats[k]]))
-			j->values[n++] = j->noises[g->seats[k]];
+		if (isfinite(j->noises[g->slots[k]]))
+			j->values[n++] = j->noises[g->slots[k]];
 	}
 	if (!n)
-		return j->noises[seat];
-	if (!isfinite(j->noises[seat]) && known)
+		return j->noises[slot];
+	if (!isfinite(j->noises[slot]) && known)
 		return ct_median(j->values, n);
-	return fmax(ct_median(j->values, n), j->noises[seat]);
+	return fmax(ct_median(j->values, n), j->noises[slot]);
 }
 
 /* Its blocks beyond those of its peers. */
-static void find_excess(struct ct_judging *j, uint32_t seat)
+static void find_excess(struct ct_judging *j, uint32_t slot)
 {
 	for (uint32_t b = 0; b < j->n_blocks; b++)
-		j->excess[b] = j->blocks[(size_t)seat * j->n_blocks + b] -
-			       reference(j, seat, b, j->seats[seat].asked_others);
+		j->excess[b] = j->blocks[(size_t)slot * j->n_blocks + b] -
+			       reference(j, slot, b, j->slots[slot].asked_others);
 }
 
 /* Steady apart from single steps? */
-static int is_steadily_hot(struct ct_judging *j, uint32_t seat, const struct ct_stretch *out)
+static int is_steadily_hot(struct ct_judging *j, uint32_t slot, const struct ct_stretch *out)
 {
 	struct ct_stretch rest = *out;
 
 	if (!ct_is_worth_it(j, out))
 		return 0;
-	rest.mean -= ct_held_by_singles(j, seat, j->block_first[out->first],
+	rest.mean -= ct_held_by_singles(j, slot, j->block_first[out->first],
 					j->block_first[out->last + 1] - 1);
 	return ct_is_worth_it(j, &rest);
 }
 
-static void judge_seat(struct ct_judging *j, uint32_t seat)
+static void judge_slot(struct ct_judging *j, uint32_t slot)
 {
-	struct ct_standing *s = &j->seats[seat];
+	struct ct_standing *s = &j->slots[slot];
 	uint32_t n = j->e->n_steps;
 	struct ct_stretch out;
 	double own;
 
-	find_excess(j, seat);
-	out = ct_stands_out(j, noise_among(j, seat));
-	s->is_hot = is_steadily_hot(j, seat, &out);
+	find_excess(j, slot);
+	out = ct_stands_out(j, noise_among(j, slot));
+	s->is_hot = is_steadily_hot(j, slot, &out);
 	s->in_single_steps = 0;
 	if (!s->is_hot) {
-		double singles = ct_has_own_singles(j, seat);
+		double singles = ct_has_own_singles(j, slot);
 
 		s->is_hot = s->in_single_steps = singles > 0;
 		if (s->is_hot)
-			out = (struct ct_stretch){ j->singles[seat].sum / n, sqrt(singles), 0,
+			out = (struct ct_stretch){ j->singles[slot].sum / n, sqrt(singles), 0,
 						   j->n_blocks - 1 };
 	}
 	s->first = j->block_first[out.first];
 	s->last = j->block_first[out.last + 1] - 1;
 	s->excess = out.mean;
 	s->t = out.t;
-	own = ct_mean_of_blocks(&j->blocks[(size_t)seat * j->n_blocks + out.first],
+	own = ct_mean_of_blocks(&j->blocks[(size_t)slot * j->n_blocks + out.first],
 				out.last - out.first + 1);
 	s->ratio = own > 0 ? (own - out.mean) / own : 1;
 }
 
-void ct_judge_seats(struct ct_judging *j)
+void ct_judge_slots(struct ct_judging *j)
 {
 	const struct ct_stages *g = &j->e->stages;
-	uint32_t n_seats = j->e->schedule.n_seats;
+	uint32_t n_slots = j->e->schedule.n_slots;
 
 	cut_blocks(j);
 	fill_blocks(j);
-	for (uint32_t seat = 0; seat < n_seats; seat++) {
-		j->seats[seat].asked_others = ct_stage_size(g, g->stage_of[seat]) <= CT_LEAST_PEERS;
-		find_excess(j, seat);
-		j->noises[seat] = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
+	for (uint32_t slot = 0; slot < n_slots; slot++) {
+		j->slots[slot].asked_others = ct_stage_size(g, g->stage_of[slot]) <= CT_LEAST_PEERS;
+		find_excess(j, slot);
+		j->noises[slot] = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
 	}
-	for (uint32_t seat = 0; seat < n_seats; seat++) {
-		judge_seat(j, seat);
-		j->out->is_like_peers[seat] = j->seats[seat].excess + 2 * j->noises[seat] <
+	for (uint32_t slot = 0; slot < n_slots; slot++) {
+		judge_slot(j, slot);
+		j->out->is_like_peers[slot] = j->slots[slot].excess + 2 * j->noises[slot] <
 					      CT_LEAST_GAIN * step_ns(j->e);
 	}
 }

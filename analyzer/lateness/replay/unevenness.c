@@ -19,7 +19,7 @@ static int64_t of_mean_step(const struct ct_engine *e, uint32_t launch, double m
 
 	if (step == CT_NO_STEP || at == e->n_steps || e->steps[at] != step || mean <= 0)
 		return e->gap_ns[launch];
-	own = e->own_ns[(size_t)l->seat * e->n_steps + at];
+	own = e->own_ns[(size_t)l->slot * e->n_steps + at];
 	return own > 0 ? (int64_t)((double)e->gap_ns[launch] * mean / own) : e->gap_ns[launch];
 }
 
@@ -98,9 +98,9 @@ int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 
 			for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1];
 			     k++) {
-				uint32_t seat = e->stages.seats[k];
+				uint32_t slot = e->stages.slots[k];
 
-				for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1];
+				for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1];
 				     l++) {
 					if (s->launches[l].from != CT_NO_LAUNCH)
 						e->other_ns[l] = by_gap ? of_mean_gap(e, l,

@@ -22,28 +22,28 @@ struct laying {
 
 /* ---- ranks and hosts ---- */
 
-/* Ranks and hosts by seat; a rank that two seats claim belongs to neither. */
-static int place_seats(struct ct_layers *l)
+/* Ranks and hosts by slot; a rank that two slots claim belongs to neither. */
+static int place_slots(struct ct_layers *l)
 {
 	const struct ct_model *model = l->model;
 	struct ct_table by_rank = { 0 };
 	uint32_t *host_at = calloc((size_t)model->starts->n_hosts + 1, sizeof(*host_at));
 	int st = CT_OK;
 
-	l->place = calloc((size_t)model->n_seats + 1, sizeof(*l->place));
+	l->place = calloc((size_t)model->n_slots + 1, sizeof(*l->place));
 	l->hosts = calloc((size_t)model->starts->n_hosts + 1, sizeof(*l->hosts));
 	if (!host_at || !l->place || !l->hosts)
 		st = CT_NOMEM;
-	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++) {
-		const struct ct_seat *seat = &model->seats[s];
+	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++) {
+		const struct ct_rank_state *slot = &model->slots[s];
 		struct ct_traffic_place *place = &l->place[s], *other;
 
-		if (!host_at[seat->host]) {
-			l->hosts[l->n_hosts] = seat->host;
-			host_at[seat->host] = ++l->n_hosts;
+		if (!host_at[slot->host]) {
+			l->hosts[l->n_hosts] = slot->host;
+			host_at[slot->host] = ++l->n_hosts;
 		}
-		*place = (struct ct_traffic_place){ seat->muddled ? -1 : seat->rank,
-						    host_at[seat->host] - 1 };
+		*place = (struct ct_traffic_place){ slot->muddled ? -1 : slot->rank,
+						    host_at[slot->host] - 1 };
 		if (place->rank < 0)
 			continue;
 		other = ct_table_get(&by_rank, ct_mix((uint32_t)place->rank));
@@ -61,11 +61,11 @@ static int place_seats(struct ct_layers *l)
 static const struct ct_traffic_place *traffic_place_of(const struct ct_layers *l,
 						       const struct ct_comm *comm, uint32_t member)
 {
-	uint32_t seat = comm->seats[member];
+	uint32_t slot = comm->slots[member];
 
-	if (!seat || comm->clash || comm->shared_seat || l->place[seat - 1].rank < 0)
+	if (!slot || comm->clash || comm->shared_slot || l->place[slot - 1].rank < 0)
 		return NULL;
-	return &l->place[seat - 1];
+	return &l->place[slot - 1];
 }
 
 /* ---- one communicator ---- */
@@ -78,7 +78,7 @@ static int add_edge(struct ct_layers *l, struct ct_layer *layer,
 
 	edge.src = (uint32_t)from->rank;
 	edge.dst = (uint32_t)to->rank;
-	if (l->model->n_seats <= CT_LAYER_RANKS)
+	if (l->model->n_slots <= CT_LAYER_RANKS)
 		st = ct_edges_add(&layer->ranks, &edge);
 	edge.src = from->host;
 	edge.dst = to->host;
@@ -138,7 +138,7 @@ static void merge_flows(struct laying *at, const struct ct_traffic_flow *flow)
 	}
 }
 
-/* Times are those of the ends' seats. */
+/* Times are those of the ends' slots. */
 static int lay_times(struct ct_layers *l, const struct ct_comm *comm, struct ct_layer *layer)
 {
 	int st = CT_OK;
@@ -259,7 +259,7 @@ static int keep(struct ct_layers *l, struct ct_layer *layer)
 static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
 		    const struct ct_traffic_comm *entry)
 {
-	const struct ct_report_comm *row = ct_report_row_of_comm(l->report, comm->key,
+	const struct ct_report_comm *row = ct_report_row_of_comm(l->report, comm->hash,
 								 comm->nranks);
 	struct ct_layer layer;
 	struct laying at = { .layers = l, .comm = comm, .layer = &layer };
@@ -298,7 +298,7 @@ static uint64_t whole(double x)
 	return x < (double)INT64_MAX ? (uint64_t)x : INT64_MAX;
 }
 
-/* The transfers of messages by communicator and pair of seats: those that measure the path. */
+/* The transfers of messages by communicator and pair of slots: those that measure the path. */
 static int gather_times(struct ct_layers *l, const struct ct_transfers *t)
 {
 	uint32_t n_comms = l->model->comms.n, n = 0;
@@ -350,7 +350,7 @@ int ct_layers_make(const struct ct_model *model, const struct ct_traffic *traffi
 	int st;
 
 	*l = (struct ct_layers){ .model = model, .traffic = traffic, .report = report };
-	st = place_seats(l) ?: gather_times(l, transfers);
+	st = place_slots(l) ?: gather_times(l, transfers);
 	if (st == CT_OK)
 		st = layer_of(l, "all", NULL) ? CT_OK : CT_NOMEM;
 	for (uint32_t c = 0; c < traffic->n_comms && c < model->comms.n && st == CT_OK; c++) {

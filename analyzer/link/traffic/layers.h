@@ -40,8 +40,8 @@ struct ct_layers {
 	struct ct_traffic_place {
 		int rank; /* -1 not known */
 		uint32_t host;
-	} * place;	       /* by seat */
-	struct ct_edge *times; /* of messages, between seats; of communicator c from times_of[c] on */
+	} * place;	       /* by slot */
+	struct ct_edge *times; /* of messages, between slots; of communicator c from times_of[c] on */
 	uint32_t *times_of;
 };
 

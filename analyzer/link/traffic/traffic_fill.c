@@ -89,10 +89,10 @@ static const char *find_why(const struct ct_layers *l, unsigned gaps)
 			return gap_texts[g];
 	if (!l->n_comms)
 		return "nothing was sent";
-	for (uint32_t s = 0; s < l->model->n_seats; s++)
+	for (uint32_t s = 0; s < l->model->n_slots; s++)
 		if (l->place[s].rank < 0)
 			return "which ranks there are is not known";
-	if (l->model->n_seats > MATRIX_RANKS)
+	if (l->model->n_slots > MATRIX_RANKS)
 		return "too many ranks for a matrix";
 	return NULL;
 }
@@ -140,7 +140,7 @@ static int fill_note(const struct ct_layers *l, unsigned gaps, struct ct_arena *
 			say(&s, gap_texts[g]);
 	if (l->report->n_inflight || l->report->open_launches)
 		say(&s, "operations that had not ended count in full");
-	if (l->model->n_seats > CT_LAYER_RANKS)
+	if (l->model->n_slots > CT_LAYER_RANKS)
 		say(&s, "too many ranks to show each: by hosts only");
 	say_number(&s, n_full, "pictures are left out, which have too many pairs");
 	say_number(&s, l->comms_left_out,
@@ -283,7 +283,7 @@ static int fill_layer(const struct ct_layer *from, const char *scope, struct ct_
 	out->name = from->name;
 	out->backend = from->backend;
 	out->role = from->role;
-	out->comm_key = from->comm ? from->comm->key : 0;
+	out->comm_hash = from->comm ? from->comm->hash : 0;
 	out->model = from->modelled_bytes ? ct_traffic_model_name(t->model) : "exact";
 	out->exact_bytes = from->exact_bytes;
 	out->modelled_bytes = from->modelled_bytes;
@@ -334,18 +334,18 @@ static size_t place_in(const struct ct_report_traffic *out, uint32_t rank)
 	return (size_t)(found - out->ranks);
 }
 
-/* Everything is known: of every seat its rank, and that is its own. */
+/* Everything is known: of every slot its rank, and that is its own. */
 static int fill_matrix(const struct ct_model *model, const struct ct_edges *edges,
 		       struct ct_arena *memory, struct ct_report_traffic *out)
 {
-	size_t n = model->n_seats;
+	size_t n = model->n_slots;
 
 	out->ranks = ct_arena_calloc(memory, n, sizeof(*out->ranks));
 	out->matrix = ct_arena_calloc(memory, n * n, sizeof(*out->matrix));
 	if (!out->ranks || !out->matrix)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < n; s++)
-		out->ranks[s] = model->seats[s].rank;
+		out->ranks[s] = model->slots[s].rank;
 	qsort(out->ranks, n, sizeof(*out->ranks), ct_by_int);
 	out->n_ranks = n;
 	for (uint32_t i = 0; i < edges->n; i++)

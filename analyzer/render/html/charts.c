@@ -196,7 +196,7 @@ static const char *layer_name(struct charts *charts, const struct ct_traffic_lay
 		return "all traffic";
 	if (strcmp(l->kind, "comm") != 0)
 		return ct_arena_printf(charts->memory, "%s %s", l->kind, l->name ? l->name : "n/a");
-	snprintf(key, sizeof(key), "%016" PRIx64, l->comm_key);
+	snprintf(key, sizeof(key), "%016" PRIx64, l->comm_hash);
 	return ct_arena_printf(charts->memory, "%.8s%s%.60s%s%s%s", key, l->name ? " " : "",
 			       l->name ? l->name : "", l->backend ? " (" : "",
 			       l->backend ? l->backend : "", l->backend ? ")" : "");
@@ -229,7 +229,7 @@ static void add_layer(struct charts *charts, const struct ct_traffic_layer *l, s
 		if (make(charts, request, &p, i ? &ignored : err) != CT_OK)
 			continue;
 		view = heatmap(charts, &p, NULL, (const char *const(*)[2])words, first);
-		ct_json_set(view, "comm", ct_json_hex(l->comm_key), &charts->failed);
+		ct_json_set(view, "comm", ct_json_hex(l->comm_hash), &charts->failed);
 		if (first < 0)
 			first = (int)json_array_size(charts->views) - 1;
 	}
@@ -360,17 +360,17 @@ static json_t *series(const struct ct_plot *p)
 
 static void add_plot(struct charts *charts, const struct ct_plot *p, const char *const words[][2])
 {
-	ct_json_append(charts->views,
-		       CT_JSON({ "choice", choice(words) }, { "title", ct_json_text(p->title) },
-			       { "summary", ct_json_text(p->summary) },
-			       { "notes", ct_json_texts(p->notes, p->n_notes) },
-			       { "told", told(p->told, p->n_told) }, { "x", plot_axis(&p->x) },
-			       { "y", plot_axis(&p->y) }, { "at", positions(p->at, p->n) },
-			       { "wide", json_real(p->wide) },
-			       { "items", integers(p->item_of, p->n) }, { "series", series(p) },
-			       { "picks", ct_json_text(p->picks) },
-			       { "comm", ct_json_hex(p->comm_key) }, { "spans", spans(&p->spans) }),
-		       &charts->failed);
+	ct_json_append(
+		charts->views,
+		CT_JSON({ "choice", choice(words) }, { "title", ct_json_text(p->title) },
+			{ "summary", ct_json_text(p->summary) },
+			{ "notes", ct_json_texts(p->notes, p->n_notes) },
+			{ "told", told(p->told, p->n_told) }, { "x", plot_axis(&p->x) },
+			{ "y", plot_axis(&p->y) }, { "at", positions(p->at, p->n) },
+			{ "wide", json_real(p->wide) }, { "items", integers(p->item_of, p->n) },
+			{ "series", series(p) }, { "picks", ct_json_text(p->picks) },
+			{ "comm", ct_json_hex(p->comm_hash) }, { "spans", spans(&p->spans) }),
+		&charts->failed);
 }
 
 static void add_curves(struct charts *charts, struct ct_err *err)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A receive that waits while a message with another tag has come, or a send while the other rank waits for another tag: the two
  * may be meant for each other. */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
-static uint32_t rank_at(const struct ct_hang_index *ix, uint32_t comm, int32_t seat)
+static uint32_t rank_at(const struct ct_hang_index *ix, uint32_t comm, int32_t comm_rank)
 {
-	const struct ct_hang_member *member = ct_hang_at_seat(ix, comm, seat);
+	const struct ct_hang_member *member = ct_hang_member_at(ix, comm, comm_rank);
 
 	return member ? member->rank : CT_HANG_NONE;
 }
 
-uint32_t ct_say_unmatched(const struct ct_say *s)
+uint32_t ct_hang_unmatched_op(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 	uint32_t at = s->v->op == CT_HANG_NONE ? CT_HANG_NONE : ix->instance_of[s->v->op];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 /* Stations of a circle that are spelled out. */
 #define CT_STATIONS 6u
 
 /* A way from `start` back to it within its component, shortest first; `from` gets by whom each was reached. 0: out of memory. */
-static int find_way(const struct ct_say *s, uint32_t start, uint32_t *way, uint32_t *n)
+static int find_way(const struct ct_verdict_text *s, uint32_t start, uint32_t *way, uint32_t *n)
 {
 	const struct ct_waiting *w = s->w;
 	struct ct_arena *a = w->ix->arena;
@@ -56,23 +56,23 @@ static int find_way(const struct ct_say *s, uint32_t start, uint32_t *way, uint3
 }
 
 /* What the node is to a rank: its own end of a message. */
-static const char *say_own(const struct ct_waiting *w, uint32_t node, uint32_t rank)
+static const char *own_text(const struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	uint32_t op = CT_HANG_NONE;
 
 	if (ct_wait_kind(w, node) == CT_NODE_INSTANCE)
 		op = ct_hang_part(w->ix, &w->ix->instances[ct_wait_of(w, node)], rank, 0);
-	return op == CT_HANG_NONE ? ct_say_node(w, node, CT_SAY_FULL)
-				  : ct_say_op(w->ix, op, CT_SAY_FULL);
+	return op == CT_HANG_NONE ? ct_hang_node_text(w, node, CT_NAME_FULL)
+				  : ct_hang_op_text(w->ix, op, CT_NAME_FULL);
 }
 
-static const char *say_station(const struct ct_say *s, uint32_t rank, const char *what,
-			       uint32_t next)
+static const char *station_text(const struct ct_verdict_text *s, uint32_t rank, const char *what,
+				uint32_t next)
 {
 	const struct ct_word words[] = {
-		{ "{a}", ct_say_indices(s->w->ix, &rank, 1) },
+		{ "{a}", ct_hang_rank_indices_text(s->w->ix, &rank, 1) },
 		{ "{op}", what },
-		{ "{b}", ct_say_indices(s->w->ix, &next, 1) },
+		{ "{b}", ct_hang_rank_indices_text(s->w->ix, &next, 1) },
 	};
 	const char *text = ct_template_fill(s->w->ix->arena, ct_hang_text_of(CT_HANG_TEXT_STATION),
 					    words, sizeof(words) / sizeof(words[0]));
@@ -80,7 +80,7 @@ static const char *say_station(const struct ct_say *s, uint32_t rank, const char
 	return text ? text : "";
 }
 
-const char *ct_say_circle(const struct ct_say *s)
+const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 {
 	const struct ct_waiting *w = s->w;
 	const struct ct_hang_index *ix = w->ix;
@@ -130,9 +130,9 @@ const char *ct_say_circle(const struct ct_say *s)
 		/* Only its last node before the next rank speaks for it. */
 		if (ct_wait_rank(w, way[(k + 1) % n]) == rank)
 			continue;
-		what = say_own(w, in, rank);
+		what = own_text(w, in, rank);
 		text = what ? ct_arena_printf(ix->arena, "%s%s%s", text, said ? ", " : "",
-					      say_station(s, rank, what, next))
+					      station_text(s, rank, what, next))
 			    : NULL;
 		last = rank;
 		said++;

@@ -21,7 +21,7 @@ static uint64_t draw(uint64_t below)
 	return (state >> 33) % below;
 }
 
-#define SEATS 3u
+#define SLOTS 3u
 #define LINE 400u
 
 /* Random stalls on a short line: the union is counted moment by moment. */
@@ -29,8 +29,8 @@ static void each_moment_counts_once(void **unused)
 {
 	(void)unused;
 	for (int round = 0; round < 3000; round++) {
-		uint8_t stands[SEATS][LINE] = { 0 };
-		const uint32_t told[SEATS] = { 1u << 1, 1u << 1 | 1u << 2, 0 };
+		uint8_t stands[SLOTS][LINE] = { 0 };
+		const uint32_t told[SLOTS] = { 1u << 1, 1u << 1 | 1u << 2, 0 };
 		uint32_t n = (uint32_t)draw(60);
 		struct ct_stall_track s;
 
@@ -41,30 +41,30 @@ static void each_moment_counts_once(void **unused)
 							.end_ns = begin + len,
 							.length_ns = len,
 							.err_ns = 1,
-							.seat = (uint32_t)draw(SEATS),
+							.slot = (uint32_t)draw(SLOTS),
 							.n = 1,
 							.backend = 1 + (uint32_t)draw(2) };
 
 			assert_int_equal(ct_stall_track_add(&s, &one), 0);
 			for (uint64_t t = begin; t < begin + len; t++)
-				stands[one.seat][t] |= told[one.seat] >> one.backend & 1;
+				stands[one.slot][t] |= told[one.slot] >> one.backend & 1;
 		}
-		assert_int_equal(ct_stall_track_close(&s, told, SEATS), 0);
+		assert_int_equal(ct_stall_track_close(&s, told, SLOTS), 0);
 		assert_int_equal(s.width_ns, 0);
-		for (uint32_t seat = 0; seat < SEATS; seat++) {
+		for (uint32_t slot = 0; slot < SLOTS; slot++) {
 			uint8_t got[LINE] = { 0 };
 			uint64_t reached = 0;
 
-			for (uint64_t i = s.first[seat]; i < s.first[seat + 1]; i++) {
+			for (uint64_t i = s.first[slot]; i < s.first[slot + 1]; i++) {
 				const struct ct_tracked_stall *one = &s.all[i];
 
-				assert_int_equal(one->seat, seat);
+				assert_int_equal(one->slot, slot);
 				assert_int_equal(one->length_ns, one->end_ns - one->begin_ns);
-				assert_true(i == s.first[seat] || one->begin_ns > reached);
+				assert_true(i == s.first[slot] || one->begin_ns > reached);
 				reached = one->end_ns;
 				memset(got + one->begin_ns, 1, one->length_ns);
 			}
-			assert_memory_equal(got, stands[seat], LINE);
+			assert_memory_equal(got, stands[slot], LINE);
 		}
 		ct_stall_track_fini(&s);
 	}
@@ -72,8 +72,8 @@ static void each_moment_counts_once(void **unused)
 
 static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 {
-	const uint32_t told[SEATS] = { 2, 2, 2 };
-	uint64_t sums[SEATS] = { 0 }, counts[SEATS] = { 0 };
+	const uint32_t told[SLOTS] = { 2, 2, 2 };
+	uint64_t sums[SLOTS] = { 0 }, counts[SLOTS] = { 0 };
 	struct ct_stall_track s;
 
 	(void)unused;
@@ -84,29 +84,29 @@ static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 		struct ct_tracked_stall one = { .begin_ns = begin,
 						.end_ns = begin + len,
 						.length_ns = len,
-						.seat = (uint32_t)(i % SEATS),
+						.slot = (uint32_t)(i % SLOTS),
 						.n = 1,
 						.backend = 1 };
 		static uint8_t seen[100008];
 
 		if (seen[begin / 5000]++)
 			continue;
-		sums[one.seat] += len;
-		counts[one.seat]++;
+		sums[one.slot] += len;
+		counts[one.slot]++;
 		assert_int_equal(ct_stall_track_add(&s, &one), 0);
 		assert_true(s.n <= 200);
 	}
-	assert_int_equal(ct_stall_track_close(&s, told, SEATS), 0);
+	assert_int_equal(ct_stall_track_close(&s, told, SLOTS), 0);
 	assert_true(s.width_ns > 0);
 	assert_true(s.n <= 200 && s.n > 50);
-	for (uint32_t seat = 0; seat < SEATS; seat++) {
-		for (uint64_t i = s.first[seat]; i < s.first[seat + 1]; i++) {
-			sums[seat] -= s.all[i].length_ns;
-			counts[seat] -= s.all[i].n;
+	for (uint32_t slot = 0; slot < SLOTS; slot++) {
+		for (uint64_t i = s.first[slot]; i < s.first[slot + 1]; i++) {
+			sums[slot] -= s.all[i].length_ns;
+			counts[slot] -= s.all[i].n;
 			assert_true(s.all[i].length_ns <= s.all[i].end_ns - s.all[i].begin_ns);
 		}
-		assert_int_equal(sums[seat], 0);
-		assert_int_equal(counts[seat], 0);
+		assert_int_equal(sums[slot], 0);
+		assert_int_equal(counts[slot], 0);
 	}
 	ct_stall_track_fini(&s);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a root beyond its code: which row of hang_texts.def says it. */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 /* Less processor time than this in the time that a thread was looked at is none, ns. */
 #define CT_BUSY_NS 1000000ull
 
-const struct ct_hang_mismatch *ct_say_mismatch(const struct ct_say *s)
+const struct ct_hang_mismatch *ct_hang_mismatch_of(const struct ct_verdict_text *s)
 {
 	uint32_t node = s->root->nodes[0], of = ct_wait_of(s->w, node);
 
@@ -19,7 +19,7 @@ const struct ct_hang_mismatch *ct_say_mismatch(const struct ct_say *s)
 	}
 }
 
-static int are_stopped(const struct ct_say *s)
+static int are_stopped(const struct ct_verdict_text *s)
 {
 	for (uint32_t k = 0; k < s->root->n_ranks; k++)
 		if (!s->w->ix->c->ranks[s->root->ranks[k]].stopped_pid)
@@ -27,26 +27,26 @@ static int are_stopped(const struct ct_say *s)
 	return s->root->n_ranks > 0;
 }
 
-static enum ct_say_cause of_absent(const struct ct_say *s)
+static enum ct_hang_cause of_absent(const struct ct_verdict_text *s)
 {
 	uint32_t node = s->root->nodes[0];
 	const struct ct_hang_rank *r;
 
 	if (are_stopped(s))
-		return CT_SAY_STOPPED;
+		return CT_HANG_CAUSE_STOPPED;
 	if (s->root->n_ranks != 1)
-		return CT_SAY_NOTHING_MORE;
+		return CT_HANG_CAUSE_NONE;
 	if (ct_wait_kind(s->w, node) == CT_NODE_LEFT)
-		return CT_SAY_LEAVES;
+		return CT_HANG_CAUSE_LEAVES;
 	if (s->w->nodes[node].about != CT_HANG_NONE)
-		return CT_SAY_IN_CALL;
+		return CT_HANG_CAUSE_IN_CALL;
 	r = &s->w->ix->c->ranks[s->root->ranks[0]];
 	if (r->cpu_ns == CT_UNKNOWN)
-		return CT_SAY_NOTHING_MORE;
-	return r->cpu_ns > CT_BUSY_NS ? CT_SAY_BUSY : CT_SAY_ASLEEP;
+		return CT_HANG_CAUSE_NONE;
+	return r->cpu_ns > CT_BUSY_NS ? CT_HANG_CAUSE_BUSY : CT_HANG_CAUSE_ASLEEP;
 }
 
-int ct_say_most_exited(const struct ct_say *s)
+int ct_hang_most_exited(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_instance *i;
 
@@ -58,43 +58,43 @@ int ct_say_most_exited(const struct ct_say *s)
 }
 
 /* Some ended without their library's end. */
-static enum ct_say_cause of_exited(const struct ct_say *s)
+static enum ct_hang_cause of_exited(const struct ct_verdict_text *s)
 {
 	for (uint32_t k = 0; k < s->root->n_ranks; k++) {
 		const struct ct_hang_rank *r = &s->w->ix->c->ranks[s->root->ranks[k]];
 
 		if (r->left || r->by__exit)
-			return CT_SAY_UNCLEAN;
+			return CT_HANG_CAUSE_UNCLEAN;
 	}
-	return ct_say_most_exited(s) ? CT_SAY_MOST_EXITED : CT_SAY_NOTHING_MORE;
+	return ct_hang_most_exited(s) ? CT_HANG_CAUSE_MOST_EXITED : CT_HANG_CAUSE_NONE;
 }
 
-static enum ct_say_cause of_unknown(const struct ct_root *root)
+static enum ct_hang_cause of_unknown(const struct ct_root *root)
 {
 	if (root->by_any && root->n_ranks > 1)
-		return CT_SAY_ANY_SENDER;
+		return CT_HANG_CAUSE_ANY_SENDER;
 	if (root->fresh)
-		return CT_SAY_FRESH;
+		return CT_HANG_CAUSE_FRESH;
 	if (root->unseen)
-		return root->circle ? CT_SAY_CIRCLE_UNSEEN : CT_SAY_UNSEEN;
+		return root->circle ? CT_HANG_CAUSE_CIRCLE_UNSEEN : CT_HANG_CAUSE_UNSEEN;
 	if (root->circle)
-		return root->asks ? CT_SAY_PROBE : CT_SAY_CIRCLE;
-	return CT_SAY_NOTHING_MORE;
+		return root->asks ? CT_HANG_CAUSE_PROBE : CT_HANG_CAUSE_CIRCLE;
+	return CT_HANG_CAUSE_NONE;
 }
 
-enum ct_say_cause ct_say_cause(const struct ct_say *s)
+enum ct_hang_cause ct_hang_cause(const struct ct_verdict_text *s)
 {
 	const struct ct_root *root = s->root;
 
 	if (root->code == CT_HANG_IS_NO_TRACE)
-		return root->tie ? CT_SAY_UNDECIDED : CT_SAY_NOTHING_MORE;
+		return root->tie ? CT_HANG_CAUSE_UNDECIDED : CT_HANG_CAUSE_NONE;
 	if (root->tie || ct_wait_kind(s->w, root->nodes[0]) == CT_NODE_MISMATCHED)
 		return root->code == CT_HANG_IS_MISMATCH_COUNT ||
 				       root->code == CT_HANG_IS_MISMATCH_DTYPE ||
 				       root->code == CT_HANG_IS_MISMATCH_REDOP ||
 				       root->code == CT_HANG_IS_MISMATCH_ROOT
-			       ? CT_SAY_TWO_VALUES
-			       : CT_SAY_DISAGREE;
+			       ? CT_HANG_CAUSE_TWO_VALUES
+			       : CT_HANG_CAUSE_DISAGREE;
 	switch (root->code) {
 	case CT_HANG_IS_NEVER_ENTERED:
 		return of_absent(s);
@@ -104,10 +104,11 @@ enum ct_say_cause ct_say_cause(const struct ct_say *s)
 		return of_unknown(root);
 	case CT_HANG_IS_DEAD_RANK:
 	case CT_HANG_IS_ASYNC_ERROR:
-		return CT_SAY_NOTHING_MORE;
+		return CT_HANG_CAUSE_NONE;
 	default:
 		if (root->unnamed)
-			return CT_SAY_UNNAMED;
-		return root->inverted && !root->circle ? CT_SAY_INVERTED : CT_SAY_NOTHING_MORE;
+			return CT_HANG_CAUSE_UNNAMED;
+		return root->inverted && !root->circle ? CT_HANG_CAUSE_INVERTED
+						       : CT_HANG_CAUSE_NONE;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 /* Stretches of ranks that are spelled out. */
 #define CT_STRETCHES 4u
 
-const char *ct_say_ranks(struct ct_arena *a, const int *ranks, uint32_t n)
+const char *ct_hang_ranks_text(struct ct_arena *a, const int *ranks, uint32_t n)
 {
 	const char *text = "ranks ";
 	uint32_t said = 0, stretches = 0;
@@ -38,7 +38,8 @@ const char *ct_say_ranks(struct ct_arena *a, const int *ranks, uint32_t n)
 	return text;
 }
 
-const char *ct_say_indices(const struct ct_hang_index *ix, const uint32_t *ranks, uint32_t n)
+const char *ct_hang_rank_indices_text(const struct ct_hang_index *ix, const uint32_t *ranks,
+				      uint32_t n)
 {
 	int *numbers = ct_arena_calloc(ix->arena, (size_t)n + 1, sizeof(*numbers));
 
@@ -46,10 +47,10 @@ const char *ct_say_indices(const struct ct_hang_index *ix, const uint32_t *ranks
 		return NULL;
 	for (uint32_t k = 0; k < n; k++)
 		numbers[k] = ix->c->ranks[ranks[k]].rank;
-	return ct_say_ranks(ix->arena, numbers, n);
+	return ct_hang_ranks_text(ix->arena, numbers, n);
 }
 
-const char *ct_say_comm(const struct ct_hang_index *ix, uint32_t comm)
+const char *ct_hang_comm_text(const struct ct_hang_index *ix, uint32_t comm)
 {
 	const struct ct_hang_comm *c;
 	const char *name;
@@ -57,7 +58,7 @@ const char *ct_say_comm(const struct ct_hang_index *ix, uint32_t comm)
 	if (comm >= ix->c->n_comms)
 		return "the job";
 	c = &ix->c->comms[comm];
-	name = c->name ? c->name : ct_arena_printf(ix->arena, "%016" PRIx64, c->key);
+	name = c->name ? c->name : ct_arena_printf(ix->arena, "%016" PRIx64, c->hash);
 	return name && c->role ? ct_arena_printf(ix->arena, "%s (%s)", name, c->role) : name;
 }
 
@@ -68,7 +69,7 @@ static const char *name_of(const struct ct_hang_op *op)
 	return name ? name : op->call ? op->call : "an operation";
 }
 
-static const char *say_tag(const struct ct_hang_index *ix, const struct ct_hang_op *op)
+static const char *tag_text(const struct ct_hang_index *ix, const struct ct_hang_op *op)
 {
 	if (!op->tag || op->tag == CT_TAG_ANY || op->comm >= ix->c->n_comms)
 		return "";
@@ -77,13 +78,13 @@ static const char *say_tag(const struct ct_hang_index *ix, const struct ct_hang_
 }
 
 /* "from rank 3", "to member 2", "from any rank" */
-static const char *say_peer(const struct ct_hang_index *ix, const struct ct_hang_op *op)
+static const char *peer_text(const struct ct_hang_index *ix, const struct ct_hang_op *op)
 {
 	const char *way = op->op == CT_OP_Send ? "to" : "from";
 	const struct ct_hang_member *peer = NULL;
 
 	if (op->comm < ix->c->n_comms && op->peer >= 0)
-		peer = ct_hang_at_seat(ix, op->comm, op->peer);
+		peer = ct_hang_member_at(ix, op->comm, op->peer);
 	if (peer && peer->rank != CT_HANG_NONE)
 		return ct_arena_printf(ix->arena, "%s rank %s", way,
 				       ct_text_rank(ix->c->ranks[peer->rank].rank).s);
@@ -91,62 +92,63 @@ static const char *say_peer(const struct ct_hang_index *ix, const struct ct_hang
 			     : "from any rank";
 }
 
-static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op,
-			  enum ct_say_length length)
+static const char *op_text(const struct ct_hang_index *ix, const struct ct_hang_op *op,
+			   enum ct_name_length length)
 {
 	const char *comm = "", *peer = "", *tag = "";
 
 	if (ct_hang_is_p2p(op->op))
-		peer = say_peer(ix, op);
-	if (ct_hang_is_p2p(op->op) && length == CT_SAY_FULL)
-		tag = say_tag(ix, op);
-	if (length == CT_SAY_FULL)
-		comm = ct_say_comm(ix, op->comm);
+		peer = peer_text(ix, op);
+	if (ct_hang_is_p2p(op->op) && length == CT_NAME_FULL)
+		tag = tag_text(ix, op);
+	if (length == CT_NAME_FULL)
+		comm = ct_hang_comm_text(ix, op->comm);
 	if (!comm || !peer || !tag)
 		return NULL;
 	return ct_arena_printf(ix->arena, "%s #%" PRIu64 "%s%s%s%s%s", name_of(op), op->seq,
 			       *peer ? " " : "", peer, tag, *comm ? " on " : "", comm);
 }
 
-const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at, enum ct_say_length length)
+const char *ct_hang_op_text(const struct ct_hang_index *ix, uint32_t at, enum ct_name_length length)
 {
-	return say_op(ix, &ix->c->ops[at], length);
+	return op_text(ix, &ix->c->ops[at], length);
 }
 
-const char *ct_say_name(const struct ct_hang_index *ix, uint32_t at)
+const char *ct_hang_op_name(const struct ct_hang_index *ix, uint32_t at)
 {
 	return name_of(&ix->c->ops[at]);
 }
 
 /* What a receive from anybody waits for: it has no number, since each sender has its own. */
-static const char *say_any_send(const struct ct_hang_index *ix, const struct ct_hang_op *recv,
-				enum ct_say_length length)
+static const char *any_send_text(const struct ct_hang_index *ix, const struct ct_hang_op *recv,
+				 enum ct_name_length length)
 {
-	const char *comm = ct_say_comm(ix, recv->comm), *tag = say_tag(ix, recv);
+	const char *comm = ct_hang_comm_text(ix, recv->comm), *tag = tag_text(ix, recv);
 	const char *rank = ct_text_rank(ix->c->ranks[recv->rank].rank).s;
 
 	if (!comm || !tag)
 		return NULL;
-	if (length == CT_SAY_SHORT)
+	if (length == CT_NAME_SHORT)
 		return ct_arena_printf(ix->arena, "a Send to rank %s", rank);
 	return ct_arena_printf(ix->arena, "a Send to rank %s%s on %s", rank, tag, comm);
 }
 
-const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at, enum ct_say_length length)
+const char *ct_hang_other_end_text(const struct ct_hang_index *ix, uint32_t at,
+				   enum ct_name_length length)
 {
 	struct ct_hang_op op = ix->c->ops[at];
 
 	if (!ct_hang_is_p2p(op.op) || ix->member_of[at] == CT_HANG_NONE)
-		return ct_say_op(ix, at, length);
+		return ct_hang_op_text(ix, at, length);
 	if (op.peer < 0)
-		return op.op == CT_OP_Recv ? say_any_send(ix, &op, length)
-					   : ct_say_op(ix, at, length);
+		return op.op == CT_OP_Recv ? any_send_text(ix, &op, length)
+					   : ct_hang_op_text(ix, at, length);
 	op.op = op.op == CT_OP_Send ? CT_OP_Recv : CT_OP_Send;
-	op.peer = (int32_t)ix->members[ix->member_of[at]].seat;
-	return say_op(ix, &op, length);
+	op.peer = (int32_t)ix->members[ix->member_of[at]].comm_rank;
+	return op_text(ix, &op, length);
 }
 
-const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
+const char *ct_hang_called_text(const struct ct_hang_index *ix, uint32_t at)
 {
 	const struct ct_hang_op *op = &ix->c->ops[at];
 	const char *dtype = ct_dtype_name(op->dtype), *redop = ct_redop_name(op->redop);
@@ -178,19 +180,20 @@ static const char *kind_name(enum ct_host_call kind)
 	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "a call";
 }
 
-static const char *say_call(const struct ct_hang_index *ix, uint32_t at, enum ct_say_length length)
+static const char *call_text(const struct ct_hang_index *ix, uint32_t at,
+			     enum ct_name_length length)
 {
 	const struct ct_hang_call *call = &ix->c->calls[at];
 	const char *name = call->call ? call->call : kind_name(call->kind);
 	const char *comm;
 
-	if (call->comm >= ix->c->n_comms || length == CT_SAY_SHORT)
+	if (call->comm >= ix->c->n_comms || length == CT_NAME_SHORT)
 		return name;
-	comm = ct_say_comm(ix, call->comm);
+	comm = ct_hang_comm_text(ix, call->comm);
 	return comm ? ct_arena_printf(ix->arena, "%s on %s", name, comm) : NULL;
 }
 
-uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank)
+uint32_t ct_hang_last_op_index(const struct ct_hang_index *ix, uint32_t rank)
 {
 	const struct ct_hang_kernel *k;
 
@@ -200,29 +203,29 @@ uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank)
 	return ix->kernel_ops[k->first + k->n - 1];
 }
 
-const char *ct_say_node(const struct ct_waiting *w, uint32_t node, enum ct_say_length length)
+const char *ct_hang_node_text(const struct ct_waiting *w, uint32_t node, enum ct_name_length length)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t of = ct_wait_of(w, node);
 
 	switch (ct_wait_kind(w, node)) {
 	case CT_NODE_KERNEL:
-		return ct_say_op(ix, ix->kernel_ops[ix->kernels[of].first], length);
+		return ct_hang_op_text(ix, ix->kernel_ops[ix->kernels[of].first], length);
 	case CT_NODE_INSTANCE:
 	case CT_NODE_MISMATCHED:
-		return ct_say_op(ix, ix->parts[ix->instances[of].first], length);
+		return ct_hang_op_text(ix, ix->parts[ix->instances[of].first], length);
 	case CT_NODE_MISMATCH:
-		return ct_say_op(ix,
-				 w->mismatches[of]->code == CT_HANG_IS_EXTRA_OP
-					 ? w->mismatches[of]->odd
-					 : w->mismatches[of]->usual,
-				 length);
+		return ct_hang_op_text(ix,
+				       w->mismatches[of]->code == CT_HANG_IS_EXTRA_OP
+					       ? w->mismatches[of]->odd
+					       : w->mismatches[of]->usual,
+				       length);
 	case CT_NODE_MEETING:
-		return say_call(ix, w->meetings[of].call, length);
+		return call_text(ix, w->meetings[of].call, length);
 	case CT_NODE_HOST:
 		return w->nodes[node].about == CT_HANG_NONE
 			       ? ""
-			       : say_call(ix, w->nodes[node].about, length);
+			       : call_text(ix, w->nodes[node].about, length);
 	default:
 		return "";
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,23 +14,23 @@
 
 /* ---- rows of the table ---- */
 
-static const struct ct_say_row codes[] = {
+static const struct ct_hang_text_row codes[] = {
 #define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
 		  anchor)                                                                          \
 	{ headline, cause, advice, host_advice, command, host_command },
 #include "analyzer/hang/hang_texts.def"
 };
 
-static const struct ct_say_row causes[] = {
+static const struct ct_hang_text_row causes[] = {
 #define HANG_CAUSE(NAME, headline, cause, advice, command)                                         \
 	{ headline, cause, advice, advice, command, command },
 #include "analyzer/hang/hang_texts.def"
 	{ 0 },
 };
 
-struct ct_say_row ct_say_row(enum ct_hang_code code, enum ct_say_cause cause)
+struct ct_hang_text_row ct_hang_text_row(enum ct_hang_code code, enum ct_hang_cause cause)
 {
-	struct ct_say_row row = codes[code], more = causes[cause];
+	struct ct_hang_text_row row = codes[code], more = causes[cause];
 
 	row.headline = more.headline ? more.headline : row.headline;
 	row.cause = more.cause ? more.cause : row.cause;
@@ -44,21 +44,21 @@ struct ct_say_row ct_say_row(enum ct_hang_code code, enum ct_say_cause cause)
 /* ---- the operation ---- */
 
 /* What those that are waited for have not called: of a message its other end. */
-static const char *say_missed(const struct ct_say *s)
+static const char *missed_text(const struct ct_verdict_text *s)
 {
 	const struct ct_waiting *w = s->w;
 	const struct ct_hang_instance *i;
 
 	if (ct_wait_kind(w, s->root->met) != CT_NODE_INSTANCE)
-		return ct_say_node(w, s->root->met, CT_SAY_SHORT);
+		return ct_hang_node_text(w, s->root->met, CT_NAME_SHORT);
 	i = &w->ix->instances[ct_wait_of(w, s->root->met)];
 	return i->p2p && (!i->sent || !i->taken)
-		       ? ct_say_other_end(w->ix, w->ix->parts[i->first], CT_SAY_SHORT)
-		       : ct_say_node(w, s->root->met, CT_SAY_SHORT);
+		       ? ct_hang_other_end_text(w->ix, w->ix->parts[i->first], CT_NAME_SHORT)
+		       : ct_hang_node_text(w, s->root->met, CT_NAME_SHORT);
 }
 
 /* The op or call that the sentence is about. */
-static const char *say_what(const struct ct_say *s)
+static const char *what_text(const struct ct_verdict_text *s)
 {
 	const struct ct_waiting *w = s->w;
 	uint32_t node = s->root->nodes[0];
@@ -80,10 +80,10 @@ static const char *say_what(const struct ct_say *s)
 			return "a group end";
 		}
 		text = s->root->circle && s->root->met != CT_HANG_NONE
-			       ? say_missed(s)
-			       : ct_say_node(w, node, CT_SAY_SHORT);
+			       ? missed_text(s)
+			       : ct_hang_node_text(w, node, CT_NAME_SHORT);
 	} else if (s->root->met != CT_HANG_NONE) {
-		text = say_missed(s);
+		text = missed_text(s);
 	}
 	return text && !*text ? "an operation" : text;
 }
@@ -104,7 +104,7 @@ static const char *short_host(struct ct_arena *a, const char *host)
 }
 
 /* The host of all ranks of the root; NULL: they have none in common, or it is not known. */
-static const char *host_of(const struct ct_say *s)
+static const char *host_of(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_rank *all = s->w->ix->c->ranks;
 	const char *host = s->root->n_ranks ? all[s->root->ranks[0]].host : NULL;
@@ -118,7 +118,7 @@ static const char *host_of(const struct ct_say *s)
 	return host;
 }
 
-static const char *who_text(const struct ct_say *s, const char *ranks, int level)
+static const char *who_text(const struct ct_verdict_text *s, const char *ranks, int level)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	const char *host = level < WITHOUT_HOST ? host_of(s) : NULL;
@@ -127,7 +127,7 @@ static const char *who_text(const struct ct_say *s, const char *ranks, int level
 }
 
 /* "; 3 ranks waiting 62.0 s in AllReduce #3" */
-static const char *wait_text(const struct ct_say *s, int level, int with_op)
+static const char *wait_text(const struct ct_verdict_text *s, int level, int with_op)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	uint32_t n = s->v->n_victims;
@@ -141,13 +141,13 @@ static const char *wait_text(const struct ct_say *s, int level, int with_op)
 	if (has_age)
 		time = ct_arena_printf(a, " %s", ct_prose_ns(s->v->age_ns).s);
 	if (with_op && level < WITHOUT_OP && s->root->met != CT_HANG_NONE)
-		op = ct_say_node(s->w, s->root->met, CT_SAY_SHORT);
+		op = ct_hang_node_text(s->w, s->root->met, CT_NAME_SHORT);
 	if (!op)
 		return NULL;
 	return ct_arena_printf(a, "; %swaiting%s%s%s", ranks, time, *op ? " in " : "", op);
 }
 
-static const char *how_text(const struct ct_say *s)
+static const char *how_text(const struct ct_verdict_text *s)
 {
 	const char *how = s->root->n_ranks == 1 ? s->w->ix->c->ranks[s->root->ranks[0]].how_ended
 						: NULL;
@@ -155,7 +155,7 @@ static const char *how_text(const struct ct_say *s)
 	return how ? ct_arena_printf(s->w->ix->arena, ": %s", how) : "";
 }
 
-static const char *error_text(const struct ct_say *s)
+static const char *error_text(const struct ct_verdict_text *s)
 {
 	for (uint32_t k = 0; k < s->root->n_ranks; k++) {
 		const char *error = s->w->ix->c->ranks[s->root->ranks[k]].error;
@@ -167,20 +167,20 @@ static const char *error_text(const struct ct_say *s)
 }
 
 /* What the rank at fault called, where the others called {op}. */
-static const char *odd_text(const struct ct_say *s)
+static const char *odd_text(const struct ct_verdict_text *s)
 {
-	const struct ct_hang_mismatch *m = ct_say_mismatch(s);
+	const struct ct_hang_mismatch *m = ct_hang_mismatch_of(s);
 	const char *odd, *usual;
 
 	if (!m)
 		return "another operation";
-	odd = ct_say_name(s->w->ix, m->odd);
-	usual = ct_say_name(s->w->ix, m->usual);
+	odd = ct_hang_op_name(s->w->ix, m->odd);
+	usual = ct_hang_op_name(s->w->ix, m->usual);
 	return strcmp(odd, usual) != 0 ? odd : "another operation";
 }
 
 /* Two instances that were issued in different order: the first two of different communicators. */
-static uint32_t other_of_inversion(const struct ct_say *s)
+static uint32_t other_of_inversion(const struct ct_verdict_text *s)
 {
 	const struct ct_waiting *w = s->w;
 	const struct ct_root *root = s->root;
@@ -192,15 +192,16 @@ static uint32_t other_of_inversion(const struct ct_say *s)
 	return root->nodes[0];
 }
 
-static const char *call_text(const struct ct_say *s)
+static const char *call_text(const struct ct_verdict_text *s)
 {
 	uint32_t node = s->root->nodes[0];
 
-	return s->w->nodes[node].about == CT_HANG_NONE ? "a call"
-						       : ct_say_node(s->w, node, CT_SAY_FULL);
+	return s->w->nodes[node].about == CT_HANG_NONE
+		       ? "a call"
+		       : ct_hang_node_text(s->w, node, CT_NAME_FULL);
 }
 
-static const char *cpu_text(const struct ct_say *s)
+static const char *cpu_text(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_case *c = s->w->ix->c;
 
@@ -247,7 +248,7 @@ static int is_python(const struct ct_hang_case *c, uint32_t rank)
 }
 
 /* Where the first rank of the root runs. */
-static struct ct_command_at runs_at(const struct ct_say *s)
+static struct ct_command_at runs_at(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_case *c = s->w->ix->c;
 	const struct ct_hang_rank *r;
@@ -272,14 +273,14 @@ static size_t characters(const char *text)
 	return n;
 }
 
-int ct_say_texts(const struct ct_say *s)
+int ct_hang_verdict_texts(const struct ct_verdict_text *s)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	struct ct_hang_verdict *v = s->v;
-	struct ct_say_row row = ct_say_row(v->code, ct_say_cause(s));
+	struct ct_hang_text_row row = ct_hang_text_row(v->code, ct_hang_cause(s));
 	const int by_host = is_on_host(s->w->ix->c, v->comm), is_one = s->root->n_ranks == 1;
 	const struct ct_command_at at = runs_at(s);
-	const char *ranks = ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks);
+	const char *ranks = ct_hang_rank_indices_text(s->w->ix, s->root->ranks, s->root->n_ranks);
 	const char *advice = by_host && row.host_advice ? row.host_advice : row.advice;
 	const char *command = by_host ? row.host_command : row.command;
 	const char *host = host_of(s);
@@ -292,7 +293,7 @@ int ct_say_texts(const struct ct_say *s)
 			{ "{ranks}", ranks },
 			{ "{was}", is_one ? "is" : "are" },
 			{ "{them}", is_one ? "it" : "them" },
-			{ "{op}", say_what(s) },
+			{ "{op}", what_text(s) },
 			{ "{odd}", odd_text(s) },
 			{ "{wait}", wait_text(s, level, 0) },
 			{ "{wait_in}", wait_text(s, level, 1) },
@@ -303,8 +304,9 @@ int ct_say_texts(const struct ct_say *s)
 			{ "{where}", host     ? short_host(a, host)
 				     : is_one ? "its host"
 					      : "their hosts" },
-			{ "{first}", ct_say_node(s->w, s->root->nodes[0], CT_SAY_FULL) },
-			{ "{second}", ct_say_node(s->w, other_of_inversion(s), CT_SAY_FULL) },
+			{ "{first}", ct_hang_node_text(s->w, s->root->nodes[0], CT_NAME_FULL) },
+			{ "{second}",
+			  ct_hang_node_text(s->w, other_of_inversion(s), CT_NAME_FULL) },
 		};
 		const size_t n = sizeof(words) / sizeof(words[0]);
 
@@ -317,5 +319,5 @@ int ct_say_texts(const struct ct_say *s)
 			break;
 	}
 	v->command = command ? ct_command_text(a, command, &at) : NULL;
-	return ct_say_notes(s);
+	return ct_hang_notes(s);
 }

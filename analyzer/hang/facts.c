@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 #include "trace/status.h"
 
@@ -27,11 +27,11 @@ static const char *const states[] = {
 	[CT_STATE_STARTED] = "started",	  [CT_STATE_ABORTED] = "aborted",
 };
 
-static int add_rank(const struct ct_say *s, uint32_t rank)
+static int add_rank(const struct ct_verdict_text *s, uint32_t rank)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 	const struct ct_hang_rank *r = &ix->c->ranks[rank];
-	uint32_t last = ct_say_last_op(ix, rank);
+	uint32_t last = ct_hang_last_op_index(ix, rank);
 
 	add_text(s->v, "host", r->host, r->rank);
 	add_text(s->v, "how_it_ended", r->how_ended, r->rank);
@@ -42,7 +42,7 @@ static int add_rank(const struct ct_say *s, uint32_t rank)
 	}
 	if (last != CT_HANG_NONE) {
 		const struct ct_hang_op *op = &ix->c->ops[last];
-		const char *text = ct_say_op(ix, last, CT_SAY_FULL);
+		const char *text = ct_hang_op_text(ix, last, CT_NAME_FULL);
 
 		if (!text)
 			return CT_NOMEM;
@@ -61,7 +61,7 @@ static int add_rank(const struct ct_say *s, uint32_t rank)
 }
 
 /* Whose call site the verdict's is. */
-static uint32_t who_waits(const struct ct_say *s)
+static uint32_t who_waits(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_case *c = s->w->ix->c;
 
@@ -69,13 +69,13 @@ static uint32_t who_waits(const struct ct_say *s)
 					: c->calls[s->w->nodes[s->root->met].about].rank;
 }
 
-int ct_say_facts(const struct ct_say *s)
+int ct_hang_facts(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 	const char *met = s->root->met == CT_HANG_NONE
 				  ? ""
-				  : ct_say_node(s->w, s->root->met, CT_SAY_FULL);
-	uint32_t unmatched = ct_say_unmatched(s);
+				  : ct_hang_node_text(s->w, s->root->met, CT_NAME_FULL);
+	uint32_t unmatched = ct_hang_unmatched_op(s);
 	int rc = CT_OK;
 
 	s->v->facts = ct_arena_calloc(ix->arena, CT_FACTS, sizeof(*s->v->facts));
@@ -86,7 +86,7 @@ int ct_say_facts(const struct ct_say *s)
 	if (s->v->site)
 		add_text(s->v, "waited_at", s->v->site, ix->c->ranks[who_waits(s)].rank);
 	if (unmatched != CT_HANG_NONE) {
-		const char *message = ct_say_op(ix, unmatched, CT_SAY_FULL);
+		const char *message = ct_hang_op_text(ix, unmatched, CT_NAME_FULL);
 
 		if (!message)
 			return CT_NOMEM;

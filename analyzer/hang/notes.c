@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes: what a verdict rests on, a sentence each. */
-#include "analyzer/hang/say.h"
+#include "analyzer/hang/verdict_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +17,8 @@ struct note {
 	const char *a, *b, *first, *second, *n, *op, *time, *how;
 };
 
-static const char *fill(const struct ct_say *s, enum ct_hang_text text, const struct note *n)
+static const char *fill(const struct ct_verdict_text *s, enum ct_hang_text text,
+			const struct note *n)
 {
 	const struct ct_word words[] = {
 		{ "{a}", n->a },	   { "{b}", n->b },	{ "{first}", n->first },
@@ -30,18 +31,18 @@ static const char *fill(const struct ct_say *s, enum ct_hang_text text, const st
 }
 
 /* `text` NULL: out of memory, which the arena remembers. */
-static void add_text(const struct ct_say *s, const char *text)
+static void add_text(const struct ct_verdict_text *s, const char *text)
 {
 	if (text && s->v->n_notes < CT_NOTES)
 		s->v->notes[s->v->n_notes++] = text;
 }
 
-static void add(const struct ct_say *s, enum ct_hang_text text, struct note n)
+static void add(const struct ct_verdict_text *s, enum ct_hang_text text, struct note n)
 {
 	add_text(s, fill(s, text, &n));
 }
 
-static const char *rank_of(const struct ct_say *s, uint32_t op)
+static const char *rank_of(const struct ct_verdict_text *s, uint32_t op)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 
@@ -49,12 +50,12 @@ static const char *rank_of(const struct ct_say *s, uint32_t op)
 			       ct_text_rank(ix->c->ranks[ix->c->ops[op].rank].rank).s);
 }
 
-static const char *number(const struct ct_say *s, uint64_t n)
+static const char *number(const struct ct_verdict_text *s, uint64_t n)
 {
 	return ct_arena_printf(s->w->ix->arena, "%" PRIu64, n);
 }
 
-static const char *time_of(const struct ct_say *s, uint64_t ns)
+static const char *time_of(const struct ct_verdict_text *s, uint64_t ns)
 {
 	return ct_arena_printf(s->w->ix->arena, "%s", ct_prose_ns(ns).s);
 }
@@ -62,20 +63,20 @@ static const char *time_of(const struct ct_say *s, uint64_t ns)
 /* ---- calls that differ ---- */
 
 /* Where sites show that they came apart before the ops that are told. */
-static void add_sites(const struct ct_say *s, const struct ct_hang_mismatch *m)
+static void add_sites(const struct ct_verdict_text *s, const struct ct_hang_mismatch *m)
 {
 	const struct ct_hang_divergence *d = m->divergence;
 
 	if (d && d->seq != s->w->ix->instances[m->instance].seq)
 		add(s, CT_HANG_TEXT_SITES,
 		    (struct note){ .n = number(s, d->seq),
-				   .a = ct_say_ranks(s->w->ix->arena, d->ranks, d->n_ranks),
+				   .a = ct_hang_ranks_text(s->w->ix->arena, d->ranks, d->n_ranks),
 				   .first = d->site,
 				   .second = d->usual_site });
 }
 
 /* How many operations, and how that shows. */
-static void add_shift(const struct ct_say *s, const struct ct_hang_mismatch *m)
+static void add_shift(const struct ct_verdict_text *s, const struct ct_hang_mismatch *m)
 {
 	const struct ct_divergence *apart = &m->apart;
 	int is_extra = apart->how == CT_DIVERGENCE_EXTRA;
@@ -83,8 +84,8 @@ static void add_shift(const struct ct_say *s, const struct ct_hang_mismatch *m)
 	if (apart->is_either) {
 		add(s, CT_HANG_TEXT_EITHER_CALL,
 		    (struct note){ .a = rank_of(s, m->odd),
-				   .first = ct_say_name(s->w->ix, m->usual),
-				   .second = ct_say_name(s->w->ix, m->odd) });
+				   .first = ct_hang_op_name(s->w->ix, m->usual),
+				   .second = ct_hang_op_name(s->w->ix, m->odd) });
 		return;
 	}
 	if (m->tie && apart->by) {
@@ -104,13 +105,13 @@ static void add_shift(const struct ct_say *s, const struct ct_hang_mismatch *m)
 		add(s, CT_HANG_TEXT_BY_HABIT, (struct note){ 0 });
 }
 
-static void add_mismatch(const struct ct_say *s, const struct ct_hang_mismatch *m)
+static void add_mismatch(const struct ct_verdict_text *s, const struct ct_hang_mismatch *m)
 {
 	add(s, CT_HANG_TEXT_CALLS,
 	    (struct note){ .a = rank_of(s, m->odd),
-			   .first = ct_say_called(s->w->ix, m->odd),
+			   .first = ct_hang_called_text(s->w->ix, m->odd),
 			   .b = rank_of(s, m->usual),
-			   .second = ct_say_called(s->w->ix, m->usual) });
+			   .second = ct_hang_called_text(s->w->ix, m->usual) });
 	if (m->tie && !s->w->ix->instances[m->instance].p2p && m->apart.n_odd == m->apart.n_usual)
 		add(s, CT_HANG_TEXT_EQUAL_VOTE, (struct note){ 0 });
 	add_shift(s, m);
@@ -120,7 +121,7 @@ static void add_mismatch(const struct ct_say *s, const struct ct_hang_mismatch *
 /* ---- others ---- */
 
 /* It ended after others had begun to wait: not the cause. */
-static void add_end(const struct ct_say *s, const struct ct_hang_rank *r)
+static void add_end(const struct ct_verdict_text *s, const struct ct_hang_rank *r)
 {
 	if (r->life == CT_LIFE_DEAD && s->v->since_ns != CT_UNKNOWN && r->ended_ns > s->v->since_ns)
 		add(s, CT_HANG_TEXT_ENDED_LATER,
@@ -133,7 +134,7 @@ static void add_end(const struct ct_say *s, const struct ct_hang_rank *r)
 }
 
 /* Its records end long before those of the others. */
-static void add_cut(const struct ct_say *s, const struct ct_hang_rank *r)
+static void add_cut(const struct ct_verdict_text *s, const struct ct_hang_rank *r)
 {
 	if (r->life != CT_LIFE_NO_TRACE && r->heartbeat_age_ns != CT_UNKNOWN &&
 	    r->heartbeat_age_ns >= CT_WRITE_NS)
@@ -142,16 +143,17 @@ static void add_cut(const struct ct_say *s, const struct ct_hang_rank *r)
 }
 
 /* A message that may be meant, under another tag. */
-static void add_unmatched(const struct ct_say *s)
+static void add_unmatched(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_index *ix = s->w->ix;
-	uint32_t op = ct_say_unmatched(s);
+	uint32_t op = ct_hang_unmatched_op(s);
 
 	if (op != CT_HANG_NONE)
 		add(s,
 		    ix->c->ops[op].op == CT_OP_Send ? CT_HANG_TEXT_SENT_OTHER
 						    : CT_HANG_TEXT_WAITS_FOR_OTHER,
-		    (struct note){ .a = rank_of(s, op), .op = ct_say_op(ix, op, CT_SAY_FULL) });
+		    (struct note){ .a = rank_of(s, op),
+				   .op = ct_hang_op_text(ix, op, CT_NAME_FULL) });
 }
 
 /* Of an UNKNOWN that has another reason, who waits for whom is not told. */
@@ -161,12 +163,12 @@ static int is_vague(const struct ct_root *root)
 	       (root->unseen || root->fresh || (root->by_any && root->n_ranks > 1));
 }
 
-int ct_say_notes(const struct ct_say *s)
+int ct_hang_notes(const struct ct_verdict_text *s)
 {
 	const struct ct_root *root = s->root;
 	const struct ct_hang_rank *only = root->n_ranks == 1 ? &s->w->ix->c->ranks[root->ranks[0]]
 							     : NULL;
-	const struct ct_hang_mismatch *m = ct_say_mismatch(s);
+	const struct ct_hang_mismatch *m = ct_hang_mismatch_of(s);
 	const char *circle;
 
 	s->v->notes = ct_arena_calloc(s->w->ix->arena, CT_NOTES, sizeof(*s->v->notes));
@@ -176,12 +178,12 @@ int ct_say_notes(const struct ct_say *s)
 		add_end(s, only);
 	else if (root->code == CT_HANG_IS_NO_TRACE && only && !root->tie)
 		add_cut(s, only);
-	else if (ct_say_most_exited(s) && ct_say_cause(s) != CT_SAY_MOST_EXITED)
+	else if (ct_hang_most_exited(s) && ct_hang_cause(s) != CT_HANG_CAUSE_MOST_EXITED)
 		add(s, CT_HANG_TEXT_MOST_EXITED, (struct note){ 0 });
 	else if (m && root->code != CT_HANG_IS_NO_TRACE && !root->unnamed)
 		add_mismatch(s, m);
 	if (root->circle && !root->unnamed && !is_vague(root)) {
-		circle = ct_say_circle(s);
+		circle = ct_hang_circle_text(s);
 		if (circle && *circle)
 			add_text(s, circle);
 	}
