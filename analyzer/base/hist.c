@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
@@ -126,14 +127,9 @@ void ct_hist_fini(struct ct_hist *hist)
 	*hist = (struct ct_hist){ 0 };
 }
 
-/* Longer than these times what all but one in a hundred of its like took is unusual, and so is longer than these times
- * the longest: of few, one in a hundred is the first, which has connections to make. */
-#define TIMES_P99 20u
-#define TIMES_LONGEST 2u
-
 uint64_t ct_hist_unusual(uint64_t p99, uint64_t longest)
 {
-	p99 = ct_times(p99, TIMES_P99);
-	longest = ct_times(longest, TIMES_LONGEST);
+	p99 = ct_times(p99, CT_TIMES_P99);
+	longest = ct_times(longest, CT_TIMES_LONGEST);
 	return p99 < longest ? p99 : longest;
 }

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
-
-#define LOG_CHANCE (-3.0) /* log10: what happens that rarely is not chance */
 
 uint64_t ct_whole(double value)
 {
@@ -75,5 +74,6 @@ double ct_binomial_tail(uint64_t k, uint64_t n, double p)
 int ct_is_beyond_chance(uint64_t mine, uint64_t all, uint32_t ranks)
 {
 	/* there are as many ranks to choose from */
-	return ranks > 1 && ct_binomial_tail(mine, all, 1.0 / ranks) + log10(ranks) < LOG_CHANCE;
+	return ranks > 1 &&
+	       ct_binomial_tail(mine, all, 1.0 / ranks) + log10(ranks) < log10(CT_CHANCE_OF_RANKS);
 }

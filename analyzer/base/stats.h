@@ -8,6 +8,8 @@
 
 #define CT_SD_OF_MAD                                                                               \
 	1.4826 /* of normally distributed values: standard deviation over median distance from the median */
+#define CT_QUARTILE_OF_SD                                                                          \
+	0.6745		       /* of a normal distribution: from the median to a quartile, in sd */
 #define CT_SE_OF_MEDIAN 1.2533 /* of a median, in sd / sqrt(n): sqrt(pi / 2) */
 
 /* A sum and a product that stay at UINT64_MAX once they are that large. */

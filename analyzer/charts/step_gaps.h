@@ -14,9 +14,6 @@
 #include "analyzer/steps/steps.h"
 #include "analyzer/stream/instance_log.h"
 
-/* Of a step, what may be neither known as a gap nor as communication. */
-#define CT_HEAT_UNEXPLAINED 0.01
-
 /* One rank in one step. */
 struct ct_heat_gap {
 	uint64_t gap_ns; /* CT_UNKNOWN: not known */

@@ -4,13 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/clock/hull.h"
 
 #define SLOPE_ROUNDS 6
-#define LEAST_SXX 1e12	  /* ns^2: all at one moment tells no slope */
-#define LEAST_SPREAD 50.0 /* ns: what a clock resolves; below it everything would be an outlier */
 
 CT_SORT_BY(by_x, struct ct_couple_sample, CT_UP(x))
 
@@ -46,7 +45,7 @@ static double resistant_slope(const struct ct_couple_sample *s, unsigned n, doub
 	double run = mean_x(right, third, origin) - mean_x(s, third, origin);
 	double slope = 0;
 
-	if (n < 3 || run * run < LEAST_SXX)
+	if (n < 3 || run * run < CT_CLOCK_SXX)
 		return 0;
 	for (int round = 0; round < SLOPE_ROUNDS; round++)
 		slope += (median_residual(right, third, origin, slope, scratch) -
@@ -80,7 +79,7 @@ static double exact_slope(const struct ct_couple_sample *s, unsigned n, int64_t 
 		*sxx += dx * dx;
 		sxy += dx * (residual(&s[i], origin, slope) - my);
 	}
-	return *sxx > LEAST_SXX ? slope + sxy / *sxx : slope;
+	return *sxx > CT_CLOCK_SXX ? slope + sxy / *sxx : slope;
 }
 
 static double deviation(const struct ct_couple_sample *s, unsigned n, int64_t origin, double slope,
@@ -88,7 +87,7 @@ static double deviation(const struct ct_couple_sample *s, unsigned n, int64_t or
 {
 	for (unsigned i = 0; i < n; i++)
 		scratch[i] = residual(&s[i], origin, slope);
-	return fmax(ct_spread(scratch, n, middle), LEAST_SPREAD);
+	return fmax(ct_spread(scratch, n, middle), CT_CLOCK_SPREAD_NS);
 }
 
 void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
@@ -132,8 +131,8 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 		scratch[i] = s[i].err_ns;
 	line->err = ct_median(scratch, n);
 	/* A few may agree by chance: then all of their range counts, and what is told of each. */
-	if (n < CT_COUPLE_MIN)
-		line->spread = fmax(2 * farthest, fmax(line->err, LEAST_SPREAD));
+	if (n < CT_LEAST_SAMPLES)
+		line->spread = fmax(2 * farthest, fmax(line->err, CT_CLOCK_SPREAD_NS));
 	line->se = CT_SE_OF_MEDIAN * line->spread / sqrt(kept);
-	line->slope_se = sxx > LEAST_SXX ? line->spread / sqrt(sxx) : CT_CLOCK_SLOPE;
+	line->slope_se = sxx > CT_CLOCK_SXX ? line->spread / sqrt(sxx) : CT_CLOCK_SLOPE;
 }

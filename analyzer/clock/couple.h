@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #define CT_COUPLE_MAX 512u /* samples of a window that are kept, a random choice */
-#define CT_COUPLE_MIN 20u  /* with fewer a window goes on */
 
 /* One operation: x on the first host's clock, y = second's clock - first's. */
 struct ct_couple_sample {

@@ -6,22 +6,13 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
 /* Within these the arithmetic is exact: 52 days of a run, clocks that part by 18 minutes. */
 #define MOST_X (1ll << 52)
 #define MOST_Y (1ll << 40)
-
-/* Neighbouring windows that disagree by more than this and than six times their own error: a clock was set, or slewed
- * so fast that no line follows it. */
-#define JUMP_NS 50000.0
-
-/* What a clock wanders off a line in t^1.5 seconds, its rate a random walk of 1e-7 per root of a second. */
-#define WANDER_NS 100.0
-
-/* A window that gets no more operations is closed with fewer than CT_COUPLE_MIN of them by then. */
-#define LONGEST_WINDOW_NS (60 * CT_EDGE_WINDOW_NS)
 
 struct ct_clock_edge *ct_edge_new(uint32_t first, uint32_t second, uint64_t x0, uint64_t y0)
 {
@@ -131,9 +122,9 @@ int ct_edge_cause(struct ct_clock_edge *e, uint64_t first, uint64_t second, int 
 		return CT_OK;
 	if (eps_ns > (uint64_t)MOST_Y)
 		eps_ns = (uint64_t)MOST_Y;
-	if (is_first || x >= e->piece_from + CT_EDGE_PIECE_NS) {
+	if (is_first || x >= e->piece_from + CT_CLOCK_PIECE_NS) {
 		st = is_first ? CT_OK : close_piece(e);
-		e->piece_from = floor_to(x, CT_EDGE_PIECE_NS);
+		e->piece_from = floor_to(x, CT_CLOCK_PIECE_NS);
 	}
 	if (x < e->piece_from - CT_EDGE_LATE_NS) {
 		e->left_out++;
@@ -170,7 +161,7 @@ static void compare(struct ct_clock_edge *e, struct ct_edge_fit *before, struct 
 	double limit = 6 * hypot(spread_at(&before->line, x), spread_at(&fit->line, x));
 	int by_host = before->line.by_host + fit->line.by_host > 1;
 
-	limit = fmax(limit, JUMP_NS) + WANDER_NS * apart_s * sqrt(apart_s);
+	limit = fmax(limit, CT_CLOCK_JUMP_NS) + (1e9 * CT_CLOCK_WANDER) * apart_s * sqrt(apart_s);
 	/* What sets the host's view of an end moves from window to window with its load. */
 	if (jump > limit && !by_host && (e->jump == 0 || jump / limit > e->jump / e->jump_limit)) {
 		e->jump = jump;
@@ -278,16 +269,16 @@ int ct_edge_couple(struct ct_clock_edge *e, const struct ct_edge_end *end)
 		e->samples = malloc(CT_COUPLE_MAX * sizeof(*e->samples));
 		if (!e->samples)
 			return CT_NOMEM;
-		e->window_from = floor_to(x, CT_EDGE_WINDOW_NS);
+		e->window_from = floor_to(x, CT_CLOCK_WINDOW_NS);
 	}
 	if (x < e->window_from - CT_EDGE_LATE_NS) {
 		e->left_out++;
 		return CT_OK;
 	}
-	if (x >= e->window_from + CT_EDGE_WINDOW_NS &&
-	    (e->n_samples >= CT_COUPLE_MIN || x >= e->window_from + LONGEST_WINDOW_NS)) {
+	if (x >= e->window_from + CT_CLOCK_WINDOW_NS &&
+	    (e->n_samples >= CT_LEAST_SAMPLES || x >= e->window_from + CT_CLOCK_LONGEST_NS)) {
 		st = close_window(e);
-		e->window_from = floor_to(x, CT_EDGE_WINDOW_NS);
+		e->window_from = floor_to(x, CT_CLOCK_WINDOW_NS);
 	}
 	e->coupled++;
 	e->offered++;
@@ -310,7 +301,7 @@ int ct_edge_finish(struct ct_clock_edge *e)
 	int st = CT_OK;
 
 	/* A last one with few operations says less than the line that leads there. */
-	if (e->n_samples >= CT_COUPLE_MIN || !e->n_fits)
+	if (e->n_samples >= CT_LEAST_SAMPLES || !e->n_fits)
 		st = close_window(e);
 	e->n_samples = 0;
 	if (st == CT_OK && e->first_x <= e->last_x)

@@ -2,23 +2,22 @@
 /* edge.h — two hosts that communicate, and the evidence on the difference of their clocks.
  *
  * x is the time on the first host's clock, y the second clock minus the first at that moment, both in ns since the edge's first
- * operation. Causality is kept in pieces of CT_EDGE_PIECE_NS, short enough for a line although clocks wander; each keeps its
- * bounds. Ends are kept in windows of CT_EDGE_WINDOW_NS; each keeps a fit. If there are too many, neighbors are merged, so
+ * operation. Causality is kept in pieces of CT_CLOCK_PIECE_NS, short enough for a line although clocks wander; each keeps its
+ * bounds. Ends are kept in windows of CT_CLOCK_WINDOW_NS; each keeps a fit. If there are too many, neighbors are merged, so
  * memory does not follow the length of the run. One thread. */
 #ifndef CT_ANALYZER_CLOCK_EDGE_H
 #define CT_ANALYZER_CLOCK_EDGE_H
 
+#include "analyzer/base/limits.h"
 #include "analyzer/clock/couple.h"
 #include "analyzer/clock/hull.h"
 
-#define CT_EDGE_PIECE_NS 60000000000ll
-#define CT_EDGE_WINDOW_NS 10000000000ll
 #define CT_EDGE_FITS 1024u
 #define CT_EDGE_BOUNDS 256u
 #define CT_EDGE_STRATA 16u
 
 /* Operations are read almost in order of time; later ones than this are excluded. */
-#define CT_EDGE_LATE_NS CT_EDGE_WINDOW_NS
+#define CT_EDGE_LATE_NS CT_CLOCK_WINDOW_NS
 
 /* The bounds of a piece: at its begin, middle and end. The minimum of lines is concave and the maximum convex in x, so straight
  * lines between these are conservative. */

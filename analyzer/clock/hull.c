@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 
 /* A third of the range a step: after so many steps it is below 1e-16. */

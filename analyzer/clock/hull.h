@@ -10,9 +10,6 @@
 
 #define CT_HULL_MAX 64u
 
-/* The largest drift between clocks of hosts: crystals are good to 100 ppm, NTP slews by 500 at most and rarely. */
-#define CT_CLOCK_SLOPE 300e-6
-
 /* The lower hull of points, by x. |x| < 2^62, |y| < 2^62. Zeroed: empty. */
 struct ct_hull {
 	int64_t x[CT_HULL_MAX + 1], y[CT_HULL_MAX + 1];

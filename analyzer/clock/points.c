@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 

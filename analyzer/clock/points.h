@@ -15,10 +15,6 @@
 
 #define CT_CLOCK_PAIRS 8u
 
-/* Cause and effect may be wrong by this much, whatever errors are published: with less, simulated intervals that were
- * to be certain missed the truth (10 % of them with 0, none with this). */
-#define CT_CLOCK_EPS_NS 25000u
-
 enum ct_clock_kind {
 	CT_CLOCK_SYNC,	   /* nobody ends before everybody has started, all end at once */
 	CT_CLOCK_FROM_ONE, /* nobody ends before `one` has started: a broadcast's root, a sender */

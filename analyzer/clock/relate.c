@@ -4,26 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
-
-/* No line satisfies cause and effect of one minute by more than this: no error of a time explains it (the times' own are
- * in the points, and 25 us beside them), nor does a clock that wanders. */
-#define VIOLATION_NS 100000.0
-/* What causality moves the ends by beyond three times their error, and this. */
-#define MOVED_NS 25000.0
-/* Better than that is called accurate. */
-#define ACCURATE_NS 100000.0
-/* The rate of a clock wanders: what of that is allowed for beyond the last knot. 1e-7 is the worst of the scenarios. */
-#define WANDER 1e-7
-/* Operations whose spread tells how well they agree. */
-#define FEW 5u
-/* How much later on one host than on the other all operations may end, where no host has two ranks to show it: of two ranks that always end
- * U(0, 100 us) later, 96 % lie less apart. */
-#define SKEW_NS 80000.0
-/* Standard errors by which a drift has to be beyond what clocks do. */
-#define SURE_SLOPE 5
 
 struct knot {
 	double x, y, err;
@@ -67,7 +51,7 @@ static double systematic(const struct ct_clock_edge *e)
 	for (unsigned i = 0; i < CT_EDGE_STRATA; i++) {
 		const struct ct_edge_stratum *s = &e->strata[i];
 
-		if (s->n < CT_COUPLE_MIN)
+		if (s->n < CT_LEAST_SAMPLES)
 			continue;
 		least = fmin(least, s->sum / (double)s->n);
 		most = fmax(most, s->sum / (double)s->n);
@@ -108,7 +92,7 @@ static struct knot end_knot(const struct ct_clock_edge *e, unsigned i, double b,
 	double least, most, moved, inside;
 
 	/* So few may all be wrong: where they lie within what causality allows is a guess, and that their error. */
-	if (e->coupled < FEW)
+	if (e->coupled < CT_FEW_SAMPLES)
 		err = INFINITY;
 
 	/* What a host saw to be over was over before. If the one host looks late and the other one does not, the
@@ -116,15 +100,15 @@ static struct knot end_knot(const struct ct_clock_edge *e, unsigned i, double b,
 	if (l->by_host > 0.5)
 		err += 2 * l->spread;
 	if (ranks <= 0)
-		err += SKEW_NS;
+		err += CT_CLOCK_SKEW_NS;
 	err += bend(e, i) + e->fits[i].jump / 2;
 	k.err = err;
 	if (!bound_at(e, k.x, &least, &most))
 		return k;
 	k.y = fmax(least, fmin(most, k.y));
 	moved = fabs(k.y - l->y);
-	if (moved > 3 * err && moved > MOVED_NS)
-		conflict(r, CT_CONFLICT_ENDS, moved, fmax(3 * err, MOVED_NS), e, k.x);
+	if (moved > 3 * err && moved > CT_CLOCK_EPS_NS)
+		conflict(r, CT_CONFLICT_ENDS, moved, fmax(3 * err, CT_CLOCK_EPS_NS), e, k.x);
 	k.err = err + moved;
 	inside = fmax(most - k.y, k.y - least);
 	/* Ends that are wrong by more than they should be say nothing of where in it the truth lies. */
@@ -156,10 +140,10 @@ static void extend(struct ct_relation *r, int end, const struct ct_clock_edge *e
 		double run = (double)(int64_t)(b->t - a->t);
 
 		slope = (double)(int64_t)((uint64_t)b->more - (uint64_t)a->more) / run;
-		growth = fmin((a->err + b->err) / fabs(run) + WANDER, CT_CLOCK_SLOPE);
+		growth = fmin((a->err + b->err) / fabs(run) + CT_CLOCK_WANDER, CT_CLOCK_SLOPE);
 	} else if (e->n_fits == 1) {
 		slope = e->fits[0].line.slope;
-		growth = fmin(2 * e->fits[0].line.slope_se + WANDER, CT_CLOCK_SLOPE);
+		growth = fmin(2 * e->fits[0].line.slope_se + CT_CLOCK_WANDER, CT_CLOCK_SLOPE);
 	}
 	/* A slope that is known no better than what clocks do anyway says nothing. */
 	if (growth >= CT_CLOCK_SLOPE) {
@@ -179,9 +163,10 @@ static void check_drift(const struct ct_clock_edge *e, double b, struct ct_relat
 	for (unsigned i = 0; i < e->n_fits; i++) {
 		const struct ct_couple_line *l = &e->fits[i].line;
 		double beyond = (fabs(l->slope) - CT_CLOCK_SLOPE) * l->run;
-		double limit = SURE_SLOPE * l->slope_se * l->run + 2 * (b + l->err) + MOVED_NS;
+		double limit = CT_STEADY_T * l->slope_se * l->run + 2 * (b + l->err) +
+			       CT_CLOCK_EPS_NS;
 
-		if (l->n >= CT_COUPLE_MIN && beyond > limit)
+		if (l->n >= CT_LEAST_SAMPLES && beyond > limit)
 			conflict(r, CT_CONFLICT_DRIFT, beyond, limit, e, l->x);
 	}
 }
@@ -228,8 +213,9 @@ int ct_relate(const struct ct_clock_edge *e, const double *bias, struct ct_relat
 		st = relate_by_causes(e, r);
 	if (st != CT_OK)
 		return st;
-	if (e->violation > VIOLATION_NS)
-		conflict(r, CT_CONFLICT_CAUSE, e->violation, VIOLATION_NS, e, e->violation_x);
+	if (e->violation > CT_CLOCK_ACCURATE_NS)
+		conflict(r, CT_CONFLICT_CAUSE, e->violation, CT_CLOCK_ACCURATE_NS, e,
+			 e->violation_x);
 	if (e->jump > 0)
 		conflict(r, CT_CONFLICT_JUMP, e->jump, e->jump_limit, e, e->jump_x);
 	if (e->left_out > e->seen / 10)
@@ -238,7 +224,7 @@ int ct_relate(const struct ct_clock_edge *e, const double *bias, struct ct_relat
 		r->err /= r->to[0].n;
 		extend(r, 0, e);
 		extend(r, 1, e);
-		r->quality = e->coupled >= CT_COUPLE_MIN && r->err <= ACCURATE_NS
+		r->quality = e->coupled >= CT_LEAST_SAMPLES && r->err <= CT_CLOCK_ACCURATE_NS
 				     ? CT_CLOCK_ACCURATE
 				     : CT_CLOCK_APPROXIMATE;
 	}

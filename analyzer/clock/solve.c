@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/clock/points.h"
 #include "analyzer/clock/tree.h"
@@ -26,7 +27,7 @@ static double *lateness(const struct ct_clock_points *p)
 
 		for (unsigned i = 0; i < n; i++)
 			scratch[i] = (double)slot->late_ns[i];
-		late[s] = n >= CT_COUPLE_MIN ? ct_median(scratch, n) : NAN;
+		late[s] = n >= CT_LEAST_SAMPLES ? ct_median(scratch, n) : NAN;
 	}
 	return late;
 }

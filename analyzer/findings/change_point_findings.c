@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
@@ -10,13 +11,7 @@
 #include "analyzer/steps/period.h"
 #include "trace/status.h"
 
-#define LEAST_RISE 1.05
-#define GATE 0.01 /* of the run */
-#define CLEAR_SHARE 0.7
 #define MOST_CHANGES 3u
-#define EXPLAINED 0.5	  /* of the loss, by ranks that were late then */
-#define LEAST_WITHIN 0.75 /* of a straggler's steps, for its loss to be one of these */
-#define LEAST_VARIED 0.1  /* of the pairs of steps, for a level to be one that comes back */
 
 /* Steps first .. last took longer than those before. */
 struct rise {
@@ -47,7 +42,7 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 			    .before_ns = before->median_ns,
 			    .after_ns = levels[k].median_ns };
 	r->sds = sd > 0 ? (r->after_ns - r->before_ns) / sd : INFINITY;
-	for (; k < n && levels[k].median_ns > LEAST_RISE * r->before_ns; k++) {
+	for (; k < n && levels[k].median_ns > (1 + CT_HARDLY_ANY) * r->before_ns; k++) {
 		double steps = levels[k].end - levels[k].first;
 
 		r->loss_ns += (levels[k].median_ns - r->before_ns) * steps;
@@ -87,7 +82,7 @@ static double lost_then(const struct ct_time_structure *t, const struct ct_findi
 	double from = first > r->first ? first : r->first, to = last < r->last ? last : r->last;
 
 	if (!ct_finding_is_straggler(f) || f->step_first == CT_UNKNOWN ||
-	    to - from + 1 < LEAST_WITHIN * (last - first + 1))
+	    to - from + 1 < CT_MOSTLY * (last - first + 1))
 		return 0;
 	return (double)f->loss_ns;
 }
@@ -99,13 +94,13 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 
 	for (size_t i = 0; i < t->list->n; i++)
 		lost += lost_then(t, &t->list->all[i], r);
-	return (lost > charged ? lost : charged) >= EXPLAINED * r->loss_ns;
+	return (lost > charged ? lost : charged) >= CT_MOST * r->loss_ns;
 }
 
 /* What becomes slower and faster again and again after as many steps does so by its program: nothing has changed. */
 static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
 {
-	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
+	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, CT_A_FEW) != 0;
 }
 
 /* What took longer. */
@@ -113,10 +108,10 @@ static enum ct_why why_longer(double before, double after, double more)
 {
 	if (isnan(before) || isnan(after))
 		return CT_WHY_LONGER;
-	if (after - before >= CLEAR_SHARE * more)
+	if (after - before >= CT_CLEAR_REASON * more)
 		return CT_WHY_LONGER_COMMUNICATION;
-	return after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
-							  : CT_WHY_LONGER_BOTH;
+	return after - before <= (1 - CT_CLEAR_REASON) * more ? CT_WHY_LONGER_COMPUTING
+							      : CT_WHY_LONGER_BOTH;
 }
 
 static void explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
@@ -139,7 +134,7 @@ static void add_change(const struct ct_time_structure *t, const struct rise *r, 
 	double err = c->err_ns == CT_UNKNOWN ? NAN : (double)c->err_ns;
 
 	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
-	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
+	f->confidence = r->sds >= CT_STEADY_T ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
 	f->step_first = c->first + r->first;
 	f->step_last = c->first + r->last;
@@ -175,14 +170,14 @@ int ct_shifts_report(const struct ct_time_structure *t)
 
 		/* steps of 0 ns are no measurement that others could be compared with */
 		if (levels[k - 1].median_ns <= 0 ||
-		    levels[k].median_ns <= LEAST_RISE * levels[k - 1].median_ns) {
+		    levels[k].median_ns <= (1 + CT_HARDLY_ANY) * levels[k - 1].median_ns) {
 			k++;
 			continue;
 		}
 		behind = measure(levels, n, k, &r);
 		k = behind > k ? behind : k + 1;
 		if (told == MOST_CHANGES ||
-		    r.loss_ns - r.err_ns < GATE * (double)t->model->duration_ns ||
+		    r.loss_ns - r.err_ns < CT_WORTH_TELLING * (double)t->model->duration_ns ||
 		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		told++;

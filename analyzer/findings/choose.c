@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 #include "analyzer/findings/headline.h"
@@ -18,17 +19,6 @@
 
 /* In the report; the weightiest. */
 #define MOST_FINDINGS 20u
-
-/* A loss of less, %, is not chased before a larger one of communication. */
-#define WORTH_CHASING_PCT 3.0
-/* Of the run, that operations which came late or transferred slowly cost, for nobody to call it healthy. */
-#define LATE_OR_SLOW_PCT 1.0
-/* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
-#define LEAST_TIMED 0.9
-
-/* Of the operations, that lack members: whoever is late in those does not show, and three in four leave too little to be sure of
- * anything. */
-#define MOST_INCOMPLETE 0.75
 
 #define BIT(kind) (1u << CT_FINDING_##kind)
 #define CONTRADICTIONS (BIT(MISMATCH) | BIT(SKIPPED_OP) | BIT(EXTRA_OP) | BIT(UNEVEN_INPUT))
@@ -113,12 +103,12 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	for (size_t i = 0; i < list->n; i++)
 		c->replayed_pct += list->all[i].is_replayed ? list->all[i].loss_pct : 0;
 	/* what so few launches show is no share of communication */
-	if (c->report->run.timed_ratio < LEAST_TIMED || ct_gain_why_not(c->report))
+	if (c->report->run.timed_ratio < CT_NEARLY_ALL || ct_gain_why_not(c->report))
 		c->exposed = NULL;
 	late = late < most ? late : most;
 	c->late_pct = model->duration_ns ? 100 * (double)late / (double)model->duration_ns : 0;
 	/* of slow ones that came in a row more is known */
-	if (c->late_pct <= LATE_OR_SLOW_PCT ||
+	if (c->late_pct <= 100 * CT_WORTH_TELLING ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
 	c->hung = ct_hung_find(c->report);
@@ -134,7 +124,7 @@ static const struct ct_finding *leader(const struct choice *c)
 
 	if (c->change && (c->change->severity == CT_SEVERITY_CRITICAL || !c->exposed))
 		best = heavier(best, c->change);
-	if (best && c->exposed && best->loss_pct < WORTH_CHASING_PCT &&
+	if (best && c->exposed && best->loss_pct < CT_WARNING_PCT &&
 	    c->exposed->loss_pct > best->loss_pct)
 		return NULL;
 	return best;
@@ -225,7 +215,7 @@ static void conclude_lost(struct choice *c)
 	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
 		c->told = c->slow_op;
 		ct_verdict_of_finding(c->slow_op, report);
-	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
+	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + 100 * CT_WORTH_TELLING) {
 		ct_verdict_waited(c->j, &c->waited, c->lacks, report);
 		add_oversubscribed(c);
 		return;
@@ -253,7 +243,7 @@ static int conclude_unproven(struct choice *c)
 	if (2 * open >= report->run.ranks_seen && open)
 		ct_verdict_doubt(report, "see which operations are unfinished: commtrace hang",
 				 "%s", ct_open_text(report, open));
-	else if (model->incomplete > MOST_INCOMPLETE * (double)all)
+	else if (model->incomplete > CT_MOSTLY * (double)all)
 		ct_verdict_doubt(report, "see what is missing and why: commtrace info",
 				 "%s of %s operations lack members, too few are left",
 				 ct_text_count(model->incomplete).s, ct_text_count(all).s);
@@ -288,7 +278,7 @@ static int conclude_unplayed_waits(struct choice *c)
 	struct ct_report *report = c->report;
 	double wait_pct = ct_gain_wait_pct(report);
 
-	if (!(wait_pct > CT_VERDICT_COMM_PCT))
+	if (!(wait_pct > CT_NOTABLE_PCT))
 		return 0;
 	if (*c->lacks) {
 		ct_verdict_doubt(report, "bring the files of all hosts: commtrace collect",
@@ -313,7 +303,7 @@ static int conclude_bubble(struct choice *c)
 	const struct ct_replay_judgement *r = c->j->replay;
 	double beyond = wait - 100 * fmax(0, r->uneven.ns) / r->engine.played;
 
-	if (!(beyond - (isnan(ideal) ? 0 : ideal) > CT_VERDICT_COMM_PCT))
+	if (!(beyond - (isnan(ideal) ? 0 : ideal) > CT_NOTABLE_PCT))
 		return 0;
 	if (isnan(ideal))
 		ct_verdict_doubt(report, STAGES,
@@ -385,7 +375,7 @@ static void conclude_nothing_found(struct choice *c)
 		conclude_exposed(c);
 	else if (lost > 0)
 		conclude_lost(c);
-	else if (report->run.timed_ratio < LEAST_TIMED)
+	else if (report->run.timed_ratio < CT_NEARLY_ALL)
 		ct_verdict_doubt(report,
 				 "record with COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off, which times "
 				 "all launches",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* communication_text.c — what communication costs a run: exposed, or nothing to speak of. */
+#include "analyzer/base/limits.h"
 #include "analyzer/findings/verdict_text.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 	/* of waits, and of transfers */
 	double err = e->err_pct + ct_gain_times_err_pct(report);
 	const char *of = e->of_steps ? "step time" : "the run";
-	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_VERDICT_COMM_PCT;
+	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_NOTABLE_PCT;
 
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (bound) {
@@ -45,9 +46,6 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 		ct_verdict_mention(report, f->cause);
 }
 
-/* Time in communication, %, from which on it matters whether its links are as fast as they could be. */
-#define MUCH_PCT 20.0
-
 static int is_link_compared(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_links; i++) {
@@ -60,8 +58,9 @@ static int is_link_compared(const struct ct_report *report)
 /* Waits that are nobody's alone may be the order of a pipeline, or stalls too short or too rare for a rule. */
 static enum ct_confidence sure_of_health(const struct ct_report *report, double wait_pct)
 {
-	int is_open = wait_pct >= CT_VERDICT_COMM_PCT ||
-		      (!(report->run.comm_share_pct < MUCH_PCT) && !is_link_compared(report));
+	int is_open = wait_pct >= CT_NOTABLE_PCT ||
+		      (!(report->run.comm_share_pct < CT_LINKS_MATTER_PCT) &&
+		       !is_link_compared(report));
 
 	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }
@@ -77,7 +76,7 @@ static const char *bubble_text(const struct ct_report *report, double wait_pct)
 	if (!s)
 		return ct_arena_printf(memory, "waits are the pipeline's bubble: %s of %s",
 				       ct_prose_pct(wait_pct).s, of);
-	if (wait_pct < ideal + CT_VERDICT_COMM_PCT)
+	if (wait_pct < ideal + CT_NOTABLE_PCT)
 		return ct_arena_printf(memory,
 				       "waits are the pipeline's bubble: %s of %s, as "
 				       "expected for %d stages and %.0f microbatches",
@@ -105,16 +104,16 @@ static void add_costs(int is_pipeline, double wait, struct ct_report *report)
 			       ct_arena_printf(memory,
 					       "if transfers took no time, at most %s faster",
 					       ct_prose_pct(gain).s));
-	if (wait >= CT_VERDICT_COMM_PCT && is_pipeline)
+	if (wait >= CT_NOTABLE_PCT && is_pipeline)
 		ct_verdict_add(report, bubble_text(report, wait));
-	else if (wait >= CT_VERDICT_COMM_PCT)
+	else if (wait >= CT_NOTABLE_PCT)
 		ct_verdict_add(report,
 			       ct_arena_printf(memory,
 					       "ranks wait for each other for %s of %s, for no "
 					       "single one",
 					       ct_prose_pct(wait).s,
 					       report->exposed.of_steps ? "step time" : "the run"));
-	if (!(share < MUCH_PCT) && !is_link_compared(report))
+	if (!(share < CT_LINKS_MATTER_PCT) && !is_link_compared(report))
 		ct_verdict_add(report, "no link had a peer to be compared with");
 }
 
@@ -123,19 +122,19 @@ void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct
 	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report);
 	double gain = ct_gain_pct(report), wait = ct_gain_wait_pct(report);
 
-	report->verdict.gain_max_pct = most < CT_VERDICT_COMM_PCT    ? most
-				       : share < CT_VERDICT_COMM_PCT ? share
-								     : gain;
-	if (most < CT_VERDICT_COMM_PCT)
+	report->verdict.gain_max_pct = most < CT_NOTABLE_PCT	? most
+				       : share < CT_NOTABLE_PCT ? share
+								: gain;
+	if (most < CT_NOTABLE_PCT)
 		ct_verdict_set(
 			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			"communication is exposed for at most %s on any rank; look elsewhere",
 			ct_prose_pct(most).s);
-	else if (share < CT_VERDICT_COMM_PCT)
+	else if (share < CT_NOTABLE_PCT)
 		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			       "no rank spent more than %s of %s in communication",
 			       ct_prose_pct(share).s, ct_prose_ns(model->duration_ns).s);
-	else if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
+	else if (gain < CT_NOTABLE_PCT && wait < CT_NOTABLE_PCT)
 		/* what has less of it by itself was told above */
 		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
 			       "replayed without communication, the run takes at most %s less; "

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How members came apart, in words. */
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"
-
-/* Differing sizes are those of a last, smaller step if they come this late, after so many operations that agreed. */
-#define LAST_OPS 8u
-#define OPS_BEFORE 20u
 
 static const char *field_of(const struct ct_order_maker *k, const struct ct_order_call *call)
 {
@@ -111,12 +108,13 @@ static int all_ended_in_order(const struct ct_order_maker *k)
 	return 1;
 }
 
-/* Sizes that differ at the very end only, in a job that came to its end: a last step with less in it. */
+/* Sizes that differ at the very end only, behind many operations that agreed, in a job that came to its end: a last step with less in
+ * it. */
 static int is_last_step(const struct ct_order_maker *k)
 {
-	return k->apart.field == CT_MISMATCH_BYTES && k->order && k->order->whole >= OPS_BEFORE &&
-	       k->comm->last_seq != UINT64_MAX && k->comm->last_seq - k->apart.seq < LAST_OPS &&
-	       all_ended_in_order(k);
+	return k->apart.field == CT_MISMATCH_BYTES && k->order &&
+	       k->order->whole >= CT_LEAST_SAMPLES && k->comm->last_seq != UINT64_MAX &&
+	       k->comm->last_seq - k->apart.seq < CT_LEAST_STEPS && all_ended_in_order(k);
 }
 
 static void make_call(struct ct_order_maker *k)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 #include "analyzer/findings/headline.h"
@@ -8,9 +9,6 @@
 #include "analyzer/model/names.h"
 
 #include <math.h>
-
-/* Of the operations, that are not whole where the sentence says so. */
-#define MUCH_INCOMPLETE 0.1
 
 uint64_t ct_most_exposed(const struct ct_model *model)
 {
@@ -75,7 +73,7 @@ const char *ct_lacking_text(const struct ct_model *model, const struct ct_report
 		return ct_arena_printf(report->memory, "only %llu of %llu ranks left a trace",
 				       (unsigned long long)run->ranks_seen,
 				       (unsigned long long)run->ranks_expected);
-	if ((double)model->incomplete < MUCH_INCOMPLETE * all || !model->incomplete)
+	if ((double)model->incomplete < CT_A_FEW * all || !model->incomplete)
 		return "";
 	lost = ranks_with_losses(report);
 	return *lost ? lost
@@ -97,7 +95,7 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 				       "%llu operations in CUDA graphs or their launches could not "
 				       "be followed, so operations of the ranks cannot be matched",
 				       lost);
-	if (model->matched >= CT_VERDICT_MIN_MATCHED)
+	if (model->matched >= CT_LEAST_SAMPLES)
 		return "";
 	if (report->run.timing == CT_TIMING_HOST && model->matched == 0 && model->time_err.n == 0)
 		return "only the ends of operations were timed";
@@ -122,10 +120,10 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 			memory,
 			"only %llu collectives with times on every rank, at least %u are needed; "
 			"this version judges no rank by point-to-point messages",
-			matched, CT_VERDICT_MIN_MATCHED);
+			matched, CT_LEAST_SAMPLES);
 	return ct_arena_printf(
 		memory, "only %llu operations with times on every rank, at least %u are needed",
-		matched, CT_VERDICT_MIN_MATCHED);
+		matched, CT_LEAST_SAMPLES);
 }
 
 const char *ct_missing_text(const struct ct_model *model, const struct ct_report *report)
@@ -260,9 +258,6 @@ static int is_first(const struct ct_report *report, const struct ct_report_proce
 	       p == &report->processes[report->ended[0]] && !report->ended_together;
 }
 
-/* Processes give a heartbeat each second; who is silent for longer than that and a quarter before all others ended first. */
-#define SILENT_NS 1250000000u
-
 /* Nobody saw it end, but all others were heard of clearly later. */
 static const char *silent_text(const struct ct_report *report)
 {
@@ -283,8 +278,8 @@ static const char *silent_text(const struct ct_report *report)
 			second = at;
 		}
 	}
-	if (!first || second == UINT64_MAX || second - least < SILENT_NS || !first->ended_badly ||
-	    !could_be_seen(first))
+	if (!first || second == UINT64_MAX || second - least < CT_SILENT_NS ||
+	    !first->ended_badly || !could_be_seen(first))
 		return "";
 	return ct_arena_printf(
 		report->memory,

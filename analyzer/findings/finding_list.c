@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/model/model.h"
 
@@ -124,7 +125,9 @@ void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const c
 
 static enum ct_severity severity_of(double pct)
 {
-	return pct > 10 ? CT_SEVERITY_CRITICAL : pct >= 3 ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO;
+	return pct > CT_CRITICAL_PCT   ? CT_SEVERITY_CRITICAL
+	       : pct >= CT_WARNING_PCT ? CT_SEVERITY_WARNING
+				       : CT_SEVERITY_INFO;
 }
 
 void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns)

@@ -4,12 +4,8 @@
 #include <math.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
-
-/* Steps that are told of stand for the run if they are so much of it, %. */
-#define MOST_OF_RUN 50.0
-/* Errors of a rank's spans together, of the run, %. */
-#define MOST_ERRORS 50.0
 
 /* Of the run, by the rank that stood longest; NAN: it is not known of all. */
 static double exposed_of_run(const struct ct_report *report)
@@ -31,7 +27,7 @@ double ct_gain_exposed_pct(const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 
-	return e->run_pct >= MOST_OF_RUN ? e->most_pct + e->err_pct : exposed_of_run(report);
+	return e->run_pct >= 100 * CT_MOST ? e->most_pct + e->err_pct : exposed_of_run(report);
 }
 
 double ct_gain_pct(const struct ct_report *report)
@@ -72,7 +68,7 @@ const char *ct_gain_why_not(const struct ct_report *report)
 {
 	if (!report->run.duration_ns)
 		return "all times are one moment";
-	if (ct_gain_times_err_pct(report) > MOST_ERRORS)
+	if (ct_gain_times_err_pct(report) > 100 * CT_MOST)
 		return ct_arena_printf(report->memory,
 				       "operations are timed to ± %s each, %s of the run together: "
 				       "a late rank does not show in that",

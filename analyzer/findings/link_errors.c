@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/transport_findings.h"
@@ -12,8 +13,6 @@
 #include "trace/port_counters.h"
 
 #define HOUR_NS 3600e9
-/* A port that carried less of what all of its kind on its host did is of little interest to the job. */
-#define LEAST_SHARE 0.01
 /* Findings; on the rest `info` has the figures. */
 #define MOST_PORTS 8u
 
@@ -64,7 +63,8 @@ static int is_used(const struct ct_report_transport *t, const struct ct_report_p
 	for (size_t i = 0; i < t->n_ports; i++)
 		if (t->ports[i].is_ib == port->is_ib && t->ports[i].rx_bytes != CT_UNKNOWN)
 			sum += (double)t->ports[i].rx_bytes + (double)t->ports[i].tx_bytes;
-	return sum > 0 && (double)port->rx_bytes + (double)port->tx_bytes >= LEAST_SHARE * sum;
+	/* the errors of a port that the job hardly uses are of little interest to it */
+	return sum > 0 && (double)port->rx_bytes + (double)port->tx_bytes >= CT_WORTH_TELLING * sum;
 }
 
 static int examine(const struct ct_report_transport *t, const struct ct_report_port *port,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/link_findings.h"
 #include "analyzer/link/links.h"
@@ -12,9 +13,6 @@
 #include "analyzer/model/names.h"
 #include "analyzer/stream/instance_log.h"
 
-#define GATE_PCT 1.0
-#define SURE_PCT 0.5
-#define LEAST_KNOWN 0.9	 /* of the launches */
 #define MOST_PATHS 1024u /* for which it is summed up what was exposed */
 
 /* One finding in the making. */
@@ -35,8 +33,8 @@ static int is_worth_it(const struct making *m)
 {
 	double run = (double)m->model->duration_ns;
 
-	return (double)m->sum.loss_ns >= GATE_PCT / 100 * run &&
-	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= SURE_PCT / 100 * run;
+	return (double)m->sum.loss_ns >= CT_WORTH_TELLING * run &&
+	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= CT_MOST * CT_WORTH_TELLING * run;
 }
 
 /* From what was kept to what was. */
@@ -59,7 +57,7 @@ static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 
 		if (o->comm_hash != comm->hash)
 			continue;
-		known += o->launches && (double)o->measured >= LEAST_KNOWN * (double)o->launches;
+		known += o->launches && (double)o->measured >= CT_NEARLY_ALL * (double)o->launches;
 		if (o->exposed_ns + o->err_ns > most)
 			most = o->exposed_ns + o->err_ns;
 	}
@@ -362,7 +360,7 @@ static void find_slow_ops(struct making *m, uint32_t track, const struct ct_slow
 					     (unsigned long long)t->comm->hash, f->op_name);
 	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
 	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
-	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", 0.05);
+	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", CT_HARDLY_ANY);
 	f->line = ct_arena_printf(memory,
 				  "%s slow=%u/%u efficiency=%.2f loss<=%s±%s share=%s when=%s..%s",
 				  where, slow->n, slow->all, slow->efficiency,

@@ -4,12 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "trace/status.h"
-
-/* Of a loss, that the other one has to account for. */
-#define EXPLAINED 0.5
-/* Of the change's time, by which the other may begin or end apart from it. */
-#define APART 0.15
 
 static int can_explain(const struct ct_finding *f)
 {
@@ -38,7 +34,8 @@ static int is_then(const struct ct_finding *f, const struct ct_finding *change)
 		from = (double)change->step_first;
 		to = (double)change->step_last;
 	}
-	return fabs(begin - from) <= APART * (to - from) && fabs(end - to) <= APART * (to - from);
+	return fabs(begin - from) <= CT_APART * (to - from) &&
+	       fabs(end - to) <= CT_APART * (to - from);
 }
 
 static struct ct_finding *explains(struct ct_findings *list, const struct ct_finding *change)
@@ -49,7 +46,7 @@ static struct ct_finding *explains(struct ct_findings *list, const struct ct_fin
 		struct ct_finding *f = &list->all[i];
 
 		if (can_explain(f) && is_then(f, change) &&
-		    (double)f->loss_ns >= EXPLAINED * (double)change->loss_ns &&
+		    (double)f->loss_ns >= CT_MOST * (double)change->loss_ns &&
 		    (!best || f->loss_ns > best->loss_ns))
 			best = f;
 	}
@@ -94,7 +91,7 @@ static int is_of_stalls(const struct ct_findings *list, const struct ct_finding 
 		    (s->n_ranks == 1 && s->ranks[0] == f->ranks[0]))
 			stalls += (double)s->loss_ns;
 	}
-	return stalls > 0 && stalls >= EXPLAINED * (double)f->loss_ns;
+	return stalls > 0 && stalls >= CT_MOST * (double)f->loss_ns;
 }
 
 static void drop_what_stalls_are(struct ct_findings *list)

@@ -4,24 +4,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
 #define PROMISED_PCT 1.0
-#define LEAST_NS 100000000u
-/* Of the launches, of which a time is missed. */
-#define LEAST_TIMED 0.9
 
 static int is_dear(const struct ct_report_cost *c)
 {
-	return c->wrapper_ns != CT_UNKNOWN && c->wrapper_ns >= LEAST_NS &&
+	return c->wrapper_ns != CT_UNKNOWN && c->wrapper_ns >= CT_OVERHEAD_NS &&
 	       c->share_pct > PROMISED_PCT;
 }
 
 static int is_halved(const struct ct_report *report, const struct ct_report_cost *c)
 {
-	return c->on_gpu && c->coarsest > 0 && report->run.timed_ratio < LEAST_TIMED;
+	return c->on_gpu && c->coarsest > 0 && report->run.timed_ratio < CT_NEARLY_ALL;
 }
 
 static void add(const struct ct_report *report, const int *ranks, size_t n, int dear, int halved,

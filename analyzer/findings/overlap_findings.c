@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/overlap_findings.h"
@@ -12,12 +13,6 @@
 #include "analyzer/overlap/study.h"
 #include "trace/status.h"
 
-/* Of the time, in percent: docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles". */
-#define SHARE_PCT 30.0
-#define PART_PCT 10.0 /* of a communicator, where all together is too much */
-#define BUBBLE_PCT 5.0
-#define NEARLY_ALL 0.9
-#define MOST_BY_HOST 0.1
 /* Communicators that are named, each for those like it. */
 #define MOST_COMMS 3u
 
@@ -86,12 +81,12 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 		time += slot ? (double)s->exposed.ranks[slot - 1].step_ns : 0;
 	}
 	if (!p->row || time <= 0 || (p->row->role && strcmp(p->row->role, "tp") == 0) ||
-	    (double)e->unclear_ns > 0.1 * (double)e->exposed_ns)
+	    (double)e->unclear_ns > CT_A_FEW * (double)e->exposed_ns)
 		return 0;
 	p->pct = 100 * (double)e->transfer_ns / time;
 	p->wait_pct = 100 * (double)e->wait_ns / time;
 	p->err_pct = 100 * (double)e->err_ns / time;
-	return p->pct - p->err_pct > PART_PCT;
+	return p->pct - p->err_pct > CT_CRITICAL_PCT;
 }
 
 /* Is it a copy of the other, for other ranks? By role; where that is not known, by size. */
@@ -139,8 +134,8 @@ static void find_comm(const struct ct_study *s, const struct part *p, struct ct_
 	ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct);
 	ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN);
 	ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN);
-	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO,
-		 f);
+	set_loss(s, p->pct, p->err_pct,
+		 p->pct > CT_EXPOSED_PCT ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO, f);
 	f->comm_hash = p->comm->hash;
 	f->cause = p->alike == 1 ? "compute waits while this communicator transfers"
 				 : "compute waits while communicators like this one transfer";
@@ -168,7 +163,7 @@ static int is_by_host(const struct ct_study *s)
 		all += (double)rows[i].all_ns;
 		by_host += rows[i].by_host ? (double)rows[i].all_ns : 0;
 	}
-	return by_host > MOST_BY_HOST * all;
+	return by_host > CT_A_FEW * all;
 }
 
 /* How much is told: nothing, in all, or of one communicator that has nearly all of it. */
@@ -183,7 +178,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 	struct ct_finding *f;
 
 	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
-	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
+	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > CT_EXPOSED_PCT) ||
 	    is_explained(list, e->share_pct - e->wait_pct))
 		return;
 	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
@@ -191,10 +186,10 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 			    e->err_pct);
 	ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct);
 	ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN);
-	ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN);
+	ct_finding_evidence(list, f, "limit", CT_EXPOSED_PCT, "%", NAN);
 	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
-	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
-									      : TOLD_SHARE;
+	*told = most && most->pct > CT_NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
+										 : TOLD_SHARE;
 	f->comm_hash = *told == TOLD_ONE && most->alike == 1 ? most->comm->hash : 0;
 	f->cause = "compute waits for communication";
 	f->advice = "start operations earlier so that compute overlaps them, or move fewer bytes; "
@@ -223,7 +218,7 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 		find_share(s, n ? &parts[0] : NULL, list, &told);
 	}
 	for (uint32_t i = told == TOLD_ONE, named = 0; i < n && named < MOST_COMMS; i++) {
-		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= SHARE_PCT)
+		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= CT_EXPOSED_PCT)
 			break;
 		if (!parts[i].is_first || is_explained(list, parts[i].pct))
 			continue;
@@ -297,7 +292,8 @@ static void find_bubble(const struct ct_study *s, struct ct_findings *list)
 		for (k = i; k < s->bubbles.n && s->bubbles.all[k].comm == s->bubbles.all[i].comm;
 		     k++)
 			;
-		if (!weigh_pipeline(s, i, k, &p) || p.pct - p.err_pct - p.ideal_pct < BUBBLE_PCT)
+		if (!weigh_pipeline(s, i, k, &p) ||
+		    p.pct - p.err_pct - p.ideal_pct < CT_NOTABLE_PCT)
 			continue;
 		n++;
 		if (!worst.first || p.pct - p.ideal_pct > worst.pct - worst.ideal_pct)

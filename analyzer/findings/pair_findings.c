@@ -2,6 +2,7 @@
 /* Messages that do not fit, in words. */
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
 #include "analyzer/model/model.h"
@@ -9,9 +10,6 @@
 #include "analyzer/order/order_book.h"
 #include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"
-
-/* With so many pairs that do not fit, all of one rank, it is that rank. */
-#define PAIRS_OF_ONE 3u
 
 static int is_end(const struct ct_pair *pair, int32_t rank)
 {
@@ -33,7 +31,8 @@ static int32_t common_end(const struct ct_order_book *book, const struct ct_pair
 		src &= is_end(p, first->src);
 		dst &= is_end(p, first->dst);
 	}
-	if (*n < PAIRS_OF_ONE || src == dst)
+	/* many pairs that do not fit, all of one rank: it is that rank */
+	if (*n < CT_LEAST_PEERS || src == dst)
 		return -1;
 	return src ? first->src : first->dst;
 }

@@ -4,15 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 
-#define EXCELLENT 85
-#define GOOD 70
-#define LEAST_STEPS 10u
 #define LEAST_PARTS 2u
-#define HARDLY 0.01 /* of the bytes: not worth naming */
 
 enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
 
@@ -42,8 +39,8 @@ static void set_bandwidth(const struct ct_links *links, struct ct_report *report
 {
 	struct ct_score_references by;
 	struct ct_score_mean mean = ct_score_bandwidth(links, report, &by);
-	int has_peak = by.declared + by.hardware > HARDLY * mean.weight;
-	int has_own = by.own_best > HARDLY * mean.weight;
+	int has_peak = by.declared + by.hardware > CT_WORTH_TELLING * mean.weight;
+	int has_own = by.own_best > CT_WORTH_TELLING * mean.weight;
 
 	part->from = "n/a: neither a peak nor several paths to compare with";
 	report->score.reference = NULL;
@@ -107,7 +104,7 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 		    "variation of transfer times within a kind, by time");
 		return CT_OK;
 	}
-	if ((!steps->anchor_comm_key && !steps->marker) || steps->n_items < LEAST_STEPS)
+	if ((!steps->anchor_comm_key && !steps->marker) || steps->n_items < CT_SCORE_STEPS)
 		return CT_OK;
 	times = malloc(steps->n_items * sizeof(*times));
 	if (!times)
@@ -161,10 +158,10 @@ static void weigh(struct ct_report *report)
 	score->why = no_total(report);
 	score->total = score->why ? NAN : sum / weight;
 	score->reference = score->why ? NULL : score->reference;
-	score->grade = score->why		   ? "n/a"
-		       : score->total >= EXCELLENT ? "excellent"
-		       : score->total >= GOOD	   ? "good"
-						   : "needs improvement";
+	score->grade = score->why		      ? "n/a"
+		       : score->total >= CT_EXCELLENT ? "excellent"
+		       : score->total >= CT_GOOD      ? "good"
+						      : "needs improvement";
 }
 
 int ct_score_fill(const struct ct_links *links, double ideal_ratio, struct ct_report *report)

@@ -2,18 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/findings/score.h"
 
-#define LEAST_SAMPLES 20u
-#define MOST_ERR 0.2 /* of times, relative: beyond it they are no measure */
-/* Of what those with the same reach move: the best of less is an accident. */
-#define LEAST_BYTES 0.01
-#define MOST_ALPHA_ERR 0.5
-
 static int is_measured(const struct ct_track *t, const struct ct_track_rating *s)
 {
-	return !t->shared && t->n >= LEAST_SAMPLES && s->err <= MOST_ERR && !isnan(s->Bps);
+	return !t->shared && t->n >= CT_LEAST_SAMPLES && s->err <= CT_RATE_ERR && !isnan(s->Bps);
 }
 
 /* Within hosts or between them, by the same kind of transfer. */
@@ -43,8 +38,9 @@ static double best_alike(const struct ct_links *links, const struct ct_track *t)
 	for (uint32_t k = 0; k < all->n_tracks; k++) {
 		const struct ct_track_rating *s = &links->comparison.of[k];
 
+		/* the best of little is an accident */
 		if (!is_alike(&all->tracks[k], t) || !is_measured(&all->tracks[k], s) ||
-		    all->tracks[k].bytes < LEAST_BYTES * bytes)
+		    all->tracks[k].bytes < CT_WORTH_TELLING * bytes)
 			continue;
 		others += !is_same_path(&all->tracks[k], t);
 		if (!(s->Bps <= best))
@@ -138,7 +134,7 @@ struct ct_score_mean ct_score_latency(const struct ct_links *links)
 
 		if (t->is_edge || !t->on_gpu || t->comm->backend != CT_BACKEND_NCCL ||
 		    !is_measured(t, s) || !s->fit.has_alpha || alpha <= 0 ||
-		    !(s->fit.lines[0].alpha_err_ns <= MOST_ALPHA_ERR * alpha))
+		    !(s->fit.lines[0].alpha_err_ns <= CT_MOST * alpha))
 			continue;
 		expected = ct_score_nccl_alpha_ns(t->op, t->comm->nranks, t->n_hosts);
 		if (expected <= 0)

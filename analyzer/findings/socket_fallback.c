@@ -3,29 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/crossing.h"
 #include "analyzer/link/transport.h"
 #include "analyzer/model/names.h"
 
-/* What has to have gone between hosts, at least, for anything to be said. */
-#define LEAST_BYTES 100e6
-/* Ethernet and IP over InfiniBand have to account for so much of it ... */
-#define ACCOUNTED 0.7
-/* ... and InfiniBand itself for no more than this: other jobs and management use it too. */
-#define NEXT_TO_NOTHING 0.05
-/* Ring and tree algorithms move up to twice the least, and sockets add a little. More than that may be anything else on
- * Ethernet (data sets, checkpoints), while the communication went where nothing counts (NVLink between hosts); with a
- * setting that explains it, more than that again. */
-#define MOST 4
-#define MOST_EXPLAINED 20
 /* What IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
 #define IPOIB_HEADERS 1.06
-/* Of the traffic of sockets, what is Gloo's own. */
-#define GLOO_MOST 0.3
-/* Bytes have to be known for so much of the time. */
-#define KNOWN 0.9
 
 struct reason {
 	const char *fact, *value, *advice;
@@ -65,7 +51,7 @@ static size_t active_ports(const struct ct_report_transport *t)
 /* What went through sockets, and what over InfiniBand without them. 1, or 0: not known for long enough. */
 static int split(const struct ct_report_transport *t, double *ethernet, double *ipoib, double *rdma)
 {
-	double known = KNOWN * (double)t->sampled_ns;
+	double known = CT_NEARLY_ALL * (double)t->sampled_ns;
 
 	*ipoib = 0;
 	if ((double)t->nic_known_ns < known || (double)t->ib_known_ns < known ||
@@ -89,15 +75,17 @@ static int split(const struct ct_report_transport *t, double *ethernet, double *
 static int fell_back(const struct ct_report_transport *t, const struct ct_crossing *crossed,
 		     const struct reason *reason)
 {
-	double most = (reason ? MOST_EXPLAINED : MOST) * crossed->bytes;
+	double most = (reason ? CT_SOCKET_TIMES_EXPLAINED : CT_SOCKET_TIMES) * crossed->bytes;
 	double ethernet, ipoib, rdma, sockets;
 
 	if (t->samples < 2 || !active_ports(t) || !split(t, &ethernet, &ipoib, &rdma))
 		return 0;
 	sockets = ethernet + ipoib;
-	return crossed->bytes >= LEAST_BYTES && sockets >= ACCOUNTED * crossed->bytes &&
-	       sockets <= most && rdma <= NEXT_TO_NOTHING * crossed->bytes &&
-	       crossed->gloo_bytes <= GLOO_MOST * sockets;
+	/* a little InfiniBand is that of other jobs and of management */
+	return crossed->bytes >= CT_SOCKET_BYTES &&
+	       sockets >= CT_SOCKET_ACCOUNTED * crossed->bytes && sockets <= most &&
+	       rdma <= CT_HARDLY_ANY * crossed->bytes &&
+	       crossed->gloo_bytes <= CT_SOCKET_GLOO * sockets;
 }
 
 struct sums {

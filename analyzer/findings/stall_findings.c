@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
@@ -13,14 +14,6 @@
 #include "analyzer/model/names.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
-
-#define LEAST_STALL_NS 30e6   /* and ... */
-#define LEAST_STALL_SHARE 0.1 /* ... of a step */
-#define GATE 0.01	      /* of the run, that the stalls cost */
-#define SAMPLED_ERRORS 2.0    /* standard errors of a sum over a part of the steps that are told */
-#define MANY 3u		      /* ranks with stalls of their own that are one finding */
-#define NEAR 0.1	      /* of the period, or one step */
-#define MOST_OF_TURNS 0.6     /* of the stalls by turns, that one rank has */
 
 struct search {
 	const struct ct_time_structure *t;
@@ -100,7 +93,7 @@ struct cost {
 /* Does the rule have a stall around a step (n: the first one behind the last)? */
 static int is_due(const struct ct_stall_pattern *p, double at)
 {
-	double within = NEAR * p->every > 1 ? NEAR * p->every : 1;
+	double within = CT_NEAR * p->every > 1 ? CT_NEAR * p->every : 1;
 
 	return p->every > 0 && (fabs(p->last + p->every - at) <= within ||
 				fabs(p->first - p->every - at) <= within);
@@ -125,7 +118,8 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 		behind |= hit->step > 0;
 		cost->outside++;
 		cost->loss.ns += charged < typical ? charged : typical;
-		cost->loss.err_ns += charged < 0.9 * typical ? typical - charged : 0.1 * typical;
+		cost->loss.err_ns += charged < CT_NEARLY_ALL * typical ? typical - charged
+								       : CT_A_FEW * typical;
 	}
 	tail_ns = (double)(t->model->end_ns - t->steps->cut_ns[t->steps->n]);
 	/* nobody is charged, but there was time for one */
@@ -149,7 +143,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 		return CT_OK;
 	st = ct_stalls_cost(&steps, events, p->n, p, &cost->loss);
 	cost->loss.ns /= share;
-	cost->loss.err_ns = cost->loss.err_ns / share + SAMPLED_ERRORS * sampled * cost->loss.ns;
+	cost->loss.err_ns = cost->loss.err_ns / share + CT_TOLD_ERRORS * sampled * cost->loss.ns;
 	if (st == CT_OK)
 		add_outside(s, p, each, cost);
 	return st;
@@ -158,7 +152,8 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 /* Is that enough to be told? */
 static int is_costly(const struct search *s, const struct cost *cost)
 {
-	return cost->loss.ns - cost->loss.err_ns >= GATE * (double)s->t->model->duration_ns &&
+	return cost->loss.ns - cost->loss.err_ns >=
+		       CT_WORTH_TELLING * (double)s->t->model->duration_ns &&
 	       cost->loss.ns > 0;
 }
 
@@ -394,7 +389,7 @@ static int has_only_turns(const struct search *s, uint32_t slot)
 		ranks += !s->slots[hit->slot];
 		s->slots[hit->slot] = 1;
 	}
-	return mine <= MOST_OF_TURNS * all && !ct_is_beyond_chance(mine, all, ranks);
+	return mine <= CT_TURNS * all && !ct_is_beyond_chance(mine, all, ranks);
 }
 
 /* Ranks one by one; in s->events are the events of all, by slot. */
@@ -446,7 +441,7 @@ static int search_all(const struct search *s)
 		n += p->n;
 		own += p->n > 0;
 	}
-	if (own >= MANY)
+	if (own >= CT_LEAST_PEERS)
 		return search_each(s, n);
 	st = search_one(s);
 	if (st != CT_OK)
@@ -470,9 +465,9 @@ int ct_stalls_report(const struct ct_time_structure *t)
 	s.slots = calloc(n, 1);
 	s.taken = calloc(n, 1);
 	s.patterns = calloc(n, sizeof(*s.patterns));
-	s.threshold_ns = LEAST_STALL_SHARE * (double)t->steps->median_ns;
-	if (s.threshold_ns < LEAST_STALL_NS)
-		s.threshold_ns = LEAST_STALL_NS;
+	s.threshold_ns = CT_A_FEW * (double)t->steps->median_ns;
+	if (s.threshold_ns < CT_STALL_NS)
+		s.threshold_ns = CT_STALL_NS;
 	s.by_slot = calloc(t->hits->n + 1u, sizeof(*s.by_slot));
 	s.first = calloc(n + 1, sizeof(*s.first));
 	if (s.room && s.events && s.by_slot && s.first && s.slots && s.taken && s.patterns) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/union_find.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
@@ -12,14 +13,6 @@
 #include "analyzer/lateness/late_span.h"
 #include "analyzer/model/model.h"
 #include "trace/status.h"
-
-#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
-#define LEAST_CHARGED 0.25  /* of the loss, for the steps' charges to tell when it was */
-#define EVERYWHERE 0.75	    /* of the run, to be persistent */
-#define MOST_TRANSIENT 0.33 /* of the run, to be transient, ... */
-#define TRANSIENT_STEPS 50u /* ... and no more steps */
-#define LEAST_REASONED                                                                             \
-	0.4 /* of the loss, of which it has to be known why (docs/dev/algorithms/stalls.md) */
 
 int ct_finding_has_slot(const struct ct_model *model, const struct ct_finding *f, uint32_t slot)
 {
@@ -124,12 +117,12 @@ static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why,
 	double known = why->host_ns + why->stream_ns;
 	double least = why->host_ns < why->stream_ns ? why->host_ns : why->stream_ns;
 
-	if (known - why->err_ns < LEAST_REASONED * share * (double)f->loss_ns ||
-	    (least > (1 - CLEAR_SHARE) * known && least < why->err_ns))
+	if (known - why->err_ns < CT_REASONED * share * (double)f->loss_ns ||
+	    (least > (1 - CT_CLEAR_REASON) * known && least < why->err_ns))
 		return CT_WHY_OWN;
-	if (why->host_ns >= CLEAR_SHARE * known)
+	if (why->host_ns >= CT_CLEAR_REASON * known)
 		return is_stalls(f) ? CT_WHY_HOST_STALLS : CT_WHY_HOST_LATE;
-	if (why->stream_ns >= CLEAR_SHARE * known)
+	if (why->stream_ns >= CT_CLEAR_REASON * known)
 		return is_stalls(f) ? CT_WHY_STREAM_STALLS : CT_WHY_STREAM_LATE;
 	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
 }
@@ -181,10 +174,10 @@ static const char *pattern_of(const struct ct_time_structure *t, const struct ct
 	double span_ns = (double)f->end_at_ns - (double)f->begin_at_ns;
 	uint64_t steps = f->step_last - f->step_first + 1;
 
-	if (f->kind == CT_FINDING_IMBALANCE || span_ns >= EVERYWHERE * run_ns)
+	if (f->kind == CT_FINDING_IMBALANCE || span_ns >= CT_MOSTLY * run_ns)
 		return "persistent";
-	return span_ns <= MOST_TRANSIENT * run_ns && steps <= TRANSIENT_STEPS ? "transient"
-									      : "part-of-run";
+	return span_ns <= CT_TRANSIENT * run_ns && steps <= CT_TRANSIENT_STEPS ? "transient"
+									       : "part-of-run";
 }
 
 /* "when=all steps=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
@@ -257,7 +250,7 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 	if (is_whole_run(t, f))
 		return CT_OK;
 	st = charges_of(t, f, slots, room, &sum);
-	if (st != CT_OK || sum < LEAST_CHARGED * (double)f->loss_ns)
+	if (st != CT_OK || sum < (1 - CT_MOSTLY) * (double)f->loss_ns)
 		return st;
 	st = ct_late_span_find(room, c->n, &span);
 	if (st != CT_OK)

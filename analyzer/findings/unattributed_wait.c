@@ -3,23 +3,12 @@
 
 #include <math.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/headline.h"
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/verdict_text.h"
 #include "trace/ops.h"
-
-/* Of the run, %: what others wait for one rank alone, or one stall costs; what stalls of several ranks cost together; and in which
- * a rank waited in messages of which it is not known who held up whom. */
-#define SUSPICIOUS_PCT 3.0
-#define SUSPICIOUS_STALLS_PCT 5.0
-#define SUSPICIOUS_MESSAGES_PCT 10.0
-
-/* Of the time of all stalls, for the longest one to be all there is to say. */
-#define NEARLY_ALL 0.8
-/* A single stall has its rank told if there was no other, and it is as long and no less than two steps: shorter ones every
- * machine has, and one of several may hit anybody. */
-#define LEAST_TOLD_NS 200e6
 
 /* ---- how much ---- */
 
@@ -42,7 +31,7 @@ static void add_last(const struct ct_judgement *j, struct ct_waited *w)
 	    (!j->replay->engine.why_not && j->replay->rows.is_like_peers[slot]))
 		return;
 	ns = j->arrivals->all[slot].alone_ns;
-	if (100 * (double)ns < SUSPICIOUS_PCT * (double)j->model->duration_ns)
+	if (100 * (double)ns < CT_WARNING_PCT * (double)j->model->duration_ns)
 		return;
 	w->ns = ns;
 	w->slot = slot;
@@ -50,12 +39,12 @@ static void add_last(const struct ct_judgement *j, struct ct_waited *w)
 
 static int is_one_stall(const struct ct_stalled *s)
 {
-	return s->n && (double)s->longest_ns >= NEARLY_ALL * (double)s->sum_ns;
+	return s->n && (double)s->longest_ns >= CT_ONE_STALL * (double)s->sum_ns;
 }
 
 static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 {
-	double least = is_one_stall(&w->stalled) ? SUSPICIOUS_PCT : SUSPICIOUS_STALLS_PCT;
+	double least = is_one_stall(&w->stalled) ? CT_WARNING_PCT : CT_NOTABLE_PCT;
 	double stalls = w->stalled.of ? (double)w->stalled.sum_ns / ct_step_blame_share(j->hits)
 				      : 0;
 
@@ -86,7 +75,7 @@ static int waits_unfollowed(const struct ct_model *model, const struct ct_report
 static void add_messages(const struct ct_judgement *j, const struct ct_report *report,
 			 struct ct_waited *w)
 {
-	double least = SUSPICIOUS_MESSAGES_PCT / 100 * (double)j->model->duration_ns;
+	double least = CT_CRITICAL_PCT / 100 * (double)j->model->duration_ns;
 
 	if (!waits_unfollowed(j->model, report))
 		return;
@@ -130,7 +119,7 @@ static const char *one_stall_text(const struct ct_judgement *j, const struct ct_
 	const char *by = "";
 
 	if (s->n == 1 && s->longest_slot < j->model->n_slots &&
-	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->steps->median_ns)
+	    (double)s->longest_ns >= CT_ONE_STALL_NS && s->longest_ns >= 2 * j->steps->median_ns)
 		by = ct_arena_printf(report->memory, " by rank %s",
 				     ct_text_rank(j->model->slots[s->longest_slot].rank).s);
 	return ct_arena_printf(report->memory,

@@ -8,11 +8,6 @@
 #include "analyzer/lateness/arrivals.h"
 #include "analyzer/model/model.h"
 
-/* So many collectives with times on every rank are enough to say that no rank is slow. */
-#define CT_VERDICT_MIN_MATCHED 20u
-/* Below this percentage of the run in communication the verdict is NOT_COMMUNICATION. */
-#define CT_VERDICT_COMM_PCT 5.0
-
 void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

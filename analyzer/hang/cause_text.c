@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a root beyond its code: which row of hang_texts.def says it. */
+#include "analyzer/base/limits.h"
 #include "analyzer/hang/verdict_text.h"
-
-/* Less processor time than this in the time that a thread was looked at is none, ns. */
-#define CT_BUSY_NS 1000000ull
 
 const struct ct_hang_mismatch *ct_hang_mismatch_of(const struct ct_verdict_text *s)
 {
@@ -43,7 +41,7 @@ static enum ct_hang_cause of_absent(const struct ct_verdict_text *s)
 	r = &s->w->ix->c->ranks[s->root->ranks[0]];
 	if (r->cpu_ns == CT_UNKNOWN)
 		return CT_HANG_CAUSE_NONE;
-	return r->cpu_ns > CT_BUSY_NS ? CT_HANG_CAUSE_BUSY : CT_HANG_CAUSE_ASLEEP;
+	return r->cpu_ns > CT_CPU_NS ? CT_HANG_CAUSE_BUSY : CT_HANG_CAUSE_ASLEEP;
 }
 
 int ct_hang_most_exited(const struct ct_verdict_text *s)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/limits.h"
 #include "analyzer/hang/verdict_text.h"
 
 #include "trace/status.h"
-
-/* What was known last of a rank may have changed if it is older than this, ns. */
-#define CT_OLD_NS 10000000000ull
 
 static const struct {
 	enum ct_confidence to;
@@ -34,9 +32,9 @@ static int is_old(const struct ct_verdict_text *s, uint32_t rank)
 
 	if (r->life != CT_LIFE_ALIVE)
 		return 0;
-	return (r->heartbeat_age_ns != CT_UNKNOWN && r->heartbeat_age_ns > CT_OLD_NS) ||
+	return (r->heartbeat_age_ns != CT_UNKNOWN && r->heartbeat_age_ns > CT_OLD_FACTS_NS) ||
 	       (r->records_until_ns != CT_UNKNOWN && latest > r->records_until_ns &&
-		latest - r->records_until_ns > CT_OLD_NS);
+		latest - r->records_until_ns > CT_OLD_FACTS_NS);
 }
 
 /* Does it rest on that a rank has not issued something? */

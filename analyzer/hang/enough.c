@@ -14,12 +14,10 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/hang/tails.h"
 #include "trace/ops.h"
-
-/* Durations of members. With fewer the longest one is chance. */
-#define LEAST_USUAL 64u
 
 struct look {
 	struct ct_gather *g;
@@ -100,7 +98,7 @@ static int is_usual(const struct ct_gather *g, const struct ct_rank_history *kep
 	const struct ct_hang_class *class = ct_table_get(&g->classes,
 							 ct_hang_class_key(kept->comm, op));
 
-	return !has_tail(g, kept->process) || (class && class->took.n >= LEAST_USUAL);
+	return !has_tail(g, kept->process) || (class && class->took.n >= CT_LEAST_USUAL);
 }
 
 static int look_at(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/exit_cause.h"
 
-#include <stdlib.h>
+#include "analyzer/base/limits.h"
 
-/* A job that still runs is not called stuck by one look, unless it has been for this long. */
-#define LOOK_NS 5000000000ull
+#include <stdlib.h>
 
 static uint64_t at(const void *arg, uint32_t process, uint64_t mono_ns, uint64_t *err_ns)
 {
@@ -106,8 +105,8 @@ uint64_t ct_hang_stall_ns(const struct ct_exits *exits)
 
 	if (exits->unclean && limit_ns > CT_UNCLEAN_NS)
 		limit_ns = CT_UNCLEAN_NS;
-	if (exits->running && limit_ns < LOOK_NS)
-		limit_ns = LOOK_NS;
+	if (exits->running && limit_ns < CT_UNCLEAN_NS)
+		limit_ns = CT_UNCLEAN_NS;
 	return exits->busy_ns > limit_ns ? exits->busy_ns : limit_ns;
 }
 

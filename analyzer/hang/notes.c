@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes: what a verdict rests on, a sentence each. */
+#include "analyzer/base/limits.h"
 #include "analyzer/hang/verdict_text.h"
 
 #include <inttypes.h>
@@ -9,7 +10,6 @@
 #include "trace/status.h"
 
 /* A process writes to its run every 10 s at least: less is no silence, ns. */
-#define CT_WRITE_NS 11000000000ull
 #define CT_NOTES 8u /* of one verdict, at most */
 
 /* Words that notes are made of. */

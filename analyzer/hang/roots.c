@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "analyzer/base/union_find.h"
@@ -332,9 +333,6 @@ static void see_circle(const struct ct_waiting *w, const struct ct_components *c
 	}
 }
 
-/* A circle of more ranks than this is a chain of consequences more often than an order that all of them chose. */
-#define CT_CIRCLE_RANKS 3u
-
 static int has_meeting(const struct ct_waiting *w, const struct ct_root *root)
 {
 	for (uint32_t k = 0; k < root->n_nodes; k++)
@@ -379,7 +377,7 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 	if (rc == CT_OK)
 		rc = keep_names(w, names, root);
 	/* Without starts a circle of many by what is only probable may as well have been closed by one of them that differs. */
-	if (circle && root->soft && root->unseen && root->n_ranks > CT_CIRCLE_RANKS &&
+	if (circle && root->soft && root->unseen && root->n_ranks > CT_LEAST_PEERS &&
 	    root->code == CT_HANG_IS_HOST_ORDER_DEADLOCK && !has_meeting(w, root))
 		root->code = CT_HANG_IS_UNKNOWN;
 	return rc;

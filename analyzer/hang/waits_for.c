@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -58,9 +59,6 @@ int ct_wait_is_open(const struct ct_waiting *w, uint32_t at)
 	       at + 1 == w->ix->rank_kernels[k->rank + 1];
 }
 
-/* The error that a rank was told of came when it had been waiting for longer than this: it follows from that, ns. */
-#define CT_LONG_NS 10000000000ull
-
 int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
@@ -74,7 +72,7 @@ int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank)
 		if (r->life == CT_LIFE_DEAD || r->life == CT_LIFE_EXITED)
 			return 1;
 		if (r->error && r->error_ns != CT_UNKNOWN && op->enter_ns != CT_UNKNOWN &&
-		    r->error_ns > op->enter_ns && r->error_ns - op->enter_ns > CT_LONG_NS)
+		    r->error_ns > op->enter_ns && r->error_ns - op->enter_ns > CT_TIMEOUT_NS)
 			return 1;
 	}
 	return 0;

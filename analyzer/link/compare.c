@@ -4,27 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
-
-#define LEAST_SAMPLES 20u
-#define LEAST_HOST_SAMPLES 50u
-#define LEAST_COMMS 3u
-#define LEAST_EDGES 4u
-#define LARGEST 0.75 /* of the messages of an edge, by size: those above count */
-/* Even the fastest tenth of a slow one is slower than this, of what those alike usually reach. Where the host times, what
- * else runs on it makes most of its operations slow, but not all: there it is the fastest one. */
-#define BEST_OF_SLOW 0.8
-#define BEST_OF_SLOW_HOST CT_TOMO_SLOW
-#define FASTEST 0.1
-#define FASTEST_HOST 0
-#define LEAST_Z 5.0	  /* deviations of those alike ... */
-#define LEAST_SPREAD 0.03 /* ... which is at least that */
-/* Times with a larger error do not measure a rate; a slow one is slow by more than its error. */
-#define MOST_ERR 0.2
-#define SURELY 0.8
 
 /* How long a transfer took against the line, and how much that counts. */
 struct weighed {
@@ -84,8 +68,8 @@ static int sort_into_classes(const struct ct_transfers *all, struct ct_compariso
 		out->of[t].class = UINT32_MAX;
 		out->of[t].err = err_of(all, &all->tracks[t], &n);
 		if (!all->tracks[t].shape ||
-		    n < (all->tracks[t].on_gpu ? LEAST_SAMPLES : LEAST_HOST_SAMPLES) ||
-		    out->of[t].err > MOST_ERR)
+		    n < (all->tracks[t].on_gpu ? CT_LEAST_SAMPLES : CT_LEAST_HOST_SAMPLES) ||
+		    out->of[t].err > CT_RATE_ERR)
 			continue;
 		class = (uintptr_t)ct_table_get(&by_key, key);
 		if (!class) {
@@ -114,7 +98,7 @@ static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 				sizes[measured++] = all->moved[t->first + i].bytes;
 		}
 		ct_sort(sizes, measured, sizeof(*sizes), ct_by_double);
-		least = measured ? sizes[(uint32_t)(LARGEST * (measured - 1))] : 0;
+		least = measured ? sizes[(uint32_t)(CT_MOSTLY * (measured - 1))] : 0;
 	}
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
 		const struct ct_moved *m = &all->moved[i];
@@ -178,7 +162,7 @@ static double reference_of(struct work *k, uint32_t n, const struct ct_track *on
 	uint32_t kept = 0;
 
 	for (uint32_t m = 0; m < n; m++) {
-		if (one->is_edge || !one->on_gpu || k->ratios[m] >= CT_TOMO_SLOW * reference)
+		if (one->is_edge || !one->on_gpu || k->ratios[m] >= CT_SLOW_LINK * reference)
 			k->ratios[kept++] = fabs(log(k->ratios[m] / reference));
 	}
 	*spread = CT_SD_OF_MAD * ct_median(k->ratios, kept);
@@ -188,17 +172,18 @@ static double reference_of(struct work *k, uint32_t n, const struct ct_track *on
 static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_track_rating *s)
 {
 	enum ct_tomo_state state = ct_tomo_state_of(s->ratio, s->reference);
-	double spread = s->spread > LEAST_SPREAD ? s->spread : LEAST_SPREAD;
+	double spread = s->spread > CT_LINK_SPREAD ? s->spread : CT_LINK_SPREAD;
 
 	/* one of many ways that is as fast as they are, as far as they differ, clears its ends */
 	if (t->is_edge && state == CT_TOMO_UNKNOWN &&
-	    s->ratio >= (1 - LEAST_Z * spread) * s->reference && s->ratio > SURELY * s->reference)
+	    s->ratio >= (1 - CT_STEADY_T * spread) * s->reference &&
+	    s->ratio > (1 - CT_RATE_ERR) * s->reference)
 		return CT_TOMO_GOOD_ONE;
 	if (state != CT_TOMO_SLOW_ONE)
 		return state;
-	if (s->ratio * (1 + s->err) > SURELY * s->reference ||
-	    s->best > (t->on_gpu ? BEST_OF_SLOW : BEST_OF_SLOW_HOST) * s->reference ||
-	    log(s->ratio / s->reference) > -LEAST_Z * spread)
+	if (s->ratio * (1 + s->err) > (1 - CT_RATE_ERR) * s->reference ||
+	    s->best > (t->on_gpu ? (1 - CT_RATE_ERR) : CT_SLOW_LINK) * s->reference ||
+	    log(s->ratio / s->reference) > -CT_STEADY_T * spread)
 		return CT_TOMO_UNKNOWN;
 	return state;
 }
@@ -219,7 +204,9 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 		uint32_t weighed = weigh(all, &all->tracks[k->members[m]], line, k->w, k->sizes);
 
 		s->ratio = k->ratios[m] = 1 / quantile(k->w, weighed, 0.5);
-		s->best = 1 / quantile(k->w, weighed, one->on_gpu ? FASTEST : FASTEST_HOST);
+		/* Even the fastest tenth of a slow one is slow. Where the host times, what else runs on it makes most of its operations
+		 * slow, but not all: there it is the fastest one. */
+		s->best = 1 / quantile(k->w, weighed, one->on_gpu ? CT_A_FEW : 0);
 	}
 	reference = reference_of(k, n, one, &spread);
 	for (uint32_t m = 0; m < n; m++) {
@@ -227,9 +214,9 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 
 		s->reference = reference;
 		s->spread = spread;
-		s->line_err = fmax(LEAST_SPREAD, spread);
+		s->line_err = fmax(CT_LINK_SPREAD, spread);
 		s->peers = n - 1;
-		if (n >= (one->is_edge ? LEAST_EDGES : LEAST_COMMS))
+		if (n >= (one->is_edge ? CT_LEAST_EDGES : CT_LEAST_PEERS))
 			s->state = state_of(&all->tracks[k->members[m]], s);
 		slow += s->state == CT_TOMO_SLOW_ONE;
 	}

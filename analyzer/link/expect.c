@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/link/expect_private.h"
 #include "trace/ops.h"
 
@@ -127,7 +128,7 @@ static int take_rule(struct ct_expect_rule *r, json_t *rule, struct ct_err *err)
 	if (!json_is_object(rule))
 		return ct_fail(err, CT_FORMAT, "rule %zu: not an object", r->number);
 	r->max_bytes = UINT64_MAX;
-	r->min_instances = CT_EXPECT_INSTANCES;
+	r->min_instances = CT_FEW_SAMPLES;
 	json_object_foreach(rule, name, value)
 	{
 		int st = take_key(r, name, value, err);

@@ -7,9 +7,6 @@
 
 #include "analyzer/link/expect.h"
 
-/* A row with less says nothing, unless the rule wants more or less. */
-#define CT_EXPECT_INSTANCES 5u
-
 enum ct_expect_scope { CT_EXPECT_ANY, CT_EXPECT_HOST, CT_EXPECT_CROSS };
 enum ct_expect_metric {
 	CT_EXPECT_BUSBW,

@@ -4,13 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-#define LEAST_SAMPLES 5u   /* of a class */
-#define ENOUGH_SAMPLES 8u  /* to close a class that is a quarter of an octave wide */
-#define NARROW 1.189207115 /* 2^(1/4) */
 #define WIDE 2.0
 #define HUBER 1.345
 #define ROUNDS 10
@@ -19,9 +17,6 @@
  * be something to explain. */
 #define SPLIT_FROM 65536.0
 #define SPLIT_TO 1048576.0
-#define SPLIT_CLASSES 3u
-#define SPLIT_GAIN 0.7
-#define SPLIT_SCATTER 0.02
 
 /* A size that represents those near it. */
 struct point {
@@ -45,9 +40,9 @@ static void classify(const struct ct_transfer *t, size_t n, struct points *point
 	for (size_t i = 1; i <= n && points->n < MOST_CLASSES; i++) {
 		double width = i < n ? t[i].bytes / t[first].bytes : INFINITY;
 
-		if (width < NARROW || (width < WIDE && i - first < ENOUGH_SAMPLES))
+		if (width < CT_NARROW_CLASS || (width < WIDE && i - first < CT_LEAST_STEPS))
 			continue;
-		if (i - first >= LEAST_SAMPLES)
+		if (i - first >= CT_FEW_SAMPLES)
 			points->at[points->n++] = (struct point){ t[first + (i - first) / 2].bytes,
 								  0, first, i - first };
 		first = i;
@@ -168,9 +163,9 @@ static void one_line(const struct points *points, struct ct_fit *fit)
 /* Would two lines be much better? */
 static void two_lines(const struct points *points, struct ct_fit *fit)
 {
-	double best = fit->scatter * fit->scatter * (double)(points->n - 2) * SPLIT_GAIN;
+	double best = fit->scatter * fit->scatter * (double)(points->n - 2) * CT_SPLIT_GAIN;
 
-	for (uint32_t k = SPLIT_CLASSES; k + SPLIT_CLASSES <= points->n; k++) {
+	for (uint32_t k = CT_LEAST_OFTEN; k + CT_LEAST_OFTEN <= points->n; k++) {
 		struct ct_line low, high;
 		double left;
 
@@ -212,16 +207,13 @@ int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit)
 	fit->classes = points->n;
 	if (points->n)
 		fit->largest_bytes = points->at[points->n - 1].bytes;
-	if (points->n >= 2 * SPLIT_CLASSES && fit->scatter > SPLIT_SCATTER)
+	if (points->n >= 2 * CT_LEAST_OFTEN && fit->scatter > CT_SPLIT_SCATTER)
 		two_lines(points, fit);
 out:
 	free(points);
 	free(scratch);
 	return st;
 }
-
-/* At 10 GB/s and a latency of 5 us a transfer of this size takes more than half of its time for its bytes. */
-#define LEAST_BYTES 65536.0
 
 int ct_fit_shows_bandwidth(const struct ct_fit *fit)
 {
@@ -231,7 +223,7 @@ int ct_fit_shows_bandwidth(const struct ct_fit *fit)
 		return 0;
 	/* smaller ones suffice if three sizes or more show a clear slope that explains most of the largest one's
 	 * time */
-	return fit->largest_bytes >= LEAST_BYTES ||
+	return fit->largest_bytes >= CT_LARGE_BYTES ||
 	       (line->ns_per_byte > 2 * line->ns_per_byte_err &&
 		line->ns_per_byte * fit->largest_bytes > line->alpha_ns);
 }

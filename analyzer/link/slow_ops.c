@@ -4,15 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
-
-#define LEAST_SAMPLES 20u
-/* Short transfers, of less than this share of what the longest take, say nothing about a link. */
-#define LEAST_SHARE 0.25
-/* That one of a track's stretches is so long though slow ones came by chance, as often as elsewhere in it. */
-#define CHANCE 1e-6
-#define DEVIATIONS 5.0 /* of the track's own, in logarithms, that a slow one must be off too */
 
 /* One that counts, in order of time. */
 struct step {
@@ -34,7 +29,7 @@ static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t
 		const struct ct_moved *m = &all->moved[i];
 		double expected = ct_fit_expect(fit, m->bytes);
 
-		if (expected >= LEAST_SHARE * longest)
+		if (expected >= (1 - CT_MOSTLY) * longest)
 			steps[n++] = (struct step){ m, expected, log(m->ns / expected) };
 	}
 	ct_sort(steps, n, sizeof(*steps), by_end);
@@ -48,8 +43,8 @@ static double threshold(const struct step *steps, uint32_t n, double *scratch)
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = steps[i].over;
 	ct_sort(scratch, n, sizeof(*scratch), ct_by_double);
-	return fmax(log(1 / CT_SLOW_OP_EFFICIENCY),
-		    DEVIATIONS * (scratch[n / 2] - scratch[n / 4]) / 0.6745);
+	return fmax(log(1 / CT_SLOW_OP),
+		    CT_STEADY_T * (scratch[n / 2] - scratch[n / 4]) / CT_QUARTILE_OF_SD);
 }
 
 static int is_slow(const struct step *s, double least)
@@ -62,7 +57,7 @@ static int is_chance(uint32_t length, uint32_t slow, uint32_t n)
 {
 	double often = (slow - length + 1.0) / (n - length + 1.0);
 
-	return n * pow(often, length) > CHANCE;
+	return n * pow(often, length) > CT_CHANCE;
 }
 
 static int weigh(const struct step *first, const struct step *end, uint32_t all,
@@ -75,7 +70,7 @@ static int weigh(const struct step *first, const struct step *end, uint32_t all,
 
 	for (const struct step *s = first; s < end && st == CT_OK; s++) {
 		st = ct_excess_add(&excess, s->moved, s->expected_ns,
-				   s->moved->err_ns + 0.05 * s->expected_ns);
+				   s->moved->err_ns + CT_HARDLY_ANY * s->expected_ns);
 		taken += s->moved->ns;
 		expected += s->expected_ns;
 	}
@@ -99,7 +94,7 @@ int ct_slow_ops_find(const struct ct_transfers *all, uint32_t track, const struc
 	*out = (struct ct_slow_ops){ 0 };
 	if (st == CT_OK && fit->regimes && t->on_gpu)
 		n = collect(all, t, fit, steps);
-	if (n < LEAST_SAMPLES)
+	if (n < CT_LEAST_SAMPLES)
 		goto out;
 	least = threshold(steps, n, scratch);
 	for (uint32_t i = 0; i < n; i++)
@@ -107,7 +102,7 @@ int ct_slow_ops_find(const struct ct_transfers *all, uint32_t track, const struc
 	for (uint32_t i = 0; i <= n && st == CT_OK; i++) {
 		if (i < n && is_slow(&steps[i], least))
 			continue;
-		if (i - first >= CT_SLOW_OP_RUN && !is_chance(i - first, slow, n))
+		if (i - first >= CT_LEAST_OFTEN && !is_chance(i - first, slow, n))
 			st = weigh(steps + first, steps + i, n, out);
 		first = i + 1;
 	}

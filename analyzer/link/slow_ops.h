@@ -6,9 +6,6 @@
 
 #include "analyzer/link/excess.h"
 
-#define CT_SLOW_OP_EFFICIENCY 0.6
-#define CT_SLOW_OP_RUN 3u
-
 /* The costliest stretch of slow ones in a track. */
 struct ct_slow_ops {
 	uint32_t n;	   /* 0: there is none */

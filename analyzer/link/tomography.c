@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
@@ -17,9 +18,9 @@ double ct_tomo_reference(double *ratios, size_t n)
 
 enum ct_tomo_state ct_tomo_state_of(double ratio, double reference)
 {
-	if (ratio < CT_TOMO_SLOW * reference)
+	if (ratio < CT_SLOW_LINK * reference)
 		return CT_TOMO_SLOW_ONE;
-	return ratio >= CT_TOMO_GOOD * reference ? CT_TOMO_GOOD_ONE : CT_TOMO_UNKNOWN;
+	return ratio >= CT_NEARLY_ALL * reference ? CT_TOMO_GOOD_ONE : CT_TOMO_UNKNOWN;
 }
 
 /* What is worked on. */

@@ -11,10 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Against the 75th percentile of those alike. */
-#define CT_TOMO_SLOW 0.7
-#define CT_TOMO_GOOD 0.9
-
 /* Reported causes; the one that explains most comes first. */
 #define CT_TOMO_GROUPS 64u
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -133,10 +134,6 @@ static int sum_launches(struct gather *g)
 	return CT_OK;
 }
 
-/* A third rank that comes so much later than both ends of a message, of what is left then, leaves them time to move
- * some of it before. */
-#define HEAD_START 0.1
-
 /* How long a message with company can have taken at most: from when all whom either launch had to wait for were there, or
  * (with one partner each) the shorter of the two spans. What moved before is not in it: *had_begun. *err_ns: what clocks
  * add to its error. 0: not known. */
@@ -167,7 +164,8 @@ static double bound_of(const struct gather *g, const struct ct_log_part *p, uint
 			*err_ns = sum->clock_err_ns;
 		}
 	}
-	*had_begun = (double)(all_ns - both_ns) > HEAD_START * (double)shortest;
+	/* a third rank that comes so much later than both ends leaves them time to move some of it before */
+	*had_begun = (double)(all_ns - both_ns) > CT_A_FEW * (double)shortest;
 	/* which of several was waited for is known only on one clock */
 	return third && across ? 0 : (double)shortest;
 }

@@ -6,19 +6,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
-
-/* Threads that call one communicator at the same time take their numbers after they look at the clock. */
-#define LEAST_NS 1000000u
 
 static void note_pair(struct ct_load *load, const struct ct_load_comm *comm, uint64_t lower_ns,
 		      uint64_t seq, uint64_t higher_ns)
 {
 	struct ct_load_backwards *most = &load->backwards;
 
-	if (lower_ns < higher_ns + LEAST_NS || lower_ns - higher_ns <= most->ns)
+	if (lower_ns < higher_ns + CT_BACKWARDS_NS || lower_ns - higher_ns <= most->ns)
 		return;
 	*most = (struct ct_load_backwards){ lower_ns - higher_ns, seq, comm->rec.key };
 }

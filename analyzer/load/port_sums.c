@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/limits.h"
 #include "trace/status.h"
 
 #define UNKNOWN UINT64_MAX
-/* A counter of bytes that grew by more than its link carries in one direction was set anew. Generous: rates are nominal, and
- * what a driver adds up late belongs to the interval before. */
-#define IMPLAUSIBLE 2
-#define SLACK_NS 1000000000ull
 
 static int make(struct ct_port_sums **sums)
 {
@@ -125,11 +122,11 @@ static int is_second(const struct interval *i, unsigned at, unsigned id)
 
 static uint64_t most_bytes(const struct ct_port_sum *port, const struct interval *i)
 {
-	double ns = (double)(i->end_ns - i->begin_ns) + SLACK_NS;
+	double ns = (double)(i->end_ns - i->begin_ns) + CT_PORT_SLACK_NS;
 
 	if (!port->rec.rate_Bps)
 		return UNKNOWN - 1;
-	ns *= (double)port->rec.rate_Bps * IMPLAUSIBLE / 1e9;
+	ns *= (double)port->rec.rate_Bps * CT_PORT_TIMES / 1e9;
 	return ns < 1e19 ? (uint64_t)ns : UNKNOWN - 1;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -234,9 +235,6 @@ static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
 	w->judged = CT_JUDGED_WAITS;
 }
 
-/* A call that returns at once found that what it asked for was over. */
-#define AT_ONCE_NS 20000u
-
 /* Is this member's end that of the message, of which nothing could move before `both_ns`? Not where its call ended others
  * too, nor where it may have been over long before somebody asked. */
 static int tells_end(const struct ct_member *m, uint64_t both_ns)
@@ -244,7 +242,7 @@ static int tells_end(const struct ct_member *m, uint64_t both_ns)
 	if (m->shared)
 		return 0;
 	return !m->posted || m->asked_ns <= both_ns ||
-	       (m->end_ns > m->asked_ns && m->end_ns - m->asked_ns > AT_ONCE_NS);
+	       (m->end_ns > m->asked_ns && m->end_ns - m->asked_ns > CT_AT_ONCE_NS);
 }
 
 /* The shorter of the two spans, that of the one who came last; but only of who knows when it had come, and not before both

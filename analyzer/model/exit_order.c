@@ -5,26 +5,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
-
-/* Beats come once a second: who has no later one may have lived so much longer. */
-#define BEAT_NS 2000000000ull
-/* Whose ring is gone may have lived until it would have written to the run again. */
-#define WRITE_NS 11000000000ull
-/* A process that gets SIGTERM usually has half a minute. */
-#define GRACE_NS 60000000000ull
-/* Launchers see a child's end at once, or look every 5 s (torchrun). */
-#define LAUNCHER_NS 7000000000ull
-/* Killing all ranks of a job one by one takes less time from one to the next: tests/hang does with pauses of up to
- * 40 ms. */
-#define SPREAD_NS 250000000ull
-/* With clocks that may be further apart nothing on one host comes after something on another one. */
-#define MOST_ERR_NS 2000000000ull
-/* If a process waited for a CPU, each call, thread and process needed for progress may have to: stalls of up to so
- * many times as long do not count. On two cores with 50 to 200 runnable threads, healthy operations stalled for at
- * most 3 times as long. */
-#define LATE_TIMES 10u
 
 const char *ct_job_state_word(enum ct_job_state state)
 {
@@ -197,7 +180,7 @@ static uint64_t gone_by(const struct ct_exit *e)
 		return e->at.lo_ns;
 	if (e->at.hi_ns != UINT64_MAX)
 		return e->at.hi_ns;
-	return more(more(e->begin_ns, e->err_ns), e->facts.ring_gone ? WRITE_NS : BEAT_NS);
+	return more(more(e->begin_ns, e->err_ns), e->facts.ring_gone ? CT_WRITE_NS : CT_BEAT_NS);
 }
 
 /* Of those killed by an unknown sender, or gone, those that ended long before all others. A job that is ended from
@@ -214,7 +197,7 @@ static void find_gone_before(struct ct_exits *exits)
 		if (e->facts.damaged && e->manner == CT_MANNER_VANISHED)
 			continue;
 		if (e->manner == CT_MANNER_ASKED)
-			limit_ns = limit_ns > GRACE_NS ? limit_ns : GRACE_NS;
+			limit_ns = limit_ns > CT_GRACE_NS ? limit_ns : CT_GRACE_NS;
 		else if (e->manner != CT_MANNER_WELL && e->manner != CT_MANNER_SHOT &&
 			 e->manner != CT_MANNER_VANISHED && !(i == 0 && was_killed_alone(e)))
 			return;
@@ -285,7 +268,7 @@ static void find_missed(struct ct_exits *exits)
 static int was_stopped(const struct ct_exit *e, const struct ct_exit *other)
 {
 	return other->facts.end.kill_ns < e->facts.end.before_ns &&
-	       other->facts.end.kill_ns > e->facts.last_sign_ns + LAUNCHER_NS;
+	       other->facts.end.kill_ns > e->facts.last_sign_ns + CT_LAUNCHER_NS;
 }
 
 /* Killed with SIGKILL although its launcher sent another signal, or by an unknown cause, without a heartbeat since
@@ -297,7 +280,7 @@ static int may_be_shot_too(const struct ct_exits *exits, const struct ct_exit *e
 	const struct ct_end *end = &e->facts.end;
 	int by_another = end->how == CT_END_SIGNAL && end->signal == SIGKILL &&
 			 end->kill_signal != SIGKILL;
-	uint64_t spread_ns = exits->busy_ns > SPREAD_NS ? exits->busy_ns : SPREAD_NS;
+	uint64_t spread_ns = exits->busy_ns > CT_SPREAD_NS ? exits->busy_ns : CT_SPREAD_NS;
 
 	return (by_another || end->how == CT_END_UNKNOWN) && e->facts.last_sign_ns < end->kill_ns &&
 	       e->facts.last_sign_ns < more(shot->facts.end.before_ns, spread_ns);
@@ -506,7 +489,7 @@ int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock)
 {
 	int st;
 
-	exits->busy_ns = exits->late_ns * LATE_TIMES;
+	exits->busy_ns = exits->late_ns * CT_LATE_TIMES;
 	exits->limit_ns = exits->hang_after_ns < CT_UNCLEAN_NS ? exits->hang_after_ns
 							       : CT_UNCLEAN_NS;
 	if (exits->busy_ns > exits->limit_ns)
@@ -561,7 +544,7 @@ uint64_t ct_exits_torn_down(const struct ct_exits *exits, uint32_t host)
 			continue;
 		then = e->outside_ns;
 		if (e->facts.host != host) {
-			if (e->err_ns > MOST_ERR_NS || own_err > MOST_ERR_NS)
+			if (e->err_ns > CT_BEAT_NS || own_err > CT_BEAT_NS)
 				continue;
 			then = less(then, e->err_ns + own_err);
 		}

@@ -36,9 +36,6 @@ struct ct_exit_reach {
 	uint64_t reached;
 };
 
-/* After an end that was not in order, this replaces COMMTRACE_HANG_AFTER if that is longer. */
-#define CT_UNCLEAN_NS 5000000000ull
-
 struct ct_exits {
 	struct ct_exit *all;
 	uint32_t n;

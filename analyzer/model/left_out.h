@@ -8,13 +8,12 @@
 #ifndef CT_ANALYZER_MODEL_LEFT_OUT_H
 #define CT_ANALYZER_MODEL_LEFT_OUT_H
 
+#include "analyzer/base/limits.h"
+
 #include <stdint.h>
 
 /* Half of what COMMTRACE_GUARD leaves out at once */
 #define CT_LEFT_OUT_NS 5000000000u
-
-/* Of all launches; with more, statements about the run would be about a part of it */
-#define CT_MOST_LEFT_OUT 0.25
 
 struct ct_left_out {
 	uint64_t all;	   /* launches without times ... */
@@ -35,7 +34,7 @@ void ct_left_out_close(struct ct_left_out *l);
 /* Are the rows that count few enough, of so many launches? */
 static inline int ct_left_out_is_small(const struct ct_left_out *l, uint64_t launches)
 {
-	return (double)l->n <= CT_MOST_LEFT_OUT * (double)launches;
+	return (double)l->n <= (1 - CT_MOSTLY) * (double)launches;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "trace/status.h"
 
 const char *ct_grouped_name(enum ct_grouped grouped)
@@ -90,12 +91,9 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 	return class;
 }
 
-/* With fewer transfers it is unknown what is usual. */
-#define FEW 16u
-
 int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_ns)
 {
-	if (class->transfer.n < FEW)
+	if (class->transfer.n < CT_CLASS_TRANSFERS)
 		return 0;
 	/* Looked up anew each time that a quarter has been added. */
 	if (4 * class->transfer.n >= 5 * class->usual_n) {

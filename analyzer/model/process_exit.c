@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/model/process_exit.h"
 
+#include "analyzer/base/limits.h"
+
 #include <signal.h>
 #include <string.h>
-
-/* A process that is asked to end has longer than this: if it is gone sooner, something else killed it. */
-#define AT_ONCE_NS 900000000ull
 
 struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_process_facts *facts)
 {
@@ -85,7 +84,7 @@ static int was_sent(const struct ct_end *end)
 static int is_of_another(const struct ct_end *end)
 {
 	return end->how == CT_END_SIGNAL && end->signal == SIGKILL && end->kill_signal != SIGKILL &&
-	       end->before_ns < end->kill_ns + AT_ONCE_NS;
+	       end->before_ns < end->kill_ns + CT_KILLED_NS;
 }
 
 /* PMIx ends a process of Open MPI by _exit when the launcher is gone, with one of these (pmix_common.h, as exit statuses). */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/order/divergence.h"
 
+#include "analyzer/base/limits.h"
 #include "trace/ops.h"
-
-/* Operations that fit shifted and do not as they are paired. Fewer may be chance: a program has few different ones. */
-#define LEAST_FITS 2u
 
 /* What the sets called, side by side; NULL: not known, or the members of the set do not agree. */
 struct sides {
@@ -182,7 +180,7 @@ static int holds(const struct fit *fit)
 {
 	if (fit->contradicted)
 		return 0;
-	return fit->odd_tell >= LEAST_FITS || fit->usual_tell >= LEAST_FITS ||
+	return fit->odd_tell >= CT_LEAST_FITS || fit->usual_tell >= CT_LEAST_FITS ||
 	       (fit->sites_tell && fit->sites == fit->fits);
 }
 
@@ -223,7 +221,7 @@ static int may_be_in_step(const struct sides *s, uint32_t at, uint32_t k, int wh
 		clashes += (uint64_t)clash(s, i);
 	if (length(s->odd) < CT_ORDER_ROWS && length(s->usual) < CT_ORDER_ROWS)
 		return decide(s, k) != which;
-	return instances < clashes + LEAST_FITS;
+	return instances < clashes + CT_LEAST_FITS;
 }
 
 /* Pairs of numbers a period apart that have to be alike, that at D being one of them. Of two that alternate one less: there one
@@ -468,13 +466,10 @@ int ct_divergence_by_site(const struct ct_order *order, uint64_t seq, const uint
 	return 1;
 }
 
-/* With so many operations behind it that fit shifted, it is one left out or called too often and no other call. */
-#define ENOUGH_FITS 3u
-
 enum ct_confidence ct_divergence_confidence(const struct ct_divergence *a)
 {
 	int is_clear = !a->by || !a->has_minority ||
-		       (!a->by_habit && (a->fits >= ENOUGH_FITS || a->has_sites));
+		       (!a->by_habit && (a->fits >= CT_LEAST_OFTEN || a->has_sites));
 
 	return a->is_sure && is_clear ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/overlap/bubbles.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/stream/instance_log.h"
 
 #include <math.h>
@@ -10,8 +11,6 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* The mean of all steps, the first and the last of which may be cut, is no further than this from the usual. */
-#define UNEVEN 0.1
 /* A message that is smaller than this part of the largest announces a shape, and is not a micro-batch. */
 #define SMALL_PART 2u
 
@@ -130,7 +129,7 @@ static double per_step(struct pipe *p)
 
 		vote(h);
 		usual = s ? usual : h->usual;
-		if (!h->usual || h->usual != usual || fabs(mean - usual) > UNEVEN * usual)
+		if (!h->usual || h->usual != usual || fabs(mean - usual) > CT_NEAR * usual)
 			return NAN;
 	}
 	return usual;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "analyzer/overlap/buckets.h"
@@ -12,11 +13,6 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Smaller ones are counters, norms and flags. */
-#define LEAST_BYTES 4096u
-#define LEAST_STEPS 5u
-/* Of the steps, those that have to have the same buckets. */
-#define LEAST_ALIKE 0.5
 /* Looked at: members, and steps of each. */
 #define MOST_MEMBERS 4u
 #define MOST_STEPS 64u
@@ -47,8 +43,8 @@ enum { LAST, BUSY, WINDOW, IDLE, EXPOSED, UNTIL };
 static int may_be_bucket(const struct ct_instance_log *log, const struct ct_log_instance *i)
 {
 	if ((i->op != CT_OP_AllReduce && i->op != CT_OP_ReduceScatter) || i->src >= 0 ||
-	    i->bytes < LEAST_BYTES || i->bytes == UINT64_MAX || i->transfer_ns == CT_NO_TRANSFER ||
-	    i->n < 2)
+	    i->bytes < CT_BUCKET_BYTES || i->bytes == UINT64_MAX ||
+	    i->transfer_ns == CT_NO_TRANSFER || i->n < 2)
 		return 0;
 	return !log->parts[i->first_part].group && log->parts[i->first_part].on_gpu;
 }
@@ -287,7 +283,7 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 	alike = most_frequent(f, n, &from);
 	s = &f->sequences[from];
 	hash = s->hash;
-	if (alike < LEAST_STEPS || alike < LEAST_ALIKE * n || s->n < 2 || s->n > CT_BUCKETS_MOST ||
+	if (alike < CT_FEW_SAMPLES || alike < CT_MOST * n || s->n < 2 || s->n > CT_BUCKETS_MOST ||
 	    !is_of_several_sizes(f, s))
 		return 0;
 	*b = (struct ct_buckets){

@@ -5,18 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 
 #define MIB 1048576.0
-/* docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles". */
-#define TOO_SMALL 0.2	      /* of a bucket's time that is start-up */
-#define LONG_LAST 0.05	      /* of the step */
-#define ALL_BUSY 0.9	      /* of the window */
-#define MUCH_EXPOSED 0.1      /* of the step */
-#define MODEL_HOLDS 0.25      /* of the measured, by which the model may be off ... */
-#define MODEL_HOLDS_STEP 0.01 /* ... or of the step */
-#define NEXT_TO_NOTHING 0.02  /* of the gain */
-#define LEAST_GAIN 0.02	      /* of the step */
 
 static double transfer(double bytes, double factor, const struct ct_bucket_speed *speed)
 {
@@ -55,12 +47,12 @@ static enum ct_bucket_problem problem_of(const struct ct_buckets *b, uint64_t st
 {
 	double step = (double)step_ns;
 
-	if (a->busy_ratio > ALL_BUSY && (double)b->exposed_ns > MUCH_EXPOSED * step &&
-	    a->startup_ratio <= TOO_SMALL)
+	if (a->busy_ratio > CT_NEARLY_ALL && (double)b->exposed_ns > CT_A_FEW * step &&
+	    a->startup_ratio <= CT_BUCKET_STARTUP)
 		return CT_BUCKETS_COMM_BOUND;
-	if (a->startup_ratio > TOO_SMALL)
+	if (a->startup_ratio > CT_BUCKET_STARTUP)
 		return CT_BUCKETS_TOO_SMALL;
-	if ((double)b->last_ns > LONG_LAST * step && b->idle_ns >= b->last_ns)
+	if ((double)b->last_ns > CT_HARDLY_ANY * step && b->idle_ns >= b->last_ns)
 		return CT_BUCKETS_LAST_LATE;
 	return CT_BUCKETS_FINE;
 }
@@ -86,7 +78,7 @@ static double best(const struct ct_buckets *b, const struct ct_bucket_speed *spe
 
 	for (double m = first; m <= total; m++)
 		least = fmin(least, exposed_at(b, speed, backward_ns, m, n));
-	enough = least + NEXT_TO_NOTHING * fmax(now_ns - least, 0);
+	enough = least + CT_BUCKET_GAIN * fmax(now_ns - least, 0);
 	for (double m = total; m >= first; m--) {
 		double exposed = exposed_at(b, speed, backward_ns, m, n);
 
@@ -131,13 +123,13 @@ void ct_buckets_advise(const struct ct_buckets *b, const struct ct_bucket_speed 
 	a->model_ns = ct_buckets_model(bytes, b->n, b->factor, backward, &real);
 	off = fabs(a->model_ns - exposed);
 	if (a->problem == CT_BUCKETS_COMM_BOUND ||
-	    off > fmax(MODEL_HOLDS * exposed, MODEL_HOLDS_STEP * (double)step_ns))
+	    off > fmax(CT_ALIKE * exposed, CT_WORTH_TELLING * (double)step_ns))
 		return;
 	least = fmax(best(b, &real, backward, a->model_ns, &mib, &a->n), 0);
 	a->gain_ns = fmin(a->model_ns, exposed) - least;
 	a->gain_err_ns = off + (double)b->exposed_err_ns;
 	a->cap_bytes = (uint64_t)(mib * MIB);
-	if (a->n == b->n || a->gain_ns < LEAST_GAIN * (double)step_ns ||
+	if (a->n == b->n || a->gain_ns < CT_BUCKET_GAIN * (double)step_ns ||
 	    a->gain_ns <= a->gain_err_ns)
 		a->n = 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/table.h"
 #include "analyzer/model/op_classes.h"
 #include "analyzer/stream/instance_log.h"

@@ -13,10 +13,6 @@
 #include "analyzer/overlap/cuts.h"
 #include "analyzer/stream/instance_log.h"
 
-/* From the entry of a call to where its launch could start on an idle stream; a shorter gap than this says nothing. */
-#define CT_GAP_CALL_NS 8000u
-#define CT_GAP_LAUNCH_NS 30000u
-
 struct ct_gap_sum {
 	uint64_t pairs; /* launches that followed each other */
 	uint64_t launch_ns, host_late_ns, not_ready_ns;

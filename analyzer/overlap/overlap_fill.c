@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
@@ -76,7 +77,8 @@ static void fill_ops(const struct ct_model *model, const struct ct_overlap *over
 		struct ct_report_op **rows;
 		size_t n_rows;
 
-		if (c->measured * 100 < c->launches * CT_OVERLAP_ENOUGH_PCT || !is_known(model, c))
+		if ((double)c->measured < CT_NEARLY_ALL * (double)c->launches ||
+		    !is_known(model, c))
 			continue;
 		rows = ct_report_rows_of_op(report, c->comm->hash, c->op, c->dtype, c->size_range,
 					    &n_rows);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/overlap/overlap_observe.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/model/model.h"
 
 #include <string.h>
@@ -126,7 +127,7 @@ static void sum_up(const struct ct_overlap *overlap, uint32_t s, struct ct_rank_
 	}
 	/* an error larger than the communication makes the value meaningless */
 	sum->is_known = sum->comm_ns && sum->err_ns <= sum->comm_ns &&
-			(double)sum->comm_ns * 100 >= (double)all_ns * CT_OVERLAP_ENOUGH_PCT;
+			(double)sum->comm_ns >= CT_NEARLY_ALL * (double)all_ns;
 }
 
 static int on_end(void *arg, struct ct_stream *stream)

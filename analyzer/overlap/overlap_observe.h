@@ -9,9 +9,6 @@
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/stream/stream.h"
 
-/* A sum is known if it holds at least this much of what was communicated. */
-#define CT_OVERLAP_ENOUGH_PCT 90
-
 /* Each moment that a rank waited for communication, also those that `exposures` has no room for. Nonzero stops. */
 typedef int (*ct_exposure_fn)(void *arg, const struct ct_stream *stream,
 			      const struct ct_exposure *exposure);

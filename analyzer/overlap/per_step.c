@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/overlap/per_step.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/model/left_out.h"
 #include "analyzer/stream/instance_log.h"
 
@@ -10,10 +11,6 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-/* Of a step's communication, what may be unknown. */
-#define MOST_UNKNOWN 0.1
-/* A stall and the operation that it waited for have the same start, each converted to run time. */
-#define SAME_START_NS 20000u
 /* Operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
 
@@ -127,7 +124,7 @@ static uint32_t find_start(const struct ct_instance_log *log, uint32_t slot, uin
 		     n++)
 			low--;
 	}
-	return after <= SAME_START_NS ? low : end;
+	return after <= CT_AT_ONCE_NS ? low : end;
 }
 
 /* How long the rank waited for others in what it began at start_ns; UINT64_MAX: that is not known. */
@@ -154,8 +151,8 @@ static int is_known(const struct room *r, uint32_t step)
 
 	/* one that is timed in part: what it lacks may all have been waited for */
 	return ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns) &&
-	       (double)c->untimed <= MOST_UNKNOWN * (double)c->parts &&
-	       (double)c->unknown_ns <= MOST_UNKNOWN * (double)c->comm_ns;
+	       (double)c->untimed <= CT_A_FEW * (double)c->parts &&
+	       (double)c->unknown_ns <= CT_A_FEW * (double)c->comm_ns;
 }
 
 /* What is new of one stall: its part before the others had come, and the rest. */
@@ -226,7 +223,7 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 		if (!c->comm_ns)
 			continue;
 		met[k]++;
-		if ((double)c->vague_ns > MOST_UNKNOWN * (double)c->comm_ns)
+		if ((double)c->vague_ns > CT_A_FEW * (double)c->comm_ns)
 			steps[k].wait_ns = UINT64_MAX;
 		else if (steps[k].wait_ns != UINT64_MAX)
 			steps[k].wait_ns += c->waited_ns;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
@@ -12,11 +13,6 @@
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
-
-/* A fraction is reported if it is known for so much of all communication. */
-#define ENOUGH 0.9
-/* Gaps of a rank of which some launches here and there were not timed are longer than they were. */
-#define MOST_UNTIMED 0.01
 
 static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 {
@@ -74,7 +70,7 @@ static int gaps_are_known(const struct ct_study *s, uint32_t slot)
 
 	return s->gaps.ranks[slot].sum.pairs &&
 	       s->gaps.ranks[slot].sum.err_ns <= s->gaps.ranks[slot].step_ns &&
-	       (double)(left->all - left->n) <= MOST_UNTIMED * (double)(of->launches - left->n);
+	       (double)(left->all - left->n) <= CT_WORTH_TELLING * (double)(of->launches - left->n);
 }
 
 static int fill_ranks(struct ct_study *s)
@@ -89,7 +85,7 @@ static int fill_ranks(struct ct_study *s)
 		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
 		const struct ct_gap_rank *g = &s->gaps.ranks[slot];
 		int told = s->told[slot] && s->cuts.n && e->steps, timed = gaps_are_known(s, slot);
-		int clear = told && (double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns;
+		int clear = told && (double)e->unclear_ns <= CT_A_FEW * (double)e->exposed_ns;
 		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
 
 		if (!told && !timed)
@@ -168,7 +164,7 @@ static void fill_comms(struct ct_study *s)
 			continue;
 		row->steps_exposed_ns = e->exposed_ns;
 		row->steps_exposed_err_ns = e->err_ns;
-		if ((double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns)
+		if ((double)e->unclear_ns <= CT_A_FEW * (double)e->exposed_ns)
 			row->steps_exposed_wait_ns = e->wait_ns;
 	}
 }
@@ -199,7 +195,7 @@ static int fill_pipelines(struct ct_study *s)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < s->bubbles.n; i++) {
 		const struct ct_bubble *b = &s->bubbles.all[i];
-		int known = (double)b->unknown <= (1 - ENOUGH) * (double)b->receives;
+		int known = (double)b->unknown <= CT_A_FEW * (double)b->receives;
 		double ideal = b->ideal_ratio * (double)b->step_ns;
 
 		report->stages[report->n_stages++] = (struct ct_report_stage){
@@ -250,7 +246,7 @@ static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
 	uint32_t n = s->model->n_slots, m = 0, parted = 0;
-	int known = known_part(s) >= ENOUGH;
+	int known = known_part(s) >= CT_NEARLY_ALL;
 	double *v = calloc(4 * ((size_t)n + 1), sizeof(*v));
 	double *share = v, *err = v + n + 1, *wait = err + n + 1, *busy = wait + n + 1;
 
@@ -267,7 +263,7 @@ static int fill_share(struct ct_study *s)
 		err[m] = 100 * (double)e->err_ns / time;
 		to->most_pct = fmax(to->most_pct, share[m]);
 		m++;
-		if ((double)e->unclear_ns > (1 - ENOUGH) * (double)e->exposed_ns)
+		if ((double)e->unclear_ns > CT_A_FEW * (double)e->exposed_ns)
 			continue;
 		wait[parted] = 100 * (double)e->wait_ns / time;
 		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;

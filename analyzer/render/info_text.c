@@ -2,14 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/facts_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
-
-/* Heartbeats follow the last record by up to a second in any run; a longer silence is worth a word. */
-#define SILENT_NS 5000000000ull
 
 /* What there is may be a whole trace of a job that died. */
 static void write_failed(struct ct_text *text, const struct ct_report *report)
@@ -59,7 +57,7 @@ static void name_last_heartbeat(char *to, size_t cap, const struct ct_report *re
 		    report->processes[i].last_heartbeat_at_ns > last)
 			last = report->processes[i].last_heartbeat_at_ns;
 	to[0] = '\0';
-	if (last > report->run.duration_ns + SILENT_NS)
+	if (last > report->run.duration_ns + CT_UNCLEAN_NS)
 		snprintf(to, cap, ", last heartbeat at %s", ct_prose_ns(last).s);
 }
 

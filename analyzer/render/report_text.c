@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/model/left_out.h"
@@ -123,7 +124,7 @@ static void write_why_no_share(struct ct_text *text, const struct ct_report_run 
 			text, CT_COLOR_NONE, CT_TEXT_LABEL,
 			"          not known: launches without times lie between timed ones for "
 			"less than %s, or are more than %s of all",
-			ct_prose_ns(CT_LEFT_OUT_NS).s, ct_prose_pct(100 * CT_MOST_LEFT_OUT).s);
+			ct_prose_ns(CT_LEFT_OUT_NS).s, ct_prose_pct(100 * (1 - CT_MOSTLY)).s);
 }
 
 /* Messages on a line of their own: who has none reads of none. */

@@ -4,15 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/model/clocks.h"
 #include "analyzer/model/model.h"
-
-/* A drift with a larger error is not reported. */
-#define DRIFT_PPB 5000.0
-/* What causes of one minute may contradict each other by (docs/dev/algorithms/clocks.md): where all hosts are related by way of others,
- * two that disagree by less, and by what their own errors leave open, are no finding. */
-#define BEYOND_NS 100e3
 
 /* ---- rows ---- */
 
@@ -91,7 +86,7 @@ static void by_clocks(const struct ct_model *model, uint32_t host, const struct 
 		row->drift_ppb = 0;
 	} else if (run > 0 && ct_clocks_at(clocks, host, from->first_ns, &first, NULL) &&
 		   ct_clocks_at(clocks, host, from->last_ns, &last, NULL) &&
-		   2e9 * (double)from->err_ns / run <= DRIFT_PPB) {
+		   2e9 * (double)from->err_ns / run <= CT_CLOCK_DRIFT_PPB) {
 		row->drift_ppb = 1e9 * ((double)(int64_t)(last - first) - run) / run;
 	}
 }
@@ -219,7 +214,7 @@ static int is_beyond_errors(const struct ct_clocks *clocks, const struct ct_cloc
 
 	if (c->kind == CT_CONFLICT_ORDER || mine == CT_CLOCK_UNKNOWN || theirs == CT_CLOCK_UNKNOWN)
 		return 1;
-	return c->by_ns > BEYOND_NS + (double)mine + (double)theirs;
+	return c->by_ns > CT_CLOCK_ACCURATE_NS + (double)mine + (double)theirs;
 }
 
 static int fill_finding(const struct ct_model *model, struct ct_findings *list,

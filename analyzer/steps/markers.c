@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/steps/step_anchor.h"
 #include "trace/status.h"
@@ -128,7 +129,7 @@ int ct_markers_cut(const struct ct_markers *m, uint64_t **cut_ns, uint32_t *n, c
 		uint32_t best = CT_MARKER_LANES;
 
 		for (uint32_t k = 0; k < m->n_lanes; k++) {
-			if (!tried[k] && m->lanes[k].n >= CT_ANCHOR_LEAST &&
+			if (!tried[k] && m->lanes[k].n >= CT_LEAST_OFTEN &&
 			    (best == CT_MARKER_LANES || is_better(&m->lanes[k], &m->lanes[best])))
 				best = k;
 		}
@@ -137,7 +138,7 @@ int ct_markers_cut(const struct ct_markers *m, uint64_t **cut_ns, uint32_t *n, c
 		tried[best] = 1;
 		*n = beginnings(m, best, room, cuts);
 		*name = m->lanes[best].name;
-		st = *n >= CT_ANCHOR_LEAST ? CT_OK : CT_NOTFOUND;
+		st = *n >= CT_LEAST_OFTEN ? CT_OK : CT_NOTFOUND;
 	}
 	free(room);
 	if (st != CT_OK)

@@ -36,7 +36,7 @@ int ct_markers_add(struct ct_markers *markers, const struct ct_nvtx_rec *rec, ui
 void ct_markers_fini(struct ct_markers *markers);
 
 /* The beginnings of the ranges that cut the run: of the name that takes most time in all, marks only where there is no
- * such range. Of the caller (free), in order; *n of them, CT_ANCHOR_LEAST at least. *name points into `markers`.
+ * such range. Of the caller (free), in order; *n of them, CT_LEAST_OFTEN at least. *name points into `markers`.
  * 0; CT_NOTFOUND: no name comes so often; CT_NOMEM. */
 int ct_markers_cut(const struct ct_markers *markers, uint64_t **cut_ns, uint32_t *n,
 		   const char **name);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/steps/period.h"
 
+#include "analyzer/base/limits.h"
+
 #define SAMPLE 1024u /* pairs */
 #define LEAST_PERIOD 2u
-#define MOST_LEFT 0.25 /* of the worst distance's share */
-/* Likewise: shares that differ by less are alike, and of a period and its multiples the first counts. */
-#define AS_GOOD 0.1
-/* Of parts of a step. */
-#define TOLERANCE 0.2
-#define LEAST_OTHER 0.35
-#define LEAST_VARIED 0.45
-#define LEAST_RESTLESS 0.15 /* of neighbours that differ */
 
 /* Share of pairs `apart` from each other that differ. */
 static double differing(const uint64_t *times, uint32_t n, uint32_t apart, double tolerance)
@@ -37,15 +31,15 @@ uint32_t ct_period_find(const uint64_t *times, uint32_t n, double tolerance, uin
 	most = most < CT_PERIOD_MOST ? most : CT_PERIOD_MOST;
 	for (uint32_t q = 1; q <= most; q++) {
 		share[q] = differing(times, n, q, tolerance);
-		if (q >= LEAST_PERIOD && worst >= varied && share[q] <= MOST_LEFT * worst &&
+		if (q >= LEAST_PERIOD && worst >= varied && share[q] <= (1 - CT_MOSTLY) * worst &&
 		    share[q] < best)
 			best = share[q];
 		worst = share[q] > worst ? share[q] : worst;
 	}
 	worst = 0;
 	for (uint32_t q = 1; q <= most; q++) {
-		if (q >= LEAST_PERIOD && worst >= varied && share[q] <= MOST_LEFT * worst &&
-		    share[q] <= best + AS_GOOD * worst) {
+		if (q >= LEAST_PERIOD && worst >= varied && share[q] <= (1 - CT_MOSTLY) * worst &&
+		    share[q] <= best + CT_NEAR * worst) {
 			while (q < most && share[q + 1] < share[q])
 				q++;
 			return q;
@@ -77,18 +71,18 @@ static uint32_t phase_of(const uint64_t *times, uint32_t n, uint32_t parts)
 
 uint32_t ct_period_of_parts(const uint64_t *times, uint32_t n, uint64_t median_ns, uint32_t *first)
 {
-	double median = (double)median_ns, tolerance = TOLERANCE * median;
+	double median = (double)median_ns, tolerance = CT_STEP_TOLERANCE * median;
 	uint32_t other = 0, parts;
 
 	*first = 0;
 	for (uint32_t k = 0; k < n; k++)
 		other += (double)times[k] > median + tolerance ||
 			 (double)times[k] < median - tolerance;
-	if (other < LEAST_OTHER * n)
+	if (other < CT_STEP_OTHER * n)
 		return 1;
-	parts = ct_period_find(times, n, tolerance, (n + 1) / 3, LEAST_VARIED);
+	parts = ct_period_find(times, n, tolerance, (n + 1) / 3, CT_STEP_VARIED);
 	if (!parts) /* a change for good leaves neighbours alike */
-		return n > 1 && differing(times, n, 1, tolerance) >= LEAST_RESTLESS ? 0 : 1;
+		return n > 1 && differing(times, n, 1, tolerance) >= CT_STEP_RESTLESS ? 0 : 1;
 	*first = phase_of(times, n, parts);
 	return parts;
 }

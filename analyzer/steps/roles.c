@@ -4,14 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "trace/ops.h"
 #include "trace/status.h"
-
-#define MANY_A_STEP 8.0 /* equal collectives: inside layers */
-#define FEW_A_STEP 4.0	/* equal collectives: once for the gradients, by bucket */
-#define LARGE_BYTES 65536u
-#define MOSTLY 0.9
-#define LEAST_EXCHANGED 0.5 /* of the bytes */
 
 const char *ct_role_name(enum ct_role_id id)
 {
@@ -96,7 +91,8 @@ static int is_pipeline(const struct ct_role_facts *f)
 	double ops = (double)(f->collectives + f->exchanges + f->messages);
 
 	/* swaps alone would be either */
-	return f->messages && (double)f->messages >= MOSTLY * ops && f->neighbours == f->messages;
+	return f->messages && (double)f->messages >= CT_NEARLY_ALL * ops &&
+	       f->neighbours == f->messages;
 }
 
 /* Exchanges of all with all, or messages that go to everybody. Of two or three members a message always goes to a neighbour,
@@ -108,8 +104,7 @@ static int is_expert(const struct ct_role_facts *f)
 
 	if (to_all)
 		exchanged += (double)f->message_bytes;
-	return (f->exchanges || to_all) && f->bytes &&
-	       exchanged >= LEAST_EXCHANGED * (double)f->bytes;
+	return (f->exchanges || to_all) && f->bytes && exchanged >= CT_MOST * (double)f->bytes;
 }
 
 static int set(struct ct_role *role, enum ct_role_id id, enum ct_confidence confidence,
@@ -130,7 +125,7 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 	if (!most || times <= 0 || f->messages || f->exchanges)
 		return CT_OK;
 	/* gathered and scattered layer by layer: sharded parameters and sequence parallelism look alike */
-	if (times >= MANY_A_STEP)
+	if (times >= CT_MANY_A_STEP)
 		return most->op == CT_OP_AllReduce && f->stride == 1
 			       ? set(role, CT_IS_TP,
 				     f->one_host ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
@@ -139,7 +134,7 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 						     "neighbouring ranks%s",
 						     times, f->n, where))
 			       : CT_OK;
-	if (times > FEW_A_STEP)
+	if (times > CT_FEW_A_STEP)
 		return CT_OK;
 	/* those that train the same stage on other data are in other pipelines */
 	if (f->in_one_pipe == 2)
@@ -151,7 +146,7 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 					times));
 	if (f->in_one_pipe)
 		return CT_OK;
-	if (largest >= LARGE_BYTES)
+	if (largest >= CT_LARGE_BYTES)
 		return set(role, CT_IS_DP, f->stride > 1 ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW,
 			   ct_arena_printf(memory,
 					   "%.1f equal collectives a step, %llu bytes, among %u "

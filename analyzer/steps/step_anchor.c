@@ -4,24 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-#define LEAST_REGULARITY 0.6
-#define LEAST_COVERAGE 0.5
-#define NEAR 0.9 /* of the largest m: a tie */
-/* Of the bytes, in distances of more than 1.5 m: then the anchor marks a part of the step. */
-#define MOST_OUTSIDE 0.1
 /* Of a period over several occurrences. */
 #define MOST_EVERY 1024u
-#define MOST_DEVIATION 0.15
-#define LEAST_DEVIATION_SINGLE 0.2 /* what comes evenly is not put together */
-#define LEAST_COVERAGE_EVERY 0.8
 #define SAMPLE                                                                                     \
 	1024u /* distances from the middle that are looked at for each number of occurrences */
 #define MOST_TRIED 64u
-#define FEW 8u
-#define LEAST_SHARE_FEW 0.05
 
 /* The occurrences of all symbols, symbol by symbol. */
 struct places {
@@ -130,8 +121,8 @@ static int is_better(const struct places *p, const struct ct_anchor *a, const st
 
 static int is_weighty(const struct ct_anchor_symbol *symbol, uint64_t bytes)
 {
-	return !symbol->partial && symbol->n >= CT_ANCHOR_LEAST &&
-	       (double)symbol->bytes >= CT_ANCHOR_SHARE * (double)bytes;
+	return !symbol->partial && symbol->n >= CT_LEAST_OFTEN &&
+	       (double)symbol->bytes >= CT_ANCHOR_BYTES * (double)bytes;
 }
 
 /* ---- an operation that comes once a step ---- */
@@ -148,16 +139,17 @@ static int find_single(const struct places *p, const struct ct_anchor_symbol *sy
 	for (uint32_t s = 0; s < n; s++) {
 		struct ct_anchor a;
 
-		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < CT_ANCHOR_LEAST)
+		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < CT_LEAST_OFTEN)
 			continue;
 		a = measure(p, s, 1);
-		if (a.regularity < LEAST_REGULARITY || a.coverage < LEAST_COVERAGE)
+		if (a.regularity < CT_ANCHOR_REGULARITY || a.coverage < CT_MOST)
 			continue;
 		kept[n_kept++] = a;
 		largest = a.ops > largest ? a.ops : largest;
 	}
 	for (uint32_t k = 0; k < n_kept; k++) {
-		if (kept[k].ops < NEAR * largest || (found && !is_better(p, &kept[k], best)))
+		if (kept[k].ops < CT_NEARLY_ALL * largest ||
+		    (found && !is_better(p, &kept[k], best)))
 			continue;
 		*best = kept[k];
 		found = 1;
@@ -218,20 +210,20 @@ static double deviation(const struct places *p, uint32_t symbol, uint32_t every,
  * less: over many occurrences anything looks regular. 0 in a->every: there is none. */
 static void find_every(const struct places *p, uint32_t symbol, uint32_t most, struct ct_anchor *a)
 {
-	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_ANCHOR_LEAST;
+	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_LEAST_OFTEN;
 	double before, mean, here, after, next;
 
 	a->every = 0;
 	before = deviation(p, symbol, 1, &mean);
-	if (before < LEAST_DEVIATION_SINGLE)
+	if (before < CT_ANCHOR_UNEVEN)
 		return;
 	here = deviation(p, symbol, 2, &mean);
 	for (uint32_t j = 2; j <= n && j < most; j++) {
 		double coverage = (double)occurrences / j * mean / (double)p->n_ops;
 
 		after = deviation(p, symbol, j + 1, &next);
-		if (here <= MOST_DEVIATION && here < before && 2 * here <= before &&
-		    here <= 0.85 * after && coverage >= LEAST_COVERAGE_EVERY) {
+		if (here <= CT_ANCHOR_DEVIATION && here < before && 2 * here <= before &&
+		    here <= (1 - CT_ANCHOR_DEVIATION) * after && coverage >= CT_ANCHOR_COVERAGE) {
 			*a = measure(p, symbol, j);
 			return;
 		}
@@ -269,7 +261,7 @@ static int find_compound(const struct places *p, const struct ct_anchor_symbol *
 	uint32_t tried = 0, most = most_every + 1;
 
 	for (uint32_t s = 0; s < n && tried < MOST_TRIED; s++) {
-		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < 2 * CT_ANCHOR_LEAST ||
+		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < 2 * CT_LEAST_OFTEN ||
 		    (double)symbols[s].bytes < share * (double)bytes)
 			continue;
 		tried++;
@@ -298,10 +290,10 @@ int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops
 		bytes += symbols[s].bytes;
 	if (st == CT_OK)
 		st = find_single(&p, symbols, n_symbols, bytes, anchor);
-	if (st == CT_OK && outside(&p, n, symbols, anchor) <= MOST_OUTSIDE) {
+	if (st == CT_OK && outside(&p, n, symbols, anchor) <= CT_A_FEW) {
 		/* a step of equal parts, at the end of which something weighty comes a few times */
-		if (find_compound(&p, symbols, n_symbols, bytes, FEW, LEAST_SHARE_FEW, &several) ==
-			    CT_OK &&
+		if (find_compound(&p, symbols, n_symbols, bytes, CT_ANCHOR_FEW, CT_HARDLY_ANY,
+				  &several) == CT_OK &&
 		    several.ops > 1.5 * anchor->ops)
 			*anchor = several;
 	} else if (st != CT_NOMEM &&

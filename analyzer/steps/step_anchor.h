@@ -45,7 +45,4 @@ int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops
 		   const struct ct_anchor_symbol *symbols, uint32_t n_symbols,
 		   struct ct_anchor *anchor);
 
-#define CT_ANCHOR_LEAST 3u /* occurrences, steps */
-#define CT_ANCHOR_SHARE 0.002
-
 #endif

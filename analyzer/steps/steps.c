@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/model/model.h"
 #include "analyzer/steps/anchor_spec.h"
@@ -15,12 +16,6 @@
 #include "trace/status.h"
 
 #define MOST_ASKED 4u /* ranks beside the reference */
-/* Of a small operation: share of its distances that are alike, and of the steps that it accounts for. */
-#define LEAST_RECURRING 0.8
-#define LEAST_RECURRING_COVERAGE 0.5
-/* Of the operations, between the first and the last range that marks a step. */
-#define LEAST_MARKED 0.5
-#define FEW_OPS 2u /* a step of no more may be a part of one */
 
 void ct_steps_fini(struct ct_steps *steps)
 {
@@ -74,14 +69,14 @@ static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_steps)
 {
 	uint32_t near = 0, median;
 
-	if (n + 1 < CT_ANCHOR_LEAST)
+	if (n + 1 < CT_LEAST_OFTEN)
 		return 0;
 	qsort(gaps, n, sizeof(*gaps), ct_by_u32);
 	median = gaps[n / 2];
 	for (uint32_t k = 0; k < n; k++)
 		near += gaps[k] == median;
-	if (median < 2 || near < LEAST_RECURRING * n ||
-	    (double)(n + 1) * median < LEAST_RECURRING_COVERAGE * n_steps)
+	if (median < 2 || near < CT_RECURRING_ALIKE * n ||
+	    (double)(n + 1) * median < CT_MOST * n_steps)
 		return 0;
 	return median;
 }
@@ -96,9 +91,9 @@ static void find_recurring(const struct ct_sequence *s, const uint32_t *places, 
 	for (uint32_t k = 0; k < s->n_symbols && c->n_recurring < CT_RECURRING; k++) {
 		uint32_t last = CT_NO_STEP, n_gaps = 0, every;
 
-		if (s->symbols[k].partial || s->symbols[k].n < CT_ANCHOR_LEAST ||
+		if (s->symbols[k].partial || s->symbols[k].n < CT_LEAST_OFTEN ||
 		    s->symbols[k].n > n ||
-		    (double)s->symbols[k].bytes >= CT_ANCHOR_SHARE * (double)bytes)
+		    (double)s->symbols[k].bytes >= CT_ANCHOR_BYTES * (double)bytes)
 			continue;
 		for (uint32_t i = 0; i < s->n; i++) {
 			uint32_t step;
@@ -143,7 +138,7 @@ static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t firs
 	uint32_t n = places && gaps ? pick(s, chosen, first, every, places) : 0;
 	int st = places && gaps ? CT_NOTFOUND : CT_NOMEM;
 
-	if (n >= CT_ANCHOR_LEAST) {
+	if (n >= CT_LEAST_OFTEN) {
 		c->cut_ns = calloc(n, sizeof(*c->cut_ns));
 		st = c->cut_ns ? CT_OK : CT_NOMEM;
 	}
@@ -281,7 +276,7 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 		st = find_anchor(s, chosen, &anchor);
 	if (st == CT_OK)
 		st = cut(s, chosen, anchor.first, anchor.every, c);
-	if (st == CT_OK && !wanted && anchor.every == 1 && anchor.ops <= FEW_OPS)
+	if (st == CT_OK && !wanted && anchor.every == 1 && anchor.ops <= CT_STEP_OPS)
 		st = join_by_times(s, chosen, c);
 	free(chosen);
 	return st;
@@ -308,7 +303,7 @@ static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t 
 
 	for (uint32_t i = 0; i < s->n; i++)
 		within += s->ops[i].at_ns >= cut_ns[0] && s->ops[i].at_ns < cut_ns[n - 1];
-	return within && within >= LEAST_MARKED * s->n;
+	return within && within >= CT_MOST * s->n;
 }
 
 static int try_markers(const struct ct_model *model, const struct ct_step_log *step_log,
@@ -418,7 +413,7 @@ static const char *why_not(const struct ct_step_log *step_log)
 {
 	if (!step_log->sequence.n_ops)
 		return "no operations on record to cut the run by";
-	if (step_log->sequence.n_ops < CT_ANCHOR_LEAST)
+	if (step_log->sequence.n_ops < CT_LEAST_OFTEN)
 		return "too few operations to cut the run by";
 	return "no operation comes again at regular distances; --step-anchor names one";
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of the operations that had not ended: which of them are no ordinary part of a run that goes on? */
+#include "analyzer/base/limits.h"
 #include "analyzer/stream/stream_private.h"
-
-/* What a person who looks at a job would not call stuck yet, ns. */
-#define LEAST_NS 1000000000ull
 
 /* What operations of this name on its communicator, or all of them, do not take. 0: there is none with a time. */
 static uint64_t unusual_ns(const struct ct_model *model, const struct ct_unreturned *u,
@@ -39,7 +37,7 @@ static enum ct_stuck stuck_of(const struct ct_model *model, const struct ct_unre
 
 	if (age > model->run->processes[u->process].id.hang_after_ns)
 		return CT_STUCK_LATE;
-	if (age <= LEAST_NS)
+	if (age <= CT_STUCK_NS)
 		return CT_STUCK_NOT;
 	limit = u->launched || !u->comm ? 0 : unusual_ns(model, u, 1);
 	if (limit)
@@ -47,8 +45,8 @@ static enum ct_stuck stuck_of(const struct ct_model *model, const struct ct_unre
 	/* A launch waits for those before it, and a thread may listen all the time: while its process goes on with
 	 * other operations, that it is under way means nothing. */
 	silence = silence_ns(model, u);
-	return silence > LEAST_NS && silence > unusual_ns(model, u, 0) ? CT_STUCK_UNUSUAL
-								       : CT_STUCK_NOT;
+	return silence > CT_STUCK_NS && silence > unusual_ns(model, u, 0) ? CT_STUCK_UNUSUAL
+									  : CT_STUCK_NOT;
 }
 
 static int is_in_call(const struct ct_model *model, uint32_t process)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What slices of a process say about themselves. */
+#include "analyzer/base/limits.h"
 #include "analyzer/timeline/draw_process.h"
 #include "trace/ops.h"
 
@@ -15,10 +16,6 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
 	return c ? ct_texts_get(&x->pen->tl_index->texts, c->comm->label) : "no communicator";
 }
 
-/* A process that was heard of last so long before others was gone then, whatever else kept the job. Heartbeats come about once a
- * second. */
-#define GONE_EARLIER_NS 3000000000u
-
 void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
 		    enum ct_op_state state)
 {
@@ -29,7 +26,7 @@ void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_
 	if (sign_ns < slice->begin_ns)
 		sign_ns = slice->begin_ns;
 	ct_args_uint(args, CT_ARG_age_ns, sign_ns - slice->begin_ns);
-	if (sign_ns + GONE_EARLIER_NS < x->pen->tl_index->sign_ns) {
+	if (sign_ns + CT_GONE_EARLIER_NS < x->pen->tl_index->sign_ns) {
 		slice->end_ns = sign_ns;
 		x->pen->result->unfinished++;
 	}

@@ -4,12 +4,10 @@
  * sites exceed their peers by adds up. */
 #include <stdlib.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/slow_rows_private.h"
 #include "trace/status.h"
-
-/* Of all the excess: two sites that hold less of it are one place among several. */
-#define MOST_OF_IT 0.5
 
 struct gap {
 	uint16_t before, after; /* sites */
@@ -79,7 +77,7 @@ static void choose_sites(struct gap *gaps, uint32_t n, struct ct_slow_row *row)
 		if (sum.excess > best.excess)
 			best = sum;
 	}
-	if (best.before && best.after && best.excess >= MOST_OF_IT * all) {
+	if (best.before && best.after && best.excess >= CT_MOST * all) {
 		row->site_before = best.before;
 		row->site_after = best.after;
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h — the constants of the lateness engine, each with its reason. */
+/* limits.h — the constants of the lateness engine, each with its reason, beside those of all rooms. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_LIMITS_H
 #define CT_ANALYZER_LATENESS_REPLAY_LIMITS_H
+
+#include "analyzer/base/limits.h"
 
 /* Of operations: when they were begun and waited for, but for those that were left out (model/left_out.h) */
 #define CT_LEAST_TIMED 0.95
@@ -9,30 +11,7 @@
 /* Of operations: what misses members leaves gaps in which ranks waited */
 #define CT_MOST_INCOMPLETE 0.01
 
-/* ---- how much is enough: one set for all questions ---- */
-
-/* Of blocks, ranks, steps, launches, a sum: the larger part */
-#define CT_MOST 0.5
-
-/* ... clearly: of stalls that are alike, of ranks that took part */
-#define CT_MOSTLY 0.75
-
-/* ... but for a few by chance: of ranks that have a step, of launches that follow others */
-#define CT_NEARLY_ALL 0.9
-
-/* So few of them are exceptions; and a step time that changes by less is the same */
-#define CT_HARDLY_ANY 0.05
-
-/* Times and places that are no farther apart are the same: stalls lie on a period, steps are as many as the calls that end them */
-#define CT_NEAR 0.1
-
-/* Of their median: lengths of stalls that have one cause; of exponential ones 18 % lie so near */
-#define CT_ALIKE 0.25
-
-/* With fewer steps a spread says nothing ... */
-#define CT_LEAST_STEPS 8u
-
-/* ... and with fewer times nothing is a habit: what follows what, what a transfer takes, what is usual around a stall */
+/* With fewer times nothing is a habit: what follows what, what a transfer takes, what is usual around a stall */
 #define CT_LEAST_TIMES CT_LEAST_STEPS
 
 /* Launches, or operations, of a rank that are looked back at */
@@ -78,10 +57,7 @@
 /* So many where there are enough: noise of single steps averages out */
 #define CT_STEPS_A_BLOCK 4u
 
-/* Excess over its standard error, with many blocks ... */
-#define CT_STEADY_T 5.0
-
-/* ... and more with few: T (1 + this / degrees of freedom), near Student's quantiles of 1e-6 */
+/* Excess over its standard error is CT_STEADY_T with many blocks, and more with few: T (1 + this / degrees of freedom), near Student's quantiles of 1e-6 */
 #define CT_FEW_BLOCKS 8.0
 
 /* Times as much for a part of the run: there are a hundred to choose from */
@@ -97,21 +73,14 @@
  * of no more blocks is stalls */
 #define CT_CHANGES 2u
 
-/* Of the run, or of a step: less is not worth a replay, nor telling */
-#define CT_LEAST_GAIN 0.01
-
-/* Standard errors that are told as the error: it holds in 95 % */
-#define CT_TOLD_ERRORS 2.0
+/* Less is not worth a replay */
+#define CT_LEAST_GAIN CT_WORTH_TELLING
 
 /* Of a gain: by how much it was off where launches did not queue up (docs/ACCURACY.md) ... */
 #define CT_MODEL_ERROR 0.01
 
 /* ... and where they did, so that nobody knows when they were ready ... */
 #define CT_ERROR_IN_QUEUES 0.05
-
-/* With fewer in a stage the other stages are asked too, and nothing tells their computing from what it waits for. With fewer members
- * it is not known who came last of most */
-#define CT_LEAST_PEERS 3u
 
 /* Rows that are replayed */
 #define CT_MOST_ROWS 12u

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.h — the table of the tuning constants: numbers that somebody chose and that change a verdict, a finding, a figure or its
+ * error, each with its reason. Those of the lateness engine are in analyzer/lateness/replay/limits.h. */
+#ifndef CT_ANALYZER_BASE_LIMITS_H
+#define CT_ANALYZER_BASE_LIMITS_H
+
+/* ---- how much is enough: one set for all questions ---- */
+
+/* Of blocks, ranks, steps, launches, a sum: the larger part */
+#define CT_MOST 0.5
+
+/* ... clearly: of stalls that are alike, of ranks that took part */
+#define CT_MOSTLY 0.75
+
+/* Exceptions: what is known of all the rest tells of the whole */
+#define CT_A_FEW 0.1
+#define CT_NEARLY_ALL (1 - CT_A_FEW)
+
+/* So few of them are exceptions where there should be none; and what changes by less is the same */
+#define CT_HARDLY_ANY 0.05
+
+/* Of the run, of a step, of bytes: less is not worth telling */
+#define CT_WORTH_TELLING 0.01
+
+/* Times and places that are no farther apart are the same: stalls lie on a period, steps are as many as the calls that end them */
+#define CT_NEAR 0.1
+
+/* Of what is usual: lengths of stalls that have one cause (of exponential ones 18 % lie so near), a model beside what was measured */
+#define CT_ALIKE 0.25
+
+/* With fewer alike nobody stands out: of two, either may be the odd one. With fewer in a stage the other stages are asked too, and
+ * nothing tells their computing from what it waits for */
+#define CT_LEAST_PEERS 3u
+
+/* ... and what came fewer times, or fewer times in a row, is no pattern */
+#define CT_LEAST_OFTEN CT_LEAST_PEERS
+
+/* With fewer times a figure has no error, or one that says nothing */
+#define CT_FEW_SAMPLES 5u
+
+/* With fewer steps a spread says nothing ... */
+#define CT_LEAST_STEPS 8u
+
+/* ... and with fewer samples neither does a quantile, nor that nobody stood out */
+#define CT_LEAST_SAMPLES 20u
+
+/* Deviations, or standard errors, beyond which nothing is by chance, whoever of many is looked at */
+#define CT_STEADY_T 5.0
+
+/* Standard errors that are told as the error: it holds in 95 % */
+#define CT_TOLD_ERRORS 2.0
+
+/* ---- losses, in percent of the run: severity, and what the verdict turns to ---- */
+
+/* From here on a warning, and pursued before anything else */
+#define CT_WARNING_PCT 3.0
+
+/* Of a rank's steps: a job that communicates less, or loses less without a rank to blame, is not slow by it */
+#define CT_NOTABLE_PCT 5.0
+
+/* From here on critical */
+#define CT_CRITICAL_PCT 10.0
+
+/* ---- findings ---- */
+
+/* Of the run in communication: from here on it matters whether its links are as fast as they could be */
+#define CT_LINKS_MATTER_PCT 20.0
+
+/* Of the steps: transfers that computing waits for so long are a finding */
+#define CT_EXPOSED_PCT 30.0
+
+/* Of the charges: so much of one reason is the reason */
+#define CT_CLEAR_REASON 0.7
+
+/* Of a loss, for which charges have to be known before one of them is its reason (docs/dev/algorithms/stalls.md) */
+#define CT_REASONED 0.4
+
+/* Of a change's time: lateness that begins and ends no farther from it is the same thing */
+#define CT_APART 0.15
+
+/* Of the run, and steps: what lasted no longer is transient */
+#define CT_TRANSIENT 0.33
+#define CT_TRANSIENT_STEPS 50u
+
+/* ns: shorter stalls are the machine's, and nobody looks for them */
+#define CT_STALL_NS 30e6
+
+/* Of the stalls by turns: one rank that has more of them is who stalls */
+#define CT_TURNS 0.6
+
+/* Of the time of all stalls: a longer one is all there is to say */
+#define CT_ONE_STALL 0.8
+
+/* ns: a single stall has its rank told from here on. Shorter ones every machine has, and may hit anybody */
+#define CT_ONE_STALL_NS 200e6
+
+/* ns in wrappers: what costs less is no finding, whatever its share of a short run */
+#define CT_OVERHEAD_NS 100000000u
+
+/* ns: heartbeats come each second. Who is silent for that and a quarter before all others ended first */
+#define CT_SILENT_NS 1250000000u
+
+/* Of times, relative: with a larger error they are no measure of a rate */
+#define CT_RATE_ERR 0.2
+
+/* Of the scorecard: how its figures are called, and steps that tell how steady they are */
+#define CT_EXCELLENT 85
+#define CT_GOOD 70
+#define CT_SCORE_STEPS 10u
+
+/* Between hosts, for sockets to be named: bytes; what Ethernet and IP over InfiniBand account for of them; and of that, Gloo's own */
+#define CT_SOCKET_BYTES 100e6
+#define CT_SOCKET_ACCOUNTED 0.7
+#define CT_SOCKET_GLOO 0.3
+
+/* Rings and trees move up to twice the least, and sockets add a little. More than this may be anything else on Ethernet (data sets,
+ * checkpoints) while the communication went where nothing counts (NVLink between hosts); with a setting that explains it, more than
+ * that again */
+#define CT_SOCKET_TIMES 4
+#define CT_SOCKET_TIMES_EXPLAINED 20
+
+/* ---- processes and hangs ---- */
+
+/* ns: heartbeats come once a second. Who has no later one may have lived so much longer; and with clocks that are farther apart nothing
+ * on one host comes after something on another one */
+#define CT_BEAT_NS 2000000000ull
+
+/* ns: a process writes to its run every 10 s at least. Whose ring is gone may have lived until then; less is no silence */
+#define CT_WRITE_NS 11000000000ull
+
+/* ns: what was known last of a rank may have changed if it is older */
+#define CT_OLD_FACTS_NS 10000000000ull
+
+/* ns: an error that came when a rank had been waiting for longer follows from that */
+#define CT_TIMEOUT_NS 10000000000ull
+
+/* ns: a process that was heard of last so long before others was gone then, whatever else kept the job */
+#define CT_GONE_EARLIER_NS 3000000000u
+
+/* ns: after an end that was not in order, this replaces COMMTRACE_HANG_AFTER if that is longer; and a job that still runs is not called
+ * stuck by one look, unless it has been for this long */
+#define CT_UNCLEAN_NS 5000000000ull
+
+/* ns: what a person who looks at a job would not call stuck yet */
+#define CT_STUCK_NS 1000000000ull
+
+/* Times what all but one in a hundred of its like took, and times the longest: what takes longer than either is unusual. Of few, one in
+ * a hundred is the first, which has connections to make */
+#define CT_TIMES_P99 20u
+#define CT_TIMES_LONGEST 2u
+
+/* Durations: with fewer the longest one is chance */
+#define CT_LEAST_USUAL 64u
+
+/* If a process waited for a CPU, each call, thread and process needed for progress may have to: stalls of up to so many times as long do
+ * not count. On two cores with 50 to 200 runnable threads, healthy operations stalled for at most 3 times as long */
+#define CT_LATE_TIMES 10u
+
+/* ns of processor time, in the time that a thread was looked at: less is none */
+#define CT_CPU_NS 1000000ull
+
+/* ns from SIGTERM: a process usually gets half a minute, and whoever is gone at once was killed by something else */
+#define CT_GRACE_NS 60000000000ull
+#define CT_KILLED_NS 900000000ull
+
+/* ns: launchers see a child's end at once, or look every 5 s (torchrun) */
+#define CT_LAUNCHER_NS 7000000000ull
+
+/* ns: killing all ranks of a job one by one takes less from one to the next. tests/hang does with pauses of up to 40 ms */
+#define CT_SPREAD_NS 250000000ull
+
+/* Operations that fit shifted and do not as they are paired. Fewer may be chance: a program has few different ones */
+#define CT_LEAST_FITS 2u
+
+/* ns: threads that call one communicator at the same time take their numbers after they look at the clock */
+#define CT_BACKWARDS_NS 1000000u
+
+/* ---- traffic ---- */
+
+/* A counter of bytes that grew by more than so many times what its link carries in one direction was set anew: rates are nominal. And
+ * ns: what a driver adds up late belongs to the interval before */
+#define CT_PORT_TIMES 2
+#define CT_PORT_SLACK_NS 1000000000ull
+
+/* With fewer transfers it is unknown what is usual */
+#define CT_CLASS_TRANSFERS 16u
+
+/* That one of all ranks has so many more than its share by chance */
+#define CT_CHANCE_OF_RANKS 1e-3
+
+/* ---- clocks ---- */
+
+/* The largest drift between clocks of hosts: crystals are good to 100 ppm, NTP slews by 500 at most and rarely */
+#define CT_CLOCK_SLOPE 300e-6
+
+/* ns: cause and effect may be wrong by this much, whatever errors are published. With less, simulated intervals that were to be
+ * certain missed the truth (10 % of them with 0, none with this) */
+#define CT_CLOCK_EPS_NS 25000u
+
+/* ns: clocks that are related better are accurate. No error of a time, nor a clock that wanders, makes causes of one minute
+ * contradict each other by more */
+#define CT_CLOCK_ACCURATE_NS 100000.0
+
+/* ns: what one window is off the next one, beyond its error, where a clock was set, or slewed so fast that no line follows it */
+#define CT_CLOCK_JUMP_NS 50000.0
+
+/* The rate of a clock is a random walk, of so much per root of a second: the worst of the scenarios */
+#define CT_CLOCK_WANDER 1e-7
+
+/* ns by which all operations may end later on one host than on the other, where no host has two ranks to show it: of two ranks that
+ * always end U(0, 100 us) later, 96 % lie less apart */
+#define CT_CLOCK_SKEW_NS 80000.0
+
+/* A drift with a larger error, in billionths, is not reported */
+#define CT_CLOCK_DRIFT_PPB 5000.0
+
+/* ns: what a clock resolves; with a smaller spread everything would be an outlier */
+#define CT_CLOCK_SPREAD_NS 50.0
+
+/* ns^2: all at one moment tells no slope */
+#define CT_CLOCK_SXX 1e12
+
+/* ns of a line by cause and effect, and of one by the ends of operations: clocks wander off longer ones. One with too few operations
+ * goes on as long as the last */
+#define CT_CLOCK_PIECE_NS 60000000000ll
+#define CT_CLOCK_WINDOW_NS 10000000000ll
+#define CT_CLOCK_LONGEST_NS (60 * CT_CLOCK_WINDOW_NS)
+
+/* ---- steps and roles ---- */
+
+/* Of the step, that two times of a loop's body may differ by to be the same; of the times, that have to differ from the median for a
+ * loop to have more bodies than one; of pairs of times, that differ at some distance, and of neighbours */
+#define CT_STEP_TOLERANCE 0.2
+#define CT_STEP_OTHER 0.35
+#define CT_STEP_VARIED 0.45
+#define CT_STEP_RESTLESS 0.15
+
+/* Operations: a step of no more may be a part of one */
+#define CT_STEP_OPS 2u
+
+/* What marks a step: of all bytes; of its distances, those that are alike; and of a small operation that recurs */
+#define CT_ANCHOR_BYTES 0.002
+#define CT_ANCHOR_REGULARITY 0.6
+#define CT_RECURRING_ALIKE 0.8
+
+/* Several occurrences a step: relative deviation of the sum of so many, at most; of a single one, at least (what comes evenly is not
+ * put together); of the run that they cover; and occurrences of which bytes that are a few are enough */
+#define CT_ANCHOR_DEVIATION 0.15
+#define CT_ANCHOR_UNEVEN 0.2
+#define CT_ANCHOR_COVERAGE 0.8
+#define CT_ANCHOR_FEW 8u
+
+/* Equal collectives a step: so many are inside layers; so few once for the gradients, by bucket */
+#define CT_MANY_A_STEP 8.0
+#define CT_FEW_A_STEP 4.0
+
+/* ---- overlap ---- */
+
+/* ns: what was asked for and found over, and what began together, each converted to run time, are no farther apart */
+#define CT_AT_ONCE_NS 20000u
+
+/* ns: from the entry of a call to where its launch could start on an idle stream; a gap shorter than the second says nothing */
+#define CT_GAP_CALL_NS 8000u
+#define CT_GAP_LAUNCH_NS 30000u
+
+/* Bytes: smaller reductions are counters, norms and flags */
+#define CT_BUCKET_BYTES 4096u
+
+/* Of a bucket's time, that is start-up: with more it is too small */
+#define CT_BUCKET_STARTUP 0.2
+
+/* Of the step: what another size has to gain; and of that gain, what is next to nothing */
+#define CT_BUCKET_GAIN 0.02
+
+/* ---- links ---- */
+
+/* Of what those alike reach: a link or a communicator below it is slow */
+#define CT_SLOW_LINK 0.7
+
+/* ... and one that stays below it for some time, measured against itself */
+#define CT_SLOW_OP 0.6
+
+/* Deviation of those alike, at least */
+#define CT_LINK_SPREAD 0.03
+
+/* Links that are compared with each other, at least: a ring of three has no more to be compared with */
+#define CT_LEAST_EDGES 4u
+
+/* Where the host times, what else runs on it makes most operations slow: more of them are needed */
+#define CT_LEAST_HOST_SAMPLES 50u
+
+/* That slow ones come in a row so long by chance, as often as elsewhere */
+#define CT_CHANCE 1e-6
+
+/* Bytes: at 10 GB/s and 5 us a larger transfer takes more than half of its time for its bytes, and more than flags are exchanged */
+#define CT_LARGE_BYTES 65536u
+
+/* Sizes within this are one: 2^(1/4) */
+#define CT_NARROW_CLASS 1.189207115
+
+/* A second line has to leave less of the scatter than this, and there has to be so much of it */
+#define CT_SPLIT_GAIN 0.7
+#define CT_SPLIT_SCATTER 0.02
+
+#endif
