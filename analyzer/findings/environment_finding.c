@@ -77,7 +77,7 @@ static int tell_differences(const struct ct_report_environment *from, struct ct_
 	return n;
 }
 
-void ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
+static void add_differences(const struct ct_report *report, struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
 	const char *names = "", *cause = "", *text;
@@ -106,4 +106,46 @@ void ct_finding_environment(const struct ct_report *report, struct ct_findings *
 				      text);
 	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s", names,
 				  n > (int)NAMES_SHOWN ? ",..." : "", text);
+}
+
+/* At most NAMES_SHOWN names, and what takes their place. */
+static void tell_unread(const struct ct_report_environment *from, struct ct_arena *memory,
+			const char **names, const char **instead)
+{
+	for (size_t i = 0; i < from->n_unread && i < NAMES_SHOWN; i++) {
+		const struct ct_report_env_unread *setting = &from->unread[i];
+
+		*names = ct_arena_printf(memory, "%s%s%s", *names, i ? ", " : "", setting->name);
+		if (setting->instead)
+			*instead = ct_arena_printf(memory, "%s; %s: %s", *instead, setting->name,
+						   setting->instead);
+	}
+	if (from->n_unread > NAMES_SHOWN)
+		*names = ct_arena_printf(memory, "%s, ...", *names);
+}
+
+static void add_unread(const struct ct_report *report, struct ct_findings *list)
+{
+	const struct ct_report_environment *from = &report->environment;
+	const char *names = "", *instead = "";
+	struct ct_finding *f;
+
+	if (!from->n_unread)
+		return;
+	tell_unread(from, list->memory, &names, &instead);
+	f = ct_findings_add(list, CT_FINDING_SETTING_NOT_READ);
+	f->severity = CT_SEVERITY_INFO;
+	f->confidence = CT_CONFIDENCE_HIGH;
+	f->cause = "no library of NCCL that was loaded contains the name";
+	f->advice = ct_arena_printf(list->memory, "check the spelling, or unset it%s", instead);
+	ct_finding_ranks(list, f, from->unread[0].ranks, from->unread[0].n_ranks);
+	ct_finding_evidence(list, f, "settings_not_read", (double)from->n_unread, "count", NAN);
+	f->headline = ct_arena_printf(list->memory, "NCCL does not read %s", names);
+	f->line = ct_arena_printf(list->memory, "names=%s", names);
+}
+
+void ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
+{
+	add_differences(report, list);
+	add_unread(report, list);
 }

@@ -155,6 +155,8 @@ static double weight(const struct ct_finding *f)
 		return -2;
 	case CT_FINDING_ENVIRONMENT_DIFFERS:
 		return -3;
+	case CT_FINDING_SETTING_NOT_READ:
+		return -4;
 	default:
 		return f->loss_ns == CT_UNKNOWN ? -1 : (double)f->loss_ns;
 	}

@@ -47,7 +47,8 @@
 	XX(CLOCK_CONFLICT, 0, "Clock conflict")                                                    \
 	XX(DROPPED_RECORDS, 0, "Dropped records")                                                  \
 	XX(TRACER_COST, 0, "Tracer overhead")                                                      \
-	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs")
+	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs")                                          \
+	XX(SETTING_NOT_READ, 0, "Setting not read")
 
 enum ct_verdict_code {
 #define CT_VERDICT_ENUM(name, level, title) CT_VERDICT_##name,

@@ -33,11 +33,21 @@ struct ct_report_env_rank {
 	size_t n_facts;
 };
 
+/* A variable NCCL_* that is set and that NCCL does not read. */
+struct ct_report_env_unread {
+	const char *name;
+	int *ranks;
+	size_t n_ranks;
+	const char *instead; /* what takes its place, or who reads it; NULL: not known */
+};
+
 struct ct_report_environment {
 	struct ct_report_fact *same; /* by name */
 	size_t n_same;
 	struct ct_report_env_differs *differs; /* by name */
 	size_t n_differs;
+	struct ct_report_env_unread *unread; /* by name */
+	size_t n_unread;
 	struct ct_report_env_rank *ranks; /* what is each one's own; only ranks with a start record */
 	size_t n_ranks;
 };

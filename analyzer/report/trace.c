@@ -10,6 +10,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/environment/environment.h"
+#include "analyzer/environment/nccl_settings.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
 #include "trace/ops.h"
@@ -306,5 +307,7 @@ int ct_fill_trace(const struct ct_model *model, struct ct_report *report)
 		st = ct_fill_inflight(model, report);
 	if (st == CT_OK)
 		st = ct_environment_fill(model, report);
+	if (st == CT_OK)
+		st = ct_nccl_settings_fill(model, report);
 	return st == CT_OK ? fill_invisible(model, report) : st;
 }

@@ -174,6 +174,8 @@ static void *look_around(void *arg)
 	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], UINT64_MAX);
 	doing(l, "the loader");
 	ct_objects_versions(&l->told, &lists[SYSTEM]);
+	doing(l, "the constants of NCCL");
+	ct_objects_settings(&l->told, &lists[VARIABLES], &lists[SYSTEM]);
 	doing(l, "the GPUs in /sys");
 	look_at_gpus(l);
 	if (!l->system_done) {

@@ -11,6 +11,7 @@
 
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/chain.h"
+#include "interpose/environ/nccl_settings.h"
 #include "interpose/environ/uninterposed.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
@@ -80,6 +81,30 @@ void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts)
 	}
 }
 
+static void add_part(struct ct_objects_told *told, const struct ct_elf_object *object,
+		     const char *key, const char *nth)
+{
+	struct ct_nccl_object *part = &told->parts[told->n_parts++];
+
+	_Static_assert(sizeof(part->path) == sizeof(object->path), "the same paths");
+	memcpy(part->path, object->path, sizeof(part->path));
+	snprintf(part->key, sizeof(part->key), "lib.%s%s", key, nth);
+	part->base = object->base;
+}
+
+void ct_objects_settings(struct ct_objects_told *told, const struct ct_facts *variables,
+			 struct ct_facts *facts)
+{
+	char key[CT_FACT_KEY];
+
+	for (; told->n_searched < told->n_parts; told->n_searched++) {
+		const struct ct_nccl_object *part = &told->parts[told->n_searched];
+
+		snprintf(key, sizeof(key), "%s.unread", part->key);
+		ct_nccl_settings_unread(part->path, part->base, key, variables, facts);
+	}
+}
+
 /* A second copy of a library gets a key with a number. */
 static void add_library(const struct ct_elf_object *object, struct ct_objects_told *told,
 			struct ct_facts *facts)
@@ -97,6 +122,8 @@ static void add_library(const struct ct_elf_object *object, struct ct_objects_to
 			snprintf(nth, sizeof(nth), ".%u", told->libraries[i]);
 		if (strcmp(libraries[i].key, "nccl") == 0)
 			memcpy(told->nccl[told->n_nccl++], object->path, sizeof(object->path));
+		if (strncmp(libraries[i].key, "nccl", 4) == 0)
+			add_part(told, object, libraries[i].key, nth);
 		snprintf(key, sizeof(key), "lib.%s%s.path", libraries[i].key, nth);
 		ct_facts_add(facts, key, realpath(object->path, real) ? real : object->path);
 		return;

@@ -14,6 +14,8 @@
 /* Objects reported already: hash of name and address. */
 #define CT_OBJECTS_TOLD 4096u
 #define CT_OBJECTS_COPIES 4u /* of one library */
+#define CT_OBJECTS_PARTS                                                                           \
+	(3 * CT_OBJECTS_COPIES) /* of NCCL: lib.nccl, lib.nccl_net, lib.nccl_tuner */
 struct ct_objects_told {
 	uint64_t seen[CT_OBJECTS_TOLD]; /* 0 free */
 	uint32_t n;
@@ -21,6 +23,12 @@ struct ct_objects_told {
 	uint32_t scanned_mb;
 	char nccl[CT_OBJECTS_COPIES][sizeof(((struct ct_elf_object *)0)->path)];
 	uint32_t n_nccl, n_asked;
+	struct ct_nccl_object {
+		char path[sizeof(((struct ct_elf_object *)0)->path)];
+		char key[32]; /* lib.nccl_net */
+		uintptr_t base;
+	} parts[CT_OBJECTS_PARTS]; /* of NCCL: the library, plugins */
+	uint32_t n_parts, n_searched;
 	int unheard; /* 1: it was reported that calls of Gloo are not seen */
 	int unbound; /* 1: calls of some new object are not bound yet */
 };
@@ -32,5 +40,10 @@ int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct
 
 /* lib.nccl*.version of those found since the last time: queries them, by the loader. */
 void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts);
+
+/* lib.nccl*.unread of those found since the last time (nccl_settings.h): the NCCL_* of `variables` that they do not contain. Reads
+ * their files. */
+void ct_objects_settings(struct ct_objects_told *told, const struct ct_facts *variables,
+			 struct ct_facts *facts);
 
 #endif

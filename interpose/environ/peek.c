@@ -37,10 +37,10 @@ size_t ct_peek(uintptr_t from, void *to, size_t len)
 	return n > 0 ? (size_t)n : 0;
 }
 
-int ct_peek_contains(uintptr_t from, size_t len, const char *text)
+int ct_peek_contains(uintptr_t from, size_t len, const char *text, size_t n)
 {
 	static char piece[PIECE]; /* one look-around at a time */
-	size_t n = strlen(text), at = 0;
+	size_t at = 0;
 
 	while (at < len) {
 		size_t want = len - at < PIECE ? len - at : PIECE;

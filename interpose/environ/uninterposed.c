@@ -157,7 +157,7 @@ static int has_text(enum ct_invisible what, uintptr_t begin, size_t len)
 {
 	for (unsigned i = 0; i < ct_n_marks; i++)
 		if (ct_marks[i].of == what && ct_marks[i].kind == CT_MARK_CONTAINS &&
-		    ct_peek_contains(begin, len, ct_marks[i].text))
+		    ct_peek_contains(begin, len, ct_marks[i].text, strlen(ct_marks[i].text)))
 			return 1;
 	return 0;
 }

@@ -2,15 +2,13 @@
 #include "interpose/stacks/names.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <link.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "interpose/environ/elf_file.h"
 
 #define KEPT 256u /* names */
 #define KEPT_BYTES 160u
-#define MOST_SECTIONS 256u
 #define PIECE 1024u /* symbols that are read at once */
 #define MOST_SYMBOLS (1u << 24)
 
@@ -19,41 +17,8 @@ struct kept {
 	char name[KEPT_BYTES];
 };
 
-struct file {
-	int fd;
-	ElfW(Shdr) sections[MOST_SECTIONS];
-	unsigned n;
-};
-
-static int read_at(int fd, uint64_t at, void *to, size_t len)
-{
-	return pread(fd, to, len, (off_t)at) == (ssize_t)len ? 0 : -1;
-}
-
-static int open_file(struct file *file, const char *path)
-{
-	ElfW(Ehdr) head;
-	struct stat st;
-
-	file->n = 0;
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (file->fd < 0)
-		return -1;
-	if (fstat(file->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    read_at(file->fd, 0, &head, sizeof(head)) != 0 ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head.e_shentsize != sizeof(file->sections[0]) || head.e_shnum > MOST_SECTIONS ||
-	    read_at(file->fd, head.e_shoff, file->sections,
-		    head.e_shnum * sizeof(file->sections[0])) != 0) {
-		close(file->fd);
-		return -1;
-	}
-	file->n = head.e_shnum;
-	return 0;
-}
-
 /* The symbol of this table that covers `at`, else the last function before it without a size. 1 and *best. */
-static int search_table(const struct file *file, const ElfW(Shdr) * table, uint64_t at,
+static int search_table(const struct ct_elf_file *file, const ElfW(Shdr) * table, uint64_t at,
 			ElfW(Sym) * best)
 {
 	static ElfW(Sym) symbols[PIECE];
@@ -64,8 +29,8 @@ static int search_table(const struct file *file, const ElfW(Shdr) * table, uint6
 	while (done < n) {
 		size_t now = n - done < PIECE ? (size_t)(n - done) : PIECE;
 
-		if (read_at(file->fd, table->sh_offset + done * sizeof(symbols[0]), symbols,
-			    now * sizeof(symbols[0])) != 0)
+		if (ct_elf_file_read(file, table->sh_offset + done * sizeof(symbols[0]), symbols,
+				     now * sizeof(symbols[0])) != 0)
 			return found;
 		for (size_t i = 0; i < now; i++) {
 			const ElfW(Sym) *s = &symbols[i];
@@ -87,8 +52,8 @@ static int search_table(const struct file *file, const ElfW(Shdr) * table, uint6
 	return found;
 }
 
-static void read_name(const struct file *file, const ElfW(Shdr) * table, const ElfW(Sym) * symbol,
-		      char *name, size_t size)
+static void read_name(const struct ct_elf_file *file, const ElfW(Shdr) * table,
+		      const ElfW(Sym) * symbol, char *name, size_t size)
 {
 	const ElfW(Shdr) * strings;
 	ssize_t got;
@@ -106,9 +71,9 @@ static void read_name(const struct file *file, const ElfW(Shdr) * table, const E
 static void search_file(const char *path, uint64_t at, char *name, size_t size)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
-	static struct file file;
+	static struct ct_elf_file file;
 
-	if (open_file(&file, path) != 0)
+	if (ct_elf_file_open(&file, path) != 0)
 		return;
 	for (unsigned t = 0; t < 2 && !name[0]; t++) {
 		for (unsigned i = 0; i < file.n && !name[0]; i++) {
@@ -119,7 +84,7 @@ static void search_file(const char *path, uint64_t at, char *name, size_t size)
 				read_name(&file, &file.sections[i], &symbol, name, size);
 		}
 	}
-	close(file.fd);
+	ct_elf_file_close(&file);
 }
 
 void ct_name_of(const struct ct_code_map *map, const struct ct_mapped_code *code, uintptr_t pc,

@@ -134,6 +134,21 @@ if [ "$way" = shim ]; then
 else
 	run traced LD_PRELOAD="$library"
 	run off LD_PRELOAD="$library" COMMTRACE=0
+	# Which settings it has no name for, as its constants tell.
+	# (a program so short may end before its libraries have been searched)
+	for try in $(seq 20); do
+		run "settings$try" LD_PRELOAD="$library" NCCL_NET=Socket NCCL_BUFFSIZE=4194304 NCCL_NE=1 NCCL_IB_MTU=5 NCCL_MAX_RINGS=4
+		info_json "settings$try/run" >info
+		! grep -q '"lib.nccl.unread"' info || break
+	done
+	strings -a "$nccl" >constants
+	for name in NCCL_BUFFSIZE NCCL_IB_MTU NCCL_MAX_RINGS NCCL_NE NCCL_NET NCCL_SOCKET_IFNAME; do
+		grep -qxF "$name" constants || echo "$name"
+	done | sort | paste -sd, >expected
+	"$python" -c '
+import json
+print(",".join(sorted(json.load(open("info"))["environment"]["same"]["lib.nccl.unread"].split(","))))' >unread
+	same "settings that are not read" expected unread
 	same "output" plain/out traced/out
 	same "output with COMMTRACE=0" plain/out off/out
 	recorded traced

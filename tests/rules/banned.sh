@@ -18,6 +18,7 @@ allowed='
 interpose/beat.c: nanosleep: the beat thread pauses between two beats
 interpose/environ/environ.c: nanosleep: the write thread, which waits for a look-around at the end
 interpose/environ/file.c: opendir qsort: the look-around and the sampler of the network ports, threads of their own
+interpose/environ/nccl_settings.c: realpath: the look-around
 interpose/environ/objects.c: realpath: the look-around
 interpose/libc_old.c: pthread_join: hands on a call of the program
 interpose/lifecycle.c: nanosleep: a call that finds the recording being started by another thread, and the end of the process

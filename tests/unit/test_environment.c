@@ -125,6 +125,59 @@ static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 	ct_report_free(r);
 }
 
+/* The ranks that do not read the variable; -1: it is not listed. */
+static int n_unread(const struct ct_report *r, const char *name)
+{
+	for (size_t i = 0; i < r->environment.n_unread; i++)
+		if (strcmp(r->environment.unread[i].name, name) == 0)
+			return (int)r->environment.unread[i].n_ranks;
+	return -1;
+}
+
+static void a_setting_that_no_library_of_nccl_contains_is_told(void **state)
+{
+	const struct ct_finding *f;
+	struct ct_report *r;
+
+	(void)state;
+	open_job(4, "run");
+	everywhere("lib.nccl.path=/usr/lib/libnccl.so.2");
+	/* the last name was cut */
+	everywhere("lib.nccl.unread=NCCL_MAX_RINGS,NCCL_VERSION,NCCL_OFI_X,NCCL_LIB_DIR,NCCL_TOO_"
+		   "LO...");
+	/* a plugin on two ranks: it reads one name; on one of them it was not searched */
+	fact(1, "lib.nccl_net.path=/usr/lib/libnccl-net.so");
+	fact(1, "lib.nccl_net.unread=NCCL_MAX_RINGS");
+	fact(2, "lib.nccl_net.path=/usr/lib/libnccl-net.so");
+	r = report();
+	assert_int_equal(r->environment.n_unread, 2);
+	assert_int_equal(n_unread(r, "NCCL_MAX_RINGS"), 3);
+	assert_int_equal(n_unread(r, "NCCL_OFI_X"), 2);
+	f = job_finding(r, CT_FINDING_SETTING_NOT_READ);
+	assert_non_null(f);
+	assert_int_equal(f->severity, CT_SEVERITY_INFO);
+	assert_string_equal(f->headline, "NCCL does not read NCCL_MAX_RINGS, NCCL_OFI_X");
+	assert_non_null(strstr(f->advice, "NCCL_MAX_NCHANNELS"));
+	assert_int_equal(r->verdict.code, CT_VERDICT_HEALTHY);
+	ct_report_free(r);
+}
+
+static void settings_that_are_read_or_not_searched_are_no_finding(void **state)
+{
+	struct ct_report *r;
+
+	(void)state;
+	open_job(4, "run");
+	everywhere("env.NCCL_ALGO=Ring");
+	fact(0, "lib.nccl.path=/usr/lib/libnccl.so.2");
+	fact(1, "lib.nccl.path=/usr/lib/libnccl.so.2");
+	fact(1, "lib.nccl.unread=none");
+	r = report();
+	assert_int_equal(r->environment.n_unread, 0);
+	assert_null(job_finding(r, CT_FINDING_SETTING_NOT_READ));
+	ct_report_free(r);
+}
+
 static void equal_environments_are_no_finding(void **state)
 {
 	struct ct_report *r;
@@ -327,6 +380,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 		TEST(exactly_what_differs_is_listed_with_who_has_what),
+		TEST(a_setting_that_no_library_of_nccl_contains_is_told),
+		TEST(settings_that_are_read_or_not_searched_are_no_finding),
 		TEST(equal_environments_are_no_finding),
 		TEST(a_variable_that_only_some_have_differs_another_fact_is_unknown),
 		TEST(pcie_width_is_compared_between_gpus_of_one_make),
