@@ -31,7 +31,7 @@ int ct_gather_list_members(struct ct_gather *g)
 {
 	int st = CT_OK;
 
-	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next) {
+	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next) {
 		uint64_t key = member_key(k->comm, (uint32_t)k->me);
 		struct ct_rank_history *other = ct_table_get(&g->members, key);
 
@@ -43,8 +43,8 @@ int ct_gather_list_members(struct ct_gather *g)
 
 /* ---- for how long ---- */
 
-/* For how long nobody had looked at an op that runs on a GPU when its process was heard of last: how far it was after that is
- * not known. */
+/* How long before the last heartbeat of its process an op on a GPU was last polled: its progress
+ * since then is unknown. */
 static uint64_t not_looked_at(const struct ct_gather *g, uint32_t process,
 			      const struct ct_history_op *op)
 {
@@ -55,8 +55,8 @@ static uint64_t not_looked_at(const struct ct_gather *g, uint32_t process,
 									       : until - looked_ns;
 }
 
-/* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. Who does not look at its GPU for
- * longer than `limit_ns` stands still as well. */
+/* When its rank was last seen in it, and since when it was its turn, on the clock of its host. A
+ * process that polls its GPU less often than every `limit_ns` is stalled as well. */
 static uint64_t seen_until(const struct ct_gather *g, uint32_t process,
 			   const struct ct_history_op *op, uint64_t limit_ns)
 {
@@ -67,13 +67,13 @@ static uint64_t seen_until(const struct ct_gather *g, uint32_t process,
 	return g->processes[process].last_sign_ns - (unseen_ns <= limit_ns ? unseen_ns : 0);
 }
 
-static uint64_t since(const struct ct_gather *g, const struct ct_rank_history *kept,
+static uint64_t since(const struct ct_gather *g, const struct ct_rank_history *history,
 		      const struct ct_history_op *op)
 {
 	const struct ct_hang_stream *s = NULL;
 
 	if (op->op.stream)
-		s = ct_table_get(&g->streams, (uint64_t)kept->process << 32 | op->op.stream);
+		s = ct_table_get(&g->streams, (uint64_t)history->process << 32 | op->op.stream);
 	return s && s->end_ns > op->op.enter_ns ? s->end_ns : op->op.enter_ns;
 }
 
@@ -83,13 +83,13 @@ static int is_unfinished(const struct ct_hang_op *op)
 	       op->state == CT_STATE_STARTED;
 }
 
-static int note_wait(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
+static int note_wait(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
 {
 	struct ct_gather *g = arg;
-	struct ct_hang_process *p = &g->processes[kept->process];
-	uint64_t limit = g->run->processes[kept->process].id.hang_after_ns;
-	uint64_t until = seen_until(g, kept->process, op, limit), from = since(g, kept, op);
-	int counts = op->failed ? op->failed_ns == g->model->processes[kept->process].failed_ns
+	struct ct_hang_process *p = &g->processes[history->process];
+	uint64_t limit = g->run->processes[history->process].id.hang_after_ns;
+	uint64_t until = seen_until(g, history->process, op, limit), from = since(g, history, op);
+	int counts = op->failed ? op->failed_ns == g->model->processes[history->process].failed_ns
 				: is_unfinished(&op->op) && !op->vague;
 
 	if (counts && until > from && until - from > p->waited_ns)
@@ -101,7 +101,7 @@ int ct_hang_waited(struct ct_gather *g)
 {
 	int st = CT_OK;
 
-	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next)
 		st = ct_rank_history_each(k, note_wait, g);
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
@@ -115,13 +115,13 @@ int ct_hang_waited(struct ct_gather *g)
 	return st;
 }
 
-/* When somebody began to end the job, as the host of a process has it. */
+/* When the shutdown of the job began, on the clock of the process's host. */
 static uint64_t torn_down(const struct filling *f, uint32_t process)
 {
 	return f->g->torn_down[ct_gather_host_of(f->g, process)];
 }
 
-/* Its age when it was last seen; after others began to end the job, nothing is held against anybody. */
+/* Its age when it was last seen. Nothing counts as stalled after the shutdown of the job began. */
 static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_ns,
 		       uint64_t until_ns)
 {
@@ -133,24 +133,26 @@ static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_
 	return until > from ? until - from : 0;
 }
 
-/* Messages are waited for while other things go on: of a rank that does other things it means nothing. */
-static int is_silent(const struct filling *f, const struct ct_rank_history *kept, uint64_t limit_ns)
+/* Messages progress in the background: an unfinished one of a rank that calls other operations
+ * means nothing. */
+static int is_silent(const struct filling *f, const struct ct_rank_history *history,
+		     uint64_t limit_ns)
 {
-	uint32_t p = kept->process;
+	uint32_t p = history->process;
 
 	return age_of(f, p, f->g->model->processes[p].last_act_ns,
 		      f->g->processes[p].last_sign_ns) > limit_ns;
 }
 
-static uint8_t stalled(const struct filling *f, const struct ct_rank_history *kept,
+static uint8_t stalled(const struct filling *f, const struct ct_rank_history *history,
 		       const struct ct_history_op *op, uint64_t limit)
 {
-	uint64_t age = age_of(f, kept->process, since(f->g, kept, op),
-			      seen_until(f->g, kept->process, op, limit));
+	uint64_t age = age_of(f, history->process, since(f->g, history, op),
+			      seen_until(f->g, history->process, op, limit));
 	int is_old = age > limit;
 
 	if (is_old && !op->failed && ct_op_class(op->op.op) == CT_CLASS_P2P)
-		is_old = is_silent(f, kept, limit);
+		is_old = is_silent(f, history, limit);
 	if (is_old)
 		return 1;
 	return f->out->hang_case.died_first || f->out->hang_case.broken_off ? 2 : 0;
@@ -158,26 +160,26 @@ static uint8_t stalled(const struct filling *f, const struct ct_rank_history *ke
 
 /* ---- ops ---- */
 
-/* No one polled this operation, so it may have ended, unless another member has not reached it. If it may have, no rank is
- * blamed. */
-static int may_have_ended(const struct filling *f, const struct ct_rank_history *kept,
+/* This operation was not polled, so it may have completed, unless another member has not entered
+ * it. Where it may have, no rank is blamed. */
+static int may_have_ended(const struct filling *f, const struct ct_rank_history *history,
 			  const struct ct_history_op *op)
 {
 	const struct ct_rank_history *other;
 
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
-		other = ct_gather_member(f->g, kept->comm, op->op.peer);
+		other = ct_gather_member(f->g, history->comm, op->op.peer);
 		for (uint32_t i = 0; other && i < other->n_messages; i++) {
 			const struct ct_hang_op *o = &other->messages[i].op;
 
-			if (o->peer == kept->me && o->tag == op->op.tag && o->op != op->op.op &&
+			if (o->peer == history->me && o->tag == op->op.tag && o->op != op->op.op &&
 			    o->seq >= op->op.seq)
 				return 1;
 		}
 		return 0;
 	}
-	for (uint32_t r = 0; r < kept->comm->nranks; r++) {
-		other = ct_gather_member(f->g, kept->comm, r);
+	for (uint32_t r = 0; r < history->comm->nranks; r++) {
+		other = ct_gather_member(f->g, history->comm, r);
 		if (!other ||
 		    (other->issued <= op->op.seq && other->reached.next_seq <= op->op.seq))
 			return 0;
@@ -185,7 +187,7 @@ static int may_have_ended(const struct filling *f, const struct ct_rank_history 
 	return 1;
 }
 
-static int somebody_left(const struct ct_hang_case *c, uint64_t before_ns, enum ct_hang_life how)
+static int a_rank_left(const struct ct_hang_case *c, uint64_t before_ns, enum ct_hang_life how)
 {
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
 		if (c->ranks[i].life == how && c->ranks[i].ended_ns <= before_ns)
@@ -194,42 +196,43 @@ static int somebody_left(const struct ct_hang_case *c, uint64_t before_ns, enum 
 	return 0;
 }
 
-/* The last that a rank did failed because it had waited, or because others were gone: it stood in it until then. */
-static int failed_waiting(const struct filling *f, const struct ct_rank_history *kept,
+/* The last operation of a rank failed because it had waited, or because its peers were gone: the
+ * rank was in it until then. */
+static int failed_waiting(const struct filling *f, const struct ct_rank_history *history,
 			  const struct ct_history_op *op)
 {
-	const struct ct_hang_process *p = &f->g->processes[kept->process];
+	const struct ct_hang_process *p = &f->g->processes[history->process];
 	const struct ct_hang_case *c = &f->out->hang_case;
-	uint64_t at = ct_gather_at(f->g, kept->process, op->failed_ns);
+	uint64_t at = ct_gather_at(f->g, history->process, op->failed_ns);
 
 	if (!op->failed || !op->op.by_host)
 		return 0;
-	/* what a queue begins while the job is being ended has waited for nobody */
-	if (ct_gather_at(f->g, kept->process, op->op.enter_ns) >= torn_down(f, kept->process))
+	/* an operation that a queue starts during the shutdown has not waited */
+	if (ct_gather_at(f->g, history->process, op->op.enter_ns) >= torn_down(f, history->process))
 		return 0;
-	if (op->failed_ns != f->g->model->processes[kept->process].failed_ns)
-		return at >= torn_down(f, kept->process);
+	if (op->failed_ns != f->g->model->processes[history->process].failed_ns)
+		return at >= torn_down(f, history->process);
 	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;
-	if (at >= torn_down(f, kept->process) || p->deserted)
+	if (at >= torn_down(f, history->process) || p->deserted)
 		return 1;
-	return somebody_left(c, at, CT_LIFE_EXITED) || somebody_left(c, at, CT_LIFE_DEAD);
+	return a_rank_left(c, at, CT_LIFE_EXITED) || a_rank_left(c, at, CT_LIFE_DEAD);
 }
 
-static int count(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
+static int count(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
 {
 	struct filling *f = arg;
 
-	(void)kept;
+	(void)history;
 	(void)op;
 	f->cap++;
 	return CT_OK;
 }
 
-static int fill_op(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
+static int fill_op(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
 {
 	struct filling *f = arg;
-	uint32_t rank = f->g->ranks[kept->slot];
+	uint32_t rank = f->g->ranks[history->slot];
 	struct ct_hang_op *out = &f->out->hang_case.ops[f->n];
 
 	if (rank == UINT32_MAX)
@@ -237,51 +240,52 @@ static int fill_op(void *arg, struct ct_rank_history *kept, struct ct_history_op
 	f->n++;
 	*out = op->op;
 	out->rank = rank;
-	out->comm = ct_gather_number(f->g, kept->comm);
-	out->enter_ns = ct_gather_at(f->g, kept->process, op->op.enter_ns);
-	if (failed_waiting(f, kept, op)) {
+	out->comm = ct_gather_number(f->g, history->comm);
+	out->enter_ns = ct_gather_at(f->g, history->process, op->op.enter_ns);
+	if (failed_waiting(f, history, op)) {
 		out->state = CT_STATE_ENTERED;
 	} else if (op->vague) {
-		out->state = may_have_ended(f, kept, op) ? CT_STATE_FINISHED : CT_STATE_RETURNED;
+		out->state = may_have_ended(f, history, op) ? CT_STATE_FINISHED : CT_STATE_RETURNED;
 		out->start_unseen = 1;
 	}
 	if (is_unfinished(out)) {
-		uint64_t limit = ct_hang_limit(f->g, kept->comm, op->op.op, f->out->limit_ns);
+		uint64_t limit = ct_hang_limit(f->g, history->comm, op->op.op, f->out->limit_ns);
 
-		out->stalled = stalled(f, kept, op, limit);
-		if (not_looked_at(f->g, kept->process, op) > limit) {
+		out->stalled = stalled(f, history, op, limit);
+		if (not_looked_at(f->g, history->process, op) > limit) {
 			if (out->state == CT_STATE_STARTED)
 				out->state = CT_STATE_RETURNED;
 			out->start_unseen = 1;
-			f->g->processes[kept->process].blind = 1;
+			f->g->processes[history->process].blind = 1;
 		}
-		out->due_ns = ct_gather_at(f->g, kept->process, since(f->g, kept, op)) + limit;
+		out->due_ns = ct_gather_at(f->g, history->process, since(f->g, history, op)) +
+			      limit;
 	}
-	/* who is told that a peer is gone need not wait to know that it never comes */
+	/* a rank that learns that a peer is gone does not need to wait longer */
 	if (op->failed && out->state == CT_STATE_ENTERED &&
-	    (f->g->processes[kept->process].deserted ||
-	     somebody_left(&f->out->hang_case, ct_gather_at(f->g, kept->process, op->failed_ns),
-			   CT_LIFE_EXITED)))
+	    (f->g->processes[history->process].deserted ||
+	     a_rank_left(&f->out->hang_case, ct_gather_at(f->g, history->process, op->failed_ns),
+			 CT_LIFE_EXITED)))
 		out->stalled = 1;
 	return CT_OK;
 }
 
-/* Records of it are lost, but it told how far it had come. */
-static void fill_reached(struct filling *f, const struct ct_rank_history *kept)
+/* Its records are lost, but its status record says how many collectives it had called. */
+static void fill_reached(struct filling *f, const struct ct_rank_history *history)
 {
-	uint32_t rank = f->g->ranks[kept->slot];
+	uint32_t rank = f->g->ranks[history->slot];
 
-	if (rank == UINT32_MAX || !f->g->processes[kept->process].lost ||
-	    kept->reached.next_seq <= kept->issued)
+	if (rank == UINT32_MAX || !f->g->processes[history->process].lost ||
+	    history->reached.next_seq <= history->issued)
 		return;
 	f->out->hang_case.ops[f->n++] = (struct ct_hang_op){
 		.rank = rank,
-		.comm = ct_gather_number(f->g, kept->comm),
-		.seq = kept->reached.next_seq - 1,
-		.enter_ns = ct_gather_at(f->g, kept->process, kept->reached.last_enter_ns),
+		.comm = ct_gather_number(f->g, history->comm),
+		.seq = history->reached.next_seq - 1,
+		.enter_ns = ct_gather_at(f->g, history->process, history->reached.last_enter_ns),
 		.peer = -1,
-		.op = (uint8_t)kept->reached.last_op,
-		.by_host = kept->comm->backend != CT_BACKEND_NCCL,
+		.op = (uint8_t)history->reached.last_op,
+		.by_host = history->comm->backend != CT_BACKEND_NCCL,
 		.start_unseen = 1,
 		.state = CT_STATE_RETURNED,
 	};
@@ -311,18 +315,18 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 	struct ct_hang_case *c = &out->hang_case;
 	int st = ct_gather_list_members(g);
 
-	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next)
 		st = ct_rank_history_each(k, count, &f);
 	if (st != CT_OK)
 		return st;
-	for (struct ct_rank_history *k = g->kept; k; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k; k = k->next)
 		f.cap++;
 	c->ops = ct_arena_calloc(g->memory, f.cap, sizeof(*c->ops));
 	if (!c->ops)
 		return CT_NOMEM;
-	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next)
 		st = ct_rank_history_each(k, fill_op, &f);
-	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next)
 		fill_reached(&f, k);
 	if (f.n)
 		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);
@@ -332,7 +336,7 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 
 /* ---- calls ---- */
 
-/* By communicator: is a rank still inside a call on it? NULL: out of memory. */
+/* By communicator: is a rank still in a call on it? NULL: out of memory. */
 static uint8_t *find_met(const struct ct_gather *g, uint32_t n_comms)
 {
 	uint8_t *met = calloc(n_comms + 1u, 1);
@@ -343,7 +347,8 @@ static uint8_t *find_met(const struct ct_gather *g, uint32_t n_comms)
 	return met;
 }
 
-/* A host that waits for a GPU tells which stream of it where others tell the size of their communicator. */
+/* A host that waits for a GPU records the stream where other calls record the size of their
+ * communicator. */
 static uint32_t stream_of(const struct ct_hang_seen_call *call, const struct ct_hang_process *p)
 {
 	if (call->kind != CT_HOST_SYNC || !ct_call_is(call->call, CT_CALL_WAITS_FOR_GPU))
@@ -393,4 +398,17 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 	}
 	free(met);
 	return CT_OK;
+}
+
+uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
+		       uint64_t least_ns)
+{
+	struct ct_hang_class *class = ct_table_get(&g->classes, ct_hang_class_key(comm, op));
+
+	if (!class || !class->took.n)
+		return least_ns;
+	if (!class->limit_ns)
+		class->limit_ns = ct_hist_unusual(ct_hist_quantile(&class->took, 0.99),
+						  class->took.max);
+	return class->limit_ns > least_ns ? class->limit_ns : least_ns;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ranks of a case, those without a trace too, and who is in which communicator. */
+/* The ranks of a case, including those without a trace, and the members of its communicators. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/model/command.h"
@@ -41,7 +42,7 @@ static uint32_t expected(const struct ct_gather *g)
 
 CT_SORT_BY(by_rank, struct ct_hang_rank, CT_UP(rank))
 
-/* What its process tells of a rank. */
+/* Facts about the process of a rank. */
 static void describe(struct ct_gather *g, const struct ct_rank_state *slot,
 		     struct ct_hang_rank *out)
 {
@@ -96,7 +97,8 @@ static void add_rank(struct ct_gather *g, const struct ct_rank_state *slot, stru
 	describe(g, slot, rank);
 }
 
-/* Is it somebody whom the case speaks of? Without rank and without communicators it is a process like any other. */
+/* Does the case include this slot? A process without a rank and without communicators is not part
+ * of the job. */
 static int counts(const struct ct_gather *g, uint32_t s)
 {
 	const struct ct_rank_state *slot = &g->model->slots[s];
@@ -105,15 +107,15 @@ static int counts(const struct ct_gather *g, uint32_t s)
 		return 0;
 	if (slot->rank >= 0)
 		return 1;
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next) {
 		if (k->slot == s)
 			return 1;
 	}
 	return 0;
 }
 
-/* One for each slot, and one for each rank that is expected and has none. Two slots of one rank are one; those whose rank is not known
- * are one each, before all others. */
+/* One rank for each slot, and one for each expected rank without a slot. Two slots of one rank are
+ * merged; slots of unknown rank stay separate and come first. */
 static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_expected)
 {
 	struct ct_hang_case *c = &out->hang_case;
@@ -216,8 +218,9 @@ static int has_trace(const struct ct_hang_case *c, int rank)
 	return !r || r->life != CT_LIFE_NO_TRACE;
 }
 
-/* Of members that left no trace others tell nothing but that there are such. Who they are follows where the ranks that are known
- * go up in equal steps, as all layouts do that launchers and frameworks make, and the rank in question left no trace. */
+/* Members without a trace are unknown, but the ranks of a communicator usually have a constant
+ * stride, as launchers and frameworks lay them out. So a missing member is inferred where the known
+ * ones have such a stride and the inferred rank left no trace. */
 static void infer_members(const struct ct_hang_case *c, const struct ct_comm *comm, int *ranks)
 {
 	uint32_t first = 0, second;
@@ -266,21 +269,22 @@ static void infer_last(const struct ct_hang_case *c, const struct ct_comm *comm,
 		ranks[at] = rank;
 }
 
-/* The global rank of a member; -1: not known. Who is still in the making of the communicator tells only by its call. */
+/* The global rank of a member; -1: unknown. A rank that is still creating the communicator is known
+ * from its call only. */
 static int rank_of(const struct ct_gather *g, const struct ct_comm *comm,
-		   const struct ct_comm *told, uint32_t member)
+		   const struct ct_comm *called, uint32_t member)
 {
 	uint32_t slot = comm->clash ? 0 : comm->slots[member];
 
-	if (!slot && !comm->clash && told && !told->clash)
-		slot = told->slots[member];
+	if (!slot && !comm->clash && called && !called->clash)
+		slot = called->slots[member];
 	return slot ? g->model->slots[slot - 1].rank : -1;
 }
 
 static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const struct ct_comm *comm,
 		     struct ct_hang_comm *out)
 {
-	const struct ct_comm *told = ct_comms_get(&g->told, comm->hash, comm->nranks);
+	const struct ct_comm *called = ct_comms_get(&g->called, comm->hash, comm->nranks);
 	enum ct_role_id role = ct_role_of_name(comm->name);
 	int *ranks = ct_arena_calloc(g->memory, comm->nranks, sizeof(*ranks));
 
@@ -294,13 +298,14 @@ static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const st
 	if (role != CT_ROLE_UNKNOWN)
 		out->role = ct_role_name(role);
 	for (uint32_t i = 0; i < comm->nranks; i++)
-		ranks[i] = rank_of(g, comm, told, i);
+		ranks[i] = rank_of(g, comm, called, i);
 	infer_members(c, comm, ranks);
 	infer_last(c, comm, ranks);
 	return CT_OK;
 }
 
-/* Those who are in the making of a communicator of the whole job that has no key yet are in the same one. */
+/* Ranks that are creating a communicator of the whole job, whose hash is not known yet, create the
+ * same one. */
 static int join_making(struct ct_gather *g, struct ct_hang_case *c, struct ct_hang_seen_call *call)
 {
 	struct ct_hang_comm *making;
@@ -347,4 +352,71 @@ int ct_hang_fill_comms(struct ct_gather *g, struct ct_hang_run *out)
 			st = join_making(g, c, &g->calls[i]);
 	}
 	return st;
+}
+
+/* ---- members known from calls ---- */
+
+/* The communicators of a case: the model's, and those known only from calls, whose creation was not
+ * recorded. */
+
+/* Does a call record its communicator? */
+static int names_comm(const struct ct_host_rec *rec)
+{
+	return rec->key && rec->nranks && rec->nranks <= CT_COMM_MAX_RANKS && rec->rank >= 0 &&
+	       (uint32_t)rec->rank < rec->nranks;
+}
+
+static int add_called(struct ct_gather *g, const struct ct_hang_seen_call *call)
+{
+	const struct ct_comm_rec made = {
+		.id = 1, .nranks = call->rec.nranks, .rank = call->rec.rank, .key = call->rec.key
+	};
+	const struct ct_comm *known = ct_comms_get(&g->model->comms, made.key, made.nranks);
+	struct ct_comm *called;
+
+	if (known && known->slots[made.rank])
+		return CT_OK;
+	return ct_comms_add(&g->called, &made, NULL, g->model->starts->places[call->process].slot,
+			    &called);
+}
+
+static uint32_t index_of(const struct ct_gather *g, const struct ct_host_rec *rec)
+{
+	const struct ct_comm *comm = ct_comms_get(&g->model->comms, rec->key, rec->nranks);
+
+	if (comm)
+		return ct_gather_number(g, comm);
+	comm = ct_comms_get(&g->called, rec->key, rec->nranks);
+	for (uint32_t i = g->n_orders; comm && i < g->n_comms; i++)
+		if (g->comms[i] == comm)
+			return i;
+	return UINT32_MAX;
+}
+
+CT_SORT_BY(by_process, struct ct_hang_seen_call, CT_UP(process) ?: CT_UP(rec.enter_ns) ?: CT_UP(rec.tid))
+
+int ct_gather_list_comms(struct ct_gather *g)
+{
+	const struct ct_comms *known = &g->model->comms;
+	int st = CT_OK;
+
+	if (g->n_calls)
+		qsort(g->calls, g->n_calls, sizeof(*g->calls), by_process);
+	for (uint32_t i = 0; i < g->n_calls && st == CT_OK; i++)
+		if (names_comm(&g->calls[i].rec))
+			st = add_called(g, &g->calls[i]);
+	if (st != CT_OK ||
+	    ct_grow(&g->comms, &g->cap_comms, g->n_orders + g->called.n, sizeof(*g->comms)))
+		return CT_NOMEM;
+	g->n_comms = g->n_orders;
+	for (uint32_t i = 0; i < g->called.n; i++) {
+		const struct ct_comm *called = g->called.all[i];
+
+		if (!ct_comms_get(known, called->hash, called->nranks))
+			g->comms[g->n_comms++] = called;
+	}
+	for (uint32_t i = 0; i < g->n_calls; i++)
+		if (names_comm(&g->calls[i].rec))
+			g->calls[i].comm = index_of(g, &g->calls[i].rec);
+	return CT_OK;
 }

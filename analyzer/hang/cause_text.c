@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a root beyond its code: which row of hang_texts.def says it. */
+/* Chooses the row of hang_texts.def that explains a root beyond its code. */
 #include "analyzer/base/limits.h"
 #include "analyzer/hang/verdict_text.h"
 

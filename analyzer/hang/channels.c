@@ -7,7 +7,8 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Numbers from here on are nobody's: the recorder had no room to count, or does not know what came before. */
+/* Sequence numbers from here on belong to no sender: the recorder had no room to count, or does not
+ * know the earlier messages. */
 #define FROM_ANY (1ull << 63)
 
 struct ct_hang_channels *ct_hang_channels_new(void)
@@ -79,8 +80,9 @@ static int make(struct ct_hang_channels *all, const struct ct_comm *comm, int32_
 	return ct_table_put(&all->by_key, key, c);
 }
 
-/* The two ends must agree on it, whatever else they may say: not on the size in MPI, where a receive says how much there is room
- * for, until it is known what came. Those that differ by right are compared one by one. */
+/* Hash of what both ends must agree on. In MPI that excludes the size: a receive states the room of
+ * its buffer, until its MATCH record has the size received. Ends that may differ legitimately are
+ * compared one by one. */
 static uint64_t what(const struct ct_comm *comm, const struct ct_joined_op *j)
 {
 	uint64_t type = comm->backend == CT_BACKEND_NCCL ? j->op->dtype : 0;
@@ -88,47 +90,48 @@ static uint64_t what(const struct ct_comm *comm, const struct ct_joined_op *j)
 	return ct_mix(j->bytes) ^ type;
 }
 
-static int is_message(const struct ct_rank_history *kept, const struct ct_op *o)
+static int is_message(const struct ct_rank_history *history, const struct ct_op *o)
 {
-	int64_t n = kept->comm->nranks;
+	int64_t n = history->comm->nranks;
 
-	return (o->op == CT_OP_Send || o->op == CT_OP_Recv) && o->peer < n && kept->me >= 0 &&
-	       kept->me < n;
+	return (o->op == CT_OP_Send || o->op == CT_OP_Recv) && o->peer < n && history->me >= 0 &&
+	       history->me < n;
 }
 
-int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_rank_history *kept,
+int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_rank_history *history,
 			 const struct ct_load_op *in)
 {
 	const struct ct_op *o = in->joined.op;
 	int side = o->op == CT_OP_Recv;
 	struct ct_hang_channel *c;
-	int32_t src = side ? o->peer : kept->me, dst = side ? kept->me : o->peer;
+	int32_t src = side ? o->peer : history->me, dst = side ? history->me : o->peer;
 
-	if (!is_message(kept, o))
+	if (!is_message(history, o))
 		return CT_OK;
-	/* what is not known to be from somebody may be what a later one of a certain channel counts as its own */
+	/* a message from an unknown sender may be one that a later record of a channel counts as
+	 * its own */
 	if (o->peer < 0 || o->tag == CT_TAG_ANY) {
-		kept->from_any++;
+		history->from_any++;
 		return CT_OK;
 	}
 	if (o->seq >= FROM_ANY) {
 		all->left_out[CT_HANG_LEFT_UNNUMBERED]++;
 		return CT_OK;
 	}
-	c = find(all, kept->comm, src, dst, o->tag);
+	c = find(all, history->comm, src, dst, o->tag);
 	if (!c && all->n == CT_HANG_CHANNELS) {
 		all->left_out[CT_HANG_LEFT_TOO_MANY]++;
 		return CT_OK;
 	}
-	if (!c && make(all, kept->comm, src, dst, o->tag, &c) != CT_OK)
+	if (!c && make(all, history->comm, src, dst, o->tag, &c) != CT_OK)
 		return CT_NOMEM;
-	c->is_twice |= c->sides[side].kept && c->sides[side].kept != kept;
-	c->sides[side].kept = kept;
+	c->is_twice |= c->sides[side].history && c->sides[side].history != history;
+	c->sides[side].history = history;
 	c->sides[side].n++;
 	c->from_any |= in->from_any;
 	if (in->joined.bytes == UINT64_MAX)
 		ct_hang_sums_unknown(&c->sides[side].sums, o->seq);
-	return ct_hang_sums_add(&c->sides[side].sums, o->seq, what(kept->comm, &in->joined), 0);
+	return ct_hang_sums_add(&c->sides[side].sums, o->seq, what(history->comm, &in->joined), 0);
 }
 
 int ct_hang_channels_end(struct ct_hang_channels *all)
@@ -161,8 +164,8 @@ static struct ct_hang_want want_of(const struct ct_hang_channel *c)
 
 	if (c->is_twice || o->members != 2 || !c->sides[0].n || !c->sides[1].n || c->from_any)
 		return want;
-	if (o->apart != UINT64_MAX)
-		want = (struct ct_hang_want){ .from = o->apart, .to = o->apart_to };
+	if (o->differs != UINT64_MAX)
+		want = (struct ct_hang_want){ .from = o->differs, .to = o->differs_to };
 	else if (o->tail < o->issued)
 		want = (struct ct_hang_want){ .from = o->tail, .to = o->tail + 2 * c->width };
 	if (want.to - want.from > CT_HANG_CHANNEL_KEEP)
@@ -181,7 +184,7 @@ int ct_hang_channels_want(const struct ct_hang_channels *all, uint8_t *again)
 			continue;
 		any = 1;
 		for (int side = 0; side < 2; side++)
-			again[c->sides[side].kept->process] = 1;
+			again[c->sides[side].history->process] = 1;
 	}
 	return any;
 }
@@ -204,16 +207,17 @@ int ct_hang_channels_keep(struct ct_hang_side *s, const struct ct_hang_op *op)
 }
 
 struct ct_hang_side *ct_hang_channels_again(struct ct_hang_channels *all,
-					    const struct ct_rank_history *kept,
+					    const struct ct_rank_history *history,
 					    const struct ct_op *o)
 {
 	int side = o->op == CT_OP_Recv;
 	struct ct_hang_channel *c;
 	struct ct_hang_want want;
 
-	if (!is_message(kept, o) || o->peer < 0 || o->seq >= FROM_ANY)
+	if (!is_message(history, o) || o->peer < 0 || o->seq >= FROM_ANY)
 		return NULL;
-	c = find(all, kept->comm, side ? o->peer : kept->me, side ? kept->me : o->peer, o->tag);
+	c = find(all, history->comm, side ? o->peer : history->me, side ? history->me : o->peer,
+		 o->tag);
 	want = c ? want_of(c) : (struct ct_hang_want){ 0 };
 	if (o->seq < want.from || o->seq >= want.to || all->n_kept == CT_HANG_CHANNELS_KEEP)
 		return NULL;

@@ -18,17 +18,19 @@ struct ct_hang_channels *ct_hang_channels_new(void);
 void ct_hang_channels_free(struct ct_hang_channels *all);
 
 /* First reading: an op of class CT_CLASS_P2P; the end of all processes. 0 or CT_NOMEM. */
-int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_rank_history *kept,
+int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_rank_history *history,
 			 const struct ct_load_op *in);
 int ct_hang_channels_end(struct ct_hang_channels *all);
 
-/* Between the readings: marks the processes that must be read again, by process of the run. Are there any? */
+/* Between the readings: marks the processes that must be read again, by process of the run. Returns
+ * 1 if there are any. */
 int ct_hang_channels_want(const struct ct_hang_channels *all, uint8_t *again);
 
-/* Second reading, the same op again: the end that is to keep it; NULL: none. Then to keep it, 0 or CT_NOMEM. */
+/* In the second reading, given the same op again: the end that keeps it; NULL: none. The second
+ * function keeps it: 0 or CT_NOMEM. */
 struct ct_hang_side;
 struct ct_hang_side *ct_hang_channels_again(struct ct_hang_channels *all,
-					    const struct ct_rank_history *kept,
+					    const struct ct_rank_history *history,
 					    const struct ct_op *op);
 int ct_hang_channels_keep(struct ct_hang_side *side, const struct ct_hang_op *op);
 

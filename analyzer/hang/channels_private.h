@@ -7,17 +7,17 @@
 #include "analyzer/hang/sums.h"
 
 #define CT_HANG_CHANNELS 65536u	      /* more than these are counted only */
-#define CT_HANG_CHANNEL_BLOCKS 256u   /* of sums, of each side */
+#define CT_HANG_CHANNEL_BLOCKS 256u   /* number of sums of each side */
 #define CT_HANG_CHANNEL_KEEP 1024u    /* messages of one side that are looked at one by one ... */
 #define CT_HANG_CHANNELS_KEEP 262144u /* ... and of all */
 
-/* What one end did. */
+/* One end of a channel. */
 struct ct_hang_side {
-	struct ct_rank_history *kept; /* NULL: nothing of it is on record */
-	struct ct_order_blocks sums;  /* while processes are read */
-	uint64_t n;		      /* messages on record */
-	uint64_t begun;		      /* highest number + 1 */
-	struct ct_hang_op *ops;	      /* the second reading's */
+	struct ct_rank_history *history; /* NULL: nothing of it is on record */
+	struct ct_order_blocks sums;	 /* while processes are read */
+	uint64_t n;			 /* messages on record */
+	uint64_t begun;			 /* highest number + 1 */
+	struct ct_hang_op *ops;		 /* the second reading's */
 	uint32_t n_ops, cap_ops;
 };
 
@@ -26,9 +26,9 @@ struct ct_hang_channel {
 	const struct ct_comm *comm;
 	int32_t src, dst; /* ranks in it */
 	uint32_t tag;
-	int is_twice;	/* several processes say that they are the same end */
-	int from_any;	/* a receive from any got its number late, and perhaps another one's */
-	uint64_t width; /* of a block of sums */
+	int is_twice; /* several processes claim to be this end */
+	int from_any; /* a receive from any source got its number late, perhaps that of another message */
+	uint64_t width; /* width of a block of sums */
 	struct ct_hang_order order;
 	struct ct_hang_side sides[2]; /* sender, receiver */
 };

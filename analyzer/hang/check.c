@@ -16,7 +16,7 @@ struct checking {
 	uint32_t n;
 };
 
-static const struct ct_hang_op *ops_of_sort; /* qsort() has no argument of its own; one thread */
+static const struct ct_hang_op *ops_of_sort; /* qsort() passes no argument; one thread */
 
 static int by_number(const void *a, const void *b)
 {
@@ -43,7 +43,7 @@ static uint32_t count_issued(const struct ct_gather *g, uint32_t comm, uint64_t 
 {
 	uint32_t n = 0;
 
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next)
 		n += ct_gather_number(g, k->comm) == comm && k->issued > seq;
 	return n;
 }
@@ -63,7 +63,8 @@ static int agree_on(const void *arg, uint32_t a, uint32_t b)
 	return !between(x, y) && !sites_differ(x, y);
 }
 
-/* Compare those from `at` to `end`, all of one number: whoever differs from most of them. */
+/* Compares the operations from `at` to `end`, which have the same number: which ranks differ from
+ * the majority? */
 static void compare(const struct checking *k, uint32_t at, uint32_t end, struct ct_hang_equal *e)
 {
 	const struct ct_hang_op *ops = k->c->ops;
@@ -88,12 +89,13 @@ static void compare(const struct checking *k, uint32_t at, uint32_t end, struct 
 	}
 }
 
-/* From where sums prove nothing, one by one; `at` is the first of the communicator. */
+/* Compares one by one the operations that the sums do not prove equal. `at` is the first of the
+ * communicator. */
 static void check_comm(const struct checking *k, uint32_t at, struct ct_hang_equal *e)
 {
 	const struct ct_hang_order *o = &k->g->orders[e->comm];
 	uint64_t next = ct_hang_order_equal_to(o);
-	uint64_t from = next < o->site_apart ? next : o->site_apart;
+	uint64_t from = next < o->site_differs ? next : o->site_differs;
 
 	e->members = o->members;
 	e->since = o->since;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.h — did all members of each communicator make the same calls, in the same order? Proved by sums (hang/sums.h) as far as
- * these reach, and operation by operation from there on. For collect.c only; the results are in hang_run.h. */
+/* check.h — did all members of each communicator make the same calls in the same order? Sums
+ * (hang/sums.h) prove it as far as they reach; later operations are compared one by one. For
+ * collect.c only; hang_run.h has the results. */
 #ifndef CT_ANALYZER_HANG_CHECK_H
 #define CT_ANALYZER_HANG_CHECK_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of each channel: equal up to where, the first message whose ends differ, and how many were sent and received. */
+/* Per channel: up to which message both ends agree, the first that differs, and how many were sent
+ * and received. */
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
@@ -29,7 +30,7 @@ static void sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct 
 {
 	for (int side = 0; side < 2; side++) {
 		struct ct_hang_side *s = &c->sides[side];
-		uint32_t rank = g->ranks[s->kept->slot];
+		uint32_t rank = g->ranks[s->history->slot];
 
 		if (s->n_ops)
 			qsort(s->ops, s->n_ops, sizeof(*s->ops), by_seq);
@@ -57,7 +58,8 @@ static int differ(struct ct_gather *g, struct ct_hang_pair *p, const char *field
 	return CT_OK;
 }
 
-/* One by one where sums prove nothing, as far as both ends are on record and one after the other. */
+/* Compares one by one the messages that the sums do not prove equal, while both ends have
+ * consecutive records. */
 static int walk(struct ct_gather *g, const struct ct_hang_channel *c, struct ct_hang_pair *p)
 {
 	const struct ct_hang_side *s = &c->sides[0], *r = &c->sides[1];
@@ -87,12 +89,12 @@ static int walk(struct ct_gather *g, const struct ct_hang_channel *c, struct ct_
 	return CT_OK;
 }
 
-static int is_whole(const struct ct_gather *g, const struct ct_rank_history *kept)
+static int is_whole(const struct ct_gather *g, const struct ct_rank_history *history)
 {
-	return !g->processes[kept->process].lost && !kept->from_any;
+	return !g->processes[history->process].lost && !history->from_any;
 }
 
-/* Of an end of which nothing is on record: nothing was called, or nothing is known? */
+/* For an end without records: was nothing called, or is nothing known? */
 static const struct ct_rank_history *other_end(const struct ct_gather *g,
 					       const struct ct_hang_channel *c, int side)
 {
@@ -120,7 +122,8 @@ static int take_channel(struct ct_gather *g, struct ct_hang_run *run, struct ct_
 	int st = CT_OK;
 
 	for (int side = 0; side < 2; side++) {
-		ends[side] = c->sides[side].kept ? c->sides[side].kept : other_end(g, c, side);
+		ends[side] = c->sides[side].history ? c->sides[side].history
+						    : other_end(g, c, side);
 		if (!ends[side]) {
 			leave_out(m, CT_HANG_LEFT_NO_TRACE, c);
 			return CT_OK;
@@ -150,7 +153,7 @@ static int take_channel(struct ct_gather *g, struct ct_hang_run *run, struct ct_
 	m->unknown += p.differs == CT_UNKNOWN && p.equal_to < p.sent && p.equal_to < p.received;
 	if (p.differs == CT_UNKNOWN && (!p.counts_known || p.sent == p.received))
 		return st;
-	/* those that differ push the others out */
+	/* channels that differ replace others */
 	if (m->n_pairs == CT_HANG_PAIRS) {
 		for (uint32_t i = 0; i < m->n_pairs && p.differs != CT_UNKNOWN; i++) {
 			if (m->pairs[i].differs == CT_UNKNOWN) {
@@ -180,7 +183,7 @@ int ct_hang_channels_check(struct ct_gather *g, struct ct_hang_run *run)
 		return CT_NOMEM;
 	for (int i = 0; i < CT_HANG_LEFT_OUT; i++)
 		m->left_out[i] = g->channels->left_out[i];
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next)
 		m->left_out[CT_HANG_LEFT_FROM_ANY] += k->from_any;
 	for (struct ct_hang_channel *c = g->channels->first; c && st == CT_OK; c = c->next)
 		st = take_channel(g, run, c);

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "analyzer/hang/verdict_text.h"
 
 /* Stations of a circle that are spelled out. */
 #define CT_STATIONS 6u
 
-/* A way from `start` back to it within its component, shortest first; `from` gets by whom each was reached. 0: out of memory. */
+/* The shortest path from `start` back to it within its component; `from` has the predecessor of
+ * each node. 0: out of memory. */
 static int find_way(const struct ct_verdict_text *s, uint32_t start, uint32_t *way, uint32_t *n)
 {
 	const struct ct_waiting *w = s->w;
 	struct ct_arena *a = w->ix->arena;
-	uint32_t size = s->root->n_nodes, done = 0, reached = 0, at, steps = 0;
-	uint32_t *queue = ct_arena_calloc(a, (size_t)size + 1, sizeof(*queue));
+	uint32_t done = 0, reached = 0, at;
+	uint32_t *queue = ct_arena_calloc(a, (size_t)s->root->n_nodes + 1, sizeof(*queue));
 	uint32_t *from = ct_arena_calloc(a, (size_t)w->base[CT_NODE_KINDS] + 1, sizeof(*from));
 
 	if (!queue || !from)
 		return 0;
 	queue[reached++] = start;
-	while (done < reached) {
+	while (done < reached && !from[start]) {
 		uint32_t node = queue[done++];
 		const struct ct_wait_node *k = &w->nodes[node];
 
@@ -28,34 +27,18 @@ static int find_way(const struct ct_verdict_text *s, uint32_t start, uint32_t *w
 			if (s->c->of[to] != s->c->of[start] || from[to])
 				continue;
 			from[to] = node + 1;
-			if (to == start)
-				done = reached + 1;
-			else
-				queue[reached++] = to;
-			if (to == start)
-				break;
+			queue[reached++] = to;
 		}
-		if (from[start])
-			break;
 	}
-	for (at = start; from[start] && steps < size;) {
+	/* The path is known from its end. */
+	for (at = start, *n = 0; from[start] && (!*n || at != start); ++*n)
 		at = from[at] - 1;
-		way[steps++] = at;
-		if (at == start)
-			break;
-	}
-	/* From the end to the begin: turn it. */
-	for (uint32_t k = 0; k < steps / 2; k++) {
-		uint32_t other = way[steps - 1 - k];
-
-		way[steps - 1 - k] = way[k];
-		way[k] = other;
-	}
-	*n = steps;
+	for (uint32_t k = *n; k-- > 0;)
+		way[k] = at = from[at] - 1;
 	return 1;
 }
 
-/* What the node is to a rank: its own end of a message. */
+/* The text of a node for a rank: its own end of a message. */
 static const char *own_text(const struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	uint32_t op = CT_HANG_NONE;
@@ -74,23 +57,22 @@ static const char *station_text(const struct ct_verdict_text *s, uint32_t rank, 
 		{ "{op}", what },
 		{ "{b}", ct_hang_rank_indices_text(s->w->ix, &next, 1) },
 	};
-	const char *text = ct_template_fill(s->w->ix->arena, ct_hang_text_of(CT_HANG_TEXT_STATION),
-					    words, sizeof(words) / sizeof(words[0]));
 
-	return text ? text : "";
+	return ct_template_fill(s->w->ix->arena, ct_hang_text_of(CT_HANG_TEXT_STATION), words,
+				sizeof(words) / sizeof(words[0]));
 }
 
 const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 {
 	const struct ct_waiting *w = s->w;
 	const struct ct_hang_index *ix = w->ix;
-	uint32_t start = CT_HANG_NONE, n = 0, said = 0, last = CT_HANG_NONE;
+	uint32_t start = CT_HANG_NONE, n = 0, stations = 0, last = CT_HANG_NONE;
 	uint32_t *way = ct_arena_calloc(ix->arena, (size_t)s->root->n_nodes + 1, sizeof(*way));
 	const char *text = "";
 
 	if (!way)
-		return NULL;
-	/* Begin at the lowest rank, so that the same circle is always told in the same way. */
+		return "";
+	/* Starts at the lowest rank, so that the text of a circle is unique. */
 	for (uint32_t k = 0; k < s->root->n_nodes; k++) {
 		uint32_t rank = ct_wait_rank(w, s->root->nodes[k]);
 
@@ -99,14 +81,11 @@ const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 		     (rank == ct_wait_rank(w, start) && s->root->nodes[k] < start)))
 			start = s->root->nodes[k];
 	}
-	if (start == CT_HANG_NONE)
+	if (start == CT_HANG_NONE || !find_way(s, start, way, &n))
 		return "";
-	if (!find_way(s, start, way, &n))
-		return NULL;
 	/* Per rank: the instance or meeting that it waits in, for the next rank. */
-	for (uint32_t k = 0; k < n && text && said < CT_STATIONS; k++) {
+	for (uint32_t k = 0; k < n && stations < CT_STATIONS; k++) {
 		uint32_t rank = ct_wait_rank(w, way[k]), next = CT_HANG_NONE, in = CT_HANG_NONE;
-		const char *what;
 
 		if (rank == CT_HANG_NONE)
 			continue;
@@ -117,7 +96,7 @@ const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 			if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING ||
 			    (kind == CT_NODE_KERNEL && in == CT_HANG_NONE))
 				in = node;
-			/* it goes on from its call, and from nothing of the communicator's */
+			/* the path continues from the call of the rank */
 			if (in == CT_HANG_NONE && ct_wait_rank(w, node) != rank &&
 			    ct_wait_kind(w, way[k]) == CT_NODE_HOST)
 				in = way[k];
@@ -127,15 +106,12 @@ const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 		if (next == CT_HANG_NONE || rank == last || in == CT_HANG_NONE ||
 		    ct_wait_kind(w, in) == CT_NODE_KERNEL)
 			continue;
-		/* Only its last node before the next rank speaks for it. */
+		/* Only the last node before the next rank has a text. */
 		if (ct_wait_rank(w, way[(k + 1) % n]) == rank)
 			continue;
-		what = own_text(w, in, rank);
-		text = what ? ct_arena_printf(ix->arena, "%s%s%s", text, said ? ", " : "",
-					      station_text(s, rank, what, next))
-			    : NULL;
+		text = ct_arena_printf(ix->arena, "%s%s%s", text, stations++ ? ", " : "",
+				       station_text(s, rank, own_text(w, in, rank), next));
 		last = rank;
-		said++;
 	}
 	return text;
 }

@@ -8,7 +8,7 @@
 #include "analyzer/hang/exit_cause.h"
 #include "analyzer/hang/gather.h"
 
-/* What is true of all processes of the start. */
+/* Facts about all processes of the start. */
 static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 {
 	const struct ct_starts *starts = g->model->starts;
@@ -35,22 +35,16 @@ static int fill(struct ct_gather *g, struct ct_hang_run *out, struct ct_err *err
 {
 	int st = ct_gather_list_comms(g);
 
-	if (st == CT_OK)
-		st = ct_gather_again(g, err);
+	st = st ?: ct_gather_again(g, err);
 	if (st != CT_OK)
 		return st;
 	describe(g, out);
 	st = ct_hang_fill_ranks(g, out);
-	if (st == CT_OK)
-		st = ct_hang_waited(g);
-	if (st == CT_OK)
-		st = ct_hang_exit_causes(g, out);
-	if (st == CT_OK)
-		st = ct_hang_fill_comms(g, out);
-	if (st == CT_OK)
-		st = ct_hang_fill_ops(g, out);
-	if (st == CT_OK)
-		st = ct_hang_fill_calls(g, out);
+	st = st ?: ct_hang_waited(g);
+	st = st ?: ct_hang_exit_causes(g, out);
+	st = st ?: ct_hang_fill_comms(g, out);
+	st = st ?: ct_hang_fill_ops(g, out);
+	st = st ?: ct_hang_fill_calls(g, out);
 	if (st == CT_OK && g->options.check)
 		st = ct_hang_check(g, out);
 	if (st == CT_OK && g->channels)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect.h — makes a struct ct_hang_case from the log of a reading (log.h). Ranks, communicators and times are the model's;
- * hosts without synchronized clocks use their time of day. One thread. */
+/* collect.h — makes a struct ct_hang_case from the log of a reading (log.h). Ranks, communicators
+ * and times are the model's. Hosts without synchronized clocks use their time of day. One thread.
+ */
 #ifndef CT_ANALYZER_HANG_COLLECT_H
 #define CT_ANALYZER_HANG_COLLECT_H
 

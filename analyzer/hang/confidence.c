@@ -49,17 +49,7 @@ static int is_by_host(const struct ct_verdict_text *s)
 	return s->v->op != CT_HANG_NONE && s->w->ix->c->ops[s->v->op].by_host;
 }
 
-/* How the ranks came apart, if that is it; NULL. */
-static const struct ct_hang_mismatch *mismatch_of(const struct ct_verdict_text *s)
-{
-	uint32_t node = s->root->nodes[0];
-
-	return ct_wait_kind(s->w, node) == CT_NODE_MISMATCH
-		       ? s->w->mismatches[ct_wait_of(s->w, node)]
-		       : NULL;
-}
-
-/* Those who left no trace, or not all of it, might have said the same as the fewer. */
+/* Might ranks without complete records have agreed with the minority? */
 static int may_tip(const struct ct_verdict_text *s, const struct ct_hang_mismatch *m)
 {
 	const struct ct_hang_index *ix = s->w->ix;
@@ -73,14 +63,16 @@ static int may_tip(const struct ct_verdict_text *s, const struct ct_hang_mismatc
 						     ix->c->ranks[rank].cut) &&
 						    ct_hang_part(ix, i, rank, 0) == CT_HANG_NONE);
 	}
-	return unknown && m->apart.n_usual <= m->apart.n_odd + unknown;
+	return unknown && m->by_call.n_usual <= m->by_call.n_odd + unknown;
 }
 
 int ct_hang_confidence(const struct ct_verdict_text *s)
 {
 	const struct ct_root *root = s->root;
 	const struct ct_hang_case *c = s->w->ix->c;
-	const struct ct_hang_mismatch *m = mismatch_of(s);
+	const struct ct_hang_mismatch *m = ct_wait_kind(s->w, root->nodes[0]) == CT_NODE_MISMATCH
+						   ? ct_hang_mismatch_of(s)
+						   : NULL;
 	struct ct_hang_verdict *v = s->v;
 	int old = 0, cut = 0;
 
@@ -106,10 +98,10 @@ int ct_hang_confidence(const struct ct_verdict_text *s)
 		lower(v, DOUBT_DROPPED);
 	if (m && may_tip(s, m))
 		lower(v, DOUBT_TIPPED_BY_MISSING);
-	else if (m && !m->tie && !m->apart.is_sure)
+	else if (m && !m->tie && !m->by_call.is_sure)
 		lower(v, DOUBT_TIPPED);
-	if (m && !m->tie && m->apart.is_sure &&
-	    ct_divergence_confidence(&m->apart) != CT_CONFIDENCE_HIGH)
+	if (m && !m->tie && m->by_call.is_sure &&
+	    ct_divergence_confidence(&m->by_call) != CT_CONFIDENCE_HIGH)
 		lower(v, DOUBT_FEW_SHIFTED);
 	if (root->graph)
 		lower(v, DOUBT_GRAPH);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/diagnose.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
@@ -10,11 +9,11 @@
 
 static const struct {
 	const char *anchor;
-	int place;
+	int precedence;
 } codes[] = {
-#define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
+#define HANG_CODE(CODE, precedence, headline, cause, advice, host_advice, command, host_command,   \
 		  anchor)                                                                          \
-	{ anchor, place },
+	{ anchor, precedence },
 #include "analyzer/hang/hang_texts.def"
 };
 
@@ -27,7 +26,7 @@ static int *numbers(const struct ct_hang_index *ix, const uint32_t *ranks, uint3
 	return all;
 }
 
-/* All of them ended without their library's end, for which launchers end a job. */
+/* Did all its ranks exit without shutting down their library? Launchers end a job for that. */
 static int has_left(const struct ct_waiting *w, const struct ct_root *root)
 {
 	for (uint32_t k = 0; k < root->n_ranks; k++)
@@ -36,26 +35,27 @@ static int has_left(const struct ct_waiting *w, const struct ct_root *root)
 	return root->code == CT_HANG_IS_EXITED_RANK;
 }
 
-/* Which of several roots are told, and as what. */
-static int is_told(const struct ct_waiting *w, struct ct_root *root)
+/* Does this root get a verdict? May change its code. */
+static int gets_verdict(const struct ct_waiting *w, struct ct_root *root)
 {
 	enum ct_wait_kind kind = ct_wait_kind(w, root->nodes[0]);
 
 	if (!root->n_ranks || root->excused)
 		return 0;
-	/* Of what was going on well until a process died or the job was ended, only that is the reason, and what differs. */
+	/* Where the job made progress until a process died or the job was ended, only that death,
+	 * or ranks that diverged, explain it. */
 	if (root->died_first)
 		return root->code == CT_HANG_IS_DEAD_RANK || has_left(w, root) ||
 		       ((root->killed || w->ix->c->broken_off) &&
 			(kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED)) ||
 		       (root->killed && root->code == CT_HANG_IS_ASYNC_ERROR);
-	/* If anybody might have sent it, none of several is at fault. */
+	/* If any of several ranks might have sent the message, none of them is at fault. */
 	if (root->by_any && root->n_ranks > 1 && root->code != CT_HANG_IS_NO_TRACE)
 		root->code = CT_HANG_IS_UNKNOWN;
 	return 1;
 }
 
-/* Of ranks that came apart: the first operation from there on that somebody waits in. */
+/* The first operation at or after a divergence in which a rank waits. */
 static const struct ct_hang_instance *first_open(const struct ct_hang_index *ix, uint32_t from)
 {
 	uint32_t end = ix->instance_first[ix->instances[from].comm + 1];
@@ -145,20 +145,19 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 	if (v->since_ns != CT_UNKNOWN && ix->latest_ns >= v->since_ns)
 		v->age_ns = ix->latest_ns - v->since_ns;
 	if (ct_wait_kind(w, root->nodes[0]) == CT_NODE_MISMATCH)
-		v->divergence = w->mismatches[ct_wait_of(w, root->nodes[0])]->divergence;
+		v->divergence = w->mismatches[ct_wait_of(w, root->nodes[0])]->by_site;
 	rc = ct_hang_confidence(&text);
-	if (rc == CT_OK)
-		rc = ct_hang_verdict_texts(&text);
+	rc = rc ?: ct_hang_verdict_texts(&text);
 	return rc == CT_OK ? ct_hang_facts(&text) : rc;
 }
 
 CT_SORT_BY(by_weight, struct ct_hang_verdict,
-	   CT_DOWN(n_victims) ?: CT_CMP(codes[x->code].place, codes[y->code].place) ?:
+	   CT_DOWN(n_victims) ?: CT_CMP(codes[x->code].precedence, codes[y->code].precedence) ?:
 	   CT_UP(since_ns) ?: CT_UP(code) ?: (x->n_ranks && y->n_ranks ? CT_UP(ranks[0]) : 0))
 
 CT_SORT_BY(by_age, struct ct_hang_slow, CT_DOWN(age_ns) ?: CT_UP(op))
 
-/* What is under way and not stalled, the oldest first. */
+/* Unfinished operations that are not stalled, the oldest first. */
 static int list_slow(const struct ct_hang_index *ix, struct ct_hang_result *result)
 {
 	struct ct_hang_slow *all = ct_arena_calloc(ix->arena, (size_t)ix->c->n_ops + 1,
@@ -204,7 +203,8 @@ static int list_missing(const struct ct_hang_index *ix, struct ct_hang_result *r
 	return CT_OK;
 }
 
-/* A stream that is blocked keeps the others of its operation. Where none of them waits it may be late, as on a busy machine. */
+/* A blocked stream delays the other members of its operation. If none of them waits, the stream may
+ * only be late, as on a busy machine. */
 static void doubt_unmissed(struct ct_roots *roots)
 {
 	for (uint32_t r = 0; r < roots->n; r++)
@@ -229,7 +229,8 @@ static int waits_elsewhere(const struct ct_roots *roots, const struct ct_root *b
 	return 0;
 }
 
-/* MPI_Waitall reports no request before all are complete: of one whose ranks wait there for another one it is not known that it is not. */
+/* MPI_Waitall reports no request before all are complete. So a request is not known to be
+ * incomplete if its ranks wait there for another root. */
 static void excuse_requests(const struct ct_waiting *w, struct ct_roots *roots)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -266,24 +267,20 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 	if (list_slow(ix, result) != CT_OK || list_missing(ix, result) != CT_OK)
 		return CT_NOMEM;
 	rc = ct_waiting_make(ix, &w);
-	if (rc == CT_OK)
-		rc = ct_components_find(w, &components);
-	if (rc == CT_OK)
-		rc = ct_roots_find(w, &components, &roots);
-	if (rc == CT_OK)
-		rc = ct_roots_victims(w, &roots);
+	rc = rc ?: ct_components_find(w, &components);
+	rc = rc ?: ct_roots_find(w, &components, &roots);
+	rc = rc ?: ct_roots_victims(w, &roots);
 	doubt_unmissed(&roots);
 	if (rc == CT_OK)
 		excuse_requests(w, &roots);
-	if (rc == CT_OK)
-		rc = ct_roots_unknown_members(w, &roots);
+	rc = rc ?: ct_roots_unknown_members(w, &roots);
 	if (rc == CT_OK) {
 		result->verdicts = ct_arena_calloc(arena, (size_t)roots.n + 1,
 						   sizeof(*result->verdicts));
 		rc = result->verdicts ? CT_OK : CT_NOMEM;
 	}
 	for (uint32_t r = 0; r < roots.n && rc == CT_OK; r++)
-		if (is_told(w, &roots.all[r]))
+		if (gets_verdict(w, &roots.all[r]))
 			rc = describe(w, &components, &roots.all[r],
 				      &result->verdicts[result->n_verdicts++]);
 	ct_waiting_fini(w);

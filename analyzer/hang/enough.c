@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a diagnosis looks at, and may lie before the tails:
+/* Everything is read if the diagnosis needs something that may precede the tails:
  *
- *   - a difference in what members called: then the sums of what lies before differ;
- *   - the last collectives of members of a communicator in which somebody waits, if they have long called nothing on it;
- *   - the other end of a message that somebody waits for: which messages there were is told by no sum;
- *   - that somebody else has been in a call in which all members meet;
- *   - how long an operation usually takes that comes seldom, as one at a checkpoint;
- *   - a call that a thread of a rank which seems to be missing has been inside since before its tail.
- *
- * Then everything is read. */
+ *   - a difference between the calls of members: the sums of the earlier part differ;
+ *   - the last collectives of members of a communicator in which a rank waits, if they have not used it for long;
+ *   - the other end of a message that a rank waits for: no sum has the messages;
+ *   - calls that all members make together;
+ *   - the usual duration of a rare operation, as at a checkpoint;
+ *   - a call that began before the tail of a rank that seems to be missing. */
 #include "analyzer/hang/enough.h"
 
 #include <stdlib.h>
@@ -22,7 +20,7 @@
 struct look {
 	struct ct_gather *g;
 	uint8_t *waited_in; /* by communicator of the case */
-	uint8_t *messages_made; /* likewise: somebody waits in a collective that the library makes of messages */
+	uint8_t *messages_made; /* likewise: a rank waits in a collective that the library makes of messages */
 	int is_short;
 };
 
@@ -31,34 +29,36 @@ static int has_tail(const struct ct_gather *g, uint32_t process)
 	return g->tails->from[process] != 0;
 }
 
-static const struct ct_hang_op *message_at(const struct ct_rank_history *kept, uint32_t i)
+static const struct ct_hang_op *message_at(const struct ct_rank_history *history, uint32_t i)
 {
-	return i < kept->n_messages ? &kept->messages[i].op : &kept->open[i - kept->n_messages].op;
+	return i < history->n_messages ? &history->messages[i].op
+				       : &history->open[i - history->n_messages].op;
 }
 
-/* Are all messages of the process that its communicator `kept` ever had there? */
-static int has_messages(const struct ct_gather *g, const struct ct_rank_history *kept)
+/* Does the tail have all messages of this process in this history? */
+static int has_messages(const struct ct_gather *g, const struct ct_rank_history *history)
 {
-	return !has_tail(g, kept->process) || g->tails->no_messages[kept->process];
+	return !has_tail(g, history->process) || g->tails->no_messages[history->process];
 }
 
-/* Is there a message in each direction to each other member? Then the latest of each is there. 1, 0 or CT_NOMEM. */
-static int has_latest(const struct ct_rank_history *kept)
+/* Are there messages in each direction to each other member? Then the latest of each is there. 1, 0
+ * or CT_NOMEM. */
+static int has_latest(const struct ct_rank_history *history)
 {
-	const uint32_t n = kept->comm->nranks;
+	const uint32_t n = history->comm->nranks;
 	uint8_t *seen = calloc(2u * n, 1);
 	int is_whole = 1;
 
 	if (!seen)
 		return CT_NOMEM;
-	for (uint32_t i = 0; i < kept->n_messages + kept->n_open; i++) {
-		const struct ct_hang_op *op = message_at(kept, i);
+	for (uint32_t i = 0; i < history->n_messages + history->n_open; i++) {
+		const struct ct_hang_op *op = message_at(history, i);
 
 		if (ct_op_class(op->op) == CT_CLASS_P2P && op->peer >= 0 && (uint32_t)op->peer < n)
 			seen[2u * (uint32_t)op->peer + (op->op == CT_OP_Send)] = 1;
 	}
 	for (uint32_t peer = 0; peer < n; peer++)
-		is_whole &= (int)peer == kept->me || (seen[2u * peer] && seen[2u * peer + 1]);
+		is_whole &= (int)peer == history->me || (seen[2u * peer] && seen[2u * peer + 1]);
 	free(seen);
 	return is_whole;
 }
@@ -69,11 +69,11 @@ static int is_other_end(const struct ct_hang_op *op, int32_t me, const struct ct
 	       ct_op_class(other->op) == CT_CLASS_P2P;
 }
 
-/* Is it known of the other end of a message how far that has come, and what it called there? */
-static int is_told(const struct ct_gather *g, const struct ct_rank_history *kept,
-		   const struct ct_hang_op *op)
+/* Are the progress of the message's other end and its calls on the communicator known? */
+static int is_known(const struct ct_gather *g, const struct ct_rank_history *history,
+		    const struct ct_hang_op *op)
 {
-	const struct ct_rank_history *other = ct_gather_member(g, kept->comm, op->peer);
+	const struct ct_rank_history *other = ct_gather_member(g, history->comm, op->peer);
 	int is_there = 0, is_ahead = 0, is_behind = 0;
 
 	if (op->peer < 0)
@@ -83,7 +83,7 @@ static int is_told(const struct ct_gather *g, const struct ct_rank_history *kept
 	for (uint32_t i = 0; i < other->n_messages + other->n_open; i++) {
 		const struct ct_hang_op *o = message_at(other, i);
 
-		if (!is_other_end(op, kept->me, o))
+		if (!is_other_end(op, history->me, o))
 			continue;
 		is_there |= o->seq == op->seq;
 		is_ahead |= o->seq > op->seq;
@@ -92,52 +92,54 @@ static int is_told(const struct ct_gather *g, const struct ct_rank_history *kept
 	return is_there || (is_behind && !is_ahead);
 }
 
-/* Does what was read tell how long such operations take? */
-static int is_usual(const struct ct_gather *g, const struct ct_rank_history *kept, unsigned op)
+/* Does the tail show how long such operations usually take? */
+static int is_usual(const struct ct_gather *g, const struct ct_rank_history *history, unsigned op)
 {
 	const struct ct_hang_class *class = ct_table_get(&g->classes,
-							 ct_hang_class_key(kept->comm, op));
+							 ct_hang_class_key(history->comm, op));
 
-	return !has_tail(g, kept->process) || (class && class->took.n >= CT_LEAST_USUAL);
+	return !has_tail(g, history->process) || (class && class->took.n >= CT_LEAST_USUAL);
 }
 
-static int look_at(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
+static int look_at(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
 {
 	struct look *look = arg;
 	const struct ct_gather *g = look->g;
 	const enum ct_op_state state = op->op.state;
-	const uint32_t comm = ct_gather_number(g, kept->comm);
+	const uint32_t comm = ct_gather_number(g, history->comm);
 
 	if (state == CT_STATE_FINISHED || state == CT_STATE_ABORTED)
 		return CT_OK;
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
-		look->is_short |= !is_told(g, kept, &op->op);
+		look->is_short |= !is_known(g, history, &op->op);
 		return CT_OK;
 	}
-	look->is_short |= !is_usual(g, kept, op->op.op);
+	look->is_short |= !is_usual(g, history, op->op.op);
 	look->waited_in[comm] = 1;
 	look->messages_made[comm] |= op->op.op == CT_OP_AllToAll || op->op.op == CT_OP_Gather ||
 				     op->op.op == CT_OP_Scatter;
 	return CT_OK;
 }
 
-/* Of a communicator in which somebody waits: are fewer of its last collectives there than all records would leave, or, if the
- * library makes what they wait in of messages (tally.c), not the latest of the program's own? 1, 0 or CT_NOMEM. */
-static int lacks_history(const struct look *look, const struct ct_rank_history *kept)
+/* Does the tail have fewer of the last collectives of this communicator than all records would, or,
+ * if the library makes the collective of messages (tally.c), not the latest messages of the
+ * program? 1, 0 or CT_NOMEM. */
+static int lacks_history(const struct look *look, const struct ct_rank_history *history)
 {
-	const uint32_t comm = ct_gather_number(look->g, kept->comm);
+	const uint32_t comm = ct_gather_number(look->g, history->comm);
 
-	if (look->messages_made[comm] && !has_messages(look->g, kept)) {
-		const int has = has_latest(kept);
+	if (look->messages_made[comm] && !has_messages(look->g, history)) {
+		const int has = has_latest(history);
 
 		if (has != 1)
 			return has < 0 ? has : 1;
 	}
-	return look->waited_in[comm] && has_tail(look->g, kept->process) &&
-	       (kept->before.from || !kept->n_done) && kept->n_done + kept->n_open < CT_HANG_KEEP;
+	return look->waited_in[comm] && has_tail(look->g, history->process) &&
+	       (history->before.from || !history->n_done) &&
+	       history->n_done + history->n_open < CT_HANG_KEEP;
 }
 
-static int have_parted(const struct ct_gather *g)
+static int have_diverged(const struct ct_gather *g)
 {
 	for (uint32_t i = 0; i < g->n_orders; i++)
 		if (g->orders[i].before_differs)
@@ -145,8 +147,8 @@ static int have_parted(const struct ct_gather *g)
 	return 0;
 }
 
-/* Calls of others in which all meet are told by records that lie anywhere. */
-static int somebody_meets(const struct ct_gather *g)
+/* The records of calls that all members make together may be anywhere. */
+static int is_in_common_call(const struct ct_gather *g)
 {
 	for (uint32_t i = 0; i < g->n_calls; i++)
 		if (!g->calls[i].rec.return_ns && ct_host_call_meets(g->calls[i].kind))
@@ -161,14 +163,14 @@ int ct_hang_is_enough(struct ct_gather *g)
 
 	if (!g->tails)
 		return 1;
-	if (have_parted(g) || somebody_meets(g))
+	if (have_diverged(g) || is_in_common_call(g))
 		return 0;
 	look.waited_in = calloc(g->n_orders + 1u, 1);
 	look.messages_made = calloc(g->n_orders + 1u, 1);
 	st = look.waited_in && look.messages_made ? ct_gather_list_members(g) : CT_NOMEM;
-	for (struct ct_rank_history *k = g->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next)
 		st = ct_rank_history_each(k, look_at, &look);
-	for (struct ct_rank_history *k = g->kept; k && st >= 0 && !look.is_short; k = k->next)
+	for (struct ct_rank_history *k = g->histories; k && st >= 0 && !look.is_short; k = k->next)
 		look.is_short = (st = lacks_history(&look, k)) > 0;
 	free(look.waited_in);
 	free(look.messages_made);
@@ -184,7 +186,7 @@ struct old_call {
 };
 
 struct old_calls {
-	struct old_call *all; /* of each thread the latest that has not come back */
+	struct old_call *all; /* the latest unreturned call of each thread */
 	uint32_t n, cap;
 };
 
@@ -196,7 +198,7 @@ static struct old_call *call_of(const struct old_calls *calls, uint32_t tid)
 	return NULL;
 }
 
-/* One of NCCL that goes on by itself (ncclInProgress) has another end later. */
+/* A nonblocking call of NCCL (ncclInProgress) ends with a later record. */
 static int take_call(struct old_calls *calls, const struct ct_host_rec *rec, int is_old)
 {
 	const int in_progress = 7; /* nccl.h */
@@ -257,7 +259,7 @@ static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct
 			st = more;
 			break;
 		}
-		/* what lies in the ring comes last, and has no number */
+		/* the contents of the ring come last, and have no number */
 		in_tail |= block->number >= g->tails->from[process];
 		st = take_calls(&calls, block, !in_tail);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* enough.h — whether the tails that were read (tails.h) give the same verdict as all records. After reading; the communicators
- * need not be listed yet. One thread. */
+/* enough.h — do the tails that were read (tails.h) give the same verdict as all records? Call it
+ * after the reading; the communicators need not be listed yet. One thread. */
 #ifndef CT_ANALYZER_HANG_ENOUGH_H
 #define CT_ANALYZER_HANG_ENOUGH_H
 

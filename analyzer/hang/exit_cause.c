@@ -22,16 +22,17 @@ static struct ct_exit exit_of(const struct ct_gather *g, uint32_t p)
 }
 
 /* How many collectives of its communicator a rank has called. */
-static uint64_t reached(const struct ct_rank_history *kept)
+static uint64_t reached(const struct ct_rank_history *history)
 {
-	return kept->issued > kept->reached.next_seq ? kept->issued : kept->reached.next_seq;
+	return history->issued > history->reached.next_seq ? history->issued
+							   : history->reached.next_seq;
 }
 
 static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 {
 	uint32_t n_kept = 0;
 
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next)
 		n_kept++;
 	exits->all = calloc(g->model->n_slots + 1, sizeof(*exits->all));
 	exits->reach = calloc(n_kept + 1, sizeof(*exits->reach));
@@ -46,7 +47,7 @@ static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 			exits->late_ns = ct_exits_late(&g->run->processes[p], exits->late_ns);
 		}
 	}
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next)
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next)
 		exits->reach[exits->n_reach++] = (struct ct_exit_reach){ .process = k->process,
 									 .comm = ct_gather_number(
 										 g, k->comm),
@@ -110,7 +111,7 @@ uint64_t ct_hang_stall_ns(const struct ct_exits *exits)
 	return exits->busy_ns > limit_ns ? exits->busy_ns : limit_ns;
 }
 
-/* How the job stands, and how long is too long. */
+/* The state of the job, and the age from which an operation is stalled. */
 static void fill_state(const struct ct_exits *exits, struct ct_hang_run *out)
 {
 	out->running = exits->running;
@@ -139,10 +140,8 @@ int ct_hang_exit_causes(struct ct_gather *g, struct ct_hang_run *out)
 	struct ct_exits exits = { .hang_after_ns = out->hang_after_ns };
 	int st = take_exits(&exits, g);
 
-	if (st == CT_OK)
-		st = ct_exits_judge(&exits, &clock);
-	if (st == CT_OK)
-		st = fill_ranks(g, &exits, &out->hang_case);
+	st = st ?: ct_exits_judge(&exits, &clock);
+	st = st ?: fill_ranks(g, &exits, &out->hang_case);
 	if (st == CT_OK) {
 		fill_state(&exits, out);
 		fill_torn_down(g, &exits, out);

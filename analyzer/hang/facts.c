@@ -27,7 +27,7 @@ static const char *const states[] = {
 	[CT_STATE_STARTED] = "started",	  [CT_STATE_ABORTED] = "aborted",
 };
 
-static int add_rank(const struct ct_verdict_text *s, uint32_t rank)
+static void add_rank(const struct ct_verdict_text *s, uint32_t rank)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 	const struct ct_hang_rank *r = &ix->c->ranks[rank];
@@ -42,11 +42,8 @@ static int add_rank(const struct ct_verdict_text *s, uint32_t rank)
 	}
 	if (last != CT_HANG_NONE) {
 		const struct ct_hang_op *op = &ix->c->ops[last];
-		const char *text = ct_hang_op_text(ix, last, CT_NAME_FULL);
 
-		if (!text)
-			return CT_NOMEM;
-		add_text(s->v, "last_op", text, r->rank);
+		add_text(s->v, "last_op", ct_hang_op_text(ix, last, CT_NAME_FULL), r->rank);
 		if ((unsigned)op->state < sizeof(states) / sizeof(states[0]))
 			add_text(s->v, "last_op_state", states[op->state], r->rank);
 		add_text(s->v, "last_op_site", op->site, r->rank);
@@ -57,10 +54,9 @@ static int add_rank(const struct ct_verdict_text *s, uint32_t rank)
 	if (r->life != CT_LIFE_NO_TRACE)
 		add_value(s->v, "heartbeat_age", r->heartbeat_age_ns, "ns", r->rank);
 	add_value(s->v, "processor_time", r->cpu_ns, "ns", r->rank);
-	return CT_OK;
 }
 
-/* Whose call site the verdict's is. */
+/* The rank whose call site the verdict has. */
 static uint32_t who_waits(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_case *c = s->w->ix->c;
@@ -76,23 +72,17 @@ int ct_hang_facts(const struct ct_verdict_text *s)
 				  ? ""
 				  : ct_hang_node_text(s->w, s->root->met, CT_NAME_FULL);
 	uint32_t unmatched = ct_hang_unmatched_op(s);
-	int rc = CT_OK;
 
 	s->v->facts = ct_arena_calloc(ix->arena, CT_FACTS, sizeof(*s->v->facts));
-	if (!s->v->facts || !met)
+	if (!s->v->facts)
 		return CT_NOMEM;
 	add_text(s->v, "waited_in", met, -1);
 	add_value(s->v, "waited_for", s->v->age_ns, "ns", -1);
 	if (s->v->site)
 		add_text(s->v, "waited_at", s->v->site, ix->c->ranks[who_waits(s)].rank);
-	if (unmatched != CT_HANG_NONE) {
-		const char *message = ct_hang_op_text(ix, unmatched, CT_NAME_FULL);
-
-		if (!message)
-			return CT_NOMEM;
-		add_text(s->v, "unmatched_message", message,
+	if (unmatched != CT_HANG_NONE)
+		add_text(s->v, "unmatched_message", ct_hang_op_text(ix, unmatched, CT_NAME_FULL),
 			 ix->c->ranks[ix->c->ops[unmatched].rank].rank);
-	}
 	if (s->v->divergence) {
 		const struct ct_hang_divergence *d = s->v->divergence;
 
@@ -100,7 +90,7 @@ int ct_hang_facts(const struct ct_verdict_text *s)
 		add_text(s->v, "site", d->site, d->n_ranks == 1 ? d->ranks[0] : -1);
 		add_text(s->v, "site_of_the_others", d->usual_site, -1);
 	}
-	for (uint32_t k = 0; k < s->root->n_ranks && k < CT_DESCRIBED && rc == CT_OK; k++)
-		rc = add_rank(s, s->root->ranks[k]);
-	return rc;
+	for (uint32_t k = 0; k < s->root->n_ranks && k < CT_DESCRIBED; k++)
+		add_rank(s, s->root->ranks[k]);
+	return CT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of ranks while the stream reads them: of operations the last ones. */
+/* Keeps the last operations of each rank while the stream reads its process. */
 #include "analyzer/hang/gather.h"
 
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "analyzer/base/grow.h"
 #include "analyzer/hang/channels.h"
 #include "analyzer/model/process_exit.h"
-#include "analyzer/order/order.h"
 #include "trace/op_hash.h"
 #include "trace/ops.h"
 
@@ -38,8 +37,8 @@ const char *ct_gather_text(struct ct_gather *g, const char *text)
 	return known;
 }
 
-/* What a host's clock gains a second is known up to the last operation that it took part in with others; from there on, the
- * longer a job hangs, its time of day may tell more. */
+/* The drift of a host's clock is known up to its last operation with other hosts. From then on its
+ * error grows, and after a long hang the time of day may be more accurate. */
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 {
 	const struct ct_starts *starts = g->model->starts;
@@ -73,51 +72,51 @@ static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_load_comm *comm, uint32_t slot)
 {
 	struct ct_gather *g = arg;
-	struct ct_rank_history *kept = ct_gather_kept(g, process, comm->rec.id);
+	struct ct_rank_history *history = ct_gather_history(g, process, comm->rec.id);
 
 	(void)stream;
-	if (kept)
+	if (history)
 		return CT_OK;
-	kept = ct_arena_calloc(g->scratch, 1, sizeof(*kept));
-	if (!kept)
+	history = ct_arena_calloc(g->scratch, 1, sizeof(*history));
+	if (!history)
 		return CT_NOMEM;
-	kept->comm = comm->user;
-	kept->slot = slot;
-	kept->process = process;
-	kept->id = comm->rec.id;
-	kept->me = comm->rec.rank;
+	history->comm = comm->user;
+	history->slot = slot;
+	history->process = process;
+	history->id = comm->rec.id;
+	history->me = comm->rec.rank;
 	if (g->tails)
-		kept->before = ct_hang_tails_before(g->tails, process, comm->rec.id, comm->rec.key,
-						    comm->rec.nranks);
-	kept->issued = kept->before.from;
-	kept->next = g->processes[process].kept;
-	g->processes[process].kept = kept;
-	return ct_table_put(&g->by_id, (uint64_t)process << 32 | comm->rec.id, kept);
+		history->before = ct_hang_tails_before(g->tails, process, comm->rec.id,
+						       comm->rec.key, comm->rec.nranks);
+	history->issued = history->before.from;
+	history->next = g->processes[process].histories;
+	g->processes[process].histories = history;
+	return ct_table_put(&g->by_id, (uint64_t)process << 32 | comm->rec.id, history);
 }
 
 /* Most operations are of the same communicator as the one before them. */
-static struct ct_rank_history *kept_of(const struct ct_gather *g, uint32_t process,
-				       const struct ct_load_comm *comm)
+static struct ct_rank_history *history_of(const struct ct_gather *g, uint32_t process,
+					  const struct ct_load_comm *comm)
 {
 	struct ct_hang_reading *reading = g->processes[process].reading;
 
 	if (!comm)
 		return NULL;
 	if (!reading->latest || reading->latest->id != comm->rec.id)
-		reading->latest = ct_gather_kept(g, process, comm->rec.id);
+		reading->latest = ct_gather_history(g, process, comm->rec.id);
 	return reading->latest;
 }
 
 /* ---- operations ---- */
 
-static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_rank_history *kept,
+static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_rank_history *history,
 				      unsigned op)
 {
-	uint64_t key = ct_hang_class_key(kept->comm, op);
+	uint64_t key = ct_hang_class_key(history->comm, op);
 	struct ct_hang_class *class;
 
-	if (kept->class && kept->class_op == op)
-		return kept->class;
+	if (history->class && history->class_op == op)
+		return history->class;
 	class = ct_table_get(&g->classes, key);
 	if (!class) {
 		class = calloc(1, sizeof(*class));
@@ -126,8 +125,8 @@ static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_rank_histor
 			return NULL;
 		}
 	}
-	kept->class = class;
-	kept->class_op = op;
+	history->class = class;
+	history->class_op = op;
 	return class;
 }
 
@@ -156,7 +155,7 @@ static int note_stream(struct ct_gather *g, uint32_t process, uint32_t stream, u
 	return CT_OK;
 }
 
-/* What its end tells of its like, and of its stream. */
+/* Records a completed operation: its duration, and the progress of its stream. */
 static int note_end(struct ct_gather *g, const struct ct_joined_op *j, struct ct_rank_history *k,
 		    const struct ct_hang_op *op)
 {
@@ -170,7 +169,7 @@ static int note_end(struct ct_gather *g, const struct ct_joined_op *j, struct ct
 	return op->stream ? note_stream(g, k->process, op->stream, j->end_ns) : CT_OK;
 }
 
-struct ct_history_op ct_gather_kept_op(const struct ct_load_op *in, int varying)
+struct ct_history_op ct_gather_history_op(const struct ct_load_op *in, int varying)
 {
 	const struct ct_joined_op *j = &in->joined;
 	const struct ct_op *o = j->op;
@@ -236,7 +235,7 @@ static int states_size(const struct ct_joined_op *j, uint8_t varying)
 	return ct_order_sizes_agree(&call);
 }
 
-static int add_to_sums(struct ct_hang_reading *r, struct ct_rank_history *kept,
+static int add_to_sums(struct ct_hang_reading *r, struct ct_rank_history *history,
 		       const struct ct_joined_op *j, uint8_t varying)
 {
 	const struct ct_op *o = j->op;
@@ -249,12 +248,12 @@ static int add_to_sums(struct ct_hang_reading *r, struct ct_rank_history *kept,
 	uint64_t what = ct_op_hash(&called);
 
 	if (j->bytes == UINT64_MAX && states_size(j, varying))
-		ct_hang_sums_unknown(&kept->sums, o->seq);
-	if (o->seq < kept->before.cut) {
-		ct_hang_before_add(&kept->before, o->seq, what);
+		ct_hang_sums_unknown(&history->sums, o->seq);
+	if (o->seq < history->before.cut) {
+		ct_hang_before_add(&history->before, o->seq, what);
 		return CT_OK;
 	}
-	return ct_hang_sums_add(&kept->sums, o->seq, what, site_of(r, j->site));
+	return ct_hang_sums_add(&history->sums, o->seq, what, site_of(r, j->site));
 }
 
 static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
@@ -265,7 +264,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	struct ct_hang_process *process = &g->processes[event->process];
 	struct ct_hang_reading *reading = ct_gather_reading(g, event->process);
 	enum ct_op_class class = ct_op_class(j->op->op);
-	struct ct_rank_history *kept;
+	struct ct_rank_history *history;
 	struct ct_history_op op;
 
 	(void)stream;
@@ -279,59 +278,59 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	if (j->start_source == CT_SOURCE_EVENT || j->start_source == CT_SOURCE_PLUGIN ||
 	    (in->open && CT_OPEN_WORD(in->open, start_ns)))
 		process->has_starts = 1;
-	kept = kept_of(g, event->process, in->comm);
-	/* what is captured runs with its graph; what has no partners waits for nobody */
-	if (!kept || j->op->flags & CT_OP_CAPTURED || kept->comm->nranks == 1 ||
+	history = history_of(g, event->process, in->comm);
+	/* a captured operation runs with its graph; one without peers waits for no rank */
+	if (!history || j->op->flags & CT_OP_CAPTURED || history->comm->nranks == 1 ||
 	    class == CT_CLASS_LOCAL || class == CT_CLASS_UNKNOWN)
 		return CT_OK;
 	if (class == CT_CLASS_P2P && g->channels &&
-	    ct_hang_channels_add(g->channels, kept, in) != CT_OK)
+	    ct_hang_channels_add(g->channels, history, in) != CT_OK)
 		return CT_NOMEM;
-	op = ct_gather_kept_op(in, event->member->varying);
-	if (class != CT_CLASS_P2P && j->op->seq >= kept->issued)
-		kept->issued = j->op->seq + 1;
-	if (class != CT_CLASS_P2P && add_to_sums(reading, kept, j, op.op.varying) != CT_OK)
+	op = ct_gather_history_op(in, event->member->varying);
+	if (class != CT_CLASS_P2P && j->op->seq >= history->issued)
+		history->issued = j->op->seq + 1;
+	if (class != CT_CLASS_P2P && add_to_sums(reading, history, j, op.op.varying) != CT_OK)
 		return CT_NOMEM;
-	/* what failed took as long as somebody waited, not as long as its like take */
-	if (j->end_ns && !op.failed && note_end(g, j, kept, &op.op) != CT_OK)
+	/* the duration of a failed operation is not typical: it includes the wait for the failure
+	 */
+	if (j->end_ns && !op.failed && note_end(g, j, history, &op.op) != CT_OK)
 		return CT_NOMEM;
 	if (ct_load_is_under_way(in))
-		return ct_rank_history_open(kept, &op);
+		return ct_rank_history_open(history, &op);
 	op.vague = j->state == CT_STATE_RETURNED || j->state == CT_STATE_STARTED;
-	return class == CT_CLASS_P2P ? ct_rank_history_message(kept, &op)
-				     : ct_rank_history_done(kept, &op);
+	return class == CT_CLASS_P2P ? ct_rank_history_message(history, &op)
+				     : ct_rank_history_done(history, &op);
 }
 
 static int on_reached(void *arg, const struct ct_stream *stream, uint32_t process,
 		      const struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
 {
-	struct ct_rank_history *kept = ct_gather_kept(arg, process, comm->rec.id);
+	struct ct_rank_history *history = ct_gather_history(arg, process, comm->rec.id);
 
 	(void)stream;
-	if (kept && rec->next_seq > kept->reached.next_seq)
-		kept->reached = *rec;
+	if (history && rec->next_seq > history->reached.next_seq)
+		history->reached = *rec;
 	return CT_OK;
 }
 
 /* ---- a process ---- */
 
-static int keep_texts(void *arg, struct ct_rank_history *kept, struct ct_history_op *op)
+static int keep_texts(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
 {
 	struct ct_gather *g = arg;
 	const char *call = op->op.call, *site = op->op.site;
 
-	(void)kept;
+	(void)history;
 	op->op.call = ct_gather_text(g, call);
 	op->op.site = ct_gather_text(g, site);
 	return (call && !op->op.call) || (site && !op->op.site) ? CT_NOMEM : CT_OK;
 }
 
-int ct_gather_keep_texts(struct ct_gather *g, struct ct_rank_history *kept)
+int ct_gather_keep_texts(struct ct_gather *g, struct ct_rank_history *history)
 {
-	return ct_rank_history_each(kept, keep_texts, g);
+	return ct_rank_history_each(history, keep_texts, g);
 }
 
-/* Number the communicator if it has no number yet. */
 static int number_comm(struct ct_gather *g, const struct ct_comm *comm)
 {
 	if (ct_grow_zeroed(&g->numbers, &g->cap_numbers, comm->index + 1, sizeof(*g->numbers)))
@@ -361,15 +360,15 @@ static struct ct_rank_history *reversed(struct ct_rank_history *list)
 	return out;
 }
 
-/* In the order in which the process made them: the list has the latest first. */
+/* In order of creation; the list has the latest first. */
 static int number_comms(struct ct_gather *g, struct ct_hang_process *p)
 {
 	int st = CT_OK;
 
-	p->kept = reversed(p->kept);
-	for (const struct ct_rank_history *k = p->kept; k && st == CT_OK; k = k->next)
+	p->histories = reversed(p->histories);
+	for (const struct ct_rank_history *k = p->histories; k && st == CT_OK; k = k->next)
 		st = number_comm(g, k->comm);
-	p->kept = reversed(p->kept);
+	p->histories = reversed(p->histories);
 	return st;
 }
 
@@ -386,7 +385,7 @@ static int take_in(struct ct_gather *g)
 		if (is_due && !p->was_read)
 			break;
 		st = number_comms(g, p);
-		for (struct ct_rank_history *k = p->kept; k && st == CT_OK; k = k->next) {
+		for (struct ct_rank_history *k = p->histories; k && st == CT_OK; k = k->next) {
 			struct ct_hang_order *order = &g->orders[ct_gather_number(g, k->comm)];
 
 			if (k->issued > k->sums.after)
@@ -406,21 +405,19 @@ static void fini_reading(struct ct_hang_process *p)
 	p->reading = NULL;
 }
 
-/* Its strings are about to go. */
+/* Called before the process's strings are freed. */
 static int end_process(struct ct_gather *g, uint32_t process)
 {
 	struct ct_hang_process *p = &g->processes[process];
 	int st = CT_OK;
 
-	for (struct ct_rank_history *k = p->kept; k && st == CT_OK; k = k->next)
+	for (struct ct_rank_history *k = p->histories; k && st == CT_OK; k = k->next)
 		st = ct_gather_keep_texts(g, k);
-	if (st == CT_OK)
-		st = ct_gather_end_calls(g, process);
+	st = st ?: ct_gather_end_calls(g, process);
 	ct_gather_end_stacks(g, process);
 	fini_reading(p);
 	p->was_read = 1;
-	if (st == CT_OK)
-		st = take_in(g);
+	st = st ?: take_in(g);
 	if (g->options.progress)
 		g->options.progress(g->options.progress_arg, ++g->n_read, g->run->n_processes);
 	return st;
@@ -434,24 +431,24 @@ static int on_block(void *arg, const struct ct_stream *stream, uint32_t process,
 	return ended ? end_process(arg, process) : CT_OK;
 }
 
-/* When it was heard of last, and what of it is there. */
+/* The last heartbeat of the process, and how far its records are complete. */
 static void describe(struct ct_gather *g, uint32_t process)
 {
 	const struct ct_process_info *info = &g->run->processes[process];
-	const struct ct_model_process *kept = &g->model->processes[process];
-	const struct ct_process_facts *facts = &kept->facts;
+	const struct ct_model_process *read = &g->model->processes[process];
+	const struct ct_process_facts *facts = &read->facts;
 	const struct ct_exit_facts ending = ct_model_exit_facts(g->model, process);
 	struct ct_hang_process *p = &g->processes[process];
-	int has_ring = info->ring != CT_RING_NOT_FOUND && !kept->gaps.ring_unread;
+	int has_ring = info->ring != CT_RING_NOT_FOUND && !read->gaps.ring_unread;
 
 	p->end = ending.end;
 	p->manner = ct_exit_of(&ending).manner;
 	p->last_sign_ns = ending.last_sign_ns;
-	/* a ring that is there has all; segments alone have what was written until then */
+	/* a ring has everything; segments alone have what was written by then */
 	p->until_ns = facts->last_ns > facts->beat_ns ? facts->last_ns : facts->beat_ns;
 	if (has_ring || p->end.how == CT_END_CLEAN)
 		p->until_ns = p->last_sign_ns;
-	/* and of a process that is there it goes on having all, also if that is stopped */
+	/* records of a running process with a ring stay complete, even if it is stopped */
 	if (info->ring == CT_RING_PRESENT && p->end.how == CT_END_RUNNING)
 		p->until_ns = UINT64_MAX;
 	p->damaged = ending.damaged;
@@ -473,7 +470,7 @@ static int on_begin(void *arg, struct ct_stream *stream)
 	return g->processes ? CT_OK : CT_NOMEM;
 }
 
-/* The host whose clock the others are related to; if they are not, that of the first process. */
+/* The host whose clock is the reference; without synchronized clocks, that of the first process. */
 static uint32_t host_of_clock(const struct ct_model *model)
 {
 	const struct ct_starts *starts = model->starts;
@@ -492,7 +489,7 @@ static int on_end(void *arg, struct ct_stream *stream)
 
 	g->host = host_of_clock(&stream->model);
 	for (size_t p = 0; p < g->run->n_processes; p++) {
-		struct ct_rank_history *last = g->processes[p].kept;
+		struct ct_rank_history *last = g->processes[p].histories;
 
 		if (!ct_gather_has(g, (uint32_t)p))
 			continue;
@@ -501,9 +498,9 @@ static int on_end(void *arg, struct ct_stream *stream)
 			continue;
 		while (last->next)
 			last = last->next;
-		last->next = g->kept;
-		g->kept = g->processes[p].kept;
-		g->processes[p].kept = NULL;
+		last->next = g->histories;
+		g->histories = g->processes[p].histories;
+		g->processes[p].histories = NULL;
 	}
 	return g->channels ? ct_hang_channels_end(g->channels) : CT_OK;
 }
@@ -522,19 +519,19 @@ void ct_hang_observe(struct ct_gather *g, struct ct_observer *observer)
 					  .arg = g };
 }
 
-static void fini_kept(struct ct_rank_history *kept)
+static void fini_histories(struct ct_rank_history *history)
 {
-	for (; kept; kept = kept->next)
-		ct_rank_history_fini(kept);
+	for (; history; history = history->next)
+		ct_rank_history_fini(history);
 }
 
 void ct_hang_log_free(struct ct_gather *g)
 {
 	if (!g)
 		return;
-	fini_kept(g->kept);
+	fini_histories(g->histories);
 	for (size_t p = 0; g->processes && p < g->run->n_processes; p++) {
-		fini_kept(g->processes[p].kept);
+		fini_histories(g->processes[p].histories);
 		fini_reading(&g->processes[p]);
 	}
 	for (size_t i = 0; i < g->classes.cap; i++) {
@@ -552,7 +549,7 @@ void ct_hang_log_free(struct ct_gather *g)
 	ct_table_fini(&g->streams);
 	ct_table_fini(&g->members);
 	ct_table_fini(&g->texts);
-	ct_comms_fini(&g->told);
+	ct_comms_fini(&g->called);
 	ct_arena_free(g->scratch);
 	free(g->numbers);
 	free(g->orders);
@@ -577,7 +574,8 @@ struct ct_gather *ct_hang_log_new(const struct ct_hang_options *options, struct 
 	g->scratch = ct_arena_new();
 	if (g->options.check)
 		g->channels = ct_hang_channels_new();
-	if (!g->scratch || (g->options.check && !g->channels) || ct_comms_init(&g->told) != CT_OK) {
+	if (!g->scratch || (g->options.check && !g->channels) ||
+	    ct_comms_init(&g->called) != CT_OK) {
 		ct_hang_log_free(g);
 		return NULL;
 	}

@@ -19,33 +19,34 @@ struct ct_hang_seen_call {
 	const char *call, *site;
 	enum ct_host_call kind;
 	uint32_t process;
-	int goes_on;   /* it has returned, and its work has not ended */
-	uint32_t comm; /* of the case, UINT32_MAX unknown; once all is read */
+	int goes_on;   /* the call has returned, its work has not completed */
+	uint32_t comm; /* index in the case, UINT32_MAX unknown; set after the reading */
 };
 
 struct ct_hang_channels;
 struct ct_hang_reading;
 
-/* One process, in addition to struct ct_model_process. */
+/* State of one process beyond struct ct_model_process. */
 struct ct_hang_process {
 	struct ct_hang_reading *reading; /* NULL: it has been read, or nothing of it has */
 	int was_read;
-	struct ct_rank_history *kept; /* of its ranks; once all is read, struct ct_gather's */
+	struct ct_rank_history *
+		histories; /* communicators of its ranks; after the reading, in struct ct_gather's list */
 	struct ct_end end;
 	enum ct_exit_manner manner;
 	int has_starts;	       /* starts of work on a GPU were seen */
 	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next one */
 	uint64_t until_ns; /* its records are complete up to here; UINT64_MAX: complete, and the process runs */
-	const char *error; /* that a library told of first; NULL none */
+	const char *error; /* that a library reported first; NULL none */
 	uint64_t error_ns;
 	const struct ct_comm *error_comm; /* NULL unknown */
 	struct ct_stack_list *stacks;	  /* NULL none */
-	uint32_t device;		  /* of its latest work on a GPU */
+	uint32_t device;		  /* its latest GPU */
 	uint64_t waited_ns;		  /* age of its oldest unfinished operation at its end */
 	int lost;			  /* records of it are missing */
-	int damaged;			  /* its files are, and it is not known what stood there */
-	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
-	int blind; /* its GPUs were not polled for longer than a stall takes */
+	int damaged;			  /* files are damaged, and the lost content is unknown */
+	int deserted; /* its last operation failed, and a rank that exited cleanly never entered it */
+	int blind;    /* its GPUs were not polled for longer than a stall takes */
 };
 
 /* Durations of one operation on one communicator. */
@@ -59,7 +60,7 @@ static inline uint64_t ct_hang_class_key(const struct ct_comm *comm, unsigned op
 	return (uint64_t)comm->index << 8 | op;
 }
 
-/* Ends on a GPU stream: work queued there is not in flight before. */
+/* Latest end on a GPU stream: work queued there has not started before. */
 struct ct_hang_stream {
 	uint64_t end_ns;
 	uint32_t stream;
@@ -84,8 +85,8 @@ struct ct_hang_reading {
 	struct ct_hang_site sites[CT_HANG_SITES];
 	struct ct_hang_entered entered[CT_HANG_ENTERED];
 	uint64_t last_enter_ns;
-	struct ct_rank_history *latest; /* of the latest operation */
-	struct ct_hang_stream *stream;	/* of the latest one that ran on one */
+	struct ct_rank_history *latest; /* the latest operation's */
+	struct ct_hang_stream *stream;	/* of the latest operation on a stream */
 	struct ct_hang_seen_call *open_calls;
 	uint32_t n_open_calls, cap_open_calls;
 };
@@ -94,24 +95,24 @@ struct ct_gather {
 	struct ct_hang_options options;
 	const struct ct_run *run;
 	const struct ct_model *model;	   /* the stream's */
-	const struct ct_hang_tails *tails; /* what is decoded; NULL: everything */
+	const struct ct_hang_tails *tails; /* the tails to decode; NULL: everything */
 	uint64_t n_read;		   /* processes */
 	struct ct_arena *memory;	   /* of the result */
 	struct ct_arena *scratch;
 	struct ct_hang_process *processes; /* by process of the run */
 	struct ct_rank_history
-		*kept; /* of all ranks; once all is read, that of later processes first */
+		*histories; /* of all ranks; after the reading, those of later processes first */
 	struct ct_hang_seen_call *calls;
 	uint32_t n_calls, cap_calls;
 	struct ct_table classes; /* communicator and operation -> struct ct_hang_class */
 	struct ct_table streams;
 	struct ct_table
 		by_id; /* process and its number for a communicator -> struct ct_rank_history */
-	uint32_t next; /* the first process not added yet: they are added in their order, independent of the reading */
-	uint32_t *numbers; /* by the model's index of a communicator: that of the case + 1 */
+	uint32_t next; /* the first process not added yet; processes are added in order, whatever the order of reading */
+	uint32_t *numbers; /* by the model's index of a communicator: its index in the case + 1 */
 	uint32_t cap_numbers;
 	const struct ct_comm **
-		comms; /* of the case: the model's, by process and order of making, then those known by calls only */
+		comms; /* those of the case: the model's, by process and order of creation, then those known from calls only */
 	uint32_t n_comms, cap_comms;
 	uint32_t n_orders;	      /* the model's among them */
 	struct ct_hang_order *orders; /* by communicator of the case */
@@ -120,11 +121,11 @@ struct ct_gather {
 	struct ct_table members; /* communicator and rank in it -> struct ct_rank_history */
 	struct ct_table texts;	 /* hash -> text of the result */
 	/* once all is read */
-	uint32_t host;		    /* whose clock is the run's */
+	uint32_t host;		    /* the host whose clock is the run's */
 	uint32_t *ranks;	    /* by slot: index in the case, UINT32_MAX none */
-	struct ct_comms told;	    /* members of communicators, as their calls tell */
-	struct ct_hang_want *wants; /* by communicator of the case: of the second reading */
-	uint64_t *torn_down; /* by host: when somebody began to end the job, in the run's time; CT_UNKNOWN */
+	struct ct_comms called;	    /* members of communicators, as recorded by their calls */
+	struct ct_hang_want *wants; /* by communicator of the case: what the second reading keeps */
+	uint64_t *torn_down; /* by host: when the shutdown of the job began, in the run's time; CT_UNKNOWN */
 };
 
 /* The index in the case of a communicator of the model, once its first process was taken in. */
@@ -150,12 +151,13 @@ static inline uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process,
 	return ct_model_at(g->model, process, mono_ns);
 }
 
-/* The clock error at the process's last heartbeat; 0 on the host whose clock is the run's. A day without synchronized clocks and
- * a time of day that was never set: unknown, and longer than any step. */
+/* The clock error at the process's last heartbeat; 0 on the host whose clock is the run's. A day
+ * where clocks are not synchronized and the time of day was never set: unknown, and longer than any
+ * step. */
 #define CT_GATHER_ERR_UNSET 86400000000000ull
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process);
 
-/* The observer's functions for a process: its calls and errors (gather_calls.c), stacks of its threads (gather_stacks.c). 0 or
+/* The observer's functions for a process: its calls, errors and stacks (gather_calls.c). 0 or
  * CT_NOMEM. */
 int ct_gather_host(void *gather, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_host_rec *rec, const char *name, const char *site);
@@ -164,35 +166,38 @@ int ct_gather_error(void *gather, const struct ct_stream *stream, uint32_t proce
 int ct_gather_stack(void *gather, const struct ct_stream *stream, uint32_t process,
 		    const uint8_t *bytes, size_t len);
 
-/* That of a process that is being read; NULL: out of memory. */
+/* State of a process while it is read; NULL: out of memory. */
 struct ct_hang_reading *ct_gather_reading(struct ct_gather *g, uint32_t process);
 
 /* A thread has called something. */
 void ct_gather_leave_calls(struct ct_hang_reading *reading, uint32_t tid, uint64_t enter_ns);
 void ct_gather_entered(struct ct_hang_reading *reading, uint32_t tid, uint64_t enter_ns);
 
-/* Before its strings are freed: keeps its current calls, and the stacks that are valid until the end, in the order of stacks.h. */
+/* Call before the process's strings are freed: keeps its current calls and the stacks that are
+ * still valid, in the order of stacks.h. */
 int ct_gather_end_calls(struct ct_gather *g, uint32_t process);
 void ct_gather_end_stacks(struct ct_gather *g, uint32_t process);
 
-/* What is kept of an operation; `varying` as in struct ct_member. */
-struct ct_history_op ct_gather_kept_op(const struct ct_load_op *op, int varying);
+/* The kept form of an operation; `varying` as in struct ct_member. */
+struct ct_history_op ct_gather_history_op(const struct ct_load_op *op, int varying);
 
-/* The texts of what is kept of a process, before it is closed. 0 or CT_NOMEM. */
-int ct_gather_keep_texts(struct ct_gather *g, struct ct_rank_history *kept);
+/* Copies the texts that the history of a process refers to, before the process is closed. 0 or
+ * CT_NOMEM. */
+int ct_gather_keep_texts(struct ct_gather *g, struct ct_rank_history *history);
 
-/* That of a process for its number of a communicator; NULL: none. */
-static inline struct ct_rank_history *ct_gather_kept(const struct ct_gather *g, uint32_t process,
-						     uint32_t id)
+/* The history of a process for its communicator number `id`; NULL: none. */
+static inline struct ct_rank_history *ct_gather_history(const struct ct_gather *g, uint32_t process,
+							uint32_t id)
 {
 	return ct_table_get(&g->by_id, (uint64_t)process << 32 | id);
 }
 
-/* After reading: the communicators of the case and the calls in them (gather_comms.c). 0 or CT_NOMEM. */
+/* After reading: the communicators of the case and the calls in them (case_ranks.c). 0 or CT_NOMEM. */
 int ct_gather_list_comms(struct ct_gather *g);
 
-/* Reads parts again if sums show that ranks differ, or if their kept operations do not overlap (gather_again.c). With
- * options.check also the parts that are needed to compare the last ones exactly. 0, CT_NOMEM, CT_IO. */
+/* Reads parts again if sums show that ranks differ, or if their kept operations do not overlap
+ * (gather_again.c). With options.check also the parts that an exact comparison needs. 0, CT_NOMEM,
+ * CT_IO. */
 int ct_gather_again(struct ct_gather *g, struct ct_err *err);
 
 /* The number of a stream of a device in a case; 0 is none. */
@@ -211,7 +216,7 @@ int ct_gather_list_members(struct ct_gather *g);
 const struct ct_rank_history *ct_gather_member(const struct ct_gather *g,
 					       const struct ct_comm *comm, int64_t rank);
 
-/* The stall limit of an op of this class, at least `least_ns` (stalls.c). */
+/* The stall limit of an op of this class, at least `least_ns` (case_ops.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
 

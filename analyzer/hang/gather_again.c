@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some processes once more, stretches of them only: where sums say that ranks called different things, and where what was kept of one
- * rank does not reach back to where another one is. Most runs need none. */
+/* Reads stretches of some processes a second time: where sums show that ranks called different
+ * operations, and where the history of one rank ends after that of another begins. Most runs need
+ * no second reading. */
 #include <stdlib.h>
 
 #include "analyzer/hang/channels.h"
@@ -9,8 +10,8 @@
 #include "trace/call_name.h"
 #include "trace/ops.h"
 
-/* Before a place that is looked at: what comes before a difference explains it. For fewer of them nothing is read again, where
- * there are LEAST_BEFORE. */
+/* Operations kept before a difference: they explain it. No second reading takes place for fewer
+ * than LEAST_BEFORE. */
 #define BEFORE CT_ORDER_BEFORE
 #define LEAST_BEFORE 4u
 /* At most so many operations of a rank in a communicator. */
@@ -31,20 +32,20 @@ static struct ct_hang_want want_of(const struct ct_gather *g, uint32_t comm)
 
 	if (o->members < 2)
 		return want;
-	if (o->apart != UINT64_MAX) {
-		from = o->apart;
-		to = o->apart_to;
+	if (o->differs != UINT64_MAX) {
+		from = o->differs;
+		to = o->differs_to;
 	} else if (to_the_end && o->tail < o->issued) {
 		from = o->tail;
 		to = o->tail + (2ull << o->all.shift);
 	} else if (o->issued != o->all.after) {
-		/* somebody is behind */
+		/* a rank is behind */
 		from = o->issued;
 		to = o->issued + CT_HANG_KEEP;
 	}
-	if (to_the_end && o->site_apart < from) {
-		from = o->site_apart;
-		to = o->site_apart_to;
+	if (to_the_end && o->site_differs < from) {
+		from = o->site_differs;
+		to = o->site_differs_to;
 	}
 	if (from == UINT64_MAX)
 		return want;
@@ -60,7 +61,7 @@ static int lacks(const struct ct_rank_history *k, const struct ct_hang_want *wan
 	return k->issued > want->least && ct_rank_history_from(k) > want->least;
 }
 
-/* What is to be read of each communicator, and of which processes. 1, 0: of none, or CT_NOMEM. */
+/* What to read of each communicator, and of which processes. 1, 0: nothing, or CT_NOMEM. */
 static int find_wants(struct ct_gather *g, uint8_t *again)
 {
 	uint8_t *is_short = calloc(g->n_orders + 1u, 1);
@@ -70,15 +71,15 @@ static int find_wants(struct ct_gather *g, uint8_t *again)
 		return CT_NOMEM;
 	for (uint32_t c = 0; c < g->n_orders; c++)
 		g->wants[c] = want_of(g, c);
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next) {
 		uint32_t comm = ct_gather_number(g, k->comm);
 
 		is_short[comm] |= (uint8_t)lacks(k, &g->wants[comm]);
 	}
-	for (const struct ct_rank_history *k = g->kept; k; k = k->next) {
+	for (const struct ct_rank_history *k = g->histories; k; k = k->next) {
 		struct ct_hang_want *want = &g->wants[ct_gather_number(g, k->comm)];
 
-		/* to = 0 is the mark that all is kept */
+		/* to = 0 marks that everything is kept */
 		if (!is_short[ct_gather_number(g, k->comm)])
 			*want = (struct ct_hang_want){ 0 };
 		again[k->process] |= want->to != 0;
@@ -100,21 +101,21 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 {
 	const struct again *again = arg;
 
-	comm->user = ct_gather_kept(again->g, again->process, comm->rec.id);
+	comm->user = ct_gather_history(again->g, again->process, comm->rec.id);
 	return CT_OK;
 }
 
 /* A message again: is it to be looked at by itself? */
-static int keep_message(struct ct_gather *g, const struct ct_rank_history *kept,
+static int keep_message(struct ct_gather *g, const struct ct_rank_history *history,
 			const struct ct_load_op *in)
 {
 	const struct ct_joined_op *j = &in->joined;
-	struct ct_hang_side *side = ct_hang_channels_again(g->channels, kept, j->op);
+	struct ct_hang_side *side = ct_hang_channels_again(g->channels, history, j->op);
 	struct ct_hang_op op;
 
 	if (!side)
 		return CT_OK;
-	op = ct_gather_kept_op(in, ct_call_is_varying(j->call)).op;
+	op = ct_gather_history_op(in, ct_call_is_varying(j->call)).op;
 	op.call = ct_gather_text(g, j->call);
 	op.site = ct_gather_text(g, j->site);
 	if ((j->call && !op.call) || (j->site && !op.site))
@@ -126,26 +127,28 @@ static int on_op(void *arg, const struct ct_load_op *in)
 {
 	struct ct_gather *g = ((const struct again *)arg)->g;
 	const struct ct_op *o = in->joined.op;
-	struct ct_rank_history *kept = in->comm ? in->comm->user : NULL;
+	struct ct_rank_history *history = in->comm ? in->comm->user : NULL;
 	enum ct_op_class class = ct_op_class(o->op);
-	const struct ct_hang_want *want = kept ? &g->wants[ct_gather_number(g, kept->comm)] : NULL;
+	const struct ct_hang_want *want = history ? &g->wants[ct_gather_number(g, history->comm)]
+						  : NULL;
 	struct ct_history_op op;
 
-	if (kept && class == CT_CLASS_P2P && g->channels && !(o->flags & CT_OP_CAPTURED))
-		return keep_message(g, kept, in);
-	if (!kept || o->flags & CT_OP_CAPTURED ||
+	if (history && class == CT_CLASS_P2P && g->channels && !(o->flags & CT_OP_CAPTURED))
+		return keep_message(g, history, in);
+	if (!history || o->flags & CT_OP_CAPTURED ||
 	    (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED) || o->seq < want->from ||
 	    o->seq >= want->to)
 		return CT_OK;
-	op = ct_gather_kept_op(in, ct_call_is_varying(in->joined.call));
+	op = ct_gather_history_op(in, ct_call_is_varying(in->joined.call));
 	op.vague = op.op.state == CT_STATE_RETURNED || op.op.state == CT_STATE_STARTED;
-	/* what is unfinished is kept already */
+	/* unfinished operations are kept already */
 	if (op.op.state == CT_STATE_ENTERED || (op.vague && in->open))
 		return CT_OK;
-	return ct_rank_history_wanted(kept, &op);
+	return ct_rank_history_wanted(history, &op);
 }
 
-/* What is looked for lies in the tail that was read. `k`: the first of its process, whose others follow. */
+/* The wanted operations lie in the tail that was read. `k`: the first of its process; the others
+ * follow. */
 static int is_in_tail(const struct ct_gather *g, const struct ct_rank_history *k)
 {
 	for (uint32_t process = k->process; k && k->process == process; k = k->next) {
@@ -192,10 +195,9 @@ int ct_gather_again(struct ct_gather *g, struct ct_err *err)
 	g->wants = calloc(g->n_orders + 1u, sizeof(*g->wants));
 	if (!g->wants || !again)
 		st = CT_NOMEM;
-	if (st == CT_OK)
-		st = find_wants(g, again);
-	/* those of one process lie side by side */
-	for (struct ct_rank_history *k = st > 0 ? g->kept : NULL; k && st >= 0; k = k->next) {
+	st = st ?: find_wants(g, again);
+	/* histories of one process are adjacent */
+	for (struct ct_rank_history *k = st > 0 ? g->histories : NULL; k && st >= 0; k = k->next) {
 		if (!again[k->process])
 			continue;
 		again[k->process] = 0;

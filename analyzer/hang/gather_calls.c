@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that move no data and may wait for others, and the errors that libraries tell. */
-#include <stdlib.h>
+/* Calls that move no data and may block, errors that libraries report, and stacks of threads. */
 #include <string.h>
 
 #include "analyzer/base/grow.h"
@@ -89,13 +88,13 @@ int ct_gather_host(void *arg, const struct ct_stream *stream, uint32_t process,
 		call.site = open->site;
 		*open = reading->open_calls[--reading->n_open_calls];
 	}
-	/* of several communicators nobody knows which are not done */
+	/* in a group of several communicators, which of them are unfinished is unknown */
 	if (goes_on(rec, name) && call.kind != CT_HOST_GROUP_END) {
 		call.goes_on = 1;
 		call.rec.return_ns = 0;
 		return keep_open(reading, &call);
 	}
-	/* somebody else may still stand where this one has been */
+	/* other ranks may still be in this call */
 	return ct_host_call_meets(call.kind) && rec->key ? keep_for_good(g, call) : CT_OK;
 }
 
@@ -109,7 +108,8 @@ int ct_gather_end_calls(struct ct_gather *g, uint32_t process)
 	return st;
 }
 
-/* Of NCCL only what ends the communicator: a refused argument (4) and a wrong use (5) end nothing. */
+/* For NCCL only errors that end the communicator: an invalid argument (4) and invalid usage (5) do
+ * not. */
 static int is_end_of_comm(const struct ct_error_rec *rec)
 {
 	return rec->backend != CT_BACKEND_NCCL ||
@@ -121,16 +121,71 @@ int ct_gather_error(void *arg, const struct ct_stream *stream, uint32_t process,
 {
 	struct ct_gather *g = arg;
 	struct ct_hang_process *p = &g->processes[process];
-	const struct ct_rank_history *kept = ct_gather_kept(g, process, rec->comm);
+	const struct ct_rank_history *history = ct_gather_history(g, process, rec->comm);
 
 	(void)stream;
-	/* an exception is told by the operation that it left */
+	/* an exception is recorded with the operation that raised it */
 	if (p->error || rec->result < 0 || !is_end_of_comm(rec))
 		return CT_OK;
 	p->error = text ? ct_gather_text(g, text)
 			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
 					  rec->result);
 	p->error_ns = rec->told_ns;
-	p->error_comm = kept ? kept->comm : NULL;
+	p->error_comm = history ? history->comm : NULL;
 	return p->error ? CT_OK : CT_NOMEM;
+}
+
+/* ---- stacks ---- */
+
+/* Stacks of a process's threads, without those of threads that have continued since. */
+
+int ct_gather_stack(void *arg, const struct ct_stream *stream, uint32_t process,
+		    const uint8_t *bytes, size_t len)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[process];
+
+	(void)stream;
+	if (!p->stacks) {
+		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
+		if (!p->stacks)
+			return CT_NOMEM;
+		p->stacks->memory = g->memory;
+	}
+	return ct_stack_list_take(p->stacks, bytes, len);
+}
+
+void ct_gather_entered(struct ct_hang_reading *r, uint32_t tid, uint64_t enter_ns)
+{
+	struct ct_hang_entered *last = &r->entered[tid % CT_HANG_ENTERED];
+
+	if (enter_ns > r->last_enter_ns)
+		r->last_enter_ns = enter_ns;
+	if (enter_ns > last->enter_ns)
+		*last = (struct ct_hang_entered){ tid, enter_ns };
+}
+
+/* The thread itself made a later call. For an idle process, a call of any thread ends the stall. */
+static int is_past(const struct ct_hang_reading *r, const struct ct_stack *stack)
+{
+	const struct ct_hang_entered *last = &r->entered[stack->rec.tid % CT_HANG_ENTERED];
+
+	if (last->tid == stack->rec.tid && last->enter_ns > stack->rec.taken_ns)
+		return 1;
+	return stack->rec.why == CT_STALL_IDLE && r->last_enter_ns > stack->rec.taken_ns;
+}
+
+void ct_gather_end_stacks(struct ct_gather *g, uint32_t process)
+{
+	const struct ct_hang_reading *reading = g->processes[process].reading;
+	struct ct_stack_list *list = g->processes[process].stacks;
+	uint32_t n = 0;
+
+	if (!list)
+		return;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!reading || !is_past(reading, &list->stacks[i]))
+			list->stacks[n++] = list->stacks[i];
+	list->n = n;
+	ct_stack_list_sort(list);
 }

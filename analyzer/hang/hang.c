@@ -40,7 +40,7 @@ const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
 
 /* ---- ranks that died, and nobody waits for them ---- */
 
-static int is_told(const struct ct_hang_result *result, int rank)
+static int is_named(const struct ct_hang_result *result, int rank)
 {
 	for (uint32_t v = 0; v < result->n_verdicts; v++) {
 		const struct ct_hang_verdict *verdict = &result->verdicts[v];
@@ -114,10 +114,10 @@ static int add_deaths(const struct ct_hang_case *c, struct ct_hang_result *resul
 		if (c->ranks[i].life != CT_LIFE_DEAD)
 			continue;
 		dead++;
-		if (!is_told(result, c->ranks[i].rank))
+		if (!is_named(result, c->ranks[i].rank))
 			ranks[n++] = c->ranks[i].rank;
 	}
-	/* where all ranks failed by themselves, it is the program, and no rank of it */
+	/* where all ranks failed by themselves, the program failed, not one rank */
 	if (!n || dead == with_trace)
 		return CT_OK;
 	return add_death(c, result, memory, ranks, n);
@@ -131,8 +131,7 @@ int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err
 	if (st != CT_OK)
 		return st;
 	st = ct_hang_diagnose(&(*out)->hang_case, log->memory, &result);
-	if (st == CT_OK)
-		st = add_deaths(&(*out)->hang_case, result, log->memory);
+	st = st ?: add_deaths(&(*out)->hang_case, result, log->memory);
 	if (st != CT_OK)
 		return ct_fail(err, st, "%s", ct_status_text(st));
 	(*out)->result = result;
@@ -143,7 +142,7 @@ int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err
 
 /* ---- a run ---- */
 
-/* With several hosts the same reading synchronizes their clocks, for which it matches operations. */
+/* With several hosts the same reading synchronizes their clocks; it matches operations for that. */
 static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_starts *starts,
 		    int restart, struct ct_clock_log *clocks, struct ct_stream *stream,
 		    struct ct_err *err)
@@ -160,7 +159,7 @@ static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_s
 	return ct_stream_run(stream, run, starts, restart, &options, err);
 }
 
-/* One reading: of tails, or (NULL) of everything. *out stays NULL if tails are not enough. */
+/* One reading, of tails or (NULL) of everything. *out stays NULL if the tails are not enough. */
 static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 		    struct ct_starts *starts, int restart, const struct ct_hang_options *options,
 		    struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
@@ -175,8 +174,7 @@ static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 		log->tails = tails;
 		st = read_run(log, run, starts, restart, clocks, stream, err);
 	}
-	if (st == CT_OK)
-		st = ct_hang_is_enough(log);
+	st = st ?: ct_hang_is_enough(log);
 	if (st > 0)
 		st = ct_hang_judge(log, out, err);
 	if (st == CT_OK && *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang.h — from a run to the verdict on a hang: collect (hang/collect.h), diagnose (hang/diagnose.h), and the result of both: a
- * job without waiting ranks may still have died. The entry point of this room. One thread. */
+/* hang.h — from a run to the verdict on a hang: collect (hang/collect.h), then diagnose
+ * (hang/diagnose.h), and a verdict on ranks that died though none waits for them. The entry point
+ * of this room. One thread. */
 #ifndef CT_ANALYZER_HANG_HANG_H
 #define CT_ANALYZER_HANG_HANG_H
 
@@ -9,8 +10,8 @@
 /* Like ct_hang_collect(), with the result of `hang` and the report. */
 int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err *err);
 
-/* The same with a reading of its own, which also synchronizes the clocks of several hosts; `options` may be NULL. 0; CT_NOMEM;
- * CT_IO; CT_NOTFOUND (no such start). */
+/* Reads the run itself, which also synchronizes the clocks of several hosts; `options` may be NULL.
+ * 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start). */
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err);
 

@@ -14,8 +14,8 @@
 #include "analyzer/model/report.h"
 
 enum ct_hang_life {
-	CT_LIFE_ALIVE, /* runs, or ran until the whole job was ended */
-	CT_LIFE_DEAD, /* failed by itself: the first that did, or as early as the first can be told */
+	CT_LIFE_ALIVE,	  /* runs, or ran until the whole job was ended */
+	CT_LIFE_DEAD,	  /* failed by itself: first, or possibly first within clock error */
 	CT_LIFE_EXITED,	  /* ended by itself and in order */
 	CT_LIFE_NO_TRACE, /* named by others, and left no file */
 };
@@ -25,23 +25,23 @@ struct ct_hang_rank {
 	const char *host; /* NULL unknown */
 	enum ct_hang_life life;
 	uint64_t last_sign_ns;	   /* last record or heartbeat ... */
-	uint64_t heartbeat_age_ns; /* ... how long before the latest one of the whole run */
+	uint64_t heartbeat_age_ns; /* ... and how long before the latest one of the run */
 	uint64_t ended_ns;
 	uint64_t err_ns;
 	const char *
 		how_ended; /* "signal 11 (SIGSEGV)", "exit status 3"; NULL: it did not, or was ended with the others */
-	const char *error;   /* of a communicator of its own, as the library told; NULL none */
+	const char *error; /* of one of its communicators, as the library reported it; NULL none */
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
-	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
+	uint64_t error_ns;   /* when the library reported it; CT_UNKNOWN */
 	int killed;	     /* killed by SIGKILL or an unknown cause: not by its own actions */
 	int left;     /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
-	uint32_t pid; /* of its process while that runs; 0 */
+	uint32_t pid; /* of its running process; 0 otherwise */
 	const char *gpu;      /* of ct_command_gpu(): "-i 1 ", "" */
 	uint32_t stopped_pid; /* stopped by a signal or a debugger; 0: not stopped, or not visible */
 	int by__exit; /* ended by _exit: no exit handlers ran, and its libraries were not shut down */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
-	uint64_t records_until_ns; /* its records are complete up to here: a lost ring leaves the flushed part; CT_UNKNOWN: complete */
+	uint64_t records_until_ns; /* its records are complete up to here (after a lost ring: the flushed part); CT_UNKNOWN: complete */
 	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
 };
 
@@ -54,27 +54,28 @@ struct ct_hang_comm {
 	const int *ranks; /* global, by rank in the communicator; -1 unknown */
 };
 
-/* One op of one rank. For each communicator the list has all unfinished ones, the last known collective of each rank, and as
- * many earlier ones as the comparison needs. For messages it has the latest of each rank, direction, peer and tag. So a number
- * below the highest one here was issued and is finished, and one above it was not issued. Ops of one rank are in the order of
- * issue. */
+/* One op of one rank. For each communicator the list has all unfinished ops, the last known
+ * collective of each rank, and as many earlier ones as the comparison needs. For messages it has
+ * the latest of each rank, direction, peer and tag. So a lower number than the highest one listed
+ * was issued and finished, and a higher one was not issued. Ops of one rank are in order of issue.
+ */
 struct ct_hang_op {
 	uint32_t rank; /* index */
 	uint32_t comm; /* index */
-	uint64_t seq; /* of the collective in its comm, of the message between its two ends with its tag */
+	uint64_t seq; /* a collective's number in its comm; a message's between its two ends with its tag */
 	uint64_t count, bytes;
 	const char *call; /* NULL unknown */
 	const char *site; /* NULL unknown */
 	uint64_t enter_ns;
-	uint64_t due_ns; /* from then on it is called stalled; 0 unknown */
+	uint64_t due_ns; /* stalled from then on; 0 unknown */
 	uint32_t tag;
 	int32_t peer;	 /* the other end, or the root: rank in the comm, -1 none */
-	uint32_t stream; /* with device; 0: on none */
+	uint32_t stream; /* includes the device; 0: none */
 	uint32_t launch; /* ops of one rank with the same number are one kernel; 0: the call is its own */
-	uint32_t thread; /* of its call, equal where it is the same */
+	uint32_t thread; /* an id of the calling thread */
 	uint8_t op, dtype, redop;
 	uint8_t by_host; /* runs on no GPU: the call, or a request of the library, does the work */
-	uint8_t graph;	 /* launch of a CUDA graph, whose ops have no states of their own */
+	uint8_t graph;	 /* a CUDA graph launch; its ops have no states of their own */
 	uint8_t varying; /* its count may differ between ranks: a v-collective */
 	uint8_t start_unseen; /* this op has no start although its rank has them (excluded by sampling, or its events failed) */
 	uint8_t stalled; /* unfinished, and 1: for longer than usual (docs/reference/HANG.md); 2: not for long, but some process had died first by itself, the only possible reason */
@@ -106,7 +107,7 @@ struct ct_hang_case {
 	struct ct_hang_call *calls;
 	uint32_t n_calls;
 	int died_first; /* a process died by itself before the others ended: any age is a stall */
-	int broken_off; /* all ended, and not in order: what cannot go well is told whatever its age */
+	int broken_off; /* all processes ended, not all cleanly: ops that cannot succeed get a verdict at any age */
 };
 
 #endif

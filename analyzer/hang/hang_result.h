@@ -7,7 +7,7 @@
 #include "analyzer/hang/hang_case.h"
 
 enum ct_hang_code {
-#define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
+#define HANG_CODE(CODE, precedence, headline, cause, advice, host_advice, command, host_command,   \
 		  anchor)                                                                          \
 	CT_HANG_IS_##CODE,
 #include "analyzer/hang/hang_texts.def"
@@ -20,7 +20,7 @@ enum ct_hang_text {
 	CT_HANG_TEXTS
 };
 
-/* One fact that a verdict rests on. */
+/* One fact that supports a verdict. */
 struct ct_hang_fact {
 	const char *name; /* snake_case, stable */
 	const char *text; /* NULL: `value` is it */
@@ -32,7 +32,7 @@ struct ct_hang_fact {
 /* Where ranks diverged, by their call sites. */
 struct ct_hang_divergence {
 	uint64_t seq;		       /* the first that differs, in the verdict's communicator */
-	const char *site, *usual_site; /* of these ranks, of the others */
+	const char *site, *usual_site; /* of these ranks, and of their peers */
 	int *ranks;
 	uint32_t n_ranks;
 	int more; /* 1: they have one op more than the others, -1: one less, 0: unknown */
@@ -41,8 +41,7 @@ struct ct_hang_divergence {
 struct ct_hang_verdict {
 	enum ct_hang_code code;
 	enum ct_confidence confidence;
-	const int *
-		ranks; /* its ranks, ascending; docs/reference/HANG.md has the meaning for each code */
+	const int *ranks; /* ascending; docs/reference/HANG.md has the meaning for each code */
 	uint32_t n_ranks;
 	const int *
 		victims; /* ranks that wait for it, directly or through others, ascending, without `ranks` */
@@ -55,16 +54,16 @@ struct ct_hang_verdict {
 	uint64_t seq;	   /* of the operation; CT_UNKNOWN none */
 	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */
 	uint64_t since_err_ns;
-	uint64_t age_ns; /* from then to the last tracer heartbeat of the run; CT_UNKNOWN */
+	uint64_t age_ns; /* until the last tracer heartbeat of the run; CT_UNKNOWN */
 	const char *
 		headline; /* rank, host, operation, how long: 80 columns behind "Hang: ", if names are not long */
 	const char *cause;
-	const char **notes; /* what it rests on, a sentence each */
+	const char **notes; /* the evidence, a sentence each */
 	uint32_t n_notes;
 	const char *advice;
 	const char *command;  /* to paste; NULL: none */
 	const char *anchor;   /* of the section in docs/reference/HANG.md */
-	const char **reasons; /* what lowered the confidence, one clause each */
+	const char **reasons; /* why the confidence is lower, one clause each */
 	uint32_t n_reasons;
 	struct ct_hang_fact *facts;
 	uint32_t n_facts;
@@ -83,7 +82,7 @@ struct ct_hang_missing {
 };
 
 struct ct_hang_result {
-	struct ct_hang_verdict *verdicts; /* by victims, most first, then by begin */
+	struct ct_hang_verdict *verdicts; /* most victims first, then by begin */
 	uint32_t n_verdicts;
 	struct ct_hang_slow *not_stalled; /* the oldest first, at most CT_HANG_SLOW */
 	uint32_t n_not_stalled;

@@ -14,11 +14,11 @@ struct ct_hang_equal {
 	uint32_t members;
 	uint64_t since, equal_to; /* the same on all of them from since to equal_to - 1 */
 	uint64_t issued,
-		issued_most;   /* by all of them, and by the one that called most, below this */
+		issued_most;   /* by all members, and by the one that called most, below this */
 	uint64_t differs;      /* the first that is not the same ... */
 	const char *field;     /* ... in this: op, count, dtype, redop, root ... */
-	uint32_t odd, usual;   /* ... as two of its ops show */
-	uint64_t site_differs; /* the first that was called from different places, likewise */
+	uint32_t odd, usual;   /* ... as these two ops show */
+	uint64_t site_differs; /* the first with different call sites, likewise */
 	uint32_t site_odd, site_usual;
 };
 
@@ -28,11 +28,11 @@ struct ct_hang_pair {
 	int src, dst;  /* global ranks, -1 unknown */
 	uint32_t tag;
 	uint64_t since, equal_to; /* both ends agree on those from since to equal_to - 1 */
-	uint64_t sent, received;  /* begun, by the one and by the other */
+	uint64_t sent, received;  /* begun by the sender, and by the receiver */
 	int counts_known;	  /* 0: records are missing, so that there may have been more */
 	uint64_t differs;	  /* the first on which the ends do not agree ... */
 	const char *field;	  /* ... in this: count, dtype ... */
-	const struct ct_hang_op *send, *recv; /* ... as they say; NULL: none */
+	const struct ct_hang_op *send, *recv; /* ... as recorded; NULL: none */
 };
 
 /* Why messages are not compared. */
@@ -59,8 +59,8 @@ struct ct_hang_messages {
 		unequal; /* channels with a message that is not; with more sent than received, or fewer */
 	uint64_t unknown; /* channels of which it is not known of all that both ends began */
 	uint64_t left_out[CT_HANG_LEFT_OUT]; /* sends and receives, by reason */
-	struct ct_hang_pair *
-		pairs; /* those that differ or are unequal, the former first; CT_HANG_PAIRS at most */
+	struct ct_hang_pair
+		*pairs; /* those that differ first, then unequal ones; CT_HANG_PAIRS at most */
 	uint32_t n_pairs;
 };
 
@@ -68,9 +68,9 @@ struct ct_hang_run {
 	const char *dir; /* NULL unknown */
 	const char *job;
 	int restart, starts;	/* from 0 */
-	uint64_t begin_unix_ns; /* what the times of the case count from */
-	uint64_t last_sign_ns;	/* of anybody */
-	uint64_t torn_down_ns; /* when somebody began to end the job from outside; CT_UNKNOWN: nobody did */
+	uint64_t begin_unix_ns; /* origin of the case's times */
+	uint64_t last_sign_ns;	/* of any process */
+	uint64_t torn_down_ns; /* when the shutdown of the job from outside began; CT_UNKNOWN: it did not */
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
 	uint64_t limit_ns;	/* minimum age of a stalled op */
 	uint64_t late_ns;	/* how long a host recently made a process wait for a CPU ... */
@@ -87,7 +87,7 @@ struct ct_hang_run {
 	uint32_t n_equals;
 	struct ct_hang_messages *messages; /* likewise */
 	struct ct_hang_case hang_case;
-	const struct ct_stack_list **stacks; /* by rank of the case, NULL where none were taken */
+	const struct ct_stack_list **stacks; /* by rank of the case, NULL: none were taken */
 	const struct ct_hang_result *result; /* NULL until it was judged */
 };
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/index.h"
 
-#include <stdlib.h>
-
 #include "analyzer/order/sites.h"
 #include "trace/status.h"
 

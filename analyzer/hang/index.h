@@ -16,14 +16,14 @@
 /* How sure it is that a kernel, or a call that is its own kernel, does its work. */
 enum ct_hang_progress {
 	CT_HANG_OVER,	 /* finished */
-	CT_HANG_RUNS,	 /* its stream has reached it; of what has no stream, the library has it */
+	CT_HANG_RUNS,	 /* its stream has reached it; without a stream, the library has it */
 	CT_HANG_MAY_RUN, /* issued, and when it starts cannot be seen */
 	CT_HANG_QUEUED,	 /* issued and not started */
-	CT_HANG_INSIDE,	 /* the call, or the end of its group, has not come back */
+	CT_HANG_INSIDE,	 /* the call, or the end of its group, has not returned */
 	CT_HANG_GAVE_UP, /* its call failed, or the program aborted it */
 };
 
-/* All ops of one rank that go together: one launch, or one call. */
+/* The ops of one rank that run together: one launch, or one call. */
 struct ct_hang_kernel {
 	uint32_t rank;
 	uint32_t first, n; /* kernel_ops */
@@ -32,7 +32,7 @@ struct ct_hang_kernel {
 	uint8_t progress;
 	uint8_t by_host;
 	uint8_t graph;
-	uint8_t grouped; /* INSIDE of the end of its group rather than of its own call */
+	uint8_t grouped; /* INSIDE the end of its group rather than its own call */
 	uint8_t stalled; /* the lowest but 0 of its ops' */
 };
 
@@ -45,9 +45,9 @@ struct ct_hang_instance {
 	int32_t src, dst;  /* of a message, in the communicator; -1: a collective */
 	uint32_t first, n; /* parts */
 	uint8_t p2p;
-	uint8_t any; /* a receive that does not say whose message, or which: it has no other part */
-	uint8_t sent, taken;  /* of a message: this side was issued, though perhaps not listed */
-	uint8_t taken_by_any; /* ... by a receive that does not say what it takes */
+	uint8_t any;	      /* a receive from any source or with any tag: it has no other part */
+	uint8_t sent, taken;  /* this side was issued, though perhaps not listed */
+	uint8_t taken_by_any; /* ... by a receive from any source or with any tag */
 };
 
 struct ct_hang_member {
@@ -55,8 +55,8 @@ struct ct_hang_member {
 	uint32_t comm_rank; /* rank in the communicator */
 	uint64_t last;	    /* highest collective that is listed ... */
 	uint8_t has_last;
-	uint8_t takes_any;  /* has an unfinished receive from anybody or with any tag ... */
-	int32_t takes_from; /* ... from this one; -1: from anybody ... */
+	uint8_t takes_any;  /* has an unfinished receive from any source or with any tag ... */
+	int32_t takes_from; /* ... from this source; -1: any ... */
 	uint32_t takes_tag; /* ... with this tag, or CT_TAG_ANY */
 };
 
@@ -65,36 +65,36 @@ struct ct_hang_index {
 	struct ct_arena *arena;
 	uint64_t latest_ns; /* heartbeat of any rank */
 
-	uint32_t *member_first;		/* by comm, one more than there are */
+	uint32_t *member_first;		/* by comm, n_comms + 1 */
 	struct ct_hang_member *members; /* of a comm by rank index, unknown ones last */
-	uint32_t *by_comm_rank; /* of a comm by rank in it: its place among the comm's members */
-	uint32_t *member_of; /* by op: into members; NONE: not a member, or its comm is unknown */
+	uint32_t *by_comm_rank; /* of a comm by rank in it: index among the comm's members */
+	uint32_t *member_of;	/* by op: index into members; NONE: not a member, or unknown comm */
 
 	struct ct_hang_kernel *kernels; /* of each rank in the order of their issue */
 	uint32_t n_kernels;
 	uint32_t *kernel_ops;
 	uint32_t *kernel_of;	/* by op */
-	uint32_t *rank_kernels; /* by rank, one more than there are */
+	uint32_t *rank_kernels; /* by rank, n_ranks + 1 */
 
 	struct ct_hang_instance *
 		instances; /* by comm, collectives first by number; then messages by ends, tag, number */
 	uint32_t n_instances;
-	uint32_t *instance_first; /* by comm, one more than there are */
+	uint32_t *instance_first; /* by comm, n_comms + 1 */
 	uint32_t *parts;	  /* ops of instances, by rank */
 	uint32_t *instance_of;	  /* by op; NONE: its members are unknown */
 
-	struct ct_order_call *called; /* by op: what other members can contradict */
+	struct ct_order_call *called; /* by op: what other members may contradict */
 
-	uint32_t *rank_calls; /* by rank, one more than there are: into calls */
+	uint32_t *rank_calls; /* by rank, n_ranks + 1: into calls */
 	uint32_t *calls;      /* indices of those that have not returned */
-	uint8_t *one_thread;  /* by rank: all that is known of it is of one thread */
+	uint8_t *one_thread;  /* by rank: all its records are of one thread */
 };
 
 /* 0 or CT_NOMEM. */
 int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
 		  struct ct_hang_index **index);
 
-/* Of rank `rank` (index) in `comm`; NULL: it is none, or not known as one. */
+/* The membership of `rank` (index) in `comm`; NULL: not known as a member. */
 struct ct_hang_member *ct_hang_member(const struct ct_hang_index *ix, uint32_t comm, uint32_t rank);
 
 /* The member with this rank in `comm`; NULL: there is none. */
@@ -113,6 +113,15 @@ uint32_t ct_hang_finished(const struct ct_hang_index *ix, const struct ct_hang_i
 /* How many of those are not listed. */
 uint32_t ct_hang_unlisted(const struct ct_hang_index *ix, const struct ct_hang_instance *instance);
 
+/* The rank (index) of that member; NONE: unknown. */
+static inline uint32_t ct_hang_rank_at(const struct ct_hang_index *ix, uint32_t comm,
+				       int32_t comm_rank)
+{
+	const struct ct_hang_member *member = ct_hang_member_at(ix, comm, comm_rank);
+
+	return member ? member->rank : CT_HANG_NONE;
+}
+
 /* An issued MPI request whose completion only MPI_Wait* or MPI_Test* reports. */
 int ct_hang_is_request(const struct ct_hang_index *ix, uint32_t op);
 
@@ -128,7 +137,7 @@ static inline int ct_hang_is_p2p(unsigned op)
 /* An op as order/ compares it; without its site. */
 struct ct_order_call ct_hang_called(const struct ct_hang_op *op);
 
-/* What the `at`th part of an instance called. */
+/* The call of an instance's part number `at`. */
 static inline const struct ct_order_call *ct_hang_called_by(const struct ct_hang_index *ix,
 							    const struct ct_hang_instance *i,
 							    uint32_t at)

@@ -30,8 +30,8 @@ static int order(const struct part *x, const struct part *y)
 
 CT_SORT_BY(by_instance, struct part, order(x, y) ?: CT_UP(rank) ?: CT_UP(op))
 
-/* 0: nobody knows who takes part in it. */
-static int place(const struct ct_hang_index *ix, uint32_t at, struct part *part)
+/* 0: the op's members are unknown. */
+static int fill_part(const struct ct_hang_index *ix, uint32_t at, struct part *part)
 {
 	const struct ct_hang_op *op = &ix->c->ops[at];
 	int32_t comm_rank;
@@ -76,7 +76,8 @@ static int may_take(const struct ct_hang_member *m, const struct ct_hang_instanc
 	       (m->takes_tag == CT_TAG_ANY || m->takes_tag == i->tag);
 }
 
-/* What has a later number was issued after it; and a receive that takes anything may be the one that is missing. */
+/* A message with a later number was issued later, so the earlier ones were issued too; and a
+ * receive from any source may be the missing one. */
 static void complete_messages(struct ct_hang_index *ix)
 {
 	for (uint32_t at = ix->n_instances; at-- > 0;) {
@@ -92,7 +93,7 @@ static void complete_messages(struct ct_hang_index *ix)
 			i->taken |= next->taken;
 		}
 	}
-	/* Only now, since what is unfinished itself says nothing of those before it. */
+	/* After the loop: an unfinished message proves nothing about those before it. */
 	for (uint32_t at = 0; at < ix->n_instances; at++) {
 		struct ct_hang_instance *i = &ix->instances[at];
 		const struct ct_hang_member *taker = i->p2p ? ct_hang_member_at(ix, i->comm, i->dst)
@@ -121,7 +122,7 @@ int ct_hang_index_instances(struct ct_hang_index *ix)
 	}
 	for (uint32_t i = 0; i < c->n_ops; i++) {
 		ix->instance_of[i] = CT_HANG_NONE;
-		n += place(ix, i, &all[n]);
+		n += fill_part(ix, i, &all[n]);
 	}
 	qsort(all, n, sizeof(*all), by_instance);
 	for (uint32_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of each rank runs as one, how far it came, and what is ahead of it on its stream. */
+/* Groups the ops of each rank into kernels, with their progress and their predecessor on the
+ * stream. */
 #include "analyzer/base/table.h"
 #include "analyzer/hang/index.h"
 #include "trace/ops.h"
@@ -18,7 +19,7 @@ static int is_of_call(const struct ct_hang_op *op)
 	       ct_op_class(op->op) == CT_CLASS_P2P;
 }
 
-/* Number the kernels in the order of ranks and of issue; kernel_of gets them. */
+/* Numbers the kernels by rank and order of issue, in kernel_of. */
 static int number(struct ct_hang_index *ix, const uint32_t *ops, uint32_t n, struct ct_table *seen)
 {
 	const struct ct_hang_case *c = ix->c;
@@ -117,9 +118,9 @@ static void judge(const struct ct_hang_index *ix, struct ct_hang_kernel *k)
 		k->progress = unseen ? CT_HANG_MAY_RUN : CT_HANG_QUEUED;
 }
 
-/* Of a rank that is inside the end of a group, which kernels are that group's: those with no start that nothing is
- * ahead of; where starts cannot be seen, only the one that was issued last, and so with a start that was marked
- * before the library began to launch. */
+/* Which kernels of a rank that is inside the end of a group belong to that group: those without a
+ * start and without a predecessor. Where starts are not recorded: only the one issued last, whose
+ * start may have been marked before the library began to launch. */
 static void judge_group(const struct ct_hang_index *ix, uint32_t rank)
 {
 	uint32_t last = CT_HANG_NONE, marked = CT_HANG_NONE, thread = 0;

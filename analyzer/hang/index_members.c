@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who belongs to which communicator. */
+/* The members of each communicator. */
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
@@ -15,7 +15,7 @@ CT_SORT_BY(by_number, struct named, CT_UP(rank))
 
 CT_SORT_BY(by_rank, struct ct_hang_member, CT_UP(rank) ?: CT_UP(comm_rank))
 
-/* If a communicator is as large as the job, who is not named in it belongs to it as well. */
+/* In a communicator as large as the job, unnamed ranks are members too. */
 static void fill_world(struct ct_hang_member *members, uint32_t n, uint32_t n_ranks, uint8_t *in)
 {
 	uint32_t next = 0;

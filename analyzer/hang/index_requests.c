@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of MPI complete inside the library, and only the call that waits for them reports that. Until MPI_Waitall returns, a
- * request that completed long ago looks like the one that keeps the others. */
+/* MPI requests complete inside the library, and only the call that waits for them reports it. Until
+ * MPI_Waitall returns, a completed request looks like a pending one. */
 #include "analyzer/hang/index.h"
 #include "trace/status.h"
 
@@ -48,8 +48,8 @@ static int may_be_complete(const struct ct_hang_index *ix, const struct ct_hang_
 	return k->progress == CT_HANG_RUNS;
 }
 
-/* A rank inside a call whose requests may all be complete waits for one of them, and which one is unknown. In every other case
- * the request keeps nobody. */
+/* A rank in a call whose requests may all be complete waits for one of them, and which one is
+ * unknown. In every other case such a request delays no rank. */
 void ct_hang_index_requests(struct ct_hang_index *ix)
 {
 	for (uint32_t r = 0; r < ix->c->n_ranks; r++) {

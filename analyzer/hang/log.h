@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h — the data of one reading of a run for the verdict on a hang. It observes the reading of all processes
- * (stream/stream.h), beside other observers. For each rank and communicator it keeps all unfinished operations, the last
- * finished ones, and the latest message of each channel. So memory depends on ranks and communicators, not on the length of the
- * run. gather.h has the details. One thread. */
+/* log.h — the log of one reading of a run for the verdict on a hang. It observes the reading of all
+ * processes (stream/stream.h), beside other observers. For each rank and communicator it keeps all
+ * unfinished operations, the last finished ones, and the latest message of each channel. So memory
+ * depends on ranks and communicators, not on the length of the run. gather.h has the details. One
+ * thread. */
 #ifndef CT_ANALYZER_HANG_LOG_H
 #define CT_ANALYZER_HANG_LOG_H
 
@@ -11,8 +12,8 @@
 
 struct ct_hang_options {
 	int restart; /* which start of the job, from 0; -1: the last one */
-	int check; /* also compare all that the ranks called (hang_run.h, equals): everything is read */
-	int whole;	     /* read everything, also where tails would do (tails.h) */
+	int check; /* also compare all calls of the ranks (hang_run.h, equals): reads everything */
+	int whole; /* read everything, also where tails would do (tails.h) */
 	uint64_t least_tail; /* operations of a process that are read; 0: CT_HANG_TAIL_LEAST */
 	void (*progress)(void *arg, uint64_t done, uint64_t all); /* processes; may be NULL */
 	void *progress_arg;
@@ -20,7 +21,7 @@ struct ct_hang_options {
 
 struct ct_gather;
 
-/* `options` may be NULL; what comes of it lives in `memory`. NULL: out of memory. */
+/* `options` may be NULL; results live in `memory`. NULL: out of memory. */
 struct ct_gather *ct_hang_log_new(const struct ct_hang_options *options, struct ct_arena *memory);
 void ct_hang_log_free(struct ct_gather *log);
 

@@ -31,13 +31,13 @@ static const struct ct_hang_op *part(const struct ct_hang_index *ix,
 struct view {
 	const struct ct_hang_index *ix;
 	uint32_t of;	     /* communicator */
-	uint32_t first, end; /* its collectives */
-	uint64_t done;	     /* the last that all have finished, as far as it is listed */
+	uint32_t first, end; /* collectives of the communicator */
+	uint64_t done;	     /* the last listed one that all members have finished */
 	struct ct_comm comm;
 	struct ct_member *members;
 	struct ct_orders orders;
 	struct ct_order *order; /* orders' */
-	uint8_t *set;		/* by rank in it */
+	uint8_t *set;		/* by rank in the communicator */
 };
 
 static uint64_t done_by_all(const struct view *v)
@@ -55,7 +55,7 @@ static uint64_t done_by_all(const struct view *v)
 	return least;
 }
 
-/* Is how far it came known? */
+/* Is its progress known? */
 static int is_known(const struct ct_hang_index *ix, const struct ct_hang_member *m)
 {
 	const struct ct_hang_rank *r = m->rank == CT_HANG_NONE ? NULL : &ix->c->ranks[m->rank];
@@ -156,7 +156,7 @@ static int differs(const struct ct_hang_index *ix, const struct ct_hang_instance
 	return 0;
 }
 
-/* From `seq` on; v->end: none. */
+/* The first instance at or after `seq`; v->end: none. */
 static uint32_t first_difference(const struct view *v, uint64_t seq)
 {
 	uint32_t at = v->first;
@@ -174,8 +174,8 @@ static int agree_on(const void *arg, uint32_t a, uint32_t b)
 	return !ct_order_differ(calls[a], calls[b]);
 }
 
-/* More different calls than order/ tells apart: most may still have made one of them. */
-static int by_vote(struct view *v, uint32_t at, struct ct_divergence *apart)
+/* More distinct calls than order/ separates: a majority may still have made one of them. */
+static int by_vote(struct view *v, uint32_t at, struct ct_divergence *found)
 {
 	const struct ct_hang_instance *i = &v->ix->instances[at];
 	const struct ct_order_call **calls = ct_arena_calloc(v->ix->arena, i->n, sizeof(*calls));
@@ -186,7 +186,7 @@ static int by_vote(struct view *v, uint32_t at, struct ct_divergence *apart)
 	for (uint32_t k = 0; k < i->n; k++)
 		calls[k] = ct_hang_called_by(v->ix, i, k);
 	usual = ct_order_vote(i->n, agree_on, calls, &agree);
-	*apart = (struct ct_divergence){ .seq = i->seq,
+	*found = (struct ct_divergence){ .seq = i->seq,
 					 .clash = i->seq,
 					 .has_minority = 2 * (uint64_t)agree > i->n,
 					 .is_sure = 2 * (uint64_t)agree > v->comm.nranks,
@@ -198,12 +198,12 @@ static int by_vote(struct view *v, uint32_t at, struct ct_divergence *apart)
 
 		v->set[comm_rank_of(v, v->ix->parts[i->first + k])] = field ? CT_DIVERGENCE_ODD
 									    : CT_DIVERGENCE_USUAL;
-		apart->field = apart->field ? apart->field : field;
+		found->field = found->field ? found->field : field;
 	}
 	return CT_OK;
 }
 
-static int by_call(struct view *v, uint32_t at, struct ct_divergence *apart)
+static int by_call(struct view *v, uint32_t at, struct ct_divergence *found)
 {
 	uint64_t instances = 0;
 
@@ -211,32 +211,32 @@ static int by_call(struct view *v, uint32_t at, struct ct_divergence *apart)
 		instances += (uint64_t)differs(v->ix, &v->ix->instances[k]);
 	if (lay_out(v, v->ix->instances[at].seq) != CT_OK)
 		return CT_NOMEM;
-	if (ct_divergence_by_call(v->order, v->ix->instances[at].seq, instances, v->set, apart))
+	if (ct_divergence_by_call(v->order, v->ix->instances[at].seq, instances, v->set, found))
 		return CT_OK;
-	return by_vote(v, at, apart);
+	return by_vote(v, at, found);
 }
 
-/* 1: apart and v->set tell; 0: there is nothing to tell; CT_NOMEM. */
-static int find(struct view *v, struct ct_divergence *apart)
+/* 1: diverged, v->set has the sides; 0: no divergence; CT_NOMEM. */
+static int find(struct view *v, struct ct_divergence *found)
 {
 	uint32_t first = first_difference(v, 0), open;
 
 	if (first < v->end) {
-		if (by_call(v, first, apart) != CT_OK)
+		if (by_call(v, first, found) != CT_OK)
 			return CT_NOMEM;
-		if (apart->by)
+		if (found->by)
 			return 1;
 	}
-	/* what all have gone past was only bent, unless it goes on */
+	/* a difference that all members have passed counts only if it persists */
 	open = first_difference(v, v->done);
 	if (open < v->end) {
 		while (open > first && differs(v->ix, &v->ix->instances[open - 1]))
 			open--;
-		return open == first || by_call(v, open, apart) == CT_OK ? 1 : CT_NOMEM;
+		return open == first || by_call(v, open, found) == CT_OK ? 1 : CT_NOMEM;
 	}
 	if (lay_out(v, UINT64_MAX) != CT_OK)
 		return CT_NOMEM;
-	return v->order->trouble != UINT64_MAX && ct_uneven_apart(v->order, v->set, apart);
+	return v->order->trouble != UINT64_MAX && ct_uneven_apart(v->order, v->set, found);
 }
 
 /* ---- in the words of a verdict ---- */
@@ -292,18 +292,18 @@ static int tell_sites(const struct view *v, struct ct_hang_mismatch *m)
 		if (ix->members[k].rank != CT_HANG_NONE &&
 		    v->set[ix->members[k].comm_rank] == CT_DIVERGENCE_ODD)
 			d->ranks[d->n_ranks++] = ix->c->ranks[ix->members[k].rank].rank;
-	d->seq = m->apart.site_seq;
-	d->site = m->apart.odd_site->text;
-	d->usual_site = m->apart.usual_site->text;
-	d->more = !m->apart.by ? 0 : m->apart.how == CT_DIVERGENCE_EXTRA ? 1 : -1;
-	m->divergence = d;
+	d->seq = m->by_call.site_seq;
+	d->site = m->by_call.odd_site->text;
+	d->usual_site = m->by_call.usual_site->text;
+	d->more = !m->by_call.by ? 0 : m->by_call.how == CT_DIVERGENCE_EXTRA ? 1 : -1;
+	m->by_site = d;
 	return CT_OK;
 }
 
-/* 1; 0: what is listed contradicts itself, as one rank that calls two things under one number; CT_NOMEM. */
+/* 1; 0: the list contradicts itself (one rank with two calls under one number); CT_NOMEM. */
 static int describe(const struct view *v, struct ct_hang_mismatch *m)
 {
-	const struct ct_divergence *a = &m->apart;
+	const struct ct_divergence *a = &m->by_call;
 	int is_shift = a->by && a->has_minority;
 
 	m->tie = !a->has_minority;
@@ -332,7 +332,7 @@ int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_
 	*found = NULL;
 	if (st != CT_OK)
 		return st;
-	st = find(&v, &m->apart);
+	st = find(&v, &m->by_call);
 	if (st > 0)
 		st = describe(&v, m);
 	if (st > 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a run is not there, as far as it matters for a verdict on a hang. */
+/* Missing data that matters for a verdict on a hang. */
 #include <inttypes.h>
 
 #include "analyzer/base/template.h"
 #include "analyzer/base/units.h"
 #include "analyzer/hang/gather.h"
 
-#define MOST 16u /* sentences: files that could not be read are told of one by one */
+#define MOST 16u /* sentences, of which each unreadable file adds one */
 
 static int add(struct ct_hang_run *out, const char *text)
 {
@@ -16,7 +16,7 @@ static int add(struct ct_hang_run *out, const char *text)
 	return CT_OK;
 }
 
-/* `n` processes: none is nothing to say. */
+/* Nothing if no process is affected. */
 static int add_processes(struct ct_gather *g, struct ct_hang_run *out, enum ct_hang_text text,
 			 uint32_t n)
 {
@@ -25,7 +25,8 @@ static int add_processes(struct ct_gather *g, struct ct_hang_run *out, enum ct_h
 	return n ? add(out, ct_template_fill(g->memory, ct_hang_text_of(text), words, 1)) : CT_OK;
 }
 
-/* Processes that run, or ended without a word, and whose ring is gone: what they did last may not be there. */
+/* Processes that run, or ended without an end record, and whose ring is gone: their last records
+ * may be missing. */
 static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 {
 	uint32_t n = 0;
@@ -43,7 +44,6 @@ static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 	return add_processes(g, out, CT_HANG_TEXT_RINGS_GONE, n);
 }
 
-/* Files that cannot be read in whole. */
 static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
 {
 	uint32_t n = 0;
@@ -53,7 +53,7 @@ static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
 	return add_processes(g, out, CT_HANG_TEXT_DAMAGED, n);
 }
 
-/* Who asks CUDA how far operations are, and is kept waiting. */
+/* Processes whose CUDA queries did not return. */
 static int add_blind(struct ct_gather *g, struct ct_hang_run *out)
 {
 	uint32_t n = 0;
@@ -63,7 +63,7 @@ static int add_blind(struct ct_gather *g, struct ct_hang_run *out)
 	return add_processes(g, out, CT_HANG_TEXT_NOT_POLLED, n);
 }
 
-/* Somebody who was to run did not: then others may be late for no other reason. */
+/* A busy host delayed a process, so that ranks may be late for no other reason. */
 static int add_busy(struct ct_gather *g, struct ct_hang_run *out)
 {
 	const struct ct_word words[] = {
@@ -85,12 +85,9 @@ int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)
 	if (!out->missing_data)
 		return CT_NOMEM;
 	st = add_lost_rings(g, out);
-	if (st == CT_OK)
-		st = add_damaged(g, out);
-	if (st == CT_OK)
-		st = add_blind(g, out);
-	if (st == CT_OK)
-		st = add_busy(g, out);
+	st = st ?: add_damaged(g, out);
+	st = st ?: add_blind(g, out);
+	st = st ?: add_busy(g, out);
 	for (size_t w = 0; w < g->run->n_warnings && w < MOST && st == CT_OK; w++)
 		st = add(out, ct_arena_printf(g->memory, "%s", g->run->warnings[w]));
 	return st;

@@ -2,7 +2,6 @@
 #include "analyzer/hang/verdict_text.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
@@ -13,29 +12,26 @@
 const char *ct_hang_ranks_text(struct ct_arena *a, const int *ranks, uint32_t n)
 {
 	const char *text = "ranks ";
-	uint32_t said = 0, stretches = 0;
+	uint32_t done = 0;
 
 	if (n == 0)
 		return "no rank";
 	if (n == 1)
 		return ct_arena_printf(a, "rank %s", ct_text_rank(ranks[0]).s);
-	while (text && said < n && stretches < CT_STRETCHES) {
-		uint32_t end = said;
-		const char *before = said ? "," : "";
+	for (uint32_t stretch = 0; done < n && stretch < CT_STRETCHES; stretch++) {
+		uint32_t end = done;
+		const char *before = done ? "," : "";
 
 		while (end + 1 < n && ranks[end + 1] == ranks[end] + 1)
 			end++;
-		if (end == said + 1) /* two are no stretch */
-			end = said;
-		stretches++;
-		text = end > said ? ct_arena_printf(a, "%s%s%d-%d", text, before, ranks[said],
+		if (end == done + 1) /* two ranks are no range */
+			end = done;
+		text = end > done ? ct_arena_printf(a, "%s%s%d-%d", text, before, ranks[done],
 						    ranks[end])
-				  : ct_arena_printf(a, "%s%s%d", text, before, ranks[said]);
-		said = end + 1;
+				  : ct_arena_printf(a, "%s%s%d", text, before, ranks[done]);
+		done = end + 1;
 	}
-	if (text && said < n)
-		text = ct_arena_printf(a, "%s and %" PRIu32 " more", text, n - said);
-	return text;
+	return done < n ? ct_arena_printf(a, "%s and %" PRIu32 " more", text, n - done) : text;
 }
 
 const char *ct_hang_rank_indices_text(const struct ct_hang_index *ix, const uint32_t *ranks,
@@ -44,7 +40,7 @@ const char *ct_hang_rank_indices_text(const struct ct_hang_index *ix, const uint
 	int *numbers = ct_arena_calloc(ix->arena, (size_t)n + 1, sizeof(*numbers));
 
 	if (!numbers)
-		return NULL;
+		return "";
 	for (uint32_t k = 0; k < n; k++)
 		numbers[k] = ix->c->ranks[ranks[k]].rank;
 	return ct_hang_ranks_text(ix->arena, numbers, n);
@@ -59,7 +55,7 @@ const char *ct_hang_comm_text(const struct ct_hang_index *ix, uint32_t comm)
 		return "the job";
 	c = &ix->c->comms[comm];
 	name = c->name ? c->name : ct_arena_printf(ix->arena, "%016" PRIx64, c->hash);
-	return name && c->role ? ct_arena_printf(ix->arena, "%s (%s)", name, c->role) : name;
+	return c->role ? ct_arena_printf(ix->arena, "%s (%s)", name, c->role) : name;
 }
 
 static const char *name_of(const struct ct_hang_op *op)
@@ -103,8 +99,6 @@ static const char *op_text(const struct ct_hang_index *ix, const struct ct_hang_
 		tag = tag_text(ix, op);
 	if (length == CT_NAME_FULL)
 		comm = ct_hang_comm_text(ix, op->comm);
-	if (!comm || !peer || !tag)
-		return NULL;
 	return ct_arena_printf(ix->arena, "%s #%" PRIu64 "%s%s%s%s%s", name_of(op), op->seq,
 			       *peer ? " " : "", peer, tag, *comm ? " on " : "", comm);
 }
@@ -119,15 +113,14 @@ const char *ct_hang_op_name(const struct ct_hang_index *ix, uint32_t at)
 	return name_of(&ix->c->ops[at]);
 }
 
-/* What a receive from anybody waits for: it has no number, since each sender has its own. */
+/* The message that a receive from any source waits for: without a number, since each sender counts
+ * its own. */
 static const char *any_send_text(const struct ct_hang_index *ix, const struct ct_hang_op *recv,
 				 enum ct_name_length length)
 {
 	const char *comm = ct_hang_comm_text(ix, recv->comm), *tag = tag_text(ix, recv);
 	const char *rank = ct_text_rank(ix->c->ranks[recv->rank].rank).s;
 
-	if (!comm || !tag)
-		return NULL;
 	if (length == CT_NAME_SHORT)
 		return ct_arena_printf(ix->arena, "a Send to rank %s", rank);
 	return ct_arena_printf(ix->arena, "a Send to rank %s%s on %s", rank, tag, comm);
@@ -156,8 +149,6 @@ const char *ct_hang_called_text(const struct ct_hang_index *ix, uint32_t at)
 
 	if (ct_op_class(op->op) == CT_CLASS_ROOTED && op->peer >= 0)
 		root = ct_arena_printf(ix->arena, ", root %d", op->peer);
-	if (!root)
-		return NULL;
 	return ct_arena_printf(ix->arena, "%s(%s%s%s%s%s%s)%s%s", name_of(op),
 			       ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
 			       redop ? " " : "", redop ? redop : "", root, op->site ? " at " : "",
@@ -185,12 +176,10 @@ static const char *call_text(const struct ct_hang_index *ix, uint32_t at,
 {
 	const struct ct_hang_call *call = &ix->c->calls[at];
 	const char *name = call->call ? call->call : kind_name(call->kind);
-	const char *comm;
 
 	if (call->comm >= ix->c->n_comms || length == CT_NAME_SHORT)
 		return name;
-	comm = ct_hang_comm_text(ix, call->comm);
-	return comm ? ct_arena_printf(ix->arena, "%s on %s", name, comm) : NULL;
+	return ct_arena_printf(ix->arena, "%s on %s", name, ct_hang_comm_text(ix, call->comm));
 }
 
 uint32_t ct_hang_last_op_index(const struct ct_hang_index *ix, uint32_t rank)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A start event fires when the stream reaches a kernel, though the kernel may have no room to run. So ops that all their ranks
- * have started can wait for each other: those of different communicators that ranks issued in different order. */
+/* A start event fires when the stream reaches a kernel, although the kernel may have no room to
+ * run. So ops of different communicators that all their ranks have started can wait for each other,
+ * if ranks issued them in different order. */
 #include "analyzer/base/table.h"
 #include "analyzer/base/union_find.h"
 #include "analyzer/hang/roots.h"
@@ -25,7 +26,7 @@ static int is_candidate(const struct ct_waiting *w, const struct ct_components *
 	       w->nodes[node].code == CT_HANG_IS_UNKNOWN;
 }
 
-/* `a` was issued before `b` on some rank: has another one done it the other way round? */
+/* `a` was issued before `b` on some rank: did another rank issue them in reverse? */
 static int compare(const struct ct_waiting *w, const struct ct_components *c, struct ct_table *seen,
 		   uint32_t a, uint32_t b, uint32_t *group, uint8_t *inverted)
 {
@@ -61,7 +62,7 @@ int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *
 			for (uint32_t o = 0; o < kernel->n && n < CT_COMPARED; o++) {
 				uint32_t op = ix->kernel_ops[kernel->first + o];
 
-				/* Those of one launch have no order among them. */
+				/* Ops of one launch have no order. */
 				if (is_candidate(w, c, op)) {
 					list[n++] = ix->instance_of[op];
 					break;

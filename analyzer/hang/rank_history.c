@@ -21,57 +21,57 @@ static struct ct_history_op *room(struct ct_history_op **all, uint32_t n, uint32
 	return &(*all)[n];
 }
 
-int ct_rank_history_open(struct ct_rank_history *kept, const struct ct_history_op *op)
+int ct_rank_history_open(struct ct_rank_history *history, const struct ct_history_op *op)
 {
-	struct ct_history_op *place;
+	struct ct_history_op *slot;
 
-	if (kept->n_open == CT_HANG_KEEP_OPEN) {
-		kept->skipped_open++;
+	if (history->n_open == CT_HANG_KEEP_OPEN) {
+		history->skipped_open++;
 		return CT_OK;
 	}
-	place = room(&kept->open, kept->n_open, &kept->cap_open);
-	if (!place)
+	slot = room(&history->open, history->n_open, &history->cap_open);
+	if (!slot)
 		return CT_NOMEM;
-	*place = *op;
-	kept->n_open++;
+	*slot = *op;
+	history->n_open++;
 	return CT_OK;
 }
 
-int ct_rank_history_done(struct ct_rank_history *kept, const struct ct_history_op *op)
+int ct_rank_history_done(struct ct_rank_history *history, const struct ct_history_op *op)
 {
-	if (!kept->done) {
-		kept->done = calloc(CT_HANG_KEEP, sizeof(*kept->done));
-		if (!kept->done)
+	if (!history->done) {
+		history->done = calloc(CT_HANG_KEEP, sizeof(*history->done));
+		if (!history->done)
 			return CT_NOMEM;
 	}
-	kept->done[kept->n_done++ % CT_HANG_KEEP] = *op;
+	history->done[history->n_done++ % CT_HANG_KEEP] = *op;
 	return CT_OK;
 }
 
-int ct_rank_history_wanted(struct ct_rank_history *kept, const struct ct_history_op *op)
+int ct_rank_history_wanted(struct ct_rank_history *history, const struct ct_history_op *op)
 {
-	struct ct_history_op *place;
+	struct ct_history_op *slot;
 
-	if (kept->n_wanted == CT_HANG_KEEP_WANTED)
+	if (history->n_wanted == CT_HANG_KEEP_WANTED)
 		return CT_OK;
-	place = room(&kept->wanted, kept->n_wanted, &kept->cap_wanted);
-	if (!place)
+	slot = room(&history->wanted, history->n_wanted, &history->cap_wanted);
+	if (!slot)
 		return CT_NOMEM;
-	*place = *op;
-	kept->n_wanted++;
+	*slot = *op;
+	history->n_wanted++;
 	return CT_OK;
 }
 
-uint64_t ct_rank_history_from(const struct ct_rank_history *kept)
+uint64_t ct_rank_history_from(const struct ct_rank_history *history)
 {
 	uint64_t from = UINT64_MAX;
 
-	if (kept->skipped_open)
+	if (history->skipped_open)
 		return UINT64_MAX;
-	if (kept->n_done <= CT_HANG_KEEP)
-		return kept->before.from;
+	if (history->n_done <= CT_HANG_KEEP)
+		return history->before.from;
 	for (uint32_t i = 0; i < CT_HANG_KEEP; i++)
-		from = kept->done[i].op.seq < from ? kept->done[i].op.seq : from;
+		from = history->done[i].op.seq < from ? history->done[i].op.seq : from;
 	return from;
 }
 
@@ -88,59 +88,59 @@ static int is_channel_of(const struct ct_hang_op *a, const struct ct_hang_op *b)
 	       a->seq % CT_HANG_KEEP_MESSAGES == b->seq % CT_HANG_KEEP_MESSAGES;
 }
 
-int ct_rank_history_message(struct ct_rank_history *kept, const struct ct_history_op *op)
+int ct_rank_history_message(struct ct_rank_history *history, const struct ct_history_op *op)
 {
 	uint64_t key = channel_of(&op->op);
-	size_t at = (size_t)(uintptr_t)ct_table_get(&kept->by_channel, key);
-	struct ct_history_op *place;
+	size_t at = (size_t)(uintptr_t)ct_table_get(&history->by_channel, key);
+	struct ct_history_op *slot;
 
 	if (at) {
-		place = &kept->messages[at - 1];
-		if (!is_channel_of(&place->op, &op->op) || op->op.seq >= place->op.seq)
-			*place = *op;
+		slot = &history->messages[at - 1];
+		if (!is_channel_of(&slot->op, &op->op) || op->op.seq >= slot->op.seq)
+			*slot = *op;
 		return CT_OK;
 	}
-	if (kept->n_messages == CT_HANG_KEEP_CHANNELS) {
-		/* tags that never come again: the oldest goes */
-		at = kept->hand++ % CT_HANG_KEEP_CHANNELS;
-		place = &kept->messages[at];
-		ct_table_remove(&kept->by_channel, channel_of(&place->op));
-		kept->displaced++;
+	if (history->n_messages == CT_HANG_KEEP_CHANNELS) {
+		/* tags that are used once: replace the oldest */
+		at = history->hand++ % CT_HANG_KEEP_CHANNELS;
+		slot = &history->messages[at];
+		ct_table_remove(&history->by_channel, channel_of(&slot->op));
+		history->displaced++;
 	} else {
-		place = room(&kept->messages, kept->n_messages, &kept->cap_messages);
-		if (!place)
+		slot = room(&history->messages, history->n_messages, &history->cap_messages);
+		if (!slot)
 			return CT_NOMEM;
-		at = kept->n_messages++;
+		at = history->n_messages++;
 	}
-	*place = *op;
-	return ct_table_put(&kept->by_channel, key, (void *)(uintptr_t)(at + 1));
+	*slot = *op;
+	return ct_table_put(&history->by_channel, key, (void *)(uintptr_t)(at + 1));
 }
 
-int ct_rank_history_each(struct ct_rank_history *kept,
-			 int (*each)(void *arg, struct ct_rank_history *kept,
+int ct_rank_history_each(struct ct_rank_history *history,
+			 int (*each)(void *arg, struct ct_rank_history *history,
 				     struct ct_history_op *op),
 			 void *arg)
 {
-	uint64_t done = kept->n_done < CT_HANG_KEEP ? kept->n_done : CT_HANG_KEEP;
+	uint64_t done = history->n_done < CT_HANG_KEEP ? history->n_done : CT_HANG_KEEP;
 	int st = CT_OK;
 
 	for (uint64_t i = 0; i < done && st == CT_OK; i++)
-		st = each(arg, kept, &kept->done[i]);
-	for (uint32_t i = 0; i < kept->n_wanted && st == CT_OK; i++)
-		st = each(arg, kept, &kept->wanted[i]);
-	for (uint32_t i = 0; i < kept->n_messages && st == CT_OK; i++)
-		st = each(arg, kept, &kept->messages[i]);
-	for (uint32_t i = 0; i < kept->n_open && st == CT_OK; i++)
-		st = each(arg, kept, &kept->open[i]);
+		st = each(arg, history, &history->done[i]);
+	for (uint32_t i = 0; i < history->n_wanted && st == CT_OK; i++)
+		st = each(arg, history, &history->wanted[i]);
+	for (uint32_t i = 0; i < history->n_messages && st == CT_OK; i++)
+		st = each(arg, history, &history->messages[i]);
+	for (uint32_t i = 0; i < history->n_open && st == CT_OK; i++)
+		st = each(arg, history, &history->open[i]);
 	return st;
 }
 
-void ct_rank_history_fini(struct ct_rank_history *kept)
+void ct_rank_history_fini(struct ct_rank_history *history)
 {
-	ct_table_fini(&kept->by_channel);
-	free(kept->done);
-	free(kept->open);
-	free(kept->messages);
-	free(kept->wanted);
-	ct_order_blocks_fini(&kept->sums);
+	ct_table_fini(&history->by_channel);
+	free(history->done);
+	free(history->open);
+	free(history->messages);
+	free(history->wanted);
+	ct_order_blocks_fini(&history->sums);
 }

@@ -59,7 +59,7 @@ static int name_meeting(const struct ct_waiting *w, uint32_t at, struct names *n
 	return rc;
 }
 
-/* Of a leaf. */
+/* The code of a leaf. */
 static int name_of(const struct ct_waiting *w, uint32_t node, struct names *names)
 {
 	uint32_t of = ct_wait_of(w, node);
@@ -78,7 +78,7 @@ static int name_of(const struct ct_waiting *w, uint32_t node, struct names *name
 	}
 }
 
-/* A rank that is inside a call which nobody knows who of the others ends. */
+/* A rank inside a call, with unknown counterpart. */
 static int is_asking(const struct ct_waiting *w, uint32_t node)
 {
 	uint32_t about = w->nodes[node].about;
@@ -95,7 +95,7 @@ static int name_in_circle(const struct ct_waiting *w, const struct ct_root *root
 	if (root->asks && root->code == CT_HANG_IS_UNKNOWN && !is_asking(w, node))
 		return CT_OK;
 	if (root->code == CT_HANG_IS_ASYNC_ERROR) {
-		/* Those that failed, not those that they wait for. */
+		/* The ranks that failed, not those that they wait for. */
 		if (ct_wait_kind(w, node) == CT_NODE_KERNEL
 			    ? w->ix->kernels[ct_wait_of(w, node)].progress != CT_HANG_GAVE_UP
 			    : rank == CT_HANG_NONE || !w->ix->c->ranks[rank].error)
@@ -104,8 +104,8 @@ static int name_in_circle(const struct ct_waiting *w, const struct ct_root *root
 	return name_rank(names, rank);
 }
 
-/* Of an instance: who waits in it, or for whom: the fewer; both if they are as many, or of a message. Returns 1 for both, 0, or
- * CT_NOMEM. */
+/* The ranks of an instance: those that wait in it or those it waits for, whichever are fewer; both
+ * if they are equally many, or for a message. Returns 1 for both, 0, or CT_NOMEM. */
 static int name_ends(const struct ct_waiting *w, uint32_t at, struct names *names)
 {
 	const struct ct_wait_node *n = &w->nodes[ct_wait_id(w, CT_NODE_INSTANCE, at)];
@@ -126,7 +126,7 @@ static int name_ends(const struct ct_waiting *w, uint32_t at, struct names *name
 
 /* ---- which roots are one ---- */
 
-/* Leaves that say the same of several ranks, and that one and the same thing waits for. */
+/* Joins leaves with the same code for several ranks that one node waits for. */
 static void join_by_waiters(const struct ct_waiting *w, const struct ct_components *c,
 			    uint32_t *group)
 {
@@ -188,14 +188,13 @@ static int join_instances(const struct ct_waiting *w, const struct ct_components
 			rc = join_by_key(&seen, ct_mix(ct_mix(rank << 32 | i->comm) ^ (code + 1)),
 					 c->of[node], group);
 		}
-		if (rc == CT_OK)
-			rc = join_by_key(&seen, all, c->of[node], group);
+		rc = rc ?: join_by_key(&seen, all, c->of[node], group);
 	}
 	ct_table_fini(&seen);
 	return rc;
 }
 
-/* What is not known is said once. */
+/* Joins leaves without a known cause. */
 static void join_unknown(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
 			 const uint8_t *inverted)
 {
@@ -275,7 +274,8 @@ static int keep_names(const struct ct_waiting *w, struct names *names, struct ct
 	return CT_OK;
 }
 
-/* As many say the one as the other, and somebody who would decide left no trace: then that is what lacks. */
+/* Equally many ranks made either call, and a rank that would decide left no trace: the root is that
+ * rank's missing trace. */
 static int name_undecided(const struct ct_waiting *w, struct ct_root *root, struct names *names)
 {
 	uint32_t node = root->nodes[0], comm;
@@ -301,7 +301,7 @@ static int name_undecided(const struct ct_waiting *w, struct ct_root *root, stru
 	return rc;
 }
 
-/* Of what can be slow rather than stuck: nothing in it has been waiting for long. */
+/* Operations that may be slow rather than stuck: no rank has waited in them for long. */
 static void see_ages(const struct ct_waiting *w, struct ct_root *root)
 {
 	int aged = 0, is_any_long = 0;
@@ -374,9 +374,9 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 		rc = name_undecided(w, root, names);
 	if (root->fresh && root->code != CT_HANG_IS_NO_TRACE)
 		root->code = CT_HANG_IS_UNKNOWN;
-	if (rc == CT_OK)
-		rc = keep_names(w, names, root);
-	/* Without starts a circle of many by what is only probable may as well have been closed by one of them that differs. */
+	rc = rc ?: keep_names(w, names, root);
+	/* Where starts are unknown, a circle of many ranks along probable edges may have been
+	 * closed by one rank that differs. */
 	if (circle && root->soft && root->unseen && root->n_ranks > CT_LEAST_PEERS &&
 	    root->code == CT_HANG_IS_HOST_ORDER_DEADLOCK && !has_meeting(w, root))
 		root->code = CT_HANG_IS_UNKNOWN;
@@ -435,8 +435,7 @@ int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c, str
 	for (uint32_t i = 0; i < c->n; i++)
 		group[i] = i;
 	rc = ct_roots_inversions(w, c, group, inverted);
-	if (rc == CT_OK)
-		rc = join_instances(w, c, group, inverted);
+	rc = rc ?: join_instances(w, c, group, inverted);
 	if (rc == CT_OK) {
 		join_by_waiters(w, c, group);
 		join_unknown(w, c, group, inverted);

@@ -3,26 +3,26 @@
 
 #include <string.h>
 
-/* What a circle is made of. */
+/* Classifies a circle of the wait-for graph. */
 struct circle {
 	int messages, collectives; /* instances */
-	int missed_messages;	   /* ... that some rank has not come to */
-	int missed;		   /* of anything */
-	uint32_t n_missed;	   /* instances that some rank has not come to */
+	int missed_messages;	   /* ... that some rank has not entered */
+	int missed;		   /* of any kind */
+	uint32_t n_missed;	   /* instances that some rank has not entered */
 	int inside, running, gave_up, errors;
-	int beyond;  /* an instance whose other ranks are through with the call */
-	int grouped; /* of those inside */
+	int beyond;  /* an instance whose other ranks have left the call */
+	int grouped; /* of the ranks inside it */
 	int on_gpu;
 	int meetings;
-	int by_itself; /* kept by more than what else its launches do */
+	int by_itself; /* blocked by more than the other ops of its launches */
 	int unseen;
-	int unlisted;	    /* a message whose other end is through with it and not listed */
+	int unlisted;	    /* a message whose other end is complete and not listed */
 	int open_ends;	    /* a message that neither end has finished */
 	int crossed;	    /* a send and a receive between the same two that do not fit */
-	int swapped;	    /* two collectives of the same ranks in two communicators */
-	uint32_t message;   /* of the messages the one begun first */
+	int swapped;	    /* two collectives of the same ranks on two communicators */
+	uint32_t message;   /* of messages, the one that began first */
 	uint64_t second_ns; /* when the next one was */
-	uint32_t first;	    /* instance that some rank has not come to: the one begun first */
+	uint32_t first;	    /* the instance that began first and that some rank has not entered */
 };
 
 static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *circle)
@@ -37,7 +37,7 @@ static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *c
 	circle->unseen |= k->progress == CT_HANG_MAY_RUN;
 }
 
-/* Two collectives of the same ranks, each in a communicator of its own. */
+/* Two collectives of the same ranks, each on a communicator of its own. */
 static int is_swap(const struct ct_waiting *w, const struct ct_hang_instance *a,
 		   const struct ct_hang_instance *b)
 {
@@ -47,7 +47,7 @@ static int is_swap(const struct ct_waiting *w, const struct ct_hang_instance *a,
 	       memcmp(x->ranks, y->ranks, x->n * sizeof(*x->ranks)) == 0;
 }
 
-/* Of those begun at once a message comes first: what all call is called by more. */
+/* At equal times a message comes first: fewer ranks call it than a collective. */
 static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *circle)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[at], *first;
@@ -73,9 +73,10 @@ static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *c
 	circle->first = at;
 }
 
-/* A collective that was begun, clocks considered, before all others that somebody has not come to, or is the only one, by few of many
- * or by all but few: those few are on another path. Where the same ranks have two communicators it is as likely that some only call in another
- * order, and who is wrong then cannot be told. */
+/* A collective that began, within clock error, before all others that some rank has not entered (or
+ * the only one), and that few of many ranks, or all but few, entered: those few took another path.
+ * If the same ranks share two communicators, a different call order is as likely, and which rank is
+ * wrong is unknown. */
 static int began_it(const struct ct_waiting *w, const struct circle *circle)
 {
 	const struct ct_hang_instance *i;
@@ -98,7 +99,7 @@ static int began_it(const struct ct_waiting *w, const struct circle *circle)
 	       circle->second_ns != CT_UNKNOWN && i->begin_ns < circle->second_ns - err;
 }
 
-/* Between the ends of a message that nobody sent: is there one that nobody takes? */
+/* Is there, between the ends of a message that was not sent, one that was not received? */
 static int is_crossed(const struct ct_waiting *w, const struct ct_components *c, uint32_t component)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -131,7 +132,7 @@ static uint32_t count_open(const struct ct_waiting *w, const struct ct_hang_inst
 {
 	uint32_t n = 0;
 
-	if (i->p2p && i->src == i->dst) /* both ends are one rank's */
+	if (i->p2p && i->src == i->dst) /* both ends are of one rank */
 		return 1;
 	for (uint32_t k = i->first; k < i->first + i->n; k++)
 		n += w->ix->c->ops[w->ix->parts[k]].state != CT_STATE_FINISHED;
@@ -201,7 +202,8 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 	if (circle.missed_messages) {
 		/* The others follow from the one that was waited for first. */
 		*first = circle.first;
-		/* Of more than two nobody can tell who is wrong; of a message, its ends. */
+		/* Among more than two ranks, which one is wrong is unknown; for a message, its
+		 * ends. */
 		if (w->ix->c->comms[w->ix->instances[circle.first].comm].n > 2)
 			*first = circle.message;
 		return w->ix->instances[*first].p2p ? CT_HANG_IS_P2P_UNMATCHED
@@ -211,7 +213,8 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 		*first = circle.first;
 		return CT_HANG_IS_MISMATCH_OP;
 	}
-	/* Only two communicators of the same ranks show the order: elsewhere one that left out or added an operation looks the same. */
+	/* Only two communicators of the same ranks show the order: elsewhere a skipped or an extra
+	 * operation looks the same. */
 	if (circle.missed && !circle.swapped)
 		return CT_HANG_IS_UNKNOWN;
 	if (circle.missed || (circle.inside && circle.running))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that make communicators whose other ranks nobody has told. If all that run are inside such calls or wait for
- * who is, then whoever is meant waits for them as well. */
+/* Calls that create communicators with unknown members. If every running rank is inside such a
+ * call, or waits for one that is, then the missing members wait for these calls as well. */
 #include "analyzer/hang/roots.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots)
 		struct ct_root *root = &roots->all[r];
 		uint32_t *all;
 
-		/* Ranks and victims are apart, so that together they are all if they are as many. */
+		/* Ranks and victims are disjoint, so they include all ranks if they are as many. */
 		if (!is_of_meetings(w, root) || root->n_ranks + root->n_victims != c->n_ranks)
 			continue;
 		root->code = CT_HANG_IS_HOST_ORDER_DEADLOCK;

@@ -10,7 +10,8 @@ struct visit {
 struct search {
 	const struct ct_waiting *w;
 	struct ct_components *c;
-	uint32_t *index, *low, *stack; /* by node: when it was reached, the earliest it reaches */
+	uint32_t *index, *low,
+		*stack; /* by node: when it was reached, and the earliest node it reaches */
 	uint32_t n_stack, next, n_nodes;
 	struct visit *path;
 	uint32_t n_path;
@@ -23,7 +24,7 @@ static void reach(struct search *s, uint32_t node)
 	s->path[s->n_path++] = (struct visit){ node, 0 };
 }
 
-/* All above `node` on the stack are one component with it. */
+/* All nodes above `node` on the stack form one component with it. */
 static void close_component(struct search *s, uint32_t node)
 {
 	struct ct_components *c = s->c;

@@ -8,10 +8,10 @@
 
 struct ct_components {
 	uint32_t n;
-	uint32_t *of;	 /* by node; NONE: nobody asked for it */
-	uint32_t *first; /* one more than there are: nodes of each */
+	uint32_t *of;	 /* by node; NONE: not reached */
+	uint32_t *first; /* n + 1: nodes of each */
 	uint32_t *nodes;
-	uint8_t *is_sink; /* nothing in it waits for anything outside */
+	uint8_t *is_sink; /* none of its nodes waits for a node outside */
 };
 
 /* Arrays are the arena's of the graph's index. 0 or CT_NOMEM. */

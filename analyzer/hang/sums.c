@@ -36,13 +36,13 @@ void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_befo
 void ct_hang_order_init(struct ct_hang_order *order)
 {
 	*order = (struct ct_hang_order){ .issued = UINT64_MAX,
-					 .apart = UINT64_MAX,
-					 .site_apart = UINT64_MAX,
+					 .differs = UINT64_MAX,
+					 .site_differs = UINT64_MAX,
 					 .tail = UINT64_MAX,
 					 .unknown = UINT64_MAX };
 }
 
-/* The first of two places, each from..to. */
+/* The first of two ranges, each from..to. */
 static void note(uint64_t *from, uint64_t *to, uint64_t at, uint64_t width)
 {
 	if (at < *from) {
@@ -51,7 +51,8 @@ static void note(uint64_t *from, uint64_t *to, uint64_t at, uint64_t width)
 	}
 }
 
-/* Those of one member against all, which reach over them and are as wide. */
+/* Compares the blocks of one member with those of all, which are as wide and reach at least as far.
+ */
 static void compare(struct ct_hang_order *order, const struct ct_order_blocks *sums)
 {
 	struct ct_order_blocks *all = &order->all;
@@ -62,7 +63,7 @@ static void compare(struct ct_hang_order *order, const struct ct_order_blocks *s
 		const struct ct_order_block *mine = &sums->blocks[b];
 		uint64_t at = (sums->lowest + b) << all->shift;
 
-		/* before the first record of one of them nothing can be said */
+		/* before the first record of a member nothing is known */
 		if (!usual->n || !mine->n || at < order->since) {
 			if (!usual->n)
 				*usual = *mine;
@@ -75,9 +76,9 @@ static void compare(struct ct_hang_order *order, const struct ct_order_blocks *s
 			continue;
 		}
 		if (usual->what != mine->what)
-			note(&order->apart, &order->apart_to, at, width);
+			note(&order->differs, &order->differs_to, at, width);
 		if (usual->aside != mine->aside)
-			note(&order->site_apart, &order->site_apart_to, at, width);
+			note(&order->site_differs, &order->site_differs_to, at, width);
 	}
 }
 

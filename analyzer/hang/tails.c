@@ -93,7 +93,7 @@ static int take_status(struct past *past, const struct ct_comm_status_rec *rec)
 	return CT_OK;
 }
 
-/* What is under way is told anew. */
+/* A block that states what is unfinished replaces the earlier statement. */
 static void begin_state(struct past *past)
 {
 	past->oldest_ns = UINT64_MAX;
@@ -116,7 +116,7 @@ static int take_open(struct past *past, const struct ct_open_launch_rec *rec)
 	return CT_OK;
 }
 
-/* Every second of the older half goes. */
+/* Drops every second mark of the older half. */
 static void thin_out(struct past *past)
 {
 	uint32_t kept = 0;
@@ -135,7 +135,7 @@ static int add_mark(struct past *past, uint32_t block, uint64_t ns)
 	struct mark *last = past->n_marks ? &past->marks[past->n_marks - 1] : NULL;
 	struct mark *mark;
 
-	/* nothing was called since: the earlier one lets more be under way */
+	/* no call since: the earlier mark allows more unfinished work */
 	if (!past->ops || (last && last->ops == past->ops))
 		return CT_OK;
 	if (past->n_marks == MOST_MARKS)
@@ -152,19 +152,19 @@ static int add_mark(struct past *past, uint32_t block, uint64_t ns)
 	return CT_OK;
 }
 
-static int tells_state(unsigned kind)
+static int has_state(unsigned kind)
 {
 	return kind == CT_KIND_STATUS || kind == CT_KIND_COMM_STATUS || kind == CT_KIND_OPEN_LAUNCH;
 }
 
-/* What a block tells beside operations. */
-struct told {
+/* Other facts of a block. */
+struct facts {
 	uint64_t beat_ns;
 	uint32_t statuses; /* of communicators */
 	int is_state;
 };
 
-static int take_rare(struct past *past, struct told *told, const struct ct_block *block,
+static int take_rare(struct past *past, struct facts *facts, const struct ct_block *block,
 		     const struct ct_rare *rare)
 {
 	union {
@@ -174,9 +174,9 @@ static int take_rare(struct past *past, struct told *told, const struct ct_block
 		struct ct_open_launch_rec open;
 	} u;
 
-	if (!told->is_state && tells_state(rare->kind)) {
+	if (!facts->is_state && has_state(rare->kind)) {
 		begin_state(past);
-		told->is_state = 1;
+		facts->is_state = 1;
 	}
 	switch (rare->kind) {
 	case CT_KIND_COMM:
@@ -184,11 +184,11 @@ static int take_rare(struct past *past, struct told *told, const struct ct_block
 		return take_comm(past, &u.comm);
 	case CT_KIND_COMM_STATUS:
 		ct_rare_get(block, rare, &u.comm_status, sizeof(u.comm_status));
-		told->statuses++;
+		facts->statuses++;
 		return take_status(past, &u.comm_status);
 	case CT_KIND_STATUS:
 		ct_rare_get(block, rare, &u.status, sizeof(u.status));
-		told->beat_ns = u.status.beat_ns;
+		facts->beat_ns = u.status.beat_ns;
 		return CT_OK;
 	case CT_KIND_OPEN_LAUNCH:
 		ct_rare_get(block, rare, &u.open, sizeof(u.open));
@@ -200,15 +200,15 @@ static int take_rare(struct past *past, struct told *told, const struct ct_block
 
 static int take_block(struct past *past, const struct ct_block *block)
 {
-	struct told told = { 0 };
+	struct facts facts = { 0 };
 	int st = CT_OK;
 
 	past->n_points = 0;
 	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++)
-		st = take_rare(past, &told, block, &block->rares[i]);
-	/* of a file without sums, and of a ring, nothing is known of what came before */
-	if (st == CT_OK && told.beat_ns && told.statuses && past->n_points == told.statuses)
-		st = add_mark(past, block->number, told.beat_ns);
+		st = take_rare(past, &facts, block, &block->rares[i]);
+	/* for a file without sums, and for a ring, the earlier part is unknown */
+	if (st == CT_OK && facts.beat_ns && facts.statuses && past->n_points == facts.statuses)
+		st = add_mark(past, block->number, facts.beat_ns);
 	past->ops += block->skimmed_ops;
 	return st;
 }
@@ -244,7 +244,7 @@ static struct shared *shared_of(const struct ct_hang_tails *tails, uint64_t key,
 	return ct_table_get(&tails->shared, shared_key(key, nranks));
 }
 
-/* How far it came in the end, to what others tell. */
+/* The final progress, to compare with peers. */
 static int add_end(struct ct_hang_tails *tails, const struct past *past)
 {
 	for (uint32_t i = 0; i < past->n_seen; i++) {
@@ -276,8 +276,8 @@ static const struct seen *find_seen(const struct past *past, uint32_t id)
 	return NULL;
 }
 
-/* Of a communicator that is in use, the last that all of its members finished lies behind the mark, with what comes before it. Of one
- * that all have left alone since, nothing need. */
+/* Choose a mark before the last collective that all members finished, for each communicator in use.
+ * A communicator that all members have stopped using needs none. */
 static int is_behind(const struct ct_hang_tails *tails, const struct past *past,
 		     const struct mark *mark)
 {
@@ -355,8 +355,7 @@ static int find(struct ct_hang_tails *tails, const struct ct_run *run,
 		if (starts->places[p].restart != restart)
 			continue;
 		st = look_at(run, p, decoding, &pasts[p], err);
-		if (st == CT_OK)
-			st = add_end(tails, &pasts[p]);
+		st = st ?: add_end(tails, &pasts[p]);
 	}
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		const struct mark *mark = choose(tails, &pasts[p], least);

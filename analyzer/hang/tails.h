@@ -16,16 +16,16 @@
 #include "trace/reader.h"
 
 struct ct_hang_tails {
-	uint32_t *from; /* by process of the run: number of the first block that is decoded; 0: all are */
-	uint8_t *no_messages; /* by process: before that it had called collectives only */
+	uint32_t *from; /* by process of the run: number of the first block to decode; 0: all */
+	uint8_t *no_messages; /* by process: its earlier operations were all collectives */
 	struct ct_table
 		before; /* process << 32 | its id of a communicator -> struct ct_hang_before */
-	struct ct_table shared; /* by key and size of a communicator: private */
+	struct ct_table shared; /* by hash and size of a communicator: private */
 	struct ct_arena *memory;
 	int any; /* process of which not all is decoded */
 };
 
-/* At least so many operations of the process follow a mark: they show usual durations. */
+/* At least this many operations of the process follow a mark: they show usual durations. */
 #define CT_HANG_TAIL_LEAST 1024u
 
 /* Find them for one start of the job. `least`: instead of CT_HANG_TAIL_LEAST, 0: that. 0, CT_NOMEM or CT_IO; *tails is to be freed,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives that NCCL makes of messages share their connections with the program's own messages: one of those that the other
- * end did not call keeps such a collective from ending between the two. */
+/* Collectives that NCCL makes of messages share connections with the program's own messages: an
+ * unmatched message of the program blocks such a collective between its two ends. */
 #include "analyzer/hang/waits_for.h"
 
 #include "trace/ops.h"
@@ -13,7 +13,8 @@ static int is_made_of_messages(unsigned op)
 	return op == CT_OP_AllToAll || op == CT_OP_Gather || op == CT_OP_Scatter;
 }
 
-/* How many messages of one direction a rank had issued to or from a peer until a moment; 0: none that is listed. */
+/* How many messages of one direction a rank had issued to or from a peer by a given time; 0: none
+ * is listed. */
 static uint64_t issued(const struct ct_hang_index *ix, const struct ct_hang_op *until, unsigned op,
 		       uint32_t peer)
 {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
@@ -15,7 +16,7 @@
 /* ---- rows of the table ---- */
 
 static const struct ct_hang_text_row codes[] = {
-#define HANG_CODE(CODE, place, headline, cause, advice, host_advice, command, host_command,        \
+#define HANG_CODE(CODE, precedence, headline, cause, advice, host_advice, command, host_command,   \
 		  anchor)                                                                          \
 	{ headline, cause, advice, host_advice, command, host_command },
 #include "analyzer/hang/hang_texts.def"
@@ -43,7 +44,7 @@ struct ct_hang_text_row ct_hang_text_row(enum ct_hang_code code, enum ct_hang_ca
 
 /* ---- the operation ---- */
 
-/* What those that are waited for have not called: of a message its other end. */
+/* The operation that the root's ranks have not called: for a message, its other end. */
 static const char *missed_text(const struct ct_verdict_text *s)
 {
 	const struct ct_waiting *w = s->w;
@@ -71,7 +72,7 @@ static const char *what_text(const struct ct_verdict_text *s)
 		if (kind == CT_NODE_KERNEL && s->root->code == CT_HANG_IS_HOST_BLOCKED_CALL) {
 			uint32_t rank = ct_wait_rank(w, node);
 
-			/* It is the end of its group that does not come back, not the op. */
+			/* The end of the group does not return; the op itself did. */
 			for (uint32_t i = w->ix->rank_calls[rank]; i < w->ix->rank_calls[rank + 1];
 			     i++)
 				if (w->ix->c->calls[w->ix->calls[i]].kind == CT_HOST_GROUP_END &&
@@ -85,12 +86,12 @@ static const char *what_text(const struct ct_verdict_text *s)
 	} else if (s->root->met != CT_HANG_NONE) {
 		text = missed_text(s);
 	}
-	return text && !*text ? "an operation" : text;
+	return *text ? text : "an operation";
 }
 
 /* ---- words ---- */
 
-/* What is left out of a headline that is too long, one after the other. */
+/* Parts that a too long headline omits, in this order. */
 enum { WITH_ALL, WITHOUT_OP, WITHOUT_COUNT, WITHOUT_HOST, WITHOUT_WAIT, LEVELS };
 
 /* "node1" of "node1.cluster.example"; an address as it is. */
@@ -142,8 +143,6 @@ static const char *wait_text(const struct ct_verdict_text *s, int level, int wit
 		time = ct_arena_printf(a, " %s", ct_prose_ns(s->v->age_ns).s);
 	if (with_op && level < WITHOUT_OP && s->root->met != CT_HANG_NONE)
 		op = ct_hang_node_text(s->w, s->root->met, CT_NAME_SHORT);
-	if (!op)
-		return NULL;
 	return ct_arena_printf(a, "; %swaiting%s%s%s", ranks, time, *op ? " in " : "", op);
 }
 
@@ -166,7 +165,7 @@ static const char *error_text(const struct ct_verdict_text *s)
 	return "its text is not recorded";
 }
 
-/* What the rank at fault called, where the others called {op}. */
+/* The call of the rank at fault, where its peers called {op}. */
 static const char *odd_text(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_mismatch *m = ct_hang_mismatch_of(s);
@@ -238,7 +237,7 @@ static int has_several_hosts(const struct ct_hang_case *c)
 	return 0;
 }
 
-/* As its call sites show. */
+/* According to its call sites. */
 static int is_python(const struct ct_hang_case *c, uint32_t rank)
 {
 	for (uint32_t i = 0; i < c->n_ops; i++)
@@ -247,7 +246,7 @@ static int is_python(const struct ct_hang_case *c, uint32_t rank)
 	return 0;
 }
 
-/* Where the first rank of the root runs. */
+/* The host of the root's first rank. */
 static struct ct_command_at runs_at(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_case *c = s->w->ix->c;
@@ -285,8 +284,6 @@ int ct_hang_verdict_texts(const struct ct_verdict_text *s)
 	const char *command = by_host ? row.host_command : row.command;
 	const char *host = host_of(s);
 
-	if (!ranks)
-		return CT_NOMEM;
 	for (int level = 0; level < LEVELS; level++) {
 		const struct ct_word words[] = {
 			{ "{who}", who_text(s, ranks, level) },
@@ -313,11 +310,43 @@ int ct_hang_verdict_texts(const struct ct_verdict_text *s)
 		v->headline = ct_template_fill(a, row.headline, words, n);
 		v->cause = ct_template_fill(a, row.cause, words, n);
 		v->advice = ct_template_fill(a, advice, words, n);
-		if (!v->headline || !v->cause || !v->advice)
-			return CT_NOMEM;
 		if (characters(v->headline) <= CT_HEADLINE)
 			break;
 	}
 	v->command = command ? ct_command_text(a, command, &at) : NULL;
 	return ct_hang_notes(s);
+}
+
+const char *ct_hang_code_name(enum ct_hang_code code)
+{
+	static const char *const names[] = {
+#define HANG_CODE(CODE, precedence, headline, cause, advice, host_advice, command, host_command,   \
+		  anchor)                                                                          \
+#CODE,
+#include "analyzer/hang/hang_texts.def"
+	};
+
+	return (unsigned)code < CT_HANG_CODES ? names[code] : NULL;
+}
+
+const char *ct_hang_text_of(enum ct_hang_text text)
+{
+	static const char *const texts[] = {
+#define HANG_TEXT(NAME, text) text,
+#include "analyzer/hang/hang_texts.def"
+	};
+
+	return texts[text];
+}
+
+const char *ct_hang_title(const struct ct_hang_verdict *verdict)
+{
+	return verdict->n_victims || verdict->age_ns != CT_UNKNOWN ? "Hang" : "Crash";
+}
+
+int ct_hang_is_among(int rank, const int *ranks, uint32_t n)
+{
+	uint32_t low = CT_BISECT(i, 0, n, ranks[i] < rank);
+
+	return low < n && ranks[low] == rank;
 }

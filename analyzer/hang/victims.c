@@ -8,7 +8,7 @@
 
 struct back {
 	const struct ct_waiting *w;
-	uint32_t *first; /* by node, one more: edges that lead to it */
+	uint32_t *first; /* by node, n + 1: edges that lead to it */
 	uint32_t *from;
 	uint32_t *flags;
 	uint32_t *seen, *seen_hard; /* by node: 1 + the root that it was last reached from */
@@ -82,8 +82,8 @@ static void mark_lacking(struct back *b)
 	}
 }
 
-/* Walk back from a root; `avoid`: not along edges with one of these flags. Returns 1 if anything that is stalled by itself
- * was met, plus 2 if what is only stalled since a process died was. */
+/* Walks back from a root, not along edges with a flag in `avoid`. Returns 1 if it reached a node
+ * that is stalled by itself, plus 2 if it reached one that is stalled only since a process died. */
 static int walk(struct back *b, const struct ct_root *root, uint32_t *seen, uint32_t stamp,
 		uint32_t avoid, uint32_t *n_reached)
 {
@@ -118,7 +118,7 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 
 	for (uint32_t k = 0; k < root->n_ranks; k++)
 		b->rank_seen[root->ranks[k]] = stamp;
-	/* Twice: to count, to keep. A rank is marked with the odd stamp once it is kept. */
+	/* First pass: count; second pass: keep. A kept rank is marked with the stamp. */
 	for (int keep = 0; keep < 2; keep++) {
 		n = 0;
 		for (uint32_t k = 0; k < n_reached; k++) {
@@ -145,7 +145,7 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 	return CT_OK;
 }
 
-/* Where others first wait for it: the instance or meeting right before it that was begun first. */
+/* Where its victims wait first: the instance or meeting right before it that began first. */
 static void find_met(const struct back *b, struct ct_root *root)
 {
 	const struct ct_waiting *w = b->w;

@@ -54,7 +54,7 @@ int ct_wait_is_open(const struct ct_waiting *w, uint32_t at)
 
 	if (k->progress == CT_HANG_OVER)
 		return 0;
-	/* What has failed long ago and was followed by other things keeps nobody. */
+	/* A failed op that later ops followed blocks no rank. */
 	return k->progress != CT_HANG_GAVE_UP || k->stalled ||
 	       at + 1 == w->ix->rank_kernels[k->rank + 1];
 }
@@ -112,7 +112,7 @@ static int is_open_op(const struct ct_hang_op *op)
 	return op->state != CT_STATE_FINISHED;
 }
 
-/* To the instances of its ops: those that something keeps, or if nothing does, all. */
+/* Edges to the instances of its ops: to the blocked ones, or to all if none is blocked. */
 static int to_instances(struct ct_waiting *w, uint32_t node, const struct ct_hang_kernel *k,
 			uint32_t flags)
 {
@@ -173,8 +173,8 @@ static int to_running(struct ct_waiting *w, uint32_t node, uint32_t at, int earl
 	return rc;
 }
 
-/* Its host is inside the library: held up by a full queue, by ranks that have not come to connect, or by the
- * library. */
+/* The host is inside the library: a full queue, ranks that have not connected, or the library
+ * itself block it. */
 static int of_inside(struct ct_waiting *w, uint32_t node, const struct ct_hang_kernel *k)
 {
 	struct ct_wait_node *n = &w->nodes[node];
@@ -184,7 +184,7 @@ static int of_inside(struct ct_waiting *w, uint32_t node, const struct ct_hang_k
 
 	if (rc != CT_OK)
 		return rc;
-	/* An instance that only waits for those that are inside the call themselves tells nothing but that. */
+	/* An instance that only waits for ranks inside the same call adds no information. */
 	for (uint32_t e = n->first; e < n->first + n->n; e++) {
 		const struct ct_wait_node *to = &w->nodes[w->edges[e].to];
 		enum ct_wait_kind kind = ct_wait_kind(w, w->edges[e].to);
@@ -299,7 +299,7 @@ static int find_meetings(struct ct_waiting *w)
 		}
 		w->meeting_of[i] = (uint32_t)known - 1;
 		if (w->meetings[known - 1].call !=
-		    i) { /* behind the first, whose own successor it takes over */
+		    i) { /* behind the first, whose successor it takes over */
 			w->next_of_meeting[i] = w->next_of_meeting[w->meetings[known - 1].call];
 			w->next_of_meeting[w->meetings[known - 1].call] = i;
 		}
@@ -308,7 +308,7 @@ static int find_meetings(struct ct_waiting *w)
 	return rc;
 }
 
-/* Calls whose end others have to bring about, so that one that does not end is a hang of its own. */
+/* Calls that end only when other ranks act: one that does not end is a hang. */
 static int is_meeting_or_library(enum ct_host_call kind)
 {
 	return ct_host_call_meets(kind) || kind == CT_HOST_GROUP_END || kind == CT_HOST_ABORT;
@@ -322,7 +322,7 @@ static int begin_waiting(struct ct_waiting *w)
 	for (uint32_t k = 0; k < w->ix->n_kernels && rc == CT_OK; k++) {
 		const struct ct_hang_kernel *kernel = &w->ix->kernels[k];
 
-		/* What a process was in when it died may be why. */
+		/* The op in which a process died may be the reason. */
 		int died = c->ranks[kernel->rank].life == CT_LIFE_DEAD;
 
 		if ((!kernel->stalled && !died) || !ct_wait_is_open(w, k))
@@ -384,8 +384,7 @@ int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits)
 		w->nodes[i].about = CT_HANG_NONE;
 	}
 	rc = find_meetings(w);
-	if (rc == CT_OK)
-		rc = begin_waiting(w);
+	rc = rc ?: begin_waiting(w);
 	/* Nodes that are visited add to those that have been found. */
 	for (uint32_t i = 0; i < w->n_found && rc == CT_OK; i++) {
 		const struct ct_wait_node *node = &w->nodes[w->found[i]];

@@ -11,13 +11,13 @@
 #include "analyzer/hang/match.h"
 
 enum ct_wait_kind {
-	CT_NODE_KERNEL, /* of a rank: waits for the instances of its ops, or for what is before it */
-	CT_NODE_INSTANCE, /* waits for ranks that have not come to it */
-	CT_NODE_HOST,	  /* of a rank: what keeps its program from issuing anything */
+	CT_NODE_KERNEL, /* of a rank: waits for the instances of its ops, or for its predecessor */
+	CT_NODE_INSTANCE, /* waits for ranks that have not entered it */
+	CT_NODE_HOST,	  /* of a rank: what prevents its program from issuing operations */
 	CT_NODE_LEFT,	  /* a rank that leaves a communicator in which others wait for it */
 	CT_NODE_LOST,	  /* a rank whose records end too early */
-	CT_NODE_MEETING,  /* of a call that all ranks of a communicator have to make */
-	CT_NODE_ERROR, /* of a communicator: the first of its ranks that the library told of an error */
+	CT_NODE_MEETING,  /* a call that all ranks of a communicator have to make */
+	CT_NODE_ERROR, /* of a communicator: the first of its ranks that got an error from the library */
 	CT_NODE_MISMATCH,   /* of a communicator */
 	CT_NODE_MISMATCHED, /* an instance whose ends disagree */
 	CT_NODE_KINDS
@@ -27,7 +27,7 @@ enum ct_wait_kind {
 enum ct_wait_edge_flags {
 	CT_EDGE_SOFT = 1,   /* probably: the program may do something else */
 	CT_EDGE_ABSENT = 2, /* that rank has not issued it */
-	CT_EDGE_ANY = 4,    /* one of several would do */
+	CT_EDGE_ANY = 4,    /* one of several would suffice */
 	CT_EDGE_FUSED = 8,  /* of the same launch */
 };
 
@@ -41,7 +41,7 @@ struct ct_wait_node {
 	uint32_t about; /* HOST: the call that it is inside; MEETING: one of its calls; else NONE */
 	uint8_t made;
 	uint8_t code;  /* enum ct_hang_code of a leaf; CT_HANG_CODES: none */
-	uint8_t fused; /* an instance that nothing keeps but what else its kernels do */
+	uint8_t fused; /* an instance blocked only by other ops of its kernels */
 	uint8_t start; /* stalled by itself: 1, or because a process died: 2 */
 };
 
@@ -64,13 +64,13 @@ struct ct_waiting {
 	uint32_t n_meetings;
 	uint32_t *meeting_of; /* by call of the case; NONE */
 	uint32_t *next_of_meeting;
-	uint32_t *there; /* by rank: 1 + the meeting that it was last seen in */
+	uint32_t *there;		      /* by rank: 1 + the last meeting that counted it */
 	struct ct_hang_mismatch **mismatches; /* by comm */
-	uint8_t *matched;		      /* by comm: has been looked at */
+	uint8_t *matched;		      /* by comm: was examined */
 	struct ct_hang_mismatch **mismatched; /* by instance: a message */
 };
 
-/* Makes the graph of stalled operations. 0 or CT_NOMEM; ct_waiting_fini() in any case. */
+/* Builds the graph of stalled operations. 0 or CT_NOMEM; ct_waiting_fini() in any case. */
 int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits);
 void ct_waiting_fini(struct ct_waiting *waits); /* NULL is fine */
 
@@ -81,7 +81,7 @@ static inline uint32_t ct_wait_id(const struct ct_waiting *w, enum ct_wait_kind 
 
 enum ct_wait_kind ct_wait_kind(const struct ct_waiting *w, uint32_t node);
 
-/* What it is of: index of the kernel, instance, rank, meeting or comm. */
+/* The index of the node's kernel, instance, rank, meeting or comm. */
 uint32_t ct_wait_of(const struct ct_waiting *w, uint32_t node);
 
 /* Rank (index) that a node is of; NONE: of no single one. */
@@ -98,20 +98,24 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.
 int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 
-/* Of all nodes, when they are there: ranks that were killed after others had waited for them are missing (waits_for_killed.c). */
+/* When all nodes exist: marks ranks as missing that were killed after others had waited for them
+ * (waits_for_killed.c). */
 void ct_waiting_killed(struct ct_waiting *w);
 
-/* Do the ranks that have not ended this collective and the others disagree on how many messages they had exchanged before it? */
+/* Do the ranks that have not ended this collective disagree with the others on how many messages
+ * they exchanged before it? */
 int ct_waiting_messages_differ(const struct ct_waiting *w,
 			       const struct ct_hang_instance *i); /* tally.c */
 
 /* Make the edges of `node` now, if they have not been made. */
 int ct_waiting_visit(struct ct_waiting *w, uint32_t node);
 
-/* Did this rank fail, or get an error, only after it had waited for long in an op of its own? Then it died of the hang. */
+/* Did this rank fail, or get an error, only after a long wait in an op of its own? Then the hang
+ * killed it. */
 int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank);
 
-/* The node of the difference that an op comes after or has part in; NONE: there is none. 0 or CT_NOMEM. */
+/* The node of the divergence that an op follows or is part of; NONE: there is none. 0 or CT_NOMEM.
+ */
 int ct_wait_mismatch_of(struct ct_waiting *w, uint32_t op, uint32_t *node);
 
 /* An op that its rank has not finished and still waits in, or waited in when it gave up. */

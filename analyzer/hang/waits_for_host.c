@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps the program of a rank from issuing anything, and whom calls wait for that all ranks have to make. */
+/* What prevents the program of a rank from issuing operations, and which ranks a call of all
+ * members waits for. */
 #include "analyzer/hang/waits_for.h"
 
 #include <string.h>
 
 #include "trace/status.h"
 
-/* To what of its own it has not finished. `stream` 0: all. `requests` 0: but for those that a program waits for by a call, and
- * there is none. */
+/* Edges to its own unfinished ops. `stream` 0: all. `requests` 0: without requests for which the
+ * program would have to wait by a call. */
 static int to_own(struct ct_waiting *w, uint32_t node, uint32_t rank, uint32_t stream, int requests,
 		  uint32_t flags)
 {
@@ -47,7 +48,7 @@ static int to_blocking_ops(struct ct_waiting *w, uint32_t node, uint32_t rank)
 	return rc;
 }
 
-/* To all that may have to do something first; who ended cannot. */
+/* Edges to all ranks that may have to act first; a rank that ended cannot. */
 static int to_peers(struct ct_waiting *w, uint32_t node, const struct ct_hang_call *call)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -95,7 +96,7 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_UNKNOWN;
 		return rc;
-	default: /* the library may wait for what is under way before it does this */
+	default: /* the library may wait for unfinished work before it does this */
 		rc = to_own(w, node, call->rank, 0, 1, CT_EDGE_SOFT);
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_HOST_BLOCKED_CALL;
@@ -103,7 +104,7 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 	}
 }
 
-/* A library may end a process whose op does not fit those of the others: then that was the cause. */
+/* A library may end a process whose op does not match its peers': that was the cause. */
 static int to_mismatch(struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -167,14 +168,14 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 
 	if (is_over(w, node, rank)) {
 		rc = r->life == CT_LIFE_NO_TRACE ? CT_OK : to_mismatch(w, node, rank);
-		/* What the library told it before is why it ended. */
+		/* The process ended because of the error that the library had reported. */
 		if (rc == CT_OK && !n->n && r->error && r->life != CT_LIFE_NO_TRACE)
 			rc = to_error(w, node, r);
 		if (n->n)
 			n->code = CT_HANG_CODES;
 		return rc;
 	}
-	/* Whatever it is inside: it goes on when somebody lets it. */
+	/* Whatever it is inside: it continues when another rank acts. */
 	if (r->stopped_pid) {
 		n->code = CT_HANG_IS_NEVER_ENTERED;
 		return CT_OK;
@@ -203,7 +204,7 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 
 /* ---- calls that all have to make ---- */
 
-/* Has this rank made the call of the meeting, whether it came back or not? */
+/* Has this rank made the call of the meeting, returned or not? */
 static int was_there(const struct ct_waiting *w, uint32_t rank,
 		     const struct ct_wait_meeting *meeting, const struct ct_hang_member *member)
 {
@@ -211,11 +212,11 @@ static int was_there(const struct ct_waiting *w, uint32_t rank,
 		return 1;
 	if (meeting->kind == CT_HOST_FINALIZE)
 		return w->ix->c->ranks[rank].life == CT_LIFE_EXITED;
-	/* Whoever has used a communicator has made it. */
+	/* A rank that used a communicator has created it. */
 	return meeting->kind == CT_HOST_INIT && member && member->has_last;
 }
 
-/* Others have to come that are no members of the communicator that it is called on. */
+/* The call also needs ranks that are not members of its communicator. */
 static int needs_others(const struct ct_hang_call *call)
 {
 	return ct_call_is(call->call, CT_CALL_NEEDS_OTHERS);
@@ -258,8 +259,8 @@ int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)
 
 /* ---- errors ---- */
 
-/* The first of a communicator's ranks that was told of an error, with all that may have been as early; but a rank that is gone
- * explains errors of the others. */
+/* The first rank of a communicator that got an error, with all that may have been as early; but a
+ * rank that is gone explains errors of its peers. */
 int ct_waiting_of_error(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;

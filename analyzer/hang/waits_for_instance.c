@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom an op waits for, of those that take part in it. */
+/* Which of its members an op waits for. */
 #include "analyzer/hang/waits_for.h"
 
 #include "trace/status.h"
 
-/* Every rank lists its finalize under the communicator that it leaves, or under none: then it leaves all. */
+/* Each rank lists its finalize under the communicator that it leaves, or under none: then it leaves
+ * all. */
 static int leaves(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -19,7 +20,7 @@ static int leaves(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 	return 0;
 }
 
-/* To a rank that is not on record as having issued the instance. */
+/* An edge to a rank without a record of the instance. */
 static int to_absent(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i,
 		     uint32_t rank, uint32_t flags)
 {
@@ -40,7 +41,7 @@ static int errs_in(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 
-	/* Who ended after an error ended in all of its communicators. */
+	/* A rank that exited after an error left all of its communicators. */
 	return r->error &&
 	       (r->error_comm == comm || r->error_comm >= w->ix->c->n_comms ||
 		r->life != CT_LIFE_ALIVE) &&
@@ -65,7 +66,7 @@ static int leaves_request_alone(const struct ct_waiting *w, const struct ct_hang
 	return 1;
 }
 
-/* To a rank that has issued it, as far as it keeps the others. */
+/* An edge to a rank that has issued it, if that rank delays its peers. */
 static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i,
 		   uint32_t at)
 {
@@ -77,7 +78,7 @@ static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_ins
 
 	if (r->life == CT_LIFE_DEAD && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
-	/* What ended with its communicator's error did not end well. */
+	/* An op that ended with an error of its communicator did not end well. */
 	if (errs_in(w, op->rank, i->comm))
 		return ct_wait_edge(w, node, host, 0);
 	if (op->state == CT_STATE_FINISHED)
@@ -113,7 +114,7 @@ static void count_parts(const struct ct_waiting *w, const struct ct_hang_instanc
 	}
 }
 
-/* What a rank ended, or whether it began at all, may stand in what is lost of it. */
+/* Lost records of a rank may have the end of an op, or that it began. */
 static int is_cut(const struct ct_waiting *w, const struct ct_hang_instance *i)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -127,7 +128,7 @@ static int is_cut(const struct ct_waiting *w, const struct ct_hang_instance *i)
 	return 0;
 }
 
-/* All take part in it and nobody is kept: it itself does not go on. */
+/* All ranks take part and no rank is missing: the op itself makes no progress. */
 static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_hang_instance *i)
 {
 	const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[i->first]];
@@ -150,16 +151,10 @@ static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_h
 
 /* ---- messages ---- */
 
-static uint32_t rank_at(const struct ct_waiting *w, uint32_t comm, int32_t comm_rank)
-{
-	const struct ct_hang_member *member = ct_hang_member_at(w->ix, comm, comm_rank);
-
-	return member ? member->rank : CT_HANG_NONE;
-}
-
 static int of_message(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
-	uint32_t src = rank_at(w, i->comm, i->src), dst = rank_at(w, i->comm, i->dst);
+	uint32_t src = ct_hang_rank_at(w->ix, i->comm, i->src),
+		 dst = ct_hang_rank_at(w->ix, i->comm, i->dst);
 	int rc = CT_OK;
 
 	for (uint32_t k = i->first; k < i->first + i->n && rc == CT_OK; k++)
@@ -174,7 +169,7 @@ static int of_message(struct ct_waiting *w, uint32_t node, const struct ct_hang_
 	return rc;
 }
 
-/* Has `rank` a message under way that this receive may take? */
+/* Has `rank` an unfinished message that this receive may take? */
 static int sends_to(const struct ct_waiting *w, const struct ct_hang_instance *i, uint32_t rank)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -194,7 +189,7 @@ static int sends_to(const struct ct_waiting *w, const struct ct_hang_instance *i
 	return 0;
 }
 
-/* A receive that anybody, or any message, would satisfy. */
+/* A receive that any rank, or any message, would satisfy. */
 static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
 	uint32_t from = w->ix->member_first[i->comm], to = w->ix->member_first[i->comm + 1];
@@ -214,7 +209,7 @@ static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_inst
 		if (member->rank == CT_HANG_NONE || (int32_t)member->comm_rank == i->dst ||
 		    (i->src >= 0 && (int32_t)member->comm_rank != i->src))
 			continue;
-		/* Who has ended cannot send any more; the others can. */
+		/* A rank that exited cannot send any more; the others can. */
 		if (i->src < 0 && w->ix->c->ranks[member->rank].life == CT_LIFE_EXITED)
 			continue;
 		rc = to_absent(w, node, i, member->rank,
@@ -250,11 +245,11 @@ static void rooted(const struct ct_waiting *w, const struct ct_hang_instance *i,
 		}
 		return;
 	}
-	want->root = op->peer >= 0 ? rank_at(w, i->comm, op->peer) : CT_HANG_NONE;
+	want->root = op->peer >= 0 ? ct_hang_rank_at(w->ix, i->comm, op->peer) : CT_HANG_NONE;
 	if (want->root == CT_HANG_NONE)
 		return;
 	part = ct_hang_part(w->ix, i, want->root, 0);
-	/* Without the root nobody else is missed: the others need not come before it. */
+	/* Without the root no other rank is missed: they need not enter before it. */
 	want->only_root = part == CT_HANG_NONE;
 	if (part != CT_HANG_NONE && !(gathers && w->ix->c->ops[part].state != CT_STATE_FINISHED))
 		want->flags = CT_EDGE_SOFT;
@@ -286,7 +281,7 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 			rc = to_part(w, node, i, ix->parts[part]);
 			continue;
 		}
-		/* Its part is not listed and is over, or ended with its communicator. */
+		/* Its part is not listed and is complete, or ended with its communicator. */
 		if (member->has_last && member->last >= i->seq &&
 		    errs_in(w, member->rank, i->comm)) {
 			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, member->rank), 0);
@@ -296,7 +291,7 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 		    (want.only_root && member->rank != want.root) ||
 		    (want.below >= 0 && (int32_t)member->comm_rank > want.below))
 			continue;
-		/* An op that somebody has ended had begun everywhere, also where that is not on record. */
+		/* If a rank has completed an op, all ranks had begun it, even without a record. */
 		if (p.finished && ct_op_class(op->op) == CT_CLASS_SYNC &&
 		    ix->c->ranks[member->rank].life == CT_LIFE_NO_TRACE)
 			continue;
@@ -307,7 +302,7 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 	return rc;
 }
 
-/* All have issued it, and when kernels start cannot be seen: what was issued before it may hold it up. */
+/* All ranks have issued it, and kernel starts are not recorded: earlier ops may delay it. */
 static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -327,7 +322,8 @@ static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_
 	return rc;
 }
 
-/* A message of a launch of several: who is held up in another one of them holds up this one. */
+/* A message in a launch of several: a rank that is delayed in another message of the launch delays
+ * this one. */
 static int to_fused(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
 	int rc = CT_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank that was killed after others had already waited for it: the cause of its death is not what they waited for. */
+/* A rank that was killed after others had already waited for it: they did not wait for the cause of
+ * its death. */
 #include "analyzer/hang/waits_for.h"
 
 static int is_before(const struct ct_hang_index *ix, uint32_t rank, uint64_t due_ns,
@@ -11,7 +12,7 @@ static int is_before(const struct ct_hang_index *ix, uint32_t rank, uint64_t due
 	       due_ns < dead->ended_ns - err_ns - dead->err_ns;
 }
 
-/* Had anybody stood in this, for longer than is called a stall, when that rank ended? */
+/* Had a rank been in this for longer than a stall takes when that rank ended? */
 static int was_overdue(const struct ct_waiting *w, uint32_t node, const struct ct_hang_rank *dead)
 {
 	const struct ct_hang_index *ix = w->ix;

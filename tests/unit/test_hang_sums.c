@@ -90,7 +90,7 @@ static void members_that_call_the_same_are_equal_in_whatever_order_it_is_read(vo
 	struct ct_hang_order order = order_of(all, 3);
 
 	(void)state;
-	assert_true(order.apart == NONE && order.site_apart == NONE && order.tail == NONE);
+	assert_true(order.differs == NONE && order.site_differs == NONE && order.tail == NONE);
 	assert_int_equal(order.since, 0);
 	assert_int_equal(order.issued, 100);
 	assert_int_equal(order.all.after, 100);
@@ -104,9 +104,9 @@ static void one_other_operation_is_in_the_stretch_that_is_told(void **state)
 		const struct member all[] = { alike(0, 100), alike(0, 100), with_other(100, at) };
 		struct ct_hang_order order = order_of(all, 3);
 
-		assert_int_equal(order.apart, at / 8 * 8);
-		assert_int_equal(order.apart_to, at / 8 * 8 + 8);
-		assert_true(order.site_apart == NONE && order.tail == NONE);
+		assert_int_equal(order.differs, at / 8 * 8);
+		assert_int_equal(order.differs_to, at / 8 * 8 + 8);
+		assert_true(order.site_differs == NONE && order.tail == NONE);
 		ct_order_blocks_fini(&order.all);
 	}
 }
@@ -118,7 +118,7 @@ static void the_first_of_several_differences_counts(void **state)
 	struct ct_hang_order order = order_of(all, 4);
 
 	(void)state;
-	assert_int_equal(order.apart, 32);
+	assert_int_equal(order.differs, 32);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -128,9 +128,9 @@ static void another_place_is_told_apart_from_another_operation(void **state)
 	struct ct_hang_order order = order_of(all, 2);
 
 	(void)state;
-	assert_true(order.apart == NONE);
-	assert_int_equal(order.site_apart, 48);
-	assert_int_equal(order.site_apart_to, 56);
+	assert_true(order.differs == NONE);
+	assert_int_equal(order.site_differs, 48);
+	assert_int_equal(order.site_differs_to, 56);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -153,7 +153,7 @@ static void two_that_change_places_show(void **state)
 	}
 	assert_int_equal(ct_hang_order_take(&order, &one), CT_OK);
 	assert_int_equal(ct_hang_order_take(&order, &other), CT_OK);
-	assert_int_equal(order.apart, 0);
+	assert_int_equal(order.differs, 0);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -165,7 +165,7 @@ static void who_left_off_is_no_difference(void **state)
 		struct ct_hang_order order = order_of(all, 2);
 
 		(void)state;
-		assert_true(order.apart == NONE);
+		assert_true(order.differs == NONE);
 		assert_int_equal(order.issued, 83);
 		assert_int_equal(order.all.after, 100);
 		assert_int_equal(order.tail, 80);
@@ -180,7 +180,7 @@ static void what_only_some_called_is_compared_among_these(void **state)
 	struct ct_hang_order order = order_of(all, 3);
 
 	(void)state;
-	assert_int_equal(order.apart, 64);
+	assert_int_equal(order.differs, 64);
 	assert_int_equal(order.issued, 20);
 	ct_order_blocks_fini(&order.all);
 }
@@ -192,7 +192,7 @@ static void a_lost_record_is_no_difference(void **state)
 		struct ct_hang_order order = order_of(all, 2);
 
 		(void)state;
-		assert_true(order.apart == NONE && order.site_apart == NONE);
+		assert_true(order.differs == NONE && order.site_differs == NONE);
 		/* a first record that is lost looks like a later begin */
 		assert_true(order.tail == (at ? at / 8 * 8 : NONE));
 		assert_int_equal(order.since, at ? 0 : 1);
@@ -207,7 +207,7 @@ static void before_the_first_record_of_one_nothing_is_compared(void **state)
 
 	(void)state;
 	assert_int_equal(order.since, 40);
-	assert_true(order.apart == NONE && order.tail == NONE);
+	assert_true(order.differs == NONE && order.tail == NONE);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -218,7 +218,7 @@ static void who_called_nothing_proves_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(order.issued, 0);
-	assert_true(order.apart == NONE);
+	assert_true(order.differs == NONE);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -234,8 +234,8 @@ static void long_runs_are_compared_in_the_same_memory(void **state)
 	(void)state;
 	assert_true(order.all.n <= CT_HANG_SUM_BLOCKS && order.all.cap <= CT_HANG_SUM_BLOCKS);
 	assert_int_equal(order.all.shift, CT_HANG_SUM_SHIFT + 3);
-	assert_int_equal(order.apart, at >> 6 << 6);
-	assert_int_equal(order.apart_to, (at >> 6 << 6) + 64);
+	assert_int_equal(order.differs, at >> 6 << 6);
+	assert_int_equal(order.differs_to, (at >> 6 << 6) + 64);
 	assert_int_equal(order.issued, 30);
 	assert_int_equal(order.all.after, LONG);
 	assert_int_equal(order.tail, 0);
@@ -255,8 +255,8 @@ static void a_run_whose_head_is_lost_is_compared_as_closely(void **state)
 	order = order_of(all, 4);
 	assert_int_equal(order.since, from + 600);
 	assert_int_equal(order.all.shift, CT_HANG_SUM_SHIFT);
-	assert_int_equal(order.apart, at >> 3 << 3);
-	assert_int_equal(order.apart_to, (at >> 3 << 3) + 8);
+	assert_int_equal(order.differs, at >> 3 << 3);
+	assert_int_equal(order.differs_to, (at >> 3 << 3) + 8);
 	assert_int_equal(order.all.lowest, from >> 3);
 	ct_order_blocks_fini(&order.all);
 }
