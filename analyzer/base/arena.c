@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CT_ARENA_PAGE 16384u
+#define CT_ARENA_PAGE 16384u /* size: bytes that are asked of malloc() at once */
 
 struct ct_arena_page {
 	struct ct_arena_page *next;

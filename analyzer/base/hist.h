@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#define CT_HIST_CELLS 32u
-#define CT_HIST_ROWS 60u
+#define CT_HIST_CELLS 32u /* size: cells of a power of two */
+#define CT_HIST_ROWS 60u  /* size: powers of two */
 
 struct ct_hist {
 	uint64_t *rows[CT_HIST_ROWS]; /* row 0: values below 32; row k: [2^(k+4), 2^(k+5)) */

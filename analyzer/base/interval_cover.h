@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define CT_COVER_OPEN 32u
+#define CT_COVER_OPEN 32u /* size: intervals that are not closed */
 
 struct ct_cover {
 	uint64_t total; /* length of the union so far */
@@ -24,7 +24,7 @@ struct ct_cover {
 uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end);
 
 /* Times of losses in a run: 64 equal cells, whose width doubles as the run gets longer. */
-#define CT_TIMELINE_CELLS 64u
+#define CT_TIMELINE_CELLS 64u /* size: cells */
 struct ct_timeline {
 	uint64_t width; /* 0: nothing added yet */
 	uint64_t cells[CT_TIMELINE_CELLS];

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define CT_UNION_OPEN 16384u
+#define CT_UNION_OPEN 16384u /* size: intervals that are not closed */
 
 struct ct_union_part {
 	uint64_t begin, end;

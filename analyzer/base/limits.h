@@ -295,8 +295,12 @@
 /* Bytes: at 10 GB/s and 5 us a larger transfer takes more than half of its time for its bytes, and more than flags are exchanged */
 #define CT_LARGE_BYTES 65536u
 
-/* Sizes within this are one: 2^(1/4) */
+/* Sizes within this are one, 2^(1/4); those of few transfers up to an octave */
 #define CT_NARROW_CLASS 1.189207115
+#define CT_WIDE_CLASS 2.0
+
+/* The scatter of relative errors is no smaller, for there are no outliers where all are on the line */
+#define CT_FIT_SCATTER 1e-3
 
 /* A second line has to leave less of the scatter than this, and there has to be so much of it */
 #define CT_SPLIT_GAIN 0.7

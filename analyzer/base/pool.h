@@ -18,7 +18,7 @@ struct ct_pool {
 	size_t left;
 };
 
-/* Elements per allocation: enough to make malloc() negligible, few enough for a run of two ranks. */
+/* size: elements per allocation: enough to make malloc() negligible, few enough for a run of two ranks. */
 #define CT_POOL_CHUNK 64u
 
 /* An element of `size` bytes, at least those of a pointer, zeroed. NULL: out of memory. */

@@ -53,9 +53,9 @@ CT_NUMBERS_BY(ct_by_double_down, double, CT_CMP(y, x))
 
 typedef int ct_sort_by(const void *a, const void *b, void *arg);
 
-/* Elements sorted one by one before runs are merged: below this the moves cost less than a merge. */
+/* size: elements sorted one by one before runs are merged: below this the moves cost less than a merge. */
 #define CT_SORT_RUN 8u
-/* Bytes of an element; larger ones are qsort_r()'s, since copies of these cost more than comparisons. */
+/* size: bytes of an element; larger ones are qsort_r()'s, since copies of these cost more than comparisons. */
 #define CT_SORT_LARGEST 128u
 
 /* Inserts all[from] .. all[n - 1] into what is sorted before them. */

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #define CT_SD_OF_MAD                                                                               \
-	1.4826 /* of normally distributed values: standard deviation over median distance from the median */
+	1.4826 /* fact: of normally distributed values: standard deviation over median distance from the median */
 #define CT_QUARTILE_OF_SD                                                                          \
-	0.6745		       /* of a normal distribution: from the median to a quartile, in sd */
-#define CT_SE_OF_MEDIAN 1.2533 /* of a median, in sd / sqrt(n): sqrt(pi / 2) */
+	0.6745 /* fact: of a normal distribution: from the median to a quartile, in sd */
+#define CT_SE_OF_MEDIAN 1.2533 /* fact: of a median, in sd / sqrt(n): sqrt(pi / 2) */
 
 /* A sum and a product that stay at UINT64_MAX once they are that large. */
 static inline uint64_t ct_plus(uint64_t a, uint64_t b)

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CT_UNIT_TEXT 24
-#define CT_UNIT_RANGE 48
+#define CT_UNIT_TEXT 24	 /* size: characters of a value with its unit */
+#define CT_UNIT_RANGE 48 /* size: characters of two of them */
 
 struct ct_unit_text {
 	char s[CT_UNIT_TEXT];

@@ -9,7 +9,7 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/clock/hull.h"
 
-#define SLOPE_ROUNDS 6
+#define SLOPE_ROUNDS 6 /* size: after so many rounds a slope no longer changes */
 
 CT_SORT_BY(by_x, struct ct_couple_sample, CT_UP(x))
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define CT_COUPLE_MAX 512u /* samples of a window that are kept, a random choice */
+#define CT_COUPLE_MAX 512u /* size: samples of a window that are kept, a random choice */
 
 /* One operation: x on the first host's clock, y = second's clock - first's. */
 struct ct_couple_sample {

@@ -10,7 +10,7 @@
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
-/* Within these the arithmetic is exact: 52 days of a run, clocks that part by 18 minutes. */
+/* size: within these the arithmetic is exact: 52 days of a run, clocks that part by 18 minutes. */
 #define MOST_X (1ll << 52)
 #define MOST_Y (1ll << 40)
 

@@ -12,9 +12,9 @@
 #include "analyzer/clock/couple.h"
 #include "analyzer/clock/hull.h"
 
-#define CT_EDGE_FITS 1024u
-#define CT_EDGE_BOUNDS 256u
-#define CT_EDGE_STRATA 16u
+#define CT_EDGE_FITS 1024u  /* size: fits of a pair of hosts; of more, neighbors are merged */
+#define CT_EDGE_BOUNDS 256u /* size: pieces, likewise */
+#define CT_EDGE_STRATA 16u  /* size: kinds of operations of a pair of hosts */
 
 /* Operations are read almost in order of time; later ones than this are excluded. */
 #define CT_EDGE_LATE_NS CT_CLOCK_WINDOW_NS

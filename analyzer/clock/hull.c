@@ -7,7 +7,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 
-/* A third of the range a step: after so many steps it is below 1e-16. */
+/* size: a third of the range a step: after so many steps it is below 1e-16. */
 #define SEARCH_STEPS 72
 
 /* Does the point (x, y) lie on or above the line from corner a to corner b? */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define CT_HULL_MAX 64u
+#define CT_HULL_MAX 64u /* size: corners of a hull */
 
 /* The lower hull of points, by x. |x| < 2^62, |y| < 2^62. Zeroed: empty. */
 struct ct_hull {

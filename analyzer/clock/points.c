@@ -9,7 +9,7 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-/* Messages may join every host with every other one: of these, so many for each host, and all pairs of a few. */
+/* size: messages may join every host with every other one: of these, so many for each host, and all pairs of a few. */
 #define EDGES_PER_HOST 8u
 #define EDGES_MIN 128u
 

@@ -13,7 +13,7 @@
 #include "analyzer/base/table.h"
 #include "analyzer/clock/edge.h"
 
-#define CT_CLOCK_PAIRS 8u
+#define CT_CLOCK_PAIRS 8u /* size: hosts of one operation that are all related with each other */
 
 enum ct_clock_kind {
 	CT_CLOCK_SYNC,	   /* nobody ends before everybody has started, all end at once */
@@ -46,7 +46,7 @@ struct ct_clock_part {
 };
 
 /* How much later than the median of its host's ranks this rank ended: some of the differences, by chance. */
-#define CT_CLOCK_SELF 128u
+#define CT_CLOCK_SELF 128u /* size: differences of a rank */
 struct ct_clock_slot {
 	uint32_t host;
 	uint64_t seen;

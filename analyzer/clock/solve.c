@@ -32,7 +32,7 @@ static double *lateness(const struct ct_clock_points *p)
 	return late;
 }
 
-#define MOST_RANKS 64u
+#define MOST_RANKS 64u /* size: ranks of a host that are compared with each other */
 
 /* The median distance of two of n values. */
 static double distance(const double *values, unsigned n)

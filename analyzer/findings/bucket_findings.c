@@ -49,8 +49,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 	struct ct_findings *list = s->list;
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_BUCKETS);
 	double pct = 100 * a->gain_ns / step_ns, err = 100 * a->gain_err_ns / step_ns;
-	double run = (double)study->model->duration_ns / 100,
-	       cap = (double)a->cap_bytes / 1048576.0;
+	double run = (double)study->model->duration_ns / 100, cap = (double)a->cap_bytes / CT_MIB;
 
 	ct_finding_evidence(list, f, "buckets", b->n, "count", NAN);
 	ct_finding_evidence(list, f, "bytes_in_a_step", (double)b->total_bytes, "bytes", NAN);

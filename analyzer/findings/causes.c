@@ -7,8 +7,8 @@
 #include "analyzer/model/command.h"
 #include "analyzer/model/names.h"
 
-#define RANKS_NAMED 8
-#define HOSTS_NAMED 3u
+#define RANKS_NAMED 8  /* size: ranks in a line */
+#define HOSTS_NAMED 3u /* size: hosts in a line */
 
 static const struct row {
 	const char *cause, *advice, *cpu_advice, *command, *cpu_command;

@@ -11,7 +11,7 @@
 #include "analyzer/steps/period.h"
 #include "trace/status.h"
 
-#define MOST_CHANGES 3u
+#define MOST_CHANGES 3u /* size: findings of this kind */
 
 /* Steps first .. last took longer than those before. */
 struct rise {

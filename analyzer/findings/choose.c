@@ -17,7 +17,7 @@
 #include "analyzer/model/names.h"
 #include "analyzer/model/two_jobs.h"
 
-/* In the report; the weightiest. */
+/* size: in the report; the weightiest. */
 #define MOST_FINDINGS 20u
 
 #define BIT(kind) (1u << CT_FINDING_##kind)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
@@ -38,7 +39,7 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	struct ct_arena *memory = list->memory;
 	uint32_t *slots = ct_arena_calloc(memory, model->n_slots + 1, sizeof(*slots));
 	double share = 100.0 * (double)report->dropped_records /
-		       ((double)report->dropped_records + (double)model->ops + 1e-9);
+		       fmax(1, (double)report->dropped_records + (double)model->ops);
 	struct ct_finding *f;
 	const char *reason = NULL, *ranks, *records;
 	uint32_t n = 0, unknown = 0;
@@ -62,9 +63,9 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	if (!slots)
 		return;
 	ct_finding_slots(model, slots, n, list, f);
-	f->severity = share > 5		       ? CT_SEVERITY_CRITICAL
-		      : share > 0.1 || unknown ? CT_SEVERITY_WARNING
-					       : CT_SEVERITY_INFO;
+	f->severity = share > CT_NOTABLE_PCT			  ? CT_SEVERITY_CRITICAL
+		      : share > 100 * CT_WORTH_TELLING || unknown ? CT_SEVERITY_WARNING
+								  : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = "records are missing; incomplete operations are left out of every judgement";
 	f->advice = advice_on_losses(report, memory);

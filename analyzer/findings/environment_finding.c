@@ -6,7 +6,7 @@
 #include "analyzer/findings/environment_finding.h"
 #include "analyzer/model/names.h"
 
-/* Names in the line, and in the cause. */
+/* size: names in the line, and in the cause. */
 #define NAMES_SHOWN 4u
 
 /* Ranks with another value than most, of everything that must be equal; where no value is that of most, all of them. */

@@ -6,7 +6,7 @@
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/model/names.h"
 
-/* Ranks in a sentence. */
+/* size: ranks in a sentence. */
 #define MOST_RANKS 8u
 
 __attribute__((format(printf, 4, 0))) static void say(struct ct_report *report,

@@ -9,7 +9,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
-#define MOST_RANKS 4u /* that fit the line */
+#define MOST_RANKS 4u /* size: that fit the line */
 
 static const char *const patterns[] = {
 #define HEADLINE(kind, verdict, text) [CT_FINDING_##kind] = text,

@@ -12,8 +12,8 @@
 #include "analyzer/model/names.h"
 #include "trace/port_counters.h"
 
-#define HOUR_NS 3600e9
-/* Findings; on the rest `info` has the figures. */
+#define HOUR_NS 3600e9 /* fact: an hour */
+/* size: findings; on the rest `info` has the figures. */
 #define MOST_PORTS 8u
 
 /* What is wrong with one port. */

@@ -13,7 +13,7 @@
 #include "analyzer/model/names.h"
 #include "analyzer/stream/instance_log.h"
 
-#define MOST_PATHS 1024u /* for which it is summed up what was exposed */
+#define MOST_PATHS 1024u /* size: for which it is summed up what was exposed */
 
 /* One finding in the making. */
 struct making {

@@ -8,7 +8,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/order/order_book.h"
 
-/* At most so many communicators with contradictions are reported, in the order of reading. */
+/* size: at most so many communicators with contradictions are reported, in the order of reading. */
 #define CT_ORDER_FINDINGS 4u
 
 /* Adds the findings about the order of calls, if that is known. 0 or CT_NOMEM. */

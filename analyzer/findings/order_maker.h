@@ -9,7 +9,7 @@
 #include "analyzer/order/divergence.h"
 #include "analyzer/order/order_book.h"
 
-/* At most so many ranks are in a line. */
+/* size: at most so many ranks are in a line. */
 #define CT_ORDER_NAMED 8u
 
 struct ct_order_maker {

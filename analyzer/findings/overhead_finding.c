@@ -9,7 +9,7 @@
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
-#define PROMISED_PCT 1.0
+#define PROMISED_PCT 1.0 /* fact: the share of a run that recording may cost, as documented */
 
 static int is_dear(const struct ct_report_cost *c)
 {

@@ -13,7 +13,7 @@
 #include "analyzer/overlap/study.h"
 #include "trace/status.h"
 
-/* Communicators that are named, each for those like it. */
+/* size: communicators that are named, each for those like it. */
 #define MOST_COMMS 3u
 
 /* On GPUs, all of which lost it. */

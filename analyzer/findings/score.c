@@ -9,8 +9,6 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 
-#define LEAST_PARTS 2u
-
 enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
 
 static const struct ct_score_part views[CT_SCORE_PARTS] = {
@@ -136,7 +134,7 @@ static const char *no_total(const struct ct_report *report)
 		return why;
 	if (isnan(report->score.parts[BANDWIDTH].score))
 		return "bandwidth has no reference: declare the peak in the file of --expect";
-	return n < LEAST_PARTS ? "fewer than two of its parts are known" : NULL;
+	return n < 2 ? "fewer than two of its parts are known" : NULL;
 }
 
 static void weigh(struct ct_report *report)

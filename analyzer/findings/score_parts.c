@@ -91,7 +91,7 @@ struct ct_score_mean ct_score_bandwidth(const struct ct_links *links,
 	return mean;
 }
 
-/* us; LL protocol, NVLink within hosts. */
+/* fact: us; LL protocol, NVLink within hosts. */
 #define RING_BASE_US 6.6
 #define TREE_BASE_US 6.8
 #define STEP_US 0.6

@@ -10,7 +10,7 @@
 #include "analyzer/link/transport.h"
 #include "analyzer/model/names.h"
 
-/* What IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
+/* fact: what IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
 #define IPOIB_HEADERS 1.06
 
 struct reason {

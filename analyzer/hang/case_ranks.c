@@ -9,7 +9,7 @@
 #include "analyzer/model/command.h"
 #include "analyzer/steps/roles.h"
 
-/* A damaged file must not make a rank of every number. */
+/* size: a damaged file must not make a rank of every number. */
 #define MOST_RANKS (1u << 20)
 
 static uint32_t expected(const struct ct_gather *g)

@@ -7,7 +7,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Sequence numbers from here on belong to no sender: the recorder had no room to count, or does not
+/* code: sequence numbers from here on belong to no sender: the recorder had no room to count, or does not
  * know the earlier messages. */
 #define FROM_ANY (1ull << 63)
 

@@ -6,10 +6,11 @@
 #include "analyzer/hang/channels.h"
 #include "analyzer/hang/sums.h"
 
-#define CT_HANG_CHANNELS 65536u	      /* more than these are counted only */
-#define CT_HANG_CHANNEL_BLOCKS 256u   /* number of sums of each side */
-#define CT_HANG_CHANNEL_KEEP 1024u    /* messages of one side that are looked at one by one ... */
-#define CT_HANG_CHANNELS_KEEP 262144u /* ... and of all */
+#define CT_HANG_CHANNELS 65536u	    /* size: more than these are counted only */
+#define CT_HANG_CHANNEL_BLOCKS 256u /* size: number of sums of each side */
+#define CT_HANG_CHANNEL_KEEP                                                                       \
+	1024u /* size: messages of one side that are looked at one by one ... */
+#define CT_HANG_CHANNELS_KEEP 262144u /* size: ... and of all */
 
 /* One end of a channel. */
 struct ct_hang_side {

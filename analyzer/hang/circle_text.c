@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/verdict_text.h"
 
-/* Stations of a circle that are spelled out. */
+/* size: stations of a circle that are spelled out. */
 #define CT_STATIONS 6u
 
 /* The shortest path from `start` back to it within its component; `from` has the predecessor of

@@ -3,7 +3,7 @@
 
 #include "trace/status.h"
 
-/* Ranks that are described one by one, and facts of each. */
+/* size: ranks that are described one by one, and facts of each. */
 #define CT_DESCRIBED 8u
 #define CT_FACTS (CT_DESCRIBED * 8u + 8u)
 

@@ -67,14 +67,14 @@ struct ct_hang_stream {
 };
 
 /* Hashes of call sites, by the address of the text. */
-#define CT_HANG_SITES 64u
+#define CT_HANG_SITES 64u /* size: sites of a process */
 struct ct_hang_site {
 	const char *text;
 	uint64_t hash;
 };
 
 /* When a thread called something last, by its number. */
-#define CT_HANG_ENTERED 128u
+#define CT_HANG_ENTERED 128u /* size: threads of a process */
 struct ct_hang_entered {
 	uint32_t tid;
 	uint64_t enter_ns;
@@ -154,7 +154,7 @@ static inline uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process,
 /* The clock error at the process's last heartbeat; 0 on the host whose clock is the run's. A day
  * where clocks are not synchronized and the time of day was never set: unknown, and longer than any
  * step. */
-#define CT_GATHER_ERR_UNSET 86400000000000ull
+#define CT_GATHER_ERR_UNSET 86400000000000ull /* code: unknown */
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process);
 
 /* The observer's functions for a process: its calls, errors and stacks (gather_calls.c). 0 or

@@ -10,7 +10,7 @@
 #include "trace/call_name.h"
 #include "trace/ops.h"
 
-/* Operations kept before a difference: they explain it. No second reading takes place for fewer
+/* size: operations kept before a difference: they explain it. No second reading takes place for fewer
  * than LEAST_BEFORE. */
 #define BEFORE CT_ORDER_BEFORE
 #define LEAST_BEFORE 4u

@@ -89,7 +89,7 @@ struct ct_hang_result {
 	struct ct_hang_missing *missing;
 	uint32_t n_missing;
 };
-#define CT_HANG_SLOW 10u
+#define CT_HANG_SLOW 10u /* size: operations in the list */
 
 /* "NEVER_ENTERED"; NULL: no such code. */
 const char *ct_hang_code_name(enum ct_hang_code code);

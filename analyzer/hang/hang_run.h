@@ -50,7 +50,7 @@ enum ct_hang_left_out {
 		CT_HANG_LEFT_OUT
 };
 
-#define CT_HANG_PAIRS 64u
+#define CT_HANG_PAIRS 64u /* size: pairs in the list */
 struct ct_hang_messages {
 	uint64_t channels; /* pairs of ranks, of one communicator and tag, that were compared */
 	uint64_t sent, received; /* on them */

@@ -6,7 +6,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/hang/gather.h"
 
-#define MOST 16u /* sentences, of which each unreadable file adds one */
+#define MOST 16u /* size: sentences, of which each unreadable file adds one */
 
 static int add(struct ct_hang_run *out, const char *text)
 {

@@ -6,7 +6,7 @@
 
 #include "analyzer/base/units.h"
 
-/* Stretches of ranks that are spelled out. */
+/* size: stretches of ranks that are spelled out. */
 #define CT_STRETCHES 4u
 
 const char *ct_hang_ranks_text(struct ct_arena *a, const int *ranks, uint32_t n)

@@ -10,7 +10,7 @@
 #include "trace/status.h"
 
 /* A process writes to its run every 10 s at least: less is no silence, ns. */
-#define CT_NOTES 8u /* of one verdict, at most */
+#define CT_NOTES 8u /* size: of one verdict, at most */
 
 /* Words that notes are made of. */
 struct note {

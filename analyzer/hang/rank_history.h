@@ -9,11 +9,11 @@
 #include "analyzer/hang/sums.h"
 #include "analyzer/model/comms.h"
 
-#define CT_HANG_KEEP 16u	    /* finished collectives, the last ones */
-#define CT_HANG_KEEP_OPEN 1024u	    /* unfinished ops: more than that are counted only */
-#define CT_HANG_KEEP_WANTED 4096u   /* of those that a second reading requests */
-#define CT_HANG_KEEP_CHANNELS 4096u /* messages: more than that replace older ones */
-#define CT_HANG_KEEP_MESSAGES 4u    /* the latest of each direction, peer and tag */
+#define CT_HANG_KEEP 16u	    /* size: finished collectives, the last ones */
+#define CT_HANG_KEEP_OPEN 1024u	    /* size: unfinished ops: more than that are counted only */
+#define CT_HANG_KEEP_WANTED 4096u   /* size: of those that a second reading requests */
+#define CT_HANG_KEEP_CHANNELS 4096u /* size: messages: more than that replace older ones */
+#define CT_HANG_KEEP_MESSAGES 4u    /* size: the latest of each direction, peer and tag */
 
 struct ct_history_op {
 	struct ct_hang_op

@@ -10,8 +10,8 @@
 
 #include "analyzer/order/order_blocks.h"
 
-#define CT_HANG_SUM_BLOCKS 512u
-#define CT_HANG_SUM_SHIFT 3u /* a block is 8 operations wide at first */
+#define CT_HANG_SUM_BLOCKS 512u /* size: blocks of a member; of a longer run they are wider */
+#define CT_HANG_SUM_SHIFT 3u	/* size: a block is 8 operations wide at first */
 
 /* A call of a member: `what` and `site` are hashes of it and of its call site. sums->most is the number of blocks, 0:
  * CT_HANG_SUM_BLOCKS. 0 or CT_NOMEM. */

@@ -8,7 +8,7 @@
 #include "analyzer/hang/rank_history.h"
 #include "trace/ops.h"
 
-/* Of each process the latest half of these are kept, and of those before them, each time that there are too many, every second. What
+/* size: of each process the latest half of these are kept, and of those before them, each time that there are too many, every second. What
  * hangs mostly lies behind the latest but one; those far back are for jobs that went on for long beside a rank that hung. */
 #define MOST_MARKS 16u
 

@@ -25,7 +25,7 @@ struct ct_hang_tails {
 	int any; /* process of which not all is decoded */
 };
 
-/* At least this many operations of the process follow a mark: they show usual durations. */
+/* size: at least this many operations of the process follow a mark: they show usual durations. */
 #define CT_HANG_TAIL_LEAST 1024u
 
 /* Find them for one start of the job. `least`: instead of CT_HANG_TAIL_LEAST, 0: that. 0, CT_NOMEM or CT_IO; *tails is to be freed,

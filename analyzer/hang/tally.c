@@ -5,7 +5,7 @@
 
 #include "trace/ops.h"
 
-/* More ranks than this that have not ended it are not looked at one by one. */
+/* size: more ranks than this that have not ended it are not looked at one by one. */
 #define CT_TALLY_RANKS 16u
 
 static int is_made_of_messages(unsigned op)

@@ -11,7 +11,7 @@
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
-#define CT_HEADLINE 74u /* characters: 80 columns behind "Hang: " */
+#define CT_HEADLINE 74u /* size: characters: 80 columns behind "Hang: " */
 
 /* ---- rows of the table ---- */
 

@@ -22,7 +22,7 @@ int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribe
 
 /* How many cores a list like "0-3,8" names beyond those in `known` (CT_CORES_MOST bits), to which they are added; what is no
  * such list names none. */
-#define CT_CORES_MOST 4096u
+#define CT_CORES_MOST 4096u /* size: cores of a host */
 uint32_t ct_cores_add(const char *list, uint64_t known[CT_CORES_MOST / 64]);
 
 #endif

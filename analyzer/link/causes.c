@@ -8,7 +8,7 @@
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
-#define EDGE_KEY (1ull << 63)
+#define EDGE_KEY (1ull << 63) /* code: set in the key of a link; a communicator's is its index */
 
 /* ---- paths ---- */
 

@@ -6,7 +6,7 @@
 
 #include "analyzer/link/compare.h"
 
-/* Links between cleared members, each a cause of its own: at most so many are reported. */
+/* size: links between cleared members, each a cause of its own: at most so many are reported. */
 #define CT_CAUSE_LINKS 64u
 
 enum ct_cause_kind {

@@ -15,7 +15,7 @@
 #include "analyzer/model/report.h"
 #include "trace/status.h"
 
-/* Longer files are refused, and so are more rules. */
+/* size: longer files are refused, and so are more rules. */
 #define CT_EXPECT_BYTES (1u << 20)
 #define CT_EXPECT_RULES 1000u
 

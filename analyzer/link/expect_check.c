@@ -10,7 +10,7 @@
 #include "analyzer/link/expect_private.h"
 #include "trace/ops.h"
 
-/* Cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md, Matching). */
+/* fact: cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md, Matching). */
 #define CELL (1.0 / 64)
 
 /* How a metric is printed, and the factor from the file's unit to the report's. */

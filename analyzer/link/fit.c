@@ -9,12 +9,10 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-#define WIDE 2.0
-#define HUBER 1.345
-#define ROUNDS 10
-#define MOST_CLASSES 256u /* four an octave, 64 octaves */
-/* Protocols change between these sizes; a second line has to explain so much of what the first leaves, and there has to
- * be something to explain. */
+#define HUBER 1.345	  /* fact: 95 % efficient where errors are normal */
+#define ROUNDS 10	  /* size: after so many rounds weights no longer change */
+#define MOST_CLASSES 256u /* size: four an octave, 64 octaves */
+/* fact: libraries change their protocol between these sizes. */
 #define SPLIT_FROM 65536.0
 #define SPLIT_TO 1048576.0
 
@@ -40,7 +38,8 @@ static void classify(const struct ct_transfer *t, size_t n, struct points *point
 	for (size_t i = 1; i <= n && points->n < MOST_CLASSES; i++) {
 		double width = i < n ? t[i].bytes / t[first].bytes : INFINITY;
 
-		if (width < CT_NARROW_CLASS || (width < WIDE && i - first < CT_LEAST_STEPS))
+		if (width < CT_NARROW_CLASS ||
+		    (width < CT_WIDE_CLASS && i - first < CT_LEAST_STEPS))
 			continue;
 		if (i - first >= CT_FEW_SAMPLES)
 			points->at[points->n++] = (struct point){ t[first + (i - first) / 2].bytes,
@@ -96,7 +95,7 @@ static double spread(const struct ct_line *line, const struct point *p, uint32_t
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = fabs(relative(line, &p[i]));
 	ct_sort(scratch, n, sizeof(*scratch), ct_by_double);
-	return CT_SD_OF_MAD * ct_quantile(scratch, n, 0.5) + 1e-3;
+	return CT_SD_OF_MAD * ct_quantile(scratch, n, 0.5) + CT_FIT_SCATTER;
 }
 
 static double huber(double e, double sd)

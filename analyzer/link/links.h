@@ -13,7 +13,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/stream/instance_log.h"
 
-/* Rows of the report at most: the slow ones, then those with most time. */
+/* size: rows of the report at most: the slow ones, then those with most time. */
 #define CT_LINK_ROWS 128u
 
 struct ct_links {

@@ -9,8 +9,8 @@
 
 #include "analyzer/base/sort.h"
 
-#define MOST_GPUS 64u
-#define MOST_PORTS 64u
+#define MOST_GPUS 64u  /* size: GPUs of a host */
+#define MOST_PORTS 64u /* size: ports of a host */
 
 static const struct {
 	const char *make;

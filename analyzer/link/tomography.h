@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reported causes; the one that explains most comes first. */
+/* size: reported causes; the one that explains most comes first. */
 #define CT_TOMO_GROUPS 64u
 
 enum ct_tomo_state { CT_TOMO_UNKNOWN, CT_TOMO_GOOD_ONE, CT_TOMO_SLOW_ONE };

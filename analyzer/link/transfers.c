@@ -8,7 +8,7 @@
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
-#define EDGE_KEY (1ull << 63)
+#define EDGE_KEY (1ull << 63) /* code: set in the key of a link; a communicator's is its index */
 
 /* What gathering works on. */
 struct gather {
@@ -250,7 +250,7 @@ static double collective_ns(const struct ct_log_instance *i, const struct ct_log
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
 
-/* Short messages of a host leave before the receiver is ready, so neither span is a transfer; with these sizes
+/* fact: short messages of a host leave before the receiver is ready, so neither span is a transfer; with these sizes
  * libraries wait for the receiver. Eager limits end at 64 KiB (OpenMPI's and MPICH's defaults). */
 #define HOST_RENDEZVOUS 262144u
 
@@ -268,7 +268,7 @@ static double message_ns(const struct gather *g, const struct ct_log_instance *i
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
 
-/* As much as fits, 2 s. */
+/* size: as much as fits, 2 s. */
 #define MOST_ERR_NS 0x7fffffffu
 
 static int take_instance(struct gather *g, const struct ct_log_instance *i)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Large enough to forget malloc(), little enough for a block of few records. */
+/* size: large enough to forget malloc(), little enough for a block of few records. */
 #define PAGE_BYTES (256u << 10)
 
 enum kind { OP, COMM, NAMED, HOST, ERROR, WAIT, NVTX, REACHED, STACK };

@@ -5,7 +5,7 @@
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
-/* Details that wait for ops which never come are few. */
+/* size: details that wait for ops which never come are few. */
 #define CT_LOAD_DETAILS (1u << 20)
 
 struct ct_load_detail {

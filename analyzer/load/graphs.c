@@ -9,8 +9,8 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define TEXT_BYTES 240u
-#define PARTS_MAX 65536u /* of one list; a hostile file is no longer */
+#define TEXT_BYTES 240u	 /* size: characters of the line about a graph */
+#define PARTS_MAX 65536u /* size: of one list; a hostile file is no longer */
 
 struct ct_graph_part {
 	struct ct_graph_rec rec;

@@ -10,7 +10,7 @@
 #include "analyzer/base/pool.h"
 #include "trace/record.h"
 
-#define CT_JOIN_MAX 65536u /* ops, and launches without any, that wait */
+#define CT_JOIN_MAX 65536u /* size: ops, and launches without any, that wait */
 
 struct ct_join;
 

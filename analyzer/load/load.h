@@ -17,7 +17,7 @@
 #include "trace/reader.h"
 
 /* A communicator as one process sees it. Hostile sizes never come through. */
-#define CT_COMM_MAX_RANKS (1u << 20)
+#define CT_COMM_MAX_RANKS (1u << 20) /* size: ranks of a communicator */
 struct ct_traffic_flow;
 struct ct_load_order_seen {
 	uint64_t last_seq,
@@ -46,7 +46,7 @@ struct ct_load_traffic {
 
 /* A rank is a process and a GPU: one process may drive several. The device of each communicator distinguishes them; a
  * communicator without one belongs to the first rank. */
-#define CT_LOAD_RANKS 64u
+#define CT_LOAD_RANKS 64u /* size: ranks of a process */
 struct ct_load_rank {
 	uint16_t device; /* as in struct ct_comm_rec, 0 not known */
 	uint32_t nranks; /* of the largest communicator that it is in ... */

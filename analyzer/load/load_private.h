@@ -21,7 +21,7 @@ struct ct_load_memory {
 	uint32_t cap_order;
 };
 
-/* A program makes few different calls, and again and again. */
+/* size: a program makes few different calls, and again and again. */
 #define CT_LOAD_CALLS 16u
 
 struct ct_load {

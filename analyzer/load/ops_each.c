@@ -4,10 +4,10 @@
 #include "analyzer/load/load.h"
 #include "analyzer/load/ops_each.h"
 
-/* No status of the map: the callback wanted to stop. */
+/* code: no status of the map: the callback wanted to stop. */
 #define CT_STOPPED (-1000)
 
-/* Calls of a process that may be under way at once: one a thread. */
+/* size: calls of a process that may be under way at once: one a thread. */
 #define MOST_OPEN 4096u
 
 struct each {

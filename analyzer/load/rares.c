@@ -7,7 +7,7 @@
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
-/* Ops in one process that may be inside their calls at once: one a thread. */
+/* size: ops in one process that may be inside their calls at once: one a thread. */
 #define CT_LOAD_MAX_OPEN 65536u
 
 const char *ct_load_string(const struct ct_load *load, uint32_t id)
@@ -235,7 +235,7 @@ static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
 	ct_load_seen_at(&loss->end_ns, rec->end_ns);
 }
 
-/* adjtimex(2): nothing sets the clock, or the call failed. */
+/* fact: adjtimex(2): nothing sets the clock, or the call failed. */
 #define STATUS_UNSYNC 0x40u
 
 static void take_clock(struct ct_process_facts *facts, const struct ct_clock_rec *rec)

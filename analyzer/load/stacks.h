@@ -10,7 +10,7 @@
 #include "analyzer/base/arena.h"
 #include "trace/format.h"
 
-/* Bounds on sizes in a damaged file. */
+/* size: bounds on sizes in a damaged file. */
 #define CT_STACK_THREADS 64u
 #define CT_STACK_FRAMES 512u
 

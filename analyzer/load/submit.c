@@ -3,7 +3,7 @@
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
-/* An op comes right behind its record; those that wait for longer lost theirs. */
+/* size: an op comes right behind its record; those that wait for longer lost theirs. */
 #define MOST (1u << 16)
 
 struct ct_load_submit {

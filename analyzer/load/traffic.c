@@ -2,7 +2,7 @@
 /* Running totals of what a process moved inside its operations: the latest of each counts. */
 #include "analyzer/load/load_private.h"
 
-/* A ring has some thousand counters; communicators come and go. */
+/* size: a ring has some thousand counters; communicators come and go. */
 #define MOST (1u << 20)
 
 int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec)

@@ -3,7 +3,7 @@
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
-/* Those whose launch never comes are few: their process was killed between the two records. */
+/* size: those whose launch never comes are few: their process was killed between the two records. */
 #define CT_LOAD_GOTS (1u << 20)
 
 struct ct_load_got {

@@ -5,10 +5,10 @@
 
 #include "trace/status.h"
 
-/* A rank goes from one sequence number to the next: 8 of them share the cache lines of adjacent slots. */
+/* size: a rank goes from one sequence number to the next: 8 of them share the cache lines of adjacent slots. */
 #define NEAR 3u
 
-/* Members whose room is kept for the next instance: allocating more than these is little beside filling them. */
+/* size: members whose room is kept for the next instance: allocating more than these is little beside filling them. */
 #define KEPT_MEMBERS 8u
 
 struct ct_match {

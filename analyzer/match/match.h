@@ -93,7 +93,7 @@ int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, 
 
 /* A group of sends and receives in which the member exchanges as much with every other one: the `number`th such group
  * of the communicator. Instances with src CT_SRC_EXCHANGE; member->index is the rank. */
-#define CT_SRC_EXCHANGE (-2)
+#define CT_SRC_EXCHANGE (-2) /* code: an exchange */
 int ct_match_exchange(struct ct_match *match, struct ct_comm *comm, uint64_t number,
 		      const struct ct_member *member);
 

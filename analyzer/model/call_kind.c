@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The first characters of a name as one number, padded with zeros. */
+/* size: the first characters of a name as one number, padded with zeros. */
 #define HEAD 8u
 static uint64_t head_of(const char *name)
 {

@@ -24,14 +24,15 @@ enum ct_call_library {
 	CT_CALL_OF_GLOO
 };
 
-#define CT_CALL_LEAVES_COMM 1u	  /* how a rank leaves a communicator in order */
-#define CT_CALL_ENTERS_LIBRARY 2u /* of the whole process ... */
-#define CT_CALL_LEAVES_LIBRARY 4u /* ... which leaves it in order by this one */
-#define CT_CALL_ENDS_JOB 8u
-#define CT_CALL_ENDS_SEVERAL 16u  /* returns when several operations have ended */
-#define CT_CALL_WAITS_FOR_GPU 32u /* the host waits in it for a stream, an event or a device */
-#define CT_CALL_ONLY_LAUNCHES 64u /* puts work onto streams and waits for no other rank */
-#define CT_CALL_NEEDS_OTHERS 128u /* ranks outside its communicator must take part */
+#define CT_CALL_LEAVES_COMM 1u	  /* code: how a rank leaves a communicator in order */
+#define CT_CALL_ENTERS_LIBRARY 2u /* code: of the whole process ... */
+#define CT_CALL_LEAVES_LIBRARY 4u /* code: ... which leaves it in order by this one */
+#define CT_CALL_ENDS_JOB 8u	  /* code: the job ends with it */
+#define CT_CALL_ENDS_SEVERAL 16u  /* code: returns when several operations have ended */
+#define CT_CALL_WAITS_FOR_GPU                                                                      \
+	32u /* code: the host waits in it for a stream, an event or a device */
+#define CT_CALL_ONLY_LAUNCHES 64u /* code: puts work onto streams and waits for no other rank */
+#define CT_CALL_NEEDS_OTHERS 128u /* code: ranks outside its communicator must take part */
 
 struct ct_call_row {
 	const char *prefix;

@@ -12,7 +12,7 @@ struct ct_clock_knot {
 	double err;   /* of that, ns */
 };
 
-#define CT_MAP_KNOTS 2048u
+#define CT_MAP_KNOTS 2048u /* size: of one map; of more, as many evenly */
 
 /* Beyond its knots the clock continues at `slope` (what the other gains a ns), and the error grows by `growth` a
  * ns. */

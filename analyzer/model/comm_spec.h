@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Fewer first digits of a hash are likely those of another communicator, too. */
+/* size: fewer first digits of a hash are likely those of another communicator, too. */
 #define CT_COMM_SPEC_DIGITS 4u
 
 /* Is `spec` the name (NULL: it has none), the name as tables print it (without MPI_COMM_, the middle of a long one as ".."), or the

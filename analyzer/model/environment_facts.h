@@ -11,10 +11,10 @@
 #include "analyzer/base/table.h"
 #include "analyzer/model/report.h"
 
-#define CT_FACTS_MOST 2048u
-#define CT_FACTS_KEY_MOST 128u
-#define CT_FACTS_VALUE_MOST 4096u
-#define CT_UNSEEN_MOST 64u
+#define CT_FACTS_MOST 2048u	  /* size: facts of a process */
+#define CT_FACTS_KEY_MOST 128u	  /* size: characters of a key ... */
+#define CT_FACTS_VALUE_MOST 4096u /* size: ... and of a value */
+#define CT_UNSEEN_MOST 64u	  /* size: names of what was not seen */
 
 struct ct_environment_facts {
 	struct ct_report_fact

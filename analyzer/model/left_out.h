@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Half of what COMMTRACE_GUARD leaves out at once */
+/* fact: half of what COMMTRACE_GUARD leaves out at once */
 #define CT_LEFT_OUT_NS 5000000000u
 
 struct ct_left_out {

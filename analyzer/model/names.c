@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longest host name in a line that has to fit. */
+/* size: longest host name in a line that has to fit. */
 #define HOST_COLUMNS 24
 
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most)

@@ -38,7 +38,7 @@ struct ct_process_facts {
 	const char **notes;	 /* at most CT_PROCESS_NOTES, equal ones once */
 	uint32_t n_notes;
 };
-#define CT_PROCESS_NOTES 16u
+#define CT_PROCESS_NOTES 16u /* size: notes of a process */
 
 /* Are records missing for a loss of this reason (enum ct_loss), or is it only something to know? */
 int ct_loss_is_of_records(unsigned reason);

@@ -287,7 +287,7 @@ struct ct_report_whatif {
 };
 
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
-#define CT_SCORE_PARTS 4u
+#define CT_SCORE_PARTS 4u /* size: views */
 struct ct_report_score {
 	double total;	   /* NAN: n/a */
 	const char *grade; /* excellent, good, needs improvement; n/a without a total */

@@ -23,7 +23,7 @@ enum ct_divergence_set { CT_DIVERGENCE_UNSEEN, CT_DIVERGENCE_USUAL, CT_DIVERGENC
 
 enum ct_divergence_how { CT_DIVERGENCE_CALL, CT_DIVERGENCE_SKIPPED, CT_DIVERGENCE_EXTRA };
 
-#define CT_DIVERGENCE_MOST 8u /* operations left out, or called beside the others' */
+#define CT_DIVERGENCE_MOST 8u /* size: operations left out, or called beside the others' */
 
 struct ct_divergence {
 	enum ct_divergence_how how; /* as the odd ones did */

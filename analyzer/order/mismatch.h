@@ -8,7 +8,7 @@
 #include "analyzer/match/match.h"
 #include "analyzer/order/order_call.h"
 
-#define CT_MISMATCH_RANKS 64u /* named in one finding */
+#define CT_MISMATCH_RANKS 64u /* size: named in one finding */
 
 /* The first of a communicator, and how many followed. */
 struct ct_mismatch {

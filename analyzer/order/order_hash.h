@@ -11,7 +11,7 @@
 
 #include "analyzer/order/order_blocks.h"
 
-#define CT_ORDER_BLOCKS 16u
+#define CT_ORDER_BLOCKS 16u /* size: blocks of a member; of a longer run they are wider */
 
 struct ct_order_hash {
 	struct ct_order_blocks **rows; /* by member, NULL: nothing of it; NULL: nothing was added */

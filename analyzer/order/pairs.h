@@ -8,7 +8,7 @@
 
 #include "analyzer/match/match.h"
 
-#define CT_PAIRS_MAX 4096u
+#define CT_PAIRS_MAX 4096u /* size: pairs of ranks */
 
 struct ct_pair {
 	struct ct_comm *comm;

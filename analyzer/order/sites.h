@@ -10,7 +10,7 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"
 
-/* Their numbers fit 16 bits. */
+/* size: their numbers fit 16 bits. */
 #define CT_SITES_MAX 65535u
 
 struct ct_site {
@@ -26,7 +26,7 @@ struct ct_sites {
 	uint32_t n, cap;
 };
 
-/* Those that one process named last, by the address of their text, which stays as long as the process is read. */
+/* size: those that one process named last, by the address of their text, which stays as long as the process is read. */
 #define CT_SITES_RECENT 64u
 struct ct_sites_recent {
 	struct ct_site_seen {

@@ -11,9 +11,6 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* A message that is smaller than this part of the largest announces a shape, and is not a micro-batch. */
-#define SMALL_PART 2u
-
 struct interval {
 	uint64_t begin, end;
 };
@@ -98,7 +95,9 @@ static void count(struct room *r, uint32_t k)
 	uint32_t step = r->step_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
 	struct handed *h;
 
-	if (!p->comm || step == CT_NO_STEP || one_way(i) * SMALL_PART < p->most_bytes ||
+	/* a message that is much smaller than the largest announces a shape, and is not a micro-batch */
+	if (!p->comm || step == CT_NO_STEP ||
+	    (double)one_way(i) < CT_MOST * (double)p->most_bytes ||
 	    !(is_exchange(i) || (is_message(i) && i->dst == i->src + 1)))
 		return;
 	for (uint32_t m = 0; m < i->n; m++)

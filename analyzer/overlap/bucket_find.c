@@ -13,7 +13,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Looked at: members, and steps of each. */
+/* size: looked at: members, and steps of each. */
 #define MOST_MEMBERS 4u
 #define MOST_STEPS 64u
 

@@ -8,8 +8,6 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 
-#define MIB 1048576.0
-
 static double transfer(double bytes, double factor, const struct ct_bucket_speed *speed)
 {
 	return speed->alpha_ns + bytes * factor / speed->bytes_per_ns;
@@ -63,7 +61,7 @@ static double exposed_at(const struct ct_buckets *b, const struct ct_bucket_spee
 {
 	double bytes[CT_BUCKETS_MOST], total = (double)b->total_bytes;
 
-	*n = (uint32_t)ceil(total / (mib * MIB));
+	*n = (uint32_t)ceil(total / (mib * CT_MIB));
 	for (uint32_t i = 0; i < *n; i++)
 		bytes[i] = total / *n;
 	return ct_buckets_model(bytes, *n, b->factor, backward_ns, speed);
@@ -73,7 +71,7 @@ static double exposed_at(const struct ct_buckets *b, const struct ct_bucket_spee
 static double best(const struct ct_buckets *b, const struct ct_bucket_speed *speed,
 		   double backward_ns, double now_ns, double *mib, uint32_t *n)
 {
-	double total = ceil((double)b->total_bytes / MIB), first = ceil(total / CT_BUCKETS_MOST);
+	double total = ceil((double)b->total_bytes / CT_MIB), first = ceil(total / CT_BUCKETS_MOST);
 	double least = INFINITY, enough;
 
 	for (double m = first; m <= total; m++)
@@ -128,7 +126,7 @@ void ct_buckets_advise(const struct ct_buckets *b, const struct ct_bucket_speed 
 	least = fmax(best(b, &real, backward, a->model_ns, &mib, &a->n), 0);
 	a->gain_ns = fmin(a->model_ns, exposed) - least;
 	a->gain_err_ns = off + (double)b->exposed_err_ns;
-	a->cap_bytes = (uint64_t)(mib * MIB);
+	a->cap_bytes = (uint64_t)(mib * CT_MIB);
 	if (a->n == b->n || a->gain_ns < CT_BUCKET_GAIN * (double)step_ns ||
 	    a->gain_ns <= a->gain_err_ns)
 		a->n = 0;

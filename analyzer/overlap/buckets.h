@@ -16,7 +16,8 @@
 #include "analyzer/overlap/exposures.h"
 #include "analyzer/stream/instance_log.h"
 
-#define CT_BUCKETS_MOST 512u
+#define CT_MIB 1048576.0     /* fact: bytes */
+#define CT_BUCKETS_MOST 512u /* size: buckets of a step */
 
 /* One step's buckets; times are medians over steps and some of the ranks. */
 struct ct_buckets {

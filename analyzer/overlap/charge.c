@@ -4,7 +4,7 @@
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 
-/* Blocks after which a launch that is not there will not come any more. */
+/* size: blocks after which a launch that is not there will not come any more. */
 #define PATIENCE 8u
 
 static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_waiter *w)

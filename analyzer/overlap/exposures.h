@@ -8,7 +8,7 @@
 
 #include "analyzer/stream/sample.h"
 
-/* Kept at most, by default: 2 M, 96 MB. */
+/* size: kept at most, by default: 2 M, 96 MB. */
 #define CT_EXPOSURES_MOST (1u << 21)
 
 struct ct_exposure {

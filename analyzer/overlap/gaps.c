@@ -11,9 +11,9 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* Streams of one rank that are followed; more than a rank has communicators are none of a real job. */
+/* size: streams of one rank that are followed; more than a rank has communicators are none of a real job. */
 #define MOST_STREAMS 256u
-/* Parts with one start that are looked through for a launch's calls. */
+/* size: parts with one start that are looked through for a launch's calls. */
 #define MOST_TOGETHER 65536u
 
 /* What came last on a stream. */

@@ -8,7 +8,7 @@
 #include "analyzer/base/table.h"
 #include "analyzer/overlap/overlap.h"
 
-/* Of one process; beyond it the oldest is settled with what is known. */
+/* size: of one process; beyond it the oldest is settled with what is known. */
 #define CT_OVERLAP_LAUNCHES 8192u
 #define CT_OVERLAP_WAITS 8192u
 
@@ -20,7 +20,7 @@ struct ct_charged {
 	uint32_t err_ns;
 	uint64_t begin_ns, end_ns;
 };
-#define CT_CHARGED 4u
+#define CT_CHARGED 4u /* size: stalls of one launch; of more, the longest */
 
 struct ct_ov_launch {
 	uint32_t id, stream, device;

@@ -11,7 +11,7 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-/* Operations of one launch that are looked through for the longest wait. */
+/* size: operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
 
 /* One rank in one step. */

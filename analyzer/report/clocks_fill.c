@@ -86,7 +86,7 @@ static void by_clocks(const struct ct_model *model, uint32_t host, const struct 
 		row->drift_ppb = 0;
 	} else if (run > 0 && ct_clocks_at(clocks, host, from->first_ns, &first, NULL) &&
 		   ct_clocks_at(clocks, host, from->last_ns, &last, NULL) &&
-		   2e9 * (double)from->err_ns / run <= CT_CLOCK_DRIFT_PPB) {
+		   2 * 1e9 * (double)from->err_ns / run <= CT_CLOCK_DRIFT_PPB) {
 		row->drift_ppb = 1e9 * ((double)(int64_t)(last - first) - run) / run;
 	}
 }

@@ -13,7 +13,7 @@
 #include "analyzer/order/order_book.h"
 #include "trace/ops.h"
 
-#define MOST_MISSING 65536 /* ranks that are named */
+#define MOST_MISSING 65536 /* size: ranks that are named */
 
 /* ---- ranks ---- */
 

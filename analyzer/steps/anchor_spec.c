@@ -11,7 +11,9 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define MOST_NAMED 6u
+#define HALF                                                                                       \
+	0.501 /* fact: texts are rounded to half of their last digit; and the sum is rounded too */
+#define MOST_NAMED 6u /* size: anchors in a message */
 
 struct wanted {
 	char comm[192], op[32];
@@ -53,7 +55,7 @@ static int parse_size(const char *text, struct wanted *w)
 			continue;
 		}
 		value = 10 * value + (*c - '0');
-		digit *= 0.1;
+		digit /= 10;
 	}
 	if (c == text || c[-1] == '.' || c - text > 18)
 		return 0;
@@ -67,7 +69,7 @@ static int parse_size(const char *text, struct wanted *w)
 		if (strcasecmp(c, units[u]) != 0)
 			continue;
 		w->bytes = value * unit;
-		w->within_bytes = 0.501 * unit * (digit > 0 ? digit : 1);
+		w->within_bytes = HALF * unit * (digit > 0 ? digit : 1);
 		return 1;
 	}
 	return 0;

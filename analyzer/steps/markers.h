@@ -9,8 +9,8 @@
 
 #include "trace/format.h"
 
-#define CT_MARKERS (1u << 18) /* 6 MB */
-#define CT_MARKER_LANES 64u   /* names and threads; of others nothing is kept */
+#define CT_MARKERS (1u << 18) /* size: 6 MB */
+#define CT_MARKER_LANES 64u   /* size: names and threads; of others nothing is kept */
 
 struct ct_marker_lane {
 	char name[32];

@@ -3,8 +3,7 @@
 
 #include "analyzer/base/limits.h"
 
-#define SAMPLE 1024u /* pairs */
-#define LEAST_PERIOD 2u
+#define SAMPLE 1024u /* size: pairs */
 
 /* Share of pairs `apart` from each other that differ. */
 static double differing(const uint64_t *times, uint32_t n, uint32_t apart, double tolerance)
@@ -31,14 +30,14 @@ uint32_t ct_period_find(const uint64_t *times, uint32_t n, double tolerance, uin
 	most = most < CT_PERIOD_MOST ? most : CT_PERIOD_MOST;
 	for (uint32_t q = 1; q <= most; q++) {
 		share[q] = differing(times, n, q, tolerance);
-		if (q >= LEAST_PERIOD && worst >= varied && share[q] <= (1 - CT_MOSTLY) * worst &&
+		if (q > 1 && worst >= varied && share[q] <= (1 - CT_MOSTLY) * worst &&
 		    share[q] < best)
 			best = share[q];
 		worst = share[q] > worst ? share[q] : worst;
 	}
 	worst = 0;
 	for (uint32_t q = 1; q <= most; q++) {
-		if (q >= LEAST_PERIOD && worst >= varied && share[q] <= (1 - CT_MOSTLY) * worst &&
+		if (q > 1 && worst >= varied && share[q] <= (1 - CT_MOSTLY) * worst &&
 		    share[q] <= best + CT_NEAR * worst) {
 			while (q < most && share[q + 1] < share[q])
 				q++;

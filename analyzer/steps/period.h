@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define CT_PERIOD_MOST 1024u /* longer ones are not looked for */
+#define CT_PERIOD_MOST 1024u /* size: longer ones are not looked for */
 
 /* The smallest period P of n times, from 2 to `most` (below n); 0: none. F(P) must be at most a quarter of the worst F at a
  * shorter distance, which must be at least `varied` (0 .. 1). At most 1024 pairs are compared for each distance, those in the

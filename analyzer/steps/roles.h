@@ -20,7 +20,7 @@ enum ct_role_id {
 	CT_IS_EMBEDDING, /* the first and the last stage of a pipeline, which share the embedding's weights */
 };
 
-#define CT_ROLE_SIZES 16u
+#define CT_ROLE_SIZES 16u /* size: sizes that a communicator is looked at for */
 
 /* One communicator, as far as its role shows. */
 struct ct_role_facts {

@@ -8,10 +8,10 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-/* Of a period over several occurrences. */
+/* size: of a period over several occurrences. */
 #define MOST_EVERY 1024u
 #define SAMPLE                                                                                     \
-	1024u /* distances from the middle that are looked at for each number of occurrences */
+	1024u /* size: distances from the middle that are looked at for each number of occurrences */
 #define MOST_TRIED 64u
 
 /* The occurrences of all symbols, symbol by symbol. */
@@ -294,7 +294,7 @@ int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops
 		/* a step of equal parts, at the end of which something weighty comes a few times */
 		if (find_compound(&p, symbols, n_symbols, bytes, CT_ANCHOR_FEW, CT_HARDLY_ANY,
 				  &several) == CT_OK &&
-		    several.ops > 1.5 * anchor->ops)
+		    several.ops > anchor->ops + anchor->ops / 2)
 			*anchor = several;
 	} else if (st != CT_NOMEM &&
 		   find_compound(&p, symbols, n_symbols, bytes, MOST_EVERY, 0, &several) == CT_OK) {

@@ -15,7 +15,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define MOST_ASKED 4u /* ranks beside the reference */
+#define MOST_ASKED 4u /* size: ranks beside the reference */
 
 void ct_steps_fini(struct ct_steps *steps)
 {

@@ -14,7 +14,7 @@
 #include "analyzer/steps/step_log.h"
 #include "analyzer/stream/instance_log.h"
 
-#define CT_STEPS_LISTED 10000u /* in the report; of more, as many evenly */
+#define CT_STEPS_LISTED 10000u /* size: in the report; of more, as many evenly */
 
 /* A small operation that comes every so many steps. */
 struct ct_recurring {
@@ -22,7 +22,7 @@ struct ct_recurring {
 	uint32_t every;
 	uint64_t n;
 };
-#define CT_RECURRING 8u
+#define CT_RECURRING 8u /* size: kinds of small operations */
 
 struct ct_steps {
 	const char *why;  /* there are none; NULL: there are */

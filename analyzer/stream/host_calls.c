@@ -8,7 +8,7 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-/* How far back a call that began earlier is looked for: on another thread, or with the same call. */
+/* size: how far back a call that began earlier is looked for: on another thread, or with the same call. */
 #define THREADS 64u
 #define SAME_CALL 4u
 

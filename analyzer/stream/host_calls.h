@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define CT_CALLS_MAX 32768u
+#define CT_CALLS_MAX 32768u /* size: calls of a rank; the oldest give way */
 
 #define CT_CALL_OPEN UINT64_MAX /* end of a call that has not returned as far as was read */
 

@@ -12,11 +12,11 @@
 #include "analyzer/match/waits.h"
 #include "analyzer/stream/sample.h"
 
-/* Parts that are kept at most: so many for each slot, 2 MB. With half as many, stalls that come every 100 or 200 steps of seven
+/* size: parts that are kept at most: so many for each slot, 2 MB. With half as many, stalls that come every 100 or 200 steps of seven
  * operations were no longer recognized as a pattern; ranks that are slow throughout are down to an eighth ... */
 #define CT_LOG_PARTS_A_SLOT (1u << 14)
 
-/* ... and of all slots together, 240 MB */
+/* size: ... and of all slots together, 240 MB */
 #define CT_LOG_PARTS (1u << 21)
 
 /* What one member did in one instance. */

@@ -9,7 +9,7 @@
 #include "trace/call_name.h"
 #include "trace/ops.h"
 
-/* In-flight ops that are kept for the report. */
+/* size: in-flight ops that are kept for the report. */
 #define CT_STREAM_MAX_UNRETURNED 4096u
 
 static int is_on_one_host(const struct ct_model *model, const struct ct_comm *comm)
@@ -388,7 +388,7 @@ static const struct ct_reading_call *call_of(struct ct_reading *reading, const c
 	return call;
 }
 
-/* Matching is for clocks then, and operations within a host relate none. The first of a communicator, and then every eighth, show how
+/* size: matching is for clocks then, and operations within a host relate none. The first of a communicator, and then every eighth, show how
  * far its ranks see one end apart (the self-test). Their numbers are the same on all members. */
 #define FIRST_OF_HOST 128u
 #define THEN_OF_HOST 8u

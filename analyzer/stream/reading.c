@@ -6,7 +6,7 @@
 
 #include "analyzer/stream/judge_private.h"
 
-/* Members that may wait for the others: some blocks of every process, and never less than the first figure. */
+/* size: members that may wait for the others: some blocks of every process, and never less than the first figure. */
 #define CT_STREAM_MIN_BYTES (64ull << 20)
 #define CT_STREAM_BLOCK_BYTES (CT_BLOCK_MAX_RECORDS * (uint64_t)sizeof(struct ct_member))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/stream/sample.h"
 
-#define STRETCHES 8u
-/* More doublings than a run has stretches mean that its times are not to be believed. */
+#define STRETCHES 8u /* size: parts of a run that are thinned out one by one */
+/* size: more doublings than a run has stretches mean that its times are not to be believed. */
 #define SPARSEST (1u << 20)
 
 int ct_sample_halve(struct ct_sample *sample, uint64_t last_ns)

@@ -106,7 +106,7 @@ struct ct_stream_options {
 	void *progress_arg;
 };
 
-/* Ends of a slot's latest operations, to tell how long it was free before the next one. */
+/* size: ends of a slot's latest operations, to tell how long it was free before the next one. */
 #define CT_HISTORY 32u
 struct ct_history {
 	uint64_t ends[CT_HISTORY];

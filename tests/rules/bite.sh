@@ -129,7 +129,8 @@ sow() {
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
 	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/dev/algorithms/evidence.md
-	mkdir -p analyzer/model
+	mkdir -p analyzer/model analyzer/base
+	printf '%s\n#ifndef CT_ANALYZER_BASE_LIMITS_H\n#define CT_ANALYZER_BASE_LIMITS_H\n/* Of steps: with fewer a mean says nothing */\n#define CT_SHARE 0.1\n#endif\n' "$licence" >analyzer/base/limits.h
 	printf '%s\n#ifndef CT_ANALYZER_MODEL_FINDING_H\n#define CT_ANALYZER_MODEL_FINDING_H\n#define CT_VERDICT_MAP(XX) \\\n\tXX(GOOD, 1) \\\n\tXX(BAD, 2)\n#define CT_FINDING_MAP(XX) \\\n\tXX(ONE, 0, "One") \\\n\tXX(TWO, 0, "Two")\n#endif\n' "$licence" >analyzer/model/finding.h
 	printf '## Verdicts\n| verdict | meaning |\n|---|---|\n| GOOD | well |\n| BAD | not |\n## Findings\n### ONE, TWO\n' >docs/reference/FINDINGS.md
 	printf '1 ring: keep the tail\n1 tools/sim, trace: say %068d\n0 test.sh: begin\n' 0 | cut -c 1-74 >commits
@@ -197,7 +198,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports symbols glibc_versions needed banned commits; do
+for rule in arrows style constants no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports symbols glibc_versions needed banned commits; do
 	quiet $rule
 done
 long='one two three four five six seven eight nine ten'
@@ -254,6 +255,19 @@ bites style 'mv analyzer/match.h analyzer/load.h'
 for folder in $(cd "$root" && sources '/.*[.](c|cc|h|def|S|py|sh|awk|js|css)$' | sed 's,/[^/]*$,,' | sort -u); do
 	bites style "mkdir -p $folder && echo 'int x;' >$folder/x.c"
 done
+
+bites constants 'echo "#define FEW 16u" >>analyzer/find.c'
+bites constants 'printf "/* With fewer nothing is known */\n#define FEW 16u\n" >>analyzer/find.c'
+quiet constants 'printf "/* size: words of the list */\n#define MOST 16u\n#define REST 8u\n" >>analyzer/find.c'
+bites constants 'printf "/* size: words of the list */\n#define MOST 16u\n\n#define REST 8u\n" >>analyzer/find.c'
+quiet constants 'echo "#define WIDTH 16u" >>analyzer/render/room.h'
+bites constants 'echo "#define CT_LEAST 0.5" >>analyzer/base/limits.h'
+bites constants 'for i in $(seq 150); do printf "/* Reason */\n#define CT_LEAST_%d 7\n" $i; done >>analyzer/base/limits.h'
+quiet constants 'for i in $(seq 150); do printf "/* Reason */\n#define CT_LEAST_%d (1 - CT_SHARE)\n" $i; done >>analyzer/base/limits.h'
+bites constants 'for i in $(seq 61); do printf "/* Reason */\n#define CT_LEAST_%d 7\n" $i; echo "int a = CT_LEAST_$i;" >>analyzer/lateness/room.h; done >>analyzer/base/limits.h'
+bites constants 'echo "int f(double x) { return x > 0.3; }" >>analyzer/find.c'
+quiet constants 'echo "int f(double x) { return x > 0.5 * 1e9; /* 0.3 */ }" >>analyzer/find.c'
+bites constants 'rm analyzer/base/limits.h'
 
 bites words 'echo "Nothing is told: a rank that died is no hang." >README.md'
 bites words 'echo "A rank that died is no" >README.md; echo "hang." >>README.md'

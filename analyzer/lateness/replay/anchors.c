@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/lateness/replay/follows.h"
 #include "analyzer/lateness/replay/in_queue.h"
 #include "analyzer/lateness/replay/limits.h"
@@ -240,7 +241,7 @@ static struct bounds bounds_of(float *slopes, uint32_t n)
 	for (uint32_t k = 0; k < n; k++)
 		slopes[k] = fabsf(slopes[k] - median);
 	qsort(slopes, n, sizeof(*slopes), ct_by_float);
-	off = 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
+	off = CT_TOLD_ERRORS * CT_SE_OF_MEDIAN * CT_SD_OF_MAD * slopes[n / 2] / sqrt(n);
 	return (struct bounds){ median - off, median + off };
 }
 

@@ -23,7 +23,7 @@ void ct_schedule_fini(struct ct_schedule *s)
 
 /* ---- which part of the log ---- */
 
-/* Nine years: times beyond are none, and sums of those below have room. */
+/* code: nine years: times beyond are none, and sums of those below have room. */
 #define LATEST_NS (1ull << 58)
 
 static int is_timed(const struct ct_instance_log *log, const struct ct_log_instance *i)

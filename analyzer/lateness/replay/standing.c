@@ -119,7 +119,8 @@ struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise)
 			sum += isnan(j->excess[to]) ? 0 : j->excess[to];
 			known += !isnan(j->excess[to]);
 			t = known > 0 ? sum / sqrt(known) / floor : 0;
-			if (to - from + 1 < least || t < least_t(n, 1) || t <= 1.05 * best.t ||
+			if (to - from + 1 < least || t < least_t(n, 1) ||
+			    t <= (1 + CT_HARDLY_ANY) * best.t ||
 			    !is_steady(j, from, to, sum / known))
 				continue;
 			best = (struct ct_stretch){ sum / known, t, from, to };

@@ -8,11 +8,11 @@
 #include "analyzer/link/traffic/traffic.h"
 #include "analyzer/model/model.h"
 
-/* Pairs of a picture at most, and of all pictures by ranks, and of all by hosts: 512 of them, each with each other. */
+/* size: pairs of a picture at most, and of all pictures by ranks, and of all by hosts: 512 of them, each with each other. */
 #define CT_LAYER_EDGES (1u << 18)
-/* More ranks than this are shown by hosts only. */
+/* size: more ranks than this are shown by hosts only. */
 #define CT_LAYER_RANKS 2048u
-/* Communicators that have pictures of their own at most: those with most bytes. */
+/* size: communicators that have pictures of their own at most: those with most bytes. */
 #define CT_LAYER_COMMS 64u
 
 struct ct_layer {

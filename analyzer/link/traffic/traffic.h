@@ -43,7 +43,7 @@ enum ct_traffic_gap {
 #undef CT_TRAFFIC_GAP_ENUM
 };
 
-/* Pairs that are kept at most: 2048 ranks, each with each other, in 500 MB. */
+/* size: pairs that are kept at most: 2048 ranks, each with each other, in 500 MB. */
 #define CT_TRAFFIC_PAIRS (1u << 22)
 
 /* Bytes from one member of a communicator to another that are known as such. */

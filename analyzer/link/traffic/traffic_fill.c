@@ -8,7 +8,7 @@
 #include "analyzer/link/traffic/layers.h"
 #include "analyzer/model/model.h"
 
-/* A matrix of more ranks is mostly zeros and unreadable; layers have all of it. */
+/* size: a matrix of more ranks is mostly zeros and unreadable; layers have all of it. */
 #define MATRIX_RANKS 1024u
 
 const char *ct_traffic_model_name(enum ct_traffic_model model)
