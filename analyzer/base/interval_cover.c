@@ -62,35 +62,3 @@ uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 	cover->total += end - begin - covered;
 	return end - begin - covered;
 }
-
-void ct_timeline_add(struct ct_timeline *timeline, uint64_t at, uint64_t amount)
-{
-	if (!timeline->width)
-		timeline->width = 1000000;
-	while (at / timeline->width >= CT_TIMELINE_CELLS) {
-		for (unsigned i = 0; i < CT_TIMELINE_CELLS; i++)
-			timeline->cells[i] = i < CT_TIMELINE_CELLS / 2
-						     ? timeline->cells[2 * i] +
-							       timeline->cells[2 * i + 1]
-						     : 0;
-		timeline->width *= 2;
-	}
-	timeline->cells[at / timeline->width] += amount;
-}
-
-void ct_timeline_bounds(const struct ct_timeline *timeline, uint64_t *begin, uint64_t *end)
-{
-	unsigned first = 0, last = CT_TIMELINE_CELLS;
-	uint64_t sum = 0, cut;
-
-	for (unsigned i = 0; i < CT_TIMELINE_CELLS; i++)
-		sum += timeline->cells[i];
-	cut = 0;
-	while (first < last && cut + timeline->cells[first] <= sum / 50)
-		cut += timeline->cells[first++];
-	cut = 0;
-	while (last > first && cut + timeline->cells[last - 1] <= sum / 50)
-		cut += timeline->cells[--last];
-	*begin = first * timeline->width;
-	*end = last * timeline->width;
-}

@@ -23,16 +23,4 @@ struct ct_cover {
 /* Add [begin, end); returns how much of it is new. */
 uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end);
 
-/* Times of losses in a run: 64 equal cells, whose width doubles as the run gets longer. */
-#define CT_TIMELINE_CELLS 64u /* size: cells */
-struct ct_timeline {
-	uint64_t width; /* 0: nothing added yet */
-	uint64_t cells[CT_TIMELINE_CELLS];
-};
-
-void ct_timeline_add(struct ct_timeline *timeline, uint64_t at, uint64_t amount);
-
-/* The shortest range of cells that excludes at most 2 % of the sum on either side. */
-void ct_timeline_bounds(const struct ct_timeline *timeline, uint64_t *begin, uint64_t *end);
-
 #endif

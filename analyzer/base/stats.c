@@ -2,7 +2,6 @@
 #include "analyzer/base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"

@@ -7,7 +7,6 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
-#include "analyzer/clock/hull.h"
 
 #define SLOPE_ROUNDS 6 /* size: after so many rounds a slope no longer changes */
 

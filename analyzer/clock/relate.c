@@ -2,7 +2,6 @@
 #include "analyzer/clock/relate.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"

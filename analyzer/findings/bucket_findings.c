@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradient buckets whose size costs, and the size to try. */
+/* Findings on gradient buckets whose size costs time, with a size to try. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct search {
 	struct ct_findings *list;
 };
 
-/* The communicator's line, as its row among the links has it. 0: there is none. */
+/* The fitted line of the communicator, from its row among the links. 0: there is none. */
 static int speed_of(const struct ct_report *report, const struct ct_buckets *b,
 		    struct ct_bucket_speed *speed)
 {

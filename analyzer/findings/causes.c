@@ -67,7 +67,7 @@ static const struct ct_report_rank *row_of(const struct ct_report *report, int r
 	return NULL;
 }
 
-/* A fact of its own that the rank recorded; NULL: none. */
+/* A fact that the rank recorded about itself; NULL: none. */
 static const char *fact_of(const struct ct_report *report, int rank, const char *name)
 {
 	for (size_t i = 0; i < report->environment.n_ranks; i++) {

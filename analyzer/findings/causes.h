@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causes.h — the causes that findings have in common, and the advice that goes with each (causes.def).
+/* causes.h — causes that findings share, with the advice for each (causes.def).
  *
- * A step that adds a finding sets its cause, and may replace it later. At the end ct_findings_advise() adds advice and command.
- * Findings with a text of their own have their own advice. One thread. */
+ * A step that adds a finding sets its cause, and may replace it later. At the end
+ * ct_findings_advise() adds advice and command. Findings with a text of their own have their own
+ * advice. One thread. */
 #ifndef CT_ANALYZER_FINDINGS_CAUSES_H
 #define CT_ANALYZER_FINDINGS_CAUSES_H
 

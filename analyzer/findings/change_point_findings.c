@@ -54,7 +54,7 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 	return k;
 }
 
-/* What ranks in the list are charged with in those steps. */
+/* The charges of listed ranks in those steps. */
 static double charged_then(const struct ct_time_structure *t, const struct rise *r)
 {
 	double sum = 0;
@@ -87,7 +87,7 @@ static double lost_then(const struct ct_time_structure *t, const struct ct_findi
 	return (double)f->loss_ns;
 }
 
-/* Are there ranks in the list whose lateness then is most of it? */
+/* Does the lateness of listed ranks explain most of the change? */
 static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 {
 	double lost = 0, charged = charged_then(t, r);
@@ -97,13 +97,14 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 	return (lost > charged ? lost : charged) >= CT_MOST * r->loss_ns;
 }
 
-/* What becomes slower and faster again and again after as many steps does so by its program: nothing has changed. */
+/* Steps that become slower and faster at equal distances do so because of the program: that is not
+ * a change. */
 static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
 {
 	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, CT_A_FEW) != 0;
 }
 
-/* What took longer. */
+/* Which part of the step became longer. */
 static enum ct_why why_longer(double before, double after, double more)
 {
 	if (isnan(before) || isnan(after))

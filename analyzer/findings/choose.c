@@ -26,30 +26,31 @@
 	(BIT(STRAGGLER) | BIT(STRAGGLER_HOST) | BIT(STRAGGLER_GROUP) | BIT(SLOW_STAGE) |           \
 	 BIT(SLOW_LINK) | BIT(PERIODIC_STALLS) | BIT(ROTATING_STALLS))
 
-/* What the sentence is chosen from. */
+/* Input of the choice. */
 struct choice {
 	const struct ct_judgement *j;
 	struct ct_report *report;
 	const struct ct_finding *order, *named, *change, *exposed, *slow_op,
 		*uneven; /* the weightiest; NULL none */
-	double replayed_pct; /* of the run: gain by all findings of the replay together; 0: there are none */
-	const struct ct_finding *told; /* what the sentence is about; NULL: no finding */
+	double replayed_pct; /* gain of all findings of the replay together, of the run; 0: there are none */
+	const struct ct_finding *told; /* the finding that the verdict is about; NULL: none */
 	struct ct_waited waited;
 	const struct ct_hang_verdict *hung; /* NULL: nothing hangs */
-	double late_pct; /* of the run, at most, by late or slow operations; 0: not worth telling */
+	double late_pct; /* upper bound of the cost of late or slow operations, of the run; 0: negligible */
 	const char *lacks;
 };
 
 /* ---- candidates ---- */
 
-/* Somebody is slow, but where cores are short that may be chance. */
+/* A rank is slow, but short of cores that may be chance. */
 static int may_be_chance(const struct choice *c, const struct ct_finding *f)
 {
 	return f->is_replayed && f->kind != CT_FINDING_IMBALANCE &&
 	       f->confidence == CT_CONFIDENCE_LOW && c->j->oversubscribed->processes;
 }
 
-/* The weightiest that names somebody, of this severity at least: what may be chance after what is not. */
+/* The costliest finding that names a rank, of at least this severity; one that may be chance comes
+ * after one that is not. */
 static const struct ct_finding *name_first(const struct choice *c, const struct ct_findings *list,
 					   enum ct_severity least)
 {
@@ -80,7 +81,7 @@ static const struct ct_finding *first_of(const struct ct_findings *list, unsigne
 
 static const struct ct_finding *heavier(const struct ct_finding *a, const struct ct_finding *b)
 {
-	/* both are of one list in order */
+	/* both belong to one sorted list */
 	return !a || (b && b < a) ? b : a;
 }
 
@@ -90,7 +91,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	uint64_t late = c->j->late_or_slow->spans.total, most = ct_most_exposed(model);
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_CRITICAL);
-	/* a death matters more than somebody's being a little late before it */
+	/* a death matters more than the lateness of a rank before it */
 	c->named = name_first(c, list, c->report->n_ended ? CT_SEVERITY_WARNING : CT_SEVERITY_INFO);
 	if (!c->named)
 		c->named = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
@@ -102,12 +103,12 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->uneven = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
 	for (size_t i = 0; i < list->n; i++)
 		c->replayed_pct += list->all[i].is_replayed ? list->all[i].loss_pct : 0;
-	/* what so few launches show is no share of communication */
+	/* so few launches say nothing about the share of communication */
 	if (c->report->run.timed_ratio < CT_NEARLY_ALL || ct_gain_why_not(c->report))
 		c->exposed = NULL;
 	late = late < most ? late : most;
 	c->late_pct = model->duration_ns ? 100 * (double)late / (double)model->duration_ns : 0;
-	/* of slow ones that came in a row more is known */
+	/* for slow operations that came in a row more is known */
 	if (c->late_pct <= 100 * CT_WORTH_TELLING ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
@@ -116,8 +117,8 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	return ct_waited_find(c->j, c->report, &c->waited);
 }
 
-/* The finding that leads: of those that name somebody and a critical change the costliest, unless communication costs more than
- * a loss that is not worth chasing. */
+/* The leading finding: the costliest of those that name a rank and of critical changes, unless
+ * communication costs more than a negligible loss. */
 static const struct ct_finding *leader(const struct choice *c)
 {
 	const struct ct_finding *best = c->named;
@@ -168,7 +169,7 @@ static void add_oversubscribed(struct choice *c)
 				       host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
 }
 
-/* Who is slowest is known, and not whether it is by chance: nobody is accused. */
+/* The slowest rank is known, but it may be slow by chance: the verdict names no rank. */
 static void conclude_chance(const struct ct_finding *f, struct ct_report *report)
 {
 	ct_verdict_doubt(report, "record again with a core for each process",
@@ -177,7 +178,7 @@ static void conclude_chance(const struct ct_finding *f, struct ct_report *report
 				"chance, and may stay so for a run";
 }
 
-/* Behind a finding: what else there is to know of the run. */
+/* Further facts about the run, after the finding. */
 static void conclude_rest(struct choice *c)
 {
 	const struct ct_finding *beside[] = { c->uneven, c->slow_op };
@@ -207,7 +208,7 @@ static void conclude_exposed(struct choice *c)
 	ct_verdict_add(report, c->lacks);
 }
 
-/* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
+/* Time is lost, but no rank is named. A stall may also be a late start: its text says more. */
 static void conclude_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -229,9 +230,9 @@ static void conclude_lost(struct choice *c)
 	ct_verdict_add(report, c->lacks);
 }
 
-/* That nothing was found says little where so many operations lack members that their waits do not show, where steps took longer
- * that were not looked at one by one, or, of a run whose exits are not recorded, where ranks stand in operations at its end. Returns whether it
- * was said. */
+/* No finding means little where many operations lack members, so that their waits are unknown,
+ * where steps took longer that were not examined one by one, or where ranks are inside operations
+ * at the end of a run without recorded exits. Returns whether a text was added. */
 static int conclude_unproven(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -260,7 +261,7 @@ static int conclude_unproven(struct choice *c)
 	return 1;
 }
 
-/* What shares of exposed communication are of. */
+/* The denominator of exposed communication. */
 static const char *time_word(const struct ct_report *report)
 {
 	return report->exposed.of_steps ? "step time" : "the run";
@@ -272,7 +273,8 @@ static const char *time_word(const struct ct_report *report)
 #define NO_GRAPHS "record one run without CUDA graphs"
 #define STAGES "compare the stages' compute time in the timeline: commtrace timeline"
 
-/* Where the run cannot be replayed, equally slow ranks hide each other: waits that are nobody's alone may be theirs. */
+/* Without a replay, equally slow ranks hide each other: waits that no single rank caused may be
+ * theirs. */
 static int conclude_unplayed_waits(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -294,8 +296,8 @@ static int conclude_unplayed_waits(struct choice *c)
 	return 1;
 }
 
-/* Stages of a pipeline wait by its schedule; what is beyond that somebody may cause who stays hidden in the bubble. Returns
- * whether it was said. */
+/* Stages of a pipeline wait because of its schedule. A rank hidden in the bubble may cause the
+ * rest. Returns whether a text was added. */
 static int conclude_bubble(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -318,7 +320,8 @@ static int conclude_bubble(struct choice *c)
 	return 1;
 }
 
-/* That nobody is slow is no health where ranks wait for each other all the same. Returns whether it was said. */
+/* Without a slow rank the run is still not healthy if ranks wait for each other. Returns whether a
+ * text was added. */
 static int conclude_waits(struct choice *c)
 {
 	const struct ct_engine *e = &c->j->replay->engine;
@@ -385,7 +388,7 @@ static void conclude_nothing_found(struct choice *c)
 		conclude_healthy(c);
 }
 
-/* Too little to judge by; but what there is may tell who of those that are there comes last. */
+/* Too little evidence; but it may show which of the recorded ranks arrive last. */
 static void conclude_missing(struct choice *c, const char *missing, const char *ends)
 {
 	struct ct_report *report = c->report;
@@ -420,7 +423,8 @@ static int choose(struct choice *c)
 	if (st > 0) {
 		ct_verdict_two_jobs(model, processes, report);
 	} else if (c->hung) {
-		/* what the ranks wait in is the same here and in `hang`, whatever else is found */
+		/* the operation that ranks wait in is the one that `hang` names, whatever else was
+		 * found */
 		ct_verdict_hung(c->hung, report);
 	} else if (c->order || leader(c)) {
 		c->told = c->order ? c->order : leader(c);
@@ -428,7 +432,7 @@ static int choose(struct choice *c)
 			conclude_chance(c->told, report);
 		else
 			ct_verdict_of_finding(c->told, report);
-		/* these losses are beside each other */
+		/* these losses are separate from each other */
 		if (c->told->is_replayed)
 			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);
 		if (!c->order)
@@ -447,7 +451,7 @@ static int choose(struct choice *c)
 
 /* ---- the list ---- */
 
-/* What is not on record could have told otherwise. */
+/* Missing records might have changed the result. */
 static void doubt(struct ct_findings *list, const struct ct_report *report)
 {
 	for (size_t i = 0; i < list->n && !report->run.complete; i++) {
@@ -458,7 +462,7 @@ static void doubt(struct ct_findings *list, const struct ct_report *report)
 	}
 }
 
-/* The one that was told, then the weightiest, numbered. */
+/* Numbers the verdict's finding first, then the others by cost. */
 static int take_finding(const struct ct_findings *list, const struct ct_finding *told,
 			struct ct_report *report)
 {

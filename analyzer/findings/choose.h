@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose.h — chooses the verdict, and sorts the findings.
+/* choose.h — chooses the verdict and sorts the findings.
  *
- * Contradictions lead, then the finding with the highest cost. A negligible loss does not lead before a larger one of another
- * kind. Without enough evidence the verdict says so. docs/dev/algorithms/verdict.md, "The verdict". */
+ * Contradictions lead, then the finding with the highest cost. A negligible loss does not lead
+ * before a larger one of another kind. Without enough evidence the verdict says so.
+ * docs/dev/algorithms/verdict.md, "The verdict". */
 #ifndef CT_ANALYZER_FINDINGS_CHOOSE_H
 #define CT_ANALYZER_FINDINGS_CHOOSE_H
 

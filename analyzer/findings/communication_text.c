@@ -16,7 +16,7 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
-	/* of waits, and of transfers */
+	/* of waits and of transfers */
 	double err = e->err_pct + ct_gain_times_err_pct(report);
 	const char *of = e->of_steps ? "step time" : "the run";
 	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_NOTABLE_PCT;
@@ -55,7 +55,8 @@ static int is_link_compared(const struct ct_report *report)
 	return 0;
 }
 
-/* Waits that are nobody's alone may be the order of a pipeline, or stalls too short or too rare for a rule. */
+/* Waits that no single rank caused may be the order of a pipeline, or stalls too short or too rare
+ * for a rule. */
 static enum ct_confidence sure_of_health(const struct ct_report *report, double wait_pct)
 {
 	int is_open = wait_pct >= CT_NOTABLE_PCT ||
@@ -65,7 +66,7 @@ static enum ct_confidence sure_of_health(const struct ct_report *report, double 
 	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }
 
-/* Stages wait by the order of their pipeline: nobody is late. */
+/* Stages wait because of the order of their pipeline: no rank is late. */
 static const char *bubble_text(const struct ct_report *report, double wait_pct)
 {
 	const struct ct_report_stage *s = ct_gain_schedule(report);
@@ -88,7 +89,7 @@ static const char *bubble_text(const struct ct_report *report, double wait_pct)
 		ct_prose_pct(wait_pct).s, of, s->n_stages, s->microbatches, ct_prose_pct(ideal).s);
 }
 
-/* What communication costs where no rank is slow. */
+/* The cost of communication where no rank is slow. */
 static void add_costs(int is_pipeline, double wait, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
@@ -135,7 +136,7 @@ void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct
 			       "no rank spent more than %s of %s in communication",
 			       ct_prose_pct(share).s, ct_prose_ns(model->duration_ns).s);
 	else if (gain < CT_NOTABLE_PCT && wait < CT_NOTABLE_PCT)
-		/* what has less of it by itself was told above */
+		/* the smaller one was mentioned above */
 		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
 			       "replayed without communication, the run takes at most %s less; "
 			       "look elsewhere",

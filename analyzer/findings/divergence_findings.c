@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How members came apart, in words. */
+/* Texts on how members of a communicator diverged. */
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
@@ -108,8 +108,8 @@ static int all_ended_in_order(const struct ct_order_maker *k)
 	return 1;
 }
 
-/* Sizes that differ at the very end only, behind many operations that agreed, in a job that came to its end: a last step with less in
- * it. */
+/* Sizes differ only at the very end, after many equal operations, in a job that completed: a last
+ * step with less data. */
 static int is_last_step(const struct ct_order_maker *k)
 {
 	return k->apart.field == CT_MISMATCH_BYTES && k->order &&
@@ -163,7 +163,8 @@ static void make_call(struct ct_order_maker *k)
 
 /* ---- an operation too few or too many ---- */
 
-/* Where members may have shares of different sizes, one of them says nothing about the operation. */
+/* Where members may contribute different sizes, the size of one says nothing about the operation.
+ */
 static const char *count_text(const struct ct_order_maker *k, const struct ct_order_call *call)
 {
 	return ct_order_sizes_agree(call)
@@ -171,7 +172,7 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 		       : "n/a";
 }
 
-/* How the shift shows. */
+/* The evidence of the shift. */
 static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
 			      const char *what)
 {
@@ -198,7 +199,7 @@ static void make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_divergence *a = &k->apart;
 	int is_extra = a->how == CT_DIVERGENCE_EXTRA;
-	/* what was called and had not to be, or had to be and was not */
+	/* a call that was made and should not have been, or the reverse */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
 	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
 	const char *of = "";

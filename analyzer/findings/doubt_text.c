@@ -8,8 +8,6 @@
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
-#include <math.h>
-
 uint64_t ct_most_exposed(const struct ct_model *model)
 {
 	uint64_t most = 0;
@@ -190,13 +188,14 @@ const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const stru
 
 /* ---- how processes ended ---- */
 
-/* Somebody, or the process itself, said that it did not end well. That nobody knows how it ended is no bad end. */
+/* An end that the process or its launcher reported as a failure. An unknown end is not a failure.
+ */
 static int was_seen(const struct ct_report_process *p)
 {
 	return p->ended_badly && (p->how.how != CT_END_UNKNOWN || p->aborted);
 }
 
-/* A file whose end is missing tells nothing of any end. */
+/* A file whose end is missing does not show how the process ended. */
 static int could_be_seen(const struct ct_report_process *p)
 {
 	int cut = p->torn_bytes || p->skipped_bytes || p->missing_blocks || p->damage_why;
@@ -258,7 +257,7 @@ static int is_first(const struct ct_report *report, const struct ct_report_proce
 	       p == &report->processes[report->ended[0]] && !report->ended_together;
 }
 
-/* Nobody saw it end, but all others were heard of clearly later. */
+/* No end is recorded, but all others have clearly later heartbeats. */
 static const char *silent_text(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
@@ -287,7 +286,8 @@ static const char *silent_text(const struct ct_report *report)
 		ct_text_rank(first->rank).s, ct_prose_ns(least).s, ct_prose_ns(second - least).s);
 }
 
-/* Who ends a whole job signals one rank after the other: the first of them is not the one to look at. */
+/* A launcher that ends a job signals one rank after the other: the first of them is not the cause.
+ */
 static const char *together_text(const struct ct_report *report)
 {
 	const struct ct_end *end = &report->processes[report->ended[0]].how;
@@ -368,7 +368,7 @@ static const char *stuck_text(const struct ct_report *report, const struct ct_st
 			       report->run.processes_running ? "their processes" : "recording");
 }
 
-/* Were all those killed of whom an end was seen? Then what they stood in comes first. */
+/* Were all processes with a known end killed? Then the operation that they were in comes first. */
 static int were_killed(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_ended; i++) {

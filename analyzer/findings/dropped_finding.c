@@ -9,7 +9,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
-/* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
+/* Advice. Where missing records were not counted, no setting of the recorder is responsible. */
 static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
 {
 	const struct ct_report_process *damaged = NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/findings/environment_finding.h"
@@ -54,7 +53,8 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 	return text;
 }
 
-/* The names of what has to be equal and is not, and who has what; how bad the worst of it is. Returns how many. */
+/* The names of facts that must be equal and are not, with the ranks of each value; how severe the
+ * worst is. Returns how many. */
 static int tell_differences(const struct ct_report_environment *from, struct ct_arena *memory,
 			    const char **names, const char **cause, enum ct_severity *severity)
 {
@@ -108,7 +108,7 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 				  n > (int)NAMES_SHOWN ? ",..." : "", text);
 }
 
-/* At most NAMES_SHOWN names, and what takes their place. */
+/* At most NAMES_SHOWN names, then an ellipsis. */
 static void tell_unread(const struct ct_report_environment *from, struct ct_arena *memory,
 			const char **names, const char **instead)
 {

@@ -6,7 +6,7 @@
 
 #include "analyzer/findings/finding_list.h"
 
-/* Adds each finding to the list where its facts are there. */
+/* Adds each finding whose facts are recorded. */
 void ct_finding_environment(const struct ct_report *report, struct ct_findings *list);
 
 #endif

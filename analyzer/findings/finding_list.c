@@ -140,8 +140,8 @@ void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, ui
 	f->severity = severity_of(100 * ((double)loss_ns - (double)err_ns) / run);
 }
 
-/* Contradictions come first because they make results wrong, then findings by cost. Dropped records and findings of unknown
- * cost come last. */
+/* Contradictions come first, because they make results wrong, then findings by cost. Dropped
+ * records and findings of unknown cost come last. */
 static double weight(const struct ct_finding *f)
 {
 	switch (f->kind) {

@@ -7,7 +7,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 
-/* Of the run, by the rank that stood longest; NAN: it is not known of all. */
+/* Waiting time of the rank that waited longest, of the run; NAN: not known for all. */
 static double exposed_of_run(const struct ct_report *report)
 {
 	double most = report->n_ranks ? 0 : NAN;

@@ -14,7 +14,8 @@ double ct_gain_pct(const struct ct_report *report);
  * of the run. */
 double ct_gain_exposed_pct(const struct ct_report *report);
 
-/* Time that ranks waited for each other, %: exposed wait of the median rank if known, else all waits of the mean rank. */
+/* Time that ranks waited for each other, %: exposed wait of the median rank if known, else all
+ * waits of the mean rank. */
 double ct_gain_wait_pct(const struct ct_report *report);
 
 /* The pipeline with the most idle time by its schedule, among those with a known schedule of all stages; NULL: none. And that
@@ -25,7 +26,8 @@ double ct_gain_bubble_pct(const struct ct_report *report);
 /* Sum of span errors of the rank with the most operations, in % of the run. */
 double ct_gain_times_err_pct(const struct ct_report *report);
 
-/* Why these times cannot show which ranks were late; NULL: they can. In the report's memory. */
+/* Why the recorded times cannot show which ranks were late; NULL: they can. In the report's memory.
+ */
 const char *ct_gain_why_not(const struct ct_report *report);
 
 #endif

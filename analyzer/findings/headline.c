@@ -33,7 +33,7 @@ const char *ct_share_of(const struct ct_report *report)
 	return steps_ns(report) > 0 ? "step time" : "the run";
 }
 
-/* Of the steps, or of the run. NAN: not known. */
+/* Of the steps, or of the run. NAN: unknown. */
 static double share(const struct ct_report *report, double ns)
 {
 	double all = steps_ns(report);

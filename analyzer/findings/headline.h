@@ -6,7 +6,7 @@
 
 #include "analyzer/model/report.h"
 
-/* What shares are of: "step time", "the run". */
+/* The denominator of percentages: "step time", "the run". */
 const char *ct_share_of(const struct ct_report *report);
 
 /* "33.8 % of step time": a time of the run as such a share. */

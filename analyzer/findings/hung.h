@@ -10,7 +10,7 @@ struct ct_hang_verdict;
 /* The first verdict with waiting ranks, of the report's memory. NULL: `hang` has none, or only UNKNOWN. */
 const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report);
 
-/* Makes the report's verdict of it. */
+/* Turns it into the report's verdict. */
 void ct_verdict_hung(const struct ct_hang_verdict *hung, struct ct_report *report);
 
 #endif

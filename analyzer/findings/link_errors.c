@@ -16,7 +16,7 @@
 /* size: findings; on the rest `info` has the figures. */
 #define MOST_PORTS 8u
 
-/* What is wrong with one port. */
+/* The errors of one port. */
 struct ailing {
 	const struct ct_report_transport *host;
 	const struct ct_report_port *port;
@@ -38,7 +38,7 @@ static double per_hour(const struct ct_report_transport *t, uint64_t n)
 	return t->sampled_ns ? (double)n * HOUR_NS / (double)t->sampled_ns : NAN;
 }
 
-/* More than is usual, and of a class that somebody is told of? */
+/* Above the usual rate, and of a class that is reported? */
 static int matters(const struct ct_report_transport *t, const struct ct_report_counter *c)
 {
 	uint32_t noise = noise_of(c->name);
@@ -73,7 +73,7 @@ static int examine(const struct ct_report_transport *t, const struct ct_report_p
 	int found = 0;
 
 	*a = (struct ailing){ .host = t, .port = port, .is_used = is_used(t, port) };
-	/* what has no cable has no errors that matter */
+	/* errors of a port without a cable do not matter */
 	if (!port->was_up)
 		return 0;
 	for (size_t i = 0; i < port->n_counters; i++) {

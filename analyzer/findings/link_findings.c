@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What slow links cost, as findings. */
+/* Findings on the cost of slow links. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 
 #define MOST_PATHS 1024u /* size: for which it is summed up what was exposed */
 
-/* One finding in the making. */
+/* A finding under construction. */
 struct making {
 	const struct ct_links *links;
 	const struct ct_model *model;
 	const struct ct_report *report;
 	struct ct_findings *list;
-	struct ct_excess_sum sum; /* of the whole run, estimated from the log */
+	struct ct_excess_sum sum; /* of the whole run, extrapolated from the log */
 	double expected_Bps, efficiency;
 	int on_gpu, between_hosts;
 	const struct ct_path *path; /* the costliest */
@@ -37,7 +37,7 @@ static int is_worth_it(const struct making *m)
 	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= CT_MOST * CT_WORTH_TELLING * run;
 }
 
-/* From what was kept to what was. */
+/* Extrapolates from logged operations to all. */
 static void scale(struct making *m)
 {
 	double share = ct_instance_log_share(m->links->log);
@@ -46,7 +46,7 @@ static void scale(struct making *m)
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
 }
 
-/* What the member that waited longest for this communicator waited for it. UINT64_MAX: not known of all. */
+/* The longest total wait of a member on this communicator. UINT64_MAX: not known for all. */
 static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 {
 	uint64_t most = 0;
@@ -89,7 +89,7 @@ static int bound_by_exposed(struct making *m)
 	return 1;
 }
 
-/* GPUs that stood still meanwhile: those of the members. */
+/* GPUs that were idle meanwhile: those of the members. */
 static double gpu_seconds(const struct making *m)
 {
 	uint8_t *seen = calloc((size_t)m->model->n_slots + 1, 1);
@@ -117,7 +117,7 @@ static int set_costs(struct making *m, struct ct_finding *f)
 		return 0;
 	ct_finding_loss(f, m->sum.loss_ns, m->sum.err_ns, m->model->duration_ns);
 	f->at_most = 1;
-	/* a bound that nothing has cut may be several times the truth */
+	/* an uncut bound may be several times the true value */
 	if (!f->is_bounded && f->severity > CT_SEVERITY_WARNING)
 		f->severity = CT_SEVERITY_WARNING;
 	f->begin_at_ns = m->sum.begin_ns;
@@ -181,7 +181,7 @@ static int sum_cause(struct making *m, const struct ct_cause *cause)
 	return st;
 }
 
-/* Who it is, for the line. */
+/* The ranks, for the text. */
 static const char *who_of(const struct making *m, const struct ct_cause *cause,
 			  const struct ct_finding *f)
 {
@@ -217,7 +217,7 @@ static const char *cause_text(const struct making *m, const struct ct_cause *cau
 	return "the communicator is slow, and no other one clears any of these members";
 }
 
-/* How one goes on from here. In a ring each member talks to two others only, and which ones NCCL decides. */
+/* The next step for the user. In a ring each member has two neighbors, which NCCL chooses. */
 static const char *advice_of(const struct making *m, const struct ct_cause *cause,
 			     const struct ct_finding *f)
 {
@@ -369,7 +369,7 @@ static void find_slow_ops(struct making *m, uint32_t track, const struct ct_slow
 				  ct_text_ns(f->end_at_ns).s);
 }
 
-/* The costliest stretch: one, since what slows several at a time is one thing. */
+/* The costliest stretch: only one, since several slow links at a time have one cause. */
 static int find_costliest_slow_ops(struct making *m)
 {
 	const struct ct_links *links = m->links;

@@ -22,7 +22,7 @@ static int can_explain(const struct ct_finding *f)
 	}
 }
 
-/* By steps where both have them: times of losses are in cells of a 64th of the run. */
+/* By steps where both have them: the times of losses have cells of a 64th of the run. */
 static int is_then(const struct ct_finding *f, const struct ct_finding *change)
 {
 	double begin = (double)f->begin_at_ns, end = (double)f->end_at_ns;
@@ -73,8 +73,8 @@ static void drop(struct ct_findings *list, size_t i)
 	list->n--;
 }
 
-/* What stalls account for. They make ranks uneven, or one of them late in single steps: their rule says more, and their time is told
- * once. */
+/* The part that stalls explain. Stalls make ranks uneven, or one of them late in single steps.
+ * Their rule says more, so their time is reported once. */
 static int is_of_stalls(const struct ct_findings *list, const struct ct_finding *f)
 {
 	double stalls = 0;

@@ -12,7 +12,7 @@
 
 /* ---- contradictions ---- */
 
-/* What the vote says, where the rows around are not kept. */
+/* The result of the vote, where earlier and later rows are not kept. */
 static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
 {
 	k->apart = (struct ct_divergence){
@@ -42,7 +42,7 @@ static void make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 	if (!k->order || !ct_divergence_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
 		apart_of_vote(k, m);
 	ct_divergence_finding(k);
-	/* What never began on a GPU was called all the same. */
+	/* A launch that never began on a GPU was still called. */
 	if (m->odd.start_ns || m->odd.enter_ns)
 		k->f->begin_at_ns = ct_model_host_at(k->model, k->model->host_of[m->odd.slot],
 						     m->odd.start_ns ? m->odd.start_ns
@@ -51,8 +51,8 @@ static void make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 
 /* ---- ends ---- */
 
-/* Which of the two are fewer: those that stopped (-1), or those that went on (1)? Of as many on this communicator, those that
- * stopped if less than half of the job has ended. 0: nobody can tell. */
+/* Which ranks are fewer: those that stopped (-1), or those that continued (1)? If equally many on
+ * this communicator, those that stopped if less than half of the job has ended. 0: unknown. */
 static int fewer(const struct ct_model *model, const struct ct_uneven *u)
 {
 	uint64_t ended = 0;
@@ -114,7 +114,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 	return 1;
 }
 
-/* No call contradicts another, but some members called more. */
+/* No call contradicts another, but some members made more calls. */
 static int make_ends(struct ct_order_maker *k)
 {
 	struct ct_uneven uneven;
@@ -155,7 +155,7 @@ static int add_mismatches(struct ct_order_maker *k)
 	return st;
 }
 
-/* Did some of its members come to more than others, and is that all that is wrong? */
+/* Did some members only make more calls than others? */
 static int has_ends(const struct ct_order_book *book, const struct ct_comm *comm)
 {
 	const struct ct_order *order = ct_orders_find(&book->orders, comm);
@@ -163,7 +163,7 @@ static int has_ends(const struct ct_order_book *book, const struct ct_comm *comm
 	return order && order->trouble != UINT64_MAX && comm->first_difference == UINT64_MAX;
 }
 
-/* Who stops early does so on several communicators; the largest of them tells. */
+/* A rank that stops early does so on several communicators; the largest of them is reported. */
 static int add_ends(struct ct_order_maker *k)
 {
 	const struct ct_comms *comms = &k->model->comms;
@@ -182,15 +182,14 @@ static int add_ends(struct ct_order_maker *k)
 			break;
 		seen[largest->index] = 1;
 		st = open_maker(k, largest);
-		if (st == CT_OK)
-			st = make_ends(k);
+		st = st ?: make_ends(k);
 		free(k->set);
 	}
 	free(seen);
 	return st < 0 ? st : CT_OK;
 }
 
-/* One whose ends contradict each other, else one with a message that nobody received. */
+/* A pair whose ends contradict each other, else one with a message that was not received. */
 static int add_pairs(struct ct_order_maker *k)
 {
 	int st = 0;
@@ -202,15 +201,15 @@ static int add_pairs(struct ct_order_maker *k)
 			if (lost != !pair->instances)
 				continue;
 			st = open_maker(k, pair->comm);
-			if (st == CT_OK)
-				st = ct_pair_finding(k, pair);
+			st = st ?: ct_pair_finding(k, pair);
 			free(k->set);
 		}
 	}
 	return st < 0 ? st : CT_OK;
 }
 
-/* Who waits for messages of somebody who stopped comes to no collective in which he would wait for him. */
+/* A rank that waits for messages of a stopped rank enters no collective in which it would wait for
+ * it. */
 static int add_awaited(struct ct_order_maker *k)
 {
 	const struct ct_pair *pair = k->book->pairs.first;
@@ -220,8 +219,7 @@ static int add_awaited(struct ct_order_maker *k)
 		if (!pair->awaited)
 			continue;
 		st = open_maker(k, pair->comm);
-		if (st == CT_OK)
-			st = ct_awaited_finding(k);
+		st = st ?: ct_awaited_finding(k);
 		free(k->set);
 	}
 	return st < 0 ? st : CT_OK;
@@ -235,7 +233,7 @@ static const char *call_text(const struct ct_finding *f, struct ct_arena *memory
 			       (unsigned long long)(f->comm_hash >> 32));
 }
 
-/* Who did what else than its peers, for the headline; in what they differ is the cause. */
+/* Which ranks diverged and what they called, for the headline; the cause has the difference. */
 static const char *headline(const struct ct_finding *f, struct ct_arena *memory)
 {
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_ORDER_NAMED);
@@ -272,10 +270,8 @@ int ct_order_findings(const struct ct_model *model, const struct ct_order_book *
 	if (ct_model_order_lost(model))
 		return CT_OK;
 	st = add_mismatches(&k);
-	if (st == CT_OK)
-		st = add_ends(&k);
-	if (st == CT_OK)
-		st = add_pairs(&k);
+	st = st ?: add_ends(&k);
+	st = st ?: add_pairs(&k);
 	if (st == CT_OK && list->n == before)
 		st = add_awaited(&k);
 	for (size_t i = before; i < list->n; i++)
@@ -303,7 +299,7 @@ void ct_order_summarize(const struct ct_order_book *book, const struct ct_comm *
 		out->differs_to_seq = sums.differ_to - 1;
 	if (sums.is_whole && out->first_difference == UINT64_MAX)
 		out->hash = sums.digest ? sums.digest : 1;
-	/* what came in late may have been counted before */
+	/* late records may have been counted before */
 	if (out->equal_to_seq != UINT64_MAX && out->equal_to_seq >= out->first_difference)
 		out->equal_to_seq = out->first_difference > comm->first_seq
 					    ? out->first_difference - 1

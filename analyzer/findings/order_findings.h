@@ -19,8 +19,8 @@ int ct_order_findings(const struct ct_model *model, const struct ct_order_book *
 struct ct_order_summary {
 	uint64_t equal_to_seq;	   /* members agree up to here; UINT64_MAX: unknown */
 	uint64_t first_difference; /* UINT64_MAX: none */
-	uint64_t differs_to_seq;   /* they differ at an unknown number up to here; UINT64_MAX: no */
-	uint64_t hash;		   /* of all calls of each; 0: the members differ */
+	uint64_t differs_to_seq; /* they differ at an unknown number up to here; UINT64_MAX: they do not */
+	uint64_t hash;		 /* of all calls of each member; 0: members differ */
 };
 void ct_order_summarize(const struct ct_order_book *book, const struct ct_comm *comm,
 			struct ct_order_summary *out);

@@ -2,7 +2,6 @@
 #include "analyzer/findings/order_maker.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/model/names.h"

@@ -43,11 +43,12 @@ const char *ct_order_ranks_text(const struct ct_order_maker *maker, unsigned whi
 const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *site);
 const char *ct_order_op_text(const struct ct_order_maker *maker, const struct ct_order_call *call);
 
-/* maker->apart is a finding: MISMATCH, SKIPPED_OP, EXTRA_OP, or UNEVEN_INPUT where sizes differ at the end only. 0 or
- * CT_NOMEM. */
+/* Adds maker->apart as a finding: MISMATCH, SKIPPED_OP, EXTRA_OP, or UNEVEN_INPUT where sizes
+ * differ only at the end. 0 or CT_NOMEM. */
 void ct_divergence_finding(struct ct_order_maker *maker);
 
-/* A pair of ranks whose messages do not fit is a MISMATCH. 1, 0 (it does not count), or CT_NOMEM. */
+/* A pair of ranks whose messages do not match is a MISMATCH. 1, 0 (it does not count), or CT_NOMEM.
+ */
 int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
 
 /* UNEVEN_INPUT: ranks that exited cleanly while others of the communicator wait for their messages. As above. */

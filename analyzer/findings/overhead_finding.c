@@ -2,7 +2,6 @@
 #include "analyzer/findings/overhead_finding.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"

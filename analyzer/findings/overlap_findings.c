@@ -40,7 +40,8 @@ static void set_loss(const struct ct_study *s, double pct, double err_pct,
 	f->end_at_ns = s->cut[s->spans.n - 1].end_ns;
 }
 
-/* Is that much, or most of it, the doing of a slow rank or link that is among the findings? Then it is told. */
+/* Does a slow rank or link among the findings cause that much, or most, of it? Then the finding
+ * says so. */
 static int is_explained(const struct ct_findings *list, double pct)
 {
 	const unsigned kinds = 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
@@ -57,15 +58,15 @@ static int is_explained(const struct ct_findings *list, double pct)
 struct part {
 	const struct ct_comm *comm;
 	const struct ct_report_comm *row;
-	double pct, err_pct, wait_pct; /* of its members' steps: transfer, and waiting before it */
+	double pct, err_pct, wait_pct; /* of its members' steps: transfer, and the wait before it */
 	uint32_t alike;		       /* how many like it are among the parts, with it */
-	int is_first;		       /* of those, the one with most */
+	int is_first;		       /* the one of those with most */
 };
 
 CT_SORT_BY(by_pct, struct part, CT_DOWN(pct))
 
-/* Of its members' steps, those that are known. What tensor parallelism exposes, its layers need at once; the waits of a
- * pipeline are its bubble. */
+/* Of the known steps of its members. Layers need at once what tensor parallelism exposes; the waits
+ * of a pipeline are its bubble. */
 static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct part *p)
 {
 	const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
@@ -97,7 +98,8 @@ static int is_alike(const struct ct_report_comm *a, const struct ct_report_comm 
 	return a->nranks == b->nranks && a->backend == b->backend;
 }
 
-/* Copies of a communicator transfer alike: the one with most stands for all. By size. */
+/* Copies of a communicator transfer alike: the one with most exposed time represents all. By size.
+ */
 static void join_alike(struct part *parts, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -129,7 +131,7 @@ static void find_comm(const struct ct_study *s, const struct part *p, struct ct_
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
 	const char *role = p->row->role ? p->row->role : "?";
 
-	/* about nobody: whose ranks these are, the communicator tells */
+	/* no ranks are named: the communicator identifies them */
 	ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct);
 	ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct);
 	ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN);
@@ -150,8 +152,8 @@ static void find_comm(const struct ct_study *s, const struct part *p, struct ct_
 				  ct_text_pct(p->wait_pct).s);
 }
 
-/* Was more than a tenth of the communication timed by hosts? What a call takes holds what its process, or the other's, had no core:
- * that is told, and nothing is concluded from it. */
+/* Did hosts time more than a tenth of the communication? A call's duration includes time that a
+ * process waited for a core: the finding says so and draws no conclusion. */
 static int is_by_host(const struct ct_study *s)
 {
 	const struct ct_overlap_row *rows;
@@ -166,7 +168,7 @@ static int is_by_host(const struct ct_study *s)
 	return by_host > CT_A_FEW * all;
 }
 
-/* How much is told: nothing, in all, or of one communicator that has nearly all of it. */
+/* Scope of the finding: none, the total, or the one communicator with nearly all of it. */
 enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
 
 /* `most`: the communicator with most of it, or the first of those alike; NULL unknown. */
@@ -177,7 +179,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 	const char *of = e->of_steps ? "step" : "run";
 	struct ct_finding *f;
 
-	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
+	/* waits for other ranks are no share of communication; NAN: their amount is unknown */
 	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > CT_EXPOSED_PCT) ||
 	    is_explained(list, e->share_pct - e->wait_pct))
 		return;
@@ -201,7 +203,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 				  ct_text_pct(e->transferring_pct).s);
 }
 
-/* In all, and by communicator, unless one has nearly all. */
+/* The total, and by communicator unless one has nearly all of it. */
 static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 {
 	uint32_t n = 0, all = s->model->comms.n;
@@ -231,7 +233,7 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 
 /* ---- pipelines ---- */
 
-/* One pipeline: the mean of what its stages waited for late senders. */
+/* One pipeline: mean time that its stages waited for late senders. */
 struct pipeline {
 	const struct ct_bubble *first;
 	double pct, err_pct, ideal_pct; /* of the step */
@@ -248,7 +250,7 @@ static int weigh_pipeline(const struct ct_study *s, uint32_t first, uint32_t end
 	for (uint32_t i = first; i < end; i++) {
 		const struct ct_bubble *one = &s->bubbles.all[i];
 
-		/* what computing hid is no loss */
+		/* communication hidden by compute is no loss */
 		if (one->at_most || one->unknown || !one->step_ns)
 			return 0;
 		p->pct += 100 * (double)one->bubble_ns / (double)one->step_ns / n;
@@ -282,7 +284,7 @@ static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uin
 				  b->per_step);
 }
 
-/* Copies of a pipeline wait alike: the worst one stands for all. */
+/* Copies of a pipeline wait alike: the worst one represents all. */
 static void find_bubble(const struct ct_study *s, struct ct_findings *list)
 {
 	struct pipeline worst = { 0 }, p;

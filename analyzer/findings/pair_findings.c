@@ -16,8 +16,8 @@ static int is_end(const struct ct_pair *pair, int32_t rank)
 	return pair->src == rank || pair->dst == rank;
 }
 
-/* The only rank of the communicator that all its pairs with contradictions have in common, -1 if there is none or there
- * are too few. *n gets how many there are. */
+/* The only rank that all contradicting pairs of the communicator have in common; -1: none, or too
+ * few pairs. *n: their number. */
 static int32_t common_end(const struct ct_order_book *book, const struct ct_pair *first,
 			  uint32_t *n)
 {
@@ -110,7 +110,7 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 		       (struct ct_order_side){ "recv", recv.site });
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
 	k->f->is_undecided = only < 0;
-	/* nothing hangs, and perhaps it is meant so */
+	/* the job does not hang, so this may be intended */
 	if (send.bytes == recv.bytes)
 		k->f->severity = CT_SEVERITY_WARNING;
 	k->f->cause = ct_arena_printf(
@@ -133,7 +133,7 @@ static int is_all_told(const struct ct_model *model, uint32_t slot)
 	return ct_uneven_is_done(model, slot) && ct_uneven_is_complete(model, slot);
 }
 
-/* Messages that were sent and not received count where nothing else explains them. */
+/* Messages that were sent and not received count if nothing else explains them. */
 int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_comm *comm = pair->comm;
@@ -167,7 +167,8 @@ static int waits_long(const struct ct_model *model, const struct ct_pair *pair)
 	return 0;
 }
 
-/* Whose messages somebody waits for, and who has exited cleanly: into the odd set, who waits into the other. */
+/* Ranks that exited cleanly and whose messages are missing go into the odd set, the ranks that wait
+ * into the other. */
 static void find_awaited(struct ct_order_maker *k)
 {
 	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);

@@ -6,7 +6,6 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
-#include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 
 enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
@@ -24,7 +23,7 @@ static void set(struct ct_score_part *part, double ratio, const char *from)
 	part->from = from;
 }
 
-/* That of most bytes. */
+/* The one with most bytes. */
 static const char *name_reference(const struct ct_score_references *by)
 {
 	if (by->own_best > by->declared && by->own_best > by->hardware)
@@ -148,7 +147,7 @@ static void weigh(struct ct_report *report)
 		weight += score->parts[i].weight_pct;
 		sum += score->parts[i].weight_pct * score->parts[i].score;
 	}
-	/* what is left out weighs nothing, the rest as much more */
+	/* omitted parts have no weight, the others proportionally more */
 	for (size_t i = 0; i < score->n_parts; i++)
 		score->parts[i].weight_pct = isnan(score->parts[i].score)
 						     ? 0

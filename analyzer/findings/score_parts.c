@@ -24,7 +24,8 @@ static int is_same_path(const struct ct_track *a, const struct ct_track *b)
 	return a->is_edge ? a->src == b->src && a->dst == b->dst : a->comm == b->comm;
 }
 
-/* The best of those alike; NAN: there are none but between the same ranks, and what is slow there is slow in all of them. */
+/* The best of similar links; NAN: all of them connect the same ranks, so that a slow rank slows all
+ * of them. */
 static double best_alike(const struct ct_links *links, const struct ct_track *t)
 {
 	const struct ct_transfers *all = &links->transfers;

@@ -63,8 +63,8 @@ static const char *who(const struct ct_slow_row *row, const struct ct_finding *f
 
 /* ---- what the loss is ---- */
 
-/* Work that is moved to the other stages makes these longer: no more is gained by that than an even job gains (ns of the run, no
- * more than the loss). NAN: not known. */
+/* Moving work to the other stages makes these longer: the gain is at most that of an even job (ns
+ * of the run, at most the loss). NAN: unknown. */
 static double gain_if_moved(const struct telling *t, const struct ct_slow_row *row, uint64_t loss,
 			    double *err)
 {
@@ -105,7 +105,8 @@ static const char *others_text(const struct telling *t)
 	return text;
 }
 
-/* Where several are slow: of ranks, what is left when the others are mended; of the others, each by itself. */
+/* Where several are slow: for ranks, the remaining cost when the others are repaired; otherwise
+ * each by itself. */
 static void say_loss(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
@@ -131,7 +132,7 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 			text, *text ? "; " : "");
 	if (row->kind == CT_SLOW_STAGE)
 		moved = gain_if_moved(t, row, f->loss_ns, &err);
-	/* else it says no more than the loss */
+	/* otherwise it repeats the loss */
 	if (moved < (double)f->loss_ns)
 		text = ct_arena_printf(
 			memory, "%s%smoving its extra work to the other stages saves at most %s",
@@ -160,13 +161,13 @@ static enum ct_confidence by_error(double gain, double err)
 	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
-/* By how sure the gain is. Which of the ranks that wait for cores gets least of them may be chance, for as long as the run; so may
- * what several have in common that are no group. */
+/* By the certainty of the gain. Which rank waits most for cores may be chance for the length of a
+ * run; so may a property that several ranks share without being a group. */
 static enum ct_confidence confidence_of(const struct telling *t, const struct ct_slow_row *row,
 					double gain, double err, double loss_pct)
 {
 	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
-	/* where an even job contradicts itself, more may be lost than the replay tells */
+	/* where an even job contradicts itself, the loss may be larger than the replay shows */
 	int is_little = loss_pct < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
 
 	if ((t->waits_for_cores && (is_any_set || is_little)) ||
@@ -177,8 +178,9 @@ static enum ct_confidence confidence_of(const struct telling *t, const struct ct
 	return by_error(gain, err);
 }
 
-/* No more than this is gained by mending the row (ns of the run). Where hosts time, nothing was hidden from the replay. Where it guesses
- * when launches were ready, how much longer others waited than the row's ranks tells what these computed longer. */
+/* Upper bound of what repairing the row gains (ns of the run). Where hosts time, nothing was hidden
+ * from the replay. Where the replay guesses when launches were ready, the bound is how much longer
+ * others waited than the row's ranks. */
 static uint64_t most_of(const struct telling *t, const struct ct_slow_row *row)
 {
 	const struct ct_engine *e = &t->judgement->engine;
@@ -204,7 +206,7 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	struct ct_finding *f;
 	const char *name;
 
-	/* what computing hides costs nothing */
+	/* time hidden by compute costs nothing */
 	loss = ct_min(all, most);
 	if ((double)loss < CT_LEAST_GAIN * (double)run)
 		return;
@@ -243,7 +245,8 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 				  j->engine.n_steps);
 }
 
-/* The rank whose repair alone gains at least half of what repairing all slow ranks does, or NULL. */
+/* The rank whose repair alone gains at least half of what repairing all slow ranks gains, or NULL.
+ */
 static const struct ct_slow_row *slowest_by_far(const struct telling *t, double gain)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
@@ -266,8 +269,9 @@ static void join_sites(struct ct_slow_row *all, const struct ct_slow_row *row)
 	}
 }
 
-/* Several ranks that are no host and no group are told together: each alone gains little while the others are as slow. Where ranks
- * wait for cores, the others may be slow by chance, so that one which is slowest by far is told alone. */
+/* Several ranks that are neither a host nor a group are reported together: each alone gains little
+ * while the others are slow. Where ranks wait for cores, the others may be slow by chance, so the
+ * slowest by far is reported alone. */
 static int tell_ranks(struct telling *t, double gain)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
@@ -305,7 +309,8 @@ static int tell_ranks(struct telling *t, double gain)
 	return CT_OK;
 }
 
-/* What is lost because ranks with the same work differ, now one and then another. Nobody is blamed. */
+/* The loss from differences between ranks with equal work that move from rank to rank. No rank is
+ * at fault. */
 static void tell_imbalance(struct telling *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
@@ -313,12 +318,12 @@ static void tell_imbalance(struct telling *t, double ns)
 	double err = j->uneven.err_ns + ns * ct_engine_error(&j->engine);
 	struct ct_finding *f;
 
-	/* what a few steps hold is stalls */
+	/* losses of a few steps are stalls */
 	if (ns <= err)
 		return;
 	f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
 
-	/* what stalls hold is a part of it */
+	/* stalls explain a part of it */
 	if (j->rows.singles_ns >= ns / 2) {
 		f->note = j->rows.n_stalled > 1
 				  ? ct_arena_printf(t->list->memory,
@@ -330,7 +335,8 @@ static void tell_imbalance(struct telling *t, double ns)
 	}
 	f->is_replayed = 1;
 	ct_finding_loss(f, ct_replay_of_run(j, ns, run), ct_replay_of_run(j, err, run), run);
-	/* where an even job contradicts itself, what ranks wait for is not all on record; and cores that are short take turns */
+	/* where an even job contradicts itself, not all waited-for work is recorded; and ranks that
+	 * share cores take turns */
 	f->confidence = t->whatif->why_not || t->waits_for_cores ? CT_CONFIDENCE_LOW
 								 : by_error(ns, err);
 	f->begin_at_ns = t->model->from_ns;
@@ -360,7 +366,7 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 	}
 	for (uint32_t k = 0; k < rows->n; k++) {
 		const struct ct_slow_row *row = &rows->all[k];
-		/* of one row it is all of the gain */
+		/* for one row it is all of the gain */
 		double gain = t.others == 1 && !t.ranks ? rows->gain_ns : row->gain_ns;
 
 		if (row->kind == CT_SLOW_RANK ||
@@ -376,10 +382,10 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 			return CT_NOMEM;
 		uneven -= left;
 	}
-	/* it may be what most waits come from, which is not known */
+	/* it may explain most waits, which is unknown */
 	if (!rows->n && ct_replay_unexplained(j) > 0)
 		return CT_OK;
-	/* graphs hide what ranks compute: who seems even may be slow */
+	/* graphs hide compute: a rank that seems even may be slow */
 	if (j->engine.has_graphs || !(uneven > CT_UNEVEN * j->engine.played))
 		return CT_OK;
 	tell_imbalance(&t, uneven);

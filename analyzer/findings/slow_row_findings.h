@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slow_row_findings.h — findings about ranks, hosts, groups and stages whose repair saves time, and about imbalance. One thread. */
+/* slow_row_findings.h — findings on ranks, hosts, groups and stages whose repair saves time, and on
+ * imbalance. One thread. */
 #ifndef CT_ANALYZER_FINDINGS_SLOW_ROW_FINDINGS_H
 #define CT_ANALYZER_FINDINGS_SLOW_ROW_FINDINGS_H
 

@@ -7,7 +7,6 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/crossing.h"
-#include "analyzer/link/transport.h"
 #include "analyzer/model/names.h"
 
 /* fact: what IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
@@ -37,7 +36,7 @@ static const struct reason *reason_of(const struct ct_environment_facts *facts)
 	return NULL;
 }
 
-/* Ports that were active all the time and count what they carry. */
+/* Ports that were active throughout and count their traffic. */
 static size_t active_ports(const struct ct_report_transport *t)
 {
 	size_t n = 0;
@@ -48,7 +47,8 @@ static size_t active_ports(const struct ct_report_transport *t)
 	return n;
 }
 
-/* What went through sockets, and what over InfiniBand without them. 1, or 0: not known for long enough. */
+/* Bytes through sockets, and bytes over InfiniBand outside them. 1, or 0: not known for long
+ * enough. */
 static int split(const struct ct_report_transport *t, double *ethernet, double *ipoib, double *rdma)
 {
 	double known = CT_NEARLY_ALL * (double)t->sampled_ns;

@@ -12,16 +12,15 @@
 #include "analyzer/lateness/stall_loss.h"
 #include "analyzer/lateness/stalls.h"
 #include "analyzer/model/names.h"
-#include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
 struct search {
 	const struct ct_time_structure *t;
-	struct ct_stall *room;	 /* as many as there are hits */
+	struct ct_stall *room;	 /* as many as hits */
 	struct ct_stall *events; /* likewise: of patterns that are one finding */
 	uint32_t *by_slot, *first;
 	uint8_t *slots;			   /* of a finding */
-	uint8_t *taken;			   /* by slot: a finding about it is in the list */
+	uint8_t *taken;			   /* by slot: the list has a finding about it */
 	struct ct_stall_pattern *patterns; /* by slot */
 	double threshold_ns;
 };
@@ -43,7 +42,8 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_step_cha
 static void sort_by_slot(struct search *s)
 {
 	const struct ct_step_blame *hits = s->t->hits;
-	/* Counted two places on, so that filling moves each slot's first to where the next one's belongs. */
+	/* Counts two entries ahead, so that filling moves the first index of each slot to that of
+	 * the next. */
 	uint32_t *next = s->first + 1;
 
 	for (uint32_t k = 0; k < hits->n; k++)
@@ -54,7 +54,7 @@ static void sort_by_slot(struct search *s)
 		s->by_slot[next[hits->all[k].slot]++] = k;
 }
 
-/* What a slot is charged with. */
+/* The charges of a slot. */
 static uint32_t charges_of(const struct search *s, uint32_t slot)
 {
 	const struct ct_step_blame *hits = s->t->hits;
@@ -69,7 +69,7 @@ static uint32_t charges_of(const struct search *s, uint32_t slot)
 	return n;
 }
 
-/* Of all that are not taken. */
+/* Of all charges that are not taken. */
 static uint32_t charges_of_all(const struct search *s)
 {
 	const struct ct_step_blame *hits = s->t->hits;
@@ -84,7 +84,7 @@ static uint32_t charges_of_all(const struct search *s)
 
 /* ---- what they cost ---- */
 
-/* All that is told of a pattern's length and cost. */
+/* Length and cost of a pattern, for its finding. */
 struct cost {
 	struct ct_stall_loss loss; /* of the whole run */
 	uint32_t outside;	   /* stalls before the first step or behind the last one */
@@ -122,20 +122,22 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 								       : CT_A_FEW * typical;
 	}
 	tail_ns = (double)(t->model->end_ns - t->steps->cut_ns[t->steps->n]);
-	/* nobody is charged, but there was time for one */
+	/* no rank is charged, but there was time for one */
 	if (!behind && !each && is_due(p, t->steps->n) && tail_ns >= typical)
 		cost->loss.err_ns += typical;
 }
 
-/* What a pattern with these events cost the run. 0 or CT_NOMEM. */
+/* The cost to the run of a pattern with these events. 0 or CT_NOMEM. */
 static int find_cost(const struct search *s, const struct ct_stall *events,
 		     const struct ct_stall_pattern *p, int each, struct cost *cost)
 {
 	const struct ct_steps *c = s->t->steps;
 	const struct ct_stall_steps steps = { c->cut_ns, s->t->hits->kept, c->n };
 	double share = ct_step_blame_share(s->t->hits);
-	double sampled = sqrt((1 - share) /
-			      (p->n ? p->n : 1)); /* of the sum, by which stalls were seen */
+	double sampled = sqrt(
+		(1 - share) /
+		(p->n ? p->n
+		      : 1)); /* of the sum, by the share of steps in which stalls were visible */
 	int st;
 
 	*cost = (struct cost){ 0 };
@@ -149,7 +151,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 	return st;
 }
 
-/* Is that enough to be told? */
+/* Is that enough for a finding? */
 static int is_costly(const struct search *s, const struct cost *cost)
 {
 	return cost->loss.ns - cost->loss.err_ns >=
@@ -192,7 +194,7 @@ static void set_evidence(const struct search *s, const struct ct_stall_pattern *
 	ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN);
 }
 
-/* What both kinds have in common. */
+/* Fields that both kinds share. */
 static void set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 			const struct cost *cost, struct ct_finding *f)
 {
@@ -262,7 +264,8 @@ static void add_periodic(const struct search *s, uint32_t slot, const struct ct_
 	set_line(s, p, cost, who_text(s, f), 0, f);
 }
 
-/* Stragglers are in the list already, with all that they cost; who is late in single steps may have a rule in that. */
+/* The list already has stragglers with all their cost; a rank that is late in single steps may
+ * follow a rule. */
 static void take_stragglers(const struct search *s)
 {
 	for (size_t i = 0; i < s->t->list->n; i++) {
@@ -306,7 +309,7 @@ static struct ct_stall_pattern together(const struct search *s)
 	return all;
 }
 
-/* `each`: every rank counts for itself. */
+/* `each`: every rank counts on its own. */
 static void add_rotating(const struct search *s, const struct ct_stall_pattern *p,
 			 const struct cost *cost, int each)
 {
@@ -336,7 +339,7 @@ static void mark_slots(const struct search *s, const struct ct_stall_pattern *p)
 
 CT_SORT_BY(by_step, struct ct_stall, CT_UP(step) ?: CT_UP(slot))
 
-/* Several ranks that count for themselves, their `n` events in s->events. */
+/* Several ranks that count on their own; their `n` events in s->events. */
 static int search_each(const struct search *s, uint32_t n)
 {
 	const struct ct_stall_pattern all = together(s);
@@ -352,8 +355,8 @@ static int search_each(const struct search *s, uint32_t n)
 	return st;
 }
 
-/* Of the step of hits->all[*k] the longest charge, of the slot or of one without a period of its own; NULL: there is none.
- * *k: the first charge of the next step. */
+/* The longest charge in the step of hits->all[*k], of the slot or of one without a period of its
+ * own; NULL: there is none. *k: the first charge of the next step. */
 static const struct ct_step_charge *longest_of_step(const struct search *s, uint32_t slot,
 						    uint32_t *k)
 {
@@ -372,8 +375,8 @@ static const struct ct_step_charge *longest_of_step(const struct search *s, uint
 	return longest;
 }
 
-/* Are its stalls turns among those of other ranks, no more than chance gives one of them? Then they came at even distances
- * by chance. */
+/* Are its stalls turns among those of other ranks, no more than chance gives one of them? Then
+ * their equal distances are chance. */
 static int has_only_turns(const struct search *s, uint32_t slot)
 {
 	uint32_t all = 0, mine = 0, ranks = 0;

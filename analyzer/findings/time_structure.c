@@ -56,7 +56,7 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 	return sum;
 }
 
-/* Which slots communicate with which, if only by way of others: joined[slot], by its root. */
+/* Which slots communicate with each other, directly or not: joined[slot] is the root. */
 static void join_slots(const struct ct_model *model, uint32_t *joined)
 {
 	for (uint32_t s = 0; s < model->n_slots; s++)
@@ -77,7 +77,8 @@ static void join_slots(const struct ct_model *model, uint32_t *joined)
 	}
 }
 
-/* The loss on every GPU whose rank communicates with these, directly or not; `count` of them do not wait at a time. */
+/* The loss on every GPU whose rank communicates with these, directly or not; `count` of them do not
+ * wait at a time. */
 static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding *f,
 			    const uint8_t *slots, uint32_t count)
 {
@@ -111,7 +112,7 @@ static int is_stalls(const struct ct_finding *f)
 	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
 }
 
-/* OWN: what is known of it is less than its error, or says why of too small a part of the loss. */
+/* OWN: the known part is less than its error, or explains too small a part of the loss. */
 static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why, double share)
 {
 	double known = why->host_ns + why->stream_ns;
@@ -180,8 +181,8 @@ static const char *pattern_of(const struct ct_time_structure *t, const struct ct
 									       : "part-of-run";
 }
 
-/* "when=all steps=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
- * quarters of it, no times. */
+/* "when=all steps=0..198 pattern=persistent", in addition to the line. Without times for a rank
+ * that is late in three quarters of the steps or more. */
 static void tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
@@ -210,7 +211,8 @@ static void set_steps(const struct ct_time_structure *t, struct ct_finding *f)
 	f->step_last = t->steps->first + (last == CT_NO_STEP ? t->steps->n - 1 : last);
 }
 
-/* What a finding's ranks are charged with by step; of several, what the rest waited for them. 0 or CT_NOMEM. */
+/* The charges of a finding's ranks by step; for several ranks, the wait of the others for them. 0
+ * or CT_NOMEM. */
 static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
 		      const uint8_t *slots, double *room, double *sum)
 {
@@ -229,7 +231,7 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	return st;
 }
 
-/* Nobody is slow throughout, and all wait. */
+/* No rank is slow throughout, and all wait. */
 static void explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	set_steps(t, f);
@@ -237,7 +239,8 @@ static void explain_imbalance(const struct ct_time_structure *t, struct ct_findi
 	tell_when(t, f);
 }
 
-/* The replay tells in which blocks of steps; of a part of the run charges tell more closely, if they hold enough of the loss. */
+/* The replay shows the blocks of steps. Within a part of the run charges are more precise, if they
+ * contain enough of the loss. */
 static int find_when(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *slots,
 		     double *room)
 {
@@ -301,7 +304,6 @@ int ct_time_structure(const struct ct_time_structure *t)
 	if (!t->steps->n)
 		return CT_OK;
 	st = explain_stragglers(t);
-	if (st == CT_OK)
-		st = ct_stalls_report(t);
+	st = st ?: ct_stalls_report(t);
 	return st == CT_OK ? ct_shifts_report(t) : st;
 }

@@ -18,7 +18,7 @@ struct ct_time_structure {
 	struct ct_findings *list;
 };
 
-/* All of the following, in order. The list must have the stragglers. 0 or CT_NOMEM. */
+/* All of the following, in this order, after the stragglers are in the list. 0 or CT_NOMEM. */
 int ct_time_structure(const struct ct_time_structure *t);
 
 /* PERIODIC_STALLS and ROTATING_STALLS of ranks that are not stragglers. */
@@ -38,8 +38,8 @@ double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns);
 /* Is the slot one of the finding's ranks? */
 int ct_finding_has_slot(const struct ct_model *model, const struct ct_finding *f, uint32_t slot);
 
-/* Sets evidence, gpu_seconds and, if it is clear, the cause of lateness. `slots`: by slot, whose hits count, `count` of them at
- * a time; only from steps with a hit of least_ns. */
+/* Sets evidence, gpu_seconds and, if it is clear, the cause of lateness. `slots`: by slot, whose
+ * charges count, `count` of them at a time; only from steps with a charge of least_ns. */
 void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 			const uint8_t *slots, uint32_t count, double least_ns);
 

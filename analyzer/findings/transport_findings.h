@@ -10,7 +10,8 @@
 int ct_transport_link_errors(const struct ct_model *model, const struct ct_report *report,
 			     struct ct_findings *list);
 
-/* SOCKET_FALLBACK: hosts with active InfiniBand whose traffic went over Ethernet. After comms and ops. 0 or CT_NOMEM. */
+/* SOCKET_FALLBACK: hosts with active InfiniBand whose traffic used Ethernet. After comms and ops. 0
+ * or CT_NOMEM. */
 int ct_transport_socket_fallback(const struct ct_model *model, const struct ct_report *report,
 				 struct ct_findings *list);
 

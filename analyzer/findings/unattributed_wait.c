@@ -6,14 +6,14 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/headline.h"
-#include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/verdict_text.h"
 #include "trace/ops.h"
 
 /* ---- how much ---- */
 
-/* Could the run not be played, or did that not explain why ranks wait? Then who came last is what is known. In a pipeline that follows
- * from its order; and where something that ranks wait for is not on record it tells nothing. */
+/* Is there no replay, or does it not explain why ranks wait? Then the last arrivals are the
+ * evidence. In a pipeline they follow from its order; and where waited-for work is not recorded
+ * they prove nothing. */
 static int go_by_arrivals(const struct ct_replay_judgement *r)
 {
 	if (ct_replay_is_off(r) || r->engine.stages.n > 1)
@@ -55,7 +55,7 @@ static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 	}
 }
 
-/* Did ranks mostly wait in messages, and no replay tells who held up whom? */
+/* Did ranks mostly wait in messages, without a replay that shows which rank delayed which? */
 static int waits_unfollowed(const struct ct_model *model, const struct ct_report *report)
 {
 	uint64_t all = 0, in_messages = 0;
@@ -111,7 +111,7 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 
 /* ---- what is said of it ---- */
 
-/* One stall is most of it: what was seen, and no blame. */
+/* One stall is most of it: reports it without blame. */
 static const char *one_stall_text(const struct ct_judgement *j, const struct ct_waited *w,
 				  struct ct_report *report)
 {
@@ -134,7 +134,7 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 	const struct ct_stalled *s = &w->stalled;
 	struct ct_arena *memory = report->memory;
 
-	/* that there was one only is not known of steps that were not looked at */
+	/* steps that were not examined may have had others */
 	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_steps)
 		return one_stall_text(j, w, report);
 	if (ct_stalled_is_one(s, j->model->n_slots))
@@ -157,7 +157,7 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 			       ct_share_text(report, w->ns));
 }
 
-/* One rank stands out, but that is all that is known. */
+/* One rank stands out, and nothing else is known. */
 static const char *last_text(const struct ct_judgement *j, const struct ct_waited *w,
 			     struct ct_report *report)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unattributed_wait.h — waits for other ranks that no finding explains: how much, and what is known of it. A rank is named only if it
- * stands out among all, since one of equal ranks is always the worst. */
+/* unattributed_wait.h — waits for other ranks that no finding explains: how much, and the evidence.
+ * A rank is named only if it stands out among all, since one of equal ranks is always the worst. */
 #ifndef CT_ANALYZER_FINDINGS_UNATTRIBUTED_WAIT_H
 #define CT_ANALYZER_FINDINGS_UNATTRIBUTED_WAIT_H
 
@@ -20,7 +20,7 @@ struct ct_waited {
 int ct_waited_find(const struct ct_judgement *judgement, const struct ct_report *report,
 		   struct ct_waited *waited);
 
-/* The sentence; makes the verdict NOT_ENOUGH_EVIDENCE. `lacks`: missing records, "" none. */
+/* Makes the verdict NOT_ENOUGH_EVIDENCE. `lacks`: missing records, "" none. */
 void ct_verdict_waited(const struct ct_judgement *judgement, const struct ct_waited *waited,
 		       const char *lacks, struct ct_report *report);
 

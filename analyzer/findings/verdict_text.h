@@ -12,7 +12,7 @@ void ct_verdict_set(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* NOT_ENOUGH_EVIDENCE, without confidence. `advice`: the next step that gets more evidence; NULL: none. */
+/* NOT_ENOUGH_EVIDENCE, without confidence. `advice`: how to get more evidence; NULL: none. */
 void ct_verdict_doubt(struct ct_report *report, const char *advice, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -24,12 +24,12 @@ void ct_verdict_mention(struct ct_report *report, const char *text);
 
 /* ---- findings: finding_text.c ---- */
 
-/* The sentence of a finding that makes the verdict: contradictions, stragglers, links, stalls, a change. Slow transfers without
- * a particular rank are NOT_ENOUGH_EVIDENCE. headlines.def has the verdict of each kind. */
+/* The verdict of a finding: contradictions, stragglers, links, stalls, a change. Slow transfers
+ * without a particular rank are NOT_ENOUGH_EVIDENCE. headlines.def has the verdict of each kind. */
 void ct_verdict_of_finding(const struct ct_finding *finding, struct ct_report *report);
 
-/* At the end: the verdict is about this finding (NULL: about none), which has its advice and command. A verdict that says of its
- * finding what that says of itself has its title: STRAGGLER may be stalls. */
+/* Last step: links the verdict to this finding (NULL: to none), with its advice and command. A
+ * verdict with the finding's own sentence has its title: STRAGGLER may be stalls. */
 void ct_verdict_conclude(struct ct_report *report, const struct ct_finding *about);
 
 /* The same in few words, to add to another sentence. */
@@ -40,9 +40,10 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
 /* The largest exposed time of a rank, with its error; hidden communication costs nothing. UINT64_MAX: not known for all ranks. */
 uint64_t ct_most_exposed(const struct ct_model *model);
 
-/* An upper bound of the saving (ns of the run) if these n slots compute like the others. It is the excess of another rank's
- * exposed time over theirs, since a rank computes, or idles, while it does not wait. For several slots it is the sum, because
- * they may be late alternately. UINT64_MAX: unknown. */
+/* Upper bound of the saving (ns of the run) if these n slots compute like the others. It is the
+ * excess of another rank's exposed time over theirs, since a rank computes, or idles, while it does
+ * not wait. For several slots it is the sum, because they may be late in turns. UINT64_MAX:
+ * unknown. */
 uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *slots, uint32_t n);
 
 /* Ranks with a missing or incomplete trace: "only 7 of 8 ranks left a trace"; "": none. */
@@ -62,10 +63,11 @@ const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_r
 const char *ct_last_arrivals_text(const struct ct_arrivals *arrivals, const struct ct_model *model,
 				  const struct ct_report *report);
 
-/* How processes failed, as far as observed; "": none was. */
+/* The recorded failures of processes; "": none. */
 const char *ct_ends_text(const struct ct_report *report);
 
-/* Did a process end in an unknown way although its end could have been observed? Not for imported runs, nor if the file is cut. */
+/* Did a process end in an unknown way although its end could have been observed? Not for imported
+ * runs, nor for cut files. */
 int ct_ends_unseen(const struct ct_report *report);
 
 /* Unfinished operations at the end of an imported run, whose exits are not recorded; 0 for other runs. And the sentence about

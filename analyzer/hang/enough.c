@@ -14,7 +14,6 @@
 #include "analyzer/base/grow.h"
 #include "analyzer/base/limits.h"
 #include "analyzer/hang/gather.h"
-#include "analyzer/hang/tails.h"
 #include "trace/ops.h"
 
 struct look {

@@ -105,7 +105,6 @@ int ct_rank_history_message(struct ct_rank_history *history, const struct ct_his
 		at = history->hand++ % CT_HANG_KEEP_CHANNELS;
 		slot = &history->messages[at];
 		ct_table_remove(&history->by_channel, channel_of(&slot->op));
-		history->displaced++;
 	} else {
 		slot = room(&history->messages, history->n_messages, &history->cap_messages);
 		if (!slot)

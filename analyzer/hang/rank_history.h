@@ -45,7 +45,6 @@ struct ct_rank_history {
 	struct ct_history_op *messages;
 	uint32_t n_messages, cap_messages, hand;
 	uint64_t from_any;	     /* receives whose message is unknown */
-	uint64_t displaced;	     /* channels of which nothing is known any more */
 	struct ct_table by_channel;  /* -> index in messages + 1 */
 	struct ct_hang_class *class; /* the gatherer's, of its latest operation that ended ... */
 	unsigned class_op;	     /* ... and which that was */

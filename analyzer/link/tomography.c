@@ -111,7 +111,6 @@ static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct
 	for (size_t c = 0; c < n; c++) {
 		comms[c].unresolved = 0;
 		s->left[c] = comms[c].state == CT_TOMO_SLOW_ONE;
-		out->n_slow += s->left[c];
 		for (uint32_t u = 0; u < comms[c].n && comms[c].state == CT_TOMO_GOOD_ONE; u++)
 			s->cleared[comms[c].units[u]] = 1;
 	}

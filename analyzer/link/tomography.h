@@ -33,7 +33,7 @@ struct ct_tomo {
 	uint32_t *suspects;
 	struct ct_tomo_group *groups;
 	uint32_t n_groups;
-	uint32_t n_slow, n_unresolved;
+	uint32_t n_unresolved;
 };
 
 /* The 75th percentile of n ratios, which are reordered; NAN of none. */

@@ -350,8 +350,7 @@ static int take_block(struct ct_load *load, const struct ct_block *block)
 		ct_load_seen_at(&load->facts.last_ns, block->launches[i].end_ns);
 		st = ct_join_launch(load->join, &block->launches[i]);
 	}
-	if (st == CT_OK)
-		st = give_ops(load, block);
+	st = st ?: give_ops(load, block);
 	take_skimmed(load, block);
 	ct_load_forget_open(load, block);
 	ct_load_seen_at(&load->facts.position_ns, load->facts.last_ns);
@@ -390,8 +389,7 @@ static int finish(struct ct_load *load)
 	if (load->sink.skims)
 		return CT_OK;
 	st = give_open_launches(load);
-	if (st == CT_OK)
-		st = ct_join_finish(load->join);
+	st = st ?: ct_join_finish(load->join);
 
 	for (uint32_t i = 0; i < load->n_open && st == CT_OK; i++) {
 		struct ct_op op;

@@ -31,10 +31,8 @@ struct ct_load_comm {
 	void *user;		      /* the callbacks' own, NULL at first */
 	int hole;		      /* likewise, 0 at first */
 	struct ct_traffic_flow *flow; /* likewise, NULL at first: link/traffic/traffic.h */
-	uint64_t left_ns; /* likewise: end and number of its latest synchronising operation, */
-	uint64_t left_seq, left_messages; /* and messages of the rank before it */
-	uint32_t local;			  /* which of the process's ranks this is, from 0 */
-	struct ct_load_order_seen seen;	  /* the loader's: backwards.c */
+	uint32_t local;			/* which of the process's ranks this is, from 0 */
+	struct ct_load_order_seen seen; /* the loader's: backwards.c */
 };
 
 /* What a process counted inside its operations, with one peer. */

@@ -154,16 +154,3 @@ void ct_stack_list_sort(struct ct_stack_list *list)
 		list->stacks[to] = moved;
 	}
 }
-
-const struct ct_stack_line *ct_stack_top(const struct ct_stack *stack)
-{
-	const struct ct_stack_line *native = NULL;
-
-	for (uint32_t i = 0; i < stack->n; i++) {
-		if (stack->lines[i].kind == CT_FRAME_PYTHON)
-			return &stack->lines[i];
-		if (!native && stack->lines[i].function[0])
-			native = &stack->lines[i];
-	}
-	return native;
-}

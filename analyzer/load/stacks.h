@@ -48,7 +48,4 @@ int ct_stack_list_take(struct ct_stack_list *list, const uint8_t *bytes, size_t 
 /* Put them in order. Once, when the process has been read. */
 void ct_stack_list_sort(struct ct_stack_list *list);
 
-/* The most informative frame: the innermost of Python, else the innermost native one that has a name; NULL: there is none. */
-const struct ct_stack_line *ct_stack_top(const struct ct_stack *stack);
-
 #endif

@@ -8,7 +8,7 @@
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
-/* Of a synchronising operation everything is told by spans, whatever the clocks. */
+/* For a synchronizing operation spans suffice, without clocks. */
 static int needs_it(const struct ct_instance *i, const uint32_t *host_of)
 {
 	if (i->src == CT_SRC_EXCHANGE ||
@@ -36,7 +36,7 @@ static int make_room(struct ct_aligned *a, uint32_t n, uint32_t n_slots)
 	return CT_OK;
 }
 
-/* All times of one member, by what its clock is off at its end. 0: not related. */
+/* Converts all times of a member by the offset of its clock at its end. 0: not synchronized. */
 static int move(const struct ct_clocks *clocks, uint32_t host, struct ct_member *m)
 {
 	uint64_t at, err, shift;
@@ -77,7 +77,8 @@ void ct_align_doubt(const struct ct_instance *i, const struct ct_aligned *a, str
 {
 	uint64_t worst = 0;
 
-	/* Two clocks meet in a wait: at most the two largest errors of all. Their own errors the times have anyway. */
+	/* A wait compares two clocks: its error is at most the sum of the two largest. The errors
+	 * of the times themselves are added elsewhere. */
 	for (uint32_t m = 0; m < i->n; m++) {
 		uint64_t err = a->instance.members[m].start_err_ns - i->members[m].start_err_ns;
 

@@ -26,8 +26,8 @@ static uint64_t mark(unsigned op, uint32_t peer)
 	return ct_mix((uint64_t)op << 32 | peer);
 }
 
-/* Does the rank send each other rank as much as it gets from it, the same to all, once? With itself too, or not. Each
- * end is there once if the sum of their marks is right. */
+/* Does the rank send each other rank as much as it receives from it, the same to all, once? With or
+ * without itself. Each end occurs once if the sum of their marks is right. */
 static int is_exchange(const struct ct_op *ops, uint32_t n, uint32_t nranks, int32_t me)
 {
 	uint64_t marks = 0;

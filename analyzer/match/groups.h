@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h — ops that share a launch: those that one group end enqueued on one stream of one communicator. Such a launch has one
- * span, and the times of its ops are unknown. So it is judged as a whole: its bytes add up, its time and its waits count once
- * (docs/dev/algorithms/matching.md, "Groups"). A group lives until all its ops have been handed out by the matcher. One thread. */
+/* groups.h — ops that share a launch: those that one group end enqueued on one stream of one
+ * communicator. Such a launch has one span, and the times of its ops are unknown. So it is judged
+ * as one operation: its bytes add up, its time and its waits count once
+ * (docs/dev/algorithms/matching.md, "Groups"). A group lives until the matcher has delivered all
+ * its ops. One thread. */
 #ifndef CT_ANALYZER_MATCH_GROUPS_H
 #define CT_ANALYZER_MATCH_GROUPS_H
 
@@ -34,13 +36,13 @@ struct ct_group {
 	struct ct_member member; /* its span */
 	uint32_t id;		 /* in order of first sight, from 1 */
 	uint32_t n_ops;
-	uint32_t holders; /* its ops, and its exchange, still in the matcher */
+	uint32_t holders; /* its ops, and its exchange, that the matcher still holds */
 	uint32_t due;	  /* unmatched messages */
 	/* exchange */
 	uint64_t number;
 	int agrees; /* so far, every partner was in the same exchange */
 	/* matched messages */
-	int whole;	      /* all of them did, and all were measured */
+	int whole;	      /* all of them are, and all were measured */
 	int waits_known;      /* of all of them */
 	uint64_t shortest_ns; /* span of the group or of a partner */
 	uint64_t wait_ns;     /* longest wait for a partner */

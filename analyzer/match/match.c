@@ -13,7 +13,7 @@
 
 struct ct_match {
 	struct ct_table open;	   /* key -> chain of struct ct_instance */
-	struct ct_instance *spare; /* chained by same_key; they keep their members' room */
+	struct ct_instance *spare; /* chained by same_key; unused ones keep their members' room */
 	struct ct_instance *oldest, *newest;
 	size_t bytes, max_bytes;
 	ct_match_fn done;
@@ -103,7 +103,7 @@ static uint64_t key_of(const struct what *w)
 	return key << NEAR | (w->seq & ((1u << NEAR) - 1));
 }
 
-/* Of those with one key. */
+/* Instances with one key. */
 static struct ct_instance *find(struct ct_instance *i, const struct what *w)
 {
 	while (i && (i->comm != w->comm || i->seq != w->seq || i->src != w->src ||
@@ -177,7 +177,7 @@ static int has_member(const struct ct_instance *i, uint32_t index)
 	return 0;
 }
 
-/* A number above all that the member has had so far has not been seen: that spares most walks over members. */
+/* A number above all earlier ones of the member is new: that avoids most walks over members. */
 static int may_be_there(const struct what *w, uint32_t index)
 {
 	uint64_t *reached;
@@ -199,7 +199,8 @@ static int add(struct ct_match *match, const struct what *w, uint32_t n_expected
 	int again = may_be_there(w, member->index) && i && has_member(i, member->index);
 	int st = CT_OK;
 
-	/* The same member again: numbers began anew under the same key, what is there never gets complete. */
+	/* The same member again: numbers restarted under the same key, so the pending instance
+	 * never completes. */
 	if (again) {
 		st = release(match, i, 0);
 		i = NULL;

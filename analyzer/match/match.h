@@ -23,10 +23,6 @@ struct ct_member {
 	uint64_t bytes;	  /* of the whole operation by this member's count (ct_op_total_bytes) */
 	uint64_t free_ns; /* time without communication right before its start; UINT64_MAX unknown */
 	uint64_t asked_ns; /* entry of the call in which it ended; end_ns: no call waited for it; 0 unknown, or on a GPU */
-	uint64_t since_ns,
-		since_seq; /* end and number of the synchronising operation of its communicator before it; 0
-					 unknown */
-	uint64_t messages;	/* sends and receives since then */
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
 	const struct ct_site *site; /* call site; NULL unknown */
 	uint32_t start_err_ns, end_err_ns;
@@ -39,9 +35,9 @@ struct ct_member {
 	uint8_t varying;  /* counts may differ between members: a v-collective */
 	uint8_t state;	  /* enum ct_op_state */
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
-	uint8_t captured; /* captured into a graph: it has no times, and no data moved yet */
-	uint8_t on_gpu;	  /* its start is when a stream reached it */
-	uint8_t shared; /* its call completed other operations, too: it may have ended before end_ns */
+	uint8_t captured; /* captured into a graph: it has no times, and no data has moved */
+	uint8_t on_gpu;	  /* it starts when a stream reaches it */
+	uint8_t shared; /* its call completed other operations as well: it may have ended before end_ns */
 	uint8_t alone;	/* it has no other member */
 	uint8_t posted; /* nonblocking, and asked_ns is known: it may have ended before end_ns */
 };
@@ -67,14 +63,15 @@ struct ct_instance {
 	struct ct_instance *older, *newer;
 };
 
-/* Bytes of the whole operation: the mean over the members, since in v-collectives each knows its own part only. UINT64_MAX:
- * unknown to all. */
+/* Bytes of the whole operation: the mean over the members, since in v-collectives each knows only
+ * its own part. UINT64_MAX: unknown to all. */
 uint64_t ct_instance_bytes(const struct ct_instance *instance);
 
 /* The first member that knows the size; the first of all, if none does. */
 const struct ct_member *ct_instance_sized(const struct ct_instance *instance);
 
-/* `complete`: every member is there, once. Nonzero stops and becomes the result of the call that led to it. */
+/* `complete`: every member is there, once. A nonzero result stops the matching and becomes the
+ * result of the call that led to it. */
 typedef int (*ct_match_fn)(void *arg, struct ct_instance *instance, int complete);
 
 struct ct_match;

@@ -68,7 +68,7 @@ static uint64_t asked(const struct ct_member *m)
 	return m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
 }
 
-/* For how long the member stood in a call that waited for it, up to this time on its clock. */
+/* How long the member had been in a call that waited for it, up to this time on its clock. */
 static uint64_t waited_in_call(const struct ct_member *m, uint64_t until_ns)
 {
 	uint64_t from = asked(m);
@@ -104,8 +104,8 @@ static int is_posted(const struct ct_instance *i)
 	return posted;
 }
 
-/* Some of the ends are only when the program looked: the transfer ended before the first of them, and nobody waited
- * longer than until the last of them let it move. */
+/* Some ends are only when the program asked: the transfer ended before the first of them, and no
+ * member waited longer than until the last of them let it progress. */
 static void judge_posted(const struct ct_instance *i, struct ct_waits *w)
 {
 	uint64_t last_start = 0, first_end = UINT64_MAX;
@@ -121,7 +121,7 @@ static void judge_posted(const struct ct_instance *i, struct ct_waits *w)
 	for (uint32_t m = 0; m < i->n; m++)
 		w->wait_ns[m] = waited_in_call(&i->members[m], last_start);
 	w->transfer_ns = first_end > last_start ? first_end - last_start : 0;
-	/* that is no skew of simultaneous ends */
+	/* that is not a skew of simultaneous ends */
 	w->exit_skew_ns = UINT64_MAX;
 	w->judged = CT_JUDGED_WAITS;
 }
@@ -140,9 +140,9 @@ static void arrive_by_duration(const struct ct_instance *i, uint64_t skew_ns, st
 	}
 }
 
-/* On one clock: did nobody end before everybody had started, as far as the errors of these two times tell? If somebody
- * did, this did not synchronise (no data for some, or it is not one operation), and nobody waited for the last. *skew:
- * latest minus earliest end. */
+/* On one clock: did every member end after all had started, within the errors of these times? If
+ * not, the operation did not synchronize (some have no data, or it is not one operation), and no
+ * member waited for the last. *skew: latest minus earliest end. */
 static int is_synchronised(const struct ct_instance *i, uint64_t *skew)
 {
 	const struct ct_member *starter = &i->members[0], *ender = starter;
@@ -235,8 +235,8 @@ static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
 	w->judged = CT_JUDGED_WAITS;
 }
 
-/* Is this member's end that of the message, of which nothing could move before `both_ns`? Not where its call ended others
- * too, nor where it may have been over long before somebody asked. */
+/* Is this member's end that of the message, which could not move before `both_ns`? Not where its
+ * call ended other operations too, nor where it may have ended long before the program asked. */
 static int tells_end(const struct ct_member *m, uint64_t both_ns)
 {
 	if (m->shared)
@@ -245,8 +245,8 @@ static int tells_end(const struct ct_member *m, uint64_t both_ns)
 	       (m->end_ns > m->asked_ns && m->end_ns - m->asked_ns > CT_AT_ONCE_NS);
 }
 
-/* The shorter of the two spans, that of the one who came last; but only of who knows when it had come, and not before both
- * were there. */
+/* The shorter of the two spans belongs to the later end, if its arrival is known, and is not before
+ * both had arrived. */
 static uint64_t transfer_of(const struct ct_member *send, const struct ct_member *recv,
 			    int one_clock)
 {
@@ -286,7 +286,8 @@ static void judge_message(const struct ct_instance *i, struct ct_waits *w)
 		return;
 	arrive_by_start(i, w);
 	w->wait_ns[1 - s] = waited_in_call(recv, ct_member_came(send, a));
-	/* A short message may leave before anybody asks for it: then the sender did not wait. */
+	/* A short message may leave before the receiver asks for it: then the sender did not wait.
+	 */
 	w->wait_ns[s] = send->end_ns > recv->start_ns
 				? waited_in_call(send, ct_member_came(recv, a))
 				: 0;

@@ -11,7 +11,7 @@
 #include "analyzer/match/match.h"
 #include "trace/ops.h"
 
-/* How far an instance can be judged. */
+/* To which extent an instance can be judged. */
 enum ct_judged {
 	CT_JUDGED_NOTHING,  /* members or times are missing, or the members contradict each other */
 	CT_JUDGED_TRANSFER, /* transfer known; waits need synchronized clocks, which are missing */
@@ -50,12 +50,14 @@ struct ct_asked {
 };
 struct ct_asked ct_instance_asked(const struct ct_instance *instance);
 
-/* When the member let the operation progress: its start. For a nonblocking operation it is the time when it polled, if the
- * operation had ended for no member before and others were waiting (a library that progresses only while it is called). */
+/* When the member let the operation progress: its start. For a nonblocking operation the time when
+ * it polled, if the operation had not ended for any member before and others were waiting (a
+ * library that progresses only while it is called). */
 uint64_t ct_member_came(const struct ct_member *member, struct ct_asked asked);
 
-/* Judges a complete instance without contradictions. `hosts[slot]` is the clock, `skew_ns` is the error of the ends being
- * simultaneous, used where arrivals come from durations. Arrays of *waits are grown and used again. 0 or CT_NOMEM. */
+/* Judges a complete instance without contradictions. `hosts[slot]` is the clock, `skew_ns` the
+ * error of the assumption that ends are simultaneous, used where arrivals come from durations.
+ * Arrays of waits are grown and reused. 0 or CT_NOMEM. */
 int ct_waits_judge(const struct ct_instance *instance, const uint32_t *hosts, uint64_t skew_ns,
 		   struct ct_waits *waits);
 

@@ -4,14 +4,15 @@
 #include "analyzer/base/limits.h"
 #include "trace/ops.h"
 
-/* What the sets called, side by side; NULL: not known, or the members of the set do not agree. */
+/* The calls of the two sets, by sequence number; NULL: unknown, or the members of the set disagree.
+ */
 struct sides {
 	uint64_t begin; /* sequence number of the first */
 	const struct ct_order_call *usual[CT_ORDER_ROWS], *odd[CT_ORDER_ROWS];
 	struct ct_order_call of_usual[CT_ORDER_ROWS], of_odd[CT_ORDER_ROWS];
 };
 
-/* Without site if the members of the set came from several. */
+/* Without a site if the members of the set called from several. */
 static const struct ct_order_call *call_of_set(const struct ct_order *order, uint64_t seq,
 					       const uint8_t *set, uint8_t which,
 					       struct ct_order_call *copy)
@@ -92,8 +93,8 @@ static uint32_t largest_of(const struct classes *c)
 	return best;
 }
 
-/* Those who were not seen may be of either opinion. Where they could turn the majority, more than half of the members have to
- * have been seen, and the usual ones to be twice as many. */
+/* Members without a record may belong to either set. Where they could change the majority, more
+ * than half of the members must be on record, and the usual ones must be twice as many. */
 static void set_minority(struct ct_divergence *a)
 {
 	uint64_t seen = (uint64_t)a->n_usual + a->n_odd;
@@ -118,7 +119,7 @@ static int split(const struct ct_order *order, uint64_t seq, uint8_t *set,
 	for (uint32_t m = 0; m < nranks; m++) {
 		unsigned who = row->more->who[m];
 
-		/* there were more than are told apart: which of them is usual is not known */
+		/* more distinct calls than can be stored: which of them is usual is unknown */
 		if (who > classes.n_calls)
 			return 0;
 		if (!who)
@@ -137,9 +138,9 @@ static int split(const struct ct_order *order, uint64_t seq, uint8_t *set,
 
 /* ---- which hypothesis ---- */
 
-/* Of the numbers at which both sides are known: where they fit, where sites are the same, where without the shift they would
- * not be; and how many numbers, at which the sides contradict each other as they are paired, the shift explains by what the odd
- * ones called there, or by what the usual ones did. */
+/* Numbers at which both sides are known: where the shifted calls agree, where their sites are
+ * equal, where they would disagree without the shift; and how many contradictions at equal numbers
+ * the shift explains by calls of the odd ones, or by calls of the usual ones. */
 struct fit {
 	uint32_t fits, sites, sites_tell, odd_tell, usual_tell;
 	int contradicted;
@@ -194,7 +195,8 @@ static uint32_t length(const struct ct_order_call *const *side)
 	return n;
 }
 
-/* Both would explain it, as in a loop over two operations: then how far the sets came decides, if it can. */
+/* Both shifts would explain it, as in a loop over two operations: then the progress of the sets
+ * decides, if it can. */
 static int decide(const struct sides *s, uint32_t k)
 {
 	uint32_t odd = length(s->odd), usual = length(s->usual);
@@ -206,9 +208,9 @@ static int decide(const struct sides *s, uint32_t k)
 	return usual + k == odd;
 }
 
-/* After the shift's own numbers, do the calls fit as they are paired, too? Then a few may have been other calls, or have been
- * exchanged, among operations that are all alike. It takes how far the sets came to tell, or that they contradict each other again
- * behind what is kept: `instances` do in all. */
+/* Do the calls after the shift's own numbers also agree without a shift? Then the difference may be
+ * a few other or exchanged calls among equal operations. The progress of the sets decides, or
+ * contradictions after the kept part: `instances` is the number of all. */
 static int may_be_in_step(const struct sides *s, uint32_t at, uint32_t k, int which,
 			  uint64_t instances)
 {
@@ -224,8 +226,8 @@ static int may_be_in_step(const struct sides *s, uint32_t at, uint32_t k, int wh
 	return instances < clashes + CT_LEAST_FITS;
 }
 
-/* Pairs of numbers a period apart that have to be alike, that at D being one of them. Of two that alternate one less: there one
- * too few looks like one too many, and neither is told. */
+/* Pairs of numbers a period apart that must be equal, including the pair at D. With two alternating
+ * operations one less: there a missing one looks like an extra one, and neither is reported. */
 #define LEAST_REPEATS(period) ((period) == 2 ? 3u : 4u)
 
 static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
@@ -234,7 +236,7 @@ static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
 	       !ct_order_other_site(a, b);
 }
 
-/* Is what the usual ones called up to `at` periodic? The shortest period, 0: none that shows. */
+/* Are the calls of the usual ones up to `at` periodic? The shortest period; 0: none is visible. */
 static uint32_t period(const struct sides *s, uint32_t at)
 {
 	uint32_t from = at;
@@ -252,7 +254,7 @@ static uint32_t period(const struct sides *s, uint32_t at)
 	return 0;
 }
 
-/* Do the latest two of what the usual ones called alternate, whatever came before that? */
+/* Do the latest two calls of the usual ones alternate, whatever preceded them? */
 static int alternates(const struct sides *s, uint32_t at)
 {
 	for (uint32_t i = at; i + LEAST_REPEATS(2) > at; i--)
@@ -267,15 +269,15 @@ static const struct ct_order_call *expected(const struct sides *s, uint32_t at, 
 	return s->usual[at] ? s->usual[at] : s->usual[at - p];
 }
 
-/* They stand in this operation, or hardly came further: did the odd ones call what used to come behind it, or the one before it
- * again? Where that is the same, nobody can tell. */
+/* The odd ones are still in this operation, or hardly past it: is their call the one that usually
+ * follows it, or the one before it again? If both are the same, it is undecidable. */
 static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_divergence *out)
 {
 	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0);
 	uint32_t whole = period(s, at), p = whole ? whole : alternates(s, at) ? 2 : 0;
 	int is_next, is_again;
 
-	/* who came further is told by what he called there */
+	/* the calls of a rank show which made more progress */
 	if (!p || s->odd[at + 2])
 		return;
 	is_next = alike(s->odd[at], expected(s, at + 1, p)) && !skipped.contradicted &&
@@ -291,7 +293,7 @@ static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_diver
 	out->by_habit = 1;
 }
 
-/* Is it a shift by k? 1; 0: nothing shows one; -1: it may be either of the two. */
+/* Is it a shift by k? 1; 0: no evidence; -1: either of the two. */
 static int is_shift(const struct sides *s, uint32_t at, uint32_t k, uint64_t instances,
 		    struct ct_divergence *out)
 {
@@ -309,7 +311,8 @@ static int is_shift(const struct sides *s, uint32_t at, uint32_t k, uint64_t ins
 	return 1;
 }
 
-/* One operation first, which those who hardly came further show by habit; in a loop these fit a shift by most of it, too. */
+/* A single operation first, which habit shows for ranks that hardly progressed; in a loop these fit
+ * a shift by most of it as well. */
 static void explain(const struct sides *s, uint32_t at, uint64_t instances,
 		    struct ct_divergence *out)
 {
@@ -329,8 +332,8 @@ static void explain(const struct sides *s, uint32_t at, uint64_t instances,
 
 /* ---- what sites tell ---- */
 
-/* From `at` back: the first of the numbers before it, one after the other, at which the sets' sites differ, after one at
- * which they agree. `at` if there is none: what always differs tells nothing. */
+/* Going back from `at`: the first of consecutive numbers at which the sets' sites differ, after one
+ * at which they agree. `at` if there is none: sites that always differ prove nothing. */
 static uint32_t first_other_site(const struct sides *s, uint32_t at)
 {
 	uint32_t i = at;
@@ -366,7 +369,7 @@ static void note_sites(const struct sides *s, uint32_t at, struct ct_divergence 
 	out->odd_site = s->odd[at]->site;
 }
 
-/* Where it began may be before the calls contradict each other. Returns where. */
+/* The divergence may begin before the calls contradict each other. Returns where. */
 static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_divergence *out)
 {
 	uint32_t first = first_other_site(s, at), began = first;
@@ -381,8 +384,8 @@ static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_diverge
 
 /* ---- the two doors ---- */
 
-/* Where the operation before them is like the last of those that are missing, or too many, it may be the first of them instead, and
- * so on: in a row of equal ones any may be. Unless sites tell. */
+/* If the preceding operation equals the last missing or extra one, it may be the first of them
+ * instead, and so on: in a row of equal operations any may be, unless sites differ. */
 static int may_be_earlier(const struct sides *s, uint32_t began, const struct ct_divergence *a)
 {
 	const struct ct_order_call *const *side = a->how == CT_DIVERGENCE_EXTRA ? s->odd : s->usual;
@@ -420,7 +423,7 @@ int ct_divergence_by_call(const struct ct_order *order, uint64_t seq, uint64_t i
 	if (!sides.usual[at])
 		return 0;
 	if (!sides.odd[at]) {
-		/* the odd ones do not agree among themselves: nothing can be said of them together */
+		/* the odd ones disagree among themselves: nothing can be said about the set */
 		for (uint32_t m = 0; m < order->comm->nranks && !sides.odd[at]; m++)
 			sides.odd[at] = set[m] == CT_DIVERGENCE_ODD ? ct_order_at(order, seq, m)
 								    : NULL;

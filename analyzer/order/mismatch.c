@@ -71,7 +71,7 @@ int ct_mismatch_check(struct ct_mismatches *all, const struct ct_instance *i,
 		mismatch->instances++;
 		if (i->seq >= mismatch->seq)
 			return 1;
-		/* An earlier one that came in later: that is where it began. */
+		/* An earlier one that was read later: it is where the mismatch began. */
 		mismatch->n_slots = 0;
 	} else {
 		mismatch = ct_arena_calloc(all->memory, 1, sizeof(*mismatch));

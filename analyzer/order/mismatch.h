@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mismatch.h — ranks that called different things as the same operation: told by the
- * first instance of each communicator, also when it never completed. What v-collectives and message ends may
- * do differently is no mismatch. One thread. */
+/* mismatch.h — ranks that made different calls as the same operation: the first such instance of
+ * each communicator, completed or not. Differences that v-collectives and message ends may have are
+ * no mismatch. One thread. */
 #ifndef CT_ANALYZER_ORDER_MISMATCH_H
 #define CT_ANALYZER_ORDER_MISMATCH_H
 
@@ -20,7 +20,7 @@ struct ct_mismatch {
 	int majority;		/* more than half of the members seen agree */
 	uint32_t n_members;
 	uint32_t n_odd;
-	uint32_t slots[CT_MISMATCH_RANKS]; /* of the odd ones; without majority of all members */
+	uint32_t slots[CT_MISMATCH_RANKS]; /* of the odd ones; without a majority of all members */
 	uint32_t n_slots;
 	struct ct_mismatch *next;
 };
@@ -35,11 +35,11 @@ struct ct_mismatches {
 void ct_mismatches_init(struct ct_mismatches *all, struct ct_arena *memory);
 void ct_mismatches_fini(struct ct_mismatches *all);
 
-/* In what `a` and `b`, members of one collective, contradict each other. */
+/* The field in which `a` and `b`, members of one collective, contradict each other. */
 enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b);
 
-/* Compare the members of an instance; *usual gets one of the majority (or the first). Returns 1 if they
- * contradict each other, 0 if not, or CT_NOMEM. */
+/* Compares the members of an instance; *usual gets one of the majority (or the first). Returns 1 if
+ * they contradict each other, 0 if not, or CT_NOMEM. */
 int ct_mismatch_check(struct ct_mismatches *all, const struct ct_instance *instance,
 		      const struct ct_member **usual);
 

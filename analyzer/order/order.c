@@ -115,7 +115,7 @@ int ct_orders_left(struct ct_orders *orders, struct ct_comm *comm, uint32_t memb
 
 /* ---- rows ---- */
 
-/* To the letter, but for shares that may differ. */
+/* Exactly, except for sizes that may differ. */
 static int same_call(const struct ct_member *a, const struct ct_member *b)
 {
 	return a->op == b->op && (a->bytes == b->bytes || !(ct_op_equal(a->op) & CT_EQUAL_SIZE)) &&
@@ -123,7 +123,7 @@ static int same_call(const struct ct_member *a, const struct ct_member *b)
 	       a->varying == b->varying;
 }
 
-/* Where a row of this number goes; NULL: it is not wanted. */
+/* The row for this number; NULL: it is not kept. */
 static struct ct_order_row *row_of_seq(struct ct_order *order, uint64_t seq)
 {
 	struct ct_order_row *row = &order->rows[seq % CT_ORDER_ROWS];
@@ -143,13 +143,13 @@ static int same_as(const struct ct_order_call *call, const struct ct_member *m)
 	       call->varying == m->varying && call->site == m->site;
 }
 
-/* A size that nobody else confirms may be a damaged file's: nothing is laid out for so many. */
+/* A size that no other member confirms may come from a damaged file: no row is allocated for it. */
 static int is_believable(const struct ct_comm *comm)
 {
 	return comm->nranks <= 64 * (uint64_t)comm->n_known + 1024;
 }
 
-/* There are too many: one that differs in the site only, whose site is not known then, or none. */
+/* If there are too many: one that differs only in its site, whose site is then unknown; or none. */
 static uint32_t place_without_site(struct ct_order_more *more, const struct ct_member *m)
 {
 	for (uint32_t c = 0; c < CT_ORDER_CALLS; c++) {
@@ -195,7 +195,7 @@ static int fill_mixed(struct ct_order_row *row, const struct ct_instance *i)
 	return CT_OK;
 }
 
-/* The first operation that was not called by all: how far it came with the others. */
+/* The first operation that not all members called: the progress of this member. */
 static int note_states(struct ct_order *order, const struct ct_instance *i)
 {
 	if (!is_believable(i->comm))
@@ -239,7 +239,8 @@ void ct_order_trouble(struct ct_order *order, uint64_t seq)
 		order->trouble = seq;
 }
 
-/* Numbers of a collective that members have come to: the first that somebody lacks, UINT64_MAX if nobody does. */
+/* Numbers of collectives that members have entered: the first that some member lacks, UINT64_MAX if
+ * none does. */
 static uint64_t first_lacking(const struct ct_comm *comm)
 {
 	uint64_t least = UINT64_MAX, most = 0;

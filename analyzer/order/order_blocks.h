@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_blocks.h — what one member of a communicator called, as sums over blocks of sequence numbers.
+/* order_blocks.h — the calls of one member of a communicator, as sums over blocks of sequence
+ * numbers.
  *
- * A block's sum adds up, modulo 2^64, one hash for each of its operations, which takes in the sequence number (trace/op_hash.h). So it does not matter
- * in which order records are read, neighbouring blocks are merged by adding, and two members have the same sum if they called the
- * same in the same order. When a run gets longer than the blocks reach, all of them become twice as wide: memory is `most` blocks
- * however long the run is. One thread. */
+ * A block's sum adds, modulo 2^64, one hash for each of its operations, which includes the sequence
+ * number (trace/op_hash.h). So the order of reading does not matter, neighboring blocks are merged
+ * by adding, and two members have equal sums if they made the same calls in the same order. When a
+ * run exceeds the blocks, all of them become twice as wide: memory is `most` blocks for any length
+ * of the run. One thread. */
 #ifndef CT_ANALYZER_ORDER_ORDER_BLOCKS_H
 #define CT_ANALYZER_ORDER_ORDER_BLOCKS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_book.h — all that is kept of what the members of communicators called: call sites, contradictions, the order of
- * collectives, messages that do not fit. Filled while instances are matched. One thread. */
+/* order_book.h — what is kept of the calls of communicators' members: call sites, contradictions,
+ * the order of collectives, messages that do not match. Filled while instances are matched. One
+ * thread. */
 #ifndef CT_ANALYZER_ORDER_ORDER_BOOK_H
 #define CT_ANALYZER_ORDER_ORDER_BOOK_H
 

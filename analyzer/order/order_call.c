@@ -56,7 +56,7 @@ static int states_size(const struct ct_order_call *call)
 	       (call->dtype || call->bytes);
 }
 
-/* As many elements, and another size: the type is what is wrong. */
+/* Equal counts and different sizes: the type differs. */
 static enum ct_mismatch_field in_size(const struct ct_order_call *a, const struct ct_order_call *b)
 {
 	return a->count == b->count && ct_dtypes_differ(a->dtype, b->dtype) ? CT_MISMATCH_DTYPE
@@ -92,7 +92,7 @@ enum ct_mismatch_field ct_order_message_differ(unsigned backend, const struct ct
 		return backend == CT_BACKEND_NCCL && ct_dtypes_differ(send->dtype, recv->dtype)
 			       ? CT_MISMATCH_DTYPE
 			       : CT_MISMATCH_NONE;
-	/* MPI's receive states how much there is room for. */
+	/* An MPI receive states the room in its buffer. */
 	if (backend == CT_BACKEND_MPI && send->bytes < recv->bytes)
 		return CT_MISMATCH_NONE;
 	return in_size(send, recv);

@@ -19,7 +19,7 @@ void ct_order_hash_fini(struct ct_order_hash *h)
 	*h = (struct ct_order_hash){ 0 };
 }
 
-/* Only members that are on record get blocks, not all that a file claims. */
+/* Only recorded members get blocks, not all that a file claims. */
 static struct ct_order_blocks *row_of(struct ct_order_hash *h, uint32_t nranks, uint32_t member)
 {
 	if (!h->rows) {
@@ -47,7 +47,8 @@ int ct_order_hash_add(struct ct_order_hash *h, uint32_t nranks, uint32_t member,
 
 enum alike { ALIKE, DIFFERENT, UNKNOWN };
 
-/* A member that called fewer in it left no trace, lost records, or has not come to it yet: nothing is known then. */
+/* A member with fewer calls in it left no trace, lost records, or has not entered them yet: then
+ * nothing is known. */
 static enum alike compare(const struct ct_order_hash *h, uint64_t number)
 {
 	struct ct_order_block first = { 0 };

@@ -49,7 +49,7 @@ static struct ct_pair *get(struct ct_pairs *pairs, const struct ct_instance *i, 
 	return pair;
 }
 
-/* One that says only how wide the elements are, or is often used so. */
+/* A type that only states the width of elements, or is often used that way. */
 static int is_of_bytes(unsigned dtype)
 {
 	return dtype == CT_DTYPE_int8 || dtype == CT_DTYPE_uint8 || dtype >= CT_DTYPE_elem1;
@@ -60,7 +60,7 @@ static int is_integer(unsigned dtype)
 	return dtype <= CT_DTYPE_uint64;
 }
 
-/* NCCL moves bytes, whatever they are; but as many elements of another type are taken for what they are not. */
+/* NCCL moves bytes of any type, but equally many elements of another type are misinterpreted. */
 static int fits(const struct ct_member *a, const struct ct_member *b)
 {
 	if (!a->dtype || !b->dtype || a->bytes == UINT64_MAX || b->bytes == UINT64_MAX)
@@ -87,7 +87,7 @@ static int note_awaited(struct ct_pair *pair, const struct ct_instance *i)
 	return CT_OK;
 }
 
-/* One end was seen, and there is no other. */
+/* Only one end is on record. */
 static int note_half(struct ct_pairs *pairs, const struct ct_instance *i)
 {
 	const struct ct_member *m = &i->members[0];

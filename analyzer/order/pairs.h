@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.h — sends and receives that do not fit: different sizes or types, or sent and never received. NCCL only, where both ends
- * must have the same size: a receive that is too small passes silently or writes past its buffer, one that is too large hangs.
- * In MPI a receive gives the buffer size. Types are compared for equal numbers of elements of equal width, if neither type means
- * bytes. The first of each pair of ranks is kept, CT_PAIRS_MAX pairs at most. One thread. */
+/* pairs.h — sends and receives that do not match: different sizes or types, or sent and never
+ * received. NCCL only, where both ends must have the same size: a receive that is too small passes
+ * silently or writes past its buffer, one that is too large hangs. In MPI a receive gives the
+ * buffer size. Types are compared for equal numbers of elements of equal width, if neither type
+ * means bytes. The first of each pair of ranks is kept, CT_PAIRS_MAX pairs at most. One thread. */
 #ifndef CT_ANALYZER_ORDER_PAIRS_H
 #define CT_ANALYZER_ORDER_PAIRS_H
 
@@ -13,13 +14,13 @@
 struct ct_pair {
 	struct ct_comm *comm;
 	int32_t src, dst;   /* ranks in it */
-	uint64_t instances; /* whose ends say different sizes ... */
+	uint64_t instances; /* whose ends have different sizes ... */
 	uint64_t seq;	    /* ... and the first of them */
 	struct ct_member send, recv;
-	uint64_t unmatched;	/* sends that ended, and nobody ever received ... */
+	uint64_t unmatched;	/* sends that completed without a receive ... */
 	uint64_t unmatched_seq; /* ... and the first of them */
 	struct ct_member unmatched_send;
-	uint64_t awaited;     /* receives that did not end, of what was never sent ... */
+	uint64_t awaited;     /* receives that did not complete, without a send ... */
 	uint64_t awaited_seq; /* ... and the first of them */
 	struct ct_pair *next;
 };
@@ -35,7 +36,7 @@ struct ct_pairs {
 void ct_pairs_init(struct ct_pairs *pairs, struct ct_arena *memory);
 void ct_pairs_fini(struct ct_pairs *pairs);
 
-/* All was read: what is still incomplete has no other end. */
+/* Everything was read: incomplete messages have no other end. */
 void ct_pairs_ended(struct ct_pairs *pairs);
 
 /* A message was handed out. 0 or CT_NOMEM. */

@@ -27,7 +27,7 @@ static int look_up(struct ct_sites *sites, const char *text, const struct ct_sit
 
 	*out = site;
 	if (site) {
-		/* two texts with one hash: which of them this is, nobody can tell */
+		/* two texts with one hash: which of them it is, is unknown */
 		if (strcmp(site->text, text) != 0)
 			*out = NULL;
 		return CT_OK;

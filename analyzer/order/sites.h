@@ -38,7 +38,8 @@ struct ct_sites_recent {
 void ct_sites_init(struct ct_sites *sites, struct ct_arena *memory);
 void ct_sites_fini(struct ct_sites *sites);
 
-/* *site gets the one of this text: NULL for NULL, and where it is not known which. `recent` may be NULL. 0 or CT_NOMEM. */
+/* *site gets the one with this text: NULL for NULL, and for texts with equal hashes. `recent` may
+ * be NULL. 0 or CT_NOMEM. */
 int ct_sites_get(struct ct_sites *sites, struct ct_sites_recent *recent, const char *text,
 		 const struct ct_site **site);
 

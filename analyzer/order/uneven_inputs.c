@@ -31,11 +31,12 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 	}
 	*seq = least;
 	*more = next - least;
-	/* who never called anything on it did not stop there */
+	/* a member without any call on it did not stop there */
 	return next != UINT64_MAX && least > comm->first_seq;
 }
 
-/* Those who called more, or those who did not, may be the odd ones; where they came apart sites can tell, and only sites. */
+/* The members with more calls, or the others, may be the odd ones; only sites can show where they
+ * diverged. */
 int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_divergence *out)
 {
 	uint32_t nranks = order->comm->nranks, odd = 0, usual = 0;
@@ -91,7 +92,7 @@ int ct_uneven_is_done(const struct ct_model *model, uint32_t slot)
 	return ct_exit_in_order(&exit) && exit.facts.end.how != CT_END_EXIT;
 }
 
-/* By a signal that nobody was seen to send, or with a failure. */
+/* By a signal of unknown origin, or with a failure. */
 static int died_by_itself(const struct ct_model *model, uint32_t slot)
 {
 	struct ct_exit exit = exit_of(model, slot);
@@ -172,7 +173,8 @@ int ct_uneven_find(const struct ct_model *model, const struct ct_order *order, u
 		}
 		out->n_waiting++;
 		out->most = beyond > out->most ? beyond : out->most;
-		/* where all wait for all, nothing ends without them: they were there, and it is not on record */
+		/* an operation of all ranks does not complete without them: they took part, without
+		 * a record */
 		if (!state || (state == CT_STATE_FINISHED && is_synchronising(order, m)))
 			return 0;
 		if (state == CT_STATE_ERROR || state == CT_STATE_ABORTED)

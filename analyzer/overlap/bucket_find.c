@@ -8,7 +8,6 @@
 #include "analyzer/base/table.h"
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/exposures.h"
-#include "analyzer/overlap/gaps.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -286,9 +285,7 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 	if (alike < CT_FEW_SAMPLES || alike < CT_MOST * n || s->n < 2 || s->n > CT_BUCKETS_MOST ||
 	    !is_of_several_sizes(f, s))
 		return 0;
-	*b = (struct ct_buckets){
-		.comm = i->comm, .op = i->op, .n = s->n, .steps = alike, .all_steps = n
-	};
+	*b = (struct ct_buckets){ .comm = i->comm, .op = i->op, .n = s->n, .steps = alike };
 	n = turn(f, cut(f, first, end), hash);
 	if (!n)
 		return 0;

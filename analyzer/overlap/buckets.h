@@ -28,7 +28,6 @@ struct ct_buckets {
 	uint64_t total_bytes;
 	double factor;	     /* f */
 	uint64_t steps;	     /* that have this sequence ... */
-	uint64_t all_steps;  /* ... of those with such operations */
 	uint64_t last_ns;    /* X of the last bucket */
 	uint64_t busy_ns;    /* sum of X */
 	uint64_t window_ns;  /* from the first's start to the last's end */

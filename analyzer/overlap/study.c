@@ -9,7 +9,6 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
-#include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/status.h"

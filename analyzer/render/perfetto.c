@@ -127,7 +127,6 @@ static uint8_t *room(struct ct_perfetto *p, size_t len, int *st)
 static void wrote(struct ct_perfetto *p, const uint8_t *end)
 {
 	p->used = (size_t)(end - p->block);
-	p->size.packets++;
 }
 
 /* What protobuf-c packed. */

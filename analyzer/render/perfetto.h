@@ -28,7 +28,6 @@ struct ct_chart_sink ct_perfetto_sink(struct ct_perfetto *perfetto);
 struct ct_perfetto_size {
 	uint64_t raw_bytes; /* before compression, what a reader has to hold */
 	uint64_t bytes;
-	uint64_t packets;
 };
 
 /* After drawing. 0, or CT_RANGE: slices did not nest, the file must not be used; *err says how many and which first. */

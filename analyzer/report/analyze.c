@@ -163,8 +163,7 @@ static int read_steps(struct analysis *a, const struct ct_run *run, int restart,
 	ct_instance_log_observe(&log, &observers[0]);
 	ct_step_log_observe(&a->first_log, &observers[1]);
 	st = ct_stream_run(&a->first_stream, run, &a->starts, restart, &options, err);
-	if (st == CT_OK)
-		st = find_steps_in(a, &a->first_stream.model, &log, &a->first_log, err);
+	st = st ?: find_steps_in(a, &a->first_stream.model, &log, &a->first_log, err);
 	ct_instance_log_fini(&log);
 	return st == CT_OK ? skip_steps(a, err) : st;
 }
@@ -258,10 +257,8 @@ static int judge_links(struct analysis *a)
 	const struct ct_model *model = &a->stream.model;
 	int st = end_beside(a, LINKS);
 
-	if (st == CT_OK)
-		st = ct_curves_fill(&a->links, model, a->report);
-	if (st == CT_OK)
-		st = ct_links_fill(&a->links, model, a->report);
+	st = st ?: ct_curves_fill(&a->links, model, a->report);
+	st = st ?: ct_links_fill(&a->links, model, a->report);
 	return st == CT_OK ? ct_links_find(&a->links, model, a->report, &a->findings) : st;
 }
 
@@ -293,8 +290,7 @@ static int judge_overlap(struct analysis *a)
 {
 	int st = ct_study_find(&a->study, &a->findings);
 
-	if (st == CT_OK)
-		st = ct_study_buckets(&a->study, &a->findings);
+	st = st ?: ct_study_buckets(&a->study, &a->findings);
 	ct_finding_tracer_cost(a->report, &a->findings);
 	return st;
 }
@@ -319,13 +315,9 @@ static int fill_steps(struct analysis *a)
 	const struct ct_model *model = &a->stream.model;
 	int st = end_beside(a, HITS);
 
-	if (st == CT_OK)
-		st = ct_steps_fill(model, &a->steps, &a->hits, a->report);
-	if (st == CT_OK)
-		st = ct_roles_fill(model, &a->log, &a->steps, a->report);
-	if (st == CT_OK)
-		st = ct_heat_fill_steps(model, &a->overlap.exposures, &a->log, &a->steps,
-					a->report);
+	st = st ?: ct_steps_fill(model, &a->steps, &a->hits, a->report);
+	st = st ?: ct_roles_fill(model, &a->log, &a->steps, a->report);
+	st = st ?: ct_heat_fill_steps(model, &a->overlap.exposures, &a->log, &a->steps, a->report);
 	return st == CT_OK ? study_overlap(a) : st;
 }
 
@@ -352,8 +344,7 @@ static int judge_lateness(struct analysis *a)
 	const struct ct_model *model = &a->stream.model;
 	int st = end_beside(a, REPLAY);
 
-	if (st == CT_OK)
-		st = ct_replay_fill(&a->replay, model, a->report);
+	st = st ?: ct_replay_fill(&a->replay, model, a->report);
 	return st == CT_OK
 		       ? ct_slow_row_findings(&a->replay, model, &a->stream.order.sites,
 					      &a->report->whatif, &a->oversubscribed, &a->findings)
@@ -375,12 +366,9 @@ static int judge(struct analysis *a)
 {
 	int st = judge_records(a);
 
-	if (st == CT_OK)
-		st = judge_lateness(a);
-	if (st == CT_OK)
-		st = look_at_steps(a);
-	if (st == CT_OK)
-		st = judge_overlap(a);
+	st = st ?: judge_lateness(a);
+	st = st ?: look_at_steps(a);
+	st = st ?: judge_overlap(a);
 	if (st == CT_OK) {
 		ct_findings_advise(&a->findings, a->report);
 		st = choose_verdict(a);
@@ -396,24 +384,15 @@ static int fill(struct analysis *a)
 	struct ct_report *report = a->report;
 	int st = ct_fill_trace(model, report);
 
-	if (st == CT_OK)
-		st = ct_fill_job(model, &a->stream.order, report);
-	if (st == CT_OK)
-		st = ct_fill_clocks(model, &a->findings, report);
-	if (st == CT_OK)
-		st = ct_fill_timing(model, report);
-	if (st == CT_OK)
-		st = ct_fill_overlap(model, a->overlap.overlap, report);
-	if (st == CT_OK)
-		st = ct_heat_fill_waits(model, &a->heat, report);
-	if (st == CT_OK)
-		st = ct_transport_fill(model, report);
-	if (st == CT_OK)
-		st = ct_peaks_fill(model, a->options->expect, report);
-	if (st == CT_OK)
-		st = ct_histogram_fill(model, report);
-	if (st == CT_OK)
-		st = ct_transport_link_errors(model, report, &a->findings);
+	st = st ?: ct_fill_job(model, &a->stream.order, report);
+	st = st ?: ct_fill_clocks(model, &a->findings, report);
+	st = st ?: ct_fill_timing(model, report);
+	st = st ?: ct_fill_overlap(model, a->overlap.overlap, report);
+	st = st ?: ct_heat_fill_waits(model, &a->heat, report);
+	st = st ?: ct_transport_fill(model, report);
+	st = st ?: ct_peaks_fill(model, a->options->expect, report);
+	st = st ?: ct_histogram_fill(model, report);
+	st = st ?: ct_transport_link_errors(model, report, &a->findings);
 	return st == CT_OK ? ct_transport_socket_fallback(model, report, &a->findings) : st;
 }
 
@@ -422,16 +401,11 @@ static int conclude(struct analysis *a)
 {
 	int st = fill(a);
 
-	if (st == CT_OK)
-		st = judge_hang(a);
-	if (st == CT_OK)
-		st = judge_links(a);
-	if (st == CT_OK)
-		st = fill_steps(a);
-	if (st == CT_OK)
-		st = judge(a);
-	if (st == CT_OK)
-		st = ct_traffic_fill(&a->stream.model, &a->traffic, &a->links.transfers, a->report);
+	st = st ?: judge_hang(a);
+	st = st ?: judge_links(a);
+	st = st ?: fill_steps(a);
+	st = st ?: judge(a);
+	st = st ?: ct_traffic_fill(&a->stream.model, &a->traffic, &a->links.transfers, a->report);
 	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
 			   : st;
 }
@@ -456,14 +430,11 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
 	st = read_tails(a, run, restart);
-	if (st == CT_OK)
-		st = read_clocks(a, run, restart, err);
+	st = st ?: read_clocks(a, run, restart, err);
 	if (st == CT_OK && a->options->skip_steps)
 		st = read_steps(a, run, restart, err);
-	if (st == CT_OK)
-		st = read_run(a, run, restart, err);
-	if (st == CT_OK)
-		st = find_steps(a, err);
+	st = st ?: read_run(a, run, restart, err);
+	st = st ?: find_steps(a, err);
 	if (st != CT_OK)
 		return st;
 	begin_beside(a);

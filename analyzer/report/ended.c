@@ -72,8 +72,7 @@ int ct_fill_ended(const struct ct_model *model, struct ct_report *report)
 	struct ct_exits exits = { .n = 0 };
 	int st = take_exits(model, &exits);
 
-	if (st == CT_OK)
-		st = ct_exits_judge(&exits, &clock);
+	st = st ?: ct_exits_judge(&exits, &clock);
 	report->ended = ct_arena_calloc(report->memory, exits.n + 1, sizeof(*report->ended));
 	if (!report->ended)
 		st = CT_NOMEM;

@@ -384,11 +384,8 @@ int ct_fill_job(const struct ct_model *model, const struct ct_order_book *book,
 {
 	int st = fill_ranks(model, report);
 
-	if (st == CT_OK)
-		st = fill_run(model, report);
-	if (st == CT_OK)
-		st = fill_comms(model, book, report);
-	if (st == CT_OK)
-		st = fill_ops(model, report);
+	st = st ?: fill_run(model, report);
+	st = st ?: fill_comms(model, book, report);
+	st = st ?: fill_ops(model, report);
 	return st == CT_OK ? ct_report_rows_index(report) : st;
 }

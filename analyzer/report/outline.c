@@ -52,10 +52,8 @@ static int fill(const struct ct_stream *stream, struct ct_report *report)
 	const struct ct_model *model = &stream->model;
 	int st = ct_fill_trace(model, report);
 
-	if (st == CT_OK)
-		st = ct_fill_job(model, &stream->order, report);
-	if (st == CT_OK)
-		st = ct_transport_fill(model, report);
+	st = st ?: ct_fill_job(model, &stream->order, report);
+	st = st ?: ct_transport_fill(model, report);
 	if (st != CT_OK)
 		return st;
 	st = ct_fill_timing(model, report);
@@ -90,8 +88,7 @@ int ct_outline(const struct ct_run *run, const struct ct_analyze_options *option
 		st = ct_stream_run(&stream, run, &starts,
 				   options->restart < 0 ? starts.n_starts - 1 : options->restart,
 				   &reading, err);
-	if (st == CT_OK)
-		st = fill(&stream, report);
+	st = st ?: fill(&stream, report);
 	if (st == CT_OK && ct_arena_failed(report->memory))
 		st = CT_NOMEM;
 	if (st == CT_NOMEM)

@@ -4,7 +4,6 @@
 #include "analyzer/report/analyze.h"
 #include "analyzer/report/fill.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,17 +296,11 @@ int ct_fill_trace(const struct ct_model *model, struct ct_report *report)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n && st == CT_OK; p++)
 		st = fill_process(model, p, report->memory, &report->processes[p]);
-	if (st == CT_OK)
-		st = ct_fill_ended(model, report);
-	if (st == CT_OK)
-		st = fill_losses(model, report);
-	if (st == CT_OK)
-		st = ct_overhead_fill(model, report);
-	if (st == CT_OK)
-		st = ct_fill_inflight(model, report);
-	if (st == CT_OK)
-		st = ct_environment_fill(model, report);
-	if (st == CT_OK)
-		st = ct_nccl_settings_fill(model, report);
+	st = st ?: ct_fill_ended(model, report);
+	st = st ?: fill_losses(model, report);
+	st = st ?: ct_overhead_fill(model, report);
+	st = st ?: ct_fill_inflight(model, report);
+	st = st ?: ct_environment_fill(model, report);
+	st = st ?: ct_nccl_settings_fill(model, report);
 	return st == CT_OK ? fill_invisible(model, report) : st;
 }

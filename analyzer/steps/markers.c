@@ -7,7 +7,6 @@
 #include "analyzer/base/grow.h"
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
-#include "analyzer/steps/step_anchor.h"
 #include "trace/status.h"
 
 void ct_markers_fini(struct ct_markers *markers)

@@ -288,8 +288,7 @@ int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops
 
 	for (uint32_t s = 0; s < n_symbols; s++)
 		bytes += symbols[s].bytes;
-	if (st == CT_OK)
-		st = find_single(&p, symbols, n_symbols, bytes, anchor);
+	st = st ?: find_single(&p, symbols, n_symbols, bytes, anchor);
 	if (st == CT_OK && outside(&p, n, symbols, anchor) <= CT_A_FEW) {
 		/* a step of equal parts, at the end of which something weighty comes a few times */
 		if (find_compound(&p, symbols, n_symbols, bytes, CT_ANCHOR_FEW, CT_HARDLY_ANY,

@@ -212,8 +212,7 @@ static int find_among(const struct ct_sequence *s, const uint32_t *onto, uint32_
 		symbols[onto[k]].bytes += s->symbols[k].bytes;
 		symbols[onto[k]].partial |= s->symbols[k].partial;
 	}
-	if (st == CT_OK)
-		st = ct_anchor_find(ops, s->n, s->n_ops, symbols, n, anchor);
+	st = st ?: ct_anchor_find(ops, s->n, s->n_ops, symbols, n, anchor);
 	free(ops);
 	free(symbols);
 	return st;
@@ -227,8 +226,7 @@ static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_a
 
 	for (uint32_t k = 0; k < n && st == CT_OK; k++)
 		onto[k] = k;
-	if (st == CT_OK)
-		st = find_among(s, onto, n, anchor);
+	st = st ?: find_among(s, onto, n, anchor);
 	if (st == CT_NOTFOUND) {
 		n = coarsen(s, onto);
 		st = n			 ? find_among(s, onto, n, anchor)
@@ -274,8 +272,7 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 		st = ct_anchor_spec_choose(s, wanted, chosen) ? CT_OK : CT_NOTFOUND;
 	else if (st == CT_OK)
 		st = find_anchor(s, chosen, &anchor);
-	if (st == CT_OK)
-		st = cut(s, chosen, anchor.first, anchor.every, c);
+	st = st ?: cut(s, chosen, anchor.first, anchor.every, c);
 	if (st == CT_OK && !wanted && anchor.every == 1 && anchor.ops <= CT_STEP_OPS)
 		st = join_by_times(s, chosen, c);
 	free(chosen);
@@ -403,8 +400,7 @@ static int try_slot(const struct ct_instance_log *log, const struct ct_step_log 
 	if (log->sample.one_of > 1 || slot >= log->n_slots)
 		return CT_NOTFOUND;
 	st = from_log(log, slot, &s);
-	if (st == CT_OK)
-		st = try_sequence(&s, wanted, c);
+	st = st ?: try_sequence(&s, wanted, c);
 	ct_sequence_fini(&s);
 	return st;
 }
@@ -425,7 +421,7 @@ static int find(const struct ct_model *model, const struct ct_instance_log *log,
 	uint32_t first = reference(model, step_log), asked = 0;
 	int st;
 
-	*c = (struct ct_steps){ .any_size = wanted != NULL };
+	*c = (struct ct_steps){ 0 };
 	st = wanted ? CT_NOTFOUND : try_markers(model, step_log, c);
 	if (st == CT_NOTFOUND)
 		st = try_slot(log, step_log, first, wanted, c);

@@ -38,7 +38,6 @@ struct ct_steps {
 	const char *
 		marker; /* name of the NVTX ranges that begin them, the step log's; NULL: the anchor marks them */
 	struct ct_sequence_kind anchor;
-	int any_size; /* chosen by the user, whatever its size */
 	struct ct_recurring recurring[CT_RECURRING];
 	uint32_t n_recurring;
 	int may_be_parts; /* each is an operation or two, and their times differ: a step may have several */

@@ -128,20 +128,7 @@ static int note_partners(struct ct_activity *activity, const struct ct_comm *com
 	}
 	if (at_ns > p[i].last_ns)
 		p[i].last_ns = at_ns;
-	activity->messages++;
 	return CT_OK;
-}
-
-/* What lies between a synchronising operation and the one before it on its communicator. */
-static void note_window(const struct ct_activity *activity, struct ct_load_comm *comm,
-			const struct ct_op *op, struct ct_member *m)
-{
-	m->since_ns = comm->left_ns;
-	m->since_seq = comm->left_seq;
-	m->messages = activity->messages - comm->left_messages;
-	comm->left_messages = activity->messages;
-	comm->left_ns = m->end_ns;
-	comm->left_seq = op->seq;
 }
 
 int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
@@ -167,8 +154,6 @@ int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, stru
 	}
 	if (!j->op->launch) {
 		m->asked_ns = m->start_ns;
-		if (op->comm && ct_op_class(m->op) == CT_CLASS_SYNC)
-			note_window(activity, op->comm, j->op, m);
 	} else {
 		m->asked_ns = waited_since(slot, &activity->calls, j, m);
 		m->posted = m->asked_ns != 0;

@@ -63,15 +63,4 @@ const struct ct_call *ct_calls_next_wait(const struct ct_calls *calls, uint64_t 
  * but the latter ended are none that communicate. Returns its ends_several. */
 int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others);
 
-/* What a window of time holds. Each moment counts once. */
-struct ct_call_sum {
-	uint64_t inside_ns; /* in a call */
-	uint64_t calls;
-	uint64_t messages; /* calls that sent, received or waited */
-};
-
-/* Returns 0 if not all of the window is known. */
-int ct_calls_sum(const struct ct_calls *calls, uint64_t begin_ns, uint64_t end_ns,
-		 struct ct_call_sum *sum);
-
 #endif

@@ -92,8 +92,7 @@ int ct_judge(void *arg, struct ct_instance *i, int complete)
 		st = ct_judge_collective(stream, &event);
 	if (i->src < 0 && event.class && stream->waits.judged == CT_JUDGED_WAITS)
 		ct_waits_last(i, &stream->waits, &event.last);
-	if (st == CT_OK)
-		st = ct_observe_instance(stream, &event);
+	st = st ?: ct_observe_instance(stream, &event);
 	if (event.class && stream->waits.judged == CT_JUDGED_WAITS)
 		ct_judge_met(stream, i);
 	i->comm->met |= event.is_skipped && complete;

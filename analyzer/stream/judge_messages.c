@@ -122,8 +122,7 @@ int ct_judge_alone(struct ct_stream *stream, int st, struct ct_group *g)
 		return st;
 	g->due--;
 	g->whole = g->agrees = 0;
-	if (st == CT_OK)
-		st = ct_judge_group_settled(stream, g);
+	st = st ?: ct_judge_group_settled(stream, g);
 	ct_group_drop(&stream->groups, g);
 	return st;
 }

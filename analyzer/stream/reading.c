@@ -148,9 +148,7 @@ static int end_reading(struct ct_reading *reading)
 			st = CT_NOMEM;
 	}
 	kept->facts.notes = NULL;
-	if (st == CT_OK)
-		st = ct_facts_copy(&kept->environment, model->memory,
-				   ct_load_environment(reading->load));
+	st = st ?: ct_facts_copy(&kept->environment, model->memory, ct_load_environment(reading->load));
 	kept->ports = ct_load_ports(reading->load);
 	model->open_launches += kept->facts.open_launches;
 	ct_ahead_close(reading->ahead);
@@ -373,18 +371,15 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 		.options = *options,
 	};
 	st = prepare(stream);
-	if (st == CT_OK)
-		st = ct_observe_begin(stream);
-	if (st == CT_OK)
-		st = read_processes(stream, err);
+	st = st ?: ct_observe_begin(stream);
+	st = st ?: read_processes(stream, err);
 	if (st == CT_OK) {
 		stream->model.end_ns = duration(&stream->model);
 		ct_stream_settle_unreturned(stream);
 		stream->model.duration_ns = stream->model.end_ns - options->from_ns;
 		st = ct_stream_name_slots(stream);
 	}
-	if (st == CT_OK)
-		st = ct_observe_end(stream);
+	st = st ?: ct_observe_end(stream);
 	let_go(stream);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

@@ -127,7 +127,6 @@ struct ct_activity {
 	struct ct_calls calls; /* where the host times */
 	struct ct_partners *partners;
 	uint32_t n_partners;
-	uint64_t messages;   /* sends and receives so far */
 	uint64_t covered_ns; /* waits entered up to here are in `busy` */
 };
 

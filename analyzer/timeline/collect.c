@@ -90,7 +90,6 @@ static int add_to_work(struct ct_drawn *d, const struct ct_load_op *op, uint32_t
 		if (op->launch && op->launch->n_ops > 1) {
 			work.group = (uint8_t)d->shape.kind;
 			work.group_op = (uint8_t)d->shape.op;
-			work.group_bytes = d->shape.bytes;
 			work.exchange = d->exchange;
 		}
 		if (ct_grow(&d->works, &d->cap_works, d->n_works + 1, sizeof(*d->works)))

@@ -48,10 +48,9 @@ struct ct_drawn_work {
 	uint8_t on_gpu;	      /* the times are a stream's, not a call's */
 	uint8_t messages;     /* all its ops are point-to-point */
 	uint8_t local;
-	uint8_t group;	      /* enum ct_group_kind; meaningful for several ops */
-	uint8_t group_op;     /* of all its collectives; 0: they differ */
-	uint64_t group_bytes; /* struct ct_group_shape */
-	uint32_t lead;	      /* the op that represents all of them, index + 1 */
+	uint8_t group;	  /* enum ct_group_kind; meaningful for several ops */
+	uint8_t group_op; /* of all its collectives; 0: they differ */
+	uint32_t lead;	  /* the op that represents all of them, index + 1 */
 };
 
 struct ct_drawn_call {

@@ -313,7 +313,6 @@ int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_char
 					    .from_ns = shown->from_ns,
 					    .to_ns = shown->to_ns,
 					    .cut = chart->cut,
-					    .stall_width_ns = pen.tl_index->stoods.width_ns,
 					    .missing_rank = -1 };
 	show(&pen, chart);
 	st = draw(&pen, chart, err);

@@ -186,7 +186,6 @@ struct ct_chart_result {
 	int cut;		 /* from_ns is later than selected: max_slices */
 	uint64_t slices, flows, counters, unfinished;
 	uint64_t not_drawn; /* ops on the GPU of which no start was measured */
-	uint64_t stall_width_ns; /* stalls of a rank that begin within it are drawn as one; 0: each is there */
 	uint32_t ranks, hosts;
 	uint32_t unrelated; /* of the hosts: their times differ from others' by an unknown error */
 	uint64_t clock_err_ns; /* the largest error that relating the others adds to their times */

@@ -236,20 +236,6 @@ static void union_that_is_full_forgets_the_oldest(void **state)
 	ct_union_fini(&u);
 }
 
-static void timeline_tells_where_the_losses_lie(void **state)
-{
-	struct ct_timeline timeline = { 0 };
-	uint64_t begin, end;
-
-	(void)state;
-	for (uint64_t s = 500; s < 750; s++)
-		ct_timeline_add(&timeline, s * 1000000000, 5);
-	ct_timeline_add(&timeline, 1000000000, 5);
-	ct_timeline_bounds(&timeline, &begin, &end);
-	assert_true(begin >= 450000000000 && begin <= 510000000000);
-	assert_true(end >= 740000000000 && end <= 800000000000);
-}
-
 /* ---- texts ---- */
 
 static void foreign_bytes_become_printable(void **state)
@@ -349,7 +335,6 @@ int main(void)
 		cmocka_unit_test(union_never_counts_too_much_in_any_order),
 		cmocka_unit_test(union_is_exact_though_blocks_come_out_of_order),
 		cmocka_unit_test(union_that_is_full_forgets_the_oldest),
-		cmocka_unit_test(timeline_tells_where_the_losses_lie),
 		cmocka_unit_test(foreign_bytes_become_printable),
 		cmocka_unit_test(paths_are_quoted_for_a_shell),
 		cmocka_unit_test(figures_have_three_digits_and_a_unit),
