@@ -306,4 +306,9 @@
 #define CT_SPLIT_GAIN 0.7
 #define CT_SPLIT_SCATTER 0.02
 
+/* ---- diff ---- */
+
+/* Of the differences between two runs that are told, so many are chance (false discovery rate) */
+#define CT_DIFF_RATE 0.01
+
 #endif

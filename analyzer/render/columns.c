@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/diff/diff.h"
 #include "analyzer/render/deep_link.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/json_value.h"
@@ -230,6 +231,45 @@ static void op_last_cell(char *to, size_t cap, const void *row)
 			 ct_prose_ns(op->last_cost_ns).s);
 	else
 		snprintf(to, cap, "n/a");
+}
+
+static void diff_op_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_diff_row *r = row;
+	char dtype[16];
+
+	ct_text_dtype(dtype, r->dtype);
+	snprintf(to, cap, "%.64s%s%s", r->op, dtype[0] ? " " : "", dtype);
+}
+
+static void diff_comm_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_diff_row *r = row;
+
+	to[0] = '\0';
+	if (r->comm)
+		ct_text_short_name(to, cap, r->comm, 9);
+}
+
+static void diff_size_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_diff_row *r = row;
+
+	snprintf(to, cap, "%s", r->comm ? ct_text_size(r->size_range).s : "");
+}
+
+/* "+5.20 % (4.80 to 5.60)", "not significant" */
+static void diff_change_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_diff_row *r = row;
+
+	if (r->result == CT_DIFF_SLOWER || r->result == CT_DIFF_FASTER)
+		snprintf(to, cap, "%+.3g %% (%.3g to %.3g)", r->change_pct, r->low_pct,
+			 r->high_pct);
+	else if (r->result == CT_DIFF_SAME)
+		snprintf(to, cap, "not significant");
+	else
+		snprintf(to, cap, "%s", ct_diff_result_name(r->result));
 }
 
 static void offset_cell(char *to, size_t cap, const void *row)

@@ -33,6 +33,12 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 json_t *ct_report_json(const struct ct_report *report);
 json_t *ct_info_json(const struct ct_report *report);
 
+/* `commtrace diff`: what got slower or faster in `run` against `base`, which has `bases` repetitions; the paths as the person typed
+ * them. */
+struct ct_diff;
+void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, const char *run,
+		  const struct ct_text_style *style, FILE *out);
+
 /* The one sentence of the verdict with its code, for `commtrace run`. */
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 

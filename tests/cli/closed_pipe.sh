@@ -24,6 +24,8 @@ done <<-EOF
 	hang run1 --json
 	info run1
 	info run1 --json
+	diff run1 run1
+	diff run1 run1 --json
 	timeline run1 -o -
 	timeline run1 --format=tuples
 	timeline run1 -o run1.pftrace

@@ -37,6 +37,7 @@ struct ct_report_wishes {
 	enum ct_traffic_model traffic_model; /* --traffic-model */
 	unsigned threads;		     /* --threads; 0: ct_open_threads(NULL) */
 	const struct ct_expect *expect;	     /* --expect, for its peaks; may be NULL */
+	const struct ct_observer *observer;  /* of the reading; may be NULL */
 };
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
 		      const struct ct_report_wishes *wishes, struct ct_report **report);

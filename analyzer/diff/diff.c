@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/diff/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/limits.h"
+#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
+#include "analyzer/diff/rank_sum.h"
+#include "analyzer/model/report_rows.h"
+#include "trace/ops.h"
+
+const char *ct_diff_result_name(unsigned result)
+{
+	static const char *const names[] = {
+#define NAME_OF(name, word) word,
+		CT_DIFF_RESULT_MAP(NAME_OF)
+#undef NAME_OF
+	};
+
+	return result < sizeof(names) / sizeof(names[0]) ? names[result] : NULL;
+}
+
+/* A kind of operations under the name that it has in both runs. */
+struct named {
+	const char *op, *comm;
+	const struct ct_diff_kind *kind;
+	size_t of; /* the base's repetitions, then the run */
+};
+
+CT_SORT_BY(by_name, struct named,
+	   strcmp(x->op, y->op) ?: strcmp(x->comm, y->comm) ?: CT_CMP(x->kind->dtype, y->kind->dtype)
+	   ?: CT_CMP(x->kind->size_range, y->kind->size_range) ?: CT_UP(of))
+
+static int is_same(const struct named *x, const struct named *y)
+{
+	return strcmp(x->op, y->op) == 0 && strcmp(x->comm, y->comm) == 0 &&
+	       x->kind->dtype == y->kind->dtype && x->kind->size_range == y->kind->size_range;
+}
+
+static const char *name_op(const struct ct_report *report, const struct ct_diff_kind *kind,
+			   struct ct_arena *memory)
+{
+	const char *group = ct_grouped_name(kind->grouped);
+	struct ct_report_op **rows;
+	size_t n;
+
+	if (kind->op == CT_DIFF_STEP)
+		return "step";
+	if (group)
+		return ct_arena_printf(memory, "[%s]", kind->op ? ct_op_name(kind->op) : group);
+	rows = ct_report_rows_of_op(report, kind->comm_hash, kind->op, kind->dtype,
+				    kind->size_range, &n);
+	return n && rows[0]->op_name ? ct_arena_printf(memory, "%s", rows[0]->op_name) : "?";
+}
+
+static const char *name_comm(const struct ct_report *report, const struct ct_diff_kind *kind,
+			     struct ct_arena *memory)
+{
+	const struct ct_report_comm *comm;
+
+	if (kind->op == CT_DIFF_STEP)
+		return "";
+	comm = ct_report_row_of_comm(report, kind->comm_hash, kind->comm_size);
+	if (comm && (comm->role || comm->name))
+		return ct_arena_printf(memory, "%s", comm->role ? comm->role : comm->name);
+	return ct_arena_printf(memory, "%u ranks", kind->comm_size);
+}
+
+/* Behind the *n that are there. */
+static int name_all(const struct ct_diff_run *run, size_t of, struct ct_arena *memory,
+		    struct named *all, size_t *n)
+{
+	for (uint32_t k = 0; k < run->samples->n; k++) {
+		const struct ct_diff_kind *kind = run->samples->all[k];
+		struct named named = { name_op(run->report, kind, memory),
+				       name_comm(run->report, kind, memory), kind, of };
+
+		if (!named.op || !named.comm)
+			return CT_NOMEM;
+		all[(*n)++] = named;
+	}
+	return CT_OK;
+}
+
+/* The blocks of several kinds together: mean logarithms in order of time. How many of them; *operations how many operations,
+ * *err_ns their mean error. */
+static size_t join(const struct named *of, size_t n, double *values, uint64_t *operations,
+		   uint64_t *err_ns)
+{
+	size_t blocks = 0;
+
+	*operations = *err_ns = 0;
+	for (size_t k = 0; k < n; k++)
+		*err_ns = ct_plus(*err_ns, of[k].kind->err_ns);
+	for (uint32_t b = 0; b < CT_DIFF_BLOCKS; b++) {
+		struct ct_diff_block sum = { 0 };
+
+		for (size_t k = 0; k < n; k++) {
+			sum.log_ns += of[k].kind->blocks[b].log_ns;
+			sum.n += of[k].kind->blocks[b].n;
+		}
+		*operations += sum.n;
+		if (sum.n)
+			values[blocks++] = sum.log_ns / (double)sum.n;
+	}
+	if (*operations)
+		*err_ns /= *operations;
+	return blocks;
+}
+
+static double middle_of(const double *values, size_t n)
+{
+	double sorted[CT_DIFF_BLOCKS];
+
+	memcpy(sorted, values, n * sizeof(*sorted));
+	return ct_median(sorted, n);
+}
+
+static double percent(double log_ratio)
+{
+	return 100 * expm1(log_ratio);
+}
+
+/* What is known of one kind in one run, or in all repetitions of the base. */
+struct side {
+	double *values; /* of blocks: mean logarithms in order of time */
+	size_t n;
+	double middle;	  /* mean over runs of the median of their values */
+	double deviation; /* of these, standard */
+	size_t runs;
+	uint64_t operations, err_ns;
+};
+
+/* The kinds of one name, in order of their runs. */
+static struct side join_runs(const struct named *of, size_t n, double *values)
+{
+	struct side side = { .values = values, .middle = NAN };
+	double mean = 0, squares = 0;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		uint64_t operations, err_ns;
+		size_t blocks;
+		double middle;
+
+		for (end = i + 1; end < n && of[end].of == of[i].of;)
+			end++;
+		blocks = join(of + i, end - i, values + side.n, &operations, &err_ns);
+		middle = middle_of(values + side.n, blocks);
+		side.runs++;
+		side.middle = mean + (middle - mean) / (double)side.runs;
+		squares += (middle - mean) * (middle - side.middle); /* Welford */
+		mean = side.middle;
+		side.n += blocks;
+		side.operations += operations;
+		side.err_ns = ct_max(side.err_ns, err_ns);
+	}
+	side.deviation = side.runs > 1 ? sqrt(squares / (double)(side.runs - 1)) : 0;
+	return side;
+}
+
+/* How far from the mean of `runs` one more lies, in logarithms: the 99 % prediction interval, t s sqrt(1 + 1 / n). */
+static double repeat_of(const struct side *base)
+{
+	/* Student's t, 99.5 %, by degrees of freedom: printed in any table of it */
+	static const double t[] = { 63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250 };
+	size_t freedom = base->runs - 1, most = sizeof(t) / sizeof(t[0]);
+
+	if (base->runs < 2)
+		return INFINITY;
+	return t[freedom < most ? freedom - 1 : most - 1] * base->deviation *
+	       sqrt(1 + 1 / (double)base->runs);
+}
+
+/* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of all. */
+static int compare(const struct named *of, size_t n, size_t m, size_t bases, double *values,
+		   struct ct_diff_row *row)
+{
+	struct side base = join_runs(of, n, values);
+	struct side run = join_runs(of + n, m, values + base.n);
+	struct ct_rank_sum test;
+
+	row->op = of->op;
+	row->comm = of->comm[0] ? of->comm : NULL;
+	row->dtype = of->kind->dtype;
+	row->size_range = of->kind->size_range;
+	row->base_n = base.operations;
+	row->n = run.operations;
+	row->base_ns = ct_whole(exp(base.middle));
+	row->ns = ct_whole(exp(run.middle));
+	row->err_ns = ct_max(base.err_ns, run.err_ns);
+	row->repeat_pct = bases > 1 ? percent(repeat_of(&base)) : NAN;
+	row->change_pct = row->low_pct = row->high_pct = row->delta = row->p = NAN;
+	row->result = !n ? CT_DIFF_NEW : !m ? CT_DIFF_GONE : CT_DIFF_TOO_FEW;
+	if (base.n < CT_LEAST_STEPS || run.n < CT_LEAST_STEPS)
+		return CT_OK;
+	if (ct_rank_sum(base.values, base.n, run.values, run.n, &test) != CT_OK)
+		return CT_NOMEM;
+	row->change_pct = percent(test.shift);
+	row->low_pct = percent(test.low);
+	row->high_pct = percent(test.high);
+	row->delta = test.delta;
+	row->p = test.p;
+	row->result = CT_DIFF_SAME;
+	return CT_OK;
+}
+
+static int is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Do the same operations begin the steps? */
+static int steps_are_alike(const struct ct_report_steps *a, const struct ct_report_steps *b)
+{
+	return is_same_text(a->marker, b->marker) && is_same_text(a->anchor_op, b->anchor_op) &&
+	       a->anchor_bytes == b->anchor_bytes;
+}
+
+static int make_rows(struct named *all, size_t n, size_t bases, int alike, struct ct_arena *memory,
+		     struct ct_diff *out)
+{
+	double *values = malloc((bases + 1) * CT_DIFF_BLOCKS * sizeof(*values));
+	int st = values ? CT_OK : CT_NOMEM;
+
+	ct_sort(all, n, sizeof(*all), by_name);
+	out->rows = ct_arena_calloc(memory, n + 1, sizeof(*out->rows));
+	if (!out->rows)
+		st = CT_NOMEM;
+	for (size_t i = 0, end; i < n && st == CT_OK; i = end) {
+		size_t of_base = 0;
+
+		for (end = i; end < n && is_same(&all[i], &all[end]); end++)
+			of_base += all[end].of < bases;
+		st = compare(all + i, of_base, end - i - of_base, bases, values,
+			     &out->rows[out->n_rows]);
+		if (all[i].kind->op == CT_DIFF_STEP && !alike)
+			out->rows[out->n_rows].result = CT_DIFF_UNLIKE;
+		out->n_rows++;
+	}
+	free(values);
+	return st;
+}
+
+/* -50 % is by the factor of +100 %. */
+static double upward(double pct)
+{
+	return 100 * (1 / (1 + pct / 100) - 1);
+}
+
+/* Between equal runs there would hardly be so large a difference. What each measurement may be off by, all of a run may be off by. */
+static enum ct_diff_result result_of(const struct ct_diff_row *row)
+{
+	double err = row->base_ns ? 100 * (double)row->err_ns / (double)row->base_ns : INFINITY;
+	double least = fmax(err, 100 * CT_WORTH_TELLING);
+
+	if (row->p > CT_DIFF_RATE)
+		return CT_DIFF_SAME;
+	if (row->low_pct > least && !(row->change_pct < row->repeat_pct))
+		return CT_DIFF_SLOWER;
+	/* by the same factors */
+	if (upward(row->high_pct) > least && !(upward(row->change_pct) < row->repeat_pct))
+		return CT_DIFF_FASTER;
+	return CT_DIFF_SAME;
+}
+
+/* All tests at once: of many, some would differ by chance. */
+static int judge(struct ct_diff *out)
+{
+	double *p = malloc((out->n_rows + 1) * sizeof(*p));
+	size_t n = 0;
+
+	if (!p)
+		return CT_NOMEM;
+	for (size_t i = 0; i < out->n_rows; i++)
+		if (out->rows[i].result == CT_DIFF_SAME)
+			p[n++] = out->rows[i].p;
+	if (ct_adjust_p(p, n) != CT_OK) {
+		free(p);
+		return CT_NOMEM;
+	}
+	out->tested = (uint32_t)n;
+	n = 0;
+	for (size_t i = 0; i < out->n_rows; i++) {
+		struct ct_diff_row *row = &out->rows[i];
+
+		if (row->result != CT_DIFF_SAME)
+			continue;
+		row->p = p[n++];
+		row->result = result_of(row);
+		out->slower += row->result == CT_DIFF_SLOWER;
+		out->faster += row->result == CT_DIFF_FASTER;
+	}
+	free(p);
+	return CT_OK;
+}
+
+static int group_of(const struct ct_diff_row *row)
+{
+	if (!row->comm)
+		return 0;
+	return row->result == CT_DIFF_SLOWER || row->result == CT_DIFF_FASTER ? 1 : 2;
+}
+
+/* In a run of the longer one: what it costs or gains; else what it takes. */
+static double weight_of(const struct ct_diff_row *row)
+{
+	double base = row->base_ns == CT_UNKNOWN ? 0 : (double)row->base_ns;
+	double ns = row->ns == CT_UNKNOWN ? 0 : (double)row->ns;
+
+	if (group_of(row) == 1)
+		return fabs(ns - base) * fmax((double)row->n, (double)row->base_n);
+	return fmax(ns * (double)row->n, base * (double)row->base_n);
+}
+
+CT_SORT_BY(by_weight, struct ct_diff_row,
+	   CT_CMP(group_of(x), group_of(y)) ?: CT_CMP(weight_of(y), weight_of(x))
+	   ?: strcmp(x->op, y->op) ?: CT_UP(size_range))
+
+int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
+		 struct ct_arena *memory, struct ct_diff *out)
+{
+	size_t n = 0, room = run->samples->n + 1;
+	struct named *all;
+	int alike = 1, st = CT_OK;
+
+	*out = (struct ct_diff){ 0 };
+	for (size_t i = 0; i < n_bases; i++) {
+		room += bases[i].samples->n;
+		alike &= steps_are_alike(&bases[i].report->steps, &run->report->steps);
+	}
+	all = malloc(room * sizeof(*all));
+	if (!all)
+		return CT_NOMEM;
+	for (size_t i = 0; i <= n_bases && st == CT_OK; i++)
+		st = name_all(i < n_bases ? &bases[i] : run, i, memory, all, &n);
+	if (st == CT_OK)
+		st = make_rows(all, n, n_bases, alike, memory, out) ?: judge(out);
+	if (st == CT_OK)
+		ct_sort(out->rows, out->n_rows, sizeof(*out->rows), by_weight);
+	free(all);
+	return st;
+}
+
+int ct_diff_is_regression(const struct ct_diff *diff, double pct)
+{
+	for (size_t i = 0; i < diff->n_rows; i++)
+		if (diff->rows[i].result == CT_DIFF_SLOWER && diff->rows[i].low_pct > pct)
+			return 1;
+	return 0;
+}
