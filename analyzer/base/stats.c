@@ -76,3 +76,12 @@ int ct_is_beyond_chance(uint64_t mine, uint64_t all, uint32_t ranks)
 	return ranks > 1 &&
 	       ct_binomial_tail(mine, all, 1.0 / ranks) + log10(ranks) < log10(CT_CHANCE_OF_RANKS);
 }
+
+double ct_student_t(size_t freedom)
+{
+	/* Fisher and Yates, Statistical Tables, table III */
+	static const double t[] = { 63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250 };
+	size_t most = sizeof(t) / sizeof(t[0]);
+
+	return t[(freedom < most ? freedom : most) - 1];
+}

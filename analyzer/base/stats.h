@@ -70,6 +70,10 @@ double ct_log_choose(double n, double k);
 /* log10 P(Bin(n, p) >= k). */
 double ct_binomial_tail(uint64_t k, uint64_t n, double p);
 
+/* The 99.5 % quantile of Student's t, which 1 % of the values exceed in either direction. Of more than nine degrees of freedom that
+ * of nine, which is larger. freedom > 0. */
+double ct_student_t(size_t freedom);
+
 /* 1: the chance that any of `ranks` has `mine` of `all` events is below 1 in 1000. 0: it is not. */
 int ct_is_beyond_chance(uint64_t mine, uint64_t all, uint32_t ranks);
 

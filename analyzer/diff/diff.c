@@ -164,14 +164,9 @@ static struct side join_runs(const struct named *of, size_t n, double *values)
 /* How far from the mean of `runs` one more lies, in logarithms: the 99 % prediction interval, t s sqrt(1 + 1 / n). */
 static double repeat_of(const struct side *base)
 {
-	/* Student's t, 99.5 %, by degrees of freedom: printed in any table of it */
-	static const double t[] = { 63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250 };
-	size_t freedom = base->runs - 1, most = sizeof(t) / sizeof(t[0]);
-
 	if (base->runs < 2)
 		return INFINITY;
-	return t[freedom < most ? freedom - 1 : most - 1] * base->deviation *
-	       sqrt(1 + 1 / (double)base->runs);
+	return ct_student_t(base->runs - 1) * base->deviation * sqrt(1 + 1 / (double)base->runs);
 }
 
 /* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of all. */
