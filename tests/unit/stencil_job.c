@@ -154,21 +154,20 @@ static void exchange(struct play *p)
 	p->messages[0]++;
 }
 
-/* Around the ring: to the right, from the left, in one call. */
+/* Around the ring, also of a chain: to the right, from the left, in one call. It ends when both are there, for what is sent is long;
+ * the recorder reads its clock once more before it receives. */
 static void shift(struct play *p)
 {
 	double end[JOB_MAX_RANKS];
+	int n = p->o->ranks;
 
-	for (int r = 0; r < p->o->ranks; r++) {
-		int left = neighbour(p, r, 0);
+	for (int r = 0; r < n; r++) {
+		int left = (r + n - 1) % n, right = (r + 1) % n;
 
-		end[r] = left < 0 ? p->now[r]
-				  : fmax(p->now[r], p->now[left]) + p->o->transfer_us * 1e3;
-		if (neighbour(p, r, 1) >= 0)
-			message(p, r, CT_OP_Send, neighbour(p, r, 1), 7, p->messages[1], p->now[r],
-				end[r], 0);
-		if (left >= 0)
-			message(p, r, CT_OP_Recv, left, 7, p->messages[1], p->now[r], end[r], 0);
+		end[r] = fmax(p->now[r], fmax(p->now[left], p->now[right])) +
+			 p->o->transfer_us * 1e3;
+		message(p, r, CT_OP_Send, right, 7, p->messages[1], p->now[r], end[r], 0);
+		message(p, r, CT_OP_Recv, left, 7, p->messages[1], p->now[r] + 1000, end[r], 0);
 	}
 	p->messages[1]++;
 	memcpy(p->now, end, sizeof(end));

@@ -96,6 +96,22 @@ static void the_slow_rank_is_named_though_neighbours_hand_its_lateness_on(void *
 	expect(o, 1 << 1);
 }
 
+/* What goes around by MPI_Sendrecv waits for the slow rank at both ends of the chain: that is no time of its messages. */
+static void at_the_end_of_a_chain_the_slow_rank_costs_what_it_costs(void **state)
+{
+	struct stencil o = quiet;
+
+	(void)state;
+	o.chain = 1;
+	o.blocking = 1;
+	o.ranks = 4;
+	o.slow_pct = 400;
+	for (int rank = 0; rank < o.ranks; rank++) {
+		o.slow = 1ull << rank;
+		expect(o, o.slow);
+	}
+}
+
 /* Between posting and waiting it computes: that is no communication. */
 static void computing_between_posting_and_waiting_is_computing(void **state)
 {
@@ -343,6 +359,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_slow_rank_is_named_though_neighbours_hand_its_lateness_on),
+		cmocka_unit_test(at_the_end_of_a_chain_the_slow_rank_costs_what_it_costs),
 		cmocka_unit_test(computing_between_posting_and_waiting_is_computing),
 		cmocka_unit_test(hosts_without_a_common_clock_are_no_hindrance),
 		cmocka_unit_test(slow_ranks_are_weighed_together),

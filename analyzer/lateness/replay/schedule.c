@@ -177,15 +177,22 @@ static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_log_pa
 }
 
 /* A call that did or waited for several operations (MPI_Sendrecv, MPI_Waitall): the launch that is it already; CT_NO_LAUNCH: none
- * is there yet. Times of operations with another host were brought to one clock each for itself. */
+ * is there yet. They begin at one moment, or one after the other within the call: a thread is in one call at a time. Times of
+ * operations with another host were brought to one clock each for itself. */
 static uint32_t same_call(const struct ct_schedule *s, struct event e, uint32_t tid, uint32_t first)
 {
-	struct ct_schedule_launch *l = &s->launches[s->n_launches - 1];
-	uint64_t start = e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->start_ns;
+	int64_t start = (int64_t)(e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->start_ns);
+	struct ct_schedule_launch *l;
+	int64_t err;
 
-	if (s->n_launches == first || l->role != e.role || e.role == CT_LAUNCH_BEGINS ||
-	    l->tid != tid || (!tid && e.role == CT_LAUNCH_WHOLE) ||
-	    llabs((int64_t)start - l->start_ns) > (int64_t)e.part->err_ns + l->err_ns)
+	if (s->n_launches == first || e.role == CT_LAUNCH_BEGINS ||
+	    (!tid && e.role == CT_LAUNCH_WHOLE))
+		return CT_NO_LAUNCH;
+	l = &s->launches[s->n_launches - 1];
+	err = (int64_t)e.part->err_ns + l->err_ns;
+	if (l->role != e.role || l->tid != tid)
+		return CT_NO_LAUNCH;
+	if (llabs(start - l->start_ns) > err && (!tid || start + err >= ct_schedule_end(l)))
 		return CT_NO_LAUNCH;
 	if ((int64_t)e.part->end_ns > ct_schedule_end(l))
 		l->span_ns = (int64_t)e.part->end_ns - l->start_ns;
