@@ -170,8 +170,8 @@ static double repeat_of(const struct side *base)
 }
 
 /* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of all. */
-static int compare(const struct named *of, size_t n, size_t m, size_t bases, double *values,
-		   struct ct_diff_row *row)
+static int compare(const struct named *of, size_t n, size_t m, size_t bases, uint64_t duration_ns,
+		   double *values, struct ct_diff_row *row)
 {
 	struct side base = join_runs(of, n, values);
 	struct side run = join_runs(of + n, m, values + base.n);
@@ -187,7 +187,7 @@ static int compare(const struct named *of, size_t n, size_t m, size_t bases, dou
 	row->ns = ct_whole(exp(run.middle));
 	row->err_ns = ct_max(base.err_ns, run.err_ns);
 	row->repeat_pct = bases > 1 ? percent(repeat_of(&base)) : NAN;
-	row->change_pct = row->low_pct = row->high_pct = row->delta = row->p = NAN;
+	row->change_pct = row->low_pct = row->high_pct = row->delta = row->p = row->cost_pct = NAN;
 	row->result = !n ? CT_DIFF_NEW : !m ? CT_DIFF_GONE : CT_DIFF_TOO_FEW;
 	if (base.n < CT_LEAST_STEPS || run.n < CT_LEAST_STEPS)
 		return CT_OK;
@@ -198,6 +198,9 @@ static int compare(const struct named *of, size_t n, size_t m, size_t bases, dou
 	row->high_pct = percent(test.high);
 	row->delta = test.delta;
 	row->p = test.p;
+	/* communicators of one role work side by side */
+	row->cost_pct = 100 * (exp(run.middle) - exp(base.middle)) * (double)run.operations /
+			(double)m / (double)duration_ns;
 	row->result = CT_DIFF_SAME;
 	return CT_OK;
 }
@@ -214,8 +217,8 @@ static int steps_are_alike(const struct ct_report_steps *a, const struct ct_repo
 	       a->anchor_bytes == b->anchor_bytes;
 }
 
-static int make_rows(struct named *all, size_t n, size_t bases, int alike, struct ct_arena *memory,
-		     struct ct_diff *out)
+static int make_rows(struct named *all, size_t n, size_t bases, int alike, uint64_t duration_ns,
+		     struct ct_arena *memory, struct ct_diff *out)
 {
 	double *values = malloc((bases + 1) * CT_DIFF_BLOCKS * sizeof(*values));
 	int st = values ? CT_OK : CT_NOMEM;
@@ -229,7 +232,7 @@ static int make_rows(struct named *all, size_t n, size_t bases, int alike, struc
 
 		for (end = i; end < n && is_same(&all[i], &all[end]); end++)
 			of_base += all[end].of < bases;
-		st = compare(all + i, of_base, end - i - of_base, bases, values,
+		st = compare(all + i, of_base, end - i - of_base, bases, duration_ns, values,
 			     &out->rows[out->n_rows]);
 		if (all[i].kind->op == CT_DIFF_STEP && !alike)
 			out->rows[out->n_rows].result = CT_DIFF_UNLIKE;
@@ -332,7 +335,8 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 	for (size_t i = 0; i <= n_bases && st == CT_OK; i++)
 		st = name_all(i < n_bases ? &bases[i] : run, i, memory, all, &n);
 	if (st == CT_OK)
-		st = make_rows(all, n, n_bases, alike, memory, out) ?: judge(out);
+		st = make_rows(all, n, n_bases, alike, run->report->run.duration_ns, memory, out)
+			     ?: judge(out);
 	if (st == CT_OK)
 		ct_sort(out->rows, out->n_rows, sizeof(*out->rows), by_weight);
 	free(all);
@@ -341,8 +345,12 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 
 int ct_diff_is_regression(const struct ct_diff *diff, double pct)
 {
-	for (size_t i = 0; i < diff->n_rows; i++)
-		if (diff->rows[i].result == CT_DIFF_SLOWER && diff->rows[i].low_pct > pct)
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		const struct ct_diff_row *row = &diff->rows[i];
+
+		if (row->result == CT_DIFF_SLOWER && row->low_pct > pct &&
+		    (!row->comm || row->cost_pct >= 100 * CT_WORTH_TELLING))
 			return 1;
+	}
 	return 0;
 }

@@ -38,8 +38,9 @@ struct ct_diff_row {
 	double change_pct;	  /* Hodges-Lehmann; NAN: not tested */
 	double low_pct, high_pct; /* its 95 % interval */
 	double repeat_pct; /* one more repetition of the base lies within it, 99 %; NAN: there is one base */
-	double delta; /* Cliff's */
-	double p;     /* false discovery rate among all rows */
+	double delta;	 /* Cliff's */
+	double cost_pct; /* what the change adds to the run of a rank, at most (it may be hidden behind compute), in percent of it */
+	double p;	 /* false discovery rate among all rows */
 	enum ct_diff_result result;
 };
 
@@ -62,7 +63,7 @@ struct ct_diff_run {
 int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
 		 struct ct_arena *memory, struct ct_diff *out);
 
-/* 1: something is slower by more than `pct` percent, its interval's lower end counts. */
+/* 1: the step, or something that adds 1 % to the run, is slower by more than `pct` percent; its interval's lower end counts. */
 int ct_diff_is_regression(const struct ct_diff *diff, double pct);
 
 #endif
