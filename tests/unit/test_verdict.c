@@ -152,7 +152,7 @@ static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
 	static const struct said said = { "stalls of all",
 					  { "ddp", 8, 2, 60, 3, 2, 0.03, 40, { NULL } },
 					  CT_VERDICT_IMBALANCE,
-					  { "costs ", "no rank is slow throughout" },
+					  { "costs ", "it moves from rank to rank" },
 					  NULL,
 					  0 };
 
