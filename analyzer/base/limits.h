@@ -283,8 +283,8 @@
 /* Deviation of those alike, at least */
 #define CT_LINK_SPREAD 0.03
 
-/* Links that are compared with each other, at least: a ring of three has no more to be compared with */
-#define CT_LEAST_EDGES 4u
+/* Links that are compared with each other, at least: one, and as many others as there have to be peers */
+#define CT_LEAST_EDGES (CT_LEAST_PEERS + 1)
 
 /* Where the host times, what else runs on it makes most operations slow: more of them are needed */
 #define CT_LEAST_HOST_SAMPLES 50u
