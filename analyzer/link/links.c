@@ -36,7 +36,9 @@ int ct_links_measure(const struct ct_model *model, const struct ct_instance_log 
 	st = ct_transfers_gather(log, model->host_of, model->n_slots, err, &links->transfers);
 	free(err);
 	st = st ?: ct_compare(&links->transfers, &links->comparison);
-	st = st ?: ct_causes_find(&links->transfers, &links->comparison, model->host_of, model->n_slots, model->starts->n_hosts, &links->causes);
+	st = st
+		     ?: ct_causes_find(&links->transfers, &links->comparison, model->host_of,
+				       model->n_slots, model->starts->n_hosts, &links->causes);
 	return st;
 }
 

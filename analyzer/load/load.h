@@ -27,10 +27,10 @@ struct ct_load_order_seen {
 };
 struct ct_load_comm {
 	struct ct_comm_rec rec;
-	const char *name;	      /* NULL none */
-	void *user;		      /* the callbacks' own, NULL at first */
-	int hole;		      /* likewise, 0 at first */
-	struct ct_traffic_flow *flow; /* likewise, NULL at first: link/traffic/traffic.h */
+	const char *name;		/* NULL none */
+	void *user;			/* the callbacks' own, NULL at first */
+	int hole;			/* likewise, 0 at first */
+	struct ct_traffic_flow *flow;	/* likewise, NULL at first: link/traffic/traffic.h */
 	uint32_t local;			/* which of the process's ranks this is, from 0 */
 	struct ct_load_order_seen seen; /* the loader's: backwards.c */
 };

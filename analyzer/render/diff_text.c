@@ -60,7 +60,8 @@ void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, co
 	}
 	if (bases == 1 && (diff->slower || diff->faster))
 		ct_text_wrap(&text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "note      equal runs may differ as much: repeat the base and give --bases=3");
+			     "note      equal runs may differ as much: repeat the base and give "
+			     "--bases=3");
 	if (hidden)
 		ct_text_line(&text, CT_COLOR_DIM, "%zu more with --verbose", hidden);
 }

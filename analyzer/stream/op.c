@@ -28,7 +28,9 @@ int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 	uint32_t slot;
 	int st = ct_stream_slot(reading, comm, &slot);
 
-	st = st ?: ct_comms_add(&reading->stream->model.comms, &comm->rec, comm->name, slot, &registered);
+	st = st
+		     ?: ct_comms_add(&reading->stream->model.comms, &comm->rec, comm->name, slot,
+				     &registered);
 	if (st != CT_OK)
 		return st;
 	comm->user = registered;

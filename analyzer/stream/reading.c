@@ -148,7 +148,9 @@ static int end_reading(struct ct_reading *reading)
 			st = CT_NOMEM;
 	}
 	kept->facts.notes = NULL;
-	st = st ?: ct_facts_copy(&kept->environment, model->memory, ct_load_environment(reading->load));
+	st = st
+		     ?: ct_facts_copy(&kept->environment, model->memory,
+				      ct_load_environment(reading->load));
 	kept->ports = ct_load_ports(reading->load);
 	model->open_launches += kept->facts.open_launches;
 	ct_ahead_close(reading->ahead);
