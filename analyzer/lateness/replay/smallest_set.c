@@ -68,6 +68,8 @@ static int gain_between(struct ct_judging *j, double *each, double *err)
 	j->trusts_few = 1;
 	st = gain_without(j, UINT32_MAX, each, &other);
 	j->trusts_few = 0;
+	if (st != CT_OK)
+		return st;
 	half = (other - j->out->gain_ns) / 2;
 	j->out->gain_ns += half;
 	/* when they were ready is as open as in queues */
