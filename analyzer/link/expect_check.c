@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/table.h"
 #include "analyzer/link/expect_private.h"
+#include "analyzer/model/comm_spec.h"
 #include "trace/ops.h"
 
 /* fact: cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md, Matching). */
@@ -41,14 +40,6 @@ static const struct ct_report_comm *comm_of(const struct check *c, const struct 
 	return ct_table_get(&c->comms, op->comm_hash);
 }
 
-static int is_comm(const struct ct_report_op *op, const char *comm)
-{
-	char key[20];
-
-	snprintf(key, sizeof(key), "%016" PRIx64, op->comm_hash);
-	return strcmp(comm, key) == 0 || (op->comm_name && strcmp(comm, op->comm_name) == 0);
-}
-
 static int is_about(const struct check *c, const struct ct_expect_rule *rule,
 		    const struct ct_report_op *op)
 {
@@ -57,7 +48,7 @@ static int is_about(const struct check *c, const struct ct_expect_rule *rule,
 
 	if (!op->op_name || (rule->op && op->op != rule->op) ||
 	    (rule->backend && op->backend != rule->backend) ||
-	    (rule->comm && !is_comm(op, rule->comm)))
+	    (rule->comm && !ct_comm_spec_fits(rule->comm, op->comm_name, op->comm_hash)))
 		return 0;
 	if ((rule->scope == CT_EXPECT_HOST && hosts != 1) ||
 	    (rule->scope == CT_EXPECT_CROSS && hosts < 2))
@@ -153,6 +144,19 @@ static void hold(const struct check *c, const struct ct_report_op *op, int metri
 		decide(e, op, result, value, err, why);
 }
 
+/* Why no row is about the rule. NULL: out of memory. */
+static const char *why_nothing(const struct check *c, const struct ct_expect_rule *rule)
+{
+	int is_there = !rule->comm;
+
+	for (size_t i = 0; i < c->report->n_comms && !is_there; i++)
+		is_there = ct_comm_spec_fits(rule->comm, c->report->comms[i].name,
+					     c->report->comms[i].hash);
+	if (is_there)
+		return "the run has no such operations";
+	return ct_arena_printf(c->report->memory, "the run has no communicator \"%s\"", rule->comm);
+}
+
 static int check_limit(const struct check *c, const struct ct_expect_rule *rule, int metric,
 		       struct ct_report_expectation *e)
 {
@@ -171,8 +175,10 @@ static int check_limit(const struct check *c, const struct ct_expect_rule *rule,
 		.required = rule->required,
 		.bytes_each = CT_UNKNOWN,
 		.instances = CT_UNKNOWN,
-		.why = "the run has no such operations",
+		.why = why_nothing(c, rule),
 	};
+	if (!e->why)
+		return CT_NOMEM;
 	for (size_t i = 0; i < c->report->n_ops; i++)
 		if (is_about(c, rule, &c->report->ops[i]))
 			hold(c, &c->report->ops[i], metric, e);

@@ -13,6 +13,12 @@ hold '{"rules": [{"op": "AllReduce", "scope": "cross", "min_busbw_GBps": 0.01, "
 hold '{"rules": [{"name": "fast", "op": "AllReduce", "min_busbw_GBps": 80}, {"op": "AllReduce", "max_latency_us": 1}]}'
 hold '{"rules": [{"op": "AllReduce", "scope": "host", "min_busbw_GBps": 80}, {"op": "Send", "min_algbw_GBps": 1}]}'
 hold '{"rules": [{"op": "Send", "min_algbw_GBps": 1, "required": true}]}'
+# A communicator as the report prints it; one that the run does not have.
+commtrace report run1 --verbose | grep -om1 00000000
+hold '{"rules": [{"comm": "00000000", "min_busbw_GBps": 80}]}'
+hold '{"rules": [{"comm": "dpp", "min_busbw_GBps": 80, "max_latency_us": 1}]}'
+hold '{"rules": [{"comm": "dpp", "min_busbw_GBps": 80, "required": true}]}'
+
 hold '{"rules": [{"min_utilisation_pct": 85}]}'
 
 # As JSON, and beside --fail-on.

@@ -45,10 +45,29 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 	return st == CT_NOMEM ? CT_CODE_FAILED : CT_CODE_USAGE;
 }
 
+/* A check that selects nothing neither passes nor fails: without a word a misspelt name would look like success. */
+static void warn_of_nothing(const struct ct_report_expect *expect)
+{
+	uint32_t warned = 0;
+
+	for (size_t i = 0; i < expect->n; i++) {
+		const struct ct_report_expectation *e = &expect->items[i];
+
+		if (e->rows || e->result != CT_EXPECT_NA || e->rule == warned)
+			continue;
+		ct_warn("baseline check %u was not made: %s; to fail here, it needs \"required\": "
+			"true",
+			e->rule, e->why);
+		warned = e->rule;
+	}
+}
+
 int ct_expect_hold(const struct ct_expect *expect, struct ct_report *report)
 {
-	if (ct_expect_check(expect, report) == CT_OK)
+	if (ct_expect_check(expect, report) == CT_OK) {
+		warn_of_nothing(&report->expect);
 		return 0;
+	}
 	ct_say("cannot compare the run with the baseline checks: %s", ct_status_text(CT_NOMEM));
 	return CT_CODE_FAILED;
 }
