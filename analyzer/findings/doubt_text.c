@@ -80,6 +80,12 @@ const char *ct_lacking_text(const struct ct_model *model, const struct ct_report
 				       ct_text_count((uint64_t)all).s);
 }
 
+/* The whole job is one rank, as far as it is known. */
+static int is_alone(const struct ct_model *model, const struct ct_report *report)
+{
+	return model->n_slots == 1 && report->run.ranks_expected == 1;
+}
+
 static const char *what_is_missing(const struct ct_model *model, const struct ct_report *report,
 				   const char *lacks)
 {
@@ -95,6 +101,8 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 				       lost);
 	if (model->matched >= CT_LEAST_SAMPLES)
 		return "";
+	if (is_alone(model, report))
+		return "one rank only: there is no peer to wait for";
 	if (report->run.timing == CT_TIMING_HOST && model->matched == 0 && model->time_err.n == 0)
 		return "only the ends of operations were timed";
 	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
@@ -143,6 +151,8 @@ const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_r
 		       "commtrace collect";
 	if (ct_model_order_lost(model))
 		return "record one run without CUDA graphs";
+	if (is_alone(model, report))
+		return "record a job of at least two ranks: verdicts compare ranks";
 	if (model->n_slots == 1)
 		return "record all ranks of the job into one directory";
 	if (timing == CT_TIMING_OFF || report->run.ranks_untimed)

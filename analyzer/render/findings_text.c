@@ -22,18 +22,6 @@ static enum ct_color color_of(const struct ct_report *report)
 	return colors[ct_verdict_level(report->verdict.code)];
 }
 
-void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
-{
-	const struct ct_report_verdict *v = &report->verdict;
-	struct ct_text text = ct_text_to(out, style);
-	char confidence[32] = "";
-
-	if (v->confidence != CT_CONFIDENCE_NONE)
-		snprintf(confidence, sizeof(confidence), " (confidence %s)",
-			 ct_confidence_name(v->confidence));
-	ct_text_wrap(&text, color_of(report), LABEL, "%s: %s%s", v->title, v->text, confidence);
-}
-
 /* In which steps, where not in all. */
 static void when(struct ct_text *text, const struct ct_report *report, const struct ct_finding *f)
 {

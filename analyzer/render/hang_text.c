@@ -67,6 +67,20 @@ static void show(struct ct_text *text, const char *word, struct made *m)
 
 /* ---- without a verdict ---- */
 
+/* The rank whose end is known that ended first; NULL: none is known. */
+static const struct ct_hang_rank *first_end(const struct ct_hang_run *run)
+{
+	const struct ct_hang_rank *first = NULL;
+
+	for (uint32_t r = 0; r < run->hang_case.n_ranks; r++) {
+		const struct ct_hang_rank *rank = &run->hang_case.ranks[r];
+
+		if (rank->how_ended && (!first || rank->ended_ns < first->ended_ns))
+			first = rank;
+	}
+	return first;
+}
+
 /* A row of the table with its words filled in, and what else there is to say. */
 struct answer {
 	enum ct_hang_text headline, note;
@@ -97,7 +111,9 @@ static struct answer answer_of(const struct ct_hang_run *run)
 	case CT_JOB_KILLED:
 		break;
 	}
-	return (struct answer){ CT_HANG_TEXT_NO_EVIDENCE, CT_HANG_TEXT_END_UNKNOWN, 1 };
+	return (struct answer){ CT_HANG_TEXT_NO_EVIDENCE,
+				first_end(run) ? CT_HANG_TEXT_FIRST_END : CT_HANG_TEXT_END_UNKNOWN,
+				1 };
 }
 
 static const char *oldest_op(const struct ct_hang_run *run, struct ct_arena *memory)
@@ -126,7 +142,12 @@ static const char *fill(const struct ct_hang_run *run, enum ct_hang_text text,
 	const struct ct_hang_case *c = &run->hang_case;
 	int rank = r->n_not_stalled ? c->ranks[c->ops[r->not_stalled[0].op].rank].rank : -1;
 	uint32_t n = count_of(run);
+	const struct ct_hang_rank *end = first_end(run);
 	const struct ct_word words[] = {
+		{ "{ended}",
+		  end ? ct_arena_printf(memory, "rank %s (%s): %s", ct_text_rank(end->rank).s,
+					end->host ? end->host : "n/a", end->how_ended)
+		      : "" },
 		{ "{n}",
 		  run->state == CT_JOB_UNRECORDED
 			  ? ct_arena_printf(memory, "%" PRIu32 " operation%s", n, n == 1 ? "" : "s")
@@ -420,8 +441,9 @@ static void write_job(struct ct_text *text, const struct ct_hang_run *run)
 	if (run->starts > 1)
 		snprintf(restart, sizeof(restart), ", restart %d of %d", run->restart,
 			 run->starts - 1);
-	ct_text_rowf(text, "job", "%s, %" PRIu32 "%s ranks on %" PRIu32 " host%s%s",
-		     ct_job_state_word(run->state), run->ranks_seen, expected, run->hosts,
+	ct_text_rowf(text, "job", "%s, %" PRIu32 "%s rank%s on %" PRIu32 " host%s%s",
+		     ct_job_state_word(run->state), run->ranks_seen, expected,
+		     run->ranks_seen == 1 && !expected[0] ? "" : "s", run->hosts,
 		     run->hosts == 1 ? "" : "s", restart);
 }
 

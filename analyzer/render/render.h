@@ -39,7 +39,4 @@ struct ct_diff;
 void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, const char *run,
 		  const struct ct_text_style *style, FILE *out);
 
-/* The one sentence of the verdict with its code, for `commtrace run`. */
-void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
-
 #endif

@@ -92,7 +92,6 @@ static void render(const struct ct_report *report, FILE *out)
 
 	ct_report_text(report, NULL, out);
 	ct_info_text(report, NULL, out);
-	ct_verdict_text(report, NULL, out);
 	if (json)
 		json_dumpf(json, out, JSON_INDENT(1));
 	json_decref(json);

@@ -25,22 +25,22 @@ static int is_ours_to_say(const struct ct_run *run)
 	return 0;
 }
 
-/* Whole, on one line: a terminal breaks it by itself, and a log keeps its numbers. */
-static void say_sentence(const struct ct_report *report)
+static int is_unsure(const struct ct_report *report)
 {
-	const struct ct_text_style style = { .whole = 1 };
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	return report->verdict.code == CT_VERDICT_NOT_ENOUGH_EVIDENCE;
+}
 
-	if (!out)
-		return;
-	ct_verdict_text(report, &style, out);
-	if (fclose(out) == 0 && text) {
-		text[strcspn(text, "\n")] = '\0';
-		ct_say("%s", text);
-	}
-	free(text);
+/* On one line: a terminal breaks it by itself, and a log keeps its numbers. After `ends` the note of an unsure verdict would
+ * tell them again. */
+static void say_sentence(const struct ct_report *report, int ends)
+{
+	const struct ct_report_verdict *v = &report->verdict;
+
+	if (v->confidence != CT_CONFIDENCE_NONE)
+		ct_say("%s: %s (confidence %s)", v->title, v->text,
+		       ct_confidence_name(v->confidence));
+	else
+		ct_say("%s: %s", v->title, ends && is_unsure(report) ? v->headline : v->text);
 }
 
 static void say_size(const struct ct_report *report)
@@ -76,8 +76,8 @@ static int say_hang(const struct ct_report *report)
 	return report->hang != NULL;
 }
 
-/* The rank that failed first; the others follow from it as a rule, and `info` lists them. */
-static void say_end(const struct ct_report *report)
+/* The rank that failed first; the others follow from it as a rule, and `info` lists them. 1: said; 0: none failed. */
+static int say_end(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
 	char how[64], others[96] = "";
@@ -93,7 +93,7 @@ static void say_end(const struct ct_report *report)
 			first = process;
 	}
 	if (!first)
-		return;
+		return 0;
 	if (first->aborted)
 		snprintf(how, sizeof(how), "called MPI_Abort");
 	else if (first->how.how == CT_END_SIGNAL)
@@ -107,6 +107,22 @@ static void say_end(const struct ct_report *report)
 			 report->n_ended_first > 1 ? ", order unknown" : "");
 	ct_say("rank %s (pid %" PRIu32 " on %s) %s%s", ct_text_rank(first->rank).s, first->pid,
 	       first->host, how, others);
+	return 1;
+}
+
+/* Who failed, what the job waited for, and the verdict, unless that only says that it is not sure. 1: it hung, or died. */
+static int say_verdict(const struct ct_report *report)
+{
+	int ends = say_end(report);
+	int hangs = report->verdict.code == CT_VERDICT_HANG;
+
+	if (!hangs && report->n_ended && say_hang(report)) {
+		hangs = 1;
+		if (is_unsure(report))
+			return hangs;
+	}
+	say_sentence(report, ends);
+	return hangs;
 }
 
 void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, const char *backends,
@@ -138,11 +154,8 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 	if (ct_open_run("run", &paths, &run) != 0)
 		return;
 	if (is_ours_to_say(run) && ct_open_report(&paths, run, &report) == 0) {
-		say_sentence(report);
+		hangs = say_verdict(report);
 		say_size(report);
-		say_end(report);
-		hangs = report->verdict.code == CT_VERDICT_HANG ||
-			(report->n_ended && say_hang(report));
 		if (ct_text_quote(shown, sizeof(shown), dir->shown))
 			ct_say("next: commtrace %s %s", hangs ? "hang" : "report", shown);
 	}
