@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "trace/status.h"
-
 static int grow(struct ct_table *table)
 {
 	struct ct_table bigger = { .cap = table->cap ? 2 * table->cap : 64,

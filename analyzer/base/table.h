@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "trace/mix.h"
+#include "trace/status.h"
 
 struct ct_table {
 	struct ct_table_slot {
@@ -64,6 +65,20 @@ int ct_table_put(struct ct_table *table, uint64_t key, void *value);
 
 /* Take out and return the value, NULL if it was not there. */
 void *ct_table_remove(struct ct_table *table, uint64_t key);
+
+/* Of a table that holds nothing else: the key's number, 0, 1, ... as they are met. 0 or CT_NOMEM. */
+static inline int ct_table_number(struct ct_table *table, uint64_t key, uint32_t *number)
+{
+	uintptr_t next = (uintptr_t)ct_table_get(table, key);
+
+	if (!next) {
+		next = table->n + 1;
+		if (ct_table_put(table, key, (void *)next) != CT_OK)
+			return CT_NOMEM;
+	}
+	*number = (uint32_t)next - 1;
+	return CT_OK;
+}
 
 void ct_table_fini(struct ct_table *table);
 

@@ -1,34 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/replay/positions.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-struct kind_count {
-	uint64_t kind;
-	uint32_t width, n; /* launches of a rank; or ranks that have the kind ... */
-	uint32_t times;	   /* ... so often */
-	int is_apart;	   /* not all members end it together, as in a broadcast */
-};
-
-/* Some of the ranks of stages: stages->slots[first] .. stages->slots[end - 1]. */
-struct ranks {
-	uint32_t first, end;
-};
-
 struct finding {
 	const struct ct_schedule *s;
 	const struct ct_stages *stages;
-	const struct ct_steps *steps;
 	struct ct_positions *out;
-	uint64_t *kinds;   /* by launch */
-	uint64_t *keys;	   /* likewise */
-	uint8_t *is_apart; /* likewise: it ends apart from other members of an operation */
 };
 
 void ct_positions_fini(struct ct_positions *p)
@@ -41,436 +26,144 @@ void ct_positions_fini(struct ct_positions *p)
 	*p = (struct ct_positions){ 0 };
 }
 
-/* ---- what ends a step ---- */
-
-CT_SORT_BY(by_kind, struct kind_count, CT_UP(kind) ?: CT_UP(width))
-
-/* The kinds of a rank's launches, each once. Returns how many. */
-static uint32_t count_kinds(const struct finding *f, uint32_t slot, struct kind_count *out)
-{
-	const struct ct_schedule *s = f->s;
-	uint32_t n = 0, kept = 0;
-
-	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++)
-		out[n++] = (struct kind_count){ s->launches[l].kind, s->launches[l].width, 1, 0,
-						f->is_apart[l] };
-	ct_sort(out, n, sizeof(*out), by_kind);
-	for (uint32_t k = 0; k < n; k++) {
-		if (kept && out[kept - 1].kind == out[k].kind) {
-			out[kept - 1].n++;
-			out[kept - 1].is_apart |= out[k].is_apart;
-		} else
-			out[kept++] = out[k];
-	}
-	return kept;
-}
-
-/* Of each stretch of the run that is kept there is one end more than whole steps, but for one. */
-static int is_once_a_step(const struct finding *f, const struct kind_count *k)
-{
-	double stretches = f->s->n_stretches;
-	double off = fabs((double)k->n - (f->steps->n_kept + stretches));
-
-	return off <= stretches + CT_NEAR * f->steps->n_kept;
-}
-
-/* Which cut an end lies at, as a whole number and a fraction of the step behind it. */
-static double cut_at(const struct finding *f, const struct ct_schedule_launch *l)
-{
-	const struct ct_steps *c = f->steps;
-	double at = (double)(l->start_ns + f->s->begin_ns[l->stretch]) + (double)l->span_ns;
-	uint32_t k = (uint32_t)CT_BISECT(i, 0, c->n + 1, (double)c->cut_ns[i] <= at);
-	double length = (double)c->median_ns + 1;
-
-	if (k == 0)
-		return (at - (double)c->cut_ns[0]) / length;
-	if (k <= c->n)
-		length = (double)(c->cut_ns[k] - c->cut_ns[k - 1]) + 1;
-	return k - 1 + (at - (double)c->cut_ns[k - 1]) / length;
-}
-
-/* Where in a step those ends lie, mostly: a mean of directions, -0.5 .. 0.5. */
-static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kind)
-{
-	double x = 0, y = 0;
-
-	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		uint32_t slot = f->stages->slots[k];
-
-		for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
-			if (f->s->launches[l].kind != kind)
-				continue;
-			x += cos(2 * M_PI * cut_at(f, &f->s->launches[l]));
-			y += sin(2 * M_PI * cut_at(f, &f->s->launches[l]));
-		}
-	}
-	return atan2(y, x) / (2 * M_PI);
-}
-
-/* How far from where steps are cut its ends lie, on the rank where that is most. */
-static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t kind)
-{
-	double most = 0;
-
-	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		struct ranks one = { k, k + 1 };
-
-		most = fmax(most, fabs(phase_of(f, one, kind)));
-	}
-	return most;
-}
-
-/* Once a step on most ranks, then by the widest communicator; of several, what ends on all ranks at once, and nearest to where
- * steps are cut. */
-static int is_better(const struct finding *f, struct ranks ranks, const struct kind_count *a,
-		     const struct kind_count *b)
-{
-	if (a->width != b->width)
-		return a->width > b->width;
-	if (a->n != b->n)
-		return a->n > b->n;
-	if (a->is_apart != b->is_apart)
-		return b->is_apart;
-	return farthest_off(f, ranks, a->kind) < farthest_off(f, ranks, b->kind);
-}
-
-/* The kind that ends steps on most of these ranks; kind 0: none. `room` for a rank's launches, votes for all. */
-static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
-				    struct kind_count *votes, struct kind_count *room)
-{
-	uint32_t n_votes = 0;
-	struct kind_count best = { 0 };
-
-	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		uint32_t n = count_kinds(f, f->stages->slots[k], room);
-
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t v = 0;
-
-			if (!is_once_a_step(f, &room[i]))
-				continue;
-			while (v < n_votes && votes[v].kind != room[i].kind)
-				v++;
-			if (v == n_votes)
-				votes[n_votes++] = (struct kind_count){ .kind = room[i].kind,
-									.width = room[i].width };
-			votes[v].n++;
-			votes[v].is_apart |= room[i].is_apart;
-		}
-	}
-	for (uint32_t v = 0; v < n_votes; v++) {
-		if (2 * votes[v].n > ranks.end - ranks.first &&
-		    (!best.n || is_better(f, ranks, &votes[v], &best)))
-			best = votes[v];
-	}
-	return best;
-}
-
-/* ---- steps ---- */
-
-/* Launches from `first` to `last`, which ends a step: they are that step if nothing that ends one is missing between. */
-static void close_step(struct finding *f, uint32_t first, uint32_t last, uint32_t step, int is_next)
-{
-	for (uint32_t l = first; l <= last; l++)
-		f->out->step_of[l] = is_next ? step : CT_NO_STEP;
-}
-
-static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double phase)
-{
-	const struct ct_schedule *s = f->s;
-	uint32_t first = s->slot_first[slot], last_step = CT_NO_STEP, next = 0;
-
-	for (uint32_t l = first; l < s->slot_first[slot + 1]; l++) {
-		double at;
-		uint32_t step;
-
-		f->out->step_of[l] = CT_NO_STEP;
-		if (s->launches[l].kind != kind)
-			continue;
-		at = cut_at(f, &s->launches[l]) - phase;
-		step = at > 0 ? (uint32_t)lround(at) : 0;
-		/* a rank that comes late to what does not wait for it ends late, too; where one is missing the next is off by 1 */
-		if (last_step != CT_NO_STEP && fabs(at - next) <= 2 * CT_FARTHEST_END)
-			step = next;
-		else if (fabs(at - step) > CT_FARTHEST_END)
-			continue;
-		if (step > f->steps->n)
-			continue;
-		close_step(f, first, l, step, step == next && last_step != CT_NO_STEP);
-		last_step = step;
-		next = step + 1;
-		first = l + 1;
-	}
-}
-
-/* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends at the cut, as far as times
- * tell. */
-static void cut_by_time(struct finding *f, uint32_t slot)
-{
-	const struct ct_schedule *s = f->s;
-
-	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
-		double slack = 2.0 * s->launches[l].err_ns / ((double)f->steps->median_ns + 1);
-		double at = cut_at(f, &s->launches[l]) - slack;
-
-		f->out->step_of[l] = at > 0 && at < f->steps->n ? (uint32_t)at + 1 : CT_NO_STEP;
-	}
-}
-
-/* Where nothing but messages comes once a step, what all ranks do together less often is a better one: then the steps that were
- * found are parts of steps (the microbatches of a pipeline). Such a kind, the widest and most frequent; kind 0: there is none. */
-static struct kind_count widest_of_all(const struct finding *f, struct kind_count *votes,
-				       struct kind_count *room)
-{
-	uint32_t n_votes = 0, slots = f->stages->first[f->stages->n];
-	struct kind_count best = { 0 };
-
-	for (uint32_t k = 0; k < slots; k++) {
-		uint32_t n = count_kinds(f, f->stages->slots[k], room);
-
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t v = 0;
-
-			if (!room[i].width || room[i].n <= CT_LEAST_STEPS + 1 ||
-			    room[i].n > f->steps->n)
-				continue;
-			while (v < n_votes &&
-			       (votes[v].kind != room[i].kind || votes[v].times != room[i].n))
-				v++;
-			if (v == n_votes)
-				votes[n_votes++] = (struct kind_count){ .kind = room[i].kind,
-									.width = room[i].width,
-									.times = room[i].n };
-			votes[v].n++;
-		}
-	}
-	for (uint32_t v = 0; v < n_votes; v++) {
-		if (votes[v].n >= CT_NEARLY_ALL * slots &&
-		    (votes[v].width > best.width ||
-		     (votes[v].width == best.width && votes[v].times > best.times)))
-			best = votes[v];
-	}
-	return best;
-}
-
-/* The steps that end with the operations of that kind of the first rank. 0 or CT_NOMEM. */
-static int recut(struct finding *f, uint64_t kind, struct ct_steps *own)
-{
-	uint32_t slot = f->stages->slots[0], n = 0;
-	uint64_t *times;
-
-	own->cut_ns = calloc((size_t)f->steps->n + 1, sizeof(*own->cut_ns));
-	times = calloc((size_t)f->steps->n + 1, sizeof(*times));
-	if (!own->cut_ns || !times) {
-		free(times);
-		return CT_NOMEM;
-	}
-	for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
-		const struct ct_schedule_launch *launch = &f->s->launches[l];
-
-		if (launch->kind == kind && n <= f->steps->n)
-			own->cut_ns[n++] = (uint64_t)(f->s->begin_ns[launch->stretch] +
-						      launch->start_ns + launch->span_ns);
-	}
-	qsort(own->cut_ns, n, sizeof(*own->cut_ns), ct_by_u64);
-	own->n = own->n_kept = n ? n - 1 : 0;
-	for (uint32_t k = 0; k < own->n; k++)
-		times[k] = own->cut_ns[k + 1] - own->cut_ns[k];
-	qsort(times, own->n, sizeof(*times), ct_by_u64);
-	own->median_ns = times[own->n / 2];
-	free(times);
-	f->out->n_run = (uint32_t)((uint64_t)own->n * f->steps->n / f->steps->n_kept);
-	f->steps = own;
-	f->out->n_steps = own->n;
-	return CT_OK;
-}
-
-static struct ranks ranks_of(const struct finding *f, uint32_t stage)
-{
-	return (struct ranks){ f->stages->first[stage], f->stages->first[stage + 1] };
-}
-
-static int calls(const struct finding *f, uint32_t slot, uint64_t kind)
-{
-	for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
-		if (f->s->launches[l].kind == kind)
-			return 1;
-	}
-	return 0;
-}
-
-/* By what ends the steps of the stage; who never calls that, by what ends its own. */
-static void cut_stage(struct finding *f, struct ranks ranks, struct kind_count ends,
-		      struct kind_count *votes, struct kind_count *room)
-{
-	double phase = ends.kind ? phase_of(f, ranks, ends.kind) : 0;
-
-	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		struct ranks one = { k, k + 1 };
-		uint32_t slot = f->stages->slots[k];
-		struct kind_count own = ends;
-
-		if (!ends.kind || !calls(f, slot, ends.kind))
-			own = ends_steps(f, one, votes, room);
-		if (own.kind)
-			cut_slot(f, slot, own.kind,
-				 own.kind == ends.kind ? phase : phase_of(f, one, own.kind));
-		else
-			cut_by_time(f, slot);
-	}
-}
-
-static int cut_all(struct finding *f)
-{
-	const struct ct_steps *found = f->steps;
-	struct kind_count *votes, *room, *ends, wide;
-	struct ct_steps own = { 0 };
-	int st = CT_OK, only_messages = 1;
-
-	/* the kinds of all ranks at most */
-	room = malloc(((size_t)f->s->n_launches + 1) * sizeof(*room));
-	votes = malloc(((size_t)f->s->n_launches + 1) * sizeof(*votes));
-	ends = calloc((size_t)f->stages->n + 1, sizeof(*ends));
-	if (!room || !votes || !ends)
-		st = CT_NOMEM;
-	for (uint32_t stage = 0; st == CT_OK && stage < f->stages->n; stage++) {
-		ends[stage] = ends_steps(f, ranks_of(f, stage), votes, room);
-		only_messages &= !ends[stage].width;
-	}
-	if (st == CT_OK && only_messages) {
-		wide = widest_of_all(f, votes, room);
-		for (uint32_t stage = 0; wide.kind && stage < f->stages->n; stage++)
-			ends[stage] = wide;
-		if (wide.kind)
-			st = recut(f, wide.kind, &own);
-	}
-	for (uint32_t stage = 0; st == CT_OK && stage < f->stages->n; stage++)
-		cut_stage(f, ranks_of(f, stage), ends[stage], votes, room);
-	f->steps = found;
-	free(own.cut_ns);
-	free(room);
-	free(votes);
-	free(ends);
-	return st;
-}
-
-/* Steps that most ranks have. */
-static int find_whole(struct finding *f)
-{
-	struct ct_positions *p = f->out;
-	uint32_t *have = calloc((size_t)p->n_steps + 1, sizeof(*have));
-	uint32_t slots = f->stages->first[f->stages->n];
-
-	p->is_whole = calloc((size_t)p->n_steps + 1, 1);
-	if (!have || !p->is_whole) {
-		free(have);
-		return CT_NOMEM;
-	}
-	for (uint32_t slot = 0; slot < f->s->n_slots; slot++) {
-		uint32_t last = CT_NO_STEP;
-
-		for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
-			if (p->step_of[l] != CT_NO_STEP && p->step_of[l] != last)
-				have[p->step_of[l]]++;
-			last = p->step_of[l];
-		}
-	}
-	for (uint32_t step = 1; step <= p->n_steps; step++) {
-		p->is_whole[step] = have[step] >= CT_NEARLY_ALL * slots && have[step];
-		p->n_whole += p->is_whole[step];
-	}
-	free(have);
-	for (uint32_t l = 0; l < f->s->n_launches; l++) {
-		if (p->step_of[l] != CT_NO_STEP && !p->is_whole[p->step_of[l]])
-			p->step_of[l] = CT_NO_STEP;
-	}
-	return CT_OK;
-}
-
-/* ---- positions ---- */
-
 /* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a pipeline tell them apart. */
 static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch *l)
 {
 	return f->stages->n == 1 && l->messages ? ct_mix(1) : l->kind;
 }
 
-static uint64_t key_of(uint32_t stage, uint64_t kind, uint32_t nth)
-{
-	return ct_mix(ct_mix(kind) ^ ((uint64_t)stage << 32 | nth));
-}
+#define NO_ROW UINT32_MAX
 
-#define SURPLUS UINT32_MAX
-
-/* Each launch's key, and how often each key comes. */
-static int number(struct finding *f, struct ct_table *times)
-{
-	const struct ct_schedule *s = f->s;
-	struct ct_table nth = { 0 };
-	int st = CT_OK;
-
-	for (uint32_t slot = 0; slot < s->n_slots && st == CT_OK; slot++) {
-		for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1] && st == CT_OK;
-		     l++) {
-			uint64_t step = f->out->step_of[l], kind = ct_mix(f->kinds[l] ^ slot);
-			uintptr_t known = (uintptr_t)ct_table_get(&nth, kind);
-			uint32_t before = known && known >> 32 == step ? (uint32_t)known : 0;
-			uintptr_t n;
-
-			if (step == CT_NO_STEP)
-				continue;
-			f->keys[l] = key_of(f->stages->stage_of[slot], f->kinds[l], before);
-			st = ct_table_put(&nth, kind,
-					  (void *)(uintptr_t)(step << 32 | (before + 1)));
-			n = (uintptr_t)ct_table_get(times, f->keys[l]);
-			if (st == CT_OK)
-				st = ct_table_put(times, f->keys[l], (void *)(n + 1));
-		}
-	}
-	ct_table_fini(&nth);
-	return st;
-}
-
-static int is_common(const struct finding *f, const struct ct_table *times, uint64_t key,
-		     uint32_t stage)
-{
-	double all = (double)f->out->n_whole * ct_stage_size(f->stages, stage);
-
-	return (double)(uintptr_t)ct_table_get(times, key) >= CT_MOST * all;
-}
-
-struct keyed {
-	uint64_t key;
-	uint32_t step, launch, stage;
+/* Launches of one stage that are the n-th of their kind in a step, or come more often than is common. */
+struct row {
+	uint64_t key, kind;
+	uint32_t stage, times;
+	uint32_t nth0, next,
+		surplus; /* rows of that stage and kind: the first, the next, what is surplus; NO_ROW: not met */
+	uint32_t first, n; /* of its launches, in the order of positions */
 	int is_surplus;
 };
 
-CT_SORT_BY(by_key, struct keyed, CT_UP(key) ?: CT_UP(step) ?: CT_UP(launch))
+/* The latest launch of a kind: where, and its row. */
+struct latest {
+	uint32_t slot; /* + 1; 0: none yet */
+	uint32_t step, n, row, nth0;
+};
 
-/* What has a position, sorted by it. Returns how many. */
-static uint32_t choose(struct finding *f, const struct ct_table *times, struct keyed *all)
+struct rows {
+	struct ct_table kinds;	 /* by kind: its number */
+	struct ct_table numbers; /* by key: the row's */
+	struct row *all;
+	uint32_t cap;
+	uint32_t *of;	       /* by launch; NO_ROW: none */
+	struct latest *latest; /* by kind */
+	uint32_t cap_latest;
+};
+
+#define SURPLUS UINT32_MAX
+
+/* The row of those, made if it is not there. 0 or CT_NOMEM. */
+static int get_row(struct rows *rows, uint32_t stage, uint64_t kind, uint32_t nth, uint32_t *row)
+{
+	uint64_t key = ct_mix(ct_mix(kind) ^ ((uint64_t)stage << 32 | nth));
+	uint32_t n = (uint32_t)rows->numbers.n;
+
+	if (ct_table_number(&rows->numbers, key, row) != CT_OK ||
+	    ct_grow(&rows->all, &rows->cap, n + 1, sizeof(*rows->all)))
+		return CT_NOMEM;
+	if (*row == n)
+		rows->all[n] = (struct row){ .key = key,
+					     .kind = kind,
+					     .stage = stage,
+					     .next = NO_ROW,
+					     .surplus = NO_ROW,
+					     .is_surplus = nth == SURPLUS };
+	return CT_OK;
+}
+
+/* By how many of its kind its rank had before in the step. */
+static int number_launch(const struct finding *f, struct rows *rows, uint32_t l, uint32_t slot)
+{
+	uint32_t stage = f->stages->stage_of[slot], step = f->out->step_of[l], row, number;
+	uint64_t kind = kind_of(f, &f->s->launches[l]);
+	struct latest *latest;
+	int st = ct_table_number(&rows->kinds, kind, &number);
+
+	if (st != CT_OK ||
+	    ct_grow_zeroed(&rows->latest, &rows->cap_latest, number + 1, sizeof(*latest)))
+		return CT_NOMEM;
+	latest = &rows->latest[number];
+	if (latest->slot != slot + 1) {
+		st = get_row(rows, stage, kind, 0, &latest->nth0);
+		latest->slot = slot + 1;
+		latest->step = CT_NO_STEP;
+	}
+	if (latest->step != step) {
+		latest->step = step;
+		latest->n = 0;
+		row = latest->nth0;
+	} else {
+		latest->n++;
+		row = rows->all[latest->row].next;
+		if (row == NO_ROW) {
+			st = get_row(rows, stage, kind, latest->n, &row);
+			rows->all[latest->row].next = row;
+		}
+	}
+	if (st != CT_OK)
+		return st;
+	latest->row = rows->of[l] = row;
+	rows->all[row].nth0 = latest->nth0;
+	rows->all[row].times++;
+	return CT_OK;
+}
+
+/* Each launch's row, and how often each comes. */
+static int number(const struct finding *f, struct rows *rows)
 {
 	const struct ct_schedule *s = f->s;
-	uint32_t n = 0;
+	int st = CT_OK;
 
-	for (uint32_t l = 0; l < s->n_launches; l++) {
-		uint32_t stage = f->stages->stage_of[s->launches[l].slot];
-		uint64_t kind = f->kinds[l];
-		struct keyed k = { f->keys[l], f->out->step_of[l], l, stage, 0 };
-
-		f->out->position_of[l] = CT_NO_POSITION;
-		if (k.step == CT_NO_STEP)
-			continue;
-		if (!is_common(f, times, k.key, stage)) {
-			if (!is_common(f, times, key_of(stage, kind, 0), stage))
-				continue;
-			k.key = key_of(stage, kind, SURPLUS);
-			k.is_surplus = 1;
+	for (uint32_t slot = 0; slot < s->n_slots; slot++) {
+		for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1] && st == CT_OK;
+		     l++) {
+			rows->of[l] = NO_ROW;
+			if (f->out->step_of[l] != CT_NO_STEP)
+				st = number_launch(f, rows, l, slot);
 		}
-		all[n++] = k;
 	}
-	ct_sort(all, n, sizeof(*all), by_key);
-	return n;
+	return st;
+}
+
+static int is_common(const struct finding *f, const struct row *row)
+{
+	double all = (double)f->out->n_whole * ct_stage_size(f->stages, row->stage);
+
+	return (double)row->times >= CT_MOST * all;
+}
+
+/* What is not common has the row of its kind's surplus, or none. */
+static int choose(const struct finding *f, struct rows *rows)
+{
+	for (uint32_t l = 0; l < f->s->n_launches; l++) {
+		uint32_t row = rows->of[l], nth0;
+
+		if (row == NO_ROW)
+			continue;
+		if (!is_common(f, &rows->all[row])) {
+			nth0 = rows->all[row].nth0;
+			rows->of[l] = NO_ROW;
+			if (!is_common(f, &rows->all[nth0]))
+				continue;
+			row = rows->all[nth0].surplus;
+			if (row == NO_ROW && get_row(rows, rows->all[nth0].stage,
+						     rows->all[nth0].kind, SURPLUS, &row) != CT_OK)
+				return CT_NOMEM;
+			rows->all[nth0].surplus = rows->of[l] = row;
+		}
+		rows->all[row].n++;
+	}
+	return CT_OK;
 }
 
 /* How many launches of the same step its rank had before. */
@@ -483,70 +176,116 @@ static uint32_t place_in_step(const struct finding *f, uint32_t launch)
 	return launch - at;
 }
 
+CT_SORT_POINTERS_BY(by_key, struct row, CT_UP(key))
 CT_SORT_BY(by_place, struct ct_position, CT_UP(stage) ?: CT_UP(place) ?: CT_UP(first))
 
-static int group_up(struct finding *f, const struct ct_table *times)
+/* Launches that are in a step, by step. Counted two places on, as in instance_log.c. 0 or CT_NOMEM. */
+static int list_by_step(const struct finding *f, uint32_t **list, uint32_t *n)
+{
+	const uint32_t *step_of = f->out->step_of;
+	uint32_t *first = calloc((size_t)f->out->n_steps + 3, sizeof(*first)), *next = first + 1;
+
+	*list = malloc(((size_t)f->s->n_launches + 1) * sizeof(**list));
+	if (!*list || !first) {
+		free(first);
+		return CT_NOMEM;
+	}
+	for (uint32_t l = 0; l < f->s->n_launches; l++) {
+		if (step_of[l] != CT_NO_STEP)
+			next[step_of[l] + 1]++;
+	}
+	for (uint32_t step = 1; step <= f->out->n_steps + 1; step++)
+		next[step] += next[step - 1];
+	*n = next[f->out->n_steps + 1];
+	for (uint32_t l = 0; l < f->s->n_launches; l++) {
+		if (step_of[l] != CT_NO_STEP)
+			(*list)[next[step_of[l]]++] = l;
+	}
+	free(first);
+	return CT_OK;
+}
+
+static int group_up(const struct finding *f, struct rows *rows)
 {
 	struct ct_positions *p = f->out;
-	struct keyed *all = malloc(((size_t)f->s->n_launches + 1) * sizeof(*all));
-	uint32_t n;
+	size_t n_rows = rows->numbers.n;
+	struct row **sorted = malloc((n_rows + 1) * sizeof(struct row *));
+	uint32_t *list = NULL, n = 0, first = 0;
+	int st = CT_NOMEM;
 
-	if (!all)
-		return CT_NOMEM;
-	n = choose(f, times, all);
-	for (uint32_t k = 0; k < n; k++) {
-		if (!k || all[k].key != all[k - 1].key)
-			p->all[p->n++] = (struct ct_position){ .stage = all[k].stage,
-							       .first = k,
-							       .place = place_in_step(
-								       f, all[k].launch),
-							       .is_surplus = all[k].is_surplus };
-		p->all[p->n - 1].n++;
-		p->order[k] = all[k].launch;
+	p->all = calloc(n_rows + 1, sizeof(*p->all));
+	if (sorted && p->all)
+		st = list_by_step(f, &list, &n);
+	if (st != CT_OK)
+		goto out;
+	for (size_t r = 0; r < n_rows; r++)
+		sorted[r] = &rows->all[r];
+	ct_sort(sorted, n_rows, sizeof(*sorted), by_key);
+	for (size_t r = 0; r < n_rows; r++) {
+		sorted[r]->first = first;
+		first += sorted[r]->n;
+		sorted[r]->times = 0;
 	}
-	free(all);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t r = rows->of[list[k]];
+
+		if (r != NO_ROW)
+			p->order[rows->all[r].first + rows->all[r].times++] = list[k];
+	}
+	for (size_t r = 0; r < n_rows; r++) {
+		const struct row *row = sorted[r];
+
+		if (row->n)
+			p->all[p->n++] = (struct ct_position){ .stage = row->stage,
+							       .first = row->first,
+							       .n = row->n,
+							       .place = place_in_step(
+								       f, p->order[row->first]),
+							       .is_surplus = row->is_surplus };
+	}
 	qsort(p->all, p->n, sizeof(*p->all), by_place);
+	memset(p->position_of, 0xff, f->s->n_launches * sizeof(*p->position_of));
 	for (uint32_t k = 0; k < p->n; k++) {
 		for (uint32_t i = p->all[k].first; i < p->all[k].first + p->all[k].n; i++)
 			p->position_of[p->order[i]] = k;
 	}
-	return CT_OK;
+out:
+	free(sorted);
+	free(list);
+	return st;
+}
+
+static int find_positions(const struct finding *f)
+{
+	struct rows rows = { 0 };
+	int st;
+
+	rows.of = malloc(((size_t)f->s->n_launches + 1) * sizeof(*rows.of));
+	st = rows.of ? number(f, &rows) : CT_NOMEM;
+	st = st ?: choose(f, &rows);
+	st = st ?: group_up(f, &rows);
+	ct_table_fini(&rows.kinds);
+	ct_table_fini(&rows.numbers);
+	free(rows.all);
+	free(rows.of);
+	free(rows.latest);
+	return st;
 }
 
 int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 		      const struct ct_stages *stages, const struct ct_steps *steps)
 {
 	size_t launches = (size_t)s->n_launches + 1;
-	struct finding f = { .s = s, .stages = stages, .steps = steps, .out = p };
-	struct ct_table times = { 0 };
+	const struct finding f = { .s = s, .stages = stages, .out = p };
 	int st = CT_NOMEM;
 
 	*p = (struct ct_positions){ .n_steps = steps->n, .n_run = steps->n };
 	p->step_of = malloc(launches * sizeof(*p->step_of));
 	p->position_of = malloc(launches * sizeof(*p->position_of));
 	p->order = malloc(launches * sizeof(*p->order));
-	p->all = malloc(launches * sizeof(*p->all));
-	f.kinds = malloc(launches * sizeof(*f.kinds));
-	f.keys = calloc(launches, sizeof(*f.keys));
-	f.is_apart = calloc(launches, 1);
-	if (p->step_of && p->position_of && p->order && p->all && f.kinds && f.keys && f.is_apart) {
-		for (uint32_t i = 0; i < s->n_parts; i++)
-			f.is_apart[s->parts[i].ends] |= s->parts[i].end != CT_ENDS_WITH_ALL;
-		st = cut_all(&f);
-	}
-	if (st == CT_OK)
-		st = find_whole(&f);
-	for (uint32_t l = 0; l < s->n_launches && st == CT_OK; l++)
-		f.kinds[l] = kind_of(&f, &s->launches[l]);
-	if (st == CT_OK)
-		st = number(&f, &times);
-	if (st == CT_OK)
-		st = group_up(&f, &times);
-	ct_table_fini(&times);
-	free(f.kinds);
-	free(f.keys);
-	free(f.is_apart);
-	return st;
+	if (p->step_of && p->position_of && p->order)
+		st = ct_positions_cut(p, s, stages, steps);
+	return st == CT_OK ? find_positions(&f) : st;
 }
 
 uint32_t ct_place_end(const struct ct_positions *p, const struct ct_position *position,

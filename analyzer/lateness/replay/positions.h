@@ -37,6 +37,9 @@ struct ct_positions {
 /* 0 or CT_NOMEM; ct_positions_fini() in any case. Without steps there are no positions. */
 int ct_positions_find(struct ct_positions *positions, const struct ct_schedule *schedule,
 		      const struct ct_stages *stages, const struct ct_steps *steps);
+/* Its first part: which launches are in which step that most ranks have, and which these are (step_ends.c). 0 or CT_NOMEM. */
+int ct_positions_cut(struct ct_positions *positions, const struct ct_schedule *schedule,
+		     const struct ct_stages *stages, const struct ct_steps *steps);
 void ct_positions_fini(struct ct_positions *positions);
 
 /* Of a place, the launches of one position in one step: the end of those that begin with order[from]. */

@@ -47,21 +47,6 @@ static int has_others(const struct ct_instance_log *log, const struct ct_log_ins
 	return 0;
 }
 
-/* The stretches that are in, numbered as they are met. 0 or CT_NOMEM. */
-static int stretch_of(struct ct_schedule_choice *c, uint64_t number, uint32_t *stretch)
-{
-	uintptr_t at = (uintptr_t)ct_table_get(&c->numbers, number);
-
-	if (!at) {
-		at = c->n_stretches + 1;
-		if (ct_table_put(&c->numbers, number, (void *)at) != CT_OK)
-			return CT_NOMEM;
-		c->n_stretches++;
-	}
-	*stretch = (uint32_t)at - 1;
-	return CT_OK;
-}
-
 static int choose(struct ct_schedule_choice *c)
 {
 	const struct ct_instance_log *log = c->log;
@@ -77,7 +62,8 @@ static int choose(struct ct_schedule_choice *c)
 		c->stretch[k] = UINT32_MAX;
 		if (!has_others(log, i) || !is_timed(log, i))
 			continue;
-		st = stretch_of(c, ct_sample_stretch(&log->sample, i->at_ns), &c->stretch[k]);
+		st = ct_table_number(&c->numbers, ct_sample_stretch(&log->sample, i->at_ns),
+				     &c->stretch[k]);
 		if (st != CT_OK)
 			return st;
 		for (uint32_t part = i->first_part; part < i->first_part + i->n; part++)
@@ -85,6 +71,7 @@ static int choose(struct ct_schedule_choice *c)
 		c->meeting[k] = c->n_meetings++;
 		c->n_parts += i->n;
 	}
+	c->n_stretches = (uint32_t)c->numbers.n;
 	return CT_OK;
 }
 

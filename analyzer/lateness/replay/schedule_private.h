@@ -12,7 +12,7 @@ struct ct_schedule_choice {
 	const struct ct_instance_log *log;
 	uint32_t *stretch;	 /* by instance; UINT32_MAX: left out */
 	uint32_t *meeting;	 /* by instance that is in */
-	struct ct_table numbers; /* of stretches that are in, to their place + 1 */
+	struct ct_table numbers; /* of stretches that are in */
 	uint32_t n_stretches, n_parts, n_meetings;
 	uint32_t n_begun; /* parts that are only begun in their call */
 };
