@@ -58,15 +58,22 @@ typedef int ct_sort_by(const void *a, const void *b, void *arg);
 /* size: bytes of an element; larger ones are qsort_r()'s, since copies of these cost more than comparisons. */
 #define CT_SORT_LARGEST 128u
 
-/* Inserts all[from] .. all[n - 1] into what is sorted before them. */
-static inline __attribute__((always_inline)) void ct_sort_insert(char *all, size_t from, size_t n,
-								 size_t size, ct_sort_by *by,
-								 void *arg)
+/* size: moves per element, on average so far, after which runs are merged: what is nearly sorted takes fewer. */
+#define CT_SORT_MOVES 2u
+
+/* Inserts all[from] .. all[n - 1] into what is sorted before them, with so many moves for each (0: any). Returns how many are
+ * sorted then. */
+static inline __attribute__((always_inline)) size_t ct_sort_insert(char *all, size_t from, size_t n,
+								   size_t size, size_t moves,
+								   ct_sort_by *by, void *arg)
 {
+	size_t left = moves * CT_SORT_RUN;
+
 	for (size_t i = from; i < n; i++) {
 		char one[CT_SORT_LARGEST];
 		size_t at = i;
 
+		left += moves;
 		if (by(all + (i - 1) * size, all + i * size, arg) <= 0)
 			continue;
 		memcpy(one, all + i * size, size);
@@ -74,7 +81,11 @@ static inline __attribute__((always_inline)) void ct_sort_insert(char *all, size
 			memcpy(all + at * size, all + (at - 1) * size, size);
 		} while (--at && by(all + (at - 1) * size, one, arg) > 0);
 		memcpy(all + at * size, one, size);
+		if (moves && i - at > left)
+			return i + 1;
+		left -= moves ? i - at : 0;
 	}
+	return n;
 }
 
 /* qsort_r(), which is stable and inlines a comparison that it can see and a size that it knows: a fourth of the instructions.
@@ -89,10 +100,11 @@ static inline __attribute__((always_inline)) void ct_sort_r(void *array, size_t 
 		sorted++;
 	if (sorted >= n)
 		return;
-	if (n <= CT_SORT_RUN && size <= CT_SORT_LARGEST) {
-		ct_sort_insert(from, sorted, n, size, by, arg);
+	if (size <= CT_SORT_LARGEST)
+		sorted = ct_sort_insert(from, sorted, n, size, n <= CT_SORT_RUN ? 0 : CT_SORT_MOVES,
+					by, arg);
+	if (sorted >= n)
 		return;
-	}
 	room = size <= CT_SORT_LARGEST && n <= SIZE_MAX / size ? malloc(n * size) : NULL;
 	if (!room) {
 		qsort_r(array, n, size, by, arg);
@@ -100,7 +112,7 @@ static inline __attribute__((always_inline)) void ct_sort_r(void *array, size_t 
 	}
 	for (size_t i = sorted / CT_SORT_RUN * CT_SORT_RUN; i < n; i += CT_SORT_RUN)
 		ct_sort_insert(from + i * size, 1, n - i < CT_SORT_RUN ? n - i : CT_SORT_RUN, size,
-			       by, arg);
+			       0, by, arg);
 	to = room;
 	for (size_t width = CT_SORT_RUN; width < n; width *= 2) {
 		char *swap = from;

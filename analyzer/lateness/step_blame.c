@@ -67,12 +67,46 @@ static int is_judged(const struct ct_model *model, const struct ct_instance_log 
 
 /* ---- the time that is a rank's own ---- */
 
+/* Ends: the latest one, and that of what held the rank up. */
+struct latest {
+	uint64_t end, held;
+};
+
 /* Ends of a rank's latest operations. */
 struct recent {
 	uint64_t ends[CT_LAGS], hosts[CT_LAGS];
 	uint8_t held[CT_LAGS];
 	unsigned next;
+	struct latest of_all;
 };
+
+static struct latest latest_until(const struct recent *r, uint64_t until)
+{
+	struct latest latest = { 0, 0 };
+
+	for (unsigned k = 0; k < CT_LAGS; k++) {
+		if (r->ends[k] > until)
+			continue;
+		latest.end = r->ends[k] > latest.end ? r->ends[k] : latest.end;
+		if (r->held[k] && r->ends[k] > latest.held)
+			latest.held = r->ends[k];
+	}
+	return latest;
+}
+
+static void add_recent(struct recent *r, uint64_t end, int held, uint64_t host)
+{
+	unsigned at = r->next++ % CT_LAGS;
+	uint64_t forgotten = r->ends[at];
+
+	r->ends[at] = end;
+	r->held[at] = (uint8_t)held;
+	r->hosts[at] = host;
+	if (forgotten && (forgotten == r->of_all.end || forgotten == r->of_all.held))
+		r->of_all = latest_until(r, UINT64_MAX);
+	r->of_all.end = end > r->of_all.end ? end : r->of_all.end;
+	r->of_all.held = held && end > r->of_all.held ? end : r->of_all.held;
+}
 
 /* Was the rank held up in it? In a synchronising operation all leave together; in others, if it waited. */
 static int holds(const struct ct_log_instance *i, const struct ct_log_part *p)
@@ -87,24 +121,19 @@ static struct own_time own_time(const struct recent *r, const struct ct_log_part
 {
 	uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0;
 	uint64_t host = p->enter_ns > free_from ? p->enter_ns - free_from : 0;
-	uint64_t latest = 0, held = 0, hosts = 0;
+	uint64_t until = p->start_ns + p->err_ns, hosts = 0;
+	struct latest latest = r->of_all.end <= until ? r->of_all : latest_until(r, until);
 	struct own_time own = { p->free_ns, host < p->free_ns ? host : p->free_ns };
 
-	for (unsigned k = 0; k < CT_LAGS; k++) {
-		if (r->ends[k] > p->start_ns + p->err_ns)
-			continue;
-		latest = r->ends[k] > latest ? r->ends[k] : latest;
-		if (r->held[k] && r->ends[k] > held)
-			held = r->ends[k];
-	}
-	if (!held || held >= p->start_ns || latest + p->err_ns + CT_SAME_END_NS < free_from ||
-	    p->start_ns - held < p->free_ns)
+	if (!latest.held || latest.held >= p->start_ns ||
+	    latest.end + p->err_ns + CT_SAME_END_NS < free_from ||
+	    p->start_ns - latest.held < p->free_ns)
 		return own;
-	for (unsigned k = 0; k < CT_LAGS; k++) {
-		if (r->ends[k] > held && r->ends[k] <= p->start_ns + p->err_ns)
+	for (unsigned k = 0; k < CT_LAGS && latest.end > latest.held; k++) {
+		if (r->ends[k] > latest.held && r->ends[k] <= until)
 			hosts += r->hosts[k];
 	}
-	own.free_ns = p->start_ns - held;
+	own.free_ns = p->start_ns - latest.held;
 	own.host_ns += hosts;
 	return own;
 }
@@ -116,27 +145,25 @@ static void find_own_times(const struct ct_instance_log *log, uint32_t slot, str
 	for (uint32_t k = log->slot_first[slot]; k < log->slot_first[slot + 1]; k++) {
 		const struct ct_log_part *p = &log->parts[log->order[k]];
 		struct own_time *o = &own[log->order[k]];
-		unsigned at = recent.next % CT_LAGS;
+		uint64_t host = 0;
+		int held;
 
 		*o = (struct own_time){ UINT64_MAX, 0 };
 		if (!p->start_ns || (p->group && !p->leads))
 			continue;
 		if (p->free_ns != UINT64_MAX)
 			*o = own_time(&recent, p);
-		recent.ends[at] = p->end_ns;
-		recent.held[at] = (uint8_t)holds(&log->instances[p->instance], p);
-		recent.hosts[at] = 0;
-		if (!recent.held[at] && o->free_ns != UINT64_MAX) {
+		held = holds(&log->instances[p->instance], p);
+		if (!held && o->free_ns != UINT64_MAX) {
 			uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns
 								      : 0;
 
-			recent.hosts[at] = p->enter_ns > free_from && p->start_ns > free_from
-						   ? (p->enter_ns < p->start_ns ? p->enter_ns
-										: p->start_ns) -
-							     free_from
-						   : 0;
+			host = p->enter_ns > free_from && p->start_ns > free_from
+				       ? (p->enter_ns < p->start_ns ? p->enter_ns : p->start_ns) -
+						 free_from
+				       : 0;
 		}
-		recent.next++;
+		add_recent(&recent, p->end_ns, held, host);
 	}
 }
 
@@ -297,7 +324,7 @@ static uint32_t merge(struct ct_step_charge *all, uint32_t n_all)
 
 	if (!n_all)
 		return 0;
-	qsort(all, n_all, sizeof(*all), by_step);
+	ct_sort(all, n_all, sizeof(*all), by_step);
 	for (uint32_t k = 1; k < n_all; k++) {
 		const struct ct_step_charge from = all[k];
 
@@ -377,7 +404,7 @@ static int add_instances(struct collector *c)
 		turns[k] = (struct turn){ arrival(i, &log->parts[i->first_part]), k };
 	}
 	if (turns)
-		qsort(turns, log->n_instances, sizeof(*turns), by_turn);
+		ct_sort(turns, log->n_instances, sizeof(*turns), by_turn);
 	for (uint32_t k = 0; k < log->n_instances && st == CT_OK; k++)
 		st = add_instance(c, &log->instances[turns[k].instance], turns[k].at_ns);
 	free(turns);

@@ -11,29 +11,12 @@ uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns)
 	return (uint32_t)CT_BISECT(i, 0, cuts->n, cuts->all[i].end_ns <= ns);
 }
 
-uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns)
-{
-	uint32_t low = ct_cuts_from(cuts, at_ns);
-
-	return low < cuts->n && cuts->all[low].begin_ns <= at_ns ? low : CT_NO_STEP;
-}
-
-/* What comes one after the other is in the same step mostly, or in the next one. */
-static uint32_t from_near(const struct ct_cuts *cuts, uint32_t near, uint64_t ns)
-{
-	for (uint32_t k = near; k < cuts->n && k <= near + 1; k++) {
-		if (cuts->all[k].end_ns > ns && (!k || cuts->all[k - 1].end_ns <= ns))
-			return k;
-	}
-	return ct_cuts_from(cuts, ns);
-}
-
 uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t begin, uint64_t end,
 			uint64_t *sums, size_t stride)
 {
 	uint64_t all = 0;
 
-	*near = from_near(cuts, *near, begin);
+	*near = ct_cuts_near(cuts, *near, begin);
 	for (uint32_t k = *near; k < cuts->n && cuts->all[k].begin_ns < end; k++) {
 		uint64_t from = ct_max(begin, cuts->all[k].begin_ns);
 		uint64_t to = ct_min(end, cuts->all[k].end_ns);
@@ -49,7 +32,7 @@ uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t beg
 
 uint32_t *ct_cuts_of_log(const struct ct_cuts *cuts, const struct ct_instance_log *log)
 {
-	uint32_t *step = calloc((size_t)log->n_instances + 1, sizeof(*step));
+	uint32_t *step = calloc((size_t)log->n_instances + 1, sizeof(*step)), near = 0;
 
 	for (uint32_t i = 0; step && i < log->n_instances; i++) {
 		const struct ct_log_instance *instance = &log->instances[i];
@@ -60,7 +43,7 @@ uint32_t *ct_cuts_of_log(const struct ct_cuts *cuts, const struct ct_instance_lo
 
 			last = start > last ? start : last;
 		}
-		step[i] = ct_cuts_at(cuts, last ? last : instance->at_ns);
+		step[i] = ct_cuts_at(cuts, &near, last ? last : instance->at_ns);
 	}
 	return step;
 }

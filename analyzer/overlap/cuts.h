@@ -22,8 +22,23 @@ struct ct_cuts {
 /* The first step that ends after a time; cuts->n: none. */
 uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns);
 
-/* The step of a time; CT_NO_STEP: none. */
-uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
+/* The same, looked for at `near` and behind it first: what comes one after the other is in the same step mostly, or in the next
+ * one. */
+static inline uint32_t ct_cuts_near(const struct ct_cuts *cuts, uint32_t near, uint64_t ns)
+{
+	for (uint32_t k = near; k < cuts->n && k <= near + 1; k++) {
+		if (cuts->all[k].end_ns > ns && (!k || cuts->all[k - 1].end_ns <= ns))
+			return k;
+	}
+	return ct_cuts_from(cuts, ns);
+}
+
+/* The step of a time; CT_NO_STEP: none. *near: where the search starts, and what it found. */
+static inline uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint32_t *near, uint64_t at_ns)
+{
+	*near = ct_cuts_near(cuts, *near, at_ns);
+	return *near < cuts->n && cuts->all[*near].begin_ns <= at_ns ? *near : CT_NO_STEP;
+}
 
 /* Adds the part of [begin_ns, end_ns) in each step to the step's sum: that of step k is `stride` bytes after that of
  * step k - 1, sums NULL: none. *near: where the search starts, and where the first one was found. Returns the time in

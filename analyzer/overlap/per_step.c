@@ -35,8 +35,15 @@ struct room {
 /* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what lies in steps. */
 static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
 {
-	return ct_cuts_spread(r->cuts, &r->near, begin, end,
-			      (uint64_t *)((char *)r->cells + offset), sizeof(*r->cells));
+	uint64_t *sums = (uint64_t *)((char *)r->cells + offset);
+	uint32_t step = ct_cuts_at(r->cuts, &r->near, begin);
+
+	/* mostly all of it lies in one */
+	if (begin < end && step != CT_NO_STEP && end <= r->cuts->all[step].end_ns) {
+		*(uint64_t *)((char *)sums + r->near * sizeof(*r->cells)) += end - begin;
+		return end - begin;
+	}
+	return ct_cuts_spread(r->cuts, &r->near, begin, end, sums, sizeof(*r->cells));
 }
 
 /* As above, for the part after *reached, which it advances. */
@@ -73,7 +80,8 @@ static void add_parts(struct room *r, uint32_t slot)
 
 	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
-		uint32_t step = ct_cuts_at(r->cuts, p->start_ns ? p->start_ns : p->enter_ns);
+		uint32_t step = ct_cuts_at(r->cuts, &r->near,
+					   p->start_ns ? p->start_ns : p->enter_ns);
 
 		if (step != CT_NO_STEP) {
 			r->cells[step].parts++;
@@ -170,9 +178,9 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 	all = spread(r, begin, s->end_ns, offsetof(struct cell, exposed_ns));
 	if (!all)
 		return;
-	step = ct_cuts_at(r->cuts, s->end_ns - 1);
+	step = ct_cuts_at(r->cuts, &r->near, s->end_ns - 1);
 	if (step == CT_NO_STEP)
-		step = ct_cuts_at(r->cuts, begin);
+		step = ct_cuts_at(r->cuts, &r->near, begin);
 	if (step != CT_NO_STEP)
 		r->cells[step].err_ns += s->err_ns;
 	known = step == CT_NO_STEP || is_known(r, step);

@@ -171,10 +171,11 @@ static void fill_comms(struct ct_study *s)
 static void fill_steps(struct ct_study *s)
 {
 	struct ct_report_steps *steps = &s->report->steps;
+	uint32_t near = 0;
 
 	for (size_t k = 0; k < steps->n_items; k++) {
 		struct ct_report_step *item = &steps->items[k];
-		uint32_t at = ct_cuts_at(&s->cuts, item->begin_at_ns);
+		uint32_t at = ct_cuts_at(&s->cuts, &near, item->begin_at_ns);
 
 		item->exposed_ns = item->wait_ns = CT_UNKNOWN;
 		if (at == CT_NO_STEP)
