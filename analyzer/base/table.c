@@ -5,11 +5,9 @@
 
 static int grow(struct ct_table *table)
 {
-	struct ct_table bigger = { .cap = table->cap ? 2 * table->cap : 64,
-				   .n = table->n,
-				   .near = table->near };
+	struct ct_table bigger = { .cap = table->cap ? 2 * table->cap : 64, .n = table->n };
 
-	bigger.shift = 64 - (unsigned)__builtin_ctzll(bigger.cap) + bigger.near;
+	bigger.shift = 64 - (unsigned)__builtin_ctzll(bigger.cap);
 	bigger.slots = calloc(bigger.cap, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return CT_NOMEM;

@@ -18,8 +18,6 @@ struct ct_table {
 	} * slots;
 	size_t cap; /* power of two, 0 before the first */
 	size_t n;
-	unsigned near; /* keys that differ only in this many lowest bits get adjacent slots, which is faster where keys are
-			  visited in order; set before the first put */
 	unsigned shift; /* leaves as many of a product's highest bits as there are slots */
 };
 
@@ -39,10 +37,7 @@ static inline size_t ct_table_home(const struct ct_table *table, uint64_t key)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15ull;
 
-	if (!table->near)
-		return (size_t)(key * golden >> table->shift);
-	return (size_t)((key >> table->near) * golden >> table->shift << table->near |
-			(key & ((1ull << table->near) - 1)));
+	return (size_t)(key * golden >> table->shift);
 }
 
 static inline size_t ct_table_slot_of(const struct ct_table *table, uint64_t key)

@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-#include "analyzer/base/table.h"
+#include "analyzer/base/chains.h"
 #include "trace/status.h"
 
 /* What is there of one launch. In a list by age. */
 struct ct_join_entry {
+	struct ct_link by_id;
 	struct ct_join_entry *older, *newer;
-	uint32_t id;
 	uint32_t n_ops, cap_ops;
 	uint32_t has_launch;
 	struct ct_launch launch;
@@ -18,7 +18,7 @@ struct ct_join_entry {
 };
 
 struct ct_join {
-	struct ct_table by_id;
+	struct ct_chains by_id;
 	struct ct_join_entry *oldest, *newest;
 	uint32_t n; /* ops that wait, and launches without any */
 	struct ct_pool *entries;
@@ -47,11 +47,10 @@ static struct ct_join_entry *enter(struct ct_join *join, uint32_t id)
 {
 	struct ct_join_entry *w = ct_pool_take(join->entries, sizeof(*w));
 
-	if (!w || ct_table_put(&join->by_id, id, w) != CT_OK) {
+	if (!w || ct_chains_put(&join->by_id, id, &w->by_id) != CT_OK) {
 		ct_pool_give(join->entries, w);
 		return NULL;
 	}
-	w->id = id;
 	w->ops = &w->first;
 	w->cap_ops = 1;
 	w->older = join->newest;
@@ -68,7 +67,7 @@ static uint32_t weight(const struct ct_join_entry *w)
 static void leave(struct ct_join *join, struct ct_join_entry *w)
 {
 	join->n -= weight(w);
-	ct_table_remove(&join->by_id, w->id);
+	ct_chains_take(&join->by_id, &w->by_id);
 	*(w->older ? &w->older->newer : &join->oldest) = w->newer;
 	*(w->newer ? &w->newer->older : &join->newest) = w->older;
 	if (w->ops != &w->first)
@@ -82,7 +81,7 @@ void ct_join_free(struct ct_join *join)
 		return;
 	while (join->oldest)
 		leave(join, join->oldest);
-	ct_table_fini(&join->by_id);
+	ct_chains_fini(&join->by_id);
 	free(join);
 }
 
@@ -130,7 +129,7 @@ static int settle(struct ct_join *join, struct ct_join_entry *w)
 
 int ct_join_op(struct ct_join *join, const struct ct_op *op)
 {
-	struct ct_join_entry *w = ct_table_get(&join->by_id, op->launch);
+	struct ct_join_entry *w = ct_chains_get(&join->by_id, op->launch);
 	int st;
 
 	/* The only op of a launch that has ended: hand it out without a copy. */
@@ -152,7 +151,7 @@ int ct_join_op(struct ct_join *join, const struct ct_op *op)
 
 int ct_join_launch(struct ct_join *join, const struct ct_launch *launch)
 {
-	struct ct_join_entry *w = ct_table_get(&join->by_id, launch->id);
+	struct ct_join_entry *w = ct_chains_get(&join->by_id, launch->id);
 
 	if (w && w->has_launch)
 		return CT_OK;

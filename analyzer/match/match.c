@@ -5,15 +5,12 @@
 
 #include "trace/status.h"
 
-/* size: a rank goes from one sequence number to the next: 8 of them share the cache lines of adjacent slots. */
-#define NEAR 3u
-
 /* size: members whose room is kept for the next instance: allocating more than these is little beside filling them. */
 #define KEPT_MEMBERS 8u
 
 struct ct_match {
-	struct ct_table open;	   /* key -> chain of struct ct_instance */
-	struct ct_instance *spare; /* chained by same_key; unused ones keep their members' room */
+	struct ct_chains open;
+	struct ct_instance *spare; /* chained by `newer`; unused ones keep their members' room */
 	struct ct_instance *oldest, *newest;
 	size_t bytes, max_bytes;
 	ct_match_fn done;
@@ -25,7 +22,6 @@ struct ct_match *ct_match_new(size_t max_bytes, ct_match_fn done, void *arg)
 	struct ct_match *match = calloc(1, sizeof(*match));
 
 	if (match) {
-		match->open.near = NEAR;
 		match->max_bytes = max_bytes;
 		match->done = done;
 		match->arg = arg;
@@ -48,7 +44,7 @@ static void forget(struct ct_match *match, struct ct_instance *i)
 		i->members = NULL;
 		i->cap = 0;
 	}
-	i->same_key = match->spare;
+	i->newer = match->spare;
 	match->spare = i;
 }
 
@@ -59,33 +55,28 @@ void ct_match_free(struct ct_match *match)
 	while (match->oldest)
 		forget(match, match->oldest);
 	while (match->spare) {
-		struct ct_instance *next = match->spare->same_key;
+		struct ct_instance *next = match->spare->newer;
 
 		free(match->spare->members);
 		free(match->spare);
 		match->spare = next;
 	}
-	ct_table_fini(&match->open);
+	ct_chains_fini(&match->open);
 	free(match);
 }
 
 /* Take out of the table, hand out, free. */
 static int release(struct ct_match *match, struct ct_instance *i, int complete)
 {
-	struct ct_instance *head = ct_table_remove(&match->open, i->key), **at = &head;
-	int st = CT_OK;
+	int st;
 
-	while (*at != i)
-		at = &(*at)->same_key;
-	*at = i->same_key;
-	if (head)
-		st = ct_table_put(&match->open, i->key, head);
-	st = st ?: match->done(match->arg, i, complete);
+	ct_chains_take(&match->open, &i->by_key);
+	st = match->done(match->arg, i, complete);
 	forget(match, i);
 	return st;
 }
 
-/* Which instance; the key is a hash, so all of it is compared. */
+/* Which instance. Keys of a rank's next numbers are next to each other; others may have the same one, so all of it is compared. */
 struct what {
 	struct ct_comm *comm;
 	uint64_t seq;
@@ -96,30 +87,30 @@ struct what {
 static uint64_t key_of(const struct what *w)
 {
 	uint64_t pair = (uint64_t)(uint32_t)w->src << 32 | (uint32_t)w->dst;
-	uint64_t key = (w->seq >> NEAR) + ct_mix((uint64_t)w->comm->index << 32 | w->tag);
+	uint64_t key = ct_mix((uint64_t)w->comm->index << 32 | w->tag);
 
 	if (w->src != -1)
 		key ^= ct_mix(pair + 1);
-	return key << NEAR | (w->seq & ((1u << NEAR) - 1));
+	return key + w->seq;
 }
 
-/* Instances with one key. */
-static struct ct_instance *find(struct ct_instance *i, const struct what *w)
+static struct ct_instance *find(const struct ct_match *match, const struct what *w, uint64_t key)
 {
+	struct ct_instance *i = ct_chains_get(&match->open, key);
+
 	while (i && (i->comm != w->comm || i->seq != w->seq || i->src != w->src ||
 		     i->dst != w->dst || i->tag != w->tag))
-		i = i->same_key;
+		i = ct_chains_same(i->by_key.next, key);
 	return i;
 }
 
-/* One more with this key. */
 static struct ct_instance *create(struct ct_match *match, const struct what *w, uint64_t key,
-				  struct ct_instance *same_key, uint32_t n_expected)
+				  uint32_t n_expected)
 {
 	struct ct_instance *i = match->spare;
 
 	if (i)
-		match->spare = i->same_key;
+		match->spare = i->newer;
 	else
 		i = calloc(1, sizeof(*i));
 	if (!i)
@@ -127,18 +118,16 @@ static struct ct_instance *create(struct ct_match *match, const struct what *w, 
 	*i = (struct ct_instance){
 		.comm = w->comm,
 		.seq = w->seq,
-		.key = key,
 		.src = w->src,
 		.dst = w->dst,
 		.tag = w->tag,
 		.n_expected = n_expected,
 		.cap = i->cap,
 		.members = i->members,
-		.same_key = same_key,
 		.older = match->newest,
 	};
-	if (ct_table_put(&match->open, key, i) != CT_OK) {
-		i->same_key = match->spare;
+	if (ct_chains_put(&match->open, key, &i->by_key) != CT_OK) {
+		i->newer = match->spare;
 		match->spare = i;
 		return NULL;
 	}
@@ -195,7 +184,7 @@ static int add(struct ct_match *match, const struct what *w, uint32_t n_expected
 	       const struct ct_member *member)
 {
 	uint64_t key = key_of(w);
-	struct ct_instance *same_key = ct_table_get(&match->open, key), *i = find(same_key, w);
+	struct ct_instance *i = find(match, w, key);
 	int again = may_be_there(w, member->index) && i && has_member(i, member->index);
 	int st = CT_OK;
 
@@ -204,10 +193,9 @@ static int add(struct ct_match *match, const struct what *w, uint32_t n_expected
 	if (again) {
 		st = release(match, i, 0);
 		i = NULL;
-		same_key = ct_table_get(&match->open, key);
 	}
 	if (st == CT_OK && !i) {
-		i = create(match, w, key, same_key, n_expected);
+		i = create(match, w, key, n_expected);
 		if (!i)
 			return CT_NOMEM;
 	}

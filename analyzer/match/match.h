@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "analyzer/base/chains.h"
 #include "analyzer/model/comms.h"
 
 struct ct_group;
@@ -49,9 +50,9 @@ static inline int ct_member_is_timed(const struct ct_member *m)
 }
 
 struct ct_instance {
+	struct ct_link by_key;
 	struct ct_comm *comm;
 	uint64_t seq;
-	uint64_t key; /* of the table */
 	int32_t src,
 		dst; /* point-to-point; src -1: a collective, CT_SRC_EXCHANGE: see ct_match_exchange() */
 	uint32_t tag;
@@ -59,7 +60,6 @@ struct ct_instance {
 	uint32_t n; /* members seen, in order of sight */
 	uint32_t cap;
 	struct ct_member *members;
-	struct ct_instance *same_key; /* another instance under the same table key */
 	struct ct_instance *older, *newer;
 };
 

@@ -107,7 +107,8 @@ static int charge(struct ct_overlap *o, struct ct_ov_process *p, struct ct_waite
 
 	if (!w->is_host)
 		weigh(p, w, rec);
-	while (first->before && first->before->id != rec->after && !is_charged_to(first->before, w))
+	while (first->before && first->before->by_id.key != rec->after &&
+	       !is_charged_to(first->before, w))
 		first = first->before;
 	if (rec->flags & CT_WAIT_GAP || is_charged_to(last, w))
 		first = NULL;
@@ -126,7 +127,7 @@ static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct c
 
 	while (w->first && st == CT_OK) {
 		struct ct_ov_wait *wait = w->first;
-		struct ct_ov_launch *launch = ct_table_get(&p->by_id, wait->rec.launch);
+		struct ct_ov_launch *launch = ct_chains_get(&p->by_id, wait->rec.launch);
 
 		/* One block more: a launch that ended before may have been taken by another thread. */
 		if (!p->ended &&

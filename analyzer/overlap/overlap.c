@@ -60,7 +60,7 @@ static void free_process(struct ct_overlap *o, struct ct_ov_process *p)
 		free(p->waiters);
 		p->waiters = next;
 	}
-	ct_table_fini(&p->by_id);
+	ct_chains_fini(&p->by_id);
 	*p = (struct ct_ov_process){ .ended = 1 };
 	p->newest = &p->oldest;
 }
@@ -135,7 +135,7 @@ static int let_go(struct ct_overlap *o, struct ct_ov_process *p)
 	if (!p->oldest)
 		p->newest = &p->oldest;
 	p->n_launches--;
-	ct_table_remove(&p->by_id, launch->id);
+	ct_chains_take(&p->by_id, &launch->by_id);
 	free_launch(o, launch);
 	return st;
 }
@@ -173,15 +173,14 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 
 	if (p->ended || j->backend != CT_BACKEND_NCCL || j->state != CT_STATE_FINISHED ||
 	    !j->op->launch || !j->stream || !j->start_ns || j->end_ns < j->start_ns ||
-	    ct_table_get(&p->by_id, j->op->launch))
+	    ct_chains_get(&p->by_id, j->op->launch))
 		return CT_OK;
 	launch = ct_pool_take(&o->launches, sizeof(*launch));
 	s = get_stream(p, j->stream);
-	if (!launch || !s || ct_table_put(&p->by_id, j->op->launch, launch) != CT_OK) {
+	if (!launch || !s || ct_chains_put(&p->by_id, j->op->launch, &launch->by_id) != CT_OK) {
 		ct_pool_give(&o->launches, launch);
 		return CT_NOMEM;
 	}
-	launch->id = j->op->launch;
 	launch->stream = j->stream;
 	launch->device = j->device;
 	launch->slot = op->slot;

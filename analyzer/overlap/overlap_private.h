@@ -4,6 +4,7 @@
 #ifndef CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 #define CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 
+#include "analyzer/base/chains.h"
 #include "analyzer/base/pool.h"
 #include "analyzer/base/table.h"
 #include "analyzer/overlap/overlap.h"
@@ -23,7 +24,8 @@ struct ct_charged {
 #define CT_CHARGED 4u /* size: stalls of one launch; of more, the longest */
 
 struct ct_ov_launch {
-	uint32_t id, stream, device;
+	struct ct_link by_id;
+	uint32_t stream, device;
 	uint32_t slot;
 	const struct ct_comm *comm;
 	uint64_t size_range;
@@ -68,7 +70,7 @@ struct ct_ov_stream {
 };
 
 struct ct_ov_process {
-	struct ct_table by_id; /* launches */
+	struct ct_chains by_id; /* launches */
 	struct ct_ov_launch *oldest, **newest;
 	uint32_t n_launches, n_waits;
 	struct ct_ov_stream *streams;

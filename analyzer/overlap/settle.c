@@ -203,7 +203,7 @@ static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 {
 	const struct ct_overlap_launch told = {
 		.process = (uint32_t)(p - o->processes),
-		.launch = launch->id,
+		.launch = (uint32_t)launch->by_id.key,
 		.slot = launch->slot,
 		.start_ns = launch->start_ns,
 		.end_ns = launch->end_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sums are made of: tables, histograms, unions of intervals, and how figures and names are spelt. */
+/* What the sums are made of: tables, chains, histograms, unions of intervals, and how figures and names are spelt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/chains.h"
 #include "analyzer/base/hist.h"
 #include "analyzer/base/interval_cover.h"
 #include "analyzer/base/interval_union.h"
@@ -28,10 +29,10 @@ static uint64_t next_random(void)
 /* ---- table ---- */
 
 /* Keys are `apart` from one another. */
-static void try_table(unsigned near, uint64_t apart)
+static void try_table(uint64_t apart)
 {
 	enum { KEYS = 500 };
-	struct ct_table table = { .near = near };
+	struct ct_table table = { 0 };
 	char values[KEYS] = { 0 };
 	int there[KEYS] = { 0 };
 
@@ -57,26 +58,85 @@ static void try_table(unsigned near, uint64_t apart)
 static void table_finds_what_was_put_and_forgets_what_was_removed(void **state)
 {
 	(void)state;
-	try_table(0, 64);
-	try_table(0, 1);
-	try_table(3, 1);
-	try_table(3, 8);
+	try_table(64);
+	try_table(1);
 }
 
-static void neighbouring_keys_lie_side_by_side_where_they_are_to(void **state)
+static void keys_get_numbers_as_they_are_met(void **state)
 {
-	struct ct_table table = { .near = 3 };
-	char values[8];
-	size_t at = 0;
+	static const struct {
+		uint64_t key;
+		uint32_t number;
+	} met[] = { { 700, 0 }, { 0, 1 }, { 700, 0 }, { UINT64_MAX, 2 }, { 0, 1 } };
+	struct ct_table table = { 0 };
 
 	(void)state;
-	for (uint64_t low = 0; low < 8; low++)
-		assert_int_equal(ct_table_put(&table, 8000 + low, &values[low]), CT_OK);
-	while (table.slots[at].key != 8000)
-		at++;
-	for (uint64_t low = 0; low < 8; low++)
-		assert_int_equal(table.slots[at + low].key, 8000 + low);
+	for (size_t i = 0; i < sizeof(met) / sizeof(met[0]); i++) {
+		uint32_t number;
+
+		assert_int_equal(ct_table_number(&table, met[i].key, &number), CT_OK);
+		assert_int_equal(number, met[i].number);
+	}
+	assert_int_equal(table.n, 3);
 	ct_table_fini(&table);
+}
+
+/* ---- chains ---- */
+
+struct chained {
+	struct ct_link link;
+	int is_in;
+};
+
+/* How many are found by a key. */
+static int found(const struct ct_chains *chains, uint64_t key)
+{
+	int n = 0;
+
+	for (struct ct_link *link = ct_chains_get(chains, key); link;
+	     link = ct_chains_same(link->next, key)) {
+		assert_int_equal(link->key, key);
+		assert_true(((struct chained *)link)->is_in);
+		n++;
+	}
+	return n;
+}
+
+/* Keys are `apart` from one another; each may be there three times. */
+static void try_chains(uint64_t apart)
+{
+	enum { KEYS = 300, OF_EACH = 3 };
+	static struct chained all[KEYS][OF_EACH];
+	struct ct_chains chains = { 0 };
+	size_t n = 0;
+
+	memset(all, 0, sizeof(all));
+	for (int step = 0; step < 50000; step++) {
+		uint64_t key = next_random() % KEYS;
+		struct chained *one = &all[key][next_random() % OF_EACH];
+		int in = 0;
+
+		if (one->is_in)
+			ct_chains_take(&chains, &one->link);
+		else
+			assert_int_equal(ct_chains_put(&chains, key * apart, &one->link), CT_OK);
+		n += one->is_in ? -1 : 1;
+		one->is_in ^= 1;
+		key = next_random() % KEYS;
+		for (int k = 0; k < OF_EACH; k++)
+			in += all[key][k].is_in;
+		assert_int_equal(found(&chains, key * apart), in);
+		assert_int_equal(chains.n, n);
+	}
+	ct_chains_fini(&chains);
+}
+
+static void chains_find_all_that_have_a_key_and_forget_what_was_taken(void **state)
+{
+	(void)state;
+	try_chains(1);
+	try_chains(1 << 20);
+	try_chains(0x9e3779b97f4a7c15ull);
 }
 
 /* ---- histogram ---- */
@@ -327,7 +387,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_finds_what_was_put_and_forgets_what_was_removed),
-		cmocka_unit_test(neighbouring_keys_lie_side_by_side_where_they_are_to),
+		cmocka_unit_test(keys_get_numbers_as_they_are_met),
+		cmocka_unit_test(chains_find_all_that_have_a_key_and_forget_what_was_taken),
 		cmocka_unit_test(percentile_is_within_a_64th_of_the_true_one),
 		cmocka_unit_test(merged_histograms_have_the_percentiles_of_both),
 		cmocka_unit_test(union_counts_each_moment_once),
