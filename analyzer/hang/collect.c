@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "analyzer/hang/channels.h"
-#include "analyzer/hang/check.h"
 #include "analyzer/hang/exit_cause.h"
 #include "analyzer/hang/gather.h"
 
@@ -45,10 +43,6 @@ static int fill(struct ct_gather *g, struct ct_hang_run *out, struct ct_err *err
 	st = st ?: ct_hang_fill_comms(g, out);
 	st = st ?: ct_hang_fill_ops(g, out);
 	st = st ?: ct_hang_fill_calls(g, out);
-	if (st == CT_OK && g->options.check)
-		st = ct_hang_check(g, out);
-	if (st == CT_OK && g->channels)
-		st = ct_hang_channels_check(g, out);
 	return st == CT_OK ? ct_hang_missing(g, out) : st;
 }
 

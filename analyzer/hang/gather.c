@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
-#include "analyzer/hang/channels.h"
 #include "analyzer/model/process_exit.h"
 #include "trace/op_hash.h"
 #include "trace/ops.h"
@@ -208,35 +207,8 @@ struct ct_history_op ct_gather_history_op(const struct ct_load_op *in, int varyi
 	return out;
 }
 
-/* Texts of a process have one address each. */
-static uint64_t site_of(struct ct_hang_reading *reading, const char *text)
-{
-	struct ct_hang_site *site = &reading->sites[(uintptr_t)text / 16 % CT_HANG_SITES];
-
-	if (!text)
-		return 0;
-	if (site->text != text)
-		*site = (struct ct_hang_site){ text, hash_of(text) };
-	return site->hash;
-}
-
-static int states_size(const struct ct_joined_op *j, uint8_t varying)
-{
-	const struct ct_op *o = j->op;
-	const struct ct_member m = { .count = ct_op_count(o),
-				     .bytes = j->bytes,
-				     .root = o->peer,
-				     .op = o->op,
-				     .dtype = o->dtype,
-				     .redop = o->redop,
-				     .varying = varying };
-	const struct ct_order_call call = ct_order_call_of(&m);
-
-	return ct_order_sizes_agree(&call);
-}
-
-static int add_to_sums(struct ct_hang_reading *r, struct ct_rank_history *history,
-		       const struct ct_joined_op *j, uint8_t varying)
+static int add_to_sums(struct ct_rank_history *history, const struct ct_joined_op *j,
+		       uint8_t varying)
 {
 	const struct ct_op *o = j->op;
 	const struct ct_op_called called = { .bytes = j->bytes,
@@ -247,13 +219,11 @@ static int add_to_sums(struct ct_hang_reading *r, struct ct_rank_history *histor
 					     .varying = varying };
 	uint64_t what = ct_op_hash(&called);
 
-	if (j->bytes == UINT64_MAX && states_size(j, varying))
-		ct_hang_sums_unknown(&history->sums, o->seq);
 	if (o->seq < history->before.cut) {
 		ct_hang_before_add(&history->before, o->seq, what);
 		return CT_OK;
 	}
-	return ct_hang_sums_add(&history->sums, o->seq, what, site_of(r, j->site));
+	return ct_hang_sums_add(&history->sums, o->seq, what);
 }
 
 static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
@@ -283,13 +253,10 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	if (!history || j->op->flags & CT_OP_CAPTURED || history->comm->nranks == 1 ||
 	    class == CT_CLASS_LOCAL || class == CT_CLASS_UNKNOWN)
 		return CT_OK;
-	if (class == CT_CLASS_P2P && g->channels &&
-	    ct_hang_channels_add(g->channels, history, in) != CT_OK)
-		return CT_NOMEM;
 	op = ct_gather_history_op(in, event->member->varying);
 	if (class != CT_CLASS_P2P && j->op->seq >= history->issued)
 		history->issued = j->op->seq + 1;
-	if (class != CT_CLASS_P2P && add_to_sums(reading, history, j, op.op.varying) != CT_OK)
+	if (class != CT_CLASS_P2P && add_to_sums(history, j, op.op.varying) != CT_OK)
 		return CT_NOMEM;
 	/* the duration of a failed operation is not typical: it includes the wait for the failure
 	 */
@@ -502,7 +469,7 @@ static int on_end(void *arg, struct ct_stream *stream)
 		g->histories = g->processes[p].histories;
 		g->processes[p].histories = NULL;
 	}
-	return g->channels ? ct_hang_channels_end(g->channels) : CT_OK;
+	return CT_OK;
 }
 
 void ct_hang_observe(struct ct_gather *g, struct ct_observer *observer)
@@ -543,7 +510,6 @@ void ct_hang_log_free(struct ct_gather *g)
 	}
 	for (uint32_t i = 0; i < g->n_orders; i++)
 		ct_order_blocks_fini(&g->orders[i].all);
-	ct_hang_channels_free(g->channels);
 	ct_table_fini(&g->by_id);
 	ct_table_fini(&g->classes);
 	ct_table_fini(&g->streams);
@@ -572,10 +538,7 @@ struct ct_gather *ct_hang_log_new(const struct ct_hang_options *options, struct 
 		g->options = *options;
 	g->memory = memory;
 	g->scratch = ct_arena_new();
-	if (g->options.check)
-		g->channels = ct_hang_channels_new();
-	if (!g->scratch || (g->options.check && !g->channels) ||
-	    ct_comms_init(&g->called) != CT_OK) {
+	if (!g->scratch || ct_comms_init(&g->called) != CT_OK) {
 		ct_hang_log_free(g);
 		return NULL;
 	}

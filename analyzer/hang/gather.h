@@ -23,7 +23,6 @@ struct ct_hang_seen_call {
 	uint32_t comm; /* index in the case, UINT32_MAX unknown; set after the reading */
 };
 
-struct ct_hang_channels;
 struct ct_hang_reading;
 
 /* State of one process beyond struct ct_model_process. */
@@ -66,13 +65,6 @@ struct ct_hang_stream {
 	uint32_t stream;
 };
 
-/* Hashes of call sites, by the address of the text. */
-#define CT_HANG_SITES 64u /* size: sites of a process */
-struct ct_hang_site {
-	const char *text;
-	uint64_t hash;
-};
-
 /* When a thread called something last, by its number. */
 #define CT_HANG_ENTERED 128u /* size: threads of a process */
 struct ct_hang_entered {
@@ -82,7 +74,6 @@ struct ct_hang_entered {
 
 /* A process while it is being read. */
 struct ct_hang_reading {
-	struct ct_hang_site sites[CT_HANG_SITES];
 	struct ct_hang_entered entered[CT_HANG_ENTERED];
 	uint64_t last_enter_ns;
 	struct ct_rank_history *latest; /* the latest operation's */
@@ -117,7 +108,6 @@ struct ct_gather {
 	uint32_t n_orders;	      /* the model's among them */
 	struct ct_hang_order *orders; /* by communicator of the case */
 	uint32_t cap_orders;
-	struct ct_hang_channels *channels; /* NULL: messages are not compared */
 	struct ct_table members; /* communicator and rank in it -> struct ct_rank_history */
 	struct ct_table texts;	 /* hash -> text of the result */
 	/* once all is read */
@@ -196,7 +186,7 @@ static inline struct ct_rank_history *ct_gather_history(const struct ct_gather *
 int ct_gather_list_comms(struct ct_gather *g);
 
 /* Reads parts again if sums show that ranks differ, or if their kept operations do not overlap
- * (gather_again.c). With options.check also the parts that an exact comparison needs. 0, CT_NOMEM,
+ * (gather_again.c). 0, CT_NOMEM,
  * CT_IO. */
 int ct_gather_again(struct ct_gather *g, struct ct_err *err);
 

@@ -4,7 +4,6 @@
  * no second reading. */
 #include <stdlib.h>
 
-#include "analyzer/hang/channels.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/order/order.h"
 #include "trace/call_name.h"
@@ -26,7 +25,6 @@ static uint64_t before(uint64_t seq, uint64_t n)
 static struct ct_hang_want want_of(const struct ct_gather *g, uint32_t comm)
 {
 	const struct ct_hang_order *o = &g->orders[comm];
-	int to_the_end = g->options.check;
 	struct ct_hang_want want = { 0 };
 	uint64_t from = UINT64_MAX, to = 0;
 
@@ -35,17 +33,10 @@ static struct ct_hang_want want_of(const struct ct_gather *g, uint32_t comm)
 	if (o->differs != UINT64_MAX) {
 		from = o->differs;
 		to = o->differs_to;
-	} else if (to_the_end && o->tail < o->issued) {
-		from = o->tail;
-		to = o->tail + (2ull << o->all.shift);
 	} else if (o->issued != o->all.after) {
 		/* a rank is behind */
 		from = o->issued;
 		to = o->issued + CT_HANG_KEEP;
-	}
-	if (to_the_end && o->site_differs < from) {
-		from = o->site_differs;
-		to = o->site_differs_to;
 	}
 	if (from == UINT64_MAX)
 		return want;
@@ -86,8 +77,6 @@ static int find_wants(struct ct_gather *g, uint8_t *again)
 		any |= want->to != 0;
 	}
 	free(is_short);
-	if (g->channels)
-		any |= ct_hang_channels_want(g->channels, again);
 	return any;
 }
 
@@ -105,24 +94,6 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 	return CT_OK;
 }
 
-/* A message again: is it to be looked at by itself? */
-static int keep_message(struct ct_gather *g, const struct ct_rank_history *history,
-			const struct ct_load_op *in)
-{
-	const struct ct_joined_op *j = &in->joined;
-	struct ct_hang_side *side = ct_hang_channels_again(g->channels, history, j->op);
-	struct ct_hang_op op;
-
-	if (!side)
-		return CT_OK;
-	op = ct_gather_history_op(in, ct_call_is_varying(j->call)).op;
-	op.call = ct_gather_text(g, j->call);
-	op.site = ct_gather_text(g, j->site);
-	if ((j->call && !op.call) || (j->site && !op.site))
-		return CT_NOMEM;
-	return ct_hang_channels_keep(side, &op);
-}
-
 static int on_op(void *arg, const struct ct_load_op *in)
 {
 	struct ct_gather *g = ((const struct again *)arg)->g;
@@ -133,8 +104,6 @@ static int on_op(void *arg, const struct ct_load_op *in)
 						  : NULL;
 	struct ct_history_op op;
 
-	if (history && class == CT_CLASS_P2P && g->channels && !(o->flags & CT_OP_CAPTURED))
-		return keep_message(g, history, in);
 	if (!history || o->flags & CT_OP_CAPTURED ||
 	    (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED) || o->seq < want->from ||
 	    o->seq >= want->to)

@@ -220,7 +220,7 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 			     starts.n_starts);
 	if (restart < 0)
 		restart = starts.n_starts - 1;
-	if (st == CT_OK && !(options && (options->check || options->whole)))
+	if (st == CT_OK && !(options && options->whole))
 		st = ct_hang_of_tails(run, &starts, restart, options, memory, out, err);
 	if (st == CT_OK && !*out)
 		st = judge_by(NULL, run, &starts, restart, options, memory, out, err);

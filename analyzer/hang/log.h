@@ -11,9 +11,8 @@
 #include "analyzer/stream/stream.h"
 
 struct ct_hang_options {
-	int restart; /* which start of the job, from 0; -1: the last one */
-	int check; /* also compare all calls of the ranks (hang_run.h, equals): reads everything */
-	int whole; /* read everything, also where tails would do (tails.h) */
+	int restart;	     /* which start of the job, from 0; -1: the last one */
+	int whole;	     /* read everything, also where tails would do (tails.h) */
 	uint64_t least_tail; /* operations of a process that are read; 0: CT_HANG_TAIL_LEAST */
 	void (*progress)(void *arg, uint64_t done, uint64_t all); /* processes; may be NULL */
 	void *progress_arg;

@@ -44,7 +44,6 @@ struct ct_rank_history {
 		sums; /* of collectives, until all processes before its own were read */
 	struct ct_history_op *messages;
 	uint32_t n_messages, cap_messages, hand;
-	uint64_t from_any;	     /* receives whose message is unknown */
 	struct ct_table by_channel;  /* -> index in messages + 1 */
 	struct ct_hang_class *class; /* the gatherer's, of its latest operation that ended ... */
 	unsigned class_op;	     /* ... and which that was */

@@ -3,19 +3,11 @@
 
 #include "trace/status.h"
 
-int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, uint64_t site)
+int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what)
 {
-	if (!sums->shift) {
-		sums->shift = CT_HANG_SUM_SHIFT;
-		sums->most = sums->most ? sums->most : CT_HANG_SUM_BLOCKS;
-	}
-	return ct_order_blocks_add(sums, seq, what, ct_op_hash_at(seq, site));
-}
-
-void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq)
-{
-	if (!sums->unknown || seq + 1 < sums->unknown)
-		sums->unknown = seq + 1;
+	sums->shift = sums->shift ?: CT_HANG_SUM_SHIFT;
+	sums->most = CT_HANG_SUM_BLOCKS;
+	return ct_order_blocks_add(sums, seq, what, 0);
 }
 
 void ct_hang_before_add(struct ct_hang_before *before, uint64_t seq, uint64_t what)
@@ -35,20 +27,7 @@ void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_befo
 
 void ct_hang_order_init(struct ct_hang_order *order)
 {
-	*order = (struct ct_hang_order){ .issued = UINT64_MAX,
-					 .differs = UINT64_MAX,
-					 .site_differs = UINT64_MAX,
-					 .tail = UINT64_MAX,
-					 .unknown = UINT64_MAX };
-}
-
-/* The first of two ranges, each from..to. */
-static void note(uint64_t *from, uint64_t *to, uint64_t at, uint64_t width)
-{
-	if (at < *from) {
-		*from = at;
-		*to = at + width;
-	}
+	*order = (struct ct_hang_order){ .issued = UINT64_MAX, .differs = UINT64_MAX };
 }
 
 /* Compares the blocks of one member with those of all, which are as wide and reach at least as far.
@@ -56,7 +35,6 @@ static void note(uint64_t *from, uint64_t *to, uint64_t at, uint64_t width)
 static void compare(struct ct_hang_order *order, const struct ct_order_blocks *sums)
 {
 	struct ct_order_blocks *all = &order->all;
-	uint64_t width = 1ull << all->shift;
 
 	for (uint32_t b = 0; b < sums->n; b++) {
 		struct ct_order_block *usual = &all->blocks[sums->lowest + b - all->lowest];
@@ -70,15 +48,14 @@ static void compare(struct ct_hang_order *order, const struct ct_order_blocks *s
 			continue;
 		}
 		if (usual->n != mine->n) {
-			order->tail = at < order->tail ? at : order->tail;
 			if (mine->n > usual->n)
 				*usual = *mine;
 			continue;
 		}
-		if (usual->what != mine->what)
-			note(&order->differs, &order->differs_to, at, width);
-		if (usual->aside != mine->aside)
-			note(&order->site_differs, &order->site_differs_to, at, width);
+		if (usual->what != mine->what && at < order->differs) {
+			order->differs = at;
+			order->differs_to = at + (1ull << all->shift);
+		}
 	}
 }
 
@@ -88,8 +65,6 @@ int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums
 	int st;
 
 	order->members++;
-	if (sums->unknown && sums->unknown - 1 < order->unknown)
-		order->unknown = sums->unknown - 1;
 	if (sums->after < order->issued)
 		order->issued = sums->after;
 	if (sums->after > all->after)

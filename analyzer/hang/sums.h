@@ -13,12 +13,8 @@
 #define CT_HANG_SUM_BLOCKS 512u /* size: blocks of a member; of a longer run they are wider */
 #define CT_HANG_SUM_SHIFT 3u	/* size: a block is 8 operations wide at first */
 
-/* A call of a member: `what` and `site` are hashes of it and of its call site. sums->most is the number of blocks, 0:
- * CT_HANG_SUM_BLOCKS. 0 or CT_NOMEM. */
-int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, uint64_t site);
-
-/* The size of this call is unknown: its block proves nothing. */
-void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq);
+/* A call of a member, `what` is a hash of it. 0 or CT_NOMEM. */
+int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what);
 
 /* A member's calls on a communicator before its decoded tail (tails.h), as one sum; zeroed if all is decoded. */
 struct ct_hang_before {
@@ -38,9 +34,6 @@ struct ct_hang_order {
 	uint64_t since;		      /* below this, nothing is known of some member */
 	uint64_t issued;	      /* by all members, below this */
 	uint64_t differs, differs_to; /* the first block whose sums differ; UINT64_MAX: none */
-	uint64_t site_differs, site_differs_to; /* the same for the sums of call sites */
-	uint64_t tail;	  /* the block where the first member's calls end; UINT64_MAX: none */
-	uint64_t unknown; /* the first call whose size is unknown; UINT64_MAX: none */
 	struct ct_hang_before before; /* of the first member that has one */
 	int before_differs;	      /* not all members called that */
 };
@@ -53,19 +46,10 @@ int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums
 /* Compares a member's calls before its decoded tail with the others. */
 void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_before *before);
 
-/* The operations of a communicator, or messages of a channel, from .. to - 1, that a second reading
+/* The operations of a communicator, from .. to - 1, that a second reading
  * keeps. It takes place if any from `least` on is not kept. */
 struct ct_hang_want {
 	uint64_t from, to, least;
 };
-
-/* The sums prove that all members made the same calls from `since` up to below this number. */
-static inline uint64_t ct_hang_order_equal_to(const struct ct_hang_order *order)
-{
-	uint64_t to = order->differs < order->tail ? order->differs : order->tail;
-
-	to = to < order->unknown ? to : order->unknown;
-	return to < order->issued ? to : order->issued;
-}
 
 #endif

@@ -16,8 +16,8 @@
 
 struct ct_order_block {
 	uint64_t what;
-	uint64_t aside; /* a second sum, of what the caller adds: call sites, or operations that cannot be compared exactly */
-	uint64_t n;	/* operations */
+	uint64_t aside; /* a second sum, of what the caller adds: operations that cannot be compared exactly */
+	uint64_t n; /* operations */
 };
 
 /* The caller sets `most` and `shift` before the first operation. */
@@ -28,7 +28,6 @@ struct ct_order_blocks {
 	unsigned shift;	       /* a block is 1 << shift sequence numbers wide */
 	uint64_t lowest;       /* number of the first block: its first sequence number >> shift */
 	uint64_t first, after; /* sequence numbers added so far: first .. after - 1 */
-	uint64_t unknown; /* 1 + the first of which it is not known how large it was; 0: none */
 };
 
 /* An operation was called; `what` is a hash of it, `aside` is added as it is. 0 or CT_NOMEM. */

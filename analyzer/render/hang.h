@@ -10,7 +10,7 @@
 void ct_hang_sentence(const struct ct_hang_run *run, FILE *out);
 
 /* `commtrace hang`: headline, cause, evidence, what to do, stack; then other verdicts, the job, missing data. At most 25 lines of 80
- * columns, more with style->verbose, or if what was compared was asked for. `style` may be NULL. */
+ * columns, more with style->verbose. `style` may be NULL. */
 void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
 
 /* The same for scripts: JOB, and a VERDICT for each, followed by key=value. */
@@ -22,14 +22,7 @@ json_t *ct_hang_json(const struct ct_hang_run *run);
 /* Of that, for a report: {state, verdicts}. A new reference, NULL when out of memory. */
 json_t *ct_hang_verdicts_json(const struct ct_hang_run *run);
 
-/* The result of --check: a line for each communicator that differs, and one for the others; null or an array. */
 struct ct_text;
-void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text);
-json_t *ct_hang_check_json(const struct ct_hang_run *run);
-/* The same of messages (hang_messages.c). */
-void ct_hang_messages_text(const struct ct_hang_run *run, struct ct_text *text);
-json_t *ct_hang_messages_json(const struct ct_hang_run *run);
-
 /*
  * Of threads (hang_stacks.c): of the first ranks of a verdict the most telling one, how it is and its frames, Python's
  * where it has such, in so many lines; for programs a few of each of all its ranks, with all frames.
@@ -37,9 +30,6 @@ json_t *ct_hang_messages_json(const struct ct_hang_run *run);
 void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
 			 const struct ct_hang_verdict *verdict, int lines);
 json_t *ct_hang_stacks_json(const struct ct_hang_run *run, const struct ct_hang_verdict *verdict);
-
-/* Does any communicator differ? */
-int ct_hang_differs(const struct ct_hang_run *run);
 
 /* "0-3,5 and 500 more" of ranks in ascending order: at most `most` numbers. */
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out);

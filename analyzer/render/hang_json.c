@@ -183,8 +183,7 @@ json_t *ct_hang_json(const struct ct_hang_run *run)
 
 	return CT_JSON({ "schema", json_string("commtrace.hang/1") }, { "run", run_of(run) },
 		       { "state", json_string(ct_job_state_word(run->state)) },
-		       { "verdicts", verdicts_of(run) }, { "order", ct_hang_check_json(run) },
-		       { "messages", ct_hang_messages_json(run) },
+		       { "verdicts", verdicts_of(run) },
 		       { "not_stalled",
 			 CT_JSON_ARRAY(i, r->n_not_stalled, slow_of(c, &r->not_stalled[i])) },
 		       { "missing_data", missing_data(run) },

@@ -492,8 +492,6 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 		write_answer(&text, run);
 		write_slow(&text, run);
 	}
-	ct_hang_check_text(run, &text);
-	ct_hang_messages_text(run, &text);
 	write_job(&text, run);
 	write_missing(&text, run, verbose ? MOST_MISSING : 1);
 	if (r->n_verdicts && !verbose)

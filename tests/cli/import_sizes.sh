@@ -10,7 +10,7 @@ show() {
 	grep -o '"size_range":[^,]*' page.html | sort -u
 	commtrace dump run --format=jsonl | jq -c '[.op, .count, .bytes, .state]' | sort | uniq -c
 	commtrace dump run | grep -c 'n/a' || true
-	commtrace hang run --check | head -n 8
+	commtrace hang run | head -n 3
 }
 for silent in "" 1 "0 2"; do
 	# shellcheck disable=SC2086

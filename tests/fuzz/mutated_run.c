@@ -141,7 +141,7 @@ static void draw(const struct ct_run *run, FILE *out)
 
 static void judge(const struct ct_run *run, FILE *out)
 {
-	const struct ct_hang_options options = { .restart = -1, .check = 1 };
+	const struct ct_hang_options options = { .restart = -1, .whole = 1 };
 	const struct ct_text_style plain = { .path = "run", .whole = 1 };
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_hang_run *hang;

@@ -270,7 +270,7 @@ def hang(paths, *options, limit_s=120, env=None):
     # of a job that goes on the report would be of a later moment
     if said and said["state"] != "running":
         try:
-            same_answer.hold(program("commtrace"), paths, said, options, limit_s, env)
+            same_answer.hold(program("commtrace"), paths, said, limit_s, env)
         except same_answer.Differ as e:
             raise Failed(f"hang and report differ: {e}") from e
     return done.returncode, said, seconds, done.stderr.decode(errors="replace")

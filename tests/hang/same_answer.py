@@ -41,11 +41,10 @@ def compare(hang, report):
         raise Differ(f"the report says {verdict['code']}: {verdict['text']}; hang says {first['code']}: {first['text']}")
 
 
-def hold(commtrace, paths, hang, options=(), limit_s=120, env=None):
+def hold(commtrace, paths, hang, limit_s=120, env=None):
     """`hang` is what it said of these paths; Differ if their report says another thing."""
     paths = [paths] if isinstance(paths, str) else list(paths)
-    wanted = [o for o in options if o != "--check"]
-    report = ask([commtrace, "report", "--format=json", *wanted, *paths], env, limit_s)
+    report = ask([commtrace, "report", "--format=json", *paths], env, limit_s)
     if report is None:
         raise Differ("hang reads the run, and report does not")
     compare(hang, report)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums over what the members of a communicator called: where they show a difference, how far they prove that there is none, and
- * what they leave open. What the members called is written down here number by number. */
+/* Sums over what the members of a communicator called: where they show a difference, and what they leave open. What the members called is written down here number by number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +14,9 @@
 #define NONE UINT64_MAX
 #define NOBODY UINT64_MAX
 
-/* One member: numbers from..to - 1, all called alike from one place but `other` (another operation) and `elsewhere` (another
- * place); `lost` is not on record. NOBODY: none is. */
+/* One member: numbers from..to - 1, all called alike but `other` (another operation); `lost` is not on record. NOBODY: none is. */
 struct member {
-	uint64_t from, to, other, elsewhere, lost;
+	uint64_t from, to, other, lost;
 };
 
 static void call(struct ct_order_blocks *sums, const struct member *m, uint64_t seq)
@@ -26,9 +24,7 @@ static void call(struct ct_order_blocks *sums, const struct member *m, uint64_t 
 	if (seq == m->lost)
 		return;
 	/* the operation differs from number to number, so that exchanged ones would show */
-	assert_int_equal(ct_hang_sums_add(sums, seq, seq % 3 + (seq == m->other ? 100 : 0),
-					  7 + seq % 2 + (seq == m->elsewhere ? 100 : 0)),
-			 CT_OK);
+	assert_int_equal(ct_hang_sums_add(sums, seq, seq % 3 + (seq == m->other ? 100 : 0)), CT_OK);
 }
 
 /* Numbers in the order of their records, or from the last to the first. */
@@ -44,9 +40,7 @@ static void take(struct ct_hang_order *order, struct member m, int backwards)
 
 static struct member alike(uint64_t from, uint64_t to)
 {
-	return (struct member){
-		.from = from, .to = to, .other = NOBODY, .elsewhere = NOBODY, .lost = NOBODY
-	};
+	return (struct member){ .from = from, .to = to, .other = NOBODY, .lost = NOBODY };
 }
 
 static struct member with_other(uint64_t to, uint64_t at)
@@ -54,14 +48,6 @@ static struct member with_other(uint64_t to, uint64_t at)
 	struct member m = alike(0, to);
 
 	m.other = at;
-	return m;
-}
-
-static struct member with_elsewhere(uint64_t to, uint64_t at)
-{
-	struct member m = alike(0, to);
-
-	m.elsewhere = at;
 	return m;
 }
 
@@ -90,7 +76,7 @@ static void members_that_call_the_same_are_equal_in_whatever_order_it_is_read(vo
 	struct ct_hang_order order = order_of(all, 3);
 
 	(void)state;
-	assert_true(order.differs == NONE && order.site_differs == NONE && order.tail == NONE);
+	assert_true(order.differs == NONE);
 	assert_int_equal(order.since, 0);
 	assert_int_equal(order.issued, 100);
 	assert_int_equal(order.all.after, 100);
@@ -106,7 +92,6 @@ static void one_other_operation_is_in_the_stretch_that_is_told(void **state)
 
 		assert_int_equal(order.differs, at / 8 * 8);
 		assert_int_equal(order.differs_to, at / 8 * 8 + 8);
-		assert_true(order.site_differs == NONE && order.tail == NONE);
 		ct_order_blocks_fini(&order.all);
 	}
 }
@@ -122,18 +107,6 @@ static void the_first_of_several_differences_counts(void **state)
 	ct_order_blocks_fini(&order.all);
 }
 
-static void another_place_is_told_apart_from_another_operation(void **state)
-{
-	const struct member all[] = { alike(0, 100), with_elsewhere(100, 50) };
-	struct ct_hang_order order = order_of(all, 2);
-
-	(void)state;
-	assert_true(order.differs == NONE);
-	assert_int_equal(order.site_differs, 48);
-	assert_int_equal(order.site_differs_to, 56);
-	ct_order_blocks_fini(&order.all);
-}
-
 /* The same operations, two of them the other way round, in one block: a sum of what was called alone would not show it. */
 static void two_that_change_places_show(void **state)
 {
@@ -143,12 +116,11 @@ static void two_that_change_places_show(void **state)
 	(void)state;
 	ct_hang_order_init(&order);
 	for (uint64_t seq = 0; seq < 8; seq++) {
-		assert_int_equal(ct_hang_sums_add(&one, seq, seq, 0), CT_OK);
+		assert_int_equal(ct_hang_sums_add(&one, seq, seq), CT_OK);
 		assert_int_equal(ct_hang_sums_add(&other, seq,
 						  seq == 3   ? 4
 						  : seq == 4 ? 3
-							     : seq,
-						  0),
+							     : seq),
 				 CT_OK);
 	}
 	assert_int_equal(ct_hang_order_take(&order, &one), CT_OK);
@@ -168,7 +140,6 @@ static void who_left_off_is_no_difference(void **state)
 		assert_true(order.differs == NONE);
 		assert_int_equal(order.issued, 83);
 		assert_int_equal(order.all.after, 100);
-		assert_int_equal(order.tail, 80);
 		ct_order_blocks_fini(&order.all);
 	}
 }
@@ -192,9 +163,8 @@ static void a_lost_record_is_no_difference(void **state)
 		struct ct_hang_order order = order_of(all, 2);
 
 		(void)state;
-		assert_true(order.differs == NONE && order.site_differs == NONE);
+		assert_true(order.differs == NONE);
 		/* a first record that is lost looks like a later begin */
-		assert_true(order.tail == (at ? at / 8 * 8 : NONE));
 		assert_int_equal(order.since, at ? 0 : 1);
 		ct_order_blocks_fini(&order.all);
 	}
@@ -207,7 +177,7 @@ static void before_the_first_record_of_one_nothing_is_compared(void **state)
 
 	(void)state;
 	assert_int_equal(order.since, 40);
-	assert_true(order.differs == NONE && order.tail == NONE);
+	assert_true(order.differs == NONE);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -238,7 +208,6 @@ static void long_runs_are_compared_in_the_same_memory(void **state)
 	assert_int_equal(order.differs_to, (at >> 6 << 6) + 64);
 	assert_int_equal(order.issued, 30);
 	assert_int_equal(order.all.after, LONG);
-	assert_int_equal(order.tail, 0);
 	ct_order_blocks_fini(&order.all);
 }
 
@@ -269,12 +238,12 @@ static void blocks_are_merged_when_the_next_number_has_no_room(void **state)
 
 	(void)state;
 	for (uint64_t seq = 0; seq < reach; seq++)
-		assert_int_equal(ct_hang_sums_add(&sums, seq, 1, 1), CT_OK);
+		assert_int_equal(ct_hang_sums_add(&sums, seq, 1), CT_OK);
 	assert_int_equal(sums.n, CT_HANG_SUM_BLOCKS);
 	assert_int_equal(sums.shift, CT_HANG_SUM_SHIFT);
 	for (uint32_t i = 0; i < sums.n; i++)
 		assert_int_equal(sums.blocks[i].n, 8);
-	assert_int_equal(ct_hang_sums_add(&sums, reach, 1, 1), CT_OK);
+	assert_int_equal(ct_hang_sums_add(&sums, reach, 1), CT_OK);
 	assert_int_equal(sums.n, CT_HANG_SUM_BLOCKS / 2 + 1);
 	for (uint32_t i = 0; i + 1 < sums.n; i++)
 		assert_int_equal(sums.blocks[i].n, 16);
@@ -291,8 +260,8 @@ static void wild_numbers_cost_nothing(void **state)
 	struct ct_order_blocks sums = { 0 };
 
 	(void)state;
-	assert_int_equal(ct_hang_sums_add(&sums, UINT64_MAX - 1, 1, 1), CT_OK);
-	assert_int_equal(ct_hang_sums_add(&sums, 5, 1, 1), CT_OK);
+	assert_int_equal(ct_hang_sums_add(&sums, UINT64_MAX - 1, 1), CT_OK);
+	assert_int_equal(ct_hang_sums_add(&sums, 5, 1), CT_OK);
 	assert_true(sums.cap <= CT_HANG_SUM_BLOCKS);
 	assert_int_equal(sums.first, 5);
 	assert_true(sums.after == UINT64_MAX);
@@ -305,7 +274,6 @@ int main(void)
 		cmocka_unit_test(members_that_call_the_same_are_equal_in_whatever_order_it_is_read),
 		cmocka_unit_test(one_other_operation_is_in_the_stretch_that_is_told),
 		cmocka_unit_test(the_first_of_several_differences_counts),
-		cmocka_unit_test(another_place_is_told_apart_from_another_operation),
 		cmocka_unit_test(two_that_change_places_show),
 		cmocka_unit_test(who_left_off_is_no_difference),
 		cmocka_unit_test(what_only_some_called_is_compared_among_these),

@@ -48,7 +48,6 @@ static int judge(const struct ct_cli *args, const struct ct_run *run, struct ct_
 {
 	long long restart = ct_cli_number(args, CT_OPTION_RESTART, -1); /* -1: the last one */
 	const struct ct_hang_options options = { .restart = (int)restart,
-						 .check = ct_cli_has(args, CT_OPTION_CHECK),
 						 .whole = ct_cli_has(args, CT_OPTION_WHOLE),
 						 .progress = on_progress };
 	struct ct_err err = { .text = "" };
@@ -86,7 +85,7 @@ int ct_cmd_hang(int argc, char **argv)
 	code = judge(&args, run, memory, &hang);
 	if (!code)
 		code = write_result(&args, format, hang);
-	if (!code && (hang->result->n_verdicts || ct_hang_differs(hang)))
+	if (!code && hang->result->n_verdicts)
 		code = CT_CODE_FINDING;
 out:
 	ct_arena_free(memory);
