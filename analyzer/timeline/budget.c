@@ -51,31 +51,3 @@ int ct_budget_fit(const struct ct_budget *budget, uint64_t limit, uint64_t *from
 	*from_ns = c * budget->width_ns;
 	return n > budget->open || (n && n <= limit);
 }
-
-int ct_budget_around(const struct ct_budget *budget, uint64_t focus_ns, uint64_t limit,
-		     uint64_t *from_ns, uint64_t *to_ns)
-{
-	uint64_t first = *from_ns / budget->width_ns, last = *to_ns / budget->width_ns;
-	uint64_t low = focus_ns / budget->width_ns, high, n;
-	int left = 1, right = 1;
-
-	last = last < CT_BUDGET_CELLS ? last : CT_BUDGET_CELLS - 1;
-	low = low < first ? first : low > last ? last : low;
-	high = low;
-	n = budget->open + budget->cells[low];
-	if (n > limit)
-		return 0;
-	while (left || right) {
-		left = left && low > first && n + budget->cells[low - 1] <= limit;
-		if (left)
-			n += budget->cells[--low];
-		right = right && high < last && n + budget->cells[high + 1] <= limit;
-		if (right)
-			n += budget->cells[++high];
-	}
-	if (low > first)
-		*from_ns = low * budget->width_ns;
-	if (high < last)
-		*to_ns = (high + 1) * budget->width_ns - 1;
-	return 1;
-}

@@ -24,9 +24,4 @@ void ct_budget_add(struct ct_budget *budget, uint64_t end_ns, uint64_t slices);
  * 0: even the last cell, with all that does not end, holds more. */
 int ct_budget_fit(const struct ct_budget *budget, uint64_t limit, uint64_t *from_ns);
 
-/* The widest time around `focus_ns`, within [*from_ns, *to_ns] and of whole cells, in which at most `limit` slices end. 1 and
- * both ends, or 0: the cell of the focus, with all that does not end, holds more. */
-int ct_budget_around(const struct ct_budget *budget, uint64_t focus_ns, uint64_t limit,
-		     uint64_t *from_ns, uint64_t *to_ns);
-
 #endif

@@ -7,7 +7,7 @@
 #include "analyzer/hang/hang_run.h"
 #include "analyzer/timeline/collect.h"
 #include "analyzer/timeline/lanes.h"
-#include "analyzer/timeline/views.h"
+#include "analyzer/timeline/timeline_index.h"
 
 /* A rank that a finding names. */
 struct ct_named {
@@ -31,8 +31,7 @@ struct ct_pen {
 	struct ct_chart_result *result;
 	const struct ct_finding **findings; /* within the drawn range, by time; ct_pen_findings() */
 	size_t n_findings;
-	const struct ct_chart_view *view, *views; /* that is drawn, of n_views */
-	size_t n_views;
+	enum ct_chart_kind kind;
 	struct ct_named *named; /* by rank, then by time */
 	size_t n_named;
 	struct ct_hangs hangs;

@@ -45,40 +45,13 @@ static void tell_clocks(struct ct_pen *pen, char *text, size_t size)
 			 result->clock_err_ns);
 }
 
-static const char *kind_name(enum ct_chart_kind kind)
-{
-	return kind == CT_CHART_OVERVIEW ? "overview"
-	       : kind == CT_CHART_DETAIL ? "detail"
-					 : "whole";
-}
-
-/* The other files: "x.detail-1.pftrace: STRAGGLER, ranks 3 0 1, 1.2s..1.4s". */
-static void tell_details(const struct ct_pen *pen, char *text, size_t size)
-{
-	size_t at = 0;
-
-	text[0] = '\0';
-	for (size_t v = 0; v < pen->n_views && at < size; v++) {
-		const struct ct_chart_view *view = &pen->views[v];
-
-		if (view->kind != CT_CHART_DETAIL || !view->file[0])
-			continue;
-		at += (size_t)snprintf(text + at, size - at, "%s%s: %s, %s", at ? "; " : "",
-				       view->file, view->about,
-				       view->n_ranks == 1 ? "rank" : "ranks");
-		for (size_t r = 0; r < view->n_ranks && at < size; r++)
-			at += (size_t)snprintf(text + at, size - at, " %d", view->ranks[r]);
-	}
-}
-
 int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 {
 	const struct ct_timeline_index *tl_index = pen->tl_index;
 	struct fact_list facts = { .n = 0 };
-	char clocks[160], details[2048];
+	char clocks[160];
 
 	tell_clocks(pen, clocks, sizeof(clocks));
-	tell_details(pen, details, sizeof(details));
 	add(&facts, "commtrace.version", CT_RELEASE, 0);
 	if (report->run.job)
 		add(&facts, "commtrace.job", report->run.job, 0);
@@ -90,9 +63,7 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
 	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
 	add(&facts, "commtrace.clocks", clocks, 0);
-	add(&facts, "commtrace.part", kind_name(pen->view->kind), 0);
-	if (details[0] && pen->view->kind == CT_CHART_OVERVIEW)
-		add(&facts, "commtrace.details", details, 0);
+	add(&facts, "commtrace.part", pen->kind == CT_CHART_OVERVIEW ? "overview" : "whole", 0);
 	add(&facts, "commtrace.from_ns", NULL, tl_index->from_ns);
 	if (tl_index->to_ns != UINT64_MAX)
 		add(&facts, "commtrace.to_ns", NULL, tl_index->to_ns);

@@ -74,7 +74,6 @@ uint32_t ct_draw_comm_label(const struct ct_timeline_index *tl_index, uint64_t k
 
 int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t track, unsigned depth)
 {
-	const struct ct_chart_view *detail = ct_views_of(pen->views, pen->n_views, f);
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_frame frames[2];
 	struct ct_chart_slice slice = {
@@ -90,8 +89,6 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 
 	add_words(&args, pen, f);
 	slice.n_frames = add_sites(pen, f, frames);
-	if (detail && detail != pen->view && detail->file[0])
-		ct_args_word(&args, pen, CT_ARG_file, detail->file);
 	ct_args_int(&args, CT_ARG_finding, f->id);
 	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->tl_index, f->comm_hash));
 	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);

@@ -137,7 +137,7 @@ int ct_draw_job(struct ct_pen *pen)
 	const struct ct_costly *costly = &pen->tl_index->costly;
 	int st = CT_OK;
 
-	job.is_overview = pen->view->kind == CT_CHART_OVERVIEW;
+	job.is_overview = pen->kind == CT_CHART_OVERVIEW;
 	for (uint32_t t = 0; t < costly->n_timed && job.is_overview && st == CT_OK; t++)
 		st = collect(&job, &costly->timed[t].instance);
 	if (!job.is_overview)

@@ -37,7 +37,7 @@ static int by_place(const void *a, const void *b, void *arg)
 static int plan(struct tour *tour)
 {
 	struct ct_timeline_index *tl_index = tour->pen->tl_index;
-	int is_overview = tour->pen->view->kind == CT_CHART_OVERVIEW;
+	int is_overview = tour->pen->kind == CT_CHART_OVERVIEW;
 	uint32_t most = is_overview ? tl_index->n_slots : tl_index->n_processes;
 
 	tour->stops = calloc(most + 1, sizeof(*tour->stops));
@@ -111,7 +111,7 @@ static int draw_stop(struct tour *tour, const struct ct_run *run, const struct s
 	struct ct_drawn drawn;
 	int st;
 
-	if (tour->pen->view->kind == CT_CHART_OVERVIEW)
+	if (tour->pen->kind == CT_CHART_OVERVIEW)
 		return ct_draw_rank(tour->pen, &own, node, group);
 	st = ct_collect(tour->pen->tl_index, run, stop->process, names, &drawn, err);
 	st = st ?: ct_draw_process(tour->pen, &drawn, node, group);

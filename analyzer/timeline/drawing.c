@@ -12,11 +12,10 @@ struct ct_chart {
 	const struct ct_run *run;
 	const struct ct_chart_options *options;
 	struct ct_report *report;
-	struct ct_timeline_index tl_index; /* of the whole selection ... */
-	struct ct_timeline_index close;	   /* ... and of the details, if there are any */
-	struct ct_chart_view views[1 + CT_TIMELINE_INDEX_VIEWS];
-	size_t n_views;
-	int cut;
+	struct ct_timeline_index tl_index;
+	enum ct_chart_kind kind;
+	uint64_t from_ns;
+	int cut; /* it begins later than the selection */
 };
 
 const char *ct_chart_key_name(enum ct_chart_key key)
@@ -69,7 +68,7 @@ static int check_ops(const struct ct_chart *chart, struct ct_err *err)
 		recorded += chart->report->ranks[i].ops;
 	if (!recorded)
 		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
-	if (!tl_index->views[0].budget->total ||
+	if (!tl_index->budget->total ||
 	    chart->options->from_ns > ct_hangs_last_ns(tl_index, chart->report))
 		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
 	return CT_OK;
@@ -88,65 +87,19 @@ static uint64_t instants(const struct ct_report *report)
 /* The end of the selection, as much of it as the limit allows: hangs are at the end. */
 static int keep_end(struct ct_chart *chart, struct ct_err *err)
 {
-	struct ct_chart_view *view = &chart->views[0];
 	uint64_t from = 0;
 
-	if (!ct_budget_fit(chart->tl_index.views[0].budget, chart->options->max_slices, &from))
+	if (!ct_budget_fit(chart->tl_index.budget, chart->options->max_slices, &from))
 		return ct_fail(err, CT_FULL,
 			       "the last moment alone holds more than %" PRIu64 " slices",
 			       chart->options->max_slices);
-	chart->cut = from > view->from_ns;
+	chart->cut = from > chart->from_ns;
 	if (chart->cut)
-		view->from_ns = from;
+		chart->from_ns = from;
 	return CT_OK;
 }
 
-/* Read once more, for what is drawn in detail. */
-static int look_closely(struct ct_chart *chart, struct ct_err *err)
-{
-	struct ct_timeline_index_view views[CT_TIMELINE_INDEX_VIEWS];
-	uint64_t most = chart->options->max_slices / CT_TIMELINE_INDEX_VIEWS;
-	int n = ct_views_plan(&chart->tl_index, chart->report, most, &chart->views[1]), st,
-	    kept = 1;
-
-	if (n < 0)
-		return n;
-	chart->n_views += (size_t)n;
-	for (int v = 0; v < n; v++) {
-		const struct ct_chart_view *view = &chart->views[1 + v];
-
-		views[v] = (struct ct_timeline_index_view){ .from_ns = view->from_ns,
-							    .to_ns = view->to_ns,
-							    .ranks = view->ranks,
-							    .n_ranks = view->n_ranks };
-	}
-	if (!n)
-		return CT_OK;
-	st = ct_timeline_index_again(&chart->close, &chart->tl_index, chart->run, views,
-				     (uint32_t)n, chart->report, err);
-	if (st == CT_OK)
-		ct_hangs_signs(&chart->close, chart->report);
-	/* One whose narrowest moment holds too much is left out. */
-	for (int v = 0; v < n && st == CT_OK; v++) {
-		struct ct_chart_view *view = &chart->views[1 + v];
-
-		ct_budget_add(chart->close.views[v].budget, CT_CHART_OPEN, instants(chart->report));
-		if (ct_views_fit(chart->close.views[v].budget, most, view) == CT_OK) {
-			if (kept < 1 + v) {
-				chart->views[kept] = *view;
-				*view = (struct ct_chart_view){ 0 };
-			}
-			kept++;
-			continue;
-		}
-		free(view->ranks);
-		view->ranks = NULL;
-	}
-	chart->n_views = (size_t)kept;
-	return st;
-}
-
-int ct_chart_split(struct ct_chart *chart, struct ct_err *err)
+int ct_chart_summarize(struct ct_chart *chart, struct ct_err *err)
 {
 	const struct ct_chart_options *options = chart->options;
 	uint64_t slices = chart->tl_index.stoods.n + chart->tl_index.costly.n_timed +
@@ -155,22 +108,22 @@ int ct_chart_split(struct ct_chart *chart, struct ct_err *err)
 	if (slices > options->max_slices)
 		return ct_fail(err, CT_FULL, "an overview alone holds more than %" PRIu64 " slices",
 			       options->max_slices);
-	chart->views[0].kind = CT_CHART_OVERVIEW;
+	chart->kind = CT_CHART_OVERVIEW;
 	ct_instance_cache_forget(chart->tl_index.kept);
-	return options->split == CT_SPLIT_DETAILS ? look_closely(chart, err) : CT_OK;
+	return CT_OK;
 }
 
 static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct ct_err *err)
 {
 	const struct ct_chart_options *options = chart->options;
-	struct ct_budget *budget = chart->tl_index.views[0].budget;
+	struct ct_budget *budget = chart->tl_index.budget;
 	int st = check_ranks(chart, result, err) ?: check_ops(chart, err);
 
 	if (st != CT_OK)
 		return st;
 	ct_budget_add(budget, CT_CHART_OPEN, instants(chart->report));
-	if (budget->total > options->max_slices && options->split != CT_SPLIT_END)
-		return ct_chart_split(chart, err);
+	if (budget->total > options->max_slices && !options->keeps_end)
+		return ct_chart_summarize(chart, err);
 	return keep_end(chart, err);
 }
 
@@ -186,10 +139,6 @@ int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *optio
 		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err)
 {
 	struct ct_chart *c = calloc(1, sizeof(*c));
-	const struct ct_timeline_index_view view = { .from_ns = options->from_ns,
-						     .to_ns = options->to_ns,
-						     .ranks = options->ranks,
-						     .n_ranks = options->n_ranks };
 	int st;
 
 	*chart = c;
@@ -198,9 +147,8 @@ int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *optio
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	c->run = run;
 	c->options = options;
-	c->n_views = 1;
-	c->views[0] = (struct ct_chart_view){ .from_ns = view.from_ns, .to_ns = view.to_ns };
-	st = ct_timeline_index_take(&c->tl_index, run, options, &view, &c->report, err);
+	c->from_ns = options->from_ns;
+	st = ct_timeline_index_take(&c->tl_index, run, options, &c->report, err);
 	result->duration_ns = c->tl_index.duration_ns;
 	if (st == CT_OK) {
 		ct_hangs_signs(&c->tl_index, c->report);
@@ -216,18 +164,14 @@ void ct_chart_close(struct ct_chart *chart)
 {
 	if (!chart)
 		return;
-	for (size_t v = 1; v < 1 + CT_TIMELINE_INDEX_VIEWS; v++)
-		free(chart->views[v].ranks);
 	ct_report_free(chart->report);
 	ct_timeline_index_fini(&chart->tl_index);
-	ct_timeline_index_fini(&chart->close);
 	free(chart);
 }
 
-struct ct_chart_view *ct_chart_views(struct ct_chart *chart, size_t *n)
+enum ct_chart_kind ct_chart_kind(const struct ct_chart *chart)
 {
-	*n = chart->n_views;
-	return chart->views;
+	return chart->kind;
 }
 
 const struct ct_report *ct_chart_report(const struct ct_chart *chart)
@@ -237,19 +181,11 @@ const struct ct_report *ct_chart_report(const struct ct_chart *chart)
 
 /* ---- drawing it ---- */
 
-/* The part of the tl_index in a view: the ranks of the first one are the selected ones. */
 static void show(struct ct_pen *pen, const struct ct_chart *chart)
 {
-	const struct ct_chart_view *view = pen->view;
-	const struct ct_timeline_index_view shown = {
-		.from_ns = view->from_ns,
-		.to_ns = view->to_ns,
-		.ranks = view->kind == CT_CHART_DETAIL ? view->ranks : chart->options->ranks,
-		.n_ranks = view->kind == CT_CHART_DETAIL ? view->n_ranks : chart->options->n_ranks,
-	};
 	struct ct_timeline_index *tl_index = pen->tl_index;
 
-	ct_timeline_index_show(tl_index, &shown);
+	ct_timeline_index_show(tl_index, chart->from_ns);
 	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
 		pen->result->hosts += tl_index->hosts[h].drawn;
 	for (uint32_t s = 0; s < tl_index->n_slots; s++)
@@ -295,23 +231,20 @@ static int draw(struct ct_pen *pen, const struct ct_chart *chart, struct ct_err 
 	return st == CT_OK ? pen->sink->end(pen->sink->arg) : st;
 }
 
-int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
-		       struct ct_chart_result *result, struct ct_err *err)
+int ct_chart_draw(struct ct_chart *chart, const struct ct_chart_sink *sink,
+		  struct ct_chart_result *result, struct ct_err *err)
 {
-	const struct ct_chart_view *shown = &chart->views[view];
-	int is_detail = shown->kind == CT_CHART_DETAIL, st;
 	struct ct_pen pen = {
 		.sink = sink,
-		.tl_index = is_detail ? &chart->close : &chart->tl_index,
+		.tl_index = &chart->tl_index,
 		.result = result,
-		.view = shown,
-		.views = chart->views,
-		.n_views = chart->n_views,
+		.kind = chart->kind,
 	};
+	int st;
 
 	*result = (struct ct_chart_result){ .duration_ns = drawn_until(chart),
-					    .from_ns = shown->from_ns,
-					    .to_ns = shown->to_ns,
+					    .from_ns = chart->from_ns,
+					    .to_ns = chart->options->to_ns,
 					    .cut = chart->cut,
 					    .missing_rank = -1 };
 	show(&pen, chart);

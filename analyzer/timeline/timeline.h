@@ -3,7 +3,7 @@
  * drawn where is decided here; a sink writes it down and decides nothing.
  *
  * The run is read twice: once by the analysis, which separates wait from transfer, and once process by process to
- * draw. What is too much for one file takes several, and a third reading in between. Memory follows the largest
+ * draw. Memory follows the largest
  * process and the limit of slices, not the length of the run. One thread.
  */
 #ifndef CT_ANALYZER_TIMELINE_TIMELINE_H
@@ -138,29 +138,10 @@ enum ct_chart_color {
 };
 #define CT_FLOWS_ALL_RANKS 16u
 
-/* What one file shows. */
+/* What a file shows. */
 enum ct_chart_kind {
 	CT_CHART_WHOLE,	   /* all of the selection, or its end */
 	CT_CHART_OVERVIEW, /* all ranks and times: findings, waits of ranks, the longest operations */
-	CT_CHART_DETAIL,   /* all that some ranks did around a finding */
-};
-#define CT_CHART_FILE 256u
-struct ct_chart_view {
-	enum ct_chart_kind kind;
-	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
-	uint64_t focus_ns;	 /* of a detail: where the finding shows best */
-	int *ranks;		 /* NULL: all */
-	size_t n_ranks;
-	const char *about; /* of a detail: the kind of its finding, or words */
-	int finding;	   /* of a detail: id of its finding; 0: none */
-	char file[CT_CHART_FILE]; /* what the overview calls it; the caller's to set before that is drawn */
-};
-
-/* What to do where there is more than max_slices. */
-enum ct_chart_split {
-	CT_SPLIT_END,	   /* draw the end: hangs are there */
-	CT_SPLIT_OVERVIEW, /* an overview alone */
-	CT_SPLIT_DETAILS,  /* an overview, and details of at most a quarter of max_slices each */
 };
 
 struct ct_chart_options {
@@ -171,7 +152,7 @@ struct ct_chart_options {
 	const int *ranks;	 /* NULL: all */
 	size_t n_ranks;
 	uint64_t max_slices;
-	enum ct_chart_split split;
+	int keeps_end; /* where there is more: its end, for hangs are there; 0: an overview of all */
 	enum ct_chart_flows flows;
 	enum ct_chart_color color;
 	/* Bytes that a reading for the analysis has read, then processes that were drawn. May be NULL. */
@@ -201,16 +182,13 @@ int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *optio
 		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err);
 void ct_chart_close(struct ct_chart *chart); /* NULL is fine */
 
-/* One or, where the run was split, the overview and its details. */
-struct ct_chart_view *ct_chart_views(struct ct_chart *chart, size_t *n);
-/* The whole turned out too large for one file: from now on it is an overview and, as options->split has it, details. As
- * ct_chart_open(). */
-int ct_chart_split(struct ct_chart *chart, struct ct_err *err);
+enum ct_chart_kind ct_chart_kind(const struct ct_chart *chart);
+/* The whole turned out too large for a file: from now on it is an overview. As ct_chart_open(). */
+int ct_chart_summarize(struct ct_chart *chart, struct ct_err *err);
 const struct ct_report *ct_chart_report(const struct ct_chart *chart);
 
-/* Draw the view with this number into `sink`. 0; CT_RANGE (too many ranks for all arrows); CT_NOMEM; CT_IO; what the sink
- * returned. */
-int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
-		       struct ct_chart_result *result, struct ct_err *err);
+/* Draw it into `sink`. 0; CT_RANGE (too many ranks for all arrows); CT_NOMEM; CT_IO; what the sink returned. */
+int ct_chart_draw(struct ct_chart *chart, const struct ct_chart_sink *sink,
+		  struct ct_chart_result *result, struct ct_err *err);
 
 #endif

@@ -35,47 +35,49 @@ void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32
 
 /* ---- looking on ---- */
 
+static int is_selected(const struct ct_chart_options *options, int rank)
+{
+	for (size_t i = 0; i < options->n_ranks; i++) {
+		if (options->ranks[i] == rank)
+			return 1;
+	}
+	return !options->ranks;
+}
+
 /* Ranks that are not recorded become known only after everything was read: they are wanted until then. Slots may come
  * to light while reading. */
 static int look_around(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	for (uint32_t v = 0; v < tl_index->n_views && model->n_slots > tl_index->n_wanted; v++) {
-		struct ct_timeline_index_view *view = &tl_index->views[v];
-		uint8_t *wanted = realloc(view->wanted, model->n_slots);
+	uint8_t *wanted;
 
-		if (!wanted)
-			return CT_NOMEM;
-		view->wanted = wanted;
-		for (uint32_t s = tl_index->n_wanted; s < model->n_slots; s++)
-			wanted[s] = model->slots[s].rank < 0 ||
-				    ct_timeline_index_lists(view, model->slots[s].rank);
-	}
-	if (model->n_slots > tl_index->n_wanted) {
-		uint8_t *now = realloc(tl_index->now, model->n_slots);
+	if (model->n_slots <= tl_index->n_wanted)
+		return CT_OK;
+	wanted = realloc(tl_index->wanted, model->n_slots);
+	if (!wanted)
+		return CT_NOMEM;
+	tl_index->wanted = wanted;
+	for (; tl_index->n_wanted < model->n_slots; tl_index->n_wanted++) {
+		int rank = model->slots[tl_index->n_wanted].rank;
 
-		if (!now)
-			return CT_NOMEM;
-		tl_index->now = now;
-		tl_index->n_wanted = model->n_slots;
+		wanted[tl_index->n_wanted] = rank < 0 || is_selected(tl_index->options, rank);
 	}
 	return CT_OK;
 }
 
-/* So many slices of a slot in an interval, for each view that shows them. Returns how many views do. */
-static uint32_t add_slices(struct ct_timeline_index *tl_index, uint32_t slot, uint64_t begin_ns,
-			   uint64_t end_ns, uint64_t slices)
+static int is_in_window(const struct ct_timeline_index *tl_index, uint64_t begin_ns,
+			uint64_t end_ns)
 {
-	uint32_t n = 0;
+	return end_ns >= tl_index->options->from_ns && begin_ns <= tl_index->options->to_ns;
+}
 
-	for (uint32_t v = 0; v < tl_index->n_views; v++) {
-		struct ct_timeline_index_view *view = &tl_index->views[v];
-
-		if (!view->wanted[slot] || end_ns < view->from_ns || begin_ns > view->to_ns)
-			continue;
-		ct_budget_add(view->budget, end_ns, slices);
-		n++;
-	}
-	return n;
+/* So many slices of a slot in an interval. Returns 0: they are not selected. */
+static int add_slices(struct ct_timeline_index *tl_index, uint32_t slot, uint64_t begin_ns,
+		      uint64_t end_ns, uint64_t slices)
+{
+	if (!tl_index->wanted[slot] || !is_in_window(tl_index, begin_ns, end_ns))
+		return 0;
+	ct_budget_add(tl_index->budget, end_ns, slices);
+	return 1;
 }
 
 /* The hosts' clocks: set before anything else is read, and outlives the stream. */
@@ -194,36 +196,23 @@ static uint64_t slot_at(const void *arg, uint32_t slot, uint64_t mono_ns)
 	return ct_model_host_at(model, model->host_of[slot], mono_ns);
 }
 
-/* The slices that an instance adds to its members': the job's, and the parts of those that are shown. Returns 0: no view
- * shows any. Leaves in tl_index->now which members are shown. */
-static int add_instance(struct ct_timeline_index *tl_index, const struct ct_instance *i,
-			const struct ct_cached_extent *extent, int has_parts)
+/* The slices that an instance adds to its members': the job's, and the parts of those that are shown. */
+static void add_instance(struct ct_timeline_index *tl_index, const struct ct_instance *i,
+			 const struct ct_cached_extent *extent, int has_parts)
 {
-	int any = 0;
+	uint64_t slices = 0, members = 0;
 
-	for (uint32_t m = 0; m < i->n; m++)
-		tl_index->now[i->members[m].slot] = 0;
-	for (uint32_t v = 0; v < tl_index->n_views; v++) {
-		struct ct_timeline_index_view *view = &tl_index->views[v];
-		uint64_t slices = 0, members = 0;
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
 
-		if (extent->end_ns < view->from_ns || extent->begin_ns > view->to_ns)
+		if (!tl_index->wanted[member->slot])
 			continue;
-		for (uint32_t m = 0; m < i->n; m++) {
-			const struct ct_member *member = &i->members[m];
-
-			if (!view->wanted[member->slot])
-				continue;
-			tl_index->now[member->slot] = 1;
-			members++;
-			/* wait and transfer; messages in groups have none */
-			slices += has_parts && !(i->src >= 0 && member->group) ? 2 : 0;
-		}
-		if (members)
-			ct_budget_add(view->budget, extent->end_ns, slices + (i->src < 0));
-		any |= members != 0;
+		members++;
+		/* wait and transfer; messages in groups have none */
+		slices += has_parts && !(i->src >= 0 && member->group) ? 2 : 0;
 	}
-	return any;
+	if (members)
+		ct_budget_add(tl_index->budget, extent->end_ns, slices + (i->src < 0));
 }
 
 static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
@@ -238,9 +227,11 @@ static int on_instance(void *arg, struct ct_stream *stream, const struct ct_inst
 	if (event->waits->judged == CT_JUDGED_NOTHING)
 		return CT_OK;
 	set_extent(model, i, &extent);
-	if (!add_instance(tl_index, i, &extent, ct_instance_cache_shows(i, event->waits)))
+	if (!is_in_window(tl_index, extent.begin_ns, extent.end_ns))
 		return CT_OK;
-	st = ct_instance_cache_add(tl_index->kept, i, event->waits, &extent, tl_index->now, &shown);
+	add_instance(tl_index, i, &extent, ct_instance_cache_shows(i, event->waits));
+	st = ct_instance_cache_add(tl_index->kept, i, event->waits, &extent, tl_index->wanted,
+				   &shown);
 	return st == CT_OK && shown
 		       ? ct_costly_add(&tl_index->costly, i, event->waits, shown, slot_at, model)
 		       : st;
@@ -261,27 +252,20 @@ static const struct ct_observer observes = {
 };
 
 /* Room for what is to be seen. 0 or CT_NOMEM. */
-static int prepare(struct ct_timeline_index *tl_index, const struct ct_chart_options *options,
-		   const struct ct_timeline_index_view *views, uint32_t n)
+static int prepare(struct ct_timeline_index *tl_index, const struct ct_chart_options *options)
 {
-	*tl_index = (struct ct_timeline_index){ .options = options, .n_views = n };
+	*tl_index = (struct ct_timeline_index){ .options = options };
 	ct_stall_track_init(&tl_index->stoods, options->max_slices / 4);
 	if (ct_texts_init(&tl_index->texts) != CT_OK ||
 	    ct_costly_init(&tl_index->costly, ct_timeline_index_timed(options)) != CT_OK)
 		return CT_NOMEM;
 	tl_index->kept = ct_instance_cache_new(options->max_slices / SLICES_PER_MEMBER + 1);
-	for (uint32_t v = 0; v < n; v++) {
-		tl_index->views[v] = views[v];
-		tl_index->views[v].budget = ct_budget_new();
-		if (!tl_index->views[v].budget)
-			return CT_NOMEM;
-	}
-	return tl_index->kept ? CT_OK : CT_NOMEM;
+	tl_index->budget = ct_budget_new();
+	return tl_index->kept && tl_index->budget ? CT_OK : CT_NOMEM;
 }
 
 int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
-			   const struct ct_chart_options *options,
-			   const struct ct_timeline_index_view *view, struct ct_report **report,
+			   const struct ct_chart_options *options, struct ct_report **report,
 			   struct ct_err *err)
 {
 	struct ct_observer observer = observes;
@@ -295,7 +279,7 @@ int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_r
 		.exposure = on_stall,
 		.exposure_arg = tl_index,
 	};
-	int st = prepare(tl_index, options, view, 1);
+	int st = prepare(tl_index, options);
 
 	observer.arg = tl_index;
 	st = st ?: ct_analyze(run, &analysis, report, err);
@@ -303,60 +287,23 @@ int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_r
 	if (st == CT_NOMEM && analysis.threads > 1) {
 		analysis.threads = 1;
 		ct_timeline_index_fini(tl_index);
-		st = prepare(tl_index, options, view, 1);
+		st = prepare(tl_index, options);
 		st = st ?: ct_analyze(run, &analysis, report, err);
 	}
 	st = st ?: ct_timeline_index_flag(tl_index, *report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
 
-/* The same once more, for other views: what the analysis found out is known by now. */
-int ct_timeline_index_again(struct ct_timeline_index *tl_index,
-			    const struct ct_timeline_index *first, const struct ct_run *run,
-			    const struct ct_timeline_index_view *views, uint32_t n,
-			    const struct ct_report *report, struct ct_err *err)
+void ct_timeline_index_show(struct ct_timeline_index *tl_index, uint64_t from_ns)
 {
-	struct ct_sample sample = CT_SAMPLE_ALL;
-	struct ct_overlap_log overlap = { .each = on_stall,
-					  .each_arg = tl_index,
-					  .sample = &sample };
-	struct ct_observer observers[2] = { { 0 }, observes };
-	const struct ct_stream_options options = {
-		.observers = observers,
-		.n_observers = 2,
-		.boot_id = first->options->boot_id,
-		.progress = first->options->reading,
-		.progress_arg = first->options->progress_arg,
-	};
-	struct ct_starts starts = { 0 };
-	struct ct_stream *stream = calloc(1, sizeof(*stream));
-	int st = stream ? prepare(tl_index, first->options, views, n) : CT_NOMEM;
-
-	ct_overlap_observe(&overlap, &observers[0]);
-	observers[1].arg = tl_index;
-	st = st ?: ct_starts_find(run, &starts);
-	starts.clocks = first->clocks;
-	st = st ?: ct_stream_run(stream, run, &starts, report->run.restart, &options, err);
-	if (stream)
-		ct_stream_fini(stream);
-	free(stream);
-	ct_overlap_log_fini(&overlap);
-	ct_starts_fini(&starts);
-	st = st ?: ct_timeline_index_flag(tl_index, report);
-	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
-}
-
-void ct_timeline_index_show(struct ct_timeline_index *tl_index,
-			    const struct ct_timeline_index_view *view)
-{
-	tl_index->from_ns = view->from_ns;
-	tl_index->to_ns = view->to_ns;
+	tl_index->from_ns = from_ns;
+	tl_index->to_ns = tl_index->options->to_ns;
 	for (uint32_t h = 0; h < tl_index->n_hosts; h++)
 		tl_index->hosts[h].drawn = 0;
 	for (uint32_t s = 0; s < tl_index->n_slots; s++) {
 		struct ct_timeline_index_slot *slot = &tl_index->slots[s];
 
-		slot->drawn = (uint8_t)ct_timeline_index_lists(view, slot->rank);
+		slot->drawn = (uint8_t)is_selected(tl_index->options, slot->rank);
 		tl_index->hosts[slot->host].drawn |= slot->drawn;
 	}
 	for (uint32_t p = 0; p < tl_index->n_processes; p++) {
@@ -371,26 +318,14 @@ void ct_timeline_index_show(struct ct_timeline_index *tl_index,
 	}
 }
 
-int ct_timeline_index_lists(const struct ct_timeline_index_view *view, int rank)
-{
-	for (size_t i = 0; i < view->n_ranks; i++) {
-		if (view->ranks[i] == rank)
-			return 1;
-	}
-	return !view->ranks;
-}
-
 void ct_timeline_index_fini(struct ct_timeline_index *tl_index)
 {
 	ct_texts_fini(&tl_index->texts);
 	ct_instance_cache_free(tl_index->kept);
 	ct_stall_track_fini(&tl_index->stoods);
 	ct_costly_fini(&tl_index->costly);
-	for (uint32_t v = 0; v < tl_index->n_views; v++) {
-		free(tl_index->views[v].budget);
-		free(tl_index->views[v].wanted);
-	}
-	free(tl_index->now);
+	free(tl_index->budget);
+	free(tl_index->wanted);
 	free(tl_index->processes);
 	free(tl_index->slots);
 	free(tl_index->hosts);

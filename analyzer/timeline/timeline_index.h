@@ -50,26 +50,14 @@ struct ct_timeline_index_host {
 	uint8_t drawn;
 };
 
-/* A part of the run that is drawn at once. */
-struct ct_timeline_index_view {
-	uint64_t from_ns, to_ns;
-	const int *ranks; /* NULL: all */
-	size_t n_ranks;
-	/* while reading: */
-	struct ct_budget *budget; /* of its slices */
-	uint8_t *wanted;	  /* by slot */
-};
-#define CT_TIMELINE_INDEX_VIEWS 4u
-
 struct ct_timeline_index {
 	const struct ct_chart_options *options;
 	struct ct_texts texts;
 	struct ct_instance_cache *kept;
 	struct ct_costly costly;
 	struct ct_stall_track stoods;
-	struct ct_timeline_index_view views[CT_TIMELINE_INDEX_VIEWS];
-	uint32_t n_views;
-	uint8_t *now; /* by slot: shown of the instance at hand */
+	struct ct_budget *budget; /* of the selection's slices */
+	uint8_t *wanted;	  /* by slot: selected, while reading */
 	uint32_t n_wanted;
 	struct ct_table more_slots;		     /* (process, which of its ranks) -> slot + 1 */
 	struct ct_timeline_index_process *processes; /* by process of the run */
@@ -90,24 +78,14 @@ struct ct_timeline_index {
 	uint64_t from_ns, to_ns; /* what is to be drawn */
 };
 
-/* Read the run with an analysis, with one view in mind. *report as ct_analyze() makes it. 0 or as ct_chart_open().
- * ct_timeline_index_fini() in any case, also for ct_timeline_index_again(): another reading without an analysis, for up to CT_TIMELINE_INDEX_VIEWS
- * views, after `first`, by the same clocks. */
+/* Read the run with an analysis. *report as ct_analyze() makes it. 0 or as ct_chart_open(). ct_timeline_index_fini() in any case. */
 int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
-			   const struct ct_chart_options *options,
-			   const struct ct_timeline_index_view *view, struct ct_report **report,
+			   const struct ct_chart_options *options, struct ct_report **report,
 			   struct ct_err *err);
-int ct_timeline_index_again(struct ct_timeline_index *tl_index,
-			    const struct ct_timeline_index *first, const struct ct_run *run,
-			    const struct ct_timeline_index_view *views, uint32_t n,
-			    const struct ct_report *report, struct ct_err *err);
 void ct_timeline_index_fini(struct ct_timeline_index *tl_index);
 
-/* From now on this view is drawn. */
-void ct_timeline_index_show(struct ct_timeline_index *tl_index,
-			    const struct ct_timeline_index_view *view);
-
-int ct_timeline_index_lists(const struct ct_timeline_index_view *view, int rank);
+/* What is drawn: the selected ranks, from from_ns to the selection's end. */
+void ct_timeline_index_show(struct ct_timeline_index *tl_index, uint64_t from_ns);
 
 /* Who was seen; for when all is read. 0 or CT_NOMEM. */
 int ct_timeline_index_places(struct ct_timeline_index *tl_index, const struct ct_model *model);

@@ -214,8 +214,6 @@ int ct_costly_close(struct ct_costly *c)
 	uint32_t n = 0;
 
 	for (uint32_t b = 0; b < c->n_blamed; b++) {
-		if (c->blamed[b].cost_ns > c->worst.cost_ns)
-			c->worst = c->blamed[b];
 		if (c->blamed[b].finding)
 			c->blamed[n++] = c->blamed[b];
 	}

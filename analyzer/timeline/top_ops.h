@@ -43,7 +43,6 @@ struct ct_costly {
 	struct ct_blamed *
 		blamed; /* a heap by cost_ns, the least first; once flagged, the flagged ones alone */
 	uint32_t n_blamed;
-	struct ct_blamed worst; /* once flagged: of all, the one that cost most; cost_ns 0: none */
 	struct ct_timed *timed; /* a heap by time_ns */
 	uint32_t n_timed, cap_timed, most_timed;
 	uint64_t seen; /* operations */

@@ -25,18 +25,13 @@ try timeline run1 -o - --format=tuples --window 0s.. --max-slices 60 | cut -f 4 
 try timeline run1 -o - --format=tuples --window 0s.. --max-slices 2
 try timeline run1 -o w.pftrace --ranks 0-3 --max-slices 2
 try timeline run1 -o few.pftrace --window 0s.. --max-slices 60
-# What is too much for one file: an overview, and details beside it; on standard output the overview alone.
+# What is too much for one file: an overview.
 try timeline run1 -o many.pftrace --max-slices 166
-try timeline run1 -o many.pftrace --max-slices 166 --force
-rm many.pftrace
-try timeline run1 -o many.pftrace --max-slices 166
-try timeline run1 -o many.pftrace --force
 try timeline run1 -o many.tsv --max-slices 166
 commtrace timeline run1 -o - --format=tuples --max-slices 166 2>overview | cmp - many.tsv
 cat overview >&2
 rm overview
 cut -f 4 many.tsv | sort | uniq -c
-cut -f 4 many.detail-1.tsv | sort | uniq -c
 try timeline run1 -o w.pftrace --max-slices 1
 try timeline run1 -o - --format=tuples --color-by=instance --flows=blame | grep -vP '\tcolour\t' | cmp - slices.tsv
 try timeline run1 -o w.pftrace --color-by=blue

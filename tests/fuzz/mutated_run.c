@@ -99,7 +99,7 @@ static void render(const struct ct_report *report, FILE *out)
 	json_decref(json);
 }
 
-static void draw_view(struct ct_chart *chart, size_t view, FILE *out)
+static void draw_chart(struct ct_chart *chart, FILE *out)
 {
 	struct ct_perfetto *perfetto = ct_perfetto_new(out, 0);
 	struct ct_chart_result result;
@@ -109,17 +109,16 @@ static void draw_view(struct ct_chart *chart, size_t view, FILE *out)
 	if (!perfetto)
 		return;
 	sink = ct_perfetto_sink(perfetto);
-	ct_chart_draw_view(chart, view, &sink, &result, &err);
+	ct_chart_draw(chart, &sink, &result, &err);
 	ct_perfetto_free(perfetto);
 }
 
-/* Whole, and as an overview with details. */
+/* Whole, and as an overview. */
 static void draw(const struct ct_run *run, FILE *out)
 {
 	struct ct_chart_options options = { .restart = -1,
 					    .to_ns = UINT64_MAX,
 					    .max_slices = 100000,
-					    .split = CT_SPLIT_DETAILS,
 					    .flows = CT_FLOWS_BLAME,
 					    .color = CT_COLOR_BY_INSTANCE };
 
@@ -127,13 +126,9 @@ static void draw(const struct ct_run *run, FILE *out)
 		struct ct_chart_result result;
 		struct ct_chart *chart;
 		struct ct_err err;
-		size_t n;
 
-		if (ct_chart_open(run, &options, &chart, &result, &err) == CT_OK) {
-			ct_chart_views(chart, &n);
-			for (size_t v = 0; v < n; v++)
-				draw_view(chart, v, out);
-		}
+		if (ct_chart_open(run, &options, &chart, &result, &err) == CT_OK)
+			draw_chart(chart, out);
 		ct_chart_close(chart);
 		options.max_slices = 300;
 	}

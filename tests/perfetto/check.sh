@@ -12,20 +12,15 @@ engine=$("$here/fetch.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# draw RUN OPTION...: a line for judge.mjs for each file: that of the run and, of a large run, its details. Chains through the
-# ranks are more arrows than it says.
+# draw RUN OPTION...: a line for judge.mjs. Chains through the ranks are more arrows than it says.
 draw() {
-	local run=$1 at file arrows=
+	local run=$1 at arrows=
 	at=$(mktemp -u "$work/XXXXXX")
 	shift
 	"$commtrace" timeline "$run" "$@" -o "$at.pftrace" >"$at.said" 2>"$at.warned" || { cat "$at.warned" >&2; return 1; }
 	"$commtrace" timeline "$run" "$@" -o "$at.tsv" >/dev/null 2>&1
-	for file in "$at" "$at".detail-*.pftrace; do
-		file=${file%.pftrace}
-		[ -e "$file.pftrace" ] || continue
-		[[ " $* " == *" --flows=all "* ]] || arrows=$(sed -n "s|.* \([0-9]*\) arrows, .* into $file.pftrace.*|\1|p" "$at.said")
-		printf '%s\t%s\t%s\t%s\n' "$run${*:+ $*}${file#"$at"}" "$file.pftrace" "$file.tsv" "$arrows"
-	done
+	[[ " $* " == *" --flows=all "* ]] || arrows=$(sed -n "s|.* \([0-9]*\) arrows, .* into $at.pftrace.*|\1|p" "$at.said")
+	printf '%s\t%s\t%s\t%s\n' "$run${*:+ $*}" "$at.pftrace" "$at.tsv" "$arrows"
 }
 
 draw_all() {

@@ -102,7 +102,7 @@ static int on_end(void *arg)
 	return 0;
 }
 
-void drawn_view(struct ct_chart *chart, size_t view, struct drawn_chart *drawn)
+void drawn_chart(struct ct_chart *chart, struct drawn_chart *drawn)
 {
 	const struct ct_chart_sink sink = {
 		on_begin, on_track, on_slice, on_counter, on_end, drawn
@@ -110,7 +110,7 @@ void drawn_view(struct ct_chart *chart, size_t view, struct drawn_chart *drawn)
 	struct ct_err err = { 0 };
 
 	*drawn = (struct drawn_chart){ 0 };
-	if (ct_chart_draw_view(chart, view, &sink, &drawn->result, &err) != CT_OK)
+	if (ct_chart_draw(chart, &sink, &drawn->result, &err) != CT_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(drawn->result.slices, drawn->n_slices);
 }

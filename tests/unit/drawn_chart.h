@@ -36,7 +36,7 @@ struct drawn_chart {
 };
 
 /* Draw a view of an open chart. drawn_free() it. */
-void drawn_view(struct ct_chart *chart, size_t view, struct drawn_chart *drawn);
+void drawn_chart(struct ct_chart *chart, struct drawn_chart *drawn);
 void drawn_free(struct drawn_chart *drawn);
 
 /* UINT64_MAX and NULL: it has no such argument. */

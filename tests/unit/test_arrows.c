@@ -129,7 +129,7 @@ static void each_send_is_joined_with_its_receive(void **state)
 	ct_report_free(stencil_report(&o, NULL, NULL));
 	assert_int_equal(ct_run_open(&path, 1, NULL, &run, &err), CT_OK);
 	if (ct_chart_open(run, &options, &chart, &result, &err) != CT_OK ||
-	    ct_chart_draw_view(chart, 0, &sink, &result, &err) != CT_OK)
+	    ct_chart_draw(chart, &sink, &result, &err) != CT_OK)
 		fail_msg("%s", err.text);
 	ct_chart_close(chart);
 	ct_run_close(run);

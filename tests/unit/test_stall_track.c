@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "analyzer/timeline/budget.h"
 #include "analyzer/timeline/frames.h"
 #include "analyzer/timeline/stall_track.h"
 
@@ -111,37 +110,6 @@ static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 	ct_stall_track_fini(&s);
 }
 
-static void a_window_around_a_moment_holds_what_it_may(void **unused)
-{
-	static struct ct_budget b;
-
-	(void)unused;
-	for (int round = 0; round < 200; round++) {
-		uint64_t focus = draw(60000) * 1024, limit = 1 + draw(4000), from = 0,
-			 to = UINT64_MAX;
-		uint64_t n = 0, wider = 0;
-
-		b = (struct ct_budget){ .width_ns = 1024 };
-		for (int i = 0; i < 20000; i++)
-			ct_budget_add(&b, draw(65536) * 1024, 1 + draw(3));
-		if (!ct_budget_around(&b, focus, limit, &from, &to)) {
-			assert_true(b.cells[focus / 1024] > limit);
-			continue;
-		}
-		assert_true(from <= focus && focus <= to);
-		for (uint64_t c = 0; c < CT_BUDGET_CELLS; c++) {
-			int in = c * 1024 >= from && c * 1024 <= to;
-			int next = (c + 1) * 1024 == from ||
-				   (to != UINT64_MAX && c * 1024 == to + 1);
-
-			n += in ? b.cells[c] : 0;
-			wider += in || next ? b.cells[c] : 0;
-		}
-		assert_true(n <= limit);
-		assert_true(wider > limit || (from == 0 && to == UINT64_MAX) || wider == n);
-	}
-}
-
 static void call_sites_become_frames(void **unused)
 {
 	static const struct {
@@ -205,7 +173,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_moment_counts_once),
 		cmocka_unit_test(sums_are_kept_where_there_is_no_room_for_all),
-		cmocka_unit_test(a_window_around_a_moment_holds_what_it_may),
 		cmocka_unit_test(call_sites_become_frames),
 		cmocka_unit_test(call_sites_become_stacks),
 	};

@@ -166,7 +166,8 @@ static int give_up(struct ct_out *out, int error)
 	return code;
 }
 
-int ct_out_finish(struct ct_out *out)
+/* The file is whole then, and not yet in its place. */
+static int finish(struct ct_out *out)
 {
 	int error = 0;
 
@@ -186,7 +187,7 @@ int ct_out_close(struct ct_out *out)
 
 	if (!out->path)
 		return stdout_close(out->error);
-	code = ct_out_finish(out);
+	code = finish(out);
 	if (code)
 		return code;
 	if (out->temp) {

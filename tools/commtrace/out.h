@@ -20,11 +20,7 @@ struct ct_out {
 /* `path` NULL or "-": standard output. 0, or CT_CODE_FAILED after it was said why. */
 int ct_out_open(struct ct_out *out, const char *path, int force);
 
-/* Write out what is left; the file is whole then, and not yet in its place: for files of which all or none are to appear. Nothing more
- * can be written. 0, or CT_CODE_FAILED after it was said why: none appears, as after ct_out_drop(). Of standard output nothing is done. */
-int ct_out_finish(struct ct_out *out);
-
-/* Finish it if that was not done, and put the file in its place. 0, or CT_CODE_FAILED after it was said why. */
+/* Write out what is left, and put the file in its place. 0, or CT_CODE_FAILED after it was said why. */
 int ct_out_close(struct ct_out *out);
 
 /* Give up: no file appears. Twice is once. */

@@ -189,7 +189,7 @@ static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *
 
 	if (perfetto) {
 		onlooker.sink = ct_perfetto_sink(perfetto);
-		st = ct_chart_draw_view(to->chart, 0, &sink, result, err);
+		st = ct_chart_draw(to->chart, &sink, result, err);
 	}
 	st = st ?: ct_perfetto_check(perfetto, &size, err);
 	if (st == CT_OK && fflush(out) != 0)
@@ -199,14 +199,12 @@ static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *
 	return st;
 }
 
-static void say_kind(struct ct_chart *chart)
+static void say_kind(const struct ct_chart *chart)
 {
-	size_t n;
-
-	if (ct_chart_views(chart, &n)->kind != CT_CHART_OVERVIEW)
+	if (ct_chart_kind(chart) != CT_CHART_OVERVIEW)
 		return;
 	ct_warn("the run holds more than %u slices: this is an overview of it", SLICES);
-	ct_hint("'commtrace timeline' draws details beside it, or any part in full");
+	ct_hint("'commtrace timeline' draws any part in full");
 }
 
 int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths,
@@ -216,7 +214,6 @@ int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths
 	static struct ct_chart_options options = { .restart = -1,
 						   .to_ns = UINT64_MAX,
 						   .max_slices = SLICES,
-						   .split = CT_SPLIT_OVERVIEW,
 						   .flows = CT_FLOWS_BLAME,
 						   .progress = on_progress };
 	struct ct_chart_result result;

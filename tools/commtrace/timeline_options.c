@@ -29,12 +29,10 @@ int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **a
 		.n_ranks = timeline->selection.n_ranks,
 		.threads = ct_open_threads(args),
 		.max_slices = (uint64_t)ct_cli_number(args, CT_OPTION_MAX_SLICES, 0),
-		.split = CT_SPLIT_DETAILS,
 		.flows = (enum ct_chart_flows)ct_cli_word(args, CT_OPTION_FLOWS),
+		.keeps_end = timeline->selection.has_window || timeline->selection.ranks,
 		.color = (enum ct_chart_color)ct_cli_word(args, CT_OPTION_COLOR_BY),
 	};
-	if (timeline->selection.has_window || timeline->selection.ranks)
-		timeline->chart.split = CT_SPLIT_END;
 	return -1;
 }
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,7 +16,6 @@
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 #include "trace/text.h"
 
 /* Below it the clock error cannot be seen in the timeline. */
@@ -26,22 +24,14 @@
 #define TOO_LARGE "the file would be larger than 1 GB"
 
 static const struct ct_chart_result no_result = { .missing_rank = -1 };
-static const struct ct_err no_error;
 
-/* A file that is whole, and put in its place when all are: an overview must not name details that are missing. */
-struct written {
+/* What is under way. */
+struct writing {
+	const struct ct_timeline_request *timeline;
+	struct ct_chart *chart;
 	struct ct_out out;
 	struct ct_chart_result result;
 	struct ct_perfetto_size size;
-};
-
-/* What is under way. */
-struct files {
-	const struct ct_timeline_request *timeline;
-	struct ct_chart *chart;
-	struct ct_chart_view *views;
-	struct written *written; /* by view */
-	size_t n;
 };
 
 static void on_reading(void *arg, uint64_t done, uint64_t total)
@@ -79,30 +69,25 @@ static int say_failure(const struct ct_timeline_request *timeline, int status,
 	return CT_CODE_FAILED;
 }
 
-static void say_limits(const struct files *f, const struct ct_chart_view *view,
-		       const struct ct_chart_result *result)
+static void say_limits(const struct writing *w)
 {
-	uint64_t most = f->timeline->chart.max_slices;
+	const struct ct_chart_result *result = &w->result;
+	uint64_t most = w->timeline->chart.max_slices;
 
 	if (result->cut) {
 		ct_warn("only the run from %s on is in the file: %" PRIu64 " slices are the limit",
 			ct_prose_ns(result->from_ns).s, most);
 		ct_hint("--window and --ranks choose another part, --max-slices allows more");
 	}
-	if (view->kind == CT_CHART_OVERVIEW) {
+	if (ct_chart_kind(w->chart) == CT_CHART_OVERVIEW) {
 		ct_warn("the run is more than a file may hold (%" PRIu64
 			" slices, 1 GB): this is an overview of it",
 			most);
-		ct_hint("--window and --ranks draw any part in full%s",
-			f->timeline->chart.split == CT_SPLIT_DETAILS
-				? ""
-				: ", -o FILE writes details beside the overview");
+		ct_hint("--window and --ranks draw any part in full");
 	}
 	if (result->not_drawn)
 		ct_warn("%" PRIu64 " operations have no work drawn: when it began was not measured",
 			result->not_drawn);
-	if (view->kind == CT_CHART_DETAIL)
-		return;
 	if (result->unrelated)
 		ct_warn("the clocks of %" PRIu32 " of the %" PRIu32
 			" hosts are not related: their times differ from others' by an unknown "
@@ -113,56 +98,47 @@ static void say_limits(const struct files *f, const struct ct_chart_view *view,
 			ct_prose_ns(result->clock_err_ns).s);
 }
 
-/* What one file of several is. */
-static void say_what(const struct ct_chart_view *view, const struct ct_chart_result *result)
+static void say_done(const struct writing *w)
 {
-	uint64_t to = view->to_ns < result->duration_ns ? view->to_ns : result->duration_ns;
-
-	if (view->kind == CT_CHART_OVERVIEW)
-		printf(", an overview");
-	if (view->kind == CT_CHART_DETAIL)
-		printf(", %s..%s around %s", ct_prose_ns(view->from_ns).s, ct_prose_ns(to).s,
-		       view->about);
-}
-
-static void say_done(const struct ct_chart_view *view, const char *path,
-		     const struct ct_chart_result *result, const struct ct_perfetto_size *size)
-{
+	const struct ct_chart_result *result = &w->result;
+	const char *path = w->timeline->out_path;
 	char plain[PATH_MAX];
 
+	if (w->timeline->format != CT_TIMELINE_PFTRACE || !path || strcmp(path, "-") == 0)
+		return;
 	ct_text_clean(plain, sizeof(plain), path, strlen(path));
 	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64
-	       " unfinished), %" PRIu64 " arrows, %s into %s",
+	       " unfinished), %" PRIu64 " arrows, %s into %s%s\n",
 	       result->ranks, result->slices, result->unfinished, result->flows,
-	       ct_prose_bytes(size->bytes).s, plain);
-	say_what(view, result);
-	puts("");
+	       ct_prose_bytes(w->size.bytes).s, plain,
+	       ct_chart_kind(w->chart) == CT_CHART_OVERVIEW ? ", an overview" : "");
+	puts("open it at https://ui.perfetto.dev");
 }
 
 /* ---- one file ---- */
 
-/* Draw one view into the open file. 0 or a status. */
-static int draw(const struct files *f, size_t view, FILE *file, struct ct_chart_result *result,
-		struct ct_perfetto_size *size, struct ct_err *err)
+/* Into the open file. 0 or a status. */
+static int draw(struct writing *w, struct ct_err *err)
 {
 	struct ct_perfetto *perfetto = NULL;
 	struct ct_tuples *tuples = NULL;
 	struct ct_chart_sink sink = { 0 };
 	int status = CT_NOMEM;
 
-	if (f->timeline->format == CT_TIMELINE_PFTRACE)
-		perfetto = ct_perfetto_new(file, CT_PERFETTO_LEVEL);
+	w->result = no_result;
+	if (w->timeline->format == CT_TIMELINE_PFTRACE)
+		perfetto = ct_perfetto_new(w->out.file, CT_PERFETTO_LEVEL);
 	else
-		tuples = ct_tuples_new(file);
+		tuples = ct_tuples_new(w->out.file);
 	if (perfetto)
 		sink = ct_perfetto_sink(perfetto);
 	else if (tuples)
 		sink = ct_tuples_sink(tuples);
 	if (perfetto || tuples)
-		status = ct_chart_draw_view(f->chart, view, &sink, result, err);
+		status = ct_chart_draw(w->chart, &sink, &w->result, err);
 	ct_progress_end();
 	if (status == CT_OK && perfetto)
-		status = ct_perfetto_check(perfetto, size, err);
+		status = ct_perfetto_check(perfetto, &w->size, err);
 	if (status == CT_FULL && !err->text[0])
 		ct_fail(err, CT_FULL, TOO_LARGE);
 	ct_perfetto_free(perfetto);
@@ -170,93 +146,6 @@ static int draw(const struct files *f, size_t view, FILE *file, struct ct_chart_
 	return status;
 }
 
-/* Into its open file. Returns an exit status, or -1: it would be too large, and could be split. */
-static int write_view(const struct files *f, size_t view)
-{
-	int is_whole = f->views[view].kind == CT_CHART_WHOLE;
-	struct written *w = &f->written[view];
-	struct ct_err err = { 0 };
-	int status;
-
-	w->result.missing_rank = -1;
-	errno = 0;
-	status = draw(f, view, w->out.file, &w->result, &w->size, &err);
-	if (ferror(w->out.file)) {
-		w->out.error = errno;
-		return ct_out_close(&w->out);
-	}
-	if (status != CT_OK) {
-		ct_out_drop(&w->out);
-		return status == CT_FULL && is_whole && f->timeline->chart.split != CT_SPLIT_END
-			       ? -1
-			       : say_failure(f->timeline, status, &w->result, &err);
-	}
-	say_limits(f, &f->views[view], &w->result);
-	return ct_out_finish(&w->out);
-}
-
-/* ---- the details ---- */
-
-/* "dir/x.pftrace" and 2: "dir/x.detail-2.pftrace"; NULL after it was said that memory is out. The caller's. */
-static char *path_of(const struct files *f, size_t number)
-{
-	const char *path = f->timeline->out_path, *slash = strrchr(path, '/');
-	const char *dot = strrchr(path, '.'), *name = slash ? slash + 1 : path;
-	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path);
-	char *made;
-
-	if (asprintf(&made, "%.*s.detail-%zu%s", (int)stem, path, number, path + stem) >= 0)
-		return made;
-	ct_say("cannot write the timeline of %s: %s", f->timeline->args.paths.path[0],
-	       ct_status_text(CT_NOMEM));
-	return NULL;
-}
-
-/* Their names, for the overview. None of them may exist: that is checked before anything is drawn. */
-static int name_details(const struct files *f)
-{
-	int code = 0;
-
-	for (size_t v = 1; v < f->n && !code; v++) {
-		char *path = path_of(f, v);
-		const char *slash = path ? strrchr(path, '/') : NULL;
-		struct stat st;
-
-		if (!path)
-			return CT_CODE_FAILED;
-		snprintf(f->views[v].file, sizeof(f->views[v].file), "%s",
-			 slash ? slash + 1 : path);
-		if (!f->timeline->force && lstat(path, &st) == 0) {
-			ct_say("cannot write the result: %s: it is already there", path);
-			ct_hint("--force replaces it");
-			code = CT_CODE_FAILED;
-		}
-		free(path);
-	}
-	return code;
-}
-
-static int write_details(const struct files *f)
-{
-	int code = 0;
-
-	for (size_t v = 1; v < f->n && !code; v++) {
-		char *path = path_of(f, v);
-
-		code = path ? ct_out_open(&f->written[v].out, path, f->timeline->force)
-			    : CT_CODE_FAILED;
-		if (!code) {
-			ct_progress_begin("drawing details");
-			code = write_view(f, v);
-		}
-		free(path);
-	}
-	return code;
-}
-
-/* ---- all of them ---- */
-
-/* Can files be put beside it? */
 static int is_regular(const char *path)
 {
 	struct stat st;
@@ -264,134 +153,66 @@ static int is_regular(const char *path)
 	return path && strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-/* Details with higher numbers belong to an earlier file of this name. */
-static void say_left(const struct files *f)
+/* What was written of the whole to a pipe is there; a file begins anew, as an overview. Returns an exit status. */
+static int begin_anew(struct writing *w, struct ct_err *err)
 {
-	int is_there = 1;
-
-	for (size_t v = f->n; is_there; v++) {
-		char *path = path_of(f, v);
-		struct stat st;
-
-		is_there = path && lstat(path, &st) == 0;
-		if (is_there)
-			ct_warn("%s is of an earlier timeline", path);
-		free(path);
-	}
+	ct_out_drop(&w->out);
+	*err = (struct ct_err){ 0 };
+	return ct_out_open(&w->out, w->timeline->out_path, w->timeline->force);
 }
 
-/* The first file, open already. */
-static int write_first(struct files *f, struct ct_out *out)
-{
-	int code;
-
-	f->views = ct_chart_views(f->chart, &f->n);
-	free(f->written);
-	f->written = calloc(f->n, sizeof(*f->written));
-	code = f->written ? name_details(f)
-			  : say_failure(f->timeline, CT_NOMEM, &no_result, &no_error);
-	if (code) {
-		ct_progress_end();
-		ct_out_drop(out);
-		return code;
-	}
-	f->written[0].out = *out;
-	return write_view(f, 0);
-}
-
-/* The overview comes last. */
-static int put_in_place(const struct files *f)
-{
-	int code = 0;
-
-	/* One alone may be a pipe, which takes the time that its reader takes. */
-	if (f->n > 1)
-		ct_signals_hold();
-	for (size_t v = f->n; v-- > 0 && !code;)
-		code = ct_out_close(&f->written[v].out);
-	if (f->n > 1)
-		ct_signals_release();
-	return code;
-}
-
-static void say_all(const struct files *f)
-{
-	const char *path = f->timeline->out_path;
-
-	if (f->timeline->format != CT_TIMELINE_PFTRACE || !path || strcmp(path, "-") == 0)
-		return;
-	for (size_t v = 0; v < f->n; v++) {
-		char *own = v ? path_of(f, v) : NULL;
-
-		say_done(&f->views[v], own ? own : path, &f->written[v].result,
-			 &f->written[v].size);
-		free(own);
-	}
-	puts(f->n > 1 ? "open them at https://ui.perfetto.dev"
-		      : "open it at https://ui.perfetto.dev");
-}
-
-/* The run is read, the first file is open. */
-static int write_all(struct files *f, struct ct_out *out)
+/* The run is read, the file is open. Returns an exit status. */
+static int write_chart(struct writing *w)
 {
 	struct ct_err err = { 0 };
-	int code = write_first(f, out), status;
+	int status, code;
 
-	if (code < 0) {
-		/* What was written of the whole to a pipe is there; a file begins anew. */
-		code = is_regular(f->timeline->out_path)
-			       ? ct_out_open(out, f->timeline->out_path, f->timeline->force)
-			       : say_failure(f->timeline, ct_fail(&err, CT_FULL, TOO_LARGE),
-					     &no_result, &err);
+	errno = 0;
+	status = draw(w, &err);
+	if (status == CT_FULL && ct_chart_kind(w->chart) == CT_CHART_WHOLE &&
+	    !w->timeline->chart.keeps_end && is_regular(w->timeline->out_path)) {
+		code = begin_anew(w, &err);
 		if (code)
 			return code;
-		status = ct_chart_split(f->chart, &err);
-		if (status != CT_OK) {
-			ct_out_drop(out);
-			return say_failure(f->timeline, status, &no_result, &err);
-		}
-		code = write_first(f, out);
+		status = ct_chart_summarize(w->chart, &err) ?: draw(w, &err);
 	}
+	if (ferror(w->out.file)) {
+		w->out.error = errno;
+		return ct_out_close(&w->out);
+	}
+	if (status != CT_OK) {
+		ct_out_drop(&w->out);
+		return say_failure(w->timeline, status, &w->result, &err);
+	}
+	say_limits(w);
+	code = ct_out_close(&w->out);
 	if (!code)
-		code = write_details(f);
-	if (!code)
-		code = put_in_place(f);
-	if (!code && is_regular(f->timeline->out_path))
-		say_left(f);
-	if (!code)
-		say_all(f);
+		say_done(w);
 	return code;
 }
 
 int ct_timeline_write(struct ct_timeline_request *timeline, const struct ct_run *run)
 {
-	struct files f = { .timeline = timeline };
+	struct writing w = { .timeline = timeline };
 	struct ct_chart_result result;
 	struct ct_err err = { 0 };
-	struct ct_out out;
-	int drawing = 0, code = ct_out_open(&out, timeline->out_path, timeline->force), status;
+	int drawing = 0, code = ct_out_open(&w.out, timeline->out_path, timeline->force), status;
 
 	if (code)
 		return code;
-	if (timeline->chart.split == CT_SPLIT_DETAILS && !is_regular(timeline->out_path))
-		timeline->chart.split = CT_SPLIT_OVERVIEW;
 	timeline->chart.boot_id = ct_open_boot_id();
 	timeline->chart.reading = on_reading;
 	timeline->chart.progress = on_progress;
 	timeline->chart.progress_arg = &drawing;
 	ct_progress_begin("analyzing");
-	status = ct_chart_open(run, &timeline->chart, &f.chart, &result, &err);
+	status = ct_chart_open(run, &timeline->chart, &w.chart, &result, &err);
 	if (status == CT_OK) {
-		code = write_all(&f, &out);
-		/* Those in place have nothing left to drop. */
-		for (size_t v = 0; f.written && v < f.n; v++)
-			ct_out_drop(&f.written[v].out);
-		free(f.written);
+		code = write_chart(&w);
 	} else {
 		ct_progress_end();
-		ct_out_drop(&out);
+		ct_out_drop(&w.out);
 		code = say_failure(timeline, status, &result, &err);
 	}
-	ct_chart_close(f.chart);
+	ct_chart_close(w.chart);
 	return code;
 }
