@@ -15,7 +15,6 @@ const char *ct_picture_layers(enum ct_picture_of of)
 		[CT_OF_TRAFFIC] = "bytes count bandwidth",
 		[CT_OF_WAITS] = "wait lateness",
 		[CT_OF_STEPS] = "gap",
-		[CT_OF_HISTOGRAM] = "count bytes transfer wait bandwidth",
 		[CT_OF_SLOWDOWN] = "s_w",
 	};
 
@@ -245,8 +244,9 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 		    struct ct_arena *memory, struct ct_picture *picture, struct ct_err *err)
 {
 	static int (*const makers[])(const struct ct_picture_make *make) = {
-		[CT_OF_TRAFFIC] = ct_picture_traffic,	[CT_OF_WAITS] = ct_picture_waits,
-		[CT_OF_STEPS] = ct_picture_steps,	[CT_OF_HISTOGRAM] = ct_picture_sizes,
+		[CT_OF_TRAFFIC] = ct_picture_traffic,
+		[CT_OF_WAITS] = ct_picture_waits,
+		[CT_OF_STEPS] = ct_picture_steps,
 		[CT_OF_SLOWDOWN] = ct_picture_slowdown,
 	};
 	const struct ct_picture_make make = { report, request, memory, picture, err };

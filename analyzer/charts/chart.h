@@ -16,7 +16,7 @@
 #define CT_PICTURE_NOTHING                                                                         \
 	(UINT64_MAX - 1) /* there is nothing to have a value: no message, no such operation */
 
-enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_STEPS, CT_OF_HISTOGRAM, CT_OF_SLOWDOWN };
+enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_STEPS, CT_OF_SLOWDOWN };
 enum ct_picture_show {
 	CT_SHOW_DEFAULT, /* the first that the picture has */
 	CT_SHOW_BYTES,
@@ -25,14 +25,13 @@ enum ct_picture_show {
 	CT_SHOW_WAIT,
 	CT_SHOW_LATENESS,
 	CT_SHOW_GAP,
-	CT_SHOW_TRANSFER,
 	CT_SHOW_S_W
 };
 enum ct_picture_by { CT_BY_DEFAULT, CT_BY_RANK, CT_BY_HOST };
 
 /* The words of the above, as options spell them, one after the other. */
-#define CT_PICTURE_OF "traffic waits steps histogram slowdown"
-#define CT_PICTURE_LAYERS "bytes count bandwidth wait lateness gap transfer s_w"
+#define CT_PICTURE_OF "traffic waits steps slowdown"
+#define CT_PICTURE_LAYERS "bytes count bandwidth wait lateness gap s_w"
 #define CT_PICTURE_BY "rank host"
 
 /* The layers that a picture has, the default first; "bytes count bandwidth". */
@@ -43,7 +42,7 @@ struct ct_picture_request {
 	enum ct_picture_show show;
 	enum ct_picture_by by;
 	int by_step; /* of waits: columns are steps; else they are times, from the start of the run to its end */
-	/* At most one of them, of traffic; backend also of the histogram. NULL: of all. */
+	/* At most one of them, of traffic. NULL: of all. */
 	const char *comm; /* a name, or four or more first digits of a key */
 	const char *backend, *role;
 	/* Of traffic, instead of the above and of `by`: this layer of the report. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_sizes.c, chart_slowdown.c. */
+/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_slowdown.c. */
 #ifndef CT_ANALYZER_CHARTS_CHART_PRIVATE_H
 #define CT_ANALYZER_CHARTS_CHART_PRIVATE_H
 
@@ -18,7 +18,6 @@ struct ct_picture_make {
 int ct_picture_traffic(const struct ct_picture_make *make);
 int ct_picture_waits(const struct ct_picture_make *make);
 int ct_picture_steps(const struct ct_picture_make *make);
-int ct_picture_sizes(const struct ct_picture_make *make);
 int ct_picture_slowdown(const struct ct_picture_make *make);
 
 /* The host of a rank; NULL: not known. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/charts/curves.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
-#include "analyzer/charts/sizes.h"
 #include "analyzer/model/model.h"
 #include "trace/ops.h"
 
@@ -26,11 +27,18 @@ CT_SORT_POINTERS_BY(by_size, struct ct_class, by_curve(x, y) ?: CT_UP(size_range
 
 CT_SORT_BY(by_transfer, struct ranked, CT_DOWN(transfer_ns) ?: CT_UP(first))
 
+/* What a class's bytes over its time count on the wire; 0: bus bandwidth is not defined. */
+static double bus_factor(const struct ct_class *class)
+{
+	if (class->grouped == CT_GROUPED_MESSAGES && class->op != CT_OP_AllToAll)
+		return 1;
+	return ct_op_bus_factor(class->op, class->comm->nranks);
+}
+
 /* Is its time that of one operation of this size? Both ends of a message have the same. */
 static int has_rate(const struct ct_class *class)
 {
-	return class->algbw.n && class->bytes && ct_class_bus_factor(class) > 0 &&
-	       class->op != CT_OP_Recv &&
+	return class->algbw.n && class->bytes && bus_factor(class) > 0 && class->op != CT_OP_Recv &&
 	       (class->grouped == CT_ALONE ||
 		(class->grouped == CT_GROUPED_MESSAGES && class->op == CT_OP_AllToAll));
 }
@@ -48,8 +56,7 @@ static int set_point(struct ct_class *const *classes, uint32_t n,
 	for (uint32_t c = 0; c < n && st == CT_OK; c++) {
 		bytes += (double)classes[c]->bytes;
 		instances += (double)classes[c]->instances;
-		st = ct_hist_merge_scaled(&bus, &classes[c]->algbw,
-					  ct_class_bus_factor(classes[c]));
+		st = ct_hist_merge_scaled(&bus, &classes[c]->algbw, bus_factor(classes[c]));
 	}
 	point->bytes = ct_whole(bytes / instances);
 	point->instances = bus.n;
@@ -98,7 +105,7 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 	const struct ct_track_rating *of = track ? &links->comparison
 							    .of[track - links->transfers.tracks]
 						 : NULL;
-	double factor = ct_class_bus_factor(class);
+	double factor = bus_factor(class);
 
 	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;
 	if (!of || !ct_fit_shows_bandwidth(&of->fit))

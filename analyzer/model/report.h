@@ -362,8 +362,6 @@ struct ct_report {
 	struct ct_report_gaps *gaps; /* ranks of which something is known */
 	size_t n_gaps;
 	struct ct_report_heat heat;
-	struct ct_report_size *histogram; /* by backend, operation and size */
-	size_t n_histogram;
 	struct ct_report_curve *curves; /* those with most transfer time first */
 	size_t n_curves;
 	struct ct_report_stage *stages; /* of pipelines, by communicator and stage */

@@ -47,18 +47,6 @@ struct ct_report_heat {
 	struct ct_report_heat_steps steps;
 };
 
-/* Operations of one name and size, over all communicators of a backend. */
-struct ct_report_size {
-	unsigned backend;
-	const char *op_name; /* as in struct ct_report_op, ... */
-	const char *group;   /* ... this ... */
-	uint64_t size_range; /* ... and this */
-	uint64_t instances, bytes;
-	uint64_t transfer_ns, wait_ns; /* sums, as in struct ct_report_op */
-	uint64_t busbw_p50_Bps;	       /* median over instances */
-	double efficiency_ratio; /* its bus bandwidth to what its communicators can be expected to reach, or reach at best */
-};
-
 /* Bus bandwidth by size: what one operation of one communicator reaches. */
 struct ct_report_curve_point {
 	uint64_t bytes;	    /* of the operation: the mean of a power of two */

@@ -6,8 +6,8 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/tasks.h"
+#include "analyzer/charts/curves.h"
 #include "analyzer/charts/heat.h"
-#include "analyzer/charts/sizes.h"
 #include "analyzer/charts/step_gaps.h"
 #include "analyzer/clock/collect.h"
 #include "analyzer/findings/causes.h"
@@ -391,7 +391,6 @@ static int fill(struct analysis *a)
 	st = st ?: ct_heat_fill_waits(model, &a->heat, report);
 	st = st ?: ct_transport_fill(model, report);
 	st = st ?: ct_peaks_fill(model, a->options->expect, report);
-	st = st ?: ct_histogram_fill(model, report);
 	st = st ?: ct_transport_link_errors(model, report, &a->findings);
 	return st == CT_OK ? ct_transport_socket_fallback(model, report, &a->findings) : st;
 }

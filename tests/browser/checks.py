@@ -130,7 +130,7 @@ def columns(browser):
 
 # Sections and folds, from the top; each may be absent.
 ORDER = ("verdict", "hang", "pic-steps", "pic-waits", "findings", "pic-exposed", "ops", "ranks",
-         "details", "expect", "scorecard", "pic-slowdown", "pic-histogram", "pic-curves", "pic-traffic", "comms", "links", "steps",
+         "details", "expect", "scorecard", "pic-slowdown", "pic-curves", "pic-traffic", "comms", "links", "steps",
          "exposed", "gaps", "stages",
          "quality", "run", "dropped", "clocks", "ends", "cost", "absent")
 
@@ -149,7 +149,7 @@ CONTENT = {
     "pic-steps": lambda r: r["heat"]["steps"]["first_step"], "pic-waits": lambda r: r["heat"]["waits"]["columns"],
     "expect": lambda r: r["expect"], "scorecard": lambda r: r["scorecard"]["parts"], "pic-slowdown": lambda r: r["what_if"]["s"],
     "pic-exposed": lambda r: any(step["exposed_ns"] is not None for step in r["steps"]["items"]),
-    "pic-histogram": lambda r: r["histogram"], "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
+    "pic-traffic": lambda r: r["traffic"]["layers"], "comms": lambda r: r["comms"],
     "links": lambda r: r["links"], "steps": lambda r: r["steps"]["count"], "exposed": lambda r: r["overlap"],
     "gaps": lambda r: r["gaps"], "stages": lambda r: r["stages"], "dropped": lambda r: r["dropped"] or r["invisible"],
     "clocks": lambda r: r["clocks"], "ends": lambda r: r["ended"] or r["inflight"], "cost": lambda r: r["cost"],

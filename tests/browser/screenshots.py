@@ -29,7 +29,6 @@ SHOTS = [
     ("steps-1024", "wide", "dark", 1000, 900, "#pic-steps"),
     ("slowdown", "pipeline", "light", 1000, 900, "#pic-slowdown"),
     ("traffic-1024", "wide", "light", 1000, 1000, "#pic-traffic"),
-    ("operations", "gpu", "light", 1000, 1000, "#pic-histogram"),
 ]
 
 

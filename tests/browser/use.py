@@ -12,7 +12,7 @@ import values
 from fixture import WithPages, place
 
 RANKS = "#ranks"
-PICTURES = ("traffic", "waits", "steps", "slowdown", "histogram", "curves", "exposed")
+PICTURES = ("traffic", "waits", "steps", "slowdown", "curves", "exposed")
 LEFT = f"{RANKS} tbody tr"
 
 

@@ -15,7 +15,6 @@ look run1 --type waits
 look run1 --type waits --layer lateness --by host
 look run1 --type steps
 look run1 --type steps --by host
-look run1 --type histogram --layer transfer --backend nccl
 # How much longer a step takes by each rank: a pipeline, and a job without one.
 commtrace-synth -o run3 --seed 3 --hosts 2 --gpus-per-host 4 --steps 24 --workload megatron --tp 2 --pp 2 --dp 2 \
 	--fault slow-rank:rank=5,ms=20 >/dev/null
@@ -34,7 +33,6 @@ look hostile --by host
 look hostile --comm ']]><!--'
 look hostile --comm 00000000c0ff
 look hostile --type waits --by host
-look hostile --type histogram
 
 try() {
 	printf '$ commtrace heatmap %s\n' "$*" >&2
@@ -53,7 +51,6 @@ rm -r bare
 try run1 -o w.csv --comm nobody 2>&1 | sed 's/[0-9a-f]\{16\}/KEY/g'
 try run1 -o w.csv --role ep
 try run1 -o w.csv --backend mpi
-try run1 -o w.csv --type histogram --backend mpi
 try run1 -o w.csv --role tp --layer bandwidth
 commtrace-synth -o short --seed 3 --hosts 1 --gpus-per-host 2 --steps 1 --workload ddp >/dev/null
 try short -o w.csv --type steps
@@ -77,7 +74,6 @@ try run1 -o w.svg --type waits --comm 1234
 try run1 -o w.svg --type steps --backend nccl
 try run1 -o w.svg --type waits --traffic-model tree
 try run1 -o w.svg --type waits --step-anchor '*:AllReduce'
-try run1 -o w.svg --type histogram --by host
 try run3 -o w.svg --type slowdown --by host
 try run1 -o w.svg --comm a --role b
 try run1 -o w.svg --by node

@@ -130,8 +130,12 @@ def bytes_(run):
 
 
 def sizes(run):
-    want = {(h["op"], h["size_range"].bit_length() - 1): h for h in run.report["histogram"]
-            if h["op"] not in ("Send", "Recv") and h["bytes"]}
+    rows = collections.defaultdict(list)
+    for row in run.report["ops"]:
+        if row["op"] not in ("Send", "Recv") and row["bytes"]:
+            rows[row["op"], row["size_range"].bit_length() - 1].append(row)
+    want = {key: {"instances": sum(r["instances"] for r in of), "bytes": sum(r["bytes"] for r in of),
+                  "busbw_p50_Bps": of[0]["busbw_p50_Bps"] if len(of) == 1 else None} for key, of in rows.items()}
     got = run.by("sizes", "name", "power")
     for key in run.same_keys("sizes", want, got):
         run.same("sizes", f"{key}: operations", want[key]["instances"], got[key]["n"], 0)

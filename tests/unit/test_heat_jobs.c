@@ -243,10 +243,8 @@ static void sizes_and_their_rates_are_those_that_were_planted(void **state)
 {
 	struct ct_report *report = play_sizes();
 	const struct ct_report_curve *curve = &report->curves[0];
-	uint64_t instances = 0, bytes = 0, transfer = 0, of_ops = 0;
 
 	(void)state;
-	assert_int_equal(report->n_histogram, 13);
 	assert_int_equal(report->n_ops, 26);
 	assert_int_equal(report->n_curves, 1);
 	assert_int_equal(curve->n_points, 13);
@@ -256,30 +254,15 @@ static void sizes_and_their_rates_are_those_that_were_planted(void **state)
 	assert_true(is_near(curve->alpha_ns, ALPHA, 0.05));
 	assert_true(is_near(curve->beta_Bps, BETA, 0.05));
 	for (size_t i = 0; i < 13; i++) {
-		const struct ct_report_size *size = &report->histogram[i];
 		double S = 4096 * 4 * pow(2, (double)i);
 		double busbw = 1.5 * S / (ALPHA + 1.5 * S / BETA * 1e9) * 1e9;
-		double best = 1.5 * 67108864 / (ALPHA + 1.5 * 67108864 / BETA * 1e9) * 1e9;
 
-		assert_int_equal(size->size_range, (uint64_t)S);
-		assert_int_equal(size->instances, 40);
-		assert_int_equal(size->bytes, 40 * (uint64_t)S);
-		assert_true(is_near(size->busbw_p50_Bps, busbw, 0.04));
-		assert_true(fabs(size->efficiency_ratio - busbw / best) < 0.04);
-		instances += size->instances;
-		bytes += size->bytes;
-		transfer += size->transfer_ns;
 		assert_int_equal(curve->points[i].bytes, (uint64_t)S);
 		assert_int_equal(curve->points[i].instances, 40);
 		assert_true(is_near(curve->points[i].busbw_Bps, busbw, 0.04));
 		assert_int_equal(curve->fit[i].bytes, (uint64_t)S);
 		assert_true(is_near(curve->fit[i].busbw_Bps, busbw, 0.05));
 	}
-	assert_int_equal(instances, 40 * 13);
-	assert_int_equal(bytes, report->comms[0].bytes);
-	for (size_t i = 0; i < report->n_ops; i++)
-		of_ops += report->ops[i].transfer_ns;
-	assert_int_equal(transfer, of_ops);
 	ct_report_free(report);
 }
 

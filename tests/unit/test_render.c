@@ -259,7 +259,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	(void)state;
 	assert_keys(o,
 		    "schema run verdict hang findings ranks comms ops steps overlap exposed gaps "
-		    "stages links traffic heat histogram curves clocks "
+		    "stages links traffic heat curves clocks "
 		    "dropped what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(

@@ -30,7 +30,7 @@ static int read_options(struct request *request)
 {
 	const struct ct_cli *args = &request->args;
 	struct ct_picture_request *p = &request->picture;
-	int is_traffic, is_sizes, layer = ct_cli_word(args, CT_OPTION_LAYER);
+	int is_traffic, layer = ct_cli_word(args, CT_OPTION_LAYER);
 
 	p->of = (enum ct_picture_of)ct_cli_word(args, CT_OPTION_TYPE);
 	p->show = (enum ct_picture_show)(layer + 1);
@@ -44,22 +44,19 @@ static int read_options(struct request *request)
 									   CT_OPTION_TRAFFIC_MODEL);
 	request->wishes.threads = ct_open_threads(args);
 	is_traffic = p->of == CT_OF_TRAFFIC;
-	is_sizes = p->of == CT_OF_HISTOGRAM;
 	if ((p->comm != NULL) + (p->backend != NULL) + (p->role != NULL) > 1)
 		return ct_usage("heatmap", "'--comm', '--backend' and '--role' exclude each other");
-	if ((p->comm || p->role) && !is_traffic)
+	if ((p->comm || p->role || p->backend) && !is_traffic)
 		return ct_usage("heatmap", "'--%s' belongs to --type=traffic",
-				p->comm ? "comm" : "role");
+				p->comm	  ? "comm"
+				: p->role ? "role"
+					  : "backend");
 	if (ct_cli_has(args, CT_OPTION_TRAFFIC_MODEL) && !is_traffic)
 		return ct_usage("heatmap", "'--traffic-model' belongs to --type=traffic");
 	if (request->wishes.anchor && p->of != CT_OF_STEPS && !request->wishes.skip_steps)
 		return ct_usage("heatmap", "'--step-anchor' belongs to --type=steps");
-	if (p->backend && !is_traffic && !is_sizes)
-		return ct_usage("heatmap",
-				"'--backend' belongs to --type=traffic and --type=histogram");
-	if (p->by != CT_BY_DEFAULT && (is_sizes || p->of == CT_OF_SLOWDOWN))
-		return ct_usage("heatmap", "'--by' does not belong to --type=%s",
-				is_sizes ? "histogram" : "slowdown");
+	if (p->by != CT_BY_DEFAULT && p->of == CT_OF_SLOWDOWN)
+		return ct_usage("heatmap", "'--by' does not belong to --type=slowdown");
 	if (layer >= 0 &&
 	    ct_word_find(ct_picture_layers(p->of), ct_cli_text(args, CT_OPTION_LAYER)) < 0)
 		return ct_usage("heatmap",

@@ -310,31 +310,6 @@ static void add_slowdown(struct charts *charts, struct ct_err *err)
 		heatmap(charts, &p, NULL, words, -1);
 }
 
-static void add_histogram(struct charts *charts, struct ct_err *err)
-{
-	static const struct {
-		enum ct_picture_show show;
-		const char *word;
-	} shows[] = { { CT_SHOW_TRANSFER, "transfer time" },
-		      { CT_SHOW_WAIT, "wait time" },
-		      { CT_SHOW_COUNT, "operations" },
-		      { CT_SHOW_BYTES, "bytes" },
-		      { CT_SHOW_BANDWIDTH, "median bus bandwidth" } };
-
-	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++) {
-		const char *words[][2] = { { "Show", shows[i].word }, { NULL, NULL } };
-		struct ct_picture p;
-
-		if (make(charts,
-			 (struct ct_picture_request){ .of = CT_OF_HISTOGRAM,
-						      .show = shows[i].show },
-			 &p, err) == CT_OK)
-			ct_json_set(heatmap(charts, &p, NULL, (const char *const(*)[2])words,
-					    i ? 0 : -1),
-				    "written", json_true(), &charts->failed);
-	}
-}
-
 /* ---- plots ---- */
 
 static json_t *plot_axis(const struct ct_plot_axis *a)
@@ -446,7 +421,6 @@ static const struct chart {
 	{ "waits", "Waiting by rank and time", add_waits },
 	{ "steps", "Time outside communication by rank and step", add_steps },
 	{ "slowdown", "Slowdown by rank", add_slowdown },
-	{ "histogram", "Operations by size", add_histogram },
 	{ "curves", "Bandwidth by size", add_curves },
 	{ "exposed", "Exposed communication by step", add_exposed },
 };

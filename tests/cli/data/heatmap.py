@@ -106,17 +106,6 @@ def steps(report):
     return names, [str(c) for c in h["first_step"]], cells, "host" if option("--by") == "host" or h["rows"] == "hosts" else "rank"
 
 
-def histogram(report):
-    key = {"count": "instances", "bytes": "bytes", "transfer": "transfer_ns", "wait": "wait_ns",
-           "bandwidth": "busbw_p50_Bps"}[option("--layer", "count")]
-    rows, sizes = {}, [row["size_range"] for row in report["histogram"]]
-    columns = [v for v in [0] + [1 << k for k in range(64)] if min(sizes) <= v <= max(sizes)]
-    for row in report["histogram"]:
-        name = f"{row['backend']} {row['op'] or 'several'}" + (" grouped" if row["group"] else "")
-        rows.setdefault(name, ["-"] * len(columns))[columns.index(row["size_range"])] = row[key]
-    return list(rows), [str(c) for c in columns], list(rows.values()), "operation"
-
-
 def slowdown(report):
     """S_w of what_if: stages by workers, or hosts by their ranks."""
     w = report["what_if"]
@@ -216,7 +205,7 @@ def main():
     of = option("--type", "traffic")
     report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json", *(
         ["--traffic-model", option("--traffic-model")] if "--traffic-model" in OPTIONS else [])]))
-    names, columns, cells, word = {"traffic": traffic, "waits": waits, "steps": steps, "histogram": histogram, "slowdown": slowdown}[of](report)
+    names, columns, cells, word = {"traffic": traffic, "waits": waits, "steps": steps, "slowdown": slowdown}[of](report)
     flat = [v for row in cells for v in row]
     guarded = lambda texts: ["'" + t if t[:1] in "=+-@" else t for t in texts]
 
