@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody does with report.html: sort, filter, choose, point, go by keyboard, save; and what the page shows then."""
-import csv
-import pathlib
+"""What somebody does with report.html: sort, filter, choose, point, go by keyboard; and what the page shows then."""
 import re
-import struct
-import time
-import xml.etree.ElementTree
 
 import checks
 import values
-from fixture import WithPages, place
+from fixture import WithPages
 
 RANKS = "#ranks"
 PICTURES = ("traffic", "waits", "steps", "slowdown", "curves", "exposed")
@@ -248,44 +243,6 @@ class Pictures(WithPages):
         self.browser.frame()
         self.right()
         self.assertEqual(checks.own_words(self.browser, self.page), [])
-
-    def saved(self, name, kind):
-        """The bytes of the file that the button makes."""
-        for file in pathlib.Path(place()).glob(f"*.{kind}"):
-            file.unlink()
-        self.browser.click(self.browser.run("return [...document.querySelectorAll(`[data-picture=${arguments[0]}] .save button`)]"
-                                            ".find(e => e.textContent === arguments[1])", name, kind.upper()))
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            for file in pathlib.Path(place()).glob(f"*.{kind}"):
-                if file.stat().st_size:
-                    return file.read_bytes()
-            time.sleep(0.02)
-        self.fail(f"{name}: no {kind} was saved")
-
-    def test_pictures_are_saved_as_svg_png_and_csv(self):
-        for name in PICTURES:
-            self.plot(name)
-            with self.subTest(picture=name):
-                root = xml.etree.ElementTree.fromstring(self.saved(name, "svg"))
-                self.assertTrue(root.tag.endswith("}svg"))
-                self.assertFalse([e.tag for e in root.iter() if e.tag.endswith("}script")])
-                png = self.saved(name, "png")
-                self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
-                self.assertGreater(min(struct.unpack(">II", png[16:24])), 100)
-                head, *rows = csv.reader(self.saved(name, "csv").decode().splitlines())
-                self.assertGreater(len(rows), 1)
-                self.assertEqual({len(row) for row in rows}, {len(head)})
-        self.assertEqual(checks.console(self.browser) + checks.requests(self.browser), [])
-
-    def test_the_csv_of_the_waits_has_every_cell_as_it_is(self):
-        self.plot("waits")
-        self.by_time()
-        waits = self.page.report["heat"]["waits"]
-        rows = list(csv.DictReader(self.saved("waits", "csv").decode().splitlines()))
-        column = next(key for key in rows[0] if key.startswith("wait"))
-        cells = sorted("" if cell is None else str(cell) for row in waits["wait_ns"] for cell in row)
-        self.assertEqual(sorted(row[column] for row in rows), cells)
 
     def test_the_slowdown_is_that_of_the_report_and_a_cell_picks_its_rank(self):
         what_if = self.page.report["what_if"]

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart_figure.js: what every chart of the page has: a sentence, switches, the drawing, its cursor, a table, files to save.
+// chart_figure.js: what every chart of the page has: a sentence, switches, the drawing, its cursor, a table.
 //
 // A picture is
-//   name, title        for files and for screen readers
+//   name, title        for links and for screen readers
 //   summary()          a sentence that tells what is to be seen
 //   controls()         [{ label, value, options: [{ value, text }], set(value) }, or { text, press() }]; asked again after each change
 //   draw(width, look)  a drawing: chart_draw.js says what that has
 //   notes()            sentences below the drawing
-//   rows()             all its numbers, the first row their names
 //   table()            { head, rows, note }: those for reading, bounded; cells as ct.told() takes them
 //   follow()           if there is one: the page is about something else
 //
@@ -17,6 +16,17 @@
 	const PRINT_WIDTH = 680;
 	const figures = [];
 	let watcher = null;
+
+	// The cells of a drawing on a canvas, `ratio` pixels of it to one of the page.
+	function cellCanvas(drawing, look, ratio) {
+		const width = Math.max(1, Math.round(drawing.plot.width * ratio)), height = Math.max(1, Math.round(drawing.plot.height * ratio));
+		const canvas = ct.el('canvas', { width, height }), context = canvas.getContext('2d'), image = context.createImageData(width, height);
+		const plain = Object.fromEntries(['ground', 'nothing', 'unknown', 'hatch'].map((key) => [key, ct.rgb(look[key])]));
+
+		ct.cells.paint(new Uint32Array(image.data.buffer), width, height, drawing.grid, drawing.table, plain, Math.max(1, Math.round(ratio)));
+		context.putImageData(image, 0, 0);
+		return canvas;
+	}
 
 	// Draws the picture of figure `f` at this width.
 	function paint(f, width, isDark) {
@@ -32,7 +42,7 @@
 		svg.setAttribute('font-family', ct.axis.font);
 		svg.append(...drawing.nodes);
 		if (drawing.grid) {
-			const canvas = ct.save.cellCanvas(drawing, look, ratio);
+			const canvas = cellCanvas(drawing, look, ratio);
 
 			Object.assign(canvas.style, {
 				left: drawing.plot.x + 'px', top: drawing.plot.y + 'px', width: drawing.plot.width + 'px', height: drawing.plot.height + 'px',
@@ -121,14 +131,6 @@
 		}
 	}
 
-	function saveButtons(f) {
-		const button = (text, save) => ct.el('button', {
-			type: 'button', class: 'quiet', 'aria-label': 'Save ' + f.picture.title + ' as ' + text, onclick: () => save(f.picture),
-		}, text);
-
-		return ct.el('span', { class: 'save' }, button('SVG', ct.save.asSvg), button('PNG', ct.save.asPng), button('CSV', ct.save.asCsv));
-	}
-
 	function watch(f) {
 		if (!watcher) {
 			watcher = new IntersectionObserver((entries) => {
@@ -163,7 +165,7 @@
 		ct.cursor.listen(f, () => change(f));
 		figures.push(f);
 		ct.add(body, [ct.el('figure', { class: 'chart', 'data-picture': picture.name }, f.caption,
-			ct.el('div', { class: 'chart-tools' }, f.tools, saveButtons(f)), f.plot, f.live,
+			ct.el('div', { class: 'chart-tools' }, f.tools), f.plot, f.live,
 			ct.el('p', { class: 'unseen', id: how }, 'Arrow keys move from cell to cell, with Control to the next one that has a value; ' +
 				'Enter shows the page for this one, Escape leaves.'), f.notes, f.details)]);
 		f.plot.style.height = '16rem';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart_look.js: the colours of pictures that are no scale. Literal, since a canvas and an exported file know no style sheet;
+// chart_look.js: the colours of pictures that are no scale. Literal, since a canvas knows no style sheet;
 // text has a contrast of at least 4.5 to the ground, lines and marks of at least 3 (tests/html/charts.mjs).
 (function () {
 	const light = {
 		dark: false,
-		ground: '#ffffff', // as the page's; exported and printed pictures are always light
+		ground: '#ffffff', // as the page's; printed pictures are always light
 		nothing: '#f3f4f6', // a cell in which there was nothing
 		unknown: '#d5d9de',
 		hatch: '#8b939d',

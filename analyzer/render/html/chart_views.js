@@ -161,19 +161,6 @@
 			return drawing;
 		}
 
-		// Numbers as they are in the report, with names of their keys.
-		function* rows() {
-			const view = shown(), ends = !view.rows ? [] : view.cells ? [view.rows, view.columns] : [view.rows];
-			const paths = view.told.flatMap(([, path, , err]) => (err ? [path, err] : [path]));
-
-			yield [...ends.map((axis) => axis.title), ...paths.map((path) => path.split('.').filter((key) => !/[{\d]/.test(key)).pop())];
-			for (const cell of cellsOf(view)) {
-				const ids = idsOf(view, cell);
-
-				yield [...ends.map((axis, i) => axis.names[i ? cell.column : cell.row]), ...paths.map((path) => at(filled(path, ids)))];
-			}
-		}
-
 		// The largest first.
 		function table() {
 			const view = shown(), valueOf = (cell) => at(filled(view.told[0][1], idsOf(view, cell)));
@@ -187,7 +174,7 @@
 		}
 
 		return {
-			name: chart.name, title: chart.title, summary: () => shown().summary, controls, draw, rows, table, follow,
+			name: chart.name, title: chart.title, summary: () => shown().summary, controls, draw, table, follow,
 			notes: () => [...shown().notes, shown().spans && shown().spans.length ? 'Numbered marks are findings.' : null],
 		};
 	}
