@@ -223,26 +223,24 @@ static void add_up(struct telling *t, uint32_t lag)
 	}
 }
 
-struct bounds {
-	double least, most;
+struct slope {
+	double median, err; /* one standard error */
 };
 
-/* Of the members' slopes: the median, give or take two standard errors of a median (1.253 sigma / sqrt n, sigma = 1.4826 times the
- * median distance). Uses the slopes up. Of too few anything is possible. */
-static struct bounds bounds_of(float *slopes, uint32_t n)
+/* Of the members' slopes: the median, and the standard error of a median (1.253 sigma / sqrt n, sigma = 1.4826 times the median
+ * distance). Uses the slopes up. Of too few anything is possible. */
+static struct slope slope_of(float *slopes, uint32_t n)
 {
 	float median;
-	double off;
 
 	if (n < CT_LEAST_PEERS)
-		return (struct bounds){ -INFINITY, INFINITY };
+		return (struct slope){ 0, INFINITY };
 	qsort(slopes, n, sizeof(*slopes), ct_by_float);
 	median = slopes[n / 2];
 	for (uint32_t k = 0; k < n; k++)
 		slopes[k] = fabsf(slopes[k] - median);
 	qsort(slopes, n, sizeof(*slopes), ct_by_float);
-	off = CT_TOLD_ERRORS * CT_SE_OF_MEDIAN * CT_SD_OF_MAD * slopes[n / 2] / sqrt(n);
-	return (struct bounds){ median - off, median + off };
+	return (struct slope){ median, CT_SE_OF_MEDIAN * CT_SD_OF_MAD * slopes[n / 2] / sqrt(n) };
 }
 
 /* Where most launches queue up it takes evidence that they wait for anything else. Is there none? */
@@ -278,12 +276,13 @@ static int is_mostly_under_way(const struct common *c)
 static uint8_t waits_at(struct telling *t, uint32_t lag)
 {
 	const struct common *c = &t->common;
-	struct bounds slope = bounds_of(t->slopes, t->n_slopes);
+	struct slope slope = slope_of(t->slopes, t->n_slopes);
 	int all = all_wait(c);
 
-	if (is_mostly_under_way(c) || (!all && slope.most <= -CT_MOST))
+	/* it is looked at every position of every run */
+	if (is_mostly_under_way(c) || (!all && slope.median + CT_STEADY_T * slope.err <= -CT_MOST))
 		return 0;
-	if (is_queue(t) && !all && slope.least <= -CT_MOST)
+	if (is_queue(t) && !all && slope.median - CT_TOLD_ERRORS * slope.err <= -CT_MOST)
 		return QUEUED;
 	return (uint8_t)lag;
 }
