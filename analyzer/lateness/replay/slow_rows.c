@@ -152,7 +152,7 @@ static int add_stages(struct ct_judging *j)
 			j->excess[b] = j->stage_blocks[(size_t)stage * j->n_blocks + b] -
 				       median_of_others(j, stage, b);
 		out = ct_stands_out(j, ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted));
-		if (!ct_is_worth_it(j, &out))
+		if (!ct_stands_out_clearly(j, &out))
 			continue;
 		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
 			uint32_t slot = g->slots[k];
@@ -271,8 +271,9 @@ static int judge(struct ct_judging *j)
 	int st;
 
 	st = ct_single_steps_find(j);
+	if (st == CT_OK)
+		st = ct_judge_slots(j);
 	if (st == CT_OK) {
-		ct_judge_slots(j);
 		st = find_rows(j);
 		j->out->singles_ns = j->all_singles.sum;
 		for (uint32_t slot = 0; slot < j->e->schedule.n_slots; slot++)

@@ -22,6 +22,11 @@ struct ct_singles {
 	double sum, squares; /* of the excess over the usual; the squares of all together only */
 };
 
+struct ct_stretch {
+	double mean, t;
+	uint32_t first, last; /* blocks */
+};
+
 struct ct_judging {
 	struct ct_engine *e;
 	const struct ct_model *model;
@@ -45,15 +50,20 @@ struct ct_judging {
 	struct ct_singles all_singles; /* their sums */
 };
 
-struct ct_stretch {
-	double mean, t;
-	uint32_t first, last; /* blocks */
-};
-
 /* ---- standing.c: who stands out ---- */
 
-/* How each rank stands to its peers. */
-void ct_judge_slots(struct ct_judging *j);
+/* How each rank stands to its peers. 0 or CT_NOMEM. */
+int ct_judge_slots(struct ct_judging *j);
+
+/* Of the blocks as they are now: medians of stages and noise of each rank; and how one rank stands to them. */
+void ct_compare_blocks(struct ct_judging *j);
+void ct_judge_slot(struct ct_judging *j, uint32_t slot);
+
+/* The rank's excess in that stretch, by the blocks as they are now: mean and t, to *s. */
+void ct_measure_stretch(struct ct_judging *j, uint32_t slot, struct ct_stretch *s);
+
+/* The rank stands so to its peers, in that stretch. */
+void ct_stand(struct ct_judging *j, uint32_t slot, const struct ct_stretch *out);
 
 /* Means are NAN where nothing is known. */
 double ct_mean_of_blocks(const double *values, uint32_t n);
@@ -64,7 +74,13 @@ double ct_noise_of_blocks(const double *x, uint32_t n, double *room);
 
 /* Where the excess (by block) stands out most: all of the run, or a part of it. And is it worth a replay? */
 struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise);
-int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s);
+int ct_is_worth_a_replay(const struct ct_judging *j, const struct ct_stretch *s);
+int ct_stands_out_clearly(const struct ct_judging *j,
+			  const struct ct_stretch *s); /* that, and beyond chance */
+
+/* ---- equal_work.c: who stands out at equal work, of those that do not otherwise. 0 or CT_NOMEM ---- */
+
+int ct_judge_at_equal_work(struct ct_judging *j);
 
 /* ---- single_steps.c: what a rank is late by in single steps, now and then. Stalls hit anybody; who has more of them than chance
  * gives is slow ---- */

@@ -41,6 +41,12 @@ static void fill_blocks(struct ct_judging *j)
 			j->blocks[(size_t)slot * j->n_blocks + b] = ct_mean_of_blocks(
 				own + j->block_first[b], j->block_first[b + 1] - j->block_first[b]);
 	}
+}
+
+static void find_medians(struct ct_judging *j)
+{
+	const struct ct_engine *e = j->e;
+
 	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
 		for (uint32_t b = 0; b < j->n_blocks; b++) {
 			size_t n = 0;
@@ -161,12 +167,17 @@ static double step_ns(const struct ct_engine *e)
 	return e->played / e->n_steps;
 }
 
-int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s)
+int ct_is_worth_a_replay(const struct ct_judging *j, const struct ct_stretch *s)
 {
 	double share = (double)(s->last - s->first + 1) / j->n_blocks;
 
 	/* of the run, as of a step all through it */
-	return s->mean * share > CT_LEAST_GAIN * step_ns(j->e) &&
+	return s->mean * share > CT_LEAST_GAIN * step_ns(j->e);
+}
+
+int ct_stands_out_clearly(const struct ct_judging *j, const struct ct_stretch *s)
+{
+	return ct_is_worth_a_replay(j, s) &&
 	       s->t >= least_t(j->n_blocks, s->last - s->first + 1 < j->n_blocks);
 }
 
@@ -204,19 +215,41 @@ static int is_steadily_hot(struct ct_judging *j, uint32_t slot, const struct ct_
 {
 	struct ct_stretch rest = *out;
 
-	if (!ct_is_worth_it(j, out))
+	if (!ct_stands_out_clearly(j, out))
 		return 0;
 	rest.mean -= ct_held_by_singles(j, slot, j->block_first[out->first],
 					j->block_first[out->last + 1] - 1);
-	return ct_is_worth_it(j, &rest);
+	return ct_stands_out_clearly(j, &rest);
 }
 
-static void judge_slot(struct ct_judging *j, uint32_t slot)
+void ct_measure_stretch(struct ct_judging *j, uint32_t slot, struct ct_stretch *s)
+{
+	double known = 0;
+
+	find_excess(j, slot);
+	for (uint32_t b = s->first; b <= s->last; b++)
+		known += !isnan(j->excess[b]);
+	s->mean = ct_mean_of_blocks(&j->excess[s->first], s->last - s->first + 1);
+	s->t = s->mean * sqrt(known) / noise_among(j, slot);
+}
+
+void ct_stand(struct ct_judging *j, uint32_t slot, const struct ct_stretch *out)
 {
 	struct ct_standing *s = &j->slots[slot];
-	uint32_t n = j->e->n_steps;
+	double own = ct_mean_of_blocks(&j->blocks[(size_t)slot * j->n_blocks + out->first],
+				       out->last - out->first + 1);
+
+	s->first = j->block_first[out->first];
+	s->last = j->block_first[out->last + 1] - 1;
+	s->excess = out->mean;
+	s->t = out->t;
+	s->ratio = own > 0 ? (own - out->mean) / own : 1;
+}
+
+void ct_judge_slot(struct ct_judging *j, uint32_t slot)
+{
+	struct ct_standing *s = &j->slots[slot];
 	struct ct_stretch out;
-	double own;
 
 	find_excess(j, slot);
 	out = ct_stands_out(j, noise_among(j, slot));
@@ -227,33 +260,35 @@ static void judge_slot(struct ct_judging *j, uint32_t slot)
 
 		s->is_hot = s->in_single_steps = singles > 0;
 		if (s->is_hot)
-			out = (struct ct_stretch){ j->singles[slot].sum / n, sqrt(singles), 0,
-						   j->n_blocks - 1 };
+			out = (struct ct_stretch){ j->singles[slot].sum / j->e->n_steps,
+						   sqrt(singles), 0, j->n_blocks - 1 };
 	}
-	s->first = j->block_first[out.first];
-	s->last = j->block_first[out.last + 1] - 1;
-	s->excess = out.mean;
-	s->t = out.t;
-	own = ct_mean_of_blocks(&j->blocks[(size_t)slot * j->n_blocks + out.first],
-				out.last - out.first + 1);
-	s->ratio = own > 0 ? (own - out.mean) / own : 1;
+	ct_stand(j, slot, &out);
 }
 
-void ct_judge_slots(struct ct_judging *j)
+void ct_compare_blocks(struct ct_judging *j)
+{
+	find_medians(j);
+	for (uint32_t slot = 0; slot < j->e->schedule.n_slots; slot++) {
+		find_excess(j, slot);
+		j->noises[slot] = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
+	}
+}
+
+int ct_judge_slots(struct ct_judging *j)
 {
 	const struct ct_stages *g = &j->e->stages;
 	uint32_t n_slots = j->e->schedule.n_slots;
 
 	cut_blocks(j);
 	fill_blocks(j);
-	for (uint32_t slot = 0; slot < n_slots; slot++) {
+	for (uint32_t slot = 0; slot < n_slots; slot++)
 		j->slots[slot].asked_others = ct_stage_size(g, g->stage_of[slot]) <= CT_LEAST_PEERS;
-		find_excess(j, slot);
-		j->noises[slot] = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
-	}
+	ct_compare_blocks(j);
 	for (uint32_t slot = 0; slot < n_slots; slot++) {
-		judge_slot(j, slot);
+		ct_judge_slot(j, slot);
 		j->out->is_like_peers[slot] = j->slots[slot].excess + 2 * j->noises[slot] <
 					      CT_LEAST_GAIN * step_ns(j->e);
 	}
+	return ct_judge_at_equal_work(j);
 }
