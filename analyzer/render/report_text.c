@@ -207,11 +207,25 @@ static void write_cost(struct ct_text *text, const struct ct_report *report)
 			     "cost      n/a: no process told what recording it cost");
 }
 
+/* The largest of these; NULL: none is known. */
+static const struct ct_report_slowdown *largest(const struct ct_report_slowdown *all, size_t n)
+{
+	const struct ct_report_slowdown *most = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!isnan(all[i].s) && (!most || all[i].s > most->s))
+			most = &all[i];
+	}
+	return most;
+}
+
 /* How much longer a step takes than in a job whose ranks all compute alike, and whose unevenness that is. */
 static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_whatif *w = &report->whatif;
-	char shares[64] = "", of_worst[40] = "";
+	const struct ct_report_slowdown *rank = largest(w->ranks, w->n_ranks);
+	const struct ct_report_slowdown *stage = largest(w->stages, w->n_stages);
+	char of_rank[64] = "", of_stage[64] = "", last[40] = "", worst[256] = "";
 
 	/* the line of steps says why there are none */
 	if (isnan(w->s)) {
@@ -220,12 +234,21 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 				     w->why_not);
 		return;
 	}
-	if (!isnan(w->m_w))
-		snprintf(of_worst, sizeof(of_worst), ", M_W=%.2f", w->m_w);
+	if (rank)
+		snprintf(of_rank, sizeof(of_rank), "; largest S_w=%.3f (rank %d)", rank->s,
+			 rank->rank);
+	if (stage)
+		snprintf(of_stage, sizeof(of_stage), ", S_stage=%.3f (stage %u)", stage->s,
+			 stage->stage);
 	if (!isnan(w->m_s))
-		snprintf(shares, sizeof(shares), " M_S=%.2f", w->m_s);
-	ct_text_line(text, CT_COLOR_NONE, "even job  a step takes S=%.3f±%.3f of an even job's%s%s",
-		     w->s, w->s_err, of_worst, shares);
+		snprintf(last, sizeof(last), "; M_S=%.2f", w->m_s);
+	if (!isnan(w->m_w))
+		snprintf(worst, sizeof(worst), "; M_W=%.2f", w->m_w);
+	else
+		snprintf(worst, sizeof(worst), "; M_W n/a: %s", w->m_w_why);
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+		     "even job  a step takes S=%.3f±%.3f of an even job's%s%s%s%s", w->s, w->s_err,
+		     of_rank, of_stage, last, worst);
 }
 
 static void write_facts(struct ct_text *text, const struct ct_report *report)

@@ -18,6 +18,7 @@ say() {
 say shape=1f1b stages=4 data=4 steps=24 fault=stage:3:1.3
 say shape=1f1b stages=4 data=4 steps=24 fault=stage:3:1.3,rank:5:1.6
 say shape=1f1b stages=4 data=4 steps=40 spread=0.3 fault=rank:6:1.6
+say data=8 steps=60 spread=0.3
 say data=8 steps=80 fault=rank:5:1.2:from=40
 say data=8 steps=80 fault=rank:3:2:every=10
 say shape=1f1b stages=4 data=2 steps=24

@@ -8,30 +8,15 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "analyzer/base/table.h"
+#include "analyzer/lateness/replay/even_job_private.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-struct even {
-	struct ct_engine *e;
-	int64_t *gap_ns;      /* by launch */
-	int64_t *transfer_ns; /* by meeting */
-	double time;
-	uint8_t *chosen; /* by slot */
-	struct ct_tasks *tasks;
-};
-
-/* An even job in which only a stage, or those of a place, compute as recorded. */
-struct play {
-	void (*choose)(struct even *v, uint32_t which);
-	uint32_t which;
-	double s;
-};
-
 /* A thread that has every step-th play. */
 struct player {
-	struct even v;		 /* the job, but for what plays write */
+	struct ct_even v;	 /* the job, but for what plays write */
 	struct ct_engine engine; /* of all but the first */
-	struct play *plays;
+	struct ct_even_play *plays;
 	uint32_t first, n, step;
 	struct ct_task task;
 };
@@ -54,7 +39,7 @@ struct transfer {
 
 CT_SORT_BY(by_class, struct transfer, CT_UP(class) ?: CT_UP(ns))
 
-static int even_transfers(struct even *v)
+static int even_transfers(struct ct_even *v)
 {
 	const struct ct_schedule *s = &v->e->schedule;
 	struct transfer *all = malloc(((size_t)s->n_meetings + 1) * sizeof(*all));
@@ -98,7 +83,7 @@ static double mean_of_all(const struct ct_engine *e)
 }
 
 /* By position, the mean over its launches, brought to the length of all stages. */
-static int even_gaps(struct even *v)
+static int even_gaps(struct ct_even *v)
 {
 	const struct ct_engine *e = v->e;
 	double *level = calloc((size_t)e->positions.n + 1, sizeof(*level)), all = mean_of_all(e);
@@ -127,8 +112,7 @@ static int even_gaps(struct even *v)
 
 /* ---- plays ---- */
 
-/* The chosen ranks compute as recorded and the others evenly, or the other way round. */
-static double play_chosen(struct even *v, int chosen_are_even)
+double ct_even_play_chosen(struct ct_even *v, int chosen_are_even)
 {
 	struct ct_engine *e = v->e;
 
@@ -140,18 +124,37 @@ static double play_chosen(struct even *v, int chosen_are_even)
 		memcpy(&e->other_ns[first], is_even ? &v->gap_ns[first] : &e->gap_ns[first],
 		       n * sizeof(*e->other_ns));
 	}
-	return ct_engine_play(e, e->other_ns, chosen_are_even ? NULL : v->transfer_ns, NULL);
+	return ct_engine_play(e, e->other_ns, chosen_are_even ? NULL : v->transfer_ns, v->each_ns);
+}
+
+double ct_even_share_of_chosen(struct ct_even *v)
+{
+	return (v->e->played - ct_even_play_chosen(v, 1)) / (v->e->played - v->time);
+}
+
+uint32_t ct_even_n_blocks(const struct ct_engine *e)
+{
+	return e->n_steps < CT_MOST_BLOCKS ? e->n_steps : CT_MOST_BLOCKS;
+}
+
+/* What was played last, by blocks. */
+static void add_up_blocks(const struct ct_even *v, double *blocks)
+{
+	uint32_t n = ct_even_n_blocks(v->e);
+
+	for (uint32_t k = 0; k < v->e->n_steps; k++)
+		blocks[(uint64_t)k * n / v->e->n_steps] += v->each_ns[k];
 }
 
 /* ---- who is chosen ---- */
 
-static void choose_stage(struct even *v, uint32_t stage)
+static void choose_stage(struct ct_even *v, uint32_t stage)
 {
 	for (uint32_t slot = 0; slot < v->e->schedule.n_slots; slot++)
 		v->chosen[slot] = v->e->stages.stage_of[slot] == stage;
 }
 
-static void choose_place(struct even *v, uint32_t place)
+static void choose_place(struct ct_even *v, uint32_t place)
 {
 	for (uint32_t slot = 0; slot < v->e->schedule.n_slots; slot++)
 		v->chosen[slot] = v->e->stages.place_of[slot] == place;
@@ -172,7 +175,7 @@ static void rank_places(const struct ct_engine *e, double *excess)
 }
 
 /* The places that are played, into `plays`. */
-static int list_places(const struct ct_engine *e, struct play *plays, uint32_t *n)
+static int list_places(const struct ct_engine *e, struct ct_even_play *plays, uint32_t *n)
 {
 	double *excess = calloc((size_t)e->stages.most + 1, sizeof(*excess));
 	double *sorted = calloc((size_t)e->stages.most + 1, sizeof(*sorted)), least = -1;
@@ -191,7 +194,7 @@ static int list_places(const struct ct_engine *e, struct play *plays, uint32_t *
 	for (uint32_t place = 0, played = 0; place < e->stages.most; place++) {
 		if (excess[place] < least || (least >= 0 && played++ > CT_MOST_ROWS))
 			continue;
-		plays[(*n)++] = (struct play){ .choose = choose_place, .which = place };
+		plays[(*n)++] = (struct ct_even_play){ .choose = choose_place, .which = place };
 	}
 	free(excess);
 	free(sorted);
@@ -203,14 +206,17 @@ static int play_share(void *arg)
 	struct player *p = arg;
 
 	for (uint32_t k = p->first; k < p->n; k += p->step) {
-		p->plays[k].choose(&p->v, p->plays[k].which);
-		p->plays[k].s = play_chosen(&p->v, 0) / p->v.time;
+		struct ct_even_play *play = &p->plays[k];
+
+		play->choose(&p->v, play->which);
+		play->s = ct_even_play_chosen(&p->v, 0) / p->v.time;
+		add_up_blocks(&p->v, play->blocks);
 	}
 	return CT_OK;
 }
 
 /* Those behind the first get an engine of their own. */
-static int make_player(struct player *p, const struct even *v)
+static int make_player(struct player *p, const struct ct_even *v)
 {
 	p->v = *v;
 	p->task = (struct ct_task){ .run = play_share, .arg = p };
@@ -218,10 +224,12 @@ static int make_player(struct player *p, const struct even *v)
 		return CT_OK;
 	p->v.e = &p->engine;
 	p->v.chosen = calloc((size_t)v->e->schedule.n_slots + 1, 1);
-	return ct_engine_share(&p->engine, v->e) == CT_OK && p->v.chosen ? CT_OK : CT_NOMEM;
+	p->v.each_ns = calloc((size_t)v->e->n_steps + 1, sizeof(*p->v.each_ns));
+	return ct_engine_share(&p->engine, v->e) == CT_OK && p->v.chosen && p->v.each_ns ? CT_OK
+											 : CT_NOMEM;
 }
 
-static int play_each(struct even *v, struct play *plays, uint32_t n)
+static int play_each(struct ct_even *v, struct ct_even_play *plays, uint32_t n)
 {
 	struct player players[CT_MOST_PLAYERS] = { 0 };
 	uint32_t n_players = ct_tasks_threads(v->tasks), made = 0;
@@ -243,73 +251,57 @@ static int play_each(struct even *v, struct play *plays, uint32_t n)
 		if (st == CT_OK)
 			ct_task_end(v->tasks, &players[k].task);
 		free(players[k].v.chosen);
+		free(players[k].v.each_ns);
 		ct_engine_leave(&players[k].engine);
 	}
 	return st;
 }
 
-/* What a play of a stage or of a place says of it. */
-static void take_outcome(const struct ct_engine *e, const struct play *play,
-			 struct ct_even_job *job)
+/* What a play of a stage or of a place says of it. of_slot: as in ct_worst_ranks_play(). */
+static void take_outcome(const struct ct_engine *e, const struct ct_even_play *play,
+			 const struct ct_even_play **of_slot, struct ct_even_job *job)
 {
 	if (play->choose == choose_stage) {
 		job->s_stage[play->which] = play->s;
+		for (uint32_t slot = 0; e->stages.n > 1 && slot < e->schedule.n_slots; slot++)
+			of_slot[slot] = e->stages.stage_of[slot] == play->which ? play
+										: of_slot[slot];
 		return;
 	}
 	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
-		double of_stage = job->s_stage[e->stages.stage_of[slot]];
-
-		if (e->stages.place_of[slot] == play->which)
-			job->s_worker[slot] = e->stages.n > 1 ? fmin(play->s, of_stage) : play->s;
+		if (e->stages.place_of[slot] != play->which)
+			continue;
+		if (!of_slot[slot] || play->s < of_slot[slot]->s)
+			of_slot[slot] = play;
+		job->s_worker[slot] = of_slot[slot]->s;
 	}
 }
 
 /* Stages first: what is said of a place depends on them. */
-static int play_parts(struct even *v, struct ct_even_job *job)
+static int play_parts(struct ct_even *v, struct ct_even_job *job)
 {
 	const struct ct_engine *e = v->e;
-	struct play *plays = calloc((size_t)e->stages.n + e->stages.most + 1, sizeof(*plays));
+	size_t most = (size_t)e->stages.n + e->stages.most + 1;
+	struct ct_even_play *plays = calloc(most, sizeof(*plays));
+	const struct ct_even_play **of_slot = calloc((size_t)e->schedule.n_slots + 1,
+						     sizeof(struct ct_even_play *));
 	uint32_t n = 0;
-	int st = plays ? CT_OK : CT_NOMEM;
+	int st = plays && of_slot ? CT_OK : CT_NOMEM;
 
 	for (; plays && n < e->stages.n; n++)
-		plays[n] = (struct play){ .choose = choose_stage, .which = n };
+		plays[n] = (struct ct_even_play){ .choose = choose_stage, .which = n };
 	if (st == CT_OK)
 		st = list_places(e, plays, &n);
 	if (st == CT_OK)
 		st = play_each(v, plays, n);
 	for (uint32_t k = 0; k < n && st == CT_OK; k++)
-		take_outcome(e, &plays[k], job);
+		take_outcome(e, &plays[k], of_slot, job);
+	/* what may be nothing is not shared out */
+	if (st == CT_OK && job->s - 1 > job->s_err)
+		st = ct_worst_ranks_play(v, of_slot, job);
 	free(plays);
+	free(of_slot);
 	return st;
-}
-
-/* The worst by S_w are chosen. */
-static int choose_worst(struct even *v, const struct ct_even_job *job)
-{
-	const struct ct_engine *e = v->e;
-	double *sorted = malloc(((size_t)e->schedule.n_slots + 1) * sizeof(*sorted));
-	uint32_t n = 0, most, left;
-
-	if (!sorted)
-		return CT_NOMEM;
-	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
-		v->chosen[slot] = 0;
-		if (!isnan(job->s_worker[slot]))
-			sorted[n++] = job->s_worker[slot];
-	}
-	most = (uint32_t)(CT_WORST_RANKS * e->schedule.n_slots);
-	left = most = most ? most : 1;
-	if (n)
-		qsort(sorted, n, sizeof(*sorted), ct_by_double_down);
-	for (uint32_t slot = 0; n && slot < e->schedule.n_slots && left; slot++) {
-		if (job->s_worker[slot] >= sorted[most <= n ? most - 1 : n - 1]) {
-			v->chosen[slot] = 1;
-			left--;
-		}
-	}
-	free(sorted);
-	return CT_OK;
 }
 
 /* Of S: the steps' own ratios, by what the play is off, and by what an even job was off where it is known (docs/ACCURACY.md). */
@@ -326,39 +318,35 @@ static double error_of(const struct ct_engine *e, const double *even, double s)
 	       s * (fabs(e->played / e->recorded - 1) + CT_EVEN_ERROR);
 }
 
-static int play_all(struct even *v, struct ct_even_job *job)
+static int play_all(struct ct_even *v, struct ct_even_job *job)
 {
 	struct ct_engine *e = v->e;
-	double *each = calloc((size_t)e->n_steps + 1, sizeof(*each));
-	int st = each ? CT_OK : CT_NOMEM;
+	int st;
 
-	if (st != CT_OK)
-		return st;
-	v->time = ct_engine_play(e, v->gap_ns, v->transfer_ns, each);
-	if (!(v->time > 0)) {
-		free(each);
+	v->time = ct_engine_play(e, v->gap_ns, v->transfer_ns, v->each_ns);
+	if (!(v->time > 0))
 		return CT_OK;
-	}
 	job->s = e->played / v->time;
-	job->s_err = error_of(e, each, job->s);
-	free(each);
+	job->s_err = error_of(e, v->each_ns, job->s);
 	st = play_parts(v, job);
-	if (st != CT_OK || v->time >= e->played)
+	if (st != CT_OK || e->stages.n < 2 || !(job->s - 1 > job->s_err))
 		return st;
-	st = choose_worst(v, job);
-	job->m_worst = (e->played - play_chosen(v, 1)) / (e->played - v->time);
 	choose_stage(v, e->stages.n - 1);
-	if (e->stages.n > 1)
-		job->m_last = (e->played - play_chosen(v, 1)) / (e->played - v->time);
-	return st;
+	job->m_last = ct_even_share_of_chosen(v);
+	return CT_OK;
 }
 
 int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tasks *tasks)
 {
-	struct even v = { .e = e, .tasks = tasks };
+	struct ct_even v = { .e = e, .tasks = tasks };
 	int st = CT_NOMEM;
 
-	*job = (struct ct_even_job){ .s = NAN, .s_err = NAN, .m_worst = NAN, .m_last = NAN };
+	*job = (struct ct_even_job){ .s = NAN,
+				     .s_err = NAN,
+				     .m_worst = NAN,
+				     .m_worst_least = NAN,
+				     .m_worst_most = NAN,
+				     .m_last = NAN };
 	if (e->why_not || e->under_messages > CT_HARDLY_ANY ||
 	    (e->stages.n > 1 &&
 	     (e->has_holes || fabs(e->played / e->recorded - 1) > CT_MODEL_ERROR)))
@@ -366,9 +354,10 @@ int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tas
 	v.gap_ns = malloc(((size_t)e->schedule.n_launches + 1) * sizeof(*v.gap_ns));
 	v.transfer_ns = malloc(((size_t)e->schedule.n_meetings + 1) * sizeof(*v.transfer_ns));
 	v.chosen = calloc((size_t)e->schedule.n_slots + 1, 1);
+	v.each_ns = calloc((size_t)e->n_steps + 1, sizeof(*v.each_ns));
 	job->s_stage = calloc((size_t)e->stages.n + 1, sizeof(*job->s_stage));
 	job->s_worker = malloc(((size_t)e->schedule.n_slots + 1) * sizeof(*job->s_worker));
-	if (v.gap_ns && v.transfer_ns && v.chosen && job->s_stage && job->s_worker) {
+	if (v.gap_ns && v.transfer_ns && v.chosen && v.each_ns && job->s_stage && job->s_worker) {
 		for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++)
 			job->s_worker[slot] = NAN;
 		st = even_transfers(&v);
@@ -380,5 +369,6 @@ int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tas
 	free(v.gap_ns);
 	free(v.transfer_ns);
 	free(v.chosen);
+	free(v.each_ns);
 	return st;
 }

@@ -104,19 +104,30 @@ static int fill_slowdowns(const struct ct_replay_judgement *j, const struct ct_m
 	return CT_OK;
 }
 
-/* Shares of what may be nothing are none. */
-static void fill_shares(const struct ct_replay_judgement *j, struct ct_report_whatif *to)
+/* Shares of what may be nothing are none, nor that of the worst where chance decides which ranks these are. 0 or CT_NOMEM. */
+static int fill_shares(const struct ct_replay_judgement *j, struct ct_report *report)
 {
-	int is_sure = to->s - 1 > to->s_err;
+	struct ct_report_whatif *to = &report->whatif;
+	const struct ct_even_job *even = &j->even;
+	double err = fmax(even->m_worst_most - even->m_worst, even->m_worst - even->m_worst_least);
 
-	if (is_sure) {
-		to->m_w = j->even.m_worst;
-		to->m_s = j->even.m_last;
-	}
-	if (isnan(to->m_w))
+	if (isnan(even->m_worst)) {
 		to->m_w_why = "S is 1 within its error: there is no excess to share out";
+	} else if (err > CT_M_ERROR) {
+		to->m_w_why = ct_arena_printf(report->memory,
+					      "chance decides which of %u ranks are the slowest "
+					      "3 %%: M_W is between %.2f and %.2f",
+					      even->may_be_worst, fmax(0, even->m_worst_least),
+					      even->m_worst_most);
+		if (!to->m_w_why)
+			return CT_NOMEM;
+	} else {
+		to->m_w = even->m_worst;
+	}
+	to->m_s = even->m_last;
 	if (isnan(to->m_s))
 		to->m_s_why = j->engine.stages.n > 1 ? to->m_w_why : "no pipeline was found";
+	return CT_OK;
 }
 
 static void say_nothing(struct ct_report_whatif *to, const char *why)
@@ -199,7 +210,8 @@ int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *m
 	}
 	to->s = j->even.s;
 	to->s_err = j->even.s_err;
-	fill_shares(j, to);
 	to->balance_ratio = 1 / j->even.s;
+	if (fill_shares(j, report) != CT_OK)
+		return CT_NOMEM;
 	return fill_slowdowns(j, model, report);
 }

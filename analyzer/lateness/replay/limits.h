@@ -48,6 +48,9 @@
 /* M_W: so many of the ranks, one at least, as published (arXiv 2505.05713, 4.2) */
 #define CT_WORST_RANKS 0.03
 
+/* ... and known to this of S - 1, or withheld: as near as the published ones of two jobs were */
+#define CT_M_ERROR 0.05
+
 /* Parts of meetings that are played for S_w: about 10 s */
 #define CT_MOST_WORK 400000000.0
 
