@@ -97,6 +97,7 @@ class Job:
         self.comms, self.work, self.launches = [], [], [[] for _ in range(ranks)]
         self.count, self.meetings = {}, {}
         self.transfers = []  # (event, class)
+        self.step_ends = []  # by step: what ranks have done by its end
 
     def comm(self, name, members):
         self.comms.append(Comm(len(self.comms) + 1, name, members))
@@ -140,6 +141,12 @@ class Job:
 
     def wait(self, rank, launch):
         self.now[rank] = self.graph.event([self.now[rank], launch.end])
+
+    def end_step(self, rank, step):
+        """The rank's operations so far are those of this step and of the ones before."""
+        if step == len(self.step_ends):
+            self.step_ends.append([])
+        self.step_ends[step].append(self.now[rank])
 
     def _transfer(self, needs, op, size):
         event = self.graph.event(needs)

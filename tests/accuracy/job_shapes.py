@@ -45,6 +45,7 @@ def data_parallel(job, config):
                 waits.append(job.launch(rank, DATA_STREAM, [op], wait=not config["overlap"]))
             for launch in waits if config["overlap"] else []:
                 job.wait(rank, launch)
+            job.end_step(rank, step)
             job.compute(rank, "optimizer", step, (step, rank, -1))
             if evaluates(config, step):
                 job.compute(rank, "evaluation", step, (step, rank, -2))
@@ -113,6 +114,7 @@ class Grid:
             extra(job, config, self.extra, rank, step)
         if self.world:
             job.launch(rank, WORLD_STREAM, [job.collective(rank, self.world, "AllReduce", SMALL, 30 * US)])
+        job.end_step(rank, step)
         job.compute(rank, "optimizer", step, (step, self.row(rank), -1))
 
     def micros(self, step, row):
@@ -242,6 +244,7 @@ def stencil(job, config):
                 job.launch(rank, PIPE_STREAM, ops)
             job.compute(rank, "norm", step, (step, rank, -2))
             job.launch(rank, PIPE_STREAM, [job.collective(rank, world, "AllReduce", SMALL, 20 * US)])
+            job.end_step(rank, step)
 
 
 def rooted(job, config):
@@ -254,6 +257,7 @@ def rooted(job, config):
             job.launch(rank, DATA_STREAM, [job.collective(rank, world, "Broadcast", 1 << 20, 200 * US, root=root)])
             job.compute(rank, "work", step, (step, rank, -1))
             job.launch(rank, DATA_STREAM, [job.collective(rank, world, "Reduce", 1 << 20, 200 * US, root=root)])
+            job.end_step(rank, step)
             if rank == root:
                 job.compute(rank, "collect", step, (step, rank, -2))
 
@@ -269,6 +273,7 @@ def outside_partner(job, config):
                 job.launch(0, PIPE_STREAM, [job.message(0, pair, "Recv", feeder, 1 << 20, 100 * US)])
             job.compute(rank, "work", step, (step, rank, -1))
             job.launch(rank, DATA_STREAM, [job.collective(rank, inner, "AllReduce", 4 << 20, 500 * US)])
+            job.end_step(rank, step)
         job.compute(feeder, "work", step, (step, feeder, -1))
         job.launch(feeder, PIPE_STREAM, [job.message(feeder, pair, "Send", 0, 1 << 20, 100 * US)])
 

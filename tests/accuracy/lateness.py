@@ -168,7 +168,8 @@ def judge_who(report, truth, who, codes):
 
 
 def judge_figures(report, truth, compared):
-    """A figure that is withheld counts as not told, where it can be known."""
+    """A figure that is withheld counts as not told, where it can be known. Without a slow rank chance decides which one is the worst,
+    and M_W may be withheld."""
     said = report.get("what_if") or {}
     if compared == WITHHELD:
         return {"told": float(bool(said.get("s")))}
@@ -184,7 +185,7 @@ def judge_figures(report, truth, compared):
     for key in ("m_w", "m_s"):
         if key in compared and truth["s"] >= M_FROM and truth[key] is not None:
             if said.get(key) is None:
-                out["not_told"] = 1.0
+                out["not_told"] = float(key == "m_s" or any(p["ranks"] for p in truth["planted"]))
             else:
                 out[f"{key}_off"] = abs(said[key] - truth[key])
     return out

@@ -10,10 +10,10 @@ how many steps a rank is slow before the next one is). Keys of a fault: kind (on
 (only each n-th step), from, to (steps).
 
 The truth (seconds; factors as in "Understanding Stragglers in Large Model Training Using What-if Analysis", arXiv 2505.05713):
-  seconds, ideal_seconds   as played; with the mean of each kind of computation over all ranks and steps, and median transfers
-  s                        seconds / ideal_seconds
+  seconds                  as played; the ideal job has the mean of each kind of computation over all ranks and steps, and median transfers
+  s                        of the steps on record: what they take / what they take in the ideal job
   s_rank[], s_stage[]      only that rank's row (its place in all stages) or only that stage as played; of a rank the smaller one
-  m_w, m_s                 share of the excess that is gone if only the worst 3 % of the ranks, or only the last stage, take the mean
+  m_w, m_s                 likewise: share of the excess that is gone if only the worst 3 % of the ranks, or only the last stage, take the mean
   planted[]                {what, ranks, gain}: share of the time that is gone without that fault; gain: without all of them
   spread_cost              share of the time that is gone if every rank always takes its own mean
 """
@@ -40,6 +40,7 @@ DEFAULTS = {
     "evaluate_every": 0, "extra_ranks": [], "extra_every": 3,
     "untimed": 0.0, "clock_ms": 0.0, "error_us": 2.0, "fault": "",
 }
+FIRST = 2  # step whose beginning is on record: nothing tells when the first one began, and the end of the second one is the first that is whole
 WORST = 0.03  # of the ranks, at least one: the published share
 PIPELINES = ("forward", "1f1b", "1f1b_streams", "interleaved")
 WEIGHT = {"forward": 1.0, "backward": 2.0, "optimizer": 0.2, "accumulate": 3.0, "evaluation": 4.0, "norm": 0.1, "collect": 0.005}
@@ -136,6 +137,12 @@ class Costs:
     def seconds(self, lengths_, transfers):
         return max(self.times(lengths_, transfers))
 
+    def step_seconds(self, lengths_, transfers):
+        """What the steps take that are on record as a whole. One that is longer than others by chance matters to M."""
+        times = self.times(lengths_, transfers)
+        first, last = (max(times[e] for e in self.job.step_ends[step]) for step in (FIRST - 1, -1))
+        return last - first
+
     def times(self, lengths_, transfers):
         cost = list(self.base)
         for work, seconds in zip(self.job.work, lengths_):
@@ -147,18 +154,19 @@ class Costs:
 
 # ---- truth ----
 
-def what_if(job, costs, whole):
+def what_if(job, costs):
     """The published figures."""
     ideal = costs.mean_by(lambda work: work.kind)
-    least = costs.seconds(ideal, costs.median_transfer)
+    whole = costs.step_seconds(costs.played, costs.transfer)
+    least = costs.step_seconds(ideal, costs.median_transfer)
 
     def keeping(rank_is_kept):
         mixed = [p if rank_is_kept(w.rank) else i for w, p, i in zip(job.work, costs.played, ideal)]
-        return costs.seconds(mixed, costs.median_transfer) / least
+        return costs.step_seconds(mixed, costs.median_transfer) / least
 
     def mending(ranks):
         mixed = [i if w.rank in ranks else p for w, p, i in zip(job.work, costs.played, ideal)]
-        return (whole - costs.seconds(mixed, costs.transfer)) / (whole - least)
+        return (whole - costs.step_seconds(mixed, costs.transfer)) / (whole - least)
 
     stages, rows = max(job.stage) + 1, max(job.data) + 1
     s_stage = [keeping(lambda r, s=s: job.stage[r] == s) for s in range(stages)] if stages > 1 else []
@@ -170,7 +178,7 @@ def what_if(job, costs, whole):
     worst = sorted(range(job.ranks), key=lambda r: -s_rank[r])[:max(1, int(WORST * job.ranks))]
     told = whole - least > 0.005 * whole
     last_stage = [r for r in range(job.ranks) if job.stage[r] == stages - 1]
-    return {"ideal_seconds": least, "s": whole / least, "s_rank": s_rank, "s_stage": s_stage,
+    return {"s": whole / least, "s_rank": s_rank, "s_stage": s_stage,
             "m_w": mending(set(worst)) if told else None, "worst": worst,
             "m_s": mending(set(last_stage)) if told and stages > 1 else None}
 
@@ -184,7 +192,7 @@ def truth_of(job, costs, config, times):
         return 1 - costs.seconds(mended, costs.transfer) / whole
 
     own_mean = costs.mean_by(lambda work: (work.rank, work.kind))
-    truth = {"config": config, "seconds": whole, **what_if(job, costs, whole)}
+    truth = {"config": config, "seconds": whole, **what_if(job, costs)}
     truth["planted"] = [{"what": f.what, "who": f.who, "ranks": f.ranks, "gain": gain_without([f])} for f in costs.faults]
     truth["gain"] = gain_without(costs.faults) if costs.faults else 0.0
     truth["spread_cost"] = 1 - costs.seconds(own_mean, costs.transfer) / whole

@@ -18,9 +18,9 @@ def who(findings, code="STRAGGLER", rule="planted"):
     return {f for f, (_, limit) in lateness.LIMITS.items() if f in row and not lateness.holds(row[f], limit)}, row.get("covered")
 
 
-def figures(compared=lateness.FIGURES, **what_if):
+def figures(compared=lateness.FIGURES, truth=TRUTH, **what_if):
     said = {"s": 1.1, "s_rank": [{"rank": 0, "s": 1.0}, {"rank": 1, "s": 1.1}], "s_stage": [], "m_w": 0.9, "m_s": None, **what_if}
-    row = lateness.judge_figures({"what_if": said}, TRUTH, compared)
+    row = lateness.judge_figures({"what_if": said}, truth, compared)
     return {f for f, (_, limit) in lateness.LIMITS.items() if f in row and not lateness.holds(row[f], limit)}
 
 
@@ -44,6 +44,7 @@ check("S", figures(s=1.15), {"s_off"})
 check("S of a rank", figures(s_rank=[{"rank": 0, "s": 1.1}]), {"s_rank_off"})
 check("M_W", figures(m_w=0.8), {"m_w_off"})
 check("M_W withheld", figures(m_w=None), {"not_told"})
+check("M_W withheld where chance decides which rank is the worst", figures(truth={**TRUTH, "planted": [{"ranks": []}]}, m_w=None), set())
 check("S withheld", figures(s=None), {"not_told"})
 check("S told that cannot be known", figures(lateness.WITHHELD), {"told"})
 check("S withheld that cannot be known", figures(lateness.WITHHELD, s=None), set())
