@@ -2,9 +2,9 @@
 #include "analyzer/render/perfetto.h"
 
 #include <inttypes.h>
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "analyzer/base/grow.h"
 #include "analyzer/render/perfetto_append.h"
@@ -18,8 +18,7 @@
 
 struct ct_perfetto {
 	FILE *out;
-	int level;
-	z_stream zlib;
+	struct libdeflate_compressor *deflate; /* NULL: packets are written as they are */
 	uint8_t *block, *packed;
 	size_t used, cap_packed;
 	const struct ct_texts *texts;
@@ -47,15 +46,13 @@ struct ct_perfetto *ct_perfetto_new(FILE *out, int level)
 	if (!p)
 		return NULL;
 	p->out = out;
-	p->level = level;
 	p->block = malloc(BLOCK_BYTES);
-	if (level && deflateInit(&p->zlib, level) != Z_OK)
-		p->level = -1;
-	if (p->level > 0) {
-		p->cap_packed = deflateBound(&p->zlib, BLOCK_BYTES) + 32;
+	p->deflate = level ? libdeflate_alloc_compressor(level) : NULL;
+	if (p->deflate) {
+		p->cap_packed = libdeflate_zlib_compress_bound(p->deflate, BLOCK_BYTES);
 		p->packed = malloc(p->cap_packed);
 	}
-	if (p->block && p->level >= 0 && (!p->level || p->packed))
+	if (p->block && (!level || p->packed))
 		return p;
 	ct_perfetto_free(p);
 	return NULL;
@@ -65,8 +62,7 @@ void ct_perfetto_free(struct ct_perfetto *p)
 {
 	if (!p)
 		return;
-	if (p->level > 0)
-		deflateEnd(&p->zlib);
+	libdeflate_free_compressor(p->deflate);
 	ct_packet_fini(&p->packet);
 	free(p->block);
 	free(p->packed);
@@ -94,19 +90,14 @@ static int flush(struct ct_perfetto *p)
 		return CT_FULL;
 	if (!p->used)
 		return CT_OK;
-	if (!p->level) {
+	if (!p->deflate) {
 		st = write_out(p, p->block, p->used);
 		p->used = 0;
 		return st;
 	}
-	deflateReset(&p->zlib);
-	p->zlib.next_in = p->block;
-	p->zlib.avail_in = (uInt)p->used;
-	p->zlib.next_out = p->packed;
-	p->zlib.avail_out = (uInt)p->cap_packed;
-	if (deflate(&p->zlib, Z_FINISH) != Z_STREAM_END)
+	len = libdeflate_zlib_compress(p->deflate, p->block, p->used, p->packed, p->cap_packed);
+	if (!len)
 		return CT_NOMEM;
-	len = p->cap_packed - p->zlib.avail_out;
 	p->used = 0;
 	/* packet { compressed_packets } */
 	at = ct_append_varint(ct_append_key(head, CT_PF_COMPRESSED, CT_WIRE_BYTES), len);

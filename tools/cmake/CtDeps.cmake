@@ -1,4 +1,4 @@
-# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib, ct_elf and ct_protobuf_c. All are linked
+# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib, ct_deflate, ct_elf and ct_protobuf_c. All are linked
 # statically: libcommtrace.so may need nothing but libc, and the CLI runs on machines that have none of them.
 function(ct_find_static name header archive package)
 	find_path(CT_${name}_INCLUDE ${header})
@@ -15,6 +15,7 @@ endfunction()
 ct_find_static(zstd zstd.h libzstd.a libzstd-dev)
 ct_find_static(jansson jansson.h libjansson.a libjansson-dev)
 ct_find_static(zlib zlib.h libz.a zlib1g-dev)
+ct_find_static(deflate libdeflate.h libdeflate.a libdeflate-dev)
 ct_find_static(elf libelf.h libelf.a libelf-dev)
 target_link_libraries(ct_elf INTERFACE ct_zlib)
 ct_find_static(protobuf_c protobuf-c/protobuf-c.h libprotobuf-c.a libprotobuf-c-dev)

@@ -6,6 +6,6 @@ install(TARGETS commtrace_preload LIBRARY DESTINATION lib)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/commtrace)
 install(FILES LICENSE DESTINATION share/doc/commtrace RENAME copyright)
 # The CLI and the library hold code of these. Their licenses ask to be passed on with it; Debian puts them here.
-foreach(package IN ITEMS libc6-dev libelf-dev libjansson-dev libprotobuf-c-dev libzstd-dev zlib1g-dev)
+foreach(package IN ITEMS libc6-dev libdeflate-dev libelf-dev libjansson-dev libprotobuf-c-dev libzstd-dev zlib1g-dev)
 	install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/commtrace/licenses RENAME ${package} OPTIONAL)
 endforeach()

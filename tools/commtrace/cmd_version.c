@@ -2,6 +2,7 @@
 #include <elfutils/version.h>
 #include <gnu/libc-version.h>
 #include <jansson.h>
+#include <libdeflate.h>
 #include <protobuf-c/protobuf-c.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -20,10 +21,11 @@ static void print_build(void)
 	printf("build type    %s%s%s\n", CT_BUILD_TYPE, CT_SANITIZER[0] ? ", sanitizers " : "",
 	       CT_SANITIZER);
 	printf("compiler      %s\n", CT_COMPILER);
-	printf("libraries     glibc %s, zstd %s, zlib %s, jansson %s, elfutils 0.%d, protobuf-c "
+	printf("libraries     glibc %s, zstd %s, zlib %s, libdeflate %s, jansson %s, elfutils "
+	       "0.%d, protobuf-c "
 	       "%s\n",
-	       gnu_get_libc_version(), ZSTD_versionString(), zlibVersion(), JANSSON_VERSION,
-	       _ELFUTILS_VERSION, protobuf_c_version());
+	       gnu_get_libc_version(), ZSTD_versionString(), zlibVersion(),
+	       LIBDEFLATE_VERSION_STRING, JANSSON_VERSION, _ELFUTILS_VERSION, protobuf_c_version());
 }
 
 int ct_cmd_version(int argc, char **argv)
