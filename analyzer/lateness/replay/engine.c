@@ -279,21 +279,22 @@ static int find_levels(struct ct_engine *e)
 static double step_times(struct ct_engine *e, const int64_t *end_ns, double *each)
 {
 	const struct ct_schedule *s = &e->schedule;
-	double *ends = e->room_ns, sum = 0;
+	int64_t *ends = e->room_ns;
+	double sum = 0;
 
 	for (uint32_t k = 0; k <= e->positions.n_steps; k++)
-		ends[k] = -INFINITY;
+		ends[k] = INT64_MIN;
 	for (uint32_t l = 0; l < s->n_launches; l++) {
 		uint32_t step = e->positions.step_of[l];
-		double end;
+		int64_t end;
 
 		if (step == CT_NO_STEP)
 			continue;
-		end = end_ns ? (double)end_ns[l] : (double)ct_schedule_end(&s->launches[l]);
+		end = end_ns ? end_ns[l] : ct_schedule_end(&s->launches[l]);
 		ends[step] = end > ends[step] ? end : ends[step];
 	}
 	for (uint32_t k = 0; k < e->n_steps; k++) {
-		double time = ends[e->steps[k]] - ends[e->steps[k] - 1];
+		double time = (double)ends[e->steps[k]] - (double)ends[e->steps[k] - 1];
 
 		sum += time;
 		if (each)

@@ -39,7 +39,7 @@ struct ct_engine {
 	int64_t *other_ns; /* by launch: room for other gaps */
 	double *recorded_ns,
 		*played_ns;	 /* by n_steps: how long the steps take, and take when played */
-	double *room_ns;	 /* by n_steps */
+	int64_t *room_ns;	 /* by n_steps */
 	double recorded, played; /* their sums */
 	int64_t free_ns, all_ns; /* all of what is played, without communication and with it */
 };

@@ -10,10 +10,30 @@
  * by slot. */
 struct ct_replay_part {
 	uint32_t launch, ends;
-	uint32_t from, after, also; /* of a part that opens its launch: as there */
-	int64_t own_ns;
+	uint32_t from, after,
+		also; /* of a part that opens its launch: as there, or where what is none has its end */
 	uint8_t end, opens;
+	int64_t own_ns;
 };
+
+/* Likewise of a meeting. */
+struct ct_replay_meeting {
+	int64_t transfer_ns;
+	uint32_t first, n, stretch, lead;
+	uint8_t computes;
+	uint8_t is_plain; /* all members end it together */
+};
+
+/* Ends of nothing lie behind those of launches: of what a launch counts from, and of what it waits for. */
+static uint32_t from_of(const struct ct_schedule *s, uint32_t launch)
+{
+	return launch == CT_NO_LAUNCH ? s->n_launches : launch;
+}
+
+static uint32_t after_of(const struct ct_schedule *s, uint32_t launch)
+{
+	return launch == CT_NO_LAUNCH ? s->n_launches + 1 : launch;
+}
 
 static void line_up(struct ct_replay *r, const struct ct_schedule *s)
 {
@@ -21,9 +41,21 @@ static void line_up(struct ct_replay *r, const struct ct_schedule *s)
 		const struct ct_schedule_part *part = &s->parts[p];
 		const struct ct_schedule_launch *l = &s->launches[part->launch];
 
-		r->parts[p] = (struct ct_replay_part){ part->launch, part->ends, l->from,
-						       l->after,     l->also,	 part->own_ns,
-						       part->end,    part->opens };
+		r->parts[p] = (struct ct_replay_part){ part->launch,	     part->ends,
+						       from_of(s, l->from),  after_of(s, l->after),
+						       after_of(s, l->also), part->end,
+						       part->opens,	     part->own_ns };
+	}
+	for (uint32_t k = 0; k < s->n_meetings; k++) {
+		const struct ct_schedule_meeting *m = &s->meetings[k];
+		uint8_t is_plain = 1;
+
+		for (uint32_t p = m->first_part; p < m->first_part + m->n; p++)
+			is_plain &= s->parts[p].end == CT_ENDS_WITH_ALL;
+		r->meetings[k] = (struct ct_replay_meeting){ m->transfer_ns, m->first_part,
+							     m->n,	     m->stretch,
+							     m->lead,	     m->computes,
+							     is_plain };
 	}
 }
 
@@ -31,16 +63,20 @@ static void line_up(struct ct_replay *r, const struct ct_schedule *s)
 static int make_room(struct ct_replay *r, const struct ct_schedule *s)
 {
 	r->start_ns = calloc((size_t)s->n_launches + 1, sizeof(*r->start_ns));
-	r->end_ns = calloc((size_t)s->n_launches + 1, sizeof(*r->end_ns));
+	r->end_ns = calloc((size_t)s->n_launches + 2, sizeof(*r->end_ns));
 	r->reached_ns = calloc((size_t)s->n_stretches + 1, sizeof(*r->reached_ns));
-	return r->start_ns && r->end_ns && r->reached_ns ? CT_OK : CT_NOMEM;
+	if (!r->start_ns || !r->end_ns || !r->reached_ns)
+		return CT_NOMEM;
+	r->end_ns[after_of(s, CT_NO_LAUNCH)] = INT64_MIN;
+	return CT_OK;
 }
 
 int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 {
 	ct_replay_fini(r);
 	r->parts = malloc(((size_t)s->n_parts + 1) * sizeof(*r->parts));
-	if (make_room(r, s) != CT_OK || !r->parts)
+	r->meetings = malloc(((size_t)s->n_meetings + 1) * sizeof(*r->meetings));
+	if (make_room(r, s) != CT_OK || !r->parts || !r->meetings)
 		return CT_NOMEM;
 	line_up(r, s);
 	return CT_OK;
@@ -49,12 +85,13 @@ int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 void ct_replay_fini(struct ct_replay *r)
 {
 	free(r->parts);
+	free(r->meetings);
 	ct_replay_leave(r);
 }
 
 int ct_replay_share(struct ct_replay *r, const struct ct_replay *from, const struct ct_schedule *s)
 {
-	*r = (struct ct_replay){ .parts = from->parts };
+	*r = (struct ct_replay){ .parts = from->parts, .meetings = from->meetings };
 	return make_room(r, s);
 }
 
@@ -79,49 +116,56 @@ static int64_t plus(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* A launch starts when its rank is ready for it and its stream has got so far. */
-static int64_t start_of(const struct ct_replay *r, const struct ct_replay_part *p, int64_t gap)
+/* The latest start of a meeting's members. A launch starts when its rank is ready for it and its stream has got so far. */
+static int64_t open_all(struct ct_replay *r, const struct ct_replay_part *first,
+			const struct ct_replay_part *end, const int64_t *gap_ns)
 {
-	int64_t start = plus(gap, p->from == CT_NO_LAUNCH ? 0 : r->end_ns[p->from]);
+	int64_t latest = INT64_MIN, start;
 
-	if (p->also != CT_NO_LAUNCH)
-		start = later(start, r->end_ns[p->also]);
-	return p->after == CT_NO_LAUNCH ? start : later(start, r->end_ns[p->after]);
+	for (const struct ct_replay_part *p = first; p < end; p++) {
+		if (p->opens) {
+			start = plus(gap_ns[p->launch], r->end_ns[p->from]);
+			start = later(later(start, r->end_ns[p->also]), r->end_ns[p->after]);
+			r->start_ns[p->launch] = start;
+			r->end_ns[p->launch] = later(r->end_ns[p->launch], start);
+		}
+		latest = later(latest, r->start_ns[p->launch]);
+	}
+	return latest;
 }
 
-static void meet(struct ct_replay *r, const struct ct_schedule_meeting *m, const int64_t *gap_ns,
-		 int64_t transfer_ns, int is_free)
+/* When a part's launch is through with it; `all`: when all had come and the transfer was done. */
+static int64_t end_of(const struct ct_replay *r, const struct ct_replay_part *p, int64_t lead,
+		      int64_t all)
 {
-	const struct ct_replay_part *first = &r->parts[m->first_part], *end = first + m->n;
-	int64_t latest = INT64_MIN, lead = INT64_MIN;
-	int64_t *reached = &r->reached_ns[m->stretch];
-
-	for (const struct ct_replay_part *p = first; p < end; p++) {
-		uint32_t l = p->launch;
-
-		if (p->opens) {
-			r->start_ns[l] = start_of(r, p, gap_ns[l]);
-			r->end_ns[l] = later(r->end_ns[l], r->start_ns[l]);
-		}
-		latest = later(latest, r->start_ns[l]);
+	switch (p->end) {
+	case CT_ENDS_WITH_LEAD:
+		return later(lead, r->start_ns[p->launch]);
+	case CT_ENDS_ALONE:
+		return r->start_ns[p->launch];
+	default:
+		return all;
 	}
-	if (m->lead < m->n)
-		lead = r->start_ns[first[m->lead].launch];
-	if (is_free && !m->computes)
-		transfer_ns = 0;
-	latest = plus(latest, transfer_ns);
-	for (const struct ct_replay_part *p = first; p < end; p++) {
-		int64_t own = is_free ? 0 : p->own_ns, until = latest;
-		uint32_t l = p->launch;
+}
 
-		if (p->end == CT_ENDS_WITH_LEAD)
-			until = later(lead, r->start_ns[l]);
-		else if (p->end == CT_ENDS_ALONE)
-			until = r->start_ns[l];
-		until = plus(until, own);
+static inline __attribute__((always_inline)) void meet(struct ct_replay *r,
+						       const struct ct_replay_meeting *m,
+						       const int64_t *gap_ns, int64_t transfer_ns,
+						       int is_free)
+{
+	const struct ct_replay_part *first = &r->parts[m->first], *end = first + m->n;
+	int64_t latest = open_all(r, first, end, gap_ns), reached = r->reached_ns[m->stretch];
+	int64_t lead = m->lead < m->n ? r->start_ns[first[m->lead].launch] : INT64_MIN;
+
+	latest = plus(latest, is_free && !m->computes ? 0 : transfer_ns);
+	for (const struct ct_replay_part *p = first; p < end; p++) {
+		int64_t until = m->is_plain ? latest : end_of(r, p, lead, latest);
+
+		until = plus(until, is_free ? 0 : p->own_ns);
 		r->end_ns[p->ends] = later(r->end_ns[p->ends], until);
-		*reached = later(*reached, until);
+		reached = later(reached, until);
 	}
+	r->reached_ns[m->stretch] = reached;
 }
 
 int64_t ct_replay_run(struct ct_replay *r, const struct ct_schedule *s, const int64_t *gap_ns,
@@ -130,9 +174,13 @@ int64_t ct_replay_run(struct ct_replay *r, const struct ct_schedule *s, const in
 	memset(r->reached_ns, 0, s->n_stretches * sizeof(*r->reached_ns));
 	memset(r->end_ns, 0, s->n_launches * sizeof(*r->end_ns));
 	for (uint32_t k = 0; k < s->n_meetings; k++) {
-		const struct ct_schedule_meeting *m = &s->meetings[k];
+		const struct ct_replay_meeting *m = &r->meetings[k];
+		int64_t transfer = transfer_ns ? transfer_ns[k] : m->transfer_ns;
 
-		meet(r, m, gap_ns, transfer_ns ? transfer_ns[k] : m->transfer_ns, is_free);
+		if (is_free)
+			meet(r, m, gap_ns, transfer, 1);
+		else
+			meet(r, m, gap_ns, transfer, 0);
 	}
 	r->total_ns = 0;
 	for (uint32_t k = 0; k < s->n_stretches; k++)

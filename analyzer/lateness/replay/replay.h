@@ -11,8 +11,9 @@
 struct ct_replay {
 	int64_t *start_ns, *end_ns;   /* by launch, since its stretch began */
 	int64_t *reached_ns;	      /* by stretch: when all of it was done, since it began */
-	struct ct_replay_part *parts; /* replay.c's */
 	int64_t total_ns;	      /* sum of the lengths of the stretches */
+	struct ct_replay_part *parts; /* replay.c's */
+	struct ct_replay_meeting *meetings; /* likewise */
 };
 
 /* Take the schedule as ct_schedule_order() left it; again once that was called again. 0 or CT_NOMEM; ct_replay_fini() in any
