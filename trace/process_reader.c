@@ -373,7 +373,8 @@ uint64_t ct_process_position(const struct ct_process_reader *r)
 	return r->read_bytes + (r->segment ? ct_segment_position(r->segment) : 0);
 }
 
-void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out, size_t len)
+void ct_rare_get_part(const struct ct_block *block, const struct ct_rare *rare, void *out,
+		      size_t len)
 {
 	size_t have = rare->len < len ? rare->len : len;
 

@@ -8,6 +8,8 @@
 #ifndef CT_TRACE_READER_H
 #define CT_TRACE_READER_H
 
+#include <string.h>
+
 #include "trace/block.h"
 #include "trace/format.h"
 #include "trace/segment_read.h"
@@ -127,6 +129,16 @@ void ct_process_close(struct ct_process_reader *reader);
 
 /* The bytes of a rare record, at least `len` of them (zero-padded copy), for payload structs that may be
  * shorter in old files and longer in new ones. */
-void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out, size_t len);
+void ct_rare_get_part(const struct ct_block *block, const struct ct_rare *rare, void *out,
+		      size_t len);
+static inline void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out,
+			       size_t len)
+{
+	/* mostly all of it is there */
+	if (rare->len >= len && rare->at <= block->n_bytes && len <= block->n_bytes - rare->at)
+		memcpy(out, block->bytes + rare->at, len);
+	else
+		ct_rare_get_part(block, rare, out, len);
+}
 
 #endif

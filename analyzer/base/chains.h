@@ -37,6 +37,13 @@ static inline void *ct_chains_get(const struct ct_chains *chains, uint64_t key)
 	return chains->cap ? ct_chains_same(chains->first[key & (chains->cap - 1)], key) : NULL;
 }
 
+/* It will be looked for. */
+static inline void ct_chains_prefetch(const struct ct_chains *chains, uint64_t key)
+{
+	if (chains->cap)
+		__builtin_prefetch(chains->first[key & (chains->cap - 1)]);
+}
+
 /* Twice the places: where there are as many elements. 0 or CT_NOMEM. */
 int ct_chains_grow(struct ct_chains *chains);
 

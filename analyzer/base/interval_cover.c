@@ -6,13 +6,24 @@
 /* Close the oldest interval. */
 static void close_first(struct ct_cover *cover)
 {
-	cover->floor = cover->open[0].end;
+	cover->floor = cover->room[cover->first++].end;
 	cover->n--;
-	memmove(&cover->open[0], &cover->open[1], cover->n * sizeof(cover->open[0]));
+}
+
+/* For one more, behind all others. They move to the front once for as many as may be open. */
+static void make_room(struct ct_cover *cover)
+{
+	if (cover->n == CT_COVER_OPEN)
+		close_first(cover);
+	if (cover->first + cover->n < 2 * CT_COVER_OPEN)
+		return;
+	memcpy(cover->room, &cover->room[cover->first], cover->n * sizeof(cover->room[0]));
+	cover->first = 0;
 }
 
 uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 {
+	struct ct_cover_part *open = &cover->room[cover->first];
 	uint64_t covered = 0;
 	uint32_t from, to;
 
@@ -21,26 +32,23 @@ uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 	if (begin >= end)
 		return 0;
 	/* Behind all others, as most come: */
-	if (cover->n && begin > cover->open[cover->n - 1].end) {
-		if (cover->n == CT_COVER_OPEN)
-			close_first(cover);
-		cover->open[cover->n].begin = begin;
-		cover->open[cover->n++].end = end;
+	if (!cover->n || begin > open[cover->n - 1].end) {
+		make_room(cover);
+		cover->room[cover->first + cover->n++] = (struct ct_cover_part){ begin, end };
 		cover->total += end - begin;
 		return end - begin;
 	}
 	/* Intervals [from, to) touch the new one and melt into it. */
-	for (to = cover->n; to > 0 && cover->open[to - 1].begin > end; to--)
+	for (to = cover->n; to > 0 && open[to - 1].begin > end; to--)
 		;
-	for (from = to; from > 0 && cover->open[from - 1].end >= begin; from--)
-		covered += cover->open[from - 1].end - cover->open[from - 1].begin;
+	for (from = to; from > 0 && open[from - 1].end >= begin; from--)
+		covered += open[from - 1].end - open[from - 1].begin;
 	if (from < to) {
-		if (cover->open[from].begin < begin)
-			begin = cover->open[from].begin;
-		if (cover->open[to - 1].end > end)
-			end = cover->open[to - 1].end;
-		memmove(&cover->open[from + 1], &cover->open[to],
-			(cover->n - to) * sizeof(cover->open[0]));
+		if (open[from].begin < begin)
+			begin = open[from].begin;
+		if (open[to - 1].end > end)
+			end = open[to - 1].end;
+		memmove(&open[from + 1], &open[to], (cover->n - to) * sizeof(*open));
 		cover->n -= to - from - 1;
 	} else {
 		if (cover->n == CT_COVER_OPEN && from == 0) {
@@ -49,16 +57,13 @@ uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 			cover->total += end - begin;
 			return end - begin;
 		}
-		if (cover->n == CT_COVER_OPEN) {
-			close_first(cover);
-			from--;
-		}
-		memmove(&cover->open[from + 1], &cover->open[from],
-			(cover->n - from) * sizeof(cover->open[0]));
+		from -= cover->n == CT_COVER_OPEN;
+		make_room(cover);
+		open = &cover->room[cover->first];
+		memmove(&open[from + 1], &open[from], (cover->n - from) * sizeof(*open));
 		cover->n++;
 	}
-	cover->open[from].begin = begin;
-	cover->open[from].end = end;
+	open[from] = (struct ct_cover_part){ begin, end };
 	cover->total += end - begin - covered;
 	return end - begin - covered;
 }

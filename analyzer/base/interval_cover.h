@@ -12,12 +12,12 @@
 #define CT_COVER_OPEN 32u /* size: intervals that are not closed */
 
 struct ct_cover {
-	uint64_t total; /* length of the union so far */
-	uint64_t floor; /* all before is closed */
-	uint32_t n;
-	struct {
+	uint64_t total;	   /* length of the union so far */
+	uint64_t floor;	   /* all before is closed */
+	uint32_t first, n; /* of those that are open: room[first] .. room[first + n - 1] */
+	struct ct_cover_part {
 		uint64_t begin, end;
-	} open[CT_COVER_OPEN]; /* disjoint, in order */
+	} room[2 * CT_COVER_OPEN]; /* disjoint, in order */
 };
 
 /* Add [begin, end); returns how much of it is new. */

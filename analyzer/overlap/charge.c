@@ -4,6 +4,8 @@
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 
+/* size: waits whose launches are fetched while one is charged: fetching takes as long as charging two or three. */
+#define CT_AHEAD 3u
 /* size: blocks after which a launch that is not there will not come any more. */
 #define PATIENCE 8u
 
@@ -34,7 +36,8 @@ static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_laun
 	if (launch->n_charged < CT_CHARGED) {
 		while (*end)
 			end = &(*end)->next;
-		*end = ct_pool_take(&o->charges, sizeof(**end));
+		*end = launch->n_charged ? ct_pool_take(&o->charges, sizeof(**end))
+					 : &launch->first;
 		if (!*end)
 			return CT_NOMEM;
 		**end = *fresh;
@@ -125,10 +128,12 @@ static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct c
 {
 	int st = CT_OK;
 
-	while (w->first && st == CT_OK) {
-		struct ct_ov_wait *wait = w->first;
+	while (w->n && st == CT_OK) {
+		const struct ct_ov_wait *wait = &w->waits[w->first];
 		struct ct_ov_launch *launch = ct_chains_get(&p->by_id, wait->rec.launch);
 
+		if (w->n > CT_AHEAD)
+			ct_chains_prefetch(&p->by_id, wait[CT_AHEAD].rec.launch);
 		/* One block more: a launch that ended before may have been taken by another thread. */
 		if (!p->ended &&
 		    (launch ? wait->block + 1 >= p->blocks : wait->block + PATIENCE >= p->blocks))
@@ -137,11 +142,9 @@ static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct c
 			st = charge(o, p, w, &wait->rec, launch);
 		else
 			w->released_ns = 0;
-		w->first = wait->next;
-		if (!w->first)
-			w->end = &w->first;
+		w->first++;
+		w->n--;
 		p->n_waits--;
-		ct_pool_give(&o->waits, wait);
 	}
 	return st;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/model/op_classes.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
@@ -28,7 +30,8 @@ static void free_launch(struct ct_overlap *o, struct ct_ov_launch *launch)
 	while (launch->charged) {
 		struct ct_charged *next = launch->charged->next;
 
-		ct_pool_give(&o->charges, launch->charged);
+		if (launch->charged != &launch->first)
+			ct_pool_give(&o->charges, launch->charged);
 		launch->charged = next;
 	}
 	ct_pool_give(&o->launches, launch);
@@ -51,12 +54,7 @@ static void free_process(struct ct_overlap *o, struct ct_ov_process *p)
 	while (p->waiters) {
 		struct ct_waiter *next = p->waiters->next;
 
-		while (p->waiters->first) {
-			struct ct_ov_wait *wait = p->waiters->first;
-
-			p->waiters->first = wait->next;
-			ct_pool_give(&o->waits, wait);
-		}
+		free(p->waiters->waits);
 		free(p->waiters);
 		p->waiters = next;
 	}
@@ -123,8 +121,15 @@ static int let_go(struct ct_overlap *o, struct ct_ov_process *p)
 {
 	struct ct_ov_launch *launch = p->oldest;
 	struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
-	int st = ct_ov_settle(o, p, launch);
+	int st;
 
+	/* thousands came since: it is in no cache any more when its turn comes */
+	if (launch->newer) {
+		__builtin_prefetch(launch->newer);
+		__builtin_prefetch((char *)launch->newer + 64);
+		__builtin_prefetch((char *)launch->newer + 128);
+	}
+	st = ct_ov_settle(o, p, launch);
 	if (launch->before)
 		launch->before->after = launch->after;
 	if (launch->after)
@@ -220,7 +225,6 @@ static struct ct_waiter *get_waiter(struct ct_ov_process *p, const struct ct_wai
 	w->id = id;
 	w->is_host = is_host;
 	w->device = rec->device;
-	w->end = &w->first;
 	w->next = p->waiters;
 	p->waiters = w;
 	p->computing_is_kept = 0;
@@ -239,11 +243,23 @@ static void tell_of_waiter(struct ct_ov_process *p, struct ct_waiter *w,
 	w->launches = launches;
 }
 
+/* For one more wait. They move to the front where half of the room before them is free. */
+static int make_room(struct ct_waiter *w)
+{
+	if (w->first + w->n < w->cap)
+		return CT_OK;
+	if (w->first && w->first >= w->n) {
+		memcpy(w->waits, &w->waits[w->first], w->n * sizeof(*w->waits));
+		w->first = 0;
+		return CT_OK;
+	}
+	return ct_grow(&w->waits, &w->cap, w->first + w->n + 1, sizeof(*w->waits));
+}
+
 int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait_rec *rec)
 {
 	struct ct_ov_process *p = &o->processes[process];
 	struct ct_ov_stream *s;
-	struct ct_ov_wait *wait;
 	struct ct_waiter *w;
 
 	if (p->ended)
@@ -260,14 +276,10 @@ int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait
 	if ((!(rec->flags & CT_WAIT_HOST) && !rec->waiter) || p->n_waits == CT_OVERLAP_WAITS)
 		return CT_OK;
 	w = get_waiter(p, rec);
-	wait = w ? ct_pool_take(&o->waits, sizeof(*wait)) : NULL;
-	if (!wait)
+	if (!w || make_room(w) != CT_OK)
 		return CT_NOMEM;
 	tell_of_waiter(p, w, rec);
-	wait->rec = *rec;
-	wait->block = p->blocks;
-	*w->end = wait;
-	w->end = &wait->next;
+	w->waits[w->first + w->n++] = (struct ct_ov_wait){ *rec, p->blocks };
 	p->n_waits++;
 	return CT_OK;
 }
@@ -304,7 +316,6 @@ void ct_overlap_close(struct ct_overlap *o)
 		free_process(o, &o->processes[p]);
 	ct_pool_fini(&o->launches);
 	ct_pool_fini(&o->charges);
-	ct_pool_fini(&o->waits);
 }
 
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *o, size_t *n)

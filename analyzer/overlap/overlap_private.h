@@ -35,6 +35,7 @@ struct ct_ov_launch {
 	uint8_t is_told;    /* NCCL reported its times: no events were put on streams for it */
 	uint32_t n_charged;
 	struct ct_charged *charged;	     /* at most CT_CHARGED */
+	struct ct_charged first;	     /* mostly the only one */
 	struct ct_ov_launch *before, *after; /* on its stream, by end */
 	struct ct_ov_launch *newer;	     /* of the process, as they came */
 };
@@ -42,7 +43,6 @@ struct ct_ov_launch {
 struct ct_ov_wait {
 	struct ct_wait_rec rec;
 	uint32_t block; /* in which it was read */
-	struct ct_ov_wait *next;
 };
 
 /* A stream that waits, or a thread of the host. */
@@ -52,11 +52,12 @@ struct ct_waiter {
 	int is_default;
 	int launches; /* communication itself */
 	uint32_t device;
-	struct ct_ov_wait *first, **end; /* not charged yet */
-	uint64_t begun_ns;		 /* its last wait ... */
-	uint64_t released_ns;		 /* ... and when that was over; 0 not known */
-	uint64_t charged_ns;		 /* up to here all is charged */
-	uint64_t busy_ns;		 /* for certain, between its waits */
+	struct ct_ov_wait *waits; /* not charged yet: waits[first] .. waits[first + n - 1] */
+	uint32_t first, n, cap;
+	uint64_t begun_ns;    /* its last wait ... */
+	uint64_t released_ns; /* ... and when that was over; 0 not known */
+	uint64_t charged_ns;  /* up to here all is charged */
+	uint64_t busy_ns;     /* for certain, between its waits */
 	uint64_t busy_err_ns;
 	struct ct_waiter *next;
 };
@@ -85,7 +86,7 @@ struct ct_ov_process {
 };
 
 struct ct_overlap {
-	struct ct_pool launches, charges, waits; /* of all processes */
+	struct ct_pool launches, charges; /* of all processes */
 	struct ct_ov_process *processes;
 	size_t n_processes;
 	struct ct_overlap_row *rows;

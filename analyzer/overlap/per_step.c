@@ -13,6 +13,8 @@
 
 /* size: operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
+/* size: places to either side that are looked at before all are searched. */
+#define MOST_NEAR 16u
 
 /* One rank in one step. */
 struct cell {
@@ -29,7 +31,8 @@ struct room {
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
 	struct cell *cells;
-	uint32_t near; /* step of the latest look-up */
+	uint32_t near;	    /* step of the latest look-up */
+	uint32_t near_part; /* likewise, a place in the log's order */
 };
 
 /* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what lies in steps. */
@@ -113,11 +116,28 @@ static uint64_t start_of(const struct ct_instance_log *log, uint32_t at)
 	return p->start_ns ? p->start_ns : p->enter_ns;
 }
 
-/* The rank's part that started at start_ns, or next to it; the end of its parts: there is none. */
-static uint32_t find_start(const struct ct_instance_log *log, uint32_t slot, uint64_t start_ns)
+/* The rank's first part that started at start_ns or later. *near: what it was before; stalls come about in order. */
+static uint32_t first_from(const struct ct_instance_log *log, uint32_t slot, uint64_t start_ns,
+			   uint32_t *near)
 {
-	uint32_t end = log->slot_first[slot + 1];
-	uint32_t low = CT_BISECT(i, log->slot_first[slot], end, start_of(log, i) < start_ns);
+	uint32_t first = log->slot_first[slot], end = log->slot_first[slot + 1];
+	uint32_t at = *near < first || *near > end ? first : *near;
+
+	for (unsigned n = 0; n < MOST_NEAR && at < end && start_of(log, at) < start_ns; n++)
+		at++;
+	for (unsigned n = 0; n < MOST_NEAR && at > first && start_of(log, at - 1) >= start_ns; n++)
+		at--;
+	if ((at < end && start_of(log, at) < start_ns) ||
+	    (at > first && start_of(log, at - 1) >= start_ns))
+		at = (uint32_t)CT_BISECT(i, first, end, start_of(log, i) < start_ns);
+	return *near = at;
+}
+
+/* The rank's part that started at start_ns, or next to it; the end of its parts: there is none. */
+static uint32_t find_start(const struct ct_instance_log *log, uint32_t slot, uint64_t start_ns,
+			   uint32_t *near)
+{
+	uint32_t end = log->slot_first[slot + 1], low = first_from(log, slot, start_ns, near);
 	uint64_t before = UINT64_MAX, after = UINT64_MAX;
 
 	if (low < end)
@@ -136,10 +156,11 @@ static uint32_t find_start(const struct ct_instance_log *log, uint32_t slot, uin
 }
 
 /* How long the rank waited for others in what it began at start_ns; UINT64_MAX: that is not known. */
-static uint64_t wait_of(const struct room *r, uint32_t slot, uint64_t start_ns)
+static uint64_t wait_of(struct room *r, uint32_t slot, uint64_t start_ns)
 {
 	const struct ct_instance_log *log = r->log;
-	uint32_t at = find_start(log, slot, start_ns), end = log->slot_first[slot + 1];
+	uint32_t at = find_start(log, slot, start_ns, &r->near_part),
+		 end = log->slot_first[slot + 1];
 	uint64_t start = at < end ? start_of(log, at) : 0, wait = UINT64_MAX;
 
 	end = end - at < MOST_TOGETHER ? end : at + MOST_TOGETHER;
