@@ -62,19 +62,25 @@ int ct_gather_host(void *arg, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_host_rec *rec, const char *name, const char *site)
 {
 	struct ct_gather *g = arg;
-	struct ct_hang_seen_call call = { .rec = *rec,
-					  .call = name,
-					  .site = site,
-					  .kind = ct_call_row(name)->kind,
-					  .process = process,
-					  .comm = UINT32_MAX };
 	struct ct_hang_reading *reading = ct_gather_reading(g, process);
-	struct ct_hang_seen_call *open;
+	struct ct_hang_seen_call *open, call;
 
 	(void)stream;
 	if (!reading)
 		return CT_NOMEM;
 	open = find_open(reading, rec);
+	/* it is over, and no other rank may be in it */
+	if (rec->return_ns && !rec->key && !goes_on(rec, name)) {
+		if (open)
+			*open = reading->open_calls[--reading->n_open_calls];
+		return CT_OK;
+	}
+	call = (struct ct_hang_seen_call){ .rec = *rec,
+					   .call = name,
+					   .site = site,
+					   .kind = ct_call_row(name)->kind,
+					   .process = process,
+					   .comm = UINT32_MAX };
 	if (!rec->return_ns) {
 		if (open) {
 			open->rec.polled_ns = rec->polled_ns;
