@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/bench/bench.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/render/deep_link.h"
 #include "analyzer/render/hang.h"
@@ -270,6 +271,21 @@ static void diff_change_cell(char *to, size_t cap, const void *row)
 		snprintf(to, cap, "not significant");
 	else
 		snprintf(to, cap, "%s", ct_diff_result_name(r->result));
+}
+
+/* "fastest", "+5.20 % (4.80 to 5.60)", "not significant" */
+static void bench_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_bench_row *r = row;
+
+	if (r->result == CT_BENCH_SLOWER)
+		snprintf(to, cap, "%+.3g %% (%.3g to %.3g)", r->slower_pct, r->low_pct,
+			 r->high_pct);
+	else if (r->result == CT_BENCH_SAME)
+		snprintf(to, cap, "not significant");
+	else
+		snprintf(to, cap, "%s",
+			 r->result == CT_BENCH_ALONE ? "" : ct_bench_result_name(r->result));
 }
 
 static void offset_cell(char *to, size_t cap, const void *row)

@@ -39,4 +39,8 @@ struct ct_diff;
 void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, const char *run,
 		  const struct ct_text_style *style, FILE *out);
 
+/* `commtrace bench`: a table for each operation, and which series is fastest at which sizes. */
+struct ct_bench;
+void ct_bench_text(const struct ct_bench *bench, const struct ct_text_style *style, FILE *out);
+
 #endif

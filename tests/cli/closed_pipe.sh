@@ -26,6 +26,8 @@ done <<-EOF
 	info run1 --json
 	diff run1 run1
 	diff run1 run1 --json
+	bench run1
+	bench run1 --json
 	timeline run1 -o -
 	timeline run1 --format=tuples
 	timeline run1 -o run1.pftrace

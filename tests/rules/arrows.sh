@@ -38,6 +38,8 @@ awk '
 	}
 	/^[ \t]*#[ \t]*include[ \t]*"/ {
 		split($0, part, "\""); inc = part[2]
+		# A folder of examples is compiled alone, and has no root.
+		if (FILENAME ~ /^examples\// && inc !~ /\//) next
 		if ((getline line < inc) < 0)
 			printf "%s:%d: \"%s\" is not a path from the root\n", FILENAME, FNR, inc
 		else if (!allowed(FILENAME, inc))

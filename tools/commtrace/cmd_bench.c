@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/bench/bench.h"
+#include "analyzer/render/columns.h"
+#include "analyzer/render/render.h"
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/say.h"
+#include "trace/status.h"
+
+enum { TEXT, JSON };
+
+struct request {
+	struct ct_cli args;
+	int format;
+	struct ct_bench_samples *samples; /* by path */
+	struct ct_bench_run *runs;	  /* the same */
+	struct ct_arena *memory;
+	struct ct_bench bench;
+};
+
+static int say_no_memory(void)
+{
+	ct_say("cannot compare the runs: %s", ct_status_text(CT_NOMEM));
+	return CT_CODE_FAILED;
+}
+
+/* "gloo=results/run1": gloo, results/run1. "results/run1": run1, the whole. A path that exists is one. */
+static const char *split(struct request *request, const char *argument, const char **series)
+{
+	const char *equals = strchr(argument, '='), *slash;
+	size_t len = strlen(argument);
+
+	if (equals && equals > argument && !memchr(argument, '/', (size_t)(equals - argument)) &&
+	    access(argument, F_OK) != 0) {
+		*series = ct_arena_printf(request->memory, "%.*s", (int)(equals - argument),
+					  argument);
+		return equals + 1;
+	}
+	while (len > 1 && argument[len - 1] == '/')
+		len--;
+	slash = memrchr(argument, '/', len - 1);
+	slash = len > 1 && slash ? slash + 1 : argument;
+	*series = ct_arena_printf(request->memory, "%.*s", (int)(argument + len - slash), slash);
+	return argument;
+}
+
+static int read_run(struct request *request, size_t i)
+{
+	struct ct_bench_run *run = &request->runs[i];
+	const char *path = split(request, request->args.paths.path[i], &run->series);
+	const struct ct_paths one = { .path = &path, .n = 1 };
+	struct ct_observer observer;
+	const struct ct_report_wishes wishes = { .threads = ct_open_threads(&request->args),
+						 .observer = &observer };
+	struct ct_run *opened = NULL;
+	struct ct_report *report = NULL;
+	int code = ct_open_run("bench", &one, &opened);
+
+	run->samples = &request->samples[i];
+	ct_bench_samples_observe(&request->samples[i], &observer);
+	if (!code)
+		code = ct_open_report_as("bench", &one, opened, &wishes, &report);
+	ct_report_free(report);
+	ct_run_close(opened);
+	return code;
+}
+
+static int write_result(struct request *request)
+{
+	const struct ct_cli *args = &request->args;
+	struct ct_out out;
+	int code = ct_out_open(&out, ct_cli_text(args, CT_OPTION_OUTPUT),
+			       ct_cli_has(args, CT_OPTION_FORCE));
+
+	if (code)
+		return code;
+	if (request->format == JSON) {
+		code = ct_out_json(&out,
+				   ct_columns_json(ct_columns_bench(), &request->bench, NULL));
+	} else {
+		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
+						     .whole = !isatty(fileno(out.file)) };
+
+		ct_bench_text(&request->bench, &style, out.file);
+	}
+	if (!code)
+		return ct_out_close(&out);
+	ct_out_drop(&out);
+	return code;
+}
+
+static int run_bench(struct request *request)
+{
+	size_t n = request->args.paths.n;
+	int code = 0;
+
+	request->format = ct_cli_format(&request->args);
+	if (request->format < 0)
+		return CT_CODE_USAGE;
+	if (!n)
+		return ct_usage("bench", "'bench' needs a run: commtrace bench RUN...");
+	request->memory = ct_arena_new();
+	request->samples = calloc(n, sizeof(*request->samples));
+	request->runs = calloc(n, sizeof(*request->runs));
+	if (!request->memory || !request->samples || !request->runs)
+		return say_no_memory();
+	for (size_t i = 0; i < n && !code; i++)
+		code = read_run(request, i);
+	if (!code && ct_bench_make(request->runs, n, request->memory, &request->bench) != CT_OK)
+		code = say_no_memory();
+	if (!code && !request->bench.n_rows) {
+		ct_say("nothing to compare: no operation was called several times in a row");
+		code = CT_CODE_FAILED;
+	}
+	return code ? code : write_result(request);
+}
+
+int ct_cmd_bench(int argc, char **argv)
+{
+	struct request request = { .format = -1 };
+	int code = ct_cli_parse(&request.args, CT_COMMAND_bench, argc, argv);
+
+	if (code < 0)
+		code = run_bench(&request);
+	for (size_t i = 0; request.samples && i < request.args.paths.n; i++)
+		ct_bench_samples_fini(&request.samples[i]);
+	free(request.samples);
+	free(request.runs);
+	ct_arena_free(request.memory);
+	ct_cli_fini(&request.args);
+	return code;
+}
