@@ -64,6 +64,9 @@ struct ct_bench_kind *ct_bench_samples_kind(struct ct_bench_samples *samples,
 
 /* ---- bursts ---- */
 
+/* size: calls that happen to follow one another are no benchmark: three of them have two iterations */
+#define LEAST_ITERATIONS 2u
+
 /* What was counted was warm-up. */
 static void forget(struct ct_bench_kind *kind)
 {
@@ -96,7 +99,7 @@ static int end_burst(struct ct_bench_slot *slot, uint32_t at)
 	uint32_t n = slot->n;
 
 	slot->n = 0;
-	if (!kind || !n || 2 * n < kind->longest)
+	if (!kind || n < LEAST_ITERATIONS || 2 * n < kind->longest)
 		return CT_OK;
 	if (ct_grow_zeroed(&kind->seen, &kind->cap, at + 1, sizeof(*kind->seen)))
 		return CT_NOMEM;
