@@ -288,6 +288,13 @@ static void bench_cell(char *to, size_t cap, const void *row)
 			 r->result == CT_BENCH_ALONE ? "" : ct_bench_result_name(r->result));
 }
 
+static void grade_cell(char *to, size_t cap, const void *row)
+{
+	const struct ct_report_score *score = row;
+
+	snprintf(to, cap, "%s", score->grade ? score->grade : "n/a");
+}
+
 static void offset_cell(char *to, size_t cap, const void *row)
 {
 	snprintf(to, cap, "%" PRId64, ((const struct ct_report_clock *)row)->offset_ns);

@@ -100,6 +100,15 @@ void ct_columns_head(struct ct_text *text, const struct ct_columns *columns, con
 void ct_columns_row(struct ct_text *text, enum ct_color color, const struct ct_columns *columns,
 		    const char *keys, const void *row);
 
+/* A line of what the page shows of an object, "steps     steps 39; median 39.5 ms ± 1.8 us". It says why
+ * it has none, if that is known, and is left out where its `key` is not. */
+void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_columns *columns,
+		      const char *key, const void *row);
+
+/* The same of the one of n rows that has most of the key, a uint64_t; NULL: of the first. */
+void ct_columns_most(struct ct_text *text, const char *word, const struct ct_columns *columns,
+		     const char *key, const void *rows, size_t n);
+
 /* "rank=3 calls=5 share~1.20%": heads that end in "~" need no "=". */
 void ct_columns_pairs(char *to, size_t cap, const struct ct_columns *columns, const char *keys,
 		      const void *row);

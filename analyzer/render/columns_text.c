@@ -21,7 +21,7 @@ static struct ct_unit_text number(const struct ct_report_column *c, int is_pair,
 	case CT_UNIT_Bps:
 		text = is_pair ? ct_text_Bps(value) : ct_prose_Bps(value);
 		/* fields of the head are not repeated */
-		if (value != CT_UNKNOWN && strstr(c->head, "/s"))
+		if (value != CT_UNKNOWN && c->head && strstr(c->head, "/s"))
 			*strchr(text.s, '/') = '\0';
 		return text;
 	case CT_UNIT_comm:
@@ -56,7 +56,11 @@ static void write_cell(char *to, size_t cap, const struct ct_report_column *c, i
 			snprintf(to, cap, "%s",
 				 is_pair ? ct_text_pct(real).s : ct_prose_pct(real).s);
 		else
-			snprintf(to, cap, isnan(real) ? "n/a" : "%.0f", real);
+			snprintf(to, cap,
+				 isnan(real)		    ? "n/a"
+				 : c->unit == CT_UNIT_whole ? "%.0f"
+							    : "%.4g",
+				 real);
 		return;
 	case CT_STORE_INT:
 	case CT_STORE_U32:
@@ -123,4 +127,86 @@ void ct_columns_pairs(char *to, size_t cap, const struct ct_columns *columns, co
 		at += (size_t)snprintf(to + at, cap - at, "%s%s%s%s", at ? " " : "", c->head,
 				       strchr(c->head, '~') ? "" : "=", cell);
 	}
+}
+
+/* 0: it is not known, or not one value. */
+static int fact(char *to, size_t cap, const struct ct_report_column *c, const void *row)
+{
+	if (c->n_at || (c->json && !c->cell) || c->rows)
+		return 0;
+	write_cell(to, cap, c, 0, row);
+	if (c->unit == CT_UNIT_comm)
+		to[8] = '\0'; /* as --comm takes it */
+	if (c->unit == CT_UNIT_yes)
+		snprintf(to, cap, "%s", to[0] == '1' ? "yes" : "no");
+	return strcmp(to, "n/a") != 0 && to[0] != '-';
+}
+
+/* The values of an object inside another one: "4c8161ed ReduceScatter 40.0 MB". */
+static void add_inside(char *to, size_t cap, const struct ct_report_column *c, const void *row)
+{
+	const struct ct_columns *columns = c->rows();
+	size_t at = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; i < columns->n && at < cap; i++) {
+		char cell[256];
+
+		if (fact(cell, sizeof(cell), &columns->all[i], (const char *)row + c->at))
+			at += (size_t)snprintf(to + at, cap - at, "%s%s", at ? " " : "", cell);
+	}
+}
+
+static const struct ct_report_column *column(const struct ct_columns *columns, const char *key)
+{
+	return key ? ct_columns_next(columns, &key) : NULL;
+}
+
+void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_columns *columns,
+		      const char *key, const void *row)
+{
+	const struct ct_report_column *why = column(columns, "why") ?: column(columns, "why_not");
+	const struct ct_report_column *c = column(columns, key);
+	const char *keys = columns->page;
+	char line[1024] = "", cell[256], err[64];
+
+	if (why && fact(cell, sizeof(cell), why, row)) {
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "%-9s n/a: %s", word, cell);
+		return;
+	}
+	if (c && !fact(cell, sizeof(cell), c, row))
+		return;
+	while ((c = ct_columns_next(columns, &keys))) {
+		const struct ct_report_column *of = column(columns, c->err);
+
+		cell[0] = '\0';
+		if (c->store == CT_STORE_ROW && ct_column_is_known(c, row))
+			add_inside(cell, sizeof(cell), c, row);
+		else if (!fact(cell, sizeof(cell), c, row))
+			continue;
+		if (!of || !fact(err, sizeof(err), of, row))
+			err[0] = '\0';
+		if (cell[0])
+			snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s%s%s",
+				 line[0] ? "; " : "", c->title, cell, err[0] ? " ± " : "", err);
+	}
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "%-9s %s", word, line);
+}
+
+void ct_columns_most(struct ct_text *text, const char *word, const struct ct_columns *columns,
+		     const char *key, const void *rows, size_t n)
+{
+	const struct ct_report_column *c = column(columns, key);
+	const char *row = rows, *most = rows;
+	uint64_t value, best = CT_UNKNOWN;
+
+	for (size_t i = 0; c && i < n; i++, row += columns->size) {
+		memcpy(&value, row + c->at, sizeof(value));
+		if (value != CT_UNKNOWN && (best == CT_UNKNOWN || value > best)) {
+			best = value;
+			most = row;
+		}
+	}
+	if (n)
+		ct_columns_facts(text, word, columns, key, most);
 }

@@ -16,9 +16,6 @@ void ct_expect_text(struct ct_text *text, const struct ct_report *report, int ve
 /* The run in a few lines: step time, exposed communication, data quality. */
 void ct_summary_text(struct ct_text *text, const struct ct_report *report);
 
-/* By how much timing made steps longer, if that is known. */
-void ct_step_change_line(struct ct_text *text, const struct ct_report *report);
-
 /* How the run was timed; and what was set and what became of it in one process, "timing=events events=200 sample=4 ...", into
  * `to`: empty without a GPU. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);
@@ -31,23 +28,7 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
 
-/* ", first 10 skipped" into `to`; nothing where none are. */
-void ct_skipped_text(char *to, size_t cap, const struct ct_report_steps *steps);
-
-/* How the run was cut into steps, or why not. */
-void ct_steps_line(struct ct_text *text, const struct ct_report *report);
-/* How much of a step the median rank waits for communication. */
-void ct_share_line(struct ct_text *text, const struct ct_report *report);
-/* Why communication streams were idle, on the rank where they were so longest. */
-void ct_gaps_line(struct ct_text *text, const struct ct_report *report);
-/* The bubble of the pipelines: of the stage that waits longest, against the ideal. */
-void ct_pipeline_line(struct ct_text *text, const struct ct_report *report);
-
-/* The communicator or way with most time, and how many are slow. */
-void ct_links_line(struct ct_text *text, const struct ct_report *report);
-void ct_score_line(struct ct_text *text, const struct ct_report *report);
-/* What the hosts' network ports carried; of one host only if there were errors. And each port with what it counted. */
-void ct_transport_line(struct ct_text *text, const struct ct_report *report);
+/* What the hosts' network ports carried, and each port with what it counted. */
 void ct_transport_text(struct ct_text *text, const struct ct_report *report);
 
 /* Where the ranks ran: what differs, by value; GPUs, network devices and libraries in short. */

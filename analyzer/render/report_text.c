@@ -36,24 +36,10 @@ static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 		snprintf(to + at, cap - at, ",...");
 }
 
-static void write_run(struct ct_text *text, const struct ct_report_run *run)
+static void write_missing(struct ct_text *text, const struct ct_report_run *run)
 {
-	char backends[64] = "", starts[48] = "", expected[CT_UNIT_TEXT], missing[64];
-	size_t at = 0;
+	char missing[64];
 
-	for (size_t i = 0; i < run->n_backends; i++)
-		at += (size_t)snprintf(backends + at, sizeof(backends) - at, "%s%s", i ? "+" : "",
-				       run->backends[i]);
-	if (run->starts > 1)
-		snprintf(starts, sizeof(starts), ", restart %d of %d", run->restart,
-			 run->starts - 1);
-	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
-	ct_text_line(text, CT_COLOR_NONE,
-		     "run       %s of %s ranks on %zu host%s, %s, %s%s%s, job %s",
-		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
-		     run->n_hosts == 1 ? "" : "s", backends[0] ? backends : "no backend",
-		     ct_prose_ns(run->duration_ns).s, run->processes_running ? " so far" : "",
-		     starts, run->job ? run->job : "n/a");
 	if (!run->n_missing)
 		return;
 	list_ranks(missing, sizeof(missing), run->ranks_missing, run->n_missing);
@@ -97,15 +83,6 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 			     first->text, others > 1 ? "; more in info" : "");
 }
 
-/* What was wrong from the start; the first one, since the others are mostly the same of other ranks. */
-static void write_warning(struct ct_text *text, const struct ct_report *report)
-{
-	if (!report->n_invisible)
-		return;
-	ct_text_line(text, CT_COLOR_YELLOW, "warning   %s: %s%s", report->invisible[0].what,
-		     report->invisible[0].why, report->n_invisible > 1 ? "; more in info" : "");
-}
-
 /* What the share in communication is a share of. */
 static const char *base_of_share(const struct ct_report *report)
 {
@@ -117,94 +94,18 @@ static const char *base_of_share(const struct ct_report *report)
 }
 
 /* Some launches were timed by events, and which were not is neither nothing nor seconds that can be left out. */
-static void write_why_no_share(struct ct_text *text, const struct ct_report_run *run)
+static void write_share(struct ct_text *text, const struct ct_report *report)
 {
+	const struct ct_report_run *run = &report->run;
+
+	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
+		     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
 	if (isnan(run->comm_share_pct) && run->timing == CT_TIMING_EVENTS && run->timed_ratio < 1)
 		ct_text_wrap(
 			text, CT_COLOR_NONE, CT_TEXT_LABEL,
 			"          not known: launches without times lie between timed ones for "
 			"less than %s, or are more than %s of all",
 			ct_prose_ns(CT_LEFT_OUT_NS).s, ct_prose_pct(100 * (1 - CT_MOSTLY)).s);
-}
-
-/* Messages on a line of their own: who has none reads of none. */
-static void write_matched(struct ct_text *text, const struct ct_report *report)
-{
-	const struct ct_report_run *run = &report->run;
-
-	if (!run->messages) {
-		ct_text_line(text, CT_COLOR_NONE,
-			     "share     %s of the %s (busiest rank); %s collectives, "
-			     "%s incomplete",
-			     ct_prose_pct(run->comm_share_pct).s, base_of_share(report),
-			     ct_text_count(run->matched).s, ct_text_count(run->incomplete).s);
-		write_why_no_share(text, run);
-		return;
-	}
-	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
-		     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
-	write_why_no_share(text, run);
-	ct_text_line(text, CT_COLOR_NONE, "matched   %s collectives, %s message%s; %s incomplete",
-		     ct_text_count(run->matched).s, ct_text_count(run->messages).s,
-		     run->messages == 1 ? "" : "s", ct_text_count(run->incomplete).s);
-}
-
-/* The rank that waited longest. */
-static void write_exposed(struct ct_text *text, const struct ct_report *report)
-{
-	const struct ct_report_rank *most = NULL;
-	uint64_t comm_ns = 0, launches = 0, measured = 0;
-
-	for (size_t i = 0; i < report->n_ranks; i++) {
-		const struct ct_report_rank *r = &report->ranks[i];
-
-		if (r->exposed_ns != CT_UNKNOWN && (!most || r->exposed_ns > most->exposed_ns))
-			most = r;
-	}
-	for (size_t i = 0; i < report->n_overlap; i++) {
-		const struct ct_report_overlap *o = &report->overlap[i];
-
-		launches += o->launches;
-		measured += o->measured;
-		if (most && o->rank == most->rank && o->measured)
-			comm_ns += o->comm_ns;
-	}
-	if (!report->n_overlap)
-		return;
-	if (!most && measured == launches) {
-		ct_text_line(text, CT_COLOR_NONE,
-			     "exposed   n/a: errors of its times are longer than communication");
-		return;
-	}
-	if (!most) {
-		ct_text_line(text, CT_COLOR_NONE,
-			     "exposed   n/a: who waited for it is known of %s of %s launches",
-			     ct_text_count(measured).s, ct_text_count(launches).s);
-		return;
-	}
-	ct_text_line(text, CT_COLOR_NONE,
-		     "exposed   %s ± %s of %s in communication (%s), on rank %s, the most",
-		     ct_prose_ns(most->exposed_ns).s, ct_prose_ns(most->exposed_err_ns).s,
-		     ct_prose_ns(comm_ns).s,
-		     ct_prose_pct(100 * (double)most->exposed_ns / (double)comm_ns).s,
-		     ct_text_rank(most->rank).s);
-}
-
-static void write_cost(struct ct_text *text, const struct ct_report *report)
-{
-	char wrappers[64], threads[64];
-
-	ct_text_share(wrappers, sizeof(wrappers), report->cost_share_pct, "about ", "the run",
-		      "in wrappers");
-	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
-		      "in its threads");
-	if (report->n_costs)
-		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "cost      tracer: %s, %s, %s written", wrappers, threads,
-			     ct_prose_bytes(report->cost_bytes).s);
-	else
-		ct_text_line(text, CT_COLOR_NONE, "%s",
-			     "cost      n/a: no process told what recording it cost");
 }
 
 /* The largest of these; NULL: none is known. */
@@ -251,27 +152,45 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 		     of_rank, of_stage, last, worst);
 }
 
+/* A line of figures: of an object of the report, or (n_at) of the row of a table that has most of the key, or is first. */
+struct section {
+	const char *word, *key;
+	const struct ct_columns *(*columns)(void);
+	size_t at, n_at;
+};
+#define OF(member) offsetof(struct ct_report, member)
+
+static const struct section sections[] = {
+	{ "steps", "time_p50_ns", ct_columns_steps, OF(steps), 0 },
+	{ "exposed", "share_pct", ct_columns_exposed, OF(exposed), 0 },
+	{ "overlap", "exposed_ns", ct_columns_overlap, OF(overlap), OF(n_overlap) },
+	{ "gaps", "not_ready_ns", ct_columns_gaps, OF(gaps), OF(n_gaps) },
+	{ "pipeline", "bubble_ns", ct_columns_stages, OF(stages), OF(n_stages) },
+	{ "links", NULL, ct_columns_links, OF(links), OF(n_links) },
+	{ "score", "total", ct_columns_score, OF(score), 0 },
+	{ "cost", "write_cpu_ns", ct_columns_costs, OF(costs), OF(n_costs) },
+};
+
+/* Figures as the JSON has them, in the words of the page. */
 static void write_facts(struct ct_text *text, const struct ct_report *report)
 {
-	const struct ct_report_run *run = &report->run;
-
-	write_run(text, run);
+	write_missing(text, &report->run);
 	ct_timing_line(text, report);
 	ct_clocks_line(text, report);
 	write_losses(text, report);
-	write_warning(text, report);
-	write_matched(text, report);
-	ct_steps_line(text, report);
-	write_exposed(text, report);
-	ct_share_line(text, report);
-	ct_gaps_line(text, report);
-	ct_pipeline_line(text, report);
-	ct_transport_line(text, report);
-	ct_links_line(text, report);
+	write_share(text, report);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		const struct section *s = &sections[i];
+		const char *at = (const char *)report + s->at;
+
+		if (s->n_at)
+			ct_columns_most(text, s->word, s->columns(), s->key,
+					*(const char *const *)at,
+					*(const size_t *)((const char *)report + s->n_at));
+		else
+			ct_columns_facts(text, s->word, s->columns(), s->key, at);
+	}
 	write_slowdown(text, report);
-	ct_score_line(text, report);
-	write_cost(text, report);
-	ct_step_change_line(text, report);
 }
 
 static void write_table(struct ct_text *text, const struct ct_report *report, int verbose,
@@ -458,10 +377,9 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 	write_inflight(&text, report, top ? top : verbose ? MOST_INFLIGHT : FEW_INFLIGHT);
 	if (report->n_ended || report->n_inflight)
 		ct_text_empty(&text);
+	ct_summary_text(&text, report);
 	if (verbose)
 		write_facts(&text, report);
-	else
-		ct_summary_text(&text, report);
 	write_table(&text, report, verbose, top);
 	write_next(&text, report, style);
 }

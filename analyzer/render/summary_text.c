@@ -29,11 +29,19 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 		     run->processes_running ? " so far" : "", restart, run->job ? run->job : "n/a");
 }
 
+/* ", first 10 skipped"; nothing where none are. */
+static void skipped_text(char *to, size_t cap, const struct ct_report_steps *steps)
+{
+	to[0] = '\0';
+	if (steps->skipped)
+		snprintf(to, cap, ", first %s skipped", ct_text_count(steps->skipped).s);
+}
+
 static void write_steps(struct ct_text *text, const struct ct_report_steps *c)
 {
 	char skipped[48];
 
-	ct_skipped_text(skipped, sizeof(skipped), c);
+	skipped_text(skipped, sizeof(skipped), c);
 	if (c->count && (c->anchor_comm_key || c->marker))
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL,
 			     "step time      %s median, %s p99, %s steps%s",

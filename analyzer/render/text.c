@@ -152,11 +152,12 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 static int is_in_figure(const char *line, size_t at)
 {
 	static const char *const units[] = { "ns", "us", "ms",	"s",   "B",   "kB",  "MB", "GB",
-					     "TB", "PB", "KiB", "MiB", "GiB", "TiB", "%",  "±" };
+					     "TB", "PB", "KiB", "MiB", "GiB", "TiB", "%" };
 	static const char sign[] = "±";
 	const size_t len = sizeof(sign) - 1;
 
-	if (at >= len && memcmp(line + at - len, sign, len) == 0)
+	if (strncmp(line + at + 1, sign, len) == 0 ||
+	    (at >= len && memcmp(line + at - len, sign, len) == 0))
 		return 1;
 	if (!at || !strchr("0123456789", line[at - 1]))
 		return 0;

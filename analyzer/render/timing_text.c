@@ -137,21 +137,6 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		     report->is_outline ? "a part" : ct_prose_pct(100 * run->timed_ratio).s, more);
 }
 
-void ct_step_change_line(struct ct_text *text, const struct ct_report *report)
-{
-	const struct ct_report_run *run = &report->run;
-
-	if (!isnan(run->step_change_pct))
-		ct_text_line(text, run->timing_is_forced ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "effect    Timing changed %s by %+.2f ± %.2f %% (99 %%)",
-			     run->step_is_collective ? "time per collective" : "step time",
-			     run->step_change_pct, run->step_change_err_pct);
-	else if (run->step_change_why)
-		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "effect    What timing does to step time is not measured: %s",
-			     run->step_change_why);
-}
-
 void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
 {
 	to[0] = '\0';

@@ -69,7 +69,7 @@ hold '{"peaks": [{"scope": "host", "busbw_GBps": 1}, {"scope": "cross", "busbw_G
 score --expect=profile.json
 hold '{"peaks": [{"busbw_GBps": 1}]}'
 score --expect=profile.json
-commtrace report run1 --expect=profile.json --verbose | grep -oE '^score +[0-9]+ of 100: [^;]*'
+commtrace report run1 --expect=profile.json --verbose | grep '^score '
 bad '{"peaks": []}'
 bad '{"peaks": [{"scope": "rack", "busbw_GBps": 1}]}'
 bad '{"peaks": [{"scope": "host"}]}'

@@ -16,7 +16,7 @@ job() {
 		--step-ms "$3" --result "$at.json" --spans "$at.spans" --stalls "$at.stalls" >"$at.out" || fail "$2: exit $?"
 	[ "$(grep -o '"misuse": [0-9]*' "$at.json" | sort -u)" = '"misuse": 0' ] || fail "$2: misuse"
 	"$commtrace" report --format=json "$at.run" >"$at.report"
-	"$commtrace" report "$at.run" --verbose | grep -q '^exposed   .* in communication' || fail "$2: no line in the report"
+	"$commtrace" report "$at.run" --verbose | grep -q '^overlap   .*; exposed [0-9]' || fail "$2: no line in the report"
 	echo "$2, $3 ms:"
 	"$e2e/check_exposed" "$at.report" "$at.spans" "$at.stalls"
 }

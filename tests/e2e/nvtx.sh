@@ -35,7 +35,7 @@ awk 'NR == FNR { if ($1 == "loss") lost += $2; else { seen[$1, $6] = $2; end[$1,
 "$commtrace" report --format=json "$work/run" >run.json
 grep -q '"marker": "step"' run.json || fail "no steps by NVTX ranges"
 grep -q '"count": 29' run.json || fail "not 29 steps"
-"$commtrace" report "$work/run" --verbose | grep '^steps .* by NVTX range step' || fail "no line in the report"
+"$commtrace" report "$work/run" --verbose | grep '^steps .* begin with step' || fail "no line in the report"
 
 # A setting chooses, or switches off; another tool's place is kept, which is no library here: then NVTX does nothing.
 ran off COMMTRACE_NVTX=off

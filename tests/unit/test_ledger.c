@@ -55,8 +55,7 @@ static void what_nobody_told_is_not_available(void **state)
 	r = report();
 	assert_int_equal(r->n_costs, 0);
 	assert_int_equal(r->cost_bytes, CT_UNKNOWN);
-	assert_texts(r, "cost      n/a: no process told what recording it cost\n",
-		     "measured to cost at the start)\nn/a\n");
+	assert_texts(r, "", "measured to cost at the start)\nn/a\n");
 	ct_report_free(r);
 }
 
@@ -91,8 +90,7 @@ static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
 	assert_true(isnan(r->costs[0].share_pct));
 	assert_int_equal(r->costs[0].write_cpu_ns, 2000000);
 	assert_int_equal(r->cost_bytes, 512);
-	assert_texts(r, "tracer: n/a in wrappers, 1.00 % of a core in its threads",
-		     "calls=n/a wrappers~n/a");
+	assert_texts(r, "", "calls=n/a wrappers~n/a");
 	ct_report_free(r);
 }
 
@@ -143,8 +141,7 @@ static void threads_are_shares_of_the_time_to_the_last_heartbeat(void **state)
 	r = report();
 	assert_true(r->run.duration_ns < 1000000000);
 	assert_true(fabs(r->costs[0].cpu_pct - 0.01) < 1e-4);
-	assert_texts(r, "0.01 % of a core in its threads",
-		     ", last heartbeat at 80.0 s, start 1 of 1");
+	assert_texts(r, "threads 0.01 %;", ", last heartbeat at 80.0 s, start 1 of 1");
 	ct_report_free(r);
 }
 
