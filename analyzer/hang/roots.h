@@ -55,7 +55,7 @@ int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *
 /* The victims of each root, and how they depend on it: victims.c. 0 or CT_NOMEM. */
 int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
 
-/* Calls with unknown missing members that all ranks wait for: roots_unknown.c. After the victims. 0
+/* Calls with unknown missing members that all ranks wait for. After the victims. 0
  * or CT_NOMEM. */
 int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots);
 

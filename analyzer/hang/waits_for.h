@@ -99,7 +99,7 @@ int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_ho
 int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 
 /* When all nodes exist: marks ranks as missing that were killed after others had waited for them
- * (waits_for_killed.c). */
+ * (waits_for_host.c). */
 void ct_waiting_killed(struct ct_waiting *w);
 
 /* Do the ranks that have not ended this collective disagree with the others on how many messages

@@ -28,9 +28,6 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
 
-/* What the hosts' network ports carried, and each port with what it counted. */
-void ct_transport_text(struct ct_text *text, const struct ct_report *report);
-
 /* Where the ranks ran: what differs, by value; GPUs, network devices and libraries in short. */
 void ct_environment_text(struct ct_text *text, const struct ct_report *report);
 

@@ -7,7 +7,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw.h"
-#include "analyzer/timeline/frames.h"
+#include "analyzer/timeline/texts.h"
 
 uint64_t ct_draw_finding_at(const struct ct_timeline_index *tl_index, const struct ct_finding *f)
 {

@@ -6,7 +6,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw_process.h"
-#include "analyzer/timeline/frames.h"
+#include "analyzer/timeline/texts.h"
 
 /* Times on one thread come from one clock; they differ by its quantum at most. */
 #define THREAD_SLACK_NS 200u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texts.h — each text once, under a number from 1. Memory follows the number of different texts. One thread. */
+/* texts.h — each text once, under a number from 1, and call sites as frames of a stack. Memory follows the number of different texts. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_TEXTS_H
 #define CT_ANALYZER_TIMELINE_TEXTS_H
 
@@ -26,5 +26,23 @@ static inline const char *ct_texts_get(const struct ct_texts *texts, uint32_t nu
 {
 	return texts->all[number - 1];
 }
+
+#define CT_CHART_FRAMES 8u
+/* Longer names of functions and files are cut. */
+#define CT_CHART_FRAME_TEXT 255u
+
+/* Where in the program a call was made; texts, 0 unknown. */
+struct ct_chart_frame {
+	uint32_t function, file;
+	uint32_t line;
+};
+
+/* "FILE:LINE FUNCTION", "FILE:LINE", or anything else, which becomes the function (an offset in an object). `whose` NULL, or
+ * stands before the function. Of several that are separated by " < " the first, which is the innermost. */
+void ct_frame_of(struct ct_texts *texts, const char *whose, const char *site,
+		 struct ct_chart_frame *frame);
+
+/* All of them, the outermost first; `frames` has room for CT_CHART_FRAMES. Returns how many there are. */
+uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames);
 
 #endif

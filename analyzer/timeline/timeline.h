@@ -68,9 +68,6 @@ struct ct_chart_arg {
 };
 #define CT_CHART_LIST 16u
 #define CT_CHART_ARGS 24u
-#define CT_CHART_FRAMES 8u
-/* Longer names of functions and files are cut. */
-#define CT_CHART_FRAME_TEXT 255u
 
 enum ct_chart_track_kind { CT_TRACK_GROUP, CT_TRACK_SLICES, CT_TRACK_COUNTER };
 struct ct_chart_track {
@@ -81,12 +78,6 @@ struct ct_chart_track {
 	int32_t order;		 /* among its parent's children */
 	uint8_t kind;
 	uint8_t merged; /* one of several that are shown as one: equal name and parent */
-};
-
-/* Where in the program a call was made; texts, 0 unknown. */
-struct ct_chart_frame {
-	uint32_t function, file;
-	uint32_t line;
 };
 
 struct ct_chart_slice {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/timeline/frames.h"
 #include "analyzer/timeline/stall_track.h"
+#include "analyzer/timeline/texts.h"
 
 static uint64_t state = 1;
 

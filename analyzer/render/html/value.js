@@ -33,3 +33,10 @@
 		cells[column.key] === null ? null :
 			[column.title, cells[column.key] || ct.valueOf(path, object, column.key, column.unit, column.err)]));
 })();
+
+// How bad something is, by colour, shape and word at once.
+(function () {
+	const SHAPES = { critical: '\u25c6', warning: '\u25b2', info: '\u25cf', good: '\u2713', none: '?' };
+
+	ct.mark = (level) => ct.el('span', { class: 'mark', 'aria-hidden': 'true' }, SHAPES[level] || SHAPES.none);
+})();
