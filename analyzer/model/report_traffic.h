@@ -7,12 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the bytes of a collective are distributed over pairs of ranks if they were not counted. */
-enum ct_traffic_model { CT_TRAFFIC_RING, CT_TRAFFIC_UNIFORM, CT_TRAFFIC_TREE };
-
-/* As they are spelled: "ring", "uniform", "tree". */
-const char *ct_traffic_model_name(enum ct_traffic_model model);
-
 /* One picture: the pairs with traffic, by sender, then receiver. */
 struct ct_traffic_layer {
 	const char *scope; /* rank: ends are global ranks; host: indexes into hosts */
@@ -21,7 +15,7 @@ struct ct_traffic_layer {
 		name; /* of the backend, the role or the communicator, as people know it; NULL: has none */
 	const char *backend, *role; /* NULL: of several, or not known */
 	uint64_t comm_hash;	    /* 0: of several */
-	const char *model; /* exact where every byte is known, else the name of the model */
+	const char *model;	    /* exact where every byte is known, else ring, the model */
 	uint64_t exact_bytes, modelled_bytes;
 	size_t n; /* pairs; length of all that follow */
 	int *src, *dst;
@@ -36,10 +30,9 @@ struct ct_traffic_layer {
 };
 
 struct ct_report_traffic {
-	enum ct_traffic_model model; /* selected */
-	const char *why;	     /* there is no matrix; NULL: there is one */
-	const char *note;	     /* what to know about the numbers; NULL: nothing */
-	int at_least; /* bytes are missing, or may be: layers show what is on record */
+	const char *why;  /* there is no matrix; NULL: there is one */
+	const char *note; /* what to know about the numbers; NULL: nothing */
+	int at_least;	  /* bytes are missing, or may be: layers show what is on record */
 	uint64_t exact_bytes, modelled_bytes;
 	uint64_t unplaced_bytes; /* of those, between unknown ranks: in no layer */
 	const char **hosts;

@@ -124,7 +124,7 @@ static json_t *transports(const void *row, const void *whole)
 /* Exact only where every byte is. */
 static const char *model_of(const struct ct_report_traffic *t)
 {
-	return t->modelled_bytes ? ct_traffic_model_name(t->model) : "exact";
+	return t->modelled_bytes ? "ring" : "exact";
 }
 
 /* Rows of cells: integers or, where that is NULL, ratios. */

@@ -180,7 +180,6 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 	a->overlap.sample = &a->log.sample;
 	a->overlap.each = a->options->exposure;
 	a->overlap.each_arg = a->options->exposure_arg;
-	a->traffic.model = a->options->traffic_model;
 	ct_instance_log_observe(&a->log, &observers[LOG]);
 	ct_step_log_observe(&a->step_log, &observers[STEP_LOG]);
 	ct_overlap_observe(&a->overlap, &observers[OVERLAP]);

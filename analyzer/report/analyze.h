@@ -31,8 +31,7 @@ struct ct_analyze_options {
 	const char *step_anchor; /* COMM:OP[:BYTES] that begins each step; NULL: found by itself */
 	uint32_t skip_steps; /* Steps at the beginning that do not count: only order, hangs, exits, dropped records and what
 				recording cost are of the whole run. 0: none; otherwise the run is read twice */
-	enum ct_traffic_model traffic_model; /* 0: ring */
-	const struct ct_expect *expect;	     /* its peaks count; NULL: none are declared */
+	const struct ct_expect *expect; /* its peaks count; NULL: none are declared */
 	const struct ct_observer
 		*observer; /* one more of the reading (stream/stream.h); may be NULL */
 	ct_exposure_fn

@@ -9,7 +9,7 @@ look() {
 look run1
 look run1 --layer count --by host
 look run1 --role pp --layer bandwidth
-look run1 --role tp --traffic-model uniform
+look run1 --role tp
 look run1 --backend nccl
 look run1 --type waits
 look run1 --type waits --layer lateness --by host
@@ -72,10 +72,8 @@ try run1 -o w.svg --type everything
 try run1 -o w.svg --type waits --layer bytes
 try run1 -o w.svg --type waits --comm 1234
 try run1 -o w.svg --type steps --backend nccl
-try run1 -o w.svg --type waits --traffic-model tree
 try run1 -o w.svg --type waits --step-anchor '*:AllReduce'
 try run3 -o w.svg --type slowdown --by host
 try run1 -o w.svg --comm a --role b
 try run1 -o w.svg --by node
-try run1 -o w.svg --traffic-model star
 ls

@@ -16,9 +16,6 @@ static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "deco
 
 #define N_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
 
-static const enum ct_traffic_model models[] = { CT_TRAFFIC_RING, CT_TRAFFIC_UNIFORM,
-						CT_TRAFFIC_TREE };
-
 static struct ct_synth_options options_of(const char *workload, int per_process)
 {
 	struct ct_synth_options o = ct_synth_defaults();
@@ -46,7 +43,7 @@ static void write_run(const struct ct_synth_options *o, struct ct_synth_outcome 
 	close(dirfd);
 }
 
-static struct ct_report *read_run(enum ct_traffic_model model)
+static struct ct_report *read_run(void)
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	const char *path = fx_path("run");
@@ -54,7 +51,6 @@ static struct ct_report *read_run(enum ct_traffic_model model)
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
 
-	options.traffic_model = model;
 	if (ct_run_open(&path, 1, NULL, &run, &err) != CT_OK ||
 	    ct_analyze(run, &options, &report, &err) != CT_OK)
 		fail_msg("%s", err.text);
@@ -123,8 +119,7 @@ static void assert_sound(const struct ct_report_traffic *t, const struct ct_traf
 	assert_int_equal(most_bytes, l->max_bytes);
 	assert_int_equal(most_count, l->max_count);
 	assert_true(l->max_bandwidth_Bps == (most_Bps ? most_Bps : CT_UNKNOWN));
-	assert_string_equal(l->model,
-			    l->modelled_bytes ? ct_traffic_model_name(t->model) : "exact");
+	assert_string_equal(l->model, l->modelled_bytes ? "ring" : "exact");
 }
 
 /* Those of a kind together have of each pair what the layer of all has. */
@@ -269,42 +264,10 @@ static void a_ring_is_what_the_synthesizer_sent(void **state)
 
 		assert_int_equal(fx_setup(&again), 0);
 		write_run(&o, &out);
-		report = read_run(CT_TRAFFIC_RING);
+		report = read_run();
 		assert_truth(report, &out);
 		assert_layers(report);
 		ct_report_free(report);
-		ct_synth_outcome_free(&out);
-		assert_int_equal(fx_teardown(&again), 0);
-	}
-	(void)state;
-}
-
-/* Models lay the same bytes on other pairs: exact ones stay, and so do sums, to the byte that a division leaves. */
-static void models_differ_in_pairs_and_not_in_sums(void **state)
-{
-	for (size_t w = 0; w < N_WORKLOADS; w++) {
-		struct ct_synth_options o = options_of(workloads[w], 1);
-		struct ct_report *reports[3];
-		struct ct_synth_outcome out;
-		void *again;
-
-		assert_int_equal(fx_setup(&again), 0);
-		write_run(&o, &out);
-		for (int m = 0; m < 3; m++) {
-			const struct ct_report_traffic *t, *ring;
-
-			reports[m] = read_run(models[m]);
-			assert_layers(reports[m]);
-			t = &reports[m]->traffic;
-			ring = &reports[0]->traffic;
-			assert_int_equal(t->exact_bytes, ring->exact_bytes);
-			assert_true(t->modelled_bytes + 1000 > ring->modelled_bytes);
-			assert_true(ring->modelled_bytes + 1000 > t->modelled_bytes);
-			assert_true(m == 0 || !t->modelled_bytes ||
-				    memcmp(t->matrix, ring->matrix, 256 * sizeof(uint64_t)) != 0);
-		}
-		for (int m = 0; m < 3; m++)
-			ct_report_free(reports[m]);
 		ct_synth_outcome_free(&out);
 		assert_int_equal(fx_teardown(&again), 0);
 	}
@@ -323,7 +286,7 @@ static void bandwidth_of_messages_is_that_of_their_links(void **state)
 
 	(void)state;
 	write_run(&o, &out);
-	report = read_run(CT_TRAFFIC_RING);
+	report = read_run();
 	all = layer_of(report, "rank", "all");
 	for (size_t i = 0; i < all->n; i++) {
 		int is_near = all->src[i] / 4 == all->dst[i] / 4;
@@ -345,7 +308,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_is_what_the_synthesizer_sent),
-		cmocka_unit_test(models_differ_in_pairs_and_not_in_sums),
 		cmocka_unit_test_setup_teardown(bandwidth_of_messages_is_that_of_their_links,
 						fx_setup, fx_teardown),
 	};

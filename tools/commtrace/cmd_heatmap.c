@@ -40,8 +40,6 @@ static int read_options(struct request *request)
 	p->role = ct_cli_text(args, CT_OPTION_ROLE);
 	request->wishes.anchor = ct_cli_text(args, CT_OPTION_STEP_ANCHOR);
 	request->wishes.skip_steps = (uint32_t)ct_cli_number(args, CT_OPTION_SKIP_STEPS, 0);
-	request->wishes.traffic_model = (enum ct_traffic_model)ct_cli_word(args,
-									   CT_OPTION_TRAFFIC_MODEL);
 	request->wishes.threads = ct_open_threads(args);
 	is_traffic = p->of == CT_OF_TRAFFIC;
 	if ((p->comm != NULL) + (p->backend != NULL) + (p->role != NULL) > 1)
@@ -51,8 +49,6 @@ static int read_options(struct request *request)
 				p->comm	  ? "comm"
 				: p->role ? "role"
 					  : "backend");
-	if (ct_cli_has(args, CT_OPTION_TRAFFIC_MODEL) && !is_traffic)
-		return ct_usage("heatmap", "'--traffic-model' belongs to --type=traffic");
 	if (request->wishes.anchor && p->of != CT_OF_STEPS && !request->wishes.skip_steps)
 		return ct_usage("heatmap", "'--step-anchor' belongs to --type=steps");
 	if (p->by != CT_BY_DEFAULT && p->of == CT_OF_SLOWDOWN)

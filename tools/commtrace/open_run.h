@@ -32,12 +32,11 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 
 /* The same, as options of `command` ask for it; zeroed: as they are without. */
 struct ct_report_wishes {
-	const char *anchor;		     /* --step-anchor; NULL: steps are found */
-	uint32_t skip_steps;		     /* --skip-steps; 0: none */
-	enum ct_traffic_model traffic_model; /* --traffic-model */
-	unsigned threads;		     /* --threads; 0: ct_open_threads(NULL) */
-	const struct ct_expect *expect;	     /* --expect, for its peaks; may be NULL */
-	const struct ct_observer *observer;  /* of the reading; may be NULL */
+	const char *anchor;		    /* --step-anchor; NULL: steps are found */
+	uint32_t skip_steps;		    /* --skip-steps; 0: none */
+	unsigned threads;		    /* --threads; 0: ct_open_threads(NULL) */
+	const struct ct_expect *expect;	    /* --expect, for its peaks; may be NULL */
+	const struct ct_observer *observer; /* of the reading; may be NULL */
 };
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
 		      const struct ct_report_wishes *wishes, struct ct_report **report);

@@ -165,8 +165,6 @@ static int open_report(struct request *request, struct ct_run **run, struct ct_r
 	if (!show->judges && !ct_cli_has(&request->args, CT_OPTION_WHOLE_INFO))
 		return ct_open_outline(&request->args.paths, *run, report);
 	request->wishes.anchor = ct_cli_text(&request->args, CT_OPTION_STEP_ANCHOR);
-	request->wishes.traffic_model = (enum ct_traffic_model)ct_cli_word(&request->args,
-									   CT_OPTION_TRAFFIC_MODEL);
 	request->wishes.skip_steps = (uint32_t)ct_cli_number(&request->args, CT_OPTION_SKIP_STEPS,
 							     0);
 	request->wishes.threads = ct_open_threads(&request->args);

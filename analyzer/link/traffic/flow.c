@@ -30,40 +30,28 @@ static enum ct_flow_taken add(struct ct_flow *flow, enum ct_flow_shape shape,
 	return CT_FLOW_TAKEN;
 }
 
-/* As much of each member: to each other member, or all of it round the ring but for one part. */
-static enum ct_flow_taken add_share(struct ct_flow *flow, enum ct_traffic_model model, uint32_t n,
+/* Down the chain that begins with the root and ends before it. */
+static enum ct_flow_taken broadcast(struct ct_flow *flow, uint32_t n, uint32_t me,
 				    const struct ct_flow_op *op)
 {
-	return model == CT_TRAFFIC_UNIFORM ? add(flow, CT_FLOW_EACH, op, 1)
-					   : add(flow, CT_FLOW_NEXT, op, n - 1);
-}
-
-/* Down the chain that begins with the root and ends before it. */
-static enum ct_flow_taken broadcast(struct ct_flow *flow, enum ct_traffic_model model, uint32_t n,
-				    uint32_t me, const struct ct_flow_op *op)
-{
-	if (model == CT_TRAFFIC_UNIFORM)
-		return (uint32_t)op->root == me ? add(flow, CT_FLOW_EACH, op, 1) : CT_FLOW_TAKEN;
 	return (uint32_t)op->root == (me + 1) % n ? CT_FLOW_TAKEN : add(flow, CT_FLOW_NEXT, op, 1);
 }
 
-static enum ct_flow_taken rooted(struct ct_flow *flow, enum ct_traffic_model model, uint32_t n,
-				 uint32_t me, const struct ct_flow_op *op,
-				 struct ct_flow_pair *pair)
+static enum ct_flow_taken rooted(struct ct_flow *flow, uint32_t n, uint32_t me,
+				 const struct ct_flow_op *op, struct ct_flow_pair *pair)
 {
 	uint32_t root = (uint32_t)op->root;
 
 	if (op->root < 0 || root >= n)
 		return CT_FLOW_UNKNOWN;
 	if (op->op == CT_OP_Broadcast)
-		return broadcast(flow, model, n, me, op);
+		return broadcast(flow, n, me, op);
 	if (root == me)
 		return CT_FLOW_TAKEN;
-	if (op->op == CT_OP_Reduce && model != CT_TRAFFIC_UNIFORM)
+	if (op->op == CT_OP_Reduce)
 		return add(flow, CT_FLOW_NEXT, op, 1);
-	*pair = (struct ct_flow_pair){ me, root, op->op != CT_OP_Reduce };
-	if (op->op == CT_OP_Scatter)
-		*pair = (struct ct_flow_pair){ root, me, 1 };
+	*pair = op->op == CT_OP_Scatter ? (struct ct_flow_pair){ root, me }
+					: (struct ct_flow_pair){ me, root };
 	return CT_FLOW_IS_PAIR;
 }
 
@@ -76,13 +64,13 @@ static enum ct_flow_taken one_to_one(uint32_t n, uint32_t me, const struct ct_fl
 		return CT_FLOW_UNKNOWN;
 	if (peer == me)
 		return CT_FLOW_TAKEN;
-	*pair = op->op == CT_OP_Get ? (struct ct_flow_pair){ peer, me, 1 }
-				    : (struct ct_flow_pair){ me, peer, 1 };
+	*pair = op->op == CT_OP_Get ? (struct ct_flow_pair){ peer, me }
+				    : (struct ct_flow_pair){ me, peer };
 	return CT_FLOW_IS_PAIR;
 }
 
-enum ct_flow_taken ct_flow_take(struct ct_flow *flow, enum ct_traffic_model model, uint32_t n,
-				uint32_t me, const struct ct_flow_op *op, struct ct_flow_pair *pair)
+enum ct_flow_taken ct_flow_take(struct ct_flow *flow, uint32_t n, uint32_t me,
+				const struct ct_flow_op *op, struct ct_flow_pair *pair)
 {
 	/* an empty message is sent, anything else that is empty moves nothing */
 	if (!op->bytes && op->op != CT_OP_Send)
@@ -92,10 +80,10 @@ enum ct_flow_taken ct_flow_take(struct ct_flow *flow, enum ct_traffic_model mode
 		return add(flow, CT_FLOW_ALL_REDUCED, op, 1);
 	case CT_OP_AllGather:
 		return op->varying ? add(flow, CT_FLOW_GATHERED, op, 1)
-				   : add_share(flow, model, n, op);
+				   : add(flow, CT_FLOW_NEXT, op, n - 1);
 	case CT_OP_ReduceScatter:
 		return op->varying ? add(flow, CT_FLOW_SCATTERED, op, 1)
-				   : add_share(flow, model, n, op);
+				   : add(flow, CT_FLOW_NEXT, op, n - 1);
 	case CT_OP_AllToAll:
 		return add(flow,
 			   op->varying		? CT_FLOW_EVENLY
@@ -109,7 +97,7 @@ enum ct_flow_taken ct_flow_take(struct ct_flow *flow, enum ct_traffic_model mode
 	case CT_OP_Reduce:
 	case CT_OP_Gather:
 	case CT_OP_Scatter:
-		return rooted(flow, model, n, me, op, pair);
+		return rooted(flow, n, me, op, pair);
 	case CT_OP_Send:
 	case CT_OP_Put:
 	case CT_OP_Get:
@@ -131,7 +119,6 @@ enum ct_flow_taken ct_flow_take(struct ct_flow *flow, enum ct_traffic_model mode
 struct lay {
 	const struct ct_flow *const *flows;
 	uint32_t n;
-	enum ct_traffic_model model;
 	ct_flow_fn each;
 	void *arg;
 	uint64_t gathered, scattered; /* all shares together */
@@ -184,69 +171,11 @@ static int spread(const struct lay *l, uint32_t m, uint64_t bytes, uint64_t n)
 	return st;
 }
 
-/* The parent of a node in the binary tree over 0..n-1 whose leaves are the odd ones; UINT32_MAX: it is the root, 0.
- * As NCCL builds it (src/graph/trees.cc, ncclGetBtree). */
-static uint32_t parent_of(uint32_t n, uint32_t node)
-{
-	uint32_t bit = node & -node;
-	uint64_t up = (uint64_t)(node ^ bit) | (uint64_t)bit << 1;
-
-	if (!node)
-		return UINT32_MAX;
-	return up < n ? (uint32_t)up : node ^ bit;
-}
-
-/* In the first of two trees, or in the second: the first one mirrored, or moved on by one where n is odd (ncclGetDtree). */
-static uint32_t parent_in(uint32_t n, uint32_t m, int tree)
-{
-	uint32_t up;
-
-	if (!tree)
-		return parent_of(n, m);
-	up = parent_of(n, n % 2 ? (m + n - 1) % n : n - 1 - m);
-	if (up == UINT32_MAX)
-		return up;
-	return n % 2 ? (up + 1) % n : n - 1 - up;
-}
-
-/* Half of what is reduced goes up each edge of each tree, and the result down. */
-static int lay_trees(const struct lay *l, uint32_t m)
-{
-	int st = 0;
-
-	for (int tree = 0; tree < 2 && !st; tree++) {
-		const struct ct_flow_sum *mine = sum_of(l, m, CT_FLOW_ALL_REDUCED), *theirs;
-		uint32_t up = parent_in(l->n, m, tree);
-		int again;
-
-		if (up == UINT32_MAX)
-			continue;
-		theirs = sum_of(l, up, CT_FLOW_ALL_REDUCED);
-		/* a pair of both trees took part once */
-		again = tree && (parent_in(l->n, m, 0) == up || parent_in(l->n, up, 0) == m);
-		st = tell(l, m, up, tree ? mine->bytes / 2 : mine->bytes - mine->bytes / 2,
-			  again ? 0 : mine->n, 0);
-		if (!st)
-			st = tell(l, up, m,
-				  tree ? theirs->bytes / 2 : theirs->bytes - theirs->bytes / 2,
-				  again ? 0 : theirs->n, 0);
-	}
-	return st;
-}
-
 static int lay_all_reduced(const struct lay *l, uint32_t m)
 {
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_ALL_REDUCED);
 	uint64_t bytes = share(sum->bytes, 2 * ((uint64_t)l->n - 1), l->n);
 
-	switch (l->model) {
-	case CT_TRAFFIC_UNIFORM:
-		return spread(l, m, bytes, sum->n);
-	case CT_TRAFFIC_TREE:
-		return lay_trees(l, m);
-	case CT_TRAFFIC_RING:
-		break;
-	}
 	return tell(l, m, (m + 1) % l->n, bytes, sum->n, 0);
 }
 
@@ -256,29 +185,17 @@ static int lay_gathered(const struct lay *l, uint32_t m)
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_GATHERED);
 	uint32_t next = (m + 1) % l->n;
 
-	if (l->model == CT_TRAFFIC_UNIFORM)
-		return to_each(l, m, sum, 0);
-	if (!sum->n)
-		return 0;
-	return tell(l, m, next, l->gathered - sum_of(l, next, CT_FLOW_GATHERED)->bytes, sum->n, 0);
+	return !sum->n ? 0
+		       : tell(l, m, next, l->gathered - sum_of(l, next, CT_FLOW_GATHERED)->bytes,
+			      sum->n, 0);
 }
 
 /* Round the ring goes what all get, but not beyond whose it is: its own share. */
 static int lay_scattered(const struct lay *l, uint32_t m)
 {
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_SCATTERED);
-	int st = 0;
 
-	if (!sum->n)
-		return 0;
-	if (l->model != CT_TRAFFIC_UNIFORM)
-		return tell(l, m, (m + 1) % l->n, l->scattered - sum->bytes, sum->n, 0);
-	for (uint32_t d = 1; d < l->n && !st; d++) {
-		uint32_t to = (m + d) % l->n;
-
-		st = tell(l, m, to, sum_of(l, to, CT_FLOW_SCATTERED)->bytes, sum->n, 0);
-	}
-	return st;
+	return !sum->n ? 0 : tell(l, m, (m + 1) % l->n, l->scattered - sum->bytes, sum->n, 0);
 }
 
 static int lay_member(const struct lay *l, uint32_t m)
@@ -295,10 +212,9 @@ static int lay_member(const struct lay *l, uint32_t m)
 	return st ? st : lay_scattered(l, m);
 }
 
-int ct_flows_lay(const struct ct_flow *const *flows, uint32_t n, enum ct_traffic_model model,
-		 ct_flow_fn each, void *arg)
+int ct_flows_lay(const struct ct_flow *const *flows, uint32_t n, ct_flow_fn each, void *arg)
 {
-	struct lay l = { .flows = flows, .n = n, .model = model, .each = each, .arg = arg };
+	struct lay l = { .flows = flows, .n = n, .each = each, .arg = arg };
 	int st = 0;
 
 	for (uint32_t m = 0; m < n; m++) {

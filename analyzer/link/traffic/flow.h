@@ -44,7 +44,6 @@ struct ct_flow_op {
 /* Bytes between two members. */
 struct ct_flow_pair {
 	uint32_t from, to;
-	int exact;
 };
 
 /* What ct_flow_take() found. */
@@ -55,17 +54,15 @@ enum ct_flow_taken {
 };
 
 /* Add the call of member `me` of n >= 2 to its sums. */
-enum ct_flow_taken ct_flow_take(struct ct_flow *flow, enum ct_traffic_model model, uint32_t n,
-				uint32_t me, const struct ct_flow_op *op,
-				struct ct_flow_pair *pair);
+enum ct_flow_taken ct_flow_take(struct ct_flow *flow, uint32_t n, uint32_t me,
+				const struct ct_flow_op *op, struct ct_flow_pair *pair);
 
 /* Nonzero stops. `exact`: no model in it. */
 typedef int (*ct_flow_fn)(void *arg, uint32_t from, uint32_t to, struct ct_flow_sum sum, int exact);
 
 /* All pairs of members, some more than once, never one with itself. flows[m] of member m, NULL: has none. Numbers that are
  * larger than INT64_MAX become that. 0 or what `each` returned. */
-int ct_flows_lay(const struct ct_flow *const *flows, uint32_t n, enum ct_traffic_model model,
-		 ct_flow_fn each, void *arg);
+int ct_flows_lay(const struct ct_flow *const *flows, uint32_t n, ct_flow_fn each, void *arg);
 
 /* A number that stays what it is, or becomes INT64_MAX: more fits neither JSON nor a sum. */
 uint64_t ct_flow_plus(uint64_t a, uint64_t b);

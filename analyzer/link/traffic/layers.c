@@ -115,8 +115,7 @@ static int lay_pairs(struct laying *at, const struct ct_traffic_pair *pair)
 			const struct ct_flow_sum *sum = &pair->sums[kind];
 
 			if (sum->n && (kind == CT_TRAFFIC_SENT || !is_counted))
-				st = lay(at, pair->from, pair->to, *sum,
-					 kind != CT_TRAFFIC_REDUCED);
+				st = lay(at, pair->from, pair->to, *sum, 1);
 		}
 	}
 	return st;
@@ -167,7 +166,7 @@ static int lay_members(struct laying *at, const struct ct_traffic_comm *entry)
 		merge_flows(at, entry->flows);
 		st = lay_pairs(at, entry->pairs);
 	}
-	st = st ?: ct_flows_lay(at->by_member, n, at->layers->traffic->model, lay, at);
+	st = st ?: ct_flows_lay(at->by_member, n, lay, at);
 	free(at->flows);
 	free(at->by_member);
 	free(at->told);

@@ -97,20 +97,12 @@ static int add_pair(struct ct_traffic *t, const struct ct_comm *comm,
 
 /* ---- operations ---- */
 
-static enum ct_traffic_kind kind_of(unsigned op, int exact)
-{
-	if (ct_op_class(op) != CT_CLASS_ROOTED)
-		return CT_TRAFFIC_SENT;
-	return exact ? CT_TRAFFIC_ROOTED : CT_TRAFFIC_REDUCED;
-}
-
 static int take_op(struct ct_traffic *t, struct ct_traffic_flow *flow, const struct ct_flow_op *op)
 {
 	enum ct_op_class class = ct_op_class(op->op);
 	struct ct_flow_pair between;
 
-	switch (ct_flow_take(&flow->flow, t->model, flow->comm->nranks, flow->member, op,
-			     &between)) {
+	switch (ct_flow_take(&flow->flow, flow->comm->nranks, flow->member, op, &between)) {
 	case CT_FLOW_TAKEN:
 		break;
 	case CT_FLOW_UNKNOWN:
@@ -119,7 +111,8 @@ static int take_op(struct ct_traffic *t, struct ct_traffic_flow *flow, const str
 				    : CT_TRAFFIC_GAP_NO_MODEL);
 		break;
 	case CT_FLOW_IS_PAIR:
-		return add_pair(t, flow->comm, &between, kind_of(op->op, between.exact),
+		return add_pair(t, flow->comm, &between,
+				class == CT_CLASS_ROOTED ? CT_TRAFFIC_ROOTED : CT_TRAFFIC_SENT,
 				ct_flow_times(op->bytes, op->times), op->times);
 	}
 	return CT_OK;
@@ -269,7 +262,7 @@ int ct_traffic_process(struct ct_traffic *t, uint32_t process, const struct ct_l
 			note_gap(t, CT_TRAFFIC_GAP_NO_PEER);
 			continue;
 		}
-		between = (struct ct_flow_pair){ flow->member, (uint32_t)rec->peer, 1 };
+		between = (struct ct_flow_pair){ flow->member, (uint32_t)rec->peer };
 		if (add_pair(t, known, &between, CT_TRAFFIC_SENT, rec->bytes, rec->messages) !=
 		    CT_OK)
 			return CT_NOMEM;

@@ -49,8 +49,7 @@ enum ct_traffic_gap {
 /* Bytes from one member of a communicator to another that are known as such. */
 enum ct_traffic_kind {
 	CT_TRAFFIC_SENT,   /* messages, one-sided transfers, transfers counted inside operations */
-	CT_TRAFFIC_ROOTED, /* gathered and scattered ... */
-	CT_TRAFFIC_REDUCED, /* ... and reduced, by a model: these two only without counted transfers */
+	CT_TRAFFIC_ROOTED, /* gathered and scattered: only without counted transfers */
 	CT_TRAFFIC_KINDS
 };
 struct ct_traffic_pair {
@@ -80,7 +79,6 @@ struct ct_traffic_comm {
 };
 
 struct ct_traffic {
-	enum ct_traffic_model model;
 	struct ct_table by_pair;
 	struct ct_table by_graph;   /* launches of a graph of a process being read */
 	struct ct_table by_process; /* the same, the latest of a process */
@@ -99,7 +97,7 @@ int ct_traffic_op(struct ct_traffic *traffic, uint32_t process, const struct ct_
 /* All of a process has been read: its TRAFFIC records, and what its graphs moved. */
 int ct_traffic_process(struct ct_traffic *traffic, uint32_t process, const struct ct_load *load);
 
-/* Takes in all that a stream reads; its memory is then the stream's. Only `model` is set before. */
+/* Takes in all that a stream reads; its memory is then the stream's. */
 void ct_traffic_observe(struct ct_traffic *traffic, struct ct_observer *observer);
 void ct_traffic_fini(struct ct_traffic *traffic);
 

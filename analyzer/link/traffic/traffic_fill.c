@@ -11,13 +11,6 @@
 /* size: a matrix of more ranks is mostly zeros and unreadable; layers have all of it. */
 #define MATRIX_RANKS 1024u
 
-const char *ct_traffic_model_name(enum ct_traffic_model model)
-{
-	static const char *const names[] = { "ring", "uniform", "tree" };
-
-	return names[model];
-}
-
 /* ---- what is not known ---- */
 
 /* What passes unseen may have moved data; these do not. */
@@ -284,7 +277,7 @@ static int fill_layer(const struct ct_layer *from, const char *scope, struct ct_
 	out->backend = from->backend;
 	out->role = from->role;
 	out->comm_hash = from->comm ? from->comm->hash : 0;
-	out->model = from->modelled_bytes ? ct_traffic_model_name(t->model) : "exact";
+	out->model = from->modelled_bytes ? "ring" : "exact";
 	out->exact_bytes = from->exact_bytes;
 	out->modelled_bytes = from->modelled_bytes;
 	t->n_layers++;
@@ -364,7 +357,6 @@ int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traff
 
 	if (st == CT_OK) {
 		gaps = find_gaps(model, traffic, &layers, report);
-		out->model = traffic->model;
 		out->at_least = gaps != 0;
 		out->why = find_why(&layers, gaps);
 		out->exact_bytes = layers.all[0].exact_bytes;

@@ -203,8 +203,7 @@ def grow_darker(values, colours, what):
 
 def main():
     of = option("--type", "traffic")
-    report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json", *(
-        ["--traffic-model", option("--traffic-model")] if "--traffic-model" in OPTIONS else [])]))
+    report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json"]))
     names, columns, cells, word = {"traffic": traffic, "waits": waits, "steps": steps, "slowdown": slowdown}[of](report)
     flat = [v for row in cells for v in row]
     guarded = lambda texts: ["'" + t if t[:1] in "=+-@" else t for t in texts]
