@@ -12,6 +12,8 @@
 struct ct_text_style {
 	int color;	  /* 1: ANSI colours */
 	const char *path; /* the run as the person typed it, for the next commands; NULL: run.dir */
+	const char *
+		anchor; /* --step-anchor as the person typed it, for the next commands; NULL: none */
 	const char *place; /* absolute path of what is read, if it is not run.dir; else NULL */
 	int whole;	   /* 1: lines are as long as they are, for files; 0: at most 100 columns */
 	int verbose;	   /* 1: all that there is, not only a screen */

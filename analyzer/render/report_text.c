@@ -340,12 +340,15 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 		       const struct ct_text_style *style)
 {
 	const char *path = style && style->path ? style->path : report->run.dir;
-	char run[1024], skip[48] = "";
+	char run[1024], anchor[512], options[sizeof(anchor) + 64] = "";
 
 	if (!path || !ct_text_quote(run, sizeof(run), path))
 		strcpy(run, "RUN");
 	if (report->steps.skipped)
-		snprintf(skip, sizeof(skip), " --skip-steps=%" PRIu64, report->steps.skipped);
+		snprintf(options, sizeof(options), " --skip-steps=%" PRIu64, report->steps.skipped);
+	if (style && style->anchor && ct_text_quote(anchor, sizeof(anchor), style->anchor))
+		snprintf(options + strlen(options), sizeof(options) - strlen(options),
+			 " --step-anchor=%s", anchor);
 	ct_text_empty(text);
 	if (report->verdict.code == CT_VERDICT_HANG) {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "next      commtrace hang %s",
@@ -353,14 +356,14 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	} else if (!style || !style->verbose) {
 		/* one command a line, so that each can be pasted whole */
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "next      commtrace report %s%s --verbose", run, skip);
+			     "next      commtrace report %s%s --verbose", run, options);
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-			     "          commtrace report %s%s -o report.html", run, skip);
+			     "          commtrace report %s%s -o report.html", run, options);
 	} else {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 			     "next      commtrace info %s; commtrace report %s%s -o report.html; "
 			     "commtrace timeline %s -o run.pftrace",
-			     run, run, skip, run);
+			     run, run, options, run);
 	}
 }
 

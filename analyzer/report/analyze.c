@@ -87,7 +87,7 @@ static int find_steps_in(struct analysis *a, const struct ct_model *model,
 	int st = ct_steps_find(model, log, step_log, a->options->step_anchor, a->report->memory,
 			       &a->steps);
 
-	return st == CT_NOTFOUND ? ct_fail(err, st, "operations are: %s", a->steps.why) : st;
+	return st == CT_NOTFOUND ? ct_fail(err, st, "operations that do: %s", a->steps.why) : st;
 }
 
 static struct ct_stream_options stream_options(const struct analysis *a)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/model/comm_spec.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -174,6 +175,12 @@ static const char *spell(const struct ct_sequence_kind *kind, struct ct_arena *m
 	return ct_arena_printf(memory, "%s:%s:%" PRIu64, comm, op ? op : "?", kind->bytes);
 }
 
+/* What comes too rarely, or is not kept as a whole, is refused as an anchor: it is no hint. */
+static int can_mark(const struct ct_anchor_symbol *symbol)
+{
+	return symbol->n >= CT_LEAST_OFTEN && !symbol->partial;
+}
+
 /* The next likeliest of those not named yet, the weightier first. */
 static uint32_t next_likely(const struct ct_sequence *s, const struct wanted *w,
 			    const uint8_t *named)
@@ -183,7 +190,7 @@ static uint32_t next_likely(const struct ct_sequence *s, const struct wanted *w,
 	for (uint32_t k = 0; k < s->n_symbols; k++) {
 		unsigned like, most;
 
-		if (named[k] || !ct_op_name(s->kinds[k].op))
+		if (named[k] || !ct_op_name(s->kinds[k].op) || !can_mark(&s->symbols[k]))
 			continue;
 		if (best == s->n_symbols) {
 			best = k;
@@ -220,5 +227,5 @@ const char *ct_anchor_spec_others(const struct ct_sequence *s, const char *wante
 	if (!named)
 		text = NULL;
 	free(named);
-	return text && !*text ? "no operations on record" : text;
+	return text && !*text ? "none" : text;
 }

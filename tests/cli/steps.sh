@@ -22,6 +22,8 @@ commtrace report run1 --step-anchor='*:AllReduce' --verbose | grep '^steps'
 commtrace report run1 --step-anchor='*:AllReduce:1.00MB' --verbose | grep '^steps'
 commtrace report run1 --step-anchor='*:allreduce:4mb' --verbose | grep '^steps'
 commtrace report run1 --format=json | sed -n '/^ "steps": {/,/"items"/p' | sed 's/\(_pct": [0-9]*\.[0-9]\)[0-9]*/\1/'
+# the next commands are about the same steps
+commtrace report run1 --step-anchor='*:AllReduce:1.00MB' --skip-steps=2 | grep commtrace
 for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:1.01MB' \
 	AllReduce '' : '*:AllReduce:-1' '*:AllReduce:nan' '*:AllReduce:28MiB' '*:AllReduce:' '*:AllReduce:1.5' '*:Frobnicate:4' job:0 :AllReduce; do
 	commtrace report run1 --step-anchor="$wrong"
@@ -29,3 +31,7 @@ for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:1.01MB
 done
 commtrace import jsonl <(head -2 job.jsonl) -o run2 >/dev/null
 commtrace report run2 --verbose | grep '^steps'
+# operations that come too rarely are not offered
+commtrace import jsonl <(cat job.jsonl; grep -m2 '"bytes":4,' job.jsonl | sed 's/"seq":[0-9]*/"seq":500/; s/"bytes":4,/"bytes":96,/') -o run3 >/dev/null
+commtrace report run3 --step-anchor=job:0:AllReduce:5
+commtrace report run2 --step-anchor=job:0:AllReduce:5

@@ -118,6 +118,7 @@ static int write_report(const struct request *request, const struct ct_report *r
 		const struct ct_text_style style = {
 			.color = ct_color_wanted(out.file),
 			.path = request->args.paths.path[0],
+			.anchor = request->wishes.anchor,
 			.place = moved_place(request, report, place),
 			.whole = !isatty(fileno(out.file)),
 			.verbose = ct_cli_has(&request->args, CT_OPTION_VERBOSE),
