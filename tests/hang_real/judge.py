@@ -53,11 +53,11 @@ class Answer:
         return f"{self.state} {self.verdicts or 'nobody'} exit {self.status}"
 
 
-def ask(*runs, options=(), rings=None):
+def ask(*runs, rings=None):
     """commtrace hang RUNS: an Answer; AssertionError where the command itself is at fault. `rings`: where the job had its rings,
     if not in /dev/shm."""
     where = {"COMMTRACE_RING_DIR": str(rings)} if rings else {}
-    asked = subprocess.run([COMMTRACE, "hang", "--format=json", *options, *runs], env=clean_environment(**where), text=True,
+    asked = subprocess.run([COMMTRACE, "hang", "--format=json", *runs], env=clean_environment(**where), text=True,
                            capture_output=True, timeout=PATIENCE_S, check=False)
     assert asked.returncode in (0, 3), f"commtrace hang: exit {asked.returncode}: {asked.stderr or asked.stdout}"
     answer = Answer(asked.returncode, json.loads(asked.stdout), asked.stdout)
@@ -65,7 +65,7 @@ def ask(*runs, options=(), rings=None):
     # of a job that goes on the report would be of a later moment
     if answer.state != "running":
         try:
-            same_answer.hold(COMMTRACE, runs, answer.said, options, PATIENCE_S, clean_environment(**where))
+            same_answer.hold(COMMTRACE, runs, answer.said, PATIENCE_S, clean_environment(**where))
         except same_answer.Differ as error:
             raise AssertionError(f"hang and report differ: {error}") from error
     return answer
