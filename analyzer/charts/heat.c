@@ -221,15 +221,16 @@ static int on_instance(void *heat, struct ct_stream *stream, const struct ct_ins
 
 	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
 		const struct ct_member *member = &i->members[m];
-		int is_known = knows_wait(event, member);
 		uint64_t begin = member->start_ns ? member->start_ns : member->enter_ns;
-		uint64_t end = member->end_ns > begin ? member->end_ns : begin;
-		/* a wait is a difference of two spans */
-		uint64_t err = 2 * ((uint64_t)member->start_err_ns + member->end_err_ns) +
-			       event->waits->clock_err_ns;
+		uint64_t end = member->end_ns > begin ? member->end_ns : begin, err;
+		int is_known;
 
 		if (is_told_elsewhere(i, member))
 			continue;
+		is_known = knows_wait(event, member);
+		/* a wait is a difference of two spans */
+		err = 2 * ((uint64_t)member->start_err_ns + member->end_err_ns) +
+		      event->waits->clock_err_ns;
 		st = ct_heat_see(heat, member->slot, ct_model_slot_at(model, member->slot, begin),
 				 ct_model_slot_at(model, member->slot, end), is_known,
 				 is_known ? err : 0);

@@ -90,8 +90,6 @@ void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *j)
 	struct ct_load_detail *detail;
 	uint64_t key;
 
-	if (!load->details.n)
-		return;
 	key = key_of(op->comm, op->op, op->seq, op->peer);
 	detail = ct_table_get(&load->details, key);
 	if (!detail && op->launch) {

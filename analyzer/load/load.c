@@ -244,7 +244,9 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 		j->launch_at = (uint32_t)(op - all->ops);
 	}
 	out.from_any = op->op == CT_OP_Recv && (op->peer < 0 || op->tag == CT_TAG_ANY);
-	op = ct_load_give_got(load, op, &copy);
+	/* few processes have any of these records */
+	if (load->matches.n)
+		op = ct_load_give_got(load, op, &copy);
 	j->op = op;
 	j->process = load->info;
 	j->process_index = load->index;
@@ -268,8 +270,10 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 		j->graph = ct_graphs_get(&load->graphs, op->tag, op->comm, j->nranks);
 		j->bytes = j->graph ? j->graph->bytes : 0;
 	}
-	ct_load_give_detail(load, j);
-	ct_load_give_submit(load, j);
+	if (load->details.n)
+		ct_load_give_detail(load, j);
+	if (load->submits.n)
+		ct_load_give_submit(load, j);
 	set_span(load, j, launch);
 	j->state = state_of(op, j, launch);
 	if (out.comm)

@@ -40,7 +40,7 @@ void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *j)
 	struct ct_load_submit *s;
 	uint64_t key;
 
-	if (!load->submits.n || ct_op_class(op->op) == CT_CLASS_P2P)
+	if (ct_op_class(op->op) == CT_CLASS_P2P)
 		return;
 	key = key_of(op->comm, op->seq);
 	s = ct_table_get(&load->submits, key);

@@ -55,7 +55,7 @@ const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *o
 {
 	struct ct_load_got *got;
 
-	if (!load->matches.n || op->op != CT_OP_Recv || !op->launch)
+	if (op->op != CT_OP_Recv || !op->launch)
 		return op;
 	got = ct_table_remove(&load->matches, op->launch);
 	if (!got)

@@ -28,6 +28,7 @@ struct ct_comm {
 	uint64_t equal_to_seq;	      /* UINT64_MAX: nothing was compared */
 	uint64_t first_difference;    /* UINT64_MAX: none */
 	int met;		      /* its members have met once */
+	struct ct_class *latest;      /* of its latest operation (op_classes.h); NULL: none yet */
 };
 
 struct ct_comms {

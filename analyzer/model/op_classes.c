@@ -59,6 +59,14 @@ static uint64_t key_of(const struct ct_comm *comm, enum ct_grouped grouped, unsi
 	return ct_mix(ct_size_range(bytes) ^ ct_mix(what));
 }
 
+/* Is a class of its communicator the one of these? */
+static int is_of(const struct ct_class *class, enum ct_grouped grouped, unsigned op, unsigned dtype,
+		 uint64_t bytes)
+{
+	return class->grouped == grouped && class->op == op && class->dtype == dtype &&
+	       class->size_range == ct_size_range(bytes);
+}
+
 struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct ct_comm *comm,
 				 enum ct_grouped grouped, unsigned op, unsigned dtype,
 				 uint64_t bytes)
@@ -66,8 +74,7 @@ struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct 
 	uint64_t key = key_of(comm, grouped, op, dtype, bytes);
 	struct ct_class *class = ct_table_get(&classes->by_key, key);
 
-	while (class && (class->comm != comm || class->grouped != grouped || class->op != op ||
-			 class->dtype != dtype || class->size_range != ct_size_range(bytes)))
+	while (class && (class->comm != comm || !is_of(class, grouped, op, dtype, bytes)))
 		class = class->same_key;
 	return class;
 }
@@ -76,19 +83,22 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 				enum ct_grouped grouped, unsigned op, unsigned dtype,
 				uint64_t bytes)
 {
-	struct ct_class *class = ct_classes_find(classes, comm, grouped, op, dtype, bytes);
+	struct ct_class *class = comm->latest;
 
-	if (class)
+	if (class && is_of(class, grouped, op, dtype, bytes))
 		return class;
-	class = create(classes, key_of(comm, grouped, op, dtype, bytes));
-	if (!class)
-		return NULL;
-	class->comm = comm;
-	class->grouped = grouped;
-	class->op = op;
-	class->dtype = dtype;
-	class->size_range = ct_size_range(bytes);
-	return class;
+	class = ct_classes_find(classes, comm, grouped, op, dtype, bytes);
+	if (!class) {
+		class = create(classes, key_of(comm, grouped, op, dtype, bytes));
+		if (!class)
+			return NULL;
+		class->comm = comm;
+		class->grouped = grouped;
+		class->op = op;
+		class->dtype = dtype;
+		class->size_range = ct_size_range(bytes);
+	}
+	return comm->latest = class;
 }
 
 int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_ns)

@@ -45,6 +45,8 @@ struct ct_ov_wait {
 	uint32_t block; /* in which it was read */
 };
 
+#define CT_OV_RECENT 64u /* size: more than kinds of operations that ranks repeat */
+
 /* A stream that waits, or a thread of the host. */
 struct ct_waiter {
 	uint32_t id; /* stream or thread */
@@ -96,6 +98,7 @@ struct ct_overlap {
 	struct ct_overlap_class *classes;
 	uint32_t n_classes, cap_classes;
 	struct ct_table class_at;
+	size_t recent[CT_OV_RECENT]; /* places + 1 in `classes` by operation and size: communicators take turns with few of them */
 	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
 	ct_overlap_fn tell;	 /* NULL: none */
 	void *arg;

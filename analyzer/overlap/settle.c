@@ -181,13 +181,25 @@ struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t slot, const stru
 	return &o->rows[o->n_rows - 1];
 }
 
+static int is_class(const struct ct_overlap_class *class, const struct ct_overlap_class *like)
+{
+	return class->comm == like->comm && class->op == like->op && class->dtype == like->dtype &&
+	       class->by_host == like->by_host && class->size_range == like->size_range;
+}
+
 struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like)
 {
+	uint64_t near = ct_mix(like->size_range ^ ((uint64_t)like->comm->index << 8 | like->op));
+	size_t *recent = &o->recent[near % CT_OV_RECENT];
 	uint64_t what = (uint64_t)like->comm->index << 32 | (uint64_t)(like->by_host != 0) << 31 |
 			like->op << 8 | like->dtype;
-	uint64_t key = ct_mix(like->size_range ^ ct_mix(what));
-	size_t at = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
+	uint64_t key;
+	size_t at;
 
+	if (*recent && is_class(&o->classes[*recent - 1], like))
+		return &o->classes[*recent - 1];
+	key = ct_mix(like->size_range ^ ct_mix(what));
+	at = *recent = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
 	if (at)
 		return &o->classes[at - 1];
 	if (ct_grow(&o->classes, &o->cap_classes, o->n_classes + 1, sizeof(*o->classes)))
