@@ -110,7 +110,7 @@ void ct_process_decode_in(struct ct_process_reader *reader, struct ct_decoding *
 
 /* Reads without operations and launches: ct_process_next() then returns the other records, and the times and number
  * of what it skips (struct ct_block). It does not decode most blocks. This applies to blocks with a number below
- * `before`; CT_SKIM_ALL: to all, and to the ring. Before the first block. */
+ * `before`; CT_SKIM_ALL: to all, and to the ring; CT_SKIM_OPS: see segment_read.h, the ring is not skimmed. Before the first block. */
 void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 
 /* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure. Blocks come

@@ -403,7 +403,7 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 	if (!r->decoder)
 		return ct_fail(why, CT_NOMEM, "out of memory");
 	if (r->block.number < r->skim_before || r->skim_before == CT_SKIM_ALL) {
-		const int tells = r->block.type != CT_BLOCK_DATA ||
+		const int tells = r->skim_before == CT_SKIM_OPS || r->block.type != CT_BLOCK_DATA ||
 				  r->block.flags != CT_BLOCK_IS_MARKED;
 		const int st = ct_block_skim(r->decoder, &r->block, frame, tells, block, why);
 

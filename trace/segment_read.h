@@ -38,6 +38,8 @@ void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *d
  * the last of them, whose rest comes once more at the end (is_again). Their checksums are still checked. This applies
  * to blocks with a number below `before`; CT_SKIM_ALL: to all. */
 #define CT_SKIM_ALL UINT32_MAX
+/* Instead of a number: operations of all blocks are left out, and the other records of all are returned. */
+#define CT_SKIM_OPS (UINT32_MAX - 1)
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 
 /* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is skipped up to

@@ -242,8 +242,9 @@ static int take_calls(struct old_calls *calls, const struct ct_block *block, int
 	return st;
 }
 
-/* 1, 0, or a failure. */
-static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct_err *err)
+/* skim: 0, or CT_SKIM_OPS. 1, 0, or a failure. */
+static int has_old_call(const struct ct_gather *g, uint32_t process, uint32_t skim,
+			struct ct_err *err)
 {
 	struct old_calls calls = { 0 };
 	struct ct_process_reader *reader;
@@ -252,6 +253,8 @@ static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct
 
 	if (st != CT_OK)
 		return st;
+	if (skim)
+		ct_process_skim(reader, skim);
 	while (st == CT_OK && more == 1) {
 		more = ct_process_next(reader, &block, err);
 		if (more != 1) {
@@ -267,6 +270,14 @@ static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct
 	free(calls.all);
 	ct_process_close(reader);
 	return st == CT_OK ? is_old : st;
+}
+
+/* Operations show that threads have left calls: they are decoded only where there is one without a return. */
+static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct_err *err)
+{
+	int st = has_old_call(g, process, CT_SKIM_OPS, err);
+
+	return st == 1 ? has_old_call(g, process, 0, err) : st;
 }
 
 static int is_accused(const struct ct_hang_run *run, int rank)
