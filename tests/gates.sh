@@ -76,6 +76,8 @@ done
 table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 [ -n "$table" ] || usage
 
+# shellcheck disable=SC2086
+packages $GATE_PACKAGES
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
 quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "speed" ? "decode_run " : $2 ~ /crowded/ ? "interpose_crowded commtrace_preload " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)

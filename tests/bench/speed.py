@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What analyzing a run costs, held against decoding its blocks and doing nothing with them, on one thread.
 
-Two runs of commtrace-synth, Megatron with 8 ranks on one host and 64 on eight hosts whose clocks differ. Processor time as
-ratios, each the median of three rounds in which all commands take turns; and instructions per operation under
-valgrind --tool=callgrind, of shorter runs of the same kind: these do not depend on the machine, and a slower decoder cannot hide
-in them. What is to be reached, and was not yet, is in docs/OVERHEAD.md beside what was measured.
+Two runs of commtrace-synth, Megatron with 8 ranks on one host and 64 on eight hosts whose clocks differ, and one of two million
+operations of 8 ranks. Processor time as ratios, each the median of three rounds in which all commands take turns; the wall time of two
+threads as a ratio to one; and instructions per operation under valgrind --tool=callgrind: these do not depend on the machine, and a slower decoder cannot
+hide in them. A stream of as many events of 11 fields is read by babeltrace2. What is to be reached, and was not yet, is in
+docs/OVERHEAD.md beside what was measured.
 
 usage: speed.py [--build DIR]; prints METRIC lines for tests/gates.sh."""
 import argparse
@@ -15,34 +16,35 @@ import re
 import resource
 import shutil
 import statistics
+import struct
 import subprocess
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROUNDS = 3
 ONE_HOST = ["--gpus-per-host", "8", "--tp", "2", "--pp", "2", "--dp", "2"]
 SEVERAL = ["--hosts", "8", "--gpus-per-host", "8", "--tp", "4", "--pp", "4", "--dp", "4", "--clock-offset-ms", "5", "--clock-drift-ppm", "10"]
-# name, options, steps of the run that is timed and of the one whose instructions are counted
-RUNS = [("one_host", ONE_HOST, 300, 100), ("several_hosts", SEVERAL, 40, 12)]
+RUNS = [("one_host", ONE_HOST, 300), ("several_hosts", SEVERAL, 40)]  # name, options, steps
+# A run of two million operations, 190 s of eight ranks. What is done after reading is bounded (the instance log keeps 16,384
+# operations a rank), and tails are read twice, so that each operation of a longer run costs less.
+LONG = 5200
 RATIOS = {  # what / what: limit by run
-    ("hang", "decoding"): {"one_host": 2.4, "several_hosts": 4.6},
-    ("report", "decoding"): {"one_host": 22, "several_hosts": 25},
+    ("hang", "decoding"): {"one_host": 2.2, "several_hosts": 3.4},
+    ("report", "decoding"): {"one_host": 20.5, "several_hosts": 23, "long": 9.7},
     ("html", "report"): {"one_host": 1.2, "several_hosts": 1.2},
     ("heatmap", "report"): {"one_host": 1.2, "several_hosts": 1.2},
-    ("timeline", "report"): {"one_host": 2.9, "several_hosts": 2.6},
+    ("timeline", "report"): {"one_host": 2.6, "several_hosts": 2.3},
 }
 INSTRUCTIONS = {
-    "decoding": {"one_host": 1960, "several_hosts": 2120},
-    "hang": {"one_host": 3800, "several_hosts": 5000},
-    "report": {"one_host": 19100, "several_hosts": 23700},
+    "decoding": {"one_host": 1960, "several_hosts": 2010},
+    "hang": {"one_host": 4000, "several_hosts": 4390},
+    "report": {"one_host": 16850, "several_hosts": 20950, "long": 7500},
 }
-# The figure that counts: of a report on the first kind of run, with a million operations, which are 95 s of eight ranks. Of a
-# longer one each operation costs less: what is done after reading is bounded (the instance log keeps 16,384
-# operations a rank), and tails are read twice. The runs above are short, and show what a rank's first operations cost.
-LONG, LONG_LIMIT = 2600, 9250
-
+TWO_THREADS = 1.35  # of the wall time of one, on the long run
 # Of the instructions of a report, those of the thread that has most of two: what the other one takes off it.
 BUSIEST = {"one_host": 0.70, "several_hosts": 0.70}
+BABELTRACE = 0.33  # of its events a second, operations a second of a report
 
 
 def commands(build, run, out):
@@ -75,6 +77,12 @@ def cpu_s(command, status=0):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def wall_s(command):
+    begin = time.monotonic()
+    play(command, 0)
+    return time.monotonic() - begin
+
+
 def operations(decode):
     return int(subprocess.run(decode, check=True, stdout=subprocess.PIPE).stdout.split()[0])
 
@@ -101,35 +109,79 @@ def busiest(command, out):
     return max(counted(thread) for thread in glob.glob(out + "-*"))
 
 
-def measure(build, name, options, steps, few, folder):
-    run, short, out = (os.path.join(folder, name + end) for end in ("", ".short", ".out"))
-    make(build, run, options, steps)
-    make(build, short, options, few)
-    timed = commands(build, run, out)
+def with_two(command):
+    return [word.replace("--threads=1", "--threads=2") for word in command]
+
+
+def time_all(timed):
+    """In turns: seconds of each round, by command."""
     took = {what: [] for what in timed}
     for _ in range(ROUNDS):
         for what, command in timed.items():
             took[what].append(cpu_s(command))
-    print("%s: %d operations; " % (name, operations(timed["decoding"])) +
+    return took
+
+
+def tell(name, ops, took):
+    print("%s: %d operations; " % (name, ops) +
           ", ".join("%s %.3f s (%.3f to %.3f)" % (what, statistics.median(t), min(t), max(t)) for what, t in took.items()))
     for (what, base), limits in RATIOS.items():
-        ratio = statistics.median(a / b for a, b in zip(took[what], took[base]))
-        print("METRIC speed.%s_to_%s.%s %.2f %s" % (what, base, name, ratio, limits[name]))
-    played = commands(build, short, out)
+        if name in limits and what in took:
+            ratio = statistics.median(a / b for a, b in zip(took[what], took[base]))
+            print("METRIC speed.%s_to_%s.%s %.2f %s" % (what, base, name, ratio, limits[name]))
+
+
+def measure(build, name, options, steps, folder):
+    run, out = os.path.join(folder, name), os.path.join(folder, name + ".out")
+    make(build, run, options, steps)
+    played = commands(build, run, out)
     ops = operations(played["decoding"])
+    tell(name, ops, time_all(played))
     for what, limits in INSTRUCTIONS.items():
         each = instructions(played[what], ops, out)
         print("METRIC speed.instructions.%s.%s %.0f %d" % (what, name, each, limits[name]))
-    two = busiest([word.replace("--threads=1", "--threads=2") for word in played["report"]], out) / ops / each
+    two = busiest(with_two(played["report"]), out) / ops / each
     print("METRIC speed.busiest_of_two_threads.%s %.2f %.2f" % (name, two, BUSIEST[name]))
 
 
+CTF = """/* CTF 1.8 */
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+trace { major = 1; minor = 8; byte_order = le; };
+clock { name = mono; freq = 1000000000; };
+stream { event.header := struct { integer { size = 64; align = 8; signed = false; map = clock.mono.value; } at; }; };
+event { name = operation; fields := struct { %s }; };
+"""
+
+
+def make_ctf(folder, events):
+    """As many events of 11 fields, as an operation has: six of 64 bits, five of 32."""
+    os.mkdir(folder)
+    fields = ["uint64_t a%d;" % i for i in range(6)] + ["uint32_t b%d;" % i for i in range(5)]
+    with open(os.path.join(folder, "metadata"), "w", encoding="ascii") as metadata:
+        metadata.write(CTF % " ".join(fields))
+    one = struct.Struct("<Q6Q5I")
+    with open(os.path.join(folder, "stream"), "wb") as stream:
+        for i in range(events):
+            stream.write(one.pack(1000 * i, *range(i, i + 6), *range(i % 1000, i % 1000 + 5)))
+
+
 def measure_long(build, folder):
-    run, out = os.path.join(folder, "long"), os.path.join(folder, "out")
+    run, out, ctf = (os.path.join(folder, name) for name in ("long", "out", "ctf"))
     make(build, run, ONE_HOST, LONG)
     played = commands(build, run, out)
-    each = instructions(played["report"], operations(played["decoding"]), out)
-    print("METRIC speed.instructions.report.million %.0f %d" % (each, LONG_LIMIT))
+    ops = operations(played["decoding"])
+    make_ctf(ctf, ops)
+    timed = {what: played[what] for what in ("decoding", "report")}
+    timed["babeltrace2"] = ["babeltrace2", "-c", "sink.utils.dummy", ctf]
+    took = time_all(timed)
+    tell("long", ops, took)
+    rate = statistics.median(b / a for a, b in zip(took["report"], took["babeltrace2"]))
+    print("METRIC speed.report_to_babeltrace2.long %.2f >=%s" % (rate, BABELTRACE))
+    two = statistics.median(wall_s(with_two(played["report"])) / wall_s(played["report"]) for _ in range(ROUNDS))
+    print("METRIC speed.wall_of_two_threads.long %.2f %s" % (two, TWO_THREADS))
+    each = instructions(played["report"], ops, out)
+    print("METRIC speed.instructions.report.long %.0f %d" % (each, INSTRUCTIONS["report"]["long"]))
 
 
 def main():
@@ -138,8 +190,8 @@ def main():
     args = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="commtrace-speed.")
     try:
-        for name, options, steps, few in RUNS:
-            measure(args.build, name, options, steps, few, folder)
+        for name, options, steps in RUNS:
+            measure(args.build, name, options, steps, folder)
         measure_long(args.build, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
