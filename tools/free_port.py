@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Print a TCP port of this machine that nobody has, and that nobody gets by chance until it is used.
+"""Print a free TCP port of this machine that the kernel hands to no other process until it is used.
 
 The kernel gives the ports of ip_local_port_range to whoever connects or asks for any port. One of those may be taken by
 the time at which a job listens on it, which on a busy machine is many seconds later."""

@@ -36,7 +36,7 @@ others() {
 	once asan-tests labelled asan '^(unit|cli|fuzz)$'
 }
 
-# In the time of the processors that nobody else wants: what the tests wait for comes no later for it.
+# In idle processor time, so that the tests wait no longer for it.
 if [ "${1-}" = beneath ]; then
 	chrt -i -p 0 $$ || renice -n 19 -p $$ || :
 	others

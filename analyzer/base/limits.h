@@ -28,7 +28,7 @@
 /* Of what is usual: lengths of stalls that have one cause (of exponential ones 18 % lie so near), a model beside what was measured */
 #define CT_ALIKE 0.25
 
-/* With fewer alike nobody stands out: of two, either may be the odd one. With fewer in a stage the other stages are asked too, and
+/* With fewer alike no rank stands out: of two, either may be the odd one. With fewer in a stage the other stages are asked too, and
  * nothing tells their computing from what it waits for */
 #define CT_LEAST_PEERS 3u
 
@@ -41,13 +41,13 @@
 /* With fewer steps a spread says nothing ... */
 #define CT_LEAST_STEPS 8u
 
-/* ... and with fewer samples neither does a quantile, nor that nobody stood out */
+/* ... and with fewer samples neither does a quantile, nor that no rank stood out */
 #define CT_LEAST_SAMPLES 20u
 
 /* Deviations, or standard errors, beyond which nothing is by chance, whoever of many is looked at */
 #define CT_STEADY_T 5.0
 
-/* Standard errors that are told as the error: it holds in 95 % */
+/* Standard errors that are reported as the error: it holds in 95 % */
 #define CT_TOLD_ERRORS 2.0
 
 /* ---- losses, in percent of the run: severity, and what the verdict turns to ---- */
@@ -82,7 +82,7 @@
 #define CT_TRANSIENT 0.33
 #define CT_TRANSIENT_STEPS 50u
 
-/* ns: shorter stalls are the machine's, and nobody looks for them */
+/* ns: shorter stalls are the machine's, and are not worth a search */
 #define CT_STALL_NS 30e6
 
 /* Of the stalls by turns: one rank that has more of them is who stalls */
@@ -308,7 +308,7 @@
 
 /* ---- diff ---- */
 
-/* Of the differences between two runs that are told, so many are chance (false discovery rate) */
+/* So many of the reported differences between two runs are chance (false discovery rate) */
 #define CT_DIFF_RATE 0.01
 
 #endif

@@ -17,7 +17,7 @@ struct ct_clock_log {
 };
 
 /* What the operation says of clocks; 0: nothing. A fence may let members pass, a graph computes after it communicates,
- * and who moves nothing, or perhaps nothing, waits for nobody. */
+ * and a rank that moves nothing, or perhaps nothing, waits for no rank. */
 static int kind_of(const struct ct_instance *i, enum ct_clock_kind *kind)
 {
 	const struct ct_member *first = &i->members[0];

@@ -129,7 +129,7 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 	for (unsigned i = 0; i < n; i++)
 		scratch[i] = s[i].err_ns;
 	line->err = ct_median(scratch, n);
-	/* A few may agree by chance: then all of their range counts, and what is told of each. */
+	/* A few may agree by chance: then all of their range counts, and the bounds of each. */
 	if (n < CT_LEAST_SAMPLES)
 		line->spread = fmax(2 * farthest, fmax(line->err, CT_CLOCK_SPREAD_NS));
 	line->se = CT_SE_OF_MEDIAN * line->spread / sqrt(kept);

@@ -192,7 +192,7 @@ static int relate(struct ct_clock_points *p, const struct ct_clock_event *e,
 	return cause(edge, b, a);
 }
 
-/* The one of whom all others are told: that of the operation, else the reference, else the first. */
+/* The one that all others are compared with: that of the operation, else the reference, else the first. */
 static uint32_t hub_of(const struct ct_clock_points *p, const struct ct_clock_event *e, uint32_t n)
 {
 	uint32_t one = e->members[e->one].host;

@@ -16,8 +16,8 @@
 #define CT_CLOCK_PAIRS 8u /* size: hosts of one operation that are all related with each other */
 
 enum ct_clock_kind {
-	CT_CLOCK_SYNC,	   /* nobody ends before everybody has started, all end at once */
-	CT_CLOCK_FROM_ONE, /* nobody ends before `one` has started: a broadcast's root, a sender */
+	CT_CLOCK_SYNC,	   /* no rank ends before all have started, all end at once */
+	CT_CLOCK_FROM_ONE, /* no rank ends before `one` has started: a broadcast's root, a sender */
 	CT_CLOCK_TO_ONE,   /* `one` does not end before everybody has started */
 };
 

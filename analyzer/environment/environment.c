@@ -107,7 +107,7 @@ static int add_unset(struct side *s, const struct told *first, size_t n,
 
 		while (at < n && first[at].slot != s->slots[i])
 			at++;
-		/* where variables were left out nobody knows whether it was there */
+		/* where variables were left out, this one may have been set */
 		if (at == n && !ct_facts_value(facts, "env_left_out"))
 			value->ranks[value->n_ranks++] = s->model->slots[s->slots[i]].rank;
 	}

@@ -38,7 +38,7 @@ const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
 	return last;
 }
 
-/* ---- ranks that died, and nobody waits for them ---- */
+/* ---- ranks that died, and no rank waits for them ---- */
 
 static int is_named(const struct ct_hang_result *result, int rank)
 {

@@ -91,7 +91,7 @@ static uint32_t add_step(struct sums *s, const struct ct_stall *events, uint32_t
 		last++;
 	m = usual(s, at);
 	s->charged += charged;
-	if (isnan(m)) { /* nobody knows: anything up to the charge */
+	if (isnan(m)) { /* unknown: anything up to the charge */
 		s->excess += charged;
 		s->both += charged;
 		s->err += charged;
@@ -117,7 +117,7 @@ static void take_steps(struct sums *s, const struct ct_stall *events, uint32_t n
 	}
 }
 
-/* Places of the rule between two events where a step took as much longer, and nobody is charged. */
+/* Places of the rule between two events where a step took as much longer, and no rank is charged. */
 static void look_for_missed(const struct sums *s, const struct ct_stall *events, uint32_t n,
 			    const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {

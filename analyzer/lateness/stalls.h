@@ -23,7 +23,7 @@ struct ct_stall {
 	uint32_t step, slot;
 	double ns;
 	double err_ns;
-	uint64_t stretch; /* of the run: from one to another nobody knows what was between */
+	uint64_t stretch; /* of the run: what was between two of them is unknown */
 	uint32_t more;	  /* steps behind this one that it reaches into, too */
 };
 

@@ -177,7 +177,7 @@ static int is_within(const struct ct_instance_log *log, const struct ct_log_inst
 	return inside == i->n;
 }
 
-/* What members of a set do among themselves holds up nobody but the set: the time that is its own goes back to the latest
+/* What members of a set do among themselves delays only the set: the time that is its own goes back to the latest
  * operation with somebody else. */
 static void join_own_times(const struct ct_instance_log *log, uint32_t slot, const uint8_t *in_set,
 			   struct own_time *own)

@@ -36,7 +36,7 @@ struct ct_step_blame {
 };
 
 /* 0 or CT_NOMEM. Classes of operations are looked up in the model. in_set: NULL, or by slot a set that is late together, of
- * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
+ * which each hides the others: then only what the rest waited for its last one is charged, to that rank. */
 int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance_log *log,
 			  const struct ct_steps *steps, const uint8_t *in_set,
 			  struct ct_step_blame *hits);

@@ -70,7 +70,7 @@ static int fill_recurring(const struct ct_model *model, const struct ct_steps *s
 	return CT_OK;
 }
 
-/* For whom the others waited longest in each step; hits are sorted by it. */
+/* The rank that the others waited for longest in each step; hits are sorted by it. */
 static int last_of(const struct ct_model *model, const struct ct_step_blame *hits, uint32_t step,
 		   uint32_t *at)
 {

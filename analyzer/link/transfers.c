@@ -134,7 +134,7 @@ static int sum_launches(struct gather *g)
 	return CT_OK;
 }
 
-/* How long a message with company can have taken at most: from when all whom either launch had to wait for were there, or
+/* How long a message with company can have taken at most: from when all ranks that either launch had to wait for were there, or
  * (with one partner each) the shorter of the two spans. What moved before is not in it: *had_begun. *err_ns: what clocks
  * add to its error. 0: not known. */
 static double bound_of(const struct gather *g, const struct ct_log_part *p, uint64_t *err_ns,

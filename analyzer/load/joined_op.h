@@ -26,7 +26,7 @@ struct ct_joined_op {
 	const struct ct_process_info *process;
 	uint32_t process_index;
 	const char *
-		op_name; /* of op->op, also one that this version does not know; "?" if nobody does; NULL: a call
+		op_name; /* of op->op, also one that this version does not know; "?" if it has no name; NULL: a call
 			    that moves no data, see ct_calls_each() */
 	const char *
 		call; /* function really called; NULL unknown. Printable UTF-8, like all strings here */

@@ -89,7 +89,7 @@ int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
 
 /* What receives got (wildcard_match.c): taken in, and put into a copy of the op that it is of. 0 or CT_NOMEM; the op itself
- * if nothing is told of it, else the copy. */
+ * if nothing is known of it, else the copy. */
 int ct_load_take_got(struct ct_load *load, const struct ct_match_rec *rec);
 const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,
 				     struct ct_op *copy);

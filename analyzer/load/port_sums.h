@@ -12,7 +12,7 @@
 #include "trace/port_counters.h"
 
 #define CT_PORT_SUM_NAME 96u /* size: characters of a port's name */
-/* size: intervals that are told one by one; in longer runs neighbours are put together. */
+/* size: intervals that are listed one by one; in longer runs neighbours are joined. */
 #define CT_PORT_RATES 128u
 
 struct ct_counter_sum {

@@ -161,7 +161,7 @@ static int take_open_launch(struct ct_load *load, const struct ct_open_launch_re
 	return CT_OK;
 }
 
-/* The begin of such a call is told by another thread than its end, which may come first. */
+/* Another thread records the begin of such a call than its end, which may come first. */
 static int is_over(struct ct_load *load, const struct ct_host_rec *rec)
 {
 	const uint64_t *ended_ns = ct_table_get(&load->syncs, rec->tid);
@@ -381,7 +381,7 @@ int ct_load_rares(struct ct_load *load, const struct ct_block *block)
 		if (rare->kind == CT_KIND_STRING)
 			st = take_string(load, bytes_of(block, rare), rare->len);
 	}
-	/* What is open is told anew each time, not added to. */
+	/* Each record lists all that is open; it replaces the one before. */
 	if (tells_open) {
 		load->n_open = 0;
 		load->n_launches = 0;

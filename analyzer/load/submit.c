@@ -46,7 +46,7 @@ void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *j)
 	s = ct_table_get(&load->submits, key);
 	if (!s || s->rec.comm != op->comm || s->rec.seq != op->seq)
 		return;
-	/* nobody carries out what is still to be asked for */
+	/* requests not made yet are never carried out */
 	if (s->rec.submit_ns <= op->enter_ns) {
 		j->submit_ns = s->rec.submit_ns;
 		j->submit_tid = s->rec.tid;

@@ -23,7 +23,7 @@
 	XX(HANG, CRITICAL, "Hang")                                                                 \
 	XX(NOT_COMMUNICATION, GOOD, "Communication is not the bottleneck")                         \
 	XX(NOT_ENOUGH_EVIDENCE, UNSURE, "Not enough evidence")
-/* XX(kind, is its loss a share that nobody would save all of, heading) */
+/* XX(kind, is its loss a share that no change would save whole, heading) */
 #define CT_FINDING_MAP(XX)                                                                         \
 	XX(STRAGGLER, 0, "Straggler")                                                              \
 	XX(STRAGGLER_HOST, 0, "Slow host")                                                         \

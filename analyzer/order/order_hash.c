@@ -5,7 +5,7 @@
 
 #include "trace/status.h"
 
-/* size: blocks are small at first, so that a short run is told about in detail. */
+/* size: blocks are small at first, so that a short run is compared in detail. */
 #define FIRST_SHIFT 4u
 
 void ct_order_hash_fini(struct ct_order_hash *h)

@@ -22,7 +22,7 @@ struct ct_analyze_options {
 	int restart; /* which start of the job, from 0; -1: the last one (what zeroed options do not say,
 				so begin with CT_ANALYZE_DEFAULTS) */
 	unsigned threads; /* that share the work, at most; 0 or 1: the caller's. Where memory is lacking, one alone
-			     tries once more if nobody observes */
+			     tries once more without observers */
 	const char *boot_id; /* of this machine, NULL unknown: identifies a ring on another host */
 	void (*progress)(
 		void *arg, uint64_t done,

@@ -18,7 +18,7 @@ static const char *name_of(const struct ct_model *model, struct ct_report *repor
 }
 
 /* What the kernel says of the host's time of day: the largest error of it that any process was told. CT_UNKNOWN: nothing,
- * or that nobody sets it. */
+ * or that it is not synchronized. */
 static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 {
 	uint64_t worst = 0;
@@ -62,7 +62,7 @@ static uint64_t middle(const struct ct_model *model, uint32_t host)
 	return mono;
 }
 
-/* The measured moment next to it: the error that is told is of those. */
+/* The measured moment next to it: the reported error is that of these moments. */
 static uint64_t nearest(const struct ct_clock_host *from, uint64_t t)
 {
 	if (!from->first_ns)

@@ -272,7 +272,7 @@ static int fill_invisible(const struct ct_model *model, struct ct_report *report
 			st = add_invisible(
 				report, who,
 				"NCCL_PROFILER_PLUGIN names another copy of the library than "
-				"LD_PRELOAD: it hands on what it is told",
+				"LD_PRELOAD: it forwards every call",
 				NULL);
 		if (st == CT_OK && facts->orphans)
 			st = add_invisible(report, who,

@@ -49,7 +49,7 @@ static void set_shape(const struct ct_model *model, const struct ct_comm *comm,
 {
 	f->name = comm->name;
 	f->n = comm->nranks;
-	/* a size that nobody else confirms may be a damaged file's */
+	/* a size that no other member confirms may come from a damaged file */
 	if (comm->n_known < comm->nranks || comm->clash || comm->shared_slot)
 		return;
 	f->stride = stride_of(model, comm);

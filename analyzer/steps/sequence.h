@@ -11,8 +11,7 @@
 #include "analyzer/steps/step_anchor.h"
 
 #define CT_SEQUENCE_OPS (1u << 19) /* size: entries that are kept, 16 MB */
-#define CT_SEQUENCE_SYMBOLS                                                                        \
-	8192u /* size: beyond, sizes are told apart by their power of two only */
+#define CT_SEQUENCE_SYMBOLS 8192u  /* size: beyond, sizes differ by their power of two only */
 
 /* One call. */
 struct ct_call_seen {

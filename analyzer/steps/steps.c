@@ -232,7 +232,7 @@ static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_a
 		st = n			 ? find_among(s, onto, n, anchor)
 		     : n == s->n_symbols ? CT_NOTFOUND
 					 : CT_NOMEM;
-		/* a step of one operation is told by its size, or not at all */
+		/* a step of one operation is recognized by its size, or not at all */
 		if (st == CT_OK && anchor->ops < 2)
 			st = CT_NOTFOUND;
 	}

@@ -41,7 +41,7 @@ int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, co
 	};
 
 	note_open(reading, rec, name);
-	/* such a call of NCCL's had returned before: nobody stood in it so long */
+	/* such a call of NCCL's had returned before: no thread was in it so long */
 	if (rec->polled_ns && rec->return_ns && row->library == CT_CALL_OF_NCCL)
 		return CT_OK;
 	/* what its work waits for, its launch tells; what a GPU was waited for, WAIT records do */

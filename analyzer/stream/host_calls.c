@@ -97,7 +97,7 @@ int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 		}
 		return CT_OK;
 	}
-	/* Another one of the thread that is still open has returned without a record of that: nobody knows when. */
+	/* Another one of the thread that is still open has returned without a record of that: when is unknown. */
 	for (uint32_t i = calls->waits.n; i > calls->waits.first; i--) {
 		struct ct_call *before = &calls->waits.all[i - 1];
 
@@ -139,7 +139,7 @@ int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others)
 	return call->ends_several;
 }
 
-/* Is it known to have been about nobody but the rank itself? */
+/* Is it known to have concerned the rank alone? */
 static int is_private(const struct ct_call *call)
 {
 	return call->served_itself && !call->served_others;

@@ -19,7 +19,7 @@ struct ct_call {
 	uint32_t tid;
 	uint32_t comm;	     /* of a waiting call: the communicator that it is about; 0 not known */
 	uint32_t is_message; /* it sent, received, or waited for that */
-	/* what is known to have ended in a waiting call: operations with nobody else, with others */
+	/* what is known to have ended in a waiting call: operations of the rank alone, with others */
 	uint32_t served_itself : 1, served_others : 1;
 	uint32_t ends_several : 1; /* of a waiting call: it returned when all of several had ended */
 };
@@ -59,7 +59,7 @@ uint64_t ct_calls_ended(const struct ct_calls *calls, uint64_t at_ns);
 const struct ct_call *ct_calls_next_wait(const struct ct_calls *calls, uint64_t after_ns,
 					 uint64_t until_ns);
 
-/* In the waiting call that was entered then an operation ended, `with_others` or with nobody else. Calls in which nothing
+/* In the waiting call that was entered then an operation ended, `with_others` or alone. Calls in which nothing
  * but the latter ended are none that communicate. Returns its ends_several. */
 int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others);
 

@@ -23,7 +23,7 @@
 struct ct_log_part {
 	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* span, 0 not measured */
-	uint64_t asked_ns; /* entry of the call that waited for its end, if its own only began it; 0: that did, or nobody knows */
+	uint64_t asked_ns; /* entry of the call that waited for its end, if its own only began it; 0: that did, or unknown */
 	uint64_t came_ns; /* when it let the operation move: its start or asked_ns, see ct_member_came() */
 	uint64_t free_ns; /* right before its start in which its rank was in no communication; UINT64_MAX unknown */
 	uint64_t wait_ns;  /* for others, of the span; UINT64_MAX unknown */

@@ -30,7 +30,7 @@ static int add_group(struct ct_stream *stream, struct ct_group *g)
 	return st;
 }
 
-/* Its last message has been handed out: if nobody is going to judge it as a whole, it is told by itself. */
+/* Its last message has been handed out: if it is not going to be judged as a whole, it is handed out by itself. */
 int ct_judge_group_settled(struct ct_stream *stream, struct ct_group *g)
 {
 	int by_itself = g->shape.kind == CT_GROUP_MESSAGES ||

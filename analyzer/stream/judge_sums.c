@@ -44,7 +44,7 @@ static int shares_wait(const struct ct_member *m)
 	return m->asked_ns && (m->posted || ct_op_class(m->op) == CT_CLASS_P2P);
 }
 
-/* What is told across hosts has the error of their clocks beside its own. */
+/* A figure across hosts has the error of their clocks beside its own. */
 static void note_clocks(const struct ct_stream *stream, struct ct_class *class,
 			const struct ct_member *m)
 {

@@ -84,7 +84,7 @@ static void remember(struct ct_history *history, uint64_t end_ns)
 		history->latest_ns = latest_of(history, UINT64_MAX);
 }
 
-/* Does nobody else take part? Then it synchronises nobody, and the rank goes on computing, as it were. */
+/* Does no other rank take part? Then it synchronizes nothing, and counts as compute. */
 static int is_alone(const struct ct_load_op *op)
 {
 	const struct ct_op *o = op->joined.op;
@@ -337,7 +337,7 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 			return ct_stream_call(reading, op, m);
 	} else if (first && counts && lacks_time(op)) {
 		ct_rank_set_hides_waits(slot, j->backend);
-		/* a request that nobody waited for: its call is known */
+		/* a request without a wait: its call is known */
 		if (ct_rank_records_waits(slot, j->backend) && j->start_source == CT_SOURCE_CALL)
 			ct_stream_busy(reading->stream, slot, j->op->enter_ns, j->op->return_ns);
 		else if (j->backend == CT_BACKEND_NCCL)

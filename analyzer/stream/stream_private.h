@@ -82,7 +82,7 @@ static inline uint64_t ct_stream_clip(const struct ct_stream *stream, uint32_t s
 		       : mono_ns;
 }
 
-/* The slot was in communication. Nobody asks for that of a reading that only matches. */
+/* The slot was in communication. A reading that only matches does not need it. */
 static inline void ct_stream_busy(const struct ct_stream *stream, struct ct_rank_state *slot,
 				  uint64_t begin_ns, uint64_t end_ns)
 {

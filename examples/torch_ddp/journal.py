@@ -2,7 +2,7 @@
 """torch.distributed's blocking calls, with a note in a file before and after each of them.
 
 The file is what the project's kill tests hold a trace against. Its layout, and what `entered`,
-`returned` and `bytes` mean, is told in tests/interpose/journal.h; here every rank uses lane 0.
+`returned` and `bytes` mean, is explained in tests/interpose/journal.h; here every rank uses lane 0.
 
 Each call named below becomes one call of Gloo, and nothing else does (torch 1.13; send and recv are
 a begin and a wait there). Joining a process group, new_group() and destroy_process_group() call

@@ -4,9 +4,9 @@
  * A collective is on record when its call begins. A send or receive is when it is launched: only then its peer is
  * reported; its call's times are kept until then. (Captured into a graph it is never reported, and recorded at once,
  * without a peer.) What the interface calls a call is the part of it that puts the op into its group: without a group
- * it launches afterwards. Before v5 not even that is told: the op begins and ends where its work is enqueued. A
+ * it launches afterwards. Before v5 not even that is reported: the op begins and ends where its work is enqueued. A
  * launch is what one group puts on one communicator, before v5 one plan of kernels. All-to-all, gather and scatter
- * are told, and recorded, as the sends and receives that they are made of.
+ * are reported, and recorded, as the sends and receives that they are made of.
  */
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/nccl.h"

@@ -15,7 +15,7 @@ struct ct_stalled_call {
 
 void ct_stall_reset(void);
 
-/* 1 and *stall: something has stood still for `after_ns` at least, in the order of enum ct_stack_why. To be asked again and again:
+/* 1 and *stall: something has stalled for `after_ns` at least, in the order of enum ct_stack_why. To be asked again and again:
  * what moves is seen from one time to the next. */
 int ct_stall_find(struct ct_stalled_call *stall, uint64_t after_ns, uint64_t now_ns);
 

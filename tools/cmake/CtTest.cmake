@@ -16,7 +16,7 @@
 # what is not run there (tools/test.sh) is not built. Their build presets build the target ct_sanitized_tests, to which programs that
 # only a script starts are to be added.
 # All tests: SERIAL (nothing runs beside it), ENV NAME=VALUE... ; in the environment CT_ROOT is the repository
-# and CT_BUILD the build tree. TIMEOUT is how long it may take where nobody else works; it ends after five times that.
+# and CT_BUILD the build tree. TIMEOUT is how long it may take on an idle machine; it ends after five times that.
 find_path(CT_CMOCKA_INCLUDE cmocka.h)
 find_library(CT_CMOCKA_LIBRARY cmocka)
 if(NOT CT_CMOCKA_INCLUDE OR NOT CT_CMOCKA_LIBRARY)

@@ -107,7 +107,7 @@ static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 			      p->told);
 		return -1;
 	}
-	/* "torchrun runs /usr/bin/python3": the path is told already where the last word is one */
+	/* "torchrun runs /usr/bin/python3": the path is shown already where the last word is one */
 	if (strcmp(last, p->links[p->n - 1]) == 0)
 		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s", p->told);
 	else

@@ -22,7 +22,7 @@ struct ct_http_request {
 	int wants_private_network; /* a preflight for access to this machine */
 };
 
-/* How long the head at the start of bytes[len] is, with its empty line; 0: it is not whole yet. */
+/* How long the head at the start of bytes[len] is, with its empty line; 0: it is incomplete. */
 size_t ct_http_head_length(const char *bytes, size_t len);
 
 /* Take a whole head apart. 0, or -1: malformed. */

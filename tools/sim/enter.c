@@ -14,7 +14,7 @@
 enum state { BEFORE_INIT, READY, FORKED, ENDING };
 
 /* Set under the lock or where there is but one thread; read without it, so that a forked child, which may have
- * inherited a lock that nobody will give back, does not ask for it. */
+ * inherited a lock that no thread will release, does not take it. */
 static _Atomic int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -87,7 +87,7 @@ CUresult sim_graph_leave(CUresult result);
  * before, or the stream is the default one and would depend on a capture, which spoils that. */
 CUresult sim_capture_of(struct sim_stream *stream, struct sim_capture **capture);
 
-/* Nodes behind all that is on the stream. The kernel's end is told when the last graph with it is gone. */
+/* Nodes behind all that is on the stream. The kernel's end is reported when the last graph with it is gone. */
 CUresult sim_capture_run(struct sim_stream *stream, const struct sim_kernel *kernel, bool starves);
 CUresult sim_capture_busy(struct sim_stream *stream, uint64_t ns);
 CUresult sim_capture_child(struct sim_stream *stream, const struct sim_graph *graph);

@@ -76,7 +76,7 @@ SIM_EXPORT CUresult simResetUnseen(CUdevice device);
  * if that is not known yet, CUDA_ERROR_INVALID_HANDLE if it was never recorded. Not for tracers. */
 SIM_EXPORT CUresult simEventTime(CUevent event, uint64_t *ns);
 
-/* A stream that stood still in sim time [begin_ns, end_ns) because it had been told to wait for an event: it had
+/* A stream that was blocked in sim time [begin_ns, end_ns) because it had to wait for an event: it had
  * reached the wait, and the event was not complete. `stream` is its handle, NULL for default streams. What it is told
  * with `noted` may be called by any thread, makes no CUDA calls and blocks the simulator; NULL: no notification. */
 struct sim_stall {

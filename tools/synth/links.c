@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.c — which links slow down whom, and how much of that can be told from outside. */
+/* links.c — which links slow down which ranks, and how much of that is visible from outside. */
 #include <string.h>
 
 #include "tools/synth/truth.h"

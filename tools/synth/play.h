@@ -7,7 +7,7 @@
  * the ones it waits for, by maxima and sums, in any order. All times are ns of the job, of one clock, which no host
  * has.
  *
- * What happens is told to a sink, as it becomes known: per rank its calls in order, its launches in the order in which
+ * A sink gets what happens, as it becomes known: per rank its calls in order, its launches in the order in which
  * they end on each stream. One thread a play; plays share nothing but a constant config.
  */
 #ifndef CT_TOOLS_SYNTH_PLAY_H

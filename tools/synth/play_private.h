@@ -282,7 +282,7 @@ int ct_play_meet_without(struct play *p);
 int ct_play_meet_init(struct play *p);
 void ct_play_meet_free(struct play *p);
 
-/* model.c: ns of a transfer, without who waits for whom. */
+/* model.c: ns of a transfer, without waiting. */
 double ct_play_collective_ns(const struct play *p, const struct comm *comm,
 			     const struct launch_op *op, uint64_t which);
 double ct_play_message_ns(const struct play *p, const struct channel *channel, uint64_t bytes,

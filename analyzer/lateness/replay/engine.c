@@ -476,7 +476,7 @@ static int is_timed(const struct ct_instance_log *log)
 		const struct ct_log_instance *one = &log->instances[i];
 		uint32_t timed;
 
-		/* what a rank does alone nobody waits in */
+		/* no rank waits in what a rank does alone */
 		if (one->n < 2)
 			continue;
 		timed = count_timed(log, one);

@@ -17,7 +17,7 @@
 #include "analyzer/stream/instance_log.h"
 
 struct ct_engine {
-	const char *why_not; /* nothing is told, and why; NULL: the rest is known */
+	const char *why_not; /* why there is no result; NULL: there is one */
 	struct ct_schedule schedule;
 	struct ct_stages stages; /* known in any case */
 	struct ct_positions positions;

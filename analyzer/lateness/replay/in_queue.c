@@ -79,7 +79,7 @@ void ct_in_queue_ready(struct ct_schedule *s, const uint32_t *launches, uint32_t
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
 		ready = (int64_t)ready_peers(&place, &last, l, l - ahead, (double)least);
-		/* counted from elsewhere, and nobody tells */
+		/* counted from elsewhere, which is not on record */
 		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
 			continue;
 		if (ready < least)

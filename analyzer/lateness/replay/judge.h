@@ -34,7 +34,7 @@ double ct_replay_unexplained(const struct ct_replay_judgement *judgement);
 uint64_t ct_replay_of_run(const struct ct_replay_judgement *judgement, double ns,
 			  uint64_t duration_ns);
 
-/* What the report is told. 0 or CT_NOMEM. */
+/* Fills the report. 0 or CT_NOMEM. */
 int ct_replay_fill(const struct ct_replay_judgement *judgement, const struct ct_model *model,
 		   struct ct_report *report);
 

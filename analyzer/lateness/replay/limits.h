@@ -25,7 +25,7 @@
 /* ... which then is in all steps of a shorter run */
 #define CT_LEAST_TIME_NS (10 * CT_BUSY_NS)
 
-/* Of computing, while messages are under way (interleaved schedules: 0.3 to 0.4): who waits for whom is open. What an even job takes is
+/* Of computing, while messages are under way (interleaved schedules: 0.3 to 0.4): which rank waits for which is open. What an even job takes is
  * off by more than 3 % from CT_HARDLY_ANY on (sends beside computing: 0.02 to 0.09) */
 #define CT_MOST_UNDER_MESSAGES 0.2
 
@@ -82,7 +82,7 @@
 /* Of a gain: by how much it was off where launches did not queue up (docs/ACCURACY.md) ... */
 #define CT_MODEL_ERROR 0.01
 
-/* ... and where they did, so that nobody knows when they were ready ... */
+/* ... and where they did, so that it is unknown when they were ready ... */
 #define CT_ERROR_IN_QUEUES 0.05
 
 /* Rows that are replayed */
@@ -100,7 +100,7 @@
 /* From the end on one stream to the start on another that waits for it, ns: a few us on GPUs */
 #define CT_HANDOVER_NS 5000
 
-/* Launches with more messages are exchanges: to whom each of them goes depends on the data. A stage has two neighbours, two ways */
+/* Launches with more messages are exchanges: their receivers depend on the data. A stage has two neighbours, two ways */
 #define CT_FEW_MESSAGES 4u
 
 /* Threads that play beside each other: each takes the memory of a replay */
@@ -111,7 +111,7 @@
 /* Ends and waits of no more, ns, are the same moment: clocks of hosts are related no better than to some 10 us */
 #define CT_SAME_END_NS 50000u
 
-/* Stalls: with fewer nobody knows whether they follow a rule */
+/* Stalls: with fewer it is unknown whether they follow a rule */
 #define CT_STALL_LEAST 4u
 
 /* ... and so many of them may be charges just below them: of hiccups, which follow none, it is more */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who needs whom in an operation, and what it takes once they are there. */
+/* Which ranks need which others in an operation, and its duration once they are there. */
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
@@ -145,7 +145,7 @@ static void end_with_lead(struct ct_schedule_part *out, const struct ct_log_part
 }
 
 /* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who gives may have to wait until it is
- * taken, and did if it ended no earlier. Any else, or without a root that is known: nobody is known to need anybody. */
+ * taken, and did if it ended no earlier. Any else, or without a root that is known: no rank is known to need another. */
 static void rooted(const struct ct_log_instance *i, const struct ct_log_part *parts,
 		   struct ct_schedule_meeting *m, struct ct_schedule_part *out, int one_clock)
 {

@@ -113,7 +113,7 @@ static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_lo
 	uint64_t nranks = i->comm->nranks ? i->comm->nranks : 1;
 	uint64_t kind = ct_mix(nranks);
 
-	/* which half of a message it is, and to whom; how long it is may change */
+	/* which half of a message it is, and its peer; its size may change */
 	if (i->src >= 0)
 		return ct_mix(kind ^ (p->index << 1 | 1) ^
 			      ((uint64_t)(i->dst - i->src) + nranks) % nranks << 8);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart_cursor.js: which cell of a figure is told: by pointer, finger or keys; and what picking one does.
+// chart_cursor.js: which cell of a chart is described: by pointer, finger or keys; and what picking one does.
 //
 // A figure `f` has plot (the element that is looked at), svg, drawing, look, live (what a screen reader speaks) and cell, the one
-// that is told, or null.
+// that is described, or null.
 (function () {
 	// Some room around what would be too small to see.
 	function cursorBox(box) {

@@ -3,7 +3,7 @@
 //
 //   ct.tip.show(lines, x, y)    lines [[name, what], ...] beside a point of the window; never over its edge
 //   ct.tip.hide()
-//   ct.told('dd', what)         an element with what is told: a text, or a figure as ct.figureOf() makes it
+//   ct.told('dd', what)         an element with the description: a text, or a figure as ct.figureOf() makes it
 // It is for eyes only: what a screen reader says is in the figure's live line.
 (function () {
 	const APART = 14;

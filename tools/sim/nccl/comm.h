@@ -40,7 +40,7 @@ struct ncclComm {
 	struct sim_view view;
 	int rank, n_ranks, device;
 	CUcontext context;
-	struct sim_member self; /* what the others are told */
+	struct sim_member self; /* what the others see */
 	uint64_t hash;
 	uint64_t id_magic; /* of the unique id; of a child its hash */
 	bool blocking;

@@ -10,7 +10,7 @@
 #include "tools/sim/nccl/plugin.h"
 #include "tools/sim/nccl/reduce.h"
 
-/* Those below which the others stand: they are told if any of the others is. */
+/* The parents of the others: they are reported if any of the others is. */
 #define TASKS (SIM_EVENT_COLL | SIM_EVENT_P2P | SIM_EVENT_KERNEL_CH)
 #define CALLS (SIM_EVENT_COLL_API | SIM_EVENT_P2P_API | SIM_EVENT_KERNEL_LAUNCH | TASKS)
 
@@ -149,7 +149,7 @@ void sim_events_return(struct sim_task *task)
 	sim_plugin_stop(task->api_event);
 	if (task->func >= SIM_SEND)
 		return;
-	/* forgotten neither when it is stopped nor when nothing is told any more */
+	/* forgotten neither when it is stopped nor when nothing is reported any more */
 	if (task->api_event)
 		last_coll = task->api_event;
 	else

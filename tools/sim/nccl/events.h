@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.h — what a profiler plugin is told, and when. Calls and launches are told by the thread that makes them;
+/* events.h — what is reported to a profiler plugin, and when. Calls and launches are reported by the thread that makes them;
  * kernels by a thread of their own, as in the real library, once sim time has come to their start and end. Without a
  * plugin nothing is done. */
 #ifndef CT_TOOLS_SIM_NCCL_EVENTS_H

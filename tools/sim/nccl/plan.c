@@ -193,7 +193,7 @@ uint64_t simNcclHostNodes(void)
 	return atomic_load(&host_nodes);
 }
 
-/* What is told of a captured launch. As the real library since 2.26: a plugin that wants to know when the kernel runs is told by
+/* What is reported of a captured launch. As the real library since 2.26: a plugin that wants to know when the kernel runs is notified by
  * its own thread, which a host node wakes each time. */
 static CUresult tell_captured(struct sim_launch *launch)
 {

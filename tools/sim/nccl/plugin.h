@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plugin.h — the profiler plugin of this process, if there is one: found as NCCL finds it, by
  * NCCL_PROFILER_PLUGIN (a path or name, the middle of libnccl-profiler-NAME.so, STATIC_PLUGIN for the program's own
- * symbols, none) or as libnccl-profiler.so, in the newest version that both know. Events are told as version 5 has
+ * symbols, none) or as libnccl-profiler.so, in the newest version that both know. Events are reported as version 5 has
  * them; for an older plugin they are translated. What a plugin must not do, and events that are not stopped, are blamed.
  * Any thread. */
 #ifndef CT_TOOLS_SIM_NCCL_PLUGIN_H

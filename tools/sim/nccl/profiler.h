@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profiler.h — the profiler interface of NCCL: a plugin exports a structure of functions, ncclProfiler_v3 to
- * ncclProfiler_v6, and is told of events. Facts of the interface, declared by ourselves and apart from those of the
+ * ncclProfiler_v6, and gets events. Facts of the interface, declared by ourselves and apart from those of the
  * tracer, so that one wrong offset shows.
  */
 #ifndef CT_TOOLS_SIM_NCCL_PROFILER_H
@@ -92,7 +92,7 @@ struct sim_event_v5 {
 	};
 };
 
-/* Longer than version 5 by what a copy-engine collective says. None is told here. */
+/* Longer than version 5 by what a copy-engine collective says. None is reported here. */
 struct sim_event_v6 {
 	struct sim_event_v5 v5;
 	uint8_t more[32];
