@@ -8,11 +8,11 @@
 #include "interpose/environ/chain.h"
 #include "interpose/environ/objects.h"
 #include "interpose/environ/system.h"
-#include "interpose/environ/topology.h"
 #include "interpose/environ/uninterposed.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "trace/invisible.h"
+#include "trace/topology.h"
 
 #define SECOND_NS 1000000000ull
 /* Between two looks at whether anything new was loaded: at first, and at last. Programs may be short, and what is not known

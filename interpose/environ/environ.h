@@ -16,9 +16,9 @@
 #ifndef CT_INTERPOSE_ENVIRON_ENVIRON_H
 #define CT_INTERPOSE_ENVIRON_ENVIRON_H
 
-#include "interpose/environ/facts.h"
 #include "interpose/guard.h"
 #include "trace/block.h"
+#include "trace/facts.h"
 
 /* Forget everything, also what a parent process knew, and read the environment. Before there are threads. */
 void ct_environ_read(char *const *env);

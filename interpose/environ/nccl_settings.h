@@ -7,7 +7,7 @@
 #define CT_INTERPOSE_ENVIRON_NCCL_SETTINGS_H
 
 #include "interpose/environ/elf.h"
-#include "interpose/environ/facts.h"
+#include "trace/facts.h"
 
 /* Adds `key`=NAME,NAME,... to `facts`: the "env.NCCL_*" of `variables` that are not in the constants of the object; "none" if all
  * are. No fact where its constants could not be read. Reads its file (elf_file.h) and its memory. One look-around at a time. */

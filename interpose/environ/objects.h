@@ -9,7 +9,7 @@
 #define CT_INTERPOSE_ENVIRON_OBJECTS_H
 
 #include "interpose/environ/elf.h"
-#include "interpose/environ/facts.h"
+#include "trace/facts.h"
 
 /* Objects reported already: hash of name and address. */
 #define CT_OBJECTS_TOLD 4096u

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpose/environ/file.h"
 #include "interpose/recorder.h"
+#include "trace/sys_file.h"
 
 /* Of each kind, so that one has room beside the other. */
 #define MOST_OF_A_KIND (CT_PORTS_MOST / 2)

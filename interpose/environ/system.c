@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "interpose/environ/file.h"
+#include "trace/sys_file.h"
 
 /* Processors beyond this are not counted. */
 #define CPUS 8192

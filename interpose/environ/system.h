@@ -4,7 +4,7 @@
 #ifndef CT_INTERPOSE_ENVIRON_SYSTEM_H
 #define CT_INTERPOSE_ENVIRON_SYSTEM_H
 
-#include "interpose/environ/facts.h"
+#include "trace/facts.h"
 
 /* `root`: used in place of "/" (files only; system calls report this machine). */
 void ct_system_read(const char *root, struct ct_facts *facts);

@@ -4,7 +4,7 @@
 #define CT_INTERPOSE_ENVIRON_UNINTERPOSED_H
 
 #include "interpose/environ/elf.h"
-#include "interpose/environ/facts.h"
+#include "trace/facts.h"
 
 /* The wrappers of this library, by the symbol that they wrap: a call must be bound to one to be seen. 0: none.
  * `gloo_unheard` is ct_gloo_unheard(). */

@@ -4,8 +4,8 @@
 #ifndef CT_INTERPOSE_GPU_DESCRIBE_H
 #define CT_INTERPOSE_GPU_DESCRIBE_H
 
-#include "interpose/environ/facts.h"
 #include "interpose/gpu/cuda.h"
+#include "trace/facts.h"
 
 /* Add the device's facts, unless the list has them already. */
 void ct_gpu_describe(const struct ct_cuda *cuda, int device, struct ct_facts *facts);

@@ -20,9 +20,9 @@
 
 #include "interpose/environ/environ.h"
 #include "interpose/environ/system.h"
-#include "interpose/environ/topology.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
+#include "trace/topology.h"
 
 static char root[64];
 

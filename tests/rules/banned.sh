@@ -17,7 +17,7 @@ hot="malloc calloc realloc reallocarray aligned_alloc posix_memalign free strdup
 allowed='
 interpose/beat.c: nanosleep: the beat thread pauses between two beats
 interpose/environ/environ.c: nanosleep: the write thread, which waits for a look-around at the end
-interpose/environ/file.c: opendir qsort: the look-around and the sampler of the network ports, threads of their own
+trace/sys_file.c: opendir qsort: the look-around and the sampler of the network ports, threads of their own
 interpose/environ/nccl_settings.c: realpath: the look-around
 interpose/environ/objects.c: realpath: the look-around
 interpose/libc_old.c: pthread_join: hands on a call of the program

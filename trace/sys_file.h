@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that no other
+/* sys_file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that no other
  * thread waits for. */
-#ifndef CT_INTERPOSE_ENVIRON_FILE_H
-#define CT_INTERPOSE_ENVIRON_FILE_H
+#ifndef CT_TRACE_SYS_FILE_H
+#define CT_TRACE_SYS_FILE_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/environ/file.h"
+#include "trace/sys_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

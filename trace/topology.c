@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/environ/topology.h"
+#include "trace/topology.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "interpose/environ/file.h"
+#include "trace/sys_file.h"
 
 #define MOST_DEVICES 48
 

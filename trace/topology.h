@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topology.h — facts about the devices that communication goes through, out of /sys. Reading there can hang with the
  * driver behind it: the look-around's. `root` is used in place of "/". Numbers of devices are bounded. */
-#ifndef CT_INTERPOSE_ENVIRON_TOPOLOGY_H
-#define CT_INTERPOSE_ENVIRON_TOPOLOGY_H
+#ifndef CT_TRACE_TOPOLOGY_H
+#define CT_TRACE_TOPOLOGY_H
 
-#include "interpose/environ/facts.h"
+#include "trace/facts.h"
 
 /* gpu.N.numa, .pcie_width, .pcie_width_max, .pcie_speed, .pcie_speed_max of the GPU with this PCI bus id. */
 void ct_topology_gpu(const char *root, unsigned n, const char *bus_id, struct ct_facts *facts);

@@ -4,8 +4,8 @@
  * Fixed memory, so that any thread may be the one that fills, also the poll thread. Entries are never changed or taken
  * back: a reader sees those that were there when it began. What finds no room is counted.
  */
-#ifndef CT_INTERPOSE_ENVIRON_FACTS_H
-#define CT_INTERPOSE_ENVIRON_FACTS_H
+#ifndef CT_TRACE_FACTS_H
+#define CT_TRACE_FACTS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

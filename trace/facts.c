@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/environ/facts.h"
+#include "trace/facts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
