@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,33 @@
 #include "trace/ops.h"
 
 static const char *const scopes[] = { "any", "host", "cross" };
+static const char *const vias[] = { "nvlink", "pcie", "infiniband", "ethernet" };
 
-enum kind { KIND_OP, KIND_BACKEND, KIND_SCOPE, KIND_TEXT, KIND_COUNT, KIND_LIMIT, KIND_FLAG };
+enum kind {
+	KIND_OP,
+	KIND_BACKEND,
+	KIND_SCOPE,
+	KIND_VIA,
+	KIND_TEXT,
+	KIND_COUNT,
+	KIND_LIMIT,
+	KIND_FLAG
+};
 
 /* Every key that a rule may have, and where it goes. */
 static const struct key {
 	const char *name;
 	enum kind kind;
-	int metric; /* of limits */
+	size_t to; /* a limit's metric; where a text or a flag is kept */
 } keys[] = {
 	{ "op", KIND_OP, 0 },
 	{ "backend", KIND_BACKEND, 0 },
 	{ "scope", KIND_SCOPE, 0 },
-	{ "name", KIND_TEXT, 0 },
-	{ "comm", KIND_TEXT, 0 },
+	{ "via", KIND_VIA, 0 },
+	{ "name", KIND_TEXT, offsetof(struct ct_expect_rule, name) },
+	{ "comm", KIND_TEXT, offsetof(struct ct_expect_rule, comm) },
+	{ "source", KIND_TEXT, offsetof(struct ct_expect_rule, source) },
+	{ "not_for", KIND_TEXT, offsetof(struct ct_expect_rule, not_for) },
 	{ "min_bytes", KIND_COUNT, 0 },
 	{ "max_bytes", KIND_COUNT, 0 },
 	{ "min_instances", KIND_COUNT, 0 },
@@ -32,7 +46,8 @@ static const struct key {
 	{ "min_algbw_GBps", KIND_LIMIT, CT_EXPECT_ALGBW },
 	{ "max_latency_us", KIND_LIMIT, CT_EXPECT_LATENCY },
 	{ "min_utilisation_pct", KIND_LIMIT, CT_EXPECT_UTILISATION },
-	{ "required", KIND_FLAG, 0 },
+	{ "required", KIND_FLAG, offsetof(struct ct_expect_rule, required) },
+	{ "declared", KIND_FLAG, offsetof(struct ct_expect_rule, declared) },
 };
 
 static int bad(struct ct_err *err, size_t rule, const char *key, const char *why)
@@ -67,11 +82,15 @@ static int take_text(struct ct_expect_rule *r, const struct key *key, const char
 			return bad(err, r->number, key->name, "is none of any, host, cross");
 		r->scope = (enum ct_expect_scope)at;
 		return CT_OK;
+	case KIND_VIA:
+		at = word(text, vias, sizeof(vias) / sizeof(vias[0]));
+		if (at < 0)
+			return bad(err, r->number, key->name,
+				   "is none of nvlink, pcie, infiniband, ethernet");
+		r->via = vias[at];
+		return CT_OK;
 	default:
-		if (strcmp(key->name, "comm") == 0)
-			r->comm = text;
-		else
-			r->name = text;
+		*(const char **)((char *)r + key->to) = text;
 		return CT_OK;
 	}
 }
@@ -84,8 +103,8 @@ static int take_number(struct ct_expect_rule *r, const struct key *key, double v
 	if (key->kind == KIND_LIMIT) {
 		if (value == 0)
 			return bad(err, r->number, key->name, "is 0, which says nothing");
-		r->limits[key->metric] = value;
-		r->has[key->metric] = 1;
+		r->limits[key->to] = value;
+		r->has[key->to] = 1;
 		return CT_OK;
 	}
 	if (strcmp(key->name, "min_bytes") == 0)
@@ -111,7 +130,7 @@ static int take_key(struct ct_expect_rule *r, const char *name, const json_t *va
 		return json_is_string(value) ? take_text(r, key, json_string_value(value), err)
 					     : bad(err, r->number, name, "is not a text");
 	if (key->kind == KIND_FLAG) {
-		r->required = json_is_true(value);
+		*(int *)((char *)r + key->to) = json_is_true(value);
 		return json_is_boolean(value) ? CT_OK
 					      : bad(err, r->number, name, "is not true or false");
 	}

@@ -25,6 +25,10 @@ struct ct_expect;
 int ct_expect_read(const char *text, size_t len, struct ct_expect **expect, struct ct_err *err);
 void ct_expect_free(struct ct_expect *expect); /* NULL is fine */
 
+/* Adds a rule for each operation, size range and scope that the report of a benchmark has: the run reaches CT_SLOW_LINK of its bus
+ * bandwidth at least. 0 or CT_NOMEM. */
+int ct_expect_add_bench(struct ct_expect *expect, const struct ct_report *bench);
+
 /* The bus bandwidth that is declared for communicators on so many hosts, bytes per second; NAN: none is. `expect` may be NULL. */
 double ct_expect_peak(const struct ct_expect *expect, uint32_t n_hosts);
 

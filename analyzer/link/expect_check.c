@@ -51,7 +51,8 @@ static int is_about(const struct check *c, const struct ct_expect_rule *rule,
 	    (rule->comm && !ct_comm_spec_fits(rule->comm, op->comm_name, op->comm_hash)))
 		return 0;
 	if ((rule->scope == CT_EXPECT_HOST && hosts != 1) ||
-	    (rule->scope == CT_EXPECT_CROSS && hosts < 2))
+	    (rule->scope == CT_EXPECT_CROSS && hosts < 2) ||
+	    (rule->via && !(comm && comm->peak.via && strcmp(rule->via, comm->peak.via) == 0)))
 		return 0;
 	return op->bytes_each >= rule->min_bytes && op->bytes_each <= rule->max_bytes &&
 	       op->instances >= rule->min_instances;
@@ -63,8 +64,8 @@ static double known(uint64_t value)
 }
 
 /* What a row has of a metric. NAN, and *why: not known. */
-static double value_of(const struct check *c, const struct ct_report_op *op, int metric,
-		       double *err, const char **why)
+static double value_of(const struct check *c, const struct ct_expect_rule *rule,
+		       const struct ct_report_op *op, int metric, double *err, const char **why)
 {
 	const struct ct_report_comm *comm = comm_of(c, op);
 	double latency = known(op->transfer_p50_ns), value = NAN;
@@ -83,8 +84,11 @@ static double value_of(const struct check *c, const struct ct_report_op *op, int
 		break;
 	default:
 		if (!isnan(latency))
-			*why = "the start records do not tell what its network or GPUs can carry";
-		if (comm && comm->peak.Bps > 0)
+			*why = rule->declared
+				       ? "no file declares what its network or GPUs can carry"
+				       : "the start records do not tell what its network or "
+					 "GPUs can carry";
+		if (comm && comm->peak.Bps > 0 && (comm->peak.is_declared || !rule->declared))
 			value = 100 * known(op->busbw_p50_Bps) / comm->peak.Bps;
 	}
 	/* an operation that moves no data has no bandwidth */
@@ -120,13 +124,13 @@ static int weight(enum ct_expect_result result, double value)
 }
 
 /* One more row: does it decide? */
-static void hold(const struct check *c, const struct ct_report_op *op, int metric,
-		 struct ct_report_expectation *e)
+static void hold(const struct check *c, const struct ct_expect_rule *rule,
+		 const struct ct_report_op *op, int metric, struct ct_report_expectation *e)
 {
 	const struct metric *m = &metrics[metric];
 	enum ct_expect_result result = CT_EXPECT_PASS;
 	const char *why;
-	double err, value = value_of(c, op, metric, &err, &why);
+	double err, value = value_of(c, rule, op, metric, &err, &why);
 	int more;
 
 	if (isnan(value)) {
@@ -181,13 +185,19 @@ static int check_limit(const struct check *c, const struct ct_expect_rule *rule,
 		return CT_NOMEM;
 	for (size_t i = 0; i < c->report->n_ops; i++)
 		if (is_about(c, rule, &c->report->ops[i]))
-			hold(c, &c->report->ops[i], metric, e);
+			hold(c, rule, &c->report->ops[i], metric, e);
 	e->within_error = e->result == CT_EXPECT_NA && !isnan(e->value);
 	if (e->result != CT_EXPECT_NA || !rule->required)
 		return CT_OK;
 	e->result = CT_EXPECT_FAIL;
 	e->why = ct_arena_printf(c->report->memory, "required, and %s", e->why);
 	return e->why ? CT_OK : CT_NOMEM;
+}
+
+/* The rule's text lives only as long as the file. */
+static const char *copy(const struct check *c, const char *text)
+{
+	return text ? ct_arena_text(c->report->memory, text, strlen(text)) : NULL;
 }
 
 static int fill(const struct check *c, const struct ct_expect *expect, size_t n)
@@ -200,13 +210,7 @@ static int fill(const struct check *c, const struct ct_expect *expect, size_t n)
 		return CT_NOMEM;
 	for (size_t r = 0; r < expect->n; r++) {
 		const struct ct_expect_rule *rule = &expect->rules[r];
-		const char *name = NULL;
 
-		if (rule->name) {
-			name = ct_arena_text(c->report->memory, rule->name, strlen(rule->name));
-			if (!name)
-				return CT_NOMEM;
-		}
 		for (int m = 0; m < CT_EXPECT_METRICS; m++) {
 			struct ct_report_expectation *e = &out->items[out->n];
 
@@ -214,7 +218,9 @@ static int fill(const struct check *c, const struct ct_expect *expect, size_t n)
 				continue;
 			if (check_limit(c, rule, m, e) != CT_OK)
 				return CT_NOMEM;
-			e->name = name;
+			e->name = copy(c, rule->name);
+			e->source = copy(c, rule->source);
+			e->not_for = copy(c, rule->not_for);
 			out->n++;
 			out->passed += e->result == CT_EXPECT_PASS;
 			out->failed += e->result == CT_EXPECT_FAIL;
@@ -239,5 +245,5 @@ int ct_expect_check(const struct ct_expect *expect, struct ct_report *report)
 			n += expect->rules[r].has[m] != 0;
 	st = st ?: fill(&c, expect, n);
 	ct_table_fini(&c.comms);
-	return st;
+	return st == CT_OK && ct_arena_failed(report->memory) ? CT_NOMEM : st;
 }

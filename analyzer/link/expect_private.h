@@ -25,6 +25,11 @@ struct ct_expect_rule {
 	enum ct_expect_scope scope;
 	uint64_t min_bytes, max_bytes, min_instances;
 	int required;
+	int is_bench;	 /* not from a file (ct_expect_add_bench()) */
+	int declared;	 /* utilisation only of a declared peak */
+	const char *via; /* what connects the members, as in struct ct_peak; NULL: anything */
+	const char *source,
+		*not_for; /* where the limit is from, and what it does not hold for; NULL: not said */
 	int has[CT_EXPECT_METRICS];
 	double limits[CT_EXPECT_METRICS]; /* as in the file */
 };

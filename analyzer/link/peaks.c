@@ -62,6 +62,7 @@ static int peak_pcie(const struct ct_environment_facts *facts, unsigned n, struc
 	if (wide < 1 || wide > 32 || lane(speed) <= 0)
 		return CT_OK;
 	peak->Bps = (double)wide * lane(speed) * 1e9;
+	peak->via = "pcie";
 	peak->from = ct_arena_printf(memory, "PCIe x%ld, %.24s", wide, speed);
 	return peak->from ? CT_OK : CT_NOMEM;
 }
@@ -79,6 +80,7 @@ static int peak_one_gpu(const struct ct_environment_facts *facts, unsigned n,
 		return peak_pcie(facts, n, memory, peak);
 	if (makes[row].GBps > 0) {
 		peak->Bps = makes[row].GBps * 1e9;
+		peak->via = "nvlink";
 		peak->from = ct_arena_printf(memory, "%s of %.60s", makes[row].what, name);
 		return peak->from ? CT_OK : CT_NOMEM;
 	}
@@ -183,6 +185,7 @@ int ct_peak_network(const struct ct_environment_facts *facts, uint32_t members, 
 	if (!used)
 		return CT_OK;
 	peak->Bps = sum * 1e9 / 8;
+	peak->via = infiniband ? "infiniband" : "ethernet";
 	peak->from = ct_arena_printf(memory, "%zu %s port%s, %.4g Gb/s", used,
 				     infiniband ? "InfiniBand" : "Ethernet", used == 1 ? "" : "s",
 				     sum);
@@ -260,7 +263,7 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 	comm->peak = all;
 	declared = ct_expect_peak(p->expect, comm->n_hosts);
 	if (declared > 0)
-		comm->peak = (struct ct_peak){ declared, "declared with --expect", 1 };
+		comm->peak = (struct ct_peak){ declared, "declared with --expect", all.via, 1 };
 	return st;
 }
 

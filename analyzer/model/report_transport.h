@@ -56,6 +56,7 @@ struct ct_report_transport {
 struct ct_peak {
 	double Bps; /* NAN: neither recorded nor declared */
 	const char *from;
+	const char *via; /* nvlink, pcie, infiniband, ethernet; NULL: unknown */
 	int is_declared; /* by the user */
 };
 

@@ -75,3 +75,9 @@ bad '{"peaks": [{"scope": "rack", "busbw_GBps": 1}]}'
 bad '{"peaks": [{"scope": "host"}]}'
 bad '{"peaks": [{"busbw_GBps": 0}]}'
 bad '{"peaks": [{"busbw_GBps": 1, "unit": "GB/s"}]}'
+
+# A profile that is installed, by its name: where its limit is from, and what it does not hold for.
+commtrace report run1 --expect=7b --verbose | sed -n '/^Check/,/^$/p'
+echo "exit ${PIPESTATUS[0]}"
+commtrace report run1 --expect=7c >/dev/null
+echo "exit $?"

@@ -260,6 +260,130 @@ static void whatever_a_file_holds_is_survived(void **state)
 	assert_true(refused > 1000);
 }
 
+/* ---- what is installed ---- */
+
+/* Holds the report against tools/commtrace/profiles/NAME.json. */
+static void hold_profile(const char *name)
+{
+	struct ct_expect *expect;
+	struct ct_err err = { 0 };
+	char path[512], text[4096];
+	size_t len;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/tools/commtrace/profiles/%s.json", getenv("CT_ROOT"),
+		 name);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	len = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	if (ct_expect_read(text, len, &expect, &err) != CT_OK)
+		fail_msg("%s: %s", name, err.text);
+	assert_int_equal(ct_expect_check(expect, &report), CT_OK);
+	ct_expect_free(expect);
+}
+
+static void each_threshold_of_each_profile_is_met_and_missed(void **state)
+{
+	enum { NVLINK, PCIE, INFINIBAND, DECLARED };
+	static struct ct_report_comm of[] = {
+		{ .hash = 1, .n_hosts = 1, .peak = { 450e9, "NVLink", "nvlink" } },
+		{ .hash = 2, .n_hosts = 1, .peak = { 24e9, "PCIe", "pcie" } },
+		{ .hash = 3, .n_hosts = 2, .peak = { 50e9, "one port", "infiniband" } },
+		{ .hash = 4, .n_hosts = 2, .peak = { 50e9, "declared", "infiniband", 1 } },
+	};
+	static const struct {
+		const char *profile, *rule;
+		int comm;
+		unsigned backend, op;
+		uint64_t bytes;
+		double busbw, us;  /* that fulfil it ... */
+		double slow, late; /* ... and that miss it */
+	} all[] = {
+		{ "general", "utilisation", DECLARED, CT_BACKEND_NCCL, CT_OP_AllReduce, 32 << 20,
+		  43, 900, 41, 1000 },
+		{ "general", "latency", INFINIBAND, CT_BACKEND_GLOO, CT_OP_Barrier, 8, 1, 14000, 1,
+		  16000 },
+		{ "7b", "gradients of 7B", INFINIBAND, CT_BACKEND_NCCL, CT_OP_AllReduce, 32 << 20,
+		  81, 900, 78, 1000 },
+		{ "235b", "gradients of 235B", INFINIBAND, CT_BACKEND_NCCL, CT_OP_AllReduce,
+		  32 << 20, 121, 900, 117, 1000 },
+		{ "hardware", "PCIe", PCIE, CT_BACKEND_NCCL, CT_OP_AllReduce, 32 << 20, 24.1, 900,
+		  23, 1000 },
+		{ "hardware", "NVLink", NVLINK, CT_BACKEND_NCCL, CT_OP_AllReduce, 32 << 20, 301,
+		  900, 290, 1000 },
+		{ "hardware", "InfiniBand", INFINIBAND, CT_BACKEND_MPI, CT_OP_Send, 8, 1, 1.1, 1,
+		  1.3 },
+	};
+
+	(void)state;
+	report.comms = of;
+	report.n_comms = 4;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct ct_report_expectation *failed = NULL;
+
+		for (int misses = 0; misses < 2; misses++) {
+			report.n_ops = 0;
+			row((uint64_t)all[i].comm + 1, all[i].op, all[i].bytes,
+			    misses ? all[i].slow : all[i].busbw, misses ? all[i].late : all[i].us,
+			    0);
+			ops[0].backend = all[i].backend;
+			hold_profile(all[i].profile);
+			assert_int_equal(report.expect.failed, misses);
+			assert_int_equal(report.expect.passed, !misses);
+		}
+		for (size_t k = 0; k < report.expect.n; k++)
+			if (report.expect.items[k].result == CT_EXPECT_FAIL)
+				failed = &report.expect.items[k];
+		assert_string_equal(failed->name, all[i].rule);
+		assert_true(failed->source && failed->not_for);
+	}
+	/* what a nominal peak promises is nobody's fault, and what is not connected so is not asked */
+	report.n_ops = 0;
+	row(3, CT_OP_AllReduce, 32 << 20, 20, 1000, 0);
+	hold_profile("general");
+	assert_int_equal(report.expect.failed, 0);
+	hold_profile("hardware");
+	assert_int_equal(report.expect.failed, 0);
+	assert_int_equal(report.expect.not_applicable, 3);
+}
+
+static void a_benchmark_is_a_profile(void **state)
+{
+	static struct ct_report_op reached[4];
+	static struct ct_report bench;
+	struct ct_expect *expect;
+	struct ct_err err = { 0 };
+	static const char none[] = "{\"peaks\": [{\"busbw_GBps\": 1}]}";
+
+	(void)state;
+	row(2, CT_OP_AllReduce, 1 << 25, 40, 1000, 0);
+	row(2, CT_OP_AllReduce, 1 << 22, 10, 1000, 0);
+	row(1, CT_OP_AllReduce, 1 << 25, 400, 100, 0);
+	row(2, CT_OP_AllGather, 1 << 25, 400, 100, 0);
+	for (int i = 0; i < 4; i++)
+		ops[i].size_range = ops[i].bytes_each;
+	memcpy(reached, ops, sizeof(reached));
+	bench = report;
+	bench.ops = reached;
+	assert_int_equal(ct_expect_read(none, sizeof(none) - 1, &expect, &err), CT_OK);
+	assert_int_equal(ct_expect_add_bench(expect, &bench), CT_OK);
+	assert_int_equal(ct_expect_check(expect, &report), CT_OK);
+	assert_int_equal(report.expect.passed, 4);
+	/* 29 of 40 GB/s are more than 70 %, 27 are less; of another size nothing is expected */
+	ops[0].busbw_p50_Bps = 29000000000;
+	assert_int_equal(ct_expect_check(expect, &report), CT_OK);
+	assert_int_equal(report.expect.passed, 4);
+	ops[0].busbw_p50_Bps = 27000000000;
+	assert_int_equal(ct_expect_check(expect, &report), CT_OK);
+	assert_int_equal(report.expect.failed, 1);
+	assert_true(report.expect.items[0].limit == 0.7 * 40e9);
+	ops[0].bytes_each = 1 << 26;
+	assert_int_equal(ct_expect_check(expect, &report), CT_OK);
+	assert_int_equal(report.expect.failed, 0);
+	ct_expect_free(expect);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -269,6 +393,8 @@ int main(void)
 		TEST(the_worst_row_decides_and_rows_without_times_do_not),
 		TEST(utilisation_is_the_share_of_what_can_be_expected),
 		TEST(every_limit_of_every_rule_has_its_result),
+		TEST(each_threshold_of_each_profile_is_met_and_missed),
+		TEST(a_benchmark_is_a_profile),
 		TEST(too_many_rules_are_refused),
 		TEST(whatever_a_file_holds_is_survived),
 	};

@@ -2,9 +2,11 @@
 #include "tools/commtrace/expect_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/say.h"
@@ -13,6 +15,26 @@ static int cannot_read(const char *path, const char *why)
 {
 	ct_say("cannot read the baseline checks: %s: %s", path, why);
 	return CT_CODE_USAGE;
+}
+
+/* A profile that is installed, by its name: in share/ beside the program's folder. NULL, errno as fopen() has it. */
+static FILE *open_profile(const char *name)
+{
+	char self[PATH_MAX], *path = NULL, *slash;
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	FILE *file = NULL;
+
+	errno = ENOENT;
+	if (len < 0 || strchr(name, '/'))
+		return NULL;
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	if (asprintf(&path, "%s/../share/commtrace/profiles/%s.json", self, name) > 0)
+		file = fopen(path, "re");
+	free(path);
+	return file;
 }
 
 int ct_expect_open(const char *path, struct ct_expect **expect)
@@ -24,8 +46,16 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 	int st;
 
 	*expect = NULL;
-	if (!file)
-		return cannot_read(path, strerror(errno));
+	if (!file && errno == ENOENT)
+		file = open_profile(path);
+	if (!file) {
+		int error = errno;
+
+		cannot_read(path, strerror(error));
+		if (error == ENOENT)
+			ct_hint("a file, or the name of a profile: " CT_EXPECT_PROFILES);
+		return CT_CODE_USAGE;
+	}
 	/* one byte more than allowed shows that there are too many */
 	text = malloc(CT_EXPECT_BYTES + 1);
 	errno = 0;

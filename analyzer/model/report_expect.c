@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/model/report_expect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+
+/* "80.0 GB/s", "410 us", "85.0 %" */
+static struct ct_unit_text figure(const struct ct_report_expectation *e, double value)
+{
+	uint64_t whole = isnan(value) || value > 1e19 ? UINT64_MAX : (uint64_t)value;
+
+	if (strcmp(e->unit, "pct") == 0)
+		return ct_prose_pct(value);
+	return strcmp(e->unit, "ns") == 0 ? ct_prose_ns(whole) : ct_prose_Bps(whole);
+}
+
+const char *ct_expectation_text(const struct ct_report_expectation *e, struct ct_arena *memory)
+{
+	const char *limit = strcmp(e->metric, "latency") == 0 ? "at most" : "at least";
+	char where[128] = "", err[CT_UNIT_TEXT + 8] = "";
+
+	if (!isnan(e->err))
+		snprintf(err, sizeof(err), " ± %s", figure(e, e->err).s);
+	if (e->comm_hash)
+		snprintf(where, sizeof(where), ", comm %08" PRIx64 ", %s", e->comm_hash >> 32,
+			 ct_prose_bytes(e->bytes_each).s);
+	return ct_arena_printf(memory, "%s of %s (%s%s) is %s%s, expected %s %s", e->metric,
+			       e->op ? e->op : "any operation", e->scope, where,
+			       figure(e, e->value).s, err, limit, figure(e, e->limit).s);
+}
