@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analyzer/base/nearest.h"
 #include "analyzer/render/heatmap.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
-#include "tools/commtrace/nearest.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"

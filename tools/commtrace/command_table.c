@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/base/nearest.h"
 #include "analyzer/charts/chart.h"
-#include "tools/commtrace/nearest.h"
 
 const struct ct_command ct_commands[CT_COMMANDS] = {
 #define GROUP(id, title)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/commtrace/nearest.h"
+#include "analyzer/base/nearest.h"
 
 enum { ANY = -1 };
 

@@ -12,8 +12,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "analyzer/base/nearest.h"
 #include "tools/commtrace/doctor.h"
-#include "tools/commtrace/nearest.h"
 #include "trace/limits.h"
 #include "trace/ring_dir.h"
 

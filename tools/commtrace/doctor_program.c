@@ -13,11 +13,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "analyzer/base/nearest.h"
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/doctor_elf.h"
 #include "tools/commtrace/doctor_launch.h"
 #include "tools/commtrace/doctor_trial.h"
-#include "tools/commtrace/nearest.h"
 #include "tools/commtrace/program_file.h"
 
 enum { MOST_LINKS = 8 };

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyzer/base/nearest.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/import.h"
 #include "tools/commtrace/import_model.h"
 #include "tools/commtrace/jsonl.h"
-#include "tools/commtrace/nearest.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/nearest.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/help.h"
-#include "tools/commtrace/nearest.h"
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/say.h"
 #include "trace/status.h"

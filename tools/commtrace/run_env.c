@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/nearest.h"
 #include "tools/commtrace/codes.h"
-#include "tools/commtrace/nearest.h"
 #include "tools/commtrace/say.h"
 
 #define PREFIX "COMMTRACE_"

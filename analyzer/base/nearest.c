@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/nearest.h"
+#include "analyzer/base/nearest.h"
 
 #include <string.h>
 
-#define MAX_WORD 32
+#define MAX_WORD 32 /* size: longer words are near to none */
 
 static unsigned least(unsigned a, unsigned b, unsigned c)
 {

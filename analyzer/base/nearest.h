@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h — known words: is it one of them, and which one was a mistyped one meant to be? Pure functions. */
-#ifndef CT_TOOLS_COMMTRACE_NEAREST_H
-#define CT_TOOLS_COMMTRACE_NEAREST_H
+#ifndef CT_ANALYZER_BASE_NEAREST_H
+#define CT_ANALYZER_BASE_NEAREST_H
 
 #include <stddef.h>
 
