@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/nearest.h"
 #include "analyzer/base/sort.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
@@ -101,6 +102,22 @@ static int compare_names(const struct unread *x, const struct unread *y)
 
 CT_SORT_BY(by_name_rank, struct unread, compare_names(x, y) ?: CT_UP(rank))
 
+/* A name that NCCL reads, of about this length, that differs in a letter or two; NULL: none. */
+static const char *near_name(const char *name)
+{
+	static const char *const known[] = {
+#define KNOWN(name) name,
+#include "analyzer/environment/nccl_names.def"
+	};
+	struct ct_nearest near = { .word = name + strlen("NCCL_") };
+
+	/* a beginning is not meant to be what begins so */
+	for (size_t i = 0; i < ROWS(known); i++)
+		if (strlen(known[i]) < strlen(near.word) + 3)
+			ct_nearest_offer(&near, known[i]);
+	return near.best;
+}
+
 static const char *instead_of(const char *name)
 {
 	for (size_t i = 0; i < ROWS(insteads); i++)
@@ -118,6 +135,7 @@ static int add_settings(struct ct_report *report, const struct unread *all, size
 		return CT_NOMEM;
 	for (size_t i = 0, end; i < n; i = end) {
 		struct ct_report_env_unread *setting = &out->unread[out->n_unread++];
+		const char *near;
 
 		for (end = i + 1; end < n && compare_names(&all[i], &all[end]) == 0;)
 			end++;
@@ -127,6 +145,11 @@ static int add_settings(struct ct_report *report, const struct unread *all, size
 		if (!setting->name || !setting->ranks)
 			return CT_NOMEM;
 		setting->instead = instead_of(setting->name);
+		near = setting->instead ? NULL : near_name(setting->name);
+		if (near)
+			setting->instead = ct_arena_printf(report->memory, "did you mean NCCL_%s?",
+							   near);
+		setting->is_misspelt = near != NULL;
 		for (size_t r = i; r < end; r++)
 			setting->ranks[setting->n_ranks++] = all[r].rank;
 	}

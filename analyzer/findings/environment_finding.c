@@ -135,6 +135,9 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 	tell_unread(from, list->memory, &names, &instead);
 	f = ct_findings_add(list, CT_FINDING_SETTING_NOT_READ);
 	f->severity = CT_SEVERITY_INFO;
+	for (size_t i = 0; i < from->n_unread; i++)
+		if (from->unread[i].is_misspelt)
+			f->severity = CT_SEVERITY_WARNING;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = "no library of NCCL that was loaded contains the name";
 	f->advice = ct_arena_printf(list->memory, "check the spelling, or unset it%s", instead);
@@ -144,8 +147,29 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 	f->line = ct_arena_printf(list->memory, "names=%s", names);
 }
 
+static void add_conflicts(const struct ct_report *report, struct ct_findings *list)
+{
+	const struct ct_report_environment *from = &report->environment;
+
+	for (size_t i = 0; i < from->n_conflicts; i++) {
+		const struct ct_report_env_conflict *c = &from->conflicts[i];
+		struct ct_finding *f = ct_findings_add(list, CT_FINDING_SETTING_CONFLICT);
+
+		f->severity = c->severity;
+		f->confidence = CT_CONFIDENCE_HIGH;
+		f->headline = c->settings;
+		f->cause = c->what;
+		f->advice = c->advice;
+		f->line = ct_arena_printf(list->memory, "settings=%s", c->settings);
+		ct_finding_ranks(list, f, c->ranks, c->n_ranks);
+		ct_finding_evidence(list, f, "ranks_with_conflict", (double)c->n_ranks, "count",
+				    NAN);
+	}
+}
+
 void ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
 {
 	add_differences(report, list);
 	add_unread(report, list);
+	add_conflicts(report, list);
 }

@@ -154,9 +154,12 @@ static double weight(const struct ct_finding *f)
 	case CT_FINDING_DROPPED_RECORDS:
 		return -2;
 	case CT_FINDING_ENVIRONMENT_DIFFERS:
+	case CT_FINDING_SETTING_CONFLICT:
 		return -3;
 	case CT_FINDING_SETTING_NOT_READ:
 		return -4;
+	case CT_FINDING_ADVICE:
+		return -5;
 	default:
 		return f->loss_ns == CT_UNKNOWN ? -1 : (double)f->loss_ns;
 	}

@@ -48,7 +48,9 @@
 	XX(DROPPED_RECORDS, 0, "Dropped records")                                                  \
 	XX(TRACER_COST, 0, "Tracer overhead")                                                      \
 	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs")                                          \
-	XX(SETTING_NOT_READ, 0, "Setting not read")
+	XX(SETTING_NOT_READ, 0, "Setting not read")                                                \
+	XX(SETTING_CONFLICT, 0, "Settings contradict each other")                                  \
+	XX(ADVICE, 0, "Advice")
 
 enum ct_verdict_code {
 #define CT_VERDICT_ENUM(name, level, title) CT_VERDICT_##name,

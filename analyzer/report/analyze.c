@@ -10,6 +10,7 @@
 #include "analyzer/charts/heat.h"
 #include "analyzer/charts/step_gaps.h"
 #include "analyzer/clock/collect.h"
+#include "analyzer/findings/advice.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/choose.h"
 #include "analyzer/findings/dropped_finding.h"
@@ -369,6 +370,7 @@ static int judge(struct analysis *a)
 	st = st ?: look_at_steps(a);
 	st = st ?: judge_overlap(a);
 	if (st == CT_OK) {
+		ct_advice_find(a->report, &a->findings);
 		ct_findings_advise(&a->findings, a->report);
 		st = choose_verdict(a);
 	}

@@ -10,6 +10,8 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/environment/environment.h"
 #include "analyzer/environment/nccl_settings.h"
+#include "analyzer/environment/setting_conflicts.h"
+#include "analyzer/environment/topology.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
 #include "trace/ops.h"
@@ -302,5 +304,7 @@ int ct_fill_trace(const struct ct_model *model, struct ct_report *report)
 	st = st ?: ct_fill_inflight(model, report);
 	st = st ?: ct_environment_fill(model, report);
 	st = st ?: ct_nccl_settings_fill(model, report);
+	st = st ?: ct_setting_conflicts_fill(model, report);
+	st = st ?: ct_topology_fill(model, report);
 	return st == CT_OK ? fill_invisible(model, report) : st;
 }

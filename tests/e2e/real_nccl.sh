@@ -149,6 +149,13 @@ else
 import json
 print(",".join(sorted(json.load(open("info"))["environment"]["same"]["lib.nccl.unread"].split(","))))' >unread
 	same "settings that are not read" expected unread
+	# What misspelt ones are compared with.
+	if grep -q "NCCL version 2[.]28[.]9" constants; then
+		sed -nE 's/^KNOWN\("(.*)"\)$/NCCL_\1/p' "$CT_ROOT/analyzer/environment/nccl_names.def" | sort >names
+		grep -xFf names constants | sort -u >known
+		same "names of settings" names known
+		[ "$(wc -l <names)" -gt 150 ] || fail "few names of settings"
+	fi
 	same "output" plain/out traced/out
 	same "output with COMMTRACE=0" plain/out off/out
 	recorded traced

@@ -162,6 +162,194 @@ static void a_setting_that_no_library_of_nccl_contains_is_told(void **state)
 	ct_report_free(r);
 }
 
+static void a_misspelt_setting_is_told_what_it_may_have_been(void **state)
+{
+	const struct ct_finding *f;
+	struct ct_report *r;
+
+	(void)state;
+	open_job(2, "run");
+	everywhere("lib.nccl.path=/usr/lib/libnccl.so.2");
+	everywhere(
+		"lib.nccl.unread=NCCL_IB_TIMEOT,NCCL_BUFSIZE,NCCL_IB_MTU,NCCL_OUR_OWN_THING,NCCL_"
+		"IB");
+	r = report();
+	f = job_finding(r, CT_FINDING_SETTING_NOT_READ);
+	assert_non_null(f);
+	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
+	assert_non_null(strstr(f->advice, "NCCL_IB_TIMEOT: did you mean NCCL_IB_TIMEOUT?"));
+	assert_non_null(strstr(f->advice, "NCCL_BUFSIZE: did you mean NCCL_BUFFSIZE?"));
+	/* of old names more is known, others resemble none, and a beginning is no name */
+	for (size_t i = 0; i < r->environment.n_unread; i++)
+		assert_int_equal(r->environment.unread[i].is_misspelt,
+				 strcmp(r->environment.unread[i].name, "NCCL_IB_TIMEOT") == 0 ||
+					 strcmp(r->environment.unread[i].name, "NCCL_BUFSIZE") ==
+						 0);
+	ct_report_free(r);
+}
+
+/* Facts of both ranks, of rank 1 only, and the settings that are told; NULL: none. */
+static void check_conflict(const char *const *facts, const char *other, const char *expected)
+{
+	static int runs;
+	const struct ct_finding *f;
+	struct ct_report *r;
+	char run[16];
+
+	snprintf(run, sizeof(run), "run%d", runs++);
+	open_job(2, run);
+	for (; *facts; facts++)
+		everywhere(*facts);
+	if (other)
+		fact(1, other);
+	r = report();
+	f = job_finding(r, CT_FINDING_SETTING_CONFLICT);
+	if (!expected && f)
+		fail_msg("%s", f->headline);
+	if (expected) {
+		assert_non_null(f);
+		assert_string_equal(f->headline, expected);
+		assert_int_equal(f->n_ranks, other ? 1 : 2);
+		assert_true(f->cause && f->advice);
+	}
+	ct_report_free(r);
+}
+
+static void settings_that_contradict_each_other_are_told(void **state)
+{
+#define NCCL "lib.nccl.path=/usr/lib/libnccl.so.2"
+#define GPU "gpu.0.device=0"
+#define TORCH "lib.torch.path=/usr/lib/libtorch_cpu.so"
+	static const struct {
+		const char *all[3],
+			*last; /* what makes it appear, the last fact on one rank only */
+		const char *expected;
+		const char *harmless; /* in its place */
+	} rows[] = {
+		{ { NCCL, "env.NCCL_NET=IB" },
+		  "env.NCCL_IB_DISABLE=1",
+		  "NCCL_NET=IB with NCCL_IB_DISABLE=1",
+		  "env.NCCL_IB_DISABLE=0" },
+		{ { NCCL, "env.NCCL_IB_HCA=mlx5" },
+		  "env.NCCL_IB_DISABLE=1",
+		  "NCCL_IB_DISABLE=1 with NCCL_IB_HCA=mlx5",
+		  "env.NCCL_IB_DISABLE=0" },
+		{ { NCCL, "env.NCCL_IB_HCA=mlx5" },
+		  "env.NCCL_NET=Socket",
+		  "NCCL_NET=Socket with NCCL_IB_HCA=mlx5",
+		  "env.NCCL_NET=IB" },
+		{ { NCCL, "env.NCCL_P2P_DISABLE=1" },
+		  "env.NCCL_SHM_DISABLE=1",
+		  "NCCL_P2P_DISABLE=1 with NCCL_SHM_DISABLE=1",
+		  "env.NCCL_SHM_DISABLE=0" },
+		{ { NCCL, "env.NCCL_P2P_DISABLE=1" },
+		  "env.NCCL_P2P_LEVEL=SYS",
+		  "NCCL_P2P_DISABLE=1 with NCCL_P2P_LEVEL=SYS",
+		  "env.NCCL_SHM_DISABLE=0" },
+		{ { NCCL },
+		  "env.NCCL_P2P_LEVEL=PIX",
+		  "NCCL_P2P_LEVEL=PIX",
+		  "env.NCCL_P2P_LEVEL=SYS" },
+		{ { NCCL }, "env.NCCL_P2P_LEVEL=1", "NCCL_P2P_LEVEL=1", "env.NCCL_P2P_LEVEL=5" },
+		{ { NCCL },
+		  "env.NCCL_P2P_LEVEL=LOC",
+		  "NCCL_P2P_LEVEL=LOC",
+		  "env.NCCL_P2P_LEVEL=NVL" },
+		{ { NCCL, "env.NCCL_ALGO=NVLSTree" },
+		  "env.NCCL_NVLS_ENABLE=0",
+		  "NCCL_NVLS_ENABLE=0 with NCCL_ALGO=NVLSTree",
+		  "env.NCCL_NVLS_ENABLE=1" },
+		{ { NCCL, "env.NCCL_NET_GDR_READ=1" },
+		  "env.NCCL_NET_GDR_LEVEL=LOC",
+		  "NCCL_NET_GDR_LEVEL=LOC with NCCL_NET_GDR_READ=1",
+		  "env.NCCL_NET_GDR_LEVEL=SYS" },
+		{ { NCCL }, "env.NCCL_IB_TIMEOUT=0", "NCCL_IB_TIMEOUT=0", "env.NCCL_IB_TIMEOUT=22" },
+		{ { NCCL, "env.NCCL_MAX_NCHANNELS=8" },
+		  "env.NCCL_MIN_NCHANNELS=16",
+		  "NCCL_MIN_NCHANNELS=16 with NCCL_MAX_NCHANNELS=8",
+		  "env.NCCL_MIN_NCHANNELS=8" },
+		{ { NCCL, "env.NCCL_MAX_CTAS=8" },
+		  "env.NCCL_MIN_CTAS=16",
+		  "NCCL_MIN_CTAS=16 with NCCL_MAX_CTAS=8",
+		  "env.NCCL_MIN_CTAS=x" },
+		{ { GPU },
+		  "env.CUDA_LAUNCH_BLOCKING=1",
+		  "CUDA_LAUNCH_BLOCKING=1",
+		  "env.CUDA_LAUNCH_BLOCKING=0" },
+		{ { TORCH },
+		  "env.TORCH_DISTRIBUTED_DEBUG=DETAIL",
+		  "TORCH_DISTRIBUTED_DEBUG=DETAIL",
+		  "env.TORCH_DISTRIBUTED_DEBUG=INFO" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		/* without the library, or the GPU, nobody reads it */
+		const char *unread[] = { rows[i].all[1], NULL };
+
+		check_conflict(rows[i].all, rows[i].last, rows[i].expected);
+		check_conflict(rows[i].all, rows[i].harmless, NULL);
+		check_conflict(rows[i].all, NULL, NULL);
+		check_conflict(unread, rows[i].last, NULL);
+	}
+}
+
+static void devices_that_are_not_what_they_could_be_are_counted(void **state)
+{
+	const struct ct_report_topology *t;
+	struct ct_report *r;
+
+	(void)state;
+	open_job(4, "run");
+	for (int rank = 0; rank < 4; rank++) {
+		fact(rank, rank == 2 ? "gpu.0.pcie_width=8" : "gpu.0.pcie_width=16");
+		fact(rank, "gpu.0.pcie_width_max=16");
+		fact(rank, "gpu.0.pcie_speed=2.5 GT/s PCIe"); /* it idles */
+		fact(rank, "gpu.0.pcie_speed_max=32.0 GT/s PCIe");
+		fact(rank, rank == 2 ? "gpu.0.pci=0000:5d:00.0" : "gpu.0.pci=0000:3b:00.0");
+		fact(rank, rank == 3 ? "gpu.0.numa=1" : "gpu.0.numa=0");
+		/* 16 lanes at 16 GT/s carry 200 Gb/s and not 400 */
+		fact(rank, "ib.mlx5_0.pcie_width=16");
+		fact(rank, "ib.mlx5_0.pcie_speed=16.0 GT/s PCIe");
+		fact(rank, rank < 2 ? "ib.mlx5_0.rate=200 Gb/sec (4X HDR)"
+				    : "ib.mlx5_0.rate=400 Gb/sec (4X NDR)");
+		fact(rank, "ib.mlx5_0.state=4: ACTIVE");
+		fact(rank, "ib.mlx5_0.numa=0");
+		/* without a cable, and with one on the second host */
+		fact(rank, rank < 2 ? "ib.mlx5_1.state=1: DOWN" : "ib.mlx5_1.state=2: INIT");
+		fact(rank, "ib.mlx5_1.numa=1");
+	}
+	r = report();
+	t = r->environment.topology;
+	/* 4 GPUs, and of each host the card once */
+	assert_int_equal(t[CT_TOPOLOGY_PCIE].known, 6);
+	assert_int_equal(t[CT_TOPOLOGY_PCIE].wrong, 2);
+	assert_non_null(strstr(t[CT_TOPOLOGY_PCIE].first, "gpu.0 0000:5d:00.0: 8 of 16 lanes"));
+	assert_int_equal(t[CT_TOPOLOGY_PORTS].known, 3);
+	assert_int_equal(t[CT_TOPOLOGY_PORTS].wrong, 1);
+	assert_non_null(strstr(t[CT_TOPOLOGY_PORTS].first, "ib.mlx5_1: 2: INIT"));
+	assert_int_equal(t[CT_TOPOLOGY_NUMA].known, 4);
+	assert_int_equal(t[CT_TOPOLOGY_NUMA].wrong, 1);
+	ct_report_free(r);
+}
+
+static void devices_that_are_not_on_record_are_not_counted(void **state)
+{
+	struct ct_report *r;
+
+	(void)state;
+	open_job(2, "run");
+	everywhere("gpu.0.pcie_width=16");
+	everywhere("gpu.0.numa=0");
+	everywhere("ib.mlx5_0.rate=400 Gb/sec (4X NDR)");
+	everywhere("ib.mlx5_0.state=1: DOWN");
+	everywhere("nic.eth0.speed=25000");
+	r = report();
+	for (int i = 0; i < CT_TOPOLOGY_CHECKS; i++)
+		assert_int_equal(r->environment.topology[i].known, 0);
+	ct_report_free(r);
+}
+
 static void settings_that_are_read_or_not_searched_are_no_finding(void **state)
 {
 	struct ct_report *r;
@@ -381,6 +569,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 		TEST(exactly_what_differs_is_listed_with_who_has_what),
 		TEST(a_setting_that_no_library_of_nccl_contains_is_told),
+		TEST(a_misspelt_setting_is_told_what_it_may_have_been),
+		TEST(settings_that_contradict_each_other_are_told),
+		TEST(devices_that_are_not_what_they_could_be_are_counted),
+		TEST(devices_that_are_not_on_record_are_not_counted),
 		TEST(settings_that_are_read_or_not_searched_are_no_finding),
 		TEST(equal_environments_are_no_finding),
 		TEST(a_variable_that_only_some_have_differs_another_fact_is_unknown),

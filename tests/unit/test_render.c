@@ -317,7 +317,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"for_memory exit_code last_heartbeat_ns");
 	assert_keys(first(o, "order"), "comm equal_to_seq first_difference differs_to_seq hash");
 	assert_keys(first(o, "invisible"), "what why remedy");
-	assert_keys(json_object_get(o, "environment"), "same differs unread own");
+	assert_keys(json_object_get(o, "environment"), "same differs unread conflicts own");
 	json_decref(o);
 	ct_report_free(report);
 }

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/advice.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/limits.h"
+#include "analyzer/base/units.h"
+#include "analyzer/model/report_rows.h"
+#include "trace/ops.h"
+
+enum scope { SCOPE_HOST, SCOPE_CROSS, SCOPE_ANY };
+
+/* What a piece of advice is made of. */
+struct asked {
+	const struct ct_report *report;
+	struct ct_findings *list;
+	/* communication that compute waits for, NULL: little, and the loss of the finding on it, of the run */
+	const struct ct_report_comm *exposed;
+	double exposed_pct;
+	const char *advice; /* of the row that asks */
+};
+
+/* What all ranks say alike; NULL: they do not, or do not say. */
+static const char *fact(const struct ct_report *report, const char *name)
+{
+	const struct ct_report_environment *e = &report->environment;
+
+	for (size_t i = 0; i < e->n_same; i++)
+		if (strcmp(e->same[i].name, name) == 0)
+			return e->same[i].value;
+	return NULL;
+}
+
+static double number(const char *text)
+{
+	char *end;
+	long value = text ? strtol(text, &end, 10) : 0;
+
+	return text && end != text ? (double)value : NAN;
+}
+
+/* ---- settings that limit ---- */
+
+static int fits(const char *value, const char *pattern)
+{
+	if (pattern[0] == '<')
+		return number(value) < number(pattern + 1);
+	return fnmatch(pattern, value, FNM_EXTMATCH) == 0;
+}
+
+/* The part of the expected bandwidth that large transfers reach, with its error in favor; NAN: unknown. */
+static double reached(const struct ct_report_link *link, const struct ct_report_comm *comm)
+{
+	double err = link->beta_err_Bps == CT_UNKNOWN ? NAN : (double)link->beta_err_Bps;
+
+	if (link->beta_Bps == CT_UNKNOWN || !(comm->peak.Bps > 0))
+		return NAN;
+	return ((double)link->beta_Bps + err) / comm->peak.Bps;
+}
+
+static const struct ct_report_comm *comm_of(const struct ct_report *report, uint64_t hash)
+{
+	for (size_t i = 0; hash && i < report->n_comms; i++)
+		if (report->comms[i].hash == hash)
+			return &report->comms[i];
+	return NULL;
+}
+
+/* The slowest communicator of NCCL in this scope, if it is slow; NULL: none is. */
+static const struct ct_report_comm *slow_comm(const struct ct_report *report, enum scope scope,
+					      double *ratio)
+{
+	const struct ct_report_comm *slowest = NULL;
+
+	*ratio = CT_SLOW_LINK;
+	for (size_t i = 0; i < report->n_links; i++) {
+		const struct ct_report_link *link = &report->links[i];
+		const struct ct_report_comm *comm = comm_of(report, link->comm_hash);
+
+		if (!comm || comm->backend != CT_BACKEND_NCCL || !comm->n_hosts ||
+		    (scope != SCOPE_ANY && scope != (comm->n_hosts > 1 ? SCOPE_CROSS : SCOPE_HOST)))
+			continue;
+		if (reached(link, comm) < *ratio) {
+			*ratio = reached(link, comm);
+			slowest = comm;
+		}
+	}
+	return slowest;
+}
+
+static struct ct_finding *add(struct ct_findings *list, const char *headline, const char *advice)
+{
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_ADVICE);
+
+	f->confidence = CT_CONFIDENCE_MEDIUM;
+	f->headline = headline;
+	f->advice = advice;
+	f->line = ct_arena_printf(list->memory, "about=%s", headline);
+	return f;
+}
+
+static void look_at_limits(const struct ct_report *report, struct ct_findings *list)
+{
+	static const struct {
+		const char *name, *value;
+		enum scope scope;
+		const char *needs, *needed, *advice;
+	} limits[] = {
+#define LIMIT(name, value, scope, needs, needed, advice)                                           \
+	{ "env." name, value, SCOPE_##scope, needs, needed, advice },
+#include "analyzer/findings/advice.def"
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const char *value = fact(report, limits[i].name);
+		const char *needed = limits[i].needs ? fact(report, limits[i].needs) : NULL;
+		const struct ct_report_comm *comm;
+		struct ct_finding *f;
+		double ratio;
+
+		/* without a needed value the fact has to be absent */
+		if (!value || !fits(value, limits[i].value) ||
+		    (limits[i].needs &&
+		     (limits[i].needed ? !needed || !fits(needed, limits[i].needed) : !!needed)))
+			continue;
+		comm = slow_comm(report, limits[i].scope, &ratio);
+		if (!comm)
+			continue;
+		f = add(list,
+			ct_arena_printf(list->memory,
+					"%s=%.24s; %08llx reaches %s of the expected rate",
+					limits[i].name + strlen("env."), value,
+					(unsigned long long)(comm->hash >> 32),
+					ct_prose_pct(100 * ratio).s),
+			limits[i].advice);
+		f->comm_hash = comm->hash;
+		f->cause = ct_arena_printf(list->memory, "expected: %s", comm->peak.from);
+		ct_finding_evidence(list, f, "reached_of_expected", 100 * ratio, "%", NAN);
+	}
+}
+
+/* ---- what the program does ---- */
+
+static int is_reduction(unsigned op)
+{
+	return op == CT_OP_AllReduce || op == CT_OP_ReduceScatter;
+}
+
+/* Of the bytes that the communicator reduces, the share of these types; NAN: it reduces few. */
+static double share_of(const struct ct_report *report, const struct ct_report_comm *comm,
+		       unsigned dtype, unsigned or_dtype)
+{
+	double all = 0, reduced = 0, of_type = 0;
+
+	for (size_t i = 0; i < report->n_ops; i++) {
+		const struct ct_report_op *op = &report->ops[i];
+
+		if (op->comm_hash != comm->hash || op->bytes == CT_UNKNOWN)
+			continue;
+		all += (double)op->bytes;
+		reduced += is_reduction(op->op) ? (double)op->bytes : 0;
+		if (is_reduction(op->op) && (op->dtype == dtype || op->dtype == or_dtype))
+			of_type += (double)op->bytes;
+	}
+	return all > 0 && reduced > CT_MOST * all ? of_type / reduced : NAN;
+}
+
+/* Gradients that compute waits for: of a communicator that is not a layer's, and that reduces. */
+static int has_exposed_gradients(const struct asked *a)
+{
+	const char *role = a->exposed ? a->exposed->role : NULL;
+
+	return a->exposed && (!role || strcmp(role, "dp") == 0 || strcmp(role, "world") == 0) &&
+	       !isnan(share_of(a->report, a->exposed, 0, 0));
+}
+
+/* `comm_hash` 0: of no communicator. */
+static struct ct_finding *advise(struct asked *a, uint64_t comm_hash, const char *headline)
+{
+	struct ct_finding *f = add(a->list, headline, a->advice);
+
+	f->comm_hash = comm_hash;
+	return f;
+}
+
+static void try_ACCUMULATE(struct asked *a)
+{
+	struct ct_finding *f;
+
+	if (!has_exposed_gradients(a))
+		return;
+	f = advise(a, a->exposed->hash,
+		   ct_arena_printf(a->list->memory,
+				   "gradients on %08llx are exchanged in each step, compute waits",
+				   (unsigned long long)(a->exposed->hash >> 32)));
+	ct_finding_evidence(a->list, f, "exposed_of_run", a->exposed_pct, "%", NAN);
+}
+
+static void try_BF16(struct asked *a)
+{
+	double share = has_exposed_gradients(a)
+			       ? share_of(a->report, a->exposed, CT_DTYPE_float32, CT_DTYPE_float64)
+			       : NAN;
+	struct ct_finding *f;
+
+	if (!(share > CT_MOST))
+		return;
+	f = advise(a, a->exposed->hash,
+		   ct_arena_printf(a->list->memory,
+				   "compute waits for gradients, %s of them in float32",
+				   ct_prose_pct(100 * share).s));
+	ct_finding_evidence(a->list, f, "gradients_in_float32", 100 * share, "%", NAN);
+}
+
+/* Half the bytes are saved already, and the link gives what it can. */
+static void try_COMPRESS(struct asked *a)
+{
+	double share = has_exposed_gradients(a) ? share_of(a->report, a->exposed, CT_DTYPE_float16,
+							   CT_DTYPE_bfloat16)
+						: NAN;
+	double ratio = NAN;
+	struct ct_finding *f;
+
+	for (size_t i = 0; share > CT_MOST && i < a->report->n_links; i++)
+		if (a->report->links[i].comm_hash == a->exposed->hash)
+			ratio = reached(&a->report->links[i], a->exposed);
+	if (!(ratio >= CT_SLOW_LINK) || a->exposed->n_hosts < 2)
+		return;
+	f = advise(a, a->exposed->hash,
+		   ct_arena_printf(a->list->memory,
+				   "compute waits for 16-bit gradients at %s of the expected rate",
+				   ct_prose_pct(100 * ratio).s));
+	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
+}
+
+/* DistributedDataParallel reduces an int32 for each parameter once a step, beside the floats: which ones were used. */
+static int is_bitmap(const struct ct_report *report, const struct ct_report_op *op)
+{
+	const struct ct_report_comm *comm = comm_of(report, op->comm_hash);
+	double steps = (double)report->steps.count;
+
+	return comm && op->op == CT_OP_AllReduce && op->dtype == CT_DTYPE_int32 && !op->group &&
+	       op->bytes_each > sizeof(int32_t) && op->bytes_each != CT_UNKNOWN &&
+	       share_of(report, comm, CT_DTYPE_float32, CT_DTYPE_bfloat16) > CT_NEARLY_ALL &&
+	       fabs((double)op->instances - steps) <= CT_NEAR * steps;
+}
+
+static void try_UNUSED(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+
+	for (size_t i = 0; fact(report, "lib.torch.path") && i < report->n_ops; i++) {
+		const struct ct_report_op *op = &report->ops[i];
+		struct ct_finding *f;
+
+		if (!report->steps.count || !is_bitmap(report, op))
+			continue;
+		f = advise(a, op->comm_hash,
+			   ct_arena_printf(a->list->memory,
+					   "an int32 AllReduce of %s each step, beside gradients",
+					   ct_prose_bytes(op->bytes_each).s));
+		ct_finding_evidence(a->list, f, "bitmap_bytes", (double)op->bytes_each, "bytes",
+				    NAN);
+		return;
+	}
+}
+
+static void try_BACKEND(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+	const struct ct_report_op *longest = NULL;
+	const char *gpu = fact(report, "gpu.0.name");
+	struct ct_finding *f;
+	double pct;
+
+	for (size_t i = 0; gpu && i < report->n_ops; i++) {
+		const struct ct_report_op *op = &report->ops[i];
+
+		if (op->backend == CT_BACKEND_GLOO && op->bytes_each != CT_UNKNOWN &&
+		    op->bytes_each >= CT_LARGE_BYTES && op->span_each_ns != CT_UNKNOWN &&
+		    (!longest || op->span_each_ns > longest->span_each_ns))
+			longest = op;
+	}
+	pct = longest ? 100 * (double)longest->span_each_ns / (double)report->run.duration_ns : 0;
+	if (!(pct > CT_NOTABLE_PCT))
+		return;
+	f = advise(a, longest->comm_hash,
+		   ct_arena_printf(a->list->memory,
+				   "Gloo moves large data for %s of the run, on %.24s",
+				   ct_prose_pct(pct).s, gpu));
+	ct_finding_evidence(a->list, f, "gloo_of_run", pct, "%", NAN);
+}
+
+/* The mean over ranks: % of steps in which communication streams were idle since the host called late; NAN: unknown. */
+static double host_late_pct(const struct ct_report *report)
+{
+	double late = 0, steps = 0;
+
+	for (size_t i = 0; i < report->n_gaps; i++) {
+		const struct ct_report_gaps *g = &report->gaps[i];
+
+		if (g->host_late_ns == CT_UNKNOWN || g->steps_ns == CT_UNKNOWN)
+			continue;
+		late += (double)g->host_late_ns;
+		steps += (double)g->steps_ns;
+	}
+	return steps > 0 ? 100 * late / steps : NAN;
+}
+
+static void advise_late(struct asked *a, double late_pct, const char *headline)
+{
+	struct ct_finding *f = advise(a, 0, headline);
+
+	ct_finding_evidence(a->list, f, "host_late_of_steps", late_pct, "%", NAN);
+}
+
+static void try_PROCESSES(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+	double late = host_late_pct(report);
+	size_t most = 0;
+
+	for (size_t i = 0; i < report->n_processes; i++)
+		if (report->processes[i].n_ranks > most)
+			most = report->processes[i].n_ranks;
+	if (most > 1 && late > CT_NOTABLE_PCT)
+		advise_late(a, late,
+			    ct_arena_printf(
+				    a->list->memory,
+				    "a process drives %zu ranks, host-bound for %s of step time",
+				    most, ct_prose_pct(late).s));
+}
+
+static void try_THREADS(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+	double threads = number(fact(report, "env.OMP_NUM_THREADS"));
+	double processes = number(fact(report, "env.LOCAL_WORLD_SIZE"));
+	double cores = number(fact(report, "cpu.usable")), late = host_late_pct(report);
+
+	if (threads * processes > cores && late > CT_NOTABLE_PCT)
+		advise_late(a, late,
+			    ct_arena_printf(a->list->memory,
+					    "%.0f processes, %.0f threads each, %.0f cores: "
+					    "host-bound for %s of steps",
+					    processes, threads, cores, ct_prose_pct(late).s));
+}
+
+/* The finding on exposed communication that is a warning, and the communicator that it is about. */
+static void find_exposed(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+
+	for (size_t i = 0; i < a->list->n && !a->exposed; i++) {
+		const struct ct_finding *f = &a->list->all[i];
+		const struct ct_report_comm *most = comm_of(report, f->comm_hash);
+
+		if ((f->kind != CT_FINDING_EXPOSED_COMM && f->kind != CT_FINDING_COMM_SHARE) ||
+		    f->severity < CT_SEVERITY_WARNING)
+			continue;
+		for (size_t c = 0; !f->comm_hash && c < report->n_comms; c++) {
+			const struct ct_report_comm *comm = &report->comms[c];
+
+			if (comm->steps_exposed_ns != CT_UNKNOWN &&
+			    (!most || comm->steps_exposed_ns > most->steps_exposed_ns))
+				most = comm;
+		}
+		a->exposed = most;
+		a->exposed_pct = f->loss_pct;
+	}
+}
+
+void ct_advice_find(const struct ct_report *report, struct ct_findings *list)
+{
+	static const struct {
+		const char *advice;
+		void (*try)(struct asked *a);
+	} all[] = {
+#define TRY(ID, advice) { advice, try_##ID },
+#include "analyzer/findings/advice.def"
+	};
+	struct asked a = { .report = report, .list = list };
+
+	find_exposed(&a);
+	look_at_limits(report, list);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		a.advice = all[i].advice;
+		all[i].try(&a);
+	}
+}
