@@ -33,6 +33,7 @@ benches() {
 	accuracy accuracy.py --seeds 25 --rows ^stragglers.one_rank --imported
 	accuracy lateness.py --seeds 25
 	accuracy diff.py
+	accuracy diagnose.py
 	accuracy real/jobs.py --tries 3
 	accuracy real/jobs.py --balanced 40 --only ^(openmpi|mpich)[.]
 	hang     ../hang_real/gloo.py

@@ -7,6 +7,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/bench/bench.h"
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/render/deep_link.h"
 #include "analyzer/render/hang.h"

@@ -35,6 +35,12 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 json_t *ct_report_json(const struct ct_report *report);
 json_t *ct_info_json(const struct ct_report *report);
 
+/* `commtrace diagnose`: each level of the tree with its nodes; `failed`: the first that fails, NULL: none does. */
+struct ct_diagnosis;
+struct ct_diagnosis_node;
+void ct_diagnosis_text(const struct ct_diagnosis *diagnosis, const struct ct_diagnosis_node *failed,
+		       const struct ct_text_style *style, FILE *out);
+
 /* `commtrace diff`: what got slower or faster in `run` against `base`, which has `bases` repetitions; the paths as the person typed
  * them. */
 struct ct_diff;

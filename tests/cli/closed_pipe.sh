@@ -28,6 +28,9 @@ done <<-EOF
 	diff run1 run1 --json
 	bench run1
 	bench run1 --json
+	diagnose
+	diagnose run1 --full-scan
+	diagnose run1 --json
 	timeline run1 -o -
 	timeline run1 --format=tuples
 	timeline run1 -o run1.pftrace

@@ -9,7 +9,6 @@
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
-#include "tools/commtrace/preload_path.h"
 #include "tools/commtrace/program_file.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
@@ -102,13 +101,7 @@ static int examine(char **program, int start, int format)
 	struct ct_doctor d = { .env = &env, .library = library };
 	int code = 0, written;
 
-	if (ct_preload_path(library) < 0)
-		library[0] = '\0';
-	ct_doctor_library(&d);
-	ct_doctor_preload(&d);
-	ct_doctor_settings(&d);
-	ct_doctor_places(&d);
-	ct_doctor_limits(&d);
+	ct_doctor_machine(&d, library);
 	if (program)
 		ct_doctor_program(&d, program);
 	if (program)

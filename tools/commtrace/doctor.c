@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/commtrace/preload_path.h"
 #include "trace/text.h"
 
 static const struct {
@@ -38,6 +39,17 @@ enum ct_doctor_id ct_doctor_of(int invisible)
 const char *ct_doctor_remedy(enum ct_doctor_id id)
 {
 	return table[id].remedy;
+}
+
+void ct_doctor_machine(struct ct_doctor *d, char library[PATH_MAX])
+{
+	if (ct_preload_path(library) < 0)
+		library[0] = '\0';
+	ct_doctor_library(d);
+	ct_doctor_preload(d);
+	ct_doctor_settings(d);
+	ct_doctor_places(d);
+	ct_doctor_limits(d);
 }
 
 void ct_doctor_add(struct ct_doctor *d, enum ct_doctor_id id, enum ct_doctor_answer answer,

@@ -58,6 +58,9 @@ enum ct_doctor_id ct_doctor_of(int invisible);
 void ct_doctor_add_invisible(struct ct_doctor *d, enum ct_doctor_id id,
 			     enum ct_doctor_answer answer, const char *where);
 
+/* All that does not depend on a program. `library`: where d->library points to, filled with its path. */
+void ct_doctor_machine(struct ct_doctor *d, char library[PATH_MAX]);
+
 /* The library itself, and LD_PRELOAD. */
 void ct_doctor_library(struct ct_doctor *d);
 void ct_doctor_preload(struct ct_doctor *d);

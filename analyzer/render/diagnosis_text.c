@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/render/render.h"
+#include "analyzer/render/text.h"
+
+#define EVIDENCE 23u /* columns before it */
+
+static const enum ct_color colors[] = {
+	[CT_DIAGNOSIS_PASS] = CT_COLOR_GREEN,
+	[CT_DIAGNOSIS_UNKNOWN] = CT_COLOR_YELLOW,
+	[CT_DIAGNOSIS_FAIL] = CT_COLOR_RED,
+};
+
+static void write_node(struct ct_text *text, const struct ct_diagnosis_node *node)
+{
+	ct_text_wrap(text, colors[node->answer], EVIDENCE, "  %-8s %-11s %s",
+		     ct_diagnosis_answer_name(node->answer), node->name,
+		     node->evidence ? node->evidence : "");
+	if (node->answer != CT_DIAGNOSIS_PASS && node->advice)
+		ct_text_wrap(text, CT_COLOR_NONE, EVIDENCE, "%-20sdo %s", "", node->advice);
+}
+
+static void write_level(struct ct_text *text, const struct ct_diagnosis_branch *level)
+{
+	if (!level->is_asked) {
+		ct_text_line(text, CT_COLOR_DIM, "%-10s not asked, see --full-scan", level->name);
+		return;
+	}
+	ct_text_line(text, CT_COLOR_BOLD, "%-10s %s%s", level->name,
+		     ct_diagnosis_answer_name(level->answer),
+		     level->n_nodes ? "" : ": it needs a run");
+	for (size_t i = 0; i < level->n_nodes; i++)
+		write_node(text, &level->nodes[i]);
+}
+
+/* Findings that advise: they answer no question of the tree. */
+static void write_advice(struct ct_text *text, const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		if (f->kind != CT_FINDING_ADVICE)
+			continue;
+		ct_text_wrap(text, CT_COLOR_NONE, EVIDENCE, "advice     %s", f->headline);
+		ct_text_wrap(text, CT_COLOR_NONE, EVIDENCE, "%-20sdo %s", "", f->advice);
+	}
+}
+
+static void write_score(struct ct_text *text, const struct ct_report_score *score)
+{
+	if (isnan(score->total))
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "score      n/a: %s",
+			     score->why ? score->why : "too little was measured");
+	else
+		ct_text_line(text, CT_COLOR_NONE, "score      %.0f of 100: %s, against %s",
+			     score->total, score->grade, score->reference);
+}
+
+void ct_diagnosis_text(const struct ct_diagnosis *d, const struct ct_diagnosis_node *failed,
+		       const struct ct_text_style *style, FILE *out)
+{
+	struct ct_text whole = ct_text_to(out, style), text = ct_text_screen(&whole);
+	unsigned passed = 0, all = 0;
+
+	for (size_t l = 0; l < d->n_levels; l++)
+		for (size_t i = 0; d->levels[l].is_asked && i < d->levels[l].n_nodes; i++) {
+			passed += d->levels[l].nodes[i].answer == CT_DIAGNOSIS_PASS;
+			all++;
+		}
+	if (failed)
+		ct_text_wrap(&text, CT_COLOR_BOLD, CT_TEXT_LABEL, "Diagnosis: %s: %s", failed->name,
+			     failed->evidence);
+	else
+		ct_text_line(&text, CT_COLOR_BOLD,
+			     "Diagnosis: nothing failed; %u of %u checks could be made", passed,
+			     all);
+	ct_text_empty(&text);
+	for (size_t l = 0; l < d->n_levels; l++)
+		write_level(&text, &d->levels[l]);
+	if (d->report) {
+		write_advice(&text, d->report);
+		write_score(&text, &d->report->score);
+	}
+}
