@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/diagnosis/nccl_log.h"
 #include "analyzer/model/names.h"
 
 /* What asks a run: text is its arena's. */
@@ -50,6 +51,16 @@ static struct ct_diagnosis_node ask_HANG(const struct asked *a)
 	return pass("no operation was left unfinished");
 }
 
+/* "signal 9", "exit status 1", "unknown" */
+static const char *end_text(const struct ct_report_process *p, struct ct_arena *memory)
+{
+	if (p->how.how == CT_END_SIGNAL && p->how.signal)
+		return ct_arena_printf(memory, "signal %d", p->how.signal);
+	if (p->how.how == CT_END_EXIT && p->how.exit_code >= 0)
+		return ct_arena_printf(memory, "exit status %d", p->how.exit_code);
+	return p->end;
+}
+
 static struct ct_diagnosis_node ask_EXITS(const struct asked *a)
 {
 	const struct ct_report *r = a->report;
@@ -64,7 +75,8 @@ static struct ct_diagnosis_node ask_EXITS(const struct asked *a)
 	if (p)
 		return fail(ct_arena_printf(a->memory, "rank %s on %s ended badly: %s",
 					    ct_text_rank(p->rank).s,
-					    ct_host_word(a->memory, p->host), p->end),
+					    ct_host_word(a->memory, p->host),
+					    end_text(p, a->memory)),
 			    "see what ended it, and who was first: commtrace hang");
 	if (!clean || clean < of_start || r->run.n_missing)
 		return unknown(ct_arena_printf(a->memory, "%zu of %llu processes ended cleanly",
@@ -156,6 +168,10 @@ static struct ct_diagnosis_node of_check(const struct ct_report_topology *checks
 	case CT_TOPOLOGY_PORTS:
 		return of_devices(&checks[check], memory, CT_DIAGNOSIS_FAIL,
 				  "check the cable and the subnet manager: ibstat, sminfo");
+	case CT_TOPOLOGY_NVLINK:
+		return of_devices(&checks[check], memory, CT_DIAGNOSIS_FAIL,
+				  "look for errors of its links, then reset the GPU: nvidia-smi "
+				  "nvlink -e, dmesg | grep NVRM");
 	default:
 		return of_devices(&checks[check], memory, CT_DIAGNOSIS_UNKNOWN,
 				  "its traffic crosses the sockets; whether that costs anything, "
@@ -353,30 +369,57 @@ void ct_diagnosis_add(struct ct_diagnosis *d, enum ct_diagnosis_level level,
 	to->nodes = grown;
 }
 
-static const struct ask *ask_named(const char *name)
-{
-	for (size_t i = 0; i < ASKS; i++)
-		if (strcmp(asks[i].name, name) == 0)
-			return &asks[i];
-	return NULL;
-}
-
 void ct_diagnosis_topology(struct ct_diagnosis *d,
 			   const struct ct_report_topology checks[CT_TOPOLOGY_CHECKS])
 {
-	static const char *const names[] = {
-		[CT_TOPOLOGY_PCIE] = "PCIe", [CT_TOPOLOGY_PORTS] = "ports", [CT_TOPOLOGY_NUMA] = "NUMA"
+	static const struct {
+		const char *name, *advice;
+	} rows[] = {
+		[CT_TOPOLOGY_PCIE] = { "PCIe",
+				       "nvidia-smi -q -d PCIE and lspci -vv show the links" },
+		[CT_TOPOLOGY_PORTS] = { "ports", "ibstat shows the InfiniBand ports" },
+		[CT_TOPOLOGY_NUMA] = { "NUMA", "nvidia-smi topo -m shows what is close to what" },
+		[CT_TOPOLOGY_NVLINK] = { "NVLink", "nvidia-smi nvlink --status shows the links" },
 	};
 
 	for (int i = 0; i < CT_TOPOLOGY_CHECKS; i++) {
 		struct ct_diagnosis_node node = of_check(checks, (enum ct_topology_check)i,
 							 d->memory);
 
-		node.name = names[i];
+		node.name = rows[i].name;
 		if (node.answer == CT_DIAGNOSIS_UNKNOWN && !node.advice)
-			node.advice = ask_named(names[i])->advice;
+			node.advice = rows[i].advice;
 		ct_diagnosis_add(d, CT_DIAGNOSIS_TOPOLOGY, node);
 	}
+}
+
+void ct_diagnosis_nccl_log(struct ct_diagnosis *d, const struct ct_nccl_log *log)
+{
+	const struct ct_report *r = d->report;
+	struct ct_diagnosis_node node;
+	const char *counts = ct_arena_printf(
+		d->memory,
+		"channels: P2P %zu, shared memory %zu, InfiniBand %zu (GPUDirect RDMA %zu), "
+		"sockets %zu, plugins %zu",
+		log->p2p, log->shm, log->rdma, log->gdr, log->sockets, log->others);
+
+	if (!(log->p2p + log->shm + log->rdma + log->sockets + log->others))
+		node = unknown(
+			"no lines about channels",
+			"record it with NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET,P2P,SHM");
+	else if (log->sockets && r && r->environment.topology[CT_TOPOLOGY_PORTS].right)
+		node = fail(counts, "InfiniBand is active: see NCCL_IB_DISABLE, NCCL_NET, and "
+				    "whether libibverbs and /dev/infiniband are there");
+	else if (log->sockets)
+		node = unknown(counts, "is there InfiniBand? ibstat");
+	else if (log->gdr < log->rdma)
+		node = unknown(counts, "data of the rest goes through host memory: load "
+				       "nvidia_peermem, or a driver with DMA-BUF; see "
+				       "NCCL_NET_GDR_LEVEL");
+	else
+		node = pass(counts);
+	node.name = "NCCL's log";
+	ct_diagnosis_add(d, CT_DIAGNOSIS_TOPOLOGY, node);
 }
 
 /* The first of the findings that answers this, and how; NULL: none does. The weightiest comes first. */

@@ -48,6 +48,11 @@ void ct_diagnosis_add(struct ct_diagnosis *diagnosis, enum ct_diagnosis_level le
 void ct_diagnosis_topology(struct ct_diagnosis *diagnosis,
 			   const struct ct_report_topology checks[CT_TOPOLOGY_CHECKS]);
 
+/* Adds what NCCL's log says of channels. Sockets fail where the run's start records have an active InfiniBand port: after
+ * ct_diagnosis_of_run(). */
+struct ct_nccl_log;
+void ct_diagnosis_nccl_log(struct ct_diagnosis *diagnosis, const struct ct_nccl_log *log);
+
 /* Asks the run, which lives as long as the diagnosis. Its baseline checks were made (ct_expect_check). */
 void ct_diagnosis_of_run(struct ct_diagnosis *diagnosis, const struct ct_report *report);
 

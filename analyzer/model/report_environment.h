@@ -57,6 +57,7 @@ enum ct_topology_check {
 	CT_TOPOLOGY_PCIE, /* a GPU has all its lanes, and a network card enough for the rate of its port */
 	CT_TOPOLOGY_PORTS, /* InfiniBand ports with a cable are active */
 	CT_TOPOLOGY_NUMA,  /* an active network card is on the GPU's NUMA node */
+	CT_TOPOLOGY_NVLINK, /* a GPU has as many active links as others of its model: of this machine only */
 	CT_TOPOLOGY_CHECKS
 };
 

@@ -20,7 +20,8 @@ for level in answer["levels"]:
 nodes run1
 nodes run1 --bench=run2
 nodes link --bench=run2
-nodes link --bench=run2 --full-scan
+# topology and doctor are this machine's, too
+nodes link --bench=run2 --full-scan | grep -vE "^(error|topology)"
 nodes rank
 commtrace diagnose rank | sed -n '1,2p;/^pattern/,$p'
 commtrace diagnose run1 --expect=7b | sed -n '1,3p'
@@ -35,6 +36,15 @@ print(*answer["levels"][0])
 print(*answer["levels"][0]["nodes"][0])'
 # Without a run, it is about this machine.
 commtrace diagnose | sed -n '/^bandwidth/,$p'
+# NCCL's log; and a machine with a GPU that lacks a link, as nvidia-smi says.
+echo "n1:7:8 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/Socket/0" >log
+commtrace diagnose run1 --nccl-log=log | grep -A2 "NCCL's log"
+mkdir bin
+printf '#!/bin/sh\necho "GPU 0: X (UUID: 1)"\necho "	 Link 0: 26.562 GB/s"\necho "GPU 1: X (UUID: 2)"\necho "	 Link 0: <inactive>"\n' >bin/nvidia-smi
+chmod +x bin/nvidia-smi
+PATH=$PWD/bin:$PATH commtrace diagnose --full-scan | grep -A2 "  fail  *NVLink"
+commtrace diagnose --nccl-log=nowhere
+echo "exit $?"
 commtrace diagnose nowhere
 echo "exit $?"
 commtrace diagnose run1 --bench=nowhere

@@ -36,6 +36,7 @@ works() {
 	inside "$commtrace" import jsonl /packages/four_ranks.jsonl -o "/imported-$3" >/dev/null
 	inside "$commtrace" report "/imported-$3" --format=json | grep -q '"code": "STRAGGLER"' || { echo "no straggler in the report"; return 1; }
 	inside "$commtrace" report "/imported-$3" -o "/report-$3.html"
+	inside "$commtrace" report "/imported-$3" --expect=general >/dev/null || { echo "no profile of --expect"; return 1; }
 	[ -s "$root$prefix/share/man/man1/commtrace-report.1" ] || { echo "no manual page"; return 1; }
 	[ -s "$root$prefix/share/bash-completion/completions/commtrace" ] || { echo "no completion"; return 1; }
 	inside "$commtrace" version --build | grep -q '^libraries .*zstd' || { echo "version --build names no libraries"; return 1; }

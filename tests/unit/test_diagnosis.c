@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/diagnosis/nccl_log.h"
 #include "analyzer/render/render.h"
 
 static struct ct_report report;
@@ -218,6 +219,10 @@ static void ends_and_hangs_fail_and_a_job_that_runs_is_unknown(void **state)
 	report.n_ended = 1;
 	ended[0] = 1;
 	expect_one("exits", CT_DIAGNOSIS_FAIL, "rank 1 on node7 ended badly: signal");
+	processes[1].how = (struct ct_end){ .how = CT_END_SIGNAL, .signal = 9 };
+	expect_one("exits", CT_DIAGNOSIS_FAIL, "badly: signal 9");
+	processes[1].how = (struct ct_end){ .how = CT_END_EXIT, .exit_code = 3 };
+	expect_one("exits", CT_DIAGNOSIS_FAIL, "badly: exit status 3");
 }
 
 static void what_was_not_measured_is_unknown(void **state)
@@ -328,6 +333,65 @@ static void the_tree_ends_at_the_first_level_that_fails(void **state)
 	free(text);
 }
 
+static void nccls_log_is_counted_by_transport(void **state)
+{
+	static const char *const lines[] = {
+		"n1:7:8 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read",
+		"n1:7:8 [0] NCCL INFO Channel 01 : 0[0] -> 1[1] via SHM/direct/direct",
+		"n1:7:8 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/0/GDRDMA",
+		"n1:7:8 [0] NCCL INFO Channel 00/0 : 8[0] -> 7[7] [receive] via "
+		"NET/IB/0(PCI)/Shared",
+		"n1:7:8 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/Socket/0",
+		"n1:7:8 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/AWS "
+		"Libfabric/0/GDRDMA",
+		"n1:7:8 [0] NCCL INFO Using network Socket",
+		"step 3 via NET/IB/ is slow",
+		"Channel 3 via ",
+		"",
+	};
+	struct ct_nccl_log log = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		for (size_t len = i ? strlen(lines[i]) : 0; len <= strlen(lines[i]); len++)
+			if (len == strlen(lines[i]) || !i)
+				ct_nccl_log_line(&log, lines[i], len);
+	assert_int_equal(log.p2p, 11); /* the line, and cut anywhere behind "P2P/" */
+	assert_int_equal(log.shm, 1);
+	assert_int_equal(log.rdma, 2);
+	assert_int_equal(log.gdr, 1);
+	assert_int_equal(log.sockets, 1);
+	assert_int_equal(log.others, 1);
+}
+
+static enum ct_diagnosis_answer of_log(struct ct_nccl_log log, int with_run)
+{
+	ct_diagnosis_init(&d, memory);
+	if (with_run)
+		ct_diagnosis_of_run(&d, &report);
+	ct_diagnosis_nccl_log(&d, &log);
+	failed = ct_diagnosis_conclude(&d, 1);
+	assert_true(node("NCCL's log")->advice || node("NCCL's log")->answer == CT_DIAGNOSIS_PASS);
+	return node("NCCL's log")->answer;
+}
+
+static void sockets_fail_only_beside_active_infiniband(void **state)
+{
+	(void)state;
+	assert_int_equal(of_log((struct ct_nccl_log){ .p2p = 8, .rdma = 4, .gdr = 4 }, 1),
+			 CT_DIAGNOSIS_PASS);
+	assert_int_equal(of_log((struct ct_nccl_log){ .p2p = 8, .rdma = 4, .gdr = 3 }, 1),
+			 CT_DIAGNOSIS_UNKNOWN);
+	assert_int_equal(of_log((struct ct_nccl_log){ .p2p = 8, .sockets = 4 }, 1),
+			 CT_DIAGNOSIS_FAIL);
+	assert_int_equal(of_log((struct ct_nccl_log){ .p2p = 8, .sockets = 4 }, 0),
+			 CT_DIAGNOSIS_UNKNOWN);
+	report.environment.topology[CT_TOPOLOGY_PORTS].right = NULL;
+	assert_int_equal(of_log((struct ct_nccl_log){ .p2p = 8, .sockets = 4 }, 1),
+			 CT_DIAGNOSIS_UNKNOWN);
+	assert_int_equal(of_log((struct ct_nccl_log){ 0 }, 1), CT_DIAGNOSIS_UNKNOWN);
+}
+
 static void without_a_run_there_is_no_bandwidth_and_no_pattern(void **state)
 {
 	char *text;
@@ -341,7 +405,7 @@ static void without_a_run_there_is_no_bandwidth_and_no_pattern(void **state)
 	failed = NULL;
 	text = text_of();
 	assert_non_null(strstr(text, "pattern    unknown: it needs a run"));
-	assert_non_null(strstr(text, "3 of 3 checks"));
+	assert_non_null(strstr(text, "4 of 4 checks"));
 	free(text);
 }
 
@@ -355,6 +419,8 @@ int main(void)
 		TEST(what_was_not_measured_is_unknown),
 		TEST(devices_and_rates_fail_with_source_and_exception),
 		TEST(the_tree_ends_at_the_first_level_that_fails),
+		TEST(nccls_log_is_counted_by_transport),
+		TEST(sockets_fail_only_beside_active_infiniband),
 		TEST(without_a_run_there_is_no_bandwidth_and_no_pattern),
 	};
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/machine.h"
+#include "tools/commtrace/nvlink.h"
 
 static char root[] = "/tmp/ct_machine_XXXXXX";
 
@@ -74,10 +75,37 @@ static void gpus_are_found_by_class_and_maker(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+static void a_gpu_with_fewer_links_than_others_of_its_model_is_wrong(void **state)
+{
+	static const char h100[] = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n"
+				   "\t Link 0: 26.562 GB/s\n\t Link 1: 26.562 GB/s\n"
+				   "GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-2)\n"
+				   "\t Link 0: 26.562 GB/s\n\t Link 1: <inactive>\n"
+				   "GPU 2: NVIDIA T4 (UUID: GPU-3)\n";
+	static const char
+		none[] = "GPU 0: NVIDIA H100 PCIe (UUID: GPU-1)\n\t Link 0: <inactive>\n"
+			 "GPU 1: NVIDIA H100 PCIe (UUID: GPU-2)\n\t Link 0: (Not supported)\n";
+	struct ct_report_topology links = { 0 };
+	struct ct_arena *memory = ct_arena_new();
+
+	(void)state;
+	ct_nvlink_count(h100, memory, &links);
+	assert_int_equal(links.known, 2);
+	assert_int_equal(links.wrong, 1);
+	assert_string_equal(links.first, "GPU 1: 1 of 2 links are active");
+	links = (struct ct_report_topology){ 0 };
+	ct_nvlink_count(none, memory, &links);
+	ct_nvlink_count("no devices\n", memory, &links);
+	ct_nvlink_count("", memory, &links);
+	assert_int_equal(links.known, 0);
+	ct_arena_free(memory);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gpus_are_found_by_class_and_maker),
+		cmocka_unit_test(a_gpu_with_fewer_links_than_others_of_its_model_is_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/diagnosis/nccl_log.h"
 #include "analyzer/environment/topology.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/json_value.h"
@@ -13,6 +16,7 @@
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/expect_file.h"
 #include "tools/commtrace/machine.h"
+#include "tools/commtrace/nvlink.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
@@ -93,6 +97,7 @@ static int ask_machine(struct request *request)
 
 	if (st == CT_OK) {
 		ct_topology_add(&facts, "this machine", 1, request->memory, checks);
+		ct_nvlink_read(request->memory, &checks[CT_TOPOLOGY_NVLINK]);
 		ct_diagnosis_topology(&request->diagnosis, checks);
 	}
 	ct_facts_fini(&facts);
@@ -141,6 +146,33 @@ static int ask_run(struct request *request)
 	if (!code)
 		ct_diagnosis_of_run(&request->diagnosis, request->report);
 	return code;
+}
+
+/* --nccl-log */
+static int ask_nccl_log(struct request *request)
+{
+	const char *path = ct_cli_text(&request->args, CT_OPTION_NCCL_LOG);
+	FILE *file = path ? fopen(path, "re") : NULL;
+	struct ct_nccl_log log = { 0 };
+	size_t cap = 0;
+	char *line = NULL;
+	ssize_t len;
+	int failed;
+
+	if (!path)
+		return 0;
+	while (file && (len = getline(&line, &cap, file)) >= 0)
+		ct_nccl_log_line(&log, line, (size_t)len);
+	free(line);
+	failed = !file || ferror(file);
+	if (failed)
+		ct_say("cannot read the log: %s: %s", path, strerror(errno));
+	if (file)
+		fclose(file);
+	if (failed)
+		return CT_CODE_USAGE;
+	ct_diagnosis_nccl_log(&request->diagnosis, &log);
+	return 0;
 }
 
 static json_t *to_json(const struct request *request)
@@ -199,6 +231,8 @@ static int diagnose(struct request *request)
 		code = ask_machine(request);
 	if (!code && request->args.paths.n)
 		code = ask_run(request);
+	if (!code)
+		code = ask_nccl_log(request);
 	if (code)
 		return code;
 	request->failed = ct_diagnosis_conclude(&request->diagnosis, whole);
