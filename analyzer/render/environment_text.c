@@ -31,14 +31,6 @@ static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 	}
 }
 
-static const char *same(const struct ct_report_environment *e, const char *name)
-{
-	for (size_t i = 0; i < e->n_same; i++)
-		if (strcmp(e->same[i].name, name) == 0)
-			return e->same[i].value;
-	return NULL;
-}
-
 static const char *own(const struct ct_report_env_rank *rank, const char *name)
 {
 	for (size_t i = 0; i < rank->n_facts; i++)
@@ -84,7 +76,7 @@ static void write_differs(struct ct_text *text, const struct ct_report_environme
 static void write_group(struct ct_text *text, const struct ct_report_environment *e,
 			const char *title, const char *begin, const char *end)
 {
-	char line[512];
+	char line[1024];
 	size_t at = 0, from = strlen(begin), off = strlen(end);
 	/* a variable is named in full */
 	size_t strip = strncmp(begin, "env.", 4) == 0 ? 4 : from;
@@ -101,48 +93,11 @@ static void write_group(struct ct_text *text, const struct ct_report_environment
 				       (int)(len - strip - off), name + strip, e->same[i].value);
 	}
 	if (at)
-		ct_text_line(text, CT_COLOR_NONE, "%-9s %s", title, line);
-}
-
-/* "nic eth0 up, 25000 Mb/s, mlx5_core": for facts that are equal everywhere. */
-static void write_devices(struct ct_text *text, const struct ct_report_environment *e,
-			  const char *kind, const char *anchor, const char *const *parts)
-{
-	for (size_t i = 0; i < e->n_same; i++) {
-		const char *name = e->same[i].name;
-		size_t len = strlen(name), kind_len = strlen(kind), anchor_len = strlen(anchor);
-		char line[256], key[192];
-		size_t at = 0;
-
-		if (strncmp(name, kind, kind_len) != 0 || name[kind_len] != '.' ||
-		    len < kind_len + anchor_len || strcmp(name + len - anchor_len, anchor) != 0)
-			continue;
-		len -= anchor_len;
-		at = (size_t)snprintf(line, sizeof(line), "%.*s %s", (int)(len - kind_len - 1),
-				      name + kind_len + 1, e->same[i].value);
-		for (size_t p = 0; parts[p] && at < sizeof(line) - 2; p++) {
-			const char *value;
-
-			snprintf(key, sizeof(key), "%.*s.%s", (int)(len < 150 ? len : 150), name,
-				 parts[p]);
-			value = same(e, key);
-			if (value)
-				at += (size_t)snprintf(line + at, sizeof(line) - at, ", %s %s",
-						       parts[p], value);
-		}
-		ct_text_line(text, CT_COLOR_NONE, "%-9s %s", kind, line);
-	}
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "%-9s %s", title, line);
 }
 
 static void write_gpus(struct ct_text *text, const struct ct_report_environment *e)
 {
-	const char *name = same(e, "gpu.0.name");
-	const char *width = same(e, "gpu.0.pcie_width"), *most = same(e, "gpu.0.pcie_width_max");
-
-	if (name)
-		ct_text_line(text, CT_COLOR_NONE, "gpu       %s%s%s%s%s", name,
-			     width ? ", PCIe width " : "", width ? width : "", most ? " of " : "",
-			     most ? most : "");
 	for (size_t r = 0; r < e->n_ranks && r < MOST_RANKS; r++) {
 		const struct ct_report_env_rank *rank = &e->ranks[r];
 
@@ -166,8 +121,6 @@ static void write_gpus(struct ct_text *text, const struct ct_report_environment 
 
 void ct_environment_text(struct ct_text *text, const struct ct_report *report)
 {
-	static const char *const nic[] = { "speed", "driver", "mtu", NULL };
-	static const char *const ib[] = { "rate", "layer", "firmware", NULL };
 	const struct ct_report_environment *e = &report->environment;
 
 	ct_text_head(text, "environment");
@@ -181,8 +134,9 @@ void ct_environment_text(struct ct_text *text, const struct ct_report *report)
 	write_group(text, e, "kernel", "kernel.", "");
 	write_group(text, e, "cpu", "cpu.", "");
 	write_group(text, e, "limits", "cgroup.", "");
+	write_group(text, e, "gpu", "gpu.", "");
 	write_gpus(text, e);
-	write_devices(text, e, "nic", ".state", nic);
-	write_devices(text, e, "ib", ".state", ib);
+	write_group(text, e, "nic", "nic.", "");
+	write_group(text, e, "ib", "ib.", "");
 	write_group(text, e, "settings", "env.NCCL_", "");
 }
