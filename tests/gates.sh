@@ -35,7 +35,7 @@ benches() {
 	accuracy diff.py
 	accuracy diagnose.py
 	accuracy real/jobs.py --tries 3
-	accuracy real/jobs.py --balanced 40 --only ^(openmpi|mpich)[.]
+	accuracy real/jobs.py --balanced 43
 	hang     ../hang_real/gloo.py
 	hang     ../hang_real/mpi_hang.py --flavour openmpi
 	hang     ../hang_real/mpi_hang.py --flavour mpich
