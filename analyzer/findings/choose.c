@@ -398,6 +398,8 @@ static void conclude_missing(struct choice *c, const char *missing, const char *
 			 *last ? c->lacks : missing);
 	if (*last)
 		report->verdict.confidence = CT_CONFIDENCE_LOW;
+	else if (!*c->lacks)
+		last = ct_waited_last_text(c->j, &c->waited, report);
 	ct_verdict_add(report, last);
 	ct_verdict_add(report, ends);
 }

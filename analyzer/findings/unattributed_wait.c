@@ -157,21 +157,29 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 			       ct_share_text(report, w->ns));
 }
 
-/* One rank stands out, and nothing else is known. */
-static const char *last_text(const struct ct_judgement *j, const struct ct_waited *w,
-			     struct ct_report *report)
+const char *ct_waited_last_text(const struct ct_judgement *j, const struct ct_waited *w,
+				struct ct_report *report)
 {
-	const struct ct_arrival *of = &j->arrivals->all[w->slot];
-	const struct ct_engine *e = &j->replay->engine;
-	const char *why = e->why_not	  ? report->whatif.reason
-			  : e->has_graphs ? "CUDA graphs compute and communicate in one span"
-					  : "the cause of waits is not known";
+	const struct ct_arrival *of;
 
+	if (w->slot == CT_STALLED_UNKNOWN)
+		return "";
+	of = &j->arrivals->all[w->slot];
 	return ct_arena_printf(
 		report->memory,
-		"rank %s was last in %s of %s operations, and the others waited %s (%s) for it; %s",
+		"rank %s was last in %s of %s operations, and the others waited %s (%s) for it",
 		ct_text_rank(j->model->slots[w->slot].rank).s, ct_text_count(of->last).s,
-		ct_text_count(of->met).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns), why);
+		ct_text_count(of->met).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
+}
+
+/* Why not more is known of a rank that stands out. */
+static const char *why_only_last(const struct ct_judgement *j, const struct ct_report *report)
+{
+	const struct ct_engine *e = &j->replay->engine;
+
+	return e->why_not      ? report->whatif.reason
+	       : e->has_graphs ? "CUDA graphs compute and communicate in one span"
+			       : "the cause of waits is not known";
 }
 
 #define STALLS                                                                                     \
@@ -198,8 +206,9 @@ void ct_verdict_waited(const struct ct_judgement *j, const struct ct_waited *w, 
 	else if (w->is_stalls)
 		ct_verdict_doubt(report, STALLS, "%s", stalls_text(j, w, report));
 	else
-		ct_verdict_doubt(report, report->whatif.remedy ? report->whatif.remedy : LAST, "%s",
-				 last_text(j, w, report));
+		ct_verdict_doubt(report, report->whatif.remedy ? report->whatif.remedy : LAST,
+				 "%s; %s", ct_waited_last_text(j, w, report),
+				 why_only_last(j, report));
 }
 
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)

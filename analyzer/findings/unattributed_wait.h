@@ -24,6 +24,10 @@ int ct_waited_find(const struct ct_judgement *judgement, const struct ct_report 
 void ct_verdict_waited(const struct ct_judgement *judgement, const struct ct_waited *waited,
 		       const char *lacks, struct ct_report *report);
 
+/* Which rank stands out, and by how much; "": none does, or little is waited for it. */
+const char *ct_waited_last_text(const struct ct_judgement *judgement,
+				const struct ct_waited *waited, struct ct_report *report);
+
 /* The same in few words, to add to another sentence. */
 const char *ct_waited_in_short(const struct ct_waited *waited, struct ct_report *report);
 

@@ -23,6 +23,9 @@ say data=8 steps=80 fault=rank:5:1.2:from=40
 say data=8 steps=80 fault=rank:3:2:every=10
 say shape=1f1b stages=4 data=2 steps=24
 say data=8 steps=24 untimed=0.2
+say data=8 steps=3 fault=rank:7:1.3
+say data=8 steps=6 fault=rank:7:1.3
+say data=8 steps=3
 commtrace-synth -o ends --seed 3 --gpus-per-host 4 --steps 24 --workload ddp --timing host >/dev/null
 commtrace report ends --verbose | grep -E '^(Not enough|even job)'
 rm -r ends ends.truth.json
