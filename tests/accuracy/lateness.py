@@ -167,9 +167,16 @@ def judge_who(report, truth, who, codes):
     return out
 
 
+def worst_by_chance(truth):
+    """Does chance decide which ranks are the worst? So it does without a slow rank, and where lengths are random and another rank's S
+    is no smaller than can be told."""
+    n, s_rank = len(truth["worst"]), sorted(truth["s_rank"], reverse=True)
+    near = n < len(s_rank) and s_rank[n] > s_rank[n - 1] * (1 - S_OFF)
+    return not any(p["ranks"] for p in truth["planted"]) or (truth["config"]["spread"] > 0 and near)
+
+
 def judge_figures(report, truth, compared):
-    """A figure that is withheld counts as not told, where it can be known. Without a slow rank chance decides which one is the worst,
-    and M_W may be withheld."""
+    """A figure that is withheld counts as not told, where it can be known."""
     said = report.get("what_if") or {}
     if compared == WITHHELD:
         return {"told": float(bool(said.get("s")))}
@@ -185,7 +192,7 @@ def judge_figures(report, truth, compared):
     for key in ("m_w", "m_s"):
         if key in compared and truth["s"] >= M_FROM and truth[key] is not None:
             if said.get(key) is None:
-                out["not_told"] = float(key == "m_s" or any(p["ranks"] for p in truth["planted"]))
+                out["not_told"] = float(key == "m_s" or not worst_by_chance(truth))
             else:
                 out[f"{key}_off"] = abs(said[key] - truth[key])
     return out

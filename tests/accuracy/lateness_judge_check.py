@@ -5,7 +5,9 @@ import sys
 
 import lateness
 
-TRUTH = {"planted": [{"ranks": [5]}], "gain": 0.1, "seconds": 10.0, "s": 1.1, "s_rank": [1.0, 1.1], "s_stage": [], "m_w": 0.9, "m_s": None}
+TRUTH = {"planted": [{"ranks": [5]}], "gain": 0.1, "seconds": 10.0, "s": 1.1, "s_rank": [1.0, 1.1], "s_stage": [], "m_w": 0.9, "m_s": None,
+         "worst": [1], "config": {"spread": 0.0}}
+RANDOM = {"planted": [{"ranks": [1]}], "config": {"spread": 0.2}}
 failed = []
 
 
@@ -45,6 +47,8 @@ check("S of a rank", figures(s_rank=[{"rank": 0, "s": 1.1}]), {"s_rank_off"})
 check("M_W", figures(m_w=0.8), {"m_w_off"})
 check("M_W withheld", figures(m_w=None), {"not_told"})
 check("M_W withheld where chance decides which rank is the worst", figures(truth={**TRUTH, "planted": [{"ranks": []}]}, m_w=None), set())
+check("M_W withheld of a slow rank", figures(truth={**TRUTH, **RANDOM}, m_w=None), {"not_told"})
+check("M_W withheld where chance made another rank as slow", figures(truth={**TRUTH, **RANDOM, "s_rank": [1.09, 1.1]}, m_w=None), {"s_rank_off"})
 check("S withheld", figures(s=None), {"not_told"})
 check("S told that cannot be known", figures(lateness.WITHHELD), {"told"})
 check("S withheld that cannot be known", figures(lateness.WITHHELD, s=None), set())
