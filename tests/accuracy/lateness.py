@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who delays the job? Simulated jobs (lateness_jobs.py) are imported and judged, and the report is held against their truth.
 
-    lateness.py [--seeds N] [--first SEED] [--only REGEX] [-j N] [--table] [--bin DIR] [--keep DIR]
+    lateness.py [--seeds N] [--first SEED] [--steps N] [--only REGEX] [-j N] [--table] [--bin DIR] [--keep DIR]
 
 A scenario has two cases: NAME.who (who is named, with what verdict, at which gain) and NAME.figures (S, S of ranks and stages, M_W,
 M_S in "what_if" of the report; or that none is told, where they cannot be known). One line a figure, as tests/gates.sh reads them: METRIC accuracy.lateness.CASE.FIGURE value limit. Exit 1 if one is beyond its limit.
@@ -123,9 +123,11 @@ def call(*command):
     return done.stdout
 
 
-def play(where, config, seed, keep):
-    """(report, truth) of one seed."""
+def play(where, config, seed, keep, steps=0):
+    """(report, truth) of one seed; of at least so many steps."""
     keys = dict(lateness_jobs.parse(k) for k in config.split())
+    if steps:
+        keys["steps"] = max(steps, keys.get("steps", 0))
     lines, truth = lateness_jobs.make(lateness_jobs.configure(**{**keys, "seed": seed}))
     run = tempfile.mkdtemp(prefix="ct-lateness-", dir=keep)
     try:
@@ -239,6 +241,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=25)
     parser.add_argument("--first", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=0, help="of each job, at least")
     parser.add_argument("--only", help="cases whose name this regular expression matches")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--table", action="store_true")
@@ -255,7 +258,7 @@ def main():
             parts = [p for p in ("who", "figures") if f"{name}.{p}" in chosen]
             if not parts:
                 continue
-            runs = [pool.submit(play, args.bin, config, args.first + i, args.keep) for i in range(args.seeds)]
+            runs = [pool.submit(play, args.bin, config, args.first + i, args.keep, args.steps) for i in range(args.seeds)]
             results = []
             for run in runs:
                 try:
