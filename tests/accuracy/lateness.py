@@ -21,7 +21,7 @@ import tempfile
 import lateness_jobs
 
 BLAME = ("STRAGGLER", "STRAGGLER_HOST", "STRAGGLER_GROUP", "SLOW_STAGE", "PERIODIC_STALLS")
-S_OFF, RANK_OFF, M_OFF = 0.03, 0.05, 0.05  # of S; of the S of ranks and stages; of M_W and M_S
+S_OFF, RANK_OFF, M_OFF = 0.03, 0.03, 0.05  # of S; of the S of ranks and stages; of M_W and M_S
 M_FROM = 1.02  # M_W and M_S are shares of an excess that must be there
 ERROR_AT_MOST = 0.5  # of the gain: an error that covers everything says nothing
 

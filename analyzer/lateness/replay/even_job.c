@@ -263,9 +263,14 @@ static void take_outcome(const struct ct_engine *e, const struct ct_even_play *p
 {
 	if (play->choose == choose_stage) {
 		job->s_stage[play->which] = play->s;
-		for (uint32_t slot = 0; e->stages.n > 1 && slot < e->schedule.n_slots; slot++)
-			of_slot[slot] = e->stages.stage_of[slot] == play->which ? play
-										: of_slot[slot];
+		for (uint32_t slot = 0; e->stages.n > 1 && slot < e->schedule.n_slots; slot++) {
+			if (e->stages.stage_of[slot] != play->which)
+				continue;
+			of_slot[slot] = play;
+			/* the stage is this rank */
+			if (e->stages.most == 1)
+				job->s_worker[slot] = play->s;
+		}
 		return;
 	}
 	for (uint32_t slot = 0; slot < e->schedule.n_slots; slot++) {
@@ -290,7 +295,7 @@ static int play_parts(struct ct_even *v, struct ct_even_job *job)
 
 	for (; plays && n < e->stages.n; n++)
 		plays[n] = (struct ct_even_play){ .choose = choose_stage, .which = n };
-	if (st == CT_OK)
+	if (st == CT_OK && (e->stages.n == 1 || e->stages.most > 1))
 		st = list_places(e, plays, &n);
 	if (st == CT_OK)
 		st = play_each(v, plays, n);
