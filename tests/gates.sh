@@ -34,6 +34,8 @@ benches() {
 	accuracy lateness.py --seeds 25
 	accuracy diff.py
 	accuracy diagnose.py
+	accuracy bench_peers.py
+	accuracy bench_peers.py --flavour mpich
 	accuracy real/jobs.py --tries 3
 	accuracy real/jobs.py --balanced 43
 	hang     ../hang_real/gloo.py

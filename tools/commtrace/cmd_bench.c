@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/bench/bench.h"
+#include "analyzer/bench/printed.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/render.h"
 #include "tools/commtrace/cmd.h"
@@ -11,6 +15,7 @@
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
+#include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "trace/status.h"
 
@@ -51,6 +56,33 @@ static const char *split(struct request *request, const char *argument, const ch
 	return argument;
 }
 
+static int is_printed(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) &&
+	       ct_recording_kind(path) == CT_RECORDING_NONE;
+}
+
+static int read_printed(struct request *request, const char *path, size_t i)
+{
+	uint32_t ranks = (uint32_t)ct_cli_number(&request->args, CT_OPTION_PRINTED_RANKS, 0);
+	FILE *file = fopen(path, "re");
+	struct ct_err err = { 0 };
+	int st;
+
+	if (!file) {
+		ct_say("cannot read the results: %s: %s", path, strerror(errno));
+		return CT_CODE_FAILED;
+	}
+	st = ct_bench_read_printed(file, ranks, &request->samples[i], &err);
+	fclose(file);
+	if (st != CT_OK)
+		ct_say("cannot read the results: %s: %s", path,
+		       err.text[0] ? err.text : ct_status_text(st));
+	return st == CT_OK ? 0 : CT_CODE_FAILED;
+}
+
 static int read_run(struct request *request, size_t i)
 {
 	struct ct_bench_run *run = &request->runs[i];
@@ -61,9 +93,12 @@ static int read_run(struct request *request, size_t i)
 						 .observer = &observer };
 	struct ct_run *opened = NULL;
 	struct ct_report *report = NULL;
-	int code = ct_open_run("bench", &one, &opened);
+	int code;
 
 	run->samples = &request->samples[i];
+	if (is_printed(path))
+		return read_printed(request, path, i);
+	code = ct_open_run("bench", &one, &opened);
 	ct_bench_samples_observe(&request->samples[i], &observer);
 	if (!code)
 		code = ct_open_report_as("bench", &one, opened, &wishes, &report);
