@@ -162,7 +162,7 @@ static int on_message(struct ct_bench_samples *samples, uint32_t at,
 	struct end now = { m->op, m->root, event->bytes, m->end_ns };
 	struct end before = slot->before, last = slot->last;
 	int turns = last.op && last.op != now.op && last.peer == now.peer &&
-		    last.bytes == now.bytes && m->start_ns >= last.end_ns;
+		    last.bytes == now.bytes;
 
 	slot->before = last;
 	slot->last = now;

@@ -156,6 +156,7 @@ class Bench:
                 cells[cell].append(us)
                 wrong[cell] += bad
             cycle += 1
+            dist.barrier()  # else these sums look like a burst
             # all go on as long as any would
             more = self.sum(time.monotonic() - begin < options.soak) > 0 if options.soak else cycle < options.cycles
         if self.rank == 0:

@@ -454,6 +454,7 @@ static inline int sweep_run(const struct sweep_options *o, const struct transpor
 		}
 		for (size_t c = 0; c < n; c++)
 			sweep_measure(o, t, &cells[order[c]], values);
+		t->barrier(t->with); /* else these sums look like a burst */
 		/* all go on as long as any would */
 		more = o->soak_s > 0 ? t->sum(t->with, sweep_now() - begin < o->soak_s) > 0
 				     : cycle + 1 < o->cycles;

@@ -184,6 +184,48 @@ static void few_bursts_are_not_tested(void **state)
 	ct_arena_free(memory);
 }
 
+static void less_than_a_measurement_may_be_off_is_no_difference(void **state)
+{
+	struct ct_bench_samples a = { 0 }, b = { 0 };
+	const struct ct_bench_run runs[] = { { "a", &a }, { "b", &b } };
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_bench bench;
+
+	(void)state;
+	all_reduce(&a, 1024, 10e3);
+	all_reduce(&b, 1024, 12e3);
+	assert_int_equal(ct_bench_make(runs, 2, memory, &bench), CT_OK);
+	assert_int_equal(result_of(&bench, 1024, "b"), CT_BENCH_SLOWER);
+	b.all[0]->err_ns = 100 * 2400; /* of the 100 iterations: 20 % of each */
+	assert_int_equal(ct_bench_make(runs, 2, memory, &bench), CT_OK);
+	assert_int_equal(result_of(&bench, 1024, "b"), CT_BENCH_SAME);
+	ct_bench_samples_fini(&a);
+	ct_bench_samples_fini(&b);
+	ct_arena_free(memory);
+}
+
+static void one_of_many_sizes_may_differ_by_chance(void **state)
+{
+	struct ct_bench_samples a = { 0 }, b = { 0 };
+	const struct ct_bench_run runs[] = { { "a", &a }, { "b", &b } };
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_bench bench;
+
+	(void)state;
+	/* eight bursts that are all longer than eight others: 1 in 1000 */
+	for (uint64_t size = 0; size < 40; size++) {
+		add(&a, CT_OP_AllReduce, CT_BENCH_PLAIN, 4, 1024 + 4 * size, 8, 10e3);
+		add(&b, CT_OP_AllReduce, CT_BENCH_PLAIN, 4, 1024 + 4 * size, 8, size ? 10e3 : 12e3);
+	}
+	assert_int_equal(ct_bench_make(runs, 2, memory, &bench), CT_OK);
+	assert_int_equal(bench.tested, 40);
+	assert_true(row_of(&bench, "AllReduce", 1024, "b")->low_pct > 10);
+	assert_int_equal(bench.differ, 0);
+	ct_bench_samples_fini(&a);
+	ct_bench_samples_fini(&b);
+	ct_arena_free(memory);
+}
+
 static void a_run_that_slows_down_says_so(void **state)
 {
 	struct ct_bench_samples samples = { 0 };
@@ -212,6 +254,8 @@ int main(void)
 		cmocka_unit_test(the_crossover_is_where_the_fastest_changes),
 		cmocka_unit_test(what_repetitions_differ_by_is_no_difference),
 		cmocka_unit_test(few_bursts_are_not_tested),
+		cmocka_unit_test(less_than_a_measurement_may_be_off_is_no_difference),
+		cmocka_unit_test(one_of_many_sizes_may_differ_by_chance),
 		cmocka_unit_test(a_run_that_slows_down_says_so),
 	};
 
