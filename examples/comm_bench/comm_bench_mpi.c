@@ -53,14 +53,14 @@ static void once(void *with, enum op op, size_t count, enum redop redop)
 			     MPI_FLOAT, (b->rank + last) % b->size, 1, MPI_COMM_WORLD,
 			     MPI_STATUS_IGNORE);
 		break;
-	default:
-		if (!b->rank)
+	default: /* one buffer, which comes back */
+		if (!b->rank) {
 			MPI_Send(b->send, n, MPI_FLOAT, last, 2, MPI_COMM_WORLD);
-		if (!b->rank || b->rank == last)
-			MPI_Recv(b->recv, n, MPI_FLOAT, b->rank ? 0 : last, 2, MPI_COMM_WORLD,
-				 MPI_STATUS_IGNORE);
-		if (b->rank && b->rank == last)
-			MPI_Send(b->send, n, MPI_FLOAT, 0, 2, MPI_COMM_WORLD);
+			MPI_Recv(b->send, n, MPI_FLOAT, last, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		} else if (b->rank == last) {
+			MPI_Recv(b->recv, n, MPI_FLOAT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(b->recv, n, MPI_FLOAT, 0, 2, MPI_COMM_WORLD);
+		}
 	}
 }
 

@@ -78,12 +78,12 @@ class Bench:
             work.wait()
 
     def pingpong(self, n):
-        if self.rank == 0:
+        if self.rank == 0:  # one buffer, which comes back
             dist.send(self.send[:n], self.last)
-        if self.rank in (0, self.last):
-            dist.recv(self.recv[:n], self.last - self.rank)
-        if self.rank == self.last:
-            dist.send(self.send[:n], 0)
+            dist.recv(self.send[:n], self.last)
+        elif self.rank == self.last:
+            dist.recv(self.recv[:n], 0)
+            dist.send(self.recv[:n], 0)
 
     # ---- measuring ----
 
@@ -101,7 +101,7 @@ class Bench:
     def wrong(self, name, n):
         """Elements of this rank that are wrong."""
         share, got = n // self.size, self.recv[:n].cpu()
-        if name in ("reduce", "gather", "pingpong") and self.rank and not (name == "pingpong" and self.rank == self.last):
+        if (name in ("reduce", "gather") and self.rank) or (name == "pingpong" and self.rank != self.last):
             return 0
         if name in ("all_reduce", "reduce", "reduce_scatter"):
             begin = share * self.rank if name == "reduce_scatter" else 0
@@ -117,7 +117,7 @@ class Bench:
         elif name == "broadcast":
             got, want = (got if self.rank else self.send[:n].cpu()), self.pattern(0, n)
         else:
-            origin = (self.rank + self.last) % self.size if name == "sendrecv" else self.last - self.rank
+            origin = (self.rank + self.last) % self.size if name == "sendrecv" else 0
             want = self.pattern(origin, n)
         return int((got != want).sum())
 
