@@ -141,6 +141,13 @@
  * stuck by one look, unless it has been for this long */
 #define CT_UNCLEAN_NS 5000000000ull
 
+/* ns: the default of COMMTRACE_HANG_AFTER. Any other value is the user's, and holds */
+#define CT_HANG_AFTER_NS 30000000000ull
+
+/* Of a running job whose HANG_AFTER is the default: after so many waits the longest one shows what is normal, and its double replaces
+ * the default. Fewer show how a job starts, not how it runs */
+#define CT_LEAST_WAITS 100u
+
 /* ns: what a person who looks at a job would not call stuck yet */
 #define CT_STUCK_NS 1000000000ull
 

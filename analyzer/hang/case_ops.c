@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/model/call_kind.h"
@@ -411,4 +412,23 @@ uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned
 		class->limit_ns = ct_hist_unusual(ct_hist_quantile(&class->took, 0.99),
 						  class->took.max);
 	return class->limit_ns > least_ns ? class->limit_ns : least_ns;
+}
+
+uint64_t ct_hang_usual_ns(const struct ct_gather *g, uint64_t hang_after_ns)
+{
+	uint64_t n = 0, longest_ns = 0;
+
+	if (hang_after_ns != CT_HANG_AFTER_NS)
+		return hang_after_ns;
+	for (size_t i = 0; i < g->classes.cap; i++) {
+		const struct ct_hang_class *class = g->classes.slots[i].value;
+
+		n += class ? class->took.n : 0;
+		if (class && class->took.max > longest_ns)
+			longest_ns = class->took.max;
+	}
+	if (n < CT_LEAST_WAITS)
+		return hang_after_ns;
+	return longest_ns < CT_UNCLEAN_NS / CT_TIMES_LONGEST ? CT_UNCLEAN_NS
+							     : longest_ns * CT_TIMES_LONGEST;
 }

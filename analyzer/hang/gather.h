@@ -210,6 +210,10 @@ const struct ct_rank_history *ct_gather_member(const struct ct_gather *g,
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
 
+/* The stall limit of a running job whose user set none: by its longest finished operation, `hang_after_ns` until enough have finished
+ * (case_ops.c). */
+uint64_t ct_hang_usual_ns(const struct ct_gather *g, uint64_t hang_after_ns);
+
 /* Missing parts of the run, as sentences (missing.c). 0 or CT_NOMEM. */
 int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out);
 
