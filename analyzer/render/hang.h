@@ -16,6 +16,13 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 /* The same for scripts: JOB, and a VERDICT for each, followed by key=value. */
 void ct_hang_kv(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
 
+/* The same as a message for a chat or a ticket, in Markdown: each verdict's headline, cause, evidence and advice. */
+void ct_hang_markdown(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
+
+/* Hosts of the ranks at fault, comma-separated in a line: of verdicts of medium or high confidence, and where the cause may be the
+ * host. Nothing is written if there are none. Returns their number, or -1 when out of memory. */
+int ct_hang_hosts(const struct ct_hang_run *run, FILE *out);
+
 /* Object "commtrace.hang/1". A new reference, NULL when out of memory. */
 json_t *ct_hang_json(const struct ct_hang_run *run);
 

@@ -10,7 +10,7 @@
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_KV };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_KV, FORMAT_MARKDOWN };
 
 static void on_progress(void *arg, uint64_t done, uint64_t all)
 {
@@ -35,12 +35,24 @@ static int write_result(const struct ct_cli *args, int format, const struct ct_h
 						     .verbose = ct_cli_has(args,
 									   CT_OPTION_VERBOSE) };
 
-		(format == FORMAT_KV ? ct_hang_kv : ct_hang_text)(run, &style, out.file);
+		(format == FORMAT_KV	     ? ct_hang_kv
+		 : format == FORMAT_MARKDOWN ? ct_hang_markdown
+					     : ct_hang_text)(run, &style, out.file);
 	}
 	if (!code)
 		return ct_out_close(&out);
 	ct_out_drop(&out);
 	return code;
+}
+
+/* 0: there are some; 1: there are none. */
+static int print_hosts(const struct ct_hang_run *run)
+{
+	int n = ct_hang_hosts(run, stdout);
+
+	if (n < 0)
+		ct_say("cannot list the hosts: %s", ct_status_text(CT_NOMEM));
+	return n > 0 ? CT_CODE_DONE : CT_CODE_FAILED;
 }
 
 static int judge(const struct ct_cli *args, const struct ct_run *run, struct ct_arena *memory,
@@ -78,11 +90,19 @@ int ct_cmd_hang(int argc, char **argv)
 	if (code >= 0)
 		goto out;
 	format = ct_cli_format(&args);
-	code = format < 0 ? CT_CODE_USAGE : ct_open_run("hang", &args.paths, &run);
+	code = format < 0 ? CT_CODE_USAGE : 0;
+	if (!code && ct_cli_has(&args, CT_OPTION_HOSTS) &&
+	    (format != FORMAT_TEXT || ct_cli_has(&args, CT_OPTION_OUTPUT)))
+		code = ct_usage("hang", "'--hosts' prints one line, and has no format or file");
+	code = code ?: ct_open_run("hang", &args.paths, &run);
 	if (code)
 		goto out;
 	memory = ct_arena_new();
 	code = judge(&args, run, memory, &hang);
+	if (!code && ct_cli_has(&args, CT_OPTION_HOSTS)) {
+		code = print_hosts(hang);
+		goto out;
+	}
 	if (!code)
 		code = write_result(&args, format, hang);
 	if (!code && hang->result->n_verdicts)

@@ -18,6 +18,7 @@
 #include "tools/commtrace/run_env.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/verdict.h"
+#include "tools/commtrace/watch.h"
 #include "trace/limits.h"
 #include "trace/run_id.h"
 
@@ -25,6 +26,7 @@ struct request {
 	const char *dir;
 	int force;
 	struct ct_run_env env;
+	struct ct_watch watch; /* command NULL: not watched */
 	char **program;
 };
 
@@ -88,6 +90,7 @@ static int run(struct request *request)
 	const char *ring_dirs[4];
 	int job_known = ct_run_env_job(&request->env, job, sizeof(job)), code = CT_CODE_RUN_FAILED;
 	struct ct_record_dir dir = { 0 };
+	struct ct_watch_beside beside = { 0 };
 	struct ct_child child = { .argv = request->program,
 				  .prepare = ct_run_env_apply,
 				  .arg = &request->env,
@@ -105,6 +108,10 @@ static int run(struct request *request)
 	if (ct_record_dir_open(&dir, request->dir, job_known ? job : NULL, ring_dirs,
 			       request->force) < 0)
 		return code;
+	request->watch.dir = dir.path;
+	request->watch.ring_dir = ct_run_env_get(&request->env, "RING_DIR");
+	if (request->watch.command)
+		ct_watch_beside_start(&beside, &request->watch);
 	if (ct_run_env_add(&request->env, "DIR", dir.path) == 0 &&
 	    (!job_known || ct_run_env_add(&request->env, "JOB", job) == 0) &&
 	    ct_child_run(&child) == 0) {
@@ -112,9 +119,11 @@ static int run(struct request *request)
 			code = cannot_execute(request->program[0], child.exec_error);
 		} else {
 			code = ct_child_code(child.status);
+			ct_watch_beside_end(&beside, code == 0);
 			report(request, &dir, ring_dirs, code);
 		}
 	}
+	ct_watch_beside_end(&beside, 1);
 	ct_record_dir_close(&dir, ring_dirs);
 	return code;
 }
@@ -130,6 +139,8 @@ int ct_cmd_run(int argc, char **argv)
 	request.dir = ct_cli_text(&args, CT_OPTION_RUN_DIR);
 	request.force = ct_cli_has(&args, CT_OPTION_RUN_FORCE);
 	request.program = args.program;
+	request.watch.acts = 1;
+	ct_watch_options(&args, &request.watch);
 	code = read_settings(&args, &request.env);
 	if (!code && !request.program)
 		code = ct_usage("run", "'run' needs a program: run -- PROGRAM [ARG]...");

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+#include "tools/commtrace/watch.h"
+
+int ct_cmd_watch(int argc, char **argv)
+{
+	struct ct_watch watch = { .log = stdout };
+	struct ct_cli args;
+	struct stat st;
+	int code = ct_cli_parse(&args, CT_COMMAND_watch, argc, argv);
+
+	if (code >= 0)
+		goto out;
+	code = 0;
+	ct_watch_options(&args, &watch);
+	watch.acts = watch.command != NULL;
+	watch.stops_at_once = ct_cli_has(&args, CT_OPTION_STOP_AT_ONCE);
+	if (args.paths.n != 1) {
+		code = ct_usage("watch", "'watch' needs one RUN: the directory of a recording");
+		goto out;
+	}
+	watch.dir = args.paths.path[0];
+	if (stat(watch.dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
+		ct_say("cannot watch the run: %s: %s", watch.dir,
+		       strerror(errno ? errno : ENOTDIR));
+		code = CT_CODE_FAILED;
+		goto out;
+	}
+	ct_signals_defer();
+	if (ct_watch_loop(&watch, -1) > 0)
+		code = CT_CODE_FINDING;
+	else
+		code = ct_signals_deferred();
+out:
+	ct_cli_fini(&args);
+	return code;
+}

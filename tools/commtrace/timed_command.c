@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/timed_command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/commtrace/child.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* A file in memory: a command that does not read it, or only a part, blocks nobody. */
+static int input_of(const char *text)
+{
+	int fd = memfd_create("verdict", MFD_CLOEXEC);
+	size_t n = strlen(text);
+
+	while (fd >= 0 && n) {
+		ssize_t done = write(fd, text, n);
+
+		if (done <= 0)
+			break;
+		text += done;
+		n -= (size_t)done;
+	}
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static void __attribute__((noreturn))
+become(const char *line, int input, const struct ct_timed_variable *variables, size_t n_variables)
+{
+	sigset_t none;
+
+	setpgid(0, 0);
+	ct_signals_undo();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (size_t i = 0; i < n_variables; i++)
+		setenv(variables[i].name, variables[i].value, 1);
+	if (dup2(input, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		_exit(126);
+	execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+	_exit(127);
+}
+
+void ct_timed_command_start(struct ct_timed_command *command, const char *line, const char *input,
+			    const struct ct_timed_variable *variables, size_t n_variables)
+{
+	int fd = input_of(input);
+	pid_t pid = fd >= 0 ? fork() : -1;
+
+	if (pid == 0)
+		become(line, fd, variables, n_variables);
+	if (pid < 0)
+		ct_warn("cannot run '%s': %s", line, strerror(errno));
+	else
+		setpgid(pid, pid); /* by whoever is first */
+	*command = (struct ct_timed_command){ .pid = pid > 0 ? pid : 0, .began_ns = now_ns() };
+	if (fd >= 0)
+		close(fd);
+}
+
+void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+	int status = 0, late = 0;
+	pid_t ended;
+
+	if (!command->pid)
+		return;
+	while ((ended = waitpid(command->pid, &status, WNOHANG)) == 0 ||
+	       (ended < 0 && errno == EINTR)) {
+		late = now_ns() - command->began_ns > limit_s * 1000000000ull;
+		if (late)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	if (late) {
+		kill(-command->pid, SIGKILL);
+		while (waitpid(command->pid, &status, 0) < 0 && errno == EINTR)
+			;
+		ct_warn("the command of --on-verdict was killed after %" PRIu64 " s", limit_s);
+	} else if (ended == command->pid && ct_child_code(status)) {
+		ct_warn("the command of --on-verdict ended with status %d", ct_child_code(status));
+	}
+	command->pid = 0;
+}

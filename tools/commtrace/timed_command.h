@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timed_command.h — a command of the user's for the shell, in a process group of its own, with a text as its standard input, and killed with
+ * all that it started when its time is over. One thread. */
+#ifndef CT_TOOLS_COMMTRACE_TIMED_COMMAND_H
+#define CT_TOOLS_COMMTRACE_TIMED_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ct_timed_command {
+	pid_t pid; /* 0: it was not started */
+	uint64_t began_ns;
+};
+
+struct ct_timed_variable {
+	const char *name, *value;
+};
+
+/* Start it, with these variables in its environment. If it cannot be started, that is said. */
+void ct_timed_command_start(struct ct_timed_command *command, const char *line, const char *input,
+			    const struct ct_timed_variable *variables, size_t n_variables);
+
+/* Wait for its end, at most until `limit_s` after its start. A command that fails, or is killed, is reported. */
+void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+#include "tools/commtrace/watch_event.h"
+
+#define SECOND 1000000000ull
+/* A second look comes so soon. */
+#define CONFIRM_NS SECOND
+/* A look may take this part of the time at most. */
+#define LOOK_SHARE 20
+/* After the end of a program that failed: looks until all its processes have ended, and two agree. Launchers return up to 2 s before. */
+#define FINAL_LOOKS 10
+#define FINAL_NS (SECOND / 4)
+/* A job that is not restarted within this time has ended: torchrun looks every 5 s, and starts again at once. */
+#define ENDED_NS (15 * SECOND)
+
+struct loop {
+	const struct ct_watch *watch;
+	struct ct_watcher watcher;
+	uint64_t began_ns, apart_ns, took_ns; /* of the latest look */
+	int n_events, acted;
+	char complaint[sizeof(((struct ct_err *)0)->text)];
+};
+
+void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch)
+{
+	watch->command = ct_cli_text(args, CT_OPTION_ON_VERDICT);
+	watch->limit_s = (uint64_t)ct_cli_number(args, CT_OPTION_COMMAND_LIMIT, 0);
+	watch->interval_ns = (uint64_t)ct_cli_number(args, CT_OPTION_INTERVAL, 0) * SECOND;
+	watch->busy_after_ns = (uint64_t)ct_cli_number(args, CT_OPTION_BUSY_AFTER, 0) * SECOND;
+	watch->termination_log = ct_cli_text(args, CT_OPTION_TERMINATION_LOG);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* The same complaint once. */
+static void complain(struct loop *loop, const char *text)
+{
+	if (strncmp(loop->complaint, text, sizeof(loop->complaint) - 1) == 0)
+		return;
+	snprintf(loop->complaint, sizeof(loop->complaint), "%s", text);
+	ct_warn("cannot watch the run: %s", text);
+}
+
+static void look(struct loop *loop, int is_over)
+{
+	struct ct_watch_event event = { .watcher = &loop->watcher,
+					.command = loop->watch->command,
+					.limit_s = loop->watch->limit_s,
+					.termination_log = loop->watch->termination_log,
+					.anywhere = loop->watch->log != NULL };
+	struct ct_err err = { .text = "" };
+	const uint64_t begin_ns = now_ns();
+	int st;
+
+	loop->apart_ns = loop->began_ns ? begin_ns - loop->began_ns : 0;
+	loop->began_ns = begin_ns;
+	st = ct_watcher_look(&loop->watcher, is_over, loop->apart_ns, &event.kind, &err);
+	loop->took_ns = now_ns() - begin_ns;
+	if (st != CT_OK) {
+		complain(loop, err.text[0] ? err.text : ct_status_text(st));
+		return;
+	}
+	if (event.kind == CT_WATCH_NOTHING)
+		return;
+	loop->n_events += event.kind != CT_WATCH_RESOLVED;
+	if (loop->watch->log)
+		ct_watch_line(&event, loop->watch->log);
+	/* who reported it reports that it is over */
+	if (loop->watch->acts && (event.kind != CT_WATCH_RESOLVED || loop->acted))
+		loop->acted = ct_watch_act(&event);
+}
+
+/* Until the next look is due, or the other end is closed: 1. */
+static int rest(struct loop *loop, int stop)
+{
+	uint64_t ns = ct_watcher_doubts(&loop->watcher) ? CONFIRM_NS : loop->watch->interval_ns;
+	struct pollfd fd = { .fd = stop, .events = POLLIN };
+
+	if (ns < loop->took_ns * LOOK_SHARE)
+		ns = loop->took_ns * LOOK_SHARE;
+	return poll(&fd, stop >= 0, (int)(ns / 1000000)) > 0 || ct_signals_deferred();
+}
+
+static int is_running(const struct loop *loop)
+{
+	return loop->watcher.hang && loop->watcher.hang->running;
+}
+
+static void look_at_the_end(struct loop *loop)
+{
+	const struct timespec nap = { .tv_nsec = FINAL_NS };
+
+	for (int i = 0; i < FINAL_LOOKS; i++) {
+		int before = loop->n_events;
+
+		look(loop, !is_running(loop));
+		if (loop->n_events > before ||
+		    (i && !is_running(loop) && !ct_watcher_doubts(&loop->watcher)))
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
+int ct_watch_loop(const struct ct_watch *watch, int stop)
+{
+	struct loop loop = { .watch = watch,
+			     .watcher = { .dir = watch->dir,
+					  .ring_dir = watch->ring_dir,
+					  .busy_after_ns = watch->busy_after_ns } };
+	uint64_t ran_ns = 0;
+	char ended_well = 0;
+	int n;
+
+	for (;;) {
+		look(&loop, 0);
+		if (watch->stops_at_once && loop.n_events)
+			break;
+		if (is_running(&loop) || !loop.watcher.hang)
+			ran_ns = now_ns();
+		if (stop < 0 && now_ns() - ran_ns > ENDED_NS && !ct_watcher_doubts(&loop.watcher))
+			break;
+		if (rest(&loop, stop))
+			break;
+	}
+	if (stop >= 0 && read(stop, &ended_well, 1) != 1)
+		look_at_the_end(&loop);
+	n = loop.n_events;
+	ct_watcher_fini(&loop.watcher);
+	return n;
+}
+
+/* ---- beside a program ---- */
+
+static void __attribute__((noreturn)) watch_beside(const struct ct_watch *watch, int stop)
+{
+	static const int to_ignore[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+
+	/* Signals are for the job. This process ends when its parent closes the pipe, or is gone. */
+	for (size_t i = 0; i < sizeof(to_ignore) / sizeof(to_ignore[0]); i++)
+		signal(to_ignore[i], SIG_IGN);
+	/* A tenth of the job's weight, where there are more threads than cores. */
+	setpriority(PRIO_PROCESS, 0, 10);
+	ct_watch_loop(watch, stop);
+	_exit(0);
+}
+
+void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch *watch)
+{
+	int ends[2];
+
+	*beside = (struct ct_watch_beside){ .stop = -1 };
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		ct_warn("nothing is watched: pipe: %s", strerror(errno));
+		return;
+	}
+	fflush(NULL);
+	beside->pid = fork();
+	if (beside->pid == 0) {
+		close(ends[1]);
+		watch_beside(watch, ends[0]);
+	}
+	close(ends[0]);
+	beside->stop = ends[1];
+	if (beside->pid < 0) {
+		ct_warn("nothing is watched: fork: %s", strerror(errno));
+		close(ends[1]);
+		beside->pid = 0;
+	}
+}
+
+void ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well)
+{
+	if (!beside->pid)
+		return;
+	if (ended_well)
+		(void)!write(beside->stop, "", 1);
+	close(beside->stop);
+	while (waitpid(beside->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	beside->pid = 0;
+}

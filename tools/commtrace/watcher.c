@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/watcher.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/base/limits.h"
+#include "tools/commtrace/open_run.h"
+#include "trace/ring_dir.h"
+
+/* Looks without a verdict before an event is resolved. */
+#define CLEAR_LOOKS 2
+/* A process is at work if it computes for a tenth of a core, or moves so many bytes, between two looks. The recorder's threads take a
+ * hundredth of a core and write some hundred kilobytes. */
+#define WORK_SHARE 10
+#define WORK_BYTES (4ull << 20)
+
+/* ---- the work of a process ---- */
+
+static uint64_t number_after(const char *text, const char *label)
+{
+	const char *at = strstr(text, label);
+
+	return at ? strtoull(at + strlen(label), NULL, 10) : 0;
+}
+
+static size_t read_proc(uint32_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	n = fread(text, 1, size - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return n;
+}
+
+static const struct ct_process_info *process_of(const struct ct_watcher *w, int rank)
+{
+	const struct ct_process_info *latest = NULL;
+
+	for (size_t i = 0; i < w->run->n_processes; i++) {
+		const struct ct_process_info *p = &w->run->processes[i];
+
+		if (p->id.rank == rank &&
+		    (!latest || p->id.start_unix_ns > latest->id.start_unix_ns))
+			latest = p;
+	}
+	return latest;
+}
+
+static struct ct_watch_work work_of(const struct ct_watcher *w, int rank)
+{
+	const struct ct_process_info *process = process_of(w, rank);
+	struct ct_watch_work work = { 0 };
+	unsigned long long user = 0, kernel = 0;
+	char text[1024], state = 0, *behind;
+
+	if (!process || process->id.pidns != ct_pidns_self() || !ct_process_lives(&process->id) ||
+	    !read_proc(process->id.pid, "stat", text, sizeof(text)))
+		return work;
+	behind = strrchr(text, ')'); /* a name may hold anything */
+	if (!behind || sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
+			      &state, &user, &kernel) != 3)
+		return work;
+	work = (struct ct_watch_work){ .pid = process->id.pid,
+				       .cpu_ticks = user + kernel,
+				       .in_disk_wait = state == 'D' };
+	if (read_proc(process->id.pid, "io", text, sizeof(text)))
+		work.io_bytes = number_after(text, "rchar: ") + number_after(text, "wchar: ");
+	return work;
+}
+
+/* Between the two looks, that were at least so long apart. */
+static int has_worked(const struct ct_watch_work *before, const struct ct_watch_work *now,
+		      uint64_t apart_ns)
+{
+	const uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	if (!now->pid || now->pid != before->pid)
+		return 0;
+	return now->in_disk_wait ||
+	       (now->cpu_ticks - before->cpu_ticks) * tick_ns * WORK_SHARE > apart_ns ||
+	       now->io_bytes - before->io_bytes > WORK_BYTES;
+}
+
+/* ---- claims ---- */
+
+static void forget(struct ct_watch_claim *claim)
+{
+	free(claim->ranks);
+	*claim = (struct ct_watch_claim){ 0 };
+}
+
+static int take(const struct ct_watcher *w, struct ct_watch_claim *claim,
+		const struct ct_hang_verdict *v)
+{
+	forget(claim);
+	claim->ranks = calloc(v->n_ranks + 1u, sizeof(*claim->ranks));
+	if (!claim->ranks)
+		return CT_NOMEM;
+	claim->is_set = 1;
+	claim->code = v->code;
+	claim->n_ranks = v->n_ranks;
+	memcpy(claim->ranks, v->ranks, v->n_ranks * sizeof(*claim->ranks));
+	for (uint32_t i = 0; i < v->n_ranks && i < CT_WATCH_RANKS; i++)
+		claim->work[i] = work_of(w, v->ranks[i]);
+	return CT_OK;
+}
+
+static int same_ranks(const struct ct_watch_claim *claim, const struct ct_hang_verdict *v)
+{
+	return claim->is_set && claim->n_ranks == v->n_ranks &&
+	       memcmp(claim->ranks, v->ranks, v->n_ranks * sizeof(*v->ranks)) == 0;
+}
+
+/* The verdict that most ranks wait for, if it is sure enough. A rank that left no record is not accused. */
+static const struct ct_hang_verdict *sure_verdict(const struct ct_hang_run *hang)
+{
+	const struct ct_hang_verdict *v = hang->result->n_verdicts ? &hang->result->verdicts[0]
+								   : NULL;
+
+	if (!v || v->confidence < CT_CONFIDENCE_MEDIUM || !v->n_ranks)
+		return NULL;
+	return v->code == CT_HANG_IS_NO_TRACE || v->code == CT_HANG_IS_UNKNOWN ? NULL : v;
+}
+
+/* Is a rank that never entered the operation at work? It may come yet. */
+static int is_at_work(const struct ct_watcher *w, const struct ct_watch_claim *before,
+		      const struct ct_watch_claim *now, const struct ct_hang_verdict *v,
+		      uint64_t apart_ns)
+{
+	if (v->code != CT_HANG_IS_NEVER_ENTERED ||
+	    (v->age_ns != CT_UNKNOWN && v->age_ns > w->busy_after_ns))
+		return 0;
+	for (uint32_t i = 0; i < v->n_ranks && i < CT_WATCH_RANKS; i++) {
+		if (has_worked(&before->work[i], &now->work[i], apart_ns))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- looks ---- */
+
+static void close_look(struct ct_watcher *w)
+{
+	ct_arena_free(w->memory);
+	ct_run_close(w->run);
+	w->memory = NULL;
+	w->run = NULL;
+	w->hang = NULL;
+	w->verdict = NULL;
+}
+
+static int open_look(struct ct_watcher *w, struct ct_err *err)
+{
+	const struct ct_hang_options options = { .restart = -1 };
+	const char *ring_dirs[4];
+	const struct ct_run_options where = { .ring_dirs = ring_dirs };
+	int st;
+
+	ct_open_ring_dirs(w->ring_dir, ring_dirs);
+	st = ct_run_open(&w->dir, 1, &where, &w->run, err);
+	if (st != CT_OK) {
+		w->run = NULL;
+		return st == CT_EMPTY ? CT_OK : st;
+	}
+	w->memory = ct_arena_new();
+	return w->memory ? ct_hang_of_run(w->run, &options, w->memory, &w->hang, err) : CT_NOMEM;
+}
+
+static int note_verdict(struct ct_watcher *w, const struct ct_hang_verdict *v, int is_over,
+			uint64_t apart_ns, enum ct_watch_kind *kind)
+{
+	struct ct_watch_claim now = { 0 };
+	int st = take(w, &now, v), confirmed;
+
+	if (st != CT_OK)
+		return st;
+	w->clear_looks = 0;
+	confirmed = same_ranks(&w->seen, v) && w->seen.code == v->code &&
+		    (is_over || !is_at_work(w, &w->seen, &now, v, apart_ns));
+	forget(&w->seen);
+	w->seen = now;
+	/* What follows from an event that was reported names the same ranks. */
+	if (!confirmed || same_ranks(&w->told, v))
+		return CT_OK;
+	st = take(w, &w->told, v);
+	w->verdict = v;
+	*kind = v->code == CT_HANG_IS_DEAD_RANK || v->code == CT_HANG_IS_EXITED_RANK
+			? CT_WATCH_CRASH
+			: CT_WATCH_HANG;
+	return st;
+}
+
+int ct_watcher_look(struct ct_watcher *w, int is_over, uint64_t apart_ns, enum ct_watch_kind *kind,
+		    struct ct_err *err)
+{
+	const struct ct_hang_verdict *v;
+	int st;
+
+	*kind = CT_WATCH_NOTHING;
+	close_look(w);
+	st = open_look(w, err);
+	if (st != CT_OK || !w->hang)
+		return st;
+	v = sure_verdict(w->hang);
+	if (v)
+		return note_verdict(w, v, is_over, apart_ns, kind);
+	forget(&w->seen);
+	/* A job that was ended has not recovered, and less certainty is no recovery. */
+	if (!w->told.is_set || w->hang->result->n_verdicts || w->hang->state == CT_JOB_KILLED ||
+	    w->hang->state == CT_JOB_INTERRUPTED || ++w->clear_looks < CLEAR_LOOKS)
+		return CT_OK;
+	forget(&w->told);
+	*kind = CT_WATCH_RESOLVED;
+	return CT_OK;
+}
+
+int ct_watcher_doubts(const struct ct_watcher *w)
+{
+	return w->seen.is_set ? !w->told.is_set : w->told.is_set && w->clear_looks > 0;
+}
+
+int ct_watcher_is_ours(const struct ct_watcher *w)
+{
+	const struct ct_process_info *process = NULL;
+
+	if (w->verdict)
+		process = process_of(w, w->verdict->ranks[0]);
+	if (w->verdict && !process && w->verdict->n_victims)
+		process = process_of(w, w->verdict->victims[0]);
+	return process && ct_process_same_boot(&process->id);
+}
+
+void ct_watcher_fini(struct ct_watcher *w)
+{
+	close_look(w);
+	forget(&w->seen);
+	forget(&w->told);
+}
