@@ -13,7 +13,7 @@
 
 /* Looks without a verdict before an event is resolved. */
 #define CLEAR_LOOKS 2
-/* A process is at work if it computes for a tenth of a core, or moves so many bytes, between two looks. The recorder's threads take a
+/* A process is at work if it computes for a tenth of a core, or would if it had one, or moves so many bytes, between two looks. The recorder's threads take a
  * hundredth of a core and write some hundred kilobytes. */
 #define WORK_SHARE 10
 #define WORK_BYTES (4ull << 20)
@@ -74,6 +74,8 @@ static struct ct_watch_work work_of(const struct ct_watcher *w, int rank)
 	work = (struct ct_watch_work){ .pid = process->id.pid,
 				       .cpu_ticks = user + kernel,
 				       .in_disk_wait = state == 'D' };
+	if (read_proc(process->id.pid, "schedstat", text, sizeof(text)))
+		sscanf(text, "%*u %" SCNu64, &work.queued_ns);
 	if (read_proc(process->id.pid, "io", text, sizeof(text)))
 		work.io_bytes = number_after(text, "rchar: ") + number_after(text, "wchar: ");
 	return work;
@@ -84,11 +86,13 @@ static int has_worked(const struct ct_watch_work *before, const struct ct_watch_
 		      uint64_t apart_ns)
 {
 	const uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t wanted_ns;
 
 	if (!now->pid || now->pid != before->pid)
 		return 0;
-	return now->in_disk_wait ||
-	       (now->cpu_ticks - before->cpu_ticks) * tick_ns * WORK_SHARE > apart_ns ||
+	wanted_ns = (now->cpu_ticks - before->cpu_ticks) * tick_ns + now->queued_ns -
+		    before->queued_ns;
+	return now->in_disk_wait || wanted_ns * WORK_SHARE > apart_ns ||
 	       now->io_bytes - before->io_bytes > WORK_BYTES;
 }
 

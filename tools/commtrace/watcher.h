@@ -24,6 +24,7 @@ enum ct_watch_kind {
 struct ct_watch_work {
 	uint32_t pid; /* 0: it cannot be seen from here */
 	uint64_t cpu_ticks, io_bytes;
+	uint64_t queued_ns; /* its main thread was ready and had no core */
 	int in_disk_wait;
 };
 
