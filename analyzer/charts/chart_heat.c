@@ -285,7 +285,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 
 /* ---- compute time by step ---- */
 
-/* Folded rows have no ratio of their own: it is to the median of the hosts then. */
+/* The report's rows have their ratio to the median rank, also where a row is a host. Rows folded here are compared with the median host. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
 			 const struct ct_report_heat_steps *h)
 {
@@ -345,7 +345,7 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	p->title = "Time outside communication";
 	p->unit = CT_PICTURE_NS;
 	p->ramp = CT_RAMP_RATIO;
-	p->scale = rows.hosts ? "vs. median host" : "vs. median rank";
+	p->scale = rows.hosts == h->rows.hosts ? "vs. median rank" : "vs. median host";
 	ct_picture_scale_ratio(p, ratios);
 	p->told = gap_values;
 	p->n_told = sizeof(gap_values) / sizeof(gap_values[0]);
