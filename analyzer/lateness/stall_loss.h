@@ -6,7 +6,7 @@
  * Its error is the sum of: that of the charges' times; how far the two figures lie apart; what stalls are longer than their
  * median, since something else may have come in addition, and all of those that are a quarter shorter; what other steps are
  * longer than usual on average, which a stall hides; twice the standard error of the neighbours' median and of the steps
- * themselves; and what may have been missed: steps in which the rule has a stall and that took as much longer, though nobody is
+ * themselves; and what may have been missed: steps in which the rule has a stall and that took as much longer, though no rank is
  * charged. docs/dev/algorithms/stalls.md. */
 #ifndef CT_ANALYZER_LATENESS_STALL_LOSS_H
 #define CT_ANALYZER_LATENESS_STALL_LOSS_H

@@ -30,7 +30,7 @@ void ct_poll_init(int anchors, uint32_t budget_millionths);
 void ct_poll_start(void);
 
 /* A block with the first launch that has events: it, and those that follow in it, are now also the poll thread's. Wakes
- * nobody. Any thread. */
+ * no thread. Any thread. */
 void ct_poll_push(struct ct_gpu_block *block);
 
 /* A last look at everything that is on its way, then the thread's end; what is not done then stays in the open
