@@ -203,7 +203,7 @@ static void say_steps(const struct ct_picture_make *make, const struct ct_report
 	ct_picture_note(make->picture,
 			ct_arena_printf(make->memory,
 					"A column is %" PRIu64 " step%s; a cell is the mean of a "
-					"step, known to ±%s.",
+					"step, known to ± %s.",
 					h->steps_each, h->steps_each == 1 ? "" : "s",
 					ct_prose_ns(err_ns).s));
 }
@@ -275,7 +275,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
 	p->scale = "% of column time (square root)";
-	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ±%s.",
+	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ± %s.",
 					   ct_prose_ns(w->column_ns).s,
 					   ct_prose_ns(late ? w->lateness_err_ns : w->err_ns).s));
 	say_rows(p, &rows);

@@ -129,8 +129,8 @@ static void say(const struct ct_picture_make *make, const struct grid *grid)
 		unknown |= isnan(w->ranks[i].s);
 	ct_picture_note(make->picture,
 			ct_arena_printf(make->memory,
-					"S of the whole job is %.3g±%.3g: steps take this many "
-					"times as long as in an even job.",
+					"S of the job is %.3g ± %.3g: steps take this many "
+					"times as long as in a balanced job.",
 					w->s, w->s_err));
 	ct_picture_note(
 		make->picture,
@@ -173,7 +173,7 @@ int ct_picture_slowdown(const struct ct_picture_make *make)
 	p->unit = CT_PICTURE_RATIO;
 	p->nothing = "no such rank";
 	p->ramp = CT_RAMP_RATIO;
-	p->scale = "step time vs. an even job";
+	p->scale = "step time vs. a balanced job";
 	ct_picture_scale_ratio(p, ratios);
 	p->told = told;
 	p->n_told = sizeof(told) / sizeof(told[0]);

@@ -98,7 +98,7 @@ static void write_share(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 
-	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
+	ct_text_line(text, CT_COLOR_NONE, "comm time %s of the %s (busiest rank)",
 		     ct_prose_pct(run->comm_share_pct).s, base_of_share(report));
 	if (isnan(run->comm_share_pct) && run->timing == CT_TIMING_EVENTS && run->timed_ratio < 1)
 		ct_text_wrap(
@@ -131,7 +131,7 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 	/* the line of steps says why there are none */
 	if (isnan(w->s)) {
 		if (w->why_not && report->steps.n_items)
-			ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "even job  n/a: %s",
+			ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "balanced  n/a: %s",
 				     w->why_not);
 		return;
 	}
@@ -148,8 +148,9 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 	else
 		snprintf(worst, sizeof(worst), "; M_W n/a: %s", w->m_w_why);
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "even job  a step takes S=%.3f±%.3f of an even job's%s%s%s%s", w->s, w->s_err,
-		     of_rank, of_stage, last, worst);
+		     "balanced  a step takes S=%.3f ± %.3f times as long as in a balanced job"
+		     "%s%s%s%s",
+		     w->s, w->s_err, of_rank, of_stage, last, worst);
 }
 
 /* A line of figures: of an object of the report, or (n_at) of the row of a table that has most of the key, or is first. */

@@ -115,7 +115,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 	char more[256] = "";
 
 	if (run->time_err_p50_ns != CT_UNKNOWN)
-		add(more, sizeof(more), ", ±%s per span (at most ±%s)",
+		add(more, sizeof(more), ", ± %s per span (at most ± %s)",
 		    ct_prose_ns(run->time_err_p50_ns).s, ct_prose_ns(run->time_err_ns).s);
 	if (run->ranks_untimed && run->timing != CT_TIMING_OFF)
 		add(more, sizeof(more), "; off on %s rank%s", ct_text_count(run->ranks_untimed).s,
@@ -201,7 +201,7 @@ static void list_odd(const struct ct_report *report, char *out, size_t size)
 		at += (size_t)snprintf(out + at, size - at, "%s%.40s %s",
 				       at ? ", " : "; not: ", c->host, c->quality);
 		if (c->err_ns != CT_UNKNOWN && at < size)
-			at += (size_t)snprintf(out + at, size - at, " (NTP only, ±%s)",
+			at += (size_t)snprintf(out + at, size - at, " (NTP only, ± %s)",
 					       ct_prose_ns(c->err_ns).s);
 	}
 	if (n > MOST_ODD && at < size)
@@ -237,9 +237,9 @@ void ct_clocks_line(struct ct_text *text, const struct ct_report *report)
 		snprintf(tested, sizeof(tested), "; ends within one host %s apart",
 			 ct_prose_ns(self).s);
 	ct_text_wrap(text, related < report->n_clocks ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-		     CT_TEXT_LABEL, "clocks    %zu of %zu hosts related to %.40s, ±%s%s%s", related,
-		     report->n_clocks, reference ? reference : "?", ct_prose_ns(err).s, tested,
-		     odd);
+		     CT_TEXT_LABEL, "clocks    %zu of %zu hosts related to %.40s, ± %s%s%s",
+		     related, report->n_clocks, reference ? reference : "?", ct_prose_ns(err).s,
+		     tested, odd);
 }
 
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report)

@@ -10,7 +10,7 @@ say() {
 	{
 		commtrace report job --json | jq -r '"\(.verdict.code): \(.verdict.text)", (.findings[] | "\(.kind): \(.note // "no note")")'
 		commtrace report job --format=kv | grep -E '^(STRAGGLER|SLOW_STAGE|IMBALANCE)'
-		commtrace report job --verbose | grep '^even job'
+		commtrace report job --verbose | grep '^balanced'
 	} |
 		sed -E 's/<?[0-9]+(\.[0-9]+)?( ?)(us|ms|s|%)/N\2\3/g; s/[0-9]+\.[0-9]+/N/g; s/[0-9N]+ ± [0-9N]+/N ± N/g; s/in [0-9]+ operations/in N operations/'
 	rm -r job job.jsonl job.json
@@ -27,5 +27,5 @@ say data=8 steps=3 fault=rank:7:1.3
 say data=8 steps=6 fault=rank:7:1.3
 say data=8 steps=3
 commtrace-synth -o ends --seed 3 --gpus-per-host 4 --steps 24 --workload ddp --timing host >/dev/null
-commtrace report ends --verbose | grep -E '^(Not enough|even job)'
+commtrace report ends --verbose | grep -E '^(Not enough|balanced)'
 rm -r ends ends.truth.json

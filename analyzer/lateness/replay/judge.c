@@ -196,7 +196,8 @@ int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *m
 		return CT_OK;
 	}
 	if (j->even.s < CT_LEAST_S) {
-		say_nothing(to, "an even job would take longer: the times contradict each other");
+		say_nothing(to,
+			    "a balanced job would take longer: the times contradict each other");
 		return CT_OK;
 	}
 	if (isnan(j->even.s)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slowdown.js: how much longer a step takes than in an even job, and the part of each rank as a chart.
+// slowdown.js: how much longer a step takes than in a balanced job, and the part of each rank as a chart.
 (function () {
 	// A figure of what_if, or n/a and why; and what it means.
 	function figure(word, w, key, errKey, means) {
@@ -14,10 +14,10 @@
 		const w = report.what_if;
 
 		ct.add(body, [ct.facts([
-			figure('S', w, 's', 's_err', 'Steps take this many times as long as in the even job; 1 is even.'),
+			figure('S', w, 's', 's_err', 'Steps take this many times as long as in a balanced job; 1 is balanced.'),
 			figure('M_W', w, 'm_w', null, 'Share of the excess that goes away if the slowest three percent of the ranks, at least one, compute evenly. ' +
 				'Near 1: they are the cause.'),
-			figure('M_S', w, 'm_s', null, 'The same for the last pipeline stage. Above 1: the other stages have less to do than in the even job.'),
+			figure('M_S', w, 'm_s', null, 'The same for the last pipeline stage. Above 1: the other stages have less to do than in a balanced job.'),
 		])]);
 		ct.chart(body, 'slowdown');
 		if (w.s_stage.length) {
