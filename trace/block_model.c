@@ -7,90 +7,6 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 29;
-	h *= 0xbf58476d1ce4e5b9ull; /* splitmix64's first multiplier */
-	return h ^ h >> 32;
-}
-
-static uint64_t hash_bytes(const void *data, size_t len)
-{
-	uint64_t h = len;
-	uint64_t word;
-
-	for (size_t i = 0; i < len; i += 8) {
-		memcpy(&word, (const char *)data + i, 8);
-		h = mix(h ^ word);
-	}
-	return h;
-}
-
-#define FILLINGS (1ull << 31)
-
-/* Room for n keys at most half full; all free. */
-static int map_reset(struct ct_map *map, uint32_t n)
-{
-	uint32_t size = 16;
-
-	while (size < 2 * n)
-		size *= 2;
-	if (map->size < size) {
-		free(map->keys);
-		free(map->values);
-		map->keys = malloc(size * sizeof(*map->keys));
-		map->values = malloc(size * sizeof(*map->values));
-		map->size = map->keys && map->values ? size : 0;
-		map->filling = FILLINGS - 1;
-		if (!map->size)
-			return CT_NOMEM;
-	}
-	map->mask = size - 1;
-	if (++map->filling == FILLINGS) {
-		memset(map->keys, 0, map->size * sizeof(*map->keys));
-		map->filling = 1;
-	}
-	return CT_OK;
-}
-
-static int map_is_free(const struct ct_map *map, uint32_t slot)
-{
-	return map->keys[slot] >> 33 != map->filling;
-}
-
-static uint64_t map_key(const struct ct_map *map, uint32_t key)
-{
-	return map->filling << 33 | ((uint64_t)key + 1);
-}
-
-/* Slot of a 32-bit key: where it is or where it goes. */
-static uint32_t map_slot(const struct ct_map *map, uint32_t key)
-{
-	uint32_t i = (uint32_t)mix(key) & map->mask;
-
-	while (!map_is_free(map, i) && map->keys[i] != map_key(map, key))
-		i = (i + 1) & map->mask;
-	return i;
-}
-
-/* Value of the key; if it is new, *count is its value and grows by one. */
-static uint32_t map_number(struct ct_map *map, uint32_t key, uint32_t *count)
-{
-	uint32_t i = map_slot(map, key);
-
-	if (map_is_free(map, i)) {
-		map->keys[i] = map_key(map, key);
-		map->values[i] = (*count)++;
-	}
-	return map->values[i];
-}
-
-static void map_fini(struct ct_map *map)
-{
-	free(map->keys);
-	free(map->values);
-}
-
 static int grow(void *array, uint32_t cap, size_t size)
 {
 	void **p = array;
@@ -102,8 +18,10 @@ static int grow(void *array, uint32_t cap, size_t size)
 
 int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 {
-	struct ct_map *maps[] = { &m->op_by_tuple,   &m->launch_by_tuple, &m->seq_by_comm,
-				  &m->thread_by_tid, &m->stream_by_id,	  &m->enter_by_launch };
+	struct ct_block_map *maps[] = {
+		&m->op_by_tuple,   &m->launch_by_tuple, &m->seq_by_comm,
+		&m->thread_by_tid, &m->stream_by_id,	&m->enter_by_launch
+	};
 	uint32_t cap = records + 1;
 
 	if (m->cap < cap) {
@@ -117,7 +35,7 @@ int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 		m->cap = cap;
 	}
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		if (map_reset(maps[i], cap) != CT_OK)
+		if (ct_block_map_reset(maps[i], cap) != CT_OK)
 			return CT_NOMEM;
 	m->n_ops = m->n_launches = m->n_seqs = m->n_threads = m->n_streams = 0;
 	return CT_OK;
@@ -130,12 +48,12 @@ void ct_block_model_fini(struct ct_block_model *m)
 	free(m->next_seq);
 	free(m->thread_last);
 	free(m->stream_end);
-	map_fini(&m->op_by_tuple);
-	map_fini(&m->launch_by_tuple);
-	map_fini(&m->seq_by_comm);
-	map_fini(&m->thread_by_tid);
-	map_fini(&m->stream_by_id);
-	map_fini(&m->enter_by_launch);
+	ct_block_map_fini(&m->op_by_tuple);
+	ct_block_map_fini(&m->launch_by_tuple);
+	ct_block_map_fini(&m->seq_by_comm);
+	ct_block_map_fini(&m->thread_by_tid);
+	ct_block_map_fini(&m->stream_by_id);
+	ct_block_map_fini(&m->enter_by_launch);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -184,7 +102,7 @@ void ct_block_model_add_op(struct ct_block_model *m, const struct ct_op_tuple *t
 	if (ct_op_class(tuple->op) == CT_CLASS_P2P)
 		s->sequence = m->n_seqs++;
 	else
-		s->sequence = map_number(&m->seq_by_comm, tuple->comm, &m->n_seqs);
+		s->sequence = ct_block_map_number(&m->seq_by_comm, tuple->comm, &m->n_seqs);
 	if (m->n_seqs != before)
 		m->next_seq[before] = 0;
 }
@@ -196,20 +114,20 @@ void ct_block_model_add_launch(struct ct_block_model *m, const struct ct_launch_
 
 	s->tuple = *tuple;
 	s->duration = 0;
-	s->stream = map_number(&m->stream_by_id, tuple->stream, &m->n_streams);
+	s->stream = ct_block_map_number(&m->stream_by_id, tuple->stream, &m->n_streams);
 	if (m->n_streams != before)
 		m->stream_end[before] = 0;
 }
 
 uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
 {
-	struct ct_map *map = &m->op_by_tuple;
-	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
+	struct ct_block_map *map = &m->op_by_tuple;
+	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
 
-	for (; !map_is_free(map, i); i = (i + 1) & map->mask)
+	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
 		if (memcmp(&m->ops[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = map_key(map, 0);
+	map->keys[i] = ct_block_map_key(map, 0);
 	map->values[i] = m->n_ops;
 	ct_block_model_add_op(m, tuple);
 	return map->values[i];
@@ -217,13 +135,13 @@ uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tup
 
 uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
 {
-	struct ct_map *map = &m->launch_by_tuple;
-	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
+	struct ct_block_map *map = &m->launch_by_tuple;
+	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
 
-	for (; !map_is_free(map, i); i = (i + 1) & map->mask)
+	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
 		if (memcmp(&m->launches[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = map_key(map, 0);
+	map->keys[i] = ct_block_map_key(map, 0);
 	map->values[i] = m->n_launches;
 	ct_block_model_add_launch(m, tuple);
 	return map->values[i];
@@ -232,7 +150,7 @@ uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_la
 uint64_t *ct_block_model_thread(struct ct_block_model *m, uint32_t tid)
 {
 	uint32_t before = m->n_threads;
-	uint32_t i = map_number(&m->thread_by_tid, tid, &m->n_threads);
+	uint32_t i = ct_block_map_number(&m->thread_by_tid, tid, &m->n_threads);
 
 	if (m->n_threads != before)
 		m->thread_last[i] = 0;
@@ -262,17 +180,10 @@ void ct_block_model_learn_op(struct ct_block_model *m, uint32_t op_tuple, int64_
 
 void ct_block_model_note_launch(struct ct_block_model *m, uint32_t launch, uint32_t index)
 {
-	uint32_t i = map_slot(&m->enter_by_launch, launch);
-
-	if (!map_is_free(&m->enter_by_launch, i))
-		return;
-	m->enter_by_launch.keys[i] = map_key(&m->enter_by_launch, launch);
-	m->enter_by_launch.values[i] = index;
+	ct_block_map_note(&m->enter_by_launch, launch, index);
 }
 
 int64_t ct_block_model_first_op(const struct ct_block_model *m, uint32_t launch)
 {
-	uint32_t i = map_slot(&m->enter_by_launch, launch);
-
-	return map_is_free(&m->enter_by_launch, i) ? -1 : (int64_t)m->enter_by_launch.values[i];
+	return ct_block_map_find(&m->enter_by_launch, launch);
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/block_map.h"
 #include "trace/record.h"
 
 /* 32 bytes without padding: compared and hashed as bytes. */
@@ -44,15 +45,6 @@ struct ct_launch_tuple {
 };
 _Static_assert(sizeof(struct ct_launch_tuple) == 24, "no padding");
 
-/* Key -> value, open addressing over a power of two; grows with the block. What was filled in for an earlier block is
- * free: emptying the map is counting its fillings, and touches no memory. */
-struct ct_map {
-	uint64_t *keys; /* filling << 33 | key + 1 */
-	uint32_t *values;
-	uint32_t mask, size; /* slots in use - 1, slots allocated */
-	uint64_t filling;    /* 1 .. 2^31 - 1 */
-};
-
 struct ct_block_model {
 	struct ct_op_state {
 		struct ct_op_tuple tuple;
@@ -69,13 +61,13 @@ struct ct_block_model {
 	uint64_t *thread_last; /* enter of the thread's last op, quanta */
 	uint64_t *stream_end;  /* end of the stream's last launch, quanta */
 	uint32_t n_ops, n_launches, n_seqs, n_threads, n_streams;
-	uint32_t cap;		   /* of each of the arrays above: records in the block + 1 */
-	struct ct_map op_by_tuple; /* by hash: encoder only */
-	struct ct_map launch_by_tuple;
-	struct ct_map seq_by_comm;
-	struct ct_map thread_by_tid;
-	struct ct_map stream_by_id;
-	struct ct_map enter_by_launch; /* launch id -> index of its first op in the block */
+	uint32_t cap;			 /* of each of the arrays above: records in the block + 1 */
+	struct ct_block_map op_by_tuple; /* by hash: encoder only */
+	struct ct_block_map launch_by_tuple;
+	struct ct_block_map seq_by_comm;
+	struct ct_block_map thread_by_tid;
+	struct ct_block_map stream_by_id;
+	struct ct_block_map enter_by_launch; /* launch id -> index of its first op in the block */
 };
 
 /* Empty the model and make room for a block of `records`. 0 or CT_NOMEM. */
