@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/block.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "trace/block_model.h"
 #include "trace/ops.h"
+#include "trace/rare_code.h"
 #include "trace/status.h"
 
 /* One column being filled. Room is made for the worst case before the loop that fills it. */
@@ -16,13 +18,15 @@ struct column {
 	size_t cap;
 };
 
-enum { N_COLUMNS = CT_COL_RARES + 1 };
+enum { N_COLUMNS = CT_COL_RARE_BITS + 1 };
 
 struct ct_encoder {
 	ZSTD_CCtx *zstd;
 	struct ct_block_model model;
+	struct ct_rare_model rares;
 	struct column columns[N_COLUMNS];
-	uint64_t bits; /* not yet written low bits of class bytes */
+	enum ct_column bits_to; /* where low bits of class bytes go ... */
+	uint64_t bits;		/* ... and those not written yet */
 	int n_bits;
 	uint8_t *raw;
 	size_t raw_cap;
@@ -51,6 +55,7 @@ void ct_encoder_free(struct ct_encoder *e)
 	for (int i = 0; i < N_COLUMNS; i++)
 		free(e->columns[i].start);
 	ct_block_model_fini(&e->model);
+	ct_rare_model_fini(&e->rares);
 	free(e->raw);
 	free(e->out);
 	ZSTD_freeCCtx(e->zstd);
@@ -98,20 +103,22 @@ static void put_signed(struct ct_encoder *e, enum ct_column id, int64_t v)
 
 static void put_bits(struct ct_encoder *e, uint64_t v, int n)
 {
-	struct column *c = &e->columns[CT_COL_BITS];
+	struct column *c = &e->columns[e->bits_to];
+	uint64_t bits;
 
 	if (n > 32) {
 		put_bits(e, v & 0xffffffffu, 32);
 		v >>= 32;
 		n -= 32;
 	}
-	e->bits |= (n ? v & (UINT64_MAX >> (64 - n)) : 0) << e->n_bits;
+	/* all bits there are, as eight bytes of which the whole ones stay */
+	e->bits |= v << e->n_bits;
 	e->n_bits += n;
-	while (e->n_bits >= 8) {
-		*c->p++ = (uint8_t)e->bits;
-		e->bits >>= 8;
-		e->n_bits -= 8;
-	}
+	bits = htole64(e->bits);
+	memcpy(c->p, &bits, sizeof(bits));
+	c->p += e->n_bits / 8;
+	e->bits >>= e->n_bits & ~7;
+	e->n_bits &= 7;
 }
 
 /* A timing residual: a byte for its magnitude (exponent and two bits of mantissa), which zstd's entropy coder
@@ -149,14 +156,24 @@ static int open_columns(struct ct_encoder *e, const struct ct_block *b)
 		{ CT_COL_LAUNCH_ID, (size_t)b->n_launches * 10 },
 		{ CT_COL_LAUNCH_START, b->n_launches },
 		{ CT_COL_LAUNCH_DURATION, b->n_launches },
-		{ CT_COL_LAUNCH_ERR, (size_t)b->n_launches * 20 },
+		{ CT_COL_LAUNCH_ERR, (size_t)b->n_launches * 10 },
 		{ CT_COL_BITS, ((size_t)b->n_ops + b->n_launches) * 16 },
 		{ CT_COL_RARES, (size_t)b->n_rares * 8 + b->n_bytes },
+		{ CT_COL_RARE_TUPLES, (size_t)b->n_rares * 2 * CT_RARE_BYTES },
+		{ CT_COL_RARE_TUPLE, (size_t)b->n_rares * 10 },
+		{ CT_COL_RARE_LINK, (size_t)b->n_rares * 10 },
+		{ CT_COL_RARE_VALUE, (size_t)b->n_rares * 2 * CT_RARE_BYTES },
+		{ CT_COL_RARE_TIME, b->n_rares },
+		{ CT_COL_RARE_LATER, (size_t)b->n_rares * 2 },
+		{ CT_COL_RARE_REACH, b->n_rares },
+		{ CT_COL_RARE_ERR, (size_t)b->n_rares * 5 },
+		{ CT_COL_RARE_BITS, (size_t)b->n_rares * 24 },
 	};
 
 	for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++)
 		if (open_column(e, worst[i].id, worst[i].bytes) != CT_OK)
 			return CT_NOMEM;
+	e->bits_to = CT_COL_BITS;
 	e->bits = 0;
 	e->n_bits = 0;
 	return CT_OK;
@@ -203,6 +220,8 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 	struct ct_extent_cursor cursor = { 0 };
 	uint32_t last_exception = 0;
 	uint32_t last_launch = 0;
+	uint64_t *last = NULL; /* of the thread `last_tid` */
+	uint32_t last_tid = 0;
 
 	for (uint32_t i = 0; i < b->n_ops; i++) {
 		const struct ct_op *op = &b->ops[i];
@@ -210,7 +229,6 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 		uint64_t enter = op->enter_ns / q;
 		struct ct_op_tuple tuple;
 		uint32_t known = m->n_ops;
-		uint64_t *last;
 		uint64_t *seq;
 		uint32_t t;
 		int64_t gap;
@@ -232,14 +250,18 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 		}
 		*seq = op->seq + 1;
 
-		last = ct_block_model_thread(m, tid);
+		if (!last || tid != last_tid)
+			last = ct_block_model_thread(m, tid);
+		last_tid = tid;
 		gap = ct_wrap_sub(enter, *last);
 		*last = enter;
 		duration = op->return_ns ? ct_wrap_sub(op->return_ns / q, enter) : 0;
 		put_class(e, CT_COL_OP_ENTER, ct_wrap_sub((uint64_t)gap, (uint64_t)m->ops[t].gap));
 		put_class(e, CT_COL_OP_DURATION,
 			  ct_wrap_sub((uint64_t)duration, (uint64_t)m->ops[t].duration));
-		ct_block_model_learn_op(m, t, gap, duration);
+		ct_learn(&m->ops[t].gap, gap);
+		ct_learn(&m->ops[t].duration, duration);
+		m->tuple_of[i] = t;
 
 		if (op->launch) {
 			put(e, CT_COL_OP_LAUNCH,
@@ -264,19 +286,27 @@ static void put_launch_tuple(struct ct_encoder *e, const struct ct_launch_tuple 
 	put(e, CT_COL_LAUNCH_TUPLES, t->has_start | (unsigned)t->has_end << 1);
 }
 
+/* As a class; in a block whose times are exact, as it is. */
+static void put_err(struct ct_encoder *e, enum ct_column id, uint32_t err, uint64_t q)
+{
+	if (q == 1)
+		put(e, id, err);
+	else
+		*e->columns[id].p++ = ct_err_class(err);
+}
+
 static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 {
 	struct ct_block_model *m = &e->model;
 	uint64_t q = b->quantum_ns;
 	uint32_t last_id = 0;
-	uint32_t start_err = 0;
-	uint32_t end_err = 0;
 
 	for (uint32_t i = 0; i < b->n_launches; i++) {
 		const struct ct_launch *l = &b->launches[i];
 		struct ct_launch_tuple tuple;
 		uint32_t known = m->n_launches;
 		struct ct_launch_state *s;
+		struct ct_habits *habits;
 		uint64_t start;
 		uint64_t end;
 		int64_t first;
@@ -293,11 +323,16 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 
 		/* an op starts when it is enqueued or when its stream is free, whichever is later */
 		first = ct_block_model_first_op(m, l->id);
+		habits = first < 0 ? &s->habits : ct_block_model_habits(m, first);
 		start = m->stream_end[s->stream];
 		if (first >= 0 && b->ops[first].enter_ns / q > start)
 			start = b->ops[first].enter_ns / q;
 		if (tuple.has_start) {
-			put_class(e, CT_COL_LAUNCH_START, ct_wrap_sub(l->start_ns / q, start));
+			int64_t later = ct_wrap_sub(l->start_ns / q, start);
+
+			put_class(e, CT_COL_LAUNCH_START,
+				  ct_wrap_sub((uint64_t)later, (uint64_t)habits->start));
+			ct_learn(&habits->start, later);
 			start = l->start_ns / q;
 		}
 		end = start;
@@ -305,29 +340,90 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 			int64_t duration = ct_wrap_sub(l->end_ns / q, start);
 
 			put_class(e, CT_COL_LAUNCH_DURATION,
-				  ct_wrap_sub((uint64_t)duration, (uint64_t)s->duration));
-			s->duration = duration;
+				  ct_wrap_sub((uint64_t)duration, (uint64_t)habits->duration));
+			ct_learn(&habits->duration, duration);
 			end = l->end_ns / q;
 		}
 		m->stream_end[s->stream] = end;
-		put_signed(e, CT_COL_LAUNCH_ERR, (int64_t)l->start_err_ns - start_err);
-		put_signed(e, CT_COL_LAUNCH_ERR, (int64_t)l->end_err_ns - end_err);
-		start_err = l->start_err_ns;
-		end_err = l->end_err_ns;
+		put_err(e, CT_COL_LAUNCH_ERR, l->start_err_ns, q);
+		put_err(e, CT_COL_LAUNCH_ERR, l->end_err_ns, q);
 	}
+}
+
+static void end_bits(struct ct_encoder *e, enum ct_column next)
+{
+	if (e->n_bits)
+		*e->columns[e->bits_to].p++ = (uint8_t)e->bits;
+	e->bits_to = next;
+	e->bits = 0;
+	e->n_bits = 0;
+}
+
+/* What the walk over a record's fields does in this direction. */
+static inline uint64_t number(struct ct_encoder *e, enum ct_column id, uint64_t v)
+{
+	put(e, id, v);
+	return v;
+}
+
+static inline uint32_t error(struct ct_encoder *e, enum ct_column id, uint32_t v, uint64_t q)
+{
+	put_err(e, id, v, q);
+	return v;
+}
+
+static inline int64_t residual(struct ct_encoder *e, enum ct_column id, int64_t v)
+{
+	put_class(e, id, v);
+	return v;
+}
+
+#define CODER struct ct_encoder
+#include "trace/rare_walk.h"
+
+/* A run of records with columns, or one that is stored whole. Returns the records put. */
+static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t from)
+{
+	const struct ct_rare *first = &b->rares[from];
+	struct column *c = &e->columns[CT_COL_RARES];
+	struct ct_rare_tuple tuple;
+	uint32_t n = 0;
+
+	for (; from + n < b->n_rares; n++) {
+		const struct ct_rare *rare = &b->rares[from + n];
+		uint8_t payload[CT_RARE_BYTES];
+		uint32_t known = e->rares.n;
+		uint32_t t;
+
+		if (rare->kind != first->kind ||
+		    !ct_rare_tuple(&e->rares, rare->kind, b->bytes + rare->at, rare->len, &tuple))
+			break;
+		t = ct_rare_find(&e->rares, &tuple);
+		put(e, CT_COL_RARE_TUPLE, t);
+		if (t == known)
+			code_tuple(&tuple, e);
+		memcpy(payload, b->bytes + rare->at, sizeof(payload));
+		code_record(&e->rares, &e->model, b, &e->rares.states[t], payload, e);
+	}
+	put(e, CT_COL_RARES, (uint64_t)first->kind << 1 | (n != 0));
+	if (n) {
+		put(e, CT_COL_RARES, n);
+		return n;
+	}
+	put(e, CT_COL_RARES, first->len);
+	if (first->len)
+		memcpy(c->p, b->bytes + first->at, first->len);
+	c->p += first->len;
+	return 1;
 }
 
 static void put_rares(struct ct_encoder *e, const struct ct_block *b)
 {
-	struct column *c = &e->columns[CT_COL_RARES];
-
-	for (uint32_t i = 0; i < b->n_rares; i++) {
-		put(e, CT_COL_RARES, b->rares[i].kind);
-		put(e, CT_COL_RARES, b->rares[i].len);
-		if (b->rares[i].len)
-			memcpy(c->p, b->bytes + b->rares[i].at, b->rares[i].len);
-		c->p += b->rares[i].len;
-	}
+	end_bits(e, CT_COL_RARE_BITS);
+	ct_rare_model_launches(&e->rares, b);
+	for (uint32_t i = 0; i < b->n_rares;)
+		i += put_run(e, b, i);
+	end_bits(e, CT_COL_BITS);
 }
 
 /* All columns that hold anything, one after another. */
@@ -336,8 +432,6 @@ static int join_columns(struct ct_encoder *e, size_t *raw_bytes)
 	size_t total = 0;
 	uint8_t *p;
 
-	if (e->n_bits)
-		*e->columns[CT_COL_BITS].p++ = (uint8_t)e->bits;
 	for (int i = 1; i < N_COLUMNS; i++)
 		total += 11 + (size_t)(e->columns[i].p - e->columns[i].start);
 	if (ensure(&e->raw, &e->raw_cap, total) != CT_OK)
@@ -390,9 +484,9 @@ static uint16_t flags_of(const struct ct_block *b)
 {
 	for (uint32_t i = 0; i < b->n_rares; i++) {
 		if (!is_usual(b->rares[i].kind))
-			return CT_BLOCK_IS_MARKED | CT_BLOCK_TELLS;
+			return CT_BLOCK_TELLS;
 	}
-	return CT_BLOCK_IS_MARKED;
+	return 0;
 }
 
 static void fill_header(struct ct_block_header *h, const struct ct_block *b)
@@ -430,6 +524,8 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 	    !b->quantum_ns)
 		return CT_RANGE;
 	st = ct_block_model_reset(&e->model, b->n_ops + b->n_launches);
+	if (st == CT_OK)
+		st = ct_rare_model_reset(&e->rares, b->n_rares, b->n_launches);
 	if (st == CT_OK)
 		st = open_columns(e, b);
 	if (st != CT_OK)

@@ -28,6 +28,7 @@ int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 		m->cap = 0;
 		if (!grow(&m->ops, cap, sizeof(*m->ops)) ||
 		    !grow(&m->launches, cap, sizeof(*m->launches)) ||
+		    !grow(&m->tuple_of, cap, sizeof(*m->tuple_of)) ||
 		    !grow(&m->next_seq, 2 * cap, sizeof(*m->next_seq)) ||
 		    !grow(&m->thread_last, cap, sizeof(*m->thread_last)) ||
 		    !grow(&m->stream_end, cap, sizeof(*m->stream_end)))
@@ -45,6 +46,7 @@ void ct_block_model_fini(struct ct_block_model *m)
 {
 	free(m->ops);
 	free(m->launches);
+	free(m->tuple_of);
 	free(m->next_seq);
 	free(m->thread_last);
 	free(m->stream_end);
@@ -98,6 +100,7 @@ void ct_block_model_add_op(struct ct_block_model *m, const struct ct_op_tuple *t
 	s->tuple = *tuple;
 	s->gap = 0;
 	s->duration = 0;
+	memset(&s->habits, 0, sizeof(s->habits));
 	/* collectives count per comm, point-to-point per (comm, op, peer, tag), which is the tuple */
 	if (ct_op_class(tuple->op) == CT_CLASS_P2P)
 		s->sequence = m->n_seqs++;
@@ -113,7 +116,7 @@ void ct_block_model_add_launch(struct ct_block_model *m, const struct ct_launch_
 	uint32_t before = m->n_streams;
 
 	s->tuple = *tuple;
-	s->duration = 0;
+	memset(&s->habits, 0, sizeof(s->habits));
 	s->stream = ct_block_map_number(&m->stream_by_id, tuple->stream, &m->n_streams);
 	if (m->n_streams != before)
 		m->stream_end[before] = 0;
@@ -160,22 +163,6 @@ uint64_t *ct_block_model_thread(struct ct_block_model *m, uint32_t tid)
 uint64_t *ct_block_model_seq(struct ct_block_model *m, uint32_t op_tuple)
 {
 	return &m->next_seq[m->ops[op_tuple].sequence];
-}
-
-void ct_block_model_learn_op(struct ct_block_model *m, uint32_t op_tuple, int64_t gap,
-			     int64_t duration)
-{
-	struct ct_op_state *s = &m->ops[op_tuple];
-
-	/* move a quarter of the way: follows drift, damps noise (first value: all the way) */
-	s->gap = s->gap ? (int64_t)ct_wrap_add((uint64_t)s->gap,
-					       ct_wrap_sub((uint64_t)gap, (uint64_t)s->gap) / 4)
-			: gap;
-	s->duration = s->duration
-			      ? (int64_t)ct_wrap_add(
-					(uint64_t)s->duration,
-					ct_wrap_sub((uint64_t)duration, (uint64_t)s->duration) / 4)
-			      : duration;
 }
 
 void ct_block_model_note_launch(struct ct_block_model *m, uint32_t launch, uint32_t index)

@@ -45,18 +45,28 @@ struct ct_launch_tuple {
 };
 _Static_assert(sizeof(struct ct_launch_tuple) == 24, "no padding");
 
+/* What launches and waits for them usually do, predicted by the tuple of a launch's first op: quanta. */
+struct ct_habits {
+	int64_t start;	  /* after the earliest moment possible */
+	int64_t duration; /* of the launch */
+	int64_t wait;	  /* when one is put on a stream, after the stream's last one and the op */
+	uint32_t reach; /* what the moment was nearest to in which a stream reached it (rare_code.h) */
+};
+
 struct ct_block_model {
 	struct ct_op_state {
 		struct ct_op_tuple tuple;
 		int64_t gap;	   /* predicted time since the thread's last op, quanta */
 		int64_t duration;  /* predicted, quanta */
 		uint32_t sequence; /* index into next_seq */
+		struct ct_habits habits;
 	} * ops;
 	struct ct_launch_state {
 		struct ct_launch_tuple tuple;
-		int64_t duration; /* quanta */
-		uint32_t stream;  /* index into stream_end */
+		struct ct_habits habits; /* of those whose op is in another block */
+		uint32_t stream;	 /* index into stream_end */
 	} * launches;
+	uint32_t *tuple_of;    /* by op: its tuple */
 	uint64_t *next_seq;    /* per comm; point-to-point: per tuple */
 	uint64_t *thread_last; /* enter of the thread's last op, quanta */
 	uint64_t *stream_end;  /* end of the stream's last launch, quanta */
@@ -93,9 +103,24 @@ uint64_t *ct_block_model_thread(struct ct_block_model *model, uint32_t tid);
 /* Sequence number that the next op of this tuple should have. */
 uint64_t *ct_block_model_seq(struct ct_block_model *model, uint32_t op_tuple);
 
-/* Learn from an op whose gap and duration (quanta) are known. */
-void ct_block_model_learn_op(struct ct_block_model *model, uint32_t op_tuple, int64_t gap,
-			     int64_t duration);
+/* Moves a prediction towards what was: a quarter of the way, so that it follows drift, but by no more than a quarter of itself
+ * and 8, so that one outlier does not spoil it. Quarters are rounded down. */
+static inline void ct_learn(int64_t *predicted, int64_t value)
+{
+	int64_t p = *predicted;
+	int64_t step = (int64_t)((uint64_t)value - (uint64_t)p) >> 2;
+	int64_t most = ((p < 0 ? ~p : p) >> 2) + 8;
+
+	step = step > most ? most : step;
+	step = step < -most ? -most : step;
+	*predicted = p ? (int64_t)((uint64_t)p + (uint64_t)step) : value;
+}
+
+/* What is usual of launches like the one whose first op has this place in the block. */
+static inline struct ct_habits *ct_block_model_habits(struct ct_block_model *model, int64_t op)
+{
+	return &model->ops[model->tuple_of[op]].habits;
+}
 
 /* Remember the first op of each launch: `index` is the op's place in the block. */
 void ct_block_model_note_launch(struct ct_block_model *model, uint32_t launch, uint32_t index);

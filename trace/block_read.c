@@ -8,6 +8,7 @@
 
 #include "trace/block_model.h"
 #include "trace/ops.h"
+#include "trace/rare_code.h"
 
 /* A column being read. Reading past its end sets `bad` and gives zeros: loops stay simple and check once. */
 struct cursor {
@@ -16,14 +17,16 @@ struct cursor {
 	int bad;
 };
 
-enum { N_COLUMNS = CT_COL_RARES + 1 };
+enum { N_COLUMNS = CT_COL_RARE_BITS + 1 };
 
 struct ct_decoder {
 	ZSTD_DCtx *zstd;
 	struct ct_block_model model;
 	uint8_t *raw;
 	size_t raw_cap;
+	struct ct_rare_model rares;
 	struct cursor columns[N_COLUMNS];
+	enum ct_column bits_from; /* where low bits of class bytes come from */
 	uint64_t bits;
 	int n_bits;
 };
@@ -47,6 +50,7 @@ void ct_decoder_free(struct ct_decoder *d)
 	if (!d)
 		return;
 	ct_block_model_fini(&d->model);
+	ct_rare_model_fini(&d->rares);
 	free(d->raw);
 	ZSTD_freeDCtx(d->zstd);
 	free(d);
@@ -70,7 +74,7 @@ int ct_block_header_check(const struct ct_block_header *h, uint64_t at, struct c
 	return CT_OK;
 }
 
-static uint64_t get_varint(struct cursor *c)
+static uint64_t get_long_varint(struct cursor *c)
 {
 	uint64_t v = 0;
 
@@ -85,27 +89,28 @@ static uint64_t get_varint(struct cursor *c)
 	return 0;
 }
 
-static uint64_t get(struct ct_decoder *d, enum ct_column id)
+static inline uint64_t get_varint(struct cursor *c)
+{
+	return c->p != c->end && *c->p < 128 ? *c->p++ : get_long_varint(c);
+}
+
+static inline uint64_t get(struct ct_decoder *d, enum ct_column id)
 {
 	return get_varint(&d->columns[id]);
 }
 
-static int64_t get_signed(struct ct_decoder *d, enum ct_column id)
+static inline int64_t get_signed(struct ct_decoder *d, enum ct_column id)
 {
 	return ct_unzigzag(get(d, id));
 }
 
-static uint64_t get_bits(struct ct_decoder *d, int n)
+/* Makes n bits be there, at most 32, as many bytes as there is room for. Bits above n_bits are those that come next, so
+ * reading them twice changes nothing. */
+static void refill(struct ct_decoder *d, int n)
 {
-	struct cursor *c = &d->columns[CT_COL_BITS];
-	uint64_t v;
+	struct cursor *c = &d->columns[d->bits_from];
 
-	if (n > 32) {
-		v = get_bits(d, 32);
-		return v | get_bits(d, n - 32) << 32;
-	}
-	/* As many bytes as there is room for. Bits above n_bits are those that come next, so reading them twice changes nothing. */
-	if (d->n_bits < n && c->end - c->p >= 8) {
+	if (c->end - c->p >= 8) {
 		uint64_t next;
 
 		memcpy(&next, c->p, sizeof(next));
@@ -113,40 +118,68 @@ static uint64_t get_bits(struct ct_decoder *d, int n)
 		c->p += (63 - d->n_bits) / 8;
 		d->n_bits |= 56;
 	}
-	while (d->n_bits < n) {
-		if (c->p == c->end) {
-			c->bad = 1;
-			return 0;
-		}
+	while (d->n_bits < n && c->p != c->end) {
 		d->bits |= (uint64_t)*c->p++ << d->n_bits;
 		d->n_bits += 8;
 	}
-	v = n ? d->bits & (UINT64_MAX >> (64 - n)) : 0;
+	if (d->n_bits < n) {
+		c->bad = 1;
+		d->bits = 0;
+		d->n_bits = 63; /* zeros: as many as may be asked for */
+	}
+}
+
+static inline uint64_t get_few_bits(struct ct_decoder *d, int n)
+{
+	uint64_t v;
+
+	if (d->n_bits < n)
+		refill(d, n);
+	v = d->bits & ((1ull << n) - 1);
 	d->bits >>= n;
 	d->n_bits -= n;
 	return v;
 }
 
-/* See put_class() in block.c. */
-static int64_t get_class(struct ct_decoder *d, enum ct_column id)
+static uint64_t get_bits(struct ct_decoder *d, int n)
+{
+	uint64_t low = get_few_bits(d, n > 32 ? 32 : n);
+
+	return n > 32 ? low | get_few_bits(d, n - 32) << 32 : low;
+}
+
+static void take_bits_from(struct ct_decoder *d, enum ct_column id)
+{
+	d->bits_from = id;
+	d->bits = 0;
+	d->n_bits = 0;
+}
+
+static inline uint8_t get_byte(struct ct_decoder *d, enum ct_column id)
 {
 	struct cursor *c = &d->columns[id];
-	uint64_t mantissa;
-	int top;
 
-	if (c->p == c->end) {
-		c->bad = 1;
+	if (c->p < c->end)
+		return *c->p++;
+	c->bad = 1;
+	return 0;
+}
+
+/* See put_class() in block_encode.c. */
+__attribute__((always_inline)) static inline int64_t get_class(struct ct_decoder *d,
+							       enum ct_column id)
+{
+	unsigned class = get_byte(d, id);
+	int low = (int)(class - 8) / 4 + 1;
+
+	if (class < 8)
+		return ct_unzigzag(class);
+	if (low > 61) {
+		d->columns[id].bad = 1;
 		return 0;
 	}
-	if (*c->p < 8)
-		return ct_unzigzag(*c->p++);
-	top = 3 + (*c->p - 8) / 4;
-	mantissa = (uint64_t)((*c->p++ - 8) & 3);
-	if (top > 63) {
-		c->bad = 1;
-		return 0;
-	}
-	return ct_unzigzag(1ull << top | mantissa << (top - 2) | get_bits(d, top - 2));
+	return ct_unzigzag((uint64_t)(4 | (class & 3)) << low |
+			   (low <= 32 ? get_few_bits(d, low) : get_bits(d, low)));
 }
 
 /* Point the cursors at their columns; unknown ones are skipped by their length. */
@@ -155,8 +188,7 @@ static int split_columns(struct ct_decoder *d, const uint8_t *raw, size_t bytes,
 	struct cursor all = { raw, bytes ? raw + bytes : raw, 0 };
 
 	memset(d->columns, 0, sizeof(d->columns));
-	d->bits = 0;
-	d->n_bits = 0;
+	take_bits_from(d, CT_COL_BITS);
 	while (all.p < all.end) {
 		unsigned id = *all.p++;
 		uint64_t len = get_varint(&all);
@@ -221,12 +253,13 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 	uint64_t next_exception = exceptions->p < exceptions->end ? get_varint(exceptions)
 								  : UINT64_MAX;
 	uint32_t last_launch = 0;
+	uint64_t *last = NULL; /* of the thread `tid` */
+	uint32_t tid = 0;
 
 	for (uint32_t i = 0; i < h->n_ops; i++) {
 		uint64_t t = get(d, CT_COL_OP_TUPLE);
 		struct ct_op op = { .tid = ct_extent_tid(b, &cursor) };
 		struct ct_op_tuple *tuple;
-		uint64_t *last;
 		uint64_t *seq;
 		uint64_t launch;
 		int64_t gap;
@@ -263,12 +296,16 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 		}
 		*seq = op.seq + 1;
 
-		last = ct_block_model_thread(m, op.tid);
+		if (!last || op.tid != tid)
+			last = ct_block_model_thread(m, op.tid);
+		tid = op.tid;
 		gap = (int64_t)ct_wrap_add((uint64_t)m->ops[t].gap, get_class(d, CT_COL_OP_ENTER));
 		duration = (int64_t)ct_wrap_add((uint64_t)m->ops[t].duration,
 						get_class(d, CT_COL_OP_DURATION));
 		*last = ct_wrap_add(*last, gap);
-		ct_block_model_learn_op(m, (uint32_t)t, gap, duration);
+		ct_learn(&m->ops[t].gap, gap);
+		ct_learn(&m->ops[t].duration, duration);
+		m->tuple_of[i] = (uint32_t)t;
 		op.enter_ns = to_ns(*last, h->quantum_ns);
 		if (!(op.flags & CT_OP_UNRETURNED))
 			op.return_ns = to_ns(ct_wrap_add(*last, duration), h->quantum_ns);
@@ -301,18 +338,23 @@ static void get_launch_tuple(struct ct_decoder *d, struct ct_launch_tuple *t)
 	t->has_end = has >> 1 & 1;
 }
 
+/* See put_err() in block_encode.c. */
+static uint32_t get_err(struct ct_decoder *d, enum ct_column id, uint64_t q)
+{
+	return q == 1 ? (uint32_t)get(d, id) : ct_err_of_class(get_byte(d, id));
+}
+
 static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
 {
 	struct ct_block_model *m = &d->model;
 	uint64_t q = h->quantum_ns;
 	uint32_t id = 0;
-	uint32_t start_err = 0;
-	uint32_t end_err = 0;
 
 	for (uint32_t i = 0; i < h->n_launches; i++) {
 		uint64_t t = get(d, CT_COL_LAUNCH_TUPLE);
 		struct ct_launch l = { 0 };
 		struct ct_launch_state *s;
+		struct ct_habits *habits;
 		uint64_t start;
 		int64_t first;
 
@@ -336,46 +378,112 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 		l.end_source = s->tuple.end_source;
 
 		first = ct_block_model_first_op(m, l.id);
+		habits = first < 0 ? &s->habits : ct_block_model_habits(m, first);
 		start = m->stream_end[s->stream];
 		if (first >= 0 && b->ops[first].enter_ns / q > start)
 			start = b->ops[first].enter_ns / q;
 		if (s->tuple.has_start) {
-			start = ct_wrap_add(start, get_class(d, CT_COL_LAUNCH_START));
+			int64_t later = (int64_t)ct_wrap_add((uint64_t)habits->start,
+							     get_class(d, CT_COL_LAUNCH_START));
+
+			ct_learn(&habits->start, later);
+			start = ct_wrap_add(start, later);
 			l.start_ns = to_ns(start, q);
 		}
 		m->stream_end[s->stream] = start;
 		if (s->tuple.has_end) {
 			int64_t duration = (int64_t)ct_wrap_add(
-				(uint64_t)s->duration, get_class(d, CT_COL_LAUNCH_DURATION));
+				(uint64_t)habits->duration, get_class(d, CT_COL_LAUNCH_DURATION));
 
-			s->duration = duration;
+			ct_learn(&habits->duration, duration);
 			m->stream_end[s->stream] = ct_wrap_add(start, duration);
 			l.end_ns = to_ns(m->stream_end[s->stream], q);
 		}
-		start_err = (uint32_t)ct_wrap_add(start_err, get_signed(d, CT_COL_LAUNCH_ERR));
-		end_err = (uint32_t)ct_wrap_add(end_err, get_signed(d, CT_COL_LAUNCH_ERR));
-		l.start_err_ns = start_err;
-		l.end_err_ns = end_err;
+		l.start_err_ns = get_err(d, CT_COL_LAUNCH_ERR, q);
+		l.end_err_ns = get_err(d, CT_COL_LAUNCH_ERR, q);
 		if (ct_block_add_launch(b, &l) != CT_OK)
 			return CT_NOMEM;
 	}
 	return CT_OK;
 }
 
-static int get_rares(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
+/* What the walk over a record's fields does in this direction. */
+static inline uint64_t number(struct ct_decoder *d, enum ct_column id, uint64_t v)
+{
+	(void)v;
+	return get(d, id);
+}
+
+static inline uint32_t error(struct ct_decoder *d, enum ct_column id, uint32_t v, uint64_t q)
+{
+	(void)v;
+	return get_err(d, id, q);
+}
+
+static inline int64_t residual(struct ct_decoder *d, enum ct_column id, int64_t v)
+{
+	(void)v;
+	return get_class(d, id);
+}
+
+#define CODER struct ct_decoder
+#include "trace/rare_walk.h"
+
+/* The next record of a run. */
+static int get_coded(struct ct_decoder *d, unsigned kind, int with_waits, struct ct_block *b)
+{
+	uint64_t t = get(d, CT_COL_RARE_TUPLE);
+	uint8_t payload[CT_RARE_BYTES];
+	struct ct_rare_state *s;
+
+	if (d->columns[CT_COL_RARE_TUPLE].bad || t > d->rares.n)
+		return CT_FORMAT;
+	if (t == d->rares.n)
+		code_tuple(&ct_rare_add(&d->rares, kind)->tuple, d);
+	s = &d->rares.states[t];
+	if (s->tuple.kind != kind)
+		return CT_FORMAT;
+	memcpy(payload, s->tuple.bytes, sizeof(payload));
+	code_record(&d->rares, &d->model, b, s, payload, d);
+	/* its times lean on those of operations and launches */
+	return kind == CT_KIND_WAIT && !with_waits
+		       ? CT_OK
+		       : ct_block_add_rare(b, (enum ct_kind)kind, payload, sizeof(payload));
+}
+
+/* The records between operations; without waits, if operations and launches were left out. */
+static int get_rares(struct ct_decoder *d, const struct ct_block_header *h, int with_waits,
+		     struct ct_block *b)
 {
 	struct cursor *c = &d->columns[CT_COL_RARES];
+	int st = CT_OK;
 
-	for (uint32_t i = 0; i < h->n_rares; i++) {
+	if (ct_rare_model_reset(&d->rares, h->n_rares, b->n_launches) != CT_OK)
+		return CT_NOMEM;
+	take_bits_from(d, CT_COL_RARE_BITS);
+	ct_rare_model_launches(&d->rares, b);
+	for (uint32_t i = 0; i < h->n_rares;) {
 		uint64_t kind = get_varint(c);
-		uint64_t len = get_varint(c);
+		uint64_t n = get_varint(c);
+		int is_run = kind & 1;
 
-		if (c->bad || kind > UINT16_MAX || len > UINT16_MAX ||
-		    len > (uint64_t)(c->end - c->p))
+		kind >>= 1;
+		if (c->bad || kind > UINT16_MAX ||
+		    n > (is_run ? h->n_rares - i : (uint64_t)(c->end - c->p)) || n > UINT16_MAX)
 			return CT_FORMAT;
-		if (ct_block_add_rare(b, (enum ct_kind)kind, c->p, len) != CT_OK)
-			return CT_NOMEM;
-		c->p += len;
+		if (is_run && !ct_rare_has_columns((unsigned)kind))
+			return CT_FORMAT;
+		for (uint64_t k = 0; is_run && k < n && st == CT_OK; k++)
+			st = get_coded(d, (unsigned)kind, with_waits, b);
+		if (!is_run) {
+			st = ct_block_add_rare(b, (enum ct_kind)kind, c->p, n);
+			c->p += n;
+		}
+		if (st != CT_OK)
+			return st;
+		i += is_run ? (uint32_t)n : 1;
+		if (is_run && !n)
+			return CT_FORMAT;
 	}
 	return CT_OK;
 }
@@ -399,7 +507,7 @@ int ct_block_decode_raw(struct ct_decoder *d, const struct ct_block_header *h, c
 	if (st == CT_OK)
 		st = get_launches(d, h, b);
 	if (st == CT_OK)
-		st = get_rares(d, h, b);
+		st = get_rares(d, h, 1, b);
 	for (int i = 0; st == CT_OK && i < N_COLUMNS; i++)
 		if (d->columns[i].bad)
 			st = CT_FORMAT;
@@ -461,9 +569,12 @@ static int decode_rest(struct ct_decoder *d, const struct ct_block_header *h, st
 		return st;
 	st = get_extents(d, h->n_extents, b);
 	if (st == CT_OK)
-		st = get_rares(d, h, b);
-	if (st == CT_OK && (d->columns[CT_COL_EXTENTS].bad || d->columns[CT_COL_RARES].bad))
-		st = CT_FORMAT;
+		st = ct_block_model_reset(&d->model, 0);
+	if (st == CT_OK)
+		st = get_rares(d, h, 0, b);
+	for (int i = 0; st == CT_OK && i < N_COLUMNS; i++)
+		if (d->columns[i].bad)
+			st = CT_FORMAT;
 	return st == CT_OK
 		       ? st
 		       : ct_fail(err, st,

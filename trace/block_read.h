@@ -22,7 +22,7 @@ void ct_decoder_free(struct ct_decoder *decoder);
 int ct_block_decode(struct ct_decoder *decoder, const struct ct_block_header *header,
 		    const void *frame, struct ct_block *block, struct ct_err *err);
 
-/* Decodes extents and rare records, without operations and launches: block->skimmed_ops, begin_ns and end_ns cover
+/* Decodes extents and rare records, without operations, launches and WAIT, which leans on them: block->skimmed_ops, begin_ns and end_ns cover
  * these. `with_rares` 0: checks only the frame's checksum, and the block has these fields alone. */
 int ct_block_skim(struct ct_decoder *decoder, const struct ct_block_header *header,
 		  const void *frame, int with_rares, struct ct_block *block, struct ct_err *err);

@@ -9,7 +9,13 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
 
-#define CT_FORMAT_VERSION 0u
+#define CT_FORMAT_VERSION 1u
+#define CT_FORMAT_OLDEST 1u /* that can be read */
+
+static inline int ct_format_is_read(uint32_t version)
+{
+	return version >= CT_FORMAT_OLDEST && version <= CT_FORMAT_VERSION;
+}
 
 enum ct_kind {
 #define X(NAME, id, where, text) CT_KIND_##NAME = (id),

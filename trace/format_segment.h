@@ -31,8 +31,7 @@ enum ct_block_type {
 };
 
 enum ct_block_flags {
-	CT_BLOCK_IS_MARKED = 1, /* the writer knew the next one */
-	CT_BLOCK_TELLS = 2,	/* holds records of more than single operations and waits */
+	CT_BLOCK_TELLS = 1, /* holds records of more than single operations and waits */
 };
 
 struct ct_block_header {
@@ -60,22 +59,9 @@ _Static_assert(sizeof(struct ct_block_header) == 64, "block header");
 
 /* Columns of a block: each { u8 id, varint length, bytes }. docs/dev/TRACE_FORMAT.md has each coding. */
 enum ct_column {
-	CT_COL_EXTENTS = 1,
-	CT_COL_OP_TUPLES = 2,	/* table of what repeats from op to op */
-	CT_COL_OP_TUPLE = 3,	/* which tuple */
-	CT_COL_OP_ENTER = 4,	/* class bytes */
-	CT_COL_OP_DURATION = 5, /* class bytes */
-	CT_COL_OP_SEQ = 6,	/* exceptions */
-	CT_COL_OP_COUNT = 7,	/* for point-to-point ops, whose counts do not repeat */
-	CT_COL_OP_LAUNCH = 8,
-	CT_COL_LAUNCH_TUPLES = 9,
-	CT_COL_LAUNCH_TUPLE = 10,
-	CT_COL_LAUNCH_ID = 11,
-	CT_COL_LAUNCH_START = 12,    /* class bytes */
-	CT_COL_LAUNCH_DURATION = 13, /* class bytes */
-	CT_COL_LAUNCH_ERR = 14,
-	CT_COL_BITS = 15, /* low bits of all class bytes, in column order */
-	CT_COL_RARES = 16,
+#define X(NAME, id, where, text) CT_COL_##NAME = id,
+#include "trace/columns.def"
+#undef X
 };
 
 #endif

@@ -387,8 +387,8 @@ static int collect_path(const char *path, void *arg)
 	}
 	if (p->only && !ct_run_id_same(p->only, &f.h.process.run))
 		goto out;
-	if (f.h.version > CT_FORMAT_VERSION) {
-		keep(p, &f, "made by a newer commtrace");
+	if (!ct_format_is_read(f.h.version)) {
+		keep(p, &f, "made by another version of commtrace");
 		goto out;
 	}
 	/* Set aside: a newer ring of the same pid has its name, so no process records into this one. */

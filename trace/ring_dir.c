@@ -188,7 +188,7 @@ static struct ct_ring_header *map_header(const char *path, uint32_t pidns, pid_t
 	close(fd);
 	if (h == MAP_FAILED)
 		return NULL;
-	if (h->magic == CT_RING_MAGIC && h->version <= CT_FORMAT_VERSION &&
+	if (h->magic == CT_RING_MAGIC && ct_format_is_read(h->version) &&
 	    h->process.pid == (uint32_t)pid && h->process.pidns == pidns &&
 	    atomic_load_explicit(&h->state, memory_order_acquire) != 0)
 		return h;

@@ -46,10 +46,8 @@ static int check_header(const struct ct_ring_header *h, uint64_t bytes, struct c
 		return ct_fail(err, CT_FORMAT, "empty: its process died before the ring was made");
 	if (h->magic != CT_RING_MAGIC)
 		return ct_fail(err, CT_FORMAT, "not a commtrace ring");
-	if (h->version > CT_FORMAT_VERSION)
-		return ct_fail(err, CT_VERSION,
-			       "made by a newer commtrace (format %u, this one reads up to %u)",
-			       h->version, CT_FORMAT_VERSION);
+	if (!ct_format_is_read(h->version))
+		return ct_format_refuse(h->version, err);
 	if (bytes < h->file_bytes)
 		return ct_fail(err, CT_TORN, "cut off: %llu of %llu bytes are there",
 			       (unsigned long long)bytes, (unsigned long long)h->file_bytes);

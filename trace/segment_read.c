@@ -193,10 +193,8 @@ static int read_segment_header(struct ct_segment_reader *r, struct ct_err *err)
 	if (avail < sizeof(*h))
 		return ct_fail(err, CT_FORMAT, "offset %zu: ends within the segment header", avail);
 	memcpy(h, p, sizeof(*h));
-	if (h->version > CT_FORMAT_VERSION)
-		return ct_fail(err, CT_VERSION,
-			       "made by a newer commtrace (format %u, this one reads up to %u)",
-			       h->version, CT_FORMAT_VERSION);
+	if (!ct_format_is_read(h->version))
+		return ct_format_refuse(h->version, err);
 	crc = h->crc;
 	h->crc = 0;
 	if (ct_crc32c(0, h, sizeof(*h)) != crc)
@@ -404,7 +402,7 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 		return ct_fail(why, CT_NOMEM, "out of memory");
 	if (r->block.number < r->skim_before || r->skim_before == CT_SKIM_ALL) {
 		const int tells = r->skim_before == CT_SKIM_OPS || r->block.type != CT_BLOCK_DATA ||
-				  r->block.flags != CT_BLOCK_IS_MARKED;
+				  (r->block.flags & CT_BLOCK_TELLS);
 		const int st = ct_block_skim(r->decoder, &r->block, frame, tells, block, why);
 
 		if (st == CT_OK && !tells)

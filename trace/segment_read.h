@@ -34,11 +34,11 @@ const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader
  * for its first block. */
 void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *decoder);
 
-/* Returns only records other than operations (ct_block_skim). Blocks without such records are not decoded, except for
+/* Returns only records other than operations and waits (ct_block_skim). Blocks without such records are not decoded, except for
  * the last of them, whose rest comes once more at the end (is_again). Their checksums are still checked. This applies
  * to blocks with a number below `before`; CT_SKIM_ALL: to all. */
 #define CT_SKIM_ALL UINT32_MAX
-/* Instead of a number: operations of all blocks are left out, and the other records of all are returned. */
+/* Instead of a number: operations and waits of all blocks are left out, and the other records of all are returned. */
 #define CT_SKIM_OPS (UINT32_MAX - 1)
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/status.h"
 
+#include "trace/format_process.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,4 +47,12 @@ int ct_fail_while(struct ct_err *err, int status, const char *fmt, ...)
 	memcpy(back, err->text, sizeof(back));
 	snprintf(err->text, sizeof(err->text), "%.200s: %.270s", front, back);
 	return err->status;
+}
+
+int ct_format_refuse(uint32_t version, struct ct_err *err)
+{
+	return ct_fail(err, CT_VERSION, "made %s of commtrace (format %u; this one reads %u)",
+		       version > CT_FORMAT_VERSION ? "by a newer version"
+						   : "before the first release",
+		       version, CT_FORMAT_VERSION);
 }

@@ -15,7 +15,7 @@
 	XX(-1, NOMEM, "out of memory")                                                             \
 	XX(-2, IO, "the system refused an input or output call")                                   \
 	XX(-3, FORMAT, "not a commtrace file, or damaged")                                         \
-	XX(-4, VERSION, "made by a newer commtrace")                                               \
+	XX(-4, VERSION, "made by another version of commtrace")                                    \
 	XX(-5, TORN, "ends in the middle of a block")                                              \
 	XX(-6, EMPTY, "holds no record")                                                           \
 	XX(-7, RANGE, "a value is outside its range")                                              \
@@ -45,5 +45,8 @@ int ct_fail(struct ct_err *err, int status, const char *fmt, ...)
 /* Put "doing what: " in front of the text of *err (may be NULL); returns err->status or `status`. */
 int ct_fail_while(struct ct_err *err, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* CT_VERSION, and in *err why a file of this format is not read. */
+int ct_format_refuse(uint32_t version, struct ct_err *err);
 
 #endif

@@ -102,7 +102,7 @@ static struct ct_stream_options stream_options(const struct analysis *a)
 }
 
 /* size: of a process, on average. In smaller files the pass for marks (tails.h) took more than was saved. */
-#define TAILS_FROM_BYTES (1u << 20)
+#define TAILS_FROM_BYTES (1u << 19)
 
 static int has_tails(const struct ct_run *run)
 {

@@ -67,7 +67,7 @@ static int is_of_this_run(const struct ct_ring_header *h, const struct search *s
 {
 	const struct ct_process *own = &s->mine->header->process;
 
-	return h->magic == CT_RING_MAGIC && h->version <= CT_FORMAT_VERSION &&
+	return h->magic == CT_RING_MAGIC && ct_format_is_read(h->version) &&
 	       h->process.hostkey == own->hostkey &&
 	       memcmp(&h->process.run, &own->run, sizeof(own->run)) == 0 &&
 	       load(&h->state) == CT_RING_LIVE && load(&h->beat_ns) + LIVES_NS > s->now_ns;

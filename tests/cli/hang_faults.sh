@@ -42,7 +42,7 @@ try --fault missing:rank=1,op=20 --give-up 20
 try --fault missing:rank=1,op=20 $mesh --fault drop-trace:rank=1
 try --fault missing:rank=1,op=20 $mesh --fault drop-trace:rank=7
 try --fault missing:rank=1,op=20 $mesh --fault drop-trace:rank=0 --fault drop-trace:rank=3 --timing host
-try --fault missing:rank=1,op=20 --fault truncate:rank=1,keep=0.6
+try --fault missing:rank=1,op=20 --fault truncate:rank=1,keep=0.7
 try --fault missing:rank=1,op=20 --fault truncate:rank=6,keep=0.5 --timing host
 try --fault transport-stall:rank=1,op=20 --fault truncate:rank=1,keep=0.9
 try --workload megatron --tp 2 --pp 2 --dp 2 --fault late-host:rank=3,ms=40

@@ -63,6 +63,33 @@ static struct ct_op make_op(uint64_t n)
 
 /* ---- blocks ------------------------------------------------------------------------------------------ */
 
+/* Records that have columns: of a wait for the operation, of a call that waited, and of others. */
+static void add_waits(struct ct_block *b, const struct ct_op *op, uint32_t i)
+{
+	const struct ct_wait_rec wait = { .begin_ns = op->return_ns + 90,
+					  .issued_ns = op->return_ns + 40,
+					  .begin_err_ns = 1000 + i % 3,
+					  .launch = op->launch,
+					  .after = i / 3,
+					  .waiter = 2,
+					  .via = 1,
+					  .tid = op->tid,
+					  .flags = i % 4 ? CT_WAIT_DEFAULT : CT_WAIT_HOST };
+	const struct ct_host_rec host = { .enter_ns = op->return_ns + 40,
+					  .return_ns = op->return_ns + 70,
+					  .tid = op->tid,
+					  .call = 2 };
+	const struct ct_vcounts_rec counts = {
+		.comm = 1, .seq = i, .n = 3, .counts = { 1, i, 300 * i }
+	};
+
+	must(ct_block_add_rare(b, CT_KIND_WAIT, &wait, sizeof(wait)) == 0, "wait");
+	if (i % 5 == 0)
+		must(ct_block_add_rare(b, CT_KIND_HOST_END, &host, sizeof(host)) == 0, "call");
+	if (i % 7 == 0)
+		must(ct_block_add_rare(b, CT_KIND_VCOUNTS, &counts, sizeof(counts)) == 0, "counts");
+}
+
 static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number, uint32_t n_ops)
 {
 	struct ct_status_rec status = { 5000000, 4000000 };
@@ -96,6 +123,7 @@ static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number, u
 		must(ct_block_add_op(b, &op) == 0, "op");
 		if (op.launch)
 			must(ct_block_add_launch(b, &launch) == 0, "launch");
+		add_waits(b, &op, i);
 	}
 	must(ct_block_add_text(b, CT_KIND_STRING, &string_id, 4, "gloo::allreduce") == 0, "string");
 	must(ct_block_add_rare(b, CT_KIND_COMM, &comm, sizeof(comm)) == 0, "comm");

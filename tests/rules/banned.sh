@@ -30,7 +30,9 @@ interpose/start_line.c: poll: set-up, with a timeout
 interpose/state.c: calloc free: the write thread
 trace/block.c: realloc free: the write thread
 trace/block_encode.c: malloc calloc free: the write thread
+trace/block_map.c: malloc free: the write thread
 trace/block_model.c: malloc free: the write thread
+trace/rare_code.c: malloc calloc free: the write thread
 trace/drain.c: realloc free qsort: the write thread
 trace/ring_archive.c: malloc free: the command line only
 trace/ring_collect.c: calloc free: the command line only

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # docs/dev/TRACE_FORMAT.md is the norm and the code follows it: the same ids, the same structs.
-#   Under a heading that names `kinds.def` (ops, losses, dtypes, redops, port_counters likewise): rows `| id | NAME | ...`, as many
+#   Under a heading that names `kinds.def` (ops, losses, dtypes, redops, port_counters, columns likewise): rows `| id | NAME | ...`, as many
 #   as the table has.
 #   Under a heading that names `struct ct_x`: rows `| offset | size | field | ...` from offset 0, without a gap, up to
 #   the size of the struct. Every struct whose size format.h asserts has such a heading.
@@ -17,11 +17,20 @@ rows_under() {
 	' $doc
 }
 
-for table in kinds ops losses dtypes redops port_counters; do
+for table in kinds ops losses dtypes redops port_counters columns; do
 	differ <(sed -nE 's/^X\(([A-Za-z0-9_]+), *([0-9]+).*/\2 \1/p' "trace/$table.def" | sort -n) \
 		<(rows_under "$table.def" | cut -d ' ' -f 1,2 | sort -n) |
 		awk -v t="$table.def" '/^</ { print "only in " t ": " $2, $3 } /^>/ { print "only in the document: " $2, $3 }'
 done | verdict "$doc and the tables differ"
+
+# The fields of records that have columns: "flags, waiter SAME; after AFTER", in order.
+differ <(awk -F '[(), ]+' '
+	/^RECORD/ { kind = $2; row = ""; coding = "" }
+	/^FIELD/ { row = row (coding == "" ? "" : coding == $5 ? ", " : " " coding "; ") $3; coding = $5 }
+	/^END/ { print kind ": " row " " coding }' trace/rare_fields.def | sort) \
+	<(awk -F ' *[|] *' '/^### .*rare_fields.def/ { on = 1; next } /^#/ { on = 0 }
+		on && $2 ~ /^[A-Z]/ { n = split($2, kinds, ", "); for (i = 1; i <= n; i++) print kinds[i] ": " $3 }' $doc | sort) |
+	verdict "$doc and trace/rare_fields.def differ"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -9,7 +9,7 @@
 
 #define MS 1000000ull
 #define US 1000ull
-#define ERR 2500u /* of each time of a stream, ns */
+#define ERR 2560u /* of each time of a stream, ns; stored as it is (an error class) */
 
 extern struct job job;
 extern uint32_t lost_ops; /* that each launch held beside those that are recorded */

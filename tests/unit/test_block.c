@@ -13,6 +13,7 @@
 #include "trace/block.h"
 #include "trace/block_read.h"
 #include "trace/ops.h"
+#include "trace/rare_code.h"
 
 static uint64_t seed_of_run(void)
 {
@@ -111,6 +112,12 @@ static void round_trip(struct codec *c)
 	}
 }
 
+/* What becomes of an error. */
+static uint32_t rounded(uint32_t err)
+{
+	return ct_err_of_class(ct_err_class(err));
+}
+
 static void an_empty_block_round_trips(void **state)
 {
 	struct codec *c = *state;
@@ -190,8 +197,8 @@ static void any_record_round_trips(void **state)
 					.comm = (uint32_t)bits,
 					.stream = (uint32_t)(bits >> 15),
 					.device = (uint32_t)(bits >> 19),
-					.start_err_ns = (uint32_t)(bits >> 21),
-					.end_err_ns = (uint32_t)(bits >> 9),
+					.start_err_ns = rounded((uint32_t)(bits >> 21)),
+					.end_err_ns = rounded((uint32_t)(bits >> 9)),
 					.n_ops = (uint32_t)(bits >> 27),
 					.result = (int16_t)(bits >> 33),
 					.start_source = (uint8_t)(bits >> 41),
@@ -211,6 +218,149 @@ static void any_record_round_trips(void **state)
 		}
 		round_trip(c);
 	}
+}
+
+/* Of every kind that has columns, the times of a block's quantum. */
+static size_t make_rare(enum ct_kind kind, uint64_t *r, void *out)
+{
+	const uint64_t a = next_random(r), b = next_random(r);
+	const uint64_t time = (1 + a % 1000000) * 32;
+	const uint64_t later = a & 1 << 20 ? 0 : time + (b % 5000) * 32;
+	const struct ct_wait_rec wait = {
+		.begin_ns = a & 1 << 21 ? later : time,
+		.issued_ns = time,
+		.begin_err_ns = rounded((uint32_t)b >> a % 32),
+		.launch = (uint32_t)(a >> 40) % 99,
+		.after = (uint32_t)(a >> 50) % 99,
+		.waiter = a >> 60,
+		.via = b >> 61,
+		.tid = b >> 62,
+		.flags = (b >> 40) % 256,
+		.device = a >> 63,
+	};
+	const struct ct_host_rec host = {
+		.enter_ns = time + a % 32,
+		.return_ns = later,
+		.polled_ns = b & 1 ? later + 5 : 0,
+		.tid = b >> 62,
+		.call = b >> 60,
+		.nranks = 8,
+		.rank = -1,
+		.comm = b >> 50 & 3,
+		.result = -2,
+		.key = b & 1 << 30 ? a : 0,
+	};
+	const struct ct_submit_rec submit = { 1, 2 + (b >> 63), a % 50, time, { 0 } };
+	const struct ct_vcounts_rec counts = {
+		1, 8, a, 8, { b & 255, 2, 3, (uint32_t)b, 5, 6, 7, 8 }, 0
+	};
+	const struct ct_match_rec match = { 1, (uint32_t)a, -1, 7, b, a, 1, { b & 3 ? 0 : 1 } };
+	const struct ct_detail_rec detail = { .comm = 1,
+					      .seq = a,
+					      .count = b,
+					      .peer = -1,
+					      .algo = b >> 62,
+					      .op = 3,
+					      .flags = 1,
+					      .launch = 9 };
+
+	switch (kind) {
+#define AS(kind, record)                                                                           \
+	case kind:                                                                                 \
+		memcpy(out, &(record), sizeof(record));                                            \
+		return sizeof(record)
+		AS(CT_KIND_WAIT, wait);
+		AS(CT_KIND_HOST_BEGIN, host);
+		AS(CT_KIND_HOST_END, host);
+		AS(CT_KIND_SUBMIT, submit);
+		AS(CT_KIND_VCOUNTS, counts);
+		AS(CT_KIND_MATCH, match);
+		AS(CT_KIND_DETAIL, detail);
+#undef AS
+	default:
+		memcpy(out, &a, sizeof(a));
+		return 8;
+	}
+}
+
+/* In any order, some too short for a slot, some with something where there should be nothing, between operations whose
+ * launches waits name, or name not. */
+static void other_records_round_trip_in_their_order(void **state)
+{
+	struct codec *c = *state;
+	uint64_t r = 11;
+
+	for (int round = 0; round < 300; round++) {
+		ct_block_reset(&c->in, CT_BLOCK_DATA);
+		for (uint32_t i = 0; i < next_random(&r) % 60; i++) {
+			const struct ct_op op = { .enter_ns = 32 + 3200 * i,
+						  .return_ns = 640 + 3200 * i,
+						  .comm = 1,
+						  .launch = i + 1,
+						  .op = CT_OP_AllReduce,
+						  .count = i % 3,
+						  .peer = -1,
+						  .seq = i };
+			const struct ct_launch l = { .start_ns = 960 + 3200 * i,
+						     .end_ns = 3200 + 3200 * i,
+						     .id = i + 1,
+						     .comm = 1,
+						     .n_ops = 1 };
+
+			assert_int_equal(ct_block_add_op(&c->in, &op), CT_OK);
+			assert_int_equal(ct_block_add_launch(&c->in, &l), CT_OK);
+		}
+		for (uint32_t i = 0; i < next_random(&r) % 400; i++) {
+			uint8_t bytes[CT_RARE_BYTES] = { 0 };
+			enum ct_kind kind = (enum ct_kind)(3 + next_random(&r) % 11);
+			size_t len = make_rare(kind, &r, bytes);
+
+			if (next_random(&r) % 20 == 0)
+				len = next_random(&r) % CT_RARE_BYTES;
+			for (uint64_t again = next_random(&r) % 4; again < 5; again++)
+				assert_int_equal(ct_block_add_rare(&c->in, kind, bytes, len),
+						 CT_OK);
+		}
+		round_trip(c);
+	}
+}
+
+/* Of an imported run: nothing is rounded. */
+static void a_block_of_quantum_1_is_exact(void **state)
+{
+	struct codec *c = *state;
+	const struct ct_launch l = { .start_ns = 1001,
+				     .end_ns = 2003,
+				     .id = 1,
+				     .comm = 1,
+				     .start_err_ns = 1237,
+				     .end_err_ns = UINT32_MAX,
+				     .n_ops = 1 };
+	const struct ct_wait_rec w = {
+		.begin_ns = 1003, .issued_ns = 1002, .begin_err_ns = 4321, .launch = 1
+	};
+
+	c->in.quantum_ns = 1;
+	assert_int_equal(ct_block_add_launch(&c->in, &l), CT_OK);
+	assert_int_equal(ct_block_add_rare(&c->in, CT_KIND_WAIT, &w, sizeof(w)), CT_OK);
+	round_trip(c);
+}
+
+/* They are upper bounds, and stay so. */
+static void errors_are_rounded_up_by_an_eighth_at_most(void **state)
+{
+	uint64_t r = 5;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		uint32_t err = (uint32_t)(next_random(&r) >> (32 + i % 32));
+		uint64_t is = rounded(err);
+
+		assert_in_range(is, err, (uint64_t)err + err / 8);
+		assert_int_equal(rounded((uint32_t)is), is);
+	}
+	assert_int_equal(rounded(UINT32_MAX), UINT32_MAX);
+	assert_int_equal(rounded(0), 0);
 }
 
 static void times_are_rounded_down_to_the_quantum_and_never_vanish(void **state)
@@ -304,7 +454,8 @@ static void unknown_columns_are_skipped(void **state)
 {
 	struct codec *c = *state;
 	struct ct_block_header h = { .quantum_ns = 32, .n_rares = 1 };
-	const uint8_t raw[] = { 200, 3, 1, 2, 3, CT_COL_RARES, 4, 99, 2, 'h', 'i' };
+	const uint8_t raw[] = { 200, 3, 1,   2,	 3, CT_COL_RARES, 5, (99 << 1 & 127) | 128,
+				1,   2, 'h', 'i' };
 
 	assert_int_equal(ct_block_decode_raw(c->d, &h, raw, sizeof(raw), &c->out, NULL), CT_OK);
 	assert_int_equal(c->out.n_rares, 1);
@@ -367,6 +518,9 @@ int main(void)
 		CODEC_TEST(damaged_columns_do_no_harm),
 		CODEC_TEST(unknown_columns_are_skipped),
 		CODEC_TEST(too_many_records_are_refused),
+		CODEC_TEST(other_records_round_trip_in_their_order),
+		CODEC_TEST(a_block_of_quantum_1_is_exact),
+		cmocka_unit_test(errors_are_rounded_up_by_an_eighth_at_most),
 		cmocka_unit_test(crc32c_is_the_standard_one),
 		cmocka_unit_test(crc32c_is_the_same_on_processors_without_an_instruction_for_it),
 	};

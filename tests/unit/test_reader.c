@@ -164,7 +164,8 @@ static void what_is_not_ours_is_named_and_the_rest_is_read(void **state)
 	assert_true(fx_has_warning(run, "run/dir.seg", "not a regular file"));
 	assert_true(fx_has_warning(run, "run/fifo.seg", "not a regular file"));
 	assert_true(fx_has_warning(run, "run/loop.seg", "symbolic links"));
-	assert_true(fx_has_warning(run, "run/newer.seg", "made by a newer commtrace (format 9"));
+	assert_true(fx_has_warning(run, "run/newer.seg",
+				   "made by a newer version of commtrace (format 9"));
 	assert_true(fx_has_warning(run, "run/foreign.ring", "too short"));
 	assert_int_equal(fx_read_ops(run, 0, NULL), fx_bits(0, 20));
 	ct_run_close(run);

@@ -331,8 +331,8 @@ static void a_newer_ring_says_so(void **state)
 	data = fx_read(fx_only("", ".ring") + 1, &bytes);
 	((struct ct_ring_header *)(void *)data)->version = CT_FORMAT_VERSION + 1;
 	assert_int_equal(ct_ring_view_memory(data, bytes, &view, &err), CT_VERSION);
-	assert_non_null(
-		strstr(err.text, "made by a newer commtrace (format 1, this one reads up to 0)"));
+	assert_non_null(strstr(
+		err.text, "made by a newer version of commtrace (format 2; this one reads 1)"));
 	free(data);
 }
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rare_walk.h — one walk over the fields of a frequent record for both directions (rare_code.h), so that they cannot differ. Included
+ * once by the encoder and once by the decoder, each of which defines CODER, its type, and before it includes this:
+ *   number(), error(), residual()   put the value that they are given and return it, or return the one they read.
+ * Inlined into each, since a record has five of them. */
+#ifndef CT_TRACE_RARE_WALK_H
+#define CT_TRACE_RARE_WALK_H
+
+#include <stddef.h>
+
+#include "trace/rare_code.h"
+
+/* The fields of a tuple that has just been added: the encoder has filled in what the decoder gets. */
+static void code_tuple(struct ct_rare_tuple *t, CODER *coder)
+{
+	for (const struct ct_rare_field *f = ct_rare_fields((unsigned)t->kind); f->bytes; f++) {
+		uint8_t *at = t->bytes + f->at;
+
+		if (ct_rare_is_time(f))
+			*at = number(coder, CT_COL_RARE_TUPLES, *at) != 0;
+		if (f->coding != CT_RARE_SAME)
+			continue;
+		for (unsigned i = 0; i < f->n; i++, at += f->bytes)
+			ct_rare_store(at, f->bytes,
+				      number(coder, CT_COL_RARE_TUPLES,
+					     ct_rare_load(at, f->bytes)));
+	}
+}
+
+/* A record being coded. */
+struct walk {
+	struct ct_rare_model *m;
+	struct ct_block_model *ops;
+	const struct ct_block *b;
+	struct ct_rare_state *s;
+	uint8_t *payload;
+	CODER *coder;
+	uint64_t q;
+	uint64_t time;		  /* coded last, quanta */
+	struct ct_habits *habits; /* of waits for what a WAIT names */
+};
+
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t code_number(const struct walk *w, enum ct_column id, uint64_t v, uint64_t expected)
+{
+	const int64_t d = ct_wrap_sub(v, expected);
+
+	return ct_wrap_add(expected, ct_unzigzag(number(w->coder, id, ct_zigzag(d))));
+}
+
+static uint64_t code_time(const struct walk *w, enum ct_column id, uint64_t v, uint64_t expected)
+{
+	return ct_wrap_add(expected, residual(w->coder, id, ct_wrap_sub(v, expected)));
+}
+
+/* A time so long after another one, as is usual. */
+static uint64_t code_after(const struct walk *w, enum ct_column id, uint64_t v, uint64_t base,
+			   int64_t *usual)
+{
+	v = code_time(w, id, v, ct_wrap_add(base, *usual));
+	ct_learn(usual, ct_wrap_sub(v, base));
+	return v;
+}
+
+/* Since the thread's last record of the kind. */
+static uint64_t code_clock(const struct walk *w, uint64_t v, int64_t *usual)
+{
+	const unsigned kind = (unsigned)w->s->tuple.kind;
+	uint64_t *clock = ct_rare_clock(
+		w->m, kind, (uint32_t)ct_rare_load(w->payload + w->m->plans[kind].tid_at, 4));
+
+	v = code_after(w, CT_COL_RARE_TIME, v, *clock, usual);
+	*clock = v;
+	return v;
+}
+
+static int is_host(const struct walk *w)
+{
+	return ct_rare_load(w->payload + offsetof(struct ct_wait_rec, flags), 4) & CT_WAIT_HOST;
+}
+
+/* A wait is put on a stream after the one before it, and after the call that launched what it waits for. */
+static uint64_t code_issue(struct walk *w, uint64_t v)
+{
+	uint64_t launch = ct_rare_load(w->payload + offsetof(struct ct_wait_rec, launch), 4);
+	int64_t first = ct_block_model_first_op(w->ops, (uint32_t)launch);
+	uint64_t base = w->s->issued;
+
+	w->habits = first < 0 ? &w->s->habits : ct_block_model_habits(w->ops, first);
+	if (first >= 0)
+		base = later_of(base, w->b->ops[first].return_ns / w->q);
+	v = code_after(w, CT_COL_RARE_TIME, v, base,
+		       is_host(w) ? &w->s->habits.wait : &w->habits->wait);
+	w->s->issued = v;
+	return v;
+}
+
+/* A stream reaches a wait not before it was put there, nor before the last one; or when the launch starts that it waits
+ * for; or when the one has ended that was waited for before. It is predicted by what was nearest the last time. */
+static uint64_t code_reach(const struct walk *w, uint64_t v, int64_t *usual)
+{
+	const struct ct_launch *launches = w->b->launches;
+	uint64_t choices[3];
+	uint64_t best = UINT64_MAX;
+	int64_t of, before;
+
+	if (is_host(w))
+		return code_after(w, CT_COL_RARE_LATER, v, w->time, usual);
+	of = ct_block_map_find(
+		&w->m->launch_by_id,
+		(uint32_t)ct_rare_load(w->payload + offsetof(struct ct_wait_rec, launch), 4));
+	before = ct_block_map_find(
+		&w->m->launch_by_id,
+		(uint32_t)ct_rare_load(w->payload + offsetof(struct ct_wait_rec, after), 4));
+	choices[0] = later_of(w->time, w->s->reached);
+	choices[1] = of < 0 ? choices[0] : later_of(choices[0], launches[of].start_ns / w->q);
+	choices[2] = before < 0 ? choices[0] : later_of(choices[0], launches[before].end_ns / w->q);
+	v = code_time(w, CT_COL_RARE_REACH, v, choices[w->habits->reach]);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t off = ct_zigzag(ct_wrap_sub(v, choices[i]));
+
+		if (off < best) {
+			best = off;
+			w->habits->reach = i;
+		}
+	}
+	w->s->reached = v;
+	return v;
+}
+
+static uint64_t code_value(struct walk *w, const struct ct_rare_field *f, uint64_t v,
+			   uint64_t *last)
+{
+	int64_t *usual = (int64_t *)last;
+
+	switch ((enum ct_rare_coding)f->coding) {
+	case CT_RARE_NEXT:
+		return *last = code_number(w, CT_COL_RARE_VALUE, v, *last + 1);
+	case CT_RARE_LIKE:
+		return *last = code_number(w, CT_COL_RARE_VALUE, v, *last);
+	case CT_RARE_AFTER:
+		return code_number(w, CT_COL_RARE_LINK, v,
+				   w->s->last[offsetof(struct ct_wait_rec, launch) / 4]);
+	case CT_RARE_ERROR:
+		return error(w->coder, CT_COL_RARE_ERR, (uint32_t)v, w->q);
+	case CT_RARE_TIME:
+		v /= w->q;
+		v = w->time = w->s->tuple.kind == CT_KIND_WAIT ? code_issue(w, v)
+							       : code_clock(w, v, usual);
+		break;
+	case CT_RARE_LATER:
+		v = w->time = code_after(w, CT_COL_RARE_LATER, v / w->q, w->time, usual);
+		break;
+	case CT_RARE_REACH:
+		v = code_reach(w, v / w->q, usual);
+		break;
+	case CT_RARE_SAME:
+	case CT_RARE_ZERO:
+		return v;
+	}
+	v *= w->q;
+	return v ? v : 1; /* 0 is no time */
+}
+
+/* The fields of a record of the tuple s that are not SAME, in a block whose operations and launches are known as far as they are:
+ * payload is the whole record, or to the decoder where it goes. */
+static void code_record(struct ct_rare_model *m, struct ct_block_model *ops,
+			const struct ct_block *b, struct ct_rare_state *s, uint8_t *payload,
+			CODER *coder)
+{
+	const unsigned kind = (unsigned)s->tuple.kind;
+	/* Readers pair begin and end of a call by its time, and one of them may be in a ring. */
+	const int is_exact = kind == CT_KIND_HOST_BEGIN || kind == CT_KIND_HOST_END;
+	struct walk w = {
+		m, ops, b, s, payload, coder, is_exact ? 1 : b->quantum_ns, 0, &s->habits
+	};
+
+	for (const struct ct_rare_field *f = m->plans[kind].coded; f->bytes; f++) {
+		if (ct_rare_is_time(f) && !s->tuple.bytes[f->at])
+			continue;
+		const unsigned end = f->at + (unsigned)f->n * f->bytes;
+
+		for (unsigned place = f->at; place < end; place += f->bytes) {
+			uint64_t v = ct_rare_load(payload + place, f->bytes);
+
+			ct_rare_store(payload + place, f->bytes,
+				      code_value(&w, f, v, &s->last[place / 4]));
+		}
+	}
+}
+
+#endif
