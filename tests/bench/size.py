@@ -23,7 +23,7 @@ def record(build, run, job):
     commtrace = os.path.join(build, "bin", "commtrace")
     start = [commtrace, "run", "--set", "TIMING=events", "--set", "BUDGET=off", "-o", run, "--"]
     if job == "mpi_stencil":
-        start += ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4", os.path.join(build, "bin", "mpi_stencil"), "--steps", "4000"]
+        start += ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4", os.path.join(build, "bin", "mpi_stencil"), "--steps", "4400"]
     else:
         start += [os.path.join(build, "bin", "commtrace-simjob"), "--ranks", "8", "--nodes", "2", "--workload", job, "--steps", str(SIMULATED[job])]
     subprocess.run(start, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

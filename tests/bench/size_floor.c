@@ -37,6 +37,7 @@ enum { LAUNCHES = 1 << 16 };
 
 struct ct_size_state {
 	int64_t usual[CT_SIZE_FIELDS][CT_SIZE_CONTEXTS];
+	uint64_t size[CT_SIZE_CONTEXTS];   /* of the context's last operation */
 	uint64_t thread[CT_SIZE_CONTEXTS]; /* enter of the thread's last call */
 	uint64_t stream[CT_SIZE_CONTEXTS]; /* end of the stream's last launch */
 	uint64_t issued[CT_SIZE_CONTEXTS], reached[CT_SIZE_CONTEXTS]; /* of a stream's last wait */
@@ -96,6 +97,15 @@ static void count_error(struct ct_size_floor *f, enum field field, uint32_t c, u
 	*last = ct_err_class(err_ns);
 }
 
+/* A size is that of the last one in the context, or any. */
+static void count_size(struct ct_size_floor *f, uint32_t c, uint64_t size)
+{
+	uint64_t *last = &f->state->size[c];
+
+	count(f, OP_COUNT, c, size == *last ? 0 : (int64_t)size, 0);
+	*last = size;
+}
+
 void ct_size_floor_process(struct ct_size_floor *f)
 {
 	free(f->state);
@@ -124,7 +134,7 @@ static void take_op(struct ct_size_floor *f, const struct ct_op *op, uint64_t q)
 	if (op->return_ns)
 		count(f, OP_DURATION, what, (int64_t)(op->return_ns / q - enter), 1);
 	if (ct_op_class(op->op) == CT_CLASS_P2P)
-		count(f, OP_COUNT, what, (int64_t)op->count, 0);
+		count_size(f, what, op->count);
 	if (op->launch && s->launches[op->launch % LAUNCHES].id != op->launch) {
 		s->launches[op->launch % LAUNCHES].id = op->launch;
 		s->launches[op->launch % LAUNCHES].what = what;
