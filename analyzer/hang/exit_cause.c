@@ -143,7 +143,7 @@ int ct_hang_exit_causes(struct ct_gather *g, struct ct_hang_run *out)
 	st = st ?: ct_exits_judge(&exits, &clock);
 	st = st ?: fill_ranks(g, &exits, &out->hang_case);
 	if (st == CT_OK) {
-		if (exits.running)
+		if (exits.running && g->options.adaptive)
 			exits.hang_after_ns = ct_hang_usual_ns(g, exits.hang_after_ns);
 		fill_state(&exits, out);
 		fill_torn_down(g, &exits, out);

@@ -166,7 +166,7 @@ static void close_look(struct ct_watcher *w)
 
 static int open_look(struct ct_watcher *w, struct ct_err *err)
 {
-	const struct ct_hang_options options = { .restart = -1 };
+	const struct ct_hang_options options = { .restart = -1, .adaptive = 1 };
 	const char *ring_dirs[4];
 	const struct ct_run_options where = { .ring_dirs = ring_dirs };
 	int st;
