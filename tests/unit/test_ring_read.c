@@ -397,9 +397,22 @@ static void an_archived_ring_reads_like_the_ring(void **state)
 	ct_ring_snapshot_free(left);
 }
 
-static void a_damaged_archive_is_refused(void **state)
+/* A bit without a meaning, such as which of two equal stretches is copied, may go unnoticed: the ring is the same then. */
+static void refuses_or_same(const char *name, const struct ct_ring_view *good)
 {
 	struct ct_ring_view view;
+	struct ct_err err;
+
+	if (ct_ring_view_open(fx_path(name), &view, &err) < 0)
+		return;
+	assert_int_equal(view.bytes, good->bytes);
+	assert_memory_equal(view.ring.header, good->ring.header, good->bytes);
+	ct_ring_view_close(&view);
+}
+
+static void a_damaged_archive_is_refused(void **state)
+{
+	struct ct_ring_view view, good;
 	struct ct_err err;
 	size_t bytes;
 	char *data;
@@ -408,6 +421,7 @@ static void a_damaged_archive_is_refused(void **state)
 	make_ring(200);
 	make_archive();
 	data = fx_read("a.ring.zst", &bytes);
+	assert_int_equal(ct_ring_view_open(fx_path("a.ring.zst"), &good, &err), CT_OK);
 	for (size_t cut = 0; cut < bytes; cut += bytes / 60 + 1) {
 		fx_write("cut.ring.zst", data, cut);
 		assert_true(ct_ring_view_open(fx_path("cut.ring.zst"), &view, &err) < 0);
@@ -415,7 +429,7 @@ static void a_damaged_archive_is_refused(void **state)
 	for (size_t at = 5; at < bytes; at += bytes / 60 + 1) {
 		data[at] ^= 0x10;
 		fx_write("bad.ring.zst", data, bytes);
-		assert_true(ct_ring_view_open(fx_path("bad.ring.zst"), &view, &err) < 0);
+		refuses_or_same("bad.ring.zst", &good);
 		data[at] ^= 0x10;
 	}
 	/* says that it unpacks to more than any ring: refused before a byte is allocated for it */
@@ -423,6 +437,7 @@ static void a_damaged_archive_is_refused(void **state)
 		 "\x28\xb5\x2f\xfd\xe0\xff\xff\xff\xff\xff\xff\xff\x0f\x01\x00\x00", 16);
 	assert_int_equal(ct_ring_view_open(fx_path("bomb.ring.zst"), &view, &err), CT_FORMAT);
 	assert_non_null(strstr(err.text, "no ring is so large"));
+	ct_ring_view_close(&good);
 	free(data);
 }
 
