@@ -206,8 +206,10 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	struct ct_finding *f;
 	const char *name;
 
-	/* time hidden by compute costs nothing */
+	/* time hidden by compute costs nothing; without a bound, all that is guessed may have been hidden */
 	loss = ct_min(all, most);
+	if (most == UINT64_MAX && !j->engine.is_of_hosts)
+		err = fmax(err, gain * ct_engine_guessed(&j->engine));
 	if ((double)loss < CT_LEAST_GAIN * (double)run)
 		return;
 	f = ct_findings_add(t->list, kind_of(row->kind));

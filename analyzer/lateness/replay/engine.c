@@ -594,9 +594,14 @@ int ct_engine_is_short(const struct ct_engine *e)
 	return e->is_of_hosts && e->recorded < CT_LEAST_TIME_NS;
 }
 
+double ct_engine_guessed(const struct ct_engine *e)
+{
+	return e->schedule.n_launches ? (double)e->schedule.guessed / e->schedule.n_launches : 0;
+}
+
 int ct_engine_guesses(const struct ct_engine *e)
 {
-	return e->schedule.guessed > CT_HARDLY_ANY * e->schedule.n_launches;
+	return ct_engine_guessed(e) > CT_HARDLY_ANY;
 }
 
 double ct_engine_error(const struct ct_engine *e)

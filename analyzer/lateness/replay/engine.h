@@ -71,7 +71,8 @@ void ct_engine_leave(struct ct_engine *engine);
 int ct_engine_is_off(const struct ct_engine *engine);
 int ct_engine_is_short(const struct ct_engine *engine);
 
-/* Did many launches queue up, so that when they were ready is a guess? */
+/* Share of the launches that queued up, so that when they were ready is a guess. Are they many? */
+double ct_engine_guessed(const struct ct_engine *engine);
 int ct_engine_guesses(const struct ct_engine *engine);
 
 /* Share of a difference between two plays that is uncertain: what the play is off by, and the model itself. */
