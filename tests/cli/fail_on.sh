@@ -25,3 +25,8 @@ echo $?
 # What a job that was killed had begun is told as such.
 commtrace-synth -o run3 --gpus-per-host 2 --steps 40 --seed 55 --fault kill:rank=1,op=9 >/dev/null
 commtrace report run3 --format=json | grep -o 'operations that had not ended count in full'
+# Information alone does not fail `any`.
+commtrace-synth -o run5 --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --steps 60 --clock-drift-ppm 280 >/dev/null
+commtrace report run5 --json | jq -c '[.findings[].severity]'
+commtrace report run5 --fail-on=any >/dev/null
+echo $?

@@ -134,13 +134,22 @@ static int write_report(const struct request *request, const struct ct_report *r
 	return code;
 }
 
+/* More than information. */
+static int is_alarming(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_findings; i++)
+		if (report->findings[i].severity != CT_SEVERITY_INFO)
+			return 1;
+	return 0;
+}
+
 /* Operations that never ended are not a finding: the job may have been stopped. But `any` must not pass a job without
  * an end. */
 static int is_found(const struct ct_report *report, const char *kinds)
 {
 	int hangs = report->verdict.code == CT_VERDICT_HANG;
 
-	if (kinds && is_among("any", kinds) && (report->n_findings || report->n_stuck || hangs))
+	if (kinds && is_among("any", kinds) && (is_alarming(report) || report->n_stuck || hangs))
 		return 1;
 	/* The verdict in the report: if several kinds give one verdict (a rank that stalls, STRAGGLER), asking for it
 	 * means all of them. */
