@@ -46,6 +46,9 @@ awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no r
 # What is installed is just that: nothing of the simulator, no static libraries.
 installed=$(find bin lib share -type f -not -path 'share/doc/*' | sort | tr '\n' ' ')
 expected="bin/commtrace lib/libcommtrace.so share/bash-completion/completions/commtrace"
+for profile in 235b 7b general hardware; do
+	expected="$expected share/commtrace/profiles/$profile.json"
+done
 for command in $("$commtrace" help | awk '/^  [a-z]+  / { print $1 }' | sort); do
 	expected="$expected share/man/man1/commtrace-$command.1"
 done
