@@ -39,4 +39,6 @@ for steps in 1000 3000 9000; do
 done
 [ "$(lines cheap 'events_from=[^ ]+ step=.*step_change=[-+]')" = 2 ] || fail "not measured, or turned down: $(grep -A1 timing= "$work/cheap.info")"
 [ "$(lines cheap '.*events_until')" = 0 ] || fail "turned down: $(grep -A1 timing= "$work/cheap.info")"
-grep '^effect ' "$work/dear.report" "$work/cheap.report" | sed 's/^[^:]*\///'
+for name in dear cheap; do
+	echo "$name: $(tr -s '\n ' ' ' <"$work/$name.report" | grep -o 'steps [a-z]* [-+0-9][^;]*')"
+done
