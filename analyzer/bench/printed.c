@@ -10,6 +10,7 @@
 #include "trace/ops.h"
 
 /* size: columns of a table: nccl-tests has 13 */
+#define LINE_BYTES 65536 /* size: no table has longer lines */
 #define MOST_WORDS 32u
 
 /* fact: the operations as they are called in nccl-tests' programs, and in the headings of the OSU benchmarks (NULL: it has none). */
@@ -202,15 +203,16 @@ int ct_bench_read_printed(FILE *file, uint32_t ranks, struct ct_bench_samples *s
 			  struct ct_err *err)
 {
 	struct reading r = { .samples = samples, .err = err, .told_ranks = ranks };
-	char *line = NULL;
-	size_t cap = 0;
+	char line[LINE_BYTES];
 	int st = CT_OK;
 
-	while (st == CT_OK && getline(&line, &cap, file) > 0) {
+	while (st == CT_OK && fgets(line, sizeof(line), file)) {
 		r.line++;
+		if (!strchr(line, '\n') && !feof(file))
+			return ct_fail(err, CT_FORMAT, "line %u: more than 64 KiB: not a table",
+				       r.line);
 		st = line[0] == '#' ? read_heading(&r, line) : read_row(&r, line);
 	}
-	free(line);
 	if (st == CT_OK && ferror(file))
 		return ct_fail(err, CT_IO, "cannot be read");
 	if (st == CT_OK && !r.rows)

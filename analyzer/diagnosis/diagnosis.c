@@ -294,7 +294,7 @@ static struct ct_diagnosis_node ask_CHANGE(const struct asked *a)
 {
 	const struct ct_report_steps *s = &a->report->steps;
 
-	if (s->time_p50_ns == CT_UNKNOWN)
+	if (s->time_p50_ns == CT_UNKNOWN || !s->count)
 		return unknown(s->why ? s->why : "no steps were found", NULL);
 	return pass(ct_arena_printf(a->memory, "half of %llu steps take at most %s, 99 %% %s",
 				    (unsigned long long)s->count, ct_prose_ns(s->time_p50_ns).s,

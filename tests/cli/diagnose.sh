@@ -51,3 +51,7 @@ commtrace diagnose run1 --bench=nowhere
 echo "exit $?"
 commtrace diagnose run1 --expect=nowhere
 echo "exit $?"
+# a log without lines; one step, which has no distance to another
+commtrace diagnose --nccl-log=/dev/zero; echo "exit $?"
+commtrace-synth -o single --gpus-per-host 4 --steps 1 >/dev/null
+commtrace diagnose single --full-scan | grep steadiness

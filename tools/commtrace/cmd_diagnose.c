@@ -23,6 +23,8 @@
 #include "tools/commtrace/preload_path.h"
 #include "tools/commtrace/say.h"
 
+#define LINE_BYTES 65536 /* size: no log has longer lines */
+
 enum { TEXT, JSON };
 
 struct request {
@@ -154,19 +156,19 @@ static int ask_nccl_log(struct request *request)
 	const char *path = ct_cli_text(&request->args, CT_OPTION_NCCL_LOG);
 	FILE *file = path ? fopen(path, "re") : NULL;
 	struct ct_nccl_log log = { 0 };
-	size_t cap = 0;
-	char *line = NULL;
-	ssize_t len;
-	int failed;
+	char line[LINE_BYTES];
+	int failed, is_text = 1;
 
 	if (!path)
 		return 0;
-	while (file && (len = getline(&line, &cap, file)) >= 0)
-		ct_nccl_log_line(&log, line, (size_t)len);
-	free(line);
-	failed = !file || ferror(file);
+	while (file && is_text && fgets(line, sizeof(line), file)) {
+		is_text = strchr(line, '\n') || feof(file);
+		ct_nccl_log_line(&log, line, strlen(line));
+	}
+	failed = !file || ferror(file) || !is_text;
 	if (failed)
-		ct_say("cannot read the log: %s: %s", path, strerror(errno));
+		ct_say("cannot read the log: %s: %s", path,
+		       is_text ? strerror(errno) : "a line of more than 64 KiB: not a log");
 	if (file)
 		fclose(file);
 	if (failed)
