@@ -154,7 +154,7 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 	else
 		ct_say("cannot read the run: %s: %s", path, text);
 	if (status == CT_VERSION)
-		ct_hint("read it with the commtrace that recorded it, or a newer one");
+		ct_hint("read it with the commtrace that recorded it");
 	return CT_CODE_FAILED;
 }
 
