@@ -23,7 +23,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* A file in memory: a command that does not read it, or only a part, blocks nobody. */
+/* A file in memory: a command that does not read it, or only a part, does not block the writer. */
 static int input_of(const char *text)
 {
 	int fd = memfd_create("verdict", MFD_CLOEXEC);
