@@ -229,8 +229,26 @@ static int waits_elsewhere(const struct ct_roots *roots, const struct ct_root *b
 	return 0;
 }
 
+/* Has this rank an unfinished request to which another rank has not come? It need not be old yet. */
+static int lacks_other_end(const struct ct_hang_index *ix, uint32_t rank)
+{
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {
+		const struct ct_hang_kernel *kernel = &ix->kernels[k];
+
+		for (uint32_t o = kernel->first; o < kernel->first + kernel->n; o++) {
+			uint32_t op = ix->kernel_ops[o], of = ix->instance_of[op];
+
+			if (ct_hang_is_request(ix, op) && of != CT_HANG_NONE &&
+			    ix->instances[of].p2p &&
+			    (!ix->instances[of].sent || !ix->instances[of].taken))
+				return 1;
+		}
+	}
+	return 0;
+}
+
 /* MPI_Waitall reports no request before all are complete. So a request is not known to be
- * incomplete if its ranks wait there for another root. */
+ * incomplete if its ranks wait there for another root, or for a request without its other end. */
 static void excuse_requests(const struct ct_waiting *w, struct ct_roots *roots)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -243,10 +261,13 @@ static void excuse_requests(const struct ct_waiting *w, struct ct_roots *roots)
 			const struct ct_hang_instance *i = &ix->instances[of];
 
 			excused = ct_wait_kind(w, root->nodes[k]) == CT_NODE_INSTANCE;
-			for (uint32_t p = i->first; excused && p < i->first + i->n; p++)
+			for (uint32_t p = i->first; excused && p < i->first + i->n; p++) {
+				uint32_t rank = ix->c->ops[ix->parts[p]].rank;
+
 				excused = ct_hang_is_request(ix, ix->parts[p]) &&
-					  waits_elsewhere(roots, root,
-							  ix->c->ops[ix->parts[p]].rank);
+					  (waits_elsewhere(roots, root, rank) ||
+					   lacks_other_end(ix, rank));
+			}
 		}
 		root->excused = (uint8_t)excused;
 	}
