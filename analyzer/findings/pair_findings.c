@@ -111,8 +111,11 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
 	k->f->is_undecided = only < 0;
 	/* the job does not hang, so this may be intended */
-	if (send.bytes == recv.bytes)
+	if (send.bytes == recv.bytes) {
 		k->f->severity = CT_SEVERITY_WARNING;
+		k->f->advice = "messages are not converted: unless the receiver takes the bytes "
+			       "for another type on purpose, give both ends the same type";
+	}
 	k->f->cause = ct_arena_printf(
 		k->list->memory, "%s: rank %s sends %llu %s, rank %s receives %llu %s%s", field,
 		ct_text_rank(rank_of(k, pair->src)).s, (unsigned long long)send.count, from,
