@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,61 +94,52 @@ static int put_contents(struct bundle *b, const char *name, int fd, uint64_t byt
 	return put_zeros(b, left + (BLOCK - bytes % BLOCK) % BLOCK);
 }
 
-/* A file that cannot be read is left out and listed; -1: the bundle cannot be written. */
-static int put_file(struct bundle *b, int dirfd, const char *name)
+/* An open file, under this name in the run. One for which there is no room is left out and listed. -1: the bundle cannot be written. */
+static int put_open(struct bundle *b, int fd, const char *name)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), failed = 0;
-	char inside[100];
+	char inside[100]; /* fact: most of a name in ustar */
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
 	    (uint64_t)st.st_size > b->room ||
 	    snprintf(inside, sizeof(inside), "run/%s", name) >= (int)sizeof(inside)) {
 		fprintf(b->left_out_list, "%s\n", name);
-	} else {
-		b->room -= (uint64_t)st.st_size;
-		failed = put_contents(b, inside, fd, (uint64_t)st.st_size);
+		return 0;
 	}
+	b->room -= (uint64_t)st.st_size;
+	return put_contents(b, inside, fd, (uint64_t)st.st_size);
+}
+
+static int put_file(struct bundle *b, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int failed = put_open(b, fd, name);
+
 	if (fd >= 0)
 		close(fd);
 	return failed;
 }
 
-/* Copies of the rings, in a directory of their own beside the bundle, which is removed at once. */
-static int put_rings(struct bundle *b, const char *path, const struct ct_run *run)
+/* Copies of the rings, one after the other in memory: on a disk that is full, and of a watcher that is killed, nothing else is left. */
+static int put_rings(struct bundle *b, const struct ct_run *run)
 {
-	char *scratch;
-	int failed = 0, dirfd;
+	char name[CT_SNAPSHOT_NAME];
+	int failed = 0;
 
-	if (asprintf(&scratch, "%s.rings.XXXXXX", path) < 0)
-		return -1;
-	if (!mkdtemp(scratch)) {
-		free(scratch);
-		return -1;
-	}
-	dirfd = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; dirfd >= 0 && i < run->n_processes; i++) {
+	for (size_t i = 0; i < run->n_processes && !failed; i++) {
 		const struct ct_process_info *process = &run->processes[i];
-		int archived;
+		int fd;
 
-		if (process->ring == CT_RING_PRESENT)
-			(void)ct_snapshot(process->ring_path, dirfd, &archived, NULL);
-	}
-	DIR *dir = dirfd >= 0 ? fdopendir(dirfd) : NULL;
-
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		if (entry->d_name[0] == '.')
+		if (process->ring != CT_RING_PRESENT)
 			continue;
-		if (!failed)
-			failed = put_file(b, dirfd, entry->d_name);
-		unlinkat(dirfd, entry->d_name, 0);
+		fd = memfd_create("ring", MFD_CLOEXEC);
+		if (fd < 0 || ct_snapshot_into(process->ring_path, fd, name, NULL) != CT_OK)
+			fprintf(b->left_out_list, "%s\n", process->ring_path);
+		else if (lseek(fd, 0, SEEK_SET) == 0)
+			failed = put_open(b, fd, name);
+		if (fd >= 0)
+			close(fd);
 	}
-	if (dir)
-		closedir(dir);
-	else if (dirfd >= 0)
-		close(dirfd);
-	rmdir(scratch);
-	free(scratch);
 	return failed;
 }
 
@@ -174,7 +166,7 @@ static int put_files(struct bundle *b, const char *dir)
 	return failed;
 }
 
-static int put_all(struct bundle *b, const char *path, const char *dir, const struct ct_run *run,
+static int put_all(struct bundle *b, const char *dir, const struct ct_run *run,
 		   const struct ct_bundle_text *texts, size_t n_texts)
 {
 	int failed = 0;
@@ -182,7 +174,7 @@ static int put_all(struct bundle *b, const char *path, const char *dir, const st
 	for (size_t i = 0; i < n_texts && !failed; i++)
 		failed = texts[i].bytes ? put_bytes(b, texts[i].name, texts[i].bytes, texts[i].n)
 					: 0;
-	failed = failed || put_rings(b, path, run) || put_files(b, dir) || fflush(b->left_out_list);
+	failed = failed || put_rings(b, run) || put_files(b, dir) || fflush(b->left_out_list);
 	if (!failed && b->left_out_bytes)
 		failed = put_bytes(b, "left_out.txt", b->left_out, b->left_out_bytes);
 	return failed || put_zeros(b, 2ull * BLOCK) || fflush(b->out) || fsync(fileno(b->out)) ? -1
@@ -202,7 +194,7 @@ int ct_bundle_write(const char *path, const char *dir, const struct ct_run *run,
 	b.left_out_list = open_memstream(&b.left_out, &b.left_out_bytes);
 	b.out = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (b.out && b.left_out_list)
-		failed = put_all(&b, path, dir, run, texts, n_texts);
+		failed = put_all(&b, dir, run, texts, n_texts);
 	error = errno;
 	if (b.out && fclose(b.out) != 0 && !failed) {
 		error = errno;

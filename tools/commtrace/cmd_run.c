@@ -27,6 +27,7 @@ struct request {
 	int force;
 	struct ct_run_env env;
 	struct ct_watch watch; /* command NULL: not watched */
+	int is_asked;	       /* to end, after the program had: only what would be lost is done */
 	char **program;
 };
 
@@ -67,7 +68,7 @@ static void report(const struct request *request, const struct ct_record_dir *di
 
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
 		ct_orphan_rings_collect(ring_dirs, &id, &remains);
-	if (quiet && strcmp(quiet, "1") == 0)
+	if (request->is_asked || (quiet && strcmp(quiet, "1") == 0))
 		return;
 	ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
 	ct_orphan_rings_say(&remains, dir->shown);
@@ -110,6 +111,7 @@ static int run(struct request *request)
 		return code;
 	request->watch.dir = dir.path;
 	request->watch.ring_dir = ct_run_env_get(&request->env, "RING_DIR");
+	request->watch.host = ct_run_env_get(&request->env, "HOST");
 	if (request->watch.command)
 		ct_watch_beside_start(&beside, &request->watch);
 	if (ct_run_env_add(&request->env, "DIR", dir.path) == 0 &&
@@ -119,7 +121,8 @@ static int run(struct request *request)
 			code = cannot_execute(request->program[0], child.exec_error);
 		} else {
 			code = ct_child_code(child.status);
-			ct_watch_beside_end(&beside, code == 0);
+			if (ct_watch_beside_end(&beside, code == 0))
+				request->is_asked = 1;
 			report(request, &dir, ring_dirs, code);
 		}
 	}

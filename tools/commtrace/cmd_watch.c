@@ -6,6 +6,7 @@
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 #include "tools/commtrace/watch.h"
@@ -28,17 +29,17 @@ int ct_cmd_watch(int argc, char **argv)
 		goto out;
 	}
 	watch.dir = args.paths.path[0];
+	st.st_mode = S_IFDIR;
 	if (stat(watch.dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
 		ct_say("cannot watch the run: %s: %s", watch.dir,
-		       strerror(errno ? errno : ENOTDIR));
+		       strerror(S_ISDIR(st.st_mode) ? errno : ENOTDIR));
 		code = CT_CODE_FAILED;
 		goto out;
 	}
 	ct_signals_defer();
-	if (ct_watch_loop(&watch, -1) > 0)
-		code = CT_CODE_FINDING;
-	else
-		code = ct_signals_deferred();
+	code = ct_watch_loop(&watch, -1) > 0 ? CT_CODE_FINDING : ct_signals_deferred();
+	/* a line that was not written is no report */
+	code = ct_stdout_close() ?: code;
 out:
 	ct_cli_fini(&args);
 	return code;

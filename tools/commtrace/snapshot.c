@@ -11,7 +11,6 @@
 
 #include "trace/ring_archive.h"
 #include "trace/ring_read.h"
-#include "trace/segment.h"
 
 /* Word by word in ascending order: in the tables of a ring the word that marks an entry as valid comes first and was
  * written last. */
@@ -112,24 +111,45 @@ static int write_dead(const char *path, int fd, struct ct_err *err)
 	return status;
 }
 
-int ct_snapshot(const char *path, int dirfd, int *archived, struct ct_err *err)
+static int name_of(const char *path, char name[CT_SNAPSHOT_NAME], int *lives, struct ct_err *err)
 {
-	char name[CT_SEGMENT_NAME_MAX + 16], part[CT_SEGMENT_NAME_MAX + 48];
 	struct ct_ring_header header;
-	int lives, fd, status = ct_ring_header_read(path, &header, &lives, err);
+	int status = ct_ring_header_read(path, &header, lives, err);
 	size_t len;
 
 	if (status != CT_OK)
 		return status;
-	*archived = !lives;
 	ct_segment_stem(name, &header.process);
 	len = strlen(name);
-	snprintf(name + len, sizeof(name) - len, lives ? ".ring" : ".ring.zst");
+	snprintf(name + len, CT_SNAPSHOT_NAME - len, *lives ? ".ring" : ".ring.zst");
+	return CT_OK;
+}
+
+static int write_copy(const char *path, int lives, int fd, struct ct_err *err)
+{
+	return lives ? write_live(path, fd, err) : write_dead(path, fd, err);
+}
+
+int ct_snapshot_into(const char *path, int fd, char name[CT_SNAPSHOT_NAME], struct ct_err *err)
+{
+	int lives, status = name_of(path, name, &lives, err);
+
+	return status == CT_OK ? write_copy(path, lives, fd, err) : status;
+}
+
+int ct_snapshot(const char *path, int dirfd, int *archived, struct ct_err *err)
+{
+	char name[CT_SNAPSHOT_NAME], part[CT_SNAPSHOT_NAME + 32];
+	int lives, fd, status = name_of(path, name, &lives, err);
+
+	if (status != CT_OK)
+		return status;
+	*archived = !lives;
 	snprintf(part, sizeof(part), "%s.tmp.%d", name, (int)getpid());
 	fd = openat(dirfd, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ct_fail(err, CT_IO, "%s: %s", part, strerror(errno));
-	status = lives ? write_live(path, fd, err) : write_dead(path, fd, err);
+	status = write_copy(path, lives, fd, err);
 	if (close(fd) != 0 && status == CT_OK)
 		status = ct_fail(err, CT_IO, "%s: %s", part, strerror(errno));
 	if (status == CT_OK && renameat(dirfd, part, dirfd, name) != 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "tools/commtrace/child.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
+
+#define NAP_MS 50 /* size: between two looks at the command */
 
 static uint64_t now_ns(void)
 {
@@ -76,10 +79,18 @@ void ct_timed_command_start(struct ct_timed_command *command, const char *line, 
 		close(fd);
 }
 
-void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s)
+/* For a moment. 1: the waiting is to end. */
+static int is_stopped(int stop)
 {
-	const struct timespec nap = { .tv_nsec = 50000000 };
-	int status = 0, late = 0;
+	/* what was written into the pipe is for others: only its end counts */
+	struct pollfd fd = { .fd = stop };
+
+	return poll(&fd, stop >= 0, NAP_MS) < 0 || (fd.revents & POLLHUP) || ct_signals_deferred();
+}
+
+void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s, int stop)
+{
+	int status = 0, late = 0, stopped = 0;
 	pid_t ended;
 
 	if (!command->pid)
@@ -87,15 +98,19 @@ void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s)
 	while ((ended = waitpid(command->pid, &status, WNOHANG)) == 0 ||
 	       (ended < 0 && errno == EINTR)) {
 		late = now_ns() - command->began_ns > limit_s * 1000000000ull;
-		if (late)
+		stopped = !late && is_stopped(stop);
+		if (late || stopped)
 			break;
-		nanosleep(&nap, NULL);
 	}
-	if (late) {
+	if (late || stopped) {
 		kill(-command->pid, SIGKILL);
 		while (waitpid(command->pid, &status, 0) < 0 && errno == EINTR)
 			;
-		ct_warn("the command of --on-verdict was killed after %" PRIu64 " s", limit_s);
+		if (late)
+			ct_warn("the command of --on-verdict was killed after %" PRIu64 " s",
+				limit_s);
+		else
+			ct_warn("the command of --on-verdict was killed: commtrace is to end");
 	} else if (ended == command->pid && ct_child_code(status)) {
 		ct_warn("the command of --on-verdict ended with status %d", ct_child_code(status));
 	}

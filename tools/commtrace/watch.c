@@ -26,11 +26,17 @@
 /* A job that is not restarted within this time has ended: torchrun looks every 5 s, and starts again at once. */
 #define ENDED_NS (15 * SECOND)
 
+/* Once this process is asked to end, its watcher may take so long: schedulers kill what has not ended a few seconds after SIGTERM. */
+#define ASKED_NS SECOND
+#define ASKED_NAPS 20 /* size: looks at it */
+
 struct loop {
 	const struct ct_watch *watch;
 	struct ct_watcher watcher;
 	uint64_t began_ns, apart_ns, took_ns; /* of the latest look */
 	int n_events, acted;
+	int stop;      /* as ct_watch_loop() has it */
+	int is_closed; /* the log's reader is gone */
 	char complaint[sizeof(((struct ct_err *)0)->text)];
 };
 
@@ -66,7 +72,8 @@ static void look(struct loop *loop, int is_over)
 					.command = loop->watch->command,
 					.limit_s = loop->watch->limit_s,
 					.termination_log = loop->watch->termination_log,
-					.anywhere = loop->watch->log != NULL };
+					.anywhere = loop->watch->log != NULL,
+					.stop = loop->stop };
 	struct ct_err err = { .text = "" };
 	const uint64_t begin_ns = now_ns();
 	int st;
@@ -82,22 +89,22 @@ static void look(struct loop *loop, int is_over)
 	if (event.kind == CT_WATCH_NOTHING)
 		return;
 	loop->n_events += event.kind != CT_WATCH_RESOLVED;
-	if (loop->watch->log)
-		ct_watch_line(&event, loop->watch->log);
+	if (loop->watch->log && ct_watch_line(&event, loop->watch->log) != 0)
+		loop->is_closed = 1;
 	/* who reported it reports that it is over */
 	if (loop->watch->acts && (event.kind != CT_WATCH_RESOLVED || loop->acted))
 		loop->acted = ct_watch_act(&event);
 }
 
 /* Until the next look is due, or the other end is closed: 1. */
-static int rest(struct loop *loop, int stop)
+static int rest(struct loop *loop)
 {
 	uint64_t ns = ct_watcher_doubts(&loop->watcher) ? CONFIRM_NS : loop->watch->interval_ns;
-	struct pollfd fd = { .fd = stop, .events = POLLIN };
+	struct pollfd fd = { .fd = loop->stop, .events = POLLIN };
 
 	if (ns < loop->took_ns * LOOK_SHARE)
 		ns = loop->took_ns * LOOK_SHARE;
-	return poll(&fd, stop >= 0, (int)(ns / 1000000)) > 0 || ct_signals_deferred();
+	return poll(&fd, loop->stop >= 0, (int)(ns / 1000000)) > 0 || ct_signals_deferred();
 }
 
 static int is_running(const struct loop *loop)
@@ -123,8 +130,10 @@ static void look_at_the_end(struct loop *loop)
 int ct_watch_loop(const struct ct_watch *watch, int stop)
 {
 	struct loop loop = { .watch = watch,
+			     .stop = stop,
 			     .watcher = { .dir = watch->dir,
 					  .ring_dir = watch->ring_dir,
+					  .host = watch->host,
 					  .busy_after_ns = watch->busy_after_ns } };
 	uint64_t ran_ns = 0;
 	char ended_well = 0;
@@ -132,16 +141,19 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 
 	for (;;) {
 		look(&loop, 0);
-		if (watch->stops_at_once && loop.n_events)
+		/* who has nothing to read it with, and no command, wants no more */
+		if ((watch->stops_at_once && loop.n_events) || (loop.is_closed && !watch->acts))
 			break;
 		if (is_running(&loop) || !loop.watcher.hang)
 			ran_ns = now_ns();
 		if (stop < 0 && now_ns() - ran_ns > ENDED_NS && !ct_watcher_doubts(&loop.watcher))
 			break;
-		if (rest(&loop, stop))
+		if (rest(&loop))
 			break;
 	}
-	if (stop >= 0 && read(stop, &ended_well, 1) != 1)
+	if (watch->log && !loop.n_events && !ct_signals_deferred())
+		ct_watch_last_line(&loop.watcher, watch->log);
+	if (stop >= 0 && (read(stop, &ended_well, 1) != 1 || !ended_well))
 		look_at_the_end(&loop);
 	n = loop.n_events;
 	ct_watcher_fini(&loop.watcher);
@@ -187,14 +199,43 @@ void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch
 	}
 }
 
-void ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well)
+/* Until the child has ended, or a signal that would end this process has come: 1. */
+static int wait_for(pid_t pid)
 {
+	static const int to_take[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	sigset_t taken, before;
+	int sig = SIGCHLD;
+
+	sigemptyset(&taken);
+	for (size_t i = 0; i < sizeof(to_take) / sizeof(to_take[0]); i++)
+		sigaddset(&taken, to_take[i]);
+	sigprocmask(SIG_BLOCK, &taken, &before);
+	while (sig == SIGCHLD && waitpid(pid, NULL, WNOHANG) == 0) {
+		sig = sigwaitinfo(&taken, NULL);
+		if (sig < 0)
+			sig = SIGCHLD; /* by another signal */
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return sig != SIGCHLD;
+}
+
+int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well)
+{
+	const struct timespec nap = { .tv_nsec = ASKED_NS / ASKED_NAPS };
+	const char how = (char)ended_well;
+	int is_asked;
+
 	if (!beside->pid)
-		return;
-	if (ended_well)
-		(void)!write(beside->stop, "", 1);
+		return 0;
+	(void)!write(beside->stop, &how, 1);
+	is_asked = wait_for(beside->pid);
 	close(beside->stop);
-	while (waitpid(beside->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* it kills its command, and may be writing */
+	for (int i = 0; is_asked && waitpid(beside->pid, NULL, WNOHANG) == 0; i++) {
+		if (i == ASKED_NAPS)
+			kill(beside->pid, SIGKILL);
+		nanosleep(&nap, NULL);
+	}
 	beside->pid = 0;
+	return is_asked;
 }

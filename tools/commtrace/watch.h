@@ -10,8 +10,8 @@
 #include "tools/commtrace/options.h"
 
 struct ct_watch {
-	const char *dir, *ring_dir; /* as in struct ct_watcher */
-	const char *command;	    /* NULL: none */
+	const char *dir, *ring_dir, *host; /* as in struct ct_watcher */
+	const char *command;		   /* NULL: none */
 	const char *termination_log;
 	uint64_t limit_s, interval_ns, busy_after_ns;
 	FILE *log;	   /* a line for each event; NULL: none */
@@ -22,8 +22,8 @@ struct ct_watch {
 /* What the options of `run` and `watch` have in common. */
 void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch);
 
-/* Until the job has ended or, if that is not -1, until the other end of the pipe `stop` is closed. A byte sent before says that the program
- * ended well. Returns the number of hangs and crashes, or -1 if the run could not be read. */
+/* Until the job has ended or, if that is not -1, until something comes through the pipe `stop`: 1 says that the program ended well, 0, or
+ * that its other end was closed, that it did not. A close after that ends a command, too. Returns the number of hangs and crashes. */
 int ct_watch_loop(const struct ct_watch *watch, int stop);
 
 struct ct_watch_beside {
@@ -34,7 +34,7 @@ struct ct_watch_beside {
 /* Watch beside this process. A failure is said, and nothing is watched. */
 void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch *watch);
 
-/* The program has ended; waits until what it left has been judged. */
-void ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well);
+/* The program has ended; waits until what it left has been judged. 1: a signal asked this process to end meanwhile. */
+int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well);
 
 #endif

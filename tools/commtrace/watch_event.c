@@ -260,7 +260,7 @@ static void act(struct acting *a)
 	if (a->bundle)
 		write_bundle(a, 1);
 	if (a->event->command)
-		ct_timed_command_wait(&command, a->event->limit_s);
+		ct_timed_command_wait(&command, a->event->limit_s, a->event->stop);
 }
 
 int ct_watch_act(const struct ct_watch_event *event)
@@ -291,6 +291,8 @@ int ct_watch_act(const struct ct_watch_event *event)
 		acts = ours && claim(&a) != 0;
 		if (acts)
 			act(&a);
+		else if (ours)
+			ct_say("another watcher acts on it: %s.json is there", a.stem);
 	}
 	free(a.bundle);
 	free(a.stem);
@@ -300,14 +302,38 @@ int ct_watch_act(const struct ct_watch_event *event)
 	return acts;
 }
 
-void ct_watch_line(const struct ct_watch_event *event, FILE *out)
+static int put_line(const char *kind, const char *text, FILE *out)
 {
-	char *sentence = sentence_of(event), at[32];
+	char at[32];
 	time_t now = time(NULL);
 	struct tm utc;
 
 	strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	fprintf(out, "%s %s %s\n", at, kinds[event->kind], sentence ? sentence : "");
-	fflush(out);
+	fprintf(out, "%s %s %s\n", at, kind, text);
+	return fflush(out);
+}
+
+int ct_watch_line(const struct ct_watch_event *event, FILE *out)
+{
+	char *sentence = sentence_of(event);
+	int failed = put_line(kinds[event->kind], sentence ? sentence : "", out);
+
 	free(sentence);
+	return failed;
+}
+
+int ct_watch_last_line(const struct ct_watcher *watcher, FILE *out)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *sentence = watcher->hang ? open_memstream(&text, &bytes) : NULL;
+	int failed;
+
+	if (sentence) {
+		ct_hang_sentence(watcher->hang, sentence);
+		fclose(sentence);
+	}
+	failed = put_line("ended", text ? text : "nothing was recorded", out);
+	free(text);
+	return failed;
 }

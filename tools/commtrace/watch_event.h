@@ -19,12 +19,16 @@ struct ct_watch_event {
 	uint64_t limit_s;    /* until it is killed */
 	const char *termination_log;
 	int anywhere; /* 1: act, whichever host this is */
+	int stop;     /* pipe: when its other end is closed, the command is killed; -1: none */
 };
 
 /* Do it all; returns when the command has ended. 1: acted, 0: another one does. */
 int ct_watch_act(const struct ct_watch_event *event);
 
-/* The event on a line, for a log. */
-void ct_watch_line(const struct ct_watch_event *event, FILE *out);
+/* The event on a line, for a log. Nonzero: it could not be written. */
+int ct_watch_line(const struct ct_watch_event *event, FILE *out);
+
+/* The last line of a log: how the job ended, and what was seen that was not sure enough for an event. */
+int ct_watch_last_line(const struct ct_watcher *watcher, FILE *out);
 
 #endif

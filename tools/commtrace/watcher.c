@@ -234,6 +234,13 @@ int ct_watcher_doubts(const struct ct_watcher *w)
 	return w->seen.is_set ? !w->told.is_set : w->told.is_set && w->clear_looks > 0;
 }
 
+static int is_here(const struct ct_watcher *w, const struct ct_process_info *process)
+{
+	return w->host && w->host[0]
+		       ? strncmp(process->id.host, w->host, sizeof(process->id.host) - 1) == 0
+		       : ct_process_same_boot(&process->id);
+}
+
 int ct_watcher_is_ours(const struct ct_watcher *w)
 {
 	const struct ct_process_info *process = NULL;
@@ -242,7 +249,7 @@ int ct_watcher_is_ours(const struct ct_watcher *w)
 		process = process_of(w, w->verdict->ranks[0]);
 	if (w->verdict && !process && w->verdict->n_victims)
 		process = process_of(w, w->verdict->victims[0]);
-	return process && ct_process_same_boot(&process->id);
+	return process && is_here(w, process);
 }
 
 void ct_watcher_fini(struct ct_watcher *w)

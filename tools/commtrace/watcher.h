@@ -40,6 +40,8 @@ struct ct_watcher {
 	const char *dir; /* of the run, borrowed */
 	const char *
 		ring_dir; /* COMMTRACE_RING_DIR of the job; NULL: this environment's, or the default */
+	const char *
+		host; /* COMMTRACE_HOST of this host's part of the job; NULL: as the machine says */
 	uint64_t busy_after_ns; /* a rank that is at work for so long counts as stuck, too */
 
 	/* of the latest look; they hold until the next one */
