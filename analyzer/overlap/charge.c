@@ -27,7 +27,7 @@ static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 
 /* Many may wait for one launch: streams of communication for each other, the host in the end. Who is left out then is who
  * says least. */
-static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_launch *launch,
+static int keep(struct ct_ov_process *p, struct ct_ov_launch *launch,
 		const struct ct_charged *fresh)
 {
 	struct ct_charged **end = &launch->charged, *least = launch->charged;
@@ -36,7 +36,7 @@ static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_laun
 	if (launch->n_charged < CT_CHARGED) {
 		while (*end)
 			end = &(*end)->next;
-		*end = launch->n_charged ? ct_pool_take(&o->charges, sizeof(**end))
+		*end = launch->n_charged ? ct_pool_take(&p->charges, sizeof(**end))
 					 : &launch->first;
 		if (!*end)
 			return CT_NOMEM;
@@ -44,7 +44,7 @@ static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_laun
 		launch->n_charged++;
 		return CT_OK;
 	}
-	computing = ct_ov_computing(p, launch->device);
+	computing = ct_ov_computing(p, launch->is.device);
 	for (struct ct_charged *c = least->next; c; c = c->next)
 		if (worth(computing, c) < worth(computing, least))
 			least = c;
@@ -59,11 +59,11 @@ static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_laun
 
 /* From where the waiter was blocked, or where the last one ended, to the end; not before the stream of communication
  * had reached it: until then others were waited for. */
-static int charge_one(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_launch *launch,
-		      struct ct_waiter *w, const struct ct_wait_rec *rec)
+static int charge_one(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct_waiter *w,
+		      const struct ct_wait_rec *rec)
 {
-	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->start_ns), w->charged_ns);
-	uint64_t end = w->is_host ? ct_min(launch->end_ns, rec->issued_ns) : launch->end_ns;
+	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->is.start_ns), w->charged_ns);
+	uint64_t end = w->is_host ? ct_min(launch->is.end_ns, rec->issued_ns) : launch->is.end_ns;
 	struct ct_charged c = { .waiter = w, .via = rec->via };
 
 	/* With all streams at once: who was last is not known. */
@@ -71,13 +71,14 @@ static int charge_one(struct ct_overlap *o, struct ct_ov_process *p, struct ct_o
 		launch->is_unclear = 1;
 		return CT_OK;
 	}
-	if (rec->begin_ns < launch->end_ns + launch->end_err_ns + rec->begin_err_ns)
-		c.err_ns = rec->begin_err_ns + (uint32_t)ct_min(launch->end_err_ns, UINT32_MAX / 2);
+	if (rec->begin_ns < launch->is.end_ns + launch->is.end_err_ns + rec->begin_err_ns)
+		c.err_ns = rec->begin_err_ns +
+			   (uint32_t)ct_min(launch->is.end_err_ns, UINT32_MAX / 2);
 	c.begin_ns = ct_min(begin, ct_max(begin, end));
 	c.end_ns = ct_max(begin, end);
 	if (end > begin)
 		w->charged_ns = end;
-	return keep(o, p, launch, &c);
+	return keep(p, launch, &c);
 }
 
 /* How long the stream was busy for certain before it reached this wait: it came there later than the host had put the
@@ -90,9 +91,10 @@ static void weigh(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_
 
 	if (!w->released_ns || rec->begin_ns == w->begun_ns || rec->flags & CT_WAIT_OTHERS)
 		return;
-	for (const struct ct_ov_launch *l = s ? s->newest : NULL; l && l->end_ns > from;
+	for (const struct ct_ov_launch *l = s ? s->newest : NULL; l && l->is.end_ns > from;
 	     l = l->before) {
-		uint64_t begin = ct_max(l->start_ns, from), end = ct_min(l->end_ns, rec->begin_ns);
+		uint64_t begin = ct_max(l->is.start_ns, from),
+			 end = ct_min(l->is.end_ns, rec->begin_ns);
 
 		if (end > begin)
 			busy -= ct_min(busy, end - begin);
@@ -102,8 +104,8 @@ static void weigh(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_
 	w->busy_err_ns += rec->begin_err_ns;
 }
 
-static int charge(struct ct_overlap *o, struct ct_ov_process *p, struct ct_waiter *w,
-		  const struct ct_wait_rec *rec, struct ct_ov_launch *last)
+static int charge(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec,
+		  struct ct_ov_launch *last)
 {
 	struct ct_ov_launch *first = last;
 	int st = CT_OK;
@@ -116,15 +118,15 @@ static int charge(struct ct_overlap *o, struct ct_ov_process *p, struct ct_waite
 	if (rec->flags & CT_WAIT_GAP || is_charged_to(last, w))
 		first = NULL;
 	for (; first && st == CT_OK; first = first == last ? NULL : first->after)
-		st = charge_one(o, p, first, w, rec);
+		st = charge_one(p, first, w, rec);
 	if (rec->begin_ns != w->begun_ns)
 		w->released_ns = rec->begin_ns;
 	w->begun_ns = rec->begin_ns;
-	w->released_ns = ct_max(w->released_ns, last->end_ns);
+	w->released_ns = ct_max(w->released_ns, last->is.end_ns);
 	return st;
 }
 
-static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct ct_waiter *w)
+static int charge_waiter(struct ct_ov_process *p, struct ct_waiter *w)
 {
 	int st = CT_OK;
 
@@ -139,7 +141,7 @@ static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct c
 		    (launch ? wait->block + 1 >= p->blocks : wait->block + PATIENCE >= p->blocks))
 			return CT_OK;
 		if (launch && wait->rec.begin_ns)
-			st = charge(o, p, w, &wait->rec, launch);
+			st = charge(p, w, &wait->rec, launch);
 		else
 			w->released_ns = 0;
 		w->first++;
@@ -149,11 +151,11 @@ static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct c
 	return st;
 }
 
-int ct_ov_charge(struct ct_overlap *o, struct ct_ov_process *p)
+int ct_ov_charge(struct ct_ov_process *p)
 {
 	int st = CT_OK;
 
 	for (struct ct_waiter *w = p->waiters; w && st == CT_OK; w = w->next)
-		st = charge_waiter(o, p, w);
+		st = charge_waiter(p, w);
 	return st;
 }

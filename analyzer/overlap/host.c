@@ -71,8 +71,8 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 	};
 	struct ct_ov_host *host = host_of(o);
 	struct ct_cover *waits = host ? waits_of(host, call->slot) : NULL;
-	struct ct_overlap_row *row = ct_ov_row(o, call->slot, call->comm, 1);
-	struct ct_overlap_class *class = ct_ov_class(o, &like);
+	struct ct_overlap_row *row = ct_ov_row(&o->sums, call->slot, call->comm, 1);
+	struct ct_overlap_class *class = ct_ov_class(&o->sums, &like);
 
 	if (!waits || !row || !class)
 		return CT_NOMEM;

@@ -7,11 +7,15 @@
  * its waits, and those of the host, count. An operation that none of these is known to have waited for is not
  * measured, which is not the same as zero.
  *
- * Memory: a bounded number of launches and waits of each process, and the sums. One thread.
+ * Processes do not depend on each other: threads of `tasks` work on their blocks, and what comes of them is handed on a fixed number
+ * of blocks later. So the results, and when they come, are the same for any number of threads.
+ *
+ * Memory: a bounded number of launches and waits of each process, some blocks, and the sums. One thread calls.
  */
 #ifndef CT_ANALYZER_OVERLAP_OVERLAP_H
 #define CT_ANALYZER_OVERLAP_OVERLAP_H
 
+#include "analyzer/base/tasks.h"
 #include "analyzer/load/load.h"
 #include "analyzer/model/comms.h"
 
@@ -42,23 +46,28 @@ struct ct_overlap_class {
 	uint64_t exposed_ns, err_ns;
 };
 
-/* For `n_processes` processes. NULL: out of memory. */
-struct ct_overlap *ct_overlap_new(size_t n_processes);
+/* For `n_processes` processes; `tasks` is borrowed, NULL: no other thread. NULL: out of memory. */
+struct ct_overlap *ct_overlap_new(size_t n_processes, struct ct_tasks *tasks);
 void ct_overlap_free(struct ct_overlap *overlap);
 
-/* The first op of a launch, of `bytes` in all, alone in it or not. 0 or CT_NOMEM, like all below. */
+/* The first op of a launch, of `bytes` in all, alone in it or not, and a wait. They are of the process whose block or end comes next.
+ * 0 or CT_NOMEM, both. */
 struct ct_overlap_op {
 	const struct ct_load_op *op;
 	const struct ct_comm *comm;
 	uint32_t slot;
 	uint64_t bytes;
 };
-int ct_overlap_add(struct ct_overlap *overlap, uint32_t process, const struct ct_overlap_op *op);
-int ct_overlap_wait(struct ct_overlap *overlap, uint32_t process, const struct ct_wait_rec *rec);
+int ct_overlap_add(struct ct_overlap *overlap, const struct ct_overlap_op *op);
+int ct_overlap_wait(struct ct_overlap *overlap, const struct ct_wait_rec *rec);
 
-/* The recorder puts no events on streams that wait in this process: their waits are not recorded. Called before the
- * launches concerned are settled. */
-void ct_overlap_blind(struct ct_overlap *overlap, uint32_t process);
+/* The recorder puts no events on streams that wait in this process: their waits are not recorded. */
+void ct_overlap_blind(struct ct_overlap *overlap);
+
+/* A block of the process is read, or all of it is. 0, CT_NOMEM, or what the observer of stalls returned: it gets those of earlier
+ * blocks. */
+int ct_overlap_block(struct ct_overlap *overlap, uint32_t process);
+int ct_overlap_end(struct ct_overlap *overlap, uint32_t process);
 
 /* An operation that the host times: from where its call began it to where the call that ended it, entered at
  * asked_ns, had returned (0: the wait is unknown). 0 or CT_NOMEM. */
@@ -71,10 +80,6 @@ struct ct_overlap_call {
 };
 int ct_overlap_call(struct ct_overlap *overlap, const struct ct_overlap_call *call);
 
-/* A block of the process is read, or all of it is. */
-int ct_overlap_block(struct ct_overlap *overlap, uint32_t process);
-int ct_overlap_end(struct ct_overlap *overlap, uint32_t process);
-
 /* What became of one launch: `exposed_ns` of its span was waited for, as far as `is_known`. Nonzero stops. */
 struct ct_overlap_launch {
 	uint32_t process, launch, slot;
@@ -84,7 +89,7 @@ struct ct_overlap_launch {
 };
 typedef int (*ct_overlap_fn)(void *arg, const struct ct_overlap_launch *launch);
 
-/* Reports each launch as it is settled. Set before the first one comes in. */
+/* Reports each launch as it is settled, in the thread that does that. Set before the first one comes in. */
 void ct_overlap_subscribe(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
 
 /* Each interval in which a relevant waiter waited for a launch or an operation, and, marked as unknown, each one for
@@ -100,10 +105,10 @@ struct ct_overlap_stall {
 typedef int (*ct_overlap_stall_fn)(void *arg, const struct ct_overlap_stall *stall);
 void ct_overlap_stalls(struct ct_overlap *overlap, ct_overlap_stall_fn fn, void *arg);
 
-/* All processes are read: frees what only adding needs. Rows and classes stay. */
-void ct_overlap_close(struct ct_overlap *overlap);
+/* All processes are read: hands on the rest, as ct_overlap_block() does. Rows and classes are complete. */
+int ct_overlap_close(struct ct_overlap *overlap);
 
-/* Sums of the processes that have ended, in order of first sight. */
+/* Sums of the processes that have ended, in the order of their ends. */
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *overlap, size_t *n);
 /* Those of a slot, in no order; NULL: no more. */
 const struct ct_overlap_row *ct_overlap_of_slot(const struct ct_overlap *overlap, uint32_t slot);

@@ -35,7 +35,7 @@ static int on_begin(void *arg, struct ct_stream *stream)
 	struct ct_overlap_log *log = arg;
 
 	log->stream = stream;
-	log->overlap = ct_overlap_new(stream->model.run->n_processes);
+	log->overlap = ct_overlap_new(stream->model.run->n_processes, stream->options.tasks);
 	if (!log->overlap)
 		return CT_NOMEM;
 	ct_exposures_init(&log->exposures, log->sample, 0);
@@ -70,7 +70,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 		return CT_OK;
 	if (event->op->joined.start_source == CT_SOURCE_CALL)
 		return m->start_ns ? ct_overlap_call(log->overlap, &call) : CT_OK;
-	return ct_overlap_add(log->overlap, event->process, &first);
+	return ct_overlap_add(log->overlap, &first);
 }
 
 static int on_wait(void *arg, const struct ct_stream *stream, uint32_t process,
@@ -79,18 +79,19 @@ static int on_wait(void *arg, const struct ct_stream *stream, uint32_t process,
 	struct ct_overlap_log *log = arg;
 
 	(void)stream;
-	return ct_overlap_wait(log->overlap, process, rec);
+	(void)process;
+	return ct_overlap_wait(log->overlap, rec);
 }
 
 /* With one connection to the GPU, and none of the timings that put events on streams, the recorder does not
  * instrument waiting streams (interpose/gpu/time.c). */
-static void note_blind(struct ct_overlap *overlap, uint32_t process, const struct ct_load *load)
+static void note_blind(struct ct_overlap *overlap, const struct ct_load *load)
 {
 	const char *connections = ct_facts_value(ct_load_environment(load),
 						 "env.CUDA_DEVICE_MAX_CONNECTIONS");
 
 	if (connections && strcmp(connections, "1") == 0)
-		ct_overlap_blind(overlap, process);
+		ct_overlap_blind(overlap);
 }
 
 static int on_block(void *arg, const struct ct_stream *stream, uint32_t process,
@@ -99,7 +100,7 @@ static int on_block(void *arg, const struct ct_stream *stream, uint32_t process,
 	struct ct_overlap_log *log = arg;
 
 	(void)stream;
-	note_blind(log->overlap, process, load);
+	note_blind(log->overlap, load);
 	return ended ? ct_overlap_end(log->overlap, process)
 		     : ct_overlap_block(log->overlap, process);
 }
@@ -133,10 +134,12 @@ static void sum_up(const struct ct_overlap *overlap, uint32_t s, struct ct_rank_
 static int on_end(void *arg, struct ct_stream *stream)
 {
 	struct ct_overlap_log *log = arg;
+	int st = ct_overlap_close(log->overlap);
 
+	if (st != CT_OK)
+		return st;
 	for (uint32_t s = 0; s < stream->model.n_slots; s++)
 		sum_up(log->overlap, s, &stream->model.slots[s]);
-	ct_overlap_close(log->overlap);
 	return ct_exposures_close(&log->exposures, stream->model.n_slots);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap_private.h — one process as overlap.c collects it, waits.c charges it, roles.c understands it and settle.c
- * sums it up. One thread. */
+/* overlap_private.h — one process as launches.c collects it, charge.c charges it, and settle.c understands it and sums it up. All
+ * state of a process is its own, so each of them may be worked on by another thread: overlap.c hands out the work. */
 #ifndef CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 #define CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 
 #include "analyzer/base/chains.h"
 #include "analyzer/base/pool.h"
 #include "analyzer/base/table.h"
+#include "analyzer/base/tasks.h"
 #include "analyzer/overlap/overlap.h"
 
 /* size: of one process; beyond it the oldest is settled with what is known. */
@@ -23,16 +24,20 @@ struct ct_charged {
 };
 #define CT_CHARGED 4u /* size: stalls of one launch; of more, the longest */
 
-struct ct_ov_launch {
-	struct ct_link by_id;
-	uint32_t stream, device;
-	uint32_t slot;
+/* A launch as it was read. */
+struct ct_ov_read {
+	uint32_t id, stream, device, slot;
 	const struct ct_comm *comm;
 	uint64_t size_range;
 	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
-	uint8_t op, dtype;  /* op 0: not alone in the launch */
-	uint8_t is_unclear; /* something waited for it, for an unknown time */
-	uint8_t is_told;    /* NCCL reported its times: no events were put on streams for it */
+	uint8_t op, dtype; /* op 0: not alone in the launch */
+	uint8_t is_told;   /* NCCL reported its times: no events were put on streams for it */
+};
+
+struct ct_ov_launch {
+	struct ct_link by_id;
+	struct ct_ov_read is;
+	uint32_t is_unclear; /* something waited for it, for an unknown time */
 	uint32_t n_charged;
 	struct ct_charged *charged;	     /* at most CT_CHARGED */
 	struct ct_charged first;	     /* mostly the only one */
@@ -72,8 +77,21 @@ struct ct_ov_stream {
 	struct ct_ov_stream *next;
 };
 
+/* Rows and classes, by what they are of. */
+struct ct_ov_sums {
+	struct ct_overlap_row *rows;
+	uint32_t n_rows, cap_rows;
+	struct ct_table row_at;	 /* by slot, communicator, and whether the host times: place + 1 */
+	struct ct_table of_slot; /* a slot's newest row */
+	struct ct_overlap_class *classes;
+	uint32_t n_classes, cap_classes;
+	struct ct_table class_at;
+	size_t recent[CT_OV_RECENT]; /* places + 1 in `classes` by operation and size: communicators take turns with few of them */
+};
+
 struct ct_ov_process {
-	struct ct_chains by_id; /* launches */
+	struct ct_pool pool, charges; /* of launches, and of what is charged to them */
+	struct ct_chains by_id;	      /* launches */
 	struct ct_ov_launch *oldest, **newest;
 	uint32_t n_launches, n_waits;
 	struct ct_ov_stream *streams;
@@ -85,20 +103,35 @@ struct ct_ov_process {
 	uint32_t blocks;
 	int is_blind; /* waits of streams are not recorded */
 	int ended;
+	struct ct_ov_sums sums;	       /* until it has ended */
+	struct ct_ov_block *under_way; /* its block that is being worked on */
 };
 
+/* A block of a process: what came with it, and what has come of it. */
+struct ct_ov_block {
+	struct ct_overlap *of;
+	struct ct_ov_process *process; /* NULL: it is free, or being filled */
+	struct ct_ov_read *launches;
+	struct ct_wait_rec *waits;
+	struct ct_overlap_stall *stalls;
+	uint32_t n_launches, cap_launches, n_waits, cap_waits, n_stalls, cap_stalls;
+	int is_blind, is_last;
+	int is_begun;
+	int status; /* once it is not begun any more */
+	struct ct_task task;
+};
+
+/* size: blocks that are worked on beside the reading: more threads than that have the reading's to wait for. Not the number of
+ * threads, so that the same is handed on at the same time for any number. */
+#define CT_OV_BLOCKS 4u
+
 struct ct_overlap {
-	struct ct_pool launches, charges; /* of all processes */
+	struct ct_tasks *tasks; /* NULL: none */
 	struct ct_ov_process *processes;
 	size_t n_processes;
-	struct ct_overlap_row *rows;
-	uint32_t n_rows, cap_rows;
-	struct ct_table row_at;	 /* by slot, communicator, and whether the host times: place + 1 */
-	struct ct_table of_slot; /* a slot's newest row */
-	struct ct_overlap_class *classes;
-	uint32_t n_classes, cap_classes;
-	struct ct_table class_at;
-	size_t recent[CT_OV_RECENT]; /* places + 1 in `classes` by operation and size: communicators take turns with few of them */
+	struct ct_ov_block blocks[CT_OV_BLOCKS];
+	unsigned filled;	 /* the one that is being filled; behind it lie the others by age */
+	struct ct_ov_sums sums;	 /* of the processes that have ended */
 	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
 	ct_overlap_fn tell;	 /* NULL: none */
 	void *arg;
@@ -106,12 +139,22 @@ struct ct_overlap {
 	void *stall_arg;
 };
 
+/* Take in a launch or a wait of the process; 0 or CT_NOMEM, both. A launch may push out and settle the oldest one: its stalls go to
+ * `block`, the one that is being worked on. */
+int ct_ov_launch_add(struct ct_ov_process *p, const struct ct_ov_read *read,
+		     struct ct_ov_block *block);
+int ct_ov_wait_add(struct ct_ov_process *p, const struct ct_wait_rec *rec);
+
+/* Settles all that are left, and frees what only adding needs. 0 or CT_NOMEM. */
+int ct_ov_process_end(struct ct_ov_process *p, struct ct_ov_block *block);
+void ct_ov_process_free(struct ct_ov_process *p);
+
 /* NULL: has had no launch. */
 struct ct_ov_stream *ct_ov_stream(const struct ct_ov_process *p, uint32_t id);
 
 /* Charge what can be charged by now: in the order of each waiter's waits, as soon as what it waited for is there. 0 or
  * CT_NOMEM. */
-int ct_ov_charge(struct ct_overlap *o, struct ct_ov_process *p);
+int ct_ov_charge(struct ct_ov_process *p);
 
 /* The stream of this device that computes; NULL: that does not show. */
 const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device);
@@ -119,11 +162,16 @@ const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device
 void ct_ov_host_free(struct ct_ov_host *host);
 
 /* The row or class of the sums, made if it is new; valid until the next one is. NULL: out of memory. */
-struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t slot, const struct ct_comm *comm,
+struct ct_overlap_row *ct_ov_row(struct ct_ov_sums *sums, uint32_t slot, const struct ct_comm *comm,
 				 int by_host);
-struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like);
+struct ct_overlap_class *ct_ov_class(struct ct_ov_sums *sums, const struct ct_overlap_class *like);
+
+/* Adds all that a process has. 0 or CT_NOMEM. */
+int ct_ov_sums_add(struct ct_ov_sums *to, const struct ct_ov_sums *from);
+void ct_ov_sums_fini(struct ct_ov_sums *sums);
 
 /* Add the launch to the sums. 0 or CT_NOMEM. */
-int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_ov_launch *launch);
+int ct_ov_settle(struct ct_ov_process *p, const struct ct_ov_launch *launch,
+		 struct ct_ov_block *block);
 
 #endif

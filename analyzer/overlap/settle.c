@@ -124,34 +124,34 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 static int may_be_unseen(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
 			 const struct ct_waiter *computing)
 {
-	return !computing && (p->is_blind || launch->is_told);
+	return !computing && (p->is_blind || launch->is.is_told);
 }
 
 /* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes. */
 static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
 			  const struct ct_waiter *computing)
 {
-	const struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
+	const struct ct_ov_stream *s = ct_ov_stream(p, launch->is.stream);
 
 	if (computing)
-		return launch->stream == computing->id;
+		return launch->is.stream == computing->id;
 	return s && s->is_seen && !s->is_fed;
 }
 
 static void measure(struct ct_ov_process *p, const struct ct_ov_launch *launch, struct measured *m)
 {
-	const struct ct_waiter *computing = ct_ov_computing(p, launch->device);
+	const struct ct_waiter *computing = ct_ov_computing(p, launch->is.device);
 
 	m->is_known = m->is_same_stream = 0;
 	m->exposed_ns = m->err_ns = 0;
 	m->n = 0;
 	if (is_same_stream(p, launch, computing)) {
 		m->is_known = m->is_same_stream = 1;
-		m->exposed_ns = launch->end_ns - launch->start_ns;
+		m->exposed_ns = launch->is.end_ns - launch->is.start_ns;
 		m->n = 1;
-		m->stalls[0].begin_ns = launch->start_ns;
-		m->stalls[0].end_ns = launch->end_ns;
-		m->err_ns = launch->start_err_ns + launch->end_err_ns;
+		m->stalls[0].begin_ns = launch->is.start_ns;
+		m->stalls[0].end_ns = launch->is.end_ns;
+		m->err_ns = launch->is.start_err_ns + launch->is.end_err_ns;
 	} else if (!may_be_unseen(p, launch, computing)) {
 		add_up(launch, computing, m);
 	}
@@ -159,66 +159,15 @@ static void measure(struct ct_ov_process *p, const struct ct_ov_launch *launch, 
 
 /* ---- sums ---- */
 
-struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t slot, const struct ct_comm *comm,
-				 int by_host)
-{
-	uint64_t key = (uint64_t)slot << 32 | comm->index << 1 | (by_host != 0);
-	size_t at = (size_t)(uintptr_t)ct_table_get(&o->row_at, key);
-
-	if (at)
-		return &o->rows[at - 1];
-	if (ct_grow(&o->rows, &o->cap_rows, o->n_rows + 1, sizeof(*o->rows)))
-		return NULL;
-	o->rows[o->n_rows++] = (struct ct_overlap_row){
-		.slot = slot,
-		.comm = comm,
-		.by_host = by_host,
-		.next = (size_t)(uintptr_t)ct_table_get(&o->of_slot, slot),
-	};
-	if (ct_table_put(&o->of_slot, slot, (void *)(uintptr_t)o->n_rows) != CT_OK ||
-	    ct_table_put(&o->row_at, key, (void *)(uintptr_t)o->n_rows) != CT_OK)
-		return NULL;
-	return &o->rows[o->n_rows - 1];
-}
-
-static int is_class(const struct ct_overlap_class *class, const struct ct_overlap_class *like)
-{
-	return class->comm == like->comm && class->op == like->op && class->dtype == like->dtype &&
-	       class->by_host == like->by_host && class->size_range == like->size_range;
-}
-
-struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like)
-{
-	uint64_t near = ct_mix(like->size_range ^ ((uint64_t)like->comm->index << 8 | like->op));
-	size_t *recent = &o->recent[near % CT_OV_RECENT];
-	uint64_t what = (uint64_t)like->comm->index << 32 | (uint64_t)(like->by_host != 0) << 31 |
-			like->op << 8 | like->dtype;
-	uint64_t key;
-	size_t at;
-
-	if (*recent && is_class(&o->classes[*recent - 1], like))
-		return &o->classes[*recent - 1];
-	key = ct_mix(like->size_range ^ ct_mix(what));
-	at = *recent = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
-	if (at)
-		return &o->classes[at - 1];
-	if (ct_grow(&o->classes, &o->cap_classes, o->n_classes + 1, sizeof(*o->classes)))
-		return NULL;
-	o->classes[o->n_classes++] = *like;
-	return ct_table_put(&o->class_at, key, (void *)(uintptr_t)o->n_classes) == CT_OK
-		       ? &o->classes[o->n_classes - 1]
-		       : NULL;
-}
-
 static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 		const struct ct_ov_launch *launch, const struct measured *m)
 {
 	const struct ct_overlap_launch told = {
 		.process = (uint32_t)(p - o->processes),
-		.launch = (uint32_t)launch->by_id.key,
-		.slot = launch->slot,
-		.start_ns = launch->start_ns,
-		.end_ns = launch->end_ns,
+		.launch = launch->is.id,
+		.slot = launch->is.slot,
+		.start_ns = launch->is.start_ns,
+		.end_ns = launch->is.end_ns,
 		.is_known = m->is_known,
 		.is_same_stream = m->is_same_stream,
 		.exposed_ns = m->exposed_ns,
@@ -228,42 +177,49 @@ static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 	return o->tell(o->arg, &told);
 }
 
-static int tell_stalls(const struct ct_overlap *o, const struct ct_ov_launch *launch,
+static int keep_stalls(struct ct_ov_block *block, const struct ct_ov_launch *launch,
 		       const struct measured *m)
 {
 	struct ct_overlap_stall stall = {
-		.slot = launch->slot,
-		.comm = launch->comm,
-		.start_ns = launch->start_ns,
-		.begin_ns = launch->start_ns,
-		.end_ns = launch->end_ns,
+		.slot = launch->is.slot,
+		.comm = launch->is.comm,
+		.start_ns = launch->is.start_ns,
+		.begin_ns = launch->is.start_ns,
+		.end_ns = launch->is.end_ns,
 		.is_known = m->is_known,
 	};
-	int st = m->is_known ? CT_OK : o->stall(o->stall_arg, &stall);
 
-	for (uint32_t i = 0; i < m->n && st == CT_OK; i++) {
+	if (ct_grow(&block->stalls, &block->cap_stalls, block->n_stalls + CT_CHARGED,
+		    sizeof(*block->stalls)))
+		return CT_NOMEM;
+	if (!m->is_known)
+		block->stalls[block->n_stalls++] = stall;
+	for (uint32_t i = 0; i < m->n; i++) {
 		stall.begin_ns = m->stalls[i].begin_ns;
 		stall.end_ns = m->stalls[i].end_ns;
 		stall.err_ns = m->err_ns / m->n;
-		st = o->stall(o->stall_arg, &stall);
+		block->stalls[block->n_stalls++] = stall;
 	}
-	return st;
+	return CT_OK;
 }
 
-int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_ov_launch *launch)
+int ct_ov_settle(struct ct_ov_process *p, const struct ct_ov_launch *launch,
+		 struct ct_ov_block *block)
 {
+	const struct ct_overlap *o = block->of;
+	const struct ct_ov_read *is = &launch->is;
 	struct measured m;
 	const struct ct_overlap_class like = {
-		.comm = launch->comm,
-		.op = launch->op,
-		.dtype = launch->dtype,
-		.size_range = launch->size_range,
+		.comm = is->comm,
+		.op = is->op,
+		.dtype = is->dtype,
+		.size_range = is->size_range,
 	};
-	struct ct_overlap_row *row = ct_ov_row(o, launch->slot, launch->comm, 0);
-	struct ct_overlap_class *class = launch->op ? ct_ov_class(o, &like) : NULL;
-	uint64_t span = launch->end_ns - launch->start_ns;
+	struct ct_overlap_row *row = ct_ov_row(&p->sums, is->slot, is->comm, 0);
+	struct ct_overlap_class *class = is->op ? ct_ov_class(&p->sums, &like) : NULL;
+	uint64_t span = is->end_ns - is->start_ns;
 
-	if (!row || (launch->op && !class))
+	if (!row || (is->op && !class))
 		return CT_NOMEM;
 	measure(p, launch, &m);
 	row->launches++;
@@ -280,7 +236,7 @@ int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_
 		/* what is not known may all have been waited for */
 		class->err_ns += m.is_known ? m.err_ns : span;
 	}
-	if (o->stall && tell_stalls(o, launch, &m) != CT_OK)
+	if (o->stall && keep_stalls(block, launch, &m) != CT_OK)
 		return CT_NOMEM;
 	return o->tell ? tell(o, p, launch, &m) : CT_OK;
 }

@@ -40,18 +40,18 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.op = op, .comm = &r->comm, .slot = (uint32_t)op->joined.comm_rank, .bytes = 400
 	};
 
-	return op->joined.launch_at ? 0 : ct_overlap_add(r->overlap, 0, &first);
+	return op->joined.launch_at ? 0 : ct_overlap_add(r->overlap, &first);
 }
 
 static int on_wait(void *arg, const struct ct_wait_rec *rec)
 {
-	return ct_overlap_wait(((struct reading *)arg)->overlap, 0, rec);
+	return ct_overlap_wait(((struct reading *)arg)->overlap, rec);
 }
 
 static void analyze(void)
 {
 	struct ct_err err = { .status = 0 };
-	struct reading r = { .overlap = ct_overlap_new(1) };
+	struct reading r = { .overlap = ct_overlap_new(1, NULL) };
 	struct ct_load_sink sink = { .op = on_op, .wait = on_wait, .arg = &r };
 	struct ct_op_names names = { .memory = ct_arena_new() };
 	const char *dir = recorded_dir();
@@ -70,6 +70,7 @@ static void analyze(void)
 		assert_int_equal(ct_overlap_block(r.overlap, 0), CT_OK);
 	assert_int_equal(st, CT_OK);
 	assert_int_equal(ct_overlap_end(r.overlap, 0), CT_OK);
+	assert_int_equal(ct_overlap_close(r.overlap), CT_OK);
 	assert_int_equal(ct_load_facts(load)->losses[CT_LOSS_WAITS_FULL].records, 0);
 	ct_load_close(load);
 	ct_run_close(run);
