@@ -144,6 +144,15 @@
 /* ns: the default of COMMTRACE_HANG_AFTER. Any other value is the user's, and holds */
 #define CT_HANG_AFTER_NS 30000000000ull
 
+/* Windows of a watched job in a row, for an alert: one that is slow may be a checkpoint or another job's burst ... */
+#define CT_ALERT_IN_A_ROW 3u
+
+/* ... and without cause, for its end: one may be lucky */
+#define CT_ALERT_CLEAR 2u
+
+/* Windows whose median is what is usual: some minutes, so that a job may change slowly */
+#define CT_ALERT_HISTORY 16u
+
 /* Of a running job whose HANG_AFTER is the default: after so many waits the longest one shows what is normal, and its double replaces
  * the default. Fewer show how a job starts, not how it runs */
 #define CT_LEAST_WAITS 100u

@@ -36,6 +36,7 @@
 #include "analyzer/overlap/study.h"
 #include "analyzer/report/clocks_fill.h"
 #include "analyzer/report/fill.h"
+#include "analyzer/report/window.h"
 #include "analyzer/steps/roles.h"
 #include "analyzer/steps/step_log.h"
 #include "analyzer/stream/instance_log.h"
@@ -58,6 +59,7 @@ struct analysis {
 	struct ct_task beside[N_BESIDE];
 	uint8_t is_begun[N_BESIDE];
 	struct ct_starts starts;
+	struct ct_window window;  /* all zero: the whole run */
 	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_stream stream;
 	struct ct_instance_log log;
@@ -96,6 +98,7 @@ static struct ct_stream_options stream_options(const struct analysis *a)
 	return (struct ct_stream_options){
 		.tasks = a->tasks,
 		.boot_id = a->options->boot_id,
+		.from = a->window.from,
 		.progress = a->options->progress,
 		.progress_arg = a->options->progress_arg,
 	};
@@ -176,7 +179,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 
 	options.observers = observers;
 	options.n_observers = a->options->observer ? N_OBSERVERS : CALLER;
-	options.from_ns = a->options->skip_steps ? a->steps.cut_ns[0] : 0;
+	options.from_ns = a->options->skip_steps ? a->steps.cut_ns[0] : a->window.from_ns;
 	ct_instance_log_init(&a->log, 0);
 	a->overlap.sample = &a->log.sample;
 	a->overlap.each = a->options->exposure;
@@ -268,7 +271,7 @@ static int judge_hang(struct analysis *a)
 	struct ct_err err = { .text = "" };
 	int st = a->hang_log ? ct_hang_judge(a->hang_log, &a->hang, &err) : CT_OK;
 
-	if (st == CT_OK && a->hang->result->n_verdicts)
+	if (st == CT_OK && a->hang && a->hang->result->n_verdicts)
 		a->report->hang = a->hang;
 	return st == CT_NOMEM ? st : CT_OK;
 }
@@ -355,7 +358,7 @@ static int judge_lateness(struct analysis *a)
 static int judge_records(struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = ct_order_findings(model, &a->stream.order, &a->findings);
+	int st = a->window.from ? CT_OK : ct_order_findings(model, &a->stream.order, &a->findings);
 
 	ct_finding_dropped_records(model, a->report, &a->findings);
 	ct_finding_environment(a->report, &a->findings);
@@ -429,7 +432,9 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = read_tails(a, run, restart);
+	st = a->options->last_ns ? ct_window_find(run, &a->starts, restart, a->options->last_ns,
+						  &a->window, err)
+				 : read_tails(a, run, restart);
 	st = st ?: read_clocks(a, run, restart, err);
 	if (st == CT_OK && a->options->skip_steps)
 		st = read_steps(a, run, restart, err);
@@ -462,6 +467,7 @@ static void fini(struct analysis *a)
 	ct_stream_fini(&a->stream);
 	ct_step_log_fini(&a->first_log);
 	ct_stream_fini(&a->first_stream);
+	ct_window_fini(&a->window);
 	ct_starts_fini(&a->starts);
 	ct_clocks_free(a->clocks);
 	ct_tasks_free(a->tasks);

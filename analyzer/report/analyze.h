@@ -31,6 +31,9 @@ struct ct_analyze_options {
 	const char *step_anchor; /* COMM:OP[:BYTES] that begins each step; NULL: found by itself */
 	uint32_t skip_steps; /* Steps at the beginning that do not count: only order, hangs, exits, dropped records and what
 				recording cost are of the whole run. 0: none; otherwise the run is read twice */
+	/* Only so much time before the end of the run, 0: all of it. Without the verdict of `hang`, and without findings on the order of
+	 * operations: both need what was before. Not with skip_steps. */
+	uint64_t last_ns;
 	const struct ct_expect *expect; /* its peaks count; NULL: none are declared */
 	const struct ct_observer
 		*observer; /* one more of the reading (stream/stream.h); may be NULL */

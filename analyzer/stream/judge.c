@@ -79,7 +79,8 @@ int ct_judge(void *arg, struct ct_instance *i, int complete)
 	stream->waits.judged = CT_JUDGED_NOTHING;
 	if (i->src != CT_SRC_EXCHANGE) {
 		i->comm->instances++;
-		if (!complete) {
+		/* where blocks are left out, the members in them are */
+		if (!complete && !(event.is_skipped && stream->options.from)) {
 			i->comm->incomplete++;
 			stream->model.incomplete++;
 		}

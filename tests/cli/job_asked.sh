@@ -23,4 +23,4 @@ wait $!
 echo "exit $?, of its command $(pgrep -f 'sleep 7533[.]5' | wc -l)"
 grep -oE 'Hang: rank 1|killed: .*' err
 ls "$COMMTRACE_RING_DIR"
-ls run1 | grep -E 'part|rings'
+echo "parts of files: $(find run1 -name '*part*' -o -name '*rings*')"

@@ -64,6 +64,8 @@ def main():
         dist.barrier()
         steps(5)
     dist.barrier()
+    # without it a thread of Gloo's may meet the end of the interpreter, which then aborts
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

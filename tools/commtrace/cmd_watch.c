@@ -13,7 +13,8 @@
 
 int ct_cmd_watch(int argc, char **argv)
 {
-	struct ct_watch watch = { .log = stdout };
+	struct ct_watch_alerts alerts = { .log = stdout };
+	struct ct_watch watch = { .log = stdout, .alerts = &alerts };
 	struct ct_cli args;
 	struct stat st;
 	int code = ct_cli_parse(&args, CT_COMMAND_watch, argc, argv);
@@ -22,6 +23,7 @@ int ct_cmd_watch(int argc, char **argv)
 		goto out;
 	code = 0;
 	ct_watch_options(&args, &watch);
+	ct_watch_alerts_options(&args, &alerts);
 	watch.acts = watch.command != NULL;
 	watch.stops_at_once = ct_cli_has(&args, CT_OPTION_STOP_AT_ONCE);
 	if (args.paths.n != 1) {
@@ -41,6 +43,7 @@ int ct_cmd_watch(int argc, char **argv)
 	/* a line that was not written is no report */
 	code = ct_stdout_close() ?: code;
 out:
+	ct_watch_alerts_fini(&alerts);
 	ct_cli_fini(&args);
 	return code;
 }

@@ -292,6 +292,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	options.progress = on_progress;
 	options.step_anchor = anchor;
 	options.skip_steps = wishes->skip_steps;
+	options.last_ns = wishes->last_ns;
 	options.expect = wishes->expect;
 	options.observer = wishes->observer;
 	options.threads = wishes->threads ? wishes->threads : ct_open_threads(NULL);

@@ -34,6 +34,7 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 struct ct_report_wishes {
 	const char *anchor;		    /* --step-anchor; NULL: steps are found */
 	uint32_t skip_steps;		    /* --skip-steps; 0: none */
+	uint64_t last_ns;		    /* --last; 0: the whole run */
 	unsigned threads;		    /* --threads; 0: ct_open_threads(NULL) */
 	const struct ct_expect *expect;	    /* --expect, for its peaks; may be NULL */
 	const struct ct_observer *observer; /* of the reading; may be NULL */

@@ -177,6 +177,10 @@ static int open_report(struct request *request, struct ct_run **run, struct ct_r
 	request->wishes.anchor = ct_cli_text(&request->args, CT_OPTION_STEP_ANCHOR);
 	request->wishes.skip_steps = (uint32_t)ct_cli_number(&request->args, CT_OPTION_SKIP_STEPS,
 							     0);
+	request->wishes.last_ns = (uint64_t)ct_cli_number(&request->args, CT_OPTION_LAST, 0) *
+				  1000000000ull;
+	if (request->wishes.last_ns && request->wishes.skip_steps)
+		return ct_usage(command, "'--last' and '--skip-steps' exclude each other");
 	request->wishes.threads = ct_open_threads(&request->args);
 	return ct_open_report_as(command, &request->args.paths, *run, &request->wishes, report);
 }

@@ -74,7 +74,8 @@ void ct_timed_command_start(struct ct_timed_command *command, const char *line, 
 		ct_warn("cannot run '%s': %s", line, strerror(errno));
 	else
 		setpgid(pid, pid); /* by whoever is first */
-	*command = (struct ct_timed_command){ .pid = pid > 0 ? pid : 0, .began_ns = now_ns() };
+	command->pid = pid > 0 ? pid : 0;
+	command->began_ns = now_ns();
 	if (fd >= 0)
 		close(fd);
 }
@@ -107,12 +108,14 @@ void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s, i
 		while (waitpid(command->pid, &status, 0) < 0 && errno == EINTR)
 			;
 		if (late)
-			ct_warn("the command of --on-verdict was killed after %" PRIu64 " s",
+			ct_warn("the command of %s was killed after %" PRIu64 " s", command->option,
 				limit_s);
 		else
-			ct_warn("the command of --on-verdict was killed: commtrace is to end");
+			ct_warn("the command of %s was killed: commtrace is to end",
+				command->option);
 	} else if (ended == command->pid && ct_child_code(status)) {
-		ct_warn("the command of --on-verdict ended with status %d", ct_child_code(status));
+		ct_warn("the command of %s ended with status %d", command->option,
+			ct_child_code(status));
 	}
 	command->pid = 0;
 }

@@ -9,7 +9,8 @@
 #include <sys/types.h>
 
 struct ct_timed_command {
-	pid_t pid; /* 0: it was not started */
+	const char *option; /* that names it, for messages */
+	pid_t pid;	    /* 0: it was not started */
 	uint64_t began_ns;
 };
 

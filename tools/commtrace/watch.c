@@ -112,6 +112,20 @@ static int is_running(const struct loop *loop)
 	return loop->watcher.hang && loop->watcher.hang->running;
 }
 
+/* The rules, while the job goes on: what hangs has been judged. */
+static void look_for_alerts(struct loop *loop)
+{
+	int fired = 0;
+
+	if (loop->watch->alerts && is_running(loop) && !loop->watcher.hang->result->n_verdicts)
+		fired = ct_watch_alerts_look(loop->watch->alerts, loop->watcher.run,
+					     loop->watch->dir);
+	if (fired < 0)
+		loop->is_closed = 1;
+	else
+		loop->n_events += fired;
+}
+
 static void look_at_the_end(struct loop *loop)
 {
 	const struct timespec nap = { .tv_nsec = FINAL_NS };
@@ -141,6 +155,7 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 
 	for (;;) {
 		look(&loop, 0);
+		look_for_alerts(&loop);
 		/* who has nothing to read it with, and no command, wants no more */
 		if ((watch->stops_at_once && loop.n_events) || (loop.is_closed && !watch->acts))
 			break;

@@ -8,22 +8,25 @@
 #include <sys/types.h>
 
 #include "tools/commtrace/options.h"
+#include "tools/commtrace/watch_alerts.h"
 
 struct ct_watch {
 	const char *dir, *ring_dir, *host; /* as in struct ct_watcher */
 	const char *command;		   /* NULL: none */
 	const char *termination_log;
 	uint64_t limit_s, interval_ns, busy_after_ns;
-	FILE *log;	   /* a line for each event; NULL: none */
-	int acts;	   /* on events: reasons, bundle, command */
-	int stops_at_once; /* at the first hang or crash */
+	FILE *log;			/* a line for each event; NULL: none */
+	int acts;			/* on events: reasons, bundle, command */
+	int stops_at_once;		/* at the first hang, crash or alert */
+	struct ct_watch_alerts *alerts; /* NULL: no rules */
 };
 
 /* What the options of `run` and `watch` have in common. */
 void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch);
 
 /* Until the job has ended or, if that is not -1, until something comes through the pipe `stop`: 1 says that the program ended well, 0, or
- * that its other end was closed, that it did not. A close after that ends a command, too. Returns the number of hangs and crashes. */
+ * that its other end was closed, that it did not. A close after that ends a command, too. Returns the number of hangs, crashes and
+ * alerts. */
 int ct_watch_loop(const struct ct_watch *watch, int stop);
 
 struct ct_watch_beside {

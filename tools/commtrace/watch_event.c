@@ -252,7 +252,7 @@ static void start_command(const struct acting *a, struct ct_timed_command *comma
 static void act(struct acting *a)
 {
 	const int resolved = a->event->kind == CT_WATCH_RESOLVED;
-	struct ct_timed_command command = { 0 };
+	struct ct_timed_command command = { .option = "--on-verdict" };
 
 	if (!resolved)
 		write_bundle(a, 0);
@@ -302,7 +302,7 @@ int ct_watch_act(const struct ct_watch_event *event)
 	return acts;
 }
 
-static int put_line(const char *kind, const char *text, FILE *out)
+int ct_watch_put_line(const char *kind, const char *text, FILE *out)
 {
 	char at[32];
 	time_t now = time(NULL);
@@ -316,7 +316,7 @@ static int put_line(const char *kind, const char *text, FILE *out)
 int ct_watch_line(const struct ct_watch_event *event, FILE *out)
 {
 	char *sentence = sentence_of(event);
-	int failed = put_line(kinds[event->kind], sentence ? sentence : "", out);
+	int failed = ct_watch_put_line(kinds[event->kind], sentence ? sentence : "", out);
 
 	free(sentence);
 	return failed;
@@ -333,7 +333,7 @@ int ct_watch_last_line(const struct ct_watcher *watcher, FILE *out)
 		ct_hang_sentence(watcher->hang, sentence);
 		fclose(sentence);
 	}
-	failed = put_line("ended", text ? text : "nothing was recorded", out);
+	failed = ct_watch_put_line("ended", text ? text : "nothing was recorded", out);
 	free(text);
 	return failed;
 }

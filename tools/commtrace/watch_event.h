@@ -28,6 +28,9 @@ int ct_watch_act(const struct ct_watch_event *event);
 /* The event on a line, for a log. Nonzero: it could not be written. */
 int ct_watch_line(const struct ct_watch_event *event, FILE *out);
 
+/* "TIME KIND TEXT". Nonzero: it could not be written. */
+int ct_watch_put_line(const char *kind, const char *text, FILE *out);
+
 /* The last line of a log: how the job ended, and what was seen that was not sure enough for an event. */
 int ct_watch_last_line(const struct ct_watcher *watcher, FILE *out);
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/report/window.h"
+
+#include <stdlib.h>
+
+#include "analyzer/base/grow.h"
+
+/* A block and the latest time in it, on its host's clock. */
+struct end {
+	uint64_t ns;
+	uint32_t block;
+};
+
+/* Of one process, in the order of its file. */
+struct ends {
+	struct end *all;
+	uint32_t n, cap;
+	uint64_t last_ns;
+};
+
+static int add(struct ends *ends, const struct ct_block *block)
+{
+	uint64_t ns = block->end_ns > ends->last_ns ? block->end_ns : ends->last_ns;
+
+	if (ct_grow(&ends->all, &ends->cap, ends->n + 1, sizeof(*ends->all)) != CT_OK)
+		return CT_NOMEM;
+	ends->all[ends->n++] = (struct end){ .ns = ns, .block = block->number };
+	ends->last_ns = ns;
+	return CT_OK;
+}
+
+static int read_ends(const struct ct_run *run, size_t process, struct ct_decoding *decoding,
+		     struct ends *ends, struct ct_err *err)
+{
+	struct ct_process_reader *reader;
+	const struct ct_block *block;
+	int st = ct_process_open_in(run, process, decoding, &reader, err), more = 1;
+
+	if (st != CT_OK)
+		return st;
+	ct_process_skim(reader, CT_SKIM_ALL);
+	while (st == CT_OK && more == 1) {
+		more = ct_process_next(reader, &block, err);
+		st = more == 1 ? add(ends, block) : more;
+	}
+	ct_process_close(reader);
+	return st;
+}
+
+/* The first block that has something of the time from `cut_ns` on. */
+static uint32_t block_at(const struct ends *ends, uint64_t cut_ns)
+{
+	for (uint32_t i = 0; i < ends->n; i++) {
+		if (ends->all[i].ns >= cut_ns)
+			return ends->all[i].block;
+	}
+	return ends->n ? ends->all[ends->n - 1].block : 0;
+}
+
+struct search {
+	const struct ct_run *run;
+	const struct ct_starts *starts;
+	int restart;
+	struct ends *ends; /* by process */
+};
+
+static int is_in(const struct search *s, size_t process)
+{
+	return s->starts->places[process].restart == s->restart;
+}
+
+/* Of a process's clock, to time of day. */
+static uint64_t unix_of(const struct search *s, size_t process, uint64_t ns)
+{
+	return ns + s->starts->hosts[s->starts->places[process].host].unix_minus_mono;
+}
+
+static void cut(const struct search *s, uint64_t last_ns, struct ct_window *window)
+{
+	uint64_t begin = UINT64_MAX, end = 0, cut_unix;
+
+	for (size_t p = 0; p < s->run->n_processes; p++) {
+		uint64_t began, ended;
+
+		if (!is_in(s, p))
+			continue;
+		began = unix_of(s, p, s->run->processes[p].id.start_ns);
+		ended = s->ends[p].last_ns ? unix_of(s, p, s->ends[p].last_ns) : 0;
+		begin = began < begin ? began : begin;
+		end = ended > end ? ended : end;
+	}
+	if (end <= begin || end - begin <= last_ns)
+		return;
+	window->from_ns = end - begin - last_ns;
+	/* As much again is matched, so that operations under way at the cut are known on all ranks. */
+	cut_unix = window->from_ns > last_ns ? end - 2 * last_ns : begin;
+	for (size_t p = 0; p < s->run->n_processes; p++) {
+		if (is_in(s, p))
+			window->from[p] = block_at(&s->ends[p], cut_unix - (unix_of(s, p, 0)));
+	}
+}
+
+int ct_window_find(const struct ct_run *run, const struct ct_starts *starts, int restart,
+		   uint64_t last_ns, struct ct_window *window, struct ct_err *err)
+{
+	struct search s = { .run = run, .starts = starts, .restart = restart };
+	struct ct_decoding *decoding = ct_decoding_new();
+	int st = CT_NOMEM;
+
+	*window = (struct ct_window){ .from = calloc(run->n_processes + 1, sizeof(uint32_t)) };
+	s.ends = calloc(run->n_processes + 1, sizeof(*s.ends));
+	if (window->from && s.ends && decoding)
+		st = CT_OK;
+	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++)
+		if (is_in(&s, p))
+			st = read_ends(run, p, decoding, &s.ends[p], err);
+	if (st == CT_OK)
+		cut(&s, last_ns, window);
+	for (size_t p = 0; s.ends && p < run->n_processes; p++)
+		free(s.ends[p].all);
+	free(s.ends);
+	ct_decoding_free(decoding);
+	return st;
+}
+
+void ct_window_fini(struct ct_window *window)
+{
+	free(window->from);
+	*window = (struct ct_window){ 0 };
+}

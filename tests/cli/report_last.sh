@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# --last: what only the earlier part of a run has is left out, also where its blocks are not read, and what the last part has is as in a report
+# of everything, whatever the number of threads.
+said() { commtrace report "$@" | awk 'NR == 1 || /^ *verdict/ || /^data quality/ || /^ .* incomplete/' | sed 's/;.*//'; }
+commtrace-synth -o early --seed 3 --gpus-per-host 4 --hosts 2 --steps 400 --fault slow-rank:rank=5,ms=8,from=0,to=199 >/dev/null
+commtrace-synth -o late --seed 3 --gpus-per-host 4 --hosts 2 --steps 400 --fault slow-rank:rank=5,ms=8,from=200,to=399 >/dev/null
+for run in early late; do
+	for last in 1000 3; do
+		echo "$run --last=$last"
+		said $run --last=$last
+	done
+done
+for n in 1 2; do
+	commtrace report late --last=3 --json --threads=$n >late.$n.json
+done
+cmp late.1.json late.2.json
+commtrace report late --last=3 --json | jq '.run.duration_ns / 1e9 | round'
+commtrace report late --last=3 --skip-steps=2
+echo "exit $?"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/watch_alerts.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analyzer/report/analyze.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/timed_command.h"
+#include "tools/commtrace/watch_event.h"
+
+#define SECOND 1000000000ull
+/* A window's report may take this part of the time at most, as a look. */
+#define REPORT_SHARE 20
+
+void ct_watch_alerts_options(const struct ct_cli *args, struct ct_watch_alerts *alerts)
+{
+	alerts->limits = (struct ct_alert_limits){
+		.latency_times = (double)ct_cli_number(args, CT_OPTION_LATENCY, 0),
+		.bandwidth_pct = (double)ct_cli_number(args, CT_OPTION_BANDWIDTH, 0),
+		.errors_points = (double)ct_cli_number(args, CT_OPTION_ERRORS, 0),
+		.straggler_pct = (double)ct_cli_number(args, CT_OPTION_STRAGGLER, 0),
+		.again_ns = (uint64_t)ct_cli_number(args, CT_OPTION_AGAIN_AFTER, 0) * SECOND,
+	};
+	alerts->every_ns = (uint64_t)ct_cli_number(args, CT_OPTION_ALERT_WINDOW, 0) * SECOND;
+	alerts->command = ct_cli_text(args, CT_OPTION_ON_ALERT);
+	alerts->limit_s = (uint64_t)ct_cli_number(args, CT_OPTION_COMMAND_LIMIT, 0);
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static const char *event_name(const struct ct_alert *event)
+{
+	return event->is_over ? "resolved" : ct_alert_rule_name(event->rule);
+}
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static char *json_of(const struct ct_alert *event, const char *dir)
+{
+	json_t *ranks = json_array(), *hosts = json_array(), *value;
+	char comm[32] = "", *text;
+
+	for (size_t i = 0; i < event->n_ranks; i++)
+		json_array_append_new(ranks, json_integer(event->ranks[i]));
+	for (size_t i = 0; i < event->n_hosts; i++)
+		json_array_append_new(hosts, json_string(event->hosts[i]));
+	if (event->comm_hash)
+		snprintf(comm, sizeof(comm), "%016" PRIx64, event->comm_hash);
+	value = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:s?, s:o, s:o, s:s?}",
+			  "schema", "commtrace.event/1", "event", event_name(event), "rule",
+			  ct_alert_rule_name(event->rule), "text", event->text, "run", dir,
+			  "at_unix_ns", (json_int_t)now_ns(CLOCK_REALTIME), "hosts", hosts, "ranks",
+			  ranks, "comm", comm[0] ? comm : NULL, "value", number(event->value),
+			  "limit", number(event->limit), "unit", event->unit);
+	text = value ? json_dumps(value, JSON_INDENT(1)) : NULL;
+	json_decref(value);
+	return text;
+}
+
+static void run_command(const struct ct_watch_alerts *a, const struct ct_alert *event,
+			const char *dir)
+{
+	const struct ct_timed_variable variables[] = {
+		{ "COMMTRACE_RUN", dir },
+		{ "COMMTRACE_EVENT", event_name(event) },
+		{ "COMMTRACE_RULE", ct_alert_rule_name(event->rule) },
+		{ "COMMTRACE_TEXT", event->text },
+	};
+	struct ct_timed_command command = { .option = "--on-alert" };
+	char *json = json_of(event, dir);
+
+	if (json) {
+		ct_timed_command_start(&command, a->command, json, variables,
+				       sizeof(variables) / sizeof(variables[0]));
+		ct_timed_command_wait(&command, a->limit_s, -1);
+	}
+	free(json);
+}
+
+/* The number of rules that fired. */
+static int tell(struct ct_watch_alerts *a, const struct ct_alert *events, size_t n, const char *dir)
+{
+	int fired = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		fired += !events[i].is_over;
+		if (ct_watch_put_line(event_name(&events[i]), events[i].text, a->log) != 0)
+			a->is_closed = 1;
+		if (a->command)
+			run_command(a, &events[i], dir);
+	}
+	return fired;
+}
+
+static int judge(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
+{
+	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
+	struct ct_alert_counts counts;
+	struct ct_observer observer;
+	struct ct_report *report = NULL;
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_alert *events;
+	size_t n_events;
+	int fired = 0;
+
+	if (!a->alerts)
+		a->alerts = ct_alerts_new(&a->limits);
+	ct_alert_counts_observe(&counts, &observer);
+	options.boot_id = ct_open_boot_id();
+	options.threads = 1;
+	options.last_ns = a->every_ns;
+	options.observer = &observer;
+	if (a->alerts && memory && ct_analyze(run, &options, &report, NULL) == CT_OK &&
+	    ct_alerts_take(a->alerts, report, &counts, now_ns(CLOCK_MONOTONIC), memory, &events,
+			   &n_events) == CT_OK)
+		fired = tell(a, events, n_events, dir);
+	ct_report_free(report);
+	ct_arena_free(memory);
+	return fired;
+}
+
+int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
+{
+	const uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	uint64_t took;
+	int fired;
+
+	if (!a->due_ns)
+		a->due_ns = begin + a->every_ns;
+	if (begin < a->due_ns)
+		return 0;
+	fired = judge(a, run, dir);
+	took = now_ns(CLOCK_MONOTONIC) - begin;
+	a->due_ns = begin + (took * REPORT_SHARE > a->every_ns ? took * REPORT_SHARE : a->every_ns);
+	return a->is_closed && !a->command ? -1 : fired;
+}
+
+void ct_watch_alerts_fini(struct ct_watch_alerts *a)
+{
+	ct_alerts_free(a->alerts);
+	a->alerts = NULL;
+}
