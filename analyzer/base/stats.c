@@ -85,3 +85,22 @@ double ct_student_t(size_t freedom)
 
 	return t[(freedom < most ? freedom : most) - 1];
 }
+
+double ct_neighbours(const double *values, size_t n)
+{
+	double mean = 0, with_next = 0, with_itself = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += values[i] / (double)n;
+	for (size_t i = 0; i < n; i++) {
+		with_itself += (values[i] - mean) * (values[i] - mean);
+		if (i + 1 < n)
+			with_next += (values[i] - mean) * (values[i + 1] - mean);
+	}
+	return with_itself > 0 ? with_next / with_itself : 0;
+}
+
+double ct_inflation(double neighbours)
+{
+	return neighbours > 0 ? (1 + neighbours) / (1 - neighbours) : 1;
+}

@@ -64,6 +64,12 @@ double ct_spread(double *values, size_t n, double middle);
 /* Between the two of the sorted values that are next to it. n > 0. */
 double ct_quantile(const double *sorted, size_t n, double q);
 
+/* Mean correlation of each value with the next one. */
+double ct_neighbours(const double *values, size_t n);
+
+/* Neighbours that are alike count as fewer: the variance of a mean grows by this factor, with their correlation. */
+double ct_inflation(double neighbours);
+
 /* Logarithm of how many ways there are to choose k of n. */
 double ct_log_choose(double n, double k);
 

@@ -19,26 +19,9 @@ struct value {
 
 CT_SORT_BY(by_value, struct value, CT_UP(value))
 
-/* Correlation of each value with the next one. */
-static double neighbours(const double *v, size_t n)
-{
-	double mean = 0, with_next = 0, with_itself = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mean += v[i] / (double)n;
-	for (size_t i = 0; i < n; i++) {
-		with_itself += (v[i] - mean) * (v[i] - mean);
-		if (i + 1 < n)
-			with_next += (v[i] - mean) * (v[i + 1] - mean);
-	}
-	return with_itself > 0 ? with_next / with_itself : 0;
-}
-
 static double inflation(const double *a, size_t n, const double *b, size_t m)
 {
-	double r = (neighbours(a, n) + neighbours(b, m)) / 2;
-
-	return r > 0 ? (1 + r) / (1 - r) : 1;
+	return ct_inflation((ct_neighbours(a, n) + ct_neighbours(b, m)) / 2);
 }
 
 /* The sum over b of its ranks, ties sharing theirs; *ties the sum of t^3 - t. */
