@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheel.py PREFIX OUT VERSION PLATFORM: a wheel in OUT of what is installed below PREFIX.
 
-The wheel has no Python in it: pip puts bin/ where the environment keeps its programs, and the rest below its prefix, so that
+The only Python in it is the module that jobs may import. pip puts bin/ where the environment keeps its programs, and the rest below its prefix, so that
 `commtrace` finds its library as in any other prefix."""
 import base64
 import hashlib
@@ -25,7 +25,8 @@ def main():
         inside = path.relative_to(prefix)
         kind = "scripts" if inside.parts[0] == "bin" else "data"
         to = inside.relative_to("bin") if kind == "scripts" else inside
-        files["%s.data/%s/%s" % (name, kind, to)] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
+        place = inside.name if inside.parts[-2] == "dist-packages" else "%s.data/%s/%s" % (name, kind, to)
+        files[place] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
     files[name + ".dist-info/METADATA"] = (("Metadata-Version: 2.1\nName: commtrace\nVersion: %s\nSummary: %s\nLicense: Apache-2.0\n"
                                             % (version, SUMMARY)).encode(), 0o644)
     files[name + ".dist-info/WHEEL"] = (("Wheel-Version: 1.0\nGenerator: commtrace\nRoot-Is-Purelib: false\nTag: py3-none-%s\n"

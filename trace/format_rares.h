@@ -276,10 +276,19 @@ struct ct_nvtx_rec {
 	uint64_t end_ns; /* of a mark: begin_ns */
 	uint32_t tid;	 /* of the thread that ended it */
 	uint32_t how;	 /* enum ct_nvtx_how */
-	char name[32];	 /* its beginning, ends in NUL */
+	char name[32];	 /* its beginning, ends in NUL; CT_NVTX_STEP: struct ct_step_mark */
 };
 _Static_assert(sizeof(struct ct_nvtx_rec) == 56, "fills words 1..7");
-enum ct_nvtx_how { CT_NVTX_PUSHED = 0, CT_NVTX_STARTED = 1, CT_NVTX_MARK = 2 };
+enum ct_nvtx_how { CT_NVTX_PUSHED = 0, CT_NVTX_STARTED = 1, CT_NVTX_MARK = 2, CT_NVTX_STEP = 3 };
+
+/* What commtrace_mark() was told, in the place of a name. */
+struct ct_step_mark {
+	char name[16]; /* "commtrace.mark" */
+	uint64_t step;
+	uint64_t samples;
+};
+_Static_assert(sizeof(struct ct_step_mark) == 32, "as large as a name");
+#define CT_STEP_MARK_NAME "commtrace.mark" /* that of its record */
 
 /* What NCCL's profiler interface reports about an op. With CT_DETAIL_SEQ the op is found by communicator and `seq`, otherwise by
  * launch and the words below. Count, type and root or peer are those of NCCL's work, which counts bytes for broadcasts

@@ -143,6 +143,20 @@ struct ct_unit_range ct_prose_pct_err(double pct, double err)
 	return text;
 }
 
+struct ct_unit_range ct_prose_rate_err(double samples_per_s, double err)
+{
+	struct ct_unit_range text = { "n/a" };
+
+	if (isnan(samples_per_s))
+		return text;
+	if (isnan(err))
+		snprintf(text.s, sizeof(text.s), "%.*f samples/s", decimals_of(samples_per_s),
+			 samples_per_s);
+	else
+		with_error(&text, samples_per_s, err, "samples/s");
+	return text;
+}
+
 struct ct_unit_text ct_text_exact(uint64_t n)
 {
 	struct ct_unit_text text;

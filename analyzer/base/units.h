@@ -44,5 +44,6 @@ struct ct_unit_text ct_prose_pct(double pct);
 /* "15.4 ± 2.3 ms", in one unit; "n/a" for a figure that is NAN, and without an error if that is. */
 struct ct_unit_range ct_prose_ns_err(double ns, double err);
 struct ct_unit_range ct_prose_pct_err(double pct, double err);
+struct ct_unit_range ct_prose_rate_err(double samples_per_s, double err);
 
 #endif

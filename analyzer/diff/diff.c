@@ -47,8 +47,8 @@ static const char *name_op(const struct ct_report *report, const struct ct_diff_
 	struct ct_report_op **rows;
 	size_t n;
 
-	if (kind->op == CT_DIFF_STEP)
-		return "step";
+	if (CT_DIFF_IS_RUN(kind->op))
+		return kind->op == CT_DIFF_STEP ? "step" : "sample";
 	if (group)
 		return ct_arena_printf(memory, "[%s]", kind->op ? ct_op_name(kind->op) : group);
 	rows = ct_report_rows_of_op(report, kind->comm_hash, kind->op, kind->dtype,
@@ -61,7 +61,7 @@ static const char *name_comm(const struct ct_report *report, const struct ct_dif
 {
 	const struct ct_report_comm *comm;
 
-	if (kind->op == CT_DIFF_STEP)
+	if (CT_DIFF_IS_RUN(kind->op))
 		return "";
 	comm = ct_report_row_of_comm(report, kind->comm_hash, kind->comm_size);
 	if (comm && (comm->role || comm->name))
@@ -317,6 +317,52 @@ CT_SORT_BY(by_weight, struct ct_diff_row,
 	   CT_CMP(group_of(x), group_of(y)) ?: CT_CMP(weight_of(y), weight_of(x))
 	   ?: strcmp(x->op, y->op) ?: CT_UP(size_range))
 
+static const struct ct_diff_row *row_of_run(const struct ct_diff *diff, const char *op)
+{
+	for (size_t i = 0; i < diff->n_rows; i++) {
+		if (!diff->rows[i].comm && strcmp(diff->rows[i].op, op) == 0)
+			return &diff->rows[i];
+	}
+	return NULL;
+}
+
+static uint64_t ranks_of(const struct ct_report *report)
+{
+	return report->run.ranks_expected == CT_UNKNOWN ? report->run.ranks_seen
+							: report->run.ranks_expected;
+}
+
+/* A sample takes so many times as long, and the base's ranks are so many times as many. */
+static double efficiency(const struct ct_diff_scaling *scaling, double longer_pct)
+{
+	return 100 * (double)scaling->base_ranks / (double)scaling->ranks / (1 + longer_pct / 100);
+}
+
+static void scale(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
+		  struct ct_diff *out)
+{
+	struct ct_diff_scaling *to = &out->scaling;
+	const struct ct_diff_row *row = row_of_run(out, "sample");
+	double repeat = 1, mean = 0;
+
+	*to = (struct ct_diff_scaling){ NAN, NAN, 0, 0, NAN, NAN, NAN };
+	if (!row || isnan(row->change_pct))
+		return;
+	for (size_t i = 0; i < n_bases; i++)
+		mean += log(bases[i].report->throughput.per_s) / (double)n_bases;
+	to->base_per_s = exp(mean);
+	to->per_s = run->report->throughput.per_s;
+	to->base_ranks = ranks_of(bases[0].report);
+	to->ranks = ranks_of(run->report);
+	if (!to->base_ranks || !to->ranks)
+		return;
+	if (!isnan(row->repeat_pct))
+		repeat += row->repeat_pct / 100;
+	to->efficiency_pct = efficiency(to, row->change_pct);
+	to->low_pct = efficiency(to, row->high_pct) / repeat;
+	to->high_pct = efficiency(to, row->low_pct) * repeat;
+}
+
 int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
 		 struct ct_arena *memory, struct ct_diff *out)
 {
@@ -337,19 +383,25 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 	if (st == CT_OK)
 		st = make_rows(all, n, n_bases, alike, run->report->run.duration_ns, memory, out)
 			     ?: judge(out);
-	if (st == CT_OK)
+	if (st == CT_OK) {
 		ct_sort(out->rows, out->n_rows, sizeof(*out->rows), by_weight);
+		scale(bases, n_bases, run, out);
+	}
 	free(all);
 	return st;
 }
 
 int ct_diff_is_regression(const struct ct_diff *diff, double pct)
 {
+	/* larger batches take longer steps */
+	const char *unit = isnan(diff->scaling.per_s) ? "step" : "sample";
+
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		const struct ct_diff_row *row = &diff->rows[i];
 
 		if (row->result == CT_DIFF_SLOWER && row->low_pct > pct &&
-		    (!row->comm || row->cost_pct >= 100 * CT_WORTH_TELLING))
+		    (row->comm ? row->cost_pct >= 100 * CT_WORTH_TELLING
+			       : strcmp(row->op, unit) == 0))
 			return 1;
 	}
 	return 0;

@@ -27,7 +27,7 @@ enum ct_diff_result {
 const char *ct_diff_result_name(unsigned result);
 
 struct ct_diff_row {
-	const char *op;	     /* "step": the steps of the run */
+	const char *op;	     /* "step": the steps of the run; "sample": the job's time for each */
 	const char *comm;    /* role, name or "8 ranks"; NULL: the whole run */
 	unsigned dtype;	     /* 0: none, or several */
 	uint64_t size_range; /* CT_UNKNOWN */
@@ -44,11 +44,20 @@ struct ct_diff_row {
 	enum ct_diff_result result;
 };
 
+/* What became of the samples per second when the number of ranks changed. NAN: a run did not mark its samples. */
+struct ct_diff_scaling {
+	double base_per_s, per_s; /* of the base: geometric mean of its repetitions */
+	uint64_t base_ranks, ranks;
+	double efficiency_pct;	  /* samples per second of a rank, of those in the base ... */
+	double low_pct, high_pct; /* ... 95 %, and with repetitions of the base 99 % of one more */
+};
+
 struct ct_diff {
 	struct ct_diff_row
 		*rows; /* steps; then what differs, the costliest first; then the rest by time */
 	size_t n_rows;
 	uint32_t tested, slower, faster;
+	struct ct_diff_scaling scaling;
 };
 
 /* One of the runs; borrowed. */
@@ -63,7 +72,7 @@ struct ct_diff_run {
 int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
 		 struct ct_arena *memory, struct ct_diff *out);
 
-/* 1: the step, or something that adds 1 % to the run, is slower by more than `pct` percent; its interval's lower end counts. */
+/* 1: the step (the time for a sample, where both runs marked them), or something that adds 1 % to the run, is slower by more than `pct` percent; its interval's lower end counts. */
 int ct_diff_is_regression(const struct ct_diff *diff, double pct);
 
 #endif

@@ -45,6 +45,8 @@ static void widen(struct ct_diff_samples *samples)
 	for (uint32_t k = 0; k < samples->n; k++) {
 		struct ct_diff_block *blocks = samples->all[k]->blocks;
 
+		if (samples->all[k]->op == CT_DIFF_SAMPLE)
+			continue;
 		for (uint32_t b = 0; b < CT_DIFF_BLOCKS; b++) {
 			struct ct_diff_block block = blocks[b];
 
@@ -123,6 +125,17 @@ int ct_diff_samples_add_step(struct ct_diff_samples *samples, uint64_t at_ns, ui
 	const struct ct_diff_kind like = { .op = CT_DIFF_STEP };
 
 	return ns ? add(samples, &like, at_ns, ns, err_ns) : CT_OK;
+}
+
+int ct_diff_samples_add_rate(struct ct_diff_samples *samples, size_t block, double per_s)
+{
+	const struct ct_diff_kind like = { .op = CT_DIFF_SAMPLE };
+	struct ct_diff_kind *kind = find(samples, &like);
+
+	if (!kind)
+		return CT_NOMEM;
+	kind->blocks[block] = (struct ct_diff_block){ log(1e9 / per_s), 1 };
+	return CT_OK;
 }
 
 void ct_diff_samples_fini(struct ct_diff_samples *samples)

@@ -27,7 +27,10 @@ struct ct_diff_kind {
 	struct ct_diff_block blocks[CT_DIFF_BLOCKS];
 };
 
-#define CT_DIFF_STEP UINT32_MAX /* op: the steps of the run */
+/* op: */
+#define CT_DIFF_STEP UINT32_MAX		/* the steps of the run */
+#define CT_DIFF_SAMPLE (UINT32_MAX - 1) /* the job's time for a sample, as it marked them */
+#define CT_DIFF_IS_RUN(op) ((op) >= CT_DIFF_SAMPLE) /* it is about the whole run */
 
 struct ct_diff_samples {
 	struct ct_diff_kind **all;
@@ -42,6 +45,9 @@ void ct_diff_samples_observe(struct ct_diff_samples *samples, struct ct_observer
 /* A step that began so long after the run and took so long, with an error. 0 or CT_NOMEM. */
 int ct_diff_samples_add_step(struct ct_diff_samples *samples, uint64_t at_ns, uint64_t ns,
 			     uint64_t err_ns);
+
+/* The rate of samples of one block, 0 to CT_DIFF_BLOCKS - 1. 0 or CT_NOMEM. */
+int ct_diff_samples_add_rate(struct ct_diff_samples *samples, size_t block, double per_s);
 
 void ct_diff_samples_fini(struct ct_diff_samples *samples);
 

@@ -346,7 +346,8 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return ct_load_take_submit(load, &u.submit);
 	case CT_KIND_NVTX:
 		ct_rare_get(block, rare, &u.nvtx, sizeof(u.nvtx));
-		u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
+		if (u.nvtx.how != CT_NVTX_STEP)
+			u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
 		return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, &u.nvtx) : CT_OK;
 	case CT_KIND_ERROR:
 		ct_rare_get(block, rare, &u.error, sizeof(u.error));

@@ -351,6 +351,7 @@ struct ct_report {
 	size_t n_transport;
 	struct ct_report_expect expect; /* if anything was expected */
 	struct ct_report_steps steps;
+	struct ct_report_throughput throughput;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;
 	uint64_t links_left_out;

@@ -43,4 +43,15 @@ struct ct_report_steps {
 	size_t n_recurring;
 };
 
+/* Samples per second, by the steps that ranks marked with their samples; all 0 and NAN: none did. */
+#define CT_RATE_BLOCKS 64u /* size: of the memory; steps in a row share one */
+struct ct_report_throughput {
+	double per_s; /* NAN: not known, as of fewer than CT_LEAST_STEPS blocks */
+	double err_per_s;
+	uint64_t samples, marks; /* those that count: the first of each rank does not */
+	uint32_t ranks;		 /* that marked steps */
+	double blocks[CT_RATE_BLOCKS]; /* rates over the course of the run */
+	size_t n_blocks;
+};
+
 #endif

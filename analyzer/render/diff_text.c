@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
 #include "analyzer/diff/diff.h"
@@ -33,6 +35,22 @@ static void write_summary(struct ct_text *text, const struct ct_diff *diff)
 			     diff->slower, diff->faster, diff->tested, 100 * CT_DIFF_RATE);
 }
 
+/* "samples/s 1024 to 1980, 4 to 8 ranks; scaling efficiency 96.7 % (95.9 to 97.4)" */
+static void write_scaling(struct ct_text *text, const struct ct_diff_scaling *s)
+{
+	if (isnan(s->per_s))
+		return;
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "throughput %s, before %s",
+		     ct_prose_rate_err(s->per_s, NAN).s, ct_prose_rate_err(s->base_per_s, NAN).s);
+	if (!isnan(s->efficiency_pct))
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "efficiency %s of the base's samples per second and rank (95 %%: "
+			     "%s to %s), %s ranks after %s",
+			     ct_prose_pct(s->efficiency_pct).s, ct_prose_pct(s->low_pct).s,
+			     ct_prose_pct(s->high_pct).s, ct_text_count(s->ranks).s,
+			     ct_text_count(s->base_ranks).s);
+}
+
 void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, const char *run,
 		  const struct ct_text_style *style, FILE *out)
 {
@@ -45,6 +63,7 @@ void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, co
 	else
 		ct_text_wrap(&text, CT_COLOR_BOLD, CT_TEXT_LABEL, "%s against %s", run, base);
 	write_summary(&text, diff);
+	write_scaling(&text, &diff->scaling);
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		const struct ct_diff_row *row = &diff->rows[i];
 

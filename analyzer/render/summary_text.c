@@ -51,6 +51,17 @@ static void write_steps(struct ct_text *text, const struct ct_report_steps *c)
 		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "step time      n/a: %s", c->why);
 }
 
+static void write_throughput(struct ct_text *text, const struct ct_report_throughput *t)
+{
+	if (!isnan(t->per_s))
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "throughput     %s, marked by %u rank%s",
+			     ct_prose_rate_err(t->per_s, t->err_per_s).s, t->ranks,
+			     t->ranks == 1 ? "" : "s");
+	else if (t->marks)
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL,
+			     "throughput     n/a: too few steps were marked");
+}
+
 static void write_exposed(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
@@ -123,6 +134,7 @@ void ct_summary_text(struct ct_text *text, const struct ct_report *report)
 
 	write_run(&screen, &report->run);
 	write_steps(&screen, &report->steps);
+	write_throughput(&screen, &report->throughput);
 	write_exposed(&screen, report);
 	write_quality(&screen, report);
 	text->lines = screen.lines;

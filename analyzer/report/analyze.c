@@ -39,11 +39,24 @@
 #include "analyzer/report/window.h"
 #include "analyzer/steps/roles.h"
 #include "analyzer/steps/step_log.h"
+#include "analyzer/steps/throughput.h"
 #include "analyzer/stream/instance_log.h"
 #include "analyzer/stream/stream.h"
 
 /* What observes the reading, in this order: the last one finds the model complete. */
-enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, ARRIVALS, LATE_OR_SLOW, HEAT, HANG, CALLER, N_OBSERVERS };
+enum {
+	LOG,
+	STEP_LOG,
+	THROUGHPUT,
+	OVERLAP,
+	TRAFFIC,
+	ARRIVALS,
+	LATE_OR_SLOW,
+	HEAT,
+	HANG,
+	CALLER,
+	N_OBSERVERS
+};
 
 /* The long computations after reading. They share only data that is no longer changed, so other threads run them. The longest
  * comes first. */
@@ -64,6 +77,7 @@ struct analysis {
 	struct ct_stream stream;
 	struct ct_instance_log log;
 	struct ct_step_log step_log;
+	struct ct_throughput throughput;
 	struct ct_overlap_log overlap;
 	struct ct_traffic traffic;
 	struct ct_arrivals arrivals;
@@ -186,6 +200,8 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 	a->overlap.each_arg = a->options->exposure_arg;
 	ct_instance_log_observe(&a->log, &observers[LOG]);
 	ct_step_log_observe(&a->step_log, &observers[STEP_LOG]);
+	a->throughput.skip = a->options->skip_steps;
+	ct_throughput_observe(&a->throughput, &observers[THROUGHPUT]);
 	ct_overlap_observe(&a->overlap, &observers[OVERLAP]);
 	ct_traffic_observe(&a->traffic, &observers[TRAFFIC]);
 	ct_arrivals_observe(&a->arrivals, &observers[ARRIVALS]);
@@ -319,6 +335,7 @@ static int fill_steps(struct analysis *a)
 	int st = end_beside(a, HITS);
 
 	st = st ?: ct_steps_fill(model, &a->steps, &a->hits, a->report);
+	ct_throughput_fill(&a->throughput, a->report);
 	st = st ?: ct_roles_fill(model, &a->log, &a->steps, a->report);
 	st = st ?: ct_heat_fill_steps(model, &a->overlap.exposures, &a->log, &a->steps, a->report);
 	return st == CT_OK ? study_overlap(a) : st;
@@ -462,6 +479,7 @@ static void fini(struct analysis *a)
 	ct_union_fini(&a->late_or_slow.spans);
 	ct_traffic_fini(&a->traffic);
 	ct_overlap_log_fini(&a->overlap);
+	ct_throughput_fini(&a->throughput);
 	ct_step_log_fini(&a->step_log);
 	ct_instance_log_fini(&a->log);
 	ct_stream_fini(&a->stream);

@@ -45,20 +45,23 @@ static void strip(const char from[32], char to[32])
 /* CT_MARKER_LANES: no room. */
 static uint32_t lane_of(struct ct_markers *m, const struct ct_nvtx_rec *rec)
 {
-	uint32_t tid = rec->how == CT_NVTX_STARTED ? 0 : rec->tid, at = 0;
-	int is_mark = rec->how == CT_NVTX_MARK;
+	enum ct_marker_kind kind = rec->how == CT_NVTX_STEP   ? CT_MARKER_STEP
+				   : rec->how == CT_NVTX_MARK ? CT_MARKER_MARK
+							      : CT_MARKER_RANGE;
+	uint32_t at = 0;
+	uint32_t tid = rec->how == CT_NVTX_STARTED || kind == CT_MARKER_STEP ? 0 : rec->tid;
 	char name[32];
 
-	strip(rec->name, name);
+	strip(kind == CT_MARKER_STEP ? CT_STEP_MARK_NAME : rec->name, name);
 	for (; at < m->n_lanes; at++) {
 		const struct ct_marker_lane *lane = &m->lanes[at];
 
-		if (lane->tid == tid && lane->is_mark == is_mark && !strcmp(lane->name, name))
+		if (lane->tid == tid && lane->kind == kind && !strcmp(lane->name, name))
 			return at;
 	}
 	if (at == CT_MARKER_LANES || !name[0])
 		return CT_MARKER_LANES;
-	m->lanes[at] = (struct ct_marker_lane){ .tid = tid, .is_mark = is_mark };
+	m->lanes[at] = (struct ct_marker_lane){ .tid = tid, .kind = kind };
 	memcpy(m->lanes[at].name, name, sizeof(name));
 	m->n_lanes++;
 	return at;
@@ -111,8 +114,8 @@ static uint32_t beginnings(const struct ct_markers *m, uint32_t lane, struct ct_
 
 static int is_better(const struct ct_marker_lane *a, const struct ct_marker_lane *b)
 {
-	if (a->is_mark != b->is_mark)
-		return !a->is_mark;
+	if (a->kind != b->kind)
+		return a->kind > b->kind;
 	return a->total_ns != b->total_ns ? a->total_ns > b->total_ns : a->n > b->n;
 }
 

@@ -15,7 +15,7 @@
 struct ct_marker_lane {
 	char name[32];
 	uint32_t tid; /* 0: any thread may have ended them */
-	int is_mark;
+	enum ct_marker_kind { CT_MARKER_MARK, CT_MARKER_RANGE, CT_MARKER_STEP } kind;
 	uint64_t n, total_ns; /* of their ranges */
 };
 
@@ -35,8 +35,8 @@ int ct_markers_add(struct ct_markers *markers, const struct ct_nvtx_rec *rec, ui
 		   uint64_t end_ns);
 void ct_markers_fini(struct ct_markers *markers);
 
-/* The beginnings of the ranges that cut the run: of the name that takes most time in all, marks only where there is no
- * such range. Of the caller (free), in order; *n of them, CT_LEAST_OFTEN at least. *name points into `markers`.
+/* The beginnings of the ranges that cut the run: the steps that the program marks (commtrace_mark), else of the name
+ * that takes most time in all, marks only where there is no such range. Of the caller (free), in order; *n of them, CT_LEAST_OFTEN at least. *name points into `markers`.
  * 0; CT_NOTFOUND: no name comes so often; CT_NOMEM. */
 int ct_markers_cut(const struct ct_markers *markers, uint64_t **cut_ns, uint32_t *n,
 		   const char **name);

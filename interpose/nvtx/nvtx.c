@@ -321,4 +321,10 @@ int ct_nvtx_inject(ct_nvtx_export_fn export_table)
 	{                                                                                          \
 		return ct_nvtx_inject(export_table);                                               \
 	}
+#define MARK_CALL(symbol)                                                                          \
+	void ct_nvtx_mark_step(uint64_t step, uint64_t samples) __asm__(symbol) CT_EXPORT;         \
+	void ct_nvtx_mark_step(uint64_t step, uint64_t samples)                                    \
+	{                                                                                          \
+		ct_range_mark_step(step, samples);                                                 \
+	}
 #include "interpose/nvtx/nvtx_calls.def"

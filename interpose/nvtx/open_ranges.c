@@ -249,3 +249,15 @@ void ct_range_mark(const char *name)
 	set_range(&range, NULL, name);
 	record(&range, range.begin_ns, CT_NVTX_MARK);
 }
+
+void ct_range_mark_step(uint64_t step, uint64_t samples)
+{
+	struct ct_step_mark mark = { CT_STEP_MARK_NAME, step, samples };
+	struct range range = { .begin_ns = 0 };
+
+	if (!ct_guard_is_on())
+		return;
+	range.begin_ns = ct_now_ns();
+	memcpy(range.name, &mark, sizeof(range.name));
+	record(&range, range.begin_ns, CT_NVTX_STEP);
+}

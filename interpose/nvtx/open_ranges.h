@@ -32,6 +32,9 @@ void ct_range_end(uint64_t id); /* any number */
 
 void ct_range_mark(const char *name);
 
+/* The program marks a step: no range, but recorded like one. */
+void ct_range_mark_step(uint64_t step, uint64_t samples);
+
 /* The calling thread ends: its pushed ranges are forgotten. */
 void ct_ranges_thread_end(void);
 

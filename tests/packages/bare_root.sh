@@ -57,5 +57,6 @@ diff "$work/before" "$work/after" || { echo "the Debian package leaves something
 inside python3 -m venv /venv
 inside sh -c '/venv/bin/pip install --quiet --no-index /packages/commtrace-*.whl'
 works /venv/bin/commtrace /venv wheel
+inside /venv/bin/python3 -c 'import commtrace; commtrace.mark(1, 2)'
 inside /venv/bin/pip uninstall --quiet --yes commtrace
 [ ! -e "$root/venv/bin/commtrace" ] && [ ! -e "$root/venv/lib/libcommtrace.so" ] || { echo "the wheel leaves something behind"; exit 1; }

@@ -44,8 +44,8 @@ awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no r
 [ -z "$(ls -A "$work/empty")" ] || { echo "left behind: $(ls -A "$work/empty")"; exit 1; }
 
 # What is installed is just that: nothing of the simulator, no static libraries.
-installed=$(find bin lib share -type f -not -path 'share/doc/*' | sort | tr '\n' ' ')
-expected="bin/commtrace lib/libcommtrace.so share/bash-completion/completions/commtrace"
+installed=$(find bin include lib share -type f -not -path 'share/doc/*' | sort | tr '\n' ' ')
+expected="bin/commtrace include/commtrace.h lib/libcommtrace.so lib/python3/dist-packages/commtrace.py share/bash-completion/completions/commtrace"
 for profile in 235b 7b general hardware; do
 	expected="$expected share/commtrace/profiles/$profile.json"
 done

@@ -190,6 +190,44 @@ static void blocks_widen_with_the_run_and_lose_nothing(void **state)
 	ct_diff_samples_fini(&samples);
 }
 
+/* Twice the ranks and twice the samples in steps that take longer: 90 % of each rank's rate. Blocks that differ a little. */
+static void ranks_and_samples_give_the_scaling_efficiency(void **state)
+{
+	struct ct_report reports[2] = { { .run.ranks_expected = 4, .throughput.per_s = 1000 },
+					{ .run.ranks_expected = 8, .throughput.per_s = 1800 } };
+	struct ct_diff_samples samples[2] = { { 0 }, { 0 } };
+	struct ct_diff_run runs[2] = { { &samples[0], &reports[0] }, { &samples[1], &reports[1] } };
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_diff diff;
+
+	(void)state;
+	for (size_t b = 0; b < 32; b++) {
+		double wobble = 1 + (double)(b * 7 % 5) / 1000;
+
+		for (int r = 0; r < 2; r++) {
+			assert_int_equal(ct_diff_samples_add_rate(&samples[r], b,
+								  (r ? 1800 : 1000) * wobble),
+					 CT_OK);
+			/* what widens for steps leaves the blocks of rates alone */
+			assert_int_equal(ct_diff_samples_add_step(&samples[r], b << 40,
+								  (r ? 1111 : 1000) + b % 5, 1),
+					 CT_OK);
+		}
+	}
+	assert_int_equal(ct_diff_make(&runs[0], 1, &runs[1], memory, &diff), CT_OK);
+	assert_true(fabs(diff.scaling.efficiency_pct - 90) < 0.1);
+	assert_true(diff.scaling.low_pct < 90 && diff.scaling.low_pct > 89.5);
+	assert_true(diff.scaling.high_pct > 90 && diff.scaling.high_pct < 90.5);
+	assert_true(fabs(diff.scaling.per_s - 1800) < 1e-6);
+	/* each step takes longer, each sample less */
+	assert_false(ct_diff_is_regression(&diff, 5));
+	diff.scaling.per_s = NAN;
+	assert_true(ct_diff_is_regression(&diff, 5));
+	ct_diff_samples_fini(&samples[0]);
+	ct_diff_samples_fini(&samples[1]);
+	ct_arena_free(memory);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -199,6 +237,7 @@ int main(void)
 		cmocka_unit_test(many_tests_are_adjusted_together),
 		cmocka_unit_test(a_change_counts_beyond_what_repetitions_differ_by),
 		cmocka_unit_test(blocks_widen_with_the_run_and_lose_nothing),
+		cmocka_unit_test(ranks_and_samples_give_the_scaling_efficiency),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

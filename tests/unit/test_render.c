@@ -257,10 +257,10 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	json_t *o = ct_report_json(report);
 
 	(void)state;
-	assert_keys(o,
-		    "schema run verdict hang findings ranks comms ops steps overlap exposed gaps "
-		    "stages links traffic heat curves clocks "
-		    "dropped what_if scorecard cost expect ended inflight invisible omitted");
+	assert_keys(o, "schema run verdict hang findings ranks comms ops steps throughput overlap "
+		       "exposed gaps "
+		       "stages links traffic heat curves clocks "
+		       "dropped what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(
 		json_object_get(o, "run"),

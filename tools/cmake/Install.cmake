@@ -1,8 +1,11 @@
 # `cmake --install BUILD --prefix PREFIX`: the CLI, the library where it looks for it, manual pages and shell completion
-# (tools/pages). Never tools/sim. There are no headers: the library is preloaded, not linked. It goes to lib/ itself: /usr/local/lib is where the
+# (tools/pages). Never tools/sim. The library is preloaded, not linked; the header and the
+# module of Python are for jobs that mark their steps. The library goes to lib/ itself: /usr/local/lib is where the
 # loader looks on most systems.
 install(TARGETS commtrace RUNTIME DESTINATION bin)
 install(TARGETS commtrace_preload LIBRARY DESTINATION lib)
+install(FILES include/commtrace.h DESTINATION include)
+install(FILES python/commtrace.py DESTINATION lib/python3/dist-packages)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/commtrace)
 install(FILES LICENSE DESTINATION share/doc/commtrace RENAME copyright)
 # The CLI and the library hold code of these. Their licenses ask to be passed on with it; Debian puts them here.

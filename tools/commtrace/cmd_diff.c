@@ -62,6 +62,11 @@ static int read_side(const struct request *request, size_t i)
 					     side->report->steps.err_ns) != CT_OK)
 			code = say_no_memory();
 	}
+	for (size_t b = 0; !code && b < side->report->throughput.n_blocks; b++) {
+		if (ct_diff_samples_add_rate(&side->samples, b,
+					     side->report->throughput.blocks[b]) != CT_OK)
+			code = say_no_memory();
+	}
 	return code;
 }
 

@@ -16,8 +16,10 @@
 		ct.add(body, [ct.factsOf('steps', c, c.marker === null ? { marker: null, anchor: [
 			ct.value('steps.anchor.op', c.anchor.op, 'text'), ' of ', ct.value('steps.anchor.bytes', c.anchor.bytes, 'bytes'),
 			' on ', ct.chip.comm(c.anchor.comm, 'steps.anchor.comm')] } : {
-			anchor: null, marker: ['the NVTX range ', ct.value('steps.marker', c.marker, 'text')] }),
+			anchor: null, marker: ['the marker ', ct.value('steps.marker', c.marker, 'text')] }),
 		c.note === null ? null : ct.el('p', { class: 'note' }, ct.value('steps.note', c.note, 'text'))]);
+		if (report.throughput.samples_per_s !== null)
+			ct.add(body, [ct.factsOf('throughput', report.throughput)]);
 		ct.table(body, { path: 'steps.items', label: 'Steps', rows: c.items });
 		recurring(body, c);
 	}, (report) => (report.steps.count === null ? report.steps.why || 'nothing in the run repeats' : null));
