@@ -48,8 +48,8 @@ struct ct_report_steps {
 struct ct_report_throughput {
 	double per_s; /* NAN: not known, as of fewer than CT_LEAST_STEPS blocks */
 	double err_per_s;
-	uint64_t samples, marks; /* those that count: the first of each rank does not */
-	uint32_t ranks;		 /* that marked steps */
+	uint64_t samples, marks;       /* those that count: the first of each rank does not */
+	uint32_t ranks;		       /* that marked steps */
 	double blocks[CT_RATE_BLOCKS]; /* rates over the course of the run */
 	size_t n_blocks;
 };

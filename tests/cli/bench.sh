@@ -26,3 +26,7 @@ echo "exit $?"
 grep Barrier gloo1.jsonl | head -n 1 | commtrace import jsonl - -o once >/dev/null
 commtrace bench once
 echo "exit $?"
+commtrace bench gloo1 failed -- sh -c 'echo printed; exit 5'
+echo "exit $?"
+commtrace bench -- true
+echo "exit $?"

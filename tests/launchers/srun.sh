@@ -10,10 +10,10 @@ trap 'slurm_stop; cleanup' EXIT
 
 slurm_start "$work/slurm" || fail "no cluster: $(tail -n 3 "$work"/slurm/*.log "$work"/slurm/*.out)"
 # Debian's Open MPI and Slurm have no PMI in common; MPICH's own is Slurm's pmi2.
-timeout -k 5 120 "$commtrace" run -o run -- srun --mpi=pmi2 -n 2 --oversubscribe "$build/bin/comm_bench_mpi.mpich" \
+timeout -k 5 120 "$commtrace" bench run --json -- srun --mpi=pmi2 -n 2 --oversubscribe "$build/bin/comm_bench_mpi.mpich" \
 	-b 1K -e 4K -n 10 -N 8 --ops all_reduce >out 2>err || fail "srun: exit $?: $(cat err)"
-said=$("$commtrace" bench run --json | "$python" -c '
-import json, sys
-print(*((row["op"], row["ranks"], row["bytes"]) for row in json.load(sys.stdin)["rows"]))')
+said=$("$python" -c '
+import json
+print(*((row["op"], row["ranks"], row["bytes"]) for row in json.load(open("out"))["rows"]))')
 [ "$said" = "('AllReduce', 2, 1024) ('AllReduce', 2, 2048) ('AllReduce', 2, 4096)" ] || fail "bench: $said: $(cat out)"
 echo "$said"

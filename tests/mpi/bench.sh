@@ -79,3 +79,10 @@ grep -q 'no significant difference between base and same at all sizes' same.txt 
 "$commtrace" bench base=base1 same=same1 --json | "$python" -c '
 import json, sys
 print(len(json.load(sys.stdin)["rows"]), "rows of two series")'
+
+# It also starts the program itself. Results on stdout are its own.
+# shellcheck disable=SC2086
+timeout -k 5 240 "$commtrace" bench base=base1 new=fresh --json -- "mpirun.$flavour" -n 2 "$program" -b 1K -e 256K -f 16 -n 10 $few >fresh.json 2>fresh.err ||
+	fail "bench -- PROGRAM: exit $?: $(cat fresh.err)"
+[ "$("$python" -c 'import json; print(*sorted({row["series"] for row in json.load(open("fresh.json"))["rows"]}))')" = "base new" ] ||
+	fail "bench -- PROGRAM: $(cat fresh.json)"

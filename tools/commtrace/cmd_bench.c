@@ -10,6 +10,7 @@
 #include "analyzer/bench/printed.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/render.h"
+#include "tools/commtrace/child.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/open_run.h"
@@ -54,6 +55,42 @@ static const char *split(struct request *request, const char *argument, const ch
 	slash = len > 1 && slash ? slash + 1 : argument;
 	*series = ct_arena_printf(request->memory, "%.*s", (int)(argument + len - slash), slash);
 	return argument;
+}
+
+/* ---- PROGRAM, recorded into the last RUN ---- */
+
+/* What it prints is no result of ours. */
+static int print_on_stderr(void *unused)
+{
+	(void)unused;
+	return dup2(STDERR_FILENO, STDOUT_FILENO) < 0;
+}
+
+static int record(struct request *request)
+{
+	static const char *const no_rings[] = { NULL };
+	const struct ct_paths *paths = &request->args.paths;
+	char **program = request->args.program;
+	const char *series, *path = split(request, paths->path[paths->n - 1], &series);
+	const char *run[] = { "/proc/self/exe", "run", "--quiet", "-o", path, "--" };
+	const size_t n_run = sizeof(run) / sizeof(run[0]);
+	struct ct_child child = { .prepare = print_on_stderr, .ring_dirs = no_rings };
+	size_t n = 0;
+	int code = CT_CODE_FAILED;
+
+	while (program[n])
+		n++;
+	child.argv = calloc(n_run + n + 1, sizeof(*child.argv));
+	if (!child.argv)
+		return say_no_memory();
+	memcpy(child.argv, run, sizeof(run));
+	memcpy(child.argv + n_run, program, n * sizeof(*program));
+	if (ct_child_run(&child) == 0)
+		code = child.exec_error ? CT_CODE_FAILED : ct_child_code(child.status);
+	if (code)
+		ct_say("not compared: %s ended with exit status %d", program[0], code);
+	free(child.argv);
+	return code ? CT_CODE_FAILED : 0;
 }
 
 static int is_printed(const char *path)
@@ -140,12 +177,17 @@ static int run_bench(struct request *request)
 	if (request->format < 0)
 		return CT_CODE_USAGE;
 	if (!n)
-		return ct_usage("bench", "'bench' needs a run: commtrace bench RUN...");
+		return ct_usage("bench", request->args.program
+						 ? "'bench' needs a run to record into: commtrace "
+						   "bench RUN -- PROGRAM"
+						 : "'bench' needs a run: commtrace bench RUN...");
 	request->memory = ct_arena_new();
 	request->samples = calloc(n, sizeof(*request->samples));
 	request->runs = calloc(n, sizeof(*request->runs));
 	if (!request->memory || !request->samples || !request->runs)
 		return say_no_memory();
+	if (request->args.program)
+		code = record(request);
 	for (size_t i = 0; i < n && !code; i++)
 		code = read_run(request, i);
 	if (!code && ct_bench_make(request->runs, n, request->memory, &request->bench) != CT_OK)

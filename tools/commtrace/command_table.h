@@ -29,8 +29,9 @@ enum ct_command_group {
 enum ct_takes {
 	CT_TAKES_NOTHING,
 	CT_TAKES_PATHS,
-	CT_TAKES_PROGRAM, /* options end at the first argument */
-	CT_TAKES_COMMAND, /* the name of one */
+	CT_TAKES_PROGRAM,	/* options end at the first argument */
+	CT_TAKES_PATHS_PROGRAM, /* paths, and behind "--" a program */
+	CT_TAKES_COMMAND,	/* the name of one */
 };
 
 struct ct_command {

@@ -293,8 +293,23 @@ static const struct ct_option *option_of(const struct ct_command *command, int g
 	return option;
 }
 
-static int take_arguments(struct ct_cli *args, int argc, char **argv)
+/* The place of "--"; none: `argc`. getopt_long() moves the arguments before it to those behind it. */
+static int find_end(int argc, char **argv)
 {
+	int at = 1;
+
+	while (at < argc && strcmp(argv[at], "--") != 0)
+		at++;
+	return at;
+}
+
+/* `behind`: so many are behind "--". */
+static int take_arguments(struct ct_cli *args, int argc, char **argv, int behind)
+{
+	if (args->command->takes == CT_TAKES_PATHS_PROGRAM && behind > 0) {
+		argc -= behind;
+		args->program = argv + argc;
+	}
 	if (args->command->takes == CT_TAKES_NOTHING && optind < argc)
 		return ct_usage(args->command->name, "'%s' takes no argument, but got '%s'",
 				args->command->name, argv[optind]);
@@ -310,6 +325,7 @@ int ct_cli_parse(struct ct_cli *args, enum ct_command_id command, int argc, char
 {
 	struct known known;
 	int got, code = -1;
+	int behind = argc - find_end(argc, argv) - 1;
 	size_t most = 1; /* "-qq" is two options */
 
 	for (int i = 0; i < argc; i++)
@@ -331,7 +347,7 @@ int ct_cli_parse(struct ct_cli *args, enum ct_command_id command, int argc, char
 		else
 			code = add(args, option_of(args->command, got), optarg);
 	}
-	return code < 0 ? take_arguments(args, argc, argv) : code;
+	return code < 0 ? take_arguments(args, argc, argv, behind) : code;
 }
 
 void ct_cli_fini(struct ct_cli *args)

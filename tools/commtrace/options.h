@@ -22,7 +22,7 @@ struct ct_cli {
 	} * given;
 	size_t n_given;
 	struct ct_paths paths; /* the arguments */
-	char **program; /* of CT_TAKES_PROGRAM: the first argument and all behind it; NULL: none */
+	char **program; /* of CT_TAKES_PROGRAM: the first argument and all behind it; of CT_TAKES_PATHS_PROGRAM: all behind "--"; NULL: none */
 };
 
 /* Parse the line of this command; argv[0] is its name. Returns -1 to continue, or the exit status: after --help, or

@@ -50,13 +50,13 @@ static void put_command_names(void)
 		printf("%s%s", i ? " " : "", ct_commands[i].name);
 }
 
-/* A case pattern of all commands whose arguments are such. */
+/* A case pattern of all commands whose arguments are such, or of the kind that is both. */
 static void put_arguments(enum ct_takes takes, const char *what)
 {
 	const char *between = "\t";
 
 	for (size_t i = 0; i < CT_COMMANDS; i++) {
-		if (ct_commands[i].takes != takes)
+		if (ct_commands[i].takes != takes && ct_commands[i].takes != CT_TAKES_PATHS_PROGRAM)
 			continue;
 		printf("%s%s", between, ct_commands[i].name);
 		between = " | ";

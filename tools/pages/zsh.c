@@ -56,6 +56,7 @@ void ct_page_zsh(void)
 	static const char *const arguments[] = {
 		[CT_TAKES_NOTHING] = "",
 		[CT_TAKES_PATHS] = "'*:run:_files'",
+		[CT_TAKES_PATHS_PROGRAM] = "'*:run:_files'",
 		[CT_TAKES_PROGRAM] = "'(-)1:program:_command_names -e' '*::arguments:_normal'",
 		[CT_TAKES_COMMAND] = "'1:command:($commands)'",
 	};
