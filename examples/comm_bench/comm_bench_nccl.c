@@ -8,7 +8,8 @@
  *     mpirun -n 8 comm_bench_nccl --id-file /shared/new
  *     srun -N 2 --ntasks-per-node 8 comm_bench_nccl --id-file /shared/new
  *
- * alltoall and sendrecv are sends and receives in one group, as in programs for versions before 2.28. */
+ * alltoall and sendrecv are sends and receives in one group, as in programs for versions before 2.28. gather and scatter
+ * need 2.28.3: as messages they would be other operations on other ranks. */
 #include <cuda_runtime.h>
 #include <nccl.h>
 
@@ -16,6 +17,10 @@
 #include <unistd.h>
 
 #include "sweep.h"
+
+#if NCCL_VERSION_CODE >= 22803
+#define HAS_GATHER
+#endif
 
 struct gpu {
 	int device, rank;
@@ -89,6 +94,14 @@ static void once_on(const struct gpu *g, int size, enum op op, size_t n, enum re
 		}
 		NCCL(ncclGroupEnd());
 		break;
+#ifdef HAS_GATHER
+	case GATHER:
+		NCCL(ncclGather(g->send, g->recv, share, ncclFloat32, 0, g->comm, g->stream));
+		break;
+	case SCATTER:
+		NCCL(ncclScatter(g->send, g->recv, share, ncclFloat32, 0, g->comm, g->stream));
+		break;
+#endif
 	case SENDRECV:
 		NCCL(ncclGroupStart());
 		NCCL(ncclSend(g->send, n, ncclFloat32, (g->rank + 1) % size, g->comm, g->stream));
@@ -208,6 +221,9 @@ static void *run(void *with)
 
 	t.can = 1u << ALL_REDUCE | 1u << BROADCAST | 1u << REDUCE | 1u << ALL_GATHER |
 		1u << REDUCE_SCATTER | 1u << ALLTOALL | 1u << SENDRECV;
+#ifdef HAS_GATHER
+	t.can |= 1u << GATHER | 1u << SCATTER;
+#endif
 	b->gpus = calloc((size_t)b->n, sizeof(*b->gpus));
 	check(!b->gpus, "calloc", "out of memory");
 	NCCL(ncclGroupStart());

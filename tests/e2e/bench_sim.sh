@@ -47,7 +47,7 @@ for mode in thread threads processes; do
 		kinds = sorted({(row["op"], row["bytes"]) for row in rows})
 		ops = sorted(set(op for op, _ in kinds))
 		print(f"{sys.argv[1]}: {len(kinds)} rows of {' '.join(ops)}")
-		sys.exit(wrong or len(kinds) != 21 or len(ops) != 7)
+		sys.exit(wrong or len(kinds) != 27 or len(ops) != 9)
 	PYTHON
 done
 hosts=$(info_json processes | "$python" -c 'import json, sys; print(*json.load(sys.stdin)["run"]["hosts"])')

@@ -5,4 +5,6 @@
 
 #include "tools/sim/nccl/api.h"
 
+#define NCCL_VERSION_CODE 22809 /* whose calls it has */
+
 #endif
