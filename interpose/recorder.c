@@ -75,13 +75,13 @@ uint32_t ct_recorder_launch_id(void)
 						   memory_order_relaxed);
 }
 
-int ct_recorder_peek(void)
+struct ct_slot *ct_recorder_refill(void)
 {
 	int saved = errno;
 	int has = ct_ring_claim(&ct_recorder.ring, &ct_self.lane);
 
 	errno = saved;
-	return has;
+	return has ? ct_self.lane.next : NULL;
 }
 
 struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm)

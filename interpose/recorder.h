@@ -86,32 +86,39 @@ static inline __attribute__((always_inline)) void ct_op_enter(struct ct_op_frame
 	f->enter_ns = ct_now_ns();
 }
 
-/* Publish the op, which was entered at f->enter_ns. op->enter_ns and op->comm are filled in; the rest is the caller's,
+/* Publish the op, which was entered at f->enter_ns, in a slot of the lane or, NULL, nowhere. op->enter_ns and op->comm are filled in; the rest is the caller's,
  * and so is the call site where op->site is not 0. Inlined, the op never exists in memory but in its slot. */
+static inline __attribute__((always_inline)) void ct_op_begin_in(
+	struct ct_slot *slot, struct ct_op_frame *f, struct ct_comm *comm, struct ct_op *op,
+	void (*leave)(struct ct_frame *frame))
+{
+	struct ct_ring_comm *entry = comm->entry;
+	uint64_t w[8], enter_ns = f->enter_ns;
+	uint32_t site = op->site ? op->site : ct_site();
+
+	f->slot = slot;
+	/* The ring is larger than the inner caches. The next slot is fetched during this call, or the locked
+	 * instruction of the next sequence number would wait for it. */
+	__builtin_prefetch(ct_self.lane.next, 1);
+	f->frame.leave = leave;
+	op->enter_ns = enter_ns;
+	op->comm = comm->id;
+	if (__builtin_expect(slot != NULL, 1)) {
+		ct_op_pack(op, w);
+		w[CT_OP_W_LINK] |= (uint64_t)site << 32;
+		w[CT_OP_W_END] = 0;
+		ct_slot_publish(slot, CT_TAG(ct_self.lane.lap, CT_KIND_OP, op->call), w);
+	}
+	ct_self.frame = &f->frame;
+	atomic_store_explicit(&entry->last_enter, enter_ns, memory_order_relaxed);
+	atomic_store_explicit(&entry->last_op, op->op, memory_order_relaxed);
+}
+
 static inline __attribute__((always_inline)) void ct_op_begin_entered(struct ct_op_frame *f,
 								      struct ct_comm *comm,
 								      struct ct_op *op)
 {
-	struct ct_ring_comm *entry = comm->entry;
-	uint64_t w[8];
-	uint32_t site = op->site ? op->site : ct_site();
-
-	f->slot = ct_recorder_slot();
-	/* The ring is larger than the inner caches. The next slot is fetched during this call, or the locked
-	 * instruction of the next sequence number would wait for it. */
-	__builtin_prefetch(ct_self.lane.next, 1);
-	f->frame.leave = ct_op_leave;
-	op->enter_ns = f->enter_ns;
-	op->comm = comm->id;
-	if (__builtin_expect(f->slot != NULL, 1)) {
-		ct_op_pack(op, w);
-		w[CT_OP_W_LINK] |= (uint64_t)site << 32;
-		w[CT_OP_W_END] = 0;
-		ct_slot_publish(f->slot, CT_TAG(ct_self.lane.lap, CT_KIND_OP, op->call), w);
-	}
-	ct_self.frame = &f->frame;
-	atomic_store_explicit(&entry->last_enter, f->enter_ns, memory_order_relaxed);
-	atomic_store_explicit(&entry->last_op, op->op, memory_order_relaxed);
+	ct_op_begin_in(ct_recorder_slot(), f, comm, op, ct_op_leave);
 }
 
 /* Both at once. */
@@ -149,8 +156,14 @@ void ct_recorder_launch(const struct ct_launch *launch);
 /* A new launch id, never 0, for a launch whose first op is not this thread's next record. */
 uint32_t ct_recorder_launch_id(void);
 
-/* The slot of the next record is there, if the pool has one; 0 if not. */
-int ct_recorder_peek(void);
+/* The slot of the next record in a new chunk, NULL if the pool is empty. It stays the next one. */
+struct ct_slot *ct_recorder_refill(void);
+
+/* The launch whose first op is in this slot of the lane's chunk. */
+static inline uint32_t ct_recorder_launch_of(const struct ct_slot *slot)
+{
+	return (ct_self.lane.lap << 6 | ((uintptr_t)slot / CT_SLOT_BYTES) % 64) & ~CT_LAUNCH_SHARED;
+}
 
 /* The same for one whose first op is this thread's next record: the number of that record's slot, which is unique, so
  * that threads need not share a counter. */
@@ -158,9 +171,9 @@ static inline uint32_t ct_recorder_slot_launch(void)
 {
 	const struct ct_lane *lane = &ct_self.lane;
 
-	if (__builtin_expect(lane->next == lane->end, 0) && !ct_recorder_peek())
+	if (__builtin_expect(lane->next == lane->end, 0) && !ct_recorder_refill())
 		return ct_recorder_launch_id();
-	return (lane->lap << 6 | ((uintptr_t)lane->next / CT_SLOT_BYTES) % 64) & ~CT_LAUNCH_SHARED;
+	return ct_recorder_launch_of(lane->next);
 }
 
 /* Host-blocking calls: HOST_BEGIN now, with the call site (the wrapper has noted what it returns to), HOST_END at the end. The caller has filled rec.call, rec.nranks and

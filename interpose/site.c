@@ -15,6 +15,7 @@
 #define TEXT 1000u /* as long as a string of the ring may be */
 
 _Atomic uint32_t ct_site_wanted;
+_Atomic uint64_t ct_site_recent[CT_SITE_RECENT] __attribute__((aligned(64)));
 
 /* What is known of Python's frames here. */
 enum python {
@@ -85,6 +86,17 @@ static uint32_t of_object(uintptr_t caller)
 	return id ? known(id) : describe_object(key, caller);
 }
 
+/* Where a return address is the site of every thread. Ids are 16 bits; an address of more than 48 is looked up each time. */
+static uint32_t of_native(uintptr_t caller)
+{
+	uint32_t id = of_object(caller);
+
+	if (id && caller >> 48 == 0)
+		atomic_store_explicit(ct_site_word(caller), (uint64_t)caller << 16 | id,
+				      memory_order_relaxed);
+	return id;
+}
+
 static uint32_t of_frames(const struct ct_python_own *own)
 {
 	uint32_t id = ct_site_table_get(own->key);
@@ -133,7 +145,7 @@ static uint32_t find(const void *caller)
 	uintptr_t state;
 
 	if (now == NO_PYTHON)
-		return of_object((uintptr_t)caller);
+		return of_native((uintptr_t)caller);
 	/* NULL for a thread that Python does not know; while it ends, states go that threads still have */
 	state = (uintptr_t)interpreter->own_state();
 	if (!state)
@@ -203,6 +215,8 @@ void ct_site_init(const char *setting, struct ct_notes *notes)
 		ct_notes_add(notes, "COMMTRACE_STACKS=%.20s is none of auto, on, native, off: auto",
 			     setting);
 	ct_site_table_clear();
+	for (uint32_t i = 0; i < CT_SITE_RECENT; i++)
+		atomic_store_explicit(&ct_site_recent[i], CT_SITE_NONE, memory_order_relaxed);
 	ct_python_own_clear();
 	has_limit = strcmp(setting, "on") != 0;
 	atomic_store_explicit(&python, NO_PYTHON, memory_order_relaxed);

@@ -26,9 +26,26 @@ extern _Atomic uint32_t ct_site_wanted CT_NEAR;
 /* String id of the site of this thread's call that returns to `caller` (NULL: unknown); 0 unknown. Keeps errno. */
 uint32_t ct_site_of(const void *caller);
 
+/* The return addresses looked up last, where no thread runs Python, each with its site in one word: address << 16 | id.
+ * Emptied where recording starts. */
+#define CT_SITE_NONE UINT64_MAX
+#define CT_SITE_RECENT 64u
+extern _Atomic uint64_t ct_site_recent[CT_SITE_RECENT] CT_NEAR;
+
+/* The word of an address. Calls of one function are at least five bytes apart. */
+static inline _Atomic uint64_t *ct_site_word(uintptr_t caller)
+{
+	return &ct_site_recent[caller / 4 % CT_SITE_RECENT];
+}
+
 /* That of the recorded call that this thread is inside. */
 static inline __attribute__((always_inline)) uint32_t ct_site(void)
 {
+	uintptr_t caller = (uintptr_t)ct_self.caller;
+	uint64_t word = atomic_load_explicit(ct_site_word(caller), memory_order_relaxed);
+
+	if (__builtin_expect(word >> 16 == caller, 1))
+		return (uint16_t)word;
 	return atomic_load_explicit(&ct_site_wanted, memory_order_relaxed)
 		       ? ct_site_of(ct_self.caller)
 		       : 0;
