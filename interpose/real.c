@@ -181,7 +181,8 @@ void *ct_real_slow(struct ct_real *real, const void *caller)
 			return real->callers[i].function;
 	find_object(&from, caller);
 	function = look_everywhere(real, &from);
-	if (function && from.end)
+	/* this library itself is no caller to be known by: entries in it mean another copy each */
+	if (function && from.end && (uintptr_t)&remember - from.begin >= from.end - from.begin)
 		remember(real, &from, function);
 	errno = saved;
 	return function;

@@ -191,6 +191,7 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
+		ct_guard_settle(__builtin_frame_address(0));                                       \
 		atomic_store_explicit(&ct_gloo_heard, 1, memory_order_relaxed);                    \
 		if (ct_guard_enter(CT_CALL_DATA)) {                                                \
 			ct_self.caller = caller;                                                   \
@@ -203,17 +204,22 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
 	void ct_gloo_##name(void *options)                                                         \
 	{                                                                                          \
 		const void *caller = __builtin_return_address(0);                                  \
-		collective_fn next = (collective_fn)ct_real_quick(&real_##name, caller);           \
-		enum ct_guard_answer answer = ct_guard_look(ct_guard_gate(), CT_CALL_DATA);        \
+		uint32_t gate = ct_guard_gate();                                                   \
                                                                                                    \
-		if (!next || answer == CT_GUARD_ASK) {                                             \
-			ask_##name(options, caller);                                               \
-		} else if (answer == CT_GUARD_RECORD) {                                            \
-			ct_self.depth = 1;                                                         \
-			ct_self.caller = caller;                                                   \
-			record_##name(options, next);                                              \
-		} else {                                                                           \
-			next(options);                                                             \
+		if (__builtin_expect(ct_real_calls(&real_##name.callers[0], caller), 1)) {         \
+			collective_fn next = (collective_fn)real_##name.callers[0].function;       \
+                                                                                                   \
+			if (ct_guard_is_off(gate, CT_CALL_DATA)) {                                 \
+				next(options);                                                     \
+				return;                                                            \
+			}                                                                          \
+			if (ct_guard_is_ready(gate)) {                                             \
+				ct_self.depth = 1;                                                 \
+				ct_self.caller = caller;                                           \
+				record_##name(options, next);                                      \
+				return;                                                            \
+			}                                                                          \
 		}                                                                                  \
+		ask_##name(options, caller);                                                       \
 	}
 #include "interpose/gloo/gloo_calls.def"

@@ -143,6 +143,8 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_gua
 		if (__builtin_expect(ct_real_calls(first, caller), 1)) {                           \
 			ct_MPI_##name##_fn *next = (ct_MPI_##name##_fn *)first->function;          \
                                                                                                    \
+			if (ct_guard_is_off(gate, kind))                                           \
+				return next args;                                                  \
 			if (ct_guard_is_ready(gate) &&                                             \
 			    __builtin_expect(ct_mpi_look() == CT_MPI_RECORD, 1)) {                 \
 				ct_self.depth = 1;                                                 \
