@@ -11,13 +11,7 @@
 
 static struct ct_cuda table;
 static _Atomic int busy; /* a thread is looking */
-/* release: pairs with the acquire of who calls through it */
-static _Atomic(const struct ct_cuda *) found;
-
-const struct ct_cuda *ct_cuda(void)
-{
-	return atomic_load_explicit(&found, memory_order_acquire);
-}
+_Atomic(const struct ct_cuda *) ct_cuda_found;
 
 /* 1 if all of them are there. */
 static int fill(void *library)
@@ -48,7 +42,7 @@ const struct ct_cuda *ct_cuda_find(void)
 	library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
 	if (library && fill(library)) {
 		/* the handle is kept: what we call must stay where it is */
-		atomic_store_explicit(&found, &table, memory_order_release);
+		atomic_store_explicit(&ct_cuda_found, &table, memory_order_release);
 	} else if (library) {
 		dlclose(library);
 		library = NULL;
@@ -60,5 +54,5 @@ const struct ct_cuda *ct_cuda_find(void)
 
 void ct_cuda_use(const struct ct_cuda *cuda)
 {
-	atomic_store_explicit(&found, cuda, memory_order_release);
+	atomic_store_explicit(&ct_cuda_found, cuda, memory_order_release);
 }

@@ -8,10 +8,12 @@
 #ifndef CT_INTERPOSE_GPU_CUDA_H
 #define CT_INTERPOSE_GPU_CUDA_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "interpose/abi/cuda.h"
+#include "interpose/guard.h"
 
 /* Members named by the table: cuda->event_record(event, stream). */
 struct ct_cuda {
@@ -21,7 +23,12 @@ struct ct_cuda {
 };
 
 /* The functions, NULL before ct_cuda_find() has found them. Any thread. */
-const struct ct_cuda *ct_cuda(void);
+extern _Atomic(const struct ct_cuda *) ct_cuda_found CT_NEAR;
+static inline const struct ct_cuda *ct_cuda(void)
+{
+	/* acquire: pairs with the release of who found them */
+	return atomic_load_explicit(&ct_cuda_found, memory_order_acquire);
+}
 
 /* Look for them; NULL if there are none (yet). Any thread; not on the call path. */
 const struct ct_cuda *ct_cuda_find(void);

@@ -7,7 +7,6 @@
 #include "trace/format.h"
 
 _Atomic uint32_t ct_gpu_mode;
-_Atomic uint32_t ct_gpu_events_used;
 static _Atomic uint32_t plugin_loaded;
 static _Atomic uint32_t why, connections, may_rise;
 static _Atomic uint64_t raised_ns, lowered_ns;
@@ -24,8 +23,7 @@ void ct_gpu_mode_init(const struct ct_gpu_options *from)
 	atomic_store_explicit(&raised_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&lowered_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&ct_gpu_mode, how, memory_order_relaxed);
-	atomic_store_explicit(&ct_gpu_events_used, how != CT_GPU_UNTIMED && how != CT_GPU_PLUGIN,
-			      memory_order_relaxed);
+	ct_gpu_set_unusual(CT_GPU_NO_EVENTS, how == CT_GPU_UNTIMED || how == CT_GPU_PLUGIN);
 	atomic_store_explicit(&plugin_loaded, 0, memory_order_relaxed);
 }
 
@@ -34,7 +32,7 @@ void ct_gpu_decide(enum ct_gpu_timing how)
 	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
 
 	if (atomic_compare_exchange_strong(&ct_gpu_mode, &open, how) && how == CT_GPU_PLUGIN)
-		atomic_store_explicit(&ct_gpu_events_used, 0, memory_order_relaxed);
+		ct_gpu_set_unusual(CT_GPU_NO_EVENTS, 1);
 }
 
 /* Timed events are given up, also those that were to come. 0: there are none. */

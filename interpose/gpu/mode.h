@@ -12,13 +12,13 @@
 
 #include "interpose/gpu/launch.h"
 #include "interpose/gpu/options.h"
+#include "interpose/gpu/unusual.h"
 #include "interpose/guard.h"
 
 /* Before the gate opens. */
 void ct_gpu_mode_init(const struct ct_gpu_options *options);
 
 extern _Atomic uint32_t ct_gpu_mode CT_NEAR; /* enum ct_gpu_timing */
-extern _Atomic uint32_t ct_gpu_events_used CT_NEAR;
 
 /* As decided by now. */
 static inline enum ct_gpu_timing ct_gpu_timing(void)
@@ -29,7 +29,7 @@ static inline enum ct_gpu_timing ct_gpu_timing(void)
 /* Are there events of ours? */
 static inline int ct_gpu_has_events(void)
 {
-	return (int)atomic_load_explicit(&ct_gpu_events_used, memory_order_relaxed);
+	return !ct_gpu_is_unusual(CT_GPU_NO_EVENTS);
 }
 
 /* What events are made with. */

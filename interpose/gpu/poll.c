@@ -51,8 +51,6 @@ static struct poll {
 	uint64_t probed_ns; /* when a probe was last requested */
 } poll;
 
-_Atomic uint32_t ct_poll_probe;
-
 void ct_poll_push(struct ct_gpu_block *block)
 {
 	struct ct_gpu_block *top = atomic_load_explicit(&poll.pushed, memory_order_relaxed);
@@ -238,7 +236,7 @@ static void mind_budget(struct poll *p)
 		return;
 	if (spent.now_ns - p->probed_ns >= PROBE_NS) {
 		p->probed_ns = spent.now_ns;
-		atomic_store_explicit(&ct_poll_probe, 1, memory_order_relaxed);
+		ct_gpu_set_unusual(CT_GPU_PROBE, 1);
 	}
 	if (ct_gpu_budget_look(&p->budget, &spent) != before)
 		ct_gpu_sampling_level(p->budget.level);
@@ -316,7 +314,7 @@ void ct_poll_init(int anchors, uint32_t budget_millionths)
 {
 	memset(&poll, 0, sizeof(poll));
 	ct_poll_state_init();
-	atomic_store_explicit(&ct_poll_probe, 0, memory_order_relaxed);
+	ct_gpu_set_unusual(CT_GPU_PROBE, 0);
 	poll.budget.limit_millionths = budget_millionths;
 	poll.anchors = anchors;
 }
@@ -346,7 +344,7 @@ void ct_poll_start(void)
 	if (on_exit(before_driver_ends, NULL) == 0 &&
 	    ct_thread_start(run, (void *)(uintptr_t)ct_guard_gate()) == 0) {
 		if (!ct_poll_gave_up())
-			atomic_store_explicit(&ct_poll_up, 1, memory_order_relaxed);
+			ct_gpu_set_unusual(CT_GPU_NO_POLL, 0);
 		return;
 	}
 	ct_poll_give_up();
@@ -386,7 +384,10 @@ void ct_poll_cost(struct ct_poll_cost *cost)
 
 uint64_t ct_poll_take_probe(void)
 {
-	return atomic_exchange_explicit(&ct_poll_probe, 0, memory_order_acquire) ? ct_now_ns() : 0;
+	uint32_t before = atomic_fetch_and_explicit(&ct_gpu_unusual, ~(uint32_t)CT_GPU_PROBE,
+						    memory_order_acquire);
+
+	return before & CT_GPU_PROBE ? ct_now_ns() : 0;
 }
 
 void ct_poll_probe_begun(uint64_t since_ns)

@@ -50,10 +50,9 @@ void ct_poll_cost(struct ct_poll_cost *cost);
 
 /* A few times a second one launch is measured, for the budget: who takes it reads the clock before and after what
  * ct_gpu_begin() does for it, and again in ct_gpu_end(). Any thread. */
-extern _Atomic uint32_t ct_poll_probe CT_NEAR;
 static inline int ct_poll_wants_probe(void)
 {
-	return (int)atomic_load_explicit(&ct_poll_probe, memory_order_relaxed);
+	return ct_gpu_is_unusual(CT_GPU_PROBE);
 }
 uint64_t ct_poll_take_probe(void); /* when it began; 0: another thread has it */
 void ct_poll_probe_begun(uint64_t since_ns);

@@ -3,29 +3,24 @@
 
 #include "interpose/threads.h"
 
-_Atomic uint32_t ct_poll_up;
+_Atomic uint32_t ct_gpu_unusual = CT_GPU_NO_EVENTS | CT_GPU_NO_POLL;
 _Atomic uint32_t ct_poll_wanted;
 /* on a line of its own: callers look at it, the thread writes it at every look */
 _Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
-static _Atomic uint32_t gave_up;
+_Atomic uint32_t ct_poll_given_up;
 
 void ct_poll_state_init(void)
 {
-	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
-	atomic_store_explicit(&gave_up, 0, memory_order_relaxed);
+	ct_gpu_set_unusual(CT_GPU_NO_POLL, 1);
+	atomic_store_explicit(&ct_poll_given_up, 0, memory_order_relaxed);
 	atomic_store_explicit(&ct_poll_wanted, CT_POLL_NOTHING, memory_order_relaxed);
 	ct_poll_inside(0);
 }
 
 void ct_poll_give_up(void)
 {
-	atomic_store_explicit(&gave_up, 1, memory_order_relaxed);
-	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
-}
-
-int ct_poll_gave_up(void)
-{
-	return (int)atomic_load_explicit(&gave_up, memory_order_relaxed);
+	atomic_store_explicit(&ct_poll_given_up, 1, memory_order_relaxed);
+	ct_gpu_set_unusual(CT_GPU_NO_POLL, 1);
 }
 
 void ct_poll_wake(void)

@@ -25,10 +25,15 @@ static inline int32_t ct_gpu_queue_events(struct ct_gpu_stream *stream)
  * driver. The context of the stream is current. */
 int ct_gpu_queue_is_reached(const struct ct_cuda *cuda, struct ct_gpu_stream *stream);
 
+/* There is room, as far as the poll thread has looked. */
+static inline int ct_gpu_queue_is_roomy(struct ct_gpu_stream *stream)
+{
+	return __builtin_expect(ct_gpu_queue_events(stream) < (int32_t)CT_GPU_QUEUE_MOST, 1);
+}
+
 static inline int ct_gpu_queue_has_room(const struct ct_cuda *cuda, struct ct_gpu_stream *stream)
 {
-	return __builtin_expect(ct_gpu_queue_events(stream) < (int32_t)CT_GPU_QUEUE_MOST, 1) ||
-	       ct_gpu_queue_is_reached(cuda, stream);
+	return ct_gpu_queue_is_roomy(stream) || ct_gpu_queue_is_reached(cuda, stream);
 }
 
 /* `n` more, the last of them `event`. Threads that use one stream at once may count too few. */

@@ -6,7 +6,6 @@
 #include "interpose/comms.h"
 #include "interpose/hash.h"
 
-_Atomic uint32_t ct_gpu_is_sampling;
 static struct ct_gpu_options options;
 static _Atomic uint32_t level, paused;
 
@@ -21,8 +20,7 @@ void ct_gpu_sampling_init(const struct ct_gpu_options *from)
 	options = *from;
 	atomic_store_explicit(&level, 0, memory_order_relaxed);
 	atomic_store_explicit(&paused, 0, memory_order_relaxed);
-	atomic_store_explicit(&ct_gpu_is_sampling, (uint32_t)is_always_picky(),
-			      memory_order_relaxed);
+	ct_gpu_set_unusual(CT_GPU_SAMPLING, is_always_picky());
 }
 
 static void be_picky(void)
@@ -30,7 +28,7 @@ static void be_picky(void)
 	int is_picky = is_always_picky() || ct_gpu_sampling_is_paused() ||
 		       atomic_load_explicit(&level, memory_order_relaxed) > 0;
 
-	atomic_store_explicit(&ct_gpu_is_sampling, (uint32_t)is_picky, memory_order_relaxed);
+	ct_gpu_set_unusual(CT_GPU_SAMPLING, is_picky);
 }
 
 void ct_gpu_sampling_level(uint32_t to)

@@ -16,6 +16,7 @@
 #define CT_INTERPOSE_GPU_SAMPLING_H
 
 #include "interpose/gpu/options.h"
+#include "interpose/gpu/unusual.h"
 #include "interpose/guard.h"
 
 struct ct_comm;
@@ -28,14 +29,17 @@ struct ct_comm;
 void ct_gpu_sampling_init(const struct ct_gpu_options *options);
 
 /* 0: all are timed. */
-extern _Atomic uint32_t ct_gpu_is_sampling CT_NEAR;
+static inline int ct_gpu_is_sampling(void)
+{
+	return ct_gpu_is_unusual(CT_GPU_SAMPLING);
+}
 
 int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message);
 
 /* Is this instance timed? `seq` of a message: its number on its channel. */
 static inline int ct_gpu_is_sampled(struct ct_comm *comm, uint64_t seq, int is_message)
 {
-	if (__builtin_expect(!atomic_load_explicit(&ct_gpu_is_sampling, memory_order_relaxed), 1))
+	if (__builtin_expect(!ct_gpu_is_sampling(), 1))
 		return 1;
 	return ct_gpu_sampling(comm, seq, is_message);
 }

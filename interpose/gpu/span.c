@@ -65,6 +65,7 @@ static int reserve(uint32_t block)
 			return 0;
 		}
 		spans[i].open = &opens[i];
+		spans[i].is_last = i == ct_gpu_per_block() - 1;
 	}
 	return 1;
 }

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "interpose/gpu/launch.h"
 #include "interpose/gpu/streams.h"
 #include "interpose/guard.h"
 #include "interpose/recorder.h"
@@ -46,7 +47,8 @@ struct ct_gpu_span {
 	_Atomic uint32_t state; /* release by the caller, acquire by the poll thread */
 	uint8_t timed;		/* CT_GPU_IS_...; 0 it is not */
 	uint8_t has_end;	/* before the release of LAUNCHED */
-	uint16_t reserved;
+	uint8_t is_last;	/* of its block */
+	uint8_t reserved;
 	uint32_t returned_after; /* ns since its first op was entered: when the end event had been recorded;
 				    UINT32_MAX: so much or more */
 	uint32_t thread;	 /* ct_gpu_thread() of who began it */
@@ -92,25 +94,94 @@ static inline uint32_t ct_gpu_per_block(void)
 	return 1u << ct_gpu_block_bits;
 }
 
-static inline struct ct_gpu_block *ct_gpu_block_of(const struct ct_gpu_span *span)
+static inline struct ct_gpu_block *ct_gpu_block_nth(uint32_t span)
 {
-	return &ct_gpu_blocks[(uint32_t)(span - ct_gpu_spans) >> ct_gpu_block_bits];
+	return &ct_gpu_blocks[span >> ct_gpu_block_bits];
 }
 
-/* The calling thread's next one, NULL if there is none (a counted loss). The one after it is fetched meanwhile: the poll
- * thread, on another core, had it last. */
-static inline struct ct_gpu_span *ct_gpu_span_take(void)
+static inline struct ct_gpu_block *ct_gpu_block_of(const struct ct_gpu_span *span)
+{
+	return ct_gpu_block_nth((uint32_t)(span - ct_gpu_spans));
+}
+
+/* The calling thread's next one, NULL if there is none (a counted loss). It stays the next one. */
+static inline struct ct_gpu_span *ct_gpu_span_next(void)
 {
 	uint32_t at = ct_self.launches;
-	struct ct_gpu_span *span;
 
-	if (__builtin_expect(!at, 0) && !(at = ct_gpu_spans_claim()))
-		return NULL;
-	span = &ct_gpu_spans[at - 1];
-	ct_self.launches = (uint16_t)(at & (ct_gpu_per_block() - 1) ? at + 1 : 0);
+	if (__builtin_expect(!at, 0)) {
+		at = ct_gpu_spans_claim();
+		ct_self.launches = (uint16_t)at;
+	}
+	return __builtin_expect(at != 0, 1) ? &ct_gpu_spans[at - 1] : NULL;
+}
+
+/* The next one is the one after it, which is fetched meanwhile: the poll thread, on another core, had it last. */
+static inline void ct_gpu_span_pass(const struct ct_gpu_span *span)
+{
+	ct_self.launches = (uint16_t)(span->is_last ? 0 : ct_self.launches + 1);
 	__builtin_prefetch(span + 1, 1);
 	__builtin_prefetch(span->open + 1, 1);
+}
+
+static inline struct ct_gpu_span *ct_gpu_span_take(void)
+{
+	struct ct_gpu_span *span = ct_gpu_span_next();
+
+	if (__builtin_expect(span != NULL, 1))
+		ct_gpu_span_pass(span);
 	return span;
+}
+
+/* From now on the poll thread finds it in its block. */
+void ct_gpu_span_push(struct ct_gpu_block *block);
+static inline __attribute__((always_inline)) void ct_gpu_span_show(struct ct_gpu_span *span,
+								   struct ct_gpu_block *block,
+								   int is_timed)
+{
+	enum ct_gpu_span_state state = is_timed ? CT_GPU_CALLING : CT_GPU_PASSED;
+
+	atomic_store_explicit(&span->state, block->lap << 2 | state, memory_order_release);
+	if (__builtin_expect(is_timed && !block->pushed, 0))
+		ct_gpu_span_push(block);
+}
+
+static inline void ct_gpu_span_set(struct ct_gpu_span *span, enum ct_gpu_span_state state)
+{
+	uint32_t word = atomic_load_explicit(&span->state, memory_order_relaxed);
+
+	atomic_store_explicit(&span->state, CT_GPU_LAP(word) << 2 | state, memory_order_release);
+}
+
+/* The same for one that is CALLING. */
+_Static_assert(CT_GPU_CALLING == 0, "a state is set by one or");
+static inline void ct_gpu_span_launched(struct ct_gpu_span *span)
+{
+	uint32_t word = atomic_load_explicit(&span->state, memory_order_relaxed);
+
+	atomic_store_explicit(&span->state, word | CT_GPU_LAUNCHED, memory_order_release);
+}
+
+static inline void ct_gpu_span_returned(struct ct_gpu_span *span, uint64_t after)
+{
+	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
+}
+
+/* `stream`: its word, 0 not known yet. */
+static inline __attribute__((always_inline)) void ct_gpu_open_fill(
+	struct ct_ring_open *open, const struct ct_gpu_launch *launch, uint64_t stream)
+{
+	const uint64_t words[8] = {
+		[1] = launch->enter_ns,
+		[3] = (uint64_t)launch->comm << 32 | (uint64_t)(launch->n_ops & 0xffffff) << 8 |
+		      launch->op,
+		[4] = launch->seq,
+		[5] = stream,
+		[6] = (uint32_t)launch->peer,
+		[7] = launch->bytes,
+	};
+
+	ct_ring_open_fill(open, launch->id, words);
 }
 
 /* Tells threads apart that live at the same time. */

@@ -416,6 +416,7 @@ static struct ct_gpu_stream *enter(const struct key *key)
 			s->id = ++tables->n_streams;
 			key->context->n_streams++;
 		}
+		s->word = (uint64_t)s->id << 32 | (uint32_t)key->context->device;
 		n = key->context->n_streams;
 		launching = count_launching(key->context);
 		s->end = &s->first;

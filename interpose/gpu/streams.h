@@ -61,6 +61,7 @@ struct ct_gpu_stream {
 	struct ct_gpu_context *context;
 	uint32_t id; /* from 1 */
 	_Atomic uint32_t stale;
+	uint64_t word;			   /* the open table's: id << 32 | device */
 	struct ct_waits_launches launches; /* on it, for who waits for them */
 	/* queue.h, who uses it: events so far, and one of the last CT_GPU_QUEUE_MOST / 2 and one of those before */
 	_Atomic uint32_t begun;
@@ -139,7 +140,8 @@ static inline void ct_gpu_context_leave(const struct ct_cuda *cuda, int entered)
 struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device);
 
 /* 1: the handle is now another stream; 0: it may be the same. Not for default streams. */
-static inline int ct_gpu_stream_is(struct ct_gpu_stream *stream, CUstream handle)
+static inline __attribute__((always_inline)) int ct_gpu_stream_is(struct ct_gpu_stream *stream,
+								  CUstream handle)
 {
 	return stream &&
 	       atomic_load_explicit(&stream->handle, memory_order_relaxed) == (uintptr_t)handle &&

@@ -154,8 +154,8 @@ static __attribute__((noinline)) void leave_untimed(void)
 }
 
 /* The stream and, if it can be timed, its events. A span's last stream is most likely the next one's. */
-static inline __attribute__((always_inline)) void begin_on_gpu(struct ct_gpu_span *span,
-							       const struct ct_gpu_launch *launch)
+static __attribute__((noinline)) void begin_on_gpu(struct ct_gpu_span *span,
+						   const struct ct_gpu_launch *launch)
 {
 	const struct ct_cuda *cuda = ct_poll_is_up() ? ct_cuda() : ct_gpu_cuda_start();
 	CUresult result;
@@ -195,41 +195,16 @@ static __attribute__((noinline)) void begin_probed(struct ct_gpu_span *span,
 	span->timed |= CT_GPU_IS_PROBED;
 }
 
-/* From now on the poll thread finds it in its block. */
-static inline __attribute__((always_inline)) void show(struct ct_gpu_span *span)
+void ct_gpu_span_push(struct ct_gpu_block *block)
 {
-	struct ct_gpu_block *block = ct_gpu_block_of(span);
-	int is_timed = span->timed != 0;
-	enum ct_gpu_span_state state = is_timed ? CT_GPU_CALLING : CT_GPU_PASSED;
-
-	atomic_store_explicit(&span->state, block->lap << 2 | state, memory_order_release);
-	if (__builtin_expect(is_timed && !block->pushed, 0)) {
-		block->pushed = 1;
-		atomic_fetch_add_explicit(&block->left, 1, memory_order_relaxed);
-		ct_poll_push(block);
-	}
+	block->pushed = 1;
+	atomic_fetch_add_explicit(&block->left, 1, memory_order_relaxed);
+	ct_poll_push(block);
 }
 
-static void set_state(struct ct_gpu_span *span, enum ct_gpu_span_state state)
+static void show(struct ct_gpu_span *span)
 {
-	uint32_t word = atomic_load_explicit(&span->state, memory_order_relaxed);
-
-	atomic_store_explicit(&span->state, CT_GPU_LAP(word) << 2 | state, memory_order_release);
-}
-
-static inline __attribute__((always_inline)) void open_entry(struct ct_ring_open *open,
-							     const struct ct_gpu_launch *launch)
-{
-	const uint64_t words[8] = {
-		[1] = launch->enter_ns,
-		[3] = (uint64_t)launch->comm << 32 | (uint64_t)(launch->n_ops & 0xffffff) << 8 |
-		      launch->op,
-		[4] = launch->seq,
-		[6] = (uint32_t)launch->peer,
-		[7] = launch->bytes,
-	};
-
-	ct_ring_open_fill(open, launch->id, words);
+	ct_gpu_span_show(span, ct_gpu_block_of(span), span->timed != 0);
 }
 
 /* Which stream it is, for the record. */
@@ -247,9 +222,7 @@ static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *la
 static void note_stream(struct ct_gpu_span *span)
 {
 	if (span->stream)
-		atomic_store_explicit(&span->open->stream,
-				      (uint64_t)span->stream->id << 32 |
-					      (uint32_t)span->stream->context->device,
+		atomic_store_explicit(&span->open->stream, span->stream->word,
 				      memory_order_relaxed);
 }
 
@@ -265,7 +238,7 @@ struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
 		return NULL;
 	}
 	saved = errno;
-	open_entry(span->open, launch);
+	ct_gpu_open_fill(span->open, launch, 0);
 	span->timed = 0;
 	span->has_end = 0;
 	span->thread = ct_gpu_thread();
@@ -289,6 +262,20 @@ static __attribute__((noinline)) struct ct_gpu_span *begin_without(
 	return NULL;
 }
 
+void ct_gpu_begin_refused(struct ct_gpu_span *span, CUresult result)
+{
+	span->timed = 0;
+	span->has_end = 0;
+	result = begin_failed(ct_cuda(), span, result);
+	if (result == CUDA_SUCCESS) {
+		span->timed = CT_GPU_IS_TIMED;
+		ct_gpu_queue_add(span->stream, events_of(span), span->events.end);
+	}
+	atomic_store_explicit(&span->open->stream, span->stream ? span->stream->word : 0,
+			      memory_order_relaxed);
+	show(span);
+}
+
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 {
 	struct ct_gpu_span *span = ct_gpu_has_events() && !launch->unpicked ? ct_gpu_span_take()
@@ -298,7 +285,7 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 	if (!span)
 		return begin_without(launch);
 	saved = errno;
-	open_entry(span->open, launch);
+	ct_gpu_open_fill(span->open, launch, 0);
 	span->timed = 0;
 	span->has_end = 0;
 	span->thread = ct_gpu_thread();
@@ -318,7 +305,15 @@ static void close_untimed(struct ct_gpu_span *span, int result)
 	ct_gpu_span_close(span);
 }
 
-static inline __attribute__((always_inline)) void end_on_gpu(struct ct_gpu_span *span)
+void ct_gpu_end_refused(CUresult result)
+{
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
+	if (ct_cuda_is_fatal(result))
+		ct_poll_give_up();
+}
+
+/* The end event, if it can be recorded from here. Returns 1 if so. */
+static inline __attribute__((always_inline)) int end_on_gpu(struct ct_gpu_span *span)
 {
 	const struct ct_cuda *cuda = ct_cuda();
 	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
@@ -326,65 +321,64 @@ static inline __attribute__((always_inline)) void end_on_gpu(struct ct_gpu_span 
 
 	/* the program has ended it meanwhile, with its events */
 	if (__builtin_expect(ct_gpu_context_is_dead(span->events.context), 0))
-		return;
+		return 0;
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
-	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
-		return;
+	if (__builtin_expect(span->handle == CU_STREAM_PER_THREAD, 0) &&
+	    span->thread != ct_gpu_thread())
+		return 0;
 	if (ct_poll_is_held()) {
 		leave_untimed();
-		return;
+		return 0;
 	}
 	entered = ct_gpu_context_enter(cuda, span->events.context);
-	if (entered >= 0) {
+	if (__builtin_expect(entered >= 0, 1)) {
 		result = cuda->event_record(span->events.end, span->handle);
 		ct_gpu_context_leave(cuda, entered);
 	}
-	span->has_end = result == CUDA_SUCCESS;
-	if (!span->has_end)
-		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
-	if (ct_cuda_is_fatal(result))
-		ct_poll_give_up();
+	if (__builtin_expect(result != CUDA_SUCCESS, 0))
+		ct_gpu_end_refused(result);
+	return result == CUDA_SUCCESS;
 }
 
-/* Not a moment earlier than the event: this thread may be delayed between the two. */
-static uint64_t note_return(struct ct_gpu_span *span)
+static __attribute__((noinline)) uint64_t end_untimed(struct ct_gpu_span *span)
 {
-	uint64_t now = ct_now_ns();
-	uint64_t after = now - load(&span->open->opened_ns);
-
-	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
-	return now;
+	if (span->timed == CT_GPU_IS_TOLD)
+		ct_gpu_profiled_end(span, 0);
+	else
+		close_untimed(span, 0);
+	return 0;
 }
 
 uint64_t ct_gpu_end(struct ct_gpu_span *span)
 {
 	uint64_t now, probe_ns = 0;
+	uint8_t timed;
 	int saved;
 
 	if (!span)
 		return 0;
+	timed = span->timed;
+	if (__builtin_expect(!(timed & CT_GPU_IS_TIMED), 0))
+		return end_untimed(span);
 	saved = errno;
-	if (__builtin_expect(!(span->timed & CT_GPU_IS_TIMED), 0)) {
-		if (span->timed == CT_GPU_IS_TOLD)
-			ct_gpu_profiled_end(span, 0);
-		else
-			close_untimed(span, 0);
-		return 0;
-	}
-	if (__builtin_expect(span->timed & CT_GPU_IS_PROBED, 0))
+	if (__builtin_expect(timed & CT_GPU_IS_PROBED, 0))
 		probe_ns = ct_now_ns();
-	if (!ct_poll_gave_up())
-		end_on_gpu(span);
+	if (__builtin_expect(!ct_poll_gave_up(), 1))
+		span->has_end = (uint8_t)end_on_gpu(span);
 	/* a graph is more than its communication: who waits for it may wait for the rest */
-	if ((uint8_t)load(&span->open->comm_op) != CT_OP_GraphLaunch) {
+	if (__builtin_expect((uint8_t)load(&span->open->comm_op) != CT_OP_GraphLaunch, 1)) {
 		ct_waits_count(&span->stream->launches, (uint32_t)load(&span->open->tag));
-		if (!atomic_load_explicit(&span->stream->launches.known, memory_order_relaxed))
+		if (__builtin_expect(!atomic_load_explicit(&span->stream->launches.known,
+							   memory_order_relaxed),
+				     0))
 			ct_waits_launch(span);
 	}
-	now = note_return(span);
+	/* not a moment earlier than the event: this thread may be delayed between the two */
+	now = ct_now_ns();
+	ct_gpu_span_returned(span, now - load(&span->open->opened_ns));
 	if (__builtin_expect(probe_ns != 0, 0))
 		ct_poll_probe_ended(now - probe_ns);
-	set_state(span, CT_GPU_LAUNCHED);
+	ct_gpu_span_set(span, CT_GPU_LAUNCHED);
 	errno = saved;
 	return now;
 }
@@ -401,5 +395,5 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result)
 		return;
 	}
 	record_untimed(span, result);
-	set_state(span, CT_GPU_DROPPED);
+	ct_gpu_span_set(span, CT_GPU_DROPPED);
 }

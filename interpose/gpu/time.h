@@ -41,6 +41,10 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch);
 uint64_t ct_gpu_end(struct ct_gpu_span *span);
 void ct_gpu_drop(struct ct_gpu_span *span, int result);
 
+/* The driver refused the first event of a span: the handle may be another stream's by now. And the last one. (plain.h) */
+void ct_gpu_begin_refused(struct ct_gpu_span *span, CUresult result);
+void ct_gpu_end_refused(CUresult result);
+
 /* As ct_gpu_begin(), for a launch whose times NCCL will tell, whatever the others are timed with. */
 struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch);
 

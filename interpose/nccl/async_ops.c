@@ -24,7 +24,7 @@ static struct {
 	_Atomic uintptr_t keys[ENTRIES]; /* ncclComm_t */
 	struct async_op entries[ENTRIES];
 } * table;
-static _Atomic uint32_t n_entries;
+_Atomic uint32_t ct_nccl_async_waiting;
 
 int ct_nccl_async_init(void)
 {
@@ -34,13 +34,8 @@ int ct_nccl_async_init(void)
 	if (map == MAP_FAILED)
 		return CT_NOMEM;
 	table = map;
-	atomic_store_explicit(&n_entries, 0, memory_order_relaxed);
+	atomic_store_explicit(&ct_nccl_async_waiting, 0, memory_order_relaxed);
 	return CT_OK;
-}
-
-uint32_t ct_nccl_async_count(void)
-{
-	return atomic_load_explicit(&n_entries, memory_order_relaxed);
 }
 
 static int add(ncclComm_t comm, const struct async_op *entry)
@@ -54,7 +49,7 @@ static int add(ncclComm_t comm, const struct async_op *entry)
 							     memory_order_relaxed))
 			continue;
 		table->entries[i] = *entry;
-		atomic_fetch_add_explicit(&n_entries, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&ct_nccl_async_waiting, 1, memory_order_relaxed);
 		/* release: pairs with the acquire of who takes it */
 		atomic_store_explicit(&table->keys[i], (uintptr_t)comm, memory_order_release);
 		return 1;
@@ -75,7 +70,7 @@ static int claim_next(ncclComm_t comm, uint32_t *at, struct async_op *entry)
 							     memory_order_relaxed))
 			continue;
 		*entry = table->entries[*at];
-		atomic_fetch_sub_explicit(&n_entries, 1, memory_order_relaxed);
+		atomic_fetch_sub_explicit(&ct_nccl_async_waiting, 1, memory_order_relaxed);
 		atomic_store_explicit(&table->keys[*at], KEY_FREE, memory_order_release);
 		return 1;
 	}

@@ -13,7 +13,11 @@
 int ct_nccl_async_init(void);
 
 /* How many wait; 0 lets all below pass without a search. */
-uint32_t ct_nccl_async_count(void);
+extern _Atomic uint32_t ct_nccl_async_waiting CT_NEAR;
+static inline uint32_t ct_nccl_async_count(void)
+{
+	return atomic_load_explicit(&ct_nccl_async_waiting, memory_order_relaxed);
+}
 
 /* A launch of this thread that has begun. No room: its end stays unknown (a counted loss). */
 void ct_nccl_async_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stream);

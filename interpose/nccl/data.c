@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
 #include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/channels.h"
 #include "interpose/gpu/graph.h"
+#include "interpose/gpu/plain.h"
 #include "interpose/gpu/sampling.h"
 #include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"
@@ -52,28 +55,29 @@ static EACH_ROW uint8_t redop_of(int redop)
 #include "interpose/abi/nccl_values.def"
 	};
 
-	if (redop < 0)
-		return 0;
-	return (uint32_t)redop < sizeof(redops) ? redops[redop] : CT_REDOP_custom;
+	if (__builtin_expect((uint32_t)redop < sizeof(redops), 1))
+		return redops[redop];
+	return redop < 0 ? 0 : CT_REDOP_custom;
 }
 
 /* What a row says of one call. */
 struct nccl_call {
-	uint16_t name;
+	uint8_t call; /* enum ct_nccl_call */
 	uint8_t op;
-	uint8_t redop;
 	int32_t peer;
+	int redop; /* ncclRedOp_t, negative none */
 	uint64_t count;
 	ncclDataType_t type;
 	ncclComm_t comm;
 	CUstream stream;
-	const void *library; /* an address in the one that is called */
+	void *const *library; /* where the function that is called is */
 };
 
 /* How an op's launch comes about. */
 enum launch_kind {
 	LAUNCH_NONE,  /* no work for the GPU, or none that can be timed */
 	LAUNCH_NOW,   /* by this call */
+	LAUNCH_PLAIN, /* the same, and plain */
 	LAUNCH_GROUP, /* by the end of the group */
 	LAUNCH_NEVER, /* captured: by the launch of the graph */
 };
@@ -81,11 +85,9 @@ enum launch_kind {
 struct launch_frame {
 	struct ct_op_frame op; /* first */
 	struct ct_gpu_span *span;
-	ncclComm_t handle;
-	CUstream stream;
 	uint32_t launch;
 	uint32_t comm; /* its id: the communicator itself may end meanwhile */
-	enum launch_kind kind;
+	uint8_t kind;  /* enum launch_kind */
 	uint8_t holds; /* the channels of kernels: what it puts on the stream is captured, or may be */
 };
 
@@ -133,33 +135,38 @@ static EACH_ROW uint64_t next_seq(const struct nccl_call *c, struct ct_comm *com
 	return atomic_fetch_add_explicit(&comm->entry->next_seq, 1, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) void settle_launch(struct launch_frame *f, int result)
+/* It is this call that launches, or there is no launch. */
+static inline int is_own(enum launch_kind kind)
 {
-	if (f->kind == LAUNCH_NONE) {
+	return kind == LAUNCH_NONE || kind == LAUNCH_NOW || kind == LAUNCH_PLAIN;
+}
+
+/* Nothing was launched, as far as is known. */
+static void drop_launch(struct launch_frame *f, int result)
+{
+	if (f->kind == LAUNCH_NONE)
 		ct_nccl_untimed(f->launch, f->comm, 1, result);
-	} else if (result == ncclInProgress) {
-		ct_nccl_async_passed(f->handle);
-		ct_nccl_async_span(f->handle, f->span, f->stream);
-	} else {
+	else
 		ct_gpu_drop(f->span, result);
-	}
 }
 
 static void leave(struct ct_frame *frame)
 {
 	struct launch_frame *f = (struct launch_frame *)frame;
 
-	if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW)
-		settle_launch(f, CT_RESULT_EXCEPTION);
+	if (is_own(f->kind))
+		drop_launch(f, CT_RESULT_EXCEPTION);
 	if (f->holds)
 		ct_gpu_channels_release();
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
 }
 
-static __attribute__((noinline)) void capture(struct ct_op *op, struct ct_comm *comm,
-					      const struct nccl_call *c, uint8_t element_bytes)
+/* (of a copy, so that the op itself stays in registers) */
+static __attribute__((noinline)) struct ct_op capture(struct ct_op op, struct ct_comm *comm,
+						      CUstream stream, uint64_t bytes)
 {
-	ct_graph_op(op, comm, c->stream, c->count * element_bytes);
+	ct_graph_op(&op, comm, stream, bytes);
+	return op;
 }
 
 int ct_nccl_inside_op(struct ct_nccl_inside *in)
@@ -185,18 +192,18 @@ int ct_nccl_inside_op(struct ct_nccl_inside *in)
 }
 
 /* Published and, where the call itself launches, begun on the stream. */
-static EACH_ROW void begin_launch(struct launch_frame *f, const struct nccl_call *c)
+static __attribute__((noinline)) void begin_any(struct launch_frame *f, const struct nccl_call *c)
 {
-	struct ct_comm *comm = ct_nccl_comm(c->comm, c->library);
+	struct ct_comm *comm = ct_nccl_comm(c->comm, *c->library);
 	struct element element = element_of(c->type);
 	enum launch_kind kind = kind_of(c, comm);
 	struct ct_nccl_pair *pair = NULL;
 	int picked = 1;
 	struct ct_op op = {
 		.op = c->op,
-		.call = c->name,
+		.call = ct_nccl_call_ids[c->call],
 		.peer = c->peer,
-		.redop = c->redop,
+		.redop = redop_of(c->redop),
 		.dtype = element.dtype,
 		.flags = ct_gpu_op_flags,
 		.count = c->count,
@@ -210,7 +217,7 @@ static EACH_ROW void begin_launch(struct launch_frame *f, const struct nccl_call
 	}
 	asked = pair ? pair->launch.asked : ct_gpu_capture_state(c->stream, comm->device, &current);
 	if (__builtin_expect(asked == CT_GPU_CAPTURED, 0)) {
-		capture(&op, comm, c, element.bytes);
+		op = capture(op, comm, c->stream, c->count * element.bytes);
 		kind = LAUNCH_NEVER;
 		pair = NULL;
 	} else {
@@ -226,8 +233,6 @@ static EACH_ROW void begin_launch(struct launch_frame *f, const struct nccl_call
 		ct_gpu_channels_hold();
 	f->launch = op.launch;
 	f->comm = comm->id;
-	f->handle = c->comm;
-	f->stream = c->stream;
 	f->span = NULL;
 	ct_op_begin(&f->op, comm, &op);
 	f->op.frame.leave = leave;
@@ -258,24 +263,122 @@ static EACH_ROW void begin_launch(struct launch_frame *f, const struct nccl_call
 	}
 }
 
+/* The same for a call that launches by itself, on a known communicator, and a launch that is plain (gpu/plain.h). 0: not
+ * so, and nothing was done. */
+static EACH_ROW int begin_plain(struct launch_frame *f, const struct nccl_call *c)
+{
+	struct ct_comm *comm = ct_self.comm;
+	struct ct_slot *slot = ct_self.lane.next;
+	struct element element;
+	struct ct_gpu_span *span;
+	struct ct_op op;
+	int saved = errno;
+
+	if (__builtin_expect(!comm || !c->comm ||
+				     atomic_load_explicit(&comm->handle[0], memory_order_relaxed) !=
+					     c->comm ||
+				     (c->count == 0 && !is_p2p(c->op) && !is_one_sided(c->op)) ||
+				     ct_nccl_in_group() ||
+				     (slot == ct_self.lane.end && !(slot = ct_recorder_refill())),
+			     0))
+		return 0;
+	span = ct_gpu_plain_span(c->stream);
+	if (__builtin_expect(!span, 0)) {
+		errno = saved;
+		return 0;
+	}
+	if (!slot)
+		__builtin_unreachable();
+	element = element_of(c->type);
+	op = (struct ct_op){
+		.op = c->op,
+		.call = ct_nccl_call_ids[c->call],
+		.peer = c->peer,
+		.redop = redop_of(c->redop),
+		.dtype = element.dtype,
+		.count = c->count,
+		.seq = next_seq(c, comm),
+		.launch = ct_recorder_launch_of(slot),
+	};
+	f->kind = LAUNCH_PLAIN;
+	f->holds = 0;
+	f->launch = op.launch;
+	f->comm = comm->id;
+	f->span = span;
+	ct_self.lane.next = slot + 1;
+	ct_op_enter(&f->op);
+	ct_op_begin_in(slot, &f->op, comm, &op, leave);
+	if (__builtin_expect(!ct_gpu_plain_begin(span,
+						 &(struct ct_gpu_launch){
+							 .enter_ns = op.enter_ns,
+							 .seq = op.seq,
+							 .bytes = c->count * element.bytes,
+							 .stream = c->stream,
+							 .id = op.launch,
+							 .comm = op.comm,
+							 .n_ops = 1,
+							 .peer = c->peer,
+							 .op = c->op,
+						 }),
+			     0))
+		f->kind = LAUNCH_NOW;
+	errno = saved;
+	return 1;
+}
+
+static EACH_ROW void begin_launch(struct launch_frame *f, const struct nccl_call *c)
+{
+	if (__builtin_expect(!begin_plain(f, c), 0)) {
+		const struct nccl_call any = *c; /* (so that the call itself stays in registers) */
+
+		begin_any(f, &any);
+	}
+}
+
+static __attribute__((noinline)) ncclResult_t end_any(struct launch_frame *f,
+						      const struct nccl_call *c,
+						      ncclResult_t result)
+{
+	int launches = is_own(f->kind) && f->kind != LAUNCH_NONE;
+	uint64_t now_ns = 0;
+
+	if (launches && (result == ncclSuccess || result == ncclInProgress))
+		ct_nccl_async_passed(c->comm);
+	if (launches && result == ncclSuccess)
+		now_ns = ct_gpu_end(f->span);
+	else if (launches && result == ncclInProgress)
+		ct_nccl_async_span(c->comm, f->span, c->stream);
+	else if (is_own(f->kind))
+		drop_launch(f, result);
+	if (f->holds)
+		ct_gpu_channels_release();
+	if (ct_nccl_is_error(result))
+		ct_nccl_failed(ct_nccl_call_ids[c->call], f->comm, result, *c->library);
+	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
+	return result;
+}
+
 static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct nccl_call *c,
 				 ncclResult_t result)
 {
-	uint64_t now_ns = 0;
+	uint64_t now_ns;
+	int saved = errno, is_over;
+	struct nccl_call any;
 
-	if (__builtin_expect(f->kind == LAUNCH_NOW && result == ncclSuccess, 1)) {
-		if (__builtin_expect(ct_nccl_async_count() != 0, 0))
-			ct_nccl_async_passed(f->handle);
-		now_ns = ct_gpu_end(f->span);
-	} else if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW) {
-		settle_launch(f, result);
+	if (__builtin_expect(f->kind == LAUNCH_PLAIN && result == ncclSuccess &&
+				     !ct_nccl_async_count(),
+			     1)) {
+		is_over = ct_gpu_plain_end(f->span, f->launch, f->op.enter_ns, &now_ns);
+		errno = saved;
+		if (__builtin_expect(is_over, 1)) {
+			if (!f->op.slot)
+				__builtin_unreachable();
+			ct_op_end(&f->op, now_ns, ncclSuccess);
+			return ncclSuccess;
+		}
 	}
-	if (__builtin_expect(f->holds, 0))
-		ct_gpu_channels_release();
-	if (ct_nccl_is_error(result))
-		ct_nccl_failed(c->name, f->comm, result, c->library);
-	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
-	return result;
+	any = *c; /* (so that the call itself stays in registers) */
+	return end_any(f, &any, result);
 }
 
 /* What the ranks of an all-to-all give each other on average, as elements: the count of one that is even. Nothing only if this rank
@@ -295,7 +398,7 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
 }
 
 #define CT_NCCL_SHARE(counts, recv_counts)                                                         \
-	mean_share(ct_nccl_comm(comm, (const void *)(uintptr_t)real)->nranks, counts, recv_counts)
+	mean_share(ct_nccl_comm(comm, *library)->nranks, counts, recv_counts)
 
 #define LIST(...) __VA_ARGS__
 
@@ -303,26 +406,18 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)
 
-/* The wrapper itself only looks and jumps on: no frame, no call. What takes a call is in ask_NAME. */
+/* The wrapper itself only looks and jumps on, with the arguments as they came: no frame, no call. What takes a call is in
+ * ask_NAME, which passes on a function that is not the first caller's. */
 #define NCCL_CALL(symbol, name_, since, op_, params, args, count_, type_, redop_, peer_)           \
-	static CT_UNWIND_WHOLE ncclResult_t record_##name_(LIST params, ct_##name_##_fn *real)     \
+	static CT_UNWIND_WHOLE ncclResult_t record_##name_ params                                  \
 	{                                                                                          \
-		const struct nccl_call c = {                                                       \
-			.name = ct_nccl_call_ids[CT_NCCL_##name_],                                 \
-			.op = CT_OP_##op_,                                                         \
-			.redop = redop_of((int)(redop_)),                                          \
-			.peer = (peer_),                                                           \
-			.count = (count_),                                                         \
-			.type = (type_),                                                           \
-			.comm = comm,                                                              \
-			.stream = stream,                                                          \
-			.library = (const void *)(uintptr_t)real,                                  \
-		};                                                                                 \
-		struct launch_frame f;                                                             \
+		BODY(name_, op_, args, count_, type_, redop_, peer_,                               \
+		     &ct_nccl_reals[CT_NCCL_##name_].callers[0].function)                          \
+	}                                                                                          \
                                                                                                    \
-		CT_UNWIND_HERE();                                                                  \
-		begin_launch(&f, &c);                                                              \
-		return end(&f, &c, real args);                                                     \
+	static CT_UNWIND_WHOLE ncclResult_t record_next_##name_(LIST params, void *next)           \
+	{                                                                                          \
+		BODY(name_, op_, args, count_, type_, redop_, peer_, &next)                        \
 	}                                                                                          \
                                                                                                    \
 	static __attribute__((noinline)) ncclResult_t ask_##name_(LIST params, const void *caller) \
@@ -332,24 +427,45 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_NCCL_ABSENT;                                                     \
+		ct_guard_settle(__builtin_frame_address(0));                                       \
 		if (!ct_nccl_enter(CT_CALL_DATA, caller))                                          \
 			return next args;                                                          \
-		return record_##name_ WITH(args, next);                                            \
+		return record_next_##name_ WITH(args, (void *)next);                               \
 	}                                                                                          \
                                                                                                    \
 	ncclResult_t ct_##name_ params                                                             \
 	{                                                                                          \
+		const struct ct_real_caller *first = &ct_nccl_reals[CT_NCCL_##name_].callers[0];   \
 		const void *caller = __builtin_return_address(0);                                  \
-		ct_##name_##_fn *next = (ct_##name_##_fn *)ct_real_quick(                          \
-			&ct_nccl_reals[CT_NCCL_##name_], caller);                                  \
-		enum ct_guard_answer answer = ct_guard_look(ct_guard_gate(), CT_CALL_DATA);        \
+		uint32_t gate = ct_guard_gate();                                                   \
                                                                                                    \
-		if (!next || answer == CT_GUARD_ASK)                                               \
-			return ask_##name_ WITH(args, caller);                                     \
-		if (answer != CT_GUARD_RECORD || !ct_nccl_is_wanted)                               \
-			return next args;                                                          \
-		ct_self.depth = 1;                                                                 \
-		ct_entry_called_from(caller);                                                      \
-		return record_##name_ WITH(args, next);                                            \
+		if (__builtin_expect(ct_real_calls(first, caller), 1)) {                           \
+			if (ct_guard_is_off(gate, CT_CALL_DATA))                                   \
+				return ((ct_##name_##_fn *)first->function)args;                   \
+			if (ct_guard_is_ready(gate) && __builtin_expect(ct_nccl_is_wanted, 1)) {   \
+				ct_self.depth = 1;                                                 \
+				ct_self.caller = caller; /* (never an entry's, see real.c) */      \
+				return record_##name_ args;                                        \
+			}                                                                          \
+		}                                                                                  \
+		return ask_##name_ WITH(args, caller);                                             \
 	}
+#define BODY(name_, op_, args, count_, type_, redop_, peer_, library_)                             \
+	void *const *library = (library_);                                                         \
+	const struct nccl_call c = {                                                               \
+		.call = CT_NCCL_##name_,                                                           \
+		.op = CT_OP_##op_,                                                                 \
+		.redop = (int)(redop_),                                                            \
+		.peer = (peer_),                                                                   \
+		.count = (count_),                                                                 \
+		.type = (type_),                                                                   \
+		.comm = comm,                                                                      \
+		.stream = stream,                                                                  \
+		.library = library,                                                                \
+	};                                                                                         \
+	struct launch_frame f;                                                                     \
+                                                                                                   \
+	CT_UNWIND_HERE();                                                                          \
+	begin_launch(&f, &c);                                                                      \
+	return end(&f, &c, ((ct_##name_##_fn *)*library)args);
 #include "interpose/abi/nccl_calls.def"

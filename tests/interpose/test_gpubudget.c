@@ -186,11 +186,11 @@ static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **st
 	assert_true(level_after(&comm, &seq, 30, 1) > 0);
 	ct_poll_cost(&cost);
 	assert_int_equal(cost.backoffs, 1);
-	assert_int_equal(ct_gpu_is_sampling, 1);
+	assert_int_equal(ct_gpu_is_sampling(), 1);
 	fake_lock()->record_ns = 0;
 	fake_unlock();
 	assert_int_equal(level_after(&comm, &seq, 40, 0), 0);
-	assert_int_equal(ct_gpu_is_sampling, 0);
+	assert_int_equal(ct_gpu_is_sampling(), 0);
 	finish();
 	ct_poll_cost(&cost);
 	assert_true(cost.coarsest > 0);

@@ -46,7 +46,7 @@ static void unasked_all_are_timed_and_nothing_is_looked_up(void **state)
 
 	(void)state;
 	init(CT_GPU_ALL, 0, 0);
-	assert_int_equal(ct_gpu_is_sampling, 0);
+	assert_int_equal(ct_gpu_is_sampling(), 0);
 	assert_int_equal(count(&comm, 0), INSTANCES);
 	assert_true(comm.pick[0] == 0);
 }
@@ -118,7 +118,7 @@ static void after_the_budget_has_recovered_all_are_timed_again(void **state)
 	ct_gpu_sampling_level(4);
 	assert_true(count(&comm, 0) < INSTANCES / 8);
 	ct_gpu_sampling_level(0);
-	assert_int_equal(ct_gpu_is_sampling, 0);
+	assert_int_equal(ct_gpu_is_sampling(), 0);
 	assert_int_equal(count(&comm, 0), INSTANCES);
 }
 
