@@ -26,8 +26,7 @@ static CT_GPU_PLAIN struct ct_gpu_span *ct_gpu_plain_span(CUstream stream)
 	CUcontext current;
 
 	if (__builtin_expect((atomic_load_explicit(&ct_gpu_unusual, memory_order_relaxed) |
-			      ct_poll_inside_since()) != 0 ||
-				     (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD,
+			      ct_poll_inside_since()) != 0,
 			     0))
 		return NULL;
 	span = ct_gpu_span_next();
