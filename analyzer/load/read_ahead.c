@@ -235,6 +235,11 @@ void ct_ahead_ask(struct ct_ahead_load *load)
 	ct_task_begin(ahead->tasks, &load->task);
 }
 
+int ct_ahead_is_asked(const struct ct_ahead_load *load)
+{
+	return load->room != NULL;
+}
+
 /* What the block taught, as if the caller's thread had read it. */
 static int learn_names(struct ct_op_names *to, struct ct_op_names *from)
 {

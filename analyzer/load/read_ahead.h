@@ -27,6 +27,7 @@ int ct_ahead_has_room(const struct ct_ahead *ahead);
 
 /* Its next block will be wanted. Nothing happens if it was asked for, or there is no room. */
 void ct_ahead_ask(struct ct_ahead_load *load);
+int ct_ahead_is_asked(const struct ct_ahead_load *load);
 
 /* As ct_load_next(). */
 int ct_ahead_next(struct ct_ahead_load *load, struct ct_err *err);

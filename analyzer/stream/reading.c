@@ -217,16 +217,30 @@ static void sink(struct ct_reading **heap, size_t n)
 	heap[at] = moved;
 }
 
-/* `heap` holds them in the order of their processes, which is a valid heap before anything is read. What stands in it next
- * is mostly what is read next. */
+/* Those that are read next, after the first one. */
+static void ask(struct ct_reading **heap, size_t n, const struct ct_ahead *ahead)
+{
+	while (ct_ahead_has_room(ahead)) {
+		struct ct_reading *next = NULL;
+
+		for (size_t i = 1; i < n; i++)
+			if (!ct_ahead_is_asked(heap[i]->ahead) &&
+			    (!next || is_behind(heap[i], next)))
+				next = heap[i];
+		if (!next)
+			return;
+		ct_ahead_ask(next->ahead);
+	}
+}
+
+/* `heap` holds them in the order of their processes, which is a valid heap before anything is read. */
 static int read_in_step(struct ct_reading **heap, size_t n, const struct ct_ahead *ahead,
 			struct ct_err *err)
 {
 	while (n) {
 		int more;
 
-		for (size_t i = 1; i < n && ct_ahead_has_room(ahead); i++)
-			ct_ahead_ask(heap[i]->ahead);
+		ask(heap, n, ahead);
 		more = read_block(heap[0], err);
 		if (more < 0)
 			return more;
