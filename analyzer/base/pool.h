@@ -8,6 +8,7 @@
 #define CT_ANALYZER_BASE_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@ struct ct_pool {
 /* size: elements per allocation: enough to make malloc() negligible, few enough for a run of two ranks. */
 #define CT_POOL_CHUNK 64u
 
+/* fact: bytes of a line of the cache; an element of whole lines touches no more than these */
+#define CT_POOL_LINE 64u
+
 /* An element of `size` bytes, at least those of a pointer, zeroed. NULL: out of memory. */
 static inline void *ct_pool_take(struct ct_pool *pool, size_t size)
 {
@@ -31,13 +35,13 @@ static inline void *ct_pool_take(struct ct_pool *pool, size_t size)
 		return memset(one, 0, size);
 	}
 	if (!pool->left) {
-		void **chunk = malloc(_Alignof(max_align_t) + CT_POOL_CHUNK * size);
+		void **chunk = malloc(2 * CT_POOL_LINE + CT_POOL_CHUNK * size);
 
 		if (!chunk)
 			return NULL;
 		*chunk = pool->chunks;
 		pool->chunks = chunk;
-		pool->next = (char *)chunk + _Alignof(max_align_t);
+		pool->next = (char *)chunk + 2 * CT_POOL_LINE - (uintptr_t)chunk % CT_POOL_LINE;
 		pool->left = CT_POOL_CHUNK;
 	}
 	one = pool->next;

@@ -9,9 +9,9 @@
 /* size: blocks after which a launch that is not there will not come any more. */
 #define PATIENCE 8u
 
-static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_waiter *w)
+static int is_charged_to(struct ct_ov_launch *launch, const struct ct_waiter *w)
 {
-	const struct ct_charged *c = launch->charged;
+	const struct ct_charged *c = ct_ov_charged(launch);
 
 	while (c && c->waiter != w)
 		c = c->next;
@@ -30,21 +30,25 @@ static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 static int keep(struct ct_ov_process *p, struct ct_ov_launch *launch,
 		const struct ct_charged *fresh)
 {
-	struct ct_charged **end = &launch->charged, *least = launch->charged;
+	struct ct_charged *end = &launch->first, *least = &launch->first;
 	const struct ct_waiter *computing;
 
+	if (!launch->n_charged) {
+		launch->first = *fresh;
+		launch->n_charged = 1;
+		return CT_OK;
+	}
 	if (launch->n_charged < CT_CHARGED) {
-		while (*end)
-			end = &(*end)->next;
-		*end = launch->n_charged ? ct_pool_take(&p->charges, sizeof(**end))
-					 : &launch->first;
-		if (!*end)
+		while (end->next)
+			end = end->next;
+		end->next = ct_pool_take(&p->charges, sizeof(*end));
+		if (!end->next)
 			return CT_NOMEM;
-		**end = *fresh;
+		*end->next = *fresh;
 		launch->n_charged++;
 		return CT_OK;
 	}
-	computing = ct_ov_computing(p, launch->is.device);
+	computing = ct_ov_computing(p, launch->device);
 	for (struct ct_charged *c = least->next; c; c = c->next)
 		if (worth(computing, c) < worth(computing, least))
 			least = c;
@@ -62,8 +66,8 @@ static int keep(struct ct_ov_process *p, struct ct_ov_launch *launch,
 static int charge_one(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct_waiter *w,
 		      const struct ct_wait_rec *rec)
 {
-	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->is.start_ns), w->charged_ns);
-	uint64_t end = w->is_host ? ct_min(launch->is.end_ns, rec->issued_ns) : launch->is.end_ns;
+	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->start_ns), w->charged_ns);
+	uint64_t end = w->is_host ? ct_min(launch->end_ns, rec->issued_ns) : launch->end_ns;
 	struct ct_charged c = { .waiter = w, .via = rec->via };
 
 	/* With all streams at once: who was last is not known. */
@@ -71,9 +75,8 @@ static int charge_one(struct ct_ov_process *p, struct ct_ov_launch *launch, stru
 		launch->is_unclear = 1;
 		return CT_OK;
 	}
-	if (rec->begin_ns < launch->is.end_ns + launch->is.end_err_ns + rec->begin_err_ns)
-		c.err_ns = rec->begin_err_ns +
-			   (uint32_t)ct_min(launch->is.end_err_ns, UINT32_MAX / 2);
+	if (rec->begin_ns < launch->end_ns + launch->end_err_ns + rec->begin_err_ns)
+		c.err_ns = rec->begin_err_ns + (uint32_t)ct_min(launch->end_err_ns, UINT32_MAX / 2);
 	c.begin_ns = ct_min(begin, ct_max(begin, end));
 	c.end_ns = ct_max(begin, end);
 	if (end > begin)
@@ -91,10 +94,9 @@ static void weigh(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_
 
 	if (!w->released_ns || rec->begin_ns == w->begun_ns || rec->flags & CT_WAIT_OTHERS)
 		return;
-	for (const struct ct_ov_launch *l = s ? s->newest : NULL; l && l->is.end_ns > from;
+	for (const struct ct_ov_launch *l = s ? s->newest : NULL; l && l->end_ns > from;
 	     l = l->before) {
-		uint64_t begin = ct_max(l->is.start_ns, from),
-			 end = ct_min(l->is.end_ns, rec->begin_ns);
+		uint64_t begin = ct_max(l->start_ns, from), end = ct_min(l->end_ns, rec->begin_ns);
 
 		if (end > begin)
 			busy -= ct_min(busy, end - begin);
@@ -122,7 +124,7 @@ static int charge(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_
 	if (rec->begin_ns != w->begun_ns)
 		w->released_ns = rec->begin_ns;
 	w->begun_ns = rec->begin_ns;
-	w->released_ns = ct_max(w->released_ns, last->is.end_ns);
+	w->released_ns = ct_max(w->released_ns, last->end_ns);
 	return st;
 }
 

@@ -9,12 +9,13 @@
 
 static void free_launch(struct ct_ov_process *p, struct ct_ov_launch *launch)
 {
-	while (launch->charged) {
-		struct ct_charged *next = launch->charged->next;
+	struct ct_charged *more = launch->n_charged ? launch->first.next : NULL;
 
-		if (launch->charged != &launch->first)
-			ct_pool_give(&p->charges, launch->charged);
-		launch->charged = next;
+	while (more) {
+		struct ct_charged *next = more->next;
+
+		ct_pool_give(&p->charges, more);
+		more = next;
 	}
 	ct_pool_give(&p->pool, launch);
 }
@@ -78,14 +79,13 @@ static struct ct_ov_stream *get_stream(struct ct_ov_process *p, uint32_t id)
 static int let_go(struct ct_ov_process *p, struct ct_ov_block *block)
 {
 	struct ct_ov_launch *launch = p->oldest;
-	struct ct_ov_stream *s = ct_ov_stream(p, launch->is.stream);
+	struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
 	int st;
 
 	/* thousands came since: it is in no cache any more when its turn comes */
 	if (launch->newer) {
 		__builtin_prefetch(launch->newer);
 		__builtin_prefetch((char *)launch->newer + 64);
-		__builtin_prefetch((char *)launch->newer + 128);
 	}
 	st = ct_ov_settle(p, launch, block);
 	if (launch->before)
@@ -107,7 +107,7 @@ static void put_on_stream(struct ct_ov_stream *s, struct ct_ov_launch *launch)
 {
 	struct ct_ov_launch *before = s->newest;
 
-	while (before && before->is.end_ns > launch->is.end_ns)
+	while (before && before->end_ns > launch->end_ns)
 		before = before->before;
 	launch->before = before;
 	launch->after = before ? before->after : NULL;
@@ -127,6 +127,26 @@ static void put_on_stream(struct ct_ov_stream *s, struct ct_ov_launch *launch)
 	}
 }
 
+/* Its places in the sums. */
+static int place(struct ct_ov_sums *sums, const struct ct_ov_read *read,
+		 struct ct_ov_launch *launch)
+{
+	const struct ct_overlap_class like = {
+		.comm = read->comm,
+		.op = read->op,
+		.dtype = read->dtype,
+		.size_range = read->size_range,
+	};
+	const struct ct_overlap_row *row = ct_ov_row(sums, read->slot, read->comm, 0);
+	const struct ct_overlap_class *class = read->op ? ct_ov_class(sums, &like) : NULL;
+
+	if (!row || (read->op && !class))
+		return CT_NOMEM;
+	launch->row = (uint32_t)(row - sums->rows);
+	launch->class = class ? (uint32_t)(class - sums->classes) : UINT32_MAX;
+	return CT_OK;
+}
+
 int ct_ov_launch_add(struct ct_ov_process *p, const struct ct_ov_read *read,
 		     struct ct_ov_block *block)
 {
@@ -137,11 +157,18 @@ int ct_ov_launch_add(struct ct_ov_process *p, const struct ct_ov_read *read,
 		return CT_OK;
 	launch = ct_pool_take(&p->pool, sizeof(*launch));
 	s = get_stream(p, read->stream);
-	if (!launch || !s || ct_chains_put(&p->by_id, read->id, &launch->by_id) != CT_OK) {
+	if (!launch || !s || place(&p->sums, read, launch) != CT_OK ||
+	    ct_chains_put(&p->by_id, read->id, &launch->by_id) != CT_OK) {
 		ct_pool_give(&p->pool, launch);
 		return CT_NOMEM;
 	}
-	launch->is = *read;
+	launch->start_ns = read->start_ns;
+	launch->end_ns = read->end_ns;
+	launch->start_err_ns = read->start_err_ns;
+	launch->end_err_ns = read->end_err_ns;
+	launch->stream = read->stream;
+	launch->device = read->device;
+	launch->is_told = read->is_told;
 	put_on_stream(s, launch);
 	*p->newest = launch;
 	p->newest = &launch->newer;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/model/op_classes.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/ops.h"
@@ -179,8 +180,8 @@ int ct_overlap_add(struct ct_overlap *o, const struct ct_overlap_op *op)
 		.size_range = is_alone ? ct_size_range(op->bytes) : 0,
 		.start_ns = j->start_ns,
 		.end_ns = j->end_ns,
-		.start_err_ns = j->start_err_ns,
-		.end_err_ns = j->end_err_ns,
+		.start_err_ns = (uint32_t)ct_min(j->start_err_ns, UINT32_MAX),
+		.end_err_ns = (uint32_t)ct_min(j->end_err_ns, UINT32_MAX),
 		.op = is_alone ? (uint8_t)j->op->op : 0,
 		.dtype = is_alone ? (uint8_t)j->op->dtype : 0,
 		.is_told = j->start_source == CT_SOURCE_PLUGIN,

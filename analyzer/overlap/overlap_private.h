@@ -29,21 +29,33 @@ struct ct_ov_read {
 	uint32_t id, stream, device, slot;
 	const struct ct_comm *comm;
 	uint64_t size_range;
-	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
-	uint8_t op, dtype; /* op 0: not alone in the launch */
-	uint8_t is_told;   /* NCCL reported its times: no events were put on streams for it */
+	uint64_t start_ns, end_ns;
+	uint32_t start_err_ns, end_err_ns; /* UINT32_MAX also for more */
+	uint8_t op, dtype;		   /* op 0: not alone in the launch */
+	uint8_t is_told; /* NCCL reported its times: no events were put on streams for it */
 };
 
+/* Two lines of the cache: thousands of each process take turns. */
 struct ct_ov_launch {
 	struct ct_link by_id;
-	struct ct_ov_read is;
-	uint32_t is_unclear; /* something waited for it, for an unknown time */
-	uint32_t n_charged;
-	struct ct_charged *charged;	     /* at most CT_CHARGED */
-	struct ct_charged first;	     /* mostly the only one */
+	uint64_t start_ns, end_ns;
+	uint32_t start_err_ns, end_err_ns;
+	uint32_t stream, device;
+	uint32_t row,
+		class; /* places in the sums; class UINT32_MAX: it was not alone in its launch */
+	uint8_t is_told;
+	uint8_t is_unclear;		     /* something waited for it, for an unknown time */
+	uint16_t n_charged;		     /* at most CT_CHARGED */
 	struct ct_ov_launch *before, *after; /* on its stream, by end */
 	struct ct_ov_launch *newer;	     /* of the process, as they came */
+	struct ct_charged first;	     /* mostly the only one; the others are chained to it */
 };
+
+/* What is charged to it; NULL: nothing. */
+static inline struct ct_charged *ct_ov_charged(struct ct_ov_launch *launch)
+{
+	return launch->n_charged ? &launch->first : NULL;
+}
 
 struct ct_ov_wait {
 	struct ct_wait_rec rec;
@@ -171,7 +183,6 @@ int ct_ov_sums_add(struct ct_ov_sums *to, const struct ct_ov_sums *from);
 void ct_ov_sums_fini(struct ct_ov_sums *sums);
 
 /* Add the launch to the sums. 0 or CT_NOMEM. */
-int ct_ov_settle(struct ct_ov_process *p, const struct ct_ov_launch *launch,
-		 struct ct_ov_block *block);
+int ct_ov_settle(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct_ov_block *block);
 
 #endif

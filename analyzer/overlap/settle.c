@@ -91,14 +91,14 @@ static int counts(const struct ct_charged *c, const struct ct_waiter *computing)
 
 CT_SORT_BY(by_begin, struct ct_charged, CT_UP(begin_ns))
 
-static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *computing,
+static void add_up(struct ct_ov_launch *launch, const struct ct_waiter *computing,
 		   struct measured *m)
 {
 	struct ct_charged kept[CT_CHARGED];
 	uint64_t reached = 0;
 	uint32_t n = 0;
 
-	for (const struct ct_charged *c = launch->charged; c; c = c->next)
+	for (const struct ct_charged *c = ct_ov_charged(launch); c; c = c->next)
 		if (counts(c, computing))
 			kept[n++] = *c;
 	if (n > 1)
@@ -121,37 +121,37 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 
 /* The compute stream may have waited for it without a record. The host's waits are then not a measure: the host
  * arrives after the wait, and where it limits itself (FSDP) it waits while the GPU computes. */
-static int may_be_unseen(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
+static int may_be_unseen(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 			 const struct ct_waiter *computing)
 {
-	return !computing && (p->is_blind || launch->is.is_told);
+	return !computing && (p->is_blind || launch->is_told);
 }
 
 /* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes. */
-static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
+static int is_same_stream(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 			  const struct ct_waiter *computing)
 {
-	const struct ct_ov_stream *s = ct_ov_stream(p, launch->is.stream);
+	const struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
 
 	if (computing)
-		return launch->is.stream == computing->id;
+		return launch->stream == computing->id;
 	return s && s->is_seen && !s->is_fed;
 }
 
-static void measure(struct ct_ov_process *p, const struct ct_ov_launch *launch, struct measured *m)
+static void measure(struct ct_ov_process *p, struct ct_ov_launch *launch, struct measured *m)
 {
-	const struct ct_waiter *computing = ct_ov_computing(p, launch->is.device);
+	const struct ct_waiter *computing = ct_ov_computing(p, launch->device);
 
 	m->is_known = m->is_same_stream = 0;
 	m->exposed_ns = m->err_ns = 0;
 	m->n = 0;
 	if (is_same_stream(p, launch, computing)) {
 		m->is_known = m->is_same_stream = 1;
-		m->exposed_ns = launch->is.end_ns - launch->is.start_ns;
+		m->exposed_ns = launch->end_ns - launch->start_ns;
 		m->n = 1;
-		m->stalls[0].begin_ns = launch->is.start_ns;
-		m->stalls[0].end_ns = launch->is.end_ns;
-		m->err_ns = launch->is.start_err_ns + launch->is.end_err_ns;
+		m->stalls[0].begin_ns = launch->start_ns;
+		m->stalls[0].end_ns = launch->end_ns;
+		m->err_ns = (uint64_t)launch->start_err_ns + launch->end_err_ns;
 	} else if (!may_be_unseen(p, launch, computing)) {
 		add_up(launch, computing, m);
 	}
@@ -160,14 +160,14 @@ static void measure(struct ct_ov_process *p, const struct ct_ov_launch *launch, 
 /* ---- sums ---- */
 
 static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
-		const struct ct_ov_launch *launch, const struct measured *m)
+		struct ct_ov_launch *launch, const struct measured *m)
 {
 	const struct ct_overlap_launch told = {
 		.process = (uint32_t)(p - o->processes),
-		.launch = launch->is.id,
-		.slot = launch->is.slot,
-		.start_ns = launch->is.start_ns,
-		.end_ns = launch->is.end_ns,
+		.launch = (uint32_t)launch->by_id.key,
+		.slot = p->sums.rows[launch->row].slot,
+		.start_ns = launch->start_ns,
+		.end_ns = launch->end_ns,
 		.is_known = m->is_known,
 		.is_same_stream = m->is_same_stream,
 		.exposed_ns = m->exposed_ns,
@@ -177,15 +177,15 @@ static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 	return o->tell(o->arg, &told);
 }
 
-static int keep_stalls(struct ct_ov_block *block, const struct ct_ov_launch *launch,
-		       const struct measured *m)
+static int keep_stalls(struct ct_ov_block *block, const struct ct_overlap_row *row,
+		       const struct ct_ov_launch *launch, const struct measured *m)
 {
 	struct ct_overlap_stall stall = {
-		.slot = launch->is.slot,
-		.comm = launch->is.comm,
-		.start_ns = launch->is.start_ns,
-		.begin_ns = launch->is.start_ns,
-		.end_ns = launch->is.end_ns,
+		.slot = row->slot,
+		.comm = row->comm,
+		.start_ns = launch->start_ns,
+		.begin_ns = launch->start_ns,
+		.end_ns = launch->end_ns,
 		.is_known = m->is_known,
 	};
 
@@ -203,24 +203,16 @@ static int keep_stalls(struct ct_ov_block *block, const struct ct_ov_launch *lau
 	return CT_OK;
 }
 
-int ct_ov_settle(struct ct_ov_process *p, const struct ct_ov_launch *launch,
-		 struct ct_ov_block *block)
+int ct_ov_settle(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct_ov_block *block)
 {
 	const struct ct_overlap *o = block->of;
-	const struct ct_ov_read *is = &launch->is;
+	struct ct_overlap_row *row = &p->sums.rows[launch->row];
+	struct ct_overlap_class *class = launch->class == UINT32_MAX
+						 ? NULL
+						 : &p->sums.classes[launch->class];
+	uint64_t span = launch->end_ns - launch->start_ns;
 	struct measured m;
-	const struct ct_overlap_class like = {
-		.comm = is->comm,
-		.op = is->op,
-		.dtype = is->dtype,
-		.size_range = is->size_range,
-	};
-	struct ct_overlap_row *row = ct_ov_row(&p->sums, is->slot, is->comm, 0);
-	struct ct_overlap_class *class = is->op ? ct_ov_class(&p->sums, &like) : NULL;
-	uint64_t span = is->end_ns - is->start_ns;
 
-	if (!row || (is->op && !class))
-		return CT_NOMEM;
 	measure(p, launch, &m);
 	row->launches++;
 	row->all_ns += span;
@@ -236,7 +228,7 @@ int ct_ov_settle(struct ct_ov_process *p, const struct ct_ov_launch *launch,
 		/* what is not known may all have been waited for */
 		class->err_ns += m.is_known ? m.err_ns : span;
 	}
-	if (o->stall && keep_stalls(block, launch, &m) != CT_OK)
+	if (o->stall && keep_stalls(block, row, launch, &m) != CT_OK)
 		return CT_NOMEM;
 	return o->tell ? tell(o, p, launch, &m) : CT_OK;
 }
