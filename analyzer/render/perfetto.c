@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/tasks.h"
 #include "analyzer/render/perfetto_append.h"
 #include "analyzer/render/perfetto_events.h"
 #include "analyzer/render/perfetto_fields.h"
@@ -16,11 +17,21 @@
 #define BLOCK_BYTES (256u << 10)
 #define MAX_DEPTH 256u
 
+/* What is written at once: deflated by another thread while the next one is filled. */
+struct block {
+	uint8_t *bytes, *packed;
+	size_t used;
+	size_t packed_len; /* 0: there was no memory */
+	struct ct_perfetto *of;
+	struct ct_task task;
+};
+
 struct ct_perfetto {
 	FILE *out;
 	struct libdeflate_compressor *deflate; /* NULL: packets are written as they are */
-	uint8_t *block, *packed;
-	size_t used, cap_packed;
+	size_t cap_packed;
+	struct ct_tasks *tasks;			    /* NULL: none */
+	struct block blocks[2], *filled, *deflated; /* the latter NULL: none is being deflated */
 	const struct ct_texts *texts;
 	struct ct_packet packet;
 	struct ct_perfetto_size size;
@@ -39,20 +50,41 @@ struct ct_perfetto {
 	char first_wrong[160];
 };
 
-struct ct_perfetto *ct_perfetto_new(FILE *out, int level)
+static int deflate_block(void *arg)
+{
+	struct block *block = arg;
+	struct ct_perfetto *p = block->of;
+
+	block->packed_len = libdeflate_zlib_compress(p->deflate, block->bytes, block->used,
+						     block->packed, p->cap_packed);
+	return block->packed_len ? CT_OK : CT_NOMEM;
+}
+
+/* One that is in use has memory for what it is deflated to. */
+static int make_block(struct ct_perfetto *p, struct block *block)
+{
+	block->of = p;
+	block->bytes = malloc(BLOCK_BYTES);
+	block->packed = p->deflate ? malloc(p->cap_packed) : NULL;
+	block->task = (struct ct_task){ .run = deflate_block, .arg = block };
+	return block->bytes && (!p->deflate || block->packed) ? CT_OK : CT_NOMEM;
+}
+
+struct ct_perfetto *ct_perfetto_new(FILE *out, int level, unsigned threads)
 {
 	struct ct_perfetto *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->out = out;
-	p->block = malloc(BLOCK_BYTES);
+	p->filled = p->blocks;
 	p->deflate = level ? libdeflate_alloc_compressor(level) : NULL;
 	if (p->deflate) {
 		p->cap_packed = libdeflate_zlib_compress_bound(p->deflate, BLOCK_BYTES);
-		p->packed = malloc(p->cap_packed);
+		p->tasks = ct_tasks_new(threads < 2 ? threads : 2);
 	}
-	if (p->block && (!level || p->packed))
+	if ((!level || p->deflate) && make_block(p, &p->blocks[0]) == CT_OK &&
+	    make_block(p, &p->blocks[1]) == CT_OK)
 		return p;
 	ct_perfetto_free(p);
 	return NULL;
@@ -62,10 +94,15 @@ void ct_perfetto_free(struct ct_perfetto *p)
 {
 	if (!p)
 		return;
+	if (p->deflated)
+		ct_task_end(p->tasks, &p->deflated->task);
+	ct_tasks_free(p->tasks);
 	libdeflate_free_compressor(p->deflate);
 	ct_packet_fini(&p->packet);
-	free(p->block);
-	free(p->packed);
+	for (unsigned b = 0; b < 2; b++) {
+		free(p->blocks[b].bytes);
+		free(p->blocks[b].packed);
+	}
 	free(p->sent);
 	free(p->left);
 	free(p);
@@ -79,45 +116,65 @@ static int write_out(struct ct_perfetto *p, const void *bytes, size_t len)
 	return fwrite(bytes, 1, len, p->out) == len ? CT_OK : CT_IO;
 }
 
-static int flush(struct ct_perfetto *p)
+/* The block that is being deflated, once it is. */
+static int write_deflated(struct ct_perfetto *p)
 {
+	struct block *block = p->deflated;
 	uint8_t head[32], *at = head;
-	size_t len, inner;
+	size_t inner, len;
 	int st;
 
-	p->size.raw_bytes += p->used;
-	if (p->size.raw_bytes > CT_PERFETTO_MAX_BYTES)
-		return CT_FULL;
-	if (!p->used)
+	if (!block)
 		return CT_OK;
-	if (!p->deflate) {
-		st = write_out(p, p->block, p->used);
-		p->used = 0;
+	p->deflated = NULL;
+	st = ct_task_end(p->tasks, &block->task);
+	len = block->packed_len;
+	block->used = 0;
+	if (st != CT_OK)
 		return st;
-	}
-	len = libdeflate_zlib_compress(p->deflate, p->block, p->used, p->packed, p->cap_packed);
-	if (!len)
-		return CT_NOMEM;
-	p->used = 0;
 	/* packet { compressed_packets } */
 	at = ct_append_varint(ct_append_key(head, CT_PF_COMPRESSED, CT_WIRE_BYTES), len);
 	inner = (size_t)(at - head) + len;
 	at = ct_append_varint(ct_append_key(head, CT_PF_PACKET, CT_WIRE_BYTES), inner);
 	at = ct_append_varint(ct_append_key(at, CT_PF_COMPRESSED, CT_WIRE_BYTES), len);
 	st = write_out(p, head, (size_t)(at - head));
-	return st == CT_OK ? write_out(p, p->packed, len) : st;
+	return st == CT_OK ? write_out(p, block->packed, len) : st;
+}
+
+static int flush(struct ct_perfetto *p)
+{
+	struct block *block = p->filled;
+	int st;
+
+	p->size.raw_bytes += block->used;
+	if (p->size.raw_bytes > CT_PERFETTO_MAX_BYTES)
+		return CT_FULL;
+	if (!block->used)
+		return CT_OK;
+	if (!p->deflate) {
+		st = write_out(p, block->bytes, block->used);
+		block->used = 0;
+		return st;
+	}
+	st = write_deflated(p);
+	if (st != CT_OK)
+		return st;
+	p->deflated = block;
+	p->filled = &p->blocks[block == p->blocks];
+	ct_task_begin(p->tasks, &block->task);
+	return CT_OK;
 }
 
 /* Where the next packet goes; NULL after a failure in *st. */
 static uint8_t *room(struct ct_perfetto *p, size_t len, int *st)
 {
-	*st = len > BLOCK_BYTES ? CT_RANGE : p->used + len > BLOCK_BYTES ? flush(p) : CT_OK;
-	return *st == CT_OK ? p->block + p->used : NULL;
+	*st = len > BLOCK_BYTES ? CT_RANGE : p->filled->used + len > BLOCK_BYTES ? flush(p) : CT_OK;
+	return *st == CT_OK ? p->filled->bytes + p->filled->used : NULL;
 }
 
 static void wrote(struct ct_perfetto *p, const uint8_t *end)
 {
-	p->used = (size_t)(end - p->block);
+	p->filled->used = (size_t)(end - p->filled->bytes);
 }
 
 /* What protobuf-c packed. */
@@ -296,7 +353,8 @@ static int on_end(void *arg)
 	struct ct_perfetto *p = arg;
 	int st = close_to(p, 0, 1);
 
-	return st == CT_OK ? flush(p) : st;
+	st = st ?: flush(p);
+	return st ?: write_deflated(p);
 }
 
 struct ct_chart_sink ct_perfetto_sink(struct ct_perfetto *perfetto)

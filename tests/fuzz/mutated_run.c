@@ -101,7 +101,7 @@ static void render(const struct ct_report *report, FILE *out)
 
 static void draw_chart(struct ct_chart *chart, FILE *out)
 {
-	struct ct_perfetto *perfetto = ct_perfetto_new(out, 0);
+	struct ct_perfetto *perfetto = ct_perfetto_new(out, 0, 1);
 	struct ct_chart_result result;
 	struct ct_chart_sink sink;
 	struct ct_err err;

@@ -150,7 +150,7 @@ static const char *complaint(const struct drawn *slices, size_t n)
 	struct ct_perfetto_size size;
 	struct ct_texts texts;
 	FILE *file = fopen("/dev/null", "we");
-	struct ct_perfetto *perfetto = ct_perfetto_new(file, 1);
+	struct ct_perfetto *perfetto = ct_perfetto_new(file, 1, 1);
 	struct ct_chart_sink sink = ct_perfetto_sink(perfetto);
 	int status;
 
@@ -230,7 +230,7 @@ static void the_writer_stops_at_its_limit(void **unused)
 {
 	struct ct_texts texts;
 	FILE *file = fopen("/dev/null", "we");
-	struct ct_perfetto *perfetto = ct_perfetto_new(file, 0);
+	struct ct_perfetto *perfetto = ct_perfetto_new(file, 0, 1);
 	struct ct_chart_sink sink = ct_perfetto_sink(perfetto);
 	struct ct_chart_arg args[CT_CHART_ARGS];
 	struct ct_chart_slice slice = {

@@ -180,7 +180,8 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *result,
 		struct ct_err *err)
 {
-	struct ct_perfetto *perfetto = ct_perfetto_new(out, CT_PERFETTO_LEVEL);
+	struct ct_perfetto *perfetto = ct_perfetto_new(out, CT_PERFETTO_LEVEL,
+						       ct_open_threads(NULL));
 	struct onlooker onlooker = { .bounds = &to->bounds };
 	const struct ct_chart_sink sink = { on_begin,	on_track, on_slice,
 					    on_counter, on_end,	  &onlooker };

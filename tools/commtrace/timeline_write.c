@@ -127,7 +127,8 @@ static int draw(struct writing *w, struct ct_err *err)
 
 	w->result = no_result;
 	if (w->timeline->format == CT_TIMELINE_PFTRACE)
-		perfetto = ct_perfetto_new(w->out.file, CT_PERFETTO_LEVEL);
+		perfetto = ct_perfetto_new(w->out.file, CT_PERFETTO_LEVEL,
+					   w->timeline->chart.threads);
 	else
 		tuples = ct_tuples_new(w->out.file);
 	if (perfetto)
