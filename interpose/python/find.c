@@ -10,19 +10,18 @@
 #include <unistd.h>
 
 #include "interpose/dlsym_real.h"
-#include "interpose/python/published.h"
+#include "interpose/environ/peek.h"
 
-#define MOST_INTERPRETERS 256u
-#define MOST_THREADS 65536u /* of one interpreter; more is a list that never ends */
 #define PTHREAD_BYTES 2304u /* a struct pthread is not smaller */
 
-static const struct known {
-	uint32_t version;
-	struct ct_python_layout at;
-} known[] = {
-#define X(VERSION, ...) { VERSION, { __VA_ARGS__ } },
-#include "interpose/python/layouts.def"
-};
+int ct_python_read_safely(uintptr_t from, void *to, size_t len)
+{
+	int saved = errno;
+	int whole = ct_peek(from, to, len) == len;
+
+	errno = saved;
+	return whole ? 0 : -1;
+}
 
 /* An interpreter that was loaded for its loader alone is a library of this name. */
 static int take_name(struct dl_phdr_info *info, size_t size, void *arg)
@@ -72,17 +71,6 @@ static uint32_t version_of(void *handle)
 	return ask ? version_in(ask()) : 0;
 }
 
-static int take_known(struct ct_python *py)
-{
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (py->version >> 16 != known[i].version)
-			continue;
-		py->at = known[i].at;
-		return 0;
-	}
-	return -1;
-}
-
 /* Offset of this thread's number from its pthread_t: the C library keeps it at the same offset in all threads. */
 static uint32_t find_tid_at(void)
 {
@@ -113,11 +101,7 @@ int ct_python_find(struct ct_python *py)
 		*(void **)&py->is_finalizing = ct_dlsym(handle, "_Py_IsFinalizing");
 	py->code_type = (uintptr_t)ct_dlsym(handle, "PyCode_Type");
 	py->text_type = (uintptr_t)ct_dlsym(handle, "PyUnicode_Type");
-	status = ct_python_published(py, ct_python_read_safely);
-	if (status != 0 && !py->version) {
-		py->version = version_of(handle);
-		status = take_known(py);
-	}
+	status = ct_python_lay_out(py, ct_python_read_safely, version_of(handle));
 	py->tid_at = find_tid_at();
 	return status == 0 && py->own_state && py->is_finalizing ? 0 : -1;
 }
@@ -136,43 +120,4 @@ void ct_python_here_init(void)
 const struct ct_python *ct_python_here(void)
 {
 	return is_here ? &here : NULL;
-}
-
-static uint32_t tid_of(const struct ct_python *py, ct_python_read read, uintptr_t state)
-{
-	uint64_t tid = 0, pthread = 0;
-	uint32_t kept;
-
-	if (py->at.thread_tid != CT_PYTHON_NOT_THERE)
-		return read(state + py->at.thread_tid, &tid, sizeof(tid)) == 0 && tid <= UINT32_MAX
-			       ? (uint32_t)tid
-			       : 0;
-	if (!py->tid_at || read(state + py->at.thread_pthread, &pthread, sizeof(pthread)) != 0 ||
-	    !pthread || read((uintptr_t)pthread + py->tid_at, &kept, sizeof(kept)) != 0)
-		return 0;
-	return kept;
-}
-
-uint32_t ct_python_threads(const struct ct_python *py, ct_python_read read,
-			   struct ct_python_thread *threads, uint32_t room)
-{
-	uintptr_t interp, state;
-	uint32_t n = 0, seen = 0;
-
-	if (read(py->runtime + py->at.runtime_interpreters, &interp, sizeof(interp)) != 0)
-		return 0;
-	for (uint32_t i = 0; interp && i < MOST_INTERPRETERS; i++) {
-		if (read(interp + py->at.interp_threads, &state, sizeof(state)) != 0)
-			break;
-		for (; state && n < room && seen < MOST_THREADS; seen++) {
-			threads[n].state = state;
-			threads[n].tid = tid_of(py, read, state);
-			n++;
-			if (read(state + py->at.thread_next, &state, sizeof(state)) != 0)
-				break;
-		}
-		if (read(interp + py->at.interp_next, &interp, sizeof(interp)) != 0)
-			break;
-	}
-	return n;
 }

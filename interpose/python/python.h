@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* python.h — the Python frames of this process's threads, by reading memory alone.
+/* python.h — the Python frames of a process's threads, by reading memory alone: of this one in the job, of another one or of a core in
+ * tools/stacks.
  *
  * No function of Python is called that takes a lock, needs the GIL, or allocates. Offsets are known for CPython 3.8
  * to 3.12 from a table (layouts.def); later versions publish them. What is read may change or go away meanwhile, so
@@ -18,7 +19,7 @@
 
 #include "interpose/python/layout.h"
 
-/* Copies `len` bytes at `from` of this process to `to`: 0, or -1 if not all of them can be read. Keeps errno. */
+/* Copies `len` bytes at `from` to `to`: 0, or -1 if not all of them can be read. Keeps errno. */
 typedef int (*ct_python_read)(uintptr_t from, void *to, size_t len);
 
 /* By the kernel, which does not fault: the one for other threads' memory. */
@@ -41,13 +42,18 @@ struct ct_python {
 /* 0, or -1: none, or an unknown version (then `version` says so). */
 int ct_python_find(struct ct_python *py);
 
+/* Fill version and offsets of the interpreter at py->runtime: as it publishes them, else those of `version`. 0, or -1: an unknown
+ * version. Of any process that `read` reads. */
+int ct_python_lay_out(struct ct_python *py, ct_python_read read, uint32_t version);
+
 /* The one that ct_python_here_init() found when recording started, for as long as the process lives; NULL: none. */
 void ct_python_here_init(void);
 const struct ct_python *ct_python_here(void);
 
 struct ct_python_thread {
-	uintptr_t state; /* PyThreadState */
-	uint32_t tid;	 /* the kernel's, 0 not known */
+	uintptr_t state;   /* PyThreadState */
+	uint32_t tid;	   /* the kernel's, 0 not known */
+	uintptr_t pthread; /* its pthread_t, 0 not known */
 };
 
 /* The threads that the interpreters know, at most `room`; how many. Those that come or go meanwhile may be missing. */

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/python/python.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "interpose/environ/peek.h"
 #include "interpose/python/text.h"
 
 #define OWNER_INTERPRETER 3 /* frames of this owner and beyond are not the program's code */
 #define TAGS 7u		    /* lowest bits of a reference that are not part of the address */
-
-int ct_python_read_safely(uintptr_t from, void *to, size_t len)
-{
-	int saved = errno;
-	int whole = ct_peek(from, to, len) == len;
-
-	errno = saved;
-	return whole ? 0 : -1;
-}
 
 /* A pointer at an offset, to where something can be. */
 static int read_pointer(ct_python_read read, uintptr_t from, uintptr_t *to)
