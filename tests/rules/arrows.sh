@@ -24,6 +24,7 @@ awk '
 		if (file ~ /^interpose\//) return inc ~ /^interpose\// || (inc ~ /^trace\// && !reading_half(inc))
 		if (file ~ /^analyzer\//) return inc ~ /^(analyzer|trace)\//
 		if (file ~ /^tools\/commtrace\//) return inc ~ /^(analyzer|trace|tools\/commtrace)\//
+		if (file ~ /^tools\/stacks\//) return inc ~ /^(tools\/stacks|interpose\/python)\//
 		if (file ~ /^tools\/pages\//) return inc ~ /^tools\/(pages\/|commtrace\/command_table\.h)/ || words(inc)
 		if (file ~ /^tools\/workload\//) return inc ~ /^tools\/workload\// || words(inc)
 		if (file ~ /^tools\/synth\//) return inc ~ /^tools\/(synth|workload)\// || (inc ~ /^trace\// && !reading_half(inc))

@@ -27,10 +27,12 @@ as_nobody() {
 	(cd "$work/empty" && "${drop[@]}" env -i "$@")
 }
 
-if readelf --wide -l "$commtrace" | awk '/INTERP/ { found = 1 } END { exit !found }'; then
-	echo "bin/commtrace needs a loader; it must be static"
-	exit 1
-fi
+for program in bin/*; do
+	if readelf --wide -l "$program" | awk '/INTERP/ { found = 1 } END { exit !found }'; then
+		echo "$program needs a loader; it must be static"
+		exit 1
+	fi
+done
 
 library=$(as_nobody "$commtrace" preload)
 [ "$library" = "$PWD/lib/libcommtrace.so" ] || { echo "commtrace preload printed '$library'"; exit 1; }
@@ -45,7 +47,9 @@ awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no r
 
 # What is installed is just that: nothing of the simulator, no static libraries.
 installed=$(find bin include lib share -type f -not -path 'share/doc/*' | sort | tr '\n' ' ')
-expected="bin/commtrace include/commtrace.h lib/libcommtrace.so lib/python3/dist-packages/commtrace.py share/bash-completion/completions/commtrace"
+expected="bin/commtrace "
+[ ! -e "$build/bin/commtrace-stacks" ] || expected="${expected}bin/commtrace-stacks "
+expected="${expected}include/commtrace.h lib/libcommtrace.so lib/python3/dist-packages/commtrace.py share/bash-completion/completions/commtrace"
 for profile in 235b 7b general hardware; do
 	expected="$expected share/commtrace/profiles/$profile.json"
 done

@@ -3,12 +3,15 @@
 # module of Python are for jobs that mark their steps. The library goes to lib/ itself: /usr/local/lib is where the
 # loader looks on most systems.
 install(TARGETS commtrace RUNTIME DESTINATION bin)
+if(TARGET commtrace-stacks)
+	install(TARGETS commtrace-stacks RUNTIME DESTINATION bin)
+endif()
 install(TARGETS commtrace_preload LIBRARY DESTINATION lib)
 install(FILES include/commtrace.h DESTINATION include)
 install(FILES python/commtrace.py DESTINATION lib/python3/dist-packages)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/commtrace)
 install(FILES LICENSE DESTINATION share/doc/commtrace RENAME copyright)
 # The CLI and the library hold code of these. Their licenses ask to be passed on with it; Debian puts them here.
-foreach(package IN ITEMS libc6-dev libdeflate-dev libelf-dev libjansson-dev libprotobuf-c-dev libzstd-dev zlib1g-dev)
+foreach(package IN ITEMS libc6-dev libdeflate-dev libelf-dev libiberty-dev libjansson-dev liblzma-dev libprotobuf-c-dev libunwind-dev libzstd-dev zlib1g-dev)
 	install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/commtrace/licenses RENAME ${package} OPTIONAL)
 endforeach()

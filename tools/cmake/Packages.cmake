@@ -31,9 +31,13 @@ if(NOT CT_SANITIZE)
 	if(NOT Python3_FOUND)
 		set(wheel COMMAND ${CMAKE_COMMAND} -E echo "no wheel: there is no Python to write it")
 	endif()
+	set(stacks "")
+	if(TARGET commtrace-stacks)
+		set(stacks commtrace-stacks)
+	endif()
 	add_custom_target(dist
 		COMMAND ${CMAKE_CPACK_COMMAND} --config ${PROJECT_BINARY_DIR}/CPackConfig.cmake
 		${wheel}
-		DEPENDS commtrace commtrace_preload pages
+		DEPENDS commtrace commtrace_preload pages ${stacks}
 		COMMENT "packages/" USES_TERMINAL VERBATIM)
 endif()
