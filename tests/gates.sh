@@ -39,6 +39,7 @@ benches() {
 	accuracy bench_peers.py --flavour mpich
 	accuracy real/jobs.py --tries 3
 	accuracy real/jobs.py --balanced 43
+	stacks   unharmed.py --gate
 	hang     ../hang_real/gloo.py
 	hang     ../hang_real/mpi_hang.py --flavour openmpi
 	hang     ../hang_real/mpi_hang.py --flavour mpich

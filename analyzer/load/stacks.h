@@ -32,6 +32,10 @@ struct ct_stack {
 	uint64_t before_ns;
 	int is_same;
 	uint64_t cpu_since_ns; /* UINT64_MAX: not known */
+	/* Not of a record: taken just now by attaching to the process, for which the thread was paused so long, 0 not at all. Then `rec` has
+	 * no times. */
+	int is_taken_now;
+	uint64_t paused_ns;
 };
 
 /* All of them: of the latest look first, those inside a recorded call first, then the main thread. */

@@ -29,7 +29,14 @@ json_t *ct_hang_json(const struct ct_hang_run *run);
 /* Of that, for a report: {state, verdicts}. A new reference, NULL when out of memory. */
 json_t *ct_hang_verdicts_json(const struct ct_hang_run *run);
 
+/* Of that, a rank: its host, how it is, its last operation. Null if the case does not have it. */
+json_t *ct_hang_rank_json(const struct ct_hang_run *run, int rank);
+
 struct ct_text;
+
+/* The same as a row of text: "rank 3   node1, pid 4242; in AllReduce #12 (entered), ..." */
+void ct_hang_rank_text(struct ct_text *text, const struct ct_hang_run *run, int rank, int verbose);
+
 /*
  * Of threads (hang_stacks.c): of the first ranks of a verdict the most telling one, how it is and its frames, Python's
  * where it has such, in so many lines; for programs a few of each of all its ranks, with all frames.

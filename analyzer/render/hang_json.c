@@ -165,6 +165,13 @@ static json_t *rank_of(const struct ct_hang_run *run, const struct ct_hang_rank 
 		       { "err_ns", ct_json_u64(r->err_ns) });
 }
 
+json_t *ct_hang_rank_json(const struct ct_hang_run *run, int rank)
+{
+	const struct ct_hang_rank *r = ct_hang_rank_of(&run->hang_case, rank);
+
+	return r ? rank_of(run, r) : json_null();
+}
+
 static json_t *verdicts_of(const struct ct_hang_run *run)
 {
 	return CT_JSON_ARRAY(i, run->result->n_verdicts, verdict(run, &run->result->verdicts[i]));

@@ -93,10 +93,19 @@ static void write_stack(struct ct_text *text, int rank, const struct ct_stack *s
 	uint64_t after_ns = rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0;
 	int is_main = rec->flags & CT_STACK_MAIN;
 
-	ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s after %s%s", ct_text_rank(rank).s,
-		     is_main ? "main thread" : "thread ", is_main ? "" : rec->thread, doing(stack),
-		     rec->flags & CT_STACK_MOVED ? ", moving" : "", ct_prose_ns(after_ns).s,
-		     rec->flags & CT_STACK_IN_CALL ? " inside the call" : "");
+	if (stack->is_taken_now)
+		ct_text_rowf(text, "stack", "rank %s, %s%s, %s, taken now%s%s%s",
+			     ct_text_rank(rank).s, is_main ? "main thread" : "thread ",
+			     is_main ? "" : rec->thread, doing(stack),
+			     stack->paused_ns ? " (paused for " : "",
+			     stack->paused_ns ? ct_prose_ns(stack->paused_ns).s : "",
+			     stack->paused_ns ? ")" : "");
+	else
+		ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s after %s%s", ct_text_rank(rank).s,
+			     is_main ? "main thread" : "thread ", is_main ? "" : rec->thread,
+			     doing(stack), rec->flags & CT_STACK_MOVED ? ", moving" : "",
+			     ct_prose_ns(after_ns).s,
+			     rec->flags & CT_STACK_IN_CALL ? " inside the call" : "");
 	write_frames(text, stack, most);
 }
 
@@ -152,10 +161,13 @@ static json_t *stack_of(int rank, const struct ct_stack *stack)
 		       { "running", json_boolean(rec->flags & CT_STACK_RUNNING) },
 		       { "in_call", json_boolean(rec->flags & CT_STACK_IN_CALL) },
 		       { "state", ct_json_text(state_of(stack)) },
-		       { "after_ns", ct_json_u64(after_ns) },
+		       { "after_ns", stack->is_taken_now ? json_null() : ct_json_u64(after_ns) },
 		       { "moved", stack->before_ns ? json_boolean(!stack->is_same) : json_null() },
 		       { "cpu_since_ns",
 			 stack->before_ns ? ct_json_u64(stack->cpu_since_ns) : json_null() },
+		       { "taken_now", json_boolean(stack->is_taken_now) },
+		       { "paused_ns",
+			 stack->paused_ns ? ct_json_u64(stack->paused_ns) : json_null() },
 		       { "frames", CT_JSON_ARRAY(i, stack->n, frame_of(&stack->lines[i])) });
 }
 

@@ -257,7 +257,7 @@ static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int
 	}
 }
 
-static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank, int verbose)
+void ct_hang_rank_text(struct ct_text *text, const struct ct_hang_run *run, int rank, int verbose)
 {
 	const struct ct_hang_case *c = &run->hang_case;
 	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);
@@ -357,7 +357,7 @@ static void write_evidence(struct ct_text *text, const struct ct_hang_run *run,
 	if (text->lines < end)
 		write_operation(text, run, v);
 	for (uint32_t i = 0; i < v->n_ranks && i < ranks && text->lines < end; i++)
-		write_rank(text, run, v->ranks[i], verbose);
+		ct_hang_rank_text(text, run, v->ranks[i], verbose);
 	if (verbose && v->n_ranks > ranks)
 		ct_text_rowf(text, "", "and %" PRIu32 " more ranks", v->n_ranks - ranks);
 	if (v->site && text->lines < end)

@@ -2,8 +2,8 @@
 /* cfi.h — from a frame to its caller's, by the tables that compilers write for exceptions (DWARF 5, section 6.4, and the
  * Linux Standard Base on .eh_frame).
  *
- * libunwind does this as well. Most machines that run jobs do not have it, opening it takes the loader's lock, and it
- * uses the program's allocator. The sampled thread may be stuck in either. All memory that is not our own is read
+ * libunwind does this as well, and commtrace-stacks uses it. This library needs nothing but libc, and Debian's static libunwind is not
+ * position-independent. The test stacks.in_job holds one against the other. All memory that is not our own is read
  * with ct_peek(): damaged tables end the stack, they do not end the job. */
 #ifndef CT_INTERPOSE_STACKS_CFI_H
 #define CT_INTERPOSE_STACKS_CFI_H

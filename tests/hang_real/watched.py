@@ -23,6 +23,7 @@ import mpi_hang
 HERE = Path(__file__).resolve().parent
 EVENT = 'cat >"$EVENTS/$COMMTRACE_EVENT.json"'
 BLAMED = 1
+STACKS = judge.BUILD / "bin" / "commtrace-stacks"
 
 
 def free_port():
@@ -117,6 +118,16 @@ def check_bundle(job):
     return names
 
 
+def check_stacks(job):
+    """The rank at fault sleeps in its own code, and its stack says so; its threads paused for a moment."""
+    out = job.folder / "unpacked"
+    process, = json.loads((out / "stacks.json").read_text())["processes"]
+    main, = (thread for thread in process["threads"] if thread["main"])
+    frames = [(frame["func"], Path(frame["file"]).name) for frame in main["frames"] if frame["kind"] == "python"]
+    assert process["rank"] == BLAMED and ("main", "watched_job.py") in frames, frames
+    assert main["paused_ns"] and "main (" in (out / "stacks.txt").read_text(), main
+
+
 def killed_after(job, kind, seconds=2):
     """Waits for the verdict on stderr, kills everything, and judges what is left."""
     job.until(lambda: "(confidence " in job.text(), "judged")
@@ -133,8 +144,10 @@ def killed_after(job, kind, seconds=2):
 
 def hang_torchrun(folder):
     """Its ranks have waited 360 times, so that less than the default of 30 s is a stall, if the machine is not busy."""
-    job = Job(folder, torchrun("hang", folder))
+    job = Job(folder, torchrun("hang", folder), options=("--attach",))
     code = killed_after(job, "hang")
+    if STACKS.exists():
+        check_stacks(job)
     run = job.events()["hang"]["hang"]["run"]
     assert run["hang_after_ns"] == 30e9 and (run["stalled_after_ns"] < 30e9 or run["late_ns"] > 5e8), run
     return code

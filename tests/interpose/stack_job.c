@@ -9,16 +9,18 @@
  *   churn      likewise two, while others come, call and go
  *   signalled  in a signal handler on a stack of its own, inside a call
  *   loader     in a call, with the loader's lock, as in a library's constructor
+ *   crashes    in a call, dies there of SIGSEGV
  *   leaderless  outside the first thread, which has ended before anything was called
  *   healthy    calls and calls, for as long as its second argument says in ms, then ends
  *   computes   likewise, with as long a time without any call, then ends
  *
- * All but the last two wait to be killed. Exit 2: no such way. */
+ * All others wait to be killed. Exit 2: no such way. */
 #include <alloca.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,14 @@ KEEP static void spins(void *arg)
 	(void)arg;
 	for (;;)
 		after++;
+}
+
+KEEP static void crashes(void *arg)
+{
+	static volatile uintptr_t nowhere = 16;
+
+	(void)arg;
+	after += *(volatile int *)nowhere;
 }
 
 static void returns(void *arg)
@@ -227,6 +237,9 @@ int main(int argc, char **argv)
 		lost_in_thought();
 	} else if (strcmp(how, "signalled") == 0) {
 		fake_set_body(signals);
+		train_epoch();
+	} else if (strcmp(how, "crashes") == 0) {
+		fake_set_body(crashes);
 		train_epoch();
 	} else if (strcmp(how, "loader") == 0) {
 		fake_set_body(sleeps);

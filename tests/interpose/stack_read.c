@@ -4,7 +4,7 @@
  * usage: stack_read RUN RING_DIR
  *   looks N
  *   thread TID [main] [call] [runs] [moved] [cut] [hidden] why W state S takes N same 0|1 before 0|1
- *   native FUNCTION FILE | python FUNCTION LINE FILE      (FUNCTION "-": not known) */
+ *   native FUNCTION FILE OFFSET | python FUNCTION LINE FILE      (FUNCTION "-": not known) */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static void print_stack(const struct ct_stack *s)
 		if (line->kind == CT_FRAME_PYTHON)
 			printf("python %s %u %s\n", function, line->line, base(line->file));
 		else
-			printf("native %s %s\n", function, base(line->file));
+			printf("native %s %s %llu\n", function, base(line->file),
+			       (unsigned long long)line->offset);
 	}
 }
 

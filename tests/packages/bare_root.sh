@@ -39,6 +39,10 @@ works() {
 	inside "$commtrace" report "/imported-$3" --expect=general >/dev/null || { echo "no profile of --expect"; return 1; }
 	[ -s "$root$prefix/share/man/man1/commtrace-report.1" ] || { echo "no manual page"; return 1; }
 	[ -s "$root$prefix/share/bash-completion/completions/commtrace" ] || { echo "no completion"; return 1; }
+	if [ -e "$build/bin/commtrace-stacks" ]; then
+		inside sh -c 'sleep 99 & '"$commtrace"' stacks $!' >"$work/stacks" || { cat "$work/stacks"; return 1; }
+		grep -q 'nanosleep (libc' "$work/stacks" || { cat "$work/stacks"; echo "no stack of sleep"; return 1; }
+	fi
 	inside "$commtrace" version --build | grep -q '^libraries .*zstd' || { echo "version --build names no libraries"; return 1; }
 	echo "$3: $(inside "$commtrace" version)"
 }

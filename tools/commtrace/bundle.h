@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bundle.h — the evidence of a verdict as one tar file: what is needed to judge it again on another machine.
  *
- * In this order, so that what is cut off at the limit is the least: verdict.json, verdict.txt, environment.txt, copies of the rings of
+ * In this order, so that what is cut off at the limit is the least: verdict.json, verdict.txt, stacks of --attach, environment.txt, copies of the rings of
  * this host, the segments of the run (the latest first), report.html. The file is whole or absent: it is written under another name and
  * renamed. Nothing of the run is changed. */
 #ifndef CT_TOOLS_COMMTRACE_BUNDLE_H

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "analyzer/render/hang.h"
+#include "tools/commtrace/attach.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/open_run.h"
@@ -99,6 +100,8 @@ int ct_cmd_hang(int argc, char **argv)
 		goto out;
 	memory = ct_arena_new();
 	code = judge(&args, run, memory, &hang);
+	if (!code && ct_cli_has(&args, CT_OPTION_ATTACH))
+		json_decref(ct_attach(run, hang, memory, 0));
 	if (!code && ct_cli_has(&args, CT_OPTION_HOSTS)) {
 		code = print_hosts(hang);
 		goto out;

@@ -47,6 +47,7 @@ void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch)
 	watch->interval_ns = (uint64_t)ct_cli_number(args, CT_OPTION_INTERVAL, 0) * SECOND;
 	watch->busy_after_ns = (uint64_t)ct_cli_number(args, CT_OPTION_BUSY_AFTER, 0) * SECOND;
 	watch->termination_log = ct_cli_text(args, CT_OPTION_TERMINATION_LOG);
+	watch->attaches = ct_cli_has(args, CT_OPTION_ATTACH_AT_VERDICT);
 }
 
 static uint64_t now_ns(void)
@@ -73,6 +74,7 @@ static void look(struct loop *loop, int is_over)
 					.limit_s = loop->watch->limit_s,
 					.termination_log = loop->watch->termination_log,
 					.anywhere = loop->watch->log != NULL,
+					.attaches = loop->watch->attaches,
 					.stop = loop->stop };
 	struct ct_err err = { .text = "" };
 	const uint64_t begin_ns = now_ns();

@@ -18,6 +18,7 @@ struct ct_watch {
 	FILE *log;			/* a line for each event; NULL: none */
 	int acts;			/* on events: reasons, bundle, command */
 	int stops_at_once;		/* at the first hang, crash or alert */
+	int attaches;			/* at a hang, to the ranks that it names */
 	struct ct_watch_alerts *alerts; /* NULL: no rules */
 };
 

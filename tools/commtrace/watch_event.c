@@ -16,6 +16,7 @@
 #include "analyzer/render/hang.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/report/analyze.h"
+#include "tools/commtrace/attach.h"
 #include "tools/commtrace/bundle.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/reason.h"
@@ -32,9 +33,14 @@ struct acting {
 	char *json;	/* for the command */
 	char *text;	/* as `commtrace hang` has it */
 	size_t text_bytes;
-	char *stem;   /* path of the verdict in the run, without extension */
-	char *bundle; /* its path; NULL: not written */
+	char *stem;		    /* path of the verdict in the run, without extension */
+	char *bundle;		    /* its path; NULL: not written */
+	char *stacks, *stacks_json; /* of the ranks at fault, if it attaches; NULL: none */
+	size_t stacks_bytes;
 };
+
+/* size: seconds for taking stacks: a job may be killed 2 s after its verdict */
+#define ATTACH_LIMIT_S 2
 
 /* ---- texts ---- */
 
@@ -132,6 +138,21 @@ static char *environment_text(void)
 	return fclose(out) == 0 ? text : NULL;
 }
 
+static void take_stacks(struct acting *a)
+{
+	const struct ct_watcher *w = a->event->watcher;
+	json_t *stacks = ct_attach(w->run, w->hang, w->memory, ATTACH_LIMIT_S);
+	FILE *out = stacks ? open_memstream(&a->stacks, &a->stacks_bytes) : NULL;
+
+	if (out) {
+		ct_attach_text(stacks, w->hang, w->memory, out);
+		if (fclose(out) != 0)
+			a->stacks_bytes = 0;
+		a->stacks_json = json_dumps(stacks, JSON_INDENT(1));
+	}
+	json_decref(stacks);
+}
+
 /* ---- files ---- */
 
 /* Writes the JSON into the run under a name that follows from the verdict. 1: done; 0: another watcher has; -1: it cannot be written. */
@@ -214,6 +235,9 @@ static void write_bundle(struct acting *a, int with_report)
 		const struct ct_bundle_text texts[] = {
 			{ "verdict.json", a->json, strlen(a->json) },
 			{ "verdict.txt", a->text, a->text_bytes },
+			{ "stacks.txt", a->stacks, a->stacks_bytes },
+			{ "stacks.json", a->stacks_json,
+			  a->stacks_json ? strlen(a->stacks_json) : 0 },
 			{ "environment.txt", environment, environment ? strlen(environment) : 0 },
 			{ "report.html", page, page_bytes },
 		};
@@ -254,6 +278,8 @@ static void act(struct acting *a)
 	const int resolved = a->event->kind == CT_WATCH_RESOLVED;
 	struct ct_timed_command command = { .option = "--on-verdict" };
 
+	if (a->event->attaches && a->event->kind == CT_WATCH_HANG)
+		take_stacks(a);
 	if (!resolved)
 		write_bundle(a, 0);
 	start_command(a, &command);
@@ -294,6 +320,8 @@ int ct_watch_act(const struct ct_watch_event *event)
 		else if (ours)
 			ct_say("another watcher acts on it: %s.json is there", a.stem);
 	}
+	free(a.stacks);
+	free(a.stacks_json);
 	free(a.bundle);
 	free(a.stem);
 	free(a.text);

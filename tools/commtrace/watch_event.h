@@ -20,6 +20,7 @@ struct ct_watch_event {
 	const char *termination_log;
 	int anywhere; /* 1: act, whichever host this is */
 	int stop;     /* pipe: when its other end is closed, the command is killed; -1: none */
+	int attaches; /* 1: take the stacks of the ranks at fault, if they are on this host */
 };
 
 /* Do it all; returns when the command has ended. 1: acted, 0: another one does. */
