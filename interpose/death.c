@@ -20,7 +20,7 @@
 #include "interpose/exit_note.h"
 #include "interpose/guard.h"
 #include "interpose/recorder.h"
-#include "interpose/ring_places.h"
+#include "interpose/ring_search.h"
 #include "trace/ring_dir.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -62,7 +62,7 @@ static void note_death(pid_t pid, int status)
 
 	if (pid <= 0 || !(WIFEXITED(status) || WIFSIGNALED(status)))
 		return;
-	dirs = ct_ring_places();
+	dirs = ct_ring_search_dirs();
 	if (dirs)
 		ct_ring_note_death(dirs, pid, status, ct_now_ns());
 	errno = saved;
@@ -75,7 +75,7 @@ static void note_kill(pid_t pid, int sig)
 
 	if (sig <= 0)
 		return;
-	dirs = ct_ring_places();
+	dirs = ct_ring_search_dirs();
 	if (dirs)
 		ct_ring_note_kill(dirs, pid, sig, ct_now_ns());
 	errno = saved;

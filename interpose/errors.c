@@ -9,19 +9,19 @@
 
 #include "interpose/recorder.h"
 
-#define PLACES 1024u
+#define SLOTS 1024u
 #define TEXT_BYTES 512u
 
 /* Communicator << 32 | reported results, one bit each, in the upper half those of earlier calls. If two communicators
  * share an entry, the later one replaces the earlier one, whose errors may then be recorded again. */
-static _Atomic uint64_t told[PLACES];
+static _Atomic uint64_t reported[SLOTS];
 static _Atomic uint32_t any;
 static void (*transfer_leave)(struct ct_frame *frame);
 
 void ct_errors_init(void)
 {
-	for (uint32_t i = 0; i < PLACES && atomic_load_explicit(&any, memory_order_relaxed); i++)
-		atomic_store_explicit(&told[i], 0, memory_order_relaxed);
+	for (uint32_t i = 0; i < SLOTS && atomic_load_explicit(&any, memory_order_relaxed); i++)
+		atomic_store_explicit(&reported[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&any, 0, memory_order_relaxed);
 }
 
@@ -34,7 +34,7 @@ int ct_error_is_new(const struct ct_error *error)
 {
 	uint32_t who = error->comm ? error->comm : 1u << 31 | error->call;
 	uint64_t bit = 1ull << (((uint32_t)error->result & 15) + (error->is_async ? 16 : 0));
-	_Atomic uint64_t *at = &told[who % PLACES];
+	_Atomic uint64_t *at = &reported[who % SLOTS];
 	uint64_t was = atomic_load_explicit(at, memory_order_relaxed);
 	uint64_t is;
 
@@ -79,7 +79,7 @@ void ct_error_record(const struct ct_error *error, const char *text)
 {
 	int saved = errno;
 	struct ct_error_rec rec = {
-		.told_ns = ct_now_ns(),
+		.reported_ns = ct_now_ns(),
 		.key = key_of(error->comm),
 		.comm = error->comm,
 		.tid = ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid),

@@ -182,12 +182,12 @@ static void look_for_python(struct ct_notes *notes)
 	interpreter = ct_python_here();
 	if (!interpreter) {
 		if (ct_python_find(&stranger) != 0 && !stranger.runtime) {
-			ct_environ_tell("sites", "native");
+			ct_environ_report("sites", "native");
 			return;
 		}
 		snprintf(fact, sizeof(fact), "native, Python %u.%u is not known",
 			 stranger.version >> 24, stranger.version >> 16 & 255);
-		ct_environ_tell("sites", fact);
+		ct_environ_report("sites", fact);
 		if (stranger.own_state && stranger.is_finalizing) {
 			interpreter = &stranger;
 			atomic_store_explicit(&python, UNUSABLE, memory_order_relaxed);
@@ -199,12 +199,12 @@ static void look_for_python(struct ct_notes *notes)
 	if (state && !interpreter->is_finalizing() && check(state) == UNUSABLE) {
 		ct_notes_add(notes, "no call sites in Python %u.%u", interpreter->version >> 24,
 			     interpreter->version >> 16 & 255);
-		ct_environ_tell("sites", "native, Python's frames cannot be used");
+		ct_environ_report("sites", "native, Python's frames cannot be used");
 		return;
 	}
 	snprintf(fact, sizeof(fact), "python %u.%u", interpreter->version >> 24,
 		 interpreter->version >> 16 & 255);
-	ct_environ_tell("sites", fact);
+	ct_environ_report("sites", fact);
 }
 
 void ct_site_init(const char *setting, struct ct_notes *notes)
@@ -222,7 +222,7 @@ void ct_site_init(const char *setting, struct ct_notes *notes)
 	atomic_store_explicit(&python, NO_PYTHON, memory_order_relaxed);
 	atomic_store_explicit(&ct_site_wanted, 0, memory_order_relaxed);
 	if (is_off || is_native)
-		ct_environ_tell("sites", setting);
+		ct_environ_report("sites", setting);
 	else
 		look_for_python(notes);
 	/* last: what this thread itself does meanwhile is not recorded, others' calls wait for the start */

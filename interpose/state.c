@@ -265,7 +265,7 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 
 		if (!id || id > UINT32_MAX || load(&c->ended_ns))
 			continue;
-		ct_order_totals_tell(&s->order, &rec);
+		ct_order_totals_report(&s->order, &rec);
 		TRY(ct_block_add_rare(block, CT_KIND_COMM_STATUS, &rec, sizeof(rec)));
 	}
 	return CT_OK;

@@ -105,7 +105,7 @@ enum ct_step_kind {
 
 /* Why it is not known by how much timing makes steps longer. */
 enum ct_unmeasured {
-	CT_UNMEASURED_UNTOLD = 0,
+	CT_UNMEASURED_NO_REPORT = 0,
 	CT_UNMEASURED_OFF = 1,		  /* COMMTRACE_GUARD=off, or COMMTRACE_DUTY is set */
 	CT_UNMEASURED_NO_COLLECTIVES = 2, /* (any more) outside CUDA graphs */
 	CT_UNMEASURED_NO_STEP = 3,	  /* no step found yet */
@@ -318,7 +318,7 @@ enum ct_detail_flag {
 /* An error that a library reported: the result of a call, or the answer to a query about an earlier call. Only the
  * first of each communicator and result is recorded. */
 struct ct_error_rec {
-	uint64_t told_ns;
+	uint64_t reported_ns;
 	uint64_t key;  /* of the communicator, 0 none or not known */
 	uint32_t comm; /* its id, 0 likewise */
 	uint32_t tid;

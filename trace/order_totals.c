@@ -108,7 +108,7 @@ void ct_order_totals_add(struct ct_order_totals *t, const struct ct_block *block
 	}
 }
 
-void ct_order_totals_tell(const struct ct_order_totals *t, struct ct_comm_status_rec *rec)
+void ct_order_totals_report(const struct ct_order_totals *t, struct ct_comm_status_rec *rec)
 {
 	const struct ct_order_total *entry = t->cap ? entry_of(t, rec->comm) : NULL;
 

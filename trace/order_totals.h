@@ -39,7 +39,7 @@ void ct_order_totals_add(struct ct_order_totals *totals, const struct ct_block *
 			 ct_call_name_fn name_fn, void *arg);
 
 /* What a COMM_STATUS record has for a communicator: its fields `called`, `order_end` and `order_hash`. */
-void ct_order_totals_tell(const struct ct_order_totals *totals, struct ct_comm_status_rec *rec);
+void ct_order_totals_report(const struct ct_order_totals *totals, struct ct_comm_status_rec *rec);
 
 /* The communicator has ended: its id never comes again. */
 void ct_order_totals_drop(struct ct_order_totals *totals, uint32_t comm);

@@ -121,8 +121,8 @@ static void parents_word(struct ct_end *e, const struct ct_ring_header *h, const
 	e->exit_code = WEXITSTATUS(status);
 }
 
-static void tell_end(const struct ct_process_files *p, const struct tail *t, uint64_t replaced_ns,
-		     int lives, struct ct_end *e)
+static void set_end(const struct ct_process_files *p, const struct tail *t, uint64_t replaced_ns,
+		    int lives, struct ct_end *e)
 {
 	const struct ct_ring_header *h = p->ring;
 
@@ -176,7 +176,7 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 		e->unasked = (load(&h->exit_note) >> 32 & CT_EXIT_UNASKED) != 0;
 	/* An archived ring is a dead process's; without a ring the process table may still show it. */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
-	tell_end(p, &t, replaced_ns, lives, e);
+	set_end(p, &t, replaced_ns, lives, e);
 	e->stopped = e->how == CT_END_RUNNING && ct_process_is_stopped(&p->id);
 	return CT_OK;
 }

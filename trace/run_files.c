@@ -286,7 +286,7 @@ static int defer(struct ct_run_files *f, const char *path, const char *why)
 }
 
 /* The next segment of a process is normal, anything else is not. */
-static int tell_unborn(struct ct_run_files *f)
+static int report_unborn(struct ct_run_files *f)
 {
 	int st = CT_OK;
 
@@ -398,7 +398,7 @@ int ct_run_files_finish(struct ct_run_files *f)
 	free(f->index); /* the places have changed */
 	f->index = NULL;
 	f->n_index = 0;
-	st = tell_unborn(f);
+	st = report_unborn(f);
 	if (st == CT_OK)
 		st = warn_jobs(f);
 	if (st == CT_OK && f->unsaid && f->n_warnings) {

@@ -46,8 +46,8 @@ static uint32_t reaching(const struct ct_union *u, uint64_t ns)
 }
 
 /* What of [begin, end) parts [from, to) leave free. */
-static int tell_new(const struct ct_union *u, uint32_t from, uint32_t to, uint64_t begin,
-		    uint64_t end, ct_union_fn each, void *arg)
+static int report_free(const struct ct_union *u, uint32_t from, uint32_t to, uint64_t begin,
+		       uint64_t end, ct_union_fn each, void *arg)
 {
 	for (; from < to; from++) {
 		const struct ct_union_part *part = &u->parts[from];
@@ -82,7 +82,7 @@ int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union
 		covered += u->parts[to].end - u->parts[to].begin;
 		to++;
 	}
-	st = each ? tell_new(u, from, to, begin, end, each, arg) : CT_OK;
+	st = each ? report_free(u, from, to, begin, end, each, arg) : CT_OK;
 	if (st != CT_OK)
 		return st;
 	if (from < to) {

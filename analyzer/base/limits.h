@@ -20,7 +20,7 @@
 #define CT_HARDLY_ANY 0.05
 
 /* Of the run, of a step, of bytes: less is not worth telling */
-#define CT_WORTH_TELLING 0.01
+#define CT_WORTH_REPORTING 0.01
 
 /* Times and places that are no farther apart are the same: stalls lie on a period, steps are as many as the calls that end them */
 #define CT_NEAR 0.1
@@ -48,7 +48,7 @@
 #define CT_STEADY_T 5.0
 
 /* Standard errors that are reported as the error: it holds in 95 % */
-#define CT_TOLD_ERRORS 2.0
+#define CT_SEPARATE_ERRORS 2.0
 
 /* ---- losses, in percent of the run: severity, and what the verdict turns to ---- */
 

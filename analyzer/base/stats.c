@@ -6,7 +6,7 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 
-uint64_t ct_whole(double value)
+uint64_t ct_round_whole(double value)
 {
 	return isnan(value) || value < 0 || value > 9e18 ? UINT64_MAX : (uint64_t)llround(value);
 }

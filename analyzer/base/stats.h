@@ -50,7 +50,7 @@ static inline uint32_t ct_plus_u32(uint32_t a, uint64_t b)
 }
 
 /* The nearest whole number; UINT64_MAX (CT_UNKNOWN) for NAN, negative or too large values. */
-uint64_t ct_whole(double value);
+uint64_t ct_round_whole(double value);
 
 /* Median: of an even number the mean of the two in the middle. Sorts the values. NAN: there are none. */
 double ct_median(double *values, size_t n);

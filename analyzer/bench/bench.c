@@ -120,7 +120,7 @@ static void add_run(struct measured *m, const struct ct_bench_kind *kind, double
 
 static uint64_t rate(uint64_t bytes, uint64_t ns, double factor)
 {
-	return bytes && ns && factor > 0 ? ct_whole((double)ct_Bps(bytes, ns) * factor)
+	return bytes && ns && factor > 0 ? ct_round_whole((double)ct_Bps(bytes, ns) * factor)
 					 : CT_UNKNOWN;
 }
 
@@ -153,7 +153,7 @@ static int measure(struct work *work, const struct named *of, size_t runs)
 	row->runs = (uint32_t)runs;
 	row->bursts = m->n;
 	row->n = ns.n;
-	row->ns = ct_whole(exp(m->middle));
+	row->ns = ct_round_whole(exp(m->middle));
 	row->p50_ns = ct_hist_quantile(&ns, 0.5);
 	row->p99_ns = ct_hist_quantile(&ns, 0.99);
 	row->err_ns = ns.n ? err_ns / ns.n : 0;
@@ -161,7 +161,7 @@ static int measure(struct work *work, const struct named *of, size_t runs)
 	row->busbw_Bps = rate(row->bytes, row->ns, ct_bench_bus_factor(kind));
 	row->slower_pct = row->low_pct = row->high_pct = row->p = row->drift_pct = NAN;
 	for (size_t b = 0; b < m->n; b++)
-		row->bursts_ns[b] = ct_whole(exp(m->values[b]));
+		row->bursts_ns[b] = ct_round_whole(exp(m->values[b]));
 	ct_hist_fini(&ns);
 	return st;
 }
@@ -303,7 +303,7 @@ static void judge(const struct measured *fastest, const struct measured *m,
 {
 	double err_pct = row->ns ? 100 * (double)row->err_ns / (double)row->ns : INFINITY;
 
-	if (row->p <= CT_DIFF_RATE && row->low_pct > fmax(err_pct, 100 * CT_WORTH_TELLING) &&
+	if (row->p <= CT_DIFF_RATE && row->low_pct > fmax(err_pct, 100 * CT_WORTH_REPORTING) &&
 	    m->middle - fastest->middle > repeats_differ_by(fastest, m))
 		row->result = CT_BENCH_SLOWER;
 }
@@ -334,7 +334,7 @@ static int judge_all(struct work *work)
 				judge(&work->measured[best], &work->measured[k], row);
 			out->tested += !isnan(row->p);
 			out->differ += row->result == CT_BENCH_SLOWER;
-			if (drift_p[k] <= CT_DIFF_RATE && fabs(drift[k]) > 100 * CT_WORTH_TELLING)
+			if (drift_p[k] <= CT_DIFF_RATE && fabs(drift[k]) > 100 * CT_WORTH_REPORTING)
 				row->drift_pct = drift[k];
 		}
 	}

@@ -39,8 +39,8 @@ struct reading {
 	unsigned line;
 	const struct operation *operation; /* NULL: unknown */
 	unsigned backend;
-	uint32_t ranks;	     /* 0: unknown */
-	uint32_t told_ranks; /* by the caller, of OSU's */
+	uint32_t ranks;	      /* 0: unknown */
+	uint32_t given_ranks; /* by the caller, of OSU's */
 	int is_osu;
 	size_t columns, time; /* of the table: how many, and which is the time; 0: there is none */
 	size_t rows;
@@ -80,7 +80,7 @@ static int begin_osu(struct reading *r, const char *line)
 	r->columns = 0;
 	r->is_osu = 1;
 	r->backend = CT_BACKEND_MPI;
-	r->ranks = r->told_ranks;
+	r->ranks = r->given_ranks;
 	len = from && to && to > from ? (size_t)(to - from) - 1 : 0;
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]) && to; i++) {
 		const char *name = operations[i].osu;
@@ -202,7 +202,7 @@ static int read_row(struct reading *r, char *line)
 int ct_bench_read_printed(FILE *file, uint32_t ranks, struct ct_bench_samples *samples,
 			  struct ct_err *err)
 {
-	struct reading r = { .samples = samples, .err = err, .told_ranks = ranks };
+	struct reading r = { .samples = samples, .err = err, .given_ranks = ranks };
 	char line[LINE_BYTES];
 	int st = CT_OK;
 

@@ -99,9 +99,9 @@ struct ct_picture {
 	size_t n_notes;
 	size_t n_said; /* notes before the last, which says what run it is: a page says that once */
 	/* What a reader can look up about a cell; the first is what is drawn. */
-	const struct ct_chart_value *told;
-	size_t n_told;
-	size_t *cell_of; /* by {i} of `told`: its cell, SIZE_MAX none; NULL: {r} and {c} identify all cells */
+	const struct ct_chart_value *tips;
+	size_t n_tips;
+	size_t *cell_of; /* by {i} of `tips`: its cell, SIZE_MAX none; NULL: {r} and {c} identify all cells */
 	size_t n_cells;
 	const char *
 		picks; /* path of the rank that a click on a cell selects; NULL: that of its row, if it is one */

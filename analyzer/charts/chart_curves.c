@@ -123,8 +123,8 @@ static int put_limit(const struct ct_report_curve *c, struct ct_arena *memory, s
 	return CT_OK;
 }
 
-static int tell(struct ct_plot *plot, size_t curve, const struct ct_report_curve *c,
-		struct ct_arena *memory)
+static int set_tips(struct ct_plot *plot, size_t curve, const struct ct_report_curve *c,
+		    struct ct_arena *memory)
 {
 	static const struct ct_chart_value known[] = {
 		{ "median bus bandwidth", "points.{i}.busbw_Bps", NULL, "Bps" },
@@ -132,17 +132,17 @@ static int tell(struct ct_plot *plot, size_t curve, const struct ct_report_curve
 		{ "operations", "points.{i}.instances", NULL, "count" },
 		{ "by the fit", "fit.{i}.busbw_Bps", NULL, "Bps" },
 	};
-	struct ct_chart_value *told = ct_arena_calloc(memory, 4, sizeof(*told));
+	struct ct_chart_value *tips = ct_arena_calloc(memory, 4, sizeof(*tips));
 
-	plot->told = told;
-	plot->n_told = c->n_fit == c->n_points ? 4 : 3;
-	for (size_t i = 0; told && i < plot->n_told; i++) {
-		told[i] = known[i];
-		told[i].path = ct_arena_printf(memory, "curves.%zu.%s", curve, known[i].path);
-		if (!told[i].path)
+	plot->tips = tips;
+	plot->n_tips = c->n_fit == c->n_points ? 4 : 3;
+	for (size_t i = 0; tips && i < plot->n_tips; i++) {
+		tips[i] = known[i];
+		tips[i].path = ct_arena_printf(memory, "curves.%zu.%s", curve, known[i].path);
+		if (!tips[i].path)
 			return CT_NOMEM;
 	}
-	return told ? CT_OK : CT_NOMEM;
+	return tips ? CT_OK : CT_NOMEM;
 }
 
 static const char *summary_of(const struct ct_report_curve *c, struct ct_arena *memory)
@@ -176,7 +176,7 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 	*plot = (struct ct_plot){ .comm_hash = c->comm_hash };
 	st = make_axes(c, memory, plot, &x, &y) ?: put_points(c, memory, plot, &x, &y);
 	st = st ?: put_limit(c, memory, plot, &y);
-	st = st ?: tell(plot, curve, c, memory);
+	st = st ?: set_tips(plot, curve, c, memory);
 	plot->title = title_of(c, memory);
 	plot->summary = summary_of(c, memory);
 	return st == CT_OK && (!plot->title || !plot->summary) ? CT_NOMEM : st;

@@ -157,7 +157,7 @@ static int mark(const struct making *m, const struct ct_report *report)
 				      items[m->steps->n_items - 1].index + 1, &m->plot->spans);
 }
 
-static const struct ct_chart_value told[] = {
+static const struct ct_chart_value tips[] = {
 	{ "exposed, of the rank with most", "steps.items.{i}.exposed_ns", NULL, "ns" },
 	{ "took", "steps.items.{i}.time_ns", "steps.err_ns", "ns" },
 	{ "waiting, mean of ranks", "steps.items.{i}.wait_ns", NULL, "ns" },
@@ -174,8 +174,8 @@ int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena 
 	int st;
 
 	*plot = (struct ct_plot){ .title = "Exposed communication by step",
-				  .told = told,
-				  .n_told = sizeof(told) / sizeof(told[0]),
+				  .tips = tips,
+				  .n_tips = sizeof(tips) / sizeof(tips[0]),
 				  .picks = "steps.items.{i}.last_rank" };
 	if (!report->steps.n_items)
 		return CT_EMPTY;

@@ -216,7 +216,7 @@ static const struct ct_chart_value step_values[VALUES] = {
 	{ "steps in a column", "heat.steps.steps_each", NULL, "whole" },
 };
 
-static int look_like_waits(const struct ct_picture_make *make, uint64_t whole_ns,
+static int look_like_waits(const struct ct_picture_make *make, uint64_t run_ns,
 			   const struct ct_chart_value *values)
 {
 	struct ct_picture *p = make->picture;
@@ -228,14 +228,14 @@ static int look_like_waits(const struct ct_picture_make *make, uint64_t whole_ns
 	memcpy(ordered, values, VALUES * sizeof(*ordered));
 	ordered[0] = values[late];
 	ordered[1] = values[!late];
-	p->told = ordered;
-	p->n_told = VALUES;
+	p->tips = ordered;
+	p->n_tips = VALUES;
 	p->title = late ? "Lateness by rank" : "Wait time by rank";
 	p->unit = CT_PICTURE_NS;
 	p->nothing = late ? "no peer waited" : p->nothing;
 	p->zero_is_nothing = late;
 	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
-	ct_picture_scale_share(p, whole_ns);
+	ct_picture_scale_share(p, run_ns);
 	return CT_OK;
 }
 
@@ -347,8 +347,8 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	p->ramp = CT_RAMP_RATIO;
 	p->scale = rows.hosts == h->rows.hosts ? "vs. median rank" : "vs. median host";
 	ct_picture_scale_ratio(p, ratios);
-	p->told = gap_values;
-	p->n_told = sizeof(gap_values) / sizeof(gap_values[0]);
+	p->tips = gap_values;
+	p->n_tips = sizeof(gap_values) / sizeof(gap_values[0]);
 	say_steps(make, h, h->err_ns);
 	say_rows(p, &rows);
 	say_why(make, h->why);

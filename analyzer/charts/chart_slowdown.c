@@ -144,7 +144,7 @@ static void say(const struct ct_picture_make *make, const struct grid *grid)
 				"Not all ranks were replayed: only those with most excess.");
 }
 
-static const struct ct_chart_value told[] = {
+static const struct ct_chart_value tips[] = {
 	{ "S_w", "what_if.s_rank.{i}.s", NULL, "number" },
 	{ "rank", "what_if.s_rank.{i}.rank", NULL, "whole" },
 };
@@ -175,8 +175,8 @@ int ct_picture_slowdown(const struct ct_picture_make *make)
 	p->ramp = CT_RAMP_RATIO;
 	p->scale = "step time vs. a balanced job";
 	ct_picture_scale_ratio(p, ratios);
-	p->told = told;
-	p->n_told = sizeof(told) / sizeof(told[0]);
+	p->tips = tips;
+	p->n_tips = sizeof(tips) / sizeof(tips[0]);
 	p->picks = "what_if.s_rank.{i}.rank";
 	say(make, &grid);
 	return CT_OK;

@@ -254,7 +254,7 @@ static int put_cells(const struct ct_picture_make *make, const struct ct_traffic
 	return CT_OK;
 }
 
-static int tell(const struct ct_picture_make *make, const struct ct_traffic_layer *layer)
+static int set_tips(const struct ct_picture_make *make, const struct ct_traffic_layer *layer)
 {
 	static const struct {
 		const char *label, *key, *err, *unit;
@@ -271,26 +271,26 @@ static int tell(const struct ct_picture_make *make, const struct ct_traffic_laye
 	};
 	const size_t n = sizeof(values) / sizeof(values[0]);
 	long at = layer - make->report->traffic.layers;
-	struct ct_chart_value *told = ct_arena_calloc(make->memory, n, sizeof(*told));
+	struct ct_chart_value *tips = ct_arena_calloc(make->memory, n, sizeof(*tips));
 	enum ct_picture_show show = make->request->show;
 	size_t first = show == CT_SHOW_COUNT ? 1 : show == CT_SHOW_BANDWIDTH ? 2 : 0;
 
-	for (size_t i = 0; told && i < n; i++) {
+	for (size_t i = 0; tips && i < n; i++) {
 		size_t to = i == first ? 0 : i < first ? i + 1 : i;
 
-		told[to].label = values[i].label;
-		told[to].unit = values[i].unit;
-		told[to].path = ct_arena_printf(make->memory, "traffic.layers.%ld.%s.{i}", at,
+		tips[to].label = values[i].label;
+		tips[to].unit = values[i].unit;
+		tips[to].path = ct_arena_printf(make->memory, "traffic.layers.%ld.%s.{i}", at,
 						values[i].key);
 		if (values[i].err)
-			told[to].err = ct_arena_printf(make->memory, "traffic.layers.%ld.%s.{i}",
+			tips[to].err = ct_arena_printf(make->memory, "traffic.layers.%ld.%s.{i}",
 						       at, values[i].err);
-		if (!told[to].path || (values[i].err && !told[to].err))
+		if (!tips[to].path || (values[i].err && !tips[to].err))
 			return CT_NOMEM;
 	}
-	make->picture->told = told;
-	make->picture->n_told = n;
-	return told ? CT_OK : CT_NOMEM;
+	make->picture->tips = tips;
+	make->picture->n_tips = n;
+	return tips ? CT_OK : CT_NOMEM;
 }
 
 static uint64_t largest_error(const struct ct_traffic_layer *layer)
@@ -369,7 +369,7 @@ int ct_picture_traffic(const struct ct_picture_make *make)
 	st = st ?: name_ends(make, ends, n, are_hosts);
 	if (st != CT_OK)
 		return st;
-	if (put_cells(make, layer, ends, n) != CT_OK || tell(make, layer) != CT_OK)
+	if (put_cells(make, layer, ends, n) != CT_OK || set_tips(make, layer) != CT_OK)
 		return CT_NOMEM;
 	p->title = title_of(make, layer);
 	p->unit = show == CT_SHOW_COUNT	      ? CT_PICTURE_COUNT

@@ -58,7 +58,7 @@ static int set_point(struct ct_class *const *classes, uint32_t n,
 		instances += (double)classes[c]->instances;
 		st = ct_hist_merge_scaled(&bus, &classes[c]->algbw, bus_factor(classes[c]));
 	}
-	point->bytes = ct_whole(bytes / instances);
+	point->bytes = ct_round_whole(bytes / instances);
 	point->instances = bus.n;
 	point->busbw_Bps = ct_hist_quantile(&bus, 0.5);
 	ct_hist_fini(&bus);
@@ -110,8 +110,8 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;
 	if (!of || !ct_fit_shows_bandwidth(&of->fit))
 		return CT_OK;
-	curve->alpha_ns = ct_whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
-	curve->beta_Bps = ct_whole(of->Bps);
+	curve->alpha_ns = ct_round_whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
+	curve->beta_Bps = ct_round_whole(of->Bps);
 	curve->fit = ct_arena_calloc(memory, curve->n_points, sizeof(*curve->fit));
 	if (!curve->fit)
 		return CT_NOMEM;
@@ -121,7 +121,7 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 
 		curve->fit[p] = (struct ct_report_curve_point){
 			.bytes = curve->points[p].bytes,
-			.busbw_Bps = ct_whole(wire / ct_fit_expect(&of->fit, wire) * 1e9),
+			.busbw_Bps = ct_round_whole(wire / ct_fit_expect(&of->fit, wire) * 1e9),
 			.instances = CT_UNKNOWN,
 		};
 	}

@@ -174,7 +174,7 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 
 /* Is the member covered by another instance: the first of its group, or the all-to-all exchange that it is a part
  * of? */
-static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member *m)
+static int is_reported_elsewhere(const struct ct_instance *i, const struct ct_member *m)
 {
 	if (m->captured || m->alone)
 		return 1;
@@ -187,7 +187,7 @@ static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member
 static int knows_wait(const struct ct_instance_event *event, const struct ct_member *m)
 {
 	if (event->instance->src == CT_SRC_EXCHANGE && m->group->shape.kind != CT_GROUP_EXCHANGE)
-		return m->group->due == 0 && m->group->whole && m->group->waits_known;
+		return m->group->due == 0 && m->group->complete && m->group->waits_known;
 	return event->waits->judged == CT_JUDGED_WAITS;
 }
 
@@ -200,7 +200,7 @@ static int see_last(struct ct_heat *heat, const struct ct_model *model,
 	const struct ct_last *last = &event->last;
 	uint64_t at;
 
-	/* the first meeting shows which rank started late */
+	/* the first collective shows which rank started late */
 	if (i->src >= 0 || !event->class || event->waits->judged != CT_JUDGED_WAITS ||
 	    !i->comm->met)
 		return CT_OK;
@@ -225,7 +225,7 @@ static int on_instance(void *heat, struct ct_stream *stream, const struct ct_ins
 		uint64_t end = member->end_ns > begin ? member->end_ns : begin, err;
 		int is_known;
 
-		if (is_told_elsewhere(i, member))
+		if (is_reported_elsewhere(i, member))
 			continue;
 		is_known = knows_wait(event, member);
 		/* a wait is a difference of two spans */

@@ -39,11 +39,11 @@ struct ct_plot {
 	size_t n;	 /* items: points, or bars */
 	float *at;	 /* by item: its x, that of a bar's left edge */
 	double wide;	 /* of a bar; 0: items are points */
-	size_t *item_of; /* by item: {i} of `told` */
+	size_t *item_of; /* by item: {i} of `tips` */
 	struct ct_plot_series series[CT_PLOT_SERIES];
 	size_t n_series;
-	const struct ct_chart_value *told; /* the first is what is drawn */
-	size_t n_told;
+	const struct ct_chart_value *tips; /* the first is what is drawn */
+	size_t n_tips;
 	const char *picks;  /* path of the rank that a click on an item selects; NULL: none */
 	uint64_t comm_hash; /* 0: not about one */
 	struct ct_chart_spans spans;

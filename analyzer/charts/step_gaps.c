@@ -73,7 +73,7 @@ static void settle_spans(struct walk *w)
 		uint64_t time = w->steps->cut_ns[k + 1] - w->steps->cut_ns[k];
 		uint64_t unexplained = time - g->gap_ns - g->busy_ns;
 
-		if ((double)unexplained > CT_WORTH_TELLING * (double)time)
+		if ((double)unexplained > CT_WORTH_REPORTING * (double)time)
 			g->gap_ns = CT_UNKNOWN;
 		g->err_ns += unexplained;
 	}
@@ -101,7 +101,7 @@ static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint
 	for (uint32_t k = 0; k < w->steps->n; k++) {
 		struct ct_heat_gap *g = &w->gaps[k];
 		uint64_t begin = w->steps->cut_ns[k], end = w->steps->cut_ns[k + 1];
-		double most = CT_WORTH_TELLING * (double)(end - begin);
+		double most = CT_WORTH_REPORTING * (double)(end - begin);
 
 		g->gap_ns = end - begin - g->busy_ns;
 		if (begin < first || end > last || !ct_exposures_keep(stalls, begin, end) ||

@@ -183,8 +183,8 @@ static int compare(const struct named *of, size_t n, size_t m, size_t bases, uin
 	row->size_range = of->kind->size_range;
 	row->base_n = base.operations;
 	row->n = run.operations;
-	row->base_ns = ct_whole(exp(base.middle));
-	row->ns = ct_whole(exp(run.middle));
+	row->base_ns = ct_round_whole(exp(base.middle));
+	row->ns = ct_round_whole(exp(run.middle));
 	row->err_ns = ct_max(base.err_ns, run.err_ns);
 	row->repeat_pct = bases > 1 ? percent(repeat_of(&base)) : NAN;
 	row->change_pct = row->low_pct = row->high_pct = row->delta = row->p = row->cost_pct = NAN;
@@ -252,7 +252,7 @@ static double upward(double pct)
 static enum ct_diff_result result_of(const struct ct_diff_row *row)
 {
 	double err = row->base_ns ? 100 * (double)row->err_ns / (double)row->base_ns : INFINITY;
-	double least = fmax(err, 100 * CT_WORTH_TELLING);
+	double least = fmax(err, 100 * CT_WORTH_REPORTING);
 
 	if (row->p > CT_DIFF_RATE)
 		return CT_DIFF_SAME;
@@ -400,7 +400,7 @@ int ct_diff_is_regression(const struct ct_diff *diff, double pct)
 		const struct ct_diff_row *row = &diff->rows[i];
 
 		if (row->result == CT_DIFF_SLOWER && row->low_pct > pct &&
-		    (row->comm ? row->cost_pct >= 100 * CT_WORTH_TELLING
+		    (row->comm ? row->cost_pct >= 100 * CT_WORTH_REPORTING
 			       : strcmp(row->op, unit) == 0))
 			return 1;
 	}

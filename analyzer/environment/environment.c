@@ -30,7 +30,7 @@ static const struct must {
 };
 
 /* One fact of one rank. */
-struct told {
+struct value_of_rank {
 	const char *name, *value;
 	int rank;
 	uint32_t slot;
@@ -40,7 +40,7 @@ struct side {
 	const struct ct_model *model;
 	struct ct_report *report;
 	struct ct_report_environment *out;
-	struct told *all;
+	struct value_of_rank *all;
 	size_t n_all;
 	uint32_t *slots; /* that have a start record */
 	uint32_t n_slots;
@@ -62,7 +62,7 @@ static const struct must *must_of(const char *name)
 	return NULL;
 }
 
-CT_SORT_BY(by_name_value_rank, struct told,
+CT_SORT_BY(by_name_value_rank, struct value_of_rank,
 	   strcmp(x->name, y->name) ?: strcmp(x->value, y->value) ?: CT_UP(rank))
 
 /* Every rank's comparable facts, sorted: what belongs together is side by side. */
@@ -84,16 +84,17 @@ static int collect(struct side *s)
 			s->slots[s->n_slots++] = slot;
 		for (uint32_t i = 0; i < facts->n; i++)
 			if (!is_own(facts->facts[i].name))
-				s->all[s->n_all++] = (struct told){ facts->facts[i].name,
-								    facts->facts[i].value,
-								    model->slots[slot].rank, slot };
+				s->all[s->n_all++] = (struct value_of_rank){
+					facts->facts[i].name, facts->facts[i].value,
+					model->slots[slot].rank, slot
+				};
 	}
 	qsort(s->all, s->n_all, sizeof(*s->all), by_name_value_rank);
 	return CT_OK;
 }
 
 /* Ranks that have a start record and no such variable. */
-static int add_unset(struct side *s, const struct told *first, size_t n,
+static int add_unset(struct side *s, const struct value_of_rank *first, size_t n,
 		     struct ct_report_env_value *value)
 {
 	value->value = NULL;
@@ -115,7 +116,7 @@ static int add_unset(struct side *s, const struct told *first, size_t n,
 	return CT_OK;
 }
 
-static int add_values(struct side *s, const struct told *first, size_t n,
+static int add_values(struct side *s, const struct value_of_rank *first, size_t n,
 		      struct ct_report_env_differs *differs)
 {
 	size_t most = 1;
@@ -151,7 +152,7 @@ CT_SORT_BY(by_text_pair, struct ct_report_fact,
 	   strcmp(x->name, y->name) ?: strcmp(x->value, y->value))
 
 /* Does it differ between ranks whose GPU is of the same make? gpu.N.what goes with gpu.N.name. 1, 0 or CT_NOMEM. */
-static int differs_by_name(const struct side *s, const struct told *first, size_t n)
+static int differs_by_name(const struct side *s, const struct value_of_rank *first, size_t n)
 {
 	struct ct_report_fact *pairs = calloc(n, sizeof(*pairs));
 	const char *dot = strrchr(first->name, '.');
@@ -177,7 +178,7 @@ static int differs_by_name(const struct side *s, const struct told *first, size_
 	return differs;
 }
 
-static int add_name(struct side *s, const struct told *first, size_t n)
+static int add_name(struct side *s, const struct value_of_rank *first, size_t n)
 {
 	struct ct_report_environment *out = s->out;
 	struct ct_report_env_differs differs = { 0 };

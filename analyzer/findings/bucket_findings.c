@@ -107,6 +107,6 @@ int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings)
 
 	if (!study->cuts.n)
 		return CT_OK;
-	return ct_buckets_each(study->log, study->exposures, study->step_of, study->told, look_at,
-			       &s);
+	return ct_buckets_each(study->log, study->exposures, study->step_of, study->waits_known,
+			       look_at, &s);
 }

@@ -159,7 +159,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 	uint64_t *times = malloc((c->n + 1u) * sizeof(*times));
 	double *room = malloc((c->n + 1u) * sizeof(*room));
 	struct ct_level levels[CT_SHIFT_LEVELS];
-	uint32_t n, told = 0, k = 1;
+	uint32_t n, n_added = 0, k = 1;
 	int st = times && room ? CT_OK : CT_NOMEM;
 
 	for (uint32_t i = 0; i < c->n && st == CT_OK; i++)
@@ -177,11 +177,11 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		}
 		behind = measure(levels, n, k, &r);
 		k = behind > k ? behind : k + 1;
-		if (told == MOST_CHANGES ||
-		    r.loss_ns - r.err_ns < CT_WORTH_TELLING * (double)t->model->duration_ns ||
+		if (n_added == MOST_CHANGES ||
+		    r.loss_ns - r.err_ns < CT_WORTH_REPORTING * (double)t->model->duration_ns ||
 		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
-		told++;
+		n_added++;
 		add_change(t, &r, from, room);
 	}
 	free(times);

@@ -33,7 +33,7 @@ struct choice {
 	const struct ct_finding *order, *named, *change, *exposed, *slow_op,
 		*uneven; /* the weightiest; NULL none */
 	double replayed_pct; /* gain of all findings of the replay together, of the run; 0: there are none */
-	const struct ct_finding *told; /* the finding that the verdict is about; NULL: none */
+	const struct ct_finding *chosen; /* the finding that the verdict is about; NULL: none */
 	struct ct_waited waited;
 	const struct ct_hang_verdict *hung; /* NULL: nothing hangs */
 	double late_pct; /* upper bound of the cost of late or slow operations, of the run; 0: negligible */
@@ -109,7 +109,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	late = late < most ? late : most;
 	c->late_pct = model->duration_ns ? 100 * (double)late / (double)model->duration_ns : 0;
 	/* for slow operations that came in a row more is known */
-	if (c->late_pct <= 100 * CT_WORTH_TELLING ||
+	if (c->late_pct <= 100 * CT_WORTH_REPORTING ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
 	c->hung = ct_hung_find(c->report);
@@ -184,7 +184,7 @@ static void conclude_rest(struct choice *c)
 	const struct ct_finding *beside[] = { c->uneven, c->slow_op };
 
 	for (int i = 0; i < 2; i++) {
-		if (beside[i] && beside[i]->loss_pct > c->told->loss_pct)
+		if (beside[i] && beside[i]->loss_pct > c->chosen->loss_pct)
 			ct_verdict_mention(c->report, ct_finding_in_short(beside[i], c->report));
 	}
 	add_oversubscribed(c);
@@ -197,7 +197,7 @@ static void conclude_exposed(struct choice *c)
 	const struct ct_finding *beside = heavier(heavier(c->named, c->change), c->slow_op);
 	struct ct_report *report = c->report;
 
-	c->told = c->exposed;
+	c->chosen = c->exposed;
 	ct_verdict_exposed(c->exposed, report);
 	if (beside)
 		ct_verdict_mention(report, ct_finding_in_short(beside, report));
@@ -214,9 +214,9 @@ static void conclude_lost(struct choice *c)
 	struct ct_report *report = c->report;
 
 	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
-		c->told = c->slow_op;
+		c->chosen = c->slow_op;
 		ct_verdict_of_finding(c->slow_op, report);
-	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + 100 * CT_WORTH_TELLING) {
+	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + 100 * CT_WORTH_REPORTING) {
 		ct_verdict_waited(c->j, &c->waited, c->lacks, report);
 		add_oversubscribed(c);
 		return;
@@ -429,14 +429,14 @@ static int choose(struct choice *c)
 		 * found */
 		ct_verdict_hung(c->hung, report);
 	} else if (c->order || leader(c)) {
-		c->told = c->order ? c->order : leader(c);
-		if (may_be_chance(c, c->told))
-			conclude_chance(c->told, report);
+		c->chosen = c->order ? c->order : leader(c);
+		if (may_be_chance(c, c->chosen))
+			conclude_chance(c->chosen, report);
 		else
-			ct_verdict_of_finding(c->told, report);
+			ct_verdict_of_finding(c->chosen, report);
 		/* these losses are separate from each other */
-		if (c->told->is_replayed)
-			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);
+		if (c->chosen->is_replayed)
+			report->verdict.gain_max_pct = fmax(c->chosen->loss_pct, c->replayed_pct);
 		if (!c->order)
 			conclude_rest(c);
 	} else if (stuck.all) {
@@ -465,7 +465,7 @@ static void doubt(struct ct_findings *list, const struct ct_report *report)
 }
 
 /* Numbers the verdict's finding first, then the others by cost. */
-static int take_finding(const struct ct_findings *list, const struct ct_finding *told,
+static int take_finding(const struct ct_findings *list, const struct ct_finding *chosen,
 			struct ct_report *report)
 {
 	size_t most = list->n < MOST_FINDINGS ? list->n : MOST_FINDINGS, n = 0;
@@ -473,11 +473,11 @@ static int take_finding(const struct ct_findings *list, const struct ct_finding 
 	report->findings = ct_arena_calloc(report->memory, most + 1, sizeof(*report->findings));
 	if (!report->findings)
 		return CT_NOMEM;
-	if (told)
-		report->findings[n++] = *told;
-	ct_verdict_conclude(report, told ? report->findings : NULL);
+	if (chosen)
+		report->findings[n++] = *chosen;
+	ct_verdict_conclude(report, chosen ? report->findings : NULL);
 	for (size_t i = 0; i < list->n && n < most; i++) {
-		if (&list->all[i] != told)
+		if (&list->all[i] != chosen)
 			report->findings[n++] = list->all[i];
 	}
 	for (size_t i = 0; i < n; i++)
@@ -501,5 +501,5 @@ int ct_verdict_fill(const struct ct_judgement *j, struct ct_findings *list,
 		ct_headline(&list->all[i], report);
 	st = gather(&c, list);
 	st = st ?: choose(&c);
-	return st ?: take_finding(list, c.told, report);
+	return st ?: take_finding(list, c.chosen, report);
 }

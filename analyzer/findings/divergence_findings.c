@@ -113,7 +113,7 @@ static int all_ended_in_order(const struct ct_order_maker *k)
 static int is_last_step(const struct ct_order_maker *k)
 {
 	return k->apart.field == CT_MISMATCH_BYTES && k->order &&
-	       k->order->whole >= CT_LEAST_SAMPLES && k->comm->last_seq != UINT64_MAX &&
+	       k->order->complete >= CT_LEAST_SAMPLES && k->comm->last_seq != UINT64_MAX &&
 	       k->comm->last_seq - k->apart.seq < CT_LEAST_STEPS && all_ended_in_order(k);
 }
 

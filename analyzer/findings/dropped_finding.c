@@ -63,9 +63,9 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 	if (!slots)
 		return;
 	ct_finding_slots(model, slots, n, list, f);
-	f->severity = share > CT_NOTABLE_PCT			  ? CT_SEVERITY_CRITICAL
-		      : share > 100 * CT_WORTH_TELLING || unknown ? CT_SEVERITY_WARNING
-								  : CT_SEVERITY_INFO;
+	f->severity = share > CT_NOTABLE_PCT			    ? CT_SEVERITY_CRITICAL
+		      : share > 100 * CT_WORTH_REPORTING || unknown ? CT_SEVERITY_WARNING
+								    : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = "records are missing; incomplete operations are left out of every judgement";
 	f->advice = advice_on_losses(report, memory);

@@ -55,7 +55,7 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 
 /* The names of facts that must be equal and are not, with the ranks of each value; how severe the
  * worst is. Returns how many. */
-static int tell_differences(const struct ct_report_environment *from, struct ct_arena *memory,
+static int list_differences(const struct ct_report_environment *from, struct ct_arena *memory,
 			    const char **names, const char **cause, enum ct_severity *severity)
 {
 	int n = 0;
@@ -85,7 +85,7 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 	struct ct_finding *f;
 	size_t n_ranks;
 	int *ranks;
-	int n = tell_differences(&report->environment, memory, &names, &cause, &severity);
+	int n = list_differences(&report->environment, memory, &names, &cause, &severity);
 
 	if (!n)
 		return;
@@ -109,7 +109,7 @@ static void add_differences(const struct ct_report *report, struct ct_findings *
 }
 
 /* At most NAMES_SHOWN names, then an ellipsis. */
-static void tell_unread(const struct ct_report_environment *from, struct ct_arena *memory,
+static void list_unread(const struct ct_report_environment *from, struct ct_arena *memory,
 			const char **names, const char **instead)
 {
 	for (size_t i = 0; i < from->n_unread && i < NAMES_SHOWN; i++) {
@@ -132,7 +132,7 @@ static void add_unread(const struct ct_report *report, struct ct_findings *list)
 
 	if (!from->n_unread)
 		return;
-	tell_unread(from, list->memory, &names, &instead);
+	list_unread(from, list->memory, &names, &instead);
 	f = ct_findings_add(list, CT_FINDING_SETTING_NOT_READ);
 	f->severity = CT_SEVERITY_INFO;
 	for (size_t i = 0; i < from->n_unread; i++)

@@ -64,7 +64,8 @@ static int is_used(const struct ct_report_transport *t, const struct ct_report_p
 		if (t->ports[i].is_ib == port->is_ib && t->ports[i].rx_bytes != CT_UNKNOWN)
 			sum += (double)t->ports[i].rx_bytes + (double)t->ports[i].tx_bytes;
 	/* the errors of a port that the job hardly uses are of little interest to it */
-	return sum > 0 && (double)port->rx_bytes + (double)port->tx_bytes >= CT_WORTH_TELLING * sum;
+	return sum > 0 &&
+	       (double)port->rx_bytes + (double)port->tx_bytes >= CT_WORTH_REPORTING * sum;
 }
 
 static int examine(const struct ct_report_transport *t, const struct ct_report_port *port,
@@ -113,7 +114,8 @@ static const char *add_evidence(struct ct_findings *list, struct ct_finding *f,
 	return names;
 }
 
-static void tell(const struct ct_model *model, const struct ailing *a, struct ct_findings *list)
+static void add_finding(const struct ct_model *model, const struct ailing *a,
+			struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LINK_ERRORS);
 	const char *counters = add_evidence(list, f, a);
@@ -162,7 +164,7 @@ int ct_transport_link_errors(const struct ct_model *model, const struct ct_repor
 	}
 	qsort(all, n, sizeof(*all), by_weight);
 	for (size_t i = 0; i < n && i < MOST_PORTS; i++)
-		tell(model, &all[i], list);
+		add_finding(model, &all[i], list);
 	free(all);
 	return CT_OK;
 }

@@ -33,8 +33,8 @@ static int is_worth_it(const struct making *m)
 {
 	double run = (double)m->model->duration_ns;
 
-	return (double)m->sum.loss_ns >= CT_WORTH_TELLING * run &&
-	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= CT_MOST * CT_WORTH_TELLING * run;
+	return (double)m->sum.loss_ns >= CT_WORTH_REPORTING * run &&
+	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= CT_MOST * CT_WORTH_REPORTING * run;
 }
 
 /* Extrapolates from logged operations to all. */

@@ -78,7 +78,7 @@ static void add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u
 	ct_order_evidence(k, "stopped", "count", u->n_stopped);
 	ct_order_evidence(k, "waiting", "count", u->n_waiting);
 	ct_order_evidence(k, "operations_beyond", "count", (double)u->most);
-	ct_order_evidence(k, "instances_before", "count", (double)k->order->whole);
+	ct_order_evidence(k, "instances_before", "count", (double)k->order->complete);
 }
 
 static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
@@ -142,15 +142,15 @@ static int open_maker(struct ct_order_maker *k, const struct ct_comm *comm)
 static int add_mismatches(struct ct_order_maker *k)
 {
 	const struct ct_mismatch *m = k->book->mismatches.first;
-	unsigned told = 0;
+	unsigned n_added = 0;
 	int st = CT_OK;
 
-	for (; m && told < CT_ORDER_FINDINGS && st == CT_OK; m = m->next) {
+	for (; m && n_added < CT_ORDER_FINDINGS && st == CT_OK; m = m->next) {
 		st = open_maker(k, m->comm);
 		if (st == CT_OK)
 			make_mismatch(k, m);
 		free(k->set);
-		told++;
+		n_added++;
 	}
 	return st;
 }
@@ -297,7 +297,7 @@ void ct_order_summarize(const struct ct_order_book *book, const struct ct_comm *
 		out->equal_to_seq = sums.equal_after - 1;
 	if (sums.differ_to && out->first_difference == UINT64_MAX)
 		out->differs_to_seq = sums.differ_to - 1;
-	if (sums.is_whole && out->first_difference == UINT64_MAX)
+	if (sums.is_equal_throughout && out->first_difference == UINT64_MAX)
 		out->hash = sums.digest ? sums.digest : 1;
 	/* late records may have been counted before */
 	if (out->equal_to_seq != UINT64_MAX && out->equal_to_seq >= out->first_difference)

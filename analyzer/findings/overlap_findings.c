@@ -77,7 +77,7 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		uint32_t slot = comm->slots[r];
 
-		if (slot && !s->told[slot - 1])
+		if (slot && !s->waits_known[slot - 1])
 			return 0;
 		time += slot ? (double)s->exposed.ranks[slot - 1].step_ns : 0;
 	}
@@ -169,11 +169,11 @@ static int is_by_host(const struct ct_study *s)
 }
 
 /* Scope of the finding: none, the total, or the one communicator with nearly all of it. */
-enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
+enum reported { REPORTED_NOTHING, REPORTED_SHARE, REPORTED_ONE };
 
 /* `most`: the communicator with most of it, or the first of those alike; NULL unknown. */
 static void find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
-		       enum told *told)
+		       enum reported *reported)
 {
 	const struct ct_report_exposed *e = &s->report->exposed;
 	const char *of = e->of_steps ? "step" : "run";
@@ -190,9 +190,10 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 	ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN);
 	ct_finding_evidence(list, f, "limit", CT_EXPOSED_PCT, "%", NAN);
 	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARNING, f);
-	*told = most && most->pct > CT_NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
-										 : TOLD_SHARE;
-	f->comm_hash = *told == TOLD_ONE && most->alike == 1 ? most->comm->hash : 0;
+	*reported = most && most->pct > CT_NEARLY_ALL * (e->share_pct - e->wait_pct)
+			    ? REPORTED_ONE
+			    : REPORTED_SHARE;
+	f->comm_hash = *reported == REPORTED_ONE && most->alike == 1 ? most->comm->hash : 0;
 	f->cause = "compute waits for communication";
 	f->advice = "start operations earlier so that compute overlaps them, or move fewer bytes; "
 		    "on the HTML page, Operations, column exposed, shows where";
@@ -208,7 +209,7 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 {
 	uint32_t n = 0, all = s->model->comms.n;
 	struct part *parts = calloc((size_t)all + 1, sizeof(*parts));
-	enum told told = TOLD_NOTHING;
+	enum reported reported = REPORTED_NOTHING;
 	int st = parts ? CT_OK : CT_NOMEM;
 
 	all = is_by_host(s) ? 0 : all;
@@ -217,10 +218,11 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 	if (parts) {
 		qsort(parts, n, sizeof(*parts), by_pct);
 		join_alike(parts, n);
-		find_share(s, n ? &parts[0] : NULL, list, &told);
+		find_share(s, n ? &parts[0] : NULL, list, &reported);
 	}
-	for (uint32_t i = told == TOLD_ONE, named = 0; i < n && named < MOST_COMMS; i++) {
-		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= CT_EXPOSED_PCT)
+	for (uint32_t i = reported == REPORTED_ONE, named = 0; i < n && named < MOST_COMMS; i++) {
+		if (reported == REPORTED_NOTHING &&
+		    parts[i].pct - parts[i].err_pct <= CT_EXPOSED_PCT)
 			break;
 		if (!parts[i].is_first || is_explained(list, parts[i].pct))
 			continue;

@@ -131,7 +131,7 @@ static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 		where);
 }
 
-static int is_all_told(const struct ct_model *model, uint32_t slot)
+static int are_all_waits_known(const struct ct_model *model, uint32_t slot)
 {
 	return ct_uneven_is_done(model, slot) && ct_uneven_is_complete(model, slot);
 }
@@ -145,8 +145,8 @@ int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 		return 0;
 	if (!pair->instances && !pair->unmatched)
 		return 0;
-	if (!pair->instances && !(is_all_told(k->model, comm->slots[pair->src] - 1) &&
-				  is_all_told(k->model, comm->slots[pair->dst] - 1)))
+	if (!pair->instances && !(are_all_waits_known(k->model, comm->slots[pair->src] - 1) &&
+				  are_all_waits_known(k->model, comm->slots[pair->dst] - 1)))
 		return 0;
 	if (pair->instances)
 		make_unfit(k, pair);
@@ -177,7 +177,8 @@ static void find_awaited(struct ct_order_maker *k)
 	memset(k->set, CT_DIVERGENCE_UNSEEN, k->comm->nranks);
 	for (const struct ct_pair *p = k->book->pairs.first; p; p = p->next) {
 		if (p->comm != k->comm || !p->awaited || !k->comm->slots[p->src] ||
-		    !k->comm->slots[p->dst] || !is_all_told(k->model, k->comm->slots[p->src] - 1) ||
+		    !k->comm->slots[p->dst] ||
+		    !are_all_waits_known(k->model, k->comm->slots[p->src] - 1) ||
 		    !waits_long(k->model, p))
 			continue;
 		k->set[p->src] = CT_DIVERGENCE_ODD;

@@ -36,8 +36,8 @@ static void set_bandwidth(const struct ct_links *links, struct ct_report *report
 {
 	struct ct_score_references by;
 	struct ct_score_mean mean = ct_score_bandwidth(links, report, &by);
-	int has_peak = by.declared + by.hardware > CT_WORTH_TELLING * mean.weight;
-	int has_own = by.own_best > CT_WORTH_TELLING * mean.weight;
+	int has_peak = by.declared + by.hardware > CT_WORTH_REPORTING * mean.weight;
+	int has_own = by.own_best > CT_WORTH_REPORTING * mean.weight;
 
 	part->from = "n/a: neither a peak nor several paths to compare with";
 	report->score.reference = NULL;

@@ -41,7 +41,7 @@ static double best_alike(const struct ct_links *links, const struct ct_track *t)
 
 		/* the best of little is an accident */
 		if (!is_alike(&all->tracks[k], t) || !is_measured(&all->tracks[k], s) ||
-		    all->tracks[k].bytes < CT_WORTH_TELLING * bytes)
+		    all->tracks[k].bytes < CT_WORTH_REPORTING * bytes)
 			continue;
 		others += !is_same_path(&all->tracks[k], t);
 		if (!(s->Bps <= best))

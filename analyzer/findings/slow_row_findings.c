@@ -15,7 +15,7 @@
 #include "analyzer/model/site_text.h"
 #include "trace/status.h"
 
-struct telling {
+struct slow_findings {
 	const struct ct_replay_judgement *judgement;
 	const struct ct_model *model;
 	const struct ct_sites *sites;
@@ -65,8 +65,8 @@ static const char *who(const struct ct_slow_row *row, const struct ct_finding *f
 
 /* Moving work to the other stages makes these longer: the gain is at most that of an even job (ns
  * of the run, at most the loss). NAN: unknown. */
-static double gain_if_moved(const struct telling *t, const struct ct_slow_row *row, uint64_t loss,
-			    double *err)
+static double gain_if_moved(const struct slow_findings *t, const struct ct_slow_row *row,
+			    uint64_t loss, double *err)
 {
 	const struct ct_report_whatif *w = t->whatif;
 	const struct ct_replay_judgement *j = t->judgement;
@@ -83,7 +83,7 @@ static double gain_if_moved(const struct telling *t, const struct ct_slow_row *r
 }
 
 /* "stage 3", "host node1". */
-static const char *others_text(const struct telling *t)
+static const char *others_text(const struct slow_findings *t)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
 	struct ct_arena *memory = t->list->memory;
@@ -107,7 +107,8 @@ static const char *others_text(const struct telling *t)
 
 /* Where several are slow: for ranks, the remaining cost when the others are repaired; otherwise
  * each by itself. */
-static void say_loss(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
+static void say_loss(const struct slow_findings *t, const struct ct_slow_row *row,
+		     struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	double alone = row->gain_ns, err, moved = NAN;
@@ -143,7 +144,8 @@ static void say_loss(const struct telling *t, const struct ct_slow_row *row, str
 }
 
 /* Around the loss, in the program. */
-static void set_where(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
+static void set_where(const struct slow_findings *t, const struct ct_slow_row *row,
+		      struct ct_finding *f)
 {
 	const struct ct_site *before = ct_sites_at(t->sites, row->site_before);
 	const struct ct_site *after = ct_sites_at(t->sites, row->site_after);
@@ -163,8 +165,9 @@ static enum ct_confidence by_error(double gain, double err)
 
 /* By the certainty of the gain. Which rank waits most for cores may be chance for the length of a
  * run; so may a property that several ranks share without being a group. */
-static enum ct_confidence confidence_of(const struct telling *t, const struct ct_slow_row *row,
-					double gain, double err, double loss_pct)
+static enum ct_confidence confidence_of(const struct slow_findings *t,
+					const struct ct_slow_row *row, double gain, double err,
+					double loss_pct)
 {
 	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
 	/* where an even job contradicts itself, the loss may be larger than the replay shows */
@@ -181,7 +184,7 @@ static enum ct_confidence confidence_of(const struct telling *t, const struct ct
 /* Upper bound of what repairing the row gains (ns of the run). Where hosts time, nothing was hidden
  * from the replay. Where the replay guesses when launches were ready, the bound is how much longer
  * others waited than the row's ranks. */
-static uint64_t most_of(const struct telling *t, const struct ct_slow_row *row)
+static uint64_t most_of(const struct slow_findings *t, const struct ct_slow_row *row)
 {
 	const struct ct_engine *e = &t->judgement->engine;
 
@@ -191,7 +194,7 @@ static uint64_t most_of(const struct telling *t, const struct ct_slow_row *row)
 				    : ct_most_exposed(t->model);
 }
 
-static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
+static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, double gain)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns, loss, cost_ns;
@@ -243,13 +246,13 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s slow_steps=%u/%u",
 				  name, ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s,
-				  ct_text_ns(ct_whole(f->per_step_ns)).s, (unsigned)steps,
+				  ct_text_ns(ct_round_whole(f->per_step_ns)).s, (unsigned)steps,
 				  j->engine.n_steps);
 }
 
 /* The rank whose repair alone gains at least half of what repairing all slow ranks gains, or NULL.
  */
-static const struct ct_slow_row *slowest_by_far(const struct telling *t, double gain)
+static const struct ct_slow_row *slowest_by_far(const struct slow_findings *t, double gain)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
 
@@ -274,7 +277,7 @@ static void join_sites(struct ct_slow_row *all, const struct ct_slow_row *row)
 /* Several ranks that are neither a host nor a group are reported together: each alone gains little
  * while the others are slow. Where ranks wait for cores, the others may be slow by chance, so the
  * slowest by far is reported alone. */
-static int tell_ranks(struct telling *t, double gain)
+static int add_ranks(struct slow_findings *t, double gain)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
 	const struct ct_slow_row *slowest = t->waits_for_cores && t->ranks > 1 && !t->others
@@ -283,7 +286,7 @@ static int tell_ranks(struct telling *t, double gain)
 	struct ct_slow_row all = { .kind = CT_SLOW_RANK, .first = UINT32_MAX, .t = INFINITY };
 
 	if (slowest) {
-		tell(t, slowest, slowest->gain_ns);
+		add_finding(t, slowest, slowest->gain_ns);
 		return CT_OK;
 	}
 	all.slots = malloc(((size_t)rows->n + 1) * sizeof(*all.slots));
@@ -306,14 +309,14 @@ static int tell_ranks(struct telling *t, double gain)
 	all.excess_ns /= all.n ? all.n : 1;
 	qsort(all.slots, all.n, sizeof(*all.slots), ct_by_u32);
 	if (all.n)
-		tell(t, &all, gain);
+		add_finding(t, &all, gain);
 	free(all.slots);
 	return CT_OK;
 }
 
 /* The loss from differences between ranks with equal work that move from rank to rank. No rank is
  * at fault. */
-static void tell_imbalance(struct telling *t, double ns)
+static void add_imbalance(struct slow_findings *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns;
@@ -353,12 +356,12 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 			 const struct ct_sites *sites, const struct ct_report_whatif *whatif,
 			 const struct ct_oversubscribed *machine, struct ct_findings *list)
 {
-	struct telling t = { .judgement = j,
-			     .model = model,
-			     .sites = sites,
-			     .whatif = whatif,
-			     .waits_for_cores = machine->processes != 0,
-			     .list = list };
+	struct slow_findings t = { .judgement = j,
+				   .model = model,
+				   .sites = sites,
+				   .whatif = whatif,
+				   .waits_for_cores = machine->processes != 0,
+				   .list = list };
 	const struct ct_slow_rows *rows = &j->rows;
 	double left = rows->gain_ns, uneven = j->uneven.ns;
 
@@ -374,13 +377,13 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 		if (row->kind == CT_SLOW_RANK ||
 		    (row->kind == CT_SLOW_STAGE && j->even.s < CT_LEAST_S))
 			continue;
-		tell(&t, row, gain);
+		add_finding(&t, row, gain);
 		left -= gain;
 		if (row->kind != CT_SLOW_STAGE)
 			uneven -= gain;
 	}
 	if (t.ranks) {
-		if (tell_ranks(&t, left) != CT_OK)
+		if (add_ranks(&t, left) != CT_OK)
 			return CT_NOMEM;
 		uneven -= left;
 	}
@@ -390,6 +393,6 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 	/* graphs hide compute: a rank that seems even may be slow */
 	if (j->engine.has_graphs || !(uneven > CT_UNEVEN * j->engine.played))
 		return CT_OK;
-	tell_imbalance(&t, uneven);
+	add_imbalance(&t, uneven);
 	return CT_OK;
 }

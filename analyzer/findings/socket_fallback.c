@@ -133,8 +133,9 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 	ct_finding_evidence(list, f, "active_infiniband_ports", (double)s->ports, "count", NAN);
 }
 
-static void tell(const struct ct_model *model, const struct ct_report *report,
-		 const struct ct_crossing *by_host, const uint8_t *fallen, struct ct_findings *list)
+static void add_finding(const struct ct_model *model, const struct ct_report *report,
+			const struct ct_crossing *by_host, const uint8_t *fallen,
+			struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_SOCKET_FALLBACK);
 	struct sums s = { .begin_at_ns = UINT64_MAX };
@@ -183,7 +184,7 @@ int ct_transport_socket_fallback(const struct ct_model *model, const struct ct_r
 		any |= fallen[i];
 	}
 	if (st == CT_OK && any)
-		tell(model, report, by_host, fallen, list);
+		add_finding(model, report, by_host, fallen, list);
 	free(by_host);
 	free(fallen);
 	return st;

@@ -145,7 +145,8 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 		return CT_OK;
 	st = ct_stalls_cost(&steps, events, p->n, p, &cost->loss);
 	cost->loss.ns /= share;
-	cost->loss.err_ns = cost->loss.err_ns / share + CT_TOLD_ERRORS * sampled * cost->loss.ns;
+	cost->loss.err_ns = cost->loss.err_ns / share +
+			    CT_SEPARATE_ERRORS * sampled * cost->loss.ns;
 	if (st == CT_OK)
 		add_outside(s, p, each, cost);
 	return st;
@@ -155,7 +156,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 static int is_costly(const struct search *s, const struct cost *cost)
 {
 	return cost->loss.ns - cost->loss.err_ns >=
-		       CT_WORTH_TELLING * (double)s->t->model->duration_ns &&
+		       CT_WORTH_REPORTING * (double)s->t->model->duration_ns &&
 	       cost->loss.ns > 0;
 }
 

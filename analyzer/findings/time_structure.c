@@ -183,7 +183,7 @@ static const char *pattern_of(const struct ct_time_structure *t, const struct ct
 
 /* "when=all steps=0..198 pattern=persistent", in addition to the line. Without times for a rank
  * that is late in three quarters of the steps or more. */
-static void tell_when(const struct ct_time_structure *t, struct ct_finding *f)
+static void set_interval(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	const char *pattern = pattern_of(t, f), *when = "all";
@@ -236,7 +236,7 @@ static void explain_imbalance(const struct ct_time_structure *t, struct ct_findi
 {
 	set_steps(t, f);
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
-	tell_when(t, f);
+	set_interval(t, f);
 }
 
 /* The replay shows the blocks of steps. Within a part of the run charges are more precise, if they
@@ -270,7 +270,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 {
 	if (find_when(t, f, slots, room) != CT_OK)
 		return CT_NOMEM;
-	tell_when(t, f);
+	set_interval(t, f);
 	ct_finding_explain(t, f, slots, (uint32_t)f->n_ranks, 0);
 	return CT_OK;
 }

@@ -50,7 +50,7 @@ static uint64_t not_looked_at(const struct ct_gather *g, uint32_t process,
 			      const struct ct_history_op *op)
 {
 	uint64_t looked_ns = g->run->processes[process].looked_ns;
-	uint64_t until = g->processes[process].last_sign_ns;
+	uint64_t until = g->processes[process].last_heartbeat_ns;
 
 	return op->op.by_host || op->failed || !looked_ns || looked_ns > until ? 0
 									       : until - looked_ns;
@@ -65,7 +65,7 @@ static uint64_t seen_until(const struct ct_gather *g, uint32_t process,
 
 	if (op->failed)
 		return op->failed_ns;
-	return g->processes[process].last_sign_ns - (unseen_ns <= limit_ns ? unseen_ns : 0);
+	return g->processes[process].last_heartbeat_ns - (unseen_ns <= limit_ns ? unseen_ns : 0);
 }
 
 static uint64_t since(const struct ct_gather *g, const struct ct_rank_history *history,
@@ -109,9 +109,9 @@ int ct_hang_waited(struct ct_gather *g)
 		struct ct_hang_process *p = &g->processes[call->process];
 
 		if (!call->rec.return_ns && ct_host_call_meets(call->kind) &&
-		    p->last_sign_ns > call->rec.enter_ns &&
-		    p->last_sign_ns - call->rec.enter_ns > p->waited_ns)
-			p->waited_ns = p->last_sign_ns - call->rec.enter_ns;
+		    p->last_heartbeat_ns > call->rec.enter_ns &&
+		    p->last_heartbeat_ns - call->rec.enter_ns > p->waited_ns)
+			p->waited_ns = p->last_heartbeat_ns - call->rec.enter_ns;
 	}
 	return st;
 }
@@ -142,7 +142,7 @@ static int is_silent(const struct filling *f, const struct ct_rank_history *hist
 	uint32_t p = history->process;
 
 	return age_of(f, p, f->g->model->processes[p].last_act_ns,
-		      f->g->processes[p].last_sign_ns) > limit_ns;
+		      f->g->processes[p].last_heartbeat_ns) > limit_ns;
 }
 
 static uint8_t stalled(const struct filling *f, const struct ct_rank_history *history,
@@ -188,10 +188,10 @@ static int may_have_ended(const struct filling *f, const struct ct_rank_history 
 	return 1;
 }
 
-static int a_rank_left(const struct ct_hang_case *c, uint64_t before_ns, enum ct_hang_life how)
+static int a_rank_left(const struct ct_hang_case *c, uint64_t before_ns, enum ct_process_state how)
 {
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
-		if (c->ranks[i].life == how && c->ranks[i].ended_ns <= before_ns)
+		if (c->ranks[i].process == how && c->ranks[i].ended_ns <= before_ns)
 			return 1;
 	}
 	return 0;
@@ -217,7 +217,7 @@ static int failed_waiting(const struct filling *f, const struct ct_rank_history 
 		return 1;
 	if (at >= torn_down(f, history->process) || p->deserted)
 		return 1;
-	return a_rank_left(c, at, CT_LIFE_EXITED) || a_rank_left(c, at, CT_LIFE_DEAD);
+	return a_rank_left(c, at, CT_PROCESS_EXITED) || a_rank_left(c, at, CT_PROCESS_DEAD);
 }
 
 static int count(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
@@ -266,7 +266,7 @@ static int fill_op(void *arg, struct ct_rank_history *history, struct ct_history
 	if (op->failed && out->state == CT_STATE_ENTERED &&
 	    (f->g->processes[history->process].deserted ||
 	     a_rank_left(&f->out->hang_case, ct_gather_at(f->g, history->process, op->failed_ns),
-			 CT_LIFE_EXITED)))
+			 CT_PROCESS_EXITED)))
 		out->stalled = 1;
 	return CT_OK;
 }
@@ -392,7 +392,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 		if (to->returned)
 			continue;
 		to->due_ns = to->enter_ns + out->limit_ns;
-		to->stalled = age_of(&f, call->process, call->rec.enter_ns, p->last_sign_ns) >
+		to->stalled = age_of(&f, call->process, call->rec.enter_ns, p->last_heartbeat_ns) >
 			      out->limit_ns;
 		if (!to->stalled && c->died_first)
 			to->stalled = 2;

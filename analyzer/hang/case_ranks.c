@@ -53,7 +53,7 @@ static void describe(struct ct_gather *g, const struct ct_rank_state *slot,
 	out->gpu = ct_command_gpu(g->memory, slot->device,
 				  ct_facts_value(&g->model->processes[slot->process].environment,
 						 "env.CUDA_VISIBLE_DEVICES"));
-	out->last_sign_ns = ct_gather_at(g, slot->process, p->last_sign_ns);
+	out->last_heartbeat_ns = ct_gather_at(g, slot->process, p->last_heartbeat_ns);
 	out->records_until_ns = p->until_ns == UINT64_MAX
 					? CT_UNKNOWN
 					: ct_gather_at(g, slot->process, p->until_ns);
@@ -78,8 +78,8 @@ static void describe(struct ct_gather *g, const struct ct_rank_state *slot,
 static struct ct_hang_rank unknown_rank(int rank)
 {
 	return (struct ct_hang_rank){ .rank = rank,
-				      .life = CT_LIFE_NO_TRACE,
-				      .last_sign_ns = CT_UNKNOWN,
+				      .process = CT_PROCESS_NO_TRACE,
+				      .last_heartbeat_ns = CT_UNKNOWN,
 				      .heartbeat_age_ns = CT_UNKNOWN,
 				      .ended_ns = CT_UNKNOWN,
 				      .error_comm = UINT32_MAX,
@@ -93,7 +93,7 @@ static void add_rank(struct ct_gather *g, const struct ct_rank_state *slot, stru
 	struct ct_hang_rank *rank = &c->ranks[c->n_ranks++];
 
 	*rank = unknown_rank(slot->rank);
-	rank->life = CT_LIFE_ALIVE;
+	rank->process = CT_PROCESS_ALIVE;
 	describe(g, slot, rank);
 }
 
@@ -182,14 +182,15 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
 		const struct ct_hang_rank *r = &c->ranks[i];
 
-		if (r->last_sign_ns != CT_UNKNOWN && r->last_sign_ns > out->last_sign_ns)
-			out->last_sign_ns = r->last_sign_ns;
+		if (r->last_heartbeat_ns != CT_UNKNOWN &&
+		    r->last_heartbeat_ns > out->last_heartbeat_ns)
+			out->last_heartbeat_ns = r->last_heartbeat_ns;
 	}
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
 		struct ct_hang_rank *r = &c->ranks[i];
 
-		if (r->last_sign_ns != CT_UNKNOWN)
-			r->heartbeat_age_ns = out->last_sign_ns - r->last_sign_ns;
+		if (r->last_heartbeat_ns != CT_UNKNOWN)
+			r->heartbeat_age_ns = out->last_heartbeat_ns - r->last_heartbeat_ns;
 	}
 	for (uint32_t s = 0; s < g->model->n_slots; s++) {
 		const struct ct_rank_state *slot = &g->model->slots[s];
@@ -215,7 +216,7 @@ static int has_trace(const struct ct_hang_case *c, int rank)
 	const struct ct_hang_rank *r = bsearch(&key, c->ranks, c->n_ranks, sizeof(*c->ranks),
 					       by_rank);
 
-	return !r || r->life != CT_LIFE_NO_TRACE;
+	return !r || r->process != CT_PROCESS_NO_TRACE;
 }
 
 /* Members without a trace are unknown, but the ranks of a communicator usually have a constant
@@ -260,7 +261,7 @@ static void infer_last(const struct ct_hang_case *c, const struct ct_comm *comm,
 		}
 	}
 	for (uint32_t i = 0; unknown == 1 && i < c->n_ranks; i++) {
-		if (c->ranks[i].life == CT_LIFE_NO_TRACE) {
+		if (c->ranks[i].process == CT_PROCESS_NO_TRACE) {
 			missing++;
 			rank = c->ranks[i].rank;
 		}

@@ -83,7 +83,7 @@ const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 	}
 	if (start == CT_HANG_NONE || !find_way(s, start, way, &n))
 		return "";
-	/* Per rank: the instance or meeting that it waits in, for the next rank. */
+	/* Per rank: the instance or joint call that it waits in, for the next rank. */
 	for (uint32_t k = 0; k < n && stations < CT_STATIONS; k++) {
 		uint32_t rank = ct_wait_rank(w, way[k]), next = CT_HANG_NONE, in = CT_HANG_NONE;
 
@@ -93,7 +93,7 @@ const char *ct_hang_circle_text(const struct ct_verdict_text *s)
 			uint32_t node = way[j % n];
 			enum ct_wait_kind kind = ct_wait_kind(w, node);
 
-			if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING ||
+			if (kind == CT_NODE_INSTANCE || kind == CT_NODE_JOINT_CALL ||
 			    (kind == CT_NODE_KERNEL && in == CT_HANG_NONE))
 				in = node;
 			/* the path continues from the call of the rank */

@@ -30,7 +30,7 @@ static int is_old(const struct ct_verdict_text *s, uint32_t rank)
 	const struct ct_hang_rank *r = &s->w->ix->c->ranks[rank];
 	uint64_t latest = s->w->ix->latest_ns;
 
-	if (r->life != CT_LIFE_ALIVE)
+	if (r->process != CT_PROCESS_ALIVE)
 		return 0;
 	return (r->heartbeat_age_ns != CT_UNKNOWN && r->heartbeat_age_ns > CT_OLD_FACTS_NS) ||
 	       (r->records_until_ns != CT_UNKNOWN && latest > r->records_until_ns &&
@@ -59,9 +59,10 @@ static int may_tip(const struct ct_verdict_text *s, const struct ct_hang_mismatc
 	for (uint32_t k = ix->member_first[i->comm]; k < ix->member_first[i->comm + 1]; k++) {
 		uint32_t rank = ix->members[k].rank;
 
-		unknown += rank == CT_HANG_NONE || ((ix->c->ranks[rank].life == CT_LIFE_NO_TRACE ||
-						     ix->c->ranks[rank].cut) &&
-						    ct_hang_part(ix, i, rank, 0) == CT_HANG_NONE);
+		unknown += rank == CT_HANG_NONE ||
+			   ((ix->c->ranks[rank].process == CT_PROCESS_NO_TRACE ||
+			     ix->c->ranks[rank].cut) &&
+			    ct_hang_part(ix, i, rank, 0) == CT_HANG_NONE);
 	}
 	return unknown && m->by_call.n_usual <= m->by_call.n_odd + unknown;
 }

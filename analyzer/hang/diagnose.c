@@ -191,7 +191,7 @@ static int list_missing(const struct ct_hang_index *ix, struct ct_hang_result *r
 		return CT_NOMEM;
 	for (uint32_t r = 0; r < ix->c->n_ranks; r++) {
 		const struct ct_hang_rank *rank = &ix->c->ranks[r];
-		const char *text = rank->life == CT_LIFE_NO_TRACE
+		const char *text = rank->process == CT_PROCESS_NO_TRACE
 					   ? ct_hang_text_of(CT_HANG_TEXT_NO_FILES)
 				   : rank->cut ? ct_hang_text_of(CT_HANG_TEXT_RECORDS_DROPPED)
 					       : NULL;

@@ -61,13 +61,13 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct 
 {
 	const struct ct_end *end = &e->facts.end;
 	int by__exit = end->how == CT_END_EXIT;
-	int tells = e->dead || e->left || by__exit || e->manner == CT_MANNER_BY_ITSELF;
+	int has_cause = e->dead || e->left || by__exit || e->manner == CT_MANNER_BY_ITSELF;
 
-	rank->life = CT_LIFE_ALIVE;
+	rank->process = CT_PROCESS_ALIVE;
 	if (e->dead)
-		rank->life = CT_LIFE_DEAD;
+		rank->process = CT_PROCESS_DEAD;
 	else if (e->manner == CT_MANNER_WELL)
-		rank->life = CT_LIFE_EXITED;
+		rank->process = CT_PROCESS_EXITED;
 	rank->cut |= (uint8_t)e->cut_off;
 	rank->pid = e->manner == CT_MANNER_RUNS ? e->facts.pid : 0;
 	rank->left = e->left;
@@ -78,8 +78,8 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct 
 	rank->ended_ns = e->manner == CT_MANNER_RUNS || e->manner == CT_MANNER_UNRECORDED
 				 ? CT_UNKNOWN
 				 : e->at.lo_ns;
-	rank->how_ended = tells ? ct_exit_text(e, g->memory) : NULL;
-	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
+	rank->how_ended = has_cause ? ct_exit_text(e, g->memory) : NULL;
+	return has_cause && !rank->how_ended ? CT_NOMEM : CT_OK;
 }
 
 static int fill_ranks(struct ct_gather *g, const struct ct_exits *exits, struct ct_hang_case *c)

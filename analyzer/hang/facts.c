@@ -51,7 +51,7 @@ static void add_rank(const struct ct_verdict_text *s, uint32_t rank)
 			add_value(s->v, "last_op_entered_ago", ix->latest_ns - op->enter_ns, "ns",
 				  r->rank);
 	}
-	if (r->life != CT_LIFE_NO_TRACE)
+	if (r->process != CT_PROCESS_NO_TRACE)
 		add_value(s->v, "heartbeat_age", r->heartbeat_age_ns, "ns", r->rank);
 	add_value(s->v, "processor_time", r->cpu_ns, "ns", r->rank);
 }

@@ -42,7 +42,7 @@ uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 {
 	const struct ct_starts *starts = g->model->starts;
 	const struct ct_process_facts *facts = &g->model->processes[process].facts;
-	uint64_t sign_ns = g->processes[process].last_sign_ns, at, of_day, ref_ns, err = 0;
+	uint64_t sign_ns = g->processes[process].last_heartbeat_ns, at, of_day, ref_ns, err = 0;
 	uint32_t host = ct_gather_host_of(g, process);
 	int is_set = !facts->wall_unset && facts->clocks;
 
@@ -410,11 +410,11 @@ static void describe(struct ct_gather *g, uint32_t process)
 
 	p->end = ending.end;
 	p->manner = ct_exit_of(&ending).manner;
-	p->last_sign_ns = ending.last_sign_ns;
+	p->last_heartbeat_ns = ending.last_heartbeat_ns;
 	/* a ring has everything; segments alone have what was written by then */
 	p->until_ns = facts->last_ns > facts->beat_ns ? facts->last_ns : facts->beat_ns;
 	if (has_ring || p->end.how == CT_END_CLEAN)
-		p->until_ns = p->last_sign_ns;
+		p->until_ns = p->last_heartbeat_ns;
 	/* records of a running process with a ring stay complete, even if it is stopped */
 	if (info->ring == CT_RING_PRESENT && p->end.how == CT_END_RUNNING)
 		p->until_ns = UINT64_MAX;

@@ -33,8 +33,8 @@ struct ct_hang_process {
 		histories; /* communicators of its ranks; after the reading, in struct ct_gather's list */
 	struct ct_end end;
 	enum ct_exit_manner manner;
-	int has_starts;	       /* starts of work on a GPU were seen */
-	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next one */
+	int has_starts;		    /* starts of work on a GPU were seen */
+	uint64_t last_heartbeat_ns; /* CLOCK_MONOTONIC of its host, like the next one */
 	uint64_t until_ns; /* its records are complete up to here; UINT64_MAX: complete, and the process runs */
 	const char *error; /* that a library reported first; NULL none */
 	uint64_t error_ns;

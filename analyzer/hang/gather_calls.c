@@ -136,7 +136,7 @@ int ct_gather_error(void *arg, const struct ct_stream *stream, uint32_t process,
 	p->error = text ? ct_gather_text(g, text)
 			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
 					  rec->result);
-	p->error_ns = rec->told_ns;
+	p->error_ns = rec->reported_ns;
 	p->error_comm = history ? history->comm : NULL;
 	return p->error ? CT_OK : CT_NOMEM;
 }

@@ -110,8 +110,8 @@ static int add_deaths(const struct ct_hang_case *c, struct ct_hang_result *resul
 	if (!ranks)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
-		with_trace += c->ranks[i].life != CT_LIFE_NO_TRACE;
-		if (c->ranks[i].life != CT_LIFE_DEAD)
+		with_trace += c->ranks[i].process != CT_PROCESS_NO_TRACE;
+		if (c->ranks[i].process != CT_PROCESS_DEAD)
 			continue;
 		dead++;
 		if (!is_named(result, c->ranks[i].rank))

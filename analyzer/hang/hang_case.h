@@ -13,19 +13,19 @@
 #include "analyzer/model/call_kind.h"
 #include "analyzer/model/report.h"
 
-enum ct_hang_life {
-	CT_LIFE_ALIVE,	  /* runs, or ran until the whole job was ended */
-	CT_LIFE_DEAD,	  /* failed by itself: first, or possibly first within clock error */
-	CT_LIFE_EXITED,	  /* ended by itself and in order */
-	CT_LIFE_NO_TRACE, /* named by others, and left no file */
+enum ct_process_state {
+	CT_PROCESS_ALIVE,    /* runs, or ran until the whole job was ended */
+	CT_PROCESS_DEAD,     /* failed by itself: first, or possibly first within clock error */
+	CT_PROCESS_EXITED,   /* ended by itself and in order */
+	CT_PROCESS_NO_TRACE, /* named by others, and left no file */
 };
 
 struct ct_hang_rank {
 	int rank;
 	const char *host; /* NULL unknown */
-	enum ct_hang_life life;
-	uint64_t last_sign_ns;	   /* last record or heartbeat ... */
-	uint64_t heartbeat_age_ns; /* ... and how long before the latest one of the run */
+	enum ct_process_state process;
+	uint64_t last_heartbeat_ns; /* last record or heartbeat ... */
+	uint64_t heartbeat_age_ns;  /* ... and how long before the latest one of the run */
 	uint64_t ended_ns;
 	uint64_t err_ns;
 	const char *

@@ -11,9 +11,9 @@
 struct ct_hang_run {
 	const char *dir; /* NULL unknown */
 	const char *job;
-	int restart, starts;	/* from 0 */
-	uint64_t begin_unix_ns; /* origin of the case's times */
-	uint64_t last_sign_ns;	/* of any process */
+	int restart, starts;	    /* from 0 */
+	uint64_t begin_unix_ns;	    /* origin of the case's times */
+	uint64_t last_heartbeat_ns; /* of any process */
 	uint64_t torn_down_ns; /* when the shutdown of the job from outside began; CT_UNKNOWN: it did not */
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
 	uint64_t limit_ns;	/* minimum age of a stalled op */

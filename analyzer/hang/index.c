@@ -92,9 +92,9 @@ int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
 	ix->c = c;
 	ix->arena = arena;
 	for (uint32_t r = 0; r < c->n_ranks; r++)
-		if (c->ranks[r].last_sign_ns != CT_UNKNOWN &&
-		    c->ranks[r].last_sign_ns > ix->latest_ns)
-			ix->latest_ns = c->ranks[r].last_sign_ns;
+		if (c->ranks[r].last_heartbeat_ns != CT_UNKNOWN &&
+		    c->ranks[r].last_heartbeat_ns > ix->latest_ns)
+			ix->latest_ns = c->ranks[r].last_heartbeat_ns;
 	if (index_calls(ix) != CT_OK || note_threads(ix) != CT_OK || index_called(ix) != CT_OK ||
 	    ct_hang_index_members(ix) != CT_OK || ct_hang_index_kernels(ix) != CT_OK ||
 	    ct_hang_index_instances(ix) != CT_OK)

@@ -60,9 +60,9 @@ static int is_known(const struct ct_hang_index *ix, const struct ct_hang_member 
 {
 	const struct ct_hang_rank *r = m->rank == CT_HANG_NONE ? NULL : &ix->c->ranks[m->rank];
 
-	return r && r->life != CT_LIFE_NO_TRACE && !r->cut &&
-	       (r->records_until_ns == CT_UNKNOWN || r->last_sign_ns == CT_UNKNOWN ||
-		r->records_until_ns >= r->last_sign_ns);
+	return r && r->process != CT_PROCESS_NO_TRACE && !r->cut &&
+	       (r->records_until_ns == CT_UNKNOWN || r->last_heartbeat_ns == CT_UNKNOWN ||
+		r->records_until_ns >= r->last_heartbeat_ns);
 }
 
 static int open_view(struct view *v, const struct ct_hang_index *ix, uint32_t comm)
@@ -278,7 +278,7 @@ static int name_culprits(const struct view *v, struct ct_hang_mismatch *m)
 	return m->culprits ? CT_OK : CT_NOMEM;
 }
 
-static int tell_sites(const struct view *v, struct ct_hang_mismatch *m)
+static int set_sites(const struct view *v, struct ct_hang_mismatch *m)
 {
 	const struct ct_hang_index *ix = v->ix;
 	struct ct_hang_divergence *d = ct_arena_calloc(ix->arena, 1, sizeof(*d));
@@ -318,7 +318,7 @@ static int describe(const struct view *v, struct ct_hang_mismatch *m)
 	m->odd = part_of_set(v, m->instance, CT_DIVERGENCE_ODD);
 	if (m->usual == CT_HANG_NONE || m->odd == CT_HANG_NONE)
 		return 0;
-	if ((a->has_sites && tell_sites(v, m) != CT_OK) || name_culprits(v, m) != CT_OK)
+	if ((a->has_sites && set_sites(v, m) != CT_OK) || name_culprits(v, m) != CT_OK)
 		return CT_NOMEM;
 	return 1;
 }

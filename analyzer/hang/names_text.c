@@ -209,8 +209,8 @@ const char *ct_hang_node_text(const struct ct_waiting *w, uint32_t node, enum ct
 					       ? w->mismatches[of]->odd
 					       : w->mismatches[of]->usual,
 				       length);
-	case CT_NODE_MEETING:
-		return call_text(ix, w->meetings[of].call, length);
+	case CT_NODE_JOINT_CALL:
+		return call_text(ix, w->joint_calls[of].call, length);
 	case CT_NODE_HOST:
 		return w->nodes[node].about == CT_HANG_NONE
 			       ? ""

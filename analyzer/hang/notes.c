@@ -123,7 +123,8 @@ static void add_mismatch(const struct ct_verdict_text *s, const struct ct_hang_m
 /* It ended after its peers had begun to wait: not the cause. */
 static void add_end(const struct ct_verdict_text *s, const struct ct_hang_rank *r)
 {
-	if (r->life == CT_LIFE_DEAD && s->v->since_ns != CT_UNKNOWN && r->ended_ns > s->v->since_ns)
+	if (r->process == CT_PROCESS_DEAD && s->v->since_ns != CT_UNKNOWN &&
+	    r->ended_ns > s->v->since_ns)
 		add(s, CT_HANG_TEXT_ENDED_LATER,
 		    (struct note){ .a = ct_arena_printf(s->w->ix->arena, "rank %s",
 							ct_text_rank(r->rank).s),
@@ -136,7 +137,7 @@ static void add_end(const struct ct_verdict_text *s, const struct ct_hang_rank *
 /* Its records end long before those of its peers. */
 static void add_cut(const struct ct_verdict_text *s, const struct ct_hang_rank *r)
 {
-	if (r->life != CT_LIFE_NO_TRACE && r->heartbeat_age_ns != CT_UNKNOWN &&
+	if (r->process != CT_PROCESS_NO_TRACE && r->heartbeat_age_ns != CT_UNKNOWN &&
 	    r->heartbeat_age_ns >= CT_WRITE_NS)
 		add(s, CT_HANG_TEXT_RECORDS_END,
 		    (struct note){ .time = time_of(s, r->heartbeat_age_ns) });

@@ -47,13 +47,13 @@ static int name_all(const uint32_t *ranks, uint32_t n, struct names *names)
 	return rc;
 }
 
-static int name_meeting(const struct ct_waiting *w, uint32_t at, struct names *names)
+static int name_joint_call(const struct ct_waiting *w, uint32_t at, struct names *names)
 {
 	const struct ct_hang_case *c = w->ix->c;
 	int rc = CT_OK;
 
-	for (uint32_t i = w->meetings[at].call; i != CT_HANG_NONE && rc == CT_OK;
-	     i = w->next_of_meeting[i])
+	for (uint32_t i = w->joint_calls[at].call; i != CT_HANG_NONE && rc == CT_OK;
+	     i = w->next_joint[i])
 		if (!c->calls[i].returned)
 			rc = name_rank(names, c->calls[i].rank);
 	return rc;
@@ -67,8 +67,8 @@ static int name_of(const struct ct_waiting *w, uint32_t node, struct names *name
 	switch (ct_wait_kind(w, node)) {
 	case CT_NODE_INSTANCE:
 		return name_parts(w, of, names);
-	case CT_NODE_MEETING:
-		return name_meeting(w, of, names);
+	case CT_NODE_JOINT_CALL:
+		return name_joint_call(w, of, names);
 	case CT_NODE_MISMATCH:
 		return name_all(w->mismatches[of]->culprits, w->mismatches[of]->n_culprits, names);
 	case CT_NODE_MISMATCHED:
@@ -135,8 +135,8 @@ static void join_by_waiters(const struct ct_waiting *w, const struct ct_componen
 		enum ct_wait_kind kind = ct_wait_kind(w, w->found[i]);
 		uint32_t first[CT_HANG_CODES];
 
-		if (kind != CT_NODE_INSTANCE && kind != CT_NODE_MEETING && kind != CT_NODE_ERROR &&
-		    kind != CT_NODE_HOST)
+		if (kind != CT_NODE_INSTANCE && kind != CT_NODE_JOINT_CALL &&
+		    kind != CT_NODE_ERROR && kind != CT_NODE_HOST)
 			continue;
 		memset(first, 0xff, sizeof(first));
 		for (uint32_t e = n->first; e < n->first + n->n; e++) {
@@ -229,9 +229,8 @@ static int is_long(const struct ct_waiting *w, uint32_t node)
 			if (w->ix->kernels[w->ix->kernel_of[w->ix->parts[k]]].stalled == 1)
 				return 1;
 		return 0;
-	case CT_NODE_MEETING:
-		for (uint32_t k = w->meetings[of].call; k != CT_HANG_NONE;
-		     k = w->next_of_meeting[k])
+	case CT_NODE_JOINT_CALL:
+		for (uint32_t k = w->joint_calls[of].call; k != CT_HANG_NONE; k = w->next_joint[k])
 			if (w->ix->c->calls[k].stalled == 1)
 				return 1;
 		return 0;
@@ -291,7 +290,7 @@ static int name_undecided(const struct ct_waiting *w, struct ct_root *root, stru
 	     m->tie && k < w->ix->member_first[comm + 1] && rc == CT_OK; k++) {
 		uint32_t rank = w->ix->members[k].rank;
 
-		if (rank == CT_HANG_NONE || w->ix->c->ranks[rank].life != CT_LIFE_NO_TRACE)
+		if (rank == CT_HANG_NONE || w->ix->c->ranks[rank].process != CT_PROCESS_NO_TRACE)
 			continue;
 		if (root->code != CT_HANG_IS_NO_TRACE)
 			names->n = 0;
@@ -310,7 +309,8 @@ static void see_ages(const struct ct_waiting *w, struct ct_root *root)
 		enum ct_wait_kind kind = ct_wait_kind(w, root->nodes[k]);
 
 		root->unseen |= is_unseen(w, root->nodes[k]);
-		if (kind != CT_NODE_KERNEL && kind != CT_NODE_INSTANCE && kind != CT_NODE_MEETING)
+		if (kind != CT_NODE_KERNEL && kind != CT_NODE_INSTANCE &&
+		    kind != CT_NODE_JOINT_CALL)
 			continue;
 		aged = 1;
 		is_any_long |= is_long(w, root->nodes[k]);
@@ -333,10 +333,10 @@ static void see_circle(const struct ct_waiting *w, const struct ct_components *c
 	}
 }
 
-static int has_meeting(const struct ct_waiting *w, const struct ct_root *root)
+static int has_joint_call(const struct ct_waiting *w, const struct ct_root *root)
 {
 	for (uint32_t k = 0; k < root->n_nodes; k++)
-		if (ct_wait_kind(w, root->nodes[k]) == CT_NODE_MEETING)
+		if (ct_wait_kind(w, root->nodes[k]) == CT_NODE_JOINT_CALL)
 			return 1;
 	return 0;
 }
@@ -378,7 +378,7 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 	/* Where starts are unknown, a circle of many ranks along probable edges may have been
 	 * closed by one rank that differs. */
 	if (circle && root->soft && root->unseen && root->n_ranks > CT_LEAST_PEERS &&
-	    root->code == CT_HANG_IS_HOST_ORDER_DEADLOCK && !has_meeting(w, root))
+	    root->code == CT_HANG_IS_HOST_ORDER_DEADLOCK && !has_joint_call(w, root))
 		root->code = CT_HANG_IS_UNKNOWN;
 	return rc;
 }
@@ -450,7 +450,7 @@ int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c, str
 /* ---- calls of members that are not known ---- */
 
 /* Calls of unknown ranks, and of more than one communicator only if they are known to be different. */
-static int is_of_meetings(const struct ct_waiting *w, const struct ct_root *root)
+static int is_of_joint_calls(const struct ct_waiting *w, const struct ct_root *root)
 {
 	const struct ct_hang_case *c = w->ix->c;
 
@@ -459,13 +459,13 @@ static int is_of_meetings(const struct ct_waiting *w, const struct ct_root *root
 	for (uint32_t k = 0; k < root->n_nodes; k++) {
 		uint32_t comm;
 
-		if (ct_wait_kind(w, root->nodes[k]) != CT_NODE_MEETING)
+		if (ct_wait_kind(w, root->nodes[k]) != CT_NODE_JOINT_CALL)
 			return 0;
-		comm = w->meetings[ct_wait_of(w, root->nodes[k])].comm;
+		comm = w->joint_calls[ct_wait_of(w, root->nodes[k])].comm;
 		if (comm == CT_HANG_NONE || (!c->comms[comm].hash && root->n_nodes > 1))
 			return 0;
 		for (uint32_t j = 0; j < k && root->n_nodes > 1; j++)
-			if (c->comms[w->meetings[ct_wait_of(w, root->nodes[j])].comm].hash ==
+			if (c->comms[w->joint_calls[ct_wait_of(w, root->nodes[j])].comm].hash ==
 			    c->comms[comm].hash)
 				return 0;
 	}
@@ -481,7 +481,7 @@ int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots)
 		uint32_t *all;
 
 		/* Ranks and victims are disjoint, so they include all ranks if they are as many. */
-		if (!is_of_meetings(w, root) || root->n_ranks + root->n_victims != c->n_ranks)
+		if (!is_of_joint_calls(w, root) || root->n_ranks + root->n_victims != c->n_ranks)
 			continue;
 		root->code = CT_HANG_IS_HOST_ORDER_DEADLOCK;
 		root->soft = 1;

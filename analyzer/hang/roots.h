@@ -30,7 +30,7 @@ struct ct_root {
 	uint8_t by_any;	 /* another rank might end every wait that leads to it */
 	uint8_t lacks;	 /* its victims also wait for a rank without a trace */
 	uint8_t graph;	 /* launches of graphs lead to it */
-	uint32_t met; /* the instance or meeting (node) at which others wait for it, the first; NONE */
+	uint32_t met; /* the instance or joint call (node) at which others wait for it, the first; NONE */
 };
 
 struct ct_roots {

@@ -13,7 +13,7 @@ struct circle {
 	int beyond;  /* an instance whose other ranks have left the call */
 	int grouped; /* of the ranks inside it */
 	int on_gpu;
-	int meetings;
+	int joint_calls;
 	int by_itself; /* blocked by more than the other ops of its launches */
 	int unseen;
 	int unlisted;	    /* a message whose other end is complete and not listed */
@@ -182,8 +182,8 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 		case CT_NODE_INSTANCE:
 			see_instance(w, c, c->nodes[k], &circle);
 			break;
-		case CT_NODE_MEETING:
-			circle.missed = circle.meetings = 1;
+		case CT_NODE_JOINT_CALL:
+			circle.missed = circle.joint_calls = 1;
 			break;
 		case CT_NODE_ERROR:
 			circle.errors = 1;
@@ -194,7 +194,7 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 	}
 	if (circle.errors || (circle.gave_up && !circle.missed))
 		return CT_HANG_IS_ASYNC_ERROR;
-	if (circle.meetings)
+	if (circle.joint_calls)
 		return CT_HANG_IS_HOST_ORDER_DEADLOCK;
 	circle.crossed = circle.missed_messages && is_crossed(w, c, component);
 	if (circle.missed_messages && !circle.on_gpu && !circle.collectives && !circle.crossed)

@@ -67,7 +67,7 @@ static const char *what_text(const struct ct_verdict_text *s)
 	const char *text = "";
 
 	if (s->root->circle || kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED ||
-	    kind == CT_NODE_KERNEL || kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING ||
+	    kind == CT_NODE_KERNEL || kind == CT_NODE_INSTANCE || kind == CT_NODE_JOINT_CALL ||
 	    s->root->code == CT_HANG_IS_HOST_BLOCKED_CALL) {
 		if (kind == CT_NODE_KERNEL && s->root->code == CT_HANG_IS_HOST_BLOCKED_CALL) {
 			uint32_t rank = ct_wait_rank(w, node);

@@ -125,7 +125,7 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 			uint32_t rank = ct_wait_rank(w, b->queue[k]);
 
 			if (rank == CT_HANG_NONE || b->rank_seen[rank] == stamp ||
-			    w->ix->c->ranks[rank].life == CT_LIFE_NO_TRACE)
+			    w->ix->c->ranks[rank].process == CT_PROCESS_NO_TRACE)
 				continue;
 			if (keep) {
 				list[n] = rank;
@@ -145,7 +145,7 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 	return CT_OK;
 }
 
-/* Where its victims wait first: the instance or meeting right before it that began first. */
+/* Where its victims wait first: the instance or joint call right before it that began first. */
 static void find_met(const struct back *b, struct ct_root *root)
 {
 	const struct ct_waiting *w = b->w;
@@ -159,7 +159,7 @@ static void find_met(const struct back *b, struct ct_root *root)
 		uint32_t node = root->nodes[k];
 		enum ct_wait_kind kind = ct_wait_kind(w, node);
 
-		if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING) {
+		if (kind == CT_NODE_INSTANCE || kind == CT_NODE_JOINT_CALL) {
 			if (root->met == CT_HANG_NONE)
 				root->met = node;
 			continue;
@@ -170,7 +170,7 @@ static void find_met(const struct back *b, struct ct_root *root)
 
 			if (ct_wait_kind(w, from) == CT_NODE_INSTANCE)
 				ns = w->ix->instances[ct_wait_of(w, from)].begin_ns;
-			else if (ct_wait_kind(w, from) != CT_NODE_MEETING)
+			else if (ct_wait_kind(w, from) != CT_NODE_JOINT_CALL)
 				continue;
 			if (root->met == CT_HANG_NONE || ns < first) {
 				root->met = from;
@@ -202,7 +202,8 @@ int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots)
 
 			root->lacks |= b.lacks[node];
 			root->killed |= ct_wait_kind(w, node) == CT_NODE_HOST &&
-					w->ix->c->ranks[ct_wait_of(w, node)].life == CT_LIFE_DEAD &&
+					w->ix->c->ranks[ct_wait_of(w, node)].process ==
+						CT_PROCESS_DEAD &&
 					w->nodes[node].code != CT_HANG_IS_DEAD_RANK;
 			if (ct_wait_kind(w, node) == CT_NODE_KERNEL)
 				root->graph |= w->ix->kernels[ct_wait_of(w, node)].graph;

@@ -69,7 +69,7 @@ int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank)
 
 		if (kernel->stalled != 1 || !ct_wait_is_open(w, k))
 			continue;
-		if (r->life == CT_LIFE_DEAD || r->life == CT_LIFE_EXITED)
+		if (r->process == CT_PROCESS_DEAD || r->process == CT_PROCESS_EXITED)
 			return 1;
 		if (r->error && r->error_ns != CT_UNKNOWN && op->enter_ns != CT_UNKNOWN &&
 		    r->error_ns > op->enter_ns && r->error_ns - op->enter_ns > CT_TIMEOUT_NS)
@@ -219,7 +219,7 @@ int ct_waiting_of_kernel(struct ct_waiting *w, uint32_t node)
 
 	if (k->progress != CT_HANG_RUNS && k->before != CT_HANG_NONE)
 		return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k->before), 0);
-	if ((rank->life == CT_LIFE_DEAD || rank->life == CT_LIFE_EXITED) &&
+	if ((rank->process == CT_PROCESS_DEAD || rank->process == CT_PROCESS_EXITED) &&
 	    !ct_wait_died_of_it(w, k->rank))
 		return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, k->rank), 0);
 	if (k->progress == CT_HANG_INSIDE)
@@ -252,8 +252,8 @@ int ct_waiting_visit(struct ct_waiting *w, uint32_t node)
 		return ct_waiting_of_instance(w, node);
 	case CT_NODE_HOST:
 		return ct_waiting_of_host(w, node);
-	case CT_NODE_MEETING:
-		return ct_waiting_of_meeting(w, node);
+	case CT_NODE_JOINT_CALL:
+		return ct_waiting_of_joint_call(w, node);
 	case CT_NODE_ERROR:
 		return ct_waiting_of_error(w, node);
 	case CT_NODE_LEFT:
@@ -274,7 +274,7 @@ int ct_waiting_visit(struct ct_waiting *w, uint32_t node)
 	return CT_OK;
 }
 
-static int find_meetings(struct ct_waiting *w)
+static int find_joint_calls(struct ct_waiting *w)
 {
 	const struct ct_hang_case *c = w->ix->c;
 	struct ct_table seen = { 0 };
@@ -286,22 +286,22 @@ static int find_meetings(struct ct_waiting *w)
 		uint64_t key = ct_mix((uint64_t)call->kind << 32 | comm);
 		uintptr_t known;
 
-		w->meeting_of[i] = w->next_of_meeting[i] = CT_HANG_NONE;
+		w->joint_call_of[i] = w->next_joint[i] = CT_HANG_NONE;
 		if (call->kind > CT_HOST_FINALIZE || call->rank >= c->n_ranks ||
 		    (comm == CT_HANG_NONE && call->kind != CT_HOST_FINALIZE))
 			continue;
 		known = (uintptr_t)ct_table_get(&seen, key);
 		if (!known) {
-			w->meetings[w->n_meetings++] = (struct ct_wait_meeting){ call->kind, comm,
-										 i };
-			known = w->n_meetings;
+			w->joint_calls[w->n_joint_calls++] = (struct ct_joint_call){ call->kind,
+										     comm, i };
+			known = w->n_joint_calls;
 			rc = ct_table_put(&seen, key, (void *)known);
 		}
-		w->meeting_of[i] = (uint32_t)known - 1;
-		if (w->meetings[known - 1].call !=
+		w->joint_call_of[i] = (uint32_t)known - 1;
+		if (w->joint_calls[known - 1].call !=
 		    i) { /* behind the first, whose successor it takes over */
-			w->next_of_meeting[i] = w->next_of_meeting[w->meetings[known - 1].call];
-			w->next_of_meeting[w->meetings[known - 1].call] = i;
+			w->next_joint[i] = w->next_joint[w->joint_calls[known - 1].call];
+			w->next_joint[w->joint_calls[known - 1].call] = i;
 		}
 	}
 	ct_table_fini(&seen);
@@ -309,7 +309,7 @@ static int find_meetings(struct ct_waiting *w)
 }
 
 /* Calls that end only when other ranks act: one that does not end is a hang. */
-static int is_meeting_or_library(enum ct_host_call kind)
+static int is_joint_or_library(enum ct_host_call kind)
 {
 	return ct_host_call_meets(kind) || kind == CT_HOST_GROUP_END || kind == CT_HOST_ABORT;
 }
@@ -323,7 +323,7 @@ static int begin_waiting(struct ct_waiting *w)
 		const struct ct_hang_kernel *kernel = &w->ix->kernels[k];
 
 		/* The op in which a process died may be the reason. */
-		int died = c->ranks[kernel->rank].life == CT_LIFE_DEAD;
+		int died = c->ranks[kernel->rank].process == CT_PROCESS_DEAD;
 
 		if ((!kernel->stalled && !died) || !ct_wait_is_open(w, k))
 			continue;
@@ -336,8 +336,8 @@ static int begin_waiting(struct ct_waiting *w)
 		uint32_t node;
 
 		if (!call->stalled || call->returned || call->rank >= c->n_ranks ||
-		    !is_meeting_or_library(call->kind) ||
-		    (c->ranks[call->rank].life != CT_LIFE_ALIVE &&
+		    !is_joint_or_library(call->kind) ||
+		    (c->ranks[call->rank].process != CT_PROCESS_ALIVE &&
 		     !ct_wait_died_of_it(w, call->rank)))
 			continue;
 		node = ct_wait_id(w, CT_NODE_HOST, call->rank);
@@ -367,23 +367,23 @@ int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits)
 			return CT_NOMEM;
 	w->nodes = ct_arena_calloc(a, (size_t)w->base[CT_NODE_KINDS] + 1, sizeof(*w->nodes));
 	w->found = ct_arena_calloc(a, (size_t)w->base[CT_NODE_KINDS] + 1, sizeof(*w->found));
-	w->meetings = ct_arena_calloc(a, (size_t)c->n_calls + 1, sizeof(*w->meetings));
-	w->meeting_of = ct_arena_calloc(a, (size_t)c->n_calls + 1, sizeof(*w->meeting_of));
-	w->next_of_meeting = ct_arena_calloc(a, (size_t)c->n_calls + 1, sizeof(*w->meeting_of));
+	w->joint_calls = ct_arena_calloc(a, (size_t)c->n_calls + 1, sizeof(*w->joint_calls));
+	w->joint_call_of = ct_arena_calloc(a, (size_t)c->n_calls + 1, sizeof(*w->joint_call_of));
+	w->next_joint = ct_arena_calloc(a, (size_t)c->n_calls + 1, sizeof(*w->joint_call_of));
 	w->there = ct_arena_calloc(a, (size_t)c->n_ranks + 1, sizeof(*w->there));
 	w->mismatches = ct_arena_calloc(a, (size_t)c->n_comms + 1,
 					sizeof(struct ct_hang_mismatch *));
 	w->matched = ct_arena_calloc(a, (size_t)c->n_comms + 1, 1);
 	w->mismatched = ct_arena_calloc(a, (size_t)ix->n_instances + 1,
 					sizeof(struct ct_hang_mismatch *));
-	if (!w->nodes || !w->found || !w->meetings || !w->meeting_of || !w->next_of_meeting ||
+	if (!w->nodes || !w->found || !w->joint_calls || !w->joint_call_of || !w->next_joint ||
 	    !w->there || !w->mismatches || !w->matched || !w->mismatched)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < w->base[CT_NODE_KINDS]; i++) {
 		w->nodes[i].code = CT_HANG_CODES;
 		w->nodes[i].about = CT_HANG_NONE;
 	}
-	rc = find_meetings(w);
+	rc = find_joint_calls(w);
 	rc = rc ?: begin_waiting(w);
 	/* Nodes that are visited add to those that have been found. */
 	for (uint32_t i = 0; i < w->n_found && rc == CT_OK; i++) {

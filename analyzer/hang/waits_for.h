@@ -12,11 +12,11 @@
 
 enum ct_wait_kind {
 	CT_NODE_KERNEL, /* of a rank: waits for the instances of its ops, or for its predecessor */
-	CT_NODE_INSTANCE, /* waits for ranks that have not entered it */
-	CT_NODE_HOST,	  /* of a rank: what prevents its program from issuing operations */
-	CT_NODE_LEFT,	  /* a rank that leaves a communicator in which others wait for it */
-	CT_NODE_LOST,	  /* a rank whose records end too early */
-	CT_NODE_MEETING,  /* a call that all ranks of a communicator have to make */
+	CT_NODE_INSTANCE,   /* waits for ranks that have not entered it */
+	CT_NODE_HOST,	    /* of a rank: what prevents its program from issuing operations */
+	CT_NODE_LEFT,	    /* a rank that leaves a communicator in which others wait for it */
+	CT_NODE_LOST,	    /* a rank whose records end too early */
+	CT_NODE_JOINT_CALL, /* a call that all ranks of a communicator have to make */
 	CT_NODE_ERROR, /* of a communicator: the first of its ranks that got an error from the library */
 	CT_NODE_MISMATCH,   /* of a communicator */
 	CT_NODE_MISMATCHED, /* an instance whose ends disagree */
@@ -38,7 +38,7 @@ struct ct_wait_edge {
 
 struct ct_wait_node {
 	uint32_t first, n; /* edges */
-	uint32_t about; /* HOST: the call that it is inside; MEETING: one of its calls; else NONE */
+	uint32_t about; /* HOST: the call that it is inside; JOINT_CALL: one of its calls; else NONE */
 	uint8_t made;
 	uint8_t code;  /* enum ct_hang_code of a leaf; CT_HANG_CODES: none */
 	uint8_t fused; /* an instance blocked only by other ops of its kernels */
@@ -46,10 +46,10 @@ struct ct_wait_node {
 };
 
 /* A call that all ranks of a communicator have to make. */
-struct ct_wait_meeting {
+struct ct_joint_call {
 	enum ct_host_call kind;
 	uint32_t comm; /* NONE: the whole job */
-	uint32_t call; /* the first of them; the others follow by next_of_meeting */
+	uint32_t call; /* the first of them; the others follow by next_joint */
 };
 
 struct ct_waiting {
@@ -60,11 +60,11 @@ struct ct_waiting {
 	uint32_t n_edges, cap_edges;
 	uint32_t *found; /* nodes that have been made, in that order */
 	uint32_t n_found;
-	struct ct_wait_meeting *meetings;
-	uint32_t n_meetings;
-	uint32_t *meeting_of; /* by call of the case; NONE */
-	uint32_t *next_of_meeting;
-	uint32_t *there;		      /* by rank: 1 + the last meeting that counted it */
+	struct ct_joint_call *joint_calls;
+	uint32_t n_joint_calls;
+	uint32_t *joint_call_of; /* by call of the case; NONE */
+	uint32_t *next_joint;
+	uint32_t *there;		      /* by rank: 1 + the last joint call that counted it */
 	struct ct_hang_mismatch **mismatches; /* by comm */
 	uint8_t *matched;		      /* by comm: was examined */
 	struct ct_hang_mismatch **mismatched; /* by instance: a message */
@@ -81,7 +81,7 @@ static inline uint32_t ct_wait_id(const struct ct_waiting *w, enum ct_wait_kind 
 
 enum ct_wait_kind ct_wait_kind(const struct ct_waiting *w, uint32_t node);
 
-/* The index of the node's kernel, instance, rank, meeting or comm. */
+/* The index of the node's kernel, instance, rank, joint call or comm. */
 uint32_t ct_wait_of(const struct ct_waiting *w, uint32_t node);
 
 /* Rank (index) that a node is of; NONE: of no single one. */
@@ -93,10 +93,10 @@ int ct_wait_edge(struct ct_waiting *w, uint32_t node, uint32_t to, uint32_t flag
 
 /* Edges of a node of each kind; they must be added one after the other. 0 or CT_NOMEM. */
 int ct_waiting_of_kernel(struct ct_waiting *w, uint32_t node);
-int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node); /* waits_for_instance.c */
-int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
-int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
-int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
+int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node);   /* waits_for_instance.c */
+int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	   /* waits_for_host.c */
+int ct_waiting_of_joint_call(struct ct_waiting *w, uint32_t node); /* waits_for_host.c */
+int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	   /* waits_for_host.c */
 
 /* When all nodes exist: marks ranks as missing that were killed after others had waited for them
  * (waits_for_host.c). */

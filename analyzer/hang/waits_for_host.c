@@ -59,7 +59,7 @@ static int to_peers(struct ct_waiting *w, uint32_t node, const struct ct_hang_ca
 		uint32_t rank = ix->members[m].rank;
 
 		if (rank != CT_HANG_NONE && rank != call->rank &&
-		    ix->c->ranks[rank].life != CT_LIFE_EXITED)
+		    ix->c->ranks[rank].process != CT_PROCESS_EXITED)
 			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, rank),
 					  CT_EDGE_SOFT | CT_EDGE_ANY);
 	}
@@ -77,9 +77,10 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 	case CT_HOST_INIT:
 	case CT_HOST_SPLIT:
 	case CT_HOST_FINALIZE:
-		if (w->meeting_of[at] != CT_HANG_NONE)
-			return ct_wait_edge(
-				w, node, ct_wait_id(w, CT_NODE_MEETING, w->meeting_of[at]), flags);
+		if (w->joint_call_of[at] != CT_HANG_NONE)
+			return ct_wait_edge(w, node,
+					    ct_wait_id(w, CT_NODE_JOINT_CALL, w->joint_call_of[at]),
+					    flags);
 		w->nodes[node].code = CT_HANG_IS_UNKNOWN;
 		return CT_OK;
 	case CT_HOST_SYNC:
@@ -133,17 +134,17 @@ static int is_over(struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 
-	switch (r->life) {
-	case CT_LIFE_NO_TRACE:
+	switch (r->process) {
+	case CT_PROCESS_NO_TRACE:
 		w->nodes[node].code = CT_HANG_IS_NO_TRACE;
 		return 1;
-	case CT_LIFE_DEAD:
+	case CT_PROCESS_DEAD:
 		w->nodes[node].code = CT_HANG_IS_DEAD_RANK;
 		break;
-	case CT_LIFE_EXITED:
+	case CT_PROCESS_EXITED:
 		w->nodes[node].code = CT_HANG_IS_EXITED_RANK;
 		break;
-	case CT_LIFE_ALIVE:
+	case CT_PROCESS_ALIVE:
 		return 0;
 	}
 	return !ct_wait_died_of_it(w, rank);
@@ -166,9 +167,9 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 	int rc;
 
 	if (is_over(w, node, rank)) {
-		rc = r->life == CT_LIFE_NO_TRACE ? CT_OK : to_mismatch(w, node, rank);
+		rc = r->process == CT_PROCESS_NO_TRACE ? CT_OK : to_mismatch(w, node, rank);
 		/* The process ended because of the error that the library had reported. */
-		if (rc == CT_OK && !n->n && r->error && r->life != CT_LIFE_NO_TRACE)
+		if (rc == CT_OK && !n->n && r->error && r->process != CT_PROCESS_NO_TRACE)
 			rc = to_error(w, node, r);
 		if (n->n)
 			n->code = CT_HANG_CODES;
@@ -203,16 +204,16 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 
 /* ---- calls that all have to make ---- */
 
-/* Has this rank made the call of the meeting, returned or not? */
-static int was_there(const struct ct_waiting *w, uint32_t rank,
-		     const struct ct_wait_meeting *meeting, const struct ct_hang_member *member)
+/* Has this rank made the joint call, returned or not? */
+static int was_there(const struct ct_waiting *w, uint32_t rank, const struct ct_joint_call *joint,
+		     const struct ct_hang_member *member)
 {
-	if (w->there[rank] == (uint32_t)(meeting - w->meetings) + 1)
+	if (w->there[rank] == (uint32_t)(joint - w->joint_calls) + 1)
 		return 1;
-	if (meeting->kind == CT_HOST_FINALIZE)
-		return w->ix->c->ranks[rank].life == CT_LIFE_EXITED;
+	if (joint->kind == CT_HOST_FINALIZE)
+		return w->ix->c->ranks[rank].process == CT_PROCESS_EXITED;
 	/* A rank that used a communicator has created it. */
-	return meeting->kind == CT_HOST_INIT && member && member->has_last;
+	return joint->kind == CT_HOST_INIT && member && member->has_last;
 }
 
 /* The call also needs ranks that are not members of its communicator. */
@@ -221,31 +222,31 @@ static int needs_others(const struct ct_hang_call *call)
 	return ct_call_is(call->call, CT_CALL_NEEDS_OTHERS);
 }
 
-int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)
+int ct_waiting_of_joint_call(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
 	const struct ct_hang_case *c = ix->c;
-	const struct ct_wait_meeting *meeting = &w->meetings[ct_wait_of(w, node)];
+	const struct ct_joint_call *joint = &w->joint_calls[ct_wait_of(w, node)];
 	uint32_t at = ct_wait_of(w, node), unknown = 0;
 	int rc = CT_OK;
 
-	w->nodes[node].about = meeting->call;
-	unknown = needs_others(&c->calls[meeting->call]);
-	for (uint32_t i = meeting->call; i != CT_HANG_NONE; i = w->next_of_meeting[i])
+	w->nodes[node].about = joint->call;
+	unknown = needs_others(&c->calls[joint->call]);
+	for (uint32_t i = joint->call; i != CT_HANG_NONE; i = w->next_joint[i])
 		w->there[c->calls[i].rank] = at + 1;
-	if (meeting->comm == CT_HANG_NONE) {
+	if (joint->comm == CT_HANG_NONE) {
 		for (uint32_t r = 0; r < c->n_ranks && rc == CT_OK; r++)
-			if (!was_there(w, r, meeting, NULL))
+			if (!was_there(w, r, joint, NULL))
 				rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, r),
 						  CT_EDGE_ABSENT);
 	} else {
-		for (uint32_t m = ix->member_first[meeting->comm];
-		     m < ix->member_first[meeting->comm + 1] && rc == CT_OK; m++) {
+		for (uint32_t m = ix->member_first[joint->comm];
+		     m < ix->member_first[joint->comm + 1] && rc == CT_OK; m++) {
 			const struct ct_hang_member *member = &ix->members[m];
 
 			unknown += member->rank == CT_HANG_NONE;
 			if (member->rank != CT_HANG_NONE &&
-			    !was_there(w, member->rank, meeting, member))
+			    !was_there(w, member->rank, joint, member))
 				rc = ct_wait_edge(w, node,
 						  ct_wait_id(w, CT_NODE_HOST, member->rank),
 						  CT_EDGE_ABSENT);
@@ -273,7 +274,7 @@ int ct_waiting_of_error(struct ct_waiting *w, uint32_t node)
 		if (ix->members[m].rank == CT_HANG_NONE)
 			continue;
 		r = &ix->c->ranks[ix->members[m].rank];
-		if (r->life != CT_LIFE_ALIVE && !r->error) {
+		if (r->process != CT_PROCESS_ALIVE && !r->error) {
 			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, ix->members[m].rank),
 					  0);
 			if (rc != CT_OK)
@@ -327,9 +328,9 @@ static int was_overdue(const struct ct_waiting *w, uint32_t node, const struct c
 				return 1;
 		}
 	}
-	for (uint32_t i = ct_wait_kind(w, node) == CT_NODE_MEETING ? w->meetings[of].call
-								   : CT_HANG_NONE;
-	     i != CT_HANG_NONE; i = w->next_of_meeting[i]) {
+	for (uint32_t i = ct_wait_kind(w, node) == CT_NODE_JOINT_CALL ? w->joint_calls[of].call
+								      : CT_HANG_NONE;
+	     i != CT_HANG_NONE; i = w->next_joint[i]) {
 		const struct ct_hang_call *call = &ix->c->calls[i];
 
 		if (call->stalled == 1 && is_before(ix, call->rank, call->due_ns, dead))

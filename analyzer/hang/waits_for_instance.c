@@ -27,11 +27,11 @@ static int to_absent(struct ct_waiting *w, uint32_t node, const struct ct_hang_i
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 	enum ct_wait_kind kind = CT_NODE_HOST;
 
-	if (r->life == CT_LIFE_ALIVE && leaves(w, rank, i->comm))
+	if (r->process == CT_PROCESS_ALIVE && leaves(w, rank, i->comm))
 		kind = CT_NODE_LEFT;
-	else if (r->life == CT_LIFE_ALIVE && r->cut)
+	else if (r->process == CT_PROCESS_ALIVE && r->cut)
 		kind = CT_NODE_LOST;
-	else if (r->life == CT_LIFE_ALIVE && r->records_until_ns != CT_UNKNOWN &&
+	else if (r->process == CT_PROCESS_ALIVE && r->records_until_ns != CT_UNKNOWN &&
 		 i->begin_ns != CT_UNKNOWN && r->records_until_ns < i->begin_ns)
 		kind = CT_NODE_LOST;
 	return ct_wait_edge(w, node, ct_wait_id(w, kind, rank), flags | CT_EDGE_ABSENT);
@@ -44,7 +44,7 @@ static int errs_in(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 	/* A rank that exited after an error left all of its communicators. */
 	return r->error &&
 	       (r->error_comm == comm || r->error_comm >= w->ix->c->n_comms ||
-		r->life != CT_LIFE_ALIVE) &&
+		r->process != CT_PROCESS_ALIVE) &&
 	       !ct_wait_died_of_it(w, rank);
 }
 
@@ -76,14 +76,14 @@ static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_ins
 	const struct ct_hang_rank *r = &w->ix->c->ranks[op->rank];
 	uint32_t host = ct_wait_id(w, CT_NODE_HOST, op->rank);
 
-	if (r->life == CT_LIFE_DEAD && !ct_wait_died_of_it(w, op->rank))
+	if (r->process == CT_PROCESS_DEAD && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
 	/* An op that ended with an error of its communicator did not end well. */
 	if (errs_in(w, op->rank, i->comm))
 		return ct_wait_edge(w, node, host, 0);
 	if (op->state == CT_STATE_FINISHED)
 		return CT_OK;
-	if (r->life == CT_LIFE_EXITED && !ct_wait_died_of_it(w, op->rank))
+	if (r->process == CT_PROCESS_EXITED && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
 	if (k->progress == CT_HANG_GAVE_UP || r->stopped_pid)
 		return ct_wait_edge(w, node, host, 0);
@@ -210,7 +210,7 @@ static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_inst
 		    (i->src >= 0 && (int32_t)member->comm_rank != i->src))
 			continue;
 		/* A rank that exited cannot send any more; the others can. */
-		if (i->src < 0 && w->ix->c->ranks[member->rank].life == CT_LIFE_EXITED)
+		if (i->src < 0 && w->ix->c->ranks[member->rank].process == CT_PROCESS_EXITED)
 			continue;
 		rc = to_absent(w, node, i, member->rank,
 			       i->src < 0 ? CT_EDGE_SOFT | CT_EDGE_ANY : CT_EDGE_SOFT);
@@ -293,7 +293,7 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 			continue;
 		/* If a rank has completed an op, all ranks had begun it, even without a record. */
 		if (p.finished && ct_op_class(op->op) == CT_CLASS_SYNC &&
-		    ix->c->ranks[member->rank].life == CT_LIFE_NO_TRACE)
+		    ix->c->ranks[member->rank].process == CT_PROCESS_NO_TRACE)
 			continue;
 		rc = to_absent(w, node, i, member->rank, want.flags);
 	}

@@ -11,7 +11,7 @@ static int count(struct ct_arrivals *a, const struct ct_instance *i, const struc
 {
 	uint32_t slot = i->members[last->last].slot;
 
-	/* The first meeting of a communicator tells who started late, not who is slow. */
+	/* The first collective of a communicator shows which ranks started late, not which are slow. */
 	if (i->comm->clash || i->comm->shared_slot || !i->comm->met)
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
@@ -50,7 +50,7 @@ static int on_collective(struct ct_arrivals *a, struct ct_stream *stream,
 }
 
 /* Do all ranks of which anything is on record take part in it, most of the communicator, and do the same? */
-static int tells_of_rest(const struct ct_instance *i)
+static int is_of_most_ranks(const struct ct_instance *i)
 {
 	const struct ct_comm *comm = i->comm;
 
@@ -75,7 +75,7 @@ static int on_rest(struct ct_arrivals *a, const struct ct_stream *stream,
 	struct ct_last last;
 	int st = CT_OK;
 
-	if (!tells_of_rest(i))
+	if (!is_of_most_ranks(i))
 		return CT_OK;
 	st = ct_waits_judge(i, stream->model.host_of, ct_stream_skew(stream), &a->waits);
 	if (st != CT_OK || a->waits.judged != CT_JUDGED_WAITS)

@@ -46,7 +46,7 @@ void ct_step_blame_fini(struct ct_step_blame *hits)
 	*hits = (struct ct_step_blame){ 0 };
 }
 
-/* May anybody be judged by it? Not by the first meeting of a communicator, which tells who started late. */
+/* May a rank be judged by it? Not by the first collective of a communicator: it shows which ranks started late. */
 static int is_judged(const struct ct_model *model, const struct ct_instance_log *log,
 		     const struct ct_log_instance *i)
 {

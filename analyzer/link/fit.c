@@ -49,7 +49,7 @@ static void classify(const struct ct_transfer *t, size_t n, struct points *point
 }
 
 /* The time that represents the class: the 25th percentile of its times, scaled to its own size. */
-static void stand_for(const struct ct_transfer *t, struct point *p, const struct ct_fit *fit,
+static void represent(const struct ct_transfer *t, struct point *p, const struct ct_fit *fit,
 		      double *scratch)
 {
 	double here = fit->regimes ? ct_fit_expect(fit, p->bytes) : 1;
@@ -198,7 +198,7 @@ int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit)
 		struct ct_fit before = *fit;
 
 		for (uint32_t i = 0; i < points->n; i++)
-			stand_for(transfers, &points->at[i], &before, scratch);
+			represent(transfers, &points->at[i], &before, scratch);
 		one_line(points, fit);
 	}
 	for (uint32_t i = 0; i < points->n; i++)

@@ -115,11 +115,12 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 		.op_name = t->is_edge	? NULL
 			   : t->is_swap ? "SendRecv"
 					: ct_op_names_get(&model->names, t->op),
-		.alpha_ns = ct_whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
-		.alpha_err_ns = ct_whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
-		.beta_Bps = ct_whole(s->Bps),
-		.beta_err_Bps = ct_whole(has_alpha && line->ns_per_byte > 0 ? s->Bps_err : NAN),
-		.expected_Bps = ct_whole(s->Bps / efficiency),
+		.alpha_ns = ct_round_whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
+		.alpha_err_ns = ct_round_whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
+		.beta_Bps = ct_round_whole(s->Bps),
+		.beta_err_Bps = ct_round_whole(has_alpha && line->ns_per_byte > 0 ? s->Bps_err
+										  : NAN),
+		.expected_Bps = ct_round_whole(s->Bps / efficiency),
 		.samples = t->n,
 		.efficiency_ratio = efficiency,
 		.slow = path->state == CT_TOMO_SLOW_ONE,

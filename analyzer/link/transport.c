@@ -136,7 +136,7 @@ static int fill_host(const struct ct_model *model, const struct ct_port_sums *su
 }
 
 /* Of the host's processes in this start the one whose samples last longest; run->n_processes: none has any. */
-static size_t teller_of(const struct ct_model *model, uint32_t host)
+static size_t port_source_of(const struct ct_model *model, uint32_t host)
 {
 	size_t best = model->run->n_processes;
 	uint64_t longest = 0;
@@ -164,7 +164,7 @@ int ct_transport_fill(const struct ct_model *model, struct ct_report *report)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < model->starts->n_hosts; h++) {
 		struct ct_report_transport *t = &report->transport[report->n_transport];
-		size_t p = teller_of(model, h);
+		size_t p = port_source_of(model, h);
 
 		if (p == model->run->n_processes)
 			continue;

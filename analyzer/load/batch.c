@@ -225,7 +225,7 @@ int ct_batch_stack(void *batch, const uint8_t *bytes, size_t len)
 /* ---- tell ---- */
 
 /* With the communicator as it was then. */
-static int tell_comm(const struct comm_event *event, const struct ct_load_sink *sink,
+static int pass_comm(const struct comm_event *event, const struct ct_load_sink *sink,
 		     enum kind kind, const struct ct_comm_status_rec *reached)
 {
 	struct ct_load_comm *comm = event->comm;
@@ -245,8 +245,8 @@ static int tell_comm(const struct comm_event *event, const struct ct_load_sink *
 	return st;
 }
 
-static int tell(struct ct_batch_event *event, const struct ct_load_sink *sink,
-		const struct ct_op_names *names)
+static int pass_event(struct ct_batch_event *event, const struct ct_load_sink *sink,
+		      const struct ct_op_names *names)
 {
 	void *what = event->what;
 	struct ct_load_op *op = what;
@@ -260,9 +260,9 @@ static int tell(struct ct_batch_event *event, const struct ct_load_sink *sink,
 		return sink->op(sink->arg, op);
 	case COMM:
 	case NAMED:
-		return tell_comm(what, sink, event->kind, NULL);
+		return pass_comm(what, sink, event->kind, NULL);
 	case REACHED:
-		return tell_comm(&reached->comm, sink, event->kind, &reached->rec);
+		return pass_comm(&reached->comm, sink, event->kind, &reached->rec);
 	case HOST:
 		return sink->host(sink->arg, &call->rec.host, call->call, call->text);
 	case ERROR:
@@ -288,7 +288,7 @@ int ct_batch_replay(const struct ct_batch *batch, const struct ct_load_sink *sin
 		while (at < page->used && st == CT_OK) {
 			struct ct_batch_event *event = (void *)(page->bytes + at);
 
-			st = tell(event, sink, names);
+			st = pass_event(event, sink, names);
 			at += event->size;
 		}
 	}

@@ -96,7 +96,7 @@ static int release(struct ct_join *join, struct ct_join_entry *w)
 	return st;
 }
 
-static int is_whole(const struct ct_join_entry *w)
+static int is_complete(const struct ct_join_entry *w)
 {
 	return w->has_launch && w->n_ops > 0 && w->n_ops >= w->launch.n_ops;
 }
@@ -122,7 +122,7 @@ static int append(struct ct_join_entry *w, const struct ct_op *op)
 /* Something came to `w`: out with it if it is whole, and with the oldest if there is too much. */
 static int settle(struct ct_join *join, struct ct_join_entry *w)
 {
-	if (is_whole(w))
+	if (is_complete(w))
 		return release(join, w);
 	return join->n > CT_JOIN_MAX ? release(join, join->oldest) : CT_OK;
 }

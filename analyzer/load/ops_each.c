@@ -92,13 +92,13 @@ static int one_error(void *arg, const struct ct_error_rec *rec, const char *name
 	struct each *e = arg;
 	const struct ct_process_info *process = &e->run->processes[e->process];
 	const struct ct_op op = {
-		.enter_ns = rec->told_ns,
-		.return_ns = rec->told_ns,
+		.enter_ns = rec->reported_ns,
+		.return_ns = rec->reported_ns,
 		.tid = rec->tid,
 		.result = (int16_t)rec->result,
 		.peer = -1,
 	};
-	const struct ct_joined_op told = {
+	const struct ct_joined_op passed = {
 		.op = &op,
 		.process = process,
 		.process_index = e->process,
@@ -111,7 +111,7 @@ static int one_error(void *arg, const struct ct_error_rec *rec, const char *name
 		.state = CT_STATE_ERROR,
 	};
 
-	return give(e, &told);
+	return give(e, &passed);
 }
 
 static int read_process(struct each *e, const struct ct_load_sink *sink, struct ct_op_names *names,

@@ -214,7 +214,7 @@ static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 static int take_error(struct ct_load *load, const struct ct_error_rec *rec)
 {
 	/* as in take_host() */
-	if (!load->sink.error || rec->told_ns > INT64_MAX)
+	if (!load->sink.error || rec->reported_ns > INT64_MAX)
 		return CT_OK;
 	return load->sink.error(load->sink.arg, rec, ct_load_string(load, rec->call),
 				ct_load_string(load, rec->text));
@@ -371,19 +371,19 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 
 int ct_load_rares(struct ct_load *load, const struct ct_block *block)
 {
-	int tells_open = block->type == CT_BLOCK_CHECKPOINT || block->type == CT_BLOCK_STATUS ||
-			 block->type == CT_BLOCK_END;
+	int has_open_ops = block->type == CT_BLOCK_CHECKPOINT || block->type == CT_BLOCK_STATUS ||
+			   block->type == CT_BLOCK_END;
 	int st = CT_OK;
 
 	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++) {
 		const struct ct_rare *rare = &block->rares[i];
 
-		tells_open |= rare->kind == CT_KIND_OPEN_OP || rare->kind == CT_KIND_STATUS;
+		has_open_ops |= rare->kind == CT_KIND_OPEN_OP || rare->kind == CT_KIND_STATUS;
 		if (rare->kind == CT_KIND_STRING)
 			st = take_string(load, bytes_of(block, rare), rare->len);
 	}
 	/* Each record lists all that is open; it replaces the one before. */
-	if (tells_open) {
+	if (has_open_ops) {
 		load->n_open = 0;
 		load->n_launches = 0;
 		load->facts.open_launches = 0;

@@ -266,7 +266,7 @@ static int learn_names(struct ct_op_names *to, struct ct_op_names *from)
 }
 
 /* 0, CT_NOMEM, or what the sink returned. */
-static int tell(struct ct_ahead_load *load)
+static int replay_batch(struct ct_ahead_load *load)
 {
 	int st = learn_names(load->ahead->names, &load->room->names);
 
@@ -283,7 +283,7 @@ int ct_ahead_next(struct ct_ahead_load *load, struct ct_err *err)
 	if (!load->room)
 		return ct_load_next(load->load, err);
 	got = ct_task_end(load->ahead->tasks, &load->task);
-	st = tell(load);
+	st = replay_batch(load);
 	leave_room(load);
 	if (st != CT_OK)
 		return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;

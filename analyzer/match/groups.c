@@ -111,7 +111,7 @@ struct ct_group *ct_group_new(struct ct_groups *groups, const struct ct_group_sh
 	group->shape = *shape;
 	group->holders = holders;
 	group->id = ++groups->made;
-	group->agrees = group->whole = group->waits_known = 1;
+	group->agrees = group->complete = group->waits_known = 1;
 	group->shortest_ns = UINT64_MAX;
 	group->older = groups->newest;
 	if (groups->newest)

@@ -42,7 +42,7 @@ struct ct_group {
 	uint64_t number;
 	int agrees; /* so far, every partner was in the same exchange */
 	/* matched messages */
-	int whole;	      /* all of them are, and all were measured */
+	int complete;	      /* all of them are, and all were measured */
 	int waits_known;      /* of all of them */
 	uint64_t shortest_ns; /* span of the group or of a partner */
 	uint64_t wait_ns;     /* longest wait for a partner */

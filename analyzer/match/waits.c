@@ -237,7 +237,7 @@ static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
 
 /* Is this member's end that of the message, which could not move before `both_ns`? Not where its
  * call ended other operations too, nor where it may have ended long before the program asked. */
-static int tells_end(const struct ct_member *m, uint64_t both_ns)
+static int shows_end(const struct ct_member *m, uint64_t both_ns)
 {
 	if (m->shared)
 		return 0;
@@ -259,11 +259,11 @@ static uint64_t transfer_of(const struct ct_member *send, const struct ct_member
 	/* how much of a span was waiting is not known */
 	if (!one_clock)
 		return CT_NO_TRANSFER;
-	if (tells_end(send, both)) {
+	if (shows_end(send, both)) {
 		end = send;
 		x = duration(send);
 	}
-	if (tells_end(recv, both)) {
+	if (shows_end(recv, both)) {
 		end = recv;
 		x = duration(recv) < x ? duration(recv) : x;
 	}

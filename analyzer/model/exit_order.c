@@ -54,7 +54,7 @@ static void place(struct ct_exit *e, const struct ct_exit_clock *clock)
 		e->at.hi_ns = more(e->at.hi_ns, err_ns);
 	}
 	if (e->facts.failed_ns)
-		e->told_ns = clock->at(clock->arg, process, e->facts.failed_ns, &err_ns);
+		e->reported_ns = clock->at(clock->arg, process, e->facts.failed_ns, &err_ns);
 }
 
 /* Was `a` certainly gone before `b` can have ended? On one host its own clock shows. */
@@ -118,7 +118,7 @@ static int find_deserted(struct ct_exits *exits)
 }
 
 /* Did its library report a peer's end, and not that of the other one, which may have been that peer? */
-static int was_told_of(const struct ct_exit *e, const struct ct_exit *other)
+static int was_reported(const struct ct_exit *e, const struct ct_exit *other)
 {
 	return e->facts.failed_ns && !other->facts.failed_ns && begins_before(other, e);
 }
@@ -136,7 +136,7 @@ static int is_consequence(const struct ct_exits *exits, struct ct_exit *e)
 		if (other == e || other->manner == CT_MANNER_RUNS ||
 		    other->manner == CT_MANNER_UNRECORDED || ended_in_order(other))
 			continue;
-		e->follows |= was_told_of(e, other);
+		e->follows |= was_reported(e, other);
 		if (e->follows || is_before(other, e))
 			return 1;
 		somebody_sent |= other->manner == CT_MANNER_SENT;
@@ -221,15 +221,15 @@ static void find_gone_before(struct ct_exits *exits)
 /* ---- whose peers' libraries reported it ---- */
 
 /* When a library first reported that a peer was gone; UINT64_MAX: never. */
-static uint64_t first_told(const struct ct_exits *exits)
+static uint64_t first_report(const struct ct_exits *exits)
 {
 	uint64_t at = UINT64_MAX;
 
 	for (uint32_t i = 0; i < exits->n; i++) {
 		const struct ct_exit *e = &exits->all[i];
 
-		if (e->manner == CT_MANNER_BY_ITSELF && e->facts.failed_ns && e->told_ns < at)
-			at = e->told_ns;
+		if (e->manner == CT_MANNER_BY_ITSELF && e->facts.failed_ns && e->reported_ns < at)
+			at = e->reported_ns;
 	}
 	return at;
 }
@@ -239,14 +239,14 @@ static uint64_t first_told(const struct ct_exits *exits)
 static void find_missed(struct ct_exits *exits)
 {
 	struct ct_exit *missed = NULL;
-	uint64_t told_ns = first_told(exits);
+	uint64_t reported_ns = first_report(exits);
 
-	for (uint32_t i = 0; i < exits->n && told_ns != UINT64_MAX; i++) {
+	for (uint32_t i = 0; i < exits->n && reported_ns != UINT64_MAX; i++) {
 		struct ct_exit *e = &exits->all[i];
 
 		if (e->facts.failed_ns || e->manner == CT_MANNER_RUNS ||
 		    e->manner == CT_MANNER_WELL || e->manner == CT_MANNER_UNRECORDED ||
-		    e->at.lo_ns > told_ns)
+		    e->at.lo_ns > reported_ns)
 			continue;
 		if (missed)
 			return;
@@ -268,7 +268,7 @@ static void find_missed(struct ct_exits *exits)
 static int was_stopped(const struct ct_exit *e, const struct ct_exit *other)
 {
 	return other->facts.end.kill_ns < e->facts.end.before_ns &&
-	       other->facts.end.kill_ns > e->facts.last_sign_ns + CT_LAUNCHER_NS;
+	       other->facts.end.kill_ns > e->facts.last_heartbeat_ns + CT_LAUNCHER_NS;
 }
 
 /* Killed with SIGKILL although its launcher sent another signal, or by an unknown cause, without a heartbeat since
@@ -282,8 +282,9 @@ static int may_be_shot_too(const struct ct_exits *exits, const struct ct_exit *e
 			 end->kill_signal != SIGKILL;
 	uint64_t spread_ns = exits->busy_ns > CT_SPREAD_NS ? exits->busy_ns : CT_SPREAD_NS;
 
-	return (by_another || end->how == CT_END_UNKNOWN) && e->facts.last_sign_ns < end->kill_ns &&
-	       e->facts.last_sign_ns < more(shot->facts.end.before_ns, spread_ns);
+	return (by_another || end->how == CT_END_UNKNOWN) &&
+	       e->facts.last_heartbeat_ns < end->kill_ns &&
+	       e->facts.last_heartbeat_ns < more(shot->facts.end.before_ns, spread_ns);
 }
 
 /* The launcher killed all others when it had seen this one dead. */

@@ -6,7 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
-struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_process_facts *facts)
+struct ct_end ct_end_of_process(const struct ct_process_info *info,
+				const struct ct_process_facts *facts)
 {
 	struct ct_end end = info->end;
 
@@ -43,21 +44,21 @@ struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
 				      const struct ct_gaps *gaps)
 {
 	struct ct_exit_facts out = {
-		.end = ct_end_whole(info, facts),
+		.end = ct_end_of_process(info, facts),
 		.pid = info->id.pid,
 		.imported = ct_process_is_imported(&info->id),
 		.ring_gone = info->ring == CT_RING_NOT_FOUND,
 		.in_library = facts->in_library,
 		.left_library = facts->left_library,
 		.aborts_ns = facts->aborts_ns,
-		.last_sign_ns = info->last_beat_ns,
+		.last_heartbeat_ns = info->last_beat_ns,
 	};
 	int has_ring = !out.ring_gone && !(gaps && gaps->ring_unread);
 
-	if (facts->last_ns > out.last_sign_ns)
-		out.last_sign_ns = facts->last_ns;
-	if (facts->beat_ns > out.last_sign_ns)
-		out.last_sign_ns = facts->beat_ns;
+	if (facts->last_ns > out.last_heartbeat_ns)
+		out.last_heartbeat_ns = facts->last_ns;
+	if (facts->beat_ns > out.last_heartbeat_ns)
+		out.last_heartbeat_ns = facts->beat_ns;
 	if (!gaps)
 		return out;
 	/* a kill leaves a torn end; the ring has its content */
@@ -144,10 +145,10 @@ static struct ct_exit_span span_of(const struct ct_exit *exit)
 {
 	const struct ct_exit_facts *facts = &exit->facts;
 	const struct ct_end *end = &facts->end;
-	struct ct_exit_span span = { facts->last_sign_ns, end->before_ns };
+	struct ct_exit_span span = { facts->last_heartbeat_ns, end->before_ns };
 
 	if (exit->manner == CT_MANNER_RUNS)
-		return (struct ct_exit_span){ facts->last_sign_ns, UINT64_MAX };
+		return (struct ct_exit_span){ facts->last_heartbeat_ns, UINT64_MAX };
 	if (exit->aborted)
 		return at_once(facts->aborts_ns);
 	if (exit->manner != CT_MANNER_SHOT) {

@@ -25,7 +25,7 @@ enum ct_exit_manner {
 
 /* The records of a process by which its end is judged. */
 struct ct_exit_facts {
-	struct ct_end end; /* ct_end_whole() */
+	struct ct_end end; /* ct_end_of_process() */
 	uint32_t process;  /* of the run */
 	uint32_t host;	   /* equal numbers share one clock */
 	uint32_t pid;
@@ -35,7 +35,7 @@ struct ct_exit_facts {
 	int cut;		      /* records are missing, other than the oldest ones */
 	int in_library, left_library; /* it came back from MPI_Init; has called MPI_Finalize */
 	uint64_t aborts_ns;	      /* when it called MPI_Abort; 0: it did not */
-	uint64_t last_sign_ns;	      /* record or heartbeat */
+	uint64_t last_heartbeat_ns;   /* record or heartbeat */
 	uint64_t failed_ns; /* when its latest operation failed; 0: it did not. That is how a library reports a dead peer */
 	int waited; /* an operation had been under way for longer than COMMTRACE_HANG_AFTER when it ended */
 };
@@ -56,7 +56,7 @@ struct ct_exit {
 	struct ct_exit_span at; /* own, on the run's clock, wider by what is not known of the clock */
 	uint64_t begin_ns;	/* own.lo_ns on the run's clock ... */
 	uint64_t err_ns; /* ... and what it may be wrong by; UINT64_MAX: the clock is not related */
-	uint64_t told_ns; /* facts.failed_ns on the run's clock */
+	uint64_t reported_ns; /* facts.failed_ns on the run's clock */
 	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
 	int follows; /* its library reported a peer's end, and that of another process, which may have been that peer, did not */
 	uint64_t outside_ns; /* since when it was being ended, if others did */
@@ -67,8 +67,8 @@ struct ct_exit {
 };
 
 /* How a process ended, from its ring, its parent and its last block. */
-struct ct_end ct_end_whole(const struct ct_process_info *info,
-			   const struct ct_process_facts *facts);
+struct ct_end ct_end_of_process(const struct ct_process_info *info,
+				const struct ct_process_facts *facts);
 
 /* All but `process`, `host`, `failed_ns` and `waited`; `gaps` NULL: it was not read. */
 struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,

@@ -142,7 +142,7 @@ static int split(const struct ct_order *order, uint64_t seq, uint8_t *set,
  * equal, where they would disagree without the shift; and how many contradictions at equal numbers
  * the shift explains by calls of the odd ones, or by calls of the usual ones. */
 struct fit {
-	uint32_t fits, sites, sites_tell, odd_tell, usual_tell;
+	uint32_t fits, sites, sites_differ, odd_differs, usual_differs;
 	int contradicted;
 };
 
@@ -169,10 +169,10 @@ static struct fit try(const struct sides *s, uint32_t from, uint32_t odd_by, uin
 			return fit;
 		}
 		fit.fits++;
-		fit.odd_tell += (uint32_t)clash(s, i + odd_by);
-		fit.usual_tell += (uint32_t)clash(s, i + usual_by);
+		fit.odd_differs += (uint32_t)clash(s, i + odd_by);
+		fit.usual_differs += (uint32_t)clash(s, i + usual_by);
 		fit.sites += ct_order_same_site(odd, usual);
-		fit.sites_tell += ct_order_other_site(odd, s->usual[i + odd_by]);
+		fit.sites_differ += ct_order_other_site(odd, s->usual[i + odd_by]);
 	}
 	return fit;
 }
@@ -181,8 +181,8 @@ static int holds(const struct fit *fit)
 {
 	if (fit->contradicted)
 		return 0;
-	return fit->odd_tell >= CT_LEAST_FITS || fit->usual_tell >= CT_LEAST_FITS ||
-	       (fit->sites_tell && fit->sites == fit->fits);
+	return fit->odd_differs >= CT_LEAST_FITS || fit->usual_differs >= CT_LEAST_FITS ||
+	       (fit->sites_differ && fit->sites == fit->fits);
 }
 
 /* The number after the last that is known of a side. */
@@ -399,7 +399,7 @@ static int may_be_earlier(const struct sides *s, uint32_t began, const struct ct
 	       !ct_order_other_site(before, last);
 }
 
-static void tell(const struct sides *s, uint32_t began, struct ct_divergence *out)
+static void fill(const struct sides *s, uint32_t began, struct ct_divergence *out)
 {
 	out->seq = s->begin + began;
 	out->may_be_earlier = may_be_earlier(s, began, out);
@@ -430,12 +430,12 @@ int ct_divergence_by_call(const struct ct_order *order, uint64_t seq, uint64_t i
 		if (!sides.odd[at])
 			return 0;
 		out->field = ct_order_differ(sides.odd[at], sides.usual[at]);
-		tell(&sides, at, out);
+		fill(&sides, at, out);
 		return 1;
 	}
 	out->field = ct_order_differ(sides.odd[at], sides.usual[at]);
 	explain(&sides, at, instances, out);
-	tell(&sides, trace_back(&sides, at, out), out);
+	fill(&sides, trace_back(&sides, at, out), out);
 	return 1;
 }
 
@@ -465,7 +465,7 @@ int ct_divergence_by_site(const struct ct_order *order, uint64_t seq, const uint
 		return 0;
 	out->fits = at - first;
 	note_sites(&sides, first, out);
-	tell(&sides, first, out);
+	fill(&sides, first, out);
 	return 1;
 }
 

@@ -219,7 +219,7 @@ int ct_order_note(struct ct_order *order, const struct ct_instance *i)
 		same = same_call(&i->members[0], &i->members[m]);
 		one_site &= i->members[0].site == i->members[m].site;
 	}
-	order->whole += (uint64_t)(whole && same);
+	order->complete += (uint64_t)(whole && same);
 	if (!whole && i->seq == order->trouble && note_states(order, i) != CT_OK)
 		return CT_NOMEM;
 	if (row) {

@@ -37,7 +37,7 @@ struct ct_order {
 	struct ct_comm *comm;
 	struct ct_order_row rows[CT_ORDER_ROWS]; /* by sequence number modulo their number */
 	uint64_t trouble;			 /* sequence number; UINT64_MAX: none */
-	uint64_t whole;				 /* instances on which all members agreed */
+	uint64_t complete;			 /* instances on which all members agreed */
 	struct ct_order_hash hash;
 	uint8_t *states; /* by member: enum ct_op_state of its part of `trouble`, 0 it has none; NULL: all took part */
 	uint8_t *left; /* by member: it has begun to leave the communicator; NULL: none has */

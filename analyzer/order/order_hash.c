@@ -122,5 +122,5 @@ void ct_order_hash_compare(const struct ct_order_hash *h, struct ct_order_sums *
 		if (h->rows[0])
 			sums->digest += ct_order_blocks_at(h->rows[0], all.lowest + b).what;
 	}
-	sums->is_whole = h->rows && whole;
+	sums->is_equal_throughout = h->rows && whole;
 }

@@ -30,8 +30,8 @@ struct ct_order_sums {
 	uint64_t equal_after; /* all members made the same calls below this; 0: unknown */
 	/* The first block in which all called equally many operations, but not the same: [from, to). 0, 0: none. */
 	uint64_t differ_from, differ_to;
-	uint64_t digest; /* of all calls; meaningful if is_whole */
-	int is_whole;	 /* all members made the same calls from first to last */
+	uint64_t digest;	 /* of all calls; meaningful if is_equal_throughout */
+	int is_equal_throughout; /* all members made the same calls from first to last */
 };
 void ct_order_hash_compare(const struct ct_order_hash *hash, struct ct_order_sums *sums);
 

@@ -51,7 +51,7 @@ static const char *why_unmeasured(struct ct_arena *memory, const struct ct_cost_
 				       "too few windows of %s: %" PRIu32 " without timing, %" PRIu32
 				       " with",
 				       off.s, from->windows_off, from->windows_on);
-	case CT_UNMEASURED_UNTOLD:
+	case CT_UNMEASURED_NO_REPORT:
 		break;
 	}
 	return NULL;

@@ -215,20 +215,20 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_log_part
 }
 
 /* One rank in one of its pipelines. */
-static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int told)
+static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int waits_known)
 {
 	const struct ct_instance_log *log = r->log;
 	uint32_t last = CT_NO_STEP, n = 0;
 
 	stage->slot = slot;
-	stage->at_most = !told;
+	stage->at_most = !waits_known;
 	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		const struct ct_log_part *p = &log->parts[log->order[i]];
 		uint32_t step = r->step_of[p->instance];
 		const struct ct_cut *cut = &r->cuts->all[step == CT_NO_STEP ? 0 : step];
 
 		if (step == CT_NO_STEP || stage_of(r, p) != stage ||
-		    (told && !ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns)))
+		    (waits_known && !ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns)))
 			continue;
 		stage->receives++;
 		if (last == CT_NO_STEP || step > last) {
@@ -246,7 +246,7 @@ static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int
 			return CT_NOMEM;
 	}
 	stage->bubble_ns = in_all(r, n);
-	if (told) {
+	if (waits_known) {
 		uint32_t all = n;
 
 		if (add_stalls(r, slot, &all) != CT_OK)
@@ -256,14 +256,14 @@ static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int
 	return CT_OK;
 }
 
-static int add_slot(struct room *r, uint32_t slot, int told)
+static int add_slot(struct room *r, uint32_t slot, int waits_known)
 {
 	const struct ct_instance_log *log = r->log;
 
 	for (uint32_t i = log->slot_first[slot]; i < log->slot_first[slot + 1]; i++) {
 		struct ct_bubble *stage = stage_of(r, &log->parts[log->order[i]]);
 
-		if (stage && !stage->receives && add_stage(r, slot, stage, told) != CT_OK)
+		if (stage && !stage->receives && add_stage(r, slot, stage, waits_known) != CT_OK)
 			return CT_NOMEM;
 	}
 	return CT_OK;
@@ -322,8 +322,8 @@ static void place_stages(struct room *r, uint32_t n_comms, struct ct_bubbles *ou
 	}
 }
 
-static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline, uint32_t n_comms,
-		struct ct_bubbles *out)
+static int find(struct room *r, const uint8_t *waits_known, const uint8_t *is_pipeline,
+		uint32_t n_comms, struct ct_bubbles *out)
 {
 	uint32_t stages = 0, kept = 0;
 	int st = open_pipes(r, is_pipeline, n_comms, &stages);
@@ -336,7 +336,7 @@ static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline,
 		count(r, k);
 	place_stages(r, n_comms, out);
 	for (uint32_t s = 0; s < r->log->n_slots && st == CT_OK; s++)
-		st = add_slot(r, s, told[s]);
+		st = add_slot(r, s, waits_known[s]);
 	for (uint32_t i = 0; i < out->n; i++)
 		if (out->all[i].receives)
 			out->all[kept++] = out->all[i];
@@ -345,14 +345,14 @@ static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline,
 }
 
 int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
-		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
+		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *waits_known,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *out)
 {
 	struct room r = { .log = log, .stalls = stalls, .cuts = cuts, .step_of = step_of };
 	int st;
 
 	r.pipes = calloc((size_t)n_comms + 1, sizeof(*r.pipes));
-	st = r.pipes ? find(&r, told, is_pipeline, n_comms, out) : CT_NOMEM;
+	st = r.pipes ? find(&r, waits_known, is_pipeline, n_comms, out) : CT_NOMEM;
 	for (uint32_t c = 0; r.pipes && c < n_comms; c++)
 		free(r.pipes[c].handed);
 	free(r.pipes);

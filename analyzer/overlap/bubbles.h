@@ -32,10 +32,10 @@ struct ct_bubbles {
 	uint32_t n;
 };
 
-/* Of the communicators that are pipelines (`is_pipeline` by index). `told` by slot: its waits are known. step_of:
+/* Of the communicators that are pipelines (`is_pipeline` by index). `waits_known` by slot: its waits are known. step_of:
  * ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
 int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
-		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *told,
+		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *waits_known,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *bubbles);
 void ct_bubbles_fini(struct ct_bubbles *bubbles);
 

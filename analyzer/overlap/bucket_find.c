@@ -30,7 +30,7 @@ struct sequence {
 struct finder {
 	const struct ct_instance_log *log;
 	const struct ct_exposures *stalls;
-	const uint8_t *told;
+	const uint8_t *waits_known;
 	struct candidate *all;
 	uint32_t n;
 	struct sequence *sequences;
@@ -197,7 +197,7 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 	for (uint32_t m = 0, used = 0; m < one->n && used < MOST_MEMBERS; m += step) {
 		uint32_t slot = f->log->parts[one->first_part + m].slot;
 
-		if (!f->told[slot])
+		if (!f->waits_known[slot])
 			continue;
 		used++;
 		for (uint32_t s = 0; s < n; s += stride)
@@ -215,12 +215,12 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 }
 
 /* A member whose waits are known; NULL: none. */
-static const struct ct_log_part *told_part(const struct finder *f, uint32_t candidate)
+static const struct ct_log_part *part_with_waits(const struct finder *f, uint32_t candidate)
 {
 	const struct ct_log_instance *i = at(f, candidate);
 
 	for (uint32_t p = 0; p < i->n; p++)
-		if (f->told[f->log->parts[i->first_part + p].slot])
+		if (f->waits_known[f->log->parts[i->first_part + p].slot])
 			return &f->log->parts[i->first_part + p];
 	return NULL;
 }
@@ -229,7 +229,7 @@ static const struct ct_log_part *told_part(const struct finder *f, uint32_t cand
  * reduced for a while. */
 static int begins(const struct finder *f, uint32_t candidate)
 {
-	const struct ct_log_part *p = told_part(f, candidate);
+	const struct ct_log_part *p = part_with_waits(f, candidate);
 	const struct ct_log_part *before = p ? part_of(f, candidate - 1, p->slot) : NULL;
 	uint64_t first, err;
 
@@ -321,9 +321,10 @@ static int gather(struct finder *f, const uint32_t *step_of)
 }
 
 int ct_buckets_each(const struct ct_instance_log *log, const struct ct_exposures *stalls,
-		    const uint32_t *step_of, const uint8_t *told, ct_buckets_fn each, void *arg)
+		    const uint32_t *step_of, const uint8_t *waits_known, ct_buckets_fn each,
+		    void *arg)
 {
-	struct finder f = { .log = log, .stalls = stalls, .told = told };
+	struct finder f = { .log = log, .stalls = stalls, .waits_known = waits_known };
 	struct ct_buckets *b = calloc(1, sizeof(*b));
 	int st = b ? gather(&f, step_of) : CT_NOMEM;
 

@@ -121,7 +121,7 @@ void ct_buckets_advise(const struct ct_buckets *b, const struct ct_bucket_speed 
 	a->model_ns = ct_buckets_model(bytes, b->n, b->factor, backward, &real);
 	off = fabs(a->model_ns - exposed);
 	if (a->problem == CT_BUCKETS_COMM_BOUND ||
-	    off > fmax(CT_ALIKE * exposed, CT_WORTH_TELLING * (double)step_ns))
+	    off > fmax(CT_ALIKE * exposed, CT_WORTH_REPORTING * (double)step_ns))
 		return;
 	least = fmax(best(b, &real, backward, a->model_ns, &mib, &a->n), 0);
 	a->gain_ns = fmin(a->model_ns, exposed) - least;

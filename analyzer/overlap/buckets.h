@@ -69,10 +69,11 @@ void ct_buckets_advise(const struct ct_buckets *buckets, const struct ct_bucket_
 		       uint64_t step_ns, struct ct_bucket_advice *advice);
 
 /* The buckets of every communicator that has any, one call each; nonzero from `each` stops and is returned. Only
- * where the waits of ranks are known (`told` by slot). step_of: ct_cuts_of_log(). 0, CT_NOMEM or what `each`
+ * where the waits of ranks are known (`waits_known` by slot). step_of: ct_cuts_of_log(). 0, CT_NOMEM or what `each`
  * returned. */
 typedef int (*ct_buckets_fn)(void *arg, const struct ct_buckets *buckets);
 int ct_buckets_each(const struct ct_instance_log *log, const struct ct_exposures *stalls,
-		    const uint32_t *step_of, const uint8_t *told, ct_buckets_fn each, void *arg);
+		    const uint32_t *step_of, const uint8_t *waits_known, ct_buckets_fn each,
+		    void *arg);
 
 #endif

@@ -43,7 +43,7 @@ static struct ct_cover *waits_of(struct ct_ov_host *host, uint32_t slot)
 	return waits && ct_table_put(&host->waits_of, slot, waits) == CT_OK ? waits : NULL;
 }
 
-static int tell_stall(const struct ct_overlap *o, const struct ct_overlap_call *call, uint64_t from)
+static int pass_stall(const struct ct_overlap *o, const struct ct_overlap_call *call, uint64_t from)
 {
 	const struct ct_overlap_stall stall = {
 		.slot = call->slot,
@@ -86,7 +86,7 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 	class->launches++;
 	if (!call->asked_ns) {
 		class->err_ns += call->end_ns - call->start_ns;
-		return tell_stall(o, call, from);
+		return pass_stall(o, call, from);
 	}
 	exposed = ct_cover_add(waits, from, call->end_ns);
 	row->measured++;
@@ -96,5 +96,5 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 	class->measured++;
 	class->exposed_ns += exposed;
 	class->err_ns += exposed ? call->err_ns : 0;
-	return tell_stall(o, call, from);
+	return pass_stall(o, call, from);
 }

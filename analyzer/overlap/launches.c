@@ -209,7 +209,7 @@ static struct ct_waiter *get_waiter(struct ct_ov_process *p, const struct ct_wai
 	return w;
 }
 
-static void tell_of_waiter(struct ct_ov_process *p, struct ct_waiter *w,
+static void set_waiter(struct ct_ov_process *p, struct ct_waiter *w,
 			   const struct ct_wait_rec *rec)
 {
 	int is_default = w->is_default | ((rec->flags & CT_WAIT_DEFAULT) != 0);
@@ -253,7 +253,7 @@ int ct_ov_wait_add(struct ct_ov_process *p, const struct ct_wait_rec *rec)
 	w = get_waiter(p, rec);
 	if (!w || make_room(w) != CT_OK)
 		return CT_NOMEM;
-	tell_of_waiter(p, w, rec);
+	set_waiter(p, w, rec);
 	w->waits[w->first + w->n++] = (struct ct_ov_wait){ *rec, p->blocks };
 	p->n_waits++;
 	return CT_OK;

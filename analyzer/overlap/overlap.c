@@ -32,7 +32,7 @@ struct ct_overlap *ct_overlap_new(size_t n_processes, struct ct_tasks *tasks)
 
 void ct_overlap_subscribe(struct ct_overlap *o, ct_overlap_fn fn, void *arg)
 {
-	o->tell = fn;
+	o->on_launch = fn;
 	o->arg = arg;
 }
 

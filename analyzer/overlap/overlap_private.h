@@ -145,7 +145,7 @@ struct ct_overlap {
 	unsigned filled;	 /* the one that is being filled; behind it lie the others by age */
 	struct ct_ov_sums sums;	 /* of the processes that have ended */
 	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
-	ct_overlap_fn tell;	 /* NULL: none */
+	ct_overlap_fn on_launch; /* NULL: none */
 	void *arg;
 	ct_overlap_stall_fn stall; /* NULL: none */
 	void *stall_arg;

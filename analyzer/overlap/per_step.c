@@ -243,7 +243,7 @@ static void add_stalls(struct room *r, uint32_t slot, struct ct_exposed_comm *co
 
 /* ---- sums ---- */
 
-static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
+static void fold(const struct room *r, int waits_known, struct ct_exposed_rank *rank,
 		 struct ct_exposed_step *steps, uint32_t *met)
 {
 	for (uint32_t k = 0; k < r->cuts->n; k++) {
@@ -256,7 +256,7 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 			steps[k].wait_ns = UINT64_MAX;
 		else if (steps[k].wait_ns != UINT64_MAX)
 			steps[k].wait_ns += c->waited_ns;
-		if (!told || !is_known(r, k)) {
+		if (!waits_known || !is_known(r, k)) {
 			steps[k].exposed_ns = UINT64_MAX;
 			continue;
 		}
@@ -286,7 +286,7 @@ static void finish(const struct ct_cuts *cuts, const uint32_t *met, struct ct_ex
 }
 
 int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
-		   const struct ct_cuts *cuts, const uint8_t *told, uint32_t n_comms,
+		   const struct ct_cuts *cuts, const uint8_t *waits_known, uint32_t n_comms,
 		   struct ct_exposed_sums *sums)
 {
 	struct room r = { .log = log, .stalls = stalls, .cuts = cuts };
@@ -302,7 +302,7 @@ int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures 
 			memset(r.cells, 0, cuts->n * sizeof(*r.cells));
 			add_parts(&r, s);
 			add_stalls(&r, s, sums->comms, n_comms);
-			fold(&r, told[s], &sums->ranks[s], sums->steps, met);
+			fold(&r, waits_known[s], &sums->ranks[s], sums->steps, met);
 		}
 		finish(cuts, met, sums->steps);
 		st = CT_OK;

@@ -42,7 +42,7 @@ struct ct_exposed_sums {
 
 /* `told[slot]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
 int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
-		   const struct ct_cuts *cuts, const uint8_t *told, uint32_t n_comms,
+		   const struct ct_cuts *cuts, const uint8_t *waits_known, uint32_t n_comms,
 		   struct ct_exposed_sums *sums);
 void ct_exposed_fini(struct ct_exposed_sums *sums);
 

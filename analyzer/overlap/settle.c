@@ -159,10 +159,10 @@ static void measure(struct ct_ov_process *p, struct ct_ov_launch *launch, struct
 
 /* ---- sums ---- */
 
-static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
-		struct ct_ov_launch *launch, const struct measured *m)
+static int pass_launch(const struct ct_overlap *o, const struct ct_ov_process *p,
+		       struct ct_ov_launch *launch, const struct measured *m)
 {
-	const struct ct_overlap_launch told = {
+	const struct ct_overlap_launch launch_times = {
 		.process = (uint32_t)(p - o->processes),
 		.launch = (uint32_t)launch->by_id.key,
 		.slot = p->sums.rows[launch->row].slot,
@@ -174,7 +174,7 @@ static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 		.err_ns = m->err_ns,
 	};
 
-	return o->tell(o->arg, &told);
+	return o->on_launch(o->arg, &launch_times);
 }
 
 static int keep_stalls(struct ct_ov_block *block, const struct ct_overlap_row *row,
@@ -230,5 +230,5 @@ int ct_ov_settle(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct
 	}
 	if (o->stall && keep_stalls(block, row, launch, &m) != CT_OK)
 		return CT_NOMEM;
-	return o->tell ? tell(o, p, launch, &m) : CT_OK;
+	return o->on_launch ? pass_launch(o, p, launch, &m) : CT_OK;
 }

@@ -18,8 +18,8 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 	const struct ct_model *model = s->model;
 
 	s->cut = calloc((size_t)n + 1, sizeof(*s->cut));
-	s->told = calloc((size_t)model->n_slots + 1, 1);
-	if (!s->cut || !s->told)
+	s->waits_known = calloc((size_t)model->n_slots + 1, 1);
+	if (!s->cut || !s->waits_known)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < n; k++)
 		s->cut[k] = (struct ct_cut){ cut_ns[k], cut_ns[k + 1] };
@@ -29,7 +29,7 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 		s->spans.n = 1;
 	}
 	for (uint32_t slot = 0; slot < model->n_slots; slot++) {
-		s->told[slot] = (uint8_t)model->slots[slot].exposed.is_known;
+		s->waits_known[slot] = (uint8_t)model->slots[slot].exposed.is_known;
 	}
 	s->step_of = ct_cuts_of_log(&s->cuts, s->log);
 	return s->step_of ? CT_OK : CT_NOMEM;
@@ -40,7 +40,8 @@ static int measure(struct ct_study *s)
 	const struct ct_model *model = s->model;
 	const struct ct_instance_log *log = s->log;
 	uint8_t *is_pipeline;
-	int st = ct_exposed_sum(log, s->exposures, &s->spans, s->told, model->comms.n, &s->exposed);
+	int st = ct_exposed_sum(log, s->exposures, &s->spans, s->waits_known, model->comms.n,
+				&s->exposed);
 
 	st = st ?: ct_stream_gaps_find(log, &s->cuts, s->step_of, &s->gaps);
 	is_pipeline = calloc((size_t)model->comms.n + 1, 1);
@@ -54,7 +55,7 @@ static int measure(struct ct_study *s)
 
 		is_pipeline[i] = row && row->role && strcmp(row->role, "pp") == 0;
 	}
-	st = ct_bubbles_find(log, s->exposures, &s->cuts, s->step_of, s->told, is_pipeline,
+	st = ct_bubbles_find(log, s->exposures, &s->cuts, s->step_of, s->waits_known, is_pipeline,
 			     model->comms.n, &s->bubbles);
 	free(is_pipeline);
 	return st;
@@ -69,7 +70,8 @@ static int gaps_are_known(const struct ct_study *s, uint32_t slot)
 
 	return s->gaps.ranks[slot].sum.pairs &&
 	       s->gaps.ranks[slot].sum.err_ns <= s->gaps.ranks[slot].step_ns &&
-	       (double)(left->all - left->n) <= CT_WORTH_TELLING * (double)(of->launches - left->n);
+	       (double)(left->all - left->n) <=
+		       CT_WORTH_REPORTING * (double)(of->launches - left->n);
 }
 
 static int fill_ranks(struct ct_study *s)
@@ -83,19 +85,21 @@ static int fill_ranks(struct ct_study *s)
 	for (uint32_t slot = 0; slot < n; slot++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
 		const struct ct_gap_rank *g = &s->gaps.ranks[slot];
-		int told = s->told[slot] && s->cuts.n && e->steps, timed = gaps_are_known(s, slot);
-		int clear = told && (double)e->unclear_ns <= CT_A_FEW * (double)e->exposed_ns;
+		int waits_known = s->waits_known[slot] && s->cuts.n && e->steps,
+		    timed = gaps_are_known(s, slot);
+		int clear = waits_known &&
+			    (double)e->unclear_ns <= CT_A_FEW * (double)e->exposed_ns;
 		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
 
-		if (!told && !timed)
+		if (!waits_known && !timed)
 			continue;
 		report->n_gaps++;
 		*row = (struct ct_report_gaps){
 			.rank = s->model->slots[slot].rank,
-			.steps = told ? e->steps : g->steps,
-			.steps_ns = told ? e->step_ns : g->step_ns,
-			.exposed_ns = told ? e->exposed_ns : CT_UNKNOWN,
-			.exposed_err_ns = told ? e->err_ns : CT_UNKNOWN,
+			.steps = waits_known ? e->steps : g->steps,
+			.steps_ns = waits_known ? e->step_ns : g->step_ns,
+			.exposed_ns = waits_known ? e->exposed_ns : CT_UNKNOWN,
+			.exposed_err_ns = waits_known ? e->err_ns : CT_UNKNOWN,
 			.exposed_wait_ns = clear ? e->wait_ns : CT_UNKNOWN,
 			.exposed_transfer_ns = clear ? e->transfer_ns : CT_UNKNOWN,
 			.launch_ns = timed ? g->sum.launch_ns : CT_UNKNOWN,
@@ -137,10 +141,10 @@ static void fill_ops(struct ct_study *s)
 }
 
 /* Are the waits of all its members known? */
-static int is_told(const struct ct_study *s, const struct ct_comm *comm)
+static int are_waits_known(const struct ct_study *s, const struct ct_comm *comm)
 {
 	for (uint32_t r = 0; r < comm->nranks; r++)
-		if (!comm->slots[r] || !s->told[comm->slots[r] - 1])
+		if (!comm->slots[r] || !s->waits_known[comm->slots[r] - 1])
 			return 0;
 	return 1;
 }
@@ -159,7 +163,7 @@ static void fill_comms(struct ct_study *s)
 		struct ct_report_comm *row = ct_report_row_of_comm(s->report, comm->hash,
 								   comm->nranks);
 
-		if (!row || !is_told(s, comm))
+		if (!row || !are_waits_known(s, comm))
 			continue;
 		row->steps_exposed_ns = e->exposed_ns;
 		row->steps_exposed_err_ns = e->err_ns;
@@ -225,7 +229,7 @@ static double known_part(const struct ct_study *s)
 	rows = ct_overlap_rows(s->overlap, &n);
 	for (size_t i = 0; i < n; i++) {
 		all += (double)rows[i].all_ns;
-		known += s->told[rows[i].slot] ? (double)rows[i].all_ns : 0;
+		known += s->waits_known[rows[i].slot] ? (double)rows[i].all_ns : 0;
 	}
 	return all > 0 ? known / all : 0;
 }
@@ -257,7 +261,7 @@ static int fill_share(struct ct_study *s)
 		const struct ct_exposed_rank *e = &s->exposed.ranks[slot];
 		double time = (double)e->step_ns;
 
-		if (!s->told[slot] || !e->steps)
+		if (!s->waits_known[slot] || !e->steps)
 			continue;
 		share[m] = 100 * (double)e->exposed_ns / time;
 		err[m] = 100 * (double)e->err_ns / time;
@@ -305,6 +309,6 @@ void ct_study_fini(struct ct_study *s)
 	ct_stream_gaps_fini(&s->gaps);
 	ct_bubbles_fini(&s->bubbles);
 	free(s->step_of);
-	free(s->told);
+	free(s->waits_known);
 	free(s->cut);
 }

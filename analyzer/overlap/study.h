@@ -22,7 +22,7 @@ struct ct_study {
 	struct ct_cuts cuts;
 	struct ct_cuts spans; /* of exposed time: the steps, or the whole run if there are none */
 	uint32_t *step_of;    /* by instance of the log */
-	uint8_t *told;	      /* by slot: its waits are known */
+	uint8_t *waits_known; /* by slot: its waits are known */
 	struct ct_exposed_sums exposed;
 	struct ct_stream_gaps gaps;
 	struct ct_bubbles bubbles;

@@ -30,13 +30,13 @@ static const char *direction(unsigned message)
 
 /* ---- from more than one member ---- */
 
-/* name() makes `value`, an expression of `row`, which points at the struct; `whole`: what the outermost one is in. */
+/* name() makes `value`, an expression of `row`, which points at the struct; `outer`: what the outermost one is in. */
 #define VALUE(name, type, value)                                                                   \
-	static json_t *name(const void *at, const void *whole)                                     \
+	static json_t *name(const void *at, const void *outer)                                     \
 	{                                                                                          \
 		const struct ct_report##type *row = at;                                            \
                                                                                                    \
-		(void)whole;                                                                       \
+		(void)outer;                                                                       \
 		return value;                                                                      \
 	}
 
@@ -45,12 +45,12 @@ VALUE(order_hash, _comm, row->order_hash == CT_UNKNOWN ? json_null() : ct_json_h
 VALUE(hang, , row->hang ? ct_hang_verdicts_json(row->hang) : json_null())
 VALUE(ended, ,
       CT_JSON_ARRAY(i, row->n_ended,
-		    ct_columns_json(ct_columns_ended(), &row->processes[row->ended[i]], whole)))
+		    ct_columns_json(ct_columns_ended(), &row->processes[row->ended[i]], outer)))
 
 /* Where it is seen in what `commtrace open` serves. */
-static json_t *timeline(const void *row, const void *whole)
+static json_t *timeline(const void *row, const void *outer)
 {
-	struct ct_deep_range range = ct_deep_range(whole, row);
+	struct ct_deep_range range = ct_deep_range(outer, row);
 	struct ct_arena *memory;
 	const char *link;
 	json_t *value;
@@ -65,7 +65,7 @@ static json_t *timeline(const void *row, const void *whole)
 }
 
 /* Nothing is known of steps that were not found, but why; and where they were, that is of no meaning. */
-static json_t *steps_found(const void *row, const void *whole)
+static json_t *steps_found(const void *row, const void *outer)
 {
 	struct ct_report_steps c = ((const struct ct_report *)row)->steps;
 
@@ -75,12 +75,12 @@ static json_t *steps_found(const void *row, const void *whole)
 		c.count = c.time_p50_ns = c.time_p99_ns = c.err_ns = CT_UNKNOWN;
 		c.covered_pct = NAN;
 	}
-	return ct_columns_json(ct_columns_steps(), &c, whole);
+	return ct_columns_json(ct_columns_steps(), &c, outer);
 }
 
-static json_t *maybe_first(const void *row, const void *whole)
+static json_t *maybe_first(const void *row, const void *outer)
 {
-	const struct ct_report *report = whole;
+	const struct ct_report *report = outer;
 	size_t i = 0;
 
 	while (i < report->n_ended_first && &report->processes[report->ended[i]] != row)
@@ -102,7 +102,7 @@ VALUE(env_same, _environment, facts_of(row->same, row->n_same))
 VALUE(env_facts, _env_rank, facts_of(row->facts, row->n_facts))
 
 /* By the host's name; machines of one name get a number. */
-static json_t *transports(const void *row, const void *whole)
+static json_t *transports(const void *row, const void *outer)
 {
 	const struct ct_report *report = row;
 	json_t *o = json_object();
@@ -115,7 +115,7 @@ static json_t *transports(const void *row, const void *whole)
 		snprintf(name, sizeof(name), "%.100s", t->host);
 		for (unsigned n = 2; json_object_get(o, name); n++)
 			snprintf(name, sizeof(name), "%.100s#%u", t->host, n);
-		ct_json_set(o, name, ct_columns_json(ct_columns_transport(), t, whole), &failed);
+		ct_json_set(o, name, ct_columns_json(ct_columns_transport(), t, outer), &failed);
 	}
 	return ct_json_done(o, failed);
 }

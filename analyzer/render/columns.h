@@ -16,7 +16,7 @@
 #define CT_UNIT_MAP(XX)                                                                            \
 	XX(text)                                                                                   \
 	XX(yes)                                                                                    \
-	XX(whole)                                                                                  \
+	XX(integer)                                                                                \
 	XX(count)                                                                                  \
 	XX(number)                                                                                 \
 	XX(ns)                                                                                     \
@@ -57,7 +57,7 @@ struct ct_report_column {
 	const char *constant;		     /* its value, always */
 	const char *(*name)(unsigned value); /* the word for a value; NULL: unknown */
 	json_t *(*json)(const void *row,
-			const void *whole);	/* whole: what the outermost row is in */
+			const void *outer);	/* outer: what the outermost row is in */
 	const struct ct_columns *(*rows)(void); /* of the structs inside */
 	/* on the page */
 	const char *title; /* NULL: it is not a column there */
@@ -88,9 +88,9 @@ int ct_column_is_known(const struct ct_report_column *column, const void *row);
 const struct ct_report_column *ct_columns_next(const struct ct_columns *columns, const char **keys);
 
 /* An object, an array of `n`. New references, NULL when out of memory. */
-json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const void *whole);
+json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const void *outer);
 json_t *ct_columns_json_all(const struct ct_columns *columns, const void *rows, size_t n,
-			    const void *whole);
+			    const void *outer);
 
 /* All tables of the page, by their path in a report ("steps.items"): [{key, title, unit, err, help}]. As above. */
 json_t *ct_columns_page(void);

@@ -40,7 +40,7 @@ static json_t *list(const struct ct_report_column *c, const char *values, size_t
 	return CT_JSON_ARRAY(i, n, scalar(c, values + i * size));
 }
 
-static json_t *value(const struct ct_report_column *c, const char *row, const void *whole)
+static json_t *value(const struct ct_report_column *c, const char *row, const void *outer)
 {
 	const void *at = row + c->at;
 	size_t n = c->n_at ? *(const size_t *)(row + c->n_at) : 0;
@@ -50,14 +50,14 @@ static json_t *value(const struct ct_report_column *c, const char *row, const vo
 	if (c->constant)
 		return json_string(c->constant);
 	if (c->json)
-		return c->json(row, whole);
+		return c->json(row, outer);
 	switch (c->store) {
 	case CT_STORE_ROW:
-		return ct_columns_json(c->rows(), at, whole);
+		return ct_columns_json(c->rows(), at, outer);
 	case CT_STORE_ROWS:
-		return ct_columns_json_all(c->rows(), at, n, whole);
+		return ct_columns_json_all(c->rows(), at, n, outer);
 	case CT_STORE_LIST:
-		return ct_columns_json_all(c->rows(), *(const void *const *)at, n, whole);
+		return ct_columns_json_all(c->rows(), *(const void *const *)at, n, outer);
 	default:
 		return c->n_at ? list(c, *(const char *const *)at, n) : scalar(c, at);
 	}
@@ -74,24 +74,24 @@ int ct_column_is_known(const struct ct_report_column *c, const void *row)
 	return c->is_unless ? !is_set : is_set;
 }
 
-json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const void *whole)
+json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const void *outer)
 {
 	json_t *o = json_object();
 	int failed = !o;
 
 	for (size_t i = 0; i < columns->n; i++) {
 		if (!columns->all[i].is_for_text)
-			ct_json_set(o, columns->all[i].key, value(&columns->all[i], row, whole),
+			ct_json_set(o, columns->all[i].key, value(&columns->all[i], row, outer),
 				    &failed);
 	}
 	return ct_json_done(o, failed);
 }
 
 json_t *ct_columns_json_all(const struct ct_columns *columns, const void *rows, size_t n,
-			    const void *whole)
+			    const void *outer)
 {
 	return CT_JSON_ARRAY(
-		i, n, ct_columns_json(columns, (const char *)rows + i * columns->size, whole));
+		i, n, ct_columns_json(columns, (const char *)rows + i * columns->size, outer));
 }
 
 const struct ct_report_column *ct_columns_next(const struct ct_columns *columns, const char **keys)

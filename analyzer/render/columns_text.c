@@ -57,9 +57,9 @@ static void write_cell(char *to, size_t cap, const struct ct_report_column *c, i
 				 is_pair ? ct_text_pct(real).s : ct_prose_pct(real).s);
 		else
 			snprintf(to, cap,
-				 isnan(real)		    ? "n/a"
-				 : c->unit == CT_UNIT_whole ? "%.0f"
-							    : "%.4g",
+				 isnan(real)		      ? "n/a"
+				 : c->unit == CT_UNIT_integer ? "%.0f"
+							      : "%.4g",
 				 real);
 		return;
 	case CT_STORE_INT:

@@ -15,14 +15,14 @@ static json_t *run_of(const struct ct_hang_run *run)
 	int failed = !missing;
 
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
-		if (c->ranks[i].life == CT_LIFE_NO_TRACE)
+		if (c->ranks[i].process == CT_PROCESS_NO_TRACE)
 			ct_json_append(missing, ct_json_rank(c->ranks[i].rank), &failed);
 	}
 	return CT_JSON({ "dir", ct_json_text(run->dir) }, { "job", ct_json_text(run->job) },
 		       { "restart", json_integer(run->restart) },
 		       { "starts", json_integer(run->starts) },
 		       { "begin_unix_ns", ct_json_u64(run->begin_unix_ns) },
-		       { "last_sign_ns", ct_json_u64(run->last_sign_ns) },
+		       { "last_heartbeat_ns", ct_json_u64(run->last_heartbeat_ns) },
 		       { "torn_down_ns", ct_json_u64(run->torn_down_ns) },
 		       { "hang_after_ns", ct_json_u64(run->hang_after_ns) },
 		       { "late_ns", ct_json_u64(run->late_ns) },
@@ -114,16 +114,16 @@ static json_t *missing_data(const struct ct_hang_run *run)
 	return ct_json_done(array, failed);
 }
 
-static const char *life_name(enum ct_hang_life life)
+static const char *process_name(enum ct_process_state process)
 {
-	switch (life) {
-	case CT_LIFE_ALIVE:
+	switch (process) {
+	case CT_PROCESS_ALIVE:
 		return "alive";
-	case CT_LIFE_DEAD:
+	case CT_PROCESS_DEAD:
 		return "dead";
-	case CT_LIFE_EXITED:
+	case CT_PROCESS_EXITED:
 		return "exited";
-	case CT_LIFE_NO_TRACE:
+	case CT_PROCESS_NO_TRACE:
 		break;
 	}
 	return "no_trace";
@@ -157,10 +157,10 @@ static json_t *rank_of(const struct ct_hang_run *run, const struct ct_hang_rank 
 			       { "op", ct_json_text(ct_op_name(op->op)) },
 			       { "seq", ct_json_u64(op->seq) });
 	return CT_JSON({ "rank", ct_json_rank(r->rank) }, { "host", ct_json_text(r->host) },
-		       { "life", ct_json_text(life_name(r->life)) },
+		       { "process", ct_json_text(process_name(r->process)) },
 		       { "how_ended", ct_json_text(r->how_ended) },
 		       { "state", ct_json_text(state) }, { "last", last },
-		       { "last_sign_ns", ct_json_u64(r->last_sign_ns) },
+		       { "last_heartbeat_ns", ct_json_u64(r->last_heartbeat_ns) },
 		       { "heartbeat_age_ns", ct_json_u64(r->heartbeat_age_ns) },
 		       { "err_ns", ct_json_u64(r->err_ns) });
 }

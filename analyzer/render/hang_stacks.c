@@ -39,7 +39,7 @@ static int is_python(const struct ct_stack *stack)
 }
 
 /* The first thread is what a program is written in: its frames of Python say more than a worker's of a library. */
-static const struct ct_stack *most_telling(const struct ct_stack_list *list)
+static const struct ct_stack *most_useful(const struct ct_stack_list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++)
 		if (list->stacks[i].rec.flags & CT_STACK_MAIN && is_python(&list->stacks[i]))
@@ -117,7 +117,7 @@ void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
 	/* a line for its thread, and one for a frame at least */
 	for (uint32_t i = 0; i < v->n_ranks && i < TEXT_RANKS && text->lines + 2 < end; i++) {
 		const struct ct_stack_list *list = stacks_of(run, v->ranks[i]);
-		const struct ct_stack *stack = list ? most_telling(list) : NULL;
+		const struct ct_stack *stack = list ? most_useful(list) : NULL;
 		uint32_t most = (uint32_t)(end - text->lines - 2);
 
 		if (stack)

@@ -268,7 +268,7 @@ void ct_hang_rank_text(struct ct_text *text, const struct ct_hang_run *run, int 
 	if (!r)
 		return;
 	snprintf(word, sizeof(word), "rank %s", ct_text_rank(rank).s);
-	if (r->life == CT_LIFE_NO_TRACE) {
+	if (r->process == CT_PROCESS_NO_TRACE) {
 		ct_text_row(text, word, ct_hang_text_of(CT_HANG_TEXT_NO_FILES));
 		return;
 	}
@@ -279,7 +279,7 @@ void ct_hang_rank_text(struct ct_text *text, const struct ct_hang_run *run, int 
 		fprintf(m.out, ", pid %" PRIu32, r->pid);
 	fputs("; ", m.out);
 	if (op)
-		write_op(op, run->last_sign_ns, verbose, m.out);
+		write_op(op, run->last_heartbeat_ns, verbose, m.out);
 	else
 		fputs("no operation on record", m.out);
 	if (r->heartbeat_age_ns != CT_UNKNOWN && r->heartbeat_age_ns >= SILENT_NS)
@@ -527,7 +527,7 @@ void ct_hang_kv(const struct ct_hang_run *run, const struct ct_text_style *style
 {
 	struct ct_text text = ct_text_to(out, style);
 
-	text.whole = 1;
+	text.unwrapped = 1;
 	ct_text_line(&text, CT_COLOR_NONE,
 		     "JOB state=%s ranks=%" PRIu32 " expected=%" PRIu32 " hosts=%" PRIu32
 		     " verdicts=%" PRIu32,

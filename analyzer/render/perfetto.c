@@ -191,7 +191,7 @@ static int put_packet(struct ct_perfetto *p, int st)
 
 /* ---- what texts were told ---- */
 
-static int tell(struct ct_perfetto *p, enum ct_interned kind, uint32_t text)
+static int intern_text(struct ct_perfetto *p, enum ct_interned kind, uint32_t text)
 {
 	int st = ct_grow_zeroed(&p->sent, &p->cap_sent, text + 1, sizeof(*p->sent));
 
@@ -202,17 +202,17 @@ static int tell(struct ct_perfetto *p, enum ct_interned kind, uint32_t text)
 			  ct_packet_intern(&p->packet, kind, text, ct_texts_get(p->texts, text)));
 }
 
-static int tell_all(struct ct_perfetto *p, const struct ct_chart_slice *slice)
+static int intern_all(struct ct_perfetto *p, const struct ct_chart_slice *slice)
 {
-	int st = tell(p, CT_INTERNED_NAME, slice->name);
+	int st = intern_text(p, CT_INTERNED_NAME, slice->name);
 
 	for (unsigned i = 0; i < slice->n_args && st == CT_OK; i++) {
 		const struct ct_chart_arg *arg = &slice->args[i];
 
 		if (arg->type == CT_VALUE_TEXT)
-			st = tell(p, CT_INTERNED_VALUE, arg->text);
+			st = intern_text(p, CT_INTERNED_VALUE, arg->text);
 		for (unsigned k = 0; arg->type == CT_VALUE_PARTS && k < arg->n && st == CT_OK; k++)
-			st = tell(p, CT_INTERNED_VALUE, arg->parts[k].op);
+			st = intern_text(p, CT_INTERNED_VALUE, arg->parts[k].op);
 	}
 	return st;
 }
@@ -314,7 +314,7 @@ static int on_slice(void *arg, const struct ct_chart_slice *slice)
 	uint8_t *at;
 
 	st = st ?: close_to(p, slice->depth, 0);
-	st = st ?: tell_all(p, slice);
+	st = st ?: intern_all(p, slice);
 	if (st != CT_OK)
 		return st;
 	check_slice(p, slice);

@@ -15,7 +15,7 @@ struct ct_text_style {
 	const char *
 		anchor; /* --step-anchor as the person typed it, for the next commands; NULL: none */
 	const char *place; /* absolute path of what is read, if it is not run.dir; else NULL */
-	int whole;	   /* 1: lines are as long as they are, for files; 0: at most 100 columns */
+	int unwrapped;	   /* 1: lines are as long as they are, for files; 0: at most 100 columns */
 	int verbose;	   /* 1: all that there is, not only a screen */
 	size_t top; /* so many findings beside the verdict's, and rows of each table, at most; 0: what fits a screen, or `verbose` */
 };
@@ -27,7 +27,7 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 /* The same for scripts: VERDICT, a line for each finding, EXPECT, each followed by key=value. */
 void ct_report_kv(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
-/* `commtrace info`: is this trace whole? */
+/* `commtrace info`: is this trace complete? */
 void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
 /* Objects "commtrace.report/1" and "commtrace.info/1", keys in the order of docs/reference/INTERFACES.md (dump with

@@ -43,7 +43,7 @@ void ct_report_kv(const struct ct_report *report, const struct ct_text_style *st
 	struct ct_text text = ct_text_to(out, style);
 	const struct ct_report_expect *all = &report->expect;
 
-	text.whole = 1;
+	text.unwrapped = 1;
 	ct_text_line(&text, CT_COLOR_NONE, "VERDICT code=%s confidence=%s gain_max=%s",
 		     ct_verdict_name(report->verdict.code),
 		     ct_confidence_name(report->verdict.confidence),

@@ -252,7 +252,7 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 static void write_inflight(struct ct_text *text, const struct ct_report *report, size_t most)
 {
 	int ranks[32];
-	size_t n = 0, launched = 0, told = 0;
+	size_t n = 0, launched = 0, shown = 0;
 	const char *had = "had";
 	char list[64];
 
@@ -275,16 +275,16 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report,
 		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
 		     report->run.processes_running ? "so far" : "when recording ended",
 		     n == 1 ? "" : "s", list);
-	for (size_t rows = 0; told < report->n_inflight && rows < most; rows++) {
-		size_t i = told++;
+	for (size_t rows = 0; shown < report->n_inflight && rows < most; rows++) {
+		size_t i = shown++;
 
-		while (told < report->n_inflight &&
-		       is_next(&report->inflight[told - 1], &report->inflight[told]))
-			told++;
-		write_one_inflight(text, &report->inflight[i], told - i);
+		while (shown < report->n_inflight &&
+		       is_next(&report->inflight[shown - 1], &report->inflight[shown]))
+			shown++;
+		write_one_inflight(text, &report->inflight[i], shown - i);
 	}
-	if (most && report->n_inflight > told)
-		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - told);
+	if (most && report->n_inflight > shown)
+		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - shown);
 }
 
 static void write_ended(struct ct_text *text, const struct ct_report_process *p)

@@ -17,14 +17,14 @@ struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style)
 {
 	return (struct ct_text){ .out = out,
 				 .color = style && style->color,
-				 .whole = style && style->whole };
+				 .unwrapped = style && style->unwrapped };
 }
 
 struct ct_text ct_text_screen(const struct ct_text *text)
 {
 	struct ct_text screen = *text;
 
-	screen.whole = 0;
+	screen.unwrapped = 0;
 	screen.columns = CT_TEXT_SCREEN;
 	return screen;
 }
@@ -143,7 +143,7 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 	va_start(ap, fmt);
 	format(line, fmt, ap);
 	va_end(ap);
-	if (!text->whole)
+	if (!text->unwrapped)
 		ct_text_clip(line, sizeof(line), line, columns_of(text));
 	put(text, color, 0, line, strlen(line));
 }
@@ -194,7 +194,7 @@ void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, c
 	format(line, fmt, ap);
 	va_end(ap);
 	do {
-		size_t n = text->whole ? strlen(at) : fitting(at, columns_of(text) - indent);
+		size_t n = text->unwrapped ? strlen(at) : fitting(at, columns_of(text) - indent);
 
 		put(text, color, indent, at, n);
 		at += n;
@@ -225,7 +225,7 @@ void ct_text_command(struct ct_text *text, const char *word, const char *command
 {
 	struct ct_text whole = *text;
 
-	whole.whole = 1;
+	whole.unwrapped = 1;
 	ct_text_row(&whole, word, command);
 	text->lines = whole.lines;
 }

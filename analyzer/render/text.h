@@ -25,7 +25,7 @@ enum ct_color {
 struct ct_text {
 	FILE *out;
 	int color;
-	int whole;	/* 1: nothing is cut */
+	int unwrapped;	/* 1: nothing is cut */
 	size_t columns; /* 0: CT_TEXT_COLUMNS */
 	int lines;
 };

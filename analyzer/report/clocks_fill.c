@@ -22,7 +22,7 @@ static const char *name_of(const struct ct_model *model, struct ct_report *repor
 static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 {
 	uint64_t worst = 0;
-	int told = 0;
+	int is_known = 0;
 
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		const struct ct_model_process *kept = &model->processes[p];
@@ -30,12 +30,12 @@ static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 
 		if (!kept->read || model->starts->places[p].host != host || !facts->clocks)
 			continue;
-		told = 1;
+		is_known = 1;
 		if (facts->wall_unset)
 			return CT_UNKNOWN;
 		worst = facts->wall_err_ns > worst ? facts->wall_err_ns : worst;
 	}
-	return told ? worst : CT_UNKNOWN;
+	return is_known ? worst : CT_UNKNOWN;
 }
 
 /* By the time of day of both, which is as good as what sets it. */

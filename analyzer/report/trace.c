@@ -167,10 +167,10 @@ static void fill_process_losses(const struct ct_model *model, size_t p, struct c
 	int rank = rank_of(model, p);
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
-		const struct ct_process_loss *told = &kept->facts.losses[reason];
-		uint64_t records = kept->gaps.losses[reason] > told->records
+		const struct ct_process_loss *counted = &kept->facts.losses[reason];
+		uint64_t records = kept->gaps.losses[reason] > counted->records
 					   ? kept->gaps.losses[reason]
-					   : told->records;
+					   : counted->records;
 		const char *name = ct_loss_name(reason);
 		struct ct_report_dropped *loss;
 
@@ -180,8 +180,8 @@ static void fill_process_losses(const struct ct_model *model, size_t p, struct c
 				name ? ct_loss_text(reason)
 				     : "a reason that this version does not know",
 				records, ct_loss_is_of_records(reason));
-		loss->begin_at_ns = at_or_unknown(model, p, told->begin_ns);
-		loss->end_at_ns = at_or_unknown(model, p, told->end_ns);
+		loss->begin_at_ns = at_or_unknown(model, p, counted->begin_ns);
+		loss->end_at_ns = at_or_unknown(model, p, counted->end_ns);
 	}
 	if (process->missing_blocks)
 		new_loss(report, rank, "MISSING_BLOCKS", "blocks are missing from the segments",

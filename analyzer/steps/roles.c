@@ -171,7 +171,7 @@ int ct_role_of(const struct ct_role_facts *f, struct ct_arena *memory, struct ct
 	if (named)
 		return set(role, named, CT_CONFIDENCE_HIGH,
 			   ct_arena_printf(memory, "named %s", f->name));
-	if (f->is_whole && f->is_first)
+	if (f->has_all_ranks && f->is_first)
 		return set(role, CT_IS_WORLD, CT_CONFIDENCE_HIGH,
 			   ct_arena_printf(memory, "all %u ranks of the job", f->n));
 	if (is_expert(f))

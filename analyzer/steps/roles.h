@@ -24,12 +24,12 @@ enum ct_role_id {
 
 /* One communicator, as far as its role shows. */
 struct ct_role_facts {
-	const char *name; /* NULL none */
-	uint32_t n;	  /* members */
-	uint32_t stride;  /* between neighbours' global ranks; 0: uneven, or ranks are not known */
-	int one_host;	  /* all members are on one */
-	int is_whole;	  /* all ranks of the job are in it ... */
-	int is_first;	  /* ... and it is the first such */
+	const char *name;  /* NULL none */
+	uint32_t n;	   /* members */
+	uint32_t stride;   /* between neighbours' global ranks; 0: uneven, or ranks are not known */
+	int one_host;	   /* all members are on one */
+	int has_all_ranks; /* all ranks of the job are in it ... */
+	int is_first;	   /* ... and it is the first such */
 	int in_one_pipe; /* all its members are stages of one pipeline; 2: its first and its last one */
 	int has_tensor_peer; /* its members are in different communicators of role tp each */
 	/* mean per step of those that are known; sends and receives once each */

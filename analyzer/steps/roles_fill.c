@@ -54,7 +54,7 @@ static void set_shape(const struct ct_model *model, const struct ct_comm *comm,
 		return;
 	f->stride = stride_of(model, comm);
 	f->one_host = is_on_one_host(model, comm);
-	f->is_whole = comm->nranks == model->n_slots;
+	f->has_all_ranks = comm->nranks == model->n_slots;
 }
 
 /* Of several that hold all ranks: the one that is split from none, else the first to be made. */
@@ -63,7 +63,7 @@ static void find_first(const struct ct_model *model, struct ct_role_facts *facts
 	uint32_t first = UINT32_MAX;
 
 	for (uint32_t c = 0; c < model->comms.n; c++) {
-		if (!facts[c].is_whole)
+		if (!facts[c].has_all_ranks)
 			continue;
 		if (first == UINT32_MAX ||
 		    (model->comms.all[first]->parent && !model->comms.all[c]->parent))

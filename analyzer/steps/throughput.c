@@ -88,7 +88,7 @@ void ct_throughput_fill(const struct ct_throughput *t, struct ct_report *report)
 	}
 	if (!(all.samples > 0))
 		return;
-	to->samples = ct_whole(all.samples);
+	to->samples = ct_round_whole(all.samples);
 	to->marks = all.n;
 	/* with fewer blocks its error is not known: neither is the rate then */
 	if (to->n_blocks < CT_LEAST_STEPS)

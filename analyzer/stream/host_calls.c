@@ -87,13 +87,13 @@ static struct ct_call *find(const struct ct_call_list *list, uint64_t begin_ns, 
 
 int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 {
-	struct ct_call *told = find(&calls->waits, call->begin_ns, call->tid);
+	struct ct_call *known = find(&calls->waits, call->begin_ns, call->tid);
 
-	if (told) {
-		told->ends_several |= call->ends_several;
+	if (known) {
+		known->ends_several |= call->ends_several;
 		if (call->end_ns != CT_CALL_OPEN) {
-			told->end_ns = call->end_ns;
-			told->is_message = told->comm || !call->comm;
+			known->end_ns = call->end_ns;
+			known->is_message = known->comm || !call->comm;
 		}
 		return CT_OK;
 	}

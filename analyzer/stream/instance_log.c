@@ -185,7 +185,7 @@ int ct_instance_log_add(struct ct_instance_log *log, const struct ct_instance *i
 	if (grow(log, i->n) != CT_OK)
 		return CT_NOMEM;
 	out = instance_of(i, waits);
-	/* The first meeting tells who started late. */
+	/* The first collective shows which ranks started late, not which are slow. */
 	if (waited && i->src < 0 && i->n > 1 && i->comm->met) {
 		struct ct_last last;
 

@@ -20,7 +20,7 @@ static int add_group(struct ct_stream *stream, struct ct_group *g)
 	class->instances++;
 	class->bytes = ct_plus(class->bytes, bytes);
 	st = ct_judge_add_span(stream, class, m);
-	if (st != CT_OK || !g->whole || !m->start_ns || g->shape.kind == CT_GROUP_UNCLEAR)
+	if (st != CT_OK || !g->complete || !m->start_ns || g->shape.kind == CT_GROUP_UNCLEAR)
 		return st;
 	st = ct_judge_add_transfer(class, bytes, own < g->shortest_ns ? own : g->shortest_ns);
 	if (st == CT_OK && g->waits_known) {
@@ -49,7 +49,7 @@ static int add_to_group(struct ct_stream *stream, const struct ct_instance *i, u
 
 	g->due--;
 	if (!other || w->judged == CT_JUDGED_NOTHING) {
-		g->whole = 0;
+		g->complete = 0;
 	} else {
 		uint64_t theirs = other->end_ns - other->start_ns;
 
@@ -121,7 +121,7 @@ int ct_judge_alone(struct ct_stream *stream, int st, struct ct_group *g)
 	if (!g)
 		return st;
 	g->due--;
-	g->whole = g->agrees = 0;
+	g->complete = g->agrees = 0;
 	st = st ?: ct_judge_group_settled(stream, g);
 	ct_group_drop(&stream->groups, g);
 	return st;

@@ -158,7 +158,7 @@ static int end_reading(struct ct_reading *reading)
 	return kept->notes ? st : CT_NOMEM;
 }
 
-static void tell_progress(struct ct_reading *r)
+static void report_progress(struct ct_reading *r)
 {
 	struct ct_stream *stream = r->stream;
 	uint64_t before = r->read_bytes;
@@ -183,7 +183,7 @@ static int read_block(struct ct_reading *r, struct ct_err *err)
 	if (st != CT_OK)
 		return st;
 	r->begun = 1;
-	tell_progress(r);
+	report_progress(r);
 	r->position_ns = ct_model_at(&stream->model, r->process,
 				     ct_load_facts(r->load)->position_ns);
 	return more ? 1 : end_reading(r);

@@ -17,7 +17,7 @@ static void add(struct fact_list *facts, const char *name, const char *text, uin
 }
 
 /* How far times of different hosts can be compared. */
-static void tell_clocks(struct ct_pen *pen, char *text, size_t size)
+static void describe_clocks(struct ct_pen *pen, char *text, size_t size)
 {
 	const struct ct_timeline_index *tl_index = pen->tl_index;
 	struct ct_chart_result *result = pen->result;
@@ -51,7 +51,7 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 	struct fact_list facts = { .n = 0 };
 	char clocks[160];
 
-	tell_clocks(pen, clocks, sizeof(clocks));
+	describe_clocks(pen, clocks, sizeof(clocks));
 	add(&facts, "commtrace.version", CT_RELEASE, 0);
 	if (report->run.job)
 		add(&facts, "commtrace.job", report->run.job, 0);

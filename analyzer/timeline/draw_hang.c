@@ -39,7 +39,7 @@ void ct_hangs_signs(struct ct_timeline_index *tl_index, const struct ct_report *
 		const struct ct_hang_rank *r = ct_hang_rank_of(&report->hang->hang_case,
 							       tl_index->slots[s].rank);
 		uint64_t *sign_ns = &tl_index->processes[tl_index->slots[s].process].sign_ns;
-		uint64_t at = r && r->last_sign_ns != CT_UNKNOWN ? r->last_sign_ns : 0;
+		uint64_t at = r && r->last_heartbeat_ns != CT_UNKNOWN ? r->last_heartbeat_ns : 0;
 
 		*sign_ns = at > *sign_ns ? at : *sign_ns;
 		tl_index->sign_ns = at > tl_index->sign_ns ? at : tl_index->sign_ns;

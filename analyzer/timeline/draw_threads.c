@@ -12,8 +12,8 @@
 #define THREAD_SLACK_NS 200u
 
 /* The arguments of an operation, or of a call that moves no data. */
-static void tell_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uint32_t what,
-		    struct ct_args *args, struct ct_chart_slice *slice)
+static void describe_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uint32_t what,
+			struct ct_args *args, struct ct_chart_slice *slice)
 {
 	const struct ct_drawn *d = x->d;
 	struct ct_cached_key key;
@@ -43,8 +43,8 @@ static void tell_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uin
 	x->pen->result->flows += slice->flows[0] != 0;
 }
 
-static void tell_call(const struct ct_drawing *x, const struct ct_drawn_call *c,
-		      struct ct_args *args, struct ct_chart_slice *slice)
+static void describe_call(const struct ct_drawing *x, const struct ct_drawn_call *c,
+			  struct ct_args *args, struct ct_chart_slice *slice)
 {
 	slice->name = c->name;
 	ct_drawing_end(x, args, slice, CT_STATE_ENTERED);
@@ -78,9 +78,9 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 	};
 
 	if (op)
-		tell_op(x, op, item->what, &args, &slice);
+		describe_op(x, op, item->what, &args, &slice);
 	else
-		tell_call(x, call, &args, &slice);
+		describe_call(x, call, &args, &slice);
 	if (site)
 		slice.n_frames = ct_frames_of(texts, ct_texts_get(texts, site), frames);
 	return ct_pen_slice(x->pen, &slice, &args);

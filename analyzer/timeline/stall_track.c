@@ -99,7 +99,7 @@ int ct_stall_track_add(struct ct_stall_track *s, const struct ct_tracked_stall *
 	return CT_OK;
 }
 
-int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *told, uint32_t n_slots)
+int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *recorded, uint32_t n_slots)
 {
 	uint64_t n = 0, i = 0;
 
@@ -109,7 +109,7 @@ int ct_stall_track_close(struct ct_stall_track *s, const uint32_t *told, uint32_
 	for (; i < s->n; i++) {
 		const struct ct_tracked_stall *one = &s->all[i];
 
-		if (one->slot >= n_slots || !(told[one->slot] >> (one->backend & 31) & 1))
+		if (one->slot >= n_slots || !(recorded[one->slot] >> (one->backend & 31) & 1))
 			continue;
 		s->all[n] = *one;
 		s->all[n++].backend = 0;

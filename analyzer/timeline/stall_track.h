@@ -34,6 +34,6 @@ int ct_stall_track_add(struct ct_stall_track *stoods, const struct ct_tracked_st
 
 /* All are there: each moment of a rank counts once, touching ones become one. Only those remain whose backend's waits
  * are known on their slot (bit by enum ct_backend). 0 or CT_NOMEM. */
-int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *told, uint32_t n_slots);
+int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *recorded, uint32_t n_slots);
 
 #endif

@@ -269,7 +269,7 @@ static int names(const struct ct_finding *f, int rank)
 	return !f->n_ranks || (low < f->n_ranks && f->ranks[low] == rank);
 }
 
-static int tells_of(const struct ct_timeline_index *tl_index, const struct ct_finding *f,
+static int is_about(const struct ct_timeline_index *tl_index, const struct ct_finding *f,
 		    const struct ct_blamed *b)
 {
 	const struct ct_timeline_index_comm *comm = &tl_index->comms[b->comm];
@@ -294,7 +294,7 @@ int ct_timeline_index_flag(struct ct_timeline_index *tl_index, const struct ct_r
 		uint32_t n = 0;
 
 		for (uint32_t b = 0; b < costly->n_blamed && says_late(f); b++) {
-			if (n < CT_COSTLY_FLAGGED && tells_of(tl_index, f, &costly->blamed[b])) {
+			if (n < CT_COSTLY_FLAGGED && is_about(tl_index, f, &costly->blamed[b])) {
 				costly->blamed[b].finding = f->id;
 				n++;
 			}

@@ -58,10 +58,10 @@ static const char *bus_id_of(const struct ct_model *model, const struct ct_rank_
 /* Its ranks' waits for communication, as far as known. */
 static int take_exposed(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
-	uint32_t *told = calloc(model->n_slots + 1, sizeof(*told));
+	uint32_t *recorded = calloc(model->n_slots + 1, sizeof(*recorded));
 	int st;
 
-	if (!told)
+	if (!recorded)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < model->n_slots; s++) {
 		struct ct_timeline_index_slot *slot = &tl_index->slots[s];
@@ -72,11 +72,11 @@ static int take_exposed(struct ct_timeline_index *tl_index, const struct ct_mode
 		slot->exposed_err_ns = sum->err_ns;
 		for (unsigned b = 0; b < 32 && sum->is_known; b++) {
 			if (b == CT_BACKEND_NCCL || ct_rank_knows_waits(&model->slots[s], b))
-				told[s] |= 1u << b;
+				recorded[s] |= 1u << b;
 		}
 	}
-	st = ct_stall_track_close(&tl_index->stoods, told, model->n_slots);
-	free(told);
+	st = ct_stall_track_close(&tl_index->stoods, recorded, model->n_slots);
+	free(recorded);
 	return st;
 }
 

@@ -43,7 +43,7 @@ static struct look {
 	uint32_t looks;
 	int told_stuck;
 	/* the look-around's, from one to the next */
-	struct ct_objects_told told;
+	struct ct_objects_reported reported;
 	uint32_t gpus_at;
 	int system_done;
 } look;
@@ -171,11 +171,11 @@ static void *look_around(void *arg)
 		ct_system_read(ct_environ_root, &lists[SYSTEM]);
 	}
 	doing(l, "the loaded objects");
-	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], UINT64_MAX);
+	ct_objects_look(&l->reported, &lists[SYSTEM], &lists[UNSEEN], UINT64_MAX);
 	doing(l, "the loader");
-	ct_objects_versions(&l->told, &lists[SYSTEM]);
+	ct_objects_versions(&l->reported, &lists[SYSTEM]);
 	doing(l, "the constants of NCCL");
-	ct_objects_settings(&l->told, &lists[VARIABLES], &lists[SYSTEM]);
+	ct_objects_settings(&l->reported, &lists[VARIABLES], &lists[SYSTEM]);
 	doing(l, "the GPUs in /sys");
 	look_at_gpus(l);
 	if (!l->system_done) {
@@ -209,16 +209,17 @@ static void look_from_here(struct look *l, uint64_t stamp, uint64_t until)
 {
 	l->stamp = stamp;
 	l->looks++;
-	if (!ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], until))
+	if (!ct_objects_look(&l->reported, &lists[SYSTEM], &lists[UNSEEN], until))
 		ct_facts_add(&lists[WATCH], "unanswered", "some of the loaded objects");
 }
 
 static int has_news(const struct look *l, uint64_t stamp)
 {
-	return stamp != l->stamp || l->told.unbound || (ct_uninterposed_gloo() && !l->told.unheard);
+	return stamp != l->stamp || l->reported.unbound ||
+	       (ct_uninterposed_gloo() && !l->reported.unheard);
 }
 
-void ct_environ_alone(void)
+void ct_environ_unshared(void)
 {
 	atomic_store_explicit(&look.alone, 1, memory_order_relaxed);
 }
@@ -282,7 +283,7 @@ uint64_t ct_environ_cpu_ns(void)
 	return atomic_load_explicit(&look.cpu_ns, memory_order_relaxed);
 }
 
-void ct_environ_tell(const char *key, const char *value)
+void ct_environ_report(const char *key, const char *value)
 {
 	ct_facts_add(&lists[VARIABLES], key, value);
 }

@@ -24,7 +24,7 @@
 void ct_environ_read(char *const *env);
 
 /* A fact of the start. Before there are threads. */
-void ct_environ_tell(const char *key, const char *value);
+void ct_environ_report(const char *key, const char *value);
 
 /* The list for the facts about GPUs ("gpu.N.key"); only the poll thread adds to it. */
 struct ct_facts *ct_environ_gpus(void);
@@ -35,7 +35,7 @@ struct ct_facts *ct_environ_gpus(void);
 void ct_environ_mpi(const char *flavour, const char *version, const void *function);
 
 /* From now on no thread is started. Any thread; until the next ct_environ_read(). */
-void ct_environ_alone(void);
+void ct_environ_unshared(void);
 
 /* Called by the thread that starts the recording, before there is a write thread; then by the write thread
  * regularly. */

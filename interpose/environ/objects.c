@@ -25,23 +25,24 @@ static const struct {
 #include "interpose/environ/environ.def"
 };
 #define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
-_Static_assert(LIBRARIES <= sizeof(((struct ct_objects_told *)0)->libraries) / sizeof(uint32_t),
+_Static_assert(LIBRARIES <= sizeof(((struct ct_objects_reported *)0)->libraries) / sizeof(uint32_t),
 	       "a counter for each library");
 
 struct walk {
-	struct ct_objects_told *told;
+	struct ct_objects_reported *reported;
 	struct ct_facts *facts, *unseen;
 	uint64_t until_ns;
 	int seen_us;
 };
 
-static uint64_t *place(struct ct_objects_told *told, uint64_t id)
+static uint64_t *place(struct ct_objects_reported *reported, uint64_t id)
 {
 	uint64_t at = id;
 
-	while (told->seen[at % CT_OBJECTS_TOLD] && told->seen[at % CT_OBJECTS_TOLD] != id)
+	while (reported->seen[at % CT_OBJECTS_REPORTED] &&
+	       reported->seen[at % CT_OBJECTS_REPORTED] != id)
 		at++;
-	return &told->seen[at % CT_OBJECTS_TOLD];
+	return &reported->seen[at % CT_OBJECTS_REPORTED];
 }
 
 static uint64_t id_of(const char *path, uintptr_t base)
@@ -68,23 +69,23 @@ static void ask_version(const char *path, const char *key, struct ct_facts *fact
 			      version / 100 % (version < 10000 ? 10 : 100), version % 100);
 }
 
-void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts)
+void ct_objects_versions(struct ct_objects_reported *reported, struct ct_facts *facts)
 {
 	char key[CT_FACT_KEY];
 
-	for (; told->n_asked < told->n_nccl; told->n_asked++) {
-		if (told->n_asked)
-			snprintf(key, sizeof(key), "lib.nccl.%u.version", told->n_asked + 1);
+	for (; reported->n_asked < reported->n_nccl; reported->n_asked++) {
+		if (reported->n_asked)
+			snprintf(key, sizeof(key), "lib.nccl.%u.version", reported->n_asked + 1);
 		else
 			snprintf(key, sizeof(key), "lib.nccl.version");
-		ask_version(told->nccl[told->n_asked], key, facts);
+		ask_version(reported->nccl[reported->n_asked], key, facts);
 	}
 }
 
-static void add_part(struct ct_objects_told *told, const struct ct_elf_object *object,
+static void add_part(struct ct_objects_reported *reported, const struct ct_elf_object *object,
 		     const char *key, const char *nth)
 {
-	struct ct_nccl_object *part = &told->parts[told->n_parts++];
+	struct ct_nccl_object *part = &reported->parts[reported->n_parts++];
 
 	_Static_assert(sizeof(part->path) == sizeof(object->path), "the same paths");
 	memcpy(part->path, object->path, sizeof(part->path));
@@ -92,13 +93,13 @@ static void add_part(struct ct_objects_told *told, const struct ct_elf_object *o
 	part->base = object->base;
 }
 
-void ct_objects_settings(struct ct_objects_told *told, const struct ct_facts *variables,
+void ct_objects_settings(struct ct_objects_reported *reported, const struct ct_facts *variables,
 			 struct ct_facts *facts)
 {
 	char key[CT_FACT_KEY];
 
-	for (; told->n_searched < told->n_parts; told->n_searched++) {
-		const struct ct_nccl_object *part = &told->parts[told->n_searched];
+	for (; reported->n_searched < reported->n_parts; reported->n_searched++) {
+		const struct ct_nccl_object *part = &reported->parts[reported->n_searched];
 
 		snprintf(key, sizeof(key), "%s.unread", part->key);
 		ct_nccl_settings_unread(part->path, part->base, key, variables, facts);
@@ -106,7 +107,7 @@ void ct_objects_settings(struct ct_objects_told *told, const struct ct_facts *va
 }
 
 /* A second copy of a library gets a key with a number. */
-static void add_library(const struct ct_elf_object *object, struct ct_objects_told *told,
+static void add_library(const struct ct_elf_object *object, struct ct_objects_reported *reported,
 			struct ct_facts *facts)
 {
 	const char *file = ct_invisible_file(object->path);
@@ -116,14 +117,15 @@ static void add_library(const struct ct_elf_object *object, struct ct_objects_to
 	for (size_t i = 0; i < LIBRARIES; i++) {
 		if (strncmp(file, libraries[i].begins, strlen(libraries[i].begins)) != 0)
 			continue;
-		if (++told->libraries[i] > CT_OBJECTS_COPIES)
+		if (++reported->libraries[i] > CT_OBJECTS_COPIES)
 			return;
-		if (told->libraries[i] > 1)
-			snprintf(nth, sizeof(nth), ".%u", told->libraries[i]);
+		if (reported->libraries[i] > 1)
+			snprintf(nth, sizeof(nth), ".%u", reported->libraries[i]);
 		if (strcmp(libraries[i].key, "nccl") == 0)
-			memcpy(told->nccl[told->n_nccl++], object->path, sizeof(object->path));
+			memcpy(reported->nccl[reported->n_nccl++], object->path,
+			       sizeof(object->path));
 		if (strncmp(libraries[i].key, "nccl", 4) == 0)
-			add_part(told, object, libraries[i].key, nth);
+			add_part(reported, object, libraries[i].key, nth);
 		snprintf(key, sizeof(key), "lib.%s%s.path", libraries[i].key, nth);
 		ct_facts_add(facts, key, realpath(object->path, real) ? real : object->path);
 		return;
@@ -140,9 +142,9 @@ static void name_program(struct ct_elf_object *object)
 static int look_at(void *arg, struct ct_elf_object *object)
 {
 	struct walk *walk = arg;
-	struct ct_objects_told *told = walk->told;
+	struct ct_objects_reported *reported = walk->reported;
 	uint64_t id = id_of(object->path, object->base);
-	uint64_t *seen = place(told, id);
+	uint64_t *seen = place(reported, id);
 	int known = *seen != 0;
 
 	/* those before us are few; where we are has to be found out each time */
@@ -154,25 +156,25 @@ static int look_at(void *arg, struct ct_elf_object *object)
 		object->before_us = 0;
 		object->dynamic = 0; /* what we define is known */
 	}
-	if (known || told->n >= CT_OBJECTS_TOLD / 2)
+	if (known || reported->n >= CT_OBJECTS_REPORTED / 2)
 		return 0;
 	if (ct_now_ns() > walk->until_ns)
 		return 1;
-	add_library(object, told, walk->facts);
+	add_library(object, reported, walk->facts);
 	if (object->is_program && !object->path[0])
 		name_program(object);
 	/* a slot that is not bound yet is checked again */
-	if (ct_uninterposed_look(object, walk->unseen, &told->scanned_mb)) {
+	if (ct_uninterposed_look(object, walk->unseen, &reported->scanned_mb)) {
 		*seen = id;
-		told->n++;
+		reported->n++;
 	} else {
-		told->unbound = 1;
+		reported->unbound = 1;
 	}
 	return 0;
 }
 
 /* It has torch's c10d, which carried out works for Gloo. */
-static int tell_unheard(void *arg, struct ct_elf_object *object)
+static int report_unheard(void *arg, struct ct_elf_object *object)
 {
 	ct_chain_segments(object);
 	if (!ct_elf_covers(object, ct_uninterposed_gloo()))
@@ -234,16 +236,18 @@ static void look_at_mappings(struct ct_facts *unseen)
 		close(fd);
 }
 
-int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen,
-		    uint64_t until_ns)
+int ct_objects_look(struct ct_objects_reported *reported, struct ct_facts *facts,
+		    struct ct_facts *unseen, uint64_t until_ns)
 {
-	struct walk walk = { .told = told, .facts = facts, .unseen = unseen, .until_ns = until_ns };
+	struct walk walk = {
+		.reported = reported, .facts = facts, .unseen = unseen, .until_ns = until_ns
+	};
 	int stopped;
 
-	told->unbound = 0;
+	reported->unbound = 0;
 	stopped = ct_chain_each(look_at, &walk);
-	if (!told->unheard && ct_uninterposed_gloo())
-		told->unheard = ct_chain_each(tell_unheard, unseen);
+	if (!reported->unheard && ct_uninterposed_gloo())
+		reported->unheard = ct_chain_each(report_unheard, unseen);
 	look_at_mappings(unseen);
 	return !stopped;
 }

@@ -12,12 +12,12 @@
 #include "trace/facts.h"
 
 /* Objects reported already: hash of name and address. */
-#define CT_OBJECTS_TOLD 4096u
+#define CT_OBJECTS_REPORTED 4096u
 #define CT_OBJECTS_COPIES 4u /* of one library */
 #define CT_OBJECTS_PARTS                                                                           \
 	(3 * CT_OBJECTS_COPIES) /* of NCCL: lib.nccl, lib.nccl_net, lib.nccl_tuner */
-struct ct_objects_told {
-	uint64_t seen[CT_OBJECTS_TOLD]; /* 0 free */
+struct ct_objects_reported {
+	uint64_t seen[CT_OBJECTS_REPORTED]; /* 0 free */
 	uint32_t n;
 	uint32_t libraries[32]; /* per row of ENV_LIBRARY: how many */
 	uint32_t scanned_mb;
@@ -35,15 +35,15 @@ struct ct_objects_told {
 
 /* lib.*.path into `facts`; "ID=path" into `unseen` for what passes unseen. Begins with no object after `until_ns`: 0 if some were
  * left for that. */
-int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen,
-		    uint64_t until_ns);
+int ct_objects_look(struct ct_objects_reported *reported, struct ct_facts *facts,
+		    struct ct_facts *unseen, uint64_t until_ns);
 
 /* lib.nccl*.version of those found since the last time: queries them, by the loader. */
-void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts);
+void ct_objects_versions(struct ct_objects_reported *reported, struct ct_facts *facts);
 
 /* lib.nccl*.unread of those found since the last time (nccl_settings.h): the NCCL_* of `variables` that they do not contain. Reads
  * their files. */
-void ct_objects_settings(struct ct_objects_told *told, const struct ct_facts *variables,
+void ct_objects_settings(struct ct_objects_reported *reported, const struct ct_facts *variables,
 			 struct ct_facts *facts);
 
 #endif

@@ -76,7 +76,7 @@ void ct_uninterposed_add(struct ct_facts *unseen, const char *id, const char *pa
 	ct_facts_add(unseen, id, text);
 }
 
-static void tell(struct look *l, enum ct_invisible what)
+static void report(struct look *l, enum ct_invisible what)
 {
 	if (!ct_invisible_excepts(what, l->object->path))
 		ct_uninterposed_add(l->unseen, ct_invisible_rows[what].id, l->object->path);
@@ -148,7 +148,7 @@ static int take_import(void *arg, uint32_t number, const char *name)
 	l->imports_dlvsym |= strcmp(name, "dlvsym") == 0;
 	for (unsigned i = 0; i < ct_n_marks; i++)
 		if (ct_marks[i].kind == CT_MARK_IMPORTS && strcmp(ct_marks[i].text, name) == 0)
-			tell(l, ct_marks[i].of);
+			report(l, ct_marks[i].of);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static void look_at_nccl(struct look *l)
 	uint32_t number;
 
 	if (l->elsewhere)
-		tell(l, CT_INVISIBLE_BOUND_ELSEWHERE);
+		report(l, CT_INVISIBLE_BOUND_ELSEWHERE);
 	if (is_libnccl(l->object) || l->imports_nccl || !l->imports_dlvsym)
 		return;
 	number = ct_elf_exports(l->elf, "ncclAllReduce", &own);
@@ -198,9 +198,9 @@ static void look_at_nccl(struct look *l)
 		int asks = ct_elf_bound(l->elf, number, &target);
 
 		if ((!asks || target == own) && contains(l, CT_INVISIBLE_NCCL_HIDDEN))
-			tell(l, CT_INVISIBLE_NCCL_SYMBOLIC);
+			report(l, CT_INVISIBLE_NCCL_SYMBOLIC);
 	} else if (contains(l, CT_INVISIBLE_NCCL_HIDDEN)) {
-		tell(l, CT_INVISIBLE_NCCL_HIDDEN);
+		report(l, CT_INVISIBLE_NCCL_HIDDEN);
 	}
 }
 
@@ -217,10 +217,10 @@ static void look_at_gloo(struct look *l)
 	if (number && ct_elf_exports(l->elf, GLOO_TABLE, &table)) {
 		points = ct_elf_points(l->elf, number, &target);
 		if (points == 0 || (points > 0 && target == own))
-			tell(l, CT_INVISIBLE_GLOO_SYMBOLIC);
+			report(l, CT_INVISIBLE_GLOO_SYMBOLIC);
 	} else if (!number && !l->gloo.has && l->imports_epoll && l->imports_ifaddrs &&
 		   contains(l, CT_INVISIBLE_GLOO_HIDDEN)) {
-		tell(l, CT_INVISIBLE_GLOO_HIDDEN);
+		report(l, CT_INVISIBLE_GLOO_HIDDEN);
 	}
 }
 
@@ -233,7 +233,7 @@ static void look_at_mpi(struct look *l)
 		l->unbound = 1;
 	if (l->object->is_program && !l->mpi.has && !ct_elf_exports(l->elf, "MPI_Init", &own) &&
 	    contains(l, CT_INVISIBLE_MPI_STATIC))
-		tell(l, CT_INVISIBLE_MPI_STATIC);
+		report(l, CT_INVISIBLE_MPI_STATIC);
 }
 
 static void look_at_names(struct look *l)
@@ -253,7 +253,7 @@ static void look_at_names(struct look *l)
 		else if (mark->kind == CT_MARK_EXPORTS)
 			has = ct_elf_exports(l->elf, mark->text, &address) != 0;
 		if (has)
-			tell(l, mark->of);
+			report(l, mark->of);
 	}
 }
 
@@ -276,7 +276,7 @@ int ct_uninterposed_look(const struct ct_elf_object *object, struct ct_facts *un
 	if ((object->is_program || l.imports_nccl) && !l.imports_cudart && !is_libnccl(object) &&
 	    !ct_elf_exports(&elf, "cudaStreamSynchronize", &address) &&
 	    contains(&l, CT_INVISIBLE_CUDART_STATIC))
-		tell(&l, CT_INVISIBLE_CUDART_STATIC);
+		report(&l, CT_INVISIBLE_CUDART_STATIC);
 	ct_elf_close(&elf);
 	return !l.unbound || l.elsewhere;
 }

@@ -106,7 +106,7 @@ void ct_gpu_channels_close(const int *mask)
 	unlock();
 }
 
-int ct_gpu_channels_are_told(void)
+int ct_gpu_channels_are_reported(void)
 {
 	return !atomic_load_explicit(&dropped, memory_order_relaxed);
 }

@@ -21,7 +21,7 @@ int ct_gpu_channels_ask(int *mask, int types);
 void ct_gpu_channels_close(const int *mask);
 
 /* 0: dropped for good. */
-int ct_gpu_channels_are_told(void);
+int ct_gpu_channels_are_reported(void);
 
 /* Around a call that is captured; by many threads at once. */
 void ct_gpu_channels_hold(void);

@@ -204,7 +204,7 @@ static void end_context(struct ct_cudart_frame *f, CUcontext context)
 
 /* While the host waits, the thread is not inside a recorded call: a signal handler that runs meanwhile may
  * communicate, or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
-static inline void stand(struct ct_cudart_frame *f)
+static inline void begin_sync(struct ct_cudart_frame *f)
 {
 	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, ct_site(),
 				f);
@@ -274,7 +274,7 @@ static int enter(const void *caller)
 		begin_call(f, CT_CUDART_##name);                                                    \
 		before;                                                                             \
 		if (f->host.enter_ns)                                                               \
-			stand(f);                                                                   \
+			begin_sync(f);                                                              \
 		result = real args;                                                                 \
 		if (f->host.enter_ns && !go_on(f, (int)result))                                     \
 			return result;                                                              \

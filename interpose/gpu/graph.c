@@ -202,13 +202,13 @@ struct part_counts {
 
 /* With the lock. Of list `number`, part `part`, from run `place` on; *place is 0 behind the last. */
 static void take_runs(const struct ct_graph_list *list, const struct ct_graph_table_part *part,
-		      uint32_t *place, uint32_t *first, struct part_counts *told)
+		      uint32_t *place, uint32_t *first, struct part_counts *batch)
 {
 	const struct ct_graph_run *run;
 
-	for (told->n = 0; told->n < TOLD_AT_ONCE && (run = ct_graph_run_at(*place));
+	for (batch->n = 0; batch->n < TOLD_AT_ONCE && (run = ct_graph_run_at(*place));
 	     *place = run->next) {
-		told->recs[told->n++] = (struct ct_graph_rec){
+		batch->recs[batch->n++] = (struct ct_graph_rec){
 			.list = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&list->number,
 						     memory_order_relaxed),
 			.comm = part->comm_id,
@@ -230,27 +230,27 @@ static void take_runs(const struct ct_graph_list *list, const struct ct_graph_ta
 typedef int take_fn(const struct ct_graph_rec *rec, void *arg);
 
 /* Hands out the records of a list, without the lock. 0, or what take() said. */
-static int tell(struct ct_graph_list *list, take_fn *take, void *arg)
+static int pass_records(struct ct_graph_list *list, take_fn *take, void *arg)
 {
 	uint32_t number = atomic_load_explicit(&list->number, memory_order_acquire);
-	struct part_counts told;
+	struct part_counts batch;
 	int result = 0;
 
 	for (uint32_t i = 0; i < CT_GRAPH_PARTS && !result; i++) {
 		uint32_t place = UINT32_MAX, first = 0;
 
 		while (place && !result) {
-			told.n = 0;
+			batch.n = 0;
 			if (!ct_graph_lock())
 				return 0;
 			if (list->number != number || i >= list->n_parts)
 				place = 0;
 			else if (place == UINT32_MAX)
 				place = list->parts[i].first;
-			take_runs(list, &list->parts[i], &place, &first, &told);
+			take_runs(list, &list->parts[i], &place, &first, &batch);
 			ct_graph_unlock();
-			for (uint32_t k = 0; k < told.n && !result; k++)
-				result = take(&told.recs[k], arg);
+			for (uint32_t k = 0; k < batch.n && !result; k++)
+				result = take(&batch.recs[k], arg);
 		}
 	}
 	return result;
@@ -275,7 +275,7 @@ int ct_graph_again(struct ct_block *block)
 
 	for (uint32_t i = 0; !result && (list = ct_graph_list_at(i)); i++)
 		if (atomic_load_explicit(&list->number, memory_order_relaxed) && list->is_told)
-			result = tell(list, add_to_block, block);
+			result = pass_records(list, add_to_block, block);
 	return result;
 }
 
@@ -294,7 +294,7 @@ static void set_exec(CUgraphExec exec, CUgraph graph)
 	}
 	ct_graph_unlock();
 	if (is_new)
-		tell(list, record, NULL);
+		pass_records(list, record, NULL);
 }
 
 void ct_graph_instantiated(CUgraphExec exec, CUgraph graph)

@@ -104,7 +104,7 @@ static uint64_t time_of(struct profiled *t, struct ct_gpu_profiled_order *order,
 	return clamp(ns, low_ns, high_ns);
 }
 
-static void close_told(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
+static void close_profiled(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
 {
 	if (!times->end_ns)
 		ct_gpu_untimed_add();
@@ -130,7 +130,7 @@ static void publish(struct profiled *t, int is_whole)
 	if (times.end_ns && times.end_ns < times.start_ns)
 		times.end_ns = times.start_ns;
 	atomic_store_explicit(&t->id, 0, memory_order_release);
-	close_told(span, result, &times);
+	close_profiled(span, result, &times);
 }
 
 /* Closed by the thread that finds it complete first. */

@@ -92,17 +92,18 @@ static void *untold(void)
 	return NULL;
 }
 
-static struct ct_gpu_life ask_life(const struct ct_cuda *cuda, CUcontext handle, int32_t device)
+static struct ct_gpu_context_identity ask_identity(const struct ct_cuda *cuda, CUcontext handle,
+						   int32_t device)
 {
-	struct ct_gpu_life life = { .id = 0 };
+	struct ct_gpu_context_identity identity = { .id = 0 };
 	unsigned int flags;
 
-	if (cuda->ctx_get_id && cuda->ctx_get_id(handle, &life.id) != CUDA_SUCCESS)
-		life.id = 0;
+	if (cuda->ctx_get_id && cuda->ctx_get_id(handle, &identity.id) != CUDA_SUCCESS)
+		identity.id = 0;
 	if (!cuda->primary_ctx_state ||
-	    cuda->primary_ctx_state(device, &flags, &life.primary_is_active) != CUDA_SUCCESS)
-		life.primary_is_active = 0;
-	return life;
+	    cuda->primary_ctx_state(device, &flags, &identity.primary_is_active) != CUDA_SUCCESS)
+		identity.primary_is_active = 0;
+	return identity;
 }
 
 /* Where the device's primary context was there before and is not now, this one may be it; if not, it is entered anew. */
@@ -110,15 +111,15 @@ int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_cont
 {
 	CUcontext handle = atomic_load_explicit((_Atomic(CUcontext) *)(uintptr_t)&context->handle,
 						memory_order_relaxed);
-	struct ct_gpu_life now = ask_life(cuda, handle, context->device);
+	struct ct_gpu_context_identity now = ask_identity(cuda, handle, context->device);
 
-	return now.id == context->life.id &&
-	       now.primary_is_active >= context->life.primary_is_active;
+	return now.id == context->identity.id &&
+	       now.primary_is_active >= context->identity.primary_is_active;
 }
 
 struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle)
 {
-	struct ct_gpu_life life;
+	struct ct_gpu_context_identity identity;
 	struct ct_gpu_context *room;
 	struct ct_gpu_context *c = find_context(handle, &room);
 	int32_t device;
@@ -128,14 +129,14 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 	device = ask_device(cuda, handle);
 	if (device < 0)
 		return untold();
-	life = ask_life(cuda, handle, device);
+	identity = ask_identity(cuda, handle, device);
 	ct_gpu_mode_connected();
 	take_lock();
 	c = find_context(handle, &room);
 	if (!c && room) {
 		c = room;
 		c->device = device;
-		c->life = life;
+		c->identity = identity;
 		c->event_flags = ct_gpu_event_flags();
 		atomic_store_explicit(&c->handle, handle, memory_order_release);
 	}
@@ -342,7 +343,7 @@ void ct_gpu_contexts_prepare(unsigned int event_flags)
 			continue;
 		ahead = &tables->contexts[room];
 		ahead->device = c->device;
-		ahead->life = c->life;
+		ahead->identity = c->identity;
 		ahead->event_flags = event_flags;
 		ahead->n_streams = c->n_streams;
 		atomic_store_explicit(&ahead->closed, CT_GPU_AHEAD, memory_order_relaxed);

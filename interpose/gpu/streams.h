@@ -31,7 +31,7 @@ enum ct_gpu_closed {
 };
 
 /* By what a context that was reset is known, which keeps its handle. */
-struct ct_gpu_life {
+struct ct_gpu_context_identity {
 	unsigned long long id; /* 0: CUDA has none */
 	int primary_is_active; /* of its device */
 };
@@ -43,7 +43,7 @@ struct ct_gpu_context {
 	_Atomic uint32_t
 		has_first; /* event_prealloc.c: a thread creates, or has created, the events in `first` */
 	int32_t device;
-	struct ct_gpu_life life;
+	struct ct_gpu_context_identity identity;
 	unsigned int event_flags;    /* that its events are made with */
 	uint32_t n_streams;	     /* on it, under the tables' lock */
 	struct ct_gpu_events first;  /* by the call that makes a communicator, once */

@@ -226,7 +226,7 @@ static void note_stream(struct ct_gpu_span *span)
 				      memory_order_relaxed);
 }
 
-struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
+struct ct_gpu_span *ct_gpu_begin_profiled(const struct ct_gpu_launch *launch)
 {
 	int is_wanted = ct_gpu_timing() != CT_GPU_UNTIMED;
 	struct ct_gpu_span *span = is_wanted && !launch->unpicked ? ct_gpu_span_take() : NULL;
@@ -256,7 +256,7 @@ static __attribute__((noinline)) struct ct_gpu_span *begin_without(
 	const struct ct_gpu_launch *launch)
 {
 	if (ct_gpu_timing() == CT_GPU_PLUGIN)
-		return ct_gpu_begin_told(launch);
+		return ct_gpu_begin_profiled(launch);
 	if (ct_gpu_timing() != CT_GPU_UNTIMED)
 		record_alone(launch);
 	return NULL;

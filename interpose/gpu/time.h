@@ -46,6 +46,6 @@ void ct_gpu_begin_refused(struct ct_gpu_span *span, CUresult result);
 void ct_gpu_end_refused(CUresult result);
 
 /* As ct_gpu_begin(), for a launch whose times NCCL will tell, whatever the others are timed with. */
-struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch);
+struct ct_gpu_span *ct_gpu_begin_profiled(const struct ct_gpu_launch *launch);
 
 #endif

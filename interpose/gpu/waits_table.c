@@ -28,9 +28,9 @@ struct stream {
 	struct ct_waits_launches *launches; /* NULL: none */
 	_Atomic uint64_t host; /* up to which the host has waited: the count << 32, and the launch */
 	atomic_flag lock;
-	uint8_t named;	/* by a call of the program */
-	uint8_t is_fed; /* has waited for another stream */
-	uint8_t told;	/* 1 named, 2 fed */
+	uint8_t named;	  /* by a call of the program */
+	uint8_t is_fed;	  /* has waited for another stream */
+	uint8_t reported; /* 1 named, 2 fed */
 	uint8_t others; /* waits for other work than communication, since its last one for communication */
 	struct ct_waits_clock clock;
 };
@@ -145,7 +145,7 @@ static void add_stream(struct stream *s, const struct ct_waits_key *key)
 	atomic_store_explicit(&s->host, 0, memory_order_relaxed);
 	s->number = s->offset = 0;
 	s->launches = NULL;
-	s->named = s->is_fed = s->told = s->others = 0;
+	s->named = s->is_fed = s->reported = s->others = 0;
 	s->clock.n = 0;
 	s->gaps = atomic_load_explicit(&gaps, memory_order_relaxed);
 	atomic_store_explicit(&s->handle, key->handle, memory_order_release);
@@ -320,7 +320,7 @@ uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uint
 {
 	struct stream *s = get_stream(key);
 	uint32_t flags = 0;
-	uint8_t tells;
+	uint8_t reports;
 
 	if (!s)
 		return 0;
@@ -334,10 +334,10 @@ uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uint
 		s->offset = count - count_of(s);
 	}
 	atomic_store_explicit(&launches->known, 1, memory_order_relaxed);
-	tells = s->named ? (uint8_t)(1 + s->is_fed) : 0;
-	if (tells > s->told)
+	reports = s->named ? (uint8_t)(1 + s->is_fed) : 0;
+	if (reports > s->reported)
 		flags = CT_WAIT_STREAM | (s->is_fed ? CT_WAIT_FED : 0);
-	s->told = tells;
+	s->reported = reports;
 	leave(&s->lock);
 	return flags;
 }

@@ -49,7 +49,7 @@ int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_comm *comm,
 void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result)
 {
 	uint64_t now_ns = ct_now_ns();
-	int told = ct_mpi_result(result);
+	int code = ct_mpi_result(result);
 
 	if (result == CT_MPI_SUCCESS) {
 		ct_mpi_handle handle = ct_mpi_handle_at(request, 0);
@@ -57,7 +57,7 @@ void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result)
 		ct_mpi_requests_begun((uintptr_t)ct_mpi_key(handle), ct_mpi_handle_kind(handle),
 				      &b->request, now_ns);
 	} else {
-		ct_mpi_requests_failed(&b->request, now_ns, told);
+		ct_mpi_requests_failed(&b->request, now_ns, code);
 	}
 	ct_mpi_end_op(&b->op, now_ns, result);
 }

@@ -5,7 +5,7 @@
 #include "interpose/mpi/comm.h"
 
 /* Initialised: the identity comes from MPI. Before, from the launcher's environment, if at all. */
-static void tell_who(struct ct_host_frame *f)
+static void set_identity(struct ct_host_frame *f)
 {
 	struct ct_comm *world = ct_mpi_comm(ct_mpi.is.COMM_WORLD);
 	int rank = -1, size = 0;
@@ -23,7 +23,7 @@ static void tell_who(struct ct_host_frame *f)
 static void end_init(struct ct_host_frame *f, int result, const void *caller)
 {
 	if (result == CT_MPI_SUCCESS && ct_mpi_adopt(caller))
-		tell_who(f);
+		set_identity(f);
 	ct_host_end(f, result);
 }
 
@@ -90,7 +90,7 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
 	int result;
 
 	CT_UNWIND_HERE();
-	tell_who(&f);
+	set_identity(&f);
 	ct_host_begin(&f);
 	ct_mpi_over();
 	result = real();
@@ -108,7 +108,7 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
-		ct_environ_alone();                                                                \
+		ct_environ_unshared();                                                             \
 		ct_guard_settle(__builtin_frame_address(0));                                       \
 		if (!ct_mpi_enter(CT_CALL_DATA, caller))                                           \
 			return next();                                                             \

@@ -139,7 +139,7 @@ void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request
 			      memory_order_release);
 }
 
-static void tell_match(const struct ct_mpi_request *request, const void *status)
+static void record_match(const struct ct_mpi_request *request, const void *status)
 {
 	const struct ct_op *op = &request->op;
 	struct ct_match_rec match = {
@@ -167,7 +167,7 @@ static void tell_match(const struct ct_mpi_request *request, const void *status)
 }
 
 /* Nothing came, and nothing will: its number is the next receive's again, and it has none that a sender has. */
-static void tell_cancelled(const struct ct_mpi_request *request)
+static void record_cancelled(const struct ct_mpi_request *request)
 {
 	const struct ct_op *op = &request->op;
 	const struct ct_match_rec match = {
@@ -194,8 +194,8 @@ void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, u
 	if (is_cancelled)
 		result = CT_RESULT_ABORTED;
 	if (is_cancelled && request->op.op == CT_OP_Recv)
-		tell_cancelled(request);
+		record_cancelled(request);
 	else if (result == 0 && request->op.op == CT_OP_Recv)
-		tell_match(request, status);
+		record_match(request, status);
 	ct_mpi_requests_close(request, now_ns, CT_SOURCE_WAIT, result);
 }

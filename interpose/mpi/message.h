@@ -72,9 +72,9 @@ void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, u
  * done. (Another error is that of a request, which is done.) */
 static inline int ct_mpi_was_refused(int result)
 {
-	int told = ct_mpi_result(result);
+	int code = ct_mpi_result(result);
 
-	return told && (told == ct_mpi.is.ERR_ARG || told == ct_mpi.is.ERR_REQUEST);
+	return code && (code == ct_mpi.is.ERR_ARG || code == ct_mpi.is.ERR_REQUEST);
 }
 
 /* What the handle says of a request that a call has just made. */

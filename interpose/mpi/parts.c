@@ -36,7 +36,7 @@ uint32_t ct_mpi_parts_keep(const struct ct_mpi_counts *parts, uint64_t unit)
 	return 0;
 }
 
-void ct_mpi_parts_tell(uint32_t row, uint32_t comm, uint64_t seq)
+void ct_mpi_parts_report(uint32_t row, uint32_t comm, uint64_t seq)
 {
 	const struct row *r;
 

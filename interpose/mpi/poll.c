@@ -19,7 +19,7 @@
 /* What a thread asks. */
 struct poll {
 	_Atomic uintptr_t thread; /* 0: free */
-	uint64_t told_ns;	  /* when the begin was last put on record, 0 never */
+	uint64_t reported_ns;	  /* when the begin was last put on record, 0 never */
 	uint64_t cpu_ns;	  /* time that the thread had run ... */
 	uint64_t cpu_at_ns;	  /* ... at this time, 0: not looked at yet */
 	struct ct_host_rec rec;	  /* enter_ns the first question, polled_ns the last */
@@ -106,7 +106,7 @@ static int has_worked(struct poll *p, uint64_t now_ns)
 
 static void begin_poll(struct poll *p, uint32_t call, uint32_t comm, uint64_t enter_ns)
 {
-	p->told_ns = 0;
+	p->reported_ns = 0;
 	p->rec = (struct ct_host_rec){
 		.enter_ns = enter_ns,
 		.tid = ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid),
@@ -118,7 +118,7 @@ static void begin_poll(struct poll *p, uint32_t call, uint32_t comm, uint64_t en
 
 static void end(struct poll *p, uint64_t now_ns)
 {
-	if (!p->told_ns && now_ns - p->rec.enter_ns < SHORT_NS)
+	if (!p->reported_ns && now_ns - p->rec.enter_ns < SHORT_NS)
 		return;
 	p->rec.return_ns = now_ns;
 	ct_recorder_rare(CT_KIND_HOST_END, &p->rec);
@@ -143,9 +143,9 @@ void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_
 	if (p->rec.comm != comm)
 		p->rec.comm = 0;
 	if (return_ns - p->rec.enter_ns < BEGIN_NS ||
-	    (p->told_ns && return_ns - p->told_ns < REPEAT_NS))
+	    (p->reported_ns && return_ns - p->reported_ns < REPEAT_NS))
 		return;
-	p->told_ns = return_ns;
+	p->reported_ns = return_ns;
 	begun = p->rec;
 	begun.result = (int32_t)ct_site();
 	ct_recorder_rare(CT_KIND_HOST_BEGIN, &begun);

@@ -288,9 +288,9 @@ static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t fla
 	return 1;
 }
 
-/* Off the table, if it still is the life with this serial. */
-static int remove_life(const struct place *p, uintptr_t key, uint64_t serial,
-		       struct ct_mpi_request *request)
+/* Off the table, if it still is the request with this serial. */
+static int remove_request(const struct place *p, uintptr_t key, uint64_t serial,
+			  struct ct_mpi_request *request)
 {
 	uintptr_t held = key;
 	struct ct_mpi_request *r = entry_at(p);
@@ -317,7 +317,7 @@ static int remove_one(uintptr_t key, int oldest, struct ct_mpi_request *request)
 	while (ct_mpi_requests_count() && find(key, oldest, &p)) {
 		uint64_t serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed);
 
-		if (remove_life(&p, key, serial, request))
+		if (remove_request(&p, key, serial, request))
 			return 1; /* else another thread took it */
 	}
 	return 0;
@@ -332,7 +332,7 @@ static void close_unseen(const struct ct_mpi_request *request)
 	ct_mpi_parts_forget(request->parts);
 }
 
-/* A new life is about to begin under the key. */
+/* A new request is about to begin under the key. */
 static void make_room(uintptr_t key)
 {
 	struct ct_mpi_request gone;
@@ -458,7 +458,7 @@ int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *
 	at = (size_t)(kept - &table->entries[0][0]);
 	p = (struct place){ 0, (uint32_t)(at / BUCKET), (uint32_t)(at % BUCKET) };
 	p.home = home_of(key);
-	if (remove_life(&p, key, held->serial, request))
+	if (remove_request(&p, key, held->serial, request))
 		return 1;
 	/* another thread took this one: any other of the same handle is as good */
 	return held->serial & SERIAL_SHARED && remove_one(key, 1, request);

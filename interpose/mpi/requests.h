@@ -90,7 +90,7 @@ void ct_mpi_requests_started(struct ct_mpi_request *request);
  * then. No entry: `entry` NULL. */
 struct ct_mpi_held {
 	struct ct_mpi_request *entry;
-	uint64_t serial; /* of its life: no other has it */
+	uint64_t serial; /* unique: no other request has it, nor a later one with this handle */
 	uintptr_t handle;
 };
 struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle);

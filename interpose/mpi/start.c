@@ -19,7 +19,7 @@ static void begin_start(struct ct_op_frame *f, struct ct_mpi_request *r)
 	if (!r || !(r->flags & CT_MPI_REQUEST_PERSISTENT) || r->comm->id != r->comm_id)
 		return;
 	r->op.seq = next_seq(r);
-	ct_mpi_parts_tell(r->parts, r->comm_id, r->op.seq);
+	ct_mpi_parts_report(r->parts, r->comm_id, r->op.seq);
 	r->op.launch = ct_recorder_slot_launch();
 	ct_op_begin(f, r->comm, &r->op);
 	r->slot = f->slot;

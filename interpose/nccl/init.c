@@ -157,7 +157,7 @@ ncclResult_t ct_ncclCommInitRankScalable(ncclComm_t *newcomm, int nranks, int ra
 static void begin_grow(struct init *f, const ncclUniqueId *id)
 {
 	struct ct_nccl_child *child = &f->child;
-	uint64_t told = id ? ct_nccl_magic_of_id(id) : 0;
+	uint64_t magic_of_id = id ? ct_nccl_magic_of_id(id) : 0;
 
 	child->device = f->parent.id ? f->parent.comm->device : current_device();
 	if (f->parent.id) {
@@ -169,10 +169,10 @@ static void begin_grow(struct init *f, const ncclUniqueId *id)
 							      f->parent.nth);
 	}
 	/* the parent's other members, who see no id, would be wrong as well */
-	if (told && child->magic && told != child->magic)
+	if (magic_of_id && child->magic && magic_of_id != child->magic)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GROWN_UNNAMED, 1);
-	if (told)
-		child->magic = told;
+	if (magic_of_id)
+		child->magic = magic_of_id;
 	child->key = child->magic ? ct_nccl_key_of_grown(child->magic, child->nranks) : 0;
 	child->source = child->key ? CT_KEY_LIBRARY : CT_KEY_GUESSED;
 	begin_host(f, CT_NCCL_ncclCommGrow);

@@ -57,9 +57,9 @@ static void begin_launch(struct ct_profiler_comm *c, const struct ct_comm *own, 
 	};
 
 	c->launch = launch.id;
-	c->told = 0;
+	c->profiled = 0;
 	if (ct_profiler_has_times(c))
-		c->told = ct_gpu_profiled_number(ct_gpu_begin_told(&launch));
+		c->profiled = ct_gpu_profiled_number(ct_gpu_begin_profiled(&launch));
 	else
 		ct_nccl_untimed(launch.id, own->id, 1, 0);
 }
@@ -137,10 +137,10 @@ void *ct_profiler_alone_call(struct ct_profiler_comm *c, const struct ct_profile
 		if (!e->parent || c->group != e->parent)
 			begin_launch(c, own, s.op, e);
 		else
-			ct_gpu_profiled_more(c->told, c->launch);
+			ct_gpu_profiled_more(c->profiled, c->launch);
 		c->group = e->parent;
 		s.launch = c->launch;
-		s.told = c->told;
+		s.profiled = c->profiled;
 	}
 	s.comm_id = own->id;
 	if (!is_p2p(s.op) || e->captured) {
@@ -169,7 +169,7 @@ void *ct_profiler_alone_plan(struct ct_profiler_comm *c)
 	};
 
 	/* the launch begins with the first of its tasks, which names the communicator */
-	c->launch = c->told = 0;
+	c->launch = c->profiled = 0;
 	return ct_profiler_handle_take(&s);
 }
 
@@ -188,12 +188,12 @@ static int begin_task(struct ct_profiler_comm *c, const struct ct_profiler_event
 	if (!c->launch)
 		begin_launch(c, own, s->op, e);
 	else
-		ct_gpu_profiled_more(c->told, c->launch);
+		ct_gpu_profiled_more(c->profiled, c->launch);
 	op = op_of(own, e, c->launch);
 	op.enter_ns = ct_now_ns();
 	s->comm_id = own->id;
 	s->launch = c->launch;
-	s->told = c->told;
+	s->profiled = c->profiled;
 	s->has_seq = 1;
 	s->seq = op.seq;
 	s->slot = publish(&op, own, 0);
@@ -231,6 +231,6 @@ void ct_profiler_alone_stop(const void *handle, const struct ct_profiler_says *s
 	if (handle && s->kind == CT_PROFILER_PLAN) {
 		struct ct_profiler_comm *c = ct_profiler_nth(s->comm);
 
-		ct_gpu_profiled_called(c->told, c->launch);
+		ct_gpu_profiled_called(c->profiled, c->launch);
 	}
 }

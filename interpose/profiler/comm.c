@@ -56,7 +56,7 @@ struct ct_profiler_comm *ct_profiler_nth(uint32_t number)
 
 int ct_profiler_has_times(const struct ct_profiler_comm *c)
 {
-	return c->has_times && ct_gpu_channels_are_told();
+	return c->has_times && ct_gpu_channels_are_reported();
 }
 
 /* Kernels only if they are to be timed: it costs NCCL time. */
@@ -141,7 +141,7 @@ static void fill(struct ct_profiler_comm *c, const struct ct_profiler_open *what
 	c->name = alone && what->name ? ct_ring_string(&ct_recorder.ring, what->name) : 0;
 	c->device = alone ? current_device() : 0;
 	c->group = NULL;
-	c->launch = c->told = 0;
+	c->launch = c->profiled = 0;
 	memset(&c->order, 0, sizeof(c->order));
 	atomic_store_explicit(&c->own, NULL, memory_order_relaxed);
 	ask(c);

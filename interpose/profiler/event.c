@@ -27,7 +27,7 @@ static void says_inside(struct ct_profiler_says *s, const struct ct_nccl_inside 
 	s->seq = in->seq;
 	s->launch = in->launch;
 	s->comm_id = in->comm;
-	s->told = ct_gpu_profiled_number(in->span);
+	s->profiled = ct_gpu_profiled_number(in->span);
 }
 
 static void *start_call(struct ct_profiler_comm *c, const struct ct_profiler_event *e,
@@ -51,15 +51,15 @@ static void *start_call(struct ct_profiler_comm *c, const struct ct_profiler_eve
 }
 
 /* The launch's span, which an op of a group has only since the end of the group. */
-static void find_told(struct ct_profiler_says *s)
+static void find_profiled(struct ct_profiler_says *s)
 {
 	struct ct_nccl_inside in;
 
 	if (ct_nccl_inside_op(&in) ? in.launch == s->launch
 				   : ct_nccl_inside_end(0, 0, s->launch, &in))
-		s->told = ct_gpu_profiled_number(in.span);
+		s->profiled = ct_gpu_profiled_number(in.span);
 	else
-		s->told = ct_gpu_profiled_find(s->launch);
+		s->profiled = ct_gpu_profiled_find(s->launch);
 }
 
 /* Of the call that NCCL names. 0: that call was not ours. */
@@ -73,7 +73,7 @@ static int link_to_call(const struct ct_profiler_comm *c, const struct ct_profil
 		return 0;
 	}
 	if (!s->alone && ct_profiler_has_times(c))
-		find_told(s);
+		find_profiled(s);
 	return 1;
 }
 
@@ -138,7 +138,7 @@ static void *start_task(struct ct_profiler_comm *c, const struct ct_profiler_eve
 {
 	struct ct_profiler_says s = { .kind = 0 };
 	uint8_t op = ct_profiler_op(e->func, NULL);
-	int is_told;
+	int is_profiled;
 	void *handle;
 
 	if (!link_task(c, e, way, &s) || (s.alone && !ct_profiler_alone_task(c, e, &s)))
@@ -149,19 +149,19 @@ static void *start_task(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	s.kind = CT_PROFILER_TASK;
 	s.comm = ct_profiler_number(c);
 	s.left = e->channels ? e->channels : 1;
-	is_told = s.told && ct_profiler_has_times(c) &&
-		  ct_gpu_profiled_task(s.told, s.launch, &c->order,
-				       s.alone && c->version >= CALLS_SINCE);
-	if (!is_told)
-		s.told = 0;
-	if (!is_told && !s.slot)
+	is_profiled = s.profiled && ct_profiler_has_times(c) &&
+		      ct_gpu_profiled_task(s.profiled, s.launch, &c->order,
+					   s.alone && c->version >= CALLS_SINCE);
+	if (!is_profiled)
+		s.profiled = 0;
+	if (!is_profiled && !s.slot)
 		return NULL;
 	handle = ct_profiler_handle_take(&s);
 	if (!handle) {
 		ct_profiler_alone_stop(NULL, &s);
 		/* its channels will not be reported: the launch is over, but its end is unknown */
-		if (is_told)
-			ct_gpu_profiled_unknown(s.told, s.launch);
+		if (is_profiled)
+			ct_gpu_profiled_unknown(s.profiled, s.launch);
 	}
 	return handle;
 }
@@ -171,9 +171,9 @@ static void *start_channel(const struct ct_profiler_event *e)
 	struct ct_profiler_says s;
 
 	if (!e->parent || !ct_profiler_handle_read(e->parent, &s) || s.kind != CT_PROFILER_TASK ||
-	    !s.told)
+	    !s.profiled)
 		return NULL;
-	ct_gpu_profiled_started(s.told, s.launch, e->timer);
+	ct_gpu_profiled_started(s.profiled, s.launch, e->timer);
 	return ct_profiler_handle_channel(e->parent);
 }
 
@@ -219,7 +219,7 @@ static void stop_channel(const void *handle, const struct ct_profiler_says *s)
 {
 	if (ct_profiler_handle_less(handle) != 0)
 		return;
-	ct_gpu_profiled_task_done(s->told, s->launch);
+	ct_gpu_profiled_task_done(s->profiled, s->launch);
 	ct_profiler_handle_give(handle);
 }
 
@@ -227,7 +227,7 @@ static void stop_entry(const void *handle, const struct ct_profiler_says *s)
 {
 	if (s->alone)
 		ct_profiler_alone_stop(handle, s);
-	if (s->kind != CT_PROFILER_TASK || !s->told)
+	if (s->kind != CT_PROFILER_TASK || !s->profiled)
 		ct_profiler_handle_give(handle);
 }
 
@@ -255,5 +255,5 @@ void ct_profiler_kernel_stop(const void *handle, uint64_t timer)
 	struct ct_profiler_says s;
 
 	if (ct_profiler_handle_is_channel(handle) && ct_profiler_handle_read(handle, &s))
-		ct_gpu_profiled_stopped(s.told, s.launch, timer);
+		ct_gpu_profiled_stopped(s.profiled, s.launch, timer);
 }

@@ -26,7 +26,7 @@ struct ct_profiler_comm {
 	_Atomic(struct ct_comm *) own; /* of its ops that pass no wrapper */
 	/* the launch that these ops go into: by the thread that calls */
 	const void *group;
-	uint32_t launch, told;
+	uint32_t launch, profiled;
 	struct ct_gpu_profiled_order order;
 };
 

@@ -9,15 +9,15 @@
 #define ENTRIES 8192u
 #define TRIES 64u
 
-/* A handle: the entry's life in the upper half; its number + 1 and these in the lower. */
+/* A handle: the number of the entry's use in the upper half; its number + 1 and these in the lower. */
 #define CHANNEL (1ull << 30)
 #define NO_ENTRY (1ull << 31)
 #define NUMBER 0xffffull
 
 struct handle_entry {
-	_Atomic uint32_t life; /* lives << 1 | is taken */
+	_Atomic uint32_t use;  /* uses << 1 | is taken */
 	_Atomic uint32_t what; /* kind | op << 8 | alone << 16 | has_seq << 24 */
-	_Atomic uint32_t comm, comm_id, launch, told, left;
+	_Atomic uint32_t comm, comm_id, launch, profiled, left;
 	_Atomic uint64_t seq, enter_ns, return_ns;
 	_Atomic(struct ct_slot *) slot;
 };
@@ -47,7 +47,7 @@ static struct handle_entry *entry_of(const void *handle)
 	return &pool[number - 1];
 }
 
-static uint32_t life_of(const void *handle)
+static uint32_t use_of(const void *handle)
 {
 	return (uint32_t)((uint64_t)(uintptr_t)handle >> 32);
 }
@@ -65,23 +65,23 @@ static uint64_t load64(const _Atomic uint64_t *word)
 /* A task waits for its kernel's channels, which may never be reported. */
 static int is_over(const struct handle_entry *e)
 {
-	return (load(&e->what) & 0xff) == CT_PROFILER_TASK && load(&e->told) &&
-	       !ct_gpu_profiled_is_open(load(&e->told), load(&e->launch));
+	return (load(&e->what) & 0xff) == CT_PROFILER_TASK && load(&e->profiled) &&
+	       !ct_gpu_profiled_is_open(load(&e->profiled), load(&e->launch));
 }
 
-static struct handle_entry *take_entry(uint32_t *life)
+static struct handle_entry *take_entry(uint32_t *use)
 {
 	for (uint32_t tries = 0; tries < TRIES; tries++) {
 		uint32_t n = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % ENTRIES;
 		struct handle_entry *e = &pool[n];
-		uint32_t was = atomic_load_explicit(&e->life, memory_order_relaxed);
+		uint32_t was = atomic_load_explicit(&e->use, memory_order_relaxed);
 
 		if (was & 1 && !is_over(e))
 			continue;
-		*life = (was | 1) + 2;
+		*use = (was | 1) + 2;
 		/* acquire: what is written now comes after it */
 		if (atomic_compare_exchange_strong_explicit(
-			    &e->life, &was, *life, memory_order_acq_rel, memory_order_relaxed))
+			    &e->use, &was, *use, memory_order_acq_rel, memory_order_relaxed))
 			return e;
 	}
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_PLUGIN_FULL, 1);
@@ -90,12 +90,12 @@ static struct handle_entry *take_entry(uint32_t *life)
 
 void *ct_profiler_handle_take(const struct ct_profiler_says *s)
 {
-	uint32_t life;
-	struct handle_entry *e = take_entry(&life);
+	uint32_t use;
+	struct handle_entry *e = take_entry(&use);
 
 	if (!e)
 		return NULL;
-	/* who reads a word of this life does not find the last one confirmed afterwards */
+	/* who reads a word of this use does not find the last one confirmed afterwards */
 	atomic_thread_fence(memory_order_release);
 #define SET(field, value) atomic_store_explicit(&e->field, value, memory_order_relaxed)
 	SET(what, (uint32_t)s->kind | (uint32_t)s->op << 8 | (uint32_t)s->alone << 16 |
@@ -103,19 +103,19 @@ void *ct_profiler_handle_take(const struct ct_profiler_says *s)
 	SET(comm, s->comm);
 	SET(comm_id, s->comm_id);
 	SET(launch, s->launch);
-	SET(told, s->told);
+	SET(profiled, s->profiled);
 	SET(left, s->left);
 	SET(seq, s->seq);
 	SET(enter_ns, s->enter_ns);
 	SET(return_ns, s->return_ns);
 	SET(slot, s->slot);
 #undef SET
-	return (void *)(uintptr_t)((uint64_t)(life >> 1) << 32 | (uint64_t)(e - pool + 1));
+	return (void *)(uintptr_t)((uint64_t)(use >> 1) << 32 | (uint64_t)(e - pool + 1));
 }
 
-static int is_life(const struct handle_entry *e, const void *handle)
+static int is_same_use(const struct handle_entry *e, const void *handle)
 {
-	return (load(&e->life) >> 1) == life_of(handle);
+	return (load(&e->use) >> 1) == use_of(handle);
 }
 
 int ct_profiler_handle_read(const void *handle, struct ct_profiler_says *s)
@@ -123,7 +123,7 @@ int ct_profiler_handle_read(const void *handle, struct ct_profiler_says *s)
 	const struct handle_entry *e = entry_of(handle);
 	uint32_t what;
 
-	if (!e || !is_life(e, handle))
+	if (!e || !is_same_use(e, handle))
 		return 0;
 	what = load(&e->what);
 	s->kind = (uint8_t)what;
@@ -133,23 +133,23 @@ int ct_profiler_handle_read(const void *handle, struct ct_profiler_says *s)
 	s->comm = load(&e->comm);
 	s->comm_id = load(&e->comm_id);
 	s->launch = load(&e->launch);
-	s->told = load(&e->told);
+	s->profiled = load(&e->profiled);
 	s->left = load(&e->left);
 	s->seq = load64(&e->seq);
 	s->enter_ns = load64(&e->enter_ns);
 	s->return_ns = load64(&e->return_ns);
 	s->slot = NULL;
 	atomic_thread_fence(memory_order_acquire);
-	return is_life(e, handle);
+	return is_same_use(e, handle);
 }
 
 void ct_profiler_handle_give(const void *handle)
 {
 	struct handle_entry *e = entry_of(handle);
-	uint32_t taken = life_of(handle) << 1 | 1;
+	uint32_t taken = use_of(handle) << 1 | 1;
 
 	if (e)
-		atomic_compare_exchange_strong_explicit(&e->life, &taken, taken & ~1u,
+		atomic_compare_exchange_strong_explicit(&e->use, &taken, taken & ~1u,
 							memory_order_release, memory_order_relaxed);
 }
 
@@ -157,7 +157,7 @@ struct ct_slot *ct_profiler_handle_slot(const void *handle)
 {
 	struct handle_entry *e = entry_of(handle);
 
-	if (!e || load(&e->life) != (life_of(handle) << 1 | 1))
+	if (!e || load(&e->use) != (use_of(handle) << 1 | 1))
 		return NULL;
 	return atomic_exchange_explicit(&e->slot, NULL, memory_order_relaxed);
 }
@@ -167,7 +167,7 @@ void ct_profiler_handle_returned(const void *handle, uint64_t now_ns)
 	struct handle_entry *e = entry_of(handle);
 	uint64_t not_yet = 0;
 
-	if (e && load(&e->life) == (life_of(handle) << 1 | 1))
+	if (e && load(&e->use) == (use_of(handle) << 1 | 1))
 		atomic_compare_exchange_strong_explicit(&e->return_ns, &not_yet, now_ns,
 							memory_order_relaxed, memory_order_relaxed);
 }

@@ -29,7 +29,7 @@ struct ct_profiler_says {
 	uint32_t comm;	      /* number of its struct ct_profiler_comm */
 	uint32_t comm_id;     /* of the records */
 	uint32_t launch;      /* id, 0 none */
-	uint32_t told;	      /* number of its launch in gpu/profiled.h + 1, 0 it has none */
+	uint32_t profiled;    /* number of its launch in gpu/profiled.h + 1, 0 it has none */
 	uint32_t left;	      /* a task: channels that have not stopped */
 	uint64_t seq;	      /* of the op */
 	uint64_t enter_ns;    /* a call's, */

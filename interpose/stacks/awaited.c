@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interpose/ring_places.h"
+#include "interpose/ring_search.h"
 #include "trace/ring_dir.h"
 
 #define LIVES_NS 10000000000ull /* after its last beat: a dead process does not wait */
@@ -128,7 +128,7 @@ uint64_t ct_awaited_since(const struct ct_ring *mine, uint64_t after_ns, uint64_
 	const char *const *dirs;
 	int saved = errno;
 
-	dirs = may_be_awaited(mine, s.old_ns) ? ct_ring_places() : NULL;
+	dirs = may_be_awaited(mine, s.old_ns) ? ct_ring_search_dirs() : NULL;
 	if (dirs)
 		ct_ring_dir_scan(dirs, look_at_ring, &s);
 	errno = saved;

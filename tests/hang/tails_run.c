@@ -68,7 +68,7 @@ static void hold_rank(uint32_t i, const struct ct_hang_run *tails, const struct 
 	const struct ct_hang_op *last = ct_hang_last_op(&tails->hang_case, a->rank);
 	const struct ct_hang_op *other = ct_hang_last_op(&whole->hang_case, b->rank);
 
-	hold(a->rank == b->rank && a->life == b->life && a->cut == b->cut, "life of rank", i);
+	hold(a->rank == b->rank && a->process == b->process && a->cut == b->cut, "life of rank", i);
 	hold(same_text(a->how_ended, b->how_ended) && same_text(a->error, b->error), "end of rank",
 	     i);
 	hold(!last == !other && (!last || (last->op == other->op && last->seq == other->seq &&

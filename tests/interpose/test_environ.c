@@ -446,7 +446,7 @@ static void when_mpi_is_over_no_thread_is_started(void **state)
 	read_environment(env);
 	serve_until("kernel.release");
 	ct_environ_finish(10000000000ull);
-	ct_environ_alone();
+	ct_environ_unshared();
 	started = 0;
 	path = load_library("libucc.so.1");
 	serve_until("lib.ucc.path");

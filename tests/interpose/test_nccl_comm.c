@@ -595,7 +595,7 @@ static void error_is(const struct recorded_lists *r, uint32_t nth, const char *c
 	assert_int_equal(e->backend, CT_BACKEND_NCCL);
 	assert_string_equal(recorded_name(r, e->text), "a cable was pulled");
 	assert_int_not_equal(e->tid, 0);
-	assert_in_range(e->told_ns, r->ops[0].enter_ns, UINT64_MAX - 1);
+	assert_in_range(e->reported_ns, r->ops[0].enter_ns, UINT64_MAX - 1);
 }
 
 static void the_first_of_each_error_is_told_in_the_librarys_words(void **state)

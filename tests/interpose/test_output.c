@@ -174,7 +174,7 @@ static void hold_status_against_blocks(const struct ct_block *block)
 			continue;
 		ct_rare_get(block, &block->rares[i], &rec, sizeof(rec));
 		is = (struct ct_comm_status_rec){ .comm = rec.comm };
-		ct_order_totals_tell(&in_blocks, &is);
+		ct_order_totals_report(&in_blocks, &is);
 		assert_int_equal(rec.called, is.called);
 		assert_int_equal(rec.order_end, is.order_end);
 		assert_int_equal(rec.order_hash, is.order_hash);

@@ -75,7 +75,7 @@ static inline struct ct_exit_facts facts_of(const struct process *p, uint32_t i)
 		.in_library = p->mpi,
 		.left_library = p->finalized,
 		.aborts_ns = p->aborts * MS,
-		.last_sign_ns = p->last * MS,
+		.last_heartbeat_ns = p->last * MS,
 		.failed_ns = p->failed * MS,
 		.waited = p->waited > AFTER_MS,
 	};

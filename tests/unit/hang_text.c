@@ -130,7 +130,7 @@ static void set_ranks(struct ct_hang_case *c, uint32_t n)
 	c->n_ranks = n;
 	for (uint32_t r = 0; r < n; r++)
 		c->ranks[r] = (struct ct_hang_rank){ .rank = (int)r,
-						     .last_sign_ns = 100 * NS,
+						     .last_heartbeat_ns = 100 * NS,
 						     .ended_ns = CT_UNKNOWN,
 						     .error_ns = CT_UNKNOWN,
 						     .error_comm = UINT32_MAX,
@@ -264,8 +264,8 @@ static void read_rank(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 
 		if (ranks[i] >= c->n_ranks)
 			bad("no such rank", words[1]);
-		if (!strcmp(words[0], "life")) {
-			r->life = (enum ct_hang_life)named(words[2], lives, 4);
+		if (!strcmp(words[0], "process")) {
+			r->process = (enum ct_process_state)named(words[2], lives, 4);
 			r->ended_ns = seconds(option(words, n, 3, "at"), 39 * NS);
 			r->how_ended = how ? text_of(a, how) : NULL;
 			r->left = option(words, n, 3, "left") != NULL;
@@ -331,7 +331,7 @@ static void read_line(struct ct_text_case *t, struct ct_arena *a, char *line)
 		read_op(&t->c, a, words, n);
 	else if (!strcmp(words[0], "call") && n > 3)
 		read_call(&t->c, a, words, n);
-	else if (!strcmp(words[0], "life") || !strcmp(words[0], "error") ||
+	else if (!strcmp(words[0], "process") || !strcmp(words[0], "error") ||
 		 !strcmp(words[0], "rank"))
 		read_rank(&t->c, a, words, n);
 	else if (!strcmp(words[0], "expect") || !strcmp(words[0], "events") ||

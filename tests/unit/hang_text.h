@@ -11,7 +11,7 @@
  *                 '-' none; PEER the rank of the other end or of the root (global; any); STATE entered returned started finished error
  *                 aborted; what is not finished has been stalled since 38 s unless fresh, or died (2)
  *     call RANKS KIND COMM|- [stream=N] [thread=N] [returned] [fresh] [name=TEXT]
- *     life RANKS alive|dead|exited|no_trace [how=TEXT] [at=SECONDS] [killed] [left] [_exit]
+ *     process RANKS alive|dead|exited|no_trace [how=TEXT] [at=SECONDS] [killed] [left] [_exit]
  *     error RANKS COMM|- TEXT [at=SECONDS]
  *     rank RANKS [cut] [until=SECONDS] [beat=SECONDS] [cpu=SECONDS] [stopped=PID] [host] (host: its starts cannot be seen)
  *     expect|events|hosts CODE RANKS|- VICTIMS|- CONFIDENCE   in order; expect in both timings

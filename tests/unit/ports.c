@@ -62,15 +62,15 @@ void count(int rank, uint32_t port, unsigned counter, uint64_t value)
 	now[rank].values[port - 1].value[counter] = value;
 }
 
-void sample_as(int rank, uint32_t number, uint64_t at_ns, int is_whole)
+void sample_as(int rank, uint32_t number, uint64_t at_ns, int is_complete)
 {
 	static uint8_t bytes[CT_PORT_SAMPLE_BYTES];
 	uint64_t mono = job.clock[rank] + at_ns;
 	size_t len;
 
 	now[rank].head = (struct ct_counters_rec){ mono - 1000, mono + 1000, number, 0 };
-	len = ct_port_sample_encode(&now[rank], is_whole ? NULL : &whole[rank], bytes);
-	if (is_whole)
+	len = ct_port_sample_encode(&now[rank], is_complete ? NULL : &whole[rank], bytes);
+	if (is_complete)
 		whole[rank] = now[rank];
 	job_rare(&job, rank, CT_KIND_COUNTERS, bytes, len);
 	job_flush(&job, rank);

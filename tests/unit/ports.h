@@ -25,7 +25,7 @@ void infiniband(int rank, uint32_t id, const char *name, enum ct_port_state stat
 /* The counter of a port now stands at `value`. */
 void count(int rank, uint32_t port, unsigned counter, uint64_t value);
 /* What its ports count now, as sample `number`; whole, or what differs from the latest whole one. */
-void sample_as(int rank, uint32_t number, uint64_t at_ns, int is_whole);
+void sample_as(int rank, uint32_t number, uint64_t at_ns, int is_complete);
 /* The first one whole, the others as differences. */
 void sample(int rank, uint64_t at_ns);
 /* End the job at this time and analyze it. */

@@ -161,9 +161,9 @@ static void evidence_of_one_name_is_there_once(void **state)
 
 /* ---- as text ---- */
 
-static char *text_of(int whole)
+static char *text_of(int unwrapped)
 {
-	const struct ct_text_style style = { .whole = whole, .verbose = 1 };
+	const struct ct_text_style style = { .unwrapped = unwrapped, .verbose = 1 };
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
@@ -229,8 +229,8 @@ static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
 						     .title = "Healthy",
 						     .headline = "one thing",
 						     .note = sentence };
-	for (int whole = 0; whole < 2; whole++) {
-		text = text_of(whole);
+	for (int unwrapped = 0; unwrapped < 2; unwrapped++) {
+		text = text_of(unwrapped);
 		assert_non_null(strstr(text, "12.3ms\n"));
 		assert_memory_equal(text, "Healthy: one thing\n", 19);
 		for (const char *line = text; *line && *line != '\n';

@@ -133,7 +133,9 @@ static void communicators(struct job *job)
 static void others(struct job *job)
 {
 	const struct ct_host_rec host = { .enter_ns = 500, .return_ns = 600, .tid = 1, .call = 70 };
-	const struct ct_error_rec error = { .told_ns = 700, .result = 6, .call = 70, .text = 71 };
+	const struct ct_error_rec error = {
+		.reported_ns = 700, .result = 6, .call = 70, .text = 71
+	};
 	const struct ct_wait_rec wait = { .issued_ns = 800, .via = 9, .waiter = 4 };
 	const struct ct_nvtx_rec nvtx = { .begin_ns = 10, .end_ns = 30, .name = "step" };
 	uint8_t stack[77];

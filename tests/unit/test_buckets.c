@@ -145,7 +145,7 @@ static int see(void *arg, const struct ct_buckets *b)
  * all-reduces. In step 7 a bucket is missing. */
 static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 {
-	const uint8_t told[SLOTS] = { 1, 1 };
+	const uint8_t waits_known[SLOTS] = { 1, 1 };
 	struct ct_cut cuts[20];
 	struct ct_cuts all = { cuts, 20 };
 	struct ct_exposures stalls;
@@ -191,7 +191,7 @@ static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 	assert_int_equal(ct_instance_log_close(&log, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
 	step_of = ct_cuts_of_log(&all, &log);
-	assert_int_equal(ct_buckets_each(&log, &stalls, step_of, told, see, &seen), CT_OK);
+	assert_int_equal(ct_buckets_each(&log, &stalls, step_of, waits_known, see, &seen), CT_OK);
 	assert_int_equal(seen.n, 1);
 	assert_ptr_equal(seen.b.comm, &world);
 	assert_int_equal(seen.b.n, 3);
@@ -275,7 +275,7 @@ static uint64_t gpipe(struct ct_instance_log *log, struct ct_exposures *stalls, 
 
 static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 {
-	const uint8_t is_pipeline[3] = { 0, 0, 1 }, told[SLOTS] = { 0, 1 };
+	const uint8_t is_pipeline[3] = { 0, 0, 1 }, waits_known[SLOTS] = { 0, 1 };
 	uint64_t waited[STAGES] = { 0 }, at = 1 * MS;
 	struct ct_bubbles bubbles = { 0 };
 	struct ct_exposures stalls;
@@ -297,7 +297,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 	assert_int_equal(ct_instance_log_close(&log, SLOTS), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, SLOTS), CT_OK);
 	step_of = ct_cuts_of_log(&all, &log);
-	assert_int_equal(ct_bubbles_find(&log, &stalls, &all, step_of, told, is_pipeline, 3,
+	assert_int_equal(ct_bubbles_find(&log, &stalls, &all, step_of, waits_known, is_pipeline, 3,
 					 &bubbles),
 			 CT_OK);
 	assert_int_equal(bubbles.n, STAGES);

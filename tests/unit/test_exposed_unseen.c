@@ -56,7 +56,7 @@ static uint32_t told_rightly(const char *workload)
 {
 	uint64_t truth[RANKS];
 	struct ct_report *report = play(workload, truth);
-	uint32_t told = 0;
+	uint32_t waits_known = 0;
 
 	for (size_t r = 0; r < report->n_ranks; r++) {
 		uint64_t ns = report->ranks[r].exposed_ns;
@@ -64,7 +64,7 @@ static uint32_t told_rightly(const char *workload)
 
 		if (ns == CT_UNKNOWN)
 			continue;
-		told++;
+		waits_known++;
 		if (off > report->ranks[r].exposed_err_ns)
 			fail_msg("%s, rank %zu: %llu±%llu, true %llu", workload, r,
 				 (unsigned long long)ns,
@@ -72,7 +72,7 @@ static uint32_t told_rightly(const char *workload)
 				 (unsigned long long)truth[r]);
 	}
 	ct_report_free(report);
-	return told;
+	return waits_known;
 }
 
 /* Their computing streams wait for streams of communication. */

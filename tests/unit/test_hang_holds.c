@@ -201,8 +201,8 @@ static struct ct_hang_case *without(const struct ct_hang_case *c, uint32_t rank,
 		if (c->calls[i].rank != rank)
 			p->calls[p->n_calls++] = c->calls[i];
 	p->ranks[rank] = (struct ct_hang_rank){ .rank = c->ranks[rank].rank,
-						.life = CT_LIFE_NO_TRACE,
-						.last_sign_ns = CT_UNKNOWN,
+						.process = CT_PROCESS_NO_TRACE,
+						.last_heartbeat_ns = CT_UNKNOWN,
 						.heartbeat_age_ns = CT_UNKNOWN,
 						.ended_ns = CT_UNKNOWN,
 						.error_ns = CT_UNKNOWN,
@@ -289,7 +289,7 @@ static void healthy_prefix(struct ct_hang_case *c, struct ct_arena *a)
 		uint64_t seqs[3] = { 0 };
 
 		c->ranks[r] = (struct ct_hang_rank){ .rank = (int)r,
-						     .last_sign_ns = 100 * S - below(1000),
+						     .last_heartbeat_ns = 100 * S - below(1000),
 						     .error_comm = UINT32_MAX,
 						     .error_ns = CT_UNKNOWN,
 						     .ended_ns = CT_UNKNOWN,
@@ -368,7 +368,7 @@ static void a_large_job_names_the_one(void **state)
 		uint32_t world = c.n_comms - 1;
 
 		c.ranks[r] = (struct ct_hang_rank){ .rank = (int)r,
-						    .last_sign_ns = 100 * S,
+						    .last_heartbeat_ns = 100 * S,
 						    .error_comm = UINT32_MAX,
 						    .error_ns = CT_UNKNOWN,
 						    .ended_ns = CT_UNKNOWN,
@@ -454,7 +454,7 @@ static void nonsense_is_no_crash(void **state)
 			call->stalled = (uint8_t)below(3);
 		}
 		for (uint32_t r = 0; r < c.n_ranks; r++) {
-			c.ranks[r].life = (enum ct_hang_life)below(4);
+			c.ranks[r].process = (enum ct_process_state)below(4);
 			c.ranks[r].error = below(4) ? NULL : "an error";
 			c.ranks[r].error_comm = below(12);
 			c.ranks[r].rank = below(9) ? c.ranks[r].rank : 3;

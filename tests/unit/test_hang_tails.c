@@ -97,7 +97,7 @@ static void sign(struct told *t)
 							  .next_seq = t->next[r][comm] };
 
 			if (!t->is_old)
-				ct_order_totals_tell(&t->totals[r], &rec);
+				ct_order_totals_report(&t->totals[r], &rec);
 			job_rare(&t->job, r, CT_KIND_COMM_STATUS, &rec, sizeof(rec));
 		}
 		job_flush(&t->job, r);

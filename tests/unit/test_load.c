@@ -111,7 +111,9 @@ static int see_error(void *arg, const struct ct_error_rec *rec, const char *call
 static void an_error_comes_with_the_names_that_its_record_refers_to(void **state)
 {
 	const struct job_options options = { .run = "run", .ranks = 1 };
-	struct ct_error_rec rec = { .told_ns = 500, .result = 6, .comm = 3, .call = 70, .text = 71 };
+	struct ct_error_rec rec = {
+		.reported_ns = 500, .result = 6, .comm = 3, .call = 70, .text = 71
+	};
 	static const char call[] = "\106\0\0\0ncclCommGetAsyncError",
 			  text[] = "\107\0\0\0remote error";
 	int seen = 0;
@@ -124,7 +126,7 @@ static void an_error_comes_with_the_names_that_its_record_refers_to(void **state
 	job_rare(&job, 0, CT_KIND_ERROR, &rec, sizeof(rec));
 	job_rare(&job, 0, CT_KIND_STRING, call, sizeof(call) - 1);
 	job_rare(&job, 0, CT_KIND_STRING, text, sizeof(text) - 1);
-	rec.told_ns = UINT64_MAX; /* no clock shows that */
+	rec.reported_ns = UINT64_MAX; /* no clock shows that */
 	job_rare(&job, 0, CT_KIND_ERROR, &rec, sizeof(rec));
 	job_close(&job, 1000);
 	load_all(&loaded, &sink);

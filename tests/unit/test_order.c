@@ -606,7 +606,7 @@ static const char *first_hang(const struct ct_report *report)
 	return ct_hang_code_name(report->hang->result->verdicts[0].code);
 }
 
-static void is_told(void **state)
+static void is_known_lag(void **state)
 {
 	const struct order_case *c = *state;
 	struct ct_report *report = order_script(c->job);
@@ -659,7 +659,7 @@ int main(void)
 
 	for (size_t i = 0; i < N_CASES; i++)
 		tests[i] = (struct CMUnitTest){ .name = cases[i].name,
-						.test_func = is_told,
+						.test_func = is_known_lag,
 						.setup_func = set_up,
 						.teardown_func = tear_down,
 						.initial_state = (void *)(uintptr_t)&cases[i] };

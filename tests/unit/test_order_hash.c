@@ -43,7 +43,7 @@ static void equal_calls_are_equal_to_the_end(void **state)
 			add(m, seq, call_at(seq));
 	s = sums();
 	assert_int_equal(s.equal_after, 100005);
-	assert_true(s.is_whole);
+	assert_true(s.is_equal_throughout);
 	assert_int_equal(s.differ_to, 0);
 }
 
@@ -65,7 +65,7 @@ static void order_of_reading_does_not_matter(void **state)
 			add(m, base + at, call_at(at));
 		}
 	b = sums();
-	assert_true(a.is_whole && b.is_whole);
+	assert_true(a.is_equal_throughout && b.is_equal_throughout);
 	assert_true(a.digest == b.digest);
 	assert_int_equal(b.equal_after, base + n);
 }
@@ -82,7 +82,7 @@ static void swapped_calls_are_a_difference(void **state)
 			add(m, seq, call_at(of));
 		}
 	s = sums();
-	assert_false(s.is_whole);
+	assert_false(s.is_equal_throughout);
 	assert_true(s.differ_from <= 7000 && s.differ_to > 7001);
 	assert_true(s.differ_to - s.differ_from <= 1024);
 	assert_int_equal(s.equal_after, s.differ_from);
@@ -99,7 +99,7 @@ static void missing_calls_tell_nothing(void **state)
 				add(m, seq, call_at(seq));
 	s = sums();
 	assert_int_equal(s.differ_to, 0);
-	assert_false(s.is_whole);
+	assert_false(s.is_equal_throughout);
 	/* blocks that all have, of 64 numbers */
 	assert_int_equal(s.equal_after, 896);
 }
@@ -117,7 +117,7 @@ static void what_is_vague_is_no_difference(void **state)
 					 CT_OK);
 	s = sums();
 	assert_int_equal(s.differ_to, 0);
-	assert_false(s.is_whole);
+	assert_false(s.is_equal_throughout);
 	assert_int_equal(s.equal_after, 64);
 }
 
@@ -133,7 +133,7 @@ static void hostile_numbers_end(void **state)
 		add(m, UINT64_MAX, 2);
 	}
 	s = sums();
-	assert_true(s.is_whole);
+	assert_true(s.is_equal_throughout);
 }
 
 int main(void)

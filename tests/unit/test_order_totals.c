@@ -48,7 +48,7 @@ static struct ct_comm_status_rec told(const struct ct_order_totals *totals, uint
 {
 	struct ct_comm_status_rec rec = { .comm = comm };
 
-	ct_order_totals_tell(totals, &rec);
+	ct_order_totals_report(totals, &rec);
 	return rec;
 }
 

@@ -266,7 +266,7 @@ static void ops_of(uint32_t comm, uint64_t count, uint64_t begin)
 					       .redop = CT_REDOP_sum });
 }
 
-static int is_told(enum doubt doubt)
+static int is_known_lag(enum doubt doubt)
 {
 	static const int all[] = { 0, 1, 2, 3 };
 	uint64_t share = doubt == LITTLE ? 250 : 1;
@@ -314,13 +314,13 @@ static int is_told(enum doubt doubt)
 static void little_traffic_gloos_own_and_gaps_in_the_counters_tell_nothing(void **state)
 {
 	(void)state;
-	assert_true(is_told(NONE));
-	assert_false(is_told(LITTLE));
-	assert_false(is_told(GLOOS_OWN));
-	assert_false(is_told(GAP));
+	assert_true(is_known_lag(NONE));
+	assert_false(is_known_lag(LITTLE));
+	assert_false(is_known_lag(GLOOS_OWN));
+	assert_false(is_known_lag(GAP));
 	/* IP over InfiniBand is sockets, too, and its bytes are those of the port */
-	assert_true(is_told(OVER_IPOIB));
-	assert_false(is_told(IPOIB_AND_MORE));
+	assert_true(is_known_lag(OVER_IPOIB));
+	assert_false(is_known_lag(IPOIB_AND_MORE));
 }
 
 static void only_the_hosts_that_fell_back_are_named(void **state)

@@ -29,7 +29,7 @@ static void each_moment_counts_once(void **unused)
 	(void)unused;
 	for (int round = 0; round < 3000; round++) {
 		uint8_t stands[SLOTS][LINE] = { 0 };
-		const uint32_t told[SLOTS] = { 1u << 1, 1u << 1 | 1u << 2, 0 };
+		const uint32_t recorded[SLOTS] = { 1u << 1, 1u << 1 | 1u << 2, 0 };
 		uint32_t n = (uint32_t)draw(60);
 		struct ct_stall_track s;
 
@@ -46,9 +46,9 @@ static void each_moment_counts_once(void **unused)
 
 			assert_int_equal(ct_stall_track_add(&s, &one), 0);
 			for (uint64_t t = begin; t < begin + len; t++)
-				stands[one.slot][t] |= told[one.slot] >> one.backend & 1;
+				stands[one.slot][t] |= recorded[one.slot] >> one.backend & 1;
 		}
-		assert_int_equal(ct_stall_track_close(&s, told, SLOTS), 0);
+		assert_int_equal(ct_stall_track_close(&s, recorded, SLOTS), 0);
 		assert_int_equal(s.width_ns, 0);
 		for (uint32_t slot = 0; slot < SLOTS; slot++) {
 			uint8_t got[LINE] = { 0 };
@@ -71,7 +71,7 @@ static void each_moment_counts_once(void **unused)
 
 static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 {
-	const uint32_t told[SLOTS] = { 2, 2, 2 };
+	const uint32_t recorded[SLOTS] = { 2, 2, 2 };
 	uint64_t sums[SLOTS] = { 0 }, counts[SLOTS] = { 0 };
 	struct ct_stall_track s;
 
@@ -95,7 +95,7 @@ static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
 		assert_int_equal(ct_stall_track_add(&s, &one), 0);
 		assert_true(s.n <= 200);
 	}
-	assert_int_equal(ct_stall_track_close(&s, told, SLOTS), 0);
+	assert_int_equal(ct_stall_track_close(&s, recorded, SLOTS), 0);
 	assert_true(s.width_ns > 0);
 	assert_true(s.n <= 200 && s.n > 50);
 	for (uint32_t slot = 0; slot < SLOTS; slot++) {

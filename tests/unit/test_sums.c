@@ -163,10 +163,10 @@ static void percentile_is_within_a_64th_of_the_true_one(void **state)
 	qsort(values, N, sizeof(values[0]), by_value);
 	for (size_t q = 0; q < sizeof(quantiles) / sizeof(quantiles[0]); q++) {
 		uint64_t truth = values[(size_t)(quantiles[q] * N + 0.999999) - 1];
-		uint64_t told = ct_hist_quantile(&hist, quantiles[q]);
+		uint64_t waits_known = ct_hist_quantile(&hist, quantiles[q]);
 
-		assert_true(told <= truth ? truth - told <= truth / 64
-					  : told - truth <= truth / 64);
+		assert_true(waits_known <= truth ? truth - waits_known <= truth / 64
+						 : waits_known - truth <= truth / 64);
 	}
 	ct_hist_fini(&hist);
 	assert_true(ct_hist_quantile(&hist, 0.5) == UINT64_MAX);

@@ -198,7 +198,7 @@ static unsigned hold_status_against_blocks(const struct ct_run *run, size_t inde
 				continue;
 			ct_rare_get(block, &block->rares[i], &rec, sizeof(rec));
 			is = (struct ct_comm_status_rec){ .comm = rec.comm };
-			ct_order_totals_tell(&totals, &is);
+			ct_order_totals_report(&totals, &is);
 			assert_int_equal(rec.called, is.called);
 			assert_int_equal(rec.order_hash, is.order_hash);
 			assert_true(rec.next_seq >= is.order_end);

@@ -158,7 +158,7 @@ static int write_result(struct request *request)
 				   ct_columns_json(ct_columns_bench(), &request->bench, NULL));
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
-						     .whole = !isatty(fileno(out.file)) };
+						     .unwrapped = !isatty(fileno(out.file)) };
 
 		ct_bench_text(&request->bench, &style, out.file);
 	}

@@ -206,7 +206,7 @@ static int write_result(const struct request *request)
 	} else {
 		const struct ct_text_style style = {
 			.color = ct_color_wanted(out.file),
-			.whole = !isatty(fileno(out.file)),
+			.unwrapped = !isatty(fileno(out.file)),
 		};
 
 		ct_diagnosis_text(&request->diagnosis, request->failed, &style, out.file);

@@ -110,7 +110,7 @@ static void to_text(const struct request *request, FILE *out)
 {
 	const struct ct_text_style style = {
 		.color = ct_color_wanted(out),
-		.whole = !isatty(fileno(out)),
+		.unwrapped = !isatty(fileno(out)),
 		.verbose = ct_cli_has(&request->args, CT_OPTION_ALL_ROWS),
 	};
 

@@ -32,7 +32,7 @@ static int write_result(const struct ct_cli *args, int format, const struct ct_h
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = args->paths.path[0],
-						     .whole = !isatty(fileno(out.file)),
+						     .unwrapped = !isatty(fileno(out.file)),
 						     .verbose = ct_cli_has(args,
 									   CT_OPTION_VERBOSE) };
 

@@ -99,7 +99,7 @@ int ct_doctor_backends_look(const struct ct_doctor_elf *file, const char *path, 
 	return misses;
 }
 
-static void tell(struct ct_doctor *d, const struct backend *b)
+static void report_backend(struct ct_doctor *d, const struct backend *b)
 {
 	const char *where = b->n_copies ? b->copies : "";
 	enum ct_doctor_answer answer = b->is_strange ? CT_DOCTOR_UNKNOWN : CT_DOCTOR_FINE;
@@ -126,7 +126,7 @@ void ct_doctor_backends_done(struct ct_doctor *d)
 			      backends[NCCL].copies);
 	for (const struct backend *b = backends; b < backends + N_BACKENDS; b++) {
 		if (b->n_callers + b->n_copies)
-			tell(d, b);
+			report_backend(d, b);
 		found += b->n_callers + b->n_copies;
 	}
 	if (!found)

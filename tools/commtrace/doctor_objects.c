@@ -191,7 +191,7 @@ static void look_at_sanitizers(struct ct_doctor *d, const struct ct_doctor_elf *
 int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *why;
-	int is_program = role == CT_DOCTOR_THE_PROGRAM, told = -1;
+	int is_program = role == CT_DOCTOR_THE_PROGRAM, reported = -1;
 	int misses;
 	enum ct_elf_has nccl;
 	struct ct_doctor_elf file;
@@ -212,10 +212,10 @@ int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role 
 	misses = role != CT_DOCTOR_PRELOADED &&
 		 ct_doctor_backends_look(&file, path, role != CT_DOCTOR_INSTALLED);
 	for (size_t i = 0; i < N(marks); i++) {
-		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||
+		if ((int)marks[i].id == reported || is_excepted(marks[i].id, name) ||
 		    !has_mark(&file, &marks[i], name, is_program, nccl))
 			continue;
-		told = (int)marks[i].id;
+		reported = (int)marks[i].id;
 		ct_doctor_add_invisible(d, marks[i].id,
 					role == CT_DOCTOR_INSTALLED &&
 							marks[i].id != CT_DOCTOR_NCCL_HIDDEN

@@ -26,7 +26,7 @@ enum { MOST_LINKS = 8 };
 struct program {
 	char links[MOST_LINKS][PATH_MAX]; /* from the command to the ELF file, the last one */
 	int n;
-	char told[600]; /* the same for people */
+	char description[600]; /* the same for people */
 };
 
 /* `#!/usr/bin/env [-S] [NAME=VALUE...] WORD`: the word; else the interpreter itself. */
@@ -86,10 +86,10 @@ static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 	do {
 		char *path = p->links[p->n];
 		const char *wrong = NULL;
-		size_t told = strlen(p->told);
+		size_t description = strlen(p->description);
 
-		snprintf(p->told + told, sizeof(p->told) - told, "%s%.400s", p->n ? " runs " : "",
-			 next);
+		snprintf(p->description + description, sizeof(p->description) - description,
+			 "%s%.400s", p->n ? " runs " : "", next);
 		memcpy(last, next, sizeof(last));
 		if (ct_program_find(next, path) != 0)
 			wrong = strerror(errno);
@@ -97,21 +97,21 @@ static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 			wrong = look_into(path, next);
 		if (wrong) {
 			ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_NOTHING,
-				      "%s cannot be executed: %s", p->told, wrong);
+				      "%s cannot be executed: %s", p->description, wrong);
 			return -1;
 		}
 		p->n++;
 	} while (next[0] && p->n < MOST_LINKS);
 	if (next[0]) {
 		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_NOTHING, "%s: too many interpreters",
-			      p->told);
+			      p->description);
 		return -1;
 	}
 	/* "torchrun runs /usr/bin/python3": the path is shown already where the last word is one */
 	if (strcmp(last, p->links[p->n - 1]) == 0)
-		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s", p->told);
+		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s", p->description);
 	else
-		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s: %s", p->told,
+		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s: %s", p->description,
 			      p->links[p->n - 1]);
 	return 0;
 }

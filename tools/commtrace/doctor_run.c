@@ -32,7 +32,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 /* What the library itself has found in the running process. */
-static void tell_unseen(struct ct_doctor *d, const struct ct_report_invisible *unseen)
+static void report_unseen(struct ct_doctor *d, const struct ct_report_invisible *unseen)
 {
 	for (int i = 0; i < CT_INVISIBLE_COUNT; i++)
 		if (strcmp(unseen->what, ct_invisible_rows[i].what) == 0)
@@ -40,7 +40,7 @@ static void tell_unseen(struct ct_doctor *d, const struct ct_report_invisible *u
 				      unseen->what, unseen->why);
 }
 
-static void tell(struct ct_doctor *d, const char *dir)
+static void report_run(struct ct_doctor *d, const char *dir)
 {
 	const char *ring_dirs[4];
 	struct ct_run_options options = { .ring_dirs = ring_dirs };
@@ -61,7 +61,7 @@ static void tell(struct ct_doctor *d, const char *dir)
 			      "%zu processes and %" PRIu64 " operations were recorded",
 			      run->n_processes, ops);
 		for (size_t i = 0; i < report->n_invisible; i++)
-			tell_unseen(d, &report->invisible[i]);
+			report_unseen(d, &report->invisible[i]);
 	} else if (status == CT_EMPTY) {
 		ct_doctor_add(d, CT_DOCTOR_RUN, CT_DOCTOR_NOTHING,
 			      "the program ran, and nothing was recorded");
@@ -95,7 +95,7 @@ static void run_in(struct ct_doctor *d, char **argv, const char *dir)
 		} else {
 			if (ct_run_id_get(AT_FDCWD, dir, &id) == CT_OK)
 				ct_ring_dir_collect(ring_dirs, &id, &collected);
-			tell(d, dir);
+			report_run(d, dir);
 		}
 	} else {
 		d->failed = 1;

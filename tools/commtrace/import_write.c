@@ -338,13 +338,13 @@ static uint32_t edge_error(const struct ct_import_process *process)
 
 	for (size_t i = 0; i < process->n_ops; i++) {
 		const struct ct_launch *launch = &process->ops[i].launch;
-		const uint32_t told[] = { launch->start_err_ns, launch->end_err_ns };
+		const uint32_t errors[] = { launch->start_err_ns, launch->end_err_ns };
 
 		for (int k = 0; k < 2; k++) {
 			if (!process->ops[i].has_launch)
-				largest = told[k] > largest ? told[k] : largest;
-			else if (told[k])
-				least = told[k] < least ? told[k] : least;
+				largest = errors[k] > largest ? errors[k] : largest;
+			else if (errors[k])
+				least = errors[k] < least ? errors[k] : least;
 		}
 	}
 	if (largest)

@@ -120,7 +120,7 @@ static int write_report(const struct request *request, const struct ct_report *r
 			.path = request->args.paths.path[0],
 			.anchor = request->wishes.anchor,
 			.place = moved_place(request, report, place),
-			.whole = !isatty(fileno(out.file)),
+			.unwrapped = !isatty(fileno(out.file)),
 			.verbose = ct_cli_has(&request->args, CT_OPTION_VERBOSE),
 			.top = (size_t)ct_cli_number(&request->args, CT_OPTION_TOP, 0)
 		};

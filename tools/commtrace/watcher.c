@@ -195,9 +195,9 @@ static int note_verdict(struct ct_watcher *w, const struct ct_hang_verdict *v, i
 	forget(&w->seen);
 	w->seen = now;
 	/* What follows from an event that was reported names the same ranks. */
-	if (!confirmed || same_ranks(&w->told, v))
+	if (!confirmed || same_ranks(&w->reported, v))
 		return CT_OK;
-	st = take(w, &w->told, v);
+	st = take(w, &w->reported, v);
 	w->verdict = v;
 	*kind = v->code == CT_HANG_IS_DEAD_RANK || v->code == CT_HANG_IS_EXITED_RANK
 			? CT_WATCH_CRASH
@@ -221,17 +221,17 @@ int ct_watcher_look(struct ct_watcher *w, int is_over, uint64_t apart_ns, enum c
 		return note_verdict(w, v, is_over, apart_ns, kind);
 	forget(&w->seen);
 	/* A job that was ended has not recovered, and less certainty is no recovery. */
-	if (!w->told.is_set || w->hang->result->n_verdicts || w->hang->state == CT_JOB_KILLED ||
+	if (!w->reported.is_set || w->hang->result->n_verdicts || w->hang->state == CT_JOB_KILLED ||
 	    w->hang->state == CT_JOB_INTERRUPTED || ++w->clear_looks < CLEAR_LOOKS)
 		return CT_OK;
-	forget(&w->told);
+	forget(&w->reported);
 	*kind = CT_WATCH_RESOLVED;
 	return CT_OK;
 }
 
 int ct_watcher_doubts(const struct ct_watcher *w)
 {
-	return w->seen.is_set ? !w->told.is_set : w->told.is_set && w->clear_looks > 0;
+	return w->seen.is_set ? !w->reported.is_set : w->reported.is_set && w->clear_looks > 0;
 }
 
 static int is_here(const struct ct_watcher *w, const struct ct_process_info *process)
@@ -256,5 +256,5 @@ void ct_watcher_fini(struct ct_watcher *w)
 {
 	close_look(w);
 	forget(&w->seen);
-	forget(&w->told);
+	forget(&w->reported);
 }

@@ -51,8 +51,8 @@ struct ct_watcher {
 	const struct ct_hang_verdict *verdict; /* of the event; NULL: none */
 
 	/* private */
-	struct ct_watch_claim seen; /* by the latest look */
-	struct ct_watch_claim told; /* the event that is not resolved */
+	struct ct_watch_claim seen;	/* by the latest look */
+	struct ct_watch_claim reported; /* the event that is not resolved */
 	int clear_looks;
 };
 

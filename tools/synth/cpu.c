@@ -77,21 +77,21 @@ static void end_now(struct rank *r, enum ct_play_end end)
 
 /* ---- communicators ---- */
 
-static void tell_host(struct rank *r, enum ct_play_host call, int comm, uint64_t enter_ns,
+static void pass_host(struct rank *r, enum ct_play_host call, int comm, uint64_t enter_ns,
 		      uint64_t return_ns)
 {
 	const int parent = call == CT_PLAY_SPLIT ? r->action->parent : -1;
-	const struct ct_play_host_call told = { call, comm, parent, enter_ns, return_ns };
+	const struct ct_play_host_call out = { call, comm, parent, enter_ns, return_ns };
 	const struct ct_play_sink *sink = r->play->sink;
 
 	if (sink && sink->host)
-		ct_play_fail(r->play, sink->host(sink->arg, r->number, &told));
+		ct_play_fail(r->play, sink->host(sink->arg, r->number, &out));
 }
 
 /* Entered, perhaps forever. 1: forever. */
 static int enter(struct rank *r, enum ct_play_host call, enum ct_fault_call stalls, int comm)
 {
-	tell_host(r, call, comm, r->host_ns, 0);
+	pass_host(r, call, comm, r->host_ns, 0);
 	if (r->stalls != stalls + 1)
 		return 0;
 	end_now(r, CT_PLAY_STUCK);
@@ -105,7 +105,7 @@ static void all_are_made(struct gathering *g, enum ct_play_host call)
 
 		r->host_ns = g->last_ns + MAKING_NS +
 			     (uint64_t)(50000 * uniform(r, CT_NOISE_CALL, r->calls++));
-		tell_host(r, call, r->action->comm, g->enter_ns[i], r->host_ns);
+		pass_host(r, call, r->action->comm, g->enter_ns[i], r->host_ns);
 		ct_play_cpu_woken(r);
 	}
 }
@@ -151,7 +151,7 @@ static void finalize(struct rank *r, int comm)
 
 static void finalized(struct rank *r)
 {
-	tell_host(r, CT_PLAY_FINALIZE, r->ending_comm, r->finalize_ns, r->host_ns);
+	pass_host(r, CT_PLAY_FINALIZE, r->ending_comm, r->finalize_ns, r->host_ns);
 	r->ending_comm = -1;
 }
 
@@ -183,7 +183,7 @@ static void call(struct rank *r, const struct ct_action *action)
 	const struct ct_play_sink *sink = r->play->sink;
 	struct launch *l = r->group;
 	struct launch_op *op = ct_play_launch_op(l);
-	struct ct_play_call told;
+	struct ct_play_call out;
 
 	if (!op)
 		return;
@@ -191,7 +191,7 @@ static void call(struct rank *r, const struct ct_action *action)
 	op->op = action->op;
 	op->step = action->step;
 	op->seq = next_seq(r, &action->op);
-	told = (struct ct_play_call){
+	out = (struct ct_play_call){
 		.op = &op->op,
 		.enter_ns = r->host_ns,
 		.return_ns = r->host_ns + CALL_LEAST_NS +
@@ -199,23 +199,23 @@ static void call(struct rank *r, const struct ct_action *action)
 		.seq = op->seq,
 		.launch = l->id,
 	};
-	r->host_ns = told.return_ns + CT_PLAY_EVENT_NS;
+	r->host_ns = out.return_ns + CT_PLAY_EVENT_NS;
 	r->sums.ops++;
 	if (sink && sink->call)
-		ct_play_fail(r->play, sink->call(sink->arg, r->number, &told));
+		ct_play_fail(r->play, sink->call(sink->arg, r->number, &out));
 }
 
-static void tell_stream(struct rank *r, struct stream *s, uint32_t launch)
+static void pass_stream(struct rank *r, struct stream *s, uint32_t launch)
 {
 	const struct ct_play_sink *sink = r->play->sink;
-	const uint8_t tells = s->is_named ? (uint8_t)(1 + s->is_fed) : 0;
-	const struct ct_play_stream told = {
+	const uint8_t level = s->is_named ? (uint8_t)(1 + s->is_fed) : 0;
+	const struct ct_play_stream out = {
 		.stream = s->index, .is_fed = s->is_fed, .launch = launch, .at_ns = r->host_ns
 	};
 
-	if (tells > s->told && sink && sink->stream)
-		ct_play_fail(r->play, sink->stream(sink->arg, r->number, &told));
-	s->told = tells;
+	if (level > s->reported_level && sink && sink->stream)
+		ct_play_fail(r->play, sink->stream(sink->arg, r->number, &out));
+	s->reported_level = level;
 }
 
 static void break_launch(struct seat *seat, struct launch *l)
@@ -243,7 +243,7 @@ static void end_group(struct rank *r, struct stream *s)
 	break_launch(seat_in(r, l->comm), l);
 	s->own.count++;
 	s->own.launch = l->id;
-	tell_stream(r, s, l->id);
+	pass_stream(r, s, l->id);
 	ct_play_put(s, &(struct item){ .kind = ITEM_LAUNCH, .issued_ns = r->host_ns, .launch = l });
 }
 
@@ -258,7 +258,7 @@ static int leave_group(struct rank *r, struct stream *s)
 		return 1;
 	}
 	r->host_ns += CALL_LEAST_NS;
-	tell_host(r, CT_PLAY_GROUP_END, comm, enter_ns, r->host_ns);
+	pass_host(r, CT_PLAY_GROUP_END, comm, enter_ns, r->host_ns);
 	return 0;
 }
 

@@ -280,9 +280,9 @@ static int open_rank(struct play *p, int number)
 	return 0;
 }
 
-static void tell_open(struct play *p, const struct launch *l)
+static void pass_open(struct play *p, const struct launch *l)
 {
-	const struct ct_play_launch told = {
+	const struct ct_play_launch out = {
 		.comm = l->comm,
 		.stream = l->stream->index,
 		.id = l->id,
@@ -294,26 +294,26 @@ static void tell_open(struct play *p, const struct launch *l)
 		.first_seq = l->ops[0].seq,
 	};
 
-	ct_play_fail(p, p->sink->open(p->sink->arg, l->rank->number, &told));
+	ct_play_fail(p, p->sink->open(p->sink->arg, l->rank->number, &out));
 }
 
-static void tell_rest(struct play *p, struct rank *r)
+static void pass_rest(struct play *p, struct rank *r)
 {
 	for (int i = 0; i < r->n_streams; i++) {
 		const struct stream *s = &r->streams[i];
 
 		if (s->running && p->sink->open)
-			tell_open(p, s->running);
+			pass_open(p, s->running);
 		for (uint32_t k = 0; k < s->n && p->sink->open; k++) {
 			const struct item *item = &s->items[(s->head + k) & (s->cap - 1)];
 
 			if (item->kind == ITEM_LAUNCH)
-				tell_open(p, item->launch);
+				pass_open(p, item->launch);
 		}
 	}
 	/* Inside the call that launches it. */
 	if (r->group && r->group->stream && p->sink->open)
-		tell_open(p, r->group);
+		pass_open(p, r->group);
 	if (p->sink->end)
 		ct_play_fail(p, p->sink->end(p->sink->arg, r->number, r->sums.end, r->code,
 					     r->sums.end_ns));
@@ -445,7 +445,7 @@ int ct_play(const struct ct_workload *workload, const struct ct_play_world *worl
 		while (!p.status && ct_play_meet_without(&p));
 		sum_up(&p);
 		for (int i = 0; i < p.config->ranks && sink && !p.status; i++)
-			tell_rest(&p, &p.ranks[i]);
+			pass_rest(&p, &p.ranks[i]);
 	}
 	unmake(&p);
 	return p.status;

@@ -90,7 +90,7 @@ struct stream {
 	/* what a recorder would know of it */
 	struct clock_vector waited;
 	struct ct_play_mark own;
-	uint8_t is_named, is_fed, told, others;
+	uint8_t is_named, is_fed, reported_level, others;
 };
 
 struct span {
@@ -273,7 +273,7 @@ int ct_play_keeps_up(struct rank *r);
 void ct_play_put(struct stream *s, const struct item *item);
 void ct_play_advance(struct stream *s);
 void ct_play_launch_done(struct launch *l);
-void ct_play_tell_waited(struct rank *r, const struct waited *w, struct ct_play_wait *wait);
+void ct_play_pass_wait(struct rank *r, const struct waited *w, struct ct_play_wait *wait);
 
 /* meet.c: the launch's operations have begun. */
 void ct_play_meet(struct launch *l);

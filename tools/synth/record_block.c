@@ -88,7 +88,7 @@ static int add_comm_status(struct ct_synth_record *r, struct process *p)
 
 		if (!p->comms[id].is_made)
 			continue;
-		ct_order_totals_tell(&p->order, &rec);
+		ct_order_totals_report(&p->order, &rec);
 		st = ct_record_rare(r, p, CT_KIND_COMM_STATUS, &rec, sizeof(rec));
 	}
 	return st;

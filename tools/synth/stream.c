@@ -41,7 +41,7 @@ static void know(struct moment *m, uint64_t ns)
 	ct_play_release(m);
 }
 
-void ct_play_tell_waited(struct rank *r, const struct waited *w, struct ct_play_wait *wait)
+void ct_play_pass_wait(struct rank *r, const struct waited *w, struct ct_play_wait *wait)
 {
 	const struct ct_play_sink *sink = r->play->sink;
 
@@ -60,7 +60,7 @@ static int wait(struct stream *s, const struct item *item, uint64_t at_ns)
 {
 	struct rank *r = s->rank;
 	struct moment *m = item->moment;
-	struct ct_play_wait told = {
+	struct ct_play_wait event = {
 		.waiter = s->index,
 		.issued_ns = item->issued_ns,
 		.begin_ns = at_ns,
@@ -73,11 +73,11 @@ static int wait(struct stream *s, const struct item *item, uint64_t at_ns)
 		return 0;
 	}
 	s->ns = later(at_ns, m->ns);
-	told.end_ns = s->ns;
+	event.end_ns = s->ns;
 	if (s->index == CT_STREAM_COMPUTE && item->is_exposing)
 		r->sums.exposed_ns += s->ns - at_ns;
 	if (item->waited) {
-		ct_play_tell_waited(r, item->waited, &told);
+		ct_play_pass_wait(r, item->waited, &event);
 		ct_play_waited_free(r->play, item->waited);
 	}
 	ct_play_release(m);
@@ -102,7 +102,7 @@ void ct_play_launch_done(struct launch *l)
 	struct rank *r = l->rank;
 	struct stream *s = l->stream;
 	const struct ct_play_sink *sink = r->play->sink;
-	const struct ct_play_launch told = {
+	const struct ct_play_launch event = {
 		.comm = l->comm,
 		.stream = s->index,
 		.id = l->id,
@@ -119,7 +119,7 @@ void ct_play_launch_done(struct launch *l)
 	if (l->lingers)
 		return;
 	if (sink && sink->launch)
-		ct_play_fail(r->play, sink->launch(sink->arg, r->number, &told));
+		ct_play_fail(r->play, sink->launch(sink->arg, r->number, &event));
 	ct_play_cover_add(&r->waits, l->start_ns, l->start_ns + l->wait_ns);
 	if (s->index == CT_STREAM_COMPUTE)
 		r->sums.exposed_ns += l->end_ns - l->reached_ns;

@@ -109,13 +109,13 @@ void ct_play_mark(struct rank *r, struct stream *s)
 static void pass(struct rank *r, const struct moment *m)
 {
 	struct waited found = { .via = m->stream };
-	struct ct_play_wait told = { .is_host = 1, .waiter = -1, .begin_ns = r->host_ns };
+	struct ct_play_wait out = { .is_host = 1, .waiter = -1, .begin_ns = r->host_ns };
 
 	compare(r, &r->host_waited, -1, &m->clock, &found);
 	merge(r, &r->host_waited, -1, &m->clock);
 	r->host_ns = later(r->host_ns, m->ns) + CT_PLAY_EVENT_NS;
-	told.issued_ns = told.end_ns = r->host_ns;
-	ct_play_tell_waited(r, &found, &told);
+	out.issued_ns = out.end_ns = r->host_ns;
+	ct_play_pass_wait(r, &found, &out);
 }
 
 /* Or because the queue of its GPU is as long as it may be. */

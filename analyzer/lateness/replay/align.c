@@ -24,7 +24,7 @@ static uint32_t cell(const struct aligning *a, const struct ct_schedule_part *p)
 }
 
 /* Members leave a synchronising operation together. Returns how many hosts became known by this one. */
-static uint32_t learn(struct aligning *a, const struct ct_schedule_meeting *m)
+static uint32_t learn(struct aligning *a, const struct ct_schedule_exchange *m)
 {
 	const struct ct_schedule_part *parts = &a->s->parts[m->first_part], *known = NULL;
 	uint32_t learnt = 0;
@@ -67,8 +67,8 @@ static void learn_all(struct aligning *a)
 	}
 	for (uint32_t round = 0; round < a->n_hosts && learnt; round++) {
 		learnt = 0;
-		for (uint32_t m = 0; m < s->n_meetings; m++)
-			learnt += learn(a, &s->meetings[m]);
+		for (uint32_t m = 0; m < s->n_exchanges; m++)
+			learnt += learn(a, &s->exchanges[m]);
 	}
 	for (uint32_t l = 0; l < s->n_launches; l++)
 		s->launches[l].start_ns += a->off_ns[s->launches[l].stretch * a->n_hosts +

@@ -24,7 +24,7 @@ enum { FURTHER_BACK = 0, FOLLOWS = 254, QUEUED = 255 };
 struct anchor {
 	uint8_t lag;
 	struct ct_follows follows;
-	int is_told; /* 0: too few peers; a launch counts from the end of the one before it */
+	int is_known_lag; /* 0: too few peers; a launch counts from the end of the one before it */
 };
 
 struct sums {
@@ -48,7 +48,7 @@ struct queue {
 };
 
 /* One position that is looked at. */
-struct telling {
+struct anchor_search {
 	struct ct_schedule *s;
 	const struct ct_stages *stages;
 	const struct ct_positions *positions;
@@ -71,18 +71,18 @@ static double queued_span(const struct ct_schedule *s, const struct ct_schedule_
 	return (double)(end - l->start_ns);
 }
 
-static uint32_t launch_at(const struct telling *t, uint32_t k)
+static uint32_t launch_at(const struct anchor_search *t, uint32_t k)
 {
 	return t->positions->order[k];
 }
 
 /* Place of its rank in the stage. */
-static uint32_t member_of(const struct telling *t, uint32_t launch)
+static uint32_t member_of(const struct anchor_search *t, uint32_t launch)
 {
 	return t->stages->place_of[t->s->launches[launch].slot];
 }
 
-static int is_queue(const struct telling *t)
+static int is_queue(const struct anchor_search *t)
 {
 	return 2 * t->queue.queued > t->queue.n;
 }
@@ -97,8 +97,8 @@ static int queues_up(const struct queue *q, uint32_t member)
 enum { NOTHING_THERE, UNDER_WAY, ENDED };
 
 /* What lies `lag` launches before the launch: how long it took, and what came between the two. */
-static int look_back(const struct telling *t, uint32_t launch, uint32_t lag, double *x, double *y,
-		     double *err)
+static int look_back(const struct anchor_search *t, uint32_t launch, uint32_t lag, double *x,
+		     double *y, double *err)
 {
 	const struct ct_schedule *s = t->s;
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
@@ -154,7 +154,7 @@ static int all_wait(const struct common *c)
 
 /* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what comes to all alike tells nothing
  * of a place; what is left is each member's own. */
-static void add_place(struct telling *t, uint32_t from, uint32_t end, uint32_t lag)
+static void add_place(struct anchor_search *t, uint32_t from, uint32_t end, uint32_t lag)
 {
 	struct mean mean = { 0 };
 	double x, y, err;
@@ -197,7 +197,7 @@ static void add_place(struct telling *t, uint32_t from, uint32_t end, uint32_t l
 	}
 }
 
-static void add_up(struct telling *t, uint32_t lag)
+static void add_up(struct anchor_search *t, uint32_t lag)
 {
 	uint32_t last = t->p->first + t->p->n;
 
@@ -244,10 +244,10 @@ static struct slope slope_of(float *slopes, uint32_t n)
 }
 
 /* Where most launches queue up it takes evidence that they wait for anything else. Is there none? */
-static int find_queue(struct telling *t)
+static int find_queue(struct anchor_search *t)
 {
 	struct queue *q = &t->queue;
-	uint32_t size = ct_stage_size(t->stages, t->p->stage), tell = 0;
+	uint32_t size = ct_stage_size(t->stages, t->p->stage), find_anchor = 0;
 
 	*q = (struct queue){ .members = size < CT_MANY_PEERS ? size : CT_MANY_PEERS };
 	for (uint32_t k = t->p->first; k < t->p->first + t->p->n; k++) {
@@ -261,8 +261,8 @@ static int find_queue(struct telling *t)
 	for (uint32_t m = 0; m < q->members; m++)
 		q->queued += q->of[m];
 	for (uint32_t m = 0; m < q->members; m++)
-		tell += !queues_up(q, m);
-	return is_queue(t) && (tell < CT_LEAST_PEERS || q->n - q->queued < CT_LEAST_TIMES);
+		find_anchor += !queues_up(q, m);
+	return is_queue(t) && (find_anchor < CT_LEAST_PEERS || q->n - q->queued < CT_LEAST_TIMES);
 }
 
 /* What mostly was still under way was not waited for. */
@@ -273,7 +273,7 @@ static int is_mostly_under_way(const struct common *c)
 
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
  * launches queue up and it is not known that it did: then nothing tells. */
-static uint8_t waits_at(struct telling *t, uint32_t lag)
+static uint8_t waits_at(struct anchor_search *t, uint32_t lag)
 {
 	const struct common *c = &t->common;
 	struct slope slope = slope_of(t->slopes, t->n_slopes);
@@ -282,13 +282,13 @@ static uint8_t waits_at(struct telling *t, uint32_t lag)
 	/* it is looked at every position of every run */
 	if (is_mostly_under_way(c) || (!all && slope.median + CT_STEADY_T * slope.err <= -CT_MOST))
 		return 0;
-	if (is_queue(t) && !all && slope.median - CT_TOLD_ERRORS * slope.err <= -CT_MOST)
+	if (is_queue(t) && !all && slope.median - CT_SEPARATE_ERRORS * slope.err <= -CT_MOST)
 		return QUEUED;
 	return (uint8_t)lag;
 }
 
 /* Without peers only that is known. Where the one before was waited for, as far as that tells, nothing changes. */
-static struct anchor tell_alone(struct telling *t)
+static struct anchor find_anchor_alone(struct anchor_search *t)
 {
 	struct anchor a = { 0, { 0 }, 0 };
 
@@ -297,11 +297,11 @@ static struct anchor tell_alone(struct telling *t)
 		if (!is_mostly_under_way(&t->common))
 			a.lag = (uint8_t)lag;
 	}
-	a.is_told = a.lag > 1;
+	a.is_known_lag = a.lag > 1;
 	return a;
 }
 
-static struct anchor tell(struct telling *t)
+static struct anchor find_anchor(struct anchor_search *t)
 {
 	struct anchor a = { 0, ct_follows_find(t->positions, t->p, t->s), 1 };
 
@@ -314,7 +314,7 @@ static struct anchor tell(struct telling *t)
 		a.lag = waits_at(t, lag);
 	}
 	/* two steps without anything that was waited for: noise hid it */
-	a.is_told = a.lag || t->lags == CT_LAGS;
+	a.is_known_lag = a.lag || t->lags == CT_LAGS;
 	return a;
 }
 
@@ -381,7 +381,7 @@ static void apply(struct ct_schedule *s, const struct ct_positions *positions,
 	for (uint32_t l = 0; l < s->n_launches; l++) {
 		uint32_t p = positions->position_of[l];
 
-		anchors[l] = p == CT_NO_POSITION || !of[p].is_told
+		anchors[l] = p == CT_NO_POSITION || !of[p].is_known_lag
 				     ? s->launches[l].from
 				     : anchor_of(s, of[p], l, anchors);
 	}
@@ -400,7 +400,7 @@ static int find_ready(struct ct_schedule *s, const struct ct_positions *position
 	for (uint32_t p = 0; values && p < positions->n; p++) {
 		const struct ct_position *position = &positions->all[p];
 
-		if (!of[p].is_told || position->is_surplus)
+		if (!of[p].is_known_lag || position->is_surplus)
 			continue;
 		for (uint32_t k = position->first, end; k < position->first + position->n;
 		     k = end) {
@@ -424,7 +424,7 @@ static uint32_t lags_of(const struct ct_positions *positions, uint32_t stage)
 }
 
 /* A host's calls come one after the other: nothing has to be told. */
-static int is_known(const struct telling *t)
+static int is_known(const struct anchor_search *t)
 {
 	return t->s->launches[launch_at(t, t->p->first)].tid != 0;
 }
@@ -432,20 +432,21 @@ static int is_known(const struct telling *t)
 int ct_anchors_find(struct ct_schedule *s, const struct ct_stages *stages,
 		    const struct ct_positions *positions)
 {
-	struct telling *t = malloc(sizeof(*t));
+	struct anchor_search *t = malloc(sizeof(*t));
 	struct anchor *of = calloc((size_t)positions->n + 1, sizeof(*of));
 	uint32_t *anchors = malloc(((size_t)s->n_launches + 1) * sizeof(*anchors));
 	int st = CT_NOMEM;
 
 	if (t && of && anchors) {
-		*t = (struct telling){ .s = s, .stages = stages, .positions = positions };
+		*t = (struct anchor_search){ .s = s, .stages = stages, .positions = positions };
 		for (uint32_t p = 0; p < positions->n; p++) {
 			t->p = &positions->all[p];
 			if (t->p->is_surplus || is_known(t))
 				continue;
 			t->lags = lags_of(positions, t->p->stage);
-			of[p] = ct_stage_size(stages, t->p->stage) < CT_LEAST_PEERS ? tell_alone(t)
-										    : tell(t);
+			of[p] = ct_stage_size(stages, t->p->stage) < CT_LEAST_PEERS
+					? find_anchor_alone(t)
+					: find_anchor(t);
 		}
 		apply(s, positions, of, anchors);
 		st = find_ready(s, positions, of);

@@ -61,7 +61,7 @@ static int find_steps(struct ct_engine *e)
 	e->steps = malloc(((size_t)p->n_steps + 1) * sizeof(*e->steps));
 	e->stretch_of = malloc(((size_t)p->n_steps + 1) * sizeof(*e->stretch_of));
 	for (uint32_t k = 2; stretch && e->steps && e->stretch_of && k <= p->n_steps; k++) {
-		if (p->is_whole[k] && p->is_whole[k - 1] && stretch[k] == stretch[k - 1]) {
+		if (p->is_complete[k] && p->is_complete[k - 1] && stretch[k] == stretch[k - 1]) {
 			e->stretch_of[e->n_steps] = stretch[k];
 			e->steps[e->n_steps++] = k;
 		}
@@ -330,13 +330,13 @@ struct transfer {
 	uint32_t comm;
 	uint64_t kind;
 	int64_t ns;
-	uint32_t meeting;
+	uint32_t exchange;
 };
 
 CT_SORT_BY(by_comm, struct transfer, CT_UP(comm) ?: CT_UP(kind) ?: CT_UP(ns))
 
-/* Whose launch came last to a meeting. */
-static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_meeting *m)
+/* Whose launch came last to a exchange. */
+static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_exchange *m)
 {
 	uint32_t last = s->parts[m->first_part].launch;
 
@@ -353,20 +353,20 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_me
  * its kernel waited for room: that cannot be told apart, and its gap is no evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
-	struct transfer *all = malloc(((size_t)s->n_meetings + 1) * sizeof(*all));
+	struct transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
 	uint32_t n = 0;
 
 	if (!all)
 		return CT_NOMEM;
-	for (uint32_t m = 0; m < s->n_meetings; m++) {
-		const struct ct_schedule_meeting *meeting = &s->meetings[m];
+	for (uint32_t m = 0; m < s->n_exchanges; m++) {
+		const struct ct_schedule_exchange *exchange = &s->exchanges[m];
 
-		if (meeting->n > 1 && ct_op_class(meeting->op) == CT_CLASS_SYNC &&
-		    meeting->comm->backend == CT_BACKEND_NCCL)
+		if (exchange->n > 1 && ct_op_class(exchange->op) == CT_CLASS_SYNC &&
+		    exchange->comm->backend == CT_BACKEND_NCCL)
 			all[n++] = (struct transfer){
-				meeting->comm->index,
-				s->launches[s->parts[meeting->first_part].launch].kind,
-				meeting->transfer_ns, m
+				exchange->comm->index,
+				s->launches[s->parts[exchange->first_part].launch].kind,
+				exchange->transfer_ns, m
 			};
 	}
 	ct_sort(all, n, sizeof(*all), by_comm);
@@ -379,7 +379,7 @@ static int mark_uncertain(struct ct_schedule *s)
 		usual = (double)all[first + (end - first) / 4].ns;
 		for (uint32_t k = first; k < end && end - first >= CT_LEAST_TIMES; k++) {
 			struct ct_schedule_launch
-				*l = &s->launches[last_of(s, &s->meetings[all[k].meeting])];
+				*l = &s->launches[last_of(s, &s->exchanges[all[k].exchange])];
 
 			if ((double)all[k].ns > CT_SLOW_TRANSFER * usual + l->err_ns)
 				l->is_uncertain = 1;

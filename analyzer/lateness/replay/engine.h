@@ -57,7 +57,7 @@ double ct_engine_level(const struct ct_engine *engine, uint32_t slot, uint32_t p
 double ct_engine_stage_mean(const struct ct_engine *engine, uint32_t stage);
 double ct_engine_position_mean(const struct ct_engine *engine, uint32_t position);
 
-/* How long all steps take with these gaps (by launch) and transfers (by meeting; NULL as recorded). each: by n_steps, or NULL. */
+/* How long all steps take with these gaps (by launch) and transfers (by exchange; NULL as recorded). each: by n_steps, or NULL. */
 double ct_engine_play(struct ct_engine *engine, const int64_t *gap_ns, const int64_t *transfer_ns,
 		      double *each);
 

@@ -76,7 +76,7 @@ static void even_out(struct ct_judging *j, uint32_t stage, double *work, uint8_t
 		const double *of_rank = &work[(size_t)k * j->n_blocks];
 		double mean = mean_work(of_rank, j->n_blocks, &err);
 
-		is_usual[slot] = fabs(mean - usual) <= CT_TOLD_ERRORS * err;
+		is_usual[slot] = fabs(mean - usual) <= CT_SEPARATE_ERRORS * err;
 		for (uint32_t b = 0; b < j->n_blocks; b++)
 			j->blocks[(size_t)slot * j->n_blocks + b] -= of_rank[b] - (is_usual[slot]
 											   ? usual
@@ -99,7 +99,7 @@ static int computed_longer(struct ct_judging *j, uint32_t slot)
 		out.last = b;
 	}
 	ct_measure_stretch(j, slot, &out);
-	if (out.t < CT_TOLD_ERRORS || !ct_is_worth_a_replay(j, &out))
+	if (out.t < CT_SEPARATE_ERRORS || !ct_is_worth_a_replay(j, &out))
 		return 0;
 	out.mean = fmin(out.mean, s->excess);
 	out.t = s->t;

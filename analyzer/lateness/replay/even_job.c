@@ -34,7 +34,7 @@ void ct_even_job_fini(struct ct_even_job *job)
 struct transfer {
 	uint64_t class;
 	int64_t ns;
-	uint32_t meeting;
+	uint32_t exchange;
 };
 
 CT_SORT_BY(by_class, struct transfer, CT_UP(class) ?: CT_UP(ns))
@@ -42,28 +42,28 @@ CT_SORT_BY(by_class, struct transfer, CT_UP(class) ?: CT_UP(ns))
 static int even_transfers(struct ct_even *v)
 {
 	const struct ct_schedule *s = &v->e->schedule;
-	struct transfer *all = malloc(((size_t)s->n_meetings + 1) * sizeof(*all));
+	struct transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
 
 	if (!all)
 		return CT_NOMEM;
-	for (uint32_t m = 0; m < s->n_meetings; m++) {
-		const struct ct_schedule_meeting *meeting = &s->meetings[m];
-		const struct ct_schedule_part *parts = &s->parts[meeting->first_part];
+	for (uint32_t m = 0; m < s->n_exchanges; m++) {
+		const struct ct_schedule_exchange *exchange = &s->exchanges[m];
+		const struct ct_schedule_part *parts = &s->parts[exchange->first_part];
 		const struct ct_schedule_launch *l = &s->launches[parts[0].launch];
-		uint32_t other = s->launches[parts[meeting->n - 1].launch].slot;
+		uint32_t other = s->launches[parts[exchange->n - 1].launch].slot;
 		uint64_t between = ct_mix((uint64_t)l->slot << 32 | other) ^
-				   (meeting->comm ? meeting->comm->index : 0);
+				   (exchange->comm ? exchange->comm->index : 0);
 
-		all[m] = (struct transfer){ ct_mix(ct_mix(l->kind) ^ between), meeting->transfer_ns,
-					    m };
+		all[m] = (struct transfer){ ct_mix(ct_mix(l->kind) ^ between),
+					    exchange->transfer_ns, m };
 	}
-	ct_sort(all, s->n_meetings, sizeof(*all), by_class);
-	for (uint32_t first = 0, end; first < s->n_meetings; first = end) {
+	ct_sort(all, s->n_exchanges, sizeof(*all), by_class);
+	for (uint32_t first = 0, end; first < s->n_exchanges; first = end) {
 		end = first;
-		while (end < s->n_meetings && all[end].class == all[first].class)
+		while (end < s->n_exchanges && all[end].class == all[first].class)
 			end++;
 		for (uint32_t k = first; k < end; k++)
-			v->transfer_ns[all[k].meeting] = all[first + (end - first) / 2].ns;
+			v->transfer_ns[all[k].exchange] = all[first + (end - first) / 2].ns;
 	}
 	free(all);
 	return CT_OK;
@@ -359,7 +359,7 @@ int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tas
 	     (e->has_holes || fabs(e->played / e->recorded - 1) > CT_MODEL_ERROR)))
 		return CT_OK;
 	v.gap_ns = malloc(((size_t)e->schedule.n_launches + 1) * sizeof(*v.gap_ns));
-	v.transfer_ns = malloc(((size_t)e->schedule.n_meetings + 1) * sizeof(*v.transfer_ns));
+	v.transfer_ns = malloc(((size_t)e->schedule.n_exchanges + 1) * sizeof(*v.transfer_ns));
 	v.chosen = calloc((size_t)e->schedule.n_slots + 1, 1);
 	v.each_ns = calloc((size_t)e->n_steps + 1, sizeof(*v.each_ns));
 	job->s_stage = calloc((size_t)e->stages.n + 1, sizeof(*job->s_stage));

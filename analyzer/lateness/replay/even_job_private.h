@@ -9,7 +9,7 @@
 struct ct_even {
 	struct ct_engine *e;
 	int64_t *gap_ns;      /* by launch */
-	int64_t *transfer_ns; /* by meeting */
+	int64_t *transfer_ns; /* by exchange */
 	double time;	      /* of the even job */
 	uint8_t *chosen;      /* by slot */
 	double *each_ns;      /* by n_steps: of what was played last */

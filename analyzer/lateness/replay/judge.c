@@ -56,7 +56,7 @@ uint64_t ct_replay_of_run(const struct ct_replay_judgement *j, double ns, uint64
 {
 	double run = ns * j->engine.n_run / j->engine.n_steps;
 
-	return run > 0 ? ct_whole(fmin(run, (double)duration_ns)) : 0;
+	return run > 0 ? ct_round_whole(fmin(run, (double)duration_ns)) : 0;
 }
 
 /* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the same way. */

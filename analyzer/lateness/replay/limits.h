@@ -51,7 +51,7 @@
 /* ... and known to this of S - 1, or withheld: as near as the published ones of two jobs were */
 #define CT_M_ERROR 0.05
 
-/* Parts of meetings that are played for S_w: about 10 s */
+/* Parts of exchanges that are played for S_w: about 10 s */
 #define CT_MOST_WORK 400000000.0
 
 /* Steadiness is judged over blocks of steps: enough to see a quarter of the run */
@@ -77,7 +77,7 @@
 #define CT_CHANGES 2u
 
 /* Less is not worth a replay */
-#define CT_LEAST_GAIN CT_WORTH_TELLING
+#define CT_LEAST_GAIN CT_WORTH_REPORTING
 
 /* Of a gain: by how much it was off where launches did not queue up (docs/ACCURACY.md) ... */
 #define CT_MODEL_ERROR 0.01

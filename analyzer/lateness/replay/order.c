@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which meetings can be played: Kahn's queue over "needs the end of". */
+/* The order in which exchanges can be played: Kahn's queue over "needs the end of". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 
 struct ordering {
 	struct ct_schedule *s;
-	uint32_t *meetings_left; /* by launch: its meetings that were not played, of those that end it */
-	uint8_t *needs;		 /* by launch: launches that have to end before it starts */
-	uint8_t *is_open;	 /* by launch: it can start */
-	uint32_t *waits_for; /* by meeting: launches that cannot start yet */
-	/* by launch: the meetings that need its start, the launches that need it: list[first[l + 1]] .. list[first[l + 2] - 1] */
-	uint32_t *meeting_first, *meetings;
+	uint32_t *exchanges_left; /* by launch: its exchanges that were not played, of those that end it */
+	uint8_t *needs;		  /* by launch: launches that have to end before it starts */
+	uint8_t *is_open;	  /* by launch: it can start */
+	uint32_t *waits_for; /* by exchange: launches that cannot start yet */
+	/* by launch: the exchanges that need its start, the launches that need it: list[first[l + 1]] .. list[first[l + 2] - 1] */
+	uint32_t *exchange_first, *exchanges;
 	uint32_t *next_first, *nexts;
-	uint32_t *queue; /* meetings, in the order that is looked for */
+	uint32_t *queue; /* exchanges, in the order that is looked for */
 	uint32_t n_queue;
 	uint32_t *by_start; /* launches; NULL as long as nothing is stuck */
 	uint32_t next_stuck;
@@ -24,12 +24,12 @@ struct ordering {
 
 static void free_ordering(struct ordering *o)
 {
-	free(o->meetings_left);
+	free(o->exchanges_left);
 	free(o->needs);
 	free(o->is_open);
 	free(o->waits_for);
-	free(o->meeting_first);
-	free(o->meetings);
+	free(o->exchange_first);
+	free(o->exchanges);
 	free(o->next_first);
 	free(o->nexts);
 	free(o->queue);
@@ -38,19 +38,19 @@ static void free_ordering(struct ordering *o)
 
 static int allocate(struct ordering *o)
 {
-	size_t launches = (size_t)o->s->n_launches + 2, meetings = (size_t)o->s->n_meetings + 1;
+	size_t launches = (size_t)o->s->n_launches + 2, exchanges = (size_t)o->s->n_exchanges + 1;
 
-	o->meetings_left = calloc(launches, sizeof(*o->meetings_left));
+	o->exchanges_left = calloc(launches, sizeof(*o->exchanges_left));
 	o->needs = calloc(launches, 1);
 	o->is_open = calloc(launches, 1);
-	o->waits_for = calloc(meetings, sizeof(*o->waits_for));
-	o->meeting_first = calloc(launches, sizeof(*o->meeting_first));
-	o->meetings = malloc(((size_t)o->s->n_parts + 1) * sizeof(*o->meetings));
+	o->waits_for = calloc(exchanges, sizeof(*o->waits_for));
+	o->exchange_first = calloc(launches, sizeof(*o->exchange_first));
+	o->exchanges = malloc(((size_t)o->s->n_parts + 1) * sizeof(*o->exchanges));
 	o->next_first = calloc(launches, sizeof(*o->next_first));
 	o->nexts = malloc(3 * launches * sizeof(*o->nexts));
-	o->queue = malloc(meetings * sizeof(*o->queue));
-	return o->meetings_left && o->needs && o->is_open && o->waits_for && o->meeting_first &&
-			       o->meetings && o->next_first && o->nexts && o->queue
+	o->queue = malloc(exchanges * sizeof(*o->queue));
+	return o->exchanges_left && o->needs && o->is_open && o->waits_for && o->exchange_first &&
+			       o->exchanges && o->next_first && o->nexts && o->queue
 		       ? CT_OK
 		       : CT_NOMEM;
 }
@@ -78,19 +78,19 @@ static void link_up(struct ordering *o)
 			o->next_first[before[k] + 1]++;
 		}
 	}
-	for (uint32_t m = 0; m < s->n_meetings; m++) {
-		const struct ct_schedule_meeting *meeting = &s->meetings[m];
+	for (uint32_t m = 0; m < s->n_exchanges; m++) {
+		const struct ct_schedule_exchange *exchange = &s->exchanges[m];
 
-		o->waits_for[m] = meeting->n;
-		for (uint32_t p = 0; p < meeting->n; p++) {
-			const struct ct_schedule_part *part = &s->parts[meeting->first_part + p];
+		o->waits_for[m] = exchange->n;
+		for (uint32_t p = 0; p < exchange->n; p++) {
+			const struct ct_schedule_part *part = &s->parts[exchange->first_part + p];
 
-			o->meetings_left[part->ends]++;
-			o->meeting_first[part->launch + 1]++;
+			o->exchanges_left[part->ends]++;
+			o->exchange_first[part->launch + 1]++;
 		}
 	}
 	sum_up(o->next_first, s->n_launches);
-	sum_up(o->meeting_first, s->n_launches);
+	sum_up(o->exchange_first, s->n_launches);
 }
 
 static void fill(struct ordering *o)
@@ -106,25 +106,25 @@ static void fill(struct ordering *o)
 				o->nexts[--o->next_first[before[k] + 1]] = l;
 		}
 	}
-	for (uint32_t m = s->n_meetings; m-- > 0;) {
-		const struct ct_schedule_meeting *meeting = &s->meetings[m];
+	for (uint32_t m = s->n_exchanges; m-- > 0;) {
+		const struct ct_schedule_exchange *exchange = &s->exchanges[m];
 
-		for (uint32_t p = 0; p < meeting->n; p++) {
-			uint32_t l = s->parts[meeting->first_part + p].launch;
+		for (uint32_t p = 0; p < exchange->n; p++) {
+			uint32_t l = s->parts[exchange->first_part + p].launch;
 
-			o->meetings[--o->meeting_first[l + 1]] = m;
+			o->exchanges[--o->exchange_first[l + 1]] = m;
 		}
 	}
 }
 
-/* The launch can start: meetings of which it was the last become ready. */
+/* The launch can start: exchanges of which it was the last become ready. */
 static void open_launch(struct ordering *o, uint32_t l)
 {
 	if (o->is_open[l])
 		return;
 	o->is_open[l] = 1;
-	for (uint32_t k = o->meeting_first[l + 1]; k < o->meeting_first[l + 2]; k++) {
-		uint32_t m = o->meetings[k];
+	for (uint32_t k = o->exchange_first[l + 1]; k < o->exchange_first[l + 2]; k++) {
+		uint32_t m = o->exchanges[k];
 
 		if (--o->waits_for[m] == 0)
 			o->queue[o->n_queue++] = m;
@@ -133,12 +133,12 @@ static void open_launch(struct ordering *o, uint32_t l)
 
 static void play(struct ordering *o, uint32_t m)
 {
-	const struct ct_schedule_meeting *meeting = &o->s->meetings[m];
+	const struct ct_schedule_exchange *exchange = &o->s->exchanges[m];
 
-	for (uint32_t p = 0; p < meeting->n; p++) {
-		uint32_t l = o->s->parts[meeting->first_part + p].ends;
+	for (uint32_t p = 0; p < exchange->n; p++) {
+		uint32_t l = o->s->parts[exchange->first_part + p].ends;
 
-		if (--o->meetings_left[l])
+		if (--o->exchanges_left[l])
 			continue;
 		for (uint32_t k = o->next_first[l + 1]; k < o->next_first[l + 2]; k++) {
 			uint32_t next = o->nexts[k];
@@ -185,25 +185,25 @@ static int unstick(struct ordering *o)
 	return CT_OK;
 }
 
-/* Meetings and their parts one after the other as they are played. */
+/* Exchanges and their parts one after the other as they are played. */
 static int arrange(struct ordering *o)
 {
 	struct ct_schedule *s = o->s;
-	struct ct_schedule_meeting *meetings = malloc(((size_t)s->n_meetings + 1) *
-						      sizeof(*meetings));
+	struct ct_schedule_exchange *exchanges = malloc(((size_t)s->n_exchanges + 1) *
+							sizeof(*exchanges));
 	struct ct_schedule_part *parts = malloc(((size_t)s->n_parts + 1) * sizeof(*parts));
 	uint32_t n = 0;
 
-	if (!meetings || !parts) {
-		free(meetings);
+	if (!exchanges || !parts) {
+		free(exchanges);
 		free(parts);
 		return CT_NOMEM;
 	}
 	memset(o->is_open, 0, s->n_launches);
-	for (uint32_t k = 0; k < s->n_meetings; k++) {
-		struct ct_schedule_meeting *m = &meetings[k];
+	for (uint32_t k = 0; k < s->n_exchanges; k++) {
+		struct ct_schedule_exchange *m = &exchanges[k];
 
-		*m = s->meetings[o->queue[k]];
+		*m = s->exchanges[o->queue[k]];
 		memcpy(&parts[n], &s->parts[m->first_part], m->n * sizeof(*parts));
 		m->first_part = n;
 		for (; n < m->first_part + m->n; n++) {
@@ -211,9 +211,9 @@ static int arrange(struct ordering *o)
 			o->is_open[parts[n].launch] = 1;
 		}
 	}
-	free(s->meetings);
+	free(s->exchanges);
 	free(s->parts);
-	s->meetings = meetings;
+	s->exchanges = exchanges;
 	s->parts = parts;
 	return CT_OK;
 }
@@ -227,7 +227,7 @@ static int sort(struct ordering *o)
 		if (!o->needs[l])
 			open_launch(o, l);
 	}
-	while (played < s->n_meetings) {
+	while (played < s->n_exchanges) {
 		if (played < o->n_queue)
 			play(o, o->queue[played++]);
 		else if (unstick(o) != CT_OK)

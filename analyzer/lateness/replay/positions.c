@@ -22,7 +22,7 @@ void ct_positions_fini(struct ct_positions *p)
 	free(p->position_of);
 	free(p->order);
 	free(p->all);
-	free(p->is_whole);
+	free(p->is_complete);
 	*p = (struct ct_positions){ 0 };
 }
 
@@ -137,7 +137,7 @@ static int number(const struct finding *f, struct rows *rows)
 
 static int is_common(const struct finding *f, const struct row *row)
 {
-	double all = (double)f->out->n_whole * ct_stage_size(f->stages, row->stage);
+	double all = (double)f->out->n_complete * ct_stage_size(f->stages, row->stage);
 
 	return (double)row->times >= CT_MOST * all;
 }

@@ -29,9 +29,9 @@ struct ct_positions {
 	struct ct_position *all; /* by stage, then in the order of a step */
 	uint32_t n;
 	uint32_t n_steps;
-	uint32_t n_run;	   /* steps of all of the run, also where it is not kept */
-	uint8_t *is_whole; /* by step: all ranks have it */
-	uint32_t n_whole;
+	uint32_t n_run;	      /* steps of all of the run, also where it is not kept */
+	uint8_t *is_complete; /* by step: all ranks have it */
+	uint32_t n_complete;
 };
 
 /* 0 or CT_NOMEM; ct_positions_fini() in any case. Without steps there are no positions. */

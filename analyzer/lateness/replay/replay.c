@@ -16,8 +16,8 @@ struct ct_replay_part {
 	int64_t own_ns;
 };
 
-/* Likewise of a meeting. */
-struct ct_replay_meeting {
+/* Likewise of a exchange. */
+struct ct_replay_exchange {
 	int64_t transfer_ns;
 	uint32_t first, n, stretch, lead;
 	uint8_t computes;
@@ -46,16 +46,16 @@ static void line_up(struct ct_replay *r, const struct ct_schedule *s)
 						       after_of(s, l->also), part->end,
 						       part->opens,	     part->own_ns };
 	}
-	for (uint32_t k = 0; k < s->n_meetings; k++) {
-		const struct ct_schedule_meeting *m = &s->meetings[k];
+	for (uint32_t k = 0; k < s->n_exchanges; k++) {
+		const struct ct_schedule_exchange *m = &s->exchanges[k];
 		uint8_t is_plain = 1;
 
 		for (uint32_t p = m->first_part; p < m->first_part + m->n; p++)
 			is_plain &= s->parts[p].end == CT_ENDS_WITH_ALL;
-		r->meetings[k] = (struct ct_replay_meeting){ m->transfer_ns, m->first_part,
-							     m->n,	     m->stretch,
-							     m->lead,	     m->computes,
-							     is_plain };
+		r->exchanges[k] = (struct ct_replay_exchange){ m->transfer_ns, m->first_part,
+							       m->n,	       m->stretch,
+							       m->lead,	       m->computes,
+							       is_plain };
 	}
 }
 
@@ -75,8 +75,8 @@ int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 {
 	ct_replay_fini(r);
 	r->parts = malloc(((size_t)s->n_parts + 1) * sizeof(*r->parts));
-	r->meetings = malloc(((size_t)s->n_meetings + 1) * sizeof(*r->meetings));
-	if (make_room(r, s) != CT_OK || !r->parts || !r->meetings)
+	r->exchanges = malloc(((size_t)s->n_exchanges + 1) * sizeof(*r->exchanges));
+	if (make_room(r, s) != CT_OK || !r->parts || !r->exchanges)
 		return CT_NOMEM;
 	line_up(r, s);
 	return CT_OK;
@@ -85,13 +85,13 @@ int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 void ct_replay_fini(struct ct_replay *r)
 {
 	free(r->parts);
-	free(r->meetings);
+	free(r->exchanges);
 	ct_replay_leave(r);
 }
 
 int ct_replay_share(struct ct_replay *r, const struct ct_replay *from, const struct ct_schedule *s)
 {
-	*r = (struct ct_replay){ .parts = from->parts, .meetings = from->meetings };
+	*r = (struct ct_replay){ .parts = from->parts, .exchanges = from->exchanges };
 	return make_room(r, s);
 }
 
@@ -116,7 +116,7 @@ static int64_t plus(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* The latest start of a meeting's members. A launch starts when its rank is ready for it and its stream has got so far. */
+/* The latest start of a exchange's members. A launch starts when its rank is ready for it and its stream has got so far. */
 static int64_t open_all(struct ct_replay *r, const struct ct_replay_part *first,
 			const struct ct_replay_part *end, const int64_t *gap_ns)
 {
@@ -149,7 +149,7 @@ static int64_t end_of(const struct ct_replay *r, const struct ct_replay_part *p,
 }
 
 static inline __attribute__((always_inline)) void meet(struct ct_replay *r,
-						       const struct ct_replay_meeting *m,
+						       const struct ct_replay_exchange *m,
 						       const int64_t *gap_ns, int64_t transfer_ns,
 						       int is_free)
 {
@@ -173,8 +173,8 @@ int64_t ct_replay_run(struct ct_replay *r, const struct ct_schedule *s, const in
 {
 	memset(r->reached_ns, 0, s->n_stretches * sizeof(*r->reached_ns));
 	memset(r->end_ns, 0, s->n_launches * sizeof(*r->end_ns));
-	for (uint32_t k = 0; k < s->n_meetings; k++) {
-		const struct ct_replay_meeting *m = &r->meetings[k];
+	for (uint32_t k = 0; k < s->n_exchanges; k++) {
+		const struct ct_replay_exchange *m = &r->exchanges[k];
 		int64_t transfer = transfer_ns ? transfer_ns[k] : m->transfer_ns;
 
 		if (is_free)

@@ -14,7 +14,7 @@ void ct_schedule_fini(struct ct_schedule *s)
 	free(s->launches);
 	free(s->gap_ns);
 	free(s->parts);
-	free(s->meetings);
+	free(s->exchanges);
 	free(s->slot_first);
 	free(s->length_ns);
 	free(s->begin_ns);
@@ -53,8 +53,8 @@ static int choose(struct ct_schedule_choice *c)
 	int st = CT_OK;
 
 	c->stretch = malloc(((size_t)log->n_instances + 1) * sizeof(*c->stretch));
-	c->meeting = malloc(((size_t)log->n_instances + 1) * sizeof(*c->meeting));
-	if (!c->stretch || !c->meeting)
+	c->exchange = malloc(((size_t)log->n_instances + 1) * sizeof(*c->exchange));
+	if (!c->stretch || !c->exchange)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < log->n_instances; k++) {
 		const struct ct_log_instance *i = &log->instances[k];
@@ -68,7 +68,7 @@ static int choose(struct ct_schedule_choice *c)
 			return st;
 		for (uint32_t part = i->first_part; part < i->first_part + i->n; part++)
 			c->n_begun += log->parts[part].asked_ns != 0;
-		c->meeting[k] = c->n_meetings++;
+		c->exchange[k] = c->n_exchanges++;
 		c->n_parts += i->n;
 	}
 	c->n_stretches = (uint32_t)c->numbers.n;
@@ -396,11 +396,11 @@ static void rebase(struct ct_schedule *s)
 		if (__builtin_add_overflow(s->total_ns, s->length_ns[k], &s->total_ns))
 			s->total_ns = INT64_MAX;
 	}
-	for (uint32_t m = 0; m < s->n_meetings; m++) {
-		struct ct_schedule_meeting *meeting = &s->meetings[m];
-		uint32_t l = s->parts[meeting->first_part].launch;
+	for (uint32_t m = 0; m < s->n_exchanges; m++) {
+		struct ct_schedule_exchange *exchange = &s->exchanges[m];
+		uint32_t l = s->parts[exchange->first_part].launch;
 
-		meeting->stretch = s->launches[l].stretch;
+		exchange->stretch = s->launches[l].stretch;
 	}
 }
 
@@ -412,13 +412,13 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 
 	s->n_slots = c->log->n_slots;
 	s->n_stretches = c->n_stretches;
-	s->n_meetings = c->n_meetings;
+	s->n_exchanges = c->n_exchanges;
 	s->n_parts = c->n_parts;
 	s->launches = malloc(launches * sizeof(*s->launches));
 	s->gap_ns = malloc(launches * sizeof(*s->gap_ns));
 	s->parts = malloc(parts * sizeof(*s->parts));
-	s->meetings = malloc(((size_t)c->n_meetings + 2 * (size_t)c->n_begun + 1) *
-			     sizeof(*s->meetings));
+	s->exchanges = malloc(((size_t)c->n_exchanges + 2 * (size_t)c->n_begun + 1) *
+			      sizeof(*s->exchanges));
 	s->slot_first = calloc((size_t)s->n_slots + 1, sizeof(*s->slot_first));
 	s->length_ns = calloc((size_t)s->n_stretches + 1, sizeof(*s->length_ns));
 	s->begin_ns = malloc(((size_t)s->n_stretches + 1) * sizeof(*s->begin_ns));
@@ -427,7 +427,7 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	b->launch_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->launch_of));
 	b->ends_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->ends_of));
 	b->partners = malloc(launches * sizeof(*b->partners));
-	if (!s->launches || !s->gap_ns || !s->parts || !s->meetings || !s->slot_first ||
+	if (!s->launches || !s->gap_ns || !s->parts || !s->exchanges || !s->slot_first ||
 	    !s->length_ns || !s->begin_ns || !b->order || !b->reached || !b->launch_of ||
 	    !b->ends_of || !b->partners)
 		return CT_NOMEM;
@@ -474,7 +474,7 @@ int ct_schedule_build(struct ct_schedule *s, const struct ct_instance_log *log,
 	free(b.stride);
 	free(b.partners);
 	free(c.stretch);
-	free(c.meeting);
+	free(c.exchange);
 	ct_table_fini(&c.numbers);
 	return st;
 }

@@ -5,10 +5,10 @@
  * A launch is what a rank starts at once: one operation, or those that share a group end. Its rank's own time before it
  * is the gap since the end of the launch `from`, on that rank's clock alone; on its stream it cannot start before the
  * launch `after` has ended. A call that only begins an operation is a launch that ends as it starts, and the call that waits for
- * such operations is another one, which they end. In a meeting the members of one operation come together: who ends when follows from the
+ * such operations is another one, which they end. In a exchange the members of one operation come together: who ends when follows from the
  * starts of those he needs and from the transfer (docs/dev/algorithms/lateness.md).
  *
- * Plain arrays: launches of a slot lie together in order of their starts, meetings once ordered so that each comes after all
+ * Plain arrays: launches of a slot lie together in order of their starts, exchanges once ordered so that each comes after all
  * that it needs. Every stretch of the log is a graph by itself, its times count from its first start. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 #define CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
@@ -43,9 +43,9 @@ struct ct_schedule_launch {
 	uint8_t is_uncertain; /* its gap is no evidence: operations without times lie in it, or its kernel may have waited for room */
 };
 
-/* When a member's part of a meeting ends. */
+/* When a member's part of a exchange ends. */
 enum ct_part_end {
-	CT_ENDS_WITH_ALL,  /* the latest start of all + the meeting's transfer + its own delay */
+	CT_ENDS_WITH_ALL,  /* the latest start of all + the exchange's transfer + its own delay */
 	CT_ENDS_WITH_LEAD, /* the later of its own and the root's start + its own time */
 	CT_ENDS_ALONE,	   /* its own start + its own time */
 };
@@ -54,11 +54,12 @@ struct ct_schedule_part {
 	uint32_t launch; /* from whose start it counts */
 	uint32_t ends;	 /* which ends with it; mostly the same */
 	uint8_t end;	 /* enum ct_part_end */
-	uint8_t opens;	 /* first part of its launch in the order of the meetings */
+	uint8_t opens;	 /* first part of its launch in the order of the exchanges */
 	int64_t own_ns; /* of CT_ENDS_WITH_ALL: how much later than the first its host saw the end */
 };
 
-struct ct_schedule_meeting {
+/* A collective or a message, as it is replayed: parts of several launches that wait for each other. */
+struct ct_schedule_exchange {
 	const struct ct_comm *comm;
 	int64_t transfer_ns;
 	uint32_t first_part, n;
@@ -73,9 +74,9 @@ struct ct_schedule {
 	struct ct_schedule_launch *launches;
 	int64_t *gap_ns; /* by launch */
 	struct ct_schedule_part *parts;
-	struct ct_schedule_meeting *meetings;
+	struct ct_schedule_exchange *exchanges;
 	uint32_t *slot_first; /* launches of slot s: slot_first[s] .. slot_first[s + 1] - 1 */
-	uint32_t n_launches, n_parts, n_meetings, n_slots, n_stretches;
+	uint32_t n_launches, n_parts, n_exchanges, n_slots, n_stretches;
 	int64_t *length_ns; /* measured, by stretch */
 	int64_t *begin_ns;  /* by stretch: its first start, since the run began */
 	int64_t total_ns;   /* sum of them */
@@ -88,7 +89,7 @@ int ct_schedule_build(struct ct_schedule *s, const struct ct_instance_log *log,
 		      const struct ct_model *model);
 void ct_schedule_fini(struct ct_schedule *s);
 
-/* Bring the meetings into an order in which they can be played. Whatever would wait for itself (times that contradict each
+/* Bring the exchanges into an order in which they can be played. Whatever would wait for itself (times that contradict each
  * other) starts as it was measured. Changes `from`, `after`, `also` and gaps of those. 0 or CT_NOMEM. */
 int ct_schedule_order(struct ct_schedule *s);
 

@@ -11,9 +11,9 @@
 struct ct_schedule_choice {
 	const struct ct_instance_log *log;
 	uint32_t *stretch;	 /* by instance; UINT32_MAX: left out */
-	uint32_t *meeting;	 /* by instance that is in */
+	uint32_t *exchange;	 /* by instance that is in */
 	struct ct_table numbers; /* of stretches that are in */
-	uint32_t n_stretches, n_parts, n_meetings;
+	uint32_t n_stretches, n_parts, n_exchanges;
 	uint32_t n_begun; /* parts that are only begun in their call */
 };
 
@@ -45,7 +45,7 @@ static inline int ct_schedule_is_queued(const struct ct_schedule *s,
 	       launch->start_ns - ct_schedule_end(&s->launches[launch->after]) <= launch->err_ns;
 }
 
-/* The meetings of all chosen instances, once their launches are there (meetings.c). */
+/* The exchanges of all chosen instances, once their launches are there (exchanges.c). */
 void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of);
 
 /* Once clocks are aligned: messages that hosts timed again, since a call that waits for several may wait for other hosts. */

@@ -121,7 +121,7 @@ static double peaks_error(struct ct_judging *j, const double *mended)
 	}
 	for (int peak = 0; peak < 2; peak++)
 		all += n[peak] > 1 ? fmax(0, squares[peak] - sum[peak] * sum[peak] / n[peak]) : 0;
-	return CT_TOLD_ERRORS * sqrt(all) + (n[1] > 0 ? fabs(sum[1]) / n[1] : 0);
+	return CT_SEPARATE_ERRORS * sqrt(all) + (n[1] > 0 ? fabs(sum[1]) / n[1] : 0);
 }
 
 /* Of a gain, by blocks of steps. */
@@ -137,7 +137,7 @@ static double gain_error(struct ct_judging *j, const double *mended)
 			j->excess[b] += j->e->played_ns[k] - mended[k];
 	}
 	noise = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
-	return isfinite(noise) ? CT_TOLD_ERRORS * noise * sqrt(j->n_blocks) : 0;
+	return isfinite(noise) ? CT_SEPARATE_ERRORS * noise * sqrt(j->n_blocks) : 0;
 }
 
 /* Where in a block a row begins or ends is not known. */

@@ -51,11 +51,11 @@ static void find_neighbours(struct chain *c)
 {
 	const struct ct_schedule *s = c->s;
 
-	for (uint32_t m = 0; m < s->n_meetings; m++) {
-		const struct ct_schedule_part *parts = &s->parts[s->meetings[m].first_part];
+	for (uint32_t m = 0; m < s->n_exchanges; m++) {
+		const struct ct_schedule_part *parts = &s->parts[s->exchanges[m].first_part];
 		uint32_t a, b;
 
-		if (s->meetings[m].n != 2 || ct_op_class(s->meetings[m].op) != CT_CLASS_P2P)
+		if (s->exchanges[m].n != 2 || ct_op_class(s->exchanges[m].op) != CT_CLASS_P2P)
 			continue;
 		a = s->launches[parts[0].launch].slot;
 		b = s->launches[parts[1].launch].slot;

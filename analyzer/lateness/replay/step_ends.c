@@ -353,14 +353,14 @@ static int cut_all(struct finding *f)
 }
 
 /* Steps that most ranks have. */
-static int find_whole(struct finding *f)
+static int find_complete(struct finding *f)
 {
 	struct ct_positions *p = f->out;
 	uint32_t *have = calloc((size_t)p->n_steps + 1, sizeof(*have));
 	uint32_t slots = f->stages->first[f->stages->n];
 
-	p->is_whole = calloc((size_t)p->n_steps + 1, 1);
-	if (!have || !p->is_whole) {
+	p->is_complete = calloc((size_t)p->n_steps + 1, 1);
+	if (!have || !p->is_complete) {
 		free(have);
 		return CT_NOMEM;
 	}
@@ -374,12 +374,12 @@ static int find_whole(struct finding *f)
 		}
 	}
 	for (uint32_t step = 1; step <= p->n_steps; step++) {
-		p->is_whole[step] = have[step] >= CT_NEARLY_ALL * slots && have[step];
-		p->n_whole += p->is_whole[step];
+		p->is_complete[step] = have[step] >= CT_NEARLY_ALL * slots && have[step];
+		p->n_complete += p->is_complete[step];
 	}
 	free(have);
 	for (uint32_t l = 0; l < f->s->n_launches; l++) {
-		if (p->step_of[l] != CT_NO_STEP && !p->is_whole[p->step_of[l]])
+		if (p->step_of[l] != CT_NO_STEP && !p->is_complete[p->step_of[l]])
 			p->step_of[l] = CT_NO_STEP;
 	}
 	return CT_OK;
@@ -414,7 +414,7 @@ int ct_positions_cut(struct ct_positions *p, const struct ct_schedule *s,
 	f.is_apart = calloc(launches, 1);
 	st = prepare(&f);
 	st = st ?: cut_all(&f);
-	st = st ?: find_whole(&f);
+	st = st ?: find_complete(&f);
 	free(f.kinds);
 	free(f.seen);
 	free(f.is_apart);

@@ -44,7 +44,7 @@ static double error_of(const struct ct_engine *e, const double *each)
 		sum += gain;
 		squares += gain * gain;
 	}
-	return CT_TOLD_ERRORS * sqrt(fmax(0, squares - sum * sum / e->n_steps));
+	return CT_SEPARATE_ERRORS * sqrt(fmax(0, squares - sum * sum / e->n_steps));
 }
 
 /* How long ranks waited for others in launches, beyond what the slowest operation in each took: mean over ranks. Launches began and ended
@@ -55,12 +55,12 @@ static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *mov
 	double sum = 0;
 
 	memset(moved, 0xff, s->n_launches * sizeof(*moved));
-	for (uint32_t m = 0; m < s->n_meetings; m++) {
-		const struct ct_schedule_meeting *meeting = &s->meetings[m];
+	for (uint32_t m = 0; m < s->n_exchanges; m++) {
+		const struct ct_schedule_exchange *exchange = &s->exchanges[m];
 
-		for (uint32_t p = 0; p < meeting->n; p++) {
-			const struct ct_schedule_part *part = &s->parts[meeting->first_part + p];
-			int64_t took = meeting->transfer_ns + part->own_ns;
+		for (uint32_t p = 0; p < exchange->n; p++) {
+			const struct ct_schedule_part *part = &s->parts[exchange->first_part + p];
+			int64_t took = exchange->transfer_ns + part->own_ns;
 
 			if (part->end == CT_ENDS_WITH_ALL && took > moved[part->ends])
 				moved[part->ends] = took;

@@ -28,7 +28,7 @@ static int may_be_as_slow(const struct ct_even_play *a, const struct ct_even_pla
 		squares += more * more;
 	}
 	squares -= sum * sum / n;
-	return sum <= CT_TOLD_ERRORS * sqrt(fmax(0, squares) * n / (n - 1));
+	return sum <= CT_SEPARATE_ERRORS * sqrt(fmax(0, squares) * n / (n - 1));
 }
 
 static void play_others(struct ct_even *v, const struct ct_even_play *const *of_slot,

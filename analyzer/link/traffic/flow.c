@@ -139,8 +139,8 @@ static uint64_t share(uint64_t a, uint64_t b, uint64_t c)
 	return part > INT64_MAX ? INT64_MAX : (uint64_t)part;
 }
 
-static int tell(const struct lay *l, uint32_t from, uint32_t to, uint64_t bytes, uint64_t n,
-		int exact)
+static int add_part(const struct lay *l, uint32_t from, uint32_t to, uint64_t bytes, uint64_t n,
+		    int exact)
 {
 	const struct ct_flow_sum sum = { bytes, n };
 
@@ -152,21 +152,21 @@ static int to_each(const struct lay *l, uint32_t m, const struct ct_flow_sum *su
 	int st = 0;
 
 	for (uint32_t d = 1; d < l->n && sum->n && !st; d++)
-		st = tell(l, m, (m + d) % l->n, sum->bytes, sum->n, exact);
+		st = add_part(l, m, (m + d) % l->n, sum->bytes, sum->n, exact);
 	return st;
 }
 
 /* `bytes` to all others together: the same to each, to the byte that a division leaves, and together just as many. */
 static int spread(const struct lay *l, uint32_t m, uint64_t bytes, uint64_t n)
 {
-	uint64_t told = 0;
+	uint64_t assigned = 0;
 	int st = 0;
 
 	for (uint32_t d = 1; d < l->n && n && !st; d++) {
 		uint64_t so_far = share(bytes, d, l->n - 1);
 
-		st = tell(l, m, (m + d) % l->n, so_far - told, n, 0);
-		told = so_far;
+		st = add_part(l, m, (m + d) % l->n, so_far - assigned, n, 0);
+		assigned = so_far;
 	}
 	return st;
 }
@@ -176,7 +176,7 @@ static int lay_all_reduced(const struct lay *l, uint32_t m)
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_ALL_REDUCED);
 	uint64_t bytes = share(sum->bytes, 2 * ((uint64_t)l->n - 1), l->n);
 
-	return tell(l, m, (m + 1) % l->n, bytes, sum->n, 0);
+	return add_part(l, m, (m + 1) % l->n, bytes, sum->n, 0);
 }
 
 /* The data of all members goes around the ring, except back to its origin: the part of the next member. */
@@ -186,8 +186,9 @@ static int lay_gathered(const struct lay *l, uint32_t m)
 	uint32_t next = (m + 1) % l->n;
 
 	return !sum->n ? 0
-		       : tell(l, m, next, l->gathered - sum_of(l, next, CT_FLOW_GATHERED)->bytes,
-			      sum->n, 0);
+		       : add_part(l, m, next,
+				  l->gathered - sum_of(l, next, CT_FLOW_GATHERED)->bytes, sum->n,
+				  0);
 }
 
 /* Round the ring goes what all get, but not beyond whose it is: its own share. */
@@ -195,14 +196,14 @@ static int lay_scattered(const struct lay *l, uint32_t m)
 {
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_SCATTERED);
 
-	return !sum->n ? 0 : tell(l, m, (m + 1) % l->n, l->scattered - sum->bytes, sum->n, 0);
+	return !sum->n ? 0 : add_part(l, m, (m + 1) % l->n, l->scattered - sum->bytes, sum->n, 0);
 }
 
 static int lay_member(const struct lay *l, uint32_t m)
 {
 	const struct ct_flow_sum *next = sum_of(l, m, CT_FLOW_NEXT);
 	const struct ct_flow_sum *evenly = sum_of(l, m, CT_FLOW_EVENLY);
-	int st = tell(l, m, (m + 1) % l->n, next->bytes, next->n, 0);
+	int st = add_part(l, m, (m + 1) % l->n, next->bytes, next->n, 0);
 
 	st = st ?: to_each(l, m, sum_of(l, m, CT_FLOW_EACH), 0);
 	st = st ?: to_each(l, m, sum_of(l, m, CT_FLOW_EACH_EXACT), 1);

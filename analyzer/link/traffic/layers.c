@@ -17,7 +17,7 @@ struct laying {
 	struct ct_layer *layer;
 	struct ct_flow *flows; /* by member: sums over its processes, of uncounted traffic */
 	const struct ct_flow **by_member;
-	uint8_t *told; /* by member */
+	uint8_t *has_counts; /* by member */
 };
 
 /* ---- ranks and hosts ---- */
@@ -109,7 +109,7 @@ static int lay_pairs(struct laying *at, const struct ct_traffic_pair *pair)
 	int st = CT_OK;
 
 	for (; pair && st == CT_OK; pair = pair->next) {
-		int is_counted = at->told[pair->from] || at->told[pair->to];
+		int is_counted = at->has_counts[pair->from] || at->has_counts[pair->to];
 
 		for (int kind = 0; kind < CT_TRAFFIC_KINDS && st == CT_OK; kind++) {
 			const struct ct_flow_sum *sum = &pair->sums[kind];
@@ -126,10 +126,10 @@ static void merge_flows(struct laying *at, const struct ct_traffic_flow *flow)
 	for (; flow; flow = flow->next) {
 		struct ct_flow *sum = &at->flows[flow->member];
 
-		at->told[flow->member] |= flow->told != 0;
-		at->layers->is_hidden |= flow->counts && !flow->told;
+		at->has_counts[flow->member] |= flow->has_counts != 0;
+		at->layers->is_hidden |= flow->counts && !flow->has_counts;
 		at->by_member[flow->member] = sum;
-		for (int s = 0; s < CT_FLOW_SHAPES && !flow->told; s++) {
+		for (int s = 0; s < CT_FLOW_SHAPES && !flow->has_counts; s++) {
 			sum->sums[s].bytes = ct_flow_plus(sum->sums[s].bytes,
 							  flow->flow.sums[s].bytes);
 			sum->sums[s].n = ct_flow_plus(sum->sums[s].n, flow->flow.sums[s].n);
@@ -161,15 +161,15 @@ static int lay_members(struct laying *at, const struct ct_traffic_comm *entry)
 
 	at->flows = calloc(n, sizeof(*at->flows));
 	at->by_member = calloc(n, sizeof(*at->by_member));
-	at->told = calloc(n, 1);
-	if (at->flows && at->by_member && at->told) {
+	at->has_counts = calloc(n, 1);
+	if (at->flows && at->by_member && at->has_counts) {
 		merge_flows(at, entry->flows);
 		st = lay_pairs(at, entry->pairs);
 	}
 	st = st ?: ct_flows_lay(at->by_member, n, lay, at);
 	free(at->flows);
 	free(at->by_member);
-	free(at->told);
+	free(at->has_counts);
 	return st;
 }
 
@@ -292,7 +292,7 @@ static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
 
 /* ---- times ---- */
 
-static uint64_t whole(double x)
+static uint64_t rounded(double x)
 {
 	return x < (double)INT64_MAX ? (uint64_t)x : INT64_MAX;
 }
@@ -319,8 +319,8 @@ static int gather_times(struct ct_layers *l, const struct ct_transfers *t)
 			sum = &sums[n++];
 			*sum = (struct ct_edge){ .src = track->src, .dst = track->dst };
 		}
-		sum->timed_bytes = ct_flow_plus(sum->timed_bytes, whole(m->bytes));
-		sum->time_ns = ct_flow_plus(sum->time_ns, whole(m->ns));
+		sum->timed_bytes = ct_flow_plus(sum->timed_bytes, rounded(m->bytes));
+		sum->time_ns = ct_flow_plus(sum->time_ns, rounded(m->ns));
 		sum->time_err_ns = ct_flow_plus(sum->time_err_ns, m->err_ns);
 	}
 	l->times = calloc((size_t)n + 1, sizeof(*l->times));

@@ -239,11 +239,11 @@ static int take_graphs(struct ct_traffic *t, uint32_t process)
 
 int ct_traffic_process(struct ct_traffic *t, uint32_t process, const struct ct_load *load)
 {
-	const struct ct_load_traffic *told = ct_load_traffic(load);
+	const struct ct_load_traffic *has_counts = ct_load_traffic(load);
 
-	for (; told; told = told->next) {
-		const struct ct_traffic_rec *rec = &told->rec;
-		const struct ct_comm *known = told->comm ? told->comm->user : NULL;
+	for (; has_counts; has_counts = has_counts->next) {
+		const struct ct_traffic_rec *rec = &has_counts->rec;
+		const struct ct_comm *known = has_counts->comm ? has_counts->comm->user : NULL;
 		struct ct_traffic_flow *flow;
 		struct ct_flow_pair between;
 
@@ -251,10 +251,10 @@ int ct_traffic_process(struct ct_traffic *t, uint32_t process, const struct ct_l
 			note_gap(t, CT_TRAFFIC_GAP_NO_COMM);
 			continue;
 		}
-		flow = flow_of(t, told->comm, known);
+		flow = flow_of(t, has_counts->comm, known);
 		if (!flow)
 			return CT_NOMEM;
-		flow->told = 1;
+		flow->has_counts = 1;
 		/* the sender's account is the one that counts */
 		if (rec->received)
 			continue;

@@ -66,7 +66,7 @@ struct ct_traffic_flow {
 	const struct ct_comm *comm;
 	uint32_t member;
 	int counts;	   /* it did what its backend counts inside, ... */
-	int told;	   /* ... and has counted something: the sums below are of no meaning */
+	int has_counts;	   /* ... and has counted something: the sums below are of no meaning */
 	const char *call;  /* the latest, the process's ... */
 	int splits_evenly; /* ... and ct_call_splits_evenly() of it */
 	struct ct_flow flow;

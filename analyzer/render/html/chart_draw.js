@@ -78,7 +78,7 @@
 		const wide = plot.width / grid.columns, tall = plot.height / grid.rows;
 
 		return !view.written || tall < 16 ? [] : view.cells.flatMap((cell, i) => {
-			const text = ct.figureOf(view.told[0], { i }).text;
+			const text = ct.figureOf(view.tips[0], { i }).text;
 
 			if (cell < 0 || grid.place[cell] < ct.cells.FIRST || ct.axis.width(text, 11) + 6 > wide)
 				return [];

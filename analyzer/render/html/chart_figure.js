@@ -7,7 +7,7 @@
 //   controls()         [{ label, value, options: [{ value, text }], set(value) }, or { text, press() }]; asked again after each change
 //   draw(width, look)  a drawing: chart_draw.js says what that has
 //   notes()            sentences below the drawing
-//   table()            { head, rows, note }: those for reading, bounded; cells as ct.told() takes them
+//   table()            { head, rows, note }: those for reading, bounded; cells as ct.valueElement() takes them
 //   follow()           if there is one: the page is about something else
 //
 // It is drawn when it comes near the window, and again when its width, the scheme or what the page is about changes; for the
@@ -100,7 +100,7 @@
 		f.table.replaceChildren(
 			ct.el('table', {}, ct.el('caption', {}, f.picture.title),
 				ct.el('thead', {}, ct.el('tr', {}, head.map((name) => ct.el('th', { scope: 'col' }, name)))),
-				ct.el('tbody', {}, rows.map((row) => ct.el('tr', {}, row.map((what, i) => ct.told(i ? 'td' : 'th', what, i ? {} : { scope: 'row' })))))));
+				ct.el('tbody', {}, rows.map((row) => ct.el('tr', {}, row.map((what, i) => ct.valueElement(i ? 'td' : 'th', what, i ? {} : { scope: 'row' })))))));
 		if (note)
 			f.table.append(ct.el('p', { class: 'note' }, note));
 	}

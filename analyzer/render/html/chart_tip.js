@@ -3,7 +3,7 @@
 //
 //   ct.tip.show(lines, x, y)    lines [[name, what], ...] beside a point of the window; never over its edge
 //   ct.tip.hide()
-//   ct.told('dd', what)         an element with the description: a text, or a figure as ct.figureOf() makes it
+//   ct.valueElement('dd', what)         an element with the description: a text, or a figure as ct.figureOf() makes it
 // It is for eyes only: what a screen reader says is in the figure's live line.
 (function () {
 	const APART = 14;
@@ -25,12 +25,12 @@
 		}
 		box.replaceChildren();
 		for (const [name, what] of lines)
-			ct.add(box, [ct.el('dt', {}, name), ct.told('dd', what)]);
+			ct.add(box, [ct.el('dt', {}, name), ct.valueElement('dd', what)]);
 		box.hidden = false;
 		place(x, y);
 	}
 
-	ct.told = (name, what, attributes) => ct.el(name, { ...attributes, 'data-key': what.path, 'data-err': what.err },
+	ct.valueElement = (name, what, attributes) => ct.el(name, { ...attributes, 'data-key': what.path, 'data-err': what.err },
 		what.text === undefined ? what : what.text);
 	ct.tip = {
 		show,

@@ -54,7 +54,7 @@
 			lines.push([view.rows.title, full(view.rows, view.rows.names[cell.row])]);
 		if (view.rows && view.cells)
 			lines.push([view.columns.title, full(view.columns, view.columns.names[cell.column])]);
-		return ids ? [...lines, ...view.told.map((one) => [one[0], ct.figureOf(one, ids)])] : [...lines, ['', view.nothing]];
+		return ids ? [...lines, ...view.tips.map((one) => [one[0], ct.figureOf(one, ids)])] : [...lines, ['', view.nothing]];
 	}
 
 	// All cells, points or bars that have values.
@@ -163,7 +163,7 @@
 
 		// The largest first.
 		function table() {
-			const view = shown(), valueOf = (cell) => at(filled(view.told[0][1], idsOf(view, cell)));
+			const view = shown(), valueOf = (cell) => at(filled(view.tips[0][1], idsOf(view, cell)));
 			const all = Array.from(cellsOf(view), (cell) => ({ cell, value: valueOf(cell) })).filter(({ value }) => value !== null);
 			const kept = all.sort((a, b) => b.value - a.value).slice(0, TABLE_ROWS).map(({ cell }) => tell(view, cell));
 

@@ -50,7 +50,7 @@ static json_t *spans(const struct ct_chart_spans *all)
 }
 
 /* [[label, path, unit, error's path or null]...] */
-static json_t *told(const struct ct_chart_value *v, size_t n)
+static json_t *tips(const struct ct_chart_value *v, size_t n)
 {
 	return CT_JSON_ARRAY(
 		i, n, json_pack("[s?, s?, s?, s?]", v[i].label, v[i].path, v[i].unit, v[i].err));
@@ -156,7 +156,7 @@ static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
 		{ "choice", choice(words) }, { "title", ct_json_text(p->title) },
 		{ "summary", ct_json_text(p->summary) },
 		{ "notes", ct_json_texts(p->notes, p->n_said) },
-		{ "told", told(p->told, p->n_told) },
+		{ "tips", tips(p->tips, p->n_tips) },
 		{ "ramps", CT_JSON_ARRAY(i, over ? 2 : 1, legend(shown[i])) },
 		{ "nothing", ct_json_text(p->has_nothing ? p->nothing : NULL) },
 		{ "unknown", json_boolean(p->has_unknown) }, { "levels", levels(charts, p, over) },
@@ -340,7 +340,7 @@ static void add_plot(struct charts *charts, const struct ct_plot *p, const char 
 		CT_JSON({ "choice", choice(words) }, { "title", ct_json_text(p->title) },
 			{ "summary", ct_json_text(p->summary) },
 			{ "notes", ct_json_texts(p->notes, p->n_notes) },
-			{ "told", told(p->told, p->n_told) }, { "x", plot_axis(&p->x) },
+			{ "tips", tips(p->tips, p->n_tips) }, { "x", plot_axis(&p->x) },
 			{ "y", plot_axis(&p->y) }, { "at", positions(p->at, p->n) },
 			{ "wide", json_real(p->wide) }, { "items", integers(p->item_of, p->n) },
 			{ "series", series(p) }, { "picks", ct_json_text(p->picks) },

@@ -39,7 +39,7 @@ def heatmap(name, view):
     ramps = [[] for _ in view["ramps"]]
     each = 252 // len(ramps)
     for level, where in zip(levels, ids):
-        found = [find(path, **where) for _, path, _, _ in view["told"]]
+        found = [find(path, **where) for _, path, _, _ in view["tips"]]
         value = found[0] if level >= BLANK or level < each or level == UNKNOWN else found[1]
         # What is colored by a ratio to others.
         value = found[1] if view["ramps"][0]["ramp"] == "ratio" and name == "steps" else value
@@ -48,7 +48,7 @@ def heatmap(name, view):
             ramps[level // each].append((value, level % each))
         elif level == BLANK:
             check(value == 0, name, where, "is no nothing:", value)
-        for _, _, _, err in view["told"]:
+        for _, _, _, err in view["tips"]:
             err is None or find(err, **where)
     for cells in ramps:
         cells.sort()
@@ -58,7 +58,7 @@ def heatmap(name, view):
     if view["cells"] is not None:
         check(len(set(view["cells"])) == len(view["cells"]), name, "two entries in one cell")
         for axis, key in (("rows", "src"), ("columns", "dst")) if name == "traffic" else ():
-            ends = find(view["told"][0][1].rsplit(".", 2)[0])
+            ends = find(view["tips"][0][1].rsplit(".", 2)[0])
             wide = len(view["columns"]["names"])
             for i, cell in enumerate(view["cells"]):
                 shown = view[axis]["names"][cell // wide if axis == "rows" else cell % wide]
@@ -69,7 +69,7 @@ def heatmap(name, view):
 
 def plot(name, view):
     main = [one for one in view["series"] if one["look"] in ("bar", "dot")][-1]
-    values = [find(view["told"][0][1], i=i) for i in view["items"]]
+    values = [find(view["tips"][0][1], i=i) for i in view["items"]]
     check(len(values) == len(view["at"]) == len(main["y"]), name, "items")
     check(view["at"] == sorted(view["at"]), name, "items are not in order")
     known = [(value, y) for value, y in zip(values, main["y"]) if value is not None]

@@ -34,7 +34,7 @@ def comm(key):
 hang = truth["expected"]["hang"]
 print(f"  truth    {hang['code']} {span(hang['ranks'])}" if hang else "  truth    -")
 run = said["run"]
-print(f"  {said['state']:8} after {run['hang_after_ns']} torn {run['torn_down_ns']} last {run['last_sign_ns']} "
+print(f"  {said['state']:8} after {run['hang_after_ns']} torn {run['torn_down_ns']} last {run['last_heartbeat_ns']} "
       f"ranks {run['ranks_seen']}/{run['ranks_expected']} missing {span(run['ranks_missing'])}")
 for v in said["verdicts"]:
     print(f"  verdict  {v['code']} {span(v['ranks'])} victims {span(v['victims'])} {v['confidence']} {comm(v['comm'])} {v['op']} {v['call']} "
@@ -51,7 +51,7 @@ for s in said["not_stalled"]:
 ways = {}
 for r in said["ranks"]:
     last = r["last"] or {"comm": None, "op": None, "seq": None}
-    way = (f"{r['life']} {r['state']} {re.sub(r'[(].*', '', comm(last['comm']))} {last['op']} #{last['seq']} beat {r['heartbeat_age_ns']} "
+    way = (f"{r['process']} {r['state']} {re.sub(r'[(].*', '', comm(last['comm']))} {last['op']} #{last['seq']} beat {r['heartbeat_age_ns']} "
            f"err {r['err_ns']} {r['how_ended'] or ''}")
     ways.setdefault(way.rstrip(), []).append(r["rank"])
 for way, ranks in ways.items():

@@ -85,12 +85,12 @@ static ncclResult_t share_id(struct child *c, int first, ncclUniqueId *id,
 	struct ncclComm *parent = c->job.comm;
 	struct sim_member *m = &parent->view.members[first];
 	ncclUniqueId *shared = c->excluded ? &m->shrunk : &m->child[c->count % 2];
-	struct sim_gate *told = c->excluded ? &m->shrinks : &m->children;
+	struct sim_gate *gate = c->excluded ? &m->shrinks : &m->children;
 	uint32_t turn = (uint32_t)c->count;
 	ncclResult_t result;
 
 	if (first != parent->rank) {
-		if (!sim_gate_wait(told, turn, who))
+		if (!sim_gate_wait(gate, turn, who))
 			return ncclInternalError;
 		*id = *shared;
 		return ncclSuccess;
@@ -100,8 +100,8 @@ static ncclResult_t share_id(struct child *c, int first, ncclUniqueId *id,
 		return result;
 	*shared = *id;
 	/* It may have been no first one before: the number is that of the child, not of its turns. */
-	while ((int32_t)(atomic_load(&told->value) - turn) < 0)
-		sim_gate_add(told, 1);
+	while ((int32_t)(atomic_load(&gate->value) - turn) < 0)
+		sim_gate_add(gate, 1);
 	return ncclSuccess;
 }
 

@@ -102,7 +102,7 @@ SIM_NCCL(ncclResult_t, ncclCommDestroy, (ncclComm_t comm))
 	sim_info(comm->device, "comm %p rank %d nranks %d cudaDev %d - Destroy START", (void *)comm,
 		 comm->rank, comm->n_ranks, comm->device);
 	sim_comm_await(comm, &comm->kernels, true);
-	sim_comm_await(comm, &comm->untold, true);
+	sim_comm_await(comm, &comm->unreported, true);
 	/* Not left to the last reference, which the thread of a stream may still hold. */
 	if (!atomic_load(&comm->aborted) && comm->profiler) {
 		sim_plugin_finalize(comm->profiler);

@@ -20,7 +20,7 @@
 
 /* A launch's events: the thread that launches stops those of its own, the service those of the kernel: some for each
  * task, one a channel. Freed by the last of the two. */
-struct sim_told {
+struct sim_notices {
 	_Atomic int refs;
 	struct ncclComm *comm;
 	uint64_t start_ns; /* of the kernel */
@@ -32,7 +32,7 @@ struct sim_told {
 
 /* The kernel's start or end. */
 struct notice {
-	struct sim_told *told;
+	struct sim_notices *notices;
 	uint64_t due_ns;
 	bool ends;
 	struct notice *next;
@@ -213,45 +213,45 @@ static void *start_task(struct ncclComm *comm, const struct sim_task *t, void *g
 	return start(comm, &e);
 }
 
-struct sim_told *sim_events_launch(struct sim_launch *launch)
+struct sim_notices *sim_events_launch(struct sim_launch *launch)
 {
 	struct ncclComm *comm = launch->comm;
 	struct sim_event_v5 e = { .type = SIM_EVENT_GROUP,
 				  .parent = group_event,
 				  .rank = comm->rank };
-	struct sim_told *told;
+	struct sim_notices *notices;
 
 	if (!comm->profiler || !sim_plugin_wants(SIM_EVENT_GROUP | SIM_EVENT_KERNEL_LAUNCH | TASKS))
 		return NULL;
-	told = calloc(1, sizeof(*told));
-	if (told)
-		told->tasks = calloc((1 + MAX_CHANNELS) * launch->tasks.n, sizeof(void *));
-	if (told)
-		told->n_channels = calloc(launch->tasks.n, 1);
-	if (!told || !told->tasks || !told->n_channels)
+	notices = calloc(1, sizeof(*notices));
+	if (notices)
+		notices->tasks = calloc((1 + MAX_CHANNELS) * launch->tasks.n, sizeof(void *));
+	if (notices)
+		notices->n_channels = calloc(launch->tasks.n, 1);
+	if (!notices || !notices->tasks || !notices->n_channels)
 		abort();
-	told->refs = 2;
-	told->comm = comm;
-	told->n = launch->tasks.n;
-	told->channels = told->tasks + told->n;
+	notices->refs = 2;
+	notices->comm = comm;
+	notices->n = launch->tasks.n;
+	notices->channels = notices->tasks + notices->n;
 	if (sim_plugin_wants(SIM_EVENT_GROUP | TASKS))
-		told->group = start(comm, &e);
-	for (size_t i = 0; i < told->n && sim_plugin_wants(TASKS); i++) {
+		notices->group = start(comm, &e);
+	for (size_t i = 0; i < notices->n && sim_plugin_wants(TASKS); i++) {
 		if (launch->tasks.list[i].channels)
-			told->n_channels[i] = n_channels(&launch->tasks.list[i]);
-		told->tasks[i] = start_task(comm, &launch->tasks.list[i], told->group);
+			notices->n_channels[i] = n_channels(&launch->tasks.list[i]);
+		notices->tasks[i] = start_task(comm, &launch->tasks.list[i], notices->group);
 	}
 	e.type = SIM_EVENT_KERNEL_LAUNCH;
 	e.kernel_launch.stream = launch->stream;
 	if (sim_plugin_wants(SIM_EVENT_KERNEL_LAUNCH))
-		told->launch = start(comm, &e);
+		notices->launch = start(comm, &e);
 	sim_comm_keep(comm);
-	atomic_fetch_add(&comm->untold, 1);
-	launch->told = told;
-	return told;
+	atomic_fetch_add(&comm->unreported, 1);
+	launch->notices = notices;
+	return notices;
 }
 
-static void kernel_is_told(struct sim_told *told);
+static void end_notices(struct sim_notices *notices);
 
 bool sim_events_at_each_launch(const struct sim_launch *launch)
 {
@@ -271,80 +271,81 @@ void sim_events_replay(void *arg)
 
 void sim_events_capture(struct sim_launch *launch)
 {
-	struct sim_told *told = sim_events_launch(launch);
+	struct sim_notices *notices = sim_events_launch(launch);
 
-	launch->told = NULL;
-	sim_events_launched(told);
-	if (told)
-		kernel_is_told(told);
+	launch->notices = NULL;
+	sim_events_launched(notices);
+	if (notices)
+		end_notices(notices);
 }
 
-static void drop(struct sim_told *told)
+static void drop(struct sim_notices *notices)
 {
-	if (atomic_fetch_sub(&told->refs, 1) != 1)
+	if (atomic_fetch_sub(&notices->refs, 1) != 1)
 		return;
-	free(told->tasks);
-	free(told->n_channels);
-	free(told);
+	free(notices->tasks);
+	free(notices->n_channels);
+	free(notices);
 }
 
-void sim_events_launched(struct sim_told *told)
+void sim_events_launched(struct sim_notices *notices)
 {
-	if (!told)
+	if (!notices)
 		return;
-	sim_plugin_stop(told->launch);
-	for (size_t i = 0; i < told->n; i++)
-		sim_plugin_stop(told->tasks[i]);
-	sim_plugin_stop(told->group);
-	drop(told);
+	sim_plugin_stop(notices->launch);
+	for (size_t i = 0; i < notices->n; i++)
+		sim_plugin_stop(notices->tasks[i]);
+	sim_plugin_stop(notices->group);
+	drop(notices);
 }
 
-static void kernel_is_told(struct sim_told *told)
+static void end_notices(struct sim_notices *notices)
 {
-	struct ncclComm *comm = told->comm;
+	struct ncclComm *comm = notices->comm;
 
-	drop(told);
-	sim_comm_less(&comm->untold);
+	drop(notices);
+	sim_comm_less(&comm->unreported);
 	sim_comm_drop(comm);
 }
 
 /* The first channel begins with the kernel, and the last one ends with it. */
-static void tell_channel(struct sim_told *told, size_t task, int channel, uint64_t ns, bool ends)
+static void notify_channel(struct sim_notices *notices, size_t task, int channel, uint64_t ns,
+			   bool ends)
 {
-	struct ncclComm *comm = told->comm;
-	void **handle = &told->channels[task * MAX_CHANNELS + (size_t)channel];
+	struct ncclComm *comm = notices->comm;
+	void **handle = &notices->channels[task * MAX_CHANNELS + (size_t)channel];
 	uint64_t late = (uint64_t)channel * CHANNEL_NS;
-	uint64_t whole = ns - told->start_ns;
-	uint64_t part = whole / told->n_channels[task] * (uint64_t)(channel + 1);
+	uint64_t whole = ns - notices->start_ns;
+	uint64_t part = whole / notices->n_channels[task] * (uint64_t)(channel + 1);
 	struct sim_event_v5 e = { .type = SIM_EVENT_KERNEL_CH,
-				  .parent = told->tasks[task],
+				  .parent = notices->tasks[task],
 				  .rank = comm->rank };
 
 	if (!ends) {
 		e.kernel_ch.channel = (uint8_t)channel;
 		e.kernel_ch.timer = gpu_timer(comm->device, ns + late);
-		if (told->tasks[task])
+		if (notices->tasks[task])
 			*handle = start(comm, &e);
 		return;
 	}
-	if (part < late || channel + 1 == told->n_channels[task])
+	if (part < late || channel + 1 == notices->n_channels[task])
 		part = whole;
 	sim_plugin_state(*handle, SIM_STATE_KERNEL_CH_STOP,
-			 gpu_timer(comm->device, told->start_ns + part));
+			 gpu_timer(comm->device, notices->start_ns + part));
 	sim_plugin_stop(*handle);
 }
 
-static void tell(const struct notice *n)
+static void notify(const struct notice *n)
 {
-	struct sim_told *told = n->told;
+	struct sim_notices *notices = n->notices;
 
 	if (!n->ends)
-		told->start_ns = n->due_ns;
-	for (size_t i = 0; i < told->n; i++)
-		for (int channel = 0; channel < told->n_channels[i]; channel++)
-			tell_channel(told, i, channel, n->due_ns, n->ends);
+		notices->start_ns = n->due_ns;
+	for (size_t i = 0; i < notices->n; i++)
+		for (int channel = 0; channel < notices->n_channels[i]; channel++)
+			notify_channel(notices, i, channel, n->due_ns, n->ends);
 	if (n->ends)
-		kernel_is_told(told);
+		end_notices(notices);
 }
 
 /* The first of those that are due, or NULL after a sleep. With the lock. */
@@ -380,7 +381,7 @@ static void *service(void *arg)
 		if (!n)
 			continue;
 		pthread_mutex_unlock(&lock);
-		tell(n);
+		notify(n);
 		free(n);
 		pthread_mutex_lock(&lock);
 	}
@@ -401,14 +402,14 @@ static void start_service(void)
 	pthread_detach(thread);
 }
 
-static void post(struct sim_told *told, uint64_t ns, bool ends)
+static void post(struct sim_notices *notices, uint64_t ns, bool ends)
 {
 	struct notice *n = calloc(1, sizeof(*n));
 	struct notice **last = &queue;
 
 	if (!n)
 		abort();
-	*n = (struct notice){ told, ns, ends, NULL };
+	*n = (struct notice){ notices, ns, ends, NULL };
 	pthread_once(&once, start_service);
 	pthread_mutex_lock(&lock);
 	while (*last)
@@ -420,20 +421,20 @@ static void post(struct sim_told *told, uint64_t ns, bool ends)
 
 void sim_events_kernel_start(struct sim_launch *launch, uint64_t ns)
 {
-	if (launch->told)
-		post(launch->told, ns, false);
+	if (launch->notices)
+		post(launch->notices, ns, false);
 }
 
 void sim_events_kernel_end(struct sim_launch *launch, uint64_t ns)
 {
-	if (launch->told)
-		post(launch->told, ns, true);
-	launch->told = NULL;
+	if (launch->notices)
+		post(launch->notices, ns, true);
+	launch->notices = NULL;
 }
 
 void sim_events_kernel_gone(struct sim_launch *launch)
 {
-	if (launch->told)
-		kernel_is_told(launch->told);
-	launch->told = NULL;
+	if (launch->notices)
+		end_notices(launch->notices);
+	launch->notices = NULL;
 }

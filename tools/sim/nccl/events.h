@@ -23,8 +23,8 @@ void sim_events_group_end(void);
 
 /* Before a launch: tells of its tasks, and notes in launch->told what must be told of the kernel later. After it, with
  * what the former returned, since the launch may be gone. */
-struct sim_told *sim_events_launch(struct sim_launch *launch);
-void sim_events_launched(struct sim_told *told);
+struct sim_notices *sim_events_launch(struct sim_launch *launch);
+void sim_events_launched(struct sim_notices *notices);
 
 /* Of one that is captured: what it says of its tasks, now and never again; or, if a plugin asked for its channels when one of them
  * was called, at each launch of the graph, by a host node before the kernel. */

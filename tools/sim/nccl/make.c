@@ -19,17 +19,17 @@
 static uint64_t node(void)
 {
 	char name[256] = "";
-	const char *told = getenv("NCCL_HOSTID");
+	const char *value = getenv("NCCL_HOSTID");
 
-	if (told && *told)
-		return sim_hash_bytes(told, strlen(told));
+	if (value && *value)
+		return sim_hash_bytes(value, strlen(value));
 	gethostname(name, sizeof(name) - 1);
 	return sim_hash_bytes(name, strlen(name));
 }
 
 ncclResult_t sim_config_apply(struct ncclComm *comm, const ncclConfig_t *config, const char *call)
 {
-	const char *told = getenv("NCCL_COMM_BLOCKING");
+	const char *value = getenv("NCCL_COMM_BLOCKING");
 	int blocking = NCCL_CONFIG_UNDEF_INT;
 
 	if (config && config->magic != NCCL_CONFIG_MAGIC) {
@@ -45,8 +45,8 @@ ncclResult_t sim_config_apply(struct ncclComm *comm, const ncclConfig_t *config,
 	}
 	if (config && COVERS(config, commName) && config->commName)
 		snprintf(comm->name, sizeof(comm->name), "%s", config->commName);
-	if (told && (told[0] == '0' || told[0] == '1'))
-		blocking = told[0] == '1';
+	if (value && (value[0] == '0' || value[0] == '1'))
+		blocking = value[0] == '1';
 	if (blocking != NCCL_CONFIG_UNDEF_INT)
 		comm->blocking = blocking;
 	return ncclSuccess;

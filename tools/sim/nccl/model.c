@@ -27,10 +27,10 @@ static struct slow_link *slow;
 static size_t n_slow;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all above */
 
-void simNcclLinks(const struct sim_links *told)
+void simNcclLinks(const struct sim_links *given)
 {
 	pthread_mutex_lock(&lock);
-	links = *told;
+	links = *given;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -12,11 +12,11 @@
 #include "tools/sim/nccl/model.h"
 #include "tools/sim/nccl/reduce.h"
 
-static _Atomic(void (*)(const struct sim_nccl_span *)) tell;
+static _Atomic(void (*)(const struct sim_nccl_span *)) notify;
 
-void simNcclOnKernel(void (*told)(const struct sim_nccl_span *span))
+void simNcclOnKernel(void (*notices)(const struct sim_nccl_span *span))
 {
-	atomic_store(&tell, told);
+	atomic_store(&notify, notices);
 }
 
 bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task)
@@ -141,7 +141,7 @@ static uint64_t run(void *arg, uint64_t start_ns, CUresult *error)
 {
 	struct sim_launch *launch = arg;
 	struct ncclComm *comm = launch->comm;
-	void (*told)(const struct sim_nccl_span *) = atomic_load(&tell);
+	void (*notices)(const struct sim_nccl_span *) = atomic_load(&notify);
 	uint64_t end = start_ns;
 	bool aborted = false;
 
@@ -162,10 +162,10 @@ static uint64_t run(void *arg, uint64_t start_ns, CUresult *error)
 		end = sim_driver()->simNow() + sim_abort_takes();
 	}
 	sim_events_kernel_end(launch, end);
-	if (told)
-		told(&(struct sim_nccl_span){ comm->hash, launch->number, start_ns, end,
-					      launch->stream, comm->self.global_rank,
-					      launch->tasks.n_ops, aborted });
+	if (notices)
+		notices(&(struct sim_nccl_span){ comm->hash, launch->number, start_ns, end,
+						 launch->stream, comm->self.global_rank,
+						 launch->tasks.n_ops, aborted });
 	sim_comm_less(&comm->running);
 	return end;
 }
@@ -216,7 +216,7 @@ static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CU
 			      bool captured)
 {
 	struct sim_launch *launch;
-	struct sim_told *told = NULL;
+	struct sim_notices *notices = NULL;
 	CUresult failed = CUDA_SUCCESS;
 
 	if (!tasks->n)
@@ -233,14 +233,14 @@ static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CU
 	if (captured)
 		failed = tell_captured(launch);
 	else if (launch->tasks.list[0].func < SIM_PUT)
-		told = sim_events_launch(launch);
+		notices = sim_events_launch(launch);
 	sim_comm_keep(comm);
 	if (!captured)
 		atomic_fetch_add(&comm->kernels, 1);
 	if (!failed)
 		failed = sim_driver()->simLaunch(stream, &(struct sim_kernel){ run, done, launch });
 	memset(tasks, 0, sizeof(*tasks));
-	sim_events_launched(told);
+	sim_events_launched(notices);
 	if (failed)
 		done(launch);
 	else if (!captured)

@@ -22,17 +22,17 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic int contexts; /* not finalized */
 static _Atomic long open_events;
 
-static void *open_library(const char *told)
+static void *open_library(const char *wanted)
 {
 	char name[512];
 	void *library;
 
-	if (told && !strcmp(told, "STATIC_PLUGIN"))
+	if (wanted && !strcmp(wanted, "STATIC_PLUGIN"))
 		return dlopen(NULL, RTLD_NOW | RTLD_LOCAL);
-	library = dlopen(told ? told : "libnccl-profiler.so", RTLD_NOW | RTLD_LOCAL);
-	if (library || !told)
+	library = dlopen(wanted ? wanted : "libnccl-profiler.so", RTLD_NOW | RTLD_LOCAL);
+	if (library || !wanted)
 		return library;
-	snprintf(name, sizeof(name), "libnccl-profiler-%s.so", told);
+	snprintf(name, sizeof(name), "libnccl-profiler-%s.so", wanted);
 	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -61,18 +61,18 @@ static const char *find_version(void *library)
 
 static void load(void)
 {
-	const char *told = getenv("NCCL_PROFILER_PLUGIN");
+	const char *wanted = getenv("NCCL_PROFILER_PLUGIN");
 	const char *name;
 	void *library;
 
-	if (told && !*told)
-		told = NULL;
-	if (told && !strcmp(told, "none"))
+	if (wanted && !*wanted)
+		wanted = NULL;
+	if (wanted && !strcmp(wanted, "none"))
 		return;
-	library = open_library(told);
+	library = open_library(wanted);
 	if (!library) {
-		if (told)
-			sim_info(-1, "PROFILER/Plugin: Could not find: %s", told);
+		if (wanted)
+			sim_info(-1, "PROFILER/Plugin: Could not find: %s", wanted);
 		return;
 	}
 	name = find_version(library);
@@ -267,7 +267,7 @@ void *sim_plugin_start(void *context, const struct sim_event_v5 *event, const ch
 	return handle;
 }
 
-static void tell_state(void *handle, int state, union sim_event_state *args)
+static void pass_state(void *handle, int state, union sim_event_state *args)
 {
 	ncclResult_t result;
 
@@ -286,13 +286,13 @@ void sim_plugin_state(void *handle, int state, uint64_t timer)
 
 	/* version 3 is not told of it */
 	if (handle && version >= 4)
-		tell_state(handle, state, &args);
+		pass_state(handle, state, &args);
 }
 
 void sim_plugin_group_state(void *handle, int state)
 {
 	if (handle)
-		tell_state(handle, state, NULL);
+		pass_state(handle, state, NULL);
 }
 
 void sim_plugin_stop(void *handle)

@@ -64,8 +64,8 @@ struct sim_launch {
 	uint64_t number;
 	CUstream stream;
 	struct sim_tasks tasks;
-	struct sim_told *told; /* events.h */
-	bool captured;	       /* runs at each launch of its graph, and has a number only then */
+	struct sim_notices *notices; /* events.h */
+	bool captured; /* runs at each launch of its graph, and has a number only then */
 	uint64_t first, runs;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/ring_places.h"
+#include "interpose/ring_search.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void copy(char to[256], const char *from)
 	memcpy(to, from, len + 1);
 }
 
-static int read_places(void)
+static int read_environment(void)
 {
 	const char *off = ct_identity_env(environ, "COMMTRACE");
 
@@ -38,12 +38,12 @@ static int read_places(void)
 	return KNOWN;
 }
 
-const char *const *ct_ring_places(void)
+const char *const *ct_ring_search_dirs(void)
 {
 	int state = atomic_load_explicit(&known, memory_order_acquire);
 
 	if (state == UNKNOWN && atomic_compare_exchange_strong(&known, &state, READING)) {
-		state = read_places();
+		state = read_environment();
 		atomic_store_explicit(&known, state, memory_order_release);
 	}
 	/* READING: another thread does, or we interrupted it; this one note is not worth waiting for */

@@ -147,7 +147,7 @@ static void end_with_lead(struct ct_schedule_part *out, const struct ct_log_part
 /* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who gives may have to wait until it is
  * taken, and did if it ended no earlier. Any else, or without a root that is known: no rank is known to need another. */
 static void rooted(const struct ct_log_instance *i, const struct ct_log_part *parts,
-		   struct ct_schedule_meeting *m, struct ct_schedule_part *out, int one_clock)
+		   struct ct_schedule_exchange *m, struct ct_schedule_part *out, int one_clock)
 {
 	int from_root = i->op == CT_OP_Broadcast || i->op == CT_OP_Scatter;
 	int to_root = i->op == CT_OP_Reduce || i->op == CT_OP_Gather;
@@ -185,7 +185,7 @@ static void rooted(const struct ct_log_instance *i, const struct ct_log_part *pa
 }
 
 /* Whose host was told later than others that it had ended. */
-static void delay(const struct ct_log_part *parts, const struct ct_schedule_meeting *m,
+static void delay(const struct ct_log_part *parts, const struct ct_schedule_exchange *m,
 		  struct ct_schedule_part *out)
 {
 	int64_t last = 0;
@@ -198,16 +198,16 @@ static void delay(const struct ct_log_part *parts, const struct ct_schedule_meet
 	}
 }
 
-static void add_meeting(struct ct_schedule_building *b, uint32_t instance, uint32_t first_part,
-			int one_clock)
+static void add_exchange(struct ct_schedule_building *b, uint32_t instance, uint32_t first_part,
+			 int one_clock)
 {
 	const struct ct_instance_log *log = b->c->log;
 	const struct ct_log_instance *i = &log->instances[instance];
 	const struct ct_log_part *parts = &log->parts[i->first_part];
-	struct ct_schedule_meeting *m = &b->s->meetings[b->c->meeting[instance]];
+	struct ct_schedule_exchange *m = &b->s->exchanges[b->c->exchange[instance]];
 	struct ct_schedule_part *out = &b->s->parts[first_part];
 
-	*m = (struct ct_schedule_meeting){
+	*m = (struct ct_schedule_exchange){
 		.comm = i->comm,
 		.first_part = first_part,
 		.n = i->n,
@@ -248,9 +248,9 @@ static void add_alone(struct ct_schedule_building *b, uint32_t launch)
 		.end = CT_ENDS_ALONE,
 		.own_ns = l->role == CT_LAUNCH_WAITS && is_last ? l->span_ns : 0,
 	};
-	s->meetings[s->n_meetings++] = (struct ct_schedule_meeting){ .first_part = s->n_parts++,
-								     .n = 1,
-								     .lead = UINT32_MAX };
+	s->exchanges[s->n_exchanges++] = (struct ct_schedule_exchange){ .first_part = s->n_parts++,
+									.n = 1,
+									.lead = UINT32_MAX };
 }
 
 void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of)
@@ -262,7 +262,8 @@ void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of)
 	for (uint32_t k = 0; k < c->log->n_instances; k++) {
 		if (c->stretch[k] == UINT32_MAX)
 			continue;
-		add_meeting(b, k, first_part, on_one_clock(c->log, &c->log->instances[k], host_of));
+		add_exchange(b, k, first_part,
+			     on_one_clock(c->log, &c->log->instances[k], host_of));
 		first_part += c->log->instances[k].n;
 	}
 	for (uint32_t l = 0; l < b->s->n_launches; l++) {
@@ -283,7 +284,7 @@ void ct_schedule_meet_aligned(struct ct_schedule_building *b)
 		if (c->stretch[k] == UINT32_MAX)
 			continue;
 		if (i->src >= 0 && i->n == 2 && is_of_host(&c->log->parts[i->first_part], 2))
-			add_meeting(b, k, first_part, 1);
+			add_exchange(b, k, first_part, 1);
 		first_part += i->n;
 	}
 }
