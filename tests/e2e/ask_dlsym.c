@@ -149,7 +149,7 @@ static void a_copy_too_many_is_left_alone(void **state)
 }
 
 /* asker2 is linked with the second copy: its own calls go there, whatever others have looked up. */
-static void who_is_linked_with_a_copy_keeps_it(void **state)
+static void a_program_that_is_linked_with_a_copy_keeps_it(void **state)
 {
 	void *copy1 = open_lib("libcopy_nccl1.so", RTLD_LOCAL);
 	void *asker = open_lib("libasker2.so", RTLD_LOCAL);
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_function_found_by_a_handle_is_wrapped),
 		cmocka_unit_test(a_library_without_nccl_calls_what_another_looked_up),
 		cmocka_unit_test(each_copy_has_a_wrapper_of_its_own),
-		cmocka_unit_test(who_is_linked_with_a_copy_keeps_it),
+		cmocka_unit_test(a_program_that_is_linked_with_a_copy_keeps_it),
 		cmocka_unit_test(other_names_are_as_the_loader_says),
 		cmocka_unit_test(the_real_dlsym_sees_who_asks),
 		cmocka_unit_test(a_copy_too_many_is_left_alone),

@@ -440,7 +440,7 @@ static void sample_nothing(void)
 	}
 }
 
-static void other_local_ranks_and_whoever_is_told_not_to_read_nothing(void **state)
+static void other_local_ranks_and_those_switched_off_read_nothing(void **state)
 {
 	(void)state;
 	in_a_child(sample_nothing);
@@ -507,7 +507,7 @@ static void hang(void)
 	serve_until(&seen, seen.number + 1);
 }
 
-static void a_port_that_hangs_holds_up_nobody_and_is_named(void **state)
+static void a_port_that_hangs_holds_up_no_one_and_is_named(void **state)
 {
 	(void)state;
 	in_a_child(hang);
@@ -676,8 +676,8 @@ int main(int argc, char **argv)
 		TEST(more_ports_than_there_is_room_for_are_left_out),
 		TEST(samples_come_whole_and_then_as_differences),
 		TEST(the_end_has_a_sample_of_its_own),
-		TEST(other_local_ranks_and_whoever_is_told_not_to_read_nothing),
-		TEST(a_port_that_hangs_holds_up_nobody_and_is_named),
+		TEST(other_local_ranks_and_those_switched_off_read_nothing),
+		TEST(a_port_that_hangs_holds_up_no_one_and_is_named),
 		TEST(a_recorded_process_has_them_at_its_beginning_and_its_end),
 		TEST(a_recorded_process_has_them_in_between),
 		TEST(a_recorded_process_whose_port_hangs_is_whole),

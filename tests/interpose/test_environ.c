@@ -218,7 +218,7 @@ static void a_thousand_long_variables_are_bounded_and_counted(void **state)
 	assert_int_equal(atoi(recorded("env_left_out")), 1000 - kept);
 }
 
-static void the_kernel_tells_of_gpus_and_network_devices(void **state)
+static void the_kernel_reports_gpus_and_network_devices(void **state)
 {
 	static struct ct_facts facts;
 
@@ -454,7 +454,7 @@ static void when_mpi_is_over_no_thread_is_started(void **state)
 	assert_int_equal(started, 0);
 }
 
-static void what_there_is_no_time_for_is_told_as_unanswered(void **state)
+static void what_there_is_no_time_for_is_reported_as_unanswered(void **state)
 {
 	static const char *const env[] = { NULL };
 
@@ -475,8 +475,8 @@ int main(void)
 		cmocka_unit_test(only_what_is_allowed_is_recorded),
 		cmocka_unit_test(secrets_are_never_recorded),
 		cmocka_unit_test(a_thousand_long_variables_are_bounded_and_counted),
-		cmocka_unit_test_setup_teardown(the_kernel_tells_of_gpus_and_network_devices,
-						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_kernel_reports_gpus_and_network_devices, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_kernel_that_lies_does_no_harm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			limits_of_the_control_group_are_those_of_the_nearest_group_that_has_one,
@@ -489,7 +489,7 @@ int main(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(when_mpi_is_over_no_thread_is_started, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(what_there_is_no_time_for_is_told_as_unanswered,
+		cmocka_unit_test_setup_teardown(what_there_is_no_time_for_is_reported_as_unanswered,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_libraries_of_this_process_are_named, set_up,
 						tear_down),

@@ -80,7 +80,7 @@ static void no_time_is_wrong_by_more_than_it_says(void **state)
 					}
 }
 
-static void on_a_busy_stream_events_tell_all(void **state)
+static void on_a_busy_stream_events_report_all(void **state)
 {
 	const struct call c = { 5000 * US, 800 * US, 10 * US, 15 * US, 20 * US };
 	uint64_t start_ns, end_ns;
@@ -108,7 +108,7 @@ static void work_that_outlasts_its_call_has_its_end_from_the_event(void **state)
 	assert_in_range(t.start_err_ns, 10 * US, 11 * US + ERR);
 }
 
-static void a_return_that_nobody_noted_bounds_nothing(void **state)
+static void a_return_that_no_one_noted_bounds_nothing(void **state)
 {
 	const struct call c = { 0, 800 * US, 10 * US, 15 * US, 20 * US };
 	uint64_t start_ns, end_ns;
@@ -131,9 +131,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_time_is_wrong_by_more_than_it_says),
-		cmocka_unit_test(on_a_busy_stream_events_tell_all),
+		cmocka_unit_test(on_a_busy_stream_events_report_all),
 		cmocka_unit_test(work_that_outlasts_its_call_has_its_end_from_the_event),
-		cmocka_unit_test(a_return_that_nobody_noted_bounds_nothing),
+		cmocka_unit_test(a_return_that_no_one_noted_bounds_nothing),
 	};
 
 	return cmocka_run_group_tests_name("gpubounds", tests, NULL, NULL);

@@ -314,7 +314,7 @@ static void what_it_costs_is_seen_without_a_period(void **state)
 	}
 }
 
-static void of_sampled_launches_throughput_is_told(void **state)
+static void of_sampled_launches_throughput_is_reported(void **state)
 {
 	static const struct job job = { .cost = 0.05, .noise = 0.01 };
 	struct ct_cost_rec cost;
@@ -563,7 +563,7 @@ int main(void)
 		cmocka_unit_test(
 			a_sequence_that_does_not_repeat_is_waited_for_no_longer_than_the_guard),
 		cmocka_unit_test(what_it_costs_is_seen_without_a_period),
-		cmocka_unit_test(of_sampled_launches_throughput_is_told),
+		cmocka_unit_test(of_sampled_launches_throughput_is_reported),
 		cmocka_unit_test(long_steps_are_measured_too),
 		cmocka_unit_test(windows_become_the_same_for_all),
 		cmocka_unit_test(what_is_not_measured_has_its_reason),

@@ -84,7 +84,7 @@ static void one_event_without_timing_is_all_it_takes(void **state)
 	assert_no_losses();
 }
 
-static void one_that_never_comes_back_holds_up_nobody(void **state)
+static void one_that_never_comes_back_holds_up_no_one(void **state)
 {
 	struct ct_launch launch;
 
@@ -191,7 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		HOST_TEST(an_end_lies_between_two_looks),
 		HOST_TEST(one_event_without_timing_is_all_it_takes),
-		HOST_TEST(one_that_never_comes_back_holds_up_nobody),
+		HOST_TEST(one_that_never_comes_back_holds_up_no_one),
 		HOST_TEST(an_error_that_sticks_ends_the_use_of_cuda_without_anchors),
 		HOST_TEST(an_end_event_that_cannot_be_recorded_leaves_a_record_without_times),
 		AUTO_TEST(without_a_plugin_auto_is_host),

@@ -229,7 +229,7 @@ static void what_two_threads_counted_as_one_makes_no_room_later(void **state)
 }
 
 /* The poll thread had no core for a while. */
-static void the_driver_tells_what_is_reached_where_nobody_has_counted(void **state)
+static void the_driver_reports_what_is_reached_where_no_one_has_counted(void **state)
 {
 	CUstream own = fake_stream(context);
 	struct ct_gpu_stream full;
@@ -430,7 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_open_table_costs_the_timing_of_one,
 						set_up_small, tear_down),
 		TEST(what_two_threads_counted_as_one_makes_no_room_later),
-		TEST(the_driver_tells_what_is_reached_where_nobody_has_counted),
+		TEST(the_driver_reports_what_is_reached_where_no_one_has_counted),
 		TEST(an_event_of_a_wait_is_on_its_way_until_it_is_reached),
 		TEST(switched_off_cuda_is_left_alone),
 		TEST(a_threads_own_stream_is_not_ended_by_another),

@@ -47,7 +47,7 @@ static void a_launch_gets_its_times(void **state)
 	fake_unlock();
 }
 
-static void while_it_runs_its_start_stands_in_the_open_table(void **state)
+static void while_it_runs_its_start_is_in_the_open_table(void **state)
 {
 	struct ct_gpu_span *span;
 	struct ct_ring_open *open;
@@ -90,7 +90,7 @@ static void the_start_is_seen_while_the_call_is_still_inside(void **state)
 	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
 }
 
-static void one_that_is_never_ended_holds_up_nobody(void **state)
+static void one_that_is_never_ended_holds_up_no_one(void **state)
 {
 	(void)state;
 	wait_for_events();
@@ -288,7 +288,7 @@ static void a_context_that_comes_while_nothing_is_timed_has_anchors_afterwards(v
 }
 
 /* Some are looked at when there is a later anchor. */
-static void times_before_an_anchor_are_told_by_any_driver(void **state)
+static void times_before_an_anchor_are_reported_by_any_driver(void **state)
 {
 	(void)state;
 	wait_for_events();
@@ -365,9 +365,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_launch_gets_its_times),
-		TEST(while_it_runs_its_start_stands_in_the_open_table),
+		TEST(while_it_runs_its_start_is_in_the_open_table),
 		TEST(the_start_is_seen_while_the_call_is_still_inside),
-		TEST(one_that_is_never_ended_holds_up_nobody),
+		TEST(one_that_is_never_ended_holds_up_no_one),
 		TEST(launches_of_two_devices_keep_their_contexts_apart),
 		TEST(a_default_stream_is_the_current_contexts),
 		TEST(a_default_stream_is_that_of_the_communicators_device),
@@ -378,7 +378,7 @@ int main(void)
 		TEST(elapsed_is_asked_the_other_way_round_where_it_is_not_positive),
 		TEST(a_primary_context_that_is_gone_shows_where_contexts_have_no_numbers),
 		TEST(a_context_that_comes_while_nothing_is_timed_has_anchors_afterwards),
-		TEST(times_before_an_anchor_are_told_by_any_driver),
+		TEST(times_before_an_anchor_are_reported_by_any_driver),
 		TEST(times_that_contradict_each_other_are_the_hosts),
 	};
 

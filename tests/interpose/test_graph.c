@@ -359,7 +359,7 @@ static void capture_too_much(void)
 	stop();
 }
 
-static void what_finds_no_room_is_told(void **state)
+static void what_finds_no_room_is_reported(void **state)
 {
 	const struct recorded_lists *r = run(capture_too_much, NULL);
 	const struct ct_op *op;
@@ -413,7 +413,7 @@ int main(void)
 		cmocka_unit_test(graphs_can_be_left_alone),
 		cmocka_unit_test(executables_are_followed_through_all_calls),
 		cmocka_unit_test(captures_are_never_spoilt),
-		cmocka_unit_test(what_finds_no_room_is_told),
+		cmocka_unit_test(what_finds_no_room_is_reported),
 		cmocka_unit_test(places_of_destroyed_graphs_are_used_again),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void the_host_can_be_named(void **state)
 	assert_true(p.hostkey != q.hostkey && p.hostkey != r.hostkey);
 }
 
-static void the_nearest_launcher_tells_the_rank(void **state)
+static void the_nearest_launcher_reports_the_rank(void **state)
 {
 	struct ct_process p;
 
@@ -143,7 +143,7 @@ static void a_pmi_rank_without_a_proxy_falls_back(void **state)
 }
 
 #define PARSE(arguments) ct_hydra_parse(arguments, sizeof(arguments), name, sizeof(name))
-static void a_proxy_is_told_where_its_mpiexec_listens(void **state)
+static void a_proxy_is_reported_where_its_mpiexec_listens(void **state)
 {
 	char name[100];
 
@@ -160,7 +160,7 @@ static void a_proxy_is_told_where_its_mpiexec_listens(void **state)
 	assert_int_equal(PARSE("hydra_pmi_proxy"), -1);
 }
 
-static void srun_with_pmix_tells_the_size_in_its_own_words(void **state)
+static void srun_with_pmix_reports_the_size_in_its_own_words(void **state)
 {
 	struct ct_process p;
 
@@ -195,13 +195,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_process_is_this_one),
 		cmocka_unit_test(the_host_can_be_named),
-		cmocka_unit_test(the_nearest_launcher_tells_the_rank),
+		cmocka_unit_test(the_nearest_launcher_reports_the_rank),
 		cmocka_unit_test(what_is_no_rank_is_none),
 		cmocka_unit_test(the_job_is_named_by_who_knows_it),
 		cmocka_unit_test(the_ranks_of_an_mpirun_agree_on_their_job),
 		cmocka_unit_test(a_pmi_rank_without_a_proxy_falls_back),
-		cmocka_unit_test(a_proxy_is_told_where_its_mpiexec_listens),
-		cmocka_unit_test(srun_with_pmix_tells_the_size_in_its_own_words),
+		cmocka_unit_test(a_proxy_is_reported_where_its_mpiexec_listens),
+		cmocka_unit_test(srun_with_pmix_reports_the_size_in_its_own_words),
 		cmocka_unit_test(a_job_name_is_a_file_name),
 	};
 

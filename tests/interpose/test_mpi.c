@@ -79,7 +79,7 @@ static void with_garbage(void)
 	MUST(fake_mpi.asked_wrongly == 0);
 }
 
-static void what_stands_above_an_mpich_handle_is_nothing(void **state)
+static void what_is_above_an_mpich_handle_is_nothing(void **state)
 {
 	const struct recorded_lists *r = records_of(with_garbage);
 
@@ -313,7 +313,7 @@ static void persistent(void)
 	}
 }
 
-static void every_start_of_a_persistent_collective_tells_the_counts_it_was_made_with(void **state)
+static void every_start_of_a_persistent_collective_reports_the_counts_it_was_made_with(void **state)
 {
 	const struct recorded_lists *r = records_of(persistent);
 
@@ -386,7 +386,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_flavour_is_what_the_library_says),
-		cmocka_unit_test(what_stands_above_an_mpich_handle_is_nothing),
+		cmocka_unit_test(what_is_above_an_mpich_handle_is_nothing),
 		cmocka_unit_test(a_communicator_that_was_not_seen_made_is_met_by_its_first_call),
 		cmocka_unit_test(a_library_of_the_standard_abi_is_met_at_its_first_call),
 		cmocka_unit_test(a_library_of_no_known_flavour_is_left_alone),
@@ -395,7 +395,7 @@ int main(void)
 		cmocka_unit_test(an_error_is_handed_on_and_its_class_recorded),
 		cmocka_unit_test(only_significant_arguments_are_looked_at),
 		cmocka_unit_test(
-			every_start_of_a_persistent_collective_tells_the_counts_it_was_made_with),
+			every_start_of_a_persistent_collective_reports_the_counts_it_was_made_with),
 		cmocka_unit_test(threads_that_meet_the_library_at_once_lose_no_call),
 		cmocka_unit_test(a_backend_that_is_not_wanted_is_not_recorded),
 	};

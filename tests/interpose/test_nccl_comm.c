@@ -408,7 +408,7 @@ static void work_on_unasked(void)
 	spy_heard("D-4094=0");
 }
 
-static void an_end_that_nobody_saw_stays_unknown(void **state)
+static void an_end_that_no_one_saw_stays_unknown(void **state)
 {
 	const struct recorded_lists *r = records_of(work_on_unasked);
 
@@ -598,7 +598,7 @@ static void error_is(const struct recorded_lists *r, uint32_t nth, const char *c
 	assert_in_range(e->reported_ns, r->ops[0].enter_ns, UINT64_MAX - 1);
 }
 
-static void the_first_of_each_error_is_told_in_the_librarys_words(void **state)
+static void the_first_of_each_error_is_reported_in_the_librarys_words(void **state)
 {
 	const struct recorded_lists *r = records_of(errors_told);
 
@@ -620,13 +620,13 @@ int main(void)
 		cmocka_unit_test(a_split_has_the_hash_of_parent_count_and_colour),
 		cmocka_unit_test(no_two_that_were_shrunk_have_one_key),
 		cmocka_unit_test(an_end_waits_until_the_library_says_so),
-		cmocka_unit_test(an_end_that_nobody_saw_stays_unknown),
+		cmocka_unit_test(an_end_that_no_one_saw_stays_unknown),
 		cmocka_unit_test(a_child_is_there_when_its_parent_is_done),
 		cmocka_unit_test(a_making_that_goes_on_ends_when_the_library_says_so),
 		cmocka_unit_test(a_making_that_never_ends_has_no_second_end),
 		cmocka_unit_test(an_address_that_comes_again_is_another_communicator),
 		cmocka_unit_test(a_call_without_communicator_is_recorded_as_the_error_that_it_is),
-		cmocka_unit_test(the_first_of_each_error_is_told_in_the_librarys_words),
+		cmocka_unit_test(the_first_of_each_error_is_reported_in_the_librarys_words),
 	};
 	int failed = cmocka_run_group_tests_name("nccl_comm", tests, NULL, NULL);
 

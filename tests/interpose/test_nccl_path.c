@@ -163,7 +163,7 @@ static void careless(void)
 	_exit(system_calls == 1 && last_call == SYS_getppid && allocations == 2 ? 0 : 1);
 }
 
-static void who_does_is_seen(void **state)
+static void one_that_does_is_seen(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of(careless), 0);
@@ -172,7 +172,7 @@ static void who_does_is_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_does_is_seen),
+		cmocka_unit_test(one_that_does_is_seen),
 		cmocka_unit_test(the_call_path_neither_allocates_nor_enters_the_kernel),
 	};
 

@@ -196,7 +196,7 @@ static void job_of_many_segments(void)
 	}
 }
 
-static void a_checkpoint_tells_what_the_blocks_before_it_hold(void **state)
+static void a_checkpoint_reports_what_the_blocks_before_it_hold(void **state)
 {
 	const char *const env[] = { "COMMTRACE_FLUSH=100ms", NULL };
 	uint64_t losses[CT_LOSS_MAX];
@@ -214,7 +214,7 @@ int main(void)
 		cmocka_unit_test(what_has_ended_while_a_segment_began_has_ended),
 		cmocka_unit_test(a_block_whose_segment_is_removed_comes_in_the_next_one),
 		cmocka_unit_test(segments_begin_however_many_operations_are_open),
-		cmocka_unit_test(a_checkpoint_tells_what_the_blocks_before_it_hold),
+		cmocka_unit_test(a_checkpoint_reports_what_the_blocks_before_it_hold),
 	};
 	int failed = cmocka_run_group_tests_name("output", tests, NULL, NULL);
 

@@ -213,7 +213,7 @@ static void stuck_job(void)
 	}
 }
 
-static void a_call_that_never_returns_stops_nobody(void **state)
+static void a_call_that_never_returns_stops_no_one(void **state)
 {
 	const char *const small[] = { "COMMTRACE_RING_MB=2", NULL };
 	struct recorded r;
@@ -483,7 +483,7 @@ int main(void)
 		cmocka_unit_test(eight_paced_threads_lose_nothing),
 		cmocka_unit_test(unpaced_what_is_not_recorded_is_counted),
 		cmocka_unit_test(five_thousand_short_threads_leave_nothing_behind),
-		cmocka_unit_test(a_call_that_never_returns_stops_nobody),
+		cmocka_unit_test(a_call_that_never_returns_stops_no_one),
 		cmocka_unit_test(threads_that_start_at_once_are_all_recorded),
 		cmocka_unit_test(switched_off_nothing_happens),
 		cmocka_unit_test(what_a_killed_process_returned_from_is_there),

@@ -201,7 +201,7 @@ static void after_a_reset_recording_goes_on(void **state)
 	all_are_timed(reset_primary, 2 * LAUNCHES);
 }
 
-static void after_one_that_nobody_saw_too(void **state)
+static void after_one_that_no_one_saw_too(void **state)
 {
 	(void)state;
 	all_are_timed(reset_unseen, 4 * LAUNCHES);
@@ -236,7 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(after_a_reset_recording_goes_on),
-		cmocka_unit_test(after_one_that_nobody_saw_too),
+		cmocka_unit_test(after_one_that_no_one_saw_too),
 		cmocka_unit_test(after_the_last_release_too),
 		cmocka_unit_test(a_release_that_is_not_the_last_changes_nothing),
 		cmocka_unit_test(after_a_context_was_destroyed_too),

@@ -58,7 +58,7 @@ static void units_are_understood(void **state)
 	assert_int_equal(notes.n, 0);
 }
 
-static void a_bad_value_keeps_the_default_and_is_told(void **state)
+static void a_bad_value_keeps_the_default_and_is_reported(void **state)
 {
 	static const char *const bad[] = {
 		"COMMTRACE_FLUSH=10",
@@ -178,7 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_variables_the_table_holds),
 		cmocka_unit_test(units_are_understood),
-		cmocka_unit_test(a_bad_value_keeps_the_default_and_is_told),
+		cmocka_unit_test(a_bad_value_keeps_the_default_and_is_reported),
 		cmocka_unit_test(an_unknown_variable_is_named_with_its_neighbour),
 		cmocka_unit_test(backends_are_checked),
 		cmocka_unit_test(timing_is_one_of_five_words),

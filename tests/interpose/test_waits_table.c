@@ -49,7 +49,7 @@ static uint32_t look(const struct ct_waits_key *waiter, uintptr_t event)
 	return n ? found.on[0].launch : 0;
 }
 
-static void an_event_stands_for_the_latest_launch_before_it(void **state)
+static void an_event_is_for_the_latest_launch_before_it(void **state)
 {
 	(void)state;
 	launch(&comms, 1, 0, 11);
@@ -99,7 +99,7 @@ static void handles_that_come_again_are_others(void **state)
 	assert_int_equal(look(&compute, OTHER), 31);
 }
 
-static void an_event_of_a_capture_stands_for_nothing(void **state)
+static void an_event_of_a_capture_is_for_nothing(void **state)
 {
 	(void)state;
 	launch(&comms, 1, 0, 11);
@@ -219,7 +219,7 @@ static void a_stopped_thread_is_in_the_way_of_its_own_stream_only(void **state)
 }
 
 /* What records tell of a stream with launches: once for each thing that is new. */
-static void it_is_told_whose_streams_are_fed(void **state)
+static void it_is_reported_whose_streams_are_fed(void **state)
 {
 	(void)state;
 	assert_int_equal(launch(&comms, 1, 0, 11), 0);
@@ -285,14 +285,14 @@ static void only_waits_for_communication_get_an_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TABLE_TEST(an_event_stands_for_the_latest_launch_before_it),
+		TABLE_TEST(an_event_is_for_the_latest_launch_before_it),
 		TABLE_TEST(a_wait_brings_what_came_through_other_streams),
 		TABLE_TEST(handles_that_come_again_are_others),
-		TABLE_TEST(an_event_of_a_capture_stands_for_nothing),
+		TABLE_TEST(an_event_of_a_capture_is_for_nothing),
 		TABLE_TEST(the_host_waits_once_for_a_launch),
 		TABLE_TEST(what_finds_no_room_leaves_a_gap),
 		TABLE_TEST(a_stopped_thread_is_in_the_way_of_its_own_stream_only),
-		TABLE_TEST(it_is_told_whose_streams_are_fed),
+		TABLE_TEST(it_is_reported_whose_streams_are_fed),
 		TEST(only_waits_for_communication_get_an_event),
 	};
 

@@ -96,7 +96,7 @@ static void each_thread_has_its_own_current_context_and_mode(void **state)
 	assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 }
 
-static void a_stream_tells_its_context_flags_and_priority(void **state)
+static void a_stream_reports_its_context_flags_and_priority(void **state)
 {
 	CUcontext a = use_device(0), of;
 	CUstreamCaptureStatus status = 9;
@@ -216,7 +216,7 @@ int main(void)
 		cmocka_unit_test(a_device_has_one_context),
 		cmocka_unit_test(contexts_are_pushed_and_popped),
 		cmocka_unit_test(each_thread_has_its_own_current_context_and_mode),
-		cmocka_unit_test(a_stream_tells_its_context_flags_and_priority),
+		cmocka_unit_test(a_stream_reports_its_context_flags_and_priority),
 		cmocka_unit_test(errors_have_names),
 		cmocka_unit_test(devices_are_counted_and_named),
 		cmocka_unit_test(nothing_of_this_was_misuse),

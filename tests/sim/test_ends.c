@@ -68,7 +68,7 @@ static int call_while_ending(void)
 	return leave_stuck_work();
 }
 
-static void a_process_that_ends_is_told_so(void **state)
+static void a_process_that_ends_is_reported_so(void **state)
 {
 	(void)state;
 	assert_int_equal(child(call_while_ending), 8);
@@ -149,7 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stuck_work_keeps_no_process_from_ending),
-		cmocka_unit_test(a_process_that_ends_is_told_so),
+		cmocka_unit_test(a_process_that_ends_is_reported_so),
 		cmocka_unit_test(handlers_older_than_the_driver_find_it_gone),
 		cmocka_unit_test(or_abort_if_that_is_wanted),
 		cmocka_unit_test(a_forked_child_has_no_cuda),

@@ -181,7 +181,7 @@ static void *query(void *arg)
 }
 
 /* Every call waits, of every thread; what is on the device goes on. */
-static void a_held_driver_lets_nobody_in(void **state)
+static void a_held_driver_lets_no_one_in(void **state)
 {
 	struct timed kernel = { .ns = 5 * MS };
 	struct holder h = { .stream = stream };
@@ -247,7 +247,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_starved_kernel_begins_late_behind_its_start_event,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_held_driver_lets_nobody_in, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_held_driver_lets_no_one_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_timing_only_the_order_is_left, set_up,
 						tear_down),
 	};

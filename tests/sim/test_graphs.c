@@ -290,7 +290,7 @@ static CUresult in_modes(CUstreamCaptureMode capture, CUstreamCaptureMode thread
 	return cuStreamEndCapture(s, &g);
 }
 
-static void modes_say_whom_a_capture_forbids_what(void **state)
+static void modes_say_that_a_capture_forbids_what(void **state)
 {
 	static const CUstreamCaptureMode modes[] = { CU_STREAM_CAPTURE_MODE_GLOBAL,
 						     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
@@ -389,7 +389,7 @@ static void the_thread_that_began_ends_a_capture(void **state)
 	}
 }
 
-static void captures_tell_what_they_are(void **state)
+static void captures_report_what_they_are(void **state)
 {
 	CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
 	CUstreamCaptureStatus status;
@@ -526,7 +526,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(captured_events_cannot_be_asked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(external_events_are_recorded_by_each_launch, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(modes_say_whom_a_capture_forbids_what, set_up,
+		cmocka_unit_test_setup_teardown(modes_say_that_a_capture_forbids_what, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_captures_may_not_wait, set_up,
 						tear_down),
@@ -534,7 +534,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_began_ends_a_capture, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(captures_tell_what_they_are, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(captures_report_what_they_are, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_executable_takes_over_a_graph_of_its_form,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(children_are_part_of_their_graph, set_up,

@@ -138,19 +138,19 @@ static void check_calls(const char *plugin)
 	check_ends();
 }
 
-static void version_6_is_told_what_version_5_is(void **state)
+static void version_6_gets_what_version_5_gets(void **state)
 {
 	(void)state;
 	check_calls(PLUGIN_V6);
 }
 
-static void version_5_is_told_of_calls_launches_and_kernels(void **state)
+static void version_5_gets_calls_launches_and_kernels(void **state)
 {
 	(void)state;
 	check_calls(PLUGIN_V5);
 }
 
-static void version_4_is_told_of_groups_and_kernels(void **state)
+static void version_4_gets_groups_and_kernels(void **state)
 {
 	(void)state;
 	run_with(PLUGIN_V4, 1);
@@ -163,7 +163,7 @@ static void version_4_is_told_of_groups_and_kernels(void **state)
 	check_ends();
 }
 
-static void version_3_is_not_told_when_kernels_run(void **state)
+static void version_3_does_not_get_the_times_of_kernels(void **state)
 {
 	(void)state;
 	run_with(PLUGIN_V3, 0);
@@ -224,7 +224,7 @@ static void asked_for_channels_it_puts_host_nodes_into_graphs(void **state)
 	check_ends();
 }
 
-static void without_channels_graphs_are_told_once(void **state)
+static void without_channels_graphs_are_reported_once(void **state)
 {
 	(void)state;
 	setenv("PROFILER_MASK", "0xfbf", 1);
@@ -238,12 +238,12 @@ static void without_channels_graphs_are_told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(version_5_is_told_of_calls_launches_and_kernels),
-		cmocka_unit_test(version_6_is_told_what_version_5_is),
-		cmocka_unit_test(version_4_is_told_of_groups_and_kernels),
-		cmocka_unit_test(version_3_is_not_told_when_kernels_run),
+		cmocka_unit_test(version_5_gets_calls_launches_and_kernels),
+		cmocka_unit_test(version_6_gets_what_version_5_gets),
+		cmocka_unit_test(version_4_gets_groups_and_kernels),
+		cmocka_unit_test(version_3_does_not_get_the_times_of_kernels),
 		cmocka_unit_test(asked_for_channels_it_puts_host_nodes_into_graphs),
-		cmocka_unit_test(without_channels_graphs_are_told_once),
+		cmocka_unit_test(without_channels_graphs_are_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void set_current(void)
 		OK(cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
 }
 
-static void who_finds_it_full_waits_and_all_others_too(void **state)
+static void a_writer_that_finds_it_full_waits_and_all_others_too(void **state)
 {
 	struct gate gate = GATE;
 	pthread_t recorder, asker;
@@ -98,7 +98,7 @@ static void what_is_done_takes_no_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_finds_it_full_waits_and_all_others_too),
+		cmocka_unit_test(a_writer_that_finds_it_full_waits_and_all_others_too),
 		cmocka_unit_test(what_is_done_takes_no_place),
 	};
 	const char *buffer = getenv("SIM_PUSH_BUFFER");

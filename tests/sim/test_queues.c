@@ -73,7 +73,7 @@ static void a_timed_event_holds_up_other_streams_of_one_queue(void **state)
 	assert_int_equal(waits(compute, CU_EVENT_DEFAULT), queues == 1);
 }
 
-static void an_untimed_event_holds_up_nobody(void **state)
+static void an_untimed_event_holds_up_no_one(void **state)
 {
 	(void)state;
 	assert_false(waits(compute, CU_EVENT_DISABLE_TIMING));
@@ -136,7 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_timed_event_holds_up_other_streams_of_one_queue,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_untimed_event_holds_up_nobody, set_up,
+		cmocka_unit_test_setup_teardown(an_untimed_event_holds_up_no_one, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(streams_beyond_the_queues_share_them, set_up,
 						tear_down),

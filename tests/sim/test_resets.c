@@ -96,7 +96,7 @@ static void the_runtime_makes_a_new_context_after_a_reset(void **state)
 	OK(cudaStreamSynchronize(stream));
 }
 
-static void a_green_stream_tells_its_context_only_the_new_way(void **state)
+static void a_green_stream_reports_its_context_only_the_new_way(void **state)
 {
 	CUcontext context = use_device(0), of = NULL;
 	CUgreenCtx green, its;
@@ -147,7 +147,7 @@ int main(void)
 		cmocka_unit_test(a_release_ends_a_context_only_if_it_is_the_last),
 		cmocka_unit_test(a_context_of_the_programs_own_can_be_destroyed),
 		cmocka_unit_test(the_runtime_makes_a_new_context_after_a_reset),
-		cmocka_unit_test(a_green_stream_tells_its_context_only_the_new_way),
+		cmocka_unit_test(a_green_stream_reports_its_context_only_the_new_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static int says(const char *text, const char *words)
 	return text && strstr(text, words) != NULL;
 }
 
-static void who_is_late_by_its_gpu_is_not_sent_to_its_input(void **state)
+static void a_rank_that_is_late_by_its_gpu_is_not_sent_to_its_input(void **state)
 {
 	struct ct_finding *f;
 
@@ -73,7 +73,7 @@ static void who_is_late_by_its_gpu_is_not_sent_to_its_input(void **state)
 	close_report();
 }
 
-static void who_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
+static void a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 {
 	struct ct_finding *f;
 
@@ -95,7 +95,7 @@ static void who_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	close_report();
 }
 
-static void a_job_without_gpus_is_told_nothing_of_them(void **state)
+static void a_job_without_gpus_is_asked_nothing_of_them(void **state)
 {
 	(void)state;
 	open_report(0);
@@ -244,9 +244,9 @@ static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_late_by_its_gpu_is_not_sent_to_its_input),
-		cmocka_unit_test(who_is_late_by_its_host_is_not_sent_to_its_gpu),
-		cmocka_unit_test(a_job_without_gpus_is_told_nothing_of_them),
+		cmocka_unit_test(a_rank_that_is_late_by_its_gpu_is_not_sent_to_its_input),
+		cmocka_unit_test(a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu),
+		cmocka_unit_test(a_job_without_gpus_is_asked_nothing_of_them),
 		cmocka_unit_test(
 			longer_communication_sends_to_the_network_and_longer_computing_does_not),
 		cmocka_unit_test(what_ranks_share_is_no_host_where_there_is_only_one),

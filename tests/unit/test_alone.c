@@ -228,7 +228,7 @@ static void messages_to_oneself_end_no_gap(void **state)
 }
 
 /* A call in which something of others ended as well communicates. */
-static void waits_for_nobody_else_are_no_communication(void **state)
+static void waits_for_no_one_else_are_no_communication(void **state)
 {
 	struct ct_calls calls = { 0 };
 
@@ -257,7 +257,7 @@ int main(void)
 		TEST(launches_of_one_rank_end_no_gap),
 		TEST(launches_of_one_rank_hide_no_gap_when_not_timed),
 		TEST(messages_to_oneself_end_no_gap),
-		TEST(waits_for_nobody_else_are_no_communication),
+		TEST(waits_for_no_one_else_are_no_communication),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,7 +269,7 @@ static char *read_process(struct ct_batch *batch)
 	return text;
 }
 
-static void it_tells_what_it_was_told(void **state)
+static void it_reports_what_it_received(void **state)
 {
 	static const char *const kinds[] = { "op AllFold",
 					     "comm 2 ? ended 0",
@@ -330,7 +330,7 @@ static void what_the_sink_returns_ends_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_tells_what_it_was_told, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(it_reports_what_it_received, fx_setup, fx_teardown),
 		cmocka_unit_test(what_the_sink_returns_ends_it),
 	};
 

@@ -134,7 +134,7 @@ static void gaps_between_the_same_sites_add_up(void **state)
 	expect(&job, 5, 5);
 }
 
-static void where_no_site_is_on_record_none_is_told(void **state)
+static void where_no_site_is_on_record_none_is_reported(void **state)
 {
 	struct parallel_job job = job_of_sites();
 
@@ -146,7 +146,7 @@ static void where_no_site_is_on_record_none_is_told(void **state)
 	expect(&job, 0, 0);
 }
 
-static void two_sites_are_told_by_their_lines(void **state)
+static void two_sites_are_reported_by_their_lines(void **state)
 {
 	static const struct {
 		const char *before, *after, *told;
@@ -190,8 +190,8 @@ int main(void)
 		cmocka_unit_test(a_loss_in_some_steps_is_found_in_those),
 		cmocka_unit_test(a_spread_loss_has_no_sites),
 		cmocka_unit_test(gaps_between_the_same_sites_add_up),
-		cmocka_unit_test(where_no_site_is_on_record_none_is_told),
-		cmocka_unit_test(two_sites_are_told_by_their_lines),
+		cmocka_unit_test(where_no_site_is_on_record_none_is_reported),
+		cmocka_unit_test(two_sites_are_reported_by_their_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

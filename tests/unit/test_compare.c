@@ -142,7 +142,7 @@ static int holds(const uint32_t *units, uint32_t n, uint32_t unit)
 }
 
 /* 24 communicators of four of 16 hosts, sizes of 64 KiB to 16 MiB; one host has half the bandwidth. */
-static void a_host_with_half_the_bandwidth_is_told(void **state)
+static void a_host_with_half_the_bandwidth_is_reported(void **state)
 {
 	unsigned exact = 0;
 
@@ -176,7 +176,7 @@ static void a_host_with_half_the_bandwidth_is_told(void **state)
 }
 
 /* All messages of one rank are slow, those of others to each other are not: it is the rank, told once. */
-static void a_rank_whose_messages_are_slow_is_told(void **state)
+static void a_rank_whose_messages_are_slow_is_reported(void **state)
 {
 	(void)state;
 	begin();
@@ -199,7 +199,7 @@ static void a_rank_whose_messages_are_slow_is_told(void **state)
 }
 
 /* Both ways between 0 and 1 are slow, 1 is fast with others, and of 0 there is nothing else: 0, or the link. */
-static void who_is_slow_with_one_other_only_is_not_known(void **state)
+static void a_rank_that_is_slow_with_one_other_only_is_not_known(void **state)
 {
 	static const uint32_t ways[][2] = { { 0, 1 }, { 1, 0 }, { 1, 2 }, { 2, 1 },
 					    { 2, 3 }, { 3, 2 }, { 3, 4 }, { 4, 3 } };
@@ -248,7 +248,7 @@ static void a_slow_host_of_several_ranks_is_one_cause(void **state)
 }
 
 /* One way is slow, the way back is not. */
-static void a_slow_way_between_two_is_told(void **state)
+static void a_slow_way_between_two_is_reported(void **state)
 {
 	(void)state;
 	begin();
@@ -529,11 +529,11 @@ static void losses_at_the_same_time_count_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_host_with_half_the_bandwidth_is_told),
-		cmocka_unit_test(a_rank_whose_messages_are_slow_is_told),
+		cmocka_unit_test(a_host_with_half_the_bandwidth_is_reported),
+		cmocka_unit_test(a_rank_whose_messages_are_slow_is_reported),
 		cmocka_unit_test(a_slow_host_of_several_ranks_is_one_cause),
-		cmocka_unit_test(who_is_slow_with_one_other_only_is_not_known),
-		cmocka_unit_test(a_slow_way_between_two_is_told),
+		cmocka_unit_test(a_rank_that_is_slow_with_one_other_only_is_not_known),
+		cmocka_unit_test(a_slow_way_between_two_is_reported),
 		cmocka_unit_test(a_little_slower_is_not_slow),
 		cmocka_unit_test(noise_of_a_busy_host_is_no_slow_link),
 		cmocka_unit_test(what_is_mostly_error_is_not_slow),

@@ -134,7 +134,7 @@ static int n_unread(const struct ct_report *r, const char *name)
 	return -1;
 }
 
-static void a_setting_that_no_library_of_nccl_contains_is_told(void **state)
+static void a_setting_that_no_library_of_nccl_contains_is_reported(void **state)
 {
 	const struct ct_finding *f;
 	struct ct_report *r;
@@ -162,7 +162,7 @@ static void a_setting_that_no_library_of_nccl_contains_is_told(void **state)
 	ct_report_free(r);
 }
 
-static void a_misspelt_setting_is_told_what_it_may_have_been(void **state)
+static void a_misspelt_setting_is_reported_with_the_near_one(void **state)
 {
 	const struct ct_finding *f;
 	struct ct_report *r;
@@ -215,7 +215,7 @@ static void check_conflict(const char *const *facts, const char *other, const ch
 	ct_report_free(r);
 }
 
-static void settings_that_contradict_each_other_are_told(void **state)
+static void settings_that_contradict_each_other_are_reported(void **state)
 {
 #define NCCL "lib.nccl.path=/usr/lib/libnccl.so.2"
 #define GPU "gpu.0.device=0"
@@ -427,7 +427,7 @@ static void pcie_width_is_compared_between_gpus_of_one_make(void **state)
 	ct_report_free(r);
 }
 
-static void ranks_on_different_mpis_are_told_with_a_finding(void **state)
+static void ranks_on_different_mpis_are_reported_with_a_finding(void **state)
 {
 	struct ct_report *r;
 
@@ -528,7 +528,7 @@ static void whatever_a_record_holds_is_survived(void **state)
 	ct_arena_free(memory);
 }
 
-static void what_passes_unseen_is_told_once_with_reason_and_remedy(void **state)
+static void what_passes_unseen_is_reported_once_with_reason_and_remedy(void **state)
 {
 	static const char seen[] = "NCCL_HIDDEN=/opt/app/libtrain.so";
 	const struct ct_invisible_row *row = ct_invisible_by_id("NCCL_HIDDEN");
@@ -568,20 +568,20 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 		TEST(exactly_what_differs_is_listed_with_who_has_what),
-		TEST(a_setting_that_no_library_of_nccl_contains_is_told),
-		TEST(a_misspelt_setting_is_told_what_it_may_have_been),
-		TEST(settings_that_contradict_each_other_are_told),
+		TEST(a_setting_that_no_library_of_nccl_contains_is_reported),
+		TEST(a_misspelt_setting_is_reported_with_the_near_one),
+		TEST(settings_that_contradict_each_other_are_reported),
 		TEST(devices_that_are_not_what_they_could_be_are_counted),
 		TEST(devices_that_are_not_on_record_are_not_counted),
 		TEST(settings_that_are_read_or_not_searched_are_no_finding),
 		TEST(equal_environments_are_no_finding),
 		TEST(a_variable_that_only_some_have_differs_another_fact_is_unknown),
 		TEST(pcie_width_is_compared_between_gpus_of_one_make),
-		TEST(ranks_on_different_mpis_are_told_with_a_finding),
+		TEST(ranks_on_different_mpis_are_reported_with_a_finding),
 		TEST(the_last_value_of_a_fact_counts),
 		TEST(bad_records_are_left_out_and_the_rest_is_kept),
 		TEST(whatever_a_record_holds_is_survived),
-		TEST(what_passes_unseen_is_told_once_with_reason_and_remedy),
+		TEST(what_passes_unseen_is_reported_once_with_reason_and_remedy),
 		TEST(runs_without_start_records_say_so),
 	};
 

@@ -4,7 +4,7 @@
 
 #include "analyzer/findings/verdict_text.h"
 
-static void whom_the_launcher_killed_comes_after_who_failed(void **state)
+static void a_rank_that_the_launcher_killed_comes_after_who_failed(void **state)
 {
 	(void)state;
 	/* they had not been heard of for a second when it ended, and were gone soon afterwards */
@@ -13,7 +13,7 @@ static void whom_the_launcher_killed_comes_after_who_failed(void **state)
 }
 
 /* The kernel killed it, which the launcher did not see at once; then it killed the rest. */
-static void whom_the_kernel_killed_for_memory_failed_by_itself(void **state)
+static void a_rank_that_the_kernel_killed_for_memory_failed_by_itself(void **state)
 {
 	const struct process by_somebody = GONE(9000, SIGKILL, 11000);
 	const struct process asked = GONE(9100, SIGTERM, 10900);
@@ -27,14 +27,14 @@ static void whom_the_kernel_killed_for_memory_failed_by_itself(void **state)
 	ORDER("102", by_somebody, by_kernel, asked);
 }
 
-static void who_was_killed_before_the_others_failed_is_the_first(void **state)
+static void a_rank_that_was_killed_before_the_others_failed_is_the_first(void **state)
 {
 	(void)state;
 	ORDER("1|0", FAILED(10003), SENT(10000, SIGKILL));
 }
 
 /* The sender of the signals is unknown: they may have been the answer to the exit, or its reason. */
-static void what_nobody_saw_the_order_of_has_no_first(void **state)
+static void what_no_one_saw_the_order_of_has_no_first(void **state)
 {
 	(void)state;
 	ORDER("102", GONE(9000, SIGKILL, 11000), FAILED(10000),
@@ -42,7 +42,7 @@ static void what_nobody_saw_the_order_of_has_no_first(void **state)
 	ORDER("10", VANISHED(4000), FAILED(5000));
 }
 
-static void who_was_alive_when_the_first_was_gone_is_not_the_first(void **state)
+static void a_rank_that_was_alive_when_the_first_was_gone_is_not_the_first(void **state)
 {
 	(void)state;
 	ORDER("1|02", GONE(12000, SIGSEGV, 13000), GONE(9000, SIGKILL, 11000),
@@ -63,7 +63,7 @@ static void signal_to_a_dead_process_did_not_end_it(void **state)
 		.kill_by = LAUNCHER });
 }
 
-static void who_left_in_order_because_of_a_signal_failed_when_it_was_sent(void **state)
+static void a_rank_that_left_in_order_because_of_a_signal_failed_when_it_was_sent(void **state)
 {
 	(void)state;
 	ORDER("1|0",
@@ -78,7 +78,7 @@ static void who_left_in_order_because_of_a_signal_failed_when_it_was_sent(void *
 }
 
 /* Its operation failed since a peer was gone: the peer was first, although its end was not seen. */
-static void who_was_told_of_a_dead_peer_is_not_the_first(void **state)
+static void a_rank_that_reported_a_dead_peer_is_not_the_first(void **state)
 {
 	const struct process told = { .how = CT_END_CLEAN,
 				      .code = 1,
@@ -146,7 +146,7 @@ static int says_before_the_others(struct process first, struct process second)
 	return says;
 }
 
-static void whom_a_launcher_ends_first_has_not_failed_before_the_others(void **state)
+static void a_rank_that_a_launcher_ends_first_has_not_failed_before_the_others(void **state)
 {
 	struct process first = SENT(10000, SIGTERM), second = SENT(10001, SIGTERM);
 	struct process crashed = CRASHED(9000);
@@ -158,7 +158,7 @@ static void whom_a_launcher_ends_first_has_not_failed_before_the_others(void **s
 	assert_true(says_before_the_others(crashed, second));
 }
 
-static void nobody_failed_where_there_is_nobody(void **state)
+static void no_rank_failed_where_there_is_no_one(void **state)
 {
 	struct scene s;
 
@@ -171,17 +171,19 @@ static void nobody_failed_where_there_is_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whom_the_launcher_killed_comes_after_who_failed),
-		cmocka_unit_test(whom_the_kernel_killed_for_memory_failed_by_itself),
-		cmocka_unit_test(who_was_killed_before_the_others_failed_is_the_first),
-		cmocka_unit_test(what_nobody_saw_the_order_of_has_no_first),
-		cmocka_unit_test(who_was_alive_when_the_first_was_gone_is_not_the_first),
+		cmocka_unit_test(a_rank_that_the_launcher_killed_comes_after_who_failed),
+		cmocka_unit_test(a_rank_that_the_kernel_killed_for_memory_failed_by_itself),
+		cmocka_unit_test(a_rank_that_was_killed_before_the_others_failed_is_the_first),
+		cmocka_unit_test(what_no_one_saw_the_order_of_has_no_first),
+		cmocka_unit_test(a_rank_that_was_alive_when_the_first_was_gone_is_not_the_first),
 		cmocka_unit_test(signal_to_a_dead_process_did_not_end_it),
-		cmocka_unit_test(who_left_in_order_because_of_a_signal_failed_when_it_was_sent),
-		cmocka_unit_test(who_was_told_of_a_dead_peer_is_not_the_first),
+		cmocka_unit_test(
+			a_rank_that_left_in_order_because_of_a_signal_failed_when_it_was_sent),
+		cmocka_unit_test(a_rank_that_reported_a_dead_peer_is_not_the_first),
 		cmocka_unit_test(hosts_that_are_not_related_have_a_first_each),
-		cmocka_unit_test(whom_a_launcher_ends_first_has_not_failed_before_the_others),
-		cmocka_unit_test(nobody_failed_where_there_is_nobody),
+		cmocka_unit_test(
+			a_rank_that_a_launcher_ends_first_has_not_failed_before_the_others),
+		cmocka_unit_test(no_rank_failed_where_there_is_no_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void loss_is_no_more_than_was_waited(void **state)
 	ct_report_free(report);
 }
 
-static void who_is_late_behind_computing_costs_nothing(void **state)
+static void a_rank_that_is_late_behind_computing_costs_nothing(void **state)
 {
 	struct ct_report *report = run(-1000 * (int64_t)US);
 
@@ -244,7 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_DISK(what_is_not_known_hides_nothing),
 		ON_DISK(loss_is_no_more_than_was_waited),
-		ON_DISK(who_is_late_behind_computing_costs_nothing),
+		ON_DISK(a_rank_that_is_late_behind_computing_costs_nothing),
 		ON_DISK(of_a_blocking_call_all_is_exposed),
 		ON_DISK(nothing_is_concluded_from_what_calls_take),
 		ON_DISK(blocked_threads_may_do_nothing_else),

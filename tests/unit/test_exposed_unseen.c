@@ -91,7 +91,7 @@ static void waits_of_streams_that_are_not_on_record_leave_exposed_time_unknown(v
 }
 
 /* Nothing has to be known of waits: the stream that computes communicates itself. */
-static void what_runs_where_computing_does_is_exposed_whoever_tells_the_times(void **state)
+static void what_runs_where_computing_does_is_exposed_whoever_reports_the_times(void **state)
 {
 	(void)state;
 	assert_int_equal(told_rightly("decode"), RANKS);
@@ -212,7 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			waits_of_streams_that_are_not_on_record_leave_exposed_time_unknown),
-		ON_DISK(what_runs_where_computing_does_is_exposed_whoever_tells_the_times),
+		ON_DISK(what_runs_where_computing_does_is_exposed_whoever_reports_the_times),
 		ON_DISK(with_one_connection_the_hosts_waits_do_not_stand_for_the_streams),
 		ON_DISK(with_several_the_hosts_waits_are_all_that_there_were),
 		ON_DISK(what_one_wait_that_is_lost_may_have_been_is_in_the_error),

@@ -134,7 +134,7 @@ static void sizes_within_a_class_do_not_bend_the_line(void **state)
 }
 
 /* Two sizes within one octave, one half of the other: a line of its octave alone would not tell them apart. */
-static void sizes_of_one_octave_are_told_apart(void **state)
+static void sizes_of_one_octave_are_distinguished(void **state)
 {
 	struct ct_transfer t[40];
 	struct ct_fit fit;
@@ -150,7 +150,7 @@ static void sizes_of_one_octave_are_told_apart(void **state)
 	assert_true(fabs(ct_fit_expect(&fit, 2000e3) - 120000) < 1);
 }
 
-static void one_size_tells_no_latency(void **state)
+static void one_size_reports_no_latency(void **state)
 {
 	struct ct_transfer t[30];
 	struct ct_fit fit;
@@ -165,7 +165,7 @@ static void one_size_tells_no_latency(void **state)
 	assert_true(isnan(fit.lines[0].ns_per_byte_err));
 }
 
-static void too_few_tell_nothing(void **state)
+static void too_few_say_nothing(void **state)
 {
 	struct ct_transfer t[4] = { { 1e6, 1e6 }, { 1e6, 1e6 }, { 1e6, 1e6 }, { 1e6, 1e6 } };
 	struct ct_fit fit;
@@ -257,9 +257,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_exact_line_is_found_exactly),
 		cmocka_unit_test(a_disturbed_size_does_not_bend_the_line),
 		cmocka_unit_test(sizes_within_a_class_do_not_bend_the_line),
-		cmocka_unit_test(sizes_of_one_octave_are_told_apart),
-		cmocka_unit_test(one_size_tells_no_latency),
-		cmocka_unit_test(too_few_tell_nothing),
+		cmocka_unit_test(sizes_of_one_octave_are_distinguished),
+		cmocka_unit_test(one_size_reports_no_latency),
+		cmocka_unit_test(too_few_say_nothing),
 		cmocka_unit_test(a_change_of_protocol_makes_two_lines),
 		cmocka_unit_test(the_error_covers_the_truth),
 	};

@@ -168,7 +168,7 @@ static void few_steps_do_not_stand_for_the_run(void **state)
 	assert_true(fabs(ct_gain_exposed_pct(&model) - 20) < 1e-9);
 }
 
-static void times_that_tell_nothing_are_no_evidence(void **state)
+static void times_that_say_nothing_are_no_evidence(void **state)
 {
 	(void)state;
 	begin();
@@ -208,7 +208,7 @@ static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 }
 
 /* Stages of a pipeline wait for each other for a fifth of the time, though next to nothing moves. */
-static void who_waits_for_others_is_not_told_to_look_elsewhere(void **state)
+static void a_rank_that_waits_for_others_is_not_sent_elsewhere(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 2, 1, 30);
 	struct ct_report *report;
@@ -252,7 +252,7 @@ static void two_jobs_have_no_verdict(void **state)
 static struct job job;
 
 /* Two ranks whose launcher gave each process a name of its own. */
-static void who_communicates_is_one_job_whatever_its_name(void **state)
+static void a_rank_that_communicates_is_one_job_whatever_its_name(void **state)
 {
 	struct ct_report *report;
 	uint64_t at = 10000000;
@@ -278,11 +278,11 @@ int main(void)
 		ON_DISK(what_is_waited_for_others_is_not_bound_by_communication),
 		cmocka_unit_test(the_least_of_the_known_bounds_counts),
 		cmocka_unit_test(few_steps_do_not_stand_for_the_run),
-		cmocka_unit_test(times_that_tell_nothing_are_no_evidence),
+		cmocka_unit_test(times_that_say_nothing_are_no_evidence),
 		ON_DISK(a_replay_that_is_longer_than_the_run_is_no_gain),
-		ON_DISK(who_waits_for_others_is_not_told_to_look_elsewhere),
+		ON_DISK(a_rank_that_waits_for_others_is_not_sent_elsewhere),
 		ON_DISK(two_jobs_have_no_verdict),
-		ON_DISK(who_communicates_is_one_job_whatever_its_name),
+		ON_DISK(a_rank_that_communicates_is_one_job_whatever_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

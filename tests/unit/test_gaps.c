@@ -86,7 +86,7 @@ static void gaps_are_those_of_one_stream_within_one_step(void **state)
 }
 
 /* While a long one runs on one stream, a short one on another ends: the rank does not stand idle yet. */
-static void a_rank_stands_idle_when_all_its_streams_do(void **state)
+static void a_rank_is_idle_when_all_its_streams_do(void **state)
 {
 	struct ct_stream_gaps gaps;
 	struct ct_instance_log log;
@@ -225,7 +225,7 @@ static void a_group_is_called_when_its_last_call_is(void **state)
 
 /* ---- stalls by step ---- */
 
-static void exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for(void **state)
+static void exposed_time_is_summed_by_step_and_split_by_peer(void **state)
 {
 	const uint8_t told[SLOTS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
@@ -317,7 +317,7 @@ static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
 	ct_instance_log_fini(&log);
 }
 
-static void a_step_of_which_a_part_is_not_known_is_not_told(void **state)
+static void a_step_of_which_a_part_is_not_known_is_not_reported(void **state)
 {
 	const uint8_t told[SLOTS] = { 1, 1 };
 	struct ct_exposed_sums sums = { 0 };
@@ -411,14 +411,14 @@ int main(void)
 		cmocka_unit_test(stalls_and_operations_are_kept_of_the_same_stretches),
 		cmocka_unit_test(a_gap_is_split_by_when_the_host_called),
 		cmocka_unit_test(gaps_are_those_of_one_stream_within_one_step),
-		cmocka_unit_test(a_rank_stands_idle_when_all_its_streams_do),
+		cmocka_unit_test(a_rank_is_idle_when_all_its_streams_do),
 		cmocka_unit_test(an_operation_belongs_to_where_its_last_member_came),
 		cmocka_unit_test(time_is_spread_over_the_steps_that_it_lies_in),
 		cmocka_unit_test(what_the_host_times_or_is_not_on_record_makes_no_gap),
 		cmocka_unit_test(a_group_is_called_when_its_last_call_is),
-		cmocka_unit_test(exposed_time_is_summed_by_step_and_parted_by_who_was_waited_for),
+		cmocka_unit_test(exposed_time_is_summed_by_step_and_split_by_peer),
 		cmocka_unit_test(seconds_that_are_left_out_are_no_time_of_the_run),
-		cmocka_unit_test(a_step_of_which_a_part_is_not_known_is_not_told),
+		cmocka_unit_test(a_step_of_which_a_part_is_not_known_is_not_reported),
 		cmocka_unit_test(stalls_stay_within_their_memory_and_are_forgotten_by_stretches),
 	};
 

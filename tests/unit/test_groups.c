@@ -77,7 +77,7 @@ static void lateness_to_a_group_costs_once(void **state)
 	ct_report_free(report);
 }
 
-static void what_cannot_be_told_apart_has_no_bandwidth(void **state)
+static void what_cannot_be_distinguished_has_no_bandwidth(void **state)
 {
 	/* Kinds that do not end together: the parts of the span are unknown. */
 	const struct ct_op mixed[] = { collective(CT_OP_AllReduce, 1000),
@@ -229,7 +229,7 @@ static void a_contradiction_inside_a_group_is_found(void **state)
 
 /* ---- groups of messages ---- */
 
-static void grouped_messages_are_told_by_rank(void **state)
+static void grouped_messages_are_reported_by_rank(void **state)
 {
 	struct ct_report *report;
 	const struct ct_report_op *op;
@@ -384,7 +384,7 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	ct_report_free(report);
 }
 
-static void an_exchange_of_some_is_told_by_rank(void **state)
+static void an_exchange_of_some_is_reported_by_rank(void **state)
 {
 	struct ct_op ops[2 * JOB_MAX_RANKS];
 	struct ct_report *report;
@@ -452,16 +452,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_DISK(fused_collectives_are_one_operation_of_all_their_bytes),
 		ON_DISK(lateness_to_a_group_costs_once),
-		ON_DISK(what_cannot_be_told_apart_has_no_bandwidth),
+		ON_DISK(what_cannot_be_distinguished_has_no_bandwidth),
 		ON_DISK(group_of_which_a_part_is_lost_is_not_judged),
 		ON_DISK(broadcasts_from_several_roots_are_not_judged_as_one),
 		ON_DISK(members_that_group_differently_are_not_compared),
 		ON_DISK(a_contradiction_inside_a_group_is_found),
-		ON_DISK(grouped_messages_are_told_by_rank),
+		ON_DISK(grouped_messages_are_reported_by_rank),
 		ON_DISK(a_group_waits_once_for_the_last_of_its_partners),
 		ON_DISK(equal_exchange_with_everybody_is_an_all_to_all),
 		ON_DISK(other_exchanges_are_no_all_to_all),
-		ON_DISK(an_exchange_of_some_is_told_by_rank),
+		ON_DISK(an_exchange_of_some_is_reported_by_rank),
 		ON_DISK(exchanges_that_do_not_belong_together_are_no_all_to_all),
 	};
 

@@ -321,7 +321,7 @@ static void healthy_prefix(struct ct_hang_case *c, struct ct_arena *a)
 	}
 }
 
-static void healthy_jobs_blame_nobody(void **state)
+static void healthy_jobs_blame_no_one(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
@@ -469,7 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_and_order_of_ranks_and_comms_do_not_matter),
 		cmocka_unit_test(a_file_that_is_gone_never_moves_the_blame),
-		cmocka_unit_test(healthy_jobs_blame_nobody),
+		cmocka_unit_test(healthy_jobs_blame_no_one),
 		cmocka_unit_test(a_large_job_names_the_one),
 		cmocka_unit_test(nonsense_is_no_crash),
 	};

@@ -114,7 +114,7 @@ static void clocks_of_hosts_come_of_the_same_reading(void **state)
 }
 
 /* Two pairs, with unknown ranks in the job. */
-static void processes_without_a_rank_are_told_apart(void **state)
+static void processes_without_a_rank_are_distinguished(void **state)
 {
 	static const int pairs[2][2] = { { 0, 1 }, { 2, 3 } };
 	const struct job_options options = { .run = "run", .ranks = 4, .nameless = 1 };
@@ -150,8 +150,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(communicators_come_in_the_order_of_processes,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(processes_without_a_rank_are_told_apart, fx_setup,
-						fx_teardown),
+		cmocka_unit_test_setup_teardown(processes_without_a_rank_are_distinguished,
+						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(clocks_of_hosts_come_of_the_same_reading, fx_setup,
 						fx_teardown),
 	};

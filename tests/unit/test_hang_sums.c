@@ -83,7 +83,7 @@ static void members_that_call_the_same_are_equal_in_whatever_order_it_is_read(vo
 	ct_order_blocks_fini(&order.all);
 }
 
-static void one_other_operation_is_in_the_stretch_that_is_told(void **state)
+static void one_other_operation_is_in_the_stretch_that_is_reported(void **state)
 {
 	(void)state;
 	for (uint64_t at = 0; at < 100; at += 9) {
@@ -129,7 +129,7 @@ static void two_that_change_places_show(void **state)
 	ct_order_blocks_fini(&order.all);
 }
 
-static void who_left_off_is_no_difference(void **state)
+static void a_rank_that_left_off_is_no_difference(void **state)
 {
 	for (int first = 0; first < 2; first++) {
 		const struct member all[] = { alike(0, first ? 83 : 100),
@@ -181,7 +181,7 @@ static void before_the_first_record_of_one_nothing_is_compared(void **state)
 	ct_order_blocks_fini(&order.all);
 }
 
-static void who_called_nothing_proves_nothing(void **state)
+static void a_rank_that_called_nothing_proves_nothing(void **state)
 {
 	const struct member all[] = { alike(0, 100), alike(0, 0) };
 	struct ct_hang_order order = order_of(all, 2);
@@ -272,14 +272,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_that_call_the_same_are_equal_in_whatever_order_it_is_read),
-		cmocka_unit_test(one_other_operation_is_in_the_stretch_that_is_told),
+		cmocka_unit_test(one_other_operation_is_in_the_stretch_that_is_reported),
 		cmocka_unit_test(the_first_of_several_differences_counts),
 		cmocka_unit_test(two_that_change_places_show),
-		cmocka_unit_test(who_left_off_is_no_difference),
+		cmocka_unit_test(a_rank_that_left_off_is_no_difference),
 		cmocka_unit_test(what_only_some_called_is_compared_among_these),
 		cmocka_unit_test(a_lost_record_is_no_difference),
 		cmocka_unit_test(before_the_first_record_of_one_nothing_is_compared),
-		cmocka_unit_test(who_called_nothing_proves_nothing),
+		cmocka_unit_test(a_rank_that_called_nothing_proves_nothing),
 		cmocka_unit_test(long_runs_are_compared_in_the_same_memory),
 		cmocka_unit_test(a_run_whose_head_is_lost_is_compared_as_closely),
 		cmocka_unit_test(blocks_are_merged_when_the_next_number_has_no_room),

@@ -157,7 +157,7 @@ static void judge_twice(int from_tails)
 	ct_arena_free(memory);
 }
 
-static void who_is_missing_at_the_end_is_told_by_tails(void **state)
+static void a_rank_that_is_missing_at_the_end_is_reported_by_tails(void **state)
 {
 	struct told t;
 
@@ -183,7 +183,7 @@ static void a_difference_long_ago_takes_everything(void **state)
 	judge_twice(0);
 }
 
-static void a_difference_in_the_tail_is_told_by_tails(void **state)
+static void a_difference_in_the_tail_is_reported_by_tails(void **state)
 {
 	struct told t;
 
@@ -343,9 +343,9 @@ static void a_call_in_which_all_meet_takes_everything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_DISK(who_is_missing_at_the_end_is_told_by_tails),
+		ON_DISK(a_rank_that_is_missing_at_the_end_is_reported_by_tails),
 		ON_DISK(a_difference_long_ago_takes_everything),
-		ON_DISK(a_difference_in_the_tail_is_told_by_tails),
+		ON_DISK(a_difference_in_the_tail_is_reported_by_tails),
 		ON_DISK(files_without_sums_are_read_in_full),
 		ON_DISK(too_few_operations_behind_a_mark_take_what_is_before_it),
 		ON_DISK(a_communicator_that_was_long_left_alone_takes_everything),

@@ -152,7 +152,7 @@ static int note(void *arg, uint64_t begin, uint64_t end)
 	return 0;
 }
 
-static void a_union_tells_each_moment_once(void **state)
+static void a_union_reports_each_moment_once(void **state)
 {
 	uint64_t seed = seed_of_test();
 
@@ -335,7 +335,7 @@ static void assert_null_between(const struct ct_report_heat_waits *w, size_t row
 	assert_true(n > 2);
 }
 
-static void what_nobody_measured_is_null_and_who_computes_waits_for_nobody(void **state)
+static void what_no_one_measured_is_null_and_one_that_computes_waits_for_no_rank(void **state)
 {
 	struct ct_report *report = play(RANKS, 20, 50, 60, 90);
 	const struct ct_report_heat_waits *w = &report->heat.waits;
@@ -460,9 +460,9 @@ int main(void)
 		cmocka_unit_test(cells_hold_what_lies_in_them_in_whatever_order_it_came),
 		cmocka_unit_test(a_row_reaches_to_the_end_of_time),
 		cmocka_unit_test(a_host_has_the_largest_of_its_ranks_that_is_known),
-		cmocka_unit_test(a_union_tells_each_moment_once),
+		cmocka_unit_test(a_union_reports_each_moment_once),
 		ON_DISK(victims_wait_and_the_culprit_is_late_at_the_same_time),
-		ON_DISK(what_nobody_measured_is_null_and_who_computes_waits_for_nobody),
+		ON_DISK(what_no_one_measured_is_null_and_one_that_computes_waits_for_no_rank),
 		ON_DISK(a_cell_with_an_error_as_wide_as_itself_is_null),
 		ON_DISK(nothing_is_made_of_nothing),
 		ON_DISK(a_gap_is_what_a_rank_computed_in_a_step),

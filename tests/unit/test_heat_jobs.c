@@ -41,7 +41,7 @@ static size_t brightest(const struct ct_report_heat_steps *h, size_t column)
 
 /* ---- whose row is bright ---- */
 
-static void who_is_slow_is_bright_while_it_is_slow(void **state)
+static void a_rank_that_is_slow_is_bright_while_it_is_slow(void **state)
 {
 	static const char *const workloads[] = { "ddp", "fsdp", "megatron", "moe", "decode" };
 
@@ -271,7 +271,7 @@ static void sizes_and_their_rates_are_those_that_were_planted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_DISK(who_is_slow_is_bright_while_it_is_slow),
+		ON_DISK(a_rank_that_is_slow_is_bright_while_it_is_slow),
 		ON_DISK(computing_while_messages_are_under_way_counts),
 		ON_DISK(rows_of_waits_sum_up_to_what_ranks_waited),
 		ON_DISK(of_many_ranks_hosts_are_shown),

@@ -262,7 +262,7 @@ static void hosts_that_never_meet_have_their_time_of_day_only(void **state)
 	ct_report_free(report);
 }
 
-static void a_time_of_day_that_nobody_sets_is_unknown(void **state)
+static void a_time_of_day_that_no_one_sets_is_unknown(void **state)
 {
 	struct ct_report *report = run_apart(0x40, 3 * MS);
 	const struct ct_report_clock *clock = clock_of(report, "host1");
@@ -296,7 +296,7 @@ int main(void)
 		IN_A_DIRECTORY(a_clock_that_is_set_is_a_finding_and_nothing_is_compared_by_it),
 		IN_A_DIRECTORY(of_two_contradicting_hosts_both_are_named),
 		IN_A_DIRECTORY(hosts_that_never_meet_have_their_time_of_day_only),
-		IN_A_DIRECTORY(a_time_of_day_that_nobody_sets_is_unknown),
+		IN_A_DIRECTORY(a_time_of_day_that_no_one_sets_is_unknown),
 		IN_A_DIRECTORY(one_host_has_no_clocks),
 	};
 

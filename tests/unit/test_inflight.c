@@ -96,7 +96,7 @@ static void receive(int rank, int peer, uint64_t at)
 	job_rare(&job, rank, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
 }
 
-static void every_rank_is_told_where_it_was(void **state)
+static void every_rank_is_reported_where_it_was(void **state)
 {
 	struct ct_report *report;
 	char *text;
@@ -153,7 +153,7 @@ static void another_call_in_the_place_of_one_is_a_mismatch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_rank_is_told_where_it_was, fx_setup,
+		cmocka_unit_test_setup_teardown(every_rank_is_reported_where_it_was, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(another_call_in_the_place_of_one_is_a_mismatch,
 						fx_setup, fx_teardown),

@@ -113,7 +113,7 @@ static void expect(void **state, uint64_t slow, double from, double to, const ch
 	fx_setup(state);
 }
 
-static void when_a_rank_is_late_is_told_alike_everywhere(void **state)
+static void when_a_rank_is_late_is_reported_alike_everywhere(void **state)
 {
 	expect(state, 1 << 5, 0, 1, "persistent");
 	expect(state, 1 << 5, 0, 0.15, "transient");
@@ -121,7 +121,7 @@ static void when_a_rank_is_late_is_told_alike_everywhere(void **state)
 }
 
 /* Each of them is charged with little, since the others are as late. */
-static void when_ranks_are_late_together_is_told_by_all_of_them(void **state)
+static void when_ranks_are_late_together_is_reported_by_all_of_them(void **state)
 {
 	expect(state, 0xe0, 0.5, 1, "part-of-run");
 	expect(state, 0xf0, 0, 1, "persistent");
@@ -132,10 +132,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lateness_has_a_beginning_and_an_end),
 		cmocka_unit_test(stalls_here_and_there_reach_from_the_first_to_the_last),
-		cmocka_unit_test_setup_teardown(when_a_rank_is_late_is_told_alike_everywhere,
+		cmocka_unit_test_setup_teardown(when_a_rank_is_late_is_reported_alike_everywhere,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(when_ranks_are_late_together_is_told_by_all_of_them,
-						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			when_ranks_are_late_together_is_reported_by_all_of_them, fx_setup,
+			fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

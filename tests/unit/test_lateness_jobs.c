@@ -142,7 +142,7 @@ static void equal_ranks_are_not_blamed(void **state)
 	nobody_is_blamed(loop, 4, 1); /* each on a host of its own */
 }
 
-static void noise_blames_nobody(void **state)
+static void noise_blames_no_rank(void **state)
 {
 	struct job_loop loop = quiet;
 
@@ -155,7 +155,7 @@ static void noise_blames_nobody(void **state)
 	nobody_is_blamed(loop, 8, 2);
 }
 
-static void harmless_differences_and_stalls_blame_nobody(void **state)
+static void harmless_differences_and_stalls_blame_no_one(void **state)
 {
 	struct job_loop loop = quiet;
 
@@ -172,7 +172,7 @@ static void harmless_differences_and_stalls_blame_nobody(void **state)
 	nobody_is_blamed(loop, 4, 0);
 }
 
-static void ends_that_lie_apart_blame_nobody(void **state)
+static void ends_that_lie_apart_blame_no_one(void **state)
 {
 	struct job_loop loop = quiet;
 
@@ -349,7 +349,7 @@ static void reduce(struct job *job, uint32_t comm, uint64_t seq, const int *rank
 	}
 }
 
-static void who_was_held_up_elsewhere_is_not_blamed(void **state)
+static void a_rank_that_was_held_up_elsewhere_is_not_blamed(void **state)
 {
 	static const int pairs[2][2] = { { 0, 1 }, { 2, 3 } };
 	static const int across[2][2] = { { 0, 2 }, { 1, 3 } };
@@ -471,7 +471,7 @@ static void a_few_long_stalls_are_no_slow_rank(void **state)
 	ct_report_free(report);
 }
 
-static void operations_that_lack_members_blame_nobody(void **state)
+static void operations_that_lack_members_blame_no_one(void **state)
 {
 	static struct job job;
 	struct job_loop loop = quiet;
@@ -547,9 +547,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_ranks_are_not_blamed),
-		cmocka_unit_test(noise_blames_nobody),
-		cmocka_unit_test(harmless_differences_and_stalls_blame_nobody),
-		cmocka_unit_test(ends_that_lie_apart_blame_nobody),
+		cmocka_unit_test(noise_blames_no_rank),
+		cmocka_unit_test(harmless_differences_and_stalls_blame_no_one),
+		cmocka_unit_test(ends_that_lie_apart_blame_no_one),
 		cmocka_unit_test(rank_that_is_5_percent_slower_is_found),
 		cmocka_unit_test(slow_rank_is_found_among_noise_and_stalls),
 		cmocka_unit_test(slow_part_of_a_run_is_found_with_its_time),
@@ -558,8 +558,8 @@ int main(void)
 		cmocka_unit_test(a_burst_is_no_evidence),
 		cmocka_unit_test(clocks_of_other_hosts_are_not_needed),
 		cmocka_unit_test(errors_hold_where_noise_is_loud),
-		cmocka_unit_test_setup_teardown(who_was_held_up_elsewhere_is_not_blamed, fx_setup,
-						fx_teardown),
+		cmocka_unit_test_setup_teardown(a_rank_that_was_held_up_elsewhere_is_not_blamed,
+						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(lateness_to_operations_at_the_same_time_costs_once,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(late_rank_of_two_is_named_though_transfers_vary,
@@ -568,7 +568,7 @@ int main(void)
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(a_few_long_stalls_are_no_slow_rank, fx_setup,
 						fx_teardown),
-		cmocka_unit_test_setup_teardown(operations_that_lack_members_blame_nobody, fx_setup,
+		cmocka_unit_test_setup_teardown(operations_that_lack_members_blame_no_one, fx_setup,
 						fx_teardown),
 	};
 

@@ -46,7 +46,7 @@ static void assert_texts(const struct ct_report *r, const char *in_report, const
 	free(info);
 }
 
-static void what_nobody_told_is_not_available(void **state)
+static void what_no_one_reported_is_not_available(void **state)
 {
 	struct ct_report *r;
 
@@ -158,7 +158,7 @@ static void shares_are_said_in_words_that_read_well(void **state)
 	assert_string_equal(said, "n/a in wrappers");
 }
 
-static void short_names_keep_what_tells_them_apart(void **state)
+static void short_names_keep_what_distinguishes_them(void **state)
 {
 	static const char *const names[][2] = {
 		{ "MPI_COMM_WORLD", "WORLD" },	  { "MPI_COMM_SELF", "SELF" },
@@ -179,13 +179,13 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
-		TEST(what_nobody_told_is_not_available),
+		TEST(what_no_one_reported_is_not_available),
 		TEST(an_account_from_before_anything_was_measured_is_none),
 		TEST(calls_that_were_not_counted_yet_cost_an_unknown_time),
 		TEST(the_account_is_per_rank_and_in_shares_of_the_run),
 		TEST(threads_are_shares_of_the_time_to_the_last_heartbeat),
 		TEST(shares_are_said_in_words_that_read_well),
-		TEST(short_names_keep_what_tells_them_apart),
+		TEST(short_names_keep_what_distinguishes_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,7 +216,7 @@ static void nothing_is_found_in_healthy_jobs(void **state)
 	}
 }
 
-static void who_is_late_or_has_no_room_is_no_slow_link(void **state)
+static void a_rank_that_is_late_or_has_no_room_is_no_slow_link(void **state)
 {
 	(void)state;
 	for (size_t s = 0; s < COUNT(others); s++) {
@@ -228,7 +228,7 @@ static void who_is_late_or_has_no_room_is_no_slow_link(void **state)
 	}
 }
 
-static void a_slow_link_is_told_exactly_where_it_can_be(void **state)
+static void a_slow_link_is_reported_exactly_where_it_can_be(void **state)
 {
 	(void)state;
 	for (size_t s = 0; s < COUNT(identifiable); s++) {
@@ -241,7 +241,7 @@ static void a_slow_link_is_told_exactly_where_it_can_be(void **state)
 	}
 }
 
-static void a_slow_link_of_many_is_told_as_one_of_them(void **state)
+static void a_slow_link_of_many_is_reported_as_one_of_them(void **state)
 {
 	(void)state;
 	for (size_t s = 0; s < COUNT(ambiguous); s++) {
@@ -255,7 +255,7 @@ static void a_slow_link_of_many_is_told_as_one_of_them(void **state)
 }
 
 /* Where nothing hides it, what is told is what it costs; and it is the verdict. */
-static void what_a_slow_link_costs_is_told(void **state)
+static void what_a_slow_link_costs_is_reported(void **state)
 {
 	struct told told = play(&identifiable[3], 5);
 
@@ -318,10 +318,10 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_found_in_healthy_jobs),
-		cmocka_unit_test(who_is_late_or_has_no_room_is_no_slow_link),
-		cmocka_unit_test(a_slow_link_is_told_exactly_where_it_can_be),
-		cmocka_unit_test(a_slow_link_of_many_is_told_as_one_of_them),
-		cmocka_unit_test(what_a_slow_link_costs_is_told),
+		cmocka_unit_test(a_rank_that_is_late_or_has_no_room_is_no_slow_link),
+		cmocka_unit_test(a_slow_link_is_reported_exactly_where_it_can_be),
+		cmocka_unit_test(a_slow_link_of_many_is_reported_as_one_of_them),
+		cmocka_unit_test(what_a_slow_link_costs_is_reported),
 		cmocka_unit_test(what_becomes_slow_is_found_without_others),
 	};
 

@@ -50,7 +50,7 @@ static void no_cuts(struct ct_markers *m)
 
 /* ---- which ranges ---- */
 
-static void numbers_in_names_do_not_tell_ranges_apart(void **state)
+static void numbers_in_names_do_not_separate_ranges(void **state)
 {
 	struct ct_markers m = { 0 };
 
@@ -82,7 +82,7 @@ static void the_outermost_of_nested_ranges_cuts(void **state)
 	cuts_are(&m, "iteration", (uint64_t[]){ 0, 1000, 2000 }, 3);
 }
 
-static void threads_are_told_apart(void **state)
+static void threads_are_distinguished(void **state)
 {
 	struct ct_markers m = { 0 };
 
@@ -222,7 +222,7 @@ static void the_anchor_of_the_user_wins(void **state)
 	ct_report_free(report);
 }
 
-static void a_few_marked_steps_do_not_tell_those_of_the_run(void **state)
+static void a_few_marked_steps_do_not_report_those_of_the_run(void **state)
 {
 	struct ct_report *report = run(0, 3, 9, "step", NULL);
 
@@ -234,7 +234,7 @@ static void a_few_marked_steps_do_not_tell_those_of_the_run(void **state)
 	ct_report_free(report);
 }
 
-static void hostile_names_harm_nobody(void **state)
+static void hostile_names_harm_no_one(void **state)
 {
 	struct ct_report *report = run(0, 0, STEPS, "</s>\033[2J\xff\n\"\\ evil", NULL);
 	char *text = job_text(report, 0);
@@ -250,18 +250,18 @@ static void hostile_names_harm_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_in_names_do_not_tell_ranges_apart),
+		cmocka_unit_test(numbers_in_names_do_not_separate_ranges),
 		cmocka_unit_test(the_outermost_of_nested_ranges_cuts),
-		cmocka_unit_test(threads_are_told_apart),
+		cmocka_unit_test(threads_are_distinguished),
 		cmocka_unit_test(marks_cut_where_there_are_no_ranges),
 		cmocka_unit_test(what_comes_less_than_three_times_cuts_nothing),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test_setup_teardown(ranges_of_the_first_rank_cut_the_run, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(the_anchor_of_the_user_wins, fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(a_few_marked_steps_do_not_tell_those_of_the_run,
+		cmocka_unit_test_setup_teardown(a_few_marked_steps_do_not_report_those_of_the_run,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(hostile_names_harm_nobody, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(hostile_names_harm_no_one, fx_setup, fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

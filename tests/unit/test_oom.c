@@ -26,7 +26,7 @@ static int read_here(struct ct_oom *oom)
 
 #define EVENTS "low 0\nhigh 0\nmax 12\noom 4\noom_kill 3\noom_group_kill 0\n"
 
-static void version_2_tells_by_group(void **state)
+static void version_2_reports_by_group(void **state)
 {
 	struct ct_oom oom, other;
 
@@ -42,7 +42,7 @@ static void version_2_tells_by_group(void **state)
 	assert_true(oom.where != other.where);
 }
 
-static void version_1_tells_by_group(void **state)
+static void version_1_reports_by_group(void **state)
 {
 	struct ct_oom oom;
 
@@ -55,7 +55,7 @@ static void version_1_tells_by_group(void **state)
 }
 
 /* As in a container whose own group is mounted as the root. */
-static void of_a_group_that_cannot_be_seen_the_nearest_above_tells(void **state)
+static void of_a_group_that_cannot_be_seen_the_nearest_above_reports(void **state)
 {
 	struct ct_oom oom;
 
@@ -87,9 +87,9 @@ static void where_nothing_counts_nothing_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OOM_TEST(version_2_tells_by_group),
-		OOM_TEST(version_1_tells_by_group),
-		OOM_TEST(of_a_group_that_cannot_be_seen_the_nearest_above_tells),
+		OOM_TEST(version_2_reports_by_group),
+		OOM_TEST(version_1_reports_by_group),
+		OOM_TEST(of_a_group_that_cannot_be_seen_the_nearest_above_reports),
 		OOM_TEST(where_nothing_counts_nothing_is_known),
 	};
 

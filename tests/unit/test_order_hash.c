@@ -88,7 +88,7 @@ static void swapped_calls_are_a_difference(void **state)
 	assert_int_equal(s.equal_after, s.differ_from);
 }
 
-static void missing_calls_tell_nothing(void **state)
+static void missing_calls_say_nothing(void **state)
 {
 	struct ct_order_sums s;
 
@@ -142,7 +142,7 @@ int main(void)
 		cmocka_unit_test(equal_calls_are_equal_to_the_end),
 		cmocka_unit_test(order_of_reading_does_not_matter),
 		cmocka_unit_test(swapped_calls_are_a_difference),
-		cmocka_unit_test(missing_calls_tell_nothing),
+		cmocka_unit_test(missing_calls_say_nothing),
 		cmocka_unit_test(what_is_vague_is_no_difference),
 		cmocka_unit_test(hostile_numbers_end),
 	};

@@ -135,7 +135,7 @@ static void nothing_is_said_of_healthy_jobs(void **state)
 	}
 }
 
-static void who_left_one_out_is_named_or_nobody(void **state)
+static void a_rank_that_left_one_out_is_named_or_no_one(void **state)
 {
 	unsigned named = 0, exact = 0;
 	char where[32];
@@ -173,7 +173,7 @@ static void who_left_one_out_is_named_or_nobody(void **state)
 }
 
 /* Equal operations from more places than a process's latest ones. */
-static void many_places_are_told_apart(void **state)
+static void many_places_are_distinguished(void **state)
 {
 	struct program p = { 0 };
 	struct ct_report *report;
@@ -214,7 +214,7 @@ static uint64_t hash_of(const char *text)
 }
 
 /* The first two say the same, each of the others something else. */
-static void the_hash_tells_programs_apart(void **state)
+static void the_hash_distinguishes_programs(void **state)
 {
 	static const char *const programs[] = {
 		"ranks 2\n0,1 w 0-9 Reduce 5 float32 sum 0 a\n0 w 10 AllToAll 7 int8 - - a\n1 w 10 "
@@ -243,11 +243,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_is_said_of_healthy_jobs, fx_setup,
 						fx_teardown),
-		cmocka_unit_test_setup_teardown(many_places_are_told_apart, fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(the_hash_tells_programs_apart, fx_setup,
+		cmocka_unit_test_setup_teardown(many_places_are_distinguished, fx_setup,
 						fx_teardown),
-		cmocka_unit_test_setup_teardown(who_left_one_out_is_named_or_nobody, fx_setup,
+		cmocka_unit_test_setup_teardown(the_hash_distinguishes_programs, fx_setup,
 						fx_teardown),
+		cmocka_unit_test_setup_teardown(a_rank_that_left_one_out_is_named_or_no_one,
+						fx_setup, fx_teardown),
 	};
 	const char *seed = getenv("CT_SEED");
 

@@ -114,7 +114,7 @@ static void much_that_a_rank_short_of_cores_costs_is_no_chance(void **state)
 	     CT_CONFIDENCE_MEDIUM);
 }
 
-static void who_waits_for_a_core_may_be_late_by_chance(void **state)
+static void a_rank_that_waits_for_a_core_may_be_late_by_chance(void **state)
 {
 	struct ct_report *report = slow_pair(0, SHARED);
 
@@ -124,7 +124,7 @@ static void who_waits_for_a_core_may_be_late_by_chance(void **state)
 	hold(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_FINDING_STRAGGLER, CT_CONFIDENCE_LOW);
 }
 
-static void who_has_more_in_common_than_cores_is_no_chance(void **state)
+static void a_rank_that_has_more_in_common_than_cores_is_no_chance(void **state)
 {
 	(void)state;
 	hold(slow_pair(2, SHARED), CT_VERDICT_STRAGGLER, CT_FINDING_STRAGGLER_HOST,
@@ -132,7 +132,7 @@ static void who_has_more_in_common_than_cores_is_no_chance(void **state)
 }
 
 /* Rank 0 is 40 % slower; the others differ by up to 16 %. */
-static void who_is_slowest_by_far_is_named_alone(void **state)
+static void a_rank_that_is_slowest_by_far_is_named_alone(void **state)
 {
 	const struct job_loop loop = { .steps = 60,
 				       .ops = 5,
@@ -167,7 +167,7 @@ static void sets_are_named_where_there_are_cores_enough(void **state)
 	ct_report_free(report);
 }
 
-static void who_did_not_tell_has_enough(void **state)
+static void a_host_that_did_not_report_has_enough(void **state)
 {
 	struct ct_report *report = slow_pair(0, NULL, NULL);
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
@@ -182,7 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_cores_are_counted_once),
-		cmocka_unit_test_setup_teardown(who_waits_for_a_core_may_be_late_by_chance,
+		cmocka_unit_test_setup_teardown(a_rank_that_waits_for_a_core_may_be_late_by_chance,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(
 			little_that_a_rank_short_of_cores_costs_may_be_chance, fx_setup,
@@ -191,13 +191,15 @@ int main(void)
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(much_that_a_rank_short_of_cores_costs_is_no_chance,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(who_has_more_in_common_than_cores_is_no_chance,
+		cmocka_unit_test_setup_teardown(
+			a_rank_that_has_more_in_common_than_cores_is_no_chance, fx_setup,
+			fx_teardown),
+		cmocka_unit_test_setup_teardown(a_rank_that_is_slowest_by_far_is_named_alone,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(who_is_slowest_by_far_is_named_alone, fx_setup,
-						fx_teardown),
 		cmocka_unit_test_setup_teardown(sets_are_named_where_there_are_cores_enough,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(who_did_not_tell_has_enough, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(a_host_that_did_not_report_has_enough, fx_setup,
+						fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

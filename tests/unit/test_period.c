@@ -34,7 +34,7 @@ static uint32_t steps(unsigned n, double noise)
 	return k;
 }
 
-static void parts_of_a_step_are_told_by_their_times(void **state)
+static void parts_of_a_step_are_reported_by_their_times(void **state)
 {
 	uint32_t first;
 
@@ -161,7 +161,7 @@ static void what_comes_back_after_as_many_steps_is_no_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_a_step_are_told_by_their_times),
+		cmocka_unit_test(parts_of_a_step_are_reported_by_their_times),
 		cmocka_unit_test(equal_steps_are_whole),
 		cmocka_unit_test(a_stall_after_some_steps_each_leaves_them_whole),
 		cmocka_unit_test(a_change_does_not_come_back),

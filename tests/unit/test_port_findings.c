@@ -40,7 +40,7 @@ static struct ct_report *with_errors(const struct errors *e)
 	return report(e->in_ns + SECOND_NS);
 }
 
-static void errors_that_grew_are_told_by_how_bad_they_are(void **state)
+static void errors_that_grew_are_reported_by_how_bad_they_are(void **state)
 {
 	static const struct errors cases[] = {
 		{ "a link that went down", COUNTER(link_downed), 1, HOUR_NS, 1,
@@ -204,7 +204,7 @@ static struct ct_report *fallen(const struct fall *c)
 	return job_report(&job, -1);
 }
 
-static void traffic_over_ethernet_beside_idle_infiniband_is_told(void **state)
+static void traffic_over_ethernet_beside_idle_infiniband_is_reported(void **state)
 {
 	const unsigned nccl = CT_BACKEND_NCCL, up = CT_PORT_UP, not_up = CT_PORT_NOT_UP;
 	const struct fall cases[] = {
@@ -311,7 +311,7 @@ static int is_known_lag(enum doubt doubt)
 	return told;
 }
 
-static void little_traffic_gloos_own_and_gaps_in_the_counters_tell_nothing(void **state)
+static void little_traffic_gloos_own_and_gaps_in_the_counters_say_nothing(void **state)
 {
 	(void)state;
 	assert_true(is_known_lag(NONE));
@@ -360,12 +360,12 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
-		TEST(errors_that_grew_are_told_by_how_bad_they_are),
+		TEST(errors_that_grew_are_reported_by_how_bad_they_are),
 		TEST(a_port_that_carries_nothing_is_of_little_interest_and_one_without_a_link_of_none),
 		TEST(no_more_than_the_worst_ports_are_findings),
 		TEST(what_must_cross_follows_from_the_operation),
-		TEST(traffic_over_ethernet_beside_idle_infiniband_is_told),
-		TEST(little_traffic_gloos_own_and_gaps_in_the_counters_tell_nothing),
+		TEST(traffic_over_ethernet_beside_idle_infiniband_is_reported),
+		TEST(little_traffic_gloos_own_and_gaps_in_the_counters_say_nothing),
 		TEST(only_the_hosts_that_fell_back_are_named),
 	};
 

@@ -4,7 +4,8 @@
 
 #include "analyzer/hang/exit_cause.h"
 
-static void who_crashes_first_is_dead_and_whom_the_launcher_kills_then_is_not(void **state)
+static void a_rank_that_crashes_first_is_dead_and_one_that_the_launcher_kills_then_is_not(
+	void **state)
 {
 	(void)state;
 	EXPECT("AADA k", SENT(6000, SIGTERM), SENT(6010, SIGTERM), CRASHED(5000),
@@ -35,7 +36,7 @@ static void clocks_that_are_wrong_put_no_crash_before_another(void **state)
 	EXPECT("DD k", CRASHED(5000), GOT(90000, SIGABRT, .host = 1, .err = UINT64_MAX));
 }
 
-static void who_had_waited_for_too_long_died_of_the_hang(void **state)
+static void a_rank_that_had_waited_too_long_died_of_the_hang(void **state)
 {
 	(void)state;
 	EXPECT("AA k", GOT(600000, SIGABRT, .waited = 30001), SENT(605000, SIGTERM));
@@ -44,7 +45,7 @@ static void who_had_waited_for_too_long_died_of_the_hang(void **state)
 
 /* The peers of one that is gone hear of it from their library, and fail: later, or before the first one was seen
  * to be gone. */
-static void who_was_told_of_a_peer_is_no_cause(void **state)
+static void a_rank_that_reported_a_dead_peer_is_no_cause(void **state)
 {
 	(void)state;
 	EXPECT("DA k", GONE(4900, SIGSEGV, 9000),
@@ -80,7 +81,7 @@ static void a_job_that_is_ended_from_outside_has_no_dead(void **state)
 	EXPECT("AD k", GOT(5000, SIGTERM), CRASHED(5000));
 }
 
-static void a_kill_that_nobody_else_got_is_a_death(void **state)
+static void a_kill_that_no_one_else_got_is_a_death(void **state)
 {
 	(void)state;
 	/* long before the others */
@@ -125,7 +126,7 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 	}
 
 /* All are killed at once; the launcher sees the first one dead, and asks the others, which are dead, to end. */
-static void of_all_that_were_killed_at_once_nobody_died_first(void **state)
+static void of_all_that_were_killed_at_once_no_one_died_first(void **state)
 {
 	(void)state;
 	EXPECT("AAA k", GOT(5000, SIGKILL), SHOT_BEFORE_ASKED(5010), SHOT_BEFORE_ASKED(5011));
@@ -148,7 +149,7 @@ static void what_ended_a_job_is_known_only_where_somebody_saw_it(void **state)
 }
 
 /* A process of the job kills one alone, long before the rest is gone. */
-static void whom_the_job_itself_killed_alone_is_dead(void **state)
+static void a_rank_that_the_job_itself_killed_alone_is_dead(void **state)
 {
 	(void)state;
 	EXPECT("DA k", SENT(5000, SIGKILL), VANISHED(60000));
@@ -159,7 +160,7 @@ static void whom_the_job_itself_killed_alone_is_dead(void **state)
 	EXPECT("AAA i", SENT(5000, SIGKILL), SENT(6000, SIGTERM), SENT(6001, SIGTERM));
 }
 
-static void who_kills_itself_failed_by_itself(void **state)
+static void a_rank_that_kills_itself_failed_by_itself(void **state)
 {
 	(void)state;
 	EXPECT("DA k",
@@ -179,7 +180,7 @@ static void who_kills_itself_failed_by_itself(void **state)
 	EXPECT("AAA i", SHOT_AFTER(6000, 5000, 6900), SENT(6001, SIGTERM), SENT(6002, SIGTERM));
 }
 
-static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
+static void a_rank_that_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 {
 	const struct process all[] = {
 		{ .how = CT_END_SIGNAL,
@@ -209,7 +210,7 @@ static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 }
 
 /* PMIx ends a process of Open MPI by _exit(-61) when mpirun is gone; outside MPI that is a status like any other. */
-static void who_ends_since_the_launcher_is_gone_was_ended_from_outside(void **state)
+static void a_rank_that_ends_since_the_launcher_is_gone_was_ended_from_outside(void **state)
 {
 	const struct process lost = {
 		.how = CT_END_EXIT, .code = -61 & 0xff, .last = 5000, .said = 5000, .mpi = 1
@@ -227,7 +228,7 @@ static void who_ends_since_the_launcher_is_gone_was_ended_from_outside(void **st
 }
 
 /* It exited cleanly, but not its library: its launcher ends the others for that, and they are not the first. */
-static void who_leaves_mpi_without_finalize_ended_badly_beside_others_that_did(void **state)
+static void a_rank_that_leaves_mpi_without_finalize_ended_badly_beside_others_that_did(void **state)
 {
 	const struct process left = {
 		.how = CT_END_CLEAN, .last = 5000, .said = 5000, .gone = 5001, .mpi = 1
@@ -253,7 +254,7 @@ static void who_leaves_mpi_without_finalize_ended_badly_beside_others_that_did(v
 	ORDER("1", other, SENT(6000, SIGTERM));
 }
 
-static void who_was_deserted_is_no_cause(void **state)
+static void a_rank_that_was_deserted_is_no_cause(void **state)
 {
 	const struct process early = {
 		.how = CT_END_CLEAN, .last = 9000, .said = 9000, .gone = 9001, .reached = 10
@@ -266,7 +267,7 @@ static void who_was_deserted_is_no_cause(void **state)
 	EXPECT("ED k", early, later);
 }
 
-static void ends_are_told_in_words(void **state)
+static void ends_are_reported_in_words(void **state)
 {
 	static const struct {
 		struct process one;
@@ -294,7 +295,7 @@ static void ends_are_told_in_words(void **state)
 }
 
 /* What the rule on uneven inputs asks: nothing but a known status 0, that no signal has brought about. */
-static void in_order_is_who_is_known_to_have_ended_so(void **state)
+static void in_order_is_one_that_is_known_to_have_ended_so(void **state)
 {
 	static const struct {
 		struct process one;
@@ -349,7 +350,7 @@ static void what_is_no_bad_end_is_not_in_the_order(void **state)
 	ORDER("", WELL(6000));
 }
 
-static void how_a_job_stands_and_how_long_is_too_long(void **state)
+static void how_a_job_is_and_how_long_is_too_long(void **state)
 {
 	static const struct {
 		struct process one, other;
@@ -464,27 +465,29 @@ static void silence_is_measured_from_the_latest_time_that_the_clock_allows(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_crashes_first_is_dead_and_whom_the_launcher_kills_then_is_not),
+		cmocka_unit_test(
+			a_rank_that_crashes_first_is_dead_and_one_that_the_launcher_kills_then_is_not),
 		cmocka_unit_test(the_second_crash_follows_from_the_first),
 		cmocka_unit_test(clocks_that_are_wrong_put_no_crash_before_another),
-		cmocka_unit_test(who_had_waited_for_too_long_died_of_the_hang),
-		cmocka_unit_test(who_was_told_of_a_peer_is_no_cause),
+		cmocka_unit_test(a_rank_that_had_waited_too_long_died_of_the_hang),
+		cmocka_unit_test(a_rank_that_reported_a_dead_peer_is_no_cause),
 		cmocka_unit_test(a_job_that_is_ended_from_outside_has_no_dead),
-		cmocka_unit_test(a_kill_that_nobody_else_got_is_a_death),
+		cmocka_unit_test(a_kill_that_no_one_else_got_is_a_death),
 		cmocka_unit_test(a_kill_after_which_the_launcher_ended_the_rest_is_a_death),
-		cmocka_unit_test(of_all_that_were_killed_at_once_nobody_died_first),
+		cmocka_unit_test(of_all_that_were_killed_at_once_no_one_died_first),
 		cmocka_unit_test(what_ended_a_job_is_known_only_where_somebody_saw_it),
-		cmocka_unit_test(whom_the_job_itself_killed_alone_is_dead),
-		cmocka_unit_test(who_kills_itself_failed_by_itself),
-		cmocka_unit_test(who_calls_mpi_abort_is_dead_and_the_others_follow),
-		cmocka_unit_test(who_ends_since_the_launcher_is_gone_was_ended_from_outside),
+		cmocka_unit_test(a_rank_that_the_job_itself_killed_alone_is_dead),
+		cmocka_unit_test(a_rank_that_kills_itself_failed_by_itself),
+		cmocka_unit_test(a_rank_that_calls_mpi_abort_is_dead_and_the_others_follow),
 		cmocka_unit_test(
-			who_leaves_mpi_without_finalize_ended_badly_beside_others_that_did),
-		cmocka_unit_test(who_was_deserted_is_no_cause),
-		cmocka_unit_test(ends_are_told_in_words),
-		cmocka_unit_test(in_order_is_who_is_known_to_have_ended_so),
+			a_rank_that_ends_since_the_launcher_is_gone_was_ended_from_outside),
+		cmocka_unit_test(
+			a_rank_that_leaves_mpi_without_finalize_ended_badly_beside_others_that_did),
+		cmocka_unit_test(a_rank_that_was_deserted_is_no_cause),
+		cmocka_unit_test(ends_are_reported_in_words),
+		cmocka_unit_test(in_order_is_one_that_is_known_to_have_ended_so),
 		cmocka_unit_test(what_is_no_bad_end_is_not_in_the_order),
-		cmocka_unit_test(how_a_job_stands_and_how_long_is_too_long),
+		cmocka_unit_test(how_a_job_is_and_how_long_is_too_long),
 		cmocka_unit_test(busy_hosts_let_silence_last),
 		cmocka_unit_test(it_is_torn_down_when_the_first_is_ended_by_others),
 		cmocka_unit_test(the_silence_of_an_imported_process_is_no_death),

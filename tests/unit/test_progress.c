@@ -76,7 +76,7 @@ static void a_terminal_shows_how_much_is_done_and_the_time_left(void **state)
 	close(terminal);
 }
 
-static void what_is_no_terminal_is_told_nothing(void **state)
+static void what_is_no_terminal_is_asked_nothing(void **state)
 {
 	int ends[2];
 
@@ -92,7 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_terminal_shows_how_much_is_done_and_the_time_left),
-		cmocka_unit_test(what_is_no_terminal_is_told_nothing),
+		cmocka_unit_test(what_is_no_terminal_is_asked_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void a_kill_while_the_kernel_kills_is_for_memory(void **state)
 	assert_false(died_for_memory(3, 5, 0, SIGSEGV));
 }
 
-static void notes_in_the_ring_tell_the_end(void **state)
+static void notes_in_the_ring_report_the_end(void **state)
 {
 	struct ct_end end = end_of(CT_RING_LIVE, 700, SIGKILL, 0, 0);
 
@@ -199,7 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		READER_TEST(an_end_block_is_a_clean_end),
 		READER_TEST(a_kill_while_the_kernel_kills_is_for_memory),
-		READER_TEST(notes_in_the_ring_tell_the_end),
+		READER_TEST(notes_in_the_ring_report_the_end),
 		READER_TEST(a_program_that_replaced_another_ends_it),
 		READER_TEST(a_status_block_is_a_sign_of_life),
 	};

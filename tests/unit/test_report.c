@@ -314,7 +314,7 @@ static void contradiction_comes_first(void **state)
 }
 
 /* Rank 3 comes late to all but the first ten, and rank 2 leaves out the eleventh. */
-static void nobody_is_blamed_where_members_have_come_apart(void **state)
+static void no_rank_is_blamed_where_members_have_come_apart(void **state)
 {
 	struct ct_report *report;
 
@@ -416,7 +416,7 @@ int main(void)
 		ON_DISK(receive_from_anybody_finds_its_message),
 		ON_DISK(spans_without_a_start_never_enter_waits),
 		ON_DISK(contradiction_comes_first),
-		ON_DISK(nobody_is_blamed_where_members_have_come_apart),
+		ON_DISK(no_rank_is_blamed_where_members_have_come_apart),
 		ON_DISK(little_communication_is_not_the_matter),
 		ON_DISK(every_op_is_yielded_with_its_names),
 	};

@@ -88,7 +88,7 @@ static void directories_come_once_in_order(void **state)
 	assert_null(dirs[1]);
 }
 
-static void ring_names_are_told_from_others(void **state)
+static void ring_names_are_distinguished_from_others(void **state)
 {
 	static const char *const others[] = {
 		"commtrace.1.2.rin",
@@ -211,7 +211,7 @@ static int make_orphan(uint32_t *parent)
 	return pid;
 }
 
-static void a_zombie_is_awaited_until_its_parent_has_told(void **state)
+static void a_zombie_is_awaited_until_its_parent_has_reported(void **state)
 {
 	struct ct_ring_header h = { .process = fx_process(0, NULL) };
 	struct ct_process *p = &h.process;
@@ -231,7 +231,7 @@ static void a_zombie_is_awaited_until_its_parent_has_told(void **state)
 	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_DEAD);
 }
 
-static void nobody_waits_for_an_orphan(void **state)
+static void no_rank_waits_for_an_orphan(void **state)
 {
 	struct ct_ring_header h = { .process = fx_process(0, NULL) };
 	uint32_t parent;
@@ -356,7 +356,7 @@ static uint64_t oom_seen(uint64_t where, uint64_t kills, uint64_t kill_ns, int s
 }
 
 /* The counter is this machine's own; where it has none, nothing is told. */
-static void a_kill_that_nobody_sent_tells_of_the_kernels(void **state)
+static void a_kill_that_no_one_sent_reports_the_kernels(void **state)
 {
 	struct ct_oom oom = { 0 };
 	int known = ct_oom_read("", &oom);
@@ -423,7 +423,7 @@ static void what_is_no_ring_is_never_written_to(void **state)
 	free(data);
 }
 
-static void the_first_kill_stays_and_tells_who(void **state)
+static void the_first_kill_stays_and_reports_who(void **state)
 {
 	struct ct_process p = fx_process(0, "run");
 	struct ct_ring_header h;
@@ -488,18 +488,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DIR_TEST(directories_come_once_in_order),
-		DIR_TEST(ring_names_are_told_from_others),
+		DIR_TEST(ring_names_are_distinguished_from_others),
 		DIR_TEST(a_scan_sees_ring_files_and_nothing_else),
 		DIR_TEST(a_process_lives_while_pid_and_start_time_agree),
-		DIR_TEST(a_zombie_is_awaited_until_its_parent_has_told),
-		DIR_TEST(nobody_waits_for_an_orphan),
+		DIR_TEST(a_zombie_is_awaited_until_its_parent_has_reported),
+		DIR_TEST(no_rank_waits_for_an_orphan),
 		DIR_TEST(another_namespace_is_judged_by_lock_and_beat),
 		DIR_TEST(a_ring_from_before_a_reboot_is_dead),
 		DIR_TEST(the_first_note_of_a_death_stays),
-		DIR_TEST(a_kill_that_nobody_sent_tells_of_the_kernels),
+		DIR_TEST(a_kill_that_no_one_sent_reports_the_kernels),
 		DIR_TEST(only_ends_are_noted_and_only_in_the_right_ring),
 		DIR_TEST(what_is_no_ring_is_never_written_to),
-		DIR_TEST(the_first_kill_stays_and_tells_who),
+		DIR_TEST(the_first_kill_stays_and_reports_who),
 		DIR_TEST(a_kill_of_a_group_reaches_its_rings),
 		DIR_TEST(a_kill_does_not_reach_an_earlier_process_of_the_pid),
 	};

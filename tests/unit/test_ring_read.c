@@ -172,7 +172,7 @@ static const struct ct_rare *find_kind(const struct ct_block *block, enum ct_kin
 	return NULL;
 }
 
-static void the_state_tells_comms_strings_launches_and_losses(void **state)
+static void the_state_reports_comms_strings_launches_and_losses(void **state)
 {
 	struct ct_process p = fx_process(0, NULL);
 	struct ct_ring_view view;
@@ -450,7 +450,7 @@ int main(void)
 		RING_TEST(a_live_ring_is_read_in_place_and_goes_on),
 		RING_TEST(slots_that_blocks_hold_are_struck_out),
 		RING_TEST(drained_slots_do_not_come_again),
-		RING_TEST(the_state_tells_comms_strings_launches_and_losses),
+		RING_TEST(the_state_reports_comms_strings_launches_and_losses),
 		RING_TEST(strings_behind_one_that_was_never_finished_are_found_through_their_ops),
 		RING_TEST(a_ring_cut_anywhere_is_refused),
 		RING_TEST(what_lies_behind_a_ring_is_not_read),

@@ -280,7 +280,7 @@ static struct ct_report *late_rank(int other, int other_is_timed)
 	return close_job(4010 * MS, NULL);
 }
 
-static void nobody_is_charged_for_what_it_did_before_that_was_not_timed(void **state)
+static void no_rank_is_charged_for_what_it_did_before_that_was_not_timed(void **state)
 {
 	struct ct_report *report = late_rank(0, 0);
 	void *fresh = NULL;
@@ -297,7 +297,7 @@ static void nobody_is_charged_for_what_it_did_before_that_was_not_timed(void **s
 	ct_report_free(report);
 }
 
-static void who_came_last_is_told_with_what_was_not_timed(void **state)
+static void a_rank_that_came_last_is_reported_with_what_was_not_timed(void **state)
 {
 	struct ct_report *report;
 
@@ -352,7 +352,7 @@ static void what_was_left_out_is_said(void **state)
 	ct_report_free(report);
 }
 
-static void what_auto_had_to_take_stands_in_the_first_line(void **state)
+static void what_auto_had_to_take_is_in_the_first_line(void **state)
 {
 	const struct ct_cost_rec cost = {
 		.write_cpu_ns = 1000,
@@ -575,10 +575,10 @@ int main(void)
 		TEST(what_was_not_measured_is_said),
 		TEST(an_effect_on_throughput_is_called_so),
 		TEST(a_sample_is_not_called_healthy),
-		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
-		TEST(who_came_last_is_told_with_what_was_not_timed),
+		TEST(no_rank_is_charged_for_what_it_did_before_that_was_not_timed),
+		TEST(a_rank_that_came_last_is_reported_with_what_was_not_timed),
 		TEST(what_was_left_out_is_said),
-		TEST(what_auto_had_to_take_stands_in_the_first_line),
+		TEST(what_auto_had_to_take_is_in_the_first_line),
 		TEST(that_streams_were_too_many_is_said),
 		TEST(that_it_was_too_early_for_events_is_said),
 	};

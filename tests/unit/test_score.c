@@ -122,7 +122,7 @@ static void bandwidth_is_held_against_the_best(void **state)
 }
 
 /* Sizes from 1 kB to 16 MB, and another operation, between the same ranks: what is slow there is slow in all of them. */
-static void nobody_is_held_against_itself(void **state)
+static void no_rank_is_held_against_itself(void **state)
 {
 	(void)state;
 	begin(2);
@@ -192,7 +192,7 @@ static void grades_begin_at_85_and_70(void **state)
 }
 
 /* 10 GB/s where 5 were told is not better than all, and does not make up for 2.5 where 10 were. */
-static void faster_than_told_makes_up_for_nothing(void **state)
+static void faster_than_reported_makes_up_for_nothing(void **state)
 {
 	(void)state;
 	begin(2);
@@ -332,11 +332,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_known_is_no_score),
 		cmocka_unit_test(bandwidth_is_held_against_the_best),
-		cmocka_unit_test(nobody_is_held_against_itself),
+		cmocka_unit_test(no_rank_is_held_against_itself),
 		cmocka_unit_test(without_a_reference_of_speeds_there_is_no_total),
 		cmocka_unit_test(bandwidth_is_held_against_peaks_where_they_are_known),
 		cmocka_unit_test(grades_begin_at_85_and_70),
-		cmocka_unit_test(faster_than_told_makes_up_for_nothing),
+		cmocka_unit_test(faster_than_reported_makes_up_for_nothing),
 		cmocka_unit_test(views_weigh_30_25_25_20),
 		cmocka_unit_test(latency_is_held_against_the_model),
 		cmocka_unit_test(balance_comes_from_the_replay_or_from_waits),

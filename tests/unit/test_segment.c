@@ -126,7 +126,7 @@ static void assert_skimmed(const struct ct_block *is, const struct ct_block *who
 	assert_int_equal(is->end_ns, end);
 }
 
-static void who_skims_gets_what_stands_beside_operations(void **state)
+static void skimming_gets_what_is_beside_operations(void **state)
 {
 	struct ct_segment_reader *r, *skim;
 	struct ct_block whole = { 0 }, block = { 0 };
@@ -165,7 +165,7 @@ static void who_skims_gets_what_stands_beside_operations(void **state)
 }
 
 /* The block before which it begins was not the last that was left out: nothing comes again at the end. */
-static void who_skims_up_to_a_block_gets_all_from_there(void **state)
+static void skimming_up_to_a_block_gets_all_from_there(void **state)
 {
 	struct ct_segment_reader *r, *skim;
 	struct ct_block whole = { 0 }, block = { 0 };
@@ -210,7 +210,7 @@ static uint64_t sum_of_damage(const char *data, size_t bytes, int skims)
 	return sum;
 }
 
-static void who_skims_finds_the_same_damage(void **state)
+static void skimming_finds_the_same_damage(void **state)
 {
 	size_t bytes, any = 0;
 	char *data = make_process(&bytes);
@@ -261,7 +261,7 @@ static void names_are_harmless_whatever_the_host_is_called(void **state)
 	assert_int_equal(strlen(name), 63 + strlen(".0000.12.1234.4294967295.seg"));
 }
 
-static void torn_tail_stops_at_last_whole_block(void **state)
+static void torn_tail_stops_at_last_complete_block(void **state)
 {
 	size_t ends[4];
 	size_t bytes;
@@ -381,7 +381,7 @@ static void half_a_block_before_whole_ones_hides_none_of_them(void **state)
 	free(data);
 }
 
-static void bytes_behind_the_last_block_are_told_from_a_torn_block(void **state)
+static void bytes_behind_the_last_block_are_distinguished_from_a_torn_block(void **state)
 {
 	struct ct_damage damage;
 	size_t ends[2];
@@ -651,17 +651,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SEGMENT_TEST(blocks_come_back_as_they_were_written),
-		SEGMENT_TEST(who_skims_gets_what_stands_beside_operations),
-		SEGMENT_TEST(who_skims_up_to_a_block_gets_all_from_there),
-		SEGMENT_TEST(who_skims_finds_the_same_damage),
+		SEGMENT_TEST(skimming_gets_what_is_beside_operations),
+		SEGMENT_TEST(skimming_up_to_a_block_gets_all_from_there),
+		SEGMENT_TEST(skimming_finds_the_same_damage),
 		SEGMENT_TEST(the_header_names_process_and_number),
 		SEGMENT_TEST(names_are_harmless_whatever_the_host_is_called),
-		SEGMENT_TEST(torn_tail_stops_at_last_whole_block),
+		SEGMENT_TEST(torn_tail_stops_at_last_complete_block),
 		SEGMENT_TEST(a_header_cut_anywhere_is_refused),
 		SEGMENT_TEST(any_flipped_byte_costs_at_most_its_block),
 		SEGMENT_TEST(garbage_between_blocks_is_skipped_and_counted),
 		SEGMENT_TEST(half_a_block_before_whole_ones_hides_none_of_them),
-		SEGMENT_TEST(bytes_behind_the_last_block_are_told_from_a_torn_block),
+		SEGMENT_TEST(bytes_behind_the_last_block_are_distinguished_from_a_torn_block),
 		SEGMENT_TEST(holes_are_passed_over),
 		SEGMENT_TEST(the_last_block_is_found_without_reading_the_rest),
 		SEGMENT_TEST(of_another_format_it_says_so),

@@ -236,7 +236,7 @@ static void peers_of_a_slow_rank_are_not_blamed(void **state)
 	ct_report_free(report);
 }
 
-static void ranks_that_cannot_be_told_apart_are_not_judged(void **state)
+static void ranks_that_cannot_be_distinguished_are_not_judged(void **state)
 {
 	static const int pair[2] = { 1, 5 };
 	struct ct_report *report;
@@ -325,7 +325,7 @@ int main(void)
 		ON_DISK(one_process_may_be_the_whole_job),
 		ON_DISK(several_slow_ranks_of_processes_are_weighed_together),
 		ON_DISK(peers_of_a_slow_rank_are_not_blamed),
-		ON_DISK(ranks_that_cannot_be_told_apart_are_not_judged),
+		ON_DISK(ranks_that_cannot_be_distinguished_are_not_judged),
 		ON_DISK(rank_without_a_number_is_not_named),
 		ON_DISK(every_op_knows_its_rank),
 	};

@@ -198,7 +198,7 @@ static void the_lesser_of_charge_and_longer_steps_counts(void **state)
 	assert_float_equal(loss.err_ns, 10e3 + 10 * 1e8, 1);
 }
 
-static void what_nobody_is_charged_with_is_in_the_error(void **state)
+static void what_no_one_is_charged_with_is_in_the_error(void **state)
 {
 	struct ct_stall_pattern p;
 	struct ct_stall_loss loss;
@@ -254,7 +254,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(turns_at_even_distances_are_no_pattern_of_one_rank,
 						fx_setup, fx_teardown),
 		cmocka_unit_test(the_lesser_of_charge_and_longer_steps_counts),
-		cmocka_unit_test(what_nobody_is_charged_with_is_in_the_error),
+		cmocka_unit_test(what_no_one_is_charged_with_is_in_the_error),
 		cmocka_unit_test(what_is_longer_than_usual_is_in_the_error),
 		cmocka_unit_test(noise_of_the_steps_is_in_the_error),
 	};

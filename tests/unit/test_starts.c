@@ -60,7 +60,7 @@ static void rank_without_trace_is_named(void **state)
 	ct_report_free(report);
 }
 
-static void lost_records_are_told_and_nobody_is_judged_by_the_rest(void **state)
+static void lost_records_are_reported_and_no_rank_is_judged_by_the_rest(void **state)
 {
 	struct ct_loss_rec loss = { .reason = CT_LOSS_POOL_EMPTY, .records = 25 };
 	const struct ct_finding *f;
@@ -140,7 +140,7 @@ static void damaged_file_is_to_be_copied_again(void **state)
 	ct_report_free(report);
 }
 
-static void one_rank_has_nobody_to_wait_for(void **state)
+static void one_rank_has_no_one_to_wait_for(void **state)
 {
 	struct ct_report *report;
 
@@ -398,8 +398,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_DISK(rank_without_trace_is_named),
 		ON_DISK(damaged_file_is_to_be_copied_again),
-		ON_DISK(lost_records_are_told_and_nobody_is_judged_by_the_rest),
-		ON_DISK(one_rank_has_nobody_to_wait_for),
+		ON_DISK(lost_records_are_reported_and_no_rank_is_judged_by_the_rest),
+		ON_DISK(one_rank_has_no_one_to_wait_for),
 		ON_DISK(run_without_operations_is_a_report),
 		ON_DISK(no_such_start_is_an_error),
 		ON_DISK(restarted_job_is_reported_by_its_last_start),

@@ -151,7 +151,7 @@ static void slow_ranks_are_weighed_together(void **state)
 	expect(o, 1 << 1 | 1 << 6);
 }
 
-static void nobody_is_named_among_equals(void **state)
+static void no_rank_is_named_among_equals(void **state)
 {
 	struct stencil o = quiet;
 
@@ -173,7 +173,7 @@ static void nobody_is_named_among_equals(void **state)
 }
 
 /* The first rank computes most of all and is never late: the others need longer for their messages. */
-static void who_computes_while_others_move_data_is_not_slow(void **state)
+static void a_rank_that_computes_while_others_move_data_is_not_slow(void **state)
 {
 	struct stencil o = quiet;
 
@@ -185,7 +185,7 @@ static void who_computes_while_others_move_data_is_not_slow(void **state)
 }
 
 /* Without recorded waits, waiting and computing cannot be separated. */
-static void without_waits_on_record_nobody_is_named(void **state)
+static void without_waits_on_record_no_rank_is_named(void **state)
 {
 	struct stencil o = quiet;
 	struct outcome out;
@@ -363,9 +363,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(computing_between_posting_and_waiting_is_computing),
 		cmocka_unit_test(hosts_without_a_common_clock_are_no_hindrance),
 		cmocka_unit_test(slow_ranks_are_weighed_together),
-		cmocka_unit_test(nobody_is_named_among_equals),
-		cmocka_unit_test(who_computes_while_others_move_data_is_not_slow),
-		cmocka_unit_test(without_waits_on_record_nobody_is_named),
+		cmocka_unit_test(no_rank_is_named_among_equals),
+		cmocka_unit_test(a_rank_that_computes_while_others_move_data_is_not_slow),
+		cmocka_unit_test(without_waits_on_record_no_rank_is_named),
 		cmocka_unit_test(exposed_is_what_the_host_stood_waiting),
 		cmocka_unit_test(a_wait_counts_once_though_several_operations_wait),
 	};

@@ -350,7 +350,7 @@ static void where_nothing_recurs_no_step_is_found(void **state)
 	}
 }
 
-static void what_is_not_whole_on_record_is_no_anchor(void **state)
+static void what_is_not_complete_on_record_is_no_anchor(void **state)
 {
 	struct ct_anchor_symbol symbols[2] = { { .n = 100, .bytes = 100, .partial = 1 },
 					       { .n = 100, .bytes = 100 } };
@@ -384,7 +384,7 @@ int main(void)
 		cmocka_unit_test(a_step_of_layers_is_found_by_its_period),
 		cmocka_unit_test(of_two_the_more_regular_one_is_the_anchor),
 		cmocka_unit_test(where_nothing_recurs_no_step_is_found),
-		cmocka_unit_test(what_is_not_whole_on_record_is_no_anchor),
+		cmocka_unit_test(what_is_not_complete_on_record_is_no_anchor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

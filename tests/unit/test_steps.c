@@ -149,7 +149,7 @@ static void stalls_by_turns_are_found_though_no_rank_is_slow(void **state)
 	ct_report_free(report);
 }
 
-static void who_is_slow_is_told_from_whose_host_is_late(void **state)
+static void a_slow_rank_is_distinguished_from_a_late_host(void **state)
 {
 	struct ct_report *report = report_of("ddp", 1, "slow-rank:rank=5,pct=20");
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
@@ -215,7 +215,7 @@ static void a_rank_that_becomes_slow_is_no_change_of_all(void **state)
 
 /* ---- names ---- */
 
-static void names_tell_a_role_only_if_they_tell_one(void **state)
+static void names_give_a_role_only_if_they_have_one(void **state)
 {
 	static const struct {
 		const char *name;
@@ -348,7 +348,7 @@ int main(void)
 			fx_teardown),
 		cmocka_unit_test_setup_teardown(stalls_by_turns_are_found_though_no_rank_is_slow,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(who_is_slow_is_told_from_whose_host_is_late,
+		cmocka_unit_test_setup_teardown(a_slow_rank_is_distinguished_from_a_late_host,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_reason_for_a_small_part_of_the_loss_is_none,
 						fx_setup, fx_teardown),
@@ -356,7 +356,7 @@ int main(void)
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_rank_that_becomes_slow_is_no_change_of_all,
 						fx_setup, fx_teardown),
-		cmocka_unit_test(names_tell_a_role_only_if_they_tell_one),
+		cmocka_unit_test(names_give_a_role_only_if_they_have_one),
 		cmocka_unit_test(what_could_be_either_has_no_role),
 		cmocka_unit_test(the_commonest_calls_are_forgotten_first),
 		cmocka_unit_test(of_one_call_alone_only_the_beginning_is_kept),

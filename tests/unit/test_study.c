@@ -310,7 +310,7 @@ static void exposed_time_and_gaps_are_those_of_the_play(void **state)
 	}
 }
 
-static void a_host_that_calls_late_is_told_from_input_that_is_not_ready(void **state)
+static void a_host_that_calls_late_is_distinguished_from_input_that_is_not_ready(void **state)
 {
 	struct shape s = usual(2);
 	const struct ct_report_gaps *g;
@@ -433,7 +433,7 @@ static void try_it(const struct shape *s, double *told, double *err, double *gai
 	*gained = before.step_ns - after.step_ns;
 }
 
-static void the_suggested_size_gains_what_is_told(void **state)
+static void the_suggested_size_gains_what_is_reported(void **state)
 {
 	struct shape (*const shapes[])(unsigned) = { crumbs, late_last };
 	const char *const problems[] = { "problem=too-small", "problem=last-late" };
@@ -526,7 +526,7 @@ static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, do
 	return n;
 }
 
-static void recording_that_costs_more_than_it_promises_is_told(void **state)
+static void recording_that_costs_more_than_it_promises_is_reported(void **state)
 {
 	enum ct_severity severity = CT_SEVERITY_INFO;
 
@@ -590,14 +590,14 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exposed_time_and_gaps_are_those_of_the_play),
-		ON_DISK(a_host_that_calls_late_is_told_from_input_that_is_not_ready),
+		ON_DISK(a_host_that_calls_late_is_distinguished_from_input_that_is_not_ready),
 		ON_DISK(without_waits_on_record_exposed_time_is_not_known),
 		ON_DISK(a_step_without_waits_on_record_is_not_known_alone),
 		cmocka_unit_test(good_overlap_is_no_finding_in_100_seeds),
-		cmocka_unit_test(the_suggested_size_gains_what_is_told),
+		cmocka_unit_test(the_suggested_size_gains_what_is_reported),
 		ON_DISK(communication_that_is_not_hidden_is_poor_overlap),
 		ON_DISK(communication_that_takes_longer_than_computing_is_the_bound),
-		cmocka_unit_test(recording_that_costs_more_than_it_promises_is_told),
+		cmocka_unit_test(recording_that_costs_more_than_it_promises_is_reported),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)

@@ -81,7 +81,7 @@ static void exposed_time_is_within_its_error_of_the_truth(void **state)
 
 /* Streams of communication wait for each other before the first step: six wait for one launch, and who computes is one of
  * them. */
-static void who_computes_is_not_left_out_where_many_wait(void **state)
+static void a_rank_that_computes_is_not_left_out_where_many_wait(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 16, 4, 5);
 	struct ct_report *report;
@@ -186,7 +186,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 }
 
 /* A rank and a stage at once: what each loss is, is said, and the verdict's gain is that of both. */
-static void a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is(void **state)
+static void a_slow_rank_beside_a_slow_stage_reports_what_its_loss_is(void **state)
 {
 	struct ct_synth_options o = pipeline();
 	const struct ct_finding *rank, *stage;
@@ -215,7 +215,7 @@ static void a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is(void **state)
 }
 
 /* Two pipelines and four communicators of data parallelism, all alike: a line for each role. */
-static void communicators_that_are_alike_are_told_once(void **state)
+static void communicators_that_are_alike_are_reported_once(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 8, 8, 10);
 	unsigned n = 0, named[2] = { 0 };
@@ -265,7 +265,7 @@ static void two_stages_that_exchange_are_a_pipeline(void **state)
 }
 
 /* What a slow link makes exposed is the link's: told once. Messages of experts are no pipeline. */
-static void what_a_slow_link_exposes_is_told_once(void **state)
+static void what_a_slow_link_exposes_is_reported_once(void **state)
 {
 	struct ct_synth_options o = synth_job("moe", 16, 2, 40);
 	struct ct_report *report;
@@ -304,13 +304,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exposed_time_is_within_its_error_of_the_truth),
-		cmocka_unit_test(who_computes_is_not_left_out_where_many_wait),
+		cmocka_unit_test(a_rank_that_computes_is_not_left_out_where_many_wait),
 		cmocka_unit_test(the_bubble_of_an_even_pipeline_is_the_schedules),
 		cmocka_unit_test(a_stage_that_takes_longer_makes_the_others_wait_beyond_it),
-		cmocka_unit_test(a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is),
-		cmocka_unit_test(communicators_that_are_alike_are_told_once),
+		cmocka_unit_test(a_slow_rank_beside_a_slow_stage_reports_what_its_loss_is),
+		cmocka_unit_test(communicators_that_are_alike_are_reported_once),
 		cmocka_unit_test(two_stages_that_exchange_are_a_pipeline),
-		cmocka_unit_test(what_a_slow_link_exposes_is_told_once),
+		cmocka_unit_test(what_a_slow_link_exposes_is_reported_once),
 		cmocka_unit_test(what_the_host_times_has_no_gaps_and_nothing_exposed),
 	};
 

@@ -211,7 +211,7 @@ static void a_slow_link_slows_what_crosses_it(void **state)
 }
 
 /* The second stage waits for the first one's activations, which cross nodes: 4 ns for each of 2048 x 4096 x 2 bytes. */
-static void who_receives_waits_for_who_sends(void **state)
+static void a_rank_that_receives_waits_for_who_sends(void **state)
 {
 	struct ct_workload *w = make((struct ct_workload_config){ .name = "megatron",
 								  .ranks = 2,
@@ -260,7 +260,7 @@ static void a_cpu_is_as_far_ahead_as_it_may_be(void **state)
 	assert_in_range(most[1], 95 * MS, 105 * MS);
 }
 
-static void a_wait_tells_how_far_one_had_come(void **state)
+static void a_wait_reports_how_far_one_had_come(void **state)
 {
 	struct ct_workload *w = make(
 		(struct ct_workload_config){ .name = "ddp", .ranks = 2, .steps = 5 }, NULL);
@@ -402,9 +402,9 @@ int main(void)
 		cmocka_unit_test(a_collective_begins_when_the_last_one_is_there),
 		cmocka_unit_test(a_stream_does_its_work_in_order),
 		cmocka_unit_test(a_slow_link_slows_what_crosses_it),
-		cmocka_unit_test(who_receives_waits_for_who_sends),
+		cmocka_unit_test(a_rank_that_receives_waits_for_who_sends),
 		cmocka_unit_test(a_cpu_is_as_far_ahead_as_it_may_be),
-		cmocka_unit_test(a_wait_tells_how_far_one_had_come),
+		cmocka_unit_test(a_wait_reports_how_far_one_had_come),
 		cmocka_unit_test(a_starved_kernel_begins_late),
 		cmocka_unit_test(spans_of_a_gpu_are_left_out_of_its_work),
 		cmocka_unit_test(a_hung_job_leaves_work_open),

@@ -212,7 +212,7 @@ static unsigned hold_status_against_blocks(const struct ct_run *run, size_t inde
 	return n;
 }
 
-static void signs_of_life_tell_what_was_called(void **state)
+static void heartbeats_report_what_was_called(void **state)
 {
 	struct ct_synth_options o = ct_synth_defaults();
 	struct ct_synth_outcome out;
@@ -238,7 +238,7 @@ int main(void)
 		cmocka_unit_test(clocks_change_evenly_between_their_knots),
 		ON_DISK(a_loss_is_the_difference_that_the_fault_alone_makes),
 		ON_DISK(waits_and_exposed_times_are_those_on_record),
-		ON_DISK(signs_of_life_tell_what_was_called),
+		ON_DISK(heartbeats_report_what_was_called),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

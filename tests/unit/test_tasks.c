@@ -30,7 +30,7 @@ static int square(void *arg)
 	return -s->of;
 }
 
-static void each_task_runs_once_and_its_end_tells_what_it_returned(void **state)
+static void each_task_runs_once_and_its_end_reports_what_it_returned(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
@@ -98,7 +98,7 @@ static int meet(void *barrier)
 }
 
 /* Would end never if one waited for the other to be done. */
-static void tasks_run_at_the_same_time_and_who_waits_works(void **state)
+static void tasks_run_at_the_same_time_and_one_that_waits_works(void **state)
 {
 	struct ct_tasks *tasks = ct_tasks_new(2);
 	struct ct_task both[2];
@@ -142,9 +142,9 @@ static void what_is_taken_back_in_time_does_not_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_task_runs_once_and_its_end_tells_what_it_returned),
+		cmocka_unit_test(each_task_runs_once_and_its_end_reports_what_it_returned),
 		cmocka_unit_test(a_task_may_wait_for_tasks_of_its_own),
-		cmocka_unit_test(tasks_run_at_the_same_time_and_who_waits_works),
+		cmocka_unit_test(tasks_run_at_the_same_time_and_one_that_waits_works),
 		cmocka_unit_test(what_is_taken_back_in_time_does_not_run),
 	};
 

@@ -126,7 +126,7 @@ static void slowness_that_comes_and_goes_is_no_change(void **state)
 	}
 }
 
-static void a_level_is_told_with_its_median_and_its_noise(void **state)
+static void a_level_is_reported_with_its_median_and_its_noise(void **state)
 {
 	struct ct_level levels[CT_SHIFT_LEVELS];
 
@@ -560,13 +560,13 @@ static void turns_at_even_distances_by_chance_are_no_period(void **state)
 	assert_int_equal(told_of_rank_0("..2..1.0...3.0...3..2..1..3.0...1.0...3.0...2..3.."), 0);
 }
 
-static void a_period_is_told_where_nobody_else_stalls(void **state)
+static void a_period_is_reported_where_no_one_else_stalls(void **state)
 {
 	(void)state;
 	assert_int_equal(told_of_rank_0(".......0.....0..............0.....0.....0........."), 5);
 }
 
-static void a_period_is_told_beside_stalls_of_others(void **state)
+static void a_period_is_reported_beside_stalls_of_others(void **state)
 {
 	(void)state;
 	/* by chance one of four has as many once in 25000 jobs */
@@ -612,7 +612,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(steady_steps_have_one_level),
 		cmocka_unit_test(a_shift_of_8_percent_is_always_found),
 		cmocka_unit_test(slowness_that_comes_and_goes_is_no_change),
-		cmocka_unit_test(a_level_is_told_with_its_median_and_its_noise),
+		cmocka_unit_test(a_level_is_reported_with_its_median_and_its_noise),
 		cmocka_unit_test(too_few_steps_are_one_level),
 		cmocka_unit_test(stalls_of_one_rank_are_periodic),
 		cmocka_unit_test(stalls_of_mostly_one_rank_do_not_rotate),
@@ -627,10 +627,10 @@ int main(int argc, char **argv)
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(turns_at_even_distances_by_chance_are_no_period,
 						fx_setup, fx_teardown),
-		cmocka_unit_test_setup_teardown(a_period_is_told_where_nobody_else_stalls, fx_setup,
-						fx_teardown),
-		cmocka_unit_test_setup_teardown(a_period_is_told_beside_stalls_of_others, fx_setup,
-						fx_teardown),
+		cmocka_unit_test_setup_teardown(a_period_is_reported_where_no_one_else_stalls,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(a_period_is_reported_beside_stalls_of_others,
+						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_has_its_steps, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_of_a_part_of_the_run_has_that_part,
 						fx_setup, fx_teardown),

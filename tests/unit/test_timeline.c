@@ -247,7 +247,7 @@ static void arrows_do_so_across_hosts(void **unused)
 	arrows_accuse_the_planted_rank(2);
 }
 
-static void nobody_is_accused_without_a_finding(void **unused)
+static void no_rank_is_accused_without_a_finding(void **unused)
 {
 	struct ct_chart_options options = all_of_it;
 
@@ -424,7 +424,7 @@ int main(void)
 		TEST(what_is_not_known_is_not_drawn_and_said),
 		TEST(arrows_lead_from_those_who_waited_to_the_planted_rank),
 		TEST(arrows_do_so_across_hosts),
-		TEST(nobody_is_accused_without_a_finding),
+		TEST(no_rank_is_accused_without_a_finding),
 		TEST(findings_stand_on_the_ranks_that_they_name),
 		TEST(one_operation_has_one_colour_on_all_ranks),
 		TEST(an_overview_has_the_waits_of_all_ranks_and_the_findings),

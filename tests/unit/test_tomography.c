@@ -137,7 +137,7 @@ static void a_slow_host_is_named_or_among_those_named(void **state)
 	}
 }
 
-static void rows_and_columns_tell_exactly(void **state)
+static void rows_and_columns_report_exactly(void **state)
 {
 	struct score score = in_a_grid(200, 3);
 
@@ -204,7 +204,7 @@ static void between_slow_and_good_nothing_is_known(void **state)
 }
 
 /* One neither slow nor good clears no member. */
-static void a_middling_one_clears_nobody(void **state)
+static void a_middling_one_clears_no_one(void **state)
 {
 	static const uint32_t pair[] = { 0, 1 }, left[] = { 0, 2 };
 	struct ct_tomo_comm comms[] = { of(pair, 2, CT_TOMO_SLOW_ONE),
@@ -260,11 +260,11 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slow_host_is_named_or_among_those_named),
-		cmocka_unit_test(rows_and_columns_tell_exactly),
+		cmocka_unit_test(rows_and_columns_report_exactly),
 		cmocka_unit_test(healthy_ones_have_no_suspects),
 		cmocka_unit_test(a_slow_pair_of_cleared_ones_is_a_link),
 		cmocka_unit_test(between_slow_and_good_nothing_is_known),
-		cmocka_unit_test(a_middling_one_clears_nobody),
+		cmocka_unit_test(a_middling_one_clears_no_one),
 		cmocka_unit_test(two_slow_ones_are_two_causes),
 	};
 

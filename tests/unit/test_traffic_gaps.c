@@ -75,7 +75,7 @@ static void assert_lacks(const struct ct_report *report, const char *what)
 		fail_msg("'%s' does not tell of '%s'", t->note, what);
 }
 
-static void what_nobody_counted_is_modelled(void **state)
+static void what_no_one_counted_is_modelled(void **state)
 {
 	struct ct_report *report;
 
@@ -99,7 +99,7 @@ static void what_nobody_counted_is_modelled(void **state)
 	ct_report_free(report);
 }
 
-static void a_rank_without_a_trace_has_no_account_and_is_nobody(void **state)
+static void a_rank_without_a_trace_has_no_account_and_is_no_one(void **state)
 {
 	struct ct_report *report;
 
@@ -389,8 +389,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_picture_with_too_many_pairs_is_none),
-		in_dir_test(what_nobody_counted_is_modelled),
-		in_dir_test(a_rank_without_a_trace_has_no_account_and_is_nobody),
+		in_dir_test(what_no_one_counted_is_modelled),
+		in_dir_test(a_rank_without_a_trace_has_no_account_and_is_no_one),
 		in_dir_test(what_is_not_on_record_is_said),
 		in_dir_test(what_failed_was_not_sent),
 		in_dir_test(a_graph_moves_what_it_holds_with_each_launch),

@@ -346,7 +346,7 @@ static void sums_stay_at_the_largest_number_that_json_has(void **state)
 	assert_true(row(&laid, 1) > INT64_MAX / 4);
 }
 
-static void what_nobody_knows_is_not_laid(void **state)
+static void what_no_one_knows_is_not_laid(void **state)
 {
 	static const struct {
 		unsigned op;
@@ -404,7 +404,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_prefix_goes_from_the_first_to_the_last, tell_seed),
 		cmocka_unit_test(members_without_records_send_nothing),
 		cmocka_unit_test(sums_stay_at_the_largest_number_that_json_has),
-		cmocka_unit_test(what_nobody_knows_is_not_laid),
+		cmocka_unit_test(what_no_one_knows_is_not_laid),
 		cmocka_unit_test(messages_go_to_their_peer_and_gets_come_from_it),
 	};
 

@@ -156,7 +156,7 @@ static void only_operations_with_a_time_of_their_own_count(void **state)
 }
 
 /* In host timing, a short one may have left before its receive. */
-static void short_messages_of_a_host_tell_nothing(void **state)
+static void short_messages_of_a_host_say_nothing(void **state)
 {
 	static const uint32_t two[] = { 0, 1 };
 	static const uint64_t times[] = { 100, 200, 100, 300 };
@@ -293,7 +293,7 @@ static void alike_are_those_with_the_same_places(void **state)
 }
 
 /* A communicator with an unknown member has unknown peers. */
-static void who_is_not_known_is_like_nobody(void **state)
+static void an_unknown_rank_is_like_no_one(void **state)
 {
 	static const uint32_t two[] = { 0, 1 };
 
@@ -316,12 +316,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_count_as_on_the_wire),
 		cmocka_unit_test(only_operations_with_a_time_of_their_own_count),
-		cmocka_unit_test(short_messages_of_a_host_tell_nothing),
+		cmocka_unit_test(short_messages_of_a_host_say_nothing),
 		cmocka_unit_test(waiting_for_a_third_is_no_transfer),
 		cmocka_unit_test(a_third_on_another_host_needs_related_clocks),
 		cmocka_unit_test(with_one_partner_no_clock_is_needed),
 		cmocka_unit_test(alike_are_those_with_the_same_places),
-		cmocka_unit_test(who_is_not_known_is_like_nobody),
+		cmocka_unit_test(an_unknown_rank_is_like_no_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

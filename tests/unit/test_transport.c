@@ -110,7 +110,7 @@ static void a_counter_that_goes_back_is_unknown_for_that_time_and_never_negative
 	ct_report_free(r);
 }
 
-static void what_stands_at_its_largest_value_is_not_known_to_stand_still(void **state)
+static void what_is_at_its_largest_value_is_not_known_to_stall(void **state)
 {
 	const struct ct_report_transport *t;
 	struct ct_report *r;
@@ -247,7 +247,7 @@ static void a_whole_sample_that_comes_again_changes_nothing_and_a_lost_one_costs
 	ct_report_free(r);
 }
 
-static void of_the_processes_of_a_host_that_tell_one_counts(void **state)
+static void of_the_processes_of_a_host_that_report_one_counts(void **state)
 {
 	struct ct_report *r;
 
@@ -376,12 +376,12 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 		TEST(bytes_and_rates_are_what_the_counters_grew_by),
 		TEST(a_counter_that_goes_back_is_unknown_for_that_time_and_never_negative),
-		TEST(what_stands_at_its_largest_value_is_not_known_to_stand_still),
+		TEST(what_is_at_its_largest_value_is_not_known_to_stall),
 		TEST(a_port_that_vanishes_leaves_its_time_unknown),
 		TEST(more_than_the_link_can_carry_is_not_believed),
 		TEST(data_that_is_counted_in_two_places_counts_once),
 		TEST(a_whole_sample_that_comes_again_changes_nothing_and_a_lost_one_costs_what_leans_on_it),
-		TEST(of_the_processes_of_a_host_that_tell_one_counts),
+		TEST(of_the_processes_of_a_host_that_report_one_counts),
 		TEST(long_runs_have_no_more_rates_than_short_ones),
 		TEST(bad_records_are_left_out),
 		TEST(runs_without_counters_say_so),

@@ -132,7 +132,7 @@ static int is_advised(const char *words)
 	return found;
 }
 
-static void a_setting_that_limits_is_told_where_the_rate_is_low(void **state)
+static void a_setting_that_limits_is_reported_where_the_rate_is_low(void **state)
 {
 	static const struct {
 		const char *name, *value, *other; /* a value that takes nothing away */
@@ -247,7 +247,7 @@ static void the_bitmap_of_unused_parameters_is_an_int32_once_a_step(void **state
 	assert_false(is_advised("find_unused_parameters"));
 }
 
-static void gloo_on_gpus_is_told_where_it_takes_time(void **state)
+static void gloo_on_gpus_is_reported_where_it_takes_time(void **state)
 {
 	struct ct_report_op *row;
 
@@ -265,7 +265,7 @@ static void gloo_on_gpus_is_told_where_it_takes_time(void **state)
 	assert_false(is_advised("backend="));
 }
 
-static void threads_and_processes_are_told_where_the_host_is_late(void **state)
+static void threads_and_processes_are_reported_where_the_host_is_late(void **state)
 {
 	(void)state;
 	processes[0].n_ranks = 8;
@@ -293,11 +293,11 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-		TEST(a_setting_that_limits_is_told_where_the_rate_is_low),
+		TEST(a_setting_that_limits_is_reported_where_the_rate_is_low),
 		TEST(gradients_that_compute_waits_for_are_accumulated_and_halved),
 		TEST(the_bitmap_of_unused_parameters_is_an_int32_once_a_step),
-		TEST(gloo_on_gpus_is_told_where_it_takes_time),
-		TEST(threads_and_processes_are_told_where_the_host_is_late),
+		TEST(gloo_on_gpus_is_reported_where_it_takes_time),
+		TEST(threads_and_processes_are_reported_where_the_host_is_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void in_healthy_jobs_no_rank_is_named(void **state)
 	}
 }
 
-static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
+static void stalls_of_equal_ranks_are_counted_and_no_rank_is_named(void **state)
 {
 	static const struct said said = { "stalls of all",
 					  { "ddp", 8, 2, 60, 3, 2, 0.03, 40, { NULL } },
@@ -213,7 +213,7 @@ static void a_lost_trace_is_what_is_said_first(void **state)
 }
 
 /* Whose trace is lost may have come later still: who came last of the others is said, and not that they waited for it. */
-static void who_comes_last_of_those_that_left_a_trace_is_said(void **state)
+static void the_last_rank_of_those_that_left_a_trace_is_reported(void **state)
 {
 	static const struct said said[] = {
 		{ "rank 2 is slow",
@@ -273,7 +273,7 @@ static void how_a_rank_was_seen_to_end_is_said(void **state)
 	hold_all(said, COUNT(said));
 }
 
-static void one_long_stall_is_told_and_held_against_nobody(void **state)
+static void one_long_stall_is_reported_and_held_against_no_one(void **state)
 {
 	static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
 	struct said said = { "one stall",
@@ -292,7 +292,7 @@ static void one_long_stall_is_told_and_held_against_nobody(void **state)
 }
 
 /* Its kernel had no room: that the transfers were not slow these times do not tell. */
-static void what_is_held_against_nobody_is_not_healthy(void **state)
+static void what_is_held_against_no_one_is_not_healthy(void **state)
 {
 	static const struct said said[] = {
 		{ "decode",
@@ -417,14 +417,14 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_healthy_jobs_no_rank_is_named),
-		cmocka_unit_test(stalls_of_equal_ranks_are_counted_and_nobody_is_named),
+		cmocka_unit_test(stalls_of_equal_ranks_are_counted_and_no_rank_is_named),
 		cmocka_unit_test(equally_slow_ranks_are_no_health_where_there_is_no_replay),
 		cmocka_unit_test(a_lost_trace_is_what_is_said_first),
-		cmocka_unit_test(who_comes_last_of_those_that_left_a_trace_is_said),
+		cmocka_unit_test(the_last_rank_of_those_that_left_a_trace_is_reported),
 		cmocka_unit_test(the_end_of_a_file_that_is_cut_is_no_bad_end),
 		cmocka_unit_test(how_a_rank_was_seen_to_end_is_said),
-		cmocka_unit_test(one_long_stall_is_told_and_held_against_nobody),
-		cmocka_unit_test(what_is_held_against_nobody_is_not_healthy),
+		cmocka_unit_test(one_long_stall_is_reported_and_held_against_no_one),
+		cmocka_unit_test(what_is_held_against_no_one_is_not_healthy),
 		cmocka_unit_test(stalls_say_how_often),
 		cmocka_unit_test(the_verdict_is_the_first_finding),
 		cmocka_unit_test(what_became_much_slower_goes_before_how_it_overlaps),

@@ -91,7 +91,7 @@ static void synchronising_op_splits_into_wait_and_transfer_without_clocks(void *
 	ct_waits_fini(&m.w);
 }
 
-static void on_one_clock_the_starts_tell_who_was_last(void **state)
+static void on_one_clock_the_starts_report_one_that_was_last(void **state)
 {
 	struct made m;
 	struct ct_last last;
@@ -337,7 +337,7 @@ static void set_bytes(struct made *m, uint64_t bytes)
 		m->members[n].bytes = bytes;
 }
 
-static void majority_tells_who_called_something_else(void **state)
+static void majority_reports_who_called_something_else(void **state)
 {
 	struct made m;
 	struct ct_mismatches all;
@@ -379,7 +379,7 @@ static void majority_tells_who_called_something_else(void **state)
 	ct_arena_free(memory);
 }
 
-static void without_majority_nobody_is_named_alone(void **state)
+static void without_majority_no_rank_is_named_alone(void **state)
 {
 	struct made m;
 	struct ct_mismatches all;
@@ -434,7 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(synchronising_op_splits_into_wait_and_transfer_without_clocks),
-		cmocka_unit_test(on_one_clock_the_starts_tell_who_was_last),
+		cmocka_unit_test(on_one_clock_the_starts_report_one_that_was_last),
 		cmocka_unit_test(arrivals_within_their_error_have_no_clear_last),
 		cmocka_unit_test(span_without_measured_start_is_not_judged),
 		cmocka_unit_test(op_that_did_not_synchronise_is_not_judged),
@@ -444,8 +444,8 @@ int main(void)
 		cmocka_unit_test(rooted_op_across_hosts_needs_clocks),
 		cmocka_unit_test(message_waits_for_its_late_end),
 		cmocka_unit_test(transfer_needs_an_end_that_is_the_message_s),
-		cmocka_unit_test(majority_tells_who_called_something_else),
-		cmocka_unit_test(without_majority_nobody_is_named_alone),
+		cmocka_unit_test(majority_reports_who_called_something_else),
+		cmocka_unit_test(without_majority_no_rank_is_named_alone),
 		cmocka_unit_test(what_may_differ_is_no_contradiction),
 	};
 

@@ -155,7 +155,7 @@ static void other_ranks_see_nothing_of_a_ranks_fault(void **state)
 }
 
 /* Faults that put one action before the op: its kind stands right there. */
-static void one_action_stands_before_the_op(void **state)
+static void one_action_is_before_the_op(void **state)
 {
 	static const struct {
 		const char *fault;
@@ -423,7 +423,7 @@ static void a_fault_that_would_never_happen_is_refused(void **state)
 	}
 }
 
-static void run_ahead_is_told_to_whoever_asks(void **state)
+static void run_ahead_is_reported_to_whoever_asks(void **state)
 {
 	struct ct_workload *w = make("ddp", "run-ahead:ms=24");
 
@@ -439,7 +439,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_ranks_see_nothing_of_a_ranks_fault),
-		cmocka_unit_test(one_action_stands_before_the_op),
+		cmocka_unit_test(one_action_is_before_the_op),
 		cmocka_unit_test(a_rank_stops_before_the_group_of_its_op),
 		cmocka_unit_test(skip_and_extra_change_the_number_of_ops_by_one),
 		cmocka_unit_test(skip_send_leaves_out_the_first_send_to_that_peer),
@@ -449,7 +449,7 @@ int main(void)
 		cmocka_unit_test(order_inversion_turns_two_ops_round),
 		cmocka_unit_test(host_inversion_makes_two_communicators_in_opposite_order),
 		cmocka_unit_test(a_fault_that_would_never_happen_is_refused),
-		cmocka_unit_test(run_ahead_is_told_to_whoever_asks),
+		cmocka_unit_test(run_ahead_is_reported_to_whoever_asks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

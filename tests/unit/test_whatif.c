@@ -195,7 +195,7 @@ static void two_of_a_group_cost_together_what_neither_costs_alone(void **state)
 	assert_true(out.alone_ns < 0.4 * out.true_ns);
 }
 
-static void a_whole_group_is_told_as_one(void **state)
+static void a_whole_group_is_reported_as_one(void **state)
 {
 	static const uint32_t who[] = { 8, 9, 10, 11 };
 	struct parallel_job job = cube;
@@ -208,7 +208,7 @@ static void a_whole_group_is_told_as_one(void **state)
 	assert_int_equal(expect(&job, CT_SLOW_GROUP, who, 4).n_rows, 1);
 }
 
-static void a_slow_host_is_found_whose_clock_nobody_knows(void **state)
+static void a_slow_host_is_found_whose_clock_no_one_knows(void **state)
 {
 	static const uint32_t who[] = { 16, 17, 18, 19, 20, 21, 22, 23 };
 	struct parallel_job job = cube;
@@ -220,7 +220,7 @@ static void a_slow_host_is_found_whose_clock_nobody_knows(void **state)
 	assert_int_equal(expect(&job, CT_SLOW_HOST, who, 8).n_rows, 1);
 }
 
-static void a_slow_rank_of_a_pipeline_is_told_and_not_its_victims(void **state)
+static void a_slow_rank_of_a_pipeline_is_reported_and_not_its_victims(void **state)
 {
 	static const uint32_t who[] = { 5 };
 	struct parallel_job job = pipes;
@@ -235,7 +235,7 @@ static void a_slow_rank_of_a_pipeline_is_told_and_not_its_victims(void **state)
 	assert_int_equal(judge(&job).n_rows, 0);
 }
 
-static void a_long_stage_is_told_as_a_stage(void **state)
+static void a_long_stage_is_reported_as_a_stage(void **state)
 {
 	static const uint32_t who[] = { 8, 9, 10, 11 };
 	struct parallel_job job = pipes;
@@ -276,7 +276,7 @@ static void slowness_that_transfers_hide_gains_nothing(void **state)
 	assert_true(out.error_pct < 0.5);
 }
 
-static void half_a_run_of_slowness_is_told_of_that_half(void **state)
+static void half_a_run_of_slowness_is_reported_of_that_half(void **state)
 {
 	static const uint32_t who[] = { 19 };
 	struct parallel_job job = cube;
@@ -292,7 +292,7 @@ static void half_a_run_of_slowness_is_told_of_that_half(void **state)
 	assert_true(out.last_share > 0.95);
 }
 
-static void nobody_is_slow_in_a_healthy_run(void **state)
+static void no_rank_is_slow_in_a_healthy_run(void **state)
 {
 	struct parallel_job jobs[] = { cube, pipes, overlapped };
 
@@ -379,7 +379,7 @@ static void what_is_missing_leaves_the_rest_to_be_played(void **state)
 		assert_int_equal(out.slots[k], 19);
 }
 
-static void times_that_make_no_sense_end_and_name_nobody(void **state)
+static void times_that_make_no_sense_end_and_name_no_one(void **state)
 {
 	struct parallel_job jobs[] = { cube, pipes, overlapped };
 
@@ -481,18 +481,18 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_slow_rank_costs_what_the_run_is_shorter_without_it),
 		cmocka_unit_test(two_of_a_group_cost_together_what_neither_costs_alone),
-		cmocka_unit_test(a_whole_group_is_told_as_one),
-		cmocka_unit_test(a_slow_host_is_found_whose_clock_nobody_knows),
-		cmocka_unit_test(a_slow_rank_of_a_pipeline_is_told_and_not_its_victims),
-		cmocka_unit_test(a_long_stage_is_told_as_a_stage),
+		cmocka_unit_test(a_whole_group_is_reported_as_one),
+		cmocka_unit_test(a_slow_host_is_found_whose_clock_no_one_knows),
+		cmocka_unit_test(a_slow_rank_of_a_pipeline_is_reported_and_not_its_victims),
+		cmocka_unit_test(a_long_stage_is_reported_as_a_stage),
 		cmocka_unit_test(lateness_that_buckets_hand_on_costs_once),
 		cmocka_unit_test(slowness_that_transfers_hide_gains_nothing),
-		cmocka_unit_test(half_a_run_of_slowness_is_told_of_that_half),
-		cmocka_unit_test(nobody_is_slow_in_a_healthy_run),
+		cmocka_unit_test(half_a_run_of_slowness_is_reported_of_that_half),
+		cmocka_unit_test(no_rank_is_slow_in_a_healthy_run),
 		cmocka_unit_test(stalls_of_everybody_are_unevenness),
 		cmocka_unit_test(the_run_without_communication_is_never_promised_to_be_longer),
 		cmocka_unit_test(what_is_missing_leaves_the_rest_to_be_played),
-		cmocka_unit_test(times_that_make_no_sense_end_and_name_nobody),
+		cmocka_unit_test(times_that_make_no_sense_end_and_name_no_one),
 		cmocka_unit_test(an_empty_log_has_nothing_to_tell),
 	};
 

@@ -64,7 +64,7 @@ static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "deco
 
 #define N_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
 
-static void nobody_is_blamed_in_healthy_jobs(void **state)
+static void no_rank_is_blamed_in_healthy_jobs(void **state)
 {
 	(void)state;
 	for (size_t w = 0; w < N_WORKLOADS; w++) {
@@ -216,7 +216,7 @@ static int measure_all(unsigned seeds)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_is_blamed_in_healthy_jobs),
+		cmocka_unit_test(no_rank_is_blamed_in_healthy_jobs),
 		cmocka_unit_test(exactly_the_slow_rank_is_blamed),
 		cmocka_unit_test(slowness_that_communication_hides_is_not_blamed),
 		cmocka_unit_test(loss_is_near_the_truth),
