@@ -20,7 +20,7 @@ esac
 packages $BUILD_PACKAGES $DEMO_PACKAGES
 
 say "building (two minutes on two cores)"
-# A build tree that somebody configured keeps its tests; a fresh one is made without the libraries they need.
+# A build tree that someone configured keeps its tests; a fresh one is made without the libraries they need.
 tests=-DCT_TESTS=OFF
 [ ! -f build/CMakeCache.txt ] || tests=
 # shellcheck disable=SC2086

@@ -51,7 +51,7 @@ struct ct_end {
 struct ct_gaps {
 	uint64_t losses[CT_LOSS_MAX]; /* records, by reason, counted by the recorder */
 	uint64_t missing_blocks; /* gaps in the block numbers, damaged blocks included; blocks before the
-					 first one only if no MAX_BYTES loss tells of them */
+					 first one only if no MAX_BYTES loss reports them */
 	struct ct_damage damage; /* summed over the segments; first_why names the file */
 	int ring_unread; /* there is a ring, and nothing in it could be read: what was last may be missing */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h — the table of the tuning constants: numbers that somebody chose and that change a verdict, a finding, a figure or its
+/* limits.h — the table of the tuning constants: numbers that someone chose and that change a verdict, a finding, a figure or its
  * error, each with its reason. Those of the lateness engine are in analyzer/lateness/replay/limits.h. */
 #ifndef CT_ANALYZER_BASE_LIMITS_H
 #define CT_ANALYZER_BASE_LIMITS_H
@@ -12,14 +12,14 @@
 /* ... clearly: of stalls that are alike, of ranks that took part */
 #define CT_MOSTLY 0.75
 
-/* Exceptions: what is known of all the rest tells of the whole */
+/* Exceptions: what is known of all the rest shows the whole */
 #define CT_A_FEW 0.1
 #define CT_NEARLY_ALL (1 - CT_A_FEW)
 
 /* So few of them are exceptions where there should be none; and what changes by less is the same */
 #define CT_HARDLY_ANY 0.05
 
-/* Of the run, of a step, of bytes: less is not worth telling */
+/* Of the run, of a step, of bytes: less is not worth reporting */
 #define CT_WORTH_REPORTING 0.01
 
 /* Times and places that are no farther apart are the same: stalls lie on a period, steps are as many as the calls that end them */
@@ -29,7 +29,7 @@
 #define CT_ALIKE 0.25
 
 /* With fewer alike no rank stands out: of two, either may be the odd one. With fewer in a stage the other stages are asked too, and
- * nothing tells their computing from what it waits for */
+ * nothing shows their computing from what it waits for */
 #define CT_LEAST_PEERS 3u
 
 /* ... and what came fewer times, or fewer times in a row, is no pattern */
@@ -91,7 +91,7 @@
 /* Of the time of all stalls: a longer one is all there is to say */
 #define CT_ONE_STALL 0.8
 
-/* ns: a single stall has its rank told from here on. Shorter ones every machine has, and may hit anybody */
+/* ns: a single stall has its rank distinguished from here on. Shorter ones every machine has, and may hit anyone */
 #define CT_ONE_STALL_NS 200e6
 
 /* ns in wrappers: what costs less is no finding, whatever its share of a short run */
@@ -103,7 +103,7 @@
 /* Of times, relative: with a larger error they are no measure of a rate */
 #define CT_RATE_ERR 0.2
 
-/* Of the scorecard: how its figures are called, and steps that tell how steady they are */
+/* Of the scorecard: how its figures are called, and steps that show how steady they are */
 #define CT_EXCELLENT 85
 #define CT_GOOD 70
 #define CT_SCORE_STEPS 10u
@@ -233,7 +233,7 @@
 /* ns: what a clock resolves; with a smaller spread everything would be an outlier */
 #define CT_CLOCK_SPREAD_NS 50.0
 
-/* ns^2: all at one moment tells no slope */
+/* ns^2: all at one moment shows no slope */
 #define CT_CLOCK_SXX 1e12
 
 /* ns of a line by cause and effect, and of one by the ends of operations: clocks wander off longer ones. One with too few operations

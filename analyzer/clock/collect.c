@@ -95,7 +95,7 @@ static int on_matched(void *arg, const struct ct_stream *stream, const struct ct
 		event.one = 0;
 	}
 	event.members = c->members;
-	/* That somebody looked and found it ended says nothing of when the others did. */
+	/* That someone looked and found it ended says nothing of when the others did. */
 	event.no_ends = posted;
 	event.stratum = ct_mix((uint64_t)i->comm->index << 16 | (uint64_t)first->op << 8 |
 			       (uint64_t)log2_of(first->bytes)) |

@@ -18,7 +18,7 @@
 enum ct_clock_kind {
 	CT_CLOCK_SYNC,	   /* no rank ends before all have started, all end at once */
 	CT_CLOCK_FROM_ONE, /* no rank ends before `one` has started: a broadcast's root, a sender */
-	CT_CLOCK_TO_ONE,   /* `one` does not end before everybody has started */
+	CT_CLOCK_TO_ONE,   /* `one` does not end before every rank has started */
 };
 
 struct ct_clock_member {
@@ -33,7 +33,7 @@ struct ct_clock_event {
 	uint32_t n;
 	uint32_t one;	  /* index of a member */
 	int by_host;	  /* timed by the host, which may see an end late */
-	int no_ends;	  /* ends are only when somebody looked: they are not simultaneous */
+	int no_ends;	  /* ends are only when someone looked: they are not simultaneous */
 	uint64_t stratum; /* which communicator, operation and size */
 };
 

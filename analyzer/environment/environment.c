@@ -317,7 +317,7 @@ int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *r
 			for (uint32_t k = 0; k < model->n_slots; k++) {
 				if (!has_unseen(ct_model_environment(model, k), &facts->unseen[i]))
 					continue;
-				before |= k < slot; /* told with that one */
+				before |= k < slot; /* reported with that one */
 				ranks[n++] = model->slots[k].rank;
 			}
 			qsort(ranks, n, sizeof(*ranks), ct_by_int);

@@ -7,7 +7,7 @@
 #include "analyzer/model/model.h"
 
 /* Fills report->environment from the ranks that have a start record. A variable that a rank does not have is a
- * difference; another fact that it did not tell is not known, and compared with nothing. 0 or CT_NOMEM. */
+ * difference; another fact that it did not report is not known, and compared with nothing. 0 or CT_NOMEM. */
 int ct_environment_fill(const struct ct_model *model, struct ct_report *report);
 
 /* Adds to report->invisible, which has room for ct_environment_unseen() more. 0 or CT_NOMEM. */

@@ -19,7 +19,7 @@ struct point {
 };
 
 struct mark {
-	uint32_t block; /* number of the block that tells */
+	uint32_t block; /* number of the block that shows */
 	uint64_t ns;	/* what is entered from then on comes behind it */
 	uint64_t ops;	/* of the process before it */
 	struct point *points;
@@ -52,7 +52,7 @@ struct past {
 	uint32_t n_points, cap_points;
 };
 
-/* ---- what a process tells ---- */
+/* ---- what a process shows ---- */
 
 static struct seen *seen_of(struct past *past, uint32_t id)
 {

@@ -13,7 +13,7 @@
 struct ct_arrival {
 	uint64_t met;	   /* collectives that it took part in */
 	uint64_t last;	   /* it came last, by more than the error */
-	uint64_t alone_ns; /* the others waited for it alone, no longer than it had been in no communication for longer than anybody
+	uint64_t alone_ns; /* the others waited for it alone, no longer than it had been in no communication for longer than anyone
 			    * else */
 };
 

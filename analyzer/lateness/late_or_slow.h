@@ -8,7 +8,7 @@
 #include "analyzer/stream/stream.h"
 
 struct ct_late_or_slow {
-	uint64_t n;	       /* instances that took longer than other sizes can tell ... */
+	uint64_t n;	       /* instances that took longer than other sizes can show ... */
 	struct ct_union spans; /* ... and what they took longer than usual, since the run began */
 };
 

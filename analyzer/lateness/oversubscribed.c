@@ -34,7 +34,7 @@ struct machine {
 	uint32_t usable; /* by the process that may use most: of a list that was cut, its number is right */
 	uint32_t slot;
 	uint32_t host; /* the first one of its names */
-	int is_silent; /* somebody there did not tell */
+	int is_silent; /* someone there did not show */
 };
 
 static const char *boot_of(const struct ct_model *model, uint32_t slot)

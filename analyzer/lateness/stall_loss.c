@@ -13,7 +13,7 @@
 struct sums {
 	const struct ct_stall_steps *c;
 	uint8_t *taken; /* steps of events, and those behind them */
-	double *off;	/* by how much the others differ from their usual, to tell the noise */
+	double *off;	/* by how much the others differ from their usual, to estimate the noise */
 	uint32_t n_off;
 	double charged, excess, both, err;
 	uint32_t steps; /* that the events took */
@@ -162,7 +162,7 @@ int ct_stalls_cost(const struct ct_stall_steps *steps, const struct ct_stall *ev
 			e += add_step(&s, events + e, n - e, p->typical_ns);
 		sd = noise(&s, &mean);
 		loss->ns = s.both;
-		/* a hiccup of somebody else would have cost something without the stall */
+		/* a hiccup of someone else would have cost something without the stall */
 		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.steps +
 			       2 * sd * sqrt(s.steps) *
 				       (1 + CT_SE_OF_MEDIAN * sqrt(1.0 / (2 * CT_LEAST_TIMES)));

@@ -11,7 +11,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* One operation for which somebody alone was waited for. */
+/* One operation for which someone alone was waited for. */
 struct late {
 	const struct ct_log_part *last;
 	uint64_t charged_ns, err_ns;
@@ -19,7 +19,7 @@ struct late {
 	uint64_t held_ns; /* what it was last by and is not charged with */
 };
 
-/* How long a member had not been held up by anybody when it came, and how much of that its host had not made the next call
+/* How long a member had not been held up by anyone when it came, and how much of that its host had not made the next call
  * yet. UINT64_MAX unknown. */
 struct own_time {
 	uint64_t free_ns, host_ns;
@@ -60,7 +60,7 @@ static int is_judged(const struct ct_model *model, const struct ct_instance_log 
 		    model->slots[parts[m].slot].muddled)
 			return 0;
 	}
-	/* of a Reduce or Gather the waits do not tell who the last one was */
+	/* of a Reduce or Gather the waits do not show who the last one was */
 	return ct_op_class(i->op) == CT_CLASS_SYNC || i->op == CT_OP_Broadcast ||
 	       i->op == CT_OP_Scatter;
 }
@@ -178,7 +178,7 @@ static int is_within(const struct ct_instance_log *log, const struct ct_log_inst
 }
 
 /* What members of a set do among themselves delays only the set: the time that is its own goes back to the latest
- * operation with somebody else. */
+ * operation with someone else. */
 static void join_own_times(const struct ct_instance_log *log, uint32_t slot, const uint8_t *in_set,
 			   struct own_time *own)
 {
@@ -202,7 +202,7 @@ static void join_own_times(const struct ct_instance_log *log, uint32_t slot, con
 
 /* ---- who was late ---- */
 
-/* Does it wait for the last one: everybody else, or who is not in the set that is looked at? */
+/* Does it wait for the last one: all others, or those outside the set that is looked at? */
 static int is_other(const struct collector *c, const struct ct_log_part *p,
 		    const struct ct_log_part *last)
 {
@@ -241,7 +241,7 @@ static int find_late(const struct collector *c, const struct ct_log_instance *i,
 		return 0;
 	late->charged_ns = before->wait_ns - last->wait_ns;
 	late->err_ns = (uint64_t)last->err_ns + before->err_ns;
-	/* where anybody's time is not known, nothing is charged */
+	/* where anyone's time is not known, nothing is charged */
 	if (longest == UINT64_MAX || of_last->free_ns == UINT64_MAX)
 		return 0;
 	longer = of_last->free_ns > longest ? of_last->free_ns - longest : 0;

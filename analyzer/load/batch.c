@@ -21,7 +21,7 @@ struct ct_batch_event {
 	_Alignas(16) char what[];
 };
 
-/* A communicator may change in the block after it was told of. */
+/* A communicator may change in the block after it was reported. */
 struct comm_event {
 	struct ct_load_comm *comm;
 	const char *name;
@@ -222,7 +222,7 @@ int ct_batch_stack(void *batch, const uint8_t *bytes, size_t len)
 	return CT_OK;
 }
 
-/* ---- tell ---- */
+/* ---- report ---- */
 
 /* With the communicator as it was then. */
 static int pass_comm(const struct comm_event *event, const struct ct_load_sink *sink,

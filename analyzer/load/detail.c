@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NCCL's profiler told of ops, kept from its record until the op comes. */
+/* What NCCL's profiler reported about ops, kept from its record until the op comes. */
 #include <string.h>
 
 #include "analyzer/load/load_private.h"

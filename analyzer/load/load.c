@@ -362,7 +362,7 @@ static int take_block(struct ct_load *load, const struct ct_block *block)
 	return st;
 }
 
-/* Launches that were under way at the last tracer heartbeat: where they run, and whether they had begun. When is not told:
+/* Launches that were under way at the last tracer heartbeat: where they run, and whether they had begun. When is not reported:
  * the error of that time is not on record. */
 static int give_open_launches(struct ct_load *load)
 {

@@ -39,7 +39,7 @@ struct ct_load_comm {
 struct ct_load_traffic {
 	struct ct_load_traffic *next;
 	struct ct_load_comm *comm; /* NULL: never recorded */
-	struct ct_traffic_rec rec; /* as told last */
+	struct ct_traffic_rec rec; /* as reported last */
 };
 
 /* A rank is a process and a GPU: one process may drive several. The device of each communicator distinguishes them; a
@@ -92,7 +92,7 @@ struct ct_load_sink {
 	/* A call that moves no data: entered (return_ns 0), with the call site (NULL unknown), and again when it has returned;
 	 * may be NULL. */
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call, const char *site);
-	/* A library told an error, by this function and in these words; NULL unknown, none. May be NULL. */
+	/* A library reported an error, by this function and in these words; NULL unknown, none. May be NULL. */
 	int (*error)(void *arg, const struct ct_error_rec *rec, const char *call, const char *text);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
 	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
@@ -130,7 +130,7 @@ int ct_load_next(struct ct_load *load, struct ct_err *err);
  * lives until ct_load_close(). Between blocks: so another thread may go on with it. */
 void ct_load_lend(struct ct_load *load, struct ct_load_memory *memory, struct ct_op_names *names);
 
-/* The process's ranks seen so far, at least one, and the global rank of one of them: what the process was told if it
+/* The process's ranks seen so far, at least one, and the global rank of one of them: what the process received if it
  * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
 uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);
 int ct_load_rank(const struct ct_load *load, uint32_t local);
@@ -141,7 +141,7 @@ const struct ct_call_row *ct_load_call_row(struct ct_load *load, uint32_t id);
 /* Its start record so far. */
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
 
-/* What its host's network ports counted, the caller's from now on (ct_port_sums_free); NULL: it told nothing. Once it has
+/* What its host's network ports counted, the caller's from now on (ct_port_sums_free); NULL: it reported nothing. Once it has
  * been read to the end. */
 struct ct_port_sums *ct_load_ports(struct ct_load *load);
 

@@ -49,10 +49,11 @@ struct ct_load {
 	struct ct_load_submit *free_submits;
 	struct ct_table traffic_by_key;
 	struct ct_load_traffic *traffic;
-	struct ct_port_sums *ports; /* NULL: none were told of */
+	struct ct_port_sums *ports; /* NULL: none were reported */
 	struct ct_process_facts facts;
 	struct ct_environment_facts environment;
-	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
+	struct ct_open_op_rec
+		*open; /* as the latest status reported, less what came as an op since */
 	uint32_t n_open, cap_open;
 	struct ct_open_launch_rec *launches; /* likewise */
 	uint32_t n_launches, cap_launches;
@@ -84,7 +85,7 @@ int ct_load_rares(struct ct_load *load, const struct ct_block *block);
 /* An open op that a block holds is no longer known from the status alone. */
 void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
 
-/* What NCCL's profiler told (detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
+/* What NCCL's profiler reported (detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
 int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
 

@@ -14,7 +14,7 @@ int ct_ops_each(const struct ct_run *run, int (*each)(const struct ct_joined_op 
 
 /* The same, and beside the ops each call that moves no data and blocks the host (MPI_Waitall, the making of a
  * communicator), as an op without a name: once it has returned, or at the end of its process. Of its `op` hold times,
- * tid and result. An error that a library told is such an op as well, in CT_STATE_ERROR, by the function that told. */
+ * tid and result. An error that a library reported is such an op as well, in CT_STATE_ERROR, by the function that reported. */
 int ct_calls_each(const struct ct_run *run, int (*each)(const struct ct_joined_op *op, void *arg),
 		  void *arg, struct ct_err *err);
 

@@ -279,7 +279,7 @@ int ct_port_sums_sample(struct ct_port_sums **out, const uint8_t *bytes, size_t 
 		return CT_OK;
 	if (!now->head.base)
 		*sums->base = *now;
-	/* checkpoints tell the whole one again */
+	/* checkpoints report the whole one again */
 	if (now->head.number <= sums->latest->head.number)
 		return CT_OK;
 	i = (struct interval){ sums->latest, now, middle(&sums->latest->head), middle(&now->head) };

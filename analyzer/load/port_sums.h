@@ -38,7 +38,7 @@ struct ct_port_rate {
 };
 
 struct ct_port_sums {
-	struct ct_port_sum *ports[CT_PORTS_MOST]; /* id - 1; NULL: not told of */
+	struct ct_port_sum *ports[CT_PORTS_MOST]; /* id - 1; NULL: not reported */
 	uint32_t n_samples;
 	uint64_t first_ns, last_ns; /* of the samples; the host's CLOCK_MONOTONIC */
 	uint64_t nic_bytes, ib_bytes;

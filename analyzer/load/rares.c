@@ -116,7 +116,7 @@ static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 	    rec->rank < 0 || (uint32_t)rec->rank >= rec->nranks)
 		return CT_OK;
 	if (comm) {
-		/* what the ring tells comes last, and may be older than what a segment told */
+		/* what the ring reports comes last, and may be older than what a segment reported */
 		if (rec->ended_ns)
 			comm->rec.ended_ns = rec->ended_ns;
 		return take_comm_name(load, comm, rec->name);

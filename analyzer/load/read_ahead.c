@@ -85,7 +85,7 @@ static int on_stack(void *arg, const uint8_t *bytes, size_t len)
 	PASS(arg, stack, bytes, len);
 }
 
-/* What the sink does not want is not told: the load leaves out its work, too. */
+/* What the sink does not want is not reported: the load leaves out its work, too. */
 static struct ct_load_sink between(struct ct_ahead_load *load)
 {
 	const struct ct_load_sink *to = &load->sink;

@@ -79,7 +79,7 @@ static int ended_in_order(const struct ct_exit *e)
 	return e->manner == CT_MANNER_WELL && !e->left;
 }
 
-/* The library tells the peers of a rank that leaves, perhaps long before its process ends: the number of operations
+/* The library informs the peers of a rank that leaves, perhaps long before its process ends: the number of operations
  * shows which rank left early, not the times. */
 static int find_deserted(struct ct_exits *exits)
 {
@@ -234,7 +234,7 @@ static uint64_t first_report(const struct ct_exits *exits)
 	return at;
 }
 
-/* The library tells the peers of a gone process, and they fail. The only process that got no such report, and has no
+/* The library informs the peers of a gone process, and they fail. The only process that got no such report, and has no
  * later heartbeat, is the one that was gone. */
 static void find_missed(struct ct_exits *exits)
 {

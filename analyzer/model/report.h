@@ -308,7 +308,7 @@ struct ct_report_invisible {
 };
 
 struct ct_report {
-	int is_outline; /* without what only operations tell (report/analyze.h, ct_outline) */
+	int is_outline; /* without what only operations report (report/analyze.h, ct_outline) */
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
 	const struct ct_hang_run *

@@ -330,7 +330,7 @@ static void explain(const struct sides *s, uint32_t at, uint64_t instances,
 		found = is_shift(s, at, k, instances, out);
 }
 
-/* ---- what sites tell ---- */
+/* ---- what sites show ---- */
 
 /* Going back from `at`: the first of consecutive numbers at which the sets' sites differ, after one
  * at which they agree. `at` if there is none: sites that always differ prove nothing. */

@@ -16,7 +16,7 @@
 
 #define CT_ORDER_ROWS 32u   /* size: a power of two */
 #define CT_ORDER_BEFORE 16u /* size: of them before the trouble */
-#define CT_ORDER_CALLS 7u   /* size: different ones in one row; more are not told apart */
+#define CT_ORDER_CALLS 7u   /* size: different ones in one row; more are not distinguished */
 
 /* A row in which members made different calls, or some are missing. */
 struct ct_order_more {

@@ -61,7 +61,7 @@ static int is_exchange(const struct ct_log_instance *i)
 static uint64_t one_way(const struct ct_log_instance *i)
 {
 	if (i->bytes == UINT64_MAX)
-		return 0; /* not known: what is larger tells the activations */
+		return 0; /* not known: what is larger shows the activations */
 	return is_exchange(i) ? i->bytes / 2 : i->bytes;
 }
 

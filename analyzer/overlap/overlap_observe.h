@@ -23,7 +23,7 @@ struct ct_overlap_log {
 	const struct ct_stream *stream;
 };
 
-/* A log that is zeroed but for `each` and `sample` takes in all that a stream reads, and at its end tells the model how long each rank
+/* A log that is zeroed but for `each` and `sample` takes in all that a stream reads, and at its end reports to the model how long each rank
  * waited (struct ct_rank_state, exposed). */
 void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer);
 /* Does the row have the waits of its slot? Where no waits of a rank are on record, its threads may do nothing but

@@ -40,7 +40,7 @@ struct ct_exposed_sums {
 	struct ct_exposed_comm *comms; /* by index of the communicator */
 };
 
-/* `told[slot]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
+/* `waits_known[slot]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
 int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		   const struct ct_cuts *cuts, const uint8_t *waits_known, uint32_t n_comms,
 		   struct ct_exposed_sums *sums);

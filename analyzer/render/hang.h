@@ -38,7 +38,7 @@ struct ct_text;
 void ct_hang_rank_text(struct ct_text *text, const struct ct_hang_run *run, int rank, int verbose);
 
 /*
- * Of threads (hang_stacks.c): of the first ranks of a verdict the most telling one, how it is and its frames, Python's
+ * Of threads (hang_stacks.c): of the first ranks of a verdict the most useful one, how it is and its frames, Python's
  * where it has such, in so many lines; for programs a few of each of all its ranks, with all frames.
  */
 void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,

@@ -345,7 +345,7 @@ static void write_divergence(struct ct_text *text, const struct ct_hang_divergen
 	show(text, "diverged", &m);
 }
 
-/* Rows of evidence, the most telling first. Where not all is asked for they end with the screen's part for them. */
+/* Rows of evidence, the most useful first. Where not all is asked for they end with the screen's part for them. */
 static void write_evidence(struct ct_text *text, const struct ct_hang_run *run,
 			   const struct ct_hang_verdict *v, int verbose)
 {

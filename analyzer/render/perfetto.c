@@ -189,7 +189,7 @@ static int put_packet(struct ct_perfetto *p, int st)
 	return CT_OK;
 }
 
-/* ---- what texts were told ---- */
+/* ---- interned texts ---- */
 
 static int intern_text(struct ct_perfetto *p, enum ct_interned kind, uint32_t text)
 {

@@ -84,7 +84,7 @@ struct analysis {
 	struct ct_late_or_slow late_or_slow;
 	struct ct_oversubscribed oversubscribed;
 	struct ct_heat heat;
-	struct ct_hang_run *hang;   /* NULL: tails did not tell ... */
+	struct ct_hang_run *hang;   /* NULL: tails did not report ... */
 	struct ct_gather *hang_log; /* ... and the reading has to */
 	struct ct_links links;
 	struct ct_steps steps;

@@ -17,7 +17,7 @@ static const char *name_of(const struct ct_model *model, struct ct_report *repor
 			     sizeof(((struct ct_process *)0)->host));
 }
 
-/* What the kernel says of the host's time of day: the largest error of it that any process was told. CT_UNKNOWN: nothing,
+/* What the kernel says of the host's time of day: the largest error of it that any process saw. CT_UNKNOWN: nothing,
  * or that it is not synchronized. */
 static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 {
@@ -128,7 +128,7 @@ static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host
 	return a->conflicts > b->conflicts ? -1 : a->conflicts < b->conflicts;
 }
 
-/* Whose clock it is; more than one where that does not tell. Not who is part of most contradictions: where all are compared with
+/* Whose clock it is; more than one where that is unclear. Not who is part of most contradictions: where all are compared with
  * the reference only, that is always the reference. */
 static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 {

@@ -95,7 +95,7 @@ static int is_pipeline(const struct ct_role_facts *f)
 	       f->neighbours == f->messages;
 }
 
-/* Exchanges of all with all, or messages that go to everybody. Of two or three members a message always goes to a neighbour,
+/* Exchanges of all with all, or messages that go to every rank. Of two or three members a message always goes to a neighbour,
  * and only a program that exchanges with all sends to itself. */
 static int is_expert(const struct ct_role_facts *f)
 {

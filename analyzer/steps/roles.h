@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roles.h — the purpose of a communicator: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel, or embedding.
  *
- * The role follows from its name, if the program gave a telling one; otherwise from its members and its operations per step.
+ * The role follows from its name, if the program gave one that says it; otherwise from its members and its operations per step.
  * Ambiguous communicators have no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
 #ifndef CT_ANALYZER_STEPS_ROLES_H
 #define CT_ANALYZER_STEPS_ROLES_H

@@ -86,7 +86,7 @@ static void add_size(struct ct_role_facts *f, unsigned op, uint64_t bytes)
 	f->sizes[k].n++;
 }
 
-/* What is not known tells no role. */
+/* What is not known shows no role. */
 static uint64_t bytes_of(const struct ct_log_instance *i)
 {
 	return i->bytes == UINT64_MAX ? 0 : i->bytes;
@@ -206,7 +206,7 @@ static int in_one_pipe(const struct ct_model *model, const struct ct_comm *comm,
 		       : 1;
 }
 
-/* Twice: what is tensor or pipeline parallel tells of others that are orthogonal to it, or are not. */
+/* Twice: what is tensor or pipeline parallel shows others that are orthogonal to it, or are not. */
 static int fill_all(const struct ct_model *model, struct ct_role_facts *facts, uint32_t *tensor_of,
 		    uint32_t *pipes, struct ct_report *report)
 {

@@ -279,7 +279,7 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 	return st;
 }
 
-/* ---- steps that the program tells ---- */
+/* ---- steps that the program shows ---- */
 
 /* Of the first operation at or after each cut, its place; of none, the end. */
 static void places_of_cuts(const struct ct_sequence *s, const struct ct_steps *c, uint32_t *places)
@@ -293,7 +293,7 @@ static void places_of_cuts(const struct ct_sequence *s, const struct ct_steps *c
 	}
 }
 
-/* Whoever marks a few steps only, while a profiler looks on, does not tell what the steps of the run are. */
+/* Whoever marks a few steps only, while a profiler looks on, does not show what the steps of the run are. */
 static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t n)
 {
 	uint32_t within = 0;

@@ -44,7 +44,7 @@ int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, co
 	/* such a call of NCCL's had returned before: no thread was in it so long */
 	if (rec->polled_ns && rec->return_ns && row->library == CT_CALL_OF_NCCL)
 		return CT_OK;
-	/* what its work waits for, its launch tells; what a GPU was waited for, WAIT records do */
+	/* what its work waits for, its launch shows; what a GPU was waited for, WAIT records do */
 	if (row->traits & (CT_CALL_ONLY_LAUNCHES | CT_CALL_WAITS_FOR_GPU))
 		return CT_OK;
 	return ct_calls_wait(&activity->calls, &call);

@@ -74,7 +74,7 @@ static uint32_t from(const struct ct_call_list *list, uint64_t ns)
 	return (uint32_t)CT_BISECT(i, list->first, list->n, list->all[i].begin_ns < ns);
 }
 
-/* The wait of this thread that began then; NULL: not told of. */
+/* The wait of this thread that began then; NULL: not reported. */
 static struct ct_call *find(const struct ct_call_list *list, uint64_t begin_ns, uint32_t tid)
 {
 	for (uint32_t i = from(list, begin_ns); i < list->n && list->all[i].begin_ns == begin_ns;

@@ -45,7 +45,7 @@ void ct_calls_fini(struct ct_calls *calls);
 int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct_call *call);
 
 /* A call that only blocks was entered by a thread (end_ns CT_CALL_OPEN), or has returned, with or without having been
- * told of before. One that knows a communicator only when it returns has made it, and waited for no message. 0 or
+ * reported before. One that knows a communicator only when it returns has made it, and waited for no message. 0 or
  * CT_NOMEM. */
 int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call);
 

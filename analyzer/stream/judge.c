@@ -27,7 +27,7 @@ static void set_shifts(struct ct_stream *stream, const struct ct_instance *i)
 	}
 }
 
-/* A reading for somebody who wants to see what was matched and nothing else. */
+/* A reading for someone who wants to see what was matched and nothing else. */
 static int hand_on(struct ct_stream *stream, const struct ct_instance *i, int complete)
 {
 	const struct ct_member *usual;
@@ -41,7 +41,7 @@ static int hand_on(struct ct_stream *stream, const struct ct_instance *i, int co
 		const struct ct_member *member = &i->members[m];
 
 		wanted &= !member->captured && !member->alone;
-		/* collectives that share a launch have its times: one of them tells it */
+		/* collectives that share a launch have its times: one of them shows it */
 		if (member->group && i->src == -1)
 			wanted &= member->leads && ct_group_shared(i) != NULL;
 	}

@@ -14,7 +14,7 @@ static void note_sequence(struct ct_comm *comm, uint64_t seq, int agreed)
 		comm->equal_to_seq = seq;
 }
 
-/* A collective that is judged: its members have met. How simultaneous the ends are tells nothing the first time, since
+/* A collective that is judged: its members have met. How simultaneous the ends are shows nothing the first time, since
  * connections are made then. */
 void ct_judge_met(struct ct_stream *stream, const struct ct_instance *i)
 {
@@ -156,7 +156,7 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 	return st == CT_OK && judge ? judge_complete(stream, class, i, bytes) : st;
 }
 
-/* Groups that exchange with everybody: one all-to-all if all members took part in it and in nothing else. */
+/* Groups that exchange with every rank: one all-to-all if all members took part in it and in nothing else. */
 int ct_judge_exchange(struct ct_stream *stream, struct ct_instance_event *event)
 {
 	const struct ct_instance *i = event->instance;

@@ -9,7 +9,7 @@
 /* What the matcher hands out (a ct_match_fn; `stream` is a struct ct_stream): compare, classify, judge, hand on. */
 int ct_judge(void *stream, struct ct_instance *instance, int complete);
 
-/* A message with its ends in `members`; a collective; groups that exchange as much with everybody, one of each member. Each
+/* A message with its ends in `members`; a collective; groups that exchange as much with every rank, one of each member. Each
  * adds to the event what is found out. */
 int ct_judge_message(struct ct_stream *stream, struct ct_instance_event *event);
 int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *event);

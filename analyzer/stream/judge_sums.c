@@ -4,7 +4,7 @@
 #include "trace/ops.h"
 
 /* Were all its members timed? Ranks that time more than others do (sampling, budget) would weigh more in the figures of
- * a class; of an instance that lacks members that cannot be told. */
+ * a class; of an instance that lacks members that is unknown. */
 int ct_judge_timed_by_all(const struct ct_instance *i, int complete)
 {
 	for (uint32_t m = 0; m < i->n && complete; m++)

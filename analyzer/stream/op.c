@@ -54,7 +54,7 @@ static uint64_t latest_of(const struct ct_history *history, uint64_t until)
 }
 
 /* How long the slot had been in no communication when it started this: since the latest end of one. What ended as it
- * started, as far as the error of that tells, ended before: mostly it was waited for. */
+ * started, as far as the error of that shows, ended before: mostly it was waited for. */
 static uint64_t free_before(const struct ct_activity *activity, const struct ct_member *m)
 {
 	const struct ct_history *history = &activity->history;
@@ -168,7 +168,7 @@ static int match(struct ct_stream *stream, const struct ct_load_op *op, struct c
 
 	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&stream->order.orders, comm) != CT_OK)
 		return CT_NOMEM;
-	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
+	/* One whose list is not known to make ranks wait for one another shows nothing of the others. */
 	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
 		return ct_judge_alone(stream, add_local(stream, comm, m), m->group);
 	switch (ct_op_class(o->op)) {

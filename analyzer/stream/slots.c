@@ -53,7 +53,7 @@ int ct_stream_slot(struct ct_reading *reading, const struct ct_load_comm *comm, 
 	return CT_OK;
 }
 
-/* The communicator of the whole job: the largest, if everybody seen has room in it. */
+/* The communicator of the whole job: the largest, if every rank seen has room in it. */
 static const struct ct_comm *find_world(const struct ct_stream *stream)
 {
 	const struct ct_comm *world = NULL;

@@ -35,7 +35,7 @@ struct ct_instance_event {
 	int complete;
 	struct ct_class
 		*class; /* its row; NULL: has none, or is a message, whose ends have one each */
-	struct ct_waits *waits; /* `judged` says what is known; its scratch is anybody's */
+	struct ct_waits *waits; /* `judged` says what is known; its scratch is anyone's */
 	struct ct_last last;	/* of a collective of a class whose waits are known */
 	uint64_t bytes;		/* of the whole operation */
 	int contradictory;	/* its members called different things */
@@ -52,7 +52,7 @@ struct ct_observer {
 	int (*comm)(void *arg, const struct ct_stream *stream, uint32_t process,
 		    const struct ct_load_comm *comm, uint32_t slot);
 	/* A call that moves no data was entered, or has returned; NULL where its name or call site is unknown. Like all strings
-	 * of a process, these two hold until `block` has told its end. */
+	 * of a process, these two hold until `block` has reported its end. */
 	int (*host)(void *arg, const struct ct_stream *stream, uint32_t process,
 		    const struct ct_host_rec *rec, const char *call, const char *site);
 	/* A library reported an error by this call, in these words; NULL unknown, none. */
@@ -106,7 +106,7 @@ struct ct_stream_options {
 	void *progress_arg;
 };
 
-/* size: ends of a slot's latest operations, to tell how long it was free before the next one. */
+/* size: ends of a slot's latest operations, to show how long it was free before the next one. */
 #define CT_HISTORY 32u
 struct ct_history {
 	uint64_t ends[CT_HISTORY];

@@ -11,7 +11,7 @@
 /* size: calls that move no data and that a process may be in at once: one a thread. */
 #define CT_READING_CALLS 64u
 
-/* What the name of a call tells, of the latest call: most operations have the same one as the one before. */
+/* What the name of a call shows, of the latest call: most operations have the same one as the one before. */
 #define CT_READING_NAMES 16u /* size: ranks make few different calls */
 struct ct_reading_call {
 	const char *name; /* the load's */

@@ -6,7 +6,7 @@
 
 A step is
 
-    bcast        rank 0 tells the centres (a Python object, pickled)
+    bcast        rank 0 sends the centres (a Python object, pickled)
     Allreduce    the sums over each rank's points, from and into arrays
     allreduce    with --groups, two more in subgroups (Python objects)
     isend, recv, wait    a note goes one rank further round the ring
@@ -130,7 +130,7 @@ class Job:
             print(f"step {step} moved {moved}", flush=True)
 
     def checksum(self):
-        """Over the centres and all that each rank was told."""
+        """Over the centres and all that each rank received."""
         self.keep(self.centres)
         parts = self.comm.gather(self.digest.hexdigest(), root=0)
         return parts and hashlib.sha256("".join(parts).encode()).hexdigest()[:16]

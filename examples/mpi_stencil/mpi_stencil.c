@@ -58,7 +58,7 @@ static double *plate, *next_plate;
 static int band;
 
 static unsigned char *parcel, *next_parcel;
-static uint64_t digest = 0xcbf29ce484222325u; /* over all that this rank was told by others */
+static uint64_t digest = 0xcbf29ce484222325u; /* over all that this rank received from others */
 
 static MPI_Comm
 	groups[2]; /* this rank's half of the ranks, and those that are even or odd as it is */

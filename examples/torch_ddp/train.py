@@ -7,7 +7,7 @@
 
 (Debian's torch 1.13 has a torchrun that needs -r 1 -t 1 as well.) A step is
 
-    broadcast     rank 0 tells the learning rate
+    broadcast     rank 0 sends the learning rate
     all_reduce    the gradients, bucket by bucket, issued by DistributedDataParallel during backward
     all_reduce    with --groups, two more in subgroups
     all_reduce    the loss, for the printed line

@@ -2,8 +2,8 @@
 /* nccl_profiler.h — NCCL's interface to a profiler plugin, declared by ourselves: a plugin exports one structure of
  * functions for each version of the interface that it knows, and NCCL takes the newest common one.
  *
- *     v3  NCCL 2.26   `init` does not tell the communicator; events of collectives and messages do; no GPU times
- *     v4  NCCL 2.27   `init` tells it; kernels carry the GPU's globaltimer
+ *     v3  NCCL 2.26   `init` does not report the communicator; events of collectives and messages do; no GPU times
+ *     v4  NCCL 2.27   `init` reports it; kernels carry the GPU's globaltimer
  *     v5  NCCL 2.28   events of the calls themselves, above those of the work; `type` is 64 bits instead of 8
  *     v6  NCCL 2.29   copy-engine collectives
  *

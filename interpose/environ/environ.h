@@ -11,7 +11,7 @@
  * waits for one but a moment at the end, and copies whatever is in the lists into blocks. If it never comes back, what it
  * found until then is on record, and so is at what it stopped.
  * No thread is started when the program ends, or has ended MPI: others that listen to threads being made may be gone by then.
- * What was loaded since is then told by the write thread itself.
+ * What was loaded since is then reported by the write thread itself.
  */
 #ifndef CT_INTERPOSE_ENVIRON_ENVIRON_H
 #define CT_INTERPOSE_ENVIRON_ENVIRON_H

@@ -3,7 +3,7 @@
  * passes this library unseen (trace/invisible.def).
  *
  * The loader's lock is not taken for that: its list (chain.h) and what the objects contain (peek.h) are copied.
- * Dynamic symbols tell what an object imports and exports, its relocated words where its calls of NCCL lead. One
+ * Dynamic symbols show what an object imports and exports, its relocated words where its calls of NCCL lead. One
  * thread at a time; each object is reported once. */
 #ifndef CT_INTERPOSE_ENVIRON_OBJECTS_H
 #define CT_INTERPOSE_ENVIRON_OBJECTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers that the program makes itself: UnboundBuffer::send and recv return before the work is done,
- * waitSend and waitRecv tell when it is. An op at the first, a launch at the second. Those that a collective makes are
+ * waitSend and waitRecv report when it is. An op at the first, a launch at the second. Those that a collective makes are
  * only counted, for each peer. */
 #include "interpose/gloo/abi.h"
 #include "interpose/gloo/gloo.h"

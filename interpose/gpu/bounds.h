@@ -15,7 +15,7 @@
 #include "interpose/gpu/span.h"
 
 /* `returned_ns`: a moment after the launch and after both events were recorded, UINT64_MAX if it is not known; start and
- * end as their events tell. The start becomes the middle of what is possible; the end stays, with the error of what is
+ * end as their events report. The start becomes the middle of what is possible; the end stays, with the error of what is
  * possible. Needs a start; an end without a source is left alone. */
 void ct_gpu_bound(struct ct_gpu_times *times, uint64_t returned_ns);
 

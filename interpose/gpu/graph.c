@@ -24,7 +24,7 @@ static const char *const symbols[] = { "cudaGraphLaunch", "cudaGraphLaunch_ptsz"
 #define SYMBOLS (sizeof(symbols) / sizeof(symbols[0]))
 static uint16_t call_ids[SYMBOLS];
 
-/* Captures that have begun, few at a time: of a spoilt one CUDA does not tell the number any more. With the lock. */
+/* Captures that have begun, few at a time: of a spoilt one CUDA does not report the number any more. With the lock. */
 #define BEGUN 64u
 static struct {
 	CUstream stream;

@@ -63,7 +63,7 @@ void ct_gpu_mode_distrust(void);
 /* CT_GPU_PLUGIN_OR_HOST becomes this; nothing else changes. */
 void ct_gpu_decide(enum ct_gpu_timing how);
 
-/* NCCL has loaded this library as its profiler plugin, and will tell when kernels run: while the first communicator is
+/* NCCL has loaded this library as its profiler plugin, and will report when kernels run: while the first communicator is
  * made, before anything is launched. Decides CT_GPU_PLUGIN_OR_HOST, and changes nothing else. Any thread. */
 void ct_gpu_plugin_loaded(void);
 

@@ -3,7 +3,7 @@
  *
  * Such a launch has a span and an entry of the open table like any other (span.h), but no events and nothing to do
  * for the poll thread: it is recorded when the call that launches it is over and all channels of all its tasks have
- * stopped, by the thread that sees the last of these. What NCCL never tells the end of ends when it is known to be
+ * stopped, by the thread that sees the last of these. What NCCL never reports the end of ends when it is known to be
  * over: when two later launches of its communicator are done, which run one after the other, or with the
  * communicator. Its end is then unknown.
  *

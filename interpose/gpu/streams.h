@@ -78,7 +78,7 @@ struct ct_gpu_stream {
 /* Map the tables, or empty those of a parent process; 0 or CT_NOMEM. Before the gate opens. */
 int ct_gpu_streams_init(void);
 
-/* The context of this handle, entered if it is new. NULL: no room, or CUDA does not tell its device (counted
+/* The context of this handle, entered if it is new. NULL: no room, or CUDA does not report its device (counted
  * losses). Any thread. */
 struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle);
 

@@ -45,7 +45,7 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result);
 void ct_gpu_begin_refused(struct ct_gpu_span *span, CUresult result);
 void ct_gpu_end_refused(CUresult result);
 
-/* As ct_gpu_begin(), for a launch whose times NCCL will tell, whatever the others are timed with. */
+/* As ct_gpu_begin(), for a launch whose times NCCL will report, whatever the others are timed with. */
 struct ct_gpu_span *ct_gpu_begin_profiled(const struct ct_gpu_launch *launch);
 
 #endif

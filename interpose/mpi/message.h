@@ -50,7 +50,7 @@ static inline int ct_mpi_status_int(const void *status, uint32_t at)
 	return value;
 }
 
-/* What a receive got, from the status of its completion. 0: that does not tell. */
+/* What a receive got, from the status of its completion. 0: the status does not say. */
 struct ct_mpi_got {
 	int32_t peer; /* -1: the receive's own */
 	uint32_t tag;

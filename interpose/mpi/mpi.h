@@ -60,7 +60,7 @@ struct ct_real *ct_mpi_real(const char *symbol);
  * wrapper goes to another copy of MPI, or a preload before us has the function, which will call us by itself. */
 void *ct_mpi_entry(struct ct_real *real, void *function);
 
-/* What a wrapper returns when there is no such function (the program has it from a weak reference, which cannot tell).
+/* What a wrapper returns when there is no such function (the program has it from a weak reference, which cannot know).
  * An error in every flavour: MPI_ERR_OTHER or MPI_ERR_INTERN. */
 #define CT_MPI_ABSENT 16
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* multi_request.h — calls about several requests at once: MPI changes the array of handles, so their meaning is kept,
- * and a status for each of them where the program wants none and what receives got is to be told.
+ * and a status for each of them where the program wants none and what receives got is to be recorded.
  *
  * Up to 64 on the wrapper's stack; beyond, in one of some hundred buffers that were mapped before and are taken without a
  * lock. Where all of them are taken, or the program passes more than CT_MPI_MULTI_MAX, the requests of that call are given

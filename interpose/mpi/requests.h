@@ -74,7 +74,7 @@ void ct_mpi_requests_begun(uintptr_t handle, enum ct_mpi_handle_kind kind,
 void ct_mpi_requests_failed(const struct ct_mpi_request *request, uint64_t now_ns, int result);
 
 /* A persistent operation was made, or a message was received as a handle. If there is no room for a persistent one, it
- * is lost: the second tells how many are. */
+ * is lost: the second reports how many are. */
 void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request);
 uint32_t ct_mpi_requests_lost(void);
 

@@ -47,7 +47,7 @@ extern uint16_t ct_nccl_call_ids[CT_NCCL_CALLS] __attribute__((visibility("hidde
 	((ct_##name##_fn *)ct_real_find(&ct_nccl_reals[CT_NCCL_##name],                            \
 					__builtin_return_address(0)))
 
-/* What a wrapper returns when there is no such function: the program has it from a weak reference, which cannot tell.
+/* What a wrapper returns when there is no such function: the program has it from a weak reference, which cannot know.
  * As good as any call that came at the wrong time. */
 #define CT_NCCL_ABSENT ncclInvalidUsage
 

@@ -52,7 +52,7 @@ struct ct_profiler_comm *ct_profiler_nth(uint32_t number)
 	return &pool[number % CT_COMMS_MAX];
 }
 
-/* ---- what NCCL tells ------------------------------------------------------------------------------------------------- */
+/* ---- what NCCL reports ------------------------------------------------------------------------------------------------- */
 
 int ct_profiler_has_times(const struct ct_profiler_comm *c)
 {

@@ -150,7 +150,7 @@ static struct ct_profiler_event from_v5(const struct nccl_profiler_event_v5 *e)
 	return to;
 }
 
-/* What another copy of the library is handed on to tells it by the word that it is to fill in. */
+/* What another copy of the library is handed on to informs it by the word that it is to fill in. */
 static int *handed_on(int *mask)
 {
 	__atomic_or_fetch(mask, CT_PROFILER_HANDED_ON, __ATOMIC_RELAXED);

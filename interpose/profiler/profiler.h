@@ -6,7 +6,7 @@
  * there, and the plugin adds what only NCCL knows (algorithm, protocol, channels: DETAIL records) and, where launches
  * are timed by it (gpu/profiled.h), when the kernel ran. A call that comes through no wrapper (NCCL linked
  * statically, and hidden) is recorded by the plugin, its op marked CT_OP_PLUGIN. Which of the two a call is shows in
- * the thread: inside a wrapper or not. Versions before v5 do not tell calls, only what is launched, which may happen
+ * the thread: inside a wrapper or not. Versions before v5 do not report calls, only what is launched, which may happen
  * on another thread: there, and once any wrapper was called, what comes outside one counts as unlinked and is never
  * recorded a second time.
  */

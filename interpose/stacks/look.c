@@ -27,7 +27,7 @@ static void nap(void)
 	nanosleep(&t, NULL);
 }
 
-/* The threads to look at, most telling first; how many. */
+/* The threads to look at, most useful first; how many. */
 static uint32_t choose(struct ct_caller chosen[CT_LOOK_THREADS])
 {
 	uint32_t n_callers = ct_callers_read(callers, CT_CALLERS), n = 0;

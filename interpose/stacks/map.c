@@ -165,7 +165,7 @@ int ct_code_read(struct ct_code_map *map)
 	return map->n ? 0 : -1;
 }
 
-/* The file's own headers tell where its addresses lie, and where its table for unwinding is. */
+/* The file's own headers show where its addresses lie, and where its table for unwinding is. */
 static void read_headers(struct ct_mapped_code *code)
 {
 	ElfW(Phdr) headers[MOST_HEADERS];

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 STRAGGLERS = ("STRAGGLER", "STRAGGLER_HOST", "STRAGGLER_GROUP")
-# Findings that hold something against ranks. Verdicts that hold nothing against anybody.
+# Findings that hold something against ranks. Verdicts that hold nothing against anyone.
 ACCUSING = STRAGGLERS + ("SLOW_STAGE", "PERIODIC_STALLS")
 FINE = ("HEALTHY", "NOT_COMMUNICATION")
 # Findings about the trace or the place, not about what the job does.
@@ -45,7 +45,7 @@ def expected(truth):
 
 def stragglers(report, truth):
     theirs, ours = expected(truth), named(report)
-    # whose GPU had no room may be named, or nobody
+    # whose GPU had no room may be named, or no one
     touched = {r for f in truth["faults"] for r in f["ranks"]}
     out = {"false_flags": float(bool(ours - theirs - touched))}
     if theirs:
@@ -223,7 +223,7 @@ ROWS = [
     ("steps.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --steps 60 --step-ms 50", steps, {"exact": (MEAN, ">=1")}),
     ("steps.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --steps 60 --step-ms 50",
      steps, {"exact": (MEAN, ">=1")}),
-    # exchanges with a varying number of messages between three all-reduces that overlap them: not always told apart from a layer
+    # exchanges with a varying number of messages between three all-reduces that overlap them: not always distinguished from a layer
     ("steps.moe", SMALL + " --hosts 1 --gpus-per-host 8 --workload moe --steps 60 --step-ms 50", steps, {"exact": (MEAN, ">=0.7")}),
     ("rotating", SMALL + " --hosts 2 --gpus-per-host 8 --workload ddp --steps 300 --step-ms 100 --fault rotating:every=40,ms=300",
      finds("ROTATING_STALLS"), {"found": (MEAN, ">=1"), "blamed_else": (SUM, "0")}),
@@ -235,12 +235,12 @@ ROWS = [
     ("slow_link", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --steps 60 --step-ms 50"
      " --fault slow-link:src=0,dst=8,factor=0.4", slow_link,
      {"found": (MEAN, ">=0.95"), "blamed_else": (SUM, "0")}),
-    # within a tensor group of four many pairs share their rings: told as one of several
+    # within a tensor group of four many pairs share their rings: reported as one of several
     ("slow_link.ambiguous", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 4 --pp 2 --dp 2 --steps 30"
      " --fault slow-link:src=0,dst=1,factor=0.5", slow_link, {"ambiguous": (MEAN, ">=0.95"), "blamed_else": (SUM, "0")}),
     ("host_timing", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --steps 40 --step-ms 20 --timing host", untimed,
      {"silent": (MEAN, ">=1")}),
-    # stages that nobody else is: who computes longer may just have more to do
+    # stages that no one else is: who computes longer may just have more to do
     ("pipeline.alone", SMALL + " --hosts 1 --gpus-per-host 4 --workload megatron --tp 1 --pp 4 --dp 1 --steps 60 --step-ms 50",
      unnamed, {"named": (SUM, "0")}),
     ("pipeline.paused", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 8 --dp 1 --steps 50 --step-ms 50 --noise-pct 1"
@@ -256,7 +256,7 @@ ROWS = [
      " --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
     ("sampled.stalls", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --steps 6000 --fault pause:rank=2,every=100,ms=200",
      finds("PERIODIC_STALLS"), {"found": (MEAN, ">=1"), "blamed_else": (SUM, "0")}),
-    # what times told by NCCL do not show is not told
+    # what times reported by NCCL do not show is not reported
     ("exposed.fsdp", UNEVEN + " --workload fsdp", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
     ("exposed.megatron", UNEVEN + " --workload megatron", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
     ("exposed.plugin_fsdp", UNEVEN + " --workload fsdp --timing plugin", exposed, {"beyond": (SUM, "0")}),

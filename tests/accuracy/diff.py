@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of synthetic runs: equal but for the seed, and with a link 5 % slower. How many of either `commtrace diff` tells apart.
+"""Pairs of synthetic runs: equal but for the seed, and with a link 5 % slower. How many of either `commtrace diff` distinguishes.
 
 usage: diff.py [--pairs N] [--bin DIR]      prints METRIC accuracy.diff_* value limit; exit 1 beyond a limit
 """

@@ -154,7 +154,7 @@ class Job:
         return event
 
     def finish(self):
-        """Make what ranks do together: everybody waits for everybody, but in rooted operations and eager messages."""
+        """Make what ranks do together: every rank waits for every rank, but in rooted operations and eager messages."""
         for members in self.meetings.values():
             op = members[0][1]
             begins = [launch.begin for launch, _ in members]
@@ -165,9 +165,9 @@ class Job:
                 continue
             root = next(launch for launch, o in members if o.comm.place[launch.rank] == op.root)
             for launch, _ in members:
-                if op.name == "Broadcast":  # everybody waits for the root alone
+                if op.name == "Broadcast":  # every rank waits for the root alone
                     done = self._transfer([launch.begin, root.begin], op, len(members))
-                else:  # the root waits for everybody, nobody else waits
+                else:  # the root waits for every rank, no one else waits
                     done = self._transfer(begins if launch is root else [launch.begin], op, len(members))
                 self.graph.needs[launch.end].append(done)
         self.graph.order()

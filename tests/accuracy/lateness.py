@@ -5,7 +5,7 @@
     lateness.py [--seeds N] [--first SEED] [--steps N] [--only REGEX] [-j N] [--table] [--bin DIR] [--keep DIR]
 
 A scenario has two cases: NAME.who (who is named, with what verdict, at which gain) and NAME.figures (S, S of ranks and stages, M_W,
-M_S in "what_if" of the report; or that none is told, where they cannot be known). One line a figure, as tests/gates.sh reads them: METRIC accuracy.lateness.CASE.FIGURE value limit. Exit 1 if one is beyond its limit.
+M_S in "what_if" of the report; or that none is reported, where they cannot be known). One line a figure, as tests/gates.sh reads them: METRIC accuracy.lateness.CASE.FIGURE value limit. Exit 1 if one is beyond its limit.
 """
 import argparse
 import collections
@@ -25,11 +25,11 @@ S_OFF, RANK_OFF, M_OFF = 0.03, 0.03, 0.05  # of S; of the S of ranks and stages;
 M_FROM = 1.02  # M_W and M_S are shares of an excess that must be there
 ERROR_AT_MOST = 0.5  # of the gain: an error that covers everything says nothing
 
-# ---- scenarios: name, configuration, who (planted: must be named; maybe: may be; nobody), verdicts allowed, figures compared ----
+# ---- scenarios: name, configuration, who (planted: must be named; maybe: may be; no one), verdicts allowed, figures compared ----
 
 SLOW, STAGE = {"STRAGGLER"}, {"SLOW_STAGE"}
 EVEN = {"HEALTHY", "NOT_COMMUNICATION"}
-BUBBLES = EVEN | {"NOT_ENOUGH_EVIDENCE", "COMM_BOUND"}  # waits by construction, and for nobody
+BUBBLES = EVEN | {"NOT_ENOUGH_EVIDENCE", "COMM_BOUND"}  # waits by construction, and for no one
 UNEVEN = {"IMBALANCE", "NOT_ENOUGH_EVIDENCE"}
 MOVING = UNEVEN | {"CHANGE_POINT"}
 TOO_LITTLE = {"NOT_ENOUGH_EVIDENCE"}
@@ -171,14 +171,14 @@ def judge_who(report, truth, who, codes):
 
 def worst_by_chance(truth):
     """Does chance decide which ranks are the worst? So it does without a slow rank, and where lengths are random and another rank's S
-    is no smaller than can be told."""
+    is no smaller than can be identified."""
     n, s_rank = len(truth["worst"]), sorted(truth["s_rank"], reverse=True)
     near = n < len(s_rank) and s_rank[n] > s_rank[n - 1] * (1 - S_OFF)
     return not any(p["ranks"] for p in truth["planted"]) or (truth["config"]["spread"] > 0 and near)
 
 
 def judge_figures(report, truth, compared):
-    """A figure that is withheld counts as not told, where it can be known."""
+    """A figure that is withheld counts as not reported, where it can be known."""
     said = report.get("what_if") or {}
     if compared == WITHHELD:
         return {"told": float(bool(said.get("s")))}

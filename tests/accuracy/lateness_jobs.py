@@ -40,7 +40,7 @@ DEFAULTS = {
     "evaluate_every": 0, "extra_ranks": [], "extra_every": 3,
     "untimed": 0.0, "clock_ms": 0.0, "error_us": 2.0, "fault": "",
 }
-FIRST = 2  # step whose beginning is on record: nothing tells when the first one began, and the end of the second one is the first that is whole
+FIRST = 2  # step whose beginning is on record: nothing shows when the first one began, and the end of the second one is the first that is whole
 WORST = 0.03  # of the ranks, at least one: the published share
 PIPELINES = ("forward", "1f1b", "1f1b_streams", "interleaved")
 WEIGHT = {"forward": 1.0, "backward": 2.0, "optimizer": 0.2, "accumulate": 3.0, "evaluation": 4.0, "norm": 0.1, "collect": 0.005}

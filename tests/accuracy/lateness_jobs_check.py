@@ -24,7 +24,7 @@ def check(what, value, true):
 check("data parallel", play(data=4)["seconds"], 10 * 34 * MS)
 # overlapped, only the last bucket is not hidden
 check("overlap", play(data=4, overlap=True)["seconds"], 10 * 32.5 * MS)
-# everybody waits for the slow rank: its computations take 1.1 of the time, the mean of four ranks 1.025
+# every rank waits for the slow rank: its computations take 1.1 of the time, the mean of four ranks 1.025
 slow = play(data=4, fault="rank:2:1.1")
 check("slow rank", slow["seconds"], 10 * (32 * 1.1 + 2) * MS)
 check("S", slow["s"], (32 * 1.1 + 2) / (32 * 1.025 + 2))

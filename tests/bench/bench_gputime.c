@@ -156,7 +156,7 @@ static struct score judge_all(const struct launch *launches, unsigned n)
 	return score;
 }
 
-/* Of what is timed so few may not be, on a machine that is busy: one in so many. A driver that does not tell the elapsed time
+/* Of what is timed so few may not be, on a machine that is busy: one in so many. A driver that does not show the elapsed time
  * from a later event to an earlier one takes one in eight, unless it is asked the other way round. */
 #define UNTIMED 20u
 

@@ -90,7 +90,7 @@ static int measure_rank(void)
 	struct timespec t;
 
 	for (int b = -BATCHES / 10; b < BATCHES; b++) {
-		/* Everybody meets before each batch, so that none waits in it for the other's clock reads. */
+		/* Every rank meets before each batch, so that none waits in it for the other's clock reads. */
 		int i = b < 0 ? 0 : b; /* the first ones warm up */
 
 		bare(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

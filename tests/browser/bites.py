@@ -20,7 +20,7 @@ text{fill:currentColor}.box{overflow-x:auto;max-width:20em}.wide{width:90em}.hid
 <svg width="200" height="40" role="img" aria-label="picture"><text x="0" y="20">left</text><text x="80" y="20">right</text></svg>
 <!--HERE--></main></body></html>"""
 
-ELSEWHERE = "http:" + "//127.0.0.1:9/"  # where nobody listens
+ELSEWHERE = "http:" + "//127.0.0.1:9/"  # where no one listens
 
 # Which check, and what is put into the page.
 BREAKS = [

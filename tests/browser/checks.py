@@ -9,7 +9,7 @@ import re
 import values
 
 PROBE = pathlib.Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
-# Roles that somebody acts on or that stand for something seen: without a name they are nothing to a screen reader.
+# Roles that someone acts on or that stand for something seen: without a name they are nothing to a screen reader.
 NAMED = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "slider", "tab", "image", "img", "application",
          "table", "grid", "region", "navigation", "spinbutton", "switch", "graphics-document", "listbox"}
 LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3 (AA), for text of any size
@@ -59,7 +59,7 @@ def outline(browser):
 
 
 def names(browser):
-    """What the browser tells a screen reader: everything to act on and every picture has a name."""
+    """What the browser shows a screen reader: everything to act on and every picture has a name."""
     wrong = []
     for node in browser.cdp("Accessibility.getFullAXTree")["nodes"]:
         role = node.get("role", {}).get("value", "")
@@ -78,7 +78,7 @@ def document(browser):
 
 def own_words(browser, page):
     """Every number that is seen outside of its place stands in a sentence (or what is behind its colon) of the JSON or in the page's own text, or it is a value
-    of the JSON that the page tells of in a sentence of its own, or a round number on an axis."""
+    of the JSON that the page shows in a sentence of its own, or a round number on an axis."""
     foreign = []
     pieces = [(piece, is_drawn) for text, is_drawn in probe(browser, "digits").items()
               for piece in ([text] if is_drawn else re.split(r": |\.$", text))]
@@ -124,7 +124,7 @@ MOST_COLUMNS = 9
 
 
 def columns(browser):
-    """No table has more columns than can be read at once, unless somebody asks for all."""
+    """No table has more columns than can be read at once, unless someone asks for all."""
     return [f"'{label}' shows {n} columns" for label, n in probe(browser, "columns") if n > MOST_COLUMNS]
 
 

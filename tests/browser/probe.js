@@ -194,7 +194,7 @@ function values() {
 	return [...document.querySelectorAll("[data-key]")].map(e => [e.dataset.key, e.dataset.err ?? null, said(e)]);
 }
 
-/* Text with a digit that is no value of the JSON at a place that is told: {text: is it drawn in a picture}. */
+/* Text with a digit that is no value of the JSON at a named place: {text: is it drawn in a picture}. */
 function digits() {
 	const found = {};
 	for (const { element, text } of texts(document.body))

@@ -82,7 +82,7 @@ def make(directory, binaries, gloo_job, only=None):
         subprocess.run([str(c) for c in command], check=True, cwd=directory, stdout=subprocess.DEVNULL, env={**env, **more},
                        timeout=120)
 
-    # A busy machine would have the budget time a sample only, and the slowdown is not told of that.
+    # A busy machine would have the budget time a sample only, and the slowdown is not reported from that.
     def record(run, *command, **more):
         call(binaries / "commtrace", "run", "-q", "--set", "TIMING=events", "--set", "BUDGET=off", "-o", run, "--", *command, **more)
 

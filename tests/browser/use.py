@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody does with report.html: sort, filter, choose, point, go by keyboard; and what the page shows then."""
+"""What someone does with report.html: sort, filter, choose, point, go by keyboard; and what the page shows then."""
 import re
 
 import checks
@@ -143,13 +143,13 @@ class Pictures(WithPages):
         self.browser.frame()
 
     def told(self):
-        """What the box beside the pointer tells: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
+        """What the box beside the pointer shows: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
         return self.browser.run("""
             const tip = document.querySelector('.tip');
             return tip && !tip.hidden ? [...tip.querySelectorAll('dd')].map(e => [e.dataset.key ?? null, e.textContent.replaceAll("\u00a0", " "), e.dataset.err ?? null]) : null""")
 
     def right(self, told=None):
-        """What was told, or all that is shown now, is what the report has."""
+        """What was reported, or all that is shown now, is what the report has."""
         shown = checks.probe(self.browser, "values") if told is None else [(key, err, text) for key, text, err in told if key]
         self.assertEqual(values.complaints(self.page.report, shown), [])
 
@@ -168,7 +168,7 @@ class Pictures(WithPages):
 
     def test_pointing_at_a_cell_of_the_waits_tells_of_its_row_and_column(self):
         """Where a cell has to be follows from the axes: equal rows and columns from the first to the last. Step by step first: neither the
-        start nor the end of the run is in sight until somebody asks for it."""
+        start nor the end of the run is in sight until someone asks for it."""
         heat = self.page.report["heat"]
         for kind, columns in (("steps", len(heat["steps"]["first_step"])), ("waits", heat["waits"]["columns"])):
             self.plot("waits")

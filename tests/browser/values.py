@@ -113,7 +113,7 @@ def complaints(report, shown):
                 if place is not None and is_number(value := find(report, place)) and unit(report, place):
                     asked.add((unit(report, place), abs(value)))
             except Unknown:
-                pass  # told below
+                pass  # reported below
     texts = spelled(asked)
 
     def want(key, text):

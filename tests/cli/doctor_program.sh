@@ -49,7 +49,7 @@ chmod +x musl
 ask "$PROGRAM" -- ./musl
 
 echo "= rights of its own"
-# A file that belongs to somebody else: root makes one, others use one of root's.
+# A file that belongs to someone else: root makes one, others use one of root's.
 if [ "$(id -u)" = 0 ]; then
 	cp dynamic other_user
 	chown 65534 other_user

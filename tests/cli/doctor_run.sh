@@ -12,7 +12,7 @@ cat log
 ask RUN --run -- ./job true
 ls -A "$TMPDIR"
 ls -A "$COMMTRACE_RING_DIR"
-# What a program opens while it runs: no look at its files tells of it, the run does.
+# What a program opens while it runs: no look at its files shows it, the run does.
 unseen=("$build/tests/e2e/unseen_job" "$build/tests/e2e/unseen_hidden.so")
 ask 'NCCL_.*' -- "${unseen[@]}"
 ask 'NCCL_.*' --run -- "${unseen[@]}"

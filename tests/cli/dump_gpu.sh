@@ -3,7 +3,7 @@
 # Work on GPUs through dump and import: launches of several operations, what has no time, two ranks in a process.
 commtrace import jsonl "$data/gpus.jsonl" -o run1
 commtrace dump run1 -o first.jsonl
-# An imported process has one rank, so its threads are counted anew; all else is as it was told.
+# An imported process has one rank, so its threads are counted anew; all else is as given.
 diff <(sed 's/"lane":[0-9]*,//' "$data/gpus.jsonl" | sort) <(sed 's/"lane":[0-9]*,//' first.jsonl | sort)
 commtrace import jsonl first.jsonl -o run2
 commtrace dump run2 --format=jsonl | cmp - first.jsonl

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# --expect: rules that hold, fail and cannot be told; a missed one is exit 3, a bad file exit 2 and says where.
+# --expect: rules that hold, fail and is unknown; a missed one is exit 3, a bad file exit 2 and says where.
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
 
 hold() {

@@ -22,7 +22,7 @@ grep -o '^Hang: rank 2 (node0) never entered' hung
 grep -o 'commtrace hang run4' hung
 commtrace report run2 --fail-on=HANG >/dev/null
 echo $?
-# What a job that was killed had begun is told as such.
+# What a job that was killed had begun is reported as such.
 commtrace-synth -o run3 --gpus-per-host 2 --steps 40 --seed 55 --fault kill:rank=1,op=9 >/dev/null
 commtrace report run3 --format=json | grep -o 'operations that had not ended count in full'
 # Information alone does not fail `any`.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Which rank a job waits for: what is said of jobs that hang, died, or exited cleanly, on a screen of 25 lines of 80 columns; the exit
-# status tells whether there is a verdict.
+# status shows whether there is a verdict.
 made() {
 	rm -rf run run.truth.json
 	commtrace-synth -o run --seed 1 --gpus-per-host 4 --steps 6 "$@" >/dev/null

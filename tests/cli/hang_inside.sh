@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A rank inside a call that moves no data: its call site, as text, JSON and in the timeline. It is a call's begin that
-# tells; what import reads, dump writes again.
+# shows; what import reads, dump writes again.
 commtrace import jsonl "$data/inside_call.jsonl" -o run
 commtrace hang run | grep -A 1 'inside cuda'
 commtrace hang run --json | tr -d '\n ' | grep -o '"name":"inside_call_site","rank":1,"value":null,"unit":null,"text":"[^"]*"'

@@ -27,6 +27,6 @@ for run in run1 run2 run3; do
 	sed -n '/^ "heat"/,/^ "clocks"/p' $run.json >$run.heat
 done
 cmp run2.heat run3.heat && echo "imported twice: the same"
-# of the late one the others' rows tell, and its own lateness
+# of the late one the others' rows show, and its own lateness
 awk '{ print ($2 < $1 / 4 && $2 < $3 / 4 && $2 < $4 / 4) }' run1.waits
 sums lateness_ns <run1.json | awk '{ print ($2 > 4 * $1 && $2 > 4 * $3 && $2 > 4 * $4) }'

@@ -21,7 +21,7 @@ commtrace-synth -o run3 --seed 3 --hosts 2 --gpus-per-host 4 --steps 24 --worklo
 look run3 --type slowdown
 commtrace-synth -o run4 --seed 3 --hosts 2 --gpus-per-host 2 --steps 24 --workload ddp --fault slow-rank:rank=1,ms=9 >/dev/null
 look run4 --type slowdown
-# Too many cells for each to tell.
+# Too many cells for each to show.
 commtrace-synth -o run2 --seed 3 --hosts 2 --gpus-per-host 8 --steps 5 --workload ddp >/dev/null
 look run2 --type waits
 

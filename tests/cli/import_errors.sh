@@ -39,7 +39,7 @@ try '{"op":"AllReduce","enter_ns":5,"rank":2147483647}' 0
 commtrace import jsonl missing.jsonl -o run1 || echo "exit $?"
 mkdir dir
 commtrace import jsonl dir -o run1 || echo "exit $?"
-# Whoever hands over a compressed file is not told of a wrong byte in line 1.
+# Whoever hands over a compressed file gets another error than a wrong byte in line 1.
 for magic in '\x1f\x8b\x08' '\x28\xb5\x2f\xfd' '\xfd7zXZ' BZh9; do
 	printf %b "$magic" >packed
 	commtrace import jsonl packed -o run1 || echo "exit $?"

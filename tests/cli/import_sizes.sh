@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What no line tells is not known, and not 0 bytes; who tells nothing contradicts nobody.
+# What no line shows is not known, and not 0 bytes; who shows nothing contradicts no one.
 show() {
 	commtrace report run --format=json >report
 	jq -c '.verdict.code, [.findings[].kind], (.ranks[] | [.rank, .bytes]), (.comms[] | [.bytes])' report

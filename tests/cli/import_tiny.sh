@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Messages of 4 and 8 bytes tell no bandwidth of a link: no figure, no line through them.
+# Messages of 4 and 8 bytes show no bandwidth of a link: no figure, no line through them.
 python3 "$data/lines.py" tiny | commtrace import jsonl - -o run1
 commtrace report run1 --verbose | grep -e ^links -e ^SLOW
 commtrace report run1 --format=json | jq -c '(.links[] | [.scope, .beta_Bps, .expected_Bps]), (.curves[] | [.beta_Bps, (.fit | length)])'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One rank is killed: its ring goes into the run, the verdict tells who, no ring stays behind. Collecting while the job
-# lives takes a copy that can be read; collecting again afterwards gives what the run itself gives. (Gloo does not tell of a
+# One rank is killed: its ring goes into the run, the verdict shows who, no ring stays behind. Collecting while the job
+# lives takes a copy that can be read; collecting again afterwards gives what the run itself gives. (Gloo does not show a
 # peer's death who begins a transfer with it in that moment; that transfer ends by its timeout, and counts as a hang then.)
 cat >job <<'EOF'
 mkdir store

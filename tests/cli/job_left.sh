@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A command may end before its ranks do. Those that are killed with it are in the run when `run` returns; those that go on
-# are told, their run stays, and no report calls it healthy when one of them stands still.
+# are reported, their run stays, and no report calls it healthy when one of them stands still.
 cat >job <<'EOF'
 mkdir "$1"
 for rank in 0 1; do

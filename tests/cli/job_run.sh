@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A job under `run`: its standard output is its own, the last lines on standard error tell what was recorded.
+# A job under `run`: its standard output is its own, the last lines on standard error show what was recorded.
 cat >job <<'EOF'
 mkdir store
 for rank in 0 1; do

@@ -25,7 +25,7 @@ documented() {
 	' "$docs"
 }
 
-# written FILE: the same lines from the JSON, whose indentation tells how deep a key lies.
+# written FILE: the same lines from the JSON, whose indentation shows how deep a key lies.
 written() {
 	awk -F'"' '
 		!/^ +"[^"]*":/ { next }

@@ -7,9 +7,9 @@ page=$root/docs/reference/INTERFACES.md
 words() { tr -cs 'A-Z_' '\n' | grep -E '^[A-Z_]{4,}$' | sort; }
 # map NAME: the rows of a table of the analyzer.
 map() { awk -v name="$1" '$0 ~ "#define " name { on = 1; next } on && /XX\(/ { print } on && !/\\$/ { exit }' "$root/analyzer/model/finding.h" | sed 's/,.*//; s/XX//' | words; }
-# told WHAT: the sentence about it.
-told() { tr '\n' ' ' <"$page" | grep -oE "\`$1\` in this version: [A-Z_\` ]+\\." | sed 's/.*: //' | words; }
+# reported WHAT: the sentence about it.
+reported() { tr '\n' ' ' <"$page" | grep -oE "\`$1\` in this version: [A-Z_\` ]+\\." | sed 's/.*: //' | words; }
 for pair in CT_VERDICT_MAP:verdict.code CT_FINDING_MAP:findings.kind; do
-	diff <(map "${pair%:*}") <(told "${pair#*:}") >&2 && map "${pair%:*}" | grep -c .
+	diff <(map "${pair%:*}") <(reported "${pair#*:}") >&2 && map "${pair%:*}" | grep -c .
 done
-commtrace report --fail-on=nothing run1 2>&1 | sed -n 's/^hint: .*any, //p' | words | diff - <({ told findings.kind; echo HANG; } | sort) >&2
+commtrace report --fail-on=nothing run1 2>&1 | sed -n 's/^hint: .*any, //p' | words | diff - <({ reported findings.kind; echo HANG; } | sort) >&2

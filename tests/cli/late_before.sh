@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A GPU that computes longer, under tensor parallelism: nearly all of its lateness shows through what it did before, and little is told
+# A GPU that computes longer, under tensor parallelism: nearly all of its lateness shows through what it did before, and little is reported
 # of why. Words must not say more than the evidence: not that the calls came late, of which there is none.
 commtrace-synth -o run --hosts 2 --gpus-per-host 4 --workload megatron --tp 4 --pp 1 --steps 60 --fault slow-rank:rank=2,pct=40 >/dev/null
 commtrace report run --format=json | jq -r '.findings[] | select(.kind == "STRAGGLER") | "ranks \(.ranks): \(.cause)",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A run that was copied: info tells the place that it reads and the one where it was recorded, and only one where they are the
+# A run that was copied: info shows the place that it reads and the one where it was recorded, and only one where they are the
 # same, by whatever path.
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1
 places() { commtrace info "$1" | grep -E '^(directory|recorded) ' | sed "s|$PWD|HERE|g"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A timeline on its way to the browser: whom it is given to, and when that ends; and each way in which there is none.
+# A timeline on its way to the browser: who gets it, and when that ends; and each way in which there is none.
 root=$data/../../..
 export root
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null

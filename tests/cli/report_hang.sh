@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The report's verdict on a job that hangs is that of `hang`, also where all ranks are in what does not go on, so that nobody waits for
+# The report's verdict on a job that hangs is that of `hang`, also where all ranks are in what does not go on, so that no rank waits for
 # another one.
 for fault in missing:rank=1,op=20 transport-stall:rank=1,op=20 never-ends:rank=1,op=20; do
 	commtrace-synth -o "$fault" --seed 1 --gpus-per-host 4 --steps 6 --fault "$fault" >/dev/null

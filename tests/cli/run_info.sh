@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What info says without reading operations is what it says with them, but for what only they tell: of a job that was recorded, of one
+# What info says without reading operations is what it says with them, but for what only they show: of a job that was recorded, of one
 # of several hosts, and of a file that is damaged in the middle of what is not decoded.
 
 # beside RUN [--whole]: without sums of communicators, traffic, clocks and errors of times.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A signal sent to `run` reaches the program, and its end is what run tells; a program that does not care goes on.
+# A signal sent to `run` reaches the program, and its end is what run shows; a program that does not care goes on.
 # ready: the program has said so.
 ready() {
 	for _ in $(seq 400); do

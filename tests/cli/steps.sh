@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A job of 40 steps of 10 ms: two all-reduces in each, a third one, tiny, in every fourth. The report cuts it into steps, by
-# itself or where it is told; an operation that there is not is a mistake of the user, and near ones are named.
+# itself or where it is reported; an operation that there is not is a mistake of the user, and near ones are named.
 for rank in 0 1; do
 	for step in {0..39}; do
 		at=$((1000000000 + 10000000 * step)) seq=$((2 * step + step / 4))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The report of a run that never was: nobody is blamed for nothing, a slow rank is named in every workload and timing that
-# measures starts, and where starts are not measured nobody is.
+# The report of a run that never was: no rank is blamed for nothing, a slow rank is named in every workload and timing that
+# measures starts, and where starts are not measured no one is.
 job=(--gpus-per-host 8 --steps 40)
 slow=(--fault slow-rank:rank=5,pct=6)
 for workload in ddp megatron fsdp moe decode; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the calls of ranks do not tell is not told: which of two is right, which end of a message is wrong, which of equal operations is
+# What the calls of ranks do not show is not reported: which of two is right, which end of a message is wrong, which of equal operations is
 # the one left out.
 synth() {
 	commtrace-synth -o run --seed 1 --steps 12 --on-mismatch go-on "$@" >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Processes of which no line tells the rank: it is "?", and not the rank -1.
+# Processes of which no line shows the rank: it is "?", and not the rank -1.
 python3 "$data/lines.py" unranked | commtrace import jsonl - -o run
 commtrace report run | sed '/^$/q'
 commtrace hang run

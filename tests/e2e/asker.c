@@ -18,7 +18,7 @@ PUBLIC void *asker_look(void *handle, const char *symbol)
 {
 	void *function = dlsym(handle, symbol);
 
-	__asm__ volatile(""); /* no jump: the caller is told by its return address */
+	__asm__ volatile(""); /* no jump: the caller is known by its return address */
 	return function;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # comm_bench over the simulated NCCL with one thread for all GPUs, one thread for each, and one process for each on two "nodes" by a
-# launcher each: no result is wrong, and `commtrace bench` says what the simulator's model of the links is told to take.
+# launcher each: no result is wrong, and `commtrace bench` says what the simulator's model of the links is asked to take.
 . "$(dirname "$0")/e2e.sh"
 export COMMTRACE_QUIET=1
 program=$e2e/comm_bench_nccl

@@ -3,8 +3,8 @@
  *
  * For each process: by which signal or with which status it ended, who called kill() on it and when, and that
  * the interval in which the trace says it died and the one in which the parent knows it did overlap. For each
- * two: no order that did not happen. The same from the JSON of `commtrace info`. One line tells how much was
- * compared; the first difference is told in words and is exit status 1. 2: usage. */
+ * two: no order that did not happen. The same from the JSON of `commtrace info`. One line shows how much was
+ * compared; the first difference is reported in words and is exit status 1. 2: usage. */
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void check_when(const struct truth *t, const struct ct_end *end)
 		       t->after_ns, end->before_ns);
 }
 
-/* What only its parent could have told. */
+/* What only its parent could have reported. */
 static void check_notes(const struct truth *t, const struct ct_end *end)
 {
 	if (!t->parent) {

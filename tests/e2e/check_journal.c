@@ -3,7 +3,7 @@
  *
  * Every call that a journal has as returned must be read back: in order, with its operation, its bytes and its
  * return. One that was begun may be there or not. What was never begun must not be there, and nothing may be
- * there twice or half. Prints one line that says how much was compared; the first difference is told in words
+ * there twice or half. Prints one line that says how much was compared; the first difference is reported in words
  * and is exit status 1. 2: usage, or no run. */
 #include <getopt.h>
 #include <inttypes.h>
@@ -223,7 +223,7 @@ static void check_launch(const struct lane *l, const struct ct_op *op)
 
 	if (op->launch == 0)
 		differ(l, "an op on a GPU that has no launch id");
-	if (op->flags & CT_OP_UNTIMED) /* by what it was told to cost or to sample */
+	if (op->flags & CT_OP_UNTIMED) /* by what it received to cost or to sample */
 		return;
 	total.open += is_open && !launch;
 	if (progress == OVER && !launch && !is_open)

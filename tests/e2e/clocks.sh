@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A job on two nodes, which are one machine under two names: their clocks are one, and what is told of them has to hold that.
+# A job on two nodes, which are one machine under two names: their clocks are one, and what is reported of them has to agree with that.
 . "$(dirname "$0")/e2e.sh"
 
 export COMMTRACE_QUIET=1
@@ -15,7 +15,7 @@ for workload in ddp megatron moe; do
 	read -r off err quality <<<"${row//[\",]/}"
 	echo "$workload: $off ns, error $err ns, $quality"
 	case $quality in ACCURATE | APPROXIMATE) ;; *) fail "$workload: $row" ;; esac
-	[ "${off#-}" -le "$err" ] || fail "$workload: off by $off, told to be within $err"
+	[ "${off#-}" -le "$err" ] || fail "$workload: off by $off, reported to be within $err"
 	[ "$err" -gt 0 ] || fail "$workload: no error"
 	"$commtrace" report "$work/$workload.run" --verbose | grep -q '^clocks    2 of 2 hosts related to node0, ± ' || fail "$workload: no line"
 	! grep -q CLOCK_CONFLICT report.json || fail "$workload: a conflict"

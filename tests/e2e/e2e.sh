@@ -67,7 +67,7 @@ traced() {
 	timeout -k 5 "$limit" env COMMTRACE_DIR="$dir" LD_PRELOAD="$library" "$@"
 }
 
-# untraced SECONDS DIR COMMAND...: the same without the preload; the command gives it to whom it likes.
+# untraced SECONDS DIR COMMAND...: the same without the preload; the command gives it to a program of its choice.
 untraced() {
 	local limit=$(($1 * 4)) dir=$2
 	shift 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Start records of real processes: what was made to differ is told to differ, and nothing else; secrets stay out; the
-# last segment alone tells it all; what the simulated driver says is what is on record.
+# Start records of real processes: what was made to differ is asked to differ, and nothing else; secrets stay out; the
+# last segment alone shows it all; what the simulated driver says is what is on record.
 . "$(dirname "$0")/e2e.sh"
 
 # ask FILE EXPRESSION: of info's JSON (j).
@@ -38,13 +38,13 @@ rank1_env=("${common[@]}" NCCL_ALGO=Tree CUDA_VISIBLE_DEVICES=1 UCX_TLS=rc)
 ranks differ
 expected=env.NCCL_ALGO,env.UCX_TLS
 [ "$(nproc)" = 1 ] || expected=cpu.affinity,$expected
-told=$(ask differ.json '",".join(sorted(d["name"] for d in e["differs"]))')
-[ "$told" = "$expected" ] || fail "differs: $told, not $expected"
-told=$(ask differ.json '[d["values"] for d in e["differs"] if d["name"] == "env.NCCL_ALGO"][0]')
-[ "$told" = "[{'value': 'Ring', 'ranks': [0]}, {'value': 'Tree', 'ranks': [1]}]" ] || fail "NCCL_ALGO: $told"
-told=$(ask differ.json '[d["values"] for d in e["differs"] if d["name"] == "env.UCX_TLS"][0]')
-[ "$told" = "[{'value': 'rc', 'ranks': [1]}, {'value': None, 'ranks': [0]}]" ] || fail "UCX_TLS: $told"
-[ "$(ask differ.json 'e["same"]["env.OMP_NUM_THREADS"]')" = 3 ] || fail "OMP_NUM_THREADS is not told"
+reported=$(ask differ.json '",".join(sorted(d["name"] for d in e["differs"]))')
+[ "$reported" = "$expected" ] || fail "differs: $reported, not $expected"
+reported=$(ask differ.json '[d["values"] for d in e["differs"] if d["name"] == "env.NCCL_ALGO"][0]')
+[ "$reported" = "[{'value': 'Ring', 'ranks': [0]}, {'value': 'Tree', 'ranks': [1]}]" ] || fail "NCCL_ALGO: $reported"
+reported=$(ask differ.json '[d["values"] for d in e["differs"] if d["name"] == "env.UCX_TLS"][0]')
+[ "$reported" = "[{'value': 'rc', 'ranks': [1]}, {'value': None, 'ranks': [0]}]" ] || fail "UCX_TLS: $reported"
+[ "$(ask differ.json 'e["same"]["env.OMP_NUM_THREADS"]')" = 3 ] || fail "OMP_NUM_THREADS is not reported"
 [ "$(ask differ.json 'e["same"]["kernel.release"]')" = "$(uname -r)" ] || fail "another kernel"
 [ "$(ask differ.json '[r["facts"]["env.CUDA_VISIBLE_DEVICES"] for r in e["own"]]')" = "['0', '1']" ] || fail "own facts"
 [ "$(ask differ.json 'e["same"]["lib.gloo.path"]')" = "$(realpath "$(ldd "$gloo_job" | awk '/libgloo/ { print $3 }')")" ] ||
@@ -58,8 +58,8 @@ for f in json.load(sys.stdin)["findings"]:
 # As short as can be: what is asked of the kernel and of the loader is on record all the same.
 ops=1 ranks short
 for key in kernel.release cpu.model lib.gloo.path lib.glibc.version; do
-	told=$(ask differ.json "e['same'].get('$key')")
-	[ "$(ask short.json "e['same'].get('$key')")" = "$told" ] || fail "a short run does not tell $key, which is $told"
+	reported=$(ask differ.json "e['same'].get('$key')")
+	[ "$(ask short.json "e['same'].get('$key')")" = "$reported" ] || fail "a short run does not report $key, which is $reported"
 done
 
 # Not a byte of a secret anywhere; segments are compressed, so each frame is looked into.
@@ -83,16 +83,16 @@ done
 [ $removed -ge 2 ] || fail "only $removed segments were closed"
 info_json rotated/run >last.json
 for part in same differs own; do
-	[ "$(ask last.json "e['$part']")" = "$(ask rotated.json "e['$part']")" ] || fail "$part: the last segment tells another one"
+	[ "$(ask last.json "e['$part']")" = "$(ask rotated.json "e['$part']")" ] || fail "$part: the last segment has another one"
 done
 
 # What the simulated driver has.
 COMMTRACE_QUIET=1 traced 60 "$work/gpus" "$build/bin/commtrace-simjob" --ranks 2 --ranks-per-process 2 --steps 3 --step-ms 5 >out ||
 	fail "simjob: exit $?"
 info_json gpus >gpus.json
-told=$(ask gpus.json '[e["same"][k] for k in ("gpu.0.name", "gpu.1.name", "lib.cuda.version", "gpu.0.compute")]')
-[ "$told" = "['Simulated GPU', 'Simulated GPU', '13.0', '9.0']" ] || fail "GPUs: $told"
-told=$(ask gpus.json '(len(e["own"]), sorted({r["facts"][k] for r in e["own"] for k in r["facts"] if k.startswith("gpu.") and k.endswith(".pci")}))')
-[ "$told" = "(2, ['0000:00:00.0', '0000:01:00.0'])" ] || fail "bus ids: $told"
+reported=$(ask gpus.json '[e["same"][k] for k in ("gpu.0.name", "gpu.1.name", "lib.cuda.version", "gpu.0.compute")]')
+[ "$reported" = "['Simulated GPU', 'Simulated GPU', '13.0', '9.0']" ] || fail "GPUs: $reported"
+reported=$(ask gpus.json '(len(e["own"]), sorted({r["facts"][k] for r in e["own"] for k in r["facts"] if k.startswith("gpu.") and k.endswith(".pci")}))')
+[ "$reported" = "(2, ['0000:00:00.0', '0000:01:00.0'])" ] || fail "bus ids: $reported"
 [ "$(ask gpus.json 'e["same"]["lib.nccl.version"]')" = 2.30.7 ] || fail "NCCL $(ask gpus.json 'e["same"]["lib.nccl.version"]')"
 echo "differs: $expected; $removed segments removed"

@@ -52,7 +52,7 @@ static void take_launches(struct evidence *e, const struct ct_block *block)
 	}
 }
 
-/* Communicators are told again in every checkpoint: the last word counts. */
+/* Communicators are reported again in every checkpoint: the last word counts. */
 static void take_comm(struct evidence *e, const struct ct_comm_rec *comm)
 {
 	size_t i = 0;
@@ -64,7 +64,7 @@ static void take_comm(struct evidence *e, const struct ct_comm_rec *comm)
 	e->comms[i] = *comm;
 }
 
-/* A block that tells what is open tells all of it. */
+/* A block that shows what is open shows all of it. */
 static void take_opens(struct evidence *e, const struct ct_block *block)
 {
 	struct ct_open_launch_rec open;

@@ -1,4 +1,4 @@
-# What Gloo's ranks move, counted by somebody else behind the tracer.
+# What Gloo's ranks move, counted by someone else behind the tracer.
 ct_program(list_traffic SOURCES list_traffic.c evidence.c LIBS ct_analyzer)
 add_library(gloo_shim SHARED gloo_shim.c)
 target_link_libraries(gloo_shim PRIVATE ct_flags ${CMAKE_DL_LIBS})

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copies of Gloo wherever a process can have them: the program's calls reach the same copy with and without the preload, each
-# copy's are on record under communicators of their own, and what passes unseen is told.
+# copy's are on record under communicators of their own, and what passes unseen is reported.
 . "$(dirname "$0")/e2e.sh"
 export COMMTRACE_QUIET=1 COMMTRACE_JOB=copies COMMTRACE_FLUSH=100ms
 part=$e2e/gloo_part
 
-# What is told as invisible: what it is, and the file.
-told() {
+# What is reported as invisible: what it is, and the file.
+reported() {
 	info_json "$1" | "$python" -c '
 import json, os, re, sys
 for row in json.load(sys.stdin)["invisible"]:
@@ -29,8 +29,8 @@ parts() {
 		echo "$name: nothing recorded"
 		return
 	fi
-	told "$d/run" | sort >"$d/told"
-	same "$name: warnings" "$d/expected" "$d/told"
+	reported "$d/run" | sort >"$d/reported"
+	same "$name: warnings" "$d/expected" "$d/reported"
 	"$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$name: dump: exit $?"
 	"$e2e/list_traffic" "$d/run" >"$d/traffic" || fail "$name: list_traffic: exit $?"
 	# Copy ID has a communicator of ID + 2 ranks, and sent ID bytes in each of ten collectives.
@@ -42,7 +42,7 @@ assert ops == {c + 2: 10 for c in copies}, ops
 sent = {int(l.split()[2]): tuple(map(int, l.split()[6:])) for l in open(d + "/traffic")}
 assert sent == {c + 2: (10, 10 * c) for c in copies}, sent
 PY
-	echo "$name: copies on record: ${copies:-none}; $(wc -l <"$d/told") warnings"
+	echo "$name: copies on record: ${copies:-none}; $(wc -l <"$d/reported") warnings"
 }
 
 bound='calls of Gloo that are bound inside the object'
@@ -90,8 +90,8 @@ for i in 0 1 2; do
 	printf 'round %d user 0: libgloo.so.0\nround %d user 1: libgloo_other.so\n' $i $i
 done >expected
 same "which copy carried out what" expected users.traced/out.0
-told users.traced/run >users.told
-[ ! -s users.told ] || fail "two users: $(cat users.told)"
+reported users.traced/run >users.reported
+[ ! -s users.reported ] || fail "two users: $(cat users.reported)"
 "$commtrace" dump --format=jsonl users.traced/run >users.dump || fail "two users: dump: exit $?"
 "$commtrace" report --format=json users.traced/run >users.json || fail "two users: report: exit $?"
 "$python" - users.dump users.json <<'PY' || fail "two users: not what they did"

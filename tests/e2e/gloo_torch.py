@@ -3,7 +3,7 @@
 
 First every collective of torch's Gloo backend, on the whole job and in subgroups (one of them twice), with
 DistributedDataParallel in between; then the last rank kills itself, and the others find out in a message, in a subgroup and
-in the whole job. DIR/rank-R.json tells of each call: members of the group, operation, elements and bytes of this rank's
+in the whole job. DIR/rank-R.json shows each call: members of the group, operation, elements and bytes of this rank's
 share, when it was asked for and on which thread; and which exceptions came. Standard output has results only.
 """
 

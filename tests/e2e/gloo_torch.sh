@@ -39,7 +39,7 @@ import collections, json
 ranks = {c["comm"]: c["ranks"] for c in json.load(open("report"))["comms"]}
 assert sorted(map(tuple, ranks.values())) == [(0, 1), (0, 1), (0, 1, 2), (0, 2), (1, 2)], ranks
 ops = [json.loads(line) for line in open("dump")]
-told = 0
+reported = 0
 for rank in range(3):
     plain, mine = (json.load(open(f"{way}/rank-{rank}.json")) for way in ("plain", "traced"))
     errors = mine["errors"]
@@ -63,9 +63,9 @@ for rank in range(3):
                 and before <= o["submit_ns"] <= after <= o["return_ns"] + 10**9 and o["submit_ns"] <= o["enter_ns"]
                 and o["state"] == "finished"
                 for o, (op, count, size_bytes, before, after, tid) in zip(found, expected)) and len(found) == len(expected))
-        # (the times tell the two groups of the same members apart)
+        # (the times show the two groups of the same members apart)
         assert fits.count(True) == 1, (rank, members, fits, expected[:2], [recorded[c][:2] for c in comms])
-        told += len(expected)
+        reported += len(expected)
 
     # What DistributedDataParallel and the sparse tensor did in between, in the whole job.
     world = next(c for c in recorded if len(ranks[c]) == 3)
@@ -85,5 +85,5 @@ for rank in range(3):
     assert all(o["result"] == -1 or o["op"] in ("Send", "Recv") for o in own if o["state"] == "error")
     assert not [o for o in own if o["state"] not in ("finished", "error")], rank
     print(f"rank {rank}: {len(own)} ops, {len(errors)} exceptions")
-print(told, "calls as noted")
+print(reported, "calls as noted")
 PY

@@ -27,7 +27,7 @@ ended() { # NAME: a job that ended well
 		wait "${pids[rank]}" || fail "$1: rank $rank: exit $?: $(cat "$d/err.$rank")"
 	done
 	"$commtrace" report --format=json "$d/run" >"$d/report.json" || fail "$1: report: exit $?"
-	"$e2e/list_traffic" "$d/run" >"$d/told" || fail "$1: list_traffic: exit $?"
+	"$e2e/list_traffic" "$d/run" >"$d/reported" || fail "$1: list_traffic: exit $?"
 	"$python" - "$d" <<'PY' || fail "$1: the trace and the truth differ"
 import collections, glob, json, os, struct, sys
 d = sys.argv[1]
@@ -38,7 +38,7 @@ for a in truth:
     for b in truth:
         sent, received = truth[a][4 * b + 1], truth[b][4 * a + 3]
         assert sent == traffic["matrix"][a][b], (a, b, sent, traffic)
-        # (the truth does not count receives from anybody, which only the program itself makes)
+        # (the truth does not count receives from anyone, which only the program itself makes)
         assert sent == received or not d.endswith("/collectives"), (a, b, sent, received)
         assert (sent > 0) == (a != b), (a, b, sent)
 # The layers have the same, messages as well, and those of communicators add up to that of all.
@@ -55,7 +55,7 @@ for pair in sent if of_comms else ():
 assert traffic["exact_bytes"] == sum(n for n, _ in sent.values()) and not traffic["modelled_bytes"], traffic
 # What one sent to another inside a communicator, that one has received, in as many messages.
 rows = collections.defaultdict(dict)
-for line in open(d + "/told"):
+for line in open(d + "/reported"):
     rank, comm, size, member, way, peer, messages, size_bytes = line.split()
     pair = (comm, int(member), int(peer)) if way == "sent" else (comm, int(peer), int(member))
     assert pair not in rows[way], line
@@ -92,25 +92,25 @@ killed() { # NAME VICTIM...
 	for rank in "${!pids[@]}"; do
 		wait "${pids[rank]}" && fail "${d##*/}: rank $rank ended well"
 	done 2>/dev/null
-	"$e2e/list_traffic" "$d/run" >"$d/told" || fail "${d##*/}: list_traffic: exit $?"
+	"$e2e/list_traffic" "$d/run" >"$d/reported" || fail "${d##*/}: list_traffic: exit $?"
 	"$python" - "$d" $threads "$@" <<'PY' || fail "${d##*/}: the trace and the truth differ"
 import collections, glob, os, struct, sys
 d, threads, killed = sys.argv[1], int(sys.argv[2]), set(map(int, sys.argv[3:]))
-told = collections.Counter()
-for line in open(d + "/told"):
+reported = collections.Counter()
+for line in open(d + "/reported"):
     rank, comm, size, member, way, peer, messages, size_bytes = line.split()
-    told[int(rank), int(peer), way == "received", 0] += int(messages)
-    told[int(rank), int(peer), way == "received", 1] += int(size_bytes)
+    reported[int(rank), int(peer), way == "received", 0] += int(messages)
+    reported[int(rank), int(peer), way == "received", 1] += int(size_bytes)
 seen = 0
 for path in glob.glob(d + "/truth/*"):
     rank, numbers = int(os.path.basename(path)), struct.unpack("<256Q", open(path, "rb").read())
     for peer in range(64):
         for received in range(2):
             messages, size_bytes = numbers[4 * peer + 2 * received:][:2]
-            mine, my_bytes = told[rank, peer, received, 0], told[rank, peer, received, 1]
+            mine, my_bytes = reported[rank, peer, received, 0], reported[rank, peer, received, 1]
             assert mine <= messages, (rank, peer, received, messages, mine)
             assert my_bytes <= size_bytes, (rank, peer, received, size_bytes, my_bytes)
-            # The others leave by exit() in one thread while another goes on sending, which nobody records.
+            # The others leave by exit() in one thread while another goes on sending, which no one records.
             if rank in killed:
                 assert messages - mine <= threads, (rank, peer, received, messages, mine)
                 # (no message has more than 256 elements of 4 bytes)
@@ -137,12 +137,12 @@ for rank in 0 1; do
 	pids[rank]=$!
 done
 wait "${pids[0]}" && wait "${pids[1]}" || fail "lives: a rank failed"
-"$e2e/list_traffic" "$d/run" >"$d/told"
+"$e2e/list_traffic" "$d/run" >"$d/reported"
 "$commtrace" report --format=json "$d/run" >"$d/report.json"
 "$python" - "$d" <<'PY' || fail "lives: not what was moved"
 import collections, json, sys
 d = sys.argv[1]
-rows = collections.Counter((line.split()[4], line.split()[7]) for line in open(d + "/told"))
+rows = collections.Counter((line.split()[4], line.split()[7]) for line in open(d + "/reported"))
 assert rows == {("sent", "2000"): 60, ("received", "2000"): 60}, rows
 assert json.load(open(d + "/report.json"))["traffic"]["matrix"] == [[0, 60000], [60000, 0]]
 print("30 communicators, one after the other")

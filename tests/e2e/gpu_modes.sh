@@ -39,7 +39,7 @@ job() {
 	if [ -n "$preload" ] && [ $status = 0 ]; then
 		timeout -k 5 240 "$commtrace" dump --format=jsonl run | sed 's/.*"enter_ns":\([0-9]*\).*/\1 &/' |
 			sort -n | cut -d ' ' -f 2- >dump.jsonl
-		awk -f "$spans_awk" spans dump.jsonl >told
+		awk -f "$spans_awk" spans dump.jsonl >reported
 	fi
 }
 
@@ -54,9 +54,9 @@ for workload in $workloads; do
 done
 wait
 
-# told WORKLOAD MODE NAME: a figure of spans.awk.
-told() {
-	word " $(cat "$work/$1.$2/told")" " $3"
+# reported WORKLOAD MODE NAME: a figure of spans.awk.
+reported() {
+	word " $(cat "$work/$1.$2/reported")" " $3"
 }
 
 # sequences WORKLOAD.MODE: how many of them each rank has in each communicator, and whether they are all there.
@@ -91,27 +91,27 @@ for workload in $workloads; do
 		[ "$(wc -l <"$out/dump.jsonl")" = "$calls" ] || fail "$workload, $mode: $(wc -l <"$out/dump.jsonl") calls, not $calls"
 		sequences "$workload.$mode" >"$work/here"
 		same "$workload, $mode: sequence numbers" "$work/sequences" "$work/here"
-		[ "$(told "$workload" "$mode" outside)" = 0 ] || fail "$workload, $mode: $(cat "$out/told")"
+		[ "$(reported "$workload" "$mode" outside)" = 0 ] || fail "$workload, $mode: $(cat "$out/reported")"
 	done
 	# On a busy machine the first launches of a job this short may find no event.
 	for mode in events late; do
-		[ "$(told "$workload" $mode started)" -gt 0 ] || fail "$workload, $mode: $(cat "$work/$workload.$mode/told")"
+		[ "$(reported "$workload" $mode started)" -gt 0 ] || fail "$workload, $mode: $(cat "$work/$workload.$mode/reported")"
 	done
 	for mode in auto host one; do
-		[ "$(told "$workload" $mode started)" = 0 ] || fail "$workload, $mode: has starts"
-		[ "$(told "$workload" $mode timed)" -gt 0 ] || fail "$workload, $mode: $(cat "$work/$workload.$mode/told")"
+		[ "$(reported "$workload" $mode started)" = 0 ] || fail "$workload, $mode: has starts"
+		[ "$(reported "$workload" $mode timed)" -gt 0 ] || fail "$workload, $mode: $(cat "$work/$workload.$mode/reported")"
 		! sed 's/.*"timing":"\([a-z]*\)".*/\1/' "$work/$workload.$mode/dump.jsonl" | grep -v -e host -e off || fail "$workload, $mode"
 	done
-	raised=$((raised + $(told "$workload" rising started)))
+	raised=$((raised + $(reported "$workload" rising started)))
 	for mode in plugin off; do
-		[ "$(told "$workload" $mode timed)" = 0 ] || fail "$workload, $mode: $(cat "$work/$workload.$mode/told")"
+		[ "$(reported "$workload" $mode timed)" = 0 ] || fail "$workload, $mode: $(cat "$work/$workload.$mode/reported")"
 	done
 	read -r some all none < <(halves "$workload.sample")
 	[ "$some" = 0 ] || "$commtrace" info "$work/$workload.sample/run" | grep -q EVENT_POOL_EMPTY ||
 		fail "$workload, sample: $some in part, $all, $none not"
 	picked=$((picked + all)) passed_by=$((passed_by + none))
 	# Where a thread stood still for milliseconds the error says so.
-	[ "$(told "$workload" late wide)" -gt 0 ] || fail "$workload, late: $(cat "$work/$workload.late/told")"
+	[ "$(reported "$workload" late wide)" -gt 0 ] || fail "$workload, late: $(cat "$work/$workload.late/reported")"
 done
 
 # After two steps of a job this short.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Somebody holds the lock of the CUDA driver for seconds. Calls of the program that need no driver do not wait for it because
+# Someone holds the lock of the CUDA driver for seconds. Calls of the program that need no driver do not wait for it because
 # of the tracer; the process ends as it would; what could not be timed is counted; what was called is recorded.
 . "$(dirname "$0")/e2e.sh"
 job=$e2e/held_job
@@ -39,7 +39,7 @@ recorded() {
 	[ "$n" = "$2" ] || fail "$1: $n calls on record, not $2: $(cat "$work/dump.err")"
 }
 
-# says MODE: the loss is told by its name.
+# says MODE: the loss is reported by its name.
 says() {
 	info_json "$work/$1.run" | tr -d ' \n' | grep -Eq '"reason":"DRIVER_HELD","records":[1-9]' || fail "$1: info does not tell it"
 }

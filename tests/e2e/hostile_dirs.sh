@@ -119,7 +119,7 @@ whole() {
 	grep -q '^check_journal: 2 processes' "$work/said" || fail "not both ranks recorded"
 }
 
-# says REASON PATH...: `info` and `report` tell the loss by its name.
+# says REASON PATH...: `info` and `report` show the loss by its name.
 says() {
 	local reason=$1 command
 	shift
@@ -212,7 +212,7 @@ remove_rings() {
 	rm /dev/shm/commtrace.*.ring || fail "no ring"
 }
 
-# What was in the ring only is gone. What had been flushed is not, and somebody says that the end is missing.
+# What was in the ring only is gone. What had been flushed is not, and someone says that the end is missing.
 ring_removed_and_killed() {
 	killed "$work/run" remove_rings
 	timeout -k 5 240 "$e2e/check_journal" --cut -r "$work/run" "$work/killed"/*.journal >"$work/said" 2>&1 ||
@@ -342,7 +342,7 @@ made_anew() {
 	[ "$(info_json "$run" | grep -c '"pid":')" = 2 ] || fail "strangers are in it: $(info_json "$run" | grep '"pid":')"
 }
 
-# A limit on the size of files is told by a signal that would end the job.
+# A limit on the size of files is reported by a signal that would end the job.
 file_size_limit() {
 	ulimit -f 20000
 	compare "$work/run"

@@ -92,7 +92,7 @@ mkdir "$d"
 n=$("$commtrace" dump --format=jsonl "$d/run" | grep -c '"call":') || true
 [ "$n" = 400 ] || fail "a large environment: $n calls on record"
 
-# No standard descriptors at all, where numbers 0 to 2 are the next ones that anybody gets.
+# No standard descriptors at all, where numbers 0 to 2 are the next ones that anyone gets.
 d=$work/standard
 mkdir "$d"
 status=0

@@ -54,7 +54,7 @@ job() {
 		pids+=($!)
 	done
 	wait "${pids[@]}"
-	# The tracer's line, once. Numbers of sockets nobody chooses, and whether a peer is gone is noticed by a read or a
+	# The tracer's line, once. Numbers of sockets no one chooses, and whether a peer is gone is noticed by a read or a
 	# write is chance.
 	if [ "$way" = traced ]; then
 		[ "$(grep -c '^commtrace: recording to ' traced/0/err)" = 1 ] || fail "$*: no start line: $(cat traced/0/err)"

@@ -117,7 +117,7 @@ static void __attribute__((noreturn)) become_rank(unsigned number)
 	for (int i = 0; i < opt.n_args; i++)
 		argv[9 + i] = opt.args[i];
 
-	/* As a launcher tells its ranks who they are. */
+	/* As a launcher shows its ranks who they are. */
 	snprintf(number_text, sizeof(number_text), "%u", number);
 	snprintf(world, sizeof(world), "%u", opt.apart ? opt.total : opt.ranks);
 	setenv("RANK", number_text, 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The same with a real job: torchrun, whose rank is killed at a random moment. Its journal has every call; torchrun knows
-# nothing of the tracer, and yet the trace tells how each of its ranks ended.
+# nothing of the tracer, and yet the trace shows how each of its ranks ended.
 . "$(dirname "$0")/e2e.sh"
 ranks=3
 

@@ -7,7 +7,7 @@
  * the tracer to have something to do meanwhile. Prints the sum and "calls N"; the exit code is 5. Anything else is 1.
  * What is taken away in the middle:
  *     nothing, descriptors (none can be opened), closed (all but the standard ones are), taken (they are closed, and
- *     their numbers are files of the program in DIR: nobody else may write into those), places (the same
+ *     their numbers are files of the program in DIR: no one else may write into those), places (the same
  *     with directories), root (is an empty directory),
  *     system (calls that open, remove or rename are not permitted), clock (the time of day goes back by a day),
  *     threads (2000 come, and each calls once)

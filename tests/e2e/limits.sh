@@ -36,7 +36,7 @@ one() {
 	sed -i '/ UCX /d' "$work/$how.out"
 }
 
-# What the loader maps of the library before anything in it runs, in kB: nobody can take that back.
+# What the loader maps of the library before anything in it runs, in kB: no one can take that back.
 mapped=512
 while read -r _ _ address _ _ bytes _; do
 	mapped=$((512 + (address + bytes) / 1024))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A job hangs, its rings are deleted, its processes are killed: what is in the segments tells where each rank stood. At once
+# A job hangs, its rings are deleted, its processes are killed: what is in the segments shows where each rank stood. At once
 # when nothing is called any more for COMMTRACE_HANG_AFTER; with CT_LONG=1 also by the flushes that come anyway.
 . "$(dirname "$0")/e2e.sh"
 simjob=$build/bin/commtrace-simjob

@@ -51,7 +51,7 @@ join
 start op mismatch:rank=7,op=16,field=op 'HANG: MISMATCH_OP: rank 7 ' ranks=7 seq=16 field=op others=AllReduce
 start redop mismatch:rank=3,op=16,field=redop 'HANG: MISMATCH_REDOP: rank 3 AllReduce #16 ' ranks=3 seq=16 field=redop
 start root mismatch:rank=1,op=14,field=root MISMATCH: ranks=1 seq=14 field=root
-# the others wait for as long as a hang must at least take: it may be told as one
+# the others wait for as long as a hang must at least take: it may be reported as one
 start exit exit:rank=3,op=16 '\(UNEVEN_INPUT\|HANG: EXITED_RANK\):' UNEVEN_INPUT ranks=3 last_seq=15 by=exit
 join
 start failed exit:rank=3,op=16,code=5 '!UNEVEN_INPUT' '!MISMATCH'

@@ -23,11 +23,11 @@ for _ in $(seq 100); do
 	! says "while it goes on" || break
 	sleep 0.2
 done
-says "while it goes on" || { cat report; fail "not told while it goes on"; }
+says "while it goes on" || { cat report; fail "not reported while it goes on"; }
 pkill -9 -f "$work/result.json"
 wait || true
 for _ in $(seq 50); do
 	pgrep -f "$work/result.json" >/dev/null || break
 	sleep 0.1
 done
-says "killed" || { cat report; fail "not told after the kill"; }
+says "killed" || { cat report; fail "not reported after the kill"; }

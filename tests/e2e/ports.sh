@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What this machine's network ports counted while a job ran, as told by the one process of each host that reads them, held
+# What this machine's network ports counted while a job ran, as reported by the one process of each host that reads them, held
 # against what a shell finds in /sys before and after.
 . "$(dirname "$0")/e2e.sh"
 
@@ -27,7 +27,7 @@ job() {
 	"$commtrace" info --format=json "$name/run" >"$name.json" || fail "$name: commtrace info: exit $?"
 }
 
-# ports: names of the network devices that are to be told: with a device, else without, that are up.
+# ports: names of the network devices that are to be reported: with a device, else without, that are up.
 ports() {
 	local hardware=() software=() dir name
 	for dir in /sys/class/net/*; do
@@ -54,18 +54,18 @@ before=$(moved)
 job both "0 1" A=1
 after=$(moved)
 if [ -z "$expected" ]; then
-	[ "$(ask both.json t)" = '{}' ] || fail "there is no port that is up, and $(ask both.json t) is told"
+	[ "$(ask both.json t)" = '{}' ] || fail "there is no port that is up, and $(ask both.json t) is reported"
 else
 	[ "$(ask both.json 'list(t)')" = "['$host']" ] || fail "hosts: $(ask both.json 'list(t)'), not $host"
-	[ "$(ask both.json "t['$host']['rank']")" = 0 ] || fail "told by rank $(ask both.json "t['$host']['rank']")"
-	told=$(ask both.json "'\n'.join(sorted(p['name'] for p in t['$host']['ports'] if p['kind'] == 'nic'))")
-	[ "$told" = "$expected" ] || fail "ports: $told, not $expected"
+	[ "$(ask both.json "t['$host']['rank']")" = 0 ] || fail "reported by rank $(ask both.json "t['$host']['rank']")"
+	reported=$(ask both.json "'\n'.join(sorted(p['name'] for p in t['$host']['ports'] if p['kind'] == 'nic'))")
+	[ "$reported" = "$expected" ] || fail "ports: $reported, not $expected"
 	[ "$(ask both.json "t['$host']['samples'] >= 2")" = True ] || fail "samples: $(ask both.json "t['$host']['samples']")"
 	bytes=$(ask both.json "t['$host']['nic_bytes']")
-	[ "$bytes" -le $((after - before)) ] || fail "$bytes bytes are told, $((after - before)) moved"
+	[ "$bytes" -le $((after - before)) ] || fail "$bytes bytes are reported, $((after - before)) moved"
 fi
 
-# Whose local rank is another reads nothing, and nobody does who is told not to.
+# Whose local rank is another reads nothing, and no one does who is asked not to.
 job other "1 2" A=1
 [ "$(ask other.json t)" = '{}' ] || fail "local ranks 1 and 2: $(ask other.json t)"
 job off "0 1" COMMTRACE_COUNTERS=0s

@@ -21,7 +21,7 @@ local) job=("$e2e/real_nccl" local id "$e2e/libreal_nccl_user.so") ;;
 look) job=("$e2e/real_nccl" look id "$nccl") ;;
 ctypes) job=("$python" "$(dirname "$0")/real_nccl.py" id "$nccl") ;;
 two)
-	# (no link: the loader tells files apart by their inodes)
+	# (no link: the loader shows files apart by their inodes)
 	mkdir other
 	cp --reflink=auto "$nccl" other/libnccl.so.2
 	job=("$python" "$(dirname "$0")/real_nccl_two.py" id "$nccl" "$work/other/libnccl.so.2")
@@ -117,7 +117,7 @@ if [ "$way" = shim ]; then
 			awk '/^id/ && n++ { next } { print }' "$at/log" >"$at/seen"
 			same "$at: what the other preload saw" "$at/expected" "$at/seen"
 		done
-		# A tracer before a tracer: the one calls the other, and nobody himself.
+		# A tracer before a tracer: the one calls the other, and no one himself.
 		cp "$library" other.so
 		run both-$who LD_PRELOAD="$work/other.so:$library"
 		same "both-$who: output" plain/out both-$who/out
@@ -134,7 +134,7 @@ if [ "$way" = shim ]; then
 else
 	run traced LD_PRELOAD="$library"
 	run off LD_PRELOAD="$library" COMMTRACE=0
-	# Which settings it has no name for, as its constants tell.
+	# Which settings it has no name for, as its constants show.
 	# (a program so short may end before its libraries have been searched)
 	for try in $(seq 20); do
 		run "settings$try" LD_PRELOAD="$library" NCCL_NET=Socket NCCL_BUFFSIZE=4194304 NCCL_NE=1 NCCL_IB_MTU=5 NCCL_MAX_RINGS=4

@@ -106,7 +106,7 @@ static void check(const struct copy *c, float expected)
 		     cudaSuccess);
 		MUST(got == expected);
 	}
-	/* (a stream tells of its kernels when it has come to it) */
+	/* (a stream shows its kernels when it has come to it) */
 	for (int ms = 0; ms < 5000 && c->kernels < c->asked; ms++)
 		usleep(1000);
 	MUST(c->kernels == c->asked);

@@ -2,7 +2,7 @@
 /* sim_copies_user.c — a library that is linked with a copy of NCCL, as an extension module is, and calls it for others. */
 #include "tests/e2e/sim_copies.h"
 
-/* No jumps: the caller is told by its return address. */
+/* No jumps: the caller is known by its return address. */
 #define PASS(call)                                                                                 \
 	ncclResult_t result = call;                                                                \
 	__asm__ volatile("");                                                                      \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tracer's only word: one line on stderr, by rank 0, none when told so, with what was wrong in the environment. And
+# The tracer's only word: one line on stderr, by rank 0, none if switched off, with what was wrong in the environment. And
 # COMMTRACE=0 leaves nothing at all.
 . "$(dirname "$0")/e2e.sh"
 
@@ -92,7 +92,7 @@ job default -u COMMTRACE_DIR COMMTRACE_JOB=tuesday
 says default "commtrace: recording to .*/commtrace-tuesday; then: commtrace report .*/commtrace-tuesday"
 [ -n "$(find "$d/cwd/commtrace-tuesday" -name '*.seg')" ] || fail "default: no segment in $d/cwd/commtrace-tuesday"
 
-# Nobody reads what the job says: the line is dropped, nothing waits.
+# No one reads what the job says: the line is dropped, nothing waits.
 mkfifo "$work/full"
 exec 9<>"$work/full"
 dd if=/dev/zero of="$work/full" bs=4k oflag=nonblock 2>/dev/null || true

@@ -7,7 +7,7 @@
  * nonblocking communicator, whose state is never queried. stream: an operation behind a kernel that never ends.
  * Meanwhile, for MS and 2000 calls at least, both ranks reduce over another communicator on other streams, about once
  * in a millisecond, each operation waited for. Prints "busy N" (calls on that communicator) and "sum X"; then ends,
- * by SIGKILL if told so. */
+ * by SIGKILL if asked to. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

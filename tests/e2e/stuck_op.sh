@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One operation hangs: a receive without its send, a nonblocking operation that nobody asks for, one behind a kernel that
+# One operation hangs: a receive without its send, a nonblocking operation that no one asks for, one behind a kernel that
 # never ends. All others are recorded and timed, more of them than the open table has room for; also when the process is
 # killed meanwhile.
 . "$(dirname "$0")/e2e.sh"
@@ -32,7 +32,7 @@ one() {
 	)
 	read -r finished timed not_yet longest stuck <<<"$said"
 	[ "$finished" = "$busy" ] || fail "$name: $finished calls on record, not $busy"
-	# those of the last moment were killed before anybody had looked at their events
+	# those of the last moment were killed before anyone had looked at their events
 	[ $((not_yet - lost)) -le $((${2:+100} + 0)) ] || fail "$name: $not_yet of $busy launches have no times, $lost of them counted as lost"
 	case $1 in
 	recv)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a process has loaded that passes the preload unseen is told, with the reason; what is seen is not.
+# What a process has loaded that passes the preload unseen is reported, with the reason; what is seen is not.
 . "$(dirname "$0")/e2e.sh"
 
-# told NAME LIBRARIES...: the warnings of a job that opens these.
-told() {
+# reported NAME LIBRARIES...: the warnings of a job that opens these.
+reported() {
 	local name=$1
 	shift
 	COMMTRACE_QUIET=1 traced 60 "$work/$name" "$e2e/unseen_job" "$@" || fail "$name: exit $?"
@@ -22,9 +22,9 @@ PY
 # expect NAME LIBRARIES...: exactly the lines of standard input.
 expect() {
 	local name=$1
-	told "$@" | sort >"$name.told"
+	reported "$@" | sort >"$name.reported"
 	sort >"$name.expected"
-	same "$name" "$name.expected" "$name.told"
+	same "$name" "$name.expected" "$name.reported"
 	count=$((count + 1))
 }
 count=0
@@ -35,7 +35,7 @@ elsewhere='calls that the loader has bound past this library'
 expect nothing "$e2e/unseen_nothing.so" </dev/null
 # Seen: calls through the loader, also those of a copy of NCCL that calls itself so.
 expect seen "now:$e2e/unseen_user.so" "now:$e2e/unseen_exported.so" </dev/null
-# Not bound yet, so nobody knows.
+# Not bound yet, so no one knows.
 expect lazy "$e2e/unseen_user.so" </dev/null
 expect hidden "$e2e/unseen_hidden.so" <<<"$hidden | unseen_hidden.so"
 # Not there when the first look was taken.

@@ -72,7 +72,7 @@ static void walk(const uint8_t *registers, const uint8_t *memory, size_t len)
 		abort();
 }
 
-/* Ranges that the kernel would not tell in this order are searched without end or success. */
+/* Ranges that the kernel would not show in this order are searched without end or success. */
 static void parse(const uint8_t *data, size_t len)
 {
 	ct_code_parse(&map, (const char *)data, len);

@@ -58,7 +58,7 @@ int gpu_probe_clock(double seconds, int loaded)
 			gpu_spin(work, 150e6);
 		nanosleep(&nap, NULL);
 		now = take(stream);
-		/* in small steps: the time is told in floats */
+		/* in small steps: the time is a float */
 		MUST(cuEventElapsedTime(&ms, last.event, now.event));
 		gpu_ns += (double)ms * 1e6;
 		widest = fmax(widest, now.err_ns);

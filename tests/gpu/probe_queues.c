@@ -7,7 +7,7 @@
 
 enum { MOST = 32, TRIES = 10, ENTRIES = 8192 };
 #define SPIN_NS 5e6
-/* As long as one alone: nobody waited for another one. */
+/* As long as one alone: no one waited for another one. */
 #define BESIDE_MS (1.6 * SPIN_NS / 1e6)
 #define UNTIMED 2 /* CU_EVENT_DISABLE_TIMING */
 

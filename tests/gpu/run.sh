@@ -9,7 +9,7 @@
 #   --parts LIST comma-separated, see the table below
 #   --quick      fewer and shorter rounds
 #   --simulated  on tools/sim and on CPUs: shows that this script works, measures nothing
-#   --minutes N  how long `long` trains, 1.5 unless told (alone, with --parts long: as long as one likes)
+#   --minutes N  how long `long` trains, 1.5 by default (alone, with --parts long: as long as one likes)
 #   -o DIR       where logs, traces and table.txt are left (a new folder)
 #
 # A row: NAME VALUE UNIT VERDICT ASSUMPTION. `ok` and `FAIL` are of what must hold, `-` is of what is only measured, and `n/a` of
@@ -17,7 +17,7 @@
 # longer than it may, stops no other. Exit 0: nothing failed; 1: something did; 2: there is no GPU.
 set -u
 
-# PART SCRIPT SECONDS: in the order of what they tell; a script's seconds add up to 540 at most.
+# PART SCRIPT SECONDS: in the order of what they show; a script's seconds add up to 540 at most.
 table='
 hardware  1  10
 driver    1  20

@@ -18,7 +18,7 @@ STOPPED_S = 2.5
 
 
 def judged(stopped):
-    """(what is said of the same job, whether the answer tells that the host was busy)"""
+    """(what is said of the same job, whether the answer shows that the host was busy)"""
     with jobs.Job(4, OPTIONS, [FAULT]) as job:
         job.until_stuck()
         if stopped:

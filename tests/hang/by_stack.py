@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""by_stack.py — ranks that stand in what is not recorded: their stacks, and what they have under way, tell. Jobs on simulated GPUs, killed and
+"""by_stack.py — ranks that stand in what is not recorded: their stacks, and what they have under way, show. Jobs on simulated GPUs, killed and
 judged from what is left:
 
     chain    0 waits for 1 in A; 1 has issued an operation of B and copies its result; 2 never comes to B. It is 2's fault
-    kernel   0 waits for 1 in A; 1 copies (cudaMemcpy) what a kernel of its own never finishes. It is 1's fault, and its stack tells the copy
+    kernel   0 waits for 1 in A; 1 copies (cudaMemcpy) what a kernel of its own never finishes. It is 1's fault, and its stack shows the copy
     chatty   0 waits for 1 in A; 1 computes without end, while another thread of it goes on in B. Nothing of 1 stands still: only 0's
              ring shows that it is missed
 

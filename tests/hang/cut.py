@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are cut off or damaged beside a hang: is anybody accused for that?
+"""Files that are cut off or damaged beside a hang: is anyone accused for that?
 
     cut.py [--all] [--only REGEX]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Healthy jobs, and slow ones, ended from outside at a moment drawn by a seed: nobody may be blamed.
+"""Healthy jobs, and slow ones, ended from outside at a moment drawn by a seed: no rank may be blamed.
 
     healthy.py [--count N] [--seed N] [--jobs N] [--only INDEX] [--hang-after TIME]
 

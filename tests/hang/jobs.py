@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated jobs under the preload that are played until nobody gets on any more, and then killed.
+"""Simulated jobs under the preload that are played until no one gets on any more, and then killed.
 
 The truth is the fault that was planted, and the journal: counters of each rank's calls that the job itself keeps
 (tools/sim/job/journal.h). Nothing here looks at what was recorded.
@@ -21,10 +21,10 @@ LANES, LANE_BYTES, FIRST_LANE = 16, 64, 64
 ENTRY_BYTES, LANE_ENTRIES, HEAD_BYTES = 16, 1 << 16, 4096
 RANK_BYTES = HEAD_BYTES + LANES * LANE_ENTRIES * ENTRY_BYTES
 
-# How long nobody may have got on before a job counts as stuck: beyond COMMTRACE_HANG_AFTER, and, on a busy machine, beyond
+# How long no one may have got on before a job counts as stuck: beyond COMMTRACE_HANG_AFTER, and, on a busy machine, beyond
 # many times the longest pause of the job itself.
 QUIET_S, PAUSES, QUIET_MOST_S = 2.5, 25, 15
-# Ten times as late as its processes came to run is what `hang` asks for; the latest heartbeat may tell of more.
+# Ten times as late as its processes came to run is what `hang` asks for; the latest heartbeat may show more.
 HELD_AGAINST = 12
 LIMIT_S = 120
 
@@ -137,7 +137,7 @@ class Job:
         raise Failed(f"{steps} steps never came: {self.errors()}")
 
     def until_stuck(self, quiet_s=QUIET_S):
-        """Until nobody has entered or left a call for long, or the job has ended."""
+        """Until no one has entered or left a call for long, or the job has ended."""
         limit, since, before, overslept = time.monotonic() + LIMIT_S, time.monotonic(), None, 0.0
         while not self.is_over():
             now, counts = time.monotonic(), self.journal.counts()
@@ -173,7 +173,7 @@ class Job:
             raise Failed("the job does not end") from e
 
     def kill(self, how, rng=random):
-        """all: everything at once. launcher: it is told to end, and ends the others. staggered: SIGTERM one after the other, then
+        """all: everything at once. launcher: it is asked to end, and ends the others. staggered: SIGTERM one after the other, then
         SIGKILL, the launcher last, as a scheduler does it. kills: SIGKILL one after the other."""
         pids = self.workers()
         if how == "launcher":
@@ -202,7 +202,7 @@ class Job:
             time.sleep(0.01)
 
     def suspend(self, seconds):
-        """Nobody gets a processor for so long."""
+        """No one gets a processor for so long."""
         pids = self.workers()
         for pid in pids:
             self.signal(pid, signal.SIGSTOP)
@@ -212,7 +212,7 @@ class Job:
 
     @staticmethod
     def lives(pid):
-        """Nobody waits for the children of a launcher that was killed at once: a dead one may stay in the list."""
+        """No rank waits for the children of a launcher that was killed at once: a dead one may stay in the list."""
         try:
             with open(f"/proc/{pid}/stat") as f:
                 words = f.read().rpartition(")")[2].split()

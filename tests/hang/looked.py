@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An operation that ends everywhere but on one rank is that rank's; not so where nobody had looked at its GPU of late.
+"""An operation that ends everywhere but on one rank is that rank's; not so where no one had looked at its GPU of late.
 
     looked.py
 

@@ -5,11 +5,11 @@
     random_faults.py [--count N] [--seed N] [--jobs N] [--only INDEX]
 
 right: the code and the ranks that were planted. wrong: anything else that accuses. silent: not enough evidence.
-What is the same to everybody who looks from outside counts as right:
-  - a rank that leaves an operation out or puts one in differs from there on, so it may be told as that difference, or, where
+What is the same to every rank who looks from outside counts as right:
+  - a rank that leaves an operation out or puts one in differs from there on, so it may be reported as that difference, or, where
     everything else looks the same, as the one that is missing in the end;
   - a message that becomes one the other way round makes the next ones meet others than they were meant for;
-  - of two, nobody can tell which one is wrong: then both are named; and of messages, both ends;
+  - of two, no one can show which one is wrong: then both are named; and of messages, both ends;
   - where nothing was timed on the GPU, what only starts can show is not known.
 Prints METRIC lines: right >= 0.95, wrong 0, silent <= 0.05.
 """
@@ -116,7 +116,7 @@ def draw(rng):
     elif kind in ("order-inversion", "host-inversion", "unbatched-p2p"):
         fault, rank = f"{kind}:ranks={a}+{b}", {a, b}
     elif kind == "skip-init":
-        rank = rank or 1  # without rank 0 there is no unique id, and nobody calls anything
+        rank = rank or 1  # without rank 0 there is no unique id, and no one calls anything
         fault = f"{kind}:rank={rank}"
     elif kind == "skip-send":
         fault = f"{kind}:rank={rank},peer={(rank + rng.choice([1, n - 1, n // 2])) % n},op={op}"

@@ -5,7 +5,7 @@
     same_answer.py COMMTRACE PATH...     each PATH by itself; what is no run of a job that has ended is passed over
 
 Both read the tails of long files, and other files whole: the report has all verdicts of `hang`, word for word, and where one of
-them tells what ranks wait in, the report's own verdict is HANG with its headline.
+them shows what ranks wait in, the report's own verdict is HANG with its headline.
 """
 import json
 import subprocess
@@ -26,7 +26,7 @@ def ask(command, env=None, limit_s=120):
 
 
 def leading(verdicts):
-    """The first that ranks wait in: with UNKNOWN nothing is answered, and for one that died nobody may wait."""
+    """The first that ranks wait in: with UNKNOWN nothing is answered, and for one that died no one may wait."""
     return next((v for v in verdicts if v["code"] != "UNKNOWN" and (v["victims_count"] or v["age_ns"] is not None)), None)
 
 

@@ -5,10 +5,10 @@ A row has a name, the options and faults of a simulated job, and the truth: `eve
 they are not (the same if left out). The notation of a truth is judge.py's. Other keys:
 
     ranks     8
-    quiet_s   how long nobody may have got on
+    quiet_s   how long no one may have got on
     victims   how many have to wait because of them, where that is the same whenever the job is killed
     no_files  ranks that never began to record: they leave none
-    drop      ranks whose files are taken away before anybody looks
+    drop      ranks whose files are taken away before anyone looks
     on_death  wait: who is left stays; kill: the launcher ends the others (and with them the job)
     after_s   the launcher ends the job so long after it has got stuck
     env       more settings of the recorder
@@ -36,7 +36,7 @@ ROWS = [
          default=True),
     dict(name="08 mismatch_dtype_tie", job="--workload ddp --steps 40 --step-ms 5", ranks=4,
          faults=["mismatch:rank=0,op=16,field=dtype", "mismatch:rank=1,op=16,field=dtype"], events="MISMATCH_DTYPE 0-3", victims=0),
-    # large enough that nobody may leave early
+    # large enough that no one may leave early
     dict(name="09 mismatch_root", job="--workload ddp --steps 40 --step-ms 5 --scale 1", ranks=4, faults=["mismatch:rank=3,op=14,field=root"],
          events="MISMATCH_ROOT 3", victims=3),
     dict(name="10 skipped", job=DDP, faults=["skip:rank=1,op=16"], events="SKIPPED_OP 1", victims=7, default=True),

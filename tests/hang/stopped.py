@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A rank that somebody has stopped (SIGSTOP), live and after the launcher has ended the job: it is the last to go, and did not die first.
+"""A rank that someone has stopped (SIGSTOP), live and after the launcher has ended the job: it is the last to go, and did not die first.
 
     stopped.py
 
-While it is there, the verdict says that it is stopped. Where nobody saw how it ended, it is dead or stopped: its heartbeats stop, and
+While it is there, the verdict says that it is stopped. Where no one saw how it ended, it is dead or stopped: its heartbeats stop, and
 that is what is said.
 """
 import os

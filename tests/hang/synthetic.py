@@ -84,7 +84,7 @@ def play(name, workload, fault, timing, damage):
             return None
         text = wanted(truth, fault, timing)
         members, ends = strike(fault, ["--workload", workload, *WORKLOADS[workload].split()])
-        # of two, and of the ends of a message, nobody can tell which one is wrong
+        # of two, and of the ends of a message, no one can show which one is wrong
         group = set(members) if len(members) == 2 else ends
         if group and fault.split(":")[0] in ("skip", "extra", "mismatch"):
             text += " | " + " | ".join(f"{code} {' '.join(map(str, sorted(group)))}" for code in (

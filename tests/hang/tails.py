@@ -94,7 +94,7 @@ def plan(args):
             if args.all or k == i % len(synthetic.WORKLOADS):
                 timing, hosts = ("events", "host")[(i + k) % 2], 1 + (i + k) % 2
                 out.append((f"made {workload:9} {timing:6} {hosts} {fault}", made, (workload, fault, timing, hosts)))
-    # long before, a rank called something else, and nobody noticed: no tail shows that
+    # long before, a rank called something else, and no one noticed: no tail shows that
     out.append(("made ddp differs before", made, ("ddp", "missing:rank=1,op=20", "events", 1,
                                                   ("--fault", "mismatch:rank=2,op=20,field=count", "--on-mismatch", "go-on"))))
     for i, fault in enumerate(f for f in synthetic.FAULTS if "op=" in f):

@@ -23,7 +23,7 @@ def throw():
     raise ValueError("a batch that is no batch")
 
 
-# How a rank can fail by itself, and how its end is told.
+# How a rank can fail by itself, and how its end is reported.
 WAYS = {
     "segfault": lambda: ctypes.string_at(0),
     "oom": lambda: os.kill(os.getpid(), signal.SIGKILL),  # as the kernel does: nothing runs any more

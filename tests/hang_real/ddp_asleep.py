@@ -80,7 +80,7 @@ def main():
         answer, (verdict, why) = judge.watch(lambda: judge.ask(work / "run", rings=rings), truth)
         assert verdict == "right", f"while it hangs: {answer} {why}\n{answer.text}"
         time.sleep(3)  # stacks are taken a while after HANG_AFTER
-        launcher.kill()  # nobody is left to see how the ranks end
+        launcher.kill()  # no one is left to see how the ranks end
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         launcher.wait()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gloo.py [PLAY...] [--seed N] — the jobs of plays.py, stuck and then killed; `commtrace hang` has to tell who is to blame.
+"""gloo.py [PLAY...] [--seed N] — the jobs of plays.py, stuck and then killed; `commtrace hang` has to show who is to blame.
 
 Without names all of them. Each is asked about twice: while it hangs and when all of it was killed."""
 

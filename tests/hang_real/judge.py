@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `commtrace hang` says of a run, held against what is true: used by every test of this folder.
 
-A truth is a list of ways to say it, each a pair (code, ranks); [] is "nobody is to blame". An answer is
+A truth is a list of ways to say it, each a pair (code, ranks); [] is "no rank is to blame". An answer is
 
     right   its verdicts are one of the ways
-    weak    it blames nobody although somebody is to blame, or not all of them: not enough evidence
-    wrong   anything else: it blames somebody who has done nothing, or for something else
+    weak    it blames no rank although someone is to blame, or not all of them: not enough evidence
+    wrong   anything else: it blames someone who has done nothing, or for something else
 """
 
 import importlib.util

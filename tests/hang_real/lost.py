@@ -30,7 +30,7 @@ def judge_without(job, rank):
     guilty = {r for way in job.play.truth for _, ranks in way for r in ranks}
     for verdict in answer.said["verdicts"]:
         true = any((verdict["code"], sorted(verdict["ranks"])) in way for way in job.play.truth)
-        # What is known of the others only can be told, but not with the same certainty.
+        # What is known of the others only can be identified, but not with the same certainty.
         if verdict["code"] == "NO_TRACE" and verdict["ranks"] == [rank]:
             continue
         if true and verdict["confidence"] != "high":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """mpi_hang.py [PLAY...] [--seed N] [--flavour F] — jobs on OpenMPI or MPICH that hang or crash, and are killed or end; `commtrace
-hang` has to tell who is to blame. Without names all of PLAYS: those of mpi_plays*.c, and examples/mpi_stencil with its faults."""
+hang` has to show who is to blame. Without names all of PLAYS: those of mpi_plays*.c, and examples/mpi_stencil with its faults."""
 
 import argparse
 import os
@@ -54,13 +54,13 @@ PLAYS = {
     "probe_of_a_sleeper": ([[("NEVER_ENTERED", [0])]], [1, 2]),
     # Whose message it probes for is not on record.
     "probe_without_send": ([[("UNKNOWN", [1])]], [0, 2], ["MPI_Probe"]),
-    # Who else has to come stands in no record: nobody is blamed.
+    # Who else has to come stands in no record: no rank is blamed.
     "missing_in_intercomm": ([[("UNKNOWN", [0, 1])]], []),
     "missing_in_group": ([[("UNKNOWN", [0])]], []),
     "leaves_early": ([[("NEVER_ENTERED", [1])]], [0, 2]),
     "threads": ([[("NEVER_ENTERED", [1])]], [0, 2]),
     "asked": (NOBODY, []),
-    # Nobody is to be told that the job was ended from outside: which rank was killed, or that too little is known.
+    # It is not enough to report that the job was ended from outside: which rank was killed, or that too little is known.
     "killed": ([[("DEAD_RANK", [1])], []], None, ['"state": "killed"']),
     "slow": (NOBODY, []),
     # Rank 2 waits for 1 and 3 in one MPI_Waitall, and what 3 sent has come: only 1 is missing.
@@ -177,7 +177,7 @@ def kill(pid):
 
 
 def is_ours(pid, folder):
-    """A number that has come again would be somebody else's."""
+    """A number that has come again would be someone else's."""
     try:
         return str(folder).encode() in Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
@@ -255,10 +255,10 @@ def main():
     count = {verdict: verdicts.count(verdict) for verdict in ("right", "weak", "wrong")}
     print(", ".join(f"{n} {verdict}" for verdict, n in count.items()))
     if not options.plays:
-        # Of a rank that a launcher without the tracer ended at once nothing may be left to tell by.
+        # Of a rank that a launcher without the tracer ended at once nothing may be left to show by.
         print(f"METRIC hang.{FLAVOUR}_right_pct {100 * count['right'] / len(verdicts):.1f} >=90")
         print(f"METRIC hang.{FLAVOUR}_wrong {count['wrong']} 0")
-        return count["wrong"] != 0  # whether enough is right, the figure tells
+        return count["wrong"] != 0  # whether enough is right, the figure shows
     return count["right"] != len(verdicts)
 
 

@@ -53,7 +53,7 @@ void sum(int count)
 	MPI_Allreduce(mine, all, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* ---- somebody does not come -------------------------------------------------------------------- */
+/* ---- someone does not come -------------------------------------------------------------------- */
 
 static void missing(void)
 {
@@ -63,7 +63,7 @@ static void missing(void)
 	sum(4);
 }
 
-/* Somebody has enough of it, and kills that one. */
+/* Someone has enough of it, and kills that one. */
 static void missing_then_killed(void)
 {
 	missing();
@@ -95,7 +95,7 @@ static void receive_without_send(void)
 	mark();
 	if (rank == 1)
 		MPI_Recv(here, SMALL, MPI_CHAR, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	nap(0.3); /* what was waited for first is what is told */
+	nap(0.3); /* what was waited for first is what is reported */
 	sum(4);
 }
 
@@ -141,7 +141,7 @@ static void another_tag(void)
 	sum(4);
 }
 
-/* ---- somebody does something else --------------------------------------------------------------- */
+/* ---- someone does something else --------------------------------------------------------------- */
 
 static void another_operation(void)
 {
@@ -206,7 +206,7 @@ static void pairs_in_a_circle(void)
 	MPI_Comm_create_group(MPI_COMM_WORLD, pair, TAG, &made);
 }
 
-/* ---- somebody is no more ------------------------------------------------------------------------ */
+/* ---- someone is no more ------------------------------------------------------------------------ */
 
 static void segfault(void)
 {
@@ -244,7 +244,7 @@ static void asked_to_end(int sig)
 	_exit(0);
 }
 
-/* Somebody ends the job, and one rank obeys before the others are killed. */
+/* Someone ends the job, and one rank obeys before the others are killed. */
 static void asked(void)
 {
 	if (rank == 1)
@@ -257,7 +257,7 @@ static void asked(void)
 	}
 }
 
-/* ---- nobody is to blame ------------------------------------------------------------------------- */
+/* ---- no rank is to blame ------------------------------------------------------------------------- */
 
 static void slow(void)
 {
@@ -270,7 +270,7 @@ static void slow(void)
 	}
 }
 
-/* Somebody kills one rank of a job that gets on. */
+/* Someone kills one rank of a job that gets on. */
 static void killed(void)
 {
 	slow();

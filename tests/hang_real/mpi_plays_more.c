@@ -134,7 +134,7 @@ void probe_of_a_sleeper(void)
 	sum(4);
 }
 
-/* All others go on to a collective, and nobody has sent. */
+/* All others go on to a collective, and no one has sent. */
 void probe_without_send(void)
 {
 	MPI_Status status;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """oom.py [--possible] — a job in a control group with little memory, one rank of which takes more: the kernel kills it, and the launcher
 ends the other one. `commtrace hang`, `info` and `report` have to say which rank, and that it was out of memory. The same rank killed
-with the same signal by nobody known is no such thing. --possible: exit 0 if this machine lets one make such groups."""
+with the same signal by no one known is no such thing. --possible: exit 0 if this machine lets one make such groups."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def one(group, eater, for_memory):
     try:
         answer, report = play(work, rings, group, eater)
         says = "signal 9 (SIGKILL), out of memory" if for_memory else "signal 9 (SIGKILL)"
-        # whom somebody kills after the other has waited for it was missing before that
+        # a rank that is killed after the other has waited for it was missing before that
         truth = [[("DEAD_RANK", [eater])]] + ([] if for_memory else [[("NEVER_ENTERED", [eater])]])
         verdict, why = judge.judge(answer, truth, [says], [1 - eater])
         assert verdict == "right", f"{answer} {why}\n{answer.text}"

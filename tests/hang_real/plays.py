@@ -24,7 +24,7 @@ class Play:
 
 
 def play(*truth, size=4, victims=None, says=(), executed=False, live=None):
-    """truth: ways, each a list of (code, ranks). No way at all: nobody is to blame."""
+    """truth: ways, each a list of (code, ranks). No way at all: no rank is to blame."""
 
     def add(act):
         PLAYS[act.__name__] = Play(act, list(truth) or [[]], size, victims, says, executed, live)
@@ -75,7 +75,7 @@ class Part:
         self.rest()
 
 
-# ---- somebody does not come ----------------------------------------------------------------------------------------
+# ---- someone does not come ----------------------------------------------------------------------------------------
 
 
 @play([("NEVER_ENTERED", [2])], victims=[0, 1, 3])
@@ -120,7 +120,7 @@ def cascade(p):
 
 @play([("NEVER_ENTERED", [3])], victims=[0, 1, 2])
 def second_group_without_one(p):
-    """Everybody makes another communicator, and rank 3 does not."""
+    """Every rank makes another communicator, and rank 3 does not."""
     p.begin()
     if p.rank == 3:
         p.rest()
@@ -145,12 +145,12 @@ def group_instead_of_sum(p):
     p.last(p.sum)
 
 
-# ---- somebody is no more -------------------------------------------------------------------------------------------
+# ---- someone is no more -------------------------------------------------------------------------------------------
 
 
 @play([("DEAD_RANK", [1])], victims=[0, 2, 3])
 def dead(p):
-    """The others are told by Gloo, and stay."""
+    """Gloo reports it to the others, which stay."""
     p.begin()
     if p.rank == 1:
         time.sleep(0.2)
@@ -160,7 +160,7 @@ def dead(p):
 
 @play([("NEVER_ENTERED", [1])])
 def missing_then_killed(p):
-    """Somebody kills the rank that all wait for, when they have waited for long."""
+    """Someone kills the rank that all wait for, when they have waited for long."""
     p.begin()
     if p.rank == 1:
         time.sleep(8)  # of a job that runs less than 5 s is no stall
@@ -170,7 +170,7 @@ def missing_then_killed(p):
 
 @play([("DEAD_RANK", [1])])
 def dead_and_nobody_stays(p):
-    """The others are told by Gloo, and end by the exception."""
+    """Gloo reports it to the others, which end by the exception."""
     p.begin()
     if p.rank == 1:
         time.sleep(0.2)
@@ -199,7 +199,7 @@ def exited_at_once(p):
 
 @play([("EXITED_RANK", [3])], victims=[0, 1, 2])
 def fewer_steps(p):
-    """Rank 3 has a batch less, takes leave, and exits cleanly; the others are told by Gloo, and have died of it before that."""
+    """Rank 3 has a batch less, takes leave, and exits cleanly; Gloo reports it to the others, which have died of it before that."""
     p.begin()
     if p.rank == 3:
         dist.destroy_process_group()
@@ -222,7 +222,7 @@ def two_hangs(p):
     p.last(p.sum, group=pairs[p.rank // 2])
 
 
-# ---- somebody does something else ----------------------------------------------------------------------------------
+# ---- someone does something else ----------------------------------------------------------------------------------
 
 
 @play([("MISMATCH_OP", [2])], victims=[0, 1, 3])
@@ -246,7 +246,7 @@ def another_root(p):
     p.last(dist.barrier)
 
 
-# Nobody has called anything after the operation in which all of them hang: what follows there is not known to anybody.
+# No one has called anything after the operation in which all of them hang: what follows there is not known to anyone.
 @play([("SKIPPED_OP", [1])], [("MISMATCH_OP", [1])], victims=[0, 2, 3])
 def skipped(p):
     p.begin()
@@ -316,7 +316,7 @@ def receive_without_send(p):
     p.begin()
     if p.rank == 1:
         p.last(dist.recv, torch.ones(8), 0)
-    time.sleep(0.3)  # what was waited for first is what is told
+    time.sleep(0.3)  # what was waited for first is what is reported
     p.last(p.sum)
 
 
@@ -355,7 +355,7 @@ def finalize(p):
       says=("save_checkpoint", "finalize"), executed=True)
 def barrier_of_rank_0_only(p):
     """Hidden by pairing: rank 0's barrier of the checkpoint meets the others' barrier at the end, and rank 0 is alone in its
-    own. What is told has to lead to the operation before the one that hangs."""
+    own. What is reported has to lead to the operation before the one that hangs."""
     p.begin()
     if p.rank == 0:
         save_checkpoint(p)
@@ -400,7 +400,7 @@ def one_leaves_generation(p):
 
 @play(live=[[("NEVER_ENTERED", [0])]])
 def rank_0_works_alone(p):
-    """It takes its time and does arrive: whoever looks meanwhile is told who is awaited, whoever looks later nothing."""
+    """It takes its time and does arrive: a look meanwhile reports who is awaited, a later one nothing."""
     p.begin()
     p.mark()
     if p.rank == 0:
@@ -448,7 +448,7 @@ def nobody_communicates(p):
       [("UNKNOWN", [0]), ("UNKNOWN", [1]), ("UNKNOWN", [2])], size=3)
 def pairs_connect_in_a_circle(p):
     """Each pair makes its communicator when it first needs it, and each rank begins with another one. Whom a rank waits for
-    inside of connectFullMesh is not on record, only how many they are: the circle itself cannot be told."""
+    inside of connectFullMesh is not on record, only how many they are: the circle itself is unknown."""
     p.begin()
     store = dist.FileStore(str(p.folder / "pairs"), -1)
     other = (p.rank + 1) % 3

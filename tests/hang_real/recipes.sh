@@ -72,7 +72,7 @@ printf 'Slurm epilog: '
 names NEVER_ENTERED 1 shared/commtrace-17
 rm -rf store shared
 
-# A container: mounts, processes and a small /dev/shm of its own, which nobody sees once it has ended. Its hook runs while it
+# A container: mounts, processes and a small /dev/shm of its own, which no one sees once it has ended. Its hook runs while it
 # hangs, and then everything in it is killed.
 recipe yaml 1 >pod
 hook=$(sed -n 's/^ *command: *//p' pod | "$python" -c 'import json, shlex, sys; print(shlex.join(json.load(sys.stdin)))')

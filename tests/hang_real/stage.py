@@ -3,7 +3,7 @@
 
 The stage is a process that carries the preload and has imported torch; the ranks are its forks, which begin to record with
 their first communicator, as programs of their own do. Many jobs are on stage at a time: all they do is wait. Only what is
-told apart by addresses needs programs of its own (Play.executed)."""
+distinguished by addresses needs programs of its own (Play.executed)."""
 
 import ctypes
 import os
@@ -46,7 +46,7 @@ class Job:
         self.folder.mkdir()
         self.run = self.folder / "run"
         self.environment = {"COMMTRACE_DIR": str(self.run), "COMMTRACE_JOB": self.folder.name, **(environment or {})}
-        # A Popen that is thrown away is waited for by the next one, and look() would find nobody.
+        # A Popen that is thrown away is waited for by the next one, and look() would find no one.
         self.pids, self.ends, self.programs = {}, {}, []
         for rank in range(play.size):
             self.pids[rank] = self.start(rank)

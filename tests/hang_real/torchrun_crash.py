@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torchrun_crash.py [--rounds N] [--ranks N] [--seed N] — one rank of a job under the real torchrun fails by itself.
 
-Gloo tells the others, so that most of them end by an exception within milliseconds, and torchrun, which looks every
+Gloo shows the others, so that most of them end by an exception within milliseconds, and torchrun, which looks every
 --monitor_interval (5 s by default), ends the rest: several ranks have failed, one of them by itself. `commtrace hang` has to name
 that one and how it ended. The truth is what was planted, and that crash_job.py did end so."""
 

@@ -6,7 +6,7 @@ import vm from 'node:vm';
 
 const folder = process.argv[2];
 
-// Ranks 0, 1 on a; 2, 3 on b. Communicators: all, even, and one of which nobody knows the ranks.
+// Ranks 0, 1 on a; 2, 3 on b. Communicators: all, even, and one of which no one knows the ranks.
 const report = {
 	ranks: [[0, 'a'], [1, 'a'], [2, 'b'], [3, 'b']].map(([rank, host]) => ({ rank, host })),
 	comms: [['all', [0, 1, 2, 3]], ['even', [0, 2]], ['lost', []]].map(([comm, ranks]) => ({ comm, ranks, name: null, role: null })),
@@ -68,7 +68,7 @@ for (const [chosen, thing, relates] of cases) {
 	assert.equal(state.relates(thing), relates, JSON.stringify({ chosen, thing }));
 }
 
-// Once more is not any more; who listens is told each time.
+// Once more is not any more; listeners are called each time.
 const told = [];
 
 choose({});

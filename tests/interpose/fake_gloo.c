@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_gloo.c — a libgloo whose functions do what a test wants done. Built as several shared libraries that differ
- * in FAKE_ID, so that tests can tell which copy was called. */
+ * in FAKE_ID, so that tests can show which copy was called. */
 #include "tests/interpose/fake_gloo.h"
 
 #include <stdatomic.h>

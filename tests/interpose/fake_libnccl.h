@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_libnccl.h — a libnccl that moves nothing and does what a test tells it, with the ways of the real one that matter
+/* fake_libnccl.h — a libnccl that moves nothing and does what a test shows it, with the ways of the real one that matter
  * to who stands before it: groups belong to threads, handles are written when the real one writes them, some functions
  * are called through their public symbols. Communicators are plain memory, so a test may look inside. */
 #ifndef CT_TESTS_INTERPOSE_FAKE_LIBNCCL_H
@@ -38,7 +38,7 @@ void fake_nonblocking(int yes);
 /* From now on the library does, or does not, ask by itself whether a communicator is ready before it uses it. */
 void fake_asks(int yes);
 
-/* What ncclGetVersion tells from now on; 23007 before. */
+/* What ncclGetVersion shows from now on; 23007 before. */
 void fake_version(int version);
 
 /* All that goes on is done: children are written, communicators have this state. */

@@ -7,5 +7,5 @@ void fake_user_call(struct fake_options *options) __attribute__((visibility("def
 void fake_user_call(struct fake_options *options)
 {
 	gloo_barrier(options);
-	__asm__ volatile(""); /* no jump: the caller is told by its return address */
+	__asm__ volatile(""); /* no jump: the caller is known by its return address */
 }

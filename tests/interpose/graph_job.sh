@@ -70,7 +70,7 @@ job skips --steps 4 --graph --fault skip:rank=2,op=131 --timing none --give-up 3
 [ "$(ops skips | grep '^{"rank":2,' | grep -c GraphLaunch)" = 50 ] || fail "rank 2 has launched all"
 [ "$(ops skips | grep '^{"rank":1,' | grep -c GraphLaunch)" = 51 ] || fail "rank 1 has not launched all"
 
-# Late between its graphs: named. Where others work on this machine one job may not tell who it was; never is it somebody else.
+# Late between its graphs: named. Where others work on this machine one job may not show who it was; never is it someone else.
 for try in 1 2 3 4 5 6; do
 	rm -rf slow
 	job slow --steps 40 --step-ms 20 --graph --fault slow-rank:rank=2,pct=100 || fail "a job with a slow rank"
@@ -81,7 +81,7 @@ for try in 1 2 3 4 5 6; do
 	[ $try -lt 6 ] || fail "rank 2 is not named: $(head -3 slow.report)"
 done
 
-# A segment tells again what its graphs hold: the first ones can go.
+# A segment shows again what its graphs hold: the first ones can go.
 COMMTRACE_SEGMENT_BYTES=64K COMMTRACE_FLUSH=100ms job long --ranks 2 --steps 1500 --graph --timing none || fail "a long job"
 [ "$(ls long | grep -c '\.1\.seg$')" = 2 ] || fail "no second segment: $(ls long)"
 rm long/*.0.seg

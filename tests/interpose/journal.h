@@ -28,7 +28,7 @@
  *     84 + 64 * lane    4        flags (CT_JOURNAL_FULL)
  *     4096 + 16 * (65536 * lane + i)     entry i of the lane: u32 op, u32 reserved (0), u64 bytes
  *
- * `op` modulo 100 is the id in trace/ops.def; the hundreds tell calls apart that are one operation there.
+ * `op` modulo 100 is the id in trace/ops.def; the hundreds show calls apart that are one operation there.
  * `bytes` is the size of the buffer that the call is about on this rank, and nothing is multiplied by ranks:
  *     allreduce, broadcast, reduce, send, recv   the buffer
  *     allgather, gather                          the one input this rank gives

@@ -44,7 +44,7 @@ together() {
 	"$e2e/check_journal" --nccl -r "$work/$name/run" "$work/$name/journal" >"$work/$name/said" 2>&1 || fail "$(cat "$work/$name/said")"
 	n=$(dumped "$name" '"seen_by":"wrapper"')
 	[ "$n" = "$(wc -l <"$work/$name/ops")" ] && [ "$n" -gt 500 ] || fail "$name: $n ops came through wrappers"
-	# all-to-alls are made of messages, of which version 3 tells no channels
+	# all-to-alls are made of messages, of which version 3 shows no channels
 	[ "$(grep -cE '"op":"(AllReduce|Broadcast)".*"algo":"(RING|TREE)","proto":"(SIMPLE|LL)"' "$work/$name/ops")" = \
 		"$(grep -cE '"op":"(AllReduce|Broadcast)"' "$work/$name/ops")" ] || fail "$name: algorithms are missing"
 	[ "$version" = 3 ] || [ "$(grep -cE '"op":"(Send|Recv)".*"channels":1' "$work/$name/ops")" = \

@@ -13,7 +13,7 @@ cudaError_t quiet_record(cudaEvent_t event, cudaStream_t stream)
 {
 	cudaError_t result = cudaEventRecord(event, stream);
 
-	__asm__ volatile(""); /* no jump: the caller is told by its return address */
+	__asm__ volatile(""); /* no jump: the caller is known by its return address */
 	return result;
 }
 

@@ -64,7 +64,7 @@ static const char *entered_in(const struct ct_slot *slot)
 	}
 }
 
-/* If this never returns, the ring has to tell. Among the thread's latest records, since launches may come behind. What
+/* If this never returns, the ring has to show. Among the thread's latest records, since launches may come behind. What
  * NCCL calls in turn is not recorded. */
 static void must_be_on_record(const char *name)
 {

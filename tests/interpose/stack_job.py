@@ -20,7 +20,7 @@ class Options(ctypes.Structure):
 
 
 def where():
-    """What the caller's frames are, as the interpreter tells it."""
+    """What the caller's frames are, as the interpreter shows it."""
     frame = sys._getframe(1)
     lines = []
     while frame:
@@ -33,7 +33,7 @@ def where():
 class Loader:
     def batch(self, path):
         with open(path, "w") as out:
-            out.write(where()), out.flush(), time.sleep(3600)  # in one line, which is the one that where() tells
+            out.write(where()), out.flush(), time.sleep(3600)  # in one line, which is the one that where() shows
 
 
 def evaluate(path):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Processes that stand still in functions that the test knows, killed when they have been looked at: what is on record names those
-# functions, in order. stack_job.c has the ways, stack_job.py the truth of Python as the interpreter tells it.
+# functions, in order. stack_job.c has the ways, stack_job.py the truth of Python as the interpreter shows it.
 # usage: stacks.sh LIBRARY FAKE_GLOO STACK_JOB STACK_READ
 set -u
 library=$1 fake=$2 job=$3 read=$4
@@ -108,7 +108,7 @@ looked leaderless 1
 has leaderless ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
 [ -n "$(ls "$work/leaderless/ring")" ] || wrong "leaderless: the ring has gone though its process went on"
 
-# Those in a call and the first thread; no more than can be told.
+# Those in a call and the first thread; no more than can be identified.
 looked threads 1
 has threads ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
 [ "$(grep -c '^thread' "$work/is")" = 16 ] || wrong "threads: not 16 of them"
@@ -116,11 +116,11 @@ has threads ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
 [ "$(grep -c '^thread.* main ' "$work/is")" = 1 ] || wrong "threads: not the first one"
 looked churn 3
 has churn ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
-grep -q '^native lost_in_thought ' "$work/is" || wrong "churn: the first thread is not told"
+grep -q '^native lost_in_thought ' "$work/is" || wrong "churn: the first thread is not reported"
 
 for i in $(seq $pythons); do
 	looked "python$i" 1
-	grep -q '^thread.* main why 3 state S' "$work/is" || wrong "Python $i: the first thread is not told"
+	grep -q '^thread.* main why 3 state S' "$work/is" || wrong "Python $i: the first thread is not reported"
 	sed -n 's/^python \([^ ]* [0-9]*\) stack_job.py$/\1/p' "$work/is" | cmp -s - "$work/where$i" ||
 		wrong "Python $i: not the frames that the interpreter tells: $(cat "$work/where$i")"
 done

@@ -28,7 +28,7 @@ static void finish(void)
 	ct_ring_close(&ct_recorder.ring, 1);
 }
 
-/* The key of the communicator with this handle, of two ranks unless told; 0 if there was no place for it. */
+/* The key of the communicator with this handle, of two ranks by default; 0 if there was no place for it. */
 static uint64_t made(uintptr_t handle, uint64_t key, uint32_t nranks)
 {
 	const struct ct_comm_spec spec = {

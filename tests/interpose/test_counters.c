@@ -251,7 +251,7 @@ static void a_port_that_goes_and_comes_keeps_its_number(void **state)
 	id = port_of("mlx5_0/1")->rec.id;
 	changes = ports.changes;
 	ct_ports_read(&ports, root, &sample);
-	assert_int_equal(ports.changes, changes); /* nothing new is nothing to tell */
+	assert_int_equal(ports.changes, changes); /* nothing new is nothing to show */
 	snprintf(gone, sizeof(gone), "%s", below("/gone"));
 	assert_int_equal(rename(below("/sys/class/infiniband"), gone), 0);
 	ct_ports_read(&ports, root, &sample);

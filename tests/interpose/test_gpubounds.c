@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events tell of work that they only stand beside, for every place at which a thread may have stood still. */
+/* What events show work that they only stand beside, for every place at which a thread may have stood still. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void on_a_busy_stream_events_report_all(void **state)
 	assert_int_equal(t.end_err_ns, ERR);
 }
 
-/* The end event of work that was still running when the call returned tells its end, even if it began meanwhile. */
+/* The end event of work that was still running when the call returned shows its end, even if it began meanwhile. */
 static void work_that_outlasts_its_call_has_its_end_from_the_event(void **state)
 {
 	const struct call c = { 0, 800 * US, 10 * US, 15 * US, 20 * US };

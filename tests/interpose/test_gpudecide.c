@@ -286,7 +286,7 @@ static void a_sequence_that_does_not_repeat_is_waited_for_no_longer_than_the_gua
 	assert_int_equal(cost.unmeasured, CT_UNMEASURED_FEW);
 }
 
-/* Then a step is the operations, or throughput tells. */
+/* Then a step is the operations, or throughput shows. */
 static void what_it_costs_is_seen_without_a_period(void **state)
 {
 	static const struct job jobs[] = {
@@ -438,7 +438,7 @@ static void what_costs_5_per_cent_is_turned_down_within_five_minutes(void **stat
 	}
 }
 
-/* ... and told with its error, which gets small. */
+/* ... and reported with its error, which gets small. */
 static void what_costs_a_thousandth_is_left_alone(void **state)
 {
 	const struct job job = { .cost = 0.001, .noise = 0.01, .drift = 0.05 };

@@ -38,7 +38,7 @@ struct rank {
 	uint32_t *data;
 };
 
-/* What ranks of several processes tell each other. */
+/* What ranks of several processes show each other. */
 static struct shared {
 	ncclUniqueId id, grow_id;
 	pthread_barrier_t told;
@@ -216,7 +216,7 @@ static struct seen {
 	uint64_t last_seq[3], last_message;
 } seen[RANKS];
 
-/* The communicators of a process, in the order in which they were made known, tell which is whose by size and rank. */
+/* The communicators of a process, in the order in which they were made known, show which is whose by size and rank. */
 static int kind_of(const struct recorded_lists *r, uint32_t id)
 {
 	const struct ct_comm_rec *comm = &r->comms[id - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job that decodes with CUDA graphs while NCCL tells its profiler plugin when kernels run: a graph must not cost more than
+/* A job that decodes with CUDA graphs while NCCL shows its profiler plugin when kernels run: a graph must not cost more than
  * without, although NCCL puts a host node into every plan that is captured while the plugin asks for channels. The program is
  * preloaded (interpose.plugin_graph), or has the plugin alone (interpose.plugin_graph_alone). The length of a launch is
  * computed by the simulator, so that it can be compared between runs. */
@@ -149,7 +149,7 @@ static struct shared run(const char *version, const char *timing)
 	return *shared;
 }
 
-/* How many launches the plugin was told both times of. */
+/* How many launches the plugin got both times of. */
 static uint32_t told(const struct recorded_lists *r)
 {
 	uint32_t n = 0;
@@ -213,7 +213,7 @@ static void alone_it_asks_no_more_after_the_first_captured_call(void **state)
 	check("SIM_PROFILER_VERSION=6", 1, RANKS * EAGER);
 }
 
-/* It is not told which calls are captured. */
+/* It is not reported which calls are captured. */
 static void alone_in_version_4_it_does_not_ask(void **state)
 {
 	(void)state;

@@ -147,7 +147,7 @@ static void too_many_channels_are_a_counted_loss(void **state)
 		/* those that have a place keep it */
 		assert_int_equal(ct_channels_next(1, CT_SEND, 2, 0), i + 1);
 	}
-	/* the numbers of the others are nobody's */
+	/* the numbers of the others are no one's */
 	assert_true(atomic_load(&header->losses[CT_LOSS_SEQ_TABLE_FULL]) > 20000);
 	assert_int_equal(lost, 2000);
 	qsort(seqs, lost, sizeof(seqs[0]), compare);

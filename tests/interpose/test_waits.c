@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exposed communication from the calls to the sums: what the analyzer tells of a recorded job (waits_job.h) is held
+/* Exposed communication from the calls to the sums: what the analyzer shows a recorded job (waits_job.h) is held
  * against what that knows itself. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -168,7 +168,7 @@ static int count_right(void (*body)(void), const char *const *env, int n)
 	return right;
 }
 
-/* Where the machine holds a thread up, times are told with a larger error than find() and is_wrong() allow: three tries. */
+/* Where the machine holds a thread up, times are reported with a larger error than find() and is_wrong() allow: three tries. */
 static void assert_told(void (*body)(void), const char *const *env, int n)
 {
 	int right = 0;

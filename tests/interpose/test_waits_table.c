@@ -218,7 +218,7 @@ static void a_stopped_thread_is_in_the_way_of_its_own_stream_only(void **state)
 	munmap(launches, page);
 }
 
-/* What records tell of a stream with launches: once for each thing that is new. */
+/* What records show a stream with launches: once for each thing that is new. */
 static void it_is_reported_whose_streams_are_fed(void **state)
 {
 	(void)state;

@@ -56,7 +56,7 @@ for try in 1 2 3 4; do
 done
 [ $code = 0 ] || fail "the program and the analysis differ"
 
-# As long as it is told to, beside a load.
+# As long as it is asked to, beside a load.
 for try in 1 2 3 4; do
 	bench soak$try --soak 2 -N 1 --under-load --ops all_reduce -e 1K -n 3
 	bursts=$("$commtrace" bench soak$try --json | "$python" -c 'import json, sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_matrix.py DUMP.jsonl REPORT.json INFO.json JOURNALS: hold what commtrace tells of a job against what the job wrote
+"""check_matrix.py DUMP.jsonl REPORT.json INFO.json JOURNALS: hold what commtrace shows a job against what the job wrote
 down of itself (matrix_journal.h).
 
 Every op of a journal must be there, in its place in the order of its thread, and nothing else. Communicators are compared by
-who is in them: one key for one name, on all members. What is missing, and what differs, is told in words; exit status 1.
+who is in them: one key for one name, on all members. What is missing, and what differs, is reported in words; exit status 1.
 """
 import collections
 import difflib
@@ -132,7 +132,7 @@ def check_times(where, truth, line):
 
 
 def check_lane(journal, ops, lines, keys, where):
-    """The ops of one thread. Where they are not the same ones, the difference is told and the others are compared."""
+    """The ops of one thread. Where they are not the same ones, the difference is reported and the others are compared."""
     a, b = [(op["call"], op["op"]) for op in ops], [(line["call"], line["op"]) for line in lines]
     for what, a0, a1, b0, b1 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if what != "equal":
@@ -296,7 +296,7 @@ def sent_by(journals, name):
 
 
 def check_traffic(traffic, journals, keys):
-    """Of the communicators that have a layer; how an intercommunicator's collectives are laid is nobody's promise."""
+    """Of the communicators that have a layer; how an intercommunicator's collectives are laid is no one's promise."""
     layers = {layer["comm"]: layer for layer in traffic["layers"] if layer["comm"]}
     least = 0
     for name, key in sorted(keys.of_name.items()):

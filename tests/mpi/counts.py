@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-# Of a call that is two operations, one may have had nobody to go to.
+# Of a call that is two operations, one may have had no one to go to.
 TWO_OPS = {"Sendrecv", "Sendrecv_replace"}
 # What they have room for is not what came.
 RECEIVES = {"Recv", "Irecv"}

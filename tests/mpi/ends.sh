@@ -36,7 +36,7 @@ printed() {
 	done
 }
 
-# stuck NAME FAULT ARGUMENTS...: everybody is where he stays when the records no longer change; then all are killed.
+# stuck NAME FAULT ARGUMENTS...: every rank is where he stays when the records no longer change; then all are killed.
 stuck() {
 	local name=$1 before="" now=none limit=$((SECONDS + 120))
 	shift
@@ -88,7 +88,7 @@ for rank in 0 2; do
 	grep -q "rank $rank inside MPI_Waitall" hang/report || fail "hang: rank $rank is in MPI_Waitall: $(cat hang/report)"
 	grep -q "rank $rank launched MPI_Irecv from 1 " hang/report || fail "hang: rank $rank waits for rank 1: $(cat hang/report)"
 done
-# The headline is that of the analysis of hangs: nobody but rank 1 is at fault, or nobody at all.
+# The headline is that of the analysis of hangs: no one but rank 1 is at fault, or no one at all.
 head -n 1 hang/report | grep -qE '^Hang: .*rank 1 .*never|^Hang: .*never called|^Not enough evidence: [0-9]* operations had not returned' || fail "hang: the verdict: $(cat hang/report)"
 code=0
 timeout -k 5 240 "$commtrace" hang --json hang/run >hang/verdicts || code=$?

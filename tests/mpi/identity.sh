@@ -76,7 +76,7 @@ who slurm 2 env SLURM_JOB_ID=77 "${mpirun[@]}" -n 2 sh -c '
 	exec "$@"' sh "${traced[@]}" "$program" "${job[@]}"
 [[ $run = commtrace-77.* ]] || fail "slurm: $run"
 
-# srun tells the rank in its own words, whichever the MPI is told by.
+# srun gives the rank in its own variables, whichever way the MPI gets it.
 who srun 2 "${mpirun[@]}" -n 2 sh -c '
 	rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 	export SLURM_JOB_ID=78 SLURM_STEP_ID=0 SLURM_PROCID=$rank SLURM_NTASKS=2 SLURM_LOCALID=$rank

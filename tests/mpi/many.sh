@@ -9,7 +9,7 @@ program=$(mpi_program many)
 mpi_traced 60 2 "$work/run" "$program" persistent 2>stderr || fail "persistent: exit $?: $(tail -n 3 stderr)"
 "$commtrace" dump --format jsonl run >dump.jsonl
 "$commtrace" report --format json run >report.json
-"$python" - <<'P' || fail "what had no room was not told"
+"$python" - <<'P' || fail "what had no room was not reported"
 import json
 
 ops = [json.loads(line) for line in open("dump.jsonl")]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # matrix.sh RANKS PROGRAM [ARGUMENT...]: a program that writes down what it calls (matrix_journal.h), with and without the
-# preload: it prints the same, and what commtrace tells of the traced one is what it wrote. PROGRAM is a name of this
+# preload: it prints the same, and what commtrace shows the traced one is what it wrote. PROGRAM is a name of this
 # folder's, in C or Fortran, or a script for Python, NAME.py.
 . "$(dirname "$0")/mpi.sh"
 ranks=$1 name=$2

@@ -25,7 +25,7 @@ static void use_up(MPI_Comm *comm, const char *name)
 	MPI_Comm_free(comm);
 }
 
-/* The same members several times: the keys have to tell them apart. Freed in another order than made. */
+/* The same members several times: the keys have to distinguish them. Freed in another order than made. */
 static void copies(void)
 {
 	MPI_Request request;

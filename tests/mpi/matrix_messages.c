@@ -202,7 +202,7 @@ static void probed_and_taken(void)
 	NOTE_RECV("Imrecv", 4, 4, job.left, 53);
 	MPI_Imrecv(out_i + 10, 4, MPI_INT, &message, &request);
 	complete(1, &request, NULL);
-	/* nobody sends */
+	/* no one sends */
 	MPI_Iprobe(job.left, 54, MPI_COMM_WORLD, &there, &status);
 	fold(&there, sizeof(there));
 	MPI_Mprobe(MPI_PROC_NULL, 52, MPI_COMM_WORLD, &message, &status);

@@ -90,7 +90,7 @@ def messages(comm, name):
     comm.Sendrecv([doubles(8), MPI.DOUBLE], dest=left, sendtag=4, recvbuf=[x, MPI.DOUBLE], source=right, recvtag=4)
     comm.Send([a, MPI.INT], dest=MPI.PROC_NULL)
     keep(x)
-    # from anybody, as it comes
+    # from anyone, as it comes
     if rank == 0:
         for _ in range(1, size):
             comm.Recv([b, 16, MPI.INT], source=MPI.ANY_SOURCE, tag=5, status=status)

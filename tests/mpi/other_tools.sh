@@ -63,7 +63,7 @@ run last_behind "$library:$mpi/liblast_threads.so"
 unset LAST_LIBRARY
 for order in before behind; do
 	info_json last_$order/run >last_$order/info || fail "last_$order: commtrace info: exit $?"
-	grep -qF "$last" last_$order/info || fail "last_$order: what was loaded last is not told: $(cat last_$order/info)"
+	grep -qF "$last" last_$order/info || fail "last_$order: what was loaded last is not reported: $(cat last_$order/info)"
 done
 
 jemalloc=$(/sbin/ldconfig -p | awk '/libjemalloc\.so\.2/ && !n++ { print $NF }')

@@ -5,7 +5,7 @@
  *
  *   S|R PEER TAG BYTES finished|error|aborted
  *
- * as the program and the statuses of MPI tell it. Sizes differ from message to message wherever the order is MPI's, so that
+ * as the program and the statuses of MPI show it. Sizes differ from message to message wherever the order is MPI's, so that
  * two which were taken for each other show. */
 #include <mpi.h>
 #include <pthread.h>

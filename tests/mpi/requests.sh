@@ -26,12 +26,12 @@ awk '
 	}' dump.jsonl >messages
 
 # A send whose handle was given away: whether its end is known is the library's affair.
-told() {
+reported() {
 	awk -v rank="$1" '$1 == rank { print $2, $3, $4, $5, $2 == "S" && $4 ~ /^5[01]$/ ? "any" : $6 }' messages | sort
 }
 for ((rank = 0; rank < ranks; rank++)); do
 	same "rank $rank: bare and traced" <(sort bare/$rank.journal) <(sort traced/$rank.journal)
-	same "rank $rank: program and record" <(sort traced/$rank.journal) <(told $rank)
+	same "rank $rank: program and record" <(sort traced/$rank.journal) <(reported $rank)
 done
 
 # Every send and its receive: the same communicator, tag and number, and as many bytes.

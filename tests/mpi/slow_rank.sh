@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The slow rank of a stencil is named, and nobody else, although its neighbours hand its lateness on in their messages;
-# without a slow rank nobody is named. Who is slow, and how many steps there are, is known from what the job was told.
+# The slow rank of a stencil is named, and no one else, although its neighbours hand its lateness on in their messages;
+# without a slow rank no rank is named. Who is slow, and how many steps there are, is known from what the job received.
 . "$(dirname "$0")/mpi.sh"
 suffix=
 ranks=4
-# Who waits in MPICH polls. With two ranks on two cores that works out; with more nobody's times tell anything.
+# Who waits in MPICH polls. With two ranks on two cores that works out; with more no one's times show anything.
 [ "$flavour" = openmpi ] || suffix=.mpich ranks=2
 program=$build/bin/mpi_stencil$suffix
 yield=
 
 # is WHAT PATTERN OPTION...: the verdict, and the ranks in findings about late ones. Where others work on this machine one job may
-# not tell who was slow: another one may, while nobody is named.
+# not show who was slow: another one may, while no rank is named.
 is() {
 	local said dir try
 	for try in 1 2 3 4; do
@@ -42,5 +42,5 @@ played() {
 is "the last is slow" "STRAGGLER $((ranks - 1))" --steps 30 --slow-rank $((ranks - 1)) --slow-ms 60
 is "the first is slow" "STRAGGLER 0" --steps 30 --slow-rank 0 --slow-ms 60
 is "with groups" "STRAGGLER 1" --steps 30 --slow-rank 1 --slow-ms 60 --groups
-# A machine that gets busy while the job runs is a change, of which nobody is accused.
+# A machine that gets busy while the job runs is a change, of which no rank is accused.
 is "nobody is slow" "HEALTHY|NOT_ENOUGH_EVIDENCE|NOT_COMMUNICATION|CHANGE_POINT" --steps 60

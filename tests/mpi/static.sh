@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that has MPI in itself is told by the doctor, one that loads it is not. What it is known by is what is in the
+# A program that has MPI in itself is reported by the doctor, one that loads it is not. What it is known by is what is in the
 # library of this flavour.
 . "$(dirname "$0")/mpi.sh"
 loaded=$(ldd "$(mpi_program kinds)" | awk '$1 ~ /^libmpi/ { print $3; exit }')

@@ -6,16 +6,16 @@
 . "$(dirname "$0")/mpi.sh"
 # Shared memory is for one world.
 export OMPI_MCA_btl=self,vader,tcp
-mkdir told
-COMMTRACE_JOB=one mpi_traced 60 2 "$work/run" "$(mpi_program worlds)" "$work/told" 2>stderr ||
+mkdir reported
+COMMTRACE_JOB=one mpi_traced 60 2 "$work/run" "$(mpi_program worlds)" "$work/reported" 2>stderr ||
 	fail "traced: exit $?: $(tail -n 5 stderr)"
-[ "$(cat told/parents told/children | sort -u | wc -l)" = 4 ] || fail "not two and two ranks"
+[ "$(cat reported/parents reported/children | sort -u | wc -l)" = 4 ] || fail "not two and two ranks"
 "$commtrace" dump --format jsonl run >dump.jsonl 2>warnings
 
-"$python" - dump.jsonl told <<-'EOF'
+"$python" - dump.jsonl reported <<-'EOF'
 	import collections, json, sys
-	dump, told = sys.argv[1:]
-	world = {int(pid): name for name in ("parents", "children") for pid in open(f"{told}/{name}")}
+	dump, reported = sys.argv[1:]
+	world = {int(pid): name for name in ("parents", "children") for pid in open(f"{reported}/{name}")}
 	keys = collections.defaultdict(set)  # (world, what) -> keys
 	members = collections.defaultdict(set)  # key -> (index, size)
 	for line in open(dump):

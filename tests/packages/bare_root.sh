@@ -26,7 +26,7 @@ cp "$build"/packages/commtrace[-_]* "$data/four_ranks.jsonl" "$root/packages/"
 
 # inside COMMAND...: in the root with /proc of its own, which goes with the command, and an empty environment.
 inside() { unshare --mount --pid --fork --mount-proc --root="$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C "$@"; }
-# works COMMTRACE PREFIX: what somebody does first with it.
+# works COMMTRACE PREFIX: what someone does first with it.
 works() {
 	local commtrace=$1 prefix=$2
 	[ "$(inside "$commtrace" preload)" = "$prefix/lib/libcommtrace.so" ] || { echo "preload of $commtrace"; return 1; }

@@ -12,7 +12,7 @@ cd "$work"
 for fault in none "${faults[@]}"; do
 	"$CT_BROKEN" $fault $fault.trace $fault.tuples
 done
-# A file without its end, and an arrow that was told of.
+# A file without its end, and an arrow that was reported.
 cp none.trace short.trace
 truncate -s -8 short.trace
 {

@@ -206,7 +206,7 @@ def waiting(run):
     for r in run.same_keys("waiting", set(range(8)), got):
         if got[r]["name"] != ("NEVER_ENTERED" if r == 5 else "waits for rank 5"):
             failures.append(f"{run.name}: waiting: rank 5 was made to stop, and rank {r} has {got[r]}")
-        # nobody calls anything any more once it waits, and the recording lasts a minute from then on
+        # no one calls anything any more once it waits, and the recording lasts a minute from then on
         run.same("waiting", f"rank {r}", (issued[r] - run.report["run"]["begin_unix_ns"]) / 1e9, got[r]["since_s"], 0.1)
         if r != 5 and got[r]["state"] not in ("entered", "returned", "started"):
             failures.append(f"{run.name}: waiting: rank {r} waits in what is {got[r]['state']}")

@@ -115,7 +115,7 @@ def raising():
 
 
 def far():
-    """Its code is longer than what one byte of a table tells."""
+    """Its code is longer than what one byte of a table shows."""
     scope = {"here": here}
     body = "def long():\n" + "".join(" x%d = %d\n" % (i, i) for i in range(3000))
     body += "\n" * 700 + " here('far down')\n" + " y = (1 +\n\n\n\n  (here('many lines') or 2) +\n 3)\n"

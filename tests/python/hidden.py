@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """hidden.py LIBNCCL DIR WAY...: rank RANK of two, on simulated GPUs, as a user who is not root. Rank 1 stops calling, in stand(); then both
-say so and wait to be killed. WAY: what the kernel is told, so that others see less of the process:
+say so and wait to be killed. WAY: what the kernel is asked, so that others see less of the process:
 
     dumpable   PR_SET_DUMPABLE 0, after the last call (the simulator's ranks look into each other's memory)
     filter     a filter of system calls that answers process_vm_readv with EPERM, before the first"""

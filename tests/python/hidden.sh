@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A process that hides from others (PR_SET_DUMPABLE 0), or must not call what others' memory is read with (a container's filter): it goes on as
 # it would, nothing is said on its stderr, and of its stack there is what can be had: the frames of Python, and the machine's where
-# the kernel tells registers.
+# the kernel shows registers.
 . "$(dirname "$0")/../e2e/e2e.sh"
 sim=$build/lib/sim
 

@@ -25,7 +25,7 @@ def passed_over(file):
 
 
 def note(to=None):
-    """The caller's place, as the interpreter tells it."""
+    """The caller's place, as the interpreter shows it."""
     frame, places = sys._getframe(1), []
     while frame is not None and len(places) < 3:
         name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
@@ -60,7 +60,7 @@ def generator():
         yield
 
 
-# A library that passes calls on, where it is installed: the place that is told is that of who called it.
+# A library that passes calls on, where it is installed: the place that is reported is that of who called it.
 LIBRARY = """
 def barrier(do):
     def inner():

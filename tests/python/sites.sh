@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Call sites of two ranks in each interpreter of this machine are what the program noted of itself, wherever the loader
-# puts things. COMMTRACE_STACKS=native tells what the calls return to, the same on both; off, nothing.
+# puts things. COMMTRACE_STACKS=native shows what the calls return to, the same on both; off, nothing.
 . "$(dirname "$0")/../e2e/e2e.sh"
 sim=$build/lib/sim
 
@@ -53,7 +53,7 @@ grep -qvE '^[^/ ]+\+0x[0-9a-f]+( \(build [0-9a-f]{8}\))?$' native/got.0 && fail 
 COMMTRACE_STACKS=off job off /usr/bin/python3
 [ "$(sort -u off/got.0)" = None ] || fail "off: a site: $(sort -u off/got.0)"
 
-# A program without Python: each call is in the function of the program that makes it, in the file with the build id that is told.
+# A program without Python: each call is in the function of the program that makes it, in the file with the build id that is reported.
 simjob=$build/bin/commtrace-simjob
 COMMTRACE_JOB=simjob COMMTRACE_DIR=$work/simjob LD_LIBRARY_PATH=$sim LD_PRELOAD=$library "$simjob" --ranks 4 --ranks-per-process 2 \
 	--workload fsdp --steps 2 --timing none >out 2>err || fail "simjob: exit $?: $(tail -n 3 err)"
@@ -77,8 +77,8 @@ for op in ops:
 assert {"ncclCommInitRankConfig", "ncclCommDestroy"} <= set(calls) and len(set(calls.values())) == len(calls), calls
 assert len(ops) > 20 and len(places) > 1 and all(len(sites) == 1 for sites in by_instance.values()), by_instance
 before = [hex(int(place, 16) - 1) for place in places]  # the call, not what it returns to
-told = subprocess.run(["addr2line", "-e", sys.argv[1]] + before, stdout=subprocess.PIPE, check=True).stdout.decode()
-assert all("/sim/job/" in line for line in told.split("\n")[:-1]), told
+reported = subprocess.run(["addr2line", "-e", sys.argv[1]] + before, stdout=subprocess.PIPE, check=True).stdout.decode()
+assert all("/sim/job/" in line for line in reported.split("\n")[:-1]), reported
 PY
 
 # Code that is made again and again from few places has their sites, however often; what comes from more places than there is
@@ -87,5 +87,5 @@ SITES_MADE=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job again /usr/bin/python3
 same "again: sites of rank 0" again/want.0 again/got.0
 SITES_MADE=20000 SITES_LINES=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job many /usr/bin/python3
 paste -d '|' many/want.0 many/got.0 | awk -F'|' '$2 == "None" { none++; next } $1 != $2 { bad++ } END { exit bad > 0 || none < 1000 || NR - none < 20 }' ||
-	fail "many: what is told is not what is, or all is"
-"$commtrace" info many/run | grep -q STRINGS_FULL || fail "many: no loss is told"
+	fail "many: what is reported is not what is, or all is"
+"$commtrace" info many/run | grep -q STRINGS_FULL || fail "many: no loss is reported"

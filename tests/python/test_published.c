@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an interpreter of 3.13 or 3.14 publishes of itself is understood, without the GIL too: a made-up one in memory, all
- * of whose offsets differ, told in the order of the words of either release. What cannot be true is refused. */
+ * of whose offsets differ, reported in the order of the words of either release. What cannot be true is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +179,7 @@ static void what_cannot_be_true_is_refused(void **state)
 	put(0, "xdebugpx", 8);
 	assert_int_equal(ct_python_published(&py, read_memory), -1);
 	assert_int_equal(py.version, 0);
-	make(0x030f00a0, 0); /* nobody knows its order */
+	make(0x030f00a0, 0); /* no one knows its order */
 	assert_int_equal(ct_python_published(&py, read_memory), -1);
 	assert_int_equal(py.version, 0x030f00a0);
 	make(0x030e00f0, 0);

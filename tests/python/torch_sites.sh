@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # torch over Gloo: the call site of each operation is the program's own line, though torch's queue and its threads are in
-# between, and two barriers of one number are told apart. The sites of what the ranks do together are equal elsewhere.
+# between, and two barriers of one number are distinguished. The sites of what the ranks do together are equal elsewhere.
 . "$(dirname "$0")/../e2e/e2e.sh"
 export OMP_NUM_THREADS=1 COMMTRACE_QUIET=1 COMMTRACE_JOB=torch-sites COMMTRACE_DIR=$work/run
 port=$("$python" "$root/tools/free_port.py")
@@ -27,7 +27,7 @@ for rank in range(3):
     # what the constructor of the model does is at its own line; the marker ends that
     marker = next(i for i, o in enumerate(own) if o["op"] == "AllReduce" and o["count"] == 1)
     assert marker and all("torch_sites.py:" in o["site"] and "__init__ < " in o["site"] for o in own[:marker]), own[:marker]
-    # (torch's second forward tells the others how it has put gradients together, by broadcasts)
+    # (torch's second forward shows the others how it has put gradients together, by broadcasts)
     got = [o["site"].split(" < ")[0] for o in own[marker + 1:] if o["op"] != "Broadcast"]
     assert got == want[1:], (got, want[1:])
     sites[rank] = [o["site"] for o in own if o["seq"] is not None and o["op"] not in ("Send", "Recv")]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What code inside somebody else's process does not call. Judged by the undefined symbols of the project's own
+# What code inside someone else's process does not call. Judged by the undefined symbols of the project's own
 # objects (zstd's are its own business), so that a call through a macro counts too. Every object of interpose/ and of the
 # writing half of trace/ counts as call path; what another thread or the set-up calls all the same has a row below.
 . "$(dirname "$0")/rule.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every number that the analyzer is tuned by is in a table. The classes of numeric constants in analyzer/:
 #
-#   tuning  somebody chose it, and it changes a verdict, a finding, a figure or its error: thresholds, margins, shares, least counts,
+#   tuning  someone chose it, and it changes a verdict, a finding, a figure or its error: thresholds, margins, shares, least counts,
 #           quantiles, windows. It is in a file limits.h, under a comment with its reason: where it comes from, what was measured,
 #           or what breaks beyond it.
 #   size    bounds memory, time or a list: more than that is counted only, merged or left out.

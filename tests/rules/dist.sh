@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tarball works for somebody who has nothing: another user, an empty environment, an empty directory.
+# The tarball works for someone who has nothing: another user, an empty environment, an empty directory.
 . "$(dirname "$0")/rule.sh"
 
 rm -rf "$build/packages"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # libcommtrace.so exports exactly what the tables of calls say: a name too few is a call unseen, a name too many is
-# somebody else's symbol taken over.
+# someone else's symbol taken over.
 . "$(dirname "$0")/rule.sh"
 need "$library"
 

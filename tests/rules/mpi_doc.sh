@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/MPI.md tells of every row in the tables of MPI's calls and of no other function, and of every reason for which some pass
+# docs/reference/MPI.md shows every row in the tables of MPI's calls and of no other function, and of every reason for which some pass
 # by; and the tests that it names are there: `area.name` is registered in tests/, `test_file:name` is a test in
 # tests/interpose/test_file.c.
 . "$(dirname "$0")/rule.sh"
@@ -15,10 +15,10 @@ names() {
 		sed -E 's/.*\( *"?//; s/^(MPIX?_)?/\1/; /^MPIX?_/! s/^/MPI_/' | grep -vE '^MPI_(name|CALL)' | sort -u
 }
 judged "functions of the tables of MPI" "$(names | wc -l)"
-told() { awk '/^## / { on = /Functions/ } on' $doc | grep -oE '`MPIX?_[A-Za-z_]*`' | tr -d '`' | grep -vE '^MPI_(I?X|X_init)$' | sort -u; }
+reported() { awk '/^## / { on = /Functions/ } on' $doc | grep -oE '`MPIX?_[A-Za-z_]*`' | tr -d '`' | grep -vE '^MPI_(I?X|X_init)$' | sort -u; }
 
-comm -23 <(names) <(told) | verdict "functions of the tables that $doc does not tell of"
-comm -13 <(names) <(told) | verdict "functions that $doc tells of and no table has"
+comm -23 <(names) <(reported) | verdict "functions of the tables that $doc does not tell of"
+comm -13 <(names) <(reported) | verdict "functions that $doc tells of and no table has"
 grep -E '^MPI_SKIP' $skip | sed -E 's/^MPI_SKIP\("([^"]*)".*/\1/' | while read -r reason; do
 	grep -qF "$reason" $doc || echo "$reason"
 done | verdict "reasons of $skip that $doc does not tell"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/NCCL.md tells of every function in the table of NCCL's calls and of no other, and the tests that it names are
+# docs/reference/NCCL.md shows every function in the table of NCCL's calls and of no other, and the tests that it names are
 # there: `test_FILE:name` is a test in tests/interpose/test_FILE.c that its main() runs.
 . "$(dirname "$0")/rule.sh"
 doc=docs/reference/NCCL.md table=interpose/abi/nccl_calls.def
@@ -12,10 +12,10 @@ names() { # in the table, each once
 		grep -oE '[ (]nccl[A-Z][A-Za-z0-9]*,' | tr -d ' (,' | sort -u
 }
 judged "functions of $table" "$(names | wc -l)"
-told() { awk '/^## / { on = /Functions/ } on' $doc | grep -oE '`nccl[A-Z][A-Za-z0-9]*`' | tr -d '`' | sort -u; }
+reported() { awk '/^## / { on = /Functions/ } on' $doc | grep -oE '`nccl[A-Z][A-Za-z0-9]*`' | tr -d '`' | sort -u; }
 
-comm -23 <(names) <(told) | verdict "functions of $table that $doc does not tell of"
-comm -13 <(names) <(told) | verdict "functions that $doc tells of and $table does not have"
+comm -23 <(names) <(reported) | verdict "functions of $table that $doc does not tell of"
+comm -13 <(names) <(reported) | verdict "functions that $doc tells of and $table does not have"
 
 tests() { grep -oE '`test_[a-z_]+:[a-z0-9_]+`' $doc | tr -d '`' | sort -u; }
 tests | while IFS=: read -r file name; do

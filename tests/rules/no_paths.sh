@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Nothing in the tree depends on, or tells of, the machine it was written on: no paths, no package hosts.
+# Nothing in the tree depends on, or shows, the machine it was written on: no paths, no package hosts.
 . "$(dirname "$0")/rule.sh"
 
 mapfile -t files < <(sources .)

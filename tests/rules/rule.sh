@@ -10,7 +10,7 @@ library=$build/lib/libcommtrace.so
 cd "$root"
 
 # sources REGEX: the project's files whose path matches. Without git (a tarball, a copy): everything not
-# built. What git knows and nobody has any more is left out.
+# built. What git knows and no one has any more is left out.
 sources() {
 	{
 		git ls-files -co --exclude-standard 2>/dev/null ||

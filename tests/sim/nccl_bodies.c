@@ -382,7 +382,7 @@ void grows(struct rank *r)
 	ncclUniqueId *told = device_memory(r, 4 * sizeof(*told)), id;
 	int is_old = r->rank < 2;
 
-	join(r); /* to tell the id by */
+	join(r); /* to show the id by */
 	CHECK(r, !ncclCommSplit(r->comm, is_old ? 0 : NCCL_SPLIT_NOCOLOR, 0, &pair, NULL));
 	if (r->rank == 1) {
 		CHECK(r, !ncclCommGetUniqueId(pair, &id));

@@ -5,10 +5,10 @@
 
 give_up="no progress for 6 s: everything is killed"
 
-# told NAME STEPS: rank 0 has told of so many steps, one a line. "2 of rank 3": rank 3 has come through two steps. That it
-# has is certain, since each rank waits for its GPU at the end of a step; that rank 0 told so, too, is not: when somebody
+# reported NAME STEPS: rank 0 has reported so many steps, one a line. "2 of rank 3": rank 3 has come through two steps. That it
+# has is certain, since each rank waits for its GPU at the end of a step; that rank 0 reported so, too, is not: when someone
 # dies, it may not have come to its end of the last of these steps, of the one before it must.
-told() {
+reported() {
 	local lines own at_least
 	lines=$(wc -l <"$dir/$1.out")
 	at_least=${2%% *}
@@ -20,14 +20,14 @@ told() {
 	[ "$lines" -ge "$at_least" ] && [ "$lines" -le "${2%% *}" ] || echo "$lines steps, not $2"
 }
 
-# check LINE STATUS STEPS ENDS STDERR JOB...: a job of eight ranks on two nodes. STEPS as told() takes it.
+# check LINE STATUS STEPS ENDS STDERR JOB...: a job of eight ranks on two nodes. STEPS as reported() takes it.
 check() {
 	local line=$1 status=$2 steps=$3 expected=$4 words=$5 name=fault$1 patience=6
 	shift 5
 	[ "$status" != 0 ] || patience=60 # nothing is to be given up
 	run "$name" --ranks 8 --nodes 2 --steps 6 --step-ms 10 --give-up $patience "$@"
 	[ "$(cat "$dir/$name.rc")" = "$status" ] || fail "line $line: $*: exit status $(cat "$dir/$name.rc"), not $status"
-	[ -z "$(told "$name" "$steps")" ] || fail "line $line: $*: $(told "$name" "$steps")"
+	[ -z "$(reported "$name" "$steps")" ] || fail "line $line: $*: $(reported "$name" "$steps")"
 	[ "$(ends "$name")" = "$expected" ] || fail "line $line: $*: $(ends "$name"), not $expected"
 	[ "$(sum "$name" misuse)" = 0 ] || fail "line $line: $*: CUDA was misused"
 	if [ -n "$words" ]; then
@@ -89,7 +89,7 @@ jobs_of() {
 		2 ddp stray-split:rank=1,op=16
 	END
 	echo "1|2|1 exit 0, 7 stopped 9|$give_up|ddp|exit:rank=3,op=16"
-	# Somebody dies, and the launcher ends the others.
+	# Someone dies, and the launcher ends the others.
 	echo "1|2 of rank 3|1 exit 5, 7 stopped 15||ddp|exit:rank=3,op=16,code=5"
 	echo "1|2 of rank 2|1 signal 9, 7 stopped 15||ddp|kill:rank=2,op=16"
 	echo "1|2 of rank 0|1 signal 11, 7 stopped 15||ddp|kill:rank=0,op=16,signal=11"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The journal of commtrace-simjob tells, whatever happened to the rank, what it called and what came back.
+# The journal of commtrace-simjob shows, whatever happened to the rank, what it called and what came back.
 . "$(dirname "$0")/simjob.sh"
 
 # journal NAME JOB...: one line per rank: rank, calls entered and returned, data-moving ones of them, the last one.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The truth about kernels that commtrace-simjob tells: one line for each, and in them what slow ranks, slow links and
+# The truth about kernels that commtrace-simjob shows: one line for each, and in them what slow ranks, slow links and
 # CPUs that run ahead do to a job. Durations on the simulated GPUs are computed, so that most of this is exact; where
 # the machine's own noise comes in, the fault is much larger.
 . "$(dirname "$0")/simjob.sh"
@@ -43,7 +43,7 @@ step() {
 spans plain
 [ "$(wc -l <"$dir/plain.spans")" = $((4 * 12 * 7)) ] || fail "$(wc -l <"$dir/plain.spans") spans"
 [ "$(sed -n 's/.*"comm": "\([0-9a-f]\{16\}\)".*/\1/p' "$dir/plain.spans" | sort -u | wc -l)" = 1 ] || fail "more than one communicator"
-# Nobody ends an all-reduce before everybody has begun it, and nobody long after the others.
+# No one ends an all-reduce before every rank has begun it, and no one long after the others.
 table plain | awk '$1 % 7 >= 2 { if ($3 > s[$1]) s[$1] = $3; if ($4 > e[$1]) e[$1] = $4; if (!($1 in f) || $4 < f[$1]) f[$1] = $4; n[$1]++ }
 	END { for (i in n) if (n[i] != 4 || f[i] < s[i] || e[i] - f[i] > 10000) { print "launch", i; bad = 1 } exit bad }' || fail "ends"
 
@@ -71,7 +71,7 @@ apart() {
 }
 [ "$(apart skew)" -gt 100000 ] && [ "$(apart skew)" -lt 205000 ] || fail "ends are $(apart skew) ns apart, not 200 us"
 
-# One hardware queue: nobody waits for it, unless timed events are recorded (and the job records none). A busy machine makes a run
+# One hardware queue: no rank waits for it, unless timed events are recorded (and the job records none). A busy machine makes a run
 # slow now and then; a queue would make all of them slow.
 for try in 1 2 3; do
 	queue=$(CUDA_DEVICE_MAX_CONNECTIONS=1 && export CUDA_DEVICE_MAX_CONNECTIONS && spans queue && step queue)

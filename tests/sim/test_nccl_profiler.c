@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiler plugins: found by path, and told of calls, launches and kernels in the terms of their version. Each test is
+/* Profiler plugins: found by path, and given calls, launches and kernels in the terms of their version. Each test is
  * a process of its own, because a plugin is loaded once. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void run_body(const char *plugin, int tells_comms, void (*body)(struct ra
 		setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
 		setenv("PROFILER_LOG", log_path, 1);
 		status = in_threads(2, body);
-		/* Both ranks are told, by the name that the communicator has in NCCL's log. */
+		/* Both ranks are listed, by the name that the communicator has in NCCL's log. */
 		snprintf(init, sizeof(init), "init %016llx", (unsigned long long)hash);
 		_exit(status || lines(init, "ranks 2") != (tells_comms ? 2 : 0));
 	}
@@ -122,7 +122,7 @@ static void check_calls(const char *plugin)
 	assert_int_equal(lines("state 24", ""), 10);
 	assert_int_equal(lines("start 0x200", ""), 6);
 	assert_int_equal(lines("start 0x400", ""), 4 + 8);
-	assert_int_equal(lines("start 0x400", "rank 1"), 0); /* calls do not tell it */
+	assert_int_equal(lines("start 0x400", "rank 1"), 0); /* calls do not show it */
 	assert_int_equal(lines("start 0x800", ""), 10);
 	assert_int_equal(lines("start 0x1 ", ""), 10);
 	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 0"), 2);

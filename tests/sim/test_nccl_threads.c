@@ -229,7 +229,7 @@ static void a_simulated_group_launches_nothing(void **state)
 	assert_int_equal(in_threads(2, simulates_a_group), 0);
 }
 
-/* Kernel numbers tell the communicator by NCCL's own hash. Under the lock; all ranks find the same. */
+/* Kernel numbers show the communicator by NCCL's own hash. Under the lock; all ranks find the same. */
 static uint64_t hashes[2];
 
 static void has_hashes(struct rank *r)

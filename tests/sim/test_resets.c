@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts that end while the process goes on, and those whose streams do not tell them. */
+/* Contexts that end while the process goes on, and those whose streams do not show them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

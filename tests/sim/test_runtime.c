@@ -58,7 +58,7 @@ static void each_thread_chooses_its_device(void **state)
 	pthread_create(&thread, NULL, other_thread, &device);
 	pthread_join(thread, NULL);
 	assert_int_equal(device, 0);
-	/* What the driver was told counts. */
+	/* What the driver was given counts. */
 	use_device(1);
 	OK(cudaGetDevice(&device));
 	assert_int_equal(device, 1);

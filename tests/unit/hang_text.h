@@ -42,7 +42,7 @@ struct ct_text_case {
 	int says_nothing[2]; /* "none" was said */
 	const char *says[CT_TEXT_EXPECTED];
 	uint32_t n_says;
-	const char *advises; /* NULL: not told */
+	const char *advises; /* NULL: not reported */
 	struct ct_text_case *next;
 };
 

@@ -41,7 +41,7 @@ struct job {
 /* All times given to a job are nanoseconds of job time; each host's clock shows something else. */
 void job_open(struct job *job, const struct job_options *options);
 
-/* A communicator of `n` ranks under process-local id `id`, told by every member but the absent. */
+/* A communicator of `n` ranks under process-local id `id`, reported by every member but the absent. */
 void job_comm(struct job *job, uint32_t id, uint64_t key, const char *name, const int *ranks,
 	      uint32_t n);
 

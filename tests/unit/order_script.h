@@ -8,7 +8,7 @@
  *     call RANKS COMM NAME                              a call that moves no data, such as ncclCommDestroy
  *     loses RANKS                                       records, by a full ring
  *     end RANKS HOW                                     exit (what all do unless said), fail: exit code 1; _exit; abort;
- *                                                       lost: nobody knows; killed: the same, 100 s later
+ *                                                       lost: no one knows; killed: the same, 100 s later
  * RANKS and SEQS: 3, 0-3 or 0,2; "-" is no type, reduction, root or site. ROOT is the peer of a Send or a Recv. STATE:
  * `in`, never returned; `bad`, returned an error. Main thread; fails the test that calls it. */
 #ifndef CT_TESTS_UNIT_ORDER_SCRIPT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch tells what a load told, in the same order and with the same values: here of every kind of record there is. */
+/* A batch shows what a load reported, in the same order and with the same values: here of every kind of record there is. */
 #include "tests/unit/job.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #define UNKNOWN_OP 250u
 #define LAUNCHES 90
 
-/* ---- what is told, as text ---- */
+/* ---- what is reported, as text ---- */
 
 static int log_op(void *log, const struct ct_load_op *op)
 {
@@ -111,7 +111,7 @@ static void name_op(struct job *job)
 	job_rare(job, 0, CT_KIND_NAME, bytes, sizeof(bytes));
 }
 
-/* Twice another name and its end in one block: who is told late must not be told the last of it only. */
+/* Twice another name and its end in one block: a late reader must not get the last of it only. */
 static void communicators(struct job *job)
 {
 	struct ct_comm_rec rec = {
@@ -238,7 +238,7 @@ static const struct ct_load_sink keeping = {
 	.stack = ct_batch_stack,
 };
 
-/* All that process 0 tells; through the batch, if there is one. To be freed. */
+/* All that process 0 shows; through the batch, if there is one. To be freed. */
 static char *read_process(struct ct_batch *batch)
 {
 	struct ct_op_names names = { .memory = ct_arena_new() };

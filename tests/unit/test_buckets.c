@@ -311,7 +311,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 		assert_int_equal(b->steps, 10);
 		assert_int_equal(b->step_ns, 10 * 33 * MS - FORWARD_NS - BACKWARD_NS);
 		assert_int_equal(b->unknown, 0);
-		/* rank 1 tells its stalls, which end half way through each wait */
+		/* rank 1 shows its stalls, which end half way through each wait */
 		assert_int_equal(b->at_most, s != 1);
 		if (s != 1)
 			assert_int_equal(b->bubble_ns, waited[s]);

@@ -50,7 +50,7 @@ static void cut_steps(const struct ct_instance_log *log, int n_steps, struct ct_
 	steps->median_ns = (steps->cut_ns[steps->n] - steps->cut_ns[0]) / steps->n;
 }
 
-/* The slow rank is found; the sites around its loss are these. 0: none are told. */
+/* The slow rank is found; the sites around its loss are these. 0: none are reported. */
 static void expect(const struct parallel_job *job, unsigned before, unsigned after)
 {
 	struct ct_replay_judgement judgement = { 0 };

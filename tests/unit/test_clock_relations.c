@@ -186,7 +186,7 @@ static struct ct_clocks *drifting(double drift, double seconds)
 	return clocks;
 }
 
-/* Cause and effect leave 5 ms to either side, so that only the ends tell. */
+/* Cause and effect leave 5 ms to either side, so that only the ends show. */
 static void clocks_that_drift_apart_too_fast_fail(void **state)
 {
 	static const double fast[] = { 860e-6, -860e-6, 10000e-6, -10000e-6, 450e-6 };

@@ -235,7 +235,7 @@ static void a_clock_that_is_set_fails_and_only_that_one(void **state)
 		};
 
 		expect_fail(job, 3);
-		/* without small operations cause and effect leave a millisecond: the ends have to tell */
+		/* without small operations cause and effect leave a millisecond: the ends have to show */
 		job.no_small = 1;
 		expect_fail(job, 3);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers compared with those that ought to be as fast, made by hand: a slow host among communicators across hosts, a
- * slow rank's messages, and times full of noise, of which nothing may be told. */
+ * slow rank's messages, and times full of noise, of which nothing may be reported. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ static void a_host_with_half_the_bandwidth_is_reported(void **state)
 	assert_true(exact >= 29);
 }
 
-/* All messages of one rank are slow, those of others to each other are not: it is the rank, told once. */
+/* All messages of one rank are slow, those of others to each other are not: it is the rank, reported once. */
 static void a_rank_whose_messages_are_slow_is_reported(void **state)
 {
 	(void)state;

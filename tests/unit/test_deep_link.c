@@ -73,7 +73,7 @@ static void of_many_steps_the_one_is_shown_in_which_its_ranks_held_up_the_others
 						    .time_ns = 20000,
 						    .wait_ns = 10,
 						    .last_rank = -1 };
-	steps[4].wait_ns = 90; /* nobody's */
+	steps[4].wait_ns = 90; /* no one's */
 	steps[5].last_rank = steps[7].last_rank = steps[15].last_rank = 3;
 	steps[7].wait_ns = 40;
 	steps[15].wait_ns = 99; /* not in it */

@@ -87,7 +87,7 @@ static void the_shift_is_the_median_of_all_differences(void **state)
 	assert_true(fabs(test.delta - 1) < 1e-12);
 }
 
-/* The same values in runs of equal ones: half of them tell nothing new. */
+/* The same values in runs of equal ones: half of them show nothing new. */
 static void values_like_their_neighbours_count_as_fewer(void **state)
 {
 	double mixed_a[32], mixed_b[32], slow_a[32], slow_b[32];
@@ -163,7 +163,7 @@ static void a_change_counts_beyond_what_repetitions_differ_by(void **state)
 	assert_int_equal(compare(steady, 1, 10.8), CT_DIFF_SLOWER);
 	assert_int_equal(compare(steady, 1, 9.3), CT_DIFF_FASTER);
 	assert_int_equal(compare(steady, 1, 10), CT_DIFF_SAME);
-	/* less than one percent is not worth telling */
+	/* less than one percent is not worth reporting */
 	assert_int_equal(compare(steady, 1, 10.09), CT_DIFF_SAME);
 	assert_int_equal(compare(steady, 4, 10.8), CT_DIFF_SLOWER);
 	assert_int_equal(compare(shaky, 4, 10.8), CT_DIFF_SAME);

@@ -188,7 +188,7 @@ static void a_misspelt_setting_is_reported_with_the_near_one(void **state)
 	ct_report_free(r);
 }
 
-/* Facts of both ranks, of rank 1 only, and the settings that are told; NULL: none. */
+/* Facts of both ranks, of rank 1 only, and the settings that are reported; NULL: none. */
 static void check_conflict(const char *const *facts, const char *other, const char *expected)
 {
 	static int runs;
@@ -284,7 +284,7 @@ static void settings_that_contradict_each_other_are_reported(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		/* without the library, or the GPU, nobody reads it */
+		/* without the library, or the GPU, no one reads it */
 		const char *unread[] = { rows[i].all[1], NULL };
 
 		check_conflict(rows[i].all, rows[i].last, rows[i].expected);

@@ -90,7 +90,7 @@ static void a_rank_that_reported_a_dead_peer_is_not_the_first(void **state)
 	(void)state;
 	ORDER("1|0", told, GONE(4900, SIGKILL, 9000));
 	ORDER("1|0", told, GONE(4900, SIGSEGV, 9000));
-	/* both were told: of what, is not on record */
+	/* both were reported: of what, is not on record */
 	ORDER("0|1", told,
 	      { .how = CT_END_CLEAN,
 		.code = 1,

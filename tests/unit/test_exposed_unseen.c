@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exposed communication where the recorder puts nothing on streams that wait: when NCCL tells the times, and with one
+/* Exposed communication where the recorder puts nothing on streams that wait: when NCCL shows the times, and with one
  * connection to the GPU. The host's waits are on record then, and those of the streams that compute are not. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static struct ct_report *play(const char *workload, uint64_t *exposed_ns)
 	return report;
 }
 
-/* Ranks of which it is told, all of them within their error. */
+/* Ranks of which it is reported, all of them within their error. */
 static uint32_t told_rightly(const char *workload)
 {
 	uint64_t truth[RANKS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line through transfer times: right where the truth is known, undisturbed by slow transfers, and nothing where
- * there is nothing to tell it by.
+ * there is nothing to show it by.
  *
  * unit_fit --measure SEEDS prints how near the lines come and which transfers they show to be slow. */
 #include <math.h>
@@ -133,7 +133,7 @@ static void sizes_within_a_class_do_not_bend_the_line(void **state)
 	assert_true(fabs(fit.lines[0].ns_per_byte / 0.5 - 1) < 0.03);
 }
 
-/* Two sizes within one octave, one half of the other: a line of its octave alone would not tell them apart. */
+/* Two sizes within one octave, one half of the other: a line of its octave alone would not distinguish them. */
 static void sizes_of_one_octave_are_distinguished(void **state)
 {
 	struct ct_transfer t[40];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the verdict says of communication in all, and what it does not: bounds of what it costs, what stays exposed however well
- * it is hidden, times that tell nothing, traces of two jobs. */
+ * it is hidden, times that show nothing, traces of two jobs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void what_stays_is_what_moves_longer_than_computing_takes(void **state)
 	ct_report_free(report);
 }
 
-/* A stage of a pipeline that takes longer: the others wait, and next to nothing moves. The stage is told. */
+/* A stage of a pipeline that takes longer: the others wait, and next to nothing moves. The stage is reported. */
 static void what_is_waited_for_others_is_not_bound_by_communication(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 8, 1, 25);

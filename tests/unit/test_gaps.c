@@ -269,7 +269,7 @@ static void exposed_time_is_summed_by_step_and_split_by_peer(void **state)
 	/* first step 4 + 1.5 against 1, second 1 against 1 */
 	assert_int_equal(sums.steps[0].exposed_ns, 5500 * US);
 	assert_int_equal(sums.steps[1].exposed_ns, 1 * MS);
-	/* waits of which a quarter of the time is vague are not told */
+	/* waits of which a quarter of the time is vague are not reported */
 	assert_true(sums.steps[0].wait_ns == UINT64_MAX);
 	assert_int_equal(sums.comms[0].exposed_ns, 8500 * US);
 	assert_int_equal(sums.comms[0].wait_ns, 1 * MS);

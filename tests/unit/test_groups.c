@@ -363,7 +363,7 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	struct ct_report *report;
 
 	(void)state;
-	/* Unequal parts: the least busy rank's span is not the transfer; only playing the run again tells who was late. */
+	/* Unequal parts: the least busy rank's span is not the transfer; only playing the run again shows who was late. */
 	report = exchanges(0, 500, 0, MS, 0);
 	assert_null(row(report, "messages", "AllToAll"));
 	assert_int_equal(report->n_ops, 2); /* rank 0 gets more */

@@ -296,7 +296,7 @@ static void victims_wait_and_the_culprit_is_late_at_the_same_time(void **state)
 	for (int per_host = 2; per_host <= RANKS; per_host += 2) {
 		struct ct_report *report = play(per_host, 0, 0, 0, 0);
 		const struct ct_report_heat_waits *w = &report->heat.waits;
-		/* hosts' clocks are related by what their operations tell */
+		/* hosts' clocks are related by what their operations show */
 		uint64_t off = per_host == RANKS ? 2 * ERR : 30 * US;
 
 		assert_int_equal(report->run.n_hosts, RANKS / per_host);

@@ -215,7 +215,7 @@ static void of_two_contradicting_hosts_both_are_named(void **state)
 	ct_report_free(report);
 }
 
-/* Communicators of each host only. `status` of the kernel's clock, and the errors that it tells. */
+/* Communicators of each host only. `status` of the kernel's clock, and the errors that it shows. */
 static struct ct_report *run_apart(uint64_t status, uint64_t err_ns)
 {
 	static const int first[] = { 0, 1 }, second[] = { 2, 3 };

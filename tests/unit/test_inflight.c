@@ -71,7 +71,7 @@ static void host(int rank, uint32_t call, uint64_t enter_ns, uint64_t return_ns)
 	job_rare(&job, rank, CT_KIND_HOST_END, &rec, sizeof(rec));
 }
 
-/* A receive that was begun, and is not over as far as the last tracer heartbeat tells. */
+/* A receive that was begun, and is not over as far as the last tracer heartbeat shows. */
 static void receive(int rank, int peer, uint64_t at)
 {
 	struct ct_ring_open open = { .tag = 77 | CT_OPEN_LAUNCH,

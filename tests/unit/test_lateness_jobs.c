@@ -109,7 +109,7 @@ static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 	}
 }
 
-/* Exactly the slow ones are named, and what they cost is told within its error, or within `off` of it. */
+/* Exactly the slow ones are named, and what they cost is reported within its error, or within `off` of it. */
 static void the_slow_are_blamed(struct job_loop loop, int ranks, int per_host, double off)
 {
 	for (unsigned seed = 0; seed < SEEDS; seed++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recording cost, as the ranks told: unknown is never shown as nothing. And how shares and names are written. */
+/* What recording cost, as the ranks reported: unknown is never shown as nothing. And how shares and names are written. */
 #include "tests/unit/job.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slow links in jobs whose truth is known: found, and told exactly where the times tell whose link it is, as one of several
+/* Slow links in jobs whose truth is known: found, and reported exactly where the times show whose link it is, as one of several
  * where they do not; and nothing where no link is slow, whatever else is.
  *
  * unit_links --measure SEEDS [WORKLOAD] prints how often each case comes out right. */
@@ -186,7 +186,7 @@ static int is_silent(const struct told *told)
 	       told->verdict != CT_VERDICT_SLOW_LINK;
 }
 
-/* Every slow row is about the two ends alone, and those who pay for it are told of no other rank. */
+/* Every slow row is about the two ends alone, and no other rank is reported to those who pay for it. */
 static int is_exact(const struct told *told, const struct scene *scene)
 {
 	struct ct_fault fault;
@@ -254,7 +254,7 @@ static void a_slow_link_of_many_is_reported_as_one_of_them(void **state)
 	}
 }
 
-/* Where nothing hides it, what is told is what it costs; and it is the verdict. */
+/* Where nothing hides it, what is reported is what it costs; and it is the verdict. */
 static void what_a_slow_link_costs_is_reported(void **state)
 {
 	struct told told = play(&identifiable[3], 5);
@@ -267,7 +267,7 @@ static void what_a_slow_link_costs_is_reported(void **state)
 	assert_true(told.err_ns < 0.1 * told.loss_ns);
 }
 
-/* One communicator: only its own past tells. */
+/* One communicator: only its own past shows. */
 static void what_becomes_slow_is_found_without_others(void **state)
 {
 	struct scene scene = { "fsdp", 8, 1, 0, 0, 40, "slow-link:src=0,dst=1,factor=0.4,from=28" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one process told, put together. */
+/* What one process reported, put together. */
 #include "tests/unit/job.h"
 
 #include "analyzer/load/load.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps that the program tells by NVTX ranges. */
+/* Steps that the program shows by NVTX ranges. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More processes than cores: reported, and nobody is accused of what may be chance. */
+/* More processes than cores: reported, and no rank is accused of what may be chance. */
 #include <string.h>
 
 #include "analyzer/lateness/oversubscribed.h"

@@ -213,7 +213,7 @@ static void without_gpus_the_network_counts_and_without_records_nothing_is_known
 	r = job_report(&job, -1);
 	assert_true(r->comms[0].peak.Bps == 12.5e9);
 	ct_report_free(r);
-	/* one rank tells nothing */
+	/* one rank shows nothing */
 	job_open(&job, &(struct job_options){ .run = "mpi2",
 					      .ranks = 2,
 					      .ranks_per_host = 1,

@@ -20,7 +20,7 @@ static void the_second_crash_follows_from_the_first(void **state)
 	(void)state;
 	EXPECT("DA k", CRASHED(5000), CRASHED(5500));
 	EXPECT("AD k", CRASHED(5500), CRASHED(5000));
-	/* at the same time, as far as it can be told: unknown which */
+	/* at the same time, as far as it can be reported: unknown which */
 	EXPECT("DD k", CRASHED(5000), CRASHED(5001));
 }
 
@@ -55,13 +55,13 @@ static void a_rank_that_reported_a_dead_peer_is_no_cause(void **state)
 		 .said = 5000,
 		 .gone = 9000,
 		 .failed = 4990 });
-	/* the one who was not told, and was not heard of any more */
+	/* the one without a report, and without heartbeats since */
 	EXPECT("DAA k", SHOT_UNSEEN(4000), FAILED(5000, .failed = 4500, .waited = 31000),
 	       FAILED(5000, .failed = 4600, .waited = 31000));
-	/* two were not told: unknown which */
+	/* two without a report: unknown which */
 	EXPECT("AAA k", SHOT_UNSEEN(4000), SHOT_UNSEEN(4100),
 	       FAILED(5000, .failed = 4500, .waited = 31000));
-	/* it still lived when the others were told */
+	/* it was alive when the others got the report */
 	EXPECT("AA k", SHOT_UNSEEN(4700), FAILED(5000, .failed = 4500, .waited = 31000));
 	/* where its files end says nothing */
 	EXPECT("AA k", VANISHED(4000, .damaged = 1), FAILED(5000, .failed = 4500, .waited = 31000));

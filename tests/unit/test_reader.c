@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs: which files belong to one, each record once, and what is missing told. */
+/* Runs: which files belong to one, each record once, and what is missing reported. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/fixture_run.h"
 
@@ -216,7 +216,7 @@ static void nothing_to_read_says_why(void **state)
 
 /* ---- gaps -------------------------------------------------------------------------------------------- */
 
-/* Five segments of one block of 10 ops each; the last block tells of `lost` records trimmed. */
+/* Five segments of one block of 10 ops each; the last block shows `lost` records trimmed. */
 static struct ct_process put_segments(uint64_t lost)
 {
 	struct ct_process p;

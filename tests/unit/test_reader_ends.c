@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How processes ended, as their last blocks and the notes in their rings tell it. */
+/* How processes ended, as their last blocks and the notes in their rings show it. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/fixture_run.h"
 

@@ -269,7 +269,7 @@ static void the_file_is_private_whole_and_not_inherited(void **state)
 	assert_true((uint64_t)st.st_blocks * 512 >=
 		    CT_RING_MIN_BYTES); /* no hole: no SIGBUS later */
 	child = fork();
-	if (child == 0) { /* mincore tells an unmapped page without a crash */
+	if (child == 0) { /* mincore shows an unmapped page without a crash */
 		unsigned char in_core;
 
 		_exit(mincore(ring.header, 4096, &in_core) != 0 ? 0 : 1);

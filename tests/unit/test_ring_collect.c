@@ -121,7 +121,7 @@ static void a_zombie_is_waited_for_by_its_own_parent_only(void **state)
 	fx_become(&p, pid);
 	put_ring(&p, just_now);
 	c = collect();
-	assert_int_equal(c.kept, 1); /* the parent may tell how it ended */
+	assert_int_equal(c.kept, 1); /* the parent may show how it ended */
 	assert_int_equal(c.moved, 0);
 	assert_int_equal(unlink(fx_path(fx_only("rings", ".ring"))), 0);
 	p.ppid++; /* that has gone, and the zombie is init's, which does not care */
@@ -427,11 +427,11 @@ static void a_new_directory_with_an_old_inode_is_another_run(void **state)
 	struct ct_run_id id = p.run;
 
 	(void)state;
-	id.born_ns = p.run.born_ns = 7; /* whatever this file system tells */
+	id.born_ns = p.run.born_ns = 7; /* whatever this file system shows */
 	assert_true(ct_run_id_same(&id, &p.run));
 	p.run.born_ns = 8;
 	assert_false(ct_run_id_same(&id, &p.run));
-	p.run.born_ns = 0; /* recorded where the file system did not tell */
+	p.run.born_ns = 0; /* recorded where the file system did not show */
 	assert_true(ct_run_id_same(&id, &p.run));
 	p.run.ino++;
 	put_ring(&p, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring directory: who lives, and who is told to be dead. */
+/* The ring directory: who lives, and who is asked to be dead. */
 #include "tests/unit/fixture.h"
 
 #include <errno.h>
@@ -138,7 +138,7 @@ static void a_scan_sees_ring_files_and_nothing_else(void **state)
 	assert_int_equal(mkfifo(fx_path("rings/commtrace.1.5.ring"), 0600), 0);
 	assert_int_equal(ct_ring_dir_scan(rings(), count_path, &n), 0);
 	assert_int_equal(n, 2);
-	/* stops when told to; many entries need several readings of the directory */
+	/* stops when asked to; many entries need several readings of the directory */
 	for (int i = 10; i < 400; i++) {
 		snprintf(name, sizeof(name), "rings/commtrace.1.%d.ring", i);
 		fx_write(name, "", 0);
@@ -224,7 +224,7 @@ static void a_zombie_is_awaited_until_its_parent_has_reported(void **state)
 	while (ct_ring_owner(&h, -1) == CT_OWNER_LIVES)
 		usleep(1000);
 	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_AWAITED);
-	atomic_store(&h.death_seen_ns, 6); /* its parent has told */
+	atomic_store(&h.death_seen_ns, 6); /* its parent has reported */
 	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_DEAD);
 	atomic_store(&h.death_seen_ns, 0);
 	waitpid(pid, NULL, 0);
@@ -264,7 +264,7 @@ static void another_namespace_is_judged_by_lock_and_beat(void **state)
 	assert_true(lives(&p, now_ns(), -1));
 	assert_false(lives(&p, now_ns() - 11000000000ull, -1));
 	assert_false(lives(&p, now_ns() + 11000000000ull,
-			   -1)); /* another time namespace: the lock tells */
+			   -1)); /* another time namespace: the lock shows */
 	fx_write("locked", "", 0);
 	assert_int_equal(pipe(hold), 0);
 	pid = fork();
@@ -355,7 +355,7 @@ static uint64_t oom_seen(uint64_t where, uint64_t kills, uint64_t kill_ns, int s
 	return atomic_load(&h.oom_seen);
 }
 
-/* The counter is this machine's own; where it has none, nothing is told. */
+/* The counter is this machine's own; where it has none, nothing is reported. */
 static void a_kill_that_no_one_sent_reports_the_kernels(void **state)
 {
 	struct ct_oom oom = { 0 };

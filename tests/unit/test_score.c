@@ -191,7 +191,7 @@ static void grades_begin_at_85_and_70(void **state)
 	}
 }
 
-/* 10 GB/s where 5 were told is not better than all, and does not make up for 2.5 where 10 were. */
+/* 10 GB/s where 5 were reported is not better than all, and does not make up for 2.5 where 10 were. */
 static void faster_than_reported_makes_up_for_nothing(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static void views_weigh_30_25_25_20(void **state)
 	assert_true(fabs(s.report.score.total - 77.5) < 0.3);
 	assert_string_equal(s.report.score.grade, "good");
 	assert_null(s.report.score.why);
-	/* of a run that hangs, the few operations that got through tell nothing */
+	/* of a run that hangs, the few operations that got through show nothing */
 	s.report.n_stuck = 1;
 	assert_int_equal(ct_score_fill(&s.links, 0.6, &s.report), 0);
 	assert_true(isnan(s.report.score.total));
@@ -299,7 +299,7 @@ static void stability_is_one_less_twice_the_variation(void **state)
 	fit(0);
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("stability")->score - 70.3) < 0.1);
-	/* without transfers, the steps tell */
+	/* without transfers, the steps show */
 	begin(0);
 	struct ct_report_step items[12];
 

@@ -138,7 +138,7 @@ static void skimming_gets_what_is_beside_operations(void **state)
 	assert_int_equal(ct_segment_open_memory(data, bytes, &skim, NULL), CT_OK);
 	ct_segment_skim(skim, CT_SKIM_ALL);
 	for (uint32_t i = 0; i < 6; i++) {
-		/* the second data block has a note, as only a decoded block tells */
+		/* the second data block has a note, as only a decoded block shows */
 		const int is_decoded = i == 0 || i == 2 || i == 5;
 
 		assert_int_equal(ct_segment_next_block(r, &whole, NULL), 1);

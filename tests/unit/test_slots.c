@@ -16,7 +16,7 @@ static int per_process;
 static uint32_t launches[JOB_MAX_RANKS];
 static uint64_t seqs[JOB_MAX_RANKS][16];
 
-/* Processes that were told their own number and how many there are, as torchrun would. */
+/* Processes that were given their own number and how many there are, as torchrun would. */
 static void open_job(int ranks_per_process)
 {
 	per_process = ranks_per_process;
@@ -175,7 +175,7 @@ static void several_slow_ranks_of_processes_are_weighed_together(void **state)
 }
 
 /* Tensor-parallel pairs and data-parallel fours, made before the communicator of all: sub-communicators alone cannot
- * tell who is who, the GPU can. Rank 5 computes longer. */
+ * show who is who, the GPU can. Rank 5 computes longer. */
 static void peers_of_a_slow_rank_are_not_blamed(void **state)
 {
 	static const int pairs[4][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 } };

@@ -269,7 +269,7 @@ static void operations_inside_their_call_are_listed(void **state)
 	ct_report_free(report);
 }
 
-/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as heartbeats tell; before, all took `usual_ns` for the
+/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as heartbeats show; before, all took `usual_ns` for the
  * like. */
 static struct ct_report *standing(const char *run, uint64_t usual_ns, uint64_t age_ns, int alive)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks that wait for each other in messages: the slow one is named although its neighbours hand its lateness on, and
- * nobody else is.
+ * no one else is.
  *
  * unit_stencil --measure SEEDS prints how often each case comes out right. */
 #include <math.h>

@@ -192,7 +192,7 @@ static void fsdp_is_cut_where_its_outermost_unit_is_gathered(void **state)
 	expect_cuts(76, 74);
 }
 
-/* By design: nothing that weighs anything tells a step from its four halves. */
+/* By design: nothing that weighs anything shows a step from its four halves. */
 static void micro_batches_are_the_steps_of_fsdp_with_accumulation(void **state)
 {
 	(void)state;
@@ -288,7 +288,7 @@ static void a_step_of_equal_units_is_found_by_its_period(void **state)
 	}
 }
 
-/* An exchange with each of eight others, four times in each layer: evenly, but not always with all. What tells a step are
+/* An exchange with each of eight others, four times in each layer: evenly, but not always with all. What shows a step are
  * the gradients of the three layers on the way back. */
 static void a_step_of_layers_is_found_by_its_period(void **state)
 {

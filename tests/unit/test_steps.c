@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workloads on GPUs, cut into their steps without a marker; what each communicator is there for; when and why ranks come late.
- * The truth is what the workload was told to do. */
+ * The truth is what the workload received to do. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +168,7 @@ static void a_slow_rank_is_distinguished_from_a_late_host(void **state)
 	ct_report_free(report);
 }
 
-/* A third of what it costs looks as if its host were late, of the rest nothing is known: no reason is told, and the advice holds
+/* A third of what it costs looks as if its host were late, of the rest nothing is known: no reason is reported, and the advice holds
  * for all. */
 static void a_reason_for_a_small_part_of_the_loss_is_none(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that reduce gradients behind their backward pass, played by the rule in buckets.h and written as traces: what the
  * report says of exposed time, of gaps and of the size of buckets is held against the play. A size that is suggested is
- * played as well: it has to gain what was told.
+ * played as well: it has to gain what was reported.
  *
- * unit_study --measure SEEDS prints, for jobs of many shapes, how far told and true figures are apart. */
+ * unit_study --measure SEEDS prints, for jobs of many shapes, how far reported and true figures are apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -207,7 +207,7 @@ static void equal_sizes(struct shape *s, double total, int n)
 {
 	s->n = n;
 	for (int i = 0; i < n; i++) {
-		/* not quite equal: that is what tells buckets from layers */
+		/* not quite equal: that is what shows buckets from layers */
 		s->bytes[i] = 4 * floor(total / n *
 					(i % 4 < 2 ? 1 - 0.2 * (i % 2) : 1 + 0.2 * (i % 2)) / 4);
 	}
@@ -403,7 +403,7 @@ static double evidence(const struct ct_finding *f, const char *name)
 	return 0;
 }
 
-/* The gain that is told, and what the suggested size gains when it is played. */
+/* The gain that is reported, and what the suggested size gains when it is played. */
 static void try_it(const struct shape *s, double *told, double *err, double *gained, double *cap)
 {
 	struct shape better = *s;

@@ -167,7 +167,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_int_equal(f->n_ranks, 2);
 	assert_int_equal(f->ranks[0], 4);
 	assert_int_equal(f->ranks[1], 5);
-	/* what is known of it is told: all of the run, because of its work */
+	/* what is known of it is reported: all of the run, because of its work */
 	assert_int_equal(f->begin_at_ns, 0);
 	assert_int_equal(f->end_at_ns, report->run.duration_ns);
 	assert_int_equal(f->step_first, 0);
@@ -264,7 +264,7 @@ static void two_stages_that_exchange_are_a_pipeline(void **state)
 	ct_report_free(report);
 }
 
-/* What a slow link makes exposed is the link's: told once. Messages of experts are no pipeline. */
+/* What a slow link makes exposed is the link's: reported once. Messages of experts are no pipeline. */
 static void what_a_slow_link_exposes_is_reported_once(void **state)
 {
 	struct ct_synth_options o = synth_job("moe", 16, 2, 40);

@@ -15,7 +15,7 @@
 #define LAUNCHES 4096
 #define RANKS 8
 
-/* ---- one play, with all it tells ---- */
+/* ---- one play, with all it shows ---- */
 
 struct told {
 	struct ct_play_launch launch;

@@ -180,7 +180,7 @@ static void waits_and_exposed_times_are_those_on_record(void **state)
 
 /* ---- what was called so far ---- */
 
-/* Of one process: sums that its records tell, and those of the blocks before them. Returns how many tell of operations. */
+/* Of one process: sums that its records show, and those of the blocks before them. Returns how many show operations. */
 static unsigned hold_status_against_blocks(const struct ct_run *run, size_t index)
 {
 	struct ct_order_totals totals = { 0 };

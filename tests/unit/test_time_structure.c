@@ -517,7 +517,7 @@ static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 }
 
 /* Steps of 50 ms of four ranks, one of which stalls: the one that `who` has for the step, '.': none. Each has a
- * length of its own. Returns how many stalls of rank 0 are told as periodic, 0: none; no other rank's are. */
+ * length of its own. Returns how many stalls of rank 0 are reported as periodic, 0: none; no other rank's are. */
 static unsigned told_of_rank_0(const char *who)
 {
 	const struct job_options options = { .run = "run", .ranks = 4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is behind slow communicators: exactly the cause, or several that include it, and never another one.
  *
- * unit_tomography --measure TRIALS prints how often it is told exactly. */
+ * unit_tomography --measure TRIALS prints how often it is reported exactly. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -274,7 +274,7 @@ static void a_ring_is_what_the_synthesizer_sent(void **state)
 	(void)state;
 }
 
-/* Messages of the pipeline's neighbours have times: about as fast as the synthesizer's links, within the error that is told and
+/* Messages of the pipeline's neighbours have times: about as fast as the synthesizer's links, within the error that is reported and
  * what it varies by. */
 static void bandwidth_of_messages_is_that_of_their_links(void **state)
 {

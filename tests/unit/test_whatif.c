@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is slow and what mending it gains, by replay, against the same schedule computed without the slowness.
  *
- * unit_whatif --measure SEEDS prints told and true gains. */
+ * unit_whatif --measure SEEDS prints reported and true gains. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -110,7 +110,7 @@ static void slowness_that_communication_hides_is_not_blamed(void **state)
 	expect(options, 0, 2);
 }
 
-/* What is told of the loss, as a part of the truth; mean of some seeds. */
+/* What is reported of the loss, as a part of the truth; mean of some seeds. */
 static double told(const char *workload)
 {
 	double loss = 0, truth = 0;
@@ -136,7 +136,7 @@ static void loss_is_near_the_truth(void **state)
 	for (size_t w = 0; w < N_WORKLOADS; w++) {
 		double ratio = told(workloads[w]);
 
-		/* a single seed tells less */
+		/* a single seed shows less */
 		if (fabs(ratio - 1) > (SOME_SEEDS(3) < 3 ? 0.2 : 0.1))
 			fail_msg("%s: told %.2f times the truth", workloads[w], ratio);
 	}

@@ -30,7 +30,7 @@ if(CT_SANITIZE)
 endif()
 
 # CT_FUZZER: libFuzzer comes with clang only, and only the address build feeds it. ct_fuzzed: what the targets of tests/fuzz look
-# into, which tells it of each branch and comparison. Everything else would only be slower for it.
+# into, which reports it of each branch and comparison. Everything else would only be slower for it.
 set(CT_FUZZER OFF)
 add_library(ct_fuzzed INTERFACE)
 if(CT_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES "Clang")

@@ -26,7 +26,7 @@ add_library(ct_cmocka INTERFACE)
 target_include_directories(ct_cmocka SYSTEM INTERFACE ${CT_CMOCKA_INCLUDE})
 target_link_libraries(ct_cmocka INTERFACE ${CT_CMOCKA_LIBRARY})
 
-# Sanitizers of clang 14 do not start where the kernel spreads mappings widely; setarch -R tells it not to. Containers
+# Sanitizers of clang 14 do not start where the kernel spreads mappings widely; setarch -R asks it not to. Containers
 # may forbid that, and then do without.
 set(CT_LAUNCHER "")
 if(CT_SANITIZE)

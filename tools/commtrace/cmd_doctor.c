@@ -25,7 +25,7 @@ static enum ct_doctor_answer worst(const struct ct_doctor *d)
 	return answer;
 }
 
-/* `may_run`: a program was named and not started: then --run could tell more. */
+/* `may_run`: a program was named and not started: then --run could report more. */
 static void write_text(const struct ct_doctor *d, int may_run)
 {
 	static const char *const answers[] = { "OK", "UNKNOWN", "WARN", "FAIL" };

@@ -21,7 +21,7 @@ struct ct_launch_command {
 	int lies_elsewhere; /* an option says so: that it is not found from here says nothing */
 };
 
-/* What argv[0], known as `name`, starts by argv[1] and so on (NULL-terminated). `is_program` tells whether a word could be
+/* What argv[0], known as `name`, starts by argv[1] and so on (NULL-terminated). `is_program` reports whether a word could be
  * executed from here. */
 struct ct_launch_command ct_launch_look(const char *name, char **argv,
 					int (*is_program)(const char *word));

@@ -9,7 +9,7 @@
 /* Write both, where they exist or may be created. `details` goes into the error file; NULL: none. What cannot be written is said. */
 void ct_reason_write(const char *sentence, const char *details, const char *termination_log);
 
-/* Take back what was written, unless somebody has changed it since. */
+/* Take back what was written, unless someone has changed it since. */
 void ct_reason_withdraw(const char *termination_log);
 
 /* All of the bytes; 0, or -1 with errno. */

@@ -31,7 +31,7 @@ static int is_unsure(const struct ct_report *report)
 }
 
 /* On one line: a terminal breaks it by itself, and a log keeps its numbers. After `ends` the note of an unsure verdict would
- * tell them again. */
+ * report them again. */
 static void say_sentence(const struct ct_report *report, int ends)
 {
 	const struct ct_report_verdict *v = &report->verdict;

@@ -3,7 +3,7 @@
  *
  * graph.c has the graphs themselves, graph_capture.c what turns calls on streams into nodes, graph_exec.c the
  * executable ones. What a node runs is shared by its graph, the clones and the executables (counted references), and
- * told that it is done with the last of them. The lock is held for all of it.
+ * informed that it is done with the last of them. The lock is held for all of it.
  */
 #ifndef CT_TOOLS_SIM_GRAPH_H
 #define CT_TOOLS_SIM_GRAPH_H

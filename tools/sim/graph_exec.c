@@ -92,7 +92,7 @@ static uint64_t run_body(void *arg, uint64_t start_ns, CUresult *error)
 	return body->kernel.run(body->kernel.arg, start_ns, error);
 }
 
-/* The last one of a graph that is gone tells so; that may call CUDA. */
+/* The last one of a graph that is gone says so; that may call CUDA. */
 static void body_done(void *arg)
 {
 	sim_inside_work(false);

@@ -35,7 +35,7 @@ SIM_EXPORT CUresult simLaunch(CUstream stream, const struct sim_kernel *kernel);
 /* Put `ns` of computing on a stream of the current context: what a training step does between its communication. */
 SIM_EXPORT CUresult simCompute(CUstream stream, uint64_t ns);
 
-/* How many devices there are, 8 unless told, at most 1024. Before the first context is made, else CUDA_ERROR_INVALID_VALUE. */
+/* How many devices there are, 8 by default, at most 1024. Before the first context is made, else CUDA_ERROR_INVALID_VALUE. */
 SIM_EXPORT CUresult simSetDeviceCount(int count);
 
 /* The device's clock = sim time * (1 + ppm / 1e6) + offset. Before the device's first context is made, else
@@ -77,7 +77,7 @@ SIM_EXPORT CUresult simResetUnseen(CUdevice device);
 SIM_EXPORT CUresult simEventTime(CUevent event, uint64_t *ns);
 
 /* A stream that was blocked in sim time [begin_ns, end_ns) because it had to wait for an event: it had
- * reached the wait, and the event was not complete. `stream` is its handle, NULL for default streams. What it is told
+ * reached the wait, and the event was not complete. `stream` is its handle, NULL for default streams. What it is given
  * with `noted` may be called by any thread, makes no CUDA calls and blocks the simulator; NULL: no notification. */
 struct sim_stall {
 	CUdevice device;

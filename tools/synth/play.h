@@ -90,7 +90,7 @@ struct ct_play_stream {
 	uint64_t at_ns;
 };
 
-/* Calls that move no data and may wait: told when they are entered, with return_ns 0, and when they return. */
+/* Calls that move no data and may wait: reported when they are entered, with return_ns 0, and when they return. */
 enum ct_play_host { CT_PLAY_INIT, CT_PLAY_SPLIT, CT_PLAY_GROUP_END, CT_PLAY_FINALIZE };
 
 /* comm: the one that it is about, or makes; -1: none. parent: the one that is split, else -1. */

@@ -14,7 +14,7 @@ struct ct_synth_record *ct_synth_record_make(const struct ct_synth_options *opti
 					     struct ct_synth_clocks *clocks, int dirfd,
 					     struct ct_err *err);
 
-/* Where the play tells what happens. A negative status: *err above says why. */
+/* Where the play reports what happens. A negative status: *err above says why. */
 const struct ct_play_sink *ct_synth_record_sink(struct ct_synth_record *record);
 
 /* The play is over; what did not exit cleanly did so at kill_ns. 0 or a negative status. */

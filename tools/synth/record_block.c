@@ -27,7 +27,7 @@ static int are_in_order(const struct process *p)
 	return 1;
 }
 
-/* The play tells of launches as it finds out, a poll thread as they end: those that had until then. */
+/* The play reports launches as it finds out, a poll thread as they end: those that had until then. */
 int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns)
 {
 	uint32_t n = 0;

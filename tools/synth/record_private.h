@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_private.h — one process as it is being written: record.c takes what the play tells, record_block.c puts it into
+/* record_private.h — one process as it is being written: record.c takes what the play reports, record_block.c puts it into
  * blocks, record_files.c begins and ends the files. */
 #ifndef CT_TOOLS_SYNTH_RECORD_PRIVATE_H
 #define CT_TOOLS_SYNTH_RECORD_PRIVATE_H
@@ -115,11 +115,11 @@ int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind ki
 		   const void *data, size_t len);
 int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
 int ct_record_cost(struct ct_synth_record *r, struct process *p);
-/* Room for one more record, told at that moment of the job; the process gives heartbeats as it goes. */
+/* Room for one more record, reported at that moment of the job; the process gives heartbeats as it goes. */
 int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
 /* The string of an id below 256, once. */
 int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, const char *text);
-/* Launches that were told and had ended by then (by the process's clock), into the block. */
+/* Launches that were reported and had ended by then (by the process's clock), into the block. */
 int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns);
 
 /* The part of a ring that the thread's next slot would come from. NULL: no memory. */

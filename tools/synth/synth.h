@@ -66,7 +66,7 @@ struct ct_synth_comparison;
 struct ct_synth_comparison *ct_synth_compare_begin(
 	const struct ct_synth_options *options); /* NULL: no memory */
 
-/* Wait for them, put what they tell into the outcome, free them; NULL is CT_NOMEM. An outcome of NULL is let go. */
+/* Wait for them, put what they report into the outcome, free them; NULL is CT_NOMEM. An outcome of NULL is let go. */
 int ct_synth_compare_end(struct ct_synth_comparison *comparison, struct ct_synth_outcome *outcome,
 			 struct ct_err *err);
 

@@ -18,11 +18,11 @@ json_t *ct_synth_fault_hosts(const struct ct_fault *fault);
 int ct_synth_link_crosses(const struct ct_synth_outcome *outcome, int comm,
 			  const struct ct_fault *fault);
 
-/* Whether the link's two ends can be told from the others of that communicator: it has no others, or messages go over the
+/* Whether the link's two ends can be distinguished from the others of that communicator: it has no others, or messages go over the
  * link alone. Collectives of more members take equally long for all. */
 int ct_synth_link_is_identifiable(const struct ct_workload *workload, int comm);
 
-/* Whether it shows at all that the link is slow: its ends can be told, or others of the kind do not cross it. */
+/* Whether it shows at all that the link is slow: its ends can be identified, or others of the kind do not cross it. */
 int ct_synth_link_shows(const struct ct_synth_outcome *outcome, const struct ct_fault *fault);
 
 json_t *ct_synth_expected(const struct ct_synth_options *options,

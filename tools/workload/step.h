@@ -59,7 +59,7 @@ void ct_step_compute(struct ct_step *step, double part);
 /* A collective with a slot of its own, not issued yet. */
 struct ct_workload_op ct_step_op(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				 unsigned dtype, uint64_t count);
-/* The same for a send or receive. `tag` is equal on both sides and tells apart what they exchange in this step. */
+/* The same for a send or receive. `tag` is equal on both sides and distinguishes what they exchange in this step. */
 struct ct_workload_op ct_step_p2p(struct ct_step *step, enum ct_workload_role role, unsigned op,
 				  unsigned dtype, uint64_t count, int peer, uint32_t tag);
 

@@ -105,7 +105,7 @@ static int look_back(const struct anchor_search *t, uint32_t launch, uint32_t la
 	uint32_t place = launch - s->slot_first[l->slot];
 	int64_t between;
 
-	/* the first ones tell who was started late */
+	/* the first ones show who was started late */
 	if (place < lag || c->stretch != l->stretch || l->is_uncertain)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
@@ -152,7 +152,7 @@ static int all_wait(const struct common *c)
 	return slope - 2 * sqrt(err > 0 ? err : 0) > -CT_MOST;
 }
 
-/* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what comes to all alike tells nothing
+/* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what comes to all alike shows nothing
  * of a place; what is left is each member's own. */
 static void add_place(struct anchor_search *t, uint32_t from, uint32_t end, uint32_t lag)
 {
@@ -272,7 +272,7 @@ static int is_mostly_under_way(const struct common *c)
 }
 
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
- * launches queue up and it is not known that it did: then nothing tells. */
+ * launches queue up and it is not known that it did: then nothing is known. */
 static uint8_t waits_at(struct anchor_search *t, uint32_t lag)
 {
 	const struct common *c = &t->common;
@@ -287,7 +287,7 @@ static uint8_t waits_at(struct anchor_search *t, uint32_t lag)
 	return (uint8_t)lag;
 }
 
-/* Without peers only that is known. Where the one before was waited for, as far as that tells, nothing changes. */
+/* Without peers only that is known. Where the one before was waited for, as far as that shows, nothing changes. */
 static struct anchor find_anchor_alone(struct anchor_search *t)
 {
 	struct anchor a = { 0, { 0 }, 0 };
@@ -423,7 +423,7 @@ static uint32_t lags_of(const struct ct_positions *positions, uint32_t stage)
 	return lags < CT_LAGS ? lags : CT_LAGS;
 }
 
-/* A host's calls come one after the other: nothing has to be told. */
+/* A host's calls come one after the other: nothing has to be reported. */
 static int is_known(const struct anchor_search *t)
 {
 	return t->s->launches[launch_at(t, t->p->first)].tid != 0;

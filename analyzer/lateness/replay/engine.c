@@ -350,7 +350,7 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_ex
 }
 
 /* Where the last one to come took clearly longer than is usual, its stream reached the operation late, or the transfer was slow, or
- * its kernel waited for room: that cannot be told apart, and its gap is no evidence. A call of a host began when it began. */
+ * its kernel waited for room: that cannot be distinguished, and its gap is no evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
 	struct transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));

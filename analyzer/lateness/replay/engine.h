@@ -44,7 +44,7 @@ struct ct_engine {
 	int64_t free_ns, all_ns; /* all of what is played, without communication and with it */
 };
 
-/* Builds and plays what was recorded, where that can tell something: it was timed on GPUs, little is missing, and there are
+/* Builds and plays what was recorded, where that can show something: it was timed on GPUs, little is missing, and there are
  * steps. 0 or CT_NOMEM; ct_engine_fini() in any case. */
 int ct_engine_build(struct ct_engine *engine, const struct ct_model *model,
 		    const struct ct_instance_log *log, const struct ct_steps *steps);

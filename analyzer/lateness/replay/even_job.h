@@ -19,7 +19,7 @@ struct ct_even_job {
 	double s_err;		/* by how the steps differ, and what such a play is off by */
 	double *s_stage;	/* by stage */
 	double *s_worker;	/* by slot; NAN: not played */
-	double m_worst, m_last; /* NAN: S is too near 1 to tell, or there is one stage */
+	double m_worst, m_last; /* NAN: S is too near 1, or there is one stage */
 	double m_worst_least,
 		m_worst_most;  /* what m_worst may be: by chance others may be the worst ... */
 	uint32_t may_be_worst; /* ... which are so many, with those that are */

@@ -98,7 +98,7 @@ static int is_of_host(const struct ct_log_part *parts, uint32_t n)
 	return 1;
 }
 
-/* Both ends of a message go on when it has moved, but who sends a short one may go on before anybody asks for it. */
+/* Both ends of a message go on when it has moved, but who sends a short one may go on before anyone asks for it. */
 static int64_t message(const struct ct_schedule_building *b, const struct ct_log_part *parts,
 		       struct ct_schedule_part *out, int one_clock)
 {
@@ -129,7 +129,7 @@ static int64_t message(const struct ct_schedule_building *b, const struct ct_log
 	return y < x ? y : x;
 }
 
-/* Did the member, who came then, stand there until somebody came at `other_ns`, as far as times tell? */
+/* Did the member, who came then, stand there until someone came at `other_ns`, as far as times show? */
 static int waited_for(const struct ct_log_part *part, int64_t other_ns)
 {
 	return (int64_t)part->came_ns < other_ns && (int64_t)part->end_ns >= other_ns;
@@ -184,7 +184,7 @@ static void rooted(const struct ct_log_instance *i, const struct ct_log_part *pa
 	}
 }
 
-/* Whose host was told later than others that it had ended. */
+/* Whose host learned later than others that it had ended. */
 static void delay(const struct ct_log_part *parts, const struct ct_schedule_exchange *m,
 		  struct ct_schedule_part *out)
 {
@@ -234,7 +234,7 @@ static void add_exchange(struct ct_schedule_building *b, uint32_t instance, uint
 		delay(parts, m, out);
 }
 
-/* So that it is played when the host comes to it, whenever its operations end. What was over before somebody asked takes the time
+/* So that it is played when the host comes to it, whenever its operations end. What was over before someone asked takes the time
  * of the call. */
 static void add_alone(struct ct_schedule_building *b, uint32_t launch)
 {

@@ -72,7 +72,7 @@
 /* Of the run: what is shorter is a stall */
 #define CT_LEAST_WINDOW 0.2
 
-/* Times at which a rank becomes slow or recovers; with more parts of the run in which somebody is slow ranks take turns, and a part
+/* Times at which a rank becomes slow or recovers; with more parts of the run in which someone is slow ranks take turns, and a part
  * of no more blocks is stalls */
 #define CT_CHANGES 2u
 
@@ -88,10 +88,10 @@
 /* Rows that are replayed */
 #define CT_MOST_ROWS 12u
 
-/* Of the run: what unevenness costs to be told */
+/* Of the run: what unevenness costs to be reported */
 #define CT_UNEVEN 0.03
 
-/* With more the one that is held against them does not move their median; nor do more tell what computing waits for */
+/* With more the one that is held against them does not move their median; nor do more show what computing waits for */
 #define CT_MANY_PEERS 64u
 
 /* Of a step: what ends one lies no farther from where ends usually lie */

@@ -26,7 +26,7 @@ void ct_positions_fini(struct ct_positions *p)
 	*p = (struct ct_positions){ 0 };
 }
 
-/* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a pipeline tell them apart. */
+/* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a pipeline distinguish them. */
 static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch *l)
 {
 	return f->stages->n == 1 && l->messages ? ct_mix(1) : l->kind;

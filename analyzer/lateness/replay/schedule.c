@@ -37,7 +37,7 @@ static int is_timed(const struct ct_instance_log *log, const struct ct_log_insta
 	return 1;
 }
 
-/* Does somebody take part but one slot? */
+/* Does someone take part but one slot? */
 static int has_others(const struct ct_instance_log *log, const struct ct_log_instance *i)
 {
 	for (uint32_t p = i->first_part + 1; p < i->first_part + i->n; p++) {
@@ -217,7 +217,7 @@ static void set_before(struct ct_schedule_building *b, uint32_t at, uint32_t fir
 			continue;
 		if (is_ahead)
 			l->after = k - 1;
-		/* what ended as this began ended before, as far as the errors tell; so did what lies ahead on the stream */
+		/* what ended as this began ended before, as far as the errors show; so did what lies ahead on the stream */
 		if (!is_ahead && ct_schedule_end(before) > l->start_ns + l->err_ns)
 			continue;
 		if (l->from == CT_NO_LAUNCH ||
@@ -278,7 +278,7 @@ static uint32_t direction(const struct ct_instance_log *log, uint32_t number)
 	return log->instances[p->instance].src < 0 ? 2 : p->index;
 }
 
-/* Called and started at one moment, as far as times tell (imported ones may be coarse): then which is first is chance. */
+/* Called and started at one moment, as far as times show (imported ones may be coarse): then which is first is chance. */
 static int are_at_once(struct event x, struct event y)
 {
 	const struct ct_log_part *a = x.part, *b = y.part;

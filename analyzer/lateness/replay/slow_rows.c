@@ -165,7 +165,7 @@ static int add_stages(struct ct_judging *j)
 					     out.last - out.first + 1) -
 				     out.mean;
 
-			/* who is slow in its stage besides does not tell of it */
+			/* who is slow in its stage besides does not show it */
 			if (j->slots[slot].is_hot && !j->slots[slot].asked_others)
 				continue;
 			least = fmin(least, over - ref);
@@ -197,7 +197,7 @@ static int is_partly(const struct ct_judging *j, const struct ct_slow_row *row)
 	return row->kind == CT_SLOW_RANK && (row->first > 0 || row->last + 1 < j->e->n_steps);
 }
 
-/* Parts of the run, one after the other, in which somebody is slow: the most of which no two overlap. */
+/* Parts of the run, one after the other, in which someone is slow: the most of which no two overlap. */
 static uint32_t count_turns(const struct ct_judging *j)
 {
 	const struct ct_slow_rows *rows = j->out;

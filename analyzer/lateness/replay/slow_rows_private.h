@@ -82,7 +82,7 @@ int ct_stands_out_clearly(const struct ct_judging *j,
 
 int ct_judge_at_equal_work(struct ct_judging *j);
 
-/* ---- single_steps.c: what a rank is late by in single steps, now and then. Stalls hit anybody; who has more of them than chance
+/* ---- single_steps.c: what a rank is late by in single steps, now and then. Stalls hit anyone; who has more of them than chance
  * gives is slow ---- */
 
 /* Finds them. 0 or CT_NOMEM; ct_single_steps_fini() in any case. */
@@ -120,7 +120,7 @@ int ct_slow_row_find_sites(struct ct_judging *j, struct ct_slow_row *row);
 /* ---- smallest_set.c ---- */
 
 /* Drops rows without which little of the gain is lost; of those left, what mending gains, together (with its error) and each alone. None
- * are left where that is not worth telling. 0 or CT_NOMEM. */
+ * are left where that is not worth reporting. 0 or CT_NOMEM. */
 int ct_slow_rows_choose(struct ct_judging *j);
 
 #endif

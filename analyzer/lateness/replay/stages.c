@@ -115,7 +115,7 @@ static uint32_t walk(struct chain *c, uint32_t from, uint8_t mark)
 }
 
 /* Of n that hang together, the one that begins with a send where all others begin with a receive: step by step, or the first time
- * of all where nothing but messages tells steps. NONE: they are no pipeline. */
+ * of all where nothing but messages shows steps. NONE: they are no pipeline. */
 static uint32_t head_of(const struct chain *c, uint32_t n, int by_steps)
 {
 	uint32_t head = NONE;

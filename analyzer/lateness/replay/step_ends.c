@@ -202,7 +202,7 @@ static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double pha
 }
 
 /* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends at the cut, as far as times
- * tell. */
+ * show. */
 static void cut_by_time(struct finding *f, uint32_t slot)
 {
 	const struct ct_schedule *s = f->s;

@@ -74,7 +74,7 @@
 			f.changed();
 	}
 
-	// A finger has no hover: its first touch tells, the second one picks.
+	// A finger has no hover: its first touch shows, the second one picks.
 	function onClick(f, event) {
 		if (!f.drawing || event.target.closest('a'))
 			return;

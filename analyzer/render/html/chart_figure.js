@@ -3,7 +3,7 @@
 //
 // A picture is
 //   name, title        for links and for screen readers
-//   summary()          a sentence that tells what is to be seen
+//   summary()          a sentence that shows what is to be seen
 //   controls()         [{ label, value, options: [{ value, text }], set(value) }, or { text, press() }]; asked again after each change
 //   draw(width, look)  a drawing: chart_draw.js says what that has
 //   notes()            sentences below the drawing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// chart_tip.js: the box that tells the figures of what the pointer or the cursor is on; one for the whole page.
+// chart_tip.js: the box that shows the figures of what the pointer or the cursor is on; one for the whole page.
 //
 //   ct.tip.show(lines, x, y)    lines [[name, what], ...] beside a point of the window; never over its edge
 //   ct.tip.hide()

@@ -27,7 +27,7 @@
 		return ends.length ? ends : list(thing.rank, thing.ranks);
 	}
 
-	// The most telling of ranks, communicator and host of the thing is asked; one without any relates to everything.
+	// The most useful of ranks, communicator and host of the thing is asked; one without any relates to everything.
 	function relates(thing) {
 		const ranks = ranksOf(thing), hosts = list(thing.host, thing.hosts);
 		const comm = thing.comm === undefined ? null : thing.comm;

@@ -3,13 +3,13 @@
 """Real jobs under libcommtrace, and whom the report blames.
 
     jobs.py [--only REGEX] [--all] [--rounds N] [--tries N] [--table]
-    jobs.py --balanced N                                          N jobs in which no rank is slow: nobody is accused above low
+    jobs.py --balanced N                                          N jobs in which no rank is slow: no rank is accused above low
 
 Without --only and --all: the cases of PASSING, which are those registered as a test. The truth comes from the jobs: each rank
 measures the time that it is away from its calls, and of it what it lost (mpi_jobs.c, gloo_pipeline.py); a busy machine is in
 both. A rank is wrongly blamed if it is named with more than low confidence although it was away hardly longer than its
 peers; that is never tried again. What a busy machine hides another try may show (--tries). Jobs on simulated GPUs and the examples
-tell no times: there only what was planted is true.
+show no times: there only what was planted is true.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ REALLY_LATE = 0.01
 TORCH = "/usr/bin/python3"
 
 # ---- cases: name, kind of job, ranks, command, rule, and the ranks that the rule is about ----
-# nobody: no rank is blamed                          named: these ranks first, and no other one
+# no one: no rank is blamed                          named: these ranks first, and no other one
 # named_or_little: these, or no rank and not fine    unseen: no rank, and not fine             spared: these are not blamed
 MPI = [  # name, ranks, arguments of the balanced job, what makes it slow, rule, ranks, flavours
     ("allreduce", 2, "--spin", "--slow 1", "named", [1], "openmpi mpich"),

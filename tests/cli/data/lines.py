@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lines for `commtrace import jsonl`, as a converter of somebody else's trace writes them: lines.py SCENE."""
+"""Lines for `commtrace import jsonl`, as a converter of someone else's trace writes them: lines.py SCENE."""
 import json
 import random
 import sys
@@ -36,7 +36,7 @@ def two_hosts():
 
 
 def unranked():
-    """Two pairs, and no line tells who is which rank of the job; in the end the first of each waits."""
+    """Two pairs, and no line shows who is which rank of the job; in the end the first of each waits."""
     for p in range(4):
         for step in range(31 - p % 2):
             at = 1000 * MS + step * 100 * MS + p * 1000
@@ -176,7 +176,7 @@ def host_late():
 
 
 def unsized():
-    """All-reduces and messages whose size no line tells; or that of the ranks named behind it only."""
+    """All-reduces and messages whose size no line shows; or that of the ranks named behind it only."""
     silent = [int(r) for r in sys.argv[2:]] or range(4)
     for step, r, keys in steps(4, 200):
         size = dict(count=None, dtype=None) if r in silent else {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data.h — the bytes that a rank's ops move. What is sent is small whole numbers that follow from the op's key
- * and the sender, so that sums are exact in every type and the receiver can tell what must have come.
+ * and the sender, so that sums are exact in every type and the receiver knows what must have come.
  *
  * One struct per rank. simjob_data_place() is for the rank's thread; what it writes and reads on streams is done by
  * host functions in the streams' order.

@@ -188,7 +188,7 @@ static bool same(const struct sim_deed *a, const struct sim_deed *b)
 	       a->root == b->root && a->count == b->count;
 }
 
-/* Everybody's deed of the step that has begun: when the last one came and how long it takes. A rank that does
+/* Every rank's deed of the step that has begun: when the last one came and how long it takes. A rank that does
  * something else stops this one for good, as a kernel that waits for the wrong bytes. */
 static bool agree(struct coll *c, struct sim_deed *mine)
 {

@@ -64,8 +64,9 @@ struct ncclComm {
 	struct sim_redop *redops;
 	int n_redops;
 
-	void *profiler;		     /* the plugin's context; NULL without one */
-	_Atomic uint32_t unreported; /* launches whose kernels the plugin has not been told all of */
+	void *profiler; /* the plugin's context; NULL without one */
+	_Atomic uint32_t
+		unreported; /* launches whose kernels the plugin has not been informed of in full */
 
 	_Atomic uint64_t
 		launches; /* by the thread that launches, and by captured kernels when they run */

@@ -109,7 +109,7 @@ static bool is_captured(const struct ncclComm *comm, CUstream stream)
 void sim_events_call(struct ncclComm *comm, struct sim_task *task, const char *name, bool message,
 		     CUstream stream)
 {
-	struct sim_event_v5 e = { .type = SIM_EVENT_GROUP_API }; /* calls do not tell the rank */
+	struct sim_event_v5 e = { .type = SIM_EVENT_GROUP_API }; /* calls do not report the rank */
 	bool captured;
 
 	if (!comm->profiler || !sim_plugin_wants(SIM_EVENT_GROUP_API | CALLS))

@@ -21,7 +21,7 @@ void sim_events_return(struct sim_task *task);
 void *sim_events_swap_group(void *event);
 void sim_events_group_end(void);
 
-/* Before a launch: tells of its tasks, and notes in launch->told what must be told of the kernel later. After it, with
+/* Before a launch: reports its tasks, and notes in launch->notices what must be reported of the kernel later. After it, with
  * what the former returned, since the launch may be gone. */
 struct sim_notices *sim_events_launch(struct sim_launch *launch);
 void sim_events_launched(struct sim_notices *notices);

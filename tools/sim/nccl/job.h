@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job.h — what a scripted job asks of the simulated libnccl.so.2 beyond NCCL's own interface: how fast the links
  * are, which of them are slow, what breaks, and the truth about every kernel. Exported by libnccl.so.2. Any thread
- * may call any of it. Ranks here are global ones: simNcclRank() tells which rank a device of this process is.
+ * may call any of it. Ranks here are global ones: simNcclRank() reports which rank a device of this process is.
  */
 #ifndef CT_TOOLS_SIM_NCCL_JOB_H
 #define CT_TOOLS_SIM_NCCL_JOB_H
@@ -53,7 +53,7 @@ SIM_EXPORT void simNcclAbortTakes(uint64_t ns);
  * "ncclCommInitRankConfig", "ncclCommSplit", "ncclCommFinalize") never returns. */
 SIM_EXPORT void simNcclStallCall(const char *function);
 
-/* The truth about every kernel, told once when its end is known (sim time), by the thread of its stream. */
+/* The truth about every kernel, reported once when its end is known (sim time), by the thread of its stream. */
 struct sim_nccl_span {
 	uint64_t comm;	   /* NCCL's own hash of it */
 	uint64_t launch;   /* this rank's launches on this communicator before this one */

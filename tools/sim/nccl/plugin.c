@@ -284,7 +284,7 @@ void sim_plugin_state(void *handle, int state, uint64_t timer)
 {
 	union sim_event_state args = { .kernel_ch = { timer } };
 
-	/* version 3 is not told of it */
+	/* version 3 does not get it */
 	if (handle && version >= 4)
 		pass_state(handle, state, &args);
 }

@@ -88,7 +88,7 @@ struct sim_event_v5 {
 			pid_t pid;
 			uint8_t channel;
 			int peer, n_steps, chunk_bytes, is_send;
-		} proxy_op; /* the longest besides coll; not told here */
+		} proxy_op; /* the longest besides coll; not reported here */
 	};
 };
 

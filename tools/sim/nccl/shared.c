@@ -90,7 +90,7 @@ ncclResult_t sim_shared_create_as(ncclUniqueId *id, uint64_t magic)
 	return ncclSuccess;
 }
 
-/* The file behind a descriptor number of another process may be any by now: the magic tells. */
+/* The file behind a descriptor number of another process may be any by now: the magic shows which. */
 static int open_file(const struct address *a)
 {
 	char path[64];

@@ -19,7 +19,7 @@ struct sim_waiter {
 	_Atomic(_Atomic uint32_t *) *on;
 };
 
-/* Adds one and wakes those that wait, if anybody can wait for the new value: for all of them, or for a multiple of
+/* Adds one and wakes those that wait, if anyone can wait for the new value: for all of them, or for a multiple of
  * `lap` only. */
 void sim_gate_add(struct sim_gate *gate, uint32_t lap);
 
