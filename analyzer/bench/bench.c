@@ -8,19 +8,14 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
+#include "analyzer/base/words.h"
 #include "analyzer/diff/rank_sum.h"
 #include "analyzer/model/report.h"
 #include "trace/ops.h"
 
 const char *ct_bench_result_name(unsigned result)
 {
-	static const char *const names[] = {
-#define NAME_OF(name, word) word,
-		CT_BENCH_RESULT_MAP(NAME_OF)
-#undef NAME_OF
-	};
-
-	return result < sizeof(names) / sizeof(names[0]) ? names[result] : NULL;
+	CT_WORD_OF(CT_BENCH_RESULT_MAP, result);
 }
 
 /* A kind in a run, under the names that it has in the tables. */
@@ -57,8 +52,10 @@ static const char *name_series(const struct ct_bench_run *run, unsigned backend,
 {
 	const struct ct_bench_samples *samples = run->samples;
 
-	for (uint32_t k = 0; k < samples->n; k++) {
-		if (samples->all[k]->ns.n && samples->all[k]->backend != backend)
+	for (uint32_t k = 0; k < samples->kinds.n; k++) {
+		const struct ct_bench_kind *kind = samples->kinds.all[k];
+
+		if (kind->ns.n && kind->backend != backend)
 			return ct_arena_printf(memory, "%s %s", run->series,
 					       ct_backend_name(backend) ?: "?");
 	}
@@ -79,13 +76,13 @@ static int name_all(struct work *work, const struct ct_bench_run *runs)
 	size_t n = 0;
 
 	for (size_t r = 0; r < work->n_runs; r++)
-		n += runs[r].samples->n;
+		n += runs[r].samples->kinds.n;
 	work->all = calloc(n + 1, sizeof(*work->all));
 	if (!work->all)
 		return CT_NOMEM;
 	for (size_t r = 0; r < work->n_runs; r++) {
-		for (uint32_t k = 0; k < runs[r].samples->n; k++) {
-			const struct ct_bench_kind *kind = runs[r].samples->all[k];
+		for (uint32_t k = 0; k < runs[r].samples->kinds.n; k++) {
+			const struct ct_bench_kind *kind = runs[r].samples->kinds.all[k];
 
 			if (has_bursts(kind))
 				work->all[work->n++] = (struct named){

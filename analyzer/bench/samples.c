@@ -44,22 +44,9 @@ struct ct_bench_kind *ct_bench_samples_kind(struct ct_bench_samples *samples,
 					    const struct ct_bench_kind *like)
 {
 	uint64_t key = ct_mix(like->bytes ^ (uint64_t)like->form << 62);
-	struct ct_bench_kind *kind;
 
 	key = ct_mix(key ^ ((uint64_t)like->ranks << 32 | like->backend << 16 | like->op));
-	kind = ct_table_get(&samples->by_key, key);
-	if (kind)
-		return kind;
-	if (ct_grow(&samples->all, &samples->cap, samples->n + 1, sizeof(*samples->all)))
-		return NULL;
-	kind = malloc(sizeof(*kind));
-	if (!kind || ct_table_put(&samples->by_key, key, kind) != CT_OK) {
-		free(kind);
-		return NULL;
-	}
-	*kind = *like;
-	samples->all[samples->n++] = kind;
-	return kind;
+	return ct_keyed_find(&samples->kinds, key, like, sizeof(*like));
 }
 
 /* ---- bursts ---- */
@@ -265,15 +252,15 @@ void ct_bench_samples_observe(struct ct_bench_samples *samples, struct ct_observ
 
 void ct_bench_samples_fini(struct ct_bench_samples *samples)
 {
-	for (uint32_t k = 0; k < samples->n; k++) {
-		ct_hist_fini(&samples->all[k]->ns);
-		free(samples->all[k]->seen);
-		free(samples->all[k]);
+	for (uint32_t k = 0; k < samples->kinds.n; k++) {
+		struct ct_bench_kind *kind = samples->kinds.all[k];
+
+		ct_hist_fini(&kind->ns);
+		free(kind->seen);
 	}
 	for (uint32_t s = 0; s < samples->n_slots; s++)
 		free(samples->slots[s].ns);
 	free(samples->slots);
-	free(samples->all);
-	ct_table_fini(&samples->by_key);
+	ct_keyed_fini(&samples->kinds);
 	*samples = (struct ct_bench_samples){ 0 };
 }

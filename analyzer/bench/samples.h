@@ -10,7 +10,7 @@
 #define CT_ANALYZER_BENCH_SAMPLES_H
 
 #include "analyzer/base/hist.h"
-#include "analyzer/base/table.h"
+#include "analyzer/base/keyed.h"
 #include "analyzer/stream/stream.h"
 
 /* size: of the memory of a kind; with more bursts, neighbours count as one */
@@ -42,9 +42,7 @@ struct ct_bench_kind {
 
 struct ct_bench_slot;
 struct ct_bench_samples {
-	struct ct_bench_kind **all;
-	uint32_t n, cap;
-	struct ct_table by_key;
+	struct ct_keyed kinds; /* struct ct_bench_kind */
 	struct ct_bench_slot *slots;
 	uint32_t n_slots;
 };

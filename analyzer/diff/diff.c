@@ -8,19 +8,14 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
+#include "analyzer/base/words.h"
 #include "analyzer/diff/rank_sum.h"
 #include "analyzer/model/report_rows.h"
 #include "trace/ops.h"
 
 const char *ct_diff_result_name(unsigned result)
 {
-	static const char *const names[] = {
-#define NAME_OF(name, word) word,
-		CT_DIFF_RESULT_MAP(NAME_OF)
-#undef NAME_OF
-	};
-
-	return result < sizeof(names) / sizeof(names[0]) ? names[result] : NULL;
+	CT_WORD_OF(CT_DIFF_RESULT_MAP, result);
 }
 
 /* A kind of operations under the name that it has in both runs. */
@@ -73,8 +68,8 @@ static const char *name_comm(const struct ct_report *report, const struct ct_dif
 static int name_all(const struct ct_diff_run *run, size_t of, struct ct_arena *memory,
 		    struct named *all, size_t *n)
 {
-	for (uint32_t k = 0; k < run->samples->n; k++) {
-		const struct ct_diff_kind *kind = run->samples->all[k];
+	for (uint32_t k = 0; k < run->samples->kinds.n; k++) {
+		const struct ct_diff_kind *kind = run->samples->kinds.all[k];
 		struct named named = { name_op(run->report, kind, memory),
 				       name_comm(run->report, kind, memory), kind, of };
 
@@ -366,13 +361,13 @@ static void scale(const struct ct_diff_run *bases, size_t n_bases, const struct 
 int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
 		 struct ct_arena *memory, struct ct_diff *out)
 {
-	size_t n = 0, room = run->samples->n + 1;
+	size_t n = 0, room = run->samples->kinds.n + 1;
 	struct named *all;
 	int alike = 1, st = CT_OK;
 
 	*out = (struct ct_diff){ 0 };
 	for (size_t i = 0; i < n_bases; i++) {
-		room += bases[i].samples->n;
+		room += bases[i].samples->kinds.n;
 		alike &= steps_are_alike(&bases[i].report->steps, &run->report->steps);
 	}
 	all = malloc(room * sizeof(*all));

@@ -22,30 +22,17 @@ static uint64_t key_of(const struct ct_diff_kind *kind)
 
 static struct ct_diff_kind *find(struct ct_diff_samples *samples, const struct ct_diff_kind *like)
 {
-	uint64_t key = key_of(like);
-	struct ct_diff_kind *kind = ct_table_get(&samples->by_key, key);
-
-	if (kind)
-		return kind;
-	if (ct_grow(&samples->all, &samples->cap, samples->n + 1, sizeof(*samples->all)))
-		return NULL;
-	kind = malloc(sizeof(*kind));
-	if (!kind || ct_table_put(&samples->by_key, key, kind) != CT_OK) {
-		free(kind);
-		return NULL;
-	}
-	*kind = *like;
-	samples->all[samples->n++] = kind;
-	return kind;
+	return ct_keyed_find(&samples->kinds, key_of(like), like, sizeof(*like));
 }
 
 /* Blocks twice as long, half as many. */
 static void widen(struct ct_diff_samples *samples)
 {
-	for (uint32_t k = 0; k < samples->n; k++) {
-		struct ct_diff_block *blocks = samples->all[k]->blocks;
+	for (uint32_t k = 0; k < samples->kinds.n; k++) {
+		struct ct_diff_kind *kind = samples->kinds.all[k];
+		struct ct_diff_block *blocks = kind->blocks;
 
-		if (samples->all[k]->op == CT_DIFF_SAMPLE)
+		if (kind->op == CT_DIFF_SAMPLE)
 			continue;
 		for (uint32_t b = 0; b < CT_DIFF_BLOCKS; b++) {
 			struct ct_diff_block block = blocks[b];
@@ -140,9 +127,6 @@ int ct_diff_samples_add_rate(struct ct_diff_samples *samples, size_t block, doub
 
 void ct_diff_samples_fini(struct ct_diff_samples *samples)
 {
-	for (uint32_t k = 0; k < samples->n; k++)
-		free(samples->all[k]);
-	free(samples->all);
-	ct_table_fini(&samples->by_key);
+	ct_keyed_fini(&samples->kinds);
 	*samples = (struct ct_diff_samples){ 0 };
 }

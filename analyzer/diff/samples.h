@@ -7,7 +7,7 @@
 #ifndef CT_ANALYZER_DIFF_SAMPLES_H
 #define CT_ANALYZER_DIFF_SAMPLES_H
 
-#include "analyzer/base/table.h"
+#include "analyzer/base/keyed.h"
 #include "analyzer/stream/stream.h"
 
 /* size: of the memory of a kind. A test sees an effect of one standard deviation with 30; a block averages over steps. */
@@ -33,10 +33,8 @@ struct ct_diff_kind {
 #define CT_DIFF_IS_RUN(op) ((op) >= CT_DIFF_SAMPLE) /* it is about the whole run */
 
 struct ct_diff_samples {
-	struct ct_diff_kind **all;
-	uint32_t n, cap;
-	struct ct_table by_key;
-	unsigned shift; /* of ns since the run began: a block */
+	struct ct_keyed kinds; /* struct ct_diff_kind */
+	unsigned shift;	       /* of ns since the run began: a block */
 };
 
 /* Fill them from a reading. The samples outlive it. */

@@ -143,7 +143,7 @@ static void what_repetitions_differ_by_is_no_difference(void **state)
 	/* 20 % apart, but the repetitions of b are, too; c's are not */
 	static const double ns[6] = { 10e3, 10.1e3, 11e3, 13e3, 12e3, 12.1e3 };
 	static const char *const names[6] = { "a", "a", "b", "b", "c", "c" };
-	struct ct_bench_samples samples[6] = { { 0 } };
+	struct ct_bench_samples samples[6] = { { .n_slots = 0 } };
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_bench_run runs[6];
 	struct ct_bench bench;
@@ -196,7 +196,8 @@ static void less_than_a_measurement_may_be_off_is_no_difference(void **state)
 	all_reduce(&b, 1024, 12e3);
 	assert_int_equal(ct_bench_make(runs, 2, memory, &bench), CT_OK);
 	assert_int_equal(result_of(&bench, 1024, "b"), CT_BENCH_SLOWER);
-	b.all[0]->err_ns = 100 * 2400; /* of the 100 iterations: 20 % of each */
+	((struct ct_bench_kind *)b.kinds.all[0])
+		->err_ns = 100 * 2400; /* of the 100 iterations: 20 % of each */
 	assert_int_equal(ct_bench_make(runs, 2, memory, &bench), CT_OK);
 	assert_int_equal(result_of(&bench, 1024, "b"), CT_BENCH_SAME);
 	ct_bench_samples_fini(&a);
@@ -238,7 +239,7 @@ static void a_run_that_slows_down_says_so(void **state)
 	add(&samples, CT_OP_AllReduce, CT_BENCH_PLAIN, 4, 1024, 40, 10e3);
 	assert_int_equal(ct_bench_make(&run, 1, memory, &bench), CT_OK);
 	assert_true(isnan(bench.rows[0].drift_pct));
-	kind = samples.all[0];
+	kind = samples.kinds.all[0];
 	for (int b = 20; b < 40; b++)
 		kind->bursts[b].ns *= 1.1;
 	assert_int_equal(ct_bench_make(&run, 1, memory, &bench), CT_OK);

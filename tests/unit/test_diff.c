@@ -174,16 +174,18 @@ static void a_change_counts_beyond_what_repetitions_differ_by(void **state)
 static void blocks_widen_with_the_run_and_lose_nothing(void **state)
 {
 	struct ct_diff_samples samples = { 0 };
+	const struct ct_diff_kind *kind;
 	uint64_t n = 0;
 	double sum = 0;
 
 	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(ct_diff_samples_add_step(&samples, i * i << 16, 1000, 1), CT_OK);
-	assert_int_equal(samples.n, 1);
+	assert_int_equal(samples.kinds.n, 1);
+	kind = samples.kinds.all[0];
 	for (unsigned b = 0; b < CT_DIFF_BLOCKS; b++) {
-		n += samples.all[0]->blocks[b].n;
-		sum += samples.all[0]->blocks[b].log_ns;
+		n += kind->blocks[b].n;
+		sum += kind->blocks[b].log_ns;
 	}
 	assert_int_equal(n, 1000);
 	assert_true(fabs(sum - 1000 * log(1000)) < 1e-6);
@@ -195,7 +197,7 @@ static void ranks_and_samples_give_the_scaling_efficiency(void **state)
 {
 	struct ct_report reports[2] = { { .run.ranks_expected = 4, .throughput.per_s = 1000 },
 					{ .run.ranks_expected = 8, .throughput.per_s = 1800 } };
-	struct ct_diff_samples samples[2] = { { 0 }, { 0 } };
+	struct ct_diff_samples samples[2] = { { .shift = 0 } };
 	struct ct_diff_run runs[2] = { { &samples[0], &reports[0] }, { &samples[1], &reports[1] } };
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_diff diff;
