@@ -72,6 +72,8 @@ static struct ct_diagnosis_node ask_EXITS(const struct asked *a)
 		clean += r->processes[i].restart == r->run.restart &&
 			 r->processes[i].manner == CT_MANNER_WELL;
 	}
+	if (p && p->how.how == CT_END_UNKNOWN)
+		return unknown("not cleanly; what ended the job is not recorded", NULL);
 	if (p)
 		return fail(ct_arena_printf(a->memory, "rank %s on %s ended badly: %s",
 					    ct_text_rank(p->rank).s,
@@ -375,11 +377,13 @@ void ct_diagnosis_topology(struct ct_diagnosis *d,
 	static const struct {
 		const char *name, *advice;
 	} rows[] = {
-		[CT_TOPOLOGY_PCIE] = { "PCIe",
+		[CT_TOPOLOGY_PCIE] = { "PCIe here",
 				       "nvidia-smi -q -d PCIE and lspci -vv show the links" },
-		[CT_TOPOLOGY_PORTS] = { "ports", "ibstat shows the InfiniBand ports" },
-		[CT_TOPOLOGY_NUMA] = { "NUMA", "nvidia-smi topo -m shows what is close to what" },
-		[CT_TOPOLOGY_NVLINK] = { "NVLink", "nvidia-smi nvlink --status shows the links" },
+		[CT_TOPOLOGY_PORTS] = { "ports here", "ibstat shows the InfiniBand ports" },
+		[CT_TOPOLOGY_NUMA] = { "NUMA here",
+				       "nvidia-smi topo -m shows what is close to what" },
+		[CT_TOPOLOGY_NVLINK] = { "NVLink here",
+					 "nvidia-smi nvlink --status shows the links" },
 	};
 
 	for (int i = 0; i < CT_TOPOLOGY_CHECKS; i++) {
@@ -403,7 +407,7 @@ void ct_diagnosis_nccl_log(struct ct_diagnosis *d, const struct ct_nccl_log *log
 		"sockets %zu, plugins %zu",
 		log->p2p, log->shm, log->rdma, log->gdr, log->sockets, log->others);
 
-	if (!(log->p2p + log->shm + log->rdma + log->sockets + log->others))
+	if (ct_nccl_log_is_empty(log))
 		node = unknown(
 			"no lines about channels",
 			"record it with NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET,P2P,SHM");

@@ -13,6 +13,12 @@ struct ct_nccl_log {
 	size_t others; /* through network plugins */
 };
 
+/* No line was about a channel. */
+static inline int ct_nccl_log_is_empty(const struct ct_nccl_log *log)
+{
+	return !(log->p2p || log->shm || log->rdma || log->sockets || log->others);
+}
+
 /* Counts what a line says, `len` bytes without its end. */
 void ct_nccl_log_line(struct ct_nccl_log *log, const char *line, size_t len);
 

@@ -218,6 +218,9 @@ static void ends_and_hangs_fail_and_a_job_that_runs_is_unknown(void **state)
 	processes[1] = (struct ct_report_process){ .rank = 1, .host = "node7", .end = "signal" };
 	report.n_ended = 1;
 	ended[0] = 1;
+	/* as hang, which sees no evidence then */
+	expect_one("exits", CT_DIAGNOSIS_UNKNOWN, "not recorded");
+	processes[1].how = (struct ct_end){ .how = CT_END_SIGNAL };
 	expect_one("exits", CT_DIAGNOSIS_FAIL, "rank 1 on node7 ended badly: signal");
 	processes[1].how = (struct ct_end){ .how = CT_END_SIGNAL, .signal = 9 };
 	expect_one("exits", CT_DIAGNOSIS_FAIL, "badly: signal 9");

@@ -172,7 +172,9 @@ static int ask_nccl_log(struct request *request)
 	if (file)
 		fclose(file);
 	if (failed)
-		return CT_CODE_USAGE;
+		return CT_CODE_FAILED;
+	if (ct_nccl_log_is_empty(&log)) /* the tree may end before the node that says so */
+		ct_warn("%s has no lines of NCCL about channels", path);
 	ct_diagnosis_nccl_log(&request->diagnosis, &log);
 	return 0;
 }

@@ -54,7 +54,7 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 		cannot_read(path, strerror(error));
 		if (error == ENOENT)
 			ct_hint("a file, or the name of a profile: " CT_EXPECT_PROFILES);
-		return CT_CODE_USAGE;
+		return CT_CODE_FAILED;
 	}
 	/* one byte more than allowed shows that there are too many */
 	text = malloc(CT_EXPECT_BYTES + 1);
@@ -72,7 +72,7 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 	if (st == CT_FORMAT)
 		ct_hint("{\"rules\": [{\"op\": \"AllReduce\", \"min_bytes\": 1048576, "
 			"\"min_busbw_GBps\": 80}]}");
-	return st == CT_NOMEM ? CT_CODE_FAILED : CT_CODE_USAGE;
+	return CT_CODE_FAILED;
 }
 
 /* A check that selects nothing neither passes nor fails: without a word a misspelt name would look like success. */
