@@ -32,20 +32,20 @@ def free_port():
 
 
 class Job:
-    def __init__(self, folder, program, command=EVENT, options=()):
-        self.folder, self.run, self.said = Path(folder), Path(folder) / "run", Path(folder) / "said"
+    def __init__(self, folder, program, command=EVENT, options=(), run=None, **more):
+        self.folder, self.run, self.said = Path(folder), Path(run or Path(folder) / "run"), Path(folder) / "said"
         for name in ("", "events", "rings"):
             (self.folder / name).mkdir()
         (self.folder / "termination").touch()
-        environment = judge.clean_environment(
+        self.environment = judge.clean_environment(
             EVENTS=str(self.folder / "events"), COMMTRACE_RING_DIR=str(self.folder / "rings"), COMMTRACE_BUDGET="off",
             OMP_NUM_THREADS="1", TORCHELASTIC_ERROR_FILE=str(self.folder / "error.json"), TMPDIR=str(self.folder),
-            **mpi_hang.LAUNCHED)
+            **mpi_hang.LAUNCHED, **more)
         with open(self.said, "w") as said:
             self.process = subprocess.Popen(
                 [judge.COMMTRACE, "run", "-o", self.run, "--interval=1", f"--termination-log={self.folder}/termination",
                  *options, "--on-verdict", command, "--", *program],
-                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+                env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
 
     def text(self):
         return self.said.read_text()

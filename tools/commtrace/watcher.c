@@ -126,15 +126,23 @@ static int same_ranks(const struct ct_watch_claim *claim, const struct ct_hang_v
 	       memcmp(claim->ranks, v->ranks, v->n_ranks * sizeof(*v->ranks)) == 0;
 }
 
-/* The verdict that most ranks wait for, if it is sure enough. A rank that left no record is not accused. */
+/* A rank that left no record is not accused. */
+static int is_sure(const struct ct_hang_verdict *v)
+{
+	return v->confidence >= CT_CONFIDENCE_MEDIUM && v->n_ranks &&
+	       v->code != CT_HANG_IS_NO_TRACE && v->code != CT_HANG_IS_UNKNOWN;
+}
+
+/* The verdict that most ranks wait for, if it is sure enough; else a death, which is a fact whatever the others wait for. */
 static const struct ct_hang_verdict *sure_verdict(const struct ct_hang_run *hang)
 {
-	const struct ct_hang_verdict *v = hang->result->n_verdicts ? &hang->result->verdicts[0]
-								   : NULL;
+	for (uint32_t i = 0; i < hang->result->n_verdicts; i++) {
+		const struct ct_hang_verdict *v = &hang->result->verdicts[i];
 
-	if (!v || v->confidence < CT_CONFIDENCE_MEDIUM || !v->n_ranks)
-		return NULL;
-	return v->code == CT_HANG_IS_NO_TRACE || v->code == CT_HANG_IS_UNKNOWN ? NULL : v;
+		if (is_sure(v) && (i == 0 || v->code == CT_HANG_IS_DEAD_RANK))
+			return v;
+	}
+	return NULL;
 }
 
 /* Is a rank that never entered the operation at work? It may come yet. */

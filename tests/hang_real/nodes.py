@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nodes.py [PLAY...] — a job of two nodes, each with a `commtrace run --on-verdict` of its own: the one on the node of the rank that is named runs
+the command, once; and a node that sees only its own ranks says so and accuses no rank of the other one. Both nodes are this machine, with
+directories of their own for rings (COMMTRACE_HOST)."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import judge
+import watched
+
+# Two ranks of four on each node; one does nothing for a long time after its first operation.
+RANKS = """for rank in {ranks}; do
+	pace=0; [ $rank != {idle} ] || pace=60000000
+	RANK=$rank WORLD_SIZE=4 "{job}" --rank $rank --size 4 --store {store} --mode collectives --timeout-s 3600 --ops 5 --pace-us $pace &
+	echo $! >{folder}/pid.$rank
+done
+for rank in {ranks}; do wait $(cat {folder}/pid.$rank) || status=1; done
+exit ${{status:-0}}"""
+# With what it says, so that a second one is seen.
+ONCE = 'cat >"$EVENTS/$COMMTRACE_EVENT.$$.json"'
+
+
+class Nodes:
+    def __init__(self, folder, idle, shared=True):
+        (folder / "store").mkdir(parents=True)
+        self.all = []
+        for k in (0, 1):
+            script = RANKS.format(ranks=f"{2 * k} {2 * k + 1}", idle=idle, job=os.environ["CT_GLOO_JOB"], store=folder / "store", folder=folder)
+            self.all.append(watched.Job(folder / f"node{k}", ["bash", "-c", script], ONCE, ["--job=pair", "--set", "HANG_AFTER=1s"],
+                                        folder / "run" if shared else None, COMMTRACE_HOST=f"node{k}", COMMTRACE_QUIET="1"))
+
+    def __enter__(self):
+        return self.all
+
+    def __exit__(self, *_):
+        for job in self.all:
+            job.kill()
+
+
+def acts(folder, idle, node):
+    """Only this node acts, once, and what it says is right."""
+    with Nodes(folder, idle) as nodes:
+        nodes[node].until(nodes[node].events, "judged")
+        time.sleep(3)  # some looks more of both
+        events = [list(job.events().values()) for job in nodes]
+        assert len(events[node]) == 1 and not events[1 - node], events
+        event = events[node][0]
+        assert event["event"] == "hang" and event["hosts"] == [f"node{node}"], event
+        assert event["hang"]["verdicts"][0]["ranks"] == [idle], event["hang"]["verdicts"]
+        assert "ranks: what the others do" not in nodes[node].text(), nodes[node].text()
+        assert len(list((folder / "run").glob("verdict-*.tar"))) == 1
+
+
+def on_the_first_node(folder):
+    acts(folder, 1, 0)
+
+
+def on_the_second_node(folder):
+    acts(folder, 2, 1)
+
+
+def of_its_own_ranks_alone(folder):
+    """Without a directory that both see: while ranks of the other node may be at fault no rank is named. One that dies is, by its own node, which
+    says what it cannot see."""
+    with Nodes(folder, 2, shared=False) as nodes:
+        for job in nodes:
+            job.until(lambda job=job: subprocess.run([judge.COMMTRACE, "hang", job.run], env=job.environment, capture_output=True,
+                                                     check=False).returncode == 3, "waiting")
+        time.sleep(3)
+        assert not nodes[0].events() and not nodes[1].events(), (nodes[0].events(), nodes[1].events())
+        os.kill(int((folder / "pid.2").read_text()), signal.SIGSEGV)
+        nodes[1].until(nodes[1].events, "judged")
+        time.sleep(2)
+        (event,) = nodes[1].events().values()
+        assert event["event"] == "crash" and event["text"].startswith("Crash: rank 2 (node1) died: signal 11"), event["text"]
+        assert not nodes[0].events(), nodes[0].events()
+        assert "2 of 4 ranks: what the others do is unknown here" in nodes[1].text(), nodes[1].text()
+
+
+def simulated(folder):
+    """One launcher of all simulated GPUs on the first node, a rank of the second node is missing: the watcher there acts."""
+    folder.mkdir(parents=True)
+    job = [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--nodes=2", "--node-env=COMMTRACE_HOST", "--steps=20", "--step-ms=5",
+           "--give-up=600", "--fault=missing:rank=3,op=40"]
+    options = ["--job=pair", "--set", "HANG_AFTER=1s", "--set", "TIMING=events"]
+    first = watched.Job(folder / "node0", job, ONCE, options, folder / "run", COMMTRACE_HOST="node0")
+    second = watched.Job(folder / "node1", ["sleep", "3600"], ONCE, options, folder / "run", COMMTRACE_HOST="node1")
+    try:
+        second.until(second.events, "judged")
+        time.sleep(3)
+        events = list(second.events().values())
+        assert len(events) == 1 and not first.events(), (events, first.events())
+        assert events[0]["hang"]["verdicts"][0]["ranks"] == [3] and events[0]["hosts"] == ["node1"], events[0]["hosts"]
+    finally:
+        first.kill()
+        second.kill()
+
+
+PLAYS = [on_the_first_node, on_the_second_node, of_its_own_ranks_alone, simulated]
+
+
+def main():
+    chosen = [play for play in PLAYS if play.__name__ in (sys.argv[1:] or [p.__name__ for p in PLAYS])]
+    with tempfile.TemporaryDirectory(prefix="ct-nodes.") as name, ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda play: watched.perform(play.__name__, play, Path(name) / play.__name__), chosen))
+    return not all(done)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
