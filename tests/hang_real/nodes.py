@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """nodes.py [PLAY...] — a job of two nodes, each with a `commtrace run --on-verdict` of its own: the one on the node of the rank that is named runs
 the command, once; and a node that sees only its own ranks says so and accuses no rank of the other one. Both nodes are this machine, with
-directories of their own for rings (COMMTRACE_HOST)."""
+directories of their own for rings (COMMTRACE_HOST). And plays of one node that need no torch."""
 
 import os
 import signal
@@ -104,12 +104,50 @@ def simulated(folder):
         second.kill()
 
 
-PLAYS = [on_the_first_node, on_the_second_node, of_its_own_ranks_alone, simulated]
+def straggler(folder):
+    """One of four simulated GPUs is slow, and goes on: an alert that names it, and no verdict."""
+    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--step-ms=60", "--steps=100000",
+                       "--fault=slow-rank:rank=2,ms=40"], options=["--set", "TIMING=events"])
+    job.until(lambda: list(job.run.glob("*.seg")), "recorded")
+    watch = subprocess.run(
+        [judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=3", "--first", "--on-alert", watched.EVENT],
+        env=judge.clean_environment(EVENTS=str(folder / "events"), COMMTRACE_RING_DIR=str(folder / "rings")),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=judge.PATIENCE_S, check=False)
+    job.kill()
+    assert watch.returncode == 3 and " straggler Straggler: rank 2 " in watch.stdout, f"{watch}"
+    events = job.events()
+    assert set(events) == {"straggler"} and events["straggler"]["ranks"] == [2], events
+    assert events["straggler"]["value"] > events["straggler"]["limit"] == 5, events
+
+
+def asked_to_end(folder):
+    """A scheduler asks `run` to end while the command outlives the job: both end at once, with the job's status."""
+    (folder / "store").mkdir(parents=True)
+    script = f"""for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 "{os.environ["CT_GLOO_JOB"]}" --rank $rank --size 2 --store {folder}/store --ops 5 --pace-us $((rank * 60000000)) &
+	pids="$pids $!"
+done
+until [ -e {folder}/started ]; do sleep 0.1; done
+kill -9 $pids; wait; touch {folder}/ended; exit 5"""
+    job = watched.Job(folder / "job", ["bash", "-c", script], f"touch {folder}/started; sleep 7533.5 & sleep 7533.5",
+                      ["--set", "HANG_AFTER=1s", "--command-limit=600"])
+    job.until((folder / "ended").exists, "ended")
+    time.sleep(0.5)
+    job.process.terminate()
+    assert job.end() == 5, job.text()
+    assert "Hang: rank 1 " in job.text() and "--on-verdict was killed: commtrace is to end" in job.text(), job.text()
+    left = subprocess.run(["pgrep", "-f", "sleep 7533[.]5"], capture_output=True, text=True, check=False).stdout
+    assert not left, f"left: {left}"
+    parts = [*job.run.glob("*part*"), *job.run.glob("*rings*")]
+    assert not parts, f"left: {parts}"
+
+
+PLAYS = [on_the_first_node, on_the_second_node, of_its_own_ranks_alone, simulated, straggler, asked_to_end]
 
 
 def main():
     chosen = [play for play in PLAYS if play.__name__ in (sys.argv[1:] or [p.__name__ for p in PLAYS])]
-    with tempfile.TemporaryDirectory(prefix="ct-nodes.") as name, ThreadPoolExecutor(4) as pool:
+    with tempfile.TemporaryDirectory(prefix="ct-nodes.") as name, ThreadPoolExecutor(len(PLAYS)) as pool:
         done = list(pool.map(lambda play: watched.perform(play.__name__, play, Path(name) / play.__name__), chosen))
     return not all(done)
 

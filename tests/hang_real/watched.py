@@ -188,22 +188,6 @@ def healthy(folder):
     assert not job.events() and not left and not (folder / "error.json").exists(), f"{left} {job.text()}"
 
 
-def straggler(folder):
-    """One of four simulated GPUs is slow, and goes on: an alert that names it, and no verdict."""
-    job = Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--step-ms=60", "--steps=100000",
-                       "--fault=slow-rank:rank=2,ms=40"], options=["--set", "TIMING=events"])
-    job.until(lambda: list(job.run.glob("*.seg")), "recorded")
-    watch = subprocess.run(
-        [judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=3", "--first", "--on-alert", EVENT],
-        env=judge.clean_environment(EVENTS=str(folder / "events"), COMMTRACE_RING_DIR=str(folder / "rings")),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=judge.PATIENCE_S, check=False)
-    job.kill()
-    assert watch.returncode == 3 and " straggler Straggler: rank 2 " in watch.stdout, f"{watch}"
-    events = job.events()
-    assert set(events) == {"straggler"} and events["straggler"]["ranks"] == [2], events
-    assert events["straggler"]["value"] > events["straggler"]["limit"] == 5, events
-
-
 def command_hangs(folder):
     """The command is ended with what it started, and an error file that is there stays."""
     job = Job(folder, torchrun("crash", folder), command="sleep 7654.25 & sleep 7654.25", options=["--command-limit=1"])
@@ -230,7 +214,7 @@ def nowhere_to_write(folder):
     assert job.end() == 0, job.text()
 
 
-PLAYS = [hang_torchrun, hang_mpirun, crash_torchrun, crash_mpirun, recover, healthy, straggler, command_hangs]
+PLAYS = [hang_torchrun, hang_mpirun, crash_torchrun, crash_mpirun, recover, healthy, command_hangs]
 
 
 def perform(name, act, folder):
