@@ -114,7 +114,7 @@ json_t *ct_attach(const struct ct_run *run, struct ct_hang_run *hang, struct ct_
 void ct_attach_text(const json_t *stacks, const struct ct_hang_run *hang, struct ct_arena *memory,
 		    FILE *out)
 {
-	const struct ct_text_style style = { .whole = 1 };
+	const struct ct_text_style style = { .unwrapped = 1 };
 	struct ct_text text = ct_text_to(out, &style);
 	json_t *process;
 	size_t i;

@@ -126,7 +126,7 @@ static void write_text(FILE *out, const struct ct_taken *taken, const struct ct_
 		       int is_first)
 {
 	const struct ct_text_style style = { .color = ct_color_wanted(out),
-					     .whole = !isatty(fileno(out)) };
+					     .unwrapped = !isatty(fileno(out)) };
 	struct ct_text text = ct_text_to(out, &style);
 
 	if (!is_first)
