@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#define ZSTD_STATIC_LINKING_ONLY /* literals are coded also where no match is looked for */
 #include <zstd.h>
 
 #include "trace/block_model.h"
@@ -45,6 +46,8 @@ struct ct_encoder *ct_encoder_new(void)
 		free(e);
 		return NULL;
 	}
+	/* level 1: 3 costs twice the time and saves less than 1.5 % on columns */
+	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, 1);
 	return e;
 }
 
@@ -426,30 +429,101 @@ static void put_rares(struct ct_encoder *e, const struct ct_block *b)
 	end_bits(e, CT_COL_BITS);
 }
 
-/* All columns that hold anything, one after another. */
-static int join_columns(struct ct_encoder *e, size_t *raw_bytes)
+/* How a column is compressed: by matches and entropy; or by entropy alone, where no string repeats (class bytes, and
+ * noise). */
+enum way { BY_MATCHES, BY_ENTROPY };
+
+static enum way way_of(int id)
+{
+	switch (id) {
+	case CT_COL_OP_ENTER:
+	case CT_COL_OP_DURATION:
+	case CT_COL_LAUNCH_START:
+	case CT_COL_LAUNCH_DURATION:
+	case CT_COL_BITS:
+	case CT_COL_RARE_TIME:
+	case CT_COL_RARE_LATER:
+	case CT_COL_RARE_REACH:
+	case CT_COL_RARE_BITS:
+		return BY_ENTROPY;
+	default:
+		return BY_MATCHES;
+	}
+}
+
+/* Below this a frame of its own costs more than its code table saves. */
+#define OWN_FRAME_BYTES 512u
+
+static size_t held(const struct ct_encoder *e, int id)
+{
+	return (size_t)(e->columns[id].p - e->columns[id].start);
+}
+
+/* Class bytes, noise, and sizes that do not repeat: they have codes of their own. */
+static int is_apart(const struct ct_encoder *e, int id)
+{
+	return (way_of(id) == BY_ENTROPY || id == CT_COL_OP_COUNT) && held(e, id) >= OWN_FRAME_BYTES;
+}
+
+static uint8_t *join_column(const struct ct_encoder *e, int id, uint8_t *p)
+{
+	size_t len = held(e, id);
+
+	if (!len)
+		return p;
+	*p++ = (uint8_t)id;
+	p = put_varint(p, len);
+	memcpy(p, e->columns[id].start, len);
+	return p + len;
+}
+
+static int compress(struct ct_encoder *e, enum way way, const uint8_t *from, const uint8_t *to,
+		    size_t *at)
+{
+	size_t n;
+
+	if (from == to)
+		return CT_OK;
+	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_targetLength,
+			       way == BY_ENTROPY ? ZSTD_TARGETLENGTH_MAX : 0);
+	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_hashLog, way == BY_ENTROPY ? ZSTD_HASHLOG_MIN : 0);
+	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+	n = ZSTD_compress2(e->zstd, e->out + *at, e->out_cap - *at, from, (size_t)(to - from));
+	if (ZSTD_isError(n))
+		return CT_NOMEM;
+	*at += n;
+	return CT_OK;
+}
+
+/* All columns that hold anything, as frames behind each other: one of all that repeat and all that are short, then one of
+ * each other column, which has a code table of its own. */
+static int compress_columns(struct ct_encoder *e, size_t *raw_bytes, size_t *at)
 {
 	size_t total = 0;
-	uint8_t *p;
+	uint8_t *p, *from;
+	int st;
 
 	for (int i = 1; i < N_COLUMNS; i++)
-		total += 11 + (size_t)(e->columns[i].p - e->columns[i].start);
-	if (ensure(&e->raw, &e->raw_cap, total) != CT_OK)
+		total += 11 + held(e, i);
+	if (total > CT_BLOCK_MAX_RAW)
+		return CT_RANGE;
+	if (ensure(&e->raw, &e->raw_cap, total) != CT_OK ||
+	    ensure(&e->out, &e->out_cap, *at + ZSTD_compressBound(total) + N_COLUMNS * 32) != CT_OK)
 		return CT_NOMEM;
 	p = e->raw;
-	for (int i = 1; i < N_COLUMNS; i++) {
-		const struct column *c = &e->columns[i];
-		size_t len = (size_t)(c->p - c->start);
-
-		if (!len)
+	for (int i = 1; i < N_COLUMNS; i++)
+		if (!is_apart(e, i))
+			p = join_column(e, i, p);
+	st = compress(e, BY_MATCHES, e->raw, p, at);
+	for (int i = 1; i < N_COLUMNS && st == CT_OK; i++) {
+		if (!is_apart(e, i))
 			continue;
-		*p++ = (uint8_t)i;
-		p = put_varint(p, len);
-		memcpy(p, c->start, len);
-		p += len;
+		from = p;
+		p = join_column(e, i, p);
+		st = compress(e, way_of(i), from, p, at);
 	}
 	*raw_bytes = (size_t)(p - e->raw);
-	return CT_OK;
+	return st;
 }
 
 static void widen(struct ct_block_header *h, uint64_t t)
@@ -517,6 +591,7 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 {
 	struct ct_block_header h;
 	size_t raw_bytes;
+	size_t end = sizeof(h);
 	size_t frame;
 	int st;
 
@@ -534,18 +609,10 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 	put_ops(e, b);
 	put_launches(e, b);
 	put_rares(e, b);
-	st = join_columns(e, &raw_bytes);
-	if (st == CT_OK)
-		st = ensure(&e->out, &e->out_cap, sizeof(h) + ZSTD_compressBound(raw_bytes));
+	st = compress_columns(e, &raw_bytes, &end);
 	if (st != CT_OK)
 		return st;
-	if (raw_bytes > CT_BLOCK_MAX_RAW)
-		return CT_RANGE;
-	/* level 1: 3 costs twice the time and saves less than 1.5 % on columns */
-	frame = ZSTD_compressCCtx(e->zstd, e->out + sizeof(h), e->out_cap - sizeof(h), e->raw,
-				  raw_bytes, 1);
-	if (ZSTD_isError(frame))
-		return CT_NOMEM;
+	frame = end - sizeof(h);
 	fill_header(&h, b);
 	h.bytes = (uint32_t)frame;
 	h.raw_bytes = (uint32_t)raw_bytes;
