@@ -27,6 +27,9 @@
 
 #define SECOND_NS 1000000000ull
 #define BLOCK_RECORDS 4096u
+/* So many are worth a block: what other threads put into their chunks meanwhile goes into the same one, not into a second small
+ * one. */
+#define DUE_RECORDS (BLOCK_RECORDS - 8 * CT_CHUNK_SLOTS)
 #define STATUS_NS (10 * SECOND_NS)
 #define OPEN_OP_NS SECOND_NS /* younger ones are not worth a record */
 
@@ -279,7 +282,7 @@ static int is_due(const struct writer *w, uint64_t now)
 
 	if (now < w->retry_at)
 		return 0;
-	return now - w->flushed_at >= w->flush_ns || fresh * CT_CHUNK_SLOTS >= BLOCK_RECORDS ||
+	return now - w->flushed_at >= w->flush_ns || fresh * CT_CHUNK_SLOTS >= DUE_RECORDS ||
 	       pool_below(w, 2) || many_have_ended(w);
 }
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/status.h"
-
 void ct_block_reset(struct ct_block *b, enum ct_block_type type)
 {
 	b->type = type;
@@ -27,8 +25,8 @@ void ct_block_fini(struct ct_block *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Room for `more` elements after n. Doubling; *array keeps its content. */
-static int make_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size)
+/* By doubling. */
+int ct_block_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size)
 {
 	void **p = array;
 	uint64_t want = *cap ? *cap : 64;
@@ -50,7 +48,7 @@ static int make_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size
 
 int ct_block_add_extent(struct ct_block *b, const struct ct_extent *extent)
 {
-	int st = make_room(&b->extents, b->n_extents, 1, &b->cap_extents, sizeof(*b->extents));
+	int st = ct_block_room(&b->extents, b->n_extents, 1, &b->cap_extents, sizeof(*b->extents));
 
 	if (st == CT_OK)
 		b->extents[b->n_extents++] = *extent;
@@ -59,39 +57,35 @@ int ct_block_add_extent(struct ct_block *b, const struct ct_extent *extent)
 
 int ct_block_add_op(struct ct_block *b, const struct ct_op *op)
 {
-	int st = make_room(&b->ops, b->n_ops, 1, &b->cap_ops, sizeof(*b->ops));
+	struct ct_op *room = ct_block_new_op(b);
 
-	if (st == CT_OK)
-		b->ops[b->n_ops++] = *op;
-	return st;
+	if (!room)
+		return CT_NOMEM;
+	*room = *op;
+	return CT_OK;
 }
 
 int ct_block_add_launch(struct ct_block *b, const struct ct_launch *launch)
 {
-	int st = make_room(&b->launches, b->n_launches, 1, &b->cap_launches, sizeof(*b->launches));
+	struct ct_launch *room = ct_block_new_launch(b);
 
-	if (st == CT_OK)
-		b->launches[b->n_launches++] = *launch;
-	return st;
+	if (!room)
+		return CT_NOMEM;
+	*room = *launch;
+	return CT_OK;
 }
 
 int ct_block_add_rare(struct ct_block *b, enum ct_kind kind, const void *data, size_t len)
 {
-	int st;
+	uint8_t *room;
 
 	if (len > UINT16_MAX)
 		return CT_RANGE;
-	st = make_room(&b->rares, b->n_rares, 1, &b->cap_rares, sizeof(*b->rares));
-	if (st == CT_OK)
-		st = make_room(&b->bytes, b->n_bytes, (uint32_t)len, &b->cap_bytes, 1);
-	if (st != CT_OK)
-		return st;
-	b->rares[b->n_rares++] = (struct ct_rare){ .kind = (uint16_t)kind,
-						   .len = (uint16_t)len,
-						   .at = b->n_bytes };
+	room = ct_block_new_rare(b, kind, (uint16_t)len);
+	if (!room)
+		return CT_NOMEM;
 	if (len)
-		memcpy(b->bytes + b->n_bytes, data, len);
-	b->n_bytes += (uint32_t)len;
+		memcpy(room, data, len);
 	return CT_OK;
 }
 

@@ -12,6 +12,7 @@
 
 #include "trace/format.h"
 #include "trace/record.h"
+#include "trace/status.h"
 
 /* A run of slots of one chunk lap: which part of which ring the records come from. It names the thread, and lets a
  * reader that has both segment and ring keep each record once. Records of a block are in the order of its extents. */
@@ -56,6 +57,43 @@ struct ct_block {
 /* Empty the block, keep its memory. A zeroed struct is a valid empty block. */
 void ct_block_reset(struct ct_block *block, enum ct_block_type type);
 void ct_block_fini(struct ct_block *block);
+
+/* Makes room for `more` elements of `size` behind the n that *array (a pointer) has. 0 or CT_NOMEM. */
+int ct_block_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size);
+
+/* Append an element that the caller fills in whole; NULL: no memory. */
+static inline struct ct_op *ct_block_new_op(struct ct_block *b)
+{
+	if (b->n_ops >= b->cap_ops &&
+	    ct_block_room(&b->ops, b->n_ops, 1, &b->cap_ops, sizeof(*b->ops)) != CT_OK)
+		return NULL;
+	return &b->ops[b->n_ops++];
+}
+
+static inline struct ct_launch *ct_block_new_launch(struct ct_block *b)
+{
+	if (b->n_launches >= b->cap_launches &&
+	    ct_block_room(&b->launches, b->n_launches, 1, &b->cap_launches, sizeof(*b->launches)) !=
+		    CT_OK)
+		return NULL;
+	return &b->launches[b->n_launches++];
+}
+
+/* Its bytes; also of a record without any. */
+static inline uint8_t *ct_block_new_rare(struct ct_block *b, enum ct_kind kind, uint16_t len)
+{
+	uint32_t at = b->n_bytes;
+
+	if (b->n_rares >= b->cap_rares &&
+	    ct_block_room(&b->rares, b->n_rares, 1, &b->cap_rares, sizeof(*b->rares)) != CT_OK)
+		return NULL;
+	if (at + (uint64_t)len >= b->cap_bytes &&
+	    ct_block_room(&b->bytes, at, len + 1u, &b->cap_bytes, 1) != CT_OK)
+		return NULL;
+	b->rares[b->n_rares++] = (struct ct_rare){ (uint16_t)kind, len, at };
+	b->n_bytes += len;
+	return b->bytes + at;
+}
 
 /* Append; each returns 0 or CT_NOMEM. Extents say in their order how many ops each holds. */
 int ct_block_add_extent(struct ct_block *block, const struct ct_extent *extent);

@@ -1,143 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/block.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#define ZSTD_STATIC_LINKING_ONLY /* literals are coded also where no match is looked for */
-#include <zstd.h>
 
+#include "trace/block_columns.h"
 #include "trace/block_model.h"
 #include "trace/ops.h"
 #include "trace/rare_code.h"
 #include "trace/status.h"
 
-/* One column being filled. Room is made for the worst case before the loop that fills it. */
-struct column {
-	uint8_t *start;
-	uint8_t *p;
-	size_t cap;
-};
-
-enum { N_COLUMNS = CT_COL_RARE_BITS + 1 };
-
 struct ct_encoder {
-	ZSTD_CCtx *zstd;
 	struct ct_block_model model;
 	struct ct_rare_model rares;
-	struct column columns[N_COLUMNS];
-	enum ct_column bits_to; /* where low bits of class bytes go ... */
-	uint64_t bits;		/* ... and those not written yet */
-	int n_bits;
-	uint8_t *raw;
-	size_t raw_cap;
-	uint8_t *out;
-	size_t out_cap;
+	struct ct_columns columns;
+	struct ct_bits bits;
 };
 
 struct ct_encoder *ct_encoder_new(void)
 {
 	struct ct_encoder *e = calloc(1, sizeof(*e));
 
-	if (!e)
-		return NULL;
-	e->zstd = ZSTD_createCCtx();
-	if (!e->zstd) {
-		free(e);
-		return NULL;
-	}
-	/* level 1: 3 costs twice the time and saves less than 1.5 % on columns */
-	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, 1);
-	return e;
+	if (e && ct_columns_init(&e->columns) == CT_OK)
+		return e;
+	free(e);
+	return NULL;
 }
 
 void ct_encoder_free(struct ct_encoder *e)
 {
 	if (!e)
 		return;
-	for (int i = 0; i < N_COLUMNS; i++)
-		free(e->columns[i].start);
+	ct_columns_fini(&e->columns);
 	ct_block_model_fini(&e->model);
 	ct_rare_model_fini(&e->rares);
-	free(e->raw);
-	free(e->out);
-	ZSTD_freeCCtx(e->zstd);
 	free(e);
 }
 
-static int ensure(uint8_t **p, size_t *cap, size_t want)
+/* Where the next byte of a column goes. */
+static inline uint8_t **end_of(struct ct_encoder *e, enum ct_column id)
 {
-	if (*cap >= want)
-		return CT_OK;
-	free(*p);
-	*p = malloc(want);
-	*cap = *p ? want : 0;
-	return *p ? CT_OK : CT_NOMEM;
+	return &e->columns.all[id].p;
 }
 
-static int open_column(struct ct_encoder *e, enum ct_column id, size_t worst_bytes)
+static inline void put(struct ct_encoder *e, enum ct_column id, uint64_t v)
 {
-	struct column *c = &e->columns[id];
-	int st = ensure(&c->start, &c->cap, worst_bytes + 16);
-
-	c->p = c->start;
-	return st;
+	*end_of(e, id) = ct_put_varint(*end_of(e, id), v);
 }
 
-static uint8_t *put_varint(uint8_t *p, uint64_t v)
-{
-	while (v >= 128) {
-		*p++ = (uint8_t)v | 128;
-		v >>= 7;
-	}
-	*p++ = (uint8_t)v;
-	return p;
-}
-
-static void put(struct ct_encoder *e, enum ct_column id, uint64_t v)
-{
-	e->columns[id].p = put_varint(e->columns[id].p, v);
-}
-
-static void put_signed(struct ct_encoder *e, enum ct_column id, int64_t v)
+static inline void put_signed(struct ct_encoder *e, enum ct_column id, int64_t v)
 {
 	put(e, id, ct_zigzag(v));
 }
 
-static void put_bits(struct ct_encoder *e, uint64_t v, int n)
+/* Low bits of class bytes go there from now on. */
+static void begin_bits(struct ct_encoder *e, enum ct_column id)
 {
-	struct column *c = &e->columns[e->bits_to];
-	uint64_t bits;
-
-	if (n > 32) {
-		put_bits(e, v & 0xffffffffu, 32);
-		v >>= 32;
-		n -= 32;
-	}
-	/* all bits there are, as eight bytes of which the whole ones stay */
-	e->bits |= v << e->n_bits;
-	e->n_bits += n;
-	bits = htole64(e->bits);
-	memcpy(c->p, &bits, sizeof(bits));
-	c->p += e->n_bits / 8;
-	e->bits >>= e->n_bits & ~7;
-	e->n_bits &= 7;
+	e->bits = (struct ct_bits){ .p = *end_of(e, id) };
 }
 
-/* A timing residual: a byte for its magnitude (exponent and two bits of mantissa), which zstd's entropy coder
- * squeezes, and its remaining bits, which are noise, raw. 15 % smaller than varints. */
-static void put_class(struct ct_encoder *e, enum ct_column id, int64_t residual)
+static void end_bits(struct ct_encoder *e, enum ct_column id)
 {
-	uint64_t v = ct_zigzag(residual);
-	int top;
-
-	if (v < 8) {
-		*e->columns[id].p++ = (uint8_t)v;
-		return;
-	}
-	top = 63 - __builtin_clzll(v);
-	*e->columns[id].p++ = (uint8_t)(8 + (top - 3) * 4 + (int)(v >> (top - 2) & 3));
-	put_bits(e, v & ((1ull << (top - 2)) - 1), top - 2);
+	if (e->bits.n)
+		*e->bits.p++ = (uint8_t)e->bits.bits;
+	*end_of(e, id) = e->bits.p;
 }
 
 static int open_columns(struct ct_encoder *e, const struct ct_block *b)
@@ -174,11 +100,8 @@ static int open_columns(struct ct_encoder *e, const struct ct_block *b)
 	};
 
 	for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++)
-		if (open_column(e, worst[i].id, worst[i].bytes) != CT_OK)
+		if (ct_column_open(&e->columns, worst[i].id, worst[i].bytes) != CT_OK)
 			return CT_NOMEM;
-	e->bits_to = CT_COL_BITS;
-	e->bits = 0;
-	e->n_bits = 0;
 	return CT_OK;
 }
 
@@ -219,12 +142,18 @@ static void put_op_tuple(struct ct_encoder *e, const struct ct_op_tuple *t)
 static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 {
 	struct ct_block_model *m = &e->model;
-	uint64_t q = b->quantum_ns;
 	struct ct_extent_cursor cursor = { 0 };
+	struct ct_bits bits = e->bits;
+	uint8_t *which = *end_of(e, CT_COL_OP_TUPLE);
+	uint8_t *enters = *end_of(e, CT_COL_OP_ENTER);
+	uint8_t *durations = *end_of(e, CT_COL_OP_DURATION);
+	uint8_t *launches = *end_of(e, CT_COL_OP_LAUNCH);
+	uint64_t q = b->quantum_ns;
 	uint32_t last_exception = 0;
 	uint32_t last_launch = 0;
 	uint64_t *last = NULL; /* of the thread `last_tid` */
 	uint32_t last_tid = 0;
+	uint32_t t = 0;
 
 	for (uint32_t i = 0; i < b->n_ops; i++) {
 		const struct ct_op *op = &b->ops[i];
@@ -232,17 +161,18 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 		uint64_t enter = op->enter_ns / q;
 		struct ct_op_tuple tuple;
 		uint32_t known = m->n_ops;
+		struct ct_op_state *s;
 		uint64_t *seq;
-		uint32_t t;
 		int64_t gap;
 		int64_t duration;
 
 		ct_op_tuple(op, &tuple);
-		t = ct_block_model_find_op(m, &tuple);
+		t = ct_block_model_find_op(m, &tuple, t);
 		if (m->n_ops != known)
 			put_op_tuple(e, &tuple);
-		put(e, CT_COL_OP_TUPLE, t);
-		if (ct_op_class(op->op) == CT_CLASS_P2P)
+		s = &m->ops[t];
+		which = ct_put_varint(which, t);
+		if (ct_op_class(tuple.op) == CT_CLASS_P2P)
 			put(e, CT_COL_OP_COUNT, op->count);
 
 		seq = ct_block_model_seq(m, t);
@@ -259,22 +189,28 @@ static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 		gap = ct_wrap_sub(enter, *last);
 		*last = enter;
 		duration = op->return_ns ? ct_wrap_sub(op->return_ns / q, enter) : 0;
-		put_class(e, CT_COL_OP_ENTER, ct_wrap_sub((uint64_t)gap, (uint64_t)m->ops[t].gap));
-		put_class(e, CT_COL_OP_DURATION,
-			  ct_wrap_sub((uint64_t)duration, (uint64_t)m->ops[t].duration));
-		ct_learn(&m->ops[t].gap, gap);
-		ct_learn(&m->ops[t].duration, duration);
+		enters = ct_put_class(enters, &bits, ct_wrap_sub((uint64_t)gap, (uint64_t)s->gap));
+		durations = ct_put_class(durations, &bits,
+					 ct_wrap_sub((uint64_t)duration, (uint64_t)s->duration));
+		ct_learn(&s->gap, gap);
+		ct_learn(&s->duration, duration);
 		m->tuple_of[i] = t;
 
 		if (op->launch) {
-			put(e, CT_COL_OP_LAUNCH,
-			    ct_zigzag((int64_t)op->launch - (int64_t)last_launch) + 1);
+			launches = ct_put_varint(
+				launches,
+				ct_zigzag((int64_t)op->launch - (int64_t)last_launch) + 1);
 			last_launch = op->launch;
 			ct_block_model_note_launch(m, op->launch, i);
 		} else {
-			put(e, CT_COL_OP_LAUNCH, 0);
+			*launches++ = 0;
 		}
 	}
+	*end_of(e, CT_COL_OP_TUPLE) = which;
+	*end_of(e, CT_COL_OP_ENTER) = enters;
+	*end_of(e, CT_COL_OP_DURATION) = durations;
+	*end_of(e, CT_COL_OP_LAUNCH) = launches;
+	e->bits = bits;
 }
 
 static void put_launch_tuple(struct ct_encoder *e, const struct ct_launch_tuple *t)
@@ -290,19 +226,26 @@ static void put_launch_tuple(struct ct_encoder *e, const struct ct_launch_tuple 
 }
 
 /* As a class; in a block whose times are exact, as it is. */
-static void put_err(struct ct_encoder *e, enum ct_column id, uint32_t err, uint64_t q)
+static inline uint8_t *put_err(uint8_t *p, uint32_t err, uint64_t q)
 {
 	if (q == 1)
-		put(e, id, err);
-	else
-		*e->columns[id].p++ = ct_err_class(err);
+		return ct_put_varint(p, err);
+	*p++ = ct_err_class(err);
+	return p;
 }
 
 static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 {
 	struct ct_block_model *m = &e->model;
+	struct ct_bits bits = e->bits;
+	uint8_t *which = *end_of(e, CT_COL_LAUNCH_TUPLE);
+	uint8_t *ids = *end_of(e, CT_COL_LAUNCH_ID);
+	uint8_t *starts = *end_of(e, CT_COL_LAUNCH_START);
+	uint8_t *durations = *end_of(e, CT_COL_LAUNCH_DURATION);
+	uint8_t *errors = *end_of(e, CT_COL_LAUNCH_ERR);
 	uint64_t q = b->quantum_ns;
 	uint32_t last_id = 0;
+	uint32_t t = 0;
 
 	for (uint32_t i = 0; i < b->n_launches; i++) {
 		const struct ct_launch *l = &b->launches[i];
@@ -311,17 +254,15 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 		struct ct_launch_state *s;
 		struct ct_habits *habits;
 		uint64_t start;
-		uint64_t end;
 		int64_t first;
-		uint32_t t;
 
 		ct_launch_tuple(l, &tuple);
-		t = ct_block_model_find_launch(m, &tuple);
+		t = ct_block_model_find_launch(m, &tuple, t);
 		s = &m->launches[t];
 		if (m->n_launches != known)
 			put_launch_tuple(e, &tuple);
-		put(e, CT_COL_LAUNCH_TUPLE, t);
-		put_signed(e, CT_COL_LAUNCH_ID, (int64_t)l->id - ((int64_t)last_id + 1));
+		which = ct_put_varint(which, t);
+		ids = ct_put_varint(ids, ct_zigzag((int64_t)l->id - ((int64_t)last_id + 1)));
 		last_id = l->id;
 
 		/* an op starts when it is enqueued or when its stream is free, whichever is later */
@@ -333,33 +274,31 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 		if (tuple.has_start) {
 			int64_t later = ct_wrap_sub(l->start_ns / q, start);
 
-			put_class(e, CT_COL_LAUNCH_START,
-				  ct_wrap_sub((uint64_t)later, (uint64_t)habits->start));
+			starts = ct_put_class(starts, &bits,
+					      ct_wrap_sub((uint64_t)later,
+							  (uint64_t)habits->start));
 			ct_learn(&habits->start, later);
 			start = l->start_ns / q;
 		}
-		end = start;
+		m->stream_end[s->stream] = start;
 		if (tuple.has_end) {
 			int64_t duration = ct_wrap_sub(l->end_ns / q, start);
 
-			put_class(e, CT_COL_LAUNCH_DURATION,
-				  ct_wrap_sub((uint64_t)duration, (uint64_t)habits->duration));
+			durations = ct_put_class(durations, &bits,
+						 ct_wrap_sub((uint64_t)duration,
+							     (uint64_t)habits->duration));
 			ct_learn(&habits->duration, duration);
-			end = l->end_ns / q;
+			m->stream_end[s->stream] = l->end_ns / q;
 		}
-		m->stream_end[s->stream] = end;
-		put_err(e, CT_COL_LAUNCH_ERR, l->start_err_ns, q);
-		put_err(e, CT_COL_LAUNCH_ERR, l->end_err_ns, q);
+		errors = put_err(errors, l->start_err_ns, q);
+		errors = put_err(errors, l->end_err_ns, q);
 	}
-}
-
-static void end_bits(struct ct_encoder *e, enum ct_column next)
-{
-	if (e->n_bits)
-		*e->columns[e->bits_to].p++ = (uint8_t)e->bits;
-	e->bits_to = next;
-	e->bits = 0;
-	e->n_bits = 0;
+	*end_of(e, CT_COL_LAUNCH_TUPLE) = which;
+	*end_of(e, CT_COL_LAUNCH_ID) = ids;
+	*end_of(e, CT_COL_LAUNCH_START) = starts;
+	*end_of(e, CT_COL_LAUNCH_DURATION) = durations;
+	*end_of(e, CT_COL_LAUNCH_ERR) = errors;
+	e->bits = bits;
 }
 
 /* What the walk over a record's fields does in this direction. */
@@ -371,42 +310,47 @@ static inline uint64_t number(struct ct_encoder *e, enum ct_column id, uint64_t 
 
 static inline uint32_t error(struct ct_encoder *e, enum ct_column id, uint32_t v, uint64_t q)
 {
-	put_err(e, id, v, q);
+	*end_of(e, id) = put_err(*end_of(e, id), v, q);
 	return v;
 }
 
 static inline int64_t residual(struct ct_encoder *e, enum ct_column id, int64_t v)
 {
-	put_class(e, id, v);
+	*end_of(e, id) = ct_put_class(*end_of(e, id), &e->bits, v);
 	return v;
+}
+
+static inline void keep(uint8_t *p, unsigned bytes, uint64_t v)
+{
+	(void)p;
+	(void)bytes;
+	(void)v;
 }
 
 #define CODER struct ct_encoder
 #include "trace/rare_walk.h"
 
-/* A run of records with columns, or one that is stored whole. Returns the records put. */
-static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t from)
+/* A run of records with columns, or one that is stored whole; *t is the tuple of the one before. Returns the records put. */
+static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t from, uint32_t *t)
 {
 	const struct ct_rare *first = &b->rares[from];
-	struct column *c = &e->columns[CT_COL_RARES];
+	uint8_t **rares = end_of(e, CT_COL_RARES);
 	struct ct_rare_tuple tuple;
 	uint32_t n = 0;
 
 	for (; from + n < b->n_rares; n++) {
 		const struct ct_rare *rare = &b->rares[from + n];
-		uint8_t payload[CT_RARE_BYTES];
+		uint8_t *payload = b->bytes + rare->at;
 		uint32_t known = e->rares.n;
-		uint32_t t;
 
 		if (rare->kind != first->kind ||
-		    !ct_rare_tuple(&e->rares, rare->kind, b->bytes + rare->at, rare->len, &tuple))
+		    !ct_rare_tuple(&e->rares, rare->kind, payload, rare->len, &tuple))
 			break;
-		t = ct_rare_find(&e->rares, &tuple);
-		put(e, CT_COL_RARE_TUPLE, t);
-		if (t == known)
+		*t = ct_rare_find(&e->rares, &tuple, *t);
+		put(e, CT_COL_RARE_TUPLE, *t);
+		if (*t == known)
 			code_tuple(&tuple, e);
-		memcpy(payload, b->bytes + rare->at, sizeof(payload));
-		code_record(&e->rares, &e->model, b, &e->rares.states[t], payload, e);
+		code_record(&e->rares, &e->model, b, &e->rares.states[*t], payload, e);
 	}
 	put(e, CT_COL_RARES, (uint64_t)first->kind << 1 | (n != 0));
 	if (n) {
@@ -415,123 +359,42 @@ static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t
 	}
 	put(e, CT_COL_RARES, first->len);
 	if (first->len)
-		memcpy(c->p, b->bytes + first->at, first->len);
-	c->p += first->len;
+		memcpy(*rares, b->bytes + first->at, first->len);
+	*rares += first->len;
 	return 1;
 }
 
 static void put_rares(struct ct_encoder *e, const struct ct_block *b)
 {
-	end_bits(e, CT_COL_RARE_BITS);
+	uint32_t t = 0;
+
 	ct_rare_model_launches(&e->rares, b);
 	for (uint32_t i = 0; i < b->n_rares;)
-		i += put_run(e, b, i);
-	end_bits(e, CT_COL_BITS);
+		i += put_run(e, b, i, &t);
 }
 
-/* How a column is compressed: by matches and entropy; or by entropy alone, where no string repeats (class bytes, and
- * noise). */
-enum way { BY_MATCHES, BY_ENTROPY };
-
-static enum way way_of(int id)
+/* 0 is no time. */
+static inline void widen(uint64_t *begin_less_1, uint64_t *end, uint64_t t)
 {
-	switch (id) {
-	case CT_COL_OP_ENTER:
-	case CT_COL_OP_DURATION:
-	case CT_COL_LAUNCH_START:
-	case CT_COL_LAUNCH_DURATION:
-	case CT_COL_BITS:
-	case CT_COL_RARE_TIME:
-	case CT_COL_RARE_LATER:
-	case CT_COL_RARE_REACH:
-	case CT_COL_RARE_BITS:
-		return BY_ENTROPY;
-	default:
-		return BY_MATCHES;
+	*begin_less_1 = t - 1 < *begin_less_1 ? t - 1 : *begin_less_1;
+	*end = t > *end ? t : *end;
+}
+
+/* The earliest and the latest time of operations and launches, 0 if there is none. */
+static void fill_times(struct ct_block_header *h, const struct ct_block *b)
+{
+	uint64_t begin_less_1 = UINT64_MAX, end = 0;
+
+	for (uint32_t i = 0; i < b->n_ops; i++) {
+		widen(&begin_less_1, &end, b->ops[i].enter_ns);
+		widen(&begin_less_1, &end, b->ops[i].return_ns);
 	}
-}
-
-/* Below this a frame of its own costs more than its code table saves. */
-#define OWN_FRAME_BYTES 512u
-
-static size_t held(const struct ct_encoder *e, int id)
-{
-	return (size_t)(e->columns[id].p - e->columns[id].start);
-}
-
-/* Class bytes, noise, and sizes that do not repeat: they have codes of their own. */
-static int is_apart(const struct ct_encoder *e, int id)
-{
-	return (way_of(id) == BY_ENTROPY || id == CT_COL_OP_COUNT) && held(e, id) >= OWN_FRAME_BYTES;
-}
-
-static uint8_t *join_column(const struct ct_encoder *e, int id, uint8_t *p)
-{
-	size_t len = held(e, id);
-
-	if (!len)
-		return p;
-	*p++ = (uint8_t)id;
-	p = put_varint(p, len);
-	memcpy(p, e->columns[id].start, len);
-	return p + len;
-}
-
-static int compress(struct ct_encoder *e, enum way way, const uint8_t *from, const uint8_t *to,
-		    size_t *at)
-{
-	size_t n;
-
-	if (from == to)
-		return CT_OK;
-	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_targetLength,
-			       way == BY_ENTROPY ? ZSTD_TARGETLENGTH_MAX : 0);
-	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_hashLog, way == BY_ENTROPY ? ZSTD_HASHLOG_MIN : 0);
-	ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
-	n = ZSTD_compress2(e->zstd, e->out + *at, e->out_cap - *at, from, (size_t)(to - from));
-	if (ZSTD_isError(n))
-		return CT_NOMEM;
-	*at += n;
-	return CT_OK;
-}
-
-/* All columns that hold anything, as frames behind each other: one of all that repeat and all that are short, then one of
- * each other column, which has a code table of its own. */
-static int compress_columns(struct ct_encoder *e, size_t *raw_bytes, size_t *at)
-{
-	size_t total = 0;
-	uint8_t *p, *from;
-	int st;
-
-	for (int i = 1; i < N_COLUMNS; i++)
-		total += 11 + held(e, i);
-	if (total > CT_BLOCK_MAX_RAW)
-		return CT_RANGE;
-	if (ensure(&e->raw, &e->raw_cap, total) != CT_OK ||
-	    ensure(&e->out, &e->out_cap, *at + ZSTD_compressBound(total) + N_COLUMNS * 32) != CT_OK)
-		return CT_NOMEM;
-	p = e->raw;
-	for (int i = 1; i < N_COLUMNS; i++)
-		if (!is_apart(e, i))
-			p = join_column(e, i, p);
-	st = compress(e, BY_MATCHES, e->raw, p, at);
-	for (int i = 1; i < N_COLUMNS && st == CT_OK; i++) {
-		if (!is_apart(e, i))
-			continue;
-		from = p;
-		p = join_column(e, i, p);
-		st = compress(e, way_of(i), from, p, at);
+	for (uint32_t i = 0; i < b->n_launches; i++) {
+		widen(&begin_less_1, &end, b->launches[i].start_ns);
+		widen(&begin_less_1, &end, b->launches[i].end_ns);
 	}
-	*raw_bytes = (size_t)(p - e->raw);
-	return st;
-}
-
-static void widen(struct ct_block_header *h, uint64_t t)
-{
-	if (t && (!h->begin_ns || t < h->begin_ns))
-		h->begin_ns = t;
-	if (t > h->end_ns)
-		h->end_ns = t;
+	h->begin_ns = begin_less_1 + 1;
+	h->end_ns = end;
 }
 
 /* One for each operation or wait; or it is repeated, and the last one counts. */
@@ -576,14 +439,7 @@ static void fill_header(struct ct_block_header *h, const struct ct_block *b)
 		.n_extents = b->n_extents,
 		.quantum_ns = b->quantum_ns,
 	};
-	for (uint32_t i = 0; i < b->n_ops; i++) {
-		widen(h, b->ops[i].enter_ns);
-		widen(h, b->ops[i].return_ns);
-	}
-	for (uint32_t i = 0; i < b->n_launches; i++) {
-		widen(h, b->launches[i].start_ns);
-		widen(h, b->launches[i].end_ns);
-	}
+	fill_times(h, b);
 }
 
 int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void **out,
@@ -591,7 +447,6 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 {
 	struct ct_block_header h;
 	size_t raw_bytes;
-	size_t end = sizeof(h);
 	size_t frame;
 	int st;
 
@@ -606,20 +461,23 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 	if (st != CT_OK)
 		return st;
 	put_extents(e, b);
+	begin_bits(e, CT_COL_BITS);
 	put_ops(e, b);
 	put_launches(e, b);
+	end_bits(e, CT_COL_BITS);
+	begin_bits(e, CT_COL_RARE_BITS);
 	put_rares(e, b);
-	st = compress_columns(e, &raw_bytes, &end);
+	end_bits(e, CT_COL_RARE_BITS);
+	st = ct_columns_compress(&e->columns, sizeof(h), &raw_bytes, &frame);
 	if (st != CT_OK)
 		return st;
-	frame = end - sizeof(h);
 	fill_header(&h, b);
 	h.bytes = (uint32_t)frame;
 	h.raw_bytes = (uint32_t)raw_bytes;
-	h.crc = ct_crc32c(0, e->out + sizeof(h), frame);
+	h.crc = ct_crc32c(0, e->columns.out + sizeof(h), frame);
 	h.header_crc = ct_crc32c(0, &h, sizeof(h));
-	memcpy(e->out, &h, sizeof(h));
-	*out = e->out;
+	memcpy(e->columns.out, &h, sizeof(h));
+	*out = e->columns.out;
 	*out_bytes = sizeof(h) + frame;
 	return CT_OK;
 }

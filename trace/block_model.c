@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/ops.h"
 #include "trace/status.h"
 
 static int grow(void *array, uint32_t cap, size_t size)
@@ -59,45 +58,13 @@ void ct_block_model_fini(struct ct_block_model *m)
 	memset(m, 0, sizeof(*m));
 }
 
-void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *t)
-{
-	*t = (struct ct_op_tuple){
-		.count = ct_op_class(op->op) == CT_CLASS_P2P ? 0 : op->count,
-		.comm = op->comm,
-		.site = op->site,
-		.tag = op->tag,
-		.peer = op->peer,
-		.call = op->call,
-		.result = op->result,
-		.op = op->op,
-		.dtype = op->dtype,
-		.redop = op->redop,
-		.flags = (uint8_t)(op->flags & ~CT_OP_UNRETURNED) |
-			 (op->return_ns ? 0 : CT_OP_UNRETURNED),
-	};
-}
-
-void ct_launch_tuple(const struct ct_launch *l, struct ct_launch_tuple *t)
-{
-	*t = (struct ct_launch_tuple){
-		.comm = l->comm,
-		.stream = l->stream,
-		.device = l->device,
-		.n_ops = l->n_ops,
-		.result = l->result,
-		.start_source = l->start_source,
-		.end_source = l->end_source,
-		.has_start = l->start_ns != 0,
-		.has_end = l->end_ns != 0,
-	};
-}
-
 void ct_block_model_add_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
 {
 	struct ct_op_state *s = &m->ops[m->n_ops++];
 	uint32_t before = m->n_seqs;
 
 	s->tuple = *tuple;
+	s->after = 0;
 	s->gap = 0;
 	s->duration = 0;
 	memset(&s->habits, 0, sizeof(s->habits));
@@ -116,13 +83,14 @@ void ct_block_model_add_launch(struct ct_block_model *m, const struct ct_launch_
 	uint32_t before = m->n_streams;
 
 	s->tuple = *tuple;
+	s->after = 0;
 	memset(&s->habits, 0, sizeof(s->habits));
 	s->stream = ct_block_map_number(&m->stream_by_id, tuple->stream, &m->n_streams);
 	if (m->n_streams != before)
 		m->stream_end[before] = 0;
 }
 
-uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
+static uint32_t search_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
 {
 	struct ct_block_map *map = &m->op_by_tuple;
 	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
@@ -136,7 +104,20 @@ uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tup
 	return map->values[i];
 }
 
-uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
+uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tuple *tuple,
+				uint32_t before)
+{
+	uint32_t t;
+
+	if (before >= m->n_ops)
+		return search_op(m, tuple);
+	t = m->ops[before].after;
+	if (!ct_block_map_are_equal(&m->ops[t].tuple, tuple, sizeof(*tuple)))
+		t = m->ops[before].after = search_op(m, tuple);
+	return t;
+}
+
+static uint32_t search_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
 {
 	struct ct_block_map *map = &m->launch_by_tuple;
 	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
@@ -150,6 +131,19 @@ uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_la
 	return map->values[i];
 }
 
+uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple,
+				    uint32_t before)
+{
+	uint32_t t;
+
+	if (before >= m->n_launches)
+		return search_launch(m, tuple);
+	t = m->launches[before].after;
+	if (!ct_block_map_are_equal(&m->launches[t].tuple, tuple, sizeof(*tuple)))
+		t = m->launches[before].after = search_launch(m, tuple);
+	return t;
+}
+
 uint64_t *ct_block_model_thread(struct ct_block_model *m, uint32_t tid)
 {
 	uint32_t before = m->n_threads;
@@ -158,19 +152,4 @@ uint64_t *ct_block_model_thread(struct ct_block_model *m, uint32_t tid)
 	if (m->n_threads != before)
 		m->thread_last[i] = 0;
 	return &m->thread_last[i];
-}
-
-uint64_t *ct_block_model_seq(struct ct_block_model *m, uint32_t op_tuple)
-{
-	return &m->next_seq[m->ops[op_tuple].sequence];
-}
-
-void ct_block_model_note_launch(struct ct_block_model *m, uint32_t launch, uint32_t index)
-{
-	ct_block_map_note(&m->enter_by_launch, launch, index);
-}
-
-int64_t ct_block_model_first_op(const struct ct_block_model *m, uint32_t launch)
-{
-	return ct_block_map_find(&m->enter_by_launch, launch);
 }

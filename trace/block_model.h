@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "trace/block_map.h"
+#include "trace/ops.h"
 #include "trace/record.h"
 
 /* 32 bytes without padding: compared and hashed as bytes. */
@@ -59,12 +60,14 @@ struct ct_block_model {
 		int64_t gap;	   /* predicted time since the thread's last op, quanta */
 		int64_t duration;  /* predicted, quanta */
 		uint32_t sequence; /* index into next_seq */
+		uint32_t after;	   /* the tuple that came after it the last time: encoder only */
 		struct ct_habits habits;
 	} * ops;
 	struct ct_launch_state {
 		struct ct_launch_tuple tuple;
 		struct ct_habits habits; /* of those whose op is in another block */
 		uint32_t stream;	 /* index into stream_end */
+		uint32_t after;		 /* as above */
 	} * launches;
 	uint32_t *tuple_of;    /* by op: its tuple */
 	uint64_t *next_seq;    /* per comm; point-to-point: per tuple */
@@ -85,13 +88,45 @@ int ct_block_model_reset(struct ct_block_model *model, uint32_t records);
 void ct_block_model_fini(struct ct_block_model *model);
 
 /* The tuple of an op or launch. */
-void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *tuple);
-void ct_launch_tuple(const struct ct_launch *launch, struct ct_launch_tuple *tuple);
+static inline void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *t)
+{
+	*t = (struct ct_op_tuple){
+		.count = ct_op_class(op->op) == CT_CLASS_P2P ? 0 : op->count,
+		.comm = op->comm,
+		.site = op->site,
+		.tag = op->tag,
+		.peer = op->peer,
+		.call = op->call,
+		.result = op->result,
+		.op = op->op,
+		.dtype = op->dtype,
+		.redop = op->redop,
+		.flags = (uint8_t)(op->flags & ~CT_OP_UNRETURNED) |
+			 (op->return_ns ? 0 : CT_OP_UNRETURNED),
+	};
+}
 
-/* Index of the tuple, added (at the end) if it is new. Encoder. */
-uint32_t ct_block_model_find_op(struct ct_block_model *model, const struct ct_op_tuple *tuple);
+static inline void ct_launch_tuple(const struct ct_launch *l, struct ct_launch_tuple *t)
+{
+	*t = (struct ct_launch_tuple){
+		.comm = l->comm,
+		.stream = l->stream,
+		.device = l->device,
+		.n_ops = l->n_ops,
+		.result = l->result,
+		.start_source = l->start_source,
+		.end_source = l->end_source,
+		.has_start = l->start_ns != 0,
+		.has_end = l->end_ns != 0,
+	};
+}
+
+/* Index of the tuple, added (at the end) if it is new; the caller's last one was `before`. Calls come in the same order again
+ * and again: what came after it the last time is looked at first. Encoder. */
+uint32_t ct_block_model_find_op(struct ct_block_model *model, const struct ct_op_tuple *tuple,
+				uint32_t before);
 uint32_t ct_block_model_find_launch(struct ct_block_model *model,
-				    const struct ct_launch_tuple *tuple);
+				    const struct ct_launch_tuple *tuple, uint32_t before);
 
 /* Add a tuple at the end. Decoder; the caller keeps the number below `cap`. */
 void ct_block_model_add_op(struct ct_block_model *model, const struct ct_op_tuple *tuple);
@@ -101,7 +136,10 @@ void ct_block_model_add_launch(struct ct_block_model *model, const struct ct_lau
 uint64_t *ct_block_model_thread(struct ct_block_model *model, uint32_t tid);
 
 /* Sequence number that the next op of this tuple should have. */
-uint64_t *ct_block_model_seq(struct ct_block_model *model, uint32_t op_tuple);
+static inline uint64_t *ct_block_model_seq(struct ct_block_model *m, uint32_t op_tuple)
+{
+	return &m->next_seq[m->ops[op_tuple].sequence];
+}
 
 /* Moves a prediction towards what was: a quarter of the way, so that it follows drift, but by no more than a quarter of itself
  * and 8, so that one outlier does not spoil it. Quarters are rounded down. */
@@ -123,10 +161,17 @@ static inline struct ct_habits *ct_block_model_habits(struct ct_block_model *mod
 }
 
 /* Remember the first op of each launch: `index` is the op's place in the block. */
-void ct_block_model_note_launch(struct ct_block_model *model, uint32_t launch, uint32_t index);
+static inline void ct_block_model_note_launch(struct ct_block_model *m, uint32_t launch,
+					      uint32_t index)
+{
+	ct_block_map_note(&m->enter_by_launch, launch, index);
+}
 
 /* Place in the block of the launch's first op, or -1. */
-int64_t ct_block_model_first_op(const struct ct_block_model *model, uint32_t launch);
+static inline int64_t ct_block_model_first_op(const struct ct_block_model *m, uint32_t launch)
+{
+	return ct_block_map_find(&m->enter_by_launch, launch);
+}
 
 static inline int64_t ct_wrap_sub(uint64_t a, uint64_t b)
 {

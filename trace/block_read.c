@@ -426,6 +426,11 @@ static inline int64_t residual(struct ct_decoder *d, enum ct_column id, int64_t 
 	return get_class(d, id);
 }
 
+static inline void keep(uint8_t *p, unsigned bytes, uint64_t v)
+{
+	ct_rare_store(p, bytes, v);
+}
+
 #define CODER struct ct_decoder
 #include "trace/rare_walk.h"
 

@@ -54,28 +54,40 @@ int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring)
 	return CT_OK;
 }
 
-static int add_slot(struct ct_block *block, struct ct_extent *extent, const uint64_t w[8])
+/* The words of a slot as a record of the block. */
+static inline int add_slot(struct ct_block *block, struct ct_extent *extent, const uint64_t w[8])
 {
 	switch (CT_TAG_KIND(w[0])) {
 	case CT_KIND_OP: {
-		struct ct_op op;
+		struct ct_op *op = ct_block_new_op(block);
 
-		ct_op_unpack(w, &op);
-		op.tid = extent->tid;
-		if (!op.return_ns)
-			op.flags |= CT_OP_UNRETURNED;
+		if (!op)
+			return CT_NOMEM;
+		ct_op_unpack(w, op);
+		op->tid = extent->tid;
+		if (!op->return_ns)
+			op->flags |= CT_OP_UNRETURNED;
 		extent->n_ops++;
-		return ct_block_add_op(block, &op);
+		return CT_OK;
 	}
 	case CT_KIND_LAUNCH: {
-		struct ct_launch launch;
+		struct ct_launch *launch = ct_block_new_launch(block);
 
-		ct_launch_unpack(w, &launch);
+		if (!launch)
+			return CT_NOMEM;
+		ct_launch_unpack(w, launch);
 		extent->n_launches++;
-		return ct_block_add_launch(block, &launch);
+		return CT_OK;
 	}
-	default:
-		return ct_block_add_rare(block, CT_TAG_KIND(w[0]), &w[1], 7 * sizeof(w[0]));
+	default: {
+		const size_t len = 7 * sizeof(w[0]);
+		uint8_t *bytes = ct_block_new_rare(block, CT_TAG_KIND(w[0]), (uint16_t)len);
+
+		if (!bytes)
+			return CT_NOMEM;
+		memcpy(bytes, &w[1], len);
+		return CT_OK;
+	}
 	}
 }
 
@@ -97,7 +109,9 @@ static int take_chunk(struct ct_drain *drain, struct ct_drain_chunk *c, struct c
 			goto out_pinned;
 		}
 		/* known now: the owner's name is stored before its first record */
-		extent.tid = (uint32_t)atomic_load_explicit(&c->chunk->owner, memory_order_relaxed);
+		if (!extent.n_slots)
+			extent.tid = (uint32_t)atomic_load_explicit(&c->chunk->owner,
+								    memory_order_relaxed);
 		st = add_slot(block, &extent, w);
 		if (st != CT_OK)
 			return st;

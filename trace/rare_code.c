@@ -35,8 +35,6 @@ int ct_rare_has_columns(unsigned kind)
 
 static void make_plan(struct ct_rare_plan *plan, unsigned kind)
 {
-	unsigned n = 0;
-
 	plan->tid_at = kind == CT_KIND_SUBMIT ? offsetof(struct ct_submit_rec, tid)
 					      : offsetof(struct ct_host_rec, tid);
 	for (const struct ct_rare_field *f = fields[kind]; f->bytes; f++) {
@@ -44,8 +42,6 @@ static void make_plan(struct ct_rare_plan *plan, unsigned kind)
 			memset((uint8_t *)plan->same + f->at, 0xff, f->n * f->bytes);
 		else if (f->coding == CT_RARE_ZERO)
 			memset((uint8_t *)plan->zero + f->at, 0xff, f->n * f->bytes);
-		else
-			plan->coded[n++] = *f;
 		if (ct_rare_is_time(f))
 			plan->times[plan->n_times++] = f->at;
 	}
@@ -72,6 +68,7 @@ int ct_rare_tuple(const struct ct_rare_model *m, unsigned kind, const uint8_t *p
 		return 0;
 	memcpy(words, payload, sizeof(words));
 	t->kind = kind;
+#pragma GCC unroll 7
 	for (unsigned i = 0; i < CT_RARE_BYTES / 8; i++) {
 		odd |= words[i] & plan->zero[i];
 		words[i] &= plan->same[i];
@@ -82,7 +79,7 @@ int ct_rare_tuple(const struct ct_rare_model *m, unsigned kind, const uint8_t *p
 	return !odd;
 }
 
-uint32_t ct_rare_find(struct ct_rare_model *m, const struct ct_rare_tuple *tuple)
+static uint32_t search(struct ct_rare_model *m, const struct ct_rare_tuple *tuple)
 {
 	struct ct_block_map *map = &m->by_tuple;
 	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
@@ -94,6 +91,18 @@ uint32_t ct_rare_find(struct ct_rare_model *m, const struct ct_rare_tuple *tuple
 	map->values[i] = m->n;
 	ct_rare_add(m, (unsigned)tuple->kind)->tuple = *tuple;
 	return map->values[i];
+}
+
+uint32_t ct_rare_find(struct ct_rare_model *m, const struct ct_rare_tuple *tuple, uint32_t before)
+{
+	uint32_t t;
+
+	if (before >= m->n)
+		return search(m, tuple);
+	t = m->states[before].after;
+	if (!ct_block_map_are_equal(&m->states[t].tuple, tuple, sizeof(*tuple)))
+		t = m->states[before].after = search(m, tuple);
+	return t;
 }
 
 struct ct_rare_state *ct_rare_add(struct ct_rare_model *m, unsigned kind)

@@ -36,11 +36,10 @@ struct ct_rare_field {
 
 enum { CT_RARE_KINDS = 16, CT_RARE_FIELDS = 14 };
 
-/* The same by what is done with them: the bytes that belong to the tuple, and those that have to be 0; and the fields that
- * are coded record by record. Each model has its own. */
+/* The same by what is done with them: the bytes that belong to the tuple, and those that have to be 0. Each model has its
+ * own. */
 struct ct_rare_plan {
 	uint64_t same[CT_RARE_BYTES / 8], zero[CT_RARE_BYTES / 8];
-	struct ct_rare_field coded[CT_RARE_FIELDS];
 	uint8_t times[4], n_times; /* their places */
 	uint8_t tid_at;
 };
@@ -57,6 +56,7 @@ struct ct_rare_state {
 	uint64_t last[CT_RARE_BYTES / 4];
 	uint64_t issued, reached; /* of the last wait, quanta */
 	struct ct_habits habits;  /* of waits for a launch whose op is in another block */
+	uint32_t after;		  /* the tuple that came after it the last time: encoder only */
 };
 
 struct ct_rare_model {
@@ -80,8 +80,9 @@ void ct_rare_model_launches(struct ct_rare_model *model, const struct ct_block *
 int ct_rare_tuple(const struct ct_rare_model *model, unsigned kind, const uint8_t *payload,
 		  size_t len, struct ct_rare_tuple *tuple);
 
-/* Index of the tuple, added at the end if it is new. Encoder. */
-uint32_t ct_rare_find(struct ct_rare_model *model, const struct ct_rare_tuple *tuple);
+/* Index of the tuple, added at the end if it is new; the caller's last one was `before`. Encoder. */
+uint32_t ct_rare_find(struct ct_rare_model *model, const struct ct_rare_tuple *tuple,
+		      uint32_t before);
 
 /* The next one, empty, of this kind. Decoder; the caller keeps the number below `cap`. */
 struct ct_rare_state *ct_rare_add(struct ct_rare_model *model, unsigned kind);

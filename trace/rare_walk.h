@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rare_walk.h — one walk over the fields of a frequent record for both directions (rare_code.h), so that they cannot differ. Included
  * once by the encoder and once by the decoder, each of which defines CODER, its type, and before it includes this:
- *   number(), error(), residual()   put the value that they are given and return it, or return the one they read.
- * Inlined into each, since a record has five of them. */
+ *   number(), error(), residual()   put the value that they are given and return it, or return the one they read;
+ *   keep()                          stores it in the record, or leaves that as it is.
+ * Inlined into each, field by field as rare_fields.def has them, since a record has five of them. */
 #ifndef CT_TRACE_RARE_WALK_H
 #define CT_TRACE_RARE_WALK_H
 
@@ -132,12 +133,15 @@ static uint64_t code_reach(const struct walk *w, uint64_t v, int64_t *usual)
 	return v;
 }
 
-static uint64_t code_value(struct walk *w, const struct ct_rare_field *f, uint64_t v,
-			   uint64_t *last)
+/* One element, at a place that is known when this is compiled. */
+__attribute__((always_inline)) static inline uint64_t code_value(struct walk *w,
+								 enum ct_rare_coding coding,
+								 unsigned place, uint64_t v)
 {
+	uint64_t *last = &w->s->last[place / 4];
 	int64_t *usual = (int64_t *)last;
 
-	switch ((enum ct_rare_coding)f->coding) {
+	switch (coding) {
 	case CT_RARE_NEXT:
 		return *last = code_number(w, CT_COL_RARE_VALUE, v, *last + 1);
 	case CT_RARE_LIKE:
@@ -166,6 +170,21 @@ static uint64_t code_value(struct walk *w, const struct ct_rare_field *f, uint64
 	return v ? v : 1; /* 0 is no time */
 }
 
+__attribute__((always_inline)) static inline void code_field(struct walk *w,
+							     enum ct_rare_coding coding,
+							     unsigned at, unsigned bytes,
+							     unsigned n)
+{
+	const int is_time = coding == CT_RARE_TIME || coding == CT_RARE_LATER ||
+			    coding == CT_RARE_REACH;
+
+	if (coding == CT_RARE_SAME || coding == CT_RARE_ZERO || (is_time && !w->s->tuple.bytes[at]))
+		return;
+	for (unsigned place = at; place < at + n * bytes; place += bytes)
+		keep(w->payload + place, bytes,
+		     code_value(w, coding, place, ct_rare_load(w->payload + place, bytes)));
+}
+
 /* The fields of a record of the tuple s that are not SAME, in a block whose operations and launches are known as far as they are:
  * payload is the whole record, or to the decoder where it goes. */
 static void code_record(struct ct_rare_model *m, struct ct_block_model *ops,
@@ -179,17 +198,18 @@ static void code_record(struct ct_rare_model *m, struct ct_block_model *ops,
 		m, ops, b, s, payload, coder, is_exact ? 1 : b->quantum_ns, 0, &s->habits
 	};
 
-	for (const struct ct_rare_field *f = m->plans[kind].coded; f->bytes; f++) {
-		if (ct_rare_is_time(f) && !s->tuple.bytes[f->at])
-			continue;
-		const unsigned end = f->at + (unsigned)f->n * f->bytes;
-
-		for (unsigned place = f->at; place < end; place += f->bytes) {
-			uint64_t v = ct_rare_load(payload + place, f->bytes);
-
-			ct_rare_store(payload + place, f->bytes,
-				      code_value(&w, f, v, &s->last[place / 4]));
-		}
+	switch (kind) {
+#define RECORD(KIND) case CT_KIND_##KIND:
+#define FIELD(record, name, size, how)                                                             \
+	code_field(&w, CT_RARE_##how, offsetof(struct record, name), size,                         \
+		   sizeof(((struct record *)0)->name) / (size));
+#define END break;
+#include "trace/rare_fields.def"
+#undef RECORD
+#undef FIELD
+#undef END
+	default:
+		break;
 	}
 }
 

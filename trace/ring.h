@@ -105,7 +105,8 @@ static inline int ct_slot_copy(const struct ct_slot *slot, uint32_t lap, uint64_
 	w[0] = atomic_load_explicit(&s->w[0], memory_order_acquire);
 	if (CT_TAG_LAP(w[0]) != lap || !(w[0] & 1))
 		return 0;
-	/* The last word first: with the end of an op come all that its thread stored before it. */
+		/* The last word first: with the end of an op come all that its thread stored before it. */
+#pragma GCC unroll 8
 	for (int i = 7; i > 0; i--)
 		w[i] = atomic_load_explicit(&s->w[i], memory_order_acquire);
 	return atomic_load_explicit(&s->w[0], memory_order_relaxed) == w[0];

@@ -29,7 +29,8 @@ interpose/stacks/stacks.c: nanosleep: the thread that looks at the others
 interpose/start_line.c: poll: set-up, with a timeout
 interpose/state.c: calloc free: the write thread
 trace/block.c: realloc free: the write thread
-trace/block_encode.c: malloc calloc free: the write thread
+trace/block_columns.c: malloc free: the write thread
+trace/block_encode.c: calloc free: the write thread
 trace/block_map.c: malloc free: the write thread
 trace/block_model.c: malloc free: the write thread
 trace/rare_code.c: malloc calloc free: the write thread
