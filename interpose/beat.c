@@ -29,6 +29,7 @@ static void *beat(void *arg)
 	uint32_t gate = (uint32_t)(uintptr_t)arg;
 	uint64_t now, last = 0;
 
+	ct_thread_settle();
 	/* through the end of recording, as long as the process is there */
 	while (atomic_load_explicit(&ct_gate.word, memory_order_relaxed) >> CT_GATE_EPOCH_SHIFT ==
 	       gate) {
@@ -39,6 +40,9 @@ static void *beat(void *arg)
 		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 		if (ct_guard_is_on())
 			ct_syncs_look(now);
+		/* the write thread may be stuck in a file system */
+		if (atomic_load_explicit(&ring->n_free, memory_order_relaxed) < ring->n_chunks / 4)
+			ct_ring_grow(&ct_recorder.ring);
 		nanosleep(&second, NULL);
 	}
 	return NULL;

@@ -134,7 +134,11 @@ static void end(const void *handle)
 		tables->hint = (uint32_t)(comm - tables->comms);
 	atomic_fetch_sub_explicit(&tables->live, 1, memory_order_relaxed);
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
-	atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed);
+	/* the write thread frees their entries */
+	if (atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed) %
+		    (ct_recorder.ring.header->n_comms / 4) ==
+	    0)
+		ct_recorder_wake();
 	ct_channels_end(comm->id);
 }
 

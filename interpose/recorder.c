@@ -34,7 +34,7 @@ struct ct_slot *ct_recorder_claim(void)
 	else
 		ct_ring_lose(ring, CT_LOSS_POOL_EMPTY, 1);
 	if (!slot || atomic_load_explicit(&ring->header->n_free, memory_order_relaxed) <
-			     ct_recorder.low_water)
+			     atomic_load_explicit(&ct_recorder.low_water, memory_order_relaxed))
 		ct_recorder_wake();
 	errno = saved;
 	return slot;

@@ -114,7 +114,8 @@ static int make_memory(const char *const *dirs)
 		ct_log("cannot record: %s", err.text);
 		return -1;
 	}
-	ct_recorder.low_water = ct_recorder.ring.header->n_chunks / 2;
+	atomic_store_explicit(&ct_recorder.low_water, ct_recorder.ring.header->n_chunks / 2,
+			      memory_order_relaxed);
 	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
 	if (process->ring_kind == CT_RING_PRIVATE) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_RING_PRIVATE, 1);

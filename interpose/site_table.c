@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interpose/clear.h"
 #include "interpose/recorder.h"
 
 #define PROBES 16u
@@ -17,7 +18,7 @@ static _Atomic uint64_t text_bytes;
 
 void ct_site_table_clear(void)
 {
-	memset(table, 0, sizeof(table));
+	ct_clear(table, sizeof(table));
 	atomic_store_explicit(&text_bytes, 0, memory_order_relaxed);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -40,6 +41,15 @@ int ct_thread_start(void *(*body)(void *), void *arg)
 		return -1;
 	pthread_detach(thread);
 	return 0;
+}
+
+void ct_thread_settle(void)
+{
+	const struct sched_param none = { 0 };
+
+	/* a program of real-time threads keeps them: ours would starve otherwise */
+	if (sched_getscheduler(0) == SCHED_OTHER)
+		sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
 void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)

@@ -9,6 +9,9 @@
 /* 0, or -1 if no thread can be created. The caller's signal mask is unchanged. */
 int ct_thread_start(void *(*body)(void *), void *arg);
 
+/* Of the calling thread, which has just begun: when it wakes, it waits for the program's threads instead of interrupting one. */
+void ct_thread_settle(void);
+
 /* Sleeps until the waiters of the word are woken, or `ns` have passed; not at all if it is not `value`. Words are
  * private to this process. A woken thread checks the word: wake-ups may be spurious. */
 void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);

@@ -73,9 +73,20 @@ static int many_have_ended(const struct writer *w)
 	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->header->n_comms / 4;
 }
 
+/* Below this many free chunks a block is due: calls wake this thread then, so that it need not look for it. */
+static void set_alarm(const struct writer *w)
+{
+	uint64_t half = w->ring->header->n_chunks / 2;
+	uint64_t free_now = load(&w->ring->header->n_free);
+	uint64_t due = DUE_RECORDS / CT_CHUNK_SLOTS;
+
+	atomic_store_explicit(&ct_recorder.low_water, free_now > half + due ? free_now - due : half,
+			      memory_order_relaxed);
+}
+
 static void nap(const struct writer *w)
 {
-	uint64_t ms = pool_below(w, 2) || many_have_ended(w) ? 5 : 50;
+	uint64_t ms = pool_below(w, 2) || many_have_ended(w) ? 5 : 250;
 
 	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 	ct_futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
@@ -299,8 +310,11 @@ static void serve(struct writer *w)
 	ct_environ_serve(now);
 	ct_counters_serve(now);
 	has_stacks = ct_stacks_serve();
+	if (pool_below(w, 4))
+		ct_ring_grow(w->ring);
 	if (is_due(w, now) || (has_stacks && now >= w->retry_at))
 		flush(w, CT_DRAIN_RETURNED);
+	set_alarm(w);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
 		w->status_at = now;
 		look_at_memory(w);
@@ -338,6 +352,7 @@ static void *run(void *arg)
 	struct writer *w = arg;
 	struct ct_collected collected;
 
+	ct_thread_settle();
 	look_at_memory(w);
 	ct_ring_dir_collect(w->options.ring_dirs, NULL, &collected);
 	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,

@@ -19,6 +19,7 @@ benches() {
 	overhead ../python/site_cost.py
 	overhead bench_mpi.openmpi
 	overhead bench_mpi.mpich
+	overhead ../bench/paired.py
 	size     bench_codec
 	size     ../bench/size.py
 	speed    ../bench/speed.py
@@ -86,7 +87,7 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 packages $GATE_PACKAGES
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "speed" ? "decode_run " : $1 == "size" ? "bench_size commtrace-simjob commtrace_preload mpi_stencil " : $2 ~ /crowded/ ? "interpose_crowded commtrace_preload " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "speed" ? "decode_run " : $1 == "size" ? "bench_size bench_writer commtrace-simjob commtrace_preload mpi_stencil_openmpi " : $2 ~ /crowded/ ? "interpose_crowded commtrace_preload " : $2 ~ /paired/ ? "commtrace_preload mpi_stencil_openmpi " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {

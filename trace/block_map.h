@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block_map.h — numbers of keys within one block: open addressing over a power of two, at most half full. What was
- * filled in for an earlier block is free: emptying a map is counting its fillings, and touches no memory. A zeroed map is valid, but
+ * filled in for an earlier block is free: emptying a map is counting its fillings, and touches no memory. A map begins small and
+ * doubles: what is behind it in its memory, which is there for the worst case, is not touched before. A zeroed map is valid, but
  * has no room before its first reset. One thread. */
 #ifndef CT_TRACE_BLOCK_MAP_H
 #define CT_TRACE_BLOCK_MAP_H
@@ -12,22 +13,23 @@
 struct ct_block_map {
 	uint64_t *keys; /* filling << 33 | key + 1 */
 	uint32_t *values;
-	uint32_t mask, size; /* slots in use - 1, slots allocated */
+	uint32_t mask, used; /* slots - 1, and those that are not free */
 	uint64_t filling;    /* 1 .. 2^31 - 1 */
+	uint32_t size; /* slots in the worst case; tables of 64, 128, ... of them are behind each other */
+	uint32_t cleared; /* of all slots */
+	uint64_t *all_keys;
+	uint32_t *all_values;
 };
 
 /* Room for n keys; all free. 0 or CT_NOMEM. */
 int ct_block_map_reset(struct ct_block_map *map, uint32_t n);
 void ct_block_map_fini(struct ct_block_map *map);
 
-static inline uint64_t ct_block_map_mix(uint64_t h)
-{
-	h ^= h >> 29;
-	h *= 0xbf58476d1ce4e5b9ull; /* splitmix64's first multiplier */
-	return h ^ h >> 32;
-}
+/* To the next table. */
+void ct_block_map_grow(struct ct_block_map *map);
 
-uint64_t ct_block_map_hash(const void *data, size_t len); /* a multiple of 8 bytes */
+/* A key for what is longer, a multiple of 8 bytes. */
+uint32_t ct_block_map_hash(const void *data, size_t len);
 
 /* Inline, where the length is known: a multiple of 8 bytes. */
 __attribute__((always_inline)) static inline int ct_block_map_are_equal(const void *a,
@@ -56,15 +58,31 @@ static inline uint64_t ct_block_map_key(const struct ct_block_map *map, uint32_t
 	return map->filling << 33 | ((uint64_t)key + 1);
 }
 
-/* Slot of a 32-bit key: where it is or where it goes. Keys are mostly numbers given out one after the other: a multiple of the
- * golden ratio spreads them. */
+/* Where the search for a 32-bit key begins. Keys are mostly numbers given out one after the other: a multiple of the golden
+ * ratio spreads them. */
+static inline uint32_t ct_block_map_home(const struct ct_block_map *map, uint32_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & map->mask;
+}
+
+/* Slot of a key: where it is or where it goes. */
 static inline uint32_t ct_block_map_slot(const struct ct_block_map *map, uint32_t key)
 {
-	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & map->mask;
+	uint32_t i = ct_block_map_home(map, key);
 
 	while (map->keys[i] != ct_block_map_key(map, key) && !ct_block_map_is_free(map, i))
 		i = (i + 1) & map->mask;
 	return i;
+}
+
+/* Into a free slot of the key. */
+static inline void ct_block_map_put(struct ct_block_map *map, uint32_t slot, uint32_t key,
+				    uint32_t value)
+{
+	map->keys[slot] = ct_block_map_key(map, key);
+	map->values[slot] = value;
+	if (2 * ++map->used > map->mask && map->mask + 1 < map->size)
+		ct_block_map_grow(map);
 }
 
 /* Value of the key; if it is new, *count is its value and grows by one. */
@@ -72,11 +90,10 @@ static inline uint32_t ct_block_map_number(struct ct_block_map *map, uint32_t ke
 {
 	uint32_t i = ct_block_map_slot(map, key);
 
-	if (ct_block_map_is_free(map, i)) {
-		map->keys[i] = ct_block_map_key(map, key);
-		map->values[i] = (*count)++;
-	}
-	return map->values[i];
+	if (!ct_block_map_is_free(map, i))
+		return map->values[i];
+	ct_block_map_put(map, i, key, *count);
+	return (*count)++;
 }
 
 /* Gives the key this value unless it has one. */
@@ -84,10 +101,8 @@ static inline void ct_block_map_note(struct ct_block_map *map, uint32_t key, uin
 {
 	uint32_t i = ct_block_map_slot(map, key);
 
-	if (!ct_block_map_is_free(map, i))
-		return;
-	map->keys[i] = ct_block_map_key(map, key);
-	map->values[i] = value;
+	if (ct_block_map_is_free(map, i))
+		ct_block_map_put(map, i, key, value);
 }
 
 /* Value of the key, or -1. */

@@ -93,15 +93,16 @@ void ct_block_model_add_launch(struct ct_block_model *m, const struct ct_launch_
 static uint32_t search_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
 {
 	struct ct_block_map *map = &m->op_by_tuple;
-	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
+	uint32_t key = ct_block_map_hash(tuple, sizeof(*tuple));
+	uint32_t i = ct_block_map_home(map, key);
 
 	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
-		if (memcmp(&m->ops[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+		if (map->keys[i] == ct_block_map_key(map, key) &&
+		    memcmp(&m->ops[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = ct_block_map_key(map, 0);
-	map->values[i] = m->n_ops;
+	ct_block_map_put(map, i, key, m->n_ops);
 	ct_block_model_add_op(m, tuple);
-	return map->values[i];
+	return m->n_ops - 1;
 }
 
 uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tuple *tuple,
@@ -120,15 +121,16 @@ uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tup
 static uint32_t search_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
 {
 	struct ct_block_map *map = &m->launch_by_tuple;
-	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
+	uint32_t key = ct_block_map_hash(tuple, sizeof(*tuple));
+	uint32_t i = ct_block_map_home(map, key);
 
 	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
-		if (memcmp(&m->launches[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+		if (map->keys[i] == ct_block_map_key(map, key) &&
+		    memcmp(&m->launches[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = ct_block_map_key(map, 0);
-	map->values[i] = m->n_launches;
+	ct_block_map_put(map, i, key, m->n_launches);
 	ct_block_model_add_launch(m, tuple);
-	return map->values[i];
+	return m->n_launches - 1;
 }
 
 uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple,

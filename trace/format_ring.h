@@ -45,7 +45,7 @@ struct ct_ring_header {
 	uint32_t n_comms; /* ... and their sizes in entries, bytes for strings */
 	uint32_t n_opens;
 	uint32_t strings_bytes;
-	uint32_t n_chunks;
+	_Atomic uint32_t n_chunks; /* write and beat thread: grows; more fit behind the last one */
 	ct_word state;	 /* creator: enum ct_ring_state, last word set when making the ring */
 	ct_word beat_ns; /* beat thread: last heartbeat */
 	ct_word claims; /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */

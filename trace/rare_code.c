@@ -82,15 +82,16 @@ int ct_rare_tuple(const struct ct_rare_model *m, unsigned kind, const uint8_t *p
 static uint32_t search(struct ct_rare_model *m, const struct ct_rare_tuple *tuple)
 {
 	struct ct_block_map *map = &m->by_tuple;
-	uint32_t i = (uint32_t)ct_block_map_hash(tuple, sizeof(*tuple)) & map->mask;
+	uint32_t key = ct_block_map_hash(tuple, sizeof(*tuple));
+	uint32_t i = ct_block_map_home(map, key);
 
 	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
-		if (memcmp(&m->states[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+		if (map->keys[i] == ct_block_map_key(map, key) &&
+		    memcmp(&m->states[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = ct_block_map_key(map, 0);
-	map->values[i] = m->n;
+	ct_block_map_put(map, i, key, m->n);
 	ct_rare_add(m, (unsigned)tuple->kind)->tuple = *tuple;
-	return map->values[i];
+	return m->n - 1;
 }
 
 uint32_t ct_rare_find(struct ct_rare_model *m, const struct ct_rare_tuple *tuple, uint32_t before)

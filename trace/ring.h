@@ -8,8 +8,8 @@
  * writer clears the tag, fills the words, releases the tag; a reader copies between two equal tags or skips,
  * so a torn slot is never mistaken for a whole one.
  *
- * The file is allocated in full before it is mapped (a sparse tmpfs file would kill the job with SIGBUS when
- * /dev/shm fills up), and is not inherited by a forked child (the pages are absent there, not shared).
+ * The pages of a chunk are allocated before it can be claimed (a page that is missing would kill the job with SIGBUS when
+ * /dev/shm fills up): of large rings the first megabyte at once, the rest as it is needed. The ring is not inherited by a forked child (the pages are absent there, not shared).
  */
 #ifndef CT_TRACE_RING_H
 #define CT_TRACE_RING_H
@@ -31,12 +31,14 @@ struct ct_ring {
 	char *stacks;			 /* ring_stacks.h */
 	char *strings;
 	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
+	size_t bytes;		 /* mapped; the last chunks of them may not be in use yet */
 	int fd; /* -1 unless the lock that says the owner lives is the descriptor's (Linux before 3.15) */
 	dev_t dev; /* the file; 0 for private memory */
 	ino_t ino;
 	char path[256]; /* "" for private memory */
 	/* of the owner's: entries that are taken, and where the next free one may be */
 	_Atomic uint32_t comms_taken, comms_hint, traffic_taken;
+	_Atomic uint32_t grows; /* a thread is in ct_ring_grow() */
 };
 
 /* What one thread fills. Zero-initialised = no chunk yet. */
@@ -58,6 +60,10 @@ void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
  * must have been moved away before. CT_NOMEM if there is not even private memory. */
 int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
 		   size_t bytes, struct ct_err *err);
+
+/* Doubles the chunks that can be claimed, up to all that there is room for: 1; 0 if nothing was added. May allocate memory. Any
+ * thread that may wait for that. */
+int ct_ring_grow(struct ct_ring *ring);
 
 /* Was the file removed? Not known, and 0, where its directory is not what it was (after chroot). */
 int ct_ring_is_removed(const struct ct_ring *ring);

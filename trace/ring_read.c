@@ -88,7 +88,10 @@ static void set_view(struct ct_ring_view *v, void *base, size_t bytes, int mappe
 	v->n_traffic = ct_ring_traffic_entries(h);
 	v->stacks_bytes = ct_ring_stacks_bytes(h);
 	v->strings_bytes = h->strings_bytes;
+	/* it may have grown since it was checked: the file has room for all there will ever be */
 	v->n_chunks = h->n_chunks;
+	if (v->n_chunks > (bytes - h->chunks_at) / CT_CHUNK_BYTES)
+		v->n_chunks = (uint32_t)((bytes - h->chunks_at) / CT_CHUNK_BYTES);
 }
 
 /* Make `data` (from posix_memalign) the view's, or free it. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/clear.h"
 #include "interpose/environ/environ.h"
 #include "interpose/environ/ports.h"
 #include "interpose/recorder.h"
@@ -39,7 +40,7 @@ static uint8_t encoded[CT_PORT_SAMPLE_BYTES]; /* the write thread's */
 
 void ct_counters_reset(void)
 {
-	memset(&counters, 0, sizeof(counters));
+	ct_clear(&counters, sizeof(counters));
 }
 
 static uint32_t turn(struct counters *c)
@@ -51,6 +52,7 @@ static void *sample_for_ever(void *arg)
 {
 	struct counters *c = arg;
 
+	ct_thread_settle();
 	for (;;) {
 		uint32_t whose = turn(c);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/clear.h"
 #include "interpose/environ/chain.h"
 #include "interpose/environ/objects.h"
 #include "interpose/environ/system.h"
@@ -83,7 +84,7 @@ void ct_environ_read(char *const *env)
 {
 	char key[CT_FACT_KEY] = "env.";
 
-	memset(&look, 0, sizeof(look));
+	ct_clear(&look, sizeof(look));
 	for (unsigned i = 0; i < CT_ENVIRON_LISTS; i++)
 		ct_facts_clear(&lists[i]);
 	for (size_t row = 0; row < ROWS(allowed); row++) {
@@ -166,6 +167,7 @@ static void *look_around(void *arg)
 {
 	struct look *l = arg;
 
+	ct_thread_settle();
 	if (!l->system_done) {
 		doing(l, "what the kernel says of this process");
 		ct_system_read(ct_environ_root, &lists[SYSTEM]);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/clear.h"
 #include "interpose/gpu/effect.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/sampling.h"
@@ -58,7 +59,7 @@ void ct_gpu_decide_init(const struct ct_gpu_options *options)
 	struct decide *d = &decide;
 	const char *job = ct_recorder.process.job;
 
-	memset(d, 0, sizeof(*d));
+	ct_clear(d, sizeof(*d));
 	memset(&shown, 0, sizeof(shown));
 	atomic_store_explicit(&shown.err_millionths, UINT32_MAX, memory_order_relaxed);
 	d->options = *options;

@@ -107,6 +107,7 @@ static void *watch_on(void *arg)
 				    .tv_nsec = (long)(often % SECOND_NS) };
 	uint32_t epoch = (uint32_t)(uintptr_t)arg;
 
+	ct_thread_settle();
 	for (;;) {
 		uint32_t gate = ct_guard_gate();
 		uint64_t now = ct_now_ns();

@@ -19,7 +19,7 @@ record() {
 if [ "${1:-}" = --measure ]; then
 	echo "MB of ring, calls/s wanted, calls/s made, launches under way, calls on record of calls made, lost"
 	for mb in 0.25 0.5 1 4; do
-		for wanted in 500 2000 10000; do
+		for wanted in 500 2000 10000 50000; do
 			for ahead in 0 100 500; do
 				record $mb $wanted 4 $ahead
 				printf '%5s %6s %6s %5s  %6s of %6s  %s\n' $mb $wanted "$rate" $ahead "$ops" "$calls" "${lost:-none}"

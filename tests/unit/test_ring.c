@@ -148,12 +148,73 @@ static void an_empty_pool_is_a_refusal_not_a_wait(void **state)
 	while (put_op(&ring, &lane, n, 1))
 		n++;
 	assert_int_equal(n, (uint64_t)ring.header->n_chunks * CT_CHUNK_SLOTS);
+	assert_false(ct_ring_grow(&ring)); /* it is all there */
 	assert_false(put_op(&ring, &lane, n, 1));
 	lost = ct_drain_give_up(&drain, &ring, 5, CT_LOSS_WRITE_FAILED);
 	assert_int_equal(lost, 5 * CT_CHUNK_SLOTS);
 	assert_int_equal(atomic_load(&ring.header->losses[CT_LOSS_WRITE_FAILED]), lost);
 	assert_true(put_op(&ring, &lane, n, 1));
 	ct_drain_fini(&drain);
+	ct_ring_close(&ring, 1);
+}
+
+static uint64_t fill(struct ct_ring *ring, struct ct_lane *lane, uint64_t n)
+{
+	while (put_op(ring, lane, n, 1))
+		n++;
+	return n;
+}
+
+static uint64_t bytes_of(const struct ct_ring *ring)
+{
+	struct stat st;
+
+	assert_int_equal(stat(ring->path, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+/* Half of what it may become, and all of it; no chunk is in use whose pages are not there. */
+static void a_ring_in_memory_begins_small_and_grows(void **state)
+{
+	const size_t most = 4u << 20;
+	struct ct_ring ring;
+	struct ct_lane lane = { 0 };
+	struct ct_drain drain = { 0 };
+	struct ct_block block = { 0 };
+	uint64_t n = 0, seen = 0;
+	uint32_t at_first, all;
+
+	(void)state;
+	rmdir(dir);
+	strcpy(dir, "/dev/shm/ct-ring-XXXXXX");
+	if (!mkdtemp(dir)) {
+		make_dir(NULL);
+		skip();
+	}
+	open_ring(&ring, most);
+	at_first = ring.header->n_chunks;
+	all = (uint32_t)((most - ring.header->chunks_at) / CT_CHUNK_BYTES);
+	assert_in_range(at_first, 1, all / 2);
+	assert_in_range(bytes_of(&ring), 1, most / 2);
+	n = fill(&ring, &lane, n);
+	assert_int_equal(n, (uint64_t)at_first * CT_CHUNK_SLOTS);
+	for (uint32_t chunks = at_first; ct_ring_grow(&ring);) {
+		chunks = 2 * chunks < all ? 2 * chunks : all;
+		assert_int_equal(ring.header->n_chunks, chunks);
+		assert_true(bytes_of(&ring) >= (uint64_t)chunks * CT_CHUNK_BYTES);
+		n = fill(&ring, &lane, n);
+		assert_int_equal(n, (uint64_t)chunks * CT_CHUNK_SLOTS);
+	}
+	assert_int_equal(ring.header->n_chunks, all);
+	assert_int_equal(ct_drain_begin(&drain, &ring), CT_OK);
+	while (ct_drain_next(&drain, &ring, &block, 4096, CT_DRAIN_RETURNED) > 0 || block.n_ops) {
+		for (uint32_t i = 0; i < block.n_ops; i++)
+			assert_int_equal(block.ops[i].count, seen++);
+		ct_block_reset(&block, CT_BLOCK_DATA);
+	}
+	assert_int_equal(seen, n);
+	ct_drain_fini(&drain);
+	ct_block_fini(&block);
 	ct_ring_close(&ring, 1);
 }
 
@@ -397,6 +458,7 @@ int main(void)
 		RING_TEST(records_come_back_in_order_and_once),
 		RING_TEST(an_op_inside_its_call_pins_its_chunk_only),
 		RING_TEST(an_empty_pool_is_a_refusal_not_a_wait),
+		RING_TEST(a_ring_in_memory_begins_small_and_grows),
 		RING_TEST(undone_drains_are_taken_again),
 		RING_TEST(concurrent_writers_and_readers_agree),
 		RING_TEST(the_file_is_private_whole_and_not_inherited),
