@@ -15,6 +15,7 @@ benches() {
 	overhead bench_wrapper
 	overhead bench_nccl
 	overhead bench_waits
+	overhead ../bench/instructions.py
 	overhead ../bench/crowded.sh
 	overhead ../python/site_cost.py
 	overhead bench_mpi.openmpi

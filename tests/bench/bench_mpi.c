@@ -105,6 +105,28 @@ static int measure_rank(void)
 	return sum != 2;
 }
 
+/* For instructions.py: alone, so that it needs no mpirun. */
+static __attribute__((noinline)) void counted(int calls)
+{
+	double mine = 1, sum;
+
+	for (int i = 0; i < calls; i++)
+		MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+
+static int count(void)
+{
+	double mine = 1, sum;
+
+	MPI_Init(NULL, NULL);
+	for (int i = 0; i < BATCHES; i++)
+		MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+	counted(BATCHES);
+	MPI_Finalize();
+	printf("%d\n", BATCHES);
+	return 0;
+}
+
 static int rank_main(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
@@ -210,9 +232,8 @@ int main(int argc, char **argv)
 	int failed;
 	char *slash;
 
-	(void)argv;
 	if (argc > 1)
-		return rank_main();
+		return strcmp(argv[1], "count") == 0 ? count() : rank_main();
 	if (n <= 0 || !mkdtemp(scratch))
 		return 1;
 	slash = strrchr(self_path, '/');

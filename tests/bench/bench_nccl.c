@@ -25,7 +25,12 @@ all_reduce_fn ncclAllReduce;
 ncclResult_t ncclCommInitRank(ncclComm_t *newcomm, int nranks, ncclUniqueId id, int rank);
 
 #define STREAM ((CUstream)0x300)
-enum { CALLS = 30, WARM = 3, ROUNDS = 500, COUNTED = 60 }; /* all of a round fit into a stream's queue of events */
+enum {
+	CALLS = 30,
+	WARM = 3,
+	ROUNDS = 500,
+	COUNTED = 60
+}; /* all of a round fit into a stream's queue of events */
 
 /* ns for one of each; the first two are wrapped calls. */
 struct figures {
@@ -145,6 +150,7 @@ static int count(ncclComm_t comm)
 		else
 			counted(comm);
 	}
+	printf("%d\n", COUNTED * CALLS);
 	return 0;
 }
 
@@ -216,14 +222,27 @@ static int run(const struct way *way, struct figures *f)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && n == 5;
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+enum { RUNS = 5 };
+
+static double median(double *values)
+{
+	qsort(values, RUNS, sizeof(values[0]), by_size);
+	return values[RUNS / 2];
+}
+
 static int measure(void)
 {
-	double warm[WAYS], cold[WAYS], whole[WAYS];
+	double warm[WAYS][RUNS], cold[WAYS][RUNS], whole[WAYS][RUNS];
 	struct figures f;
 
-	for (int w = 0; w < WAYS; w++)
-		warm[w] = cold[w] = whole[w] = 1e9;
-	for (int r = 0; r < 5; r++) {
+	for (int r = 0; r < RUNS; r++) {
 		for (int w = 0; w < WAYS; w++) {
 			if (!run(&ways[w], &f))
 				return 1;
@@ -231,19 +250,19 @@ static int measure(void)
 			       "and "
 			       "CUDA %.1f ns; clock %.1f ns\n",
 			       ways[w].name, f.warm, f.cold, f.bare, f.cuda, f.clock);
-			least(&warm[w], (f.warm - f.bare - f.cuda) / f.clock);
-			least(&cold[w], (f.cold - f.bare - f.cuda) / f.clock);
-			least(&whole[w],
-			      (f.warm - f.bare) / f.clock); /* what CUDA does in it too */
+			warm[w][r] = (f.warm - f.bare - f.cuda) / f.clock;
+			cold[w][r] = (f.cold - f.bare - f.cuda) / f.clock;
+			whole[w][r] = (f.warm - f.bare) / f.clock; /* what CUDA does in it too */
 		}
 	}
-	printf("METRIC overhead.nccl_wrapper_per_clock %.2f 4.5\n", warm[0]);
-	printf("METRIC overhead.nccl_wrapper_cold_per_clock %.2f 7.0\n", cold[0]);
-	printf("METRIC overhead.nccl_wrapper_host_per_clock %.2f 5.0\n", warm[1]);
-	printf("METRIC overhead.nccl_wrapper_left_out_per_clock %.2f 4.0\n", warm[2]);
-	printf("METRIC overhead.nccl_wrapper_untimed_per_clock %.2f 4.0\n", warm[3]);
-	printf("METRIC overhead.nccl_wrapper_host_of_events %.2f 1\n", whole[1] / whole[0]);
-	printf("METRIC overhead.nccl_wrapper_left_out_of_events %.2f 1\n", whole[2] / whole[0]);
+	for (int w = 1; w < 3; w++)
+		printf("METRIC overhead.nccl_wrapper_%s_of_events %.2f 1\n",
+		       w == 1 ? "host" : "left_out", median(whole[w]) / median(whole[0]));
+	printf("METRIC overhead.nccl_wrapper_per_clock %.2f 2.4\n", median(warm[0]));
+	printf("METRIC overhead.nccl_wrapper_cold_per_clock %.2f 4.0\n", median(cold[0]));
+	printf("METRIC overhead.nccl_wrapper_host_per_clock %.2f 2.6\n", median(warm[1]));
+	printf("METRIC overhead.nccl_wrapper_left_out_per_clock %.2f 3.2\n", median(warm[2]));
+	printf("METRIC overhead.nccl_wrapper_untimed_per_clock %.2f 3.2\n", median(warm[3]));
 	return 0;
 }
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Call sites of a process and of its forked child, whose strings have other numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "interpose/abi/nccl.h"
+#include "tests/interpose/recorded_lists.h"
+#include "tests/must.h"
+
+#define STREAM ((cudaStream_t)0x1000)
+
+ncclResult_t ncclCommInitRank(ncclComm_t *newcomm, int nranks, ncclUniqueId id, int rank);
+ncclResult_t ncclAllReduce(const void *send, void *recv, size_t count, ncclDataType_t type,
+			   ncclRedOp_t redop, ncclComm_t comm, cudaStream_t stream);
+
+static ncclComm_t make_comm(int nranks)
+{
+	ncclUniqueId id = { { 0 } };
+	ncclComm_t comm = NULL;
+
+	memset(&id, nranks, sizeof(id));
+	MUST(ncclCommInitRank(&comm, nranks, id, 0) == ncclSuccess);
+	return comm;
+}
+
+/* Always from the same place. */
+static volatile int times = 2;
+static __attribute__((noinline)) void call_here(ncclComm_t comm)
+{
+	for (int i = 0; i < times; i++)
+		MUST(ncclAllReduce(NULL, NULL, 1, ncclFloat32, ncclSum, comm, STREAM) ==
+		     ncclSuccess);
+}
+
+static void call_and_fork(void)
+{
+	ncclComm_t comm = make_comm(4);
+	int status = -1;
+	pid_t pid;
+
+	/* places that the child does not come by, so that it counts otherwise */
+	MUST(ncclAllReduce(NULL, NULL, 1, ncclFloat32, ncclSum, comm, STREAM) == ncclSuccess);
+	MUST(ncclAllReduce(NULL, NULL, 1, ncclFloat32, ncclSum, comm, STREAM) == ncclSuccess);
+	call_here(comm);
+	pid = fork();
+	if (pid == 0) {
+		call_here(make_comm(5));
+		exit(0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void a_forked_child_finds_its_own_strings(void **state)
+{
+	char sites[2][64] = { "", "" };
+	uint32_t ids[2] = { 0, 0 };
+
+	(void)state;
+	assert_int_equal(recorded_run(call_and_fork, NULL), 0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct recorded_lists *r = recorded_lists(i);
+		const struct ct_op *last = &r->ops[r->n_ops - 1];
+
+		assert_int_equal(r->processes, 2);
+		assert_true(r->n_ops == 2 || r->n_ops == 4);
+		ids[i] = last->site;
+		assert_int_equal(last[-1].site, last->site);
+		strcpy(sites[i], recorded_name(r, last->site));
+	}
+	assert_int_not_equal(ids[0], ids[1]);
+	assert_non_null(strstr(sites[0], "+0x"));
+	assert_string_equal(sites[0], sites[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_forked_child_finds_its_own_strings),
+	};
+	int failed;
+
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	recorded_remove();
+	return failed;
+}
