@@ -49,6 +49,8 @@ benches() {
 	hang     ../hang_real/lost.py
 	hang     ../hang_real/ddp_asleep.py
 	hang     ../hang_real/watched.py --faults 30 --healthy 50
+	hang     ../hang_real/watch_cost.py
+	hang     ../launchers/kubernetes.sh
 	hang     live.py --all --kill all,launcher,staggered,kills --gate
 	hang     live.py --all --kill all --timing events --drop-each --gate
 	hang     random_faults.py

@@ -8,7 +8,7 @@ DEMO_PACKAGES="python3-torch"
 # Where node did not come from Debian, npm came with it.
 NODE_PACKAGES=
 command -v node >/dev/null && command -v npm >/dev/null || NODE_PACKAGES=" nodejs npm"
-TEST_PACKAGES="g++ libcmocka-dev libgloo-dev clang libclang-rt-14-dev clang-format-14 binutils valgrind strace gdb util-linux g++-aarch64-linux-gnu qemu-user-static openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran python3-mpi4py jq hpcc netpipe-openmpi netpipe-mpich2 scalapack-mpi-test libjemalloc2 chromium chromium-driver fonts-dejavu-core librsvg2-bin groff-base zsh mmdebstrap slurmctld slurmd slurm-client munge$NODE_PACKAGES"
+TEST_PACKAGES="g++ libcmocka-dev libgloo-dev clang libclang-rt-14-dev clang-format-14 binutils valgrind strace gdb util-linux g++-aarch64-linux-gnu qemu-user-static openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran python3-mpi4py jq hpcc netpipe-openmpi netpipe-mpich2 scalapack-mpi-test libjemalloc2 chromium chromium-driver fonts-dejavu-core librsvg2-bin groff-base zsh mmdebstrap slurmctld slurmd slurm-client munge python3-yaml$NODE_PACKAGES"
 GATE_PACKAGES="babeltrace2 valgrind"
 
 LOGS=build-logs

@@ -183,7 +183,14 @@ def recover(folder):
 
 def healthy(folder):
     job = Job(folder, torchrun("healthy", folder))
-    assert job.end() == 0, job.text()
+    job.until(lambda: list(job.run.glob("*.seg")), "recorded")
+    rules = subprocess.Popen([judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=5"], env=job.environment,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    code = job.end()
+    rules.terminate()
+    said = rules.communicate()[0]
+    assert code == 0, job.text()
+    assert not said, said
     left = list(job.run.glob("verdict-*"))
     assert not job.events() and not left and not (folder / "error.json").exists(), f"{left} {job.text()}"
 
