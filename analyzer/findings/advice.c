@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/model/report_rows.h"
 #include "trace/ops.h"
+#include "trace/port_counters.h"
 
 enum scope { SCOPE_HOST, SCOPE_CROSS, SCOPE_ANY };
 
@@ -32,6 +34,17 @@ static const char *fact(const struct ct_report *report, const char *name)
 		if (strcmp(e->same[i].name, name) == 0)
 			return e->same[i].value;
 	return NULL;
+}
+
+/* No rank says anything about it. */
+static int is_unheard_of(const struct ct_report *report, const char *name)
+{
+	const struct ct_report_environment *e = &report->environment;
+
+	for (size_t i = 0; i < e->n_differs; i++)
+		if (strcmp(e->differs[i].name, name) == 0)
+			return 0;
+	return !fact(report, name);
 }
 
 static double number(const char *text)
@@ -292,6 +305,91 @@ static void try_BACKEND(struct asked *a)
 				   "Gloo moves large data for %s of the run, on %.24s",
 				   ct_prose_pct(pct).s, gpu));
 	ct_finding_evidence(a->list, f, "gloo_of_run", pct, "%", NAN);
+}
+
+/* fact: since Linux 5.12 drivers export device memory as DMA-BUF to RDMA */
+#define HAS_DMABUF 5.12
+
+/* "5.10.0-28-amd64": 5.10, comparable as a number with two digits behind the point. NAN: not understood. */
+static double version(const char *release)
+{
+	unsigned major, minor;
+
+	return release && sscanf(release, "%u.%u", &major, &minor) == 2 ? major + minor / 100.0
+									: NAN;
+}
+
+static void try_PEERMEM(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+	const char *release = fact(report, "kernel.release");
+	struct ct_finding *f;
+	double ratio;
+	const struct ct_report_comm *comm = slow_comm(report, SCOPE_CROSS, &ratio);
+
+	if (!comm || !comm->peak.via || strcmp(comm->peak.via, "infiniband") != 0 ||
+	    !fact(report, "nvidia.driver") || !is_unheard_of(report, "nvidia.peermem") ||
+	    !(version(release) < HAS_DMABUF))
+		return;
+	f = advise(a, comm->hash,
+		   ct_arena_printf(a->list->memory,
+				   "no nvidia_peermem, Linux %.8s; %08llx reaches %s of the rate",
+				   release, (unsigned long long)(comm->hash >> 32),
+				   ct_prose_pct(100 * ratio).s));
+	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
+}
+
+/* fact: 2^22 times 4.096 us, with retries about the longest that a job should wait; the default is 20, in older versions less */
+#define LONG_IB_TIMEOUT 22
+
+/* How often a port got no answer in time, above what is usual; 0: it did not, or it is not known. */
+static uint64_t ack_timeouts(const struct ct_report_port *port)
+{
+	const struct ct_port_counter
+		*counter = &ct_port_counters[CT_PORT_COUNTER_local_ack_timeout_err];
+
+	for (size_t i = 0; i < port->n_counters; i++) {
+		const struct ct_report_counter *c = &port->counters[i];
+
+		if (strcmp(c->name, counter->name) == 0 && c->grew != CT_UNKNOWN &&
+		    c->grew > counter->noise)
+			return c->grew;
+	}
+	return 0;
+}
+
+static void try_IB_TIMEOUT(struct asked *a)
+{
+	const struct ct_report *report = a->report;
+	const char *value = fact(report, "env.NCCL_IB_TIMEOUT");
+	const struct ct_report_transport *host = NULL;
+	const struct ct_report_port *port = NULL;
+	struct ct_finding *f;
+	uint64_t most = 0;
+	int crosses = 0;
+
+	for (size_t i = 0; i < report->n_comms; i++)
+		crosses |= report->comms[i].backend == CT_BACKEND_NCCL &&
+			   report->comms[i].n_hosts > 1;
+	for (size_t t = 0; t < report->n_transport; t++) {
+		for (size_t p = 0; p < report->transport[t].n_ports; p++) {
+			uint64_t n = ack_timeouts(&report->transport[t].ports[p]);
+
+			if (n > most) {
+				most = n;
+				host = &report->transport[t];
+				port = &host->ports[p];
+			}
+		}
+	}
+	if (!most || !crosses || number(value) >= LONG_IB_TIMEOUT)
+		return;
+	f = advise(a, 0,
+		   ct_arena_printf(a->list->memory,
+				   "%s ACK timeouts on %.12s %.12s, NCCL_IB_TIMEOUT %.8s",
+				   ct_text_count(most).s, host->host, port->name,
+				   value ? value : "not set"));
+	ct_finding_evidence(a->list, f, "ack_timeouts", (double)most, "count", NAN);
 }
 
 /* The mean over ranks: % of steps in which communication streams were idle since the host called late; NAN: unknown. */

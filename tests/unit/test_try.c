@@ -289,6 +289,68 @@ static void threads_and_processes_are_reported_where_the_host_is_late(void **sta
 	assert_false(is_advised("one process for each GPU"));
 }
 
+static void without_gpudirect_rdma_its_module_is_reported(void **state)
+{
+	struct ct_report_env_differs differs = { .name = "nvidia.peermem" };
+
+	(void)state;
+	fact("nvidia.driver", "535.1");
+	fact("kernel.release", "5.10.0-28-amd64");
+	comms[CROSS_COMM].peak.via = "infiniband";
+	assert_false(is_advised("nvidia_peermem")); /* fast */
+	slow(HOST_COMM);
+	assert_false(is_advised("nvidia_peermem")); /* within a host */
+	slow(CROSS_COMM);
+	assert_true(is_advised("nvidia_peermem"));
+	comms[CROSS_COMM].peak.via = "ethernet";
+	assert_false(is_advised("nvidia_peermem"));
+	comms[CROSS_COMM].peak.via = "infiniband";
+	facts[1].value = "5.15.0-91-generic"; /* DMA-BUF does as well */
+	assert_false(is_advised("nvidia_peermem"));
+	facts[1].value = "unknown";
+	assert_false(is_advised("nvidia_peermem"));
+	facts[1].value = "4.18.0-553.el8";
+	assert_true(is_advised("nvidia_peermem"));
+	/* some hosts have it */
+	report.environment.differs = &differs;
+	report.environment.n_differs = 1;
+	assert_false(is_advised("nvidia_peermem"));
+	report.environment.n_differs = 0;
+	fact("nvidia.peermem", "535.1");
+	assert_false(is_advised("nvidia_peermem"));
+	facts[2].name = "something";
+	facts[0].name = "another"; /* no GPU's driver */
+	assert_false(is_advised("nvidia_peermem"));
+}
+
+static void answers_that_came_too_late_speak_for_a_longer_timeout(void **state)
+{
+	struct ct_report_counter counter = { .name = "local_ack_timeout_err", .grew = 5000 };
+	struct ct_report_port port = { .name = "mlx5_0/1", .counters = &counter, .n_counters = 1 };
+	struct ct_report_transport transport = { .host = "node7", .ports = &port, .n_ports = 1 };
+
+	(void)state;
+	assert_false(is_advised("NCCL_IB_TIMEOUT")); /* no counters */
+	report.transport = &transport;
+	report.n_transport = 1;
+	assert_true(is_advised("NCCL_IB_TIMEOUT"));
+	assert_true(is_advised("node7 mlx5_0/1"));
+	counter.grew = 50; /* a few are usual */
+	assert_false(is_advised("NCCL_IB_TIMEOUT"));
+	counter.grew = CT_UNKNOWN;
+	assert_false(is_advised("NCCL_IB_TIMEOUT"));
+	counter.grew = 5000;
+	counter.name = "packet_seq_err";
+	assert_false(is_advised("NCCL_IB_TIMEOUT"));
+	counter.name = "local_ack_timeout_err";
+	fact("env.NCCL_IB_TIMEOUT", "22"); /* it is long */
+	assert_false(is_advised("NCCL_IB_TIMEOUT"));
+	facts[0].value = "14";
+	assert_true(is_advised("NCCL_IB_TIMEOUT 14"));
+	comms[CROSS_COMM].backend = CT_BACKEND_MPI; /* NCCL stays within its host */
+	assert_false(is_advised("NCCL_IB_TIMEOUT"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -298,6 +360,8 @@ int main(void)
 		TEST(the_bitmap_of_unused_parameters_is_an_int32_once_a_step),
 		TEST(gloo_on_gpus_is_reported_where_it_takes_time),
 		TEST(threads_and_processes_are_reported_where_the_host_is_late),
+		TEST(without_gpudirect_rdma_its_module_is_reported),
+		TEST(answers_that_came_too_late_speak_for_a_longer_timeout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
