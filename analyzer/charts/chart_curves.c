@@ -37,12 +37,10 @@ static void widen_all(struct range *x, struct range *y, const struct ct_report_c
 	}
 }
 
-static int make_axes(const struct ct_report_curve *c, struct ct_arena *memory, struct ct_plot *plot,
-		     struct range *x, struct range *y)
+/* Around what was widened. */
+static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct range *x,
+		     struct range *y)
 {
-	*x = *y = (struct range){ INFINITY, 0 };
-	widen_all(x, y, c->points, c->n_points);
-	widen_all(x, y, c->fit, c->n_fit);
 	if (x->high <= 0)
 		return CT_EMPTY;
 	plot->x.title = "size";
@@ -170,14 +168,53 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 		  struct ct_plot *plot)
 {
 	const struct ct_report_curve *c = &report->curves[curve];
-	struct range x, y;
+	struct range x = { INFINITY, 0 }, y = { INFINITY, 0 };
 	int st;
 
 	*plot = (struct ct_plot){ .comm_hash = c->comm_hash };
-	st = make_axes(c, memory, plot, &x, &y) ?: put_points(c, memory, plot, &x, &y);
+	widen_all(&x, &y, c->points, c->n_points);
+	widen_all(&x, &y, c->fit, c->n_fit);
+	st = make_axes(memory, plot, &x, &y) ?: put_points(c, memory, plot, &x, &y);
 	st = st ?: put_limit(c, memory, plot, &y);
 	st = st ?: set_tips(plot, curve, c, memory);
 	plot->title = title_of(c, memory);
 	plot->summary = summary_of(c, memory);
 	return st == CT_OK && (!plot->title || !plot->summary) ? CT_NOMEM : st;
+}
+
+static void put_curve(const struct ct_report_curve *c, const struct range *x, const struct range *y,
+		      struct ct_plot *plot, float *mine, float *other)
+{
+	for (size_t i = 0; i < c->n_points; i++) {
+		if (!is_drawn(&c->points[i]))
+			continue;
+		plot->at[plot->n] = place(x, c->points[i].bytes);
+		mine[plot->n] = place(y, c->points[i].busbw_Bps);
+		other[plot->n++] = NAN;
+	}
+}
+
+int ct_plot_two_curves(const struct ct_report_curve *base, const struct ct_report_curve *run,
+		       struct ct_arena *memory, struct ct_plot *plot)
+{
+	struct range x = { INFINITY, 0 }, y = { INFINITY, 0 };
+	size_t room = base->n_points + run->n_points;
+	float *of_base, *of_run;
+	int st;
+
+	*plot = (struct ct_plot){ 0 };
+	widen_all(&x, &y, base->points, base->n_points);
+	widen_all(&x, &y, run->points, run->n_points);
+	st = make_axes(memory, plot, &x, &y);
+	if (st != CT_OK)
+		return st;
+	of_base = series(plot, memory, "base", CT_LOOK_DOT, "orange", room);
+	of_run = series(plot, memory, "run", CT_LOOK_DOT, "blue", room);
+	plot->at = ct_arena_calloc(memory, room + 1, sizeof(*plot->at));
+	plot->title = ct_arena_printf(memory, "%s", run->op_name ? run->op_name : "?");
+	if (!of_base || !of_run || !plot->at || !plot->title)
+		return CT_NOMEM;
+	put_curve(base, &x, &y, plot, of_base, of_run);
+	put_curve(run, &x, &y, plot, of_run, of_base);
+	return plot->n ? CT_OK : CT_EMPTY;
 }

@@ -53,6 +53,11 @@ struct ct_plot {
 int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena *memory,
 		  struct ct_plot *plot);
 
+/* Bus bandwidth by size in two runs: the medians, those of the second one behind those of the first. As above; it tells nothing and
+ * picks nothing. */
+int ct_plot_two_curves(const struct ct_report_curve *base, const struct ct_report_curve *run,
+		       struct ct_arena *memory, struct ct_plot *plot);
+
 /* Exposed communication in each step; `beside`: with the time of the step. 0, CT_EMPTY: no steps were found; CT_NOMEM. */
 int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena *memory,
 		    struct ct_plot *plot);

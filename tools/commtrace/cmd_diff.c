@@ -4,6 +4,7 @@
 
 #include "analyzer/diff/diff.h"
 #include "analyzer/render/columns.h"
+#include "analyzer/render/html/diff_page.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
 #include "tools/commtrace/cmd.h"
@@ -14,7 +15,7 @@
 #include "tools/commtrace/say.h"
 #include "trace/status.h"
 
-enum { TEXT, JSON };
+enum { TEXT, JSON, HTML };
 
 /* One of the runs. */
 struct side {
@@ -122,6 +123,47 @@ static void to_text(const struct request *request, FILE *out)
 	}
 }
 
+/* What the text says of a run, in full; to be freed. NULL: out of memory. */
+static char *text_of(const struct request *request, size_t i)
+{
+	const struct ct_text_style style = { .whole = 1, .verbose = 1 };
+	const struct ct_paths *paths = &request->args.paths;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	ct_diff_text(&request->diffs[i], paths->path[0], request->bases, paths->path[i], &style,
+		     out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int to_html(const struct request *request, FILE *out)
+{
+	size_t n = request->args.paths.n;
+	struct ct_diff_page_run *runs = calloc(n, sizeof(*runs));
+	char **texts = calloc(n, sizeof(*texts));
+	int st = runs && texts ? CT_OK : CT_NOMEM;
+
+	for (size_t i = 0; i < n && st == CT_OK; i++) {
+		if (i >= request->bases && !(texts[i] = text_of(request, i)))
+			st = CT_NOMEM;
+		runs[i] = (struct ct_diff_page_run){ request->args.paths.path[i], texts[i],
+						     request->sides[i].report };
+	}
+	if (st == CT_OK)
+		st = ct_diff_page(runs, n, request->memory, out);
+	for (size_t i = 0; i < n && texts; i++)
+		free(texts[i]);
+	free(texts);
+	free(runs);
+	return st == CT_OK ? 0 : say_no_memory();
+}
+
 static int write_result(const struct request *request)
 {
 	struct ct_out out;
@@ -132,6 +174,8 @@ static int write_result(const struct request *request)
 		return code;
 	if (request->format == JSON)
 		code = ct_out_json(&out, to_json(request));
+	else if (request->format == HTML)
+		code = to_html(request, out.file);
 	else
 		to_text(request, out.file);
 	if (!code)
