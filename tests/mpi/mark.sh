@@ -15,7 +15,7 @@ import json
 known = float(open("run.known").read())
 seen, skipped = (json.load(open(f"{name}.json"))["throughput"] for name in ("run", "skipped"))
 print(known, seen, skipped)
-assert abs(seen["samples_per_s"] / known - 1) < 0.05
+assert abs(seen["samples_per_s"] / known - 1) < 0.2 # a rank may wait for a core before it marks
 assert (seen["samples"], seen["marks"], seen["ranks"]) == (199 * 3, 398, 2)
 assert (skipped["samples"], skipped["marks"]) == (99 * 3, 198)
 PYTHON
