@@ -50,6 +50,24 @@ static void no_cuts(struct ct_markers *m)
 
 /* ---- which ranges ---- */
 
+static void steps_that_the_program_marks_come_before_any_range(void **state)
+{
+	static const uint64_t cuts[] = { 150, 250, 350 };
+	struct ct_markers m = { 0 };
+
+	(void)state;
+	for (uint64_t step = 0; step < 3; step++) {
+		struct ct_step_mark mark = { CT_STEP_MARK_NAME, step, UINT64_MAX };
+		struct ct_nvtx_rec rec = { .tid = (uint32_t)step + 1, .how = CT_NVTX_STEP };
+
+		memcpy(rec.name, &mark, sizeof(mark));
+		put(&m, "step", 1, CT_NVTX_PUSHED, step * 100, step * 100 + 90);
+		/* by any thread */
+		assert_int_equal(ct_markers_add(&m, &rec, cuts[step], cuts[step]), CT_OK);
+	}
+	cuts_are(&m, "commtrace.mark", cuts, 3);
+}
+
 static void numbers_in_names_do_not_separate_ranges(void **state)
 {
 	struct ct_markers m = { 0 };
@@ -250,6 +268,7 @@ static void hostile_names_harm_no_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_that_the_program_marks_come_before_any_range),
 		cmocka_unit_test(numbers_in_names_do_not_separate_ranges),
 		cmocka_unit_test(the_outermost_of_nested_ranges_cuts),
 		cmocka_unit_test(threads_are_distinguished),
