@@ -4,6 +4,7 @@
 tells. Running threads, an extension that holds the GIL, processes with and without the library, a rank that crashed."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -124,13 +125,14 @@ def holds_gil(folder):
 
 
 def core(folder):
-    """A rank that crashed: which one it was follows from its run; gdb sees the same."""
-    rings = folder / "rings"
+    """A rank that crashed: which one it was follows from its run; gdb sees the same. Another program at its path gives no wrong names."""
+    rings, program = folder / "rings", folder / "stack_job"
+    shutil.copy(STACK_JOB, program)
     rings.mkdir()
-    path = stage.core_of(folder, [stage.COMMTRACE, "run", "-q", "-o", folder / "run", "--", STACK_JOB, "crashes"],
+    path = stage.core_of(folder, [stage.COMMTRACE, "run", "-q", "-o", folder / "run", "--", program, "crashes"],
                          env={**os.environ, "RANK": "0", "WORLD_SIZE": "2", "COMMTRACE_RING_DIR": str(rings)})
     process, = stage.stacks(path)
-    seen = stage.gdb(STACK_JOB, path)
+    seen = stage.gdb(program, path)
     for thread in process["threads"]:
         same_as_gdb(thread, seen[thread["tid"]])
     first = process["threads"][0]
@@ -138,6 +140,12 @@ def core(folder):
     assert (process["signal"], process["signal_address"]) == (11, 16), process
     said = subprocess.run([stage.COMMTRACE, "stacks", path, folder / "run"], capture_output=True, text=True, check=True).stdout
     assert "ended by     signal 11 (SIGSEGV) at address 0x10" in said and "in Barrier #0 (entered)" in said, said
+    shutil.copy(stage.BUILD / "tests" / "stacks" / "crooked", folder / "other")
+    os.replace(folder / "other", program)
+    process, = stage.stacks(path)
+    assert process["missing"] == [f"{program} is not the file in memory: its functions have no names"], process["missing"]
+    names = {frame["func"] for thread in process["threads"] for frame in stage.frames(thread) if frame["file"] == str(program)}
+    assert names == {None}, names
 
 
 def python_core(folder):

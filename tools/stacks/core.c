@@ -260,7 +260,8 @@ static void make_ranges(struct ct_target *target)
 	struct ct_ranges *ranges = &target->ranges;
 	size_t files, n = 0;
 
-	qsort(ranges->list, ranges->n, sizeof(*ranges->list), by_begin);
+	if (ranges->n)
+		qsort(ranges->list, ranges->n, sizeof(*ranges->list), by_begin);
 	files = ranges->n;
 	for (size_t i = 0; i < files; i++) {
 		const Elf64_Phdr *segment = segment_of(core, ranges->list[i].begin);
@@ -281,7 +282,8 @@ static void make_ranges(struct ct_target *target)
 					  .is_code = !!(segment->p_flags & PF_X),
 					  .is_writable = !!(segment->p_flags & PF_W) });
 	}
-	qsort(ranges->list, ranges->n, sizeof(*ranges->list), by_begin);
+	if (ranges->n)
+		qsort(ranges->list, ranges->n, sizeof(*ranges->list), by_begin);
 	/* what overlaps in a damaged core is left out */
 	for (size_t i = 0; i < ranges->n; i++)
 		if (ranges->list[i].begin < ranges->list[i].end &&

@@ -415,7 +415,8 @@ static void read_symbols(struct ct_target *target, struct ct_object *object)
 	each_symbol(object->elf, SHT_SYMTAB, keep, object);
 	object->reads_exported = 1;
 	each_symbol(object->elf, SHT_DYNSYM, keep, object);
-	qsort(object->symbols, object->n_symbols, sizeof(*object->symbols), by_place);
+	if (object->n_symbols)
+		qsort(object->symbols, object->n_symbols, sizeof(*object->symbols), by_place);
 }
 
 static int covers(const struct symbol *symbol, uint64_t address)
