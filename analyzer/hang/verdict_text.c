@@ -237,15 +237,6 @@ static int has_several_hosts(const struct ct_hang_case *c)
 	return 0;
 }
 
-/* According to its call sites. */
-static int is_python(const struct ct_hang_case *c, uint32_t rank)
-{
-	for (uint32_t i = 0; i < c->n_ops; i++)
-		if (c->ops[i].rank == rank && c->ops[i].site && strstr(c->ops[i].site, ".py:"))
-			return 1;
-	return 0;
-}
-
 /* The host of the root's first rank. */
 static struct ct_command_at runs_at(const struct ct_verdict_text *s)
 {
@@ -257,8 +248,7 @@ static struct ct_command_at runs_at(const struct ct_verdict_text *s)
 	r = &c->ranks[s->root->ranks[0]];
 	return (struct ct_command_at){ .host = has_several_hosts(c) ? r->host : NULL,
 				       .gpu = r->pid ? r->gpu : NULL,
-				       .pid = r->stopped_pid ? r->stopped_pid : r->pid,
-				       .is_python = is_python(c, s->root->ranks[0]) };
+				       .pid = r->stopped_pid ? r->stopped_pid : r->pid };
 }
 
 /* ---- the verdict ---- */

@@ -27,14 +27,10 @@ const char *ct_command_text(struct ct_arena *memory, const char *pattern,
 						     ct_host_word(memory, at->host))
 				   : "";
 	const char *pid = at->pid ? ct_arena_printf(memory, "%" PRIu32, at->pid) : NULL;
-	const char *native = pid ? ct_arena_printf(memory, "%sgdb -p %s --batch -ex bt", ssh, pid)
-				 : NULL;
-	const char *python = pid ? ct_arena_printf(memory, "%spy-spy dump --pid %s", ssh, pid)
-				 : NULL;
 	const struct ct_word words[] = {
-		{ "{ssh}", ssh },	{ "{gpu}", at->gpu },
-		{ "{pid}", pid },	{ "{stack}", at->is_python ? python : native },
-		{ "{native}", native },
+		{ "{ssh}", ssh },
+		{ "{gpu}", at->gpu },
+		{ "{pid}", pid },
 	};
 
 	return ct_template_fill(memory, pattern, words, sizeof(words) / sizeof(words[0]));

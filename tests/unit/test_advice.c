@@ -87,7 +87,7 @@ static void a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	ct_finding_set_cause(f, CT_WHY_HOST_LATE);
 	report.run.processes_running = 2;
 	ct_findings_advise(&list, &report);
-	assert_string_equal(f->command, "ssh node7 py-spy dump --pid 4711");
+	assert_string_equal(f->command, "ssh node7 commtrace stacks 4711");
 	assert_true(says(f->cause, "host-bound"));
 	assert_true(says(f->advice, "ranks 0,1") && says(f->advice, "node7,node8"));
 	assert_true(says(f->advice, "data loading"));
