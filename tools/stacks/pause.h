@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pause.h — a thread of another process is paused for as long as its registers, its stack and its frames of Python are copied: at most
- * CT_PAUSE_NS. Everything else is done from the copies.
+ * CT_PAUSE_NS, and the time for which this program waits for a core. Everything else is done from the copies.
  *
  * PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent. Each thread is traced by a thread of ours that ends right after: however that ends,
  * also by SIGKILL of the program, the kernel lets go of what it traced, and it goes on. Threads that an interruption would disturb are read
