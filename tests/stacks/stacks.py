@@ -23,6 +23,7 @@ def same_as_gdb(thread, rows, running=False):
     frame moves on in its function."""
     ours = stage.frames(thread)
     assert len(ours) >= len(rows) > 0, f"{len(ours)} frames, gdb has {len(rows)}: {stage.functions(thread)} {rows}"
+    assert running or ours[0]["pc"] == rows[0][0], f"{ours[0]} where gdb has {rows[0]}"
     for frame, (pc, name) in list(zip(ours, rows))[running:]:
         assert frame["pc"] in (pc, pc - 1), f"{frame} where gdb has {pc:#x} {name}"
     if running:

@@ -152,6 +152,7 @@ def crooked(folder):
                              ("aside", ["waits", "on_another_stack"], None)):
         with stage.job(CROOKED, way) as process:
             process.stdout.readline()
+            stage.until(lambda: stage.functions(stage.stacks(process.pid)[0]["threads"][0])[1:2] == ["nanosleep"], "asleep")  # noqa: B023
             main, = stage.stacks(process.pid)[0]["threads"]
             assert stage.has_in_order(stage.functions(main), wanted), (way, stage.functions(main))
             assert cut is None or main["cut"] == cut, main

@@ -49,14 +49,15 @@ static int fetch_page(void *source, uint64_t from, uint8_t to[CT_PAGE])
 static void copy_from(struct pausing *s, uint64_t from)
 {
 	static uint8_t bytes[CT_STACK_COPIED];
-	const struct ct_range *range = ct_range_find(&s->target->ranges, from);
+	/* a stack may have grown downwards since the ranges were read */
+	const struct ct_range *range = ct_range_next(&s->target->ranges, from);
 	uint64_t end = range ? range->end : (from | (CT_PAGE - 1)) + 1;
 	size_t len = end - from < sizeof(bytes) ? (size_t)(end - from) : sizeof(bytes);
 	struct ct_sample *sample = s->sample;
 
 	if (sample->n_copies == CT_COPIES)
 		return;
-	/* a stack may have grown since the ranges were read, and what is mapped may end in between */
+	/* what is mapped may end before that */
 	len = ct_live_peek(s->target->alive, from, bytes, len);
 	if (!len)
 		return;

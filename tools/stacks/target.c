@@ -6,7 +6,7 @@
 
 #include "tools/stacks/need.h"
 
-struct ct_range *ct_range_find(const struct ct_ranges *ranges, uint64_t at)
+struct ct_range *ct_range_next(const struct ct_ranges *ranges, uint64_t at)
 {
 	size_t low = 0, high = ranges->n;
 
@@ -18,7 +18,14 @@ struct ct_range *ct_range_find(const struct ct_ranges *ranges, uint64_t at)
 		else
 			high = middle;
 	}
-	return low < ranges->n && ranges->list[low].begin <= at ? &ranges->list[low] : NULL;
+	return low < ranges->n ? &ranges->list[low] : NULL;
+}
+
+struct ct_range *ct_range_find(const struct ct_ranges *ranges, uint64_t at)
+{
+	struct ct_range *next = ct_range_next(ranges, at);
+
+	return next && next->begin <= at ? next : NULL;
 }
 
 void ct_registers_take(struct ct_registers *registers, const struct user_regs_struct *kernel)

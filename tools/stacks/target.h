@@ -30,6 +30,9 @@ struct ct_ranges {
 /* NULL: nothing is mapped there. */
 struct ct_range *ct_range_find(const struct ct_ranges *ranges, uint64_t at);
 
+/* The same, or the next one behind it; NULL: there is none. */
+struct ct_range *ct_range_next(const struct ct_ranges *ranges, uint64_t at);
+
 #define CT_REGISTERS                                                                               \
 	17u /* fact: of x86-64, by their DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 to r15 rip */
 #define CT_RBP 6u  /* fact: likewise */
