@@ -18,6 +18,7 @@ import judge
 
 RANKS = 3
 TRAIN = judge.ROOT / "examples" / "torch_ddp" / "train.py"
+STACKS = judge.BUILD / "bin" / "commtrace-stacks"
 SLEEPS = next(n for n, line in enumerate(TRAIN.read_text().split("\n"), 1) if "time.sleep(3600)" in line)
 
 
@@ -44,6 +45,17 @@ def is_alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def check_attached(run, rings, sleeper, is_busy):
+    """Where it is now, with every frame of the running thread."""
+    answer = judge.ask("--attach", run, rings=rings)
+    stacks = [stack for stack in answer.said["verdicts"][0]["stacks"] if stack["rank"] == sleeper and stack["main"]]
+    assert stacks and stacks[0]["taken_now"] and stacks[0]["paused_ns"], stacks
+    kinds = {kind: [frame["func"] for frame in stacks[0]["frames"] if frame["kind"] == kind] for kind in ("python", "native")}
+    assert kinds["python"][0].split(".")[-1] == ("sleep" if is_busy else "load_batch"), kinds
+    assert stacks[0]["running"] or not is_busy, stacks
+    assert kinds["native"][-1] == "_start", kinds
 
 
 def main():
@@ -79,6 +91,8 @@ def main():
         truth = [[("NEVER_ENTERED", [sleeper])]]
         answer, (verdict, why) = judge.watch(lambda: judge.ask(work / "run", rings=rings), truth)
         assert verdict == "right", f"while it hangs: {answer} {why}\n{answer.text}"
+        if STACKS.exists():
+            check_attached(work / "run", rings, sleeper, is_busy)
         time.sleep(3)  # stacks are taken a while after HANG_AFTER
         launcher.kill()  # no one is left to see how the ranks end
         for pid in pids:
