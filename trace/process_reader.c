@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "trace/reader.h"
+#include "trace/ring_dir.h"
+#include "trace/ring_read.h"
 #include "trace/ring_snapshot.h"
 #include "trace/run_files.h"
 #include "trace/segment.h"
@@ -46,10 +48,17 @@ struct ct_process_reader {
 	struct ct_decoding *decoding;
 	struct ct_decoding *own; /* the same, unless the caller lent it */
 	struct ct_gaps gaps;
-	uint64_t read_bytes;  /* of segments before the one that is open */
-	int seen;	      /* a block has been seen ... */
-	uint64_t first;	      /* ... and this was its number */
-	uint64_t expected;    /* number of the next one */
+	uint64_t read_bytes;		      /* of segments before the one that is open */
+	int seen;			      /* a block has been seen ... */
+	uint64_t first;			      /* ... and this was its number */
+	uint64_t expected;		      /* number of the next one */
+	const struct ct_process_files *files; /* the run's */
+	uint32_t next_number;		      /* of the segment after the last path */
+	int follows;			      /* ct_process_follow() */
+	int grows;			      /* more may be appended to the open segment */
+	struct ct_extent
+		*latest; /* of the latest block, if it follows: they may be in the ring as well */
+	uint32_t n_latest, cap_latest;
 	uint32_t skim_before; /* as ct_process_skim() has it, 0: nothing is skimmed */
 	int done;
 };
@@ -118,30 +127,41 @@ static int add_path(struct ct_process_reader *r, char *path)
 	return CT_OK;
 }
 
-/* The segments that were found, and those that a live process has opened since. */
-static int list_segments(struct ct_process_reader *r, const struct ct_process_files *p)
+/* One more that a live process has opened. 1, 0: there is none, or CT_NOMEM. */
+static int list_next(struct ct_process_reader *r)
 {
-	uint32_t number = p->n_segments ? p->segments[p->n_segments - 1].number + 1 : 0;
+	const struct ct_process_files *p = r->files;
+	char name[CT_SEGMENT_NAME_MAX];
+	struct stat sb;
+	char *path;
+
+	if (!p->dir)
+		return 0;
+	ct_segment_name(name, &p->id, r->next_number);
+	if (asprintf(&path, "%s/%s", p->dir, name) < 0)
+		return CT_NOMEM;
+	/* without a whole header it is just being made */
+	if (stat(path, &sb) != 0 || !S_ISREG(sb.st_mode) ||
+	    (uint64_t)sb.st_size < sizeof(struct ct_segment_header)) {
+		free(path);
+		return 0;
+	}
+	r->next_number++;
+	return add_path(r, path) == CT_OK ? 1 : CT_NOMEM;
+}
+
+/* The segments that were found, and those that a live process has opened since. */
+static int list_segments(struct ct_process_reader *r)
+{
+	const struct ct_process_files *p = r->files;
 	int st = CT_OK;
 
 	for (size_t i = 0; i < p->n_segments && st == CT_OK; i++)
 		st = add_path(r, strdup(p->segments[i].path));
-	for (; p->dir && st == CT_OK; number++) {
-		char name[CT_SEGMENT_NAME_MAX];
-		struct stat sb;
-		char *path;
-
-		ct_segment_name(name, &p->id, number);
-		if (asprintf(&path, "%s/%s", p->dir, name) < 0)
-			return CT_NOMEM;
-		/* without a whole header it is just being made */
-		if (stat(path, &sb) != 0 || !S_ISREG(sb.st_mode) ||
-		    (uint64_t)sb.st_size < sizeof(struct ct_segment_header)) {
-			free(path);
-			break;
-		}
-		st = add_path(r, path);
-	}
+	r->next_number = p->n_segments ? p->segments[p->n_segments - 1].number + 1 : 0;
+	if (st == CT_OK)
+		while ((st = list_next(r)) == 1)
+			;
 	return st;
 }
 
@@ -168,10 +188,11 @@ int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decodin
 	st = r && decoding ? CT_OK : CT_NOMEM;
 	if (st == CT_OK) {
 		r->decoding = decoding;
+		r->files = p;
 		st = take_ring(r, p);
 	}
 	if (st == CT_OK)
-		st = list_segments(r, p);
+		st = list_segments(r);
 	if (st != CT_OK) {
 		ct_process_close(r);
 		return ct_fail(err, st, "out of memory");
@@ -190,6 +211,7 @@ void ct_process_close(struct ct_process_reader *r)
 	ct_segment_close_read(r->segment);
 	ct_ring_snapshot_free(r->left);
 	ct_decoding_free(r->own);
+	free(r->latest);
 	free(r);
 }
 
@@ -205,6 +227,14 @@ void ct_process_decode_in(struct ct_process_reader *r, struct ct_decoding *decod
 void ct_process_skim(struct ct_process_reader *r, uint32_t before)
 {
 	r->skim_before = before;
+}
+
+void ct_process_follow(struct ct_process_reader *r)
+{
+	ct_ring_snapshot_free(r->left);
+	r->left = NULL;
+	memset(r->gaps.losses, 0, sizeof(r->gaps.losses));
+	r->follows = 1;
 }
 
 const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *r)
@@ -242,7 +272,23 @@ static void take_losses(struct ct_process_reader *r, const struct ct_block *bloc
 	}
 }
 
-/* Account for a block of a segment. 0 if it has been there before. */
+static int note_extents(struct ct_process_reader *r, const struct ct_block *block)
+{
+	if (block->n_extents > r->cap_latest) {
+		struct ct_extent *grown = realloc(r->latest, block->n_extents * sizeof(*r->latest));
+
+		if (!grown)
+			return CT_NOMEM;
+		r->latest = grown;
+		r->cap_latest = block->n_extents;
+	}
+	r->n_latest = block->n_extents;
+	if (block->n_extents)
+		memcpy(r->latest, block->extents, block->n_extents * sizeof(*r->latest));
+	return CT_OK;
+}
+
+/* Account for a block of a segment. 1, 0 if it has been there before, or CT_NOMEM. */
 static int take_block(struct ct_process_reader *r, const struct ct_block *block)
 {
 	if (block->is_again)
@@ -258,7 +304,7 @@ static int take_block(struct ct_process_reader *r, const struct ct_block *block)
 	take_losses(r, block);
 	for (uint32_t i = 0; r->left && i < block->n_extents; i++)
 		ct_ring_snapshot_strike(r->left, &block->extents[i]);
-	return 1;
+	return r->follows && note_extents(r, block) != CT_OK ? CT_NOMEM : 1;
 }
 
 /* Opens the next segment that can be opened. 1, 0 if none is left, or CT_NOMEM. */
@@ -273,6 +319,8 @@ static int open_next(struct ct_process_reader *r, struct ct_err *err)
 			ct_segment_decode_by(r->segment, r->decoding->decoder);
 			if (r->skim_before)
 				ct_segment_skim(r->segment, r->skim_before);
+			ct_segment_follow(r->segment, r->follows);
+			r->grows = r->follows;
 			return 1;
 		}
 		if (st == CT_NOMEM)
@@ -283,20 +331,61 @@ static int open_next(struct ct_process_reader *r, struct ct_err *err)
 	return 0;
 }
 
-/* The next block of the segments. 1, 0 if they are through, or CT_NOMEM. */
+static int is_alive(const struct ct_process_files *p)
+{
+	struct ct_ring_header ring;
+	struct ct_err err;
+	int lives;
+
+	if (!p->ring_path)
+		return p->id.pidns == ct_pidns_self() && ct_process_lives(&p->id);
+	return ct_ring_header_read(p->ring_path, &ring, &lives, &err) == CT_OK && lives &&
+	       ring.process.pid == p->id.pid && ring.process.start_ns == p->id.start_ns;
+}
+
+/* It follows and has read all there is. 1: the open segment will not grow any more, CT_PROCESS_WAITS, or CT_NOMEM. */
+static int await(struct ct_process_reader *r, struct ct_err *err)
+{
+	int st = r->at < r->n_paths ? 1 : list_next(r);
+
+	if (st == 0 && is_alive(r->files))
+		return CT_PROCESS_WAITS;
+	if (st == 0) {
+		/* what was not in the segments when it ended is in its ring, or came into them since */
+		r->follows = 0;
+		st = take_ring(r, r->files) == CT_OK ? 1 : CT_NOMEM;
+		for (uint32_t i = 0; r->left && i < r->n_latest; i++)
+			ct_ring_snapshot_strike(r->left, &r->latest[i]);
+	}
+	if (st == 1 && r->segment)
+		ct_segment_follow(r->segment, 0);
+	r->grows = 0;
+	return st == 1 ? 1 : ct_fail(err, st, "out of memory");
+}
+
+/* The next block of the segments. 1, 0 if they are through, CT_PROCESS_WAITS, or CT_NOMEM. */
 static int next_of_segments(struct ct_process_reader *r, struct ct_err *err)
 {
 	for (;;) {
 		struct ct_err why = { 0 };
-		int st = r->segment ? 1 : open_next(r, err);
+		int st = r->segment ? 1 : open_next(r, err), is_new = 0;
 
-		if (st != 1)
+		if (st < 0 || (st == 0 && !r->follows))
 			return st;
-		st = ct_segment_next_block(r->segment, &r->decoding->block, &why);
-		if (st == 1 && take_block(r, &r->decoding->block))
+		if (st == 1) {
+			st = ct_segment_next_block(r->segment, &r->decoding->block, &why);
+			is_new = st == 1 ? take_block(r, &r->decoding->block) : 0;
+		}
+		if (is_new == 1)
 			return 1;
-		if (st == CT_NOMEM)
-			return ct_fail(err, st, "%s", why.text);
+		if (st == CT_NOMEM || is_new < 0)
+			return ct_fail(err, CT_NOMEM, "%s", why.text);
+		if (st == 0 && r->follows && (r->grows || !r->segment)) {
+			st = await(r, err);
+			if (st != 1)
+				return st;
+			continue;
+		}
 		if (st == 1) {
 			r->gaps.damage.damaged_blocks++;
 			note_damage(r, 0, r->paths[r->at - 1], "a block's number comes again");

@@ -113,6 +113,11 @@ void ct_process_decode_in(struct ct_process_reader *reader, struct ct_decoding *
  * `before`; CT_SKIM_ALL: to all, and to the ring; CT_SKIM_OPS: see segment_read.h, the ring is not skimmed. Before the first block. */
 void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 
+/* The process runs, and is to be read as it goes on: where it has written no more yet, ct_process_next() returns CT_PROCESS_WAITS, and
+ * continues when called again. Once it has ended, its ring comes last, as always. Before the first block; the run stays open. */
+#define CT_PROCESS_WAITS 2
+void ct_process_follow(struct ct_process_reader *reader);
+
 /* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure. Blocks come
  * oldest first. Records that are only in the ring come last, as blocks of type CT_BLOCK_DATA with ops that may have
  * no return. String ids, comm ids and thread ids are the process's own. */

@@ -125,19 +125,34 @@ int ct_run_files_add(struct ct_run_files *f, const char *path)
 
 /* ---- rings of this host ------------------------------------------------------------------------------ */
 
+/* A process that has no segment yet: here is where its first one appears. */
+static int set_dir(struct ct_run_files *f, const struct ct_process *id, const char *dir)
+{
+	struct ct_process_files *p = ct_run_files_find(f, id);
+
+	if (!p || p->dir)
+		return CT_OK;
+	p->dir = strdup(dir);
+	return p->dir ? CT_OK : CT_NOMEM;
+}
+
 static int each_ring(const char *path, void *arg)
 {
 	struct ct_run_files *f = arg;
 	struct ct_ring_header h;
-	int lives;
+	int lives, st;
 
 	/* not a ring, or of another run: ignored */
 	if (ct_ring_header_read(path, &h, &lives, NULL) != CT_OK)
 		return CT_OK;
 	for (size_t i = 0; i < f->n_dirs; i++)
 		if (ct_run_id_same(&f->dirs[i].id, &h.process.run) &&
-		    (f->dirs[i].whole || ct_run_files_find(f, &h.process)))
-			return ct_run_files_add_ring(f, path, &h, lives, CT_RING_PRESENT);
+		    (f->dirs[i].whole || ct_run_files_find(f, &h.process))) {
+			st = ct_run_files_add_ring(f, path, &h, lives, CT_RING_PRESENT);
+			return st == CT_OK && f->dirs[i].whole
+				       ? set_dir(f, &h.process, f->dirs[i].path)
+				       : st;
+		}
 	return CT_OK;
 }
 

@@ -29,6 +29,8 @@ struct ct_segment_reader {
 	size_t have;
 	uint64_t at; /* where the next block should start */
 	int ended;   /* the tail was judged: what a live process has appended since belongs to it */
+	int follows; /* ct_segment_follow() ... */
+	int waits;   /* ... and the block at `at` is not whole yet */
 	uint64_t failed_bytes;
 	uint32_t skim_before; /* number of a block; 0: all are decoded */
 	uint64_t skipped_at;  /* the last block that was not decoded, 0 none */
@@ -323,6 +325,9 @@ static int starts_like_block(const uint8_t *p, size_t avail)
 /* The file ends with an incomplete block: one that was being written if it starts like one. */
 static void skip_tail(struct ct_segment_reader *r, int torn, uint64_t bytes)
 {
+	r->waits = r->follows;
+	if (r->follows)
+		return;
 	r->ended = 1;
 	if (!bytes)
 		return;
@@ -361,7 +366,7 @@ static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *
 
 	if (st < 0)
 		return st;
-	r->failed_bytes += avail;
+	r->failed_bytes += r->follows ? 0 : avail;
 	if (st) {
 		note_damage(r, r->at, "half a block");
 		r->damage.damaged_blocks++;
@@ -413,6 +418,11 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 	return ct_block_decode(r->decoder, &r->block, frame, block, why);
 }
 
+void ct_segment_follow(struct ct_segment_reader *r, int follows)
+{
+	r->follows = follows;
+}
+
 void ct_segment_skim(struct ct_segment_reader *r, uint32_t before)
 {
 	r->skim_before = before;
@@ -444,7 +454,10 @@ static int rest_of_skipped(struct ct_segment_reader *r, struct ct_block *block, 
 
 static int next_block(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
 {
-	while (!r->ended) {
+	if (r->waits)
+		r->have = 0; /* what was looked at may be whole by now */
+	r->waits = 0;
+	while (!r->ended && !r->waits) {
 		const uint8_t *p = NULL;
 		size_t avail = 0;
 		struct ct_err why;
@@ -475,6 +488,11 @@ static int next_block(struct ct_segment_reader *r, struct ct_block *block, struc
 			if (st == CT_OK) {
 				r->at += whole;
 				return 1;
+			}
+			/* on some file systems its size comes before its bytes */
+			if (st == CT_FORMAT && r->follows && avail == whole) {
+				r->waits = 1;
+				return 0;
 			}
 			if (st == CT_FORMAT)
 				st = skip_damaged(r, why.text, err);

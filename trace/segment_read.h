@@ -42,6 +42,10 @@ void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *d
 #define CT_SKIM_OPS (UINT32_MAX - 1)
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 
+/* The file grows: what is at its end now is no torn tail, but a block that is being written. ct_segment_next_block() returns 0 there,
+ * and continues when called again. `follows` 0: from now on the end is the end. */
+void ct_segment_follow(struct ct_segment_reader *reader, int follows);
+
 /* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is skipped up to
  * the next good block header and counted. */
 int ct_segment_next_block(struct ct_segment_reader *reader, struct ct_block *block,

@@ -120,6 +120,18 @@ uint64_t ct_hist_quantile(const struct ct_hist *hist, double q)
 	return hist->max;
 }
 
+uint64_t ct_hist_below(const struct ct_hist *hist, unsigned log2)
+{
+	uint64_t n = 0;
+
+	/* row 0 has what is below 2^5 */
+	for (unsigned row = 0; row + 5 <= log2 && row < CT_HIST_ROWS; row++) {
+		for (unsigned i = 0; hist->rows[row] && i < CT_HIST_CELLS; i++)
+			n += hist->rows[row][i];
+	}
+	return n;
+}
+
 void ct_hist_fini(struct ct_hist *hist)
 {
 	for (unsigned row = 0; row < CT_HIST_ROWS; row++)

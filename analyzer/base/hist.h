@@ -28,6 +28,9 @@ int ct_hist_merge_scaled(struct ct_hist *into, const struct ct_hist *from, doubl
 /* The smallest cell that holds at least the share `q` (0..1) of the values; UINT64_MAX if it is empty. */
 uint64_t ct_hist_quantile(const struct ct_hist *hist, double q);
 
+/* How many values are below 2^`log2`; exact from 2^5 on. */
+uint64_t ct_hist_below(const struct ct_hist *hist, unsigned log2);
+
 void ct_hist_fini(struct ct_hist *hist);
 
 /* The limit of usual values, ns: 20 times the 99th percentile, or twice the longest if that is less. */

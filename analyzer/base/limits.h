@@ -322,6 +322,18 @@
 #define CT_SPLIT_GAIN 0.7
 #define CT_SPLIT_SCATTER 0.02
 
+/* ---- live ---- */
+
+/* ns: a running job is judged for slow ranks so often. Most jobs have the steps that the replay needs in it; a replay takes a second of
+ * a core at most. */
+#define CT_LIVE_JUDGE_NS 60000000000ull
+
+/* ns: of a stretch that shows nothing, more is gathered up to this length: the logs keep a sample of it in any case */
+#define CT_LIVE_STRETCH_NS 600000000000ull
+
+/* ns: rates are of as much at least, since records come to files in portions of COMMTRACE_FLUSH */
+#define CT_LIVE_RATE_NS 10000000000ull
+
 /* ---- diff ---- */
 
 /* So many of the reported differences between two runs are chance (false discovery rate) */

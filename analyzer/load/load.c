@@ -70,6 +70,8 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	}
 	if (sink->skims || sink->from)
 		ct_process_skim(load->reader, sink->skims ? CT_SKIM_ALL : sink->from);
+	if (sink->follows)
+		ct_process_follow(load->reader);
 	*out = load;
 	return CT_OK;
 }
@@ -416,7 +418,7 @@ int ct_load_next(struct ct_load *load, struct ct_err *err)
 	if (load->ended)
 		return 0;
 	got = ct_process_next(load->reader, &block, err);
-	if (got < 0)
+	if (got < 0 || got == CT_PROCESS_WAITS)
 		return got;
 	load->ended = got == 0;
 	st = got ? take_block(load, block) : finish(load);

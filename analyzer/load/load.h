@@ -100,6 +100,7 @@ struct ct_load_sink {
 	int (*reached)(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
 	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
 	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
+	int follows; /* as the process goes on: ct_process_follow() */
 	int skims; /* operations are counted, not read: `op` is not called */
 	uint32_t from; /* the same of blocks with a number below this, and of no others; 0: all are read */
 	void *arg;
@@ -123,7 +124,7 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 		 struct ct_op_names *names, struct ct_load **load, struct ct_err *err);
 
 /* Read the next block and hand out what is complete. 1: there may be more; 0: that was the end, and the ops
- * that had not returned or not ended were handed out; or a failure, or what a callback returned. */
+ * that had not returned or not ended were handed out; CT_PROCESS_WAITS; or a failure, or what a callback returned. */
 int ct_load_next(struct ct_load *load, struct ct_err *err);
 
 /* From now on it reads in this memory and with these names, instead of those it was opened with; all memory that was lent

@@ -100,6 +100,7 @@ static struct ct_load_sink between(struct ct_ahead_load *load)
 		.nvtx = to->nvtx ? on_nvtx : NULL,
 		.reached = to->reached ? on_reached : NULL,
 		.stack = to->stack ? on_stack : NULL,
+		.follows = to->follows,
 		.skims = to->skims,
 		.from = to->from,
 		.arg = load,

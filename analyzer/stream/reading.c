@@ -171,13 +171,13 @@ static void report_progress(struct ct_reading *r)
 				 stream->all_bytes);
 }
 
-/* The next block of the process. 1: there may be more, 0: that was the end, or a failure. */
-static int read_block(struct ct_reading *r, struct ct_err *err)
+/* The next block of the process. 1: there may be more, 0: that was the end, CT_PROCESS_WAITS, or a failure. */
+int ct_stream_read_block(struct ct_reading *r, struct ct_err *err)
 {
 	struct ct_stream *stream = r->stream;
 	int more = ct_ahead_next(r->ahead, err), st;
 
-	if (more < 0)
+	if (more < 0 || more == CT_PROCESS_WAITS)
 		return more;
 	st = ct_observe_block(stream, r->process, r->load, !more);
 	if (st != CT_OK)
@@ -192,7 +192,7 @@ static int read_block(struct ct_reading *r, struct ct_err *err)
 /* ---- all in step ---- */
 
 /* Is `a` further behind than `b`? Of those that are equally far it is the first process. */
-static int is_behind(const struct ct_reading *a, const struct ct_reading *b)
+int ct_stream_is_behind(const struct ct_reading *a, const struct ct_reading *b)
 {
 	if (a->begun != b->begun)
 		return a->begun < b->begun;
@@ -202,14 +202,14 @@ static int is_behind(const struct ct_reading *a, const struct ct_reading *b)
 }
 
 /* Restore the heap: its first element has been read further. */
-static void sink(struct ct_reading **heap, size_t n)
+void ct_stream_sink(struct ct_reading **heap, size_t n)
 {
 	struct ct_reading *moved = heap[0];
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < n) {
-		child += child + 1 < n && is_behind(heap[child + 1], heap[child]);
-		if (is_behind(moved, heap[child]))
+		child += child + 1 < n && ct_stream_is_behind(heap[child + 1], heap[child]);
+		if (ct_stream_is_behind(moved, heap[child]))
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -241,13 +241,13 @@ static int read_in_step(struct ct_reading **heap, size_t n, const struct ct_ahea
 		int more;
 
 		ask(heap, n, ahead);
-		more = read_block(heap[0], err);
+		more = ct_stream_read_block(heap[0], err);
 		if (more < 0)
 			return more;
 		if (!more)
 			heap[0] = heap[--n];
 		if (n)
-			sink(heap, n);
+			ct_stream_sink(heap, n);
 	}
 	return CT_OK;
 }
@@ -259,14 +259,14 @@ static int read_to_its_end(struct ct_reading *r, struct ct_err *err)
 	int more;
 
 	do {
-		more = read_block(r, err);
+		more = ct_stream_read_block(r, err);
 	} while (more > 0);
 	return more;
 }
 
 /* ---- all processes ---- */
 
-static int open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_err *err)
+int ct_stream_open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_err *err)
 {
 	const struct ct_model *model = &r->stream->model;
 	const uint32_t *from = r->stream->options.from;
@@ -279,6 +279,7 @@ static int open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_
 					   .stack = on_stack,
 					   .wait = r->stream->on_wait.n ? on_wait : NULL,
 					   .nvtx = on_nvtx,
+					   .follows = r->stream->options.follows,
 					   .skims = r->stream->options.skims,
 					   .from = from ? from[r->process] : 0,
 					   .arg = r };
@@ -292,6 +293,15 @@ static int open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_
 	return st;
 }
 
+int ct_stream_finish_matching(struct ct_stream *stream)
+{
+	for (uint32_t s = 0; s < stream->model.n_slots; s++)
+		ct_left_out_close(&stream->model.slots[s].left_out);
+	ct_orders_ended(&stream->order.orders);
+	ct_pairs_ended(&stream->order.pairs);
+	return ct_match_finish(stream->match);
+}
+
 /* Only matching needs the processes in step: it completes instances soon, which bounds memory. */
 static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_t n,
 		    struct ct_ahead *ahead, struct ct_err *err)
@@ -301,20 +311,14 @@ static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_
 
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
 		heap[i] = &readings[i];
-		st = open_reading(heap[i], ahead, err);
+		st = ct_stream_open_reading(heap[i], ahead, err);
 		if (st == CT_OK && stream->options.only_ops)
 			st = read_to_its_end(heap[i], err);
 	}
 	if (st == CT_OK && !stream->options.only_ops)
 		st = read_in_step(heap, n, ahead, err);
 	free(heap);
-	if (st != CT_OK)
-		return st;
-	for (uint32_t s = 0; s < stream->model.n_slots; s++)
-		ct_left_out_close(&stream->model.slots[s].left_out);
-	ct_orders_ended(&stream->order.orders);
-	ct_pairs_ended(&stream->order.pairs);
-	return ct_match_finish(stream->match);
+	return st == CT_OK ? ct_stream_finish_matching(stream) : st;
 }
 
 static int read_processes(struct ct_stream *stream, struct ct_err *err)
@@ -373,8 +377,8 @@ static void let_go(struct ct_stream *stream)
 	stream->match = NULL;
 }
 
-int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
-		  int restart, const struct ct_stream_options *options, struct ct_err *err)
+int ct_stream_prepare(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
+		      int restart, const struct ct_stream_options *options)
 {
 	int st;
 
@@ -387,7 +391,14 @@ int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_
 		.options = *options,
 	};
 	st = prepare(stream);
-	st = st ?: ct_observe_begin(stream);
+	return st ?: ct_observe_begin(stream);
+}
+
+int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
+		  int restart, const struct ct_stream_options *options, struct ct_err *err)
+{
+	int st = ct_stream_prepare(stream, run, starts, restart, options);
+
 	st = st ?: read_processes(stream, err);
 	if (st == CT_OK) {
 		stream->model.end_ns = duration(&stream->model);

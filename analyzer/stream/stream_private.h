@@ -41,6 +41,18 @@ struct ct_reading {
 	uint32_t n_calls;
 };
 
+/* The reading itself, in parts: reading.c reads whole runs, follow.c those that go on. */
+int ct_stream_prepare(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
+		      int restart, const struct ct_stream_options *options);
+int ct_stream_open_reading(struct ct_reading *reading, struct ct_ahead *ahead, struct ct_err *err);
+/* 1: there may be more, 0: that was the end, CT_PROCESS_WAITS, or a failure. */
+int ct_stream_read_block(struct ct_reading *reading, struct ct_err *err);
+/* Has `a` been read less far than `b`? And the heap by that, whose first has been read further. */
+int ct_stream_is_behind(const struct ct_reading *a, const struct ct_reading *b);
+void ct_stream_sink(struct ct_reading **heap, size_t n);
+/* Nothing more comes. */
+int ct_stream_finish_matching(struct ct_stream *stream);
+
 /* Callbacks of a ct_load; `reading` is a struct ct_reading. */
 int ct_stream_comm(void *reading, struct ct_load_comm *comm);
 int ct_stream_op(void *reading, const struct ct_load_op *op);
