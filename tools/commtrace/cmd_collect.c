@@ -11,12 +11,12 @@
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/gather.h"
-#include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
+#include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/text.h"
 
@@ -127,7 +127,7 @@ int ct_cmd_collect(int argc, char **argv)
 	if (code >= 0)
 		goto out;
 	run = ct_cli_text(&args, CT_OPTION_COLLECTION);
-	ct_open_ring_dirs(NULL, ring_dirs);
+	ct_host_ring_dirs(NULL, ring_dirs);
 	if (!args.paths.n && run)
 		code = ct_usage("collect", "'collect' needs a DIR to bring into '%s'", run);
 	else if (!args.paths.n)

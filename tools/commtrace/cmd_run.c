@@ -9,7 +9,6 @@
 #include "tools/commtrace/child.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/orphan_rings.h"
 #include "tools/commtrace/preload_path.h"
@@ -17,6 +16,7 @@
 #include "tools/commtrace/record_dir.h"
 #include "tools/commtrace/run_env.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/this_host.h"
 #include "tools/commtrace/verdict.h"
 #include "tools/commtrace/watch.h"
 #include "trace/limits.h"
@@ -103,7 +103,7 @@ static int run(struct request *request)
 		return code;
 	request->env.preload = library;
 	request->env.has_asan = ct_program_has_asan((const char *const *)request->program);
-	ct_open_ring_dirs(ct_run_env_get(&request->env, "RING_DIR"), ring_dirs);
+	ct_host_ring_dirs(ct_run_env_get(&request->env, "RING_DIR"), ring_dirs);
 	if (!request->dir)
 		request->dir = ct_run_env_get(&request->env, "DIR");
 	if (ct_record_dir_open(&dir, request->dir, job_known ? job : NULL, ring_dirs,

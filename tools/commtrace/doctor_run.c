@@ -13,6 +13,7 @@
 #include "tools/commtrace/child.h"
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/open_run.h"
+#include "tools/commtrace/this_host.h"
 #include "trace/invisible.h"
 #include "trace/ring_dir.h"
 #include "trace/run_id.h"
@@ -51,7 +52,7 @@ static void report_run(struct ct_doctor *d, const char *dir)
 	uint64_t ops = 0;
 	int status;
 
-	ct_open_ring_dirs(NULL, ring_dirs);
+	ct_host_ring_dirs(NULL, ring_dirs);
 	/* Not ct_open_run(): what that says names a directory that is gone in a moment. */
 	status = ct_run_open(paths.path, paths.n, &options, &run, &err);
 	if (status == CT_OK && ct_open_report(&paths, run, &report) == 0) {
@@ -86,7 +87,7 @@ static void run_in(struct ct_doctor *d, char **argv, const char *dir)
 
 	env.settings = NULL; /* of its own: they are added to */
 	env.n_settings = 0;
-	ct_open_ring_dirs(ct_run_env_get(&env, "RING_DIR"), ring_dirs);
+	ct_host_ring_dirs(ct_run_env_get(&env, "RING_DIR"), ring_dirs);
 	if (ct_run_env_add(&env, "DIR", dir) == 0 && ct_run_env_add(&env, "QUIET", "1") == 0 &&
 	    ct_child_run(&child) == 0) {
 		if (child.exec_error) {

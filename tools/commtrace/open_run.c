@@ -18,38 +18,11 @@
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
-#include "trace/ring_dir.h"
+#include "tools/commtrace/this_host.h"
 #include "trace/text.h"
 
 /* One reads, joins and judges, few are enough to decode for it, and each has a block in memory. */
 #define MOST_THREADS 8
-
-/* Default of a setting, from the table. */
-static const char *setting_default(const char *name)
-{
-	static const struct {
-		const char *name, *value;
-	} settings[] = {
-#define X(NAME, type, default, text) { #NAME, default },
-#include "trace/settings.def"
-#undef X
-	};
-
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-		if (strcmp(settings[i].name, name) == 0)
-			return settings[i].value;
-	}
-	return NULL;
-}
-
-void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4])
-{
-	if (!ring_dir || !ring_dir[0])
-		ring_dir = getenv("COMMTRACE_RING_DIR");
-	if (!ring_dir || !ring_dir[0])
-		ring_dir = setting_default("RING_DIR");
-	ct_ring_dirs(ring_dir, getenv("TMPDIR"), dirs);
-}
 
 static int cannot_read(const char *path, const char *why)
 {
@@ -210,7 +183,7 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 		if (code)
 			return code;
 	}
-	ct_open_ring_dirs(NULL, ring_dirs);
+	ct_host_ring_dirs(NULL, ring_dirs);
 	allow_files();
 	status = ct_run_open(paths->path, paths->n, &options, run, &err);
 	if (status != CT_OK)
@@ -225,19 +198,6 @@ static void on_progress(void *arg, uint64_t done, uint64_t all)
 {
 	(void)arg;
 	ct_progress_at(done, all);
-}
-
-const char *ct_open_boot_id(void)
-{
-	static char text[64];
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
-
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	if (fd >= 0)
-		close(fd);
-	return text[0] ? text : NULL;
 }
 
 unsigned ct_open_threads(const struct ct_cli *args)
@@ -268,7 +228,7 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 	struct ct_err err = { 0 };
 	int status;
 
-	options.boot_id = ct_open_boot_id();
+	options.boot_id = ct_host_boot_id();
 	status = ct_outline(run, &options, report, &err);
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }
@@ -288,7 +248,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:28.1MB'");
 		return CT_CODE_USAGE;
 	}
-	options.boot_id = ct_open_boot_id();
+	options.boot_id = ct_host_boot_id();
 	options.progress = on_progress;
 	options.step_anchor = anchor;
 	options.skip_steps = wishes->skip_steps;

@@ -7,13 +7,6 @@
 #include "tools/commtrace/options.h"
 #include "trace/reader.h"
 
-/* Directories in which rings of this host may be, from this process's environment; `ring_dir` NULL: from there too. */
-void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4]);
-
-/* The identity of this boot of this machine, for options of the analysis: a static text, NULL if it cannot be read.
- * One thread. */
-const char *ct_open_boot_id(void);
-
 /* The number of threads in the options; default, also for NULL: one for each core that this process may run on, 8 at
  * most. */
 unsigned ct_open_threads(const struct ct_cli *args);

@@ -15,6 +15,7 @@
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/this_host.h"
 
 /* As `timeline` without options has it. */
 #define SLICES 4000000u
@@ -225,7 +226,7 @@ int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths
 	*file = (struct ct_timeline_file){ .fd = -1, .bounds = { CT_UNKNOWN, CT_UNKNOWN } };
 	if (!out)
 		return CT_CODE_FAILED;
-	options.boot_id = ct_open_boot_id();
+	options.boot_id = ct_host_boot_id();
 	options.threads = ct_open_threads(NULL);
 	errno = 0;
 	ct_progress_begin("drawing");

@@ -12,10 +12,10 @@
 #include "analyzer/render/perfetto.h"
 #include "analyzer/render/tuples.h"
 #include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/this_host.h"
 #include "trace/text.h"
 
 /* Below it the clock error cannot be seen in the timeline. */
@@ -201,7 +201,7 @@ int ct_timeline_write(struct ct_timeline_request *timeline, const struct ct_run 
 
 	if (code)
 		return code;
-	timeline->chart.boot_id = ct_open_boot_id();
+	timeline->chart.boot_id = ct_host_boot_id();
 	timeline->chart.reading = on_reading;
 	timeline->chart.progress = on_progress;
 	timeline->chart.progress_arg = &drawing;

@@ -10,6 +10,7 @@
 #include "analyzer/report/analyze.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/this_host.h"
 #include "tools/commtrace/timed_command.h"
 #include "tools/commtrace/watch_event.h"
 
@@ -120,7 +121,7 @@ static int judge(struct ct_watch_alerts *a, const struct ct_run *run, const char
 	if (!a->alerts)
 		a->alerts = ct_alerts_new(&a->limits);
 	ct_alert_counts_observe(&counts, &observer);
-	options.boot_id = ct_open_boot_id();
+	options.boot_id = ct_host_boot_id();
 	options.threads = 1;
 	options.last_ns = a->every_ns;
 	options.observer = &observer;

@@ -18,9 +18,9 @@
 #include "analyzer/report/analyze.h"
 #include "tools/commtrace/attach.h"
 #include "tools/commtrace/bundle.h"
-#include "tools/commtrace/open_run.h"
 #include "tools/commtrace/reason.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/this_host.h"
 #include "tools/commtrace/timed_command.h"
 
 static const char *const kinds[] = {
@@ -207,7 +207,7 @@ static char *report_html(const struct ct_watcher *watcher, size_t *bytes)
 	FILE *out = NULL;
 	int st;
 
-	options.boot_id = ct_open_boot_id();
+	options.boot_id = ct_host_boot_id();
 	options.threads = 1;
 	st = ct_analyze(watcher->run, &options, &report, NULL);
 	if (st == CT_OK)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analyzer/base/limits.h"
-#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 
 /* Looks without a verdict before an event is resolved. */
@@ -179,7 +179,7 @@ static int open_look(struct ct_watcher *w, struct ct_err *err)
 	const struct ct_run_options where = { .ring_dirs = ring_dirs };
 	int st;
 
-	ct_open_ring_dirs(w->ring_dir, ring_dirs);
+	ct_host_ring_dirs(w->ring_dir, ring_dirs);
 	st = ct_run_open(&w->dir, 1, &where, &w->run, err);
 	if (st != CT_OK) {
 		w->run = NULL;
