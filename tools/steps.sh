@@ -3,7 +3,7 @@
 # steps.sh — sourced by demo.sh and test.sh, in the root of the repository: what they say, what
 # they install, and the one job that they all record.
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build libzstd-dev libjansson-dev zlib1g-dev libdeflate-dev libelf-dev libprotobuf-c-dev protobuf-c-compiler libunwind-dev libiberty-dev"
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build libzstd-dev libjansson-dev zlib1g-dev libdeflate-dev libelf-dev libprotobuf-c-dev protobuf-c-compiler libncurses-dev libunwind-dev libiberty-dev"
 DEMO_PACKAGES="python3-torch"
 # Where node did not come from Debian, npm came with it.
 NODE_PACKAGES=

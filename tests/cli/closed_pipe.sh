@@ -22,6 +22,8 @@ done <<-EOF
 	report run1 --format=kv
 	hang run1
 	hang run1 --json
+	top run1 --once
+	top run1 --json
 	info run1
 	info run1 --json
 	diff run1 run1

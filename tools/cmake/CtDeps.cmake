@@ -1,4 +1,5 @@
-# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib, ct_deflate, ct_elf and ct_protobuf_c. All are linked
+# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib, ct_deflate, ct_elf,
+# ct_ncurses and ct_protobuf_c. All are linked
 # statically: libcommtrace.so may need nothing but libc, and the CLI runs on machines that have none of them.
 function(ct_find_static name header archive package)
 	find_path(CT_${name}_INCLUDE ${header})
@@ -18,6 +19,9 @@ ct_find_static(zlib zlib.h libz.a zlib1g-dev)
 ct_find_static(deflate libdeflate.h libdeflate.a libdeflate-dev)
 ct_find_static(elf libelf.h libelf.a libelf-dev)
 target_link_libraries(ct_elf INTERFACE ct_zlib)
+ct_find_static(tinfo curses.h libtinfo.a libncurses-dev)
+ct_find_static(ncurses curses.h libncurses.a libncurses-dev)
+target_link_libraries(ct_ncurses INTERFACE ct_tinfo)
 ct_find_static(protobuf_c protobuf-c/protobuf-c.h libprotobuf-c.a libprotobuf-c-dev)
 find_program(CT_PROTOC_C protoc-c)
 if(NOT CT_PROTOC_C)
