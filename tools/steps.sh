@@ -3,12 +3,12 @@
 # steps.sh — sourced by demo.sh and test.sh, in the root of the repository: what they say, what
 # they install, and the one job that they all record.
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build libzstd-dev libjansson-dev zlib1g-dev libdeflate-dev libelf-dev libprotobuf-c-dev protobuf-c-compiler libncurses-dev libunwind-dev libiberty-dev"
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build libzstd-dev libjansson-dev zlib1g-dev libdeflate-dev libelf-dev libprotobuf-c-dev protobuf-c-compiler libncurses-dev libunwind-dev libiberty-dev libmicrohttpd-dev"
 DEMO_PACKAGES="python3-torch"
 # Where node did not come from Debian, npm came with it.
 NODE_PACKAGES=
 command -v node >/dev/null && command -v npm >/dev/null || NODE_PACKAGES=" nodejs npm"
-TEST_PACKAGES="g++ libcmocka-dev libgloo-dev clang libclang-rt-14-dev clang-format-14 binutils valgrind strace gdb util-linux g++-aarch64-linux-gnu qemu-user-static openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran python3-mpi4py jq hpcc netpipe-openmpi netpipe-mpich2 scalapack-mpi-test libjemalloc2 chromium chromium-driver fonts-dejavu-core librsvg2-bin groff-base zsh mmdebstrap slurmctld slurmd slurm-client munge python3-yaml$NODE_PACKAGES"
+TEST_PACKAGES="g++ libcmocka-dev libgloo-dev clang libclang-rt-14-dev clang-format-14 binutils valgrind strace gdb util-linux g++-aarch64-linux-gnu qemu-user-static openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran python3-mpi4py jq hpcc netpipe-openmpi netpipe-mpich2 scalapack-mpi-test libjemalloc2 chromium chromium-driver fonts-dejavu-core librsvg2-bin groff-base zsh mmdebstrap slurmctld slurmd slurm-client munge python3-yaml prometheus$NODE_PACKAGES"
 GATE_PACKAGES="babeltrace2 valgrind"
 
 LOGS=build-logs

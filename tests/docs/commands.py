@@ -96,7 +96,7 @@ def programs(folder):
     bin_ = os.path.join(folder, ".bin")
     os.makedirs(bin_)
     for name, what in (("commtrace", os.path.join(BUILD, "bin", "commtrace")), ("commtrace-synth", os.path.join(BUILD, "bin", "commtrace-synth")),
-                       ("python3", sys.executable)):
+                       ("commtrace-metrics", os.path.join(BUILD, "bin", "commtrace-metrics")), ("python3", sys.executable)):
         os.symlink(what, os.path.join(bin_, name))
     # the pages say that PyTorch 1.13 needs these options
     old = subprocess.run([sys.executable, "-c", "import torch; print(torch.__version__)"], check=True, stdout=subprocess.PIPE, text=True)

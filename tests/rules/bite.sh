@@ -82,6 +82,9 @@ sow() {
 	printf '## Header: `struct ct_head`\n| offset | size | field |\n|---|---|---|\n| 0 | 4 | `a` |\n| 4 | 4 | `b` |\n' >>docs/dev/TRACE_FORMAT.md
 	printf '%s\nX(DIR, STR, "", "directory")\n' "$licence" >trace/settings.def
 	echo '| `COMMTRACE_DIR` | str |  | directory |' >docs/reference/ENVIRONMENT.md
+	mkdir -p tools/metrics
+	echo 'METRIC(UP, "up", gauge, "rank", "of a rank")' >tools/metrics/metrics.def
+	echo '| `commtrace_up` | gauge | rank | of a rank |' >docs/reference/METRICS.md
 	cat >trace/format.h <<-EOF
 	$licence
 	#ifndef $(guard_of trace/format.h)
@@ -198,7 +201,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style constants no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports symbols glibc_versions needed banned commits; do
+for rule in arrows style constants no_paths words format_doc settings_doc metrics_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports symbols glibc_versions needed banned commits; do
 	quiet $rule
 done
 long='one two three four five six seven eight nine ten'
@@ -303,6 +306,9 @@ bites format_doc 'sed -i "/| .b. |/d" docs/dev/TRACE_FORMAT.md'
 bites format_doc 'sed -i "s/int a, b/int b, a/" trace/format.h'
 bites format_doc 'sed -i "s/struct ct_head/struct ct_tail/" docs/dev/TRACE_FORMAT.md'
 
+bites metrics_doc 'sed -i "s/of a rank/of two/" tools/metrics/metrics.def'
+bites metrics_doc 'sed -i "s/gauge, \"rank\"/counter, \"rank\"/" tools/metrics/metrics.def'
+bites metrics_doc 'echo "| \`commtrace_gone\` | gauge | rank | gone |" >>docs/reference/METRICS.md'
 bites settings_doc 'sed -i "s/DIR/DIRS/" trace/settings.def'
 bites settings_doc 'sed -i "s/STR, \"\"/STR, \"x\"/" trace/settings.def'
 bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/reference/ENVIRONMENT.md'
