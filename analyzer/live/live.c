@@ -70,16 +70,28 @@ static int past_of(struct ct_live *live, uint32_t slot, struct ct_live_past **ou
 static int on_exposure(void *arg, const struct ct_stream *stream,
 		       const struct ct_exposure *exposure)
 {
+	const unsigned backend = stream->model.comms.all[exposure->comm]->backend;
 	struct ct_live_past *past;
 
-	(void)stream;
 	if (past_of(arg, exposure->slot, &past) != CT_OK)
 		return CT_NOMEM;
-	if (!exposure->is_known)
-		past->is_vague = 1;
-	else
-		past->exposed_ns += exposure->end_ns - exposure->begin_ns;
+	*(exposure->is_known ? &past->exposed_ns : &past->vague_ns) += exposure->end_ns -
+								       exposure->begin_ns;
+	/* NCCL's work runs on GPUs */
+	if (backend != CT_BACKEND_NCCL)
+		past->backends_by_host |= 1u << (backend & 31);
 	return CT_OK;
+}
+
+/* By the rules of the report (overlap/overlap_observe.c): most of its communication was measured, and no thread's waiting is hidden. */
+static int knows_exposed(const struct ct_live_past *past, const struct ct_rank_state *slot)
+{
+	for (unsigned backend = 0; backend < 32; backend++) {
+		if (past->backends_by_host >> backend & 1 && !ct_rank_knows_waits(slot, backend))
+			return 0;
+	}
+	return slot->busy.total &&
+	       (double)past->vague_ns <= (1 - CT_NEARLY_ALL) * (double)slot->busy.total;
 }
 
 static void count_error(struct ct_live *live, unsigned backend, int code)
@@ -285,7 +297,7 @@ static int fill_rank(struct ct_live *live, uint32_t slot)
 	at = load ? ct_load_facts(load)->position_ns : kept->facts.last_ns;
 	to->now = sums_of(live, model, slot, at);
 	to->knows_wait = from->judged != 0;
-	to->knows_exposed = !past->is_vague && to->now.comm_ns;
+	to->knows_exposed = knows_exposed(past, from);
 	/* of a rank that has ended, the whole: its last portion has what was held back until then */
 	to->before = load ? before(past, &to->now) : (struct ct_live_sums){ 0 };
 	to->awaited_ns = slot < live->arrivals.n ? live->arrivals.all[slot].alone_ns : 0;
@@ -384,8 +396,11 @@ int ct_live_look(struct ct_live *live, uint64_t most_ns, const struct ct_live_vi
 	if (st != CT_OK || !live->run)
 		return st;
 	st = ct_follow_read(live->follow, most_ns, &state, err);
-	if (st != CT_OK)
+	if (st != CT_OK) {
+		/* the next look begins again */
+		close_run(live);
 		return st;
+	}
 	live->view.is_behind = state == CT_FOLLOW_MORE;
 	live->view.has_ended = state == CT_FOLLOW_ENDED;
 	if (state == CT_FOLLOW_LATEST)

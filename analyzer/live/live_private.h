@@ -19,7 +19,8 @@ struct ct_live_past {
 	struct ct_live_sums at[CT_LIVE_PAST];
 	uint32_t n; /* the newest is at[(n - 1) % CT_LIVE_PAST] */
 	uint64_t exposed_ns;
-	int is_vague; /* some exposed time is not known */
+	uint64_t vague_ns; /* spans of which it is not known how long they were waited for */
+	unsigned backends_by_host; /* libraries that it was exposed to on the host, a bit each */
 };
 
 /* size: kinds of errors that are counted apart */
