@@ -75,8 +75,13 @@ static int on_exposure(void *arg, const struct ct_stream *stream,
 
 	if (past_of(arg, exposure->slot, &past) != CT_OK)
 		return CT_NOMEM;
-	*(exposure->is_known ? &past->exposed_ns : &past->vague_ns) += exposure->end_ns -
-								       exposure->begin_ns;
+	if (!exposure->is_known)
+		past->vague_ns += exposure->end_ns - exposure->begin_ns;
+	else if (backend == CT_BACKEND_NCCL)
+		past->exposed_ns += exposure->end_ns - exposure->begin_ns;
+	else
+		past->exposed_ns += ct_cover_add(&past->by_host, exposure->begin_ns,
+						 exposure->end_ns);
 	/* NCCL's work runs on GPUs */
 	if (backend != CT_BACKEND_NCCL)
 		past->backends_by_host |= 1u << (backend & 31);

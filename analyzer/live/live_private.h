@@ -19,7 +19,8 @@ struct ct_live_past {
 	struct ct_live_sums at[CT_LIVE_PAST];
 	uint32_t n; /* the newest is at[(n - 1) % CT_LIVE_PAST] */
 	uint64_t exposed_ns;
-	uint64_t vague_ns; /* spans of which it is not known how long they were waited for */
+	uint64_t vague_ns;	 /* spans of which it is not known how long they were waited for */
+	struct ct_cover by_host; /* what was waited for on the host: each moment once */
 	unsigned backends_by_host; /* libraries that it was exposed to on the host, a bit each */
 };
 

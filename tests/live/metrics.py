@@ -290,6 +290,18 @@ def tokens_files_and_gpus():
         reader.end()
 
 
+def of_mpi():
+    """Where hosts time: several operations of a rank end in one call."""
+    with job("--ranks=2", "--steps=1", "--step-ms=1") as running:
+        running.wait()
+        running.run = running.run.parent / "mpi"
+        env = running.env | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+                             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        run(BIN / "commtrace", "run", "-q", "-o", running.run, "--", "mpirun.openmpi", "-n", "4", "-x", "LD_PRELOAD", "-x", "COMMTRACE_DIR", "-x",
+            "COMMTRACE_RING_DIR", BIN / "mpi_stencil", env=env)
+        compare(parse(run(BIN / "commtrace-metrics", "--once", running.run, env=running.env).stdout), report(running))
+
+
 def beside_torchrun():
     """By hand and in gates.sh: DDP over Gloo."""
     import torch  # noqa: F401 (where it is missing, this fails at once)
@@ -312,4 +324,5 @@ if __name__ == "__main__":
         sys.argv[1:] = ["beside_torchrun"]
         main([beside_torchrun])
     else:
-        main([rules_and_dashboard, scraped_while_it_runs, hostile_clients, tokens_files_and_gpus])
+        tests = [rules_and_dashboard, scraped_while_it_runs, hostile_clients, tokens_files_and_gpus]
+        main(tests + [of_mpi] * (shutil.which("mpirun.openmpi") is not None and (BIN / "mpi_stencil").exists()))
