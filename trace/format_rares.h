@@ -281,7 +281,7 @@ struct ct_nvtx_rec {
 _Static_assert(sizeof(struct ct_nvtx_rec) == 56, "fills words 1..7");
 enum ct_nvtx_how { CT_NVTX_PUSHED = 0, CT_NVTX_STARTED = 1, CT_NVTX_MARK = 2, CT_NVTX_STEP = 3 };
 
-/* What commtrace_mark() was told, in the place of a name. */
+/* The arguments of commtrace_mark(), in the place of a name. */
 struct ct_step_mark {
 	char name[16]; /* "commtrace.mark" */
 	uint64_t step;

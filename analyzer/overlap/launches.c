@@ -168,7 +168,7 @@ int ct_ov_launch_add(struct ct_ov_process *p, const struct ct_ov_read *read,
 	launch->end_err_ns = read->end_err_ns;
 	launch->stream = read->stream;
 	launch->device = read->device;
-	launch->is_told = read->is_told;
+	launch->is_from_nccl = read->is_from_nccl;
 	put_on_stream(s, launch);
 	*p->newest = launch;
 	p->newest = &launch->newer;
@@ -209,8 +209,7 @@ static struct ct_waiter *get_waiter(struct ct_ov_process *p, const struct ct_wai
 	return w;
 }
 
-static void set_waiter(struct ct_ov_process *p, struct ct_waiter *w,
-			   const struct ct_wait_rec *rec)
+static void set_waiter(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
 	int is_default = w->is_default | ((rec->flags & CT_WAIT_DEFAULT) != 0);
 	int launches = w->launches | ((rec->flags & CT_WAIT_LAUNCHES) != 0);

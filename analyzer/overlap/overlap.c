@@ -184,7 +184,7 @@ int ct_overlap_add(struct ct_overlap *o, const struct ct_overlap_op *op)
 		.end_err_ns = (uint32_t)ct_min(j->end_err_ns, UINT32_MAX),
 		.op = is_alone ? (uint8_t)j->op->op : 0,
 		.dtype = is_alone ? (uint8_t)j->op->dtype : 0,
-		.is_told = j->start_source == CT_SOURCE_PLUGIN,
+		.is_from_nccl = j->start_source == CT_SOURCE_PLUGIN,
 	};
 	return CT_OK;
 }

@@ -32,7 +32,7 @@ struct ct_ov_read {
 	uint64_t start_ns, end_ns;
 	uint32_t start_err_ns, end_err_ns; /* UINT32_MAX also for more */
 	uint8_t op, dtype;		   /* op 0: not alone in the launch */
-	uint8_t is_told; /* NCCL reported its times: no events were put on streams for it */
+	uint8_t is_from_nccl; /* NCCL reported its times: no events were put on streams for it */
 };
 
 /* Two lines of the cache: thousands of each process take turns. */
@@ -43,7 +43,7 @@ struct ct_ov_launch {
 	uint32_t stream, device;
 	uint32_t row,
 		class; /* places in the sums; class UINT32_MAX: it was not alone in its launch */
-	uint8_t is_told;
+	uint8_t is_from_nccl;
 	uint8_t is_unclear;		     /* something waited for it, for an unknown time */
 	uint16_t n_charged;		     /* at most CT_CHARGED */
 	struct ct_ov_launch *before, *after; /* on its stream, by end */

@@ -124,7 +124,7 @@ static void add_up(struct ct_ov_launch *launch, const struct ct_waiter *computin
 static int may_be_unseen(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 			 const struct ct_waiter *computing)
 {
-	return !computing && (p->is_blind || launch->is_told);
+	return !computing && (p->is_blind || launch->is_from_nccl);
 }
 
 /* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes. */

@@ -38,7 +38,7 @@ static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report 
 	const struct ct_rank_state *slot = &model->slots[s];
 	struct ct_report_rank *rank = &report->ranks[s];
 	const char *host = model->starts->hosts[slot->host].name;
-	int told_by = slot->rank; /* a process's losses are listed at each of its ranks */
+	int reported_by = slot->rank; /* a process's losses are listed at each of its ranks */
 
 	rank->rank = slot->rank;
 	rank->host = ct_arena_text(report->memory, host, sizeof(((struct ct_process *)0)->host));
@@ -56,14 +56,14 @@ static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report 
 	for (size_t p = 0; p < model->run->n_processes; p++) {
 		if (!is_of(model, s, p))
 			continue;
-		told_by = report->processes[p].rank;
+		reported_by = report->processes[p].rank;
 		rank->pid = model->run->processes[p].id.pid;
 		rank->complete &= strcmp(report->processes[p].ring, "lost") != 0;
 	}
 	for (size_t l = 0; l < report->n_dropped; l++) {
 		const struct ct_report_dropped *loss = &report->dropped[l];
 
-		if (loss->rank != told_by || !loss->is_loss_of_records)
+		if (loss->rank != reported_by || !loss->is_loss_of_records)
 			continue;
 		rank->complete = 0;
 		rank->dropped_records += loss->records == CT_UNKNOWN ? 1 : loss->records;

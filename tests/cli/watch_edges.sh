@@ -13,7 +13,7 @@ echo "a file: exit $?"
 (ulimit -f 8; commtrace watch run --interval=1 --first --termination-log=none --on-verdict 'echo "bundle [$COMMTRACE_BUNDLE]"' 2>&1 >/dev/null)
 ls -A run | sed 's#[.][0-9a-f]*[.][0-9].*[.]seg$#.FILE.seg#' | sort -u
 
-# Rank 1 left nothing: nobody is accused, and there is no event.
+# Rank 1 left nothing: no rank is accused, and there is no event.
 hung
 rm run/*.4000001.*
 commtrace watch run --interval=1 --on-verdict 'echo never' | cut -d ' ' -f 2-

@@ -120,7 +120,7 @@ static void latency_fires_in_the_third_window_once(void **state)
 	ops[0].transfer_p50_ns = 3500000;
 	take(3);
 	expect(CT_ALERT_LATENCY, 0, "3.5 times the usual");
-	assert_int_equal(events[0].n_ranks, 0); /* nobody is accused */
+	assert_int_equal(events[0].n_ranks, 0); /* no rank is accused */
 	assert_int_equal(take(5), 0);
 	ops[0].transfer_p50_ns = 1000000;
 	take(2);
