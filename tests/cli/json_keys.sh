@@ -58,3 +58,26 @@ python3 - report.json report2.json hang.json <<-EOF
 	well, hung, said = (json.load(open(name)) for name in sys.argv[1:])
 	print("report: hang", well["hang"], hung["hang"] == {"state": said["state"], "verdicts": said["verdicts"]}, len(said["verdicts"]))
 EOF
+# Outputs whose parts lie within others: the keys as a set. A key is documented where it is no remark: not behind `WORD: `.
+commtrace diff run1 run1 --json >diff.json
+commtrace diagnose run1 --json >diagnose.json
+commtrace doctor --json >doctor.json
+python3 "$data/bench.py" . && commtrace import jsonl gloo1.jsonl -o bench1 >/dev/null && commtrace import jsonl mpi1.jsonl -o bench2 >/dev/null
+commtrace bench bench1 bench2 --json >bench.json
+python3 - "$docs" diff diagnose doctor bench <<-'EOF'
+	import json, re, sys
+	def keys(value):
+	    if isinstance(value, dict):
+	        return set(value).union(*map(keys, value.values()))
+	    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+	page = open(sys.argv[1]).read()
+	for name in sys.argv[2:]:
+	    block = re.search(r"^%s +schema.*?(?=^```|\n\n)" % name, page, re.M | re.S)[0]
+	    lines, remarks = [], False
+	    for line in block.splitlines():
+	        remarks = bool(re.match(r" +[A-Za-z_, ]+: ", line)) or (remarks and line.startswith("   "))
+	        lines += [] if remarks else [re.sub(r"^( [a-z]+\[\]|%s) +" % name, "", line)]
+	    documented = set(re.findall(r"[A-Za-z_0-9]+", re.sub(r"\([^()]*\)", "", " ".join(lines))))
+	    differ = documented ^ keys(json.load(open(name + ".json")))
+	    print("%s: %s" % (name, sorted(differ) or "as documented"))
+EOF
