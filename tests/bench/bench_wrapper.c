@@ -286,7 +286,7 @@ static int measure(void)
 		threads[r] = v[1] / v[0];
 	}
 	printf("switched off %.2f ns, without the library %.2f ns\n", median(off), median(bare));
-	printf("METRIC overhead.wrapper_per_clock %.2f 2.4\n", median(ratio));
+	printf("METRIC overhead.wrapper_per_clock %.2f 2.6\n", median(ratio));
 	printf("METRIC overhead.disabled_per_bare %.2f 1.3\n", median(off) / median(bare));
 	printf("METRIC overhead.two_threads_per_one %.2f 1.15\n", median(threads));
 	return 0;

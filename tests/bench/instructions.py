@@ -16,9 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = [  # name, program and arguments, COMMTRACE_TIMING, limit
     ("nccl_events", ["bench_nccl", "events", "count"], "events", 400),
     ("nccl_host", ["bench_nccl", "host", "count"], "host", 400),
-    ("gloo", ["bench_wrapper", "count"], "auto", 205),
-    ("mpi_openmpi", ["bench_mpi.openmpi", "count"], "auto", 205),
-    ("mpi_mpich", ["bench_mpi.mpich", "count"], "auto", 205),
+    ("gloo", ["bench_wrapper", "count"], "auto", 210),
+    ("mpi_openmpi", ["bench_mpi.openmpi", "count"], "auto", 215),
+    ("mpi_mpich", ["bench_mpi.mpich", "count"], "auto", 215),
 ]
 
 
