@@ -34,6 +34,9 @@ static int make_room(struct ct_union *u)
 	return ct_grow(&u->parts, &u->cap, u->n + 1, sizeof(*u->parts));
 }
 
+/* size: places that are tried before all are searched: a search reads about as many that are in no cache. */
+#define NEAR 8u
+
 /* The first that ends at `ns` or later. */
 static uint32_t reaching(const struct ct_union *u, uint64_t ns)
 {
@@ -42,6 +45,10 @@ static uint32_t reaching(const struct ct_union *u, uint64_t ns)
 		return u->n;
 	if (u->n > 1 && u->parts[u->n - 2].end < ns)
 		return u->n - 1;
+	/* or follow the one before, among those of files that were read further */
+	for (uint32_t i = u->latest; i < u->n && i < u->latest + NEAR; i++)
+		if (u->parts[i].end >= ns && (!i || u->parts[i - 1].end < ns))
+			return i;
 	return (uint32_t)CT_BISECT(i, 0, u->n, u->parts[i].end < ns);
 }
 
@@ -93,6 +100,7 @@ int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union
 		memmove(&u->parts[from + 1], &u->parts[to], (u->n - to) * sizeof(*u->parts));
 	u->n = u->n + 1 - (to - from);
 	u->parts[from] = (struct ct_union_part){ begin, end };
+	u->latest = from;
 	u->total += end - begin - covered;
 	return CT_OK;
 }
