@@ -223,6 +223,16 @@ static void it_is_for_a_slow_rank(void **state)
 	assert_same_report();
 }
 
+/* Blocks of one process follow each other faster than threads are done with them. */
+static void it_is_for_two_processes_of_many_blocks(void **state)
+{
+	struct ct_synth_options o = synth_job("ddp", 2, 1, 3000);
+
+	(void)state;
+	record(&o);
+	assert_same_report();
+}
+
 /* In the middle of the file of one process. */
 static void damage(void)
 {
@@ -341,6 +351,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(it_is_for_hosts_whose_clocks_differ, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(it_is_for_a_slow_rank, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(it_is_for_two_processes_of_many_blocks, fx_setup,
+						fx_teardown),
 		cmocka_unit_test_setup_teardown(it_is_for_a_job_that_dies_and_files_that_are_damaged,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(it_is_where_threads_cannot_be_created, fx_setup,
