@@ -31,20 +31,20 @@ RUNS = [("one_host", ONE_HOST, 300), ("several_hosts", SEVERAL, 40)]  # name, op
 LONG = 5200
 RATIOS = {  # what / what: limit by run
     ("hang", "decoding"): {"one_host": 2.2, "several_hosts": 3.4},
-    ("report", "decoding"): {"one_host": 20.5, "several_hosts": 23, "long": 9.7},
+    ("report", "decoding"): {"one_host": 17, "several_hosts": 22, "long": 7.5},
     ("html", "report"): {"one_host": 1.2, "several_hosts": 1.2},
     ("heatmap", "report"): {"one_host": 1.2, "several_hosts": 1.2},
-    ("timeline", "report"): {"one_host": 2.6, "several_hosts": 2.3},
+    ("timeline", "report"): {"one_host": 2.6, "several_hosts": 2.2},
 }
 INSTRUCTIONS = {
     "decoding": {"one_host": 1960, "several_hosts": 2010},
     "hang": {"one_host": 4000, "several_hosts": 4390},
-    "report": {"one_host": 16850, "several_hosts": 20950, "long": 7500},
+    "report": {"one_host": 16850, "several_hosts": 20950, "long": 7850},
 }
-TWO_THREADS = 1.35  # of the wall time of one, on the long run
+TWO_THREADS = 0.6  # of the wall time of one, on the long run
 # Of the instructions of a report, those of the thread that has most of two: what the other one takes off it.
-BUSIEST = {"one_host": 0.70, "several_hosts": 0.70}
-BABELTRACE = 0.33  # of its events a second, operations a second of a report
+BUSIEST = {"one_host": 0.66, "several_hosts": 0.66}
+BABELTRACE = 0.42  # of its events a second, operations a second of a report
 
 
 def commands(build, run, out):
