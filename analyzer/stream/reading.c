@@ -225,7 +225,7 @@ static void ask(struct ct_reading **heap, size_t n, const struct ct_ahead *ahead
 
 		for (size_t i = 1; i < n; i++)
 			if (!ct_ahead_is_asked(heap[i]->ahead) &&
-			    (!next || is_behind(heap[i], next)))
+			    (!next || ct_stream_is_behind(heap[i], next)))
 				next = heap[i];
 		if (!next)
 			return;

@@ -126,7 +126,7 @@ static void to_text(const struct request *request, FILE *out)
 /* What the text says of a run, in full; to be freed. NULL: out of memory. */
 static char *text_of(const struct request *request, size_t i)
 {
-	const struct ct_text_style style = { .whole = 1, .verbose = 1 };
+	const struct ct_text_style style = { .unwrapped = 1, .verbose = 1 };
 	const struct ct_paths *paths = &request->args.paths;
 	char *text = NULL;
 	size_t size;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tools/commtrace/open_run.h"
+#include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 
@@ -88,7 +89,7 @@ static void open_its_run(struct ct_owners *owners, uint32_t pid)
 	snprintf(proc, sizeof(proc), "/proc/%u", pid);
 	if (stat(proc, &st) != 0)
 		return;
-	ct_open_ring_dirs(NULL, dirs);
+	ct_host_ring_dirs(NULL, dirs);
 	if (ct_ring_dir_scan_of(dirs, st.st_uid, is_wanted, &wanted) != 1)
 		return;
 	path = wanted.dir;
