@@ -47,9 +47,11 @@ def is_alive(pid):
         return False
 
 
-def check_attached(run, rings, sleeper, is_busy):
+def check_attached(run, rings, truth, is_busy):
     """Where it is now, with every frame of the running thread."""
-    answer = judge.ask("--attach", run, rings=rings)
+    answer, (verdict, why) = judge.watch(lambda: judge.ask("--attach", run, rings=rings), truth)
+    assert verdict == "right", f"attached: {answer} {why}"
+    (_, (sleeper,)), = truth[0]
     stacks = [stack for stack in answer.said["verdicts"][0]["stacks"] if stack["rank"] == sleeper and stack["main"]]
     assert stacks and stacks[0]["taken_now"] and stacks[0]["paused_ns"], stacks
     kinds = {kind: [frame["func"] for frame in stacks[0]["frames"] if frame["kind"] == kind] for kind in ("python", "native")}
@@ -92,7 +94,7 @@ def main():
         answer, (verdict, why) = judge.watch(lambda: judge.ask(work / "run", rings=rings), truth)
         assert verdict == "right", f"while it hangs: {answer} {why}\n{answer.text}"
         if STACKS.exists():
-            check_attached(work / "run", rings, sleeper, is_busy)
+            check_attached(work / "run", rings, truth, is_busy)
         time.sleep(3)  # stacks are taken a while after HANG_AFTER
         launcher.kill()  # no one is left to see how the ranks end
         for pid in pids:
