@@ -190,7 +190,8 @@ def healthy(folder):
     rules.terminate()
     said = rules.communicate()[0]
     assert code == 0, job.text()
-    assert not said, said
+    # on a slow machine it may have seen the end
+    assert not [line for line in said.splitlines() if " ended No hang: " not in line], said
     left = list(job.run.glob("verdict-*"))
     assert not job.events() and not left and not (folder / "error.json").exists(), f"{left} {job.text()}"
 
