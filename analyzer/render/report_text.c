@@ -197,8 +197,8 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 static void write_table(struct ct_text *text, const struct ct_report *report, int verbose,
 			size_t top)
 {
-	static const char few[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
-				  "wait_each_ns transfer_ns busbw_p50_Bps";
+	static const char few[] = "op comm bytes_each instances span_p50_ns wait_each_ns "
+				  "transfer_ns busbw_p50_Bps";
 	static const char all[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
 				  "wait_each_ns transfer_ns busbw_p50_Bps last_rank";
 	const char *keys = verbose ? all : few;
@@ -219,9 +219,10 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more (a larger --top)",
 			     report->n_ops - most);
 	if (verbose)
-		ct_text_line(text, CT_COLOR_DIM,
-			     "wait: mean of the ranks; transfer: sum of the operations; busbw/s: bus "
-			     "bandwidth, median");
+		ct_text_line(
+			text, CT_COLOR_DIM,
+			"mean wait: of the ranks; transfer: sum of the operations; busbw/s: bus "
+			"bandwidth, median");
 }
 
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */
@@ -294,6 +295,7 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report,
 static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 {
 	char how[96], when[64] = "", by[64] = "";
+	struct ct_text screen;
 
 	switch (p->aborted ? CT_END_UNKNOWN : p->how.how) {
 	case CT_END_SIGNAL:
@@ -325,8 +327,10 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 	if (p->how.kill_ns)
 		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
 			 p->how.kill_by);
-	ct_text_line(text, CT_COLOR_YELLOW, "ended     rank %s (pid %u) %s%s%s",
+	screen = ct_text_screen(text);
+	ct_text_wrap(&screen, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     rank %s (pid %u) %s%s%s",
 		     ct_text_rank(p->rank).s, p->pid, how, when, by);
+	text->lines = screen.lines;
 }
 
 static void write_ends(struct ct_text *text, const struct ct_report *report, int verbose,

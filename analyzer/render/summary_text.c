@@ -69,10 +69,13 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 	char parts[96] = "";
 
 	if (isnan(e->share_pct)) {
-		ct_text_wrap(
-			text, CT_COLOR_NONE, LABEL,
-			"communication  %s of the run (busiest rank), exposed communication n/a",
-			ct_prose_pct(report->run.comm_share_pct).s);
+		if (isnan(report->run.comm_share_pct))
+			ct_text_line(text, CT_COLOR_NONE, "communication  n/a");
+		else
+			ct_text_wrap(text, CT_COLOR_NONE, LABEL,
+				     "communication  %s of the run (busiest rank), exposed "
+				     "communication n/a",
+				     ct_prose_pct(report->run.comm_share_pct).s);
 		return;
 	}
 	if (!isnan(e->wait_pct))
