@@ -77,7 +77,7 @@
 		pct: known((p) => p > 0 && p < 0.01 ? '<0.01' + SPACE + '%' : fixed(p, p < 9.995 ? 2 : 1) + SPACE + '%'),
 		// Without a unit: ratios, logarithms.
 		number: signed((n) => n > 99999 ? scaled(n, COUNTS) : short(n)),
-		whole: known((n) => fixed(n, 0)),
+		integer: known((n) => fixed(n, 0)),
 		yes: known((is) => is ? 'yes' : 'no'),
 		text: known(String),
 		// 2023-11-14 22:13:20 UTC

@@ -13,7 +13,7 @@
 			['confidence', ct.value(path + '.confidence', v.confidence, 'text')],
 			v.host === null ? null : ['host', ct.chip.host(v.host, path + '.host')],
 			v.op === null ? null : ['operation', ct.value(path + '.op', v.op, 'text')],
-			v.seq === null ? null : ['number', ct.value(path + '.seq', v.seq, 'whole')],
+			v.seq === null ? null : ['number', ct.value(path + '.seq', v.seq, 'integer')],
 			v.comm === null ? null : ['communicator', ct.chip.comm(v.comm, path + '.comm')],
 			v.call === null ? null : ['call', ct.value(path + '.call', v.call, 'text')],
 			['since', ct.valueOf(path, v, 'since_ns', 'ns', 'since_err_ns')],
@@ -21,7 +21,7 @@
 	}
 
 	function frame(f, path) {
-		const line = f.line === null ? null : [':', ct.value(path + '.line', f.line, 'whole')];
+		const line = f.line === null ? null : [':', ct.value(path + '.line', f.line, 'integer')];
 
 		return ct.el('li', null, ct.el('code', null, f.func === null ? '?' : ct.value(path + '.func', f.func, 'text')),
 			f.file === null ? null : [' ', ct.el('span', { class: 'label' }, ct.value(path + '.file', f.file, 'text'), line)]);
@@ -29,7 +29,7 @@
 
 	function stack(s, path, isOpen) {
 		return ct.el('details', { open: isOpen }, ct.el('summary', null,
-			'rank ', ct.value(path + '.rank', s.rank, 'whole'), s.main ? ', main thread' : [', thread ', ct.value(path + '.thread', s.thread, 'text')],
+			'rank ', ct.value(path + '.rank', s.rank, 'integer'), s.main ? ', main thread' : [', thread ', ct.value(path + '.thread', s.thread, 'text')],
 			s.state === null ? null : [', ', ct.value(path + '.state', s.state, 'text')],
 			', ', ct.value(path + '.after_ns', s.after_ns, 'ns'), ' into it'),
 		ct.el('ol', { class: 'stack' }, s.frames.map((f, i) => frame(f, path + '.frames.' + i))));
@@ -40,7 +40,7 @@
 			ct.facts(v.evidence.map((e, i) => {
 				const at = path + '.evidence.' + i;
 
-				return [[ct.evidenceName(e.name), e.rank === null ? null : [', rank ', ct.value(at + '.rank', e.rank, 'whole')]],
+				return [[ct.evidenceName(e.name), e.rank === null ? null : [', rank ', ct.value(at + '.rank', e.rank, 'integer')]],
 					e.text === null ? ct.value(at + '.value', e.value, e.unit) : ct.value(at + '.text', e.text, 'text')];
 			})));
 	}
@@ -48,7 +48,7 @@
 	// Before the operation that hangs, one that ranks called from different call sites.
 	function apart(d, path) {
 		return ct.el('p', { class: 'why' }, ct.el('b', null, 'Diverged '), ct.el('span', null,
-			'operation ', ct.value(path + '.seq', d.seq, 'whole'), ' was called from ', ct.value(path + '.site', d.site, 'text'),
+			'operation ', ct.value(path + '.seq', d.seq, 'integer'), ' was called from ', ct.value(path + '.site', d.site, 'text'),
 			' by ', ranks('', d.ranks, path + '.ranks'), ', by the others from ', ct.value(path + '.usual_site', d.usual_site, 'text')));
 	}
 

@@ -43,7 +43,7 @@
 // Processes that did not exit cleanly, and operations in flight when recording ended.
 (function () {
 	function how(p, path) {
-		const at = (key) => ct.value(path + '.' + key, p[key], 'whole');
+		const at = (key) => ct.value(path + '.' + key, p[key], 'integer');
 
 		return [ct.value(path + '.end', p.end, 'text'),
 			p.signal === null ? null : [', signal ', at('signal')],
@@ -61,7 +61,7 @@
 		ct.table(body, { path: 'inflight', label: 'Operations in flight', rows, cells: {
 			peer: { words: true, show: (row, path) => [
 				row.direction === null ? null : [ct.value(path + '.direction', row.direction, 'text'), ' '],
-				ct.value(path + '.peer', row.peer, 'whole')] },
+				ct.value(path + '.peer', row.peer, 'integer')] },
 		} });
 	}
 
@@ -95,7 +95,7 @@ ct.section('run', (body, report) => {
 	const of = (key, unit, why) => ct.value('run.' + key, run[key], unit, why);
 
 	ct.add(body, [ct.factsOf('run', run, {
-		restart: [of('restart', 'whole'), ' (from 0) of ', of('starts', 'whole')],
+		restart: [of('restart', 'integer'), ' (from 0) of ', of('starts', 'integer')],
 		ranks_seen: [of('ranks_seen', 'count'), ' of ', of('ranks_expected', 'count')],
 		ranks_missing: run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : 'none',
 		hosts: run.hosts.length ? ct.chip.hosts(run.hosts, 'run.hosts') : 'none',

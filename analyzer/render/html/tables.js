@@ -60,7 +60,7 @@
 		const s = report.scorecard;
 
 		ct.add(body, [ct.factsOf('scorecard', s, {
-			total: [ct.value('scorecard.total', s.total, 'whole', s.why), s.total === null ? null : ' of 100'],
+			total: [ct.value('scorecard.total', s.total, 'integer', s.why), s.total === null ? null : ' of 100'],
 			grade: ct.value('scorecard.grade', s.grade, 'text', s.why),
 		}), s.why === null ? null : ct.el('p', { class: 'note' }, ct.value('scorecard.why', s.why, 'text'))]);
 		ct.table(body, { path: 'scorecard.parts', label: 'Scorecard', rows: s.parts });

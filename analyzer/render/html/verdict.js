@@ -26,7 +26,7 @@
 	function score() {
 		const s = report.scorecard;
 
-		return tile('score', [ct.value('scorecard.total', s.total, 'whole', s.why), s.total === null ? null : ' of 100'],
+		return tile('score', [ct.value('scorecard.total', s.total, 'integer', s.why), s.total === null ? null : ' of 100'],
 			s.grade === 'n/a' ? 'no grade' : s.grade);
 	}
 
