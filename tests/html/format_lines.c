@@ -21,7 +21,7 @@ static uint64_t random_bits(void)
 	return random_state * 0x2545f4914f6cdd1dull;
 }
 
-static void whole(uint64_t v)
+static void integer(uint64_t v)
 {
 	printf("ns\t%" PRIu64 "\t%s\n", v, ct_prose_ns(v).s);
 	printf("bytes\t%" PRIu64 "\t%s\n", v, ct_prose_bytes(v).s);
@@ -36,7 +36,7 @@ static void real(double v)
 
 	printf("pct\t%.17g\t%s\n", v, ct_prose_pct(v).s);
 	/* as the score and the drift of clocks are written */
-	printf("whole\t%.17g\t%.0f\n", v, v);
+	printf("integer\t%.17g\t%.0f\n", v, v);
 	/* as rates of samples are written; beyond these, %g has an exponent */
 	snprintf(text, sizeof(text), "%.3g", v);
 	if (fabs(v) >= 0.001 && fabs(v) < 999.5 && floor(v) < v)
@@ -52,23 +52,23 @@ int main(void)
 
 	puts("ns\tnull\tn/a\nbytes\tnull\tn/a\nsize\tnull\tn/a\nBps\tnull\tn/a\ncount\tnull\tn/"
 	     "a\npct\tnull\tn/"
-	     "a\nwhole\tnull\tn/a\nnumber\tnull\tn/a");
+	     "a\ninteger\tnull\tn/a\nnumber\tnull\tn/a");
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		for (uint64_t v = heads[i]; v && v < MOST / 10; v *= 10) {
-			whole(v - 1);
-			whole(v);
-			whole(v + 1);
+			integer(v - 1);
+			integer(v);
+			integer(v + 1);
 		}
-		whole(heads[i] << 10 | heads[i] << 20);
-		whole(heads[i] << 30);
+		integer(heads[i] << 10 | heads[i] << 20);
+		integer(heads[i] << 30);
 		for (int eighths = 0; eighths < 8; eighths++)
 			real((double)heads[i] / 1000 + eighths / 8.);
 	}
 	for (int i = 0; i < 6000; i++) {
 		uint64_t v = random_bits() >> (2 + random_bits() % 62);
 
-		whole(v);
-		whole(v / 10 * 10 + 5);
+		integer(v);
+		integer(v / 10 * 10 + 5);
 		real(ldexp((double)(random_bits() >> 11), -53 + (int)(random_bits() % 18)));
 		real((double)(random_bits() % 800000) / 8000); /* exact halves among them */
 	}
