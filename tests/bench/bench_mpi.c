@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/median.h"
+
 #ifdef OPEN_MPI
 #define FLAVOUR "openmpi"
 #define LIBRARY "libmpi.so.40"
@@ -56,13 +58,6 @@ static double clock_ns(void)
 /* ---- a rank ---- */
 
 static double wrapped_ns[BATCHES], bare_ns[BATCHES], clocked_ns[BATCHES], clock_read_ns[BATCHES];
-
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
 
 static double tenth(double *batches)
 {
@@ -201,9 +196,8 @@ static int measure(void)
 		       "reads around the bare one: %.2f\n",
 		       v[0], v[1], v[3], ratios[r], (v[2] - v[1]) / v[3]);
 	}
-	qsort(ratios, RUNS, sizeof(ratios[0]), by_size);
 	printf("METRIC overhead.mpi_wrapper_per_clock_" FLAVOUR " %.2f " LIMIT "\n",
-	       ratios[RUNS / 2]);
+	       median(ratios, RUNS));
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 
 #include "interpose/abi/nccl.h"
 #include "tests/bench/cuda_stub.h"
+#include "tests/bench/median.h"
 
 typedef ncclResult_t all_reduce_fn(const void *, void *, size_t, ncclDataType_t, ncclRedOp_t,
 				   ncclComm_t, cudaStream_t);
@@ -222,20 +223,7 @@ static int run(const struct way *way, struct figures *f)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && n == 5;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 enum { RUNS = 5 };
-
-static double median(double *values)
-{
-	qsort(values, RUNS, sizeof(values[0]), by_size);
-	return values[RUNS / 2];
-}
 
 static int measure(void)
 {
@@ -257,12 +245,13 @@ static int measure(void)
 	}
 	for (int w = 1; w < 3; w++)
 		printf("METRIC overhead.nccl_wrapper_%s_of_events %.2f 1.15\n",
-		       w == 1 ? "host" : "left_out", median(whole[w]) / median(whole[0]));
-	printf("METRIC overhead.nccl_wrapper_per_clock %.2f 2.4\n", median(warm[0]));
-	printf("METRIC overhead.nccl_wrapper_cold_per_clock %.2f 4.0\n", median(cold[0]));
-	printf("METRIC overhead.nccl_wrapper_host_per_clock %.2f 2.6\n", median(warm[1]));
-	printf("METRIC overhead.nccl_wrapper_left_out_per_clock %.2f 3.2\n", median(warm[2]));
-	printf("METRIC overhead.nccl_wrapper_untimed_per_clock %.2f 3.2\n", median(warm[3]));
+		       w == 1 ? "host" : "left_out",
+		       median(whole[w], RUNS) / median(whole[0], RUNS));
+	printf("METRIC overhead.nccl_wrapper_per_clock %.2f 2.4\n", median(warm[0], RUNS));
+	printf("METRIC overhead.nccl_wrapper_cold_per_clock %.2f 4.0\n", median(cold[0], RUNS));
+	printf("METRIC overhead.nccl_wrapper_host_per_clock %.2f 2.6\n", median(warm[1], RUNS));
+	printf("METRIC overhead.nccl_wrapper_left_out_per_clock %.2f 3.2\n", median(warm[2], RUNS));
+	printf("METRIC overhead.nccl_wrapper_untimed_per_clock %.2f 3.2\n", median(warm[3], RUNS));
 	return 0;
 }
 

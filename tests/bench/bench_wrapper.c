@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/median.h"
+
 #define SYMBOL "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE"
 void allreduce(const void *options) __asm__(SYMBOL);
 
@@ -249,20 +251,7 @@ static int run(const char *what, const char *commtrace, double v[3])
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? n : 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 enum { RUNS = 5 };
-
-static double median(double *values)
-{
-	qsort(values, RUNS, sizeof(values[0]), by_size);
-	return values[RUNS / 2];
-}
 
 static int measure(void)
 {
@@ -285,10 +274,12 @@ static int measure(void)
 		printf("CPU per record: one thread %.1f ns, two threads %.1f ns\n", v[0], v[1]);
 		threads[r] = v[1] / v[0];
 	}
-	printf("switched off %.2f ns, without the library %.2f ns\n", median(off), median(bare));
-	printf("METRIC overhead.wrapper_per_clock %.2f 2.6\n", median(ratio));
-	printf("METRIC overhead.disabled_per_bare %.2f 1.3\n", median(off) / median(bare));
-	printf("METRIC overhead.two_threads_per_one %.2f 1.15\n", median(threads));
+	printf("switched off %.2f ns, without the library %.2f ns\n", median(off, RUNS),
+	       median(bare, RUNS));
+	printf("METRIC overhead.wrapper_per_clock %.2f 2.6\n", median(ratio, RUNS));
+	printf("METRIC overhead.disabled_per_bare %.2f 1.3\n",
+	       median(off, RUNS) / median(bare, RUNS));
+	printf("METRIC overhead.two_threads_per_one %.2f 1.15\n", median(threads, RUNS));
 	return 0;
 }
 
