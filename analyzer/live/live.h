@@ -14,7 +14,7 @@
 #include "trace/reader.h"
 
 /* Ranges of message sizes, by powers of 16: below 1 KiB, 16 KiB, 256 KiB, 4 MiB, 64 MiB, 1 GiB, and above. */
-#define CT_LIVE_SIZES 7u		      /* size: ranges that are told apart */
+#define CT_LIVE_SIZES 7u		      /* size: ranges, each a series */
 const char *ct_live_size_name(unsigned size); /* "lt_1KiB" .. "ge_1GiB" */
 
 /* An operation in flight. */

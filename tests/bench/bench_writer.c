@@ -34,7 +34,7 @@ static const char *no_name(void *arg, uint32_t id)
 	return NULL;
 }
 
-/* Apart, so that what it costs can be told from what it takes to fill the ring. */
+/* Not inlined, so that callgrind can separate its cost from that of filling the ring. */
 __attribute__((noinline)) static void write_out(struct writer *w)
 {
 	const void *out;
