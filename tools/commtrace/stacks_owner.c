@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/commtrace/open_run.h"
 #include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
