@@ -40,7 +40,7 @@ def commands(page):
     return found
 
 
-MEASURED = r"\d[\d,]*(?:\.\d+)?(?= ?(?:±|%|[nuµm]?s\b|[kKMGT]i?B|ops|rec))|(?<=± )\d[\d.]*|(?<=#)\d+|(?<=pid )\d+|\b[0-9a-f]{16}\b"
+MEASURED = r"\d[\d,]*(?:\.\d+)?(?= ?(?:±|%|[nuµm]?s\b|[kKMGT]i?B|ops|rec))|(?<=± )\d[\d.]*|(?<=#)\d+|(?<=pid )\d+|(?<=stacks )\d+|\b[0-9a-f]{16}\b"
 
 
 def comparable(line):
@@ -95,9 +95,10 @@ def programs(folder):
     """What the pages take for installed, on a PATH of its own."""
     bin_ = os.path.join(folder, ".bin")
     os.makedirs(bin_)
-    for name, what in (("commtrace", os.path.join(BUILD, "bin", "commtrace")), ("commtrace-synth", os.path.join(BUILD, "bin", "commtrace-synth")),
-                       ("commtrace-metrics", os.path.join(BUILD, "bin", "commtrace-metrics")), ("python3", sys.executable)):
-        os.symlink(what, os.path.join(bin_, name))
+    for name in os.listdir(os.path.join(BUILD, "bin")):
+        if name.startswith("commtrace"):
+            os.symlink(os.path.join(BUILD, "bin", name), os.path.join(bin_, name))
+    os.symlink(sys.executable, os.path.join(bin_, "python3"))
     # the pages say that PyTorch 1.13 needs these options
     old = subprocess.run([sys.executable, "-c", "import torch; print(torch.__version__)"], check=True, stdout=subprocess.PIPE, text=True)
     options = "-r 1 -t 1" if old.stdout.startswith("1.") else ""
