@@ -310,8 +310,9 @@ static void serve(struct writer *w)
 	ct_environ_serve(now);
 	ct_counters_serve(now);
 	has_stacks = ct_stacks_serve();
-	if (pool_below(w, 4))
-		ct_ring_grow(w->ring);
+	/* calls that fill the ring faster than this thread comes to empty it: all the room there is, at once */
+	while (pool_below(w, 2) && ct_ring_grow(w->ring))
+		;
 	if (is_due(w, now) || (has_stacks && now >= w->retry_at))
 		flush(w, CT_DRAIN_RETURNED);
 	set_alarm(w);
@@ -352,7 +353,7 @@ static void *run(void *arg)
 	struct writer *w = arg;
 	struct ct_collected collected;
 
-	ct_thread_settle();
+	/* not with ct_thread_settle(): a burst of calls fills a ring in milliseconds, and this thread makes room for the next ones */
 	look_at_memory(w);
 	ct_ring_dir_collect(w->options.ring_dirs, NULL, &collected);
 	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,

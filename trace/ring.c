@@ -75,9 +75,9 @@ static int put_path(char path[256], const char *dir, const char *name, uint64_t 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* fact: Linux 5.14 */
 #endif
-/* What a ring has at first. At 2,000 operations a second with three records each it holds 1.5 s, more than twice what the write
- * thread takes at a time. */
-#define FIRST_BYTES (1u << 20)
+/* size: what a ring has at first, 24,000 records. With half of it a burst of 10,000 nonblocking calls on two busy cores lost records:
+ * the write thread, which adds more, may wait for a core longer than such a burst takes (mpi.requests). */
+#define FIRST_BYTES (2u << 20)
 
 static uint32_t chunks_in(const struct ct_ring_header *h, size_t bytes)
 {

@@ -9,7 +9,7 @@
  * so a torn slot is never mistaken for a whole one.
  *
  * The pages of a chunk are allocated before it can be claimed (a page that is missing would kill the job with SIGBUS when
- * /dev/shm fills up): of large rings the first megabyte at once, the rest as it is needed. The ring is not inherited by a forked child (the pages are absent there, not shared).
+ * /dev/shm fills up): of large rings the first two megabytes at once, the rest as it is needed. The ring is not inherited by a forked child (the pages are absent there, not shared).
  */
 #ifndef CT_TRACE_RING_H
 #define CT_TRACE_RING_H
