@@ -101,7 +101,7 @@ struct ct_load_sink {
 	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
 	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
 	int follows; /* as the process goes on: ct_process_follow() */
-	int skims; /* operations are counted, not read: `op` is not called */
+	int skims;   /* operations are counted, not read: `op` is not called */
 	uint32_t from; /* the same of blocks with a number below this, and of no others; 0: all are read */
 	void *arg;
 	struct ct_load_memory
