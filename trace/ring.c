@@ -163,18 +163,25 @@ static int lock(int fd)
 	return -1;
 }
 
-/* Maps the ring and makes its first pages be there: all of them, if the kernel cannot add some later, or if that would wait for a
- * disk. Returns how many bytes are there, 0 if that fails. */
+static int are_allocated(int fd, size_t bytes)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (uint64_t)st.st_blocks * 512 >= bytes;
+}
+
+/* Maps the ring and makes its first pages be there: all of them, if the kernel cannot add some later, if it (or what emulates it)
+ * only says that it did, or if adding would wait for a disk. Returns how many bytes are there, 0 if that fails. */
 static size_t map_file(int fd, size_t bytes, int is_memory, void **map)
 {
 	size_t first = is_memory && bytes > FIRST_BYTES ? FIRST_BYTES : bytes;
 
-	if (ftruncate(fd, (off_t)bytes) != 0 || allocate(fd, first) != 0)
+	if (ftruncate(fd, (off_t)bytes) != 0 || (!is_memory && allocate(fd, bytes) != 0))
 		return 0;
 	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (*map == MAP_FAILED)
 		return 0;
-	if (madvise(*map, first, MADV_POPULATE_WRITE) == 0)
+	if (madvise(*map, first, MADV_POPULATE_WRITE) == 0 && are_allocated(fd, first))
 		return first;
 	munmap(*map, bytes);
 	if (allocate(fd, bytes) != 0)
