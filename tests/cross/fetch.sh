@@ -5,7 +5,7 @@
 # installed, and the machine's architectures stay as they are. Tests only.
 # CT_CROSS_ROOT names a folder that has the unpacked packages already, for machines that reach no mirror.
 set -euo pipefail
-packages="libzstd-dev libjansson-dev zlib1g-dev libdeflate-dev libelf-dev libprotobuf-c-dev libcmocka-dev libcmocka0"
+packages="libzstd-dev libjansson-dev zlib1g-dev libdeflate-dev libelf-dev libprotobuf-c-dev libncurses-dev libcmocka-dev libcmocka0"
 build=${CT_BUILD:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build}
 root=${CT_CROSS_ROOT:-$build/cross-root}
 
@@ -17,6 +17,7 @@ die() {
 is_there() {
 	[ -e "$1/usr/lib/aarch64-linux-gnu/libzstd.a" ] &&
 		[ -e "$1/usr/lib/aarch64-linux-gnu/libdeflate.a" ] &&
+		[ -e "$1/usr/lib/aarch64-linux-gnu/libtinfo.a" ] &&
 		[ -e "$1/usr/lib/aarch64-linux-gnu/libcmocka.so.0" ]
 }
 
