@@ -8,6 +8,11 @@ program=$root/examples/comm_bench/comm_bench_torch.py
 one="-b 1K -e 1K -n 4 -N 8 --ops all_reduce"
 port=$("$python" "$root/tools/free_port.py")
 
+# free_port: another one; torch's default may be another job's.
+free_port() {
+	"$python" "$root/tools/free_port.py"
+}
+
 # run NAME RANKS HOSTS COMMAND...
 run() {
 	local name=$1 ranks=$2 hosts=$3 said
@@ -48,11 +53,12 @@ export COMMTRACE_HOST
 # shellcheck disable=SC2086
 run two_nodes 4 "node0 node1" two_nodes
 # shellcheck disable=SC2086
-run launch 2 node0 traced 60 "$work/launch" "$python" -m torch.distributed.launch -r 1 -t 1 --use_env --nproc_per_node 2 "$program" $one
+run launch 2 node0 traced 60 "$work/launch" "$python" -m torch.distributed.launch -r 1 -t 1 --use_env --master_port "$(free_port)" \
+	--nproc_per_node 2 "$program" $one
 # shellcheck disable=SC2086
 run spawn 2 node0 traced 60 "$work/spawn" "$python" "$root/tests/e2e/spawn.py" "$program" 2 "$port" $one
 expected="AllGather AllReduce AllToAll Broadcast Gather PingPong Reduce Scatter 18" \
-	run all 2 node0 torchrun --nproc_per_node 2 "$program" -b 1K -e 64K -f 64 -n 4 -N 8
+	run all 2 node0 torchrun --master_port "$(free_port)" --nproc_per_node 2 "$program" -b 1K -e 64K -f 64 -n 4 -N 8
 [ -x "$build/bin/comm_bench_mpi" ] || exit 0
 # Ranks that poll on a busy machine may take as long as Gloo in one run or another.
 for try in 1 2 3 4 5 6; do
