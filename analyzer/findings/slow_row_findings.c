@@ -105,6 +105,20 @@ static const char *others_text(const struct slow_findings *t)
 	return text;
 }
 
+/* Has one host just the ranks of this stage? Then more work and a slow host look the same. */
+static int is_stage_a_host(const struct ct_model *model, const struct ct_slow_row *row)
+{
+	uint32_t host = model->host_of[row->slots[0]], on_host = 0, in_row = 0;
+
+	if (row->kind != CT_SLOW_STAGE)
+		return 0;
+	for (uint32_t s = 0; s < model->n_slots; s++)
+		on_host += model->host_of[s] == host;
+	for (uint32_t k = 0; k < row->n; k++)
+		in_row += model->host_of[row->slots[k]] == host;
+	return in_row == row->n && on_host == row->n;
+}
+
 /* Where several are slow: for ranks, the remaining cost when the others are repaired; otherwise
  * each by itself. */
 static void say_loss(const struct slow_findings *t, const struct ct_slow_row *row,
@@ -136,8 +150,14 @@ static void say_loss(const struct slow_findings *t, const struct ct_slow_row *ro
 	/* otherwise it repeats the loss */
 	if (moved < (double)f->loss_ns)
 		text = ct_arena_printf(
-			memory, "%s%smoving its extra work to the other stages saves at most %s",
+			memory,
+			"%s%smoving its extra work to the other stages saves at most %s of the run",
 			text, *text ? "; " : "", ct_prose_ns_err(moved, err).s);
+	if (is_stage_a_host(t->model, row))
+		text = ct_arena_printf(memory,
+				       "%s%s%s has the ranks of this stage and no others: if the "
+				       "host is slow, that looks the same",
+				       text, *text ? "; " : "", f->hosts[0]);
 	f->note = *text ? text : NULL;
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err);
@@ -176,7 +196,8 @@ static enum ct_confidence confidence_of(const struct slow_findings *t,
 	if ((t->waits_for_cores && (is_any_set || is_little)) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
 		return CT_CONFIDENCE_LOW;
-	if (2 * err <= gain && (t->waits_for_cores || t->judgement->engine.has_graphs))
+	if (2 * err <= gain && (t->waits_for_cores || t->judgement->engine.has_graphs ||
+				is_stage_a_host(t->model, row)))
 		return CT_CONFIDENCE_MEDIUM;
 	return by_error(gain, err);
 }

@@ -26,3 +26,7 @@ rm -r run run.truth.json
 try --workload decode --hosts 1 --gpus-per-host 8 --steps 40 --noise-pct 2 --fault late-host:rank=3,ms=3
 try --workload moe --hosts 1 --gpus-per-host 4 --steps 25 --step-ms 60 --fault late-host:rank=2,ms=15
 try --workload ddp --hosts 2 --gpus-per-host 4 --steps 40 --noise-pct 2 --clock-offset-ms 20 --clock-drift-ppm 10 --fault starve-sm:rank=2,ms=10
+
+# Where a host has just the ranks of a stage, a slow host and a long stage look the same: the report says so, with less confidence.
+commtrace-synth -o stage --workload megatron --tp 2 --pp 2 --dp 2 --gpus-per-host 4 --hosts 2 --steps 60 --fault slow-host:host=1,pct=30 >/dev/null
+commtrace report stage --format=json | jq -r '.verdict.code, .verdict.confidence, (.findings[0].note | sub(".*; "; ""))'
