@@ -109,7 +109,7 @@ static int failed(const struct ct_taken *taken, const char *word)
 	if (!taken->error)
 		return 0;
 	if (taken->core)
-		ct_say("no stacks of core %s: %s", word, taken->error);
+		ct_say("cannot read the core: %s: %s", word, taken->error);
 	else
 		ct_say("no stacks of process %s: %s", word, taken->error);
 	if (taken->hint)
