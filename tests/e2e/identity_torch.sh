@@ -94,17 +94,17 @@ launched() {
 	compared=$((compared + 1))
 }
 
-jobs "slow, seed" ends 2 --steps 6 --slow-rank 1 --slow-ms 30 --slow-from 2 --slow-to 4 --seed 7
 jobs "groups, collectives" ends 3 --steps 3 --groups --collectives --hidden 64
 mkdir -p "$work/journals"
 jobs "journal, groups, slow" ends 2 --steps 4 --groups --collectives --journal "$work/journals" --hidden 64 --slow-rank 0 \
 	--slow-ms 10
 jobs "mismatch: op" fails 2 --steps 4 --mismatch-rank 1 --mismatch-step 2 --timeout-s 5
-jobs "skipped" fails 2 --steps 4 --skip-rank 1 --timeout-s 5
 jobs "hanging" fails 2 --steps 4 --hang-rank 1 --hang-step 2 --timeout-s 5
 launched ends --steps 4
 if [ "$long" != 0 ]; then
 	jobs plain ends 2 --steps 6
+	jobs "slow, seed" ends 2 --steps 6 --slow-rank 1 --slow-ms 30 --slow-from 2 --slow-to 4 --seed 7
+	jobs "skipped" fails 2 --steps 4 --skip-rank 1 --timeout-s 5
 	jobs "one rank" ends 1 --steps 3 --groups --collectives --hidden 64
 	jobs "mismatch: count" fails 2 --steps 4 --mismatch-rank 1 --mismatch-step 2 --mismatch-kind count --timeout-s 5
 	launched fails --steps 4 --skip-rank 1 --timeout-s 5
