@@ -19,7 +19,11 @@ def mark(step, samples=0):
     """Mark the end of a training step, at the same place of the loop on every rank.
 
     step: its number, growing by one. samples: how many samples this rank has processed since its last mark. Each sample
-    counts once: ranks that share samples (tensor and pipeline parallelism) pass 0, but for one of them.
+    counts once: ranks that share samples (tensor and pipeline parallelism) pass 0, but for one of them. Numbers are cut
+    to integers. What is no number is not marked: a job never fails by its marks.
     """
     if _mark is not None:
-        _mark(step, samples)
+        try:
+            _mark(int(step), int(samples))
+        except (ArithmeticError, TypeError, ValueError):
+            pass

@@ -12,6 +12,8 @@ steps, samples, pause_ms = (int(word) for word in sys.argv[1:4])
 dist.init_process_group("gloo")
 value = torch.ones(1024)
 begin = end = None
+for odd in (None, float("nan"), "three", 2.0):  # what is no number is left out, and 0 samples add nothing
+    commtrace.mark(odd, None)
 for step in range(steps):
     dist.all_reduce(value)
     time.sleep(pause_ms / 1000)
