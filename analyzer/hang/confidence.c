@@ -67,6 +67,26 @@ static int may_tip(const struct ct_verdict_text *s, const struct ct_hang_mismatc
 	return unknown && m->by_call.n_usual <= m->by_call.n_odd + unknown;
 }
 
+/* Has every rank aborted an op in which this one was? Then the job gave up on it, and the first one to end is first by chance. */
+static int is_given_up_by_all(const struct ct_hang_index *ix, uint32_t rank)
+{
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {
+		for (uint32_t o = 0; o < ix->kernels[k].n; o++) {
+			uint32_t of = ix->instance_of[ix->kernel_ops[ix->kernels[k].first + o]];
+			uint32_t aborted = 0;
+
+			if (of == CT_HANG_NONE || ix->instances[of].n < 2)
+				continue;
+			for (uint32_t p = 0; p < ix->instances[of].n; p++)
+				aborted += ix->c->ops[ix->parts[ix->instances[of].first + p]]
+						   .state == CT_STATE_ABORTED;
+			if (aborted == ix->instances[of].n)
+				return 1;
+		}
+	}
+	return 0;
+}
+
 int ct_hang_confidence(const struct ct_verdict_text *s)
 {
 	const struct ct_root *root = s->root;
@@ -87,6 +107,12 @@ int ct_hang_confidence(const struct ct_verdict_text *s)
 	}
 	if (v->op != CT_HANG_NONE)
 		old |= is_old(s, c->ops[v->op].rank);
+	for (uint32_t k = 0; k < root->n_ranks && root->code == CT_HANG_IS_DEAD_RANK; k++) {
+		if (is_given_up_by_all(s->w->ix, root->ranks[k])) {
+			lower(v, DOUBT_GIVEN_UP);
+			break;
+		}
+	}
 	if (root->code == CT_HANG_IS_NO_TRACE)
 		lower(v, DOUBT_NO_RECORD);
 	if (root->code == CT_HANG_IS_UNKNOWN)
