@@ -31,7 +31,8 @@ static void write_summary(struct ct_text *text, const struct ct_diff *diff)
 			     diff->tested, diff->tested == 1 ? "" : "s");
 	else
 		ct_text_line(text, CT_COLOR_NONE,
-			     "%u slower, %u faster of %u; expected false positives: at most %.0f %% of these",
+			     "%u slower, %u faster of %u; expected false positives: at most %.0f "
+			     "%% of these",
 			     diff->slower, diff->faster, diff->tested, 100 * CT_DIFF_RATE);
 }
 
