@@ -142,31 +142,31 @@ class Pictures(WithPages):
             select.dispatchEvent(new Event('change'))""", columns)
         self.browser.frame()
 
-    def told(self):
+    def tip(self):
         """What the box beside the pointer shows: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
         return self.browser.run("""
             const tip = document.querySelector('.tip');
             return tip && !tip.hidden ? [...tip.querySelectorAll('dd')].map(e => [e.dataset.key ?? null, e.textContent.replaceAll("\u00a0", " "), e.dataset.err ?? null]) : null""")
 
-    def right(self, told=None):
+    def right(self, tips=None):
         """What was reported, or all that is shown now, is what the report has."""
-        shown = checks.probe(self.browser, "values") if told is None else [(key, err, text) for key, text, err in told if key]
+        shown = checks.probe(self.browser, "values") if tips is None else [(key, err, text) for key, text, err in tips if key]
         self.assertEqual(values.complaints(self.page.report, shown), [])
 
-    def test_what_is_pointed_at_is_told_to_the_digit(self):
+    def test_what_is_pointed_at_is_shown_to_the_digit(self):
         for name in PICTURES:
             left, top, width, height = self.plot(name)
-            told = []
+            tips = []
             for part in range(1, 14):
                 self.browser.point(left + width * part / 14, top + height * 0.6)
-                told.append(self.told() or [])
+                tips.append(self.tip() or [])
             with self.subTest(picture=name):
-                self.right(sum(told, []))
-                self.assertGreater(len(set(map(str, told))), 3 if name != "curves" else 1, "hover tells nothing, or everywhere the same")
+                self.right(sum(tips, []))
+                self.assertGreater(len(set(map(str, tips))), 3 if name != "curves" else 1, "hover shows nothing, or everywhere the same")
         self.browser.point(2, 2)
-        self.assertIsNone(self.told())
+        self.assertIsNone(self.tip())
 
-    def test_pointing_at_a_cell_of_the_waits_tells_of_its_row_and_column(self):
+    def test_pointing_at_a_cell_of_the_waits_shows_its_row_and_column(self):
         """Where a cell has to be follows from the axes: equal rows and columns from the first to the last. Step by step first: neither the
         start nor the end of the run is in sight until someone asks for it."""
         heat = self.page.report["heat"]
@@ -179,7 +179,7 @@ class Pictures(WithPages):
             rows = len(heat[kind]["ids"])
             for row, column in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 3)):
                 self.browser.point(left + width * (column + 0.5) / columns, top + height * (row + 0.5) / rows)
-                self.assertIn(f"heat.{kind}.wait_ns.{row}.{column}", [key for key, *_ in self.told()])
+                self.assertIn(f"heat.{kind}.wait_ns.{row}.{column}", [key for key, *_ in self.tip()])
 
     def test_arrows_go_from_cell_to_cell_and_are_spoken(self):
         for name in PICTURES:
@@ -187,18 +187,18 @@ class Pictures(WithPages):
                 self.plot(name)
                 self.browser.run("document.querySelector(`[data-picture=${arguments[0]}] .plot`).focus({preventScroll: true})", name)
                 self.browser.press("Right")
-                first = self.told()
+                first = self.tip()
                 self.browser.press("Right")
-                second = self.told()
+                second = self.tip()
                 self.assertTrue(first and second)
                 self.assertNotEqual(first, second)
                 spoken = self.browser.run("return document.querySelector(`[data-picture=${arguments[0]}] [aria-live]`).textContent", name).replace("\u00a0", " ")
                 self.assertEqual([text for _, text, _ in second if text not in spoken], [])
                 self.right(first + second)
                 self.browser.press("Home")
-                self.assertEqual(self.told(), first)
+                self.assertEqual(self.tip(), first)
                 self.browser.press("Escape")
-                self.assertIsNone(self.told())
+                self.assertIsNone(self.tip())
 
     def test_a_cell_that_is_clicked_is_what_the_page_is_about(self):
         self.plot("steps")
@@ -222,17 +222,17 @@ class Pictures(WithPages):
         left, top, width, height = self.browser.run(cell)
         on = [rank["rank"] for rank in self.page.report["ranks"] if rank["host"] == self.page.report["traffic"]["hosts"][3]]
         self.browser.point(left + width * 1.5 / len(on), top + height * 0.5 / len(on))
-        told = self.told()
-        layer = int(next(key for key, *_ in told if key).split(".")[2])
-        entry = int(next(key for key, *_ in told if key).split(".")[4])
+        tips = self.tip()
+        layer = int(next(key for key, *_ in tips if key).split(".")[2])
+        entry = int(next(key for key, *_ in tips if key).split(".")[4])
         edges = self.page.report["traffic"]["layers"][layer]
         self.assertEqual((edges["scope"], edges["src"][entry], edges["dst"][entry]), ("rank", on[0], on[1]))
-        self.right(told)
+        self.right(tips)
         self.browser.click(self.browser.run("return [...document.querySelectorAll('[data-picture=traffic] button')].find(e => /Back/.test(e.textContent))"))
         self.plot("traffic")
         left, top, width, height = self.browser.run(cell)
         self.browser.point(left + width * 0.5 / hosts, top + height * 0.5 / hosts)
-        layer = int(next(key for key, *_ in self.told() if key).split(".")[2])
+        layer = int(next(key for key, *_ in self.tip() if key).split(".")[2])
         self.assertEqual(self.page.report["traffic"]["layers"][layer]["scope"], "host")
 
     def test_tables_of_pictures_have_their_numbers(self):

@@ -22,8 +22,8 @@
 			f.svg.append(ct.node.node('rect', { ...box, fill: 'none', stroke, 'stroke-width': wide, class: 'cursor' }));
 	}
 
-	function tell(f, x, y) {
-		ct.tip.show(f.drawing.tell(f.cell), x, y);
+	function describe(f, x, y) {
+		ct.tip.show(f.drawing.describe(f.cell), x, y);
 	}
 
 	function forget(f) {
@@ -65,7 +65,7 @@
 			f.cell = cell;
 			show(f);
 		}
-		tell(f, event.clientX, event.clientY);
+		describe(f, event.clientX, event.clientY);
 	}
 
 	// A chart that handles a pick itself returns true; it follows the page's selection like every other part.
@@ -87,7 +87,7 @@
 		else if (cell && event.pointerType === 'touch' && !same(cell, f.cell)) {
 			f.cell = cell;
 			show(f);
-			tell(f, event.clientX, event.clientY);
+			describe(f, event.clientX, event.clientY);
 		} else if (cell) {
 			pick(f, cell);
 		}
@@ -115,8 +115,8 @@
 		show(f);
 		const edge = f.plot.getBoundingClientRect(), box = f.drawing.box(cell);
 
-		tell(f, edge.left + box.x + box.width, edge.top + box.y + box.height);
-		f.live.textContent = f.drawing.tell(cell).map(([name, what]) => name + ': ' + (what.text === undefined ? what : what.text)).join('; ');
+		describe(f, edge.left + box.x + box.width, edge.top + box.y + box.height);
+		f.live.textContent = f.drawing.describe(cell).map(([name, what]) => name + ': ' + (what.text === undefined ? what : what.text)).join('; ');
 	}
 
 	// Listens on the figure's plot. changed: called when picking has changed the picture itself.

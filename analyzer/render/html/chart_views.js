@@ -47,7 +47,7 @@
 		return i === undefined ? null : { i };
 	}
 
-	function tell(view, cell) {
+	function describe(view, cell) {
 		const ids = idsOf(view, cell), lines = [];
 
 		if (view.rows)
@@ -152,7 +152,7 @@
 		function draw(width, look) {
 			const view = shown(), drawing = ct.draw(view, width, look);
 
-			drawing.tell = (cell) => tell(view, cell);
+			drawing.describe = (cell) => describe(view, cell);
 			drawing.pick = pick;
 			if (view.rows && view.rows.about)
 				drawing.pickRow = (row) => toggle(view.rows, row);
@@ -165,7 +165,7 @@
 		function table() {
 			const view = shown(), valueOf = (cell) => at(filled(view.tips[0][1], idsOf(view, cell)));
 			const all = Array.from(cellsOf(view), (cell) => ({ cell, value: valueOf(cell) })).filter(({ value }) => value !== null);
-			const kept = all.sort((a, b) => b.value - a.value).slice(0, TABLE_ROWS).map(({ cell }) => tell(view, cell));
+			const kept = all.sort((a, b) => b.value - a.value).slice(0, TABLE_ROWS).map(({ cell }) => describe(view, cell));
 
 			return {
 				head: kept.length ? kept[0].map(([name]) => name) : [], rows: kept.map((lines) => lines.map(([, what]) => what)),

@@ -117,7 +117,7 @@
 	}
 
 	// "rows 26 to 50 of 1024", and what is left out and why.
-	function tell(table, rows, from, to) {
+	function count(table, rows, from, to) {
 		const parts = [];
 
 		if (!rows.length)
@@ -142,7 +142,7 @@
 
 		fillBody(table, rows.slice(from, to));
 		fit(table, isWhole);
-		tell(table, rows, from, to);
+		count(table, rows, from, to);
 		table.before.disabled = table.page === 0;
 		table.next.disabled = table.page === pages - 1;
 		table.leaf.hidden = pages === 1 || isWhole;

@@ -6,7 +6,7 @@
 	const listeners = [];
 	const probe = document.createElement('i');
 
-	function tell() {
+	function mark() {
 		for (const listener of listeners)
 			listener(ct.theme.isDark());
 	}
@@ -15,7 +15,7 @@
 		isDark: () => root.dataset.scheme ? root.dataset.scheme === 'dark' : system.matches,
 		toggle() {
 			root.dataset.scheme = ct.theme.isDark() ? 'light' : 'dark';
-			tell();
+			mark();
 		},
 		// listener(isDark), called after each change.
 		on: (listener) => listeners.push(listener),
@@ -28,5 +28,5 @@
 		},
 	};
 	probe.hidden = true;
-	system.addEventListener('change', tell);
+	system.addEventListener('change', mark);
 })();
