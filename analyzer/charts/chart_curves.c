@@ -7,7 +7,9 @@
 #include "analyzer/charts/plot.h"
 #include "trace/status.h"
 
-#define SIZES 16u /* ticks at most */
+/* size: ticks at most; two charts beside each other have room for half as many sizes */
+#define SIZES 16u
+#define SIZES_OF_TWO 8u
 #define RATES 9u
 #define ROOM 1.3 /* around the values */
 
@@ -39,13 +41,13 @@ static void widen_all(struct range *x, struct range *y, const struct ct_report_c
 
 /* Around what was widened. */
 static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct range *x,
-		     struct range *y)
+		     struct range *y, size_t sizes)
 {
 	if (x->high <= 0)
 		return CT_EMPTY;
 	plot->x.title = "size";
 	plot->y.title = "bus bandwidth";
-	if (ct_ticks_log(memory, &x->low, &x->high, SIZES, ct_prose_bytes, &plot->x.ticks) != CT_OK)
+	if (ct_ticks_log(memory, &x->low, &x->high, sizes, ct_prose_bytes, &plot->x.ticks) != CT_OK)
 		return CT_NOMEM;
 	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_prose_Bps, &plot->y.ticks);
 }
@@ -174,7 +176,7 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 	*plot = (struct ct_plot){ .comm_hash = c->comm_hash };
 	widen_all(&x, &y, c->points, c->n_points);
 	widen_all(&x, &y, c->fit, c->n_fit);
-	st = make_axes(memory, plot, &x, &y) ?: put_points(c, memory, plot, &x, &y);
+	st = make_axes(memory, plot, &x, &y, SIZES) ?: put_points(c, memory, plot, &x, &y);
 	st = st ?: put_limit(c, memory, plot, &y);
 	st = st ?: set_tips(plot, curve, c, memory);
 	plot->title = title_of(c, memory);
@@ -205,7 +207,7 @@ int ct_plot_two_curves(const struct ct_report_curve *base, const struct ct_repor
 	*plot = (struct ct_plot){ 0 };
 	widen_all(&x, &y, base->points, base->n_points);
 	widen_all(&x, &y, run->points, run->n_points);
-	st = make_axes(memory, plot, &x, &y);
+	st = make_axes(memory, plot, &x, &y, SIZES_OF_TWO);
 	if (st != CT_OK)
 		return st;
 	of_base = series(plot, memory, "base", CT_LOOK_DOT, "orange", room);

@@ -35,7 +35,7 @@ class Page(html.parser.HTMLParser):
         assert self.open.pop() == tag, tag
         self.tick = None
     def handle_data(self, data):
-        if "h1" in self.open:
+        if {"title", "h1", "h2"} & set(self.open):
             self.text.append(data)
         if "figcaption" in self.open:
             self.charts[-1]["caption"] += data

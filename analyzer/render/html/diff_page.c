@@ -16,7 +16,7 @@ static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"style-src 'unsafe-inline'\">\n<title>commtrace diff</title>\n<style>\n"
+	"style-src 'unsafe-inline'\">\n<style>\n"
 	":root{color-scheme:light dark;--line:light-dark(#8b909b,#6b7382);"
 	"--orange:light-dark(#b45309,#f0bd5b);--blue:light-dark(#1f4fbf,#8fb4ff)}\n"
 	"body{font:1rem/1.5 system-ui,sans-serif;margin:1.5rem}\n"
@@ -26,6 +26,8 @@ static const char head[] =
 	"text{fill:currentColor}\n.axis{stroke:var(--line);fill:none}\n"
 	".orange{color:var(--orange)}.blue{color:var(--blue)}\n"
 	"polyline{fill:none;stroke:currentColor;stroke-width:2}\ncircle{fill:currentColor}\n"
+	/* the base shows where both are the same */
+	".orange polyline{stroke-width:7}.orange circle{r:6px}\n"
 	"</style>\n";
 
 static double across(double at)
@@ -88,7 +90,10 @@ static void put_chart(const struct ct_plot *plot, const char *comm, FILE *out)
 		ct_html_text(plot->series[s].text, out);
 		fputs("</span>", out);
 	}
-	fprintf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, HEIGHT);
+	fprintf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH,
+		HEIGHT);
+	ct_html_text(plot->title, out);
+	fputs("\">\n", out);
 	put_axes(plot, out);
 	for (size_t s = 0; s < plot->n_series; s++)
 		put_series(plot, &plot->series[s], out);
@@ -143,17 +148,22 @@ int ct_diff_page(const struct ct_diff_page_run *runs, size_t n, struct ct_arena 
 	int st = CT_OK;
 
 	fputs(head, out);
+	fputs("<title>", out);
+	ct_html_text(runs[0].path, out);
+	fputs(" &middot; commtrace diff</title>\n<main><h1>Against ", out);
+	ct_html_text(runs[0].path, out);
+	fputs("</h1>\n", out);
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
 		if (!runs[i].text)
 			continue;
-		fputs("<section><h1>", out);
+		fputs("<section><h2>", out);
 		ct_html_text(runs[i].path, out);
-		fputs("</h1>\n<pre>", out);
+		fputs("</h2>\n<pre tabindex=\"0\">", out);
 		ct_html_text(runs[i].text, out);
 		fputs("</pre>\n<div class=\"charts\">\n", out);
 		st = put_charts(runs[0].report, runs[i].report, memory, out);
 		fputs("</div></section>\n", out);
 	}
-	fputs("</html>\n", out);
+	fputs("</main></html>\n", out);
 	return st;
 }
