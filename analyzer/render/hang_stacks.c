@@ -58,6 +58,19 @@ static const char *doing(const struct ct_stack *stack)
 	return stack->before_ns && stack->is_same ? "asleep with an unchanged stack" : "asleep";
 }
 
+/* What is shown of a path: its end, from a slash on, where all of it would push the line's number out of the screen. */
+static const char *end_of(const struct ct_text *text, const struct ct_stack_line *line)
+{
+	const int room = snprintf(NULL, 0, "%-*s%s (...:%" PRIu32 ")", (int)CT_TEXT_ROW, "",
+				  line->function, line->line);
+	const char *end = line->file, *next;
+
+	while (!text->unwrapped && text->columns && room + (int)strlen(end) > (int)text->columns &&
+	       (next = strchr(end + 1, '/')))
+		end = next;
+	return end;
+}
+
 /* At most `most` lines, of which the last may be for the frames that do not fit. */
 static void write_frames(struct ct_text *text, const struct ct_stack *stack, uint32_t most)
 {
@@ -75,8 +88,10 @@ static void write_frames(struct ct_text *text, const struct ct_stack *stack, uin
 		}
 		shown++;
 		if (python)
-			ct_text_line(text, CT_COLOR_NONE, "%-*s%s (%s:%" PRIu32 ")",
-				     (int)CT_TEXT_ROW, "", line->function, line->file, line->line);
+			ct_text_line(text, CT_COLOR_NONE, "%-*s%s (%s%s:%" PRIu32 ")",
+				     (int)CT_TEXT_ROW, "", line->function,
+				     end_of(text, line) > line->file ? "..." : "",
+				     end_of(text, line), line->line);
 		else
 			ct_text_line(text, CT_COLOR_NONE, "%-*s%s%s (%s)", (int)CT_TEXT_ROW, "",
 				     line->flags & CT_FRAME_GUESSED ? "? " : "", line->function,
