@@ -26,8 +26,7 @@
 	function score() {
 		const s = report.scorecard;
 
-		return tile('score', [ct.value('scorecard.total', s.total, 'integer', s.why), s.total === null ? null : ' of 100'],
-			s.grade === 'n/a' ? 'no grade' : s.grade);
+		return s.total === null ? null : tile('score', [ct.value('scorecard.total', s.total, 'integer', s.why), ' of 100'], s.grade);
 	}
 
 	function said(word, path, text) {
