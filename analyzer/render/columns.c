@@ -298,7 +298,7 @@ static void grade_cell(char *to, size_t cap, const void *row)
 
 static void offset_cell(char *to, size_t cap, const void *row)
 {
-	snprintf(to, cap, "%" PRId64, ((const struct ct_report_clock *)row)->offset_ns);
+	snprintf(to, cap, "%" PRId64 " ns", ((const struct ct_report_clock *)row)->offset_ns);
 }
 
 /* ---- the table ---- */

@@ -109,7 +109,7 @@ void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_co
 void ct_columns_most(struct ct_text *text, const char *word, const struct ct_columns *columns,
 		     const char *key, const void *rows, size_t n);
 
-/* "rank=3 calls=5 share~1.20%": heads that end in "~" need no "=". */
+/* "rank 3, nic 9.00 GB, in 30.0 s": heads and cells. */
 void ct_columns_pairs(char *to, size_t cap, const struct ct_columns *columns, const char *keys,
 		      const void *row);
 

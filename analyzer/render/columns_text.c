@@ -6,20 +6,19 @@
 #include "analyzer/base/units.h"
 #include "analyzer/render/columns.h"
 
-/* A pair is one word, a cell of a table is read as prose. */
-static struct ct_unit_text number(const struct ct_report_column *c, int is_pair, uint64_t value)
+static struct ct_unit_text number(const struct ct_report_column *c, uint64_t value)
 {
 	struct ct_unit_text text;
 
 	switch (c->unit) {
 	case CT_UNIT_ns:
-		return is_pair ? ct_text_ns(value) : ct_prose_ns(value);
+		return ct_prose_ns(value);
 	case CT_UNIT_bytes:
-		return is_pair ? ct_text_bytes(value) : ct_prose_bytes(value);
+		return ct_prose_bytes(value);
 	case CT_UNIT_size:
 		return ct_text_size(value);
 	case CT_UNIT_Bps:
-		text = is_pair ? ct_text_Bps(value) : ct_prose_Bps(value);
+		text = ct_prose_Bps(value);
 		/* fields of the head are not repeated */
 		if (value != CT_UNKNOWN && c->head && strstr(c->head, "/s"))
 			*strchr(text.s, '/') = '\0';
@@ -32,8 +31,7 @@ static struct ct_unit_text number(const struct ct_report_column *c, int is_pair,
 	}
 }
 
-static void write_cell(char *to, size_t cap, const struct ct_report_column *c, int is_pair,
-		       const void *row)
+static void write_cell(char *to, size_t cap, const struct ct_report_column *c, const void *row)
 {
 	const char *at = (const char *)row + c->at, *text;
 	double real;
@@ -48,13 +46,12 @@ static void write_cell(char *to, size_t cap, const struct ct_report_column *c, i
 	}
 	switch (c->store) {
 	case CT_STORE_U64:
-		snprintf(to, cap, "%s", number(c, is_pair, *(const uint64_t *)at).s);
+		snprintf(to, cap, "%s", number(c, *(const uint64_t *)at).s);
 		return;
 	case CT_STORE_DOUBLE:
 		real = *(const double *)at;
 		if (c->unit == CT_UNIT_pct)
-			snprintf(to, cap, "%s",
-				 is_pair ? ct_text_pct(real).s : ct_prose_pct(real).s);
+			snprintf(to, cap, "%s", ct_prose_pct(real).s);
 		else
 			snprintf(to, cap,
 				 isnan(real)		      ? "n/a"
@@ -88,7 +85,7 @@ static void write_line(char *line, size_t cap, const struct ct_columns *columns,
 		char cell[256];
 
 		if (row)
-			write_cell(cell, sizeof(cell), c, 0, row);
+			write_cell(cell, sizeof(cell), c, row);
 		else
 			snprintf(cell, sizeof(cell), "%s", c->head);
 		if (c->width < 0)
@@ -123,9 +120,8 @@ void ct_columns_pairs(char *to, size_t cap, const struct ct_columns *columns, co
 	while ((c = ct_columns_next(columns, &keys)) && at < cap) {
 		char cell[256];
 
-		write_cell(cell, sizeof(cell), c, 1, row);
-		at += (size_t)snprintf(to + at, cap - at, "%s%s%s%s", at ? " " : "", c->head,
-				       strchr(c->head, '~') ? "" : "=", cell);
+		write_cell(cell, sizeof(cell), c, row);
+		at += (size_t)snprintf(to + at, cap - at, "%s%s %s", at ? ", " : "", c->head, cell);
 	}
 }
 
@@ -134,7 +130,7 @@ static int fact(char *to, size_t cap, const struct ct_report_column *c, const vo
 {
 	if (c->n_at || (c->json && !c->cell) || c->rows)
 		return 0;
-	write_cell(to, cap, c, 0, row);
+	write_cell(to, cap, c, row);
 	if (c->unit == CT_UNIT_comm)
 		to[8] = '\0'; /* as --comm takes it */
 	if (c->unit == CT_UNIT_yes)

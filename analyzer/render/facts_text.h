@@ -16,12 +16,12 @@ void ct_expect_text(struct ct_text *text, const struct ct_report *report, int ve
 /* The run in a few lines: step time, exposed communication, data quality. */
 void ct_summary_text(struct ct_text *text, const struct ct_report *report);
 
-/* How the run was timed; and what was set and what became of it in one process, "timing=events events=200 sample=4 ...", into
+/* How the run was timed; and what was set and what became of it in one process, "sample 4, duty 10.0 s/60.0 s ...", into
  * `to`: empty without a GPU. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
 
-/* Likewise: when it had events, what was taken for a step, and what timing did to it, " events_from=12.0s step=400ms ..."; empty:
+/* Likewise: when it had events, what was taken for a step, and what timing did to it, "events from 12.0 s, step 400 ms ..."; empty:
  * nothing of it is known. */
 void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
 /* The state of the hosts' clocks, nothing for one host; and a line for each host. */

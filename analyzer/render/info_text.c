@@ -170,6 +170,8 @@ static void write_comms(struct ct_text *text, const struct ct_report *report)
 }
 
 /* From .. to, as a table where that fits. */
+#define NESTED 4u /* code: columns that a line of details is indented by */
+
 #define TRAFFIC_COLUMNS 8u
 
 static void write_traffic(struct ct_text *text, const struct ct_report_traffic *t)
@@ -225,6 +227,8 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 
 static void write_costs(struct ct_text *text, const struct ct_report *report)
 {
+	static const char keys[] = "rank calls wrapper_ns wrapper_pct write_cpu_ns beat_cpu_ns "
+				   "poll_cpu_ns threads_pct bytes_written events timing";
 	char wrappers[64], threads[64];
 
 	ct_text_share(wrappers, sizeof(wrappers), report->cost_share_pct, "about ", "the run",
@@ -242,19 +246,17 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *c = &report->costs[i];
-		char timing[200], pairs[512];
+		char timing[200];
 
 		ct_timing_of_process(timing, sizeof(timing), c);
-		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_costs(),
-				 "rank calls wrapper_ns wrapper_pct write_cpu_ns beat_cpu_ns "
-				 "poll_cpu_ns threads_pct bytes_written events",
-				 c);
-		ct_text_line(text, CT_COLOR_NONE, "%s", pairs);
+		if (!i)
+			ct_columns_head(text, ct_columns_costs(), keys);
+		ct_columns_row(text, CT_COLOR_NONE, ct_columns_costs(), keys, c);
 		if (timing[0])
-			ct_text_line(text, CT_COLOR_NONE, "      %s", timing);
+			ct_text_wrap(text, CT_COLOR_NONE, NESTED, "    %s", timing);
 		ct_decisions_of_process(timing, sizeof(timing), c);
 		if (timing[0])
-			ct_text_line(text, CT_COLOR_NONE, "     %s", timing);
+			ct_text_wrap(text, CT_COLOR_NONE, NESTED, "    %s", timing);
 	}
 }
 
@@ -280,15 +282,16 @@ static void write_port(struct ct_text *text, const struct ct_report_port *port)
 	for (size_t i = 0; i < port->n_counters && at < sizeof(counted) - 80; i++) {
 		const struct ct_report_counter *c = &port->counters[i];
 
-		at += (size_t)snprintf(counted + at, sizeof(counted) - at, " %.40s%s%s", c->name,
-				       c->at_least && c->grew != CT_UNKNOWN ? ">=" : "=",
+		at += (size_t)snprintf(counted + at, sizeof(counted) - at, "%s%.40s %s%s",
+				       at ? ", " : "", c->name,
+				       c->at_least && c->grew != CT_UNKNOWN ? ">= " : "",
 				       ct_text_count(c->grew).s);
 	}
 	ct_columns_pairs(pairs, sizeof(pairs), ct_columns_port(),
 			 "name kind layer state rate_Bps rx_bytes tx_bytes", port);
-	ct_text_line(text, CT_COLOR_NONE, "    %s", pairs);
+	ct_text_wrap(text, CT_COLOR_NONE, 2 * NESTED, "    %s", pairs);
 	if (at)
-		ct_text_line(text, CT_COLOR_NONE, "       %s", counted);
+		ct_text_wrap(text, CT_COLOR_NONE, 2 * NESTED, "        %s", counted);
 }
 
 static void write_transport(struct ct_text *text, const struct ct_report *report)
@@ -304,8 +307,8 @@ static void write_transport(struct ct_text *text, const struct ct_report *report
 
 		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_transport(),
 				 "host rank nic_bytes ib_bytes ib_errors sampled_ns", t);
-		ct_text_line(text, CT_COLOR_NONE, "%s nic_most=%s ib_most=%s", pairs,
-			     ct_text_Bps(peak(t, 0)).s, ct_text_Bps(peak(t, 1)).s);
+		ct_text_wrap(text, CT_COLOR_NONE, NESTED, "%s; at most nic %s, ib %s", pairs,
+			     ct_prose_Bps(peak(t, 0)).s, ct_prose_Bps(peak(t, 1)).s);
 		for (size_t p = 0; p < t->n_ports; p++)
 			write_port(text, &t->ports[p]);
 	}

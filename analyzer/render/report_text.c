@@ -136,19 +136,19 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	if (rank)
-		snprintf(of_rank, sizeof(of_rank), "; largest S_w=%.3f (rank %d)", rank->s,
-			 rank->rank);
+		snprintf(of_rank, sizeof(of_rank), "; rank %d alone: %.3f times", rank->rank,
+			 rank->s);
 	if (stage)
-		snprintf(of_stage, sizeof(of_stage), ", S_stage=%.3f (stage %u)", stage->s,
-			 stage->stage);
+		snprintf(of_stage, sizeof(of_stage), "; stage %u alone: %.3f times", stage->stage,
+			 stage->s);
 	if (!isnan(w->m_s))
-		snprintf(last, sizeof(last), "; M_S=%.2f", w->m_s);
+		snprintf(last, sizeof(last), "; M_S %.2f", w->m_s);
 	if (!isnan(w->m_w))
-		snprintf(worst, sizeof(worst), "; M_W=%.2f", w->m_w);
+		snprintf(worst, sizeof(worst), "; M_W %.2f", w->m_w);
 	else
 		snprintf(worst, sizeof(worst), "; M_W n/a: %s", w->m_w_why);
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "balanced  a step takes S=%.3f ± %.3f times as long as in a balanced job"
+		     "balanced  a step takes %.3f ± %.3f times as long as in a balanced job"
 		     "%s%s%s%s",
 		     w->s, w->s_err, of_rank, of_stage, last, worst);
 }

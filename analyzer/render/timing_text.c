@@ -143,20 +143,21 @@ void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *
 	if (!cost->on_gpu)
 		return;
 	if (cost->raised_ns != CT_UNKNOWN)
-		add(to, cap, " events_from=%s", ct_text_ns(cost->raised_ns).s);
+		add(to, cap, "events from %s", ct_prose_ns(cost->raised_ns).s);
 	if (cost->lowered_ns != CT_UNKNOWN)
-		add(to, cap, " events_until=%s", ct_text_ns(cost->lowered_ns).s);
+		add(to, cap, "%sevents until %s", to[0] ? ", " : "",
+		    ct_prose_ns(cost->lowered_ns).s);
 	if (cost->step_ns != CT_UNKNOWN)
-		add(to, cap, " %s=%s",
+		add(to, cap, "%s%s %s", to[0] ? ", " : "",
 		    cost->step_kind == CT_STEP_COLLECTIVE ? ct_step_kind_name(cost->step_kind)
 							  : "step",
-		    ct_text_ns(cost->step_ns).s);
+		    ct_prose_ns(cost->step_ns).s);
 	if (!isnan(cost->step_change_pct))
-		add(to, cap, " step_change=%+.2f±%.2f%% windows=%s/%s", cost->step_change_pct,
-		    cost->step_change_err_pct, ct_text_count(cost->windows_off).s,
-		    ct_text_count(cost->windows_on).s);
+		add(to, cap, "%sstep change %+.2f ± %.2f %% (windows: %s untimed, %s timed)",
+		    to[0] ? ", " : "", cost->step_change_pct, cost->step_change_err_pct,
+		    ct_text_count(cost->windows_off).s, ct_text_count(cost->windows_on).s);
 	else if (cost->step_change_why)
-		add(to, cap, " step_change=n/a (%s)", cost->step_change_why);
+		add(to, cap, "%sstep change n/a (%s)", to[0] ? ", " : "", cost->step_change_why);
 }
 
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
@@ -164,18 +165,17 @@ void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cos
 	to[0] = '\0';
 	if (!cost->on_gpu)
 		return;
-	add(to, cap, "timing=%s", ct_timed_by_name(cost->timed_by));
 	if (ct_timed_why_name(cost->timed_why))
-		add(to, cap, " (%s)", ct_timed_why_name(cost->timed_why));
+		add(to, cap, "%s", ct_timed_why_name(cost->timed_why));
 	if (cost->sample_ratio < 1)
-		add(to, cap, " sample=%.3g", 1 / cost->sample_ratio);
+		add(to, cap, "%ssample %.3g", to[0] ? ", " : "", 1 / cost->sample_ratio);
 	if (cost->duty_of_ns)
-		add(to, cap, " duty=%s/%s", ct_text_ns(cost->duty_on_ns).s,
-		    ct_text_ns(cost->duty_of_ns).s);
+		add(to, cap, "%sduty %s/%s", to[0] ? ", " : "", ct_prose_ns(cost->duty_on_ns).s,
+		    ct_prose_ns(cost->duty_of_ns).s);
 	if (!isnan(cost->budget_ratio))
-		add(to, cap, " budget=%s backoffs=%s level=%" PRIu64 " coarsest=%" PRIu64,
-		    ct_text_pct(100 * cost->budget_ratio).s, ct_text_count(cost->budget_backoffs).s,
-		    cost->level, cost->coarsest);
+		add(to, cap, "%sbudget %s, backoffs %s, level %" PRIu64 ", coarsest %" PRIu64,
+		    to[0] ? ", " : "", ct_prose_pct(100 * cost->budget_ratio).s,
+		    ct_text_count(cost->budget_backoffs).s, cost->level, cost->coarsest);
 }
 
 /* ---- the hosts' clocks ---- */

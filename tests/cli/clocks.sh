@@ -61,6 +61,6 @@ echo drift:
 commtrace report drift --format=kv | grep -o '^CLOCK_CONFLICT hosts=[^ ]*\|failed=[0-9]*'
 # The offset is that of a moment that was measured, not of the middle of a run that others' clocks have made long: what the two clocks
 # really show (drift.truth.json) goes from -2219725231989991 to -2219725232152620 while the job runs.
-commtrace info --whole drift | sed -n 's/^clock .*host=\([^ ]*\) .*offset_ns=\([-0-9]*\) .*quality=\([A-Z]*\).*/\1 \3 \2/p' |
+commtrace info --whole drift | sed -n 's/^clock .*host \([^ ,]*\),.*offset \([-0-9][0-9]*\) ns.*quality \([A-Z]*\).*/\1 \3 \2/p' |
 	awk '{ is = $3 > -2219725232152620 - 373000 && $3 < -2219725231989991 + 373000
 		print $1, $2, $1 == "node0" || is ? "right" : $3 }'

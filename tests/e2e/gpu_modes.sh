@@ -126,6 +126,6 @@ done
 "$commtrace" report "$work/ddp.plugin/run" --json | grep -q 'nothing was timed (NCCL has not loaded the plugin)' || fail "plugin"
 "$commtrace" report "$work/ddp.sample/run" --verbose | grep -q '^timed     .* of launches (sample 3): sums are of these$' || fail "sample"
 "$commtrace" info "$work/ddp.auto/run" | grep -q '^timing    host: .*(too early for events)$' || fail "auto"
-"$commtrace" info "$work/ddp.duty/run" | grep -q ' duty=40.0ms/80.0ms' || fail "duty"
+"$commtrace" info "$work/ddp.duty/run" | grep -q ' duty 40.0 ms/80.0 ms' || fail "duty"
 ! "$commtrace" report "$work/ddp.events/run" --verbose | grep '^timed ' || fail "events"
 echo "$(modes | wc -l) ways to time $(wc -w <<<"$workloads") workloads are true; sampled: $picked of $((picked + passed_by))"

@@ -269,7 +269,7 @@ calls() {
 	ok=ok
 	[ "$(recorded "$out/calls$n.0.events.trace")" = $((n * (2 * ops + 6))) ] || ok=FAIL
 	row "nccl.$n-ranks.ops" "$(recorded "$out/calls$n.0.events.trace")" ops $ok "$([ "$n" = 1 ] || echo shared-gpu)"
-	row "nccl.$n-ranks.losses" "$(awk '/^dropped/ { getline; print $1 == "none" ? "none" : $2 "," $3 }' "$out/calls$n.info")" -
+	row "nccl.$n-ranks.losses" "$(awk '/^dropped/ { getline; print $1 == "none" ? "none" : $4 $6 }' "$out/calls$n.info")" -
 }
 
 one_rank() { calls 1; }
@@ -443,7 +443,7 @@ long() {
 	row long.steps "$(figure "$f" ddp_steps)" steps
 	row long.late_steps/early_steps "$(ratio "$(figure "$f" ddp_late_step)" "$(figure "$f" ddp_early_step)")" ratio
 	row long.grown "$(figure "$f" ddp_grown)" MB "$(verdict 'a < 64' "$(figure "$f" ddp_grown)")"
-	row long.losses "$("$commtrace" info --whole "$out/long.auto.trace" 2>/dev/null | awk '/^dropped/ { getline; print $1 == "none" ? "none" : $2 "," $3 }')" -
+	row long.losses "$("$commtrace" info --whole "$out/long.auto.trace" 2>/dev/null | awk '/^dropped/ { getline; print $1 == "none" ? "none" : $4 $6 }')" -
 }
 
 # Under torchrun, which is the ranks' parent; and Gloo.

@@ -130,8 +130,9 @@ static void text_has_the_same_values(void **state)
 	free(lines);
 	ct_columns_pairs(pairs, sizeof(pairs), ct_columns_clocks(),
 			 "host ref_host offset_ns drift_ppb err_ns selftest_ns", &clock);
-	assert_string_equal(pairs, "host=node1 ref=n/a offset_ns=n/a drift_ppb=n/a err=4.04us "
-				   "selftest=n/a");
+	assert_string_equal(pairs,
+			    "host node1, against n/a, offset n/a, drift (ppb) n/a, error 4.04 us, "
+			    "selftest n/a");
 }
 
 int main(void)

@@ -368,7 +368,7 @@ static void text_begins_with_the_verdict_and_fits_the_screen(void **state)
 	free(text);
 	text = job_text(report, 1);
 	assert_non_null(strstr(text, "not complete: 4 of 4 ranks"));
-	assert_non_null(strstr(text, "reason=WRITE_FAILED records=3"));
+	assert_non_null(strstr(text, "reason WRITE_FAILED, records 3"));
 	assert_non_null(strstr(text, "rank 0: beware"));
 	free(text);
 	ct_report_free(report);
