@@ -38,6 +38,7 @@ def take(browser, url, scheme, width, height, part):
     browser.scheme(scheme)
     browser.open(url, READY)
     browser.wait(BUILT, 30)
+    browser.run("document.documentElement.style.scrollbarGutter = 'auto'")
     if not part:
         return browser.screenshot(full=False)
     # What comes into the window is drawn then.
