@@ -345,13 +345,14 @@ static void write_divergence(struct ct_text *text, const struct ct_hang_divergen
 	show(text, "diverged", &m);
 }
 
-/* Rows of evidence, the most useful first. Where not all is asked for they end with the screen's part for them. */
+/* Rows of evidence, the most useful first. Where not all is asked for they end with the screen's part for them, the last one cut. */
 static void write_evidence(struct ct_text *text, const struct ct_hang_run *run,
 			   const struct ct_hang_verdict *v, int verbose)
 {
 	const int end = verbose ? INT32_MAX : text->lines + EVIDENCE_END - 2;
 	const uint32_t ranks = verbose ? MOST_LINES : FEW_RANKS;
 
+	text->end = verbose ? 0 : end;
 	for (uint32_t i = 0; i < v->n_notes && text->lines < end; i++)
 		ct_text_row(text, i ? "" : "evidence", v->notes[i]);
 	if (text->lines < end)
@@ -366,6 +367,7 @@ static void write_evidence(struct ct_text *text, const struct ct_hang_run *run,
 		write_waiting(text, v);
 	if (text->lines < end)
 		write_since(text, run, v);
+	text->end = 0;
 	if (verbose)
 		write_divergence(text, v->divergence);
 }

@@ -196,6 +196,11 @@ void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, c
 	do {
 		size_t n = text->unwrapped ? strlen(at) : fitting(at, columns_of(text) - indent);
 
+		if (text->end && text->lines + 1 >= text->end && at[n]) {
+			ct_text_clip(line, sizeof(line), at, columns_of(text) - indent);
+			put(text, color, indent, line, strlen(line));
+			return;
+		}
 		put(text, color, indent, at, n);
 		at += n;
 		at += strspn(at, " ");

@@ -28,6 +28,7 @@ struct ct_text {
 	int unwrapped;	/* 1: nothing is cut */
 	size_t columns; /* 0: CT_TEXT_COLUMNS */
 	int lines;
+	int end; /* the line that wrapped text ends before, cut with "..."; 0: it goes on */
 };
 
 struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style); /* style NULL: plain */

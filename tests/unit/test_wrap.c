@@ -67,10 +67,32 @@ static void no_figure_is_broken(void **unused)
 	}
 }
 
+/* The first two lines are as ever; the third is the last, and shows that it is not all. */
+static void text_ends_before_the_line_that_it_is_given(void **unused)
+{
+	char *whole = wrapped(40), *out = NULL;
+	size_t size;
+	FILE *file = open_memstream(&out, &size);
+	struct ct_text text = { .out = file, .columns = 40, .lines = 2, .end = 5 };
+
+	(void)unused;
+	ct_text_wrap(&text, CT_COLOR_NONE, 2, "%s", prose);
+	fclose(file);
+	assert_int_equal(text.lines, 5);
+	assert_memory_equal(out, whole, (size_t)(strchr(strchr(out, '\n') + 1, '\n') - out));
+	assert_string_equal(out + size - 4, "...\n");
+	free(whole);
+	whole = wrapped(sizeof(prose));
+	assert_null(strstr(whole, "..."));
+	free(whole);
+	free(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_figure_is_broken),
+		cmocka_unit_test(text_ends_before_the_line_that_it_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
