@@ -54,7 +54,7 @@ if [ -n "$torch" ]; then
 		die "the job failed: see $out/torch.out"
 	straggler "$out/torch/run" 2 100
 
-	say "2. The same job: rank 1 never returns from its data loader; then all processes are killed by SIGKILL"
+	say "2. The same job: rank 1 never returns from its loader; then SIGKILL to all"
 	# shellcheck disable=SC2086
 	COMMTRACE_HANG_AFTER=5s record_ddp "$commtrace" "$out/hung" $small --hang-rank 1 >"$out/hung.out" 2>&1 &
 	hung=$!
@@ -72,16 +72,17 @@ if [ -n "$torch" ]; then
 	"$commtrace" hang "$out/hung/run" >"$out/hung.txt" || :
 	sed -n '1p; /^  stack/,/:114)/s|(.*/|(|p' "$out/hung.txt"
 	grep -q '^Hang: rank 1 ' "$out/hung.txt" || die "the verdict does not name rank 1: see $out/hung.txt"
+	grep -q 'load_batch (.*train.py:105)' "$out/hung.txt" || die "the stack does not show train.py:105: see $out/hung.txt"
 fi
 
-say "3. A synthetic recording of 1,024 ranks on 128 hosts: rank 517 computes 5 ms longer in each of 40 steps"
+say "3. 1,024 synthetic ranks on 128 hosts: rank 517 computes 5 ms/step longer"
 build/bin/commtrace-synth --hosts 128 --steps 40 --fault slow-rank:rank=517,ms=5 -o "$out/large" || die "commtrace-synth failed"
 began=$(date +%s)
 straggler "$out/large" 517 5
 collectives=$(sed -n 's/.* \([0-9]*\) collectives.*/\1/p' "$out/large.txt")
 echo "  found among $((1024 * collectives)) operations in $(($(date +%s) - began)) s"
 
-say "4. Simulated GPUs, 8 ranks in 2 processes: the GPU of rank 5 computes 8 ms longer in each of 80 steps"
+say "4. Simulated GPUs, 8 ranks in 2 processes: rank 5 computes 8 ms/step longer"
 "$commtrace" run -q --set TIMING=events --set BUDGET=off -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --ranks-per-process 4 \
 	--nodes 2 --node-env COMMTRACE_HOST --workload ddp --steps 80 --fault slow-rank:rank=5,ms=8 >"$out/gpu.out" ||
 	die "the job failed: see $out/gpu.out"
@@ -93,7 +94,7 @@ sed -n '/^communication/,/^[^ ]* *[^ ]*quality/p' "$out/gpu.txt" | sed '$d'
 cat <<EOF
 
 Each fault was found. Open in a browser:
-  $out/gpu.html        the report of the last job as one file
-  ui.perfetto.dev           its timeline: "Open trace file", $out/gpu.pftrace (or: $commtrace open $out/gpu)
+  $out/gpu.html     the report of the last job as one file
+  $out/gpu.pftrace  its timeline: $commtrace open $out/gpu
 EOF
 [ -z "$missed" ] || die "the error of the cost does not cover what was injected (is this machine busy? load $(cut -d' ' -f1 /proc/loadavg)):$missed"
