@@ -259,7 +259,7 @@ def tokens_files_and_gpus():
         running.env |= {"SLURM_JOB_ID": "77", "POD_NAME": 'tr"ainer\\', "POD_NAMESPACE": "ml"}
         done = run(BIN / "commtrace-metrics", "--listen=0.0.0.0:0", running.run, code=2, env=running.env)
         check("needs a token" in done.stderr, done.stderr)
-        for wrong in ("nonsense", "127.0.0.1", "127.0.0.1:x", "256.0.0.1:1"):
+        for wrong in ("nonsense", "127.0.0.1", "127.0.0.1:x", "256.0.0.1:1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:99999", "127.0.0.1:-1"):
             run(BIN / "commtrace-metrics", "--listen=" + wrong, running.run, code=2, env=running.env)
         file = folder / "job.prom"
         reader = Reader(running, "--listen=0.0.0.0:0", f"--token-file={folder / 'token'}", f"--textfile={file}",

@@ -222,6 +222,14 @@ static int is_loopback(const struct sockaddr *address)
 		&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
+/* getaddrinfo takes none for port 0, and of a larger number its low 16 bits. */
+static int is_port(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits && !text[digits] && strtoul(text, NULL, 10) <= UINT16_MAX;
+}
+
 static int find_address(const char *listen, struct addrinfo **found, char name[64],
 			struct ct_err *err)
 {
@@ -229,7 +237,7 @@ static int find_address(const char *listen, struct addrinfo **found, char name[6
 					.ai_socktype = SOCK_STREAM };
 	const char *colon = strrchr(listen, ':'), *from = listen, *to = colon;
 
-	if (!colon || (size_t)(colon - listen) >= 64)
+	if (!colon || (size_t)(colon - listen) >= 64 || !is_port(colon + 1))
 		return ct_fail(err, CT_FORMAT, "'%s' is not ADDRESS:PORT", listen);
 	if (*from == '[' && to > from && to[-1] == ']')
 		from++, to--;
