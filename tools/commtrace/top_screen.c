@@ -287,6 +287,20 @@ static int run(struct screen *s, struct ct_err *err)
 	}
 }
 
+/* Of a terminal that it knows, ncurses has the size, even where it found no room for a screen. */
+static int say_no_screen(void)
+{
+	int rows = tigetnum("lines"), columns = tigetnum("cols");
+
+	if (rows > 0 && columns > 0)
+		ct_say("a terminal of %d rows and %d columns is too large", rows, columns);
+	else
+		ct_say("this terminal (TERM=%s) is not known",
+		       getenv("TERM") ? getenv("TERM") : "");
+	ct_hint("'commtrace top --once' needs none");
+	return CT_CODE_FAILED;
+}
+
 int ct_top_screen(const struct ct_top *top, struct ct_live *live)
 {
 	struct screen s = { .top = top, .live = live, .sort = top->sort, .selected_rank = -2 };
@@ -294,12 +308,8 @@ int ct_top_screen(const struct ct_top *top, struct ct_live *live)
 	SCREEN *terminal = newterm(NULL, stdout, stdin);
 	int st;
 
-	if (!terminal) {
-		ct_say("this terminal (TERM=%s) is not known",
-		       getenv("TERM") ? getenv("TERM") : "");
-		ct_hint("'commtrace top --once' needs none");
-		return CT_CODE_FAILED;
-	}
+	if (!terminal)
+		return say_no_screen();
 	ct_signals_defer();
 	signal(SIGQUIT, SIG_IGN);
 	if (top->filter)
