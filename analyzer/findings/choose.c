@@ -283,7 +283,7 @@ static int conclude_unplayed_waits(struct choice *c)
 	if (!(wait_pct > CT_NOTABLE_PCT))
 		return 0;
 	if (*c->lacks) {
-		ct_verdict_doubt(report, "bring the files of all hosts: commtrace collect",
+		ct_verdict_doubt(report, ct_advice_on_lacking(report),
 				 "%s; the rest waited for each other for %s of %s", c->lacks,
 				 ct_prose_pct(wait_pct).s, time_word(report));
 		return 1;

@@ -80,6 +80,20 @@ const char *ct_lacking_text(const struct ct_model *model, const struct ct_report
 				       ct_text_count((uint64_t)all).s);
 }
 
+const char *ct_advice_on_lacking(const struct ct_report *report)
+{
+	const struct ct_report_dropped *most = NULL;
+
+	for (size_t i = 0; i < report->n_dropped; i++) {
+		const struct ct_report_dropped *loss = &report->dropped[i];
+
+		if (loss->remedy && (!most || loss->records > most->records))
+			most = loss;
+	}
+	return most && !report->run.n_missing ? most->remedy
+					      : "bring the files of all hosts: commtrace collect";
+}
+
 /* The whole job is one rank, as far as it is known. */
 static int is_alone(const struct ct_model *model, const struct ct_report *report)
 {
@@ -147,8 +161,9 @@ const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_r
 	if (!model->ops)
 		return "find out why nothing was recorded: commtrace doctor -- PROGRAM";
 	if (report->run.n_missing || *ct_lacking_text(model, report))
-		return "see what is missing and why: commtrace info; bring the files of all hosts: "
-		       "commtrace collect";
+		return ct_arena_printf(report->memory,
+				       "see what is missing and why: commtrace info; %s",
+				       ct_advice_on_lacking(report));
 	if (ct_model_order_lost(model))
 		return "record one run without CUDA graphs";
 	if (is_alone(model, report))

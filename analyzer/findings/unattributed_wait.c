@@ -194,7 +194,7 @@ void ct_verdict_waited(const struct ct_judgement *j, const struct ct_waited *w, 
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */
 	if (*lacks)
-		ct_verdict_doubt(report, "bring the files of all hosts: commtrace collect",
+		ct_verdict_doubt(report, ct_advice_on_lacking(report),
 				 "%s; the rest waited for each other, at most %s (%s)", lacks,
 				 ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
 	else if (w->in_messages)

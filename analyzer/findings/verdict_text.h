@@ -49,6 +49,9 @@ uint64_t ct_most_gained(const struct ct_model *model, const uint32_t *slots, uin
 /* Ranks with a missing or incomplete trace: "only 7 of 8 ranks left a trace"; "": none. */
 const char *ct_lacking_text(const struct ct_model *model, const struct ct_report *report);
 
+/* The next step where something lacks: of the reason for which most records were dropped. */
+const char *ct_advice_on_lacking(const struct ct_report *report);
+
 /* Two jobs cannot be judged as one run; `processes`: one of each. */
 void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 			 struct ct_report *report);

@@ -3,19 +3,30 @@
 
 #include "trace/ops.h"
 
-int ct_loss_is_of_records(unsigned reason)
+const char *ct_loss_remedy(unsigned reason)
 {
 	switch (reason) {
 	case CT_LOSS_POOL_EMPTY:
+		return "record with a larger COMMTRACE_RING_MB, a faster COMMTRACE_DIR or fewer "
+		       "marks";
 	case CT_LOSS_WRITE_FAILED:
+		return "make room in COMMTRACE_DIR, or record into another directory";
 	case CT_LOSS_COMM_TABLE_FULL:
+		return "free communicators that are no longer used";
 	case CT_LOSS_MAX_BYTES:
+		return "record with a larger COMMTRACE_MAX_BYTES";
 	case CT_LOSS_NO_RING:
+		return "make room for the rings: commtrace doctor";
 	case CT_LOSS_STARTS_LOST:
-		return 1;
+		return "free persistent requests that are no longer used";
 	default:
-		return 0;
+		return NULL;
 	}
+}
+
+int ct_loss_is_of_records(unsigned reason)
+{
+	return ct_loss_remedy(reason) != NULL;
 }
 
 const char *ct_op_names_get(const struct ct_op_names *names, unsigned op)

@@ -43,6 +43,9 @@ struct ct_process_facts {
 /* Are records missing for a loss of this reason (enum ct_loss), or is it only something to know? */
 int ct_loss_is_of_records(unsigned reason);
 
+/* What to do for records not to be lost for this reason; NULL: none are. */
+const char *ct_loss_remedy(unsigned reason);
+
 /* Names of operations that this version does not know, learnt from NAME records; shared by the processes of a
  * run. Strings live in `memory`. */
 struct ct_op_names {

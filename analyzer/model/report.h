@@ -162,6 +162,7 @@ struct ct_report_dropped {
 	uint64_t records; /* CT_UNKNOWN: not counted */
 	uint64_t begin_at_ns, end_at_ns;
 	int is_loss_of_records; /* 0: something to know, but no record is missing for it */
+	const char *remedy;	/* NULL: none known */
 };
 
 struct ct_report_cost {

@@ -104,6 +104,37 @@ static void lost_records_are_reported_and_no_rank_is_judged_by_the_rest(void **s
 	ct_report_free(report);
 }
 
+/* Ranks that are late in turns, records of rank 1 missing: the advice is the remedy of the reason that dropped most. */
+static void waits_beside_lost_records_advise_their_remedy(void **state)
+{
+	static const struct ct_loss_rec losses[] = {
+		{ .reason = CT_LOSS_MAX_BYTES, .records = 5 },
+		{ .reason = CT_LOSS_POOL_EMPTY, .records = 20 },
+	};
+	struct ct_report *report;
+
+	(void)state;
+	open_job(3);
+	for (int c = 0; c < 50; c++) {
+		for (int r = 0; r < 3; r++) {
+			uint64_t at = 1000000 + (uint64_t)c * 10000000;
+
+			if (r == 1 && c >= 20 && c < 45)
+				job.seq[r]++; /* not recorded */
+			else
+				job_collective(&job, r, CT_OP_AllReduce, 250000,
+					       at + (c % 3 == r ? 5000000u : 0), at + 6000000);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		job_rare(&job, 1, CT_KIND_LOSS, &losses[i], sizeof(losses[i]));
+	report = close_job(600000000);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "records of rank 1 are missing"));
+	assert_non_null(strstr(report->verdict.advice, "COMMTRACE_RING_MB"));
+	ct_report_free(report);
+}
+
 /* Records missing from imports are not due to a setting; their number is unknown. */
 static void damaged_file_is_to_be_copied_again(void **state)
 {
@@ -399,6 +430,7 @@ int main(void)
 		ON_DISK(rank_without_trace_is_named),
 		ON_DISK(damaged_file_is_to_be_copied_again),
 		ON_DISK(lost_records_are_reported_and_no_rank_is_judged_by_the_rest),
+		ON_DISK(waits_beside_lost_records_advise_their_remedy),
 		ON_DISK(one_rank_has_no_one_to_wait_for),
 		ON_DISK(run_without_operations_is_a_report),
 		ON_DISK(no_such_start_is_an_error),
