@@ -29,6 +29,11 @@ int ct_loss_is_of_records(unsigned reason)
 	return ct_loss_remedy(reason) != NULL;
 }
 
+int ct_loss_is_of_ends(unsigned reason)
+{
+	return reason == CT_LOSS_OPEN_TABLE_FULL || reason == CT_LOSS_REQUESTS_FULL;
+}
+
 const char *ct_op_names_get(const struct ct_op_names *names, unsigned op)
 {
 	const char *name = ct_op_name(op);

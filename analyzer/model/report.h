@@ -330,6 +330,7 @@ struct ct_report {
 	struct ct_report_dropped *dropped;
 	size_t n_dropped;
 	uint64_t dropped_records; /* sum of the counted ones */
+	uint64_t dropped_ends;	  /* recorded operations whose ends are not */
 	struct ct_report_cost *costs;
 	size_t n_costs;
 	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */

@@ -67,7 +67,8 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	const char *state = !run->complete    ? "not complete"
 			    : report->n_ended ? "complete trace of a job that did not end well"
 					      : "complete";
-	char expected[CT_UNIT_TEXT], heartbeat[64];
+	char expected[CT_UNIT_TEXT], heartbeat[64], ends[64] = "";
+	int is_whole = run->complete && !report->n_ended && !report->dropped_ends;
 	size_t unseen = 0, imported = 0;
 
 	for (size_t i = 0; i < report->n_ended; i++)
@@ -81,9 +82,12 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 
 	name_last_heartbeat(heartbeat, sizeof(heartbeat), report);
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
-	ct_text_line(text, run->complete && !report->n_ended ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
-		     "%s: %s of %s ranks on %zu host%s, %s recorded%s, start %d of %d", state,
-		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
+	if (report->dropped_ends)
+		snprintf(ends, sizeof(ends), ", the ends of %s operations not recorded",
+			 ct_text_count(report->dropped_ends).s);
+	ct_text_line(text, is_whole ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
+		     "%s%s: %s of %s ranks on %zu host%s, %s recorded%s, start %d of %d", state,
+		     ends, ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
 		     run->n_hosts == 1 ? "" : "s", ct_prose_ns(run->duration_ns).s, heartbeat,
 		     run->restart + 1, run->starts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",

@@ -2,6 +2,7 @@
 /* More requests than there is room for, on two ranks. many MODE:
  * persistent  a receive of each message of 1 to 20 bytes is started that was made after 70000 others; 50 plain ones follow
  * startall    20000 receives and as many sends are started by one call, three times
+ * open        2000 receives are open at once, three times
  * threads     eight threads wait for 200 requests each at the same time */
 #include <mpi.h>
 #include <pthread.h>
@@ -55,6 +56,23 @@ static void start_all(void)
 	}
 }
 
+static void open_many(void)
+{
+	enum { N = 2000 };
+	static MPI_Request requests[N];
+	static char received[N];
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < N; i++)
+			MPI_Irecv(&received[i], 1, MPI_CHAR, 1 - rank, i, MPI_COMM_WORLD,
+				  &requests[i]);
+		MPI_Barrier(MPI_COMM_WORLD);
+		for (int i = 0; i < N; i++)
+			MPI_Send(data, 1, MPI_CHAR, 1 - rank, i, MPI_COMM_WORLD);
+		MPI_Waitall(N, requests, MPI_STATUSES_IGNORE);
+	}
+}
+
 static void *wait_for_many(void *comm)
 {
 	static char received[THREADS * EACH];
@@ -94,6 +112,8 @@ int main(int argc, char **argv)
 		wait_in_threads();
 	else if (argc > 1 && strcmp(argv[1], "startall") == 0)
 		start_all();
+	else if (argc > 1 && strcmp(argv[1], "open") == 0)
+		open_many();
 	else if (rank == 0)
 		send_all();
 	else

@@ -40,6 +40,17 @@ assert not bad, (len(bad), bad[0])
 assert "REQUESTS_FULL" not in open("report.json").read()
 P
 
+# Operations whose ends had no room are all on record, and the last lines of `run` and the first line of `info` say what is not.
+timeout -k 5 240 "$commtrace" run -o open -- "mpirun.$flavour" -n 2 "$program" open 2>stderr ||
+	fail "open: exit $?: $(tail -n 3 stderr)"
+ends=$("$commtrace" report --format json open | "$python" -c '
+import json, sys
+print(sum(l["records"] for l in json.load(sys.stdin)["dropped"] if l["reason"] == "OPEN_TABLE_FULL"))')
+[ "$ends" -gt 0 ] || fail "all had room"
+grep -q " ops, no operation lost, the ends of $ends not recorded\$" stderr || fail "not said at the end: $(tail -n 3 stderr)"
+"$commtrace" info open >info.txt
+grep -q "^complete, the ends of $ends operations not recorded: " info.txt || fail "not said by info: $(head -n 1 info.txt)"
+
 # While one call starts them all, its ops are all open. Open MPI takes long to find so many messages.
 if [ "$flavour" = mpich ]; then
 	COMMTRACE_RING_MB=64 	mpi_traced 60 2 "$work/startall" "$program" startall 2>stderr || fail "startall: exit $?: $(tail -n 3 stderr)"

@@ -135,6 +135,26 @@ static void waits_beside_lost_records_advise_their_remedy(void **state)
 	ct_report_free(report);
 }
 
+/* Ends that are not recorded are no lost records, but the trace lacks them. */
+static void ends_that_are_not_recorded_are_said(void **state)
+{
+	const struct ct_loss_rec loss = { .reason = CT_LOSS_OPEN_TABLE_FULL, .records = 3000 };
+	struct ct_report *report;
+	char *text;
+
+	(void)state;
+	open_job(3);
+	for (int r = 0; r < 2; r++)
+		job_rare(&job, r, CT_KIND_LOSS, &loss, sizeof(loss));
+	report = close_job(steady(50, 1000000));
+	assert_int_equal(report->dropped_records, 0);
+	assert_int_equal(report->dropped_ends, 6000);
+	text = job_text(report, 1);
+	assert_non_null(strstr(text, "complete, the ends of 6000 operations not recorded: 3 of 3"));
+	free(text);
+	ct_report_free(report);
+}
+
 /* Records missing from imports are not due to a setting; their number is unknown. */
 static void damaged_file_is_to_be_copied_again(void **state)
 {
@@ -431,6 +451,7 @@ int main(void)
 		ON_DISK(damaged_file_is_to_be_copied_again),
 		ON_DISK(lost_records_are_reported_and_no_rank_is_judged_by_the_rest),
 		ON_DISK(waits_beside_lost_records_advise_their_remedy),
+		ON_DISK(ends_that_are_not_recorded_are_said),
 		ON_DISK(one_rank_has_no_one_to_wait_for),
 		ON_DISK(run_without_operations_is_a_report),
 		ON_DISK(no_such_start_is_an_error),
