@@ -70,6 +70,7 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct 
 		rank->process = CT_PROCESS_EXITED;
 	rank->cut |= (uint8_t)e->cut_off;
 	rank->pid = e->manner == CT_MANNER_RUNS ? e->facts.pid : 0;
+	rank->ended_in = e->manner == CT_MANNER_RUNS ? 0 : e->facts.process + 1;
 	rank->left = e->left;
 	rank->by__exit = by__exit;
 	if (end->stopped)

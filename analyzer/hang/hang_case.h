@@ -36,6 +36,7 @@ struct ct_hang_rank {
 	int killed;	     /* killed by SIGKILL or an unknown cause: not by its own actions */
 	int left;     /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
 	uint32_t pid; /* of its running process; 0 otherwise */
+	uint32_t ended_in; /* equal of the ranks that one process held, which ended; 0: it runs, or is unknown */
 	const char *gpu;      /* of ct_command_gpu(): "-i 1 ", "" */
 	uint32_t stopped_pid; /* stopped by a signal or a debugger; 0: not stopped, or not visible */
 	int by__exit; /* ended by _exit: no exit handlers ran, and its libraries were not shut down */

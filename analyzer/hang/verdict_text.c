@@ -119,10 +119,30 @@ static const char *host_of(const struct ct_verdict_text *s)
 	return host;
 }
 
+/* "the process of ranks 0-3": it ended, and which of their threads ended it is not recorded. NULL: it held one rank, or out of
+ * memory. */
+static const char *process_text(const struct ct_verdict_text *s)
+{
+	const struct ct_hang_case *c = s->w->ix->c;
+	const struct ct_hang_rank *rank = &c->ranks[s->root->ranks[0]];
+	int *ranks = ct_arena_calloc(s->w->ix->arena, c->n_ranks, sizeof(*ranks));
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; ranks && r < c->n_ranks; r++)
+		if (rank->ended_in && c->ranks[r].ended_in == rank->ended_in)
+			ranks[n++] = c->ranks[r].rank;
+	return n > 1 ? ct_arena_printf(s->w->ix->arena, "the process of %s",
+				       ct_hang_ranks_text(s->w->ix->arena, ranks, n))
+		     : NULL;
+}
+
 static const char *who_text(const struct ct_verdict_text *s, const char *ranks, int level)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	const char *host = level < WITHOUT_HOST ? host_of(s) : NULL;
+
+	if (s->root->code == CT_HANG_IS_DEAD_RANK && s->root->n_ranks == 1)
+		ranks = process_text(s) ?: ranks;
 
 	return host ? ct_arena_printf(a, "%s (%s)", ranks, short_host(a, host)) : ranks;
 }

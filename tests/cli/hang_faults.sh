@@ -46,3 +46,6 @@ try --fault missing:rank=1,op=20 --fault truncate:rank=1,keep=0.7
 try --fault missing:rank=1,op=20 --fault truncate:rank=6,keep=0.5 --timing host
 try --fault transport-stall:rank=1,op=20 --fault truncate:rank=1,keep=0.9
 try --workload megatron --tp 2 --pp 2 --dp 2 --fault late-host:rank=3,ms=40
+# The end of a process is that of all its ranks: which of its threads ended it is not on record.
+commtrace-synth -o run --hosts 1 --gpus-per-host 4 --ranks-per-process 4 --steps 6 --fault exit:rank=1,op=20,code=5 >/dev/null
+commtrace hang run | head -n 1
