@@ -10,31 +10,37 @@
 #include "analyzer/base/table.h"
 #include "analyzer/base/units.h"
 
-/* size: kinds of operations and sets of ranks that are followed; more are not judged */
-#define MOST_SUBJECTS 4096u
+/* size: subjects of a rule, and sets of ranks, that are followed. Of more in one window the rest is not judged */
+#define MOST_FOLLOWED 4096u
+
+/* What is followed begins with it. */
+struct followed {
+	uint64_t seen; /* number of the latest window that named it */
+};
 
 /* What a rule is about: a kind of operations, a communicator, a set of ranks. */
 struct subject {
+	struct followed followed;
 	double usual[CT_ALERT_HISTORY]; /* the latest windows that were not over the limit */
 	uint32_t n_usual;
-	uint32_t over; /* windows in a row */
+	uint32_t over;	 /* windows in a row */
+	uint64_t judged; /* number of the latest window that counted */
 };
 
-/* A rule, and for stragglers one set of ranks. */
+/* A rule, or for stragglers one set of ranks. */
 struct firing {
+	struct followed followed;
 	int is_on, is_silent;
 	uint32_t clear; /* windows in a row */
 	uint64_t fired_ns;
 	uint32_t held_back;
-	uint64_t looked; /* number of the latest window that had something to say */
-	int was_over;	 /* in that one */
 };
 
 struct ct_alerts {
 	struct ct_alert_limits limits;
-	struct ct_arena *memory;
-	struct ct_table subjects, firings;
-	uint32_t n_subjects;
+	struct ct_table subjects[CT_ALERT_RULES]; /* struct subject, owned */
+	struct ct_table slow_ranks;		  /* struct firing, owned */
+	struct firing rules[CT_ALERT_RULES];
 	uint64_t windows;
 };
 
@@ -46,6 +52,7 @@ struct taking {
 	struct ct_arena *memory;
 	struct ct_alert *events;
 	size_t n, cap;
+	const struct ct_table *full; /* all that it follows was seen in this window */
 };
 
 const char *ct_alert_rule_name(enum ct_alert_rule rule)
@@ -60,33 +67,48 @@ const char *ct_alert_rule_name(enum ct_alert_rule rule)
 
 /* ---- subjects and firings ---- */
 
-/* By key, made at its first use; NULL: out of memory, or there are too many. */
-static void *of_key(struct ct_alerts *alerts, struct ct_table *table, uint64_t key, size_t bytes)
+/* Make room: whatever was not seen in this window, and longest not. A job may make new communicators as long as it runs. */
+static void forget_longest_unseen(struct taking *t, struct ct_table *table)
 {
-	void *found = ct_table_get(table, key);
+	uint64_t oldest = t->alerts->windows, key = 0;
 
-	if (found || alerts->n_subjects >= MOST_SUBJECTS)
-		return found;
-	found = ct_arena_calloc(alerts->memory, 1, bytes);
-	if (!found || ct_table_put(table, key, found) != CT_OK)
-		return NULL;
-	alerts->n_subjects++;
-	return found;
+	for (size_t i = 0; i < table->cap; i++) {
+		const struct followed *followed = table->slots[i].value;
+
+		if (followed && followed->seen < oldest) {
+			oldest = followed->seen;
+			key = table->slots[i].key;
+		}
+	}
+	if (oldest < t->alerts->windows)
+		free(ct_table_remove(table, key));
+	else
+		t->full = table;
 }
 
-static uint64_t key_of(enum ct_alert_rule rule, uint64_t what)
+/* By key, made at its first use; NULL: out of memory, or there are too many. */
+static void *of_key(struct taking *t, struct ct_table *table, uint64_t key, size_t bytes)
 {
-	return ct_mix(ct_mix(what) + rule + 1);
+	struct followed *found = ct_table_get(table, key);
+
+	if (!found) {
+		if (table->n >= MOST_FOLLOWED && t->full != table)
+			forget_longest_unseen(t, table);
+		if (table->n >= MOST_FOLLOWED)
+			return NULL;
+		found = calloc(1, bytes);
+		if (!found || ct_table_put(table, key, found) != CT_OK) {
+			free(found);
+			return NULL;
+		}
+	}
+	found->seen = t->alerts->windows;
+	return found;
 }
 
 static struct subject *subject_of(struct taking *t, enum ct_alert_rule rule, uint64_t what)
 {
-	return of_key(t->alerts, &t->alerts->subjects, key_of(rule, what), sizeof(struct subject));
-}
-
-static struct firing *firing_of(struct taking *t, enum ct_alert_rule rule, uint64_t what)
-{
-	return of_key(t->alerts, &t->alerts->firings, key_of(rule, what), sizeof(struct firing));
+	return of_key(t, &t->alerts->subjects[rule], what, sizeof(struct subject));
 }
 
 /* The median of the windows before; NAN: there were too few. */
@@ -109,11 +131,15 @@ static void note_usual(struct subject *subject, double value)
 	subject->usual[subject->n_usual++ % CT_ALERT_HISTORY] = value;
 }
 
-/* One more window: has it been over so often in a row? */
-static int counts_as_over(struct subject *subject, int is_over, uint32_t in_a_row)
+/* One more window: has it been over often enough in a row? Windows between that say nothing of it do not count, but so many of them
+ * begin a new row. */
+static int counts_as_over(struct taking *t, struct subject *subject, int is_over, uint32_t unknown)
 {
+	if (t->alerts->windows - subject->judged > unknown)
+		subject->over = 0;
+	subject->judged = t->alerts->windows;
 	subject->over = is_over ? subject->over + 1 : 0;
-	return subject->over >= in_a_row;
+	return subject->over >= CT_ALERT_IN_A_ROW;
 }
 
 /* ---- events ---- */
@@ -171,11 +197,9 @@ static void calm(struct taking *t, struct firing *firing, enum ct_alert_rule rul
 static void conclude(struct taking *t, enum ct_alert_rule rule, int has_evidence,
 		     const struct ct_alert *worst, uint32_t n_over)
 {
-	struct firing *firing = firing_of(t, rule, 0);
+	struct firing *firing = &t->alerts->rules[rule];
 	struct ct_alert alert = { 0 };
 
-	if (!firing)
-		return;
 	if (n_over) {
 		alert = *worst;
 		if (n_over > 1)
@@ -230,7 +254,7 @@ static void judge_latency(struct taking *t)
 		if (!is_over)
 			note_usual(subject, value);
 		n_judged += !isnan(usual);
-		if (!counts_as_over(subject, is_over, CT_ALERT_IN_A_ROW))
+		if (!counts_as_over(t, subject, is_over, CT_ALERT_CLEAR))
 			continue;
 		n_over++;
 		if (value / usual <= worst_ratio)
@@ -284,7 +308,7 @@ static void judge_bandwidth(struct taking *t)
 		n_judged++;
 		pct = 100 * (double)link->beta_Bps / comm->peak.Bps;
 		err = 100 * (double)link->beta_err_Bps / comm->peak.Bps;
-		if (!counts_as_over(subject, pct + err < limit, CT_ALERT_IN_A_ROW))
+		if (!counts_as_over(t, subject, pct + err < limit, CT_ALERT_CLEAR))
 			continue;
 		n_over++;
 		if (pct >= worst_pct)
@@ -352,13 +376,12 @@ static uint64_t ranks_key(const struct ct_finding *f)
 /* Those of the sets on record that this window does not name. */
 static void calm_others(struct taking *t)
 {
-	struct ct_table *firings = &t->alerts->firings;
+	const struct ct_table *sets = &t->alerts->slow_ranks;
 
-	for (size_t i = 0; i < firings->cap; i++) {
-		struct firing *firing = firings->slots[i].value;
+	for (size_t i = 0; i < sets->cap; i++) {
+		struct firing *firing = sets->slots[i].value;
 
-		/* only sets of ranks note the window */
-		if (firing && firing->looked && firing->looked != t->alerts->windows)
+		if (firing && firing->followed.seen != t->alerts->windows)
 			calm(t, firing, CT_ALERT_STRAGGLER, "the slow ranks keep the pace again");
 	}
 }
@@ -376,13 +399,9 @@ static void judge_straggler(struct taking *t)
 		if (!names_slow_ranks(f) || f->loss_pct < limit)
 			continue;
 		subject = subject_of(t, CT_ALERT_STRAGGLER, ranks_key(f));
-		firing = firing_of(t, CT_ALERT_STRAGGLER, ranks_key(f));
+		firing = of_key(t, &t->alerts->slow_ranks, ranks_key(f), sizeof(*firing));
 		if (!subject || !firing)
 			continue;
-		/* in a row: the window before named them, too */
-		if (firing->looked + 1 != t->alerts->windows)
-			subject->over = 0;
-		firing->looked = t->alerts->windows;
 		alert.ranks = f->ranks;
 		alert.n_ranks = f->n_ranks;
 		alert.hosts = f->hosts;
@@ -391,7 +410,8 @@ static void judge_straggler(struct taking *t)
 		alert.text = ct_arena_printf(t->memory, "%s: %s (confidence %s)",
 					     ct_finding_title(f->kind), f->headline,
 					     ct_confidence_name(f->confidence));
-		if (counts_as_over(subject, 1, CT_ALERT_IN_A_ROW))
+		/* in a row: the window before named them, too */
+		if (counts_as_over(t, subject, 1, 1))
 			fire(t, firing, &alert);
 	}
 	if (t->report->verdict.code != CT_VERDICT_NOT_ENOUGH_EVIDENCE)
@@ -408,7 +428,7 @@ int ct_alerts_take(struct ct_alerts *alerts, const struct ct_report *report,
 	struct taking t = { .alerts = alerts, .report = report, .now_ns = now_ns, .memory = memory };
 
 	/* each rule reports one event, and each set of slow ranks */
-	t.cap = CT_ALERT_RULES + alerts->firings.n + report->n_findings;
+	t.cap = CT_ALERT_RULES + alerts->slow_ranks.n + report->n_findings;
 	t.events = ct_arena_calloc(memory, t.cap, sizeof(*t.events));
 	*events = t.events;
 	*n_events = 0;
@@ -447,23 +467,24 @@ struct ct_alerts *ct_alerts_new(const struct ct_alert_limits *limits)
 {
 	struct ct_alerts *alerts = calloc(1, sizeof(*alerts));
 
-	if (!alerts)
-		return NULL;
-	alerts->limits = *limits;
-	alerts->memory = ct_arena_new();
-	if (!alerts->memory) {
-		free(alerts);
-		return NULL;
-	}
+	if (alerts)
+		alerts->limits = *limits;
 	return alerts;
+}
+
+static void free_table(struct ct_table *table)
+{
+	for (size_t i = 0; i < table->cap; i++)
+		free(table->slots[i].value);
+	ct_table_fini(table);
 }
 
 void ct_alerts_free(struct ct_alerts *alerts)
 {
 	if (!alerts)
 		return;
-	ct_table_fini(&alerts->subjects);
-	ct_table_fini(&alerts->firings);
-	ct_arena_free(alerts->memory);
+	for (int i = 0; i < CT_ALERT_RULES; i++)
+		free_table(&alerts->subjects[i]);
+	free_table(&alerts->slow_ranks);
 	free(alerts);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* alerts.h — rules over the reports of consecutive windows of a running job: operations became slow, links are slower than they could be,
  * calls fail, a rank is slow. A rule uses what a report says, with its errors, and nothing else. Once it has fired it is quiet until it is
- * over. Memory follows the kinds of operations, with a limit. One thread. */
+ * over. Memory follows the kinds of operations, with a limit; beyond it those that were not seen for longest are forgotten. One thread. */
 #ifndef CT_ANALYZER_ALERTS_ALERTS_H
 #define CT_ANALYZER_ALERTS_ALERTS_H
 

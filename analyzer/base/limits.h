@@ -147,7 +147,7 @@
 /* Windows of a watched job in a row, for an alert: one that is slow may be a checkpoint or another job's burst ... */
 #define CT_ALERT_IN_A_ROW 3u
 
-/* ... and without cause, for its end: one may be lucky */
+/* ... and without cause, for its end: one may be lucky. After so many a row of windows does not go on, either */
 #define CT_ALERT_CLEAR 2u
 
 /* Windows whose median is what is usual: some minutes, so that a job may change slowly */

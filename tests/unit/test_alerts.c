@@ -167,6 +167,94 @@ static void two_slow_windows_are_no_pattern(void **state)
 	}
 }
 
+/* So many windows in which operation 0 does not occur. */
+static size_t without_the_first(int windows)
+{
+	size_t n;
+
+	report.ops = ops + 1;
+	report.n_ops = report.n_links = 0;
+	n = take(windows);
+	report.ops = ops;
+	report.n_ops = 2;
+	report.n_links = 1;
+	return n;
+}
+
+static void a_window_without_the_operation_says_nothing_of_it(void **state)
+{
+	(void)state;
+	take(6);
+	ops[0].transfer_p50_ns = 9000000;
+	assert_int_equal(take(2), 0);
+	assert_int_equal(without_the_first(1), 0);
+	assert_int_equal(take(1), 1);
+	expect(CT_ALERT_LATENCY, 0, "9.0 times the usual");
+}
+
+static void slow_windows_far_apart_are_no_row(void **state)
+{
+	(void)state;
+	take(6);
+	for (int i = 0; i < 10; i++) {
+		ops[0].transfer_p50_ns = 9000000;
+		links[0].beta_Bps = 41000000000;
+		assert_int_equal(take(2), 0);
+		assert_int_equal(without_the_first(2), 0);
+	}
+}
+
+/* One in each window, beside operation 0. */
+static void make_communicators(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		ops[1].comm_hash++;
+		assert_int_equal(take(1), 0);
+	}
+}
+
+static void a_new_communicator_is_judged_after_thousands_of_others(void **state)
+{
+	(void)state;
+	make_communicators(9000);
+	assert_int_equal(take(6), 0);
+	ops[1].transfer_p50_ns = 4000000;
+	take(3);
+	expect(CT_ALERT_LATENCY, 0, "4.0 times the usual");
+}
+
+static void what_goes_on_is_not_forgotten_for_what_is_new(void **state)
+{
+	(void)state;
+	take(6);
+	make_communicators(9000);
+	ops[0].transfer_p50_ns = 4000000;
+	take(3);
+	expect(CT_ALERT_LATENCY, 0, "4.0 times the usual");
+}
+
+static void of_too_many_in_a_window_the_first_are_judged(void **state)
+{
+	static struct ct_report_op many[5000];
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++) {
+		many[i] = ops[0];
+		many[i].comm_hash += i;
+	}
+	report.ops = many;
+	report.n_ops = 5000;
+	take(6);
+	for (uint32_t i = 0; i < 5000; i++)
+		many[i].transfer_p50_ns = 4000000;
+	take(3);
+	/* the others of 4096 */
+	expect(CT_ALERT_LATENCY, 0, "; 4095 more like it");
+	links[0].beta_Bps = 41000000000;
+	take(3);
+	expect(CT_ALERT_BANDWIDTH, 0, "41 %");
+}
+
 static void nothing_is_usual_in_the_first_windows(void **state)
 {
 	(void)state;
@@ -294,6 +382,11 @@ int main(void)
 		TEST(latency_names_the_worst_and_counts_the_rest),
 		TEST(latency_below_its_limit_or_its_error_is_silent),
 		TEST(two_slow_windows_are_no_pattern),
+		TEST(a_window_without_the_operation_says_nothing_of_it),
+		TEST(slow_windows_far_apart_are_no_row),
+		TEST(a_new_communicator_is_judged_after_thousands_of_others),
+		TEST(what_goes_on_is_not_forgotten_for_what_is_new),
+		TEST(of_too_many_in_a_window_the_first_are_judged),
 		TEST(nothing_is_usual_in_the_first_windows),
 		TEST(bandwidth_below_60_percent_fires),
 		TEST(bandwidth_within_its_error_or_without_a_peak_is_silent),
