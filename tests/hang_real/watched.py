@@ -196,6 +196,13 @@ def healthy(folder):
     assert not job.events() and not left and not (folder / "error.json").exists(), f"{left} {job.text()}"
 
 
+def compile_first(folder):
+    """Before the first operation rank 1 sleeps until a program of its has ended, for longer than a stall."""
+    job = Job(folder, torchrun("compile", folder), options=["--set", "HANG_AFTER=2s"])
+    assert job.end() == 0, job.text()
+    assert not job.events() and not list(job.run.glob("verdict-*")), job.text()
+
+
 def command_hangs(folder):
     """The command is ended with what it started, and an error file that is there stays."""
     job = Job(folder, torchrun("crash", folder), command="sleep 7654.25 & sleep 7654.25", options=["--command-limit=1"])
@@ -222,7 +229,7 @@ def nowhere_to_write(folder):
     assert job.end() == 0, job.text()
 
 
-PLAYS = [hang_torchrun, hang_mpirun, crash_torchrun, crash_mpirun, recover, healthy, command_hangs]
+PLAYS = [hang_torchrun, hang_mpirun, crash_torchrun, crash_mpirun, recover, healthy, compile_first, command_hangs]
 
 
 def perform(name, act, folder):

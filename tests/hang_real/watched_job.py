@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """watched_job.py PLAY FOLDER — a training loop under torchrun for watched.py. Rank 1 hangs, crashes, or is late; or the job has long phases of
-computing, evaluation and writing in which ranks wait, and is healthy."""
+computing, evaluation and writing in which ranks wait, or first a compiler that one rank waits for, and is healthy."""
 
 import os
+import subprocess
 import sys
 import time
 from datetime import timedelta
@@ -13,6 +14,9 @@ import torch
 import torch.distributed as dist
 
 LONG_S = 9  # longer than the least stall of a running job
+
+
+COMPILER = f"import time; end = time.monotonic() + {LONG_S}\nwhile time.monotonic() < end: sum(range(10000))"
 
 
 def compute(seconds):
@@ -41,6 +45,8 @@ def main():
     dist.init_process_group("gloo", timeout=timedelta(hours=1))
     rank = dist.get_rank()
     (folder / f"pid.{rank}").write_text(str(os.getpid()))
+    if play == "compile" and rank == 1:
+        subprocess.run(["sh", "-c", f'"{sys.executable}" -c "{COMPILER}"; exit'], check=True)
     steps(60)
     if play == "hang" and rank == 1:
         time.sleep(3600)

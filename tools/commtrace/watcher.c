@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/watcher.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyzer/base/limits.h"
 #include "tools/commtrace/this_host.h"
@@ -13,35 +10,7 @@
 
 /* Looks without a verdict before an event is resolved. */
 #define CLEAR_LOOKS 2
-/* A process is at work if it computes for a tenth of a core, or would if it had one, or moves so many bytes, between two looks. The recorder's threads take a
- * hundredth of a core and write some hundred kilobytes. */
-#define WORK_SHARE 10
-#define WORK_BYTES (4ull << 20)
-
-/* ---- the work of a process ---- */
-
-static uint64_t number_after(const char *text, const char *label)
-{
-	const char *at = strstr(text, label);
-
-	return at ? strtoull(at + strlen(label), NULL, 10) : 0;
-}
-
-static size_t read_proc(uint32_t pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	FILE *file;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	n = fread(text, 1, size - 1, file);
-	text[n] = '\0';
-	fclose(file);
-	return n;
-}
+/* ---- the processes of ranks ---- */
 
 static const struct ct_process_info *process_of(const struct ct_watcher *w, int rank)
 {
@@ -57,43 +26,35 @@ static const struct ct_process_info *process_of(const struct ct_watcher *w, int 
 	return latest;
 }
 
-static struct ct_watch_work work_of(const struct ct_watcher *w, int rank)
+static int is_visible(const struct ct_process_info *process)
 {
-	const struct ct_process_info *process = process_of(w, rank);
-	struct ct_watch_work work = { 0 };
-	unsigned long long user = 0, kernel = 0;
-	char text[1024], state = 0, *behind;
-
-	if (!process || process->id.pidns != ct_pidns_self() || !ct_process_lives(&process->id) ||
-	    !read_proc(process->id.pid, "stat", text, sizeof(text)))
-		return work;
-	behind = strrchr(text, ')'); /* a name may hold anything */
-	if (!behind || sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
-			      &state, &user, &kernel) != 3)
-		return work;
-	work = (struct ct_watch_work){ .pid = process->id.pid,
-				       .cpu_ticks = user + kernel,
-				       .in_disk_wait = state == 'D' };
-	if (read_proc(process->id.pid, "schedstat", text, sizeof(text)))
-		sscanf(text, "%*u %" SCNu64, &work.queued_ns);
-	if (read_proc(process->id.pid, "io", text, sizeof(text)))
-		work.io_bytes = number_after(text, "rchar: ") + number_after(text, "wchar: ");
-	return work;
+	return process && process->id.pidns == ct_pidns_self() && ct_process_lives(&process->id);
 }
 
-/* Between the two looks, that were at least so long apart. */
-static int has_worked(const struct ct_watch_work *before, const struct ct_watch_work *now,
-		      uint64_t apart_ns)
+/* How much have the first ranks of the claim done? Ranks that one of them started work for themselves. */
+static int note_work(const struct ct_watcher *w, struct ct_watch_claim *claim)
 {
-	const uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t wanted_ns;
+	const size_t n = claim->n_ranks < CT_WATCH_RANKS ? claim->n_ranks : CT_WATCH_RANKS;
+	uint32_t *others = calloc(w->run->n_processes + 1, sizeof(*others));
+	size_t n_others = 0;
 
-	if (!now->pid || now->pid != before->pid)
-		return 0;
-	wanted_ns = (now->cpu_ticks - before->cpu_ticks) * tick_ns + now->queued_ns -
-		    before->queued_ns;
-	return now->in_disk_wait || wanted_ns * WORK_SHARE > apart_ns ||
-	       now->io_bytes - before->io_bytes > WORK_BYTES;
+	if (!others)
+		return CT_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct ct_process_info *process = process_of(w, claim->ranks[i]);
+
+		claim->work[i].pid = is_visible(process) ? process->id.pid : 0;
+	}
+	for (size_t i = 0; i < w->run->n_processes; i++) {
+		const struct ct_process_info *process = &w->run->processes[i];
+
+		if (process->id.rank >= 0 && is_visible(process) &&
+		    process == process_of(w, process->id.rank))
+			others[n_others++] = process->id.pid;
+	}
+	ct_process_work(claim->work, n, others, n_others);
+	free(others);
+	return CT_OK;
 }
 
 /* ---- claims ---- */
@@ -115,9 +76,7 @@ static int take(const struct ct_watcher *w, struct ct_watch_claim *claim,
 	claim->code = v->code;
 	claim->n_ranks = v->n_ranks;
 	memcpy(claim->ranks, v->ranks, v->n_ranks * sizeof(*claim->ranks));
-	for (uint32_t i = 0; i < v->n_ranks && i < CT_WATCH_RANKS; i++)
-		claim->work[i] = work_of(w, v->ranks[i]);
-	return CT_OK;
+	return note_work(w, claim);
 }
 
 static int same_ranks(const struct ct_watch_claim *claim, const struct ct_hang_verdict *v)
@@ -154,7 +113,7 @@ static int is_at_work(const struct ct_watcher *w, const struct ct_watch_claim *b
 	    (v->age_ns != CT_UNKNOWN && v->age_ns > w->busy_after_ns))
 		return 0;
 	for (uint32_t i = 0; i < v->n_ranks && i < CT_WATCH_RANKS; i++) {
-		if (has_worked(&before->work[i], &now->work[i], apart_ns))
+		if (ct_process_has_worked(&before->work[i], &now->work[i], apart_ns))
 			return 1;
 	}
 	return 0;

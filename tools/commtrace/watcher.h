@@ -3,12 +3,13 @@
  *
  * A look opens the run, reads the ends of its files and the rings of this host, and judges with the engine of `commtrace hang`. A verdict
  * becomes an event if it has at least medium confidence, a second look finds the same verdict and ranks, and no rank at fault is at work
- * meanwhile: computing, reading or writing. A job in evaluation, or at a checkpoint, is at work. Once two looks find no verdict any more, it is
+ * meanwhile, nor a process that it started: computing, reading or writing. A job in evaluation, or at a checkpoint, is at work. Once two looks find no verdict any more, it is
  * resolved. Nothing is written and no process of the job is touched. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_WATCHER_H
 #define CT_TOOLS_COMMTRACE_WATCHER_H
 
 #include "analyzer/hang/hang.h"
+#include "tools/commtrace/process_work.h"
 
 enum ct_watch_kind {
 	CT_WATCH_NOTHING,
@@ -20,20 +21,12 @@ enum ct_watch_kind {
 /* size: ranks at fault whose progress is followed, the first of the verdict */
 #define CT_WATCH_RANKS 16u
 
-/* The work of a process so far. */
-struct ct_watch_work {
-	uint32_t pid; /* 0: it cannot be seen from here */
-	uint64_t cpu_ticks, io_bytes;
-	uint64_t queued_ns; /* its main thread was ready and had no core */
-	int in_disk_wait;
-};
-
 struct ct_watch_claim {
 	int is_set;
 	enum ct_hang_code code;
 	int *ranks; /* owned */
 	uint32_t n_ranks;
-	struct ct_watch_work work[CT_WATCH_RANKS];
+	struct ct_process_work work[CT_WATCH_RANKS];
 };
 
 struct ct_watcher {
