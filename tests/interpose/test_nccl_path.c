@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recorded and timed call of NCCL may not do, once its thread has made a few: allocate, or enter the kernel. The
+/* What a recorded and timed call of NCCL may not do, once its thread has made a few: allocate, or enter the kernel, but to wake
+ * the write thread once for each block. The
  * program itself is preloaded, before a libnccl and a libcuda that do nothing. A child's main thread calls under a
  * filter that turns every system call into a signal; malloc and its kin are counted as they pass. */
 #include <setjmp.h>
@@ -128,7 +129,8 @@ static void child(void)
 	/* or there was nothing to see: of six launches a round most must have been timed */
 	if (cuda_stub_calls.event_record < 2 * ROUNDS)
 		_exit(4);
-	_exit(system_calls ? 5 : allocations ? 6 : 0);
+	/* one wakes the write thread if a block became due */
+	_exit(system_calls > (last_call == SYS_futex) ? 5 : allocations ? 6 : 0);
 }
 
 static int status_of(void (*body)(void))
