@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/import.h"
+#include "tools/commtrace/new_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
-#include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 
@@ -21,119 +17,20 @@ struct request {
 	int force;
 };
 
-static int remove_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
-{
-	char *path = ct_recording_path(dir, name);
-
-	(void)kind;
-	(void)arg;
-	if (path)
-		unlink(path);
-	free(path);
-	return 0;
-}
-
-/* A directory of ours and the recording in it. Anything else in it stays, and then it stays as well. */
-static void remove_run(const char *dir)
-{
-	ct_recording_each(dir, remove_file, NULL);
-	rmdir(dir);
-}
-
-struct content {
-	int recordings, others;
-};
-
-static int look_into(const char *dir, struct content *content)
-{
-	DIR *entries = opendir(dir);
-	const struct dirent *entry;
-
-	if (!entries)
-		return -1;
-	while ((entry = readdir(entries))) {
-		if (ct_recording_kind(entry->d_name) != CT_RECORDING_NONE)
-			content->recordings++;
-		else if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			content->others++;
-	}
-	closedir(entries);
-	return 0;
-}
-
-static int cannot_write(const char *run, const char *why)
-{
-	ct_say("cannot write the run: %s: %s", run, why);
-	return CT_CODE_FAILED;
-}
-
-/* May RUN be made, or replaced? Only what is nothing but a recording is ever replaced. */
-static int check_place(const struct request *request)
-{
-	struct content content = { 0 };
-	struct stat st;
-	int code;
-
-	if (lstat(request->run, &st) != 0)
-		return 0;
-	if (!S_ISDIR(st.st_mode))
-		return cannot_write(request->run, "it is already there, and no directory");
-	if (look_into(request->run, &content) < 0)
-		return cannot_write(request->run, strerror(errno));
-	if (content.others) {
-		code = cannot_write(request->run, "it is already there and holds other files");
-		ct_hint("name a directory that is not there yet");
-		return code;
-	}
-	if (!content.recordings || request->force)
-		return 0;
-	code = cannot_write(request->run, "it holds a recording already");
-	ct_hint("--force replaces it");
-	return code;
-}
-
-/* Give the finished directory its name: rename(2) itself refuses to replace anything but an empty directory. */
-static int put_in_place(const struct request *request, const char *temp)
-{
-	if (rename(temp, request->run) == 0)
-		return 0;
-	if (request->force && (errno == EEXIST || errno == ENOTEMPTY)) {
-		remove_run(request->run);
-		if (rename(temp, request->run) == 0)
-			return 0;
-	}
-	return cannot_write(request->run, strerror(errno));
-}
-
 static int write_run(struct ct_import *import, const struct request *request)
 {
-	char *temp = NULL, *where = NULL;
-	int code = CT_CODE_FAILED, dirfd = -1;
+	struct ct_new_run run;
+	int code = ct_new_run_open(&run, request->run, request->force);
+	char *where;
 
-	if (asprintf(&temp, "%s.tmp.%d", request->run, (int)getpid()) < 0)
-		temp = NULL;
-	if (!temp || mkdir(temp, 0700) != 0) {
-		code = cannot_write(request->run, strerror(temp ? errno : ENOMEM));
-		free(temp);
-		return code;
-	}
-	where = realpath(temp, NULL);
-	if (where) /* as it will be called: without ".tmp.PID" */
-		where[strlen(where) - (strlen(temp) - strlen(request->run))] = '\0';
-	dirfd = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		cannot_write(temp, strerror(errno));
-	else
-		code = ct_import_write(import, dirfd, where ? where : request->run);
-	if (!code)
-		code = put_in_place(request, temp);
 	if (code)
-		remove_run(temp);
-	if (dirfd >= 0)
-		close(dirfd);
+		return code;
+	where = realpath(run.temp, NULL);
+	if (where) /* as it will be called: without ".tmp.PID" */
+		where[strlen(where) - (strlen(run.temp) - strlen(run.path))] = '\0';
+	code = ct_import_write(import, run.dirfd, where ? where : run.path);
 	free(where);
-	free(temp);
-	return code;
+	return ct_new_run_close(&run, code);
 }
 
 static int import_file(struct ct_import *import, const struct request *request)
@@ -158,8 +55,7 @@ static int import_file(struct ct_import *import, const struct request *request)
 		ct_say("cannot import: %s: it holds no line", import->file);
 		return CT_CODE_FAILED;
 	}
-	code = check_place(request);
-	return code ? code : write_run(import, request);
+	return write_run(import, request);
 }
 
 /* FORMAT FILE. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/commtrace/bring.h"
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
@@ -24,61 +25,6 @@ static void failed(struct ct_ring_gather *gather, const char *what, const char *
 }
 
 /* ---- files ---- */
-
-static int copy_bytes(int from, int to)
-{
-	char buffer[65536];
-
-	for (;;) {
-		ssize_t n = read(from, buffer, sizeof(buffer)), done = 0;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -1 : 0;
-		while (done < n) {
-			ssize_t w = write(to, buffer + done, (size_t)(n - done));
-
-			if (w < 0 && errno != EINTR)
-				return -1;
-			done += w > 0 ? w : 0;
-		}
-	}
-}
-
-/* Under a temporary name first: no reader sees half a file. 0 or -1 with errno. */
-static int copy_file(struct ct_ring_gather *gather, const char *from, const char *name)
-{
-	char *part;
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1, result = -1, error;
-
-	if (in < 0)
-		return -1;
-	if (asprintf(&part, "%s.tmp.%d", name, (int)getpid()) < 0) {
-		close(in);
-		errno = ENOMEM;
-		return -1;
-	}
-	out = openat(gather->dirfd, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     0600);
-	if (out >= 0)
-		result = copy_bytes(in, out);
-	error = errno;
-	if (out >= 0 && close(out) != 0 && result == 0) {
-		result = -1;
-		error = errno;
-	}
-	if (result == 0 && renameat(gather->dirfd, part, gather->dirfd, name) != 0) {
-		result = -1;
-		error = errno;
-	}
-	if (result < 0 && out >= 0)
-		unlinkat(gather->dirfd, part, 0);
-	close(in);
-	free(part);
-	errno = error;
-	return result;
-}
 
 /* Does the directory have this file already, as far as it has got? Segments and archives only grow; the copy of
  * a living ring changes in place. */
@@ -109,10 +55,10 @@ static int bring_file(const char *dir, const char *name, enum ct_recording_kind 
 		failed(gather, path, "not a regular file");
 	} else if (is_present(gather, name, &st, kind)) {
 		gather->present++;
-	} else if (linkat(AT_FDCWD, path, gather->dirfd, name, 0) == 0) {
+	} else if (ct_bring_link(path, gather->dirfd, name) == 0) {
 		gather->linked++;
 		gather->bytes += (uint64_t)st.st_size;
-	} else if (copy_file(gather, path, name) == 0) {
+	} else if (ct_bring_copy(path, gather->dirfd, name) == 0) {
 		gather->copied++;
 		gather->bytes += (uint64_t)st.st_size;
 	} else {

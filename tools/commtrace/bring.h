@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bring.h — one file of a recording into a directory that is open. Each returns 0, or -1 with errno. Any thread. */
+#ifndef CT_TOOLS_COMMTRACE_BRING_H
+#define CT_TOOLS_COMMTRACE_BRING_H
+
+/* As another name of the same file, which goes on growing if it does. Not between file systems, and not over a file that is there. */
+int ct_bring_link(const char *from, int dirfd, const char *name);
+
+/* As a copy, written under a temporary name first: no reader sees half a file. Replaces a file of that name. */
+int ct_bring_copy(const char *from, int dirfd, const char *name);
+
+#endif

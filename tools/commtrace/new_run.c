@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/new_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/recording.h"
+#include "tools/commtrace/say.h"
+
+static int remove_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
+{
+	char *path = ct_recording_path(dir, name);
+
+	(void)kind;
+	(void)arg;
+	if (path)
+		unlink(path);
+	free(path);
+	return 0;
+}
+
+/* A directory of ours and the recording in it. Anything else in it stays, and then it stays as well. */
+static void remove_run(const char *dir)
+{
+	ct_recording_each(dir, remove_file, NULL);
+	rmdir(dir);
+}
+
+struct content {
+	int recordings, others;
+};
+
+static int look_into(const char *dir, struct content *content)
+{
+	DIR *entries = opendir(dir);
+	const struct dirent *entry;
+
+	if (!entries)
+		return -1;
+	while ((entry = readdir(entries))) {
+		if (ct_recording_kind(entry->d_name) != CT_RECORDING_NONE)
+			content->recordings++;
+		else if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			content->others++;
+	}
+	closedir(entries);
+	return 0;
+}
+
+static int cannot_write(const char *run, const char *why)
+{
+	ct_say("cannot write the run: %s: %s", run, why);
+	return CT_CODE_FAILED;
+}
+
+/* May RUN be made, or replaced? Only what is nothing but a recording is ever replaced. */
+static int check_place(const char *path, int force)
+{
+	struct content content = { 0 };
+	struct stat st;
+	int code;
+
+	if (lstat(path, &st) != 0)
+		return 0;
+	if (!S_ISDIR(st.st_mode))
+		return cannot_write(path, "it is already there, and no directory");
+	if (look_into(path, &content) < 0)
+		return cannot_write(path, strerror(errno));
+	if (content.others) {
+		code = cannot_write(path, "it is already there and holds other files");
+		ct_hint("name a directory that is not there yet");
+		return code;
+	}
+	if (!content.recordings || force)
+		return 0;
+	code = cannot_write(path, "it holds a recording already");
+	ct_hint("--force replaces it");
+	return code;
+}
+
+/* Give the finished directory its name: rename(2) itself refuses to replace anything but an empty directory. */
+static int put_in_place(const struct ct_new_run *run)
+{
+	if (rename(run->temp, run->path) == 0)
+		return 0;
+	if (run->force && (errno == EEXIST || errno == ENOTEMPTY)) {
+		remove_run(run->path);
+		if (rename(run->temp, run->path) == 0)
+			return 0;
+	}
+	return cannot_write(run->path, strerror(errno));
+}
+
+int ct_new_run_open(struct ct_new_run *run, const char *path, int force)
+{
+	int code = check_place(path, force);
+
+	*run = (struct ct_new_run){ .path = path, .force = force, .dirfd = -1 };
+	if (code)
+		return code;
+	if (asprintf(&run->temp, "%s.tmp.%d", path, (int)getpid()) < 0)
+		run->temp = NULL;
+	if (!run->temp || mkdir(run->temp, 0700) != 0) {
+		code = cannot_write(path, strerror(run->temp ? errno : ENOMEM));
+		free(run->temp);
+		return code;
+	}
+	run->dirfd = open(run->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run->dirfd >= 0)
+		return 0;
+	return ct_new_run_close(run, cannot_write(run->temp, strerror(errno)));
+}
+
+int ct_new_run_close(struct ct_new_run *run, int code)
+{
+	if (!code)
+		code = put_in_place(run);
+	if (code)
+		remove_run(run->temp);
+	if (run->dirfd >= 0)
+		close(run->dirfd);
+	free(run->temp);
+	return code;
+}
