@@ -215,6 +215,12 @@ void ct_process_close(struct ct_process_reader *r)
 	free(r);
 }
 
+const char *const *ct_process_segments(const struct ct_process_reader *r, size_t *n)
+{
+	*n = r->n_paths;
+	return (const char *const *)r->paths;
+}
+
 void ct_process_decode_in(struct ct_process_reader *r, struct ct_decoding *decoding)
 {
 	ct_decoding_free(r->own);

@@ -94,6 +94,9 @@ struct ct_process_reader;
 int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_reader **reader,
 		    struct ct_err *err);
 
+/* Its segments, oldest first, with those that a live process has opened since the run was. Borrowed until the reader is closed. */
+const char *const *ct_process_segments(const struct ct_process_reader *reader, size_t *n);
+
 /* Memory for decoding: a decoder and the block it fills. Readers that one thread uses in turn may share it; a block is then valid
  * until any of them reads the next one. NULL: out of memory. */
 struct ct_decoding;

@@ -18,6 +18,7 @@ while read -r command rest; do
 	case $command in
 	diff) fails nothing diff run1 nothing ;;
 	timeline | heatmap) fails nothing "$command" nothing -o "out.$rest" ;;
+	partial) fails nothing "$command" nothing -o part ;;
 	import) fails nothing import jsonl nothing -o imported ;;
 	run | preload | doctor | version | help) ;; # take none
 	*) fails nothing "$command" nothing ;;

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/new_run.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/partial.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+
+/* I/K */
+static int read_share(const struct ct_cli *args, struct ct_share *share)
+{
+	const char *text = ct_cli_text(args, CT_OPTION_SHARE);
+	char rest;
+
+	*share = (struct ct_share){ 1, 1 };
+	if (!text)
+		return 0;
+	if (sscanf(text, "%" SCNu32 "/%" SCNu32 "%c", &share->share, &share->shares, &rest) == 2 &&
+	    share->share >= 1 && share->share <= share->shares)
+		return 0;
+	return ct_cli_bad_value(args, CT_OPTION_SHARE, text, "it is I/K, such as 1/8 to 8/8");
+}
+
+static int fill(struct ct_partial *part, const struct ct_run *run, const struct ct_share *share)
+{
+	struct ct_err err = { .text = "" };
+	int st = CT_OK;
+
+	for (size_t p = 0; p < run->n_processes && st == CT_OK && !ct_signals_deferred(); p++) {
+		if (ct_share_has(share, &run->processes[p].id))
+			st = ct_partial_add(part, run, p, &err);
+	}
+	if (st == CT_OK)
+		return ct_signals_deferred();
+	ct_say("cannot write the part: %s", err.text[0] ? err.text : ct_status_text(st));
+	return CT_CODE_FAILED;
+}
+
+static int write_part(const struct ct_cli *args, const char *path, const struct ct_run *run,
+		      const struct ct_share *share)
+{
+	struct ct_partial part = { 0 };
+	struct ct_new_run to;
+	int code = ct_new_run_open(&to, path, ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE));
+
+	if (code)
+		return code;
+	ct_signals_defer();
+	part.dirfd = to.dirfd;
+	code = ct_new_run_close(&to, fill(&part, run, share));
+	if (code)
+		return code;
+	printf("%s: %" PRIu32 " of %zu processes, %" PRIu32 " files, %.1f MB\n", path,
+	       part.processes, run->n_processes, part.files, (double)part.bytes / 1e6);
+	return ct_stdout_close();
+}
+
+int ct_cmd_partial(int argc, char **argv)
+{
+	struct ct_run *run = NULL;
+	struct ct_share share;
+	struct ct_cli args;
+	const char *path;
+	int code = ct_cli_parse(&args, CT_COMMAND_partial, argc, argv);
+
+	if (code >= 0)
+		goto out;
+	path = ct_cli_text(&args, CT_OPTION_NEW_RUN);
+	code = read_share(&args, &share);
+	if (!code && (!path || !path[0]))
+		code = ct_usage("partial", "'partial' needs -o PART: the directory to make");
+	code = code ?: ct_open_run("partial", &args.paths, &run);
+	if (!code)
+		code = write_part(&args, path, run, &share);
+out:
+	ct_run_close(run);
+	ct_cli_fini(&args);
+	return code;
+}

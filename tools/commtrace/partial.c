@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/partial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/commtrace/bring.h"
+#include "tools/commtrace/snapshot.h"
+#include "trace/mix.h"
+
+int ct_share_has(const struct ct_share *share, const struct ct_process *process)
+{
+	char name[CT_SEGMENT_NAME_MAX];
+	uint64_t key = (uint32_t)process->rank;
+
+	/* Ranks spread evenly. Processes without one are spread by their name. */
+	if (process->rank < 0) {
+		ct_segment_stem(name, process);
+		key = 0;
+		for (const char *c = name; *c; c++)
+			key = ct_mix(key + (unsigned char)*c);
+	}
+	return key % share->shares == share->share - 1;
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The file of a process that has ended changes no more, so that another name will do. */
+static int bring(struct ct_partial *part, const char *path, int has_ended, struct ct_err *err)
+{
+	const char *name = name_of(path);
+	struct stat st;
+	int failed = 1;
+
+	if (has_ended)
+		failed = ct_bring_link(path, part->dirfd, name);
+	if (failed)
+		failed = ct_bring_copy(path, part->dirfd, name);
+	if (failed && errno == ENOENT)
+		return CT_OK; /* trimmed to MAX_BYTES since it was found */
+	if (failed || fstatat(part->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return ct_fail(err, CT_IO, "%s: %s", path, strerror(errno));
+	part->files++;
+	part->bytes += (uint64_t)st.st_size;
+	return CT_OK;
+}
+
+/* Its process may have ended meanwhile: then what was left in the ring has been moved beside its segments, or is all in them. */
+static int bring_archive(struct ct_partial *part, const struct ct_process_info *info,
+			 const char *beside, struct ct_err *err)
+{
+	char name[CT_SEGMENT_NAME_MAX];
+	char *path;
+	int st;
+
+	ct_segment_stem(name, &info->id);
+	if (asprintf(&path, "%.*s%s.ring.zst", (int)(name_of(beside) - beside), beside, name) < 0)
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	st = bring(part, path, 1, err);
+	free(path);
+	return st;
+}
+
+static int bring_ring(struct ct_partial *part, const struct ct_process_info *info,
+		      const char *beside, struct ct_err *err)
+{
+	int archived, st;
+
+	if (info->ring == CT_RING_NOT_FOUND)
+		return CT_OK;
+	if (info->ring == CT_RING_ARCHIVED)
+		return bring(part, info->ring_path, 0, err);
+	st = ct_snapshot(info->ring_path, part->dirfd, &archived, err);
+	if (st == CT_NOTFOUND)
+		return beside ? bring_archive(part, info, beside, err) : CT_OK;
+	part->files += st == CT_OK;
+	return st;
+}
+
+int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t index,
+		   struct ct_err *err)
+{
+	const struct ct_process_info *info = &run->processes[index];
+	const int has_ended = info->end.how != CT_END_UNKNOWN && info->end.how != CT_END_RUNNING;
+	struct ct_process_reader *reader;
+	const char *const *paths;
+	size_t n;
+	int st = ct_process_open(run, index, &reader, err);
+
+	if (st != CT_OK)
+		return st;
+	paths = ct_process_segments(reader, &n);
+	st = bring_ring(part, info, n ? paths[0] : NULL, err);
+	ct_process_close(reader);
+	/* again: a live process may have opened another one since */
+	st = st ?: ct_process_open(run, index, &reader, err);
+	if (st != CT_OK)
+		return st;
+	paths = ct_process_segments(reader, &n);
+	for (size_t i = 0; i < n && st == CT_OK; i++)
+		st = bring(part, paths[i], has_ended, err);
+	ct_process_close(reader);
+	part->processes += st == CT_OK;
+	return st;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/mpi/exchange.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/say.h"
+#include "trace/segment.h"
+
+/* size: of a message. Large enough for full bandwidth, small beside the memory of a node. */
+#define PIECE_BYTES (1u << 20)
+
+void ct_exchange_fail(const char *what, const char *why)
+{
+	ct_say("%s: %s", what, why);
+	MPI_Abort(MPI_COMM_WORLD, CT_CODE_FAILED);
+	abort();
+}
+
+static void *allocate(size_t n, size_t size)
+{
+	void *memory = calloc(n + 1, size);
+
+	if (!memory)
+		ct_exchange_fail("cannot exchange parts", ct_status_text(CT_NOMEM));
+	return memory;
+}
+
+/* ---- who takes what ---- */
+
+/* A process of the run, as one process of the job sees it. */
+struct sight {
+	char name[CT_SEGMENT_NAME_MAX];
+	uint64_t bytes;
+	uint32_t by, index; /* the process of the job, and its place there */
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct sight *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->by > y->by) - (x->by < y->by);
+}
+
+/* Of several that see the same, one that sees most of it. */
+static const struct sight *choose(const struct sight *first, size_t n, int spread,
+				  const uint64_t *load)
+{
+	const struct sight *best = first;
+
+	for (size_t i = 1; i < n; i++) {
+		const struct sight *s = first + i;
+
+		if (s->bytes > best->bytes ||
+		    (s->bytes == best->bytes && spread && load[s->by] < load[best->by]))
+			best = s;
+	}
+	return best;
+}
+
+/* At process 0: marks[] of each process of the job lie one after the other, from at[] on. */
+static void assign(struct sight *all, size_t n, int size, const int *at, int spread, uint8_t *marks)
+{
+	uint64_t *load = allocate((size_t)size, sizeof(*load));
+	size_t same;
+
+	qsort(all, n, sizeof(*all), by_name);
+	for (size_t i = 0; i < n; i += same) {
+		const struct sight *taken;
+
+		for (same = 1; i + same < n && strcmp(all[i].name, all[i + same].name) == 0;)
+			same++;
+		taken = choose(&all[i], same, spread, load);
+		load[taken->by] += taken->bytes + 1;
+		marks[(size_t)at[taken->by] + taken->index] = 1;
+	}
+	free(load);
+}
+
+void ct_exchange_share(const struct ct_run *run, int spread, uint8_t *owned)
+{
+	int rank, size, n = run ? (int)run->n_processes : 0, total = 0;
+	struct sight *mine, *all = NULL;
+	int *counts, *at, *bytes, *bytes_at;
+	uint8_t *marks = NULL;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	mine = allocate((size_t)n, sizeof(*mine));
+	for (int p = 0; p < n; p++) {
+		ct_segment_stem(mine[p].name, &run->processes[p].id);
+		mine[p].bytes = run->processes[p].segment_bytes;
+		mine[p].by = (uint32_t)rank;
+		mine[p].index = (uint32_t)p;
+	}
+	counts = allocate((size_t)size, sizeof(*counts));
+	at = allocate((size_t)size, sizeof(*at));
+	bytes = allocate((size_t)size, sizeof(*bytes));
+	bytes_at = allocate((size_t)size, sizeof(*bytes_at));
+	MPI_Gather(&n, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	for (int r = 0; rank == 0 && r < size; r++) {
+		at[r] = total;
+		bytes[r] = counts[r] * (int)sizeof(*mine);
+		bytes_at[r] = total * (int)sizeof(*mine);
+		total += counts[r];
+		if (total > INT32_MAX / (int)sizeof(*mine))
+			ct_exchange_fail("cannot exchange parts", "too many processes in the run");
+	}
+	if (rank == 0) {
+		all = allocate((size_t)total, sizeof(*all));
+		marks = allocate((size_t)total, 1);
+	}
+	MPI_Gatherv(mine, n * (int)sizeof(*mine), MPI_BYTE, all, bytes, bytes_at, MPI_BYTE, 0,
+		    MPI_COMM_WORLD);
+	if (rank == 0)
+		assign(all, (size_t)total, size, at, spread, marks);
+	MPI_Scatterv(marks, counts, at, MPI_BYTE, owned, n, MPI_BYTE, 0, MPI_COMM_WORLD);
+	free(mine);
+	free(all);
+	free(marks);
+	free(counts);
+	free(at);
+	free(bytes);
+	free(bytes_at);
+}
+
+/* ---- files ---- */
+
+/* What comes before the pieces of a file; an empty name: that was the last one. */
+struct head {
+	char name[NAME_MAX + 1];
+	uint64_t bytes;
+};
+
+static void send_file(const char *dir, const char *name, char *buffer)
+{
+	struct head head = { .bytes = 0 };
+	struct stat st;
+	char *path;
+	FILE *file;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		ct_exchange_fail("cannot send", ct_status_text(CT_NOMEM));
+	file = fopen(path, "re");
+	if (!file || fstat(fileno(file), &st) != 0)
+		ct_exchange_fail(path, strerror(errno));
+	snprintf(head.name, sizeof(head.name), "%s", name);
+	head.bytes = (uint64_t)st.st_size;
+	MPI_Send(&head, sizeof(head), MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	for (uint64_t left = head.bytes; left;) {
+		size_t n = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+		if (fread(buffer, 1, n, file) != n)
+			ct_exchange_fail(path, "it became shorter while it was read");
+		MPI_Send(buffer, (int)n, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+		left -= n;
+	}
+	fclose(file);
+	free(path);
+}
+
+static void send_files(const char *dir, char *buffer)
+{
+	struct head end = { .bytes = 0 };
+	DIR *entries = opendir(dir);
+	const struct dirent *entry;
+
+	if (!entries)
+		ct_exchange_fail(dir, strerror(errno));
+	while ((entry = readdir(entries)))
+		if (entry->d_name[0] != '.')
+			send_file(dir, entry->d_name, buffer);
+	closedir(entries);
+	MPI_Send(&end, sizeof(end), MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+}
+
+static void take_file(const char *dir, const struct head *head, int from, char *buffer)
+{
+	char *path;
+	FILE *file;
+
+	if (strchr(head->name, '/') || asprintf(&path, "%s/%s", dir, head->name) < 0)
+		ct_exchange_fail("cannot receive", head->name);
+	file = fopen(path, "wxe");
+	if (!file)
+		ct_exchange_fail(path, strerror(errno));
+	for (uint64_t left = head->bytes; left;) {
+		size_t n = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+		MPI_Recv(buffer, (int)n, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (fwrite(buffer, 1, n, file) != n)
+			ct_exchange_fail(path, strerror(errno));
+		left -= n;
+	}
+	if (fclose(file) != 0)
+		ct_exchange_fail(path, strerror(errno));
+	free(path);
+}
+
+uint64_t ct_exchange_files(const char *dir)
+{
+	char *buffer = allocate(PIECE_BYTES, 1);
+	struct head head;
+	uint64_t n = 0;
+	int rank, size;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (rank)
+		send_files(dir, buffer);
+	for (int from = 1; rank == 0 && from < size; from++) {
+		for (;;) {
+			MPI_Recv(&head, sizeof(head), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+				 MPI_STATUS_IGNORE);
+			if (!head.name[0])
+				break;
+			take_file(dir, &head, from, buffer);
+			n++;
+		}
+	}
+	free(buffer);
+	return n;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exchange.h — which process of an MPI job takes which processes of a run, and the way of their files to process 0. Collective: all
+ * processes of MPI_COMM_WORLD call each function. What fails ends the job, so that no result lacks a part. */
+#ifndef CT_TOOLS_MPI_EXCHANGE_H
+#define CT_TOOLS_MPI_EXCHANGE_H
+
+#include <stdint.h>
+
+#include "trace/reader.h"
+
+/* Each process of the run (NULL: sees none) gets one owner among those that see most of it: process 0 where it is one of them, with
+ * `spread` the one that has least to do. owned[p]: it is this process. */
+void ct_exchange_share(const struct ct_run *run, int spread, uint8_t *owned);
+
+/* Sends the files of the directory `dir` to process 0, which writes those of the others into its own. Returns how many came. */
+uint64_t ct_exchange_files(const char *dir);
+
+/* Reports the failure and ends all processes of the job. */
+void ct_exchange_fail(const char *what, const char *why) __attribute__((noreturn));
+
+#endif
