@@ -206,6 +206,23 @@ static int lacks_time(const struct ct_load_op *op)
 
 /* ---- launches ---- */
 
+/* Of a group that exchanges with every other rank, a number that is the same on all ranks: how many there were before. Where reading begins in
+ * the middle of the run, it begins elsewhere on each rank. Then it is the number of the message from rank 0, and on rank 0 that of the one
+ * to rank 1. */
+static uint64_t exchange_number(const struct ct_stream *stream, const struct ct_load_op *op,
+				struct ct_comm *comm)
+{
+	const struct ct_load_launch *launch = op->launch;
+	const int32_t me = op->comm->rec.rank, peer = me == 0;
+	const unsigned wanted = me == 0 ? CT_OP_Send : CT_OP_Recv;
+
+	for (uint32_t i = 0; stream->options.from && i < launch->n; i++) {
+		if (launch->ops[i].op == wanted && launch->ops[i].peer == peer)
+			return launch->ops[i].seq;
+	}
+	return comm->exchanges[me]++;
+}
+
 /* What the launch of this op, its first, holds beside it. */
 static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 			struct ct_member *m)
@@ -246,7 +263,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 		reading->group->member = *m;
 		reading->group->member.free_ns = reading->free_ns;
 		if (shape.kind == CT_GROUP_EXCHANGE)
-			reading->group->number = comm->exchanges[op->comm->rec.rank]++;
+			reading->group->number = exchange_number(stream, op, comm);
 	}
 	return CT_OK;
 }

@@ -18,3 +18,9 @@ cmp late.1.json late.2.json
 commtrace report late --last=3 --json | jq '.run.duration_ns / 1e9 | round'
 commtrace report late --last=3 --skip-steps=2
 echo "exit $?"
+# In a pipeline each rank's part on record begins elsewhere, and neighbors exchange: the same exchange is one, wherever it begins.
+commtrace-synth -o stages --seed 20 --workload megatron --hosts 2 --gpus-per-host 4 --steps 400 --step-ms 100 --fault slow-rank:rank=0,pct=20 >/dev/null
+for last in 14 15 16 17 18 19 20 21; do
+	commtrace report stages --last=$last --json |
+		jq -r '[.findings[] | select(.confidence != "low" and (.kind | startswith("STRAGGLER"))) | "\(.kind) \(.ranks)"] | join("; ")'
+done
