@@ -85,7 +85,7 @@ static const char *fact_of(const struct ct_report *report, int rank, const char 
 static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_report *report)
 {
 	const struct ct_report_rank *row = f->n_ranks ? row_of(report, f->ranks[0]) : NULL;
-	struct ct_command_at at = { .gpu = "" };
+	struct ct_command_at at = { .gpu = "", .has_network = report->run.n_hosts > 1 };
 
 	if (report->run.n_hosts > 1 && f->n_hosts)
 		at.host = f->hosts[0];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the row of hang_texts.def that explains a root beyond its code. */
+#include <string.h>
+
 #include "analyzer/base/limits.h"
 #include "analyzer/hang/verdict_text.h"
 
@@ -80,6 +82,23 @@ static enum ct_hang_cause of_unknown(const struct ct_root *root)
 	return CT_HANG_CAUSE_NONE;
 }
 
+/* Between GPUs of one host there is no network to look at. Unknown hosts may be several. */
+static enum ct_hang_cause of_stall(const struct ct_verdict_text *s)
+{
+	const struct ct_hang_case *c = s->w->ix->c;
+	const char *host = s->root->n_ranks ? c->ranks[s->root->ranks[0]].host : NULL;
+
+	if (!host || s->v->comm >= c->n_comms || c->comms[s->v->comm].backend != CT_BACKEND_NCCL)
+		return CT_HANG_CAUSE_NONE;
+	for (uint32_t k = 1; k < s->root->n_ranks; k++) {
+		const char *other = c->ranks[s->root->ranks[k]].host;
+
+		if (!other || strcmp(other, host) != 0)
+			return CT_HANG_CAUSE_NONE;
+	}
+	return CT_HANG_CAUSE_ONE_HOST;
+}
+
 enum ct_hang_cause ct_hang_cause(const struct ct_verdict_text *s)
 {
 	const struct ct_root *root = s->root;
@@ -106,7 +125,8 @@ enum ct_hang_cause ct_hang_cause(const struct ct_verdict_text *s)
 	default:
 		if (root->unnamed)
 			return CT_HANG_CAUSE_UNNAMED;
-		return root->inverted && !root->circle ? CT_HANG_CAUSE_INVERTED
-						       : CT_HANG_CAUSE_NONE;
+		if (root->inverted && !root->circle)
+			return CT_HANG_CAUSE_INVERTED;
+		return root->code == CT_HANG_IS_TRANSPORT_STALL ? of_stall(s) : CT_HANG_CAUSE_NONE;
 	}
 }

@@ -31,6 +31,7 @@ const char *ct_command_text(struct ct_arena *memory, const char *pattern,
 		{ "{ssh}", ssh },
 		{ "{gpu}", at->gpu },
 		{ "{pid}", pid },
+		{ "{network}", at->has_network ? "" : NULL },
 	};
 
 	return ct_template_fill(memory, pattern, words, sizeof(words) / sizeof(words[0]));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command.h — command lines to paste, with what is on record of where they run. Pure; texts are the arena's.
  *
- * Words of a pattern: {ssh} "ssh node1 " or nothing, {gpu} "-i 1 " or nothing, {pid} of a live process. */
+ * Words of a pattern: {ssh} "ssh node1 " or nothing, {gpu} "-i 1 " or nothing, {pid} of a live process. {network} is nothing, and is not on
+ * record where all ranks share a host: no network is between them. */
 #ifndef CT_ANALYZER_MODEL_COMMAND_H
 #define CT_ANALYZER_MODEL_COMMAND_H
 
@@ -13,6 +14,7 @@ struct ct_command_at {
 	const char *host; /* NULL: this one, or the only one of the job */
 	const char *gpu;  /* of ct_command_gpu(); NULL: no live process uses one */
 	uint32_t pid;	  /* of a process that lives; 0: none does */
+	int has_network;  /* ranks of several hosts */
 };
 
 /* "-i 1 ": as nvidia-smi counts GPUs, which knows nothing of CUDA_VISIBLE_DEVICES (`visible`, NULL: not set). "": not known. */

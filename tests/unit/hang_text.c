@@ -284,6 +284,8 @@ static void read_rank(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 			r->stopped_pid = number(option(words, n, 2, "stopped"), r->stopped_pid);
 			if (option(words, n, 2, "host"))
 				r->starts_known = 0;
+			if (option(words, n, 2, "on"))
+				r->host = text_of(a, option(words, n, 2, "on"));
 		}
 	}
 }
@@ -343,6 +345,9 @@ static void read_line(struct ct_text_case *t, struct ct_arena *a, char *line)
 	} else if (!strcmp(words[0], "advises")) {
 		whole[strcspn(whole, "\n")] = 0;
 		t->advises = word_of(a, strstr(whole, "advises ") + 8);
+	} else if (!strcmp(words[0], "runs")) {
+		whole[strcspn(whole, "\n")] = 0;
+		t->runs = word_of(a, strstr(whole, "runs ") + 5);
 	} else {
 		bad("not understood", words[0]);
 	}

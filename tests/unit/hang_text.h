@@ -13,11 +13,13 @@
  *     call RANKS KIND COMM|- [stream=N] [thread=N] [returned] [fresh] [name=TEXT]
  *     process RANKS alive|dead|exited|no_trace [how=TEXT] [at=SECONDS] [killed] [left] [_exit]
  *     error RANKS COMM|- TEXT [at=SECONDS]
- *     rank RANKS [cut] [until=SECONDS] [beat=SECONDS] [cpu=SECONDS] [stopped=PID] [host] (host: its starts cannot be seen)
+ *     rank RANKS [cut] [until=SECONDS] [beat=SECONDS] [cpu=SECONDS] [stopped=PID] [on=HOST] [host] (host: its starts cannot be
+ *        seen)
  *     expect|events|hosts CODE RANKS|- VICTIMS|- CONFIDENCE   in order; expect in both timings
  *     expect|events|hosts none
  *     says TEXT            part of the first verdict's headline, cause, notes or facts, in both timings
  *     advises TEXT         part of its advice or command
+ *     runs TEXT            its command, in the timing `events`
  *
  * Words have no blanks; '_' in TEXT stands for one (in `says` and `advises` blanks are fine). Timing `hosts` makes of what has started on a GPU what
  * is only issued, and of all ranks ones whose starts cannot be seen. */
@@ -42,7 +44,7 @@ struct ct_text_case {
 	int says_nothing[2]; /* "none" was said */
 	const char *says[CT_TEXT_EXPECTED];
 	uint32_t n_says;
-	const char *advises; /* NULL: not reported */
+	const char *advises, *runs; /* NULL: not compared */
 	struct ct_text_case *next;
 };
 

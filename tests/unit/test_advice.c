@@ -125,6 +125,10 @@ static void longer_communication_sends_to_the_network_and_longer_computing_does_
 	ct_findings_advise(&list, &report);
 	assert_true(says(f[0].advice, "network") && !says(f[0].advice, "temperature"));
 	assert_true(says(f[0].command, "ibqueryerrors") && !says(f[0].command, "nvidia-smi"));
+	report.run.n_hosts = 1;
+	f[0].command = NULL;
+	ct_findings_advise(&list, &report);
+	assert_null(f[0].command);
 	assert_true(says(f[1].advice, "temperature") && !says(f[1].advice, "network"));
 	close_report();
 }

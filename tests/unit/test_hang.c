@@ -139,6 +139,13 @@ static unsigned wrong(const struct ct_text_case *t, int timing, const struct ct_
 			t->advises);
 		n++;
 	}
+	if (t->runs && !timing &&
+	    !(result->n_verdicts && result->verdicts[0].command &&
+	      !strcmp(result->verdicts[0].command, t->runs))) {
+		fprintf(stderr, "%s:%u: %s: no command \"%s\"\n", t->file, t->line, t->name,
+			t->runs);
+		n++;
+	}
 	if (getenv("CT_SHOW"))
 		for (uint32_t i = 0; i < result->n_verdicts; i++)
 			show(t->name, timing, &result->verdicts[i]);
