@@ -47,7 +47,7 @@ static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct range
 		return CT_EMPTY;
 	plot->x.title = "size";
 	plot->y.title = "bus bandwidth";
-	if (ct_ticks_log(memory, &x->low, &x->high, sizes, ct_prose_bytes, &plot->x.ticks) != CT_OK)
+	if (ct_ticks_sizes(memory, &x->low, &x->high, (unsigned)sizes, &plot->x.ticks) != CT_OK)
 		return CT_NOMEM;
 	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_prose_Bps, &plot->y.ticks);
 }

@@ -96,6 +96,33 @@ int ct_ticks_log(struct ct_arena *memory, double *low, double *high, unsigned mo
 	return st;
 }
 
+int ct_ticks_sizes(struct ct_arena *memory, double *low, double *high, unsigned most,
+		   struct ct_ticks *ticks)
+{
+	static const int steps[] = { 1, 2, 4, 10 };
+	const int n_steps = sizeof(steps) / sizeof(steps[0]);
+	int first, last, step, st = CT_OK;
+
+	for (int s = 0; s < n_steps; s++) {
+		step = steps[s];
+		first = (int)floor(log2(fmax(*low, 1)) / step) * step;
+		last = (int)ceil(log2(fmax(*high, 2)) / step) * step;
+		if ((last - first) / step < (int)most)
+			break;
+	}
+	*low = exp2(first);
+	*high = exp2(last);
+	*ticks = (struct ct_ticks){
+		ct_arena_calloc(memory, (size_t)(last - first) / step + 1, sizeof(*ticks->items)), 0
+	};
+	if (!ticks->items)
+		return CT_NOMEM;
+	for (int p = first; p <= last && p < 64 && !st; p += step)
+		st = add(memory, ticks, (double)(p - first) / (last - first), 1ull << p,
+			 ct_text_size);
+	return st;
+}
+
 /* ---- findings ---- */
 
 static int new_spans(const struct ct_report *report, struct ct_arena *memory,

@@ -26,6 +26,10 @@ int ct_ticks_round(struct ct_arena *memory, uint64_t low, uint64_t high, unsigne
 int ct_ticks_log(struct ct_arena *memory, double *low, double *high, unsigned most,
 		 struct ct_unit_text (*text)(uint64_t), struct ct_ticks *ticks);
 
+/* Powers of two on such an axis, at most `most`: every one, every second, fourth or tenth. 0 or CT_NOMEM. */
+int ct_ticks_sizes(struct ct_arena *memory, double *low, double *high, unsigned most,
+		   struct ct_ticks *ticks);
+
 /* Without zeros behind the point: "1.5MB", "2MB", "0". */
 struct ct_unit_text ct_text_round(struct ct_unit_text text);
 

@@ -41,7 +41,7 @@ class Page(html.parser.HTMLParser):
             self.charts[-1]["caption"] += data
         if self.tick and data != "size":
             number, unit = data.split()
-            scale = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit.replace("/s", "")]
+            scale = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit.replace("/s", "")]
             self.charts[-1][self.tick[0]].append((self.tick[1], float(number) * scale))
 
 page = Page()
