@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <curses.h>
 #include <elfutils/version.h>
 #include <gnu/libc-version.h>
 #include <jansson.h>
@@ -23,9 +24,10 @@ static void print_build(void)
 	printf("compiler      %s\n", CT_COMPILER);
 	printf("libraries     glibc %s, zstd %s, zlib %s, libdeflate %s, jansson %s, elfutils "
 	       "0.%d, protobuf-c "
-	       "%s\n",
+	       "%s, ncurses %s\n",
 	       gnu_get_libc_version(), ZSTD_versionString(), zlibVersion(),
-	       LIBDEFLATE_VERSION_STRING, JANSSON_VERSION, _ELFUTILS_VERSION, protobuf_c_version());
+	       LIBDEFLATE_VERSION_STRING, JANSSON_VERSION, _ELFUTILS_VERSION, protobuf_c_version(),
+	       NCURSES_VERSION);
 }
 
 int ct_cmd_version(int argc, char **argv)
