@@ -462,12 +462,12 @@ static void write_next(struct ct_text *text, const struct ct_hang_run *run,
 	ct_text_command(text, "more", command);
 }
 
-void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out)
+static void write_all(const struct ct_hang_run *run, const struct ct_text_style *style, int verbose,
+		      FILE *out)
 {
 	const struct ct_hang_result *r = run->result;
 	const struct ct_text plain = ct_text_to(out, style);
 	struct ct_text text = ct_text_screen(&plain);
-	const int verbose = style && style->verbose;
 	const uint32_t shown = verbose || r->n_verdicts <= 1 + FEW_OTHERS ? r->n_verdicts
 									  : 1 + FEW_OTHERS;
 	const size_t missing = run->n_missing_data + r->n_missing;
@@ -496,8 +496,37 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	}
 	write_job(&text, run);
 	write_missing(&text, run, verbose ? MOST_MISSING : 1);
-	if (r->n_verdicts && !verbose)
+}
+
+/* What write_all() writes; NULL: out of memory. The caller frees it. */
+static char *all_text(const struct ct_hang_run *run, const struct ct_text_style *style, int verbose)
+{
+	struct made m;
+
+	if (!make(&m))
+		return NULL;
+	write_all(run, style, verbose, m.out);
+	if (fclose(m.out) == 0)
+		return m.text;
+	free(m.text);
+	return NULL;
+}
+
+void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out)
+{
+	const struct ct_text plain = ct_text_to(out, style);
+	struct ct_text text = ct_text_screen(&plain);
+	char *brief, *verbose;
+
+	write_all(run, style, style && style->verbose, out);
+	if (!run->result->n_verdicts || (style && style->verbose))
+		return;
+	brief = all_text(run, style, 0);
+	verbose = all_text(run, style, 1);
+	if (!brief || !verbose || strcmp(brief, verbose) != 0)
 		write_next(&text, run, style);
+	free(brief);
+	free(verbose);
 }
 
 /* ---- for scripts ---- */
