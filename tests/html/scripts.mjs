@@ -69,15 +69,15 @@ for (const [chosen, thing, relates] of cases) {
 }
 
 // Once more is not any more; listeners are called each time.
-const told = [];
+const calls = [];
 
 choose({});
-state.on((now) => told.push({ ...now }));
+state.on((now) => calls.push({ ...now }));
 state.toggle('rank', 3);
 state.toggle('host', 'a');
 state.toggle('rank', 3);
 assert.equal(state.isAny(), true);
 state.clear();
 assert.equal(state.isAny(), false);
-assert.deepEqual(told.map(({ rank, host }) => [rank, host]), [[3, null], [3, 'a'], [null, 'a'], [null, null]]);
+assert.deepEqual(calls.map(({ rank, host }) => [rank, host]), [[3, null], [3, 'a'], [null, 'a'], [null, null]]);
 console.log(`${cases.length} things relate as they should`);

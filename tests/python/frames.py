@@ -173,7 +173,7 @@ def others():
 def broken():
     """Numbers that are wrong lead to other answers or none, never to a fault: all is read through the kernel."""
     want = None
-    field = told = 0
+    field = changed = 0
     while walker.walker_shift(field, 0) == 0:
         for by in (-16, -8, -4, 4, 8, 16, 24, 64, 4096, 1 << 20):
             walker.walker_shift(field, by)
@@ -183,11 +183,11 @@ def broken():
             walker.walker_shift(field, -by)
             walker.walker_own(0, out, ROOM)
             if other != parsed(out.value.decode()):
-                told += 1
+                changed += 1
         field += 1
     # of what is not there in this version, or not used for one's own thread, nothing changes
-    if told < 60:
-        print("FAIL: only", told, "wrong numbers made a difference")
+    if changed < 60:
+        print("FAIL: only", changed, "wrong numbers made a difference")
         sys.exit(1)
 
 

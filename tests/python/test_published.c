@@ -62,11 +62,11 @@ static void put_text(size_t at, uint32_t object_type, const char *text, uint32_t
 	put(at + object_type + 32, text, strlen(text));
 }
 
-static void tell(size_t *at, size_t n, const uint64_t *offsets, size_t told)
+static void publish(size_t *at, size_t n, const uint64_t *offsets, size_t known)
 {
 	words[*at] = 4096; /* its size */
 	for (size_t i = 1; i < n; i++)
-		words[*at + i] = i <= told ? offsets[i - 1] : 8 * i;
+		words[*at + i] = i <= known ? offsets[i - 1] : 8 * i;
 	*at += n;
 }
 
@@ -89,14 +89,14 @@ static void make(uint32_t version, int free_threaded)
 	memcpy(words, "xdebugpy", 8);
 	words[1] = version;
 	words[2] = (uint64_t)free_threaded;
-	tell(&at, 3, runtime, 2);
+	publish(&at, 3, runtime, 2);
 	assert_int_equal(at, INTERP);
-	tell(&at, is_314 ? 16 : 13, interp, 3);
+	publish(&at, is_314 ? 16 : 13, interp, 3);
 	assert_int_equal(at, is_314 ? THREAD_314 : THREAD_313);
-	tell(&at, 9, state, 6);
-	tell(&at, is_314 ? 8 : 6, frame, 5);
-	tell(&at, is_314 ? 11 : 10, code, 9);
-	tell(&at, 2, object, 1);
+	publish(&at, 9, state, 6);
+	publish(&at, is_314 ? 8 : 6, frame, 5);
+	publish(&at, is_314 ? 11 : 10, code, 9);
+	publish(&at, 2, object, 1);
 	put(0, words, sizeof(words));
 
 	put_word(800, address(INTERPRETER));

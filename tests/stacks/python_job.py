@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_job.py HOW WHERE [LIBRARY] — Python that computes, in its own code (busy), in an extension that holds the GIL (held), or that dies in
-a call (dies). What its frames are, as the interpreter tells it, is in WHERE when it is there."""
+a call (dies). WHERE is a file with its frames, by the interpreter itself; it appears complete."""
 
 import ctypes
 import os
@@ -9,7 +9,7 @@ import threading
 import time
 
 
-def tell(path):
+def write_frames(path):
     """The frames of the caller."""
     frame, lines = sys._getframe(1), []
     while frame:
@@ -22,16 +22,16 @@ def tell(path):
 
 class Model:
     def busy(self, path):
-        tell(path); n = 0  # noqa: E702  one line, which is the one that is told
+        write_frames(path); n = 0  # noqa: E702  one line, the one in the file
         while True: n += 1  # noqa: E701
 
     def held(self, path, library):
         spin = ctypes.PyDLL(library).holds_gil
-        tell(path); spin()  # noqa: E702
+        write_frames(path); spin()  # noqa: E702
 
     def dies(self, path):
         read = ctypes.memmove
-        tell(path); read(16, 16, 1)  # noqa: E702
+        write_frames(path); read(16, 16, 1)  # noqa: E702
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""stacks.py [CASE...] — stacks of running processes and of cores: native frames are those of gdb, Python's are those that the interpreter
-tells. Running threads, an extension that holds the GIL, processes with and without the library, a rank that crashed."""
+"""stacks.py [CASE...] — stacks of running processes and of cores: native frames are those of gdb, Python's those of the interpreter
+itself. Running threads, an extension that holds the GIL, processes with and without the library, a rank that crashed."""
 
 import os
 import shutil
@@ -87,11 +87,11 @@ def leaderless(_):
         assert first["not_taken"] == "it has ended" and stage.has_in_order(stage.functions(other), [*IN_CALL, "worker"]), other
 
 
-def told(path, thread):
-    """Python's frames are those that it told; where it computes on, in the line below."""
+def frames_are(path, thread):
+    """Python's frames are those that it wrote; while it computes it may be one line below."""
     got = [(frame["func"], frame["file"], frame["line"]) for frame in stage.frames(thread, "python")]
     want = [(func, file, int(line)) for func, file, line in (row.split() for row in path.read_text().splitlines())]
-    assert got == want or got == [(*want[0][:2], want[0][2] + 1), *want[1:]], f"{got}, told {want}"
+    assert got == want or got == [(*want[0][:2], want[0][2] + 1), *want[1:]], f"{got}, expected {want}"
     assert not thread["python_cut"]
 
 
@@ -103,7 +103,7 @@ def python_job(folder, python, how, *more, preload=False):
         stage.until(lambda: stage.state(process.pid) == "R", "running")
         seen, = stage.stacks(process.pid)
         main, other = seen["threads"]
-        told(where, main)
+        frames_are(where, main)
         assert main["running"] and main["paused_ns"], main
         assert "run" in other["frames"][-3]["func"] and other["frames"][-3]["kind"] == "python", other
         return seen, stage.gdb("-p", process.pid) if more else None
@@ -153,7 +153,7 @@ def python_core(folder):
     path = stage.core_of(folder, [stage.PYTHON, PYTHON_JOB, "dies", folder / "where"])
     process, = stage.stacks(path)
     died, other = process["threads"]
-    told(folder / "where", died)
+    frames_are(folder / "where", died)
     assert stage.frames(other, "python"), other
 
 
