@@ -421,7 +421,7 @@ static uint16_t flags_of(const struct ct_block *b)
 {
 	for (uint32_t i = 0; i < b->n_rares; i++) {
 		if (!is_usual(b->rares[i].kind))
-			return CT_BLOCK_TELLS;
+			return CT_BLOCK_HAS_RARES;
 	}
 	return 0;
 }

@@ -195,8 +195,8 @@ struct ct_vcounts_rec {
 	uint32_t reserved;
 };
 
-/* What a receive that had returned before got: the op with this launch id is Recv `seq` of `peer` with `tag`. Told of
- * receives from any of several peers, and with CT_MATCH_BYTES of those that got less than they had room for. Written
+/* What a receive that had returned before got: the op with this launch id is Recv `seq` of `peer` with `tag`. Written for
+ * receives from any of several peers, and with CT_MATCH_BYTES of those that got less than they had room for. It comes
  * before the launch. A receive that waits for its data itself has all this in its own record. */
 struct ct_match_rec {
 	uint32_t comm;

@@ -31,7 +31,7 @@ enum ct_block_type {
 };
 
 enum ct_block_flags {
-	CT_BLOCK_TELLS = 1, /* holds records of more than single operations and waits */
+	CT_BLOCK_HAS_RARES = 1, /* holds records of more than single operations and waits */
 };
 
 struct ct_block_header {

@@ -70,7 +70,7 @@ pid_t ct_pid_parent(pid_t pid);
 /* Does `id` come from this boot of this machine? 1 yes (also if unknown), 0 no. */
 int ct_process_same_boot(const struct ct_process *id);
 
-/* Tell a child's ring how waitpid said that it ended. `status` as waitpid gives it; stops and continuations
+/* Write into a child's ring how it ended, by waitpid. `status` as waitpid gives it; stops and continuations
  * are not noted. Keeps the first note. Returns 1 if there was a ring of this pid. errno is kept. */
 int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t now_ns);
 

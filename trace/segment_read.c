@@ -406,11 +406,12 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 	if (!r->decoder)
 		return ct_fail(why, CT_NOMEM, "out of memory");
 	if (r->block.number < r->skim_before || r->skim_before == CT_SKIM_ALL) {
-		const int tells = r->skim_before == CT_SKIM_OPS || r->block.type != CT_BLOCK_DATA ||
-				  (r->block.flags & CT_BLOCK_TELLS);
-		const int st = ct_block_skim(r->decoder, &r->block, frame, tells, block, why);
+		const int reports = r->skim_before == CT_SKIM_OPS ||
+				    r->block.type != CT_BLOCK_DATA ||
+				    (r->block.flags & CT_BLOCK_HAS_RARES);
+		const int st = ct_block_skim(r->decoder, &r->block, frame, reports, block, why);
 
-		if (st == CT_OK && !tells)
+		if (st == CT_OK && !reports)
 			r->skipped_at = r->at;
 		return st;
 	}

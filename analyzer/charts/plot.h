@@ -53,8 +53,8 @@ struct ct_plot {
 int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena *memory,
 		  struct ct_plot *plot);
 
-/* Bus bandwidth by size in two runs: the medians, those of the second one behind those of the first. As above; it tells nothing and
- * picks nothing. */
+/* Bus bandwidth by size in two runs: the medians, those of the second one behind those of the first. As above; without texts and
+ * choices. */
 int ct_plot_two_curves(const struct ct_report_curve *base, const struct ct_report_curve *run,
 		       struct ct_arena *memory, struct ct_plot *plot);
 

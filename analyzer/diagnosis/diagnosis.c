@@ -415,7 +415,7 @@ void ct_diagnosis_nccl_log(struct ct_diagnosis *d, const struct ct_nccl_log *log
 		node = fail(counts, "InfiniBand is active: see NCCL_IB_DISABLE, NCCL_NET, and "
 				    "whether libibverbs and /dev/infiniband are there");
 	else if (log->sockets)
-		node = unknown(counts, "is there InfiniBand? ibstat");
+		node = unknown(counts, "check whether there is InfiniBand: ibstat");
 	else if (log->gdr < log->rdma)
 		node = unknown(counts, "data of the rest goes through host memory: load "
 				       "nvidia_peermem, or a driver with DMA-BUF; see "

@@ -201,6 +201,8 @@ static void conclude_exposed(struct choice *c)
 	ct_verdict_exposed(c->exposed, report);
 	if (beside)
 		ct_verdict_mention(report, ct_finding_in_short(beside, report));
+	if (beside && beside == c->named)
+		ct_verdict_add(report, "a slow rank costs less than this; it is listed below");
 	if (c->late_pct > 0)
 		ct_verdict_add(report, late_text(c));
 	if (c->waited.pct > 0)
@@ -289,7 +291,7 @@ static int conclude_unplayed_waits(struct choice *c)
 		return 1;
 	}
 	ct_verdict_doubt(report, c->j->replay->engine.has_graphs ? NO_GRAPHS : MORE_STEPS,
-			 "ranks wait for each other for %s of %s, for no single one",
+			 "ranks wait for each other for %s of %s; no single rank causes it",
 			 ct_prose_pct(wait_pct).s, time_word(report));
 	ct_verdict_add(report, "these timings do not show which rank delayed which");
 	add_oversubscribed(c);
@@ -339,7 +341,7 @@ static int conclude_waits(struct choice *c)
 		return conclude_bubble(c);
 	else if (share > 0)
 		ct_verdict_doubt(c->report, MORE_STEPS,
-				 "ranks wait for each other for %s of %s, for no single one",
+				 "ranks wait for each other for %s of %s; no single rank causes it",
 				 ct_prose_pct(100 * share).s, time_word(c->report));
 	else
 		return 0;

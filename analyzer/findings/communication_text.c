@@ -24,11 +24,12 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (bound) {
 		ct_verdict_set(report, CT_VERDICT_COMM_BOUND, f->confidence,
-			       "even with perfect overlap, %s of %s stays exposed",
-			       ct_prose_pct_err(stays, err).s, of);
+			       "at best %s of %s stays exposed", ct_prose_pct_err(stays, err).s,
+			       of);
 		ct_verdict_add(report,
 			       ct_arena_printf(report->memory,
-					       "transfers take %s, compute %s; now %s is exposed, "
+					       "even with perfect overlap: transfers take %s, "
+					       "compute %s; now %s is exposed, "
 					       "%s of it waiting for other ranks",
 					       ct_prose_pct(e->transferring_pct).s,
 					       ct_prose_pct(computing).s,

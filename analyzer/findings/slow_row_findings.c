@@ -354,7 +354,7 @@ static void add_imbalance(struct slow_findings *t, double ns)
 		f->note = j->rows.n_stalled > 1
 				  ? ct_arena_printf(t->list->memory,
 						    "most of it lies in single steps: stalls on %u "
-						    "ranks, no single one",
+						    "ranks, none in particular",
 						    j->rows.n_stalled)
 				  : "most of it lies in single steps, too few to accuse a "
 				    "rank";

@@ -107,12 +107,11 @@ static void describe(struct ct_findings *list, struct ct_finding *f, const struc
 	f->begin_at_ns = s->begin_at_ns;
 	f->end_at_ns = s->end_at_ns;
 	f->cause = s->reason ? ct_arena_printf(memory, "%s is %.60s", s->reason->fact + 4, s->value)
-			     : "InfiniBand is active but was not used: NCCL_DEBUG=INFO tells which "
+			     : "InfiniBand is active but was not used: NCCL_DEBUG=INFO shows which "
 			       "transport was chosen, and why";
 	f->advice = s->reason ? s->reason->advice
-			      : "look for NET/Socket in the output of NCCL_DEBUG=INFO; is "
-				"libibverbs there, is "
-				"/dev/infiniband in the container?";
+			      : "look for NET/Socket in the output of NCCL_DEBUG=INFO; check that "
+				"libibverbs is installed and /dev/infiniband is in the container";
 	f->headline = ct_arena_printf(memory, "%s%s sent %s through sockets, InfiniBand unused",
 				      host, f->n_hosts > 1 ? " and others" : "",
 				      ct_prose_bytes((uint64_t)(s->ethernet + s->ipoib)).s);

@@ -149,12 +149,12 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 				       "which rank stalled is not on record",
 				       s->n, s->of, ct_prose_ns(s->longest_ns).s,
 				       ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
-	return ct_arena_printf(memory,
-			       "stalls on %s%u ranks, no single one: in %u of %u steps, up to %s "
-			       "each, %s (%s) in all",
-			       s->known_n < s->n ? "at least " : "", s->slots, s->n, s->of,
-			       ct_prose_ns(s->longest_ns).s, ct_prose_ns(w->ns).s,
-			       ct_share_text(report, w->ns));
+	return ct_arena_printf(
+		memory,
+		"stalls on %s%u ranks, none in particular: in %u of %u steps, up to %s "
+		"each, %s (%s) in all",
+		s->known_n < s->n ? "at least " : "", s->slots, s->n, s->of,
+		ct_prose_ns(s->longest_ns).s, ct_prose_ns(w->ns).s, ct_share_text(report, w->ns));
 }
 
 const char *ct_waited_last_text(const struct ct_judgement *j, const struct ct_waited *w,

@@ -85,9 +85,9 @@ static double value_of(const struct check *c, const struct ct_expect_rule *rule,
 	default:
 		if (!isnan(latency))
 			*why = rule->declared
-				       ? "no file declares what its network or GPUs can carry"
-				       : "the start records do not tell what its network or "
-					 "GPUs can carry";
+				       ? "no file declares the peak of its network or GPUs"
+				       : "the peak of its network or GPUs does not follow from the "
+					 "start records";
 		if (comm && comm->peak.Bps > 0 && (comm->peak.is_declared || !rule->declared))
 			value = 100 * known(op->busbw_p50_Bps) / comm->peak.Bps;
 	}

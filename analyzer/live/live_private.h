@@ -56,7 +56,7 @@ struct ct_live {
 	struct ct_live_view view;
 };
 
-/* "dp"; "other" where the name does not tell: a role that becomes clear later would end one series and begin another. */
+/* "dp"; "other" if the name does not show it: a role that becomes clear later would end one series and begin another. */
 const char *ct_live_role(const struct ct_model *model, const struct ct_comm *comm);
 
 /* A communicator's name, or the first digits of its hash. */

@@ -31,7 +31,7 @@ int ct_batch_nvtx(void *batch, const struct ct_nvtx_rec *rec);
 int ct_batch_reached(void *batch, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
 int ct_batch_stack(void *batch, const uint8_t *bytes, size_t len);
 
-/* Tell it all, names of operations as `names` has them. 0, or what the sink returned, at once. */
+/* Report it all, names of operations as `names` has them. 0, or what the sink returned, at once. */
 int ct_batch_replay(const struct ct_batch *batch, const struct ct_load_sink *sink,
 		    const struct ct_op_names *names);
 

@@ -26,12 +26,14 @@ static void write_node(struct ct_text *text, const struct ct_diagnosis_node *nod
 static void write_level(struct ct_text *text, const struct ct_diagnosis_branch *level)
 {
 	if (!level->is_asked) {
-		ct_text_line(text, CT_COLOR_DIM, "%-10s not asked, see --full-scan", level->name);
+		ct_text_line(text, CT_COLOR_DIM,
+			     "%-10s not checked: an earlier level failed (--full-scan checks all)",
+			     level->name);
 		return;
 	}
 	ct_text_line(text, CT_COLOR_BOLD, "%-10s %s%s", level->name,
 		     ct_diagnosis_answer_name(level->answer),
-		     level->n_nodes ? "" : ": it needs a run");
+		     level->n_nodes ? "" : ": needs a recorded run");
 	for (size_t i = 0; i < level->n_nodes; i++)
 		write_node(text, &level->nodes[i]);
 }

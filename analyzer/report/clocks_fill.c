@@ -191,11 +191,13 @@ static void add_finding(const struct ct_model *model, const uint8_t *guilty,
 	if (by_time)
 		f->begin_at_ns = f->end_at_ns = ct_model_host_at(model, worst->host, worst->at_ns);
 	f->cause = ct_clock_conflict_text(worst->kind);
-	f->advice = failed ? "times of these hosts are not compared with others': look for a clock "
+	f->advice = failed ? "times of these hosts are not compared with those of others: look for "
+			     "a clock "
 			     "that was set (chronyd, ntpd, a migrated virtual machine), or for "
 			     "files of another run"
-			   : "these hosts are related by way of others; if a clock of them was "
-			     "set, or drifts by more than 300 ppm, its error is larger than told";
+			   : "these hosts are synchronized through others; if one of their clocks "
+			     "was "
+			     "set, or drifts by more than 300 ppm, its error is larger than shown";
 	ct_finding_evidence(list, f, "contradiction", worst->by_ns, by_time ? "ns" : "count", NAN);
 	ct_finding_evidence(list, f, "limit", worst->limit_ns, by_time ? "ns" : "count", NAN);
 	ct_finding_evidence(list, f, "hosts_not_related", failed, "count", NAN);

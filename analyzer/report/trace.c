@@ -247,12 +247,13 @@ static int fill_invisible(const struct ct_model *model, struct ct_report *report
 				   NULL);
 	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++) {
 		if (model->slots[s].muddled)
-			st = add_invisible(report,
-					   ct_arena_printf(report->memory, "rank %s",
-							   ct_text_rank(model->slots[s].rank).s),
-					   "its process has several ranks that the records do not "
-					   "tell apart: none of them is judged",
-					   NULL);
+			st = add_invisible(
+				report,
+				ct_arena_printf(report->memory, "rank %s",
+						ct_text_rank(model->slots[s].rank).s),
+				"its process has several ranks, which the records do not "
+				"distinguish: none of them is judged",
+				NULL);
 	}
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		const struct ct_process_facts *facts = &model->processes[p].facts;
@@ -270,7 +271,7 @@ static int fill_invisible(const struct ct_model *model, struct ct_report *report
 				report, who,
 				ct_arena_printf(report->memory,
 						"NCCL's calls pass no wrapper: what its profiler "
-						"plugin (interface v%u) told of them is recorded",
+						"plugin (interface v%u) reported is recorded",
 						facts->plugin_version),
 				NULL);
 		if (st == CT_OK && facts->plugin_is_copy)

@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) void ct_gpu_open_fill(
 	ct_ring_open_fill(open, launch->id, words);
 }
 
-/* Tells threads apart that live at the same time. */
+/* Distinguishes threads that live at the same time. */
 static inline uint32_t ct_gpu_thread(void)
 {
 	return (uint32_t)((uintptr_t)&ct_self >> 6);

@@ -12,12 +12,12 @@
 #define SYNCS 512u
 #define PROBES 8u
 #define LASTS_NS 500000000u
-#define TOLD (1ull << 63)
+#define RECORDED (1ull << 63)
 
 struct ct_sync {
 	_Atomic uintptr_t thread; /* its owner from now on; 0: none */
 	_Atomic uint64_t
-		enter_ns; /* 0: not inside; with TOLD: its begin is on record. The thread, and by
+		enter_ns; /* 0: not inside; with RECORDED: its begin is on record. The thread, and by
 				      compare-and-swap the beat thread, which may trust the words below if that works */
 	_Atomic uint32_t tid;  /* of that thread */
 	_Atomic uint64_t what; /* string id of the call's name << 32 | stream */
@@ -99,7 +99,7 @@ struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream,
 
 int ct_sync_end(struct ct_sync *s)
 {
-	return s && atomic_exchange_explicit(&s->enter_ns, 0, memory_order_acq_rel) & TOLD;
+	return s && atomic_exchange_explicit(&s->enter_ns, 0, memory_order_acq_rel) & RECORDED;
 }
 
 static struct ct_host_rec rec_of(const struct ct_sync *sync, uint64_t enter_ns)
@@ -137,13 +137,13 @@ static void look(struct ct_sync *s, uint64_t now_ns)
 	uint64_t was = enter_ns;
 	struct ct_host_rec rec;
 
-	if (!enter_ns || enter_ns & TOLD || now_ns < enter_ns || now_ns - enter_ns < LASTS_NS)
+	if (!enter_ns || enter_ns & RECORDED || now_ns < enter_ns || now_ns - enter_ns < LASTS_NS)
 		return;
 	rec = rec_of(s, enter_ns);
 	if (!lives(rec.tid))
 		return;
 	rec.result = (int32_t)atomic_load_explicit(&s->site, memory_order_relaxed);
-	if (atomic_compare_exchange_strong_explicit(&s->enter_ns, &was, enter_ns | TOLD,
+	if (atomic_compare_exchange_strong_explicit(&s->enter_ns, &was, enter_ns | RECORDED,
 						    memory_order_acq_rel, memory_order_relaxed))
 		ct_recorder_rare(CT_KIND_HOST_BEGIN, &rec);
 }

@@ -63,7 +63,7 @@ int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct 
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
 		      const void *status);
 
-/* An operation whose request was taken has ended. `status` NULL: unknown. Tells what a receive got, where that is not
+/* An operation whose request was taken has ended. `status` NULL: unknown. Records what a receive got, where that is not
  * what its op says, and closes the launch. */
 void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, uint64_t now_ns,
 		     int result);

@@ -62,7 +62,7 @@ static int64_t bytes_of(const struct ct_report *report, const char *scope, int s
 	return -1;
 }
 
-/* There is no matrix, and what is missing is said. */
+/* There is no matrix, and what is missing is reported. */
 static void assert_lacks(const struct ct_report *report, const char *what)
 {
 	const struct ct_report_traffic *t = &report->traffic;
@@ -72,7 +72,7 @@ static void assert_lacks(const struct ct_report *report, const char *what)
 	assert_int_equal(t->at_least, 1);
 	assert_int_equal(t->n_ranks, 0);
 	if (!strstr(t->note, what) || !strstr(t->note, "at least"))
-		fail_msg("'%s' does not tell of '%s'", t->note, what);
+		fail_msg("'%s' does not report '%s'", t->note, what);
 }
 
 static void what_no_one_counted_is_modelled(void **state)
@@ -108,7 +108,7 @@ static void a_rank_without_a_trace_has_no_account_and_is_no_one(void **state)
 	all_reduce(400, 100 * MS);
 	report = read_job();
 	assert_lacks(report, "ranks or records are missing");
-	assert_lacks(report, "no trace tells");
+	assert_lacks(report, "no trace names");
 	assert_int_equal(report->traffic.unplaced_bytes, 2400);
 	assert_int_equal(bytes_of(report, "rank", 0, 1), 2400);
 	assert_int_equal(bytes_of(report, "rank", 1, 2), -1);
@@ -136,7 +136,7 @@ static void what_is_not_on_record_is_said(void **state)
 	all_reduce(400, 100 * MS);
 	job_op(&job, 0, op);
 	report = read_job();
-	assert_lacks(report, "communicators whose making was not recorded");
+	assert_lacks(report, "the creation of some communicators was not recorded");
 	assert_int_equal(bytes_of(report, "rank", 0, 1), 1600);
 	ct_report_free(report);
 
@@ -155,7 +155,7 @@ static void what_is_not_on_record_is_said(void **state)
 	op.op = CT_OP_NeighborAllGather;
 	job_op(&job, 1, op);
 	report = read_job();
-	assert_lacks(report, "not known between whom");
+	assert_lacks(report, "source or target");
 	assert_int_equal(report->traffic.n_layers, 0);
 	ct_report_free(report);
 

@@ -180,7 +180,7 @@ static void equally_slow_ranks_are_no_health_where_there_is_no_replay(void **sta
 		{ "ddp", 8, 2, 6, 1, 0, 0, 0, { "slow-host:host=0,pct=40" } },
 		CT_VERDICT_NOT_ENOUGH_EVIDENCE,
 		{ "ranks wait for each other for ",
-		  "for no single one; these timings do not show which" },
+		  "no single rank causes it; these timings do not show which" },
 		NULL,
 		0
 	};

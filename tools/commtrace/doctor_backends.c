@@ -133,7 +133,7 @@ void ct_doctor_backends_done(struct ct_doctor *d)
 		ct_doctor_add(
 			d, CT_DOCTOR_BACKEND, CT_DOCTOR_UNKNOWN,
 			"nothing that is known to be loaded calls NCCL, Gloo or MPI; what the "
-			"program opens later (dlopen, Python modules elsewhere) cannot be told "
-			"from here");
+			"program opens later (dlopen, Python modules elsewhere) is not known "
+			"beforehand");
 	memset(backends, 0, sizeof(backends));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_launch.h — which argument of a launcher (doctor_launchers.def) is the program that it starts? Told by the words of
+/* doctor_launch.h — which argument of a launcher (doctor_launchers.def) is the program that it starts? Judged by the words of
  * the command line alone; nothing is started. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_DOCTOR_LAUNCH_H
 #define CT_TOOLS_COMMTRACE_DOCTOR_LAUNCH_H

@@ -330,9 +330,10 @@ static void look_at_started(struct ct_doctor *d, const char *name,
 		if (launch->is_module && kind_of(*argv) == CT_LAUNCH_PYTHON)
 			look_at_words(d, *argv, argv);
 	} else if (!argv) {
-		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
-			      "what %s starts was not looked at: its arguments do not tell it",
-			      name);
+		ct_doctor_add(
+			d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
+			"what %s starts was not looked at: it does not follow from its arguments",
+			name);
 	} else if (launch->lies_elsewhere &&
 		   (launch->is_python_file ? access(*argv, R_OK) != 0 : !is_program(*argv))) {
 		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
@@ -397,7 +398,7 @@ void ct_doctor_program(struct ct_doctor *d, char **argv)
 	if (kind == CT_LAUNCH_HOSTS)
 		ct_doctor_add(d, CT_DOCTOR_LAUNCHER, CT_DOCTOR_UNKNOWN,
 			      "%s starts programs on other hosts: whether LD_PRELOAD arrives there "
-			      "cannot be told from here",
+			      "is not known from here",
 			      name);
 	if (kind == CT_LAUNCH_NONE || kind == CT_LAUNCH_PYTHON)
 		look_at_elf(d, &p);

@@ -367,7 +367,7 @@ static int read_call(struct line *line, struct ct_import_process *process, struc
 	struct ct_import_call call = { .tid = op->tid };
 
 	if (!has(line, CT_JSONL_call))
-		fail(line, CT_JSONL_call, "is missing: a line without op tells of a call");
+		fail(line, CT_JSONL_call, "is missing: a line without op describes a call");
 	else
 		call.call = ct_import_call(line->import, text(line, CT_JSONL_call));
 	if (has(line, CT_JSONL_site))

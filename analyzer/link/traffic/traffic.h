@@ -22,20 +22,20 @@ struct ct_transfers;
 
 /* Why bytes are missing, or may be. */
 #define CT_TRAFFIC_GAP_MAP(XX)                                                                     \
-	XX(NO_COMM, "operations on communicators whose making was not recorded")                   \
+	XX(NO_COMM, "the creation of some communicators was not recorded")                         \
 	XX(NO_PEER, "bytes were sent to an unknown peer")                                          \
-	XX(NO_SIZE, "operations of which it is not known how much they move")                      \
-	XX(NO_MODEL, "operations of which it is not known between whom they move data")            \
-	XX(HIDDEN, "what collectives of Gloo moved was not seen")                                  \
-	XX(FETCHED, "what accumulates brought back was not recorded")                              \
-	XX(ABORTED, "what operations moved that were given up is not known")                       \
-	XX(NO_GRAPH, "what CUDA graphs hold was not recorded whole")                               \
+	XX(NO_SIZE, "the size of some operations is unknown")                                      \
+	XX(NO_MODEL, "the source or target of some operations is unknown")                         \
+	XX(HIDDEN, "bytes inside Gloo's collectives were not recorded")                            \
+	XX(FETCHED, "bytes that accumulate operations fetched were not recorded")                  \
+	XX(ABORTED, "bytes of aborted operations are unknown")                                     \
+	XX(NO_GRAPH, "the contents of some CUDA graphs were not recorded completely")              \
 	XX(TOO_MANY, "more pairs of ranks than there is room for")                                 \
 	XX(TOO_LARGE, "more bytes than can be added up")                                           \
 	XX(INCOMPLETE, "ranks or records are missing")                                             \
 	XX(LOST, "operations or transfers were not recorded")                                      \
-	XX(UNSEEN, "something communicates that passes unseen")                                    \
-	XX(UNPLACED, "some of the bytes are of ranks of which no trace tells")
+	XX(UNSEEN, "some communication is not intercepted")                                        \
+	XX(UNPLACED, "some bytes belong to ranks that no trace names")
 
 enum ct_traffic_gap {
 #define CT_TRAFFIC_GAP_ENUM(name, text) CT_TRAFFIC_GAP_##name,

@@ -64,7 +64,7 @@ struct sim_nccl_span {
 	int n_ops;   /* that this kernel carries out */
 	int aborted; /* it ended because the communicator was aborted */
 };
-SIM_EXPORT void simNcclOnKernel(void (*tell)(const struct sim_nccl_span *span));
+SIM_EXPORT void simNcclOnKernel(void (*report)(const struct sim_nccl_span *span));
 
 /* How many host nodes were put into graphs of this process, because a profiler plugin asked for the channels of kernels. */
 SIM_EXPORT uint64_t simNcclHostNodes(void);
