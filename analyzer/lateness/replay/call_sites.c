@@ -43,7 +43,8 @@ static uint32_t list_gaps(struct ct_judging *j, const struct ct_slow_row *row, u
 	for (uint32_t l = since; l < e->schedule.slot_first[slot + 1]; l++) {
 		uint32_t p = e->positions.position_of[l];
 
-		own += e->schedule.launches[l].from == CT_NO_LAUNCH ? 0 : (double)e->gap_ns[l];
+		own += e->schedule.launches[l].from == CT_NO_LAUNCH ? 0
+								    : (double)e->schedule.gap_ns[l];
 		if (p == CT_NO_POSITION)
 			continue;
 		/* peers that never compute there have no level */

@@ -26,8 +26,8 @@ void ct_engine_fini(struct ct_engine *e)
 	free(e->own_ns);
 	free(e->mean_ns);
 	free(e->level_ns);
+	free(e->position_ns);
 	free(e->is_carried);
-	free(e->gap_ns);
 	free(e->other_ns);
 	free(e->recorded_ns);
 	free(e->played_ns);
@@ -93,11 +93,11 @@ static double cover(struct interval *all, uint32_t n)
 	return (double)sum;
 }
 
-static uint32_t index_of_step(const struct ct_engine *e, uint32_t step)
+uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step)
 {
 	size_t at = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
 
-	return at < e->n_steps && e->steps[at] == step ? (uint32_t)at : UINT32_MAX;
+	return at < e->n_steps && e->steps[at] == step ? (uint32_t)at : e->n_steps;
 }
 
 /* Launches first .. end - 1 are a step of the slot: what it computed in it. NAN: some of it is not known. *under: how long it
@@ -151,8 +151,8 @@ static int find_own(struct ct_engine *e)
 			end = l + 1;
 			while (end < s->slot_first[slot + 1] && e->positions.step_of[end] == step)
 				end++;
-			at = step == CT_NO_STEP ? UINT32_MAX : index_of_step(e, step);
-			if (at != UINT32_MAX)
+			at = ct_engine_step(e, step);
+			if (at < e->n_steps)
 				own[at] = own_of(e, l, end, room, &under);
 		}
 		for (uint32_t k = 0; k < e->n_steps; k++) {
@@ -213,7 +213,7 @@ double ct_engine_stage_mean(const struct ct_engine *e, uint32_t stage)
 	return n > 0 ? sum / n : 0;
 }
 
-double ct_engine_position_mean(const struct ct_engine *e, uint32_t position)
+static double position_mean(const struct ct_engine *e, uint32_t position)
 {
 	uint32_t stage = e->positions.all[position].stage;
 	double sum = 0, n = 0;
@@ -230,12 +230,13 @@ double ct_engine_position_mean(const struct ct_engine *e, uint32_t position)
 /* Means of gaps by slot and position. What lies before operations without times is no evidence; such a gap becomes that mean. */
 static int find_levels(struct ct_engine *e)
 {
-	const struct ct_schedule *s = &e->schedule;
+	struct ct_schedule *s = &e->schedule;
 	size_t n = (size_t)e->positions.n * e->stages.most + 1;
 	uint32_t *times = calloc(n, sizeof(*times));
 
 	e->level_ns = calloc(n, sizeof(*e->level_ns));
-	if (!times || !e->level_ns) {
+	e->position_ns = calloc((size_t)e->positions.n + 1, sizeof(*e->position_ns));
+	if (!times || !e->level_ns || !e->position_ns) {
 		free(times);
 		return CT_NOMEM;
 	}
@@ -262,13 +263,16 @@ static int find_levels(struct ct_engine *e)
 	for (size_t k = 0; k < n; k++)
 		e->level_ns[k] = times[k] ? e->level_ns[k] / times[k] : 0;
 	free(times);
+	for (uint32_t p = 0; p < e->positions.n; p++)
+		e->position_ns[p] = position_mean(e, p);
 	for (uint32_t l = 0; l < s->n_launches; l++) {
 		uint32_t p = e->positions.position_of[l];
 
 		double level = p == CT_NO_POSITION ? 0 : ct_engine_level(e, s->launches[l].slot, p);
 		int is_known = !s->launches[l].is_uncertain || s->launches[l].from == CT_NO_LAUNCH;
 
-		e->gap_ns[l] = is_known || level <= 0 ? s->gap_ns[l] : (int64_t)level;
+		if (!is_known && level > 0)
+			s->gap_ns[l] = (int64_t)level;
 	}
 	return CT_OK;
 }
@@ -279,19 +283,24 @@ static int find_levels(struct ct_engine *e)
 static double step_times(struct ct_engine *e, const int64_t *end_ns, double *each)
 {
 	const struct ct_schedule *s = &e->schedule;
+	const uint32_t *step_of = e->positions.step_of;
 	int64_t *ends = e->room_ns;
 	double sum = 0;
 
 	for (uint32_t k = 0; k <= e->positions.n_steps; k++)
 		ends[k] = INT64_MIN;
-	for (uint32_t l = 0; l < s->n_launches; l++) {
-		uint32_t step = e->positions.step_of[l];
-		int64_t end;
+	/* those of a step lie together, slot by slot */
+	for (uint32_t l = 0; l < s->n_launches;) {
+		uint32_t step = step_of[l];
+		int64_t last = INT64_MIN;
 
-		if (step == CT_NO_STEP)
-			continue;
-		end = end_ns ? end_ns[l] : ct_schedule_end(&s->launches[l]);
-		ends[step] = end > ends[step] ? end : ends[step];
+		do {
+			int64_t end = end_ns ? end_ns[l] : ct_schedule_end(&s->launches[l]);
+
+			last = end > last ? end : last;
+		} while (++l < s->n_launches && step_of[l] == step);
+		if (step != CT_NO_STEP && last > ends[step])
+			ends[step] = last;
 	}
 	for (uint32_t k = 0; k < e->n_steps; k++) {
 		double time = (double)ends[e->steps[k]] - (double)ends[e->steps[k] - 1];
@@ -417,7 +426,6 @@ static int allocate(struct ct_engine *e)
 	size_t launches = (size_t)e->schedule.n_launches + 1, steps = (size_t)e->n_steps + 1;
 
 	e->is_carried = calloc(launches, 1);
-	e->gap_ns = malloc(launches * sizeof(*e->gap_ns));
 	e->other_ns = malloc(launches * sizeof(*e->other_ns));
 	e->own_ns = malloc(((size_t)e->schedule.n_slots * e->n_steps + 1) * sizeof(*e->own_ns));
 	e->mean_ns = calloc((size_t)e->schedule.n_slots + 1, sizeof(*e->mean_ns));
@@ -425,7 +433,7 @@ static int allocate(struct ct_engine *e)
 	e->recorded_ns = calloc(steps, sizeof(*e->recorded_ns));
 	e->played_ns = calloc(steps, sizeof(*e->played_ns));
 	e->room_ns = calloc((size_t)e->positions.n_steps + 1, sizeof(*e->room_ns));
-	return e->is_carried && e->gap_ns && e->other_ns && e->own_ns && e->mean_ns && e->end_ns &&
+	return e->is_carried && e->other_ns && e->own_ns && e->mean_ns && e->end_ns &&
 			       e->recorded_ns && e->played_ns && e->room_ns
 		       ? CT_OK
 		       : CT_NOMEM;
@@ -558,7 +566,7 @@ int ct_engine_build(struct ct_engine *e, const struct ct_model *model,
 	for (uint32_t k = 0; k < e->n_steps; k++)
 		e->end_ns[k] = e->room_ns[e->steps[k]] +
 			       (double)e->schedule.begin_ns[e->stretch_of[k]];
-	e->played = ct_engine_play(e, e->gap_ns, NULL, e->played_ns);
+	e->played = ct_engine_play(e, e->schedule.gap_ns, NULL, e->played_ns);
 	e->all_ns = e->replay.total_ns;
 	e->why_not = why_not(e);
 	return CT_OK;
@@ -572,7 +580,7 @@ int ct_engine_share(struct ct_engine *e, const struct ct_engine *from)
 	*e = *from;
 	e->other_ns = malloc(launches * sizeof(*e->other_ns));
 	e->room_ns = calloc((size_t)e->positions.n_steps + 1, sizeof(*e->room_ns));
-	st = ct_replay_share(&e->replay, &from->replay, &from->schedule);
+	st = ct_replay_init(&e->replay, &e->schedule);
 	return e->other_ns && e->room_ns ? st : CT_NOMEM;
 }
 
@@ -580,7 +588,7 @@ void ct_engine_leave(struct ct_engine *e)
 {
 	free(e->other_ns);
 	free(e->room_ns);
-	ct_replay_leave(&e->replay);
+	ct_replay_fini(&e->replay);
 	*e = (struct ct_engine){ 0 };
 }
 

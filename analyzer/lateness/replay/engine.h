@@ -18,7 +18,8 @@
 
 struct ct_engine {
 	const char *why_not; /* why there is no result; NULL: there is one */
-	struct ct_schedule schedule;
+	struct ct_schedule
+		schedule; /* gaps before which operations without times lie: as their rank mostly has them */
 	struct ct_stages stages; /* known in any case */
 	struct ct_positions positions;
 	struct ct_replay replay;
@@ -30,12 +31,12 @@ struct ct_engine {
 	double *own_ns;	      /* by slot x n_steps: computed in that step; NAN: not known */
 	double *mean_ns;      /* by slot: mean of these; NAN: none is known */
 	double *level_ns;     /* by slot's place x position, see ct_engine_level() */
+	double *position_ns; /* by position: mean of these over its stage's ranks that are ever there; 0: none is */
 	double under_messages; /* of what ranks compute, the share during which messages of theirs were under way */
 	int is_of_hosts; /* hosts timed most of it */
 	int has_graphs; /* launches of CUDA graphs compute and communicate in one span: who is slow inside them does not show */
 	int has_holes;	/* operations lack members */
 	uint8_t *is_carried; /* by launch: it has no position, and its gap counts for the next one in the step that has */
-	int64_t *gap_ns; /* by launch: as recorded; where operations without times lie before it, as its rank mostly has it */
 	int64_t *other_ns; /* by launch: room for other gaps */
 	double *recorded_ns,
 		*played_ns;	 /* by n_steps: how long the steps take, and take when played */
@@ -50,12 +51,14 @@ int ct_engine_build(struct ct_engine *engine, const struct ct_model *model,
 		    const struct ct_instance_log *log, const struct ct_steps *steps);
 void ct_engine_fini(struct ct_engine *engine);
 
+/* Which of the steps that count this one is; n_steps: none. */
+uint32_t ct_engine_step(const struct ct_engine *engine, uint32_t step);
+
 /* Mean of what the slot computes at a position of its stage; 0: it is never there. */
 double ct_engine_level(const struct ct_engine *engine, uint32_t slot, uint32_t position);
 
-/* Means over the stage's ranks: of what they compute in a step, 0 unknown; of what they compute at a position, 0: never there. */
+/* Mean over the stage's ranks of what they compute in a step; 0 unknown. */
 double ct_engine_stage_mean(const struct ct_engine *engine, uint32_t stage);
-double ct_engine_position_mean(const struct ct_engine *engine, uint32_t position);
 
 /* How long all steps take with these gaps (by launch) and transfers (by exchange; NULL as recorded). each: by n_steps, or NULL. */
 double ct_engine_play(struct ct_engine *engine, const int64_t *gap_ns, const int64_t *transfer_ns,

@@ -30,7 +30,7 @@ static void find_work(const struct ct_judging *j, uint32_t slot, double *work)
 			continue;
 		while (k >= j->block_first[block + 1])
 			block++;
-		work[block] += ct_engine_position_mean(e, p);
+		work[block] += e->position_ns[p];
 	}
 	for (uint32_t b = 0; b < j->n_blocks; b++) {
 		uint32_t known = 0;

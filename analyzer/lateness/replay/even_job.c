@@ -93,18 +93,18 @@ static int even_gaps(struct ct_even *v)
 	for (uint32_t p = 0; p < e->positions.n; p++) {
 		double of_stage = ct_engine_stage_mean(e, e->positions.all[p].stage);
 
-		level[p] = of_stage > 0 ? ct_engine_position_mean(e, p) * all / of_stage : 0;
+		level[p] = of_stage > 0 ? e->position_ns[p] * all / of_stage : 0;
 	}
 	for (uint32_t l = 0; l < e->schedule.n_launches; l++) {
 		uint32_t p = e->positions.position_of[l];
 
 		/* what no step has stays; what few have is in the gap of the next one */
 		if (e->schedule.launches[l].from == CT_NO_LAUNCH)
-			v->gap_ns[l] = e->gap_ns[l];
+			v->gap_ns[l] = e->schedule.gap_ns[l];
 		else if (p != CT_NO_POSITION)
 			v->gap_ns[l] = (int64_t)level[p];
 		else
-			v->gap_ns[l] = e->is_carried[l] ? 0 : e->gap_ns[l];
+			v->gap_ns[l] = e->is_carried[l] ? 0 : e->schedule.gap_ns[l];
 	}
 	free(level);
 	return CT_OK;
@@ -121,7 +121,8 @@ double ct_even_play_chosen(struct ct_even *v, int chosen_are_even)
 		uint32_t n = e->schedule.slot_first[slot + 1] - first;
 		int is_even = v->chosen[slot] == chosen_are_even;
 
-		memcpy(&e->other_ns[first], is_even ? &v->gap_ns[first] : &e->gap_ns[first],
+		memcpy(&e->other_ns[first],
+		       is_even ? &v->gap_ns[first] : &e->schedule.gap_ns[first],
 		       n * sizeof(*e->other_ns));
 	}
 	return ct_engine_play(e, e->other_ns, chosen_are_even ? NULL : v->transfer_ns, v->each_ns);

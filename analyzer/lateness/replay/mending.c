@@ -24,7 +24,9 @@ void ct_gap_levels_find(struct ct_judging *j, uint32_t first, uint32_t last)
 			uint32_t p = e->positions.position_of[l], step = e->positions.step_of[l];
 			size_t at = (size_t)p * e->stages.most + e->stages.place_of[slot];
 
-			carried += s->launches[l].from == CT_NO_LAUNCH ? 0 : (double)e->gap_ns[l];
+			carried += s->launches[l].from == CT_NO_LAUNCH
+					   ? 0
+					   : (double)e->schedule.gap_ns[l];
 			if (p == CT_NO_POSITION)
 				continue;
 			if (step >= e->steps[first] && step <= e->steps[last]) {
@@ -109,13 +111,6 @@ static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32
 			scale_one(e, row, since, e->positions.step_of[l],
 				  own > 0 && !isnan(peers[p]) ? peers[p] / own : 1);
 	}
-}
-
-uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step)
-{
-	size_t k = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
-
-	return k < e->n_steps && e->steps[k] == step ? (uint32_t)k : e->n_steps;
 }
 
 /* Who is late in single steps: in those, what is longer than peers usually have it. */

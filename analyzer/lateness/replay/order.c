@@ -22,17 +22,16 @@ struct ordering {
 	uint32_t next_stuck;
 };
 
-static void free_ordering(struct ordering *o)
+/* What only finding the order needs. */
+static void free_lists(struct ordering *o)
 {
 	free(o->exchanges_left);
 	free(o->needs);
-	free(o->is_open);
 	free(o->waits_for);
 	free(o->exchange_first);
 	free(o->exchanges);
 	free(o->next_first);
 	free(o->nexts);
-	free(o->queue);
 	free(o->by_start);
 }
 
@@ -185,6 +184,17 @@ static int unstick(struct ordering *o)
 	return CT_OK;
 }
 
+/* What the launch counts from and has to wait for. */
+static void line_up(const struct ct_schedule *s, struct ct_schedule_part *part)
+{
+	const struct ct_schedule_launch *l = &s->launches[part->launch];
+	uint32_t none = s->n_launches;
+
+	part->from = l->from == CT_NO_LAUNCH ? none : l->from;
+	part->after = l->after == CT_NO_LAUNCH ? none + 1 : l->after;
+	part->also = l->also == CT_NO_LAUNCH ? none + 1 : l->also;
+}
+
 /* Exchanges and their parts one after the other as they are played. */
 static int arrange(struct ordering *o)
 {
@@ -206,15 +216,20 @@ static int arrange(struct ordering *o)
 		*m = s->exchanges[o->queue[k]];
 		memcpy(&parts[n], &s->parts[m->first_part], m->n * sizeof(*parts));
 		m->first_part = n;
+		m->is_plain = 1;
 		for (; n < m->first_part + m->n; n++) {
+			m->is_plain &= parts[n].end == CT_ENDS_WITH_ALL;
 			parts[n].opens = !o->is_open[parts[n].launch];
 			o->is_open[parts[n].launch] = 1;
+			if (parts[n].opens)
+				line_up(s, &parts[n]);
 		}
 	}
 	free(s->exchanges);
 	free(s->parts);
 	s->exchanges = exchanges;
 	s->parts = parts;
+	s->is_ordered = 1;
 	return CT_OK;
 }
 
@@ -233,19 +248,61 @@ static int sort(struct ordering *o)
 		else if (unstick(o) != CT_OK)
 			return CT_NOMEM;
 	}
-	return arrange(o);
+	return CT_OK;
+}
+
+/* Was it ordered before, and does all that a launch waits for end before it also now that launches may count from others? 1, 0 or
+ * CT_NOMEM. */
+static int is_in_order_still(struct ct_schedule *s)
+{
+	size_t n = (size_t)s->n_launches + 2;
+	uint32_t *ended = s->is_ordered ? malloc(n * sizeof(*ended))
+					: NULL; /* by launch: after so many exchanges */
+	int holds = 1;
+
+	if (!ended)
+		return s->is_ordered ? CT_NOMEM : 0;
+	memset(ended, 0xff, s->n_launches * sizeof(*ended));
+	ended[s->n_launches] = ended[s->n_launches + 1] = 0; /* what is none */
+	for (uint32_t k = 0; k < s->n_exchanges; k++) {
+		const struct ct_schedule_exchange *m = &s->exchanges[k];
+
+		for (uint32_t p = m->first_part; p < m->first_part + m->n; p++)
+			ended[s->parts[p].ends] = k + 1;
+	}
+	for (uint32_t k = 0; k < s->n_exchanges; k++) {
+		const struct ct_schedule_exchange *m = &s->exchanges[k];
+
+		for (uint32_t p = m->first_part; p < m->first_part + m->n; p++) {
+			struct ct_schedule_part *part = &s->parts[p];
+
+			if (!part->opens)
+				continue;
+			line_up(s, part);
+			holds &= ended[part->from] <= k && ended[part->after] <= k &&
+				 ended[part->also] <= k;
+		}
+	}
+	free(ended);
+	return holds;
 }
 
 int ct_schedule_order(struct ct_schedule *s)
 {
 	struct ordering o = { .s = s };
-	int st = allocate(&o);
+	int st = is_in_order_still(s);
 
+	if (st)
+		return st == 1 ? CT_OK : st;
+	st = allocate(&o);
 	if (st == CT_OK) {
 		link_up(&o);
 		fill(&o);
 		st = sort(&o);
 	}
-	free_ordering(&o);
+	free_lists(&o);
+	st = st ?: arrange(&o);
+	free(o.is_open);
+	free(o.queue);
 	return st;
 }

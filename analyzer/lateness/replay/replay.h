@@ -9,23 +9,15 @@
 #include "analyzer/lateness/replay/schedule.h"
 
 struct ct_replay {
-	int64_t *start_ns, *end_ns;   /* by launch, since its stretch began */
-	int64_t *reached_ns;	      /* by stretch: when all of it was done, since it began */
-	int64_t total_ns;	      /* sum of the lengths of the stretches */
-	struct ct_replay_part *parts; /* replay.c's */
-	struct ct_replay_exchange *exchanges; /* likewise */
+	int64_t *start_ns, *end_ns; /* by launch, since its stretch began */
+	int64_t *reached_ns;	    /* by stretch: when all of it was done, since it began */
+	int64_t total_ns;	    /* sum of the lengths of the stretches */
 };
 
-/* Take the schedule as ct_schedule_order() left it; again once that was called again. 0 or CT_NOMEM; ct_replay_fini() in any
- * case. */
+/* Room to play the schedule as ct_schedule_order() left it; again once that was called again. Several threads may play one schedule, each
+ * in its own room. 0 or CT_NOMEM; ct_replay_fini() in any case. */
 int ct_replay_init(struct ct_replay *replay, const struct ct_schedule *schedule);
 void ct_replay_fini(struct ct_replay *replay);
-
-/* The same, to be played beside `from` by another thread, for as long as that is left as it is. 0 or CT_NOMEM;
- * ct_replay_leave() in any case. */
-int ct_replay_share(struct ct_replay *replay, const struct ct_replay *from,
-		    const struct ct_schedule *schedule);
-void ct_replay_leave(struct ct_replay *replay);
 
 /* Play. gap_ns by launch: the schedule's own, or others. transfer_ns by exchange: NULL, or others than its own. is_free: what
  * moves data takes no time at all, but graphs, which compute. Returns and sets total_ns. */

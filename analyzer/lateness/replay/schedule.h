@@ -9,7 +9,8 @@
  * starts of those he needs and from the transfer (docs/dev/algorithms/lateness.md).
  *
  * Plain arrays: launches of a slot lie together in order of their starts, exchanges once ordered so that each comes after all
- * that it needs. Every stretch of the log is a graph by itself, its times count from its first start. One thread. */
+ * that it needs. Then parts hold all that playing takes: launches are larger, and are not met in that order. Every stretch of the log
+ * is a graph by itself, its times count from its first start. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 #define CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 
@@ -51,11 +52,13 @@ enum ct_part_end {
 };
 
 struct ct_schedule_part {
+	int64_t own_ns; /* of CT_ENDS_WITH_ALL: how much later than the first its host saw the end */
 	uint32_t launch; /* from whose start it counts */
 	uint32_t ends;	 /* which ends with it; mostly the same */
-	uint8_t end;	 /* enum ct_part_end */
-	uint8_t opens;	 /* first part of its launch in the order of the exchanges */
-	int64_t own_ns; /* of CT_ENDS_WITH_ALL: how much later than the first its host saw the end */
+	uint32_t from, after,
+		also; /* once ordered, of the launch that it opens; none: n_launches for `from`, else n_launches + 1 */
+	uint8_t end;   /* enum ct_part_end */
+	uint8_t opens; /* once ordered: it is the first part of its launch */
 };
 
 /* A collective or a message, as it is replayed: parts of several launches that wait for each other. */
@@ -66,6 +69,7 @@ struct ct_schedule_exchange {
 	uint32_t stretch;
 	uint32_t lead;	  /* part of the root, counted from first_part; UINT32_MAX: none leads */
 	uint8_t computes; /* a graph: its transfer is no communication */
+	uint8_t is_plain; /* once ordered: all members end it together */
 	uint8_t op;
 	uint64_t bytes;
 };
@@ -81,6 +85,7 @@ struct ct_schedule {
 	int64_t *begin_ns;  /* by stretch: its first start, since the run began */
 	int64_t total_ns;   /* sum of them */
 	uint32_t guessed;   /* launches in queues: when they were ready is taken from peers */
+	uint8_t is_ordered; /* ct_schedule_order() was called */
 	uint32_t broken; /* launches that would have waited for each other: they start as measured */
 };
 

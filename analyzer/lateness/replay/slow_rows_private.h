@@ -109,9 +109,6 @@ void ct_gap_levels_find(struct ct_judging *j, uint32_t first, uint32_t last);
 /* Of those, what others of the stage have at each position, by position. */
 void ct_gap_levels_of_peers(struct ct_judging *j, uint32_t stage, double *peers);
 
-/* The engine's step that this one is; its n_steps: none. */
-uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step);
-
 /* ---- call_sites.c ---- */
 
 /* The call sites around the gaps in which most of the row's excess is, to the row. 0 or CT_NOMEM. */

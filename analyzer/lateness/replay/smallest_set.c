@@ -13,7 +13,7 @@ static int gain_without(struct ct_judging *j, uint32_t but, double *each, double
 {
 	struct ct_engine *e = j->e;
 
-	memcpy(e->other_ns, e->gap_ns, e->schedule.n_launches * sizeof(*e->other_ns));
+	memcpy(e->other_ns, e->schedule.gap_ns, e->schedule.n_launches * sizeof(*e->other_ns));
 	for (uint32_t k = 0; k < j->out->n; k++) {
 		if (k != but && ct_mend(j, &j->out->all[k]) != CT_OK)
 			return CT_NOMEM;
@@ -45,7 +45,8 @@ static int gain_alone(struct ct_judging *j, struct ct_slow_row *row)
 	row->gain_ns = 0;
 	for (int way = 0; way < ways && st == CT_OK; way++) {
 		j->trusts_few = way;
-		memcpy(e->other_ns, e->gap_ns, e->schedule.n_launches * sizeof(*e->other_ns));
+		memcpy(e->other_ns, e->schedule.gap_ns,
+		       e->schedule.n_launches * sizeof(*e->other_ns));
 		st = ct_mend(j, row);
 		row->gain_ns += (e->played - ct_engine_play(e, e->other_ns, NULL, NULL)) / ways;
 	}

@@ -5,32 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-/* All gaps of a step scaled so that it holds the mean of its stage. */
-static int64_t of_mean_step(const struct ct_engine *e, uint32_t launch, double mean)
+/* All gaps of each step scaled so that it holds the mean of its stage. */
+static void scale_steps(struct ct_engine *e, uint32_t slot, double mean)
 {
-	const struct ct_schedule_launch *l = &e->schedule.launches[launch];
-	uint32_t step = e->positions.step_of[launch];
-	size_t at = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
-	double own;
+	const struct ct_schedule *s = &e->schedule;
+	uint32_t step = CT_NO_STEP;
+	double own = 0;
 
-	if (step == CT_NO_STEP || at == e->n_steps || e->steps[at] != step || mean <= 0)
-		return e->gap_ns[launch];
-	own = e->own_ns[(size_t)l->slot * e->n_steps + at];
-	return own > 0 ? (int64_t)((double)e->gap_ns[launch] * mean / own) : e->gap_ns[launch];
+	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
+		if (e->positions.step_of[l] != step) {
+			uint32_t at = ct_engine_step(e, step = e->positions.step_of[l]);
+
+			own = at < e->n_steps ? e->own_ns[(size_t)slot * e->n_steps + at] : 0;
+		}
+		if (own > 0 && mean > 0 && s->launches[l].from != CT_NO_LAUNCH)
+			e->other_ns[l] = (int64_t)((double)e->schedule.gap_ns[l] * mean / own);
+	}
 }
 
-/* The mean of its position over the stage; what has none is in that of the next one. by_position: these means. */
-static int64_t of_mean_gap(const struct ct_engine *e, uint32_t launch, const double *by_position)
+/* Each gap becomes the mean of its position over the stage; what has none is in that of the next one. */
+static void even_gaps(struct ct_engine *e, uint32_t slot)
 {
-	uint32_t p = e->positions.position_of[launch];
+	const struct ct_schedule *s = &e->schedule;
 
-	if (p == CT_NO_POSITION)
-		return e->is_carried[launch] ? 0 : e->gap_ns[launch];
-	return by_position[p] > 0 ? (int64_t)by_position[p] : e->gap_ns[launch];
+	for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1]; l++) {
+		uint32_t p = e->positions.position_of[l];
+
+		if (s->launches[l].from == CT_NO_LAUNCH)
+			continue;
+		if (p != CT_NO_POSITION && e->position_ns[p] > 0)
+			e->other_ns[l] = (int64_t)e->position_ns[p];
+		else if (p == CT_NO_POSITION && e->is_carried[l])
+			e->other_ns[l] = 0;
+	}
 }
 
 /* Of what all steps gain together, by how much they differ. */
@@ -80,33 +90,22 @@ static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *mov
 int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 {
 	const struct ct_schedule *s = &e->schedule;
-	double *by_position = malloc(((size_t)e->positions.n + 1) * sizeof(*by_position));
 	double *each = malloc(((size_t)e->n_steps + 1) * sizeof(*each));
 	double least = e->played, time;
 
-	if (!by_position || !each) {
-		free(by_position);
-		free(each);
+	if (!each)
 		return CT_NOMEM;
-	}
-	for (uint32_t p = 0; p < e->positions.n; p++)
-		by_position[p] = ct_engine_position_mean(e, p);
 	for (int by_gap = 0; by_gap < 2; by_gap++) {
-		memcpy(e->other_ns, e->gap_ns, s->n_launches * sizeof(*e->other_ns));
+		memcpy(e->other_ns, e->schedule.gap_ns, s->n_launches * sizeof(*e->other_ns));
 		for (uint32_t stage = 0; stage < e->stages.n; stage++) {
 			double mean = ct_engine_stage_mean(e, stage);
 
 			for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1];
 			     k++) {
-				uint32_t slot = e->stages.slots[k];
-
-				for (uint32_t l = s->slot_first[slot]; l < s->slot_first[slot + 1];
-				     l++) {
-					if (s->launches[l].from != CT_NO_LAUNCH)
-						e->other_ns[l] = by_gap ? of_mean_gap(e, l,
-										      by_position)
-									: of_mean_step(e, l, mean);
-				}
+				if (by_gap)
+					even_gaps(e, e->stages.slots[k]);
+				else
+					scale_steps(e, e->stages.slots[k], mean);
 			}
 		}
 		time = ct_engine_play(e, e->other_ns, NULL, each);
@@ -118,7 +117,6 @@ int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 	}
 	out->ns = e->played - least;
 	out->wait_ns = mean_wait(e, 1, e->other_ns);
-	free(by_position);
 	free(each);
 	return CT_OK;
 }
