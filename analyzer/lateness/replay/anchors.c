@@ -426,7 +426,7 @@ static uint32_t lags_of(const struct ct_positions *positions, uint32_t stage)
 /* A host's calls come one after the other: nothing has to be reported. */
 static int is_known(const struct anchor_search *t)
 {
-	return t->s->launches[launch_at(t, t->p->first)].tid != 0;
+	return t->s->launches[launch_at(t, t->p->first)].is_in_turn;
 }
 
 int ct_anchors_find(struct ct_schedule *s, const struct ct_stages *stages,

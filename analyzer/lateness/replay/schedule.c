@@ -152,12 +152,13 @@ static uint32_t thread_of(const struct ct_instance_log *log, const struct ct_log
 }
 
 /* The slot's launch with this group among its latest; CT_NO_LAUNCH: there is none yet. */
-static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_log_part *p,
+static uint32_t grouped_with(const struct ct_schedule_building *b, const struct ct_log_part *p,
 			     uint32_t first)
 {
-	for (uint32_t l = s->n_launches; p->group && l > first && s->n_launches - l < CT_LAGS;
-	     l--) {
-		if (s->launches[l - 1].group == p->group)
+	uint32_t end = b->s->n_launches;
+
+	for (uint32_t l = end; p->group && l > first && end - l < CT_LAGS; l--) {
+		if (b->calls[l - 1 - first].group == p->group)
 			return l - 1;
 	}
 	return CT_NO_LAUNCH;
@@ -166,8 +167,10 @@ static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_log_pa
 /* A call that did or waited for several operations (MPI_Sendrecv, MPI_Waitall): the launch that is it already; CT_NO_LAUNCH: none
  * is there yet. They begin at one moment, or one after the other within the call: a thread is in one call at a time. Times of
  * operations with another host were brought to one clock each for itself. */
-static uint32_t same_call(const struct ct_schedule *s, struct event e, uint32_t tid, uint32_t first)
+static uint32_t same_call(const struct ct_schedule_building *b, struct event e, uint32_t tid,
+			  uint32_t first)
 {
+	const struct ct_schedule *s = b->s;
 	int64_t start = (int64_t)(e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->start_ns);
 	struct ct_schedule_launch *l;
 	int64_t err;
@@ -177,7 +180,7 @@ static uint32_t same_call(const struct ct_schedule *s, struct event e, uint32_t 
 		return CT_NO_LAUNCH;
 	l = &s->launches[s->n_launches - 1];
 	err = (int64_t)e.part->err_ns + l->err_ns;
-	if (l->role != e.role || l->tid != tid)
+	if (l->role != e.role || b->calls[s->n_launches - 1 - first].tid != tid)
 		return CT_NO_LAUNCH;
 	if (llabs(start - l->start_ns) > err && (!tid || start + err >= ct_schedule_end(l)))
 		return CT_NO_LAUNCH;
@@ -186,7 +189,7 @@ static uint32_t same_call(const struct ct_schedule *s, struct event e, uint32_t 
 	return s->n_launches - 1;
 }
 
-static int is_other_thread(const struct ct_schedule_launch *a, const struct ct_schedule_launch *b)
+static int is_other_thread(const struct ct_schedule_call *a, const struct ct_schedule_call *b)
 {
 	return a->tid && b->tid && a->tid != b->tid;
 }
@@ -196,24 +199,26 @@ static void set_before(struct ct_schedule_building *b, uint32_t at, uint32_t fir
 {
 	struct ct_schedule *s = b->s;
 	struct ct_schedule_launch *l = &s->launches[at];
+	struct ct_schedule_call *call = &b->calls[at - first];
 
 	if (at > first) {
-		int64_t end = ct_schedule_end(&s->launches[at - 1]);
+		int64_t end = ct_schedule_end(l - 1);
 
-		b->reached[at - 1] = at - 1 > first && b->reached[at - 2] > end ? b->reached[at - 2]
-										: end;
+		call[-1].reached = at - 1 > first && call[-2].reached > end ? call[-2].reached
+									    : end;
 	}
 	l->from = l->after = l->also = CT_NO_LAUNCH;
 	for (uint32_t k = at; k > first && at - k < CT_LAGS; k--) {
 		const struct ct_schedule_launch *before = &s->launches[k - 1];
+		const struct ct_schedule_call *its = &b->calls[k - 1 - first];
 		int is_ahead;
 
 		/* mostly the one right before it: nothing farther back ended later */
-		if (l->from != CT_NO_LAUNCH && (l->after != CT_NO_LAUNCH || !l->stream) &&
-		    b->reached[k - 1] <= ct_schedule_end(&s->launches[l->from]))
+		if (l->from != CT_NO_LAUNCH && (l->after != CT_NO_LAUNCH || !call->stream) &&
+		    its->reached <= ct_schedule_end(&s->launches[l->from]))
 			break;
-		is_ahead = l->after == CT_NO_LAUNCH && l->stream && before->stream == l->stream;
-		if (before->stretch != l->stretch || is_other_thread(before, l))
+		is_ahead = l->after == CT_NO_LAUNCH && call->stream && its->stream == call->stream;
+		if (before->stretch != l->stretch || is_other_thread(its, call))
 			continue;
 		if (is_ahead)
 			l->after = k - 1;
@@ -243,19 +248,21 @@ static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t 
 	const struct ct_log_part *p = e.part;
 	uint64_t start = e.role == CT_LAUNCH_WAITS ? p->asked_ns : p->start_ns;
 	uint64_t end = e.role == CT_LAUNCH_BEGINS ? start : p->end_ns;
+	uint32_t tid = thread_of(b->c->log, p);
 
+	b->calls[s->n_launches - first] = (struct ct_schedule_call){ .stream = p->stream,
+								     .group = p->group,
+								     .tid = tid };
 	s->launches[s->n_launches] = (struct ct_schedule_launch){
 		.start_ns = (int64_t)start,
 		.span_ns = end > start ? (int64_t)(end - start) : 0,
 		.slot = p->slot,
 		.stretch = stretch,
-		.stream = p->stream,
-		.group = p->group,
-		.tid = thread_of(b->c->log, p),
+		.is_in_turn = tid != 0,
 		.err_ns = p->err_ns,
 		/* on record is where an operation was begun, not where it was waited for */
 		.site = e.role == CT_LAUNCH_WAITS ? 0 : p->site,
-		.role = (uint8_t)e.role,
+		.role = e.role,
 	};
 	s->n_launches++;
 	set_before(b, s->n_launches - 1, first);
@@ -352,13 +359,13 @@ static void add_slot(struct ct_schedule_building *b, uint32_t slot)
 			untimed |= has_others(log, i);
 			continue;
 		}
-		l = grouped_with(s, e.part, first);
+		l = grouped_with(b, e.part, first);
 		if (l == CT_NO_LAUNCH)
-			l = same_call(s, e, thread_of(log, e.part), first);
+			l = same_call(b, e, thread_of(log, e.part), first);
 		if (l == CT_NO_LAUNCH) {
 			l = s->n_launches;
 			add_launch(b, e, b->c->stretch[e.part->instance], first);
-			s->launches[l].is_uncertain = (uint8_t)untimed;
+			s->launches[l].is_uncertain = untimed != 0;
 			untimed = 0;
 		}
 		if (e.role != CT_LAUNCH_BEGINS)
@@ -408,8 +415,13 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 {
 	const struct ct_schedule_choice *c = b->c;
 	size_t launches = (size_t)c->n_parts + c->n_begun + 1;
-	size_t parts = (size_t)c->n_parts + 2 * (size_t)c->n_begun + 1;
+	size_t parts = (size_t)c->n_parts + 2 * (size_t)c->n_begun + 1, most = 1;
 
+	for (uint32_t slot = 0; slot < c->log->n_slots; slot++) {
+		size_t n = c->log->slot_first[slot + 1] - c->log->slot_first[slot];
+
+		most = 2 * n > most ? 2 * n : most;
+	}
 	s->n_slots = c->log->n_slots;
 	s->n_stretches = c->n_stretches;
 	s->n_exchanges = c->n_exchanges;
@@ -422,13 +434,13 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	s->slot_first = calloc((size_t)s->n_slots + 1, sizeof(*s->slot_first));
 	s->length_ns = calloc((size_t)s->n_stretches + 1, sizeof(*s->length_ns));
 	s->begin_ns = malloc(((size_t)s->n_stretches + 1) * sizeof(*s->begin_ns));
-	b->order = malloc((2 * (size_t)c->log->n_parts + 1) * sizeof(*b->order));
-	b->reached = malloc(launches * sizeof(*b->reached));
+	b->order = malloc(most * sizeof(*b->order));
+	b->calls = malloc(most * sizeof(*b->calls));
 	b->launch_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->launch_of));
 	b->ends_of = malloc(((size_t)c->log->n_parts + 1) * sizeof(*b->ends_of));
 	b->partners = malloc(launches * sizeof(*b->partners));
 	if (!s->launches || !s->gap_ns || !s->parts || !s->exchanges || !s->slot_first ||
-	    !s->length_ns || !s->begin_ns || !b->order || !b->reached || !b->launch_of ||
+	    !s->length_ns || !s->begin_ns || !b->order || !b->calls || !b->launch_of ||
 	    !b->ends_of || !b->partners)
 		return CT_NOMEM;
 	return CT_OK;
@@ -468,7 +480,7 @@ int ct_schedule_build(struct ct_schedule *s, const struct ct_instance_log *log,
 	if (st == CT_OK)
 		st = build(&b, model);
 	free(b.order);
-	free(b.reached);
+	free(b.calls);
 	free(b.launch_of);
 	free(b.ends_of);
 	free(b.stride);

@@ -27,21 +27,20 @@ enum ct_launch_role {
 
 struct ct_schedule_launch {
 	uint64_t kind;	  /* what it does, the same on all ranks that do the same */
-	uint32_t width;	  /* members of its largest collective; 0: messages only */
 	int64_t start_ns; /* measured, since its stretch began ... */
 	int64_t span_ns;  /* ... and to its end */
+	uint32_t width;	  /* members of its largest collective; 0: messages only */
 	uint32_t from; /* own launch whose end its gap is counted from; CT_NO_LAUNCH: the stretch's begin */
 	uint32_t after; /* own launch before it on its stream; CT_NO_LAUNCH: none */
 	uint32_t also;	/* another one that has to have ended; CT_NO_LAUNCH: none */
 	uint32_t slot;
 	uint32_t stretch;
-	uint32_t stream, group;
-	uint32_t tid; /* of a host whose calls come one after the other; 0: not known which computing waits for which */
 	uint32_t err_ns; /* of start and end together */
 	uint32_t messages, sends;
 	uint16_t site; /* call site of its first operation, by number (order/sites.h); 0 unknown */
-	uint8_t role;  /* enum ct_launch_role */
-	uint8_t is_uncertain; /* its gap is no evidence: operations without times lie in it, or its kernel may have waited for room */
+	uint8_t role : 6; /* enum ct_launch_role */
+	uint8_t is_in_turn : 1; /* of a host whose calls come one after the other; 0: not known which computing waits for which */
+	uint8_t is_uncertain : 1; /* its gap is no evidence: operations without times lie in it, or its kernel may have waited for room */
 };
 
 /* When a member's part of a exchange ends. */

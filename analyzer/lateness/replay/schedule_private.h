@@ -21,14 +21,21 @@ struct ct_schedule_partners {
 	int64_t last_start_ns, shortest_ns;
 };
 
+/* What a launch of the slot that is being added came from. */
+struct ct_schedule_call {
+	int64_t reached; /* the latest end of its slot's launches up to it */
+	uint32_t stream, group;
+	uint32_t tid; /* of a host whose calls come one after the other; 0: else */
+};
+
 struct ct_schedule_building {
 	struct ct_schedule *s;
 	const struct ct_schedule_choice *c;
 	uint32_t *order; /* of a slot's parts: twice their index, 1 more for the call that waits for one */
-	int64_t *reached;    /* by launch: the latest end of its slot's up to it */
-	uint32_t *launch_of; /* by part of the log: when it came */
-	uint32_t *ends_of;   /* likewise: that it ends */
-	uint32_t *stride;    /* by communicator: how far apart its ranks are; 0 not evenly */
+	struct ct_schedule_call *calls; /* of a slot's launches, counted from its first */
+	uint32_t *launch_of;		/* by part of the log: when it came */
+	uint32_t *ends_of;		/* likewise: that it ends */
+	uint32_t *stride; /* by communicator: how far apart its ranks are; 0 not evenly */
 	struct ct_schedule_partners *partners; /* by launch */
 };
 

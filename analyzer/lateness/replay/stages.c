@@ -77,7 +77,7 @@ static void see_first_messages(struct chain *c, const struct ct_steps *steps)
 			uint32_t step;
 
 			/* exchanges of MPI's ranks may look like a chain for as long as one is late, and their work is alike */
-			if (!launch->messages || launch->tid)
+			if (!launch->messages || launch->is_in_turn)
 				continue;
 			c->times[slot]++;
 			step = ct_step_at(
