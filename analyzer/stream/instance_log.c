@@ -107,7 +107,6 @@ static struct ct_log_part part_of(const struct ct_member *m, uint64_t wait_ns, u
 		.start_ns = timed ? at(m->start_ns, shift) : 0,
 		.end_ns = timed ? at(m->end_ns, shift) : 0,
 		.asked_ns = timed && m->posted ? at(m->asked_ns, shift) : 0,
-		.came_ns = timed ? at(ct_member_came(m, asked), shift) : 0,
 		.free_ns = m->free_ns,
 		.wait_ns = wait_ns,
 		.err_ns = sum_of(m->start_err_ns, m->end_err_ns),
@@ -120,6 +119,7 @@ static struct ct_log_part part_of(const struct ct_member *m, uint64_t wait_ns, u
 		.on_gpu = m->on_gpu,
 		.is_vague = timed && !m->on_gpu && !m->asked_ns,
 		.leads = m->leads,
+		.came_late = timed && ct_member_came(m, asked) != m->start_ns,
 	};
 }
 

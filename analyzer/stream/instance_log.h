@@ -24,7 +24,6 @@ struct ct_log_part {
 	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* span, 0 not measured */
 	uint64_t asked_ns; /* entry of the call that waited for its end, if its own only began it; 0: that did, or unknown */
-	uint64_t came_ns; /* when it let the operation move: its start or asked_ns, see ct_member_came() */
 	uint64_t free_ns; /* right before its start in which its rank was in no communication; UINT64_MAX unknown */
 	uint64_t wait_ns;  /* for others, of the span; UINT64_MAX unknown */
 	uint32_t err_ns;   /* of start and end together */
@@ -37,8 +36,15 @@ struct ct_log_part {
 	uint16_t site;	 /* of its call, by number (order/sites.h); 0 unknown */
 	uint8_t on_gpu : 1;
 	uint8_t is_vague : 1; /* only begun in its call, and which call waited for its end is not on record */
-	uint8_t leads : 1; /* its group, if there is one */
+	uint8_t leads : 1;     /* its group, if there is one */
+	uint8_t came_late : 1; /* ct_log_part_came() is asked_ns, not its start */
 };
+
+/* When it let the operation move, see ct_member_came(). */
+static inline uint64_t ct_log_part_came(const struct ct_log_part *part)
+{
+	return part->came_late ? part->asked_ns : part->start_ns;
+}
 
 struct ct_log_instance {
 	const struct ct_comm *comm;

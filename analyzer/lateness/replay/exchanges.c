@@ -26,10 +26,15 @@ static int64_t since(int64_t end, int64_t begin)
 	return end > begin ? end - begin : 0;
 }
 
+static int64_t came(const struct ct_log_part *part)
+{
+	return (int64_t)ct_log_part_came(part);
+}
+
 /* From when the member was there until its operation was known to have ended. */
 static int64_t took(const struct ct_log_part *part)
 {
-	return since((int64_t)part->end_ns, (int64_t)part->came_ns);
+	return since((int64_t)part->end_ns, came(part));
 }
 
 static int64_t shortest(const struct ct_log_part *parts, uint32_t n)
@@ -132,7 +137,7 @@ static int64_t message(const struct ct_schedule_building *b, const struct ct_log
 /* Did the member, who came then, stand there until someone came at `other_ns`, as far as times show? */
 static int waited_for(const struct ct_log_part *part, int64_t other_ns)
 {
-	return (int64_t)part->came_ns < other_ns && (int64_t)part->end_ns >= other_ns;
+	return came(part) < other_ns && (int64_t)part->end_ns >= other_ns;
 }
 
 /* The member ends when it and the root were there, and so much later. */
@@ -140,8 +145,7 @@ static void end_with_lead(struct ct_schedule_part *out, const struct ct_log_part
 			  const struct ct_log_part *lead)
 {
 	out->end = CT_ENDS_WITH_LEAD;
-	out->own_ns = since((int64_t)part->end_ns,
-			    later((int64_t)part->came_ns, (int64_t)lead->came_ns));
+	out->own_ns = since((int64_t)part->end_ns, later(came(part), came(lead)));
 }
 
 /* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who gives may have to wait until it is
@@ -165,21 +169,20 @@ static void rooted(const struct ct_log_instance *i, const struct ct_log_part *pa
 	lead = &parts[m->lead];
 	for (uint32_t p = 0; p < i->n; p++) {
 		if (p != m->lead)
-			last = later(last, (int64_t)parts[p].came_ns);
+			last = later(last, came(&parts[p]));
 		if (p == m->lead || (to_root && !one_clock))
 			continue;
 		if (!one_clock) {
 			out[p].end = CT_ENDS_WITH_LEAD;
 			out[p].own_ns = shortest(parts, i->n);
-		} else if (from_root || waited_for(&parts[p], (int64_t)lead->came_ns)) {
+		} else if (from_root || waited_for(&parts[p], came(lead))) {
 			end_with_lead(&out[p], &parts[p], lead);
 		}
 	}
 	if (to_root || (one_clock && waited_for(lead, last))) {
 		out[m->lead].end = CT_ENDS_WITH_ALL;
 		out[m->lead].own_ns = 0;
-		m->transfer_ns = one_clock ? since((int64_t)lead->end_ns,
-						   later(last, (int64_t)lead->came_ns))
+		m->transfer_ns = one_clock ? since((int64_t)lead->end_ns, later(last, came(lead)))
 					   : shortest(parts, i->n);
 	}
 }
@@ -191,7 +194,7 @@ static void delay(const struct ct_log_part *parts, const struct ct_schedule_exch
 	int64_t last = 0;
 
 	for (uint32_t p = 0; p < m->n; p++)
-		last = later(last, (int64_t)parts[p].came_ns);
+		last = later(last, came(&parts[p]));
 	for (uint32_t p = 0; p < m->n; p++) {
 		if (out[p].end == CT_ENDS_WITH_ALL)
 			out[p].own_ns = since((int64_t)parts[p].end_ns, last + m->transfer_ns);

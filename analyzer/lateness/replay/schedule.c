@@ -370,7 +370,7 @@ static void add_slot(struct ct_schedule_building *b, uint32_t slot)
 		}
 		if (e.role != CT_LAUNCH_BEGINS)
 			b->ends_of[at] = l;
-		if (e.role != CT_LAUNCH_WAITS || e.part->came_ns == e.part->asked_ns)
+		if (e.role != CT_LAUNCH_WAITS || ct_log_part_came(e.part) == e.part->asked_ns)
 			b->launch_of[at] = l;
 		add_operation(b, &s->launches[l], i, e.part);
 	}
