@@ -29,7 +29,11 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	struct ct_step_log *log = arg;
 	const struct ct_model *model = &stream->model;
 	const struct ct_member *m = event->member;
-	struct ct_call_seen call = {
+	struct ct_call_seen call;
+
+	if (m->slot != log->sequence.slot || m->captured || m->alone || !event->comm)
+		return CT_OK;
+	call = (struct ct_call_seen){
 		.comm = event->comm,
 		.op = m->op,
 		.dtype = m->dtype,
@@ -38,8 +42,6 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 		.varies = m->varying,
 	};
 
-	if (m->captured || m->alone || !event->comm || m->slot != log->sequence.slot)
-		return CT_OK;
 	call.at_ns = ct_model_at(model, event->process, m->enter_ns);
 	if (m->end_ns) {
 		call.end_ns = ct_model_at(model, event->process, m->end_ns);

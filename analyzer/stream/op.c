@@ -464,11 +464,11 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	note_times(&stream->model.processes[reading->process], j);
 	note_act(&stream->model.processes[reading->process], j);
 	event.comm = op->comm ? op->comm->user : NULL;
-	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
 	if (stream->options.only_ops || aside) {
 		slot->ops += !m.captured;
 		return ct_observe_op(stream, &event);
 	}
+	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
 	/* What is captured runs with its graph, under the graph's numbers. */
 	if (m.captured) {
 		st = j->state == CT_STATE_ENTERED ? keep_unreturned(stream, op, at) : CT_OK;

@@ -26,7 +26,7 @@ struct ct_op_event {
 	const struct ct_member
 		*member; /* as it goes to the matcher, but for its group and what depends on that */
 	const struct ct_comm *comm; /* NULL: never recorded */
-	uint64_t bytes;		    /* of the whole operation; 0 without a communicator */
+	uint64_t bytes; /* of the whole operation; 0 without a communicator, or where nothing is summed up (only_ops) */
 };
 
 /* Ranks did the same operation, or as many of them as are on record. Pointers hold during the call. */

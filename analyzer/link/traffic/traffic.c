@@ -198,7 +198,7 @@ int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_o
 	}
 	if (fetches(j))
 		note_gap(t, CT_TRAFFIC_GAP_FETCHED);
-	what.splits_unknown = !splits_evenly(flow, j->call);
+	what.splits_unknown = what.op == CT_OP_AllToAll && !splits_evenly(flow, j->call);
 	return take_op(t, flow, &what);
 }
 
