@@ -67,6 +67,12 @@ void ct_futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+int ct_thread_lives(uint32_t tid)
+{
+	/* signal 0: nothing is sent */
+	return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
+}
+
 uint64_t ct_thread_cpu_ns(void)
 {
 	struct timespec t = { 0, 0 };

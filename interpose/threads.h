@@ -19,6 +19,10 @@ void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 /* One of those who wait. Never sleeps; changes errno. */
 void ct_futex_wake(_Atomic uint32_t *word);
 
+/* 0 if no thread of this process has this number (gettid), now; 1 also if that is not known. Does not need /proc, which may
+ * be missing or another pid namespace's. Never sleeps; changes errno. */
+int ct_thread_lives(uint32_t tid);
+
 /* CPU time of the calling thread. */
 uint64_t ct_thread_cpu_ns(void);
 

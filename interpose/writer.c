@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/writer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -220,22 +219,6 @@ static void look_for_ring(struct writer *w)
 	ct_log("the ring file %s was removed", w->ring->path);
 }
 
-static int thread_lives(uint64_t tid)
-{
-	char path[] = "/proc/self/task/00000000000000000000";
-	char *p = path + sizeof("/proc/self/task/") - 1;
-	char digits[20];
-	int n = 0;
-
-	do
-		digits[n++] = (char)('0' + tid % 10);
-	while (tid /= 10);
-	while (n)
-		*p++ = digits[--n];
-	*p = '\0';
-	return access(path, F_OK) == 0 || errno != ENOENT;
-}
-
 /* Chunks of threads that ended without running their destructors. */
 static void sweep(struct writer *w)
 {
@@ -244,9 +227,11 @@ static void sweep(struct writer *w)
 		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
 		uint64_t owner = load(&chunk->owner);
 
-		if ((state & 0xff) == CT_CHUNK_OWNED && owner && !thread_lives(owner))
-			atomic_compare_exchange_strong(&chunk->state, &state,
-						       (state & ~0xffull) | CT_CHUNK_CLOSED);
+		if ((state & 0xff) == CT_CHUNK_OWNED && owner && !ct_thread_lives((uint32_t)owner))
+			/* relaxed: the owner can store nothing more, and only this thread reads the chunk's end */
+			atomic_compare_exchange_strong_explicit(
+				&chunk->state, &state, (state & ~0xffull) | CT_CHUNK_CLOSED,
+				memory_order_relaxed, memory_order_relaxed);
 	}
 }
 

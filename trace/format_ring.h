@@ -140,9 +140,9 @@ enum ct_chunk_state { CT_CHUNK_FREE = 0, CT_CHUNK_OWNED = 1, CT_CHUNK_CLOSED = 2
 /* Slot 0 of a chunk. The records that follow belong to the current lap if their tag says so; the first slot
  * whose tag does not is the end. */
 struct ct_chunk {
-	ct_word state;	 /* lap << 8 | enum ct_chunk_state; FREE->OWNED by claiming thread (CAS),
-			    OWNED->CLOSED by it, CLOSED->FREE by the write thread */
-	ct_word owner;	 /* claiming thread: tid */
+	ct_word state; /* lap << 8 | enum ct_chunk_state; FREE->OWNED by claiming thread (CAS),
+			    OWNED->CLOSED by it, or by the write thread if it has ended, CLOSED->FREE by the write thread */
+	ct_word owner; /* claiming thread: tid, stored after `state`; write thread: 0, when it frees the chunk */
 	ct_word drained; /* write thread: slots of this lap that are in a segment */
 	ct_word reserved[5];
 };

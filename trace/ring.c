@@ -400,6 +400,8 @@ void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk)
 	uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
 	atomic_store_explicit(&chunk->drained, 0, memory_order_relaxed);
+	/* until the next owner stores its number, the chunk must not look like that of a thread that has ended */
+	atomic_store_explicit(&chunk->owner, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_FREE,
 			      memory_order_release);
 	atomic_fetch_add_explicit(&ring->header->n_free, 1, memory_order_release);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "interpose/environ/peek.h"
 #include "interpose/guard.h"
 #include "interpose/hash.h"
+#include "interpose/threads.h"
 
 /* A thread takes a free entry by its id, then says where its block is. */
 static struct seat {
@@ -60,10 +60,7 @@ void ct_callers_leave(void)
 /* It has ended without saying so, or its memory is another's now. */
 static void free_seat(struct seat *seat, uint32_t tid, uintptr_t block)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%u", tid);
-	if (access(path, F_OK) == 0 || errno != ENOENT)
+	if (ct_thread_lives(tid))
 		return;
 	if (atomic_compare_exchange_strong(&seat->block, &block, 0))
 		atomic_compare_exchange_strong(&seat->tid, &tid, 0);

@@ -135,6 +135,33 @@ static void an_op_inside_its_call_pins_its_chunk_only(void **state)
 	ct_ring_close(&ring, 1);
 }
 
+/* The write thread closes the chunks of threads that have ended. A claimed chunk gets its owner's number a moment later. */
+static void a_free_chunk_names_no_earlier_owner(void **state)
+{
+	struct ct_ring ring;
+	struct ct_lane lane = { 0 };
+	struct ct_drain drain = { 0 };
+	struct ct_block block = { 0 };
+	struct ct_chunk *chunk;
+
+	(void)state;
+	open_ring(&ring, CT_RING_MIN_BYTES);
+	assert_true(put_op(&ring, &lane, 1, 1));
+	chunk = ct_lane_chunk(&lane);
+	assert_int_equal(atomic_load(&chunk->owner), gettid());
+	ct_lane_close(&lane);
+	ct_drain_begin(&drain, &ring);
+	ct_block_reset(&block, CT_BLOCK_DATA);
+	assert_int_equal(ct_drain_next(&drain, &ring, &block, 100, CT_DRAIN_RETURNED), 0);
+	assert_int_equal(block.ops[0].tid, gettid());
+	ct_drain_done(&drain, &ring);
+	assert_int_equal(atomic_load(&chunk->state) & 0xff, CT_CHUNK_FREE);
+	assert_int_equal(atomic_load(&chunk->owner), 0);
+	ct_drain_fini(&drain);
+	ct_block_fini(&block);
+	ct_ring_close(&ring, 1);
+}
+
 static void an_empty_pool_is_a_refusal_not_a_wait(void **state)
 {
 	struct ct_ring ring;
@@ -463,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RING_TEST(records_come_back_in_order_and_once),
 		RING_TEST(an_op_inside_its_call_pins_its_chunk_only),
+		RING_TEST(a_free_chunk_names_no_earlier_owner),
 		RING_TEST(an_empty_pool_is_a_refusal_not_a_wait),
 		RING_TEST(a_ring_in_memory_begins_small_and_grows),
 		RING_TEST(undone_drains_are_taken_again),
