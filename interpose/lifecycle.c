@@ -201,7 +201,7 @@ void ct_lifecycle_end(int code)
 {
 	struct ct_ring_header *header = ct_recorder.ring.header;
 	uint32_t gate = gate_word();
-	uint64_t begin = ct_now_ns();
+	uint64_t begin = ct_now_ns(), passed_ns;
 	int saved = errno;
 
 	if (!(gate & CT_GATE_ON) || (uint32_t)getpid() != header->process.pid ||
@@ -212,7 +212,9 @@ void ct_lifecycle_end(int code)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
 		ct_log("the driver hangs: launches that are not done stay open");
 	}
-	if (!ct_writer_finish(code, EXIT_WAIT_NS - (ct_now_ns() - begin))) {
+	/* more than the bound if the process was stopped meanwhile */
+	passed_ns = ct_now_ns() - begin;
+	if (!ct_writer_finish(code, passed_ns < EXIT_WAIT_NS ? EXIT_WAIT_NS - passed_ns : 0)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EXIT_TIMEOUT, 1);
 		ct_log("the last flush did not end in time: the ring stays");
 	}
