@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators that are there when the call returns, ready or not: made of a unique id, and grown. */
+#include <errno.h>
+
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
@@ -26,12 +28,17 @@ static uint32_t current_device(void)
 {
 	const struct ct_cuda *cuda;
 	CUdevice device = -1;
+	CUresult result;
+	int saved;
 
 	ct_gpu_prealloc_ask(); /* looks for CUDA if that is wanted */
 	cuda = ct_cuda();
 	if (!cuda || ct_poll_gave_up() || ct_poll_is_held())
 		return 0;
-	return cuda->ctx_get_device(&device) == CUDA_SUCCESS ? (uint32_t)device + 1 : 0;
+	saved = errno; /* the driver may open files */
+	result = cuda->ctx_get_device(&device);
+	errno = saved;
+	return result == CUDA_SUCCESS ? (uint32_t)device + 1 : 0;
 }
 
 static void begin_host(struct init *f, enum ct_nccl_call call)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -150,6 +151,28 @@ static void the_call_path_neither_allocates_nor_enters_the_kernel(void **state)
 	assert_int_equal(status_of(child), 0);
 }
 
+static void making_a_communicator(void)
+{
+	ncclUniqueId id = { { 1 } };
+	ncclComm_t comm;
+
+	/* twice: CUDA is found by the first one */
+	for (int i = 0; i < 2; i++) {
+		errno = 77;
+		if (ncclCommInitRank(&comm, 4, id, 0) != ncclSuccess)
+			_exit(2);
+		if (errno != 77)
+			_exit(3);
+	}
+	_exit(0);
+}
+
+static void errno_stays_whatever_the_driver_does_to_it(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(making_a_communicator), 0);
+}
+
 static void careless(void)
 {
 	void *p;
@@ -174,6 +197,7 @@ static void one_that_does_is_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errno_stays_whatever_the_driver_does_to_it),
 		cmocka_unit_test(one_that_does_is_seen),
 		cmocka_unit_test(the_call_path_neither_allocates_nor_enters_the_kernel),
 	};
