@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/recorder.h"
 #include "tests/interpose/fake_gloo.h"
 #include "tests/interpose/recorded.h"
 
@@ -477,6 +478,56 @@ static void a_transfer_is_an_op_and_a_launch(void **state)
 	recorded_free(&r);
 }
 
+/* ---- a call of many ops that is left by longjmp ------------------------------------------------------- */
+
+enum { LEFT_OPS = 3 * CT_CHUNK_SLOTS + 7, EARLIER_CALLS = 20 };
+static jmp_buf out;
+
+/* As MPI_Startall does. */
+static __attribute__((noinline)) void begin_many_and_leave(struct ct_comm *comm)
+{
+	char deep[4096]; /* below the frames of the wrappers that are called later */
+	struct ct_op op = { .op = CT_OP_Barrier, .peer = -1 };
+	struct ct_op_frame f;
+
+	__asm__ volatile("" : : "r"(deep) : "memory");
+	if (!ct_guard_enter(CT_CALL_DATA))
+		_exit(4);
+	for (uint32_t i = 0; i < LEFT_OPS; i++) {
+		op.seq = EARLIER_CALLS + i;
+		ct_op_begin(&f, comm, &op);
+	}
+	longjmp(out, 1);
+}
+
+static void leaving_job(void)
+{
+	struct fake_options o = make_options(0);
+	int tag = 0;
+
+	for (; tag < EARLIER_CALLS; tag++) {
+		o.tag = (uint32_t)tag;
+		gloo_barrier(&o);
+	}
+	if (setjmp(out) == 0)
+		begin_many_and_leave(ct_comms_find(&contexts[0]));
+	o.tag = EARLIER_CALLS + LEFT_OPS;
+	gloo_barrier(&o);
+}
+
+static void all_ops_of_a_call_that_is_left_end_whatever_chunks_they_are_in(void **state)
+{
+	struct recorded r;
+
+	(void)state;
+	assert_int_equal(recorded_run(leaving_job, NULL), 0);
+	r = recorded_read();
+	assert_int_equal(r.ops, EARLIER_CALLS + LEFT_OPS + 1);
+	assert_int_equal(r.exceptions, LEFT_OPS);
+	assert_int_equal(r.unreturned, 0);
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +544,7 @@ int main(void)
 		cmocka_unit_test(a_forked_child_with_a_communicator_of_its_own_starts_fresh),
 		cmocka_unit_test(what_is_switched_off_stays_off_in_children),
 		cmocka_unit_test(a_transfer_is_an_op_and_a_launch),
+		cmocka_unit_test(all_ops_of_a_call_that_is_left_end_whatever_chunks_they_are_in),
 	};
 	int failed = cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 
