@@ -112,3 +112,19 @@ int ct_ring_stacks_read(const struct ct_ring *ring, uint32_t bytes, struct ct_bl
 	}
 	return CT_OK;
 }
+
+void ct_ring_stacks_copy(const struct ct_ring *ring, uint32_t bytes, uint64_t *to)
+{
+	if (bytes / 8 <= HEAD_WORDS || bytes > CT_RING_STACKS_MOST || bytes % 8)
+		return;
+	for (unsigned i = 0; i < 2; i++, to += bytes / 8) {
+		struct ct_ring_stacks *at = place(ring, bytes, i);
+		const uint64_t version = atomic_load_explicit(&at->version, memory_order_acquire);
+		size_t n;
+
+		if (!copy(at, bytes, to + HEAD_WORDS, &n))
+			continue;
+		to[0] = version;
+		to[1] = n;
+	}
+}

@@ -33,4 +33,7 @@ void ct_ring_stacks_put(const struct ct_ring *ring, const uint8_t *records, cons
 /* Append what is there to *block, the older ones first. `bytes` is that of one place, as checked. 0 or CT_NOMEM. */
 int ct_ring_stacks_read(const struct ct_ring *ring, uint32_t bytes, struct ct_block *block);
 
+/* Copy both buffers of `bytes` to `to`, which has room for them and is zeroed. One that is being written stays invalid. */
+void ct_ring_stacks_copy(const struct ct_ring *ring, uint32_t bytes, uint64_t *to);
+
 #endif

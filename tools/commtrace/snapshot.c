@@ -11,6 +11,8 @@
 
 #include "trace/ring_archive.h"
 #include "trace/ring_read.h"
+#include "trace/ring_stacks.h"
+#include "trace/ring_traffic.h"
 
 /* Word by word in ascending order: in the tables of a ring the word that marks an entry as valid comes first and was
  * written last. */
@@ -45,6 +47,16 @@ static void copy_opens(uint64_t *to, const struct ct_ring_view *view)
 		copy_words(to, &view->ring.opens[i], sizeof(struct ct_ring_open));
 		if (atomic_load_explicit(&view->ring.opens[i].tag, memory_order_acquire) != to[0])
 			to[0] = 0; /* closed meanwhile, perhaps opened again */
+	}
+}
+
+/* An entry that was freed meanwhile, and perhaps used for another peer, is left out. */
+static void copy_traffic(uint64_t *to, const struct ct_ring_view *view)
+{
+	for (uint32_t i = 0; i < view->n_traffic; i++, to += sizeof(struct ct_ring_traffic) / 8) {
+		copy_words(to, &view->ring.traffic[i], sizeof(struct ct_ring_traffic));
+		if (atomic_load_explicit(&view->ring.traffic[i].who, memory_order_acquire) != to[0])
+			memset(to, 0, sizeof(struct ct_ring_traffic));
 	}
 }
 
@@ -86,6 +98,11 @@ static int write_live(const char *path, int fd, struct ct_err *err)
 		copy_chunk(copy + ((const char *)chunk - base) / 8, chunk);
 	}
 	copy_opens(copy + ((const char *)view.ring.opens - base) / 8, &view);
+	if (view.n_traffic)
+		copy_traffic(copy + ((const char *)view.ring.traffic - base) / 8, &view);
+	if (view.stacks_bytes)
+		ct_ring_stacks_copy(&view.ring, view.stacks_bytes,
+				    copy + (view.ring.stacks - base) / 8);
 	copy_words(copy + ((const char *)view.ring.comms - base) / 8, view.ring.comms,
 		   view.n_comms * sizeof(struct ct_ring_comm));
 	copy_words(copy + (view.ring.strings - base) / 8, view.ring.strings, view.strings_bytes);
