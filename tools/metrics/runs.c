@@ -31,7 +31,7 @@ static uint64_t now_ns(void)
 static int has(const struct ct_runs *runs, const char *path)
 {
 	for (unsigned i = 0; i < runs->n; i++) {
-		if (strcmp(runs->all[i].path, path) == 0)
+		if (strcmp(runs->all[i]->path, path) == 0)
 			return 1;
 	}
 	return 0;
@@ -39,20 +39,25 @@ static int has(const struct ct_runs *runs, const char *path)
 
 static void add(struct ct_runs *runs, const char *path)
 {
-	struct ct_watched_run *run = &runs->all[runs->n];
+	struct ct_watched_run *run;
 	struct ct_live_options options = { .n_paths = 1,
 					   .ring_dirs = runs->ring_dirs,
 					   .boot_id = ct_host_boot_id() };
 
 	if (runs->n == CT_RUNS || has(runs, path))
 		return;
-	*run = (struct ct_watched_run){ .path = strdup(path) };
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return;
+	run->path = strdup(path);
 	options.paths = (const char *const *)&run->path;
 	run->live = run->path ? ct_live_open(&options) : NULL;
-	if (run->live)
-		runs->n++;
-	else
-		free(run->path);
+	if (run->live) {
+		runs->all[runs->n++] = run;
+		return;
+	}
+	free(run->path);
+	free(run);
 }
 
 static int on_ring(const char *path, void *arg)
@@ -69,8 +74,9 @@ static int on_ring(const char *path, void *arg)
 
 static void drop(struct ct_runs *runs, unsigned i)
 {
-	ct_live_close(runs->all[i].live);
-	free(runs->all[i].path);
+	ct_live_close(runs->all[i]->live);
+	free(runs->all[i]->path);
+	free(runs->all[i]);
 	runs->all[i] = runs->all[--runs->n];
 }
 
@@ -87,7 +93,7 @@ static void search(struct ct_runs *runs)
 		return;
 	runs->searched_ns = now_ns();
 	for (unsigned i = runs->n; i-- > 0;) {
-		if (runs->all[i].ended_ns && now_ns() - runs->all[i].ended_ns > LINGER_NS)
+		if (runs->all[i]->ended_ns && now_ns() - runs->all[i]->ended_ns > LINGER_NS)
 			drop(runs, i);
 	}
 	ct_ring_dir_scan(runs->ring_dirs, on_ring, runs);
@@ -144,7 +150,7 @@ void ct_runs_look(struct ct_runs *runs, struct ct_exposed_run exposed[CT_RUNS],
 	all->is_behind = 0;
 	search(runs);
 	for (unsigned i = 0; i < runs->n; i++) {
-		struct ct_watched_run *run = &runs->all[i];
+		struct ct_watched_run *run = runs->all[i];
 		struct ct_exposed_run *to = &exposed[all->n_runs];
 
 		look(runs, run);
