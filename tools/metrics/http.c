@@ -287,9 +287,15 @@ int ct_http_start(const char *listen, const char *token, struct ct_http **out, s
 	struct ct_http *http = calloc(1, sizeof(*http));
 	struct addrinfo *address = NULL;
 	char name[64];
-	int fd = -1, st = http ? find_address(listen, &address, name, err) : CT_NOMEM;
+	int fd = -1, st;
 
 	*out = NULL;
+	/* without memory for its token, the server would accept requests without one */
+	if (!http || (token && !(http->token = strdup(token)))) {
+		free(http);
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	}
+	st = find_address(listen, &address, name, err);
 	if (st != CT_OK)
 		goto out_free;
 	http->is_loopback = is_loopback(address->ai_addr);
@@ -302,7 +308,6 @@ int ct_http_start(const char *listen, const char *token, struct ct_http **out, s
 	st = fd < 0 ? CT_IO : CT_OK;
 	if (st != CT_OK)
 		goto out_free;
-	http->token = token ? strdup(token) : NULL;
 	pthread_mutex_init(&http->lock, NULL);
 	set_address(http, fd, name);
 	http->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL,
@@ -317,12 +322,12 @@ int ct_http_start(const char *listen, const char *token, struct ct_http **out, s
 		return CT_OK;
 	}
 	st = ct_fail(err, CT_IO, "the HTTP server does not start");
+	pthread_mutex_destroy(&http->lock);
 	close(fd);
 out_free:
 	if (address)
 		freeaddrinfo(address);
-	if (http)
-		free(http->token);
+	free(http->token);
 	free(http);
 	return st;
 }

@@ -171,7 +171,7 @@ static int start_http(const struct request *r, struct ct_http **http)
 	ct_say("cannot serve on %s: %s", r->listen, err.text);
 	if (st == CT_RANGE)
 		ct_hint("--token-file FILE names a file with a secret that clients present");
-	return st == CT_IO ? CT_CODE_FAILED : CT_CODE_USAGE;
+	return st == CT_IO || st == CT_NOMEM ? CT_CODE_FAILED : CT_CODE_USAGE;
 }
 
 /* The text of now; NULL: out of memory. */
