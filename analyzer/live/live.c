@@ -9,6 +9,7 @@
 #include "analyzer/base/grow.h"
 #include "analyzer/base/limits.h"
 #include "analyzer/base/stats.h"
+#include "analyzer/base/table.h"
 #include "analyzer/live/live_private.h"
 #include "trace/ring_dir.h"
 
@@ -255,7 +256,10 @@ static int scan(struct ct_live *live, struct ct_err *err)
 	}
 	close_run(live);
 	live->run = run;
-	return begin(live, err);
+	st = begin(live, err);
+	if (st != CT_OK)
+		close_run(live); /* the next look begins again */
+	return st;
 }
 
 /* ---- the view ---- */
@@ -311,27 +315,36 @@ static int fill_rank(struct ct_live *live, uint32_t slot)
 	return CT_OK;
 }
 
-/* How far each is behind the furthest of its communicator: by the numbers that all members give to its operations. */
-static void compare_progress(struct ct_live_view *view)
+static uint64_t comm_key(const struct ct_live_comm *comm)
 {
-	for (uint32_t a = 0; a < view->n_ranks; a++) {
-		for (uint32_t c = 0; c < view->ranks[a].n_comms; c++) {
-			struct ct_live_comm *mine = &view->ranks[a].comms[c];
+	return ct_mix(comm->hash ^ comm->nranks);
+}
 
-			for (uint32_t b = 0; b < view->n_ranks; b++) {
-				for (uint32_t d = 0; d < view->ranks[b].n_comms; d++) {
-					const struct ct_live_comm *its = &view->ranks[b].comms[d];
+/* How far each is behind the furthest of its communicator: by the numbers that all members give to its operations. */
+static int compare_progress(struct ct_live_view *view)
+{
+	struct ct_table furthest = { 0 };
+	int st = CT_OK;
 
-					if (its->nranks == mine->nranks &&
-					    its->hash == mine->hash &&
-					    its->next_seq > mine->next_seq)
-						mine->behind = ct_max(mine->behind,
-								      its->next_seq -
-									      mine->next_seq);
-				}
-			}
+	for (uint32_t r = 0; r < view->n_ranks; r++) {
+		for (uint32_t c = 0; c < view->ranks[r].n_comms && st == CT_OK; c++) {
+			struct ct_live_comm *comm = &view->ranks[r].comms[c];
+			const struct ct_live_comm *best = ct_table_get(&furthest, comm_key(comm));
+
+			if (!best || best->next_seq < comm->next_seq)
+				st = ct_table_put(&furthest, comm_key(comm), comm);
 		}
 	}
+	for (uint32_t r = 0; r < view->n_ranks && st == CT_OK; r++) {
+		for (uint32_t c = 0; c < view->ranks[r].n_comms; c++) {
+			struct ct_live_comm *comm = &view->ranks[r].comms[c];
+			const struct ct_live_comm *best = ct_table_get(&furthest, comm_key(comm));
+
+			comm->behind = best->next_seq - comm->next_seq;
+		}
+	}
+	ct_table_fini(&furthest);
+	return st;
 }
 
 /* Slots of ranks that are on other machines come last, and are left out. */
@@ -387,8 +400,7 @@ static int fill(struct ct_live *live)
 	if (st != CT_OK || ct_arena_failed(live->memory))
 		return CT_NOMEM;
 	drop_others(live);
-	compare_progress(view);
-	return CT_OK;
+	return compare_progress(view);
 }
 
 int ct_live_look(struct ct_live *live, uint64_t most_ns, const struct ct_live_view **view,

@@ -43,7 +43,8 @@ static int open_all(struct ct_follow *f, int (*wants)(const struct ct_process_in
 			continue;
 		*r = (struct ct_reading){ .stream = &f->stream, .process = (uint32_t)p };
 		st = ct_stream_open_reading(r, f->ahead, err);
-		f->heap[f->n++] = r;
+		if (st == CT_OK)
+			f->heap[f->n++] = r;
 	}
 	return st;
 }
