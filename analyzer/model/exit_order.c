@@ -86,6 +86,7 @@ static int find_deserted(struct ct_exits *exits)
 	uint32_t n_comms = 1, n_processes = 1;
 	struct ct_exit **of = NULL;
 	uint64_t *least = NULL; /* by communicator: 1 + the fewest */
+	int st;
 
 	for (uint32_t i = 0; i < exits->n; i++)
 		if (exits->all[i].facts.process >= n_processes)
@@ -112,9 +113,10 @@ static int find_deserted(struct ct_exits *exits)
 		if (e && e->facts.failed_ns && least[r->comm] && r->reached > least[r->comm] - 1)
 			e->deserted = 1;
 	}
+	st = of && least ? CT_OK : CT_NOMEM;
 	free(least);
 	free(of);
-	return least && of ? CT_OK : CT_NOMEM;
+	return st;
 }
 
 /* Did its library report a peer's end, and not that of the other one, which may have been that peer? */

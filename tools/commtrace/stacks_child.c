@@ -71,12 +71,12 @@ static pid_t start(const char *const *targets, size_t n, int out)
 	char **argv = calloc(n + 2, sizeof(*argv)), *path = beside();
 	pid_t pid = -1;
 
-	if (argv) {
-		argv[0] = strdup(PROGRAM);
-		for (size_t i = 0; i < n; i++)
-			argv[i + 1] = strdup(targets[i]);
+	int is_whole = argv && (argv[0] = strdup(PROGRAM));
+
+	for (size_t i = 0; i < n && is_whole; i++)
+		is_whole = (argv[i + 1] = strdup(targets[i])) != NULL;
+	if (is_whole)
 		pid = fork();
-	}
 	if (pid == 0)
 		become(path, argv, out);
 	if (pid < 0)
@@ -110,8 +110,12 @@ static char *read_all(int fd, unsigned limit_s, size_t *len, int *late)
 		int left = !limit_s ? -1 : now < end ? (int)(end - now) : 0;
 		ssize_t got;
 
-		if (poll(&wait, 1, left) == 0) {
-			*late = 1;
+		const int ready = poll(&wait, 1, left);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0) {
+			*late = ready == 0;
 			break;
 		}
 		got = read(fd, piece, sizeof(piece));
