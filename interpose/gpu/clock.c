@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/clock.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "interpose/gpu/resolution.h"
@@ -11,6 +12,9 @@
 #define PRIOR 250e-6
 /* How fast the rate may change while a crystal warms up: 0.1 ppm a second. */
 #define WANDER (0.1e-6 / 1e9)
+/* code: near the last anchor: nearly all events are, since one is taken a second (anchor.c), and events are asked for every 10 ms. */
+#define NEAR_BEFORE_NS 10e6
+#define NEAR_AFTER_NS 1.25e9
 
 double ct_gpu_elapsed_ns(float ms, double *err_ns)
 {
@@ -60,32 +64,60 @@ static int find_rates(struct ct_gpu_clock *c)
 	return c->slow <= c->fast;
 }
 
-/* Between which moments of the host, since base_ns, the device's `device_ns` lies; 0 if the anchors contradict each
- * other there. */
-static int find_bounds(const struct ct_gpu_clock *c, double device_ns, double *low, double *high)
+static uint64_t all_anchors(const struct ct_gpu_clock *c)
 {
-	const struct ct_gpu_anchor *last = &c->anchors[c->n - 1];
+	return (1ull << c->n) - 1;
+}
 
-	for (unsigned i = c->n; i-- > 0;) {
+/* Between which moments of the host, since base_ns, the device's `device_ns` lies, as these anchors say. Returns the two that
+ * say so. */
+static uint64_t find_bounds(const struct ct_gpu_clock *c, uint64_t anchors, double device_ns,
+			    double *low, double *high)
+{
+	const double sum_err_ns = c->anchors[c->n - 1].sum_err_ns;
+	unsigned lowest = 0, highest = 0;
+
+	*low = -INFINITY;
+	*high = INFINITY;
+	for (; anchors; anchors &= anchors - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(anchors);
 		const struct ct_gpu_anchor *a = &c->anchors[i];
 		double after = device_ns - a->device_ns;
-		double doubt = last->sum_err_ns - a->sum_err_ns + WANDER / 2 * after * after;
+		double doubt = sum_err_ns - a->sum_err_ns + WANDER / 2 * after * after;
 		double h = a->high_ns + after + doubt + after * (after > 0 ? c->fast : c->slow);
 		double l = a->low_ns + after - doubt + after * (after > 0 ? c->slow : c->fast);
 
-		if (a == last || h < *high)
+		if (h < *high) {
 			*high = h;
-		if (a == last || l > *low)
+			highest = i;
+		}
+		if (l > *low) {
 			*low = l;
+			lowest = i;
+		}
 	}
-	return *low <= *high;
+	return 1ull << lowest | 1ull << highest;
+}
+
+/* The anchors that bound both ends of what is near, and the moment of the last one. In between others may do so more narrowly, by
+ * next to nothing: bounds by any anchors are true. 0 if anchors contradict each other at the last one. */
+static int choose_near(struct ct_gpu_clock *c)
+{
+	const double last_ns = c->anchors[c->n - 1].device_ns;
+	const uint64_t all = all_anchors(c);
+	double low, high;
+
+	c->near = find_bounds(c, all, last_ns - NEAR_BEFORE_NS, &low, &high) |
+		  find_bounds(c, all, last_ns + NEAR_AFTER_NS, &low, &high) |
+		  find_bounds(c, all, last_ns, &low, &high);
+	return low <= high;
 }
 
 void ct_gpu_clock_add(struct ct_gpu_clock *c, float elapsed_ms, uint64_t before_ns,
 		      uint64_t after_ns)
 {
 	struct ct_gpu_anchor *a;
-	double err, low, high;
+	double err;
 	double since = ct_gpu_elapsed_ns(elapsed_ms, &err);
 
 	if (c->n == CT_GPU_ANCHORS)
@@ -104,7 +136,7 @@ void ct_gpu_clock_add(struct ct_gpu_clock *c, float elapsed_ms, uint64_t before_
 	c->n++;
 	while (c->anchors[c->n - 1].device_ns - c->anchors[0].device_ns > BASELINE_NS)
 		drop(c, 0, 1);
-	while (!find_rates(c) || !find_bounds(c, c->anchors[c->n - 1].device_ns, &low, &high))
+	while (!find_rates(c) || !choose_near(c))
 		drop(c, 0, 1);
 }
 
@@ -115,7 +147,9 @@ int ct_gpu_clock_at(const struct ct_gpu_clock *c, float elapsed_ms, uint64_t *ns
 
 	if (!c->n)
 		return 0;
-	find_bounds(c, c->anchors[c->n - 1].device_ns + after, &low, &high);
+	find_bounds(c,
+		    after >= -NEAR_BEFORE_NS && after <= NEAR_AFTER_NS ? c->near : all_anchors(c),
+		    c->anchors[c->n - 1].device_ns + after, &low, &high);
 	/* far from the anchors they may cross by a hair: the distance is the error all the same */
 	*err_ns = (high > low ? high - low : low - high) / 2 + err + ct_gpu_clock_stamp_ns(c);
 	*ns = c->base_ns + (uint64_t)(int64_t)(low + (high - low) / 2 + 0.5);

@@ -29,6 +29,7 @@ struct ct_gpu_clock {
 	double resolution_ns; /* of each of the device's stamps; 0: not known, the coarsest there is */
 	double slow, fast;    /* bounds of host ns per device ns, minus 1 */
 	unsigned n;
+	uint64_t near; /* a bit for each anchor that bounds moments near the last one */
 	struct ct_gpu_anchor anchors[CT_GPU_ANCHORS]; /* oldest first */
 };
 

@@ -3,7 +3,8 @@
 """Instructions of libcommtrace.so in one recorded call, by valgrind --tool=callgrind: they do not depend on the machine.
 
 The programs of this folder that measure the same calls in time make them inside a function counted() (or a clone of it), after as many that filled all
-tables, and print how many they counted. What the library calls (the driver, the clock, libc) is not counted.
+tables, and print how many they counted. What the library calls (the driver, the clock, libc) is not counted. Those of the poll thread are of all launches of bench_gputime, 200 a second
+on the simulated driver, which go on in real time here too.
 
 usage: instructions.py [--build DIR]; prints METRIC lines for tests/gates.sh."""
 import argparse
@@ -22,6 +23,10 @@ CALLS = [  # name, program and arguments, COMMTRACE_TIMING, limit
 ]
 
 
+POLL_LIMIT = 1500
+POLL_SECONDS = 10  # for each of three runs
+
+
 def of_library(path):
     """Sum of the library's own, of a thread. valgrind cannot read its symbols, and calls it '???'."""
     names, where, total, is_call = {}, "", 0, False
@@ -37,7 +42,7 @@ def of_library(path):
             elif line.startswith("calls="):
                 is_call = True  # the next line has what the callee took
             elif re.match(r"[+\-*\d]", line):
-                own = where == "???" or where.endswith("libcommtrace.so")
+                own = where == "???" or where.endswith(("libcommtrace.so", "bench_gputime"))
                 total += int(line.split()[1]) if own and not is_call else 0
                 is_call = False
     return total
@@ -54,6 +59,16 @@ def count(build, command, timing):
         return of_library(out + "-01") / int(done.stdout)
 
 
+def count_poll(build):
+    """The library is part of the program here. Its second thread polls, in each run."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out")
+        done = subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", "--callgrind-out-file=" + out,
+                               os.path.join(build, "tests", "bench", "bench_gputime"), str(POLL_SECONDS)],
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return of_library(out + "-02") / sum(int(n) for n in re.findall(r"(\d+) timed", done.stdout))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
@@ -61,6 +76,7 @@ def main():
     for name, command, timing, limit in CALLS:
         if os.path.exists(os.path.join(build, "tests", "bench", command[0])):
             print(f"METRIC overhead.instructions_{name} {count(build, command, timing):.1f} {limit}", flush=True)
+    print(f"METRIC overhead.instructions_poll_thread {count_poll(build):.0f} {POLL_LIMIT}", flush=True)
 
 
 main()

@@ -184,6 +184,28 @@ static void after_a_long_pause_the_clock_begins_anew(void **state)
 	assert_true(err < 5000);
 }
 
+/* Where nearly all events are, only the anchors are asked that bound a moment there. */
+static void near_the_last_anchor_few_say_as_much_as_all(void **state)
+{
+	struct world w = make_world(20, 0), all;
+	double err, of_all;
+
+	(void)state;
+	srand(6);
+	for (int seconds = 1; seconds <= 30; seconds++) {
+		w = make_world(20, 0);
+		run(&w, seconds, 2000, seconds);
+		all = w;
+		all.clock.near = (1ull << w.clock.n) - 1;
+		for (double t = -10e6; t <= 1.2e9; t += 7e6) {
+			look(&w, w.last_anchor + t, &err);
+			look(&all, w.last_anchor + t, &of_all);
+			assert_true(err <= 1.05 * of_all);
+		}
+		assert_true(__builtin_popcountll(w.clock.near) <= 6);
+	}
+}
+
 static void a_float_is_wrong_by_half_of_its_last_bit(void **state)
 {
 	(void)state;
@@ -206,6 +228,7 @@ int main(void)
 		cmocka_unit_test(anchors_that_contradict_each_other_go),
 		cmocka_unit_test(a_wide_anchor_does_no_harm),
 		cmocka_unit_test(after_a_long_pause_the_clock_begins_anew),
+		cmocka_unit_test(near_the_last_anchor_few_say_as_much_as_all),
 		cmocka_unit_test(a_float_is_wrong_by_half_of_its_last_bit),
 	};
 
