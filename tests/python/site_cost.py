@@ -6,6 +6,7 @@ through 20 frames of a library that are passed over. A clock read takes 20 to 60
 usage: site_cost.py [WALKER.so]; prints METRIC lines for tests/gates.sh, for every interpreter of the machine the worst."""
 import ctypes
 import os
+import statistics
 import subprocess
 import sys
 
@@ -50,7 +51,7 @@ def main():
         for _ in range(3):
             out = subprocess.run([python, __file__, walker, "child"], stdout=subprocess.PIPE, check=True).stdout
             runs.append([float(word) for word in out.split()])
-        clock, near, far, native = [min(column) for column in zip(*runs)]
+        clock, near, far, native = [statistics.median(column) for column in zip(*runs)]
         print("%s: %.0f ns, through 20 frames %.0f ns, native %.1f ns; clock %.1f ns" % (python, near, far, native, clock))
         worst = [max(a, b / clock) for a, b in zip(worst, (near, far, native))]
     print("METRIC overhead.python_site_per_clock %.2f 3" % worst[0])
