@@ -14,6 +14,7 @@ struct aligning {
 	uint32_t n_hosts;
 	int64_t *off_ns; /* by stretch x host */
 	uint8_t *known;
+	uint8_t *has_first; /* by stretch: one of its hosts is known */
 };
 
 static uint32_t cell(const struct aligning *a, const struct ct_schedule_part *p)
@@ -58,12 +59,12 @@ static void learn_all(struct aligning *a)
 	uint32_t learnt = 1;
 
 	for (uint32_t l = 0; l < s->n_launches; l++) {
-		uint32_t c = s->launches[l].stretch * a->n_hosts, any = 0;
+		uint32_t stretch = s->launches[l].stretch;
 
-		for (uint32_t h = 0; h < a->n_hosts && !any; h++)
-			any = a->known[c + h];
-		if (!any)
-			a->known[c + a->host_of[s->launches[l].slot]] = 1;
+		if (a->has_first[stretch])
+			continue;
+		a->has_first[stretch] = 1;
+		a->known[stretch * a->n_hosts + a->host_of[s->launches[l].slot]] = 1;
 	}
 	for (uint32_t round = 0; round < a->n_hosts && learnt; round++) {
 		learnt = 0;
@@ -79,6 +80,7 @@ int ct_schedule_align(struct ct_schedule *s, const uint32_t *host_of)
 {
 	struct aligning a = { .s = s, .host_of = host_of };
 	size_t cells;
+	int st;
 
 	for (uint32_t k = 0; k < s->n_slots; k++)
 		a.n_hosts = host_of[k] >= a.n_hosts ? host_of[k] + 1 : a.n_hosts;
@@ -87,9 +89,12 @@ int ct_schedule_align(struct ct_schedule *s, const uint32_t *host_of)
 	cells = (size_t)s->n_stretches * a.n_hosts + 1;
 	a.off_ns = calloc(cells, sizeof(*a.off_ns));
 	a.known = calloc(cells, 1);
-	if (a.off_ns && a.known)
+	a.has_first = calloc((size_t)s->n_stretches + 1, 1);
+	st = a.off_ns && a.known && a.has_first ? CT_OK : CT_NOMEM;
+	if (st == CT_OK)
 		learn_all(&a);
 	free(a.off_ns);
 	free(a.known);
-	return a.off_ns && a.known ? CT_OK : CT_NOMEM;
+	free(a.has_first);
+	return st;
 }

@@ -306,13 +306,14 @@ int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const stru
 	j.sorted = calloc(blocks, sizeof(*j.sorted));
 	j.values = calloc(slots + e->stages.n, sizeof(*j.values));
 	j.noises = calloc(slots, sizeof(*j.noises));
+	j.stage_noises = calloc((size_t)e->stages.n + 1, sizeof(*j.stage_noises));
 	j.slots = calloc(slots, sizeof(*j.slots));
 	j.level_ns = calloc(levels, sizeof(*j.level_ns));
 	j.times = calloc(levels, sizeof(*j.times));
 	j.taken = calloc(slots, 1);
 	if (rows->all && rows->is_like_peers && j.block_first && j.blocks && j.stage_blocks &&
-	    j.excess && j.sorted && j.values && j.noises && j.slots && j.level_ns && j.times &&
-	    j.taken)
+	    j.excess && j.sorted && j.values && j.noises && j.stage_noises && j.slots &&
+	    j.level_ns && j.times && j.taken)
 		st = judge(&j);
 	free(j.block_first);
 	free(j.blocks);
@@ -321,6 +322,7 @@ int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const stru
 	free(j.sorted);
 	free(j.values);
 	free(j.noises);
+	free(j.stage_noises);
 	free(j.slots);
 	free(j.level_ns);
 	free(j.times);

@@ -39,6 +39,7 @@ struct ct_judging {
 	double *sorted;	      /* room for one of each block */
 	double *values;	      /* room for one of each slot and stage */
 	double *noises;	      /* by slot: how much the blocks of its excess differ */
+	double *stage_noises; /* by stage: median of these; NAN: none is known */
 	struct ct_standing *slots; /* by slot */
 	double *level_ns;	   /* like the engine's, of some steps */
 	uint32_t *times;

@@ -78,7 +78,7 @@ double ct_noise_of_blocks(const double *x, uint32_t n, double *room)
 	}
 	if (pairs < CT_CHANGES + 2)
 		return INFINITY;
-	qsort(room, pairs, sizeof(*room), ct_by_double);
+	ct_sort(room, pairs, sizeof(*room), ct_by_double);
 	for (uint32_t k = 0; k < pairs - CT_CHANGES; k++)
 		sum += room[k];
 	return sqrt(sum / (pairs - CT_CHANGES) / 2);
@@ -184,22 +184,14 @@ int ct_stands_out_clearly(const struct ct_judging *j, const struct ct_stretch *s
 /* No luckier than the median of its stage; and that where too few of its own blocks are known. */
 static double noise_among(struct ct_judging *j, uint32_t slot)
 {
-	const struct ct_stages *g = &j->e->stages;
-	uint32_t stage = g->stage_of[slot], known = 0;
-	size_t n = 0;
+	double usual = j->stage_noises[j->e->stages.stage_of[slot]];
+	uint32_t known = 0;
 
 	for (uint32_t b = 0; b < j->n_blocks; b++)
 		known += !isnan(j->excess[b]);
-
-	for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
-		if (isfinite(j->noises[g->slots[k]]))
-			j->values[n++] = j->noises[g->slots[k]];
-	}
-	if (!n)
+	if (isnan(usual))
 		return j->noises[slot];
-	if (!isfinite(j->noises[slot]) && known)
-		return ct_median(j->values, n);
-	return fmax(ct_median(j->values, n), j->noises[slot]);
+	return !isfinite(j->noises[slot]) && known ? usual : fmax(usual, j->noises[slot]);
 }
 
 /* Its blocks beyond those of its peers. */
@@ -266,6 +258,22 @@ void ct_judge_slot(struct ct_judging *j, uint32_t slot)
 	ct_stand(j, slot, &out);
 }
 
+/* Medians of what is known of the ranks of each stage. */
+static void find_usual_noises(struct ct_judging *j)
+{
+	const struct ct_stages *g = &j->e->stages;
+
+	for (uint32_t stage = 0; stage < g->n; stage++) {
+		size_t n = 0;
+
+		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
+			if (isfinite(j->noises[g->slots[k]]))
+				j->values[n++] = j->noises[g->slots[k]];
+		}
+		j->stage_noises[stage] = n ? ct_median(j->values, n) : NAN;
+	}
+}
+
 void ct_compare_blocks(struct ct_judging *j)
 {
 	find_medians(j);
@@ -273,6 +281,7 @@ void ct_compare_blocks(struct ct_judging *j)
 		find_excess(j, slot);
 		j->noises[slot] = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
 	}
+	find_usual_noises(j);
 }
 
 int ct_judge_slots(struct ct_judging *j)
