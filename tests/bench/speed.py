@@ -30,21 +30,21 @@ RUNS = [("one_host", ONE_HOST, 300), ("several_hosts", SEVERAL, 40)]  # name, op
 # operations a rank), and tails are read twice, so that each operation of a longer run costs less.
 LONG = 5200
 RATIOS = {  # what / what: limit by run
-    ("hang", "decoding"): {"one_host": 2.2, "several_hosts": 3.4},
-    ("report", "decoding"): {"one_host": 17, "several_hosts": 22, "long": 7.5},
+    ("hang", "decoding"): {"one_host": 2.2, "several_hosts": 2.8},
+    ("report", "decoding"): {"one_host": 16, "several_hosts": 18, "long": 7},
     ("html", "report"): {"one_host": 1.2, "several_hosts": 1.2},
     ("heatmap", "report"): {"one_host": 1.2, "several_hosts": 1.2},
-    ("timeline", "report"): {"one_host": 2.6, "several_hosts": 2.2},
+    ("timeline", "report"): {"one_host": 2.7, "several_hosts": 2.3},
 }
 INSTRUCTIONS = {
-    "decoding": {"one_host": 1960, "several_hosts": 2010},
-    "hang": {"one_host": 4000, "several_hosts": 4390},
-    "report": {"one_host": 16850, "several_hosts": 20950, "long": 7850},
+    "decoding": {"one_host": 1680, "several_hosts": 1730},
+    "hang": {"one_host": 3330, "several_hosts": 4000},
+    "report": {"one_host": 15800, "several_hosts": 19400, "long": 7500},
 }
 TWO_THREADS = 0.65  # of the wall time of one, on the long run
 # Of the instructions of a report, those of the thread that has most of two: what the other one takes off it.
-BUSIEST = {"one_host": 0.66, "several_hosts": 0.66}
-BABELTRACE = 0.42  # of its events a second, operations a second of a report
+BUSIEST = {"one_host": 0.64, "several_hosts": 0.58}
+BABELTRACE = 0.48  # of its events a second, operations a second of a report
 
 
 def commands(build, run, out):
