@@ -138,13 +138,19 @@ static inline int ct_op_is_its_slot(const struct ct_op_frame *f)
 	       f->enter_ns;
 }
 
-/* It has returned; `now_ns` is when. */
-static inline void ct_op_end(struct ct_op_frame *f, uint64_t now_ns, int result)
+/* Store the end of an op, which may be one of several in its call. Of *f only `slot` and `enter_ns` are read. */
+static inline void ct_op_store_end(const struct ct_op_frame *f, uint64_t now_ns, int result)
 {
 	if (__builtin_expect(f->slot != NULL, 1) && __builtin_expect(ct_op_is_its_slot(f), 1))
 		atomic_store_explicit(&f->slot->w[CT_OP_W_END],
 				      ct_op_end_word(f->enter_ns, now_ns, result),
 				      memory_order_release);
+}
+
+/* It has returned; `now_ns` is when. */
+static inline void ct_op_end(struct ct_op_frame *f, uint64_t now_ns, int result)
+{
+	ct_op_store_end(f, now_ns, result);
 	ct_guard_leave();
 }
 

@@ -376,8 +376,7 @@ static void begin_part(struct ct_graph_call *call, const struct ct_graph_list *l
 	op.launch = ct_recorder_slot_launch();
 	ct_op_begin(&f, comm, &op);
 	ct_self.frame = frame;
-	call->on[call->n].slot = f.slot;
-	call->on[call->n].enter_ns = f.enter_ns;
+	call->on[call->n].op = f;
 	call->on[call->n].span = ct_gpu_begin(&(struct ct_gpu_launch){
 		.enter_ns = f.enter_ns,
 		.seq = op.seq,
@@ -439,10 +438,7 @@ void ct_graph_launched(struct ct_graph_call *call, int result)
 			ct_gpu_end(call->on[i].span);
 		else
 			ct_gpu_drop(call->on[i].span, result);
-		if (call->on[i].slot)
-			atomic_store_explicit(&call->on[i].slot->w[CT_OP_W_END],
-					      ct_op_end_word(call->on[i].enter_ns, now, result),
-					      memory_order_release);
+		ct_op_store_end(&call->on[i].op, now, result);
 	}
 	call->n = 0;
 }

@@ -20,7 +20,7 @@
 
 #include "interpose/abi/cuda.h"
 #include "interpose/gpu/graph_table.h"
-#include "interpose/guard.h"
+#include "interpose/recorder.h"
 #include "trace/record.h"
 
 struct ct_block;
@@ -40,9 +40,8 @@ struct ct_graph_call {
 	int adds;	   /* to a graph that there is */
 	uint32_t n;	   /* communicators of a launch */
 	struct {
-		struct ct_slot *slot;
+		struct ct_op_frame op;
 		struct ct_gpu_span *span;
-		uint64_t enter_ns;
 	} on[CT_GRAPH_PARTS];
 };
 

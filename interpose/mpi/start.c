@@ -35,10 +35,8 @@ static void end(struct ct_mpi_request *r, uint64_t now_ns, int result)
 		ct_mpi_requests_failed(r, now_ns, result);
 	else
 		ct_mpi_requests_started(r);
-	if (r->slot)
-		atomic_store_explicit(&r->slot->w[CT_OP_W_END],
-				      ct_op_end_word(r->op.enter_ns, now_ns, result),
-				      memory_order_release);
+	ct_op_store_end(&(struct ct_op_frame){ .slot = r->slot, .enter_ns = r->op.enter_ns },
+			now_ns, result);
 	r->slot = NULL;
 }
 
