@@ -31,7 +31,7 @@ RUNS = [("one_host", ONE_HOST, 300), ("several_hosts", SEVERAL, 40)]  # name, op
 LONG = 5200
 RATIOS = {  # what / what: limit by run
     ("hang", "decoding"): {"one_host": 2.2, "several_hosts": 2.8},
-    ("report", "decoding"): {"one_host": 16, "several_hosts": 18, "long": 7},
+    ("report", "decoding"): {"one_host": 16, "several_hosts": 18, "long": 7.5},
     ("html", "report"): {"one_host": 1.2, "several_hosts": 1.2},
     ("heatmap", "report"): {"one_host": 1.2, "several_hosts": 1.2},
     ("timeline", "report"): {"one_host": 2.7, "several_hosts": 2.3},
