@@ -130,9 +130,14 @@ static void start_threads(const struct ct_writer_options *options)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_NO_DIR, 1);
 	ct_environ_serve(ct_now_ns());
 	ct_counters_begin(&ct_recorder.process, (uint64_t)settings.COUNTERS);
-	if (ct_writer_start(options) != 0 || ct_beat_start() != 0) {
+	if (ct_writer_start(options) != 0) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_THREAD_FAILED, 1);
-		ct_notes_add(&notes, "no thread can be started: records stay in memory");
+		ct_notes_add(&notes, "no write thread can be started: records stay in memory");
+	}
+	/* also without a write thread: or a rank that works would look dead */
+	if (ct_beat_start() != 0) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_THREAD_FAILED, 1);
+		ct_notes_add(&notes, "no beat thread can be started: the rank shows no heartbeat");
 	}
 	if (ct_stacks_start() != 0)
 		ct_notes_add(&notes, "no thread can be started: no stacks if the process hangs");
@@ -159,7 +164,7 @@ static const struct ct_uninterposed_wrappers wrappers = {
 	.gloo_unheard = ct_gloo_unheard,
 };
 
-/* Nothing is mapped, opened or started. */
+/* Nothing is mapped or started, and of files only the log was opened. */
 static int refuse(const char *const *ring_dirs, int has_stderr, const char *why)
 {
 	struct ct_process *process = &ct_recorder.process;
@@ -200,8 +205,10 @@ static int set_up(uint32_t nth)
 	int has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 
 	read_environment();
-	if (!is_listed("gloo") && !is_listed("nccl") && !is_listed("mpi"))
+	if (!is_listed("gloo") && !is_listed("nccl") && !is_listed("mpi")) {
+		ct_log_close();
 		return -1;
+	}
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_ring_dirs(settings.RING_DIR, tmpdir, options.ring_dirs);
 	if (is_unwelcome(why, sizeof(why)))
@@ -222,17 +229,18 @@ static int set_up(uint32_t nth)
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);
 	options.dirfd = ct_run_dir_open(settings.DIR, tmpdir, process, &notes);
 	if (make_memory(options.ring_dirs) != 0)
-		return -1;
+		goto out_close;
 	ct_site_init(settings.STACKS, &notes);
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_errors_init();
 	ct_gloo_init(is_listed("gloo"));
 	ct_mpi_poll_init();
 	ct_mpi_init(is_listed("mpi"));
-	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
-		return -1;
-	if (ct_graph_init(strcmp(settings.GRAPH, "list") == 0) != CT_OK)
-		return -1;
+	if (ct_nccl_init(is_listed("nccl")) != CT_OK ||
+	    ct_graph_init(strcmp(settings.GRAPH, "list") == 0) != CT_OK) {
+		ct_log("cannot record: no memory");
+		goto out_close;
+	}
 	ct_cudart_init(is_listed("nccl"));
 	start_threads(&options);
 	if (has_stderr && !settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
@@ -241,6 +249,13 @@ static int set_up(uint32_t nth)
 	       process->world_size, process->run_dir, ct_recorder.ring.path,
 	       ct_recorder.call_cost_ns);
 	return 0;
+	/* No thread was started. A ring that stayed would look like a living process that never calls. */
+out_close:
+	ct_ring_close(&ct_recorder.ring, 1);
+	if (options.dirfd >= 0)
+		close(options.dirfd);
+	ct_log_close();
+	return -1;
 }
 
 /* A file that would become larger than the process may make one raises SIGXFSZ, which would end the program. Blocks
