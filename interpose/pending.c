@@ -79,14 +79,11 @@ int ct_pending_add(const void *object, enum ct_direction direction,
 	return 0;
 }
 
-int ct_pending_take(const void *object, enum ct_direction direction, struct ct_pending *pending)
+/* The oldest one with this key, NULL if there is none; *launch is its launch. */
+static struct entry *find_oldest(uintptr_t key, uint32_t *launch)
 {
-	uintptr_t key = key_of(object, direction);
 	struct entry *oldest = NULL;
-	uint32_t launch = 0;
 
-	if (!ct_pending_count())
-		return 0;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct entry *e = probe(key, i);
 		uint32_t id;
@@ -94,20 +91,45 @@ int ct_pending_take(const void *object, enum ct_direction direction, struct ct_p
 		if (atomic_load_explicit(&e->key, memory_order_acquire) != key)
 			continue;
 		id = atomic_load_explicit(&e->launch, memory_order_relaxed);
-		if (!oldest || (int32_t)(id - launch) < 0) {
+		if (!oldest || (int32_t)(id - *launch) < 0) {
 			oldest = e;
-			launch = id;
+			*launch = id;
 		}
 	}
-	if (!oldest ||
-	    !atomic_compare_exchange_strong_explicit(&oldest->key, &key, KEY_BUSY,
-						     memory_order_acquire, memory_order_relaxed))
+	return oldest;
+}
+
+/* Mark it as this thread's. 0 if another thread took it meanwhile: it may be in use again, for a later launch. */
+static int take(struct entry *e, uintptr_t key, uint32_t launch)
+{
+	uintptr_t held = key;
+
+	if (!atomic_compare_exchange_strong_explicit(&e->key, &held, KEY_BUSY, memory_order_acquire,
+						     memory_order_relaxed))
 		return 0;
-	*pending = oldest->what;
-	if (oldest->open)
-		ct_ring_open_remove(oldest->open);
+	if (atomic_load_explicit(&e->launch, memory_order_relaxed) == launch)
+		return 1;
+	/* release: as in ct_pending_add() */
+	atomic_store_explicit(&e->key, key, memory_order_release);
+	return 0;
+}
+
+int ct_pending_take(const void *object, enum ct_direction direction, struct ct_pending *pending)
+{
+	uintptr_t key = key_of(object, direction);
+	struct entry *e;
+	uint32_t launch = 0;
+
+	do {
+		e = ct_pending_count() ? find_oldest(key, &launch) : NULL;
+		if (!e)
+			return 0;
+	} while (!take(e, key, launch)); /* another thread took that one: it got on */
+	*pending = e->what;
+	if (e->open)
+		ct_ring_open_remove(e->open);
 	atomic_fetch_sub_explicit(&n_pending, 1, memory_order_relaxed);
-	atomic_store_explicit(&oldest->key, KEY_FREE, memory_order_release);
+	atomic_store_explicit(&e->key, KEY_FREE, memory_order_release);
 	return 1;
 }
 
