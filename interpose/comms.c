@@ -98,25 +98,36 @@ static void add(const void *handle, struct ct_comm *comm)
 	}
 }
 
+/* A search that would end right after this bucket may as well end in it, and so in those before it that are GONE: or the
+ * table would fill up with them. A search that is under way looks for none of their handles. */
+static void free_bucket(uint32_t b)
+{
+	const void *after = atomic_load_explicit(&tables->buckets[(b + 1) % BUCKETS].handle,
+						 memory_order_relaxed);
+
+	atomic_store_explicit(&tables->buckets[b].handle, after ? GONE : NULL,
+			      memory_order_release);
+	if (after)
+		return;
+	for (b = (b + BUCKETS - 1) % BUCKETS;
+	     atomic_load_explicit(&tables->buckets[b].handle, memory_order_relaxed) == GONE;
+	     b = (b + BUCKETS - 1) % BUCKETS)
+		atomic_store_explicit(&tables->buckets[b].handle, NULL, memory_order_relaxed);
+}
+
 static void forget(const void *handle)
 {
 	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS;
 	     i++, b = (b + 1) % BUCKETS) {
 		const void *held = atomic_load_explicit(&tables->buckets[b].handle,
 							memory_order_relaxed);
-		const void *after;
 
 		if (!held)
 			return;
-		if (held != handle)
-			continue;
-		/* a search that would end right after it may as well end here: keeps the table from filling up with
-		 * GONE */
-		after = atomic_load_explicit(&tables->buckets[(b + 1) % BUCKETS].handle,
-					     memory_order_relaxed);
-		atomic_store_explicit(&tables->buckets[b].handle, after ? GONE : NULL,
-				      memory_order_release);
-		return;
+		if (held == handle) {
+			free_bucket(b);
+			return;
+		}
 	}
 }
 
@@ -134,7 +145,7 @@ static void end(const void *handle)
 		tables->hint = (uint32_t)(comm - tables->comms);
 	atomic_fetch_sub_explicit(&tables->live, 1, memory_order_relaxed);
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
-	/* the write thread frees their entries */
+	/* the write thread frees their entries in the ring: as soon as they are the quarter that it waits for */
 	if (atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed) %
 		    (ct_recorder.ring.header->n_comms / 4) ==
 	    0)
@@ -153,9 +164,6 @@ void ct_comms_end(const void *handle)
 		return;
 	end(handle);
 	unlock();
-	/* their entries in the ring are needed again */
-	if (ct_comms_ended() % 64 == 0)
-		ct_recorder_wake();
 }
 
 void ct_comms_end_all(enum ct_backend backend)

@@ -92,11 +92,48 @@ static void after_a_loss_no_two_guess_the_same_key(void **state)
 	assert_true(guess_after_loss(1) != guess_after_loss(2));
 }
 
+/* Communicators come and go, under any of many handles: those that are there are found, no others. */
+static void what_is_there_is_found_however_many_went(void **state)
+{
+	enum { HANDLES = 4000, LIVE = 40, ROUNDS = 60000 };
+	uintptr_t live[LIVE] = { 0 };
+	struct ct_comm *comms[LIVE] = { NULL };
+	uint32_t random = 1;
+
+	(void)state;
+	start(1);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t at = i % LIVE, free_one = 1;
+		uintptr_t handle;
+
+		if (live[at]) {
+			ct_comms_end((const void *)live[at]);
+			assert_null(ct_comms_find((const void *)live[at]));
+			ct_ring_comm_free(&ct_recorder.ring,
+					  (uint32_t)(comms[at]->entry - ct_recorder.ring.comms));
+		}
+		random = random * 1664525u + 1013904223u;
+		handle = 64 * (1 + (random >> 8) % HANDLES);
+		for (uint32_t k = 0; k < LIVE; k++)
+			free_one &= live[k] != handle || k == at;
+		live[at] = free_one ? handle : 0;
+		if (!live[at])
+			continue;
+		assert_int_equal(made(handle, i + 1, 2), i + 1);
+		comms[at] = ct_comms_find((const void *)handle);
+		for (uint32_t k = 0; k < LIVE; k++)
+			if (live[k])
+				assert_ptr_equal(ct_comms_find((const void *)live[k]), comms[k]);
+	}
+	finish();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_guess_the_same_key),
 		cmocka_unit_test(after_a_loss_no_two_guess_the_same_key),
+		cmocka_unit_test(what_is_there_is_found_however_many_went),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
