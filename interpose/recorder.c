@@ -17,8 +17,9 @@ struct ct_recorder ct_recorder = { .ring.fd = -1 };
 /* Once until the write thread has seen it, so a full pool costs no system call per record. */
 void ct_recorder_wake(void)
 {
+	/* release: pairs with the write thread's nap(), which then sees what is to be done */
 	if (atomic_load_explicit(&ct_recorder.wanted, memory_order_relaxed) ||
-	    atomic_exchange_explicit(&ct_recorder.wanted, 1, memory_order_relaxed))
+	    atomic_exchange_explicit(&ct_recorder.wanted, 1, memory_order_release))
 		return;
 	ct_futex_wake(&ct_recorder.wanted);
 }

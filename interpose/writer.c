@@ -89,7 +89,8 @@ static void nap(const struct writer *w)
 
 	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 	ct_futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
-	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
+	/* pairs with ct_writer_finish(): if this takes its 1 away, the look at `stop` that follows sees that, too */
+	atomic_exchange_explicit(&ct_recorder.wanted, 0, memory_order_acq_rel);
 }
 
 /* What is drained into one block, and whether that block got into the segment. */
@@ -359,8 +360,9 @@ int ct_writer_start(const struct ct_writer_options *options)
 
 	memset(w, 0, sizeof(*w));
 	running = 0;
-	atomic_store(&stop, 0);
-	atomic_store(&finished, 0);
+	/* no other thread looks yet */
+	atomic_store_explicit(&stop, 0, memory_order_relaxed);
+	atomic_store_explicit(&finished, 0, memory_order_relaxed);
 	w->options = *options;
 	w->ring = &ct_recorder.ring;
 	/* 80 to 120 %, so that a thousand ranks do not write in the same moment */
@@ -384,7 +386,8 @@ int ct_writer_finish(int code, uint64_t timeout_ns)
 		return 0;
 	exit_code = code;
 	atomic_store_explicit(&stop, 1, memory_order_release);
-	atomic_store_explicit(&ct_recorder.wanted, 1, memory_order_relaxed);
+	/* release: pairs with nap() */
+	atomic_store_explicit(&ct_recorder.wanted, 1, memory_order_release);
 	ct_futex_wake(&ct_recorder.wanted);
 	while (!atomic_load_explicit(&finished, memory_order_acquire) && now - begin < timeout_ns) {
 		ct_futex_wait(&finished, 0, timeout_ns - (now - begin));
