@@ -230,7 +230,7 @@ static int look_like_waits(const struct ct_picture_make *make, uint64_t run_ns,
 	ordered[1] = values[!late];
 	p->tips = ordered;
 	p->n_tips = VALUES;
-	p->title = late ? "Lateness by rank" : "Wait time by rank";
+	p->title = late ? "Lateness by rank" : "Wait by rank";
 	p->unit = CT_PICTURE_NS;
 	p->nothing = late ? "no peer waited" : p->nothing;
 	p->zero_is_nothing = late;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_marks.h — what charts of every kind have: ticks of an axis, where the report's JSON has the values behind a mark, and where findings
- * are along an axis. Plain values in an arena. Pure. */
+/* chart_marks.h — common parts of all charts: ticks of an axis, paths of the values behind a mark in the report's JSON, and findings
+ * along an axis. Plain values in an arena. Pure. */
 #ifndef CT_ANALYZER_CHARTS_CHART_MARKS_H
 #define CT_ANALYZER_CHARTS_CHART_MARKS_H
 

@@ -5,7 +5,7 @@
 #include "analyzer/charts/heat_rows.h"
 #include "analyzer/model/model.h"
 
-/* What the picture is made of before ranks become rows. */
+/* The data of the chart before ranks are grouped into rows. */
 struct picture {
 	const struct ct_model *model;
 	struct ct_heat *heat;
@@ -56,7 +56,7 @@ static void settle_waits(const struct picture *p, const struct ct_heat_row *row,
 	for (uint32_t c = 0; c < p->columns; c++) {
 		cells[c] = CT_UNKNOWN;
 		if (is_known(row, c)) {
-			/* Where a host's clock is corrected between two waits they may overlap by a hair. */
+			/* If a host's clock is corrected between two waits, they may overlap slightly. */
 			cells[c] = row->wait_ns[c] < p->width_ns ? row->wait_ns[c] : p->width_ns;
 			for (; next && next < c; next++)
 				cells[next] = p->lost[next] ? CT_UNKNOWN : 0;

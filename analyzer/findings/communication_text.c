@@ -128,10 +128,9 @@ void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct
 				       : share < CT_NOTABLE_PCT ? share
 								: gain;
 	if (most < CT_NOTABLE_PCT)
-		ct_verdict_set(
-			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			"communication is exposed for at most %s on any rank; look elsewhere",
-			ct_prose_pct(most).s);
+		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			       "it is exposed for at most %s of the run on any rank",
+			       ct_prose_pct(most).s);
 	else if (share < CT_NOTABLE_PCT)
 		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			       "no rank spent more than %s of %s in communication",
@@ -139,8 +138,7 @@ void ct_verdict_healthy(const struct ct_model *model, int is_pipeline, struct ct
 	else if (gain < CT_NOTABLE_PCT && wait < CT_NOTABLE_PCT)
 		/* the smaller one was mentioned above */
 		ct_verdict_set(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
-			       "replayed without communication, the run takes at most %s less; "
-			       "look elsewhere",
+			       "without communication the run takes at most %s less, by replay",
 			       ct_prose_pct(gain).s);
 	else {
 		ct_verdict_set(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait),

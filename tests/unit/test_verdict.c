@@ -152,7 +152,7 @@ static void stalls_of_equal_ranks_are_counted_and_no_rank_is_named(void **state)
 	static const struct said said = { "stalls of all",
 					  { "ddp", 8, 2, 60, 3, 2, 0.03, 40, { NULL } },
 					  CT_VERDICT_IMBALANCE,
-					  { "costs ", "it moves from rank to rank" },
+					  { "costs ", "no single rank causes it" },
 					  NULL,
 					  0 };
 

@@ -19,7 +19,7 @@
 		const e = report.exposed;
 
 		return tile('exposed communication', ct.valueOf('exposed', e, 'share_pct', 'pct', 'err_pct'),
-			e.share_pct === null ? 'unknown for too much of the time' :
+			e.share_pct === null ? 'not measured for enough of the run' :
 				(e.of === 'steps' ? 'of each step' : 'of the run') + ', on the median rank');
 	}
 
