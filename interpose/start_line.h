@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* start_line.h — the only word on stderr: where the run is, and what is wrong with the settings. */
+/* start_line.h — the only line on stderr: where the run is, and which settings are wrong. */
 #ifndef CT_INTERPOSE_START_LINE_H
 #define CT_INTERPOSE_START_LINE_H
 

@@ -16,23 +16,23 @@
 #define CT_A_FEW 0.1
 #define CT_NEARLY_ALL (1 - CT_A_FEW)
 
-/* So few of them are exceptions where there should be none; and what changes by less is the same */
+/* So few are exceptions where there should be none; a smaller change is no change */
 #define CT_HARDLY_ANY 0.05
 
 /* Of the run, of a step, of bytes: less is not worth reporting */
 #define CT_WORTH_REPORTING 0.01
 
-/* Times and places that are no farther apart are the same: stalls lie on a period, steps are as many as the calls that end them */
+/* Times and positions that are no farther apart count as equal: stalls that lie on a period, steps and the calls that end them */
 #define CT_NEAR 0.1
 
 /* Of what is usual: lengths of stalls that have one cause (of exponential ones 18 % lie so near), a model beside what was measured */
 #define CT_ALIKE 0.25
 
-/* With fewer alike no rank stands out: of two, either may be the odd one. With fewer in a stage the other stages are asked too, and
- * nothing shows their computing from what it waits for */
+/* With fewer alike no rank stands out: of two, either may be the odd one. With fewer in a stage, other stages are compared as well; then
+ * computing cannot be separated from what it waits for */
 #define CT_LEAST_PEERS 3u
 
-/* ... and what came fewer times, or fewer times in a row, is no pattern */
+/* ... and fewer occurrences, or fewer in a row, are no pattern */
 #define CT_LEAST_OFTEN CT_LEAST_PEERS
 
 /* With fewer times a figure has no error, or one that says nothing */
@@ -44,7 +44,7 @@
 /* ... and with fewer samples neither does a quantile, nor that no rank stood out */
 #define CT_LEAST_SAMPLES 20u
 
-/* Deviations, or standard errors, beyond which nothing is by chance, whoever of many is looked at */
+/* Deviations, or standard errors, beyond which chance is excluded, even for the worst of many ranks */
 #define CT_STEADY_T 5.0
 
 /* Standard errors that are reported as the error: it holds in 95 % */
@@ -52,7 +52,7 @@
 
 /* ---- losses, in percent of the run: severity, and what the verdict turns to ---- */
 
-/* From here on a warning, and pursued before anything else */
+/* From here on a warning, and chosen as the verdict before other findings */
 #define CT_WARNING_PCT 3.0
 
 /* Of a rank's steps: a job that communicates less, or loses less without a rank to blame, is not slow by it */
@@ -69,7 +69,7 @@
 /* Of the steps: transfers that computing waits for so long are a finding */
 #define CT_EXPOSED_PCT 30.0
 
-/* Of the charges: so much of one reason is the reason */
+/* Of the charges: a reason with so large a part of them is the reason */
 #define CT_CLEAR_REASON 0.7
 
 /* Of a loss, for which charges have to be known before one of them is its reason (docs/dev/algorithms/stalls.md) */
@@ -78,32 +78,32 @@
 /* Of a change's time: lateness that begins and ends no farther from it is the same thing */
 #define CT_APART 0.15
 
-/* Of the run, and steps: what lasted no longer is transient */
+/* Of the run, and in steps: a shorter effect is transient */
 #define CT_TRANSIENT 0.33
 #define CT_TRANSIENT_STEPS 50u
 
-/* ns: shorter stalls are the machine's, and are not worth a search */
+/* ns: shorter stalls come from the operating system and are not worth a search */
 #define CT_STALL_NS 30e6
 
-/* Of the stalls by turns: one rank that has more of them is who stalls */
+/* Of stalls that seem to rotate: a rank with more of them than this is the one that stalls */
 #define CT_TURNS 0.6
 
-/* Of the time of all stalls: a longer one is all there is to say */
+/* Of the time of all stalls: a single stall beyond this is reported alone */
 #define CT_ONE_STALL 0.8
 
-/* ns: a single stall has its rank distinguished from here on. Shorter ones every machine has, and may hit anyone */
+/* ns: from here on the rank of a single stall is named. Every machine has shorter ones, on any rank */
 #define CT_ONE_STALL_NS 200e6
 
 /* ns in wrappers: what costs less is no finding, whatever its share of a short run */
 #define CT_OVERHEAD_NS 100000000u
 
-/* ns: heartbeats come each second. Who is silent for that and a quarter before all others ended first */
+/* ns: heartbeats come each second. A rank without one for that and a quarter before all others ended first */
 #define CT_SILENT_NS 1250000000u
 
-/* Of times, relative: with a larger error they are no measure of a rate */
+/* Relative error of a time: with a larger one no rate follows from it */
 #define CT_RATE_ERR 0.2
 
-/* Of the scorecard: how its figures are called, and steps that show how steady they are */
+/* Of the scorecard: limits of the grades, and the number of steps that shows how steady they are */
 #define CT_EXCELLENT 85
 #define CT_GOOD 70
 #define CT_SCORE_STEPS 10u
@@ -121,33 +121,33 @@
 
 /* ---- processes and hangs ---- */
 
-/* ns: heartbeats come once a second. Who has no later one may have lived so much longer; and with clocks that are farther apart nothing
- * on one host comes after something on another one */
+/* ns: heartbeats come once a second. A process may have lived that long after its last one. If clocks differ by more, the order of events
+ * on two hosts is unknown */
 #define CT_BEAT_NS 2000000000ull
 
-/* ns: a process writes to its run every 10 s at least. Whose ring is gone may have lived until then; less is no silence */
+/* ns: a process writes to its run every 10 s at least. If its ring is gone, it may have lived until then; a shorter gap is normal */
 #define CT_WRITE_NS 11000000000ull
 
-/* ns: what was known last of a rank may have changed if it is older */
+/* ns: the last known state of a rank may have changed if it is older */
 #define CT_OLD_FACTS_NS 10000000000ull
 
-/* ns: an error that came when a rank had been waiting for longer follows from that */
+/* ns: an error after a longer wait of a rank is a consequence of that wait */
 #define CT_TIMEOUT_NS 10000000000ull
 
-/* ns: a process that was heard of last so long before others was gone then, whatever else kept the job */
+/* ns: a process whose last heartbeat is so long before that of others was gone by then */
 #define CT_GONE_EARLIER_NS 3000000000u
 
-/* ns: after an end that was not in order, this replaces COMMTRACE_HANG_AFTER if that is longer; and a job that still runs is not called
- * stuck by one look, unless it has been for this long */
+/* ns: after an unclean exit this replaces COMMTRACE_HANG_AFTER if that is longer. A single look calls a running job stuck only after this
+ * time */
 #define CT_UNCLEAN_NS 5000000000ull
 
-/* ns: the default of COMMTRACE_HANG_AFTER. Any other value is the user's, and holds */
+/* ns: the default of COMMTRACE_HANG_AFTER. Any other value is the user's, and is used */
 #define CT_HANG_AFTER_NS 30000000000ull
 
 /* Windows of a watched job in a row, for an alert: one that is slow may be a checkpoint or another job's burst ... */
 #define CT_ALERT_IN_A_ROW 3u
 
-/* ... and without cause, for its end: one may be lucky. After so many a row of windows does not go on, either */
+/* ... and windows without cause that end it: one may be chance. So many windows without data end a row, too */
 #define CT_ALERT_CLEAR 2u
 
 /* Windows whose median is what is usual: some minutes, so that a job may change slowly */
@@ -157,11 +157,11 @@
  * the default. Fewer show how a job starts, not how it runs */
 #define CT_LEAST_WAITS 100u
 
-/* ns: what a person who looks at a job would not call stuck yet */
+/* ns: a shorter wait would not look stuck to a person */
 #define CT_STUCK_NS 1000000000ull
 
-/* Times what all but one in a hundred of its like took, and times the longest: what takes longer than either is unusual. Of few, one in
- * a hundred is the first, which has connections to make */
+/* Factors of the 99th percentile and of the longest duration of its kind: a longer operation is unusual. Of few operations the longest
+ * one is the first, which sets up connections */
 #define CT_TIMES_P99 20u
 #define CT_TIMES_LONGEST 2u
 
@@ -172,20 +172,20 @@
  * not count. On two cores with 50 to 200 runnable threads, healthy operations stalled for at most 3 times as long */
 #define CT_LATE_TIMES 10u
 
-/* ns of processor time, in the time that a thread was looked at: less is none */
+/* ns of processor time while a thread was sampled: less counts as none */
 #define CT_CPU_NS 1000000ull
 
-/* ns from SIGTERM: a process usually gets half a minute, and whoever is gone at once was killed by something else */
+/* ns from SIGTERM: launchers usually wait half a minute; a process that is gone at once was killed by something else */
 #define CT_GRACE_NS 60000000000ull
 #define CT_KILLED_NS 900000000ull
 
-/* ns: launchers see a child's end at once, or look every 5 s (torchrun) */
+/* ns: launchers notice a child's end at once, or poll every 5 s (torchrun) */
 #define CT_LAUNCHER_NS 7000000000ull
 
 /* ns: killing all ranks of a job one by one takes less from one to the next. tests/hang does with pauses of up to 40 ms */
 #define CT_SPREAD_NS 250000000ull
 
-/* Operations that fit shifted and do not as they are paired. Fewer may be chance: a program has few different ones */
+/* Operations that match when shifted by one, and do not as paired. Fewer may be chance: a program has few different ones */
 #define CT_LEAST_FITS 2u
 
 /* ns: threads that call one communicator at the same time take their numbers after they look at the clock */
@@ -193,15 +193,15 @@
 
 /* ---- traffic ---- */
 
-/* A counter of bytes that grew by more than so many times what its link carries in one direction was set anew: rates are nominal. And
- * ns: what a driver adds up late belongs to the interval before */
+/* A counter of bytes that grew by more than so many times what its link carries in one direction was set anew: rates are nominal. And ns:
+ * counts that a driver adds late belong to the interval before */
 #define CT_PORT_TIMES 2
 #define CT_PORT_SLACK_NS 1000000000ull
 
 /* With fewer transfers it is unknown what is usual */
 #define CT_CLASS_TRANSFERS 16u
 
-/* That one of all ranks has so many more than its share by chance */
+/* Probability that one of all ranks exceeds its fair part so far by chance */
 #define CT_CHANCE_OF_RANKS 1e-3
 
 /* ---- clocks ---- */
@@ -213,8 +213,8 @@
  * certain missed the truth (10 % of them with 0, none with this) */
 #define CT_CLOCK_EPS_NS 25000u
 
-/* ns: clocks that are related better are accurate. No error of a time, nor a clock that wanders, makes causes of one minute
- * contradict each other by more */
+/* ns: clocks with a smaller error are accurate. Neither errors of times nor the wander of a clock make events of one minute contradict
+ * causality by more */
 #define CT_CLOCK_ACCURATE_NS 100000.0
 
 /* ns: what one window is off the next one, beyond its error, where a clock was set, or slewed so fast that no line follows it */
@@ -227,10 +227,10 @@
  * always end U(0, 100 us) later, 96 % lie less apart */
 #define CT_CLOCK_SKEW_NS 80000.0
 
-/* A drift with a larger error, in billionths, is not reported */
+/* A drift with a larger error (parts per billion) is not reported */
 #define CT_CLOCK_DRIFT_PPB 5000.0
 
-/* ns: what a clock resolves; with a smaller spread everything would be an outlier */
+/* ns: resolution of a clock; with a smaller spread everything would be an outlier */
 #define CT_CLOCK_SPREAD_NS 50.0
 
 /* ns^2: all at one moment shows no slope */
@@ -290,13 +290,13 @@
 
 /* ---- links ---- */
 
-/* Of what those alike reach: a link or a communicator below it is slow */
+/* Of what its peers reach: a link or a communicator below it is slow */
 #define CT_SLOW_LINK 0.7
 
 /* ... and one that stays below it for some time, measured against itself */
 #define CT_SLOW_OP 0.6
 
-/* Deviation of those alike, at least */
+/* Smallest deviation that is assumed of peers */
 #define CT_LINK_SPREAD 0.03
 
 /* Links that are compared with each other, at least: one, and as many others as there have to be peers */
@@ -305,7 +305,7 @@
 /* Where the host times, what else runs on it makes most operations slow: more of them are needed */
 #define CT_LEAST_HOST_SAMPLES 50u
 
-/* That slow ones come in a row so long by chance, as often as elsewhere */
+/* Probability that so long a row of slow transfers is chance */
 #define CT_CHANCE 1e-6
 
 /* Bytes: at 10 GB/s and 5 us a larger transfer takes more than half of its time for its bytes, and more than flags are exchanged */

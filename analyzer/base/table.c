@@ -46,7 +46,7 @@ void *ct_table_remove(struct ct_table *table, uint64_t key)
 	if (!value)
 		return NULL;
 	table->n--;
-	/* Whoever stands behind the hole and would have liked to stand at it or before moves up. */
+	/* An entry behind the hole whose hash position is at the hole or before it moves up. */
 	for (size_t at = (hole + 1) & mask; table->slots[at].value; at = (at + 1) & mask) {
 		size_t home = ct_table_home(table, table->slots[at].key);
 

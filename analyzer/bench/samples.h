@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.h — how long operations took that a rank called over and over again, as benchmarks do.
+/* samples.h — durations of operations that a rank repeats, as benchmarks do.
  *
  * A burst is a rank's operations of one kind (library, operation, ranks, size) without another one between them. An iteration
  * lasts from the end of one to the end of the next: what nccl-tests divides the time of its loop into. The first of a burst
@@ -50,7 +50,7 @@ struct ct_bench_samples {
 /* Fill them from a reading. The samples outlive it. */
 void ct_bench_samples_observe(struct ct_bench_samples *samples, struct ct_observer *observer);
 
-/* For what is known otherwise: a kind like this one, made if it is new; NULL: out of memory. */
+/* For results from another source: the kind equal to this one, added if it is new; NULL: out of memory. */
 struct ct_bench_kind *ct_bench_samples_kind(struct ct_bench_samples *samples,
 					    const struct ct_bench_kind *like);
 

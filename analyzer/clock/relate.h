@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relate.h — what an edge amounts to: how its two clocks stand, within which error, or that it contradicts itself.
+/* relate.h — the result of an edge: the offset of its two clocks with its error, or a contradiction.
  *
  * Ends say where in the interval that causality allows; where there are none of them, the middle of the interval has to
  * do. Formulas: docs/dev/algorithms/clocks.md. Pure functions. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* environment.h — the ranks' start records side by side: what is equal, what differs, what is each one's own
- * (environment.def), and what passes unseen on which ranks. All memory is the report's. One thread. */
+/* environment.h — compares the ranks' start records: equal, different and per-rank facts (environment.def), and communication that is not
+ * intercepted, by rank. All memory is the report's. One thread. */
 #ifndef CT_ANALYZER_ENVIRONMENT_ENVIRONMENT_H
 #define CT_ANALYZER_ENVIRONMENT_ENVIRONMENT_H
 

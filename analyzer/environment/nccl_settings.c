@@ -111,7 +111,7 @@ static const char *near_name(const char *name)
 	};
 	struct ct_nearest near = { .word = name + strlen("NCCL_") };
 
-	/* a beginning is not meant to be what begins so */
+	/* a name that is only the beginning of another one is not a typo of it */
 	for (size_t i = 0; i < ROWS(known); i++)
 		if (strlen(known[i]) < strlen(near.word) + 3)
 			ct_nearest_offer(&near, known[i]);

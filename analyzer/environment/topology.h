@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.h — what the devices of a machine say of themselves (facts gpu.*, ib.*; docs/dev/TRACE_FORMAT.md, ENV): GPUs with fewer
+/* topology.h — what a machine reports about its devices (facts gpu.*, ib.*; docs/dev/TRACE_FORMAT.md, ENV): GPUs with fewer
  * PCIe lanes than they can have, network cards whose PCIe link carries less than their port, InfiniBand ports with a cable that are not
- * active, GPUs without an active network card on their NUMA node. What is not in the facts is not counted. One thread. */
+ * active, GPUs without an active network card on their NUMA node. Devices without facts are not counted. One thread. */
 #ifndef CT_ANALYZER_ENVIRONMENT_TOPOLOGY_H
 #define CT_ANALYZER_ENVIRONMENT_TOPOLOGY_H
 

@@ -11,7 +11,7 @@
 #include "analyzer/steps/steps.h"
 #include "analyzer/stream/instance_log.h"
 
-/* What one rank was charged with in one step. */
+/* The time that one rank is charged with in one step. */
 struct ct_step_charge {
 	uint32_t step, slot;
 	float charged_ns, err_ns;

@@ -89,7 +89,7 @@ static struct ct_stack *stack_of(struct ct_stack_list *list, uint32_t tid)
 	return NULL;
 }
 
-/* The one that has gone longest without being looked at. */
+/* The least recently used one. */
 static struct ct_stack *oldest(struct ct_stack_list *list)
 {
 	struct ct_stack *found = &list->stacks[0];

@@ -22,8 +22,7 @@ struct ct_cuts {
 /* The first step that ends after a time; cuts->n: none. */
 uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns);
 
-/* The same, looked for at `near` and behind it first: what comes one after the other is in the same step mostly, or in the next
- * one. */
+/* The same; the search starts at `near`, since successive times are mostly in the same step or the next one. */
 static inline uint32_t ct_cuts_near(const struct ct_cuts *cuts, uint32_t near, uint64_t ns)
 {
 	for (uint32_t k = near; k < cuts->n && k <= near + 1; k++) {

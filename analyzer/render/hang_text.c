@@ -22,7 +22,7 @@
 #define MOST_RANKS 12u	/* numbers in a list */
 #define MOST_MISSING 6u
 #define SILENT_NS                                                                                  \
-	1000000000ull /* heartbeats of processes are not of the same moment: less is no silence */
+	1000000000ull /* heartbeats of processes are not simultaneous: a smaller difference means nothing */
 #define MOST_SLOW 3u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
@@ -104,7 +104,7 @@ static struct answer answer_of(const struct ct_hang_run *run)
 	case CT_JOB_INTERRUPTED:
 		return (struct answer){ CT_HANG_TEXT_INTERRUPTED, CT_HANG_TEXT_NOT_STALLED, 1 };
 	case CT_JOB_UNRECORDED:
-		/* imported: what is on record may be all that went on, or end anywhere */
+		/* imported: the records may be complete, or end anywhere */
 		return (struct answer){ r->n_not_stalled ? CT_HANG_TEXT_UNFINISHED
 							 : CT_HANG_TEXT_ALL_COMPLETED,
 					CT_HANG_TEXT_EXITS_UNKNOWN, 1 };
@@ -243,7 +243,7 @@ static void write_op(const struct ct_hang_op *op, uint64_t last_ns, int verbose,
 		fprintf(out, ", at %.*s", site_shown(op->site, verbose), op->site);
 }
 
-/* Calls that move no data and have not come back. */
+/* Calls that move no data and have not returned. */
 static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int rank, int verbose)
 {
 	for (uint32_t i = 0; i < c->n_calls; i++) {
@@ -306,7 +306,7 @@ static void write_waiting(struct ct_text *text, const struct ct_hang_verdict *v)
 	show(text, "waiting", &m);
 }
 
-/* By the clock on the wall, to find it again in other logs. */
+/* In wall-clock time, to find it in other logs. */
 static void wall_clock(uint64_t unix_ns, char *out, size_t size)
 {
 	time_t seconds = (time_t)(unix_ns / 1000000000u);

@@ -209,7 +209,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 	ct_heat_observe(&a->heat, &observers[HEAT]);
 	if (a->hang_log)
 		ct_hang_observe(a->hang_log, &observers[HANG]);
-	observers[HANG].hears_all = 1;
+	observers[HANG].gets_all = 1;
 	if (a->options->observer)
 		observers[CALLER] = *a->options->observer;
 	return ct_stream_run(&a->stream, run, &a->starts, restart, &options, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unrelated.h — recordings that were given together: are they of one job? Several paths are parts of one run, or starts of one job;
+/* unrelated.h — checks that recordings that are read together are of one job. Several paths are parts of one run, or starts of one job;
  * read as one, different jobs would give a verdict about neither. One thread. */
 #ifndef CT_ANALYZER_REPORT_UNRELATED_H
 #define CT_ANALYZER_REPORT_UNRELATED_H

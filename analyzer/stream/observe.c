@@ -19,7 +19,7 @@
 	do {                                                                                       \
 		for (uint32_t i_ = 0; i_ < (observing).n; i_++) {                                  \
 			const struct ct_observer *o_ = (observing).by[i_];                         \
-			int st_ = (is_skipped) && !o_->hears_all                                   \
+			int st_ = (is_skipped) && !o_->gets_all                                    \
 					  ? CT_OK                                                  \
 					  : o_->function(o_->arg, __VA_ARGS__);                    \
                                                                                                    \

@@ -83,7 +83,7 @@ struct ct_observer {
 		       const struct ct_instance *instance);
 	/* After reading: the model is complete, except for the observers' parts. */
 	int (*end)(void *arg, struct ct_stream *stream);
-	int hears_all; /* also of the operations and instances before `from_ns` */
+	int gets_all; /* is also called for operations and instances before `from_ns` */
 	void *arg;
 };
 
@@ -128,7 +128,7 @@ struct ct_activity {
 	struct ct_calls calls; /* where the host times */
 	struct ct_partners *partners;
 	uint32_t n_partners;
-	uint64_t covered_ns; /* waits entered up to here are in `busy` */
+	uint64_t covered_ns; /* `busy` contains all waits that began before this time */
 };
 
 /* Observers that have the function; there are more of these than calls of most of them. */

@@ -115,7 +115,7 @@ static int add_timed(struct ct_costly *c, uint64_t time_ns, const struct ct_cach
 	return CT_OK;
 }
 
-/* One who waited takes its place among the worst. */
+/* Inserts a rank that waited into the list of the worst. */
 static void add_victim(struct ct_blamed *b, const struct ct_victim *victim)
 {
 	uint32_t i = b->n_victims;

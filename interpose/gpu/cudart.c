@@ -11,7 +11,7 @@
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
 
-/* By soname: who calls goes first, these are for callers that have none of their own. A program may have another
+/* By soname. The caller's own library comes first; these are for callers that have none. A program may have another
  * version; then it is found among what is loaded. */
 static const char *const sonames[] = { "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
 				       "libcuda.so.1", NULL };

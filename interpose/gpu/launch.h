@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.h — what a launch is, and by what launches are timed: the words that time.h and those beneath it share. */
+/* launch.h — what a launch is, and how launches are timed: types that time.h and the files below it share. */
 #ifndef CT_INTERPOSE_GPU_LAUNCH_H
 #define CT_INTERPOSE_GPU_LAUNCH_H
 

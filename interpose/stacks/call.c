@@ -15,7 +15,7 @@ static int32_t number(const uint8_t *bytes)
 	return value;
 }
 
-/* Where a stub that the linker made jumps to: [endbr64] [bnd] jmp *slot(%rip); 0: it is none. */
+/* The target of a linker stub: [endbr64] [bnd] jmp *slot(%rip); 0: it is none. */
 static uintptr_t behind_stub(uintptr_t at)
 {
 	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -89,7 +89,7 @@ enum ct_call_leads ct_call_leads(uintptr_t back, uintptr_t begin, uintptr_t end)
 		return CT_CALL_NONE;
 	if ((code & 0xfc000000u) == 0x94000000u) {
 		target = back - 4 + (uintptr_t)(intptr_t)((int32_t)(code << 6) >> 4);
-		/* what is behind a stub of the linker is not looked for */
+		/* the target of a linker stub is not followed further */
 		return target >= begin && target < end ? CT_CALL_HERE : CT_CALL_ANYWHERE;
 	}
 	return (code & 0xfffffc1fu) == 0xd63f0000u ? CT_CALL_ANYWHERE : CT_CALL_NONE;

@@ -135,7 +135,7 @@ void ct_code_parse(struct ct_code_map *map, const char *text, size_t len)
 
 static void read_file(struct ct_code_map *map, const char *path)
 {
-	static char text[16384]; /* the one thread's that takes stacks */
+	static char text[16384]; /* used by the sampling thread only */
 	struct lines lines = { .image = 0 };
 	size_t used = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

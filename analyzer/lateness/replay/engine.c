@@ -439,7 +439,7 @@ static int allocate(struct ct_engine *e)
 		       : CT_NOMEM;
 }
 
-/* What cannot be relied on. */
+/* Data that is not reliable. */
 static const char *why_not(const struct ct_engine *e)
 {
 	const struct ct_schedule *s = &e->schedule;

@@ -94,7 +94,7 @@ static void see_first_messages(struct chain *c, const struct ct_steps *steps)
 	}
 }
 
-/* All that hang together with a slot, in order of their distance from it. */
+/* All slots connected with a slot by messages, in order of their distance. */
 static uint32_t walk(struct chain *c, uint32_t from, uint8_t mark)
 {
 	uint32_t n = 0;
