@@ -7,8 +7,8 @@
 #ifndef CT_INTERPOSE_IDENTITY_H
 #define CT_INTERPOSE_IDENTITY_H
 
-#include "interpose/settings.h"
 #include "trace/format.h"
+#include "trace/settings.h"
 
 /* Fill all of *process but the run directory, ring_kind, start_ns and start_unix_ns. `env` as the process has it. */
 void ct_identity_read(struct ct_process *process, const struct ct_settings *settings,

@@ -8,8 +8,8 @@
 #ifndef CT_INTERPOSE_RUN_DIR_H
 #define CT_INTERPOSE_RUN_DIR_H
 
-#include "interpose/notes.h"
 #include "trace/format.h"
+#include "trace/notes.h"
 
 /* Finds or creates it, in the order COMMTRACE_DIR, working directory, $TMPDIR, /tmp; `dir` and `tmpdir` may be "".
  * Fills process->run_dir and run. Returns a descriptor, or -1 if there is none. */

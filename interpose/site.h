@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "interpose/guard.h"
-#include "interpose/notes.h"
+#include "trace/notes.h"
 
 /* 0: no sites. */
 extern _Atomic uint32_t ct_site_wanted CT_NEAR;

@@ -3,8 +3,8 @@
 #ifndef CT_INTERPOSE_START_LINE_H
 #define CT_INTERPOSE_START_LINE_H
 
-#include "interpose/notes.h"
 #include "trace/format.h"
+#include "trace/notes.h"
 
 /* One process of the job prints it: global rank 0; among processes without a rank those whose parent is not traced.
  * `dirs`: where rings are. */

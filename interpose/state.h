@@ -9,8 +9,8 @@
 
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
-#include "interpose/notes.h"
 #include "trace/block.h"
+#include "trace/notes.h"
 #include "trace/order_totals.h"
 #include "trace/ring.h"
 

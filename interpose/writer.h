@@ -9,8 +9,8 @@
 #ifndef CT_INTERPOSE_WRITER_H
 #define CT_INTERPOSE_WRITER_H
 
-#include "interpose/notes.h"
-#include "interpose/settings.h"
+#include "trace/notes.h"
+#include "trace/settings.h"
 
 struct ct_writer_options {
 	int dirfd;		  /* run directory, -1 none; the writer's from now on */

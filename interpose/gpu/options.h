@@ -7,9 +7,9 @@
 #define CT_INTERPOSE_GPU_OPTIONS_H
 
 #include "interpose/gpu/launch.h"
-#include "interpose/notes.h"
-#include "interpose/settings.h"
 #include "trace/format.h"
+#include "trace/notes.h"
+#include "trace/settings.h"
 
 /* A share of all instances, in parts of 2^32. */
 #define CT_GPU_ALL (1ull << 32)

@@ -53,3 +53,4 @@ try run --sett FLUSH=1s -- true
 try run --set FLUSH -- true
 try run --set FLUHS=1s -- true
 try run --set FROBNICATE=1s -- true
+try run --set HANG_AFTER=abc -- true

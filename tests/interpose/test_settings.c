@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interpose/settings.h"
+#include "trace/settings.h"
 
 static struct ct_settings settings;
 static struct ct_notes notes;

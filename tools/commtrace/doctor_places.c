@@ -12,38 +12,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "analyzer/base/nearest.h"
 #include "tools/commtrace/doctor.h"
 #include "trace/limits.h"
 #include "trace/ring_dir.h"
+#include "trace/settings.h"
 
 #define PREFIX "COMMTRACE_"
 #define MB ((uint64_t)1 << 20)
 
 extern char **environ;
-
-static const char *const names[] = {
-#define X(NAME, type, default, text) #NAME,
-#include "trace/settings.def"
-#undef X
-};
-
-static void look_at_variable(struct ct_doctor *d, const char *variable)
-{
-	char name[64];
-	struct ct_nearest near = { .word = name };
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(variable, "="), variable);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) == 0)
-			return;
-		ct_nearest_offer(&near, names[i]);
-	}
-	ct_doctor_add(d, CT_DOCTOR_SETTINGS, CT_DOCTOR_PART,
-		      "there is no setting " PREFIX "%s%s%s%s; it has no effect", name,
-		      near.best ? " (did you mean " PREFIX : "", near.best ? near.best : "",
-		      near.best ? "?)" : "");
-}
 
 static int lists(const char *list, const char *word)
 {
@@ -89,20 +66,22 @@ void ct_doctor_settings(struct ct_doctor *d)
 {
 	const char *backends = getenv(PREFIX "BACKENDS");
 	size_t before = d->n_checks;
+	struct ct_settings settings;
+	struct ct_notes notes = { .n = 0 };
 
 	if (is_set_to("COMMTRACE", "0"))
 		ct_doctor_add(d, CT_DOCTOR_SWITCHED_OFF, CT_DOCTOR_NOTHING,
 			      "COMMTRACE=0 switches recording off");
-	for (char **variable = environ; *variable; variable++)
-		if (strncmp(*variable, PREFIX, strlen(PREFIX)) == 0)
-			look_at_variable(d, *variable + strlen(PREFIX));
+	ct_settings_read(&settings, environ, &notes);
+	for (unsigned i = 0; i < notes.n; i++)
+		ct_doctor_add(d, CT_DOCTOR_SETTINGS, CT_DOCTOR_PART, "%s", notes.text[i]);
 	if (backends && backends[0])
 		look_at_backends(d, backends);
 	if (is_set_to(PREFIX "NO_DLSYM", "1"))
 		ct_doctor_add_invisible(d, CT_DOCTOR_DLSYM_OFF, CT_DOCTOR_PART, "");
 	if (d->n_checks == before)
 		ct_doctor_add(d, CT_DOCTOR_SETTINGS, CT_DOCTOR_FINE,
-			      "no unknown COMMTRACE_ variables");
+			      "all COMMTRACE_ variables are known, and their values valid");
 }
 
 /* File systems of a run, by their number in statfs. */

@@ -5,17 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/base/nearest.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/say.h"
+#include "trace/settings.h"
 
 #define PREFIX "COMMTRACE_"
-
-static const char *const names[] = {
-#define X(NAME, type, default, text) #NAME,
-#include "trace/settings.def"
-#undef X
-};
 
 int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value)
 {
@@ -36,8 +30,9 @@ int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value)
 int ct_run_env_set(struct ct_run_env *env, const char *assignment)
 {
 	const char *equals = strchr(assignment, '=');
-	char name[sizeof(((struct ct_run_setting *)0)->name) - sizeof(PREFIX) + 1];
-	struct ct_nearest near = { .word = name };
+	char name[sizeof(((struct ct_run_setting *)0)->name) - sizeof(PREFIX) + 1], *variable;
+	struct ct_settings settings;
+	struct ct_notes notes = { .n = 0 };
 
 	if (!equals || equals == assignment) {
 		ct_say("bad value '%s' of option '--set' of 'run': not NAME=VALUE", assignment);
@@ -46,18 +41,24 @@ int ct_run_env_set(struct ct_run_env *env, const char *assignment)
 	}
 	if (strncmp(assignment, PREFIX, strlen(PREFIX)) == 0)
 		assignment += strlen(PREFIX);
-	snprintf(name, sizeof(name), "%.*s", (int)(equals - assignment), assignment);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) == 0)
-			return ct_run_env_add(env, name, equals + 1);
-		ct_nearest_offer(&near, names[i]);
+	if (asprintf(&variable, PREFIX "%s", assignment) < 0) {
+		ct_say("cannot set %s: %s", assignment, ct_status_text(CT_NOMEM));
+		return CT_CODE_RUN_FAILED;
 	}
-	ct_say("unknown setting '%s' of option '--set' of 'run'", name);
-	if (near.best)
-		ct_hint("did you mean '%s'?", near.best);
-	else
+	/* As the library would read it: what it would only note is an error here. */
+	ct_settings_read(&settings, (char *[]){ variable, NULL }, &notes);
+	free(variable);
+	if (notes.n) {
+		char *instead = strstr(notes.text[0], ": using ");
+
+		if (instead)
+			*instead = '\0';
+		ct_say("option '--set' of 'run': %s", notes.text[0]);
 		ct_hint("man commtrace lists the settings");
-	return CT_CODE_USAGE;
+		return CT_CODE_USAGE;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - assignment), assignment);
+	return ct_run_env_add(env, name, equals + 1);
 }
 
 const char *ct_run_env_get(const struct ct_run_env *env, const char *name)

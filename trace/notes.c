@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/notes.h"
+#include "trace/notes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/settings.h"
+#include "trace/settings.h"
 
 #include <errno.h>
 #include <stddef.h>

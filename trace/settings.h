@@ -4,12 +4,12 @@
  * struct ct_settings is made from trace/settings.def: COMMTRACE_RING_MB is .RING_MB. A value that cannot be used
  * keeps the default and becomes a warning; so does a variable that does not exist, with its nearest neighbour.
  */
-#ifndef CT_INTERPOSE_SETTINGS_H
-#define CT_INTERPOSE_SETTINGS_H
+#ifndef CT_TRACE_SETTINGS_H
+#define CT_TRACE_SETTINGS_H
 
 #include <stdint.h>
 
-#include "interpose/notes.h"
+#include "trace/notes.h"
 
 #define CT_SETTING_STR_BYTES 480
 
