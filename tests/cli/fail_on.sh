@@ -30,3 +30,9 @@ commtrace-synth -o run5 --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --st
 commtrace report run5 --json | jq -c '[.findings[].severity]'
 commtrace report run5 --fail-on=any >/dev/null
 echo $?
+# A run that cannot be judged passes, unless that is asked for.
+commtrace-synth -o run6 --gpus-per-host 8 --steps 60 --fault drop-trace:rank=3 >/dev/null
+commtrace report run6 --fail-on=any >/dev/null
+echo $?
+commtrace report run6 --fail-on=any,NOT_ENOUGH_EVIDENCE >verdict && echo 0 || echo $?
+head -n 1 verdict

@@ -23,7 +23,7 @@ struct request {
 	struct ct_report_wishes wishes;
 };
 
-/* Every kind of finding in turn, and the verdict that is not a finding; NULL at the end. */
+/* Every kind of finding in turn, and the verdicts that are no findings; NULL at the end. */
 static const char *each_kind(size_t i)
 {
 	static const char *const kinds[] = {
@@ -31,6 +31,7 @@ static const char *each_kind(size_t i)
 		CT_FINDING_MAP(KIND)
 #undef KIND
 			"HANG",
+		"NOT_ENOUGH_EVIDENCE",
 	};
 
 	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i] : NULL;
@@ -68,7 +69,7 @@ static int check_kinds(const struct ct_cli *args, const char *words)
 #define KIND(name, is_share, title) ", " #name
 				CT_FINDING_MAP(KIND)
 #undef KIND
-					", HANG");
+					", HANG, NOT_ENOUGH_EVIDENCE");
 			return CT_CODE_USAGE;
 		}
 		word += n;
@@ -143,6 +144,11 @@ static int is_alarming(const struct ct_report *report)
 	return 0;
 }
 
+static int is_unjudged(const struct ct_report *report)
+{
+	return report->verdict.code == CT_VERDICT_NOT_ENOUGH_EVIDENCE;
+}
+
 /* Operations that never ended are not a finding: the job may have been stopped. But `any` must not pass a job without
  * an end. */
 static int is_found(const struct ct_report *report, const char *kinds)
@@ -153,7 +159,7 @@ static int is_found(const struct ct_report *report, const char *kinds)
 		return 1;
 	/* The verdict in the report: if several kinds give one verdict (a rank that stalls, STRAGGLER), asking for it
 	 * means all of them. */
-	if (kinds && (report->n_findings || hangs) &&
+	if (kinds && (report->n_findings || hangs || is_unjudged(report)) &&
 	    is_among(ct_verdict_name(report->verdict.code), kinds))
 		return 1;
 	for (size_t i = 0; kinds && i < report->n_findings; i++) {
