@@ -46,7 +46,7 @@ int ct_comms_init(const char *job, uint64_t process_hash)
 	return CT_OK;
 }
 
-/* Held for a few hundred instructions; who cannot have it for so long is better off without a record. */
+/* Held while tables of a few thousand entries are searched. A thread that does not get it for so long does without the record. */
 static int lock(void)
 {
 	for (uint32_t tries = 0; tries < 1u << 20; tries++) {

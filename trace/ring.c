@@ -25,7 +25,7 @@ static uint32_t clamp(uint64_t value, uint32_t low, uint32_t high)
 	return value < low ? low : value > high ? high : (uint32_t)value;
 }
 
-/* Append in decimal; snprintf is not for the job's processes. */
+/* Append in decimal. Handlers of fatal signals may need a name: snprintf is not async-signal-safe. */
 static char *put_number(char *p, uint64_t value)
 {
 	char digits[20];

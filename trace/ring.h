@@ -56,8 +56,8 @@ void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
 
 /* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in the first of the
  * NULL-terminated `dirs` that has room; in private memory if none has. A file leaves at least half of the directory's
- * free space to others. Fills process->ring_kind and copies *process into the header. A dead ring of the same name
- * must have been moved away before. CT_NOMEM if there is not even private memory. */
+ * free space to others. Fills process->ring_kind and copies *process into the header. An older file of the same
+ * name is moved aside. CT_NOMEM if there is not even private memory. */
 int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
 		   size_t bytes, struct ct_err *err);
 
