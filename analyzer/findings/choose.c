@@ -46,7 +46,8 @@ struct choice {
 static int may_be_chance(const struct choice *c, const struct ct_finding *f)
 {
 	return f->is_replayed && f->kind != CT_FINDING_IMBALANCE &&
-	       f->confidence == CT_CONFIDENCE_LOW && c->j->oversubscribed->processes;
+	       f->confidence == CT_CONFIDENCE_LOW &&
+	       (c->j->oversubscribed->processes || f->waited_for_cores);
 }
 
 /* The costliest finding that names a rank, of at least this severity; one that may be chance comes
@@ -161,6 +162,8 @@ static void add_oversubscribed(struct choice *c)
 	struct ct_arena *memory = c->report->memory;
 	const char *host;
 
+	if (c->chosen && c->chosen->waited_for_cores)
+		ct_verdict_add(c->report, c->chosen->waited_for_cores);
 	if (!o->processes)
 		return;
 	host = ct_host_word(memory, model->starts->hosts[model->slots[o->slot].host].name);
@@ -172,7 +175,7 @@ static void add_oversubscribed(struct choice *c)
 /* The slowest rank is known, but it may be slow by chance: the verdict names no rank. */
 static void conclude_chance(const struct ct_finding *f, struct ct_report *report)
 {
-	ct_verdict_doubt(report, "record again with a core for each process",
+	ct_verdict_doubt(report, "record again with a core for each process and no other load",
 			 "%s, perhaps by chance", f->headline);
 	report->verdict.cause = "which of the processes that share cores gets least of them is "
 				"chance, and may stay so for a run";

@@ -183,21 +183,52 @@ static enum ct_confidence by_error(double gain, double err)
 	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
+/* How the loss of a row compares with how long its ranks waited for CPU cores. */
+struct cores {
+	int are_short;	       /* a core short, or they waited as long as it */
+	int are_short_for_all; /* and others do, too: who gets least may be chance */
+	int explain_it;	       /* they waited longer than the others by most of it */
+};
+
+static struct cores cores_of(const struct slow_findings *t, const struct ct_slow_row *row,
+			     struct ct_finding *f)
+{
+	const double loss = (double)f->loss_ns, run = (double)t->model->duration_ns;
+	struct cores cores = { .are_short = t->waits_for_cores,
+			       .are_short_for_all = t->waits_for_cores };
+	struct ct_arena *memory = t->list->memory;
+	double theirs, others;
+
+	ct_cores_waited_of(t->model, row->slots, row->n, &theirs, &others);
+	if (!(theirs >= loss))
+		return cores;
+	cores.are_short = 1;
+	cores.are_short_for_all |= others >= loss;
+	cores.explain_it = theirs - others >= CT_MOST * loss;
+	f->waited_for_cores = ct_arena_printf(
+		memory, "rank%s %s waited for CPU cores for %s of the run, the others for %s",
+		f->n_ranks == 1 ? "" : "s", ct_ranks_text(memory, f->ranks, f->n_ranks, 8),
+		ct_prose_pct(100 * theirs / run).s, ct_prose_pct(100 * others / run).s);
+	ct_finding_evidence(t->list, f, "waited_for_cores", theirs, "ns", NAN);
+	ct_finding_evidence(t->list, f, "others_waited_for_cores", others, "ns", NAN);
+	return cores;
+}
+
 /* By the certainty of the gain. Which rank waits most for cores may be chance for the length of a
  * run; so may a property that several ranks share without being a group. */
 static enum ct_confidence confidence_of(const struct slow_findings *t,
-					const struct ct_slow_row *row, double gain, double err,
-					double loss_pct)
+					const struct ct_slow_row *row, struct cores cores,
+					double gain, double err, double loss_pct)
 {
 	int is_any_set = row->kind == CT_SLOW_RANK && row->n > 1;
 	/* where an even job contradicts itself, the loss may be larger than the replay shows */
 	int is_little = loss_pct < CT_CORES_BY_CHANCE_PCT && !t->whatif->why_not;
 
-	if ((t->waits_for_cores && (is_any_set || is_little)) ||
+	if ((cores.are_short_for_all && (is_any_set || is_little || cores.explain_it)) ||
 	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
 		return CT_CONFIDENCE_LOW;
-	if (2 * err <= gain && (t->waits_for_cores || t->judgement->engine.has_graphs ||
-				is_stage_a_host(t->model, row)))
+	if (2 * err <= gain &&
+	    (cores.are_short || t->judgement->engine.has_graphs || is_stage_a_host(t->model, row)))
 		return CT_CONFIDENCE_MEDIUM;
 	return by_error(gain, err);
 }
@@ -228,6 +259,7 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->slots[0],
 							    &cost_ns);
 	struct ct_finding *f;
+	struct cores cores;
 	const char *name;
 
 	/* time hidden by compute costs nothing; without a bound, all that is guessed may have been hidden */
@@ -240,16 +272,18 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	ct_finding_slots(t->model, row->slots, row->n, t->list, f);
 	f->is_replayed = 1;
 	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
-	f->confidence = confidence_of(t, row, gain, err, f->loss_pct);
+	cores = cores_of(t, row, f);
+	f->confidence = confidence_of(t, row, cores, gain, err, f->loss_pct);
 	f->comm_hash = row->kind == CT_SLOW_GROUP ? row->comm->hash : class ? class->comm->hash : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
 	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1]
 				    : t->model->from_ns;
 	f->end_at_ns = row->last + 1 < j->engine.n_steps ? (uint64_t)j->engine.end_ns[row->last]
 							 : t->model->end_ns;
-	ct_finding_set_cause(f, row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
-				: row->n == 1		   ? CT_WHY_LATE
-							   : CT_WHY_LATE_TOGETHER);
+	ct_finding_set_cause(f, cores.explain_it	     ? CT_WHY_CORES
+				: row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
+				: row->n == 1		     ? CT_WHY_LATE
+							     : CT_WHY_LATE_TOGETHER);
 	if (row->kind == CT_SLOW_STAGE)
 		ct_finding_evidence(t->list, f, "stage", row->which, "", NAN);
 	ct_finding_evidence(t->list, f, "steps", steps, "count", NAN);
@@ -341,7 +375,7 @@ static void add_imbalance(struct slow_findings *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns;
-	double err = j->uneven.err_ns + ns * ct_engine_error(&j->engine);
+	double err = j->uneven.err_ns + ns * ct_engine_error(&j->engine), waited = 0;
 	struct ct_finding *f;
 
 	/* losses of a few steps are stalls */
@@ -363,8 +397,11 @@ static void add_imbalance(struct slow_findings *t, double ns)
 	ct_finding_loss(f, ct_replay_of_run(j, ns, run), ct_replay_of_run(j, err, run), run);
 	/* where an even job contradicts itself, not all waited-for work is recorded; and ranks that
 	 * share cores take turns */
-	f->confidence = t->whatif->why_not || t->waits_for_cores ? CT_CONFIDENCE_LOW
-								 : by_error(ns, err);
+	for (uint32_t s = 0; s < t->model->n_slots; s++)
+		waited += ct_cores_waited(t->model, s) / t->model->n_slots;
+	f->confidence = t->whatif->why_not || t->waits_for_cores || waited >= (double)f->loss_ns
+				? CT_CONFIDENCE_LOW
+				: by_error(ns, err);
 	f->begin_at_ns = t->model->from_ns;
 	f->end_at_ns = t->model->end_ns;
 	ct_finding_set_cause(f, f->confidence == CT_CONFIDENCE_LOW ? CT_WHY_UNEVEN_TIMES

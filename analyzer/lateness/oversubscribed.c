@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/oversubscribed.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,4 +103,24 @@ int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribe
 	free(all);
 	free(seen);
 	return st;
+}
+
+double ct_cores_waited(const struct ct_model *model, uint32_t slot)
+{
+	const char *ppm = ct_facts_value(ct_model_environment(model, slot), "cpu.waited_ppm");
+
+	return ppm ? strtod(ppm, NULL) * 1e-6 * (double)model->duration_ns : NAN;
+}
+
+void ct_cores_waited_of(const struct ct_model *model, const uint32_t *slots, uint32_t n,
+			double *theirs, double *others)
+{
+	double of_all = 0, of_these = 0;
+
+	for (uint32_t s = 0; s < model->n_slots; s++)
+		of_all += ct_cores_waited(model, s);
+	for (uint32_t k = 0; k < n; k++)
+		of_these += ct_cores_waited(model, slots[k]);
+	*theirs = of_these / n;
+	*others = model->n_slots > n ? (of_all - of_these) / (model->n_slots - n) : 0;
 }

@@ -134,8 +134,10 @@ struct ct_finding {
 	uint64_t step_first, step_last; /* CT_UNKNOWN: not about steps */
 	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
 	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
-	int is_bounded;	 /* 1: by the time that compute waited for communication */
-	int is_replayed; /* 1: loss and times are those of a replay */
+	int is_bounded; /* 1: by the time that compute waited for communication */
+	const char *
+		waited_for_cores; /* "rank 0 waited for a CPU core for 12 % of the run, ...", if as long as the loss; NULL: not, or not recorded */
+	int is_replayed;	  /* 1: loss and times are those of a replay */
 	enum ct_why why;
 	double per_step_ns; /* the loss, by the steps that it is in; NAN: it is in all, or there are none */
 	const char *

@@ -23,6 +23,9 @@
 #define NEW_GPU_NS (SECOND_NS / 5)
 /* A look-around takes milliseconds. */
 #define STUCK_NS (5 * SECOND_NS)
+/* Of the time that the first thread waits for processors: looked at so often, reported when it is others by a quarter, so many times. */
+#define WAITED_NS (10 * SECOND_NS)
+#define MOST_WAITED 64u
 /* A program that loads and unloads forever is not inspected forever. */
 #define MOST_LOOKS 64u
 
@@ -43,6 +46,10 @@ static struct look {
 	uint32_t gpus_used;
 	uint32_t looks;
 	int told_stuck;
+	uint64_t waited_base_ns, waited_since,
+		waited_at; /* UINT64_MAX, or since when; 0: not yet */
+	uint64_t waited_ppm;
+	uint32_t n_waited;
 	/* the look-around's, from one to the next */
 	struct ct_objects_reported reported;
 	uint32_t gpus_at;
@@ -231,12 +238,40 @@ int ct_environ_is_looking(void)
 	return atomic_load_explicit(&look.busy, memory_order_acquire) != 0;
 }
 
+/* Millionths of the time since recording began. */
+static void look_at_waits(struct look *l, uint64_t now, int is_last)
+{
+	uint64_t waited, ppm;
+
+	if (!l->waited_since) {
+		l->waited_since = l->waited_at = now;
+		l->waited_base_ns = ct_system_waited_ns(ct_environ_root);
+		return;
+	}
+	if (now <= l->waited_since || (!is_last && now - l->waited_at < WAITED_NS))
+		return;
+	l->waited_at = now;
+	waited = ct_system_waited_ns(ct_environ_root);
+	if (waited == UINT64_MAX || waited < l->waited_base_ns)
+		return;
+	ppm = (uint64_t)(1e6 * (double)(waited - l->waited_base_ns) /
+			 (double)(now - l->waited_since));
+	if (l->n_waited && !is_last &&
+	    (l->n_waited >= MOST_WAITED ||
+	     (4 * ppm <= 5 * l->waited_ppm && 5 * ppm >= 4 * l->waited_ppm)))
+		return;
+	l->n_waited++;
+	l->waited_ppm = ppm;
+	ct_facts_addf(&lists[WATCH], "cpu.waited_ppm", "%llu", (unsigned long long)ppm);
+}
+
 void ct_environ_serve(uint64_t now)
 {
 	struct look *l = &look;
 	uint64_t stamp;
 	int new_gpus;
 
+	look_at_waits(l, now, 0);
 	if (ct_environ_is_looking()) {
 		const char *what = atomic_load_explicit(&l->doing, memory_order_relaxed);
 
@@ -271,6 +306,7 @@ void ct_environ_finish(uint64_t timeout_ns)
 	uint64_t until = ct_now_ns() + timeout_ns, stamp;
 	struct look *l = &look;
 
+	look_at_waits(l, ct_now_ns(), 1);
 	while (!l->told_stuck && ct_environ_is_looking() && ct_now_ns() < until)
 		nanosleep(&nap, NULL);
 	if (ct_environ_is_looking())

@@ -52,6 +52,18 @@ static void add_affinity(struct ct_facts *facts)
 	ct_facts_addf(facts, "cpu.usable", "%d", n);
 }
 
+uint64_t ct_system_waited_ns(const char *root)
+{
+	char line[64];
+	unsigned long long waited;
+
+	/* this file is that of the first thread, whichever reads it */
+	if (!ct_file_line(line, sizeof(line), root, "%s", "/proc/self/schedstat") ||
+	    sscanf(line, "%*u %llu", &waited) != 1)
+		return UINT64_MAX;
+	return waited;
+}
+
 /* Memory that two machines of one make have differs by megabytes: reported in gigabytes, rounded. */
 static void add_memory(struct ct_facts *facts, const char *root)
 {

@@ -9,4 +9,7 @@
 /* `root`: used in place of "/" (files only; system calls report this machine). */
 void ct_system_read(const char *root, struct ct_facts *facts);
 
+/* How long the program's first thread has waited for a processor, ns. UINT64_MAX: the kernel does not say. Never blocks. */
+uint64_t ct_system_waited_ns(const char *root);
+
 #endif

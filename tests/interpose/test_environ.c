@@ -92,7 +92,7 @@ static int tear_down(void **state)
 	return system(command);
 }
 
-/* The value of a key in the records of a block; NULL: none. `kind` INVISIBLE: of an ID. */
+/* The latest value of a key in the records of a block; NULL: none. `kind` INVISIBLE: of an ID. */
 static const char *recorded_as(enum ct_kind kind, const char *key)
 {
 	static char value[CT_FACTS_BYTES];
@@ -104,7 +104,7 @@ static const char *recorded_as(enum ct_kind kind, const char *key)
 	memset(&block, 0, sizeof(block));
 	memset(&seen, 0, sizeof(seen));
 	assert_int_equal(ct_environ_add(&seen, &block, 1), CT_OK);
-	for (uint32_t i = 0; i < block.n_rares && !found; i++) {
+	for (uint32_t i = 0; i < block.n_rares; i++) {
 		const struct ct_rare *rare = &block.rares[i];
 		const char *bytes = (const char *)block.bytes + rare->at;
 
@@ -333,6 +333,35 @@ static void the_affinity_is_what_was_set(void **state)
 	assert_string_equal(ct_facts_find(&facts, "cpu.usable"), "1");
 }
 
+static void waits_for_a_processor_are_reported_at_the_end_and_when_they_change(void **state)
+{
+	static const char *const env[] = { NULL };
+	const uint64_t now = ct_now_ns() - 200000000000ull;
+
+	(void)state;
+	ct_environ_root = root;
+	read_environment(env);
+	make("/proc/self/schedstat", "7 1000000000 9\n");
+	ct_environ_serve(now);
+	assert_null(recorded("cpu.waited_ppm"));
+	make("/proc/self/schedstat", "7 2000000000 9\n");
+	ct_environ_serve(now + 10000000000ull);
+	assert_string_equal(recorded("cpu.waited_ppm"), "100000");
+	/* hardly another share */
+	make("/proc/self/schedstat", "7 3100000000 9\n");
+	ct_environ_serve(now + 20000000000ull);
+	assert_string_equal(recorded("cpu.waited_ppm"), "100000");
+	make("/proc/self/schedstat", "7 11000000000 9\n");
+	ct_environ_serve(now + 100000000000ull);
+	make("/proc/self/schedstat", "7 51000000000 9\n");
+	ct_environ_serve(now + 100000000001ull);
+	assert_string_equal(recorded("cpu.waited_ppm"), "100000");
+	ct_environ_serve(now + 150000000000ull);
+	assert_string_equal(recorded("cpu.waited_ppm"), "333333");
+	ct_environ_finish(1000000000ull);
+	assert_in_range(atoi(recorded("cpu.waited_ppm")), 200000, 250000);
+}
+
 /* Serve like the write thread until `key` is there; one that never comes ends the test by its time limit. */
 static void serve_until(const char *key)
 {
@@ -482,6 +511,9 @@ int main(void)
 			limits_of_the_control_group_are_those_of_the_nearest_group_that_has_one,
 			set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_affinity_is_what_was_set, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			waits_for_a_processor_are_reported_at_the_end_and_when_they_change, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(files_that_hang_stop_nothing_and_are_named, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(

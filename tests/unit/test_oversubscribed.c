@@ -23,6 +23,9 @@ static void lists_of_cores_are_counted_once(void **state)
 	assert_int_equal(ct_cores_add("20-10", known), 0);
 }
 
+/* How long ranks wait for cores: rank 2, and the others. NULL: not recorded. */
+static const char *rank_2_waited, *others_waited;
+
 /* Each process may use the cores of the one list, then of the other. */
 static struct ct_report *report_on(const struct job_loop *loop, int per_host, const char *one,
 				   const char *other)
@@ -37,7 +40,11 @@ static struct ct_report *report_on(const struct job_loop *loop, int per_host, co
 
 		job_rare(&job, r, CT_KIND_ENV, text, strlen(text));
 		job_rare(&job, r, CT_KIND_ENV, "cpu.usable=2", 12);
+		text = r == 2 ? rank_2_waited : others_waited;
+		if (text)
+			job_rare(&job, r, CT_KIND_ENV, text, strlen(text));
 	}
+	rank_2_waited = others_waited = NULL;
 	end = job_run(&job, loop, 5000000, NULL);
 	job_close(&job, end + 1000000);
 	return job_report(&job, -1);
@@ -131,6 +138,59 @@ static void a_rank_that_has_more_in_common_than_cores_is_no_chance(void **state)
 	     CT_CONFIDENCE_MEDIUM);
 }
 
+/* The machine has cores enough for this job, but also runs others. */
+static void hold_waited(double slow_pct, const char *rank_2, const char *others,
+			enum ct_verdict_code code, enum ct_confidence confidence, int is_the_cause)
+{
+	struct ct_report *report;
+	const struct ct_finding *f;
+
+	rank_2_waited = rank_2;
+	others_waited = others;
+	report = slow_rank(slow_pct, ENOUGH);
+	f = job_finding(report, CT_FINDING_STRAGGLER);
+	assert_non_null(f);
+	assert_int_equal(f->why == CT_WHY_CORES, is_the_cause);
+	assert_int_equal(strstr(report->verdict.text, "rank 2 waited for CPU cores for") != NULL,
+			 confidence != CT_CONFIDENCE_HIGH);
+	hold(report, code, CT_FINDING_STRAGGLER, confidence);
+}
+
+static void hardly_any_waiting_for_cores_is_no_doubt(void **state)
+{
+	(void)state;
+	hold_waited(20, "cpu.waited_ppm=20000", "cpu.waited_ppm=100", CT_VERDICT_STRAGGLER,
+		    CT_CONFIDENCE_HIGH, 0);
+}
+
+static void a_slow_rank_on_a_busy_machine_is_less_certain(void **state)
+{
+	(void)state;
+	hold_waited(20, "cpu.waited_ppm=300000", "cpu.waited_ppm=290000", CT_VERDICT_STRAGGLER,
+		    CT_CONFIDENCE_MEDIUM, 0);
+}
+
+static void little_that_a_rank_on_a_busy_machine_costs_may_be_chance(void **state)
+{
+	(void)state;
+	hold_waited(8, "cpu.waited_ppm=300000", "cpu.waited_ppm=290000",
+		    CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_LOW, 0);
+}
+
+static void the_rank_that_waits_most_on_a_busy_machine_may_do_so_by_chance(void **state)
+{
+	(void)state;
+	hold_waited(20, "cpu.waited_ppm=500000", "cpu.waited_ppm=300000",
+		    CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_LOW, 1);
+}
+
+static void a_rank_that_alone_waits_for_cores_is_named_with_the_cause(void **state)
+{
+	(void)state;
+	hold_waited(20, "cpu.waited_ppm=200000", "cpu.waited_ppm=1000", CT_VERDICT_STRAGGLER,
+		    CT_CONFIDENCE_MEDIUM, 1);
+}
+
 /* Rank 0 is 40 % slower; the others differ by up to 16 %. */
 static void a_rank_that_is_slowest_by_far_is_named_alone(void **state)
 {
@@ -193,6 +253,19 @@ int main(void)
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_rank_that_has_more_in_common_than_cores_is_no_chance, fx_setup,
+			fx_teardown),
+		cmocka_unit_test_setup_teardown(hardly_any_waiting_for_cores_is_no_doubt, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(a_slow_rank_on_a_busy_machine_is_less_certain,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			little_that_a_rank_on_a_busy_machine_costs_may_be_chance, fx_setup,
+			fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_rank_that_waits_most_on_a_busy_machine_may_do_so_by_chance, fx_setup,
+			fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_rank_that_alone_waits_for_cores_is_named_with_the_cause, fx_setup,
 			fx_teardown),
 		cmocka_unit_test_setup_teardown(a_rank_that_is_slowest_by_far_is_named_alone,
 						fx_setup, fx_teardown),
