@@ -80,7 +80,7 @@ const char *ct_lacking_text(const struct ct_model *model, const struct ct_report
 				       ct_text_count((uint64_t)all).s);
 }
 
-const char *ct_advice_on_lacking(const struct ct_report *report)
+const char *ct_remedy_text(const struct ct_report *report)
 {
 	const struct ct_report_dropped *most = NULL;
 
@@ -90,8 +90,15 @@ const char *ct_advice_on_lacking(const struct ct_report *report)
 		if (loss->remedy && (!most || loss->records > most->records))
 			most = loss;
 	}
-	return most && !report->run.n_missing ? most->remedy
-					      : "bring the files of all hosts: commtrace collect";
+	return most ? most->remedy : NULL;
+}
+
+const char *ct_advice_on_lacking(const struct ct_report *report)
+{
+	const char *remedy = ct_remedy_text(report);
+
+	return remedy && !report->run.n_missing ? remedy
+						: "bring the files of all hosts: commtrace collect";
 }
 
 /* The whole job is one rank, as far as it is known. */

@@ -6,6 +6,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/units.h"
+#include "analyzer/findings/verdict_text.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
@@ -13,13 +14,12 @@
 static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
 {
 	const struct ct_report_process *damaged = NULL;
-	const char *what;
+	const char *what, *remedy = ct_remedy_text(report);
 
 	for (size_t p = 0; p < report->n_processes && !damaged; p++)
 		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
-	if (report->dropped_records)
-		return "`commtrace info` has the reasons; a larger COMMTRACE_RING_MB or a faster "
-		       "COMMTRACE_DIR drops less";
+	if (remedy)
+		return ct_arena_printf(memory, "%s; `commtrace info` has all reasons", remedy);
 	if (damaged) {
 		/* A file that its own machine has cut off by itself is no bad copy. */
 		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes

@@ -59,6 +59,9 @@ void ct_verdict_two_jobs(const struct ct_model *model, const uint32_t processes[
 /* Why the run cannot be judged; "": it can. */
 const char *ct_missing_text(const struct ct_model *model, const struct ct_report *report);
 
+/* The remedy for what dropped most records; NULL: there is none, or none were dropped. */
+const char *ct_remedy_text(const struct ct_report *report);
+
 /* The next step where the run cannot be judged. */
 const char *ct_advice_on_missing(const struct ct_model *model, const struct ct_report *report);
 

@@ -109,7 +109,7 @@ double ct_cores_waited(const struct ct_model *model, uint32_t slot)
 {
 	const char *ppm = ct_facts_value(ct_model_environment(model, slot), "cpu.waited_ppm");
 
-	return ppm ? strtod(ppm, NULL) * 1e-6 * (double)model->duration_ns : NAN;
+	return ppm ? strtod(ppm, NULL) / 1000000 * (double)model->duration_ns : NAN;
 }
 
 void ct_cores_waited_of(const struct ct_model *model, const uint32_t *slots, uint32_t n,

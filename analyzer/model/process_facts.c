@@ -34,6 +34,12 @@ int ct_loss_is_of_ends(unsigned reason)
 	return reason == CT_LOSS_OPEN_TABLE_FULL || reason == CT_LOSS_REQUESTS_FULL;
 }
 
+int ct_loss_is_of_calls(unsigned reason)
+{
+	return reason == CT_LOSS_NOT_INTERPOSABLE || reason == CT_LOSS_STARTING ||
+	       reason == CT_LOSS_MPI_NOT_KNOWN;
+}
+
 const char *ct_op_names_get(const struct ct_op_names *names, unsigned op)
 {
 	const char *name = ct_op_name(op);

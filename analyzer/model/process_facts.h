@@ -49,6 +49,9 @@ const char *ct_loss_remedy(unsigned reason);
 /* Are the operations recorded, but not when they ended, or that they had not? */
 int ct_loss_is_of_ends(unsigned reason);
 
+/* Calls of which nothing was recorded? */
+int ct_loss_is_of_calls(unsigned reason);
+
 /* Names of operations that this version does not know, learnt from NAME records; shared by the processes of a
  * run. Strings live in `memory`. */
 struct ct_op_names {

@@ -86,7 +86,7 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		     ct_prose_pct_err(e->share_pct, e->err_pct).s, of, parts);
 }
 
-/* "no dropped records", "no dropped records (31 lack details)", "123 records dropped", "an unknown number of records dropped" */
+/* "no dropped records", "no dropped records, but 12 calls were not recorded", "no dropped records (31 lack details)", "123 records dropped", "an unknown number of records dropped" */
 static void dropped_text(char *to, size_t cap, const struct ct_report *report)
 {
 	int some = 0, uncounted = 0;
@@ -99,7 +99,11 @@ static void dropped_text(char *to, size_t cap, const struct ct_report *report)
 		uncounted |= report->dropped[i].is_loss_of_records &&
 			     report->dropped[i].records == CT_UNKNOWN;
 	}
-	if (!some && details)
+	details -= report->dropped_calls;
+	if (!some && report->dropped_calls)
+		snprintf(to, cap, "no dropped records, but %s calls were not recorded",
+			 ct_text_count(report->dropped_calls).s);
+	else if (!some && details)
 		snprintf(to, cap, "no dropped records (%s lack details)", ct_text_count(details).s);
 	else if (!some)
 		snprintf(to, cap, "no dropped records");
@@ -113,7 +117,7 @@ static void dropped_text(char *to, size_t cap, const struct ct_report *report)
 static void write_quality(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
-	char dropped[64], messages[48] = "", timing[160] = "";
+	char dropped[80], messages[48] = "", timing[160] = "";
 
 	dropped_text(dropped, sizeof(dropped), report);
 	if (run->messages)

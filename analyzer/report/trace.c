@@ -183,6 +183,8 @@ static void fill_process_losses(const struct ct_model *model, size_t p, struct c
 		loss->remedy = ct_loss_remedy(reason);
 		if (ct_loss_is_of_ends(reason))
 			report->dropped_ends += records;
+		if (ct_loss_is_of_calls(reason))
+			report->dropped_calls += records;
 		loss->begin_at_ns = at_or_unknown(model, p, counted->begin_ns);
 		loss->end_at_ns = at_or_unknown(model, p, counted->end_ns);
 	}

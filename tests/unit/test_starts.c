@@ -155,6 +155,55 @@ static void ends_that_are_not_recorded_are_said(void **state)
 	ct_report_free(report);
 }
 
+/* Nothing was recorded of some calls: that is not "nothing lost". */
+static void calls_that_are_not_recorded_are_said(void **state)
+{
+	const struct ct_loss_rec losses[] = {
+		{ .reason = CT_LOSS_STARTING, .records = 5 },
+		{ .reason = CT_LOSS_NOT_INTERPOSABLE, .records = 7 },
+	};
+	const struct ct_text_style style = { 0 };
+	struct ct_report *report;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	assert_non_null(out);
+	open_job(3);
+	for (int r = 0; r < 2; r++)
+		job_rare(&job, r, CT_KIND_LOSS, &losses[r], sizeof(losses[r]));
+	report = close_job(steady(50, 1000000));
+	assert_int_equal(report->dropped_records, 0);
+	assert_int_equal(report->dropped_calls, 12);
+	ct_report_text(report, &style, out);
+	fclose(out);
+	assert_non_null(strstr(text, "no dropped records, but 12 calls were not recorded"));
+	free(text);
+	ct_report_free(report);
+}
+
+static void the_advice_on_dropped_records_follows_their_reason(void **state)
+{
+	static const struct ct_loss_rec losses[] = {
+		{ .reason = CT_LOSS_MAX_BYTES, .records = 50 },
+		{ .reason = CT_LOSS_POOL_EMPTY, .records = 20 },
+	};
+	const struct ct_finding *f;
+	struct ct_report *report;
+
+	(void)state;
+	open_job(3);
+	for (int i = 0; i < 2; i++)
+		job_rare(&job, 1, CT_KIND_LOSS, &losses[i], sizeof(losses[i]));
+	report = close_job(steady(50, 1000000));
+	f = job_finding(report, CT_FINDING_DROPPED_RECORDS);
+	assert_non_null(f);
+	assert_non_null(strstr(f->advice, "COMMTRACE_MAX_BYTES"));
+	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));
+	ct_report_free(report);
+}
+
 /* Records missing from imports are not due to a setting; their number is unknown. */
 static void damaged_file_is_to_be_copied_again(void **state)
 {
@@ -452,6 +501,10 @@ int main(void)
 		ON_DISK(lost_records_are_reported_and_no_rank_is_judged_by_the_rest),
 		ON_DISK(waits_beside_lost_records_advise_their_remedy),
 		ON_DISK(ends_that_are_not_recorded_are_said),
+		ON_DISK(waits_beside_lost_records_advise_their_remedy),
+		ON_DISK(calls_that_are_not_recorded_are_said),
+		ON_DISK(waits_beside_lost_records_advise_their_remedy),
+		ON_DISK(the_advice_on_dropped_records_follows_their_reason),
 		ON_DISK(one_rank_has_no_one_to_wait_for),
 		ON_DISK(run_without_operations_is_a_report),
 		ON_DISK(no_such_start_is_an_error),

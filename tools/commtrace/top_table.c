@@ -100,8 +100,6 @@ static void mark_missing(struct ct_top_table *table)
 		    is_awaited(table, row->rank))
 			row->state = CT_TOP_IS_MISSING;
 	}
-	for (uint32_t i = 0; i < table->n; i++)
-		table->n_slow += table->rows[i].state == CT_TOP_IS_SLOW;
 }
 
 struct order {
@@ -285,15 +283,19 @@ void ct_top_cell(const struct ct_top_row *row, enum ct_top_column column, char t
 void ct_top_headline(const struct ct_top_table *table, const struct ct_live_view *view, char *text,
 		     size_t size)
 {
-	char job[96];
+	char job[96], slow[32] = "stragglers not judged";
+	uint32_t n_slow = 0;
 
+	for (uint32_t i = 0; i < view->n_ranks; i++)
+		n_slow += view->ranks[i].slow > 0;
+	if (view->slow_until_ns)
+		snprintf(slow, sizeof(slow), "%" PRIu32 " straggler%s", n_slow,
+			 n_slow == 1 ? "" : "s");
 	ct_text_clean(job, sizeof(job), view->job, strlen(view->job));
 	snprintf(text, size,
-		 "%s: %" PRIu32 " rank%s here, %s recorded%s, %" PRIu32 " stalled, %" PRIu32
-		 " straggler%s%s",
-		 job, view->n_ranks, view->n_ranks == 1 ? "" : "s",
-		 ct_prose_ns(view->duration_ns).s, view->has_ended ? ", ended" : "",
-		 table->n_stalled, table->n_slow, table->n_slow == 1 ? "" : "s",
+		 "%s: %" PRIu32 " rank%s here, %s recorded%s, %" PRIu32 " stalled, %s%s", job,
+		 view->n_ranks, view->n_ranks == 1 ? "" : "s", ct_prose_ns(view->duration_ns).s,
+		 view->has_ended ? ", ended" : "", table->n_stalled, slow,
 		 view->is_behind ? ", still reading" : "");
 }
 

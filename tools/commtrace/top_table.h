@@ -41,7 +41,7 @@ struct ct_top_row {
 struct ct_top_table {
 	struct ct_top_row *rows; /* of the caller: free() */
 	uint32_t n;
-	uint32_t n_stalled, n_slow;
+	uint32_t n_stalled;
 };
 
 /* The ranks that `filter` fits (NULL: all): part of the host, of the state, of the operation or communicator, or the rank itself. In order

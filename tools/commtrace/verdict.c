@@ -56,6 +56,9 @@ static void say_size(const struct ct_report *report)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " records lost", report->dropped_records);
 	else if (!report->run.complete)
 		snprintf(lost, sizeof(lost), "not everything is there");
+	else if (report->dropped_calls)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " calls not recorded",
+			 report->dropped_calls);
 	else if (report->dropped_ends)
 		snprintf(lost, sizeof(lost), "no operation lost");
 	if (report->dropped_ends)
