@@ -331,7 +331,7 @@ struct ct_report {
 	size_t n_dropped;
 	uint64_t dropped_records; /* sum of the counted ones */
 	uint64_t dropped_ends;	  /* recorded operations whose ends are not */
-	uint64_t dropped_calls;	  /* of which nothing was recorded: they were not seen, or came too early */
+	uint64_t dropped_calls; /* of which nothing was recorded: they were not seen, or came too early */
 	struct ct_report_cost *costs;
 	size_t n_costs;
 	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */

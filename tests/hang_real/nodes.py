@@ -29,12 +29,12 @@ ONCE = 'cat >"$EVENTS/$COMMTRACE_EVENT.$$.json"'
 
 
 class Nodes:
-    def __init__(self, folder, idle, shared=True):
+    def __init__(self, folder, idle, shared=True, more=()):
         (folder / "store").mkdir(parents=True)
         self.all = []
         for k in (0, 1):
             script = RANKS.format(ranks=f"{2 * k} {2 * k + 1}", idle=idle, job=os.environ["CT_GLOO_JOB"], store=folder / "store", folder=folder)
-            self.all.append(watched.Job(folder / f"node{k}", ["bash", "-c", script], ONCE, ["--job=pair", "--set", "HANG_AFTER=1s"],
+            self.all.append(watched.Job(folder / f"node{k}", ["bash", "-c", script], ONCE, ["--job=pair", "--set", "HANG_AFTER=1s", *more],
                                         folder / "run" if shared else None, COMMTRACE_HOST=f"node{k}", COMMTRACE_QUIET="1"))
 
     def __enter__(self):
@@ -47,7 +47,7 @@ class Nodes:
 
 def acts(folder, idle, node):
     """Only this node acts, once, and what it says is right."""
-    with Nodes(folder, idle) as nodes:
+    with Nodes(folder, idle, more=["--takeover-after=1"]) as nodes:
         nodes[node].until(nodes[node].events, "judged")
         time.sleep(3)  # some looks more of both
         events = [list(job.events().values()) for job in nodes]
@@ -57,6 +57,26 @@ def acts(folder, idle, node):
         assert event["hang"]["verdicts"][0]["ranks"] == [idle], event["hang"]["verdicts"]
         assert "ranks: what the others do" not in nodes[node].text(), nodes[node].text()
         assert len(list((folder / "run").glob("verdict-*.tar"))) == 1
+
+
+def taken_over(folder):
+    """The watcher on the node of the rank at fault is gone: the other one acts, once, when it has waited. It removes what a watcher that was
+    killed long ago left, and leaves what one may be writing."""
+    (folder / "run").mkdir(parents=True)
+    for name, age in (("verdict-0-X-1-at-2.json.part.7.7", 3600), ("verdict-0-X-1-at-2.tar.part.7", 3600), ("verdict-0-X-1-at-3.tar.part.8", 0)):
+        (folder / "run" / name).touch()
+        os.utime(folder / "run" / name, (time.time() - age, time.time() - age))
+    with Nodes(folder, 2, more=["--takeover-after=3"]) as nodes:
+        nodes[1].until(lambda: all((folder / f"pid.{rank}").exists() for rank in range(4)), "started")
+        watcher, = (int(word) for word in Path(f"/proc/{nodes[1].process.pid}/task/{nodes[1].process.pid}/children").read_text().split()
+                    if Path(f"/proc/{word}/cmdline").read_bytes() == Path(f"/proc/{nodes[1].process.pid}/cmdline").read_bytes())
+        os.kill(watcher, signal.SIGKILL)
+        nodes[0].until(nodes[0].events, "judged")
+        time.sleep(3)
+        event, = nodes[0].events().values()
+        assert event["event"] == "hang" and event["hang"]["verdicts"][0]["ranks"] == [2] and event["hosts"] == ["node1"], event
+        assert "the host of the rank at fault has not acted" in nodes[0].text() and not nodes[1].events(), nodes[0].text()
+        assert [path.name for path in (folder / "run").glob("*.part.*")] == ["verdict-0-X-1-at-3.tar.part.8"]
 
 
 def on_the_first_node(folder):
@@ -104,20 +124,45 @@ def simulated(folder):
         second.kill()
 
 
+def worker_of(job, rank):
+    """The simulated GPU's process."""
+    mark = f"COMMTRACE_RING_DIR={job.folder}/rings".encode()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0") and f",{rank}\0".encode() in (entry / "cmdline").read_bytes():
+                return int(entry.name)
+        except OSError:
+            pass
+    raise AssertionError(f"no process of rank {rank}")
+
+
 def straggler(folder):
-    """One of four simulated GPUs is slow, and goes on: an alert that names it, and no verdict."""
-    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--step-ms=60", "--steps=100000",
-                       "--fault=slow-rank:rank=2,ms=40"], options=["--set", "TIMING=events"])
+    """One of four simulated GPUs is slow: an alert that names it, and no verdict. While the alert's command still runs, another rank stops,
+    and that is reported."""
+    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--step-ms=60", "--steps=100000", "--give-up=600",
+                       "--fault=slow-rank:rank=2,ms=40"], options=["--set", "TIMING=events", "--set", "HANG_AFTER=1s"])
     job.until(lambda: list(job.run.glob("*.seg")), "recorded")
-    watch = subprocess.run(
-        [judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=3", "--first", "--on-alert", watched.EVENT],
-        env=judge.clean_environment(EVENTS=str(folder / "events"), COMMTRACE_RING_DIR=str(folder / "rings")),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=judge.PATIENCE_S, check=False)
-    job.kill()
-    assert watch.returncode == 3 and " straggler Straggler: rank 2 " in watch.stdout, f"{watch}"
-    events = job.events()
-    assert set(events) == {"straggler"} and events["straggler"]["ranks"] == [2], events
-    assert events["straggler"]["value"] > events["straggler"]["limit"] == 5, events
+    with open(folder / "watch", "w") as out:
+        watch = subprocess.Popen(
+            [judge.COMMTRACE, "watch", job.run, "--interval=1", "--alert-window=3", "--command-limit=600", "--on-alert",
+             watched.EVENT + "; sleep 7533.25"],
+            env=judge.clean_environment(EVENTS=str(folder / "events"), COMMTRACE_RING_DIR=str(folder / "rings")),
+            stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    said = (folder / "watch").read_text
+    try:
+        job.until(lambda: "straggler" in job.events(), "judged")
+        event = job.events()["straggler"]
+        assert " straggler Straggler: rank 2 " in said() and event["ranks"] == [2], said()
+        assert event["value"] > event["limit"] == 5, event
+        os.kill(worker_of(job, 1), signal.SIGSTOP)
+        job.until(lambda: " hang Hang: rank 1 " in said(), "reported beside the command")
+        watch.terminate()
+        assert watch.wait(judge.PATIENCE_S) == 3, said()
+        left = subprocess.run(["pgrep", "-f", "sleep 7533[.]25"], capture_output=True, text=True, check=False).stdout
+        assert "--on-alert was killed: commtrace is to end" in said() and not left, f"{said()} left: {left}"
+    finally:
+        watch.kill()
+        job.kill()
 
 
 def asked_to_end(folder):
@@ -142,7 +187,7 @@ kill -9 $pids; wait; touch {folder}/ended; exit 5"""
     assert not parts, f"left: {parts}"
 
 
-PLAYS = [on_the_first_node, on_the_second_node, of_its_own_ranks_alone, simulated, straggler, asked_to_end]
+PLAYS = [on_the_first_node, on_the_second_node, taken_over, of_its_own_ranks_alone, simulated, straggler, asked_to_end]
 
 
 def main():

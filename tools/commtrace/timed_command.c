@@ -89,33 +89,41 @@ static int is_stopped(int stop)
 	return poll(&fd, stop >= 0, NAP_MS) < 0 || (fd.revents & POLLHUP) || ct_signals_deferred();
 }
 
-void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s, int stop)
+/* With what it started. */
+static void kill_it(struct ct_timed_command *command)
 {
-	int status = 0, late = 0, stopped = 0;
-	pid_t ended;
+	kill(-command->pid, SIGKILL);
+	while (waitpid(command->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	command->pid = 0;
+}
+
+int ct_timed_command_ended(struct ct_timed_command *command, uint64_t limit_s)
+{
+	int status = 0;
+	pid_t ended = command->pid ? waitpid(command->pid, &status, WNOHANG) : 0;
 
 	if (!command->pid)
-		return;
-	while ((ended = waitpid(command->pid, &status, WNOHANG)) == 0 ||
-	       (ended < 0 && errno == EINTR)) {
-		late = now_ns() - command->began_ns > limit_s * 1000000000ull;
-		stopped = !late && is_stopped(stop);
-		if (late || stopped)
-			break;
-	}
-	if (late || stopped) {
-		kill(-command->pid, SIGKILL);
-		while (waitpid(command->pid, &status, 0) < 0 && errno == EINTR)
-			;
-		if (late)
-			ct_warn("the command of %s was killed after %" PRIu64 " s", command->option,
-				limit_s);
-		else
-			ct_warn("the command of %s was killed: commtrace is to end",
-				command->option);
-	} else if (ended == command->pid && ct_child_code(status)) {
+		return 1;
+	if (ended == command->pid && ct_child_code(status))
 		ct_warn("the command of %s ended with status %d", command->option,
 			ct_child_code(status));
+	if (ended == command->pid || (ended < 0 && errno != EINTR)) {
+		command->pid = 0;
+	} else if (now_ns() - command->began_ns > limit_s * 1000000000ull) {
+		kill_it(command);
+		ct_warn("the command of %s was killed after %" PRIu64 " s", command->option,
+			limit_s);
 	}
-	command->pid = 0;
+	return !command->pid;
+}
+
+void ct_timed_command_wait(struct ct_timed_command *command, uint64_t limit_s, int stop)
+{
+	while (!ct_timed_command_ended(command, limit_s)) {
+		if (!is_stopped(stop))
+			continue;
+		kill_it(command);
+		ct_warn("the command of %s was killed: commtrace is to end", command->option);
+	}
 }

@@ -46,6 +46,7 @@ void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch)
 	watch->limit_s = (uint64_t)ct_cli_number(args, CT_OPTION_COMMAND_LIMIT, 0);
 	watch->interval_ns = (uint64_t)ct_cli_number(args, CT_OPTION_INTERVAL, 0) * SECOND;
 	watch->busy_after_ns = (uint64_t)ct_cli_number(args, CT_OPTION_BUSY_AFTER, 0) * SECOND;
+	watch->takeover_ns = (uint64_t)ct_cli_number(args, CT_OPTION_TAKEOVER_AFTER, 0) * SECOND;
 	watch->termination_log = ct_cli_text(args, CT_OPTION_TERMINATION_LOG);
 	watch->attaches = ct_cli_has(args, CT_OPTION_ATTACH_AT_VERDICT);
 }
@@ -83,6 +84,8 @@ static void look(struct loop *loop, int is_over)
 	loop->apart_ns = loop->began_ns ? begin_ns - loop->began_ns : 0;
 	loop->began_ns = begin_ns;
 	st = ct_watcher_look(&loop->watcher, is_over, loop->apart_ns, &event.kind, &err);
+	if (st == CT_OK && event.kind == CT_WATCH_NOTHING)
+		event.kind = ct_watcher_take_over(&loop->watcher, begin_ns);
 	loop->took_ns = now_ns() - begin_ns;
 	if (st != CT_OK) {
 		complain(loop, err.text[0] ? err.text : ct_status_text(st));
@@ -90,12 +93,15 @@ static void look(struct loop *loop, int is_over)
 	}
 	if (event.kind == CT_WATCH_NOTHING)
 		return;
-	loop->n_events += event.kind != CT_WATCH_RESOLVED;
+	loop->n_events += event.kind != CT_WATCH_RESOLVED && !loop->watcher.takes_over;
 	if (loop->watch->log && ct_watch_line(&event, loop->watch->log) != 0)
 		loop->is_closed = 1;
 	/* who reported it reports that it is over */
-	if (loop->watch->acts && (event.kind != CT_WATCH_RESOLVED || loop->acted))
-		loop->acted = ct_watch_act(&event);
+	if (!loop->watch->acts || (event.kind == CT_WATCH_RESOLVED && !loop->acted))
+		return;
+	loop->acted = ct_watch_act(&event);
+	if (!loop->acted && event.kind != CT_WATCH_RESOLVED && !loop->watcher.takes_over)
+		ct_watcher_leave(&loop->watcher, loop->began_ns);
 }
 
 /* Until the next look is due, or the other end is closed: 1. */
@@ -119,7 +125,10 @@ static void look_for_alerts(struct loop *loop)
 {
 	int fired = 0;
 
-	if (loop->watch->alerts && is_running(loop) && !loop->watcher.hang->result->n_verdicts)
+	if (!loop->watch->alerts)
+		return;
+	ct_watch_alerts_reap(loop->watch->alerts);
+	if (is_running(loop) && !loop->watcher.hang->result->n_verdicts)
 		fired = ct_watch_alerts_look(loop->watch->alerts, loop->watcher.run,
 					     loop->watch->dir);
 	if (fired < 0)
@@ -150,11 +159,14 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 			     .watcher = { .dir = watch->dir,
 					  .ring_dir = watch->ring_dir,
 					  .host = watch->host,
-					  .busy_after_ns = watch->busy_after_ns } };
+					  .busy_after_ns = watch->busy_after_ns,
+					  .takeover_ns = watch->takeover_ns } };
 	uint64_t ran_ns = 0;
 	char ended_well = 0;
 	int n;
 
+	if (watch->acts)
+		ct_watch_clean(watch->dir);
 	for (;;) {
 		look(&loop, 0);
 		look_for_alerts(&loop);

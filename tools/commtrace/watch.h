@@ -14,7 +14,7 @@ struct ct_watch {
 	const char *dir, *ring_dir, *host; /* as in struct ct_watcher */
 	const char *command;		   /* NULL: none */
 	const char *termination_log;
-	uint64_t limit_s, interval_ns, busy_after_ns;
+	uint64_t limit_s, interval_ns, busy_after_ns, takeover_ns;
 	FILE *log;			/* a line for each event; NULL: none */
 	int acts;			/* on events: reasons, bundle, command */
 	int stops_at_once;		/* at the first hang, crash or alert */

@@ -11,7 +11,6 @@
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/this_host.h"
-#include "tools/commtrace/timed_command.h"
 #include "tools/commtrace/watch_event.h"
 
 #define SECOND 1000000000ull
@@ -72,8 +71,17 @@ static char *json_of(const struct ct_alert *event, const char *dir)
 	return text;
 }
 
-static void run_command(const struct ct_watch_alerts *a, const struct ct_alert *event,
-			const char *dir)
+static struct ct_timed_command *free_command(struct ct_watch_alerts *a)
+{
+	for (size_t i = 0; i < CT_WATCH_COMMANDS; i++) {
+		a->running[i].option = "--on-alert";
+		if (ct_timed_command_ended(&a->running[i], a->limit_s))
+			return &a->running[i];
+	}
+	return NULL;
+}
+
+static void run_command(struct ct_watch_alerts *a, const struct ct_alert *event, const char *dir)
 {
 	const struct ct_timed_variable variables[] = {
 		{ "COMMTRACE_RUN", dir },
@@ -81,14 +89,15 @@ static void run_command(const struct ct_watch_alerts *a, const struct ct_alert *
 		{ "COMMTRACE_RULE", ct_alert_rule_name(event->rule) },
 		{ "COMMTRACE_TEXT", event->text },
 	};
-	struct ct_timed_command command = { .option = "--on-alert" };
-	char *json = json_of(event, dir);
+	struct ct_timed_command *command = free_command(a);
+	char *json = command ? json_of(event, dir) : NULL;
 
-	if (json) {
-		ct_timed_command_start(&command, a->command, json, variables,
+	if (json)
+		ct_timed_command_start(command, a->command, json, variables,
 				       sizeof(variables) / sizeof(variables[0]));
-		ct_timed_command_wait(&command, a->limit_s, -1);
-	}
+	else if (!command)
+		ct_warn("no command for '%s': those of %d events still run", event->text,
+			CT_WATCH_COMMANDS);
 	free(json);
 }
 
@@ -134,6 +143,12 @@ static int judge(struct ct_watch_alerts *a, const struct ct_run *run, const char
 	return fired;
 }
 
+void ct_watch_alerts_reap(struct ct_watch_alerts *a)
+{
+	for (size_t i = 0; i < CT_WATCH_COMMANDS; i++)
+		ct_timed_command_ended(&a->running[i], a->limit_s);
+}
+
 int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
 {
 	const uint64_t begin = now_ns(CLOCK_MONOTONIC);
@@ -152,6 +167,8 @@ int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, co
 
 void ct_watch_alerts_fini(struct ct_watch_alerts *a)
 {
+	for (size_t i = 0; i < CT_WATCH_COMMANDS; i++)
+		ct_timed_command_wait(&a->running[i], a->limit_s, -1);
 	ct_alerts_free(a->alerts);
 	a->alerts = NULL;
 }

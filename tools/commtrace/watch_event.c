@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/watch_event.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,6 +39,9 @@ struct acting {
 	char *stacks, *stacks_json; /* of the ranks at fault, if it attaches; NULL: none */
 	size_t stacks_bytes;
 };
+
+/* size: seconds. A file that is being written is younger: a bundle takes a minute at most, and clocks of hosts differ */
+#define PART_S 600
 
 /* size: seconds for taking stacks: a job may be killed 2 s after its verdict */
 #define ATTACH_LIMIT_S 2
@@ -179,6 +183,33 @@ out:
 	return result;
 }
 
+/* When it came to a stop, in minutes; 0: not known. */
+static unsigned long long minute_of(const struct ct_hang_verdict *v)
+{
+	return v->since_ns == CT_UNKNOWN ? 0 : v->since_ns / 60000000000ull;
+}
+
+/* Has another watcher written a verdict about its first rank, and this stop? Others may have another code, and clocks differ. */
+static int is_claimed(const struct ct_watcher *w)
+{
+	const unsigned long long mine = minute_of(w->verdict);
+	DIR *dir = opendir(w->dir);
+	const struct dirent *entry;
+	int found = 0, restart, rank, end;
+	unsigned long long at;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		end = 0;
+		found = sscanf(entry->d_name, "verdict-%d-%*[A-Z_]-%d-at-%llu.json%n", &restart,
+			       &rank, &at, &end) == 3 &&
+			end && !entry->d_name[end] && restart == w->hang->restart &&
+			rank == w->verdict->ranks[0] && at <= mine + 1 && mine <= at + 1;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 /* verdict-RESTART-CODE-RANK, and the moment for what can happen twice. */
 static char *stem_of(const struct ct_watch_event *event)
 {
@@ -189,12 +220,28 @@ static char *stem_of(const struct ct_watch_event *event)
 	if (w->verdict)
 		n = asprintf(&stem, "%s/verdict-%d-%s-%d-at-%llu", w->dir, w->hang->restart,
 			     ct_hang_code_name(w->verdict->code), w->verdict->ranks[0],
-			     w->verdict->since_ns == CT_UNKNOWN
-				     ? 0
-				     : w->verdict->since_ns / 60000000000ull);
+			     minute_of(w->verdict));
 	else
 		n = asprintf(&stem, "%s/resolved-%lld", w->dir, (long long)time(NULL));
 	return n < 0 ? NULL : stem;
+}
+
+void ct_watch_clean(const char *dir)
+{
+	DIR *open = opendir(dir);
+	const time_t now = time(NULL);
+	const struct dirent *entry;
+	struct stat st;
+
+	while (open && (entry = readdir(open))) {
+		if (strncmp(entry->d_name, "verdict-", strlen("verdict-")) == 0 &&
+		    strstr(entry->d_name, ".part.") &&
+		    fstatat(dirfd(open), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && now - st.st_mtime > PART_S)
+			unlinkat(dirfd(open), entry->d_name, 0);
+	}
+	if (open)
+		closedir(open);
 }
 
 /* ---- the bundle ---- */
@@ -298,11 +345,16 @@ int ct_watch_act(const struct ct_watch_event *event)
 			 ct_watcher_is_ours(event->watcher);
 	int acts = 0;
 
+	/* it has; what there is to say was said when it was left to it */
+	if (event->watcher->takes_over && (!ours || is_claimed(event->watcher)))
+		goto out;
 	a.text = text_of(event->watcher, &a.text_bytes);
 	a.json = a.sentence ? json_of(&a) : NULL;
 	if (!a.sentence || !a.stem || !a.json) {
 		ct_warn("no verdict: %s", ct_status_text(CT_NOMEM));
 	} else {
+		if (ours && event->watcher->takes_over)
+			ct_say("the host of the rank at fault has not acted: this one does");
 		if (ours)
 			ct_say("%s", a.sentence);
 		if (ours && event->watcher->hang->ranks_seen < event->watcher->hang->ranks_expected)
@@ -320,6 +372,7 @@ int ct_watch_act(const struct ct_watch_event *event)
 		else if (ours)
 			ct_say("another watcher acts on it: %s.json is there", a.stem);
 	}
+out:
 	free(a.stacks);
 	free(a.stacks_json);
 	free(a.bundle);

@@ -26,6 +26,9 @@ struct ct_watch_event {
 /* Do it all; returns when the command has ended. 1: acted, 0: another one does. */
 int ct_watch_act(const struct ct_watch_event *event);
 
+/* Remove what killed watchers left unfinished in the run. */
+void ct_watch_clean(const char *dir);
+
 /* The event on a line, for a log. Nonzero: it could not be written. */
 int ct_watch_line(const struct ct_watch_event *event, FILE *out);
 

@@ -12,6 +12,13 @@
 #define CLEAR_LOOKS 2
 /* ---- the processes of ranks ---- */
 
+static int is_visible(const struct ct_process_info *process)
+{
+	return process && process->id.pidns == ct_pidns_self() && ct_process_lives(&process->id);
+}
+
+/* The latest; of those of this host one that lives is before one that has ended: a rank's later process may have been a short one that it
+ * started. */
 static const struct ct_process_info *process_of(const struct ct_watcher *w, int rank)
 {
 	const struct ct_process_info *latest = NULL;
@@ -19,16 +26,14 @@ static const struct ct_process_info *process_of(const struct ct_watcher *w, int 
 	for (size_t i = 0; i < w->run->n_processes; i++) {
 		const struct ct_process_info *p = &w->run->processes[i];
 
-		if (p->id.rank == rank &&
-		    (!latest || p->id.start_unix_ns > latest->id.start_unix_ns))
+		if (p->id.rank != rank)
+			continue;
+		if (!latest || is_visible(p) > is_visible(latest) ||
+		    (is_visible(p) == is_visible(latest) &&
+		     p->id.start_unix_ns > latest->id.start_unix_ns))
 			latest = p;
 	}
 	return latest;
-}
-
-static int is_visible(const struct ct_process_info *process)
-{
-	return process && process->id.pidns == ct_pidns_self() && ct_process_lives(&process->id);
 }
 
 /* How much have the first ranks of the claim done? Ranks that one of them started work for themselves. */
@@ -148,6 +153,12 @@ static int open_look(struct ct_watcher *w, struct ct_err *err)
 	return w->memory ? ct_hang_of_run(w->run, &options, w->memory, &w->hang, err) : CT_NOMEM;
 }
 
+static enum ct_watch_kind kind_of(const struct ct_hang_verdict *v)
+{
+	return v->code == CT_HANG_IS_DEAD_RANK || v->code == CT_HANG_IS_EXITED_RANK ? CT_WATCH_CRASH
+										    : CT_WATCH_HANG;
+}
+
 static int note_verdict(struct ct_watcher *w, const struct ct_hang_verdict *v, int is_over,
 			uint64_t apart_ns, enum ct_watch_kind *kind)
 {
@@ -166,10 +177,27 @@ static int note_verdict(struct ct_watcher *w, const struct ct_hang_verdict *v, i
 		return CT_OK;
 	st = take(w, &w->reported, v);
 	w->verdict = v;
-	*kind = v->code == CT_HANG_IS_DEAD_RANK || v->code == CT_HANG_IS_EXITED_RANK
-			? CT_WATCH_CRASH
-			: CT_WATCH_HANG;
+	w->left_ns = 0;
+	*kind = kind_of(v);
 	return st;
+}
+
+void ct_watcher_leave(struct ct_watcher *w, uint64_t now_ns)
+{
+	w->left_ns = now_ns;
+}
+
+enum ct_watch_kind ct_watcher_take_over(struct ct_watcher *w, uint64_t now_ns)
+{
+	const struct ct_hang_verdict *v = w->hang ? sure_verdict(w->hang) : NULL;
+
+	if (!w->left_ns || now_ns - w->left_ns < w->takeover_ns || !v ||
+	    !same_ranks(&w->reported, v) || w->reported.code != v->code)
+		return CT_WATCH_NOTHING;
+	w->left_ns = 0;
+	w->takes_over = 1;
+	w->verdict = v;
+	return kind_of(v);
 }
 
 int ct_watcher_look(struct ct_watcher *w, int is_over, uint64_t apart_ns, enum ct_watch_kind *kind,
@@ -180,6 +208,7 @@ int ct_watcher_look(struct ct_watcher *w, int is_over, uint64_t apart_ns, enum c
 
 	*kind = CT_WATCH_NOTHING;
 	close_look(w);
+	w->takes_over = 0;
 	st = open_look(w, err);
 	if (st != CT_OK || !w->hang)
 		return st;
@@ -208,15 +237,24 @@ static int is_here(const struct ct_watcher *w, const struct ct_process_info *pro
 		       : ct_process_same_boot(&process->id);
 }
 
+static int is_same_host(const struct ct_process_info *a, const struct ct_process_info *b)
+{
+	return strncmp(a->id.host, b->id.host, sizeof(a->id.host)) == 0;
+}
+
 int ct_watcher_is_ours(const struct ct_watcher *w)
 {
-	const struct ct_process_info *process = NULL;
+	const struct ct_hang_verdict *v = w->verdict;
+	const struct ct_process_info *at_fault = v ? process_of(w, v->ranks[0]) : NULL, *waits;
 
-	if (w->verdict)
-		process = process_of(w, w->verdict->ranks[0]);
-	if (w->verdict && !process && w->verdict->n_victims)
-		process = process_of(w, w->verdict->victims[0]);
-	return process && is_here(w, process);
+	if (at_fault && !w->takes_over)
+		return is_here(w, at_fault);
+	for (uint32_t i = 0; v && i < v->n_victims; i++) {
+		waits = process_of(w, v->victims[i]);
+		if (waits && !(at_fault && is_same_host(waits, at_fault)))
+			return is_here(w, waits);
+	}
+	return 0;
 }
 
 void ct_watcher_fini(struct ct_watcher *w)

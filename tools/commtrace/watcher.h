@@ -35,6 +35,7 @@ struct ct_watcher {
 		ring_dir; /* COMMTRACE_RING_DIR of the job; NULL: this environment's, or the default */
 	const char *
 		host; /* COMMTRACE_HOST of this host's part of the job; NULL: as the machine says */
+	uint64_t takeover_ns; /* so long after it was left to another host, an event is this one's, too */
 	uint64_t busy_after_ns; /* a rank that is at work for so long counts as stuck, too */
 
 	/* of the latest look; they hold until the next one */
@@ -42,11 +43,13 @@ struct ct_watcher {
 	struct ct_arena *memory;
 	struct ct_hang_run *hang;	       /* NULL likewise */
 	const struct ct_hang_verdict *verdict; /* of the event; NULL: none */
+	int takes_over; /* the host of the rank at fault has not acted on it */
 
 	/* private */
 	struct ct_watch_claim seen;	/* by the latest look */
 	struct ct_watch_claim reported; /* the event that is not resolved */
 	int clear_looks;
+	uint64_t left_ns; /* when the event was left to another host; 0: it was not */
 };
 
 /* One look, `apart_ns` after the one before. `is_over`: the job has ended, so no rank is at work. CT_OK with *kind, or why it could not
@@ -54,10 +57,18 @@ struct ct_watcher {
 int ct_watcher_look(struct ct_watcher *watcher, int is_over, uint64_t apart_ns,
 		    enum ct_watch_kind *kind, struct ct_err *err);
 
+/* The event is another host's to act on; `now_ns` is of any clock. */
+void ct_watcher_leave(struct ct_watcher *watcher, uint64_t now_ns);
+
+/* After a look: has the other host not acted for takeover_ns, while the verdict is the same? Then the kind of the event, again, once; else
+ * CT_WATCH_NOTHING. */
+enum ct_watch_kind ct_watcher_take_over(struct ct_watcher *watcher, uint64_t now_ns);
+
 /* Shall the next look come soon, to confirm? */
 int ct_watcher_doubts(const struct ct_watcher *watcher);
 
-/* Is an event for this host to act on? That of the first rank at fault, or if that is unknown, of the first that waits. */
+/* Is an event for this host to act on? That of the first rank at fault, or if that is unknown, of the first that waits. If it takes over: the
+ * host of the first that waits on another host than the rank at fault. */
 int ct_watcher_is_ours(const struct ct_watcher *watcher);
 
 void ct_watcher_fini(struct ct_watcher *watcher);
