@@ -5,11 +5,11 @@
 
 #include "analyzer/hang/hang.h"
 #include "analyzer/render/json_value.h"
+#include "tools/commtrace/pid_here.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/stacks_child.h"
 #include "tools/commtrace/stacks_read.h"
 #include "tools/commtrace/stacks_text.h"
-#include "trace/ring_dir.h"
 
 #define MOST 32u /* size: processes that are attached to: ranks of all verdicts on one host */
 
@@ -22,12 +22,14 @@ struct attaching {
 	uint32_t n;
 };
 
-static const struct ct_process_info *process_of(const struct ct_run *run, int rank)
+/* Of the process of a rank that lives; 0: none does on this host. */
+static uint32_t pid_of(const struct ct_run *run, int rank)
 {
-	for (size_t i = 0; i < run->n_processes; i++)
-		if (run->processes[i].id.rank == rank && ct_process_lives(&run->processes[i].id))
-			return &run->processes[i];
-	return NULL;
+	uint32_t pid = 0;
+
+	for (size_t i = 0; i < run->n_processes && !pid; i++)
+		pid = run->processes[i].id.rank == rank ? ct_pid_here(&run->processes[i].id) : 0;
+	return pid;
 }
 
 static int is_chosen(const struct attaching *a, int rank)
@@ -45,12 +47,12 @@ static void choose(struct attaching *a)
 	for (uint32_t v = 0; v < result->n_verdicts; v++) {
 		for (uint32_t i = 0; i < result->verdicts[v].n_ranks && a->n < MOST; i++) {
 			const int rank = result->verdicts[v].ranks[i];
-			const struct ct_process_info *process = process_of(a->run, rank);
+			const uint32_t pid = pid_of(a->run, rank);
 
-			if (!process || is_chosen(a, rank))
+			if (!pid || is_chosen(a, rank))
 				continue;
 			a->ranks[a->n] = rank;
-			a->pids[a->n++] = ct_arena_printf(a->memory, "%" PRIu32, process->id.pid);
+			a->pids[a->n++] = ct_arena_printf(a->memory, "%" PRIu32, pid);
 		}
 	}
 }

@@ -14,12 +14,12 @@
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
+#include "tools/commtrace/pid_here.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/stacks_child.h"
 #include "tools/commtrace/stacks_owner.h"
 #include "tools/commtrace/stacks_read.h"
 #include "tools/commtrace/stacks_text.h"
-#include "trace/ring_dir.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
@@ -62,10 +62,12 @@ static int add_run(struct targets *targets, struct ct_owners *owners, const char
 
 	if (code)
 		return code;
-	for (size_t i = 0; !only_names && i < run->n_processes && !code; i++)
-		if (ct_process_lives(&run->processes[i].id))
-			code = add(targets, ct_arena_printf(targets->memory, "%" PRIu32,
-							    run->processes[i].id.pid));
+	for (size_t i = 0; !only_names && i < run->n_processes && !code; i++) {
+		const uint32_t pid = ct_pid_here(&run->processes[i].id);
+
+		if (pid)
+			code = add(targets, ct_arena_printf(targets->memory, "%" PRIu32, pid));
+	}
 	st = ct_owners_add(owners, dir, run, &err);
 	if (st != CT_OK) {
 		ct_say("cannot read the run: %s: %s", dir,

@@ -46,8 +46,11 @@ static void say_missing(void)
 {
 	ct_say("cannot take stacks: %s is not beside commtrace, in ../libexec, or in PATH",
 	       PROGRAM);
-	ct_hint("it is built where libunwind is: apt-get install libunwind-dev, then cmake; "
-		"x86-64 only");
+#ifdef __x86_64__
+	ct_hint("it is built where libunwind is: apt-get install libunwind-dev, then cmake");
+#else
+	ct_hint("it reads x86-64 only; commtrace hang RUN -v has the stacks that were recorded");
+#endif
 }
 
 static void __attribute__((noreturn)) become(const char *path, char **argv, int out)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/commtrace/pid_here.h"
 #include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
@@ -40,7 +41,7 @@ static struct ct_owner_of find(const struct ct_owners *owners, uint32_t pid, int
 		for (size_t i = 0; i < run->n_processes; i++) {
 			const struct ct_process_info *p = &run->processes[i];
 
-			if (p->id.pid != pid || (lives && !ct_process_lives(&p->id)) ||
+			if ((lives ? ct_pid_here(&p->id) : p->id.pid) != pid ||
 			    (found.process &&
 			     found.process->id.start_unix_ns > p->id.start_unix_ns))
 				continue;
@@ -51,7 +52,7 @@ static struct ct_owner_of find(const struct ct_owners *owners, uint32_t pid, int
 }
 
 struct wanted {
-	uint32_t pid;
+	uint32_t pid, pidns;
 	char dir[sizeof(((struct ct_process *)0)->run_dir)];
 	char ring[256];
 };
@@ -65,7 +66,7 @@ static int is_wanted(const char *path, void *arg)
 	int lives;
 
 	if (ct_ring_name_parse(slash ? slash + 1 : path, &pidns, &pid) != CT_RING_NAME_OWN ||
-	    pid != wanted->pid || pidns != ct_pidns_self() ||
+	    pid != wanted->pid || pidns != wanted->pidns ||
 	    ct_ring_header_read(path, &header, &lives, NULL) != CT_OK || !lives)
 		return 0;
 	ct_process_terminate(&header.process);
@@ -77,7 +78,7 @@ static int is_wanted(const char *path, void *arg)
 /* The run that its ring names, or the ring alone where that directory is gone. */
 static void open_its_run(struct ct_owners *owners, uint32_t pid)
 {
-	struct wanted wanted = { .pid = pid };
+	struct wanted wanted;
 	const char *dirs[4], *path;
 	struct ct_run_options options = { .ring_dirs = dirs };
 	struct ct_run *run = NULL;
@@ -86,7 +87,7 @@ static void open_its_run(struct ct_owners *owners, uint32_t pid)
 	char proc[32];
 
 	snprintf(proc, sizeof(proc), "/proc/%u", pid);
-	if (stat(proc, &st) != 0)
+	if (stat(proc, &st) != 0 || ct_pid_inside(pid, &wanted.pid, &wanted.pidns) != 0)
 		return;
 	ct_host_ring_dirs(NULL, dirs);
 	if (ct_ring_dir_scan_of(dirs, st.st_uid, is_wanted, &wanted) != 1)
