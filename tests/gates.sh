@@ -43,6 +43,7 @@ benches() {
 	accuracy real/jobs.py --balanced 43
 	stacks   unharmed.py --gate
 	live     cost.py
+	live     scrapes.py
 	hang     ../hang_real/gloo.py
 	hang     ../hang_real/mpi_hang.py --flavour openmpi
 	hang     ../hang_real/mpi_hang.py --flavour mpich
