@@ -10,7 +10,8 @@ void ct_block_reset(struct ct_block *b, enum ct_block_type type)
 	b->number = 0;
 	b->quantum_ns = CT_BLOCK_QUANTUM_NS;
 	b->n_extents = b->n_ops = b->n_launches = b->n_rares = b->n_bytes = 0;
-	b->skimmed_ops = 0;
+	b->skimmed_ops = b->skimmed_launches = 0;
+	b->is_left_out = 0;
 	b->is_again = 0;
 	b->begin_ns = b->end_ns = 0;
 }

@@ -44,6 +44,9 @@ struct ct_block {
 	/* What a skimming reader left out (segment_read.h), else 0: operations, and the earliest and latest time of those and of
 	 * launches. */
 	uint32_t skimmed_ops;
+	int is_left_out; /* by the writer of the file: CT_BLOCK_LEFT_OUT. Such a block is always skimmed; one that is coded has its counts in
+			    skimmed_ops and skimmed_launches */
+	uint32_t skimmed_launches;
 	int is_again; /* its header was returned before, as that of a skipped block */
 	uint64_t begin_ns, end_ns;
 	uint32_t cap_extents, cap_ops, cap_launches, cap_rares, cap_bytes;

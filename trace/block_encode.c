@@ -440,6 +440,13 @@ static void fill_header(struct ct_block_header *h, const struct ct_block *b)
 		.quantum_ns = b->quantum_ns,
 	};
 	fill_times(h, b);
+	if (!b->is_left_out)
+		return;
+	h->flags |= CT_BLOCK_LEFT_OUT;
+	h->n_ops = b->skimmed_ops;
+	h->n_launches = b->skimmed_launches;
+	h->begin_ns = b->begin_ns;
+	h->end_ns = b->end_ns;
 }
 
 int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void **out,

@@ -559,6 +559,8 @@ int ct_block_decode(struct ct_decoder *d, const struct ct_block_header *h, const
 {
 	int st;
 
+	if (h->flags & CT_BLOCK_LEFT_OUT)
+		return ct_block_skim(d, h, frame, 1, b, err);
 	ct_block_reset(b, (enum ct_block_type)h->type);
 	st = unpack(d, h, frame, err);
 	return st == CT_OK ? ct_block_decode_raw(d, h, d->raw, h->raw_bytes, b, err) : st;
@@ -603,6 +605,8 @@ int ct_block_skim(struct ct_decoder *d, const struct ct_block_header *h, const v
 	b->number = h->number;
 	b->quantum_ns = h->quantum_ns;
 	b->skimmed_ops = h->n_ops;
+	b->skimmed_launches = h->n_launches;
+	b->is_left_out = (h->flags & CT_BLOCK_LEFT_OUT) != 0;
 	/* as decoding it would have it */
 	b->begin_ns = h->begin_ns ? to_ns(h->begin_ns / q, q) : 0;
 	b->end_ns = h->end_ns ? to_ns(h->end_ns / q, q) : 0;

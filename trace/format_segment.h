@@ -18,10 +18,15 @@ struct ct_segment_header {
 	uint32_t number;       /* 0, 1, ... within the process */
 	uint32_t crc;	       /* CRC-32C of the header with this field 0 */
 	uint64_t opened_ns;
-	uint8_t reserved[224];
+	uint32_t flags; /* enum ct_segment_flags */
+	uint8_t reserved[220];
 	struct ct_process process;
 };
 _Static_assert(sizeof(struct ct_segment_header) == 1280, "segment header");
+
+enum ct_segment_flags {
+	CT_SEGMENT_THINNED = 1, /* written by `commtrace partial`: has blocks with CT_BLOCK_LEFT_OUT */
+};
 
 enum ct_block_type {
 	CT_BLOCK_DATA = 0,
@@ -32,6 +37,7 @@ enum ct_block_type {
 
 enum ct_block_flags {
 	CT_BLOCK_HAS_RARES = 1, /* holds records of more than single operations and waits */
+	CT_BLOCK_LEFT_OUT = 2, /* its operations, launches and waits were left out later, on purpose */
 };
 
 struct ct_block_header {

@@ -66,8 +66,10 @@ static int fill(struct ct_run *run, int look_here)
 
 		info->id = p->id;
 		info->n_segments = (uint32_t)p->n_segments;
-		for (size_t k = 0; k < p->n_segments; k++)
+		for (size_t k = 0; k < p->n_segments; k++) {
 			info->segment_bytes += p->segments[k].bytes;
+			info->is_thinned |= (p->segments[k].flags & CT_SEGMENT_THINNED) != 0;
+		}
 		info->ring = p->found;
 		if (p->ring_path)
 			snprintf(info->ring_path, sizeof(info->ring_path), "%s", p->ring_path);

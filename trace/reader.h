@@ -60,6 +60,7 @@ struct ct_process_info {
 	struct ct_process id;
 	uint32_t n_segments;
 	uint64_t segment_bytes;
+	int is_thinned; /* operations of its earlier part were left out (CT_BLOCK_LEFT_OUT) */
 	enum ct_ring_found ring;
 	char ring_path[512];
 	uint64_t last_beat_ns;

@@ -177,6 +177,7 @@ static int add_segment(struct ct_run_files *f, const char *path, struct ct_err *
 		.ino = sb.st_ino,
 		.bytes = (uint64_t)sb.st_size,
 		.number = h.number,
+		.flags = h.flags,
 	};
 	return p->segments[p->n_segments].path ? (p->n_segments++, CT_OK) : CT_NOMEM;
 }

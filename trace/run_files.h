@@ -17,6 +17,7 @@ struct ct_segment_file {
 	ino_t ino;
 	uint64_t bytes;
 	uint32_t number;
+	uint32_t flags; /* enum ct_segment_flags */
 };
 
 struct ct_process_files {

@@ -42,6 +42,8 @@ static struct ct_diagnosis_node ask_HANG(const struct asked *a)
 
 	if (r->verdict.code == CT_VERDICT_HANG)
 		return fail(r->verdict.headline, r->verdict.advice);
+	if (r->run.hang_why)
+		return unknown(r->run.hang_why, NULL);
 	if (r->run.processes_running)
 		return unknown(ct_arena_printf(a->memory, "%llu processes still run",
 					       (unsigned long long)r->run.processes_running),
@@ -93,6 +95,9 @@ static struct ct_diagnosis_node ask_CALLS(const struct asked *a)
 
 	for (size_t i = 0; i < a->report->n_comms; i++)
 		compared += a->report->comms[i].equal_to_seq != CT_UNKNOWN;
+	/* else sums compare what was left out */
+	if (a->report->run.hang_why)
+		return unknown("calls were left out of the parts of the run", NULL);
 	if (!compared || a->report->run.n_missing)
 		return unknown(a->report->run.n_missing ? "ranks are missing"
 							: "no calls of members were compared",

@@ -141,7 +141,11 @@ static int read_again(struct ct_gather *g, struct ct_rank_history *first, struct
 					   .arg = &again };
 	struct ct_op_names names = { .memory = g->scratch };
 	struct ct_load *load;
-	int st = ct_load_open(g->run, process, &sink, &names, &load, err), more = 1;
+	int st, more = 1;
+
+	if (g->run->processes[process].is_thinned && !sink.from)
+		return CT_EMPTY;
+	st = ct_load_open(g->run, process, &sink, &names, &load, err);
 
 	if (st != CT_OK)
 		return st;

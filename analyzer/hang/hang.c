@@ -177,6 +177,10 @@ static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 	st = st ?: ct_hang_is_enough(log);
 	if (st > 0)
 		st = ct_hang_judge(log, out, err);
+	if (st == CT_EMPTY) { /* what has to be read again was left out of the files */
+		*out = NULL;
+		st = CT_OK;
+	}
 	if (st == CT_OK && *out)
 		st = ct_hang_is_sure(log, *out, err);
 	if (st <= 0)
@@ -199,7 +203,7 @@ int ct_hang_of_tails(const struct ct_run *run, struct ct_starts *starts, int res
 				    err);
 
 	*out = NULL;
-	if (st == CT_OK && tails->any)
+	if (st == CT_OK && tails->any && !tails->lacks)
 		st = judge_by(tails, run, starts, restart, options, memory, out, err);
 	if (st == CT_OK && *out)
 		(*out)->from_tails = 1;
@@ -212,7 +216,7 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 {
 	int restart = options ? options->restart : -1;
 	struct ct_starts starts = { 0 };
-	int st = ct_starts_find(run, &starts);
+	int st = ct_starts_find(run, &starts), is_thinned;
 
 	*out = NULL;
 	if (st == CT_OK && restart >= starts.n_starts)
@@ -220,8 +224,12 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 			     starts.n_starts);
 	if (restart < 0)
 		restart = starts.n_starts - 1;
-	if (st == CT_OK && !(options && options->whole))
+	is_thinned = st == CT_OK && ct_starts_thinned(run, &starts, restart);
+	if (st == CT_OK && (is_thinned || !(options && options->whole)))
 		st = ct_hang_of_tails(run, &starts, restart, options, memory, out, err);
+	if (st == CT_OK && !*out && is_thinned)
+		st = ct_fail(err, CT_EMPTY,
+			     "what a verdict needs was left out of the parts of the run");
 	if (st == CT_OK && !*out)
 		st = judge_by(NULL, run, &starts, restart, options, memory, out, err);
 	ct_starts_fini(&starts);

@@ -11,7 +11,7 @@
 int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err *err);
 
 /* Reads the run itself, which also synchronizes the clocks of several hosts; `options` may be NULL.
- * 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start). */
+ * 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such start); CT_EMPTY (operations that a verdict needs were left out of the files). */
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err);
 

@@ -44,6 +44,7 @@ struct shared {
 struct past {
 	struct mark marks[MOST_MARKS];
 	uint32_t n_marks;
+	uint32_t whole_from; /* block after those whose operations were left out of the file; 0: none were */
 	uint64_t ops;
 	uint64_t oldest_ns; /* the first of what was under way on a GPU, or in a request, had been entered then */
 	struct seen *seen;
@@ -204,6 +205,8 @@ static int take_block(struct past *past, const struct ct_block *block)
 	int st = CT_OK;
 
 	past->n_points = 0;
+	if (block->is_left_out)
+		past->whole_from = block->number + 1;
 	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++)
 		st = take_rare(past, &facts, block, &block->rares[i]);
 	/* for a file without sums, and for a ring, the earlier part is unknown */
@@ -303,6 +306,8 @@ static const struct mark *choose(const struct ct_hang_tails *tails, const struct
 	for (uint32_t i = past->n_marks; i-- > 0;) {
 		const struct mark *mark = &past->marks[i];
 
+		if (mark->block < past->whole_from)
+			return NULL;
 		if (past->ops - mark->ops >= least && mark->ns <= past->oldest_ns &&
 		    is_behind(tails, past, mark))
 			return mark;
@@ -362,6 +367,8 @@ static int find(struct ct_hang_tails *tails, const struct ct_run *run,
 
 		if (mark)
 			st = begin_at(tails, (uint32_t)p, &pasts[p], mark);
+		else
+			tails->lacks |= pasts[p].whole_from != 0;
 	}
 	return st;
 }

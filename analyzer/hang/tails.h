@@ -22,7 +22,8 @@ struct ct_hang_tails {
 		before; /* process << 32 | its id of a communicator -> struct ct_hang_before */
 	struct ct_table shared; /* by hash and size of a communicator: private */
 	struct ct_arena *memory;
-	int any; /* process of which not all is decoded */
+	int any;   /* process of which not all is decoded */
+	int lacks; /* a process has no mark behind the operations that were left out of its files: nothing can be said */
 };
 
 /* size: at least this many operations of the process follow a mark: they show usual durations. */

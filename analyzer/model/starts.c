@@ -169,6 +169,14 @@ int64_t ct_starts_slot(struct ct_starts *starts, uint32_t process, uint32_t loca
 	return starts->n_slots++;
 }
 
+int ct_starts_thinned(const struct ct_run *run, const struct ct_starts *starts, int restart)
+{
+	for (size_t p = 0; p < run->n_processes; p++)
+		if (run->processes[p].is_thinned && starts->places[p].restart == restart)
+			return 1;
+	return 0;
+}
+
 void ct_starts_fini(struct ct_starts *starts)
 {
 	ct_table_fini(&starts->more);

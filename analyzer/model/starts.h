@@ -39,6 +39,9 @@ struct ct_starts {
  * directory (a rank comes that is there already and has ended), begins the next start. 0 or CT_NOMEM. */
 int ct_starts_find(const struct ct_run *run, struct ct_starts *starts);
 
+/* Were operations of a process of this start left out of its files (`commtrace partial`)? */
+int ct_starts_thinned(const struct ct_run *run, const struct ct_starts *starts, int restart);
+
 /* Slots of one start; ranks[slot] is its rank or -1 (malloc'ed). A second call keeps the slots that were added.
  * 0 or CT_NOMEM. */
 int ct_starts_slots(const struct ct_run *run, struct ct_starts *starts, int restart, int **ranks,

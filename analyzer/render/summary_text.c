@@ -12,7 +12,7 @@
 
 static void write_run(struct ct_text *text, const struct ct_report_run *run)
 {
-	char backends[64] = "", restart[48] = "";
+	char backends[64] = "", restart[48] = "", left_out[64] = "";
 	size_t at = 0;
 
 	for (size_t i = 0; i < run->n_backends && at < sizeof(backends); i++)
@@ -21,12 +21,19 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 	if (run->starts > 1)
 		snprintf(restart, sizeof(restart), ", restart %d of %d", run->restart,
 			 run->starts - 1);
+	if (run->left_out_ns)
+		snprintf(left_out, sizeof(left_out), " on record of %s",
+			 ct_prose_ns(run->left_out_ns + run->duration_ns).s);
 	ct_text_wrap(text, run->n_missing ? CT_COLOR_YELLOW : CT_COLOR_NONE, LABEL,
-		     "run            %s of %s ranks on %zu host%s, %s, %s%s%s, job %s",
+		     "run            %s of %s ranks on %zu host%s, %s, %s%s%s%s, job %s",
 		     ct_text_count(run->ranks_seen).s, ct_text_count(run->ranks_expected).s,
 		     run->n_hosts, run->n_hosts == 1 ? "" : "s",
 		     backends[0] ? backends : "no backend", ct_prose_ns(run->duration_ns).s,
-		     run->processes_running ? " so far" : "", restart, run->job ? run->job : "n/a");
+		     left_out, run->processes_running ? " so far" : "", restart,
+		     run->job ? run->job : "n/a");
+	if (run->hang_why)
+		ct_text_wrap(text, CT_COLOR_YELLOW, LABEL, "hang           not judged: %s",
+			     run->hang_why);
 }
 
 /* ", first 10 skipped"; nothing where none are. */

@@ -73,6 +73,7 @@ struct analysis {
 	uint8_t is_begun[N_BESIDE];
 	struct ct_starts starts;
 	struct ct_window window;  /* all zero: the whole run */
+	int is_thinned;		  /* operations of the earlier part were left out of the files */
 	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_stream stream;
 	struct ct_instance_log log;
@@ -136,10 +137,10 @@ static int read_tails(struct analysis *a, const struct ct_run *run, int restart)
 	struct ct_err err = { .text = "" };
 	int st = CT_OK;
 
-	if (has_tails(run))
+	if (has_tails(run) || a->is_thinned)
 		st = ct_hang_of_tails(run, &a->starts, restart, NULL, a->report->memory, &a->hang,
 				      &err);
-	if (st != CT_NOMEM && !a->hang) {
+	if (st != CT_NOMEM && !a->hang && !a->is_thinned) {
 		a->hang_log = ct_hang_log_new(NULL, a->report->memory);
 		st = a->hang_log ? CT_OK : CT_NOMEM;
 	}
@@ -287,6 +288,9 @@ static int judge_hang(struct analysis *a)
 	struct ct_err err = { .text = "" };
 	int st = a->hang_log ? ct_hang_judge(a->hang_log, &a->hang, &err) : CT_OK;
 
+	if (st == CT_OK && a->is_thinned && !a->hang && !a->options->last_ns)
+		a->report->run
+			.hang_why = "what a verdict needs was left out of the parts of the run";
 	if (st == CT_OK && a->hang && a->hang->result->n_verdicts)
 		a->report->hang = a->hang;
 	return st == CT_NOMEM ? st : CT_OK;
@@ -394,6 +398,8 @@ static int judge(struct analysis *a)
 		ct_findings_advise(&a->findings, a->report);
 		st = choose_verdict(a);
 	}
+	if (a->is_thinned)
+		a->report->run.left_out_ns = a->stream.model.from_ns;
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }
@@ -449,9 +455,14 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = a->options->last_ns ? ct_window_find(run, &a->starts, restart, a->options->last_ns,
-						  &a->window, err)
-				 : read_tails(a, run, restart);
+	a->is_thinned = ct_starts_thinned(run, &a->starts, restart);
+	if (a->is_thinned && a->options->skip_steps)
+		return ct_fail(err, CT_RANGE, "the parts of the run have only its end on record");
+	st = CT_OK;
+	if (a->options->last_ns || a->is_thinned)
+		st = ct_window_find(run, &a->starts, restart, a->options->last_ns, &a->window, err);
+	if (st == CT_OK && !a->options->last_ns)
+		st = read_tails(a, run, restart);
 	st = st ?: read_clocks(a, run, restart, err);
 	if (st == CT_OK && a->options->skip_steps)
 		st = read_steps(a, run, restart, err);

@@ -5,6 +5,9 @@
 
 #include "analyzer/base/grow.h"
 
+/* size: the part of what is on record that is only matched, behind operations that were left out. */
+#define CT_WINDOW_MARGIN 4u
+
 /* A block and the latest time in it, on its host's clock. */
 struct end {
 	uint64_t ns;
@@ -16,6 +19,8 @@ struct ends {
 	struct end *all;
 	uint32_t n, cap;
 	uint64_t last_ns;
+	uint64_t left_out_ns; /* the latest time whose operations were left out; 0: none were */
+	uint32_t whole_from;  /* the block after those */
 };
 
 static int add(struct ends *ends, const struct ct_block *block)
@@ -26,6 +31,10 @@ static int add(struct ends *ends, const struct ct_block *block)
 		return CT_NOMEM;
 	ends->all[ends->n++] = (struct end){ .ns = ns, .block = block->number };
 	ends->last_ns = ns;
+	if (block->is_left_out) {
+		ends->left_out_ns = ns;
+		ends->whole_from = block->number + 1;
+	}
 	return CT_OK;
 }
 
@@ -75,28 +84,46 @@ static uint64_t unix_of(const struct search *s, size_t process, uint64_t ns)
 	return ns + s->starts->hosts[s->starts->places[process].host].unix_minus_mono;
 }
 
+/* Where the window begins of those that begin later than this. */
+static void begin_at(struct ct_window *window, uint64_t from_ns)
+{
+	window->from_ns = from_ns > window->from_ns ? from_ns : window->from_ns;
+}
+
 static void cut(const struct search *s, uint64_t last_ns, struct ct_window *window)
 {
-	uint64_t begin = UINT64_MAX, end = 0, cut_unix;
+	uint64_t begin = UINT64_MAX, end = 0, left_out = 0, cut_unix;
 
 	for (size_t p = 0; p < s->run->n_processes; p++) {
+		const struct ends *ends = &s->ends[p];
 		uint64_t began, ended;
 
 		if (!is_in(s, p))
 			continue;
 		began = unix_of(s, p, s->run->processes[p].id.start_ns);
-		ended = s->ends[p].last_ns ? unix_of(s, p, s->ends[p].last_ns) : 0;
+		ended = ends->last_ns ? unix_of(s, p, ends->last_ns) : 0;
 		begin = began < begin ? began : begin;
 		end = ended > end ? ended : end;
+		window->from[p] = ends->whole_from;
+		if (ends->left_out_ns && unix_of(s, p, ends->left_out_ns) > left_out)
+			left_out = unix_of(s, p, ends->left_out_ns);
 	}
-	if (end <= begin || end - begin <= last_ns)
+	if (end <= begin)
 		return;
-	window->from_ns = end - begin - last_ns;
+	/* What begins behind the last operation that was left out is on record on all ranks. What was under way there may be
+	 * half on record, and the clocks of hosts may differ. */
+	if (left_out > begin && end > left_out)
+		begin_at(window, left_out - begin + (end - left_out) / CT_WINDOW_MARGIN);
+	if (!last_ns || end - begin <= last_ns)
+		return;
+	begin_at(window, end - begin - last_ns);
 	/* As much again is matched, so that operations under way at the cut are known on all ranks. */
-	cut_unix = window->from_ns > last_ns ? end - 2 * last_ns : begin;
+	cut_unix = end - begin - last_ns > last_ns ? end - 2 * last_ns : begin;
 	for (size_t p = 0; p < s->run->n_processes; p++) {
-		if (is_in(s, p))
-			window->from[p] = block_at(&s->ends[p], cut_unix - (unix_of(s, p, 0)));
+		uint32_t from = is_in(s, p) ? block_at(&s->ends[p], cut_unix - (unix_of(s, p, 0)))
+					    : 0;
+
+		window->from[p] = from > window->from[p] ? from : window->from[p];
 	}
 }
 

@@ -41,6 +41,7 @@ done <<-EOF
 	dump run1
 	dump run1 --json
 	import jsonl ops.jsonl -o run3
+	partial run1 -o run4
 EOF
 # run has the standard output of its program, open ends when a browser has come, watch prints what happens to a running job, and stacks needs
 # a program that is not built everywhere.

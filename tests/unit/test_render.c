@@ -264,7 +264,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(
 		json_object_get(o, "run"),
-		"dir job restart starts begin_unix_ns duration_ns ranks_expected ranks_seen "
+		"dir job restart starts begin_unix_ns duration_ns left_out_ns hang_why "
+		"ranks_expected ranks_seen "
 		"ranks_missing hosts backends complete timing timing_why events_from_ns "
 		"events_until_ns step_change_pct step_change_err_pct step_change_why timed_ratio");
 	assert_keys(json_object_get(o, "verdict"),

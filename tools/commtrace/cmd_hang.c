@@ -75,8 +75,10 @@ static int judge(const struct ct_cli *args, const struct ct_run *run, struct ct_
 		return ct_cli_bad_value(args, CT_OPTION_RESTART,
 					ct_cli_text(args, CT_OPTION_RESTART),
 					"the job was not started that often");
-	ct_say("cannot read the run: %s: %s", args->paths.path[0],
+	ct_say("cannot %s: %s: %s", st == CT_EMPTY ? "judge" : "read the run", args->paths.path[0],
 	       err.text[0] ? err.text : ct_status_text(st));
+	if (st == CT_EMPTY)
+		ct_hint("parts made with --exact, or with a larger --keep, have it");
 	return CT_CODE_FAILED;
 }
 

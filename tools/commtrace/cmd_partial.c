@@ -46,7 +46,10 @@ static int fill(struct ct_partial *part, const struct ct_run *run, const struct 
 static int write_part(const struct ct_cli *args, const char *path, const struct ct_run *run,
 		      const struct ct_share *share)
 {
-	struct ct_partial part = { 0 };
+	long long keep = ct_cli_number(args, CT_OPTION_KEEP_OPS, 0);
+	struct ct_partial part = { .keep_ns = ct_cli_has(args, CT_OPTION_EXACT)
+						      ? UINT64_MAX
+						      : (uint64_t)keep * 1000000000u };
 	struct ct_new_run to;
 	int code = ct_new_run_open(&to, path, ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE));
 
@@ -57,8 +60,10 @@ static int write_part(const struct ct_cli *args, const char *path, const struct 
 	code = ct_new_run_close(&to, fill(&part, run, share));
 	if (code)
 		return code;
-	printf("%s: %" PRIu32 " of %zu processes, %" PRIu32 " files, %.1f MB\n", path,
-	       part.processes, run->n_processes, part.files, (double)part.bytes / 1e6);
+	printf("%s: %" PRIu32 " of %zu processes, %" PRIu32 " files, %.1f MB, %" PRIu64
+	       " operations left out\n",
+	       path, part.processes, run->n_processes, part.files, (double)part.bytes / 1e6,
+	       part.left_out);
 	return ct_stdout_close();
 }
 

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/commtrace/bring.h"
 #include "tools/commtrace/snapshot.h"
+#include "tools/commtrace/thin.h"
 #include "trace/mix.h"
 
 int ct_share_has(const struct ct_share *share, const struct ct_process *process)
@@ -86,6 +88,48 @@ static int bring_ring(struct ct_partial *part, const struct ct_process_info *inf
 	return st;
 }
 
+/* Without the operations that `thin` leaves out. */
+static int bring_thinned(struct ct_partial *part, const char *const *paths, size_t segment,
+			 const struct ct_thin *thin, struct ct_thin_calls *calls,
+			 struct ct_err *err)
+{
+	const char *name = name_of(paths[segment]);
+	int fd = openat(part->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			0600);
+	struct stat st;
+	int status;
+
+	if (fd < 0)
+		return ct_fail(err, CT_IO, "%s: %s", name, strerror(errno));
+	status = ct_thin_write(paths, segment, thin, calls, fd, err);
+	if (status == CT_OK && fstat(fd, &st) == 0)
+		part->bytes += (uint64_t)st.st_size;
+	if (close(fd) != 0 && status == CT_OK)
+		status = ct_fail(err, CT_IO, "%s: %s", name, strerror(errno));
+	part->files++;
+	return status;
+}
+
+static int bring_segments(struct ct_partial *part, const char *const *paths, size_t n,
+			  int has_ended, struct ct_err *err)
+{
+	struct ct_thin_calls calls = { 0 };
+	struct ct_thin thin = { 0 };
+	int st = CT_OK;
+
+	if (part->keep_ns != UINT64_MAX)
+		st = ct_thin_find(paths, n, part->keep_ns, &thin, err);
+	for (size_t i = 0; i < n && st == CT_OK; i++) {
+		if (thin.number && i <= thin.segment)
+			st = bring_thinned(part, paths, i, &thin, &calls, err);
+		else
+			st = bring(part, paths[i], has_ended, err);
+	}
+	part->left_out += thin.left_out;
+	free(calls.open);
+	return st;
+}
+
 int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t index,
 		   struct ct_err *err)
 {
@@ -106,8 +150,7 @@ int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t ind
 	if (st != CT_OK)
 		return st;
 	paths = ct_process_segments(reader, &n);
-	for (size_t i = 0; i < n && st == CT_OK; i++)
-		st = bring(part, paths[i], has_ended, err);
+	st = bring_segments(part, paths, n, has_ended, err);
 	ct_process_close(reader);
 	part->processes += st == CT_OK;
 	return st;

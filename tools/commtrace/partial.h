@@ -18,9 +18,10 @@ int ct_share_has(const struct ct_share *share, const struct ct_process *process)
 
 struct ct_partial {
 	int dirfd; /* of the directory to fill */
+	uint64_t keep_ns; /* of each process, operations of so much time before its last one; UINT64_MAX: all */
 	/* what was done */
 	uint32_t processes, files;
-	uint64_t bytes;
+	uint64_t bytes, left_out; /* left_out: operations */
 };
 
 /* Puts process `index` of the run into the part: its ring first, then its segments, so that a record that moves between them is in both.

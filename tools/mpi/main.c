@@ -56,7 +56,8 @@ static struct ct_run *open_here(const struct ct_paths *paths)
 /* The processes of the run that this process of the job takes; process 0 reads its own in place. */
 static void write_part(const struct ct_run *run, const uint8_t *owned, const char *dir, int rank)
 {
-	struct ct_partial part = { .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	struct ct_partial part = { .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				   .keep_ns = UINT64_MAX };
 	struct ct_err err = { .text = "" };
 
 	if (part.dirfd < 0)

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Parts without the operations of the earlier part of a run: verdicts are those of the whole run, nothing is called dropped, no rank is accused for
+# what was left out, and what cannot be known is not asserted. Any split, any order and parts of parts give the same bytes.
+say() { commtrace report --json "$@" && commtrace hang --json "$@" || true; }
+verdict() {
+	commtrace report --json "$@" | jq -c '[.verdict.code, [.findings[] | select(.confidence != "low" and .severity != "info") |
+		"\(.kind) \(.ranks)"], .run.left_out_ns > 0, .run.hang_why]'
+}
+hang() { commtrace hang --json "$@" 2>err | jq -c '.verdicts | map([.code, .ranks, .confidence])'; head -n 1 err; }
+job=(--hosts 2 --gpus-per-host 2 --steps 800 --step-ms 100 --noise-pct 1)
+
+# run NAME OPTION...: the whole run, and its parts.
+run() {
+	echo "== $1"
+	commtrace-synth -o "$@" "${job[@]}"
+	for share in 1 2 3; do
+		commtrace partial "$1" -o "$1.$share" --share=$share/3 --keep=30 >/dev/null
+	done
+	verdict "$1"
+	verdict "$1".2 "$1".3 "$1".1
+	hang "$1"
+	hang "$1".3 "$1".1 "$1".2
+}
+run healthy --workload megatron --seed 1
+run slow --workload megatron --seed 2 --fault slow-rank:rank=1,pct=20
+run missing --workload ddp --seed 4 --fault missing:rank=3,op=5300
+run diverged --workload ddp --seed 6 --on-mismatch go-on --fault mismatch:rank=2,op=200,field=dtype
+
+echo == bytes
+commtrace partial slow.2 slow.1 -o some --keep=30 --share=1/2 >/dev/null
+commtrace partial slow.1 slow.2 -o rest --keep=30 --share=2/2 >/dev/null
+commtrace partial slow -o one --keep=30 | sed -E 's/, [0-9]+ op/, N op/; s/[0-9.]+ MB/N MB/'
+cmp <(say one) <(say slow.1 slow.2 slow.3) && cmp <(say one) <(say rest slow.3 some) && echo same
+commtrace partial slow -o exact --exact >/dev/null
+cmp <(say slow) <(say exact) && echo exact is exact
+[ $(($(cat one/* | wc -c) * 2)) -lt "$(cat slow/* | wc -c)" ] && echo small
+
+echo == commands
+commtrace report one --last=10 --json | jq -c '[.verdict.code, (.run.duration_ns / 1e9 | round)]'
+commtrace report one --skip-steps=10 || echo "exit $?"
+commtrace hang one --whole | head -n 1
+commtrace hang diverged.1 diverged.2 diverged.3 >/dev/null || echo "exit $?"
+commtrace report one | sed -nE 's/^run .* (on record of .*), job.*/\1/p'
+commtrace report diverged.? | grep -A1 '^hang'
+commtrace diagnose diverged.? --full-scan | grep -E ' (hang|calls) ' || true
+commtrace info one | grep -A1 '^complete' | head -n 1
+commtrace timeline one --format=tuples -o - | cut -f1 | sort -n | tail -n 1 | wc -l
+commtrace dump one | wc -l
+rm -r [!.]*
