@@ -129,31 +129,72 @@ static int copy_header(struct ct_ring_snapshot *l, const struct ct_ring_view *vi
 	return CT_OK;
 }
 
-/* The undrained chunks of the view, and the strings that the state will not bring. */
+/* Chunk `i` of the view into the copy `k`, or behind the others. 0 or CT_NOMEM. */
+static int take_chunk(struct ct_ring_snapshot *l, const struct ct_ring_view *view, uint32_t i,
+		      uint32_t *copy_of, uint32_t *cap)
+{
+	struct ct_chunk *copy;
+
+	if (grow(l, cap) != CT_OK)
+		return CT_NOMEM;
+	copy = ct_ring_chunk(&l->ring, l->ring.header->n_chunks);
+	if (!copy_chunk(ct_ring_chunk(&view->ring, i), copy))
+		return CT_OK;
+	if (copy_of[i])
+		memcpy(ct_ring_chunk(&l->ring, copy_of[i] - 1), copy, CT_CHUNK_BYTES);
+	else
+		copy_of[i] = ++l->ring.header->n_chunks;
+	return CT_OK;
+}
+
+static uint64_t lap_of(const struct ct_chunk *chunk)
+{
+	return load(&chunk->state) >> 8;
+}
+
+/* The undrained chunks, as they were at one moment for each thread: without a hole in its records. While chunks are copied, a
+ * thread may fill one that has been copied, and go on in one that has not. So those that were being filled, or were free, are copied
+ * again, unless they were claimed after the first round. */
 static int take_chunks(struct ct_ring_snapshot *l, const struct ct_ring_view *view)
 {
-	struct strings strings = { .view = view, .end = ct_ring_view_strings_end(view) };
+	uint32_t *copy_of = calloc(view->n_chunks + 1u, sizeof(*copy_of)); /* its number + 1 */
+	uint64_t latest = 0; /* lap of the first round */
 	uint32_t cap = 0;
+	int st = copy_of ? CT_OK : CT_NOMEM;
+
+	for (uint32_t i = 0; i < view->n_chunks && st == CT_OK; i++)
+		st = take_chunk(l, view, i, copy_of, &cap);
+	for (uint32_t k = 0; k < l->ring.header->n_chunks; k++) {
+		const uint64_t lap = lap_of(ct_ring_chunk(&l->ring, k));
+
+		latest = lap > latest ? lap : latest;
+	}
+	for (uint32_t i = 0; i < view->n_chunks && st == CT_OK; i++) {
+		const struct ct_chunk *copy = copy_of[i] ? ct_ring_chunk(&l->ring, copy_of[i] - 1)
+							 : NULL;
+		const int was_full = copy && (load(&copy->state) & 0xff) != CT_CHUNK_OWNED;
+
+		if (!was_full && lap_of(ct_ring_chunk(&view->ring, i)) <= latest)
+			st = take_chunk(l, view, i, copy_of, &cap);
+	}
+	free(copy_of);
+	if (st == CT_OK && l->ring.header->n_chunks)
+		qsort(l->ring.chunks, l->ring.header->n_chunks, CT_CHUNK_BYTES, by_lap);
+	return st;
+}
+
+/* The strings of its records that the state will not bring. */
+static int take_strings(struct ct_ring_snapshot *l, const struct ct_ring_view *view)
+{
+	struct strings strings = { .view = view, .end = ct_ring_view_strings_end(view) };
 	int st = CT_OK;
 
 	strings.taken = calloc(view->strings_bytes / 32 + 1, 1);
 	if (!strings.taken)
 		return CT_NOMEM;
-	for (uint32_t i = 0; i < view->n_chunks && st == CT_OK; i++) {
-		struct ct_chunk *copy;
-
-		st = grow(l, &cap);
-		if (st != CT_OK)
-			break;
-		copy = ct_ring_chunk(&l->ring, l->ring.header->n_chunks);
-		if (!copy_chunk(ct_ring_chunk(&view->ring, i), copy))
-			continue;
-		l->ring.header->n_chunks++;
-		st = add_strings(&strings, copy, &l->state);
-	}
+	for (uint32_t k = 0; k < l->ring.header->n_chunks && st == CT_OK; k++)
+		st = add_strings(&strings, ct_ring_chunk(&l->ring, k), &l->state);
 	free(strings.taken);
-	if (st == CT_OK && l->ring.header->n_chunks)
-		qsort(l->ring.chunks, l->ring.header->n_chunks, CT_CHUNK_BYTES, by_lap);
 	return st;
 }
 
@@ -169,6 +210,8 @@ static int copy_ring(const struct ct_ring_view *view, struct ct_ring_snapshot **
 		/* Slots first: a record may name a communicator made after the table had been read. */
 		st = take_chunks(l, view);
 	}
+	if (st == CT_OK)
+		st = take_strings(l, view);
 	if (st == CT_OK)
 		st = ct_ring_view_state(view, &l->state);
 	if (st != CT_OK) {

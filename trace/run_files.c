@@ -336,6 +336,11 @@ int ct_run_files_add_file(struct ct_run_files *f, const char *path, int named)
 	if (st == CT_FORMAT && !named && ct_run_file_kind(path) == CT_RUN_SEGMENT &&
 	    is_unborn(path))
 		return defer(f, path, err.text);
+	/* the header may have been written between the two looks */
+	if (st == CT_FORMAT && ct_run_file_kind(path) == CT_RUN_SEGMENT)
+		st = add_segment(f, path, &err);
+	if (st == CT_OK || st == CT_NOMEM)
+		return st;
 	return warn_file(f, st, err.text);
 }
 

@@ -31,6 +31,7 @@ struct ct_segment_reader {
 	int ended;   /* the tail was judged: what a live process has appended since belongs to it */
 	int follows; /* ct_segment_follow() ... */
 	int waits;   /* ... and the block at `at` is not whole yet */
+	uint64_t looked_again_at; /* skip_cut() */
 	uint64_t failed_bytes;
 	uint32_t skim_before; /* number of a block; 0: all are decoded */
 	uint64_t skipped_at;  /* the last block that was not decoded, 0 none */
@@ -366,6 +367,11 @@ static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *
 
 	if (st < 0)
 		return st;
+	/* A live process may have written the rest, and more, since the file ended here: look at it once more. */
+	if (st && r->looked_again_at != r->at) {
+		r->looked_again_at = r->at;
+		return CT_OK;
+	}
 	r->failed_bytes += r->follows ? 0 : avail;
 	if (st) {
 		note_damage(r, r->at, "half a block");
