@@ -24,7 +24,7 @@ _Static_assert(CT_CHUNK_BYTES == 64 * CT_SLOT_BYTES, "a slot's number in its chu
 struct ct_recorder {
 	struct ct_ring ring;
 	struct ct_process process;
-	_Atomic uint64_t low_water; /* free chunks below which the write thread is woken */
+	_Atomic uint64_t low_water; /* free chunks below which calls wake the write thread */
 	_Atomic uint32_t wanted;    /* futex of the write thread: 1 = wanted now */
 	uint32_t call_cost_ns;	    /* of one recorded call, measured at start */
 };

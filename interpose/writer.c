@@ -29,6 +29,10 @@
 /* So many are worth a block: what other threads put into their chunks meanwhile goes into the same one, not into a second small
  * one. */
 #define DUE_RECORDS (BLOCK_RECORDS - 8 * CT_CHUNK_SLOTS)
+/* code: when a block is looked for: it is due then, and the next one has not begun. */
+#define AIM_CHUNKS (DUE_RECORDS / CT_CHUNK_SLOTS + 4)
+#define SHORTEST_NAP_NS (SECOND_NS / 200)
+#define LONGEST_NAP_NS (SECOND_NS / 4)
 #define STATUS_NS (10 * SECOND_NS)
 #define OPEN_OP_NS SECOND_NS /* younger ones are not worth a record */
 
@@ -72,23 +76,35 @@ static int many_have_ended(const struct writer *w)
 	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->header->n_comms / 4;
 }
 
-/* Below this many free chunks a block is due: calls wake this thread then, so that it need not look for it. */
+/* Below this many free chunks two blocks are due: calls came in a burst and wake this thread then, which takes one of them 15 us. */
 static void set_alarm(const struct writer *w)
 {
 	uint64_t half = w->ring->header->n_chunks / 2;
 	uint64_t free_now = load(&w->ring->header->n_free);
-	uint64_t due = DUE_RECORDS / CT_CHUNK_SLOTS;
+	uint64_t burst = 2 * DUE_RECORDS / CT_CHUNK_SLOTS;
 
-	atomic_store_explicit(&ct_recorder.low_water, free_now > half + due ? free_now - due : half,
+	atomic_store_explicit(&ct_recorder.low_water,
+			      free_now > half + burst ? free_now - burst : half,
 			      memory_order_relaxed);
+}
+
+/* A little after a block is due, if records come as fast as since the last one. */
+static uint64_t until_due_ns(const struct writer *w)
+{
+	uint64_t fresh = load(&w->ring->header->claims) - w->claims;
+
+	if (!fresh || fresh >= AIM_CHUNKS)
+		return LONGEST_NAP_NS;
+	return (ct_now_ns() - w->flushed_at) / fresh * (AIM_CHUNKS - fresh);
 }
 
 static void nap(const struct writer *w)
 {
-	uint64_t ms = pool_below(w, 2) || many_have_ended(w) ? 5 : 250;
+	uint64_t ns = pool_below(w, 2) || many_have_ended(w) ? 0 : until_due_ns(w);
 
+	ns = ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns > LONGEST_NAP_NS ? LONGEST_NAP_NS : ns;
 	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
-	ct_futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
+	ct_futex_wait(&ct_recorder.wanted, 0, ns);
 	/* pairs with ct_writer_finish(): if this takes its 1 away, the look at `stop` that follows sees that, too */
 	atomic_exchange_explicit(&ct_recorder.wanted, 0, memory_order_acq_rel);
 }

@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 benches() {
 	cat <<-'EOF'
 	overhead bench_wrapper
+	overhead bench_tail
 	overhead bench_nccl
 	overhead bench_waits
 	overhead ../bench/instructions.py
