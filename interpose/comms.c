@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/comms.h"
 
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
+#include "interpose/spin.h"
 
 #define BUCKETS (4 * CT_COMMS_MAX)
 #define GONE ((const void *)1) /* a handle that was removed: look further */
@@ -19,7 +19,7 @@ static struct {
 		_Atomic(const void *) handle; /* NULL: never used, a search ends here */
 		_Atomic(struct ct_comm *) comm;
 	} buckets[BUCKETS];
-	_Atomic int lock; /* over everything that writes the tables */
+	_Atomic uint32_t lock; /* over everything that writes the tables */
 	uint32_t last_id;
 	uint32_t hint; /* where the next free one of `comms` may be */
 	_Atomic uint32_t live;
@@ -44,22 +44,6 @@ int ct_comms_init(const char *job, uint64_t process_hash)
 	tables->job_hash = ct_hash_bytes(CT_HASH_START, job, strlen(job));
 	tables->process_hash = process_hash;
 	return CT_OK;
-}
-
-/* Held while tables of a few thousand entries are searched. A thread that does not get it for so long does without the record. */
-static int lock(void)
-{
-	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
-		if (!atomic_exchange_explicit(&tables->lock, 1, memory_order_acquire))
-			return 1;
-		sched_yield();
-	}
-	return 0;
-}
-
-static void unlock(void)
-{
-	atomic_store_explicit(&tables->lock, 0, memory_order_release);
 }
 
 static uint32_t bucket_of(const void *handle)
@@ -160,10 +144,10 @@ uint64_t ct_comms_ended(void)
 
 void ct_comms_end(const void *handle)
 {
-	if (!ct_comms_find(handle) || !lock())
+	if (!ct_comms_find(handle) || !ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
 		return;
 	end(handle);
-	unlock();
+	ct_spin_unlock(&tables->lock);
 }
 
 void ct_comms_end_all(enum ct_backend backend)
@@ -182,13 +166,13 @@ void ct_comms_name(struct ct_comm *comm, const char *name)
 {
 	uint64_t id = ct_ring_string(&ct_recorder.ring, name);
 
-	if (!id || !lock())
+	if (!id || !ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
 		return;
 	atomic_store_explicit(
 		&comm->entry->bits,
 		(uint32_t)atomic_load_explicit(&comm->entry->bits, memory_order_relaxed) | id << 32,
 		memory_order_relaxed);
-	unlock();
+	ct_spin_unlock(&tables->lock);
 }
 
 /* How many of this size were made before, counted by all members alike. */
@@ -242,7 +226,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 	};
 	struct ct_comm *comm;
 
-	if (!lock())
+	if (!ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
 		return NULL;
 	end(spec->handle[0]);
 	end(spec->handle[1]);
@@ -282,7 +266,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm = NULL;
 		tables->has_lost = 1;
 	}
-	unlock();
+	ct_spin_unlock(&tables->lock);
 	return comm;
 }
 
@@ -294,11 +278,11 @@ int ct_comms_has_room(void)
 
 void ct_comms_alias(struct ct_comm *comm, const void *handle)
 {
-	if (!handle || !lock())
+	if (!handle || !ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
 		return;
 	if (!atomic_load_explicit(&comm->handle[1], memory_order_relaxed)) {
 		atomic_store_explicit(&comm->handle[1], handle, memory_order_relaxed);
 		add(handle, comm);
 	}
-	unlock();
+	ct_spin_unlock(&tables->lock);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/sequence.h"
 
-#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
+#include "interpose/spin.h"
 
 void ct_seq_init(struct ct_seq *tags)
 {
@@ -99,7 +99,7 @@ static struct {
 	_Atomic uint32_t comms[CHANNELS];  /* its owner; 0 none */
 	_Atomic uint32_t stopped[STOPPED]; /* communicators, 0 none; EVERY one in the last */
 	_Atomic uint32_t n_stopped;
-	_Atomic int lock; /* over what makes and frees channels */
+	_Atomic uint32_t lock; /* over what makes and frees channels */
 	_Atomic uint64_t lost;
 } * channels;
 
@@ -128,21 +128,6 @@ static uint32_t find(uint64_t key)
 		    key)
 			return slot_of(key, i);
 	return CHANNELS;
-}
-
-static int lock(void)
-{
-	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
-		if (!atomic_exchange_explicit(&channels->lock, 1, memory_order_acquire))
-			return 1;
-		sched_yield();
-	}
-	return 0;
-}
-
-static void unlock(void)
-{
-	atomic_store_explicit(&channels->lock, 0, memory_order_release);
 }
 
 /* Before the lock is taken, for which every thread would have to wait when the table is full. */
@@ -210,9 +195,9 @@ static __attribute__((noinline)) uint64_t next_of_new(uint64_t key, uint32_t com
 	uint32_t at = CHANNELS;
 	uint64_t seq;
 
-	if (!is_stopped(comm) && has_room(key) && lock()) {
+	if (!is_stopped(comm) && has_room(key) && ct_spin_lock(&channels->lock, CT_SPIN_TRIES)) {
 		at = make(key, comm);
-		unlock();
+		ct_spin_unlock(&channels->lock);
 	}
 	if (at < CHANNELS && count(at, key, &seq))
 		return seq;
@@ -275,7 +260,7 @@ void ct_channels_stop(uint32_t comm)
 {
 	uint32_t n;
 
-	if (!channels || is_stopped(comm) || !lock())
+	if (!channels || is_stopped(comm) || !ct_spin_lock(&channels->lock, CT_SPIN_TRIES))
 		return;
 	n = atomic_load_explicit(&channels->n_stopped, memory_order_relaxed);
 	if (n < STOPPED && !is_stopped(comm)) {
@@ -285,13 +270,13 @@ void ct_channels_stop(uint32_t comm)
 		atomic_store_explicit(&channels->n_stopped, n + 1, memory_order_release);
 		free_channels(comm);
 	}
-	unlock();
+	ct_spin_unlock(&channels->lock);
 }
 
 void ct_channels_end(uint32_t comm)
 {
-	if (!channels || !comm || !lock())
+	if (!channels || !comm || !ct_spin_lock(&channels->lock, CT_SPIN_TRIES))
 		return;
 	free_channels(comm);
-	unlock();
+	ct_spin_unlock(&channels->lock);
 }

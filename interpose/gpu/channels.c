@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/channels.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "interpose/abi/nccl_profiler.h"
+#include "interpose/spin.h"
 
 #define COPIES 8u /* of NCCL in one process: one is usual, two are seen */
-#define TRIES 1000u
+#define TRIES                                                                                      \
+	1000u /* size: some hundred microseconds; a call that is captured does not wait for long */
 
 static _Atomic uint32_t locked, dropped;
 static _Atomic uint32_t
@@ -25,21 +26,6 @@ void ct_gpu_channels_init(void)
 	held = 0;
 	memset(words, 0, sizeof(words));
 	atomic_store_explicit(&dropped, 0, memory_order_relaxed);
-	atomic_store_explicit(&locked, 0, memory_order_release);
-}
-
-static int lock(void)
-{
-	for (uint32_t tries = 0; tries < TRIES; tries++) {
-		if (!atomic_exchange_explicit(&locked, 1, memory_order_acquire))
-			return 1;
-		sched_yield();
-	}
-	return 0;
-}
-
-static void unlock(void)
-{
 	atomic_store_explicit(&locked, 0, memory_order_release);
 }
 
@@ -76,7 +62,7 @@ int ct_gpu_channels_ask(int *mask, int types)
 {
 	struct word *word = NULL;
 
-	if (lock()) {
+	if (ct_spin_lock(&locked, TRIES)) {
 		word = word_of(mask);
 		if (!word)
 			word = word_of(NULL);
@@ -86,7 +72,7 @@ int ct_gpu_channels_ask(int *mask, int types)
 			word->comms++;
 			ask_again();
 		}
-		unlock();
+		ct_spin_unlock(&locked);
 	}
 	/* no thread would clear it in time */
 	if (!word)
@@ -98,12 +84,12 @@ void ct_gpu_channels_close(const int *mask)
 {
 	struct word *word;
 
-	if (!lock())
+	if (!ct_spin_lock(&locked, TRIES))
 		return;
 	word = word_of(mask);
 	if (word && --word->comms == 0)
 		word->mask = NULL;
-	unlock();
+	ct_spin_unlock(&locked);
 }
 
 int ct_gpu_channels_are_reported(void)
@@ -125,22 +111,22 @@ void ct_gpu_channels_captured(void)
 
 void ct_gpu_channels_hold(void)
 {
-	if (!lock()) {
+	if (!ct_spin_lock(&locked, TRIES)) {
 		drop();
 		return;
 	}
 	if (held++ == 0)
 		write_words(0);
-	unlock();
+	ct_spin_unlock(&locked);
 }
 
 void ct_gpu_channels_release(void)
 {
-	if (!lock()) {
+	if (!ct_spin_lock(&locked, TRIES)) {
 		drop();
 		return;
 	}
 	if (held && --held == 0)
 		ask_again();
-	unlock();
+	ct_spin_unlock(&locked);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/graph_table.h"
 
-#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
+#include "interpose/spin.h"
 #include "trace/ops.h"
 
 _Atomic int ct_graph_used;
@@ -18,7 +18,7 @@ _Atomic int ct_graph_used;
 #define PROBES 32u
 
 static struct tables {
-	_Atomic int lock;
+	_Atomic uint32_t lock;
 	uint32_t last_number;
 	uint32_t n_lists, free_list; /* ever used; place + 1 */
 	uint32_t n_runs, free_run;
@@ -43,17 +43,12 @@ int ct_graph_table_init(void)
 
 int ct_graph_lock(void)
 {
-	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
-		if (!atomic_exchange_explicit(&tables->lock, 1, memory_order_acquire))
-			return 1;
-		sched_yield();
-	}
-	return 0;
+	return ct_spin_lock(&tables->lock, CT_SPIN_TRIES);
 }
 
 void ct_graph_unlock(void)
 {
-	atomic_store_explicit(&tables->lock, 0, memory_order_release);
+	ct_spin_unlock(&tables->lock);
 }
 
 /* Handles are addresses or small numbers: the kinds do not meet in the bits above. */

@@ -7,6 +7,7 @@
 #include "interpose/gpu/mode.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
+#include "interpose/spin.h"
 
 #define STREAMS 1024u
 #define PROBES 32u
@@ -17,11 +18,11 @@ static struct tables {
 	uint32_t n_streams;
 	int was_closed; /* contexts, for new ones with other events */
 } * tables;
-static atomic_flag lock = ATOMIC_FLAG_INIT;
+static _Atomic uint32_t lock; /* over what enters and closes contexts and streams */
 
 int ct_gpu_streams_init(void)
 {
-	atomic_flag_clear(&lock);
+	atomic_store_explicit(&lock, 0, memory_order_relaxed);
 	/* a fresh mapping also where a parent's exists: emptying that one would copy all of its pages */
 	tables = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
@@ -31,15 +32,11 @@ int ct_gpu_streams_init(void)
 	return CT_NOMEM;
 }
 
-static void take_lock(void)
+/* On the poll thread: calls of the program do without what they enter meanwhile, and it may wait for them. */
+static void wait_for_lock(void)
 {
-	while (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+	while (!ct_spin_lock(&lock, CT_SPIN_TRIES))
 		;
-}
-
-static void release_lock(void)
-{
-	atomic_flag_clear_explicit(&lock, memory_order_release);
 }
 
 struct ct_gpu_context *ct_gpu_context_nth(unsigned n)
@@ -131,7 +128,10 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 		return untold();
 	identity = ask_identity(cuda, handle, device);
 	ct_gpu_mode_connected();
-	take_lock();
+	if (!ct_spin_lock(&lock, CT_SPIN_TRIES)) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
+		return NULL;
+	}
 	c = find_context(handle, &room);
 	if (!c && room) {
 		c = room;
@@ -140,7 +140,7 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 		c->event_flags = ct_gpu_event_flags();
 		atomic_store_explicit(&c->handle, handle, memory_order_release);
 	}
-	release_lock();
+	ct_spin_unlock(&lock);
 	if (!c)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
 	return c;
@@ -311,12 +311,13 @@ static struct ct_gpu_context *open_context(unsigned nth)
 	return c && !ct_gpu_context_is_closed(c) ? c : NULL;
 }
 
-/* Launches from now on find contexts whose events are made as the mode says now. */
+/* Launches from now on find contexts whose events are made as the mode says now; but one that is just entered, if its thread holds
+ * the lock and does not run. */
 static void close_all(void)
 {
+	const int is_alone = ct_spin_lock(&lock, CT_SPIN_TRIES);
 	struct ct_gpu_context *c;
 
-	take_lock();
 	tables->was_closed = 1;
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
 		uint32_t open = CT_GPU_OPEN;
@@ -328,12 +329,13 @@ static void close_all(void)
 								memory_order_release,
 								memory_order_relaxed);
 	}
-	release_lock();
+	if (is_alone)
+		ct_spin_unlock(&lock);
 }
 
 void ct_gpu_contexts_prepare(unsigned int event_flags)
 {
-	take_lock();
+	wait_for_lock();
 	for (unsigned i = 0, room = 0; i < CT_GPU_CONTEXTS; i++) {
 		struct ct_gpu_context *c = open_context(i), *ahead;
 
@@ -351,7 +353,7 @@ void ct_gpu_contexts_prepare(unsigned int event_flags)
 				      atomic_load_explicit(&c->handle, memory_order_relaxed),
 				      memory_order_release);
 	}
-	release_lock();
+	ct_spin_unlock(&lock);
 }
 
 int ct_gpu_contexts_are_ready(void)
@@ -372,7 +374,7 @@ void ct_gpu_contexts_renew(void)
 
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++)
 		were_open |= (uint32_t)(open_context(i) != NULL) << i;
-	take_lock();
+	wait_for_lock();
 	tables->was_closed = 1;
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++) {
 		uint32_t ahead = CT_GPU_AHEAD;
@@ -388,7 +390,7 @@ void ct_gpu_contexts_renew(void)
 								CT_GPU_CLOSED, memory_order_release,
 								memory_order_relaxed);
 	}
-	release_lock();
+	ct_spin_unlock(&lock);
 }
 
 void ct_gpu_contexts_count(void)
@@ -406,7 +408,10 @@ static struct ct_gpu_stream *enter(const struct key *key)
 	uint32_t n = 0, launching = 0;
 	struct ct_gpu_stream *s, *room;
 
-	take_lock();
+	if (!ct_spin_lock(&lock, CT_SPIN_TRIES)) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
+		return NULL;
+	}
 	s = find(key, &room);
 	if (!s && room) {
 		s = room;
@@ -423,7 +428,7 @@ static struct ct_gpu_stream *enter(const struct key *key)
 		s->end = &s->first;
 		atomic_store_explicit(&s->handle, key->handle, memory_order_release);
 	}
-	release_lock();
+	ct_spin_unlock(&lock);
 	if (!s)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
 	/* the new one is most likely for a launch, too */

@@ -2,10 +2,10 @@
 #include "interpose/mpi/comm.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "interpose/hash.h"
 #include "interpose/identity.h"
+#include "interpose/spin.h"
 
 #define NAME_BYTES 512 /* more than MPI_MAX_OBJECT_NAME of any flavour: 64 to 256 */
 
@@ -55,17 +55,6 @@ static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint6
 	return ct_comms_create(&spec);
 }
 
-/* Threads that meet the same one at once must not count it twice. MPI was asked before; nothing here waits. */
-static int lock_adopting(void)
-{
-	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
-		if (!atomic_exchange_explicit(&adopting, 1, memory_order_acquire))
-			return 1;
-		sched_yield();
-	}
-	return 0;
-}
-
 static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int met)
 {
 	struct ct_mpi_members members;
@@ -79,12 +68,13 @@ static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int me
 				       : ct_mpi_members_of_win(handle, &members)))
 		return NULL;
 	name = name_of(handle, kind);
-	if (!lock_adopting())
+	/* threads that meet the same one at once must not count it twice; MPI was asked before, nothing here waits */
+	if (!ct_spin_lock(&adopting, CT_SPIN_TRIES))
 		return NULL;
 	comm = ct_comms_find(ct_mpi_key(handle));
 	if (!comm)
 		comm = create(handle, kind, 0, &members, name, met);
-	atomic_store_explicit(&adopting, 0, memory_order_release);
+	ct_spin_unlock(&adopting);
 	ct_self.comm = comm;
 	errno = saved;
 	return comm;
