@@ -51,26 +51,21 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->by > y->by) - (x->by < y->by);
 }
 
-/* Of several that see the same, one that sees most of it. */
-static const struct sight *choose(const struct sight *first, size_t n, int spread,
-				  const uint64_t *load)
+/* Of several that see the same, the first one that sees most of it. */
+static const struct sight *choose(const struct sight *first, size_t n)
 {
 	const struct sight *best = first;
 
 	for (size_t i = 1; i < n; i++) {
-		const struct sight *s = first + i;
-
-		if (s->bytes > best->bytes ||
-		    (s->bytes == best->bytes && spread && load[s->by] < load[best->by]))
-			best = s;
+		if (first[i].bytes > best->bytes)
+			best = first + i;
 	}
 	return best;
 }
 
 /* At process 0: marks[] of each process of the job lie one after the other, from at[] on. */
-static void assign(struct sight *all, size_t n, int size, const int *at, int spread, uint8_t *marks)
+static void assign(struct sight *all, size_t n, const int *at, uint8_t *marks)
 {
-	uint64_t *load = allocate((size_t)size, sizeof(*load));
 	size_t same;
 
 	qsort(all, n, sizeof(*all), by_name);
@@ -79,14 +74,12 @@ static void assign(struct sight *all, size_t n, int size, const int *at, int spr
 
 		for (same = 1; i + same < n && strcmp(all[i].name, all[i + same].name) == 0;)
 			same++;
-		taken = choose(&all[i], same, spread, load);
-		load[taken->by] += taken->bytes + 1;
+		taken = choose(&all[i], same);
 		marks[(size_t)at[taken->by] + taken->index] = 1;
 	}
-	free(load);
 }
 
-void ct_exchange_share(const struct ct_run *run, int spread, uint8_t *owned)
+void ct_exchange_share(const struct ct_run *run, uint8_t *owned)
 {
 	int rank, size, n = run ? (int)run->n_processes : 0, total = 0;
 	struct sight *mine, *all = NULL;
@@ -122,7 +115,7 @@ void ct_exchange_share(const struct ct_run *run, int spread, uint8_t *owned)
 	MPI_Gatherv(mine, n * (int)sizeof(*mine), MPI_BYTE, all, bytes, bytes_at, MPI_BYTE, 0,
 		    MPI_COMM_WORLD);
 	if (rank == 0)
-		assign(all, (size_t)total, size, at, spread, marks);
+		assign(all, (size_t)total, at, marks);
 	MPI_Scatterv(marks, counts, at, MPI_BYTE, owned, n, MPI_BYTE, 0, MPI_COMM_WORLD);
 	free(mine);
 	free(all);

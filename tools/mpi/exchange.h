@@ -8,9 +8,9 @@
 
 #include "trace/reader.h"
 
-/* Each process of the run (NULL: sees none) gets one owner among those that see most of it: process 0 where it is one of them, with
- * `spread` the one that has least to do. owned[p]: it is this process. */
-void ct_exchange_share(const struct ct_run *run, int spread, uint8_t *owned);
+/* Each process of the run (NULL: sees none) gets one owner among those that see most of it: the first of them, so
+ * process 0 where it is one. owned[p]: it is this process. */
+void ct_exchange_share(const struct ct_run *run, uint8_t *owned);
 
 /* Sends the files of the directory `dir` to process 0, which writes those of the others into its own. Returns how many came. */
 uint64_t ct_exchange_files(const char *dir);

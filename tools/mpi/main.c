@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	owned = calloc((run ? run->n_processes : 0) + 1, 1);
 	if (!owned)
 		ct_exchange_fail("cannot read the run", ct_status_text(CT_NOMEM));
-	ct_exchange_share(run, 0, owned);
+	ct_exchange_share(run, owned);
 	write_part(run, owned, dir, rank);
 	came = ct_exchange_files(dir);
 	ct_run_close(run);
