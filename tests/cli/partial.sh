@@ -51,7 +51,10 @@ commtrace partial hung -o part || echo "exit $?"
 commtrace partial hung -o part --force | sed -E 's/[0-9.]+ MB/N MB/'
 commtrace partial hung -o part --share=9/10 --force | sed -E 's/[0-9.]+ MB/N MB/'
 ls part | wc -l
-for share in 0/2 3/2 1 1/2x 1/0; do
+# a part in the place of its run would lose the others
+commtrace partial hung -o ./hung/ --share=1/2 --force || echo "exit $?"
+ls hung | wc -l
+for share in 0/2 3/2 1 1/2x 1/0 1/-2 1/99999999999; do
 	commtrace partial hung -o no --share=$share || echo "exit $?"
 done
 commtrace partial hung || echo "exit $?"
