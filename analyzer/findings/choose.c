@@ -458,10 +458,15 @@ static int choose(struct choice *c)
 
 /* ---- the list ---- */
 
-/* Missing records might have changed the result. */
+/* Missing records, and those that were left out on purpose, might have changed the result. */
+static int may_differ(const struct ct_report *report)
+{
+	return !report->run.complete || report->run.left_out_ns;
+}
+
 static void doubt(struct ct_findings *list, const struct ct_report *report)
 {
-	for (size_t i = 0; i < list->n && !report->run.complete; i++) {
+	for (size_t i = 0; i < list->n && may_differ(report); i++) {
 		struct ct_finding *f = &list->all[i];
 
 		if (f->loss_ns != CT_UNKNOWN && f->confidence == CT_CONFIDENCE_HIGH)
@@ -506,5 +511,8 @@ int ct_verdict_fill(const struct ct_judgement *j, struct ct_findings *list,
 		ct_headline(&list->all[i], report);
 	st = gather(&c, list);
 	st = st ?: choose(&c);
+	/* a hang is judged by the sums of all operations, too */
+	if (report->run.left_out_ns && !c.hung && report->verdict.confidence == CT_CONFIDENCE_HIGH)
+		report->verdict.confidence = CT_CONFIDENCE_MEDIUM;
 	return st ?: take_finding(list, c.chosen, report);
 }

@@ -219,10 +219,10 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more (a larger --top)",
 			     report->n_ops - most);
 	if (verbose)
-		ct_text_line(
-			text, CT_COLOR_DIM,
-			"mean wait: of the ranks; transfer: sum of the operations; busbw/s: bus "
-			"bandwidth, median");
+		ct_text_line(text, CT_COLOR_DIM,
+			     "wait/rank: sum of the operations, mean of the ranks; transfer: sum "
+			     "of the operations; busbw/s: bus "
+			     "bandwidth, median");
 }
 
 /* Queued up behind one another: of a rank, on one communicator, one number after the other. */

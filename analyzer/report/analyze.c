@@ -390,6 +390,8 @@ static int judge(struct analysis *a)
 {
 	int st = judge_records(a);
 
+	if (a->is_thinned)
+		a->report->run.left_out_ns = a->stream.model.from_ns;
 	st = st ?: judge_lateness(a);
 	st = st ?: look_at_steps(a);
 	st = st ?: judge_overlap(a);
@@ -398,8 +400,6 @@ static int judge(struct analysis *a)
 		ct_findings_advise(&a->findings, a->report);
 		st = choose_verdict(a);
 	}
-	if (a->is_thinned)
-		a->report->run.left_out_ns = a->stream.model.from_ns;
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }

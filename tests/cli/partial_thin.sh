@@ -43,6 +43,9 @@ commtrace hang one --whole | head -n 1
 commtrace hang diverged.1 diverged.2 diverged.3 >/dev/null || echo "exit $?"
 commtrace report one | sed -nE 's/^run .* (on record of .*), job.*/\1/p'
 commtrace report diverged.? | grep -A1 '^hang'
+commtrace report diverged.? --fail-on=NOT_ENOUGH_EVIDENCE >/dev/null || echo "exit $?"
+commtrace report slow --json | jq -r .verdict.confidence
+commtrace report one --json | jq -r .verdict.confidence
 commtrace diagnose diverged.? --full-scan | grep -E ' (hang|calls) ' || true
 commtrace info one | grep -A1 '^complete' | head -n 1
 commtrace timeline one --format=tuples -o - | cut -f1 | sort -n | tail -n 1 | wc -l

@@ -144,9 +144,10 @@ static int is_alarming(const struct ct_report *report)
 	return 0;
 }
 
+/* Also where it is not known whether the job hangs. */
 static int is_unjudged(const struct ct_report *report)
 {
-	return report->verdict.code == CT_VERDICT_NOT_ENOUGH_EVIDENCE;
+	return report->verdict.code == CT_VERDICT_NOT_ENOUGH_EVIDENCE || report->run.hang_why;
 }
 
 /* Operations that never ended are not a finding: the job may have been stopped. But `any` must not pass a job without
@@ -159,7 +160,9 @@ static int is_found(const struct ct_report *report, const char *kinds)
 		return 1;
 	/* The verdict in the report: if several kinds give one verdict (a rank that stalls, STRAGGLER), asking for it
 	 * means all of them. */
-	if (kinds && (report->n_findings || hangs || is_unjudged(report)) &&
+	if (kinds && is_unjudged(report) && is_among("NOT_ENOUGH_EVIDENCE", kinds))
+		return 1;
+	if (kinds && (report->n_findings || hangs) &&
 	    is_among(ct_verdict_name(report->verdict.code), kinds))
 		return 1;
 	for (size_t i = 0; kinds && i < report->n_findings; i++) {
