@@ -59,4 +59,4 @@ echo "a killed process: an error, no result"
 
 code=0
 mpi_start 60 1 "$program" record run >out 2>err || code=$?
-[ $code != 0 ] && grep -q 'a command is missing' err || fail "no command: exit $code: $(cat err)"
+[ $code != 0 ] && grep -q "'record' is no command that analyzes a run" err || fail "no command: exit $code: $(cat err)"

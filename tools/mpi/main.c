@@ -126,7 +126,9 @@ static int read_line(int argc, char **argv, struct ct_cli *args)
 	int code;
 
 	if (!is_one_of_ours(command)) {
-		ct_say("a command is missing: mpirun -n 4 commtrace-mpi report RUN...");
+		ct_say("%s%s%s: use it as in mpirun -n 4 commtrace-mpi report RUN...",
+		       argc > 1 ? "'" : "", argc > 1 ? argv[1] : "a command is missing",
+		       argc > 1 ? "' is no command that analyzes a run" : "");
 		return CT_CODE_USAGE;
 	}
 	code = ct_cli_parse(args, command->id, argc - 1, argv + 1);
