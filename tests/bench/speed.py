@@ -10,7 +10,6 @@ docs/OVERHEAD.md beside what was measured.
 
 usage: speed.py [--build DIR]; prints METRIC lines for tests/gates.sh."""
 import argparse
-import glob
 import os
 import re
 import resource
@@ -42,8 +41,6 @@ INSTRUCTIONS = {
     "report": {"one_host": 15800, "several_hosts": 19400, "long": 7500},
 }
 TWO_THREADS = 0.65  # of the wall time of one, on the long run
-# Of the instructions of a report, those of the thread that has most of two: what the other one takes off it.
-BUSIEST = {"one_host": 0.64, "several_hosts": 0.58}
 BABELTRACE = 0.48  # of its events a second, operations a second of a report
 
 
@@ -101,14 +98,6 @@ def instructions(command, ops, out, status=0):
     return counted(out) / ops
 
 
-def busiest(command, out):
-    """Instructions of the thread that has most of them."""
-    for old in glob.glob(out + "-*"):
-        os.remove(old)
-    count(command, out, 0, "--separate-threads=yes")
-    return max(counted(thread) for thread in glob.glob(out + "-*"))
-
-
 def with_two(command):
     return [word.replace("--threads=1", "--threads=2") for word in command]
 
@@ -140,8 +129,6 @@ def measure(build, name, options, steps, folder):
     for what, limits in INSTRUCTIONS.items():
         each = instructions(played[what], ops, out)
         print("METRIC speed.instructions.%s.%s %.0f %d" % (what, name, each, limits[name]))
-    two = busiest(with_two(played["report"]), out) / ops / each
-    print("METRIC speed.busiest_of_two_threads.%s %.2f %.2f" % (name, two, BUSIEST[name]))
 
 
 CTF = """/* CTF 1.8 */
