@@ -100,6 +100,8 @@ static int wait_for(struct ct_child *child, const struct signal_state *state)
 			break;
 		if (sigwaitinfo(&state->waited, &info) > 0 && info.si_signo != SIGCHLD)
 			pass_on(child, state, &info);
+		child->was_asked |= info.si_signo == SIGINT || info.si_signo == SIGTERM ||
+				    info.si_signo == SIGHUP;
 	}
 	child->status = info.si_code == CLD_EXITED
 				? info.si_status << 8

@@ -18,7 +18,8 @@ struct ct_child {
 
 	/* filled */
 	pid_t pid;
-	int status;	/* as waitpid gives it */
+	int status;    /* as waitpid gives it */
+	int was_asked; /* this process got SIGINT, SIGTERM or SIGHUP meanwhile: it is to end, too */
 	int exec_error; /* errno of exec, 0 if it was executed */
 };
 

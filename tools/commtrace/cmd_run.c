@@ -121,12 +121,12 @@ static int run(struct request *request)
 			code = cannot_execute(request->program[0], child.exec_error);
 		} else {
 			code = ct_child_code(child.status);
-			if (ct_watch_beside_end(&beside, code == 0))
+			if (ct_watch_beside_end(&beside, code == 0, child.was_asked))
 				request->is_asked = 1;
 			report(request, &dir, ring_dirs, code);
 		}
 	}
-	ct_watch_beside_end(&beside, 1);
+	ct_watch_beside_end(&beside, 1, child.was_asked);
 	ct_record_dir_close(&dir, ring_dirs);
 	return code;
 }

@@ -28,6 +28,8 @@
 
 /* Once this process is asked to end, its watcher may take so long: schedulers kill what has not ended a few seconds after SIGTERM. */
 #define ASKED_NS SECOND
+/* size: a third of what Slurm and Kubernetes give between SIGTERM and SIGKILL */
+#define LIMITED_NS (10 * SECOND)
 #define ASKED_NAPS 20 /* size: looks at it */
 
 struct loop {
@@ -228,10 +230,12 @@ void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch
 	}
 }
 
-/* Until the child has ended, or a signal that would end this process has come: 1. */
-static int wait_for(pid_t pid)
+/* Until the child has ended; or until a signal that would end this process has come, or the time is over: 1. */
+static int wait_for(pid_t pid, int is_limited)
 {
+	const uint64_t until_ns = now_ns() + LIMITED_NS;
 	static const int to_take[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	const struct timespec nap = { .tv_sec = 1 };
 	sigset_t taken, before;
 	int sig = SIGCHLD;
 
@@ -240,15 +244,17 @@ static int wait_for(pid_t pid)
 		sigaddset(&taken, to_take[i]);
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	while (sig == SIGCHLD && waitpid(pid, NULL, WNOHANG) == 0) {
-		sig = sigwaitinfo(&taken, NULL);
+		sig = sigtimedwait(&taken, NULL, &nap);
+		if (sig < 0 && is_limited && now_ns() >= until_ns)
+			break;
 		if (sig < 0)
-			sig = SIGCHLD; /* by another signal */
+			sig = SIGCHLD; /* by another signal, or none yet */
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return sig != SIGCHLD;
 }
 
-int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well)
+int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well, int was_asked)
 {
 	const struct timespec nap = { .tv_nsec = ASKED_NS / ASKED_NAPS };
 	const char how = (char)ended_well;
@@ -257,7 +263,7 @@ int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well)
 	if (!beside->pid)
 		return 0;
 	(void)!write(beside->stop, &how, 1);
-	is_asked = wait_for(beside->pid);
+	is_asked = wait_for(beside->pid, was_asked);
 	close(beside->stop);
 	/* it kills its command, and may be writing */
 	for (int i = 0; is_asked && waitpid(beside->pid, NULL, WNOHANG) == 0; i++) {

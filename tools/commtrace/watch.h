@@ -38,7 +38,8 @@ struct ct_watch_beside {
 /* Watch beside this process. A failure is said, and nothing is watched. */
 void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch *watch);
 
-/* The program has ended; waits until what it left has been judged. 1: a signal asked this process to end meanwhile. */
-int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well);
+/* The program has ended; waits until what it left has been judged, for 10 s at most if this process `was_asked` to end. 1: a signal
+ * asked it to end meanwhile, or that time was over. */
+int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well, int was_asked);
 
 #endif
