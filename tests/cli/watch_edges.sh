@@ -26,13 +26,3 @@ for _ in $(seq 200); do [ -s pid ] && break; sleep 0.05; done
 kill -TERM $!
 wait $!
 echo "asked to end: exit $?, of its command $(pgrep -f "sleep 7532[.]5" | wc -l)"
-
-# `run` waits for the command, but not for long if the job was ended by a signal that asked `run` to end.
-hung
-mv run left
-commtrace run -q -o run --interval=1 --command-limit=600 --termination-log=none --on-verdict 'echo $$ >pid2; trap "" TERM; sleep 7533.5' -- \
-	sh -c 'cp left/* "$COMMTRACE_DIR" && exec sleep 100' >/dev/null 2>&1 &
-for _ in $(seq 400); do [ -s pid2 ] && break; sleep 0.05; done
-kill -TERM $!
-timeout 60 tail --pid=$! -f /dev/null && echo "run has ended"
-echo "of its command $(pgrep -f "sleep 7533[.]5" | wc -l)"
