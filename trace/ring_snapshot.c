@@ -22,6 +22,11 @@ static uint64_t load(const ct_word *word)
 	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_acquire);
 }
 
+static uint64_t lap_of(const struct ct_chunk *chunk)
+{
+	return load(&chunk->state) >> 8;
+}
+
 /* Copy a chunk that may be written meanwhile. 1 if it holds undrained slots. */
 static int copy_chunk(const struct ct_chunk *from, struct ct_chunk *to)
 {
@@ -46,8 +51,7 @@ static int copy_chunk(const struct ct_chunk *from, struct ct_chunk *to)
 	to->owner = load(&from->owner);
 	to->drained = drained;
 	/* Freed meanwhile: its slots are in a segment that is read after this. */
-	return found && load(&from->state) >> 8 == state >> 8 &&
-	       (load(&from->state) & 0xff) != CT_CHUNK_FREE;
+	return found && lap_of(from) == state >> 8 && (load(&from->state) & 0xff) != CT_CHUNK_FREE;
 }
 
 /* Strings after one whose writer died cannot be found by walking the table, but ops name them. */
@@ -87,8 +91,8 @@ static int add_strings(struct strings *s, const struct ct_chunk *chunk, struct c
 
 static int by_lap(const void *a, const void *b)
 {
-	uint64_t la = load(&((const struct ct_chunk *)a)->state) >> 8;
-	uint64_t lb = load(&((const struct ct_chunk *)b)->state) >> 8;
+	uint64_t la = lap_of(a);
+	uint64_t lb = lap_of(b);
 
 	return la < lb ? -1 : la > lb;
 }
@@ -145,11 +149,6 @@ static int take_chunk(struct ct_ring_snapshot *l, const struct ct_ring_view *vie
 	else
 		copy_of[i] = ++l->ring.header->n_chunks;
 	return CT_OK;
-}
-
-static uint64_t lap_of(const struct ct_chunk *chunk)
-{
-	return load(&chunk->state) >> 8;
 }
 
 /* The undrained chunks, as they were at one moment for each thread: without a hole in its records. While chunks are copied, a
@@ -279,7 +278,7 @@ void ct_ring_snapshot_strike(struct ct_ring_snapshot *l, const struct ct_extent 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
 		struct ct_chunk *chunk = ct_ring_chunk(&l->ring, mid);
-		uint64_t lap = load(&chunk->state) >> 8;
+		uint64_t lap = lap_of(chunk);
 
 		if (lap == extent->lap) {
 			if (end > CT_CHUNK_SLOTS)

@@ -22,20 +22,6 @@
 
 extern char **environ;
 
-static int lists(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *p = list; *p;) {
-		size_t n = strcspn(p, ",");
-
-		if (n == len && strncmp(p, word, n) == 0)
-			return 1;
-		p += n + (p[n] == ',');
-	}
-	return 0;
-}
-
 static int is_set_to(const char *name, const char *value)
 {
 	const char *set = getenv(name);
@@ -53,7 +39,7 @@ static void look_at_backends(struct ct_doctor *d, const char *backends)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t len = strlen(out);
 
-		if (!lists(backends, known[i][0]))
+		if (!ct_settings_lists(backends, known[i][0]))
 			snprintf(out + len, sizeof(out) - len, "%s%s", len ? ", " : "",
 				 known[i][1]);
 	}
