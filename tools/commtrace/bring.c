@@ -7,6 +7,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+int ct_bring_bytes(int fd, const void *data, size_t bytes)
+{
+	const char *p = data;
+
+	while (bytes) {
+		ssize_t n = write(fd, p, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = EIO; /* no regular file does this; do not loop forever */
+		if (n <= 0)
+			return -1;
+		p += n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
 int ct_bring_link(const char *from, int dirfd, const char *name)
 {
 	return linkat(AT_FDCWD, from, dirfd, name, 0);
@@ -17,19 +36,14 @@ static int copy_bytes(int from, int to)
 	char buffer[65536];
 
 	for (;;) {
-		ssize_t n = read(from, buffer, sizeof(buffer)), done = 0;
+		ssize_t n = read(from, buffer, sizeof(buffer));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -1 : 0;
-		while (done < n) {
-			ssize_t w = write(to, buffer + done, (size_t)(n - done));
-
-			if (w < 0 && errno != EINTR)
-				return -1;
-			done += w > 0 ? w : 0;
-		}
+		if (ct_bring_bytes(to, buffer, (size_t)n) != 0)
+			return -1;
 	}
 }
 

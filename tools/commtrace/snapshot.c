@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/commtrace/bring.h"
 #include "trace/ring_archive.h"
 #include "trace/ring_read.h"
 #include "trace/ring_stacks.h"
@@ -60,23 +61,6 @@ static void copy_traffic(uint64_t *to, const struct ct_ring_view *view)
 	}
 }
 
-static int write_all(int fd, const void *data, size_t bytes)
-{
-	const char *p = data;
-
-	while (bytes) {
-		ssize_t n = write(fd, p, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : EIO;
-		p += n;
-		bytes -= (size_t)n;
-	}
-	return 0;
-}
-
 static int write_live(const char *path, int fd, struct ct_err *err)
 {
 	struct ct_ring_view view;
@@ -107,7 +91,7 @@ static int write_live(const char *path, int fd, struct ct_err *err)
 		   view.n_comms * sizeof(struct ct_ring_comm));
 	copy_words(copy + (view.ring.strings - base) / 8, view.ring.strings, view.strings_bytes);
 	copy_words(copy, base, sizeof(struct ct_ring_header));
-	error = write_all(fd, copy, view.bytes);
+	error = ct_bring_bytes(fd, copy, view.bytes) == 0 ? 0 : errno;
 	free(copy);
 	ct_ring_view_close(&view);
 	return error ? ct_fail(err, CT_IO, "%s", strerror(error)) : CT_OK;

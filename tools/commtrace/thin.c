@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/commtrace/bring.h"
 #include "trace/block.h"
 #include "trace/segment_read.h"
 
@@ -172,19 +173,9 @@ struct writer {
 
 static int put(const struct writer *w, const void *data, size_t bytes)
 {
-	const char *p = data;
-
-	while (bytes) {
-		ssize_t n = write(w->fd, p, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return ct_fail(w->err, CT_IO, "%s: %s", w->path, strerror(errno));
-		p += n;
-		bytes -= (size_t)n;
-	}
-	return CT_OK;
+	if (ct_bring_bytes(w->fd, data, bytes) == 0)
+		return CT_OK;
+	return ct_fail(w->err, CT_IO, "%s: %s", w->path, strerror(errno));
 }
 
 static int put_header(const struct writer *w)
