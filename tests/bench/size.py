@@ -21,7 +21,7 @@ ROUGHLY = 100000  # operations; at fewer, what each process writes once counts
 RATIO_TO_FLOOR = {"moe": 2.5}  # of the others: 1.5
 # A quarter of the JSON is less than the floor of all but moe: there it is what was measured, and a tenth more.
 RATIO_TO_JSON = {"ddp": 0.54, "megatron": 0.75, "moe": 0.32, "decode": 0.49, "mpi_stencil": 0.51}
-INSTRUCTIONS = {"ddp": 2500, "megatron": 2660, "moe": 1050, "decode": 1420, "mpi_stencil": 1250}  # docs/OVERHEAD.md has the floor
+INSTRUCTIONS = {"ddp": 2500, "megatron": 2660, "moe": 1050, "decode": 1420, "mpi_stencil": 1250}  # docs/dev/PERFORMANCE.md has the floor
 TORCH_BYTES = 16  # per operation
 # on simulated GPUs: steps
 SIMULATED = {"ddp": 1800, "megatron": 300, "moe": 75, "decode": 400}

@@ -6,7 +6,7 @@ Two runs of commtrace-synth, Megatron with 8 ranks on one host and 64 on eight h
 operations of 8 ranks. Processor time as ratios, each the median of three rounds in which all commands take turns; the wall time of two
 threads as a ratio to one; and instructions per operation under valgrind --tool=callgrind: these do not depend on the machine, and a slower decoder cannot
 hide in them. A stream of as many events of 11 fields is read by babeltrace2. What is to be reached, and was not yet, is in
-docs/OVERHEAD.md beside what was measured.
+docs/dev/PERFORMANCE.md beside what was measured.
 
 usage: speed.py [--build DIR]; prints METRIC lines for tests/gates.sh."""
 import argparse
