@@ -30,7 +30,7 @@ void ct_report_kv(const struct ct_report *report, const struct ct_text_style *st
 /* `commtrace info`: is this trace complete? */
 void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
-/* Objects "commtrace.report/1" and "commtrace.info/1", keys in the order of docs/reference/INTERFACES.md (dump with
+/* Objects "commtrace.report/1" and "commtrace.info/1", keys in the order of docs/reference/JSON.md (dump with
  * JSON_PRESERVE_ORDER). A new reference, NULL when out of memory. */
 json_t *ct_report_json(const struct ct_report *report);
 json_t *ct_info_json(const struct ct_report *report);

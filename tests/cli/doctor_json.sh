@@ -9,10 +9,10 @@ for arguments in "" "-- $strange" "-- ./gone"; do
 	code=0
 	# shellcheck disable=SC2086
 	env COMMTRACE_NO_DLSYM=1 commtrace doctor --format=json $arguments >said || code=$?
-	"$python" - said "$data/../../../docs/reference/INTERFACES.md" $code <<'EOF2'
+	"$python" - said "$data/../../../docs/reference/JSON.md" $code <<'EOF2'
 import json, re, sys
 said = json.load(open(sys.argv[1], encoding="utf-8"))
-row = re.search(r"^doctor +schema (.*)$", open(sys.argv[2], encoding="utf-8").read(), re.M).group(1)
+row = re.search(r"^schema (traced.*)$", open(sys.argv[2], encoding="utf-8").read(), re.M).group(1)
 keys = re.search(r"checks\[\{(.*)\}\]", row).group(1).split(",")
 assert list(said) == ["schema", "traced", "checks"], list(said)
 assert said["schema"] == "commtrace.doctor/1"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every key of the JSON outputs stands in docs/reference/INTERFACES.md, and the other way round: for the whole, and for each part
+# Every key of the JSON outputs stands in docs/reference/JSON.md, and the other way round: for the whole, and for each part
 # that has content.
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
-docs=$data/../../../docs/reference/INTERFACES.md
+docs=$data/../../../docs/reference/JSON.md
 
-# documented NAME: lines "part key" of the rows that belong to an output; what is in brackets belongs to the key before it.
+# documented NAME: lines "part key" of the section of an output, from its code blocks; what is in brackets belongs to the key before it.
 documented() {
 	awk -v name="$1" '
 		function put(n, word, i) {
@@ -14,14 +14,10 @@ documented() {
 			for (i = 1; i <= n; i++) print part, word[i]
 			text = ""
 		}
-		/^## / || /^```/ || /^$/ { put(); mine = 0; on = /^## /? $0 == "## JSON" : on; next }
-		!on { next }
-		/^[a-z]/ { put(); mine = ($1 == name); part = "-" }
-		!mine { next }
-		/^ [a-z]/ { put(); part = $1; sub(/\[\]$/, "", part) }
-		/^ ?[a-z]/ { sub(/^ ?[a-z_]+(\[\])? +/, ""); text = $0; next }
-		/^ +[A-Za-z_]+:/ { put(); part = "remarks"; next }
-		{ text = text " " $0 }
+		/^## / { mine = $2 == name; part = "-" }
+		/^### / { part = $2; sub(/\[\]$/, "", part) }
+		/^```/ { fence = !fence; if (mine && !fence) put(); next }
+		mine && fence { text = text " " $0 }
 	' "$docs"
 }
 
@@ -48,7 +44,7 @@ as_documented() {
 }
 as_documented report run1
 # Those of parts without content, too; what hang holds is that of `hang`.
-diff <(documented report | grep -vE '^(hang|remarks) ' | sort -s -k 1,1) <("$build/tests/cli/column_keys" | sort -s -k 1,1) && echo "columns: as documented"
+diff <(documented report | grep -v '^hang ' | sort -s -k 1,1) <("$build/tests/cli/column_keys" | sort -s -k 1,1) && echo "columns: as documented"
 as_documented info run1
 as_documented hang run2
 # What report holds of it is the same, and nothing in a run that does not hang.
@@ -58,13 +54,14 @@ python3 - report.json report2.json hang.json <<-EOF
 	well, hung, said = (json.load(open(name)) for name in sys.argv[1:])
 	print("report: hang", well["hang"], hung["hang"] == {"state": said["state"], "verdicts": said["verdicts"]}, len(said["verdicts"]))
 EOF
-# Outputs whose parts lie within others: the keys as a set. A key is documented where it is no remark: not behind `WORD: `.
+# Outputs whose parts lie within others: the keys as a set. Of a hang and of top only those that are there are looked up.
 commtrace diff run1 run1 --json >diff.json
 commtrace diagnose run1 --json >diagnose.json
 commtrace doctor --json >doctor.json
+commtrace top run1 --json >top.json
 python3 "$data/bench.py" . && commtrace import jsonl gloo1.jsonl -o bench1 >/dev/null && commtrace import jsonl mpi1.jsonl -o bench2 >/dev/null
 commtrace bench bench1 bench2 --json >bench.json
-python3 - "$docs" diff diagnose doctor bench <<-'EOF'
+python3 - "$docs" diff diagnose doctor bench hang top <<-'EOF'
 	import json, re, sys
 	def keys(value):
 	    if isinstance(value, dict):
@@ -72,12 +69,10 @@ python3 - "$docs" diff diagnose doctor bench <<-'EOF'
 	    return set().union(*map(keys, value)) if isinstance(value, list) else set()
 	page = open(sys.argv[1]).read()
 	for name in sys.argv[2:]:
-	    block = re.search(r"^%s +schema.*?(?=^```|\n\n)" % name, page, re.M | re.S)[0]
-	    lines, remarks = [], False
-	    for line in block.splitlines():
-	        remarks = bool(re.match(r" +[A-Za-z_, ]+: ", line)) or (remarks and line.startswith("   "))
-	        lines += [] if remarks else [re.sub(r"^( [a-z]+\[\]|%s) +" % name, "", line)]
-	    documented = set(re.findall(r"[A-Za-z_0-9]+", re.sub(r"\([^()]*\)", "", " ".join(lines))))
-	    differ = documented ^ keys(json.load(open(name + ".json")))
+	    section = re.search(r"^## %s\n(.*?)(?=^## |\Z)" % name, page, re.M | re.S)[1]
+	    blocks = " ".join(re.findall(r"^```\n(.*?)^```", section, re.M | re.S))
+	    documented = set(re.findall(r"[A-Za-z_0-9]+", re.sub(r"\([^()]*\)", "", blocks)))
+	    written = keys(json.load(open(name + ".json")))
+	    differ = written - documented if name in ("hang", "top") else written ^ documented
 	    print("%s: %s" % (name, sorted(differ) or "as documented"))
 EOF

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/INTERFACES.md says which of its verdicts and kinds of findings this version has: those that it can give, and no other. HANG is a
+# docs/reference/JSON.md says which of its verdicts and kinds of findings this version has: those that it can give, and no other. HANG is a
 # verdict without a finding, and can be asked for as well; so can NOT_ENOUGH_EVIDENCE.
 root=$(cd "$data/../../.." && pwd)
-page=$root/docs/reference/INTERFACES.md
+page=$root/docs/reference/JSON.md
 words() { tr -cs 'A-Z_' '\n' | grep -E '^[A-Z_]{4,}$' | sort; }
 # map NAME: the rows of a table of the analyzer.
 map() { awk -v name="$1" '$0 ~ "#define " name { on = 1; next } on && /XX\(/ { print } on && !/\\$/ { exit }' "$root/analyzer/model/finding.h" | sed 's/,.*//; s/XX//' | words; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A run that never was: the same bytes for the same options, others for another seed; the truth beside it; the analyzer reads
-# it whole, and its truth has the keys of docs/reference/INTERFACES.md.
+# it whole, and its truth has the keys of docs/reference/JSON.md.
 job=(--hosts 2 --gpus-per-host 4 --steps 8 --clock-offset-ms 50 --clock-drift-ppm 20 --clock-wander-ppb 100 --noise-pct 1
 	--spread-pct 1 --hiccup 0.1:2 --end-skew-fixed-us 5)
 same() { diff -rq "$1" "$2" >/dev/null && cmp -s "$1".truth.json "$2".truth.json && echo "$1 is $2" || echo "$1 is not $2"; }
@@ -38,7 +38,8 @@ done
 # Everything that is said about it has its key in the document, and the other way round.
 commtrace-synth -o keys --fault slow-link:src=1,dst=2,factor=0.5
 grep -F '"schema"' keys.truth.json
-sed -n '/^truth /,/^ expected/p' "$data/../../../docs/reference/INTERFACES.md" | sed '1s/^truth//' | tr -s ' ' '\n' | sed 's/[[({].*//' |
+awk '/^## / { mine = $2 == "truth" } /^```/ { fence = !fence; next } mine && fence' "$data/../../../docs/reference/JSON.md" | tr -s ' ' '\n' |
+	sed 's/[[({].*//' |
 	grep . | sort -u >documented
 grep -oE '^ {1,3}"[A-Za-z_]+":' keys.truth.json | grep -oE '[A-Za-z_]+' | sort -u >written
 diff documented written

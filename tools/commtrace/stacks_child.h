@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The stacks of the targets, process numbers and paths of cores: object "commtrace.stacks/1" (docs/reference/INTERFACES.md) as a new
+/* The stacks of the targets, process numbers and paths of cores: object "commtrace.stacks/1" (docs/reference/JSON.md) as a new
  * reference. After `limit_s` the program is killed, which leaves no process paused; 0: no limit. NULL after it was said why. */
 json_t *ct_stacks_child(const char *const *targets, size_t n, unsigned limit_s);
 

@@ -293,7 +293,7 @@ double ct_play_ring_ns_per_byte(const struct play *p, const struct ct_workload_c
 				uint64_t step);
 
 /* wire.c: a collective of `comm` has taken place: which ranks its bytes went between, for the matrix of the truth
- * (docs/reference/INTERFACES.md); and at the end, what went round rings, and messages. What a rank gives itself goes nowhere. */
+ * (docs/dev/GENERATORS.md); and at the end, what went round rings, and messages. What a rank gives itself goes nowhere. */
 void ct_play_carry(struct play *p, struct comm *comm, const struct launch_op *op);
 void ct_play_carry_rest(struct play *p);
 

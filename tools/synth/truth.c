@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* truth.c — what is known of a run that was made: commtrace.truth/1, docs/reference/INTERFACES.md. */
+/* truth.c — what is known of a run that was made: commtrace.truth/1, docs/reference/JSON.md. */
 #include "tools/synth/truth.h"
 
 #include <errno.h>
