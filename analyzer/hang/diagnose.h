@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* diagnose.h — the cause of a hang: verdicts from the state of all ranks. One wait-for graph covers
  * all communicators, libraries and host calls. A node that others wait for, and that itself waits
- * for none, is the cause (docs/reference/HANG.md, How they are found). Pure: reads only the case
+ * for none, is the cause (docs/dev/algorithms/hangs.md). Pure: reads only the case
  * and keeps no state. Time and memory are linear in ops, members and edges. One thread per arena.
  */
 #ifndef CT_ANALYZER_HANG_DIAGNOSE_H
