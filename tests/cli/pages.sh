@@ -16,7 +16,7 @@ complete_as() {
 		printf "%s\n" "${COMPREPLY[@]}"' - "$share" "$1" 2>/dev/null
 }
 commtrace help | awk '/^  [a-z]+  / { print $1 }' >commands
-[ "$(wc -l <commands)" = "$(grep -c '^COMMAND(' "$root/tools/commtrace/commands.def")" ] || echo "not every command is listed"
+[ "$(wc -l <commands)" = "$(grep -c '^COMMAND(' "$root/tools/commtrace/base/commands.def")" ] || echo "not every command is listed"
 complete_as "commtrace " | cmp - commands
 while read -r command; do
 	page commtrace | grep -q "^\.BR commtrace-$command (1)" || echo "commtrace(1): no $command"
@@ -37,8 +37,8 @@ complete_as "commtrace timeline run1 --flows=bl" | tr '\n' ' '
 complete_as "commtrace help ver" | tr '\n' ' '
 complete_as "commtrace rep"
 # An option that no code reads would be accepted and do nothing.
-sed -n 's/^OPTION(\([A-Z_]*\),.*/\1/p' "$root/tools/commtrace/options.def" | while read -r key; do
-	grep -qE "\bCT_OPTION_$key\b" "$root"/tools/commtrace/*.c || echo "nothing reads $key"
+sed -n 's/^OPTION(\([A-Z_]*\),.*/\1/p' "$root/tools/commtrace/base/options.def" | while read -r key; do
+	grep -rqE "\bCT_OPTION_$key\b" --include="*.c" "$root/tools/commtrace" || echo "nothing reads $key"
 done
 sed -n 's/^X(\([A-Z_]*\),.*/\1/p' "$root/trace/settings.def" | while read -r setting; do
 	page commtrace | grep -q "^\.B COMMTRACE_$setting\$" || echo "no setting: $setting"

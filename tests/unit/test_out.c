@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/signals.h"
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tools/commtrace/progress.h"
+#include "tools/commtrace/base/progress.h"
 
 static char said[65536];
 

@@ -5,8 +5,8 @@
 
 #include "analyzer/hang/hang.h"
 #include "analyzer/render/json_value.h"
+#include "tools/commtrace/base/say.h"
 #include "tools/commtrace/pid_here.h"
-#include "tools/commtrace/say.h"
 #include "tools/commtrace/stacks_child.h"
 #include "tools/commtrace/stacks_read.h"
 #include "tools/commtrace/stacks_text.h"

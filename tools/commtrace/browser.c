@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/signals.h"
 
 #define OPENER "xdg-open"
 

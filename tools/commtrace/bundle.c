@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/recording.h"
+#include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/snapshot.h"
 
 #define BLOCK 512u /* fact: of tar */

@@ -6,7 +6,7 @@
 
 #define GROUP(id, title)
 #define COMMAND(name, ...) int ct_cmd_##name(int argc, char **argv);
-#include "tools/commtrace/commands.def"
+#include "tools/commtrace/base/commands.def"
 #undef COMMAND
 #undef GROUP
 

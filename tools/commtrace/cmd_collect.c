@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
 #include "tools/commtrace/gather.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
-#include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/text.h"
 

@@ -11,17 +11,17 @@
 #include "analyzer/render/columns.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/expect_file.h"
 #include "tools/commtrace/machine.h"
 #include "tools/commtrace/nvlink.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
 #include "tools/commtrace/preload_path.h"
-#include "tools/commtrace/say.h"
 
 #define LINE_BYTES 65536 /* size: no log has longer lines */
 

@@ -7,12 +7,12 @@
 #include "analyzer/render/html/diff_page.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/say.h"
 #include "trace/status.h"
 
 enum { TEXT, JSON, HTML };

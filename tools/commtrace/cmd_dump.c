@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "analyzer/model/comm_spec.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/selection.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
 #include "tools/commtrace/dump_line.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/selection.h"
 
 enum { FORMAT_TEXT, FORMAT_JSONL };
 enum { STOP_LIMIT = 1, STOP_WRITE = 2, STOP_MEMORY = 3 }; /* of a callback */

@@ -3,13 +3,13 @@
 
 #include "analyzer/render/hang.h"
 #include "tools/commtrace/attach.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/say.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_KV, FORMAT_MARKDOWN };
 

@@ -8,13 +8,13 @@
 
 #include "analyzer/base/nearest.h"
 #include "analyzer/render/heatmap.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
 #include "tools/commtrace/png.h"
-#include "tools/commtrace/say.h"
 
 enum { SVG, CSV, PNG };
 

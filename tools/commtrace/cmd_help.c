@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/base/help.h"
+#include "tools/commtrace/base/options.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/help.h"
-#include "tools/commtrace/options.h"
 
 int ct_cmd_help(int argc, char **argv)
 {

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/new_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
 #include "tools/commtrace/import.h"
-#include "tools/commtrace/new_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 
 struct request {
 	const char *file, *run;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
 #include "tools/commtrace/browser.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
 #include "tools/commtrace/port_owner.h"
-#include "tools/commtrace/say.h"
 #include "tools/commtrace/serve.h"
 #include "tools/commtrace/timeline_file.h"
 

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/new_run.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/new_run.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
 #include "tools/commtrace/partial.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 
 /* I/K */
 static int read_share(const struct ct_cli *args, struct ct_share *share)

@@ -6,17 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/child.h"
+#include "tools/commtrace/base/child.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/options.h"
 #include "tools/commtrace/orphan_rings.h"
 #include "tools/commtrace/preload_path.h"
 #include "tools/commtrace/program_file.h"
 #include "tools/commtrace/record_dir.h"
 #include "tools/commtrace/run_env.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
 #include "tools/commtrace/verdict.h"
 #include "tools/commtrace/watch.h"
 #include "trace/limits.h"

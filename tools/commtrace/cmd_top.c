@@ -5,12 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
 #include "tools/commtrace/top_screen.h"
 #include "tools/commtrace/top_table.h"
 

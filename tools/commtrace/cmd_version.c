@@ -9,9 +9,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
 #include "tools/commtrace/source_id.h"
 #include "trace/format.h"
 

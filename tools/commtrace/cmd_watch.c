@@ -3,12 +3,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 #include "tools/commtrace/watch.h"
 
 int ct_cmd_watch(int argc, char **argv)

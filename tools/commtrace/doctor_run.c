@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/commtrace/child.h"
+#include "tools/commtrace/base/child.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/doctor.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/this_host.h"
 #include "trace/invisible.h"
 #include "trace/ring_dir.h"
 #include "trace/run_id.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/signals.h"
 
 enum { MOST = 1 << 20 };
 

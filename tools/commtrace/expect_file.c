@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
 
 static int cannot_read(const char *path, const char *why)
 {

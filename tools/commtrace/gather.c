@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/bring.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 #include "tools/commtrace/snapshot.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/say.h"
 
 static int no_memory(const struct ct_import *import)
 {

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 
 #include "analyzer/base/nearest.h"
-#include "tools/commtrace/codes.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/import.h"
 #include "tools/commtrace/import_model.h"
 #include "tools/commtrace/jsonl.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 #include "trace/ops.h"
 
 enum type { TYPE_INT, TYPE_TEXT, TYPE_BOOL, TYPE_ANY };

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "analyzer/base/table.h"
-#include "tools/commtrace/codes.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/import.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 #include "trace/block.h"
 #include "trace/run_id.h"
 #include "trace/segment.h"

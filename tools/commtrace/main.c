@@ -3,18 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
 
 /* By id. */
 static int (*const mains[CT_COMMANDS])(int argc, char **argv) = {
 #define GROUP(id, title)
 #define COMMAND(name, ...) [CT_COMMAND_##name] = ct_cmd_##name,
-#include "tools/commtrace/commands.def"
+#include "tools/commtrace/base/commands.def"
 #undef COMMAND
 #undef GROUP
 };

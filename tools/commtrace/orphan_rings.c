@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/say.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/text.h"

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/commtrace/child.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/child.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
 
 /* The program's standard input and output. */
 struct ends {

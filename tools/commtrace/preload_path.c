@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/say.h"
 
 #define LIBRARY "libcommtrace.so"
 

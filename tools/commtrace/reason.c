@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/say.h"
 
 /* Kubernetes reads so much of a termination message. */
 #define TERMINATION_MOST 4096

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
 
 static int cannot_record(const char *path, const char *why)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
 #include "trace/settings.h"
 
 #define PREFIX "COMMTRACE_"

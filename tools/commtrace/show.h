@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "analyzer/render/render.h"
-#include "tools/commtrace/command_table.h"
+#include "tools/commtrace/base/command_table.h"
 
 struct ct_show {
 	enum ct_command_id command;

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/say.h"
 
 #define PROGRAM "commtrace-stacks"
 

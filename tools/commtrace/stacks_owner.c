@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/pid_here.h"
-#include "tools/commtrace/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/child.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/child.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 
 #define NAP_MS 50 /* size: between two looks at the command */
 

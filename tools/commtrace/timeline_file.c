@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "analyzer/render/perfetto.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 
 /* As `timeline` without options has it. */
 #define SLICES 4000000u

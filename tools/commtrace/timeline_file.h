@@ -8,7 +8,7 @@
 
 #include "analyzer/render/deep_link.h"
 #include "analyzer/timeline/timeline.h"
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/options.h"
 #include "trace/reader.h"
 
 struct ct_timeline_file {

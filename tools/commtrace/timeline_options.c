@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/timeline_options.h"
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/open_run.h"
 
 int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **argv)
 {

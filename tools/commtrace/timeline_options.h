@@ -4,8 +4,8 @@
 #define CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
 
 #include "analyzer/timeline/timeline.h"
-#include "tools/commtrace/options.h"
-#include "tools/commtrace/selection.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/selection.h"
 
 enum ct_timeline_format { CT_TIMELINE_PFTRACE, CT_TIMELINE_TUPLES };
 

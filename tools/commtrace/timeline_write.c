@@ -11,11 +11,11 @@
 #include "analyzer/base/units.h"
 #include "analyzer/render/perfetto.h"
 #include "analyzer/render/tuples.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "trace/text.h"
 
 /* Below it the clock error cannot be seen in the timeline. */

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "analyzer/base/units.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 
 #define KEY_OF_ESCAPE 27
 #define TICK_MS 100

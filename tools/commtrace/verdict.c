@@ -9,9 +9,9 @@
 #include "analyzer/base/units.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/render.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
 #include "trace/ring_dir.h"
 #include "trace/text.h"
 

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/watch_event.h"
 
 #define SECOND 1000000000ull

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/options.h"
 #include "tools/commtrace/watch_alerts.h"
 
 struct ct_watch {

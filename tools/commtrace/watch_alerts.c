@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "analyzer/report/analyze.h"
-#include "tools/commtrace/open_run.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/open_run.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/watch_event.h"
 
 #define SECOND 1000000000ull

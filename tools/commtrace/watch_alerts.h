@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "analyzer/alerts/alerts.h"
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/options.h"
 #include "tools/commtrace/timed_command.h"
 
 /* size: commands that run beside the looks; more events than that at once have none */

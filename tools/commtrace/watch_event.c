@@ -18,10 +18,10 @@
 #include "analyzer/render/html/html.h"
 #include "analyzer/report/analyze.h"
 #include "tools/commtrace/attach.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/bundle.h"
 #include "tools/commtrace/reason.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
 #include "tools/commtrace/timed_command.h"
 
 static const char *const kinds[] = {

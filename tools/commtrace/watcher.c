@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/limits.h"
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/this_host.h"
 #include "trace/ring_dir.h"
 
 /* Looks without a verdict before an event is resolved. */

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "tools/metrics/http.h"
 #include "tools/metrics/runs.h"
 #include "tools/metrics/textfile.h"

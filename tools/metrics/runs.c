@@ -8,8 +8,8 @@
 
 #include "analyzer/base/arena.h"
 #include "analyzer/link/peaks.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 

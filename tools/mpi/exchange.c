@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
 #include "trace/segment.h"
 
 /* size: of a message. Large enough for full bandwidth, small beside the memory of a node. */

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/partial.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
 #include "tools/mpi/exchange.h"
 
 extern char **environ;

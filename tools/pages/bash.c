@@ -5,7 +5,7 @@
 
 /* COMP_WORDBREAKS holds '=': --format=js is three words. */
 static const char
-	head[] = "# bash completion for commtrace, made from tools/commtrace/options.def.\n"
+	head[] = "# bash completion for commtrace, made from tools/commtrace/base/options.def.\n"
 		 "_commtrace() {\n"
 		 "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 		 "\tlocal command=${COMP_WORDS[1]} options= i\n"

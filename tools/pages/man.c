@@ -49,7 +49,7 @@ void ct_page_man(const struct ct_command *command)
 	char synopsis[256];
 	int group = -1;
 
-	printf(".\\\" Made from tools/commtrace/commands.def and options.def.\n"
+	printf(".\\\" Made from tools/commtrace/base/commands.def and options.def.\n"
 	       ".TH COMMTRACE\\-");
 	for (const char *c = command->name; *c; c++)
 		putchar(*c - 'a' + 'A');

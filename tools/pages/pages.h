@@ -3,7 +3,7 @@
 #ifndef CT_TOOLS_PAGES_PAGES_H
 #define CT_TOOLS_PAGES_PAGES_H
 
-#include "tools/commtrace/command_table.h"
+#include "tools/commtrace/base/command_table.h"
 
 /* commtrace-COMMAND(1). */
 void ct_page_man(const struct ct_command *command);

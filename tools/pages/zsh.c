@@ -62,7 +62,7 @@ void ct_page_zsh(void)
 	};
 
 	fputs("#compdef commtrace\n"
-	      "# zsh completion for commtrace, made from tools/commtrace/options.def.\n"
+	      "# zsh completion for commtrace, made from tools/commtrace/base/options.def.\n"
 	      "_commtrace() {\n"
 	      "\tlocal -a described\n"
 	      "\tlocal -a commands=(",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/help.h"
+#include "tools/commtrace/base/help.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/commtrace/out.h"
+#include "tools/commtrace/base/out.h"
 
 #define COLUMNS 80 /* of a default terminal */
 #define HELP_AT 26 /* where the help of an option begins */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/selection.h"
+#include "tools/commtrace/base/selection.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
 #include "trace/status.h"
 
 /* More ranks than any communicator has. */

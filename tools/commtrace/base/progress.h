@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h — one line on a terminal for what takes longer than a second, with the time left, gone when it is done. Nothing at
  * all if stderr is not a terminal. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_PROGRESS_H
-#define CT_TOOLS_COMMTRACE_PROGRESS_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_PROGRESS_H
+#define CT_TOOLS_COMMTRACE_BASE_PROGRESS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/out.h"
+#include "tools/commtrace/base/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "trace/format.h"
 #include "trace/status.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/say.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/progress.h"
+#include "tools/commtrace/base/progress.h"
 #include "trace/text.h"
 
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;

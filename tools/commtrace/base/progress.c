@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/progress.h"
+#include "tools/commtrace/base/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>

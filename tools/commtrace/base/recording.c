@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/recording.h"
+#include "tools/commtrace/base/recording.h"
 
 #include <dirent.h>
 #include <fcntl.h>

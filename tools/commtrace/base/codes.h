@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codes.h — the meaning of commtrace's exit status. Part of the outside contract (docs/reference/INTERFACES.md). */
-#ifndef CT_TOOLS_COMMTRACE_CODES_H
-#define CT_TOOLS_COMMTRACE_CODES_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_CODES_H
+#define CT_TOOLS_COMMTRACE_BASE_CODES_H
 
 enum ct_code {
 	CT_CODE_DONE = 0,

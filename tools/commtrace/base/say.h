@@ -2,8 +2,8 @@
 /* say.h — every word of commtrace on stderr, and whether output is coloured.
  *
  * One message is one line: control characters in it (file names may hold any) become '?'. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_SAY_H
-#define CT_TOOLS_COMMTRACE_SAY_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_SAY_H
+#define CT_TOOLS_COMMTRACE_BASE_SAY_H
 
 #include <stdio.h>
 

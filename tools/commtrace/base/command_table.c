@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/command_table.h"
+#include "tools/commtrace/base/command_table.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ const struct ct_command ct_commands[CT_COMMANDS] = {
 	  summary,                                                                                 \
 	  about,                                                                                   \
 	  examples },
-#include "tools/commtrace/commands.def"
+#include "tools/commtrace/base/commands.def"
 #undef COMMAND
 #undef GROUP
 };
@@ -29,7 +29,7 @@ const struct ct_command ct_commands[CT_COMMANDS] = {
 const char *const ct_command_groups[CT_COMMAND_GROUPS] = {
 #define GROUP(id, title) title,
 #define COMMAND(...)
-#include "tools/commtrace/commands.def"
+#include "tools/commtrace/base/commands.def"
 #undef COMMAND
 #undef GROUP
 };
@@ -51,7 +51,7 @@ const char *const ct_option_groups[CT_OPTION_GROUPS] = { "Selection", "Analysis"
 	{ CT_OPTION_##key, commands, letter, name, value, kind, fallback, CT_GROUP_##group, help },
 
 const struct ct_option ct_options[CT_OPTIONS] = {
-#include "tools/commtrace/options.def"
+#include "tools/commtrace/base/options.def"
 };
 
 _Static_assert(CT_COMMANDS <= 32, "a bit for each command");

@@ -3,8 +3,8 @@
  *
  * SIGPIPE and SIGXFSZ are ignored, so that a reader that went away and a file that would be larger than is allowed are errors of
  * write(2), which end the command in order. SIGINT, SIGTERM and SIGHUP end the command with 128 + signal after the files being written were removed. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_SIGNALS_H
-#define CT_TOOLS_COMMTRACE_SIGNALS_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_SIGNALS_H
+#define CT_TOOLS_COMMTRACE_BASE_SIGNALS_H
 
 /* First thing in main(). Also fills closed standard descriptors, so that no file of ours becomes fd 0..2. */
 void ct_signals_begin(void);

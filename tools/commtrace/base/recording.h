@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recording.h — the files of a recording in a directory, by their names. */
-#ifndef CT_TOOLS_COMMTRACE_RECORDING_H
-#define CT_TOOLS_COMMTRACE_RECORDING_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_RECORDING_H
+#define CT_TOOLS_COMMTRACE_BASE_RECORDING_H
 
 enum ct_recording_kind {
 	CT_RECORDING_NONE, /* some other file */

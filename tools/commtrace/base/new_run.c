@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/new_run.h"
+#include "tools/commtrace/base/new_run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
 
 static int remove_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command_table.h: commands.def and options.def as tables. Constant data and pure functions, and no code of a command:
  * the program that writes manual pages and completions uses them, too. */
-#ifndef CT_TOOLS_COMMTRACE_COMMAND_TABLE_H
-#define CT_TOOLS_COMMTRACE_COMMAND_TABLE_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_COMMAND_TABLE_H
+#define CT_TOOLS_COMMTRACE_BASE_COMMAND_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 enum ct_command_id {
 #define GROUP(id, title)
 #define COMMAND(name, ...) CT_COMMAND_##name,
-#include "tools/commtrace/commands.def"
+#include "tools/commtrace/base/commands.def"
 #undef COMMAND
 #undef GROUP
 	CT_COMMANDS,
@@ -19,7 +19,7 @@ enum ct_command_id {
 enum ct_command_group {
 #define GROUP(id, title) CT_COMMANDS_##id,
 #define COMMAND(name, ...)
-#include "tools/commtrace/commands.def"
+#include "tools/commtrace/base/commands.def"
 #undef COMMAND
 #undef GROUP
 	CT_COMMAND_GROUPS,
@@ -55,7 +55,7 @@ const char *ct_command_near(const char *name);
 
 enum ct_option_key {
 #define OPTION(KEY, ...) CT_OPTION_##KEY,
-#include "tools/commtrace/options.def"
+#include "tools/commtrace/base/options.def"
 #undef OPTION
 	CT_OPTIONS,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selection.h: the part of a run that --ranks and --window choose, the same for every command that has them. */
-#ifndef CT_TOOLS_COMMTRACE_SELECTION_H
-#define CT_TOOLS_COMMTRACE_SELECTION_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_SELECTION_H
+#define CT_TOOLS_COMMTRACE_BASE_SELECTION_H
 
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/options.h"
 
 struct ct_selection {
 	int *ranks; /* in order, each once; NULL: all */

@@ -4,8 +4,8 @@
  * While it lives, signals of the terminal reach it directly; those sent to commtrace are forwarded, and the note says
  * so. Its end is noted before it is reaped, so that the note cannot go to another process with the same pid. Main
  * thread only. */
-#ifndef CT_TOOLS_COMMTRACE_CHILD_H
-#define CT_TOOLS_COMMTRACE_CHILD_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_CHILD_H
+#define CT_TOOLS_COMMTRACE_BASE_CHILD_H
 
 #include <sys/types.h>
 

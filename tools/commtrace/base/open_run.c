@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/base/open_run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "analyzer/base/units.h"
 #include "analyzer/report/unrelated.h"
 #include "analyzer/steps/anchor_spec.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/progress.h"
-#include "tools/commtrace/recording.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/progress.h"
+#include "tools/commtrace/base/recording.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/this_host.h"
 #include "trace/text.h"
 
 /* One reads, joins and judges, few are enough to decode for it, and each has a block in memory. */

@@ -4,8 +4,8 @@
  * A regular file is written beside its place and moved there at the end; an existing one is replaced only with
  * --force, and none gets a name by which it would be taken for a part of a recording. Pipes and devices are written as they are. Nothing that could not be written passes in silence:
  * ct_out_close() and ct_stdout_close() say so. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_OUT_H
-#define CT_TOOLS_COMMTRACE_OUT_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_OUT_H
+#define CT_TOOLS_COMMTRACE_BASE_OUT_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
+#include "tools/commtrace/base/codes.h"
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/this_host.h"
+#include "tools/commtrace/base/this_host.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  *
  * Values are borrowed from argv. Numbers and words are checked while they are parsed; every message names the option, the
  * command and what would be right. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_OPTIONS_H
-#define CT_TOOLS_COMMTRACE_OPTIONS_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_OPTIONS_H
+#define CT_TOOLS_COMMTRACE_BASE_OPTIONS_H
 
-#include "tools/commtrace/command_table.h"
+#include "tools/commtrace/base/command_table.h"
 
 struct ct_paths {
 	const char **path;

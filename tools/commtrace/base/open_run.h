@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* open_run.h — what all commands that look at a run do first: open it, say what is wrong with it, analyze it. */
-#ifndef CT_TOOLS_COMMTRACE_OPEN_RUN_H
-#define CT_TOOLS_COMMTRACE_OPEN_RUN_H
+#ifndef CT_TOOLS_COMMTRACE_BASE_OPEN_RUN_H
+#define CT_TOOLS_COMMTRACE_BASE_OPEN_RUN_H
 
 #include "analyzer/report/analyze.h"
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/options.h"
 #include "trace/reader.h"
 
 /* The number of threads in the options; default, also for NULL: one for each core that this process may run on, 8 at

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/child.h"
+#include "tools/commtrace/base/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/say.h"
-#include "tools/commtrace/signals.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/say.h"
+#include "tools/commtrace/base/signals.h"
 #include "trace/ring_dir.h"
 
 static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };

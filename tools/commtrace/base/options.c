@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/options.h"
+#include "tools/commtrace/base/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "analyzer/base/nearest.h"
-#include "tools/commtrace/codes.h"
-#include "tools/commtrace/help.h"
-#include "tools/commtrace/out.h"
-#include "tools/commtrace/say.h"
+#include "tools/commtrace/base/codes.h"
+#include "tools/commtrace/base/help.h"
+#include "tools/commtrace/base/out.h"
+#include "tools/commtrace/base/say.h"
 #include "trace/status.h"
 
 /* What getopt_long() returns for the option with this key: above all letters. */
