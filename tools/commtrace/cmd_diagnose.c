@@ -21,7 +21,7 @@
 #include "tools/commtrace/expect_file.h"
 #include "tools/commtrace/machine.h"
 #include "tools/commtrace/nvlink.h"
-#include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/run/preload_path.h"
 
 #define LINE_BYTES 65536 /* size: no log has longer lines */
 

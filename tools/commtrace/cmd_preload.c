@@ -5,7 +5,7 @@
 #include "tools/commtrace/base/options.h"
 #include "tools/commtrace/base/out.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/run/preload_path.h"
 
 int ct_cmd_preload(int argc, char **argv)
 {

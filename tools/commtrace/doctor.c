@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/run/preload_path.h"
 #include "trace/text.h"
 
 static const struct {

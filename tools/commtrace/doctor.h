@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "tools/commtrace/run_env.h"
+#include "tools/commtrace/run/run_env.h"
 
 /* A problem of its kind. */
 enum ct_doctor_id {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/record_dir.h"
+#include "tools/commtrace/run/record_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

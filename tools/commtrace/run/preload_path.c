@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/run/preload_path.h"
 
 #include <errno.h>
 #include <stdio.h>

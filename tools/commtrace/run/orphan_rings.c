@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/orphan_rings.h"
+#include "tools/commtrace/run/orphan_rings.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/verdict.h"
+#include "tools/commtrace/run/verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>

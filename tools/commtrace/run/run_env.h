@@ -2,8 +2,8 @@
 /* run_env.h — the environment that `commtrace run` gives only to its program: LD_PRELOAD, the COMMTRACE_* settings of
  * the command line, the variables that make NCCL and NVTX load the library, and the option that makes
  * AddressSanitizer accept it. */
-#ifndef CT_TOOLS_COMMTRACE_RUN_ENV_H
-#define CT_TOOLS_COMMTRACE_RUN_ENV_H
+#ifndef CT_TOOLS_COMMTRACE_RUN_RUN_ENV_H
+#define CT_TOOLS_COMMTRACE_RUN_RUN_ENV_H
 
 #include <stddef.h>
 

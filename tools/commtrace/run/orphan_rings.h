@@ -2,8 +2,8 @@
 /* orphan_rings.h — the rings of a run when its command has ended. A launcher may return before its ranks have ended,
  * and a command may leave processes running. Rings of those that end now are moved into the run, the others are
  * reported. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_ORPHAN_RINGS_H
-#define CT_TOOLS_COMMTRACE_ORPHAN_RINGS_H
+#ifndef CT_TOOLS_COMMTRACE_RUN_ORPHAN_RINGS_H
+#define CT_TOOLS_COMMTRACE_RUN_ORPHAN_RINGS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/run_env.h"
+#include "tools/commtrace/run/run_env.h"
 
 #include <stdio.h>
 #include <stdlib.h>

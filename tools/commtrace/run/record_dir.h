@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record_dir.h — the directory that `commtrace run` records into: chosen, made, and checked for other recordings
  * before the program starts. */
-#ifndef CT_TOOLS_COMMTRACE_RECORD_DIR_H
-#define CT_TOOLS_COMMTRACE_RECORD_DIR_H
+#ifndef CT_TOOLS_COMMTRACE_RUN_RECORD_DIR_H
+#define CT_TOOLS_COMMTRACE_RUN_RECORD_DIR_H
 
 #include <limits.h>
 
