@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/doctor_elf.h"
+#include "tools/commtrace/doctor/doctor_elf.h"
 
 enum { ROUNDS = 3000 };
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/machine.h"
-#include "tools/commtrace/nvlink.h"
+#include "tools/commtrace/doctor/machine.h"
+#include "tools/commtrace/doctor/nvlink.h"
 
 static char root[] = "/tmp/ct_machine_XXXXXX";
 

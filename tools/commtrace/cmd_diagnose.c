@@ -17,10 +17,10 @@
 #include "tools/commtrace/base/out.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/machine.h"
+#include "tools/commtrace/doctor/nvlink.h"
 #include "tools/commtrace/expect_file.h"
-#include "tools/commtrace/machine.h"
-#include "tools/commtrace/nvlink.h"
 #include "tools/commtrace/run/preload_path.h"
 
 #define LINE_BYTES 65536 /* size: no log has longer lines */

@@ -10,8 +10,8 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/doctor.h"
-#include "tools/commtrace/program_file.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/program_file.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 

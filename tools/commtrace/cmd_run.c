@@ -12,7 +12,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/program_file.h"
+#include "tools/commtrace/doctor/program_file.h"
 #include "tools/commtrace/run/orphan_rings.h"
 #include "tools/commtrace/run/preload_path.h"
 #include "tools/commtrace/run/record_dir.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvlink.h — which NVLinks of this machine are active, as NVML says by way of nvidia-smi. The command line is static, so it cannot load
  * NVML itself. */
-#ifndef CT_TOOLS_COMMTRACE_NVLINK_H
-#define CT_TOOLS_COMMTRACE_NVLINK_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_NVLINK_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_NVLINK_H
 
 #include "analyzer/model/report_environment.h"
 

@@ -13,7 +13,7 @@
 #include "tools/commtrace/base/child.h"
 #include "tools/commtrace/base/open_run.h"
 #include "tools/commtrace/base/this_host.h"
-#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/doctor/doctor.h"
 #include "trace/invisible.h"
 #include "trace/ring_dir.h"
 #include "trace/run_id.h"

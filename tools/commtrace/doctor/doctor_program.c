@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "analyzer/base/nearest.h"
-#include "tools/commtrace/doctor.h"
-#include "tools/commtrace/doctor_elf.h"
-#include "tools/commtrace/doctor_launch.h"
-#include "tools/commtrace/doctor_trial.h"
-#include "tools/commtrace/program_file.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/doctor_elf.h"
+#include "tools/commtrace/doctor/doctor_launch.h"
+#include "tools/commtrace/doctor/doctor_trial.h"
+#include "tools/commtrace/doctor/program_file.h"
 
 enum { MOST_LINKS = 8 };
 

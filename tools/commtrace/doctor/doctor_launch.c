@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/doctor_launch.h"
+#include "tools/commtrace/doctor/doctor_launch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const struct row {
 } rows[] = {
 #define LAUNCHER(kind, places, names, values, pairs, alone, elsewhere)                             \
 	{ CT_LAUNCH_##kind, places, names, values, pairs, alone, elsewhere },
-#include "tools/commtrace/doctor_launchers.def"
+#include "tools/commtrace/doctor/doctor_launchers.def"
 };
 
 static const struct row *row_of_word(const char *word)

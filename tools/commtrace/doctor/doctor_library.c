@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/commtrace/doctor.h"
-#include "tools/commtrace/doctor_elf.h"
-#include "tools/commtrace/doctor_trial.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/doctor_elf.h"
+#include "tools/commtrace/doctor/doctor_trial.h"
 
 #define LIBRARY "libcommtrace.so"
 

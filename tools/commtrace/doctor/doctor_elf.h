@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_elf.h — what an ELF file says of itself, read with libelf; nothing of it is trusted or executed. A damaged file gives
  * the answers that its readable part has. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_DOCTOR_ELF_H
-#define CT_TOOLS_COMMTRACE_DOCTOR_ELF_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_ELF_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_ELF_H
 
 #include <limits.h>
 #include <stddef.h>

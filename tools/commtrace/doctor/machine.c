@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/machine.h"
+#include "tools/commtrace/doctor/machine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_launch.h — which argument of a launcher (doctor_launchers.def) is the program that it starts? Judged by the words of
  * the command line alone; nothing is started. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_DOCTOR_LAUNCH_H
-#define CT_TOOLS_COMMTRACE_DOCTOR_LAUNCH_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_LAUNCH_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_LAUNCH_H
 
 enum ct_launch_kind {
 	CT_LAUNCH_NONE, /* no launcher: a program by itself */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_backends.h — which of the looked-at files call NCCL, Gloo or MPI, and which libraries they would get. Main thread
  * only; what was collected is one process's. */
-#ifndef CT_TOOLS_COMMTRACE_DOCTOR_BACKENDS_H
-#define CT_TOOLS_COMMTRACE_DOCTOR_BACKENDS_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_BACKENDS_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_BACKENDS_H
 
-#include "tools/commtrace/doctor.h"
-#include "tools/commtrace/doctor_elf.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/doctor_elf.h"
 
 /* `path` is the library of CT_DOCTOR_NCCL or CT_DOCTOR_GLOO, or has a copy whose calls come to the loader. Which one is that of
  * MPI, ct_doctor_backends_look() finds. */

@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/doctor/doctor.h"
 #include "trace/limits.h"
 #include "trace/ring_dir.h"
 #include "trace/settings.h"

@@ -2,8 +2,8 @@
 /* program_file.h — the words of a command line that are programs: their paths, and whether one of them has
  * AddressSanitizer. Reads files, executes nothing. Main thread only.
  */
-#ifndef CT_TOOLS_COMMTRACE_PROGRAM_FILE_H
-#define CT_TOOLS_COMMTRACE_PROGRAM_FILE_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_PROGRAM_FILE_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_PROGRAM_FILE_H
 
 #include <limits.h>
 

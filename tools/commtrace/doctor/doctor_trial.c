@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/doctor_trial.h"
+#include "tools/commtrace/doctor/doctor_trial.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/doctor_backends.h"
+#include "tools/commtrace/doctor/doctor_backends.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* doctor.h — `commtrace doctor`: what of a program would be recorded, and what not. Each doctor_*.c looks at one thing and
  * adds what it found; cmd_doctor.c shows it. Nothing is changed, and the program itself is started only on demand. Main
  * thread only. */
-#ifndef CT_TOOLS_COMMTRACE_DOCTOR_H
-#define CT_TOOLS_COMMTRACE_DOCTOR_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_H
 
 #include <limits.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 /* A problem of its kind. */
 enum ct_doctor_id {
 #define CHECK(ID, remedy) CT_DOCTOR_##ID,
-#include "tools/commtrace/doctor_checks.def"
+#include "tools/commtrace/doctor/doctor_checks.def"
 #define X(ID, what, why, remedy) CT_DOCTOR_##ID,
 #include "trace/invisible.def"
 #undef X

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/commtrace/doctor.h"
-#include "tools/commtrace/doctor_backends.h"
-#include "tools/commtrace/doctor_elf.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/doctor_backends.h"
+#include "tools/commtrace/doctor/doctor_elf.h"
 
 #define CALL "ncclAllReduce"
 #define GLOO_CALL "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/program_file.h"
+#include "tools/commtrace/doctor/program_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/doctor_elf.h"
+#include "tools/commtrace/doctor/doctor_elf.h"
 
 int ct_program_find(const char *word, char path[PATH_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/nvlink.h"
+#include "tools/commtrace/doctor/nvlink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "analyzer/base/arena.h"
-#include "tools/commtrace/doctor_trial.h"
+#include "tools/commtrace/doctor/doctor_trial.h"
 
 #define MOST_GPUS 64 /* of a machine */
 #define SECONDS 20   /* nvidia-smi waits for the driver, which may have to be loaded */

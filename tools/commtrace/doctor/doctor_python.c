@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "tools/commtrace/doctor.h"
-#include "tools/commtrace/doctor_trial.h"
+#include "tools/commtrace/doctor/doctor.h"
+#include "tools/commtrace/doctor/doctor_trial.h"
 
 /* Prints "exe PATH", "mapped PATH", "package NAME FOLDER-OR-FILE". */
 static const char
@@ -34,7 +34,7 @@ static const struct package {
 	const char *module, *glob;
 } packages[] = {
 #define PACKAGE(module, glob) { #module, glob },
-#include "tools/commtrace/doctor_packages.def"
+#include "tools/commtrace/doctor/doctor_packages.def"
 };
 #define N_PACKAGES (sizeof(packages) / sizeof(packages[0]))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/doctor/doctor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const struct {
 	const char *name, *what, *why, *remedy;
 } table[CT_DOCTOR_IDS] = {
 #define CHECK(ID, remedy_) [CT_DOCTOR_##ID] = { .name = #ID, .remedy = (remedy_) },
-#include "tools/commtrace/doctor_checks.def"
+#include "tools/commtrace/doctor/doctor_checks.def"
 #define X(ID, what_, why_, remedy_)                                                                \
 	[CT_DOCTOR_##ID] = { .name = #ID, .what = (what_), .why = (why_), .remedy = (remedy_) },
 #include "trace/invisible.def"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h — the devices of this machine, as the recorder would put them into the start record of a job. */
-#ifndef CT_TOOLS_COMMTRACE_MACHINE_H
-#define CT_TOOLS_COMMTRACE_MACHINE_H
+#ifndef CT_TOOLS_COMMTRACE_DOCTOR_MACHINE_H
+#define CT_TOOLS_COMMTRACE_DOCTOR_MACHINE_H
 
 #include "analyzer/model/environment_facts.h"
 
