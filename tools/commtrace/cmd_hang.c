@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "analyzer/render/hang.h"
-#include "tools/commtrace/attach.h"
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/open_run.h"
 #include "tools/commtrace/base/options.h"
@@ -10,6 +9,7 @@
 #include "tools/commtrace/base/progress.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
+#include "tools/commtrace/stacks/attach.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_KV, FORMAT_MARKDOWN };
 

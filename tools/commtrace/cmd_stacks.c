@@ -15,11 +15,11 @@
 #include "tools/commtrace/base/out.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/pid_here.h"
-#include "tools/commtrace/stacks_child.h"
-#include "tools/commtrace/stacks_owner.h"
-#include "tools/commtrace/stacks_read.h"
-#include "tools/commtrace/stacks_text.h"
+#include "tools/commtrace/stacks/pid_here.h"
+#include "tools/commtrace/stacks/stacks_child.h"
+#include "tools/commtrace/stacks/stacks_owner.h"
+#include "tools/commtrace/stacks/stacks_read.h"
+#include "tools/commtrace/stacks/stacks_text.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 

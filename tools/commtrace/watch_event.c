@@ -17,11 +17,11 @@
 #include "analyzer/render/hang.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/report/analyze.h"
-#include "tools/commtrace/attach.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/bundle.h"
 #include "tools/commtrace/reason.h"
+#include "tools/commtrace/stacks/attach.h"
 #include "tools/commtrace/timed_command.h"
 
 static const char *const kinds[] = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/stacks_owner.h"
+#include "tools/commtrace/stacks/stacks_owner.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tools/commtrace/base/this_host.h"
-#include "tools/commtrace/pid_here.h"
+#include "tools/commtrace/stacks/pid_here.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/pid_here.h"
+#include "tools/commtrace/stacks/pid_here.h"
 
 #include <dirent.h>
 #include <stdio.h>

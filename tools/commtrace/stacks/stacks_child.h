@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks_child.h — runs commtrace-stacks, the program that attaches to processes and reads cores. It is apart since it needs libunwind, which
  * a build may lack. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_STACKS_CHILD_H
-#define CT_TOOLS_COMMTRACE_STACKS_CHILD_H
+#ifndef CT_TOOLS_COMMTRACE_STACKS_STACKS_CHILD_H
+#define CT_TOOLS_COMMTRACE_STACKS_STACKS_CHILD_H
 
 #include <jansson.h>
 #include <stddef.h>

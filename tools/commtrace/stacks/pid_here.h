@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pid_here.h — the number that a recorded process has in this PID namespace: that of a container is another one on its host. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_PID_HERE_H
-#define CT_TOOLS_COMMTRACE_PID_HERE_H
+#ifndef CT_TOOLS_COMMTRACE_STACKS_PID_HERE_H
+#define CT_TOOLS_COMMTRACE_STACKS_PID_HERE_H
 
 #include "trace/ring_dir.h"
 

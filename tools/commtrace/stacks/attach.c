@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/attach.h"
+#include "tools/commtrace/stacks/attach.h"
 
 #include <inttypes.h>
 
 #include "analyzer/hang/hang.h"
 #include "analyzer/render/json_value.h"
 #include "tools/commtrace/base/say.h"
-#include "tools/commtrace/pid_here.h"
-#include "tools/commtrace/stacks_child.h"
-#include "tools/commtrace/stacks_read.h"
-#include "tools/commtrace/stacks_text.h"
+#include "tools/commtrace/stacks/pid_here.h"
+#include "tools/commtrace/stacks/stacks_child.h"
+#include "tools/commtrace/stacks/stacks_read.h"
+#include "tools/commtrace/stacks/stacks_text.h"
 
 #define MOST 32u /* size: processes that are attached to: ranks of all verdicts on one host */
 

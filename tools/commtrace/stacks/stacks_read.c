@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/stacks_read.h"
+#include "tools/commtrace/stacks/stacks_read.h"
 
 #include <string.h>
 

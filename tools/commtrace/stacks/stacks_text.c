@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/stacks_text.h"
+#include "tools/commtrace/stacks/stacks_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

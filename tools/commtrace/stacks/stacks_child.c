@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/stacks_child.h"
+#include "tools/commtrace/stacks/stacks_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
