@@ -26,7 +26,7 @@ awk '
 		if (file ~ /^tools\/commtrace\//) return inc ~ /^(analyzer|trace|tools\/commtrace)\//
 		if (file ~ /^tools\/stacks\//) return inc ~ /^(tools\/stacks|interpose\/python)\//
 		if (file ~ /^tools\/metrics\//) return inc ~ /^(analyzer|trace|tools\/metrics)\// || inc ~ /^tools\/commtrace\/base\/(codes|say|signals|this_host)\.h$/
-		if (file ~ /^tools\/mpi\//) return inc ~ /^(trace|tools\/mpi)\// || inc ~ /^tools\/commtrace\/(base\/(codes|options|recording|say|this_host)|partial)\.h$/
+		if (file ~ /^tools\/mpi\//) return inc ~ /^(trace|tools\/mpi)\// || inc ~ /^tools\/commtrace\/(base\/(codes|options|recording|say|this_host)|copy\/partial)\.h$/
 		if (file ~ /^tools\/pages\//) return inc ~ /^tools\/(pages\/|commtrace\/base\/command_table\.h)/ || words(inc)
 		if (file ~ /^tools\/workload\//) return inc ~ /^tools\/workload\// || words(inc)
 		if (file ~ /^tools\/synth\//) return inc ~ /^tools\/(synth|workload)\// || (inc ~ /^trace\// && !reading_half(inc))

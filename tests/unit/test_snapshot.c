@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/snapshot.h"
+#include "tools/commtrace/copy/snapshot.h"
 #include "trace/ring_read.h"
 #include "trace/ring_stacks.h"
 #include "trace/ring_traffic.h"

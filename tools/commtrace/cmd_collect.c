@@ -16,7 +16,7 @@
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/gather.h"
+#include "tools/commtrace/copy/gather.h"
 #include "trace/ring_dir.h"
 #include "trace/text.h"
 

@@ -13,7 +13,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/partial.h"
+#include "tools/commtrace/copy/partial.h"
 
 /* I/K */
 static int read_share(const struct ct_cli *args, struct ct_share *share)

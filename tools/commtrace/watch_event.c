@@ -19,7 +19,7 @@
 #include "analyzer/report/analyze.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
-#include "tools/commtrace/bundle.h"
+#include "tools/commtrace/copy/bundle.h"
 #include "tools/commtrace/reason.h"
 #include "tools/commtrace/stacks/attach.h"
 #include "tools/commtrace/timed_command.h"

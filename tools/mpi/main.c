@@ -17,7 +17,7 @@
 #include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
-#include "tools/commtrace/partial.h"
+#include "tools/commtrace/copy/partial.h"
 #include "tools/mpi/exchange.h"
 
 extern char **environ;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bring.h — files of a recording, or their bytes, into a directory that is open. Each returns 0, or -1 with errno. Any thread. */
-#ifndef CT_TOOLS_COMMTRACE_BRING_H
-#define CT_TOOLS_COMMTRACE_BRING_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_BRING_H
+#define CT_TOOLS_COMMTRACE_COPY_BRING_H
 
 #include <stddef.h>
 

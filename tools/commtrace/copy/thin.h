@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thin.h — segments of a process without the operations of its earlier part. What other records say of that part stays: ranks,
  * communicators, heartbeats, sums of calls, losses, errors, stacks. The latest part stays as it is, byte by byte. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_THIN_H
-#define CT_TOOLS_COMMTRACE_THIN_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_THIN_H
+#define CT_TOOLS_COMMTRACE_COPY_THIN_H
 
 #include "trace/reader.h"
 

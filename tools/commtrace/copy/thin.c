@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/thin.h"
+#include "tools/commtrace/copy/thin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/bring.h"
+#include "tools/commtrace/copy/bring.h"
 #include "trace/block.h"
 #include "trace/segment_read.h"
 

@@ -4,8 +4,8 @@
  * In this order, so that what is cut off at the limit is the least: verdict.json, verdict.txt, stacks of --attach, environment.txt, copies of the rings of
  * this host, the segments of the run (the latest first), report.html. The file is whole or absent: it is written under another name and
  * renamed. Nothing of the run is changed. */
-#ifndef CT_TOOLS_COMMTRACE_BUNDLE_H
-#define CT_TOOLS_COMMTRACE_BUNDLE_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_BUNDLE_H
+#define CT_TOOLS_COMMTRACE_COPY_BUNDLE_H
 
 #include <stddef.h>
 

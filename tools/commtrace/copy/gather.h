@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gather.h — bring what belongs to some runs into one directory: their files and the rings of this host. What is
  * there already stays or grows, so that doing it again does no harm. */
-#ifndef CT_TOOLS_COMMTRACE_GATHER_H
-#define CT_TOOLS_COMMTRACE_GATHER_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_GATHER_H
+#define CT_TOOLS_COMMTRACE_COPY_GATHER_H
 
 #include <stdint.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/partial.h"
+#include "tools/commtrace/copy/partial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/bring.h"
-#include "tools/commtrace/snapshot.h"
-#include "tools/commtrace/thin.h"
+#include "tools/commtrace/copy/bring.h"
+#include "tools/commtrace/copy/snapshot.h"
+#include "tools/commtrace/copy/thin.h"
 #include "trace/mix.h"
 
 int ct_share_has(const struct ct_share *share, const struct ct_process *process)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/gather.h"
+#include "tools/commtrace/copy/gather.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
-#include "tools/commtrace/bring.h"
-#include "tools/commtrace/snapshot.h"
+#include "tools/commtrace/copy/bring.h"
+#include "tools/commtrace/copy/snapshot.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/run_id.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The format is POSIX ustar: names of at most 100 bytes and plain files are all that is needed, and libarchive would add five libraries to a
  * program that is linked statically. */
-#include "tools/commtrace/bundle.h"
+#include "tools/commtrace/copy/bundle.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/base/recording.h"
-#include "tools/commtrace/snapshot.h"
+#include "tools/commtrace/copy/snapshot.h"
 
 #define BLOCK 512u /* fact: of tar */
 

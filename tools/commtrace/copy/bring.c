@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/bring.h"
+#include "tools/commtrace/copy/bring.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* snapshot.h — copies of rings that stay where they are: of processes that live, or whose run directory is gone.
  * Nothing is written to the ring. */
-#ifndef CT_TOOLS_COMMTRACE_SNAPSHOT_H
-#define CT_TOOLS_COMMTRACE_SNAPSHOT_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_SNAPSHOT_H
+#define CT_TOOLS_COMMTRACE_COPY_SNAPSHOT_H
 
 #include "trace/format.h"
 #include "trace/segment.h"

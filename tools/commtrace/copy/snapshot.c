@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/snapshot.h"
+#include "tools/commtrace/copy/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commtrace/bring.h"
+#include "tools/commtrace/copy/bring.h"
 #include "trace/ring_archive.h"
 #include "trace/ring_read.h"
 #include "trace/ring_stacks.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* partial.h — a part of a run: whole processes of it, as a directory that is itself a run. Several parts are read as one run, in any
  * order, so that a part of parts is a part as well. docs/SCALE.md has the reasons. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_PARTIAL_H
-#define CT_TOOLS_COMMTRACE_PARTIAL_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_PARTIAL_H
+#define CT_TOOLS_COMMTRACE_COPY_PARTIAL_H
 
 #include <stdint.h>
 
