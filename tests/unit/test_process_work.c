@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/process_work.h"
+#include "tools/commtrace/watch/process_work.h"
 
 /* Between the looks, as far as has_worked() knows: a tenth of it is work, and what is done here takes twice as much. */
 #define APART_NS 1000000000ull

@@ -18,7 +18,7 @@
 #include "tools/commtrace/run/record_dir.h"
 #include "tools/commtrace/run/run_env.h"
 #include "tools/commtrace/run/verdict.h"
-#include "tools/commtrace/watch.h"
+#include "tools/commtrace/watch/watch.h"
 #include "trace/limits.h"
 #include "trace/run_id.h"
 

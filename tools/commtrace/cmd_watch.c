@@ -9,7 +9,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/watch.h"
+#include "tools/commtrace/watch/watch.h"
 
 int ct_cmd_watch(int argc, char **argv)
 {

@@ -5,11 +5,11 @@
  * becomes an event if it has at least medium confidence, a second look finds the same verdict and ranks, and no rank at fault is at work
  * meanwhile, nor a process that it started: computing, reading or writing. A job in evaluation, or at a checkpoint, is at work. Once two looks find no verdict any more, it is
  * resolved. Nothing is written and no process of the job is touched. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_WATCHER_H
-#define CT_TOOLS_COMMTRACE_WATCHER_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_WATCHER_H
+#define CT_TOOLS_COMMTRACE_WATCH_WATCHER_H
 
 #include "analyzer/hang/hang.h"
-#include "tools/commtrace/process_work.h"
+#include "tools/commtrace/watch/process_work.h"
 
 enum ct_watch_kind {
 	CT_WATCH_NOTHING,

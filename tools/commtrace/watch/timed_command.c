@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/timed_command.h"
+#include "tools/commtrace/watch/timed_command.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timed_command.h — a command of the user's for the shell, in a process group of its own, with a text as its standard input, and killed with
  * all that it started when its time is over. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_TIMED_COMMAND_H
-#define CT_TOOLS_COMMTRACE_TIMED_COMMAND_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_TIMED_COMMAND_H
+#define CT_TOOLS_COMMTRACE_WATCH_TIMED_COMMAND_H
 
 #include <stddef.h>
 #include <stdint.h>

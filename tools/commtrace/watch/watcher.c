@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/watcher.h"
+#include "tools/commtrace/watch/watcher.h"
 
 #include <stdlib.h>
 #include <string.h>

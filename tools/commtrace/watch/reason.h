@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reason.h — where launchers look for the reason of an end: the error file of torchrun (TORCHELASTIC_ERROR_FILE) and the termination message of
  * a pod. Neither is ever overwritten: what the program itself wrote says more. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_REASON_H
-#define CT_TOOLS_COMMTRACE_REASON_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_REASON_H
+#define CT_TOOLS_COMMTRACE_WATCH_REASON_H
 
 #include <stddef.h>
 

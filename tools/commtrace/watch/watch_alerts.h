@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch_alerts.h — the alert rules of analyzer/alerts beside the looks of a watch: now and then a report of the latest part of the run, a line
  * for what fires or is over, and a command. Nothing is written into the run. One thread. */
-#ifndef CT_TOOLS_COMMTRACE_WATCH_ALERTS_H
-#define CT_TOOLS_COMMTRACE_WATCH_ALERTS_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_WATCH_ALERTS_H
+#define CT_TOOLS_COMMTRACE_WATCH_WATCH_ALERTS_H
 
 #include <stdio.h>
 
 #include "analyzer/alerts/alerts.h"
 #include "tools/commtrace/base/options.h"
-#include "tools/commtrace/timed_command.h"
+#include "tools/commtrace/watch/timed_command.h"
 
 /* size: commands that run beside the looks; more events than that at once have none */
 #define CT_WATCH_COMMANDS 8

@@ -5,12 +5,12 @@
  *
  * Where several `commtrace run` watch one run, the one on the host of the rank at fault does it, and the JSON file, which only one of them can
  * create, sees to it that it is done once. The others write only the two reasons. */
-#ifndef CT_TOOLS_COMMTRACE_WATCH_EVENT_H
-#define CT_TOOLS_COMMTRACE_WATCH_EVENT_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_WATCH_EVENT_H
+#define CT_TOOLS_COMMTRACE_WATCH_WATCH_EVENT_H
 
 #include <stdio.h>
 
-#include "tools/commtrace/watcher.h"
+#include "tools/commtrace/watch/watcher.h"
 
 struct ct_watch_event {
 	enum ct_watch_kind kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/watch_alerts.h"
+#include "tools/commtrace/watch/watch_alerts.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,7 +11,7 @@
 #include "tools/commtrace/base/open_run.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
-#include "tools/commtrace/watch_event.h"
+#include "tools/commtrace/watch/watch_event.h"
 
 #define SECOND 1000000000ull
 /* A window's report may take this part of the time at most, as a look. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/process_work.h"
+#include "tools/commtrace/watch/process_work.h"
 
 #include <dirent.h>
 #include <inttypes.h>

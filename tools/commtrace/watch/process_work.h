@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process_work.h — how much a process has done, with the processes that it started: a rank that waits for a compiler, or for a program that
  * unpacks its data, is at work. From /proc, so for processes of this host and this namespace of process ids. Any thread. */
-#ifndef CT_TOOLS_COMMTRACE_PROCESS_WORK_H
-#define CT_TOOLS_COMMTRACE_PROCESS_WORK_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_PROCESS_WORK_H
+#define CT_TOOLS_COMMTRACE_WATCH_PROCESS_WORK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/watch.h"
+#include "tools/commtrace/watch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
-#include "tools/commtrace/watch_event.h"
+#include "tools/commtrace/watch/watch_event.h"
 
 #define SECOND 1000000000ull
 /* A second look comes so soon. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/reason.h"
+#include "tools/commtrace/watch/reason.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch.h — the loop over the looks of watcher.h, for `commtrace watch`, and beside the program of `commtrace run`, in a process of its own:
  * what happens to it does not happen to the parent of the job. */
-#ifndef CT_TOOLS_COMMTRACE_WATCH_H
-#define CT_TOOLS_COMMTRACE_WATCH_H
+#ifndef CT_TOOLS_COMMTRACE_WATCH_WATCH_H
+#define CT_TOOLS_COMMTRACE_WATCH_WATCH_H
 
 #include <stdio.h>
 #include <sys/types.h>
 
 #include "tools/commtrace/base/options.h"
-#include "tools/commtrace/watch_alerts.h"
+#include "tools/commtrace/watch/watch_alerts.h"
 
 struct ct_watch {
 	const char *dir, *ring_dir, *host; /* as in struct ct_watcher */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/watch_event.h"
+#include "tools/commtrace/watch/watch_event.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,9 +20,9 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/copy/bundle.h"
-#include "tools/commtrace/reason.h"
 #include "tools/commtrace/stacks/attach.h"
-#include "tools/commtrace/timed_command.h"
+#include "tools/commtrace/watch/reason.h"
+#include "tools/commtrace/watch/timed_command.h"
 
 static const char *const kinds[] = {
 	[CT_WATCH_HANG] = "hang", [CT_WATCH_CRASH] = "crash", [CT_WATCH_RESOLVED] = "resolved"
