@@ -12,7 +12,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/selection.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/dump_line.h"
+#include "tools/commtrace/jsonl/dump_line.h"
 
 enum { FORMAT_TEXT, FORMAT_JSONL };
 enum { STOP_LIMIT = 1, STOP_WRITE = 2, STOP_MEMORY = 3 }; /* of a callback */

@@ -10,7 +10,7 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/import.h"
+#include "tools/commtrace/jsonl/import.h"
 
 struct request {
 	const char *file, *run;

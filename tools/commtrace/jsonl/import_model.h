@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import_model.h — put the content of lines into a struct ct_import. Each function prints on stderr why it failed
  * (out of memory, or a table of the trace format that is full). */
-#ifndef CT_TOOLS_COMMTRACE_IMPORT_MODEL_H
-#define CT_TOOLS_COMMTRACE_IMPORT_MODEL_H
+#ifndef CT_TOOLS_COMMTRACE_JSONL_IMPORT_MODEL_H
+#define CT_TOOLS_COMMTRACE_JSONL_IMPORT_MODEL_H
 
-#include "tools/commtrace/import.h"
+#include "tools/commtrace/jsonl/import.h"
 
 /* The process with id->host, rank and pid; made from *id when it is new. NULL on failure. */
 struct ct_import_process *ct_import_process(struct ct_import *import,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_line.h — one op as one line: for people, or as the JSON object that import reads back. Write errors are
  * found by ferror() of the FILE. */
-#ifndef CT_TOOLS_COMMTRACE_DUMP_LINE_H
-#define CT_TOOLS_COMMTRACE_DUMP_LINE_H
+#ifndef CT_TOOLS_COMMTRACE_JSONL_DUMP_LINE_H
+#define CT_TOOLS_COMMTRACE_JSONL_DUMP_LINE_H
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/import_model.h"
+#include "tools/commtrace/jsonl/import_model.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import.h — a run made from lines of JSON: first all of it into memory (a communicator's members are known only
  * at the last line), then process by process into segments. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_IMPORT_H
-#define CT_TOOLS_COMMTRACE_IMPORT_H
+#ifndef CT_TOOLS_COMMTRACE_JSONL_IMPORT_H
+#define CT_TOOLS_COMMTRACE_JSONL_IMPORT_H
 
 #include <jansson.h>
 #include <stdio.h>

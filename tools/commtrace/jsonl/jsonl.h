@@ -4,8 +4,8 @@
  *
  * KEY(name, type): the type that import accepts; every key may be null or missing except those that import requires.
  * Order is the order in which dump writes. */
-#ifndef CT_TOOLS_COMMTRACE_JSONL_H
-#define CT_TOOLS_COMMTRACE_JSONL_H
+#ifndef CT_TOOLS_COMMTRACE_JSONL_JSONL_H
+#define CT_TOOLS_COMMTRACE_JSONL_JSONL_H
 
 #define CT_JSONL_KEYS(KEY)                                                                         \
 	KEY(rank, INT)                                                                             \

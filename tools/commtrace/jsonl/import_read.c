@@ -11,9 +11,9 @@
 #include "tools/commtrace/base/progress.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
-#include "tools/commtrace/import.h"
-#include "tools/commtrace/import_model.h"
-#include "tools/commtrace/jsonl.h"
+#include "tools/commtrace/jsonl/import.h"
+#include "tools/commtrace/jsonl/import_model.h"
+#include "tools/commtrace/jsonl/jsonl.h"
 #include "trace/ops.h"
 
 enum type { TYPE_INT, TYPE_TEXT, TYPE_BOOL, TYPE_ANY };

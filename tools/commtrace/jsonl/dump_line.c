@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/dump_line.h"
+#include "tools/commtrace/jsonl/dump_line.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/commtrace/jsonl.h"
+#include "tools/commtrace/jsonl/jsonl.h"
 #include "trace/ops.h"
 
 static const char *const key_names[] = {

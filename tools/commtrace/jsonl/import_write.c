@@ -10,7 +10,7 @@
 #include "tools/commtrace/base/progress.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
-#include "tools/commtrace/import.h"
+#include "tools/commtrace/jsonl/import.h"
 #include "trace/block.h"
 #include "trace/run_id.h"
 #include "trace/segment.h"
