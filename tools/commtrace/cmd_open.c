@@ -11,11 +11,11 @@
 #include "tools/commtrace/base/options.h"
 #include "tools/commtrace/base/out.h"
 #include "tools/commtrace/base/say.h"
-#include "tools/commtrace/browser.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/port_owner.h"
-#include "tools/commtrace/serve.h"
-#include "tools/commtrace/timeline_file.h"
+#include "tools/commtrace/open/browser.h"
+#include "tools/commtrace/open/port_owner.h"
+#include "tools/commtrace/open/serve.h"
+#include "tools/commtrace/timeline/timeline_file.h"
 
 #define NS_PER_S 1000000000ull
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/base/open_run.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/timeline_write.h"
+#include "tools/commtrace/timeline/timeline_write.h"
 
 int ct_cmd_timeline(int argc, char **argv)
 {

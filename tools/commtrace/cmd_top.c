@@ -11,8 +11,8 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/top_screen.h"
-#include "tools/commtrace/top_table.h"
+#include "tools/commtrace/top/top_screen.h"
+#include "tools/commtrace/top/top_table.h"
 
 /* Of reading at once, between two frames. */
 #define SLICE_NS 200000000ull

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/serve.h"
+#include "tools/commtrace/open/serve.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/commtrace/http_request.h"
+#include "tools/commtrace/open/http_request.h"
 
 #define CLIENTS 16u
 #define CHUNK (1u << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/browser.h"
+#include "tools/commtrace/open/browser.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_request.h — the head of an HTTP/1 request, as much of it as serving one file needs. Whatever is not plainly right is
  * refused: two Host lines, folded lines, control characters. Pure. */
-#ifndef CT_TOOLS_COMMTRACE_HTTP_REQUEST_H
-#define CT_TOOLS_COMMTRACE_HTTP_REQUEST_H
+#ifndef CT_TOOLS_COMMTRACE_OPEN_HTTP_REQUEST_H
+#define CT_TOOLS_COMMTRACE_OPEN_HTTP_REQUEST_H
 
 #include <stddef.h>
 #include <stdint.h>

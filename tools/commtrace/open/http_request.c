@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/http_request.h"
+#include "tools/commtrace/open/http_request.h"
 
 #include <string.h>
 #include <strings.h>

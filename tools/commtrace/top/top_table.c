@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/top_table.h"
+#include "tools/commtrace/top/top_table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 const struct ct_top_column_of ct_top_columns[CT_TOP_COLUMNS] = {
 #define COLUMN(NAME, key, heading, width, sort) { key, heading, width, sort },
-#include "tools/commtrace/top_columns.def"
+#include "tools/commtrace/top/top_columns.def"
 #undef COLUMN
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/port_owner.h"
+#include "tools/commtrace/open/port_owner.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/timeline_write.h"
+#include "tools/commtrace/timeline/timeline_write.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,8 +9,8 @@
  * name (a page that had its own name point here is refused) and that no other page makes a part of itself, only the page
  * that may read gets the CORS lines, and nothing but the one file is there. A client has a bounded time, there is a bounded number of them, and where they are all
  * taken the one that has not moved for longest goes. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_SERVE_H
-#define CT_TOOLS_COMMTRACE_SERVE_H
+#ifndef CT_TOOLS_COMMTRACE_OPEN_SERVE_H
+#define CT_TOOLS_COMMTRACE_OPEN_SERVE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/timeline_options.h"
+#include "tools/commtrace/timeline/timeline_options.h"
 
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/open_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/timeline_file.h"
+#include "tools/commtrace/timeline/timeline_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline_options.h — the options of `commtrace timeline`. */
-#ifndef CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
-#define CT_TOOLS_COMMTRACE_TIMELINE_OPTIONS_H
+#ifndef CT_TOOLS_COMMTRACE_TIMELINE_TIMELINE_OPTIONS_H
+#define CT_TOOLS_COMMTRACE_TIMELINE_TIMELINE_OPTIONS_H
 
 #include "analyzer/timeline/timeline.h"
 #include "tools/commtrace/base/options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/top_screen.h"
+#include "tools/commtrace/top/top_screen.h"
 
 #include <curses.h>
 #include <inttypes.h>

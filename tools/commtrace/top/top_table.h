@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top_table.h — the rows of `commtrace top`, as cells and as JSON: what its text and its screen have in common. Pure. */
-#ifndef CT_TOOLS_COMMTRACE_TOP_TABLE_H
-#define CT_TOOLS_COMMTRACE_TOP_TABLE_H
+#ifndef CT_TOOLS_COMMTRACE_TOP_TOP_TABLE_H
+#define CT_TOOLS_COMMTRACE_TOP_TOP_TABLE_H
 
 #include <jansson.h>
 
@@ -9,7 +9,7 @@
 
 enum ct_top_column {
 #define COLUMN(NAME, key, heading, width, sort) CT_TOP_##NAME,
-#include "tools/commtrace/top_columns.def"
+#include "tools/commtrace/top/top_columns.def"
 #undef COLUMN
 	CT_TOP_COLUMNS
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* port_owner.h — which process listens on a port of this machine, as far as this user may read /proc. Main thread
  * only. */
-#ifndef CT_TOOLS_COMMTRACE_PORT_OWNER_H
-#define CT_TOOLS_COMMTRACE_PORT_OWNER_H
+#ifndef CT_TOOLS_COMMTRACE_OPEN_PORT_OWNER_H
+#define CT_TOOLS_COMMTRACE_OPEN_PORT_OWNER_H
 
 #include <sys/types.h>
 

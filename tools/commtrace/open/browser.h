@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* browser.h — the user's web browser, where there is a screen to show it on. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_BROWSER_H
-#define CT_TOOLS_COMMTRACE_BROWSER_H
+#ifndef CT_TOOLS_COMMTRACE_OPEN_BROWSER_H
+#define CT_TOOLS_COMMTRACE_OPEN_BROWSER_H
 
 /* Is there a screen (DISPLAY, WAYLAND_DISPLAY), and xdg-open in PATH? */
 int ct_browser_is_there(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline_file.h — a timeline to be served: drawn from runs into a file without a name, or a file that timeline wrote.
  * Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_TIMELINE_FILE_H
-#define CT_TOOLS_COMMTRACE_TIMELINE_FILE_H
+#ifndef CT_TOOLS_COMMTRACE_TIMELINE_TIMELINE_FILE_H
+#define CT_TOOLS_COMMTRACE_TIMELINE_TIMELINE_FILE_H
 
 #include <stdint.h>
 

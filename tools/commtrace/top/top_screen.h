@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top_screen.h — `commtrace top` on a terminal, by ncurses. The terminal is restored on every end. Main thread only. */
-#ifndef CT_TOOLS_COMMTRACE_TOP_SCREEN_H
-#define CT_TOOLS_COMMTRACE_TOP_SCREEN_H
+#ifndef CT_TOOLS_COMMTRACE_TOP_TOP_SCREEN_H
+#define CT_TOOLS_COMMTRACE_TOP_TOP_SCREEN_H
 
-#include "tools/commtrace/top_table.h"
+#include "tools/commtrace/top/top_table.h"
 
 struct ct_top {
 	const char *path; /* of the run, as it was given first */
