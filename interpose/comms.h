@@ -33,8 +33,8 @@ struct ct_comm {
 	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
 	uint64_t nccl_hash;	   /* NCCL: of nccl/key.h, like nccl_magic */
 	uint64_t nccl_magic;
-	_Atomic uint64_t
-		pick[2]; /* gpu/sampling.c, of collectives, of messages: block + 1 << 32 | share */
+	_Atomic uint64_t pick
+		[2]; /* gpu/choice/sampling.c, of collectives, of messages: block + 1 << 32 | share */
 	struct ct_seq tags;
 };
 

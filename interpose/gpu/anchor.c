@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "interpose/gpu/mode.h"
+#include "interpose/gpu/choice/mode.h"
 #include "interpose/log.h"
 
 #define TRIES 5

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "interpose/gpu/choice/mode.h"
 #include "interpose/gpu/graph_table.h"
-#include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/streams.h"
 #include "interpose/recorder.h"

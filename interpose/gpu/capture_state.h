@@ -4,8 +4,8 @@
 #ifndef CT_INTERPOSE_GPU_CAPTURE_STATE_H
 #define CT_INTERPOSE_GPU_CAPTURE_STATE_H
 
+#include "interpose/gpu/choice/launch.h"
 #include "interpose/gpu/cuda.h"
-#include "interpose/gpu/launch.h"
 
 /* CUDA has not been looked for yet. Before the gate opens. */
 void ct_gpu_capture_state_init(void);

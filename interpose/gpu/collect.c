@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "interpose/gpu/bounds.h"
+#include "interpose/gpu/choice/period.h"
 #include "interpose/gpu/decide.h"
-#include "interpose/gpu/period.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"

@@ -5,12 +5,12 @@
 #include <time.h>
 
 #include "interpose/clear.h"
-#include "interpose/gpu/effect.h"
-#include "interpose/gpu/mode.h"
-#include "interpose/gpu/sampling.h"
-#include "interpose/gpu/steps.h"
+#include "interpose/gpu/choice/effect.h"
+#include "interpose/gpu/choice/mode.h"
+#include "interpose/gpu/choice/sampling.h"
+#include "interpose/gpu/choice/steps.h"
+#include "interpose/gpu/choice/windows.h"
 #include "interpose/gpu/streams.h"
-#include "interpose/gpu/windows.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "interpose/gpu/mode.h"
+#include "interpose/gpu/choice/mode.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/streams.h"
 

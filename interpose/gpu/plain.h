@@ -9,10 +9,10 @@
 #define CT_INTERPOSE_GPU_PLAIN_H
 
 #include "interpose/gpu/capture_state.h"
-#include "interpose/gpu/mode.h"
+#include "interpose/gpu/choice/mode.h"
+#include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/queue.h"
-#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/span.h"
 #include "interpose/gpu/time.h"
 

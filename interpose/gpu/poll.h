@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/gpu/launch.h"
+#include "interpose/gpu/choice/launch.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/recorder.h"
 

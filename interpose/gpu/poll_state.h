@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/gpu/unusual.h"
+#include "interpose/gpu/choice/unusual.h"
 #include "interpose/recorder.h"
 
 /* Not up, not inside, not given up. Before the gate opens. */

@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "interpose/gpu/launch.h"
+#include "interpose/gpu/choice/launch.h"
 #include "interpose/gpu/streams.h"
 #include "interpose/guard.h"
 #include "interpose/recorder.h"

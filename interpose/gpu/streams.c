@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "interpose/gpu/mode.h"
+#include "interpose/gpu/choice/mode.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "interpose/gpu/capture_state.h"
+#include "interpose/gpu/choice/mode.h"
+#include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/decide.h"
-#include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/profiled.h"
 #include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"
-#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/span.h"
 #include "interpose/gpu/waits.h"
 #include "trace/ops.h"

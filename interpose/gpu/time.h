@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#include "interpose/gpu/launch.h"
+#include "interpose/gpu/choice/launch.h"
 #include "interpose/guard.h"
 
 struct ct_gpu_options;

@@ -7,11 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/gpu/choice/mode.h"
+#include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/collect.h"
-#include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/gpu/queue.h"
-#include "interpose/gpu/sampling.h"
 #include "interpose/hash.h"
 
 #define PENDING 1024u

@@ -48,7 +48,7 @@ static inline int ct_nccl_in_group(void)
 struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t handle,
 					CUstream stream);
 
-/* The next op of the launch: a message or a collective, that is to be timed or not (gpu/sampling.h). */
+/* The next op of the launch: a message or a collective, that is to be timed or not (gpu/choice/sampling.h). */
 void ct_nccl_group_pick(struct ct_nccl_pair *pair, int is_message, int picked);
 
 /* A communicator whose making was begun, with ncclSuccess or ncclInProgress: it is there when the group has ended, now,

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "interpose/gpu/channels.h"
+#include "interpose/gpu/choice/mode.h"
 #include "interpose/gpu/cuda.h"
-#include "interpose/gpu/mode.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/profiler/event.h"
 #include "interpose/profiler/handle.h"

@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
-#include "interpose/gpu/budget.h"
+#include "interpose/gpu/choice/budget.h"
+#include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/poll.h"
-#include "interpose/gpu/sampling.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* A job of so many launches a second, of which those are timed that the level leaves. */

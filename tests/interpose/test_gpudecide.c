@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "interpose/comms.h"
+#include "interpose/gpu/choice/effect.h"
+#include "interpose/gpu/choice/mode.h"
+#include "interpose/gpu/choice/period.h"
+#include "interpose/gpu/choice/sampling.h"
+#include "interpose/gpu/choice/windows.h"
 #include "interpose/gpu/decide.h"
-#include "interpose/gpu/effect.h"
-#include "interpose/gpu/mode.h"
-#include "interpose/gpu/period.h"
-#include "interpose/gpu/sampling.h"
 #include "interpose/gpu/time.h"
-#include "interpose/gpu/windows.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 

@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
+#include "interpose/gpu/choice/mode.h"
 #include "interpose/gpu/event_prealloc.h"
-#include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interpose/gpu/options.h"
+#include "interpose/gpu/choice/options.h"
 
 static struct ct_settings settings;
 static struct ct_notes notes;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "interpose/comms.h"
-#include "interpose/gpu/sampling.h"
+#include "interpose/gpu/choice/sampling.h"
 
 enum { INSTANCES = 64000 };
 

@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
-#include "interpose/gpu/mode.h"
-#include "interpose/gpu/sampling.h"
+#include "interpose/gpu/choice/mode.h"
+#include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/streams.h"
 #include "tests/interpose/gpu_fixture.h"
 

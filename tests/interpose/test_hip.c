@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "interpose/gpu/capture_state.h"
-#include "interpose/gpu/mode.h"
+#include "interpose/gpu/choice/mode.h"
 
 static int asked_with(const char *library)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/effect.h"
+#include "interpose/gpu/choice/effect.h"
 
 #include <string.h>
 

@@ -4,15 +4,15 @@
  * and at most once back, when there are more streams than the GPU has connections for or steps have become longer. Any
  * thread.
  */
-#ifndef CT_INTERPOSE_GPU_MODE_H
-#define CT_INTERPOSE_GPU_MODE_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_MODE_H
+#define CT_INTERPOSE_GPU_CHOICE_MODE_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/gpu/launch.h"
-#include "interpose/gpu/options.h"
-#include "interpose/gpu/unusual.h"
+#include "interpose/gpu/choice/launch.h"
+#include "interpose/gpu/choice/options.h"
+#include "interpose/gpu/choice/unusual.h"
 #include "interpose/guard.h"
 
 /* Before the gate opens. */

@@ -8,8 +8,8 @@
  * comparison is off where nothing changed. So a job that becomes slower, or is uneven, has a larger error and no
  * other effect. Pure, but for what it keeps; the poll thread.
  */
-#ifndef CT_INTERPOSE_GPU_EFFECT_H
-#define CT_INTERPOSE_GPU_EFFECT_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_EFFECT_H
+#define CT_INTERPOSE_GPU_CHOICE_EFFECT_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/mode.h"
+#include "interpose/gpu/choice/mode.h"
 
 #include <stdlib.h>
 

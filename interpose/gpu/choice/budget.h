@@ -6,8 +6,8 @@
  * exceeds its share of wall time, fewer instances are timed, by powers of two (sampling.h); where there is room for
  * twice as many, more again. What timing has no part in cannot be made less. Pure, but for what it keeps; the poll thread.
  */
-#ifndef CT_INTERPOSE_GPU_BUDGET_H
-#define CT_INTERPOSE_GPU_BUDGET_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_BUDGET_H
+#define CT_INTERPOSE_GPU_CHOICE_BUDGET_H
 
 #include <stdint.h>
 

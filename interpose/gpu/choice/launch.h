@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch.h — what a launch is, and how launches are timed: types that time.h and the files below it share. */
-#ifndef CT_INTERPOSE_GPU_LAUNCH_H
-#define CT_INTERPOSE_GPU_LAUNCH_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_LAUNCH_H
+#define CT_INTERPOSE_GPU_CHOICE_LAUNCH_H
 
 #include <stdint.h>
 

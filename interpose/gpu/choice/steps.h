@@ -5,12 +5,12 @@
  * period of the operations alone, whatever their sizes; or else a single collective, so that the reported value is
  * throughput. All ranks have the same steps, since all of them are in those collectives. The poll thread.
  */
-#ifndef CT_INTERPOSE_GPU_STEPS_H
-#define CT_INTERPOSE_GPU_STEPS_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_STEPS_H
+#define CT_INTERPOSE_GPU_CHOICE_STEPS_H
 
 #include <stdint.h>
 
-#include "interpose/gpu/period.h"
+#include "interpose/gpu/choice/period.h"
 #include "trace/format.h"
 
 /* Communicators that are compared with the largest; beyond, some of them are looked up again and again. */

@@ -4,8 +4,8 @@
  * Collectives come in by their numbers, in any order within the window that is kept, and with gaps where some are not seen.
  * Fixed memory. The poll thread. Pure, but for what it keeps.
  */
-#ifndef CT_INTERPOSE_GPU_PERIOD_H
-#define CT_INTERPOSE_GPU_PERIOD_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_PERIOD_H
+#define CT_INTERPOSE_GPU_CHOICE_PERIOD_H
 
 #include <stdint.h>
 

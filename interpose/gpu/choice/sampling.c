@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/sampling.h"
+#include "interpose/gpu/choice/sampling.h"
 
 #include <time.h>
 

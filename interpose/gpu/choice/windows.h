@@ -6,12 +6,12 @@
  * clocks differ by a second have windows that begin and end a second apart: the operations of that second are timed on some ranks
  * and not on others, and count as untimed; what is measured leaves out a tenth of a window at both of its ends. Pure.
  */
-#ifndef CT_INTERPOSE_GPU_WINDOWS_H
-#define CT_INTERPOSE_GPU_WINDOWS_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_WINDOWS_H
+#define CT_INTERPOSE_GPU_CHOICE_WINDOWS_H
 
 #include <stdint.h>
 
-#include "interpose/gpu/options.h"
+#include "interpose/gpu/choice/options.h"
 
 /* The window of this moment, by number. */
 uint64_t ct_gpu_window(const struct ct_gpu_options *options, uint64_t unix_ns);

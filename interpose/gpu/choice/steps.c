@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/steps.h"
+#include "interpose/gpu/choice/steps.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/options.h"
+#include "interpose/gpu/choice/options.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
  *
  * Read once when recording starts. What cannot be used becomes a warning, and the default holds. Pure functions.
  */
-#ifndef CT_INTERPOSE_GPU_OPTIONS_H
-#define CT_INTERPOSE_GPU_OPTIONS_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_OPTIONS_H
+#define CT_INTERPOSE_GPU_CHOICE_OPTIONS_H
 
-#include "interpose/gpu/launch.h"
+#include "interpose/gpu/choice/launch.h"
 #include "trace/format.h"
 #include "trace/notes.h"
 #include "trace/settings.h"

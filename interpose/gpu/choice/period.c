@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/period.h"
+#include "interpose/gpu/choice/period.h"
 
 void ct_gpu_period_reset(struct ct_gpu_period *p)
 {

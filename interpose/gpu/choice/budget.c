@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/budget.h"
+#include "interpose/gpu/choice/budget.h"
 
 #include <stdatomic.h>
 
-#include "interpose/gpu/sampling.h"
+#include "interpose/gpu/choice/sampling.h"
 
 #define LOOK_NS 1000000000u
 /* Timing is never held to be worth less than this part of the budget: where all else exceeds it, that does not change by

@@ -12,11 +12,11 @@
  *
  * Only times are left out, never the records of calls. Any thread; fixed memory; nothing waits.
  */
-#ifndef CT_INTERPOSE_GPU_SAMPLING_H
-#define CT_INTERPOSE_GPU_SAMPLING_H
+#ifndef CT_INTERPOSE_GPU_CHOICE_SAMPLING_H
+#define CT_INTERPOSE_GPU_CHOICE_SAMPLING_H
 
-#include "interpose/gpu/options.h"
-#include "interpose/gpu/unusual.h"
+#include "interpose/gpu/choice/options.h"
+#include "interpose/gpu/choice/unusual.h"
 #include "interpose/guard.h"
 
 struct ct_comm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/windows.h"
+#include "interpose/gpu/choice/windows.h"
 
 #include "interpose/hash.h"
 
