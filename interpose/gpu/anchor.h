@@ -10,7 +10,7 @@
 #define CT_INTERPOSE_GPU_ANCHOR_H
 
 #include "interpose/gpu/clock.h"
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 #include "interpose/gpu/resolution.h"
 
 struct ct_gpu_anchoring {

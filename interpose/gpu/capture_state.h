@@ -5,7 +5,7 @@
 #define CT_INTERPOSE_GPU_CAPTURE_STATE_H
 
 #include "interpose/gpu/choice/launch.h"
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 
 /* CUDA has not been looked for yet. Before the gate opens. */
 void ct_gpu_capture_state_init(void);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "interpose/gpu/capture_state.h"
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 #include "interpose/gpu/time.h"
 #include "interpose/recorder.h"
 #include "trace/block.h"

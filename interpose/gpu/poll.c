@@ -14,7 +14,7 @@
 #include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/collect.h"
 #include "interpose/gpu/decide.h"
-#include "interpose/gpu/describe.h"
+#include "interpose/gpu/driver/describe.h"
 #include "interpose/gpu/ending.h"
 #include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/waits.h"

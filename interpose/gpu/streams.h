@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 #include "interpose/gpu/anchor.h"
-#include "interpose/gpu/cuda.h"
-#include "interpose/gpu/events.h"
+#include "interpose/gpu/driver/cuda.h"
+#include "interpose/gpu/driver/events.h"
 #include "interpose/gpu/waits_table.h"
 
 #define CT_GPU_CONTEXTS 32u

@@ -2,7 +2,7 @@
 /* Communicators that are there when the call returns, ready or not: made of a unique id, and grown. */
 #include <errno.h>
 
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 #include "interpose/gpu/event_prealloc.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/hash.h"

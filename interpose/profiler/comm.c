@@ -6,7 +6,7 @@
 
 #include "interpose/gpu/channels.h"
 #include "interpose/gpu/choice/mode.h"
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/profiler/event.h"
 #include "interpose/profiler/handle.h"

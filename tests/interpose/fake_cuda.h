@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 
 /* What the device's clock gains on the host's. */
 #define FAKE_PPM 30.0

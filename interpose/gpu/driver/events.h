@@ -7,13 +7,13 @@
  * to the poll thread with their span. They are never destroyed: at the end of the process the driver may be gone
  * already.
  */
-#ifndef CT_INTERPOSE_GPU_EVENTS_H
-#define CT_INTERPOSE_GPU_EVENTS_H
+#ifndef CT_INTERPOSE_GPU_DRIVER_EVENTS_H
+#define CT_INTERPOSE_GPU_DRIVER_EVENTS_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 
 /* As many as two for each entry of the largest open table. */
 #define CT_GPU_EVENTS 2048u

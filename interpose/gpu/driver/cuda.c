@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/driver/cuda.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * A program without it has no GPU to time. Looking takes the loader's lock; it is done when a communicator is made,
  * or at the first launch, never again once it was found.
  */
-#ifndef CT_INTERPOSE_GPU_CUDA_H
-#define CT_INTERPOSE_GPU_CUDA_H
+#ifndef CT_INTERPOSE_GPU_DRIVER_CUDA_H
+#define CT_INTERPOSE_GPU_DRIVER_CUDA_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/describe.h"
+#include "interpose/gpu/driver/describe.h"
 
 #include <stdio.h>
 #include <string.h>

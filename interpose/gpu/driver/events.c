@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/events.h"
+#include "interpose/gpu/driver/events.h"
 
 int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 {
