@@ -11,7 +11,7 @@
 #ifndef CT_INTERPOSE_GPU_COLLECT_H
 #define CT_INTERPOSE_GPU_COLLECT_H
 
-#include "interpose/gpu/host_clock.h"
+#include "interpose/gpu/clock/host_clock.h"
 #include "interpose/gpu/span.h"
 
 struct ct_gpu_collect {

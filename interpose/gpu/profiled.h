@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "interpose/gpu/globaltimer.h"
+#include "interpose/gpu/clock/globaltimer.h"
 #include "interpose/gpu/span.h"
 
 #define CT_GPU_PROFILED_RECENT 1024u

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "interpose/gpu/anchor.h"
+#include "interpose/gpu/clock/anchor.h"
 #include "interpose/gpu/driver/cuda.h"
 #include "interpose/gpu/driver/events.h"
 #include "interpose/gpu/waits_table.h"

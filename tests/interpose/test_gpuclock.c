@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "interpose/gpu/clock.h"
+#include "interpose/gpu/clock/clock.h"
 
 /* A device and a host whose times are known: stamps are rounded down as a device does it, differences to float. */
 struct world {

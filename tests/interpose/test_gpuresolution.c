@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "interpose/gpu/resolution.h"
+#include "interpose/gpu/clock/resolution.h"
 
 /* What comes out after elapsed times up to `longest_ns` of a device with this tick. */
 static double found(double tick_ns, double longest_ns)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* globaltimer.h — the GPU's globaltimer, as kernels of one communicator read it, on the host's clock.
  *
- * Every NCCL report about a kernel is an anchor (gpu/clock.h): its time is between the call that launched it and the
+ * Every NCCL report about a kernel is an anchor (gpu/clock/clock.h): its time is between the call that launched it and the
  * moment of the report. A stream that was idle makes the first bound sharp, a host that was quick the second: of each
  * period the sharpest of either kind is kept. The timer steps by 1024 ns, so its reading is that of the middle of a
  * step. Any thread; a lock that is held for microseconds, by threads of NCCL's own.
  */
-#ifndef CT_INTERPOSE_GPU_GLOBALTIMER_H
-#define CT_INTERPOSE_GPU_GLOBALTIMER_H
+#ifndef CT_INTERPOSE_GPU_CLOCK_GLOBALTIMER_H
+#define CT_INTERPOSE_GPU_CLOCK_GLOBALTIMER_H
 
 #include <stdatomic.h>
 
-#include "interpose/gpu/clock.h"
-#include "interpose/gpu/host_clock.h"
+#include "interpose/gpu/clock/clock.h"
+#include "interpose/gpu/clock/host_clock.h"
 
 #define CT_GLOBALTIMER_STEP_NS 1024u
 

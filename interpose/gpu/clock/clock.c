@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/clock.h"
+#include "interpose/gpu/clock/clock.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "interpose/gpu/resolution.h"
+#include "interpose/gpu/clock/resolution.h"
 
 /* Anchors older than this say little about how the device ticks now. */
 #define BASELINE_NS 20e9

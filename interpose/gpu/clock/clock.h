@@ -10,8 +10,8 @@
  *
  * The host's clock here should tick evenly: CLOCK_MONOTONIC_RAW. Pure functions over memory of the caller.
  */
-#ifndef CT_INTERPOSE_GPU_CLOCK_H
-#define CT_INTERPOSE_GPU_CLOCK_H
+#ifndef CT_INTERPOSE_GPU_CLOCK_CLOCK_H
+#define CT_INTERPOSE_GPU_CLOCK_CLOCK_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * divisor is it, or a multiple, which errs on the safe side. Until some are known, and where none comes out (a tick
  * that is no whole number of ns), the coarsest that is known of any device holds. Pure functions over memory of the caller.
  */
-#ifndef CT_INTERPOSE_GPU_RESOLUTION_H
-#define CT_INTERPOSE_GPU_RESOLUTION_H
+#ifndef CT_INTERPOSE_GPU_CLOCK_RESOLUTION_H
+#define CT_INTERPOSE_GPU_CLOCK_RESOLUTION_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/anchor.h"
+#include "interpose/gpu/clock/anchor.h"
 
 #include <stddef.h>
 #include <time.h>

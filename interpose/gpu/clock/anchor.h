@@ -6,12 +6,12 @@
  * the next one is due: the clock's errors grow meanwhile, nothing waits. At the start anchors come fast, so that the
  * rate is known soon, then once a second. Everything by the poll thread, with the context current.
  */
-#ifndef CT_INTERPOSE_GPU_ANCHOR_H
-#define CT_INTERPOSE_GPU_ANCHOR_H
+#ifndef CT_INTERPOSE_GPU_CLOCK_ANCHOR_H
+#define CT_INTERPOSE_GPU_CLOCK_ANCHOR_H
 
-#include "interpose/gpu/clock.h"
+#include "interpose/gpu/clock/clock.h"
+#include "interpose/gpu/clock/resolution.h"
 #include "interpose/gpu/driver/cuda.h"
-#include "interpose/gpu/resolution.h"
 
 struct ct_gpu_anchoring {
 	CUstream stream;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/host_clock.h"
+#include "interpose/gpu/clock/host_clock.h"
 
-#include "interpose/gpu/anchor.h"
+#include "interpose/gpu/clock/anchor.h"
 #include "interpose/recorder.h"
 
 void ct_gpu_host_clock_read(struct ct_gpu_host_clock *c)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/globaltimer.h"
+#include "interpose/gpu/clock/globaltimer.h"
 
 #include <sched.h>
 
-#include "interpose/gpu/anchor.h"
+#include "interpose/gpu/clock/anchor.h"
 
 #define SOON_NS 10000000u
 #define PERIOD_NS 500000000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/resolution.h"
+#include "interpose/gpu/clock/resolution.h"
 
 /* The divisor of so many random multiples is the tick itself but once in a hundred thousand times. */
 #define ENOUGH 16u
