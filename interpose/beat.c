@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "interpose/gpu/syncs.h"
+#include "interpose/gpu/runtime/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "interpose/entries.h"
-#include "interpose/gpu/cudart.h"
+#include "interpose/gpu/runtime/cudart.h"
 #include "interpose/mpi/mpi.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/real.h"

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/gpu/cudart.h"
+#include "interpose/gpu/runtime/cudart.h"
 #include "interpose/nccl/nccl.h"
 
 /* A call and not a jump: the wrapper identifies it by its return address. The program's own return address is

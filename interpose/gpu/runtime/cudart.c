@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/cudart.h"
+#include "interpose/gpu/runtime/cudart.h"
 
 #include <link.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "interpose/extent.h"
 #include "interpose/gpu/ending.h"
-#include "interpose/gpu/syncs.h"
+#include "interpose/gpu/runtime/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
 

@@ -7,8 +7,8 @@
  * A fixed table; each thread touches its own places, the beat thread looks at all. No locks. A thread that finds no place
  * leaves no such evidence.
  */
-#ifndef CT_INTERPOSE_GPU_SYNCS_H
-#define CT_INTERPOSE_GPU_SYNCS_H
+#ifndef CT_INTERPOSE_GPU_RUNTIME_SYNCS_H
+#define CT_INTERPOSE_GPU_RUNTIME_SYNCS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/syncs.h"
+#include "interpose/gpu/runtime/syncs.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -5,8 +5,8 @@
  * recording, only what the program itself calls counts: a call inside a recorded one passes, and so does one that
  * comes from libcudart or libnccl. Their threads are the program's; no lock is held across the real call.
  */
-#ifndef CT_INTERPOSE_GPU_CUDART_H
-#define CT_INTERPOSE_GPU_CUDART_H
+#ifndef CT_INTERPOSE_GPU_RUNTIME_CUDART_H
+#define CT_INTERPOSE_GPU_RUNTIME_CUDART_H
 
 #include <stdint.h>
 
