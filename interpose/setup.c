@@ -19,7 +19,7 @@
 #include "interpose/errors.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/gpu/choice/options.h"
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph/graph.h"
 #include "interpose/gpu/runtime/cudart.h"
 #include "interpose/gpu/time.h"
 #include "interpose/hash.h"

@@ -6,7 +6,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph/graph.h"
 #include "interpose/recorder.h"
 #include "interpose/stacks/stacks.h"
 #include "trace/ring_traffic.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "interpose/gpu/choice/mode.h"
-#include "interpose/gpu/graph_table.h"
+#include "interpose/gpu/graph/graph_table.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/streams.h"
 #include "interpose/recorder.h"

@@ -16,7 +16,7 @@
 #include "interpose/gpu/decide.h"
 #include "interpose/gpu/driver/describe.h"
 #include "interpose/gpu/ending.h"
-#include "interpose/gpu/graph_table.h"
+#include "interpose/gpu/graph/graph_table.h"
 #include "interpose/gpu/waits.h"
 #include "interpose/threads.h"
 #include "interpose/writer.h"

@@ -4,7 +4,7 @@
 #include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/channels.h"
 #include "interpose/gpu/choice/sampling.h"
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph/graph.h"
 #include "interpose/gpu/plain.h"
 #include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"

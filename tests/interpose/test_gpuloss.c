@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "interpose/gpu/event_prealloc.h"
-#include "interpose/gpu/graph_table.h"
+#include "interpose/gpu/graph/graph_table.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/queue.h"
 #include "interpose/gpu/waits.h"

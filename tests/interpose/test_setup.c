@@ -10,7 +10,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph/graph.h"
 #include "interpose/recorder.h"
 #include "interpose/writer.h"
 #include "tests/interpose/fake_gloo.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "interpose/abi/cudart.h"
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph/graph.h"
 #include "interpose/gpu/waits.h"
 #include "interpose/guard.h"
 #include "interpose/real.h"

@@ -13,13 +13,13 @@
  * Any thread, guard held. No allocation, no waiting; a launch that has nothing to do with communication costs a look
  * into a table.
  */
-#ifndef CT_INTERPOSE_GPU_GRAPH_H
-#define CT_INTERPOSE_GPU_GRAPH_H
+#ifndef CT_INTERPOSE_GPU_GRAPH_GRAPH_H
+#define CT_INTERPOSE_GPU_GRAPH_GRAPH_H
 
 #include <stdint.h>
 
 #include "interpose/abi/cuda.h"
-#include "interpose/gpu/graph_table.h"
+#include "interpose/gpu/graph/graph_table.h"
 #include "interpose/recorder.h"
 #include "trace/record.h"
 

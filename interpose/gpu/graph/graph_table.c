@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/graph_table.h"
+#include "interpose/gpu/graph/graph_table.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * recording starts and never unmapped, so that a stale number can be checked safely. Looking up an executable takes
  * no lock; all else takes a short one, which is never held across a call into other code.
  */
-#ifndef CT_INTERPOSE_GPU_GRAPH_TABLE_H
-#define CT_INTERPOSE_GPU_GRAPH_TABLE_H
+#ifndef CT_INTERPOSE_GPU_GRAPH_GRAPH_TABLE_H
+#define CT_INTERPOSE_GPU_GRAPH_GRAPH_TABLE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph/graph.h"
 
 #include <errno.h>
 #include <stddef.h>
