@@ -3,11 +3,10 @@
 
 #include <time.h>
 
+#include "interpose/account.h"
 #include "interpose/gpu/runtime/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
-
-static _Atomic uint64_t cpu_ns;
 
 #define SECOND_NS 1000000000ull
 
@@ -37,7 +36,7 @@ static void *beat(void *arg)
 		note_late(&ring->late_ns, last ? now - last : 0);
 		last = now;
 		atomic_store_explicit(&ring->beat_ns, now, memory_order_relaxed);
-		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+		ct_account_note(CT_OURS_BEAT);
 		if (ct_guard_is_on())
 			ct_syncs_look(now);
 		/* the write thread may be stuck in a file system */
@@ -54,9 +53,4 @@ int ct_beat_start(void)
 			 CT_GATE_EPOCH_SHIFT;
 
 	return ct_thread_start(beat, (void *)(uintptr_t)epoch);
-}
-
-uint64_t ct_beat_cpu_ns(void)
-{
-	return atomic_load_explicit(&cpu_ns, memory_order_relaxed);
 }

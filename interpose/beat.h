@@ -7,12 +7,7 @@
 #ifndef CT_INTERPOSE_BEAT_H
 #define CT_INTERPOSE_BEAT_H
 
-#include <stdint.h>
-
 /* Starts it, with all signals blocked. 0, or -1 if no thread can be created. */
 int ct_beat_start(void);
-
-/* CPU time it has used. */
-uint64_t ct_beat_cpu_ns(void);
 
 #endif

@@ -109,6 +109,7 @@ static int prepare_once(void)
 /* This thread has set the gate to STARTING. */
 static int start(uint32_t epoch)
 {
+	uint64_t begin_ns = ct_now_ns();
 	int possible;
 
 	/* what the start calls is not recorded */
@@ -121,6 +122,7 @@ static int start(uint32_t epoch)
 		set_gate(epoch, CT_GATE_OFF);
 		return 0;
 	}
+	atomic_store_explicit(&ct_recorder.start_ns, ct_now_ns() - begin_ns, memory_order_relaxed);
 	set_gate(epoch, CT_GATE_ON);
 	bind_thread(gate_word());
 	return 1;

@@ -27,6 +27,8 @@ struct ct_recorder {
 	_Atomic uint64_t low_water; /* free chunks below which calls wake the write thread */
 	_Atomic uint32_t wanted;    /* futex of the write thread: 1 = wanted now */
 	uint32_t call_cost_ns;	    /* of one recorded call, measured at start */
+	_Atomic uint64_t
+		start_ns; /* how long the first call waited for that start; 0: not known yet */
 };
 extern struct ct_recorder ct_recorder CT_NEAR;
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/account.h"
 #include "interpose/beat.h"
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/counters.h"
@@ -216,6 +217,7 @@ static int set_up(uint32_t nth)
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
 	ct_uninterposed_use(&wrappers);
+	ct_account_reset();
 	ct_counters_reset();
 	ct_ranges_reset();
 	ct_stacks_reset(&(struct ct_stacks_options){

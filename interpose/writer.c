@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interpose/beat.h"
+#include "interpose/account.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
 #include "interpose/gpu/choice/mode.h"
@@ -57,7 +57,6 @@ static int running;
 static _Atomic uint32_t stop;	  /* 1: write everything and end */
 static _Atomic uint32_t finished; /* futex: 1 everything is written, 2 not everything */
 static int exit_code;
-static _Atomic uint64_t cpu_ns;
 
 static uint64_t load(ct_word *word)
 {
@@ -103,7 +102,7 @@ static void nap(const struct writer *w)
 	uint64_t ns = pool_below(w, 2) || many_have_ended(w) ? 0 : until_due_ns(w);
 
 	ns = ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns > LONGEST_NAP_NS ? LONGEST_NAP_NS : ns;
-	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	ct_account_note(CT_OURS_WRITE);
 	ct_futex_wait(&ct_recorder.wanted, 0, ns);
 	/* pairs with ct_writer_finish(): if this takes its 1 away, the look at `stop` that follows sees that, too */
 	atomic_exchange_explicit(&ct_recorder.wanted, 0, memory_order_acq_rel);
@@ -165,9 +164,26 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 	return 1;
 }
 
-uint64_t ct_writer_cpu_ns(void)
+/* CPU time of each of our threads, context switches of all. */
+static void take_accounts(struct ct_cost_rec *cost)
 {
-	return atomic_load_explicit(&cpu_ns, memory_order_relaxed);
+	struct ct_account of[CT_OURS];
+
+	cost->voluntary_and_1 = 1;
+	cost->involuntary = 0;
+	ct_account_note(CT_OURS_WRITE);
+	for (unsigned i = 0; i < CT_OURS; i++) {
+		of[i] = ct_account_of((enum ct_our_thread)i);
+		cost->voluntary_and_1 += of[i].voluntary;
+		cost->involuntary += of[i].involuntary;
+	}
+	cost->poll_cpu_ns = of[CT_OURS_POLL].cpu_ns;
+	cost->beat_cpu_ns = of[CT_OURS_BEAT].cpu_ns;
+	cost->stacks_cpu_ns = of[CT_OURS_STACKS].cpu_ns;
+	cost->counters_cpu_ns = of[CT_OURS_COUNTERS].cpu_ns;
+	cost->around_cpu_ns = of[CT_OURS_AROUND].cpu_ns;
+	cost->write_cpu_ns = of[CT_OURS_WRITE].cpu_ns + cost->stacks_cpu_ns +
+			     cost->counters_cpu_ns + cost->around_cpu_ns;
 }
 
 static void update_cost(struct writer *w)
@@ -176,7 +192,6 @@ static void update_cost(struct writer *w)
 	struct ct_poll_cost poll;
 
 	ct_poll_cost(&poll);
-	cost->poll_cpu_ns = poll.cpu_ns;
 	cost->gpu_events = poll.events;
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
@@ -186,9 +201,8 @@ static void update_cost(struct writer *w)
 	cost->coarsest = (uint8_t)poll.coarsest;
 	cost->budget_backoffs = poll.backoffs;
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns() +
-			     ct_stacks_cpu_ns();
-	cost->beat_cpu_ns = ct_beat_cpu_ns();
+	take_accounts(cost);
+	cost->start_ns = atomic_load_explicit(&ct_recorder.start_ns, memory_order_relaxed);
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
 

@@ -26,7 +26,4 @@ int ct_writer_start(const struct ct_writer_options *options);
  * `timeout_ns`. Returns 1 if it came to an end, either way, 0 if not. Once. */
 int ct_writer_finish(int exit_code, uint64_t timeout_ns);
 
-/* CPU time it has used. Any thread. */
-uint64_t ct_writer_cpu_ns(void);
-
 #endif

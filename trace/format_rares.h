@@ -148,6 +148,14 @@ struct ct_cost_rec {
 	uint32_t step_comm;    /* ... of this communicator, the largest */
 	uint32_t guard_off_ms; /* nothing timed so long in every ... */
 	uint32_t guard_ms; /* ... of these; 0 never. As COMMTRACE_GUARD says, or longer, for long steps */
+	/* of write_cpu_ns: the threads that watch for stalls, read ports' counters, look around */
+	uint64_t stacks_cpu_ns;
+	uint64_t counters_cpu_ns;
+	uint64_t around_cpu_ns;
+	/* context switches of the tracer's threads: they waited, + 1 (0: neither is known, nor are the three above) ... */
+	uint64_t voluntary_and_1;
+	uint64_t involuntary; /* ... and another thread took their core */
+	uint64_t start_ns;    /* how long the call waited that started the recording; 0 not known */
 };
 
 struct ct_end_rec {

@@ -170,6 +170,9 @@ struct ct_report_dropped {
 struct ct_report_cost {
 	int rank;
 	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
+	/* parts of write_cpu_ns, context switches of all the tracer's threads, and the start; CT_UNKNOWN: an older recorder */
+	uint64_t stacks_cpu_ns, counters_cpu_ns, around_cpu_ns;
+	uint64_t voluntary, involuntary, start_ns;
 	uint64_t bytes_written, budget_backoffs;
 	int on_gpu; /* launches on a GPU were to be timed; 0: the next are of no meaning */
 	enum ct_timed_by timed_by;
@@ -336,7 +339,8 @@ struct ct_report {
 	uint64_t dropped_calls; /* of which nothing was recorded: they were not seen, or came too early */
 	struct ct_report_cost *costs;
 	size_t n_costs;
-	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */
+	/* of the rank where they are largest */
+	double cost_share_pct, cost_cpu_pct, cost_switches_per_s;
 	uint64_t cost_bytes;		     /* written by all ranks */
 	struct ct_report_process *processes; /* all starts; by host, rank, start */
 	size_t n_processes;

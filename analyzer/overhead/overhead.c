@@ -76,6 +76,19 @@ static void fill_decisions(struct ct_arena *memory, const struct ct_cost_rec *fr
 	cost->step_collectives = from->step_ns ? from->step_collectives : CT_UNKNOWN;
 }
 
+/* What older recorders did not count. */
+static void fill_switches(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+{
+	int is_known = from->voluntary_and_1 != 0;
+
+	cost->stacks_cpu_ns = is_known ? from->stacks_cpu_ns : CT_UNKNOWN;
+	cost->counters_cpu_ns = is_known ? from->counters_cpu_ns : CT_UNKNOWN;
+	cost->around_cpu_ns = is_known ? from->around_cpu_ns : CT_UNKNOWN;
+	cost->voluntary = is_known ? from->voluntary_and_1 - 1 : CT_UNKNOWN;
+	cost->involuntary = is_known ? from->involuntary : CT_UNKNOWN;
+	cost->start_ns = from->start_ns ? from->start_ns : CT_UNKNOWN;
+}
+
 /* How long the threads ran: a job that hangs records nothing more, and its heartbeats go on. */
 static double lived_ns(const struct ct_model *model, size_t p)
 {
@@ -90,10 +103,10 @@ static double lived_ns(const struct ct_model *model, size_t p)
 int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 {
 	size_t n = model->run->n_processes;
-	double run_ns = (double)model->end_ns;
+	double run_ns = (double)model->end_ns, lived;
 
 	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
-	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	report->cost_share_pct = report->cost_cpu_pct = report->cost_switches_per_s = NAN;
 	report->cost_bytes = CT_UNKNOWN;
 	if (!report->costs)
 		return CT_NOMEM;
@@ -115,6 +128,7 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;
+		fill_switches(from, cost);
 		cost->bytes_written = from->bytes_written;
 		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
 				     from->bytes_written;
@@ -123,10 +137,15 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 			continue;
 		if (cost->wrapper_ns != CT_UNKNOWN)
 			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
+		lived = lived_ns(model, p);
 		cost->cpu_pct = 100 *
 				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
 				 (double)from->beat_cpu_ns) /
-				lived_ns(model, p);
+				lived;
+		if (cost->voluntary != CT_UNKNOWN)
+			report->cost_switches_per_s = fmax(
+				report->cost_switches_per_s,
+				1e9 * (double)(cost->voluntary + cost->involuntary) / lived);
 		report->cost_share_pct = fmax(report->cost_share_pct, cost->share_pct);
 		report->cost_cpu_pct = fmax(report->cost_cpu_pct, cost->cpu_pct);
 	}

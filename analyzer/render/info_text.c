@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "analyzer/base/limits.h"
@@ -232,7 +233,8 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 static void write_costs(struct ct_text *text, const struct ct_report *report)
 {
 	static const char keys[] = "rank calls wrapper_ns wrapper_pct write_cpu_ns beat_cpu_ns "
-				   "poll_cpu_ns threads_pct bytes_written events timing";
+				   "poll_cpu_ns threads_pct voluntary_switches "
+				   "involuntary_switches bytes_written events timing";
 	char wrappers[64], threads[64];
 
 	ct_text_share(wrappers, sizeof(wrappers), report->cost_share_pct, "about ", "the run",
@@ -248,6 +250,11 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 			     wrappers, threads, ct_prose_bytes(report->cost_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
+	if (!isnan(report->cost_switches_per_s))
+		ct_text_line(text, CT_COLOR_NONE,
+			     "context switches of its threads: %.3g a second at most; cache misses "
+			     "that they cause: not known",
+			     report->cost_switches_per_s);
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *c = &report->costs[i];
 		char timing[200];

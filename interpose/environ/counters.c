@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/account.h"
 #include "interpose/clear.h"
 #include "interpose/environ/environ.h"
 #include "interpose/environ/ports.h"
@@ -25,7 +26,6 @@ enum { NOBODY, IDLE, ASKED, READY };
 static struct counters {
 	_Atomic uint32_t
 		turn; /* futex, see above; release by who gives away, acquire by who takes */
-	_Atomic uint64_t cpu_ns;
 	struct ct_ports ports;
 	struct ct_port_sample now;
 	/* the write thread's */
@@ -63,7 +63,7 @@ static void *sample_for_ever(void *arg)
 		c->now.head.begin_ns = ct_now_ns();
 		ct_ports_read(&c->ports, ct_environ_root, &c->now);
 		c->now.head.end_ns = ct_now_ns();
-		atomic_store_explicit(&c->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+		ct_account_note(CT_OURS_COUNTERS);
 		atomic_store_explicit(&c->turn, READY, memory_order_release);
 		/* at the end the process waits for it */
 		ct_futex_wake(&c->turn);
@@ -166,11 +166,6 @@ void ct_counters_finish(uint64_t timeout_ns)
 		return;
 	ask(c, ct_now_ns());
 	wait_for_it(c, until);
-}
-
-uint64_t ct_counters_cpu_ns(void)
-{
-	return atomic_load_explicit(&counters.cpu_ns, memory_order_relaxed);
 }
 
 static int add_ports(const struct counters *c, struct ct_counters_seen *seen,

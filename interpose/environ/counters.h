@@ -24,9 +24,6 @@ void ct_counters_serve(uint64_t now_ns);
 /* Recording ends: one more sample, if it comes within `timeout_ns`. The write thread. */
 void ct_counters_finish(uint64_t timeout_ns);
 
-/* CPU time of the thread, as of its latest sample. Any thread. */
-uint64_t ct_counters_cpu_ns(void);
-
 /* What of it is in segments. */
 struct ct_counters_seen {
 	uint32_t ports;	 /* changes of the list */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/account.h"
 #include "interpose/clear.h"
 #include "interpose/environ/chain.h"
 #include "interpose/environ/objects.h"
@@ -39,7 +40,6 @@ static struct look {
 	_Atomic uint32_t busy;	/* 1 while the thread is on its way */
 	_Atomic uint32_t alone; /* 1: no thread is started any more */
 	_Atomic(const char *) doing;
-	_Atomic uint64_t cpu_ns;
 	/* the write thread's */
 	uint64_t asked_at, begun_at, wait_ns;
 	uint64_t stamp; /* of the loaded objects, when the last look-around began */
@@ -195,7 +195,7 @@ static void *look_around(void *arg)
 		ct_topology_infiniband(ct_environ_root, &lists[SYSTEM]);
 	}
 	doing(l, NULL);
-	atomic_fetch_add_explicit(&l->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	ct_account_end(CT_OURS_AROUND);
 	atomic_store_explicit(&l->busy, 0, memory_order_release);
 	return NULL;
 }
@@ -314,11 +314,6 @@ void ct_environ_finish(uint64_t timeout_ns)
 	stamp = ct_chain_stamp();
 	if (has_news(l, stamp))
 		look_from_here(l, stamp, until);
-}
-
-uint64_t ct_environ_cpu_ns(void)
-{
-	return atomic_load_explicit(&look.cpu_ns, memory_order_relaxed);
 }
 
 void ct_environ_report(const char *key, const char *value)

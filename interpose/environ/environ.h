@@ -48,9 +48,6 @@ int ct_environ_is_looking(void);
  * is left of it. Starts no thread. The write thread. */
 void ct_environ_finish(uint64_t timeout_ns);
 
-/* CPU time of all look-arounds that came to an end. The write thread. */
-uint64_t ct_environ_cpu_ns(void);
-
 /* A fact about what the tracer itself could not find out. The write thread. */
 void ct_environ_watch(const char *key, const char *value);
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interpose/beat.h"
+#include "interpose/account.h"
 #include "interpose/environ/environ.h"
 #include "interpose/gpu/choice/budget.h"
 #include "interpose/gpu/choice/mode.h"
@@ -19,7 +19,6 @@
 #include "interpose/gpu/graph/graph_table.h"
 #include "interpose/gpu/waits.h"
 #include "interpose/threads.h"
-#include "interpose/writer.h"
 
 #define SECOND_NS 1000000000ull
 #define LONGEST_NAP_NS 10000000u
@@ -38,7 +37,7 @@ static struct poll {
 	_Atomic uint32_t started;
 	_Atomic uint32_t hung; /* it did not end in time when the driver's end came */
 	pid_t process;	       /* that started it, and has its thread */
-	_Atomic uint64_t cpu_ns, events, timed, untimed, backoffs;
+	_Atomic uint64_t events, timed, untimed, backoffs;
 	_Atomic uint32_t level, coarsest;
 	struct ct_gpu_probes probes; /* the thread with the probe adds */
 	_Atomic uint64_t probe_ns;   /* its: what the begin cost */
@@ -49,6 +48,7 @@ static struct poll {
 	struct ct_gpu_budget budget;
 	int is_relaxed;
 	uint64_t probed_ns; /* when a probe was last requested */
+	uint64_t noted_ns;  /* when the account of this thread was */
 } poll;
 
 void ct_poll_push(struct ct_gpu_block *block)
@@ -196,14 +196,18 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 	}
 }
 
-static void note_cost(struct poll *p)
+static void note_cost(struct poll *p, int last)
 {
 	uint64_t events = p->collect.events;
 	struct ct_gpu_context *context;
 
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
 		events += context->anchoring.recorded;
-	atomic_store_explicit(&p->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	/* that takes longer than a look at nothing new */
+	if (last || p->collect.host.mono_ns - p->noted_ns >= SECOND_NS) {
+		p->noted_ns = p->collect.host.mono_ns;
+		ct_account_note(CT_OURS_POLL);
+	}
 	atomic_store_explicit(&p->events, events, memory_order_relaxed);
 	atomic_store_explicit(&p->timed, p->collect.timed, memory_order_relaxed);
 	atomic_store_explicit(&p->untimed, p->collect.untimed, memory_order_relaxed);
@@ -224,9 +228,10 @@ static void mind_budget(struct poll *p)
 {
 	const struct ct_gpu_spent spent = {
 		.now_ns = p->collect.host.mono_ns,
-		.fixed_ns = count_calls(p) * ct_recorder.call_cost_ns + ct_writer_cpu_ns() +
-			    ct_beat_cpu_ns(),
-		.poll_ns = ct_thread_cpu_ns(),
+		.fixed_ns = count_calls(p) * ct_recorder.call_cost_ns +
+			    ct_account_of(CT_OURS_WRITE).cpu_ns +
+			    ct_account_of(CT_OURS_BEAT).cpu_ns,
+		.poll_ns = ct_account_of(CT_OURS_POLL).cpu_ns,
 		.launches = p->collect.timed + p->collect.untimed,
 		.launch_ns = ct_gpu_probe_cost(&p->probes),
 	};
@@ -274,7 +279,7 @@ static void look(struct poll *p, int last)
 	/* a reader of the ring must not mistake work that was not polled, while CUDA blocks us, for stalled work */
 	atomic_store_explicit(&ct_recorder.ring.header->looked_ns, p->collect.host.mono_ns,
 			      memory_order_relaxed);
-	note_cost(p);
+	note_cost(p, last);
 	mind_budget(p);
 	ct_gpu_decide_look(p->collect.host.mono_ns);
 }
@@ -373,7 +378,6 @@ int ct_poll_finish(uint64_t timeout_ns)
 
 void ct_poll_cost(struct ct_poll_cost *cost)
 {
-	cost->cpu_ns = atomic_load_explicit(&poll.cpu_ns, memory_order_relaxed);
 	cost->events = atomic_load_explicit(&poll.events, memory_order_relaxed);
 	cost->timed = atomic_load_explicit(&poll.timed, memory_order_relaxed);
 	cost->untimed = atomic_load_explicit(&poll.untimed, memory_order_relaxed);

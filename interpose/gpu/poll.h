@@ -39,7 +39,6 @@ int ct_poll_finish(uint64_t timeout_ns);
 
 /* For the ledger: what it has done so far. */
 struct ct_poll_cost {
-	uint64_t cpu_ns;
 	uint64_t events; /* recorded, by calls and by itself */
 	uint64_t timed; /* launches whose end is known and, unless only ends are timed, their start */
 	uint64_t untimed;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/account.h"
 #include "interpose/recorder.h"
 #include "interpose/stacks/callers.h"
 #include "interpose/stacks/look.h"
@@ -17,7 +18,6 @@
 #define MOST_LOOKS 256u
 
 static struct ct_stacks_options options;
-static _Atomic uint64_t cpu_ns;
 
 /* The thread's. */
 static struct ct_look under_way;
@@ -37,16 +37,10 @@ void ct_stacks_reset(const struct ct_stacks_options *wanted)
 {
 	options = *wanted;
 	atomic_store(&is_handed, 0);
-	atomic_store(&cpu_ns, 0);
 	memset(&watch, 0, sizeof(watch));
 	latest.n = latest.take = 0;
 	ct_callers_reset();
 	ct_stall_reset();
-}
-
-uint64_t ct_stacks_cpu_ns(void)
-{
-	return atomic_load_explicit(&cpu_ns, memory_order_relaxed);
 }
 
 /* ---- the watching thread ---- */
@@ -118,7 +112,7 @@ static void *watch_on(void *arg)
 		if (gate & CT_GATE_ON && ct_stall_find(&stall, options.hang_after_ns, now) &&
 		    is_time(&stall, now))
 			look(&stall, now);
-		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+		ct_account_note(CT_OURS_STACKS);
 		nanosleep(&t, NULL);
 	}
 }

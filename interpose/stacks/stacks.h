@@ -30,7 +30,4 @@ int ct_stacks_serve(void);
 /* Add what is new since *seen to a block; with `all`, the latest look once more. The write thread. 0 or CT_NOMEM. */
 int ct_stacks_add(uint32_t *seen, struct ct_block *block, int all);
 
-/* CPU time of the thread. Any thread. */
-uint64_t ct_stacks_cpu_ns(void);
-
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* golden.c — a small run with every kind of record that has columns of its own, and what a reader makes of it.
  *
- * usage: golden write DIR     writes it as today's writer does (DIR exists and is empty)
- *        golden print DIR     every record of every block as text, with the blocks' columns
+ * usage: golden write NAME DIR     writes it as today's writer does (DIR exists and is empty)
+ *        golden print DIR          every record of every block as text, with the blocks' columns
  *
- * tests/golden/1 was written when version 1 of the format was made and is never written again; 1.txt is what it holds. */
+ * tests/golden/1 was written when version 1 of the format was made and is never written again; 1.txt is what it holds. Where a
+ * record became longer, there is another one: 1.cost has a COST record with context switches. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void step(struct ct_block *b, uint64_t n)
 	}
 }
 
-static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number)
+static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number, int with_cost)
 {
 	const struct ct_comm_rec comms[] = {
 		{ .id = 1, .nranks = 2, .rank = 0, .key = 0xfeed, .backend = CT_BACKEND_NCCL },
@@ -131,12 +132,25 @@ static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number)
 	};
 	const struct ct_status_rec status = { 50000000, 40000000 };
 	const struct ct_end_rec end = { .end_ns = 90000000, .kind = CT_EXIT_NORMAL };
+	const struct ct_cost_rec cost = { .calls = 100,
+					  .wrapper_ns = 5000,
+					  .write_cpu_ns = 3000000,
+					  .beat_cpu_ns = 200000,
+					  .bytes_written = 2000,
+					  .stacks_cpu_ns = 100000,
+					  .counters_cpu_ns = 300000,
+					  .around_cpu_ns = 400000,
+					  .voluntary_and_1 = 26,
+					  .involuntary = 3,
+					  .start_ns = 7000000 };
 	static const char *const strings[] = { "ncclAllReduce", "MPI_Send", "train.py:7 step",
 					       "MPI_Wait" };
 
 	ct_block_reset(b, type);
 	b->number = number;
 	if (type == CT_BLOCK_END) {
+		if (with_cost)
+			add(b, CT_KIND_COST, &cost, sizeof(cost));
 		add(b, CT_KIND_END, &end, sizeof(end));
 		return;
 	}
@@ -161,7 +175,7 @@ static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number)
 	add(b, CT_KIND_STATUS, &status, sizeof(status));
 }
 
-static void write_run(const char *dir)
+static void write_run(const char *dir, int with_cost)
 {
 	struct ct_process process = { .hostkey = 7,
 				      .start_ns = 1000,
@@ -187,7 +201,7 @@ static void write_run(const char *dir)
 		const void *bytes;
 		size_t len;
 
-		fill(&block, types[i], i);
+		fill(&block, types[i], i, with_cost);
 		must(ct_block_encode(encoder, &block, &bytes, &len) == CT_OK, "block");
 		must(ct_segment_append(&writer, bytes, len, NULL) == CT_OK, "append");
 	}
@@ -290,9 +304,11 @@ static void print_run(const char *dir)
 
 int main(int argc, char **argv)
 {
-	must(argc == 3, "usage: golden write|print DIR");
-	if (strcmp(argv[1], "write") == 0)
-		write_run(argv[2]);
+	const int is_writing = argc == 4 && strcmp(argv[1], "write") == 0;
+
+	must(argc == 3 || is_writing, "usage: golden write NAME DIR | print DIR");
+	if (is_writing)
+		write_run(argv[3], strcmp(argv[2], "1.cost") == 0);
 	else
 		print_run(argv[2]);
 	return 0;

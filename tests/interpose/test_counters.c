@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/account.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
 #include "interpose/environ/ports.h"
@@ -392,7 +393,7 @@ static void sample_twice(void)
 	serve_until(&seen, 61);
 	assert_int_equal(base.head.number, 61);
 	assert_int_equal(started, 1);
-	assert_true(ct_counters_cpu_ns() > 0);
+	assert_true(ct_account_of(CT_OURS_COUNTERS).cpu_ns > 0);
 }
 
 static void samples_come_whole_and_then_as_differences(void **state)
@@ -553,7 +554,7 @@ static void job_that_communicates(void)
 {
 	ct_environ_root = root;
 	gloo_barrier(&barrier);
-	for (int i = 0; i < 3000 && ct_counters_cpu_ns() == 0; i++) {
+	for (int i = 0; i < 3000 && ct_account_of(CT_OURS_COUNTERS).cpu_ns == 0; i++) {
 		const struct timespec nap = { 0, 10000000 };
 
 		nanosleep(&nap, NULL);
@@ -583,8 +584,10 @@ static void job_that_goes_on(void)
 	ct_environ_root = root;
 	gloo_barrier(&barrier);
 	for (int samples = 0, naps = 0; samples < 4 && naps < 3000; naps++) {
-		samples += ct_counters_cpu_ns() != before;
-		before = ct_counters_cpu_ns();
+		uint64_t now = ct_account_of(CT_OURS_COUNTERS).cpu_ns;
+
+		samples += now != before;
+		before = now;
 		nanosleep(&nap, NULL);
 	}
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/job.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,43 @@ static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
 	assert_int_equal(r->costs[0].write_cpu_ns, 2000000);
 	assert_int_equal(r->cost_bytes, 512);
 	assert_texts(r, "", "    0       n/a        n/a          n/a 2.00 ms");
+	ct_report_free(r);
+}
+
+static void switches_are_counted_and_an_older_record_has_none(void **state)
+{
+	const struct ct_cost_rec cost = { .calls = 20,
+					  .wrapper_ns = 4000000,
+					  .write_cpu_ns = 5000000,
+					  .stacks_cpu_ns = 1000000,
+					  .counters_cpu_ns = 2000000,
+					  .around_cpu_ns = 500000,
+					  .voluntary_and_1 = 46,
+					  .involuntary = 3,
+					  .start_ns = 9000000 };
+	struct ct_report *r;
+
+	(void)state;
+	open_job();
+	tell(0, &cost);
+	/* as long as it was before it had switches */
+	job_rare(&job, 1, CT_KIND_COST, &cost, offsetof(struct ct_cost_rec, stacks_cpu_ns));
+	r = report();
+	assert_int_equal(r->n_costs, 2);
+	assert_int_equal(r->costs[0].stacks_cpu_ns, 1000000);
+	assert_int_equal(r->costs[0].counters_cpu_ns, 2000000);
+	assert_int_equal(r->costs[0].around_cpu_ns, 500000);
+	assert_int_equal(r->costs[0].voluntary, 45);
+	assert_int_equal(r->costs[0].involuntary, 3);
+	assert_int_equal(r->costs[0].start_ns, 9000000);
+	assert_int_equal(r->costs[1].write_cpu_ns, 5000000);
+	assert_int_equal(r->costs[1].stacks_cpu_ns, CT_UNKNOWN);
+	assert_int_equal(r->costs[1].counters_cpu_ns, CT_UNKNOWN);
+	assert_int_equal(r->costs[1].around_cpu_ns, CT_UNKNOWN);
+	assert_int_equal(r->costs[1].voluntary, CT_UNKNOWN);
+	assert_int_equal(r->costs[1].involuntary, CT_UNKNOWN);
+	assert_int_equal(r->costs[1].start_ns, CT_UNKNOWN);
+	assert_true(fabs(r->cost_switches_per_s - 48e9 / (double)r->run.duration_ns) < 1e-6);
 	ct_report_free(r);
 }
 
@@ -183,6 +221,7 @@ int main(void)
 		TEST(an_account_from_before_anything_was_measured_is_none),
 		TEST(calls_that_were_not_counted_yet_cost_an_unknown_time),
 		TEST(the_account_is_per_rank_and_in_shares_of_the_run),
+		TEST(switches_are_counted_and_an_older_record_has_none),
 		TEST(threads_are_shares_of_the_time_to_the_last_heartbeat),
 		TEST(shares_are_said_in_words_that_read_well),
 		TEST(short_names_keep_what_distinguishes_them),

@@ -303,8 +303,10 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(json_object_get(o, "scorecard"), "total grade reference why parts");
 	assert_keys(
 		first(o, "cost"),
-		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns bytes_written "
-		"budget_backoffs wrapper_pct threads_pct timing sample_ratio budget_ratio "
+		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns stacks_cpu_ns "
+		"counters_cpu_ns environment_cpu_ns voluntary_switches involuntary_switches "
+		"start_ns bytes_written budget_backoffs wrapper_pct threads_pct timing "
+		"sample_ratio budget_ratio "
 		"duty_on_ns duty_of_ns level coarsest timing_why raised_ns lowered_ns "
 		"step_change_pct step_change_err_pct step_change_why windows_off windows_on "
 		"step_ns step_collectives step_kind");
