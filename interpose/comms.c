@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "interpose/channels.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
@@ -115,12 +116,13 @@ static void forget(const void *handle)
 	}
 }
 
-static void end(const void *handle)
+/* Under the lock. Its id, whose channels are to be freed once the lock is released; 0: there is none. */
+static uint32_t end(const void *handle)
 {
 	struct ct_comm *comm = ct_comms_find(handle);
 
 	if (!comm)
-		return;
+		return 0;
 	for (int i = 0; i < 2; i++) {
 		forget(atomic_load_explicit(&comm->handle[i], memory_order_relaxed));
 		atomic_store_explicit(&comm->handle[i], NULL, memory_order_relaxed);
@@ -134,7 +136,7 @@ static void end(const void *handle)
 		    (ct_recorder.ring.header->n_comms / 4) ==
 	    0)
 		ct_recorder_wake();
-	ct_channels_end(comm->id);
+	return comm->id;
 }
 
 uint64_t ct_comms_ended(void)
@@ -142,12 +144,24 @@ uint64_t ct_comms_ended(void)
 	return tables ? atomic_load_explicit(&tables->ended, memory_order_relaxed) : 0;
 }
 
+/* What cannot be entered without the lock is counted. */
+static int take_lock(void)
+{
+	if (ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
+		return 1;
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_COMM_TABLE_FULL, 1);
+	return 0;
+}
+
 void ct_comms_end(const void *handle)
 {
-	if (!ct_comms_find(handle) || !ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
+	uint32_t id;
+
+	if (!ct_comms_find(handle) || !take_lock())
 		return;
-	end(handle);
+	id = end(handle);
 	ct_spin_unlock(&tables->lock);
+	ct_channels_end(id);
 }
 
 void ct_comms_end_all(enum ct_backend backend)
@@ -166,7 +180,7 @@ void ct_comms_name(struct ct_comm *comm, const char *name)
 {
 	uint64_t id = ct_ring_string(&ct_recorder.ring, name);
 
-	if (!id || !ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
+	if (!id || !take_lock())
 		return;
 	atomic_store_explicit(
 		&comm->entry->bits,
@@ -225,11 +239,12 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		.device = spec->device,
 	};
 	struct ct_comm *comm;
+	uint32_t ended[2];
 
-	if (!ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
+	if (!take_lock())
 		return NULL;
-	end(spec->handle[0]);
-	end(spec->handle[1]);
+	ended[0] = end(spec->handle[0]);
+	ended[1] = end(spec->handle[1]);
 	if (!rec.key || (spec->nranks == 1 && spec->source != CT_KEY_LIBRARY)) {
 		rec.key = guess_key(spec->nranks);
 		rec.key_source = CT_KEY_GUESSED;
@@ -267,6 +282,8 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		tables->has_lost = 1;
 	}
 	ct_spin_unlock(&tables->lock);
+	ct_channels_end(ended[0]);
+	ct_channels_end(ended[1]);
 	return comm;
 }
 
@@ -278,7 +295,7 @@ int ct_comms_has_room(void)
 
 void ct_comms_alias(struct ct_comm *comm, const void *handle)
 {
-	if (!handle || !ct_spin_lock(&tables->lock, CT_SPIN_TRIES))
+	if (!handle || !take_lock())
 		return;
 	if (!atomic_load_explicit(&comm->handle[1], memory_order_relaxed)) {
 		atomic_store_explicit(&comm->handle[1], handle, memory_order_relaxed);

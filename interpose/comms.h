@@ -60,7 +60,7 @@ int ct_comms_init(const char *job, uint64_t process_hash);
 /* The communicator of a handle, NULL if unknown. Any thread. */
 struct ct_comm *ct_comms_find(const void *handle);
 
-/* Make one known. NULL if the tables are full (a counted loss); keys that are guessed after that are this process's own,
+/* Make one known. NULL if the tables are full or locked for too long (a counted loss); keys that are guessed after that are this process's own,
  * since it cannot count any more as the other members do. Any thread. */
 struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
@@ -79,7 +79,8 @@ void ct_comms_name(struct ct_comm *comm, const char *name);
 /* All of one backend have ended. Any thread. */
 void ct_comms_end_all(enum ct_backend backend);
 
-/* The library destroys the handle's communicator; nothing happens if it is unknown. Any thread. */
+/* The library destroys the handle's communicator; nothing happens if it is unknown. If the tables are locked for too long it
+ * stays, until its handle is another's (a counted loss). Any thread. */
 void ct_comms_end(const void *handle);
 
 #endif

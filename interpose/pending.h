@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/sequence.h"
+#include "interpose/channels.h"
 #include "trace/ring.h"
 
 /* What is known of a transfer when it begins. */

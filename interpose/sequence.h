@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sequence.h — sequence numbers, equal on all members without a word between them.
+/* sequence.h — sequence numbers of collectives, equal on all members without a word between them.
  *
- * Collectives: callers that number their operations in the tag (torch) run several threads on one
- * communicator, whose order differs from rank to rank; there the tag is the sequence number. Callers that
- * never change the tag run in one order everywhere; there a counter of our own is. A tag that comes again gets
- * its repetition in the upper 32 bits. Point-to-point: one counter for each (comm, direction, peer, slot), in a
- * table of fixed size; a short spin lock where one is new or goes. All words are atomic; any thread.
+ * Callers that number their operations in the tag (torch) run several threads on one communicator, whose order differs
+ * from rank to rank; there the tag is the sequence number. Callers that never change the tag run in one order
+ * everywhere; there a counter of our own is. A tag that comes again gets its repetition in the upper 32 bits. All words
+ * are atomic; any thread.
  */
 #ifndef CT_INTERPOSE_SEQUENCE_H
 #define CT_INTERPOSE_SEQUENCE_H
@@ -69,29 +68,5 @@ static inline uint64_t ct_seq_next(struct ct_seq *tags, ct_word *next_seq, uint3
 	ct_seq_raise(next_seq, (uint64_t)tag + 1);
 	return tag;
 }
-
-enum ct_direction { CT_SEND = 0, CT_RECV = 1 };
-
-/* Map the table of point-to-point channels; 0 or CT_NOMEM. Before the gate opens. */
-int ct_channels_init(void);
-
-/* Sequence number of the next transfer on a channel. The channels of a communicator that has ended are free again.
- * Without room (a counted loss) the number is CT_SEQ_UNMATCHED or above: no other transfer has it, here or elsewhere,
- * and those with a channel keep counting. */
-uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot);
-
-/* The transfer that got this number last on its channel was taken back: the next one gets it again. 0: others have come
- * since, and their numbers stay. */
-int ct_channels_return(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot,
-		       uint64_t seq);
-
-/* A transfer of this communicator has an unknown channel or was not recorded: later numbers would not be those of the
- * other side. From now on its transfers get numbers that match none (counted). */
-void ct_channels_stop(uint32_t comm);
-
-/* The communicator with this id has ended. */
-void ct_channels_end(uint32_t comm);
-
-#define CT_SEQ_UNMATCHED (1ull << 63)
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "interpose/account.h"
 #include "interpose/beat.h"
+#include "interpose/channels.h"
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"

@@ -2,6 +2,7 @@
 /* Transfers that the program makes itself: UnboundBuffer::send and recv return before the work is done,
  * waitSend and waitRecv report when it is. An op at the first, a launch at the second. Those that a collective makes are
  * only counted, for each peer. */
+#include "interpose/channels.h"
 #include "interpose/gloo/abi.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/pending.h"

@@ -10,6 +10,7 @@
 #ifndef CT_INTERPOSE_MPI_MESSAGE_H
 #define CT_INTERPOSE_MPI_MESSAGE_H
 
+#include "interpose/channels.h"
 #include "interpose/mpi/comm.h"
 #include "interpose/mpi/mpi.h"
 #include "interpose/mpi/requests.h"

@@ -3,9 +3,9 @@
 
 #include <sys/mman.h>
 
+#include "interpose/channels.h"
 #include "interpose/mpi/parts.h"
 #include "interpose/recorder.h"
-#include "interpose/sequence.h"
 
 /* A bucket's keys are one cache line. What has no room in its own goes into one of the next. */
 #define BUCKET 8u

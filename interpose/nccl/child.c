@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and NCCL writes the handle
  * when all is done: at the end of the call, of its group, or later. */
+#include "interpose/channels.h"
 #include "interpose/gpu/freeze.h"
 #include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"

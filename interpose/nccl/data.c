@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
+#include "interpose/channels.h"
 #include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/channels.h"
 #include "interpose/gpu/choice/sampling.h"

@@ -8,6 +8,7 @@
  * launch is what one group puts on one communicator, before v5 one plan of kernels. All-to-all, gather and scatter
  * are reported, and recorded, as the sends and receives that they are made of.
  */
+#include "interpose/channels.h"
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/profiler/event.h"

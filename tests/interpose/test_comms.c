@@ -1,15 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys of communicators that were not seen being made: equal on all members, or unique. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "interpose/comms.h"
 #include "interpose/recorder.h"
+
+static _Atomic int
+	is_held; /* 1: the next one to ask for the time stops, 2: it has stopped, 0: it goes on */
+
+/* Instead of libc's: a communicator's end is stamped under the lock. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int asked = 1;
+
+	if (atomic_compare_exchange_strong(&is_held, &asked, 2))
+		while (atomic_load(&is_held))
+			usleep(1000);
+	return (int)syscall(SYS_clock_gettime, clock, t);
+}
+
+/* Instead of libc's: on a busy machine each would take long. */
+int sched_yield(void)
+{
+	return 0;
+}
 
 /* As another process of the job. */
 static void start(uint64_t who)
@@ -128,9 +152,45 @@ static void what_is_there_is_found_however_many_went(void **state)
 	finish();
 }
 
+static void *end_one(void *handle)
+{
+	ct_comms_end(handle);
+	return NULL;
+}
+
+/* The thread that holds the lock does not run: the others go on, and what they could not enter is counted. */
+static void what_a_locked_table_costs_is_counted(void **state)
+{
+	const void *const other = (const void *)(uintptr_t)16;
+	_Atomic uint64_t *lost;
+	pthread_t holder;
+
+	(void)state;
+	start(1);
+	lost = &ct_recorder.ring.header->losses[CT_LOSS_COMM_TABLE_FULL];
+	assert_int_equal(made(8, 1, 2), 1);
+	assert_int_equal(made(16, 2, 2), 2);
+	atomic_store(&is_held, 1);
+	assert_int_equal(pthread_create(&holder, NULL, end_one, (void *)(uintptr_t)8), 0);
+	while (atomic_load(&is_held) != 2)
+		usleep(1000);
+	ct_comms_end(other);
+	assert_int_equal(atomic_load(lost), 1);
+	assert_non_null(ct_comms_find(other));
+	assert_int_equal(made(24, 3, 2), 0);
+	assert_int_equal(atomic_load(lost), 2);
+	atomic_store(&is_held, 0);
+	assert_int_equal(pthread_join(holder, NULL), 0);
+	ct_comms_end(other);
+	assert_null(ct_comms_find(other));
+	assert_int_equal(atomic_load(lost), 2);
+	finish();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_locked_table_costs_is_counted),
 		cmocka_unit_test(members_guess_the_same_key),
 		cmocka_unit_test(after_a_loss_no_two_guess_the_same_key),
 		cmocka_unit_test(what_is_there_is_found_however_many_went),

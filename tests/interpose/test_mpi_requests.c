@@ -10,10 +10,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "interpose/channels.h"
 #include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/requests.h"
 #include "interpose/recorder.h"
-#include "interpose/sequence.h"
 
 static struct ct_mpi_request request(uint32_t launch, unsigned op, uint32_t flags)
 {

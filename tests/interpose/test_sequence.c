@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/channels.h"
 #include "interpose/recorder.h"
 #include "interpose/sequence.h"
 

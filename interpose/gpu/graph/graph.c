@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/channels.h"
 #include "interpose/gpu/capture_state.h"
 #include "interpose/gpu/driver/cuda.h"
 #include "interpose/gpu/time.h"
