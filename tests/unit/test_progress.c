@@ -24,7 +24,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Half of it is done, for as long as it takes to be reported, or until `give_up_ns`; what was written to stderr, which is `to`, goes
+/* Half of it is done, for as long as it takes to be reported with the time left, or until `give_up_ns`; what was written to stderr, which is `to`, goes
  * to `said`. */
 static void half_of_it(int to, int from, uint64_t give_up_ns)
 {
@@ -42,7 +42,8 @@ static void half_of_it(int to, int from, uint64_t give_up_ns)
 		ct_progress_at(50, 100);
 		more = read(from, said + n, sizeof(said) - 1 - n);
 		n += more > 0 ? (size_t)more : 0;
-		if (n)
+		said[n] = '\0'; /* a terminal may hand a line on in parts */
+		if (strstr(said, " left"))
 			break;
 		nanosleep(&pause, NULL);
 	}
