@@ -17,7 +17,7 @@
 #include "interpose/gpu/driver/describe.h"
 #include "interpose/gpu/ending.h"
 #include "interpose/gpu/graph/graph_table.h"
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 #include "interpose/threads.h"
 
 #define SECOND_NS 1000000000ull

@@ -13,7 +13,7 @@
 #include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"
 #include "interpose/gpu/span.h"
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 #include "trace/ops.h"
 
 uint8_t ct_gpu_op_flags;

@@ -3,9 +3,9 @@
 
 #include "interpose/channels.h"
 #include "interpose/gpu/capture_state.h"
-#include "interpose/gpu/channels.h"
 #include "interpose/gpu/choice/sampling.h"
 #include "interpose/gpu/graph/graph.h"
+#include "interpose/gpu/kernel_events.h"
 #include "interpose/gpu/plain.h"
 #include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"
@@ -158,7 +158,7 @@ static void leave(struct ct_frame *frame)
 	if (is_own(f->kind))
 		drop_launch(f, CT_RESULT_EXCEPTION);
 	if (f->holds)
-		ct_gpu_channels_release();
+		ct_kernel_events_release();
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
 }
 
@@ -231,7 +231,7 @@ static __attribute__((noinline)) void begin_any(struct launch_frame *f, const st
 	f->kind = kind;
 	f->holds = asked != CT_GPU_FREE;
 	if (__builtin_expect(f->holds, 0))
-		ct_gpu_channels_hold();
+		ct_kernel_events_hold();
 	f->launch = op.launch;
 	f->comm = comm->id;
 	f->span = NULL;
@@ -352,7 +352,7 @@ static __attribute__((noinline)) ncclResult_t end_any(struct launch_frame *f,
 	else if (is_own(f->kind))
 		drop_launch(f, result);
 	if (f->holds)
-		ct_gpu_channels_release();
+		ct_kernel_events_release();
 	if (ct_nccl_is_error(result))
 		ct_nccl_failed(ct_nccl_call_ids[c->call], f->comm, result, *c->library);
 	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "interpose/gpu/channels.h"
 #include "interpose/gpu/choice/mode.h"
 #include "interpose/gpu/driver/cuda.h"
+#include "interpose/gpu/kernel_events.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/profiler/event.h"
 #include "interpose/profiler/handle.h"
@@ -37,7 +37,7 @@ int ct_profiler_init(int alone)
 	pool = map;
 	may_time_alone = alone;
 	memset(names, 0, sizeof(names));
-	ct_gpu_channels_init();
+	ct_kernel_events_init();
 	atomic_store_explicit(&times_wanted, 0, memory_order_relaxed);
 	return CT_OK;
 }
@@ -56,7 +56,7 @@ struct ct_profiler_comm *ct_profiler_nth(uint32_t number)
 
 int ct_profiler_has_times(const struct ct_profiler_comm *c)
 {
-	return c->has_times && ct_gpu_channels_are_reported();
+	return c->has_times && ct_kernel_events_are_reported();
 }
 
 /* Kernels only if they are to be timed: it costs NCCL time. */
@@ -69,7 +69,7 @@ static void ask(struct ct_profiler_comm *c)
 		mask |= NCCL_PROFILE_COLL_API | NCCL_PROFILE_P2P_API;
 	if (since && c->version >= since)
 		mask |= NCCL_PROFILE_KERNEL_CH;
-	c->has_times = (uint8_t)ct_gpu_channels_ask(c->mask, mask);
+	c->has_times = (uint8_t)ct_kernel_events_request(c->mask, mask);
 }
 
 int ct_profiler_is_active(void)
@@ -197,7 +197,7 @@ void ct_profiler_close(struct ct_profiler_comm *c)
 	if (way == CT_PROFILER_OUT)
 		return;
 	ct_gpu_profiled_close(&c->order);
-	ct_gpu_channels_close(c->mask);
+	ct_kernel_events_close(c->mask);
 	if (atomic_load_explicit(&c->own, memory_order_relaxed))
 		ct_comms_end(c);
 	atomic_store_explicit(&c->taken, 0, memory_order_release);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "interpose/gpu/channels.h"
+#include "interpose/gpu/kernel_events.h"
 #include "interpose/nccl/comm.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/profiler/handle.h"
@@ -37,7 +37,7 @@ static void *start_call(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	struct ct_nccl_inside in;
 
 	if (e->captured)
-		ct_gpu_channels_captured();
+		ct_kernel_events_captured();
 	if (way == CT_PROFILER_BY_ITSELF)
 		return ct_profiler_alone_call(c, e);
 	/* NCCL's events for it, perhaps at each launch of the graph, belong to no op */

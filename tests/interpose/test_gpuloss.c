@@ -15,7 +15,7 @@
 #include "interpose/gpu/graph/graph_table.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/queue.h"
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* ---- what is not measured ------------------------------------------------------------------------------ */

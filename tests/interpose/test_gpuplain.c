@@ -12,7 +12,7 @@
 
 #include "interpose/gpu/ending.h"
 #include "interpose/gpu/plain.h"
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* All spans that the thread comes by know the stream and have its context's events. */

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 #include "tests/interpose/gpu_fixture.h"
 
 static const struct ct_waits_key comms = { 0x1000, 0 }, comms2 = { 0x1001, 0 };

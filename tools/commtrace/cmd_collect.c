@@ -16,7 +16,7 @@
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/copy/gather.h"
+#include "tools/commtrace/copy/collect_run.h"
 #include "trace/ring_dir.h"
 #include "trace/text.h"
 
@@ -62,46 +62,46 @@ static int stop_at_first(const char *dir, const char *name, enum ct_recording_ki
 	return 1;
 }
 
-static int report(const struct ct_ring_gather *gather, const struct ct_paths *dirs, int made)
+static int report(const struct ct_collect_run *collect, const struct ct_paths *dirs, int made)
 {
 	char to[PATH_MAX];
 
-	if (gather->failed)
+	if (collect->failed)
 		return CT_CODE_FAILED;
-	if (!gather->living && ct_recording_each(gather->to, stop_at_first, NULL) != 1) {
+	if (!collect->living && ct_recording_each(collect->to, stop_at_first, NULL) != 1) {
 		if (made)
-			rmdir(gather->to);
+			rmdir(collect->to);
 		ct_say("nothing recorded in %s%s: no segment, and no ring of this host belongs to "
 		       "it",
 		       dirs->path[0], dirs->n > 1 ? " and the other directories" : "");
 		ct_hint("rings lie on the host of their process: collect there, while it is up");
 		return CT_CODE_FAILED;
 	}
-	ct_text_clean(to, sizeof(to), gather->to, strlen(gather->to));
+	ct_text_clean(to, sizeof(to), collect->to, strlen(collect->to));
 	printf("%s: %" PRIu32 " files new (%.1f MB), %" PRIu32 " already there; rings: %" PRIu32
 	       " archived, %" PRIu32 " copied from living processes, %" PRIu32 " left to them\n",
-	       to, gather->copied + gather->linked, (double)gather->bytes / 1e6, gather->present,
-	       gather->archived, gather->snapshots, gather->living);
+	       to, collect->copied + collect->linked, (double)collect->bytes / 1e6,
+	       collect->present, collect->archived, collect->snapshots, collect->living);
 	return ct_stdout_close();
 }
 
 /* Everything of some directories into one. */
 static int collect_into(const char *run, const struct ct_paths *dirs, const char *const *ring_dirs)
 {
-	struct ct_ring_gather gather = { .ring_dirs = ring_dirs, .to = run };
+	struct ct_collect_run collect = { .ring_dirs = ring_dirs, .to = run };
 	int made = mkdir(run, 0700) == 0, code;
 
 	if (!made && errno != EEXIST)
 		return cannot_collect(run, strerror(errno));
-	gather.dirfd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (gather.dirfd < 0 || fstat(gather.dirfd, &gather.to_stat) != 0)
+	collect.dirfd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (collect.dirfd < 0 || fstat(collect.dirfd, &collect.to_stat) != 0)
 		return cannot_collect(run, strerror(errno));
 	ct_signals_defer();
 	for (size_t i = 0; i < dirs->n && !ct_signals_deferred(); i++)
-		ct_gather_from(&gather, dirs->path[i]);
-	close(gather.dirfd);
+		ct_collect_run_from(&collect, dirs->path[i]);
+	close(collect.dirfd);
 	code = ct_signals_deferred();
-	return code ? code : report(&gather, dirs, made);
+	return code ? code : report(&collect, dirs, made);
 }
 
 /* Without -o each directory is brought up to date by itself. */

@@ -12,7 +12,7 @@
 
 #include "interpose/abi/cudart.h"
 #include "interpose/gpu/graph/graph.h"
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 #include "interpose/guard.h"
 #include "interpose/real.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/base/recording.h"
-#include "tools/commtrace/copy/snapshot.h"
+#include "tools/commtrace/copy/ring_copy.h"
 
 #define BLOCK 512u /* fact: of tar */
 
@@ -123,7 +123,7 @@ static int put_file(struct bundle *b, int dirfd, const char *name)
 /* Copies of the rings, one after the other in memory: on a disk that is full, and of a watcher that is killed, nothing else is left. */
 static int put_rings(struct bundle *b, const struct ct_run *run)
 {
-	char name[CT_SNAPSHOT_NAME];
+	char name[CT_RING_COPY_NAME];
 	int failed = 0;
 
 	for (size_t i = 0; i < run->n_processes && !failed; i++) {
@@ -133,7 +133,7 @@ static int put_rings(struct bundle *b, const struct ct_run *run)
 		if (process->ring != CT_RING_PRESENT)
 			continue;
 		fd = memfd_create("ring", MFD_CLOEXEC);
-		if (fd < 0 || ct_snapshot_into(process->ring_path, fd, name, NULL) != CT_OK)
+		if (fd < 0 || ct_ring_copy_into(process->ring_path, fd, name, NULL) != CT_OK)
 			fprintf(b->left_out_list, "%s\n", process->ring_path);
 		else if (lseek(fd, 0, SEEK_SET) == 0)
 			failed = put_open(b, fd, name);

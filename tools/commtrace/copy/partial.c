@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/copy/bring.h"
-#include "tools/commtrace/copy/snapshot.h"
+#include "tools/commtrace/copy/ring_copy.h"
 #include "tools/commtrace/copy/thin.h"
 #include "trace/mix.h"
 
@@ -81,7 +81,7 @@ static int bring_ring(struct ct_partial *part, const struct ct_process_info *inf
 		return CT_OK;
 	if (info->ring == CT_RING_ARCHIVED)
 		return bring(part, info->ring_path, 0, err);
-	st = ct_snapshot(info->ring_path, part->dirfd, &archived, err);
+	st = ct_ring_copy(info->ring_path, part->dirfd, &archived, err);
 	if (st == CT_NOTFOUND)
 		return beside ? bring_archive(part, info, beside, err) : CT_OK;
 	part->files += st == CT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h — which stream or host waits for communication, and since when, from the calls of abi/cudart_calls.def.
+/* stream_waits.h — which stream or host waits for communication, and since when, from the calls of abi/cudart_calls.def.
  *
  * A stream that waits for an event which stands for a launch (waits_table.h knows, through however many streams) gets
  * a pooled event just before the wait: when that is complete, the stream has reached the wait and is blocked until
@@ -11,8 +11,8 @@
  * host's waits are recorded. Nothing here allocates, waits, or makes CUDA objects on the call path; what finds no room
  * is a counted loss.
  */
-#ifndef CT_INTERPOSE_GPU_WAITS_H
-#define CT_INTERPOSE_GPU_WAITS_H
+#ifndef CT_INTERPOSE_GPU_STREAM_WAITS_H
+#define CT_INTERPOSE_GPU_STREAM_WAITS_H
 
 #include <stdint.h>
 

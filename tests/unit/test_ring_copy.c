@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commtrace/copy/snapshot.h"
+#include "tools/commtrace/copy/ring_copy.h"
 #include "trace/ring_read.h"
 #include "trace/ring_stacks.h"
 #include "trace/ring_traffic.h"
@@ -27,14 +27,14 @@ static uint32_t count(const struct ct_block *block, enum ct_kind kind)
 /* The records of these kinds in a copy of the living ring. */
 static void assert_copied(const struct ct_ring *ring, uint32_t stacks, uint32_t traffic)
 {
-	char path[] = "/tmp/ct-snapshot-copy-XXXXXX", name[CT_SNAPSHOT_NAME];
+	char path[] = "/tmp/ct-snapshot-copy-XXXXXX", name[CT_RING_COPY_NAME];
 	const int fd = mkstemp(path);
 	struct ct_ring_view view;
 	struct ct_block block = { 0 };
 	struct ct_err err;
 
 	assert_true(fd >= 0);
-	assert_int_equal(ct_snapshot_into(ring->path, fd, name, &err), CT_OK);
+	assert_int_equal(ct_ring_copy_into(ring->path, fd, name, &err), CT_OK);
 	close(fd);
 	assert_int_equal(ct_ring_view_open(path, &view, &err), CT_OK);
 	assert_int_equal(ct_ring_view_state(&view, &block), CT_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/copy/snapshot.h"
+#include "tools/commtrace/copy/ring_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ static int write_dead(const char *path, int fd, struct ct_err *err)
 	return status;
 }
 
-static int name_of(const char *path, char name[CT_SNAPSHOT_NAME], int *lives, struct ct_err *err)
+static int name_of(const char *path, char name[CT_RING_COPY_NAME], int *lives, struct ct_err *err)
 {
 	struct ct_ring_header header;
 	int status = ct_ring_header_read(path, &header, lives, err);
@@ -122,7 +122,7 @@ static int name_of(const char *path, char name[CT_SNAPSHOT_NAME], int *lives, st
 		return status;
 	ct_segment_stem(name, &header.process);
 	len = strlen(name);
-	snprintf(name + len, CT_SNAPSHOT_NAME - len, *lives ? ".ring" : ".ring.zst");
+	snprintf(name + len, CT_RING_COPY_NAME - len, *lives ? ".ring" : ".ring.zst");
 	return CT_OK;
 }
 
@@ -131,16 +131,16 @@ static int write_copy(const char *path, int lives, int fd, struct ct_err *err)
 	return lives ? write_live(path, fd, err) : write_dead(path, fd, err);
 }
 
-int ct_snapshot_into(const char *path, int fd, char name[CT_SNAPSHOT_NAME], struct ct_err *err)
+int ct_ring_copy_into(const char *path, int fd, char name[CT_RING_COPY_NAME], struct ct_err *err)
 {
 	int lives, status = name_of(path, name, &lives, err);
 
 	return status == CT_OK ? write_copy(path, lives, fd, err) : status;
 }
 
-int ct_snapshot(const char *path, int dirfd, int *archived, struct ct_err *err)
+int ct_ring_copy(const char *path, int dirfd, int *archived, struct ct_err *err)
 {
-	char name[CT_SNAPSHOT_NAME], part[CT_SNAPSHOT_NAME + 32];
+	char name[CT_RING_COPY_NAME], part[CT_RING_COPY_NAME + 32];
 	int lives, fd, status = name_of(path, name, &lives, err);
 
 	if (status != CT_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/channels.h"
+#include "interpose/gpu/kernel_events.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ static struct word {
 	uint32_t comms;
 } words[COPIES];
 
-void ct_gpu_channels_init(void)
+void ct_kernel_events_init(void)
 {
 	held = 0;
 	memset(words, 0, sizeof(words));
@@ -58,7 +58,7 @@ static struct word *word_of(const int *mask)
 	return NULL;
 }
 
-int ct_gpu_channels_ask(int *mask, int types)
+int ct_kernel_events_request(int *mask, int types)
 {
 	struct word *word = NULL;
 
@@ -80,7 +80,7 @@ int ct_gpu_channels_ask(int *mask, int types)
 	return word && types & NCCL_PROFILE_KERNEL_CH;
 }
 
-void ct_gpu_channels_close(const int *mask)
+void ct_kernel_events_close(const int *mask)
 {
 	struct word *word;
 
@@ -92,7 +92,7 @@ void ct_gpu_channels_close(const int *mask)
 	ct_spin_unlock(&locked);
 }
 
-int ct_gpu_channels_are_reported(void)
+int ct_kernel_events_are_reported(void)
 {
 	return !atomic_load_explicit(&dropped, memory_order_relaxed);
 }
@@ -103,13 +103,13 @@ static void drop(void)
 	write_words(0);
 }
 
-void ct_gpu_channels_captured(void)
+void ct_kernel_events_captured(void)
 {
 	if (!held)
 		drop();
 }
 
-void ct_gpu_channels_hold(void)
+void ct_kernel_events_hold(void)
 {
 	if (!ct_spin_lock(&locked, TRIES)) {
 		drop();
@@ -120,7 +120,7 @@ void ct_gpu_channels_hold(void)
 	ct_spin_unlock(&locked);
 }
 
-void ct_gpu_channels_release(void)
+void ct_kernel_events_release(void)
 {
 	if (!ct_spin_lock(&locked, TRIES)) {
 		drop();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/gpu/waits.h"
+#include "interpose/gpu/stream_waits.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gather.h — bring what belongs to some runs into one directory: their files and the rings of this host. What is
+/* collect_run.h — bring what belongs to some runs into one directory: their files and the rings of this host. What is
  * there already stays or grows, so that doing it again does no harm. */
-#ifndef CT_TOOLS_COMMTRACE_COPY_GATHER_H
-#define CT_TOOLS_COMMTRACE_COPY_GATHER_H
+#ifndef CT_TOOLS_COMMTRACE_COPY_COLLECT_RUN_H
+#define CT_TOOLS_COMMTRACE_COPY_COLLECT_RUN_H
 
 #include <stdint.h>
 #include <sys/stat.h>
 
-struct ct_ring_gather {
+struct ct_collect_run {
 	const char *const *ring_dirs;
 	const char *to; /* the directory to bring things to, open as ... */
 	int dirfd;
@@ -22,6 +22,6 @@ struct ct_ring_gather {
 };
 
 /* Bring over what belongs to the directory `from`. What failed is said and counted. */
-void ct_gather_from(struct ct_ring_gather *gather, const char *from);
+void ct_collect_run_from(struct ct_collect_run *collect, const char *from);
 
 #endif
