@@ -127,6 +127,7 @@ static int bring_segments(struct ct_partial *part, const char *const *paths, siz
 	}
 	part->left_out += thin.left_out;
 	free(calls.open);
+	free(thin.last);
 	return st;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/base/grow.h"
 #include "tools/commtrace/copy/bring.h"
 #include "trace/block.h"
 #include "trace/segment_read.h"
@@ -28,21 +29,14 @@ struct block {
 
 struct blocks {
 	struct block *all;
-	size_t n, cap;
+	uint32_t n, cap;
 	uint64_t ops, last_op_ns;
 };
 
 static int add(struct blocks *blocks, const struct block *block)
 {
-	if (blocks->n == blocks->cap) {
-		size_t cap = blocks->cap ? 2 * blocks->cap : 1024;
-		struct block *grown = reallocarray(blocks->all, cap, sizeof(*grown));
-
-		if (!grown)
-			return CT_NOMEM;
-		blocks->all = grown;
-		blocks->cap = cap;
-	}
+	if (ct_grow(&blocks->all, &blocks->cap, blocks->n + 1, sizeof(*blocks->all)) != CT_OK)
+		return CT_NOMEM;
 	blocks->all[blocks->n++] = *block;
 	return CT_OK;
 }
@@ -82,8 +76,10 @@ static int list(const char *path, size_t segment, struct blocks *blocks, struct 
 static void choose(const struct blocks *blocks, uint64_t keep_ns, struct ct_thin *thin)
 {
 	uint64_t before = 0;
-	size_t k = 0;
+	uint32_t k = 0;
 
+	for (uint32_t i = 0; i < blocks->n; i++)
+		thin->last[blocks->all[i].segment] = blocks->all[i].number;
 	for (; k < blocks->n; before += blocks->all[k++].ops) {
 		const struct block *b = &blocks->all[k];
 
@@ -105,9 +101,10 @@ int ct_thin_find(const char *const *paths, size_t n_paths, uint64_t keep_ns, str
 {
 	struct blocks blocks = { 0 };
 	struct ct_block block = { 0 };
-	int st = CT_OK;
+	int st;
 
-	*thin = (struct ct_thin){ 0 };
+	*thin = (struct ct_thin){ .last = calloc(n_paths + 1, sizeof(*thin->last)) };
+	st = thin->last ? CT_OK : CT_NOMEM;
 	for (size_t i = 0; i < n_paths && st == CT_OK; i++)
 		st = list(paths[i], i, &blocks, &block, err);
 	if (st == CT_OK)
@@ -131,19 +128,12 @@ static int take_call(struct ct_thin_calls *calls, const struct ct_host_rec *rec)
 			calls->open[i] = calls->open[--calls->n];
 		return CT_OK;
 	}
-	if (i == calls->n && calls->n == calls->cap) {
-		uint32_t cap = calls->cap ? 2 * calls->cap : 16;
-		struct ct_host_rec *grown = reallocarray(calls->open, cap, sizeof(*grown));
-
-		if (!grown)
-			return CT_NOMEM;
-		calls->open = grown;
-		calls->cap = cap;
-	}
-	if (i == calls->n && calls->n < MOST_CALLS)
-		calls->n++;
-	if (i < calls->n)
-		calls->open[i] = *rec;
+	if (i == MOST_CALLS)
+		return CT_OK;
+	if (ct_grow(&calls->open, &calls->cap, i + 1, sizeof(*calls->open)) != CT_OK)
+		return CT_NOMEM;
+	calls->n += i == calls->n;
+	calls->open[i] = *rec;
 	return CT_OK;
 }
 
@@ -217,15 +207,19 @@ static int leave_out(struct writer *w, int is_last, int is_last_of_all,
 	return st == CT_OK ? put_block(w) : st;
 }
 
-/* The rest of the file as it is: also what a crash left of its last block. */
-static int put_rest(struct writer *w, uint64_t at)
+/* Bytes of the file as they are, from `at` to before `end`, or to its end. */
+static int put_bytes(struct writer *w, uint64_t at, uint64_t end)
 {
 	char buffer[1 << 16]; /* size: as copies of files have it */
-	int from = open(w->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), st = CT_OK;
+	int from = at < end ? open(w->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1, st = CT_OK;
 	ssize_t n = from < 0 ? -1 : 1;
 
-	while (st == CT_OK && n > 0) {
-		n = pread(from, buffer, sizeof(buffer), (off_t)at);
+	if (at >= end)
+		return CT_OK;
+	while (st == CT_OK && n > 0 && at < end) {
+		const size_t most = end - at < sizeof(buffer) ? (size_t)(end - at) : sizeof(buffer);
+
+		n = pread(from, buffer, most, (off_t)at);
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n > 0)
@@ -239,47 +233,34 @@ static int put_rest(struct writer *w, uint64_t at)
 	return st;
 }
 
-static int last_number(const char *path, uint32_t *number, struct ct_block *block,
-		       struct ct_err *err)
-{
-	struct ct_segment_reader *reader;
-	int st = ct_segment_open_read(path, &reader, err), more = 0;
-
-	*number = UINT32_MAX;
-	if (st != CT_OK)
-		return st;
-	ct_segment_skim(reader, CT_SKIM_ALL);
-	more = ct_segment_seek_last(reader, err);
-	if (more == 1)
-		more = ct_segment_next_block(reader, block, err);
-	if (more == 1)
-		*number = block->number;
-	ct_segment_close_read(reader);
-	return more < 0 ? more : CT_OK;
-}
-
-static int write_segment(struct writer *w, const struct ct_thin *thin, int is_cut,
+/* Damage goes with the blocks around it, so that it is on record in the part, too. */
+static int write_segment(struct writer *w, const struct ct_thin *thin, size_t segment,
 			 struct ct_thin_calls *calls)
 {
-	uint32_t last;
-	int st = last_number(w->path, &last, &w->block, w->err), more = 1;
+	const uint64_t cut = segment == thin->segment ? thin->at : UINT64_MAX;
+	const uint32_t last = thin->last[segment];
+	uint64_t at = ct_segment_position(w->reader), begin;
+	int st = put_header(w), more;
 
 	ct_segment_skim(w->reader, CT_SKIM_OPS);
-	st = st ?: put_header(w);
-	while (st == CT_OK && !(is_cut && ct_segment_position(w->reader) >= thin->at)) {
+	while (st == CT_OK) {
 		more = ct_segment_next_block(w->reader, &w->block, w->err);
-		if (more != 1)
+		if (more < 0)
 			return more;
-		if (w->block.is_again)
-			continue;
-		st = take_calls(calls, &w->block);
+		begin = ct_segment_position(w->reader) - sizeof(struct ct_block_header) -
+			ct_segment_block_header(w->reader)->bytes;
+		if (!more || begin >= cut)
+			return put_bytes(w, at, UINT64_MAX);
+		st = put_bytes(w, at, begin);
+		at = ct_segment_position(w->reader);
+		st = st ?: take_calls(calls, &w->block);
 		st = st
 			     ?: leave_out(w,
 					  w->block.number == last ||
 						  w->block.number == thin->before,
 					  w->block.number == thin->before, calls);
 	}
-	return st == CT_OK ? put_rest(w, thin->at) : st;
+	return st;
 }
 
 int ct_thin_write(const char *const *paths, size_t segment, const struct ct_thin *thin,
@@ -291,7 +272,7 @@ int ct_thin_write(const char *const *paths, size_t segment, const struct ct_thin
 	if (st != CT_OK)
 		return st;
 	w.encoder = ct_encoder_new();
-	st = w.encoder ? write_segment(&w, thin, segment == thin->segment, calls)
+	st = w.encoder ? write_segment(&w, thin, segment, calls)
 		       : ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	ct_encoder_free(w.encoder);
 	ct_block_fini(&w.block);

@@ -12,6 +12,7 @@ struct ct_thin {
 	uint64_t at;	   /* offset in its file */
 	uint32_t number;   /* of the block; 0: nothing is left out, or no more than is already */
 	uint32_t before;   /* number of the block before it */
+	uint32_t *last;	   /* number of the last block, by segment; to be freed */
 	uint64_t left_out; /* operations */
 };
 
