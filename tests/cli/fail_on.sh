@@ -8,6 +8,11 @@ commtrace report run1 --fail-on=MISMATCH,DROPPED_RECORDS >/dev/null
 echo $?
 commtrace report run1 --fail-on=any >/dev/null
 echo $?
+# Each of several counts.
+commtrace report run1 --fail-on=straggler --fail-on=SLOW_LINK >/dev/null
+echo $?
+commtrace report run1 --fail-on=SLOW_LINK --fail-on=nothing >/dev/null 2>&1
+echo $?
 # The verdict's word means its findings, whatever their kind.
 commtrace-synth -o run2 --gpus-per-host 4 --steps 400 --step-ms 5 --fault pause:rank=2,every=40,ms=60 >/dev/null
 commtrace report run2 --format=kv | sed -n 's/^VERDICT code=\(STRAGGLER\) .*/\1/p; s/^\(PERIODIC_STALLS\) .*/\1/p'

@@ -52,10 +52,10 @@ static int is_among(const char *kind, const char *words)
 	return 0;
 }
 
-/* Words between commas, one at least; no word is none of them. NULL: nothing to check. */
+/* Words between commas, one at least; no word is none of them. */
 static int check_kinds(const struct ct_cli *args, const char *words)
 {
-	for (const char *word = words; word; word++) {
+	for (const char *word = words;; word++) {
 		size_t n = strcspn(word, ","), i = 0;
 		const char *kind;
 
@@ -150,25 +150,44 @@ static int is_unjudged(const struct ct_report *report)
 	return report->verdict.code == CT_VERDICT_NOT_ENOUGH_EVIDENCE || report->run.hang_why;
 }
 
+/* Of several --fail-on, each counts. */
+static int check_all_kinds(const struct ct_cli *args)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < args->n_given && !code; i++)
+		if (args->given[i].option->key == CT_OPTION_FAIL_ON)
+			code = check_kinds(args, args->given[i].value);
+	return code;
+}
+
 /* Operations that never ended are not a finding: the job may have been stopped. But `any` must not pass a job without
  * an end. */
 static int is_found(const struct ct_report *report, const char *kinds)
 {
 	int hangs = report->verdict.code == CT_VERDICT_HANG;
 
-	if (kinds && is_among("any", kinds) && (is_alarming(report) || report->n_stuck || hangs))
+	if (is_among("any", kinds) && (is_alarming(report) || report->n_stuck || hangs))
 		return 1;
 	/* The verdict in the report: if several kinds give one verdict (a rank that stalls, STRAGGLER), asking for it
 	 * means all of them. */
-	if (kinds && is_unjudged(report) && is_among("NOT_ENOUGH_EVIDENCE", kinds))
+	if (is_unjudged(report) && is_among("NOT_ENOUGH_EVIDENCE", kinds))
 		return 1;
-	if (kinds && (report->n_findings || hangs) &&
-	    is_among(ct_verdict_name(report->verdict.code), kinds))
+	if ((report->n_findings || hangs) && is_among(ct_verdict_name(report->verdict.code), kinds))
 		return 1;
-	for (size_t i = 0; kinds && i < report->n_findings; i++) {
+	for (size_t i = 0; i < report->n_findings; i++) {
 		if (is_among(ct_finding_name(report->findings[i].kind), kinds))
 			return 1;
 	}
+	return 0;
+}
+
+static int is_any_found(const struct ct_report *report, const struct ct_cli *args)
+{
+	for (size_t i = 0; i < args->n_given; i++)
+		if (args->given[i].option->key == CT_OPTION_FAIL_ON &&
+		    is_found(report, args->given[i].value))
+			return 1;
 	return 0;
 }
 
@@ -200,15 +219,14 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	struct ct_expect *expect = NULL;
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
-	const char *expect_path, *fail_on;
+	const char *expect_path;
 	int code = ct_cli_parse(&request.args, show->command, argc, argv), format;
 
 	if (code >= 0)
 		goto out;
-	fail_on = ct_cli_text(&request.args, CT_OPTION_FAIL_ON);
 	expect_path = ct_cli_text(&request.args, CT_OPTION_EXPECT);
 	format = ct_cli_format(&request.args);
-	code = format < 0 ? CT_CODE_USAGE : check_kinds(&request.args, fail_on);
+	code = format < 0 ? CT_CODE_USAGE : check_all_kinds(&request.args);
 	if (!code && ct_cli_has(&request.args, CT_OPTION_TOP) && format != FORMAT_TEXT)
 		code = ct_usage(request.args.command->name, "'--top' belongs to --format=text");
 	if (!code && expect_path)
@@ -220,7 +238,7 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 		code = ct_expect_hold(expect, report);
 	if (!code)
 		code = write_report(&request, report, format);
-	if (!code && (is_found(report, fail_on) || report->expect.failed))
+	if (!code && (is_any_found(report, &request.args) || report->expect.failed))
 		code = CT_CODE_FINDING;
 out:
 	ct_expect_free(expect);
