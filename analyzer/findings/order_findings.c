@@ -260,6 +260,37 @@ static const char *headline(const struct ct_finding *f, struct ct_arena *memory)
 	}
 }
 
+/* Most of the later ones agree. After a call that one rank made more than others, or less, none does. */
+static int is_isolated(const struct ct_mismatch *m)
+{
+	return m->comm->last_seq != UINT64_MAX && m->comm->last_seq > m->seq + 2 * m->instances;
+}
+
+int ct_order_contradictions(const struct ct_model *model, const struct ct_order_book *book,
+			    struct ct_findings *list)
+{
+	struct ct_order_maker k = { .model = model, .book = book, .list = list };
+	unsigned n_added = 0;
+	int st = CT_OK;
+
+	if (ct_model_order_lost(model))
+		return CT_OK;
+	for (const struct ct_mismatch *m = book->mismatches.first;
+	     m && n_added < CT_ORDER_FINDINGS && st == CT_OK; m = m->next) {
+		if (!is_isolated(m))
+			continue;
+		st = open_maker(&k, m->comm);
+		k.order = NULL; /* it begins somewhere */
+		if (st == CT_OK) {
+			make_mismatch(&k, m);
+			k.f->headline = headline(k.f, list->memory);
+		}
+		free(k.set);
+		n_added++;
+	}
+	return st;
+}
+
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list)
 {

@@ -15,6 +15,11 @@
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list);
 
+/* Of a reading that begins in the middle of the run: only what members of one collective called differently, and not where they went on
+ * to differ. Then one may have called an operation more or less before, which is another finding. 0 or CT_NOMEM. */
+int ct_order_contradictions(const struct ct_model *model, const struct ct_order_book *book,
+			    struct ct_findings *list);
+
 /* The order on a communicator, for its row in the report. */
 struct ct_order_summary {
 	uint64_t equal_to_seq;	   /* members agree up to here; UINT64_MAX: unknown */

@@ -379,7 +379,12 @@ static int judge_lateness(struct analysis *a)
 static int judge_records(struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = a->window.from ? CT_OK : ct_order_findings(model, &a->stream.order, &a->findings);
+	int st = CT_OK;
+
+	if (!a->window.from)
+		st = ct_order_findings(model, &a->stream.order, &a->findings);
+	else if (!a->options->last_ns)
+		st = ct_order_contradictions(model, &a->stream.order, &a->findings);
 
 	ct_finding_dropped_records(model, a->report, &a->findings);
 	ct_finding_environment(a->report, &a->findings);
