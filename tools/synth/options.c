@@ -38,6 +38,7 @@ enum key {
 	KEY_MISMATCH,
 	KEY_ON_DEATH,
 	KEY_GIVE_UP,
+	KEY_SEGMENT,
 };
 
 static const struct argp_option table[] = {
@@ -80,6 +81,8 @@ static const struct argp_option table[] = {
 	{ "give-up", KEY_GIVE_UP, "SECONDS", 0, "Kill a job that hangs after so long (60)", 3 },
 	{ 0, 0, 0, 0, "Files:", 4 },
 	{ "output", 'o', "RUN", 0, "Directory to make", 4 },
+	{ "segment-kb", KEY_SEGMENT, "N", 0,
+	  "As COMMTRACE_SEGMENT_BYTES, at a heartbeat (one segment)", 4 },
 	{ "truth", KEY_TRUTH, "FILE", 0, "Where the truth goes (RUN.truth.json)", 4 },
 	{ "scenario", KEY_SCENARIO, "FILE.json", 0,
 	  "An object with options as keys; \"fault\" is an array. What comes later counts", 4 },
@@ -329,6 +332,9 @@ static error_t take_world(int key, char *arg, struct argp_state *state)
 	case KEY_ON_DEATH:
 		o->world.death_to_kill_s = one_of(state, "on-death", arg, "kill", "wait") ? 1.5
 											  : -1;
+		return 0;
+	case KEY_SEGMENT:
+		o->segment_bytes = 1000 * whole(state, "segment-kb", arg, 1, 1000000000);
 		return 0;
 	case KEY_GIVE_UP:
 		o->give_up_s = real(state, "give-up", arg, 1e6);

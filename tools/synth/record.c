@@ -252,6 +252,7 @@ static int add_comm(struct ct_synth_record *r, int rank, int comm, uint64_t crea
 	};
 
 	p->comms[rec.id].is_made = !ended_ns;
+	p->comms[rec.id].comm = rec;
 	p->comms[rec.id].rec.comm = rec.id;
 	return ct_record_rare(r, p, CT_KIND_COMM, &rec, sizeof(rec));
 }

@@ -135,13 +135,34 @@ int ct_record_cost(struct ct_synth_record *r, struct process *p)
 	return ct_record_rare(r, p, CT_KIND_COST, &cost, sizeof(cost));
 }
 
+/* Another segment, with its checkpoint: what was said before and still holds. */
+static int next_segment(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+{
+	int st = ct_segment_next(&p->segment, r->err);
+
+	ct_block_reset(&p->block, CT_BLOCK_CHECKPOINT);
+	for (uint32_t id = 0; id < 256 && st == CT_OK; id++)
+		if (p->named[id])
+			st = ct_block_add_text(&p->block, CT_KIND_STRING, &id, sizeof(id),
+					       p->named[id]);
+	for (uint32_t id = 1; id < comm_ids(r) && st == CT_OK; id++)
+		if (p->comms[id].is_made)
+			st = ct_record_rare(r, p, CT_KIND_COMM, &p->comms[id].comm,
+					    sizeof(p->comms[id].comm));
+	st = st ? st : ct_record_status(r, p, at_ns);
+	return st ? st : ct_record_flush(r, p, CT_BLOCK_DATA);
+}
+
 /* A block of its own, behind all that was called: as the write thread of a process does it. */
 static int give_sign(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
 {
 	int st = ct_record_flush(r, p, CT_BLOCK_STATUS);
 
 	st = st ? st : ct_record_status(r, p, at_ns);
-	return st ? st : ct_record_flush(r, p, CT_BLOCK_DATA);
+	st = st ? st : ct_record_flush(r, p, CT_BLOCK_DATA);
+	if (st || p->is_dropped || !r->o->segment_bytes || p->segment.bytes < r->o->segment_bytes)
+		return st;
+	return next_segment(r, p, at_ns);
 }
 
 int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
@@ -178,7 +199,7 @@ int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, co
 
 	if (p->named[id])
 		return CT_OK;
-	p->named[id] = 1;
+	p->named[id] = text;
 	st = ct_block_add_text(&p->block, CT_KIND_STRING, &id, sizeof(id), text);
 	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
 }

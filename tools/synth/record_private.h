@@ -21,6 +21,7 @@ struct stamped { /* a rank's GPU */
 /* How far a process has come in one of its communicators. */
 struct comm_state {
 	int is_made;
+	struct ct_comm_rec comm;
 	struct ct_comm_status_rec rec;
 };
 
@@ -44,7 +45,7 @@ struct process {
 	uint64_t calls, launches;
 	double keep; /* of its file */
 	int is_dropped;
-	uint8_t named[256];	      /* strings that are written, by id */
+	const char *named[256];	      /* strings that are written, by id */
 	struct comm_state *comms;     /* by id */
 	struct ct_order_totals order; /* of the blocks that are written */
 };

@@ -28,7 +28,8 @@ struct ct_synth_options {
 	double drift_ppm;  /* ... run fast or slow by up to so much ... */
 	double wander_ppb; /* ... and change that by this deviation each second */
 	double jitter_us;  /* event times come late by up to a tenth of this to all of it */
-	double give_up_s;  /* a job that hangs is killed after so long */
+	uint64_t segment_bytes; /* a larger segment is followed by another one, at a heartbeat; 0: there is one */
+	double give_up_s; /* a job that hangs is killed after so long */
 };
 
 /* A small healthy job on one host whose clocks are right. */
