@@ -588,10 +588,29 @@ static int decode_rest(struct ct_decoder *d, const struct ct_block_header *h, st
 				 st == CT_NOMEM ? "out of memory" : "columns do not fit together");
 }
 
+/* What the header has of it; times as decoding it would have them. */
+static void take_header(const struct ct_block_header *h, struct ct_block *b)
+{
+	const uint64_t q = h->quantum_ns;
+
+	b->number = h->number;
+	b->quantum_ns = h->quantum_ns;
+	b->skimmed_ops = h->n_ops;
+	b->skimmed_launches = h->n_launches;
+	b->is_left_out = (h->flags & CT_BLOCK_LEFT_OUT) != 0;
+	b->begin_ns = h->begin_ns ? to_ns(h->begin_ns / q, q) : 0;
+	b->end_ns = h->end_ns ? to_ns(h->end_ns / q, q) : 0;
+}
+
+void ct_block_skim_header(const struct ct_block_header *h, struct ct_block *b)
+{
+	ct_block_reset(b, (enum ct_block_type)h->type);
+	take_header(h, b);
+}
+
 int ct_block_skim(struct ct_decoder *d, const struct ct_block_header *h, const void *frame,
 		  int with_rares, struct ct_block *b, struct ct_err *err)
 {
-	const uint64_t q = h->quantum_ns;
 	int st;
 
 	ct_block_reset(b, (enum ct_block_type)h->type);
@@ -602,13 +621,6 @@ int ct_block_skim(struct ct_decoder *d, const struct ct_block_header *h, const v
 		ct_block_reset(b, (enum ct_block_type)h->type);
 		return st;
 	}
-	b->number = h->number;
-	b->quantum_ns = h->quantum_ns;
-	b->skimmed_ops = h->n_ops;
-	b->skimmed_launches = h->n_launches;
-	b->is_left_out = (h->flags & CT_BLOCK_LEFT_OUT) != 0;
-	/* as decoding it would have it */
-	b->begin_ns = h->begin_ns ? to_ns(h->begin_ns / q, q) : 0;
-	b->end_ns = h->end_ns ? to_ns(h->end_ns / q, q) : 0;
+	take_header(h, b);
 	return CT_OK;
 }

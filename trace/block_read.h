@@ -27,6 +27,9 @@ int ct_block_decode(struct ct_decoder *decoder, const struct ct_block_header *he
 int ct_block_skim(struct ct_decoder *decoder, const struct ct_block_header *header,
 		  const void *frame, int with_rares, struct ct_block *block, struct ct_err *err);
 
+/* Without the frame, which may be damaged: the block has these fields alone. */
+void ct_block_skim_header(const struct ct_block_header *header, struct ct_block *block);
+
 /* The same from the columns of an unpacked frame; the header gives the numbers of records. For tests and
  * fuzzing: this is where damage that has a good checksum arrives. */
 int ct_block_decode_raw(struct ct_decoder *decoder, const struct ct_block_header *header,

@@ -48,18 +48,20 @@ struct ct_process_reader {
 	struct ct_decoding *decoding;
 	struct ct_decoding *own; /* the same, unless the caller lent it */
 	struct ct_gaps gaps;
-	uint64_t read_bytes;		      /* of segments before the one that is open */
-	int seen;			      /* a block has been seen ... */
-	uint64_t first;			      /* ... and this was its number */
-	uint64_t expected;		      /* number of the next one */
-	const struct ct_process_files *files; /* the run's */
-	uint32_t next_number;		      /* of the segment after the last path */
-	int follows;			      /* ct_process_follow() */
-	int grows;			      /* more may be appended to the open segment */
+	uint64_t read_bytes;		/* of segments before the one that is open */
+	int seen;			/* a block has been seen ... */
+	uint64_t first;			/* ... and this was its number */
+	uint64_t expected;		/* number of the next one */
+	struct ct_process_files *files; /* the run's */
+	uint32_t next_number;		/* of the segment after the last path */
+	int follows;			/* ct_process_follow() */
+	int grows;			/* more may be appended to the open segment */
 	struct ct_extent
 		*latest; /* of the latest block, if it follows: they may be in the ring as well */
 	uint32_t n_latest, cap_latest;
 	uint32_t skim_before; /* as ct_process_skim() has it, 0: nothing is skimmed */
+	size_t from;	      /* ct_process_read_tail(); earlier paths are not opened */
+	int is_tail;
 	int done;
 };
 
@@ -174,7 +176,7 @@ int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_re
 int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decoding *decoding,
 		       struct ct_process_reader **out, struct ct_err *err)
 {
-	const struct ct_process_files *p;
+	struct ct_process_files *p;
 	struct ct_process_reader *r;
 	int st;
 
@@ -201,10 +203,24 @@ int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decodin
 	return CT_OK;
 }
 
+static void count_bytes(struct ct_process_reader *r)
+{
+	/* relaxed: a sum, looked at when the readers are through */
+	if (r->segment)
+		atomic_fetch_add_explicit(&r->files->read_bytes, ct_segment_read_bytes(r->segment),
+					  memory_order_relaxed);
+}
+
+uint64_t ct_process_read_bytes(const struct ct_run *run, size_t index)
+{
+	return atomic_load_explicit(&run->files->processes[index].read_bytes, memory_order_relaxed);
+}
+
 void ct_process_close(struct ct_process_reader *r)
 {
 	if (!r)
 		return;
+	count_bytes(r);
 	for (size_t i = 0; i < r->n_paths; i++)
 		free(r->paths[i]);
 	free(r->paths);
@@ -235,6 +251,22 @@ void ct_process_skim(struct ct_process_reader *r, uint32_t before)
 	r->skim_before = before;
 }
 
+size_t ct_process_tail(const struct ct_process_reader *r, uint64_t bytes)
+{
+	size_t k = r->files->n_segments;
+
+	for (uint64_t sum = 0; k && sum < bytes; k--)
+		sum += r->files->segments[k - 1].bytes;
+	return k;
+}
+
+void ct_process_read_tail(struct ct_process_reader *r, size_t segment)
+{
+	r->at = segment;
+	r->from = segment;
+	r->is_tail = 1;
+}
+
 void ct_process_follow(struct ct_process_reader *r)
 {
 	ct_ring_snapshot_free(r->left);
@@ -261,6 +293,7 @@ static void close_segment(struct ct_process_reader *r)
 	if (d->first_why[0])
 		note_damage(r, d->first_at, r->paths[r->at - 1], d->first_why);
 	r->read_bytes += ct_segment_position(r->segment);
+	count_bytes(r);
 	ct_segment_close_read(r->segment);
 	r->segment = NULL;
 }
@@ -300,7 +333,7 @@ static int take_block(struct ct_process_reader *r, const struct ct_block *block)
 	if (block->is_again)
 		return 1;
 	if (!r->seen)
-		r->first = block->number;
+		r->first = r->from ? 0 : block->number;
 	else if (block->number < r->expected)
 		return 0;
 	else
@@ -323,6 +356,8 @@ static int open_next(struct ct_process_reader *r, struct ct_err *err)
 
 		if (st == CT_OK) {
 			ct_segment_decode_by(r->segment, r->decoding->decoder);
+			if (r->is_tail)
+				ct_segment_hop(r->segment);
 			if (r->skim_before)
 				ct_segment_skim(r->segment, r->skim_before);
 			ct_segment_follow(r->segment, r->follows);

@@ -117,6 +117,14 @@ void ct_process_decode_in(struct ct_process_reader *reader, struct ct_decoding *
  * `before`; CT_SKIM_ALL: to all, and to the ring; CT_SKIM_OPS: see segment_read.h, the ring is not skimmed. Before the first block. */
 void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 
+/* Starts with this one of its segments, as if the earlier ones had been removed for MAX_BYTES: the first block of each has what is
+ * known of communicators, names and facts (docs/dev/TRACE_FORMAT.md). Of blocks of which nothing is returned, only the headers are read,
+ * and their checksums are not checked. Before the first block. */
+void ct_process_read_tail(struct ct_process_reader *reader, size_t segment);
+
+/* The latest segment with which those from it on have so many bytes, as they were when the run was opened; 0: there are not so many. */
+size_t ct_process_tail(const struct ct_process_reader *reader, uint64_t bytes);
+
 /* The process runs, and is to be read as it goes on: where it has written no more yet, ct_process_next() returns CT_PROCESS_WAITS, and
  * continues when called again. Once it has ended, its ring comes last, as always. Before the first block; the run stays open. */
 #define CT_PROCESS_WAITS 2
@@ -128,8 +136,11 @@ void ct_process_follow(struct ct_process_reader *reader);
 int ct_process_next(struct ct_process_reader *reader, const struct ct_block **block,
 		    struct ct_err *err);
 
-/* Bytes of its segments that were read, of segment_bytes. */
+/* Bytes of its segments that are behind it, of segment_bytes. */
 uint64_t ct_process_position(const struct ct_process_reader *reader);
+
+/* Bytes that readers of the process have read from its segments, but for what opening the run took. A reader counts once it is closed. */
+uint64_t ct_process_read_bytes(const struct ct_run *run, size_t index);
 
 /* What was missing so far; complete after ct_process_next() returned 0. */
 const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *reader);

@@ -29,6 +29,8 @@ struct ct_process_files {
 	char *ring_path;
 	struct ct_ring_header *ring; /* as it was when the run was opened; NULL: none found */
 	int ring_lives;
+	_Atomic uint64_t
+		read_bytes; /* ct_process_read_bytes(); the only one that changes after the run was opened */
 };
 
 struct ct_run_dir {

@@ -12,6 +12,8 @@
 #include "trace/ring_read.h"
 
 #define WINDOW_BYTES (64u << 10)
+#define HOP_BYTES                                                                                  \
+	4096u /* size: a page, of which storage reads no less: a header and, mostly, a small block */
 /* Damaged blocks are searched for good ones inside. In a file crafted for it, that could be quadratic. After so many
  * bytes of it, a damaged block is skipped by the length it gives. */
 #define PATIENCE_BYTES (256ull << 20)
@@ -33,7 +35,9 @@ struct ct_segment_reader {
 	int waits;   /* ... and the block at `at` is not whole yet */
 	uint64_t looked_again_at; /* skip_cut() */
 	uint64_t failed_bytes;
+	uint64_t read_bytes;
 	uint32_t skim_before; /* number of a block; 0: all are decoded */
+	int hops;	      /* ct_segment_hop() */
 	uint64_t skipped_at;  /* the last block that was not decoded, 0 none */
 	struct ct_block_header block;
 	struct ct_damage damage;
@@ -44,7 +48,8 @@ struct ct_segment_reader {
 /* Move the window so that it starts at `at` and holds `want` bytes or all that there are. */
 static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct ct_err *err)
 {
-	size_t cap = want > WINDOW_BYTES ? want : WINDOW_BYTES;
+	const size_t window = r->hops ? HOP_BYTES : WINDOW_BYTES;
+	size_t cap = want > window ? want : window;
 	size_t kept = r->data && at >= r->base && at < r->base + r->have
 			      ? (size_t)(r->base + r->have - at)
 			      : 0;
@@ -74,6 +79,7 @@ static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct c
 		if (n == 0)
 			break;
 		r->have += (size_t)n;
+		r->read_bytes += (uint64_t)n;
 	}
 	return CT_OK;
 }
@@ -289,6 +295,11 @@ uint64_t ct_segment_position(const struct ct_segment_reader *r)
 	return r->at;
 }
 
+uint64_t ct_segment_read_bytes(const struct ct_segment_reader *r)
+{
+	return r->read_bytes;
+}
+
 const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *r)
 {
 	return &r->damage;
@@ -403,6 +414,36 @@ static int skip_damaged(struct ct_segment_reader *r, const char *why, struct ct_
 	return CT_OK;
 }
 
+static int is_skimmed(const struct ct_segment_reader *r)
+{
+	return r->block.number < r->skim_before || r->skim_before == CT_SKIM_ALL;
+}
+
+/* Does a skimmed block have records that are returned? */
+static int reports(const struct ct_segment_reader *r)
+{
+	return r->skim_before == CT_SKIM_OPS || r->block.type != CT_BLOCK_DATA ||
+	       (r->block.flags & CT_BLOCK_HAS_RARES);
+}
+
+/* Over a block that need not be read, to the header behind it. 1, 0 if it is to be read, or a failure. */
+static int hop(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
+{
+	const uint64_t next = r->at + sizeof(r->block) + r->block.bytes;
+	struct ct_block_header h;
+	int st;
+
+	if (!r->hops || !is_skimmed(r) || reports(r))
+		return 0;
+	st = header_at(r, next, &h, err);
+	if (st != 1)
+		return st;
+	ct_block_skim_header(&r->block, block);
+	r->skipped_at = r->at;
+	r->at = next;
+	return 1;
+}
+
 /* Many files are opened only for their header: the decoder is created for the first block. */
 static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_block *block,
 		  struct ct_err *why)
@@ -411,13 +452,11 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 		r->decoder = ct_decoder_new();
 	if (!r->decoder)
 		return ct_fail(why, CT_NOMEM, "out of memory");
-	if (r->block.number < r->skim_before || r->skim_before == CT_SKIM_ALL) {
-		const int reports = r->skim_before == CT_SKIM_OPS ||
-				    r->block.type != CT_BLOCK_DATA ||
-				    (r->block.flags & CT_BLOCK_HAS_RARES);
-		const int st = ct_block_skim(r->decoder, &r->block, frame, reports, block, why);
+	if (is_skimmed(r)) {
+		const int with_rares = reports(r);
+		const int st = ct_block_skim(r->decoder, &r->block, frame, with_rares, block, why);
 
-		if (st == CT_OK && !reports)
+		if (st == CT_OK && !with_rares)
 			r->skipped_at = r->at;
 		return st;
 	}
@@ -428,6 +467,11 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 void ct_segment_follow(struct ct_segment_reader *r, int follows)
 {
 	r->follows = follows;
+}
+
+void ct_segment_hop(struct ct_segment_reader *r)
+{
+	r->hops = 1;
 }
 
 void ct_segment_skim(struct ct_segment_reader *r, uint32_t before)
@@ -445,6 +489,8 @@ static int rest_of_skipped(struct ct_segment_reader *r, struct ct_block *block, 
 	int st;
 
 	r->skipped_at = 0;
+	if (!r->decoder && !(r->decoder = ct_decoder_new()))
+		return ct_fail(err, CT_NOMEM, "out of memory");
 	if (header_at(r, at, &r->block, err) != 1)
 		return 0;
 	whole = sizeof(r->block) + r->block.bytes;
@@ -484,6 +530,9 @@ static int next_block(struct ct_segment_reader *r, struct ct_block *block, struc
 			return st;
 		if (st == 0)
 			continue;
+		st = hop(r, block, err);
+		if (st != 0)
+			return st;
 		whole = sizeof(r->block) + r->block.bytes;
 		st = look(r, r->at, whole, &p, &avail, err);
 		if (st != CT_OK)

@@ -42,6 +42,10 @@ void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *d
 #define CT_SKIM_OPS (UINT32_MAX - 1)
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 
+/* What nothing is returned of (ct_segment_skim) is not even read, as far as the headers of blocks follow one another: its checksums
+ * are not checked, and damage in it is not counted. */
+void ct_segment_hop(struct ct_segment_reader *reader);
+
 /* The file grows: what is at its end now is no torn tail, but a block that is being written. ct_segment_next_block() returns 0 there,
  * and continues when called again. `follows` 0: from now on the end is the end. */
 void ct_segment_follow(struct ct_segment_reader *reader, int follows);
@@ -58,8 +62,11 @@ const struct ct_block_header *ct_segment_block_header(const struct ct_segment_re
  * ct_segment_next_block() returns it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
 int ct_segment_seek_last(struct ct_segment_reader *reader, struct ct_err *err);
 
-/* Bytes of the file that were read. */
+/* Where in the file the block ends that was returned last. */
 uint64_t ct_segment_position(const struct ct_segment_reader *reader);
+
+/* Bytes that were read from the file so far, those that were read twice counted twice. */
+uint64_t ct_segment_read_bytes(const struct ct_segment_reader *reader);
 
 const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *reader);
 

@@ -6,7 +6,8 @@
  *   - the other end of a message that a rank waits for: no sum has the messages;
  *   - calls that all members make together;
  *   - the usual duration of a rare operation, as at a checkpoint;
- *   - a call that began before the tail of a rank that seems to be missing. */
+ *   - a call that began before the tail of a rank that seems to be missing;
+ *   - a member of a communicator in which a rank waits, that left it in a segment that was not read. */
 #include "analyzer/hang/enough.h"
 
 #include <stdlib.h>
@@ -77,7 +78,9 @@ static int is_known(const struct ct_gather *g, const struct ct_rank_history *his
 
 	if (op->peer < 0)
 		return 0;
-	if (!other || has_messages(g, other))
+	if (!other)
+		return !g->tails->any_skipped;
+	if (has_messages(g, other))
 		return 1;
 	for (uint32_t i = 0; i < other->n_messages + other->n_open; i++) {
 		const struct ct_hang_op *o = message_at(other, i);
@@ -155,6 +158,19 @@ static int is_in_common_call(const struct ct_gather *g)
 	return 0;
 }
 
+/* Where a rank waits, members that are not known may be in segments that were not read. */
+static int lacks_member(const struct look *look, const struct ct_rank_history *history)
+{
+	const struct ct_comm *comm = history->comm;
+
+	if (!look->g->tails->any_skipped || !look->waited_in[ct_gather_number(look->g, comm)])
+		return 0;
+	for (uint32_t r = 0; r < comm->nranks; r++)
+		if (!ct_gather_member(look->g, comm, r))
+			return 1;
+	return 0;
+}
+
 int ct_hang_is_enough(struct ct_gather *g)
 {
 	struct look look = { .g = g };
@@ -170,7 +186,7 @@ int ct_hang_is_enough(struct ct_gather *g)
 	for (struct ct_rank_history *k = g->histories; k && st == CT_OK; k = k->next)
 		st = ct_rank_history_each(k, look_at, &look);
 	for (struct ct_rank_history *k = g->histories; k && st >= 0 && !look.is_short; k = k->next)
-		look.is_short = (st = lacks_history(&look, k)) > 0;
+		look.is_short = (st = lacks_history(&look, k)) > 0 || lacks_member(&look, k);
 	free(look.waited_in);
 	free(look.messages_made);
 	return st < 0 ? st : !look.is_short;

@@ -133,11 +133,12 @@ static int read_again(struct ct_gather *g, struct ct_rank_history *first, struct
 {
 	const uint32_t process = first->process;
 	struct again again = { .g = g, .process = process };
+	const uint32_t from = g->tails && is_in_tail(g, first) ? g->tails->from[process] : 0;
 	const struct ct_load_sink sink = { .op = on_op,
 					   .comm = on_comm,
-					   .from = g->tails && is_in_tail(g, first)
-							   ? g->tails->from[process]
-							   : 0,
+					   .from = from,
+					   .is_tail = from != 0,
+					   .segment = from ? g->tails->segments[process] : 0,
 					   .arg = &again };
 	struct ct_op_names names = { .memory = g->scratch };
 	struct ct_load *load;

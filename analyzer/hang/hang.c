@@ -156,6 +156,7 @@ static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_s
 	options.only_matched = clocks != NULL;
 	options.only_ops = clocks == NULL;
 	options.from = log->tails ? log->tails->from : NULL;
+	options.segments = log->tails ? log->tails->segments : NULL;
 	return ct_stream_run(stream, run, starts, restart, &options, err);
 }
 
@@ -198,17 +199,41 @@ int ct_hang_of_tails(const struct ct_run *run, struct ct_starts *starts, int res
 		     const struct ct_hang_options *options, struct ct_arena *memory,
 		     struct ct_hang_run **out, struct ct_err *err)
 {
-	struct ct_hang_tails *tails;
-	int st = ct_hang_tails_find(run, starts, restart, options ? options->least_tail : 0, &tails,
-				    err);
+	const uint64_t bytes[] = { options ? options->tail_bytes : 0, UINT64_MAX };
+	int st = CT_OK, skipped = 1;
 
 	*out = NULL;
-	if (st == CT_OK && tails->any && !tails->lacks)
-		st = judge_by(tails, run, starts, restart, options, memory, out, err);
-	if (st == CT_OK && *out)
+	/* of the last segments, and if these are not enough, of all */
+	for (int i = 0; i < 2 && st == CT_OK && !*out && skipped; i++) {
+		struct ct_hang_tails *tails;
+
+		st = ct_hang_tails_find(run, starts, restart, options ? options->least_tail : 0,
+					bytes[i], &tails, err);
+		if (st == CT_OK && tails->any && !tails->lacks)
+			st = judge_by(tails, run, starts, restart, options, memory, out, err);
+		skipped = st == CT_OK && tails->any_skipped;
+		ct_hang_tails_free(tails);
+	}
+	if (st == CT_OK && *out) {
 		(*out)->from_tails = 1;
-	ct_hang_tails_free(tails);
+		(*out)->skips_segments = skipped;
+	}
 	return st;
+}
+
+static void count_bytes(const struct ct_run *run, const struct ct_starts *starts, int restart,
+			struct ct_hang_run *hang)
+{
+	for (size_t p = 0; p < run->n_processes; p++) {
+		const uint64_t bytes = ct_process_read_bytes(run, p);
+
+		if (starts->places[p].restart != restart)
+			continue;
+		hang->file_bytes += run->processes[p].segment_bytes;
+		hang->read_bytes += bytes;
+		hang->most_read_bytes = bytes > hang->most_read_bytes ? bytes
+								      : hang->most_read_bytes;
+	}
 }
 
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
@@ -232,6 +257,8 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 			     "what a verdict needs was left out of the parts of the run");
 	if (st == CT_OK && !*out)
 		st = judge_by(NULL, run, &starts, restart, options, memory, out, err);
+	if (st == CT_OK)
+		count_bytes(run, &starts, restart, *out);
 	ct_starts_fini(&starts);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

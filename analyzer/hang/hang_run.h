@@ -15,11 +15,15 @@ struct ct_hang_run {
 	uint64_t begin_unix_ns;	    /* origin of the case's times */
 	uint64_t last_heartbeat_ns; /* of any process */
 	uint64_t torn_down_ns; /* when the shutdown of the job from outside began; CT_UNKNOWN: it did not */
-	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
-	uint64_t limit_ns;	/* minimum age of a stalled op */
-	uint64_t late_ns;	/* how long a host recently made a process wait for a CPU ... */
-	int is_busy;		/* ... and 1: that is why limit_ns is longer */
-	int from_tails;		/* earlier records were not decoded: tails.h */
+	uint64_t hang_after_ns;	  /* COMMTRACE_HANG_AFTER of the job */
+	uint64_t limit_ns;	  /* minimum age of a stalled op */
+	uint64_t late_ns;	  /* how long a host recently made a process wait for a CPU ... */
+	int is_busy;		  /* ... and 1: that is why limit_ns is longer */
+	int from_tails;		  /* earlier records were not decoded: tails.h ... */
+	int skips_segments;	  /* ... and earlier segments not even opened */
+	uint64_t file_bytes;	  /* of segments of all its processes; ct_hang_of_run() */
+	uint64_t read_bytes;	  /* of them were read, what was read twice counted twice ... */
+	uint64_t most_read_bytes; /* ... and of one process at most */
 	enum ct_job_state state;
 	uint32_t ranks_expected; /* 0 unknown */
 	uint32_t ranks_seen;

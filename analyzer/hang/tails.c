@@ -44,6 +44,7 @@ struct shared {
 struct past {
 	struct mark marks[MOST_MARKS];
 	uint32_t n_marks;
+	size_t segment; /* the first one that was looked at */
 	uint32_t whole_from; /* block after those whose operations were left out of the file; 0: none were */
 	uint64_t ops;
 	uint64_t oldest_ns; /* the first of what was under way on a GPU, or in a request, had been entered then */
@@ -136,8 +137,8 @@ static int add_mark(struct past *past, uint32_t block, uint64_t ns)
 	struct mark *last = past->n_marks ? &past->marks[past->n_marks - 1] : NULL;
 	struct mark *mark;
 
-	/* no call since: the earlier mark allows more unfinished work */
-	if (!past->ops || (last && last->ops == past->ops))
+	/* no call since: the earlier mark allows more unfinished work; no call before: that is the beginning */
+	if (last ? last->ops == past->ops : !past->ops && !past->segment)
 		return CT_OK;
 	if (past->n_marks == MOST_MARKS)
 		thin_out(past);
@@ -216,8 +217,9 @@ static int take_block(struct past *past, const struct ct_block *block)
 	return st;
 }
 
+/* `bytes` of its last segments, at least; UINT64_MAX: all. */
 static int look_at(const struct ct_run *run, size_t process, struct ct_decoding *decoding,
-		   struct past *past, struct ct_err *err)
+		   uint64_t bytes, struct past *past, struct ct_err *err)
 {
 	struct ct_process_reader *reader;
 	const struct ct_block *block;
@@ -226,7 +228,9 @@ static int look_at(const struct ct_run *run, size_t process, struct ct_decoding 
 	if (st != CT_OK)
 		return st;
 	past->oldest_ns = UINT64_MAX;
+	past->segment = ct_process_tail(reader, bytes);
 	ct_process_skim(reader, CT_SKIM_ALL);
+	ct_process_read_tail(reader, past->segment);
 	while (st == CT_OK && more == 1) {
 		more = ct_process_next(reader, &block, err);
 		st = more == 1 ? take_block(past, block) : more;
@@ -321,6 +325,8 @@ static int begin_at(struct ct_hang_tails *tails, uint32_t process, const struct 
 	uint64_t collectives = 0;
 
 	tails->from[process] = mark->block;
+	tails->segments[process] = (uint32_t)past->segment;
+	tails->any_skipped |= past->segment != 0;
 	tails->any = 1;
 	for (uint32_t i = 0; i < mark->n_points; i++) {
 		const struct point *point = &mark->points[i];
@@ -338,7 +344,8 @@ static int begin_at(struct ct_hang_tails *tails, uint32_t process, const struct 
 		if (point->end > shared->cut)
 			shared->cut = point->end;
 	}
-	tails->no_messages[process] = collectives == mark->ops;
+	/* how many there were in all is not known without the earlier segments */
+	tails->no_messages[process] = collectives == mark->ops && !past->segment;
 	return CT_OK;
 }
 
@@ -350,18 +357,36 @@ static void fini(struct past *past)
 	free(past->points);
 }
 
+/* All of those of which the last segments are not enough. */
+static int look_again(struct ct_hang_tails *tails, const struct ct_run *run, uint64_t least,
+		      struct past *pasts, struct ct_decoding *decoding, struct ct_err *err)
+{
+	int st = CT_OK;
+
+	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
+		if (!pasts[p].segment || choose(tails, &pasts[p], least))
+			continue;
+		fini(&pasts[p]);
+		pasts[p] = (struct past){ 0 };
+		st = look_at(run, p, decoding, UINT64_MAX, &pasts[p], err);
+		st = st ?: add_end(tails, &pasts[p]);
+	}
+	return st;
+}
+
 static int find(struct ct_hang_tails *tails, const struct ct_run *run,
-		const struct ct_starts *starts, int restart, uint64_t least, struct past *pasts,
-		struct ct_decoding *decoding, struct ct_err *err)
+		const struct ct_starts *starts, int restart, uint64_t least, uint64_t bytes,
+		struct past *pasts, struct ct_decoding *decoding, struct ct_err *err)
 {
 	int st = CT_OK;
 
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		if (starts->places[p].restart != restart)
 			continue;
-		st = look_at(run, p, decoding, &pasts[p], err);
+		st = look_at(run, p, decoding, bytes, &pasts[p], err);
 		st = st ?: add_end(tails, &pasts[p]);
 	}
+	st = st ?: look_again(tails, run, least, pasts, decoding, err);
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		const struct mark *mark = choose(tails, &pasts[p], least);
 
@@ -374,7 +399,8 @@ static int find(struct ct_hang_tails *tails, const struct ct_run *run,
 }
 
 int ct_hang_tails_find(const struct ct_run *run, const struct ct_starts *starts, int restart,
-		       uint64_t least, struct ct_hang_tails **out, struct ct_err *err)
+		       uint64_t least, uint64_t bytes, struct ct_hang_tails **out,
+		       struct ct_err *err)
 {
 	struct past *pasts = calloc(run->n_processes + 1, sizeof(*pasts));
 	struct ct_decoding *decoding = ct_decoding_new();
@@ -384,11 +410,13 @@ int ct_hang_tails_find(const struct ct_run *run, const struct ct_starts *starts,
 	if (tails) {
 		tails->memory = ct_arena_new();
 		tails->from = calloc(run->n_processes + 1, sizeof(*tails->from));
+		tails->segments = calloc(run->n_processes + 1, sizeof(*tails->segments));
 		tails->no_messages = calloc(run->n_processes + 1, 1);
 	}
-	if (pasts && decoding && tails && tails->memory && tails->from && tails->no_messages)
-		st = find(tails, run, starts, restart, least ? least : CT_HANG_TAIL_LEAST, pasts,
-			  decoding, err);
+	if (pasts && decoding && tails && tails->memory && tails->from && tails->segments &&
+	    tails->no_messages)
+		st = find(tails, run, starts, restart, least ? least : CT_HANG_TAIL_LEAST,
+			  bytes ? bytes : CT_HANG_TAIL_BYTES, pasts, decoding, err);
 	for (size_t p = 0; pasts && p < run->n_processes; p++)
 		fini(&pasts[p]);
 	free(pasts);
@@ -417,6 +445,7 @@ void ct_hang_tails_free(struct ct_hang_tails *tails)
 	ct_table_fini(&tails->shared);
 	ct_arena_free(tails->memory);
 	free(tails->from);
+	free(tails->segments);
 	free(tails->no_messages);
 	free(tails);
 }

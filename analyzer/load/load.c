@@ -70,6 +70,8 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	}
 	if (sink->skims || sink->from)
 		ct_process_skim(load->reader, sink->skims ? CT_SKIM_ALL : sink->from);
+	if (sink->is_tail)
+		ct_process_read_tail(load->reader, sink->segment);
 	if (sink->follows)
 		ct_process_follow(load->reader);
 	*out = load;

@@ -103,6 +103,8 @@ struct ct_load_sink {
 	int follows; /* as the process goes on: ct_process_follow() */
 	int skims;   /* operations are counted, not read: `op` is not called */
 	uint32_t from; /* the same of blocks with a number below this, and of no others; 0: all are read */
+	int is_tail; /* with `from`: ct_process_read_tail(), from this segment on */
+	uint32_t segment;
 	void *arg;
 	struct ct_load_memory
 		*shared; /* borrowed until ct_load_close(); NULL: the load allocates its own */

@@ -519,6 +519,10 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	char *brief, *verbose;
 
 	write_all(run, style, style && style->verbose, out);
+	if (style && style->verbose)
+		ct_text_rowf(&text, "read", "%s from %s of files; of a process at most %s",
+			     ct_prose_bytes(run->read_bytes).s, ct_prose_bytes(run->file_bytes).s,
+			     ct_prose_bytes(run->most_read_bytes).s);
 	if (!run->result->n_verdicts || (style && style->verbose))
 		return;
 	brief = all_text(run, style, 0);

@@ -270,6 +270,7 @@ int ct_stream_open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct 
 {
 	const struct ct_model *model = &r->stream->model;
 	const uint32_t *from = r->stream->options.from;
+	const uint32_t *segments = r->stream->options.segments;
 	const struct ct_load_sink sink = { .op = ct_stream_op,
 					   .comm = ct_stream_comm,
 					   .named = ct_stream_comm,
@@ -282,6 +283,8 @@ int ct_stream_open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct 
 					   .follows = r->stream->options.follows,
 					   .skims = r->stream->options.skims,
 					   .from = from ? from[r->process] : 0,
+					   .is_tail = from && segments && from[r->process],
+					   .segment = segments ? segments[r->process] : 0,
 					   .arg = r };
 	int st;
 

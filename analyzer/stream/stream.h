@@ -100,7 +100,10 @@ struct ct_stream_options {
 			 are read one after the other */
 	/* By process of the run: operations of blocks with a lower number are not read; NULL: all are. */
 	const uint32_t *from;
-	int follows; /* as the processes go on (follow.h) */
+	const uint32_t *
+		segments; /* likewise, for those with `from`: earlier segments are not read, nor what follows is skipped over; NULL:
+				     all are */
+	int follows;	  /* as the processes go on (follow.h) */
 	int skims; /* with only_ops: not even operations are read, and no observer gets any (trace/reader.h) */
 	void (*progress)(void *arg, uint64_t done,
 			 uint64_t all); /* bytes of segments, now and then; may be NULL */

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is the verdict from the tails of a run the one from everything?
+"""Is the verdict from the tails of a run, and from its last segments, the one from everything?
 
     tails.py [--all] [--only REGEX] [--jobs N]
 
 Made runs and simulated jobs with the faults and workloads of synthetic.py, long enough for heartbeats before the fault. Each is judged
-twice by tails_run, with tails as short as can be: the same codes, ranks, victims, causes, states. Where tails cannot do, everything is
-read, so it is counted how often they did.
+by tails_run, with tails as short as can be, of files in several segments, of which the last ones are looked at first: the same codes,
+ranks, victims, causes, states. Where they cannot do, all segments are looked at, or everything is read, so it is counted how often they did.
 --all plays every fault in every workload; otherwise some.
 Prints METRIC lines; exit 1 if a verdict differs, or tails were used in too few runs.
 """
@@ -34,7 +34,7 @@ SOME = {(0, 0), (1, 1)}
 
 def compare(run):
     """(what the verdict was made of, how it differs)."""
-    done = subprocess.run([os.path.join(jobs.build_dir(), "tests", "hang", "tails_run"), run, LEAST], capture_output=True, text=True)
+    done = subprocess.run([os.path.join(jobs.build_dir(), "tests", "hang", "tails_run"), run, LEAST, "3000"], capture_output=True, text=True)
     lines = done.stdout.split("\n")
     if done.returncode not in (0, 1):
         raise jobs.Failed(f"exit {done.returncode} {done.stderr.strip()[-200:]}")
@@ -59,7 +59,7 @@ def made(workload, fault, timing, hosts, more=()):
     dir_ = tempfile.mkdtemp(prefix="commtrace-hang.")
     try:
         options = ["--hosts", str(hosts), "--gpus-per-host", str(RANKS // hosts), "--steps", str(STEPS), "--step-ms", str(STEP_MS),
-                   "--workload", workload, *synthetic.WORKLOADS[workload].split(), "--timing", timing, "--on-death", "wait"]
+                   "--workload", workload, *synthetic.WORKLOADS[workload].split(), "--timing", timing, "--on-death", "wait", "--segment-kb", "1"]
         if fault:
             options += ["--fault", re.sub(r"op=\d+", f"op={late_op(options)}", fault), *more]
         if synthetic.make(dir_, options) is None:
@@ -78,7 +78,7 @@ def simulated(workload, fault, timing):
     if random_faults.where(["--ranks", str(RANKS), *options], [fault]) is None:
         return None
     try:
-        with jobs.Job(RANKS, options, [fault], timing=timing, env={"COMMTRACE_FLUSH": "1s"}) as job:
+        with jobs.Job(RANKS, options, [fault], timing=timing, env={"COMMTRACE_FLUSH": "1s", "COMMTRACE_SEGMENT_BYTES": "64K"}) as job:
             job.until_stuck()
             job.kill("all")
             return compare(job.run)
@@ -116,19 +116,21 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
-    counts = {"tails": 0, "everything": 0, "differs": 0, "failed": 0}
+    counts = {"last segments": 0, "tails": 0, "everything": 0, "differs": 0, "failed": 0}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for name, result in pool.map(play, plan(args)):
             if result is None:
                 continue
             kind = "differs" if result[1] and result[0] != "failed" else result[0]
             counts[kind] += 1
-            print(f"{kind:10} {name}  {result[1]}", flush=True)
+            print(f"{kind:13} {name}  {result[1]}", flush=True)
     print(", ".join(f"{n} {kind}" for kind, n in counts.items()))
-    share = counts["tails"] / max(sum(counts.values()), 1)
+    share = (counts["tails"] + counts["last segments"]) / max(sum(counts.values()), 1)
+    last = counts["last segments"] / max(sum(counts.values()), 1)
     print(f"METRIC hang.tails.differs {counts['differs'] + counts['failed']} 0")
     print(f"METRIC hang.tails.used {share:.3f} >=0.4")
-    return int(counts["differs"] + counts["failed"] > 0 or (not args.only and share < 0.4))
+    print(f"METRIC hang.tails.last_segments {last:.3f} >=0.2")
+    return int(counts["differs"] + counts["failed"] > 0 or (not args.only and (share < 0.4 or last < 0.2)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tails_run RUN LEAST — the verdict on a hang from the tails of a run, of at least LEAST operations a process, held against the one from
- * everything. Prints "tails" or "everything" (what the verdict was made of) and, if the two are not the same, how; exit 1 then.
+/* tails_run RUN LEAST BYTES — the verdict on a hang from the tails of a run, of at least LEAST operations a process, held against the one from
+ * everything. BYTES of its last segments are looked at first. Prints "last segments", "tails" or "everything" (what the verdict was made
+ * of) and, if the two are not the same, how; exit 1 then.
  *
  * Times are not compared: clocks of hosts are synchronized by what was read. */
 #include <inttypes.h>
@@ -93,7 +94,7 @@ static void hold_runs(const struct ct_hang_run *tails, const struct ct_hang_run 
 
 int main(int argc, char **argv)
 {
-	const char *const paths[] = { argc == 3 ? argv[1] : "" };
+	const char *const paths[] = { argc == 4 ? argv[1] : "" };
 	const struct ct_run_options none = { 0 };
 	struct ct_hang_options options = { .restart = -1, .whole = 1 };
 	struct ct_hang_run *tails, *whole;
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
 	struct ct_err err = { 0 };
 	struct ct_run *run;
 
-	if (argc != 3 || !memory || ct_run_open(paths, 1, &none, &run, &err)) {
+	if (argc != 4 || !memory || ct_run_open(paths, 1, &none, &run, &err)) {
 		fprintf(stderr, "tails_run: %s\n", err.text);
 		return 2;
 	}
@@ -111,11 +112,12 @@ int main(int argc, char **argv)
 	}
 	options.whole = 0;
 	options.least_tail = strtoull(argv[2], NULL, 10);
+	options.tail_bytes = strtoull(argv[3], NULL, 10);
 	if (ct_hang_of_run(run, &options, memory, &tails, &err)) {
 		fprintf(stderr, "tails_run: %s\n", err.text);
 		return 2;
 	}
-	puts(tails->from_tails ? "tails" : "everything");
+	puts(tails->skips_segments ? "last segments" : tails->from_tails ? "tails" : "everything");
 	hold_runs(tails, whole);
 	ct_arena_free(memory);
 	ct_run_close(run);
