@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# commtrace-mpi: the bytes of one process, from 1, 2 and 4 of them, where all see the run and where each node has only its own files. A
-# process that is killed leaves an error and no result.
+# commtrace-mpi: the bytes of one process, from 1, 2 and 4 of them, where all see the run and where each node has only its own files; with --keep
+# those of thinned parts. A process that is killed leaves an error, and neither a result nor files.
 . "$(dirname "$0")/mpi.sh"
 unset LD_PRELOAD
 export TMPDIR=$work/tmp CT_WORK=$work
@@ -41,22 +41,78 @@ mpi_start 60 4 ./on_node "$program" timeline run -o "$work/run.tsv" >out 2>err |
 echo "node by node: the bytes of one process"
 [ -z "$(ls tmp)" ] || fail "it leaves files: $(ls -R tmp)"
 
-# The third process is killed before it has sent anything.
-cat >limited <<'END'
+# What is left out is what `commtrace partial` leaves out, of all processes.
+"$build/bin/commtrace-synth" -o long --workload ddp --hosts 4 --gpus-per-host 1 --steps 1200 --step-ms 100 --fault slow-rank:rank=3,pct=20 || fail "no run"
+"$commtrace" partial long -o thin --keep=30 >/dev/null
+for n in 0 1 2 3; do
+	mkdir -p node$n/long
+	mv long/node$n.* node$n/long
+done
+mpi_start 60 4 ./on_node "$program" --keep=30 report --json long >got.json 2>err || fail "--keep: exit $?: $(cat err)"
+cmp got.json <("$commtrace" report --json thin) || fail "--keep: other bytes"
+grep -q '"left_out_ns": 0' got.json && fail "--keep: nothing is left out"
+echo "--keep: the bytes of thinned parts"
+
+# gone: no file is left in TMPDIR, a moment after the processes have ended.
+gone() {
+	for _ in $(seq 100); do
+		[ -n "$(ls tmp)" ] || return 0
+		sleep 0.1
+	done
+	fail "$1: it leaves files: $(ls -R tmp)"
+}
+# killed WHAT PROGRAM...: process 2 of 4 is, so that the job fails, and has no result.
+killed() {
+	local what=$1 code=0
+	shift
+	mpi_start 60 4 "$@" "$program" report --json run -o "$work/no.json" >out 2>err || code=$?
+	[ $code != 0 ] || fail "$what: exit 0"
+	[ ! -e no.json ] || fail "$what: a result"
+	# Open MPI may end before the process that would say so, and says it then
+	grep -q "ended before all parts had come: no result\|exited on signal 9" err || fail "$what: no error: $(cat out err)"
+	gone "$what"
+	echo "$what: an error, no result, no files"
+}
+cat >before <<'END'
 #!/bin/sh
 cd "$CT_WORK/node${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || (sleep 0.5; kill -KILL $$) &
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || exec sleep 100
 exec "$@"
 END
-chmod +x limited
-code=0
-mpi_start 60 4 ./limited "$program" report --json run -o "$work/no.json" >out 2>err || code=$?
-[ $code != 0 ] || fail "a killed process: exit 0"
-[ ! -e no.json ] || fail "a killed process: a result"
-grep -qi 'killed\|kill\|signal' err out || fail "a killed process: no error: $(cat out err)"
-echo "a killed process: an error, no result"
+cat >while <<'END'
+#!/bin/sh
+cd "$CT_WORK/node${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 2 ] || export LD_PRELOAD=$LD_PRELOAD:$CT_SHIM
+exec "$@"
+END
+chmod +x before while
+export CT_SHIM=$mpi/die_in_read.so
+killed "killed before it sends anything" ./before
+killed "killed in the middle of a file" ./while
 
-code=0
-mpi_start 60 1 "$program" record run >out 2>err || code=$?
-[ $code != 0 ] && grep -q "'record' is no command that analyzes a run" err || fail "no command: exit $code: $(cat err)"
+# refused WHAT CODE TEXT WORD...: with this exit status and message, which is there once.
+refused() {
+	local what=$1 want=$2 text=$3 code=0
+	shift 3
+	mpi_start 60 2 "$program" "$@" >out 2>err || code=$?
+	# a launcher may give another one
+	[ $code != 0 ] || fail "$what: exit 0, not $want"
+	[ "$(grep -c -- "$text" err)" = 1 ] || fail "$what: $(cat out err)"
+	! grep -q "$work/tmp" err || fail "$what: it names its own directory: $(cat err)"
+	gone "$what"
+}
+refused "no run" 1 "cannot read the run: nosuch: No such file or directory" report nosuch
+grep -q "none of the 2 processes of the MPI job sees a recording there" err || fail "no run: no reason: $(cat err)"
+# Open MPI takes seconds to end a job that fails.
+if [ "$flavour" = mpich ]; then
+	refused "another command" 2 "no command that analyzes one run: record" record run
+	refused "no command" 2 "a command is missing"
+	refused "no RUN" 2 "'hang' needs a RUN" hang
+	refused "keep" 2 "--keep is a number of seconds, 30 or more, not: 5" --keep=5 report run
+fi
+
+mpi_start 60 2 "$program" --help >out 2>err || fail "--help: exit $?: $(cat err)"
+[ "$(grep -c '^Usage: mpirun -n N commtrace-mpi' out)" = 1 ] || fail "--help: $(cat out)"
+! awk 'length > 90' out | grep . || fail "--help: wide lines"
+echo "what is wrong with a line, once"

@@ -3,35 +3,156 @@
  * sees of the run, process 0 gets what only others see, and runs the command over all of it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <mpi.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/options.h"
-#include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/copy/partial.h"
 #include "tools/mpi/exchange.h"
+#include "tools/mpi/work_dir.h"
 
 extern char **environ;
 
-static int remove_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
-{
-	char *path = ct_recording_path(dir, name);
+/* Those for which several paths are one run, and that come to an end. */
+static const enum ct_command_id ours[] = { CT_COMMAND_report,	CT_COMMAND_hang,
+					   CT_COMMAND_info,	CT_COMMAND_diagnose,
+					   CT_COMMAND_timeline, CT_COMMAND_heatmap,
+					   CT_COMMAND_dump,	CT_COMMAND_partial };
+#define N_OURS (sizeof(ours) / sizeof(ours[0]))
 
-	(void)kind, (void)arg;
-	if (path)
-		unlink(path);
-	free(path);
-	return 0;
+static const char help
+	[] = "Usage: mpirun -n N commtrace-mpi [OPTION]... COMMAND [COMMAND-OPTION]... RUN...\n"
+	     "Run a command of commtrace over a run whose files lie on several nodes.\n"
+	     "\n"
+	     "Each process of the MPI job looks for RUN on its own node. Process 0 gets what only\n"
+	     "others see, and runs the command over all of it. Its result is that of one process\n"
+	     "that sees all files. COMMAND is one of: report, hang, info, diagnose, timeline,\n"
+	     "heatmap, dump, partial. 'commtrace COMMAND --help' shows its options.\n"
+	     "\n"
+	     "      --keep=SECONDS      Send, of each process of the run, only the operations of\n"
+	     "                          the last so many seconds before its last one, 30 or more,\n"
+	     "                          as 'commtrace partial' does; by default everything\n"
+	     "  -h, --help              Show this help\n"
+	     "  -V, --version           Print the version\n"
+	     "\n"
+	     "Files are kept in TMPDIR until the end. The exit status is that of the command.\n"
+	     "\n"
+	     "Examples:\n"
+	     "  mpirun -n 4 commtrace-mpi report run1\n"
+	     "  mpirun -n 4 commtrace-mpi --keep=300 hang /local/run1 --json\n";
+
+struct request {
+	uint64_t keep_ns;
+	int argc; /* the line of the command, with its name */
+	char **argv;
+	struct ct_cli args;
+};
+
+/* ---- the command line ---- */
+
+static int usage(const char *what, const char *word)
+{
+	ct_say("%s%s", what, word);
+	ct_hint("'commtrace-mpi --help' shows how it is used");
+	return CT_CODE_USAGE;
 }
+
+static const struct ct_command *find_command(const char *name)
+{
+	const struct ct_command *command = ct_command_find(name);
+
+	for (size_t i = 0; command && i < N_OURS; i++)
+		if (command->id == ours[i])
+			return command;
+	return NULL;
+}
+
+/* -1 to go on, or an exit status. */
+static int read_options(struct request *request, int argc, char **argv)
+{
+	enum { KEEP = 256 };
+	static const struct option options[] = {
+		{ "keep", required_argument, NULL, KEEP },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	long long keep;
+	char *end;
+	int c;
+
+	request->keep_ns = UINT64_MAX;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "+hV", options, NULL)) != -1) {
+		switch (c) {
+		case KEEP:
+			errno = 0;
+			keep = strtoll(optarg, &end, 10);
+			if (errno || end == optarg || *end || keep < 30 || keep > 1000000000)
+				return usage("--keep is a number of seconds, 30 or more, not: ",
+					     optarg);
+			request->keep_ns = (uint64_t)keep * 1000000000u;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return fflush(stdout) ? CT_CODE_FAILED : CT_CODE_DONE;
+		case 'V':
+			printf("commtrace-mpi %s\n", CT_RELEASE);
+			return fflush(stdout) ? CT_CODE_FAILED : CT_CODE_DONE;
+		default:
+			return usage("unknown option, or its value is missing: ", argv[optind - 1]);
+		}
+	}
+	request->argc = argc - optind;
+	request->argv = argv + optind;
+	return -1;
+}
+
+/* -1 to go on, or an exit status; all processes come to the same. */
+static int read_line(struct request *request, int argc, char **argv)
+{
+	const struct ct_command *command;
+	int code = read_options(request, argc, argv);
+
+	if (code >= 0)
+		return code;
+	if (!request->argc)
+		return usage("a command is missing", "");
+	command = find_command(request->argv[0]);
+	if (!command)
+		return usage("no command that analyzes one run: ", request->argv[0]);
+	code = ct_cli_parse(&request->args, command->id, request->argc, request->argv);
+	if (code < 0 && !request->args.paths.n)
+		code = ct_usage(command->name, "'%s' needs a RUN", command->name);
+	return code;
+}
+
+/* What is wrong with the line, process 0 says for all. */
+static int read_line_quietly(struct request *request, int argc, char **argv)
+{
+	const int before = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int code;
+
+	if (!freopen("/dev/null", "w", stdout) || null < 0 || before < 0)
+		return CT_CODE_FAILED;
+	dup2(null, STDERR_FILENO);
+	code = read_line(request, argc, argv);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	close(null);
+	return code;
+}
+
+/* ---- the run ---- */
 
 /* What this process sees; NULL: nothing, as on a node that ran none of the job's ranks. */
 static struct ct_run *open_here(const struct ct_paths *paths)
@@ -53,20 +174,42 @@ static struct ct_run *open_here(const struct ct_paths *paths)
 	return run;
 }
 
-/* The processes of the run that this process of the job takes; process 0 reads its own in place. */
-static void write_part(const struct ct_run *run, const uint8_t *owned, const char *dir, int rank)
+/* The processes of the run that this process of the job takes. Process 0 reads its own in place, unless something is left out. */
+static void write_part(const struct request *request, const struct ct_run *run,
+		       const uint8_t *owned, const char *dir, int rank)
 {
 	struct ct_partial part = { .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-				   .keep_ns = UINT64_MAX };
+				   .keep_ns = request->keep_ns };
+	const int in_place = !rank && part.keep_ns == UINT64_MAX;
 	struct ct_err err = { .text = "" };
 
 	if (part.dirfd < 0)
 		ct_exchange_fail(dir, strerror(errno));
-	for (size_t p = 0; rank && run && p < run->n_processes; p++)
+	for (size_t p = 0; !in_place && run && p < run->n_processes; p++)
 		if (owned[p] && ct_partial_add(&part, run, p, &err) != CT_OK)
 			ct_exchange_fail("cannot make a part", err.text);
 	close(part.dirfd);
 }
+
+/* Processes of the run that process 0 reads from `dir`, all of them together; *seen: that any process of the job sees, in place or not. */
+static uint64_t collect(const struct request *request, const char *dir, int rank, uint64_t *seen)
+{
+	struct ct_run *run = open_here(&request->args.paths);
+	uint64_t n = run ? run->n_processes : 0, came;
+	uint8_t *owned = calloc(n + 1, 1);
+
+	if (!owned)
+		ct_exchange_fail("cannot read the run", ct_status_text(CT_NOMEM));
+	MPI_Allreduce(&n, seen, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	ct_exchange_share(run, owned);
+	write_part(request, run, owned, dir, rank);
+	came = ct_exchange_files(dir);
+	ct_run_close(run);
+	free(owned);
+	return came;
+}
+
+/* ---- the command ---- */
 
 /* commtrace beside this program, else that of PATH. */
 static void find_commtrace(char path[4096])
@@ -82,28 +225,16 @@ static void find_commtrace(char path[4096])
 		strcpy(path, "commtrace");
 }
 
-/* The command line with the paths that are here, and the directory of what came. */
-static int analyze(int argc, char **argv, const struct ct_paths *paths, const char *dir, int came)
+/* Runs commtrace with these words, the first of which is for its path. */
+static int run_command(char **words)
 {
-	char program[4096], **words = calloc((size_t)argc + 2, sizeof(*words));
-	int n = 0, status, is_path;
+	char program[4096];
+	int status;
 	pid_t pid;
 
-	if (!words)
-		ct_exchange_fail("cannot analyze", ct_status_text(CT_NOMEM));
 	find_commtrace(program);
-	words[n++] = program;
-	for (int i = 1; i < argc; i++) {
-		is_path = 0;
-		for (size_t p = 0; p < paths->n; p++)
-			is_path |= argv[i] == paths->path[p];
-		if (!is_path || access(argv[i], F_OK) == 0)
-			words[n++] = argv[i];
-	}
-	if (came || n == argc - (int)paths->n)
-		words[n++] = (char *)(uintptr_t)dir;
+	words[0] = program;
 	errno = posix_spawnp(&pid, program, NULL, NULL, words, environ);
-	free(words);
 	if (errno) {
 		ct_say("cannot run %s: %s", program, strerror(errno));
 		return CT_CODE_FAILED;
@@ -114,66 +245,75 @@ static int analyze(int argc, char **argv, const struct ct_paths *paths, const ch
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int is_one_of_ours(const struct ct_command *command)
+static int is_path(const struct ct_paths *paths, const char *word)
 {
-	return command && command->takes == CT_TAKES_PATHS && command->group != CT_COMMANDS_RECORD;
+	for (size_t p = 0; p < paths->n; p++)
+		if (word == paths->path[p])
+			return 1;
+	return 0;
 }
 
-/* 0, or an exit status; all processes come to the same. */
-static int read_line(int argc, char **argv, struct ct_cli *args)
+/* The line of the command over what is in place, unless that is in `dir`, too, and over `dir`, if anything is. If there is nothing at
+ * all, over what was typed: it says what is wrong with that. */
+static int analyze(const struct request *request, const char *dir, int in_place, int in_dir)
 {
-	const struct ct_command *command = argc > 1 ? ct_command_find(argv[1]) : NULL;
+	char **words = calloc((size_t)request->argc + 3, sizeof(*words));
+	int n = 1, code;
+
+	if (!words)
+		ct_exchange_fail("cannot analyze", ct_status_text(CT_NOMEM));
+	for (int i = 0; i < request->argc; i++) {
+		char *word = request->argv[i];
+
+		if (!is_path(&request->args.paths, word) ||
+		    (in_place && (!in_dir || access(word, F_OK) == 0)))
+			words[n++] = word;
+	}
+	if (in_dir)
+		words[n++] = (char *)(uintptr_t)dir;
+	code = run_command(words);
+	free(words);
+	return code;
+}
+
+static int finish(const struct request *request, const char *dir, uint64_t seen, uint64_t came,
+		  int size)
+{
+	const int thinned = request->keep_ns != UINT64_MAX;
 	int code;
 
-	if (!is_one_of_ours(command)) {
-		ct_say("%s%s%s: use it as in mpirun -n 4 commtrace-mpi report RUN...",
-		       argc > 1 ? "'" : "", argc > 1 ? argv[1] : "a command is missing",
-		       argc > 1 ? "' is no command that analyzes a run" : "");
-		return CT_CODE_USAGE;
-	}
-	code = ct_cli_parse(args, command->id, argc - 1, argv + 1);
-	if (code >= 0)
-		return code ? code : -1;
-	return args->paths.n ? 0 : ct_usage(command->name, "'%s' needs a RUN", command->name);
+	if (seen)
+		return analyze(request, dir, !thinned, thinned || came);
+	code = analyze(request, dir, 1, 0);
+	ct_hint("none of the %d processes of the MPI job sees a recording there", size);
+	return code ? code : CT_CODE_FAILED;
 }
 
 int main(int argc, char **argv)
 {
-	const char *tmp = getenv("TMPDIR");
-	char dir[4096];
-	struct ct_cli args = { 0 };
-	struct ct_run *run;
-	uint8_t *owned;
-	uint64_t came;
-	int rank, code;
+	struct request request = { 0 };
+	struct ct_work_dir dir;
+	uint64_t came = 0, seen = 0;
+	int rank, size, code, failed = ct_work_dir_open(&dir) < 0 ? errno : 0;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (rank && !freopen("/dev/null", "w", stdout))
-		return CT_CODE_FAILED;
-	code = read_line(argc, argv, &args);
-	if (code) {
-		ct_cli_fini(&args);
-		MPI_Finalize();
-		return code < 0 ? 0 : code;
-	}
-	snprintf(dir, sizeof(dir), "%s/commtrace-mpi.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
-		ct_exchange_fail(dir, strerror(errno));
-	run = open_here(&args.paths);
-	owned = calloc((run ? run->n_processes : 0) + 1, 1);
-	if (!owned)
-		ct_exchange_fail("cannot read the run", ct_status_text(CT_NOMEM));
-	ct_exchange_share(run, owned);
-	write_part(run, owned, dir, rank);
-	came = ct_exchange_files(dir);
-	ct_run_close(run);
-	free(owned);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (rank && !failed)
+		ct_work_dir_done(&dir); /* process 0 says it for all */
+	code = rank ? read_line_quietly(&request, argc, argv) : read_line(&request, argc, argv);
+	if (failed && code < 0)
+		ct_exchange_fail(dir.path, strerror(failed));
+	if (code < 0)
+		came = collect(&request, dir.path, rank, &seen);
 	/* Only now the result: a process that died before has ended the job. */
 	MPI_Finalize();
-	code = rank ? 0 : analyze(argc, argv, &args.paths, dir, came > 0);
-	ct_recording_each(dir, remove_file, NULL);
-	rmdir(dir);
-	ct_cli_fini(&args);
+	if (!rank && !failed)
+		ct_work_dir_done(&dir);
+	if (code < 0)
+		code = rank ? 0 : finish(&request, dir.path, seen, came, size);
+	if (!failed)
+		ct_work_dir_close(&dir);
+	ct_cli_fini(&request.args);
 	return code;
 }
