@@ -41,6 +41,20 @@ mpi_start 60 4 ./on_node "$program" timeline run -o "$work/run.tsv" >out 2>err |
 echo "node by node: the bytes of one process"
 [ -z "$(ls tmp)" ] || fail "it leaves files: $(ls -R tmp)"
 
+# A job on two nodes, with a `commtrace run` for each rank: the last one of each node leaves its part, and the parts are the run.
+cat >recorded <<'END'
+#!/bin/sh
+node=$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} / 2))
+exec "$CT_COMMTRACE" run -q -o "$CT_WORK/rec$node" --partial="$CT_WORK/left" --job pair --set HOST=node$node -- "$@"
+END
+chmod +x recorded
+CT_COMMTRACE=$commtrace mpi_start 60 4 ./recorded "$(mpi_program linked_stencil)" --steps 50 >out 2>err || fail "run --partial: exit $?: $(cat out err)"
+cmp <("$commtrace" report --json left/* | jq -S 'del(.run.dir)') <("$commtrace" report --json rec0 rec1 | jq -S 'del(.run.dir)') ||
+	fail "run --partial: other bytes: $(ls -R left rec0 rec1)"
+[ "$("$commtrace" report --json left/* | jq '.run | .ranks_seen, .complete')" = $'4\ntrue' ] || fail "run --partial: $(ls -R left rec0 rec1)"
+[ "$(cd left && echo *)" = "node0 node1" ] || fail "run --partial: $(ls -R left)"
+echo "a job on two nodes: the parts are the run"
+
 # What is left out is what `commtrace partial` leaves out, of all processes.
 "$build/bin/commtrace-synth" -o long --workload ddp --hosts 4 --gpus-per-host 1 --steps 1200 --step-ms 100 --fault slow-rank:rank=3,pct=20 || fail "no run"
 "$commtrace" partial long -o thin --keep=30 >/dev/null

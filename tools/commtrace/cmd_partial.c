@@ -6,14 +6,11 @@
 #include <sys/stat.h>
 
 #include "tools/commtrace/base/codes.h"
-#include "tools/commtrace/base/new_run.h"
 #include "tools/commtrace/base/open_run.h"
 #include "tools/commtrace/base/options.h"
 #include "tools/commtrace/base/out.h"
-#include "tools/commtrace/base/say.h"
-#include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/cmd.h"
-#include "tools/commtrace/copy/partial.h"
+#include "tools/commtrace/copy/write_part.h"
 
 /* I/K */
 static int read_share(const struct ct_cli *args, struct ct_share *share)
@@ -45,42 +42,20 @@ static int refuse_itself(const struct ct_paths *paths, const char *path)
 	return 0;
 }
 
-static int fill(struct ct_partial *part, const struct ct_run *run, const struct ct_share *share)
-{
-	struct ct_err err = { .text = "" };
-	int st = CT_OK;
-
-	for (size_t p = 0; p < run->n_processes && st == CT_OK && !ct_signals_deferred(); p++) {
-		if (ct_share_has(share, &run->processes[p].id))
-			st = ct_partial_add(part, run, p, &err);
-	}
-	if (st == CT_OK)
-		return ct_signals_deferred();
-	ct_say("cannot write the part: %s", err.text[0] ? err.text : ct_status_text(st));
-	return CT_CODE_FAILED;
-}
-
 static int write_part(const struct ct_cli *args, const char *path, const struct ct_run *run,
 		      const struct ct_share *share)
 {
-	long long keep = ct_cli_number(args, CT_OPTION_KEEP_OPS, 0);
-	struct ct_partial part = { .keep_ns = ct_cli_has(args, CT_OPTION_EXACT)
-						      ? UINT64_MAX
-						      : (uint64_t)keep * 1000000000u };
-	struct ct_new_run to;
-	int code = ct_new_run_open(&to, path, ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE));
+	const struct ct_part_wish wish = { .path = path,
+					   .force = ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE),
+					   .keep_ns = ct_part_keep_ns(args),
+					   .share = *share };
+	char *line;
+	int code = ct_write_part(run, &wish, &line);
 
 	if (code)
 		return code;
-	ct_signals_defer();
-	part.dirfd = to.dirfd;
-	code = ct_new_run_close(&to, fill(&part, run, share));
-	if (code)
-		return code;
-	printf("%s: %" PRIu32 " of %zu processes, %" PRIu32 " files, %.1f MB, %" PRIu64
-	       " operations left out\n",
-	       path, part.processes, run->n_processes, part.files, (double)part.bytes / 1e6,
-	       part.left_out);
+	puts(line ? line : path);
+	free(line);
 	return ct_stdout_close();
 }
 

@@ -12,11 +12,13 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/cmd.h"
+#include "tools/commtrace/copy/write_part.h"
 #include "tools/commtrace/doctor/program_file.h"
 #include "tools/commtrace/run/orphan_rings.h"
 #include "tools/commtrace/run/preload_path.h"
 #include "tools/commtrace/run/record_dir.h"
 #include "tools/commtrace/run/run_env.h"
+#include "tools/commtrace/run/run_part.h"
 #include "tools/commtrace/run/verdict.h"
 #include "tools/commtrace/watch/watch.h"
 #include "trace/limits.h"
@@ -26,6 +28,7 @@ struct request {
 	const char *dir;
 	int force;
 	struct ct_run_env env;
+	struct ct_run_part part;
 	struct ct_watch watch; /* command NULL: not watched */
 	int is_asked;	       /* to end, after the program had: only what would be lost is done */
 	char **program;
@@ -50,6 +53,26 @@ static int read_settings(const struct ct_cli *args, struct ct_run_env *env)
 	return code;
 }
 
+/* What needs another option, and what was said twice. 0, or an exit status. */
+static int check_options(const struct ct_cli *args, const struct request *request)
+{
+	const char *set_dir = NULL;
+
+	for (size_t i = 0; i < request->env.n_settings; i++)
+		if (strcmp(request->env.settings[i].name, "COMMTRACE_DIR") == 0)
+			set_dir = request->env.settings[i].value;
+	if (set_dir && request->dir)
+		return ct_usage("run", "the directory was given twice: '-o %s' and '--set DIR=%s'",
+				request->dir, set_dir);
+	if (!request->part.dir &&
+	    (ct_cli_has(args, CT_OPTION_EXACT) || ct_cli_has(args, CT_OPTION_KEEP_OPS)))
+		return ct_usage("run", "'--%s' of 'run' is about the part: it needs --partial=DIR",
+				ct_cli_has(args, CT_OPTION_EXACT) ? "exact" : "keep");
+	if (!request->program)
+		return ct_usage("run", "'run' needs a program: run -- PROGRAM [ARG]...");
+	return 0;
+}
+
 /* Exit status of a program that could not be executed, as env(1) has it. */
 static int cannot_execute(const char *program, int error)
 {
@@ -59,16 +82,22 @@ static int cannot_execute(const char *program, int error)
 	return error == ENOENT ? CT_CODE_NO_PROGRAM : CT_CODE_CANNOT_RUN;
 }
 
+static int is_quiet(const struct request *request)
+{
+	const char *quiet = ct_run_env_get(&request->env, "QUIET");
+
+	return quiet && strcmp(quiet, "1") == 0;
+}
+
 static void report(const struct request *request, const struct ct_record_dir *dir,
 		   const char *const *ring_dirs, int code)
 {
-	const char *quiet = ct_run_env_get(&request->env, "QUIET");
 	struct ct_orphan_rings remains = { 0 };
 	struct ct_run_id id;
 
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
 		ct_orphan_rings_collect(ring_dirs, &id, &remains);
-	if (request->is_asked || (quiet && strcmp(quiet, "1") == 0))
+	if (request->is_asked || is_quiet(request))
 		return;
 	ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
 	ct_orphan_rings_say(&remains, dir->shown);
@@ -77,9 +106,7 @@ static void report(const struct request *request, const struct ct_record_dir *di
 /* The program alone, in place of this process: a limit that is tight for the library is for a parent, too. */
 static int run_alone(struct request *request, const char *why)
 {
-	const char *quiet = ct_run_env_get(&request->env, "QUIET");
-
-	if (!quiet || strcmp(quiet, "1") != 0)
+	if (!is_quiet(request))
 		ct_say("not recording: %s", why);
 	execvp(request->program[0], request->program);
 	return cannot_execute(request->program[0], errno);
@@ -109,6 +136,11 @@ static int run(struct request *request)
 	if (ct_record_dir_open(&dir, request->dir, job_known ? job : NULL, ring_dirs,
 			       request->force) < 0)
 		return code;
+	ct_run_env_host(&request->env, request->part.host);
+	if (request->part.dir && ct_run_part_begin(&request->part, job_known ? job : NULL) < 0) {
+		ct_record_dir_close(&dir, ring_dirs);
+		return code;
+	}
 	request->watch.dir = dir.path;
 	request->watch.ring_dir = ct_run_env_get(&request->env, "RING_DIR");
 	request->watch.host = ct_run_env_get(&request->env, "HOST");
@@ -124,6 +156,9 @@ static int run(struct request *request)
 			if (ct_watch_beside_end(&beside, code == 0, child.was_asked))
 				request->is_asked = 1;
 			report(request, &dir, ring_dirs, code);
+			if (request->part.dir)
+				ct_run_part_end(&request->part, dir.path, ring_dirs,
+						is_quiet(request));
 		}
 	}
 	ct_watch_beside_end(&beside, 1, child.was_asked);
@@ -141,12 +176,14 @@ int ct_cmd_run(int argc, char **argv)
 		goto out;
 	request.dir = ct_cli_text(&args, CT_OPTION_RUN_DIR);
 	request.force = ct_cli_has(&args, CT_OPTION_RUN_FORCE);
+	request.part.dir = ct_cli_text(&args, CT_OPTION_PARTIAL);
+	request.part.force = request.force;
+	request.part.keep_ns = ct_part_keep_ns(&args);
 	request.program = args.program;
 	request.watch.acts = 1;
 	ct_watch_options(&args, &request.watch);
 	code = read_settings(&args, &request.env);
-	if (!code && !request.program)
-		code = ct_usage("run", "'run' needs a program: run -- PROGRAM [ARG]...");
+	code = code ?: check_options(&args, &request);
 	if (!code)
 		code = run(&request);
 out:

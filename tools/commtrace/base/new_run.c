@@ -91,6 +91,11 @@ static int put_in_place(const struct ct_new_run *run)
 	if (rename(run->temp, run->path) == 0)
 		return 0;
 	if (run->force && (errno == EEXIST || errno == ENOTEMPTY)) {
+		/* one for the other, so that a reader finds one of them at any time */
+		if (renameat2(AT_FDCWD, run->temp, AT_FDCWD, run->path, RENAME_EXCHANGE) == 0) {
+			remove_run(run->temp);
+			return 0;
+		}
 		remove_run(run->path);
 		if (rename(run->temp, run->path) == 0)
 			return 0;

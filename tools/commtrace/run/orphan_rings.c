@@ -43,9 +43,7 @@ static void add_rank(struct ct_orphan_rings *r, int rank)
 	r->ranks[at] = rank;
 }
 
-/* Some jobs are one `commtrace run` per rank: each waits for its own processes only. A process whose ancestors cannot be seen
- * is ours. */
-static int is_of_another_run(const struct ct_process *process)
+int ct_is_of_another_run(const struct ct_process *process)
 {
 	struct stat self, exe;
 	pid_t pid = (pid_t)process->pid;
@@ -73,7 +71,7 @@ static int look_at(const char *path, void *arg)
 	if (ct_ring_header_read(path, &header, &lives, NULL) != CT_OK ||
 	    !ct_run_id_same(search->run, &header.process.run))
 		return 0;
-	if (lives && is_of_another_run(&header.process))
+	if (lives && ct_is_of_another_run(&header.process))
 		return 0;
 	if (lives) {
 		add_rank(r, header.process.rank);

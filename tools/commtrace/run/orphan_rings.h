@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "trace/format.h"
 #include "trace/run_id.h"
 
 #define CT_ORPHAN_RINGS_RANKS 8u
@@ -17,6 +18,10 @@ struct ct_orphan_rings {
 	uint32_t dead;	    /* rings of dead processes that were left where they are */
 	char why_kept[160]; /* one of those; "" if it is not known */
 };
+
+/* Is this living process below another `commtrace run` than this one? Some jobs have one for each rank, and each waits for its own
+ * processes only. 0 for a process whose ancestors cannot be seen. */
+int ct_is_of_another_run(const struct ct_process *process);
 
 /* Moves the rings of dead processes into the run. While others exist it waits, up to two seconds: launchers return
  * before they have killed their ranks, some processes take a while to die, and a parent may still note how one ended.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/say.h"
@@ -127,7 +128,7 @@ void ct_run_env_fini(struct ct_run_env *env)
 	env->n_settings = 0;
 }
 
-/* ---- the job's name ---- */
+/* ---- names ---- */
 
 static const char *nonempty(const char *name)
 {
@@ -168,4 +169,17 @@ int ct_run_env_job(const struct ct_run_env *env, char *job, size_t size)
 		return 0;
 	sanitise(job);
 	return 1;
+}
+
+void ct_run_env_host(const struct ct_run_env *env, char host[64])
+{
+	const char *given = ct_run_env_get(env, "HOST");
+	char name[256] = "";
+
+	if (given && given[0])
+		snprintf(name, sizeof(name), "%.200s", given);
+	else
+		gethostname(name, sizeof(name) - 1);
+	snprintf(host, 64, "%.63s", name[0] ? name : "host");
+	sanitise(host);
 }

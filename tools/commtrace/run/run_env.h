@@ -31,6 +31,9 @@ const char *ct_run_env_get(const struct ct_run_env *env, const char *name);
  * rank can find it. */
 int ct_run_env_job(const struct ct_run_env *env, char *job, size_t size);
 
+/* Name of this host, by the rules of a rank; at most 63 bytes. */
+void ct_run_env_host(const struct ct_run_env *env, char host[64]);
+
 /* Put all of it into the environment of the calling process, a child about to exec. 0 or -1. */
 int ct_run_env_apply(void *env);
 
