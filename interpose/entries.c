@@ -87,7 +87,9 @@ static int copy_for(places *copies, const void *function)
 	for (int i = 0; i < CT_ENTRY_COPIES && object; i++) {
 		uintptr_t there = 0;
 
-		if (atomic_compare_exchange_strong(&(*copies)[i], &there, object)) {
+		if (atomic_compare_exchange_strong_explicit(&(*copies)[i], &there, object,
+							    memory_order_acq_rel,
+							    memory_order_acquire)) {
 			ct_real_keep(function);
 			return i;
 		}

@@ -139,7 +139,8 @@ static int try_start(uint32_t gate, enum ct_guard_call kind)
 	else if (epoch > 1 && kind != CT_CALL_CREATE)
 		to = CT_GATE_CHILD;
 	wipe_in_children();
-	if (!atomic_compare_exchange_strong(&ct_gate.word, &gate, to))
+	if (!atomic_compare_exchange_strong_explicit(&ct_gate.word, &gate, to, memory_order_acq_rel,
+						     memory_order_acquire))
 		return -1;
 	if (CT_GATE_STATE(to) != CT_GATE_STARTING)
 		return 0;
@@ -207,7 +208,9 @@ void ct_lifecycle_end(int code)
 	int saved = errno;
 
 	if (!(gate & CT_GATE_ON) || (uint32_t)getpid() != header->process.pid ||
-	    !atomic_compare_exchange_strong(&ct_gate.word, &gate, (gate & ~7u) | CT_GATE_OFF))
+	    !atomic_compare_exchange_strong_explicit(&ct_gate.word, &gate,
+						     (gate & ~7u) | CT_GATE_OFF,
+						     memory_order_acq_rel, memory_order_acquire))
 		return;
 	ct_exit_note(header, CT_EXIT_NORMAL, code);
 	if (!ct_poll_finish(CT_POLL_END_NS)) {

@@ -20,7 +20,8 @@ int ct_log_open(const char *path)
 	char name[512];
 	int fd;
 
-	atomic_store(&log_fd, -1); /* a forked child's copy is its parent's file */
+	/* a forked child's copy is its parent's file */
+	atomic_store_explicit(&log_fd, -1, memory_order_relaxed);
 	if (!path[0])
 		return 0;
 	if (p)
@@ -33,13 +34,13 @@ int ct_log_open(const char *path)
 		  0600);
 	if (fd < 0)
 		return -1;
-	atomic_store(&log_fd, ct_fd_clear_of_stdio(fd));
+	atomic_store_explicit(&log_fd, ct_fd_clear_of_stdio(fd), memory_order_relaxed);
 	return 0;
 }
 
 void ct_log_close(void)
 {
-	int fd = atomic_exchange(&log_fd, -1);
+	int fd = atomic_exchange_explicit(&log_fd, -1, memory_order_relaxed);
 
 	if (fd >= 0)
 		close(fd);

@@ -138,7 +138,9 @@ static void *elsewhere(struct ct_real *real, void *function)
 {
 	void *before = NULL;
 
-	if (!function || atomic_compare_exchange_strong(&real->elsewhere, &before, function))
+	if (!function ||
+	    atomic_compare_exchange_strong_explicit(&real->elsewhere, &before, function,
+						    memory_order_acq_rel, memory_order_acquire))
 		return function;
 	return before;
 }
@@ -157,7 +159,9 @@ static void remember(struct ct_real *real, const struct object *from, void *func
 {
 	uint32_t i = atomic_load_explicit(&real->used, memory_order_relaxed);
 
-	while (i < CT_REAL_CALLERS && !atomic_compare_exchange_weak(&real->used, &i, i + 1))
+	while (i < CT_REAL_CALLERS &&
+	       !atomic_compare_exchange_weak_explicit(&real->used, &i, i + 1, memory_order_relaxed,
+						      memory_order_relaxed))
 		;
 	if (i >= CT_REAL_CALLERS)
 		return;

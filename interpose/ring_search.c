@@ -42,7 +42,9 @@ const char *const *ct_ring_search_dirs(void)
 {
 	int state = atomic_load_explicit(&known, memory_order_acquire);
 
-	if (state == UNKNOWN && atomic_compare_exchange_strong(&known, &state, READING)) {
+	if (state == UNKNOWN &&
+	    atomic_compare_exchange_strong_explicit(&known, &state, READING, memory_order_acquire,
+						    memory_order_acquire)) {
 		state = read_environment();
 		atomic_store_explicit(&known, state, memory_order_release);
 	}

@@ -57,12 +57,16 @@ uint64_t ct_seq_slow(struct ct_seq *tags, ct_word *next_seq, uint32_t tag)
 			/* before the mode: a thread that continues counts from here */
 			ct_seq_raise(next_seq, (uint64_t)tag + 1);
 			next = CT_SEQ_ONE | (uint64_t)tag << 32;
-			if (!atomic_compare_exchange_strong(&tags->mode, &mode, next))
+			if (!atomic_compare_exchange_strong_explicit(&tags->mode, &mode, next,
+								     memory_order_acq_rel,
+								     memory_order_acquire))
 				continue;
 			return (uint64_t)repetition(tags, tag) << 32 | tag;
 		case CT_SEQ_ONE:
 			next = mode >> 32 == tag ? CT_SEQ_COUNT : CT_SEQ_TAGS;
-			if (atomic_compare_exchange_strong(&tags->mode, &mode, next))
+			if (atomic_compare_exchange_strong_explicit(&tags->mode, &mode, next,
+								    memory_order_acq_rel,
+								    memory_order_acquire))
 				mode = next;
 			continue;
 		case CT_SEQ_COUNT:

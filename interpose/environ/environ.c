@@ -102,7 +102,8 @@ void ct_environ_read(char *const *env)
 			if (!len || !matches(allowed[row], *e, len))
 				continue;
 			if (len >= sizeof(key) - 4) {
-				atomic_fetch_add(&lists[VARIABLES].left_out, 1);
+				atomic_fetch_add_explicit(&lists[VARIABLES].left_out, 1,
+							  memory_order_relaxed);
 				continue;
 			}
 			memcpy(key + 4, *e, len);
@@ -111,9 +112,10 @@ void ct_environ_read(char *const *env)
 				ct_facts_add(&lists[VARIABLES], key, equals + 1);
 		}
 	}
-	if (atomic_load(&lists[VARIABLES].left_out))
+	if (atomic_load_explicit(&lists[VARIABLES].left_out, memory_order_relaxed))
 		ct_facts_addf(&lists[WATCH], "env_left_out", "%u",
-			      atomic_load(&lists[VARIABLES].left_out));
+			      atomic_load_explicit(&lists[VARIABLES].left_out,
+						   memory_order_relaxed));
 }
 
 /* ---- MPI ---- */

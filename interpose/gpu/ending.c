@@ -16,20 +16,21 @@ _Static_assert(CT_GPU_CONTEXTS <= 32, "one bit for each");
 
 static int is_ending(struct ct_gpu_context *context)
 {
-	return atomic_load(&context->ending) != 0;
+	return atomic_load_explicit(&context->ending, memory_order_seq_cst) != 0;
 }
 
 int ct_gpu_look_begin(struct ct_gpu_context *context, int *last)
 {
-	int was_shut = atomic_load(&context->door) == SHUT;
+	int was_shut = atomic_load_explicit(&context->door, memory_order_seq_cst) == SHUT;
 	uint32_t open = OPEN;
 
 	if (was_shut) {
 		if (is_ending(context))
 			return 0;
-		atomic_store(&context->door, OPEN);
+		atomic_store_explicit(&context->door, OPEN, memory_order_seq_cst);
 	}
-	if (!atomic_compare_exchange_strong(&context->door, &open, INSIDE))
+	if (!atomic_compare_exchange_strong_explicit(&context->door, &open, INSIDE,
+						     memory_order_seq_cst, memory_order_seq_cst))
 		return 0;
 	if (!is_ending(context))
 		return 1;
@@ -46,7 +47,7 @@ void ct_gpu_look_end(struct ct_gpu_context *context)
 {
 	int shut = is_ending(context);
 
-	atomic_store(&context->door, shut ? SHUT : OPEN);
+	atomic_store_explicit(&context->door, shut ? SHUT : OPEN, memory_order_seq_cst);
 	if (shut)
 		ct_futex_wake(&context->door);
 }
@@ -54,16 +55,17 @@ void ct_gpu_look_end(struct ct_gpu_context *context)
 /* Until the poll thread has looked, or the time is over; then it finds the door shut, unless it is inside. */
 static void await_last_look(struct ct_gpu_context *context, uint64_t deadline_ns)
 {
-	uint32_t door = atomic_load(&context->door);
+	uint32_t door = atomic_load_explicit(&context->door, memory_order_seq_cst);
 	uint64_t now = ct_now_ns();
 
 	while (door != SHUT && now < deadline_ns) {
 		ct_futex_wait(&context->door, door, deadline_ns - now);
-		door = atomic_load(&context->door);
+		door = atomic_load_explicit(&context->door, memory_order_seq_cst);
 		now = ct_now_ns();
 	}
 	door = OPEN;
-	atomic_compare_exchange_strong(&context->door, &door, SHUT);
+	atomic_compare_exchange_strong_explicit(&context->door, &door, SHUT, memory_order_seq_cst,
+						memory_order_seq_cst);
 }
 
 static uint32_t end_all(int device, CUcontext handle)
@@ -80,7 +82,7 @@ static uint32_t end_all(int device, CUcontext handle)
 		    (device >= 0 && c->device != device))
 			continue;
 		which |= 1u << i;
-		atomic_fetch_add(&c->ending, 1);
+		atomic_fetch_add_explicit(&c->ending, 1, memory_order_seq_cst);
 	}
 	if (which && ct_poll_is_up() && !ct_poll_is_held()) {
 		wait_ns = CT_GPU_ENDING_NS;
@@ -117,9 +119,9 @@ void ct_gpu_ended(uint32_t which, int gone)
 		struct ct_gpu_context *c = which & 1u << i ? ct_gpu_context_nth(i) : NULL;
 
 		if (c && gone)
-			atomic_store(&c->closed, CT_GPU_DEAD);
+			atomic_store_explicit(&c->closed, CT_GPU_DEAD, memory_order_seq_cst);
 		if (c)
-			atomic_fetch_sub(&c->ending, 1);
+			atomic_fetch_sub_explicit(&c->ending, 1, memory_order_seq_cst);
 	}
 }
 

@@ -292,7 +292,9 @@ static void nap(struct poll *p)
 
 	ct_futex_wait(&ct_poll_wanted, CT_POLL_NOTHING,
 		      ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
-	atomic_compare_exchange_strong(&ct_poll_wanted, &looked, CT_POLL_NOTHING);
+	/* acquire: pairs with the release in ct_poll_wake() */
+	atomic_compare_exchange_strong_explicit(&ct_poll_wanted, &looked, CT_POLL_NOTHING,
+						memory_order_acq_rel, memory_order_acquire);
 }
 
 static void *run(void *arg)

@@ -27,6 +27,8 @@ void ct_poll_wake(void)
 {
 	uint32_t nothing = CT_POLL_NOTHING;
 
-	if (atomic_compare_exchange_strong(&ct_poll_wanted, &nothing, CT_POLL_LOOK))
+	/* release: pairs with the acquire of the poll thread, which sees what there is to look at */
+	if (atomic_compare_exchange_strong_explicit(&ct_poll_wanted, &nothing, CT_POLL_LOOK,
+						    memory_order_acq_rel, memory_order_acquire))
 		ct_futex_wake(&ct_poll_wanted);
 }

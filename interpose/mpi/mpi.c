@@ -76,7 +76,8 @@ void *ct_mpi_entry(struct ct_real *real, void *function)
 		if (atomic_load_explicit(&real->callers[i].bytes, memory_order_acquire) &&
 		    real->callers[i].function != function)
 			return NULL;
-	if (!atomic_compare_exchange_strong(&real->elsewhere, &before, function) &&
+	if (!atomic_compare_exchange_strong_explicit(&real->elsewhere, &before, function,
+						     memory_order_acq_rel, memory_order_acquire) &&
 	    before != function)
 		return NULL;
 	if (!before)
@@ -190,9 +191,11 @@ int ct_mpi_adopt(const void *caller)
 	uint32_t way;
 
 	while ((way = ct_mpi_look()) == CT_MPI_ASK) {
-		uint32_t nobody = 0;
+		uint32_t none = 0;
 
-		if (atomic_compare_exchange_strong(&adopting, &nobody, 1)) {
+		/* acquire: pairs with the release of the thread that asked before */
+		if (atomic_compare_exchange_strong_explicit(
+			    &adopting, &none, 1, memory_order_acquire, memory_order_relaxed)) {
 			way = ct_mpi_look();
 			if (way == CT_MPI_ASK)
 				way = get_to_know(caller);

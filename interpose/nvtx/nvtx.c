@@ -289,11 +289,14 @@ static unsigned words_once(void)
 	static unsigned n;
 	int was = UNREAD;
 
-	if (atomic_compare_exchange_strong(&state, &was, READING)) {
+	if (atomic_compare_exchange_strong_explicit(&state, &was, READING, memory_order_relaxed,
+						    memory_order_relaxed)) {
 		n = read_words();
-		atomic_store(&state, READ);
+		/* release: pairs with the acquire below, `n` is there */
+		atomic_store_explicit(&state, READ, memory_order_release);
 	}
-	for (uint32_t tries = 0; atomic_load(&state) != READ; tries++) {
+	for (uint32_t tries = 0; atomic_load_explicit(&state, memory_order_acquire) != READ;
+	     tries++) {
 		if (tries == 1u << 20)
 			return 0;
 		sched_yield();

@@ -62,8 +62,10 @@ static void free_seat(struct seat *seat, uint32_t tid, uintptr_t block)
 {
 	if (ct_thread_lives(tid))
 		return;
-	if (atomic_compare_exchange_strong(&seat->block, &block, 0))
-		atomic_compare_exchange_strong(&seat->tid, &tid, 0);
+	if (atomic_compare_exchange_strong_explicit(&seat->block, &block, 0, memory_order_acq_rel,
+						    memory_order_acquire))
+		atomic_compare_exchange_strong_explicit(&seat->tid, &tid, 0, memory_order_release,
+							memory_order_relaxed);
 }
 
 uint32_t ct_callers_read(struct ct_caller *callers, uint32_t room)

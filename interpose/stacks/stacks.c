@@ -36,7 +36,7 @@ static struct ct_look latest; /* the write thread's */
 void ct_stacks_reset(const struct ct_stacks_options *wanted)
 {
 	options = *wanted;
-	atomic_store(&is_handed, 0);
+	atomic_store_explicit(&is_handed, 0, memory_order_relaxed);
 	memset(&watch, 0, sizeof(watch));
 	latest.n = latest.take = 0;
 	ct_callers_reset();

@@ -250,6 +250,7 @@ bites arrows 'cp interpose/gpu/room.h interpose/gpu/b.h; include interpose/gpu/r
 bites arrows 'for ab in "a b" "b c" "c a"; do include interpose/gpu/${ab% *}.h interpose/gpu/${ab#* }.h; done'
 
 bites style 'echo "int x; // T""ODO" >>interpose/guard.c'
+bites style 'echo "int f(_Atomic int *x) { return atomic_load(x); }" >>interpose/guard.c'
 bites style 'echo >interpose/real.c'
 bites style 'echo >tools/run.sh'
 bites style 'echo >tools/page.js'

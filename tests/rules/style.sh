@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a reader relies on in every source file: the licence line, header guards of their own, nothing left undone.
+# What a reader relies on in every source file: the licence line, header guards of their own, memory orders,
+# nothing left undone.
 . "$(dirname "$0")/rule.sh"
 
 mapfile -t all < <(sources '[.](c|cc|h|def|S|py|sh|cmake|md)$|CMakeLists.txt$')
@@ -9,6 +10,11 @@ judged "files" "${#all[@]}"
 # The brackets keep this file from breaking its own rule.
 awk '/(^|[^A-Za-z_])(T[O]DO|F[I]XME|X[X]X)([^A-Za-z_]|$)/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${all[@]}" |
 	verdict "left undone"
+
+# A memory order that is not written down cannot be judged.
+mapfile -t shared < <(sources '^(interpose|trace)/.*[.](c|h|def)$')
+awk '/(^|[^A-Za-z_])atomic_(load|store|exchange|compare_exchange_(strong|weak)|fetch_(add|sub|or|and|xor))\(/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${shared[@]}" |
+	verdict "atomic operations without a memory order"
 
 mapfile -t code < <(sources '[.](c|cc|h|def|S)$')
 mapfile -t scripts < <(sources '[.](sh|py|awk)$')

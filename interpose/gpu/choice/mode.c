@@ -31,17 +31,22 @@ void ct_gpu_decide(enum ct_gpu_timing how)
 {
 	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
 
-	if (atomic_compare_exchange_strong(&ct_gpu_mode, &open, how) && how == CT_GPU_PLUGIN)
+	if (atomic_compare_exchange_strong_explicit(&ct_gpu_mode, &open, how, memory_order_acq_rel,
+						    memory_order_acquire) &&
+	    how == CT_GPU_PLUGIN)
 		ct_gpu_set_unusual(CT_GPU_NO_EVENTS, 1);
 }
 
-/* Timed events are given up, also those that were to come. 0: there are none. */
+/* Timed events are given up, also those that were to come. 0: there are none. This and ct_gpu_mode_rise() change two words in
+ * opposite order; acq_rel: whichever comes second to `may_rise` sees what the other did before. */
 static int calm_down(enum ct_timed_why because)
 {
 	uint32_t timed = CT_GPU_TIMED;
-	int was_early = (int)atomic_exchange(&may_rise, 0);
+	int was_early = (int)atomic_exchange_explicit(&may_rise, 0, memory_order_acq_rel);
 	int was_timed = options.is_auto &&
-			atomic_compare_exchange_strong(&ct_gpu_mode, &timed, CT_GPU_HOST);
+			atomic_compare_exchange_strong_explicit(&ct_gpu_mode, &timed, CT_GPU_HOST,
+								memory_order_acq_rel,
+								memory_order_acquire);
 
 	if (was_timed)
 		atomic_store_explicit(&lowered_ns, ct_now_ns(), memory_order_relaxed);
@@ -60,11 +65,13 @@ int ct_gpu_mode_rise(void)
 	uint32_t host = CT_GPU_HOST, timed = CT_GPU_TIMED;
 
 	if (!ct_gpu_mode_may_rise() ||
-	    !atomic_compare_exchange_strong(&ct_gpu_mode, &host, CT_GPU_TIMED))
+	    !atomic_compare_exchange_strong_explicit(&ct_gpu_mode, &host, CT_GPU_TIMED,
+						     memory_order_acq_rel, memory_order_acquire))
 		return 0;
 	/* calm_down() may have come before, and not have seen that */
-	if (!atomic_exchange(&may_rise, 0)) {
-		atomic_compare_exchange_strong(&ct_gpu_mode, &timed, CT_GPU_HOST);
+	if (!atomic_exchange_explicit(&may_rise, 0, memory_order_acq_rel)) {
+		atomic_compare_exchange_strong_explicit(&ct_gpu_mode, &timed, CT_GPU_HOST,
+							memory_order_acq_rel, memory_order_acquire);
 		return 0;
 	}
 	atomic_store_explicit(&raised_ns, ct_now_ns(), memory_order_relaxed);

@@ -37,7 +37,9 @@ const struct ct_cuda *ct_cuda_find(void)
 	int idle = 0;
 	void *library;
 
-	if (ct_cuda() || !atomic_compare_exchange_strong(&busy, &idle, 1))
+	/* acquire: pairs with the release of the thread that looked before */
+	if (ct_cuda() || !atomic_compare_exchange_strong_explicit(
+				 &busy, &idle, 1, memory_order_acquire, memory_order_relaxed))
 		return ct_cuda();
 	library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
 	if (library && fill(library)) {
@@ -47,7 +49,7 @@ const struct ct_cuda *ct_cuda_find(void)
 		dlclose(library);
 		library = NULL;
 	}
-	atomic_store(&busy, 0);
+	atomic_store_explicit(&busy, 0, memory_order_release);
 	errno = saved;
 	return ct_cuda();
 }

@@ -118,7 +118,9 @@ static void keep_quiet(const struct object *o)
 {
 	uint32_t at = atomic_load_explicit(&n_quiet, memory_order_relaxed);
 
-	while (at < QUIET && !atomic_compare_exchange_weak(&n_quiet, &at, at + 1))
+	while (at < QUIET &&
+	       !atomic_compare_exchange_weak_explicit(&n_quiet, &at, at + 1, memory_order_relaxed,
+						      memory_order_relaxed))
 		;
 	if (at >= QUIET)
 		return;
