@@ -369,8 +369,37 @@ static int add_ranks(struct slow_findings *t, double gain)
 	return CT_OK;
 }
 
-/* The loss from differences between ranks with equal work that move from rank to rank. No rank is
- * at fault. */
+/* Longer than the mean of its stage, of that; NAN: unknown. */
+static double longer_by(const struct ct_engine *e, uint32_t slot)
+{
+	double mean = ct_engine_stage_mean(e, e->stages.stage_of[slot]);
+
+	return mean > 0 ? e->mean_ns[slot] / mean - 1 : NAN;
+}
+
+/* Which ranks compute longest, where the differences are the same in all steps. */
+static const char *slowest_text(const struct slow_findings *t)
+{
+	const struct ct_engine *e = &t->judgement->engine;
+	struct ct_arena *memory = t->list->memory;
+	int *ranks = ct_arena_calloc(memory, e->schedule.n_slots + 1, sizeof(*ranks));
+	double most = 0;
+	size_t n = 0;
+
+	for (uint32_t s = 0; s < e->schedule.n_slots; s++)
+		most = fmax(most, longer_by(e, s));
+	for (uint32_t s = 0; ranks && s < e->schedule.n_slots; s++) {
+		if (longer_by(e, s) >= CT_NEARLY_ALL * most)
+			ranks[n++] = t->model->slots[s].rank;
+	}
+	if (!n)
+		return NULL;
+	qsort(ranks, n, sizeof(*ranks), ct_by_int);
+	return ct_arena_printf(memory, "slowest in all steps: rank%s %s", n == 1 ? "" : "s",
+			       ct_ranks_text(memory, ranks, n, 8));
+}
+
+/* The loss from differences between ranks with equal work. No rank is at fault. */
 static void add_imbalance(struct slow_findings *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
@@ -404,8 +433,16 @@ static void add_imbalance(struct slow_findings *t, double ns)
 				: by_error(ns, err);
 	f->begin_at_ns = t->model->from_ns;
 	f->end_at_ns = t->model->end_ns;
-	ct_finding_set_cause(f, f->confidence == CT_CONFIDENCE_LOW ? CT_WHY_UNEVEN_TIMES
-								   : CT_WHY_UNEVEN_WORK);
+	if (f->confidence == CT_CONFIDENCE_LOW) {
+		ct_finding_set_cause(f, CT_WHY_UNEVEN_TIMES);
+	} else if (!j->rows.n && j->uneven.steady > CT_MOST) {
+		/* GPUs of one model differ by as much, too */
+		f->confidence = CT_CONFIDENCE_MEDIUM;
+		ct_finding_set_cause(f, CT_WHY_UNEVEN_RANKS);
+		f->note = slowest_text(t);
+	} else {
+		ct_finding_set_cause(f, CT_WHY_UNEVEN_WORK);
+	}
 	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,
 				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s);
 }

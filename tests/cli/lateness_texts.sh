@@ -26,6 +26,12 @@ say data=8 steps=24 untimed=0.2
 say data=8 steps=3 fault=rank:7:1.3
 say data=8 steps=6 fault=rank:7:1.3
 say data=8 steps=3
+# Small differences of many ranks are the same in all steps, or they change.
+for differ in --spread-pct=3 --noise-pct=5; do
+	commtrace-synth -o uneven --seed 2 --hosts 8 --gpus-per-host 8 --steps 30 $differ >/dev/null
+	commtrace report uneven --json | jq -r '.findings[] | select(.kind == "IMBALANCE") | "\(.confidence): \(.cause); \(.note)"'
+	rm -r uneven uneven.truth.json
+done
 commtrace-synth -o ends --seed 3 --gpus-per-host 4 --steps 24 --workload ddp --timing host >/dev/null
 commtrace report ends --verbose | grep -E '^(Not enough|balanced)'
 rm -r ends ends.truth.json

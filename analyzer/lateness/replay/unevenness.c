@@ -43,6 +43,44 @@ static void even_gaps(struct ct_engine *e, uint32_t slot)
 	}
 }
 
+/* Mean over the stage's ranks of what they compute in one of the steps that count; NAN: not known of all. */
+static double step_mean(const struct ct_engine *e, uint32_t stage, uint32_t step)
+{
+	double sum = 0;
+
+	for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1]; k++)
+		sum += e->own_ns[(size_t)e->stages.slots[k] * e->n_steps + step];
+	return sum / ct_stage_size(&e->stages, stage);
+}
+
+/* Of how ranks differ from the mean of their stage (variance over steps and ranks), what their means over the run hold, beyond chance. */
+static double steady_share(const struct ct_engine *e)
+{
+	double all = 0, steady = 0, n_all = 0, n_ranks = 0;
+
+	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
+		for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1]; k++) {
+			const double *own = &e->own_ns[(size_t)e->stages.slots[k] * e->n_steps];
+			double sum = 0, n = 0;
+
+			for (uint32_t step = 0; step < e->n_steps; step++) {
+				double excess = own[step] - step_mean(e, stage, step);
+
+				if (isnan(excess))
+					continue;
+				sum += excess;
+				all += excess * excess;
+				n++;
+			}
+			n_all += n;
+			n_ranks += n > 0;
+			steady += n > 0 ? sum * sum / n : 0;
+		}
+	}
+	/* of variance without any order, means over n steps hold 1 / n */
+	return all > 0 ? fmax(0, (steady / all - n_ranks / n_all) / (1 - n_ranks / n_all)) : 0;
+}
+
 /* Of what all steps gain together, by how much they differ. */
 static double error_of(const struct ct_engine *e, const double *each)
 {
@@ -116,6 +154,7 @@ int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 		out->left_ns = mean_wait(e, 0, e->other_ns);
 	}
 	out->ns = e->played - least;
+	out->steady = steady_share(e);
 	out->wait_ns = mean_wait(e, 1, e->other_ns);
 	free(each);
 	return CT_OK;

@@ -10,6 +10,7 @@ struct ct_unevenness {
 	double err_ns; /* ... two standard errors of it, by how the steps differ: no less than it where four steps hold it all */
 	double wait_ns; /* a rank waits for others, on average ... */
 	double left_ns; /* ... and would wait if they all computed alike; 0 where that gains nothing */
+	double steady; /* of how ranks of a stage differ (variance), the share that is the same in all steps */
 };
 
 /* Zeroed before. 0 or CT_NOMEM. */
