@@ -42,7 +42,6 @@ static struct ct_unit_text scaled(uint64_t value, const char *space, const char 
 }
 
 static const char *const times[] = { "ns", "us", "ms", "s" };
-static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", "PB" };
 static const char *const rates[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s" };
 
 #define SCALED(value, space, units)                                                                \
@@ -59,17 +58,8 @@ struct ct_unit_text ct_prose_ns(uint64_t ns)
 	return SCALED(ns, " ", times);
 }
 
-struct ct_unit_text ct_text_bytes(uint64_t bytes)
-{
-	return SCALED(bytes, "", sizes);
-}
-
-struct ct_unit_text ct_prose_bytes(uint64_t bytes)
-{
-	return SCALED(bytes, " ", sizes);
-}
-
-struct ct_unit_text ct_text_size(uint64_t bytes)
+/* Most sizes are a whole number of a unit, which needs no decimals. */
+static struct ct_unit_text size(uint64_t bytes, const char *space)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	struct ct_unit_text text;
@@ -82,8 +72,18 @@ struct ct_unit_text ct_text_size(uint64_t bytes)
 	for (; v >= 1024; u++)
 		v /= 1024;
 	digits = floor(v) >= v ? 0 : v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
-	snprintf(text.s, sizeof(text.s), "%.*f %s", digits, v, units[u]);
+	snprintf(text.s, sizeof(text.s), "%.*f%s%s", digits, v, space, units[u]);
 	return text;
+}
+
+struct ct_unit_text ct_text_bytes(uint64_t bytes)
+{
+	return size(bytes, "");
+}
+
+struct ct_unit_text ct_prose_bytes(uint64_t bytes)
+{
+	return size(bytes, " ");
 }
 
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second)

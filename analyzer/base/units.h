@@ -21,11 +21,9 @@ struct ct_unit_range {
 
 /* "410us", "1.21s"; "n/a" for CT_UNKNOWN. */
 struct ct_unit_text ct_text_ns(uint64_t ns);
-/* "4.19MB", powers of ten; "n/a" for CT_UNKNOWN. */
+/* "64KiB", powers of two, as most sizes are; "n/a" for CT_UNKNOWN. */
 struct ct_unit_text ct_text_bytes(uint64_t bytes);
-/* "64 KiB", powers of two, for the size of a message: most are such a power; "n/a" for CT_UNKNOWN. */
-struct ct_unit_text ct_text_size(uint64_t bytes);
-/* "1.23GB/s" */
+/* "1.23GB/s", powers of ten, as rates of links are given */
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second);
 /* All digits; "n/a" for CT_UNKNOWN. */
 struct ct_unit_text ct_text_exact(uint64_t n);
@@ -36,7 +34,7 @@ struct ct_unit_text ct_text_rank(int rank);
 /* "10.1%"; "n/a" for NAN */
 struct ct_unit_text ct_text_pct(double pct);
 
-/* "410 us", "4.19 MB", "1.23 GB/s", "10.1 %" */
+/* "410 us", "64 KiB", "1.23 GB/s", "10.1 %" */
 struct ct_unit_text ct_prose_ns(uint64_t ns);
 struct ct_unit_text ct_prose_bytes(uint64_t bytes);
 struct ct_unit_text ct_prose_Bps(uint64_t bytes_per_second);

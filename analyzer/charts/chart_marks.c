@@ -119,7 +119,7 @@ int ct_ticks_sizes(struct ct_arena *memory, double *low, double *high, unsigned 
 		return CT_NOMEM;
 	for (int p = first; p <= last && p < 64 && !st; p += step)
 		st = add(memory, ticks, (double)(p - first) / (last - first), 1ull << p,
-			 ct_text_size);
+			 ct_prose_bytes);
 	return st;
 }
 

@@ -32,8 +32,8 @@ static void name_series(const struct ct_bench_range *range, char *to, size_t cap
 /* "up to 64 KiB", "from 1 MiB", "from 128 KiB to 512 KiB", "at 64 KiB", "at all sizes" */
 static void name_sizes(const struct ct_bench_range *range, char *to, size_t cap)
 {
-	struct ct_unit_text from = ct_text_size(range->from_bytes);
-	struct ct_unit_text until = ct_text_size(range->to_bytes);
+	struct ct_unit_text from = ct_prose_bytes(range->from_bytes);
+	struct ct_unit_text until = ct_prose_bytes(range->to_bytes);
 
 	if (range->from_bytes == range->to_bytes)
 		snprintf(to, cap, "at %s", from.s);
@@ -73,7 +73,7 @@ static void write_drifts(struct ct_text *text, const struct ct_bench_row *rows, 
 		if (!isnan(rows[i].drift_pct))
 			ct_text_wrap(text, CT_COLOR_YELLOW, CT_TEXT_LABEL,
 				     "%s at %s: %.3g %% %s in the second half", rows[i].series,
-				     ct_text_size(rows[i].bytes).s, fabs(rows[i].drift_pct),
+				     ct_prose_bytes(rows[i].bytes).s, fabs(rows[i].drift_pct),
 				     rows[i].drift_pct > 0 ? "slower" : "faster");
 	}
 }

@@ -257,7 +257,7 @@ static void diff_size_cell(char *to, size_t cap, const void *row)
 {
 	const struct ct_diff_row *r = row;
 
-	snprintf(to, cap, "%s", r->comm ? ct_text_size(r->size_range).s : "");
+	snprintf(to, cap, "%s", r->comm ? ct_prose_bytes(r->size_range).s : "");
 }
 
 /* "+5.20 % (4.80 to 5.60)", "not significant" */

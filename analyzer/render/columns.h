@@ -20,7 +20,7 @@
 	XX(count)                                                                                  \
 	XX(number)                                                                                 \
 	XX(ns)                                                                                     \
-	XX(bytes) XX(size) XX(Bps) XX(pct) XX(date) XX(rank) XX(host) XX(comm) XX(ranks) XX(hosts)
+	XX(bytes) XX(Bps) XX(pct) XX(date) XX(rank) XX(host) XX(comm) XX(ranks) XX(hosts)
 
 enum ct_unit {
 #define CT_UNIT_ENUM(name) CT_UNIT_##name,

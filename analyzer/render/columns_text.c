@@ -15,8 +15,6 @@ static struct ct_unit_text number(const struct ct_report_column *c, uint64_t val
 		return ct_prose_ns(value);
 	case CT_UNIT_bytes:
 		return ct_prose_bytes(value);
-	case CT_UNIT_size:
-		return ct_text_size(value);
 	case CT_UNIT_Bps:
 		text = ct_prose_Bps(value);
 		/* fields of the head are not repeated */

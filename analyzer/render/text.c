@@ -151,6 +151,7 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 /* Is the space at `at` inside a figure: between a number and its unit, or beside its "±"? */
 static int is_in_figure(const char *line, size_t at)
 {
+	/* those of rates, too: GB/s */
 	static const char *const units[] = { "ns", "us", "ms",	"s",   "B",   "kB",  "MB", "GB",
 					     "TB", "PB", "KiB", "MiB", "GiB", "TiB", "%" };
 	static const char sign[] = "±";

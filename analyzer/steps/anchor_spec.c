@@ -43,10 +43,10 @@ static int is_op_name(const char *name, size_t len)
 	return 0;
 }
 
-/* "4000000", exactly, or with a unit as the report prints it: "28.1 MB", or "28.1MB", is all from 28.05 to 28.15 MB. */
+/* "4000000", exactly, or with a unit as the report prints it: "26.8 MiB", or "26.8MiB", is all from 26.75 to 26.85 MiB. */
 static int parse_size(const char *text, struct wanted *w)
 {
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 	double value = 0, digit = 0, unit = 1;
 	const char *c = text;
 
@@ -66,7 +66,7 @@ static int parse_size(const char *text, struct wanted *w)
 	if (!*c)
 		return digit == 0;
 	c += *c == ' ';
-	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++, unit *= 1e3) {
+	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++, unit *= 1024) {
 		if (strcasecmp(c, units[u]) != 0)
 			continue;
 		w->bytes = value * unit;
@@ -102,7 +102,7 @@ static int parse(const char *text, struct wanted *w, struct ct_anchor_spec_fault
 						 : fails(fault, size, end, "is no operation");
 		if (!w->is_sized)
 			return fails(fault, size, end,
-				     "is no size: bytes, or as the report prints it (28.1MB)");
+				     "is no size: bytes, or as the report prints it (26.8MiB)");
 	}
 	if (op - 1 == text)
 		return fails(fault, text, op - 1, "is no communicator; * is any");

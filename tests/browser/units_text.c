@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units_text.c — figures as analyzer/base/units.c spells them: each line of standard input is `ns|bytes|size|Bps|count|pct VALUE`. */
+/* units_text.c — figures as analyzer/base/units.c spells them: each line of standard input is `ns|bytes|Bps|count|pct VALUE`. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,6 @@ static struct ct_unit_text spelled(const char *unit, const char *value)
 		return ct_prose_ns(n);
 	if (!strcmp(unit, "bytes"))
 		return ct_prose_bytes(n);
-	if (!strcmp(unit, "size"))
-		return ct_text_size(n);
 	if (!strcmp(unit, "Bps"))
 		return ct_prose_Bps(n);
 	if (!strcmp(unit, "count"))

@@ -46,9 +46,7 @@ def unit(report, key):
             find(report, key.rsplit(".", 1)[0])["unit"])
     if name in NAMES:
         return None
-    if name == "size_range":
-        return "size"
-    if name.startswith("bytes"):
+    if name == "size_range" or name.startswith("bytes"):
         return "bytes"
     return next((suffix for suffix in ("ns", "bytes", "Bps", "pct") if name.endswith("_" + suffix)), "count")
 
@@ -88,7 +86,7 @@ def is_round(text):
 
 @functools.cache
 def powers():
-    return set(spelled((word, 2**i) for word in ("bytes", "size", "count") for i in range(50)).values())
+    return set(spelled((word, 2**i) for word in ("bytes", "count") for i in range(50)).values())
 
 
 def is_number(value):

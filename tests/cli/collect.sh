@@ -6,7 +6,7 @@ grep '"node2"' "$data/four_ranks.jsonl" >two.jsonl
 commtrace import jsonl one.jsonl -o one >/dev/null
 commtrace import jsonl two.jsonl -o two >/dev/null
 commtrace import jsonl "$data/four_ranks.jsonl" -o all >/dev/null
-bytes() { sed 's/([0-9.]* MB)/(N MB)/'; }
+bytes() { sed 's/([0-9.]* [KM]*i*B)/(N MiB)/'; }
 commtrace collect one two -o both | bytes
 commtrace collect one two -o both | bytes
 commtrace collect both | bytes

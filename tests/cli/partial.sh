@@ -20,7 +20,7 @@ same() {
 # split RUN K: parts RUN.K.1 .. RUN.K.K
 split() {
 	seq "$2" | xargs -P 2 -I{} commtrace partial "$1" -o "$1.$2.{}" --share="{}/$2" >counts || exit
-	sort counts | sed -E 's/[0-9.]+ MB/N MB/'
+	sort counts | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
 }
 
 commtrace import jsonl "$data/four_ranks.jsonl" -o ranks >/dev/null
@@ -48,8 +48,8 @@ for file in part/*; do
 	cmp "$file" "hung/${file##*/}"
 done
 commtrace partial hung -o part || echo "exit $?"
-commtrace partial hung -o part --force | sed -E 's/[0-9.]+ MB/N MB/'
-commtrace partial hung -o part --share=9/10 --force | sed -E 's/[0-9.]+ MB/N MB/'
+commtrace partial hung -o part --force | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
+commtrace partial hung -o part --share=9/10 --force | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
 ls part | wc -l
 # a part in the place of its run would lose the others
 commtrace partial hung -o ./hung/ --share=1/2 --force || echo "exit $?"

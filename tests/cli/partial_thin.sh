@@ -30,7 +30,7 @@ run diverged --workload ddp --seed 6 --on-mismatch go-on --fault mismatch:rank=2
 echo == bytes
 commtrace partial slow.2 slow.1 -o some --keep=30 --share=1/2 >/dev/null
 commtrace partial slow.1 slow.2 -o rest --keep=30 --share=2/2 >/dev/null
-commtrace partial slow -o one --keep=30 | sed -E 's/, [0-9]+ op/, N op/; s/[0-9.]+ MB/N MB/'
+commtrace partial slow -o one --keep=30 | sed -E 's/, [0-9]+ op/, N op/; s/[0-9.]+ [KM]?i?B/N MiB/'
 cmp <(say one) <(say slow.1 slow.2 slow.3) && cmp <(say one) <(say rest slow.3 some) && echo same
 commtrace partial slow -o exact --exact >/dev/null
 cmp <(say slow) <(say exact) && echo exact is exact

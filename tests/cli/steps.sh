@@ -19,13 +19,13 @@ commtrace report run1 --step-anchor=job:0:AllReduce:4000000 --verbose | grep '^s
 commtrace report run1 --step-anchor='00c0:allreduce:4' --verbose | grep '^steps'
 commtrace report run1 --step-anchor='*:AllReduce' --verbose | grep '^steps'
 # sizes as the report prints them are all that are printed so
-commtrace report run1 --step-anchor='*:AllReduce:1.00MB' --verbose | grep '^steps'
-commtrace report run1 --step-anchor='*:allreduce:4mb' --verbose | grep '^steps'
+commtrace report run1 --step-anchor='*:AllReduce:977KiB' --verbose | grep '^steps'
+commtrace report run1 --step-anchor='*:allreduce:3.81mib' --verbose | grep '^steps'
 commtrace report run1 --format=json | sed -n '/^ "steps": {/,/"items"/p' | sed 's/\(_pct": [0-9]*\.[0-9]\)[0-9]*/\1/'
 # the next commands are about the same steps
-commtrace report run1 --step-anchor='*:AllReduce:1.00MB' --skip-steps=2 | grep commtrace
-for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:1.01MB' \
-	AllReduce '' : '*:AllReduce:-1' '*:AllReduce:nan' '*:AllReduce:28MiB' '*:AllReduce:' '*:AllReduce:1.5' '*:Frobnicate:4' job:0 :AllReduce; do
+commtrace report run1 --step-anchor='*:AllReduce:977KiB' --skip-steps=2 | grep commtrace
+for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce '*:AllReduce:986KiB' \
+	AllReduce '' : '*:AllReduce:-1' '*:AllReduce:nan' '*:AllReduce:28MB' '*:AllReduce:' '*:AllReduce:1.5' '*:Frobnicate:4' job:0 :AllReduce; do
 	commtrace report run1 --step-anchor="$wrong"
 	echo "exit $?"
 done

@@ -5,7 +5,7 @@ try() {
 	printf '$ commtrace %s\n' "$*" >&2
 	commtrace "$@" >said || echo "exit $?" >&2
 	# How large a file is depends on where it lies: its path stands in it.
-	sed 's/, [0-9.]* k*B into /, SIZE into /' said
+	sed 's/, [0-9.]* [KM]*i*B into /, SIZE into /' said
 	rm said
 }
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null

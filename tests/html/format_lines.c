@@ -25,7 +25,6 @@ static void integer(uint64_t v)
 {
 	printf("ns\t%" PRIu64 "\t%s\n", v, ct_prose_ns(v).s);
 	printf("bytes\t%" PRIu64 "\t%s\n", v, ct_prose_bytes(v).s);
-	printf("size\t%" PRIu64 "\t%s\n", v, ct_text_size(v).s);
 	printf("Bps\t%" PRIu64 "\t%s\n", v, ct_prose_Bps(v).s);
 	printf("count\t%" PRIu64 "\t%s\n", v, ct_text_count(v).s);
 }
@@ -50,7 +49,7 @@ int main(void)
 					  12250,  12350,  99949,  99950,  99951,  99999, 100000,
 					  112500, 113500, 999499, 999500, 999501, 999999 };
 
-	puts("ns\tnull\tn/a\nbytes\tnull\tn/a\nsize\tnull\tn/a\nBps\tnull\tn/a\ncount\tnull\tn/"
+	puts("ns\tnull\tn/a\nbytes\tnull\tn/a\nBps\tnull\tn/a\ncount\tnull\tn/"
 	     "a\npct\tnull\tn/"
 	     "a\ninteger\tnull\tn/a\nnumber\tnull\tn/a");
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {

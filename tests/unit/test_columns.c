@@ -126,7 +126,7 @@ static void text_has_the_same_values(void **state)
 	assert_int_equal(fclose(text.out), 0);
 	assert_string_equal(lines,
 			    "comm             backend  ranks operations  first seq    bytes name\n"
-			    "0000000000000abc ?            4         12        n/a  26.2 MB\n");
+			    "0000000000000abc ?            4         12        n/a 25.0 MiB\n");
 	free(lines);
 	ct_columns_pairs(pairs, sizeof(pairs), ct_columns_clocks(),
 			 "host ref_host offset_ns drift_ppb err_ns selftest_ns", &clock);

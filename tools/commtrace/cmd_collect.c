@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/base/units.h"
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/options.h"
 #include "tools/commtrace/base/out.h"
@@ -78,9 +79,9 @@ static int report(const struct ct_collect_run *collect, const struct ct_paths *d
 		return CT_CODE_FAILED;
 	}
 	ct_text_clean(to, sizeof(to), collect->to, strlen(collect->to));
-	printf("%s: %" PRIu32 " files new (%.1f MB), %" PRIu32 " already there; rings: %" PRIu32
+	printf("%s: %" PRIu32 " files new (%s), %" PRIu32 " already there; rings: %" PRIu32
 	       " archived, %" PRIu32 " copied from living processes, %" PRIu32 " left to them\n",
-	       to, collect->copied + collect->linked, (double)collect->bytes / 1e6,
+	       to, collect->copied + collect->linked, ct_prose_bytes(collect->bytes).s,
 	       collect->present, collect->archived, collect->snapshots, collect->living);
 	return ct_stdout_close();
 }

@@ -56,7 +56,7 @@
 		return fixed(value, Math.min(2 - exponent, 100)).replace(/(\.[0-9]*?)0+$/, '$1').replace(/\.$/, '');
 	}
 
-	// C's ct_text_size().
+	// C's ct_prose_bytes().
 	function size(bytes) {
 		const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 		let value = bytes, unit = 0;
@@ -70,8 +70,7 @@
 	const scale = (units) => signed((value) => scaled(value, units.map((unit) => SPACE + unit)));
 	const format = {
 		ns: scale(['ns', 'us', 'ms', 's']),
-		bytes: scale(['B', 'kB', 'MB', 'GB', 'TB', 'PB']),
-		size: signed(size),
+		bytes: signed(size),
 		Bps: scale(['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s', 'PB/s']),
 		count: signed((n) => n > 99999 ? scaled(n, COUNTS) : fixed(n, 0)),
 		pct: known((p) => p > 0 && p < 0.01 ? '<0.01' + SPACE + '%' : fixed(p, p < 9.995 ? 2 : 1) + SPACE + '%'),

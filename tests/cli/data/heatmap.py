@@ -44,8 +44,15 @@ def three(value, units):
     return f"{value}{units[0]}" if u == 0 else f"{v:.{2 if v < 9.995 else 1 if v < 99.95 else 0}f}{units[u]}"
 
 
+def size(value):
+    u, v = 0, float(value)
+    while v >= 1024:
+        u, v = u + 1, v / 1024
+    return f"{v:.{0 if v == int(v) else 2 if v < 9.995 else 1 if v < 99.95 else 0}f} {['', 'Ki', 'Mi', 'Gi', 'Ti'][u]}B"
+
+
 WRITE = {
-    "bytes": lambda v: three(v, [" B", " kB", " MB", " GB", " TB", " PB"]),
+    "bytes": size,
     "ns": lambda v: three(v, [" ns", " us", " ms", " s"]),
     "bytes per second": lambda v: three(v, [" B/s", " kB/s", " MB/s", " GB/s", " TB/s", " PB/s"]),
     "count": lambda v: str(v) if v <= 99999 else three(v, ["", "k", "M", "G", "T"]),

@@ -245,7 +245,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	if (anchor && ct_anchor_spec_check(anchor, &fault) != CT_OK) {
 		ct_say("bad value '%s' of option '--step-anchor' of '%s': '%.*s' %s", anchor,
 		       command, fault.len, fault.part, fault.why);
-		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:28.1MB'");
+		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:26.8MiB'");
 		return CT_CODE_USAGE;
 	}
 	options.boot_id = ct_host_boot_id();

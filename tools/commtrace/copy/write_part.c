@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/new_run.h"
 #include "tools/commtrace/base/say.h"
@@ -51,10 +52,10 @@ int ct_write_part(const struct ct_run *run, const struct ct_part_wish *wish, cha
 	part.dirfd = to.dirfd;
 	code = ct_new_run_close(&to, fill(&part, run, wish));
 	if (!code && asprintf(line,
-			      "%s: %" PRIu32 " of %zu processes, %" PRIu32
-			      " files, %.1f MB, %" PRIu64 " operations left out",
+			      "%s: %" PRIu32 " of %zu processes, %" PRIu32 " files, %s, %" PRIu64
+			      " operations left out",
 			      wish->path, part.processes, run->n_processes, part.files,
-			      (double)part.bytes / 1e6, part.left_out) < 0)
+			      ct_prose_bytes(part.bytes).s, part.left_out) < 0)
 		*line = NULL;
 	return code;
 }
