@@ -56,7 +56,7 @@ echo "exit $?"
 sed -E 's|/[^ ]*/||g' err
 (commtrace run -q -o killed --partial=kept --set HOST=node0 -- sh -c 'cp long/node0.* killed; kill -KILL $PPID'; echo "exit $?") 2>/dev/null
 ls kept
-commtrace partial killed -o kept/node0 --keep=30 | sed -E 's/, [0-9]+ op/, N op/; s/[0-9.]+ MB/N MB/'
+commtrace partial killed -o kept/node0 --keep=30 | sed -E 's/, [0-9]+ op/, N op/; s/[0-9.]+ [KM]?i?B/N MiB/'
 
 echo == usage
 for options in "--keep=60" "--exact" "--partial=job" "--partial=no/where" "--set DIR=there"; do
