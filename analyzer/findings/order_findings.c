@@ -284,6 +284,8 @@ int ct_order_contradictions(const struct ct_model *model, const struct ct_order_
 		if (st == CT_OK) {
 			make_mismatch(&k, m);
 			k.f->headline = headline(k.f, list->memory);
+			if (k.f->confidence == CT_CONFIDENCE_HIGH)
+				k.f->confidence = CT_CONFIDENCE_MEDIUM;
 		}
 		free(k.set);
 		n_added++;

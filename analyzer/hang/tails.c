@@ -206,7 +206,8 @@ static int take_block(struct past *past, const struct ct_block *block)
 	int st = CT_OK;
 
 	past->n_points = 0;
-	if (block->is_left_out)
+	/* what comes again comes late */
+	if (block->is_left_out && !block->is_again)
 		past->whole_from = block->number + 1;
 	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++)
 		st = take_rare(past, &facts, block, &block->rares[i]);

@@ -27,6 +27,9 @@ static int add(struct ends *ends, const struct ct_block *block)
 {
 	uint64_t ns = block->end_ns > ends->last_ns ? block->end_ns : ends->last_ns;
 
+	/* the rest of an earlier block, and not what comes last */
+	if (block->is_again)
+		return CT_OK;
 	if (ct_grow(&ends->all, &ends->cap, ends->n + 1, sizeof(*ends->all)) != CT_OK)
 		return CT_NOMEM;
 	ends->all[ends->n++] = (struct end){ .ns = ns, .block = block->number };

@@ -27,6 +27,18 @@ run slow --workload megatron --seed 2 --fault slow-rank:rank=1,pct=20
 run missing --workload ddp --seed 4 --fault missing:rank=3,op=5300
 run diverged --workload ddp --seed 6 --on-mismatch go-on --fault mismatch:rank=2,op=200,field=dtype
 
+run late --workload ddp --seed 7 --on-mismatch go-on --fault mismatch:rank=2,op=5000,field=dtype
+
+echo == damage
+file=$(ls late/* | head -n 1)
+printf XXXXXXXXXXXX | dd of="$file" bs=1 seek=9000 conv=notrunc status=none
+commtrace partial late -o cut --keep=30 >/dev/null
+for run in late cut; do
+	commtrace info "$run" | grep -o 'damaged: '
+	commtrace info "$run" --json | jq -c '.dropped | map([.rank, .reason])'
+done
+cmp <(tail -c 20000 "$file") <(tail -c 20000 "cut/${file#*/}") && echo as it is
+
 echo == bytes
 commtrace partial slow.2 slow.1 -o some --keep=30 --share=1/2 >/dev/null
 commtrace partial slow.1 slow.2 -o rest --keep=30 --share=2/2 >/dev/null
