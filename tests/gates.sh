@@ -27,6 +27,7 @@ benches() {
 	speed    ../bench/speed.py
 	speed    ../bench/speed_long.py
 	speed    ../bench/memory.py
+	speed    ../bench/parts.py
 	perfetto bench_perfetto
 	perfetto matrix.sh --whole
 	browser  load.py
@@ -36,6 +37,7 @@ benches() {
 	accuracy accuracy.py --seeds 100 --rows ^healthy
 	accuracy accuracy.py --seeds 25 --rows ^stragglers.one_rank --imported
 	accuracy lateness.py --seeds 25
+	accuracy thinned.py --runs 60
 	accuracy diff.py
 	accuracy diagnose.py
 	accuracy bench_peers.py

@@ -190,6 +190,37 @@ static int put_block(struct writer *w)
 				     ct_status_text(st));
 }
 
+/* A record about a single operation or call, or about what was under way when the block was written. */
+static int is_of_operation(unsigned kind)
+{
+	switch (kind) {
+	case CT_KIND_HOST_BEGIN:
+	case CT_KIND_HOST_END:
+	case CT_KIND_VCOUNTS:
+	case CT_KIND_MATCH:
+	case CT_KIND_WAIT:
+	case CT_KIND_DETAIL:
+	case CT_KIND_SUBMIT:
+	case CT_KIND_NVTX:
+	case CT_KIND_OPEN_OP:
+	case CT_KIND_OPEN_LAUNCH:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static void drop_records_of_operations(struct ct_block *block)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < block->n_rares; i++)
+		if (!is_of_operation(block->rares[i].kind))
+			block->rares[n++] = block->rares[i];
+	block->n_rares = n;
+	block->n_extents = 0;
+}
+
 /* Without its operations. Records of single operations have nothing to say without them, but readers that skip operations look at
  * those of a segment's last block. */
 static int leave_out(struct writer *w, int is_last, int is_last_of_all,
@@ -201,6 +232,8 @@ static int leave_out(struct writer *w, int is_last, int is_last_of_all,
 	w->block.is_left_out = 1;
 	if (w->block.type == CT_BLOCK_DATA && !(h->flags & CT_BLOCK_HAS_RARES) && !is_last)
 		w->block.n_rares = w->block.n_bytes = w->block.n_extents = 0;
+	else if (!is_last)
+		drop_records_of_operations(&w->block);
 	for (uint32_t i = 0; is_last_of_all && i < calls->n && st == CT_OK; i++)
 		st = ct_block_add_rare(&w->block, CT_KIND_HOST_BEGIN, &calls->open[i],
 				       sizeof(calls->open[i]));
