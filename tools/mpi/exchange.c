@@ -199,11 +199,11 @@ static void take_file(const char *dir, const struct head *head, int from, char *
 	free(path);
 }
 
-uint64_t ct_exchange_files(const char *dir)
+struct ct_exchanged ct_exchange_files(const char *dir)
 {
 	char *buffer = allocate(PIECE_BYTES, 1);
 	struct head head;
-	uint64_t n = 0;
+	struct ct_exchanged came = { 0 };
 	int rank, size;
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -214,12 +214,14 @@ uint64_t ct_exchange_files(const char *dir)
 		for (;;) {
 			MPI_Recv(&head, sizeof(head), MPI_BYTE, from, 0, MPI_COMM_WORLD,
 				 MPI_STATUS_IGNORE);
+			came.bytes += sizeof(head);
 			if (!head.name[0])
 				break;
 			take_file(dir, &head, from, buffer);
-			n++;
+			came.files++;
+			came.bytes += head.bytes;
 		}
 	}
 	free(buffer);
-	return n;
+	return came;
 }

@@ -12,8 +12,14 @@
  * process 0 where it is one. owned[p]: it is this process. */
 void ct_exchange_share(const struct ct_run *run, uint8_t *owned);
 
-/* Sends the files of the directory `dir` to process 0, which writes those of the others into its own. Returns how many came. */
-uint64_t ct_exchange_files(const char *dir);
+/* What came to process 0. */
+struct ct_exchanged {
+	uint64_t files;
+	uint64_t bytes; /* of messages: of the files, and what is sent ahead of each */
+};
+
+/* Sends the files of the directory `dir` to process 0, which writes those of the others into its own. */
+struct ct_exchanged ct_exchange_files(const char *dir);
 
 /* Reports the failure and ends all processes of the job. */
 void ct_exchange_fail(const char *what, const char *why) __attribute__((noreturn));

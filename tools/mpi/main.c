@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <mpi.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static const char help
 	     "      --keep=SECONDS      Send, of each process of the run, only the operations of\n"
 	     "                          the last so many seconds before its last one, 30 or more,\n"
 	     "                          as 'commtrace partial' does; by default everything\n"
+	     "  -v, --verbose           Say on standard error how much process 0 got\n"
 	     "  -h, --help              Show this help\n"
 	     "  -V, --version           Print the version\n"
 	     "\n"
@@ -52,6 +54,7 @@ static const char help
 
 struct request {
 	uint64_t keep_ns;
+	int is_verbose;
 	int argc; /* the line of the command, with its name */
 	char **argv;
 	struct ct_cli args;
@@ -82,6 +85,7 @@ static int read_options(struct request *request, int argc, char **argv)
 	enum { KEEP = 256 };
 	static const struct option options[] = {
 		{ "keep", required_argument, NULL, KEEP },
+		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
@@ -92,7 +96,7 @@ static int read_options(struct request *request, int argc, char **argv)
 
 	request->keep_ns = UINT64_MAX;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+hV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+vhV", options, NULL)) != -1) {
 		switch (c) {
 		case KEEP:
 			errno = 0;
@@ -101,6 +105,9 @@ static int read_options(struct request *request, int argc, char **argv)
 				return usage("--keep is a number of seconds, 30 or more, not: ",
 					     optarg);
 			request->keep_ns = (uint64_t)keep * 1000000000u;
+			break;
+		case 'v':
+			request->is_verbose = 1;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -191,11 +198,13 @@ static void write_part(const struct request *request, const struct ct_run *run,
 	close(part.dirfd);
 }
 
-/* Processes of the run that process 0 reads from `dir`, all of them together; *seen: that any process of the job sees, in place or not. */
-static uint64_t collect(const struct request *request, const char *dir, int rank, uint64_t *seen)
+/* What came to process 0; *seen: processes of the run that any process of the job sees. */
+static struct ct_exchanged collect(const struct request *request, const char *dir, int rank,
+				   uint64_t *seen)
 {
 	struct ct_run *run = open_here(&request->args.paths);
-	uint64_t n = run ? run->n_processes : 0, came;
+	uint64_t n = run ? run->n_processes : 0;
+	struct ct_exchanged came;
 	uint8_t *owned = calloc(n + 1, 1);
 
 	if (!owned)
@@ -276,14 +285,17 @@ static int analyze(const struct request *request, const char *dir, int in_place,
 	return code;
 }
 
-static int finish(const struct request *request, const char *dir, uint64_t seen, uint64_t came,
-		  int size)
+static int finish(const struct request *request, const char *dir, uint64_t seen,
+		  const struct ct_exchanged *came, int size)
 {
 	const int thinned = request->keep_ns != UINT64_MAX;
 	int code;
 
+	if (request->is_verbose)
+		ct_say("process 0 of %d got %" PRIu64 " files, %" PRIu64 " bytes", size,
+		       came->files, came->bytes);
 	if (seen)
-		return analyze(request, dir, !thinned, thinned || came);
+		return analyze(request, dir, !thinned, thinned || came->files);
 	code = analyze(request, dir, 1, 0);
 	ct_hint("none of the %d processes of the MPI job sees a recording there", size);
 	return code ? code : CT_CODE_FAILED;
@@ -293,7 +305,8 @@ int main(int argc, char **argv)
 {
 	struct request request = { 0 };
 	struct ct_work_dir dir;
-	uint64_t came = 0, seen = 0;
+	struct ct_exchanged came = { 0 };
+	uint64_t seen = 0;
 	int rank, size, code, failed = ct_work_dir_open(&dir) < 0 ? errno : 0;
 
 	MPI_Init(&argc, &argv);
@@ -311,7 +324,7 @@ int main(int argc, char **argv)
 	if (!rank && !failed)
 		ct_work_dir_done(&dir);
 	if (code < 0)
-		code = rank ? 0 : finish(&request, dir.path, seen, came, size);
+		code = rank ? 0 : finish(&request, dir.path, seen, &came, size);
 	if (!failed)
 		ct_work_dir_close(&dir);
 	ct_cli_fini(&request.args);

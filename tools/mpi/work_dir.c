@@ -42,10 +42,11 @@ static void __attribute__((noreturn)) clean(const char *path, int alive)
 #endif
 	while ((n = read(alive, &byte, 1)) > 0 || (n < 0 && errno == EINTR))
 		is_done |= n > 0;
-	if (!is_done)
-		ct_say("a process of the MPI job ended before all parts had come: no result");
 	ct_recording_each(path, remove_file, NULL);
 	rmdir(path);
+	/* last: the launcher may have ended, so that the message cannot be written */
+	if (!is_done)
+		ct_say("a process of the MPI job ended before all parts had come: no result");
 	_exit(0);
 }
 
