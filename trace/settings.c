@@ -164,7 +164,7 @@ static unsigned distance(const char *a, const char *b)
 static void note_unknown(const char *name, struct ct_notes *notes)
 {
 	const char *nearest = NULL;
-	unsigned least = (unsigned)strlen(name) / 3 + 2;
+	unsigned least = (unsigned)strlen(name) / 3 + 1;
 
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		unsigned d = distance(name, settings_table[i].name);

@@ -142,9 +142,15 @@ static const char *run_share(const struct choice *c, double pct)
 	return ct_share_text(c->report, ns >= 0 ? (uint64_t)ns : CT_UNKNOWN);
 }
 
-#define RECORD_STARTS                                                                              \
-	"record the starts, too: NCCL's profiler plugin (commtrace run --plugin) or "              \
-	"COMMTRACE_TIMING=events"
+static const char *record_starts(const struct choice *c)
+{
+	return c->report->run.timing == CT_TIMING_EVENTS
+		       ? "record when kernels start, with NCCL's profiler plugin: commtrace run "
+			 "--plugin"
+		       : "record the starts, too: NCCL's profiler plugin (commtrace run --plugin) "
+			 "or "
+			 "COMMTRACE_TIMING=events";
+}
 
 static const char *late_text(const struct choice *c)
 {
@@ -227,7 +233,7 @@ static void conclude_lost(struct choice *c)
 		return;
 	} else {
 		report->verdict.gain_max_pct = c->late_pct;
-		ct_verdict_doubt(report, RECORD_STARTS, "%s", late_text(c));
+		ct_verdict_doubt(report, record_starts(c), "%s", late_text(c));
 		if (c->waited.pct > 0)
 			ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
 		add_oversubscribed(c);

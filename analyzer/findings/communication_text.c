@@ -26,15 +26,15 @@ void ct_verdict_exposed(const struct ct_finding *f, struct ct_report *report)
 		ct_verdict_set(report, CT_VERDICT_COMM_BOUND, f->confidence,
 			       "at best %s of %s stays exposed", ct_prose_pct_err(stays, err).s,
 			       of);
-		ct_verdict_add(report,
-			       ct_arena_printf(report->memory,
-					       "even with perfect overlap: transfers take %s, "
-					       "compute %s; now %s is exposed, "
-					       "%s of it waiting for other ranks",
-					       ct_prose_pct(e->transferring_pct).s,
-					       ct_prose_pct(computing).s,
-					       ct_prose_pct(e->share_pct).s,
-					       ct_prose_pct(e->wait_pct).s));
+		ct_verdict_add(report, ct_arena_printf(report->memory,
+						       "even with perfect overlap: of %s transfers "
+						       "take %s, compute %s; now %s is exposed: %s "
+						       "waiting for other ranks, %s transfer",
+						       of, ct_prose_pct(e->transferring_pct).s,
+						       ct_prose_pct(computing).s,
+						       ct_prose_pct(e->share_pct).s,
+						       ct_prose_pct(e->wait_pct).s,
+						       ct_prose_pct(e->share_pct - e->wait_pct).s));
 	} else if (isnan(e->share_pct))
 		ct_verdict_set(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
 			       "at most %s of %s can be saved", ct_prose_pct(f->loss_pct).s, of);

@@ -142,8 +142,9 @@ static void make_call(struct ct_order_maker *k)
 									  : " shifted=ahead");
 	}
 	if (a->field)
-		k->f->cause = ct_arena_printf(k->list->memory, "%s%s: %s against %s%s",
-					      last ? "at the end only, " : "", field, odd, usual,
+		k->f->cause = ct_arena_printf(k->list->memory, "%s%s: %s%s%s%s",
+					      last ? "at the end only, " : "", field, odd,
+					      a->has_minority ? ", its peers " : " against ", usual,
 					      site_cause);
 	else
 		k->f->cause = ct_arena_printf(k->list->memory, "one %s more%s",
@@ -184,14 +185,14 @@ static const char *shift_text(const struct ct_order_maker *k, const struct ct_or
 	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
 
 	if (a->how == CT_DIVERGENCE_SKIPPED)
-		return ct_arena_printf(
-			k->list->memory,
-			"%s: what %s there, the others call%s %u operation%s later%s", at, who,
-			a->by_habit ? "ed" : "", a->by, s, a->by_habit ? " the other times" : "");
+		return ct_arena_printf(k->list->memory,
+				       "%s: there %s what the others call%s %u operation%s later%s",
+				       at, who, a->by_habit ? "ed" : "", a->by, s,
+				       a->by_habit ? " the other times" : "");
 	if (a->by_habit)
 		return ct_arena_printf(k->list->memory, "%s: the one before it again", at);
 	return ct_arena_printf(k->list->memory,
-			       "%s: what %s next, the others call %u operation%s earlier", at, who,
+			       "%s: next %s what the others call %u operation%s earlier", at, who,
 			       a->by, s);
 }
 

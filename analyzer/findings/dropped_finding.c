@@ -79,7 +79,9 @@ void ct_finding_dropped_records(const struct ct_model *model, const struct ct_re
 			  : ct_arena_printf(memory, "%llu%s",
 					    (unsigned long long)report->dropped_records,
 					    unknown ? "+" : "");
-	f->headline = ct_arena_printf(memory, "%s records of rank%s %s are missing (%s)", records,
+	f->headline = ct_arena_printf(memory, "%s records of rank%s %s are missing (%s)",
+				      unknown && !report->dropped_records ? "an unknown number of"
+									  : records,
 				      n == 1 ? "" : "s", n ? ranks : "?", reason);
 	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
 				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);

@@ -19,6 +19,7 @@ __attribute__((format(printf, 4, 0))) static void say(struct ct_report *report,
 	report->verdict.title = ct_verdict_title(code);
 	report->verdict.headline = ct_arena_vprintf(report->memory, fmt, ap);
 	report->verdict.text = report->verdict.headline;
+	report->verdict.hang_code = NULL;
 	report->verdict.note = NULL;
 	report->verdict.cause = NULL;
 	report->verdict.advice = NULL;

@@ -25,6 +25,7 @@ const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report)
 void ct_verdict_hung(const struct ct_hang_verdict *hung, struct ct_report *report)
 {
 	ct_verdict_set(report, CT_VERDICT_HANG, hung->confidence, "%s", hung->headline);
+	report->verdict.hang_code = ct_hang_code_name(hung->code);
 	report->verdict.cause = hung->cause;
 	for (uint32_t i = 0; i < hung->n_notes; i++)
 		report->verdict.note = ct_arena_printf(report->memory, "%s%s%s",

@@ -247,7 +247,7 @@ static const char *headline(const struct ct_finding *f, struct ct_arena *memory)
 	case CT_FINDING_EXTRA_OP:
 		return ct_arena_printf(memory, "rank%s %s called one more %s", s, ranks, call);
 	case CT_FINDING_UNEVEN_INPUT:
-		return ct_arena_printf(memory, "inputs end unevenly on rank%s %s", s, ranks);
+		return ct_arena_printf(memory, "rank%s %s ran another number of steps", s, ranks);
 	default:
 		if (strcmp(f->op_name, "Send") == 0)
 			return ct_arena_printf(memory, "messages %s rank%s %s do not match",

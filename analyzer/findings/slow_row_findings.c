@@ -289,7 +289,7 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	ct_finding_evidence(t->list, f, "steps", steps, "count", NAN);
 	if (row->singles)
 		ct_finding_evidence(t->list, f, "single_steps", row->singles, "count", NAN);
-	ct_finding_evidence(t->list, f, "hidden_behind_computing",
+	ct_finding_evidence(t->list, f, "late_but_hidden",
 			    most == UINT64_MAX ? NAN : (double)(all - loss), "ns", NAN);
 	ct_finding_evidence(t->list, f, "gain_alone",
 			    (double)ct_min(ct_replay_of_run(j, row->gain_ns, run), most), "ns",

@@ -234,12 +234,13 @@ static void set_line(const struct search *s, const struct ct_stall_pattern *p,
 	const char *every = period_text(p, memory), *count = count_text(p, cost, each, memory);
 	uint32_t n = p->n + cost->outside;
 
-	f->line = ct_arena_printf(
-		memory, "%s every=%s steps stall=%s±%s %s loss=%s±%s share=%s steps=%u..%u", who,
-		every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
-		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-		s->t->steps->first + p->first, s->t->steps->first + p->last);
+	f->line = ct_arena_printf(memory,
+				  "%s every=%s stall=%s±%s %s loss=%s±%s share=%s steps=%u..%u",
+				  who, every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
+				  ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count,
+				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				  ct_text_pct(f->loss_pct).s, s->t->steps->first + p->first,
+				  s->t->steps->first + p->last);
 }
 
 static const char *who_text(const struct search *s, const struct ct_finding *f)
@@ -322,7 +323,7 @@ static void add_rotating(const struct search *s, const struct ct_stall_pattern *
 	ct_finding_set_cause(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
 							       : CT_WHY_STALLS_BY_TURNS);
 	who = ct_arena_printf(s->t->list->memory, "%s%s", who_text(s, f),
-			      each ? " each" : " by turns");
+			      each ? " each=yes" : " each=no");
 	set_line(s, p, cost, who, each, f);
 }
 

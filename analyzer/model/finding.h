@@ -107,6 +107,7 @@ struct ct_report_verdict {
 	/* the finding's, or the verdict's own; NULL: none */
 	const char *cause, *advice /* the next step */, *command;
 	double gain_max_pct;
+	const char *hang_code;		/* of HANG: the code of `hang`; else NULL */
 	const struct ct_finding *about; /* NULL: no finding */
 };
 

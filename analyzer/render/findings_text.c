@@ -29,9 +29,11 @@ static void when(struct ct_text *text, const struct ct_report *report, const str
 	    (f->step_first == report->steps.skipped &&
 	     f->step_last + 1 >= report->steps.skipped + report->steps.count))
 		return;
-	ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*ssteps %" PRIu64 " to %" PRIu64 ", %s to %s",
-		     (int)LABEL - 2, "when", f->step_first, f->step_last,
-		     ct_prose_ns(f->begin_at_ns).s, ct_prose_ns(f->end_at_ns).s);
+	ct_text_wrap(text, CT_COLOR_NONE, LABEL,
+		     "  %-*ssteps %" PRIu64 " to %" PRIu64 ", %s to %s%s", (int)LABEL - 2, "when",
+		     f->step_first, f->step_last, ct_prose_ns(f->begin_at_ns).s,
+		     ct_prose_ns(f->end_at_ns).s,
+		     isnan(f->per_step_ns) ? "" : "; the cost per step is of the slow ones");
 }
 
 static void write_verdict(struct ct_text *text, const struct ct_report *report)
@@ -49,8 +51,9 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 	}
 	ct_text_row(text, "note", v->note);
 	if (v->confidence != CT_CONFIDENCE_NONE)
-		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s, confidence %s", (int)LABEL - 2,
-			     "verdict", ct_verdict_name(v->code),
+		ct_text_wrap(text, CT_COLOR_NONE, LABEL, "  %-*s%s%s%s, confidence %s",
+			     (int)LABEL - 2, "verdict", ct_verdict_name(v->code),
+			     v->hang_code ? " " : "", v->hang_code ? v->hang_code : "",
 			     ct_confidence_name(v->confidence));
 	ct_text_row(text, "do", v->advice);
 	ct_text_command(text, "run", v->command);
@@ -72,8 +75,11 @@ static void write_finding(struct ct_text *text, const struct ct_report *report, 
 
 	ct_text_wrap(text, colors[f->severity], LABEL, "%s: %s", ct_finding_title(f->kind),
 		     f->headline ? f->headline : "");
-	if (!verbose)
+	if (!verbose) {
+		if (f->kind == CT_FINDING_ADVICE)
+			ct_text_row(text, "do", f->advice);
 		return;
+	}
 	ct_text_row(text, "where", f->where);
 	if (!before || !is_same(f->cause, before->cause))
 		ct_text_row(text, "cause", f->cause);

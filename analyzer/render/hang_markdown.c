@@ -46,7 +46,7 @@ static void write_verdict(const struct ct_hang_verdict *v, FILE *out)
 
 void ct_hang_markdown(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out)
 {
-	const char *path = style && style->path ? style->path : run->dir;
+	const char *path = style && style->n_paths ? style->paths[0] : run->dir;
 
 	for (uint32_t i = 0; i < run->result->n_verdicts; i++)
 		write_verdict(&run->result->verdicts[i], out);

@@ -453,10 +453,9 @@ static void write_job(struct ct_text *text, const struct ct_hang_run *run)
 static void write_next(struct ct_text *text, const struct ct_hang_run *run,
 		       const struct ct_text_style *style)
 {
-	const char *path = style && style->path ? style->path : run->dir;
 	char shown[1024], command[1100];
 
-	if (!path || !ct_text_quote(shown, sizeof(shown), path))
+	if (!ct_text_runs(shown, sizeof(shown), style, run->dir))
 		return;
 	snprintf(command, sizeof(command), "commtrace hang %s --verbose", shown);
 	ct_text_command(text, "more", command);

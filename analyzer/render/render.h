@@ -10,8 +10,9 @@
 #include "analyzer/model/report.h"
 
 struct ct_text_style {
-	int color;	  /* 1: ANSI colours */
-	const char *path; /* the run as the person typed it, for the next commands; NULL: run.dir */
+	int color;		  /* 1: ANSI colours */
+	const char *const *paths; /* the run as the person typed it, for the next commands ... */
+	size_t n_paths;		  /* ... 0: run.dir */
 	const char *
 		anchor; /* --step-anchor as the person typed it, for the next commands; NULL: none */
 	const char *place; /* absolute path of what is read, if it is not run.dir; else NULL */

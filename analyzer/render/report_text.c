@@ -215,13 +215,13 @@ static void write_table(struct ct_text *text, const struct ct_report *report, in
 	ct_columns_head(text, ct_columns_ops(), keys);
 	for (size_t i = 0; i < report->n_ops && i < most; i++)
 		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
-	if (verbose && report->n_ops > most)
-		ct_text_line(text, CT_COLOR_DIM, "... %zu more (a larger --top)",
-			     report->n_ops - most);
+	if (report->n_ops > most && (verbose || text->lines + BESIDE - 1 < SCREEN))
+		ct_text_line(text, CT_COLOR_DIM, "... %zu more (%s)", report->n_ops - most,
+			     verbose ? "a larger --top" : "--verbose");
 	if (verbose)
 		ct_text_line(text, CT_COLOR_DIM,
 			     "wait/rank: sum of the operations, mean of the ranks; transfer: sum "
-			     "of the operations; busbw/s: bus "
+			     "of the operations; busbw: bus "
 			     "bandwidth, median");
 }
 
@@ -292,9 +292,10 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report,
 		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - shown);
 }
 
-static void write_ended(struct ct_text *text, const struct ct_report_process *p)
+/* `others`: how many more the line stands for. */
+static void write_ended(struct ct_text *text, const struct ct_report_process *p, size_t others)
 {
-	char how[96], when[64] = "", by[64] = "";
+	char how[96], when[64] = "", by[64] = "", more[48] = "";
 	struct ct_text screen;
 
 	switch (p->aborted ? CT_END_UNKNOWN : p->how.how) {
@@ -314,8 +315,7 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 		break;
 	case CT_END_RUNNING:
 	case CT_END_UNKNOWN:
-		snprintf(how, sizeof(how),
-			 p->aborted ? "called MPI_Abort" : "ended, how is not recorded");
+		snprintf(how, sizeof(how), p->aborted ? "called MPI_Abort" : "in an unknown way");
 		break;
 	}
 	if (p->ended_before_at_ns != CT_UNKNOWN && p->ended_after_at_ns != CT_UNKNOWN)
@@ -327,9 +327,12 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 	if (p->how.kill_ns)
 		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
 			 p->how.kill_by);
+	if (others)
+		snprintf(more, sizeof(more), "; %zu more process%s in info", others,
+			 others == 1 ? "" : "es");
 	screen = ct_text_screen(text);
-	ct_text_wrap(&screen, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     rank %s (pid %u) %s%s%s",
-		     ct_text_rank(p->rank).s, p->pid, how, when, by);
+	ct_text_wrap(&screen, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     rank %s (pid %u) %s%s%s%s",
+		     ct_text_rank(p->rank).s, p->pid, how, when, by, more);
 	text->lines = screen.lines;
 }
 
@@ -339,7 +342,8 @@ static void write_ends(struct ct_text *text, const struct ct_report *report, int
 	size_t n = report->n_ended < most ? report->n_ended : most;
 
 	for (size_t i = 0; i < n; i++)
-		write_ended(text, &report->processes[report->ended[i]]);
+		write_ended(text, &report->processes[report->ended[i]],
+			    verbose ? 0 : report->n_ended - n);
 	if (verbose && report->n_ended > n)
 		ct_text_line(text, CT_COLOR_YELLOW, "          ... %zu more in info",
 			     report->n_ended - n);
@@ -348,10 +352,9 @@ static void write_ends(struct ct_text *text, const struct ct_report *report, int
 static void write_next(struct ct_text *text, const struct ct_report *report,
 		       const struct ct_text_style *style)
 {
-	const char *path = style && style->path ? style->path : report->run.dir;
 	char run[1024], anchor[512], options[sizeof(anchor) + 64] = "";
 
-	if (!path || !ct_text_quote(run, sizeof(run), path))
+	if (!ct_text_runs(run, sizeof(run), style, report->run.dir))
 		strcpy(run, "RUN");
 	if (report->steps.skipped)
 		snprintf(options, sizeof(options), " --skip-steps=%" PRIu64, report->steps.skipped);

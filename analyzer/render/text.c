@@ -262,3 +262,22 @@ void ct_text_dtype(char *to, unsigned dtype)
 	if (name)
 		snprintf(to, 16, "%.8s", name);
 }
+
+int ct_text_runs(char *to, size_t cap, const struct ct_text_style *style, const char *dir)
+{
+	const char *const *paths = style && style->n_paths ? style->paths : &dir;
+	size_t n = style && style->n_paths ? style->n_paths : dir != NULL, at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t len = at + 1 < cap ? ct_text_quote(to + at + (i > 0), cap - at - (i > 0),
+							  paths[i])
+					  : 0;
+
+		if (!len)
+			return 0;
+		if (i)
+			to[at++] = ' ';
+		at += len;
+	}
+	return n > 0;
+}

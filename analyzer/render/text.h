@@ -57,6 +57,9 @@ void ct_text_rowf(struct ct_text *text, const char *word, const char *fmt, ...)
 /* A row whose command is to be pasted: in one line, however long. */
 void ct_text_command(struct ct_text *text, const char *word, const char *command);
 
+/* The run as words of a shell: as it was typed, or `dir`. 0: not known, or too long. */
+int ct_text_runs(char *to, size_t cap, const struct ct_text_style *style, const char *dir);
+
 /* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
 void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);
 

@@ -16,7 +16,7 @@ judged() {
 made --fault missing:rank=1,op=20
 judged run
 # all that is known, and the same for scripts
-commtrace hang run --verbose | sed -E 's/[0-9.]+ kB/N kB/g' | diff said -
+commtrace hang run --verbose | sed -E '/^  read/s/[0-9.]+ [KM]?i?B/N KiB/g' | diff said -
 commtrace hang run --format=kv
 made --fault exit:rank=1,op=20,code=3
 judged run

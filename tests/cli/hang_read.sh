@@ -13,4 +13,4 @@ done
 jq -s 'map(.run.file_bytes) | .[1] > 2.9 * .[0]' json1 json3
 # the one that waits: its last megabyte and up to a segment, twice at most
 jq -s 'map(.run | .read_bytes - .most_read_bytes) | (.[1] < 1.2 * .[0], .[1] < 2700000)' json1 json3
-commtrace hang run3 --verbose | sed -nE 's/^ +(read) +[0-9.]+ MB from [0-9.]+ MB of files; of a process at most [0-9.]+ MB$/\1/p'
+commtrace hang run3 --verbose | sed -nE 's/^ +(read) +[0-9.]+ [KM]iB from [0-9.]+ [KM]iB of files; of a process at most [0-9.]+ [KM]iB$/\1/p'

@@ -137,7 +137,7 @@ static void draw(const struct ct_run *run, FILE *out)
 static void judge(const struct ct_run *run, FILE *out)
 {
 	const struct ct_hang_options options = { .restart = -1, .whole = 1 };
-	const struct ct_text_style plain = { .path = "run", .unwrapped = 1 };
+	const struct ct_text_style plain = { .unwrapped = 1 };
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_hang_run *hang;
 	struct ct_err err;
@@ -155,7 +155,7 @@ static void judge(const struct ct_run *run, FILE *out)
 static void read_it(const char *path)
 {
 	const struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
-	const struct ct_text_style plain = { .path = "run", .unwrapped = 1 };
+	const struct ct_text_style plain = { .unwrapped = 1 };
 	struct ct_report *report = NULL, *outline = NULL;
 	struct ct_run *run = NULL;
 	FILE *out = fopen("/dev/null", "w");

@@ -89,7 +89,7 @@ static struct ct_report *run(int64_t before_ns)
 static double hidden(const struct ct_finding *f)
 {
 	for (size_t i = 0; i < f->n_evidence; i++)
-		if (strcmp(f->evidence[i].name, "hidden_behind_computing") == 0)
+		if (strcmp(f->evidence[i].name, "late_but_hidden") == 0)
 			return f->evidence[i].value;
 	fail_msg("no such evidence");
 	return 0;

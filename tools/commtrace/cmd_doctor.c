@@ -25,12 +25,13 @@ static enum ct_doctor_answer worst(const struct ct_doctor *d)
 	return answer;
 }
 
-/* `may_run`: a program was named and not started: then --run could report more. */
-static void write_text(const struct ct_doctor *d, int may_run)
+/* `may_run`: the program was not started: then --run could report more. */
+static void write_text(const struct ct_doctor *d, int has_program, int may_run)
 {
 	static const char *const answers[] = { "OK", "UNKNOWN", "WARN", "FAIL" };
 	const char *const sentences[] = {
-		"traced: yes",
+		has_program ? "traced: yes"
+			    : "traced: yes, on this machine; to check a program, add: -- PROGRAM",
 		may_run ? "traced: yes, as far as can be checked without running it"
 			: "traced: yes, as far as could be checked",
 		"traced: in part", "traced: no"
@@ -113,7 +114,7 @@ static int examine(char **program, int start, int format)
 	else if (format == FORMAT_JSON)
 		code = write_json(&d);
 	else
-		write_text(&d, program && !start);
+		write_text(&d, program != NULL, program && !start);
 	written = ct_stdout_close();
 	if (!code)
 		code = written;

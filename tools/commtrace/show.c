@@ -118,7 +118,8 @@ static int write_report(const struct request *request, const struct ct_report *r
 	} else {
 		const struct ct_text_style style = {
 			.color = ct_color_wanted(out.file),
-			.path = request->args.paths.path[0],
+			.paths = request->args.paths.path,
+			.n_paths = request->args.paths.n,
 			.anchor = request->wishes.anchor,
 			.place = moved_place(request, report, place),
 			.unwrapped = !isatty(fileno(out.file)),

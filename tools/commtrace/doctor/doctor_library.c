@@ -173,7 +173,8 @@ void ct_doctor_preload(struct ct_doctor *d)
 			look_at_other(d, entry);
 	}
 	if (!d->is_preloaded)
-		ct_doctor_add(d, CT_DOCTOR_PRELOAD, CT_DOCTOR_FINE,
-			      "LD_PRELOAD does not name the library here; commtrace run sets it");
+		ct_doctor_add(
+			d, CT_DOCTOR_PRELOAD, CT_DOCTOR_FINE,
+			"commtrace run will set LD_PRELOAD; it does not name the library here");
 	free(copy);
 }

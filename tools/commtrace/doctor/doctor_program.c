@@ -338,7 +338,7 @@ static void look_at_started(struct ct_doctor *d, const char *name,
 		   (launch->is_python_file ? access(*argv, R_OK) != 0 : !is_program(*argv))) {
 		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
 			      "what %s starts was not looked at: %s is not found from here, and an "
-			      "option has it looked for elsewhere",
+			      "option names another directory",
 			      name, *argv);
 	} else if (!launch->is_python_file) {
 		ct_doctor_program(d, argv);

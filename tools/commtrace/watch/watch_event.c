@@ -61,7 +61,9 @@ static char *sentence_of(const struct ct_watch_event *event)
 
 static char *text_of(const struct ct_watcher *watcher, size_t *bytes)
 {
-	const struct ct_text_style style = { .path = watcher->dir, .unwrapped = 1, .verbose = 1 };
+	const struct ct_text_style style = {
+		.paths = &watcher->dir, .n_paths = 1, .unwrapped = 1, .verbose = 1
+	};
 	char *text = NULL;
 	FILE *out = open_memstream(&text, bytes);
 
