@@ -12,8 +12,6 @@
 #include "interpose/site_object.h"
 #include "interpose/site_table.h"
 
-#define TEXT 1000u /* as long as a string of the ring may be */
-
 _Atomic uint32_t ct_site_wanted;
 _Atomic uint64_t ct_site_recent[CT_SITE_RECENT] __attribute__((aligned(64)));
 
@@ -43,7 +41,7 @@ static uint32_t intern(uint64_t key, const char *text)
 static __attribute__((noinline)) uint32_t describe_python(const struct ct_python_own *own)
 {
 	struct ct_python_frame frame;
-	char text[TEXT];
+	char text[CT_RING_STRING_MAX];
 	size_t used = 0;
 
 	text[0] = '\0';

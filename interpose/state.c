@@ -9,6 +9,7 @@
 #include "interpose/gpu/graph/graph.h"
 #include "interpose/recorder.h"
 #include "interpose/stacks/stacks.h"
+#include "trace/ring_tables.h"
 #include "trace/ring_traffic.h"
 
 /* NULL-safe chain: the first failure is what counts. */
@@ -45,32 +46,6 @@ static uint64_t load(ct_word *word)
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-/* A communicator's entry as a record; 0 if the entry is not in use. */
-static int read_comm(struct ct_ring_comm *c, struct ct_comm_rec *rec)
-{
-	uint64_t id = load(&c->id);
-	uint64_t ranks = load(&c->ranks);
-	uint64_t bits = load(&c->bits);
-
-	if (id == 0 || id > UINT32_MAX)
-		return 0;
-	*rec = (struct ct_comm_rec){
-		.id = (uint32_t)id,
-		.nranks = (uint32_t)(ranks >> 32),
-		.rank = (int32_t)(uint32_t)ranks,
-		.name = (uint32_t)(bits >> 32),
-		.key = load(&c->key),
-		.parent = load(&c->parent),
-		.created_ns = load(&c->created_ns),
-		.ended_ns = load(&c->ended_ns),
-		.members_key = load(&c->members_key),
-		.backend = (uint8_t)bits,
-		.key_source = (uint8_t)(bits >> 8),
-		.device = (uint16_t)load(&c->where),
-	};
-	return 1;
-}
-
 /* Only transfers inside Gloo's collectives are counted there. */
 static uint32_t traffic_entries(const struct ct_state *s)
 {
@@ -99,7 +74,7 @@ static int add_comms(struct ct_state *s, struct ct_block *block, int all)
 		struct ct_comm_rec rec;
 		uint64_t stamp;
 
-		if (!read_comm(&s->ring->comms[i], &rec))
+		if (!ct_ring_comm_read(&s->ring->comms[i], &rec))
 			continue;
 		stamp = (uint64_t)rec.id << 33 | (uint64_t)rec.name << 1 | (rec.ended_ns != 0);
 		if (!all && stamp == s->comms_seen[i])
@@ -134,7 +109,7 @@ static int add_strings(struct ct_state *s, struct ct_block *block, int all)
 		if (len == 0)
 			break;
 		TRY(ct_block_add_text(block, CT_KIND_STRING, &id, sizeof(id), table + at + 4));
-		at += (4 + (uint64_t)len + 1 + 3) & ~3ull;
+		at += ct_ring_string_bytes(len);
 	}
 	s->strings_at = at;
 	return CT_OK;
@@ -255,15 +230,9 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 {
 	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
 		struct ct_ring_comm *c = &s->ring->comms[i];
-		uint64_t id = load(&c->id);
-		struct ct_comm_status_rec rec = {
-			.comm = (uint32_t)id,
-			.last_op = (uint32_t)load(&c->last_op),
-			.next_seq = load(&c->next_seq),
-			.last_enter_ns = load(&c->last_enter),
-		};
+		struct ct_comm_status_rec rec;
 
-		if (!id || id > UINT32_MAX || load(&c->ended_ns))
+		if (!ct_ring_comm_status_read(c, &rec) || load(&c->ended_ns))
 			continue;
 		ct_order_totals_report(&s->order, &rec);
 		TRY(ct_block_add_rare(block, CT_KIND_COMM_STATUS, &rec, sizeof(rec)));
@@ -304,13 +273,9 @@ static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old
 static int add_open_launches(struct ct_state *s, struct ct_block *block)
 {
 	for (uint32_t i = 0; i < s->ring->header->n_opens; i++) {
-		ct_word *w = &s->ring->opens[i].tag;
 		struct ct_open_launch_rec rec;
 
-		rec.words[0] = load(&w[0]);
-		for (int k = 1; k < 8; k++)
-			rec.words[k] = load(&w[k]);
-		if (rec.words[0] >> 32 == 1 && load(&w[0]) == rec.words[0])
+		if (ct_ring_open_read(&s->ring->opens[i], &rec))
 			TRY(ct_block_add_rare(block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec)));
 	}
 	return CT_OK;

@@ -134,6 +134,8 @@ _Static_assert(sizeof(struct ct_ring_stacks) == 16, "records follow");
 
 /* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
  * (id 0 = no string). The length is stored last (release), 0 = not written yet. */
+#define CT_RING_STRING_MAX                                                                         \
+	1000u /* size: bytes of one, so that a file name of PATH_MAX cannot fill the table */
 
 enum ct_chunk_state { CT_CHUNK_FREE = 0, CT_CHUNK_OWNED = 1, CT_CHUNK_CLOSED = 2 };
 

@@ -15,6 +15,7 @@
 
 #include "trace/append.h"
 #include "trace/ring_stacks.h"
+#include "trace/ring_tables.h"
 #include "trace/ring_traffic.h"
 
 #define TMPFS_MAGIC 0x01021994
@@ -409,8 +410,8 @@ void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk)
 
 uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
 {
-	size_t len = strnlen(text, 1000);
-	uint64_t size = (4 + len + 1 + 3) & ~3ull;
+	size_t len = strnlen(text, CT_RING_STRING_MAX);
+	uint64_t size = ct_ring_string_bytes(len);
 	uint64_t at;
 	char *entry;
 

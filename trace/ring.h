@@ -141,7 +141,7 @@ static inline void ct_ring_lose(struct ct_ring *ring, enum ct_loss reason, uint6
 		atomic_fetch_add_explicit(&ring->header->losses[reason], n, memory_order_relaxed);
 }
 
-/* Put a string (cut at 1000 bytes) into the table; returns its id, 0 if the table is full (a counted loss).
+/* Put a string (cut at CT_RING_STRING_MAX bytes) into the table; returns its id, 0 if the table is full (a counted loss).
  * Any thread; equal strings are not looked for. */
 uint32_t ct_ring_string(struct ct_ring *ring, const char *text);
 

@@ -12,6 +12,7 @@
 #include "trace/ring_archive.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_stacks.h"
+#include "trace/ring_tables.h"
 #include "trace/ring_traffic.h"
 
 void ct_process_terminate(struct ct_process *p)
@@ -331,13 +332,13 @@ uint32_t ct_ring_view_strings_end(const struct ct_ring_view *view)
 	size_t len;
 
 	while (ct_ring_view_string(view, id, &len))
-		id += (uint32_t)((4 + len + 1 + 3) / 4);
+		id += (uint32_t)(ct_ring_string_bytes(len) / 4);
 	return id;
 }
 
 int ct_ring_view_add_string(const struct ct_ring_view *view, uint32_t id, struct ct_block *block)
 {
-	uint8_t rec[4 + 1000];
+	uint8_t rec[4 + CT_RING_STRING_MAX];
 	size_t len;
 	const char *text = ct_ring_view_string(view, id, &len);
 
@@ -358,7 +359,7 @@ static int add_strings(const struct ct_ring_view *view, struct ct_block *block)
 
 	while (st == CT_OK && ct_ring_view_string(view, id, &len)) {
 		st = ct_ring_view_add_string(view, id, block);
-		id += (uint32_t)((4 + len + 1 + 3) / 4);
+		id += (uint32_t)(ct_ring_string_bytes(len) / 4);
 	}
 	return st;
 }
@@ -366,33 +367,12 @@ static int add_strings(const struct ct_ring_view *view, struct ct_block *block)
 static int add_comm(const struct ct_ring_view *view, const struct ct_ring_comm *c,
 		    uint32_t strings_end, struct ct_block *block)
 {
-	uint64_t id = load(&c->id);
-	uint64_t ranks = load(&c->ranks);
-	uint64_t bits = load(&c->bits);
-	struct ct_comm_rec comm = {
-		.id = (uint32_t)id,
-		.nranks = (uint32_t)(ranks >> 32),
-		.rank = (int32_t)(uint32_t)ranks,
-		.name = (uint32_t)(bits >> 32),
-		.key = load(&c->key),
-		.parent = load(&c->parent),
-		.created_ns = load(&c->created_ns),
-		.ended_ns = load(&c->ended_ns),
-		.members_key = load(&c->members_key),
-		.backend = (uint8_t)bits,
-		.key_source = (uint8_t)(bits >> 8),
-		.device = (uint16_t)load(&c->where),
-	};
-	struct ct_comm_status_rec status = {
-		.comm = (uint32_t)id,
-		.last_op = (uint32_t)load(&c->last_op),
-		.next_seq = load(&c->next_seq),
-		.last_enter_ns = load(&c->last_enter),
-	};
+	struct ct_comm_rec comm;
+	struct ct_comm_status_rec status;
 	int st;
 
-	/* unused, being written (the id is then wider than 32 bits), or given to another one meanwhile */
-	if (id == 0 || id >> 32 || load(&c->id) != id)
+	if (!ct_ring_comm_read(c, &comm) || !ct_ring_comm_status_read(c, &status) ||
+	    status.comm != comm.id)
 		return CT_OK;
 	st = ct_block_add_rare(block, CT_KIND_COMM, &comm, sizeof(comm));
 	if (st == CT_OK)
@@ -404,12 +384,9 @@ static int add_comm(const struct ct_ring_view *view, const struct ct_ring_comm *
 
 static int add_open(const struct ct_ring_open *o, struct ct_block *block)
 {
-	const ct_word *w = &o->tag;
 	struct ct_open_launch_rec rec;
 
-	for (int i = 0; i < 8; i++)
-		rec.words[i] = load(&w[i]);
-	if (rec.words[0] >> 32 != 1 || load(&o->tag) != rec.words[0])
+	if (!ct_ring_open_read(o, &rec))
 		return CT_OK;
 	return ct_block_add_rare(block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
 }
@@ -430,7 +407,9 @@ static int add_header(const struct ct_ring_header *h, struct ct_block *block)
 	struct ct_status_rec status = { load(&h->beat_ns), load(&h->flushed_ns) };
 	int st = ct_block_add_rare(block, CT_KIND_STATUS, &status, sizeof(status));
 
-	for (uint32_t i = 0; i < CT_LOSS_MAX && st == CT_OK; i++) {
+	/* The ring has no times of losses, and those in segments are of what was lost until then: the process's whole time
+	 * holds all of them. */
+	for (uint32_t i = 1; i < CT_LOSS_MAX && st == CT_OK; i++) {
 		struct ct_loss_rec loss = {
 			.reason = i,
 			.records = load(&h->losses[i]),
