@@ -83,7 +83,7 @@ sow() {
 	printf '%s\nX(DIR, STR, "", "directory")\n' "$licence" >trace/settings.def
 	echo '| `COMMTRACE_DIR` | str |  | directory |' >docs/reference/ENVIRONMENT.md
 	mkdir -p tools/metrics
-	printf '%s\nMETRIC(UP, "up", gauge, "rank", "of a rank")\n' "$licence" >tools/metrics/metrics.def
+	printf '%s\nRANK(UP, "up", gauge, "rank", "of a rank")\n' "$licence" >tools/metrics/metrics.def
 	echo '| `commtrace_up` | gauge | rank | of a rank |' >docs/reference/METRICS.md
 	cat >trace/format.h <<-EOF
 	$licence

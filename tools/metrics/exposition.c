@@ -20,16 +20,52 @@
 enum metric {
 #define METRIC(ID, name, type, labels, help) M_##ID,
 #include "tools/metrics/metrics.def"
-#undef METRIC
 	METRICS
 };
 
+/* Those of each subject alone: a switch over them that lacks one does not compile. */
+enum rank_metric {
+#define METRIC(ID, name, type, labels, help)
+#define RANK(ID, name, type, labels, help) RANK_##ID = M_##ID,
+#include "tools/metrics/metrics.def"
+};
+
+enum kind_metric {
+#define METRIC(ID, name, type, labels, help)
+#define KIND(ID, name, type, labels, help) KIND_##ID = M_##ID,
+#include "tools/metrics/metrics.def"
+};
+
+enum run_metric {
+#define METRIC(ID, name, type, labels, help)
+#define RUN(ID, name, type, labels, help) RUN_##ID = M_##ID,
+#include "tools/metrics/metrics.def"
+};
+
+enum reader_metric {
+#define METRIC(ID, name, type, labels, help)
+#define READER(ID, name, type, labels, help) READER_##ID = M_##ID,
+#include "tools/metrics/metrics.def"
+};
+
+enum gpu_metric {
+#define METRIC(ID, name, type, labels, help)
+#define GPU(ID, name, type, labels, help) GPU_##ID = M_##ID,
+#include "tools/metrics/metrics.def"
+};
+
+enum subject { OF_RANK, OF_KIND, OF_RUN, OF_READER, OF_GPU };
+
 static const struct {
 	const char *name, *type, *help;
+	enum subject of;
 } metrics[METRICS] = {
-#define METRIC(ID, name, type, labels, help) { "commtrace_" name, #type, help },
+#define RANK(ID, name, type, labels, help) { "commtrace_" name, #type, help, OF_RANK },
+#define KIND(ID, name, type, labels, help) { "commtrace_" name, #type, help, OF_KIND },
+#define RUN(ID, name, type, labels, help) { "commtrace_" name, #type, help, OF_RUN },
+#define READER(ID, name, type, labels, help) { "commtrace_" name, #type, help, OF_READER },
+#define GPU(ID, name, type, labels, help) { "commtrace_" name, #type, help, OF_GPU },
 #include "tools/metrics/metrics.def"
-#undef METRIC
 };
 
 /* Where the samples of one metric go. Its head is written before the first. */
@@ -85,46 +121,47 @@ static double seconds(uint64_t ns)
 	return ns == CT_UNKNOWN ? NAN : (double)ns / 1e9;
 }
 
-static double of_rank(enum metric id, const struct ct_live_rank *rank)
+static double of_rank(enum rank_metric id, const struct ct_live_rank *rank)
 {
 	double behind = 0;
 
 	switch (id) {
-	case M_RANK_UP:
+	case RANK_RANK_UP:
 		return rank->runs;
-	case M_RECORDED:
+	case RANK_RECORDED:
 		return seconds(rank->now.at_ns);
-	case M_OPERATIONS:
+	case RANK_OPERATIONS:
 		return (double)rank->now.ops;
-	case M_BYTES:
+	case RANK_BYTES:
 		return (double)rank->now.bytes;
-	case M_COMMUNICATION:
+	case RANK_COMMUNICATION:
 		return seconds(rank->now.comm_ns);
-	case M_WAIT:
+	case RANK_WAIT:
 		return rank->knows_wait ? seconds(rank->now.wait_ns) : NAN;
-	case M_EXPOSED:
+	case RANK_EXPOSED:
 		return rank->knows_exposed ? seconds(rank->now.exposed_ns) : NAN;
-	case M_AWAITED:
+	case RANK_AWAITED:
 		return seconds(rank->awaited_ns);
-	case M_STRAGGLER:
+	case RANK_STRAGGLER:
 		return rank->slow;
-	case M_STRAGGLER_ERROR:
+	case RANK_STRAGGLER_ERROR:
 		return rank->slow > 0 ? rank->slow_err : NAN;
-	case M_LAST_OPERATION:
+	case RANK_LAST_OPERATION:
 		return rank->runs ? seconds(rank->idle_ns) : NAN;
-	case M_IN_FLIGHT:
+	case RANK_IN_FLIGHT:
 		return rank->runs ? rank->n_flights : NAN;
-	case M_IN_FLIGHT_AGE:
+	case RANK_IN_FLIGHT_AGE:
 		return !rank->runs ? NAN : rank->flight ? seconds(rank->flight->age_ns) : 0;
-	case M_HEARTBEAT:
+	case RANK_HEARTBEAT:
 		return rank->runs ? seconds(rank->beat_ns) : NAN;
-	case M_BEHIND:
+	case RANK_BEHIND:
 		for (uint32_t c = 0; c < rank->n_comms; c++)
 			behind = fmax(behind, (double)rank->comms[c].behind);
 		return rank->runs ? behind : NAN;
-	default:
-		return NAN;
+	case RANK_DROPPED:
+		break; /* by reason, see put_losses() */
 	}
+	return NAN;
 }
 
 /* Ranks that are not known are distinguished by their process. */
@@ -177,7 +214,7 @@ static void put_ranks(struct family *f, const struct ct_live_view *view)
 		if (f->id == M_DROPPED)
 			put_losses(f, rank, label);
 		else
-			put(f, label, of_rank(f->id, rank));
+			put(f, label, of_rank((enum rank_metric)f->id, rank));
 	}
 }
 
@@ -207,29 +244,27 @@ static void put_row(struct family *f, const struct ct_live_row *row)
 
 	snprintf(own, sizeof(own), "role=\"%s\",op=\"%.48s\",size=\"%s\"", row->role, row->op,
 		 ct_live_size_name(row->size));
-	switch (f->id) {
-	case M_DURATION:
+	switch ((enum kind_metric)f->id) {
+	case KIND_DURATION:
 		put_histogram(f, own, &row->span, TIME_FIRST, TIME_LAST, 1e-9);
 		break;
-	case M_TRANSFER:
+	case KIND_TRANSFER:
 		put_histogram(f, own, &row->transfer, TIME_FIRST, TIME_LAST, 1e-9);
 		break;
-	case M_ALGBW:
+	case KIND_ALGBW:
 		put_histogram(f, own, &row->algbw, RATE_FIRST, RATE_LAST, 1);
 		break;
-	case M_BUS_BYTES:
+	case KIND_BUS_BYTES:
 		put(f, own, row->bus_ns ? (double)row->bus_bytes : NAN);
 		break;
-	case M_BUS_SECONDS:
+	case KIND_BUS_SECONDS:
 		put(f, own, row->bus_ns ? seconds(row->bus_ns) : NAN);
 		break;
-	case M_KIND_WAIT:
+	case KIND_KIND_WAIT:
 		put(f, own, row->judged ? seconds(row->wait_ns) : NAN);
 		break;
-	case M_KIND_JUDGED:
+	case KIND_KIND_JUDGED:
 		put(f, own, (double)row->judged);
-		break;
-	default:
 		break;
 	}
 }
@@ -266,26 +301,24 @@ static void put_run(struct family *f, const struct ct_exposed_run *run)
 {
 	const struct ct_live_view *view = run->view;
 
-	switch (f->id) {
-	case M_PEAK:
+	switch ((enum run_metric)f->id) {
+	case RUN_PEAK:
 		put(f, "", run->peak_Bps > 0 ? run->peak_Bps : NAN);
 		break;
-	case M_ERRORS:
+	case RUN_ERRORS:
 		put_errors(f, view);
 		break;
-	case M_RANKS:
+	case RUN_RANKS:
 		put(f, "", view->n_ranks);
 		break;
-	case M_WORLD:
+	case RUN_WORLD:
 		put(f, "", view->world > 0 ? view->world : NAN);
 		break;
-	case M_RESTARTS:
+	case RUN_RESTARTS:
 		put(f, "", view->restart);
 		break;
-	case M_STRAGGLER_JUDGED:
+	case RUN_STRAGGLER_JUDGED:
 		put(f, "", view->slow_until_ns ? seconds(view->slow_until_ns) : NAN);
-		break;
-	default:
 		break;
 	}
 }
@@ -303,18 +336,28 @@ static double resident_bytes(void)
 	return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static void put_reader(struct family *f, const struct ct_exposed_all *all)
+static double cpu_seconds(void)
 {
 	struct rusage usage;
 
-	if (f->id == M_READER_BEHIND) {
+	if (getrusage(RUSAGE_SELF, &usage) != 0)
+		return NAN;
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void put_reader(struct family *f, const struct ct_exposed_all *all)
+{
+	switch ((enum reader_metric)f->id) {
+	case READER_READER_BEHIND:
 		put(f, "", all->is_behind);
-	} else if (f->id == M_READER_MEMORY) {
+		break;
+	case READER_READER_CPU:
+		put(f, "", cpu_seconds());
+		break;
+	case READER_READER_MEMORY:
 		put(f, "", resident_bytes());
-	} else if (getrusage(RUSAGE_SELF, &usage) == 0) {
-		put(f, "",
-		    (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-			    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+		break;
 	}
 }
 
@@ -324,72 +367,75 @@ static void put_gpu(struct family *f, unsigned gpu, const struct ct_gpu_sample *
 
 #define OF_GPU(more) snprintf(own, sizeof(own), "gpu=\"%u\"" more, gpu)
 	OF_GPU("");
-	switch (f->id) {
-	case M_GPU_BUSY:
+	switch ((enum gpu_metric)f->id) {
+	case GPU_GPU_BUSY:
 		put(f, own, s->busy);
 		break;
-	case M_GPU_MEMORY_USED:
+	case GPU_GPU_MEMORY_USED:
 		put(f, own, s->memory_used);
 		break;
-	case M_GPU_MEMORY:
+	case GPU_GPU_MEMORY:
 		put(f, own, s->memory);
 		break;
-	case M_GPU_PCIE:
-	case M_GPU_NVLINK:
+	case GPU_GPU_PCIE:
+	case GPU_GPU_NVLINK:
 		OF_GPU(",direction=\"tx\"");
 		put(f, own, f->id == M_GPU_PCIE ? s->pcie_tx : s->nvlink_tx);
 		OF_GPU(",direction=\"rx\"");
 		put(f, own, f->id == M_GPU_PCIE ? s->pcie_rx : s->nvlink_rx);
 		break;
-	case M_GPU_CLOCK:
+	case GPU_GPU_CLOCK:
 		OF_GPU(",clock=\"sm\"");
 		put(f, own, s->sm_hertz);
 		OF_GPU(",clock=\"memory\"");
 		put(f, own, s->memory_hertz);
 		break;
-	case M_GPU_THROTTLED:
+	case GPU_GPU_THROTTLED:
 		for (unsigned i = 0; i < CT_GPU_REASONS; i++) {
 			snprintf(own, sizeof(own), "gpu=\"%u\",reason=\"%s\"", gpu,
 				 ct_gpu_reason_names[i]);
 			put(f, own, s->reasons[i]);
 		}
 		break;
-	case M_GPU_XID:
+	case GPU_GPU_XID:
 		put(f, own, (double)s->xids);
 		break;
-	case M_GPU_LAST_XID:
+	case GPU_GPU_LAST_XID:
 		put(f, own, s->xids ? s->last_xid : NAN);
 		break;
-	default:
-		break;
 	}
+}
+
+static void put_of_run(struct family *f, const struct ct_exposed_run *run)
+{
+	f->run_labels = run->labels;
+	if (metrics[f->id].of == OF_RANK)
+		put_ranks(f, run->view);
+	else if (metrics[f->id].of == OF_RUN)
+		put_run(f, run);
+	else
+		for (uint32_t i = 0; i < run->view->n_rows; i++)
+			put_row(f, &run->view->rows[i]);
 }
 
 static void put_family(enum metric id, const struct ct_exposed_all *all, FILE *out)
 {
 	struct family f = { .out = out, .id = id };
 
-	if (id >= M_GPU_BUSY) {
+	switch (metrics[id].of) {
+	case OF_RANK:
+	case OF_KIND:
+	case OF_RUN:
+		for (unsigned r = 0; r < all->n_runs; r++)
+			put_of_run(&f, &all->runs[r]);
+		break;
+	case OF_READER:
+		put_reader(&f, all);
+		break;
+	case OF_GPU:
 		for (unsigned g = 0; g < all->n_gpus; g++)
 			put_gpu(&f, g, &all->gpus[g]);
-		return;
-	}
-	if (id >= M_READER_BEHIND) {
-		put_reader(&f, all);
-		return;
-	}
-	for (unsigned r = 0; r < all->n_runs; r++) {
-		const struct ct_exposed_run *run = &all->runs[r];
-
-		f.run_labels = run->labels;
-		if (id >= M_PEAK) {
-			put_run(&f, run);
-		} else if (id >= M_DURATION) {
-			for (uint32_t i = 0; i < run->view->n_rows; i++)
-				put_row(&f, &run->view->rows[i]);
-		} else {
-			put_ranks(&f, run->view);
-		}
+		break;
 	}
 }
 
