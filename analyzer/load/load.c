@@ -250,7 +250,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 	out.from_any = op->op == CT_OP_Recv && (op->peer < 0 || op->tag == CT_TAG_ANY);
 	/* few processes have any of these records */
 	if (load->matches.n)
-		op = ct_load_give_got(load, op, &copy);
+		op = ct_load_give_match(load, op, &copy);
 	j->op = op;
 	j->process = load->info;
 	j->process_index = load->index;

@@ -41,8 +41,8 @@ struct ct_load {
 		syncs; /* tid -> uint64_t, when its latest wait for a GPU that is over was entered */
 	struct ct_join *join;
 	struct ct_graphs graphs;
-	struct ct_table matches; /* launch -> struct ct_load_got */
-	struct ct_load_got *free_got;
+	struct ct_table matches; /* launch -> struct ct_load_match */
+	struct ct_load_match *free_matches;
 	struct ct_table details; /* of ops that are still to come */
 	struct ct_load_detail *free_details;
 	struct ct_table submits; /* of ops that are still to come */
@@ -91,9 +91,9 @@ void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
 
 /* What receives got (wildcard_match.c): taken in, and put into a copy of the op that it is of. 0 or CT_NOMEM; the op itself
  * if nothing is known of it, else the copy. */
-int ct_load_take_got(struct ct_load *load, const struct ct_match_rec *rec);
-const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,
-				     struct ct_op *copy);
+int ct_load_take_match(struct ct_load *load, const struct ct_match_rec *rec);
+const struct ct_op *ct_load_give_match(struct ct_load *load, const struct ct_op *op,
+				       struct ct_op *copy);
 /* SUBMIT records (submit.c): taken in, and given to the op that they are of. 0 or CT_NOMEM. */
 int ct_load_take_submit(struct ct_load *load, const struct ct_submit_rec *rec);
 void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *op);

@@ -220,30 +220,34 @@ static int take_error(struct ct_load *load, const struct ct_error_rec *rec)
 				ct_load_string(load, rec->text));
 }
 
-static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
+static int take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
 {
 	struct ct_process_loss *loss;
 
 	if (rec->reason >= CT_LOSS_MAX)
-		return;
+		return CT_OK;
 	loss = &load->facts.losses[rec->reason];
 	if (rec->records > loss->records)
 		loss->records = rec->records;
 	if (rec->begin_ns && (!loss->begin_ns || rec->begin_ns < loss->begin_ns))
 		loss->begin_ns = rec->begin_ns;
 	ct_load_seen_at(&loss->end_ns, rec->end_ns);
+	return CT_OK;
 }
 
 /* fact: adjtimex(2): nothing sets the clock, or the call failed. */
 #define STATUS_UNSYNC 0x40u
 
-static void take_clock(struct ct_process_facts *facts, const struct ct_clock_rec *rec)
+static int take_clock(struct ct_load *load, const struct ct_clock_rec *rec)
 {
+	struct ct_process_facts *facts = &load->facts;
+
 	facts->clocks++;
 	if (rec->maxerror_ns == UINT64_MAX || rec->status & STATUS_UNSYNC)
 		facts->wall_unset = 1;
 	else if (rec->maxerror_ns > facts->wall_err_ns)
 		facts->wall_err_ns = rec->maxerror_ns;
+	return CT_OK;
 }
 
 /* Of a block whose rare records are all empty there are none. */
@@ -252,118 +256,120 @@ static const uint8_t *bytes_of(const struct ct_block *block, const struct ct_rar
 	return block->bytes ? block->bytes + rare->at : (const uint8_t *)"";
 }
 
+static int take_status(struct ct_load *load, const struct ct_status_rec *rec)
+{
+	ct_load_seen_at(&load->facts.beat_ns, rec->beat_ns);
+	return CT_OK;
+}
+
+static int take_cost(struct ct_load *load, const struct ct_cost_rec *rec)
+{
+	/* written before anything was measured: the write thread itself costs something */
+	if (!rec->write_cpu_ns)
+		return CT_OK;
+	load->facts.cost = *rec;
+	load->facts.has_cost = 1;
+	return CT_OK;
+}
+
+static int take_wait(struct ct_load *load, const struct ct_wait_rec *rec)
+{
+	return load->sink.wait ? load->sink.wait(load->sink.arg, rec) : CT_OK;
+}
+
+static int take_graph(struct ct_load *load, const struct ct_graph_rec *rec)
+{
+	return ct_graphs_add(&load->graphs, rec);
+}
+
+static int take_nvtx(struct ct_load *load, struct ct_nvtx_rec *rec)
+{
+	if (rec->how != CT_NVTX_STEP)
+		rec->name[sizeof(rec->name) - 1] = '\0';
+	return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, rec) : CT_OK;
+}
+
+static int take_end(struct ct_load *load, const struct ct_end_rec *rec)
+{
+	load->facts.end = *rec;
+	load->facts.has_end = 1;
+	ct_load_seen_at(&load->facts.last_ns, rec->end_ns);
+	return CT_OK;
+}
+
+static int take_fact(struct ct_load *load, const uint8_t *bytes, uint32_t len)
+{
+	return ct_facts_take(&load->environment, load->memory, bytes, len);
+}
+
+static int take_invisible(struct ct_load *load, const uint8_t *bytes, uint32_t len)
+{
+	return ct_facts_take_unseen(&load->environment, load->memory, bytes, len);
+}
+
+static int take_port(struct ct_load *load, const uint8_t *bytes, uint32_t len)
+{
+	return ct_port_sums_port(&load->ports, bytes, len);
+}
+
+static int take_counters(struct ct_load *load, const uint8_t *bytes, uint32_t len)
+{
+	return ct_port_sums_sample(&load->ports, bytes, len);
+}
+
+static int take_stack(struct ct_load *load, const uint8_t *bytes, uint32_t len)
+{
+	return load->sink.stack ? load->sink.stack(load->sink.arg, bytes, len) : CT_OK;
+}
+
+/* What is taken of which kind: a row each. Of a fixed struct a copy is passed, which fills up with zeros what an older
+ * version did not write; of any length the bytes. Strings are not here: they are taken before the others, which name
+ * them. */
+#define FIXED(X)                                                                                   \
+	X(COMM, comm, take_comm)                                                                   \
+	X(LOSS, loss, take_loss)                                                                   \
+	X(STATUS, status, take_status)                                                             \
+	X(COMM_STATUS, comm_status, take_comm_status)                                              \
+	X(OPEN_OP, open_op, take_open_op)                                                          \
+	X(OPEN_LAUNCH, open_launch, take_open_launch)                                              \
+	X(HOST_BEGIN, host, take_host)                                                             \
+	X(HOST_END, host, take_host)                                                               \
+	X(CLOCK, clock, take_clock)                                                                \
+	X(COST, cost, take_cost)                                                                   \
+	X(MATCH, match, ct_load_take_match)                                                        \
+	X(WAIT, wait, take_wait)                                                                   \
+	X(GRAPH, graph, take_graph)                                                                \
+	X(DETAIL, detail, ct_load_take_detail)                                                     \
+	X(SUBMIT, submit, ct_load_take_submit)                                                     \
+	X(NVTX, nvtx, take_nvtx)                                                                   \
+	X(ERROR, error, take_error)                                                                \
+	X(TRAFFIC, traffic, ct_load_take_traffic)                                                  \
+	X(END, end, take_end)
+#define VARIABLE(X)                                                                                \
+	X(NAME, take_name)                                                                         \
+	X(NOTE, take_note)                                                                         \
+	X(ENV, take_fact)                                                                          \
+	X(INVISIBLE, take_invisible)                                                               \
+	X(PORT, take_port)                                                                         \
+	X(COUNTERS, take_counters)                                                                 \
+	X(STACK, take_stack)
+
 static int take_rare(struct ct_load *load, const struct ct_block *block, const struct ct_rare *rare)
 {
-	const uint8_t *bytes = bytes_of(block, rare);
-	union {
-		struct ct_comm_rec comm;
-		struct ct_loss_rec loss;
-		struct ct_status_rec status;
-		struct ct_comm_status_rec comm_status;
-		struct ct_open_op_rec open_op;
-		struct ct_open_launch_rec open_launch;
-		struct ct_host_rec host;
-		struct ct_clock_rec clock;
-		struct ct_cost_rec cost;
-		struct ct_end_rec end;
-		struct ct_graph_rec graph;
-		struct ct_match_rec match;
-		struct ct_wait_rec wait;
-		struct ct_detail_rec detail;
-		struct ct_traffic_rec traffic;
-		struct ct_submit_rec submit;
-		struct ct_nvtx_rec nvtx;
-		struct ct_error_rec error;
-	} u;
-
 	switch (rare->kind) {
-	case CT_KIND_STRING:
-		return CT_OK; /* taken before the others, which name them */
-	case CT_KIND_NAME:
-		return take_name(load, bytes, rare->len);
-	case CT_KIND_NOTE:
-		return take_note(load, bytes, rare->len);
-	case CT_KIND_ENV:
-		return ct_facts_take(&load->environment, load->memory, bytes, rare->len);
-	case CT_KIND_INVISIBLE:
-		return ct_facts_take_unseen(&load->environment, load->memory, bytes, rare->len);
-	case CT_KIND_PORT:
-		return ct_port_sums_port(&load->ports, bytes, rare->len);
-	case CT_KIND_COUNTERS:
-		return ct_port_sums_sample(&load->ports, bytes, rare->len);
-	case CT_KIND_COMM:
-		ct_rare_get(block, rare, &u.comm, sizeof(u.comm));
-		return take_comm(load, &u.comm);
-	case CT_KIND_LOSS:
-		ct_rare_get(block, rare, &u.loss, sizeof(u.loss));
-		take_loss(load, &u.loss);
-		return CT_OK;
-	case CT_KIND_STATUS:
-		ct_rare_get(block, rare, &u.status, sizeof(u.status));
-		ct_load_seen_at(&load->facts.beat_ns, u.status.beat_ns);
-		return CT_OK;
-	case CT_KIND_COMM_STATUS:
-		ct_rare_get(block, rare, &u.comm_status, sizeof(u.comm_status));
-		return take_comm_status(load, &u.comm_status);
-	case CT_KIND_OPEN_OP:
-		ct_rare_get(block, rare, &u.open_op, sizeof(u.open_op));
-		return take_open_op(load, &u.open_op);
-	case CT_KIND_OPEN_LAUNCH:
-		ct_rare_get(block, rare, &u.open_launch, sizeof(u.open_launch));
-		return take_open_launch(load, &u.open_launch);
-	case CT_KIND_HOST_BEGIN:
-	case CT_KIND_HOST_END:
-		ct_rare_get(block, rare, &u.host, sizeof(u.host));
-		return take_host(load, &u.host);
-	case CT_KIND_CLOCK:
-		ct_rare_get(block, rare, &u.clock, sizeof(u.clock));
-		take_clock(&load->facts, &u.clock);
-		return CT_OK;
-	case CT_KIND_COST:
-		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
-		/* written before anything was measured: the write thread itself costs something */
-		if (!u.cost.write_cpu_ns)
-			return CT_OK;
-		load->facts.cost = u.cost;
-		load->facts.has_cost = 1;
-		return CT_OK;
-	case CT_KIND_MATCH:
-		ct_rare_get(block, rare, &u.match, sizeof(u.match));
-		return ct_load_take_got(load, &u.match);
-	case CT_KIND_WAIT:
-		if (!load->sink.wait)
-			return CT_OK;
-		ct_rare_get(block, rare, &u.wait, sizeof(u.wait));
-		return load->sink.wait(load->sink.arg, &u.wait);
-	case CT_KIND_GRAPH:
-		ct_rare_get(block, rare, &u.graph, sizeof(u.graph));
-		return ct_graphs_add(&load->graphs, &u.graph);
-	case CT_KIND_DETAIL:
-		ct_rare_get(block, rare, &u.detail, sizeof(u.detail));
-		return ct_load_take_detail(load, &u.detail);
-	case CT_KIND_SUBMIT:
-		ct_rare_get(block, rare, &u.submit, sizeof(u.submit));
-		return ct_load_take_submit(load, &u.submit);
-	case CT_KIND_NVTX:
-		ct_rare_get(block, rare, &u.nvtx, sizeof(u.nvtx));
-		if (u.nvtx.how != CT_NVTX_STEP)
-			u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
-		return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, &u.nvtx) : CT_OK;
-	case CT_KIND_ERROR:
-		ct_rare_get(block, rare, &u.error, sizeof(u.error));
-		return take_error(load, &u.error);
-	case CT_KIND_STACK:
-		return load->sink.stack ? load->sink.stack(load->sink.arg, bytes, rare->len)
-					: CT_OK;
-	case CT_KIND_TRAFFIC:
-		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
-		return ct_load_take_traffic(load, &u.traffic);
-	case CT_KIND_END:
-		ct_rare_get(block, rare, &u.end, sizeof(u.end));
-		load->facts.end = u.end;
-		load->facts.has_end = 1;
-		ct_load_seen_at(&load->facts.last_ns, u.end.end_ns);
-		return CT_OK;
+#define X(KIND, type, take)                                                                        \
+	case CT_KIND_##KIND: {                                                                     \
+		struct ct_##type##_rec rec;                                                        \
+		ct_rare_get(block, rare, &rec, sizeof(rec));                                       \
+		return take(load, &rec);                                                           \
+	}
+		FIXED(X)
+#undef X
+#define X(KIND, take)                                                                              \
+	case CT_KIND_##KIND:                                                                       \
+		return take(load, bytes_of(block, rare), rare->len);
+		VARIABLE(X)
+#undef X
 	default:
 		return CT_OK;
 	}

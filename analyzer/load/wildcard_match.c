@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What receives got, kept from its record until their launch comes. */
+/* MATCH records (what a receive from any source got), held until their launch. */
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
 /* size: those whose launch never comes are few: their process was killed between the two records. */
-#define CT_LOAD_GOTS (1u << 20)
+#define CT_LOAD_MATCHES (1u << 20)
 
-struct ct_load_got {
-	struct ct_load_got *next; /* free */
+struct ct_load_match {
+	struct ct_load_match *next; /* free */
 	struct ct_match_rec rec;
 };
 
-static struct ct_load_got *make(struct ct_load *load)
+static struct ct_load_match *make(struct ct_load *load)
 {
-	struct ct_load_got *got = load->free_got;
+	struct ct_load_match *match = load->free_matches;
 
-	if (got)
-		load->free_got = got->next;
+	if (match)
+		load->free_matches = match->next;
 	else
-		got = ct_arena_calloc(load->memory, 1, sizeof(*got));
-	return got;
+		match = ct_arena_calloc(load->memory, 1, sizeof(*match));
+	return match;
 }
 
-int ct_load_take_got(struct ct_load *load, const struct ct_match_rec *rec)
+int ct_load_take_match(struct ct_load *load, const struct ct_match_rec *rec)
 {
-	struct ct_load_got *got = ct_table_get(&load->matches, rec->launch);
+	struct ct_load_match *match = ct_table_get(&load->matches, rec->launch);
 
-	if (got) {
-		got->rec = *rec;
+	if (match) {
+		match->rec = *rec;
 		return CT_OK;
 	}
-	if (!rec->launch || load->matches.n >= CT_LOAD_GOTS)
+	if (!rec->launch || load->matches.n >= CT_LOAD_MATCHES)
 		return CT_OK;
-	got = make(load);
-	if (!got)
+	match = make(load);
+	if (!match)
 		return CT_NOMEM;
-	got->rec = *rec;
-	return ct_table_put(&load->matches, rec->launch, got);
+	match->rec = *rec;
+	return ct_table_put(&load->matches, rec->launch, match);
 }
 
 /* In elements of the op, or in bytes where that is no whole number. */
@@ -50,23 +50,23 @@ static void set_bytes(struct ct_op *op, uint64_t bytes)
 	op->flags &= (uint8_t)~CT_OP_UNSIZED;
 }
 
-const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,
-				     struct ct_op *copy)
+const struct ct_op *ct_load_give_match(struct ct_load *load, const struct ct_op *op,
+				       struct ct_op *copy)
 {
-	struct ct_load_got *got;
+	struct ct_load_match *match;
 
 	if (op->op != CT_OP_Recv || !op->launch)
 		return op;
-	got = ct_table_remove(&load->matches, op->launch);
-	if (!got)
+	match = ct_table_remove(&load->matches, op->launch);
+	if (!match)
 		return op;
 	*copy = *op;
-	copy->peer = got->rec.peer;
-	copy->tag = got->rec.tag;
-	copy->seq = got->rec.seq;
-	if (got->rec.flags & CT_MATCH_BYTES)
-		set_bytes(copy, got->rec.bytes);
-	got->next = load->free_got;
-	load->free_got = got;
+	copy->peer = match->rec.peer;
+	copy->tag = match->rec.tag;
+	copy->seq = match->rec.seq;
+	if (match->rec.flags & CT_MATCH_BYTES)
+		set_bytes(copy, match->rec.bytes);
+	match->next = load->free_matches;
+	load->free_matches = match;
 	return copy;
 }
