@@ -7,14 +7,13 @@
 #include "interpose/gpu/runtime/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
-
-#define SECOND_NS 1000000000ull
+#include "trace/clock.h"
 
 /* On a host so busy that this thread runs late, the program stalls, too: readers of the ring must know. Older delays
  * count less with every beat. */
 static void note_late(ct_word *late_ns, uint64_t since_beat_ns)
 {
-	uint64_t late = since_beat_ns > SECOND_NS ? since_beat_ns - SECOND_NS : 0;
+	uint64_t late = since_beat_ns > CT_SECOND_NS ? since_beat_ns - CT_SECOND_NS : 0;
 	uint64_t before = atomic_load_explicit(late_ns, memory_order_relaxed);
 
 	before -= before / 8;

@@ -43,6 +43,7 @@
 #include "interpose/stacks/stacks.h"
 #include "interpose/start_line.h"
 #include "interpose/writer.h"
+#include "trace/clock.h"
 #include "trace/limits.h"
 #include "trace/ring_dir.h"
 
@@ -80,14 +81,6 @@ static void read_environment(void)
 static int is_listed(const char *backend)
 {
 	return ct_settings_lists(settings.BACKENDS, backend);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static int init_gpu(void)
@@ -228,8 +221,8 @@ static int set_up(uint32_t nth)
 			       strcmp(settings.STACKS, "native") != 0,
 	});
 	process->nth = nth;
-	process->start_ns = clock_ns(CLOCK_MONOTONIC);
-	process->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	process->start_ns = ct_clock_ns(CLOCK_MONOTONIC);
+	process->start_unix_ns = ct_clock_ns(CLOCK_REALTIME);
 	options.dirfd = ct_run_dir_open(settings.DIR, tmpdir, process, &notes);
 	if (make_memory(options.ring_dirs) != 0)
 		goto out_close;

@@ -9,6 +9,7 @@
 #include "interpose/gpu/graph/graph.h"
 #include "interpose/recorder.h"
 #include "interpose/stacks/stacks.h"
+#include "trace/clock.h"
 #include "trace/ring_tables.h"
 #include "trace/ring_traffic.h"
 
@@ -39,11 +40,6 @@ void ct_state_fini(struct ct_state *s)
 	free(s->traffic_seen);
 	ct_order_totals_fini(&s->order);
 	memset(s, 0, sizeof(*s));
-}
-
-static uint64_t load(ct_word *word)
-{
-	return atomic_load_explicit(word, memory_order_acquire);
 }
 
 /* Only transfers inside Gloo's collectives are counted there. */
@@ -95,7 +91,7 @@ static int add_comms(struct ct_state *s, struct ct_block *block, int all)
 static int add_strings(struct ct_state *s, struct ct_block *block, int all)
 {
 	const char *table = s->ring->strings;
-	uint64_t end = load(&s->ring->header->strings_used);
+	uint64_t end = ct_load_acquire(&s->ring->header->strings_used);
 	uint64_t at = all ? 0 : s->strings_at;
 
 	if (end > s->ring->header->strings_bytes)
@@ -158,8 +154,8 @@ void ct_state_drained(struct ct_state *s)
 		s->comms_pass[i] = 0;
 		s->comms_seen[i] = 0;
 		s->comms_freed++;
-		ct_order_totals_drop(&s->order, (uint32_t)load(&s->ring->comms[i].id));
-		free_traffic(s, (uint32_t)load(&s->ring->comms[i].id));
+		ct_order_totals_drop(&s->order, (uint32_t)ct_load_acquire(&s->ring->comms[i].id));
+		free_traffic(s, (uint32_t)ct_load_acquire(&s->ring->comms[i].id));
 		ct_ring_comm_free(s->ring, i);
 	}
 	s->pass++;
@@ -182,7 +178,7 @@ static int add_losses(struct ct_state *s, struct ct_block *block, uint64_t now)
 	for (uint32_t reason = 1; reason < CT_LOSS_MAX; reason++) {
 		struct ct_loss_rec rec = {
 			.reason = reason,
-			.records = load(&s->ring->header->losses[reason]),
+			.records = ct_load_acquire(&s->ring->header->losses[reason]),
 		};
 
 		if (!rec.records)
@@ -201,14 +197,6 @@ static int add_losses(struct ct_state *s, struct ct_block *block, uint64_t now)
 	return CT_OK;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static int add_clock(struct ct_block *block)
 {
 	struct timex state;
@@ -218,10 +206,10 @@ static int add_clock(struct ct_block *block)
 	memset(&state, 0, sizeof(state)); /* modes 0: only look */
 	rec.status = adjtimex(&state) >= 0 ? (uint64_t)(uint32_t)state.status : UINT64_MAX;
 	rec.maxerror_ns = rec.status != UINT64_MAX ? (uint64_t)state.maxerror * 1000 : UINT64_MAX;
-	before = clock_ns(CLOCK_MONOTONIC);
-	rec.realtime_ns = clock_ns(CLOCK_REALTIME);
-	rec.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-	after = clock_ns(CLOCK_MONOTONIC);
+	before = ct_clock_ns(CLOCK_MONOTONIC);
+	rec.realtime_ns = ct_clock_ns(CLOCK_REALTIME);
+	rec.raw_ns = ct_clock_ns(CLOCK_MONOTONIC_RAW);
+	after = ct_clock_ns(CLOCK_MONOTONIC);
 	rec.monotonic_ns = before + (after - before) / 2;
 	return ct_block_add_rare(block, CT_KIND_CLOCK, &rec, sizeof(rec));
 }
@@ -232,7 +220,7 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 		struct ct_ring_comm *c = &s->ring->comms[i];
 		struct ct_comm_status_rec rec;
 
-		if (!ct_ring_comm_status_read(c, &rec) || load(&c->ended_ns))
+		if (!ct_ring_comm_status_read(c, &rec) || ct_load_acquire(&c->ended_ns))
 			continue;
 		ct_order_totals_report(&s->order, &rec);
 		TRY(ct_block_add_rare(block, CT_KIND_COMM_STATUS, &rec, sizeof(rec)));
@@ -251,14 +239,14 @@ static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old
 
 	for (uint32_t i = 0; i < s->ring->header->n_chunks; i++) {
 		struct ct_chunk *chunk = ct_ring_chunk(s->ring, i);
-		uint64_t state = load(&chunk->state);
+		uint64_t state = ct_load_acquire(&chunk->state);
 		struct ct_open_op_rec rec = { .lap = state >> 8 };
 
 		if ((state & 0xff) != CT_CHUNK_OWNED && (state & 0xff) != CT_CHUNK_CLOSED)
 			continue;
-		rec.tid = (uint32_t)load(&chunk->owner);
-		for (rec.slot = (uint32_t)load(&chunk->drained); rec.slot < CT_CHUNK_SLOTS;
-		     rec.slot++) {
+		rec.tid = (uint32_t)ct_load_acquire(&chunk->owner);
+		for (rec.slot = (uint32_t)ct_load_acquire(&chunk->drained);
+		     rec.slot < CT_CHUNK_SLOTS; rec.slot++) {
 			if (!ct_slot_copy(&ct_chunk_slots(chunk)[rec.slot], (uint32_t)rec.lap,
 					  rec.words))
 				break;
@@ -284,8 +272,8 @@ static int add_open_launches(struct ct_state *s, struct ct_block *block)
 int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 {
 	struct ct_status_rec rec = {
-		.beat_ns = clock_ns(CLOCK_MONOTONIC), /* who writes this lives */
-		.flushed_ns = load(&s->ring->header->flushed_ns),
+		.beat_ns = ct_clock_ns(CLOCK_MONOTONIC), /* who writes this lives */
+		.flushed_ns = ct_load_acquire(&s->ring->header->flushed_ns),
 	};
 
 	TRY(ct_block_add_rare(block, CT_KIND_STATUS, &rec, sizeof(rec)));
@@ -317,7 +305,7 @@ void ct_state_written(struct ct_state *s, const struct ct_block *block)
 
 int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = ct_clock_ns(CLOCK_MONOTONIC);
 
 	TRY(add_strings(s, block, 1));
 	TRY(add_comms(s, block, 1));

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND_NS 1000000000u
+#include "trace/clock.h"
+
 /* The default is that of ulimit -s; none of our threads needs a tenth of it (the deepest reads stacks of Python, and
  * one calls a CUDA driver). */
 #define STACK_BYTES (1u << 20)
@@ -55,8 +56,8 @@ void ct_thread_settle(void)
 void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
 	const struct timespec t = {
-		.tv_sec = (time_t)(ns / SECOND_NS),
-		.tv_nsec = (long)(ns % SECOND_NS),
+		.tv_sec = (time_t)(ns / CT_SECOND_NS),
+		.tv_nsec = (long)(ns % CT_SECOND_NS),
 	};
 
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
@@ -75,8 +76,5 @@ int ct_thread_lives(uint32_t tid)
 
 uint64_t ct_thread_cpu_ns(void)
 {
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+	return ct_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -15,6 +15,17 @@
 typedef _Atomic uint64_t ct_word;
 _Static_assert(sizeof(ct_word) == 8, "words are plain 64-bit");
 
+/* C11 loads through pointers to what is not const only. */
+static inline uint64_t ct_load_acquire(const ct_word *word)
+{
+	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_acquire);
+}
+
+static inline uint64_t ct_load_relaxed(const ct_word *word)
+{
+	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
+}
+
 #define CT_RING_MAGIC 0x00474e4952544331ull /* "1CTRING\0" */
 #define CT_CHUNK_BYTES 4096u
 #define CT_SLOT_BYTES 64u

@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "trace/append.h"
+#include "trace/clock.h"
 #include "trace/ring_archive.h"
 #include "trace/ring_dir.h"
 #include "trace/run_id.h"
 #include "trace/segment.h"
 
-#define SECOND_NS 1000000000ull
-#define DAY_NS (24 * 3600 * SECOND_NS)
+#define DAY_NS (24 * 3600 * CT_SECOND_NS)
 #define ORPHANS_MAX_BYTES (64ull << 20)
 #define N_ORPHANS 32
 
@@ -53,14 +53,6 @@ struct ring_file {
 	struct ct_ring_header h; /* a copy */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 static void keep(struct pass *p, const struct ring_file *f, const char *why)
 {
 	if (!p->out->kept++)
@@ -79,21 +71,17 @@ static int read_header(struct ring_file *f)
 	return 1;
 }
 
-static uint64_t load(ct_word *w)
-{
-	return atomic_load_explicit(w, memory_order_acquire);
-}
-
 /* When the ring was last touched. Stores through a mapping of tmpfs do not change the file's time, so the beat counts
  * as well. */
 static uint64_t age_ns(struct ring_file *f)
 {
-	uint64_t now = clock_ns(CLOCK_REALTIME);
-	uint64_t changed = (uint64_t)f->sx.stx_mtime.tv_sec * SECOND_NS + f->sx.stx_mtime.tv_nsec;
+	uint64_t now = ct_clock_ns(CLOCK_REALTIME);
+	uint64_t changed = (uint64_t)f->sx.stx_mtime.tv_sec * CT_SECOND_NS +
+			   f->sx.stx_mtime.tv_nsec;
 	uint64_t age = now > changed ? now - changed : 0;
-	uint64_t beat = load(&f->h.beat_ns);
+	uint64_t beat = ct_load_acquire(&f->h.beat_ns);
 
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = ct_clock_ns(CLOCK_MONOTONIC);
 	if (f->h.magic == CT_RING_MAGIC && ct_process_same_boot(&f->h.process) && beat <= now &&
 	    now - beat < age)
 		age = now - beat;
@@ -170,7 +158,7 @@ static void collect_unmade(struct pass *p, struct ring_file *f)
 	if (f->pidns == ct_pidns_self() ? ct_pid_start_ticks((pid_t)f->pid) != 0
 					: age_ns(f) < DAY_NS)
 		return;
-	if (lock_ring(f) && (f->h.magic == 0 || load(&f->h.state) == 0))
+	if (lock_ring(f) && (f->h.magic == 0 || ct_load_acquire(&f->h.state) == 0))
 		drop_file(p, f, &p->out->removed);
 }
 
@@ -186,14 +174,15 @@ static int is_drained(const struct ring_file *f)
 		if (at + CT_CHUNK_BYTES > f->sx.stx_size ||
 		    pread(f->fd, &chunk, sizeof(chunk), (off_t)at) != (ssize_t)sizeof(chunk))
 			return 0;
-		drained = load(&chunk.drained);
-		if ((load(&chunk.state) & 0xff) == CT_CHUNK_FREE || drained == CT_CHUNK_SLOTS)
+		drained = ct_load_acquire(&chunk.drained);
+		if ((ct_load_acquire(&chunk.state) & 0xff) == CT_CHUNK_FREE ||
+		    drained == CT_CHUNK_SLOTS)
 			continue;
 		if (drained > CT_CHUNK_SLOTS ||
 		    pread(f->fd, &tag, sizeof(tag), (off_t)(at + (1 + drained) * CT_SLOT_BYTES)) !=
 			    (ssize_t)sizeof(tag))
 			return 0;
-		if (CT_TAG_LAP(tag) == (uint32_t)(load(&chunk.state) >> 8) && (tag & 1))
+		if (CT_TAG_LAP(tag) == (uint32_t)(ct_load_acquire(&chunk.state) >> 8) && (tag & 1))
 			return 0;
 	}
 	return 1;
@@ -202,10 +191,10 @@ static int is_drained(const struct ring_file *f)
 /* Did it end the way its last block says? A process can still be killed while its exit handlers run. */
 static int ended_in_order(struct ring_file *f)
 {
-	uint32_t status = (uint32_t)load(&f->h.death_note);
+	uint32_t status = (uint32_t)ct_load_acquire(&f->h.death_note);
 
-	return load(&f->h.state) == CT_RING_ENDED &&
-	       (load(&f->h.death_seen_ns) == 0 || WIFEXITED((int)status));
+	return ct_load_acquire(&f->h.state) == CT_RING_ENDED &&
+	       (ct_load_acquire(&f->h.death_seen_ns) == 0 || WIFEXITED((int)status));
 }
 
 /* The run directory: a descriptor, -ENOENT if it is not there any more, or another -errno. */
@@ -332,7 +321,7 @@ static void collect_dead(struct pass *p, struct ring_file *f)
  * wait. A parent that adopted the orphan does not know the ring, and init may leave a zombie for seconds. */
 static int is_awaited(struct ring_file *f, enum ct_owner owner)
 {
-	return owner == CT_OWNER_AWAITED && age_ns(f) < 60 * SECOND_NS;
+	return owner == CT_OWNER_AWAITED && age_ns(f) < 60 * CT_SECOND_NS;
 }
 
 /* A process that was killed between making the file and allocating it left it empty. */
@@ -381,7 +370,7 @@ static int collect_path(const char *path, void *arg)
 	}
 	if (!read_header(&f))
 		goto out;
-	if (f.h.magic != CT_RING_MAGIC || load(&f.h.state) == 0) {
+	if (f.h.magic != CT_RING_MAGIC || ct_load_acquire(&f.h.state) == 0) {
 		collect_unmade(p, &f);
 		goto out;
 	}

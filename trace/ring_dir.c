@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/ring_dir.h"
+#include "trace/clock.h"
 #include "trace/oom.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include <unistd.h>
 
 #include "trace/append.h"
-
-#define SECOND_NS 1000000000ull
 
 void ct_ring_dirs(const char *ring_dir, const char *tmpdir, const char *dirs[4])
 {
@@ -208,7 +207,7 @@ static int is_meant(struct ct_ring_header *h, uint64_t now_ns)
 	if (ticks)
 		return ticks == id->start_ticks;
 	return id->ppid == (uint32_t)getpid() ||
-	       atomic_load_explicit(&h->beat_ns, memory_order_relaxed) + 60 * SECOND_NS > now_ns;
+	       atomic_load_explicit(&h->beat_ns, memory_order_relaxed) + 60 * CT_SECOND_NS > now_ns;
 }
 
 /* Killed, and not by this process: by the kernel? Known only if both read the same counter. */

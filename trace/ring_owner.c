@@ -9,18 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/clock.h"
+
 #include "trace/ring_dir.h"
 
-#define SECOND_NS 1000000000ull
 #define DAY_S (24 * 3600)
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 /* Reads a small file and appends a NUL; returns its length, or -errno. */
 static int read_small(const char *path, char *buf, size_t cap)
@@ -171,7 +164,7 @@ static int lives_elsewhere(const struct ct_process *id, int fd)
 		return 0;
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &sx) != 0)
 		return 1;
-	return sx.stx_mtime.tv_sec + DAY_S > (int64_t)(clock_ns(CLOCK_REALTIME) / SECOND_NS);
+	return sx.stx_mtime.tv_sec + DAY_S > (int64_t)(ct_clock_ns(CLOCK_REALTIME) / CT_SECOND_NS);
 }
 
 /* In another pid namespace, where its pid means nothing here. */
@@ -183,8 +176,8 @@ static int lives_unseen(struct ct_ring_header *h, int fd)
 	if (is_locked(fd))
 		return 1;
 	beat = atomic_load_explicit(&h->beat_ns, memory_order_relaxed);
-	now = clock_ns(CLOCK_MONOTONIC);
-	return beat <= now && now - beat < 10 * SECOND_NS;
+	now = ct_clock_ns(CLOCK_MONOTONIC);
+	return beat <= now && now - beat < 10 * CT_SECOND_NS;
 }
 
 enum ct_owner ct_ring_owner(const struct ct_ring_header *header, int fd)

@@ -25,11 +25,6 @@ void ct_process_terminate(struct ct_process *p)
 	p->run_dir[sizeof(p->run_dir) - 1] = '\0';
 }
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_acquire);
-}
-
 /* ---- is it a ring? ----------------------------------------------------------------------------------- */
 
 static int table_fits(uint64_t at, uint64_t n, uint64_t size, uint64_t align, uint64_t bytes)
@@ -55,15 +50,16 @@ static int check_header(const struct ct_ring_header *h, uint64_t bytes, struct c
 	if (h->header_bytes < sizeof(*h) ||
 	    !table_fits(h->comms_at, h->n_comms, sizeof(struct ct_ring_comm), 8, bytes) ||
 	    !table_fits(h->opens_at, h->n_opens, sizeof(struct ct_ring_open), 8, bytes) ||
-	    (load(&h->traffic) && !table_fits(ct_ring_traffic_at(h), ct_ring_traffic_entries(h),
-					      sizeof(struct ct_ring_traffic), 8, bytes)) ||
-	    (load(&h->stacks) &&
+	    (ct_load_acquire(&h->traffic) &&
+	     !table_fits(ct_ring_traffic_at(h), ct_ring_traffic_entries(h),
+			 sizeof(struct ct_ring_traffic), 8, bytes)) ||
+	    (ct_load_acquire(&h->stacks) &&
 	     !table_fits(ct_ring_stacks_at(h), 2 * (uint64_t)ct_ring_stacks_bytes(h) / 8, 8, 8,
 			 bytes)) ||
 	    !table_fits(h->strings_at, h->strings_bytes, 1, 4, bytes) ||
 	    !table_fits(h->chunks_at, h->n_chunks, CT_CHUNK_BYTES, CT_SLOT_BYTES, bytes))
 		return ct_fail(err, CT_FORMAT, "ring header is damaged: a table runs past the end");
-	state = load(&h->state);
+	state = ct_load_acquire(&h->state);
 	if (state != CT_RING_LIVE && state != CT_RING_ENDED)
 		return ct_fail(err, CT_FORMAT, "its process died before the ring was made");
 	return CT_OK;
@@ -404,7 +400,8 @@ static int add_traffic(const struct ct_ring_view *view, struct ct_block *block)
 
 static int add_header(const struct ct_ring_header *h, struct ct_block *block)
 {
-	struct ct_status_rec status = { load(&h->beat_ns), load(&h->flushed_ns) };
+	struct ct_status_rec status = { ct_load_acquire(&h->beat_ns),
+					ct_load_acquire(&h->flushed_ns) };
 	int st = ct_block_add_rare(block, CT_KIND_STATUS, &status, sizeof(status));
 
 	/* The ring has no times of losses, and those in segments are of what was lost until then: the process's whole time
@@ -412,7 +409,7 @@ static int add_header(const struct ct_ring_header *h, struct ct_block *block)
 	for (uint32_t i = 1; i < CT_LOSS_MAX && st == CT_OK; i++) {
 		struct ct_loss_rec loss = {
 			.reason = i,
-			.records = load(&h->losses[i]),
+			.records = ct_load_acquire(&h->losses[i]),
 			.begin_ns = h->process.start_ns,
 			.end_ns = status.beat_ns,
 		};

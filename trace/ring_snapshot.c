@@ -17,21 +17,16 @@ struct ct_ring_snapshot {
 	int phase; /* 0 state, 1 drain to begin, 2 draining */
 };
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_acquire);
-}
-
 static uint64_t lap_of(const struct ct_chunk *chunk)
 {
-	return load(&chunk->state) >> 8;
+	return ct_load_acquire(&chunk->state) >> 8;
 }
 
 /* Copy a chunk that may be written meanwhile. 1 if it holds undrained slots. */
 static int copy_chunk(const struct ct_chunk *from, struct ct_chunk *to)
 {
-	uint64_t state = load(&from->state);
-	uint64_t drained = load(&from->drained);
+	uint64_t state = ct_load_acquire(&from->state);
+	uint64_t drained = ct_load_acquire(&from->drained);
 	const struct ct_slot *slots = ct_chunk_slots(from);
 	struct ct_slot *copies = ct_chunk_slots(to);
 	int found = 0;
@@ -48,10 +43,11 @@ static int copy_chunk(const struct ct_chunk *from, struct ct_chunk *to)
 		found = 1;
 	}
 	to->state = state;
-	to->owner = load(&from->owner);
+	to->owner = ct_load_acquire(&from->owner);
 	to->drained = drained;
 	/* Freed meanwhile: its slots are in a segment that is read after this. */
-	return found && lap_of(from) == state >> 8 && (load(&from->state) & 0xff) != CT_CHUNK_FREE;
+	return found && lap_of(from) == state >> 8 &&
+	       (ct_load_acquire(&from->state) & 0xff) != CT_CHUNK_FREE;
 }
 
 /* Strings after one whose writer died cannot be found by walking the table, but ops name them. */
@@ -77,14 +73,15 @@ static int add_strings(struct strings *s, const struct ct_chunk *chunk, struct c
 	int st = CT_OK;
 
 	for (uint32_t i = 0; i < CT_CHUNK_SLOTS && st == CT_OK; i++) {
-		uint64_t tag = load(&slots[i].w[0]);
+		uint64_t tag = ct_load_acquire(&slots[i].w[0]);
 
 		if (CT_TAG_KIND(tag) != CT_KIND_OP)
 			continue;
 		st = add_string(s, CT_TAG_CALL(tag), state);
 		if (st == CT_OK)
-			st = add_string(s, (uint32_t)(load(&slots[i].w[CT_OP_W_LINK]) >> 32),
-					state);
+			st = add_string(
+				s, (uint32_t)(ct_load_acquire(&slots[i].w[CT_OP_W_LINK]) >> 32),
+				state);
 	}
 	return st;
 }
@@ -126,7 +123,7 @@ static int copy_header(struct ct_ring_snapshot *l, const struct ct_ring_view *vi
 		return CT_NOMEM;
 	to = page;
 	for (size_t i = 0; i < sizeof(struct ct_ring_header) / 8; i++)
-		to[i] = load(&from[i]);
+		to[i] = ct_load_acquire(&from[i]);
 	l->ring.header = page;
 	ct_process_terminate(&l->ring.header->process);
 	l->ring.header->n_chunks = 0;
@@ -171,7 +168,8 @@ static int take_chunks(struct ct_ring_snapshot *l, const struct ct_ring_view *vi
 	for (uint32_t i = 0; i < view->n_chunks && st == CT_OK; i++) {
 		const struct ct_chunk *copy = copy_of[i] ? ct_ring_chunk(&l->ring, copy_of[i] - 1)
 							 : NULL;
-		const int was_full = copy && (load(&copy->state) & 0xff) != CT_CHUNK_OWNED;
+		const int was_full = copy &&
+				     (ct_load_acquire(&copy->state) & 0xff) != CT_CHUNK_OWNED;
 
 		if (!was_full && lap_of(ct_ring_chunk(&view->ring, i)) <= latest)
 			st = take_chunk(l, view, i, copy_of, &cap);
@@ -283,7 +281,7 @@ void ct_ring_snapshot_strike(struct ct_ring_snapshot *l, const struct ct_extent 
 		if (lap == extent->lap) {
 			if (end > CT_CHUNK_SLOTS)
 				end = CT_CHUNK_SLOTS;
-			if (end > load(&chunk->drained))
+			if (end > ct_load_acquire(&chunk->drained))
 				chunk->drained = end;
 			return;
 		}

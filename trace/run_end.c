@@ -14,11 +14,6 @@ struct tail {
 	struct ct_end_rec end;
 };
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_acquire);
-}
-
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -97,24 +92,24 @@ static void own_word(struct ct_end *e, uint32_t kind, uint32_t code)
 /* Its parent's word: what waitpid said. */
 static void parents_word(struct ct_end *e, const struct ct_ring_header *h, const struct tail *t)
 {
-	int status = (int)(uint32_t)load(&h->death_note);
+	int status = (int)(uint32_t)ct_load_acquire(&h->death_note);
 
-	e->seen_by = (uint32_t)(load(&h->death_note) >> 32);
-	e->before_ns = later(load(&h->death_seen_ns), e->after_ns);
+	e->seen_by = (uint32_t)(ct_load_acquire(&h->death_note) >> 32);
+	e->before_ns = later(ct_load_acquire(&h->death_seen_ns), e->after_ns);
 	if (WIFSIGNALED(status)) {
 		e->how = CT_END_SIGNAL;
 		e->signal = WTERMSIG(status);
 		e->for_memory = e->signal == SIGKILL && !e->kill_ns &&
-				load(&h->oom_seen) > load(&h->oom_kills) + 1;
+				ct_load_acquire(&h->oom_seen) > ct_load_acquire(&h->oom_kills) + 1;
 		return;
 	}
 	/* With neither note nor END block no exit handler ran: exit_group called directly. */
 	e->how = CT_END_EXIT;
 	if (t->ended)
 		e->how = how_of_kind(t->end.kind);
-	else if (load(&h->exit_ns))
-		e->how = how_of_kind((uint32_t)(load(&h->exit_note) >> 32));
-	else if (load(&h->state) == CT_RING_ENDED)
+	else if (ct_load_acquire(&h->exit_ns))
+		e->how = how_of_kind((uint32_t)(ct_load_acquire(&h->exit_note) >> 32));
+	else if (ct_load_acquire(&h->state) == CT_RING_ENDED)
 		e->how = CT_END_CLEAN;
 	if (e->how == CT_END_SIGNAL)
 		e->how = CT_END_EXIT; /* a handler for SIGABRT exited instead */
@@ -127,23 +122,24 @@ static void set_end(const struct ct_process_files *p, const struct tail *t, uint
 	const struct ct_ring_header *h = p->ring;
 
 	if (h) {
-		uint64_t note = load(&h->kill_note);
+		uint64_t note = ct_load_acquire(&h->kill_note);
 
-		e->kill_ns = load(&h->kill_ns);
+		e->kill_ns = ct_load_acquire(&h->kill_ns);
 		e->kill_signal = (int)(uint32_t)note;
 		e->kill_by = (uint32_t)(note >> 32);
 	}
 	if (replaced_ns && !t->ended) {
 		e->how = CT_END_EXEC;
 		e->before_ns = later(replaced_ns, e->after_ns);
-	} else if (h && load(&h->death_seen_ns)) {
+	} else if (h && ct_load_acquire(&h->death_seen_ns)) {
 		parents_word(e, h, t);
 	} else if (t->ended) {
 		own_word(e, t->end.kind, t->end.code);
 	} else if (lives) {
 		e->how = CT_END_RUNNING;
-	} else if (h && load(&h->exit_ns)) {
-		own_word(e, (uint32_t)(load(&h->exit_note) >> 32), (uint32_t)load(&h->exit_note));
+	} else if (h && ct_load_acquire(&h->exit_ns)) {
+		own_word(e, (uint32_t)(ct_load_acquire(&h->exit_note) >> 32),
+			 (uint32_t)ct_load_acquire(&h->exit_note));
 	}
 }
 
@@ -160,20 +156,20 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 		return st;
 	info->last_beat_ns = later(t.beat_ns, t.seen_ns);
 	if (h)
-		info->last_beat_ns = later(info->last_beat_ns, load(&h->beat_ns));
-	info->looked_ns = h ? load(&h->looked_ns) : 0;
-	info->late_ns = h ? load(&h->late_ns) : 0;
+		info->last_beat_ns = later(info->last_beat_ns, ct_load_acquire(&h->beat_ns));
+	info->looked_ns = h ? ct_load_acquire(&h->looked_ns) : 0;
+	info->late_ns = h ? ct_load_acquire(&h->late_ns) : 0;
 	*e = (struct ct_end){ .exit_code = -1, .before_ns = UINT64_MAX };
 	e->after_ns = info->last_beat_ns;
 	if (t.ended)
 		e->after_ns = later(e->after_ns, t.end.end_ns);
 	e->said_ns = t.ended ? t.end.end_ns : 0;
 	if (h)
-		e->said_ns = later(e->said_ns, load(&h->exit_ns));
+		e->said_ns = later(e->said_ns, ct_load_acquire(&h->exit_ns));
 	e->after_ns = later(e->after_ns, e->said_ns);
 	e->unasked = t.ended && (t.end.kind & CT_EXIT_UNASKED);
-	if (h && load(&h->exit_ns))
-		e->unasked = (load(&h->exit_note) >> 32 & CT_EXIT_UNASKED) != 0;
+	if (h && ct_load_acquire(&h->exit_ns))
+		e->unasked = (ct_load_acquire(&h->exit_note) >> 32 & CT_EXIT_UNASKED) != 0;
 	/* An archived ring is a dead process's; without a ring the process table may still show it. */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
 	set_end(p, &t, replaced_ns, lives, e);

@@ -26,11 +26,6 @@ struct look {
 	} * comms; /* by entry of the ring's table; id 0: none */
 };
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_acquire);
-}
-
 static uint64_t age(const struct look *l, uint64_t since_ns)
 {
 	return l->now_ns > since_ns ? l->now_ns - since_ns : 0;
@@ -52,11 +47,12 @@ static struct ct_live_rank *rank_of(const struct look *l, uint32_t slot)
 static void take_comm(struct look *l, const struct ct_ring_comm *entry, struct comm *c)
 {
 	struct ct_arena *memory = l->live->memory;
-	const uint64_t id = load(&entry->id), ranks = load(&entry->ranks), key = load(&entry->key);
+	const uint64_t id = ct_load_acquire(&entry->id), ranks = ct_load_acquire(&entry->ranks),
+		       key = ct_load_acquire(&entry->key);
 	const uint32_t nranks = (uint32_t)(ranks >> 32), rank = (uint32_t)ranks;
-	const uint64_t last = load(&entry->last_enter);
+	const uint64_t last = ct_load_acquire(&entry->last_enter);
 
-	if (!id || id > UINT32_MAX || load(&entry->ended_ns))
+	if (!id || id > UINT32_MAX || ct_load_acquire(&entry->ended_ns))
 		return;
 	c->id = (uint32_t)id;
 	c->known = ct_comms_get(&l->model->comms, key, nranks);
@@ -67,12 +63,13 @@ static void take_comm(struct look *l, const struct ct_ring_comm *entry, struct c
 	c->shown = (struct ct_live_comm){
 		.name = ct_live_comm_name(memory, c->known ? c->known->name : NULL, key),
 		.role = c->known ? ct_live_role(l->model, c->known) : "other",
-		.op = last ? ct_op_names_get(&l->model->names, (unsigned)load(&entry->last_op))
+		.op = last ? ct_op_names_get(&l->model->names,
+					     (unsigned)ct_load_acquire(&entry->last_op))
 			   : NULL,
 		.hash = key,
 		.nranks = nranks,
 		.rank = rank,
-		.next_seq = load(&entry->next_seq),
+		.next_seq = ct_load_acquire(&entry->next_seq),
 		.age_ns = last ? age(l, last) : CT_UNKNOWN,
 	};
 }
@@ -158,17 +155,18 @@ static int take_opens(struct look *l)
 
 	for (uint32_t i = 0; i < l->ring->n_opens && st == CT_OK; i++) {
 		const struct ct_ring_open *open = &l->ring->ring.opens[i];
-		const uint64_t tag = load(&open->tag), what = load(&open->comm_op);
+		const uint64_t tag = ct_load_acquire(&open->tag),
+			       what = ct_load_acquire(&open->comm_op);
 		const struct ct_live_flight flight = {
 			.op = ct_op_names_get(&l->model->names, what & 0xff),
-			.seq = load(&open->seq),
-			.age_ns = age(l, load(&open->opened_ns)),
-			.bytes = load(&open->bytes),
-			.on_gpu = load(&open->stream) != 0,
+			.seq = ct_load_acquire(&open->seq),
+			.age_ns = age(l, ct_load_acquire(&open->opened_ns)),
+			.bytes = ct_load_acquire(&open->bytes),
+			.on_gpu = ct_load_acquire(&open->stream) != 0,
 		};
 
 		/* the same launch still: else its words may be of two */
-		if (tag & CT_OPEN_LAUNCH && load(&open->tag) == tag)
+		if (tag & CT_OPEN_LAUNCH && ct_load_acquire(&open->tag) == tag)
 			st = show(l, &flight, comm_of(l, (uint32_t)(what >> 32)));
 	}
 	return st;
@@ -202,7 +200,8 @@ static int take_calls(struct look *l)
 	for (uint32_t i = 0; i < l->ring->n_chunks && st == CT_OK; i++) {
 		const struct ct_chunk *chunk = ct_ring_chunk(&l->ring->ring, i);
 		const struct ct_slot *slots = ct_chunk_slots(chunk);
-		const uint64_t state = load(&chunk->state), drained = load(&chunk->drained);
+		const uint64_t state = ct_load_acquire(&chunk->state),
+			       drained = ct_load_acquire(&chunk->drained);
 
 		if ((state & 0xff) == CT_CHUNK_FREE)
 			continue;
@@ -220,7 +219,7 @@ static int take_calls(struct look *l)
 static void take_header(const struct look *l)
 {
 	const struct ct_ring_header *header = l->ring->ring.header;
-	const uint64_t beat = load(&header->beat_ns);
+	const uint64_t beat = ct_load_acquire(&header->beat_ns);
 
 	for (uint32_t s = 0; s < l->live->view.n_ranks; s++) {
 		struct ct_live_rank *rank = &l->live->view.ranks[s];
@@ -229,7 +228,8 @@ static void take_header(const struct look *l)
 			continue;
 		rank->beat_ns = beat ? age(l, beat) : CT_UNKNOWN;
 		for (unsigned i = 0; i < CT_LOSS_MAX; i++)
-			rank->losses[i] = ct_max(rank->losses[i], load(&header->losses[i]));
+			rank->losses[i] = ct_max(rank->losses[i],
+						 ct_load_acquire(&header->losses[i]));
 	}
 }
 

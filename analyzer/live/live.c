@@ -11,6 +11,7 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/base/table.h"
 #include "analyzer/live/live_private.h"
+#include "trace/clock.h"
 #include "trace/ring_dir.h"
 
 /* size: of the time between looks for processes that started since */
@@ -227,14 +228,6 @@ static int same_processes(const struct ct_run *a, const struct ct_run *b)
 	return 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /* New processes: the run is read from its beginning, so that all sums are of the same records. */
 static int scan(struct ct_live *live, struct ct_err *err)
 {
@@ -242,9 +235,9 @@ static int scan(struct ct_live *live, struct ct_err *err)
 	struct ct_run *run = NULL;
 	int st;
 
-	if (live->run && now_ns() - live->scanned_ns < SCAN_NS)
+	if (live->run && ct_clock_ns(CLOCK_MONOTONIC) - live->scanned_ns < SCAN_NS)
 		return CT_OK;
-	live->scanned_ns = now_ns();
+	live->scanned_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	st = ct_run_open(live->options.paths, live->options.n_paths, &options, &run, err);
 	if (st == CT_EMPTY)
 		return CT_OK;

@@ -6,6 +6,7 @@
 
 #include "analyzer/base/stats.h"
 #include "analyzer/stream/stream_private.h"
+#include "trace/clock.h"
 
 struct ct_follow {
 	struct ct_stream stream;
@@ -15,14 +16,6 @@ struct ct_follow {
 	size_t n;
 	int has_ended;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 static int open_all(struct ct_follow *f, int (*wants)(const struct ct_process_info *process),
 		    struct ct_err *err)
@@ -100,7 +93,7 @@ static int read_round(struct ct_follow *f, uint64_t until_ns, enum ct_follow_sta
 		}
 		if (n)
 			ct_stream_sink(f->heap, n);
-		if (n && now_ns() >= until_ns) {
+		if (n && ct_clock_ns(CLOCK_MONOTONIC) >= until_ns) {
 			*state = CT_FOLLOW_MORE;
 			return CT_OK;
 		}
@@ -154,7 +147,7 @@ int ct_follow_read(struct ct_follow *f, uint64_t most_ns, enum ct_follow_state *
 
 	*state = CT_FOLLOW_ENDED;
 	if (!f->has_ended)
-		st = read_round(f, now_ns() + most_ns, state, err);
+		st = read_round(f, ct_clock_ns(CLOCK_MONOTONIC) + most_ns, state, err);
 	for (size_t i = 0; st == CT_OK && i < f->n; i++)
 		st = keep_facts(f, f->heap[i]);
 	if (st == CT_OK && !f->n && !f->has_ended) {

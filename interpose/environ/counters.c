@@ -11,14 +11,14 @@
 #include "interpose/environ/ports.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
+#include "trace/clock.h"
 
-#define SECOND_NS 1000000000ull
 /* A sample takes milliseconds. */
-#define STUCK_NS (5 * SECOND_NS)
+#define STUCK_NS (5 * CT_SECOND_NS)
 /* Differences grow with the distance to the whole sample; a lost one costs what leans on it. */
 #define SAMPLES_TO_A_WHOLE 60u
 /* Also without a word from the write thread the sampler looks whether it missed one. */
-#define IDLE_NS (3600 * SECOND_NS)
+#define IDLE_NS (3600 * CT_SECOND_NS)
 
 /* Whose `ports` and `now` are: ASKED the sampler's, else the write thread's. */
 enum { NOBODY, IDLE, ASKED, READY };

@@ -13,19 +13,19 @@
 #include "interpose/environ/uninterposed.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
+#include "trace/clock.h"
 #include "trace/invisible.h"
 #include "trace/topology.h"
 
-#define SECOND_NS 1000000000ull
 /* Between two looks at whether anything new was loaded: at first, and at last. Programs may be short, and what is not known
  * when they end stays so in part. */
-#define FIRST_LOOK_NS (SECOND_NS / 2)
-#define LAST_LOOK_NS (60 * SECOND_NS)
-#define NEW_GPU_NS (SECOND_NS / 5)
+#define FIRST_LOOK_NS (CT_SECOND_NS / 2)
+#define LAST_LOOK_NS (60 * CT_SECOND_NS)
+#define NEW_GPU_NS (CT_SECOND_NS / 5)
 /* A look-around takes milliseconds. */
-#define STUCK_NS (5 * SECOND_NS)
+#define STUCK_NS (5 * CT_SECOND_NS)
 /* Of the time that the first thread waits for processors: looked at so often, reported when it is others by a quarter, so many times. */
-#define WAITED_NS (10 * SECOND_NS)
+#define WAITED_NS (10 * CT_SECOND_NS)
 #define MOST_WAITED 64u
 /* A program that loads and unloads forever is not inspected forever. */
 #define MOST_LOOKS 64u
@@ -295,7 +295,7 @@ void ct_environ_serve(uint64_t now)
 	stamp = ct_chain_stamp();
 	if (!l->looks || new_gpus || has_news(l, stamp)) {
 		if (atomic_load_explicit(&l->alone, memory_order_relaxed))
-			look_from_here(l, stamp, now + SECOND_NS);
+			look_from_here(l, stamp, now + CT_SECOND_NS);
 		else
 			start_look(l, now, stamp);
 	}

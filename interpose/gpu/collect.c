@@ -25,21 +25,16 @@ static void worth_looking(struct ct_gpu_collect *c, uint64_t ns)
 	c->next_ns = ns < c->next_ns ? ns : c->next_ns;
 }
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
-}
-
 static uint64_t enter_ns(const struct ct_gpu_span *span)
 {
-	return load(&span->open->opened_ns);
+	return ct_load_relaxed(&span->open->opened_ns);
 }
 
 static uint64_t *usual(const struct ct_gpu_span *span)
 {
-	uint64_t bytes = load(&span->open->bytes);
+	uint64_t bytes = ct_load_relaxed(&span->open->bytes);
 	uint64_t size = bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
-	uint64_t hash = ct_hash_mix(load(&span->open->comm_op), size);
+	uint64_t hash = ct_hash_mix(ct_load_relaxed(&span->open->comm_op), size);
 
 	return &usual_ns[hash % USUAL];
 }
@@ -314,13 +309,15 @@ static void give_back(struct ct_gpu_pair *events)
 /* What it is says where in its step the job is. */
 static void note_sequence(const struct ct_gpu_span *span)
 {
-	uint64_t comm_op = load(&span->open->comm_op);
+	uint64_t comm_op = ct_load_relaxed(&span->open->comm_op);
 	uint8_t op = (uint8_t)comm_op;
 
 	if (op >= CT_OP_AllReduce && op <= CT_OP_Scatter)
 		ct_gpu_decide_launch(
-			(uint32_t)(comm_op >> 32), load(&span->open->seq), (uint32_t)comm_op >> 8,
-			ct_gpu_period_what(op, ct_hash_mix(load(&span->open->bytes), comm_op)));
+			(uint32_t)(comm_op >> 32), ct_load_relaxed(&span->open->seq),
+			(uint32_t)comm_op >> 8,
+			ct_gpu_period_what(op, ct_hash_mix(ct_load_relaxed(&span->open->bytes),
+							   comm_op)));
 }
 
 /* Into its stream's list: among launches of other threads, by when they were called. */

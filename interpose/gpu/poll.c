@@ -19,8 +19,8 @@
 #include "interpose/gpu/graph/graph_table.h"
 #include "interpose/gpu/stream_waits.h"
 #include "interpose/threads.h"
+#include "trace/clock.h"
 
-#define SECOND_NS 1000000000ull
 #define LONGEST_NAP_NS 10000000u
 #define SHORTEST_NAP_NS 500000u
 /* Events that are ready for use, below which more are made. */
@@ -29,7 +29,7 @@
 #define MOST_EVENTS (CT_GPU_EVENTS - CT_GPU_FIRST_EVENTS)
 #define PROBE_NS 125000000u
 /* A context that nothing was launched in for so long is left alone. */
-#define IDLE_NS (2 * SECOND_NS)
+#define IDLE_NS (2 * CT_SECOND_NS)
 
 static struct poll {
 	_Atomic(struct ct_gpu_block *) pushed; /* callers, a stack: the last one first */
@@ -204,7 +204,7 @@ static void note_cost(struct poll *p, int last)
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
 		events += context->anchoring.recorded;
 	/* that takes longer than a look at nothing new */
-	if (last || p->collect.host.mono_ns - p->noted_ns >= SECOND_NS) {
+	if (last || p->collect.host.mono_ns - p->noted_ns >= CT_SECOND_NS) {
 		p->noted_ns = p->collect.host.mono_ns;
 		ct_account_note(CT_OURS_POLL);
 	}

@@ -23,16 +23,11 @@ uint64_t ct_gpu_untimed(void)
 	return atomic_load_explicit(&untimed, memory_order_relaxed);
 }
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
-}
-
 void ct_gpu_record(const struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
 {
-	uint64_t comm_op = load(&span->open->comm_op);
+	uint64_t comm_op = ct_load_relaxed(&span->open->comm_op);
 	struct ct_launch launch = {
-		.id = (uint32_t)load(&span->open->tag),
+		.id = (uint32_t)ct_load_relaxed(&span->open->tag),
 		.comm = (uint32_t)(comm_op >> 32),
 		.n_ops = (uint32_t)comm_op >> 8,
 		.result = (int16_t)result,
@@ -50,6 +45,6 @@ void ct_gpu_record(const struct ct_gpu_span *span, int result, const struct ct_g
 		launch.start_source = (uint8_t)times->start_source;
 		launch.end_source = (uint8_t)times->end_source;
 	}
-	ct_freeze_apply(&launch, load(&span->open->opened_ns));
+	ct_freeze_apply(&launch, ct_load_relaxed(&span->open->opened_ns));
 	ct_recorder_launch(&launch);
 }

@@ -43,11 +43,6 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 	return ct_gpu_streams_init();
 }
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
-}
-
 /* One that the poll thread never sees, or will not time. */
 static void record_untimed(const struct ct_gpu_span *span, int result)
 {
@@ -366,8 +361,10 @@ uint64_t ct_gpu_end(struct ct_gpu_span *span)
 	if (__builtin_expect(!ct_poll_gave_up(), 1))
 		span->has_end = (uint8_t)end_on_gpu(span);
 	/* a graph is more than its communication: who waits for it may wait for the rest */
-	if (__builtin_expect((uint8_t)load(&span->open->comm_op) != CT_OP_GraphLaunch, 1)) {
-		ct_waits_count(&span->stream->launches, (uint32_t)load(&span->open->tag));
+	if (__builtin_expect((uint8_t)ct_load_relaxed(&span->open->comm_op) != CT_OP_GraphLaunch,
+			     1)) {
+		ct_waits_count(&span->stream->launches,
+			       (uint32_t)ct_load_relaxed(&span->open->tag));
 		if (__builtin_expect(!atomic_load_explicit(&span->stream->launches.known,
 							   memory_order_relaxed),
 				     0))
@@ -375,7 +372,7 @@ uint64_t ct_gpu_end(struct ct_gpu_span *span)
 	}
 	/* not a moment earlier than the event: this thread may be delayed between the two */
 	now = ct_now_ns();
-	ct_gpu_span_returned(span, now - load(&span->open->opened_ns));
+	ct_gpu_span_returned(span, now - ct_load_relaxed(&span->open->opened_ns));
 	if (__builtin_expect(probe_ns != 0, 0))
 		ct_poll_probe_ended(now - probe_ns);
 	ct_gpu_span_set(span, CT_GPU_LAUNCHED);

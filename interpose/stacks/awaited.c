@@ -19,24 +19,20 @@ struct search {
 	uint64_t old_ns, now_ns, since_ns;
 };
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
-}
-
 static int is_live(const struct ct_ring_comm *comm)
 {
-	uint64_t id = load(&comm->id);
+	uint64_t id = ct_load_relaxed(&comm->id);
 
-	return id && id <= UINT32_MAX && !load(&comm->ended_ns) && load(&comm->ranks) >> 32 > 1;
+	return id && id <= UINT32_MAX && !ct_load_relaxed(&comm->ended_ns) &&
+	       ct_load_relaxed(&comm->ranks) >> 32 > 1;
 }
 
 /* It has not been entered for so long. */
 static int is_silent(const struct ct_ring_comm *comm, uint64_t old_ns)
 {
-	uint64_t entered_ns = load(&comm->last_enter);
+	uint64_t entered_ns = ct_load_relaxed(&comm->last_enter);
 
-	return (entered_ns ? entered_ns : load(&comm->created_ns)) <= old_ns;
+	return (entered_ns ? entered_ns : ct_load_relaxed(&comm->created_ns)) <= old_ns;
 }
 
 /* If every communicator was used recently, no peer can be waiting: most processes check no further. */
@@ -55,9 +51,9 @@ static int is_behind(const struct ct_ring *mine, const struct ct_ring_comm *thei
 	for (uint32_t i = 0; i < mine->header->n_comms; i++) {
 		const struct ct_ring_comm *own = &mine->comms[i];
 
-		if (is_live(own) && load(&own->key) == load(&theirs->key) &&
-		    load(&own->ranks) >> 32 == load(&theirs->ranks) >> 32 &&
-		    load(&own->next_seq) < load(&theirs->next_seq))
+		if (is_live(own) && ct_load_relaxed(&own->key) == ct_load_relaxed(&theirs->key) &&
+		    ct_load_relaxed(&own->ranks) >> 32 == ct_load_relaxed(&theirs->ranks) >> 32 &&
+		    ct_load_relaxed(&own->next_seq) < ct_load_relaxed(&theirs->next_seq))
 			return 1;
 	}
 	return 0;
@@ -70,7 +66,8 @@ static int is_of_this_run(const struct ct_ring_header *h, const struct search *s
 	return h->magic == CT_RING_MAGIC && ct_format_is_read(h->version) &&
 	       h->process.hostkey == own->hostkey &&
 	       memcmp(&h->process.run, &own->run, sizeof(own->run)) == 0 &&
-	       load(&h->state) == CT_RING_LIVE && load(&h->beat_ns) + LIVES_NS > s->now_ns;
+	       ct_load_relaxed(&h->state) == CT_RING_LIVE &&
+	       ct_load_relaxed(&h->beat_ns) + LIVES_NS > s->now_ns;
 }
 
 static void look_at_comms(struct search *s, int fd, const struct ct_ring_header *h)
@@ -85,7 +82,7 @@ static void look_at_comms(struct search *s, int fd, const struct ct_ring_header 
 			return;
 		for (uint32_t i = 0; i < (size_t)n / sizeof(comms[0]) && from + i < h->n_comms;
 		     i++) {
-			uint64_t entered_ns = load(&comms[i].last_enter);
+			uint64_t entered_ns = ct_load_relaxed(&comms[i].last_enter);
 
 			if (is_live(&comms[i]) && entered_ns && entered_ns <= s->old_ns &&
 			    entered_ns < s->since_ns && is_behind(s->mine, &comms[i]))

@@ -11,10 +11,10 @@
 #include "interpose/stacks/look.h"
 #include "interpose/stacks/stall.h"
 #include "interpose/threads.h"
+#include "trace/clock.h"
 #include "trace/ring_stacks.h"
 
-#define SECOND_NS 1000000000ull
-#define LONGEST_NS (600 * SECOND_NS) /* between two looks at the same standstill */
+#define LONGEST_NS (600 * CT_SECOND_NS) /* between two looks at the same standstill */
 #define MOST_LOOKS 256u
 
 static struct ct_stacks_options options;
@@ -95,10 +95,10 @@ static int is_time(const struct ct_stalled_call *stall, uint64_t now)
 
 static void *watch_on(void *arg)
 {
-	uint64_t often = options.hang_after_ns / 4 < SECOND_NS ? options.hang_after_ns / 4
-							       : SECOND_NS;
-	const struct timespec t = { .tv_sec = (time_t)(often / SECOND_NS),
-				    .tv_nsec = (long)(often % SECOND_NS) };
+	uint64_t often = options.hang_after_ns / 4 < CT_SECOND_NS ? options.hang_after_ns / 4
+								  : CT_SECOND_NS;
+	const struct timespec t = { .tv_sec = (time_t)(often / CT_SECOND_NS),
+				    .tv_nsec = (long)(often % CT_SECOND_NS) };
 	uint32_t epoch = (uint32_t)(uintptr_t)arg;
 
 	ct_thread_settle();

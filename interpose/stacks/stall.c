@@ -27,11 +27,6 @@ void ct_stall_reset(void)
 	awaited_ns = UINT64_MAX;
 }
 
-static uint64_t load(ct_word *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
 static const struct seen *seen_before(uint32_t tid)
 {
 	for (uint32_t i = 0; i < n_seen; i++)
@@ -73,10 +68,11 @@ static uint64_t oldest_launch(void)
 	uint64_t oldest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < ring->header->n_opens; i++) {
-		uint64_t tag = load(&ring->opens[i].tag);
-		uint64_t opened = load(&ring->opens[i].opened_ns);
+		uint64_t tag = ct_load_relaxed(&ring->opens[i].tag);
+		uint64_t opened = ct_load_relaxed(&ring->opens[i].opened_ns);
 
-		if (tag >> 32 == 1 && opened && opened < oldest && load(&ring->opens[i].tag) == tag)
+		if (tag >> 32 == 1 && opened && opened < oldest &&
+		    ct_load_relaxed(&ring->opens[i].tag) == tag)
 			oldest = opened;
 	}
 	return oldest;
@@ -87,9 +83,9 @@ static int has_comms(void)
 	struct ct_ring *ring = &ct_recorder.ring;
 
 	for (uint32_t i = 0; i < ring->header->n_comms; i++) {
-		uint64_t id = load(&ring->comms[i].id);
+		uint64_t id = ct_load_relaxed(&ring->comms[i].id);
 
-		if (id && id <= UINT32_MAX && !load(&ring->comms[i].ended_ns))
+		if (id && id <= UINT32_MAX && !ct_load_relaxed(&ring->comms[i].ended_ns))
 			return 1;
 	}
 	return 0;

@@ -10,23 +10,15 @@
 #include "analyzer/link/peaks.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
+#include "trace/clock.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 
-#define SECOND 1000000000ull
-#define SEARCH_NS (5 * SECOND)
+#define SEARCH_NS (5 * CT_SECOND_NS)
 /* Of a run that has ended, its last values are served so long: a scrape or two. */
-#define LINGER_NS (120 * SECOND)
+#define LINGER_NS (120 * CT_SECOND_NS)
 /* Of reading at once: others are to be served, too. */
-#define SLICE_NS (SECOND / 2)
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
+#define SLICE_NS (CT_SECOND_NS / 2)
 
 static int has(const struct ct_runs *runs, const char *path)
 {
@@ -89,11 +81,12 @@ static void search(struct ct_runs *runs)
 			add(runs, runs->named[i]);
 		return;
 	}
-	if (runs->searched_ns && now_ns() - runs->searched_ns < SEARCH_NS)
+	if (runs->searched_ns && ct_clock_ns(CLOCK_MONOTONIC) - runs->searched_ns < SEARCH_NS)
 		return;
-	runs->searched_ns = now_ns();
+	runs->searched_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = runs->n; i-- > 0;) {
-		if (runs->all[i]->ended_ns && now_ns() - runs->all[i]->ended_ns > LINGER_NS)
+		if (runs->all[i]->ended_ns &&
+		    ct_clock_ns(CLOCK_MONOTONIC) - runs->all[i]->ended_ns > LINGER_NS)
 			drop(runs, i);
 	}
 	ct_ring_dir_scan(runs->ring_dirs, on_ring, runs);
@@ -118,7 +111,7 @@ static void look(struct ct_runs *runs, struct ct_watched_run *run)
 	if (!run->view || !run->view->has_ended)
 		run->ended_ns = 0;
 	else if (!run->ended_ns)
-		run->ended_ns = now_ns();
+		run->ended_ns = ct_clock_ns(CLOCK_MONOTONIC);
 }
 
 static double peak_of(const struct ct_runs *runs, const struct ct_live_view *view)

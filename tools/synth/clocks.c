@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "tools/synth/noise.h"
-
-#define SECOND_NS 1000000000ull
+#include "trace/clock.h"
 
 struct host_clock {
 	int64_t zero_ns; /* shown at the begin of the job, were it right */
@@ -95,8 +94,8 @@ int64_t ct_synth_clock_offset(struct ct_synth_clocks *clocks, int host, uint64_t
 		return c->zero_ns;
 	off = c->off_ns + c->drift * (double)at_ns;
 	if (clocks->wander_ppb > 0) {
-		const uint64_t knot = at_ns / SECOND_NS;
-		const double part = (double)(at_ns % SECOND_NS) / 1e9;
+		const uint64_t knot = at_ns / CT_SECOND_NS;
+		const double part = (double)(at_ns % CT_SECOND_NS) / 1e9;
 
 		extend(clocks, c, knot + 1);
 		if (knot + 1 < c->n)
@@ -127,5 +126,5 @@ uint64_t ct_synth_clock_maxerror(const struct ct_synth_clocks *clocks, uint64_t 
 
 uint64_t ct_synth_clock_step(const struct ct_synth_clocks *clocks)
 {
-	return clocks->wander_ppb > 0 ? SECOND_NS : 0;
+	return clocks->wander_ppb > 0 ? CT_SECOND_NS : 0;
 }

@@ -16,17 +16,12 @@ void ct_gpu_steps_init(struct ct_gpu_steps *s, int is_sampled)
 
 /* ---- the largest communicator ---------------------------------------------------------------------------- */
 
-static uint64_t load(const ct_word *word)
-{
-	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
-}
-
 static const struct ct_ring_comm *find_entry(uint32_t id)
 {
 	const struct ct_ring *ring = &ct_recorder.ring;
 
 	for (uint32_t i = 0; i < ring->header->n_comms; i++)
-		if (load(&ring->comms[i].id) == id)
+		if (ct_load_relaxed(&ring->comms[i].id) == id)
 			return &ring->comms[i];
 	return NULL;
 }
@@ -41,13 +36,13 @@ static struct ct_gpu_steps_comm *know(struct ct_gpu_steps *s, uint32_t id)
 	entry = find_entry(id);
 	*k = (struct ct_gpu_steps_comm){ .id = id };
 	if (entry)
-		k->nranks = (uint32_t)(load(&entry->ranks) >> 32);
+		k->nranks = (uint32_t)(ct_load_relaxed(&entry->ranks) >> 32);
 	return k;
 }
 
 static int is_there(const struct ct_gpu_steps *s)
 {
-	return s->entry && load(&s->entry->id) == s->largest.id;
+	return s->entry && ct_load_relaxed(&s->entry->id) == s->largest.id;
 }
 
 /* Of two that are as large the one that has more to do, by far: they shall not take turns. */
@@ -134,7 +129,7 @@ int ct_gpu_steps_search(struct ct_gpu_steps *s, uint64_t now_ns, uint64_t each_n
 /* The latest step: not before the last look, and not after the latest call. */
 static uint64_t latest_ns(const struct ct_gpu_steps *s, uint64_t now_ns)
 {
-	uint64_t last_ns = load(&s->entry->last_enter);
+	uint64_t last_ns = ct_load_relaxed(&s->entry->last_enter);
 
 	return last_ns > s->looked_ns && last_ns < now_ns ? last_ns : now_ns;
 }
@@ -146,7 +141,7 @@ int ct_gpu_steps_follow(struct ct_gpu_steps *s, uint64_t now_ns, uint64_t *at_ns
 
 	if (!s->kind || !is_there(s))
 		return 0;
-	step = load(&s->entry->next_seq) / s->collectives;
+	step = ct_load_relaxed(&s->entry->next_seq) / s->collectives;
 	/* at first it is not known when that was */
 	has_begun = s->step && step != s->step;
 	if (has_begun) {
@@ -163,7 +158,7 @@ int ct_gpu_steps_follow(struct ct_gpu_steps *s, uint64_t now_ns, uint64_t *at_ns
 
 uint64_t ct_gpu_steps_last_ns(const struct ct_gpu_steps *s)
 {
-	return is_there(s) ? load(&s->entry->last_enter) : 0;
+	return is_there(s) ? ct_load_relaxed(&s->entry->last_enter) : 0;
 }
 
 uint64_t ct_gpu_steps_shortest_ns(const struct ct_gpu_steps *s)

@@ -12,6 +12,7 @@
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
+#include "trace/clock.h"
 #include "trace/ring_dir.h"
 
 static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
@@ -24,14 +25,6 @@ struct signal_state {
 	struct sigaction chld_before;
 	int ignored[N_PASSED]; /* from the start (nohup): not passed on either */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 static void signals_take(struct signal_state *state)
 {
@@ -84,7 +77,8 @@ static void pass_on(struct ct_child *child, const struct signal_state *state, co
 		if (passed_on[i] == info->si_signo && state->ignored[i])
 			return;
 	}
-	ct_ring_note_kill(child->ring_dirs, child->pid, info->si_signo, now_ns());
+	ct_ring_note_kill(child->ring_dirs, child->pid, info->si_signo,
+			  ct_clock_ns(CLOCK_MONOTONIC));
 	kill(child->pid, info->si_signo);
 }
 
@@ -106,7 +100,8 @@ static int wait_for(struct ct_child *child, const struct signal_state *state)
 	child->status = info.si_code == CLD_EXITED
 				? info.si_status << 8
 				: (info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0));
-	ct_ring_note_death(child->ring_dirs, child->pid, child->status, now_ns());
+	ct_ring_note_death(child->ring_dirs, child->pid, child->status,
+			   ct_clock_ns(CLOCK_MONOTONIC));
 	while (waitpid(child->pid, &child->status, 0) < 0) {
 		if (errno != EINTR)
 			return -1;

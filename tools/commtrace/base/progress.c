@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/clock.h"
+
 #define FIRST_AFTER_NS 1000000000ull
 #define EVERY_NS 100000000ull
 #define BAR 40
@@ -18,21 +20,13 @@ static struct {
 	int drawn;
 } progress;
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 void ct_progress_begin(const char *what)
 {
 	int saved = errno; /* perhaps of a write, to be reported at the end */
 
 	progress.what = isatty(STDERR_FILENO) ? what : NULL;
 	errno = saved;
-	progress.begun_ns = now_ns();
+	progress.begun_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	progress.next_ns = progress.begun_ns + FIRST_AFTER_NS;
 	progress.done = 0;
 	progress.drawn = 0;
@@ -72,7 +66,7 @@ void ct_progress_at(uint64_t done, uint64_t total)
 
 	if (!progress.what)
 		return;
-	now = now_ns();
+	now = ct_clock_ns(CLOCK_MONOTONIC);
 	if (done < progress.done)
 		progress.begun_ns = now;
 	progress.done = done;

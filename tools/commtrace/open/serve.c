@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/open/http_request.h"
+#include "trace/clock.h"
 
 #define CLIENTS 16u
 #define CHUNK (1u << 20)
@@ -49,14 +50,6 @@ struct server {
 	uint64_t over_ns;  /* when the last of the clients goes; UINT64_MAX: not done yet */
 	int is_done;
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 int ct_serve_open(struct ct_serve *serve)
 {
@@ -149,7 +142,7 @@ static void answer(struct client *client, const char *status, const char *more, 
 	client->head_len = (size_t)n;
 	client->head_sent = 0;
 	client->state = ANSWERING;
-	client->until_ns = now() + ANSWER_NS + length * SLOWEST_NS_PER_BYTE;
+	client->until_ns = ct_clock_ns(CLOCK_MONOTONIC) + ANSWER_NS + length * SLOWEST_NS_PER_BYTE;
 }
 
 static void answer_file(struct ct_serve *serve, struct client *client,
@@ -213,7 +206,7 @@ static void leave(struct client *client)
 {
 	client->state = LEAVING;
 	client->limit_ns = client->until_ns;
-	client->until_ns = now() + LEAVE_NS;
+	client->until_ns = ct_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
 	shutdown(client->fd, SHUT_WR);
 }
 
@@ -223,7 +216,8 @@ static void took(struct server *server, struct client *client)
 	if (client->is_fetch) {
 		server->serve->fetched++;
 		server->is_done = !server->serve->keep;
-		server->over_ns = server->is_done ? now() + OVER_NS : UINT64_MAX;
+		server->over_ns = server->is_done ? ct_clock_ns(CLOCK_MONOTONIC) + OVER_NS
+						  : UINT64_MAX;
 	}
 	drop(client);
 }
@@ -231,7 +225,7 @@ static void took(struct server *server, struct client *client)
 /* The time to close is over. Who has all and keeps the line has taken it; on a slow line it gets there later. */
 static void stay(struct server *server, struct client *client)
 {
-	uint64_t t = now();
+	uint64_t t = ct_clock_ns(CLOCK_MONOTONIC);
 	int left = 0;
 
 	if (ioctl(client->fd, SIOCOUTQ, &left) == 0 && left == 0)
@@ -253,7 +247,7 @@ static void read_request(struct server *server, struct client *client)
 		return;
 	}
 	client->head_len += (size_t)n;
-	client->moved_ns = now();
+	client->moved_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	if (ct_http_head_length(client->head, client->head_len)) {
 		server->asked_ns = client->moved_ns;
 		answer_request(server->serve, client);
@@ -292,7 +286,7 @@ static void write_answer(struct server *server, struct client *client)
 	}
 	if (n < 0)
 		return;
-	client->moved_ns = server->asked_ns = now();
+	client->moved_ns = server->asked_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	if (client->head_sent == client->head_len && client->at == client->end)
 		leave(client);
 }
@@ -337,7 +331,7 @@ static int let_in(struct server *server)
 	client = place(server);
 	client->state = READING;
 	client->fd = fd;
-	client->moved_ns = now();
+	client->moved_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	client->until_ns = client->moved_ns + REQUEST_NS;
 	client->head_len = 0;
 	client->is_fetch = 0;
@@ -354,7 +348,7 @@ static uint64_t end_of(const struct server *server, const struct client *client)
 /* Drops clients whose time is up; once done, also those without a request. Returns when the next one's time is up. */
 static uint64_t expire(struct server *server)
 {
-	uint64_t t = now(), next = UINT64_MAX;
+	uint64_t t = ct_clock_ns(CLOCK_MONOTONIC), next = UINT64_MAX;
 
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *client = &server->clients[i];
@@ -374,7 +368,8 @@ static uint64_t expire(struct server *server)
 
 static int wait_ms(uint64_t until_ns)
 {
-	uint64_t t = now(), ms = until_ns > t ? (until_ns - t) / 1000000 + 1 : 0;
+	uint64_t t = ct_clock_ns(CLOCK_MONOTONIC),
+		 ms = until_ns > t ? (until_ns - t) / 1000000 + 1 : 0;
 
 	return until_ns == UINT64_MAX ? -1 : ms > 60000 ? 60000 : (int)ms;
 }
@@ -410,7 +405,7 @@ static int turn(struct server *server)
 	if (server->is_done && !n)
 		return 1;
 	if (idle != UINT64_MAX && !server->is_done) {
-		if (now() - server->asked_ns >= idle)
+		if (ct_clock_ns(CLOCK_MONOTONIC) - server->asked_ns >= idle)
 			return 1;
 		until = server->asked_ns + idle < until ? server->asked_ns + idle : until;
 	}
@@ -432,7 +427,7 @@ int ct_serve_run(struct ct_serve *serve)
 
 	memset(&server, 0, sizeof(server));
 	server.serve = serve;
-	server.asked_ns = now();
+	server.asked_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	server.over_ns = UINT64_MAX;
 	while (st == 0)
 		st = turn(&server);

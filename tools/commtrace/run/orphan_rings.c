@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/base/say.h"
+#include "trace/clock.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/text.h"
@@ -17,14 +18,6 @@
 #define PATIENCE_NS (2000 * MS_NS)
 #define LONGEST_NAP_NS (50 * MS_NS)
 #define MOST_ANCESTORS 64
-
-static uint64_t now_ns(void)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * MS_NS + (uint64_t)now.tv_nsec;
-}
 
 struct search {
 	const struct ct_run_id *run;
@@ -86,7 +79,7 @@ void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_i
 			     struct ct_orphan_rings *remains)
 {
 	struct search search = { .run = run, .remains = remains };
-	uint64_t until = now_ns() + PATIENCE_NS, nap = 2 * MS_NS;
+	uint64_t until = ct_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, nap = 2 * MS_NS;
 	struct ct_collected collected;
 
 	for (;;) {
@@ -95,7 +88,7 @@ void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_i
 		*remains = (struct ct_orphan_rings){ 0 };
 		ct_ring_dir_collect(ring_dirs, run, &collected);
 		ct_ring_dir_scan(ring_dirs, look_at, &search);
-		if ((!remains->living && !remains->dead) || now_ns() >= until)
+		if ((!remains->living && !remains->dead) || ct_clock_ns(CLOCK_MONOTONIC) >= until)
 			break;
 		nanosleep(&pause, NULL);
 		nap = nap * 2 < LONGEST_NAP_NS ? nap * 2 : LONGEST_NAP_NS;

@@ -14,6 +14,7 @@
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
+#include "trace/clock.h"
 
 #define KEY_OF_ESCAPE 27
 #define TICK_MS 100
@@ -31,14 +32,6 @@ struct screen {
 	uint32_t first, at; /* row at the top, and the selected one */
 	int selected_rank;  /* that it is of, as rows move */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* One line, cut where the terminal ends. */
 static void put(int y, int x, const char *text)
@@ -270,11 +263,13 @@ static int run(struct screen *s, struct ct_err *err)
 	for (;;) {
 		int st = CT_OK, key;
 
-		if (!s->is_frozen && now_ns() >= due_ns) {
+		if (!s->is_frozen && ct_clock_ns(CLOCK_MONOTONIC) >= due_ns) {
 			/* rows point into the view */
 			s->table.n = 0;
 			st = ct_live_look(s->live, s->top->slice_ns, &s->view, err);
-			due_ns = s->view && s->view->is_behind ? 0 : now_ns() + s->top->interval_ns;
+			due_ns = s->view && s->view->is_behind
+					 ? 0
+					 : ct_clock_ns(CLOCK_MONOTONIC) + s->top->interval_ns;
 		}
 		if (st != CT_OK)
 			return st;

@@ -15,16 +15,9 @@
 #include "tools/commtrace/base/child.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
+#include "trace/clock.h"
 
 #define NAP_MS 50 /* size: between two looks at the command */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* A file in memory: a command that does not read it, or only a part, does not block the writer. */
 static int input_of(const char *text)
@@ -75,7 +68,7 @@ void ct_timed_command_start(struct ct_timed_command *command, const char *line, 
 	else
 		setpgid(pid, pid); /* by whoever is first */
 	command->pid = pid > 0 ? pid : 0;
-	command->began_ns = now_ns();
+	command->began_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	if (fd >= 0)
 		close(fd);
 }
@@ -110,7 +103,7 @@ int ct_timed_command_ended(struct ct_timed_command *command, uint64_t limit_s)
 			ct_child_code(status));
 	if (ended == command->pid || (ended < 0 && errno != EINTR)) {
 		command->pid = 0;
-	} else if (now_ns() - command->began_ns > limit_s * 1000000000ull) {
+	} else if (ct_clock_ns(CLOCK_MONOTONIC) - command->began_ns > limit_s * 1000000000ull) {
 		kill_it(command);
 		ct_warn("the command of %s was killed after %" PRIu64 " s", command->option,
 			limit_s);

@@ -14,22 +14,22 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
 #include "tools/commtrace/watch/watch_event.h"
+#include "trace/clock.h"
 
-#define SECOND 1000000000ull
 /* A second look comes so soon. */
-#define CONFIRM_NS SECOND
+#define CONFIRM_NS CT_SECOND_NS
 /* A look may take this part of the time at most. */
 #define LOOK_SHARE 20
 /* After the end of a program that failed: looks until all its processes have ended, and two agree. Launchers return up to 2 s before. */
 #define FINAL_LOOKS 10
-#define FINAL_NS (SECOND / 4)
+#define FINAL_NS (CT_SECOND_NS / 4)
 /* A job that is not restarted within this time has ended: torchrun looks every 5 s, and starts again at once. */
-#define ENDED_NS (15 * SECOND)
+#define ENDED_NS (15 * CT_SECOND_NS)
 
 /* Once this process is asked to end, its watcher may take so long: schedulers kill what has not ended a few seconds after SIGTERM. */
-#define ASKED_NS SECOND
+#define ASKED_NS CT_SECOND_NS
 /* size: a third of what Slurm and Kubernetes give between SIGTERM and SIGKILL */
-#define LIMITED_NS (10 * SECOND)
+#define LIMITED_NS (10 * CT_SECOND_NS)
 #define ASKED_NAPS 20 /* size: looks at it */
 
 struct loop {
@@ -46,19 +46,13 @@ void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch)
 {
 	watch->command = ct_cli_text(args, CT_OPTION_ON_VERDICT);
 	watch->limit_s = (uint64_t)ct_cli_number(args, CT_OPTION_COMMAND_LIMIT, 0);
-	watch->interval_ns = (uint64_t)ct_cli_number(args, CT_OPTION_INTERVAL, 0) * SECOND;
-	watch->busy_after_ns = (uint64_t)ct_cli_number(args, CT_OPTION_BUSY_AFTER, 0) * SECOND;
-	watch->takeover_ns = (uint64_t)ct_cli_number(args, CT_OPTION_TAKEOVER_AFTER, 0) * SECOND;
+	watch->interval_ns = (uint64_t)ct_cli_number(args, CT_OPTION_INTERVAL, 0) * CT_SECOND_NS;
+	watch->busy_after_ns = (uint64_t)ct_cli_number(args, CT_OPTION_BUSY_AFTER, 0) *
+			       CT_SECOND_NS;
+	watch->takeover_ns = (uint64_t)ct_cli_number(args, CT_OPTION_TAKEOVER_AFTER, 0) *
+			     CT_SECOND_NS;
 	watch->termination_log = ct_cli_text(args, CT_OPTION_TERMINATION_LOG);
 	watch->attaches = ct_cli_has(args, CT_OPTION_ATTACH_AT_VERDICT);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
 /* The same complaint once. */
@@ -80,7 +74,7 @@ static void look(struct loop *loop, int is_over)
 					.attaches = loop->watch->attaches,
 					.stop = loop->stop };
 	struct ct_err err = { .text = "" };
-	const uint64_t begin_ns = now_ns();
+	const uint64_t begin_ns = ct_clock_ns(CLOCK_MONOTONIC);
 	int st;
 
 	loop->apart_ns = loop->began_ns ? begin_ns - loop->began_ns : 0;
@@ -88,7 +82,7 @@ static void look(struct loop *loop, int is_over)
 	st = ct_watcher_look(&loop->watcher, is_over, loop->apart_ns, &event.kind, &err);
 	if (st == CT_OK && event.kind == CT_WATCH_NOTHING)
 		event.kind = ct_watcher_take_over(&loop->watcher, begin_ns);
-	loop->took_ns = now_ns() - begin_ns;
+	loop->took_ns = ct_clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	if (st != CT_OK) {
 		complain(loop, err.text[0] ? err.text : ct_status_text(st));
 		return;
@@ -176,8 +170,9 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 		if ((watch->stops_at_once && loop.n_events) || (loop.is_closed && !watch->acts))
 			break;
 		if (is_running(&loop) || !loop.watcher.hang)
-			ran_ns = now_ns();
-		if (stop < 0 && now_ns() - ran_ns > ENDED_NS && !ct_watcher_doubts(&loop.watcher))
+			ran_ns = ct_clock_ns(CLOCK_MONOTONIC);
+		if (stop < 0 && ct_clock_ns(CLOCK_MONOTONIC) - ran_ns > ENDED_NS &&
+		    !ct_watcher_doubts(&loop.watcher))
 			break;
 		if (rest(&loop))
 			break;
@@ -233,7 +228,7 @@ void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch
 /* Until the child has ended; or until a signal that would end this process has come, or the time is over: 1. */
 static int wait_for(pid_t pid, int is_limited)
 {
-	const uint64_t until_ns = now_ns() + LIMITED_NS;
+	const uint64_t until_ns = ct_clock_ns(CLOCK_MONOTONIC) + LIMITED_NS;
 	static const int to_take[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	const struct timespec nap = { .tv_sec = 1 };
 	sigset_t taken, before;
@@ -245,7 +240,7 @@ static int wait_for(pid_t pid, int is_limited)
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	while (sig == SIGCHLD && waitpid(pid, NULL, WNOHANG) == 0) {
 		sig = sigtimedwait(&taken, NULL, &nap);
-		if (sig < 0 && is_limited && now_ns() >= until_ns)
+		if (sig < 0 && is_limited && ct_clock_ns(CLOCK_MONOTONIC) >= until_ns)
 			break;
 		if (sig < 0)
 			sig = SIGCHLD; /* by another signal, or none yet */

@@ -12,8 +12,8 @@
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/watch/watch_event.h"
+#include "trace/clock.h"
 
-#define SECOND 1000000000ull
 /* A window's report may take this part of the time at most, as a look. */
 #define REPORT_SHARE 20
 
@@ -24,19 +24,11 @@ void ct_watch_alerts_options(const struct ct_cli *args, struct ct_watch_alerts *
 		.bandwidth_pct = (double)ct_cli_number(args, CT_OPTION_BANDWIDTH, 0),
 		.errors_points = (double)ct_cli_number(args, CT_OPTION_ERRORS, 0),
 		.straggler_pct = (double)ct_cli_number(args, CT_OPTION_STRAGGLER, 0),
-		.again_ns = (uint64_t)ct_cli_number(args, CT_OPTION_AGAIN_AFTER, 0) * SECOND,
+		.again_ns = (uint64_t)ct_cli_number(args, CT_OPTION_AGAIN_AFTER, 0) * CT_SECOND_NS,
 	};
-	alerts->every_ns = (uint64_t)ct_cli_number(args, CT_OPTION_ALERT_WINDOW, 0) * SECOND;
+	alerts->every_ns = (uint64_t)ct_cli_number(args, CT_OPTION_ALERT_WINDOW, 0) * CT_SECOND_NS;
 	alerts->command = ct_cli_text(args, CT_OPTION_ON_ALERT);
 	alerts->limit_s = (uint64_t)ct_cli_number(args, CT_OPTION_COMMAND_LIMIT, 0);
-}
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
 static const char *event_name(const struct ct_alert *event)
@@ -63,9 +55,9 @@ static char *json_of(const struct ct_alert *event, const char *dir)
 	value = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:s?, s:o, s:o, s:s?}",
 			  "schema", "commtrace.event/1", "event", event_name(event), "rule",
 			  ct_alert_rule_name(event->rule), "text", event->text, "run", dir,
-			  "at_unix_ns", (json_int_t)now_ns(CLOCK_REALTIME), "hosts", hosts, "ranks",
-			  ranks, "comm", comm[0] ? comm : NULL, "value", number(event->value),
-			  "limit", number(event->limit), "unit", event->unit);
+			  "at_unix_ns", (json_int_t)ct_clock_ns(CLOCK_REALTIME), "hosts", hosts,
+			  "ranks", ranks, "comm", comm[0] ? comm : NULL, "value",
+			  number(event->value), "limit", number(event->limit), "unit", event->unit);
 	text = value ? json_dumps(value, JSON_INDENT(1)) : NULL;
 	json_decref(value);
 	return text;
@@ -135,8 +127,8 @@ static int judge(struct ct_watch_alerts *a, const struct ct_run *run, const char
 	options.last_ns = a->every_ns;
 	options.observer = &observer;
 	if (a->alerts && memory && ct_analyze(run, &options, &report, NULL) == CT_OK &&
-	    ct_alerts_take(a->alerts, report, &counts, now_ns(CLOCK_MONOTONIC), memory, &events,
-			   &n_events) == CT_OK)
+	    ct_alerts_take(a->alerts, report, &counts, ct_clock_ns(CLOCK_MONOTONIC), memory,
+			   &events, &n_events) == CT_OK)
 		fired = tell(a, events, n_events, dir);
 	ct_report_free(report);
 	ct_arena_free(memory);
@@ -151,7 +143,7 @@ void ct_watch_alerts_reap(struct ct_watch_alerts *a)
 
 int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
 {
-	const uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	const uint64_t begin = ct_clock_ns(CLOCK_MONOTONIC);
 	uint64_t took;
 	int fired;
 
@@ -160,7 +152,7 @@ int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, co
 	if (begin < a->due_ns)
 		return 0;
 	fired = judge(a, run, dir);
-	took = now_ns(CLOCK_MONOTONIC) - begin;
+	took = ct_clock_ns(CLOCK_MONOTONIC) - begin;
 	a->due_ns = begin + (took * REPORT_SHARE > a->every_ns ? took * REPORT_SHARE : a->every_ns);
 	return a->is_closed && !a->command ? -1 : fired;
 }
