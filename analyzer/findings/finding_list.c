@@ -29,7 +29,7 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 	list->nowhere[0] = "?";
 	*f = (struct ct_finding){
 		.kind = kind,
-		.ranks = list->nobody,
+		.ranks = list->no_rank,
 		.hosts = list->nowhere,
 		.begin_at_ns = CT_UNKNOWN,
 		.end_at_ns = CT_UNKNOWN,

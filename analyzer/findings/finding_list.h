@@ -21,7 +21,7 @@ struct ct_findings {
 	struct ct_arena *memory; /* the report's */
 	/* out of memory: a finding in no list; ranks and hosts before they are set */
 	struct ct_finding spare;
-	int nobody[1];
+	int no_rank[1];
 	const char *nowhere[1];
 };
 

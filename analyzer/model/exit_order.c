@@ -128,7 +128,7 @@ static int was_reported(const struct ct_exit *e, const struct ct_exit *other)
 /* Did something else certainly happen before it, of which it may be a consequence? */
 static int is_consequence(const struct ct_exits *exits, struct ct_exit *e)
 {
-	int somebody_sent = 0, asked_then = 0;
+	int another_sent = 0, asked_then = 0;
 
 	if (e->deserted)
 		return 1;
@@ -141,11 +141,11 @@ static int is_consequence(const struct ct_exits *exits, struct ct_exit *e)
 		e->follows |= was_reported(e, other);
 		if (e->follows || is_before(other, e))
 			return 1;
-		somebody_sent |= other->manner == CT_MANNER_SENT;
+		another_sent |= other->manner == CT_MANNER_SENT;
 		asked_then |= other->manner == CT_MANNER_ASKED && other->at.lo_ns <= e->at.hi_ns;
 	}
 	/* A program that is asked to end may do so with a status of its own. */
-	return !e->crashed && asked_then && !somebody_sent;
+	return !e->crashed && asked_then && !another_sent;
 }
 
 static void find_failed(struct ct_exits *exits)

@@ -60,7 +60,7 @@ enum {
 
 /* The long computations after reading. They share only data that is no longer changed, so other threads run them. The longest
  * comes first. */
-enum { REPLAY, HITS, LINKS, N_BESIDE };
+enum { REPLAY, BLAME, LINKS, N_BESIDE };
 
 /* Each step and its state, so that there is one place to clean up. */
 struct analysis {
@@ -218,14 +218,14 @@ static int read_run(struct analysis *a, const struct ct_run *run, int restart, s
 
 /* ---- beside the rest ---- */
 
-static int play_again(void *arg)
+static int judge_replay(void *arg)
 {
 	struct analysis *a = arg;
 
 	return ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->steps, a->tasks);
 }
 
-static int collect_hits(void *arg)
+static int collect_blame(void *arg)
 {
 	struct analysis *a = arg;
 
@@ -243,7 +243,7 @@ static int measure_links(void *arg)
 static void begin_beside(struct analysis *a)
 {
 	int (*const run[N_BESIDE])(void *arg) = {
-		[REPLAY] = play_again, [HITS] = collect_hits, [LINKS] = measure_links
+		[REPLAY] = judge_replay, [BLAME] = collect_blame, [LINKS] = measure_links
 	};
 
 	for (int i = 0; i < N_BESIDE; i++) {
@@ -336,7 +336,7 @@ static int find_steps(struct analysis *a, struct ct_err *err)
 static int fill_steps(struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = end_beside(a, HITS);
+	int st = end_beside(a, BLAME);
 
 	st = st ?: ct_steps_fill(model, &a->steps, &a->hits, a->report);
 	ct_throughput_fill(&a->throughput, a->report);

@@ -21,7 +21,7 @@
 #define IDLE_NS (3600 * CT_SECOND_NS)
 
 /* Whose `ports` and `now` are: ASKED the sampler's, else the write thread's. */
-enum { NOBODY, IDLE, ASKED, READY };
+enum { NO_THREAD, IDLE, ASKED, READY };
 
 static struct counters {
 	_Atomic uint32_t
@@ -33,7 +33,7 @@ static struct counters {
 	struct ct_port known[CT_PORTS_MOST]; /* as of the latest sample */
 	uint32_t n_known, changes;
 	uint64_t every_ns, asked_at;
-	int told_stuck, told_left_out;
+	int reported_stuck, reported_left_out;
 } counters;
 
 static uint8_t encoded[CT_PORT_SAMPLE_BYTES]; /* the write thread's */
@@ -48,7 +48,7 @@ static uint32_t turn(struct counters *c)
 	return atomic_load_explicit(&c->turn, memory_order_acquire);
 }
 
-static void *sample_for_ever(void *arg)
+static void *sample_forever(void *arg)
 {
 	struct counters *c = arg;
 
@@ -86,8 +86,8 @@ void ct_counters_begin(const struct ct_process *process, uint64_t every_ns)
 		return;
 	c->every_ns = every_ns;
 	ask(c, ct_now_ns());
-	if (ct_thread_start(sample_for_ever, c) != 0)
-		atomic_store_explicit(&c->turn, NOBODY, memory_order_relaxed);
+	if (ct_thread_start(sample_forever, c) != 0)
+		atomic_store_explicit(&c->turn, NO_THREAD, memory_order_relaxed);
 }
 
 static void take_sample(struct counters *c)
@@ -102,8 +102,8 @@ static void take_sample(struct counters *c)
 	c->changes = c->ports.changes;
 	if (!c->base.head.number || number - c->base.head.number >= SAMPLES_TO_A_WHOLE)
 		c->base = c->latest;
-	if (c->ports.left_out && !c->told_left_out) {
-		c->told_left_out = 1;
+	if (c->ports.left_out && !c->reported_left_out) {
+		c->reported_left_out = 1;
 		ct_environ_watch("ports_left_out", "more than are sampled");
 	}
 	atomic_store_explicit(&c->turn, IDLE, memory_order_relaxed);
@@ -114,9 +114,9 @@ static void look_for_the_stuck(struct counters *c, uint64_t now)
 	/* acquire: pairs with the release in ports.c, for the text */
 	const char *what = atomic_load_explicit(&c->ports.doing, memory_order_acquire);
 
-	if (c->told_stuck || now - c->asked_at <= STUCK_NS)
+	if (c->reported_stuck || now - c->asked_at <= STUCK_NS)
 		return;
-	c->told_stuck = 1;
+	c->reported_stuck = 1;
 	/* a port's name never changes once it has one */
 	ct_environ_watch("unanswered_counters", what ? what : "?");
 }
@@ -159,7 +159,7 @@ void ct_counters_finish(uint64_t timeout_ns)
 	struct counters *c = &counters;
 	uint64_t now = ct_now_ns(), until = now + timeout_ns;
 
-	if (turn(c) == NOBODY || c->told_stuck)
+	if (turn(c) == NO_THREAD || c->reported_stuck)
 		return;
 	wait_for_it(c, until);
 	if (turn(c) != IDLE)

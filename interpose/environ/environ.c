@@ -45,7 +45,7 @@ static struct look {
 	uint64_t stamp; /* of the loaded objects, when the last look-around began */
 	uint32_t gpus_used;
 	uint32_t looks;
-	int told_stuck;
+	int reported_stuck;
 	uint64_t waited_base_ns, waited_since,
 		waited_at; /* UINT64_MAX, or since when; 0: not yet */
 	uint64_t waited_ppm;
@@ -277,8 +277,8 @@ void ct_environ_serve(uint64_t now)
 	if (ct_environ_is_looking()) {
 		const char *what = atomic_load_explicit(&l->doing, memory_order_relaxed);
 
-		if (!l->told_stuck && now - l->begun_at > STUCK_NS) {
-			l->told_stuck = 1;
+		if (!l->reported_stuck && now - l->begun_at > STUCK_NS) {
+			l->reported_stuck = 1;
 			ct_facts_add(&lists[WATCH], "unanswered", what ? what : "?");
 		}
 		return;
@@ -309,7 +309,7 @@ void ct_environ_finish(uint64_t timeout_ns)
 	struct look *l = &look;
 
 	look_at_waits(l, ct_now_ns(), 1);
-	while (!l->told_stuck && ct_environ_is_looking() && ct_now_ns() < until)
+	while (!l->reported_stuck && ct_environ_is_looking() && ct_now_ns() < until)
 		nanosleep(&nap, NULL);
 	if (ct_environ_is_looking())
 		return;

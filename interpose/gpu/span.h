@@ -33,8 +33,8 @@ enum ct_gpu_span_state {
 
 enum {
 	CT_GPU_IS_TIMED = 1,
-	CT_GPU_IS_PROBED = 2, /* what that costs is measured */
-	CT_GPU_IS_TOLD = 4,   /* alone: NCCL reports its times */
+	CT_GPU_IS_PROBED = 2,	/* what that costs is measured */
+	CT_GPU_IS_REPORTED = 4, /* alone: NCCL reports its times */
 };
 
 struct ct_gpu_pair {

@@ -83,7 +83,7 @@ static int32_t ask_device(const struct ct_cuda *cuda, CUcontext context)
 }
 
 /* CUDA does not say where a launch is: it is not timed. */
-static void *untold(void)
+static void *count_unknown(void)
 {
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
 	return NULL;
@@ -125,7 +125,7 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 		return c;
 	device = ask_device(cuda, handle);
 	if (device < 0)
-		return untold();
+		return count_unknown();
 	identity = ask_identity(cuda, handle, device);
 	ct_gpu_mode_connected();
 	if (!ct_spin_lock(&lock, CT_SPIN_TRIES)) {
@@ -170,7 +170,7 @@ static struct ct_gpu_context *default_context(const struct ct_cuda *cuda, int de
 		c = ct_gpu_context(cuda, current);
 	if (!current || (c && device >= 0 && c->device != device)) {
 		c = device >= 0 ? known_context(cuda, device) : NULL;
-		return c ? c : untold();
+		return c ? c : count_unknown();
 	}
 	return c;
 }
@@ -181,7 +181,7 @@ static void *unnamed(void)
 	static _Atomic uint32_t counted;
 
 	/* once, not with each launch: nothing has failed */
-	return atomic_exchange_explicit(&counted, 1, memory_order_relaxed) ? NULL : untold();
+	return atomic_exchange_explicit(&counted, 1, memory_order_relaxed) ? NULL : count_unknown();
 }
 
 static CUresult ask_context(const struct ct_cuda *cuda, CUstream handle, CUcontext *context)
@@ -203,19 +203,19 @@ static struct ct_gpu_context *context_of(const struct ct_cuda *cuda, CUstream ha
 	int entered = 0;
 
 	if (cuda->ctx_get_current(&current) != CUDA_SUCCESS)
-		return untold();
+		return count_unknown();
 	/* any will do to ask in */
 	if (!current)
 		entered = any ? ct_gpu_context_enter(cuda, any) : -1;
 	if (entered < 0)
-		return untold();
+		return count_unknown();
 	result = ask_context(cuda, handle, &context);
 	ct_gpu_context_leave(cuda, entered);
 	if (result == CUDA_ERROR_NOT_SUPPORTED)
 		return unnamed();
 	if (result != CUDA_SUCCESS)
 		context = NULL;
-	return context ? ct_gpu_context(cuda, context) : untold();
+	return context ? ct_gpu_context(cuda, context) : count_unknown();
 }
 
 /* What a stream is known by. */

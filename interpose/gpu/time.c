@@ -240,7 +240,7 @@ struct ct_gpu_span *ct_gpu_begin_profiled(const struct ct_gpu_launch *launch)
 	name_stream(span, launch);
 	note_stream(span);
 	show(span); /* nothing for the poll thread */
-	span->timed = CT_GPU_IS_TOLD;
+	span->timed = CT_GPU_IS_REPORTED;
 	ct_gpu_profiled_begin(span, launch->id);
 	errno = saved;
 	return span;
@@ -337,7 +337,7 @@ static inline __attribute__((always_inline)) int end_on_gpu(struct ct_gpu_span *
 
 static __attribute__((noinline)) uint64_t end_untimed(struct ct_gpu_span *span)
 {
-	if (span->timed == CT_GPU_IS_TOLD)
+	if (span->timed == CT_GPU_IS_REPORTED)
 		ct_gpu_profiled_end(span, 0);
 	else
 		close_untimed(span, 0);
@@ -385,7 +385,7 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result)
 	if (!span)
 		return;
 	if (!(span->timed & CT_GPU_IS_TIMED)) {
-		if (span->timed == CT_GPU_IS_TOLD)
+		if (span->timed == CT_GPU_IS_REPORTED)
 			ct_gpu_profiled_end(span, result);
 		else
 			close_untimed(span, result);

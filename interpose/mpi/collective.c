@@ -60,7 +60,7 @@ static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct 
 			   uint64_t unit)
 {
 	op->seq = next_seq(comm);
-	if (share->parts.at && share->parts.is_told)
+	if (share->parts.at && share->parts.is_recorded)
 		ct_mpi_record_parts(share->parts, comm->id, op->seq, unit);
 }
 

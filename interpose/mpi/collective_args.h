@@ -23,7 +23,7 @@ struct ct_mpi_counts {
 	uint32_t n;
 	uint32_t first; /* member of the communicator that the first one is about */
 	uint8_t is_wide;
-	uint8_t is_told; /* they are of members, not of neighbors, and are recorded */
+	uint8_t is_recorded; /* they are of members, not of neighbors, and are recorded */
 };
 
 struct ct_mpi_args {
@@ -98,7 +98,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_counts ct_mpi_of_peers(const struct ct_comm
 				       .n = comm->n_peers,
 				       .first = comm->first_peer,
 				       .is_wide = (uint8_t)is_wide,
-				       .is_told = 1 };
+				       .is_recorded = 1 };
 }
 
 static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_whole(int64_t count, ct_mpi_handle type)

@@ -79,7 +79,7 @@ static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi
 		      const struct ct_mpi_transfer *receive)
 {
 	struct ct_mpi_request *in = &b->receive.request;
-	uint32_t untold = ct_mpi.flavour == CT_MPI_MPICH ? CT_MPI_REQUEST_UNTOLD : 0;
+	uint32_t unreported = ct_mpi.flavour == CT_MPI_MPICH ? CT_MPI_REQUEST_UNREPORTED : 0;
 	struct ct_mpi_request out;
 
 	if (!comm)
@@ -96,7 +96,7 @@ static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi
 	} else {
 		b->n = begin_one(b, comm, send, receive);
 	}
-	in->flags |= untold;
+	in->flags |= unreported;
 	return b->n;
 }
 

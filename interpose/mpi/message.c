@@ -81,12 +81,13 @@ static int bytes_of(const void *status, uint64_t *bytes)
 	return result == CT_MPI_SUCCESS && wide >= 0;
 }
 
-int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct ct_mpi_got *got)
+int ct_mpi_received(const struct ct_mpi_request *request, const void *status,
+		    struct ct_mpi_received *got)
 {
 	uint32_t any = CT_MPI_REQUEST_ANY_SOURCE | CT_MPI_REQUEST_ANY_TAG;
 	int source, tag;
 
-	if (!status || request->flags & CT_MPI_REQUEST_UNTOLD || !bytes_of(status, &got->bytes))
+	if (!status || request->flags & CT_MPI_REQUEST_UNREPORTED || !bytes_of(status, &got->bytes))
 		return 0;
 	got->peer = -1;
 	if (!(request->flags & any))
@@ -126,9 +127,9 @@ static void store_bytes(struct ct_slot *slot, struct ct_op op, uint64_t bytes)
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
 		      const void *status)
 {
-	struct ct_mpi_got got;
+	struct ct_mpi_received got;
 
-	if (!ct_mpi_got(request, status, &got) || !slot)
+	if (!ct_mpi_received(request, status, &got) || !slot)
 		return;
 	if (got.bytes != request->bytes)
 		store_bytes(slot, request->op, got.bytes);
@@ -150,12 +151,13 @@ static void record_match(const struct ct_mpi_request *request, const void *statu
 		.seq = op->seq,
 		.flags = CT_MATCH_BYTES,
 	};
-	struct ct_mpi_got got;
+	struct ct_mpi_received got;
 
-	if ((!status || request->flags & CT_MPI_REQUEST_UNTOLD) &&
+	if ((!status || request->flags & CT_MPI_REQUEST_UNREPORTED) &&
 	    request->flags & (CT_MPI_REQUEST_ANY_SOURCE | CT_MPI_REQUEST_ANY_TAG))
 		ct_channels_stop(request->comm_id); /* whose next message that was is a guess */
-	if (!ct_mpi_got(request, status, &got) || (got.peer < 0 && got.bytes == request->bytes))
+	if (!ct_mpi_received(request, status, &got) ||
+	    (got.peer < 0 && got.bytes == request->bytes))
 		return;
 	match.bytes = got.bytes;
 	if (got.peer >= 0) {

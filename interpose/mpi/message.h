@@ -52,13 +52,14 @@ static inline int ct_mpi_status_int(const void *status, uint32_t at)
 }
 
 /* What a receive got, from the status of its completion. 0: the status does not say. */
-struct ct_mpi_got {
+struct ct_mpi_received {
 	int32_t peer; /* -1: the receive's own */
 	uint32_t tag;
 	uint64_t seq; /* recorded with a peer */
 	uint64_t bytes;
 };
-int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct ct_mpi_got *got);
+int ct_mpi_received(const struct ct_mpi_request *request, const void *status,
+		    struct ct_mpi_received *got);
 
 /* A blocking receive stores what it got in its own record, before its end. */
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,

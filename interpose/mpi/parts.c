@@ -20,7 +20,7 @@ void ct_mpi_parts_init(void)
 
 uint32_t ct_mpi_parts_keep(const struct ct_mpi_counts *parts, uint64_t unit)
 {
-	if (!parts->at || !parts->is_told || !unit)
+	if (!parts->at || !parts->is_recorded || !unit)
 		return 0;
 	for (uint32_t i = 0; i < CT_MPI_PARTS_ROWS; i++) {
 		uint8_t is_used = 0; /* acquire: pairs with the release in ct_mpi_parts_forget() */

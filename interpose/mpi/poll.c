@@ -58,10 +58,10 @@ static struct poll *make(void)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct poll *p = poll_slot(i);
-		uintptr_t nobody = 0;
+		uintptr_t none = 0;
 
 		if (!atomic_compare_exchange_strong_explicit(
-			    &p->thread, &nobody, me(), memory_order_acquire, memory_order_relaxed))
+			    &p->thread, &none, me(), memory_order_acquire, memory_order_relaxed))
 			continue;
 		atomic_fetch_add_explicit(&ct_mpi_polls, 1, memory_order_relaxed);
 		return p;

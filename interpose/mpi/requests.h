@@ -30,10 +30,10 @@ enum ct_mpi_request_flag {
 	CT_MPI_REQUEST_ANY_TAG = 1 << 3,
 	CT_MPI_REQUEST_CANCELLED = 1 << 4, /* MPI_Cancel was called */
 	CT_MPI_REQUEST_PARTITIONED = 1 << 5,
-	CT_MPI_REQUEST_MESSAGE = 1 << 6, /* no request: what MPI_Mprobe gave */
-	CT_MPI_REQUEST_PAIR = 1 << 7,	 /* a receive, and a send that has the same launch */
-	CT_MPI_REQUEST_UNTOLD = 1 << 8,	 /* what its status will say is not to be believed */
-	CT_MPI_REQUEST_SHARED = 1 << 9,	 /* its handle may be that of others as well */
+	CT_MPI_REQUEST_MESSAGE = 1 << 6,    /* no request: what MPI_Mprobe gave */
+	CT_MPI_REQUEST_PAIR = 1 << 7,	    /* a receive, and a send that has the same launch */
+	CT_MPI_REQUEST_UNREPORTED = 1 << 8, /* what its status will say is not to be believed */
+	CT_MPI_REQUEST_SHARED = 1 << 9,	    /* its handle may be that of others as well */
 };
 
 /* What is known of it. For an operation that is begun, `op` is its record; for one that is not, what every start has in

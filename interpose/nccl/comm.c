@@ -12,8 +12,8 @@ static struct ct_real real_rank = { .symbol = "ncclCommUserRank", .names = ct_nc
 
 static struct ct_real real_device = { .symbol = "ncclCommCuDevice", .names = ct_nccl_sonames };
 
-static struct ct_ring_comm nobody_entry;
-static struct ct_comm nobody = { .entry = &nobody_entry, .rank = -1 };
+static struct ct_ring_comm unknown_entry;
+static struct ct_comm unknown_comm = { .entry = &unknown_entry, .rank = -1 };
 
 static int number_of(struct ct_real *real, ncclComm_t handle, const void *library, int unknown)
 {
@@ -67,14 +67,14 @@ struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library)
 
 	atomic_store_explicit(&ct_nccl_seen, 1, memory_order_relaxed);
 	if (!handle)
-		return &nobody;
+		return &unknown_comm;
 	child.nranks = (uint32_t)number_of(&real_count, handle, library, 0);
 	child.rank = number_of(&real_rank, handle, library, -1);
 	if (!child.nranks || child.rank < 0)
-		return &nobody;
+		return &unknown_comm;
 	child.device = (uint32_t)(number_of(&real_device, handle, library, -1) + 1);
 	ct_self.comm = ct_nccl_comm_create(&child, handle);
-	return ct_self.comm ? ct_self.comm : &nobody;
+	return ct_self.comm ? ct_self.comm : &unknown_comm;
 }
 
 void ct_nccl_parent_counts(struct ct_nccl_parent *p)

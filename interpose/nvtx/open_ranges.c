@@ -107,13 +107,12 @@ static struct pusher *get_own(void)
 
 	for (uint32_t i = 0; i < PROBES && !own; i++) {
 		struct pusher *p = &pushers[slot_of(self, i)];
-		uintptr_t nobody = 0;
+		uintptr_t none = 0;
 
 		/* acquire: pairs with the release of its last owner */
 		if (!atomic_load_explicit(&p->thread, memory_order_relaxed) &&
-		    atomic_compare_exchange_strong_explicit(&p->thread, &nobody, self,
-							    memory_order_acquire,
-							    memory_order_relaxed)) {
+		    atomic_compare_exchange_strong_explicit(
+			    &p->thread, &none, self, memory_order_acquire, memory_order_relaxed)) {
 			p->n = 0;
 			own = p;
 		}

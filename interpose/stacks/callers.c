@@ -13,16 +13,16 @@
 #include "interpose/threads.h"
 
 /* A thread takes a free entry by its id, then says where its block is. */
-static struct seat {
+static struct entry {
 	_Atomic uint32_t tid;
 	_Atomic uintptr_t block; /* struct ct_thread; 0 not yet */
-} seats[CT_CALLERS];
+} entries[CT_CALLERS];
 
 void ct_callers_reset(void)
 {
 	for (unsigned i = 0; i < CT_CALLERS; i++) {
-		atomic_store_explicit(&seats[i].block, 0, memory_order_relaxed);
-		atomic_store_explicit(&seats[i].tid, 0, memory_order_relaxed);
+		atomic_store_explicit(&entries[i].block, 0, memory_order_relaxed);
+		atomic_store_explicit(&entries[i].tid, 0, memory_order_relaxed);
 	}
 }
 
@@ -34,12 +34,12 @@ void ct_callers_join(void)
 	for (unsigned i = 0; i < CT_CALLERS; i++) {
 		uint32_t free_one = 0;
 
-		if (atomic_load_explicit(&seats[i].tid, memory_order_relaxed) ||
-		    !atomic_compare_exchange_strong_explicit(&seats[i].tid, &free_one, me,
+		if (atomic_load_explicit(&entries[i].tid, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong_explicit(&entries[i].tid, &free_one, me,
 							     memory_order_relaxed,
 							     memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&seats[i].block, (uintptr_t)&ct_self, memory_order_release);
+		atomic_store_explicit(&entries[i].block, (uintptr_t)&ct_self, memory_order_release);
 		break;
 	}
 	errno = saved;
@@ -48,23 +48,23 @@ void ct_callers_join(void)
 void ct_callers_leave(void)
 {
 	for (unsigned i = 0; i < CT_CALLERS; i++) {
-		if (atomic_load_explicit(&seats[i].block, memory_order_relaxed) !=
+		if (atomic_load_explicit(&entries[i].block, memory_order_relaxed) !=
 		    (uintptr_t)&ct_self)
 			continue;
-		atomic_store_explicit(&seats[i].block, 0, memory_order_relaxed);
+		atomic_store_explicit(&entries[i].block, 0, memory_order_relaxed);
 		/* release: who takes the entry finds it empty */
-		atomic_store_explicit(&seats[i].tid, 0, memory_order_release);
+		atomic_store_explicit(&entries[i].tid, 0, memory_order_release);
 	}
 }
 
 /* It has ended without saying so, or its memory is another's now. */
-static void free_seat(struct seat *seat, uint32_t tid, uintptr_t block)
+static void free_entry(struct entry *entry, uint32_t tid, uintptr_t block)
 {
 	if (ct_thread_lives(tid))
 		return;
-	if (atomic_compare_exchange_strong_explicit(&seat->block, &block, 0, memory_order_acq_rel,
+	if (atomic_compare_exchange_strong_explicit(&entry->block, &block, 0, memory_order_acq_rel,
 						    memory_order_acquire))
-		atomic_compare_exchange_strong_explicit(&seat->tid, &tid, 0, memory_order_release,
+		atomic_compare_exchange_strong_explicit(&entry->tid, &tid, 0, memory_order_release,
 							memory_order_relaxed);
 }
 
@@ -74,15 +74,15 @@ uint32_t ct_callers_read(struct ct_caller *callers, uint32_t room)
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < CT_CALLERS && n < room; i++) {
-		uintptr_t block = atomic_load_explicit(&seats[i].block, memory_order_acquire);
-		uint32_t tid = atomic_load_explicit(&seats[i].tid, memory_order_relaxed);
+		uintptr_t block = atomic_load_explicit(&entries[i].block, memory_order_acquire);
+		uint32_t tid = atomic_load_explicit(&entries[i].tid, memory_order_relaxed);
 		struct ct_thread thread;
 
 		if (!block || !tid)
 			continue;
 		if (ct_peek(block, &thread, sizeof(thread)) != sizeof(thread) ||
 		    thread.gate != gate || (thread.lane.tid && thread.lane.tid != tid)) {
-			free_seat(&seats[i], tid, block);
+			free_entry(&entries[i], tid, block);
 			continue;
 		}
 		callers[n++] = (struct ct_caller){

@@ -6,7 +6,7 @@
 table=$root/tests/rules/words.txt
 need "$table"
 
-{ grep -vE $'^(#|$)|^(doc|text|html|comment)(,(doc|text|html|comment))*\t[^\t]+\t[^\t]+$' "$table" || [ $? = 1 ]; } |
+{ grep -vE $'^(#|$)|^(doc|text|html|comment|name)(,(doc|text|html|comment|name))*\t[^\t]+\t[^\t]+$' "$table" || [ $? = 1 ]; } |
 	verdict "rows that are not WHERE, a tab, PATTERN, a tab, INSTEAD"
 
 # bite.sh plants such words.
@@ -19,9 +19,9 @@ pieces() {
 		function put(kind, text) {
 			if (text != "") printf "%s\t%d\t%s\t%s\n", FILENAME, FNR, kind, text
 		}
-		# Comments and strings of a line of C. in_comment outlives the line.
-		function c_line(line,  comment, text, at, what) {
-			comment = text = ""
+		# Comments, strings and the code of a line of C. in_comment outlives the line.
+		function c_line(line,  comment, text, code, at, what) {
+			comment = text = code = ""
 			if (in_comment && line !~ /^[ \t]*\*\//) sub(/^[ \t]*\*/, "", line)
 			while (line != "") {
 				if (in_comment) {
@@ -31,13 +31,18 @@ pieces() {
 					in_comment = !at
 				} else if (match(line, /\/\*|\/\/|"([^"\\]|\\.)*"|\x27([^\x27\\]|\\.)*\x27/)) {
 					what = substr(line, RSTART, RLENGTH)
+					code = code substr(line, 1, RSTART - 1) " "
 					line = substr(line, RSTART + RLENGTH)
 					if (what == "/*") in_comment = 1
 					else if (what == "//") { comment = comment " " line; line = "" }
 					else if (what ~ /^"/) text = text substr(what, 2, length(what) - 2)
-				} else
+				} else {
+					code = code line
 					line = ""
+				}
 			}
+			# Names first: a comment or a string may continue in the next line.
+			if (is_spoken && code ~ /[A-Za-z]/) put("name", code)
 			put("comment", comment)
 			if (is_spoken) put("text", text)
 		}

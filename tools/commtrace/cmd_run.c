@@ -92,15 +92,15 @@ static int is_quiet(const struct request *request)
 static void report(const struct request *request, const struct ct_record_dir *dir,
 		   const char *const *ring_dirs, int code)
 {
-	struct ct_orphan_rings remains = { 0 };
+	struct ct_orphan_rings orphans = { 0 };
 	struct ct_run_id id;
 
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
-		ct_orphan_rings_collect(ring_dirs, &id, &remains);
+		ct_orphan_rings_collect(ring_dirs, &id, &orphans);
 	if (request->is_asked || is_quiet(request))
 		return;
 	ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
-	ct_orphan_rings_say(&remains, dir->shown);
+	ct_orphan_rings_say(&orphans, dir->shown);
 }
 
 /* The program alone, in place of this process: a limit that is tight for the library is for a parent, too. */

@@ -14,7 +14,7 @@
 #include "trace/ops.h"
 
 /* How many runs are copied at a time with the lock. */
-#define TOLD_AT_ONCE 32u
+#define RECORDS_AT_ONCE 32u
 
 static int is_wanted;
 static _Atomic uint32_t n_lost; /* captured ops that are in no list */
@@ -197,7 +197,7 @@ void ct_graph_child_added(CUgraph graph, CUgraph child)
 
 /* Runs of one communicator as records, some of them; *place advances. */
 struct part_counts {
-	struct ct_graph_rec recs[TOLD_AT_ONCE];
+	struct ct_graph_rec recs[RECORDS_AT_ONCE];
 	uint32_t n;
 };
 
@@ -207,7 +207,7 @@ static void take_runs(const struct ct_graph_list *list, const struct ct_graph_ta
 {
 	const struct ct_graph_run *run;
 
-	for (batch->n = 0; batch->n < TOLD_AT_ONCE && (run = ct_graph_run_at(*place));
+	for (batch->n = 0; batch->n < RECORDS_AT_ONCE && (run = ct_graph_run_at(*place));
 	     *place = run->next) {
 		batch->recs[batch->n++] = (struct ct_graph_rec){
 			.list = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&list->number,
@@ -275,7 +275,7 @@ int ct_graph_again(struct ct_block *block)
 	int result = 0;
 
 	for (uint32_t i = 0; !result && (list = ct_graph_list_at(i)); i++)
-		if (atomic_load_explicit(&list->number, memory_order_relaxed) && list->is_told)
+		if (atomic_load_explicit(&list->number, memory_order_relaxed) && list->is_written)
 			result = pass_records(list, add_to_block, block);
 	return result;
 }
@@ -290,8 +290,8 @@ static void set_exec(CUgraphExec exec, CUgraph graph)
 	list = ct_graph_find(CT_GRAPH_GRAPH, (uintptr_t)graph);
 	set(CT_GRAPH_EXEC, (uintptr_t)exec, list);
 	if (list) {
-		is_new = !list->is_told;
-		list->is_told = 1;
+		is_new = !list->is_written;
+		list->is_written = 1;
 	}
 	ct_graph_unlock();
 	if (is_new)

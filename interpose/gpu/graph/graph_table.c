@@ -107,7 +107,7 @@ static struct ct_graph_list *new_list(void)
 	}
 	list->refs = 0;
 	list->n_parts = 0;
-	list->is_told = 0;
+	list->is_written = 0;
 	list->is_partial = 0;
 	atomic_store_explicit(&list->number, ++tables->last_number, memory_order_release);
 	return list;

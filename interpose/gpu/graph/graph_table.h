@@ -38,7 +38,7 @@ struct ct_graph_list {
 	_Atomic uint32_t number; /* from 1, never used again; 0: the place is free */
 	uint32_t refs;
 	uint32_t n_parts;
-	uint32_t is_told;    /* its GRAPH records were written */
+	uint32_t is_written; /* its GRAPH records were written */
 	uint32_t is_partial; /* there was no room for all that was captured */
 	struct ct_graph_table_part parts[CT_GRAPH_PARTS];
 	uint32_t next; /* free ones */

@@ -216,11 +216,11 @@ static inline void begin_sync(struct ct_cudart_frame *f)
 /* 0: nothing is recorded any more. */
 static inline int go_on(struct ct_cudart_frame *f, int result)
 {
-	int is_told = ct_sync_end(f->sync);
+	int is_recorded = ct_sync_end(f->sync);
 
 	if (!ct_guard_enter(CT_CALL_DATA))
 		return 0;
-	if (__builtin_expect(is_told, 0))
+	if (__builtin_expect(is_recorded, 0))
 		ct_sync_record(f->sync, f->host.enter_ns, result);
 	return 1;
 }

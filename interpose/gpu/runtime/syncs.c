@@ -49,13 +49,13 @@ static int is_left(const struct ct_sync *s, const void *frame)
 
 static int is_mine(struct ct_sync *s)
 {
-	uintptr_t nobody = 0;
+	uintptr_t none = 0;
 
 	if (atomic_load_explicit(&s->thread, memory_order_relaxed) == me())
 		return 1;
 	if (atomic_load_explicit(&s->thread, memory_order_relaxed) ||
-	    !atomic_compare_exchange_strong_explicit(&s->thread, &nobody, me(),
-						     memory_order_relaxed, memory_order_relaxed))
+	    !atomic_compare_exchange_strong_explicit(&s->thread, &none, me(), memory_order_relaxed,
+						     memory_order_relaxed))
 		return 0;
 	atomic_fetch_add_explicit(&n_taken, 1, memory_order_relaxed);
 	return 1;

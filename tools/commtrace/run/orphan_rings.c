@@ -21,7 +21,7 @@
 
 struct search {
 	const struct ct_run_id *run;
-	struct ct_orphan_rings *remains;
+	struct ct_orphan_rings *orphans;
 };
 
 /* The lowest ranks, in order. */
@@ -57,7 +57,7 @@ int ct_is_of_another_run(const struct ct_process *process)
 static int look_at(const char *path, void *arg)
 {
 	struct search *search = arg;
-	struct ct_orphan_rings *r = search->remains;
+	struct ct_orphan_rings *r = search->orphans;
 	struct ct_ring_header header;
 	int lives;
 
@@ -76,24 +76,24 @@ static int look_at(const char *path, void *arg)
 }
 
 void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_id *run,
-			     struct ct_orphan_rings *remains)
+			     struct ct_orphan_rings *orphans)
 {
-	struct search search = { .run = run, .remains = remains };
+	struct search search = { .run = run, .orphans = orphans };
 	uint64_t until = ct_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, nap = 2 * MS_NS;
 	struct ct_collected collected;
 
 	for (;;) {
 		struct timespec pause = { .tv_nsec = (long)nap };
 
-		*remains = (struct ct_orphan_rings){ 0 };
+		*orphans = (struct ct_orphan_rings){ 0 };
 		ct_ring_dir_collect(ring_dirs, run, &collected);
 		ct_ring_dir_scan(ring_dirs, look_at, &search);
-		if ((!remains->living && !remains->dead) || ct_clock_ns(CLOCK_MONOTONIC) >= until)
+		if ((!orphans->living && !orphans->dead) || ct_clock_ns(CLOCK_MONOTONIC) >= until)
 			break;
 		nanosleep(&pause, NULL);
 		nap = nap * 2 < LONGEST_NAP_NS ? nap * 2 : LONGEST_NAP_NS;
 	}
-	snprintf(remains->why_kept, sizeof(remains->why_kept), "%s", collected.why_kept);
+	snprintf(orphans->why_kept, sizeof(orphans->why_kept), "%s", collected.why_kept);
 }
 
 /* "rank 3", "ranks 0, 1 and 2", "12 ranks (0, 1, 2, 3, 4, 5, 6, 7, ...)", or "2 processes" where some are not known. */

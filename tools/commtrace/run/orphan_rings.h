@@ -25,12 +25,12 @@ int ct_is_of_another_run(const struct ct_process *process);
 
 /* Moves the rings of dead processes into the run. While others exist it waits, up to two seconds: launchers return
  * before they have killed their ranks, some processes take a while to die, and a parent may still note how one ended.
- * `remains`: what is left then. */
+ * `orphans`: what is left then. */
 void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_id *run,
-			     struct ct_orphan_rings *remains);
+			     struct ct_orphan_rings *orphans);
 
 /* Prints what still runs and what could not be moved, and what to do; nothing if there is nothing. `shown`: the
  * directory as printed. */
-void ct_orphan_rings_say(const struct ct_orphan_rings *remains, const char *shown);
+void ct_orphan_rings_say(const struct ct_orphan_rings *orphans, const char *shown);
 
 #endif

@@ -94,7 +94,8 @@ static void run_command(struct ct_watch_alerts *a, const struct ct_alert *event,
 }
 
 /* The number of rules that fired. */
-static int tell(struct ct_watch_alerts *a, const struct ct_alert *events, size_t n, const char *dir)
+static int raise_alerts(struct ct_watch_alerts *a, const struct ct_alert *events, size_t n,
+			const char *dir)
 {
 	int fired = 0;
 
@@ -129,7 +130,7 @@ static int judge(struct ct_watch_alerts *a, const struct ct_run *run, const char
 	if (a->alerts && memory && ct_analyze(run, &options, &report, NULL) == CT_OK &&
 	    ct_alerts_take(a->alerts, report, &counts, ct_clock_ns(CLOCK_MONOTONIC), memory,
 			   &events, &n_events) == CT_OK)
-		fired = tell(a, events, n_events, dir);
+		fired = raise_alerts(a, events, n_events, dir);
 	ct_report_free(report);
 	ct_arena_free(memory);
 	return fired;
