@@ -202,7 +202,7 @@ def rules_and_dashboard():
     run("promtool", "check", "rules", EXAMPLES / "alerts.yml")
     run("promtool", "test", "rules", EXAMPLES / "alerts_test.yml")
     # each name in them is one that is served
-    served = set(re.findall(r'^METRIC\(\w+, "(\w+)", (\w+)', (ROOT / "tools/metrics/metrics.def").read_text(), re.M))
+    served = set(re.findall(r'^(?:RANK|KIND|RUN|READER|GPU)\(\w+, "(\w+)", (\w+)', (ROOT / "tools/metrics/metrics.def").read_text(), re.M))
     names = {"commtrace_" + name for name, _ in served}
     for file in ("alerts.yml", "dashboard.json"):
         for name in set(re.findall(r"\bcommtrace_[a-z_]+", (EXAMPLES / file).read_text())):
