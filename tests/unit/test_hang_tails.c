@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a verdict on a hang comes of the tails of processes, and where only everything gives it. Each job is judged twice; what is said
  * is the same. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/hang/hang.h"
 #include "tests/unit/job.h"
@@ -26,6 +29,7 @@ struct told {
 	uint64_t at;
 	int has_second; /* communicator */
 	int is_old;	/* its recorder knew no sums */
+	int leaves_out; /* operations of the blocks that are written, as `commtrace partial` does */
 };
 
 static void begin(struct told *t)
@@ -81,6 +85,20 @@ static const char *no_name(void *unused, uint32_t id)
 	return NULL;
 }
 
+/* The block of this rank. */
+static void flush(struct told *t, int rank)
+{
+	struct ct_block *block = &t->job.writers[rank].block;
+
+	if (t->job.began[rank] && t->leaves_out) {
+		block->is_left_out = 1;
+		block->skimmed_ops = block->n_ops;
+		block->begin_ns = block->end_ns = t->job.clock[rank] + t->at;
+		block->n_ops = block->n_extents = 0;
+	}
+	job_flush(&t->job, rank);
+}
+
 /* Every rank gives a heartbeat. */
 static void sign(struct told *t)
 {
@@ -90,7 +108,7 @@ static void sign(struct told *t)
 
 		if (t->job.began[r])
 			ct_order_totals_add(&t->totals[r], &t->job.writers[r].block, no_name, NULL);
-		job_flush(&t->job, r);
+		flush(t, r);
 		job_rare(&t->job, r, CT_KIND_STATUS, &status, sizeof(status));
 		for (uint32_t comm = 1; comm <= 1 + (uint32_t)t->has_second; comm++) {
 			struct ct_comm_status_rec rec = { .comm = comm,
@@ -100,7 +118,7 @@ static void sign(struct told *t)
 				ct_order_totals_report(&t->totals[r], &rec);
 			job_rare(&t->job, r, CT_KIND_COMM_STATUS, &rec, sizeof(rec));
 		}
-		job_flush(&t->job, r);
+		flush(t, r);
 	}
 }
 
@@ -338,6 +356,122 @@ static void a_call_in_which_all_meet_takes_everything(void **state)
 	judge_twice(0);
 }
 
+/* ---- of files without their earlier operations ---- */
+
+/* What says in a segment that it has such blocks. */
+static void mark_thinned(void)
+{
+	struct ct_segment_header header;
+	const struct dirent *entry;
+	DIR *dir = opendir(fx_path("run"));
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		int fd = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC);
+
+		if (strstr(entry->d_name, ".seg")) {
+			assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+			header.flags |= CT_SEGMENT_THINNED;
+			header.crc = 0;
+			header.crc = ct_crc32c(0, &header, sizeof(header));
+			assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(dir);
+}
+
+/* Operations, a heartbeat, operations and a heartbeat that are not in the files; then some that are, and a heartbeat. */
+static void begin_thinned(struct told *t)
+{
+	begin(t);
+	t->leaves_out = 1;
+	together(t, 1, SOME, 0);
+	sign(t);
+	together(t, 1, SOME, 0);
+	sign(t);
+	t->leaves_out = 0;
+	together(t, 1, 10, 0);
+	sign(t);
+}
+
+static void judge_thinned(int expected)
+{
+	const struct ct_hang_options options = { .restart = -1, .least_tail = LEAST };
+	const char *path = fx_path("run");
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_hang_run *hang;
+	struct ct_run *run;
+
+	mark_thinned();
+	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
+	assert_int_equal(ct_hang_of_run(run, &options, memory, &hang, NULL), expected);
+	if (expected == CT_OK) {
+		assert_int_equal(hang->result->n_verdicts, 1);
+		assert_int_equal(hang->result->verdicts[0].ranks[0], 3);
+	}
+	ct_run_close(run);
+	ct_arena_free(memory);
+}
+
+static void a_rank_is_named_by_what_is_there(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin_thinned(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_thinned(CT_OK);
+}
+
+/* The only heartbeat with enough behind it is one whose operations are not there. */
+static void what_is_not_there_is_no_tail(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin_thinned(&t);
+	together(&t, 1, (int)LEAST - 20, 0);
+	get_stuck(&t, 1, 3);
+	judge_thinned(CT_EMPTY);
+}
+
+/* Two ranks have many operations, and two too few. */
+static void a_tail_of_each_rank_is_needed(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin_thinned(&t);
+	for (uint64_t i = 0; i < LEAST - 20; i++) {
+		together(&t, 1, 1, 0);
+		message(&t, 1, CT_OP_Send, 0, i, t.at + 1000);
+		message(&t, 0, CT_OP_Recv, 1, i, t.at + 1000);
+	}
+	get_stuck(&t, 1, 3);
+	judge_thinned(CT_EMPTY);
+}
+
+/* One called something else where nothing is on record any more: which one is not known. */
+static void a_difference_that_is_not_there_gives_no_verdict(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	t.leaves_out = 1;
+	together(&t, 1, SOME, 1);
+	sign(&t);
+	t.leaves_out = 0;
+	together(&t, 1, 10, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_thinned(CT_EMPTY);
+}
+
 #define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
 
 int main(void)
@@ -354,6 +488,10 @@ int main(void)
 		ON_DISK(a_message_that_the_tails_show_takes_nothing),
 		ON_DISK(an_old_call_of_another_thread_takes_everything),
 		ON_DISK(a_call_in_which_all_meet_takes_everything),
+		ON_DISK(a_rank_is_named_by_what_is_there),
+		ON_DISK(what_is_not_there_is_no_tail),
+		ON_DISK(a_tail_of_each_rank_is_needed),
+		ON_DISK(a_difference_that_is_not_there_gives_no_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
