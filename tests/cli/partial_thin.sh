@@ -28,6 +28,8 @@ run missing --workload ddp --seed 4 --fault missing:rank=3,op=5300
 run diverged --workload ddp --seed 6 --on-mismatch go-on --fault mismatch:rank=2,op=200,field=dtype
 
 run late --workload ddp --seed 7 --on-mismatch go-on --fault mismatch:rank=2,op=5000,field=dtype
+# a call that was left out long before the part on record: everything after it differs, and which call it was is not known
+run shifted --workload ddp --seed 8 --on-mismatch go-on --fault skip:rank=2,op=200
 
 echo == damage
 file=$(ls late/* | head -n 1)

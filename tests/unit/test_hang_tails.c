@@ -28,6 +28,7 @@ struct told {
 	uint64_t next[RANKS][COMMS];
 	uint64_t at;
 	int has_second; /* communicator */
+	int has_left;	/* rank 3, that one */
 	int is_old;	/* its recorder knew no sums */
 	int leaves_out; /* operations of the blocks that are written, as `commtrace partial` does */
 };
@@ -114,6 +115,8 @@ static void sign(struct told *t)
 			struct ct_comm_status_rec rec = { .comm = comm,
 							  .next_seq = t->next[r][comm] };
 
+			if (comm == 2 && r == 3 && t->has_left)
+				continue;
 			if (!t->is_old)
 				ct_order_totals_report(&t->totals[r], &rec);
 			job_rare(&t->job, r, CT_KIND_COMM_STATUS, &rec, sizeof(rec));
@@ -137,14 +140,16 @@ static void get_stuck(struct told *t, uint32_t comm, int missing)
 
 static struct ct_hang_run *judge(struct ct_run *run, struct ct_arena *memory, int whole)
 {
-	const struct ct_hang_options options = { .restart = -1,
-						 .whole = whole,
-						 .least_tail = LEAST };
+	const struct ct_hang_options options = {
+		.restart = -1, .whole = whole, .least_tail = LEAST, .tail_bytes = 1
+	};
 	struct ct_hang_run *hang;
 
 	assert_int_equal(ct_hang_of_run(run, &options, memory, &hang, NULL), CT_OK);
 	return hang;
 }
+
+static int skipped; /* segments were, by the last one */
 
 static void judge_twice(int from_tails)
 {
@@ -158,6 +163,7 @@ static void judge_twice(int from_tails)
 	tails = judge(run, memory, 0);
 	assert_int_equal(whole->from_tails, 0);
 	assert_int_equal(tails->from_tails, from_tails);
+	skipped = tails->skips_segments;
 	assert_int_not_equal(whole->result->n_verdicts, 0);
 	assert_int_equal(tails->result->n_verdicts, whole->result->n_verdicts);
 	for (uint32_t i = 0; i < whole->result->n_verdicts; i++) {
@@ -356,6 +362,126 @@ static void a_call_in_which_all_meet_takes_everything(void **state)
 	judge_twice(0);
 }
 
+/* ---- of several segments ---- */
+
+/* Another segment of each rank, which begins with its communicators. */
+static void next_segments(struct told *t)
+{
+	sign(t);
+	for (int r = 0; r < RANKS; r++) {
+		fx_next_segment(&t->job.writers[r]);
+		for (uint32_t id = 1; id <= 1 + (uint32_t)t->has_second; id++) {
+			const struct ct_comm_rec rec = { .id = id,
+							 .nranks = RANKS,
+							 .rank = r,
+							 .key = id == 1 ? JOB_COMM : 0xabc,
+							 .backend = CT_BACKEND_GLOO };
+
+			if (id == 1 || r != 3 || !t->has_left)
+				job_rare(&t->job, r, CT_KIND_COMM, &rec, sizeof(rec));
+		}
+		t->job.writers[r].block.type = CT_BLOCK_CHECKPOINT;
+	}
+	sign(t);
+}
+
+static void the_last_segments_name_a_rank(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 0);
+	next_segments(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(1);
+	assert_true(skipped);
+}
+
+static void too_little_in_the_last_segment_takes_those_before_it(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	next_segments(&t);
+	together(&t, 1, 10, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(1);
+	assert_false(skipped);
+}
+
+/* All use a second communicator, and rank 3 leaves it. */
+static void begin_second_without_3(struct told *t)
+{
+	struct ct_comm_rec rec = {
+		.id = 2, .nranks = RANKS, .rank = 3, .key = 0xabc, .backend = CT_BACKEND_GLOO
+	};
+
+	job_comm(&t->job, 2, 0xabc, "second", all, RANKS);
+	t->has_second = 1;
+	together(t, 2, 50, 0);
+	rec.ended_ns = t->job.clock[3] + t->at;
+	job_rare(&t->job, 3, CT_KIND_COMM, &rec, sizeof(rec));
+	t->has_left = 1;
+}
+
+/* Rank 3 left the communicator in a segment that is not read, and the others wait for it there. */
+static void a_member_that_left_long_ago_takes_all_segments(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	begin_second_without_3(&t);
+	next_segments(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 2, 3);
+	judge_twice(0);
+	assert_false(skipped);
+}
+
+static void a_message_sent_in_an_earlier_segment_takes_everything(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	message(&t, 1, CT_OP_Send, 0, 0, t.at + 1000);
+	together(&t, 1, SOME, 0);
+	next_segments(&t);
+	together(&t, 1, SOME, 0);
+	message(&t, 0, CT_OP_Recv, 1, 0, 0);
+	get_stuck(&t, 1, 0);
+	judge_twice(0);
+}
+
+/* Rank 0 waits for a message of it. */
+static void a_peer_that_left_long_ago_takes_everything(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	begin_second_without_3(&t);
+	next_segments(&t);
+	together(&t, 1, SOME, 0);
+	job_op(&t.job, 0,
+	       (struct ct_op){ .enter_ns = t.at,
+			       .count = 10,
+			       .comm = 2,
+			       .peer = 3,
+			       .tag = 7,
+			       .op = CT_OP_Recv,
+			       .dtype = CT_DTYPE_float32 });
+	get_stuck(&t, 1, 0);
+	judge_twice(0);
+}
+
 /* ---- of files without their earlier operations ---- */
 
 /* What says in a segment that it has such blocks. */
@@ -488,6 +614,11 @@ int main(void)
 		ON_DISK(a_message_that_the_tails_show_takes_nothing),
 		ON_DISK(an_old_call_of_another_thread_takes_everything),
 		ON_DISK(a_call_in_which_all_meet_takes_everything),
+		ON_DISK(the_last_segments_name_a_rank),
+		ON_DISK(too_little_in_the_last_segment_takes_those_before_it),
+		ON_DISK(a_member_that_left_long_ago_takes_all_segments),
+		ON_DISK(a_message_sent_in_an_earlier_segment_takes_everything),
+		ON_DISK(a_peer_that_left_long_ago_takes_everything),
 		ON_DISK(a_rank_is_named_by_what_is_there),
 		ON_DISK(what_is_not_there_is_no_tail),
 		ON_DISK(a_tail_of_each_rank_is_needed),
