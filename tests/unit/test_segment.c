@@ -164,6 +164,102 @@ static void skimming_gets_what_is_beside_operations(void **state)
 	free(data);
 }
 
+/* The same blocks as by skimming; what nothing is returned of may be damaged. */
+static void hopping_reads_only_what_is_returned(void **state)
+{
+	struct ct_segment_reader *skim, *hop;
+	struct ct_block a = { 0 }, b = { 0 };
+	size_t bytes;
+	char *data = make_process(&bytes);
+	int more;
+
+	(void)state;
+	assert_int_equal(ct_segment_open_memory(data, bytes, &skim, NULL), CT_OK);
+	ct_segment_skim(skim, CT_SKIM_ALL);
+	assert_int_equal(ct_segment_open_memory(data, bytes, &hop, NULL), CT_OK);
+	ct_segment_skim(hop, CT_SKIM_ALL);
+	ct_segment_hop(hop);
+	do {
+		more = ct_segment_next_block(skim, &a, NULL);
+		assert_int_equal(ct_segment_next_block(hop, &b, NULL), more);
+		if (more == 1 && a.number == 1 && !a.is_again)
+			/* the frame of the first data block, which is behind both by now: another reader stumbles over it */
+			data[ct_segment_position(skim) - 1] ^= 0x55;
+		assert_int_equal(b.number, a.number);
+		assert_int_equal(b.skimmed_ops, a.skimmed_ops);
+		assert_int_equal(b.begin_ns, a.begin_ns);
+		assert_int_equal(b.end_ns, a.end_ns);
+		assert_int_equal(b.n_rares, a.n_rares);
+		assert_int_equal(b.is_again, a.is_again);
+	} while (more == 1);
+	ct_segment_close_read(hop);
+	assert_int_equal(ct_segment_open_memory(data, bytes, &hop, NULL), CT_OK);
+	ct_segment_skim(hop, CT_SKIM_ALL);
+	ct_segment_hop(hop);
+	while (ct_segment_next_block(hop, &b, NULL) == 1)
+		;
+	assert_int_equal(ct_segment_damage(hop)->damaged_blocks, 0);
+	ct_segment_close_read(hop);
+	ct_segment_close_read(skim);
+	ct_block_fini(&a);
+	ct_block_fini(&b);
+	free(data);
+}
+
+/* Bytes that are read of a file with large blocks. */
+static uint64_t bytes_read(const char *path, int hops)
+{
+	struct ct_segment_reader *r;
+	struct ct_block block = { 0 };
+	uint64_t bytes;
+
+	assert_int_equal(ct_segment_open_read(path, &r, NULL), CT_OK);
+	ct_segment_skim(r, CT_SKIM_ALL);
+	if (hops)
+		ct_segment_hop(r);
+	while (ct_segment_next_block(r, &block, NULL) == 1)
+		;
+	bytes = ct_segment_read_bytes(r);
+	ct_segment_close_read(r);
+	ct_block_fini(&block);
+	return bytes;
+}
+
+static void hopping_over_large_blocks_reads_little(void **state)
+{
+	struct ct_process p = fx_process(0, NULL);
+	uint64_t noise = 1, all, few;
+	struct fx_writer w;
+	const char *path;
+
+	(void)state;
+	fx_open(&w, &p, "");
+	fx_next_segment(&w);
+	fx_begin(&w, CT_BLOCK_CHECKPOINT);
+	fx_commit(&w);
+	for (uint32_t i = 0; i < 20; i++) {
+		const struct ct_extent extent = { .lap = 1 + i, .n_slots = 10, .n_ops = 10 };
+
+		fx_begin(&w, CT_BLOCK_DATA);
+		assert_int_equal(ct_block_add_extent(&w.block, &extent), CT_OK);
+		for (uint32_t k = 0; k < 4096; k++) {
+			struct ct_op op = fx_op(k);
+
+			noise = noise * 6364136223846793005u + 1442695040888963407u;
+			op.return_ns = op.enter_ns + (noise >> 24);
+			assert_int_equal(ct_block_add_op(&w.block, &op), CT_OK);
+		}
+		fx_commit(&w);
+	}
+	fx_end(&w, CT_EXIT_NORMAL, 0);
+	fx_close(&w);
+	path = fx_path(fx_only("", ".seg") + 1);
+	all = bytes_read(path, 0);
+	few = bytes_read(path, 1);
+	/* 64 KiB are read as it is opened */
+	assert_in_range(few, 65536, all / 2);
+}
+
 /* The block before which it begins was not the last that was left out: nothing comes again at the end. */
 static void skimming_up_to_a_block_gets_all_from_there(void **state)
 {
@@ -653,6 +749,8 @@ int main(void)
 		SEGMENT_TEST(blocks_come_back_as_they_were_written),
 		SEGMENT_TEST(skimming_gets_what_is_beside_operations),
 		SEGMENT_TEST(skimming_up_to_a_block_gets_all_from_there),
+		SEGMENT_TEST(hopping_reads_only_what_is_returned),
+		SEGMENT_TEST(hopping_over_large_blocks_reads_little),
 		SEGMENT_TEST(skimming_finds_the_same_damage),
 		SEGMENT_TEST(the_header_names_process_and_number),
 		SEGMENT_TEST(names_are_harmless_whatever_the_host_is_called),
