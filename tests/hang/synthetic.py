@@ -27,7 +27,7 @@ WORKLOADS = {"ddp": "", "fsdp": "", "moe": "", "decode": "", "megatron": "--tp 2
 FAULTS = [
     "missing:rank=1,op=20", "skip:rank=1,op=20", "extra:rank=1,op=20", "mismatch:rank=1,op=20,field=op",
     "mismatch:rank=1,op=20,field=count", "mismatch:rank=1,op=20,field=root", "kill:rank=1,op=20",
-    "kill:rank=1,op=20,signal=11", "exit:rank=1,op=20", "block-stream:rank=1,op=20", "order-inversion:ranks=0+1",
+    "kill:rank=1,op=20,signal=11", "exit:rank=1,op=20", "async-error:rank=1,op=20", "block-stream:rank=1,op=20", "order-inversion:ranks=0+1",
     "host-inversion:ranks=1+2", "unbatched-p2p:ranks=0+1", "transport-stall:rank=1,op=20", "never-ends:rank=1,op=20",
     "stray-split:rank=1,op=20", "skip-init:rank=1", "skip-send:rank=1,peer=3,op=20", "skip-send:rank=1,peer=5,op=4",
     "host-stall:rank=1,call=groupend,op=20", "host-stall:rank=1,call=init", "host-stall:rank=1,call=split",

@@ -314,6 +314,7 @@ static void end_step(struct rank *r)
 
 static void strike(struct rank *r, struct stream *s)
 {
+	const struct ct_play_sink *sink = r->play->sink;
 	const struct ct_action *a = r->action;
 
 	switch (a->kind) {
@@ -336,6 +337,9 @@ static void strike(struct rank *r, struct stream *s)
 		end_soon(r, CT_PLAY_EXITED, a->fault->code);
 		break;
 	case CT_ACTION_FAIL:
+		if (sink && sink->error)
+			ct_play_fail(r->play,
+				     sink->error(sink->arg, r->number, a->comm, r->host_ns));
 		end_soon(r, CT_PLAY_EXITED, 1);
 		break;
 	case CT_ACTION_BLOCK:

@@ -105,6 +105,8 @@ struct ct_play_sink {
 	void *arg;
 	int (*host)(void *arg, int rank, const struct ct_play_host_call *call);
 	int (*unmade)(void *arg, int rank, int comm, uint64_t at_ns);
+	/* The library answers that the communicator has failed. */
+	int (*error)(void *arg, int rank, int comm, uint64_t at_ns);
 	int (*call)(void *arg, int rank, const struct ct_play_call *call);
 	int (*stream)(void *arg, int rank, const struct ct_play_stream *stream);
 	int (*launch)(void *arg, int rank, const struct ct_play_launch *launch);

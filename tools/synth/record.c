@@ -297,6 +297,31 @@ static int told_unmade(void *arg, int rank, int comm, uint64_t at_ns)
 	return st ? st : add_comm(r, rank, comm, 0, at_ns);
 }
 
+static int told_error(void *arg, int rank, int comm, uint64_t at_ns)
+{
+	struct ct_synth_record *r = arg;
+	struct process *p = process_of(r, rank);
+	const struct ct_error_rec rec = {
+		.reported_ns = clock_of(r, p, at_ns),
+		.key = comm_key(r, comm),
+		.comm = comm_id(r, rank, comm),
+		.tid = thread_id(r, rank),
+		.call = ERROR_CALL,
+		.text = ERROR_TEXT,
+		.result = 6, /* fact: ncclRemoteError */
+		.flags = CT_ERROR_ASYNC,
+		.backend = CT_BACKEND_NCCL,
+	};
+	int st = ct_record_room(r, p, at_ns);
+
+	st = st ?: ct_record_name(r, p, ERROR_CALL, "ncclCommGetAsyncError");
+	/* the library's own words for this result */
+	st = st
+		     ?: ct_record_name(r, p, ERROR_TEXT,
+				       "remote process exited or there was a network error");
+	return st ? st : ct_record_rare(r, p, CT_KIND_ERROR, &rec, sizeof(rec));
+}
+
 static int told_open(void *arg, int rank, const struct ct_play_launch *l)
 {
 	struct ct_synth_record *r = arg;
@@ -352,6 +377,7 @@ void ct_record_listen(struct ct_synth_record *r)
 		.arg = r,
 		.host = told_host,
 		.unmade = told_unmade,
+		.error = told_error,
 		.call = told_call,
 		.stream = told_stream,
 		.launch = told_launch,

@@ -11,6 +11,8 @@
 
 /* Names of calls have the operation's number, or that of enum ct_play_host behind this. */
 #define FIRST_HOST_CALL 250u
+#define ERROR_CALL 254u /* behind those: what reported an error, and its words */
+#define ERROR_TEXT 255u
 
 struct stamped { /* a rank's GPU */
 	uint64_t jitter_ns;
