@@ -10,6 +10,7 @@
 #include "analyzer/model/left_out.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/facts_text.h"
+#include "analyzer/render/hang.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "trace/text.h"
@@ -23,6 +24,7 @@
 #define MOST_INFLIGHT 8u
 #define FEW_ENDED 1u
 #define MOST_ENDED 4u
+#define MOST_RANKS 12u /* numbers in a list */
 
 static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 {
@@ -292,61 +294,113 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report,
 		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - shown);
 }
 
-/* `others`: how many more the line stands for. */
-static void write_ended(struct ct_text *text, const struct ct_report_process *p, size_t others)
+/* How it ended; of several of one kind, what they have in common. */
+static void end_text(char *to, size_t cap, const struct ct_report_process *p)
 {
-	char how[96], when[64] = "", by[64] = "", more[48] = "";
-	struct ct_text screen;
+	char by[64] = "";
 
+	if (p->how.kill_ns)
+		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
+			 p->how.kill_by);
 	switch (p->aborted ? CT_END_UNKNOWN : p->how.how) {
 	case CT_END_SIGNAL:
-		snprintf(how, sizeof(how), "killed by signal %d%s", p->how.signal,
-			 p->how.for_memory ? " (out of memory)" : "");
+		snprintf(to, cap, " killed by signal %d%s%s", p->how.signal,
+			 p->how.for_memory ? " (out of memory)" : "", by);
 		break;
 	case CT_END_CLEAN:
-		snprintf(how, sizeof(how), "exited with %d%s", p->how.exit_code,
-			 p->left ? " without MPI_Finalize" : "");
+		snprintf(to, cap, " exited with %d%s%s", p->how.exit_code,
+			 p->left ? " without MPI_Finalize" : "", by);
 		break;
 	case CT_END_EXIT:
-		snprintf(how, sizeof(how), "left by _exit(%d)", p->how.exit_code);
+		snprintf(to, cap, " left by _exit(%d)%s", p->how.exit_code, by);
 		break;
 	case CT_END_EXEC:
-		snprintf(how, sizeof(how), "replaced by another program");
+		snprintf(to, cap, " replaced by another program%s", by);
 		break;
 	case CT_END_RUNNING:
 	case CT_END_UNKNOWN:
-		snprintf(how, sizeof(how), p->aborted ? "called MPI_Abort" : "in an unknown way");
+		snprintf(to, cap, "%s%s", p->aborted ? " called MPI_Abort" : " in an unknown way",
+			 by);
 		break;
 	}
+}
+
+static int end_alike(const struct ct_report_process *a, const struct ct_report_process *b)
+{
+	return a->how.how == b->how.how && a->how.signal == b->how.signal &&
+	       a->how.exit_code == b->how.exit_code && a->how.for_memory == b->how.for_memory &&
+	       a->how.kill_signal == b->how.kill_signal && a->how.kill_by == b->how.kill_by &&
+	       !a->aborted == !b->aborted && !a->left == !b->left;
+}
+
+static void write_one_end(struct ct_text *text, const struct ct_report_process *p, const char *how)
+{
+	char when[64] = "";
+
 	if (p->ended_before_at_ns != CT_UNKNOWN && p->ended_after_at_ns != CT_UNKNOWN)
-		snprintf(when, sizeof(when), " at %s..%s", ct_prose_ns(p->ended_after_at_ns).s,
+		snprintf(when, sizeof(when), ", at %s..%s", ct_prose_ns(p->ended_after_at_ns).s,
 			 ct_prose_ns(p->ended_before_at_ns).s);
 	else if (p->last_heartbeat_at_ns != CT_UNKNOWN)
 		snprintf(when, sizeof(when), ", last heartbeat at %s",
 			 ct_prose_ns(p->last_heartbeat_at_ns).s);
-	if (p->how.kill_ns)
-		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
-			 p->how.kill_by);
-	if (others)
-		snprintf(more, sizeof(more), "; %zu more process%s in info", others,
-			 others == 1 ? "" : "es");
-	screen = ct_text_screen(text);
-	ct_text_wrap(&screen, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     rank %s (pid %u) %s%s%s%s",
-		     ct_text_rank(p->rank).s, p->pid, how, when, by, more);
-	text->lines = screen.lines;
+	ct_text_wrap(text, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     rank %s (pid %u)%s%s",
+		     ct_text_rank(p->rank).s, p->pid, how, when);
 }
 
-static void write_ends(struct ct_text *text, const struct ct_report *report, int verbose,
-		       size_t most)
+static void write_ends_alike(struct ct_text *text, int *ranks, size_t n, const char *how)
 {
-	size_t n = report->n_ended < most ? report->n_ended : most;
+	char *list = NULL;
+	size_t size;
+	FILE *out = open_memstream(&list, &size);
 
-	for (size_t i = 0; i < n; i++)
-		write_ended(text, &report->processes[report->ended[i]],
-			    verbose ? 0 : report->n_ended - n);
-	if (verbose && report->n_ended > n)
-		ct_text_line(text, CT_COLOR_YELLOW, "          ... %zu more in info",
-			     report->n_ended - n);
+	if (!out)
+		return;
+	qsort(ranks, n, sizeof(*ranks), ct_by_int);
+	ct_hang_rank_list(ranks, (uint32_t)n, MOST_RANKS, out);
+	if (fclose(out) == 0)
+		ct_text_wrap(text, CT_COLOR_YELLOW, CT_TEXT_LABEL, "ended     %zu ranks%s: %s", n,
+			     how, list);
+	free(list);
+}
+
+/* Those that ended in one way share a line: which of them was first is not known, and none stands for the others. The first one of the
+ * list has a line of its own where it is known to be the first. */
+static void write_ends(struct ct_text *text, const struct ct_report *report, size_t most)
+{
+	uint8_t *shown = calloc(report->n_ended + 1, 1);
+	int *ranks = calloc(report->n_ended + 1, sizeof(*ranks));
+	struct ct_text screen = ct_text_screen(text);
+	size_t left = report->n_ended;
+
+	for (size_t i = 0; shown && ranks && i < report->n_ended && most; i++) {
+		const struct ct_report_process *p = &report->processes[report->ended[i]];
+		const int is_first = i == 0 && report->n_ended_first == 1;
+		char how[128];
+		size_t n = 0;
+
+		if (shown[i])
+			continue;
+		for (size_t k = i; k < report->n_ended; k++) {
+			const struct ct_report_process *other = &report->processes[report->ended[k]];
+
+			if (shown[k] || (k > i && (is_first || !end_alike(p, other))))
+				continue;
+			shown[k] = 1;
+			ranks[n++] = other->rank;
+		}
+		end_text(how, sizeof(how), p);
+		if (n == 1)
+			write_one_end(&screen, p, how);
+		else
+			write_ends_alike(&screen, ranks, n, how);
+		left -= n;
+		most--;
+	}
+	if (left)
+		ct_text_line(&screen, CT_COLOR_YELLOW, "          ... %zu more in info", left);
+	text->lines = screen.lines;
+	free(shown);
+	free(ranks);
 }
 
 static void write_next(struct ct_text *text, const struct ct_report *report,
@@ -388,7 +442,7 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 	ct_findings_text(&text, report, verbose, top);
 	ct_expect_text(&text, report, verbose);
 	/* how a job died says more of it than how it ran */
-	write_ends(&text, report, verbose, top ? top : verbose ? MOST_ENDED : FEW_ENDED);
+	write_ends(&text, report, top ? top : verbose ? MOST_ENDED : FEW_ENDED);
 	write_inflight(&text, report, top ? top : verbose ? MOST_INFLIGHT : FEW_INFLIGHT);
 	if (report->n_ended || report->n_inflight)
 		ct_text_empty(&text);
