@@ -289,33 +289,21 @@ static int is_first(const struct ct_report *report, const struct ct_report_proce
 	       p == &report->processes[report->ended[0]] && !report->ended_together;
 }
 
-/* No end is recorded, but all others have clearly later heartbeats. */
+/* No end is recorded, but all others have clearly later heartbeats (exit_order.h). */
 static const char *silent_text(const struct ct_report *report)
 {
-	const struct ct_report_process *first = NULL;
-	uint64_t least = UINT64_MAX, second = UINT64_MAX;
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
-	for (size_t i = 0; i < report->n_processes; i++) {
-		const struct ct_report_process *p = &report->processes[i];
-		uint64_t at = p->last_heartbeat_at_ns;
-
-		if (p->restart != report->run.restart || at == CT_UNKNOWN)
-			continue;
-		if (at < least) {
-			second = least;
-			least = at;
-			first = p;
-		} else if (at < second) {
-			second = at;
-		}
+		if (p->silent_ns)
+			return ct_arena_printf(
+				report->memory,
+				"the last heartbeat of rank %s was at %s, %s before any other "
+				"rank's",
+				ct_text_rank(p->rank).s, ct_prose_ns(p->last_heartbeat_at_ns).s,
+				ct_prose_ns(p->silent_ns).s);
 	}
-	if (!first || second == UINT64_MAX || second - least < CT_SILENT_NS ||
-	    !first->ended_badly || !could_be_seen(first))
-		return "";
-	return ct_arena_printf(
-		report->memory,
-		"the last heartbeat of rank %s was at %s, %s before any other rank's",
-		ct_text_rank(first->rank).s, ct_prose_ns(least).s, ct_prose_ns(second - least).s);
+	return "";
 }
 
 /* A launcher that ends a job signals one rank after the other: the first of them is not the cause.

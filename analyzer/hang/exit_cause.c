@@ -57,7 +57,8 @@ static int take_exits(struct ct_exits *exits, const struct ct_gather *g)
 
 /* ---- what of it goes into the result ---- */
 
-static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct ct_hang_rank *rank)
+static int fill_rank(const struct ct_gather *g, const struct ct_exits *exits,
+		     const struct ct_exit *e, struct ct_hang_rank *rank)
 {
 	const struct ct_end *end = &e->facts.end;
 	int by__exit = end->how == CT_END_EXIT;
@@ -71,6 +72,8 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct 
 	rank->cut |= (uint8_t)e->cut_off;
 	rank->pid = e->manner == CT_MANNER_RUNS ? e->facts.pid : 0;
 	rank->ended_in = e->manner == CT_MANNER_RUNS ? 0 : e->facts.process + 1;
+	rank->silent_ns = e->silent_ns;
+	rank->ended_first = e->may_be_first && exits->n_first == 1;
 	rank->left = e->left;
 	rank->by__exit = by__exit;
 	if (end->stopped)
@@ -95,7 +98,7 @@ static int fill_ranks(struct ct_gather *g, const struct ct_exits *exits, struct 
 		for (uint32_t s = 0; s < g->model->n_slots && st == CT_OK; s++) {
 			if (g->model->slots[s].process == e->facts.process &&
 			    g->ranks[s] != UINT32_MAX)
-				st = fill_rank(g, e, &c->ranks[g->ranks[s]]);
+				st = fill_rank(g, exits, e, &c->ranks[g->ranks[s]]);
 		}
 	}
 	return st;

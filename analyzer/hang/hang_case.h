@@ -33,7 +33,9 @@ struct ct_hang_rank {
 	const char *error; /* of one of its communicators, as the library reported it; NULL none */
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
 	uint64_t error_ns;   /* when the library reported it; CT_UNKNOWN */
-	int killed;	     /* killed by SIGKILL or an unknown cause: not by its own actions */
+	uint64_t silent_ns; /* its heartbeats stop so long before those of all others, exit not recorded; 0: they do not */
+	int ended_first; /* how_ended: certainly before all others that did not end well */
+	int killed;	 /* killed by SIGKILL or an unknown cause: not by its own actions */
 	int left;     /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
 	uint32_t pid; /* of its running process; 0 otherwise */
 	uint32_t ended_in; /* equal of the ranks that one process held, which ended; 0: it runs, or is unknown */

@@ -220,6 +220,22 @@ static void find_gone_before(struct ct_exits *exits)
 	}
 }
 
+/* The process whose last heartbeat is longer before that of any other than heartbeats, or without its ring writes to
+ * the run, are apart: it was gone by then, whatever ended the others. Its end is not recorded. */
+static void find_silent(struct ct_exits *exits)
+{
+	struct ct_exit *e = &exits->all[0];
+	uint64_t apart_ns = exits->busy_ns > CT_SILENT_NS ? exits->busy_ns : CT_SILENT_NS, known_ns;
+
+	if (exits->n < 2 || e->manner != CT_MANNER_VANISHED || e->facts.damaged)
+		return;
+	if (e->facts.ring_gone && apart_ns < CT_WRITE_NS)
+		apart_ns = CT_WRITE_NS;
+	known_ns = more(e->begin_ns, e->err_ns);
+	if (exits->all[1].at.lo_ns >= more(known_ns, apart_ns))
+		e->silent_ns = exits->all[1].at.lo_ns - known_ns;
+}
+
 /* ---- whose peers' libraries reported it ---- */
 
 /* When a library first reported that a peer was gone; UINT64_MAX: never. */
@@ -504,6 +520,7 @@ int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock)
 	st = find_deserted(exits);
 	if (st != CT_OK)
 		return st;
+	find_silent(exits);
 	find_dead(exits);
 	find_state(exits);
 	for (uint32_t i = 0; i < exits->n; i++)

@@ -62,8 +62,9 @@ struct ct_exit {
 	uint64_t outside_ns; /* since when it was being ended, if others did */
 	int dead;	     /* failed by itself: the first that did, or possibly the first */
 	int cut_off; /* not dead, but silent long before all others, and its ring is gone: it ended, or only its file does */
-	int bad;     /* it did not end well */
-	int may_be_first; /* of the bad ones */
+	uint64_t silent_ns; /* its heartbeats stop so long before those of all others, and its end is not recorded; 0: not, or not surely */
+	int bad;	    /* it did not end well */
+	int may_be_first;   /* of the bad ones */
 };
 
 /* How a process ended, from its ring, its parent and its last block. */

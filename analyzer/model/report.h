@@ -219,7 +219,8 @@ struct ct_report_process {
 	uint64_t missing_blocks, skipped_bytes, torn_bytes;
 	const char *damage_why; /* NULL: none */
 	int ended_badly; /* by a signal, with a failure, in an unknown way, or without MPI_Finalize where others ended badly */
-	int imported;	 /* no recorder ran in it: its exit is not recorded */
+	uint64_t silent_ns; /* its heartbeats stop so long before all others', exit not recorded; 0: they do not */
+	int imported; /* no recorder ran in it: its exit is not recorded */
 };
 
 /* Did it fail, as far as known? */

@@ -67,18 +67,44 @@ static void show(struct ct_text *text, const char *word, struct made *m)
 
 /* ---- without a verdict ---- */
 
-/* The rank whose end is known that ended first; NULL: none is known. */
-static const struct ct_hang_rank *first_end(const struct ct_hang_run *run)
+/* What is known of the end of a job that did not exit cleanly. */
+struct ends {
+	const struct ct_hang_rank
+		*end; /* one that ended by itself, the first one if that is known; or NULL */
+	const struct ct_hang_rank
+		*silent; /* one whose heartbeats stop long before all others'; or NULL */
+	uint32_t n;	 /* that ended by themselves */
+};
+
+static struct ends ends_of(const struct ct_hang_run *run)
 {
-	const struct ct_hang_rank *first = NULL;
+	struct ends ends = { 0 };
 
 	for (uint32_t r = 0; r < run->hang_case.n_ranks; r++) {
 		const struct ct_hang_rank *rank = &run->hang_case.ranks[r];
 
-		if (rank->how_ended && (!first || rank->ended_ns < first->ended_ns))
-			first = rank;
+		if (rank->silent_ns)
+			ends.silent = rank;
+		if (!rank->how_ended || rank->process == CT_PROCESS_NO_TRACE)
+			continue;
+		ends.n++;
+		if (!ends.end || rank->ended_first)
+			ends.end = rank;
 	}
-	return first;
+	return ends;
+}
+
+static enum ct_hang_text text_of_ends(const struct ct_hang_run *run)
+{
+	const struct ends ends = ends_of(run);
+
+	if (ends.end && ends.end->ended_first)
+		return CT_HANG_TEXT_FIRST_END;
+	if (ends.silent)
+		return CT_HANG_TEXT_SILENT;
+	if (!ends.n)
+		return CT_HANG_TEXT_END_UNKNOWN;
+	return ends.n == 1 ? CT_HANG_TEXT_ONE_END : CT_HANG_TEXT_ENDS;
 }
 
 /* A row of the table with its words filled in, and what else there is to say. */
@@ -111,9 +137,7 @@ static struct answer answer_of(const struct ct_hang_run *run)
 	case CT_JOB_KILLED:
 		break;
 	}
-	return (struct answer){ CT_HANG_TEXT_NO_EVIDENCE,
-				first_end(run) ? CT_HANG_TEXT_FIRST_END : CT_HANG_TEXT_END_UNKNOWN,
-				1 };
+	return (struct answer){ CT_HANG_TEXT_NO_EVIDENCE, text_of_ends(run), 1 };
 }
 
 static const char *oldest_op(const struct ct_hang_run *run, struct ct_arena *memory)
@@ -142,12 +166,20 @@ static const char *fill(const struct ct_hang_run *run, enum ct_hang_text text,
 	const struct ct_hang_case *c = &run->hang_case;
 	int rank = r->n_not_stalled ? c->ranks[c->ops[r->not_stalled[0].op].rank].rank : -1;
 	uint32_t n = count_of(run);
-	const struct ct_hang_rank *end = first_end(run);
+	const struct ends ends = ends_of(run);
+	const struct ct_hang_rank *end = ends.end, *silent = ends.silent;
 	const struct ct_word words[] = {
 		{ "{ended}",
 		  end ? ct_arena_printf(memory, "rank %s (%s): %s", ct_text_rank(end->rank).s,
 					end->host ? end->host : "n/a", end->how_ended)
 		      : "" },
+		{ "{ends}", ct_arena_printf(memory, "%" PRIu32, ends.n) },
+		{ "{silent}",
+		  silent ? ct_arena_printf(memory, "rank %s (%s)", ct_text_rank(silent->rank).s,
+					   silent->host ? silent->host : "n/a")
+			 : "" },
+		{ "{before}",
+		  ct_arena_printf(memory, "%s", ct_prose_ns(silent ? silent->silent_ns : 0).s) },
 		{ "{n}",
 		  run->state == CT_JOB_UNRECORDED
 			  ? ct_arena_printf(memory, "%" PRIu32 " operation%s", n, n == 1 ? "" : "s")

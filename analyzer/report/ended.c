@@ -80,6 +80,7 @@ int ct_fill_ended(const struct ct_model *model, struct ct_report *report)
 		struct ct_report_process *p = &report->processes[exits.all[i].facts.process];
 
 		p->ended_badly = exits.all[i].bad;
+		p->silent_ns = exits.all[i].silent_ns;
 		if (i < exits.n_bad)
 			report->ended[report->n_ended++] = exits.all[i].facts.process;
 	}

@@ -49,6 +49,6 @@ def shape(code, report):
             return "fewer victims counted than named"
         if set(v["ranks"]) & set(v["victims"]):
             return "a culprit is its own victim"
-    if code != (3 if report["verdicts"] else 0):
-        return f"exit {code} with {len(report['verdicts'])} verdicts"
+    if code != (3 if report["verdicts"] or report["state"] == "killed" else 0):
+        return f"exit {code}, {report['state']} with {len(report['verdicts'])} verdicts"
     return None

@@ -158,6 +158,48 @@ static void a_rank_that_a_launcher_ends_first_has_not_failed_before_the_others(v
 	assert_true(says_before_the_others(crashed, second));
 }
 
+/* By how much the heartbeats of process 0 stop before all others', in ms; 0: that does not show. */
+static uint64_t silent_ms(struct process first, struct process second, uint64_t late_ms)
+{
+	const struct process all[] = { first, second, VANISHED(20000) };
+	struct scene s;
+
+	judge_late(&s, all, 3, late_ms);
+	for (uint32_t i = 0; i < 3; i++)
+		if (s.all[i].facts.process)
+			assert_int_equal(s.all[i].silent_ns, 0);
+	return exit_of(&s, 0)->silent_ns / MS;
+}
+
+/* Heartbeats come each second. Without a ring only what is written each 10 s is there. */
+static void a_rank_whose_heartbeats_stop_early_is_silent_first(void **state)
+{
+	const struct process gone = VANISHED(5000, .ring_gone = 1);
+	const struct process damaged = VANISHED(5000, .damaged = 1);
+	const struct process blurred = VANISHED(5000, .err = 400, .host = 1);
+
+	(void)state;
+	assert_int_equal(
+		silent_ms((struct process)VANISHED(5000), (struct process)VANISHED(6300), 0), 1300);
+	assert_int_equal(
+		silent_ms((struct process)VANISHED(5000), (struct process)VANISHED(6200), 0), 0);
+	assert_int_equal(silent_ms(gone, (struct process)VANISHED(6500), 0), 0);
+	assert_int_equal(silent_ms(gone, (struct process)VANISHED(15900), 0), 0);
+	assert_int_equal(silent_ms(gone, (struct process)VANISHED(16100), 0), 11100);
+	assert_int_equal(silent_ms(damaged, (struct process)VANISHED(9000), 0), 0);
+	assert_int_equal(silent_ms(blurred, (struct process)VANISHED(6500), 0), 0);
+	assert_int_equal(silent_ms(blurred, (struct process)VANISHED(6700), 0), 1300);
+	/* a host that lets heartbeats wait for 1 s */
+	assert_int_equal(
+		silent_ms((struct process)VANISHED(5000), (struct process)VANISHED(9000), 1000), 0);
+	/* one that was seen to be killed is not silent, and one that exited cleanly is no loss */
+	assert_int_equal(silent_ms((struct process)SENT(5000, SIGKILL),
+				   (struct process)VANISHED(9000), 0),
+			 0);
+	assert_int_equal(silent_ms((struct process)WELL(5000), (struct process)VANISHED(9000), 0),
+			 0);
+}
+
 static void no_rank_failed_where_there_is_no_one(void **state)
 {
 	struct scene s;
@@ -183,6 +225,7 @@ int main(void)
 		cmocka_unit_test(hosts_that_are_not_related_have_a_first_each),
 		cmocka_unit_test(
 			a_rank_that_a_launcher_ends_first_has_not_failed_before_the_others),
+		cmocka_unit_test(a_rank_whose_heartbeats_stop_early_is_silent_first),
 		cmocka_unit_test(no_rank_failed_where_there_is_no_one),
 	};
 

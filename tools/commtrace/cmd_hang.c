@@ -111,7 +111,7 @@ int ct_cmd_hang(int argc, char **argv)
 	}
 	if (!code)
 		code = write_result(&args, format, hang);
-	if (!code && hang->result->n_verdicts)
+	if (!code && (hang->result->n_verdicts || hang->state == CT_JOB_KILLED))
 		code = CT_CODE_FINDING;
 out:
 	ct_arena_free(memory);
