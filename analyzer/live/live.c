@@ -372,7 +372,7 @@ static int fill(struct ct_live *live)
 		.world = first->world_size,
 		.is_behind = view->is_behind,
 		.has_ended = view->has_ended,
-		.duration_ns = model->duration_ns,
+		.stall_ns = CT_UNCLEAN_NS,
 		.n_ranks = model->n_slots,
 		.errors = live->errors,
 		.n_errors = live->n_errors,
@@ -386,8 +386,13 @@ static int fill(struct ct_live *live)
 	view->ranks = ct_arena_calloc(live->memory, model->n_slots + 1, sizeof(*view->ranks));
 	if (!view->ranks)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++)
+	for (uint32_t s = 0; s < model->n_slots && st == CT_OK; s++) {
 		st = fill_rank(live, s);
+		view->duration_ns = ct_max(view->duration_ns, view->ranks[s].now.at_ns);
+		view->stall_ns = ct_max(
+			view->stall_ns,
+			model->run->processes[model->slots[s].process].id.hang_after_ns);
+	}
 	st = st ?: ct_live_look_at_rings(live);
 	st = st ?: ct_live_fill_rows(live);
 	if (st != CT_OK || ct_arena_failed(live->memory))

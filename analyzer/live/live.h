@@ -85,11 +85,12 @@ struct ct_live_error {
 
 struct ct_live_view {
 	const char *job;
-	int restart;	      /* 0: the first start */
-	int world;	      /* ranks expected, -1 unknown */
-	int is_behind;	      /* not everything on disk has been read yet */
-	int has_ended;	      /* all processes have */
-	uint64_t duration_ns; /* recorded */
+	int restart;   /* 0: the first start */
+	int world;     /* ranks expected, -1 unknown */
+	int is_behind; /* not everything on disk has been read yet */
+	int has_ended; /* all processes have */
+	uint64_t duration_ns; /* recorded: of the rank with most, since clocks of hosts are not related here */
+	uint64_t stall_ns; /* an operation in flight for longer is stalled: COMMTRACE_HANG_AFTER, as `hang` has it for a running job */
 	struct ct_live_rank *ranks;
 	uint32_t n_ranks;
 	struct ct_live_row *rows;

@@ -33,13 +33,13 @@ def wait_for(what, asked, seconds=60):
 class Job:
     """A simulated job that is recorded into `run`."""
 
-    def __init__(self, folder, *options, flush="500ms"):
+    def __init__(self, folder, *options, flush="500ms", **settings):
         self.run = folder / "run"
         self.rings = folder / "rings"
         self.rings.mkdir(exist_ok=True)
         self.log = open(folder / "job.log", "w+")
         self.env = dict(os.environ, COMMTRACE_RING_DIR=str(self.rings), COMMTRACE_FLUSH=flush, COMMTRACE_QUIET="1",
-                        COMMTRACE_TIMING="events", COMMTRACE_BUDGET="off")
+                        COMMTRACE_TIMING="events", COMMTRACE_BUDGET="off", **settings)
         self.readers = []  # to be killed with it
         self.process = subprocess.Popen(
             [BIN / "commtrace", "run", "-q", "-o", self.run, "--", BIN / "commtrace-simjob", *options],

@@ -65,7 +65,8 @@ class Terminal:
 
 
 def a_job_that_hangs():
-    with job("--ranks=4", "--steps=100", "--step-ms=5", "--fault=missing:rank=3,op=120", "--give-up=20") as running:
+    with job("--ranks=4", "--steps=100", "--step-ms=5", "--fault=missing:rank=3,op=120", "--give-up=20",
+             COMMTRACE_HANG_AFTER="7s") as running:
         def table():
             return json.loads(commtrace(running, "top", running.run, "--json", "--stall-after=1"))
 
@@ -73,6 +74,8 @@ def a_job_that_hangs():
         told = wait_for("stalled ranks", lambda: (lambda t: sum(r["state"] == "stalled" for r in t["ranks"]) == 3 and t)(table()))
         states = {row["rank"]: row["state"] for row in told["ranks"]}
         check(states == {0: "stalled", 1: "stalled", 2: "stalled", 3: "missing"}, f"{states}")
+        limits = [json.loads(commtrace(running, "top", running.run, "--json"))["stalled_after_s"], told["stalled_after_s"]]
+        check(limits == [7, 1], f"{limits}")
         row = told["ranks"][0]
         check(row["in_flight"]["op"] in ("AllReduce", "Broadcast") and row["in_flight"]["age_s"] > 1, f"{row}")
         check(told["ranks"][3]["behind"] > 0 and told["ranks"][0]["behind"] == 0, f"{told['ranks']}")

@@ -9,7 +9,8 @@ struct ct_top {
 	const char *path; /* of the run, as it was given first */
 	enum ct_top_column sort;
 	const char *filter; /* NULL: none */
-	uint64_t interval_ns, stall_ns;
+	uint64_t interval_ns;
+	uint64_t stall_ns; /* 0: not given */
 	uint64_t slice_ns; /* of reading at once */
 };
 

@@ -184,12 +184,13 @@ int ct_top_fill(struct ct_top_table *table, const struct ct_live_view *view, uin
 	struct order order = { sort, -ct_top_columns[sort].sort };
 	uint32_t kept = 0;
 
-	*table = (struct ct_top_table){ .n = view->n_ranks };
+	*table = (struct ct_top_table){ .n = view->n_ranks,
+					.stall_ns = stall_ns ? stall_ns : view->stall_ns };
 	table->rows = calloc(view->n_ranks + 1u, sizeof(*table->rows));
 	if (!table->rows)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < view->n_ranks; i++)
-		fill_row(&table->rows[i], &view->ranks[i], stall_ns);
+		fill_row(&table->rows[i], &view->ranks[i], table->stall_ns);
 	mark_missing(table);
 	for (uint32_t i = 0; i < table->n; i++) {
 		if (fits(&table->rows[i], filter))
@@ -373,8 +374,9 @@ json_t *ct_top_json(const struct ct_top_table *table, const struct ct_live_view 
 
 	for (uint32_t i = 0; i < table->n; i++)
 		json_array_append_new(ranks, row_json(&table->rows[i]));
-	return json_pack("{s:s, s:i, s:b, s:b, s:o, s:o, s:o}", "job", view->job, "restart",
+	return json_pack("{s:s, s:i, s:b, s:b, s:o, s:o, s:o, s:o}", "job", view->job, "restart",
 			 view->restart, "ended", view->has_ended, "behind", view->is_behind,
-			 "duration_s", seconds(view->duration_ns), "straggler_why_not",
+			 "duration_s", seconds(view->duration_ns), "stalled_after_s",
+			 seconds(table->stall_ns), "straggler_why_not",
 			 text_or_null(view->slow_why_not), "ranks", ranks);
 }

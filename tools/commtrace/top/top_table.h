@@ -42,9 +42,10 @@ struct ct_top_table {
 	struct ct_top_row *rows; /* of the caller: free() */
 	uint32_t n;
 	uint32_t n_stalled;
+	uint64_t stall_ns; /* in flight for longer: stalled */
 };
 
-/* The ranks that `filter` fits (NULL: all): part of the host, of the state, of the operation or communicator, or the rank itself. In order
+/* `stall_ns` 0: as the view has it. The ranks that `filter` fits (NULL: all): part of the host, of the state, of the operation or communicator, or the rank itself. In order
  * of `sort`, reversed if `reverse`. 0 or CT_NOMEM. */
 int ct_top_fill(struct ct_top_table *table, const struct ct_live_view *view, uint64_t stall_ns,
 		enum ct_top_column sort, int reverse, const char *filter);
