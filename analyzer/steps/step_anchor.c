@@ -6,6 +6,7 @@
 
 #include "analyzer/base/limits.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 /* size: of a period over several occurrences. */
@@ -17,14 +18,18 @@
 /* The occurrences of all symbols, symbol by symbol. */
 struct places {
 	const struct ct_anchor_op *ops;
+	uint32_t n; /* that are listed */
+	const struct ct_anchor_symbol *symbols;
+	uint32_t n_symbols;
 	uint32_t *at;	 /* indexes into ops */
 	uint32_t *first; /* by symbol, and one more */
 	uint32_t *scratch;
-	uint64_t n_ops;
+	uint64_t n_ops, bytes; /* in all */
 };
 
-static int sort_places(struct places *p, uint32_t n, uint32_t n_symbols)
+static int sort_places(struct places *p)
 {
+	const uint32_t n = p->n, n_symbols = p->n_symbols;
 	uint32_t *next;
 
 	p->at = calloc((size_t)n + 1, sizeof(*p->at));
@@ -119,27 +124,28 @@ static int is_better(const struct places *p, const struct ct_anchor *a, const st
 	return mean_idle(p, a->symbol) > mean_idle(p, b->symbol);
 }
 
-static int is_weighty(const struct ct_anchor_symbol *symbol, uint64_t bytes)
+static int is_weighty(const struct places *p, uint32_t symbol, double share)
 {
-	return !symbol->partial && symbol->n >= CT_LEAST_OFTEN &&
-	       (double)symbol->bytes >= CT_ANCHOR_BYTES * (double)bytes;
+	const struct ct_anchor_symbol *s = &p->symbols[symbol];
+
+	return !s->partial && s->n >= CT_LEAST_OFTEN &&
+	       (double)s->bytes >= share * (double)p->bytes;
 }
 
 /* ---- an operation that comes once a step ---- */
 
-static int find_single(const struct places *p, const struct ct_anchor_symbol *symbols, uint32_t n,
-		       uint64_t bytes, struct ct_anchor *best)
+static int find_single(const struct places *p, struct ct_anchor *best)
 {
-	struct ct_anchor *kept = calloc((size_t)n + 1, sizeof(*kept));
+	struct ct_anchor *kept = calloc((size_t)p->n_symbols + 1, sizeof(*kept));
 	uint32_t n_kept = 0, largest = 0;
 	int found = 0;
 
 	if (!kept)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < n; s++) {
+	for (uint32_t s = 0; s < p->n_symbols; s++) {
 		struct ct_anchor a;
 
-		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < CT_LEAST_OFTEN)
+		if (!is_weighty(p, s, CT_ANCHOR_BYTES) || count_of(p, s) < CT_LEAST_OFTEN)
 			continue;
 		a = measure(p, s, 1);
 		if (a.regularity < CT_ANCHOR_REGULARITY || a.coverage < CT_MOST)
@@ -159,15 +165,14 @@ static int find_single(const struct places *p, const struct ct_anchor_symbol *sy
 }
 
 /* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for too long. */
-static double outside(const struct places *p, uint32_t n, const struct ct_anchor_symbol *symbols,
-		      const struct ct_anchor *a)
+static double outside(const struct places *p, const struct ct_anchor *a)
 {
 	double sum = 0, out = 0;
 	uint32_t last = UINT32_MAX, next = 0, k = 0, occurrences = count_of(p, a->symbol);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < p->n; i++) {
 		const struct ct_anchor_op *op = &p->ops[i];
-		const struct ct_anchor_symbol *s = &symbols[op->symbol];
+		const struct ct_anchor_symbol *s = &p->symbols[op->symbol];
 		double bytes = s->n ? (double)s->bytes / (double)s->n : 0;
 
 		if (op->symbol == a->symbol) {
@@ -206,9 +211,10 @@ static double deviation(const struct places *p, uint32_t symbol, uint32_t every,
 	return off / sum;
 }
 
-/* The least number of occurrences, below `most`, after which a symbol comes again far more regularly than after one more or
- * less: over many occurrences anything looks regular. 0 in a->every: there is none. */
-static void find_every(const struct places *p, uint32_t symbol, uint32_t most, struct ct_anchor *a)
+/* The least number of occurrences, from `least` and below `most`, after which a symbol comes again far more regularly than after one more
+ * or less: over many occurrences anything looks regular. 0 in a->every: there is none. */
+static void find_every(const struct places *p, uint32_t symbol, uint32_t least, uint32_t most,
+		       struct ct_anchor *a)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_LEAST_OFTEN;
 	double before, mean, here, after, next;
@@ -217,8 +223,11 @@ static void find_every(const struct places *p, uint32_t symbol, uint32_t most, s
 	before = deviation(p, symbol, 1, &mean);
 	if (before < CT_ANCHOR_UNEVEN)
 		return;
-	here = deviation(p, symbol, 2, &mean);
-	for (uint32_t j = 2; j <= n && j < most; j++) {
+	if (least > n)
+		return;
+	before = deviation(p, symbol, least - 1, &mean);
+	here = deviation(p, symbol, least, &mean);
+	for (uint32_t j = least; j <= n && j < most; j++) {
 		double coverage = (double)occurrences / j * mean / (double)p->n_ops;
 
 		after = deviation(p, symbol, j + 1, &next);
@@ -253,25 +262,84 @@ static uint32_t phase_of(const struct places *p, const struct ct_anchor *a)
 	return best;
 }
 
-/* `most_every` occurrences at most; of symbols with that share of the bytes. */
-static int find_compound(const struct places *p, const struct ct_anchor_symbol *symbols, uint32_t n,
-			 uint64_t bytes, uint32_t most_every, double share, struct ct_anchor *best)
+/* The commonest of n values by its share; they are sorted here. */
+static double share_of_mode(uint64_t *values, uint32_t n)
 {
-	struct ct_anchor a;
-	uint32_t tried = 0, most = most_every + 1;
+	uint32_t best = 0;
 
-	for (uint32_t s = 0; s < n && tried < MOST_TRIED; s++) {
-		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < 2 * CT_LEAST_OFTEN ||
-		    (double)symbols[s].bytes < share * (double)bytes)
+	ct_sort(values, n, sizeof(*values), ct_by_u64);
+	for (uint32_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && values[k] == values[i];)
+			k++;
+		best = k - i > best ? k - i : best;
+	}
+	return n ? (double)best / n : 0;
+}
+
+/* The share of its steps in which the same weighty operations occur equally often. Of a part of a step, such as the layers of a
+ * pipeline between two messages, too few are alike: < 0: no memory. */
+static double alike(const struct places *p, const struct ct_anchor *a)
+{
+	uint32_t seen = 0, steps = 0, first = phase_of(p, a);
+	uint64_t *sums = calloc(count_of(p, a->symbol) / a->every + 2u, sizeof(*sums));
+	double share;
+
+	if (!sums)
+		return -1;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const uint32_t symbol = p->ops[i].symbol;
+
+		if (symbol == a->symbol && seen++ >= first && (seen - 1 - first) % a->every == 0)
+			steps++;
+		if (steps && is_weighty(p, symbol, CT_ANCHOR_BYTES))
+			sums[steps - 1] += ct_mix(symbol + 1u);
+	}
+	/* the last one may be cut off */
+	share = steps > 1 ? share_of_mode(sums, steps - 1) : 0;
+	free(sums);
+	return share;
+}
+
+/* The shorter step; of equally long ones that of fewer occurrences. */
+static int is_shorter(const struct ct_anchor *a, const struct ct_anchor *b)
+{
+	if (a->ops + tolerance(b->ops) < b->ops || b->ops + tolerance(b->ops) < a->ops)
+		return a->ops < b->ops;
+	return a->every < b->every;
+}
+
+/* `most_every` occurrences at most; of symbols with that share of the bytes. Of those whose steps are alike the shortest; where there
+ * are none, as where sizes of messages vary, that of the fewest occurrences. */
+static int find_compound(const struct places *p, uint32_t most_every, double share,
+			 struct ct_anchor *best)
+{
+	struct ct_anchor whole = { 0 }, rough = { 0 }, a;
+	uint32_t tried = 0;
+
+	for (uint32_t s = 0; s < p->n_symbols && tried < MOST_TRIED; s++) {
+		if (!is_weighty(p, s, share) || count_of(p, s) < 2 * CT_LEAST_OFTEN)
 			continue;
 		tried++;
-		find_every(p, s, most, &a);
-		if (!a.every)
-			continue;
-		*best = a;
-		most = a.every;
+		for (uint32_t least = 2;; least = a.every + 1) {
+			double even;
+
+			find_every(p, s, least, most_every + 1, &a);
+			if (!a.every)
+				break;
+			if (!rough.every || a.every < rough.every)
+				rough = a;
+			even = alike(p, &a);
+			if (even < 0)
+				return CT_NOMEM;
+			if (even < CT_NEARLY_ALL)
+				continue;
+			if (!whole.every || is_shorter(&a, &whole))
+				whole = a;
+			break;
+		}
 	}
-	if (most > most_every)
+	*best = whole.every ? whole : rough;
+	if (!best->every)
 		return CT_NOTFOUND;
 	best->first = phase_of(p, best);
 	return CT_OK;
@@ -281,27 +349,29 @@ int ct_anchor_find(const struct ct_anchor_op *listed, uint32_t n, uint64_t n_ops
 		   const struct ct_anchor_symbol *symbols, uint32_t n_symbols,
 		   struct ct_anchor *anchor)
 {
-	struct places p = { .ops = listed, .n_ops = n_ops ? n_ops : 1 };
+	struct places p = { .ops = listed,
+			    .n = n,
+			    .symbols = symbols,
+			    .n_symbols = n_symbols,
+			    .n_ops = n_ops ? n_ops : 1 };
 	struct ct_anchor several;
-	uint64_t bytes = 0;
-	int st = sort_places(&p, n, n_symbols);
+	int st = sort_places(&p), of_several = CT_NOTFOUND;
 
 	for (uint32_t s = 0; s < n_symbols; s++)
-		bytes += symbols[s].bytes;
-	st = st ?: find_single(&p, symbols, n_symbols, bytes, anchor);
-	if (st == CT_OK && outside(&p, n, symbols, anchor) <= CT_A_FEW) {
+		p.bytes += symbols[s].bytes;
+	st = st ?: find_single(&p, anchor);
+	if (st == CT_OK && outside(&p, anchor) <= CT_A_FEW) {
 		/* a step of equal parts, at the end of which something weighty comes a few times */
-		if (find_compound(&p, symbols, n_symbols, bytes, CT_ANCHOR_FEW, CT_HARDLY_ANY,
-				  &several) == CT_OK &&
-		    several.ops > anchor->ops + anchor->ops / 2)
-			*anchor = several;
-	} else if (st != CT_NOMEM &&
-		   find_compound(&p, symbols, n_symbols, bytes, MOST_EVERY, 0, &several) == CT_OK) {
-		*anchor = several;
-		st = CT_OK;
+		of_several = find_compound(&p, CT_ANCHOR_FEW, CT_HARDLY_ANY, &several);
+		if (of_several == CT_OK && several.ops <= anchor->ops + anchor->ops / 2)
+			of_several = CT_NOTFOUND;
+	} else if (st != CT_NOMEM) {
+		of_several = find_compound(&p, MOST_EVERY, CT_ANCHOR_BYTES, &several);
 	}
+	if (of_several == CT_OK)
+		*anchor = several;
 	free(p.at);
 	free(p.first);
 	free(p.scratch);
-	return st;
+	return of_several == CT_NOTFOUND ? st : of_several;
 }

@@ -224,6 +224,38 @@ static void a_pipeline_is_cut_at_its_gradients(void **state)
 	expect_cuts(35, 32);
 }
 
+/* One stage of a pipeline whose layers are tensor parallel, without data parallelism: microbatches are much alike, and only what is
+ * around them shows the step. */
+static void a_pipeline_without_gradients_is_cut_at_its_first_message(void **state)
+{
+	static const unsigned n_layers[] = { 2, 4 };
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		start();
+		program.bytes[3] = 4;
+		for (unsigned i = 0; i < 60; i++) {
+			step();
+			for (unsigned m = 0; m < 3; m++) { /* stages behind it */
+				calls(0, n_layers[k]);
+				call(1);
+			}
+			for (unsigned m = 0; m < 5; m++) {
+				calls(0, n_layers[k]);
+				call(1);
+				call(2);
+				calls(0, n_layers[k]);
+			}
+			for (unsigned m = 0; m < 3; m++) {
+				call(2);
+				calls(0, n_layers[k]);
+			}
+			call(3);
+		}
+		expect_period(60);
+	}
+}
+
 static void a_mixture_of_experts_is_cut_at_its_gradients(void **state)
 {
 	(void)state;
@@ -377,6 +409,7 @@ int main(void)
 		cmocka_unit_test(fsdp_is_cut_where_its_outermost_unit_is_gathered),
 		cmocka_unit_test(micro_batches_are_the_steps_of_fsdp_with_accumulation),
 		cmocka_unit_test(a_pipeline_is_cut_at_its_gradients),
+		cmocka_unit_test(a_pipeline_without_gradients_is_cut_at_its_first_message),
 		cmocka_unit_test(a_mixture_of_experts_is_cut_at_its_gradients),
 		cmocka_unit_test(what_comes_before_the_first_step_does_not_matter),
 		cmocka_unit_test(a_loop_of_one_operation_is_cut_at_each),
