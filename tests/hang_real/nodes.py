@@ -5,6 +5,7 @@ the command, once; and a node that sees only its own ranks says so and accuses n
 directories of their own for rings (COMMTRACE_HOST). And plays of one node that need no torch."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -187,7 +188,24 @@ kill -9 $pids; wait; touch {folder}/ended; exit 5"""
     assert not parts, f"left: {parts}"
 
 
+def out_of_sight(folder):
+    """A watcher that sees the rings and not the processes, as one on another host sees the files alone: a rank that others wait for may be at
+    work, so it is not named before --busy-after."""
+    job = watched.Job(folder, [judge.BUILD / "bin" / "commtrace-simjob", "--ranks=4", "--steps=20", "--step-ms=5", "--give-up=600",
+                               "--fault=missing:rank=3,op=40"], options=["--set", "HANG_AFTER=1s", "--set", "TIMING=events"])
+    try:
+        job.until(lambda: list(job.run.glob("*.seg")), "recorded")
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", judge.COMMTRACE, "watch", job.run, "--interval=1", "--first",
+                               "--busy-after=10"], env=job.environment, capture_output=True, text=True, timeout=judge.PATIENCE_S, check=False)
+        waiting = re.search(r" hang Hang: rank 3 .* 3 ranks waiting ([0-9.]+) s", done.stdout)
+        assert done.returncode == 3 and waiting and float(waiting.group(1)) >= 10, f"{done}"
+    finally:
+        job.kill()
+
+
 PLAYS = [on_the_first_node, on_the_second_node, taken_over, of_its_own_ranks_alone, simulated, straggler, asked_to_end]
+if subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True, check=False).returncode == 0:
+    PLAYS.append(out_of_sight)
 
 
 def main():

@@ -109,6 +109,16 @@ static const struct ct_hang_verdict *sure_verdict(const struct ct_hang_run *hang
 	return NULL;
 }
 
+/* Its process is of another machine or container: whether it works is not visible, but it lives. */
+static int may_work_elsewhere(const struct ct_watcher *w, int rank)
+{
+	const struct ct_process_info *process = process_of(w, rank);
+	const struct ct_hang_rank *of = ct_hang_rank_of(&w->hang->hang_case, rank);
+
+	return w->hang->running && process && of && of->heartbeat_age_ns < CT_WRITE_NS &&
+	       (process->id.pidns != ct_pidns_self() || !ct_process_same_boot(&process->id));
+}
+
 /* Is a rank that never entered the operation at work? It may come yet. */
 static int is_at_work(const struct ct_watcher *w, const struct ct_watch_claim *before,
 		      const struct ct_watch_claim *now, const struct ct_hang_verdict *v,
@@ -118,7 +128,8 @@ static int is_at_work(const struct ct_watcher *w, const struct ct_watch_claim *b
 	    (v->age_ns != CT_UNKNOWN && v->age_ns > w->busy_after_ns))
 		return 0;
 	for (uint32_t i = 0; i < v->n_ranks && i < CT_WATCH_RANKS; i++) {
-		if (ct_process_has_worked(&before->work[i], &now->work[i], apart_ns))
+		if (ct_process_has_worked(&before->work[i], &now->work[i], apart_ns) ||
+		    may_work_elsewhere(w, v->ranks[i]))
 			return 1;
 	}
 	return 0;

@@ -3,7 +3,8 @@
  *
  * A look opens the run, reads the ends of its files and the rings of this host, and judges with the engine of `commtrace hang`. A verdict
  * becomes an event if it has at least medium confidence, a second look finds the same verdict and ranks, and no rank at fault is at work
- * meanwhile, nor a process that it started: computing, reading or writing. A job in evaluation, or at a checkpoint, is at work. Once two looks find no verdict any more, it is
+ * meanwhile, nor a process that it started: computing, reading or writing. A job in evaluation, or at a checkpoint, is at work. So may a
+ * rank be that lives on another machine or in another container, where its work is not visible. Once two looks find no verdict any more, it is
  * resolved. Nothing is written and no process of the job is touched. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_WATCH_WATCHER_H
 #define CT_TOOLS_COMMTRACE_WATCH_WATCHER_H
