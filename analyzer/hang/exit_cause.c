@@ -3,6 +3,7 @@
 
 #include "analyzer/base/limits.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 static uint64_t at(const void *arg, uint32_t process, uint64_t mono_ns, uint64_t *err_ns)
@@ -79,6 +80,9 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exits *exits,
 	if (end->stopped)
 		rank->stopped_pid = e->facts.pid;
 	rank->killed = e->dead && e->manner != CT_MANNER_BY_ITSELF && !end->for_memory;
+	rank->by_machine = e->dead && !end->for_memory &&
+			   (e->manner == CT_MANNER_VANISHED || e->manner == CT_MANNER_SHOT ||
+			    (end->how == CT_END_SIGNAL && end->signal == SIGBUS));
 	rank->ended_ns = e->manner == CT_MANNER_RUNS || e->manner == CT_MANNER_UNRECORDED
 				 ? CT_UNKNOWN
 				 : e->at.lo_ns;

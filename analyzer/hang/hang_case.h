@@ -36,6 +36,7 @@ struct ct_hang_rank {
 	uint64_t silent_ns; /* its heartbeats stop so long before those of all others, exit not recorded; 0: they do not */
 	int ended_first; /* how_ended: certainly before all others that did not end well */
 	int killed;	 /* killed by SIGKILL or an unknown cause: not by its own actions */
+	int by_machine; /* dead without a cause in the job: its end is not recorded, SIGKILL of the kernel (not for lack of memory) or of an unknown sender, SIGBUS */
 	int left;     /* exited cleanly, but not its library (MPI_Finalize), and was not asked to */
 	uint32_t pid; /* of its running process; 0 otherwise */
 	uint32_t ended_in; /* equal of the ranks that one process held, which ended; 0: it runs, or is unknown */

@@ -63,21 +63,21 @@ void ct_hang_markdown(const struct ct_hang_run *run, const struct ct_text_style 
 	fputc('\n', out);
 }
 
-/* May another host cure it? Calls that differ between ranks are the program's. */
-static int may_be_the_host(enum ct_hang_code code)
+/* May another host cure it? */
+static int may_be_the_host(enum ct_hang_code code, const struct ct_hang_rank *rank)
 {
-	switch (code) {
-	case CT_HANG_IS_NEVER_ENTERED:
-	case CT_HANG_IS_DEAD_RANK:
-	case CT_HANG_IS_STREAM_BLOCKED:
-	case CT_HANG_IS_PARTIAL_COMPLETE:
-	case CT_HANG_IS_HOST_BLOCKED_CALL:
-	case CT_HANG_IS_INSIDE_LIBRARY:
-	case CT_HANG_IS_ASYNC_ERROR:
-		return 1;
-	default:
-		return 0;
-	}
+	static const struct {
+		enum ct_hang_code code;
+		enum { ALWAYS, MACHINE } when;
+	} faults[] = {
+#define HOST_FAULT(code, when, why) { CT_HANG_IS_##code, when },
+#include "analyzer/hang/host_faults.def"
+	};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i].code == code)
+			return faults[i].when == ALWAYS || rank->by_machine;
+	return 0;
 }
 
 int ct_hang_hosts(const struct ct_hang_run *run, FILE *out)
@@ -96,7 +96,7 @@ int ct_hang_hosts(const struct ct_hang_run *run, FILE *out)
 			const struct ct_hang_verdict *v = &run->result->verdicts[i];
 
 			blamed |= v->confidence >= CT_CONFIDENCE_MEDIUM &&
-				  may_be_the_host(v->code) &&
+				  may_be_the_host(v->code, rank) &&
 				  ct_hang_is_among(rank->rank, v->ranks, v->n_ranks);
 		}
 		for (int i = 0; rank->host && i < n; i++)

@@ -21,6 +21,14 @@ made --fault exit:rank=2,op=20,code=3
 hosts
 made --fault mismatch:rank=1,op=20,field=count
 hosts
+# where the machine may be the cause: a GPU that does not come to it or does not complete it, a library that does not return or reports an
+# error
+for fault in block-stream:rank=1,op=20 never-ends:rank=1,op=20 async-error:rank=1,op=20; do
+	made --on-death wait --fault "$fault"
+	hosts
+done
+made --workload moe --fault host-stall:rank=1,call=groupend,op=20
+hosts
 made
 hosts
 commtrace hang run --format=markdown

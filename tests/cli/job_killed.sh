@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One rank is killed: its ring goes into the run, the verdict shows who, no ring stays behind. Collecting while the job
+# One rank is killed: its ring goes into the run, the verdict shows who, no ring stays behind, and whether its host may be to blame. Collecting while the job
 # lives takes a copy that can be read; collecting again afterwards gives what the run itself gives. (Gloo does not show a
 # peer's death who begins a transfer with it in that moment; that transfer ends by its timeout, and counts as a hang then.)
 cat >job <<'EOF'
@@ -28,3 +28,11 @@ commtrace info run1 --format=json | grep -E '"(end|signal)"' | sort | uniq -c
 commtrace collect run1 -o copy >/dev/null
 cmp <(commtrace dump run1) <(commtrace dump copy)
 commtrace dump run1 --ranks 1 | tail -n 1 | awk '{ print $NF ~ /^gloo::/ ? "a call" : $0 }'
+# a process of the job did it: no machine is to blame
+commtrace hang run1 --hosts
+echo "exit $?"
+# no one is known to have done it: the kernel or the machine may have
+rm -rf store copy
+sed 's/^kill -9/env -u LD_PRELOAD kill -9/; s/run1/run2/g; /collect/d; /a rank"$/d' job >job2
+commtrace run -o run2 -- bash job2 2>/dev/null
+[ "$(commtrace hang run2 --hosts)" = "$(uname -n)" ] || echo "no host to look at"

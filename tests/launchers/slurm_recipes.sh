@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The recipes for Slurm of docs/how-to/LAUNCHERS.md and docs/how-to/ON_VERDICT.md, on a cluster of this machine: TaskProlog has tasks recorded, the epilog
-# collects what scancel leaves, and --on-verdict cancels a job that hangs and names the host to exclude.
+# collects what scancel leaves, and --on-verdict cancels a job that hangs; a sleeping rank's host is not to be excluded.
 # `--possible`: whether this machine has Slurm and may start its daemons.
 . "$(dirname "${BASH_SOURCE[0]}")/slurm.sh"
 [ "${1:-}" != --possible ] || { slurm_possible; exit; }
@@ -61,7 +61,6 @@ sbatch -n 3 --overcommit -o "$work/out2" --parsable --wrap "srun -n 1 --overcomm
 slurm_until 120 sh -c "! squeue -h | grep -q ." || fail "not cancelled: $(cat out2)"
 slurm_until 30 sh -c "! ls '$rings' | grep -q '[.]ring\$'" || fail "the epilog leaves rings: $(ls "$rings")"
 tar -tf run2/verdict-*.tar | grep -q '^run/' || fail "no evidence: $(ls run2) $(cat out2)"
-hosts=$("$commtrace" hang run2 --hosts) || fail "no host to exclude"
-[ "$hosts" = "$(uname -n)" ] || fail "hosts to exclude: $hosts"
-sbatch --exclude="$hosts" --test-only --wrap true >/dev/null 2>err && fail "started where it is excluded"
+hosts=$("$commtrace" hang run2 --hosts) && fail "a rank sleeps in its own code, and its host is blamed: $hosts"
+sbatch --exclude="$(uname -n)" --test-only --wrap true >/dev/null 2>err && fail "started where it is excluded"
 echo "--on-verdict: $(verdict run2), cancelled"
