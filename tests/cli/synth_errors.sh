@@ -26,6 +26,7 @@ try -o run --fault slow-rank:rank=5
 try -o run --fault slow-rank:rank=8,pct=5
 try -o run --fault missing:rank=1,op=100000
 try -o run --fault driver-lock:rank=1,s=5
+try -o run --fault host-stall:rank=0,call=groupend,op=20
 try -o run --fault abort-completes:rank=1,op=5
 try -o run --scenario bad.json
 try -o run --scenario missing.json

@@ -36,6 +36,22 @@ static uint64_t end_of(const struct ct_synth_options *o, const struct ct_play_su
 	return sums->end_ns + (uint64_t)(o->give_up_s * 1e9);
 }
 
+/* Does a group end after the stall? Real calls outside groups have an end of their own, which is not played. */
+static int can_stall(const struct ct_workload *w, const struct ct_fault *fault)
+{
+	struct ct_workload_rank *it = ct_workload_open(w, fault->rank);
+	const struct ct_action *action;
+	int stalls = 0, ends = 0;
+
+	while (it && !ends && ct_workload_next(it, &action) > 0) {
+		stalls |= action->kind == CT_ACTION_STALL_CALL &&
+			  action->fault->call == CT_CALL_groupend;
+		ends = stalls && action->kind == CT_ACTION_GROUP_END;
+	}
+	ct_workload_close(it);
+	return ends;
+}
+
 int ct_synth_write(const struct ct_synth_options *o, int dirfd, struct ct_synth_outcome *out,
 		   struct ct_err *err)
 {
@@ -49,6 +65,14 @@ int ct_synth_write(const struct ct_synth_options *o, int dirfd, struct ct_synth_
 	out->workload = ct_workload_make(&job, why, sizeof(why));
 	if (!out->workload)
 		return ct_fail(err, CT_RANGE, "%s", why);
+	for (size_t i = 0; i < job.n_faults; i++)
+		if (o->faults[i].kind == CT_FAULT_HOST_STALL &&
+		    o->faults[i].call == CT_CALL_groupend &&
+		    !can_stall(out->workload, &o->faults[i]))
+			return ct_fail(
+				err, CT_RANGE,
+				"fault %s would never happen in this workload: no group ends",
+				ct_fault_name(o->faults[i].kind));
 	out->clocks = ct_synth_clocks_make(o);
 	if (!out->clocks)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
