@@ -386,18 +386,21 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 	return st;
 }
 
-int ct_diff_is_regression(const struct ct_diff *diff, double pct)
+const struct ct_diff_row *ct_diff_regression(const struct ct_diff *diff, double pct)
 {
 	/* larger batches take longer steps */
 	const char *unit = isnan(diff->scaling.per_s) ? "step" : "sample";
+	const struct ct_diff_row *found = NULL;
 
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		const struct ct_diff_row *row = &diff->rows[i];
+		const int is_slower = row->result == CT_DIFF_SLOWER && row->low_pct > pct;
 
-		if (row->result == CT_DIFF_SLOWER && row->low_pct > pct &&
-		    (row->comm ? row->cost_pct >= 100 * CT_WORTH_REPORTING
-			       : strcmp(row->op, unit) == 0))
-			return 1;
+		/* a transfer that compute hides costs no step any time */
+		if (!row->comm && strcmp(row->op, unit) == 0)
+			return is_slower ? row : NULL;
+		if (row->comm && is_slower && row->cost_pct >= 100 * CT_WORTH_REPORTING && !found)
+			found = row;
 	}
-	return 0;
+	return found;
 }

@@ -72,7 +72,8 @@ struct ct_diff_run {
 int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
 		 struct ct_arena *memory, struct ct_diff *out);
 
-/* 1: the step (the time for a sample, where both runs marked them), or something that adds 1 % to the run, is slower by more than `pct` percent; its interval's lower end counts. */
-int ct_diff_is_regression(const struct ct_diff *diff, double pct);
+/* What is slower by more than `pct` percent, by its interval's lower end: the step (the time for a sample, where both runs marked them). Where
+ * steps could not be compared, an operation that may add 1 % to the run. NULL: nothing is. */
+const struct ct_diff_row *ct_diff_regression(const struct ct_diff *diff, double pct);
 
 #endif

@@ -56,6 +56,8 @@ void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, co
 		  const struct ct_text_style *style, FILE *out)
 {
 	struct ct_text text = ct_text_to(out, style);
+	const int scales = !isnan(diff->scaling.efficiency_pct) &&
+			   diff->scaling.ranks != diff->scaling.base_ranks;
 	size_t hidden = 0, shown = 0;
 
 	if (bases > 1)
@@ -63,12 +65,14 @@ void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, co
 			     base, bases - 1);
 	else
 		ct_text_wrap(&text, CT_COLOR_BOLD, CT_TEXT_LABEL, "%s against %s", run, base);
-	write_summary(&text, diff);
+	if (!scales)
+		write_summary(&text, diff);
 	write_scaling(&text, &diff->scaling);
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		const struct ct_diff_row *row = &diff->rows[i];
 
-		if (row->comm && !differs(row) && !style->verbose) {
+		/* operations and steps of other numbers of ranks differ by design: the efficiency is the answer */
+		if (!style->verbose && (scales || (row->comm && !differs(row)))) {
 			hidden++;
 			continue;
 		}
@@ -78,7 +82,7 @@ void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, co
 		}
 		ct_columns_row(&text, color_of(row), ct_columns_diff_row(), columns, row);
 	}
-	if (bases == 1 && (diff->slower || diff->faster))
+	if (bases == 1 && (diff->slower || diff->faster) && !scales)
 		ct_text_wrap(&text, CT_COLOR_NONE, CT_TEXT_LABEL,
 			     "note      equal runs may differ as much: repeat the base and give "
 			     "--bases=3");

@@ -24,9 +24,12 @@ echo "slow rank: the step, and no operation"
 words base1 base2 base3 rank --bases=3
 commtrace diff base1 link | sed -n '1,2p'
 commtrace diff base1 base2
+# what is slower and costs no step any time is no regression
 commtrace diff base1 link --fail-on-regression=5 >/dev/null
 echo "exit $?"
-commtrace diff base1 link --fail-on-regression=15 >/dev/null
+commtrace diff base1 rank --fail-on-regression=5 >/dev/null
+echo "exit $?"
+commtrace diff base1 rank --fail-on-regression=25 >/dev/null
 echo "exit $?"
 commtrace diff base1 base2 --fail-on-regression=0 >/dev/null
 echo "exit $?"

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,6 +14,7 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/diff/rank_sum.h"
+#include "analyzer/render/render.h"
 #include "trace/status.h"
 
 /* Pairs in which b is larger; an equal one counts half. */
@@ -192,6 +195,22 @@ static void blocks_widen_with_the_run_and_lose_nothing(void **state)
 	ct_diff_samples_fini(&samples);
 }
 
+static int says_how_much_slower(const struct ct_diff *diff)
+{
+	const struct ct_text_style style = { .unwrapped = 1 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int says;
+
+	ct_diff_text(diff, "base", 1, "run", &style, out);
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(text, "efficiency"));
+	says = strstr(text, " slower, ") != NULL;
+	free(text);
+	return says;
+}
+
 /* Twice the ranks and twice the samples in steps that take longer: 90 % of each rank's rate. Blocks that differ a little. */
 static void ranks_and_samples_give_the_scaling_efficiency(void **state)
 {
@@ -221,10 +240,14 @@ static void ranks_and_samples_give_the_scaling_efficiency(void **state)
 	assert_true(diff.scaling.low_pct < 90 && diff.scaling.low_pct > 89.5);
 	assert_true(diff.scaling.high_pct > 90 && diff.scaling.high_pct < 90.5);
 	assert_true(fabs(diff.scaling.per_s - 1800) < 1e-6);
+	/* of another number of ranks steps and operations differ by design */
+	assert_false(says_how_much_slower(&diff));
+	diff.scaling.ranks = diff.scaling.base_ranks;
+	assert_true(says_how_much_slower(&diff));
 	/* each step takes longer, each sample less */
-	assert_false(ct_diff_is_regression(&diff, 5));
+	assert_null(ct_diff_regression(&diff, 5));
 	diff.scaling.per_s = NAN;
-	assert_true(ct_diff_is_regression(&diff, 5));
+	assert_string_equal(ct_diff_regression(&diff, 5)->op, "step");
 	ct_diff_samples_fini(&samples[0]);
 	ct_diff_samples_fini(&samples[1]);
 	ct_arena_free(memory);

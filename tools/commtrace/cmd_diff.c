@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/render/columns.h"
 #include "analyzer/render/html/diff_page.h"
@@ -190,8 +191,15 @@ static int is_regression(const struct request *request)
 	double pct = (double)ct_cli_number(&request->args, CT_OPTION_FAIL_ON_REGRESSION, -1);
 	int found = 0;
 
-	for (size_t i = request->bases; pct >= 0 && i < request->args.paths.n; i++)
-		found |= ct_diff_is_regression(&request->diffs[i], pct);
+	for (size_t i = request->bases; pct >= 0 && i < request->args.paths.n; i++) {
+		const struct ct_diff_row *row = ct_diff_regression(&request->diffs[i], pct);
+
+		if (!row)
+			continue;
+		found = 1;
+		ct_say("%s: %s is slower by more than %g %%: by at least %s",
+		       request->args.paths.path[i], row->op, pct, ct_prose_pct(row->low_pct).s);
+	}
 	return found;
 }
 
