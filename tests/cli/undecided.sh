@@ -10,3 +10,6 @@ synth() {
 synth --workload ddp --hosts 1 --gpus-per-host 2 --fault skip:rank=1,op=50
 synth --workload moe --hosts 2 --gpus-per-host 4 --fault extra:rank=6,op=200
 synth --workload decode --hosts 2 --gpus-per-host 4 --fault skip:rank=6,op=200
+# Records that are missing are the reason, not the timing that is there.
+commtrace-synth -o cut --seed 1 --gpus-per-host 4 --steps 20 --fault truncate:rank=3,keep=0.6 >/dev/null
+commtrace report cut --verbose | grep ^balanced

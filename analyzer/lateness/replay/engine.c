@@ -527,15 +527,13 @@ static const char *why_not_at_all(const struct ct_model *model, const struct ct_
 
 	if (steps->why || !steps->n)
 		return "no steps were found";
-	if (!is_timed(log))
-		return "when operations ran is not on record, only when they were put onto streams "
-		       "or "
-		       "begun";
 	/* members that are missing leave gaps that were waited in, but not those of what was under way when the run ended */
 	ct_stuck_sum(model, &open);
-	return (double)model->incomplete > (double)open.all + CT_MOST_INCOMPLETE * all
-		       ? "operations lack members"
-		       : NULL;
+	if ((double)model->incomplete > (double)open.all + CT_MOST_INCOMPLETE * all)
+		return "operations lack members";
+	return is_timed(log) ? NULL
+			     : "when operations ran is not on record, only when they were put onto "
+			       "streams or begun";
 }
 
 int ct_engine_build(struct ct_engine *e, const struct ct_model *model,
