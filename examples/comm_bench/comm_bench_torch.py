@@ -229,10 +229,12 @@ def parse_options():
     add("--backend", choices=["gloo", "nccl", "mpi"], default="nccl" if torch.cuda.is_available() else "gloo")
     options = parser.parse_args()
     can = [name for name, op in OPS.items() if options.backend in op.backends]
-    options.ops = options.ops.split(",") if options.ops else can
+    # "AllReduce", as the tables of commtrace have it, is all_reduce
+    known = {name.replace("_", ""): name for name in can}
+    options.ops = [known.get(name.replace("_", "").lower(), name) for name in options.ops.split(",")] if options.ops else can
     for name in options.ops:
         if name not in can:
-            parser.error(f"{options.backend} has no operation '{name}'")
+            parser.error(f"{options.backend} has no operation '{name}'; it has: {' '.join(can)}")
     if options.minbytes < FLOAT or options.maxbytes < options.minbytes or options.stepfactor < 2 or min(options.iters, options.cycles) < 1:
         parser.error("sizes and counts begin with -b 4 -f 2 -n 1 -N 1")
     return options

@@ -7,6 +7,7 @@
 #ifndef CT_EXAMPLES_COMM_BENCH_SWEEP_H
 #define CT_EXAMPLES_COMM_BENCH_SWEEP_H
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -93,6 +94,19 @@ static inline size_t sweep_bytes(const char *text)
 	return (size_t)(n * (double)(at ? (size_t)1 << (10 * ((at - "kKmMgG") / 2 + 1)) : 1));
 }
 
+/* "all_reduce", "AllReduce", as the tables of commtrace have it, and "allreduce" are one. */
+static inline int sweep_is_op(const char *name, const char *word)
+{
+	for (;; name++, word++) {
+		name += *name == '_';
+		word += *word == '_';
+		if (tolower((unsigned char)*word) != *name)
+			return 0;
+		if (!*name)
+			return 1;
+	}
+}
+
 static inline unsigned sweep_ops(char *list)
 {
 	unsigned set = 0;
@@ -100,10 +114,13 @@ static inline unsigned sweep_ops(char *list)
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
 		int op = 0;
 
-		while (op < OPS && strcmp(ops[op].name, word) != 0)
+		while (op < OPS && !sweep_is_op(ops[op].name, word))
 			op++;
 		if (op == OPS) {
-			fprintf(stderr, "comm_bench: no operation '%s'\n", word);
+			fprintf(stderr, "comm_bench: no operation '%s'; there are:", word);
+			for (op = 0; op < OPS; op++)
+				fprintf(stderr, " %s", ops[op].name);
+			fputc('\n', stderr);
 			exit(2);
 		}
 		set |= 1u << op;

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../mpi/mpi.sh"
 export COMMTRACE_QUIET=1 OMP_NUM_THREADS=1
 program=$root/examples/comm_bench/comm_bench_torch.py
-one="-b 1K -e 1K -n 4 -N 8 --ops all_reduce"
+one="-b 1K -e 1K -n 4 -N 8 --ops AllReduce"
 port=$("$python" "$root/tools/free_port.py")
 
 # free_port: another one; torch's default may be another job's.

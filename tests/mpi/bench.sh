@@ -66,7 +66,7 @@ done
 [ "$bursts" -ge 2 ] || fail "soak: bursts of one size: $bursts"
 
 # Interleaved, so that a machine that others use as well is the same for both.
-few="--ops all_reduce,pingpong"
+few="--ops AllReduce,pingpong"
 for try in 1 2; do
 	for name in base same; do
 		# shellcheck disable=SC2086
