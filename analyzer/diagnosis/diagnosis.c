@@ -7,6 +7,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/diagnosis/nccl_log.h"
 #include "analyzer/model/names.h"
+#include "trace/ops.h"
 
 /* What asks a run: text is its arena's. */
 struct asked {
@@ -272,8 +273,8 @@ static void add_rates(struct ct_diagnosis *d, const struct ct_report_expect *all
 		if (e->result == CT_EXPECT_FAIL) {
 			node.advice = "look at the ports of its hosts, and at what else uses them";
 			if (e->source)
-				node.evidence = ct_arena_printf(d->memory, "%s (%s)", node.evidence,
-								e->source);
+				node.advice = ct_arena_printf(d->memory, "%s. The limit: %s",
+							      node.advice, e->source);
 			if (e->not_for)
 				node.advice = ct_arena_printf(d->memory, "%s; not for %s",
 							      node.advice, e->not_for);
@@ -311,9 +312,14 @@ static struct ct_diagnosis_node ask_CHANGE(const struct asked *a)
 static struct ct_diagnosis_node ask_OVERLAP(const struct asked *a)
 {
 	const struct ct_report_exposed *e = &a->report->exposed;
+	int on_gpus = 0;
 
+	for (size_t i = 0; i < a->report->n_comms; i++)
+		on_gpus |= a->report->comms[i].backend == CT_BACKEND_NCCL;
 	if (isnan(e->share_pct))
-		return unknown("how long compute waited for communication is not known", NULL);
+		return unknown("how long compute waited for communication is not known",
+			       on_gpus ? NULL
+				       : "see how long ranks are inside calls: commtrace report");
 	return pass(ct_arena_printf(a->memory, "compute waits for communication for %s of %s",
 				    ct_prose_pct(e->share_pct).s,
 				    e->of_steps ? "step time" : "the run"));
@@ -428,6 +434,7 @@ void ct_diagnosis_nccl_log(struct ct_diagnosis *d, const struct ct_nccl_log *log
 	else
 		node = pass(counts);
 	node.name = "NCCL's log";
+	node.is_wanted = 1;
 	ct_diagnosis_add(d, CT_DIAGNOSIS_TOPOLOGY, node);
 }
 

@@ -20,6 +20,7 @@ struct ct_diagnosis_node {
 	enum ct_diagnosis_answer answer;
 	const char *evidence; /* what was measured, or why nothing was; NULL: not said */
 	const char *advice;   /* NULL: it passed */
+	int is_wanted; /* an option gave what it is from: it is shown also where the answer is unknown */
 };
 
 struct ct_diagnosis {

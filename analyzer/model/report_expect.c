@@ -21,14 +21,17 @@ static struct ct_unit_text figure(const struct ct_report_expectation *e, double 
 const char *ct_expectation_text(const struct ct_report_expectation *e, struct ct_arena *memory)
 {
 	const char *limit = strcmp(e->metric, "latency") == 0 ? "at most" : "at least";
+	const char *scope = strcmp(e->scope, "any") == 0 ? "" : e->scope;
 	char where[128] = "", err[CT_UNIT_TEXT + 8] = "";
 
 	if (!isnan(e->err))
 		snprintf(err, sizeof(err), " ± %s", figure(e, e->err).s);
 	if (e->comm_hash)
-		snprintf(where, sizeof(where), ", comm %08" PRIx64 ", %s", e->comm_hash >> 32,
-			 ct_prose_bytes(e->bytes_each).s);
-	return ct_arena_printf(memory, "%s of %s (%s%s) is %s%s, expected %s %s", e->metric,
-			       e->op ? e->op : "any operation", e->scope, where,
-			       figure(e, e->value).s, err, limit, figure(e, e->limit).s);
+		snprintf(where, sizeof(where), " (%s%scomm %08" PRIx64 ", %s)", scope,
+			 *scope ? ", " : "", e->comm_hash >> 32, ct_prose_bytes(e->bytes_each).s);
+	else if (*scope)
+		snprintf(where, sizeof(where), " (%s)", scope);
+	return ct_arena_printf(memory, "%s of %s%s is %s%s, expected %s %s", e->metric,
+			       e->op ? e->op : "any operation", where, figure(e, e->value).s, err,
+			       limit, figure(e, e->limit).s);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/render/render.h"
@@ -23,19 +25,62 @@ static void write_node(struct ct_text *text, const struct ct_diagnosis_node *nod
 		ct_text_wrap(text, CT_COLOR_NONE, EVIDENCE, "%-20sdo %s", "", node->advice);
 }
 
-static void write_level(struct ct_text *text, const struct ct_diagnosis_branch *level)
+static int is_hidden(const struct ct_diagnosis_node *node)
 {
+	return node->answer == CT_DIAGNOSIS_UNKNOWN && !node->is_wanted;
+}
+
+static size_t count_hidden(const struct ct_diagnosis_branch *level)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < level->n_nodes; i++)
+		n += (size_t)is_hidden(&level->nodes[i]);
+	return n;
+}
+
+/* What could not be checked, in one line: most of it needs a GPU or InfiniBand. */
+static void write_unknown(struct ct_text *text, const struct ct_diagnosis_branch *level)
+{
+	char *names = NULL;
+	size_t size, n = 0;
+	FILE *out = open_memstream(&names, &size);
+
+	if (!out)
+		return;
+	for (size_t i = 0; i < level->n_nodes; i++)
+		if (is_hidden(&level->nodes[i]))
+			fprintf(out, "%s%s", n++ ? ", " : "", level->nodes[i].name);
+	if (fclose(out) == 0)
+		ct_text_wrap(text, colors[CT_DIAGNOSIS_UNKNOWN], EVIDENCE,
+			     "  unknown  %s (what they need: --verbose)", names);
+	free(names);
+}
+
+static const char *answer_text(const struct ct_diagnosis_branch *level)
+{
+	return level->answer == CT_DIAGNOSIS_UNKNOWN && level->n_nodes
+		       ? "nothing failed, some is unknown"
+		       : ct_diagnosis_answer_name(level->answer);
+}
+
+static void write_level(struct ct_text *text, const struct ct_diagnosis_branch *level, int verbose)
+{
+	const int is_short = !verbose && count_hidden(level) > 1;
+
 	if (!level->is_asked) {
 		ct_text_line(text, CT_COLOR_DIM,
 			     "%-10s not checked: an earlier level failed (--full-scan checks all)",
 			     level->name);
 		return;
 	}
-	ct_text_line(text, CT_COLOR_BOLD, "%-10s %s%s", level->name,
-		     ct_diagnosis_answer_name(level->answer),
+	ct_text_line(text, CT_COLOR_BOLD, "%-10s %s%s", level->name, answer_text(level),
 		     level->n_nodes ? "" : ": needs a recorded run");
 	for (size_t i = 0; i < level->n_nodes; i++)
-		write_node(text, &level->nodes[i]);
+		if (!is_short || !is_hidden(&level->nodes[i]))
+			write_node(text, &level->nodes[i]);
+	if (is_short)
+		write_unknown(text, level);
 }
 
 /* Findings that advise: they answer no question of the tree. */
@@ -73,7 +118,10 @@ void ct_diagnosis_text(const struct ct_diagnosis *d, const struct ct_diagnosis_n
 			all++;
 		}
 	if (failed)
-		ct_text_wrap(&text, CT_COLOR_BOLD, CT_TEXT_LABEL, "Diagnosis: %s: %s", failed->name,
+		/* a finding has a title of its own */
+		ct_text_wrap(&text, CT_COLOR_BOLD, CT_TEXT_LABEL, "Diagnosis: %s%s%s",
+			     isupper((unsigned char)failed->evidence[0]) ? "" : failed->name,
+			     isupper((unsigned char)failed->evidence[0]) ? "" : ": ",
 			     failed->evidence);
 	else
 		ct_text_line(&text, CT_COLOR_BOLD,
@@ -81,7 +129,7 @@ void ct_diagnosis_text(const struct ct_diagnosis *d, const struct ct_diagnosis_n
 			     all);
 	ct_text_empty(&text);
 	for (size_t l = 0; l < d->n_levels; l++)
-		write_level(&text, &d->levels[l]);
+		write_level(&text, &d->levels[l], style && style->verbose);
 	if (d->report) {
 		write_advice(&text, d->report);
 		write_score(&text, &d->report->score);

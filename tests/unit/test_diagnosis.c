@@ -293,7 +293,7 @@ static void devices_and_rates_fail_with_source_and_exception(void **state)
 	expected[0].result = CT_EXPECT_FAIL;
 	expected[0].value = 60e9;
 	expect_one("gradients", CT_DIAGNOSIS_FAIL, "60.0 GB/s");
-	assert_non_null(strstr(failed->evidence, "80.0 GB/s (the posts)"));
+	assert_non_null(strstr(failed->advice, "The limit: the posts"));
 	assert_non_null(strstr(failed->advice, "not for sockets"));
 }
 

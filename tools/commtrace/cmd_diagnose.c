@@ -209,6 +209,7 @@ static int write_result(const struct request *request)
 		const struct ct_text_style style = {
 			.color = ct_color_wanted(out.file),
 			.unwrapped = !isatty(fileno(out.file)),
+			.verbose = ct_cli_has(&request->args, CT_OPTION_ALL_CHECKS),
 		};
 
 		ct_diagnosis_text(&request->diagnosis, request->failed, &style, out.file);
