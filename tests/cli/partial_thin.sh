@@ -60,7 +60,7 @@ commtrace report diverged.? | grep -A1 '^hang'
 commtrace report diverged.? --fail-on=NOT_ENOUGH_EVIDENCE >/dev/null || echo "exit $?"
 commtrace report slow --json | jq -r .verdict.confidence
 commtrace report one --json | jq -r .verdict.confidence
-commtrace diagnose diverged.? | grep -E ' (hang|calls) ' || true
+commtrace diagnose --verbose diverged.? | grep -E ' (hang|calls) ' || true
 commtrace info one | grep -A1 '^complete' | head -n 1
 commtrace timeline one --format=tuples -o - | cut -f1 | sort -n | tail -n 1 | wc -l
 commtrace dump one | wc -l
