@@ -76,8 +76,14 @@ static void mark(struct ct_picture *p, double at, const char *text)
 		p->marks[p->n_marks++] = (struct ct_tick){ at, text };
 }
 
-/* From the power of ten at or below the smallest value to the largest, ten times it at least. */
-static double low_end(const struct ct_picture *p, double *high)
+/* Marks are powers of it: 16 KiB, 256 KiB, 4 MiB; and 10, 100. */
+static double base_of(const struct ct_picture *p)
+{
+	return p->unit == CT_PICTURE_BYTES ? 16 : 10;
+}
+
+/* From the power at or below the smallest value to the largest, `base` times it at least. */
+static double low_end(const struct ct_picture *p, double base, double *high)
 {
 	double least = INFINITY;
 
@@ -90,23 +96,23 @@ static double low_end(const struct ct_picture *p, double *high)
 		least = v < least ? v : least;
 		*high = v > *high ? v : *high;
 	}
-	return pow(10, floor(log10(fmin(least, *high / 10))));
+	return pow(base, floor(log2(fmin(least, *high / base)) / log2(base)));
 }
 
 int ct_picture_scale_log(const struct ct_picture_make *make)
 {
 	struct ct_picture *p = make->picture;
-	double high, low = low_end(p, &high), span = log(high / low);
-	unsigned decades = high > 0 ? (unsigned)ceil(log10(high / low)) : 0;
-	/* every decade, every other, every third: so many have room, and the largest value */
-	unsigned step = (decades + CT_PICTURE_MARKS - 3) / (CT_PICTURE_MARKS - 2);
+	double base = base_of(p), high, low = low_end(p, base, &high), span = log(high / low);
+	unsigned powers = high > 0 ? (unsigned)ceil(log2(high / low) / log2(base)) : 0;
+	/* every power, every other, every third: so many have room, and the largest value */
+	unsigned step = (powers + CT_PICTURE_MARKS - 3) / (CT_PICTURE_MARKS - 2);
 
 	for (size_t i = 0; i < cells(p); i++) {
 		double v = (double)p->values[i];
 
 		p->shades[i] = v <= low || high <= 0 ? 0 : (float)(log(v / low) / span);
 	}
-	for (double v = low; decades && v <= high / 4; v *= pow(10, step)) {
+	for (double v = low; powers && v <= high / 4; v *= pow(base, step)) {
 		const char *text = ct_arena_printf(
 			make->memory, "%s", ct_text_round(ct_picture_text(p, (uint64_t)v)).s);
 
@@ -115,7 +121,7 @@ int ct_picture_scale_log(const struct ct_picture_make *make)
 		if (v >= 1)
 			mark(p, log(v / low) / span, text);
 	}
-	if (decades) {
+	if (powers) {
 		const char *text = ct_arena_printf(make->memory, "%s",
 						   ct_picture_text(p, (uint64_t)high).s);
 

@@ -285,7 +285,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 
 /* ---- compute time by step ---- */
 
-/* The report's rows have their ratio to the median rank, also where a row is a host. Rows folded here are compared with the median host. */
+/* Ranks are compared with the median rank, and hosts with the median host: the largest of a host's ranks is above the median rank by chance. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
 			 const struct ct_report_heat_steps *h)
 {
@@ -296,7 +296,7 @@ static double *ratios_of(const struct ct_picture_make *make, const struct rows *
 
 	if (!ratios || !known)
 		return NULL;
-	if (rows->hosts == h->rows.hosts) {
+	if (!rows->hosts) {
 		memcpy(ratios, h->gap_ratio, p->rows.n * columns * sizeof(*ratios));
 		return ratios;
 	}
@@ -345,7 +345,7 @@ int ct_picture_steps(const struct ct_picture_make *make)
 	p->title = "Time outside communication";
 	p->unit = CT_PICTURE_NS;
 	p->ramp = CT_RAMP_RATIO;
-	p->scale = rows.hosts == h->rows.hosts ? "vs. median rank" : "vs. median host";
+	p->scale = rows.hosts ? "vs. median host" : "vs. median rank";
 	ct_picture_scale_ratio(p, ratios);
 	p->tips = gap_values;
 	p->n_tips = sizeof(gap_values) / sizeof(gap_values[0]);

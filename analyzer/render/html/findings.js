@@ -26,8 +26,7 @@
 		if (f.loss_ns === null)
 			return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'time lost: unknown'));
 		return ct.el('p', { class: 'loss' }, ct.valueOf(path, f, 'loss_ns', 'ns', 'loss_err_ns'),
-			f.loss_pct === null ? null :
-				ct.el('span', { class: 'share' }, ct.value(path + '.loss_pct', f.loss_pct, 'pct'), ' of the run'));
+			ct.el('span', { class: 'share' }, 'lost in all steps'));
 	}
 
 	function between(f, path, first, last, unit) {

@@ -84,8 +84,11 @@
 		table.tbody.replaceChildren(...rows.map((entry) => ct.el('tr', null, columns.map((column, i) => cell(table, column, entry, i === 0)))));
 	}
 
+	// Without what no row knows.
 	function shownColumns(table) {
-		return table.hasAll ? table.columns : table.columns.slice(0, MOST_COLUMNS);
+		const known = (column, i) => i === 0 || column.show || table.all.some(({ row }) => (rawOf(column, row) ?? null) !== null);
+
+		return table.hasAll ? table.columns : table.columns.filter(known).slice(0, MOST_COLUMNS);
 	}
 
 	// Columns that do not end inside the box are hidden; the first one names the row and stays. A box that is not displayed waits

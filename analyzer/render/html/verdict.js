@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verdict.js: below the verdict's headline: its notes, what to do, confidence, the potential gain, and key numbers of the run.
+// verdict.js: below the verdict's headline: its notes, what to do, confidence, and key numbers of the run.
 (function () {
 	const LONG = 100; // letters of a sentence that is set smaller
 	const report = ct.report, run = report.run;
@@ -42,9 +42,7 @@
 		ct.add(section.querySelector('.body'), [
 			said('Why', 'verdict.cause', v.cause), said('Note', 'verdict.note', v.note), said('Do', 'verdict.advice', v.advice),
 			v.command === null ? null : ct.command(v.command, 'verdict.command'),
-			ct.el('p', { class: 'sure' }, 'Confidence: ', ct.value('verdict.confidence', v.confidence, 'text'),
-				v.gain_max_pct === null ? null :
-					[' \u00b7 potential gain: at most ', ct.value('verdict.gain_max_pct', v.gain_max_pct, 'pct'), ' of the run']),
+			ct.el('p', { class: 'sure' }, 'Confidence: ', ct.value('verdict.confidence', v.confidence, 'text')),
 			ct.el('dl', { class: 'tiles' },
 				tile('run', ct.value('run.duration_ns', run.duration_ns, 'ns'), run.backends.join(', ') || 'no communication'),
 				ranks(), exposed(), score(),

@@ -6,6 +6,7 @@ import base64
 import json
 import math
 import re
+import statistics
 import sys
 
 PARTS, UNKNOWN, BLANK = 10000, 252, 253
@@ -33,6 +34,10 @@ def entries(view):
     return [{"i": i} for i in range(len(view["cells"]))]
 
 
+def median_host(column):
+    return statistics.median(row[column] for row in REPORT["heat"]["steps"]["gap_ns"] if row[column] is not None)
+
+
 def heatmap(name, view):
     levels, ids = base64.b64decode(view["levels"], validate=True), entries(view)
     check(len(levels) == len(ids), name, len(levels), "levels of", len(ids))
@@ -41,8 +46,9 @@ def heatmap(name, view):
     for level, where in zip(levels, ids):
         found = [find(path, **where) for _, path, _, _ in view["tips"]]
         value = found[0] if level >= BLANK or level < each or level == UNKNOWN else found[1]
-        # What is colored by a ratio to others.
-        value = found[1] if view["ramps"][0]["ramp"] == "ratio" and name == "steps" else value
+        # What is colored by a ratio to others: to the median rank, and of hosts to the median host.
+        if view["ramps"][0]["ramp"] == "ratio" and name == "steps":
+            value = found[1] if REPORT["heat"]["steps"]["rows"] == "ranks" or found[0] is None else found[0] / median_host(where["c"])
         check((level == UNKNOWN) == (value is None), name, where, level, value)
         if level < UNKNOWN:
             ramps[level // each].append((value, level % each))
