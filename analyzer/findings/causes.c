@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/findings/causes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/template.h"
@@ -9,6 +10,7 @@
 
 #define RANKS_NAMED 8  /* size: ranks in a line */
 #define HOSTS_NAMED 3u /* size: hosts in a line */
+#define MOST_GPUS 16u  /* size: of a process, that are looked through */
 
 static const struct row {
 	const char *cause, *advice, *cpu_advice, *command, *cpu_command;
@@ -81,6 +83,33 @@ static const char *fact_of(const struct ct_report *report, int rank, const char 
 	return NULL;
 }
 
+/* The GPU by the name that it has for every program: its index may be another one in the process than on the host. */
+static const char *gpu_of(const struct ct_report *report, const struct ct_report_rank *row)
+{
+	const char *visible = fact_of(report, row->rank, "env.CUDA_VISIBLE_DEVICES");
+
+	/* the GPUs that a process used; few use more than one */
+	for (unsigned n = 0; n < MOST_GPUS; n++) {
+		struct ct_arena *memory = report->memory;
+		const char *device = fact_of(report, row->rank,
+					     ct_arena_printf(memory, "gpu.%u.device", n));
+		const char *uuid = fact_of(report, row->rank,
+					   ct_arena_printf(memory, "gpu.%u.uuid", n));
+
+		if (device && uuid && atoi(device) == row->device)
+			return ct_arena_printf(memory, "-i %s ", uuid);
+	}
+	/* several ranks of a host with one index each see a GPU of their own */
+	for (size_t i = 0; !visible && i < report->n_ranks; i++) {
+		const struct ct_report_rank *other = &report->ranks[i];
+
+		if (other != row && other->host && row->host && other->device == row->device &&
+		    strcmp(other->host, row->host) == 0)
+			return "";
+	}
+	return ct_command_gpu(report->memory, row->device, visible);
+}
+
 /* A process that has ended has no pid any more. */
 static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_report *report)
 {
@@ -90,8 +119,7 @@ static struct ct_command_at runs_at(const struct ct_finding *f, const struct ct_
 	if (report->run.n_hosts > 1 && f->n_hosts)
 		at.host = f->hosts[0];
 	if (row && f->n_ranks == 1)
-		at.gpu = ct_command_gpu(report->memory, row->device,
-					fact_of(report, row->rank, "env.CUDA_VISIBLE_DEVICES"));
+		at.gpu = gpu_of(report, row);
 	if (row && report->run.processes_running)
 		at.pid = row->pid;
 	return at;

@@ -73,6 +73,32 @@ static void a_rank_that_is_late_by_its_gpu_is_not_sent_to_its_input(void **state
 	close_report();
 }
 
+/* What a process calls its device 0 may be any GPU of the host. */
+static void the_gpu_is_named_as_the_host_knows_it(void **state)
+{
+	static struct ct_report_fact facts[] = { { .name = "gpu.0.device", .value = "0" },
+						 { .name = "gpu.0.uuid", .value = "GPU-1a2b" } };
+	static struct ct_report_env_rank own = { .rank = 0, .facts = facts };
+	struct ct_finding *f;
+
+	(void)state;
+	for (size_t n_facts = 0; n_facts <= 2; n_facts += 2) {
+		open_report(1);
+		ranks[0].host = ranks[1].host = "node7";
+		ranks[1].device = 0;
+		own.n_facts = n_facts;
+		report.environment.ranks = &own;
+		report.environment.n_ranks = 1;
+		f = add(CT_FINDING_STRAGGLER, CT_WHY_STREAM_LATE, 1);
+		ct_findings_advise(&list, &report);
+		assert_string_equal(
+			f->command,
+			n_facts ? "ssh node7 nvidia-smi -i GPU-1a2b -q -d CLOCK,PERFORMANCE"
+				: "ssh node7 nvidia-smi -q -d CLOCK,PERFORMANCE");
+		close_report();
+	}
+}
+
 static void a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 {
 	struct ct_finding *f;
@@ -249,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rank_that_is_late_by_its_gpu_is_not_sent_to_its_input),
+		cmocka_unit_test(the_gpu_is_named_as_the_host_knows_it),
 		cmocka_unit_test(a_rank_that_is_late_by_its_host_is_not_sent_to_its_gpu),
 		cmocka_unit_test(a_job_without_gpus_is_asked_nothing_of_them),
 		cmocka_unit_test(
