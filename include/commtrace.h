@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commtrace.h — what a job may tell commtrace about itself. One function, in the header alone: nothing is linked.
+/* commtrace.h — what a job may report to commtrace about itself. One function, in the header alone: nothing is linked.
  *
  * Without commtrace in the process it does nothing. Any thread may call it; it never blocks and allocates nothing. With glibc
  * before 2.34 the program is linked with -ldl. Python has the same in commtrace.py: commtrace.mark(step, samples). */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job may tell commtrace about itself. Without commtrace in the process it does nothing.
+"""What a job may report to commtrace about itself. Without commtrace in the process it does nothing.
 
     import commtrace
     for step, batch in enumerate(loader):

@@ -14,9 +14,9 @@
 struct sim_work {
 	enum { MARK, WAIT, BUSY, RUN } kind;
 	bool starves;
-	bool is_told;	   /* WAIT: by the program */
-	uint64_t earliest; /* work time */
-	uint64_t ns;	   /* BUSY */
+	bool is_of_program; /* WAIT: by the program */
+	uint64_t earliest;  /* work time */
+	uint64_t ns;	    /* BUSY */
 	struct sim_mark *awaited;
 	struct sim_kernel kernel;
 	struct sim_mark *end;
@@ -141,7 +141,7 @@ static void compute(struct sim_stream *s, struct sim_work *w)
 		break;
 	case WAIT:
 		s->cursor = wait_for(s, w->awaited, begin);
-		if (w->is_told)
+		if (w->is_of_program)
 			note_stall(s, begin, s->cursor);
 		break;
 	case BUSY:
@@ -292,7 +292,7 @@ CUresult sim_stream_wait(struct sim_stream *s, struct sim_mark *mark)
 		return result;
 	if (s->head || !now_known)
 		append(s, &(struct sim_work){ .kind = WAIT,
-					      .is_told = true,
+					      .is_of_program = true,
 					      .earliest = earliest,
 					      .awaited = sim_mark_keep(mark) });
 	else if (mark->device == d) {

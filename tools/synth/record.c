@@ -61,7 +61,7 @@ static void note_call(struct process *p, const struct ct_op *op)
 		rec->next_seq = op->seq + 1;
 }
 
-static int told_call(void *arg, int rank, const struct ct_play_call *call)
+static int on_call(void *arg, int rank, const struct ct_play_call *call)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -150,7 +150,7 @@ static void set_times(struct ct_synth_record *r, int rank, const struct ct_play_
 	rec->end_ns = clock_of(r, p, end);
 }
 
-static int told_launch(void *arg, int rank, const struct ct_play_launch *l)
+static int on_launch(void *arg, int rank, const struct ct_play_launch *l)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -183,7 +183,7 @@ static int told_launch(void *arg, int rank, const struct ct_play_launch *l)
 	return CT_OK;
 }
 
-static int told_wait(void *arg, int rank, const struct ct_play_wait *w)
+static int on_wait(void *arg, int rank, const struct ct_play_wait *w)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -214,7 +214,7 @@ static int told_wait(void *arg, int rank, const struct ct_play_wait *w)
 	return st ? st : ct_record_rare(r, p, CT_KIND_WAIT, &rec, sizeof(rec));
 }
 
-static int told_stream(void *arg, int rank, const struct ct_play_stream *s)
+static int on_stream(void *arg, int rank, const struct ct_play_stream *s)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -257,7 +257,7 @@ static int add_comm(struct ct_synth_record *r, int rank, int comm, uint64_t crea
 	return ct_record_rare(r, p, CT_KIND_COMM, &rec, sizeof(rec));
 }
 
-static int told_host(void *arg, int rank, const struct ct_play_host_call *c)
+static int on_host(void *arg, int rank, const struct ct_play_host_call *c)
 {
 	static const char *const names[] = { "ncclCommInitRank", "ncclCommSplit", "ncclGroupEnd",
 					     "ncclCommFinalize" };
@@ -289,7 +289,7 @@ static int told_host(void *arg, int rank, const struct ct_play_host_call *c)
 	return st ? st : ct_record_rare(r, p, CT_KIND_HOST_END, &rec, sizeof(rec));
 }
 
-static int told_unmade(void *arg, int rank, int comm, uint64_t at_ns)
+static int on_unmade(void *arg, int rank, int comm, uint64_t at_ns)
 {
 	struct ct_synth_record *r = arg;
 	const int st = ct_record_room(r, process_of(r, rank), at_ns);
@@ -297,7 +297,7 @@ static int told_unmade(void *arg, int rank, int comm, uint64_t at_ns)
 	return st ? st : add_comm(r, rank, comm, 0, at_ns);
 }
 
-static int told_error(void *arg, int rank, int comm, uint64_t at_ns)
+static int on_error(void *arg, int rank, int comm, uint64_t at_ns)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -322,7 +322,7 @@ static int told_error(void *arg, int rank, int comm, uint64_t at_ns)
 	return st ? st : ct_record_rare(r, p, CT_KIND_ERROR, &rec, sizeof(rec));
 }
 
-static int told_open(void *arg, int rank, const struct ct_play_launch *l)
+static int on_open(void *arg, int rank, const struct ct_play_launch *l)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -352,7 +352,7 @@ static int told_open(void *arg, int rank, const struct ct_play_launch *l)
 	return ct_record_rare(r, p, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
 }
 
-static int told_end(void *arg, int rank, enum ct_play_end end, int code, uint64_t at_ns)
+static int on_end(void *arg, int rank, enum ct_play_end end, int code, uint64_t at_ns)
 {
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
@@ -375,14 +375,14 @@ void ct_record_listen(struct ct_synth_record *r)
 {
 	r->sink = (struct ct_play_sink){
 		.arg = r,
-		.host = told_host,
-		.unmade = told_unmade,
-		.error = told_error,
-		.call = told_call,
-		.stream = told_stream,
-		.launch = told_launch,
-		.wait = told_wait,
-		.open = told_open,
-		.end = told_end,
+		.host = on_host,
+		.unmade = on_unmade,
+		.error = on_error,
+		.call = on_call,
+		.stream = on_stream,
+		.launch = on_launch,
+		.wait = on_wait,
+		.open = on_open,
+		.end = on_end,
 	};
 }

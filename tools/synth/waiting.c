@@ -62,7 +62,7 @@ void ct_play_record_event(struct rank *r, struct stream *s, int event)
 
 /* A stream that launches communication itself waits for what others computed before every launch: what that had waited
  * for in turn is no wait of its own. */
-static int is_told(const struct waited *found, const struct moment *m)
+static int is_to_record(const struct waited *found, const struct moment *m)
 {
 	return found->n && (!found->has_launched || m->is_direct);
 }
@@ -89,7 +89,7 @@ void ct_play_wait_event(struct rank *r, struct stream *s, int event)
 	m->refs++;
 	item.issued_ns = r->host_ns;
 	item.is_exposing = found.n > 0;
-	if (r->play->sink && r->play->sink->wait && is_told(&found, m))
+	if (r->play->sink && r->play->sink->wait && is_to_record(&found, m))
 		item.waited = ct_play_waited_new(r->play, &found);
 	ct_play_put(s, &item);
 }

@@ -29,11 +29,11 @@ struct launch {
 	double begin_s; /* of the first step, as seen from here; 0: not yet */
 };
 
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t stop_signal;
 
 static void note_signal(int signal)
 {
-	told_to_stop = signal;
+	stop_signal = signal;
 }
 
 static double now_s(void)
@@ -228,7 +228,7 @@ static void watch(struct launch *l)
 		if (reap(l) || now != before) {
 			before = now;
 			since = now_s();
-		} else if (told_to_stop ||
+		} else if (stop_signal ||
 			   (l->failed && o->kill_on_death && quiet_s > QUIET_MS * 1e-3)) {
 			end_all(l);
 		} else if (quiet_s > o->give_up_s) {

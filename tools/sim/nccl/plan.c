@@ -195,7 +195,7 @@ uint64_t simNcclHostNodes(void)
 
 /* What is reported of a captured launch. As the real library since 2.26: a plugin that wants to know when the kernel runs is notified by
  * its own thread, which a host node wakes each time. */
-static CUresult tell_captured(struct sim_launch *launch)
+static CUresult report_captured(struct sim_launch *launch)
 {
 	const struct sim_driver *d = sim_driver();
 	CUresult failed;
@@ -231,7 +231,7 @@ static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CU
 				       .captured = captured };
 	launch->first = launch->number;
 	if (captured)
-		failed = tell_captured(launch);
+		failed = report_captured(launch);
 	else if (launch->tasks.list[0].func < SIM_PUT)
 		notices = sim_events_launch(launch);
 	sim_comm_keep(comm);
