@@ -3,11 +3,11 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/mman.h>
 
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
+#include "trace/pages.h"
 
 #define CHANNELS 8192u
 #define PROBES 16u
@@ -32,10 +32,9 @@ static struct {
 
 int ct_channels_init(void)
 {
-	void *map = mmap(NULL, sizeof(*channels), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(sizeof(*channels));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	channels = map;
 	return CT_OK;

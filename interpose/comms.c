@@ -2,12 +2,12 @@
 #include "interpose/comms.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/channels.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
+#include "trace/pages.h"
 
 #define BUCKETS (4 * CT_COMMS_MAX)
 #define GONE ((const void *)1) /* a handle that was removed: look further */
@@ -36,10 +36,9 @@ static struct {
 
 int ct_comms_init(const char *job, uint64_t process_hash)
 {
-	void *map = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
+	void *map = ct_pages_map(sizeof(*tables));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	tables = map;
 	tables->job_hash = ct_hash_bytes(CT_HASH_START, job, strlen(job));

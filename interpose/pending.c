@@ -2,9 +2,9 @@
 #include "interpose/pending.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
 
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 #define ENTRIES 1024u
 #define PROBES 64u
@@ -21,10 +21,9 @@ static _Atomic uint32_t n_pending;
 
 int ct_pending_init(void)
 {
-	void *map = mmap(NULL, ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(ENTRIES * sizeof(*entries));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	entries = map;
 	atomic_store_explicit(&n_pending, 0, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "interpose/environ/peek.h"
+#include "trace/pages.h"
 
 #define MOST_DYNAMIC 256u
 #define MOST_STRINGS (64u << 20)
@@ -83,9 +84,8 @@ static int copy_strings(struct ct_elf *elf, uintptr_t from)
 {
 	if (!from || !elf->strings_len || elf->strings_len > MOST_STRINGS)
 		return -1;
-	elf->strings = mmap(NULL, elf->strings_len + 1, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (elf->strings == MAP_FAILED) {
+	elf->strings = ct_pages_map(elf->strings_len + 1);
+	if (!elf->strings) {
 		elf->strings = NULL;
 		return -1;
 	}

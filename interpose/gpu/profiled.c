@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/profiled.h"
 
-#include <sys/mman.h>
-
 #include "interpose/gpu/record.h"
+#include "trace/pages.h"
 
 /* Low bits of `word`; above them the tasks that are not done. */
 enum { CALLED = 1, FORCED = 2, CLOSED = 4, TASK = 8 };
@@ -23,10 +22,9 @@ static struct profiled *all;
 
 int ct_gpu_profiled_init(void)
 {
-	void *map = mmap(NULL, ct_recorder.ring.header->n_opens * sizeof(*all),
-			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(ct_recorder.ring.header->n_opens * sizeof(*all));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	all = map;
 	return CT_OK;

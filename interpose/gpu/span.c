@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/span.h"
 
-#include <sys/mman.h>
+#include "trace/pages.h"
 
 /* As many as one word has bits. */
 #define BLOCKS 64u
@@ -20,10 +20,10 @@ int ct_gpu_spans_init(void)
 	struct ct_ring *ring = &ct_recorder.ring;
 	uint32_t n = ring->header->n_opens;
 	size_t bytes = n * sizeof(*ct_gpu_spans) + BLOCKS * sizeof(*ct_gpu_blocks);
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(bytes);
 	uint32_t n_blocks;
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	ct_gpu_blocks = map;
 	ct_gpu_spans = (struct ct_gpu_span *)(void *)(ct_gpu_blocks + BLOCKS);

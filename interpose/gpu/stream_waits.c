@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "interpose/gpu/poll_state.h"
 #include "interpose/gpu/queue.h"
 #include "interpose/hash.h"
+#include "trace/pages.h"
 
 #define PENDING 1024u
 #define TRIES 64u
@@ -42,9 +42,8 @@ int ct_waits_init(enum ct_waits_how wanted)
 	atomic_store_explicit(&pushed, NULL, memory_order_relaxed);
 	if (how == CT_WAITS_OFF)
 		return CT_OK;
-	pool = mmap(NULL, PENDING * sizeof(*pool), PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (pool == MAP_FAILED) {
+	pool = ct_pages_map(PENDING * sizeof(*pool));
+	if (!pool) {
 		pool = NULL;
 		how = CT_WAITS_OFF;
 		return CT_NOMEM;

@@ -2,12 +2,12 @@
 #include "interpose/gpu/streams.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/gpu/choice/mode.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
+#include "trace/pages.h"
 
 #define STREAMS 1024u
 #define PROBES 32u
@@ -24,9 +24,8 @@ int ct_gpu_streams_init(void)
 {
 	atomic_store_explicit(&lock, 0, memory_order_relaxed);
 	/* a fresh mapping also where a parent's exists: emptying that one would copy all of its pages */
-	tables = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
-	if (tables != MAP_FAILED)
+	tables = ct_pages_map(sizeof(*tables));
+	if (tables)
 		return CT_OK;
 	tables = NULL;
 	return CT_NOMEM;

@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 #define STREAMS 512u
 #define EVENTS 8192u
@@ -57,9 +57,8 @@ static _Atomic uint32_t gaps; /* how often something was not noted */
 int ct_waits_table_init(void)
 {
 	atomic_store_explicit(&gaps, 0, memory_order_relaxed);
-	tables = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
-	if (tables != MAP_FAILED)
+	tables = ct_pages_map(sizeof(*tables));
+	if (tables)
 		return CT_OK;
 	tables = NULL;
 	return CT_NOMEM;

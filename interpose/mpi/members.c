@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/hash.h"
 #include "interpose/mpi/flavour.h"
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 #define SETS                                                                                       \
 	8192u /* different sets of members in the life of a process; no place is ever given back */
@@ -32,10 +32,9 @@ static _Atomic uint64_t n_met;
 
 int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 {
-	void *map = mmap(NULL, SETS * sizeof(*sets), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(SETS * sizeof(*sets));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	sets = map;
 	process_hash = process;

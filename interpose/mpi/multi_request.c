@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/mpi/multi_request.h"
 
-#include <sys/mman.h>
+#include "trace/pages.h"
 
 /* By size, since nearly all calls are about few and many threads may be in one. */
 static const struct size {
@@ -26,9 +26,8 @@ int ct_mpi_multi_init(void)
 
 	for (size_t i = 0; i < SIZES; i++)
 		bytes += bytes_of(&sizes[i]);
-	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		   -1, 0);
-	if (map == MAP_FAILED)
+	map = ct_pages_map(bytes);
+	if (!map)
 		return CT_NOMEM;
 	buffers = map;
 	for (uint32_t i = 0; i < BUFFERS; i++)

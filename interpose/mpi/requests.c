@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/mpi/requests.h"
 
-#include <sys/mman.h>
-
 #include "interpose/channels.h"
 #include "interpose/mpi/parts.h"
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 /* A bucket's keys are one cache line. What has no room in its own goes into one of the next. */
 #define BUCKET 8u
@@ -42,10 +41,9 @@ struct place {
 
 int ct_mpi_requests_init(void)
 {
-	void *map = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
+	void *map = ct_pages_map(sizeof(*table));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	table = map;
 	ct_mpi_parts_init();

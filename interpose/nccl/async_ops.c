@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/nccl/async_ops.h"
 
-#include <sys/mman.h>
-
 #include "interpose/nccl/failed.h"
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 #define ENTRIES 256u
 
@@ -28,10 +27,9 @@ _Atomic uint32_t ct_nccl_async_waiting;
 
 int ct_nccl_async_init(void)
 {
-	void *map = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
+	void *map = ct_pages_map(sizeof(*table));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	table = map;
 	atomic_store_explicit(&ct_nccl_async_waiting, 0, memory_order_relaxed);

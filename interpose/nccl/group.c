@@ -2,7 +2,6 @@
 #include "interpose/nccl/group.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "interpose/nccl/async_ops.h"
 #include "interpose/nccl/failed.h"
 #include "interpose/unwind.h"
+#include "trace/pages.h"
 
 /* Threads that are, or have been, in a group and live. */
 #define THREADS 256u
@@ -21,10 +21,9 @@ static struct ct_nccl_thread no_room = { .depth = 1, .n_pairs = CT_NCCL_PAIRS };
 
 int ct_nccl_group_init(void)
 {
-	void *map = mmap(NULL, THREADS * sizeof(*pool), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(THREADS * sizeof(*pool));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	pool = map;
 	return CT_OK;

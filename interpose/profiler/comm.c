@@ -2,7 +2,6 @@
 /* The communicators of the plugin, what we request from NCCL, and which copy may record. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/gpu/choice/mode.h"
 #include "interpose/gpu/driver/cuda.h"
@@ -11,6 +10,7 @@
 #include "interpose/profiler/event.h"
 #include "interpose/profiler/handle.h"
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 /* The first version that reports the GPU's timer. */
 #define TIMES_SINCE 4
@@ -29,10 +29,9 @@ static struct name {
 
 int ct_profiler_init(int alone)
 {
-	void *map = mmap(NULL, CT_COMMS_MAX * sizeof(*pool), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(CT_COMMS_MAX * sizeof(*pool));
 
-	if (map == MAP_FAILED || ct_profiler_handles_init() != CT_OK)
+	if (!map || ct_profiler_handles_init() != CT_OK)
 		return CT_NOMEM;
 	pool = map;
 	may_time_alone = alone;

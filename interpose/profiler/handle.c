@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/profiler/handle.h"
 
-#include <sys/mman.h>
-
 #include "interpose/gpu/profiled.h"
 #include "interpose/recorder.h"
+#include "trace/pages.h"
 
 #define ENTRIES 8192u
 #define TRIES 64u
@@ -29,10 +28,9 @@ static _Atomic uint32_t uniques;
 
 int ct_profiler_handles_init(void)
 {
-	void *map = mmap(NULL, ENTRIES * sizeof(*pool), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = ct_pages_map(ENTRIES * sizeof(*pool));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	pool = map;
 	return CT_OK;

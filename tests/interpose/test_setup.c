@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "interpose/gpu/graph/graph.h"
@@ -93,11 +95,49 @@ static void without_a_write_thread_the_heart_beats(void **state)
 	assert_int_equal(recorded_run(without_write_thread_job, NULL), 0);
 }
 
+/* Bytes of this process's writable memory of which the kernel may make huge pages, where it makes them of all it can. */
+static unsigned long open_to_huge_pages(void)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	unsigned long from, to, bytes = 0, sum = 0;
+	char line[512], access[8];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, access) == 3)
+			bytes = access[1] == 'w' && access[3] == 'p' && to - from >= 2 << 20
+					? to - from
+					: 0;
+		if (strncmp(line, "VmFlags:", 8) == 0 && !strstr(line, " nh"))
+			sum += bytes;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static void huge_pages_job(void)
+{
+	unsigned long before = open_to_huge_pages();
+
+	call();
+	_exit(open_to_huge_pages() <= before ? 0 : 3);
+}
+
+/* The tables are made for the worst case: huge pages would make memory of what is never used. */
+static void tables_are_not_made_of_huge_pages(void **state)
+{
+	(void)state;
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
+		skip();
+	assert_int_equal(recorded_run(huge_pages_job, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_start_that_fails_leaves_neither_ring_nor_descriptors),
 		cmocka_unit_test(without_a_write_thread_the_heart_beats),
+		cmocka_unit_test(tables_are_not_made_of_huge_pages),
 	};
 	int failed = cmocka_run_group_tests_name("setup", tests, NULL, NULL);
 

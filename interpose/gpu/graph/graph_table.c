@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/spin.h"
 #include "trace/ops.h"
+#include "trace/pages.h"
 
 _Atomic int ct_graph_used;
 
@@ -32,10 +32,9 @@ static struct tables {
 
 int ct_graph_table_init(void)
 {
-	void *map = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
+	void *map = ct_pages_map(sizeof(*tables));
 
-	if (map == MAP_FAILED)
+	if (!map)
 		return CT_NOMEM;
 	tables = map;
 	return CT_OK;
