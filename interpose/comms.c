@@ -132,7 +132,7 @@ static uint32_t end(const void *handle)
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
 	/* the write thread frees their entries in the ring: as soon as they are the quarter that it waits for */
 	if (atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed) %
-		    (ct_recorder.ring.header->n_comms / 4) ==
+		    (ct_recorder.ring.most.comms / 4) ==
 	    0)
 		ct_recorder_wake();
 	return comm->id;

@@ -27,7 +27,8 @@ int ct_output_init(struct ct_output *o, struct ct_ring *ring, const struct ct_pr
 		o->dir_ino = st.st_ino;
 	}
 	o->encoder = ct_encoder_new();
-	return o->encoder ? ct_state_init(&o->state, ring, options->notes) : CT_NOMEM;
+	ct_state_init(&o->state, ring, options->notes);
+	return o->encoder ? CT_OK : CT_NOMEM;
 }
 
 /* Is the descriptor still the file that was opened? A program that closes every descriptor it does not know, and

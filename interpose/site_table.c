@@ -93,7 +93,7 @@ uint32_t ct_site_table_intern(const char *text)
 		return id == CT_SITE_UNKNOWN ? 0 : id;
 	}
 	if (atomic_fetch_add_explicit(&text_bytes, size, memory_order_relaxed) + size <=
-	    SHARE(ct_recorder.ring.header->strings_bytes))
+	    SHARE(ct_recorder.ring.most.strings_bytes))
 		id = ct_ring_string(&ct_recorder.ring, text);
 	else
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_STRINGS_FULL, 1);

@@ -21,25 +21,36 @@
 			return st_;                                                                \
 	} while (0)
 
-int ct_state_init(struct ct_state *s, struct ct_ring *ring, const struct ct_notes *notes)
+void ct_state_init(struct ct_state *s, struct ct_ring *ring, const struct ct_notes *notes)
 {
 	memset(s, 0, sizeof(*s));
 	s->ring = ring;
 	s->notes = *notes;
 	s->pass = 1;
-	s->comms_seen = calloc(ring->header->n_comms, sizeof(*s->comms_seen));
-	s->comms_pass = calloc(ring->header->n_comms, sizeof(*s->comms_pass));
-	s->traffic_seen = calloc(ct_ring_traffic_entries(ring->header), sizeof(*s->traffic_seen));
-	return s->comms_seen && s->comms_pass && s->traffic_seen ? CT_OK : CT_NOMEM;
 }
 
 void ct_state_fini(struct ct_state *s)
 {
-	free(s->comms_seen);
-	free(s->comms_pass);
+	free(s->comms);
 	free(s->traffic_seen);
 	ct_order_totals_fini(&s->order);
 	memset(s, 0, sizeof(*s));
+}
+
+/* One for each of `n` entries that there are now; those that are new are empty. */
+static int know_entries(void *array, uint32_t *known, uint32_t n, size_t size)
+{
+	char **p = array;
+	char *grown = n > *known ? realloc(*p, n * size) : *p;
+
+	if (n <= *known)
+		return CT_OK;
+	if (!grown)
+		return CT_NOMEM;
+	memset(grown + *known * size, 0, (n - *known) * size);
+	*p = grown;
+	*known = n;
+	return CT_OK;
 }
 
 /* Only transfers inside Gloo's collectives are counted there. */
@@ -54,6 +65,7 @@ static int add_traffic(struct ct_state *s, struct ct_block *block, uint32_t comm
 	uint32_t n = traffic_entries(s);
 	struct ct_traffic_rec rec;
 
+	TRY(know_entries(&s->traffic_seen, &s->n_traffic, n, sizeof(*s->traffic_seen)));
 	for (uint32_t i = 0; i < n; i++) {
 		if (!ct_ring_traffic_read(s->ring, i, &rec) || (comm && rec.comm != comm) ||
 		    (!all && rec.messages == s->traffic_seen[i]))
@@ -66,24 +78,26 @@ static int add_traffic(struct ct_state *s, struct ct_block *block, uint32_t comm
 
 static int add_comms(struct ct_state *s, struct ct_block *block, int all)
 {
-	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
+	TRY(know_entries(&s->comms, &s->n_comms, s->ring->header->n_comms, sizeof(*s->comms)));
+	for (uint32_t i = 0; i < s->n_comms; i++) {
+		struct ct_state_comm *known = &s->comms[i];
 		struct ct_comm_rec rec;
 		uint64_t stamp;
 
 		if (!ct_ring_comm_read(&s->ring->comms[i], &rec))
 			continue;
 		stamp = (uint64_t)rec.id << 33 | (uint64_t)rec.name << 1 | (rec.ended_ns != 0);
-		if (!all && stamp == s->comms_seen[i])
+		if (!all && stamp == known->seen)
 			continue;
 		TRY(ct_block_add_rare(block, CT_KIND_COMM, &rec, sizeof(rec)));
 		/* with its end, since its entries are freed after that */
 		if (rec.ended_ns)
 			TRY(add_traffic(s, block, rec.id, 1));
-		s->comms_seen[i] = stamp;
+		known->seen = stamp;
 		if (!rec.ended_ns)
-			s->comms_pass[i] = 0;
-		else if (!s->comms_pass[i])
-			s->comms_pass[i] = s->pass;
+			known->pass = 0;
+		else if (!known->pass)
+			known->pass = s->pass;
 	}
 	return CT_OK;
 }
@@ -126,10 +140,7 @@ void ct_state_again(struct ct_state *s)
 	memset(&s->environ, 0, sizeof(s->environ));
 	s->stacks = 0;
 	memset(&s->counters, 0, sizeof(s->counters));
-	memset(s->comms_seen, 0, s->ring->header->n_comms * sizeof(*s->comms_seen));
-	memset(s->comms_pass, 0, s->ring->header->n_comms * sizeof(*s->comms_pass));
-	memset(s->traffic_seen, 0,
-	       ct_ring_traffic_entries(s->ring->header) * sizeof(*s->traffic_seen));
+	s->n_comms = s->n_traffic = 0;
 }
 
 /* The next one in a place begins from nothing. */
@@ -142,17 +153,17 @@ static void free_traffic(struct ct_state *s, uint32_t comm)
 		if (!ct_ring_traffic_read(s->ring, i, &rec) || rec.comm != comm)
 			continue;
 		ct_ring_traffic_free(s->ring, i);
-		s->traffic_seen[i] = 0;
+		if (i < s->n_traffic)
+			s->traffic_seen[i] = 0;
 	}
 }
 
 void ct_state_drained(struct ct_state *s)
 {
-	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
-		if (!s->comms_pass[i] || s->comms_pass[i] >= s->pass)
+	for (uint32_t i = 0; i < s->n_comms; i++) {
+		if (!s->comms[i].pass || s->comms[i].pass >= s->pass)
 			continue;
-		s->comms_pass[i] = 0;
-		s->comms_seen[i] = 0;
+		s->comms[i] = (struct ct_state_comm){ 0 };
 		s->comms_freed++;
 		ct_order_totals_drop(&s->order, (uint32_t)ct_load_acquire(&s->ring->comms[i].id));
 		free_traffic(s, (uint32_t)ct_load_acquire(&s->ring->comms[i].id));

@@ -17,12 +17,16 @@
 struct ct_state {
 	struct ct_ring *ring;
 	struct ct_notes notes;
-	uint64_t strings_at;	/* bytes of the string table that are in segments */
-	uint64_t *comms_seen;	/* per entry: id << 1 | ended, as last written; 0 nothing */
-	uint32_t *comms_pass;	/* per entry: pass in which its end was written, 0 not yet */
-	uint64_t comms_freed;	/* entries, in all */
-	uint64_t *traffic_seen; /* per entry: messages, as last written */
-	uint32_t pass;
+	uint64_t strings_at; /* bytes of the string table that are in segments */
+	/* of each entry of the ring, as many as it had so far */
+	struct ct_state_comm {
+		uint64_t seen; /* id << 33 | name << 1 | ended, as last written; 0 nothing */
+		uint64_t pass; /* in which its end was written, 0 not yet */
+	} * comms;
+	uint64_t *traffic_seen; /* messages, as last written */
+	uint32_t n_comms, n_traffic;
+	uint64_t comms_freed; /* entries, in all */
+	uint64_t pass;
 	uint64_t loss_begin_ns[CT_LOSS_MAX];
 	uint64_t loss_end_ns[CT_LOSS_MAX];
 	uint64_t losses[CT_LOSS_MAX];
@@ -33,7 +37,7 @@ struct ct_state {
 	struct ct_cost_rec cost;      /* kept by the caller */
 };
 
-int ct_state_init(struct ct_state *state, struct ct_ring *ring, const struct ct_notes *notes);
+void ct_state_init(struct ct_state *state, struct ct_ring *ring, const struct ct_notes *notes);
 void ct_state_fini(struct ct_state *state);
 
 /* Communicators and strings made or ended since the last block. 0 or CT_NOMEM, as all that follow. */

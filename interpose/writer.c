@@ -72,7 +72,7 @@ static int pool_below(const struct writer *w, uint32_t part)
 static int many_have_ended(const struct writer *w)
 {
 	return !w->retry_at &&
-	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->header->n_comms / 4;
+	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->most.comms / 4;
 }
 
 /* Below this many free chunks two blocks are due: calls came in a burst and wake this thread then, which takes one of them 15 us. */

@@ -53,10 +53,12 @@ struct ct_ring_header {
 	uint32_t opens_at;
 	uint32_t strings_at;
 	uint32_t chunks_at;
-	uint32_t n_comms; /* ... and their sizes in entries, bytes for strings */
+	/* ... and their sizes in entries, bytes for strings. They grow, but for n_opens, since more fit behind the last one: those of
+	 * communicators and strings by any thread, chunks by the write and beat thread. */
+	_Atomic uint32_t n_comms;
 	uint32_t n_opens;
-	uint32_t strings_bytes;
-	_Atomic uint32_t n_chunks; /* write and beat thread: grows; more fit behind the last one */
+	_Atomic uint32_t strings_bytes;
+	_Atomic uint32_t n_chunks;
 	ct_word state;	 /* creator: enum ct_ring_state, last word set when making the ring */
 	ct_word beat_ns; /* beat thread: last heartbeat */
 	ct_word claims; /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */
@@ -72,7 +74,7 @@ struct ct_ring_header {
 	ct_word kill_ns; /* the first process that called kill() on it: when (0 never), set by compare-and-swap ... */
 	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
 	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
-	ct_word traffic; /* creator: byte offset of the traffic table | its entries << 32, 0 none */
+	ct_word traffic; /* any thread, once: byte offset of the traffic table | its entries << 32, 0 none yet */
 	ct_word oom_where; /* write thread: which counter of processes that the kernel killed, 0 not known ... */
 	ct_word oom_kills; /* ... and how far that was when it last looked; stored before `where` */
 	ct_word oom_seen; /* its parent, when that saw it killed: how far that counter was then, + 1; 0 not known */

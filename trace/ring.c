@@ -76,19 +76,27 @@ static int put_path(char path[256], const char *dir, const char *name, uint64_t 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* fact: Linux 5.14 */
 #endif
-/* size: what a ring has at first, 24,000 records. With half of it a burst of 10,000 nonblocking calls on two busy cores lost records:
- * the write thread, which adds more, may wait for a core longer than such a burst takes (mpi.requests). */
-#define FIRST_BYTES (2u << 20)
+/* size: what a large ring has at first: 24,000 records. With 7,000 a burst of 10,000 nonblocking calls on two busy cores lost
+ * some: the write thread, which adds more, may wait for a core longer than such a burst takes (mpi.requests). The rest is for most
+ * programs: few have more communicators, or more than some hundred names and call sites. */
+#define FIRST_CHUNKS 384u
+#define FIRST_COMMS 64u
+#define FIRST_STRINGS (16u << 10)
 
 static uint32_t chunks_in(const struct ct_ring_header *h, size_t bytes)
 {
 	return (uint32_t)((bytes - h->chunks_at) / CT_CHUNK_BYTES);
 }
 
-/* Lay the tables out in `bytes`, of which `first` are there; the header must be zero. */
-static void lay_out(struct ct_ring_header *h, size_t bytes, size_t first)
+static uint32_t whole_pages(uint64_t at)
 {
-	uint32_t n_traffic = clamp(bytes / 1024, 256, 4096);
+	return (uint32_t)((at + CT_CHUNK_BYTES - 1) / CT_CHUNK_BYTES * CT_CHUNK_BYTES);
+}
+
+/* Lay the tables out in `bytes`; the header must be zero. What grows is on pages of its own: it may not be there yet. */
+static struct ct_ring_most lay_out(struct ct_ring_header *h, size_t bytes)
+{
+	struct ct_ring_most most;
 	uint32_t stacks = clamp(bytes / 256, 4096, CT_RING_STACKS_MOST);
 	uint64_t at = sizeof(*h);
 
@@ -96,25 +104,38 @@ static void lay_out(struct ct_ring_header *h, size_t bytes, size_t first)
 	h->version = CT_FORMAT_VERSION;
 	h->header_bytes = sizeof(*h);
 	h->file_bytes = bytes;
-	h->n_comms = clamp(bytes / 4096, 64, 1024);
+	most.comms = clamp(bytes / 4096, 64, 1024);
+	/* ids of strings must fit into 16 bits, because an op's call is one */
+	most.strings_bytes = clamp(bytes / 32, 4096, 128u << 10);
+	most.traffic = clamp(bytes / 1024, 256, 4096);
 	/* a host runs ahead of its GPU by as many launches as the driver's queue holds, 1024: also with 1 MB */
 	h->n_opens = clamp(bytes / 1024, 64, 1024);
-	/* ids of strings must fit into 16 bits, because an op's call is one */
-	h->strings_bytes = clamp(bytes / 32, 4096, 128u << 10);
-	h->comms_at = (uint32_t)at;
-	at += (uint64_t)h->n_comms * sizeof(struct ct_ring_comm);
 	h->opens_at = (uint32_t)at;
 	at += (uint64_t)h->n_opens * sizeof(struct ct_ring_open);
-	atomic_store_explicit(&h->traffic, (uint64_t)n_traffic << 32 | at, memory_order_relaxed);
-	at += (uint64_t)n_traffic * sizeof(struct ct_ring_traffic);
 	atomic_store_explicit(&h->stacks, (uint64_t)stacks << 32 | at, memory_order_relaxed);
-	at += 2ull * stacks;
-	h->strings_at = (uint32_t)at;
-	at += h->strings_bytes;
-	at = (at + CT_CHUNK_BYTES - 1) / CT_CHUNK_BYTES * CT_CHUNK_BYTES;
-	h->chunks_at = (uint32_t)at;
-	h->n_chunks = chunks_in(h, first);
-	atomic_store_explicit(&h->n_free, h->n_chunks, memory_order_relaxed);
+	h->comms_at = whole_pages(at + 2ull * stacks);
+	h->strings_at = whole_pages(h->comms_at +
+				    (uint64_t)most.comms * sizeof(struct ct_ring_comm));
+	most.traffic_at = whole_pages(h->strings_at + (uint64_t)most.strings_bytes);
+	h->chunks_at = whole_pages(most.traffic_at +
+				   (uint64_t)most.traffic * sizeof(struct ct_ring_traffic));
+	h->n_comms = most.comms;
+	h->strings_bytes = most.strings_bytes;
+	atomic_store_explicit(&h->traffic, (uint64_t)most.traffic << 32 | most.traffic_at,
+			      memory_order_relaxed);
+	h->n_chunks = chunks_in(h, bytes);
+	h->n_free = h->n_chunks;
+	return most;
+}
+
+/* The same with as little of each table as a ring has at first. */
+static void begin_small(struct ct_ring_header *h)
+{
+	h->n_comms = h->n_comms < FIRST_COMMS ? h->n_comms : FIRST_COMMS;
+	h->strings_bytes = h->strings_bytes < FIRST_STRINGS ? h->strings_bytes : FIRST_STRINGS;
+	atomic_store_explicit(&h->traffic, 0, memory_order_relaxed);
+	h->n_chunks = h->n_chunks < FIRST_CHUNKS ? h->n_chunks : FIRST_CHUNKS;
+	h->n_free = h->n_chunks;
 }
 
 /* A file of the same name is what this pid left when it executed another program or what an earlier process
@@ -164,31 +185,55 @@ static int lock(int fd)
 	return -1;
 }
 
-static int are_allocated(int fd, size_t bytes)
+/* The kernel adds the pages now, or fails now. */
+static int populate(char *map, uint64_t from, uint64_t bytes)
+{
+	uint64_t page = from / CT_CHUNK_BYTES * CT_CHUNK_BYTES;
+
+	return madvise(map + page, from + bytes - page, MADV_POPULATE_WRITE) == 0;
+}
+
+/* An emulator may only say that it added pages. */
+static int are_allocated(int fd, uint64_t bytes)
 {
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && (uint64_t)st.st_blocks * 512 >= bytes;
 }
 
-/* Maps the ring and makes its first pages be there: all of them, if the kernel cannot add some later, if it (or what emulates it)
- * only says that it did, or if adding would wait for a disk. Returns how many bytes are there, 0 if that fails. */
-static size_t map_file(int fd, size_t bytes, int is_memory, void **map)
+/* What of the ring is there, made so. */
+static int populate_first(int fd, char *map, const struct ct_ring_header *h)
 {
-	size_t first = is_memory && bytes > FIRST_BYTES ? FIRST_BYTES : bytes;
+	const uint64_t tables = h->comms_at + (uint64_t)h->n_comms * sizeof(struct ct_ring_comm);
+	const uint64_t chunks = (uint64_t)h->n_chunks * CT_CHUNK_BYTES;
+
+	return populate(map, 0, tables) && populate(map, h->strings_at, h->strings_bytes) &&
+	       populate(map, h->chunks_at, chunks) &&
+	       are_allocated(fd, tables + h->strings_bytes + chunks);
+}
+
+/* Maps the ring laid out in *h. Its first pages are there: all of them, and *h says so, if the kernel cannot add some later or if
+ * adding would wait for a disk. 0, or -1 if that fails. */
+static int map_file(int fd, struct ct_ring_header *h, int is_memory, void **map)
+{
+	const size_t bytes = h->file_bytes;
+	struct ct_ring_header small = *h;
 
 	if (ftruncate(fd, (off_t)bytes) != 0 || (!is_memory && allocate(fd, bytes) != 0))
-		return 0;
+		return -1;
 	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (*map == MAP_FAILED)
+		return -1;
+	begin_small(&small);
+	if (is_memory && populate_first(fd, *map, &small)) {
+		*h = small;
 		return 0;
-	if (madvise(*map, first, MADV_POPULATE_WRITE) == 0 && are_allocated(fd, first))
-		return first;
+	}
 	munmap(*map, bytes);
 	if (allocate(fd, bytes) != 0)
-		return 0;
+		return -1;
 	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	return *map == MAP_FAILED ? 0 : bytes;
+	return *map == MAP_FAILED ? -1 : 0;
 }
 
 /* Try one directory; 0 and *map on success. */
@@ -198,7 +243,7 @@ static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_
 	struct statvfs room;
 	struct stat st;
 	struct statfs fs;
-	size_t first;
+	struct ct_ring_header h;
 	int is_memory;
 	int fd = ct_fd_clear_of_stdio(create_file(dir, name, ring->path));
 
@@ -211,14 +256,15 @@ static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_
 		bytes /= 2;
 	if (bytes > (uint64_t)room.f_bavail * room.f_frsize / 2)
 		goto out_unlink;
-	first = map_file(fd, bytes, is_memory, map);
-	if (!first)
+	memset(&h, 0, sizeof(h));
+	ring->most = lay_out(&h, bytes);
+	if (map_file(fd, &h, is_memory, map) != 0)
 		goto out_unlink;
+	memcpy(*map, &h, sizeof(h));
 	if (fstat(fd, &st) == 0) {
 		ring->dev = st.st_dev;
 		ring->ino = st.st_ino;
 	}
-	lay_out(*map, bytes, first);
 	ring->fd = lock(fd);
 	*kind = is_memory ? CT_RING_SHARED : CT_RING_DISK;
 	return 0;
@@ -234,7 +280,7 @@ static int map_private(struct ct_ring *ring, size_t bytes, void **map, uint32_t 
 		    -1, 0);
 	if (*map == MAP_FAILED)
 		return -1;
-	lay_out(*map, bytes, bytes);
+	ring->most = lay_out(*map, bytes);
 	ring->fd = -1;
 	ring->path[0] = '\0';
 	*kind = CT_RING_PRIVATE;
@@ -270,7 +316,7 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 	ring->comms = (struct ct_ring_comm *)((char *)map + h->comms_at);
 	ring->opens = (struct ct_ring_open *)((char *)map + h->opens_at);
 	ring->stacks = (char *)map + ct_ring_stacks_at(h);
-	ring->traffic = (struct ct_ring_traffic *)((char *)map + ct_ring_traffic_at(h));
+	ring->traffic = (struct ct_ring_traffic *)((char *)map + ring->most.traffic_at);
 	ring->strings = (char *)map + h->strings_at;
 	ring->chunks = (struct ct_chunk *)((char *)map + h->chunks_at);
 	atomic_store_explicit(&h->beat_ns, process->start_ns, memory_order_relaxed);
@@ -278,26 +324,40 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 	return CT_OK;
 }
 
+int ct_ring_allocate(const struct ct_ring *ring, const void *from, size_t bytes)
+{
+	char *map = (char *)ring->header;
+	int saved = errno;
+	int is_there = populate(map, (uint64_t)((const char *)from - map), bytes);
+
+	errno = saved;
+	return is_there;
+}
+
+/* Doubles a table of elements of `size`, of which `seen` were too few, up to `most`: 1; 0 if it did not become larger. Several
+ * threads may: the first one's counts, in `also`, too. */
+static int grow(const struct ct_ring *ring, _Atomic uint32_t *n, uint32_t seen, uint32_t most,
+		const char *table, size_t size, ct_word *also)
+{
+	uint32_t more = seen < most - seen ? seen : most - seen;
+
+	if (seen >= most || !ct_ring_allocate(ring, table + seen * size, more * size))
+		return atomic_load_explicit(n, memory_order_relaxed) > seen;
+	/* release: who takes one of the free ones finds it; pairs with take_free() */
+	if (atomic_compare_exchange_strong_explicit(n, &seen, seen + more, memory_order_release,
+						    memory_order_relaxed) &&
+	    also)
+		atomic_fetch_add_explicit(also, more, memory_order_release);
+	return 1;
+}
+
 int ct_ring_grow(struct ct_ring *ring)
 {
 	struct ct_ring_header *h = ring->header;
-	uint32_t all = chunks_in(h, ring->bytes);
-	uint32_t n, more;
+	uint32_t n = atomic_load_explicit(&h->n_chunks, memory_order_relaxed);
 
-	if (h->n_chunks >= all || atomic_exchange_explicit(&ring->grows, 1, memory_order_acquire))
-		return 0;
-	n = h->n_chunks;
-	more = n < all - n ? n : all - n;
-	if (more && madvise(ct_ring_chunk(ring, n), (size_t)more * CT_CHUNK_BYTES,
-			    MADV_POPULATE_WRITE) == 0) {
-		/* release: who takes one of the free ones finds it; pairs with take_free() */
-		atomic_store_explicit(&h->n_chunks, n + more, memory_order_release);
-		atomic_fetch_add_explicit(&h->n_free, more, memory_order_release);
-	} else {
-		more = 0;
-	}
-	atomic_store_explicit(&ring->grows, 0, memory_order_release);
-	return more != 0;
+	return grow(ring, &h->n_chunks, n, chunks_in(h, ring->bytes), (char *)ring->chunks,
+		    CT_CHUNK_BYTES, &h->n_free);
 }
 
 int ct_ring_is_removed(const struct ct_ring *ring)
@@ -408,6 +468,18 @@ void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk)
 	atomic_fetch_add_explicit(&ring->header->n_free, 1, memory_order_release);
 }
 
+/* Up to `end` the table of strings is there. */
+static int has_strings(const struct ct_ring *ring, uint64_t end)
+{
+	_Atomic uint32_t *bytes = &ring->header->strings_bytes;
+	uint32_t n;
+
+	while (n = atomic_load_explicit(bytes, memory_order_relaxed), end > n)
+		if (!grow(ring, bytes, n, ring->most.strings_bytes, ring->strings, 1, NULL))
+			return 0;
+	return 1;
+}
+
 uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
 {
 	size_t len = strnlen(text, CT_RING_STRING_MAX);
@@ -418,7 +490,7 @@ uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
 	if (!ring->header || len == 0)
 		return 0;
 	at = atomic_fetch_add_explicit(&ring->header->strings_used, size, memory_order_relaxed);
-	if (at + size > ring->header->strings_bytes) {
+	if (!has_strings(ring, at + size)) {
 		ct_ring_lose(ring, CT_LOSS_STRINGS_FULL, 1);
 		return 0;
 	}
@@ -432,8 +504,8 @@ uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
 
 int ct_ring_comm_has_room(const struct ct_ring *ring)
 {
-	return ring->header && atomic_load_explicit(&ring->comms_taken, memory_order_relaxed) <
-				       ring->header->n_comms;
+	return ring->header &&
+	       atomic_load_explicit(&ring->comms_taken, memory_order_relaxed) < ring->most.comms;
 }
 
 /* The lowest free one, as far as known, comes next: a search skips only a few used ones. */
@@ -445,43 +517,65 @@ void ct_ring_comm_free(struct ct_ring *ring, uint32_t i)
 		atomic_store_explicit(&ring->comms_hint, i, memory_order_relaxed);
 }
 
-struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm)
+/* A free entry among the first n, taken: its id is too wide for a communicator's. NULL: none. */
+static struct ct_ring_comm *take_comm(struct ct_ring *ring, uint32_t n)
 {
-	uint32_t n = ct_ring_comm_has_room(ring) ? ring->header->n_comms : 0;
 	uint32_t from = atomic_load_explicit(&ring->comms_hint, memory_order_relaxed);
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = (from + k) % n;
-		struct ct_ring_comm *c = &ring->comms[i];
 		uint64_t unused = 0;
 
-		if (!atomic_compare_exchange_strong_explicit(&c->id, &unused, 1ull << 32,
-							     memory_order_acquire,
+		if (!atomic_compare_exchange_strong_explicit(&ring->comms[i].id, &unused,
+							     1ull << 32, memory_order_acquire,
 							     memory_order_relaxed))
 			continue;
 		atomic_fetch_add_explicit(&ring->comms_taken, 1, memory_order_relaxed);
 		atomic_store_explicit(&ring->comms_hint, i + 1, memory_order_relaxed);
-		atomic_store_explicit(&c->key, comm->key, memory_order_relaxed);
-		atomic_store_explicit(&c->parent, comm->parent, memory_order_relaxed);
-		atomic_store_explicit(&c->created_ns, comm->created_ns, memory_order_relaxed);
-		atomic_store_explicit(&c->ranks,
-				      (uint64_t)comm->nranks << 32 | (uint32_t)comm->rank,
-				      memory_order_relaxed);
-		atomic_store_explicit(&c->bits,
-				      comm->backend | (uint64_t)comm->key_source << 8 |
-					      (uint64_t)comm->name << 32,
-				      memory_order_relaxed);
-		atomic_store_explicit(&c->next_seq, 0, memory_order_relaxed);
-		atomic_store_explicit(&c->ended_ns, 0, memory_order_relaxed);
-		atomic_store_explicit(&c->last_enter, 0, memory_order_relaxed);
-		atomic_store_explicit(&c->last_op, 0, memory_order_relaxed);
-		atomic_store_explicit(&c->members_key, comm->members_key, memory_order_relaxed);
-		atomic_store_explicit(&c->where, comm->device, memory_order_relaxed);
-		atomic_store_explicit(&c->id, comm->id, memory_order_release);
-		return c;
+		return &ring->comms[i];
 	}
-	ct_ring_lose(ring, CT_LOSS_COMM_TABLE_FULL, 1);
 	return NULL;
+}
+
+static void fill_comm(struct ct_ring_comm *c, const struct ct_comm_rec *comm)
+{
+	atomic_store_explicit(&c->key, comm->key, memory_order_relaxed);
+	atomic_store_explicit(&c->parent, comm->parent, memory_order_relaxed);
+	atomic_store_explicit(&c->created_ns, comm->created_ns, memory_order_relaxed);
+	atomic_store_explicit(&c->ranks, (uint64_t)comm->nranks << 32 | (uint32_t)comm->rank,
+			      memory_order_relaxed);
+	atomic_store_explicit(&c->bits,
+			      comm->backend | (uint64_t)comm->key_source << 8 |
+				      (uint64_t)comm->name << 32,
+			      memory_order_relaxed);
+	atomic_store_explicit(&c->next_seq, 0, memory_order_relaxed);
+	atomic_store_explicit(&c->ended_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&c->last_enter, 0, memory_order_relaxed);
+	atomic_store_explicit(&c->last_op, 0, memory_order_relaxed);
+	atomic_store_explicit(&c->members_key, comm->members_key, memory_order_relaxed);
+	atomic_store_explicit(&c->where, comm->device, memory_order_relaxed);
+	atomic_store_explicit(&c->id, comm->id, memory_order_release);
+}
+
+struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm)
+{
+	struct ct_ring_comm *c = NULL;
+	uint32_t n;
+
+	while (ct_ring_comm_has_room(ring)) {
+		_Atomic uint32_t *n_comms = &ring->header->n_comms;
+
+		n = atomic_load_explicit(n_comms, memory_order_relaxed);
+		c = take_comm(ring, n);
+		if (c || !grow(ring, n_comms, n, ring->most.comms, (char *)ring->comms, sizeof(*c),
+			       NULL))
+			break;
+	}
+	if (c)
+		fill_comm(c, comm);
+	else
+		ct_ring_lose(ring, CT_LOSS_COMM_TABLE_FULL, 1);
+	return c;
 }
 
 #define LEAPS 32u

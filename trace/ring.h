@@ -8,8 +8,9 @@
  * writer clears the tag, fills the words, releases the tag; a reader copies between two equal tags or skips,
  * so a torn slot is never mistaken for a whole one.
  *
- * The pages of a chunk are allocated before it can be claimed (a page that is missing would kill the job with SIGBUS when
- * /dev/shm fills up): of large rings the first two megabytes at once, the rest as it is needed. The ring is not inherited by a forked child (the pages are absent there, not shared).
+ * Pages are allocated before anything is stored in them (one that is missing would kill the job with SIGBUS when /dev/shm fills
+ * up). Where the kernel can add some later, a large ring begins small: its tables and its chunks grow as they are needed. The ring is
+ * not inherited by a forked child (the pages are absent there, not shared).
  */
 #ifndef CT_TRACE_RING_H
 #define CT_TRACE_RING_H
@@ -38,7 +39,9 @@ struct ct_ring {
 	char path[256]; /* "" for private memory */
 	/* of the owner's: entries that are taken, and where the next free one may be */
 	_Atomic uint32_t comms_taken, comms_hint, traffic_taken;
-	_Atomic uint32_t grows; /* a thread is in ct_ring_grow() */
+	struct ct_ring_most {
+		uint32_t comms, strings_bytes, traffic, traffic_at;
+	} most; /* that there is room for */
 };
 
 /* What one thread fills. Zero-initialised = no chunk yet. */
@@ -64,6 +67,9 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 /* Doubles the chunks that can be claimed, up to all that there is room for: 1; 0 if nothing was added. May allocate memory. Any
  * thread that may wait for that. */
 int ct_ring_grow(struct ct_ring *ring);
+
+/* Allocates what holds these bytes of the ring; 1 if they are there. Keeps errno. Any thread that may wait for that. */
+int ct_ring_allocate(const struct ct_ring *ring, const void *from, size_t bytes);
 
 /* Was the file removed? Not known, and 0, where its directory is not what it was (after chroot). */
 int ct_ring_is_removed(const struct ct_ring *ring);
@@ -141,12 +147,12 @@ static inline void ct_ring_lose(struct ct_ring *ring, enum ct_loss reason, uint6
 		atomic_fetch_add_explicit(&ring->header->losses[reason], n, memory_order_relaxed);
 }
 
-/* Put a string (cut at CT_RING_STRING_MAX bytes) into the table; returns its id, 0 if the table is full (a counted loss).
- * Any thread; equal strings are not looked for. */
+/* Put a string (cut at CT_RING_STRING_MAX bytes) into the table, which may grow; returns its id, 0 if there is no more
+ * room (a counted loss). Any thread; equal strings are not looked for. */
 uint32_t ct_ring_string(struct ct_ring *ring, const char *text);
 
 /* Enter a communicator: fills a free entry from *comm (next_seq starts at 0) and returns it, or NULL if the
- * table is full (a counted loss). comm->id is the caller's and must be nonzero. Any thread. */
+ * table is full and cannot grow (a counted loss). comm->id is the caller's and must be nonzero. Any thread. */
 struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm);
 
 /* Another one could be entered now. Any thread. */

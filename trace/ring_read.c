@@ -65,6 +65,29 @@ static int check_header(const struct ct_ring_header *h, uint64_t bytes, struct c
 	return CT_OK;
 }
 
+/* A table may have grown since it was checked: the file has room for all there will ever be. */
+static uint32_t bounded(const struct ct_ring_view *v, uint64_t n, const void *table, size_t size)
+{
+	uint64_t most = (v->bytes - (size_t)((const char *)table - (char *)v->ring.header)) / size;
+
+	return (uint32_t)(n < most ? n : most);
+}
+
+void ct_ring_view_tables(struct ct_ring_view *v)
+{
+	const struct ct_ring_header *h = v->ring.header;
+	uint64_t traffic = ct_load_acquire(&h->traffic);
+	uint32_t traffic_at = (uint32_t)traffic;
+
+	v->n_comms = bounded(v, h->n_comms, v->ring.comms, sizeof(struct ct_ring_comm));
+	v->strings_bytes = bounded(v, h->strings_bytes, v->ring.strings, 1);
+	v->n_traffic = 0;
+	if (traffic_at < sizeof(*h) || traffic_at > v->bytes || traffic_at % 8)
+		return;
+	v->ring.traffic = (struct ct_ring_traffic *)(void *)((char *)v->ring.header + traffic_at);
+	v->n_traffic = bounded(v, traffic >> 32, v->ring.traffic, sizeof(struct ct_ring_traffic));
+}
+
 /* Point the view at a checked ring. */
 static void set_view(struct ct_ring_view *v, void *base, size_t bytes, int mapped)
 {
@@ -74,21 +97,15 @@ static void set_view(struct ct_ring_view *v, void *base, size_t bytes, int mappe
 	v->ring.header = h;
 	v->ring.comms = (struct ct_ring_comm *)(void *)(p + h->comms_at);
 	v->ring.opens = (struct ct_ring_open *)(void *)(p + h->opens_at);
-	v->ring.traffic = (struct ct_ring_traffic *)(void *)(p + ct_ring_traffic_at(h));
 	v->ring.stacks = p + ct_ring_stacks_at(h);
 	v->ring.strings = p + h->strings_at;
 	v->ring.chunks = (struct ct_chunk *)(void *)(p + h->chunks_at);
 	v->bytes = bytes;
 	v->mapped = mapped;
-	v->n_comms = h->n_comms;
 	v->n_opens = h->n_opens;
-	v->n_traffic = ct_ring_traffic_entries(h);
 	v->stacks_bytes = ct_ring_stacks_bytes(h);
-	v->strings_bytes = h->strings_bytes;
-	/* it may have grown since it was checked: the file has room for all there will ever be */
-	v->n_chunks = h->n_chunks;
-	if (v->n_chunks > (bytes - h->chunks_at) / CT_CHUNK_BYTES)
-		v->n_chunks = (uint32_t)((bytes - h->chunks_at) / CT_CHUNK_BYTES);
+	v->n_chunks = bounded(v, h->n_chunks, v->ring.chunks, CT_CHUNK_BYTES);
+	ct_ring_view_tables(v);
 }
 
 /* Make `data` (from posix_memalign) the view's, or free it. */

@@ -29,6 +29,10 @@ int ct_ring_view_memory(const void *data, size_t bytes, struct ct_ring_view *vie
 
 void ct_ring_view_close(struct ct_ring_view *view);
 
+/* Takes the tables of communicators, strings and traffic as they are now: those of a live ring grow. Before what is read from its
+ * slots is looked up there. */
+void ct_ring_view_tables(struct ct_ring_view *view);
+
 /* Only the header, checked, and whether the owner lives (never that of an archive); cheap also for archives.
  * Codes as above. */
 int ct_ring_header_read(const char *path, struct ct_ring_header *header, int *lives,

@@ -195,8 +195,7 @@ static int take_strings(struct ct_ring_snapshot *l, const struct ct_ring_view *v
 	return st;
 }
 
-static int copy_ring(const struct ct_ring_view *view, struct ct_ring_snapshot **out,
-		     struct ct_err *err)
+static int copy_ring(struct ct_ring_view *view, struct ct_ring_snapshot **out, struct ct_err *err)
 {
 	struct ct_ring_snapshot *l = calloc(1, sizeof(*l));
 	int st = l ? copy_header(l, view) : CT_NOMEM;
@@ -206,6 +205,7 @@ static int copy_ring(const struct ct_ring_view *view, struct ct_ring_snapshot **
 		l->state.quantum_ns = 1;
 		/* Slots first: a record may name a communicator made after the table had been read. */
 		st = take_chunks(l, view);
+		ct_ring_view_tables(view);
 	}
 	if (st == CT_OK)
 		st = take_strings(l, view);

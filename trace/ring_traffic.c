@@ -11,6 +11,18 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 29;
 }
 
+void ct_ring_traffic_begin(struct ct_ring *ring)
+{
+	const struct ct_ring_most *most = &ring->most;
+
+	/* release: who sees the table finds it */
+	if (ring->header && !ct_ring_traffic_entries(ring->header) &&
+	    ct_ring_allocate(ring, ring->traffic, most->traffic * sizeof(*ring->traffic)))
+		atomic_store_explicit(&ring->header->traffic,
+				      (uint64_t)most->traffic << 32 | most->traffic_at,
+				      memory_order_release);
+}
+
 /* The entry of `who`, created if missing; NULL: no room. */
 static struct ct_ring_traffic *find(struct ct_ring *ring, uint64_t who)
 {

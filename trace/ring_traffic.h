@@ -25,6 +25,9 @@ static inline uint32_t ct_ring_traffic_entries(const struct ct_ring_header *h)
 	return (uint32_t)(atomic_load_explicit(word, memory_order_relaxed) >> 32);
 }
 
+/* There will be something to count: allocates the table, unless it is there. Any thread that may wait for that. */
+void ct_ring_traffic_begin(struct ct_ring *ring);
+
 /* A transfer of `bytes` to member `peer` of communicator `comm` (its id in this process), or with `received` from it;
  * peer -1: one of several, it is not known which. Any thread of the ring's owner. */
 void ct_ring_traffic_add(struct ct_ring *ring, uint32_t comm, int received, int32_t peer,

@@ -243,8 +243,10 @@ static int has_ring(struct ct_live *live, uint32_t p, struct ct_ring_view **out)
 	struct ct_err err;
 
 	*out = ring;
-	if (ring->bytes)
+	if (ring->bytes) {
+		ct_ring_view_tables(ring);
 		return 1;
+	}
 	if (info->ring != CT_RING_PRESENT ||
 	    ct_ring_view_open(info->ring_path, ring, &err) != CT_OK)
 		return 0;

@@ -7,6 +7,7 @@
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
+#include "trace/ring_traffic.h"
 
 struct mesh_frame {
 	struct ct_host_frame host;
@@ -56,6 +57,7 @@ static struct ct_comm *create(const void *context, const void *transport, int32_
 		.rank = rank,
 	};
 
+	ct_ring_traffic_begin(&ct_recorder.ring);
 	return ct_comms_create(&spec);
 }
 

@@ -18,6 +18,8 @@
 #include "trace/drain.h"
 #include "trace/ops.h"
 #include "trace/ring.h"
+#include "trace/ring_read.h"
+#include "trace/ring_traffic.h"
 
 static char dir[64];
 
@@ -200,6 +202,17 @@ static uint64_t bytes_of(const struct ct_ring *ring)
 	return (uint64_t)st.st_blocks * 512;
 }
 
+static void open_in_memory(struct ct_ring *ring, size_t bytes)
+{
+	rmdir(dir);
+	strcpy(dir, "/dev/shm/ct-ring-XXXXXX");
+	if (!mkdtemp(dir)) {
+		make_dir(NULL);
+		skip();
+	}
+	open_ring(ring, bytes);
+}
+
 /* Half of what it may become, and all of it; no chunk is in use whose pages are not there. */
 static void a_ring_in_memory_begins_small_and_grows(void **state)
 {
@@ -212,13 +225,7 @@ static void a_ring_in_memory_begins_small_and_grows(void **state)
 	uint32_t at_first, all;
 
 	(void)state;
-	rmdir(dir);
-	strcpy(dir, "/dev/shm/ct-ring-XXXXXX");
-	if (!mkdtemp(dir)) {
-		make_dir(NULL);
-		skip();
-	}
-	open_ring(&ring, most);
+	open_in_memory(&ring, most);
 	at_first = ring.header->n_chunks;
 	all = (uint32_t)((most - ring.header->chunks_at) / CT_CHUNK_BYTES);
 	if (at_first == all) { /* this kernel, or its emulator, cannot add pages to a mapping */
@@ -248,6 +255,91 @@ static void a_ring_in_memory_begins_small_and_grows(void **state)
 	assert_int_equal(seen, n);
 	ct_drain_fini(&drain);
 	ct_block_fini(&block);
+	ct_ring_close(&ring, 1);
+}
+
+enum { MAKERS = 4, MADE = 512 };
+
+/* What one thread enters while others do. */
+struct maker {
+	struct ct_ring *ring;
+	uint32_t first, lost;
+	uint32_t strings[MADE];
+};
+
+static void *make_entries(void *arg)
+{
+	struct maker *m = arg;
+
+	for (uint32_t i = 0; i < MADE; i++) {
+		struct ct_comm_rec comm = { .id = m->first + i, .nranks = 2, .key = m->first + i };
+		char text[64];
+
+		snprintf(text, sizeof(text), "step of some function, train.py:%u", m->first + i);
+		m->strings[i] = ct_ring_string(m->ring, text);
+		m->lost += !ct_ring_comm_add(m->ring, &comm);
+	}
+	return NULL;
+}
+
+/* Several threads fill tables that begin small: each entry is once in them, and a reader that had the ring open before sees all. */
+static void tables_grow_as_they_are_needed(void **state)
+{
+	static struct maker makers[MAKERS];
+	static uint8_t seen[MAKERS * MADE + 1];
+	struct ct_ring ring;
+	struct ct_ring_view view;
+	pthread_t threads[MAKERS];
+	uint32_t n = 0, lost = 0;
+
+	(void)state;
+	open_in_memory(&ring, 4u << 20);
+	if (ring.header->n_comms == ring.most.comms) {
+		ct_ring_close(&ring, 1);
+		skip();
+	}
+	assert_int_equal(ct_ring_view_open(ring.path, &view, NULL), CT_OK);
+	assert_int_equal(view.n_traffic, 0);
+	ct_ring_traffic_add(&ring, 7, 0, 1, 10);
+	assert_int_equal(atomic_load(&ring.header->losses[CT_LOSS_TRAFFIC_FULL]), 1);
+	ct_ring_traffic_begin(&ring);
+	ct_ring_traffic_add(&ring, 7, 0, 1, 10);
+	for (uint32_t t = 0; t < MAKERS; t++) {
+		makers[t] = (struct maker){ .ring = &ring, .first = 1 + t * MADE };
+		assert_int_equal(pthread_create(&threads[t], NULL, make_entries, &makers[t]), 0);
+	}
+	for (uint32_t t = 0; t < MAKERS; t++)
+		pthread_join(threads[t], NULL);
+	ct_ring_view_tables(&view);
+	assert_int_equal(view.n_traffic, ring.most.traffic);
+	assert_int_equal(view.n_comms, ring.most.comms);
+	memset(seen, 0, sizeof(seen));
+	for (uint32_t i = 0; i < view.n_comms; i++) {
+		uint64_t id = atomic_load(&view.ring.comms[i].id);
+
+		assert_in_range(id, 1, MAKERS * MADE);
+		assert_int_equal(atomic_load(&view.ring.comms[i].key), id);
+		assert_int_equal(seen[id]++, 0);
+		n++;
+	}
+	for (uint32_t t = 0; t < MAKERS; t++) {
+		lost += makers[t].lost;
+		for (uint32_t i = 0; i < MADE; i++) {
+			char text[64];
+			size_t len;
+			const char *has = ct_ring_view_string(&view, makers[t].strings[i], &len);
+
+			snprintf(text, sizeof(text), "step of some function, train.py:%u",
+				 makers[t].first + i);
+			assert_non_null(has);
+			assert_string_equal(has, text);
+		}
+	}
+	assert_int_equal(n + lost, MAKERS * MADE);
+	assert_int_equal(atomic_load(&ring.header->losses[CT_LOSS_COMM_TABLE_FULL]), lost);
+	assert_int_equal(atomic_load(&ring.header->losses[CT_LOSS_TRAFFIC_FULL]), 1);
+	assert_true(bytes_of(&ring) < 3u << 20);
+	ct_ring_view_close(&view);
 	ct_ring_close(&ring, 1);
 }
 
@@ -493,6 +585,7 @@ int main(void)
 		RING_TEST(a_free_chunk_names_no_earlier_owner),
 		RING_TEST(an_empty_pool_is_a_refusal_not_a_wait),
 		RING_TEST(a_ring_in_memory_begins_small_and_grows),
+		RING_TEST(tables_grow_as_they_are_needed),
 		RING_TEST(undone_drains_are_taken_again),
 		RING_TEST(concurrent_writers_and_readers_agree),
 		RING_TEST(the_file_is_private_whole_and_not_inherited),
