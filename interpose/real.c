@@ -154,22 +154,41 @@ static void *look_everywhere(struct ct_real *real, const struct object *from)
 	return function ? function : elsewhere(real, look_anywhere(real));
 }
 
+/* size: for a program in which 24 objects call each of CUDA's 40 functions. A caller without a place is looked up at each call. */
+#define LATER 1024u
+static struct ct_real_caller places[LATER];
+static _Atomic uint32_t n_places;
+
+static void fill(struct ct_real_caller *c, const struct object *from, void *function)
+{
+	atomic_store_explicit(&c->begin, from->begin, memory_order_relaxed);
+	c->function = function;
+	/* release: pairs with the acquire in ct_real_calls() */
+	atomic_store_explicit(&c->bytes, from->end - from->begin, memory_order_release);
+}
+
 /* Remember an answer if there is a free place. */
 static void remember(struct ct_real *real, const struct object *from, void *function)
 {
-	uint32_t i = atomic_load_explicit(&real->used, memory_order_relaxed);
+	uint32_t i = atomic_load_explicit(&n_places, memory_order_relaxed);
+	struct ct_real_caller *place;
 
-	while (i < CT_REAL_CALLERS &&
-	       !atomic_compare_exchange_weak_explicit(&real->used, &i, i + 1, memory_order_relaxed,
+	if (!atomic_exchange_explicit(&real->has_first, 1, memory_order_relaxed)) {
+		fill(&real->first, from, function);
+		return;
+	}
+	while (i < LATER &&
+	       !atomic_compare_exchange_weak_explicit(&n_places, &i, i + 1, memory_order_relaxed,
 						      memory_order_relaxed))
 		;
-	if (i >= CT_REAL_CALLERS)
+	if (i >= LATER)
 		return;
-	atomic_store_explicit(&real->callers[i].begin, from->begin, memory_order_relaxed);
-	real->callers[i].function = function;
-	/* release: pairs with the acquire in ct_real_calls() */
-	atomic_store_explicit(&real->callers[i].bytes, from->end - from->begin,
-			      memory_order_release);
+	place = &places[i];
+	fill(place, from, function);
+	place->next = atomic_load_explicit(&real->later, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&real->later, &place->next, place,
+						      memory_order_release, memory_order_relaxed))
+		;
 }
 
 void *ct_real_slow(struct ct_real *real, const void *caller)
@@ -180,9 +199,9 @@ void *ct_real_slow(struct ct_real *real, const void *caller)
 
 	if (copy >= 0) /* acquire: pairs with the release in ct_entry_for() */
 		return atomic_load_explicit(&real->copies[copy], memory_order_acquire);
-	for (int i = 0; i < CT_REAL_CALLERS; i++)
-		if (ct_real_calls(&real->callers[i], caller))
-			return real->callers[i].function;
+	for (const struct ct_real_caller *c = &real->first; c; c = ct_real_after(real, c))
+		if (ct_real_calls(c, caller))
+			return c->function;
 	find_object(&from, caller);
 	function = look_everywhere(real, &from);
 	/* this library itself is no caller to be known by: entries in it mean another copy each */

@@ -22,19 +22,18 @@
 /* A wrapper, whose name is also the real function's. */
 #define CT_EXPORT __attribute__((visibility("default")))
 
-/* As many objects of one program may call the same function: CUDA's are called by many. */
-#define CT_REAL_CALLERS 24
-
 /* A range of calling code and what it calls. `bytes` is stored last (release); 0: not in use. */
 struct ct_real_caller {
 	_Atomic uintptr_t begin;
 	_Atomic uintptr_t bytes;
 	void *function;
+	struct ct_real_caller *next;
 };
 
 struct ct_real {
-	struct ct_real_caller callers[CT_REAL_CALLERS]; /* the first one is the fast one */
-	_Atomic uint32_t used;
+	struct ct_real_caller first;		/* the fast one */
+	_Atomic(struct ct_real_caller *) later; /* those that came after it, the latest first */
+	_Atomic uint32_t has_first;
 	_Atomic(void *) elsewhere; /* for callers whose own object has none; set once */
 	_Atomic(void *) copies[CT_ENTRY_COPIES]; /* for those that come through entries */
 	/* MPI's are filled in by the first thread that needs them, and concurrently by others with the same value. */
@@ -42,6 +41,17 @@ struct ct_real {
 	const void *_Atomic self;	  /* our wrapper, which is never the answer */
 	const char *const *_Atomic names; /* sonames that may have it, NULL-terminated; may be NULL */
 };
+
+/* The caller that comes after `c`; NULL: none. */
+static inline const struct ct_real_caller *ct_real_after(const struct ct_real *real,
+							 const struct ct_real_caller *c)
+{
+	struct ct_real *known = (struct ct_real *)(uintptr_t)real;
+
+	/* acquire: pairs with the release in remember(), it is filled in */
+	return c == &real->first ? atomic_load_explicit(&known->later, memory_order_acquire)
+				 : c->next;
+}
 
 /* NULL if there is no such function. `caller` is the return address of the wrapper. Keeps errno. */
 void *ct_real_slow(struct ct_real *real, const void *caller);
@@ -72,9 +82,8 @@ static inline int ct_real_calls(const struct ct_real_caller *c, const void *call
 /* The function for the first caller there was, NULL for another or a new one. */
 static inline void *ct_real_quick(const struct ct_real *real, const void *caller)
 {
-	return __builtin_expect(ct_real_calls(&real->callers[0], caller), 1)
-		       ? real->callers[0].function
-		       : NULL;
+	return __builtin_expect(ct_real_calls(&real->first, caller), 1) ? real->first.function
+									: NULL;
 }
 
 static inline void *ct_real_find(struct ct_real *real, const void *caller)

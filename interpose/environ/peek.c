@@ -39,7 +39,7 @@ size_t ct_peek(uintptr_t from, void *to, size_t len)
 
 int ct_peek_contains(uintptr_t from, size_t len, const char *text, size_t n)
 {
-	static char piece[PIECE]; /* one look-around at a time */
+	char piece[PIECE]; /* given back with the stack of the thread that looked around */
 	size_t at = 0;
 
 	while (at < len) {

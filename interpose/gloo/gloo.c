@@ -206,8 +206,8 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
 		const void *caller = __builtin_return_address(0);                                  \
 		uint32_t gate = ct_guard_gate();                                                   \
                                                                                                    \
-		if (__builtin_expect(ct_real_calls(&real_##name.callers[0], caller), 1)) {         \
-			collective_fn next = (collective_fn)real_##name.callers[0].function;       \
+		if (__builtin_expect(ct_real_calls(&real_##name.first, caller), 1)) {              \
+			collective_fn next = (collective_fn)real_##name.first.function;            \
                                                                                                    \
 			if (ct_guard_is_off(gate, CT_CALL_DATA)) {                                 \
 				next(options);                                                     \

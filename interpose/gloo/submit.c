@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/clear.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/recorder.h"
 
@@ -34,8 +35,8 @@ _Atomic uint32_t ct_gloo_carried;
 
 void ct_gloo_submit_init(void)
 {
-	memset(queue, 0, sizeof(queue));
-	memset(carry, 0, sizeof(carry));
+	ct_clear(queue, sizeof(queue));
+	ct_clear(carry, sizeof(carry));
 	atomic_store_explicit(&ct_gloo_carried, 0, memory_order_relaxed);
 }
 

@@ -72,9 +72,11 @@ void *ct_mpi_entry(struct ct_real *real, void *function)
 	errno = saved;
 	if (!object)
 		return NULL;
-	for (int i = 0; i < CT_REAL_CALLERS; i++) /* acquire: the function is stored before */
-		if (atomic_load_explicit(&real->callers[i].bytes, memory_order_acquire) &&
-		    real->callers[i].function != function)
+	for (struct ct_real_caller *c = &real->first; c;
+	     c = (struct ct_real_caller *)(uintptr_t)ct_real_after(real, c))
+		/* acquire: the function is stored before */
+		if (atomic_load_explicit(&c->bytes, memory_order_acquire) &&
+		    c->function != function)
 			return NULL;
 	if (!atomic_compare_exchange_strong_explicit(&real->elsewhere, &before, function,
 						     memory_order_acq_rel, memory_order_acquire) &&

@@ -135,8 +135,7 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_gua
 #define CT_MPI_WRAPPER(prefix, which, name, params, args, kind)                                    \
 	int ct_##prefix##name params                                                               \
 	{                                                                                          \
-		const struct ct_real_caller *first = &ct_mpi_reals[CT_MPI_##name][which]           \
-							      .callers[0];                         \
+		const struct ct_real_caller *first = &ct_mpi_reals[CT_MPI_##name][which].first;    \
 		const void *caller = __builtin_return_address(0);                                  \
 		uint32_t gate = ct_guard_gate();                                                   \
                                                                                                    \

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/clear.h"
 #include "interpose/recorder.h"
 
 #define POLLS 256u
@@ -30,7 +31,7 @@ static struct poll polls[POLLS];
 
 void ct_mpi_poll_init(void)
 {
-	memset(polls, 0, sizeof(polls));
+	ct_clear(polls, sizeof(polls));
 	atomic_store_explicit(&ct_mpi_polls, 0, memory_order_relaxed);
 }
 

@@ -413,7 +413,7 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
 	static CT_UNWIND_WHOLE ncclResult_t record_##name_ params                                  \
 	{                                                                                          \
 		BODY(name_, op_, args, count_, type_, redop_, peer_,                               \
-		     &ct_nccl_reals[CT_NCCL_##name_].callers[0].function)                          \
+		     &ct_nccl_reals[CT_NCCL_##name_].first.function)                               \
 	}                                                                                          \
                                                                                                    \
 	static CT_UNWIND_WHOLE ncclResult_t record_next_##name_(LIST params, void *next)           \
@@ -436,7 +436,7 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
                                                                                                    \
 	ncclResult_t ct_##name_ params                                                             \
 	{                                                                                          \
-		const struct ct_real_caller *first = &ct_nccl_reals[CT_NCCL_##name_].callers[0];   \
+		const struct ct_real_caller *first = &ct_nccl_reals[CT_NCCL_##name_].first;        \
 		const void *caller = __builtin_return_address(0);                                  \
 		uint32_t gate = ct_guard_gate();                                                   \
                                                                                                    \

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/clear.h"
 #include "interpose/nvtx/marker_names.h"
 #include "interpose/recorder.h"
 
@@ -40,8 +41,8 @@ static _Atomic uint64_t starts;
 
 void ct_ranges_reset(void)
 {
-	memset(pushers, 0, sizeof(pushers));
-	memset(started, 0, sizeof(started));
+	ct_clear(pushers, sizeof(pushers));
+	ct_clear(started, sizeof(started));
 	atomic_store_explicit(&ct_ranges_pushed, 0, memory_order_relaxed);
 }
 

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "interpose/clear.h"
 #include "interpose/python/text.h"
 #include "interpose/site_table.h"
 
@@ -20,7 +21,7 @@ static _Atomic uint64_t codes[CODES];
 
 void ct_python_own_clear(void)
 {
-	memset(codes, 0, sizeof(codes));
+	ct_clear(codes, sizeof(codes));
 }
 
 /* Parts of a file's name, after the last "-packages" that it has: torch, where it is installed and where it is built in place. */

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/clear.h"
 #include "interpose/environ/peek.h"
 #include "interpose/guard.h"
 #include "interpose/hash.h"
@@ -20,10 +21,7 @@ static struct entry {
 
 void ct_callers_reset(void)
 {
-	for (unsigned i = 0; i < CT_CALLERS; i++) {
-		atomic_store_explicit(&entries[i].block, 0, memory_order_relaxed);
-		atomic_store_explicit(&entries[i].tid, 0, memory_order_relaxed);
-	}
+	ct_clear(entries, sizeof(entries));
 }
 
 void ct_callers_join(void)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interpose/clear.h"
 #include "interpose/recorder.h"
 
 /* Nothing has repeated for so long: nothing will. Steps of half of that are found before. */
@@ -10,7 +11,7 @@
 
 void ct_gpu_steps_init(struct ct_gpu_steps *s, int is_sampled)
 {
-	memset(s, 0, sizeof(*s));
+	ct_clear(s, sizeof(*s));
 	s->is_sampled = is_sampled;
 }
 

@@ -130,8 +130,8 @@ static void keep_quiet(const struct object *o)
 
 static int is_known(const struct ct_real *real, const void *caller)
 {
-	for (int i = 0; i < CT_REAL_CALLERS; i++)
-		if (ct_real_calls(&real->callers[i], caller))
+	for (const struct ct_real_caller *c = &real->first; c; c = ct_real_after(real, c))
+		if (ct_real_calls(c, caller))
 			return 1;
 	return is_quiet(caller);
 }
@@ -265,62 +265,62 @@ static int enter(const void *caller)
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)
 
-#define BODIES(ret, name, params, args, record_params, record_with, ask_params, ask_with, before,   \
-	       after)                                                                               \
-	static CT_UNWIND_WHOLE ret record_##name record_params                                      \
-	{                                                                                           \
-		struct ct_cudart_frame frame, *f = &frame;                                          \
-		ret result;                                                                         \
-                                                                                                    \
-		CT_UNWIND_HERE();                                                                   \
-		begin_call(f, CT_CUDART_##name);                                                    \
-		before;                                                                             \
-		if (f->host.enter_ns)                                                               \
-			begin_sync(f);                                                              \
-		result = real args;                                                                 \
-		if (f->host.enter_ns && !go_on(f, (int)result))                                     \
-			return result;                                                              \
-		if (result == 0) {                                                                  \
-			after;                                                                      \
-		} else if (f->failed) {                                                             \
-			f->failed(f, (int)result);                                                  \
-		}                                                                                   \
-		ct_guard_leave();                                                                   \
-		return result;                                                                      \
-	}                                                                                           \
-                                                                                                    \
-	static __attribute__((noinline)) ret ask_##name ask_params                                  \
-	{                                                                                           \
-		ct_##name##_fn *next = (ct_##name##_fn *)find_for(                                  \
-			&ct_cudart_reals[CT_CUDART_##name], caller);                                \
-                                                                                                    \
-		if (!next)                                                                          \
-			return ABSENT_##ret;                                                        \
-		if (!enter(caller))                                                                 \
-			return next args;                                                           \
-		return record_##name record_with;                                                   \
-	}                                                                                           \
-                                                                                                    \
-	ret ct_##name params                                                                        \
-	{                                                                                           \
-		const struct ct_real_caller *first = &ct_cudart_reals[CT_CUDART_##name].callers[0]; \
-		const void *caller = __builtin_return_address(0);                                   \
-		uint32_t gate = ct_guard_gate();                                                    \
-                                                                                                    \
-		if (__builtin_expect(ct_real_calls(first, caller), 1)) {                            \
-			ct_##name##_fn *next = (ct_##name##_fn *)first->function;                   \
-                                                                                                    \
-			if (__builtin_expect(!(gate & CT_GATE_ON), 1))                              \
-				return next args;                                                   \
-			if (!is_wanted || is_quiet(caller))                                         \
-				return next args;                                                   \
-			if (ct_guard_is_ready(gate)) {                                              \
-				ct_self.depth = 1;                                                  \
-				ct_self.caller = caller; /* (never an entry's, see real.c) */       \
-				return record_##name record_with;                                   \
-			}                                                                           \
-		}                                                                                   \
-		return ask_##name ask_with;                                                         \
+#define BODIES(ret, name, params, args, record_params, record_with, ask_params, ask_with, before,  \
+	       after)                                                                              \
+	static CT_UNWIND_WHOLE ret record_##name record_params                                     \
+	{                                                                                          \
+		struct ct_cudart_frame frame, *f = &frame;                                         \
+		ret result;                                                                        \
+                                                                                                   \
+		CT_UNWIND_HERE();                                                                  \
+		begin_call(f, CT_CUDART_##name);                                                   \
+		before;                                                                            \
+		if (f->host.enter_ns)                                                              \
+			begin_sync(f);                                                             \
+		result = real args;                                                                \
+		if (f->host.enter_ns && !go_on(f, (int)result))                                    \
+			return result;                                                             \
+		if (result == 0) {                                                                 \
+			after;                                                                     \
+		} else if (f->failed) {                                                            \
+			f->failed(f, (int)result);                                                 \
+		}                                                                                  \
+		ct_guard_leave();                                                                  \
+		return result;                                                                     \
+	}                                                                                          \
+                                                                                                   \
+	static __attribute__((noinline)) ret ask_##name ask_params                                 \
+	{                                                                                          \
+		ct_##name##_fn *next = (ct_##name##_fn *)find_for(                                 \
+			&ct_cudart_reals[CT_CUDART_##name], caller);                               \
+                                                                                                   \
+		if (!next)                                                                         \
+			return ABSENT_##ret;                                                       \
+		if (!enter(caller))                                                                \
+			return next args;                                                          \
+		return record_##name record_with;                                                  \
+	}                                                                                          \
+                                                                                                   \
+	ret ct_##name params                                                                       \
+	{                                                                                          \
+		const struct ct_real_caller *first = &ct_cudart_reals[CT_CUDART_##name].first;     \
+		const void *caller = __builtin_return_address(0);                                  \
+		uint32_t gate = ct_guard_gate();                                                   \
+                                                                                                   \
+		if (__builtin_expect(ct_real_calls(first, caller), 1)) {                           \
+			ct_##name##_fn *next = (ct_##name##_fn *)first->function;                  \
+                                                                                                   \
+			if (__builtin_expect(!(gate & CT_GATE_ON), 1))                             \
+				return next args;                                                  \
+			if (!is_wanted || is_quiet(caller))                                        \
+				return next args;                                                  \
+			if (ct_guard_is_ready(gate)) {                                             \
+				ct_self.depth = 1;                                                 \
+				ct_self.caller = caller; /* (never an entry's, see real.c) */      \
+				return record_##name record_with;                                  \
+			}                                                                          \
+		}                                                                                  \
+		return ask_##name ask_with;                                                        \
 	}
 #define CUDART_CALL(symbol, ret, name, params, args, before, after)                                \
 	BODIES(ret, name, params, args, (LIST params, ct_##name##_fn * real), WITH(args, next),    \
