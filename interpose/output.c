@@ -109,6 +109,8 @@ static int append(struct ct_output *o, struct ct_block *block, struct ct_err *er
 	size_t len;
 	int status;
 
+	if (!o->encoder && !(o->encoder = ct_encoder_new()))
+		return ct_fail(err, CT_NOMEM, "block %u: out of memory", o->blocks);
 	block->number = o->blocks;
 	status = ct_block_encode(o->encoder, block, &bytes, &len);
 	if (status != CT_OK)
@@ -208,6 +210,13 @@ void ct_output_count(struct ct_output *o, uint32_t n)
 	if (o->segment.n_sizes)
 		o->records[o->segment.n_sizes - 1] += n;
 	o->state.cost.calls += n;
+}
+
+void ct_output_rest(struct ct_output *o)
+{
+	ct_encoder_free(o->encoder);
+	o->encoder = NULL;
+	ct_block_fini(&o->checkpoint);
 }
 
 void ct_output_close(struct ct_output *o)

@@ -13,7 +13,7 @@ struct ct_writer_options;
 
 struct ct_output {
 	struct ct_segment_writer segment;
-	struct ct_encoder *encoder;
+	struct ct_encoder *encoder; /* NULL: at rest */
 	struct ct_state state;
 	struct ct_block checkpoint;
 	const struct ct_writer_options *options;
@@ -46,6 +46,9 @@ int ct_output_block(struct ct_output *output, struct ct_block *block);
 
 /* `n` records went into the open segment. */
 void ct_output_count(struct ct_output *output, uint32_t n);
+
+/* No block is due soon: gives back what coding one takes. */
+void ct_output_rest(struct ct_output *output);
 
 void ct_output_close(struct ct_output *output);
 

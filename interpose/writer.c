@@ -97,11 +97,20 @@ static uint64_t until_due_ns(const struct writer *w)
 	return (ct_now_ns() - w->flushed_at) / fresh * (AIM_CHUNKS - fresh);
 }
 
-static void nap(const struct writer *w)
+/* Most of the time no block is made: what one takes is memory of the program then. */
+static void rest(struct writer *w)
+{
+	ct_output_rest(&w->output);
+	ct_block_fini(&w->block);
+}
+
+static void nap(struct writer *w)
 {
 	uint64_t ns = pool_below(w, 2) || many_have_ended(w) ? 0 : until_due_ns(w);
 
 	ns = ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns > LONGEST_NAP_NS ? LONGEST_NAP_NS : ns;
+	if (ns == LONGEST_NAP_NS)
+		rest(w);
 	ct_account_note(CT_OURS_WRITE);
 	ct_futex_wait(&ct_recorder.wanted, 0, ns);
 	/* pairs with ct_writer_finish(): if this takes its 1 away, the look at `stop` that follows sees that, too */
@@ -119,7 +128,8 @@ static enum result write_some(struct writer *w, enum ct_drain_mode mode)
 	if (ct_output_ready(&w->output) != CT_OK)
 		return FAILED;
 	ct_block_reset(&w->block, CT_BLOCK_DATA);
-	if (ct_state_new(&w->output.state, &w->block) != CT_OK)
+	if (ct_block_reserve(&w->block, BLOCK_RECORDS) != CT_OK ||
+	    ct_state_new(&w->output.state, &w->block) != CT_OK)
 		return FAILED;
 	more = ct_drain_next(&w->drain, w->ring, &w->block, BLOCK_RECORDS, mode);
 	if (more < 0)

@@ -47,6 +47,20 @@ int ct_block_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t 
 	return CT_OK;
 }
 
+int ct_block_reserve(struct ct_block *b, uint32_t records)
+{
+	int st = ct_block_room(&b->ops, 0, records, &b->cap_ops, sizeof(*b->ops));
+
+	if (st == CT_OK)
+		st = ct_block_room(&b->launches, 0, records, &b->cap_launches,
+				   sizeof(*b->launches));
+	if (st == CT_OK)
+		st = ct_block_room(&b->rares, 0, records, &b->cap_rares, sizeof(*b->rares));
+	return st == CT_OK ? ct_block_room(&b->bytes, 0, records * 7 * sizeof(uint64_t),
+					   &b->cap_bytes, 1)
+			   : st;
+}
+
 int ct_block_add_extent(struct ct_block *b, const struct ct_extent *extent)
 {
 	int st = ct_block_room(&b->extents, b->n_extents, 1, &b->cap_extents, sizeof(*b->extents));

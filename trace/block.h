@@ -64,6 +64,10 @@ void ct_block_fini(struct ct_block *block);
 /* Makes room for `more` elements of `size` behind the n that *array (a pointer) has. 0 or CT_NOMEM. */
 int ct_block_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size);
 
+/* Makes room for so many operations, launches and others at once: room that is not used takes no memory, where room that
+ * grows leaves behind what it grew out of. 0 or CT_NOMEM. */
+int ct_block_reserve(struct ct_block *block, uint32_t records);
+
 /* Append an element that the caller fills in whole; NULL: no memory. */
 static inline struct ct_op *ct_block_new_op(struct ct_block *b)
 {
