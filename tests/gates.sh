@@ -22,6 +22,7 @@ benches() {
 	overhead bench_mpi.openmpi
 	overhead bench_mpi.mpich
 	overhead ../bench/paired.py
+	overhead ../bench/footprint.py
 	size     bench_codec
 	size     ../bench/size.py
 	speed    ../bench/speed.py
@@ -95,7 +96,7 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 packages $GATE_PACKAGES
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "live" ? "commtrace-metrics commtrace-simjob commtrace_preload " : $1 == "speed" ? "decode_run " : $1 == "size" ? "bench_size bench_writer commtrace-simjob commtrace_preload mpi_stencil_openmpi " : $2 ~ /crowded/ ? "interpose_crowded commtrace_preload " : $2 ~ /paired/ ? "commtrace_preload mpi_stencil_openmpi " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "live" ? "commtrace-metrics commtrace-simjob commtrace_preload " : $1 == "speed" ? "decode_run " : $1 == "size" ? "bench_size bench_writer commtrace-simjob commtrace_preload mpi_stencil_openmpi " : $2 ~ /crowded/ ? "interpose_crowded commtrace_preload " : $2 ~ /paired|footprint/ ? "commtrace_preload commtrace-simjob mpi_stencil_openmpi " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {
