@@ -27,7 +27,7 @@ interpose/run_dir.c: realpath: set-up
 interpose/stacks/look.c: nanosleep: the thread that looks at the others
 interpose/stacks/stacks.c: nanosleep: the thread that looks at the others
 interpose/start_line.c: poll: set-up, with a timeout
-interpose/state.c: calloc free: the write thread
+interpose/state.c: realloc free: the write thread
 trace/block.c: realloc free: the write thread
 trace/block_columns.c: malloc free: the write thread
 trace/block_encode.c: calloc free: the write thread
