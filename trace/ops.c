@@ -114,11 +114,6 @@ uint32_t ct_op_program_tag(unsigned backend, uint32_t tag)
 	return backend == CT_BACKEND_MPI && tag != CT_TAG_ANY ? tag & ~CT_TAG_PARTITIONED : tag;
 }
 
-uint32_t ct_dtype_bytes(unsigned dtype)
-{
-	return dtype < ROWS(dtypes) && dtypes[dtype].bytes ? dtypes[dtype].bytes : 1;
-}
-
 static uint64_t times(uint64_t a, uint64_t b)
 {
 	uint64_t product;

@@ -56,8 +56,17 @@ static inline enum ct_op_class ct_op_class(unsigned op)
 /* The program's tag, from that of a recorded point-to-point op; CT_TAG_ANY stays. */
 uint32_t ct_op_program_tag(unsigned backend, uint32_t tag);
 
-/* Bytes of one element; 1 for unknown types, so that a count of bytes stays one. */
-uint32_t ct_dtype_bytes(unsigned dtype);
+/* Bytes of one element; 1 for unknown types, so that a count of bytes stays one. A table likewise. */
+static inline uint32_t ct_dtype_bytes(unsigned dtype)
+{
+	static const uint8_t bytes[256] = {
+#define X(NAME, id, bytes) [id] = bytes,
+#include "trace/dtypes.def"
+#undef X
+	};
+
+	return dtype < sizeof(bytes) && bytes[dtype] ? bytes[dtype] : 1;
+}
 
 /* Do two types contradict each other? Not if one is unknown (0), nor with elem1: what the program made of others (MPI), or what is
  * counted in bytes. Of the other elemN only the width is known, and widths are compared. */

@@ -77,16 +77,32 @@ static int is_counted(const struct ct_op *op)
 	       (class == CT_CLASS_SYNC || class == CT_CLASS_ROOTED);
 }
 
+/* What all members must agree on, as this one called it. */
+static uint64_t hash_of(struct ct_order_totals *t, const struct ct_op *op, ct_call_name_fn name_fn,
+			void *arg)
+{
+	struct ct_op_called called = {
+		.root = op->peer,
+		.op = op->op,
+		.dtype = op->dtype,
+		.redop = op->redop,
+		.varying = is_varying(t, op->call, name_fn, arg),
+	};
+
+	if (__builtin_mul_overflow(ct_op_count(op), ct_dtype_bytes(op->dtype), &called.bytes))
+		called.bytes = UINT64_MAX;
+	return ct_op_hash_at(op->seq, ct_op_hash(&called));
+}
+
 void ct_order_totals_add(struct ct_order_totals *t, const struct ct_block *block,
 			 ct_call_name_fn name_fn, void *arg)
 {
 	struct ct_order_total *entry = NULL;
 
-	for (uint32_t i = 0; i < block->n_ops && !t->is_broken; i++) {
+	if (t->is_broken)
+		return;
+	for (uint32_t i = 0; i < block->n_ops; i++) {
 		const struct ct_op *op = &block->ops[i];
-		struct ct_op_called called = {
-			.root = op->peer, .op = op->op, .dtype = op->dtype, .redop = op->redop
-		};
 
 		if (!is_counted(op))
 			continue;
@@ -97,12 +113,8 @@ void ct_order_totals_add(struct ct_order_totals *t, const struct ct_block *block
 			t->is_broken = 1;
 			break;
 		}
-		if (__builtin_mul_overflow(ct_op_count(op), ct_dtype_bytes(op->dtype),
-					   &called.bytes))
-			called.bytes = UINT64_MAX;
-		called.varying = is_varying(t, op->call, name_fn, arg);
 		entry->n++;
-		entry->hash += ct_op_hash_at(op->seq, ct_op_hash(&called));
+		entry->hash += hash_of(t, op, name_fn, arg);
 		if (op->seq >= entry->end)
 			entry->end = op->seq < UINT64_MAX ? op->seq + 1 : op->seq;
 	}
