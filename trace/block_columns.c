@@ -76,7 +76,7 @@ int ct_column_open(struct ct_columns *columns, enum ct_column id, size_t worst_b
 
 /* How a column is compressed: by matches and entropy; or by entropy alone, where no string repeats (class bytes, and
  * noise). */
-enum way { BY_MATCHES, BY_ENTROPY };
+enum way { BY_MATCHES, BY_ENTROPY, AS_IT_IS };
 
 static enum way way_of(int id)
 {
@@ -85,12 +85,13 @@ static enum way way_of(int id)
 	case CT_COL_OP_DURATION:
 	case CT_COL_LAUNCH_START:
 	case CT_COL_LAUNCH_DURATION:
-	case CT_COL_BITS:
 	case CT_COL_RARE_TIME:
 	case CT_COL_RARE_LATER:
 	case CT_COL_RARE_REACH:
-	case CT_COL_RARE_BITS:
 		return BY_ENTROPY;
+	case CT_COL_BITS:
+	case CT_COL_RARE_BITS:
+		return AS_IT_IS;
 	default:
 		return BY_MATCHES;
 	}
@@ -107,7 +108,7 @@ static size_t held(const struct ct_columns *c, int id)
 /* Class bytes, noise, and sizes that do not repeat: they have codes of their own. */
 static int is_apart(const struct ct_columns *c, int id)
 {
-	return (way_of(id) == BY_ENTROPY || id == CT_COL_OP_COUNT) &&
+	return (way_of(id) != BY_MATCHES || id == CT_COL_OP_COUNT) &&
 	       held(c, id) >= OWN_FRAME_BYTES;
 }
 
@@ -123,6 +124,30 @@ static uint8_t *join_column(const struct ct_columns *c, int id, uint8_t *p)
 	return p + len;
 }
 
+/* A frame of raw blocks: noise, which zstd would look at for long and store as well (RFC 8878). */
+static size_t store(uint8_t *out, const uint8_t *from, size_t len)
+{
+	uint8_t *p = out;
+	uint32_t word = htole32(ZSTD_MAGICNUMBER);
+
+	memcpy(p, &word, sizeof(word));
+	p[4] = 2 << 6 | 1 << 5; /* the content's size has four bytes, and is the window's */
+	word = htole32((uint32_t)len);
+	memcpy(p + 5, &word, sizeof(word));
+	p += 9;
+	while (len) {
+		size_t n = len < ZSTD_BLOCKSIZE_MAX ? len : ZSTD_BLOCKSIZE_MAX;
+		uint32_t head = htole32((uint32_t)n << 3 | (n == len));
+
+		memcpy(p, &head, 3);
+		memcpy(p + 3, from, n);
+		p += 3 + n;
+		from += n;
+		len -= n;
+	}
+	return (size_t)(p - out);
+}
+
 static int compress(struct ct_columns *c, enum way way, const uint8_t *from, const uint8_t *to,
 		    size_t *at)
 {
@@ -130,6 +155,10 @@ static int compress(struct ct_columns *c, enum way way, const uint8_t *from, con
 
 	if (from == to)
 		return CT_OK;
+	if (way == AS_IT_IS) {
+		*at += store(c->out + *at, from, (size_t)(to - from));
+		return CT_OK;
+	}
 	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_targetLength,
 			       way == BY_ENTROPY ? ZSTD_TARGETLENGTH_MAX : 0);
 	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_hashLog, way == BY_ENTROPY ? ZSTD_HASHLOG_MIN : 0);
