@@ -72,35 +72,41 @@ int ct_block_add_extent(struct ct_block *b, const struct ct_extent *extent)
 
 int ct_block_add_op(struct ct_block *b, const struct ct_op *op)
 {
-	struct ct_op *room = ct_block_new_op(b);
+	int st = ct_block_room(&b->ops, b->n_ops, 1, &b->cap_ops, sizeof(*b->ops));
 
-	if (!room)
-		return CT_NOMEM;
-	*room = *op;
+	if (st != CT_OK)
+		return st;
+	b->ops[b->n_ops] = *op;
+	b->ops[b->n_ops++].flags = (uint8_t)((op->flags & ~CT_OP_UNRETURNED) |
+					     (op->return_ns ? 0 : CT_OP_UNRETURNED));
 	return CT_OK;
 }
 
 int ct_block_add_launch(struct ct_block *b, const struct ct_launch *launch)
 {
-	struct ct_launch *room = ct_block_new_launch(b);
+	int st = ct_block_room(&b->launches, b->n_launches, 1, &b->cap_launches,
+			       sizeof(*b->launches));
 
-	if (!room)
-		return CT_NOMEM;
-	*room = *launch;
-	return CT_OK;
+	if (st == CT_OK)
+		b->launches[b->n_launches++] = *launch;
+	return st;
 }
 
 int ct_block_add_rare(struct ct_block *b, enum ct_kind kind, const void *data, size_t len)
 {
-	uint8_t *room;
+	int st;
 
 	if (len > UINT16_MAX)
 		return CT_RANGE;
-	room = ct_block_new_rare(b, kind, (uint16_t)len);
-	if (!room)
-		return CT_NOMEM;
+	st = ct_block_room(&b->rares, b->n_rares, 1, &b->cap_rares, sizeof(*b->rares));
+	if (st == CT_OK) /* also of a record without bytes there is a place */
+		st = ct_block_room(&b->bytes, b->n_bytes, (uint32_t)len + 1, &b->cap_bytes, 1);
+	if (st != CT_OK)
+		return st;
+	b->rares[b->n_rares++] = (struct ct_rare){ (uint16_t)kind, (uint16_t)len, b->n_bytes };
 	if (len)
-		memcpy(room, data, len);
+		memcpy(b->bytes + b->n_bytes, data, len);
+	b->n_bytes += (uint32_t)len;
 	return CT_OK;
 }
 

@@ -68,41 +68,8 @@ int ct_block_room(void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t 
  * grows leaves behind what it grew out of. 0 or CT_NOMEM. */
 int ct_block_reserve(struct ct_block *block, uint32_t records);
 
-/* Append an element that the caller fills in whole; NULL: no memory. */
-static inline struct ct_op *ct_block_new_op(struct ct_block *b)
-{
-	if (b->n_ops >= b->cap_ops &&
-	    ct_block_room(&b->ops, b->n_ops, 1, &b->cap_ops, sizeof(*b->ops)) != CT_OK)
-		return NULL;
-	return &b->ops[b->n_ops++];
-}
-
-static inline struct ct_launch *ct_block_new_launch(struct ct_block *b)
-{
-	if (b->n_launches >= b->cap_launches &&
-	    ct_block_room(&b->launches, b->n_launches, 1, &b->cap_launches, sizeof(*b->launches)) !=
-		    CT_OK)
-		return NULL;
-	return &b->launches[b->n_launches++];
-}
-
-/* Its bytes; also of a record without any. */
-static inline uint8_t *ct_block_new_rare(struct ct_block *b, enum ct_kind kind, uint16_t len)
-{
-	uint32_t at = b->n_bytes;
-
-	if (b->n_rares >= b->cap_rares &&
-	    ct_block_room(&b->rares, b->n_rares, 1, &b->cap_rares, sizeof(*b->rares)) != CT_OK)
-		return NULL;
-	if (at + (uint64_t)len >= b->cap_bytes &&
-	    ct_block_room(&b->bytes, at, len + 1u, &b->cap_bytes, 1) != CT_OK)
-		return NULL;
-	b->rares[b->n_rares++] = (struct ct_rare){ (uint16_t)kind, len, at };
-	b->n_bytes += len;
-	return b->bytes + at;
-}
-
-/* Append; each returns 0 or CT_NOMEM. Extents say in their order how many ops each holds. */
+/* Append; each returns 0 or CT_NOMEM. Extents say in their order how many ops each holds. An op without a return time gets
+ * CT_OP_UNRETURNED, one with it loses that. */
 int ct_block_add_extent(struct ct_block *block, const struct ct_extent *extent);
 int ct_block_add_op(struct ct_block *block, const struct ct_op *op);
 int ct_block_add_launch(struct ct_block *block, const struct ct_launch *launch);
@@ -117,19 +84,29 @@ static inline uint32_t ct_block_records(const struct ct_block *block)
 	return block->n_ops + block->n_launches + block->n_rares;
 }
 
-/* Thread of one op after the other: the extents name it, not the ops (ops beyond the extents: thread 0). */
-struct ct_extent_cursor {
-	uint32_t extent;
-	uint32_t used;
+/* The ops of a block by thread, which the extents name: begin with a zeroed one. Ops beyond the extents: thread 0. */
+struct ct_thread_ops {
+	uint32_t extent;     /* to look at next */
+	uint32_t first, end; /* of the ops */
+	uint32_t tid;
 };
-static inline uint32_t ct_extent_tid(const struct ct_block *block, struct ct_extent_cursor *c)
+
+/* The next ones of the first `n_ops` ops; 0: there are no more. */
+static inline int ct_thread_ops_next(const struct ct_block *block, uint32_t n_ops,
+				     struct ct_thread_ops *t)
 {
-	while (c->extent < block->n_extents && c->used >= block->extents[c->extent].n_ops) {
-		c->extent++;
-		c->used = 0;
+	t->first = t->end;
+	t->tid = 0;
+	while (t->extent < block->n_extents && !block->extents[t->extent].n_ops)
+		t->extent++;
+	if (t->extent < block->n_extents && block->extents[t->extent].n_ops < n_ops - t->first) {
+		t->end += block->extents[t->extent].n_ops;
+	} else {
+		t->end = n_ops;
 	}
-	c->used++;
-	return c->extent < block->n_extents ? block->extents[c->extent].tid : 0;
+	if (t->extent < block->n_extents)
+		t->tid = block->extents[t->extent++].tid;
+	return t->first < t->end;
 }
 
 /* Scratch memory and zstd context, used again from block to block. */

@@ -58,21 +58,22 @@ static inline uint8_t *ct_put_varint(uint8_t *p, uint64_t v)
 struct ct_bits {
 	uint8_t *p;
 	uint64_t bits; /* not written yet */
-	unsigned n;    /* of them, at most 7 */
+	unsigned n;    /* of them, at most 31 */
 };
 
-static inline void ct_put_few_bits(struct ct_bits *b, uint64_t v, unsigned n) /* at most 57 */
+static inline void ct_put_few_bits(struct ct_bits *b, uint64_t v, unsigned n) /* at most 32 */
 {
-	uint64_t bits;
+	uint32_t word;
 
-	/* all bits there are, as eight bytes of which the whole ones stay */
 	b->bits |= v << b->n;
 	b->n += n;
-	bits = htole64(b->bits);
-	memcpy(b->p, &bits, sizeof(bits));
-	b->p += b->n / 8;
-	b->bits >>= b->n & ~7u;
-	b->n &= 7;
+	if (b->n < 32)
+		return;
+	word = htole32((uint32_t)b->bits);
+	memcpy(b->p, &word, sizeof(word));
+	b->p += sizeof(word);
+	b->bits >>= 32;
+	b->n -= 32;
 }
 
 /* A timing residual: a byte for its magnitude (exponent and two bits of mantissa), which zstd's entropy coder
@@ -87,7 +88,7 @@ __attribute__((always_inline)) static inline uint8_t *ct_put_class(uint8_t *p, s
 		*p++ = (uint8_t)v;
 		return p;
 	}
-	low = 61 - (unsigned)__builtin_clzll(v);
+	low = (63u ^ (unsigned)__builtin_clzll(v)) - 2;
 	*p++ = (uint8_t)(4 * low + (v >> low));
 	v &= (1ull << low) - 1;
 	if (__builtin_expect(low > 32, 0)) {

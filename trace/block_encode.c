@@ -15,6 +15,7 @@ struct ct_encoder {
 	struct ct_rare_model rares;
 	struct ct_columns columns;
 	struct ct_bits bits;
+	int has_unusual; /* records */
 };
 
 struct ct_encoder *ct_encoder_new(void)
@@ -61,8 +62,8 @@ static void begin_bits(struct ct_encoder *e, enum ct_column id)
 
 static void end_bits(struct ct_encoder *e, enum ct_column id)
 {
-	if (e->bits.n)
-		*e->bits.p++ = (uint8_t)e->bits.bits;
+	for (unsigned i = 0; i < e->bits.n; i += 8)
+		*e->bits.p++ = (uint8_t)(e->bits.bits >> i);
 	*end_of(e, id) = e->bits.p;
 }
 
@@ -139,72 +140,76 @@ static void put_op_tuple(struct ct_encoder *e, const struct ct_op_tuple *t)
 	put(e, CT_COL_OP_TUPLES, t->count);
 }
 
+/* A time that is so long after its base, where `usual` is predicted. */
+static inline uint8_t *put_time(uint8_t *p, struct ct_bits *bits, int64_t after, int64_t *usual)
+{
+	p = ct_put_class(p, bits, ct_wrap_sub((uint64_t)after, (uint64_t)*usual));
+	ct_learn(usual, after);
+	return p;
+}
+
 static void put_ops(struct ct_encoder *e, const struct ct_block *b)
 {
 	struct ct_block_model *m = &e->model;
-	struct ct_extent_cursor cursor = { 0 };
+	struct ct_thread_ops of = { 0 };
 	struct ct_bits bits = e->bits;
 	uint8_t *which = *end_of(e, CT_COL_OP_TUPLE);
 	uint8_t *enters = *end_of(e, CT_COL_OP_ENTER);
 	uint8_t *durations = *end_of(e, CT_COL_OP_DURATION);
 	uint8_t *launches = *end_of(e, CT_COL_OP_LAUNCH);
-	uint64_t q = b->quantum_ns;
+	const uint32_t q = b->quantum_ns;
 	uint32_t last_exception = 0;
 	uint32_t last_launch = 0;
-	uint64_t *last = NULL; /* of the thread `last_tid` */
-	uint32_t last_tid = 0;
 	uint32_t t = 0;
 
-	for (uint32_t i = 0; i < b->n_ops; i++) {
-		const struct ct_op *op = &b->ops[i];
-		uint32_t tid = ct_extent_tid(b, &cursor);
-		uint64_t enter = op->enter_ns / q;
-		struct ct_op_tuple tuple;
-		uint32_t known = m->n_ops;
-		struct ct_op_state *s;
-		uint64_t *seq;
-		int64_t gap;
-		int64_t duration;
+	while (ct_thread_ops_next(b, b->n_ops, &of)) {
+		uint64_t *thread_last = ct_block_model_thread(m, of.tid);
+		uint64_t last = *thread_last;
 
-		ct_op_tuple(op, &tuple);
-		t = ct_block_model_find_op(m, &tuple, t);
-		if (m->n_ops != known)
-			put_op_tuple(e, &tuple);
-		s = &m->ops[t];
-		which = ct_put_varint(which, t);
-		if (ct_op_class(tuple.op) == CT_CLASS_P2P)
-			put(e, CT_COL_OP_COUNT, op->count);
+		for (uint32_t i = of.first; i < of.end; i++) {
+			const struct ct_op *op = &b->ops[i];
+			const uint64_t enter = ct_quanta(op->enter_ns, q);
+			const uint32_t known = m->n_ops;
+			struct ct_op_state *s;
+			uint64_t *seq;
 
-		seq = ct_block_model_seq(m, t);
-		if (op->seq != *seq) {
-			put(e, CT_COL_OP_SEQ, i - last_exception);
-			put_signed(e, CT_COL_OP_SEQ, ct_wrap_sub(op->seq, *seq));
-			last_exception = i;
+			t = ct_block_model_find_op(m, op, t);
+			s = &m->ops[t];
+			if (t == known)
+				put_op_tuple(e, &s->tuple);
+			which = ct_put_varint(which, t);
+			if (ct_op_class(op->op) == CT_CLASS_P2P)
+				put(e, CT_COL_OP_COUNT, op->count);
+
+			seq = &m->next_seq[s->sequence];
+			if (op->seq != *seq) {
+				put(e, CT_COL_OP_SEQ, i - last_exception);
+				put_signed(e, CT_COL_OP_SEQ, ct_wrap_sub(op->seq, *seq));
+				last_exception = i;
+			}
+			*seq = op->seq + 1;
+
+			enters = put_time(enters, &bits, ct_wrap_sub(enter, last), &s->gap);
+			durations = put_time(
+				durations, &bits,
+				op->return_ns ? ct_wrap_sub(ct_quanta(op->return_ns, q), enter) : 0,
+				&s->duration);
+			last = enter;
+			m->tuple_of[i] = t;
+
+			if (op->launch) {
+				struct ct_launch_place *place = ct_block_model_place(m, op->launch);
+
+				place->op = place->op ? place->op : i + 1;
+				launches = ct_put_varint(
+					launches,
+					ct_zigzag((int64_t)op->launch - (int64_t)last_launch) + 1);
+				last_launch = op->launch;
+			} else {
+				*launches++ = 0;
+			}
 		}
-		*seq = op->seq + 1;
-
-		if (!last || tid != last_tid)
-			last = ct_block_model_thread(m, tid);
-		last_tid = tid;
-		gap = ct_wrap_sub(enter, *last);
-		*last = enter;
-		duration = op->return_ns ? ct_wrap_sub(op->return_ns / q, enter) : 0;
-		enters = ct_put_class(enters, &bits, ct_wrap_sub((uint64_t)gap, (uint64_t)s->gap));
-		durations = ct_put_class(durations, &bits,
-					 ct_wrap_sub((uint64_t)duration, (uint64_t)s->duration));
-		ct_learn(&s->gap, gap);
-		ct_learn(&s->duration, duration);
-		m->tuple_of[i] = t;
-
-		if (op->launch) {
-			launches = ct_put_varint(
-				launches,
-				ct_zigzag((int64_t)op->launch - (int64_t)last_launch) + 1);
-			last_launch = op->launch;
-			ct_block_model_note_launch(m, op->launch, i);
-		} else {
-			*launches++ = 0;
-		}
+		*thread_last = last;
 	}
 	*end_of(e, CT_COL_OP_TUPLE) = which;
 	*end_of(e, CT_COL_OP_ENTER) = enters;
@@ -222,7 +227,7 @@ static void put_launch_tuple(struct ct_encoder *e, const struct ct_launch_tuple 
 	put_signed(e, CT_COL_LAUNCH_TUPLES, t->result);
 	put(e, CT_COL_LAUNCH_TUPLES, t->start_source);
 	put(e, CT_COL_LAUNCH_TUPLES, t->end_source);
-	put(e, CT_COL_LAUNCH_TUPLES, t->has_start | (unsigned)t->has_end << 1);
+	put(e, CT_COL_LAUNCH_TUPLES, t->has);
 }
 
 /* As a class; in a block whose times are exact, as it is. */
@@ -243,53 +248,52 @@ static void put_launches(struct ct_encoder *e, const struct ct_block *b)
 	uint8_t *starts = *end_of(e, CT_COL_LAUNCH_START);
 	uint8_t *durations = *end_of(e, CT_COL_LAUNCH_DURATION);
 	uint8_t *errors = *end_of(e, CT_COL_LAUNCH_ERR);
-	uint64_t q = b->quantum_ns;
+	const uint32_t q = b->quantum_ns;
 	uint32_t last_id = 0;
 	uint32_t t = 0;
 
 	for (uint32_t i = 0; i < b->n_launches; i++) {
 		const struct ct_launch *l = &b->launches[i];
-		struct ct_launch_tuple tuple;
-		uint32_t known = m->n_launches;
+		const uint32_t known = m->n_launches;
+		struct ct_launch_place *place;
 		struct ct_launch_state *s;
 		struct ct_habits *habits;
 		uint64_t start;
-		int64_t first;
 
-		ct_launch_tuple(l, &tuple);
-		t = ct_block_model_find_launch(m, &tuple, t);
+		t = ct_block_model_find_launch(m, l, t);
 		s = &m->launches[t];
-		if (m->n_launches != known)
-			put_launch_tuple(e, &tuple);
+		if (t == known)
+			put_launch_tuple(e, &s->tuple);
 		which = ct_put_varint(which, t);
 		ids = ct_put_varint(ids, ct_zigzag((int64_t)l->id - ((int64_t)last_id + 1)));
 		last_id = l->id;
 
 		/* an op starts when it is enqueued or when its stream is free, whichever is later */
-		first = ct_block_model_first_op(m, l->id);
-		habits = first < 0 ? &s->habits : ct_block_model_habits(m, first);
+		place = ct_block_model_place(m, l->id);
+		place->launch = place->launch ? place->launch : i + 1;
+		habits = &s->habits;
 		start = m->stream_end[s->stream];
-		if (first >= 0 && b->ops[first].enter_ns / q > start)
-			start = b->ops[first].enter_ns / q;
-		if (tuple.has_start) {
-			int64_t later = ct_wrap_sub(l->start_ns / q, start);
+		if (place->op) {
+			uint64_t enter = ct_quanta(b->ops[place->op - 1].enter_ns, q);
 
-			starts = ct_put_class(starts, &bits,
-					      ct_wrap_sub((uint64_t)later,
-							  (uint64_t)habits->start));
-			ct_learn(&habits->start, later);
-			start = l->start_ns / q;
+			habits = ct_block_model_habits(m, place);
+			start = enter > start ? enter : start;
+		}
+		if (s->tuple.has & CT_LAUNCH_HAS_START) {
+			uint64_t started = ct_quanta(l->start_ns, q);
+
+			starts = put_time(starts, &bits, ct_wrap_sub(started, start),
+					  &habits->start);
+			start = started;
+		}
+		if (s->tuple.has & CT_LAUNCH_HAS_END) {
+			uint64_t ended = ct_quanta(l->end_ns, q);
+
+			durations = put_time(durations, &bits, ct_wrap_sub(ended, start),
+					     &habits->duration);
+			start = ended;
 		}
 		m->stream_end[s->stream] = start;
-		if (tuple.has_end) {
-			int64_t duration = ct_wrap_sub(l->end_ns / q, start);
-
-			durations = ct_put_class(durations, &bits,
-						 ct_wrap_sub((uint64_t)duration,
-							     (uint64_t)habits->duration));
-			ct_learn(&habits->duration, duration);
-			m->stream_end[s->stream] = l->end_ns / q;
-		}
 		errors = put_err(errors, l->start_err_ns, q);
 		errors = put_err(errors, l->end_err_ns, q);
 	}
@@ -335,21 +339,19 @@ static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t
 {
 	const struct ct_rare *first = &b->rares[from];
 	uint8_t **rares = end_of(e, CT_COL_RARES);
-	struct ct_rare_tuple tuple;
 	uint32_t n = 0;
 
 	for (; from + n < b->n_rares; n++) {
 		const struct ct_rare *rare = &b->rares[from + n];
+		const uint32_t known = e->rares.n;
 		uint8_t *payload = b->bytes + rare->at;
-		uint32_t known = e->rares.n;
 
 		if (rare->kind != first->kind ||
-		    !ct_rare_tuple(&e->rares, rare->kind, payload, rare->len, &tuple))
+		    !ct_rare_find(&e->rares, rare->kind, payload, rare->len, t))
 			break;
-		*t = ct_rare_find(&e->rares, &tuple, *t);
 		put(e, CT_COL_RARE_TUPLE, *t);
 		if (*t == known)
-			code_tuple(&tuple, e);
+			code_tuple(&e->rares.states[*t].tuple, e);
 		code_record(&e->rares, &e->model, b, &e->rares.states[*t], payload, e);
 	}
 	put(e, CT_COL_RARES, (uint64_t)first->kind << 1 | (n != 0));
@@ -362,39 +364,6 @@ static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t
 		memcpy(*rares, b->bytes + first->at, first->len);
 	*rares += first->len;
 	return 1;
-}
-
-static void put_rares(struct ct_encoder *e, const struct ct_block *b)
-{
-	uint32_t t = 0;
-
-	ct_rare_model_launches(&e->rares, b);
-	for (uint32_t i = 0; i < b->n_rares;)
-		i += put_run(e, b, i, &t);
-}
-
-/* 0 is no time. */
-static inline void widen(uint64_t *begin_less_1, uint64_t *end, uint64_t t)
-{
-	*begin_less_1 = t - 1 < *begin_less_1 ? t - 1 : *begin_less_1;
-	*end = t > *end ? t : *end;
-}
-
-/* The earliest and the latest time of operations and launches, 0 if there is none. */
-static void fill_times(struct ct_block_header *h, const struct ct_block *b)
-{
-	uint64_t begin_less_1 = UINT64_MAX, end = 0;
-
-	for (uint32_t i = 0; i < b->n_ops; i++) {
-		widen(&begin_less_1, &end, b->ops[i].enter_ns);
-		widen(&begin_less_1, &end, b->ops[i].return_ns);
-	}
-	for (uint32_t i = 0; i < b->n_launches; i++) {
-		widen(&begin_less_1, &end, b->launches[i].start_ns);
-		widen(&begin_less_1, &end, b->launches[i].end_ns);
-	}
-	h->begin_ns = begin_less_1 + 1;
-	h->end_ns = end;
 }
 
 /* One for each operation or wait; or it is repeated, and the last one counts. */
@@ -417,21 +386,47 @@ static int is_usual(unsigned kind)
 	}
 }
 
-static uint16_t flags_of(const struct ct_block *b)
+static void put_rares(struct ct_encoder *e, const struct ct_block *b)
 {
-	for (uint32_t i = 0; i < b->n_rares; i++) {
-		if (!is_usual(b->rares[i].kind))
-			return CT_BLOCK_HAS_RARES;
+	uint32_t t = 0;
+
+	e->has_unusual = 0;
+	for (uint32_t i = 0; i < b->n_rares;) {
+		e->has_unusual |= !is_usual(b->rares[i].kind);
+		i += put_run(e, b, i, &t);
 	}
-	return 0;
 }
 
-static void fill_header(struct ct_block_header *h, const struct ct_block *b)
+/* From the earliest to the latest time of operations and launches, 0 if there is none. 0 is no time. */
+static void fill_times(struct ct_block_header *h, const struct ct_block *b)
+{
+	uint64_t begin_less_1 = UINT64_MAX, end = 0;
+
+	for (uint32_t i = 0; i < b->n_ops; i++) {
+		const uint64_t from = b->ops[i].enter_ns, to = b->ops[i].return_ns;
+
+		begin_less_1 = from - 1 < begin_less_1 ? from - 1 : begin_less_1;
+		end = to > end ? to : end;
+		end = from > end ? from : end;
+	}
+	for (uint32_t i = 0; i < b->n_launches; i++) {
+		const uint64_t from = b->launches[i].start_ns, to = b->launches[i].end_ns;
+
+		begin_less_1 = from - 1 < begin_less_1 ? from - 1 : begin_less_1;
+		begin_less_1 = to - 1 < begin_less_1 ? to - 1 : begin_less_1;
+		end = to > end ? to : end;
+		end = from > end ? from : end;
+	}
+	h->begin_ns = begin_less_1 + 1;
+	h->end_ns = end;
+}
+
+static void fill_header(struct ct_block_header *h, const struct ct_block *b, int has_unusual)
 {
 	*h = (struct ct_block_header){
 		.magic = CT_BLOCK_MAGIC,
 		.type = (uint16_t)b->type,
-		.flags = flags_of(b),
+		.flags = has_unusual ? CT_BLOCK_HAS_RARES : 0,
 		.number = b->number,
 		.n_ops = b->n_ops,
 		.n_launches = b->n_launches,
@@ -462,7 +457,7 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 		return CT_RANGE;
 	st = ct_block_model_reset(&e->model, b->n_ops + b->n_launches);
 	if (st == CT_OK)
-		st = ct_rare_model_reset(&e->rares, b->n_rares, b->n_launches);
+		st = ct_rare_model_reset(&e->rares, b->n_rares);
 	if (st == CT_OK)
 		st = open_columns(e, b);
 	if (st != CT_OK)
@@ -478,7 +473,7 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 	st = ct_columns_compress(&e->columns, sizeof(h), &raw_bytes, &frame);
 	if (st != CT_OK)
 		return st;
-	fill_header(&h, b);
+	fill_header(&h, b, e->has_unusual);
 	h.bytes = (uint32_t)frame;
 	h.raw_bytes = (uint32_t)raw_bytes;
 	h.crc = ct_crc32c(0, e->columns.out + sizeof(h), frame);

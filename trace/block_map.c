@@ -6,7 +6,6 @@
 
 #include "trace/status.h"
 
-#define FILLINGS (1ull << 31)
 #define LEAST 64u /* slots of the first table: a block has few threads, communicators, streams */
 
 static uint64_t mix(uint64_t h)
@@ -58,9 +57,10 @@ int ct_block_map_reset(struct ct_block_map *map, uint32_t n)
 		map->size = size;
 		slots = LEAST;
 	}
-	if (++map->filling == FILLINGS) {
+	map->stamp += 1ull << CT_BLOCK_MAP_KEY_BITS;
+	if (!map->stamp) {
 		map->cleared = 0;
-		map->filling = 1;
+		map->stamp = 1ull << CT_BLOCK_MAP_KEY_BITS;
 	}
 	if (slots > LEAST && 4 * map->used < slots)
 		slots /= 2;

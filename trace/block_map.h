@@ -10,11 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* size: of a 32-bit key and 1 */
+#define CT_BLOCK_MAP_KEY_BITS 33
+
 struct ct_block_map {
-	uint64_t *keys; /* filling << 33 | key + 1 */
+	uint64_t *keys; /* stamp + key + 1 */
 	uint32_t *values;
 	uint32_t mask, used; /* slots - 1, and those that are not free */
-	uint64_t filling;    /* 1 .. 2^31 - 1 */
+	uint64_t stamp;	     /* of this filling, in the upper 31 bits; never 0 */
 	uint32_t size; /* slots in the worst case; tables of 64, 128, ... of them are behind each other */
 	uint32_t cleared; /* of all slots */
 	uint64_t *all_keys;
@@ -50,12 +53,12 @@ __attribute__((always_inline)) static inline int ct_block_map_are_equal(const vo
 
 static inline int ct_block_map_is_free(const struct ct_block_map *map, uint32_t slot)
 {
-	return map->keys[slot] >> 33 != map->filling;
+	return (map->keys[slot] ^ map->stamp) >> CT_BLOCK_MAP_KEY_BITS != 0;
 }
 
 static inline uint64_t ct_block_map_key(const struct ct_block_map *map, uint32_t key)
 {
-	return map->filling << 33 | ((uint64_t)key + 1);
+	return map->stamp + key + 1;
 }
 
 /* Where the search for a 32-bit key begins. Keys are mostly numbers given out one after the other: a multiple of the golden
@@ -63,16 +66,6 @@ static inline uint64_t ct_block_map_key(const struct ct_block_map *map, uint32_t
 static inline uint32_t ct_block_map_home(const struct ct_block_map *map, uint32_t key)
 {
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & map->mask;
-}
-
-/* Slot of a key: where it is or where it goes. */
-static inline uint32_t ct_block_map_slot(const struct ct_block_map *map, uint32_t key)
-{
-	uint32_t i = ct_block_map_home(map, key);
-
-	while (map->keys[i] != ct_block_map_key(map, key) && !ct_block_map_is_free(map, i))
-		i = (i + 1) & map->mask;
-	return i;
 }
 
 /* Into a free slot of the key. */
@@ -88,29 +81,27 @@ static inline void ct_block_map_put(struct ct_block_map *map, uint32_t slot, uin
 /* Value of the key; if it is new, *count is its value and grows by one. */
 static inline uint32_t ct_block_map_number(struct ct_block_map *map, uint32_t key, uint32_t *count)
 {
-	uint32_t i = ct_block_map_slot(map, key);
+	const uint64_t wanted = ct_block_map_key(map, key);
+	uint32_t i = ct_block_map_home(map, key);
 
-	if (!ct_block_map_is_free(map, i))
-		return map->values[i];
-	ct_block_map_put(map, i, key, *count);
-	return (*count)++;
-}
-
-/* Gives the key this value unless it has one. */
-static inline void ct_block_map_note(struct ct_block_map *map, uint32_t key, uint32_t value)
-{
-	uint32_t i = ct_block_map_slot(map, key);
-
-	if (ct_block_map_is_free(map, i))
-		ct_block_map_put(map, i, key, value);
+	for (; map->keys[i] != wanted; i = (i + 1) & map->mask)
+		if (ct_block_map_is_free(map, i)) {
+			ct_block_map_put(map, i, key, *count);
+			return (*count)++;
+		}
+	return map->values[i];
 }
 
 /* Value of the key, or -1. */
 static inline int64_t ct_block_map_find(const struct ct_block_map *map, uint32_t key)
 {
-	uint32_t i = ct_block_map_slot(map, key);
+	const uint64_t wanted = ct_block_map_key(map, key);
+	uint32_t i = ct_block_map_home(map, key);
 
-	return ct_block_map_is_free(map, i) ? -1 : (int64_t)map->values[i];
+	for (; map->keys[i] != wanted; i = (i + 1) & map->mask)
+		if (ct_block_map_is_free(map, i))
+			return -1;
+	return map->values[i];
 }
 
 #endif

@@ -19,7 +19,7 @@ int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 {
 	struct ct_block_map *maps[] = {
 		&m->op_by_tuple,   &m->launch_by_tuple, &m->seq_by_comm,
-		&m->thread_by_tid, &m->stream_by_id,	&m->enter_by_launch
+		&m->thread_by_tid, &m->stream_by_id,	&m->place_by_launch
 	};
 	uint32_t cap = records + 1;
 
@@ -30,14 +30,15 @@ int ct_block_model_reset(struct ct_block_model *m, uint32_t records)
 		    !grow(&m->tuple_of, cap, sizeof(*m->tuple_of)) ||
 		    !grow(&m->next_seq, 2 * cap, sizeof(*m->next_seq)) ||
 		    !grow(&m->thread_last, cap, sizeof(*m->thread_last)) ||
-		    !grow(&m->stream_end, cap, sizeof(*m->stream_end)))
+		    !grow(&m->stream_end, cap, sizeof(*m->stream_end)) ||
+		    !grow(&m->places, cap, sizeof(*m->places)))
 			return CT_NOMEM;
 		m->cap = cap;
 	}
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (ct_block_map_reset(maps[i], cap) != CT_OK)
 			return CT_NOMEM;
-	m->n_ops = m->n_launches = m->n_seqs = m->n_threads = m->n_streams = 0;
+	m->n_ops = m->n_launches = m->n_seqs = m->n_threads = m->n_streams = m->n_places = 0;
 	return CT_OK;
 }
 
@@ -49,12 +50,13 @@ void ct_block_model_fini(struct ct_block_model *m)
 	free(m->next_seq);
 	free(m->thread_last);
 	free(m->stream_end);
+	free(m->places);
 	ct_block_map_fini(&m->op_by_tuple);
 	ct_block_map_fini(&m->launch_by_tuple);
 	ct_block_map_fini(&m->seq_by_comm);
 	ct_block_map_fini(&m->thread_by_tid);
 	ct_block_map_fini(&m->stream_by_id);
-	ct_block_map_fini(&m->enter_by_launch);
+	ct_block_map_fini(&m->place_by_launch);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -90,59 +92,60 @@ void ct_block_model_add_launch(struct ct_block_model *m, const struct ct_launch_
 		m->stream_end[before] = 0;
 }
 
-static uint32_t search_op(struct ct_block_model *m, const struct ct_op_tuple *tuple)
+static uint32_t number_of_op(struct ct_block_model *m, const struct ct_op *op)
 {
 	struct ct_block_map *map = &m->op_by_tuple;
-	uint32_t key = ct_block_map_hash(tuple, sizeof(*tuple));
-	uint32_t i = ct_block_map_home(map, key);
+	struct ct_op_tuple tuple = { .count = ct_op_class(op->op) == CT_CLASS_P2P ? 0 : op->count };
+	uint32_t key, i;
 
+	memcpy(&tuple.flags, &op->flags, CT_OP_REPEATS);
+	key = ct_block_map_hash(&tuple, sizeof(tuple));
+	i = ct_block_map_home(map, key);
 	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
 		if (map->keys[i] == ct_block_map_key(map, key) &&
-		    memcmp(&m->ops[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+		    ct_op_is(op, &m->ops[map->values[i]].tuple))
 			return map->values[i];
 	ct_block_map_put(map, i, key, m->n_ops);
-	ct_block_model_add_op(m, tuple);
+	ct_block_model_add_op(m, &tuple);
 	return m->n_ops - 1;
 }
 
-uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op_tuple *tuple,
-				uint32_t before)
+uint32_t ct_block_model_search_op(struct ct_block_model *m, const struct ct_op *op, uint32_t before)
 {
-	uint32_t t;
+	const int is_first = before >= m->n_ops;
+	uint32_t t = number_of_op(m, op);
 
-	if (before >= m->n_ops)
-		return search_op(m, tuple);
-	t = m->ops[before].after;
-	if (!ct_block_map_are_equal(&m->ops[t].tuple, tuple, sizeof(*tuple)))
-		t = m->ops[before].after = search_op(m, tuple);
+	if (!is_first)
+		m->ops[before].after = t;
 	return t;
 }
 
-static uint32_t search_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple)
+static uint32_t number_of_launch(struct ct_block_model *m, const struct ct_launch *l)
 {
 	struct ct_block_map *map = &m->launch_by_tuple;
-	uint32_t key = ct_block_map_hash(tuple, sizeof(*tuple));
-	uint32_t i = ct_block_map_home(map, key);
+	struct ct_launch_tuple tuple = { .comm = l->comm, .has = ct_launch_has(l) };
+	uint32_t key, i;
 
+	memcpy(&tuple, &l->device, CT_LAUNCH_REPEATS);
+	key = ct_block_map_hash(&tuple, sizeof(tuple));
+	i = ct_block_map_home(map, key);
 	for (; !ct_block_map_is_free(map, i); i = (i + 1) & map->mask)
 		if (map->keys[i] == ct_block_map_key(map, key) &&
-		    memcmp(&m->launches[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+		    ct_launch_is(l, &m->launches[map->values[i]].tuple))
 			return map->values[i];
 	ct_block_map_put(map, i, key, m->n_launches);
-	ct_block_model_add_launch(m, tuple);
+	ct_block_model_add_launch(m, &tuple);
 	return m->n_launches - 1;
 }
 
-uint32_t ct_block_model_find_launch(struct ct_block_model *m, const struct ct_launch_tuple *tuple,
-				    uint32_t before)
+uint32_t ct_block_model_search_launch(struct ct_block_model *m, const struct ct_launch *launch,
+				      uint32_t before)
 {
-	uint32_t t;
+	const int is_first = before >= m->n_launches;
+	uint32_t t = number_of_launch(m, launch);
 
-	if (before >= m->n_launches)
-		return search_launch(m, tuple);
-	t = m->launches[before].after;
-	if (!ct_block_map_are_equal(&m->launches[t].tuple, tuple, sizeof(*tuple)))
-		t = m->launches[before].after = search_launch(m, tuple);
+	if (!is_first)
+		m->launches[before].after = t;
 	return t;
 }
 

@@ -12,39 +12,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/block.h"
 #include "trace/block_map.h"
 #include "trace/ops.h"
 #include "trace/record.h"
 
-/* 32 bytes without padding: compared and hashed as bytes. */
+/* What repeats of an op: the end of struct ct_op, behind the count. No padding: compared and hashed as bytes. */
 struct ct_op_tuple {
 	uint64_t count; /* 0 for point-to-point, whose counts do not repeat */
-	uint32_t comm;
-	uint32_t site;
-	uint32_t tag;
-	int32_t peer;
-	uint16_t call;
-	int16_t result;
-	uint8_t op;
-	uint8_t dtype;
-	uint8_t redop;
 	uint8_t flags;
-};
-_Static_assert(sizeof(struct ct_op_tuple) == 32, "no padding");
-
-struct ct_launch_tuple {
+	uint8_t redop;
+	uint8_t dtype;
+	uint8_t op;
 	uint32_t comm;
-	uint32_t stream;
-	uint32_t device;
-	uint32_t n_ops;
+	int32_t peer;
+	uint32_t tag;
+	uint32_t site;
 	int16_t result;
-	uint8_t start_source;
-	uint8_t end_source;
-	uint8_t has_start;
-	uint8_t has_end;
-	uint16_t zero;
+	uint16_t call;
 };
-_Static_assert(sizeof(struct ct_launch_tuple) == 24, "no padding");
+#define CT_OP_REPEATS (sizeof(struct ct_op_tuple) - offsetof(struct ct_op_tuple, flags))
+_Static_assert(sizeof(struct ct_op) - offsetof(struct ct_op, flags) == CT_OP_REPEATS,
+	       "as in the op");
+_Static_assert(offsetof(struct ct_op, call) - offsetof(struct ct_op, flags) ==
+		       offsetof(struct ct_op_tuple, call) - offsetof(struct ct_op_tuple, flags),
+	       "as in the op");
+
+/* Likewise of a launch: its end, and what else repeats. */
+struct ct_launch_tuple {
+	uint32_t device;
+	uint32_t stream;
+	uint8_t end_source;
+	uint8_t start_source;
+	int16_t result;
+	uint32_t n_ops;
+	uint32_t comm;
+	uint32_t has; /* bits: 1 a start, 2 an end */
+};
+#define CT_LAUNCH_REPEATS offsetof(struct ct_launch_tuple, comm)
+_Static_assert(sizeof(struct ct_launch) - offsetof(struct ct_launch, device) == CT_LAUNCH_REPEATS,
+	       "as in the launch");
+_Static_assert(offsetof(struct ct_launch, n_ops) - offsetof(struct ct_launch, device) ==
+		       offsetof(struct ct_launch_tuple, n_ops),
+	       "as in the launch");
+enum { CT_LAUNCH_HAS_START = 1, CT_LAUNCH_HAS_END = 2 };
 
 /* What launches and waits for them usually do, predicted by the tuple of a launch's first op: quanta. */
 struct ct_habits {
@@ -52,6 +63,12 @@ struct ct_habits {
 	int64_t duration; /* of the launch */
 	int64_t wait;	  /* when one is put on a stream, after the stream's last one and the op */
 	uint32_t reach; /* what the moment was nearest to in which a stream reached it (rare_code.h) */
+};
+
+/* What the block has of a launch id: places + 1, 0 nothing. */
+struct ct_launch_place {
+	uint32_t op;	 /* the first that belongs to it */
+	uint32_t launch; /* its record, the first if there are several */
 };
 
 struct ct_block_model {
@@ -80,53 +97,56 @@ struct ct_block_model {
 	struct ct_block_map seq_by_comm;
 	struct ct_block_map thread_by_tid;
 	struct ct_block_map stream_by_id;
-	struct ct_block_map enter_by_launch; /* launch id -> index of its first op in the block */
+	struct ct_block_map place_by_launch; /* launch id -> index into places */
+	struct ct_launch_place *places;
+	uint32_t n_places;
 };
 
 /* Empty the model and make room for a block of `records`. 0 or CT_NOMEM. */
 int ct_block_model_reset(struct ct_block_model *model, uint32_t records);
 void ct_block_model_fini(struct ct_block_model *model);
 
-/* The tuple of an op or launch. */
-static inline void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *t)
+static inline uint32_t ct_launch_has(const struct ct_launch *l)
 {
-	*t = (struct ct_op_tuple){
-		.count = ct_op_class(op->op) == CT_CLASS_P2P ? 0 : op->count,
-		.comm = op->comm,
-		.site = op->site,
-		.tag = op->tag,
-		.peer = op->peer,
-		.call = op->call,
-		.result = op->result,
-		.op = op->op,
-		.dtype = op->dtype,
-		.redop = op->redop,
-		.flags = (uint8_t)(op->flags & ~CT_OP_UNRETURNED) |
-			 (op->return_ns ? 0 : CT_OP_UNRETURNED),
-	};
+	return (l->start_ns ? CT_LAUNCH_HAS_START : 0) | (l->end_ns ? CT_LAUNCH_HAS_END : 0);
 }
 
-static inline void ct_launch_tuple(const struct ct_launch *l, struct ct_launch_tuple *t)
+/* It has this tuple. */
+static inline int ct_op_is(const struct ct_op *op, const struct ct_op_tuple *t)
 {
-	*t = (struct ct_launch_tuple){
-		.comm = l->comm,
-		.stream = l->stream,
-		.device = l->device,
-		.n_ops = l->n_ops,
-		.result = l->result,
-		.start_source = l->start_source,
-		.end_source = l->end_source,
-		.has_start = l->start_ns != 0,
-		.has_end = l->end_ns != 0,
-	};
+	return ct_block_map_are_equal(&op->flags, &t->flags, CT_OP_REPEATS) &&
+	       (op->count == t->count || ct_op_class(op->op) == CT_CLASS_P2P);
 }
 
-/* Index of the tuple, added (at the end) if it is new; the caller's last one was `before`. Calls come in the same order again
- * and again: what came after it the last time is looked at first. Encoder. */
-uint32_t ct_block_model_find_op(struct ct_block_model *model, const struct ct_op_tuple *tuple,
-				uint32_t before);
-uint32_t ct_block_model_find_launch(struct ct_block_model *model,
-				    const struct ct_launch_tuple *tuple, uint32_t before);
+static inline int ct_launch_is(const struct ct_launch *l, const struct ct_launch_tuple *t)
+{
+	return ct_block_map_are_equal(&l->device, t, CT_LAUNCH_REPEATS) && l->comm == t->comm &&
+	       ct_launch_has(l) == t->has;
+}
+
+/* Index of the tuple, added (at the end) if it is new; the caller's last one was `before`, whose `after` it becomes. Encoder. */
+uint32_t ct_block_model_search_op(struct ct_block_model *model, const struct ct_op *op,
+				  uint32_t before);
+uint32_t ct_block_model_search_launch(struct ct_block_model *model, const struct ct_launch *launch,
+				      uint32_t before);
+
+/* The same. Calls come in the same order again and again: what came after it the last time is looked at first. */
+static inline uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op *op,
+					      uint32_t before)
+{
+	if (before < m->n_ops && ct_op_is(op, &m->ops[m->ops[before].after].tuple))
+		return m->ops[before].after;
+	return ct_block_model_search_op(m, op, before);
+}
+
+static inline uint32_t ct_block_model_find_launch(struct ct_block_model *m,
+						  const struct ct_launch *launch, uint32_t before)
+{
+	if (before < m->n_launches &&
+	    ct_launch_is(launch, &m->launches[m->launches[before].after].tuple))
+		return m->launches[before].after;
+	return ct_block_model_search_launch(m, launch, before);
+}
 
 /* Add a tuple at the end. Decoder; the caller keeps the number below `cap`. */
 void ct_block_model_add_op(struct ct_block_model *model, const struct ct_op_tuple *tuple);
@@ -154,23 +174,39 @@ static inline void ct_learn(int64_t *predicted, int64_t value)
 	*predicted = p ? (int64_t)((uint64_t)p + (uint64_t)step) : value;
 }
 
-/* What is usual of launches like the one whose first op has this place in the block. */
-static inline struct ct_habits *ct_block_model_habits(struct ct_block_model *model, int64_t op)
+/* Of a launch id, made if it is new. */
+static inline struct ct_launch_place *ct_block_model_place(struct ct_block_model *m,
+							   uint32_t launch)
 {
-	return &model->ops[model->tuple_of[op]].habits;
+	uint32_t before = m->n_places;
+	uint32_t n = ct_block_map_number(&m->place_by_launch, launch, &m->n_places);
+
+	if (m->n_places != before)
+		m->places[n] = (struct ct_launch_place){ 0, 0 };
+	return &m->places[n];
 }
 
-/* Remember the first op of each launch: `index` is the op's place in the block. */
-static inline void ct_block_model_note_launch(struct ct_block_model *m, uint32_t launch,
-					      uint32_t index)
+/* The same; one without anything if it is new. */
+static inline const struct ct_launch_place *ct_block_model_look(const struct ct_block_model *m,
+								uint32_t launch)
 {
-	ct_block_map_note(&m->enter_by_launch, launch, index);
+	static const struct ct_launch_place none;
+	const int64_t n = ct_block_map_find(&m->place_by_launch, launch);
+
+	return n < 0 ? &none : &m->places[n];
 }
 
-/* Place in the block of the launch's first op, or -1. */
-static inline int64_t ct_block_model_first_op(const struct ct_block_model *m, uint32_t launch)
+/* What is usual of launches like that one whose first op has this place. */
+static inline struct ct_habits *ct_block_model_habits(const struct ct_block_model *model,
+						      const struct ct_launch_place *place)
 {
-	return ct_block_map_find(&m->enter_by_launch, launch);
+	return &model->ops[model->tuple_of[place->op - 1]].habits;
+}
+
+/* A time in quanta. Nearly all blocks have the usual one, and dividing by what is not known takes long. */
+static inline uint64_t ct_quanta(uint64_t ns, uint32_t q)
+{
+	return q == CT_BLOCK_QUANTUM_NS ? ns / CT_BLOCK_QUANTUM_NS : ns / q;
 }
 
 static inline int64_t ct_wrap_sub(uint64_t a, uint64_t b)

@@ -245,87 +245,89 @@ static uint64_t to_ns(uint64_t quanta, uint64_t quantum)
 	return ns ? ns : 1;
 }
 
+/* A time that is so long after its base, where `usual` is predicted. */
+__attribute__((always_inline)) static inline int64_t get_time(struct ct_decoder *d,
+							      enum ct_column id, int64_t *usual)
+{
+	int64_t after = (int64_t)ct_wrap_add((uint64_t)*usual, get_class(d, id));
+
+	ct_learn(usual, after);
+	return after;
+}
+
 static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
 {
 	struct ct_block_model *m = &d->model;
 	struct cursor *exceptions = &d->columns[CT_COL_OP_SEQ];
-	struct ct_extent_cursor cursor = { 0 };
+	struct ct_thread_ops of = { 0 };
 	uint64_t next_exception = exceptions->p < exceptions->end ? get_varint(exceptions)
 								  : UINT64_MAX;
 	uint32_t last_launch = 0;
-	uint64_t *last = NULL; /* of the thread `tid` */
-	uint32_t tid = 0;
 
-	for (uint32_t i = 0; i < h->n_ops; i++) {
-		uint64_t t = get(d, CT_COL_OP_TUPLE);
-		struct ct_op op = { .tid = ct_extent_tid(b, &cursor) };
-		struct ct_op_tuple *tuple;
-		uint64_t *seq;
-		uint64_t launch;
-		int64_t gap;
-		int64_t duration;
+	if (ct_block_room(&b->ops, b->n_ops, h->n_ops, &b->cap_ops, sizeof(*b->ops)) != CT_OK)
+		return CT_NOMEM;
+	while (ct_thread_ops_next(b, h->n_ops, &of)) {
+		uint64_t *last = ct_block_model_thread(m, of.tid);
 
-		if (d->columns[CT_COL_OP_TUPLE].bad || t > m->n_ops)
-			return CT_FORMAT;
-		if (t == m->n_ops) {
-			struct ct_op_tuple fresh = { 0 };
+		for (uint32_t i = of.first; i < of.end; i++) {
+			struct ct_op *op = &b->ops[i];
+			uint64_t t = get(d, CT_COL_OP_TUPLE);
+			struct ct_op_state *s;
+			uint64_t *seq;
+			uint64_t launch;
+			int64_t duration;
 
-			get_op_tuple(d, &fresh);
-			ct_block_model_add_op(m, &fresh);
+			if (d->columns[CT_COL_OP_TUPLE].bad || t > m->n_ops)
+				return CT_FORMAT;
+			if (t == m->n_ops) {
+				struct ct_op_tuple fresh = { 0 };
+
+				get_op_tuple(d, &fresh);
+				ct_block_model_add_op(m, &fresh);
+			}
+			s = &m->ops[t];
+			memcpy(&op->flags, &s->tuple.flags, CT_OP_REPEATS);
+			op->count = ct_op_class(op->op) == CT_CLASS_P2P ? get(d, CT_COL_OP_COUNT)
+									: s->tuple.count;
+
+			seq = &m->next_seq[s->sequence];
+			op->seq = *seq;
+			if (i == next_exception) {
+				op->seq = ct_wrap_add(op->seq, ct_unzigzag(get_varint(exceptions)));
+				if (exceptions->p < exceptions->end)
+					next_exception += get_varint(exceptions);
+			}
+			*seq = op->seq + 1;
+
+			op->tid = of.tid;
+			*last = ct_wrap_add(*last, get_time(d, CT_COL_OP_ENTER, &s->gap));
+			duration = get_time(d, CT_COL_OP_DURATION, &s->duration);
+			op->enter_ns = to_ns(*last, h->quantum_ns);
+			op->return_ns = op->flags & CT_OP_UNRETURNED
+						? 0
+						: to_ns(ct_wrap_add(*last, duration),
+							h->quantum_ns);
+			m->tuple_of[i] = (uint32_t)t;
+
+			launch = get(d, CT_COL_OP_LAUNCH);
+			op->launch = 0;
+			if (launch) {
+				struct ct_launch_place *place;
+
+				last_launch = (uint32_t)ct_wrap_add(last_launch,
+								    ct_unzigzag(launch - 1));
+				op->launch = last_launch;
+				place = ct_block_model_place(m, op->launch);
+				place->op = place->op ? place->op : i + 1;
+			}
+			b->n_ops++;
 		}
-		tuple = &m->ops[t].tuple;
-		op.op = tuple->op;
-		op.dtype = tuple->dtype;
-		op.redop = tuple->redop;
-		op.flags = tuple->flags;
-		op.comm = tuple->comm;
-		op.call = tuple->call;
-		op.site = tuple->site;
-		op.result = tuple->result;
-		op.peer = tuple->peer;
-		op.tag = tuple->tag;
-		op.count = ct_op_class(op.op) == CT_CLASS_P2P ? get(d, CT_COL_OP_COUNT)
-							      : tuple->count;
-
-		seq = ct_block_model_seq(m, (uint32_t)t);
-		op.seq = *seq;
-		if (i == next_exception) {
-			op.seq = ct_wrap_add(op.seq, ct_unzigzag(get_varint(exceptions)));
-			if (exceptions->p < exceptions->end)
-				next_exception += get_varint(exceptions);
-		}
-		*seq = op.seq + 1;
-
-		if (!last || op.tid != tid)
-			last = ct_block_model_thread(m, op.tid);
-		tid = op.tid;
-		gap = (int64_t)ct_wrap_add((uint64_t)m->ops[t].gap, get_class(d, CT_COL_OP_ENTER));
-		duration = (int64_t)ct_wrap_add((uint64_t)m->ops[t].duration,
-						get_class(d, CT_COL_OP_DURATION));
-		*last = ct_wrap_add(*last, gap);
-		ct_learn(&m->ops[t].gap, gap);
-		ct_learn(&m->ops[t].duration, duration);
-		m->tuple_of[i] = (uint32_t)t;
-		op.enter_ns = to_ns(*last, h->quantum_ns);
-		if (!(op.flags & CT_OP_UNRETURNED))
-			op.return_ns = to_ns(ct_wrap_add(*last, duration), h->quantum_ns);
-
-		launch = get(d, CT_COL_OP_LAUNCH);
-		if (launch) {
-			last_launch = (uint32_t)ct_wrap_add(last_launch, ct_unzigzag(launch - 1));
-			op.launch = last_launch;
-			ct_block_model_note_launch(m, op.launch, i);
-		}
-		if (ct_block_add_op(b, &op) != CT_OK)
-			return CT_NOMEM;
 	}
 	return CT_OK;
 }
 
 static void get_launch_tuple(struct ct_decoder *d, struct ct_launch_tuple *t)
 {
-	uint64_t has;
-
 	t->comm = (uint32_t)get(d, CT_COL_LAUNCH_TUPLES);
 	t->stream = (uint32_t)get(d, CT_COL_LAUNCH_TUPLES);
 	t->device = (uint32_t)get(d, CT_COL_LAUNCH_TUPLES);
@@ -333,9 +335,7 @@ static void get_launch_tuple(struct ct_decoder *d, struct ct_launch_tuple *t)
 	t->result = (int16_t)get_signed(d, CT_COL_LAUNCH_TUPLES);
 	t->start_source = (uint8_t)get(d, CT_COL_LAUNCH_TUPLES);
 	t->end_source = (uint8_t)get(d, CT_COL_LAUNCH_TUPLES);
-	has = get(d, CT_COL_LAUNCH_TUPLES);
-	t->has_start = has & 1;
-	t->has_end = has >> 1 & 1;
+	t->has = get(d, CT_COL_LAUNCH_TUPLES) & (CT_LAUNCH_HAS_START | CT_LAUNCH_HAS_END);
 }
 
 /* See put_err() in block_encode.c. */
@@ -347,16 +347,19 @@ static uint32_t get_err(struct ct_decoder *d, enum ct_column id, uint64_t q)
 static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
 {
 	struct ct_block_model *m = &d->model;
-	uint64_t q = h->quantum_ns;
+	const uint32_t q = h->quantum_ns;
 	uint32_t id = 0;
 
+	if (ct_block_room(&b->launches, b->n_launches, h->n_launches, &b->cap_launches,
+			  sizeof(*b->launches)) != CT_OK)
+		return CT_NOMEM;
 	for (uint32_t i = 0; i < h->n_launches; i++) {
+		struct ct_launch *l = &b->launches[i];
 		uint64_t t = get(d, CT_COL_LAUNCH_TUPLE);
-		struct ct_launch l = { 0 };
+		struct ct_launch_place *place;
 		struct ct_launch_state *s;
 		struct ct_habits *habits;
 		uint64_t start;
-		int64_t first;
 
 		if (d->columns[CT_COL_LAUNCH_TUPLE].bad || t > m->n_launches)
 			return CT_FORMAT;
@@ -368,41 +371,35 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 		}
 		s = &m->launches[t];
 		id = (uint32_t)ct_wrap_add((uint64_t)id + 1, get_signed(d, CT_COL_LAUNCH_ID));
-		l.id = id;
-		l.comm = s->tuple.comm;
-		l.stream = s->tuple.stream;
-		l.device = s->tuple.device;
-		l.n_ops = s->tuple.n_ops;
-		l.result = s->tuple.result;
-		l.start_source = s->tuple.start_source;
-		l.end_source = s->tuple.end_source;
+		memset(l, 0, sizeof(*l));
+		memcpy(&l->device, &s->tuple, CT_LAUNCH_REPEATS);
+		l->comm = s->tuple.comm;
+		l->id = id;
 
-		first = ct_block_model_first_op(m, l.id);
-		habits = first < 0 ? &s->habits : ct_block_model_habits(m, first);
+		place = ct_block_model_place(m, id);
+		place->launch = place->launch ? place->launch : i + 1;
+		habits = &s->habits;
 		start = m->stream_end[s->stream];
-		if (first >= 0 && b->ops[first].enter_ns / q > start)
-			start = b->ops[first].enter_ns / q;
-		if (s->tuple.has_start) {
-			int64_t later = (int64_t)ct_wrap_add((uint64_t)habits->start,
-							     get_class(d, CT_COL_LAUNCH_START));
+		if (place->op) {
+			uint64_t enter = ct_quanta(b->ops[place->op - 1].enter_ns, q);
 
-			ct_learn(&habits->start, later);
-			start = ct_wrap_add(start, later);
-			l.start_ns = to_ns(start, q);
+			habits = ct_block_model_habits(m, place);
+			start = enter > start ? enter : start;
+		}
+		if (s->tuple.has & CT_LAUNCH_HAS_START) {
+			start = ct_wrap_add(start,
+					    get_time(d, CT_COL_LAUNCH_START, &habits->start));
+			l->start_ns = to_ns(start, q);
+		}
+		if (s->tuple.has & CT_LAUNCH_HAS_END) {
+			start = ct_wrap_add(start,
+					    get_time(d, CT_COL_LAUNCH_DURATION, &habits->duration));
+			l->end_ns = to_ns(start, q);
 		}
 		m->stream_end[s->stream] = start;
-		if (s->tuple.has_end) {
-			int64_t duration = (int64_t)ct_wrap_add(
-				(uint64_t)habits->duration, get_class(d, CT_COL_LAUNCH_DURATION));
-
-			ct_learn(&habits->duration, duration);
-			m->stream_end[s->stream] = ct_wrap_add(start, duration);
-			l.end_ns = to_ns(m->stream_end[s->stream], q);
-		}
-		l.start_err_ns = get_err(d, CT_COL_LAUNCH_ERR, q);
-		l.end_err_ns = get_err(d, CT_COL_LAUNCH_ERR, q);
-		if (ct_block_add_launch(b, &l) != CT_OK)
-			return CT_NOMEM;
+		l->start_err_ns = get_err(d, CT_COL_LAUNCH_ERR, q);
+		l->end_err_ns = get_err(d, CT_COL_LAUNCH_ERR, q);
+		b->n_launches++;
 	}
 	return CT_OK;
 }
@@ -463,10 +460,9 @@ static int get_rares(struct ct_decoder *d, const struct ct_block_header *h, int 
 	struct cursor *c = &d->columns[CT_COL_RARES];
 	int st = CT_OK;
 
-	if (ct_rare_model_reset(&d->rares, h->n_rares, b->n_launches) != CT_OK)
+	if (ct_rare_model_reset(&d->rares, h->n_rares) != CT_OK)
 		return CT_NOMEM;
 	take_bits_from(d, CT_COL_RARE_BITS);
-	ct_rare_model_launches(&d->rares, b);
 	for (uint32_t i = 0; i < h->n_rares;) {
 		uint64_t kind = get_varint(c);
 		uint64_t n = get_varint(c);

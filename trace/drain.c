@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RARE_BYTES ((uint32_t)(CT_SLOT_BYTES - sizeof(uint64_t))) /* of a slot behind its tag */
+
 static int by_lap(const void *a, const void *b)
 {
 	uint64_t la = ((const struct ct_drain_chunk *)a)->lap;
@@ -54,40 +56,38 @@ int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring)
 	return CT_OK;
 }
 
-/* The words of a slot as a record of the block. */
-static inline int add_slot(struct ct_block *block, struct ct_extent *extent, const uint64_t w[8])
+/* Room for so many records, of whichever kind. 0 or CT_NOMEM. */
+static int make_room(struct ct_block *b, uint32_t n)
 {
-	switch (CT_TAG_KIND(w[0])) {
-	case CT_KIND_OP: {
-		struct ct_op *op = ct_block_new_op(block);
+	if (ct_block_room(&b->ops, b->n_ops, n, &b->cap_ops, sizeof(*b->ops)) != CT_OK ||
+	    ct_block_room(&b->launches, b->n_launches, n, &b->cap_launches, sizeof(*b->launches)) !=
+		    CT_OK ||
+	    ct_block_room(&b->rares, b->n_rares, n, &b->cap_rares, sizeof(*b->rares)) != CT_OK)
+		return CT_NOMEM;
+	return ct_block_room(&b->bytes, b->n_bytes, n * RARE_BYTES, &b->cap_bytes, 1);
+}
 
-		if (!op)
-			return CT_NOMEM;
+/* The words of a slot as a record of the block, which has room for it. */
+static inline void add_slot(struct ct_block *b, uint32_t tid, const uint64_t w[8])
+{
+	const unsigned kind = CT_TAG_KIND(w[0]);
+
+	if (kind == CT_KIND_OP) {
+		struct ct_op *op = &b->ops[b->n_ops++];
+
 		ct_op_unpack(w, op);
-		op->tid = extent->tid;
+		op->tid = tid;
 		if (!op->return_ns)
 			op->flags |= CT_OP_UNRETURNED;
-		extent->n_ops++;
-		return CT_OK;
-	}
-	case CT_KIND_LAUNCH: {
-		struct ct_launch *launch = ct_block_new_launch(block);
-
-		if (!launch)
-			return CT_NOMEM;
-		ct_launch_unpack(w, launch);
-		extent->n_launches++;
-		return CT_OK;
-	}
-	default: {
-		const size_t len = 7 * sizeof(w[0]);
-		uint8_t *bytes = ct_block_new_rare(block, CT_TAG_KIND(w[0]), (uint16_t)len);
-
-		if (!bytes)
-			return CT_NOMEM;
-		memcpy(bytes, &w[1], len);
-		return CT_OK;
-	}
+	} else if (kind == CT_KIND_LAUNCH) {
+		ct_launch_unpack(w, &b->launches[b->n_launches++]);
+	} else {
+		b->rares[b->n_rares++] = (struct ct_rare){ (uint16_t)kind, RARE_BYTES, b->n_bytes };
+		/* word by word: so all of them stay in registers, also those of other kinds */
+#pragma GCC unroll 8
+		for (unsigned i = 0; i < RARE_BYTES / sizeof(w[0]); i++)
+			memcpy(b->bytes + b->n_bytes + i * sizeof(w[0]), &w[1 + i], sizeof(w[0]));
+		b->n_bytes += RARE_BYTES;
 	}
 }
 
@@ -95,35 +95,44 @@ static inline int add_slot(struct ct_block *block, struct ct_extent *extent, con
 static int take_chunk(struct ct_drain *drain, struct ct_drain_chunk *c, struct ct_block *block,
 		      uint32_t room, enum ct_drain_mode mode)
 {
-	struct ct_slot *slots = ct_chunk_slots(c->chunk);
-	struct ct_extent extent = { .lap = c->lap, .first = c->to };
+	const struct ct_slot *slots = ct_chunk_slots(c->chunk) + c->to;
+	const uint32_t left = CT_CHUNK_SLOTS - c->to;
+	const uint32_t most = left < room ? left : room;
+	struct ct_extent extent = {
+		.lap = c->lap,
+		.first = c->to,
+		.n_ops = block->n_ops,
+		.n_launches = block->n_launches,
+	};
+	int is_pinned = 0;
+	uint32_t n;
 	uint64_t w[8];
-	int st;
 
-	for (; c->to < CT_CHUNK_SLOTS && extent.n_slots < room; c->to++, extent.n_slots++) {
-		if (!ct_slot_copy(&slots[c->to], (uint32_t)c->lap, w))
+	if (make_room(block, most) != CT_OK)
+		return CT_NOMEM;
+	for (n = 0; n < most; n++) {
+		if (!ct_slot_copy(&slots[n], (uint32_t)c->lap, w))
 			break;
-		if (mode == CT_DRAIN_RETURNED && CT_TAG_KIND(w[0]) == CT_KIND_OP &&
-		    !w[CT_OP_W_END]) {
+		if (CT_TAG_KIND(w[0]) == CT_KIND_OP && !w[CT_OP_W_END] &&
+		    mode == CT_DRAIN_RETURNED) {
 			drain->n_pending++;
-			goto out_pinned;
+			is_pinned = 1;
+			break;
 		}
 		/* known now: the owner's name is stored before its first record */
-		if (!extent.n_slots)
+		if (!n)
 			extent.tid = (uint32_t)atomic_load_explicit(&c->chunk->owner,
 								    memory_order_relaxed);
-		st = add_slot(block, &extent, w);
-		if (st != CT_OK)
-			return st;
+		add_slot(block, extent.tid, w);
 	}
-	c->whole = c->closed && (c->to == CT_CHUNK_SLOTS || extent.n_slots < room);
-out_pinned:
-	if (extent.n_slots) {
-		st = ct_block_add_extent(block, &extent);
-		if (st != CT_OK)
-			return st;
-	}
-	return (int)extent.n_slots;
+	c->to += n;
+	c->whole = !is_pinned && c->closed && (c->to == CT_CHUNK_SLOTS || n < room);
+	if (!n)
+		return 0;
+	extent.n_slots = n;
+	extent.n_ops = block->n_ops - extent.n_ops;
+	extent.n_launches = block->n_launches - extent.n_launches;
+	return ct_block_add_extent(block, &extent) == CT_OK ? (int)n : CT_NOMEM;
 }
 
 int ct_drain_next(struct ct_drain *drain, const struct ct_ring *ring, struct ct_block *block,

@@ -33,53 +33,26 @@ int ct_rare_has_columns(unsigned kind)
 
 /* ---- tuples ------------------------------------------------------------------------------------------------- */
 
-static void make_plan(struct ct_rare_plan *plan, unsigned kind)
+/* 1; or 0: a ZERO field has something. */
+static int make_tuple(struct ct_rare_tuple *t, unsigned kind, const uint8_t *payload)
 {
-	plan->tid_at = kind == CT_KIND_SUBMIT ? offsetof(struct ct_submit_rec, tid)
-					      : offsetof(struct ct_host_rec, tid);
-	for (const struct ct_rare_field *f = fields[kind]; f->bytes; f++) {
-		if (f->coding == CT_RARE_SAME)
-			memset((uint8_t *)plan->same + f->at, 0xff, f->n * f->bytes);
-		else if (f->coding == CT_RARE_ZERO)
-			memset((uint8_t *)plan->zero + f->at, 0xff, f->n * f->bytes);
-		if (ct_rare_is_time(f))
-			plan->times[plan->n_times++] = f->at;
-	}
-}
-
-static int make_plans(struct ct_rare_model *m)
-{
-	if (m->plans)
-		return CT_OK;
-	m->plans = calloc(CT_RARE_KINDS, sizeof(*m->plans));
-	for (unsigned kind = 0; m->plans && kind < CT_RARE_KINDS; kind++)
-		make_plan(&m->plans[kind], kind);
-	return m->plans ? CT_OK : CT_NOMEM;
-}
-
-int ct_rare_tuple(const struct ct_rare_model *m, unsigned kind, const uint8_t *payload, size_t len,
-		  struct ct_rare_tuple *t)
-{
-	const struct ct_rare_plan *plan = &m->plans[kind < CT_RARE_KINDS ? kind : 0];
-	uint64_t words[CT_RARE_BYTES / 8];
 	uint64_t odd = 0;
 
-	if (len != CT_RARE_BYTES || !ct_rare_has_columns(kind))
-		return 0;
-	memcpy(words, payload, sizeof(words));
-	t->kind = kind;
-#pragma GCC unroll 7
-	for (unsigned i = 0; i < CT_RARE_BYTES / 8; i++) {
-		odd |= words[i] & plan->zero[i];
-		words[i] &= plan->same[i];
+	*t = (struct ct_rare_tuple){ .kind = kind };
+	for (const struct ct_rare_field *f = fields[kind]; f->bytes; f++) {
+		const uint8_t *p = payload + f->at;
+
+		if (ct_rare_is_time(f))
+			t->bytes[f->at] = ct_rare_load(p, 8) != 0;
+		else if (f->coding == CT_RARE_SAME)
+			memcpy(t->bytes + f->at, p, f->n * f->bytes);
+		for (unsigned i = 0; f->coding == CT_RARE_ZERO && i < f->n; i++)
+			odd |= ct_rare_load(p + i * f->bytes, f->bytes);
 	}
-	memcpy(t->bytes, words, sizeof(words));
-	for (unsigned i = 0; i < plan->n_times; i++)
-		t->bytes[plan->times[i]] = ct_rare_load(payload + plan->times[i], 8) != 0;
 	return !odd;
 }
 
-static uint32_t search(struct ct_rare_model *m, const struct ct_rare_tuple *tuple)
+static uint32_t number_of(struct ct_rare_model *m, const struct ct_rare_tuple *tuple)
 {
 	struct ct_block_map *map = &m->by_tuple;
 	uint32_t key = ct_block_map_hash(tuple, sizeof(*tuple));
@@ -94,16 +67,20 @@ static uint32_t search(struct ct_rare_model *m, const struct ct_rare_tuple *tupl
 	return m->n - 1;
 }
 
-uint32_t ct_rare_find(struct ct_rare_model *m, const struct ct_rare_tuple *tuple, uint32_t before)
+int ct_rare_search(struct ct_rare_model *m, unsigned kind, const uint8_t *payload, size_t len,
+		   uint32_t *t)
 {
-	uint32_t t;
+	const uint32_t before = *t;
+	const int is_first = before >= m->n;
+	struct ct_rare_tuple tuple;
 
-	if (before >= m->n)
-		return search(m, tuple);
-	t = m->states[before].after;
-	if (!ct_block_map_are_equal(&m->states[t].tuple, tuple, sizeof(*tuple)))
-		t = m->states[before].after = search(m, tuple);
-	return t;
+	if (len != CT_RARE_BYTES || !ct_rare_has_columns(kind) ||
+	    !make_tuple(&tuple, kind, payload))
+		return 0;
+	*t = number_of(m, &tuple);
+	if (!is_first)
+		m->states[before].after = *t;
+	return 1;
 }
 
 struct ct_rare_state *ct_rare_add(struct ct_rare_model *m, unsigned kind)
@@ -117,12 +94,10 @@ struct ct_rare_state *ct_rare_add(struct ct_rare_model *m, unsigned kind)
 
 /* ---- the model ---------------------------------------------------------------------------------------------- */
 
-int ct_rare_model_reset(struct ct_rare_model *m, uint32_t records, uint32_t launches)
+int ct_rare_model_reset(struct ct_rare_model *m, uint32_t records)
 {
 	uint32_t cap = records + 1;
 
-	if (make_plans(m) != CT_OK)
-		return CT_NOMEM;
 	if (m->cap < cap) {
 		m->cap = 0;
 		free(m->states);
@@ -134,8 +109,7 @@ int ct_rare_model_reset(struct ct_rare_model *m, uint32_t records, uint32_t laun
 		m->cap = cap;
 	}
 	if (ct_block_map_reset(&m->by_tuple, cap) != CT_OK ||
-	    ct_block_map_reset(&m->clock_by_thread, cap) != CT_OK ||
-	    ct_block_map_reset(&m->launch_by_id, launches + 1) != CT_OK)
+	    ct_block_map_reset(&m->clock_by_thread, cap) != CT_OK)
 		return CT_NOMEM;
 	m->n = m->n_clocks = 0;
 	return CT_OK;
@@ -143,19 +117,11 @@ int ct_rare_model_reset(struct ct_rare_model *m, uint32_t records, uint32_t laun
 
 void ct_rare_model_fini(struct ct_rare_model *m)
 {
-	free(m->plans);
 	free(m->states);
 	free(m->clocks);
 	ct_block_map_fini(&m->by_tuple);
 	ct_block_map_fini(&m->clock_by_thread);
-	ct_block_map_fini(&m->launch_by_id);
 	memset(m, 0, sizeof(*m));
-}
-
-void ct_rare_model_launches(struct ct_rare_model *m, const struct ct_block *b)
-{
-	for (uint32_t i = 0; i < b->n_launches; i++)
-		ct_block_map_note(&m->launch_by_id, b->launches[i].id, i);
 }
 
 uint64_t *ct_rare_clock(struct ct_rare_model *m, unsigned kind, uint32_t tid)

@@ -9,6 +9,7 @@
 #ifndef CT_TRACE_RARE_CODE_H
 #define CT_TRACE_RARE_CODE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,14 +37,6 @@ struct ct_rare_field {
 
 enum { CT_RARE_KINDS = 16, CT_RARE_FIELDS = 14 };
 
-/* The same by what is done with them: the bytes that belong to the tuple, and those that have to be 0. Each model has its
- * own. */
-struct ct_rare_plan {
-	uint64_t same[CT_RARE_BYTES / 8], zero[CT_RARE_BYTES / 8];
-	uint8_t times[4], n_times; /* their places */
-	uint8_t tid_at;
-};
-
 /* What repeats: the record with its other fields 0, and its times 1 where there is one. */
 struct ct_rare_tuple {
 	uint64_t kind;
@@ -60,29 +53,21 @@ struct ct_rare_state {
 };
 
 struct ct_rare_model {
-	struct ct_rare_plan *plans; /* by kind */
 	struct ct_rare_state *states;
 	uint64_t *clocks; /* of a thread's last record of a kind, quanta */
 	uint32_t n, n_clocks, cap;
 	struct ct_block_map by_tuple; /* encoder only */
 	struct ct_block_map clock_by_thread;
-	struct ct_block_map launch_by_id; /* -> place of the launch in the block */
 };
 
-/* Empty the model, for a block of `records` such records and these launches. 0 or CT_NOMEM. */
-int ct_rare_model_reset(struct ct_rare_model *model, uint32_t records, uint32_t launches);
+/* Empty the model, for a block of `records` such records. 0 or CT_NOMEM. */
+int ct_rare_model_reset(struct ct_rare_model *model, uint32_t records);
 void ct_rare_model_fini(struct ct_rare_model *model);
 
-/* The launches of the block, which a WAIT names; not called, it names none that is known. */
-void ct_rare_model_launches(struct ct_rare_model *model, const struct ct_block *block);
-
-/* The tuple of a record that has columns: 1; 0: it is to be stored whole. */
-int ct_rare_tuple(const struct ct_rare_model *model, unsigned kind, const uint8_t *payload,
-		  size_t len, struct ct_rare_tuple *tuple);
-
-/* Index of the tuple, added at the end if it is new; the caller's last one was `before`. Encoder. */
-uint32_t ct_rare_find(struct ct_rare_model *model, const struct ct_rare_tuple *tuple,
-		      uint32_t before);
+/* Finds the tuple of a record and adds it at the end if it is new: *t is its index, and was that of the caller's last one, after
+ * which it came. 0: the record is to be stored whole. Encoder. */
+int ct_rare_search(struct ct_rare_model *model, unsigned kind, const uint8_t *payload, size_t len,
+		   uint32_t *t);
 
 /* The next one, empty, of this kind. Decoder; the caller keeps the number below `cap`. */
 struct ct_rare_state *ct_rare_add(struct ct_rare_model *model, unsigned kind);
@@ -90,15 +75,16 @@ struct ct_rare_state *ct_rare_add(struct ct_rare_model *model, unsigned kind);
 /* The kind has columns. */
 int ct_rare_has_columns(unsigned kind);
 
-/* Errors as classes of eight steps an octave, rounded up: they are upper bounds, and their low bits noise. */
+/* Errors as classes of eight steps an octave, rounded up: they are upper bounds, and their low bits noise. What is below 16 is
+ * its own class; the class of anything else is the one after that of the error less 1, rounded down. */
 static inline uint8_t ct_err_class(uint32_t err)
 {
-	unsigned top = err ? 31u - (unsigned)__builtin_clz(err) : 0;
+	unsigned shift;
 
-	if (top < 4)
+	if (err < 16)
 		return (uint8_t)err;
-	return (uint8_t)(16 + (top - 4) * 8 + (err >> (top - 3) & 7) +
-			 ((err & ((1u << (top - 3)) - 1)) != 0));
+	shift = (31u ^ (unsigned)__builtin_clz(err - 1)) - 3;
+	return (uint8_t)(8 * shift + ((err - 1) >> shift) + 1);
 }
 
 static inline uint32_t ct_err_of_class(uint8_t c)
@@ -141,6 +127,56 @@ static inline void ct_rare_store(uint8_t *p, unsigned bytes, uint64_t v)
 		memcpy(p, &v, 4);
 	else
 		*p = (uint8_t)v;
+}
+
+/* What a field adds to the doubt that a record has this tuple, whose place for it this is: 0 nothing. */
+__attribute__((always_inline)) static inline uint64_t ct_rare_differ(enum ct_rare_coding coding,
+								     const uint8_t *p,
+								     const uint8_t *of_tuple,
+								     unsigned bytes, unsigned n)
+{
+	uint64_t differ = 0;
+
+	if (coding == CT_RARE_TIME || coding == CT_RARE_LATER || coding == CT_RARE_REACH)
+		return (uint64_t)(ct_rare_load(p, 8) != 0) ^ *of_tuple;
+	if (coding == CT_RARE_SAME || coding == CT_RARE_ZERO)
+		for (unsigned i = 0; i < n * bytes; i += bytes)
+			differ |= ct_rare_load(p + i, bytes) ^ ct_rare_load(of_tuple + i, bytes);
+	return differ;
+}
+
+/* The record has this tuple, which has 0 in its ZERO fields. Inlined for each kind. */
+static inline int ct_rare_is(const struct ct_rare_tuple *t, unsigned kind, const uint8_t *payload)
+{
+	uint64_t differ = t->kind ^ kind;
+
+	switch (kind) {
+#define RECORD(KIND) case CT_KIND_##KIND:
+#define FIELD(record, name, size, how)                                                             \
+	differ |= ct_rare_differ(CT_RARE_##how, payload + offsetof(struct record, name),           \
+				 t->bytes + offsetof(struct record, name), size,                   \
+				 sizeof(((struct record *)0)->name) / (size));
+#define END break;
+#include "trace/rare_fields.def"
+#undef RECORD
+#undef FIELD
+#undef END
+	default:
+		return 0;
+	}
+	return !differ;
+}
+
+/* As ct_rare_search(). Records come in the same order again and again: what came after the last one the last time is looked at
+ * first. */
+static inline int ct_rare_find(struct ct_rare_model *m, unsigned kind, const uint8_t *payload,
+			       size_t len, uint32_t *t)
+{
+	if (*t >= m->n || len != CT_RARE_BYTES ||
+	    !ct_rare_is(&m->states[m->states[*t].after].tuple, kind, payload))
+		return ct_rare_search(m, kind, payload, len, t);
+	*t = m->states[*t].after;
+	return 1;
 }
 
 #endif

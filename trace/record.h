@@ -11,24 +11,25 @@
 
 #include "trace/format.h"
 
-/* One data-moving call on one rank, its host half. */
+/* One data-moving call on one rank, its host half. Members are in the order in which they share words of the slot, and those that
+ * repeat from call to call come last (block_model.h): they are copied and compared as words. */
 struct ct_op {
 	uint64_t enter_ns;
 	uint64_t return_ns; /* 0 = had not returned */
 	uint64_t count;	    /* elements as passed to the call */
 	uint64_t seq;	    /* within its comm; point-to-point: within (comm, src, dst, tag) */
-	uint32_t comm;	    /* process-local id of struct ct_comm_rec */
 	uint32_t launch;    /* launch id, 0 = the call itself is the span */
-	uint32_t site;	    /* string id of the call site, 0 unknown */
+	uint32_t tid;	    /* thread that called */
+	uint8_t flags;	    /* enum ct_op_flag */
+	uint8_t redop;	    /* redops.def, 0 unknown or none */
+	uint8_t dtype;	    /* dtypes.def, 0 unknown or none */
+	uint8_t op;	    /* ops.def */
+	uint32_t comm;	    /* process-local id of struct ct_comm_rec */
 	int32_t peer;	    /* peer (Send, Recv) or root in the comm, -1 none */
 	uint32_t tag;	    /* point-to-point only */
-	uint32_t tid;	    /* thread that called */
+	uint32_t site;	    /* string id of the call site, 0 unknown */
 	int16_t result;	    /* the library's, or CT_RESULT_EXCEPTION; meaningless until returned */
 	uint16_t call;	    /* string id of the function's name */
-	uint8_t op;	    /* ops.def */
-	uint8_t dtype;	    /* dtypes.def, 0 unknown or none */
-	uint8_t redop;	    /* redops.def, 0 unknown or none */
-	uint8_t flags;	    /* enum ct_op_flag */
 };
 
 /* Elements of the call; UINT64_MAX: unknown, and ct_op_total_bytes() is UINT64_MAX as well. */
@@ -44,14 +45,14 @@ struct ct_launch {
 	uint64_t end_ns;   /* 0 = not measured */
 	uint32_t id;	   /* per process, from 1 */
 	uint32_t comm;
-	uint32_t stream;
-	uint32_t device;
-	uint32_t start_err_ns;
 	uint32_t end_err_ns;
-	uint32_t n_ops;
+	uint32_t start_err_ns;
+	uint32_t device;
+	uint32_t stream;
+	uint8_t end_source; /* enum ct_source */
+	uint8_t start_source;
 	int16_t result;
-	uint8_t start_source; /* enum ct_source */
-	uint8_t end_source;
+	uint32_t n_ops;
 };
 
 /* Longest duration that an op slot can hold: 48 bits of ns, 78 hours; longer calls are cut to it. */
@@ -80,22 +81,22 @@ static inline void ct_op_pack(const struct ct_op *op, uint64_t w[8])
 
 static inline void ct_op_unpack(const uint64_t w[8], struct ct_op *op)
 {
-	op->call = CT_TAG_CALL(w[0]);
 	op->enter_ns = w[CT_OP_W_ENTER];
+	op->return_ns = w[CT_OP_W_END] ? op->enter_ns + (w[CT_OP_W_END] >> 16) - 1 : 0;
 	op->count = w[CT_OP_W_COUNT];
-	op->comm = (uint32_t)(w[CT_OP_W_WHAT] >> 32);
-	op->op = (uint8_t)(w[CT_OP_W_WHAT] >> 24);
-	op->dtype = (uint8_t)(w[CT_OP_W_WHAT] >> 16);
-	op->redop = (uint8_t)(w[CT_OP_W_WHAT] >> 8);
-	op->flags = (uint8_t)w[CT_OP_W_WHAT];
 	op->seq = w[CT_OP_W_SEQ];
+	op->launch = (uint32_t)w[CT_OP_W_LINK];
+	op->tid = 0;
+	op->flags = (uint8_t)w[CT_OP_W_WHAT];
+	op->redop = (uint8_t)(w[CT_OP_W_WHAT] >> 8);
+	op->dtype = (uint8_t)(w[CT_OP_W_WHAT] >> 16);
+	op->op = (uint8_t)(w[CT_OP_W_WHAT] >> 24);
+	op->comm = (uint32_t)(w[CT_OP_W_WHAT] >> 32);
 	op->peer = (int32_t)(uint32_t)w[CT_OP_W_PEER];
 	op->tag = (uint32_t)(w[CT_OP_W_PEER] >> 32);
 	op->site = (uint32_t)(w[CT_OP_W_LINK] >> 32);
-	op->launch = (uint32_t)w[CT_OP_W_LINK];
-	op->tid = 0;
-	op->return_ns = w[CT_OP_W_END] ? op->enter_ns + (w[CT_OP_W_END] >> 16) - 1 : 0;
-	op->result = w[CT_OP_W_END] ? (int16_t)(uint16_t)w[CT_OP_W_END] : 0;
+	op->result = (int16_t)(uint16_t)w[CT_OP_W_END];
+	op->call = CT_TAG_CALL(w[0]);
 }
 
 static inline void ct_launch_pack(const struct ct_launch *l, uint64_t w[8])
@@ -116,14 +117,14 @@ static inline void ct_launch_unpack(const uint64_t w[8], struct ct_launch *l)
 	l->end_ns = w[CT_LAUNCH_W_END];
 	l->id = (uint32_t)w[CT_LAUNCH_W_ID];
 	l->comm = (uint32_t)(w[CT_LAUNCH_W_ID] >> 32);
-	l->stream = (uint32_t)(w[CT_LAUNCH_W_WHERE] >> 32);
-	l->device = (uint32_t)w[CT_LAUNCH_W_WHERE];
-	l->start_err_ns = (uint32_t)(w[CT_LAUNCH_W_ERR] >> 32);
 	l->end_err_ns = (uint32_t)w[CT_LAUNCH_W_ERR];
-	l->n_ops = (uint32_t)(w[CT_LAUNCH_W_HOW] >> 32);
-	l->result = (int16_t)(uint16_t)(w[CT_LAUNCH_W_HOW] >> 16);
-	l->start_source = (uint8_t)(w[CT_LAUNCH_W_HOW] >> 8);
+	l->start_err_ns = (uint32_t)(w[CT_LAUNCH_W_ERR] >> 32);
+	l->device = (uint32_t)w[CT_LAUNCH_W_WHERE];
+	l->stream = (uint32_t)(w[CT_LAUNCH_W_WHERE] >> 32);
 	l->end_source = (uint8_t)w[CT_LAUNCH_W_HOW];
+	l->start_source = (uint8_t)(w[CT_LAUNCH_W_HOW] >> 8);
+	l->result = (int16_t)(uint16_t)(w[CT_LAUNCH_W_HOW] >> 16);
+	l->n_ops = (uint32_t)(w[CT_LAUNCH_W_HOW] >> 32);
 }
 
 #endif

@@ -69,23 +69,25 @@ static void publish(struct writer *w, struct ct_lane *lane, uint64_t kind, uint6
 static void fill(struct writer *w, const struct ct_block *b)
 {
 	struct ct_lane ops = { 0 }, launches = { 0 }, rares = { 0 };
-	struct ct_extent_cursor cursor = { 0 };
+	struct ct_thread_ops of = { 0 };
 	uint64_t words[8] = { 0 };
 
 	launches.tid = 1;
 	rares.tid = 2;
-	for (uint32_t i = 0; i < b->n_ops; i++) {
-		const struct ct_op *op = &b->ops[i];
-		uint32_t tid = ct_extent_tid(b, &cursor);
-
-		if (ops.tid != tid)
+	while (ct_thread_ops_next(b, b->n_ops, &of)) {
+		if (ops.tid != of.tid)
 			ct_lane_close(&ops);
-		ops.tid = tid;
-		ct_op_pack(op, words);
-		words[CT_OP_W_END] = op->return_ns ? ct_op_end_word(op->enter_ns, op->return_ns,
-								    op->result)
-						   : 0;
-		publish(w, &ops, CT_KIND_OP, op->call, words);
+		ops.tid = of.tid;
+		for (uint32_t i = of.first; i < of.end; i++) {
+			const struct ct_op *op = &b->ops[i];
+
+			ct_op_pack(op, words);
+			words[CT_OP_W_END] = op->return_ns
+						     ? ct_op_end_word(op->enter_ns, op->return_ns,
+								      op->result)
+						     : 0;
+			publish(w, &ops, CT_KIND_OP, op->call, words);
+		}
 	}
 	for (uint32_t i = 0; i < b->n_launches; i++) {
 		ct_launch_pack(&b->launches[i], words);

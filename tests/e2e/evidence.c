@@ -35,13 +35,14 @@ const struct ct_process_info *evidence_process(const struct ct_run *run, uint32_
 
 static void take_ops(struct evidence *e, const struct ct_block *block)
 {
-	struct ct_extent_cursor cursor = { 0 };
+	struct ct_thread_ops of = { 0 };
 
-	for (uint32_t i = 0; i < block->n_ops; i++) {
-		e->ops = grow(e->ops, e->n_ops, sizeof(*e->ops));
-		e->ops[e->n_ops] = block->ops[i];
-		e->ops[e->n_ops++].tid = ct_extent_tid(block, &cursor);
-	}
+	while (ct_thread_ops_next(block, block->n_ops, &of))
+		for (uint32_t i = of.first; i < of.end; i++) {
+			e->ops = grow(e->ops, e->n_ops, sizeof(*e->ops));
+			e->ops[e->n_ops] = block->ops[i];
+			e->ops[e->n_ops++].tid = of.tid;
+		}
 }
 
 static void take_launches(struct evidence *e, const struct ct_block *block)

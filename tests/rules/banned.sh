@@ -33,7 +33,7 @@ trace/block_columns.c: malloc free: the write thread
 trace/block_encode.c: calloc free: the write thread
 trace/block_map.c: malloc free: the write thread
 trace/block_model.c: malloc free: the write thread
-trace/rare_code.c: malloc calloc free: the write thread
+trace/rare_code.c: malloc free: the write thread
 trace/drain.c: realloc free qsort: the write thread
 trace/ring_archive.c: malloc free: the command line only
 trace/ring_collect.c: calloc free: the command line only
