@@ -4,11 +4,6 @@
 /* An idle stream passes an event a while after it was recorded: some us on real devices. */
 #define LATENCY_NS 20000u
 
-uint32_t ct_gpu_err_word(double err_ns)
-{
-	return err_ns < (double)UINT32_MAX ? (uint32_t)(err_ns + 1) : UINT32_MAX;
-}
-
 static uint64_t less(uint64_t ns, uint64_t by_ns)
 {
 	return ns > by_ns ? ns - by_ns : 0;

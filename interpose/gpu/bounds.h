@@ -20,6 +20,9 @@
 void ct_gpu_bound(struct ct_gpu_times *times, uint64_t returned_ns);
 
 /* As a time's error is recorded, never less than it is. */
-uint32_t ct_gpu_err_word(double err_ns);
+static inline uint32_t ct_gpu_err_word(double err_ns)
+{
+	return err_ns < (double)UINT32_MAX ? (uint32_t)(err_ns + 1) : UINT32_MAX;
+}
 
 #endif

@@ -30,13 +30,13 @@ static uint64_t enter_ns(const struct ct_gpu_span *span)
 	return ct_load_relaxed(&span->open->opened_ns);
 }
 
-static uint64_t *usual(const struct ct_gpu_span *span)
+/* By communicator, operations and magnitude. */
+static uint32_t kind_of(const struct ct_gpu_span *span)
 {
 	uint64_t bytes = ct_load_relaxed(&span->open->bytes);
 	uint64_t size = bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
-	uint64_t hash = ct_hash_mix(ct_load_relaxed(&span->open->comm_op), size);
 
-	return &usual_ns[hash % USUAL];
+	return (uint32_t)(ct_hash_mix(ct_load_relaxed(&span->open->comm_op), size) % USUAL);
 }
 
 /* A moment after its launch, UINT64_MAX if that was too long after the call began to be noted. */
@@ -212,7 +212,7 @@ static uint64_t begins_ns(const struct ct_gpu_span *span)
 /* It is on its way: soon done if it takes as long as usual. One that is late is polled less and less often. */
 static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t now_ns)
 {
-	uint64_t due_ns = begins_ns(span) + *usual(span);
+	uint64_t due_ns = begins_ns(span) + usual_ns[span->kind];
 	uint64_t late_ns = now_ns > due_ns ? (now_ns - due_ns) / 4 : 0;
 
 	span->asked_ns = now_ns;
@@ -223,9 +223,9 @@ static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t 
 	worth_looking(c, due_ns > now_ns + SOON_NS ? due_ns : now_ns + SOON_NS);
 }
 
-static void learn(struct ct_gpu_span *span, const struct ct_gpu_times *t)
+static void learn(const struct ct_gpu_span *span, const struct ct_gpu_times *t)
 {
-	uint64_t *usually = usual(span);
+	uint64_t *usually = &usual_ns[span->kind];
 	uint64_t begin_ns = t->start_ns ? t->start_ns : begins_ns(span);
 	uint64_t took_ns = t->end_ns > begin_ns ? t->end_ns - begin_ns : 0;
 
@@ -240,7 +240,7 @@ static void publish(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 	memset(&t, 0, sizeof(t));
 	if (!span->has_end) {
 		t.start_ns = span->start_ns;
-		t.start_err_ns = span->start_ns ? (uint32_t)span->start_err_ns : 0;
+		t.start_err_ns = span->start_ns ? span->start_err_ns : 0;
 		t.start_source = span->start_ns ? CT_SOURCE_EVENT : CT_SOURCE_NONE;
 		if (t.start_source != CT_SOURCE_NONE)
 			ct_gpu_bound(&t, returned_ns(span));
@@ -341,6 +341,7 @@ static void queue_span(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 		at = &(*at)->next;
 	note_sequence(span);
 	span->start_seen = span->start_ns = span->asked_ns = 0;
+	span->kind = kind_of(span);
 	span->next = *at;
 	*at = span;
 	if (!span->next) {

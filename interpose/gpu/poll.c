@@ -226,8 +226,16 @@ static uint64_t count_calls(const struct poll *p)
 
 static void mind_budget(struct poll *p)
 {
-	const struct ct_gpu_spent spent = {
-		.now_ns = p->collect.host.mono_ns,
+	const uint64_t now_ns = p->collect.host.mono_ns;
+	uint32_t before = p->budget.level;
+	struct ct_gpu_spent spent;
+
+	if (!p->budget.limit_millionths || now_ns - p->probed_ns < PROBE_NS)
+		return;
+	p->probed_ns = now_ns;
+	ct_gpu_set_unusual(CT_GPU_PROBE, 1);
+	spent = (struct ct_gpu_spent){
+		.now_ns = now_ns,
 		.fixed_ns = count_calls(p) * ct_recorder.call_cost_ns +
 			    ct_account_of(CT_OURS_WRITE).cpu_ns +
 			    ct_account_of(CT_OURS_BEAT).cpu_ns,
@@ -235,14 +243,6 @@ static void mind_budget(struct poll *p)
 		.launches = p->collect.timed + p->collect.untimed,
 		.launch_ns = ct_gpu_probe_cost(&p->probes),
 	};
-	uint32_t before = p->budget.level;
-
-	if (!p->budget.limit_millionths)
-		return;
-	if (spent.now_ns - p->probed_ns >= PROBE_NS) {
-		p->probed_ns = spent.now_ns;
-		ct_gpu_set_unusual(CT_GPU_PROBE, 1);
-	}
 	if (ct_gpu_budget_look(&p->budget, &spent) != before)
 		ct_gpu_sampling_level(p->budget.level);
 	atomic_store_explicit(&p->level, p->budget.level, memory_order_relaxed);

@@ -60,7 +60,8 @@ struct ct_gpu_span {
 	struct ct_gpu_span *next __attribute__((aligned(64)));
 	uint64_t start_seen; /* a moment after its start; 0 not seen yet */
 	uint64_t start_ns;   /* when it was, by the anchors of that moment; 0 not known */
-	uint64_t start_err_ns;
+	uint32_t start_err_ns;
+	uint32_t kind;		/* of launches that take as long */
 	uint64_t asked_ns;	/* the last moment at which it was asked for and not done; 0 none */
 	struct ct_gpu_pair old; /* caller: another context's, for the poll thread to give back */
 };

@@ -184,25 +184,41 @@ static void after_a_long_pause_the_clock_begins_anew(void **state)
 	assert_true(err < 5000);
 }
 
-/* Where nearly all events are, only the anchors are asked that bound a moment there. */
-static void near_the_last_anchor_few_say_as_much_as_all(void **state)
+/* The least error that any of the anchors allow. */
+static double least_error(struct world w, double host_ns)
 {
-	struct world w = make_world(20, 0), all;
-	double err, of_all;
+	double err, least = INFINITY;
+	unsigned best = 0;
+
+	for (unsigned i = 0; i < w.clock.n; i++) {
+		w.clock.near = (struct ct_gpu_bounding){ i, 0 };
+		look(&w, host_ns, &err);
+		best = err < least ? i : best;
+		least = err < least ? err : least;
+	}
+	for (unsigned i = 0; i < w.clock.n; i++) {
+		w.clock.near = (struct ct_gpu_bounding){ best, i };
+		look(&w, host_ns, &err);
+		least = err < least ? err : least;
+	}
+	return least;
+}
+
+/* Where nearly all events are, only two anchors are asked. */
+static void near_the_last_anchor_two_say_as_much_as_all(void **state)
+{
+	double err;
 
 	(void)state;
 	srand(6);
 	for (int seconds = 1; seconds <= 30; seconds++) {
-		w = make_world(20, 0);
+		struct world w = make_world(20, 0);
+
 		run(&w, seconds, 2000, seconds);
-		all = w;
-		all.clock.near = (1ull << w.clock.n) - 1;
 		for (double t = -10e6; t <= 1.2e9; t += 7e6) {
 			look(&w, w.last_anchor + t, &err);
-			look(&all, w.last_anchor + t, &of_all);
-			assert_true(err <= 1.05 * of_all);
+			assert_true(err <= 1.05 * least_error(w, w.last_anchor + t));
 		}
-		assert_true(__builtin_popcountll(w.clock.near) <= 6);
 	}
 }
 
@@ -228,7 +244,7 @@ int main(void)
 		cmocka_unit_test(anchors_that_contradict_each_other_go),
 		cmocka_unit_test(a_wide_anchor_does_no_harm),
 		cmocka_unit_test(after_a_long_pause_the_clock_begins_anew),
-		cmocka_unit_test(near_the_last_anchor_few_say_as_much_as_all),
+		cmocka_unit_test(near_the_last_anchor_two_say_as_much_as_all),
 		cmocka_unit_test(a_float_is_wrong_by_half_of_its_last_bit),
 	};
 

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "interpose/gpu/clock/resolution.h"
-
 /* Anchors older than this say little about how the device ticks now. */
 #define BASELINE_NS 20e9
 /* Before anchors give more: no crystal is off by more. */
@@ -15,20 +13,6 @@
 /* code: near the last anchor: nearly all events are, since one is taken a second (anchor.c), and events are asked for every 10 ms. */
 #define NEAR_BEFORE_NS 10e6
 #define NEAR_AFTER_NS 1.25e9
-
-double ct_gpu_elapsed_ns(float ms, double *err_ns)
-{
-	double size = ms < 0 ? -(double)ms : (double)ms;
-
-	/* half of the last of a float's 24 bits: at most the value / 2^24 */
-	*err_ns = size * 1e6 / (1 << 24);
-	return (double)ms * 1e6;
-}
-
-double ct_gpu_clock_stamp_ns(const struct ct_gpu_clock *c)
-{
-	return c->resolution_ns > 0 ? c->resolution_ns : CT_GPU_COARSEST_NS;
-}
 
 /* Drop `k` anchors, from number `first` on. */
 static void drop(struct ct_gpu_clock *c, unsigned first, unsigned k)
@@ -64,53 +48,59 @@ static int find_rates(struct ct_gpu_clock *c)
 	return c->slow <= c->fast;
 }
 
-static uint64_t all_anchors(const struct ct_gpu_clock *c)
+/* How far a moment of the device, `after` an anchor, may be off by rounding and by what its rate did since. */
+static inline double doubt_of(const struct ct_gpu_clock *c, const struct ct_gpu_anchor *a,
+			      double after)
 {
-	return (1ull << c->n) - 1;
+	return c->anchors[c->n - 1].sum_err_ns - a->sum_err_ns + WANDER / 2 * after * after;
 }
 
-/* Between which moments of the host, since base_ns, the device's `device_ns` lies, as these anchors say. Returns the two that
- * say so. */
-static uint64_t find_bounds(const struct ct_gpu_clock *c, uint64_t anchors, double device_ns,
-			    double *low, double *high)
+/* The first and the last moment of the host, since base_ns, at which the device's `device_ns` may be, as this anchor says. */
+static inline double low_of(const struct ct_gpu_clock *c, unsigned i, double device_ns)
 {
-	const double sum_err_ns = c->anchors[c->n - 1].sum_err_ns;
-	unsigned lowest = 0, highest = 0;
+	const struct ct_gpu_anchor *a = &c->anchors[i];
+	const double after = device_ns - a->device_ns;
 
-	*low = -INFINITY;
-	*high = INFINITY;
-	for (; anchors; anchors &= anchors - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(anchors);
-		const struct ct_gpu_anchor *a = &c->anchors[i];
-		double after = device_ns - a->device_ns;
-		double doubt = sum_err_ns - a->sum_err_ns + WANDER / 2 * after * after;
-		double h = a->high_ns + after + doubt + after * (after > 0 ? c->fast : c->slow);
-		double l = a->low_ns + after - doubt + after * (after > 0 ? c->slow : c->fast);
+	return a->low_ns + after - doubt_of(c, a, after) + after * (after > 0 ? c->slow : c->fast);
+}
 
-		if (h < *high) {
-			*high = h;
-			highest = i;
+static inline double high_of(const struct ct_gpu_clock *c, unsigned i, double device_ns)
+{
+	const struct ct_gpu_anchor *a = &c->anchors[i];
+	const double after = device_ns - a->device_ns;
+
+	return a->high_ns + after + doubt_of(c, a, after) + after * (after > 0 ? c->fast : c->slow);
+}
+
+/* The anchors that say most of a moment. */
+static struct ct_gpu_bounding find_bounds(const struct ct_gpu_clock *c, double device_ns)
+{
+	struct ct_gpu_bounding best = { 0, 0 };
+	double low = low_of(c, 0, device_ns), high = high_of(c, 0, device_ns);
+
+	for (unsigned i = 1; i < c->n; i++) {
+		const double l = low_of(c, i, device_ns), h = high_of(c, i, device_ns);
+
+		if (h < high) {
+			high = h;
+			best.high = i;
 		}
-		if (l > *low) {
-			*low = l;
-			lowest = i;
+		if (l > low) {
+			low = l;
+			best.low = i;
 		}
 	}
-	return 1ull << lowest | 1ull << highest;
+	return best;
 }
 
-/* The anchors that bound both ends of what is near, and the moment of the last one. In between others may do so more narrowly, by
- * next to nothing: bounds by any anchors are true. 0 if anchors contradict each other at the last one. */
+/* Bounds by any anchors are true: near the last one, those that are best there are taken for all moments. 0 if anchors contradict
+ * each other there. */
 static int choose_near(struct ct_gpu_clock *c)
 {
 	const double last_ns = c->anchors[c->n - 1].device_ns;
-	const uint64_t all = all_anchors(c);
-	double low, high;
 
-	c->near = find_bounds(c, all, last_ns - NEAR_BEFORE_NS, &low, &high) |
-		  find_bounds(c, all, last_ns + NEAR_AFTER_NS, &low, &high) |
-		  find_bounds(c, all, last_ns, &low, &high);
-	return low <= high;
+	c->near = find_bounds(c, last_ns);
+	return low_of(c, c->near.low, last_ns) <= high_of(c, c->near.high, last_ns);
 }
 
 void ct_gpu_clock_add(struct ct_gpu_clock *c, float elapsed_ms, uint64_t before_ns,
@@ -142,14 +132,17 @@ void ct_gpu_clock_add(struct ct_gpu_clock *c, float elapsed_ms, uint64_t before_
 
 int ct_gpu_clock_at(const struct ct_gpu_clock *c, float elapsed_ms, uint64_t *ns, double *err_ns)
 {
-	double err, low, high;
+	struct ct_gpu_bounding by = c->near;
+	double err, low, high, device_ns;
 	double after = ct_gpu_elapsed_ns(elapsed_ms, &err);
 
 	if (!c->n)
 		return 0;
-	find_bounds(c,
-		    after >= -NEAR_BEFORE_NS && after <= NEAR_AFTER_NS ? c->near : all_anchors(c),
-		    c->anchors[c->n - 1].device_ns + after, &low, &high);
+	device_ns = c->anchors[c->n - 1].device_ns + after;
+	if (after < -NEAR_BEFORE_NS || after > NEAR_AFTER_NS)
+		by = find_bounds(c, device_ns);
+	low = low_of(c, by.low, device_ns);
+	high = high_of(c, by.high, device_ns);
 	/* far from the anchors they may cross by a hair: the distance is the error all the same */
 	*err_ns = (high > low ? high - low : low - high) / 2 + err + ct_gpu_clock_stamp_ns(c);
 	*ns = c->base_ns + (uint64_t)(int64_t)(low + (high - low) / 2 + 0.5);

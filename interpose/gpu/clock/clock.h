@@ -13,7 +13,10 @@
 #ifndef CT_INTERPOSE_GPU_CLOCK_CLOCK_H
 #define CT_INTERPOSE_GPU_CLOCK_CLOCK_H
 
+#include <math.h>
 #include <stdint.h>
+
+#include "interpose/gpu/clock/resolution.h"
 
 #define CT_GPU_ANCHORS 48u
 
@@ -24,20 +27,33 @@ struct ct_gpu_anchor {
 	double high_ns;
 };
 
+/* Which anchors bound a moment. */
+struct ct_gpu_bounding {
+	unsigned low, high;
+};
+
 struct ct_gpu_clock {
 	uint64_t base_ns;
 	double resolution_ns; /* of each of the device's stamps; 0: not known, the coarsest there is */
 	double slow, fast;    /* bounds of host ns per device ns, minus 1 */
 	unsigned n;
-	uint64_t near; /* a bit for each anchor that bounds moments near the last one */
+	struct ct_gpu_bounding near;		      /* moments near the last anchor */
 	struct ct_gpu_anchor anchors[CT_GPU_ANCHORS]; /* oldest first */
 };
 
 /* What cuEventElapsedTime returned, in ns, and by how much rounding to float may have changed it. */
-double ct_gpu_elapsed_ns(float ms, double *err_ns);
+static inline double ct_gpu_elapsed_ns(float ms, double *err_ns)
+{
+	/* half of the last of a float's 24 bits: at most the value / 2^24 */
+	*err_ns = fabs((double)ms) * (1e6 / (1 << 24));
+	return (double)ms * 1e6;
+}
 
 /* How coarse a stamp is. */
-double ct_gpu_clock_stamp_ns(const struct ct_gpu_clock *clock);
+static inline double ct_gpu_clock_stamp_ns(const struct ct_gpu_clock *clock)
+{
+	return clock->resolution_ns > 0 ? clock->resolution_ns : CT_GPU_COARSEST_NS;
+}
 
 /* A new anchor, `elapsed_ms` on the device after the last one (of no meaning for the first), on the host between
  * `before_ns` and `after_ns`. Those that lie too long before it are forgotten. */

@@ -4,10 +4,14 @@
 #include "interpose/gpu/clock/anchor.h"
 #include "interpose/recorder.h"
 
+/* Over less than this the readings themselves are too coarse. */
+#define LEAST_BASELINE_NS 100000000
+
 void ct_gpu_host_clock_read(struct ct_gpu_host_clock *c)
 {
 	uint64_t narrow = UINT64_MAX;
 	uint64_t raw_ns = 0, mono_ns = 0;
+	int64_t baseline;
 
 	for (int i = 0; i < 3 && narrow > 1000; i++) {
 		uint64_t before = ct_gpu_raw_ns();
@@ -26,16 +30,16 @@ void ct_gpu_host_clock_read(struct ct_gpu_host_clock *c)
 	}
 	c->raw_ns = raw_ns;
 	c->mono_ns = mono_ns;
+	baseline = (int64_t)(raw_ns - c->old_raw_ns);
+	c->gain = baseline < LEAST_BASELINE_NS
+			  ? 0
+			  : (double)((int64_t)(mono_ns - c->old_mono_ns) - baseline) /
+				    (double)baseline;
 }
 
 uint64_t ct_gpu_host_clock_mono(const struct ct_gpu_host_clock *c, uint64_t raw_ns)
 {
-	int64_t after = (int64_t)(raw_ns - c->raw_ns);
-	int64_t baseline = (int64_t)(c->raw_ns - c->old_raw_ns);
-	int64_t gained = (int64_t)(c->mono_ns - c->old_mono_ns) - baseline;
+	const int64_t after = (int64_t)(raw_ns - c->raw_ns);
 
-	/* over less than this the readings themselves are too coarse */
-	if (baseline >= 100000000)
-		after += (int64_t)((double)after * (double)gained / (double)baseline);
-	return c->mono_ns + (uint64_t)after;
+	return c->mono_ns + (uint64_t)(after + (int64_t)((double)after * c->gain));
 }

@@ -11,6 +11,7 @@
 struct ct_gpu_host_clock {
 	uint64_t raw_ns, mono_ns;
 	uint64_t old_raw_ns, old_mono_ns;
+	double gain; /* of CLOCK_MONOTONIC since then, per ns */
 };
 void ct_gpu_host_clock_read(struct ct_gpu_host_clock *clock);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/clock/resolution.h"
 
-/* The divisor of so many random multiples is the tick itself but once in a hundred thousand times. */
-#define ENOUGH 16u
 /* Up to here a float in ms is right to a quarter of a ns: 24 bits. */
 #define LONGEST_MS 4.0f
 /* No device is known to tick faster. A remainder is smaller where a tick is not a whole number of ns. */
@@ -23,15 +21,10 @@ void ct_gpu_resolution_add(struct ct_gpu_resolution *r, float ms)
 {
 	float size = ms < 0 ? -ms : ms;
 
-	if (r->n >= ENOUGH || !(size > 0 && size <= LONGEST_MS))
+	if (ct_gpu_resolution_is_known(r) || !(size > 0 && size <= LONGEST_MS))
 		return;
 	r->gcd_ns = gcd(r->gcd_ns, (uint64_t)((double)size * 1e6 + 0.5));
 	r->n++;
-}
-
-int ct_gpu_resolution_is_known(const struct ct_gpu_resolution *r)
-{
-	return r->n >= ENOUGH;
 }
 
 double ct_gpu_resolution_ns(const struct ct_gpu_resolution *r)

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define CT_GPU_COARSEST_NS 1024.0
+/* The divisor of so many random multiples is the tick itself but once in a hundred thousand times. */
+#define CT_GPU_RESOLUTION_ENOUGH 16u
 
 /* Zero-initialised: nothing is known. */
 struct ct_gpu_resolution {
@@ -22,7 +24,10 @@ struct ct_gpu_resolution {
 void ct_gpu_resolution_add(struct ct_gpu_resolution *r, float ms);
 
 /* Is enough known? */
-int ct_gpu_resolution_is_known(const struct ct_gpu_resolution *r);
+static inline int ct_gpu_resolution_is_known(const struct ct_gpu_resolution *r)
+{
+	return r->n >= CT_GPU_RESOLUTION_ENOUGH;
+}
 
 /* In ns, of one stamp. */
 double ct_gpu_resolution_ns(const struct ct_gpu_resolution *r);
