@@ -4,7 +4,7 @@
  * zstd -3.
  *
  * usage: bench_size DIR: prints a table, then
- *   SIZE operations bytes-per-operation floor jsonl
+ *   SIZE operations bytes-per-operation floor jsonl jsonl-with-times
  * The whole directory counts: headers, checkpoints, what the process said of itself. A frame's bytes are shared out to its
  * columns in proportion to what each takes when compressed alone, and those of column RARES to its kinds likewise. */
 #include <dirent.h>
@@ -281,7 +281,8 @@ int main(int argc, char **argv)
 		if (by_column[i] > 0)
 			printf("column %-18s %8.3f\n", columns_of[i].name, by_column[i] / n);
 	ct_size_floor_print(&floor, n);
-	printf("SIZE %.0f %.3f %.3f %.3f\n", n, bytes / n, ct_size_floor_bytes(&floor) / n,
-	       ct_size_json_bytes(&json) / n);
+	printf("SIZE %.0f %.3f %.3f %.3f %.3f\n", n, bytes / n, ct_size_floor_bytes(&floor) / n,
+	       ct_size_json_bytes(&json, CT_SIZE_JSON) / n,
+	       ct_size_json_bytes(&json, CT_SIZE_JSON_TIMES) / n);
 	return 0;
 }

@@ -23,7 +23,7 @@ CALLS = [  # name, program and arguments, COMMTRACE_TIMING, limit
 ]
 
 
-POLL_LIMIT = 1500
+POLL_LIMIT = 1250
 POLL_SECONDS = 10  # for each of three runs
 
 

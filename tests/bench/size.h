@@ -28,14 +28,19 @@ void ct_size_floor_block(struct ct_size_floor *floor, const struct ct_block *blo
 double ct_size_floor_bytes(const struct ct_size_floor *floor);
 void ct_size_floor_print(const struct ct_size_floor *floor, double n_ops);
 
+/* As the Inspector writes it; and with the times of call and kernel, as it does if it is asked for all. */
+enum ct_size_json_of { CT_SIZE_JSON, CT_SIZE_JSON_TIMES, CT_SIZE_JSONS };
+
 struct ct_size_json {
-	char *text;
-	size_t used, cap;
-	double packed;
+	struct ct_size_text {
+		char *text;
+		size_t used;
+		double packed;
+	} texts[CT_SIZE_JSONS];
 	struct ct_size_json_state *state;
 };
 void ct_size_json_process(struct ct_size_json *json, const struct ct_process *process);
 void ct_size_json_block(struct ct_size_json *json, const struct ct_block *block);
-double ct_size_json_bytes(struct ct_size_json *json);
+double ct_size_json_bytes(struct ct_size_json *json, enum ct_size_json_of which);
 
 #endif
