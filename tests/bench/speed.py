@@ -36,9 +36,9 @@ RATIOS = {  # what / what: limit by run
     ("timeline", "report"): {"one_host": 2.7, "several_hosts": 2.3},
 }
 INSTRUCTIONS = {
-    "decoding": {"one_host": 1680, "several_hosts": 1730},
-    "hang": {"one_host": 3330, "several_hosts": 4000},
-    "report": {"one_host": 15800, "several_hosts": 19400, "long": 7500},
+    "decoding": {"one_host": 1420, "several_hosts": 1460},
+    "hang": {"one_host": 3060, "several_hosts": 3830},
+    "report": {"one_host": 15700, "several_hosts": 19000, "long": 7500},
 }
 TWO_THREADS = 0.65  # of the wall time of one, on the long run
 BABELTRACE = 0.48  # of its events a second, operations a second of a report
