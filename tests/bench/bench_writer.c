@@ -21,7 +21,7 @@ struct writer {
 	uint64_t ops, bytes;
 };
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "bench_writer: %s\n", what);
 	exit(1);

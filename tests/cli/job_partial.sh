@@ -63,3 +63,10 @@ for options in "--keep=60" "--exact" "--partial=job" "--partial=no/where" "--set
 	commtrace run -q -o run $options -- true || echo "exit $?"
 done
 ls -d run there 2>/dev/null
+
+# The part is not the run itself, and a host without a process on record has none.
+mkdir self
+(commtrace run -q -o self/node0 --partial=self --keep=30 --set HOST=node0 -- cp long/node0.* self/node0; echo "exit $?") 2>&1 | sed -E 's|/[^ ]*/||g'
+ls self
+(commtrace run -q -o away --partial=none --set HOST=login -- cp long/node0.* away; echo "exit $?") 2>&1 | sed -E 's|/[^ ]*/||g'
+ls none

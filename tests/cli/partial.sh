@@ -54,9 +54,21 @@ ls part | wc -l
 # a part in the place of its run would lose the others
 commtrace partial hung -o ./hung/ --share=1/2 --force || echo "exit $?"
 ls hung | wc -l
+commtrace partial hung/*.seg -o hung --share=1/2 --force || echo "exit $?"
+ls hung | wc -l
+# a slash at its end, as completion types it; and what was there stays until the new one is in place
+commtrace partial hung -o part/ --share=1/2 --force | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
+ls -A | grep -c tmp
 for share in 0/2 3/2 1 1/2x 1/0 1/-2 1/99999999999; do
 	commtrace partial hung -o no --share=$share || echo "exit $?"
 done
 commtrace partial hung || echo "exit $?"
 commtrace partial nothing -o no || echo "exit $?"
+# a node that crashed may leave zeros in a file
+commtrace-synth -o several --hosts 1 --gpus-per-host 2 --steps 800 --seed 5 --segment-kb 32
+last=$(ls several/*.seg | tail -n 1)
+head -c "$(stat -c %s "$last")" /dev/zero >zeros
+mv zeros "$last"
+commtrace partial several -o zeros --keep=30 | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
+cmp "$last" "zeros/${last##*/}"
 ls

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +22,15 @@ static int write_run(struct ct_import *import, const struct request *request)
 {
 	struct ct_new_run run;
 	int code = ct_new_run_open(&run, request->run, request->force);
+	const char *slash;
 	char *where;
 
 	if (code)
 		return code;
 	where = realpath(run.temp, NULL);
-	if (where) /* as it will be called: without ".tmp.PID" */
-		where[strlen(where) - (strlen(run.temp) - strlen(run.path))] = '\0';
+	slash = strrchr(run.path, '/');
+	if (where) /* as it will be called, which is shorter */
+		memccpy(strrchr(where, '/') + 1, slash ? slash + 1 : run.path, '\0', PATH_MAX);
 	code = ct_import_write(import, run.dirfd, where ? where : run.path);
 	free(where);
 	return ct_new_run_close(&run, code);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/open_run.h"
@@ -28,18 +27,6 @@ static int read_share(const struct ct_cli *args, struct ct_share *share)
 	    share->share >= 1 && share->share <= share->shares)
 		return 0;
 	return ct_cli_bad_value(args, CT_OPTION_SHARE, text, "it is I/K, such as 1/8 to 8/8");
-}
-
-/* --force would remove what is to be read. 0, or an exit status. */
-static int refuse_itself(const struct ct_paths *paths, const char *path)
-{
-	struct stat to, from;
-
-	for (size_t i = 0; i < paths->n; i++)
-		if (stat(path, &to) == 0 && stat(paths->path[i], &from) == 0 &&
-		    to.st_dev == from.st_dev && to.st_ino == from.st_ino)
-			return ct_usage("partial", "the part cannot replace the run that it is of");
-	return 0;
 }
 
 static int write_part(const struct ct_cli *args, const char *path, const struct ct_run *run,
@@ -73,7 +60,6 @@ int ct_cmd_partial(int argc, char **argv)
 	code = read_share(&args, &share);
 	if (!code && (!path || !path[0]))
 		code = ct_usage("partial", "'partial' needs -o PART: the directory to make");
-	code = code ?: refuse_itself(&args.paths, path);
 	code = code ?: ct_open_run("partial", &args.paths, &run);
 	if (!code)
 		code = write_part(&args, path, run, &share);

@@ -137,7 +137,8 @@ static int run(struct request *request)
 			       request->force) < 0)
 		return code;
 	ct_run_env_host(&request->env, request->part.host);
-	if (request->part.dir && ct_run_part_begin(&request->part, job_known ? job : NULL) < 0) {
+	if (request->part.dir &&
+	    ct_run_part_begin(&request->part, job_known ? job : NULL, dir.path) < 0) {
 		ct_record_dir_close(&dir, ring_dirs);
 		return code;
 	}

@@ -85,6 +85,32 @@ static int check_place(const char *path, int force)
 	return code;
 }
 
+/* Where one cannot be exchanged for the other, as on NFS: the recording that is there steps aside until the new one is in place. */
+static int replace(const struct ct_new_run *run)
+{
+	char *old = NULL;
+	int error;
+
+	if (asprintf(&old, "%s.old", run->temp) < 0)
+		return -1;
+	if (rename(run->path, old) != 0)
+		goto fail;
+	if (rename(run->temp, run->path) != 0) {
+		error = errno;
+		rename(old, run->path);
+		errno = error;
+		goto fail;
+	}
+	remove_run(old);
+	free(old);
+	return 0;
+fail:
+	error = errno;
+	free(old);
+	errno = error;
+	return -1;
+}
+
 /* Give the finished directory its name: rename(2) itself refuses to replace anything but an empty directory. */
 static int put_in_place(const struct ct_new_run *run)
 {
@@ -96,25 +122,49 @@ static int put_in_place(const struct ct_new_run *run)
 			remove_run(run->temp);
 			return 0;
 		}
-		remove_run(run->path);
-		if (rename(run->temp, run->path) == 0)
+		if (replace(run) == 0)
 			return 0;
 	}
 	return cannot_write(run->path, strerror(errno));
 }
 
+/* The path without slashes at its end, which the shell's completion puts there. */
+static char *without_slashes(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return strndup(path, n);
+}
+
+/* Beside it, and hidden: what a killed process leaves is not matched by a shell's star. */
+static char *temporary_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash + 1 - path) : 0;
+	char *temp;
+
+	return asprintf(&temp, "%.*s.%s.tmp.%d", folder, path, path + folder, (int)getpid()) < 0
+		       ? NULL
+		       : temp;
+}
+
 int ct_new_run_open(struct ct_new_run *run, const char *path, int force)
 {
-	int code = check_place(path, force);
+	int code;
 
-	*run = (struct ct_new_run){ .path = path, .force = force, .dirfd = -1 };
-	if (code)
-		return code;
-	if (asprintf(&run->temp, "%s.tmp.%d", path, (int)getpid()) < 0)
-		run->temp = NULL;
-	if (!run->temp || mkdir(run->temp, 0700) != 0) {
-		code = cannot_write(path, strerror(run->temp ? errno : ENOMEM));
+	*run = (struct ct_new_run){ .path = without_slashes(path), .force = force, .dirfd = -1 };
+	run->temp = run->path ? temporary_name(run->path) : NULL;
+	if (!run->temp)
+		code = cannot_write(path, strerror(ENOMEM));
+	else
+		code = check_place(run->path, force);
+	if (!code && mkdir(run->temp, 0700) != 0)
+		code = cannot_write(run->path, strerror(errno));
+	if (code) {
 		free(run->temp);
+		free(run->path);
 		return code;
 	}
 	run->dirfd = open(run->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,5 +182,6 @@ int ct_new_run_close(struct ct_new_run *run, int code)
 	if (run->dirfd >= 0)
 		close(run->dirfd);
 	free(run->temp);
+	free(run->path);
 	return code;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new_run.h — a directory of a run that appears once it is complete: written under a temporary name beside it. Only a directory
+/* new_run.h — a directory of a run that appears once it is complete: written under a hidden temporary name beside it. Only a directory
  * that holds nothing but a recording is ever replaced. What fails is reported. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_BASE_NEW_RUN_H
 #define CT_TOOLS_COMMTRACE_BASE_NEW_RUN_H
 
 struct ct_new_run {
-	const char *path; /* borrowed until close */
-	char *temp;	  /* the directory until then, open as ... */
+	char *path; /* without slashes at its end */
+	char *temp; /* the directory until then, open as ... */
 	int dirfd;
 	int force;
 };

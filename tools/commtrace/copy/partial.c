@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,20 @@ static int bring_thinned(struct ct_partial *part, const char *const *paths, size
 	return status;
 }
 
+/* Would the part take the place of the directory that `path` is in? */
+static int check_place(const struct ct_partial *part, const char *path, struct ct_err *err)
+{
+	char folder[PATH_MAX];
+	struct stat from, to;
+
+	snprintf(folder, sizeof(folder), "%.*s.", (int)(name_of(path) - path), path);
+	if (stat(part->place, &to) != 0 || stat(folder, &from) != 0 || to.st_dev != from.st_dev ||
+	    to.st_ino != from.st_ino)
+		return CT_OK;
+	return ct_fail(err, CT_IO, "%s: the part cannot replace the run that it is of",
+		       part->place);
+}
+
 static int bring_segments(struct ct_partial *part, const char *const *paths, size_t n,
 			  int has_ended, struct ct_err *err)
 {
@@ -117,10 +132,12 @@ static int bring_segments(struct ct_partial *part, const char *const *paths, siz
 	struct ct_thin thin = { 0 };
 	int st = CT_OK;
 
-	if (part->keep_ns != UINT64_MAX)
+	for (size_t i = 0; i < n && st == CT_OK; i++)
+		st = check_place(part, paths[i], err);
+	if (st == CT_OK && part->keep_ns != UINT64_MAX)
 		st = ct_thin_find(paths, n, part->keep_ns, &thin, err);
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
-		if (thin.number && i <= thin.segment)
+		if (thin.number && i <= thin.segment && thin.last[i])
 			st = bring_thinned(part, paths, i, &thin, &calls, err);
 		else
 			st = bring(part, paths[i], has_ended, err);

@@ -17,7 +17,8 @@ struct ct_share {
 int ct_share_has(const struct ct_share *share, const struct ct_process *process);
 
 struct ct_partial {
-	int dirfd; /* of the directory to fill */
+	int dirfd;	   /* of the directory to fill */
+	const char *place; /* where it will be: no file of the run may be there */
 	uint64_t keep_ns; /* of each process, operations of so much time before its last one; UINT64_MAX: all */
 	/* what was done */
 	uint32_t processes, files;
@@ -25,7 +26,7 @@ struct ct_partial {
 };
 
 /* Puts process `index` of the run into the part: its ring first, then its segments, so that a record that moves between them is in both.
- * 0, CT_NOMEM or CT_IO. */
+ * 0, CT_NOMEM or CT_IO, also if the part would replace the run that it is of. */
 int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t index,
 		   struct ct_err *err);
 

@@ -47,6 +47,8 @@ static int list(const char *path, size_t segment, struct blocks *blocks, struct 
 	struct ct_segment_reader *reader;
 	int st = ct_segment_open_read(path, &reader, err), more = 1;
 
+	if (st == CT_FORMAT)
+		return CT_OK;
 	if (st != CT_OK)
 		return st;
 	ct_segment_skim(reader, CT_SKIM_ALL);

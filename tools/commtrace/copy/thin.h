@@ -12,15 +12,16 @@ struct ct_thin {
 	uint64_t at;	   /* offset in its file */
 	uint32_t number;   /* of the block; 0: nothing is left out, or no more than is already */
 	uint32_t before;   /* number of the block before it */
-	uint32_t *last;	   /* number of the last block, by segment; to be freed */
+	uint32_t *last;	   /* number of the last block, by segment, 0: none was read; to be freed */
 	uint64_t left_out; /* operations */
 };
 
-/* `keep_ns`: of the time before its last operation. 0, CT_NOMEM or CT_IO. */
+/* `keep_ns`: of the time before its last operation. Files that are no segments are left alone. 0, CT_NOMEM or CT_IO. */
 int ct_thin_find(const char *const *paths, size_t n_paths, uint64_t keep_ns, struct ct_thin *thin,
 		 struct ct_err *err);
 
-/* Writes the segment paths[segment] into the open file `fd`, for segments up to thin->segment; later ones are kept whole. `calls` is
+/* Writes the segment paths[segment] into the open file `fd`, for segments up to thin->segment of which a block was read; all
+ * others are kept as they are. `calls` is
  * zeroed before the first one, and passed on. 0, CT_NOMEM, CT_IO or CT_RANGE. */
 struct ct_thin_calls {
 	struct ct_host_rec *open; /* calls that have not returned, to be freed */

@@ -20,11 +20,11 @@ static int cannot_write(const char *path, const char *why)
 	return -1;
 }
 
-int ct_run_part_begin(struct ct_run_part *part, const char *job)
+int ct_run_part_begin(struct ct_run_part *part, const char *job, const char *run_dir)
 {
 	static const char *const no_rings[] = { NULL };
 	char what[512], dir[PATH_MAX];
-	struct stat st;
+	struct stat st, run;
 
 	if (mkdir(part->dir, 0700) != 0 && errno != EEXIST)
 		return cannot_write(part->dir, strerror(errno));
@@ -36,6 +36,9 @@ int ct_run_part_begin(struct ct_run_part *part, const char *job)
 	if (snprintf(part->path, sizeof(part->path), "%s/%s", dir, part->host) >=
 	    (int)sizeof(part->path))
 		return cannot_write(part->dir, strerror(ENAMETOOLONG));
+	if (stat(part->path, &st) == 0 && stat(run_dir, &run) == 0 && st.st_dev == run.st_dev &&
+	    st.st_ino == run.st_ino)
+		return cannot_write(part->path, "it is the directory of the run itself");
 	if (part->force || !ct_recording_of_another(part->path, no_rings, job, what))
 		return 0;
 	cannot_write(part->path, what);
@@ -85,7 +88,9 @@ void ct_run_part_end(const struct ct_run_part *part, const char *run_dir,
 	char *line = NULL;
 	int st = ct_run_open(&run_dir, 1, &options, &run, &err);
 
-	if (st == CT_OK && count(run, part->host, &left) && !left)
+	if (st == CT_OK && !count(run, part->host, &left) && run->n_processes)
+		code = cannot_write(part->path, "no process on record has this host's name");
+	else if (st == CT_OK && !left)
 		code = ct_write_part(run, &wish, &line);
 	else if (st != CT_OK && st != CT_EMPTY) /* that nothing was recorded is said elsewhere */
 		code = cannot_write(part->path, err.text);

@@ -15,9 +15,10 @@ struct ct_run_part {
 	char path[PATH_MAX]; /* DIR/HOST, absolute: ct_run_part_begin() */
 };
 
-/* Before the job: makes DIR, and checks that DIR/HOST can be made, and holds nothing but the recording of `job` (NULL: nothing). 0, or -1
+/* Before the job: makes DIR, and checks that DIR/HOST can be made, and holds nothing but the recording of `job` (NULL: nothing), and that it is
+ * not `run_dir`. 0, or -1
  * after it was said why. */
-int ct_run_part_begin(struct ct_run_part *part, const char *job);
+int ct_run_part_begin(struct ct_run_part *part, const char *job, const char *run_dir);
 
 /* After the job: writes the part of the run in `run_dir`. The last of several `commtrace run` on this host does it. `quiet`: says only
  * what fails. */
