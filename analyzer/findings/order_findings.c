@@ -260,10 +260,35 @@ static const char *headline(const struct ct_finding *f, struct ct_arena *memory)
 	}
 }
 
-/* Most of the later ones agree. After a call that one rank made more than others, or less, none does. */
-static int is_isolated(const struct ct_mismatch *m)
+/* Does a member make this call in a row beside `seq`? Assumed of a row that is not kept. */
+static int is_beside(const struct ct_order *order, uint64_t seq, const struct ct_order_call *call)
 {
-	return m->comm->last_seq != UINT64_MAX && m->comm->last_seq > m->seq + 2 * m->instances;
+	uint64_t begin = seq - CT_ORDER_BEFORE;
+
+	for (uint64_t at = begin; at < begin + CT_ORDER_ROWS; at++) {
+		const struct ct_order_row *row = &order->rows[at % CT_ORDER_ROWS];
+		const struct ct_order_call *calls = row->is_mixed ? row->more->calls : &row->call;
+		uint32_t n = row->is_mixed ? row->more->n_calls : 1;
+
+		if (!row->n || row->seq != at)
+			return 1;
+		for (uint32_t i = 0; i < n && at != seq; i++) {
+			if (!ct_order_differ(&calls[i], call))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* It contradicts once, and of the two calls at most one is made before or after it. A member that
+ * earlier made more or fewer calls makes there what others call before or after. */
+static int is_isolated(const struct ct_mismatch *m, const struct ct_order *order)
+{
+	const struct ct_order_call usual = ct_order_call_of(&m->usual),
+				   odd = ct_order_call_of(&m->odd);
+
+	return m->instances == 1 && order && m->seq >= CT_ORDER_BEFORE &&
+	       !(is_beside(order, m->seq, &usual) && is_beside(order, m->seq, &odd));
 }
 
 int ct_order_contradictions(const struct ct_model *model, const struct ct_order_book *book,
@@ -277,7 +302,7 @@ int ct_order_contradictions(const struct ct_model *model, const struct ct_order_
 		return CT_OK;
 	for (const struct ct_mismatch *m = book->mismatches.first;
 	     m && n_added < CT_ORDER_FINDINGS && st == CT_OK; m = m->next) {
-		if (!is_isolated(m))
+		if (!is_isolated(m, ct_orders_find(&book->orders, m->comm)))
 			continue;
 		st = open_maker(&k, m->comm);
 		k.order = NULL; /* it begins somewhere */

@@ -15,8 +15,8 @@
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list);
 
-/* Of a reading that begins in the middle of the run: only what members of one collective called differently, and not where they went on
- * to differ. Then one may have called an operation more or less before, which is another finding. 0 or CT_NOMEM. */
+/* Of a reading that begins in the middle of the run: members that made a different call once. What may come from a call more or less
+ * before is another finding, perhaps of other ranks, and is left out. 0 or CT_NOMEM. */
 int ct_order_contradictions(const struct ct_model *model, const struct ct_order_book *book,
 			    struct ct_findings *list);
 

@@ -30,6 +30,8 @@ run diverged --workload ddp --seed 6 --on-mismatch go-on --fault mismatch:rank=2
 run late --workload ddp --seed 7 --on-mismatch go-on --fault mismatch:rank=2,op=5000,field=dtype
 # a call that was left out long before the part on record: everything after it differs, and which call it was is not known
 run shifted --workload ddp --seed 8 --on-mismatch go-on --fault skip:rank=2,op=200
+# where most calls are alike, ranks agree again after each contradiction; three of four ranks made one call less, and the fourth is not accused
+run alike --workload decode --seed 11 --on-mismatch go-on --fault skip:rank=1,op=3000 --fault skip:rank=2,op=3003 --fault skip:rank=3,op=3005
 
 echo == damage
 file=$(ls late/* | head -n 1)
