@@ -39,7 +39,8 @@ static void *allocate(size_t n, size_t size)
 /* A process of the run, as one process of the job sees it. */
 struct sight {
 	char name[CT_SEGMENT_NAME_MAX];
-	uint64_t bytes;
+	uint64_t bytes; /* of its segments */
+	uint32_t has_ring;
 	uint32_t by, index; /* the process of the job, and its place there */
 };
 
@@ -51,16 +52,22 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->by > y->by) - (x->by < y->by);
 }
 
-/* Of several that see the same, the first one that sees most of it. */
+/* Of several that see the same, in the order of the processes of the job. */
 static const struct sight *choose(const struct sight *first, size_t n)
 {
 	const struct sight *best = first;
 
 	for (size_t i = 1; i < n; i++) {
-		if (first[i].bytes > best->bytes)
+		if (first[i].has_ring != best->has_ring ? first[i].has_ring
+							: first[i].bytes > best->bytes)
 			best = first + i;
 	}
 	return best;
+}
+
+static uint8_t owned_of(const struct sight *taken, const struct sight *first)
+{
+	return taken->by && !first->by && first->bytes >= taken->bytes ? CT_OWNED_RING : CT_OWNED;
 }
 
 /* At process 0: marks[] of each process of the job lie one after the other, from at[] on. */
@@ -75,7 +82,7 @@ static void assign(struct sight *all, size_t n, const int *at, uint8_t *marks)
 		for (same = 1; i + same < n && strcmp(all[i].name, all[i + same].name) == 0;)
 			same++;
 		taken = choose(&all[i], same);
-		marks[(size_t)at[taken->by] + taken->index] = 1;
+		marks[(size_t)at[taken->by] + taken->index] = owned_of(taken, &all[i]);
 	}
 }
 
@@ -92,6 +99,7 @@ void ct_exchange_share(const struct ct_run *run, uint8_t *owned)
 	for (int p = 0; p < n; p++) {
 		ct_segment_stem(mine[p].name, &run->processes[p].id);
 		mine[p].bytes = run->processes[p].segment_bytes;
+		mine[p].has_ring = run->processes[p].ring != CT_RING_NOT_FOUND;
 		mine[p].by = (uint32_t)rank;
 		mine[p].index = (uint32_t)p;
 	}

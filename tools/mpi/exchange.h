@@ -8,8 +8,14 @@
 
 #include "trace/reader.h"
 
-/* Each process of the run (NULL: sees none) gets one owner among those that see most of it: the first of them, so
- * process 0 where it is one. owned[p]: it is this process. */
+enum ct_owned {
+	CT_OWNED_NOT = 0,
+	CT_OWNED = 1,
+	CT_OWNED_RING = 2, /* and process 0 sees its segments just as well */
+};
+
+/* Each process of the run (NULL: sees none) gets one owner: who found its ring, which only its own node has, else who sees most of its
+ * segments. Of several the first, so process 0 where it is one. owned[p], enum ct_owned: whether it is this process. */
 void ct_exchange_share(const struct ct_run *run, uint8_t *owned);
 
 /* What came to process 0. */

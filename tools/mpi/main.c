@@ -181,11 +181,23 @@ static struct ct_run *open_here(const struct ct_paths *paths)
 	return run;
 }
 
+/* Of what is read in place at process 0, it lacks the ring only. */
+static int add_process(struct ct_partial *part, const struct ct_run *run, size_t index,
+		       enum ct_owned owned, struct ct_err *err)
+{
+	if (owned == CT_OWNED_NOT)
+		return CT_OK;
+	if (owned == CT_OWNED_RING && part->keep_ns == UINT64_MAX)
+		return ct_partial_add_ring(part, run, index, err);
+	return ct_partial_add(part, run, index, err);
+}
+
 /* The processes of the run that this process of the job takes. Process 0 reads its own in place, unless something is left out. */
 static void write_part(const struct request *request, const struct ct_run *run,
 		       const uint8_t *owned, const char *dir, int rank)
 {
 	struct ct_partial part = { .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				   .place = dir,
 				   .keep_ns = request->keep_ns };
 	const int in_place = !rank && part.keep_ns == UINT64_MAX;
 	struct ct_err err = { .text = "" };
@@ -193,7 +205,7 @@ static void write_part(const struct request *request, const struct ct_run *run,
 	if (part.dirfd < 0)
 		ct_exchange_fail(dir, strerror(errno));
 	for (size_t p = 0; !in_place && run && p < run->n_processes; p++)
-		if (owned[p] && ct_partial_add(&part, run, p, &err) != CT_OK)
+		if (add_process(&part, run, p, owned[p], &err) != CT_OK)
 			ct_exchange_fail("cannot make a part", err.text);
 	close(part.dirfd);
 }

@@ -148,6 +148,12 @@ static int bring_segments(struct ct_partial *part, const char *const *paths, siz
 	return st;
 }
 
+int ct_partial_add_ring(struct ct_partial *part, const struct ct_run *run, size_t index,
+			struct ct_err *err)
+{
+	return bring_ring(part, &run->processes[index], NULL, err);
+}
+
 int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t index,
 		   struct ct_err *err)
 {

@@ -30,4 +30,8 @@ struct ct_partial {
 int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t index,
 		   struct ct_err *err);
 
+/* Its ring only, if one was found. For who reads its segments elsewhere, later. 0, CT_NOMEM or CT_IO. */
+int ct_partial_add_ring(struct ct_partial *part, const struct ct_run *run, size_t index,
+			struct ct_err *err);
+
 #endif
