@@ -116,11 +116,12 @@ export CT_SHIM=$mpi/die_in_read.so
 killed "killed before it sends anything" ./before
 killed "killed in the middle of a file" ./while
 
+prefix=()
 # refused WHAT CODE TEXT WORD...: with this exit status and message, which is there once.
 refused() {
 	local what=$1 want=$2 text=$3 code=0
 	shift 3
-	mpi_start 60 2 "$program" "$@" >out 2>err || code=$?
+	mpi_start 60 2 "${prefix[@]}" "$program" "$@" >out 2>err || code=$?
 	# a launcher may give another one
 	[ $code != 0 ] || fail "$what: exit 0, not $want"
 	[ "$(grep -c -- "$text" err)" = 1 ] || fail "$what: $(cat out err)"
@@ -129,8 +130,24 @@ refused() {
 }
 refused "no run" 1 "cannot read the run: nosuch: No such file or directory" report nosuch
 grep -q "none of the 2 processes of the MPI job sees a recording there" err || fail "no run: no reason: $(cat err)"
+# The error of one node is not that it has no files.
+mkdir -p node0/bad node0/cut node1/cut node1/loop
+cp node0/run/* node0/bad
+cp node0/run/* node0/cut
+echo "not a recording" >node1/bad
+for file in node1/run/*; do
+	head -c "$(stat -c %s "$file")" /dev/zero >node1/cut/"${file##*/}"
+done
+ln -s loop node1/loop/loop
+mpi_start 60 2 ./on_node "$program" report --json cut >got.json 2>err || fail "a damaged node: exit $?: $(cat err)"
+[ "$(grep -c "warning: on .*: cut/.*: not a commtrace segment" err)" = 1 ] || fail "a damaged node: no warning: $(cat err)"
+cmp got.json <(cd node0 && "$commtrace" report --json cut) || fail "a damaged node: other bytes"
 # Open MPI takes seconds to end a job that fails.
 if [ "$flavour" = mpich ]; then
+	prefix=(./on_node)
+	refused "a file of another kind on a node" 1 "cannot read the run on .*: bad: not a recording" report bad
+	refused "a path that cannot be followed on a node" 1 "cannot read the run on .*: loop/loop: .*symbolic links" report run loop/loop
+	prefix=()
 	refused "another command" 2 "no command that analyzes one run: record" record run
 	refused "no command" 2 "a command is missing"
 	refused "no RUN" 2 "'hang' needs a RUN" hang

@@ -5,16 +5,19 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <mpi.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/commtrace/base/codes.h"
 #include "tools/commtrace/base/options.h"
+#include "tools/commtrace/base/recording.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/this_host.h"
 #include "tools/commtrace/copy/partial.h"
@@ -161,22 +164,71 @@ static int read_line_quietly(struct request *request, int argc, char **argv)
 
 /* ---- the run ---- */
 
+/* A path that is not on this node is none of its errors; of others the reader would only warn, if there are several. 1: it is here. */
+static int look_at(const char *path, struct ct_err *err)
+{
+	struct stat st;
+	const int failed = stat(path, &st) != 0 ||
+			   access(path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK) != 0;
+
+	if (failed && errno != ENOENT)
+		ct_fail(err, CT_IO, "%s: %s", path, strerror(errno));
+	else if (!failed && !S_ISDIR(st.st_mode) && ct_recording_kind(path) == CT_RECORDING_NONE)
+		ct_fail(err, CT_FORMAT, "%s: not a recording", path);
+	return !failed;
+}
+
+/* The first process that has an error reports it for all, and ends the job. */
+static void fail_together(int rank, const struct ct_err *err)
+{
+	char front[MPI_MAX_PROCESSOR_NAME + 32] = "cannot read the run on ";
+	int failed = err->status ? rank : INT_MAX, first, len;
+
+	MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (first == rank) {
+		MPI_Get_processor_name(front + strlen(front), &len);
+		ct_exchange_fail(front, err->text);
+	}
+	if (first != INT_MAX)
+		MPI_Barrier(MPI_COMM_WORLD); /* the end comes here */
+}
+
+/* What the reader skips, it skips with a warning. The command gives that of process 0. */
+static void warn_of(const struct ct_err *err)
+{
+	struct ct_err said = *err;
+	char host[MPI_MAX_PROCESSOR_NAME];
+	int len;
+
+	MPI_Bcast(&said, sizeof(said), MPI_BYTE, 0, MPI_COMM_WORLD);
+	MPI_Get_processor_name(host, &len);
+	if (err->status && strcmp(err->text, said.text) != 0)
+		ct_warn("on %s: %s", host, err->text);
+}
+
 /* What this process sees; NULL: nothing, as on a node that ran none of the job's ranks. */
-static struct ct_run *open_here(const struct ct_paths *paths)
+static struct ct_run *open_here(const struct ct_paths *paths, int rank)
 {
 	const char *ring_dirs[4];
 	const struct ct_run_options options = { .ring_dirs = ring_dirs };
-	struct ct_err err = { .text = "" };
+	struct ct_err refused = { 0 }, skipped = { 0 };
 	struct ct_run *run = NULL;
 	size_t n = 0;
+	int status = CT_OK;
 	const char **here = calloc(paths->n + 1, sizeof(*here));
 
 	for (size_t i = 0; here && i < paths->n; i++)
-		if (access(paths->path[i], F_OK) == 0)
+		if (look_at(paths->path[i], &refused))
 			here[n++] = paths->path[i];
+	fail_together(rank, &refused);
 	ct_host_ring_dirs(NULL, ring_dirs);
-	if (!here || (n && ct_run_open(here, n, &options, &run, &err) == CT_NOMEM))
+	if (here && n)
+		status = ct_run_open(here, n, &options, &run, &skipped);
+	if (!here || status == CT_NOMEM)
 		ct_exchange_fail("cannot read the run", ct_status_text(CT_NOMEM));
+	if (status == CT_EMPTY)
+		skipped = (struct ct_err){ 0 }; /* no file at all, as on a node without ranks */
+	warn_of(&skipped);
 	free(here);
 	return run;
 }
@@ -214,7 +266,7 @@ static void write_part(const struct request *request, const struct ct_run *run,
 static struct ct_exchanged collect(const struct request *request, const char *dir, int rank,
 				   uint64_t *seen)
 {
-	struct ct_run *run = open_here(&request->args.paths);
+	struct ct_run *run = open_here(&request->args.paths, rank);
 	uint64_t n = run ? run->n_processes : 0;
 	struct ct_exchanged came;
 	uint8_t *owned = calloc(n + 1, 1);
