@@ -14,6 +14,11 @@ for n in 1 2; do
 	mpi_start 60 $n "$program" report --json run >got.json 2>err || fail "$n processes: exit $?: $(cat err)"
 	cmp got.json <("$commtrace" report --json run) || fail "$n processes: other bytes"
 done
+# Open MPI gives process 0 a terminal; the output goes into a file all the same.
+TERM=xterm mpi_start 60 2 "$program" report run >got.txt 2>err || fail "text: exit $?: $(cat err)"
+same "text" got.txt <("$commtrace" report run)
+TERM=xterm mpi_start 60 1 "$program" info run --color=always >got.txt 2>err || fail "colors: exit $?: $(cat err)"
+same "colors" got.txt <("$commtrace" info run --color=always)
 echo "one file system: the bytes of one process"
 
 # Each node has the files of one host of the job, and looks for them under the same name.

@@ -298,20 +298,60 @@ static void find_commtrace(char path[4096])
 		strcpy(path, "commtrace");
 }
 
+/* Until the command has ended, or its output cannot be written any more. */
+static void pass_on(int from)
+{
+	char buffer[65536];
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0 && (fwrite(buffer, 1, (size_t)n, stdout) != (size_t)n || fflush(stdout)))
+			break;
+	close(from);
+}
+
+/* Starts it. Open MPI gives process 0 a terminal, which the output ends at only for the time being: the command gets a pipe instead, and
+ * writes as into a file. *from: its other end, or -1. */
+static int start(pid_t *pid, char **words, int *from)
+{
+	posix_spawn_file_actions_t actions;
+	int ends[2], error;
+
+	*from = -1;
+	if (!isatty(STDOUT_FILENO))
+		return posix_spawnp(pid, words[0], NULL, NULL, words, environ);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return errno;
+	error = posix_spawn_file_actions_init(&actions);
+	if (!error) {
+		error = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+				?: posix_spawnp(pid, words[0], &actions, NULL, words, environ);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	close(ends[1]);
+	if (error)
+		close(ends[0]);
+	else
+		*from = ends[0];
+	return error;
+}
+
 /* Runs commtrace with these words, the first of which is for its path. */
 static int run_command(char **words)
 {
 	char program[4096];
-	int status;
+	int status, from;
 	pid_t pid;
 
 	find_commtrace(program);
 	words[0] = program;
-	errno = posix_spawnp(&pid, program, NULL, NULL, words, environ);
+	errno = start(&pid, words, &from);
 	if (errno) {
 		ct_say("cannot run %s: %s", program, strerror(errno));
 		return CT_CODE_FAILED;
 	}
+	if (from >= 0)
+		pass_on(from);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return CT_CODE_FAILED;
