@@ -44,7 +44,7 @@ join() {
 	pids=()
 }
 start skip skip:rank=1,op=16 'HANG: SKIPPED_OP: rank 1 AllReduce #16 ' SKIPPED_OP ranks=1 seq=16 left_out=1
-start extra extra:rank=6,op=16 'HANG: EXTRA_OP: rank 6 ' EXTRA_OP ranks=6 'seq<=17' more=1
+start extra extra:rank=6,op=16 'HANG: EXTRA_OP: rank 6 ' EXTRA_OP ranks=6 seq_max=17 more=1
 start count mismatch:rank=2,op=16,field=count 'HANG: MISMATCH_COUNT: rank 2 AllReduce #16 ' ranks=2 seq=16 field=count
 start dtype mismatch:rank=0,op=16,field=dtype 'HANG: MISMATCH_DTYPE: rank 0 AllReduce #16 ' ranks=0 seq=16 field=dtype
 join
