@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* account.h — what our threads take of the processor: each notes its own, and the write thread puts it on record (COST). */
+/* account.h — what our threads take of the processor: each notes its own, and the write thread puts
+ * it on record (COST). */
 #ifndef CT_INTERPOSE_ACCOUNT_H
 #define CT_INTERPOSE_ACCOUNT_H
 

@@ -9,8 +9,8 @@
 #include "interpose/threads.h"
 #include "trace/clock.h"
 
-/* On a host so busy that this thread runs late, the program stalls, too: readers of the ring must know. Older delays
- * count less with every beat. */
+/* On a host so busy that this thread runs late, the program stalls, too: readers of the ring must
+ * know. Older delays count less with every beat. */
 static void note_late(ct_word *late_ns, uint64_t since_beat_ns)
 {
 	uint64_t late = since_beat_ns > CT_SECOND_NS ? since_beat_ns - CT_SECOND_NS : 0;

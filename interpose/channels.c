@@ -18,8 +18,8 @@
 #define STOPPED 64u
 #define EVERY UINT32_MAX
 
-/* Columns, since the end of a communicator looks through one of them only. A key is the hash of what the channel is, 0
- * free; it is stored after the rest (release). */
+/* Columns, since the end of a communicator looks through one of them only. A key is the hash of
+ * what the channel is, 0 free; it is stored after the rest (release). */
 static struct {
 	_Atomic uint64_t keys[CHANNELS];
 	_Atomic uint64_t next[CHANNELS];
@@ -45,8 +45,8 @@ static uint32_t slot_of(uint64_t key, uint32_t probe)
 	return (uint32_t)(key >> 8 ^ probe) % CHANNELS;
 }
 
-/* Index of the channel with this key, CHANNELS if there is none. A channel keeps its index while it lives; earlier
- * entries may become free meanwhile, so all are searched. */
+/* Index of the channel with this key, CHANNELS if there is none. A channel keeps its index while it
+ * lives; earlier entries may become free meanwhile, so all are searched. */
 static uint32_t find(uint64_t key)
 {
 	for (uint32_t i = 0; i < PROBES; i++)
@@ -96,7 +96,8 @@ static uint32_t make(uint64_t key, uint32_t comm)
 	return at;
 }
 
-/* Count on a channel that was found: 0 if its communicator has ended meanwhile and its place is another's. */
+/* Count on a channel that was found: 0 if its communicator has ended meanwhile and its place is
+ * another's. */
 static inline int count(uint32_t at, uint64_t key, uint64_t *seq)
 {
 	uint64_t word = atomic_load_explicit(&channels->next[at], memory_order_acquire);

@@ -27,7 +27,8 @@ static struct {
 	_Atomic uint64_t ended;
 	uint64_t job_hash;
 	uint64_t process_hash;
-	int has_lost; /* one that found no place: from then on this process counts otherwise than the others */
+	int has_lost; /* one that found no place: from then on this process counts otherwise than
+			 the others */
 	struct {
 		uint32_t nranks;
 		uint32_t made;
@@ -82,8 +83,9 @@ static void add(const void *handle, struct ct_comm *comm)
 	}
 }
 
-/* A search that would end right after this bucket may as well end in it, and so in those before it that are GONE: or the
- * table would fill up with them. A search that is under way looks for none of their handles. */
+/* A search that would end right after this bucket may as well end in it, and so in those before it
+ * that are GONE: or the table would fill up with them. A search that is under way looks for none of
+ * their handles. */
 static void free_bucket(uint32_t b)
 {
 	const void *after = atomic_load_explicit(&tables->buckets[(b + 1) % BUCKETS].handle,
@@ -115,7 +117,8 @@ static void forget(const void *handle)
 	}
 }
 
-/* Under the lock. Its id, whose channels are to be freed once the lock is released; 0: there is none. */
+/* Under the lock. Its id, whose channels are to be freed once the lock is released; 0: there is
+ * none. */
 static uint32_t end(const void *handle)
 {
 	struct ct_comm *comm = ct_comms_find(handle);
@@ -130,7 +133,8 @@ static uint32_t end(const void *handle)
 		tables->hint = (uint32_t)(comm - tables->comms);
 	atomic_fetch_sub_explicit(&tables->live, 1, memory_order_relaxed);
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
-	/* the write thread frees their entries in the ring: as soon as they are the quarter that it waits for */
+	/* the write thread frees their entries in the ring: as soon as they are the quarter that it
+	 * waits for */
 	if (atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed) %
 		    (ct_recorder.ring.most.comms / 4) ==
 	    0)
@@ -203,8 +207,8 @@ static uint64_t guess_key(uint32_t nranks)
 {
 	uint64_t key = ct_hash_mix(tables->job_hash, (uint64_t)nranks << 32 | ordinal(nranks));
 
-	/* The only member: no peer must agree, but the keys of many processes must differ. After a loss, a key of its
-	 * own is better than that of another communicator. */
+	/* The only member: no peer must agree, but the keys of many processes must differ. After a
+	 * loss, a key of its own is better than that of another communicator. */
 	return nranks == 1 || tables->has_lost ? ct_hash_mix(key, tables->process_hash) : key;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.h — the communicators of this process, found by the pointers that the library's calls carry.
+/* comms.h — the communicators of this process, found by the pointers that the library's calls
+ * carry.
  *
- * A fixed pool and a hash table over it, mapped once when recording starts; looking up takes no lock and
- * allocates nothing, creating and ending take a short spin lock. Pool memory is never unmapped, so a stale
- * pointer in a thread's block is checked, not feared. The library reuses addresses of dead communicators:
- * creating one under a known pointer ends the old one.
+ * A fixed pool and a hash table over it, mapped once when recording starts; looking up takes no
+ * lock and allocates nothing, creating and ending take a short spin lock. Pool memory is never
+ * unmapped, so a stale pointer in a thread's block is checked, not feared. The library reuses
+ * addresses of dead communicators: creating one under a known pointer ends the old one.
  */
 #ifndef CT_INTERPOSE_COMMS_H
 #define CT_INTERPOSE_COMMS_H
@@ -19,10 +20,9 @@
 #define CT_COMMS_MAX 1024u
 
 struct ct_comm {
-	_Atomic(const void *)
-		handle[2]; /* what calls name it by; NULL: none. Gloo's collectives pass one
-					    pointer and its transfers another */
-	struct ct_ring_comm *entry; /* never NULL while in use */
+	_Atomic(const void *) handle[2]; /* what calls name it by; NULL: none. Gloo's collectives
+					    pass one pointer and its transfers another */
+	struct ct_ring_comm *entry;	 /* never NULL while in use */
 	uint64_t key;
 	uint32_t id;
 	uint32_t nranks;
@@ -33,8 +33,8 @@ struct ct_comm {
 	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
 	uint64_t nccl_hash;	   /* NCCL: of nccl/key.h, like nccl_magic */
 	uint64_t nccl_magic;
-	_Atomic uint64_t pick
-		[2]; /* gpu/choice/sampling.c, of collectives, of messages: block + 1 << 32 | share */
+	_Atomic uint64_t pick[2]; /* gpu/choice/sampling.c, of collectives, of messages: block + 1
+				     << 32 | share */
 	struct ct_seq tags;
 };
 
@@ -60,8 +60,9 @@ int ct_comms_init(const char *job, uint64_t process_hash);
 /* The communicator of a handle, NULL if unknown. Any thread. */
 struct ct_comm *ct_comms_find(const void *handle);
 
-/* Make one known. NULL if the tables are full or locked for too long (a counted loss); keys that are guessed after that are this process's own,
- * since it cannot count any more as the other members do. Any thread. */
+/* Make one known. NULL if the tables are full or locked for too long (a counted loss); keys that
+ * are guessed after that are this process's own, since it cannot count any more as the other
+ * members do. Any thread. */
 struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
 /* Is there room for another one at the moment? Any thread. */
@@ -70,7 +71,8 @@ int ct_comms_has_room(void);
 /* A second handle of a communicator that was created with one. Any thread. */
 void ct_comms_alias(struct ct_comm *comm, const void *handle);
 
-/* How many have ended: their entries in the ring are free again when they are in a segment. Any thread. */
+/* How many have ended: their entries in the ring are free again when they are in a segment. Any
+ * thread. */
 uint64_t ct_comms_ended(void);
 
 /* It has another name from now on. Any thread. */
@@ -79,8 +81,8 @@ void ct_comms_name(struct ct_comm *comm, const char *name);
 /* All of one backend have ended. Any thread. */
 void ct_comms_end_all(enum ct_backend backend);
 
-/* The library destroys the handle's communicator; nothing happens if it is unknown. If the tables are locked for too long it
- * stays, until its handle is another's (a counted loss). Any thread. */
+/* The library destroys the handle's communicator; nothing happens if it is unknown. If the tables
+ * are locked for too long it stays, until its handle is another's (a counted loss). Any thread. */
 void ct_comms_end(const void *handle);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How processes end: what their parents see, who kills them, and what they say themselves.
  *
- * Runs in every process that carries the preload, also in shells and launchers that never record, in signal
- * handlers and between vfork and exec. So nothing here allocates or does I/O but on rings in memory; results and
- * errno are those of the real functions. A vfork'ed child has our memory but is not us: only the process that a
- * ring belongs to writes into it. */
+ * Runs in every process that carries the preload, also in shells and launchers that never record,
+ * in signal handlers and between vfork and exec. So nothing here allocates or does I/O but on rings
+ * in memory; results and errno are those of the real functions. A vfork'ed child has our memory but
+ * is not us: only the process that a ring belongs to writes into it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -25,8 +25,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The next definition in the global scope: libc's, or that of another preload. Looked up on the first call; two
- * threads may both do so. */
+/* The next definition in the global scope: libc's, or that of another preload. Looked up on the
+ * first call; two threads may both do so. */
 struct next {
 	const char *symbol;
 	_Atomic(void *) function;
@@ -45,7 +45,8 @@ static void *next(struct next *n)
 	return function;
 }
 
-/* real_NAME(): typed as the function is; NULL where the process has no libdl: then the system call will do. */
+/* real_NAME(): typed as the function is; NULL where the process has no libdl: then the system call
+ * will do. */
 #define LIBC_CALL(symbol_, ret, name, params)                                                      \
 	typedef ret name##_fn params;                                                              \
 	static name##_fn *real_##name(void)                                                        \

@@ -63,7 +63,8 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 	if (!function)
 		return way;
 	if (function == real->self) {
-		/* That scope begins with the global one, which has this library: what comes after it? */
+		/* That scope begins with the global one, which has this library: what comes after
+		 * it? */
 		function = ct_real_visible(real, handle == RTLD_DEFAULT ? caller : NULL);
 		if (!function) {
 			way.go_on(RTLD_NEXT, symbol); /* for its dlerror() */

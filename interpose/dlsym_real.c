@@ -20,7 +20,8 @@ struct tables {
 	const char *strings;
 };
 
-/* The loader has made the pointers in there absolute, but for objects whose dynamic section it cannot write to. */
+/* The loader has made the pointers in there absolute, but for objects whose dynamic section it
+ * cannot write to. */
 static const void *pointer(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
 {
 	uintptr_t at = entry->d_un.d_ptr;
@@ -57,8 +58,9 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
-/* The table: number of buckets, first symbol in it, words of the filter, its shift; the filter; the buckets, each with
- * its first symbol; for every symbol its hash, whose lowest bit says that it is the bucket's last. */
+/* The table: number of buckets, first symbol in it, words of the filter, its shift; the filter; the
+ * buckets, each with its first symbol; for every symbol its hash, whose lowest bit says that it is
+ * the bucket's last. */
 static void *defined_in(const struct dl_phdr_info *info)
 {
 	struct tables t = tables_of(info);

@@ -8,8 +8,8 @@
 #include "interpose/gpu/runtime/cudart.h"
 #include "interpose/nccl/nccl.h"
 
-/* A call and not a jump: the wrapper identifies it by its return address. The program's own return address is
- * noted before. */
+/* A call and not a jump: the wrapper identifies it by its return address. The program's own return
+ * address is noted before. */
 #define ENTRY(n, ret, name, params, args)                                                          \
 	static __attribute__((section("ct_entries_" #n), noinline)) ret entry##n##_##name params   \
 	{                                                                                          \
@@ -75,11 +75,13 @@ int ct_entry_copy(const void *address)
 	return -1;
 }
 
-/* Of one table: where the objects that have entries begin, in the order in which they came; 0: free. */
+/* Of one table: where the objects that have entries begin, in the order in which they came; 0:
+ * free. */
 typedef _Atomic uintptr_t places[CT_ENTRY_COPIES];
 static places nccl_copies, cuda_copies;
 
-/* The slot of the object that `function` is in, -1: none left. Taking a slot keeps the object loaded. */
+/* The slot of the object that `function` is in, -1: none left. Taking a slot keeps the object
+ * loaded. */
 static int copy_for(places *copies, const void *function)
 {
 	uintptr_t object = ct_real_object(function);

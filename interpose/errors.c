@@ -12,8 +12,9 @@
 #define SLOTS 1024u
 #define TEXT_BYTES 512u
 
-/* Communicator << 32 | reported results, one bit each, in the upper half those of earlier calls. If two communicators
- * share an entry, the later one replaces the earlier one, whose errors may then be recorded again. */
+/* Communicator << 32 | reported results, one bit each, in the upper half those of earlier calls. If
+ * two communicators share an entry, the later one replaces the earlier one, whose errors may then
+ * be recorded again. */
 static _Atomic uint64_t reported[SLOTS];
 static _Atomic uint32_t any;
 static void (*transfer_leave)(struct ct_frame *frame);
@@ -94,7 +95,8 @@ void ct_error_record(const struct ct_error *error, const char *text)
 	errno = saved;
 }
 
-/* ---- exceptions ----------------------------------------------------------------------------------------- */
+/* ---- exceptions
+ * ----------------------------------------------------------------------------------------- */
 
 #define CLASS_GNU_CXX                                                                              \
 	0x474e5543432b2b00ull /* "GNUCC++\0": thrown here, not handed on by exception_ptr */
@@ -103,7 +105,8 @@ void ct_error_record(const struct ct_error *error, const char *text)
 
 _Static_assert(sizeof(void *) == 8, "as laid out for 64 bits");
 
-/* They have no member before std::runtime_error's, which is a virtual table and a pointer to the words. */
+/* They have no member before std::runtime_error's, which is a virtual table and a pointer to the
+ * words. */
 static const char *const plain_types[] = {
 	"N4gloo9ExceptionE",	     "N4gloo11IoExceptionE",
 	"N4gloo16TimeoutExceptionE", "N4gloo25InvalidOperationExceptionE",

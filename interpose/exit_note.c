@@ -9,7 +9,8 @@
 
 #include "interpose/recorder.h"
 
-/* Whether the program handles this signal itself. Asked of the kernel: sigaction() may be another tool's. */
+/* Whether the program handles this signal itself. Asked of the kernel: sigaction() may be another
+ * tool's. */
 static int handles(int sig)
 {
 	uintptr_t action[8] = { 0 }; /* the kernel's struct: its first word is the handler */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extent.h — from where to where a loaded object reaches. For callbacks of dl_iterate_phdr(); any thread. */
+/* extent.h — from where to where a loaded object reaches. For callbacks of dl_iterate_phdr(); any
+ * thread. */
 #ifndef CT_INTERPOSE_EXTENT_H
 #define CT_INTERPOSE_EXTENT_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard.h — may this call be recorded? Every wrapper checks it first.
  *
- * The gate is one word in a page of its own that the kernel wipes in a forked child: a child reads COLD, knows from
- * ct_lifecycle that it is a child, and stays off until it makes a communicator of its own. A thread's state is in its
- * thread-local block, at most 64 bytes of static TLS, with the gate word at its time. After a fork or a new start
- * that word no longer matches, and nothing that the block points to is touched. Any thread may call everything here;
- * nothing of it survives the process.
+ * The gate is one word in a page of its own that the kernel wipes in a forked child: a child reads
+ * COLD, knows from ct_lifecycle that it is a child, and stays off until it makes a communicator of
+ * its own. A thread's state is in its thread-local block, at most 64 bytes of static TLS, with the
+ * gate word at its time. After a fork or a new start that word no longer matches, and nothing that
+ * the block points to is touched. Any thread may call everything here; nothing of it survives the
+ * process.
  */
 #ifndef CT_INTERPOSE_GUARD_H
 #define CT_INTERPOSE_GUARD_H
@@ -15,7 +16,8 @@
 
 #include "trace/ring.h"
 
-/* Low bits of the gate word; the bits above count the starts of recording in this line of processes. */
+/* Low bits of the gate word; the bits above count the starts of recording in this line of
+ * processes. */
 enum ct_gate_state {
 	CT_GATE_COLD = 0,     /* nothing tried yet; or wiped: a forked child */
 	CT_GATE_ON = 1,	      /* recording; the only state with this bit */
@@ -34,8 +36,8 @@ enum ct_guard_call { CT_CALL_DATA, CT_CALL_CREATE };
 
 /* As large as the largest page, so that nothing else is wiped. */
 #define CT_GATE_BYTES 65536
-/* Data that every call reads is not at the beginning of a page: the beginnings of all pages share few sets of the L1
- * cache, and the queues between processes begin there. */
+/* Data that every call reads is not at the beginning of a page: the beginnings of all pages share
+ * few sets of the L1 cache, and the queues between processes begin there. */
 #define CT_GATE_AT 0x9c0
 struct ct_gate {
 	uint8_t before[CT_GATE_AT];
@@ -44,8 +46,8 @@ struct ct_gate {
 };
 extern struct ct_gate ct_gate CT_NEAR;
 
-/* One wrapped call of this thread in progress, on the stack of the wrapper. `leave` runs when the call is left by an
- * exception or by the thread's cancellation. */
+/* One wrapped call of this thread in progress, on the stack of the wrapper. `leave` runs when the
+ * call is left by an exception or by the thread's cancellation. */
 struct ct_frame {
 	void (*leave)(struct ct_frame *frame);
 };
@@ -54,9 +56,11 @@ struct ct_comm;
 struct ct_nccl_thread;
 struct ct_thread {
 	struct ct_lane lane;
-	uint32_t gate; /* gate word this block belongs to */
-	uint16_t depth; /* 1 inside a wrapped call: what the library calls by itself is not recorded */
-	uint16_t launches; /* the next entry of the open table that is its own (gpu/span.h) + 1, 0 none */
+	uint32_t gate;	/* gate word this block belongs to */
+	uint16_t depth; /* 1 inside a wrapped call: what the library calls by itself is not recorded
+			 */
+	uint16_t launches; /* the next entry of the open table that is its own (gpu/span.h) + 1, 0
+			      none */
 	struct ct_frame *frame;	     /* that call, NULL outside */
 	struct ct_comm *comm;	     /* the one used last */
 	struct ct_nccl_thread *nccl; /* its groups (nccl/group.h), NULL before the first */
@@ -65,7 +69,8 @@ struct ct_thread {
 _Static_assert(sizeof(struct ct_thread) <= 64, "static TLS is scarce");
 extern __thread struct ct_thread ct_self CT_NEAR __attribute__((tls_model("initial-exec")));
 
-/* The answer when the gate alone is not enough: starts recording, gives the thread its block. Keeps errno. */
+/* The answer when the gate alone is not enough: starts recording, gives the thread its block. Keeps
+ * errno. */
 int ct_guard_slow(uint32_t gate, enum ct_guard_call kind);
 
 enum ct_guard_answer { CT_GUARD_PASS, CT_GUARD_RECORD, CT_GUARD_ASK };
@@ -91,9 +96,9 @@ static inline __attribute__((always_inline)) uintptr_t ct_guard_stack(void)
 	return at;
 }
 
-/* A longjmp has left this thread's recorded call if its frame is further down the stack than `stack`, the frame of
- * the new wrapper: functions that the call itself calls are below its frame. A larger distance than this means
- * another stack (a coroutine's). */
+/* A longjmp has left this thread's recorded call if its frame is further down the stack than
+ * `stack`, the frame of the new wrapper: functions that the call itself calls are below its frame.
+ * A larger distance than this means another stack (a coroutine's). */
 #define CT_GUARD_STACK_BYTES (1ull << 30)
 static inline __attribute__((always_inline)) int ct_guard_may_be_left(uintptr_t stack)
 {
@@ -101,11 +106,13 @@ static inline __attribute__((always_inline)) int ct_guard_may_be_left(uintptr_t 
 	       stack - (uintptr_t)ct_self.frame < CT_GUARD_STACK_BYTES;
 }
 
-/* If so, and the caller is not a signal handler on an alternate stack: ends the call's records, marks the thread as
- * outside any call, and returns 1. Does not read the frame: its memory is reused. Keeps errno. */
+/* If so, and the caller is not a signal handler on an alternate stack: ends the call's records,
+ * marks the thread as outside any call, and returns 1. Does not read the frame: its memory is
+ * reused. Keeps errno. */
 int ct_guard_end_abandoned(void);
 
-/* The same for callers further down than the wrapper; `stack` is within or above the wrapper's frame. */
+/* The same for callers further down than the wrapper; `stack` is within or above the wrapper's
+ * frame. */
 static inline void ct_guard_settle(const void *stack)
 {
 	uint32_t gate = ct_guard_gate();
@@ -115,8 +122,8 @@ static inline void ct_guard_settle(const void *stack)
 		ct_guard_end_abandoned();
 }
 
-/* The gate alone says that the call passes. Expected, though it is not the rule: a switched-off library is to cost next to
- * nothing, and a recorded call one more jump. */
+/* The gate alone says that the call passes. Expected, though it is not the rule: a switched-off
+ * library is to cost next to nothing, and a recorded call one more jump. */
 static inline __attribute__((always_inline)) int ct_guard_is_off(uint32_t gate,
 								 enum ct_guard_call kind)
 {
@@ -177,7 +184,8 @@ static inline struct ct_frame *ct_guard_frame(void)
 	return gate & CT_GATE_ON && ct_self.gate == gate ? ct_self.frame : NULL;
 }
 
-/* Is this thread inside a recorded call? Unlike ct_guard_frame() also between its beginning and its record. */
+/* Is this thread inside a recorded call? Unlike ct_guard_frame() also between its beginning and its
+ * record. */
 static inline int ct_guard_is_inside(void)
 {
 	uint32_t gate = ct_guard_gate();

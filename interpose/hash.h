@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h — 64-bit hashes for keys and tables. Keys that ranks compare are made of these two, so their results
- * are part of what a run contains. Pure functions. */
+/* hash.h — 64-bit hashes for keys and tables. Keys that ranks compare are made of these two, so
+ * their results are part of what a run contains. Pure functions. */
 #ifndef CT_INTERPOSE_HASH_H
 #define CT_INTERPOSE_HASH_H
 

@@ -77,8 +77,9 @@ static int32_t number_from(char *const *env, const char *const *names)
 
 static void read_ranks(struct ct_process *p, const struct ct_settings *settings, char *const *env)
 {
-	/* In the order of who is nearest to the program: torchrun inside a Slurm step inside mpirun. A rank and
-	 * a size of different launchers would not fit together, so both come from the same row. */
+	/* In the order of who is nearest to the program: torchrun inside a Slurm step inside
+	 * mpirun. A rank and a size of different launchers would not fit together, so both come
+	 * from the same row. */
 	static const struct {
 		const char *rank, *size, *local;
 	} launchers[] = {
@@ -135,8 +136,9 @@ static void copy_name(char *to, size_t size, const char *from)
 		to[0] = '_';
 }
 
-/* What mpirun calls this job; "" if the program was not started by one, or it does not say. Never a Slurm step: mpirun
- * starts the ranks of its own node itself and the others through a step, and only those would know its number. */
+/* What mpirun calls this job; "" if the program was not started by one, or it does not say. Never a
+ * Slurm step: mpirun starts the ranks of its own node itself and the others through a step, and
+ * only those would know its number. */
 static void read_mpirun(struct ct_process *p, char *const *env, char *name, size_t size)
 {
 	const char *pmix = ct_identity_env(env, "PMIX_NAMESPACE");
@@ -147,8 +149,8 @@ static void read_mpirun(struct ct_process *p, char *const *env, char *name, size
 	if (ct_identity_env(env, "OMPI_COMM_WORLD_RANK")) {
 		if (!pmix)
 			return;
-		/* OpenMPI 4's is made of host name and process id, which in a container are those of the
-		 * job before. Where its mpirun listens is another each time. */
+		/* OpenMPI 4's is made of host name and process id, which in a container are those
+		 * of the job before. Where its mpirun listens is another each time. */
 		if (uri)
 			snprintf(name, size, "%.90s-%08x", pmix,
 				 (unsigned)ct_hash_bytes(CT_HASH_START, uri, strlen(uri)));

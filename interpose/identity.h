@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* identity.h — who this process is, in terms that all processes of the job derive alike.
  *
- * Nothing process-local goes into the job's name and nothing job-local into the process's. Read once, by the
- * thread that starts the recording.
+ * Nothing process-local goes into the job's name and nothing job-local into the process's. Read
+ * once, by the thread that starts the recording.
  */
 #ifndef CT_INTERPOSE_IDENTITY_H
 #define CT_INTERPOSE_IDENTITY_H
@@ -10,7 +10,8 @@
 #include "trace/format.h"
 #include "trace/settings.h"
 
-/* Fill all of *process but the run directory, ring_kind, start_ns and start_unix_ns. `env` as the process has it. */
+/* Fill all of *process but the run directory, ring_kind, start_ns and start_unix_ns. `env` as the
+ * process has it. */
 void ct_identity_read(struct ct_process *process, const struct ct_settings *settings,
 		      char *const *env);
 

@@ -40,8 +40,8 @@ void *ct_libc_dlsym(void)
 #include "interpose/dlsym_real.h"
 
 #if !defined(__clang__)
-/* pthread.h declares that the value of pthread_setspecific() is not accessed, so gcc warns that it is
- * uninitialised */
+/* pthread.h declares that the value of pthread_setspecific() is not accessed, so gcc warns that it
+ * is uninitialised */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 

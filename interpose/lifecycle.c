@@ -47,7 +47,8 @@ static void set_gate(uint32_t epoch, enum ct_gate_state state)
 static void thread_end(void *unused)
 {
 	(void)unused;
-	/* the lane's memory is there as long as it is this epoch's, also after the end of recording */
+	/* the lane's memory is there as long as it is this epoch's, also after the end of recording
+	 */
 	if (ct_self.gate &&
 	    ct_self.gate >> CT_GATE_EPOCH_SHIFT == gate_word() >> CT_GATE_EPOCH_SHIFT) {
 		ct_nccl_thread_end();
@@ -82,8 +83,8 @@ static void in_child(void)
 	atomic_store_explicit(&ct_gate.word, CT_GATE_COLD, memory_order_relaxed);
 }
 
-/* Before the gate leaves COLD for the first time: a child that is forked meanwhile must not see STARTING without a
- * thread that starts. */
+/* Before the gate leaves COLD for the first time: a child that is forked meanwhile must not see
+ * STARTING without a thread that starts. */
 static int wipe_in_children(void)
 {
 	return madvise(&ct_gate, sizeof(ct_gate), MADV_WIPEONFORK) == 0;
@@ -96,7 +97,8 @@ static int prepare_once(void)
 
 	if (done)
 		return 0;
-	/* Kernels before 4.14 cannot wipe; there fork() detects it, and only a raw clone() is missed. */
+	/* Kernels before 4.14 cannot wipe; there fork() detects it, and only a raw clone() is
+	 * missed. */
 	if (!wipe_in_children() && pthread_atfork(NULL, NULL, in_child) != 0)
 		return -1;
 	has_key = pthread_key_create(&thread_key, thread_end) == 0;
@@ -128,7 +130,8 @@ static int start(uint32_t epoch)
 	return 1;
 }
 
-/* Try to be the one that starts. 1: recording; 0: pass this call on; -1: the gate has changed, look again. */
+/* Try to be the one that starts. 1: recording; 0: pass this call on; -1: the gate has changed, look
+ * again. */
 static int try_start(uint32_t gate, enum ct_guard_call kind)
 {
 	uint32_t epoch = atomic_load_explicit(&starts, memory_order_relaxed) + 1;
@@ -199,7 +202,8 @@ int ct_guard_slow(uint32_t gate, enum ct_guard_call kind)
 	return may;
 }
 
-/* An exec'ed or vfork'ed child shares nothing or everything with us; only the process that started it ends it. */
+/* An exec'ed or vfork'ed child shares nothing or everything with us; only the process that started
+ * it ends it. */
 void ct_lifecycle_end(int code)
 {
 	struct ct_ring_header *header = ct_recorder.ring.header;

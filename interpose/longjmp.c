@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls abandoned by longjmp, out of an error handler or a signal handler; we get no notice. The thread's next
- * wrapped call detects it (guard.h). The abandoned call's records end then, at the latest possible time. */
+/* Calls abandoned by longjmp, out of an error handler or a signal handler; we get no notice. The
+ * thread's next wrapped call detects it (guard.h). The abandoned call's records end then, at the
+ * latest possible time. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -41,8 +42,8 @@ static int end_ops_in(struct ct_slot *slots, const struct ct_slot *to, uint32_t 
 	return n;
 }
 
-/* Did the call perhaps begin in an earlier chunk of the thread? Not if this one begins with an op that has returned: during a
- * call its thread records nothing else. */
+/* Did the call perhaps begin in an earlier chunk of the thread? Not if this one begins with an op
+ * that has returned: during a call its thread records nothing else. */
 static int may_begin_earlier(struct ct_lane *lane)
 {
 	const struct ct_slot *s = first_of(lane);
@@ -52,8 +53,8 @@ static int may_begin_earlier(struct ct_lane *lane)
 	       !atomic_load_explicit(&s->w[CT_OP_W_END], memory_order_relaxed);
 }
 
-/* The ops of a call that filled a chunk. The write thread frees no chunk with an op that has not returned, so these chunks still
- * are the thread's. */
+/* The ops of a call that filled a chunk. The write thread frees no chunk with an op that has not
+ * returned, so these chunks still are the thread's. */
 static int end_earlier_ops(const struct ct_lane *lane, uint64_t now_ns)
 {
 	const struct ct_ring *ring = &ct_recorder.ring;

@@ -31,8 +31,8 @@ int ct_output_init(struct ct_output *o, struct ct_ring *ring, const struct ct_pr
 	return o->encoder ? CT_OK : CT_NOMEM;
 }
 
-/* Is the descriptor still the file that was opened? A program that closes every descriptor it does not know, and
- * then opens files of its own, would find our blocks in them. */
+/* Is the descriptor still the file that was opened? A program that closes every descriptor it does
+ * not know, and then opens files of its own, would find our blocks in them. */
 static int is_ours(struct ct_output *o)
 {
 	struct stat st;
@@ -48,7 +48,8 @@ static int is_the_dir(const struct ct_output *o, int fd)
 	       st.st_ino == o->dir_ino;
 }
 
-/* The same for the run directory's descriptor; the directory can be reopened while it has its name. */
+/* The same for the run directory's descriptor; the directory can be reopened while it has its name.
+ */
 static int has_dir(struct ct_output *o)
 {
 	int fd;

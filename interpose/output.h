@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.h — blocks into the segments of this process: numbering, checkpoints, rotation, the bound on bytes.
- * The write thread's alone. */
+/* output.h — blocks into the segments of this process: numbering, checkpoints, rotation, the bound
+ * on bytes. The write thread's alone. */
 #ifndef CT_INTERPOSE_OUTPUT_H
 #define CT_INTERPOSE_OUTPUT_H
 
@@ -35,13 +35,15 @@ struct ct_output {
 int ct_output_init(struct ct_output *output, struct ct_ring *ring, const struct ct_process *process,
 		   const struct ct_writer_options *options);
 
-/* Ensures that a segment with room for one more block is open: a new one, with its checkpoint, if needed. Call it
- * before reading the state for the block. Otherwise an older block after the checkpoint would undo the checkpoint's
- * content (an ended communicator would be live again). 0, CT_IO, CT_NOMEM, CT_RANGE. */
+/* Ensures that a segment with room for one more block is open: a new one, with its checkpoint, if
+ * needed. Call it before reading the state for the block. Otherwise an older block after the
+ * checkpoint would undo the checkpoint's content (an ended communicator would be live again). 0,
+ * CT_IO, CT_NOMEM, CT_RANGE. */
 int ct_output_ready(struct ct_output *output);
 
-/* Append the block under the next number, after ct_output_ready(). The same results; CT_IO also if the segment is
- * not there any more: nothing was written then, and the next ct_output_ready() opens another one. */
+/* Append the block under the next number, after ct_output_ready(). The same results; CT_IO also if
+ * the segment is not there any more: nothing was written then, and the next ct_output_ready() opens
+ * another one. */
 int ct_output_block(struct ct_output *output, struct ct_block *block);
 
 /* `n` records went into the open segment. */

@@ -98,7 +98,8 @@ static struct entry *find_oldest(uintptr_t key, uint32_t *launch)
 	return oldest;
 }
 
-/* Mark it as this thread's. 0 if another thread took it meanwhile: it may be in use again, for a later launch. */
+/* Mark it as this thread's. 0 if another thread took it meanwhile: it may be in use again, for a
+ * later launch. */
 static int take(struct entry *e, uintptr_t key, uint32_t launch)
 {
 	uintptr_t held = key;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pending.h — transfers that were begun and not yet waited for: nonblocking calls.
  *
- * Each has a launch id, an entry in the ring's open table (what a reader sees when the process dies now) and one in a
- * fixed table here, found by the object that the program will wait on. The thread that takes an entry closes the
- * launch, exactly once; it may be any thread. Nothing allocates; a full table costs the timing of that one transfer
- * (counted).
+ * Each has a launch id, an entry in the ring's open table (what a reader sees when the process dies
+ * now) and one in a fixed table here, found by the object that the program will wait on. The thread
+ * that takes an entry closes the launch, exactly once; it may be any thread. Nothing allocates; a
+ * full table costs the timing of that one transfer (counted).
  */
 #ifndef CT_INTERPOSE_PENDING_H
 #define CT_INTERPOSE_PENDING_H
@@ -41,7 +41,8 @@ int ct_pending_add(const void *object, enum ct_direction direction,
 /* Removes the oldest one of this object and direction from the tables. 0 if there is none. */
 int ct_pending_take(const void *object, enum ct_direction direction, struct ct_pending *pending);
 
-/* Write the launch record of one that was taken, or never got in. end_ns 0: not known when it ended. */
+/* Write the launch record of one that was taken, or never got in. end_ns 0: not known when it
+ * ended. */
 void ct_pending_close(const struct ct_pending *pending, uint64_t end_ns, int result);
 
 #endif

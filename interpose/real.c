@@ -41,8 +41,8 @@ static void find_object(struct object *o, const void *address)
 	dl_iterate_phdr(take_object, o);
 }
 
-/* The symbol in that object and what it depends on. With `keep` the handle is kept: the object that answered stays
- * loaded as long as we call into it. */
+/* The symbol in that object and what it depends on. With `keep` the handle is kept: the object that
+ * answered stays loaded as long as we call into it. */
 static void *ask(const struct ct_real *real, const char *name, int keep)
 {
 	void *handle = *name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -94,8 +94,8 @@ static int is_before_us(const void *function)
 	return is_before((uintptr_t)function, (uintptr_t)&is_before);
 }
 
-/* What this object has, unless that comes before us: another preload, or the program, that has been called already
- * and now wants the next one. */
+/* What this object has, unless that comes before us: another preload, or the program, that has been
+ * called already and now wants the next one. */
 static void *ask_behind(const struct ct_real *real, const struct object *object, int keep)
 {
 	void *function = ask(real, object->name, keep);
@@ -103,8 +103,8 @@ static void *ask_behind(const struct ct_real *real, const struct object *object,
 	return function && is_before_us(function) ? NULL : function;
 }
 
-/* What the caller would call without us. The loader searches the global scope first, in its state when the caller is
- * loaded: it has other preloads, but no library opened with RTLD_GLOBAL later. */
+/* What the caller would call without us. The loader searches the global scope first, in its state
+ * when the caller is loaded: it has other preloads, but no library opened with RTLD_GLOBAL later. */
 static void *look_where_bound(const struct ct_real *real, const struct object *from)
 {
 	void *own = ask_behind(real, from, 1);
@@ -154,7 +154,8 @@ static void *look_everywhere(struct ct_real *real, const struct object *from)
 	return function ? function : elsewhere(real, look_anywhere(real));
 }
 
-/* size: for a program in which 24 objects call each of CUDA's 40 functions. A caller without a place is looked up at each call. */
+/* size: for a program in which 24 objects call each of CUDA's 40 functions. A caller without a
+ * place is looked up at each call. */
 #define LATER 1024u
 static struct ct_real_caller places[LATER];
 static _Atomic uint32_t n_places;
@@ -253,7 +254,8 @@ uintptr_t ct_real_object(const void *function)
 	return object.name[0] && is_before_us(function) ? 0 : object.begin;
 }
 
-/* How many objects the program started with, which come first in the loader's list; 0: not all of them are initialised. */
+/* How many objects the program started with, which come first in the loader's list; 0: not all of
+ * them are initialised. */
 static _Atomic uint32_t objects_at_start;
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *count)
@@ -295,8 +297,8 @@ void ct_real_keep(const void *function)
 	struct place place = { .address = (uintptr_t)function };
 	struct object object;
 
-	/* Objects present when the program started stay. Calling dlopen for them would be harmful: while libraries
-	 * are being initialised, it initialises the given one out of turn. */
+	/* Objects present when the program started stay. Calling dlopen for them would be harmful:
+	 * while libraries are being initialised, it initialises the given one out of turn. */
 	if (!at_start || !dl_iterate_phdr(find_place, &place) || place.index < at_start)
 		return;
 	find_object(&object, function);

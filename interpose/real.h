@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real.h — the real function of a wrapper.
  *
- * RTLD_NEXT sees only the global scope; Python loads libraries into local ones. So a call goes where it would have
- * gone without us: to the next function of the global scope (perhaps another preload's), if that was loaded before
- * the caller, else to that of the caller's own object and its dependencies. A caller that has neither got the
- * wrapper's address from another object. Its call goes to the library by its name, else to any loaded object that has
- * the function. Two copies of a library in one process each keep their own callers: results are cached per range of
- * calling code (a tail call counts as its caller's). Functions that dlsym returned (entries.h) call the copy that was
- * looked up. Objects with a function that was found are never unloaded. Looking up takes the loader's lock and may
- * allocate; it happens once per symbol and calling object.
+ * RTLD_NEXT sees only the global scope; Python loads libraries into local ones. So a call goes
+ * where it would have gone without us: to the next function of the global scope (perhaps another
+ * preload's), if that was loaded before the caller, else to that of the caller's own object and its
+ * dependencies. A caller that has neither got the wrapper's address from another object. Its call
+ * goes to the library by its name, else to any loaded object that has the function. Two copies of a
+ * library in one process each keep their own callers: results are cached per range of calling code
+ * (a tail call counts as its caller's). Functions that dlsym returned (entries.h) call the copy
+ * that was looked up. Objects with a function that was found are never unloaded. Looking up takes
+ * the loader's lock and may allocate; it happens once per symbol and calling object.
  */
 #ifndef CT_INTERPOSE_REAL_H
 #define CT_INTERPOSE_REAL_H
@@ -36,10 +37,12 @@ struct ct_real {
 	_Atomic uint32_t has_first;
 	_Atomic(void *) elsewhere; /* for callers whose own object has none; set once */
 	_Atomic(void *) copies[CT_ENTRY_COPIES]; /* for those that come through entries */
-	/* MPI's are filled in by the first thread that needs them, and concurrently by others with the same value. */
+	/* MPI's are filled in by the first thread that needs them, and concurrently by others with
+	 * the same value. */
 	const char *_Atomic symbol;
-	const void *_Atomic self;	  /* our wrapper, which is never the answer */
-	const char *const *_Atomic names; /* sonames that may have it, NULL-terminated; may be NULL */
+	const void *_Atomic self; /* our wrapper, which is never the answer */
+	const char *const
+		*_Atomic names; /* sonames that may have it, NULL-terminated; may be NULL */
 };
 
 /* The caller that comes after `c`; NULL: none. */
@@ -56,18 +59,19 @@ static inline const struct ct_real_caller *ct_real_after(const struct ct_real *r
 /* NULL if there is no such function. `caller` is the return address of the wrapper. Keeps errno. */
 void *ct_real_slow(struct ct_real *real, const void *caller);
 
-/* The next function of the global scope after this library, else, unless `caller` is NULL, that of the caller's own
- * object; NULL: neither. */
+/* The next function of the global scope after this library, else, unless `caller` is NULL, that of
+ * the caller's own object; NULL: neither. */
 void *ct_real_visible(const struct ct_real *real, const void *caller);
 
-/* Whether RTLD_NEXT leads `caller` to our wrapper with no function after it, nor one between the two. */
+/* Whether RTLD_NEXT leads `caller` to our wrapper with no function after it, nor one between the
+ * two. */
 int ct_real_ends_here(const struct ct_real *real, const void *caller);
 
 /* The object of `function`, by its lowest address; 0: it is a preload before us, or none. */
 uintptr_t ct_real_object(const void *function);
 
-/* That object stays loaded from now on. Initialises nothing that the loader has not initialised yet at the start of the
- * program. */
+/* That object stays loaded from now on. Initialises nothing that the loader has not initialised yet
+ * at the start of the program. */
 void ct_real_keep(const void *function);
 
 static inline int ct_real_calls(const struct ct_real_caller *c, const void *caller)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorder.h — from a wrapped call to records in the ring.
  *
- * The call path: begin before the real call, end after it. Each thread fills its own lane; shared are only the
- * words of the communicator's entry (sequence number, progress). Nothing here allocates, waits or fails
- * visibly: what cannot be recorded is counted by reason, and sequence numbers advance all the same, so that
- * ranks stay comparable. struct ct_recorder is set up by the lifecycle before the gate opens and stays mapped
- * until the process is gone, because threads may come out of a call long after the recording has ended.
+ * The call path: begin before the real call, end after it. Each thread fills its own lane; shared
+ * are only the words of the communicator's entry (sequence number, progress). Nothing here
+ * allocates, waits or fails visibly: what cannot be recorded is counted by reason, and sequence
+ * numbers advance all the same, so that ranks stay comparable. struct ct_recorder is set up by the
+ * lifecycle before the gate opens and stays mapped until the process is gone, because threads may
+ * come out of a call long after the recording has ended.
  */
 #ifndef CT_INTERPOSE_RECORDER_H
 #define CT_INTERPOSE_RECORDER_H
@@ -53,11 +54,12 @@ static inline uint64_t ct_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The write thread looks what there is to do, soon. Any thread; costs a system call only if it was asleep. */
+/* The write thread looks what there is to do, soon. Any thread; costs a system call only if it was
+ * asleep. */
 void ct_recorder_wake(void);
 
-/* The lane's next slot from the pool, waking the write thread when the pool runs low. NULL: pool empty, the
- * loss of one record is counted. */
+/* The lane's next slot from the pool, waking the write thread when the pool runs low. NULL: pool
+ * empty, the loss of one record is counted. */
 struct ct_slot *ct_recorder_claim(void);
 
 static inline struct ct_slot *ct_recorder_slot(void)
@@ -88,8 +90,9 @@ static inline __attribute__((always_inline)) void ct_op_enter(struct ct_op_frame
 	f->enter_ns = ct_now_ns();
 }
 
-/* Publish the op, which was entered at f->enter_ns, in a slot of the lane or, NULL, nowhere. op->enter_ns and op->comm are filled in; the rest is the caller's,
- * and so is the call site where op->site is not 0. Inlined, the op never exists in memory but in its slot. */
+/* Publish the op, which was entered at f->enter_ns, in a slot of the lane or, NULL, nowhere.
+ * op->enter_ns and op->comm are filled in; the rest is the caller's, and so is the call site where
+ * op->site is not 0. Inlined, the op never exists in memory but in its slot. */
 static inline __attribute__((always_inline)) void ct_op_begin_in(
 	struct ct_slot *slot, struct ct_op_frame *f, struct ct_comm *comm, struct ct_op *op,
 	void (*leave)(struct ct_frame *frame))
@@ -99,8 +102,8 @@ static inline __attribute__((always_inline)) void ct_op_begin_in(
 	uint32_t site = op->site ? op->site : ct_site();
 
 	f->slot = slot;
-	/* The ring is larger than the inner caches. The next slot is fetched during this call, or the locked
-	 * instruction of the next sequence number would wait for it. */
+	/* The ring is larger than the inner caches. The next slot is fetched during this call, or
+	 * the locked instruction of the next sequence number would wait for it. */
 	__builtin_prefetch(ct_self.lane.next, 1);
 	f->frame.leave = leave;
 	op->enter_ns = enter_ns;
@@ -132,15 +135,16 @@ static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame
 	ct_op_begin_entered(f, comm, op);
 }
 
-/* A call that seemed to have been left by longjmp, but comes back (a library changed stacks in it), may find its slot in
- * other use. */
+/* A call that seemed to have been left by longjmp, but comes back (a library changed stacks in it),
+ * may find its slot in other use. */
 static inline int ct_op_is_its_slot(const struct ct_op_frame *f)
 {
 	return atomic_load_explicit(&f->slot->w[CT_OP_W_ENTER], memory_order_relaxed) ==
 	       f->enter_ns;
 }
 
-/* Store the end of an op, which may be one of several in its call. Of *f only `slot` and `enter_ns` are read. */
+/* Store the end of an op, which may be one of several in its call. Of *f only `slot` and `enter_ns`
+ * are read. */
 static inline void ct_op_store_end(const struct ct_op_frame *f, uint64_t now_ns, int result)
 {
 	if (__builtin_expect(f->slot != NULL, 1) && __builtin_expect(ct_op_is_its_slot(f), 1))
@@ -173,8 +177,8 @@ static inline uint32_t ct_recorder_launch_of(const struct ct_slot *slot)
 	return (ct_self.lane.lap << 6 | ((uintptr_t)slot / CT_SLOT_BYTES) % 64) & ~CT_LAUNCH_SHARED;
 }
 
-/* The same for one whose first op is this thread's next record: the number of that record's slot, which is unique, so
- * that threads need not share a counter. */
+/* The same for one whose first op is this thread's next record: the number of that record's slot,
+ * which is unique, so that threads need not share a counter. */
 static inline uint32_t ct_recorder_slot_launch(void)
 {
 	const struct ct_lane *lane = &ct_self.lane;
@@ -184,8 +188,9 @@ static inline uint32_t ct_recorder_slot_launch(void)
 	return ct_recorder_launch_of(lane->next);
 }
 
-/* Host-blocking calls: HOST_BEGIN now, with the call site (the wrapper has noted what it returns to), HOST_END at the end. The caller has filled rec.call, rec.nranks and
- * rec.rank, and may fill rec.comm and rec.key before the end; ct_host_rec_of() does so for a call by its string id, on a
+/* Host-blocking calls: HOST_BEGIN now, with the call site (the wrapper has noted what it returns
+ * to), HOST_END at the end. The caller has filled rec.call, rec.nranks and rec.rank, and may fill
+ * rec.comm and rec.key before the end; ct_host_rec_of() does so for a call by its string id, on a
  * communicator or, NULL, on none that is known. */
 struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm);
 void ct_host_leave(struct ct_frame *frame);

@@ -48,6 +48,7 @@ const char *const *ct_ring_search_dirs(void)
 		state = read_environment();
 		atomic_store_explicit(&known, state, memory_order_release);
 	}
-	/* READING: another thread does, or we interrupted it; this one note is not worth waiting for */
+	/* READING: another thread does, or we interrupted it; this one note is not worth waiting
+	 * for */
 	return state == KNOWN ? dirs : NULL;
 }

@@ -10,8 +10,8 @@ void ct_seq_init(struct ct_seq *tags)
 		atomic_store_explicit(&tags->seen[i], 0, memory_order_relaxed);
 }
 
-/* Was this tag, which is not among those in `seen`, there before? Threads of one communicator run ahead of each
- * other by a few operations: what is a little below the highest may be late. */
+/* Was this tag, which is not among those in `seen`, there before? Threads of one communicator run
+ * ahead of each other by a few operations: what is a little below the highest may be late. */
 static int is_forgotten(uint64_t recent, uint32_t tag)
 {
 	uint32_t highest = (uint32_t)(recent >> 32);
@@ -19,9 +19,9 @@ static int is_forgotten(uint64_t recent, uint32_t tag)
 	return tag <= highest && (highest - tag >= 32 || (uint32_t)recent >> (highest - tag) & 1);
 }
 
-/* Which repetition of the tag this is, from 0. Plain loads and stores: tags in use at the same time differ, by less
- * than would share an entry; a bit of `recent` that is lost between two threads matters to a tag only that comes
- * again after its entry was taken. */
+/* Which repetition of the tag this is, from 0. Plain loads and stores: tags in use at the same time
+ * differ, by less than would share an entry; a bit of `recent` that is lost between two threads
+ * matters to a tag only that comes again after its entry was taken. */
 static uint32_t repetition(struct ct_seq *tags, uint32_t tag)
 {
 	_Atomic uint64_t *seen = &tags->seen[tag % CT_SEQ_SEEN];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sequence.h — sequence numbers of collectives, equal on all members without a word between them.
  *
- * Callers that number their operations in the tag (torch) run several threads on one communicator, whose order differs
- * from rank to rank; there the tag is the sequence number. Callers that never change the tag run in one order
- * everywhere; there a counter of our own is. A tag that comes again gets its repetition in the upper 32 bits. All words
- * are atomic; any thread.
+ * Callers that number their operations in the tag (torch) run several threads on one communicator,
+ * whose order differs from rank to rank; there the tag is the sequence number. Callers that never
+ * change the tag run in one order everywhere; there a counter of our own is. A tag that comes again
+ * gets its repetition in the upper 32 bits. All words are atomic; any thread.
  */
 #ifndef CT_INTERPOSE_SEQUENCE_H
 #define CT_INTERPOSE_SEQUENCE_H

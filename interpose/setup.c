@@ -172,8 +172,8 @@ static int refuse(const char *const *ring_dirs, int has_stderr, const char *why)
 	return -1;
 }
 
-/* ThreadSanitizer's runtime sees what the library copies and not what orders it: it would report our threads, and change the exit
- * status. Our own tests are built with it as a whole. */
+/* ThreadSanitizer's runtime sees what the library copies and not what orders it: it would report
+ * our threads, and change the exit status. Our own tests are built with it as a whole. */
 static int is_race_checked(void)
 {
 #ifdef CT_SANITIZED
@@ -196,7 +196,8 @@ static int set_up(uint32_t nth)
 	struct ct_process *process = &ct_recorder.process;
 	struct ct_writer_options options = { .settings = &settings, .notes = &notes };
 	char why[160];
-	/* Asked before anything is opened: where it is closed, number 2 soon is some file of ours or the program's. */
+	/* Asked before anything is opened: where it is closed, number 2 soon is some file of ours
+	 * or the program's. */
 	int has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 
 	read_environment();
@@ -245,7 +246,8 @@ static int set_up(uint32_t nth)
 	       process->world_size, process->run_dir, ct_recorder.ring.path,
 	       ct_recorder.call_cost_ns);
 	return 0;
-	/* No thread was started. A ring that stayed would look like a living process that never calls. */
+	/* No thread was started. A ring that stayed would look like a living process that never
+	 * calls. */
 out_close:
 	ct_ring_close(&ct_recorder.ring, 1);
 	if (options.dirfd >= 0)
@@ -254,8 +256,9 @@ out_close:
 	return -1;
 }
 
-/* A file that would become larger than the process may make one raises SIGXFSZ, which would end the program. Blocks
- * it for this thread, and consumes a resulting one. (The write thread blocks all signals.) */
+/* A file that would become larger than the process may make one raises SIGXFSZ, which would end the
+ * program. Blocks it for this thread, and consumes a resulting one. (The write thread blocks all
+ * signals.) */
 int ct_setup_recording(uint32_t nth)
 {
 	const struct timespec now = { 0, 0 };

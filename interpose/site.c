@@ -37,7 +37,8 @@ static uint32_t intern(uint64_t key, const char *text)
 	return id;
 }
 
-/* "FILE:LINE FUNCTION < FILE:LINE FUNCTION": the frames are this thread's own, but read as though they were not. */
+/* "FILE:LINE FUNCTION < FILE:LINE FUNCTION": the frames are this thread's own, but read as though
+ * they were not. */
 static __attribute__((noinline)) uint32_t describe_python(const struct ct_python_own *own)
 {
 	struct ct_python_frame frame;
@@ -84,7 +85,8 @@ static uint32_t of_object(uintptr_t caller)
 	return id ? known(id) : describe_object(key, caller);
 }
 
-/* Where a return address is the site of every thread. Ids are 16 bits; an address of more than 48 is looked up each time. */
+/* Where a return address is the site of every thread. Ids are 16 bits; an address of more than 48
+ * is looked up each time. */
 static uint32_t of_native(uintptr_t caller)
 {
 	uint32_t id = of_object(caller);
@@ -144,7 +146,8 @@ static uint32_t find(const void *caller)
 
 	if (now == NO_PYTHON)
 		return of_native((uintptr_t)caller);
-	/* NULL for a thread that Python does not know; while it ends, states go that threads still have */
+	/* NULL for a thread that Python does not know; while it ends, states go that threads still
+	 * have */
 	state = (uintptr_t)interpreter->own_state();
 	if (!state)
 		return of_object((uintptr_t)caller);
@@ -223,6 +226,7 @@ void ct_site_init(const char *setting, struct ct_notes *notes)
 		ct_environ_report("sites", setting);
 	else
 		look_for_python(notes);
-	/* last: what this thread itself does meanwhile is not recorded, others' calls wait for the start */
+	/* last: what this thread itself does meanwhile is not recorded, others' calls wait for the
+	 * start */
 	atomic_store_explicit(&ct_site_wanted, !is_off, memory_order_relaxed);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* site.h — the call site of a call in the program, as a text that is equal on all ranks.
  *
- * In a thread that runs Python, it has the frames of the program's own code: "FILE:LINE FUNCTION", the innermost
- * first, up to three separated by " < "; frames of torch and of the interpreter's own helpers are skipped
- * (python/own.h). In any other thread it is the return address: "OBJECT+0xOFFSET (build ID)", independent of the load
- * address. If it cannot be found, the site is unknown. The other kind is never used instead, so that known sites
- * differ only where the program did.
+ * In a thread that runs Python, it has the frames of the program's own code: "FILE:LINE FUNCTION",
+ * the innermost first, up to three separated by " < "; frames of torch and of the interpreter's own
+ * helpers are skipped (python/own.h). In any other thread it is the return address:
+ * "OBJECT+0xOFFSET (build ID)", independent of the load address. If it cannot be found, the site is
+ * unknown. The other kind is never used instead, so that known sites differ only where the program
+ * did.
  *
- * The text is interned once; afterwards a call costs a walk over its frames by plain loads and a look-up. Any thread; no
- * lock, nothing allocates. When the table or the room for texts is full, new sites are unknown (STRINGS_FULL counts them once
- * per text or place).
+ * The text is interned once; afterwards a call costs a walk over its frames by plain loads and a
+ * look-up. Any thread; no lock, nothing allocates. When the table or the room for texts is full,
+ * new sites are unknown (STRINGS_FULL counts them once per text or place).
  */
 #ifndef CT_INTERPOSE_SITE_H
 #define CT_INTERPOSE_SITE_H
@@ -23,11 +24,12 @@
 /* 0: no sites. */
 extern _Atomic uint32_t ct_site_wanted CT_NEAR;
 
-/* String id of the site of this thread's call that returns to `caller` (NULL: unknown); 0 unknown. Keeps errno. */
+/* String id of the site of this thread's call that returns to `caller` (NULL: unknown); 0 unknown.
+ * Keeps errno. */
 uint32_t ct_site_of(const void *caller);
 
-/* The return addresses looked up last, where no thread runs Python, each with its site in one word: address << 16 | id.
- * Emptied where recording starts. */
+/* The return addresses looked up last, where no thread runs Python, each with its site in one word:
+ * address << 16 | id. Emptied where recording starts. */
 #define CT_SITE_NONE UINT64_MAX
 #define CT_SITE_RECENT 64u
 extern _Atomic uint64_t ct_site_recent[CT_SITE_RECENT] CT_NEAR;
@@ -51,8 +53,9 @@ static inline __attribute__((always_inline)) uint32_t ct_site(void)
 		       : 0;
 }
 
-/* Applies COMMTRACE_STACKS; the result is the fact "sites". Called by the thread that starts the recording, when the
- * ring exists. It reads its own frames, to check the layout of Python's memory and to measure the time. */
+/* Applies COMMTRACE_STACKS; the result is the fact "sites". Called by the thread that starts the
+ * recording, when the ring exists. It reads its own frames, to check the layout of Python's memory
+ * and to measure the time. */
 void ct_site_init(const char *setting, struct ct_notes *notes);
 
 /* ns that finding the site of a Python call may take, for auto. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* site_table.h — string ids by 64-bit keys: of places in the program, and of texts. Fixed memory, filled by any thread
- * without a lock, emptied only where recording starts. */
+/* site_table.h — string ids by 64-bit keys: of places in the program, and of texts. Fixed memory,
+ * filled by any thread without a lock, emptied only where recording starts. */
 #ifndef CT_INTERPOSE_SITE_TABLE_H
 #define CT_INTERPOSE_SITE_TABLE_H
 
@@ -18,8 +18,8 @@ uint32_t ct_site_table_get(uint64_t key);
 /* Enters it; an entry of another thread made meanwhile stays. -1: no room. */
 int ct_site_table_put(uint64_t key, uint32_t id);
 
-/* Puts the text into the ring's string table, if it is not there yet from another place. 0: no room, or another thread is
- * just at it. */
+/* Puts the text into the ring's string table, if it is not there yet from another place. 0: no
+ * room, or another thread is just at it. */
 uint32_t ct_site_table_intern(const char *text);
 
 static inline uint64_t ct_site_mix(uint64_t key, uint64_t word)

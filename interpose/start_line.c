@@ -30,8 +30,8 @@ int ct_start_line_is_mine(const struct ct_process *process, const char *const *d
 	return 1;
 }
 
-/* A closed pipe raises SIGPIPE, which would end the program. Blocks it for this thread, and consumes the one that
- * this write raised. */
+/* A closed pipe raises SIGPIPE, which would end the program. Blocks it for this thread, and
+ * consumes the one that this write raised. */
 static void write_quietly(const char *line, size_t len)
 {
 	const struct timespec now = { 0, 0 };

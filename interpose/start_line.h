@@ -6,8 +6,8 @@
 #include "trace/format.h"
 #include "trace/notes.h"
 
-/* One process of the job prints it: global rank 0; among processes without a rank those whose parent is not traced.
- * `dirs`: where rings are. */
+/* One process of the job prints it: global rank 0; among processes without a rank those whose
+ * parent is not traced. `dirs`: where rings are. */
 int ct_start_line_is_mine(const struct ct_process *process, const char *const *dirs);
 
 /* Printed instead of it: nothing is recorded, and why. */

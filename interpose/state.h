@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.h — what a reader must know besides the records: communicators, strings, losses, heartbeats, cost.
+/* state.h — what a reader must know besides the records: communicators, strings, losses,
+ * heartbeats, cost.
  *
- * Belongs to the write thread. It remembers the content of earlier blocks. If a block did not get into the segment,
- * ct_state_again() forgets that content, and everything is written again (readers accept that).
+ * Belongs to the write thread. It remembers the content of earlier blocks. If a block did not get
+ * into the segment, ct_state_again() forgets that content, and everything is written again (readers
+ * accept that).
  */
 #ifndef CT_INTERPOSE_STATE_H
 #define CT_INTERPOSE_STATE_H
@@ -43,7 +45,8 @@ void ct_state_fini(struct ct_state *state);
 /* Communicators and strings made or ended since the last block. 0 or CT_NOMEM, as all that follow. */
 int ct_state_new(struct ct_state *state, struct ct_block *block);
 
-/* Signs of life: status, open ops and launches, losses, clocks, cost. `old_ns`: open ops entered before it. */
+/* Signs of life: status, open ops and launches, losses, clocks, cost. `old_ns`: open ops entered
+ * before it. */
 int ct_state_status(struct ct_state *state, struct ct_block *block, uint64_t old_ns);
 
 /* The block is in a segment: what it holds counts as called. */
@@ -54,8 +57,8 @@ int ct_state_checkpoint(struct ct_state *state, struct ct_block *block);
 
 void ct_state_again(struct ct_state *state);
 
-/* A drain has taken everything recorded before it began: entries of communicators whose end was written by then can
- * be reused. */
+/* A drain has taken everything recorded before it began: entries of communicators whose end was
+ * written by then can be reused. */
 void ct_state_drained(struct ct_state *state);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unwind.h — a call left by a C++ exception or by its thread's cancellation still gets its end.
  *
- * The usual ways (landing pads, cleanup attributes) make the library need libgcc_s, which a preload may not. Instead
- * a function that is inside a recorded call names ct_unwind_personality as its personality routine in its unwind
- * information: the unwinder calls it when the frame goes away, it ends the record, and the unwinding continues. Such
- * a function must not be inlined, cloned or split, and calls the real function from its own body.
+ * The usual ways (landing pads, cleanup attributes) make the library need libgcc_s, which a preload
+ * may not. Instead a function that is inside a recorded call names ct_unwind_personality as its
+ * personality routine in its unwind information: the unwinder calls it when the frame goes away, it
+ * ends the record, and the unwinding continues. Such a function must not be inlined, cloned or
+ * split, and calls the real function from its own body.
  */
 #ifndef CT_INTERPOSE_UNWIND_H
 #define CT_INTERPOSE_UNWIND_H

@@ -26,8 +26,8 @@
 
 #define SECOND_NS 1000000000ull
 #define BLOCK_RECORDS 4096u
-/* So many are worth a block: what other threads put into their chunks meanwhile goes into the same one, not into a second small
- * one. */
+/* So many are worth a block: what other threads put into their chunks meanwhile goes into the same
+ * one, not into a second small one. */
 #define DUE_RECORDS (BLOCK_RECORDS - 8 * CT_CHUNK_SLOTS)
 /* code: when a block is looked for: it is due then, and the next one has not begun. */
 #define AIM_CHUNKS (DUE_RECORDS / CT_CHUNK_SLOTS + 4)
@@ -75,7 +75,8 @@ static int many_have_ended(const struct writer *w)
 	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->most.comms / 4;
 }
 
-/* Below this many free chunks two blocks are due: calls came in a burst and wake this thread then, which takes one of them 15 us. */
+/* Below this many free chunks two blocks are due: calls came in a burst and wake this thread then,
+ * which takes one of them 15 us. */
 static void set_alarm(const struct writer *w)
 {
 	uint64_t half = w->ring->header->n_chunks / 2;
@@ -113,7 +114,8 @@ static void nap(struct writer *w)
 		rest(w);
 	ct_account_note(CT_OURS_WRITE);
 	ct_futex_wait(&ct_recorder.wanted, 0, ns);
-	/* pairs with ct_writer_finish(): if this takes its 1 away, the look at `stop` that follows sees that, too */
+	/* pairs with ct_writer_finish(): if this takes its 1 away, the look at `stop` that follows
+	 * sees that, too */
 	atomic_exchange_explicit(&ct_recorder.wanted, 0, memory_order_acq_rel);
 }
 
@@ -247,7 +249,8 @@ static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
 	return 0;
 }
 
-/* /dev/shm was cleaned up: records that are not in a segment when the process is killed are lost, so flush often. */
+/* /dev/shm was cleaned up: records that are not in a segment when the process is killed are lost,
+ * so flush often. */
 static void look_for_ring(struct writer *w)
 {
 	if (w->ring_is_gone || !w->ring->path[0] || !ct_ring_is_removed(w->ring))
@@ -269,7 +272,8 @@ static void sweep(struct writer *w)
 		uint64_t owner = load(&chunk->owner);
 
 		if ((state & 0xff) == CT_CHUNK_OWNED && owner && !ct_thread_lives((uint32_t)owner))
-			/* relaxed: the owner can store nothing more, and only this thread reads the chunk's end */
+			/* relaxed: the owner can store nothing more, and only this thread reads the
+			 * chunk's end */
 			atomic_compare_exchange_strong_explicit(
 				&chunk->state, &state, (state & ~0xffull) | CT_CHUNK_CLOSED,
 				memory_order_relaxed, memory_order_relaxed);
@@ -288,7 +292,8 @@ static uint64_t last_call(const struct writer *w)
 	return last;
 }
 
-/* Nothing was called for so long: what there is goes to the segments at once, once, since a rank that hangs is killed. */
+/* Nothing was called for so long: what there is goes to the segments at once, once, since a rank
+ * that hangs is killed. */
 static void look_for_silence(struct writer *w, uint64_t now)
 {
 	uint64_t last = last_call(w);
@@ -336,7 +341,8 @@ static void serve(struct writer *w)
 	ct_environ_serve(now);
 	ct_counters_serve(now);
 	has_stacks = ct_stacks_serve();
-	/* calls that fill the ring faster than this thread comes to empty it: all the room there is, at once */
+	/* calls that fill the ring faster than this thread comes to empty it: all the room there
+	 * is, at once */
 	while (pool_below(w, 2) && ct_ring_grow(w->ring))
 		;
 	if (is_due(w, now) || (has_stacks && now >= w->retry_at))
@@ -379,7 +385,8 @@ static void *run(void *arg)
 	struct writer *w = arg;
 	struct ct_collected collected;
 
-	/* not with ct_thread_settle(): a burst of calls fills a ring in milliseconds, and this thread makes room for the next ones */
+	/* not with ct_thread_settle(): a burst of calls fills a ring in milliseconds, and this
+	 * thread makes room for the next ones */
 	look_at_memory(w);
 	ct_ring_dir_collect(w->options.ring_dirs, NULL, &collected);
 	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,

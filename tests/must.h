@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* must.h — in a process of a test's own, where no assertion of the test reaches: what has to be so, or it ends with 1. */
+/* must.h — in a process of a test's own, where no assertion of the test reaches: what has to be so,
+ * or it ends with 1. */
 #ifndef CT_TESTS_MUST_H
 #define CT_TESTS_MUST_H
 

@@ -11,7 +11,8 @@
 
 #define HEAD 64u /* code: before what zstd gets, its length; zstd aligns to no more */
 
-/* zstd asks for what the worst input of a size takes. Of pages of its own only those count that it uses. */
+/* zstd asks for what the worst input of a size takes. Of pages of its own only those count that it
+ * uses. */
 static void *take_pages(void *unused, size_t bytes)
 {
 	size_t *head;
@@ -74,8 +75,8 @@ int ct_column_open(struct ct_columns *columns, enum ct_column id, size_t worst_b
 	return st;
 }
 
-/* How a column is compressed: by matches and entropy; or by entropy alone, where no string repeats (class bytes, and
- * noise). */
+/* How a column is compressed: by matches and entropy; or by entropy alone, where no string repeats
+ * (class bytes, and noise). */
 enum way { BY_MATCHES, BY_ENTROPY, AS_IT_IS };
 
 static enum way way_of(int id)
@@ -169,8 +170,8 @@ static int compress(struct ct_columns *c, enum way way, const uint8_t *from, con
 	return CT_OK;
 }
 
-/* All columns that hold anything, as frames behind each other: one of all that repeat and all that are short, then one of
- * each other column, which has a code table of its own. */
+/* All columns that hold anything, as frames behind each other: one of all that repeat and all that
+ * are short, then one of each other column, which has a code table of its own. */
 int ct_columns_compress(struct ct_columns *c, size_t header_bytes, size_t *raw_bytes,
 			size_t *frame_bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block_columns.h — the columns of a block while it is coded, and their compression into the frames behind its header. One
- * thread. */
+/* block_columns.h — the columns of a block while it is coded, and their compression into the frames
+ * behind its header. One thread. */
 #ifndef CT_TRACE_BLOCK_COLUMNS_H
 #define CT_TRACE_BLOCK_COLUMNS_H
 
@@ -35,11 +35,12 @@ struct ct_columns {
 int ct_columns_init(struct ct_columns *columns);
 void ct_columns_fini(struct ct_columns *columns);
 
-/* Empties the column, and makes room for so many bytes, and for 8 that are stored at once. 0 or CT_NOMEM. */
+/* Empties the column, and makes room for so many bytes, and for 8 that are stored at once. 0 or
+ * CT_NOMEM. */
 int ct_column_open(struct ct_columns *columns, enum ct_column id, size_t worst_bytes);
 
-/* Compresses all columns that hold anything. *raw_bytes and *frame_bytes: without and with compression. 0, CT_NOMEM or CT_RANGE
- * (more than CT_BLOCK_MAX_RAW). */
+/* Compresses all columns that hold anything. *raw_bytes and *frame_bytes: without and with
+ * compression. 0, CT_NOMEM or CT_RANGE (more than CT_BLOCK_MAX_RAW). */
 int ct_columns_compress(struct ct_columns *columns, size_t header_bytes, size_t *raw_bytes,
 			size_t *frame_bytes);
 
@@ -53,8 +54,8 @@ static inline uint8_t *ct_put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Where low bits of class bytes go. In the loops that use it, it is a copy: stores of bytes may change anything that
- * is in memory. */
+/* Where low bits of class bytes go. In the loops that use it, it is a copy: stores of bytes may
+ * change anything that is in memory. */
 struct ct_bits {
 	uint8_t *p;
 	uint64_t bits; /* not written yet */
@@ -76,8 +77,8 @@ static inline void ct_put_few_bits(struct ct_bits *b, uint64_t v, unsigned n) /*
 	b->n -= 32;
 }
 
-/* A timing residual: a byte for its magnitude (exponent and two bits of mantissa), which zstd's entropy coder
- * squeezes, and its remaining bits, which are noise, raw. 15 % smaller than varints. */
+/* A timing residual: a byte for its magnitude (exponent and two bits of mantissa), which zstd's
+ * entropy coder squeezes, and its remaining bits, which are noise, raw. 15 % smaller than varints. */
 __attribute__((always_inline)) static inline uint8_t *ct_put_class(uint8_t *p, struct ct_bits *b,
 								   int64_t residual)
 {

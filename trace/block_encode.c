@@ -334,7 +334,8 @@ static inline void keep(uint8_t *p, unsigned bytes, uint64_t v)
 #define CODER struct ct_encoder
 #include "trace/rare_walk.h"
 
-/* A run of records with columns, or one that is stored whole; *t is the tuple of the one before. Returns the records put. */
+/* A run of records with columns, or one that is stored whole; *t is the tuple of the one before.
+ * Returns the records put. */
 static uint32_t put_run(struct ct_encoder *e, const struct ct_block *b, uint32_t from, uint32_t *t)
 {
 	const struct ct_rare *first = &b->rares[from];
@@ -397,7 +398,8 @@ static void put_rares(struct ct_encoder *e, const struct ct_block *b)
 	}
 }
 
-/* From the earliest to the latest time of operations and launches, 0 if there is none. 0 is no time. */
+/* From the earliest to the latest time of operations and launches, 0 if there is none. 0 is no
+ * time. */
 static void fill_times(struct ct_block_header *h, const struct ct_block *b)
 {
 	uint64_t begin_less_1 = UINT64_MAX, end = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block_map.h — numbers of keys within one block: open addressing over a power of two, at most half full. What was
- * filled in for an earlier block is free: emptying a map is counting its fillings, and touches no memory. A map begins small and
- * doubles: what is behind it in its memory, which is there for the worst case, is not touched before. A zeroed map is valid, but
- * has no room before its first reset. One thread. */
+/* block_map.h — numbers of keys within one block: open addressing over a power of two, at most half
+ * full. What was filled in for an earlier block is free: emptying a map is counting its fillings,
+ * and touches no memory. A map begins small and doubles: what is behind it in its memory, which is
+ * there for the worst case, is not touched before. A zeroed map is valid, but has no room before
+ * its first reset. One thread. */
 #ifndef CT_TRACE_BLOCK_MAP_H
 #define CT_TRACE_BLOCK_MAP_H
 
@@ -18,7 +19,8 @@ struct ct_block_map {
 	uint32_t *values;
 	uint32_t mask, used; /* slots - 1, and those that are not free */
 	uint64_t stamp;	     /* of this filling, in the upper 31 bits; never 0 */
-	uint32_t size; /* slots in the worst case; tables of 64, 128, ... of them are behind each other */
+	uint32_t size;	  /* slots in the worst case; tables of 64, 128, ... of them are behind each
+			     other */
 	uint32_t cleared; /* of all slots */
 	uint64_t *all_keys;
 	uint32_t *all_values;
@@ -61,8 +63,8 @@ static inline uint64_t ct_block_map_key(const struct ct_block_map *map, uint32_t
 	return map->stamp + key + 1;
 }
 
-/* Where the search for a 32-bit key begins. Keys are mostly numbers given out one after the other: a multiple of the golden
- * ratio spreads them. */
+/* Where the search for a 32-bit key begins. Keys are mostly numbers given out one after the other:
+ * a multiple of the golden ratio spreads them. */
 static inline uint32_t ct_block_map_home(const struct ct_block_map *map, uint32_t key)
 {
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & map->mask;

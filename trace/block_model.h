@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block_model.h — what the coder of a block predicts, shared by both directions so that they cannot differ.
+/* block_model.h — what the coder of a block predicts, shared by both directions so that they cannot
+ * differ.
  *
- * Ops repeat: a training step issues the same few calls again and again. A tuple holds all of an op that
- * repeats; an op names its tuple, and its times are coded as the difference from what the tuple's last op did.
- * Metadata then costs next to nothing and the file is timing noise. All arithmetic wraps: damaged input gives
- * wrong numbers, never undefined behaviour. A model serves one block; reset it for the next.
+ * Ops repeat: a training step issues the same few calls again and again. A tuple holds all of an op
+ * that repeats; an op names its tuple, and its times are coded as the difference from what the
+ * tuple's last op did. Metadata then costs next to nothing and the file is timing noise. All
+ * arithmetic wraps: damaged input gives wrong numbers, never undefined behaviour. A model serves
+ * one block; reset it for the next.
  */
 #ifndef CT_TRACE_BLOCK_MODEL_H
 #define CT_TRACE_BLOCK_MODEL_H
@@ -17,7 +19,8 @@
 #include "trace/ops.h"
 #include "trace/record.h"
 
-/* What repeats of an op: the end of struct ct_op, behind the count. No padding: compared and hashed as bytes. */
+/* What repeats of an op: the end of struct ct_op, behind the count. No padding: compared and hashed
+ * as bytes. */
 struct ct_op_tuple {
 	uint64_t count; /* 0 for point-to-point, whose counts do not repeat */
 	uint8_t flags;
@@ -57,12 +60,14 @@ _Static_assert(offsetof(struct ct_launch, n_ops) - offsetof(struct ct_launch, de
 	       "as in the launch");
 enum { CT_LAUNCH_HAS_START = 1, CT_LAUNCH_HAS_END = 2 };
 
-/* What launches and waits for them usually do, predicted by the tuple of a launch's first op: quanta. */
+/* What launches and waits for them usually do, predicted by the tuple of a launch's first op:
+ * quanta. */
 struct ct_habits {
 	int64_t start;	  /* after the earliest moment possible */
 	int64_t duration; /* of the launch */
 	int64_t wait;	  /* when one is put on a stream, after the stream's last one and the op */
-	uint32_t reach; /* what the moment was nearest to in which a stream reached it (rare_code.h) */
+	uint32_t reach; /* what the moment was nearest to in which a stream reached it (rare_code.h)
+			 */
 };
 
 /* What the block has of a launch id: places + 1, 0 nothing. */
@@ -124,13 +129,15 @@ static inline int ct_launch_is(const struct ct_launch *l, const struct ct_launch
 	       ct_launch_has(l) == t->has;
 }
 
-/* Index of the tuple, added (at the end) if it is new; the caller's last one was `before`, whose `after` it becomes. Encoder. */
+/* Index of the tuple, added (at the end) if it is new; the caller's last one was `before`, whose
+ * `after` it becomes. Encoder. */
 uint32_t ct_block_model_search_op(struct ct_block_model *model, const struct ct_op *op,
 				  uint32_t before);
 uint32_t ct_block_model_search_launch(struct ct_block_model *model, const struct ct_launch *launch,
 				      uint32_t before);
 
-/* The same. Calls come in the same order again and again: what came after it the last time is looked at first. */
+/* The same. Calls come in the same order again and again: what came after it the last time is
+ * looked at first. */
 static inline uint32_t ct_block_model_find_op(struct ct_block_model *m, const struct ct_op *op,
 					      uint32_t before)
 {
@@ -161,8 +168,9 @@ static inline uint64_t *ct_block_model_seq(struct ct_block_model *m, uint32_t op
 	return &m->next_seq[m->ops[op_tuple].sequence];
 }
 
-/* Moves a prediction towards what was: a quarter of the way, so that it follows drift, but by no more than a quarter of itself
- * and 8, so that one outlier does not spoil it. Quarters are rounded down. */
+/* Moves a prediction towards what was: a quarter of the way, so that it follows drift, but by no
+ * more than a quarter of itself and 8, so that one outlier does not spoil it. Quarters are rounded
+ * down. */
 static inline void ct_learn(int64_t *predicted, int64_t value)
 {
 	int64_t p = *predicted;
@@ -203,7 +211,8 @@ static inline struct ct_habits *ct_block_model_habits(const struct ct_block_mode
 	return &model->ops[model->tuple_of[place->op - 1]].habits;
 }
 
-/* A time in quanta. Nearly all blocks have the usual one, and dividing by what is not known takes long. */
+/* A time in quanta. Nearly all blocks have the usual one, and dividing by what is not known takes
+ * long. */
 static inline uint64_t ct_quanta(uint64_t ns, uint32_t q)
 {
 	return q == CT_BLOCK_QUANTUM_NS ? ns / CT_BLOCK_QUANTUM_NS : ns / q;

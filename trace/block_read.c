@@ -10,7 +10,8 @@
 #include "trace/ops.h"
 #include "trace/rare_code.h"
 
-/* A column being read. Reading past its end sets `bad` and gives zeros: loops stay simple and check once. */
+/* A column being read. Reading past its end sets `bad` and gives zeros: loops stay simple and check
+ * once. */
 struct cursor {
 	const uint8_t *p;
 	const uint8_t *end;
@@ -104,8 +105,8 @@ static inline int64_t get_signed(struct ct_decoder *d, enum ct_column id)
 	return ct_unzigzag(get(d, id));
 }
 
-/* Makes n bits be there, at most 32, as many bytes as there is room for. Bits above n_bits are those that come next, so
- * reading them twice changes nothing. */
+/* Makes n bits be there, at most 32, as many bytes as there is room for. Bits above n_bits are
+ * those that come next, so reading them twice changes nothing. */
 static void refill(struct ct_decoder *d, int n)
 {
 	struct cursor *c = &d->columns[d->bits_from];

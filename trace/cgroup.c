@@ -29,7 +29,8 @@ static int open_under(const char *folder, size_t len, const char *file)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-/* What follows the second colon of the line "N:CONTROLLERS:GROUP" of this controller ("" is version 2's). */
+/* What follows the second colon of the line "N:CONTROLLERS:GROUP" of this controller ("" is version
+ * 2's). */
 static const char *group_of(const char *text, const char *controller)
 {
 	size_t len = strlen(controller);

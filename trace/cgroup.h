@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup.h — files of the calling process's cgroup, of version 1 or 2, and of the groups above it. System calls on files that the
- * kernel keeps itself; no allocation, any thread, also in a signal handler.
+/* cgroup.h — files of the calling process's cgroup, of version 1 or 2, and of the groups above it.
+ * System calls on files that the kernel keeps itself; no allocation, any thread, also in a signal
+ * handler.
  */
 #ifndef CT_TRACE_CGROUP_H
 #define CT_TRACE_CGROUP_H
@@ -14,8 +15,8 @@ struct ct_cgroup {
 	size_t len;
 };
 
-/* The group that has this controller in version 1, or the one of version 2 if it is "". `root`: "" or, in tests, the directory
- * that has proc and sys. 1, or 0 if there is none. */
+/* The group that has this controller in version 1, or the one of version 2 if it is "". `root`: ""
+ * or, in tests, the directory that has proc and sys. 1, or 0 if there is none. */
 int ct_cgroup_find(const char *root, const char *controller, struct ct_cgroup *group);
 
 /* The parent group, within the mount. 0: none. */

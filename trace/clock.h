@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.h — the kernel's clocks, in nanoseconds. Any thread, also in a signal handler; never fails, errno stays. */
+/* clock.h — the kernel's clocks, in nanoseconds. Any thread, also in a signal handler; never fails,
+ * errno stays. */
 #ifndef CT_TRACE_CLOCK_H
 #define CT_TRACE_CLOCK_H
 

@@ -8,8 +8,8 @@
 
 #include "trace/block.h"
 
-/* Polynomial 0x1EDC6F41, reflected (RFC 3720 appendix B.4). One 16-entry table, for processors without an instruction
- * for it. */
+/* Polynomial 0x1EDC6F41, reflected (RFC 3720 appendix B.4). One 16-entry table, for processors
+ * without an instruction for it. */
 static const uint32_t nibble[16] = {
 	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
 	0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
@@ -30,7 +30,8 @@ uint32_t ct_crc32c_by_table(uint32_t crc, const void *data, size_t len)
 }
 
 #ifdef __x86_64__
-/* size: of three parts that are summed at once, since the instruction takes three cycles and one can begin in each. */
+/* size: of three parts that are summed at once, since the instruction takes three cycles and one
+ * can begin in each. */
 #define PART_BYTES 1024u
 /* x to the power of 8 PART_BYTES - 33, or 16 PART_BYTES - 33, modulo the polynomial, reflected. */
 #define AFTER_ONE 0x170076fau
@@ -44,8 +45,8 @@ __attribute__((target("sse4.2"))) static uint64_t add_word(uint64_t crc, const u
 	return _mm_crc32_u64(crc, word);
 }
 
-/* The sum as it is so many zeros later: both factors are reflected, so that their product is x times too large, and the
- * instruction multiplies by x^32. */
+/* The sum as it is so many zeros later: both factors are reflected, so that their product is x
+ * times too large, and the instruction multiplies by x^32. */
 __attribute__((target("sse4.2,pclmul"))) static uint32_t shifted(uint64_t crc, uint32_t power)
 {
 	__m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)crc),

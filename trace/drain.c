@@ -17,8 +17,9 @@ static int by_lap(const void *a, const void *b)
 int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring)
 {
 	uint32_t n = ring->header->n_chunks;
-	/* Chunks claimed from now on are for the next pass: a thread may claim one that was passed already as free
-	 * and then one that is still to come, whose records would be seen without those between. */
+	/* Chunks claimed from now on are for the next pass: a thread may claim one that was passed
+	 * already as free and then one that is still to come, whose records would be seen without
+	 * those between. */
 	uint64_t claims = atomic_load_explicit(&ring->header->claims, memory_order_acquire);
 
 	if (drain->cap_chunks < n) {
@@ -186,8 +187,8 @@ void ct_drain_fini(struct ct_drain *drain)
 	memset(drain, 0, sizeof(*drain));
 }
 
-/* Records of a closed chunk that are in no segment, or -1 if a thread is still inside one of its ops and will
- * store into it. */
+/* Records of a closed chunk that are in no segment, or -1 if a thread is still inside one of its
+ * ops and will store into it. */
 static int undrained(const struct ct_drain_chunk *c)
 {
 	struct ct_slot *slots = ct_chunk_slots(c->chunk);

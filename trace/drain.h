@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drain.h — from ring chunks to a block of records: used by the write thread on its own live ring, and by readers on
- * the remains of a dead process.
+/* drain.h — from ring chunks to a block of records: used by the write thread on its own live ring,
+ * and by readers on the remains of a dead process.
  *
- * The drain remembers which chunks it took slots from, so that the write thread can mark them drained after,
- * and only after, the block is in the segment. */
+ * The drain remembers which chunks it took slots from, so that the write thread can mark them
+ * drained after, and only after, the block is in the segment. */
 #ifndef CT_TRACE_DRAIN_H
 #define CT_TRACE_DRAIN_H
 
@@ -35,13 +35,14 @@ enum ct_drain_mode {
 /* Begin a pass: list the chunks that hold undrained records, oldest claim first. 0 or CT_NOMEM. */
 int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring);
 
-/* Append records to *block until it holds `max` records or the pass is through. Returns 1 if there is more,
- * 0 if the pass is through, or CT_NOMEM. Chunks touched since the last ct_drain_done() are remembered. */
+/* Append records to *block until it holds `max` records or the pass is through. Returns 1 if there
+ * is more, 0 if the pass is through, or CT_NOMEM. Chunks touched since the last ct_drain_done() are
+ * remembered. */
 int ct_drain_next(struct ct_drain *drain, const struct ct_ring *ring, struct ct_block *block,
 		  uint32_t max, enum ct_drain_mode mode);
 
-/* What the last ct_drain_next() calls took is safe now: mark it in the chunks, free those that are through.
- * Write thread of the ring's owner only. */
+/* What the last ct_drain_next() calls took is safe now: mark it in the chunks, free those that are
+ * through. Write thread of the ring's owner only. */
 void ct_drain_done(struct ct_drain *drain, struct ct_ring *ring);
 
 /* Forget what was taken; the next pass takes it again. */
@@ -49,9 +50,9 @@ void ct_drain_undo(struct ct_drain *drain);
 
 void ct_drain_fini(struct ct_drain *drain);
 
-/* Discards the oldest closed chunks until `want` chunks are free, and counts their undrained records as lost for
- * `reason`. So a failing disk costs the oldest records, not the newest. Write thread only. Returns the number of
- * discarded records. */
+/* Discards the oldest closed chunks until `want` chunks are free, and counts their undrained
+ * records as lost for `reason`. So a failing disk costs the oldest records, not the newest. Write
+ * thread only. Returns the number of discarded records. */
 uint64_t ct_drain_give_up(struct ct_drain *drain, struct ct_ring *ring, uint32_t want,
 			  enum ct_loss reason);
 

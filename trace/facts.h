@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h — a list of "key=value" texts that one thread fills and the write thread copies into segments.
+/* facts.h — a list of "key=value" texts that one thread fills and the write thread copies into
+ * segments.
  *
- * Fixed memory, so that any thread may be the one that fills, also the poll thread. Entries are never changed or taken
- * back: a reader sees those that were there when it began. What finds no room is counted.
+ * Fixed memory, so that any thread may be the one that fills, also the poll thread. Entries are
+ * never changed or taken back: a reader sees those that were there when it began. What finds no
+ * room is counted.
  */
 #ifndef CT_TRACE_FACTS_H
 #define CT_TRACE_FACTS_H

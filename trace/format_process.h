@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format_process.h — what ring and segment files have in common: the version, the kinds of records and of losses, and who a process
- * is. See format.h.
+/* format_process.h — what ring and segment files have in common: the version, the kinds of records
+ * and of losses, and who a process is. See format.h.
  */
 #ifndef CT_TRACE_FORMAT_PROCESS_H
 #define CT_TRACE_FORMAT_PROCESS_H
@@ -38,8 +38,8 @@ struct ct_run_id {
 };
 _Static_assert(sizeof(struct ct_run_id) == 24, "no padding");
 
-/* The identity of a process. The same 1024 bytes are in its ring header and in each of its segment headers, so that
- * each file alone names the process and its run. Strings end in NUL. */
+/* The identity of a process. The same 1024 bytes are in its ring header and in each of its segment
+ * headers, so that each file alone names the process and its run. Strings end in NUL. */
 struct ct_process {
 	uint64_t hostkey;	/* equal for processes that share CLOCK_MONOTONIC; never 0 */
 	uint64_t start_ns;	/* when recording started ... */
@@ -72,7 +72,8 @@ enum ct_ring_kind {
 	CT_RING_SHARED = 0,
 	CT_RING_DISK = 1,
 	CT_RING_PRIVATE = 2,
-	CT_RING_NONE = 3, /* imported: no recorder ran in the process, so no heartbeat and no exit were recorded */
+	CT_RING_NONE = 3, /* imported: no recorder ran in the process, so no heartbeat and no exit
+			     were recorded */
 };
 
 static inline int ct_process_is_imported(const struct ct_process *process)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format_rares.h — what records of the rare kinds hold: little-endian structs, which may get longer at their end; readers accept
- * longer ones. See format.h.
+/* format_rares.h — what records of the rare kinds hold: little-endian structs, which may get longer
+ * at their end; readers accept longer ones. See format.h.
  */
 #ifndef CT_TRACE_FORMAT_RARES_H
 #define CT_TRACE_FORMAT_RARES_H
@@ -54,9 +54,9 @@ struct ct_comm_status_rec {
 	uint64_t order_hash; /* of what they are, in which order: op_hash.h */
 };
 
-/* Running total of what one member and this one had moved between them inside recorded operations: sent by this one
- * or received by it. Of several records with the same words up to `place` the latest counts; those that differ in
- * `place` add up. */
+/* Running total of what one member and this one had moved between them inside recorded operations:
+ * sent by this one or received by it. Of several records with the same words up to `place` the
+ * latest counts; those that differ in `place` add up. */
 struct ct_traffic_rec {
 	uint32_t comm;
 	int32_t peer;	   /* rank in the comm; -1: one of several, it is not known which */
@@ -147,12 +147,14 @@ struct ct_cost_rec {
 	uint32_t step_collectives;
 	uint32_t step_comm;    /* ... of this communicator, the largest */
 	uint32_t guard_off_ms; /* nothing timed so long in every ... */
-	uint32_t guard_ms; /* ... of these; 0 never. As COMMTRACE_GUARD says, or longer, for long steps */
+	uint32_t guard_ms; /* ... of these; 0 never. As COMMTRACE_GUARD says, or longer, for long
+			      steps */
 	/* of write_cpu_ns: the threads that watch for stalls, read ports' counters, look around */
 	uint64_t stacks_cpu_ns;
 	uint64_t counters_cpu_ns;
 	uint64_t around_cpu_ns;
-	/* context switches of the tracer's threads: they waited, + 1 (0: neither is known, nor are the three above) ... */
+	/* context switches of the tracer's threads: they waited, + 1 (0: neither is known, nor are
+	 * the three above) ... */
 	uint64_t voluntary_and_1;
 	uint64_t involuntary; /* ... and another thread took their core */
 	uint64_t start_ns;    /* how long the call waited that started the recording; 0 not known */
@@ -166,23 +168,25 @@ struct ct_end_rec {
 
 /* The next three come from ring slots: 56 bytes, words 1..7. */
 
-/* A host-blocking call that moves no data, such as making a communicator or waiting for requests. HOST_BEGIN is
- * written before it with return_ns 0, HOST_END after it; a begin without its end is a call that never returned. A
- * thread that polls in close succession waits, too: from its first unsuccessful test to the successful one.
- * HOST_BEGIN is then written after a while, and repeated during the wait; after the last one the thread may do
- * something else. Short waits have a HOST_END only. */
+/* A host-blocking call that moves no data, such as making a communicator or waiting for requests.
+ * HOST_BEGIN is written before it with return_ns 0, HOST_END after it; a begin without its end is a
+ * call that never returned. A thread that polls in close succession waits, too: from its first
+ * unsuccessful test to the successful one. HOST_BEGIN is then written after a while, and repeated
+ * during the wait; after the last one the thread may do something else. Short waits have a HOST_END
+ * only. */
 struct ct_host_rec {
 	uint64_t enter_ns; /* with tid: pairs the two */
 	uint64_t return_ns;
 	uint32_t tid;
-	uint32_t call;	 /* string id of the function's name */
-	uint32_t nranks; /* of the communicator that it is about, 0 unknown; of a wait for a GPU: the
-			    stream as in LAUNCH, 0 unknown or all */
-	int32_t rank;	 /* in it */
-	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
-	int32_t result;	 /* of HOST_BEGIN: string id of the call site, 0 unknown */
-	uint64_t key;	 /* of the comm, 0 unknown */
-	uint64_t polled_ns; /* no single call, but the program asking again and again: last time so far */
+	uint32_t call;	    /* string id of the function's name */
+	uint32_t nranks;    /* of the communicator that it is about, 0 unknown; of a wait for a GPU:
+			       the    stream as in LAUNCH, 0 unknown or all */
+	int32_t rank;	    /* in it */
+	uint32_t comm;	    /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
+	int32_t result;	    /* of HOST_BEGIN: string id of the call site, 0 unknown */
+	uint64_t key;	    /* of the comm, 0 unknown */
+	uint64_t polled_ns; /* no single call, but the program asking again and again: last time so
+			       far */
 };
 
 /* The call site in a HOST_BEGIN; 0 unknown, and in a HOST_END. */
@@ -191,8 +195,9 @@ static inline uint32_t ct_host_site(const struct ct_host_rec *rec)
 	return rec->return_ns ? 0 : (uint32_t)rec->result;
 }
 
-/* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all ranks pass the same
- * counts, what those ranks contribute. Counts beyond 32 bits are cut to UINT32_MAX. */
+/* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all
+ * ranks pass the same counts, what those ranks contribute. Counts beyond 32 bits are cut to
+ * UINT32_MAX. */
 #define CT_VCOUNTS_PART 8u
 struct ct_vcounts_rec {
 	uint32_t comm;
@@ -203,9 +208,10 @@ struct ct_vcounts_rec {
 	uint32_t reserved;
 };
 
-/* What a receive that had returned before got: the op with this launch id is Recv `seq` of `peer` with `tag`. Written for
- * receives from any of several peers, and with CT_MATCH_BYTES of those that got less than they had room for. It comes
- * before the launch. A receive that waits for its data itself has all this in its own record. */
+/* What a receive that had returned before got: the op with this launch id is Recv `seq` of `peer`
+ * with `tag`. Written for receives from any of several peers, and with CT_MATCH_BYTES of those that
+ * got less than they had room for. It comes before the launch. A receive that waits for its data
+ * itself has all this in its own record. */
 struct ct_match_rec {
 	uint32_t comm;
 	uint32_t launch;
@@ -222,11 +228,12 @@ enum ct_match_flag {
 
 /* The tag of a receive that takes any, until it is known. */
 #define CT_TAG_ANY UINT32_MAX
-/* Set in the tag of MPI's partitioned transfers, which are matched with their like only. No tag of a program has it. */
+/* Set in the tag of MPI's partitioned transfers, which are matched with their like only. No tag of
+ * a program has it. */
 #define CT_TAG_PARTITIONED (1u << 31)
 
-/* A run of equal operations in what was captured for one communicator. Written when an executable graph comes to have
- * the list, and again in every checkpoint as long as anything refers to it. */
+/* A run of equal operations in what was captured for one communicator. Written when an executable
+ * graph comes to have the list, and again in every checkpoint as long as anything refers to it. */
 struct ct_graph_rec {
 	uint32_t list; /* as in a captured op's launch and a GraphLaunch's tag */
 	uint32_t comm;
@@ -242,8 +249,8 @@ struct ct_graph_rec {
 };
 _Static_assert(sizeof(struct ct_graph_rec) == 56, "fills words 1..7");
 
-/* A wait for communication: of a stream for an event, or of the host. It is a wait for all launches on the stream of
- * `launch`, up to it and beyond `after`. Several such streams have a record each. */
+/* A wait for communication: of a stream for an event, or of the host. It is a wait for all launches
+ * on the stream of `launch`, up to it and beyond `after`. Several such streams have a record each. */
 #define CT_WAIT_HOST 1u	   /* the host, in a call that synchronizes */
 #define CT_WAIT_DEVICE 2u  /* with all streams of a device at once */
 #define CT_WAIT_GAP 4u	   /* there may have been unrecorded ones since `after` */
@@ -262,7 +269,8 @@ struct ct_wait_rec {
 	uint32_t launch;
 	uint32_t after;	 /* 0: none */
 	uint32_t waiter; /* stream as in LAUNCH, 0 the host or not known */
-	uint32_t via; /* stream that the event was recorded on, or that was synchronized with; 0 not known */
+	uint32_t via; /* stream that the event was recorded on, or that was synchronized with; 0 not
+			 known */
 	uint32_t tid; /* of the host's thread */
 	uint32_t flags;
 	uint32_t device; /* of the stream that waited; 0 where that was the host */
@@ -298,9 +306,10 @@ struct ct_step_mark {
 _Static_assert(sizeof(struct ct_step_mark) == 32, "as large as a name");
 #define CT_STEP_MARK_NAME "commtrace.mark" /* that of its record */
 
-/* What NCCL's profiler interface reports about an op. With CT_DETAIL_SEQ the op is found by communicator and `seq`, otherwise by
- * launch and the words below. Count, type and root or peer are those of NCCL's work, which counts bytes for broadcasts
- * and all-gathers. With op 0 the record describes the interface itself: `channels` is its version. */
+/* What NCCL's profiler interface reports about an op. With CT_DETAIL_SEQ the op is found by
+ * communicator and `seq`, otherwise by launch and the words below. Count, type and root or peer are
+ * those of NCCL's work, which counts bytes for broadcasts and all-gathers. With op 0 the record
+ * describes the interface itself: `channels` is its version. */
 struct ct_detail_rec {
 	uint32_t comm;
 	uint32_t launch;
@@ -323,8 +332,8 @@ enum ct_detail_flag {
 	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
 };
 
-/* An error that a library reported: the result of a call, or the answer to a query about an earlier call. Only the
- * first of each communicator and result is recorded. */
+/* An error that a library reported: the result of a call, or the answer to a query about an earlier
+ * call. Only the first of each communicator and result is recorded. */
 struct ct_error_rec {
 	uint64_t reported_ns;
 	uint64_t key;  /* of the communicator, 0 none or not known */
@@ -339,11 +348,12 @@ struct ct_error_rec {
 };
 _Static_assert(sizeof(struct ct_error_rec) == 56, "fills words 1..7");
 enum ct_error_flag {
-	CT_ERROR_ASYNC = 1
-			 << 0, /* of something that had been called before: the call itself worked */
+	CT_ERROR_ASYNC = 1 << 0, /* of something that had been called before: the call itself worked
+				  */
 };
 
-/* A network port of the host, as it was found; again when that changes. Its name follows: "eth0", "mlx5_0/1". */
+/* A network port of the host, as it was found; again when that changes. Its name follows: "eth0",
+ * "mlx5_0/1". */
 enum ct_port_kind { CT_PORT_UNKNOWN = 0, CT_PORT_NET = 1, CT_PORT_IB = 2 };
 enum ct_port_layer { CT_LAYER_UNKNOWN = 0, CT_LAYER_ETHERNET = 1, CT_LAYER_INFINIBAND = 2 };
 enum ct_port_state { CT_PORT_STATE_UNKNOWN = 0, CT_PORT_UP = 1, CT_PORT_NOT_UP = 2 };
@@ -367,8 +377,9 @@ struct ct_counters_rec {
 };
 _Static_assert(sizeof(struct ct_counters_rec) == 24, "the values follow");
 
-/* What a thread was doing during a stall. Its frames follow, innermost first: native ones, then those of Python. Each
- * is a struct ct_stack_frame, the function and the file, which end in NUL ("" unknown). */
+/* What a thread was doing during a stall. Its frames follow, innermost first: native ones, then
+ * those of Python. Each is a struct ct_stack_frame, the function and the file, which end in NUL (""
+ * unknown). */
 struct ct_stack_rec {
 	uint64_t taken_ns;
 	uint64_t since_ns; /* the stall has been observed since */
@@ -415,7 +426,7 @@ struct ct_stack_frame {
 _Static_assert(sizeof(struct ct_stack_frame) == 16, "function and file follow");
 
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
- * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of "ID=object", ID of
- * invisible.def. */
+ * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of
+ * "ID=object", ID of invisible.def. */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format_ring.h — the bytes of a ring file. See format.h.
  *
- * Every word that can change while others read is a ct_word with one owner, named beside it. The owner stores; any
- * process may load at any time, even after the owner's death.
+ * Every word that can change while others read is a ct_word with one owner, named beside it. The
+ * owner stores; any process may load at any time, even after the owner's death.
  */
 #ifndef CT_TRACE_FORMAT_RING_H
 #define CT_TRACE_FORMAT_RING_H
@@ -40,7 +40,8 @@ enum ct_exit_kind {
 	CT_EXIT_ABORT = 2,
 	CT_EXIT_NORMAL = 3
 };
-/* Or'ed to the kind: the process had no handler for SIGTERM and SIGINT, so neither of them asked it to end. */
+/* Or'ed to the kind: the process had no handler for SIGTERM and SIGINT, so neither of them asked it
+ * to end. */
 #define CT_EXIT_UNASKED 0x100u
 #define CT_EXIT_KIND(said) ((said)&0xffu)
 
@@ -53,16 +54,18 @@ struct ct_ring_header {
 	uint32_t opens_at;
 	uint32_t strings_at;
 	uint32_t chunks_at;
-	/* ... and their sizes in entries, bytes for strings. They grow, but for n_opens, since more fit behind the last one: those of
-	 * communicators and strings by any thread, chunks by the write and beat thread. */
+	/* ... and their sizes in entries, bytes for strings. They grow, but for n_opens, since more
+	 * fit behind the last one: those of communicators and strings by any thread, chunks by the
+	 * write and beat thread. */
 	_Atomic uint32_t n_comms;
 	uint32_t n_opens;
 	_Atomic uint32_t strings_bytes;
 	_Atomic uint32_t n_chunks;
 	ct_word state;	 /* creator: enum ct_ring_state, last word set when making the ring */
 	ct_word beat_ns; /* beat thread: last heartbeat */
-	ct_word claims; /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */
-	ct_word n_free;	      /* writers and write thread: chunks that can be claimed */
+	ct_word claims;	 /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim
+			    number */
+	ct_word n_free;	 /* writers and write thread: chunks that can be claimed */
 	ct_word strings_used; /* writers, fetch_add: bytes reserved in the string table */
 	ct_word blocks;	      /* write thread: blocks that are in segments */
 	ct_word flushed_ns; /* write thread: every record returned before this time is in a segment */
@@ -71,16 +74,22 @@ struct ct_ring_header {
 	ct_word exit_note;     /* ... and kind << 32 | code; stored before exit_ns */
 	ct_word death_seen_ns; /* its parent: when waitpid reported the end (upper bound) ... */
 	ct_word death_note;    /* ... parent pid << 32 | wait status; stored before death_seen_ns */
-	ct_word kill_ns; /* the first process that called kill() on it: when (0 never), set by compare-and-swap ... */
-	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
-	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
-	ct_word traffic; /* any thread, once: byte offset of the traffic table | its entries << 32, 0 none yet */
-	ct_word oom_where; /* write thread: which counter of processes that the kernel killed, 0 not known ... */
+	ct_word kill_ns;       /* the first process that called kill() on it: when (0 never), set by
+				  compare-and-swap ... */
+	ct_word kill_note;     /* ... killer pid << 32 | signal; stored after kill_ns */
+	ct_word wrapper_ns;    /* write thread: observer ledger, see struct ct_cost_rec */
+	ct_word traffic; /* any thread, once: byte offset of the traffic table | its entries << 32,
+			    0 none yet */
+	ct_word oom_where; /* write thread: which counter of processes that the kernel killed, 0 not
+			      known ... */
 	ct_word oom_kills; /* ... and how far that was when it last looked; stored before `where` */
-	ct_word oom_seen; /* its parent, when that saw it killed: how far that counter was then, + 1; 0 not known */
-	ct_word stacks; /* creator: byte offset of two places for stacks | bytes of one << 32, 0 none */
-	ct_word late_ns; /* beat thread: its largest recent wake-up delay; decays */
-	ct_word looked_ns; /* poll thread: when it last polled all work in flight on GPUs; 0: it does not poll */
+	ct_word oom_seen;  /* its parent, when that saw it killed: how far that counter was then, +
+			      1; 0 not known */
+	ct_word stacks;	   /* creator: byte offset of two places for stacks | bytes of one << 32, 0
+			      none */
+	ct_word late_ns;   /* beat thread: its largest recent wake-up delay; decays */
+	ct_word looked_ns; /* poll thread: when it last polled all work in flight on GPUs; 0: it
+			      does not poll */
 	ct_word reserved[3];
 	ct_word losses[CT_LOSS_MAX]; /* any thread, fetch_add: dropped records, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
@@ -88,11 +97,12 @@ struct ct_ring_header {
 };
 _Static_assert(sizeof(struct ct_ring_header) == 4096, "ring header is one page");
 
-/* One communicator, 128 bytes, 16 words. Written once by the thread that creates the communicator, in the
- * order words 1.., then `id` (release); a reader that finds 0 or more than 32 bits in `id` skips the entry. An ended entry is reused
- * after everything recorded on it is in a segment. */
+/* One communicator, 128 bytes, 16 words. Written once by the thread that creates the communicator,
+ * in the order words 1.., then `id` (release); a reader that finds 0 or more than 32 bits in `id`
+ * skips the entry. An ended entry is reused after everything recorded on it is in a segment. */
 struct ct_ring_comm {
-	ct_word id; /* process-local, from 1, 32 bits, never reused; 0 = unused, 1 << 32 = being written */
+	ct_word id; /* process-local, from 1, 32 bits, never reused; 0 = unused, 1 << 32 = being
+		       written */
 	ct_word key;
 	ct_word parent;
 	ct_word created_ns;
@@ -108,8 +118,8 @@ struct ct_ring_comm {
 };
 _Static_assert(sizeof(struct ct_ring_comm) == 128, "comm entry is two cache lines");
 
-/* One launch that has not ended, 64 bytes. The opener stores words 1.. then `tag` (release, nonzero); the
- * closer clears the tag. start_ns and stream may be added while open. */
+/* One launch that has not ended, 64 bytes. The opener stores words 1.. then `tag` (release,
+ * nonzero); the closer clears the tag. start_ns and stream may be added while open. */
 struct ct_ring_open {
 	ct_word tag; /* launch id | 1 << 32 while open, 0 free, 1 << 33 reserved, but no launch */
 	ct_word opened_ns; /* enter time of its first op */
@@ -124,11 +134,13 @@ _Static_assert(sizeof(struct ct_ring_open) == 64, "open entry is one cache line"
 #define CT_OPEN_LAUNCH (1ull << 32)
 #define CT_OPEN_RESERVED (1ull << 33)
 
-/* Transfers inside recorded operations, counted and not recorded one by one: 32 bytes for each communicator,
- * direction and peer. Running totals, which several threads add to. `who` is set by compare-and-swap when both are 0;
- * the write thread frees the entries of a communicator whose end is in a segment. */
+/* Transfers inside recorded operations, counted and not recorded one by one: 32 bytes for each
+ * communicator, direction and peer. Running totals, which several threads add to. `who` is set by
+ * compare-and-swap when both are 0; the write thread frees the entries of a communicator whose end
+ * is in a segment. */
 struct ct_ring_traffic {
-	ct_word who; /* comm id << 32 | received << 31 | peer in the comm, 0x7fffffff one of several; 0 unused */
+	ct_word who;	  /* comm id << 32 | received << 31 | peer in the comm, 0x7fffffff one of
+			     several; 0 unused */
 	ct_word messages; /* writers, fetch_add */
 	ct_word bytes;	  /* likewise */
 	ct_word reserved;
@@ -137,7 +149,8 @@ _Static_assert(sizeof(struct ct_ring_traffic) == 32, "a traffic entry is half a 
 #define CT_TRAFFIC_RECEIVED (1u << 31)
 #define CT_TRAFFIC_ANYBODY 0x7fffffffu
 
-/* The head of a place for STACK records; they follow, each its length and its bytes, filled up to whole words. */
+/* The head of a place for STACK records; they follow, each its length and its bytes, filled up to
+ * whole words. */
 struct ct_ring_stacks {
 	ct_word version; /* the sampling thread: 0 never written, odd while being written */
 	ct_word words;	 /* of records, with their lengths */
@@ -145,27 +158,29 @@ struct ct_ring_stacks {
 _Static_assert(sizeof(struct ct_ring_stacks) == 16, "records follow");
 #define CT_RING_STACKS_MOST 16384u /* bytes of one place */
 
-/* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
- * (id 0 = no string). The length is stored last (release), 0 = not written yet. */
+/* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its
+ * offset / 4 + 1 (id 0 = no string). The length is stored last (release), 0 = not written yet. */
 #define CT_RING_STRING_MAX                                                                         \
 	1000u /* size: bytes of one, so that a file name of PATH_MAX cannot fill the table */
 
 enum ct_chunk_state { CT_CHUNK_FREE = 0, CT_CHUNK_OWNED = 1, CT_CHUNK_CLOSED = 2 };
 
-/* Slot 0 of a chunk. The records that follow belong to the current lap if their tag says so; the first slot
- * whose tag does not is the end. */
+/* Slot 0 of a chunk. The records that follow belong to the current lap if their tag says so; the
+ * first slot whose tag does not is the end. */
 struct ct_chunk {
 	ct_word state; /* lap << 8 | enum ct_chunk_state; FREE->OWNED by claiming thread (CAS),
-			    OWNED->CLOSED by it, or by the write thread if it has ended, CLOSED->FREE by the write thread */
-	ct_word owner; /* claiming thread: tid, stored after `state`; write thread: 0, when it frees the chunk */
+			    OWNED->CLOSED by it, or by the write thread if it has ended,
+			  CLOSED->FREE by the write thread */
+	ct_word owner; /* claiming thread: tid, stored after `state`; write thread: 0, when it frees
+			  the chunk */
 	ct_word drained; /* write thread: slots of this lap that are in a segment */
 	ct_word reserved[5];
 };
 _Static_assert(sizeof(struct ct_chunk) == CT_SLOT_BYTES, "chunk header is a slot");
 
-/* A record slot: eight words. Word 0 is the tag; writing order: tag 0, fence, words 1..7, tag (release).
- * A reader loads the tag (acquire), the words, fence, the tag again, and keeps the copy if both are equal and
- * carry the chunk's lap. */
+/* A record slot: eight words. Word 0 is the tag; writing order: tag 0, fence, words 1..7, tag
+ * (release). A reader loads the tag (acquire), the words, fence, the tag again, and keeps the copy
+ * if both are equal and carry the chunk's lap. */
 struct ct_slot {
 	ct_word w[8];
 };
@@ -179,7 +194,8 @@ _Static_assert(sizeof(struct ct_slot) == CT_SLOT_BYTES, "slot is one cache line"
 #define CT_TAG_CALL(tag) ((uint16_t)((tag) >> 16))
 #define CT_TAG_KIND(tag) ((uint8_t)((tag) >> 8))
 
-/* Words of an OP slot. Word 7 is stored by the same thread when the call returns; 0 = still inside. */
+/* Words of an OP slot. Word 7 is stored by the same thread when the call returns; 0 = still inside.
+ */
 enum {
 	CT_OP_W_ENTER = 1, /* enter time */
 	CT_OP_W_COUNT = 2, /* elements as passed to the call */
@@ -216,7 +232,8 @@ enum ct_op_flag {
 	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
 	CT_OP_UNTIMED = 1 << 2,	   /* not timed: there is no LAUNCH record of its launch */
 	CT_OP_PLUGIN = 1 << 3,	   /* seen by the NCCL profiler plugin only, not by a wrapper */
-	CT_OP_UNSIZED = 1 << 4, /* how much it moves is not known: its count is 0 and says nothing */
+	CT_OP_UNSIZED = 1
+			<< 4, /* how much it moves is not known: its count is 0 and says nothing */
 };
 
 /* Result values of our own beside those of the library. */

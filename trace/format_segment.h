@@ -25,7 +25,8 @@ struct ct_segment_header {
 _Static_assert(sizeof(struct ct_segment_header) == 1280, "segment header");
 
 enum ct_segment_flags {
-	CT_SEGMENT_THINNED = 1, /* written by `commtrace partial`: has blocks with CT_BLOCK_LEFT_OUT */
+	CT_SEGMENT_THINNED = 1, /* written by `commtrace partial`: has blocks with CT_BLOCK_LEFT_OUT
+				 */
 };
 
 enum ct_block_type {
@@ -37,7 +38,8 @@ enum ct_block_type {
 
 enum ct_block_flags {
 	CT_BLOCK_HAS_RARES = 1, /* holds records of more than single operations and waits */
-	CT_BLOCK_LEFT_OUT = 2, /* its operations, launches and waits were left out later, on purpose */
+	CT_BLOCK_LEFT_OUT = 2, /* its operations, launches and waits were left out later, on purpose
+				*/
 };
 
 struct ct_block_header {
@@ -63,7 +65,8 @@ _Static_assert(sizeof(struct ct_block_header) == 64, "block header");
 #define CT_BLOCK_MAX_RECORDS 16384u
 #define CT_BLOCK_MAX_RAW (16u << 20)
 
-/* Columns of a block: each { u8 id, varint length, bytes }. docs/dev/TRACE_FORMAT.md has each coding. */
+/* Columns of a block: each { u8 id, varint length, bytes }. docs/dev/TRACE_FORMAT.md has each
+ * coding. */
 enum ct_column {
 #define X(NAME, id, where, text) CT_COL_##NAME = id,
 #include "trace/columns.def"

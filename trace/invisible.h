@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invisible.h — the table of what the tracer cannot see (invisible.def), for detection and for reports. Constant
- * data; any thread. */
+/* invisible.h — the table of what the tracer cannot see (invisible.def), for detection and for
+ * reports. Constant data; any thread. */
 #ifndef CT_TRACE_INVISIBLE_H
 #define CT_TRACE_INVISIBLE_H
 

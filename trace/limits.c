@@ -13,19 +13,20 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* What a recorded process takes (VmSize and VmData of MPI programs of one thread, with and without the library): tables 75 MB
- * and the ring, nearly all of them never touched; of the address space also 64 MB for each of the four threads that allocate,
- * which glibc sets aside for any thread. */
+/* What a recorded process takes (VmSize and VmData of MPI programs of one thread, with and without
+ * the library): tables 75 MB and the ring, nearly all of them never touched; of the address space
+ * also 64 MB for each of the four threads that allocate, which glibc sets aside for any thread. */
 #define ADDRESS_SPACE_TAKEN (320 * MB)
 #define DATA_TAKEN (96 * MB)
-/* So many times more must be left: the program keeps 31 parts of 32. With seven of eight, jobs that need 88 % of their limit ran
- * alone and failed recorded. */
+/* So many times more must be left: the program keeps 31 parts of 32. With seven of eight, jobs that
+ * need 88 % of their limit ran alone and failed recorded. */
 #define TIMES 32u
-/* The tracer holds two descriptors and opens at most three more for a moment. Systems allow 1024 at least. */
+/* The tracer holds two descriptors and opens at most three more for a moment. Systems allow 1024 at
+ * least. */
 #define FILES_NEEDED 512u
 #define FILES_UNUSED 32u
-/* All processes of a user count together, and how many there are would take a look at each. A rank has up to six threads of the
- * tracer; systems allow 4096 at least. */
+/* All processes of a user count together, and how many there are would take a look at each. A rank
+ * has up to six threads of the tracer; systems allow 4096 at least. */
 #define THREADS_NEEDED 512u
 
 /* What a recorded process touches of all this: 8 MB as measured, and a ring that is full. */
@@ -47,7 +48,8 @@ static const struct kind {
 	[CT_LIMIT_GROUP_THREADS] = { -1, "pids.max", "threads", TIMES *THREADS_TAKEN },
 };
 
-/* Bytes that the kernel holds against the limit: fields 1 and 6 of /proc/self/statm. 0 if it does not say. */
+/* Bytes that the kernel holds against the limit: fields 1 and 6 of /proc/self/statm. 0 if it does
+ * not say. */
 static uint64_t bytes_used(enum ct_limit limit)
 {
 	int last = limit == CT_LIMIT_ADDRESS_SPACE ? 1 : 6;
@@ -108,7 +110,8 @@ static int number_is_tight(enum ct_limit limit, uint64_t most, char *why, size_t
 	return 1;
 }
 
-/* Where each version has the limit, the usage, and the part of the usage that the kernel can reclaim. */
+/* Where each version has the limit, the usage, and the part of the usage that the kernel can
+ * reclaim. */
 static const struct files {
 	const char *controller; /* of version 1; "" is version 2 */
 	const char *most, *used, *spare, *key;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h — do the limits of this process (ulimit) and of its container (cgroup) leave room for a tracer in it?
+/* limits.h — do the limits of this process (ulimit) and of its container (cgroup) leave room for a
+ * tracer in it?
  *
- * The program's own needs are unknown when recording starts. So a limit is tight unless its rest is several times
- * what the tracer needs. Under a tight limit nothing is recorded, and the program runs as without the library.
- * Stateless; any thread. Reads a few files of /proc and /sys.
+ * The program's own needs are unknown when recording starts. So a limit is tight unless its rest is
+ * several times what the tracer needs. Under a tight limit nothing is recorded, and the program
+ * runs as without the library. Stateless; any thread. Reads a few files of /proc and /sys.
  */
 #ifndef CT_TRACE_LIMITS_H
 #define CT_TRACE_LIMITS_H
@@ -23,7 +24,8 @@ enum ct_limit {
 /* Is this limit tight? If so, 1 and a part of a sentence in `why`, which names it. */
 int ct_limit_is_tight(enum ct_limit limit, char *why, size_t size);
 
-/* The same of a limit of groups, CT_LIMIT_GROUP_...; `root`: "" or, in tests, the directory that has proc and sys. */
+/* The same of a limit of groups, CT_LIMIT_GROUP_...; `root`: "" or, in tests, the directory that
+ * has proc and sys. */
 int ct_group_limit_is_tight(const char *root, enum ct_limit limit, char *why, size_t size);
 
 /* The first one that is. 0: none. */

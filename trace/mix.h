@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mix.h — spread the bits of a number. The result is part of the trace format (order_totals.h, hashes of
- * communicators). Pure. */
+/* mix.h — spread the bits of a number. The result is part of the trace format (order_totals.h,
+ * hashes of communicators). Pure. */
 #ifndef CT_TRACE_MIX_H
 #define CT_TRACE_MIX_H
 

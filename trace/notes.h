@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* notes.h — warnings of the start: appended to the start line and repeated in every segment's checkpoint.
- * Filled by the thread that starts the recording, only read after that. */
+/* notes.h — warnings of the start: appended to the start line and repeated in every segment's
+ * checkpoint. Filled by the thread that starts the recording, only read after that. */
 #ifndef CT_TRACE_NOTES_H
 #define CT_TRACE_NOTES_H
 

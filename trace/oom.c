@@ -7,7 +7,8 @@
 
 #include "trace/cgroup.h"
 
-/* The group itself or, where its path is that of another namespace, the nearest one above that is there. */
+/* The group itself or, where its path is that of another namespace, the nearest one above that is
+ * there. */
 static int look(struct ct_cgroup *group, const char *file, struct ct_oom *oom)
 {
 	struct stat st;

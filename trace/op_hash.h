@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_hash.h — what all members of a communicator must agree on in a collective, as one number.
  *
- * The one definition of it: the recorder writes sums of these numbers (order_totals.h), and the analysis compares its own with
- * them, so a change is a change of the format. Pure functions; any thread. */
+ * The one definition of it: the recorder writes sums of these numbers (order_totals.h), and the
+ * analysis compares its own with them, so a change is a change of the format. Pure functions; any
+ * thread. */
 #ifndef CT_TRACE_OP_HASH_H
 #define CT_TRACE_OP_HASH_H
 
@@ -57,7 +58,8 @@ static inline uint64_t ct_op_hash(const struct ct_op_called *c)
 	return what;
 }
 
-/* What `what` adds, modulo 2^64, to the sum of what a member called, as number `seq`. Sums do not depend on the order of records. */
+/* What `what` adds, modulo 2^64, to the sum of what a member called, as number `seq`. Sums do not
+ * depend on the order of records. */
 static inline uint64_t ct_op_hash_at(uint64_t seq, uint64_t what)
 {
 	return ct_mix(what + seq * 0x9e3779b97f4a7c15ull);

@@ -68,11 +68,13 @@ static inline uint32_t ct_dtype_bytes(unsigned dtype)
 	return dtype < sizeof(bytes) && bytes[dtype] ? bytes[dtype] : 1;
 }
 
-/* Do two types contradict each other? Not if one is unknown (0), nor with elem1: what the program made of others (MPI), or what is
- * counted in bytes. Of the other elemN only the width is known, and widths are compared. */
+/* Do two types contradict each other? Not if one is unknown (0), nor with elem1: what the program
+ * made of others (MPI), or what is counted in bytes. Of the other elemN only the width is known,
+ * and widths are compared. */
 int ct_dtypes_differ(unsigned a, unsigned b);
 
-/* The type of an element with only a known width: elemN. If no elemN has this width, it is elem1, counted in bytes. */
+/* The type of an element with only a known width: elemN. If no elemN has this width, it is elem1,
+ * counted in bytes. */
 static inline uint8_t ct_dtype_of_width(uint64_t bytes)
 {
 	switch (bytes) {

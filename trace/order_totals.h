@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_totals.h — the calls of this process so far, as one sum for each communicator. COMM_STATUS records have it,
- * so that a reader can compare ranks without decoding all calls (op_hash.h).
+/* order_totals.h — the calls of this process so far, as one sum for each communicator. COMM_STATUS
+ * records have it, so that a reader can compare ranks without decoding all calls (op_hash.h).
  *
- * The writer of the segments fills it from their blocks: calls have no cost for it. Memory depends on the live
- * communicators. One thread. */
+ * The writer of the segments fills it from their blocks: calls have no cost for it. Memory depends
+ * on the live communicators. One thread. */
 #ifndef CT_TRACE_ORDER_TOTALS_H
 #define CT_TRACE_ORDER_TOTALS_H
 
@@ -38,7 +38,8 @@ typedef const char *(*ct_call_name_fn)(void *arg, uint32_t id);
 void ct_order_totals_add(struct ct_order_totals *totals, const struct ct_block *block,
 			 ct_call_name_fn name_fn, void *arg);
 
-/* What a COMM_STATUS record has for a communicator: its fields `called`, `order_end` and `order_hash`. */
+/* What a COMM_STATUS record has for a communicator: its fields `called`, `order_end` and
+ * `order_hash`. */
 void ct_order_totals_report(const struct ct_order_totals *totals, struct ct_comm_status_rec *rec);
 
 /* The communicator has ended: its id never comes again. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.h — memory from the system for tables that are made for the worst case: zeroed, and only what is touched takes any. That
- * holds also where the kernel would rather give two megabytes at a touch (transparent huge pages). */
+/* pages.h — memory from the system for tables that are made for the worst case: zeroed, and only
+ * what is touched takes any. That holds also where the kernel would rather give two megabytes at a
+ * touch (transparent huge pages). */
 #ifndef CT_TRACE_PAGES_H
 #define CT_TRACE_PAGES_H
 

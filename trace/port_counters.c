@@ -24,7 +24,8 @@ static uint8_t *put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Is there an entry to write for this counter? It was not there or had another value before; or it is gone. */
+/* Is there an entry to write for this counter? It was not there or had another value before; or it
+ * is gone. */
 static int differs(const struct ct_port_values *now, const struct ct_port_values *before,
 		   unsigned id)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port_counters.h — the counters of a host's network ports at one moment, and the COUNTERS record that holds them.
+/* port_counters.h — the counters of a host's network ports at one moment, and the COUNTERS record
+ * that holds them.
  *
- * A sample is whole, or says how it differs from the whole one before it (docs/dev/TRACE_FORMAT.md): counters that do not
- * move cost nothing. Values are the kernel's own, before `scale` of port_counters.def. Pure, no memory of its own. */
+ * A sample is whole, or says how it differs from the whole one before it
+ * (docs/dev/TRACE_FORMAT.md): counters that do not move cost nothing. Values are the kernel's own,
+ * before `scale` of port_counters.def. Pure, no memory of its own. */
 #ifndef CT_TRACE_PORT_COUNTERS_H
 #define CT_TRACE_PORT_COUNTERS_H
 
@@ -56,12 +58,14 @@ struct ct_port_sample {
 /* A whole sample never needs more bytes. */
 #define CT_PORT_SAMPLE_BYTES (sizeof(struct ct_counters_rec) + CT_PORTS_MOST * (4 + 64 * 12))
 
-/* The record's payload in to[CT_PORT_SAMPLE_BYTES]: against `base`, or whole (NULL). Returns its length. */
+/* The record's payload in to[CT_PORT_SAMPLE_BYTES]: against `base`, or whole (NULL). Returns its
+ * length. */
 size_t ct_port_sample_encode(const struct ct_port_sample *sample, const struct ct_port_sample *base,
 			     uint8_t *to);
 
-/* Decodes untrusted bytes. base: the latest complete sample, NULL if none was seen. 1: *sample is filled; 0: it is a
- * difference to another base, or not such a record. Unknown ids are skipped. sample == base is not allowed. */
+/* Decodes untrusted bytes. base: the latest complete sample, NULL if none was seen. 1: *sample is
+ * filled; 0: it is a difference to another base, or not such a record. Unknown ids are skipped.
+ * sample == base is not allowed. */
 int ct_port_sample_decode(struct ct_port_sample *sample, const struct ct_port_sample *base,
 			  const uint8_t *bytes, size_t len);
 

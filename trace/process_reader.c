@@ -65,7 +65,8 @@ struct ct_process_reader {
 	int done;
 };
 
-/* ---- open -------------------------------------------------------------------------------------------- */
+/* ---- open
+ * -------------------------------------------------------------------------------------------- */
 
 static void note_damage(struct ct_process_reader *r, uint64_t at, const char *path, const char *why)
 {
@@ -86,8 +87,8 @@ static const char *reason(const char *text, const char *path)
 	return strncmp(text, path, n) == 0 && text[n] == ':' ? text + n + 2 : text;
 }
 
-/* The ring comes first: see ring_snapshot.h. Between the opening of the run and now it may have been moved into the
- * run directory, or removed because everything in it is in segments. */
+/* The ring comes first: see ring_snapshot.h. Between the opening of the run and now it may have
+ * been moved into the run directory, or removed because everything in it is in segments. */
 static int take_ring(struct ct_process_reader *r, const struct ct_process_files *p)
 {
 	char name[CT_SEGMENT_NAME_MAX];
@@ -280,7 +281,8 @@ const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *r)
 	return &r->gaps;
 }
 
-/* ---- next -------------------------------------------------------------------------------------------- */
+/* ---- next
+ * -------------------------------------------------------------------------------------------- */
 
 static void close_segment(struct ct_process_reader *r)
 {
@@ -384,7 +386,8 @@ static int is_alive(const struct ct_process_files *p)
 	       ring.process.pid == p->id.pid && ring.process.start_ns == p->id.start_ns;
 }
 
-/* It follows and has read all there is. 1: the open segment will not grow any more, CT_PROCESS_WAITS, or CT_NOMEM. */
+/* It follows and has read all there is. 1: the open segment will not grow any more,
+ * CT_PROCESS_WAITS, or CT_NOMEM. */
 static int await(struct ct_process_reader *r, struct ct_err *err)
 {
 	int st = r->at < r->n_paths ? 1 : list_next(r);
@@ -392,7 +395,8 @@ static int await(struct ct_process_reader *r, struct ct_err *err)
 	if (st == 0 && is_alive(r->files))
 		return CT_PROCESS_WAITS;
 	if (st == 0) {
-		/* what was not in the segments when it ended is in its ring, or came into them since */
+		/* what was not in the segments when it ended is in its ring, or came into them
+		 * since */
 		r->follows = 0;
 		st = take_ring(r, r->files) == CT_OK ? 1 : CT_NOMEM;
 		for (uint32_t i = 0; r->left && i < r->n_latest; i++)

@@ -31,7 +31,9 @@ int ct_rare_has_columns(unsigned kind)
 	return kind < CT_RARE_KINDS && fields[kind][0].bytes;
 }
 
-/* ---- tuples ------------------------------------------------------------------------------------------------- */
+/* ---- tuples
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* 1; or 0: a ZERO field has something. */
 static int make_tuple(struct ct_rare_tuple *t, unsigned kind, const uint8_t *payload)
@@ -92,7 +94,8 @@ struct ct_rare_state *ct_rare_add(struct ct_rare_model *m, unsigned kind)
 	return s;
 }
 
-/* ---- the model ---------------------------------------------------------------------------------------------- */
+/* ---- the model
+ * ---------------------------------------------------------------------------------------------- */
 
 int ct_rare_model_reset(struct ct_rare_model *m, uint32_t records)
 {

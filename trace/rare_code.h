@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rare_code.h — the columns of frequent records other than operations and launches (rare_fields.def): one walk over
- * a record's fields for both directions, so that they cannot differ. A model serves one block, one thread. All arithmetic
- * wraps.
+/* rare_code.h — the columns of frequent records other than operations and launches
+ * (rare_fields.def): one walk over a record's fields for both directions, so that they cannot
+ * differ. A model serves one block, one thread. All arithmetic wraps.
  *
- * A record is its tuple, which holds what repeats, and for each other field the difference from what the tuple, the thread or
- * the launch make probable. Records of one kind that follow each other are a run in column RARES, which keeps the order
- * among all kinds. */
+ * A record is its tuple, which holds what repeats, and for each other field the difference from
+ * what the tuple, the thread or the launch make probable. Records of one kind that follow each
+ * other are a run in column RARES, which keeps the order among all kinds. */
 #ifndef CT_TRACE_RARE_CODE_H
 #define CT_TRACE_RARE_CODE_H
 
@@ -45,7 +45,8 @@ struct ct_rare_tuple {
 
 struct ct_rare_state {
 	struct ct_rare_tuple tuple;
-	/* By a field's place: its last value; of a time, what is usual after the one before it, quanta. */
+	/* By a field's place: its last value; of a time, what is usual after the one before it,
+	 * quanta. */
 	uint64_t last[CT_RARE_BYTES / 4];
 	uint64_t issued, reached; /* of the last wait, quanta */
 	struct ct_habits habits;  /* of waits for a launch whose op is in another block */
@@ -64,8 +65,8 @@ struct ct_rare_model {
 int ct_rare_model_reset(struct ct_rare_model *model, uint32_t records);
 void ct_rare_model_fini(struct ct_rare_model *model);
 
-/* Finds the tuple of a record and adds it at the end if it is new: *t is its index, and was that of the caller's last one, after
- * which it came. 0: the record is to be stored whole. Encoder. */
+/* Finds the tuple of a record and adds it at the end if it is new: *t is its index, and was that of
+ * the caller's last one, after which it came. 0: the record is to be stored whole. Encoder. */
 int ct_rare_search(struct ct_rare_model *model, unsigned kind, const uint8_t *payload, size_t len,
 		   uint32_t *t);
 
@@ -75,8 +76,9 @@ struct ct_rare_state *ct_rare_add(struct ct_rare_model *model, unsigned kind);
 /* The kind has columns. */
 int ct_rare_has_columns(unsigned kind);
 
-/* Errors as classes of eight steps an octave, rounded up: they are upper bounds, and their low bits noise. What is below 16 is
- * its own class; the class of anything else is the one after that of the error less 1, rounded down. */
+/* Errors as classes of eight steps an octave, rounded up: they are upper bounds, and their low bits
+ * noise. What is below 16 is its own class; the class of anything else is the one after that of the
+ * error less 1, rounded down. */
 static inline uint8_t ct_err_class(uint32_t err)
 {
 	unsigned shift;
@@ -129,7 +131,8 @@ static inline void ct_rare_store(uint8_t *p, unsigned bytes, uint64_t v)
 		*p = (uint8_t)v;
 }
 
-/* What a field adds to the doubt that a record has this tuple, whose place for it this is: 0 nothing. */
+/* What a field adds to the doubt that a record has this tuple, whose place for it this is: 0
+ * nothing. */
 __attribute__((always_inline)) static inline uint64_t ct_rare_differ(enum ct_rare_coding coding,
 								     const uint8_t *p,
 								     const uint8_t *of_tuple,
@@ -167,8 +170,8 @@ static inline int ct_rare_is(const struct ct_rare_tuple *t, unsigned kind, const
 	return !differ;
 }
 
-/* As ct_rare_search(). Records come in the same order again and again: what came after the last one the last time is looked at
- * first. */
+/* As ct_rare_search(). Records come in the same order again and again: what came after the last one
+ * the last time is looked at first. */
 static inline int ct_rare_find(struct ct_rare_model *m, unsigned kind, const uint8_t *payload,
 			       size_t len, uint32_t *t)
 {

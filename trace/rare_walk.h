@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rare_walk.h — one walk over the fields of a frequent record for both directions (rare_code.h), so that they cannot differ. Included
- * once by the encoder and once by the decoder, each of which defines CODER, its type, and before it includes this:
- *   number(), error(), residual()   put the value that they are given and return it, or return the one they read;
- *   keep()                          stores it in the record, or leaves that as it is.
- * Inlined into each, field by field as rare_fields.def has them, since a record has five of them. */
+/* rare_walk.h — one walk over the fields of a frequent record for both directions (rare_code.h), so
+ * that they cannot differ. Included once by the encoder and once by the decoder, each of which
+ * defines CODER, its type, and before it includes this: number(), error(), residual()   put the
+ * value that they are given and return it, or return the one they read; keep() stores it in the
+ * record, or leaves that as it is. Inlined into each, field by field as rare_fields.def has them,
+ * since a record has five of them. */
 #ifndef CT_TRACE_RARE_WALK_H
 #define CT_TRACE_RARE_WALK_H
 
@@ -93,7 +94,8 @@ INLINED int is_host(const struct walk *w)
 	return OF_WAIT(w, flags) & CT_WAIT_HOST;
 }
 
-/* A wait is put on a stream after the one before it, and after the call that launched what it waits for. */
+/* A wait is put on a stream after the one before it, and after the call that launched what it waits
+ * for. */
 INLINED uint64_t code_issue(struct walk *w, uint64_t v)
 {
 	uint64_t base = w->s->issued;
@@ -108,8 +110,9 @@ INLINED uint64_t code_issue(struct walk *w, uint64_t v)
 	return v;
 }
 
-/* A stream reaches a wait not before it was put there, nor before the last one; or when the launch starts that it waits
- * for; or when the one has ended that was waited for before. It is predicted by what was nearest the last time. */
+/* A stream reaches a wait not before it was put there, nor before the last one; or when the launch
+ * starts that it waits for; or when the one has ended that was waited for before. It is predicted
+ * by what was nearest the last time. */
 INLINED uint64_t code_reach(const struct walk *w, uint64_t v, int64_t *usual)
 {
 	const struct ct_launch *launches = w->b->launches;
@@ -199,8 +202,8 @@ INLINED uint32_t quantum_of(unsigned kind, const struct ct_block *b)
 	return kind == CT_KIND_HOST_BEGIN || kind == CT_KIND_HOST_END ? 1 : b->quantum_ns;
 }
 
-/* The fields of a record of the tuple s that are not SAME, in a block whose operations and launches are known as far as they are:
- * payload is the whole record, or to the decoder where it goes. */
+/* The fields of a record of the tuple s that are not SAME, in a block whose operations and launches
+ * are known as far as they are: payload is the whole record, or to the decoder where it goes. */
 static inline void code_record(struct ct_rare_model *m, struct ct_block_model *ops,
 			       const struct ct_block *b, struct ct_rare_state *s, uint8_t *payload,
 			       CODER *coder)

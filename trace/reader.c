@@ -7,7 +7,8 @@
 
 #include "trace/run_files.h"
 
-/* By the kernel's identity of a process, then by time: programs that one process ran are neighbors. */
+/* By the kernel's identity of a process, then by time: programs that one process ran are neighbors.
+ */
 static int by_kernel(const void *a, const void *b)
 {
 	const struct ct_process *x = &(*(const struct ct_process_files *const *)a)->id;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reader.h — a run: all segments and rings of a job, process by process, block by block.
  *
- * Segments, archived rings in the run directories, and rings of this host that name one of the directories are put
- * together per process; a record that is in both comes once. Missing parts are in struct ct_gaps; they are never an
- * error by themselves. A run may be opened by one thread and its processes read by several, one thread per process.
+ * Segments, archived rings in the run directories, and rings of this host that name one of the
+ * directories are put together per process; a record that is in both comes once. Missing parts are
+ * in struct ct_gaps; they are never an error by themselves. A run may be opened by one thread and
+ * its processes read by several, one thread per process.
  */
 #ifndef CT_TRACE_READER_H
 #define CT_TRACE_READER_H
@@ -42,18 +43,23 @@ struct ct_end {
 	uint64_t kill_ns; /* first kill() on it, 0 none seen ... */
 	int kill_signal;
 	uint32_t kill_by; /* ... by this pid */
-	int unasked; /* 1: it announced its end and had no handler for SIGTERM and SIGINT, so it was not asked to end */
-	int stopped; /* 1: it runs, and was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger when this was read */
-	int for_memory; /* 1: killed while the kernel was killing for lack of memory, and no other sender is known */
+	int unasked; /* 1: it announced its end and had no handler for SIGTERM and SIGINT, so it was
+			not asked to end */
+	int stopped; /* 1: it runs, and was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger
+			when this was read */
+	int for_memory; /* 1: killed while the kernel was killing for lack of memory, and no other
+			   sender is known */
 };
 
 /* What is not there. */
 struct ct_gaps {
 	uint64_t losses[CT_LOSS_MAX]; /* records, by reason, counted by the recorder */
-	uint64_t missing_blocks; /* gaps in the block numbers, damaged blocks included; blocks before the
-					 first one only if no MAX_BYTES loss reports them */
-	struct ct_damage damage; /* summed over the segments; first_why names the file */
-	int ring_unread; /* there is a ring, and nothing in it could be read: what was last may be missing */
+	uint64_t missing_blocks;      /* gaps in the block numbers, damaged blocks included; blocks
+					 before the      first one only if no MAX_BYTES loss reports them
+				       */
+	struct ct_damage damage;      /* summed over the segments; first_why names the file */
+	int ring_unread; /* there is a ring, and nothing in it could be read: what was last may be
+			    missing */
 };
 
 struct ct_process_info {
@@ -82,9 +88,9 @@ struct ct_run_options {
 		*ring_dirs; /* NULL-terminated; NULL: do not look for rings outside the run */
 };
 
-/* Open directories (or single .seg, .ring, .ring.zst files) as one run. 0 also when some files are damaged
- * (see warnings). If no process was found at all: what was wrong with the first file that could not be read,
- * else CT_EMPTY. CT_NOMEM. */
+/* Open directories (or single .seg, .ring, .ring.zst files) as one run. 0 also when some files are
+ * damaged (see warnings). If no process was found at all: what was wrong with the first file that
+ * could not be read, else CT_EMPTY. CT_NOMEM. */
 int ct_run_open(const char *const *paths, size_t n_paths, const struct ct_run_options *options,
 		struct ct_run **run, struct ct_err *err);
 void ct_run_close(struct ct_run *run);
@@ -95,51 +101,59 @@ struct ct_process_reader;
 int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_reader **reader,
 		    struct ct_err *err);
 
-/* Its segments, oldest first, with those that a live process has opened since the run was. Borrowed until the reader is closed. */
+/* Its segments, oldest first, with those that a live process has opened since the run was. Borrowed
+ * until the reader is closed. */
 const char *const *ct_process_segments(const struct ct_process_reader *reader, size_t *n);
 
-/* Memory for decoding: a decoder and the block it fills. Readers that one thread uses in turn may share it; a block is then valid
- * until any of them reads the next one. NULL: out of memory. */
+/* Memory for decoding: a decoder and the block it fills. Readers that one thread uses in turn may
+ * share it; a block is then valid until any of them reads the next one. NULL: out of memory. */
 struct ct_decoding;
 struct ct_decoding *ct_decoding_new(void);
 void ct_decoding_free(struct ct_decoding *decoding);
 
-/* The same, decoding in `decoding`, which is borrowed until the reader is closed; NULL: the reader allocates its own. */
+/* The same, decoding in `decoding`, which is borrowed until the reader is closed; NULL: the reader
+ * allocates its own. */
 int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decoding *decoding,
 		       struct ct_process_reader **reader, struct ct_err *err);
 
-/* Sets `decoding`, borrowed until the reader is closed or gets another one. So a thread may continue with a reader
- * that another thread has used. Between blocks. */
+/* Sets `decoding`, borrowed until the reader is closed or gets another one. So a thread may
+ * continue with a reader that another thread has used. Between blocks. */
 void ct_process_decode_in(struct ct_process_reader *reader, struct ct_decoding *decoding);
 
-/* Reads without operations and launches: ct_process_next() then returns the other records, and the times and number
- * of what it skips (struct ct_block). It does not decode most blocks. This applies to blocks with a number below
- * `before`; CT_SKIM_ALL: to all, and to the ring; CT_SKIM_OPS: see segment_read.h, the ring is not skimmed. Before the first block. */
+/* Reads without operations and launches: ct_process_next() then returns the other records, and the
+ * times and number of what it skips (struct ct_block). It does not decode most blocks. This applies
+ * to blocks with a number below `before`; CT_SKIM_ALL: to all, and to the ring; CT_SKIM_OPS: see
+ * segment_read.h, the ring is not skimmed. Before the first block. */
 void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 
-/* Starts with this one of its segments, as if the earlier ones had been removed for MAX_BYTES: the first block of each has what is
- * known of communicators, names and facts (docs/dev/TRACE_FORMAT.md). Of blocks of which nothing is returned, only the headers are read,
+/* Starts with this one of its segments, as if the earlier ones had been removed for MAX_BYTES: the
+ * first block of each has what is known of communicators, names and facts
+ * (docs/dev/TRACE_FORMAT.md). Of blocks of which nothing is returned, only the headers are read,
  * and their checksums are not checked. Before the first block. */
 void ct_process_read_tail(struct ct_process_reader *reader, size_t segment);
 
-/* The latest segment with which those from it on have so many bytes, as they were when the run was opened; 0: there are not so many. */
+/* The latest segment with which those from it on have so many bytes, as they were when the run was
+ * opened; 0: there are not so many. */
 size_t ct_process_tail(const struct ct_process_reader *reader, uint64_t bytes);
 
-/* The process runs, and is to be read as it goes on: where it has written no more yet, ct_process_next() returns CT_PROCESS_WAITS, and
- * continues when called again. Once it has ended, its ring comes last, as always. Before the first block; the run stays open. */
+/* The process runs, and is to be read as it goes on: where it has written no more yet,
+ * ct_process_next() returns CT_PROCESS_WAITS, and continues when called again. Once it has ended,
+ * its ring comes last, as always. Before the first block; the run stays open. */
 #define CT_PROCESS_WAITS 2
 void ct_process_follow(struct ct_process_reader *reader);
 
-/* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure. Blocks come
- * oldest first. Records that are only in the ring come last, as blocks of type CT_BLOCK_DATA with ops that may have
- * no return. String ids, comm ids and thread ids are the process's own. */
+/* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on
+ * failure. Blocks come oldest first. Records that are only in the ring come last, as blocks of type
+ * CT_BLOCK_DATA with ops that may have no return. String ids, comm ids and thread ids are the
+ * process's own. */
 int ct_process_next(struct ct_process_reader *reader, const struct ct_block **block,
 		    struct ct_err *err);
 
 /* Bytes of its segments that are behind it, of segment_bytes. */
 uint64_t ct_process_position(const struct ct_process_reader *reader);
 
-/* Bytes that readers of the process have read from its segments, but for what opening the run took. A reader counts once it is closed. */
+/* Bytes that readers of the process have read from its segments, but for what opening the run took.
+ * A reader counts once it is closed. */
 uint64_t ct_process_read_bytes(const struct ct_run *run, size_t index);
 
 /* What was missing so far; complete after ct_process_next() returned 0. */
@@ -147,8 +161,8 @@ const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *reader);
 
 void ct_process_close(struct ct_process_reader *reader);
 
-/* The bytes of a rare record, at least `len` of them (zero-padded copy), for payload structs that may be
- * shorter in old files and longer in new ones. */
+/* The bytes of a rare record, at least `len` of them (zero-padded copy), for payload structs that
+ * may be shorter in old files and longer in new ones. */
 void ct_rare_get_part(const struct ct_block *block, const struct ct_rare *rare, void *out,
 		      size_t len);
 static inline void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out,

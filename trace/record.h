@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record.h — records as both sides hold them in memory, and their packing into ring slots.
  *
- * Plain values without owner. ct_op_pack/ct_op_unpack and the launch pair are the only places that know which
- * bits of which slot word hold what (format_ring.h names the words).
+ * Plain values without owner. ct_op_pack/ct_op_unpack and the launch pair are the only places that
+ * know which bits of which slot word hold what (format_ring.h names the words).
  */
 #ifndef CT_TRACE_RECORD_H
 #define CT_TRACE_RECORD_H
@@ -11,8 +11,9 @@
 
 #include "trace/format.h"
 
-/* One data-moving call on one rank, its host half. Members are in the order in which they share words of the slot, and those that
- * repeat from call to call come last (block_model.h): they are copied and compared as words. */
+/* One data-moving call on one rank, its host half. Members are in the order in which they share
+ * words of the slot, and those that repeat from call to call come last (block_model.h): they are
+ * copied and compared as words. */
 struct ct_op {
 	uint64_t enter_ns;
 	uint64_t return_ns; /* 0 = had not returned */
@@ -38,8 +39,8 @@ static inline uint64_t ct_op_count(const struct ct_op *op)
 	return op->flags & CT_OP_UNSIZED ? UINT64_MAX : op->count;
 }
 
-/* The span of what one outermost group end put on one stream of one comm, or of one call that returns before
- * its work is done. */
+/* The span of what one outermost group end put on one stream of one comm, or of one call that
+ * returns before its work is done. */
 struct ct_launch {
 	uint64_t start_ns; /* 0 = not measured */
 	uint64_t end_ns;   /* 0 = not measured */
@@ -67,7 +68,8 @@ static inline uint64_t ct_op_end_word(uint64_t enter_ns, uint64_t return_ns, int
 	return (duration + 1) << 16 | (uint16_t)result;
 }
 
-/* The words of an op that has just been entered; w[0] (the tag) and w[7] (the end) are left to the caller. */
+/* The words of an op that has just been entered; w[0] (the tag) and w[7] (the end) are left to the
+ * caller. */
 static inline void ct_op_pack(const struct ct_op *op, uint64_t w[8])
 {
 	w[CT_OP_W_ENTER] = op->enter_ns;

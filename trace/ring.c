@@ -76,9 +76,10 @@ static int put_path(char path[256], const char *dir, const char *name, uint64_t 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* fact: Linux 5.14 */
 #endif
-/* size: what a large ring has at first: 24,000 records. With 7,000 a burst of 10,000 nonblocking calls on two busy cores lost
- * some: the write thread, which adds more, may wait for a core longer than such a burst takes (mpi.requests). The rest is for most
- * programs: few have more communicators, or more than some hundred names and call sites. */
+/* size: what a large ring has at first: 24,000 records. With 7,000 a burst of 10,000 nonblocking
+ * calls on two busy cores lost some: the write thread, which adds more, may wait for a core longer
+ * than such a burst takes (mpi.requests). The rest is for most programs: few have more
+ * communicators, or more than some hundred names and call sites. */
 #define FIRST_CHUNKS 384u
 #define FIRST_COMMS 64u
 #define FIRST_STRINGS (16u << 10)
@@ -93,7 +94,8 @@ static uint32_t whole_pages(uint64_t at)
 	return (uint32_t)((at + CT_CHUNK_BYTES - 1) / CT_CHUNK_BYTES * CT_CHUNK_BYTES);
 }
 
-/* Lay the tables out in `bytes`; the header must be zero. What grows is on pages of its own: it may not be there yet. */
+/* Lay the tables out in `bytes`; the header must be zero. What grows is on pages of its own: it may
+ * not be there yet. */
 static struct ct_ring_most lay_out(struct ct_ring_header *h, size_t bytes)
 {
 	struct ct_ring_most most;
@@ -108,7 +110,8 @@ static struct ct_ring_most lay_out(struct ct_ring_header *h, size_t bytes)
 	/* ids of strings must fit into 16 bits, because an op's call is one */
 	most.strings_bytes = clamp(bytes / 32, 4096, 128u << 10);
 	most.traffic = clamp(bytes / 1024, 256, 4096);
-	/* a host runs ahead of its GPU by as many launches as the driver's queue holds, 1024: also with 1 MB */
+	/* a host runs ahead of its GPU by as many launches as the driver's queue holds, 1024: also
+	 * with 1 MB */
 	h->n_opens = clamp(bytes / 1024, 64, 1024);
 	h->opens_at = (uint32_t)at;
 	at += (uint64_t)h->n_opens * sizeof(struct ct_ring_open);
@@ -138,8 +141,8 @@ static void begin_small(struct ct_ring_header *h)
 	h->n_free = h->n_chunks;
 }
 
-/* A file of the same name is what this pid left when it executed another program or what an earlier process
- * with this pid left when it died: move it aside, the write thread archives it. */
+/* A file of the same name is what this pid left when it executed another program or what an earlier
+ * process with this pid left when it died: move it aside, the write thread archives it. */
 static int create_file(const char *dir, const char *name, char path[256])
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -171,8 +174,9 @@ static int allocate(int fd, size_t bytes)
 	return why;
 }
 
-/* The lock that says that the owner lives: it belongs to the open file, which the mapping keeps, so that no descriptor has to
- * stay: -1. Before Linux 3.15 it belongs to the process and its descriptor. */
+/* The lock that says that the owner lives: it belongs to the open file, which the mapping keeps, so
+ * that no descriptor has to stay: -1. Before Linux 3.15 it belongs to the process and its
+ * descriptor. */
 static int lock(int fd)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -212,8 +216,8 @@ static int populate_first(int fd, char *map, const struct ct_ring_header *h)
 	       are_allocated(fd, tables + h->strings_bytes + chunks);
 }
 
-/* Maps the ring laid out in *h. Its first pages are there: all of them, and *h says so, if the kernel cannot add some later or if
- * adding would wait for a disk. 0, or -1 if that fails. */
+/* Maps the ring laid out in *h. Its first pages are there: all of them, and *h says so, if the
+ * kernel cannot add some later or if adding would wait for a disk. 0, or -1 if that fails. */
 static int map_file(int fd, struct ct_ring_header *h, int is_memory, void **map)
 {
 	const size_t bytes = h->file_bytes;
@@ -308,7 +312,8 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 		return ct_fail(err, CT_NOMEM, "ring of %zu bytes: no memory", bytes);
 
 	h = map;
-	/* a forked child that touched the ring would write into its parent's chunks: it gets no mapping */
+	/* a forked child that touched the ring would write into its parent's chunks: it gets no
+	 * mapping */
 	madvise(map, h->file_bytes, MADV_DONTFORK);
 	h->process = *process;
 	ring->header = h;
@@ -334,8 +339,8 @@ int ct_ring_allocate(const struct ct_ring *ring, const void *from, size_t bytes)
 	return is_there;
 }
 
-/* Doubles a table of elements of `size`, of which `seen` were too few, up to `most`: 1; 0 if it did not become larger. Several
- * threads may: the first one's counts, in `also`, too. */
+/* Doubles a table of elements of `size`, of which `seen` were too few, up to `most`: 1; 0 if it did
+ * not become larger. Several threads may: the first one's counts, in `also`, too. */
 static int grow(const struct ct_ring *ring, _Atomic uint32_t *n, uint32_t seen, uint32_t most,
 		const char *table, size_t size, ct_word *also)
 {
@@ -415,13 +420,15 @@ int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
 	do
 		lap = atomic_fetch_add_explicit(&h->claims, 1, memory_order_release) + 1;
 	while ((uint32_t)lap == 0);
-	/* Chunks are freed about in the order in which they were claimed, so the search is short; having taken
-	 * one off the count, there is one to find. Two rounds bound it against the impossible. */
+	/* Chunks are freed about in the order in which they were claimed, so the search is short;
+	 * having taken one off the count, there is one to find. Two rounds bound it against the
+	 * impossible. */
 	for (uint32_t tries = 0; tries < 2 * n_chunks; tries++) {
 		struct ct_chunk *chunk = ct_ring_chunk(ring, (uint32_t)((lap + tries) % n_chunks));
 		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
-		/* acquire: pairs with the release in ct_ring_free_chunk(), the write thread is through with it */
+		/* acquire: pairs with the release in ct_ring_free_chunk(), the write thread is
+		 * through with it */
 		if ((state & 0xff) != CT_CHUNK_FREE ||
 		    !atomic_compare_exchange_strong_explicit(
 			    &chunk->state, &state, lap << 8 | CT_CHUNK_OWNED, memory_order_acquire,
@@ -461,7 +468,8 @@ void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk)
 	uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
 	atomic_store_explicit(&chunk->drained, 0, memory_order_relaxed);
-	/* until the next owner stores its number, the chunk must not look like that of a thread that has ended */
+	/* until the next owner stores its number, the chunk must not look like that of a thread
+	 * that has ended */
 	atomic_store_explicit(&chunk->owner, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_FREE,
 			      memory_order_release);
@@ -586,8 +594,9 @@ struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
 {
 	uint32_t n = ring->header ? ring->header->n_opens : 0;
 
-	/* Launches close about in the order in which they open: start where the oldest probably was. Those that stay
-	 * open are side by side: skip them, or each search goes through all of a nearly full table. */
+	/* Launches close about in the order in which they open: start where the oldest probably
+	 * was. Those that stay open are side by side: skip them, or each search goes through all of
+	 * a nearly full table. */
 	for (uint32_t i = 0; i < LEAPS + n; i++) {
 		uint32_t at = i < LEAPS ? launch + i * LEAP : launch + (i - LEAPS);
 		struct ct_ring_open *o = &ring->opens[at % n];

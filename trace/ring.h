@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.h — the writing side of a ring file: one thread fills a chunk, anyone may read it, also when the
- * process is dead.
+/* ring.h — the writing side of a ring file: one thread fills a chunk, anyone may read it, also when
+ * the process is dead.
  *
- * A thread owns a lane: the chunk that it fills right now. It claims chunks from the pool by compare-and-swap
- * and never waits: if the pool is empty, ct_lane_next() returns NULL and the caller counts the loss. The write
- * thread drains chunks into blocks and frees them. A slot is eight atomic words; word 0 is its lap tag. The
- * writer clears the tag, fills the words, releases the tag; a reader copies between two equal tags or skips,
- * so a torn slot is never mistaken for a whole one.
+ * A thread owns a lane: the chunk that it fills right now. It claims chunks from the pool by
+ * compare-and-swap and never waits: if the pool is empty, ct_lane_next() returns NULL and the
+ * caller counts the loss. The write thread drains chunks into blocks and frees them. A slot is
+ * eight atomic words; word 0 is its lap tag. The writer clears the tag, fills the words, releases
+ * the tag; a reader copies between two equal tags or skips, so a torn slot is never mistaken for a
+ * whole one.
  *
- * Pages are allocated before anything is stored in them (one that is missing would kill the job with SIGBUS when /dev/shm fills
- * up). Where the kernel can add some later, a large ring begins small: its tables and its chunks grow as they are needed. The ring is
- * not inherited by a forked child (the pages are absent there, not shared).
+ * Pages are allocated before anything is stored in them (one that is missing would kill the job
+ * with SIGBUS when /dev/shm fills up). Where the kernel can add some later, a large ring begins
+ * small: its tables and its chunks grow as they are needed. The ring is not inherited by a forked
+ * child (the pages are absent there, not shared).
  */
 #ifndef CT_TRACE_RING_H
 #define CT_TRACE_RING_H
@@ -33,7 +35,8 @@ struct ct_ring {
 	char *strings;
 	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
 	size_t bytes;		 /* mapped; the last chunks of them may not be in use yet */
-	int fd; /* -1 unless the lock that says the owner lives is the descriptor's (Linux before 3.15) */
+	int fd;	   /* -1 unless the lock that says the owner lives is the descriptor's (Linux
+		      before 3.15) */
 	dev_t dev; /* the file; 0 for private memory */
 	ino_t ino;
 	char path[256]; /* "" for private memory */
@@ -52,23 +55,25 @@ struct ct_lane {
 	uint32_t tid;
 };
 
-/* File name of a process's ring in its ring directory: "commtrace.<pid namespace>.<pid>.ring". `name` has
- * room for CT_RING_NAME_MAX bytes. */
+/* File name of a process's ring in its ring directory: "commtrace.<pid namespace>.<pid>.ring".
+ * `name` has room for CT_RING_NAME_MAX bytes. */
 #define CT_RING_NAME_MAX 64
 void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
 
-/* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in the first of the
- * NULL-terminated `dirs` that has room; in private memory if none has. A file leaves at least half of the directory's
- * free space to others. Fills process->ring_kind and copies *process into the header. An older file of the same
- * name is moved aside. CT_NOMEM if there is not even private memory. */
+/* Creates a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where space is short. It is in
+ * the first of the NULL-terminated `dirs` that has room; in private memory if none has. A file
+ * leaves at least half of the directory's free space to others. Fills process->ring_kind and copies
+ * *process into the header. An older file of the same name is moved aside. CT_NOMEM if there is not
+ * even private memory. */
 int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
 		   size_t bytes, struct ct_err *err);
 
-/* Doubles the chunks that can be claimed, up to all that there is room for: 1; 0 if nothing was added. May allocate memory. Any
- * thread that may wait for that. */
+/* Doubles the chunks that can be claimed, up to all that there is room for: 1; 0 if nothing was
+ * added. May allocate memory. Any thread that may wait for that. */
 int ct_ring_grow(struct ct_ring *ring);
 
-/* Allocates what holds these bytes of the ring; 1 if they are there. Keeps errno. Any thread that may wait for that. */
+/* Allocates what holds these bytes of the ring; 1 if they are there. Keeps errno. Any thread that
+ * may wait for that. */
 int ct_ring_allocate(const struct ct_ring *ring, const void *from, size_t bytes);
 
 /* Was the file removed? Not known, and 0, where its directory is not what it was (after chroot). */
@@ -77,8 +82,8 @@ int ct_ring_is_removed(const struct ct_ring *ring);
 /* Unmap and close; the file is removed if `unlink_file`. */
 void ct_ring_close(struct ct_ring *ring, int unlink_file);
 
-/* Take the next chunk of the pool for this lane, closing the one it has. Returns 0 if the pool is empty;
- * the lane then keeps its full chunk. Any thread, on its own lane. */
+/* Take the next chunk of the pool for this lane, closing the one it has. Returns 0 if the pool is
+ * empty; the lane then keeps its full chunk. Any thread, on its own lane. */
 int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane);
 
 /* Hand the lane's chunk over to the write thread (thread end). The lane is empty afterwards. */
@@ -107,8 +112,9 @@ static inline void ct_slot_publish(struct ct_slot *slot, uint64_t tag, const uin
 	atomic_store_explicit(&slot->w[0], tag, memory_order_release);
 }
 
-/* Copy a slot that may be written meanwhile. Returns 1 and the eight words if the slot held a whole record of
- * `lap`, else 0. The end word of an op may be newer than the rest: it has its own release store. */
+/* Copy a slot that may be written meanwhile. Returns 1 and the eight words if the slot held a whole
+ * record of `lap`, else 0. The end word of an op may be newer than the rest: it has its own release
+ * store. */
 static inline int ct_slot_copy(const struct ct_slot *slot, uint32_t lap, uint64_t w[8])
 {
 	struct ct_slot *s = (struct ct_slot *)(uintptr_t)
@@ -117,7 +123,8 @@ static inline int ct_slot_copy(const struct ct_slot *slot, uint32_t lap, uint64_
 	w[0] = atomic_load_explicit(&s->w[0], memory_order_acquire);
 	if (CT_TAG_LAP(w[0]) != lap || !(w[0] & 1))
 		return 0;
-		/* The last word first: with the end of an op come all that its thread stored before it. */
+		/* The last word first: with the end of an op come all that its thread stored before
+		 * it. */
 #pragma GCC unroll 8
 	for (int i = 7; i > 0; i--)
 		w[i] = atomic_load_explicit(&s->w[i], memory_order_acquire);
@@ -147,12 +154,13 @@ static inline void ct_ring_lose(struct ct_ring *ring, enum ct_loss reason, uint6
 		atomic_fetch_add_explicit(&ring->header->losses[reason], n, memory_order_relaxed);
 }
 
-/* Put a string (cut at CT_RING_STRING_MAX bytes) into the table, which may grow; returns its id, 0 if there is no more
- * room (a counted loss). Any thread; equal strings are not looked for. */
+/* Put a string (cut at CT_RING_STRING_MAX bytes) into the table, which may grow; returns its id, 0
+ * if there is no more room (a counted loss). Any thread; equal strings are not looked for. */
 uint32_t ct_ring_string(struct ct_ring *ring, const char *text);
 
-/* Enter a communicator: fills a free entry from *comm (next_seq starts at 0) and returns it, or NULL if the
- * table is full and cannot grow (a counted loss). comm->id is the caller's and must be nonzero. Any thread. */
+/* Enter a communicator: fills a free entry from *comm (next_seq starts at 0) and returns it, or
+ * NULL if the table is full and cannot grow (a counted loss). comm->id is the caller's and must be
+ * nonzero. Any thread. */
 struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm);
 
 /* Another one could be entered now. Any thread. */
@@ -172,9 +180,9 @@ static inline void ct_ring_open_remove(struct ct_ring_open *open)
 	atomic_store_explicit(&open->tag, 0, memory_order_release);
 }
 
-/* The same in three steps, for callers that open many launches: reserve a free entry (0: it is not free), open
- * launches in it one after the other, empty it after each. A reserved entry is not a launch to readers;
- * ct_ring_open_remove() frees it.
+/* The same in three steps, for callers that open many launches: reserve a free entry (0: it is not
+ * free), open launches in it one after the other, empty it after each. A reserved entry is not a
+ * launch to readers; ct_ring_open_remove() frees it.
  */
 static inline int ct_ring_open_reserve(struct ct_ring_open *open)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving what dead processes left in the ring directories into their runs; the contract is in ring_dir.h.
+/* Moving what dead processes left in the ring directories into their runs; the contract is in
+ * ring_dir.h.
  *
- * The rule behind every branch: evidence is kept while its run may still exist, and the ring directory must not fill
- * up. */
+ * The rule behind every branch: evidence is kept while its run may still exist, and the ring
+ * directory must not fill up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,8 +72,8 @@ static int read_header(struct ring_file *f)
 	return 1;
 }
 
-/* When the ring was last touched. Stores through a mapping of tmpfs do not change the file's time, so the beat counts
- * as well. */
+/* When the ring was last touched. Stores through a mapping of tmpfs do not change the file's time,
+ * so the beat counts as well. */
 static uint64_t age_ns(struct ring_file *f)
 {
 	uint64_t now = ct_clock_ns(CLOCK_REALTIME);
@@ -88,7 +89,8 @@ static uint64_t age_ns(struct ring_file *f)
 	return age;
 }
 
-/* Does this process have a file of that name mapped? Its ring is found without opening it: see ring_dir.h. */
+/* Does this process have a file of that name mapped? Its ring is found without opening it: see
+ * ring_dir.h. */
 static int is_mapped_here(const char *name)
 {
 	char buf[4096 + 1];
@@ -122,8 +124,8 @@ static int is_same_file(const struct statx *a, const struct statx *b)
 	       a->stx_dev_major == b->stx_dev_major;
 }
 
-/* Take the lock that says: this ring is being dealt with. Fails while its owner or another collector has it, or
- * when the file has gone from its path in the meantime. */
+/* Take the lock that says: this ring is being dealt with. Fails while its owner or another
+ * collector has it, or when the file has gone from its path in the meantime. */
 static int lock_ring(struct ring_file *f)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -188,7 +190,8 @@ static int is_drained(const struct ring_file *f)
 	return 1;
 }
 
-/* Did it end the way its last block says? A process can still be killed while its exit handlers run. */
+/* Did it end the way its last block says? A process can still be killed while its exit handlers
+ * run. */
 static int ended_in_order(struct ring_file *f)
 {
 	uint32_t status = (uint32_t)ct_load_acquire(&f->h.death_note);
@@ -317,8 +320,9 @@ static void collect_dead(struct pass *p, struct ring_file *f)
 	close(dirfd);
 }
 
-/* Whether a parent may still note in this ring how its process ended. It is given limited time, since some never
- * wait. A parent that adopted the orphan does not know the ring, and init may leave a zombie for seconds. */
+/* Whether a parent may still note in this ring how its process ended. It is given limited time,
+ * since some never wait. A parent that adopted the orphan does not know the ring, and init may
+ * leave a zombie for seconds. */
 static int is_awaited(struct ring_file *f, enum ct_owner owner)
 {
 	return owner == CT_OWNER_AWAITED && age_ns(f) < 60 * CT_SECOND_NS;
@@ -358,11 +362,13 @@ static int collect_path(const char *path, void *arg)
 
 	f.name_kind = ct_ring_name_parse(name, &f.pidns, &f.pid);
 	own = f.pidns == ct_pidns_self() && f.pid == (uint32_t)getpid();
-	/* What has our pid and is not ours is from before exec, or from a process that had the pid earlier. */
+	/* What has our pid and is not ours is from before exec, or from a process that had the pid
+	 * earlier. */
 	if (own && is_mapped_here(name))
 		return 0;
-	/* Not for writing yet: most rings here are of living processes. In a program that has closed its stderr a
-	 * descriptor can be 2 for a moment, and what is written there then must not get into them. */
+	/* Not for writing yet: most rings here are of living processes. In a program that has
+	 * closed its stderr a descriptor can be 2 for a moment, and what is written there then must
+	 * not get into them. */
 	f.fd = ct_ring_file_open(path, O_RDONLY, geteuid(), &f.sx);
 	if (f.fd < 0) {
 		collect_stub(p, &f);
@@ -380,7 +386,8 @@ static int collect_path(const char *path, void *arg)
 		keep(p, &f, "made by another version of commtrace");
 		goto out;
 	}
-	/* Set aside: a newer ring of the same pid has its name, so no process records into this one. */
+	/* Set aside: a newer ring of the same pid has its name, so no process records into this
+	 * one. */
 	if (own || f.name_kind == CT_RING_NAME_ASIDE)
 		collect_dead(p, &f);
 	else

@@ -36,7 +36,8 @@ void ct_ring_dirs(const char *ring_dir, const char *tmpdir, const char *dirs[4])
 
 uint32_t ct_pidns_self(void)
 {
-	/* A process never changes its pid namespace, but its child may be in another: pid << 32 | namespace. */
+	/* A process never changes its pid namespace, but its child may be in another: pid << 32 |
+	 * namespace. */
 	static _Atomic uint64_t known;
 	uint64_t k = atomic_load_explicit(&known, memory_order_relaxed);
 	uint32_t pid = (uint32_t)getpid();
@@ -111,7 +112,8 @@ static int put_path(char path[256], const char *dir, const char *name)
 	return 1;
 }
 
-/* ---- directory scan: getdents by hand, since opendir allocates and this runs in signal handlers --------- */
+/* ---- directory scan: getdents by hand, since opendir allocates and this runs in signal handlers
+ * --------- */
 
 struct linux_dirent64 {
 	uint64_t d_ino;
@@ -172,7 +174,8 @@ int ct_ring_dir_scan(const char *const *dirs, int (*each)(const char *path, void
 	return ct_ring_dir_scan_of(dirs, geteuid(), each, arg);
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------- */
+/* ---- notes
+ * ------------------------------------------------------------------------------------------- */
 
 /* The header page of the ring of `pid`, mapped for writing, if it is one. */
 static struct ct_ring_header *map_header(const char *path, uint32_t pidns, pid_t pid)
@@ -195,8 +198,9 @@ static struct ct_ring_header *map_header(const char *path, uint32_t pidns, pid_t
 	return NULL;
 }
 
-/* The pid may have been another process's when the ring was created. While the process exists, its start time
- * decides. After that, only a ring that was alive a moment ago, or was our child's, can match. */
+/* The pid may have been another process's when the ring was created. While the process exists, its
+ * start time decides. After that, only a ring that was alive a moment ago, or was our child's, can
+ * match. */
 static int is_meant(struct ct_ring_header *h, uint64_t now_ns)
 {
 	const struct ct_process *id = &h->process;
@@ -297,7 +301,8 @@ static void note_kill(const char *path, const struct killing *k, pid_t pid)
 
 	if (!h)
 		return;
-	/* The process that sets the time writes the note: one owner. release: a reader of the note sees the time. */
+	/* The process that sets the time writes the note: one owner. release: a reader of the note
+	 * sees the time. */
 	if (is_meant(h, k->now_ns) &&
 	    atomic_compare_exchange_strong_explicit(&h->kill_ns, &none, k->now_ns ? k->now_ns : 1,
 						    memory_order_relaxed, memory_order_relaxed))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which owners live, as far as /proc, a file lock and a heartbeat show it; the contract is in ring_dir.h. */
+/* Which owners live, as far as /proc, a file lock and a heartbeat show it; the contract is in
+ * ring_dir.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -102,7 +103,8 @@ uint64_t ct_pid_start_ticks(pid_t pid)
 	return pid > 0 && read_stat((uint32_t)pid, &line) == 0 ? line.start_ticks : 0;
 }
 
-/* The process of this pid and start time; without a ring there are no notes. CT_OWNER_LIVES also if unknown. */
+/* The process of this pid and start time; without a ring there are no notes. CT_OWNER_LIVES also if
+ * unknown. */
 static enum ct_owner pid_state(const struct ct_process *id)
 {
 	struct stat_line line;
@@ -151,8 +153,8 @@ static int is_locked(int fd)
 	return fd >= 0 && fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
-/* Not of this boot: of this host before it was rebooted (a ring on disk), or of another host that shares the
- * file system. */
+/* Not of this boot: of this host before it was rebooted (a ring on disk), or of another host that
+ * shares the file system. */
 static int lives_elsewhere(const struct ct_process *id, int fd)
 {
 	struct utsname here;

@@ -25,7 +25,8 @@ void ct_process_terminate(struct ct_process *p)
 	p->run_dir[sizeof(p->run_dir) - 1] = '\0';
 }
 
-/* ---- is it a ring? ----------------------------------------------------------------------------------- */
+/* ---- is it a ring?
+ * ----------------------------------------------------------------------------------- */
 
 static int table_fits(uint64_t at, uint64_t n, uint64_t size, uint64_t align, uint64_t bytes)
 {
@@ -126,7 +127,8 @@ static int adopt(struct ct_ring_view *v, void *data, size_t bytes, struct ct_err
 	return CT_OK;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------- */
+/* ---- opening
+ * ----------------------------------------------------------------------------------------- */
 
 struct file {
 	int fd;
@@ -273,7 +275,8 @@ int ct_ring_view_open(const char *path, struct ct_ring_view *view, struct ct_err
 		st = open_archive(&f, view, err);
 	} else {
 		st = head_of(&f, &h, err);
-		/* the rest of the file after the ring is not needed, and it may be terabytes of nothing */
+		/* the rest of the file after the ring is not needed, and it may be terabytes of
+		 * nothing */
 		if (st == CT_OK && h.file_bytes < f.bytes)
 			f.bytes = h.file_bytes;
 		if (st == CT_OK && f.bytes > CT_RING_MAX_BYTES)
@@ -320,7 +323,8 @@ void ct_ring_view_close(struct ct_ring_view *view)
 	view->ring.fd = -1;
 }
 
-/* ---- what is in it ----------------------------------------------------------------------------------- */
+/* ---- what is in it
+ * ----------------------------------------------------------------------------------- */
 
 const char *ct_ring_view_string(const struct ct_ring_view *view, uint32_t id, size_t *len)
 {
@@ -421,8 +425,8 @@ static int add_header(const struct ct_ring_header *h, struct ct_block *block)
 					ct_load_acquire(&h->flushed_ns) };
 	int st = ct_block_add_rare(block, CT_KIND_STATUS, &status, sizeof(status));
 
-	/* The ring has no times of losses, and those in segments are of what was lost until then: the process's whole time
-	 * holds all of them. */
+	/* The ring has no times of losses, and those in segments are of what was lost until then:
+	 * the process's whole time holds all of them. */
 	for (uint32_t i = 1; i < CT_LOSS_MAX && st == CT_OK; i++) {
 		struct ct_loss_rec loss = {
 			.reason = i,

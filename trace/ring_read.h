@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_read.h — look into a ring file from outside: of a live process, of a dead one, or an archived copy
- * (*.ring, *.ring.zst) in a run directory. Nothing is ever written to it. Offsets in the file are checked
- * before use; what they describe is not trusted either.
+/* ring_read.h — look into a ring file from outside: of a live process, of a dead one, or an
+ * archived copy
+ * (*.ring, *.ring.zst) in a run directory. Nothing is ever written to it. Offsets in the file are
+ * checked before use; what they describe is not trusted either.
  *
  * A process must not open its own ring with this: see ring_dir.h. A view belongs to one thread. */
 #ifndef CT_TRACE_RING_READ_H
@@ -29,27 +30,28 @@ int ct_ring_view_memory(const void *data, size_t bytes, struct ct_ring_view *vie
 
 void ct_ring_view_close(struct ct_ring_view *view);
 
-/* Takes the tables of communicators, strings and traffic as they are now: those of a live ring grow. Before what is read from its
- * slots is looked up there. */
+/* Takes the tables of communicators, strings and traffic as they are now: those of a live ring
+ * grow. Before what is read from its slots is looked up there. */
 void ct_ring_view_tables(struct ct_ring_view *view);
 
-/* Only the header, checked, and whether the owner lives (never that of an archive); cheap also for archives.
- * Codes as above. */
+/* Only the header, checked, and whether the owner lives (never that of an archive); cheap also for
+ * archives. Codes as above. */
 int ct_ring_header_read(const char *path, struct ct_ring_header *header, int *lives,
 			struct ct_err *err);
 
 /* String of the table; NULL if there is none with this id. *len gets its length. */
 const char *ct_ring_view_string(const struct ct_ring_view *view, uint32_t id, size_t *len);
 
-/* Appends to *block what the ring has and the segments may lack: communicators and their progress, strings, open
- * launches, traffic, stacks, losses, heartbeat. Ops inside their call are not among them: they are slots, which
- * ct_drain_next() takes with CT_DRAIN_ALL. 0 or CT_NOMEM. */
+/* Appends to *block what the ring has and the segments may lack: communicators and their progress,
+ * strings, open launches, traffic, stacks, losses, heartbeat. Ops inside their call are not among
+ * them: they are slots, which ct_drain_next() takes with CT_DRAIN_ALL. 0 or CT_NOMEM. */
 int ct_ring_view_state(const struct ct_ring_view *view, struct ct_block *block);
 
 /* Append the string as a record, if there is one with this id. 0 or CT_NOMEM. */
 int ct_ring_view_add_string(const struct ct_ring_view *view, uint32_t id, struct ct_block *block);
 
-/* Ids below this one are all in what ct_ring_view_state() appends; those above come after a string whose writer died.
+/* Ids below this one are all in what ct_ring_view_state() appends; those above come after a string
+ * whose writer died.
  */
 uint32_t ct_ring_view_strings_end(const struct ct_ring_view *view);
 

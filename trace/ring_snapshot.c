@@ -148,9 +148,10 @@ static int take_chunk(struct ct_ring_snapshot *l, const struct ct_ring_view *vie
 	return CT_OK;
 }
 
-/* The undrained chunks, as they were at one moment for each thread: without a hole in its records. While chunks are copied, a
- * thread may fill one that has been copied, and go on in one that has not. So those that were being filled, or were free, are copied
- * again, unless they were claimed after the first round. */
+/* The undrained chunks, as they were at one moment for each thread: without a hole in its records.
+ * While chunks are copied, a thread may fill one that has been copied, and go on in one that has
+ * not. So those that were being filled, or were free, are copied again, unless they were claimed
+ * after the first round. */
 static int take_chunks(struct ct_ring_snapshot *l, const struct ct_ring_view *view)
 {
 	uint32_t *copy_of = calloc(view->n_chunks + 1u, sizeof(*copy_of)); /* its number + 1 */
@@ -203,7 +204,8 @@ static int copy_ring(struct ct_ring_view *view, struct ct_ring_snapshot **out, s
 	if (st == CT_OK) {
 		ct_block_reset(&l->state, CT_BLOCK_DATA);
 		l->state.quantum_ns = 1;
-		/* Slots first: a record may name a communicator made after the table had been read. */
+		/* Slots first: a record may name a communicator made after the table had been read.
+		 */
 		st = take_chunks(l, view);
 		ct_ring_view_tables(view);
 	}

@@ -170,7 +170,8 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	e->unasked = t.ended && (t.end.kind & CT_EXIT_UNASKED);
 	if (h && ct_load_acquire(&h->exit_ns))
 		e->unasked = (ct_load_acquire(&h->exit_note) >> 32 & CT_EXIT_UNASKED) != 0;
-	/* An archived ring is a dead process's; without a ring the process table may still show it. */
+	/* An archived ring is a dead process's; without a ring the process table may still show it.
+	 */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
 	set_end(p, &t, replaced_ns, lives, e);
 	e->stopped = e->how == CT_END_RUNNING && ct_process_is_stopped(&p->id);

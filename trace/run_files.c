@@ -48,7 +48,8 @@ int ct_run_files_warn(struct ct_run_files *f, const char *fmt, ...)
 	return f->warnings[f->n_warnings] ? (f->n_warnings++, CT_OK) : CT_NOMEM;
 }
 
-/* ---- processes by identity --------------------------------------------------------------------------- */
+/* ---- processes by identity
+ * --------------------------------------------------------------------------- */
 
 static size_t hash(const struct ct_process *id, size_t size)
 {
@@ -115,7 +116,8 @@ static struct ct_process_files *entry_of(struct ct_run_files *f, const struct ct
 	return p;
 }
 
-/* ---- single files ------------------------------------------------------------------------------------ */
+/* ---- single files
+ * ------------------------------------------------------------------------------------ */
 
 static int set_dir(struct ct_process_files *p, const char *path)
 {
@@ -344,7 +346,8 @@ int ct_run_files_add_file(struct ct_run_files *f, const char *path, int named)
 	return warn_file(f, st, err.text);
 }
 
-/* ---- end --------------------------------------------------------------------------------------------- */
+/* ---- end
+ * --------------------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_files.h — which files make up a run, process by process: what reader.c hands to process_reader.c.
+/* run_files.h — which files make up a run, process by process: what reader.c hands to
+ * process_reader.c.
  *
  * Private to the reading half. Filled by the thread that opens the run, constant afterwards.
  */
@@ -29,8 +30,8 @@ struct ct_process_files {
 	char *ring_path;
 	struct ct_ring_header *ring; /* as it was when the run was opened; NULL: none found */
 	int ring_lives;
-	_Atomic uint64_t
-		read_bytes; /* ct_process_read_bytes(); the only one that changes after the run was opened */
+	_Atomic uint64_t read_bytes; /* ct_process_read_bytes(); the only one that changes after the
+					run was opened */
 };
 
 struct ct_run_dir {
@@ -54,15 +55,18 @@ struct ct_run_files {
 	struct ct_unborn_file {
 		char *path;
 		char *why;
-	} * unborn; /* segments without a whole header: being made, or left by who died making them */
+	} * unborn; /* segments without a whole header: being made, or left by who died making
+		       them */
 	size_t n_unborn, cap_unborn;
 	struct ct_err first_err; /* of the first path or file that could not be read */
 };
 
-/* Add a directory or file that a person named. What cannot be read becomes a warning. 0 or CT_NOMEM. */
+/* Add a directory or file that a person named. What cannot be read becomes a warning. 0 or
+ * CT_NOMEM. */
 int ct_run_files_add(struct ct_run_files *files, const char *path);
 
-/* Add the rings of this host that belong to the directories, or to processes known already. 0 or CT_NOMEM. */
+/* Add the rings of this host that belong to the directories, or to processes known already. 0 or
+ * CT_NOMEM. */
 int ct_run_files_add_rings(struct ct_run_files *files, const char *const *ring_dirs);
 
 /* ---- what the functions above are made of ---- */
@@ -75,7 +79,8 @@ enum ct_run_file_kind ct_run_file_kind(const char *name);
 /* Add one file; `named`: by a person, so that it must be ours. 0 or CT_NOMEM. */
 int ct_run_files_add_file(struct ct_run_files *files, const char *path, int named);
 
-/* Adds a ring to its process. A ring in its original place takes precedence over an archived copy. 0 or CT_NOMEM. */
+/* Adds a ring to its process. A ring in its original place takes precedence over an archived copy.
+ * 0 or CT_NOMEM. */
 int ct_run_files_add_ring(struct ct_run_files *files, const char *path,
 			  const struct ct_ring_header *header, int lives, enum ct_ring_found found);
 
@@ -97,9 +102,9 @@ void ct_run_files_free(struct ct_run_files *files);
 int ct_run_files_warn(struct ct_run_files *files, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* How a process ended and when it was last seen alive, from the last block of its segments and from its ring.
- * `replaced_ns`: when a later program started recording in the same process, 0 if none did. `look_here`
- * nonzero: also from the processes of this host. 0 or CT_NOMEM. */
+/* How a process ended and when it was last seen alive, from the last block of its segments and from
+ * its ring. `replaced_ns`: when a later program started recording in the same process, 0 if none
+ * did. `look_here` nonzero: also from the processes of this host. 0 or CT_NOMEM. */
 int ct_run_process_end(const struct ct_process_files *process, uint64_t replaced_ns, int look_here,
 		       struct ct_process_info *info);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for the files of a run: in what a person named, and in the ring directories of this host. */
+/* Looking for the files of a run: in what a person named, and in the ring directories of this host.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 #include "trace/run_files.h"
 #include "trace/run_id.h"
 
-/* ---- directories ------------------------------------------------------------------------------------- */
+/* ---- directories
+ * ------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -123,7 +125,8 @@ int ct_run_files_add(struct ct_run_files *f, const char *path)
 	return st < 0 ? st : ct_run_files_add_file(f, path, 1);
 }
 
-/* ---- rings of this host ------------------------------------------------------------------------------ */
+/* ---- rings of this host
+ * ------------------------------------------------------------------------------ */
 
 /* A process that has no segment yet: here is where its first one appears. */
 static int set_dir(struct ct_run_files *f, const struct ct_process *id, const char *dir)

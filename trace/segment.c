@@ -18,8 +18,8 @@ static int is_plain(char c)
 	       c == '-' || c == '_' || c == '.';
 }
 
-/* Copy up to `max` characters of a string that may lack its NUL, with characters that do not belong in a file name
- * replaced. */
+/* Copy up to `max` characters of a string that may lack its NUL, with characters that do not belong
+ * in a file name replaced. */
 static void put_plain(char *to, const char *from, size_t max)
 {
 	size_t i;
@@ -136,7 +136,8 @@ int ct_segment_append(struct ct_segment_writer *writer, const void *block, size_
 		return ct_fail(err, CT_IO, "no segment is open");
 	why = ct_append(writer->fd, writer->bytes, block, bytes);
 	if (why) {
-		/* Should the cut fail, the next block overwrites what is there: readers look for it. */
+		/* Should the cut fail, the next block overwrites what is there: readers look for
+		 * it. */
 		int cut = ftruncate(writer->fd, (off_t)writer->bytes);
 
 		(void)cut;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.h — the writing side of a process's segment files: one file, one writer, blocks appended with
- * write(2) only. segment_read.h has the way back.
+/* segment.h — the writing side of a process's segment files: one file, one writer, blocks appended
+ * with write(2) only. segment_read.h has the way back.
  *
- * Opened through the run directory's descriptor, so that a directory renamed during the run stays the run's
- * directory. A block that could not be written whole is cut off again; a process that dies in between leaves a
- * torn tail, which readers take as normal input.
+ * Opened through the run directory's descriptor, so that a directory renamed during the run stays
+ * the run's directory. A block that could not be written whole is cut off again; a process that
+ * dies in between leaves a torn tail, which readers take as normal input.
  */
 #ifndef CT_TRACE_SEGMENT_H
 #define CT_TRACE_SEGMENT_H
@@ -27,7 +27,8 @@ struct ct_segment_writer {
 	uint32_t n_sizes;
 };
 
-/* "<host>.<bootid4>.<pid>.<start>.<n>.seg", start in hex. `name` has room for CT_SEGMENT_NAME_MAX bytes. */
+/* "<host>.<bootid4>.<pid>.<start>.<n>.seg", start in hex. `name` has room for CT_SEGMENT_NAME_MAX
+ * bytes. */
 #define CT_SEGMENT_NAME_MAX 192
 void ct_segment_name(char *name, const struct ct_process *process, uint32_t number);
 
@@ -40,7 +41,8 @@ void ct_segment_init(struct ct_segment_writer *writer, const struct ct_process *
 /* Create the next segment (O_EXCL, O_NOFOLLOW, 0600) and write its header; closes the one before. */
 int ct_segment_next(struct ct_segment_writer *writer, struct ct_err *err);
 
-/* Append the bytes of one block. 0, or CT_IO (nothing of it stays in the file; *err names file and reason). */
+/* Append the bytes of one block. 0, or CT_IO (nothing of it stays in the file; *err names file and
+ * reason). */
 int ct_segment_append(struct ct_segment_writer *writer, const void *block, size_t bytes,
 		      struct ct_err *err);
 

@@ -13,9 +13,10 @@
 
 #define WINDOW_BYTES (64u << 10)
 #define HOP_BYTES                                                                                  \
-	4096u /* size: a page, of which storage reads no less: a header and, mostly, a small block */
-/* Damaged blocks are searched for good ones inside. In a file crafted for it, that could be quadratic. After so many
- * bytes of it, a damaged block is skipped by the length it gives. */
+	4096u /* size: a page, of which storage reads no less: a header and, mostly, a small block \
+	       */
+/* Damaged blocks are searched for good ones inside. In a file crafted for it, that could be
+ * quadratic. After so many bytes of it, a damaged block is skipped by the length it gives. */
 #define PATIENCE_BYTES (256ull << 20)
 
 struct ct_segment_reader {
@@ -43,7 +44,8 @@ struct ct_segment_reader {
 	struct ct_damage damage;
 };
 
-/* ---- bytes ------------------------------------------------------------------------------------------- */
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------- */
 
 /* Move the window so that it starts at `at` and holds `want` bytes or all that there are. */
 static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct ct_err *err)
@@ -122,7 +124,8 @@ static int header_at(struct ct_segment_reader *r, uint64_t at, struct ct_block_h
 	return ct_block_header_check(h, at, NULL) == CT_OK;
 }
 
-/* Where the next bytes are that were ever written: a file with holes may seem to be terabytes long, and reads as zeros there. */
+/* Where the next bytes are that were ever written: a file with holes may seem to be terabytes long,
+ * and reads as zeros there. */
 static uint64_t behind_hole(const struct ct_segment_reader *r, uint64_t at)
 {
 	off_t data = r->fd >= 0 ? lseek(r->fd, (off_t)at, SEEK_DATA) : -1;
@@ -163,7 +166,8 @@ static int find_header(struct ct_segment_reader *r, uint64_t *at, struct ct_err 
 	}
 }
 
-/* ---- open -------------------------------------------------------------------------------------------- */
+/* ---- open
+ * -------------------------------------------------------------------------------------------- */
 
 static int open_file(struct ct_segment_reader *r, struct ct_err *err)
 {
@@ -305,7 +309,8 @@ const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *r)
 	return &r->damage;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------ */
+/* ---- blocks
+ * ------------------------------------------------------------------------------------------ */
 
 static void note_damage(struct ct_segment_reader *r, uint64_t at, const char *why)
 {
@@ -369,8 +374,8 @@ static int skip_garbage(struct ct_segment_reader *r, int torn, struct ct_err *er
 	return CT_OK;
 }
 
-/* The file ends within the block at r->at. That is the tail of a process that died while writing, unless another
- * block follows: then writing continued after a failure that could not be undone. */
+/* The file ends within the block at r->at. That is the tail of a process that died while writing,
+ * unless another block follows: then writing continued after a failure that could not be undone. */
 static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *err)
 {
 	uint64_t next = r->at + sizeof(r->block);
@@ -378,7 +383,8 @@ static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *
 
 	if (st < 0)
 		return st;
-	/* A live process may have written the rest, and more, since the file ended here: look at it once more. */
+	/* A live process may have written the rest, and more, since the file ended here: look at it
+	 * once more. */
 	if (st && r->looked_again_at != r->at) {
 		r->looked_again_at = r->at;
 		return CT_OK;
@@ -395,7 +401,8 @@ static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *
 	return CT_OK;
 }
 
-/* The block at r->at does not decode. Its length is not trusted: it may be half a block, followed by others. */
+/* The block at r->at does not decode. Its length is not trusted: it may be half a block, followed
+ * by others. */
 static int skip_damaged(struct ct_segment_reader *r, const char *why, struct ct_err *err)
 {
 	uint64_t whole = r->at + sizeof(r->block) + r->block.bytes;
@@ -426,7 +433,8 @@ static int reports(const struct ct_segment_reader *r)
 	       (r->block.flags & CT_BLOCK_HAS_RARES);
 }
 
-/* Over a block that need not be read, to the header behind it. 1, 0 if it is to be read, or a failure. */
+/* Over a block that need not be read, to the header behind it. 1, 0 if it is to be read, or a
+ * failure. */
 static int hop(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
 {
 	const uint64_t next = r->at + sizeof(r->block) + r->block.bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment_read.h — read one segment file, forgiving what crashes and copying leave: a torn tail, a damaged
- * block in the middle, bytes that were never a segment. One reader, one thread. */
+/* segment_read.h — read one segment file, forgiving what crashes and copying leave: a torn tail, a
+ * damaged block in the middle, bytes that were never a segment. One reader, one thread. */
 #ifndef CT_TRACE_SEGMENT_READ_H
 #define CT_TRACE_SEGMENT_READ_H
 
@@ -21,7 +21,8 @@ struct ct_damage {
 	char first_why[120];
 };
 
-/* CT_NOTFOUND, CT_IO, or CT_FORMAT / CT_VERSION if the file has no readable segment header. `path` is copied. */
+/* CT_NOTFOUND, CT_IO, or CT_FORMAT / CT_VERSION if the file has no readable segment header. `path`
+ * is copied. */
 int ct_segment_open_read(const char *path, struct ct_segment_reader **reader, struct ct_err *err);
 
 /* The same over bytes in memory (borrowed until close); for tests and fuzzing. */
@@ -30,36 +31,39 @@ int ct_segment_open_memory(const void *data, size_t bytes, struct ct_segment_rea
 
 const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader *reader);
 
-/* Decode with `decoder`, which the caller owns: readers of one thread may share one. Without this call the reader creates its own
- * for its first block. */
+/* Decode with `decoder`, which the caller owns: readers of one thread may share one. Without this
+ * call the reader creates its own for its first block. */
 void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *decoder);
 
-/* Returns only records other than operations and waits (ct_block_skim). Blocks without such records are not decoded, except for
- * the last of them, whose rest comes once more at the end (is_again). Their checksums are still checked. This applies
- * to blocks with a number below `before`; CT_SKIM_ALL: to all. */
+/* Returns only records other than operations and waits (ct_block_skim). Blocks without such records
+ * are not decoded, except for the last of them, whose rest comes once more at the end (is_again).
+ * Their checksums are still checked. This applies to blocks with a number below `before`;
+ * CT_SKIM_ALL: to all. */
 #define CT_SKIM_ALL UINT32_MAX
-/* Instead of a number: operations and waits of all blocks are left out, and the other records of all are returned. */
+/* Instead of a number: operations and waits of all blocks are left out, and the other records of
+ * all are returned. */
 #define CT_SKIM_OPS (UINT32_MAX - 1)
 void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 
-/* What nothing is returned of (ct_segment_skim) is not even read, as far as the headers of blocks follow one another: its checksums
- * are not checked, and damage in it is not counted. */
+/* What nothing is returned of (ct_segment_skim) is not even read, as far as the headers of blocks
+ * follow one another: its checksums are not checked, and damage in it is not counted. */
 void ct_segment_hop(struct ct_segment_reader *reader);
 
-/* The file grows: what is at its end now is no torn tail, but a block that is being written. ct_segment_next_block() returns 0 there,
- * and continues when called again. `follows` 0: from now on the end is the end. */
+/* The file grows: what is at its end now is no torn tail, but a block that is being written.
+ * ct_segment_next_block() returns 0 there, and continues when called again. `follows` 0: from now
+ * on the end is the end. */
 void ct_segment_follow(struct ct_segment_reader *reader, int follows);
 
-/* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is skipped up to
- * the next good block header and counted. */
+/* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is
+ * skipped up to the next good block header and counted. */
 int ct_segment_next_block(struct ct_segment_reader *reader, struct ct_block *block,
 			  struct ct_err *err);
 
 /* Header of the block that ct_segment_next_block() returned last. */
 const struct ct_block_header *ct_segment_block_header(const struct ct_segment_reader *reader);
 
-/* Goes to the last complete block, found from the end of the file without reading the rest. The next
- * ct_segment_next_block() returns it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
+/* Goes to the last complete block, found from the end of the file without reading the rest. The
+ * next ct_segment_next_block() returns it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
 int ct_segment_seek_last(struct ct_segment_reader *reader, struct ct_err *err);
 
 /* Where in the file the block ends that was returned last. */

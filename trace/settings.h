@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* settings.h — the COMMTRACE_* variables, read once when recording starts.
  *
- * struct ct_settings is made from trace/settings.def: COMMTRACE_RING_MB is .RING_MB. A value that cannot be used
- * keeps the default and becomes a warning; so does a variable that does not exist, with its nearest neighbour.
+ * struct ct_settings is made from trace/settings.def: COMMTRACE_RING_MB is .RING_MB. A value that
+ * cannot be used keeps the default and becomes a warning; so does a variable that does not exist,
+ * with its nearest neighbour.
  */
 #ifndef CT_TRACE_SETTINGS_H
 #define CT_TRACE_SETTINGS_H

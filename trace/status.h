@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* status.h — how the trace and analyzer libraries say that something failed.
  *
- * Functions return 0 (CT_OK) or a negative code of the map below. Where a caller can say more to a person,
- * the last parameter is a struct ct_err, filled where the failure happened (which file, which offset, why)
- * and extended by callers that know what they were doing. Nothing here allocates or prints.
+ * Functions return 0 (CT_OK) or a negative code of the map below. Where a caller can say more to a
+ * person, the last parameter is a struct ct_err, filled where the failure happened (which file,
+ * which offset, why) and extended by callers that know what they were doing. Nothing here allocates
+ * or prints.
  */
 #ifndef CT_TRACE_STATUS_H
 #define CT_TRACE_STATUS_H
@@ -37,8 +38,8 @@ struct ct_err {
 /* The sentence that belongs to a code; "unknown status" for a code that is not in the map. */
 const char *ct_status_text(int status);
 
-/* Fill *err (may be NULL) and return `status`, so that a failure reads `return ct_fail(err, CT_IO, ...)`.
- * printf-style; the text is cut at the size of err->text. */
+/* Fill *err (may be NULL) and return `status`, so that a failure reads `return ct_fail(err, CT_IO,
+ * ...)`. printf-style; the text is cut at the size of err->text. */
 int ct_fail(struct ct_err *err, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sys_file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that no other
- * thread waits for. */
+/* sys_file.h — small files of /proc and /sys. May block for as long as a driver likes: only for
+ * threads that no other thread waits for. */
 #ifndef CT_TRACE_SYS_FILE_H
 #define CT_TRACE_SYS_FILE_H
 
@@ -17,8 +17,8 @@ int ct_file_find(char *rest, size_t size, const char *begin, const char *root, c
 int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The entries of a directory, sorted, at most `most`; without hidden ones, long ones and those with a "=". Their number, 0
- * also if there is no such directory. */
+/* The entries of a directory, sorted, at most `most`; without hidden ones, long ones and those with
+ * a "=". Their number, 0 also if there is no such directory. */
 #define CT_FILE_NAME 32
 typedef char ct_file_name[CT_FILE_NAME];
 int ct_file_list(const char *root, const char *dir, ct_file_name *names, int most);

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the first character of `s`, 0 if it must not be shown. Overlong forms, surrogates and values above
- * U+10FFFF are refused as RFC 3629 says. */
+/* Bytes of the first character of `s`, 0 if it must not be shown. Overlong forms, surrogates and
+ * values above U+10FFFF are refused as RFC 3629 says. */
 static size_t character(const unsigned char *s, size_t len)
 {
 	uint32_t value;

@@ -82,7 +82,8 @@ void ct_topology_nics(const char *root, struct ct_facts *facts)
 		snprintf(dir, sizeof(dir), "/sys/class/net/%.31s", names[i]);
 		snprintf(device, sizeof(device), "%s/device", dir);
 		hard = ct_file_link(line, sizeof(line), root, "%s", device);
-		/* a container's only device is software, but it is up; the bridges of a host are of no interest */
+		/* a container's only device is software, but it is up; the bridges of a host are of
+		 * no interest */
 		if (!hard && (strcmp(names[i], "lo") == 0 ||
 			      !ct_file_line(line, sizeof(line), root, "%s/operstate", dir) ||
 			      strcmp(line, "up") != 0))

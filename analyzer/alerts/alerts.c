@@ -10,7 +10,8 @@
 #include "analyzer/base/table.h"
 #include "analyzer/base/units.h"
 
-/* size: subjects of a rule, and sets of ranks, that are followed. Of more in one window the rest is not judged */
+/* size: subjects of a rule, and sets of ranks, that are followed. Of more in one window the rest is
+ * not judged */
 #define MOST_FOLLOWED 4096u
 
 /* What is followed begins with it. */
@@ -67,7 +68,8 @@ const char *ct_alert_rule_name(enum ct_alert_rule rule)
 
 /* ---- subjects and firings ---- */
 
-/* Make room: whatever was not seen in this window, and longest not. A job may make new communicators as long as it runs. */
+/* Make room: whatever was not seen in this window, and longest not. A job may make new
+ * communicators as long as it runs. */
 static void forget_longest_unseen(struct taking *t, struct ct_table *table)
 {
 	uint64_t oldest = t->alerts->windows, key = 0;
@@ -131,8 +133,8 @@ static void note_usual(struct subject *subject, double value)
 	subject->usual[subject->n_usual++ % CT_ALERT_HISTORY] = value;
 }
 
-/* One more window: has it been over often enough in a row? Windows between that say nothing of it do not count, but so many of them
- * begin a new row. */
+/* One more window: has it been over often enough in a row? Windows between that say nothing of it
+ * do not count, but so many of them begin a new row. */
 static int counts_as_over(struct taking *t, struct subject *subject, int is_over, uint32_t unknown)
 {
 	if (t->alerts->windows - subject->judged > unknown)
@@ -155,7 +157,8 @@ static struct ct_alert *add(struct taking *t, const struct ct_alert *alert)
 	return to;
 }
 
-/* The rule, or one of its sets of ranks, is over its limit in this window: report it, unless that was done. */
+/* The rule, or one of its sets of ranks, is over its limit in this window: report it, unless that
+ * was done. */
 static void fire(struct taking *t, struct firing *firing, const struct ct_alert *alert)
 {
 	const uint64_t again_ns = t->alerts->limits.again_ns;
@@ -193,7 +196,8 @@ static void calm(struct taking *t, struct firing *firing, enum ct_alert_rule rul
 	firing->is_on = 0;
 }
 
-/* The outcome of a rule that has one firing. `worst` is the worst subject that is over its limit, if n_over. */
+/* The outcome of a rule that has one firing. `worst` is the worst subject that is over its limit,
+ * if n_over. */
 static void conclude(struct taking *t, enum ct_alert_rule rule, int has_evidence,
 		     const struct ct_alert *worst, uint32_t n_over)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alerts.h — rules over the reports of consecutive windows of a running job: operations became slow, links are slower than they could be,
- * calls fail, a rank is slow. A rule uses what a report says, with its errors, and nothing else. Once it has fired it is quiet until it is
- * over. Memory follows the kinds of operations, with a limit; beyond it those that were not seen for longest are forgotten. One thread. */
+/* alerts.h — rules over the reports of consecutive windows of a running job: operations became
+ * slow, links are slower than they could be, calls fail, a rank is slow. A rule uses what a report
+ * says, with its errors, and nothing else. Once it has fired it is quiet until it is over. Memory
+ * follows the kinds of operations, with a limit; beyond it those that were not seen for longest are
+ * forgotten. One thread. */
 #ifndef CT_ANALYZER_ALERTS_ALERTS_H
 #define CT_ANALYZER_ALERTS_ALERTS_H
 
@@ -16,7 +18,8 @@ enum ct_alert_rule {
 
 /* 0: the rule is off. */
 struct ct_alert_limits {
-	double latency_times; /* multiples of the usual median transfer time of a kind of operations */
+	double latency_times; /* multiples of the usual median transfer time of a kind of operations
+			       */
 	double bandwidth_pct; /* of the expected bandwidth */
 	double errors_points; /* by which the percentage of failed operations rises */
 	double straggler_pct; /* of the window */
@@ -50,8 +53,8 @@ void ct_alerts_free(struct ct_alerts *alerts);
 /* Count the operations of a reading, from zero. */
 void ct_alert_counts_observe(struct ct_alert_counts *counts, struct ct_observer *observer);
 
-/* Judge one more window, which ended at `now_ns` of any clock that goes on. *events live in `memory`, and as long as the report. 0 or
- * CT_NOMEM. */
+/* Judge one more window, which ended at `now_ns` of any clock that goes on. *events live in
+ * `memory`, and as long as the report. 0 or CT_NOMEM. */
 int ct_alerts_take(struct ct_alerts *alerts, const struct ct_report *report,
 		   const struct ct_alert_counts *counts, uint64_t now_ns, struct ct_arena *memory,
 		   struct ct_alert **events, size_t *n_events);

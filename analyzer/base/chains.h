@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chains.h — elements with a short life that are found by a 64-bit key; several may have the same one. An element begins with its
- * link, and is the caller's.
+/* chains.h — elements with a short life that are found by a 64-bit key; several may have the same
+ * one. An element begins with its link, and is the caller's.
  *
- * The lowest bits of the key are the place: numbers that count up lie side by side, and are put in, found and taken out with one
- * access to their own place. A key that does not count up is mixed first (ct_mix()). A zeroed struct is an empty one; one thread. */
+ * The lowest bits of the key are the place: numbers that count up lie side by side, and are put in,
+ * found and taken out with one access to their own place. A key that does not count up is mixed
+ * first (ct_mix()). A zeroed struct is an empty one; one thread. */
 #ifndef CT_ANALYZER_BASE_CHAINS_H
 #define CT_ANALYZER_BASE_CHAINS_H
 

@@ -7,7 +7,8 @@
 #include "trace/status.h"
 
 #define FIRST                                                                                      \
-	16u /* size: elements: none of the arrays is long when it begins, and the first doublings are cheap */
+	16u /* size: elements: none of the arrays is long when it begins, and the first doublings  \
+	       are cheap */
 #define MOST (1u << 31) /* size: elements: one more than a full array has is a number still */
 
 int ct_grow_now(void *array, uint32_t *cap, uint32_t least, size_t size)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grow.h — room in arrays that grow by doubling.
  *
- * `array` is the address of the pointer to the array, NULL while *cap is 0; *cap is how many elements of `size` bytes it has
- * room for. Both are unchanged on failure. The caller frees the array. */
+ * `array` is the address of the pointer to the array, NULL while *cap is 0; *cap is how many
+ * elements of `size` bytes it has room for. Both are unchanged on failure. The caller frees the
+ * array. */
 #ifndef CT_ANALYZER_BASE_GROW_H
 #define CT_ANALYZER_BASE_GROW_H
 

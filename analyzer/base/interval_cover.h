@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* interval_cover.h — the length of a union of intervals that come about in order of time.
  *
- * Two operations that wait for the same late rank at the same time cost its lateness once. The last CT_COVER_OPEN disjoint
- * intervals are kept. Time before them is closed, and later intervals that overlap it count only from there. So more disorder
- * makes the result too small, never too large. A zeroed struct is an empty union; no memory but the struct. */
+ * Two operations that wait for the same late rank at the same time cost its lateness once. The last
+ * CT_COVER_OPEN disjoint intervals are kept. Time before them is closed, and later intervals that
+ * overlap it count only from there. So more disorder makes the result too small, never too large. A
+ * zeroed struct is an empty union; no memory but the struct. */
 #ifndef CT_ANALYZER_BASE_INTERVAL_COVER_H
 #define CT_ANALYZER_BASE_INTERVAL_COVER_H
 

@@ -34,7 +34,8 @@ static int make_room(struct ct_union *u)
 	return ct_grow(&u->parts, &u->cap, u->n + 1, sizeof(*u->parts));
 }
 
-/* size: places that are tried before all are searched: a search reads about as many that are in no cache. */
+/* size: places that are tried before all are searched: a search reads about as many that are in no
+ * cache. */
 #define NEAR 8u
 
 /* The first that ends at `ns` or later. */

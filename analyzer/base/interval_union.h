@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interval_union.h — the length of a union of intervals that come almost in order of time, at most some blocks of a file out of
- * order.
+/* interval_union.h — the length of a union of intervals that come almost in order of time, at most
+ * some blocks of a file out of order.
  *
- * Like interval_cover.h, for sums that must be complete. A rank's wait becomes known when the last of its partners' files is
- * read that far, thousands of operations earlier or later than its neighbors. The last CT_UNION_OPEN disjoint intervals are
- * kept. Time before them is closed, and counts as covered. A zeroed struct is an empty union. */
+ * Like interval_cover.h, for sums that must be complete. A rank's wait becomes known when the last
+ * of its partners' files is read that far, thousands of operations earlier or later than its
+ * neighbors. The last CT_UNION_OPEN disjoint intervals are kept. Time before them is closed, and
+ * counts as covered. A zeroed struct is an empty union. */
 #ifndef CT_ANALYZER_BASE_INTERVAL_UNION_H
 #define CT_ANALYZER_BASE_INTERVAL_UNION_H
 
@@ -32,8 +33,8 @@ void ct_union_close(struct ct_union *u);
 /* Add [begin, end). 0 or CT_NOMEM. */
 int ct_union_add(struct ct_union *u, uint64_t begin, uint64_t end);
 
-/* The same; `each` is called for every new part of [begin, end), in order. Their sum is the increase of `total`. 0, CT_NOMEM, or
- * what `each` returned that is not 0. */
+/* The same; `each` is called for every new part of [begin, end), in order. Their sum is the
+ * increase of `total`. 0, CT_NOMEM, or what `each` returned that is not 0. */
 typedef int (*ct_union_fn)(void *arg, uint64_t begin, uint64_t end);
 int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union_fn each,
 		      void *arg);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.h — elements of one size with a short life. The element that was returned last is reused first, while it is in the cache;
- * malloc() is called for many at once.
+/* pool.h — elements of one size with a short life. The element that was returned last is reused
+ * first, while it is in the cache; malloc() is called for many at once.
  *
- * A zeroed struct is an empty pool, of one size from the first use on. The pool owns the elements, and frees them only with
- * itself. One thread. */
+ * A zeroed struct is an empty pool, of one size from the first use on. The pool owns the elements,
+ * and frees them only with itself. One thread. */
 #ifndef CT_ANALYZER_BASE_POOL_H
 #define CT_ANALYZER_BASE_POOL_H
 
@@ -19,7 +19,8 @@ struct ct_pool {
 	size_t left;
 };
 
-/* size: elements per allocation: enough to make malloc() negligible, few enough for a run of two ranks. */
+/* size: elements per allocation: enough to make malloc() negligible, few enough for a run of two
+ * ranks. */
 #define CT_POOL_CHUNK 64u
 
 /* fact: bytes of a line of the cache; an element of whole lines touches no more than these */

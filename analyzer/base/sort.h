@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort.h — sorting, comparison functions of numbers and of structs by their members, and binary search. Pure.
+/* sort.h — sorting, comparison functions of numbers and of structs by their members, and binary
+ * search. Pure.
  *
- * CT_SORT_BY(by_slot, struct ct_stall, CT_UP(slot) ?: CT_DOWN(ns)) defines by_slot(), which puts the lowest slot first, and of
- * one slot the longest. The expression may use x and y, which point at the two elements. */
+ * CT_SORT_BY(by_slot, struct ct_stall, CT_UP(slot) ?: CT_DOWN(ns)) defines by_slot(), which puts
+ * the lowest slot first, and of one slot the longest. The expression may use x and y, which point
+ * at the two elements. */
 #ifndef CT_ANALYZER_BASE_SORT_H
 #define CT_ANALYZER_BASE_SORT_H
 
@@ -53,16 +55,19 @@ CT_NUMBERS_BY(ct_by_double_down, double, CT_CMP(y, x))
 
 typedef int ct_sort_by(const void *a, const void *b, void *arg);
 
-/* size: elements sorted one by one before runs are merged: below this the moves cost less than a merge. */
+/* size: elements sorted one by one before runs are merged: below this the moves cost less than a
+ * merge. */
 #define CT_SORT_RUN 8u
-/* size: bytes of an element; larger ones are qsort_r()'s, since copies of these cost more than comparisons. */
+/* size: bytes of an element; larger ones are qsort_r()'s, since copies of these cost more than
+ * comparisons. */
 #define CT_SORT_LARGEST 128u
 
-/* size: moves per element, on average so far, after which runs are merged: what is nearly sorted takes fewer. */
+/* size: moves per element, on average so far, after which runs are merged: what is nearly sorted
+ * takes fewer. */
 #define CT_SORT_MOVES 2u
 
-/* Inserts all[from] .. all[n - 1] into what is sorted before them, with so many moves for each (0: any). Returns how many are
- * sorted then. */
+/* Inserts all[from] .. all[n - 1] into what is sorted before them, with so many moves for each (0:
+ * any). Returns how many are sorted then. */
 static inline __attribute__((always_inline)) size_t ct_sort_insert(char *all, size_t from, size_t n,
 								   size_t size, size_t moves,
 								   ct_sort_by *by, void *arg)
@@ -88,8 +93,9 @@ static inline __attribute__((always_inline)) size_t ct_sort_insert(char *all, si
 	return n;
 }
 
-/* qsort_r(), which is stable and inlines a comparison that it can see and a size that it knows: a fourth of the instructions.
- * Sorted input costs one comparison per element. Without memory for a copy it calls qsort_r(). */
+/* qsort_r(), which is stable and inlines a comparison that it can see and a size that it knows: a
+ * fourth of the instructions. Sorted input costs one comparison per element. Without memory for a
+ * copy it calls qsort_r(). */
 static inline __attribute__((always_inline)) void ct_sort_r(void *array, size_t n, size_t size,
 							    ct_sort_by *by, void *arg)
 {
@@ -158,8 +164,9 @@ static inline __attribute__((always_inline)) void ct_sort(void *array, size_t n,
 	ct_sort_r(array, n, size, ct_sort_without, by);
 }
 
-/* The first index `i` in [from, to) for which the expression `before` is false; `to` if there is none. In sorted data `before`
- * is true up to some index: CT_BISECT(i, 0, n, all[i].begin_ns < ns). */
+/* The first index `i` in [from, to) for which the expression `before` is false; `to` if there is
+ * none. In sorted data `before` is true up to some index: CT_BISECT(i, 0, n, all[i].begin_ns < ns).
+ */
 #define CT_BISECT(i, from, to, before)                                                             \
 	({                                                                                         \
 		size_t low_ = (from), high_ = (to);                                                \

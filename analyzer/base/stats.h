@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats.h — medians, deviations, and significance. Pure; functions that overwrite values say so. No value is NAN. */
+/* stats.h — medians, deviations, and significance. Pure; functions that overwrite values say so. No
+ * value is NAN. */
 #ifndef CT_ANALYZER_BASE_STATS_H
 #define CT_ANALYZER_BASE_STATS_H
 
@@ -7,7 +8,8 @@
 #include <stdint.h>
 
 #define CT_SD_OF_MAD                                                                               \
-	1.4826 /* fact: of normally distributed values: standard deviation over median distance from the median */
+	1.4826 /* fact: of normally distributed values: standard deviation over median distance    \
+		  from the median */
 #define CT_QUARTILE_OF_SD                                                                          \
 	0.6745 /* fact: of a normal distribution: from the median to a quartile, in sd */
 #define CT_SE_OF_MEDIAN 1.2533 /* fact: of a median, in sd / sqrt(n): sqrt(pi / 2) */
@@ -52,7 +54,8 @@ static inline uint32_t ct_plus_u32(uint32_t a, uint64_t b)
 /* The nearest whole number; UINT64_MAX (CT_UNKNOWN) for NAN, negative or too large values. */
 uint64_t ct_round_whole(double value);
 
-/* Median: of an even number the mean of the two in the middle. Sorts the values. NAN: there are none. */
+/* Median: of an even number the mean of the two in the middle. Sorts the values. NAN: there are
+ * none. */
 double ct_median(double *values, size_t n);
 
 /* The upper median, which is one of the values. Sorts the values. NAN: there are none. */
@@ -67,7 +70,8 @@ double ct_quantile(const double *sorted, size_t n, double q);
 /* Mean correlation of each value with the next one. */
 double ct_neighbours(const double *values, size_t n);
 
-/* Neighbours that are alike count as fewer: the variance of a mean grows by this factor, with their correlation. */
+/* Neighbours that are alike count as fewer: the variance of a mean grows by this factor, with their
+ * correlation. */
 double ct_inflation(double neighbours);
 
 /* Logarithm of how many ways there are to choose k of n. */
@@ -76,8 +80,8 @@ double ct_log_choose(double n, double k);
 /* log10 P(Bin(n, p) >= k). */
 double ct_binomial_tail(uint64_t k, uint64_t n, double p);
 
-/* The 99.5 % quantile of Student's t, which 1 % of the values exceed in either direction. Of more than nine degrees of freedom that
- * of nine, which is larger. freedom > 0. */
+/* The 99.5 % quantile of Student's t, which 1 % of the values exceed in either direction. Of more
+ * than nine degrees of freedom that of nine, which is larger. freedom > 0. */
 double ct_student_t(size_t freedom);
 
 /* 1: the chance that any of `ranks` has `mine` of `all` events is below 1 in 1000. 0: it is not. */

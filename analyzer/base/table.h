@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with linear probing (at most half of the
- * slots are taken), removal shifts back, so it does not get slower over time. One
- * thread. A zeroed struct is an empty table. */
+/* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with
+ * linear probing (at most half of the slots are taken), removal shifts back, so it does not get
+ * slower over time. One thread. A zeroed struct is an empty table. */
 #ifndef CT_ANALYZER_BASE_TABLE_H
 #define CT_ANALYZER_BASE_TABLE_H
 
@@ -31,8 +31,9 @@ static inline uint64_t ct_hash_text(const char *text)
 	return ct_mix(h);
 }
 
-/* The slot of `key`, or the free one where it would go. The table has room. The highest bits of a product, which depend on all
- * bits of the key, are the index (2^64 over the golden ratio: Knuth, TAOCP 3, 6.4). */
+/* The slot of `key`, or the free one where it would go. The table has room. The highest bits of a
+ * product, which depend on all bits of the key, are the index (2^64 over the golden ratio: Knuth,
+ * TAOCP 3, 6.4). */
 static inline size_t ct_table_home(const struct ct_table *table, uint64_t key)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15ull;

@@ -12,7 +12,8 @@ struct ct_word {
 	const char *text;
 };
 
-/* `pattern` with each of its words replaced, in `memory`. NULL: out of memory, or a word is unknown or has no text. */
+/* `pattern` with each of its words replaced, in `memory`. NULL: out of memory, or a word is unknown
+ * or has no text. */
 const char *ct_template_fill(struct ct_arena *memory, const char *pattern,
 			     const struct ct_word *words, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* union_find.h — disjoint sets: each element has a parent in an array; an element that is its own parent represents its set.
- * Pure. */
+/* union_find.h — disjoint sets: each element has a parent in an array; an element that is its own
+ * parent represents its set. Pure. */
 #ifndef CT_ANALYZER_BASE_UNION_FIND_H
 #define CT_ANALYZER_BASE_UNION_FIND_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units.h — figures with three digits and their unit. ct_text_*() are one word, for key=value; ct_prose_*() have a
- * space before the unit, for cells of tables and sentences. Pure. */
+/* units.h — figures with three digits and their unit. ct_text_*() are one word, for key=value;
+ * ct_prose_*() have a space before the unit, for cells of tables and sentences. Pure. */
 #ifndef CT_ANALYZER_BASE_UNITS_H
 #define CT_ANALYZER_BASE_UNITS_H
 

@@ -264,7 +264,8 @@ static int find_drift(const struct measured *m, double *pct, double *p)
 	return CT_OK;
 }
 
-/* All tests of one kind together: of each row the member at `p` and what it says once it is adjusted. */
+/* All tests of one kind together: of each row the member at `p` and what it says once it is
+ * adjusted. */
 static int adjust(const struct ct_bench *out, double *p)
 {
 	double *tests = malloc((out->n_rows + 1) * sizeof(*tests));

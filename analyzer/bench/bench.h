@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h — benchmark runs beside each other: time and bandwidth by operation and size, and which is fastest where.
+/* bench.h — benchmark runs beside each other: time and bandwidth by operation and size, and which
+ * is fastest where.
  *
- * A series is one way to communicate, such as a library; several runs of it are its repetitions. Pure, but for the memory.
- * docs/dev/algorithms/bench.md. */
+ * A series is one way to communicate, such as a library; several runs of it are its repetitions.
+ * Pure, but for the memory. docs/dev/algorithms/bench.md. */
 #ifndef CT_ANALYZER_BENCH_BENCH_H
 #define CT_ANALYZER_BENCH_BENCH_H
 

@@ -13,7 +13,8 @@
 #define LINE_BYTES 65536 /* size: no table has longer lines */
 #define MOST_WORDS 32u
 
-/* fact: the operations as they are called in nccl-tests' programs, and in the headings of the OSU benchmarks (NULL: it has none). */
+/* fact: the operations as they are called in nccl-tests' programs, and in the headings of the OSU
+ * benchmarks (NULL: it has none). */
 static const struct operation {
 	const char *nccl, *osu;
 	unsigned op;
@@ -57,7 +58,8 @@ static size_t split(char *line, char *words[MOST_WORDS])
 	return n;
 }
 
-/* The operation by whose name the text begins; an "_" or a letter behind it would make it another one. */
+/* The operation by whose name the text begins; an "_" or a letter behind it would make it another
+ * one. */
 static const struct operation *by_nccl_name(const char *text, const char *behind)
 {
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {

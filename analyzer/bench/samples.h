@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* samples.h — durations of operations that a rank repeats, as benchmarks do.
  *
- * A burst is a rank's operations of one kind (library, operation, ranks, size) without another one between them. An iteration
- * lasts from the end of one to the end of the next: what nccl-tests divides the time of its loop into. The first of a burst
- * has no such time. Of a ping-pong it is half a turn. Bursts of less than half the iterations of the longest are warm-up. Of
- * each burst there is the mean over iterations and ranks; memory follows the kinds and ranks, not the length of the run. One
- * thread. A zeroed struct is empty. */
+ * A burst is a rank's operations of one kind (library, operation, ranks, size) without another one
+ * between them. An iteration lasts from the end of one to the end of the next: what nccl-tests
+ * divides the time of its loop into. The first of a burst has no such time. Of a ping-pong it is
+ * half a turn. Bursts of less than half the iterations of the longest are warm-up. Of each burst
+ * there is the mean over iterations and ranks; memory follows the kinds and ranks, not the length
+ * of the run. One thread. A zeroed struct is empty. */
 #ifndef CT_ANALYZER_BENCH_SAMPLES_H
 #define CT_ANALYZER_BENCH_SAMPLES_H
 
@@ -50,7 +51,8 @@ struct ct_bench_samples {
 /* Fill them from a reading. The samples outlive it. */
 void ct_bench_samples_observe(struct ct_bench_samples *samples, struct ct_observer *observer);
 
-/* For results from another source: the kind equal to this one, added if it is new; NULL: out of memory. */
+/* For results from another source: the kind equal to this one, added if it is new; NULL: out of
+ * memory. */
 struct ct_bench_kind *ct_bench_samples_kind(struct ct_bench_samples *samples,
 					    const struct ct_bench_kind *like);
 

@@ -200,10 +200,12 @@ const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *me
 			       ct_picture_text(p, p->values[cell]).s);
 }
 
-/* A rank closer to the median of its column is not remarkable: one of many is always slightly above it. */
+/* A rank closer to the median of its column is not remarkable: one of many is always slightly above
+ * it. */
 #define WORTH_NAMING 1.1
 
-/* The sentence names the cell that is furthest along the scale; where waits fill columns, many cells are. */
+/* The sentence names the cell that is furthest along the scale; where waits fill columns, many
+ * cells are. */
 static int sum_up(const struct ct_picture_make *make)
 {
 	struct ct_picture *p = make->picture;
@@ -314,9 +316,9 @@ const char *ct_picture_unit(const struct ct_picture *p)
 	return units[p->unit];
 }
 
-/* On a light and on a dark ground. Lightness shows the values, independent of color vision; on a dark ground larger
- * values are lighter. AMOUNT on light is like ColorBrewer's YlGnBu, on dark matplotlib's viridis (CC0) from its
- * second tenth on. */
+/* On a light and on a dark ground. Lightness shows the values, independent of color vision; on a
+ * dark ground larger values are lighter. AMOUNT on light is like ColorBrewer's YlGnBu, on dark
+ * matplotlib's viridis (CC0) from its second tenth on. */
 static const struct ramp {
 	unsigned n;
 	uint32_t at[CT_RAMP_COLOURS];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart.h — a heatmap as plain values: rows and columns with their names, a cell for each pair, its position on the color
- * scale, and the texts that belong to it. Made from a report (ct_picture_make), the only maker of what is drawn: the renderers of heatmap.h and
- * report.html only place and color it. Everything is in the arena that it was made in, or the report's. Pure. */
+/* chart.h — a heatmap as plain values: rows and columns with their names, a cell for each pair, its
+ * position on the color scale, and the texts that belong to it. Made from a report
+ * (ct_picture_make), the only maker of what is drawn: the renderers of heatmap.h and report.html
+ * only place and color it. Everything is in the arena that it was made in, or the report's. Pure.
+ */
 #ifndef CT_ANALYZER_CHARTS_CHART_H
 #define CT_ANALYZER_CHARTS_CHART_H
 
@@ -41,7 +43,8 @@ struct ct_picture_request {
 	enum ct_picture_of of;
 	enum ct_picture_show show;
 	enum ct_picture_by by;
-	int by_step; /* of waits: columns are steps; else they are times, from the start of the run to its end */
+	int by_step; /* of waits: columns are steps; else they are times, from the start of the run
+			to its end */
 	/* At most one of them, of traffic. NULL: of all. */
 	const char *comm; /* a name, or four or more first digits of a key */
 	const char *backend, *role;
@@ -69,7 +72,8 @@ enum ct_picture_unit {
 };
 #define CT_PICTURE_PARTS 1000000u
 
-/* What grows is drawn from pale to dark; RATIO has its middle, 1, at 0.5, less is blue, more is orange. */
+/* What grows is drawn from pale to dark; RATIO has its middle, 1, at 0.5, less is blue, more is
+ * orange. */
 enum ct_picture_ramp {
 	CT_RAMP_AMOUNT,
 	CT_RAMP_WAIT,
@@ -101,10 +105,11 @@ struct ct_picture {
 	/* What a reader can look up about a cell; the first is what is drawn. */
 	const struct ct_chart_value *tips;
 	size_t n_tips;
-	size_t *cell_of; /* by {i} of `tips`: its cell, SIZE_MAX none; NULL: {r} and {c} identify all cells */
+	size_t *cell_of; /* by {i} of `tips`: its cell, SIZE_MAX none; NULL: {r} and {c} identify
+			    all cells */
 	size_t n_cells;
-	const char *
-		picks; /* path of the rank that a click on a cell selects; NULL: that of its row, if it is one */
+	const char *picks; /* path of the rank that a click on a cell selects; NULL: that of its
+			      row, if it is one */
 	struct ct_chart_spans spans; /* findings, along the columns */
 };
 
@@ -113,8 +118,8 @@ struct ct_picture {
 /* More cells are not drawn. */
 #define CT_PICTURE_CELLS (2048u * 2048u)
 
-/* 0; CT_EMPTY: there is nothing to draw; CT_NOTFOUND: no such communicator, backend, role, or not by rank; CT_RANGE: too
- * large; *err says why. CT_NOMEM. */
+/* 0; CT_EMPTY: there is nothing to draw; CT_NOTFOUND: no such communicator, backend, role, or not
+ * by rank; CT_RANGE: too large; *err says why. CT_NOMEM. */
 int ct_picture_make(const struct ct_report *report, const struct ct_picture_request *request,
 		    struct ct_arena *memory, struct ct_picture *picture, struct ct_err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_curves.c — bus bandwidth by size: medians that were measured, and the fit of latency and bandwidth at the same sizes. */
+/* chart_curves.c — bus bandwidth by size: medians that were measured, and the fit of latency and
+ * bandwidth at the same sizes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -285,7 +285,8 @@ int ct_picture_waits(const struct ct_picture_make *make)
 
 /* ---- compute time by step ---- */
 
-/* Ranks are compared with the median rank, and hosts with the median host: the largest of a host's ranks is above the median rank by chance. */
+/* Ranks are compared with the median rank, and hosts with the median host: the largest of a host's
+ * ranks is above the median rank by chance. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
 			 const struct ct_report_heat_steps *h)
 {

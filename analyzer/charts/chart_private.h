@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_slowdown.c. */
+/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c,
+ * chart_slowdown.c. */
 #ifndef CT_ANALYZER_CHARTS_CHART_PRIVATE_H
 #define CT_ANALYZER_CHARTS_CHART_PRIVATE_H
 
@@ -23,20 +24,24 @@ int ct_picture_slowdown(const struct ct_picture_make *make);
 /* The host of a rank; NULL: not known. */
 const char *ct_picture_host_of(const struct ct_report *report, int rank);
 
-/* Room for names and cells, which are all NOTHING. 0, CT_EMPTY without rows or columns, CT_RANGE, CT_NOMEM. */
+/* Room for names and cells, which are all NOTHING. 0, CT_EMPTY without rows or columns, CT_RANGE,
+ * CT_NOMEM. */
 int ct_picture_size(const struct ct_picture_make *make, size_t rows, size_t columns);
 
-/* Name number `i` of an axis, and its key (NULL: the name). 0 or CT_NOMEM; `name` NULL is CT_NOMEM. */
+/* Name number `i` of an axis, and its key (NULL: the name). 0 or CT_NOMEM; `name` NULL is CT_NOMEM.
+ */
 int ct_picture_name(struct ct_picture_axis *axis, size_t i, const char *name, const char *key);
 
 /* A sentence; NULL, and more than there is room for, are left out. */
 void ct_picture_note(struct ct_picture *picture, const char *text);
 
-/* Shades and marks. Logarithmic from the smallest value to the largest, a factor of ten at least. 0 or CT_NOMEM. */
+/* Shades and marks. Logarithmic from the smallest value to the largest, a factor of ten at least. 0
+ * or CT_NOMEM. */
 int ct_picture_scale_log(const struct ct_picture_make *make);
 /* The square root of a value's share of `whole`: small shares are seen, too. */
 void ct_picture_scale_share(struct ct_picture *picture, uint64_t whole);
-/* From half to twice, as the root of the logarithm: a few percent are seen, too. `ratios`: by cell, NAN unknown. */
+/* From half to twice, as the root of the logarithm: a few percent are seen, too. `ratios`: by cell,
+ * NAN unknown. */
 void ct_picture_scale_ratio(struct ct_picture *picture, const double *ratios);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_slowdown.c — S_w, how much longer a step takes if only this rank computes as recorded: stages by workers; hosts by their
- * ranks where there is no pipeline. The values are those of what_if in the report. */
+/* chart_slowdown.c — S_w, how much longer a step takes if only this rank computes as recorded:
+ * stages by workers; hosts by their ranks where there is no pipeline. The values are those of
+ * what_if in the report. */
 #include <math.h>
 #include <string.h>
 

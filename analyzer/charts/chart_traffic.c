@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_traffic.c — how much each rank sent to each other, from the layers of the report (link/traffic/). */
+/* chart_traffic.c — how much each rank sent to each other, from the layers of the report
+ * (link/traffic/). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curves.h — how fast operations are by size: for each communicator a curve with its fit
- * (docs/dev/algorithms/charts.md, "Curves"). From the classes of the model, so of the whole run; only fits are the log's. One thread. */
+ * (docs/dev/algorithms/charts.md, "Curves"). From the classes of the model, so of the whole run;
+ * only fits are the log's. One thread. */
 #ifndef CT_ANALYZER_CHARTS_CURVES_H
 #define CT_ANALYZER_CHARTS_CURVES_H
 

@@ -172,8 +172,8 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 	return (uint32_t)(last >> shift) + 1;
 }
 
-/* Is the member covered by another instance: the first of its group, or the all-to-all exchange that it is a part
- * of? */
+/* Is the member covered by another instance: the first of its group, or the all-to-all exchange
+ * that it is a part of? */
 static int is_reported_elsewhere(const struct ct_instance *i, const struct ct_member *m)
 {
 	if (m->captured || m->alone)
@@ -183,7 +183,8 @@ static int is_reported_elsewhere(const struct ct_instance *i, const struct ct_me
 	return i->src >= 0 ? m->group->shape.kind == CT_GROUP_EXCHANGE : !m->leads;
 }
 
-/* Are its waits known? Also if the exchange was split into messages, and those of each message are known. */
+/* Are its waits known? Also if the exchange was split into messages, and those of each message are
+ * known. */
 static int knows_wait(const struct ct_instance_event *event, const struct ct_member *m)
 {
 	if (event->instance->src == CT_SRC_EXCHANGE && m->group->shape.kind != CT_GROUP_EXCHANGE)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heat.h — when which rank waited for others, and they for it alone, over the whole run, in bounded memory: a row of CT_HEAT_COLUMNS cells for each
- * slot, whose width doubles when the run turns out longer. An observer of the stream; what it becomes is in model/report_heat.h.
+/* heat.h — when which rank waited for others, and they for it alone, over the whole run, in bounded
+ * memory: a row of CT_HEAT_COLUMNS cells for each slot, whose width doubles when the run turns out
+ * longer. An observer of the stream; what it becomes is in model/report_heat.h.
  *
- * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does not depend on the order
- * in which its parts came. Times are ns since the run began. One thread; a zeroed struct is an empty one. */
+ * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does
+ * not depend on the order in which its parts came. Times are ns since the run began. One thread; a
+ * zeroed struct is an empty one. */
 #ifndef CT_ANALYZER_CHARTS_HEAT_H
 #define CT_ANALYZER_CHARTS_HEAT_H
 
@@ -30,9 +32,8 @@ struct ct_heat_row {
 	unsigned shift; /* a cell is 2^shift ns wide */
 	uint64_t wait_ns[CT_HEAT_COLUMNS];
 	uint64_t late_ns[CT_HEAT_COLUMNS]; /* the others waited for it alone, right before it came */
-	uint32_t err_ns
-		[CT_HEAT_COLUMNS]; /* of the known waits that begin in it, and what may be waiting in the others;
-				    * UINT32_MAX: that or more */
+	uint32_t err_ns[CT_HEAT_COLUMNS];  /* of the known waits that begin in it, and what may be
+					    * waiting in the others;  UINT32_MAX: that or more */
 	uint32_t late_err_ns[CT_HEAT_COLUMNS]; /* the same for late_ns that ends in it */
 	uint8_t seen[CT_HEAT_COLUMNS];	       /* CT_HEAT_ */
 };
@@ -45,25 +46,28 @@ struct ct_heat {
 
 void ct_heat_fini(struct ct_heat *heat);
 
-/* The slot waited in [begin, end), of which nothing has been added yet; or the others waited for it alone. Known to
- * err_ns. 0 or CT_NOMEM. */
+/* The slot waited in [begin, end), of which nothing has been added yet; or the others waited for it
+ * alone. Known to err_ns. 0 or CT_NOMEM. */
 int ct_heat_wait(struct ct_heat *heat, uint32_t slot, uint64_t begin_ns, uint64_t end_ns);
 int ct_heat_late(struct ct_heat *heat, uint32_t slot, uint64_t begin_ns, uint64_t end_ns,
 		 uint64_t err_ns);
 
-/* The slot was in an operation from begin to end, whose wait is known (with this error) or not. 0 or CT_NOMEM. */
+/* The slot was in an operation from begin to end, whose wait is known (with this error) or not. 0
+ * or CT_NOMEM. */
 int ct_heat_see(struct ct_heat *heat, uint32_t slot, uint64_t begin_ns, uint64_t end_ns,
 		int is_known, uint64_t err_ns);
 
-/* Make all rows' cells equally wide, and so wide that no more than `most` (at most CT_HEAT_COLUMNS) are needed for what is in
- * them and for a run of duration_ns. Returns how many are, and their width. */
+/* Make all rows' cells equally wide, and so wide that no more than `most` (at most CT_HEAT_COLUMNS)
+ * are needed for what is in them and for a run of duration_ns. Returns how many are, and their
+ * width. */
 uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most,
 		       uint64_t *width_ns);
 
 /* Takes in all that a stream reads. */
 void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer);
 
-/* report->heat.waits. After the other tables of a report, whose ranks are still indexed by slot. 0 or CT_NOMEM. */
+/* report->heat.waits. After the other tables of a report, whose ranks are still indexed by slot. 0
+ * or CT_NOMEM. */
 int ct_heat_fill_waits(const struct ct_model *model, struct ct_heat *heat,
 		       struct ct_report *report);
 

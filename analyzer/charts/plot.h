@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot.h — a chart between two numeric axes as plain values: bandwidth by size (chart_curves.c), exposed communication by step
- * (chart_exposed.c). Every position is 0..1 of its axis. Everything is in the arena that it was made in, or the report's. Pure. */
+/* plot.h — a chart between two numeric axes as plain values: bandwidth by size (chart_curves.c),
+ * exposed communication by step (chart_exposed.c). Every position is 0..1 of its axis. Everything
+ * is in the arena that it was made in, or the report's. Pure. */
 #ifndef CT_ANALYZER_CHARTS_PLOT_H
 #define CT_ANALYZER_CHARTS_PLOT_H
 
@@ -21,11 +22,11 @@ enum ct_plot_look {
 };
 
 struct ct_plot_series {
-	const char *text; /* in the legend */
-	enum ct_plot_look
-		look; /* HATCH: a bar of what is not known; EDGE: the top of a bar; DASH: one level across */
-	const char *colour; /* "blue", "orange", "span" */
-	float *y;	    /* by item; NAN: none */
+	const char *text;	/* in the legend */
+	enum ct_plot_look look; /* HATCH: a bar of what is not known; EDGE: the top of a bar; DASH:
+				   one level across */
+	const char *colour;	/* "blue", "orange", "span" */
+	float *y;		/* by item; NAN: none */
 };
 
 #define CT_PLOT_SERIES 4u
@@ -49,16 +50,18 @@ struct ct_plot {
 	struct ct_chart_spans spans;
 };
 
-/* Bus bandwidth by size, of report->curves[curve]. 0, CT_EMPTY: no point has a bandwidth; CT_NOMEM. */
+/* Bus bandwidth by size, of report->curves[curve]. 0, CT_EMPTY: no point has a bandwidth; CT_NOMEM.
+ */
 int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena *memory,
 		  struct ct_plot *plot);
 
-/* Bus bandwidth by size in two runs: the medians, those of the second one behind those of the first. As above; without texts and
- * choices. */
+/* Bus bandwidth by size in two runs: the medians, those of the second one behind those of the
+ * first. As above; without texts and choices. */
 int ct_plot_two_curves(const struct ct_report_curve *base, const struct ct_report_curve *run,
 		       struct ct_arena *memory, struct ct_plot *plot);
 
-/* Exposed communication in each step; `beside`: with the time of the step. 0, CT_EMPTY: no steps were found; CT_NOMEM. */
+/* Exposed communication in each step; `beside`: with the time of the step. 0, CT_EMPTY: no steps
+ * were found; CT_NOMEM. */
 int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena *memory,
 		    struct ct_plot *plot);
 

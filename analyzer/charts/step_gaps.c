@@ -151,7 +151,8 @@ static void note_wait(struct walk *w, const struct ct_log_part *p, uint64_t cloc
 	w->gaps[k].late_err_ns += late ? err : 0;
 }
 
-/* Known in steps that the log has whole, where an operation's wait is, unless the error is as long as the step. */
+/* Known in steps that the log has whole, where an operation's wait is, unless the error is as long
+ * as the step. */
 static void settle_waits(struct walk *w)
 {
 	for (uint32_t k = 0; k < w->steps->n; k++) {

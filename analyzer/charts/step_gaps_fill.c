@@ -63,7 +63,8 @@ static uint64_t field(const struct ct_heat_gap *gap, size_t at)
 	return *(const uint64_t *)((const char *)gap + at);
 }
 
-/* The mean of the steps of each column that are known, into the slot's row of `cells`; *most_ns: the largest error of one. */
+/* The mean of the steps of each column that are known, into the slot's row of `cells`; *most_ns:
+ * the largest error of one. */
 static void fill_slot(const struct picture *p, uint32_t slot, const struct ct_heat_gap *gaps,
 		      struct measure of, uint64_t *cells, uint64_t *most_ns)
 {
@@ -109,7 +110,8 @@ static int fill_slots(struct picture *p, struct ct_report_heat_steps *out)
 	return CT_OK;
 }
 
-/* The median of each column's ranks; of an even number the lower one. Returns how many columns have one; CT_NOMEM. */
+/* The median of each column's ranks; of an even number the lower one. Returns how many columns have
+ * one; CT_NOMEM. */
 static int find_medians(const struct picture *p)
 {
 	uint64_t *known = malloc(((size_t)p->model->n_slots + 1) * sizeof(*known));

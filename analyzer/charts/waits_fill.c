@@ -26,7 +26,8 @@ static int is_of(const struct picture *p, const struct ct_report_dropped *loss, 
 	       loss->rank == p->report->processes[p->model->slots[slot].process].rank;
 }
 
-/* Columns in which records of the slot may be missing: they must not show that nothing happened there. */
+/* Columns in which records of the slot may be missing: they must not show that nothing happened
+ * there. */
 static void find_lost(struct picture *p, uint32_t slot)
 {
 	for (uint32_t c = 0; c < p->columns; c++)
@@ -47,8 +48,8 @@ static int is_known(const struct ct_heat_row *row, uint32_t c)
 	return row->seen[c] & CT_HEAT_KNOWN || row->wait_ns[c];
 }
 
-/* Known are cells in which the slot was in an operation whose waits are known, and those between two such ones in which it
- * was in none at all. */
+/* Known are cells in which the slot was in an operation whose waits are known, and those between
+ * two such ones in which it was in none at all. */
 static void settle_waits(const struct picture *p, const struct ct_heat_row *row, uint64_t *cells)
 {
 	uint32_t next = 0; /* behind the latest column that is known; 0: none was */
@@ -56,7 +57,8 @@ static void settle_waits(const struct picture *p, const struct ct_heat_row *row,
 	for (uint32_t c = 0; c < p->columns; c++) {
 		cells[c] = CT_UNKNOWN;
 		if (is_known(row, c)) {
-			/* If a host's clock is corrected between two waits, they may overlap slightly. */
+			/* If a host's clock is corrected between two waits, they may overlap
+			 * slightly. */
 			cells[c] = row->wait_ns[c] < p->width_ns ? row->wait_ns[c] : p->width_ns;
 			for (; next && next < c; next++)
 				cells[next] = p->lost[next] ? CT_UNKNOWN : 0;
@@ -105,7 +107,8 @@ static uint64_t fill_slots(struct picture *p)
 
 /* ---- lateness ---- */
 
-/* No rank was late where it is known that no rank was waited for. Returns the largest error of a cell. */
+/* No rank was late where it is known that no rank was waited for. Returns the largest error of a
+ * cell. */
 static uint64_t fill_lateness(struct picture *p)
 {
 	const struct ct_heat *heat = p->heat;

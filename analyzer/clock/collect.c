@@ -16,8 +16,8 @@ struct ct_clock_log {
 	uint32_t cap;
 };
 
-/* What the operation says of clocks; 0: nothing. A fence may let members pass, a graph computes after it communicates,
- * and a rank that moves nothing, or perhaps nothing, waits for no rank. */
+/* What the operation says of clocks; 0: nothing. A fence may let members pass, a graph computes
+ * after it communicates, and a rank that moves nothing, or perhaps nothing, waits for no rank. */
 static int kind_of(const struct ct_instance *i, enum ct_clock_kind *kind)
 {
 	const struct ct_member *first = &i->members[0];
@@ -122,7 +122,8 @@ static int on_end(void *arg, struct ct_stream *stream)
 	return CT_OK;
 }
 
-/* How many hosts the start has, and that of its first process, or of the one that knows to be rank 0. */
+/* How many hosts the start has, and that of its first process, or of the one that knows to be rank
+ * 0. */
 static uint32_t count_hosts(const struct ct_run *run, const struct ct_starts *starts, int restart,
 			    uint32_t *first)
 {

@@ -35,7 +35,8 @@ static double mean_x(const struct ct_couple_sample *s, unsigned n, int64_t origi
 	return sum / n;
 }
 
-/* Tukey's resistant line: the slope between the medians of the outer thirds, until nothing is left of it. */
+/* Tukey's resistant line: the slope between the medians of the outer thirds, until nothing is left
+ * of it. */
 static double resistant_slope(const struct ct_couple_sample *s, unsigned n, double *scratch)
 {
 	unsigned third = (n + 2) / 3;
@@ -53,7 +54,8 @@ static double resistant_slope(const struct ct_couple_sample *s, unsigned n, doub
 	return fmax(-2 * CT_CLOCK_SLOPE, fmin(2 * CT_CLOCK_SLOPE, slope));
 }
 
-/* Least squares over what was not rejected: uses every sample, where the resistant line served to reject. */
+/* Least squares over what was not rejected: uses every sample, where the resistant line served to
+ * reject. */
 static double exact_slope(const struct ct_couple_sample *s, unsigned n, int64_t origin,
 			  double slope, double *sxx)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* couple.h — the difference of two clocks, from operations that their hosts left together. No member leaves a synchronizing
- * operation before all have entered, and all leave it within a few hop latencies. So the difference of the ends is that of the
- * clocks, whichever member was late. A window is fitted by a robust line: medians of the outer thirds for the slope, 5 x 1.4826
- * median deviations as the outlier limit. Pure functions. */
+/* couple.h — the difference of two clocks, from operations that their hosts left together. No
+ * member leaves a synchronizing operation before all have entered, and all leave it within a few
+ * hop latencies. So the difference of the ends is that of the clocks, whichever member was late. A
+ * window is fitted by a robust line: medians of the outer thirds for the slope, 5 x 1.4826 median
+ * deviations as the outlier limit. Pure functions. */
 #ifndef CT_ANALYZER_CLOCK_COUPLE_H
 #define CT_ANALYZER_CLOCK_COUPLE_H
 
@@ -31,7 +32,8 @@ struct ct_couple_line {
 	unsigned n, rejected;
 };
 
-/* Fit n samples, 1 to CT_COUPLE_MAX; sorts them by x and marks the rejected. `scratch` has room for n. */
+/* Fit n samples, 1 to CT_COUPLE_MAX; sorts them by x and marks the rejected. `scratch` has room for
+ * n. */
 void ct_couple_fit(struct ct_couple_sample *samples, unsigned n, double *scratch,
 		   struct ct_couple_line *line);
 

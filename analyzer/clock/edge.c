@@ -248,8 +248,8 @@ static uint16_t stratum_of(struct ct_clock_edge *e, uint64_t key)
 	return i;
 }
 
-/* Which sample gives way to the newest one; CT_COUPLE_MAX: none does. By chance, so that what recurs in a job does not
- * meet what recurs in the choice; but always the same in the same run. */
+/* Which sample gives way to the newest one; CT_COUPLE_MAX: none does. By chance, so that what
+ * recurs in a job does not meet what recurs in the choice; but always the same in the same run. */
 static uint64_t choose(const struct ct_clock_edge *e)
 {
 	uint64_t any = ct_mix(e->coupled ^ (uint64_t)e->hosts[1] << 40) % e->offered;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edge.h — two hosts that communicate, and the evidence on the difference of their clocks.
  *
- * x is the time on the first host's clock, y the second clock minus the first at that moment, both in ns since the edge's first
- * operation. Causality is kept in pieces of CT_CLOCK_PIECE_NS, short enough for a line although clocks wander; each keeps its
- * bounds. Ends are kept in windows of CT_CLOCK_WINDOW_NS; each keeps a fit. If there are too many, neighbors are merged, so
- * memory does not follow the length of the run. One thread. */
+ * x is the time on the first host's clock, y the second clock minus the first at that moment, both
+ * in ns since the edge's first operation. Causality is kept in pieces of CT_CLOCK_PIECE_NS, short
+ * enough for a line although clocks wander; each keeps its bounds. Ends are kept in windows of
+ * CT_CLOCK_WINDOW_NS; each keeps a fit. If there are too many, neighbors are merged, so memory does
+ * not follow the length of the run. One thread. */
 #ifndef CT_ANALYZER_CLOCK_EDGE_H
 #define CT_ANALYZER_CLOCK_EDGE_H
 
@@ -19,11 +20,12 @@
 /* Operations are read almost in order of time; later ones than this are excluded. */
 #define CT_EDGE_LATE_NS CT_CLOCK_WINDOW_NS
 
-/* The bounds of a piece: at its begin, middle and end. The minimum of lines is concave and the maximum convex in x, so straight
- * lines between these are conservative. */
+/* The bounds of a piece: at its begin, middle and end. The minimum of lines is concave and the
+ * maximum convex in x, so straight lines between these are conservative. */
 struct ct_edge_bound {
 	double x[3], least[3], most[3];
-	double violation; /* 0; otherwise no line satisfies it, and the best one violates it by this */
+	double violation; /* 0; otherwise no line satisfies it, and the best one violates it by this
+			   */
 };
 
 struct ct_edge_fit {
@@ -56,7 +58,8 @@ struct ct_clock_edge {
 	unsigned n_fits, cap_fits;
 	double jump, jump_x, jump_limit; /* the worst, for its limit */
 	struct ct_edge_stratum strata[CT_EDGE_STRATA];
-	double parts[2]; /* sum over the samples of 1 / ranks whose ends were taken together, of either host */
+	double parts[2]; /* sum over the samples of 1 / ranks whose ends were taken together, of
+			    either host */
 	uint64_t coupled;
 	uint64_t seen, left_out; /* operations; too late, or absurd */
 	int has[2];		 /* points with upper and lower bounds */
@@ -66,8 +69,8 @@ struct ct_clock_edge {
 struct ct_clock_edge *ct_edge_new(uint32_t first, uint32_t second, uint64_t x0, uint64_t y0);
 void ct_edge_free(struct ct_clock_edge *edge);
 
-/* The second host's clock was at `second` or later (`at_most`: or earlier) when the first one's was at `first`, with at most
- * eps_ns as the sum of both errors. 0 or CT_NOMEM. */
+/* The second host's clock was at `second` or later (`at_most`: or earlier) when the first one's was
+ * at `first`, with at most eps_ns as the sum of both errors. 0 or CT_NOMEM. */
 int ct_edge_cause(struct ct_clock_edge *edge, uint64_t first, uint64_t second, int at_most,
 		  uint64_t eps_ns);
 

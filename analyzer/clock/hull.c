@@ -95,7 +95,8 @@ void ct_clock_band_at_least(struct ct_clock_band *band, int64_t x, int64_t y)
 	ct_hull_add(&band->least, x, -y);
 }
 
-/* How far the two clouds are apart along this slope: concave in it, as a minimum of linear functions. */
+/* How far the two clouds are apart along this slope: concave in it, as a minimum of linear
+ * functions. */
 static double width(const struct ct_clock_band *band, double slope)
 {
 	return ct_hull_floor(&band->most, slope) + ct_hull_floor(&band->least, -slope);

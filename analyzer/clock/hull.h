@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hull.h — the bounds of causality on two clocks: a line between two sets of points. y(x) is the difference of two clocks when
- * the first one shows x. A point (x, y) is an upper or a lower bound of it. Of either kind only the convex hull counts (A. Duda
- * et al., "Estimating global time in distributed systems", 1987). A hull keeps at most CT_HULL_MAX corners; dropping more only
- * widens the bounds. Times in ns, exact in 128 bits; pure functions over the caller's structs. */
+/* hull.h — the bounds of causality on two clocks: a line between two sets of points. y(x) is the
+ * difference of two clocks when the first one shows x. A point (x, y) is an upper or a lower bound
+ * of it. Of either kind only the convex hull counts (A. Duda et al., "Estimating global time in
+ * distributed systems", 1987). A hull keeps at most CT_HULL_MAX corners; dropping more only widens
+ * the bounds. Times in ns, exact in 128 bits; pure functions over the caller's structs. */
 #ifndef CT_ANALYZER_CLOCK_HULL_H
 #define CT_ANALYZER_CLOCK_HULL_H
 
@@ -32,14 +33,16 @@ void ct_clock_band_at_least(struct ct_clock_band *band, int64_t x, int64_t y);
 
 struct ct_clock_line {
 	double slope, at_zero;
-	double margin; /* to either side; negative: no line satisfies all points, and this one violates them least */
+	double margin; /* to either side; negative: no line satisfies all points, and this one
+			  violates them least */
 };
 
-/* The line of maximum margin, its slope within CT_CLOCK_SLOPE. 1; 0: points of one kind are missing. */
+/* The line of maximum margin, its slope within CT_CLOCK_SLOPE. 1; 0: points of one kind are
+ * missing. */
 int ct_clock_band_middle(const struct ct_clock_band *band, struct ct_clock_line *line);
 
-/* The minimum and maximum at x over all lines through the band. `line` is that of ct_clock_band_middle(), its margin not
- * negative. */
+/* The minimum and maximum at x over all lines through the band. `line` is that of
+ * ct_clock_band_middle(), its margin not negative. */
 void ct_clock_band_interval(const struct ct_clock_band *band, const struct ct_clock_line *line,
 			    double x, double *least, double *most);
 

@@ -9,7 +9,8 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-/* size: messages may join every host with every other one: of these, so many for each host, and all pairs of a few. */
+/* size: messages may join every host with every other one: of these, so many for each host, and all
+ * pairs of a few. */
 #define EDGES_PER_HOST 8u
 #define EDGES_MIN 128u
 
@@ -152,7 +153,8 @@ static int cause(struct ct_clock_edge *edge, const struct ct_clock_part *earlier
 {
 	uint64_t eps = eps_of(earlier->start_err_ns, later->end_err_ns);
 
-	/* When the first clock showed the start, the second one had not come to the end yet; or the reverse. */
+	/* When the first clock showed the start, the second one had not come to the end yet; or the
+	 * reverse. */
 	if (edge->hosts[0] == earlier->host)
 		return ct_edge_cause(edge, earlier->start_ns, later->end_ns, 1, eps);
 	return ct_edge_cause(edge, later->end_ns, earlier->start_ns, 0, eps);
@@ -192,7 +194,8 @@ static int relate(struct ct_clock_points *p, const struct ct_clock_event *e,
 	return cause(edge, b, a);
 }
 
-/* The one that all others are compared with: that of the operation, else the reference, else the first. */
+/* The one that all others are compared with: that of the operation, else the reference, else the
+ * first. */
 static uint32_t hub_of(const struct ct_clock_points *p, const struct ct_clock_event *e, uint32_t n)
 {
 	uint32_t one = e->members[e->one].host;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* points.h — from operations to what they say about the clocks of their hosts.
  *
- * Only measured starts and ends of operations whose members agree go in here. Of each host only the latest start, the
- * earliest end and the median end count. Pairs of hosts become edges: all pairs of an operation of up to
- * CT_CLOCK_PAIRS hosts, else those with one of them, so that an operation costs what it has members. Memory follows
- * hosts and ranks, never the length of the run. One thread. */
+ * Only measured starts and ends of operations whose members agree go in here. Of each host only the
+ * latest start, the earliest end and the median end count. Pairs of hosts become edges: all pairs
+ * of an operation of up to CT_CLOCK_PAIRS hosts, else those with one of them, so that an operation
+ * costs what it has members. Memory follows hosts and ranks, never the length of the run. One
+ * thread. */
 #ifndef CT_ANALYZER_CLOCK_POINTS_H
 #define CT_ANALYZER_CLOCK_POINTS_H
 
@@ -45,7 +46,8 @@ struct ct_clock_part {
 	int has_one;
 };
 
-/* How much later than the median of its host's ranks this rank ended: some of the differences, by chance. */
+/* How much later than the median of its host's ranks this rank ended: some of the differences, by
+ * chance. */
 #define CT_CLOCK_SELF 128u /* size: differences of a rank */
 struct ct_clock_slot {
 	uint32_t host;

@@ -58,7 +58,8 @@ static double systematic(const struct ct_clock_edge *e)
 	return most > least ? (most - least) / 2 : 0;
 }
 
-/* The same of ranks, as they show it within their host, for the mean number of ranks that an end was taken of. */
+/* The same of ranks, as they show it within their host, for the mean number of ranks that an end
+ * was taken of. */
 static double of_ranks(const struct ct_clock_edge *e, const double *bias)
 {
 	double n = (double)(e->coupled ? e->coupled : 1);
@@ -67,7 +68,8 @@ static double of_ranks(const struct ct_clock_edge *e, const double *bias)
 	       sqrt(bias[0] * bias[0] * e->parts[0] / n + bias[1] * bias[1] * e->parts[1] / n);
 }
 
-/* How far the curve between knots may be from straight lines: half of what a knot is off the line of its neighbours. */
+/* How far the curve between knots may be from straight lines: half of what a knot is off the line
+ * of its neighbours. */
 static double bend(const struct ct_clock_edge *e, unsigned i)
 {
 	const struct ct_couple_line *a, *b, *c;
@@ -90,12 +92,14 @@ static struct knot end_knot(const struct ct_clock_edge *e, unsigned i, double b,
 	struct knot k = { l->x, l->y, INFINITY };
 	double least, most, moved, inside;
 
-	/* So few may all be wrong: where they lie within what causality allows is a guess, and that their error. */
+	/* So few may all be wrong: where they lie within what causality allows is a guess, and that
+	 * their error. */
 	if (e->coupled < CT_FEW_SAMPLES)
 		err = INFINITY;
 
-	/* What a host saw to be over was over before. If the one host looks late and the other one does not, the
-	 * median is late by up to 1.4 standard deviations of that (evenly spread; exponential: 1). */
+	/* What a host saw to be over was over before. If the one host looks late and the other one
+	 * does not, the median is late by up to 1.4 standard deviations of that (evenly spread;
+	 * exponential: 1). */
 	if (l->by_host > 0.5)
 		err += 2 * l->spread;
 	if (ranks <= 0)
@@ -110,7 +114,8 @@ static struct knot end_knot(const struct ct_clock_edge *e, unsigned i, double b,
 		conflict(r, CT_CONFLICT_ENDS, moved, fmax(3 * err, CT_CLOCK_EPS_NS), e, k.x);
 	k.err = err + moved;
 	inside = fmax(most - k.y, k.y - least);
-	/* Ends that are wrong by more than they should be say nothing of where in it the truth lies. */
+	/* Ends that are wrong by more than they should be say nothing of where in it the truth
+	 * lies. */
 	if (e->violation == 0 && (inside < k.err || moved > err))
 		k.err = inside;
 	return k;
@@ -127,7 +132,8 @@ static int add(struct ct_relation *r, const struct ct_clock_edge *e, const struc
 	return st;
 }
 
-/* Before the first and after the last knot: the slope over the two knots next to it, and its error. */
+/* Before the first and after the last knot: the slope over the two knots next to it, and its error.
+ */
 static void extend(struct ct_relation *r, int end, const struct ct_clock_edge *e)
 {
 	const struct ct_clock_map *map = &r->to[0];
@@ -155,8 +161,9 @@ static void extend(struct ct_relation *r, int end, const struct ct_clock_edge *e
 	r->to[1].growth[end] = growth;
 }
 
-/* Clocks do not drift apart as fast as these ends say: something is wrong with one of them, or with what was matched. `b`: what
- * operations of other kinds, earlier and later ones, may differ by anyway. */
+/* Clocks do not drift apart as fast as these ends say: something is wrong with one of them, or with
+ * what was matched. `b`: what operations of other kinds, earlier and later ones, may differ by
+ * anyway. */
 static void check_drift(const struct ct_clock_edge *e, double b, struct ct_relation *r)
 {
 	for (unsigned i = 0; i < e->n_fits; i++) {

@@ -47,8 +47,8 @@ static double distance(const double *values, unsigned n)
 	return ct_median(pairs, k);
 }
 
-/* The self-test of each host, and by how much a rank is always early or late: a standard deviation over all hosts with
- * several ranks, 0 where there is none. */
+/* The self-test of each host, and by how much a rank is always early or late: a standard deviation
+ * over all hosts with several ranks, 0 where there is none. */
 static int test_hosts(const struct ct_clock_points *p, struct ct_clocks *c, double *bias)
 {
 	double values[MOST_RANKS], squares = 0, freedom = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree.h — by which of the edges each host is related to the reference.
  *
- * Errors add along a path, so each host's path is the one whose errors add up to least; edges that contradict
- * themselves are taken only where there is no other way, and what hangs on them then has failed. Pure functions. */
+ * Errors add along a path, so each host's path is the one whose errors add up to least; edges that
+ * contradict themselves are taken only where there is no other way, and what hangs on them then has
+ * failed. Pure functions. */
 #ifndef CT_ANALYZER_CLOCK_TREE_H
 #define CT_ANALYZER_CLOCK_TREE_H
 

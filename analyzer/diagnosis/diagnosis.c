@@ -438,7 +438,8 @@ void ct_diagnosis_nccl_log(struct ct_diagnosis *d, const struct ct_nccl_log *log
 	ct_diagnosis_add(d, CT_DIAGNOSIS_TOPOLOGY, node);
 }
 
-/* The first of the findings that answers this, and how; NULL: none does. The weightiest comes first. */
+/* The first of the findings that answers this, and how; NULL: none does. The weightiest comes
+ * first. */
 static const struct ct_finding *answering(const struct ct_report *r, unsigned kinds,
 					  enum ct_diagnosis_answer answer)
 {

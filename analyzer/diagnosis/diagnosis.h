@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnosis.h — the decision tree error, topology, bandwidth, pattern (diagnosis.def): at each node pass, fail or unknown, what shows
- * it, and what to do. Nothing passes that was not measured. A plain value; texts belong to the arena, or are the report's. One thread. */
+/* diagnosis.h — the decision tree error, topology, bandwidth, pattern (diagnosis.def): at each node
+ * pass, fail or unknown, what shows it, and what to do. Nothing passes that was not measured. A
+ * plain value; texts belong to the arena, or are the report's. One thread. */
 #ifndef CT_ANALYZER_DIAGNOSIS_DIAGNOSIS_H
 #define CT_ANALYZER_DIAGNOSIS_DIAGNOSIS_H
 
@@ -20,15 +21,17 @@ struct ct_diagnosis_node {
 	enum ct_diagnosis_answer answer;
 	const char *evidence; /* what was measured, or why nothing was; NULL: not said */
 	const char *advice;   /* NULL: it passed */
-	int is_wanted; /* an option gave what it is from: it is shown also where the answer is unknown */
+	int is_wanted; /* an option gave what it is from: it is shown also where the answer is
+			  unknown */
 };
 
 struct ct_diagnosis {
 	struct ct_arena *memory;
 	struct ct_diagnosis_branch {
 		const char *name;
-		int is_asked;			 /* 0: a level before it fails */
-		enum ct_diagnosis_answer answer; /* fail if a node fails, unknown if one is unknown */
+		int is_asked; /* 0: a level before it fails */
+		enum ct_diagnosis_answer
+			answer; /* fail if a node fails, unknown if one is unknown */
 		struct ct_diagnosis_node *nodes;
 		size_t n_nodes;
 	} levels[CT_DIAGNOSIS_LEVELS];
@@ -49,16 +52,17 @@ void ct_diagnosis_add(struct ct_diagnosis *diagnosis, enum ct_diagnosis_level le
 void ct_diagnosis_topology(struct ct_diagnosis *diagnosis,
 			   const struct ct_report_topology checks[CT_TOPOLOGY_CHECKS]);
 
-/* Adds what NCCL's log says of channels. Sockets fail where the run's start records have an active InfiniBand port: after
- * ct_diagnosis_of_run(). */
+/* Adds what NCCL's log says of channels. Sockets fail where the run's start records have an active
+ * InfiniBand port: after ct_diagnosis_of_run(). */
 struct ct_nccl_log;
 void ct_diagnosis_nccl_log(struct ct_diagnosis *diagnosis, const struct ct_nccl_log *log);
 
-/* Asks the run, which lives as long as the diagnosis. Its baseline checks were made (ct_expect_check). */
+/* Asks the run, which lives as long as the diagnosis. Its baseline checks were made
+ * (ct_expect_check). */
 void ct_diagnosis_of_run(struct ct_diagnosis *diagnosis, const struct ct_report *report);
 
-/* Concludes, level by level; `whole` 0: a level after one that fails is not asked, since it may only show the same. Returns the
- * first node that fails, NULL: none. */
+/* Concludes, level by level; `whole` 0: a level after one that fails is not asked, since it may
+ * only show the same. Returns the first node that fails, NULL: none. */
 const struct ct_diagnosis_node *ct_diagnosis_conclude(struct ct_diagnosis *diagnosis, int whole);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_log.h — how NCCL connected the ranks, by the lines of its log (NCCL_DEBUG=INFO): "... via NET/IB/0/GDRDMA". Pure. */
+/* nccl_log.h — how NCCL connected the ranks, by the lines of its log (NCCL_DEBUG=INFO): "... via
+ * NET/IB/0/GDRDMA". Pure. */
 #ifndef CT_ANALYZER_DIAGNOSIS_NCCL_LOG_H
 #define CT_ANALYZER_DIAGNOSIS_NCCL_LOG_H
 

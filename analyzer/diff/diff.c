@@ -80,8 +80,8 @@ static int name_all(const struct ct_diff_run *run, size_t of, struct ct_arena *m
 	return CT_OK;
 }
 
-/* The blocks of several kinds together: mean logarithms in order of time. How many of them; *operations how many operations,
- * *err_ns their mean error. */
+/* The blocks of several kinds together: mean logarithms in order of time. How many of them;
+ * *operations how many operations, *err_ns their mean error. */
 static size_t join(const struct named *of, size_t n, double *values, uint64_t *operations,
 		   uint64_t *err_ns)
 {
@@ -156,7 +156,8 @@ static struct side join_runs(const struct named *of, size_t n, double *values)
 	return side;
 }
 
-/* How far from the mean of `runs` one more lies, in logarithms: the 99 % prediction interval, t s sqrt(1 + 1 / n). */
+/* How far from the mean of `runs` one more lies, in logarithms: the 99 % prediction interval, t s
+ * sqrt(1 + 1 / n). */
 static double repeat_of(const struct side *base)
 {
 	if (base->runs < 2)
@@ -164,7 +165,8 @@ static double repeat_of(const struct side *base)
 	return ct_student_t(base->runs - 1) * base->deviation * sqrt(1 + 1 / (double)base->runs);
 }
 
-/* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of all. */
+/* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of
+ * all. */
 static int compare(const struct named *of, size_t n, size_t m, size_t bases, uint64_t duration_ns,
 		   double *values, struct ct_diff_row *row)
 {
@@ -243,7 +245,8 @@ static double upward(double pct)
 	return 100 * (1 / (1 + pct / 100) - 1);
 }
 
-/* Between equal runs there would hardly be so large a difference. What each measurement may be off by, all of a run may be off by. */
+/* Between equal runs there would hardly be so large a difference. What each measurement may be off
+ * by, all of a run may be off by. */
 static enum ct_diff_result result_of(const struct ct_diff_row *row)
 {
 	double err = row->base_ns ? 100 * (double)row->err_ns / (double)row->base_ns : INFINITY;

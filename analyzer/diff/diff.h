@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* diff.h — two runs beside each other: what got slower or faster, and whether that may be chance.
  *
- * Kinds of operations are the same in two runs if the role of the communicator (else its name, else its size), operation, element
- * type and size range are. Communicators with one role count together. docs/dev/algorithms/diff.md. */
+ * Kinds of operations are the same in two runs if the role of the communicator (else its name, else
+ * its size), operation, element type and size range are. Communicators with one role count
+ * together. docs/dev/algorithms/diff.md. */
 #ifndef CT_ANALYZER_DIFF_DIFF_H
 #define CT_ANALYZER_DIFF_DIFF_H
 
@@ -37,14 +38,17 @@ struct ct_diff_row {
 	uint64_t err_ns; /* mean error of one, in the run where it is larger: less is no difference */
 	double change_pct;	  /* Hodges-Lehmann; NAN: not tested */
 	double low_pct, high_pct; /* its 95 % interval */
-	double repeat_pct; /* one more repetition of the base lies within it, 99 %; NAN: there is one base */
-	double delta;	 /* Cliff's */
-	double cost_pct; /* what the change adds to the run of a rank, at most (it may be hidden behind compute), in percent of it */
-	double p;	 /* false discovery rate among all rows */
+	double repeat_pct; /* one more repetition of the base lies within it, 99 %; NAN: there is
+			      one base */
+	double delta;	   /* Cliff's */
+	double cost_pct;   /* what the change adds to the run of a rank, at most (it may be hidden
+			      behind compute), in percent of it */
+	double p;	   /* false discovery rate among all rows */
 	enum ct_diff_result result;
 };
 
-/* What became of the samples per second when the number of ranks changed. NAN: a run did not mark its samples. */
+/* What became of the samples per second when the number of ranks changed. NAN: a run did not mark
+ * its samples. */
 struct ct_diff_scaling {
 	double base_per_s, per_s; /* of the base: geometric mean of its repetitions */
 	uint64_t base_ranks, ranks;
@@ -66,14 +70,16 @@ struct ct_diff_run {
 	const struct ct_report *report;
 };
 
-/* `run` against `n_bases` repetitions of the base. What differs between these differs without a cause: a change counts beyond it. Of one
- * base that is not known. Step times are compared where the same operation begins the steps in all. Memory of the result is the
- * arena's. 0 or CT_NOMEM. Pure. */
+/* `run` against `n_bases` repetitions of the base. What differs between these differs without a
+ * cause: a change counts beyond it. Of one base that is not known. Step times are compared where
+ * the same operation begins the steps in all. Memory of the result is the arena's. 0 or CT_NOMEM.
+ * Pure. */
 int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct ct_diff_run *run,
 		 struct ct_arena *memory, struct ct_diff *out);
 
-/* What is slower by more than `pct` percent, by its interval's lower end: the step (the time for a sample, where both runs marked them). Where
- * steps could not be compared, an operation that may add 1 % to the run. NULL: nothing is. */
+/* What is slower by more than `pct` percent, by its interval's lower end: the step (the time for a
+ * sample, where both runs marked them). Where steps could not be compared, an operation that may
+ * add 1 % to the run. NULL: nothing is. */
 const struct ct_diff_row *ct_diff_regression(const struct ct_diff *diff, double pct);
 
 #endif

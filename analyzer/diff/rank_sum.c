@@ -43,7 +43,8 @@ static double sum_ranks(const struct value *all, size_t n, double *ties)
 	return sum;
 }
 
-/* The differences in order, of which the median is the shift; the interval is so many of them to both sides. */
+/* The differences in order, of which the median is the shift; the interval is so many of them to
+ * both sides. */
 static int find_shift(const double *a, size_t n, const double *b, size_t m, double sd,
 		      struct ct_rank_sum *out)
 {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.h — how long the transfers of each kind of operation took over the course of a run, for comparing it with another run.
+/* samples.h — how long the transfers of each kind of operation took over the course of a run, for
+ * comparing it with another run.
  *
- * A run is cut into at most CT_DIFF_BLOCKS blocks of time, which double in length as it goes on. Of each kind (communicator,
- * operation, element type, size range) and block there is the mean of the logarithms: memory follows the kinds, not the length of
- * the run. One thread. A zeroed struct is empty. */
+ * A run is cut into at most CT_DIFF_BLOCKS blocks of time, which double in length as it goes on. Of
+ * each kind (communicator, operation, element type, size range) and block there is the mean of the
+ * logarithms: memory follows the kinds, not the length of the run. One thread. A zeroed struct is
+ * empty. */
 #ifndef CT_ANALYZER_DIFF_SAMPLES_H
 #define CT_ANALYZER_DIFF_SAMPLES_H
 
 #include "analyzer/base/keyed.h"
 #include "analyzer/stream/stream.h"
 
-/* size: of the memory of a kind. A test sees an effect of one standard deviation with 30; a block averages over steps. */
+/* size: of the memory of a kind. A test sees an effect of one standard deviation with 30; a block
+ * averages over steps. */
 #define CT_DIFF_BLOCKS 64u
 
 struct ct_diff_block {
@@ -23,7 +26,8 @@ struct ct_diff_kind {
 	uint32_t comm_size; /* ranks */
 	unsigned op, dtype; /* op 0: a group of several; CT_DIFF_STEP */
 	enum ct_grouped grouped;
-	uint64_t err_ns; /* sum over operations: of each the largest error of a member's span; of steps theirs */
+	uint64_t err_ns; /* sum over operations: of each the largest error of a member's span; of
+			    steps theirs */
 	struct ct_diff_block blocks[CT_DIFF_BLOCKS];
 };
 

@@ -151,7 +151,8 @@ static int add_values(struct side *s, const struct value_of_rank *first, size_t 
 CT_SORT_BY(by_text_pair, struct ct_report_fact,
 	   strcmp(x->name, y->name) ?: strcmp(x->value, y->value))
 
-/* Does it differ between ranks whose GPU is of the same make? gpu.N.what goes with gpu.N.name. 1, 0 or CT_NOMEM. */
+/* Does it differ between ranks whose GPU is of the same make? gpu.N.what goes with gpu.N.name. 1, 0
+ * or CT_NOMEM. */
 static int differs_by_name(const struct side *s, const struct value_of_rank *first, size_t n)
 {
 	struct ct_report_fact *pairs = calloc(n, sizeof(*pairs));

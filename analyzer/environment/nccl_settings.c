@@ -49,7 +49,8 @@ static int is_listed(const char *list, const char *name, size_t len)
 	return 0;
 }
 
-/* Is the name in none of the libraries of NCCL that the rank loaded? 0 also where one of them was not searched. */
+/* Is the name in none of the libraries of NCCL that the rank loaded? 0 also where one of them was
+ * not searched. */
 static int is_unread(const struct ct_environment_facts *facts, const char *name, size_t len)
 {
 	for (uint32_t i = 0; i < facts->n; i++) {
@@ -77,7 +78,8 @@ static size_t count_names(const char *list)
 	return n;
 }
 
-/* The names of this rank's list. A long list was cut: its last name ends in "...", and no variable is called so. */
+/* The names of this rank's list. A long list was cut: its last name ends in "...", and no variable
+ * is called so. */
 static size_t add_rank(const struct ct_environment_facts *facts, const char *list, int rank,
 		       struct unread *to)
 {

@@ -5,9 +5,9 @@
 
 #include "analyzer/model/model.h"
 
-/* Fills report->environment.unread from the facts lib.nccl*.unread (docs/dev/TRACE_FORMAT.md, ENV): a variable is in it for a rank
- * where libnccl and all its plugins that were loaded have been searched and none contains the name. Memory is the report's. One
- * thread. 0 or CT_NOMEM. */
+/* Fills report->environment.unread from the facts lib.nccl*.unread (docs/dev/TRACE_FORMAT.md, ENV):
+ * a variable is in it for a rank where libnccl and all its plugins that were loaded have been
+ * searched and none contains the name. Memory is the report's. One thread. 0 or CT_NOMEM. */
 int ct_nccl_settings_fill(const struct ct_model *model, struct ct_report *report);
 
 #endif

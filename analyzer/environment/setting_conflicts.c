@@ -42,7 +42,8 @@ static int is_above(const char *value, const char *other)
 	return end != value && other_end != other && x > y;
 }
 
-/* Where NCCL takes settings from files, or variables were left out, an unset one is not known: rows need what is set only. */
+/* Where NCCL takes settings from files, or variables were left out, an unset one is not known: rows
+ * need what is set only. */
 static int is_there(const struct conflict *row, const struct ct_environment_facts *facts)
 {
 	const char *value = variable(facts, row->name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setting_conflicts.h — settings that contradict each other or take something away (setting_conflicts.def), by the ranks' start records. */
+/* setting_conflicts.h — settings that contradict each other or take something away
+ * (setting_conflicts.def), by the ranks' start records. */
 #ifndef CT_ANALYZER_ENVIRONMENT_SETTING_CONFLICTS_H
 #define CT_ANALYZER_ENVIRONMENT_SETTING_CONFLICTS_H
 

@@ -19,7 +19,8 @@ enum scope { SCOPE_HOST, SCOPE_CROSS, SCOPE_ANY };
 struct asked {
 	const struct ct_report *report;
 	struct ct_findings *list;
-	/* communication that compute waits for, NULL: little, and the loss of the finding on it, of the run */
+	/* communication that compute waits for, NULL: little, and the loss of the finding on it, of
+	 * the run */
 	const struct ct_report_comm *exposed;
 	double exposed_pct;
 	const char *advice; /* of the row that asks */
@@ -64,7 +65,8 @@ static int fits(const char *value, const char *pattern)
 	return fnmatch(pattern, value, FNM_EXTMATCH) == 0;
 }
 
-/* The part of the expected bandwidth that large transfers reach, with its error in favor; NAN: unknown. */
+/* The part of the expected bandwidth that large transfers reach, with its error in favor; NAN:
+ * unknown. */
 static double reached(const struct ct_report_link *link, const struct ct_report_comm *comm)
 {
 	double err = link->beta_err_Bps == CT_UNKNOWN ? NAN : (double)link->beta_err_Bps;
@@ -249,7 +251,8 @@ static void try_COMPRESS(struct asked *a)
 	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
 }
 
-/* DistributedDataParallel reduces an int32 for each parameter once a step, beside the floats: which ones were used. */
+/* DistributedDataParallel reduces an int32 for each parameter once a step, beside the floats: which
+ * ones were used. */
 static int is_bitmap(const struct ct_report *report, const struct ct_report_op *op)
 {
 	const struct ct_report_comm *comm = comm_of(report, op->comm_hash);
@@ -310,7 +313,8 @@ static void try_BACKEND(struct asked *a)
 /* fact: since Linux 5.12 drivers export device memory as DMA-BUF to RDMA */
 #define HAS_DMABUF 5.12
 
-/* "5.10.0-28-amd64": 5.10, comparable as a number with two digits behind the point. NAN: not understood. */
+/* "5.10.0-28-amd64": 5.10, comparable as a number with two digits behind the point. NAN: not
+ * understood. */
 static double version(const char *release)
 {
 	unsigned major, minor;
@@ -339,7 +343,8 @@ static void try_PEERMEM(struct asked *a)
 	ct_finding_evidence(a->list, f, "reached_of_expected", 100 * ratio, "%", NAN);
 }
 
-/* fact: 2^22 times 4.096 us, with retries about the longest that a job should wait; the default is 20, in older versions less */
+/* fact: 2^22 times 4.096 us, with retries about the longest that a job should wait; the default is
+ * 20, in older versions less */
 #define LONG_IB_TIMEOUT 22
 
 /* How often a port got no answer in time, above what is usual; 0: it did not, or it is not known. */
@@ -392,7 +397,8 @@ static void try_IB_TIMEOUT(struct asked *a)
 	ct_finding_evidence(a->list, f, "ack_timeouts", (double)most, "count", NAN);
 }
 
-/* The mean over ranks: % of steps in which communication streams were idle since the host called late; NAN: unknown. */
+/* The mean over ranks: % of steps in which communication streams were idle since the host called
+ * late; NAN: unknown. */
 static double host_late_pct(const struct ct_report *report)
 {
 	double late = 0, steps = 0;

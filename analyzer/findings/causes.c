@@ -83,7 +83,8 @@ static const char *fact_of(const struct ct_report *report, int rank, const char 
 	return NULL;
 }
 
-/* The GPU by the name that it has for every program: its index may be another one in the process than on the host. */
+/* The GPU by the name that it has for every program: its index may be another one in the process
+ * than on the host. */
 static const char *gpu_of(const struct ct_report *report, const struct ct_report_rank *row)
 {
 	const char *visible = fact_of(report, row->rank, "env.CUDA_VISIBLE_DEVICES");
@@ -134,7 +135,8 @@ static const char *command_on(const struct ct_finding *f, const struct ct_report
 
 /* ---- advice ---- */
 
-/* Ranks that are late together: what only they share. On the only host that is no host and no switch. */
+/* Ranks that are late together: what only they share. On the only host that is no host and no
+ * switch. */
 static const char *shared_by(const struct ct_finding *f, const struct ct_report *report)
 {
 	if (f->n_ranks < 2)

@@ -12,8 +12,9 @@
 /* Sets why and cause; a later call replaces an earlier one. */
 void ct_finding_set_cause(struct ct_finding *f, enum ct_why why);
 
-/* Advice of all findings with a common cause, and the commands of all, with the host, GPU and pid on record. Reads ranks, hosts
- * and kind of the findings, and the report's ranks and environment. Texts are in the report's memory. */
+/* Advice of all findings with a common cause, and the commands of all, with the host, GPU and pid
+ * on record. Reads ranks, hosts and kind of the findings, and the report's ranks and environment.
+ * Texts are in the report's memory. */
 void ct_findings_advise(struct ct_findings *list, const struct ct_report *report);
 
 #endif

@@ -32,7 +32,8 @@ static double communication(const struct ct_step_blame *hits, uint32_t first, ui
 	return 2 * n < end - first ? NAN : ct_median_high(room, n);
 }
 
-/* The rise at level k, until the time of a step is back to what it was. Returns the level behind it. */
+/* The rise at level k, until the time of a step is back to what it was. Returns the level behind
+ * it. */
 static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, struct rise *r)
 {
 	const struct ct_level *before = &levels[k - 1];

@@ -31,12 +31,14 @@ struct choice {
 	const struct ct_judgement *j;
 	struct ct_report *report;
 	const struct ct_finding *order, *named, *change, *exposed, *slow_op,
-		*uneven; /* the weightiest; NULL none */
-	double replayed_pct; /* gain of all findings of the replay together, of the run; 0: there are none */
+		*uneven;     /* the weightiest; NULL none */
+	double replayed_pct; /* gain of all findings of the replay together, of the run; 0: there
+				are none */
 	const struct ct_finding *chosen; /* the finding that the verdict is about; NULL: none */
 	struct ct_waited waited;
 	const struct ct_hang_verdict *hung; /* NULL: nothing hangs */
-	double late_pct; /* upper bound of the cost of late or slow operations, of the run; 0: negligible */
+	double late_pct; /* upper bound of the cost of late or slow operations, of the run; 0:
+			    negligible */
 	const char *lacks;
 };
 
@@ -160,7 +162,8 @@ static const char *late_text(const struct choice *c)
 			       ct_text_count(c->j->late_or_slow->n).s, run_share(c, c->late_pct));
 }
 
-/* "the machine of node0 runs 8 processes of the job on 2 cores: they may wait for cores, too", if it does. */
+/* "the machine of node0 runs 8 processes of the job on 2 cores: they may wait for cores, too", if
+ * it does. */
 static void add_oversubscribed(struct choice *c)
 {
 	const struct ct_oversubscribed *o = c->j->oversubscribed;

@@ -10,8 +10,8 @@
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/findings/judgement.h"
 
-/* Fills report->findings and report->verdict from the list; the rest of the report is complete. The verdict's finding comes
- * first. 0 or CT_NOMEM. */
+/* Fills report->findings and report->verdict from the list; the rest of the report is complete. The
+ * verdict's finding comes first. 0 or CT_NOMEM. */
 int ct_verdict_fill(const struct ct_judgement *judgement, struct ct_findings *list,
 		    struct ct_report *report);
 

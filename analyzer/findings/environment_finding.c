@@ -8,7 +8,8 @@
 /* size: names in the line, and in the cause. */
 #define NAMES_SHOWN 4u
 
-/* Ranks with another value than most, of everything that must be equal; where no value is that of most, all of them. */
+/* Ranks with another value than most, of everything that must be equal; where no value is that of
+ * most, all of them. */
 static int odd_ranks(const struct ct_report_environment *from, int *ranks, size_t cap, size_t *n)
 {
 	*n = 0;

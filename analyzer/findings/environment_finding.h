@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* environment_finding.h — findings from the start records. ENVIRONMENT_DIFFERS: facts that differ between ranks and must not.
- * SETTING_NOT_READ: NCCL_* variables that NCCL does not read. */
+/* environment_finding.h — findings from the start records. ENVIRONMENT_DIFFERS: facts that differ
+ * between ranks and must not. SETTING_NOT_READ: NCCL_* variables that NCCL does not read. */
 #ifndef CT_ANALYZER_FINDINGS_ENVIRONMENT_FINDING_H
 #define CT_ANALYZER_FINDINGS_ENVIRONMENT_FINDING_H
 

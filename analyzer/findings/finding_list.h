@@ -6,7 +6,8 @@
  *     ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN);
  *     f->loss_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
  *
- * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so nothing here fails. One thread. */
+ * Everything is in the report's memory, which records failed allocations (ct_arena_failed), so
+ * nothing here fails. One thread. */
 #ifndef CT_ANALYZER_FINDINGS_FINDING_LIST_H
 #define CT_ANALYZER_FINDINGS_FINDING_LIST_H
 
@@ -27,7 +28,8 @@ struct ct_findings {
 
 void ct_findings_fini(struct ct_findings *list);
 
-/* Adds a finding with unknown times, loss and steps, severity info, confidence none. Valid until the next one is added. */
+/* Adds a finding with unknown times, loss and steps, severity info, confidence none. Valid until
+ * the next one is added. */
 struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kind kind);
 
 /* Removes the finding that was added last. */
@@ -44,13 +46,13 @@ void ct_finding_slots(const struct ct_model *model, const uint32_t *slots, size_
 void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_findings *list,
 		     struct ct_finding *f);
 
-/* Adds a fact, or replaces the one with this name. `name` (in docs/dev/algorithms/evidence.md, Evidence) and `unit` live as long
- * as the report; err NAN: exact or unknown. */
+/* Adds a fact, or replaces the one with this name. `name` (in docs/dev/algorithms/evidence.md,
+ * Evidence) and `unit` live as long as the report; err NAN: exact or unknown. */
 void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
 			 double value, const char *unit, double err);
 
-/* Sets loss, error and percentage of the run. Severity follows from the certain part (docs/dev/algorithms/waits.md, Who was
- * last): info, warning from 3 %, critical above 10 %. */
+/* Sets loss, error and percentage of the run. Severity follows from the certain part
+ * (docs/dev/algorithms/waits.md, Who was last): info, warning from 3 %, critical above 10 %. */
 void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns);
 
 /* Order for qsort: contradictions, then by loss, then findings without loss. */

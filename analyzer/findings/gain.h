@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gain.h — the cost of communication in a run without slow ranks: upper bounds of the saving if it took no time, from values of
- * the report. Pure; NAN: unknown. */
+/* gain.h — the cost of communication in a run without slow ranks: upper bounds of the saving if it
+ * took no time, from values of the report. Pure; NAN: unknown. */
 #ifndef CT_ANALYZER_FINDINGS_GAIN_H
 #define CT_ANALYZER_FINDINGS_GAIN_H
 
 #include "analyzer/model/report.h"
 
-/* The largest possible saving without communication, in % of the run. It is the smallest of three: the time that ranks spent in
- * communication, the time that they waited for it, and the saving of a replay without it. */
+/* The largest possible saving without communication, in % of the run. It is the smallest of three:
+ * the time that ranks spent in communication, the time that they waited for it, and the saving of a
+ * replay without it. */
 double ct_gain_pct(const struct ct_report *report);
 
-/* Exposed communication of the most exposed rank, with its error, in % of step time. If steps do not cover most of the run, in %
- * of the run. */
+/* Exposed communication of the most exposed rank, with its error, in % of step time. If steps do
+ * not cover most of the run, in % of the run. */
 double ct_gain_exposed_pct(const struct ct_report *report);
 
 /* Time that ranks waited for each other, %: exposed wait of the median rank if known, else all
  * waits of the mean rank. */
 double ct_gain_wait_pct(const struct ct_report *report);
 
-/* The pipeline with the most idle time by its schedule, among those with a known schedule of all stages; NULL: none. And that
- * time, %. */
+/* The pipeline with the most idle time by its schedule, among those with a known schedule of all
+ * stages; NULL: none. And that time, %. */
 const struct ct_report_stage *ct_gain_schedule(const struct ct_report *report);
 double ct_gain_bubble_pct(const struct ct_report *report);
 

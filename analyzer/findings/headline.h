@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* headline.h — a finding in one line (headlines.def), and what it costs, by the one measure of the report: step time, or the run
- * where no steps were found. Texts are in the report's memory, which remembers that it was too little. */
+/* headline.h — a finding in one line (headlines.def), and what it costs, by the one measure of the
+ * report: step time, or the run where no steps were found. Texts are in the report's memory, which
+ * remembers that it was too little. */
 #ifndef CT_ANALYZER_FINDINGS_HEADLINE_H
 #define CT_ANALYZER_FINDINGS_HEADLINE_H
 

@@ -4,7 +4,8 @@
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/hang/hang.h"
 
-/* A dead rank that no one waits for is not a hang. In a hang of all ranks, all are named and none is a victim. */
+/* A dead rank that no one waits for is not a hang. In a hang of all ranks, all are named and none
+ * is a victim. */
 static const struct ct_hang_verdict *first_of(const struct ct_hang_result *result)
 {
 	for (uint32_t v = 0; v < result->n_verdicts; v++) {

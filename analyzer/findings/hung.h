@@ -7,7 +7,8 @@
 
 struct ct_hang_verdict;
 
-/* The first verdict with waiting ranks, of the report's memory. NULL: `hang` has none, or only UNKNOWN. */
+/* The first verdict with waiting ranks, of the report's memory. NULL: `hang` has none, or only
+ * UNKNOWN. */
 const struct ct_hang_verdict *ct_hung_find(const struct ct_report *report);
 
 /* Turns it into the report's verdict. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_maker.h — shared by order_findings.c, which chooses, and divergence_findings.c and pair_findings.c, which write. Private
- * to these; one thread. */
+/* order_maker.h — shared by order_findings.c, which chooses, and divergence_findings.c and
+ * pair_findings.c, which write. Private to these; one thread. */
 #ifndef CT_ANALYZER_FINDINGS_ORDER_MAKER_H
 #define CT_ANALYZER_FINDINGS_ORDER_MAKER_H
 
@@ -51,7 +51,8 @@ void ct_divergence_finding(struct ct_order_maker *maker);
  */
 int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
 
-/* UNEVEN_INPUT: ranks that exited cleanly while others of the communicator wait for their messages. As above. */
+/* UNEVEN_INPUT: ranks that exited cleanly while others of the communicator wait for their messages.
+ * As above. */
 int ct_awaited_finding(struct ct_order_maker *maker);
 
 /* The call sites of the two sides of maker->f (struct ct_finding_site); NULL: unknown. */

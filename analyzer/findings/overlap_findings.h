@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap_findings.h — findings about overlap: EXPOSED_COMM, COMM_SHARE, bubbles, and BUCKETS of a costly size. All return 0 or
- * CT_NOMEM. */
+/* overlap_findings.h — findings about overlap: EXPOSED_COMM, COMM_SHARE, bubbles, and BUCKETS of a
+ * costly size. All return 0 or CT_NOMEM. */
 #ifndef CT_ANALYZER_FINDINGS_OVERLAP_FINDINGS_H
 #define CT_ANALYZER_FINDINGS_OVERLAP_FINDINGS_H
 

@@ -262,7 +262,8 @@ static void add_finding(struct slow_findings *t, const struct ct_slow_row *row, 
 	struct cores cores;
 	const char *name;
 
-	/* time hidden by compute costs nothing; without a bound, all that is guessed may have been hidden */
+	/* time hidden by compute costs nothing; without a bound, all that is guessed may have been
+	 * hidden */
 	loss = ct_min(all, most);
 	if (most == UINT64_MAX && !j->engine.is_of_hosts)
 		err = fmax(err, gain * ct_engine_guessed(&j->engine));

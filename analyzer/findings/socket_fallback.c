@@ -9,7 +9,8 @@
 #include "analyzer/link/crossing.h"
 #include "analyzer/model/names.h"
 
-/* fact: what IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
+/* fact: what IP over InfiniBand carries is in the counters of InfiniBand too, and a little more,
+ * for headers. */
 #define IPOIB_HEADERS 1.06
 
 struct reason {

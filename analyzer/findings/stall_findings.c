@@ -99,8 +99,8 @@ static int is_due(const struct ct_stall_pattern *p, double at)
 				fabs(p->first - p->every - at) <= within);
 }
 
-/* Stalls of `slots` outside the steps, where the rule has one: of what they cost only the charge is known. `each`:
- * the rule is each rank's own. */
+/* Stalls of `slots` outside the steps, where the rule has one: of what they cost only the charge is
+ * known. `each`: the rule is each rank's own. */
 static void add_outside(const struct search *s, const struct ct_stall_pattern *p, int each,
 			struct cost *cost)
 {
@@ -214,7 +214,8 @@ static void set_pattern(const struct search *s, const struct ct_stall_pattern *p
 	ct_finding_explain(s->t, f, s->slots, 1, s->threshold_ns);
 }
 
-/* "n=7", "n=6 of=8": the rule has eight from the first to the last; "n=7 outside=1": and one before or behind them. */
+/* "n=7", "n=6 of=8": the rule has eight from the first to the last; "n=7 outside=1": and one before
+ * or behind them. */
 static const char *count_text(const struct ct_stall_pattern *p, const struct cost *cost, int each,
 			      struct ct_arena *memory)
 {

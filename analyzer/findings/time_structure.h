@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time_structure.h — patterns over the steps of a run: how steadily ranks are late and why, stalls that follow a rule, and
- * change points. docs/dev/algorithms/stalls.md. One thread. */
+/* time_structure.h — patterns over the steps of a run: how steadily ranks are late and why, stalls
+ * that follow a rule, and change points. docs/dev/algorithms/stalls.md. One thread. */
 #ifndef CT_ANALYZER_FINDINGS_TIME_STRUCTURE_H
 #define CT_ANALYZER_FINDINGS_TIME_STRUCTURE_H
 

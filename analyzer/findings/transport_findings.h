@@ -6,7 +6,8 @@
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"
 
-/* LINK_ERRORS: error counters that grew by more than is usual, a finding for each port. 0 or CT_NOMEM. */
+/* LINK_ERRORS: error counters that grew by more than is usual, a finding for each port. 0 or
+ * CT_NOMEM. */
 int ct_transport_link_errors(const struct ct_model *model, const struct ct_report *report,
 			     struct ct_findings *list);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict_text.h — the sentences of the verdict: each sets its code, confidence, text and gain. Texts are in the report's
- * memory, which records failed allocations, so nothing here fails. */
+/* verdict_text.h — the sentences of the verdict: each sets its code, confidence, text and gain.
+ * Texts are in the report's memory, which records failed allocations, so nothing here fails. */
 #ifndef CT_ANALYZER_FINDINGS_VERDICT_TEXT_H
 #define CT_ANALYZER_FINDINGS_VERDICT_TEXT_H
 
@@ -37,7 +37,8 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
 
 /* ---- reasons against a judgement: doubt_text.c ---- */
 
-/* The largest exposed time of a rank, with its error; hidden communication costs nothing. UINT64_MAX: not known for all ranks. */
+/* The largest exposed time of a rank, with its error; hidden communication costs nothing.
+ * UINT64_MAX: not known for all ranks. */
 uint64_t ct_most_exposed(const struct ct_model *model);
 
 /* Upper bound of the saving (ns of the run) if these n slots compute like the others. It is the
@@ -76,8 +77,8 @@ const char *ct_ends_text(const struct ct_report *report);
  * runs, nor for cut files. */
 int ct_ends_unseen(const struct ct_report *report);
 
-/* Unfinished operations at the end of an imported run, whose exits are not recorded; 0 for other runs. And the sentence about
- * them. */
+/* Unfinished operations at the end of an imported run, whose exits are not recorded; 0 for other
+ * runs. And the sentence about them. */
 uint64_t ct_open_unexplained(const struct ct_report *report);
 const char *ct_open_text(const struct ct_report *report, uint64_t n);
 

@@ -67,7 +67,8 @@ static int may_tip(const struct ct_verdict_text *s, const struct ct_hang_mismatc
 	return unknown && m->by_call.n_usual <= m->by_call.n_odd + unknown;
 }
 
-/* Has every rank aborted an op in which this one was? Then the job gave up on it, and the first one to end is first by chance. */
+/* Has every rank aborted an op in which this one was? Then the job gave up on it, and the first one
+ * to end is first by chance. */
 static int is_given_up_by_all(const struct ct_hang_index *ix, uint32_t rank)
 {
 	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {

@@ -68,7 +68,8 @@ static const struct ct_hang_instance *first_open(const struct ct_hang_index *ix,
 	return &ix->instances[from];
 }
 
-/* The op that the verdict is about: in what others wait for the root, its longest; else the first of the root itself. */
+/* The op that the verdict is about: in what others wait for the root, its longest; else the first
+ * of the root itself. */
 static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 {
 	uint32_t node = root->nodes[0], best = CT_HANG_NONE, of;

@@ -2,12 +2,14 @@
 /* Everything is read if the diagnosis needs something that may precede the tails:
  *
  *   - a difference between the calls of members: the sums of the earlier part differ;
- *   - the last collectives of members of a communicator in which a rank waits, if they have not used it for long;
+ *   - the last collectives of members of a communicator in which a rank waits, if they have not
+ * used it for long;
  *   - the other end of a message that a rank waits for: no sum has the messages;
  *   - calls that all members make together;
  *   - the usual duration of a rare operation, as at a checkpoint;
  *   - a call that began before the tail of a rank that seems to be missing;
- *   - a member of a communicator in which a rank waits, that left it in a segment that was not read. */
+ *   - a member of a communicator in which a rank waits, that left it in a segment that was not
+ * read. */
 #include "analyzer/hang/enough.h"
 
 #include <stdlib.h>
@@ -19,8 +21,9 @@
 
 struct look {
 	struct ct_gather *g;
-	uint8_t *waited_in; /* by communicator of the case */
-	uint8_t *messages_made; /* likewise: a rank waits in a collective that the library makes of messages */
+	uint8_t *waited_in;	/* by communicator of the case */
+	uint8_t *messages_made; /* likewise: a rank waits in a collective that the library makes of
+				   messages */
 	int is_short;
 };
 
@@ -288,7 +291,8 @@ static int has_old_call(const struct ct_gather *g, uint32_t process, uint32_t sk
 	return st == CT_OK ? is_old : st;
 }
 
-/* Operations show that threads have left calls: they are decoded only where there is one without a return. */
+/* Operations show that threads have left calls: they are decoded only where there is one without a
+ * return. */
 static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct_err *err)
 {
 	int st = has_old_call(g, process, CT_SKIM_OPS, err);

@@ -11,8 +11,8 @@ struct ct_hang_run;
 /* 1, 0 (then everything is to be read), or CT_NOMEM. Without tails 1. */
 int ct_hang_is_enough(struct ct_gather *gather);
 
-/* The same for the resulting verdicts: no rank that is called missing has a thread inside a call since before its tail. Reads
- * the records of those ranks. 1, 0, or a failure. */
+/* The same for the resulting verdicts: no rank that is called missing has a thread inside a call
+ * since before its tail. Reads the records of those ranks. 1, 0, or a failure. */
 int ct_hang_is_sure(const struct ct_gather *gather, const struct ct_hang_run *run,
 		    struct ct_err *err);
 

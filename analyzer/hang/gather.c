@@ -339,8 +339,9 @@ static int number_comms(struct ct_gather *g, struct ct_hang_process *p)
 	return st;
 }
 
-/* Number the communicators of processes, and compare what they called with the processes before: in the order of processes, as
- * soon as all before one have been read. So the result does not depend on how they are read. */
+/* Number the communicators of processes, and compare what they called with the processes before: in
+ * the order of processes, as soon as all before one have been read. So the result does not depend
+ * on how they are read. */
 static int take_in(struct ct_gather *g)
 {
 	int st = CT_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gather.h — the working state of hang/log.h and hang/collect.h: data on ranks and processes during the reading, before it
- * becomes a case. For these files only. One thread. */
+/* gather.h — the working state of hang/log.h and hang/collect.h: data on ranks and processes during
+ * the reading, before it becomes a case. For these files only. One thread. */
 #ifndef CT_ANALYZER_HANG_GATHER_H
 #define CT_ANALYZER_HANG_GATHER_H
 
@@ -29,13 +29,14 @@ struct ct_hang_reading;
 struct ct_hang_process {
 	struct ct_hang_reading *reading; /* NULL: it has been read, or nothing of it has */
 	int was_read;
-	struct ct_rank_history *
-		histories; /* communicators of its ranks; after the reading, in struct ct_gather's list */
+	struct ct_rank_history *histories; /* communicators of its ranks; after the reading, in
+					      struct ct_gather's list */
 	struct ct_end end;
 	enum ct_exit_manner manner;
 	int has_starts;		    /* starts of work on a GPU were seen */
 	uint64_t last_heartbeat_ns; /* CLOCK_MONOTONIC of its host, like the next one */
-	uint64_t until_ns; /* its records are complete up to here; UINT64_MAX: complete, and the process runs */
+	uint64_t until_ns; /* its records are complete up to here; UINT64_MAX: complete, and the
+			      process runs */
 	const char *error; /* that a library reported first; NULL none */
 	uint64_t error_ns;
 	const struct ct_comm *error_comm; /* NULL unknown */
@@ -99,11 +100,12 @@ struct ct_gather {
 	struct ct_table streams;
 	struct ct_table
 		by_id; /* process and its number for a communicator -> struct ct_rank_history */
-	uint32_t next; /* the first process not added yet; processes are added in order, whatever the order of reading */
+	uint32_t next; /* the first process not added yet; processes are added in order, whatever
+			  the order of reading */
 	uint32_t *numbers; /* by the model's index of a communicator: its index in the case + 1 */
 	uint32_t cap_numbers;
-	const struct ct_comm **
-		comms; /* those of the case: the model's, by process and order of creation, then those known from calls only */
+	const struct ct_comm **comms; /* those of the case: the model's, by process and order of
+					 creation, then those known from calls only */
 	uint32_t n_comms, cap_comms;
 	uint32_t n_orders;	      /* the model's among them */
 	struct ct_hang_order *orders; /* by communicator of the case */
@@ -115,7 +117,8 @@ struct ct_gather {
 	uint32_t *ranks;	    /* by slot: index in the case, UINT32_MAX none */
 	struct ct_comms called;	    /* members of communicators, as recorded by their calls */
 	struct ct_hang_want *wants; /* by communicator of the case: what the second reading keeps */
-	uint64_t *torn_down; /* by host: when the shutdown of the job began, in the run's time; CT_UNKNOWN */
+	uint64_t *torn_down; /* by host: when the shutdown of the job began, in the run's time;
+				CT_UNKNOWN */
 };
 
 /* The index in the case of a communicator of the model, once its first process was taken in. */
@@ -182,7 +185,8 @@ static inline struct ct_rank_history *ct_gather_history(const struct ct_gather *
 	return ct_table_get(&g->by_id, (uint64_t)process << 32 | id);
 }
 
-/* After reading: the communicators of the case and the calls in them (case_ranks.c). 0 or CT_NOMEM. */
+/* After reading: the communicators of the case and the calls in them (case_ranks.c). 0 or CT_NOMEM.
+ */
 int ct_gather_list_comms(struct ct_gather *g);
 
 /* Reads parts again if sums show that ranks differ, or if their kept operations do not overlap
@@ -210,8 +214,8 @@ const struct ct_rank_history *ct_gather_member(const struct ct_gather *g,
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
 
-/* The stall limit of a running job whose user set none: by its longest finished operation, `hang_after_ns` until enough have finished
- * (case_ops.c). */
+/* The stall limit of a running job whose user set none: by its longest finished operation,
+ * `hang_after_ns` until enough have finished (case_ops.c). */
 uint64_t ct_hang_usual_ns(const struct ct_gather *g, uint64_t hang_after_ns);
 
 /* Missing parts of the run, as sentences (missing.c). 0 or CT_NOMEM. */

@@ -9,8 +9,8 @@
 #include "trace/call_name.h"
 #include "trace/ops.h"
 
-/* size: operations kept before a difference: they explain it. No second reading takes place for fewer
- * than LEAST_BEFORE. */
+/* size: operations kept before a difference: they explain it. No second reading takes place for
+ * fewer than LEAST_BEFORE. */
 #define BEFORE CT_ORDER_BEFORE
 #define LEAST_BEFORE 4u
 /* At most so many operations of a rank in a communicator. */

@@ -42,7 +42,8 @@ static int keep_open(struct ct_hang_reading *r, const struct ct_hang_seen_call *
 	return keep_call(&r->open_calls, &r->n_open_calls, &r->cap_open_calls, call);
 }
 
-/* A call of NCCL on a nonblocking communicator is back, and what it does is not over: then it has another record. */
+/* A call of NCCL on a nonblocking communicator is back, and what it does is not over: then it has
+ * another record. */
 static int goes_on(const struct ct_host_rec *rec, const char *name)
 {
 	const int in_progress = 7; /* nccl.h: ncclInProgress */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang_result.h — the result of a diagnosis: verdicts, their evidence, and differences that are not blamed. Plain values of an
- * arena, with indices into the case (hang_case.h) and pointers into it. */
+/* hang_result.h — the result of a diagnosis: verdicts, their evidence, and differences that are not
+ * blamed. Plain values of an arena, with indices into the case (hang_case.h) and pointers into it. */
 #ifndef CT_ANALYZER_HANG_HANG_RESULT_H
 #define CT_ANALYZER_HANG_HANG_RESULT_H
 
@@ -43,20 +43,21 @@ struct ct_hang_verdict {
 	enum ct_confidence confidence;
 	const int *ranks; /* ascending; docs/reference/HANG.md has the meaning for each code */
 	uint32_t n_ranks;
-	const int *
-		victims; /* ranks that wait for it, directly or through others, ascending, without `ranks` */
+	const int *victims; /* ranks that wait for it, directly or through others, ascending,
+			       without `ranks` */
 	uint32_t n_victims;
 	uint32_t comm; /* index; UINT32_MAX none */
-	uint32_t op; /* index: of those that wait in the first line, the one that has waited longest, or else one of
-				`ranks`; UINT32_MAX none */
-	const char *call; /* the function that does not return, or that others are in; NULL unknown */
+	uint32_t op;   /* index: of those that wait in the first line, the one that has waited
+			  longest, or else one of   `ranks`; UINT32_MAX none */
+	const char
+		*call; /* the function that does not return, or that others are in; NULL unknown */
 	const char *site;  /* of that call, or of `op`; NULL unknown */
 	uint64_t seq;	   /* of the operation; CT_UNKNOWN none */
 	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */
 	uint64_t since_err_ns;
-	uint64_t age_ns; /* until the last tracer heartbeat of the run; CT_UNKNOWN */
-	const char *
-		headline; /* rank, host, operation, how long: 80 columns behind "Hang: ", if names are not long */
+	uint64_t age_ns;      /* until the last tracer heartbeat of the run; CT_UNKNOWN */
+	const char *headline; /* rank, host, operation, how long: 80 columns behind "Hang: ", if
+				 names are not long */
 	const char *cause;
 	const char **notes; /* the evidence, a sentence each */
 	uint32_t n_notes;
@@ -100,7 +101,8 @@ const char *ct_hang_text_of(enum ct_hang_text text);
 /* "Hang", or "Crash" where no rank is known to wait for the one that died. */
 const char *ct_hang_title(const struct ct_hang_verdict *verdict);
 
-/* Is a rank among those that a verdict names, or its victims? `ranks` ascending, as a verdict has them. */
+/* Is a rank among those that a verdict names, or its victims? `ranks` ascending, as a verdict has
+ * them. */
 int ct_hang_is_among(int rank, const int *ranks, uint32_t n);
 
 #endif

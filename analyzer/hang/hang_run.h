@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang_run.h — a run as input of `hang`: the collected case, and the state of the job. Plain values of an arena. */
+/* hang_run.h — a run as input of `hang`: the collected case, and the state of the job. Plain values
+ * of an arena. */
 #ifndef CT_ANALYZER_HANG_HANG_RUN_H
 #define CT_ANALYZER_HANG_HANG_RUN_H
 
@@ -14,7 +15,8 @@ struct ct_hang_run {
 	int restart, starts;	    /* from 0 */
 	uint64_t begin_unix_ns;	    /* origin of the case's times */
 	uint64_t last_heartbeat_ns; /* of any process */
-	uint64_t torn_down_ns; /* when the shutdown of the job from outside began; CT_UNKNOWN: it did not */
+	uint64_t torn_down_ns;	  /* when the shutdown of the job from outside began; CT_UNKNOWN: it
+				     did not */
 	uint64_t hang_after_ns;	  /* COMMTRACE_HANG_AFTER of the job */
 	uint64_t limit_ns;	  /* minimum age of a stalled op */
 	uint64_t late_ns;	  /* how long a host recently made a process wait for a CPU ... */

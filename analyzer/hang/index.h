@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.h — an index of a case: members of communicators, kernels of ranks, instances over ranks. For the files of hang/ only.
- * Built once, linear in ops and members except for sorting; all arrays are the arena's. Invalid indices become CT_HANG_NONE
- * here, so later steps need not check. */
+/* index.h — an index of a case: members of communicators, kernels of ranks, instances over ranks.
+ * For the files of hang/ only. Built once, linear in ops and members except for sorting; all arrays
+ * are the arena's. Invalid indices become CT_HANG_NONE here, so later steps need not check. */
 #ifndef CT_ANALYZER_HANG_INDEX_H
 #define CT_ANALYZER_HANG_INDEX_H
 
@@ -76,8 +76,8 @@ struct ct_hang_index {
 	uint32_t *kernel_of;	/* by op */
 	uint32_t *rank_kernels; /* by rank, n_ranks + 1 */
 
-	struct ct_hang_instance *
-		instances; /* by comm, collectives first by number; then messages by ends, tag, number */
+	struct ct_hang_instance *instances; /* by comm, collectives first by number; then messages
+					       by ends, tag, number */
 	uint32_t n_instances;
 	uint32_t *instance_first; /* by comm, n_comms + 1 */
 	uint32_t *parts;	  /* ops of instances, by rank */
@@ -107,7 +107,8 @@ static inline struct ct_hang_member *ct_hang_member_at(const struct ct_hang_inde
 			    ix->by_comm_rank[ix->member_first[comm] + (uint32_t)comm_rank]];
 }
 
-/* How many parts of an instance have finished: listed ones, and those that a later op of their rank implies. */
+/* How many parts of an instance have finished: listed ones, and those that a later op of their rank
+ * implies. */
 uint32_t ct_hang_finished(const struct ct_hang_index *ix, const struct ct_hang_instance *instance);
 
 /* How many of those are not listed. */

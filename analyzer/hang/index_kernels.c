@@ -12,7 +12,8 @@ static uint64_t key_of(uint32_t rank, uint32_t number)
 	return ct_mix((uint64_t)rank << 32 | number);
 }
 
-/* A thread is inside one call at a time: of two messages that it has entered, that call does both (MPI_Sendrecv). */
+/* A thread is inside one call at a time: of two messages that it has entered, that call does both
+ * (MPI_Sendrecv). */
 static int is_of_call(const struct ct_hang_op *op)
 {
 	return !op->launch && op->by_host && op->state == CT_STATE_ENTERED &&

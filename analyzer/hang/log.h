@@ -13,9 +13,11 @@
 struct ct_hang_options {
 	int restart;  /* which start of the job, from 0; -1: the last one */
 	int whole;    /* read everything, also where tails would do (tails.h) */
-	int adaptive; /* a running job's default limit follows its waits (ct_hang_usual_ns): for callers that see whether a rank is at work */
+	int adaptive; /* a running job's default limit follows its waits (ct_hang_usual_ns): for
+			 callers that see whether a rank is at work */
 	uint64_t least_tail; /* operations of a process that are read; 0: CT_HANG_TAIL_LEAST */
-	uint64_t tail_bytes; /* of a process, of which the segments are looked at first; 0: CT_HANG_TAIL_BYTES */
+	uint64_t tail_bytes; /* of a process, of which the segments are looked at first; 0:
+				CT_HANG_TAIL_BYTES */
 	void (*progress)(void *arg, uint64_t done, uint64_t all); /* processes; may be NULL */
 	void *progress_arg;
 };

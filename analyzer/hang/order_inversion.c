@@ -7,7 +7,8 @@
 #include "analyzer/hang/roots.h"
 #include "trace/status.h"
 
-/* size: instances of one rank that are compared with each other; more of them at once would be no order any more. */
+/* size: instances of one rank that are compared with each other; more of them at once would be no
+ * order any more. */
 #define CT_COMPARED 32u
 
 static int is_candidate(const struct ct_waiting *w, const struct ct_components *c, uint32_t op)

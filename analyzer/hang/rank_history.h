@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rank_history.h — the history of one rank in one communicator during the reading: all unfinished operations, the last finished
- * one, and the latest message of each channel. Owned by gather.h; one thread. */
+/* rank_history.h — the history of one rank in one communicator during the reading: all unfinished
+ * operations, the last finished one, and the latest message of each channel. Owned by gather.h; one
+ * thread. */
 #ifndef CT_ANALYZER_HANG_RANK_HISTORY_H
 #define CT_ANALYZER_HANG_RANK_HISTORY_H
 
@@ -16,13 +17,13 @@
 #define CT_HANG_KEEP_MESSAGES 4u    /* size: the latest of each direction, peer and tag */
 
 struct ct_history_op {
-	struct ct_hang_op
-		op; /* without rank and comm; its strings are the loader's until this history's owner copies them */
-	uint64_t end_ns;    /* 0 unknown */
-	uint64_t return_ns; /* of the call; 0: not yet */
-	uint64_t failed_ns; /* when the call, or the operation it began, failed; 0: it did not */
-	uint8_t vague;	    /* returned, and the end of its work was not polled */
-	uint8_t failed;	    /* the call ended with an error or an exception */
+	struct ct_hang_op op; /* without rank and comm; its strings are the loader's until this
+				 history's owner copies them */
+	uint64_t end_ns;      /* 0 unknown */
+	uint64_t return_ns;   /* of the call; 0: not yet */
+	uint64_t failed_ns;   /* when the call, or the operation it began, failed; 0: it did not */
+	uint8_t vague;	      /* returned, and the end of its work was not polled */
+	uint8_t failed;	      /* the call ended with an error or an exception */
 };
 
 struct ct_rank_history {

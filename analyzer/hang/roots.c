@@ -164,7 +164,8 @@ static int join_by_key(struct ct_table *seen, uint64_t key, uint32_t component, 
 	return ct_table_put(seen, key, (void *)((uintptr_t)component + 1));
 }
 
-/* Ops that do not go on by themselves: those of one communicator that have a rank in common, or of the same ranks. */
+/* Ops that do not go on by themselves: those of one communicator that have a rank in common, or of
+ * the same ranks. */
 static int join_instances(const struct ct_waiting *w, const struct ct_components *c,
 			  uint32_t *group, const uint8_t *inverted)
 {
@@ -449,7 +450,8 @@ int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c, str
 
 /* ---- calls of members that are not known ---- */
 
-/* Calls of unknown ranks, and of more than one communicator only if they are known to be different. */
+/* Calls of unknown ranks, and of more than one communicator only if they are known to be different.
+ */
 static int is_of_joint_calls(const struct ct_waiting *w, const struct ct_root *root)
 {
 	const struct ct_hang_case *c = w->ix->c;

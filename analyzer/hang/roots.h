@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roots.h — the root causes that all stalled operations wait for, and their codes. For the files of hang/ only. */
+/* roots.h — the root causes that all stalled operations wait for, and their codes. For the files of
+ * hang/ only. */
 #ifndef CT_ANALYZER_HANG_ROOTS_H
 #define CT_ANALYZER_HANG_ROOTS_H
 
@@ -21,7 +22,8 @@ struct ct_root {
 	uint8_t unnamed;    /* a circle through ranks that are not recorded */
 	uint8_t tie;	    /* which ranks are right is unknown */
 	uint8_t died_first; /* only ops that are not unusually old lead to it */
-	uint8_t killed; /* a process died because of it: of a difference, or an error reported to it */
+	uint8_t killed; /* a process died because of it: of a difference, or an error reported to it
+			 */
 	/* victims.c */
 	uint32_t *victims; /* ranks (index), ascending, without `ranks` */
 	uint32_t n_victims;
@@ -30,7 +32,8 @@ struct ct_root {
 	uint8_t by_any;	 /* another rank might end every wait that leads to it */
 	uint8_t lacks;	 /* its victims also wait for a rank without a trace */
 	uint8_t graph;	 /* launches of graphs lead to it */
-	uint32_t met; /* the instance or joint call (node) at which others wait for it, the first; NONE */
+	uint32_t met; /* the instance or joint call (node) at which others wait for it, the first;
+			 NONE */
 };
 
 struct ct_roots {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scc.h — circular waits: the strongly connected components of the graph (Tarjan, SIAM J. Comput. 1(2), 1972, without recursion).
- * For the files of hang/ only. */
+/* scc.h — circular waits: the strongly connected components of the graph (Tarjan, SIAM J. Comput.
+ * 1(2), 1972, without recursion). For the files of hang/ only. */
 #ifndef CT_ANALYZER_HANG_SCC_H
 #define CT_ANALYZER_HANG_SCC_H
 

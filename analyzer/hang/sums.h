@@ -16,7 +16,8 @@
 /* A call of a member, `what` is a hash of it. 0 or CT_NOMEM. */
 int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what);
 
-/* A member's calls on a communicator before its decoded tail (tails.h), as one sum; zeroed if all is decoded. */
+/* A member's calls on a communicator before its decoded tail (tails.h), as one sum; zeroed if all
+ * is decoded. */
 struct ct_hang_before {
 	uint64_t n;    /* collectives, also decoded ones with a number below `cut` */
 	uint64_t hash; /* sum of ct_op_hash_at() */

@@ -8,8 +8,9 @@
 #include "analyzer/hang/rank_history.h"
 #include "trace/ops.h"
 
-/* size: of each process the latest half of these are kept, and of those before them, each time that there are too many, every second. What
- * hangs mostly lies behind the latest but one; those far back are for jobs that went on for long beside a rank that hung. */
+/* size: of each process the latest half of these are kept, and of those before them, each time that
+ * there are too many, every second. What hangs mostly lies behind the latest but one; those far
+ * back are for jobs that went on for long beside a rank that hung. */
 #define MOST_MARKS 16u
 
 /* A communicator at a mark, and at the end. */
@@ -44,10 +45,12 @@ struct shared {
 struct past {
 	struct mark marks[MOST_MARKS];
 	uint32_t n_marks;
-	size_t segment; /* the first one that was looked at */
-	uint32_t whole_from; /* block after those whose operations were left out of the file; 0: none were */
+	size_t segment;	     /* the first one that was looked at */
+	uint32_t whole_from; /* block after those whose operations were left out of the file; 0:
+				none were */
 	uint64_t ops;
-	uint64_t oldest_ns; /* the first of what was under way on a GPU, or in a request, had been entered then */
+	uint64_t oldest_ns; /* the first of what was under way on a GPU, or in a request, had been
+			       entered then */
 	struct seen *seen;
 	uint32_t n_seen, cap_seen;
 	struct point *points; /* of the block that is being looked at */
@@ -137,7 +140,8 @@ static int add_mark(struct past *past, uint32_t block, uint64_t ns)
 	struct mark *last = past->n_marks ? &past->marks[past->n_marks - 1] : NULL;
 	struct mark *mark;
 
-	/* no call since: the earlier mark allows more unfinished work; no call before: that is the beginning */
+	/* no call since: the earlier mark allows more unfinished work; no call before: that is the
+	 * beginning */
 	if (last ? last->ops == past->ops : !past->ops && !past->segment)
 		return CT_OK;
 	if (past->n_marks == MOST_MARKS)

@@ -119,8 +119,8 @@ static const char *host_of(const struct ct_verdict_text *s)
 	return host;
 }
 
-/* "the process of ranks 0-3": it ended, and which of their threads ended it is not recorded. NULL: it held one rank, or out of
- * memory. */
+/* "the process of ranks 0-3": it ended, and which of their threads ended it is not recorded. NULL:
+ * it held one rank, or out of memory. */
 static const char *process_text(const struct ct_verdict_text *s)
 {
 	const struct ct_hang_case *c = s->w->ix->c;

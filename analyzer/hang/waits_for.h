@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits_for.h — the wait-for graph over all unfinished operations. For the files of hang/ only.
  *
- * The graph grows from the stalled operations, so nodes that no one waits for cost nothing. A node's edges are made once. A node
- * without edges is a leaf and has a code. One thread. */
+ * The graph grows from the stalled operations, so nodes that no one waits for cost nothing. A
+ * node's edges are made once. A node without edges is a leaf and has a code. One thread. */
 #ifndef CT_ANALYZER_HANG_WAITS_FOR_H
 #define CT_ANALYZER_HANG_WAITS_FOR_H
 
@@ -17,7 +17,8 @@ enum ct_wait_kind {
 	CT_NODE_LEFT,	    /* a rank that leaves a communicator in which others wait for it */
 	CT_NODE_LOST,	    /* a rank whose records end too early */
 	CT_NODE_JOINT_CALL, /* a call that all ranks of a communicator have to make */
-	CT_NODE_ERROR, /* of a communicator: the first of its ranks that got an error from the library */
+	CT_NODE_ERROR,	    /* of a communicator: the first of its ranks that got an error from the
+			       library */
 	CT_NODE_MISMATCH,   /* of a communicator */
 	CT_NODE_MISMATCHED, /* an instance whose ends disagree */
 	CT_NODE_KINDS
@@ -38,7 +39,8 @@ struct ct_wait_edge {
 
 struct ct_wait_node {
 	uint32_t first, n; /* edges */
-	uint32_t about; /* HOST: the call that it is inside; JOINT_CALL: one of its calls; else NONE */
+	uint32_t about; /* HOST: the call that it is inside; JOINT_CALL: one of its calls; else NONE
+			 */
 	uint8_t made;
 	uint8_t code;  /* enum ct_hang_code of a leaf; CT_HANG_CODES: none */
 	uint8_t fused; /* an instance blocked only by other ops of its kernels */

@@ -139,7 +139,8 @@ static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_h
 		return CT_HANG_IS_GRAPH_REPLAY;
 	if (i->any || is_cut(w, i))
 		return CT_HANG_IS_UNKNOWN;
-	/* The other end is not listed: whether the two fit is not known, and NCCL does not check it. */
+	/* The other end is not listed: whether the two fit is not known, and NCCL does not check
+	 * it. */
 	if (i->p2p && !op->by_host && ct_hang_unlisted(w->ix, i))
 		return CT_HANG_IS_UNKNOWN;
 	if (p.finished && ct_waiting_messages_differ(w, i))

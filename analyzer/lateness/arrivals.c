@@ -11,7 +11,8 @@ static int count(struct ct_arrivals *a, const struct ct_instance *i, const struc
 {
 	uint32_t slot = i->members[last->last].slot;
 
-	/* The first collective of a communicator shows which ranks started late, not which are slow. */
+	/* The first collective of a communicator shows which ranks started late, not which are
+	 * slow. */
 	if (i->comm->clash || i->comm->shared_slot || !i->comm->met)
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
@@ -49,7 +50,8 @@ static int on_collective(struct ct_arrivals *a, struct ct_stream *stream,
 	return count(a, i, last);
 }
 
-/* Do all ranks of which anything is on record take part in it, most of the communicator, and do the same? */
+/* Do all ranks of which anything is on record take part in it, most of the communicator, and do the
+ * same? */
 static int is_of_most_ranks(const struct ct_instance *i)
 {
 	const struct ct_comm *comm = i->comm;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_or_slow.h — the cost of operations that were late or slow, without a distinction, so that no rank is charged: their
- * excess over usual times, each moment of the run once. One thread. */
+/* late_or_slow.h — the cost of operations that were late or slow, without a distinction, so that no
+ * rank is charged: their excess over usual times, each moment of the run once. One thread. */
 #ifndef CT_ANALYZER_LATENESS_LATE_OR_SLOW_H
 #define CT_ANALYZER_LATENESS_LATE_OR_SLOW_H
 
@@ -12,9 +12,10 @@ struct ct_late_or_slow {
 	struct ct_union spans; /* ... and what they took longer than usual, since the run began */
 };
 
-/* One that is zeroed takes in all that a stream reads, and counts in the stream's classes: instances whose last one took long itself;
- * and those that hand a root's data out, of which a member had it several times as long as the others (their median), so that it
- * held its own stream up, waiting for room on its GPU or for its link. */
+/* One that is zeroed takes in all that a stream reads, and counts in the stream's classes:
+ * instances whose last one took long itself; and those that hand a root's data out, of which a
+ * member had it several times as long as the others (their median), so that it held its own stream
+ * up, waiting for room on its GPU or for its link. */
 void ct_late_or_slow_observe(struct ct_late_or_slow *late, struct ct_observer *observer);
 
 #endif

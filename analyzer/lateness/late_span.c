@@ -7,7 +7,8 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-/* What steps with half of the sum are charged with at least; 0: nothing is charged, negative: no memory. */
+/* What steps with half of the sum are charged with at least; 0: nothing is charged, negative: no
+ * memory. */
 static double half_of(const double *charged, uint32_t n)
 {
 	double *sorted = malloc((n + 1u) * sizeof(*sorted)), sum = 0, seen = 0, h = 0;

@@ -32,7 +32,8 @@ uint32_t ct_cores_add(const char *list, uint64_t known[CT_CORES_MOST / 64])
 struct machine {
 	uint64_t known[CT_CORES_MOST / 64];
 	uint32_t processes, cores;
-	uint32_t usable; /* by the process that may use most: of a list that was cut, its number is right */
+	uint32_t usable; /* by the process that may use most: of a list that was cut, its number is
+			    right */
 	uint32_t slot;
 	uint32_t host; /* the first one of its names */
 	int is_silent; /* someone there did not show */

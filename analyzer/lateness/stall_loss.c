@@ -43,7 +43,8 @@ static double usual(const struct sums *s, uint32_t at)
 	return ct_median(room, n);
 }
 
-/* Robust sd of a step without a stall; *mean: by how much they are longer than usual on average, hiccups and all. */
+/* Robust sd of a step without a stall; *mean: by how much they are longer than usual on average,
+ * hiccups and all. */
 static double noise(struct sums *s, double *mean)
 {
 	double sum = 0;

@@ -14,7 +14,8 @@ static double time_of(const struct ct_steps *c, uint32_t k)
 	return (double)(c->cut_ns[k + 1] - c->cut_ns[k]);
 }
 
-/* Median and spread of the steps' times, and the median of what was waited in them; those that are kept. */
+/* Median and spread of the steps' times, and the median of what was waited in them; those that are
+ * kept. */
 struct usual {
 	double time_ns, least_ns, wait_ns;
 };
@@ -95,7 +96,8 @@ static void count_stall(struct ct_stalled *s, struct of_slot *slots, uint32_t st
 	}
 }
 
-/* Are most as long as each other? Stalls by chance are not: of exponential ones 18 % lie so near their median. */
+/* Are most as long as each other? Stalls by chance are not: of exponential ones 18 % lie so near
+ * their median. */
 static int are_alike(double *ns, uint32_t n)
 {
 	double typical = ct_median_high(ns, n);
@@ -106,7 +108,8 @@ static int are_alike(double *ns, uint32_t n)
 	return n >= CT_STALL_LEAST && near >= CT_MOSTLY * n;
 }
 
-/* Do they come again after as many steps each? Where what was found is a part of a step, the longer parts do. */
+/* Do they come again after as many steps each? Where what was found is a part of a step, the longer
+ * parts do. */
 static int come_back(const uint8_t *is_stall, uint32_t n)
 {
 	for (uint32_t period = 2; period <= CT_PERIOD_MOST && 3 * period <= n; period++) {
@@ -148,7 +151,8 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, 
 		is_stall[k] = 1;
 		count_stall(s, slots, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
-	/* where only a part of the steps was looked at, a pattern of theirs may not have been found */
+	/* where only a part of the steps was looked at, a pattern of theirs may not have been found
+	 */
 	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
 	    !ct_stalled_is_one(s, n_slots))
 		*s = (struct ct_stalled){ .of = s->of,

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stalled_steps.h — steps in which all ranks waited for a stalled one, with or without a rule. Pure.
+/* stalled_steps.h — steps in which all ranks waited for a stalled one, with or without a rule.
+ * Pure.
  *
- * A step counts if it took longer than the median one by a tenth of that and five standard deviations (1.4826 MAD), and the
- * others waited longer for it: what ranks waited beyond the median, summed and divided by all ranks but one, is at least half of it. So a step in which all ranks do more (an evaluation) does not count, and one in which one host of two stalled
- * does. The stalled rank is known if it is charged (step_blame.h) with half of it beyond any other. Where four
- * or more are mostly as long as each other, or mostly come again after as many steps each, and are no one rank's, they belong to
- * what the job does (the end of a step, where what was found is only a part of one), and there are none. */
+ * A step counts if it took longer than the median one by a tenth of that and five standard
+ * deviations (1.4826 MAD), and the others waited longer for it: what ranks waited beyond the
+ * median, summed and divided by all ranks but one, is at least half of it. So a step in which all
+ * ranks do more (an evaluation) does not count, and one in which one host of two stalled does. The
+ * stalled rank is known if it is charged (step_blame.h) with half of it beyond any other. Where
+ * four or more are mostly as long as each other, or mostly come again after as many steps each, and
+ * are no one rank's, they belong to what the job does (the end of a step, where what was found is
+ * only a part of one), and there are none. */
 #ifndef CT_ANALYZER_LATENESS_STALLED_STEPS_H
 #define CT_ANALYZER_LATENESS_STALLED_STEPS_H
 
@@ -30,7 +34,8 @@ struct ct_stalled {
 int ct_stalled_find(const struct ct_steps *steps, const struct ct_step_blame *hits,
 		    uint32_t n_slots, struct ct_stalled *stalled);
 
-/* Has one rank more of them than chance gives one of `ranks` equals (1 in 1000), and half of the time? */
+/* Has one rank more of them than chance gives one of `ranks` equals (1 in 1000), and half of the
+ * time? */
 int ct_stalled_is_one(const struct ct_stalled *stalled, uint32_t ranks);
 
 #endif

@@ -21,8 +21,8 @@ static double share_within(const double *values, uint32_t n, double of, double w
 	return n ? (double)near / n : 0;
 }
 
-/* The events come first, by step; a stall that reaches into the next step is one. Returns how many, 0: they do not stand
- * out. */
+/* The events come first, by step; a stall that reaches into the next step is one. Returns how many,
+ * 0: they do not stand out. */
 static uint32_t select_events(struct ct_stall *charges, uint32_t n, double threshold_ns)
 {
 	uint32_t events = 0, below = 0, merged = 0;

@@ -19,8 +19,8 @@ struct late {
 	uint64_t held_ns; /* what it was last by and is not charged with */
 };
 
-/* How long a member had not been held up by anyone when it came, and how much of that its host had not made the next call
- * yet. UINT64_MAX unknown. */
+/* How long a member had not been held up by anyone when it came, and how much of that its host had
+ * not made the next call yet. UINT64_MAX unknown. */
 struct own_time {
 	uint64_t free_ns, host_ns;
 };
@@ -46,7 +46,8 @@ void ct_step_blame_fini(struct ct_step_blame *hits)
 	*hits = (struct ct_step_blame){ 0 };
 }
 
-/* May a rank be judged by it? Not by the first collective of a communicator: it shows which ranks started late. */
+/* May a rank be judged by it? Not by the first collective of a communicator: it shows which ranks
+ * started late. */
 static int is_judged(const struct ct_model *model, const struct ct_instance_log *log,
 		     const struct ct_log_instance *i)
 {
@@ -108,15 +109,16 @@ static void add_recent(struct recent *r, uint64_t end, int held, uint64_t host)
 	r->of_all.held = held && end > r->of_all.held ? end : r->of_all.held;
 }
 
-/* Was the rank held up in it? In a synchronising operation all leave together; in others, if it waited. */
+/* Was the rank held up in it? In a synchronising operation all leave together; in others, if it
+ * waited. */
 static int holds(const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	return ct_op_class(i->op) == CT_CLASS_SYNC || p->wait_ns == UINT64_MAX ||
 	       p->wait_ns > 2ull * p->err_ns + CT_SAME_END_NS;
 }
 
-/* What the rank did since the last operation that held it up: one that did not (a Broadcast whose data lay there) is part of
- * that. Where the operation before is not on the log, since that. */
+/* What the rank did since the last operation that held it up: one that did not (a Broadcast whose
+ * data lay there) is part of that. Where the operation before is not on the log, since that. */
 static struct own_time own_time(const struct recent *r, const struct ct_log_part *p)
 {
 	uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0;
@@ -177,8 +179,8 @@ static int is_within(const struct ct_instance_log *log, const struct ct_log_inst
 	return inside == i->n;
 }
 
-/* What members of a set do among themselves delays only the set: the time that is its own goes back to the latest
- * operation with someone else. */
+/* What members of a set do among themselves delays only the set: the time that is its own goes back
+ * to the latest operation with someone else. */
 static void join_own_times(const struct ct_instance_log *log, uint32_t slot, const uint8_t *in_set,
 			   struct own_time *own)
 {
@@ -218,7 +220,8 @@ static const struct ct_log_part *last_of(const struct ct_log_part *parts, uint32
 	return last;
 }
 
-/* Who waited least came last. It is charged with what the next of the others waited more, no more than its own doing. */
+/* Who waited least came last. It is charged with what the next of the others waited more, no more
+ * than its own doing. */
 static int find_late(const struct collector *c, const struct ct_log_instance *i, struct late *late)
 {
 	const struct ct_log_part *parts = &c->log->parts[i->first_part];
@@ -251,8 +254,8 @@ static int find_late(const struct collector *c, const struct ct_log_instance *i,
 	return late->charged_ns > late->err_ns;
 }
 
-/* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is
- * next to nothing of what it was late by, it was late. */
+/* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited
+ * for room. But where that is next to nothing of what it was late by, it was late. */
 static int is_slow_transfer(struct collector *c, const struct ct_log_instance *i,
 			    const struct late *late)
 {
@@ -390,8 +393,8 @@ struct turn {
 
 CT_SORT_BY(by_turn, struct turn, CT_UP(at_ns) ?: CT_UP(instance))
 
-/* In order of time: the log has instances as they became complete, communicators far apart; what is charged once counts by
- * intervals that come about in order. */
+/* In order of time: the log has instances as they became complete, communicators far apart; what is
+ * charged once counts by intervals that come about in order. */
 static int add_instances(struct collector *c)
 {
 	const struct ct_instance_log *log = c->log;

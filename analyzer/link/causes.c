@@ -213,8 +213,8 @@ static struct ct_cause *link_of(struct ct_causes *out, const struct ct_path *pat
 	return NULL;
 }
 
-/* Slow with the same others only: then it may as well be the link to one of them, though they are fast elsewhere. Of two,
- * both are suspects. */
+/* Slow with the same others only: then it may as well be the link to one of them, though they are
+ * fast elsewhere. Of two, both are suspects. */
 static int doubt(const struct ct_causes *out, struct ct_cause *cause)
 {
 	const struct ct_path *first = &out->paths[cause->paths[0]];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causes.h — from slow tracks to their causes: a rank, a host, a link between two ranks, or one of several that these
- * times do not distinguish (tomography.h). Pure. */
+/* causes.h — from slow tracks to their causes: a rank, a host, a link between two ranks, or one of
+ * several that these times do not distinguish (tomography.h). Pure. */
 #ifndef CT_ANALYZER_LINK_CAUSES_H
 #define CT_ANALYZER_LINK_CAUSES_H
 
@@ -10,12 +10,14 @@
 #define CT_CAUSE_LINKS 64u
 
 enum ct_cause_kind {
-	CT_CAUSE_RANKS, /* one of the suspects, or its port, or (several) a link between two of them */
+	CT_CAUSE_RANKS, /* one of the suspects, or its port, or (several) a link between two of them
+			 */
 	CT_CAUSE_HOSTS,
 	CT_CAUSE_LINK, /* between the suspects, who are fast with others */
 };
 
-/* Whose transfers, of all operations together: a communicator, or the messages of one rank to another. */
+/* Whose transfers, of all operations together: a communicator, or the messages of one rank to
+ * another. */
 struct ct_path {
 	uint32_t track; /* the one with most time */
 	uint32_t n_hosts;

@@ -84,8 +84,8 @@ static int sort_into_classes(const struct ct_transfers *all, struct ct_compariso
 
 /* ---- one track ---- */
 
-/* Its transfers against the line; of an edge the large ones alone. Messages with company have bounds for times: what they
- * reached, however large they were. Returns how many. */
+/* Its transfers against the line; of an edge the large ones alone. Messages with company have
+ * bounds for times: what they reached, however large they were. Returns how many. */
 static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 		      const struct ct_fit *line, struct weighed *w, double *sizes)
 {
@@ -154,8 +154,9 @@ static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
 	return ct_fit(k->pool, pooled, line);
 }
 
-/* What those alike reach, and how far they differ: of edges the median, of communicators the 75th percentile, since
- * several share whatever is slow. Where the host times, those that seem slow may be so by its noise: they count too. */
+/* What those alike reach, and how far they differ: of edges the median, of communicators the 75th
+ * percentile, since several share whatever is slow. Where the host times, those that seem slow may
+ * be so by its noise: they count too. */
 static double reference_of(struct work *k, uint32_t n, const struct ct_track *one, double *spread)
 {
 	double reference = one->is_edge ? ct_median(k->ratios, n) : ct_tomo_reference(k->ratios, n);
@@ -204,8 +205,9 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 		uint32_t weighed = weigh(all, &all->tracks[k->members[m]], line, k->w, k->sizes);
 
 		s->ratio = k->ratios[m] = 1 / quantile(k->w, weighed, 0.5);
-		/* Even the fastest tenth of a slow one is slow. Where the host times, what else runs on it makes most of its operations
-		 * slow, but not all: there it is the fastest one. */
+		/* Even the fastest tenth of a slow one is slow. Where the host times, what else
+		 * runs on it makes most of its operations slow, but not all: there it is the
+		 * fastest one. */
 		s->best = 1 / quantile(k->w, weighed, one->on_gpu ? CT_A_FEW : 0);
 	}
 	reference = reference_of(k, n, one, &spread);
@@ -226,7 +228,8 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 	return CT_OK;
 }
 
-/* The members of each class side by side: first[class] .. first[class + 1] - 1 of the result. NULL: out of memory. */
+/* The members of each class side by side: first[class] .. first[class + 1] - 1 of the result. NULL:
+ * out of memory. */
 static uint32_t *side_by_side(const struct ct_transfers *all, const struct ct_comparison *out,
 			      uint32_t *first)
 {
@@ -238,7 +241,8 @@ static uint32_t *side_by_side(const struct ct_transfers *all, const struct ct_co
 	}
 	for (uint32_t class = 2; class < out->n_classes + 2; class ++)
 		first[class] += first[class - 1];
-	/* Counted two places on, so that filling moves each class's first to where the next one's belongs. */
+	/* Counted two places on, so that filling moves each class's first to where the next one's
+	 * belongs. */
 	for (uint32_t t = 0; t < all->n_tracks && members; t++) {
 		if (out->of[t].class != UINT32_MAX)
 			members[first[out->of[t].class + 1]++] = t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* excess.h — by how much longer transfers took than they should have, as time of the run: what several lost at the same
- * time is lost once. Pure. */
+/* excess.h — by how much longer transfers took than they should have, as time of the run: what
+ * several lost at the same time is lost once. Pure. */
 #ifndef CT_ANALYZER_LINK_EXCESS_H
 #define CT_ANALYZER_LINK_EXCESS_H
 
@@ -14,8 +14,8 @@ struct ct_excess {
 	double sum_ns, err_ns; /* over all transfers, not as time of the run */
 };
 
-/* One transfer that should have taken expected_ns (+- err_ns); less than its error over counts for nothing.
- * 0 or CT_NOMEM. */
+/* One transfer that should have taken expected_ns (+- err_ns); less than its error over counts for
+ * nothing. 0 or CT_NOMEM. */
 int ct_excess_add(struct ct_excess *excess, const struct ct_moved *moved, double expected_ns,
 		  double err_ns);
 

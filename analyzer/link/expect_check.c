@@ -8,7 +8,8 @@
 #include "analyzer/model/comm_spec.h"
 #include "trace/ops.h"
 
-/* fact: cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md, Matching). */
+/* fact: cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md,
+ * Matching). */
 #define CELL (1.0 / 64)
 
 /* How a metric is printed, and the factor from the file's unit to the report's. */

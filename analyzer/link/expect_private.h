@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expect_private.h — a profile as it was read: what the parser (expect.c) and the check (expect_check.c) share. */
+/* expect_private.h — a profile as it was read: what the parser (expect.c) and the check
+ * (expect_check.c) share. */
 #ifndef CT_ANALYZER_LINK_EXPECT_PRIVATE_H
 #define CT_ANALYZER_LINK_EXPECT_PRIVATE_H
 
@@ -28,8 +29,8 @@ struct ct_expect_rule {
 	int is_bench;	 /* not from a file (ct_expect_add_bench()) */
 	int declared;	 /* utilisation only of a declared peak */
 	const char *via; /* what connects the members, as in struct ct_peak; NULL: anything */
-	const char *source,
-		*not_for; /* where the limit is from, and what it does not hold for; NULL: not said */
+	const char *source, *not_for; /* where the limit is from, and what it does not hold for;
+					 NULL: not said */
 	int has[CT_EXPECT_METRICS];
 	double limits[CT_EXPECT_METRICS]; /* as in the file */
 };

@@ -220,8 +220,8 @@ int ct_fit_shows_bandwidth(const struct ct_fit *fit)
 
 	if (!fit->regimes)
 		return 0;
-	/* smaller ones suffice if three sizes or more show a clear slope that explains most of the largest one's
-	 * time */
+	/* smaller ones suffice if three sizes or more show a clear slope that explains most of the
+	 * largest one's time */
 	return fit->largest_bytes >= CT_LARGE_BYTES ||
 	       (line->ns_per_byte > 2 * line->ns_per_byte_err &&
 		line->ns_per_byte * fit->largest_bytes > line->alpha_ns);

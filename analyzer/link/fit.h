@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fit.h — how long a transfer takes by its size: X = alpha + beta * bytes, from many transfers of which some were
- * disturbed.
+/* fit.h — how long a transfer takes by its size: X = alpha + beta * bytes, from many transfers of
+ * which some were disturbed.
  *
- * Transfers can only be too slow, so the 25th percentile of its times represents each class of sizes. A class is a
- * quarter of an octave wide or, where there are few transfers, up to an octave. Through the classes goes the line of
- * least relative squares, in which classes that lie off count less (Huber 1964, k = 1.345). Where a library changes
- * its protocol with the size there may be two lines. Source: docs/dev/algorithms/links.md. Pure functions. */
+ * Transfers can only be too slow, so the 25th percentile of its times represents each class of
+ * sizes. A class is a quarter of an octave wide or, where there are few transfers, up to an octave.
+ * Through the classes goes the line of least relative squares, in which classes that lie off count
+ * less (Huber 1964, k = 1.345). Where a library changes its protocol with the size there may be two
+ * lines. Source: docs/dev/algorithms/links.md. Pure functions. */
 #ifndef CT_ANALYZER_LINK_FIT_H
 #define CT_ANALYZER_LINK_FIT_H
 
@@ -33,8 +34,8 @@ struct ct_fit {
 	double scatter; /* of the classes about the line, relative; NAN: fewer than three */
 };
 
-/* Does the line give a bandwidth? Not where all transfers are small: their time is latency, and its slope is
- * noise. */
+/* Does the line give a bandwidth? Not where all transfers are small: their time is latency, and its
+ * slope is noise. */
 int ct_fit_shows_bandwidth(const struct ct_fit *fit);
 
 /* Sorts the transfers by size. Those without bytes or time must not be there. 0 or CT_NOMEM. */

@@ -136,7 +136,8 @@ struct ranked {
 
 CT_SORT_BY(by_weight, struct ranked, CT_DOWN(slow) ?: CT_DOWN(ns) ?: CT_UP(path))
 
-/* A host is slow in all that goes to others; no row of its own where it is only one of several that may be. */
+/* A host is slow in all that goes to others; no row of its own where it is only one of several that
+ * may be. */
 static int add_hosts(const struct ct_links *links, const struct ct_model *model,
 		     struct ct_report *report)
 {

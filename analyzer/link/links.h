@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.h — how fast the communicators and the ways between ranks are, and who is slow (docs/dev/algorithms/links.md).
+/* links.h — how fast the communicators and the ways between ranks are, and who is slow
+ * (docs/dev/algorithms/links.md).
  *
  *     st = ct_links_measure(pass, &links);
  *     ct_links_fill(&links, pass, report); ct_links_find(&links, pass, report, list); ...

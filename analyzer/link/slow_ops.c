@@ -36,8 +36,8 @@ static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t
 	return n;
 }
 
-/* What a slow one is over by, at least: 1 / 0.6, and so much more where the track differs by itself. The distance
- * from the 25th percentile to the median shows that, since slow ones are above. */
+/* What a slow one is over by, at least: 1 / 0.6, and so much more where the track differs by itself.
+ * The distance from the 25th percentile to the median shows that, since slow ones are above. */
 static double threshold(const struct step *steps, uint32_t n, double *scratch)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slow_ops.h — transfers of one track that took much longer than its others: X > X expected / 0.6, three in a row at
- * least. Needs no other track to compare with, so that it finds what became slow, and not what always was. Pure. */
+/* slow_ops.h — transfers of one track that took much longer than its others: X > X expected / 0.6,
+ * three in a row at least. Needs no other track to compare with, so that it finds what became slow,
+ * and not what always was. Pure. */
 #ifndef CT_ANALYZER_LINK_SLOW_OPS_H
 #define CT_ANALYZER_LINK_SLOW_OPS_H
 

@@ -51,8 +51,8 @@ static int touches(const struct ct_tomo_comm *comm, const uint8_t *in_group)
 	return 0;
 }
 
-/* All that explain as much as this one, and partly the same tracks: they are interchangeable. A unit that explains as
- * much of other tracks is another cause. */
+/* All that explain as much as this one, and partly the same tracks: they are interchangeable. A
+ * unit that explains as much of other tracks is another cause. */
 static void group_with(const struct ct_tomo_comm *comms, size_t n, uint32_t unit, struct search *s)
 {
 	uint32_t most = s->explains[unit];

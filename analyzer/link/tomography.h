@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tomography.h — who is behind slow communicators. All members of a collective see the same slowness, so one
- * communicator does not show whose it is; but a member that is fast in another one is cleared.
+/* tomography.h — who is behind slow communicators. All members of a collective see the same
+ * slowness, so one communicator does not show whose it is; but a member that is fast in another one
+ * is cleared.
  *
- * Suspects are the members of slow communicators that are in no good one. A greedy search finds few units that
- * explain all slow ones. Units that explain as much as the chosen one, and partly the same, are reported with it.
- * Pure functions over numbers of units, which may be ranks or hosts. */
+ * Suspects are the members of slow communicators that are in no good one. A greedy search finds few
+ * units that explain all slow ones. Units that explain as much as the chosen one, and partly the
+ * same, are reported with it. Pure functions over numbers of units, which may be ranks or hosts. */
 #ifndef CT_ANALYZER_LINK_TOMOGRAPHY_H
 #define CT_ANALYZER_LINK_TOMOGRAPHY_H
 
@@ -23,7 +24,8 @@ struct ct_tomo_comm {
 	int unresolved; /* set: slow, and all of its units are cleared: a link between them */
 };
 
-/* One cause: `n` units of which each may be it, since they explain as many of the same communicators. n 1: it is this. */
+/* One cause: `n` units of which each may be it, since they explain as many of the same
+ * communicators. n 1: it is this. */
 struct ct_tomo_group {
 	uint32_t first, n; /* of suspects */
 	uint32_t explains; /* slow communicators */

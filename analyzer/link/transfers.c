@@ -134,9 +134,9 @@ static int sum_launches(struct gather *g)
 	return CT_OK;
 }
 
-/* How long a message with company can have taken at most: from when all ranks that either launch had to wait for were there, or
- * (with one partner each) the shorter of the two spans. What moved before is not in it: *had_begun. *err_ns: what clocks
- * add to its error. 0: not known. */
+/* How long a message with company can have taken at most: from when all ranks that either launch
+ * had to wait for were there, or (with one partner each) the shorter of the two spans. What moved
+ * before is not in it: *had_begun. *err_ns: what clocks add to its error. 0: not known. */
 static double bound_of(const struct gather *g, const struct ct_log_part *p, uint64_t *err_ns,
 		       int *had_begun)
 {
@@ -164,7 +164,8 @@ static double bound_of(const struct gather *g, const struct ct_log_part *p, uint
 			*err_ns = sum->clock_err_ns;
 		}
 	}
-	/* a third rank that comes so much later than both ends leaves them time to move some of it before */
+	/* a third rank that comes so much later than both ends leaves them time to move some of it
+	 * before */
 	*had_begun = (double)(all_ns - both_ns) > CT_A_FEW * (double)shortest;
 	/* which of several was waited for is known only on one clock */
 	return third && across ? 0 : (double)shortest;
@@ -172,7 +173,8 @@ static double bound_of(const struct gather *g, const struct ct_log_part *p, uint
 
 /* ---- tracks ---- */
 
-/* Members by their places on their hosts: shifted by whole hosts, or along a host, communicators are alike. */
+/* Members by their places on their hosts: shifted by whole hosts, or along a host, communicators
+ * are alike. */
 static uint64_t shape_of(const struct gather *g, const struct ct_comm *comm, uint32_t *n_hosts)
 {
 	uint64_t shape = ct_mix(comm->nranks ^ (uint64_t)comm->backend << 32);
@@ -238,8 +240,9 @@ static struct ct_track *track_of(struct gather *g, const struct ct_log_instance 
 
 /* ---- one instance ---- */
 
-/* Of whole operations only: what shares its launch with others has no time of its own, and where members have
- * different sizes the expected time is unknown. But an exchange of equal sizes with all is one operation. */
+/* Of whole operations only: what shares its launch with others has no time of its own, and where
+ * members have different sizes the expected time is unknown. But an exchange of equal sizes with
+ * all is one operation. */
 static double collective_ns(const struct ct_log_instance *i, const struct ct_log_part *p)
 {
 	int is_exchange = i->op == CT_OP_AllToAll && p[0].group && !p[0].leads;
@@ -250,8 +253,9 @@ static double collective_ns(const struct ct_log_instance *i, const struct ct_log
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
 
-/* fact: short messages of a host leave before the receiver is ready, so neither span is a transfer; with these sizes
- * libraries wait for the receiver. Eager limits end at 64 KiB (OpenMPI's and MPICH's defaults). */
+/* fact: short messages of a host leave before the receiver is ready, so neither span is a transfer;
+ * with these sizes libraries wait for the receiver. Eager limits end at 64 KiB (OpenMPI's and
+ * MPICH's defaults). */
 #define HOST_RENDEZVOUS 262144u
 
 static double message_ns(const struct gather *g, const struct ct_log_instance *i,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transfers.h — the transfers on the log whose time is known, in tracks: those of one operation on one communicator, or
- * of the messages from one rank to another. Memory follows the log, which is bounded. One thread. */
+/* transfers.h — the transfers on the log whose time is known, in tracks: those of one operation on
+ * one communicator, or of the messages from one rank to another. Memory follows the log, which is
+ * bounded. One thread. */
 #ifndef CT_ANALYZER_LINK_TRANSFERS_H
 #define CT_ANALYZER_LINK_TRANSFERS_H
 
@@ -14,8 +15,8 @@ struct ct_moved {
 	const struct ct_comm *comm;
 	uint32_t track;
 	uint32_t err_ns : 31; /* of ns */
-	/* Another member of its launches came after both its ends: ns counts from then on, and the bytes moved before
-	 * are unknown. Not a measure of this path's speed. */
+	/* Another member of its launches came after both its ends: ns counts from then on, and the
+	 * bytes moved before are unknown. Not a measure of this path's speed. */
 	uint32_t had_begun : 1;
 };
 
@@ -39,8 +40,9 @@ struct ct_transfers {
 	uint32_t n, n_tracks;
 };
 
-/* host_of and n_slots: of the slots on the log. clock_err: by host, that of its clock against the run's, UINT64_MAX where
- * the log's times are by time of day; NULL: so of all. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
+/* host_of and n_slots: of the slots on the log. clock_err: by host, that of its clock against the
+ * run's, UINT64_MAX where the log's times are by time of day; NULL: so of all. 0 or CT_NOMEM;
+ * ct_transfers_fini() in any case. */
 int ct_transfers_gather(const struct ct_instance_log *log, const uint32_t *host_of,
 			uint32_t n_slots, const uint64_t *clock_err, struct ct_transfers *out);
 void ct_transfers_fini(struct ct_transfers *transfers);

@@ -55,7 +55,8 @@ static int fill_port(struct ct_arena *memory, const struct ct_port_sum *from,
 	return port->name ? fill_counters(memory, from, port) : CT_NOMEM;
 }
 
-/* Known if there are InfiniBand ports that count such errors, and none of these counters was unknown all the time. */
+/* Known if there are InfiniBand ports that count such errors, and none of these counters was
+ * unknown all the time. */
 static uint64_t link_errors(const struct ct_port_sums *sums)
 {
 	uint64_t n = 0;
@@ -135,7 +136,8 @@ static int fill_host(const struct ct_model *model, const struct ct_port_sums *su
 	return fill_rates(model, sums, memory, t);
 }
 
-/* Of the host's processes in this start the one whose samples last longest; run->n_processes: none has any. */
+/* Of the host's processes in this start the one whose samples last longest; run->n_processes: none
+ * has any. */
 static size_t port_source_of(const struct ct_model *model, uint32_t host)
 {
 	size_t best = model->run->n_processes;

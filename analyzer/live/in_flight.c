@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rings show of now: operations in flight, progress on each communicator, heartbeats and dropped records. */
+/* What rings show of now: operations in flight, progress on each communicator, heartbeats and
+ * dropped records. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -90,7 +90,8 @@ static int on_exposure(void *arg, const struct ct_stream *stream,
 	return CT_OK;
 }
 
-/* By the rules of the report (overlap/overlap_observe.c): most of its communication was measured, and no thread's waiting is hidden. */
+/* By the rules of the report (overlap/overlap_observe.c): most of its communication was measured,
+ * and no thread's waiting is hidden. */
 static int knows_exposed(const struct ct_live_past *past, const struct ct_rank_state *slot)
 {
 	for (unsigned backend = 0; backend < 32; backend++) {
@@ -313,7 +314,8 @@ static uint64_t comm_key(const struct ct_live_comm *comm)
 	return ct_mix(comm->hash ^ comm->nranks);
 }
 
-/* How far each is behind the furthest of its communicator: by the numbers that all members give to its operations. */
+/* How far each is behind the furthest of its communicator: by the numbers that all members give to
+ * its operations. */
 static int compare_progress(struct ct_live_view *view)
 {
 	struct ct_table furthest = { 0 };

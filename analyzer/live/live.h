@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* live.h — a job as it runs, from outside: what `commtrace-metrics` and `commtrace top` present.
  *
- * A look reads what the processes of this machine have written since the last one (stream/follow.h), so sums are those of `report`
- * over the same records. They are behind by COMMTRACE_FLUSH at most. Rings are mapped, never written: they show operations in
- * flight and progress as of now. Every minute the replay of `report` judges what came since, for slow ranks (slow.h). Memory follows
- * ranks, communicators and kinds of operations, never the length of the run. The job takes no part. One thread. */
+ * A look reads what the processes of this machine have written since the last one
+ * (stream/follow.h), so sums are those of `report` over the same records. They are behind by
+ * COMMTRACE_FLUSH at most. Rings are mapped, never written: they show operations in flight and
+ * progress as of now. Every minute the replay of `report` judges what came since, for slow ranks
+ * (slow.h). Memory follows ranks, communicators and kinds of operations, never the length of the
+ * run. The job takes no part. One thread. */
 #ifndef CT_ANALYZER_LIVE_LIVE_H
 #define CT_ANALYZER_LIVE_LIVE_H
 
@@ -13,7 +15,8 @@
 #include "analyzer/steps/roles.h"
 #include "trace/reader.h"
 
-/* Ranges of message sizes, by powers of 16: below 1 KiB, 16 KiB, 256 KiB, 4 MiB, 64 MiB, 1 GiB, and above. */
+/* Ranges of message sizes, by powers of 16: below 1 KiB, 16 KiB, 256 KiB, 4 MiB, 64 MiB, 1 GiB, and
+ * above. */
 #define CT_LIVE_SIZES 7u		      /* size: ranges, each a series */
 const char *ct_live_size_name(unsigned size); /* "lt_1KiB" .. "ge_1GiB" */
 
@@ -32,7 +35,8 @@ struct ct_live_comm {
 	uint64_t hash;
 	uint32_t nranks, rank;	   /* of the process in it */
 	uint64_t next_seq, age_ns; /* since its latest operation was entered */
-	uint64_t behind; /* operations, of the furthest of the members on this machine that are at least so far */
+	uint64_t behind; /* operations, of the furthest of the members on this machine that are at
+			    least so far */
 };
 
 /* Totals since the start of the job. */
@@ -52,8 +56,8 @@ struct ct_live_rank {
 	int runs;	  /* its process does */
 	uint64_t beat_ns; /* age of its heartbeat; CT_UNKNOWN: it has none */
 	uint64_t idle_ns; /* since it entered its latest operation; CT_UNKNOWN: none yet */
-	struct ct_live_sums now,
-		before; /* `before`: ten seconds and more earlier, for rates; at_ns equal: no rate yet */
+	struct ct_live_sums now, before; /* `before`: ten seconds and more earlier, for rates; at_ns
+					    equal: no rate yet */
 	int knows_wait; /* some operation's waits are known: else wait_ns is not 0, but unknown */
 	int knows_exposed;   /* exposed_ns holds all */
 	uint64_t awaited_ns; /* others waited for it alone: arrival order, no evidence against it */
@@ -62,7 +66,8 @@ struct ct_live_rank {
 	uint32_t n_flights;
 	struct ct_live_comm *comms; /* the latest first */
 	uint32_t n_comms;
-	double slow; /* the share of step time that it costs the job, NAN: not judged. 0: it is not slow, or that is not sure */
+	double slow; /* the share of step time that it costs the job, NAN: not judged. 0: it is not
+			slow, or that is not sure */
 	double slow_err;
 };
 
@@ -85,19 +90,22 @@ struct ct_live_error {
 
 struct ct_live_view {
 	const char *job;
-	int restart;   /* 0: the first start */
-	int world;     /* ranks expected, -1 unknown */
-	int is_behind; /* not everything on disk has been read yet */
-	int has_ended; /* all processes have */
-	uint64_t duration_ns; /* recorded: of the rank with most, since clocks of hosts are not related here */
-	uint64_t stall_ns; /* an operation in flight for longer is stalled: COMMTRACE_HANG_AFTER, as `hang` has it for a running job */
+	int restart;	      /* 0: the first start */
+	int world;	      /* ranks expected, -1 unknown */
+	int is_behind;	      /* not everything on disk has been read yet */
+	int has_ended;	      /* all processes have */
+	uint64_t duration_ns; /* recorded: of the rank with most, since clocks of hosts are not
+				 related here */
+	uint64_t stall_ns; /* an operation in flight for longer is stalled: COMMTRACE_HANG_AFTER, as
+			      `hang` has it for a running job */
 	struct ct_live_rank *ranks;
 	uint32_t n_ranks;
 	struct ct_live_row *rows;
 	uint32_t n_rows;
 	const struct ct_live_error *errors;
 	uint32_t n_errors;
-	uint64_t slow_until_ns; /* end of the stretch that was judged last, since recording began; 0: none */
+	uint64_t slow_until_ns;	  /* end of the stretch that was judged last, since recording began;
+				     0: none */
 	const char *slow_why_not; /* why none was; NULL: one was, or it is too early */
 	const struct ct_environment_facts *facts; /* of the first rank; NULL: none yet */
 };
@@ -114,7 +122,8 @@ struct ct_live_options {
 /* NULL: out of memory. */
 struct ct_live *ct_live_open(const struct ct_live_options *options);
 
-/* Look, reading for about `most_ns`. *view holds until the next look; NULL: nothing is recorded (yet). 0, or a failure. */
+/* Look, reading for about `most_ns`. *view holds until the next look; NULL: nothing is recorded
+ * (yet). 0, or a failure. */
 int ct_live_look(struct ct_live *live, uint64_t most_ns, const struct ct_live_view **view,
 		 struct ct_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_private.h — what the files of a live reading share: live.c opens, reads and sums up by rank, live_rows.c by kind of operation,
- * in_flight.c looks at the rings. One thread. */
+/* live_private.h — what the files of a live reading share: live.c opens, reads and sums up by rank,
+ * live_rows.c by kind of operation, in_flight.c looks at the rings. One thread. */
 #ifndef CT_ANALYZER_LIVE_LIVE_PRIVATE_H
 #define CT_ANALYZER_LIVE_LIVE_PRIVATE_H
 
@@ -56,7 +56,8 @@ struct ct_live {
 	struct ct_live_view view;
 };
 
-/* "dp"; "other" if the name does not show it: a role that becomes clear later would end one series and begin another. */
+/* "dp"; "other" if the name does not show it: a role that becomes clear later would end one series
+ * and begin another. */
 const char *ct_live_role(const struct ct_model *model, const struct ct_comm *comm);
 
 /* A communicator's name, or the first digits of its hash. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backwards.c — a clock that goes back, which CLOCK_MONOTONIC never does: a damaged trace, or times that were put
- * together wrongly. Of two collectives of a communicator the one with the lower number was entered first. Any pair that says
- * otherwise shows it, in whatever order they come: a block's ops, and all of an imported process, come by time, blocks as they were
- * written. */
+/* backwards.c — a clock that goes back, which CLOCK_MONOTONIC never does: a damaged trace, or times
+ * that were put together wrongly. Of two collectives of a communicator the one with the lower
+ * number was entered first. Any pair that says otherwise shows it, in whatever order they come: a
+ * block's ops, and all of an imported process, come by time, blocks as they were written. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ static void note_pair(struct ct_load *load, const struct ct_load_comm *comm, uin
 	*most = (struct ct_load_backwards){ lower_ns - higher_ns, seq, comm->rec.key };
 }
 
-/* A persistent collective of MPI has the number of its making, and is started when the program likes. */
+/* A persistent collective of MPI has the number of its making, and is started when the program
+ * likes. */
 static int has_order(const struct ct_joined_op *j)
 {
 	enum ct_op_class class = ct_op_class(j->op->op);

@@ -103,7 +103,8 @@ static void *add(struct ct_batch *batch, enum kind kind, size_t bytes)
 
 /* ---- take ---- */
 
-/* The operations of a launch come one behind the other and share a copy, which lies behind the first of them. */
+/* The operations of a launch come one behind the other and share a copy, which lies behind the
+ * first of them. */
 int ct_batch_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_batch *batch = arg;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.h — the output of a load for one block, kept for another thread. A batch is a sink (load.h) that copies its input in
- * order; ct_batch_replay() passes it on to another sink. Data that lives as long as the load is not copied, so the load must not
- * continue before its batch was passed on. Memory is kept for the next block. One thread at a time. */
+/* batch.h — the output of a load for one block, kept for another thread. A batch is a sink (load.h)
+ * that copies its input in order; ct_batch_replay() passes it on to another sink. Data that lives
+ * as long as the load is not copied, so the load must not continue before its batch was passed on.
+ * Memory is kept for the next block. One thread at a time. */
 #ifndef CT_ANALYZER_LOAD_BATCH_H
 #define CT_ANALYZER_LOAD_BATCH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graphs.h — the communication in the executable CUDA graphs of one process, for each communicator, from its GRAPH records.
- * Owned by a ct_load; results live as long. One thread. */
+/* graphs.h — the communication in the executable CUDA graphs of one process, for each communicator,
+ * from its GRAPH records. Owned by a ct_load; results live as long. One thread. */
 #ifndef CT_ANALYZER_LOAD_GRAPHS_H
 #define CT_ANALYZER_LOAD_GRAPHS_H
 

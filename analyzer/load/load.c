@@ -188,8 +188,8 @@ static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_
 	return launch && launch->start_ns && !launch->end_ns ? CT_STATE_STARTED : CT_STATE_RETURNED;
 }
 
-/* What a library puts on a GPU has the span of its launch or none; elsewhere an op without launch took as long as its
- * call. Nothing is known of when captured work runs. */
+/* What a library puts on a GPU has the span of its launch or none; elsewhere an op without launch
+ * took as long as its call. Nothing is known of when captured work runs. */
 static void set_span(struct ct_load *load, struct ct_joined_op *j, const struct ct_launch *launch)
 {
 	const struct ct_op *op = j->op;
@@ -366,8 +366,8 @@ static int take_block(struct ct_load *load, const struct ct_block *block)
 	return st;
 }
 
-/* Launches that were under way at the last tracer heartbeat: where they run, and whether they had begun. When is not reported:
- * the error of that time is not on record. */
+/* Launches that were under way at the last tracer heartbeat: where they run, and whether they had
+ * begun. When is not reported: the error of that time is not on record. */
 static int give_open_launches(struct ct_load *load)
 {
 	int st = CT_OK;

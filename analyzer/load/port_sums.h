@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port_sums.h — sums of the network port counters of one process's host during recording, from PORT and COUNTERS records. The
- * increase between consecutive samples counts. It is unknown if a counter was missing in one of them, had stopped at its maximum
- * (some drivers have wider ones, which continue), went back (it was reset, or wrapped), or grew faster than the link's rate.
- * That interval is excluded and counted. Records may be hostile; numbers are bounded. One thread. */
+/* port_sums.h — sums of the network port counters of one process's host during recording, from PORT
+ * and COUNTERS records. The increase between consecutive samples counts. It is unknown if a counter
+ * was missing in one of them, had stopped at its maximum (some drivers have wider ones, which
+ * continue), went back (it was reset, or wrapped), or grew faster than the link's rate. That
+ * interval is excluded and counted. Records may be hostile; numbers are bounded. One thread. */
 #ifndef CT_ANALYZER_LOAD_PORT_SUMS_H
 #define CT_ANALYZER_LOAD_PORT_SUMS_H
 
@@ -30,8 +31,8 @@ struct ct_port_sum {
 	struct ct_counter_sum counters[CT_PORT_COUNTER_IDS];
 };
 
-/* Bytes in both directions through all network devices (without those of IP over InfiniBand, which the next has), and
- * through all InfiniBand ports; UINT64_MAX: not known. */
+/* Bytes in both directions through all network devices (without those of IP over InfiniBand, which
+ * the next has), and through all InfiniBand ports; UINT64_MAX: not known. */
 struct ct_port_rate {
 	uint64_t begin_ns, end_ns;
 	uint64_t nic_bytes, ib_bytes;

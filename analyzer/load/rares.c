@@ -197,7 +197,8 @@ static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 	unsigned traits = ct_load_call_row(load, rec->call)->traits;
 	int is_sync = (traits & CT_CALL_WAITS_FOR_GPU) != 0;
 
-	/* A time that no clock shows, in three centuries: sums of such would not end where they begin. */
+	/* A time that no clock shows, in three centuries: sums of such would not end where they
+	 * begin. */
 	if (rec->enter_ns > INT64_MAX || rec->return_ns > INT64_MAX)
 		return CT_OK;
 	note_ending(&load->facts, rec, traits);
@@ -322,9 +323,9 @@ static int take_stack(struct ct_load *load, const uint8_t *bytes, uint32_t len)
 	return load->sink.stack ? load->sink.stack(load->sink.arg, bytes, len) : CT_OK;
 }
 
-/* What is taken of which kind: a row each. Of a fixed struct a copy is passed, which fills up with zeros what an older
- * version did not write; of any length the bytes. Strings are not here: they are taken before the others, which name
- * them. */
+/* What is taken of which kind: a row each. Of a fixed struct a copy is passed, which fills up with
+ * zeros what an older version did not write; of any length the bytes. Strings are not here: they
+ * are taken before the others, which name them. */
 #define FIXED(X)                                                                                   \
 	X(COMM, comm, take_comm)                                                                   \
 	X(LOSS, loss, take_loss)                                                                   \

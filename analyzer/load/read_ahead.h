@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_ahead.h — loads of several processes, continued by other threads while this one takes their results. The caller asks for
- * the next block of a load that it will need soon. A thread of the tasks decodes it and joins its operations into a batch.
- * ct_ahead_next() passes the batch to the sink in the caller's thread, so sinks get the same in the same order for any number of
- * threads. A load belongs to a worker or to the caller: between ct_ahead_ask() and ct_ahead_next() the caller does not touch it.
- * One batch per thread and one more are kept. One thread calls. */
+/* read_ahead.h — loads of several processes, continued by other threads while this one takes their
+ * results. The caller asks for the next block of a load that it will need soon. A thread of the
+ * tasks decodes it and joins its operations into a batch. ct_ahead_next() passes the batch to the
+ * sink in the caller's thread, so sinks get the same in the same order for any number of threads. A
+ * load belongs to a worker or to the caller: between ct_ahead_ask() and ct_ahead_next() the caller
+ * does not touch it. One batch per thread and one more are kept. One thread calls. */
 #ifndef CT_ANALYZER_LOAD_READ_AHEAD_H
 #define CT_ANALYZER_LOAD_READ_AHEAD_H
 
@@ -13,7 +14,8 @@
 struct ct_ahead;
 struct ct_ahead_load;
 
-/* Both are borrowed. Without tasks (NULL) nothing is read ahead, and nothing is copied. NULL: out of memory. */
+/* Both are borrowed. Without tasks (NULL) nothing is read ahead, and nothing is copied. NULL: out
+ * of memory. */
 struct ct_ahead *ct_ahead_new(struct ct_tasks *tasks, struct ct_op_names *names);
 void ct_ahead_free(struct ct_ahead *ahead); /* after all its loads */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h — stacks of the threads of one process during a stall: its STACK records from all blocks. For each thread the latest
- * sample counts, and whether the one before it, in the same stall, had the same stack. Strings are printable UTF-8 and live,
- * with all else, as long as the arena. One thread per list. */
+/* stacks.h — stacks of the threads of one process during a stall: its STACK records from all
+ * blocks. For each thread the latest sample counts, and whether the one before it, in the same
+ * stall, had the same stack. Strings are printable UTF-8 and live, with all else, as long as the
+ * arena. One thread per list. */
 #ifndef CT_ANALYZER_LOAD_STACKS_H
 #define CT_ANALYZER_LOAD_STACKS_H
 
@@ -27,13 +28,13 @@ struct ct_stack {
 	struct ct_stack_rec rec;     /* `thread` is printable and ends in NUL */
 	struct ct_stack_line *lines; /* innermost first: native ones, then Python's */
 	uint32_t n;
-	/* The look before at the same standstill: 0 there was none. Then has the thread been at the same place, and how
-	 * much CPU time has it used since? */
+	/* The look before at the same standstill: 0 there was none. Then has the thread been at the
+	 * same place, and how much CPU time has it used since? */
 	uint64_t before_ns;
 	int is_same;
 	uint64_t cpu_since_ns; /* UINT64_MAX: not known */
-	/* Not of a record: taken just now by attaching to the process, for which the thread was paused so long, 0 not at all. Then `rec` has
-	 * no times. */
+	/* Not of a record: taken just now by attaching to the process, for which the thread was
+	 * paused so long, 0 not at all. Then `rec` has no times. */
 	int is_taken_now;
 	uint64_t paused_ns;
 };

@@ -20,7 +20,8 @@ int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec)
 		sums->next = load->traffic;
 		load->traffic = sums;
 	}
-	/* what the ring reports comes last, and may be older than what a segment reported since it was copied */
+	/* what the ring reports comes last, and may be older than what a segment reported since it
+	 * was copied */
 	if (rec->messages >= sums->rec.messages)
 		sums->rec = *rec;
 	return CT_OK;

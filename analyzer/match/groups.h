@@ -14,7 +14,8 @@ enum ct_group_kind {
 	CT_GROUP_UNCLEAR, /* collectives of several kinds, or with messages, or incomplete records */
 	CT_GROUP_COLLECTIVES, /* one kind, or all synchronizing: equivalent to one operation */
 	CT_GROUP_MESSAGES,
-	CT_GROUP_EXCHANGE, /* equal sizes to and from every other rank: an all-to-all, if the others have the same */
+	CT_GROUP_EXCHANGE, /* equal sizes to and from every other rank: an all-to-all, if the others
+			      have the same */
 };
 
 /* The summary of a launch's ops. */
@@ -23,7 +24,8 @@ struct ct_group_shape {
 	unsigned op, dtype; /* 0: they differ */
 	uint32_t lead;	    /* the first collective; without any: n */
 	int only_messages;
-	uint64_t bytes; /* collectives, exchange: of the whole operation; messages: the larger of sent and received; UINT64_MAX: unknown */
+	uint64_t bytes; /* collectives, exchange: of the whole operation; messages: the larger of
+			   sent and received; UINT64_MAX: unknown */
 };
 
 /* `n` ops of the n_ops that the launch held, called by rank `me` of `nranks`. */
@@ -67,8 +69,9 @@ void ct_groups_fini(struct ct_groups *groups);
 /* Returns the shape of the groups that the members of an instance lead; NULL if they differ. */
 const struct ct_group_shape *ct_group_shared(const struct ct_instance *instance);
 
-/* Did two ranks only exchange messages, each in one launch? That counts as an exchange of all with all. Two stages of a pipeline
- * do it, too, so it is not called an all-to-all, unless they also send to themselves. */
+/* Did two ranks only exchange messages, each in one launch? That counts as an exchange of all with
+ * all. Two stages of a pipeline do it, too, so it is not called an all-to-all, unless they also
+ * send to themselves. */
 int ct_group_is_swap(const struct ct_instance *instance);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "trace/status.h"
 
-/* size: members whose room is kept for the next instance: allocating more than these is little beside filling them. */
+/* size: members whose room is kept for the next instance: allocating more than these is little
+ * beside filling them. */
 #define KEPT_MEMBERS 8u
 
 struct ct_match {
@@ -76,7 +77,8 @@ static int release(struct ct_match *match, struct ct_instance *i, int complete)
 	return st;
 }
 
-/* Which instance. Keys of a rank's next numbers are next to each other; others may have the same one, so all of it is compared. */
+/* Which instance. Keys of a rank's next numbers are next to each other; others may have the same
+ * one, so all of it is compared. */
 struct what {
 	struct ct_comm *comm;
 	uint64_t seq;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* match.h — matches the ranks' records of the same operation.
  *
- * A hash over (communicator, sequence number), for point-to-point over (communicator, source, destination, tag, sequence
- * number). An instance is handed out and freed once all its members have been seen, so memory follows the skew between the
- * ranks' files, not the length of the run. Incomplete instances (a rank without trace, dropped records) are handed out when
- * memory is full or at the end, oldest first. One thread. */
+ * A hash over (communicator, sequence number), for point-to-point over (communicator, source,
+ * destination, tag, sequence number). An instance is handed out and freed once all its members have
+ * been seen, so memory follows the skew between the ranks' files, not the length of the run.
+ * Incomplete instances (a rank without trace, dropped records) are handed out when memory is full
+ * or at the end, oldest first. One thread. */
 #ifndef CT_ANALYZER_MATCH_MATCH_H
 #define CT_ANALYZER_MATCH_MATCH_H
 
@@ -23,7 +24,8 @@ struct ct_member {
 	uint64_t count;		   /* UINT64_MAX: unknown, like the bytes */
 	uint64_t bytes;	  /* of the whole operation by this member's count (ct_op_total_bytes) */
 	uint64_t free_ns; /* time without communication right before its start; UINT64_MAX unknown */
-	uint64_t asked_ns; /* entry of the call in which it ended; end_ns: no call waited for it; 0 unknown, or on a GPU */
+	uint64_t asked_ns; /* entry of the call in which it ended; end_ns: no call waited for it; 0
+			      unknown, or on a GPU */
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
 	const struct ct_site *site; /* call site; NULL unknown */
 	uint32_t start_err_ns, end_err_ns;
@@ -38,9 +40,10 @@ struct ct_member {
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
 	uint8_t captured; /* captured into a graph: it has no times, and no data has moved */
 	uint8_t on_gpu;	  /* it starts when a stream reaches it */
-	uint8_t shared; /* its call completed other operations as well: it may have ended before end_ns */
-	uint8_t alone;	/* it has no other member */
-	uint8_t posted; /* nonblocking, and asked_ns is known: it may have ended before end_ns */
+	uint8_t shared;	  /* its call completed other operations as well: it may have ended before
+			     end_ns */
+	uint8_t alone;	  /* it has no other member */
+	uint8_t posted;	  /* nonblocking, and asked_ns is known: it may have ended before end_ns */
 };
 
 /* Are both its times known? */
@@ -53,8 +56,8 @@ struct ct_instance {
 	struct ct_link by_key;
 	struct ct_comm *comm;
 	uint64_t seq;
-	int32_t src,
-		dst; /* point-to-point; src -1: a collective, CT_SRC_EXCHANGE: see ct_match_exchange() */
+	int32_t src, dst; /* point-to-point; src -1: a collective, CT_SRC_EXCHANGE: see
+			     ct_match_exchange() */
 	uint32_t tag;
 	uint32_t n_expected;
 	uint32_t n; /* members seen, in order of sight */
@@ -88,8 +91,9 @@ int ct_match_collective(struct ct_match *match, struct ct_comm *comm, uint64_t s
 int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, int32_t dst,
 		     uint32_t tag, uint64_t seq, const struct ct_member *member);
 
-/* A group of sends and receives in which the member exchanges as much with every other one: the `number`th such group
- * of the communicator. Instances with src CT_SRC_EXCHANGE; member->index is the rank. */
+/* A group of sends and receives in which the member exchanges as much with every other one: the
+ * `number`th such group of the communicator. Instances with src CT_SRC_EXCHANGE; member->index is
+ * the rank. */
 #define CT_SRC_EXCHANGE (-2) /* code: an exchange */
 int ct_match_exchange(struct ct_match *match, struct ct_comm *comm, uint64_t number,
 		      const struct ct_member *member);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits.h — wait and transfer of one instance, the last member, and its cost.
  *
- * Formulas: docs/dev/algorithms/waits.md. In a synchronizing operation all members end within a few hop latencies, so X = min d,
- * wait = d - X need only each rank's own clock. Arrivals are the starts if all members are on one host's clock. Otherwise they
- * follow from the spans, with the error of the assumption that ends are simultaneous. Rooted and point-to-point waits need the
+ * Formulas: docs/dev/algorithms/waits.md. In a synchronizing operation all members end within a few
+ * hop latencies, so X = min d, wait = d - X need only each rank's own clock. Arrivals are the
+ * starts if all members are on one host's clock. Otherwise they follow from the spans, with the
+ * error of the assumption that ends are simultaneous. Rooted and point-to-point waits need the
  * starts. Pure functions. */
 #ifndef CT_ANALYZER_MATCH_WAITS_H
 #define CT_ANALYZER_MATCH_WAITS_H
@@ -23,7 +24,8 @@ enum ct_judged {
 struct ct_waits {
 	enum ct_judged judged;
 	int one_clock;	      /* arrivals come from the starts on one clock */
-	uint64_t transfer_ns; /* X; a message may have CT_NO_TRANSFER: the time of its end is unknown */
+	uint64_t transfer_ns; /* X; a message may have CT_NO_TRANSFER: the time of its end is
+				 unknown */
 	uint64_t *wait_ns;    /* by member (order of instance->members) */
 	uint64_t *arrival_ns; /* after the first to arrive */
 	uint64_t *arrival_err_ns;
@@ -41,10 +43,12 @@ struct ct_last {
 	uint64_t err_ns;  /* ... and the error of that */
 	int clear;	  /* the gap exceeds its error */
 	int waited_for;	  /* the others could not go on without it */
-	uint64_t own_ns; /* of solo_ns: its own lateness, by its time without communication; 0: unknown */
+	uint64_t own_ns;  /* of solo_ns: its own lateness, by its time without communication; 0:
+			     unknown */
 };
 
-/* On one clock: when the first member began to wait for the operation, and when it ended for the first of them. */
+/* On one clock: when the first member began to wait for the operation, and when it ended for the
+ * first of them. */
 struct ct_asked {
 	uint64_t first_ns, end_ns;
 };

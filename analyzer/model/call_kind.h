@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call_kind.h — what a host-blocking call that moves no data does, by its name (calls.def). call_name.h covers the
- * names of calls that move data. Pure; any thread. */
+/* call_kind.h — what a host-blocking call that moves no data does, by its name (calls.def).
+ * call_name.h covers the names of calls that move data. Pure; any thread. */
 #ifndef CT_ANALYZER_MODEL_CALL_KIND_H
 #define CT_ANALYZER_MODEL_CALL_KIND_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clocks.h — the clocks of a run's hosts in terms of one of them.
  *
- * Processes of one host share CLOCK_MONOTONIC; what relates the clocks of two hosts is found out by clock/ from the
- * operations that both took part in (docs/dev/algorithms/clocks.md). Read-only once solved, by any number of threads. */
+ * Processes of one host share CLOCK_MONOTONIC; what relates the clocks of two hosts is found out by
+ * clock/ from the operations that both took part in (docs/dev/algorithms/clocks.md). Read-only once
+ * solved, by any number of threads. */
 #ifndef CT_ANALYZER_MODEL_CLOCKS_H
 #define CT_ANALYZER_MODEL_CLOCKS_H
 
@@ -48,8 +49,8 @@ struct ct_clock_conflict {
 struct ct_clock_host {
 	enum ct_clock_quality quality;
 	uint64_t err_ns; /* u_h, the largest of the times measured; CT_CLOCK_UNKNOWN: not related */
-	/* The median distance between the ends of two ranks of this host, whose true one is 0: what the ends of
-	 * operations are good for. CT_CLOCK_UNKNOWN: no two ranks. */
+	/* The median distance between the ends of two ranks of this host, whose true one is 0: what
+	 * the ends of operations are good for. CT_CLOCK_UNKNOWN: no two ranks. */
 	uint64_t selftest_ns;
 	uint64_t first_ns, last_ns;	   /* times measured, on its own clock; 0: none */
 	uint32_t hops;			   /* hosts between it and the reference, plus 1 */
@@ -72,13 +73,14 @@ uint32_t ct_clocks_reference(const struct ct_clocks *clocks);
 /* NULL: no such host, or `clocks` is NULL. */
 const struct ct_clock_host *ct_clocks_host(const struct ct_clocks *clocks, uint32_t host);
 
-/* A time of a host's CLOCK_MONOTONIC as the reference's. 1, and the error if err_ns is not NULL; 0: the two are not
- * related, or contradict each other, or `clocks` is NULL. O(log knots). */
+/* A time of a host's CLOCK_MONOTONIC as the reference's. 1, and the error if err_ns is not NULL; 0:
+ * the two are not related, or contradict each other, or `clocks` is NULL. O(log knots). */
 int ct_clocks_at(const struct ct_clocks *clocks, uint32_t host, uint64_t mono_ns, uint64_t *ref_ns,
 		 uint64_t *err_ns);
 
-/* What to add to a time of the host (modulo 2^64) to have the run's, if `shifts`, by host, say what to add where clocks
- * are not related: then shifts[host], else what the reference's clock makes of it. */
+/* What to add to a time of the host (modulo 2^64) to have the run's, if `shifts`, by host, say what
+ * to add where clocks are not related: then shifts[host], else what the reference's clock makes of
+ * it. */
 uint64_t ct_clocks_shift(const struct ct_clocks *clocks, uint32_t host, uint64_t mono_ns,
 			 const uint64_t *shifts);
 

@@ -8,8 +8,9 @@
 /* size: fewer first digits of a hash are likely those of another communicator, too. */
 #define CT_COMM_SPEC_DIGITS 4u
 
-/* Is `spec` the name (NULL: it has none), the name as tables print it (without MPI_COMM_, the middle of a long one as ".."), or the
- * first hexadecimal digits of the hash, CT_COMM_SPEC_DIGITS at least? */
+/* Is `spec` the name (NULL: it has none), the name as tables print it (without MPI_COMM_, the
+ * middle of a long one as ".."), or the first hexadecimal digits of the hash, CT_COMM_SPEC_DIGITS
+ * at least? */
 int ct_comm_spec_fits(const char *spec, const char *name, uint64_t key);
 
 #endif

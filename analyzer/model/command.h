@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.h — command lines to paste, with what is on record of where they run. Pure; texts are the arena's.
+/* command.h — command lines to paste, with what is on record of where they run. Pure; texts are the
+ * arena's.
  *
- * Words of a pattern: {ssh} "ssh node1 " or nothing, {gpu} "-i 1 " or nothing, {pid} of a live process. {network} is nothing, and is not on
- * record where all ranks share a host: no network is between them. */
+ * Words of a pattern: {ssh} "ssh node1 " or nothing, {gpu} "-i 1 " or nothing, {pid} of a live
+ * process. {network} is nothing, and is not on record where all ranks share a host: no network is
+ * between them. */
 #ifndef CT_ANALYZER_MODEL_COMMAND_H
 #define CT_ANALYZER_MODEL_COMMAND_H
 
@@ -17,7 +19,8 @@ struct ct_command_at {
 	int has_network;  /* ranks of several hosts */
 };
 
-/* "-i 1 ": as nvidia-smi counts GPUs, which knows nothing of CUDA_VISIBLE_DEVICES (`visible`, NULL: not set). "": not known. */
+/* "-i 1 ": as nvidia-smi counts GPUs, which knows nothing of CUDA_VISIBLE_DEVICES (`visible`, NULL:
+ * not set). "": not known. */
 const char *ct_command_gpu(struct ct_arena *memory, int device, const char *visible);
 
 /* NULL: out of memory, or the pattern needs what is not on record. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comms.h — the communicators of a start, each once although every member records it. Two communicators are one if
- * key and size agree. Lives as long as the analysis; one thread. */
+/* comms.h — the communicators of a start, each once although every member records it. Two
+ * communicators are one if key and size agree. Lives as long as the analysis; one thread. */
 #ifndef CT_ANALYZER_MODEL_COMMS_H
 #define CT_ANALYZER_MODEL_COMMS_H
 
@@ -18,9 +18,10 @@ struct ct_comm {
 	uint64_t *reached;   /* by rank: highest sequence number of a collective seen so far, + 1 */
 	uint64_t *exchanges; /* by rank: groups seen so far that exchange with every other rank */
 	uint32_t n_known;
-	int guessed; /* the key may clash with another's */
-	int clash;   /* a rank in it was claimed by two slots: no rank is judged by it */
-	int shared_slot; /* two of its ranks are one slot (a process with several ranks): not judged either */
+	int guessed;	 /* the key may clash with another's */
+	int clash;	 /* a rank in it was claimed by two slots: no rank is judged by it */
+	int shared_slot; /* two of its ranks are one slot (a process with several ranks): not judged
+			    either */
 	int on_one_host; /* all of its ranks are known, and are on one host */
 	/* what matching finds out */
 	uint64_t instances, incomplete, bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* environment_facts.h — what one process said about where it runs (ENV records) and what of it passes unseen
- * (INVISIBLE). Texts come from an untrusted file: numbers and lengths are bounded, text other than "key=value" is
- * skipped. Memory is an arena's, but for the index, which is the owner's to give back. */
+/* environment_facts.h — what one process said about where it runs (ENV records) and what of it
+ * passes unseen (INVISIBLE). Texts come from an untrusted file: numbers and lengths are bounded,
+ * text other than "key=value" is skipped. Memory is an arena's, but for the index, which is the
+ * owner's to give back. */
 #ifndef CT_ANALYZER_MODEL_ENVIRONMENT_FACTS_H
 #define CT_ANALYZER_MODEL_ENVIRONMENT_FACTS_H
 

@@ -79,8 +79,8 @@ static int ended_in_order(const struct ct_exit *e)
 	return e->manner == CT_MANNER_WELL && !e->left;
 }
 
-/* The library informs the peers of a rank that leaves, perhaps long before its process ends: the number of operations
- * shows which rank left early, not the times. */
+/* The library informs the peers of a rank that leaves, perhaps long before its process ends: the
+ * number of operations shows which rank left early, not the times. */
 static int find_deserted(struct ct_exits *exits)
 {
 	uint32_t n_comms = 1, n_processes = 1;
@@ -119,7 +119,8 @@ static int find_deserted(struct ct_exits *exits)
 	return st;
 }
 
-/* Did its library report a peer's end, and not that of the other one, which may have been that peer? */
+/* Did its library report a peer's end, and not that of the other one, which may have been that
+ * peer? */
 static int was_reported(const struct ct_exit *e, const struct ct_exit *other)
 {
 	return e->facts.failed_ns && !other->facts.failed_ns && begins_before(other, e);
@@ -185,9 +186,9 @@ static uint64_t gone_by(const struct ct_exit *e)
 	return more(more(e->begin_ns, e->err_ns), e->facts.ring_gone ? CT_WRITE_NS : CT_BEAT_NS);
 }
 
-/* Of those killed by an unknown sender, or gone, those that ended long before all others. A job that is ended from
- * outside ends as a whole at about the same time. Without its ring it is not known that one is gone: its file may end
- * before it did. */
+/* Of those killed by an unknown sender, or gone, those that ended long before all others. A job
+ * that is ended from outside ends as a whole at about the same time. Without its ring it is not
+ * known that one is gone: its file may end before it did. */
 static void find_gone_before(struct ct_exits *exits)
 {
 	uint64_t gone_ns = 0, limit_ns = exits->limit_ns;
@@ -220,8 +221,9 @@ static void find_gone_before(struct ct_exits *exits)
 	}
 }
 
-/* The process whose last heartbeat is longer before that of any other than heartbeats, or without its ring writes to
- * the run, are apart: it was gone by then, whatever ended the others. Its end is not recorded. */
+/* The process whose last heartbeat is longer before that of any other than heartbeats, or without
+ * its ring writes to the run, are apart: it was gone by then, whatever ended the others. Its end is
+ * not recorded. */
 static void find_silent(struct ct_exits *exits)
 {
 	struct ct_exit *e = &exits->all[0];
@@ -252,8 +254,8 @@ static uint64_t first_report(const struct ct_exits *exits)
 	return at;
 }
 
-/* The library informs the peers of a gone process, and they fail. The only process that got no such report, and has no
- * later heartbeat, is the one that was gone. */
+/* The library informs the peers of a gone process, and they fail. The only process that got no such
+ * report, and has no later heartbeat, is the one that was gone. */
 static void find_missed(struct ct_exits *exits)
 {
 	struct ct_exit *missed = NULL;
@@ -281,17 +283,18 @@ static void find_missed(struct ct_exits *exits)
 
 /* ---- which process its launcher saw dead ---- */
 
-/* Had a launcher begun to end `other` before it saw this process dead, which had shown no heartbeat for longer than launchers take
- * to see that? Then it was stopped, and is the last that the launcher got rid of. */
+/* Had a launcher begun to end `other` before it saw this process dead, which had shown no heartbeat
+ * for longer than launchers take to see that? Then it was stopped, and is the last that the
+ * launcher got rid of. */
 static int was_stopped(const struct ct_exit *e, const struct ct_exit *other)
 {
 	return other->facts.end.kill_ns < e->facts.end.before_ns &&
 	       other->facts.end.kill_ns > e->facts.last_heartbeat_ns + CT_LAUNCHER_NS;
 }
 
-/* Killed with SIGKILL although its launcher sent another signal, or by an unknown cause, without a heartbeat since
- * that signal: the killer of `shot` may have killed it as well, before the launcher noticed; but not if it lived
- * clearly longer. */
+/* Killed with SIGKILL although its launcher sent another signal, or by an unknown cause, without a
+ * heartbeat since that signal: the killer of `shot` may have killed it as well, before the launcher
+ * noticed; but not if it lived clearly longer. */
 static int may_be_shot_too(const struct ct_exits *exits, const struct ct_exit *e,
 			   const struct ct_exit *shot)
 {
@@ -351,8 +354,8 @@ static void find_dead(struct ct_exits *exits)
 
 /* ---- the job ---- */
 
-/* Was the job asked to end, or killed, from outside? A launcher that kills its ranks (SIGKILL) may do so because one
- * of them is gone; the same if it ends the others when one was killed. */
+/* Was the job asked to end, or killed, from outside? A launcher that kills its ranks (SIGKILL) may
+ * do so because one of them is gone; the same if it ends the others when one was killed. */
 static int is_from_outside(const struct ct_exits *exits)
 {
 	uint64_t shot_ns = UINT64_MAX;
@@ -431,8 +434,8 @@ static int by_likelihood(const void *a, const void *b)
 	return by_time(a, b);
 }
 
-/* A process that still lived when the first one was gone is not the first. Nor is one whose library reported the
- * end of another that was not the first. */
+/* A process that still lived when the first one was gone is not the first. Nor is one whose library
+ * reported the end of another that was not the first. */
 static int find_first(struct ct_exits *exits)
 {
 	uint64_t gone_ns = UINT64_MAX, *of_host;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exit_order.h — how the processes of one start of the job ended, side by side: which failed by themselves and first, which may have
- * been first, and whether the job was ended from outside.
+/* exit_order.h — how the processes of one start of the job ended, side by side: which failed by
+ * themselves and first, which may have been first, and whether the job was ended from outside.
  *
- * The caller owns the array and makes it of ct_exit_of(); ct_exits_judge() fills in the rest and sorts it. Launchers are of the host
- * of what they end. Where there is not enough
- * evidence nothing is `dead`, and several may be first. One thread. */
+ * The caller owns the array and makes it of ct_exit_of(); ct_exits_judge() fills in the rest and
+ * sorts it. Launchers are of the host of what they end. Where there is not enough evidence nothing
+ * is `dead`, and several may be first. One thread. */
 #ifndef CT_ANALYZER_MODEL_EXIT_ORDER_H
 #define CT_ANALYZER_MODEL_EXIT_ORDER_H
 
@@ -24,7 +24,8 @@ enum ct_job_state {
 };
 const char *ct_job_state_word(enum ct_job_state state);
 
-/* A time of a process's host as ns since the run began, and by how much it may be wrong; UINT64_MAX: the clock is not related. */
+/* A time of a process's host as ns since the run began, and by how much it may be wrong;
+ * UINT64_MAX: the clock is not related. */
 struct ct_exit_clock {
 	uint64_t (*at)(const void *arg, uint32_t process, uint64_t mono_ns, uint64_t *err_ns);
 	const void *arg;
@@ -40,7 +41,8 @@ struct ct_exits {
 	struct ct_exit *all;
 	uint32_t n;
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER; 0 unknown */
-	uint64_t late_ns; /* how long a host recently made a process wait for a CPU (ct_exits_late()) */
+	uint64_t late_ns;	/* how long a host recently made a process wait for a CPU
+				   (ct_exits_late()) */
 	struct ct_exit_reach *reach;
 	uint32_t n_reach;
 	/* what ct_exits_judge() makes of it */
@@ -52,15 +54,16 @@ struct ct_exits {
 	uint32_t n_bad, n_first;  /* of those that may be first; 1: it is known which was */
 };
 
-/* The longest recent wait of a process for a CPU, from its heartbeat, in ns; 0: none, or unknown without its ring. */
+/* The longest recent wait of a process for a CPU, from its heartbeat, in ns; 0: none, or unknown
+ * without its ring. */
 uint64_t ct_exits_late(const struct ct_process_info *info, uint64_t most_ns);
 
-/* Judges all, and sorts them: bad ones first, among them possible first ones, then those that died, failed by
- * themselves, were killed, or ended in an unknown way; then by time. 0 or CT_NOMEM. */
+/* Judges all, and sorts them: bad ones first, among them possible first ones, then those that died,
+ * failed by themselves, were killed, or ended in an unknown way; then by time. 0 or CT_NOMEM. */
 int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock);
 
-/* Did a process that was sent a signal end together with others that the same process ended? Who ends a whole job signals one rank
- * after the other: that order says nothing. */
+/* Did a process that was sent a signal end together with others that the same process ended? Who
+ * ends a whole job signals one rank after the other: that order says nothing. */
 int ct_exits_together(const struct ct_exits *exits, const struct ct_exit *one);
 
 /* Since when the job was being ended from outside, as a host has it; UINT64_MAX: it was not. */

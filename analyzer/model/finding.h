@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding.h — verdicts and findings: their codes, and what one of them says. A part of the report (report.h, whose rules hold
- * here too).
+/* finding.h — verdicts and findings: their codes, and what one of them says. A part of the report
+ * (report.h, whose rules hold here too).
  */
 #ifndef CT_ANALYZER_MODEL_FINDING_H
 #define CT_ANALYZER_MODEL_FINDING_H
@@ -102,8 +102,8 @@ struct ct_report_verdict {
 	const char *
 		headline; /* in a line: what, which rank, which host, how much; without the title */
 	const char *note; /* what else there is to know; NULL: nothing */
-	const char *
-		title; /* in front of the headline: the finding's where that leads, else the code's */
+	const char *title; /* in front of the headline: the finding's where that leads, else the
+			      code's */
 	/* the finding's, or the verdict's own; NULL: none */
 	const char *cause, *advice /* the next step */, *command;
 	double gain_max_pct;
@@ -133,22 +133,24 @@ struct ct_finding {
 	double loss_pct;
 	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
 	uint64_t step_first, step_last; /* CT_UNKNOWN: not about steps */
-	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
-	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
-	int is_bounded; /* 1: by the time that compute waited for communication */
-	const char *
-		waited_for_cores; /* "rank 0 waited for a CPU core for 12 % of the run, ...", if as long as the loss; NULL: not, or not recorded */
-	int is_replayed;	  /* 1: loss and times are those of a replay */
+	int at_most;	  /* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not
+			     known */
+	int is_bounded;	  /* 1: by the time that compute waited for communication */
+	const char *waited_for_cores; /* "rank 0 waited for a CPU core for 12 % of the run, ...", if
+					 as long as the loss; NULL: not, or not recorded */
+	int is_replayed;	      /* 1: loss and times are those of a replay */
 	enum ct_why why;
-	double per_step_ns; /* the loss, by the steps that it is in; NAN: it is in all, or there are none */
-	const char *
-		headline; /* in a line: which rank, which host, how much per step; without the title */
+	double per_step_ns; /* the loss, by the steps that it is in; NAN: it is in all, or there are
+			       none */
+	const char *headline; /* in a line: which rank, which host, how much per step; without the
+				 title */
 	const char *cause, *advice, *command;
-	const char *note; /* what the loss is, where that is not plain; NULL: it is */
-	const char *
-		where; /* of the program, where most of the loss is: "between train.py:111 and train.py:117"; NULL: not known */
-	/* where those that contradict each other made the call: "theirs" (or "one") and "others", "send" and "recv"; site
-	 * NULL: not known */
+	const char *note;  /* what the loss is, where that is not plain; NULL: it is */
+	const char *where; /* of the program, where most of the loss is: "between train.py:111 and
+			      train.py:117"; NULL: not known */
+	/* where those that contradict each other made the call: "theirs" (or "one") and "others",
+	 * "send" and "recv"; site NULL: not known */
 	struct ct_finding_site {
 		const char *whose, *site;
 	} sites[2];

@@ -7,9 +7,10 @@
 
 /* A host that has slots. */
 struct ct_host_place {
-	uint32_t host; /* index into model->starts->hosts */
-	uint32_t slot; /* one of its slots */
-	int lowest_rank; /* INT_MAX: none of its ranks is known; such hosts come last, as they were found */
+	uint32_t host;	 /* index into model->starts->hosts */
+	uint32_t slot;	 /* one of its slots */
+	int lowest_rank; /* INT_MAX: none of its ranks is known; such hosts come last, as they were
+			    found */
 };
 
 /* The hosts with slots, in order: *n of them in *places, which the caller frees. 0 or CT_NOMEM. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* left_out.h — seconds in which no launch was timed, and the time in which they were.
  *
- * The recorder leaves seconds out to measure itself, and before it goes over to events (interpose/gpu/decide.h). They
- * do not affect other data, which is complete, unlike samples. So a row of launches without times counts as left out
- * if it is long, or if nothing was timed before it or after it. A zeroed struct has seen nothing. Times are ns of one
- * clock. Pure functions. */
+ * The recorder leaves seconds out to measure itself, and before it goes over to events
+ * (interpose/gpu/decide.h). They do not affect other data, which is complete, unlike samples. So a
+ * row of launches without times counts as left out if it is long, or if nothing was timed before it
+ * or after it. A zeroed struct has seen nothing. Times are ns of one clock. Pure functions. */
 #ifndef CT_ANALYZER_MODEL_LEFT_OUT_H
 #define CT_ANALYZER_MODEL_LEFT_OUT_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h — the ranks, hosts, communicators and processes of a start of the job, as one reading found them. Every analysis
- * starts from it.
+/* model.h — the ranks, hosts, communicators and processes of a start of the job, as one reading
+ * found them. Every analysis starts from it.
  *
- * The stream (stream/stream.h) owns and fills it; analyses read it, and identify a rank by its slot, an index into `slots` (starts.h).
- * Times are CLOCK_MONOTONIC of the host unless stated otherwise; ct_model_at() converts them to the run's. One thread. */
+ * The stream (stream/stream.h) owns and fills it; analyses read it, and identify a rank by its
+ * slot, an index into `slots` (starts.h). Times are CLOCK_MONOTONIC of the host unless stated
+ * otherwise; ct_model_at() converts them to the run's. One thread. */
 #ifndef CT_ANALYZER_MODEL_MODEL_H
 #define CT_ANALYZER_MODEL_MODEL_H
 
@@ -43,18 +44,21 @@ struct ct_rank_state {
 	uint64_t lateness_ns, last_count, err_ns;
 	struct ct_union waited; /* when it waited for others */
 	uint64_t judged;	/* instances behind the waits */
-	uint64_t unmeasured; /* ops of which it is not known how long they communicated, but for left_out */
+	uint64_t unmeasured;	/* ops of which it is not known how long they communicated, but for
+				   left_out */
 	uint64_t launches, timed;    /* whose end ought to be known, and those whose end is */
 	struct ct_left_out left_out; /* launches on a GPU, by when they were called */
 	struct ct_cover busy;	     /* in at least one operation */
 	enum ct_timing timing;
 	unsigned records_waits; /* see ct_rank_records_waits() */
-	unsigned hides_waits; /* by library: something ended, and it is not known which rank waited for it */
-	uint64_t vague_ns;	   /* up to here it is not known when it waited */
+	unsigned hides_waits; /* by library: something ended, and it is not known which rank waited
+				 for it */
+	uint64_t vague_ns;    /* up to here it is not known when it waited */
 	struct ct_exposed exposed; /* overlap's result */
 };
 
-/* Of this library, does the slot's process have the calls on record in which it waits? As far as was read. */
+/* Of this library, does the slot's process have the calls on record in which it waits? As far as
+ * was read. */
 static inline int ct_rank_records_waits(const struct ct_rank_state *slot, unsigned backend)
 {
 	return (int)(slot->records_waits >> (backend & 31) & 1);
@@ -70,8 +74,8 @@ static inline void ct_rank_set_hides_waits(struct ct_rank_state *slot, unsigned 
 	slot->hides_waits |= 1u << (backend & 31);
 }
 
-/* Is it known when the slot's process waited in this library? Of MPI also where it does nothing but block: its calls
- * are made by threads that compute. Once all is read. */
+/* Is it known when the slot's process waited in this library? Of MPI also where it does nothing but
+ * block: its calls are made by threads that compute. Once all is read. */
 static inline int ct_rank_knows_waits(const struct ct_rank_state *slot, unsigned backend)
 {
 	return ct_rank_records_waits(slot, backend) ||
@@ -85,8 +89,9 @@ enum ct_stuck {
 	CT_STUCK_LATE,	  /* under way for longer than COMMTRACE_HANG_AFTER */
 };
 
-/* An op that was under way at the last record of its process: inside its call or, if it is `launched`, on the GPU for
- * much longer than is usual, or begun by a rank that then was in a call that waits. Or such a call. */
+/* An op that was under way at the last record of its process: inside its call or, if it is
+ * `launched`, on the GPU for much longer than is usual, or begun by a rank that then was in a call
+ * that waits. Or such a call. */
 struct ct_unreturned {
 	struct ct_op op; /* of a call: tid and enter_ns */
 	int launched;
@@ -127,11 +132,12 @@ struct ct_model {
 	struct ct_rank_state *slots;
 	uint32_t n_slots;
 	uint32_t *host_of; /* by slot */
-	/* By host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64). Where clocks are synchronized, at about the
-	 * time of the instance at hand; else by its time of day. */
+	/* By host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64). Where clocks are
+	 * synchronized, at about the time of the instance at hand; else by its time of day. */
 	uint64_t *shift;
 	uint64_t begin_unix_ns;
-	/* Since the run began: what is judged, and what shares of the run are of. from_ns is 0 unless steps are skipped. */
+	/* Since the run began: what is judged, and what shares of the run are of. from_ns is 0
+	 * unless steps are skipped. */
 	uint64_t from_ns, end_ns;
 	uint64_t duration_ns; /* between them */
 	struct ct_comms comms;
@@ -150,8 +156,8 @@ struct ct_model {
 	struct ct_hist time_err; /* of the spans */
 };
 
-/* Set `shift` and `begin_unix_ns` by the starts and their clocks: the run begins with its first process. Call it again when the
- * clocks become known. */
+/* Set `shift` and `begin_unix_ns` by the starts and their clocks: the run begins with its first
+ * process. Call it again when the clocks become known. */
 void ct_model_set_begin(struct ct_model *model);
 
 /* A time of a host as ns since the run began. */
@@ -167,7 +173,8 @@ static inline const struct ct_environment_facts *ct_model_environment(const stru
 	return &model->processes[model->slots[slot].process].environment;
 }
 
-/* The same for a slot's host, by the shift at the instance at hand: cheaper, and exact while that is judged. */
+/* The same for a slot's host, by the shift at the instance at hand: cheaper, and exact while that
+ * is judged. */
 uint64_t ct_model_slot_at(const struct ct_model *model, uint32_t slot, uint64_t mono_ns);
 
 /* What the end of a process is judged by, as far as it was read; all but `waited`. */
@@ -179,8 +186,8 @@ uint64_t ct_model_age(const struct ct_model *model, const struct ct_unreturned *
 /* The operations that had not ended. */
 void ct_stuck_sum(const struct ct_model *model, struct ct_stuck_sum *sum);
 
-/* Launches of CUDA graphs that the recorder could not follow: from there on the sequence numbers of a rank's operations
- * are not those of the others. */
+/* Launches of CUDA graphs that the recorder could not follow: from there on the sequence numbers of
+ * a rank's operations are not those of the others. */
 uint64_t ct_model_order_lost(const struct ct_model *model);
 
 #endif

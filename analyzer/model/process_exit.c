@@ -70,8 +70,8 @@ struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
 
 /* ---- the manner ---- */
 
-/* Did the recorded signal end it? A handler may have ended it cleanly, and a launcher that has waited long enough
- * sends SIGKILL. */
+/* Did the recorded signal end it? A handler may have ended it cleanly, and a launcher that has
+ * waited long enough sends SIGKILL. */
 static int was_sent(const struct ct_end *end)
 {
 	if (!end->kill_ns || (end->said_ns && end->said_ns < end->kill_ns))
@@ -80,15 +80,16 @@ static int was_sent(const struct ct_end *end)
 	       end->signal == SIGKILL || end->after_ns >= end->kill_ns;
 }
 
-/* A process that is asked to end and at once dies of SIGKILL was killed by another sender: the first one would have
- * given it time. It may have been dead when it was asked. */
+/* A process that is asked to end and at once dies of SIGKILL was killed by another sender: the
+ * first one would have given it time. It may have been dead when it was asked. */
 static int is_of_another(const struct ct_end *end)
 {
 	return end->how == CT_END_SIGNAL && end->signal == SIGKILL && end->kill_signal != SIGKILL &&
 	       end->before_ns < end->kill_ns + CT_KILLED_NS;
 }
 
-/* PMIx ends a process of Open MPI by _exit when the launcher is gone, with one of these (pmix_common.h, as exit statuses). */
+/* PMIx ends a process of Open MPI by _exit when the launcher is gone, with one of these
+ * (pmix_common.h, as exit statuses). */
 static int lost_launcher(const struct ct_exit_facts *facts)
 {
 	const int lost_connection = -61 & 0xff, lost_connection_to_server = -101 & 0xff;
@@ -138,9 +139,10 @@ static struct ct_exit_span at_once(uint64_t ns)
 	return (struct ct_exit_span){ ns, ns };
 }
 
-/* A process that was seen to be killed failed when the signal was sent, whatever moment it was gone: a launcher kills the rest after
- * the first one has failed, and then the time of that is later. One that said itself that it ends (exit(), abort()) failed then. Of
- * any other it is only known that it was alive at one moment and gone at another one. */
+/* A process that was seen to be killed failed when the signal was sent, whatever moment it was
+ * gone: a launcher kills the rest after the first one has failed, and then the time of that is
+ * later. One that said itself that it ends (exit(), abort()) failed then. Of any other it is only
+ * known that it was alive at one moment and gone at another one. */
 static struct ct_exit_span span_of(const struct ct_exit *exit)
 {
 	const struct ct_exit_facts *facts = &exit->facts;
@@ -169,8 +171,8 @@ struct ct_exit ct_exit_of(const struct ct_exit_facts *facts)
 	/* a process that calls MPI_Abort ends the job itself, however it ends */
 	exit.aborted = exit.manner == CT_MANNER_BY_ITSELF && facts->aborts_ns;
 	exit.crashed = exit.aborted || facts->end.how == CT_END_SIGNAL;
-	/* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so
-	 * because it is asked to end: then it is not the first. */
+	/* A process that has left MPI without MPI_Finalize is as bad for the others as one that
+	 * failed. But a program may do so because it is asked to end: then it is not the first. */
 	exit.left = exit.manner == CT_MANNER_WELL && facts->end.unasked && !facts->cut &&
 		    !facts->damaged && facts->in_library && !facts->left_library;
 	exit.own = span_of(&exit);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_exit.h — how one process ended: what its ring, its parent, its last block and its records show of that together.
+/* process_exit.h — how one process ended: what its ring, its parent, its last block and its records
+ * show of that together.
  *
- * All users of process ends use this: the report, the verdict, the findings on uneven inputs, and hang. Who of
- * several failed first is in exit_order.h. Plain values; pure; any thread. Times are CLOCK_MONOTONIC of the process's
- * host. */
+ * All users of process ends use this: the report, the verdict, the findings on uneven inputs, and
+ * hang. Who of several failed first is in exit_order.h. Plain values; pure; any thread. Times are
+ * CLOCK_MONOTONIC of the process's host. */
 #ifndef CT_ANALYZER_MODEL_PROCESS_EXIT_H
 #define CT_ANALYZER_MODEL_PROCESS_EXIT_H
 
@@ -18,8 +19,9 @@ enum ct_exit_manner {
 	CT_MANNER_SENT,	     /* of a signal recorded as sent by a process of the job */
 	CT_MANNER_ASKED, /* of a signal that users and schedulers send, without a recorded sender */
 	CT_MANNER_SHOT,	 /* SIGKILL, and no sender was seen */
-	CT_MANNER_VANISHED, /* not known how */
-	CT_MANNER_UNRECORDED, /* imported: neither heartbeats nor ends were recorded, so silence says nothing */
+	CT_MANNER_VANISHED,   /* not known how */
+	CT_MANNER_UNRECORDED, /* imported: neither heartbeats nor ends were recorded, so silence
+				 says nothing */
 	CT_MANNERS
 };
 
@@ -36,8 +38,10 @@ struct ct_exit_facts {
 	int in_library, left_library; /* it came back from MPI_Init; has called MPI_Finalize */
 	uint64_t aborts_ns;	      /* when it called MPI_Abort; 0: it did not */
 	uint64_t last_heartbeat_ns;   /* record or heartbeat */
-	uint64_t failed_ns; /* when its latest operation failed; 0: it did not. That is how a library reports a dead peer */
-	int waited; /* an operation had been under way for longer than COMMTRACE_HANG_AFTER when it ended */
+	uint64_t failed_ns; /* when its latest operation failed; 0: it did not. That is how a
+			       library reports a dead peer */
+	int waited; /* an operation had been under way for longer than COMMTRACE_HANG_AFTER when it
+		       ended */
 };
 
 struct ct_exit_span {
@@ -53,16 +57,21 @@ struct ct_exit {
 	int aborted;		 /* by MPI_Abort */
 	int left; /* CT_MANNER_WELL, but without MPI_Finalize: launchers end the job for that */
 
-	struct ct_exit_span at; /* own, on the run's clock, wider by what is not known of the clock */
-	uint64_t begin_ns;	/* own.lo_ns on the run's clock ... */
+	struct ct_exit_span
+		at;	   /* own, on the run's clock, wider by what is not known of the clock */
+	uint64_t begin_ns; /* own.lo_ns on the run's clock ... */
 	uint64_t err_ns; /* ... and what it may be wrong by; UINT64_MAX: the clock is not related */
 	uint64_t reported_ns; /* facts.failed_ns on the run's clock */
-	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to it */
-	int follows; /* its library reported a peer's end, and that of another process, which may have been that peer, did not */
+	int deserted; /* its last operation failed, and a rank that exited cleanly had never come to
+			 it */
+	int follows;  /* its library reported a peer's end, and that of another process, which may
+			 have been that peer, did not */
 	uint64_t outside_ns; /* since when it was being ended, if others did */
 	int dead;	     /* failed by itself: the first that did, or possibly the first */
-	int cut_off; /* not dead, but silent long before all others, and its ring is gone: it ended, or only its file does */
-	uint64_t silent_ns; /* its heartbeats stop so long before those of all others, and its end is not recorded; 0: not, or not surely */
+	int cut_off; /* not dead, but silent long before all others, and its ring is gone: it ended,
+			or only its file does */
+	uint64_t silent_ns; /* its heartbeats stop so long before those of all others, and its end
+			       is not recorded; 0: not, or not surely */
 	int bad;	    /* it did not end well */
 	int may_be_first;   /* of the bad ones */
 };
@@ -91,8 +100,8 @@ int ct_exit_in_order(const struct ct_exit *exit);
 /* Of a failure, or of a signal without another process as recorded sender. */
 int ct_exit_is_death(const struct ct_exit *exit);
 
-/* Did the process end badly, on its own evidence? One that left without MPI_Finalize is bad only beside others that
- * are (exit_order.h). */
+/* Did the process end badly, on its own evidence? One that left without MPI_Finalize is bad only
+ * beside others that are (exit_order.h). */
 int ct_exit_is_bad(const struct ct_exit *exit);
 
 /* "signal 11 (SIGSEGV)", "exit status 3 without MPI_Finalize"; NULL: out of memory. */

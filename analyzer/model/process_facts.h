@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_facts.h — what the rare records of one process said, and what of it means that records are missing. */
+/* process_facts.h — what the rare records of one process said, and what of it means that records
+ * are missing. */
 #ifndef CT_ANALYZER_MODEL_PROCESS_FACTS_H
 #define CT_ANALYZER_MODEL_PROCESS_FACTS_H
 
@@ -29,9 +30,11 @@ struct ct_process_facts {
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */
 	uint64_t open_launches;
-	int in_library; /* a call that enters a library for the whole process (MPI_Init) came back ... */
+	int in_library;	  /* a call that enters a library for the whole process (MPI_Init) came back
+			     ... */
 	int left_library; /* ... and one that leaves it was made */
-	uint64_t aborts_ns; /* when a call that ends the job was made, which did not come back; 0: none */
+	uint64_t aborts_ns; /* when a call that ends the job was made, which did not come back; 0:
+			       none */
 	uint32_t plugin_version; /* of NCCL's profiler interface, 0: no events */
 	int plugin_alone;	 /* calls of some communicator pass no wrapper */
 	int plugin_is_copy;	 /* another file than the preloaded one */
@@ -52,8 +55,8 @@ int ct_loss_is_of_ends(unsigned reason);
 /* Calls of which nothing was recorded? */
 int ct_loss_is_of_calls(unsigned reason);
 
-/* Names of operations that this version does not know, learnt from NAME records; shared by the processes of a
- * run. Strings live in `memory`. */
+/* Names of operations that this version does not know, learnt from NAME records; shared by the
+ * processes of a run. Strings live in `memory`. */
 struct ct_op_names {
 	const char *names[256];
 	struct ct_arena *memory;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h — what the analysis found out about a run, as plain values. The text, JSON and HTML renderers only show
- * these values; they compute nothing.
+/* report.h — what the analysis found out about a run, as plain values. The text, JSON and HTML
+ * renderers only show these values; they compute nothing.
  *
- * Not known or not measurable: CT_UNKNOWN for integers, NAN for doubles, NULL for strings; shown as null or
- * "n/a". Strings are printable UTF-8 and belong to the report (ct_report_free), like all arrays. Ranks are
- * global ranks, -1 unknown. Times named *_at_ns are nanoseconds since run.begin_unix_ns.
+ * Not known or not measurable: CT_UNKNOWN for integers, NAN for doubles, NULL for strings; shown as
+ * null or "n/a". Strings are printable UTF-8 and belong to the report (ct_report_free), like all
+ * arrays. Ranks are global ranks, -1 unknown. Times named *_at_ns are nanoseconds since
+ * run.begin_unix_ns.
  */
 #ifndef CT_ANALYZER_MODEL_REPORT_H
 #define CT_ANALYZER_MODEL_REPORT_H
@@ -51,7 +52,8 @@ struct ct_report_run {
 	int restart, starts;
 	uint64_t begin_unix_ns;
 	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
-	uint64_t left_out_ns; /* before these, whose operations were left out of the files on purpose; 0: none were */
+	uint64_t left_out_ns; /* before these, whose operations were left out of the files on
+				 purpose; 0: none were */
 	const char *hang_why; /* why it is not known whether the job hangs; NULL: it is */
 	uint64_t first_at_ns, last_at_ns; /* operations of all ranks; CT_UNKNOWN: there are none */
 	uint64_t ranks_expected, ranks_seen;
@@ -70,19 +72,22 @@ struct ct_report_run {
 	uint64_t time_err_p50_ns; /* ... and that of half of them */
 	const char *timing_why;	  /* the reason, if it is unexpected; NULL */
 	int timing_is_forced;	  /* `auto` would have preferred another one */
-	/* auto: events were used from then on and up to then, in all processes, since recording began; CT_UNKNOWN: from the
-	 * beginning, to the end */
+	/* auto: events were used from then on and up to then, in all processes, since recording
+	 * began; CT_UNKNOWN: from the beginning, to the end */
 	uint64_t events_from_ns, events_until_ns;
-	double step_change_pct; /* by how much timing made steps longer: the median rank; NAN: not known ... */
-	double step_change_err_pct; /* ... and its error */
-	const char *
-		step_change_why; /* events were used, but it is not known, in the first process; NULL */
+	double step_change_pct; /* by how much timing made steps longer: the median rank; NAN: not
+				   known ... */
+	double step_change_err_pct;  /* ... and its error */
+	const char *step_change_why; /* events were used, but it is not known, in the first process;
+					NULL */
 	int step_is_collective; /* the time of a collective is meant: no steps alike were seen */
 	double timed_ratio; /* of the launches whose end ought to be known; NAN: there are none */
-	uint64_t matched; /* instances with a time on every member, the evidence of all fields below */
-	uint64_t messages;   /* sends that met their receives */
-	uint64_t incomplete; /* instances that lack members; no rank is judged by them */
-	double comm_share_pct; /* of the run but for its left_out_ns, in which the busiest rank was inside communication */
+	uint64_t matched; /* instances with a time on every member, the evidence of all fields below
+			   */
+	uint64_t messages;     /* sends that met their receives */
+	uint64_t incomplete;   /* instances that lack members; no rank is judged by them */
+	double comm_share_pct; /* of the run but for its left_out_ns, in which the busiest rank was
+				  inside communication */
 };
 
 struct ct_report_rank {
@@ -96,9 +101,10 @@ struct ct_report_rank {
 	uint64_t err_ns;      /* of wait_ns and lateness_ns */
 	uint64_t exposed_ns;  /* for which it waited for communication */
 	uint64_t exposed_err_ns;
-	uint64_t comm_ns; /* in which at least one of its operations was open */
-	uint64_t left_out_ns; /* of the run, in a row, without timed launches: comm_ns and exposed_ns leave it out */
-	int device; /* CUDA device; -1 none or unknown */
+	uint64_t comm_ns;     /* in which at least one of its operations was open */
+	uint64_t left_out_ns; /* of the run, in a row, without timed launches: comm_ns and
+				 exposed_ns leave it out */
+	int device;	      /* CUDA device; -1 none or unknown */
 	uint64_t dropped_records;
 	enum ct_timing timing;
 	double timed_ratio; /* as in struct ct_report_run */
@@ -120,22 +126,26 @@ struct ct_report_comm {
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
-	/* in the steps on record, sums over its members: what they were exposed to it, and of that until the others came */
+	/* in the steps on record, sums over its members: what they were exposed to it, and of that
+	 * until the others came */
 	uint64_t steps_exposed_ns, steps_exposed_wait_ns, steps_exposed_err_ns;
 	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
-	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */
-	uint64_t order_hash; /* of all that its members called, if all called the same; CT_UNKNOWN: not known */
+	uint64_t differs_to_seq;   /* they differ somewhere up to here, and it is not known where;
+				      CT_UNKNOWN: no */
+	uint64_t order_hash; /* of all that its members called, if all called the same; CT_UNKNOWN:
+				not known */
 };
 
-/* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that
- * share a launch are one row: each such group is an instance, its bytes are those of all its operations. */
+/* One class of operations: (communicator, operation, element type, power of two of the bytes).
+ * Operations that share a launch are one row: each such group is an instance, its bytes are those
+ * of all its operations. */
 struct ct_report_op {
 	uint64_t comm_hash;
 	const char *comm_name;
 	unsigned backend, op, dtype;
-	const char *
-		op_name; /* "?" if unknown; the same in fields below; NULL: those of a group differ */
+	const char *op_name; /* "?" if unknown; the same in fields below; NULL: those of a group
+				differ */
 	const char *group;   /* "collectives", "messages"; NULL: each alone in its launch */
 	uint64_t size_range; /* 0, or 2^k: 2^k <= bytes < 2^(k+1); CT_UNKNOWN */
 	uint64_t instances, bytes;
@@ -144,11 +154,13 @@ struct ct_report_op {
 	uint64_t span_each_ns; /* how long each of the communicator's ranks was in it, on average */
 	uint64_t transfer_p50_ns, transfer_p99_ns;
 	uint64_t wait_ns, transfer_ns;
-	uint64_t wait_each_ns; /* wait_ns over the communicator's ranks: what each waited on average */
+	uint64_t wait_each_ns; /* wait_ns over the communicator's ranks: what each waited on average
+				*/
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
-	/* before it on its stream, sums over ranks and the steps on record; by cause as in struct ct_report_gaps */
+	/* before it on its stream, sums over ranks and the steps on record; by cause as in struct
+	 * ct_report_gaps */
 	uint64_t gap_ns, gap_host_late_ns, gap_not_ready_ns, gap_err_ns;
 	uint64_t late_or_slow; /* instances that were late or slow: which of the two is unknown */
 	int last_rank;	       /* most often the clear last one, -1 none */
@@ -170,7 +182,8 @@ struct ct_report_dropped {
 struct ct_report_cost {
 	int rank;
 	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
-	/* parts of write_cpu_ns, context switches of all the tracer's threads, and the start; CT_UNKNOWN: an older recorder */
+	/* parts of write_cpu_ns, context switches of all the tracer's threads, and the start;
+	 * CT_UNKNOWN: an older recorder */
 	uint64_t stacks_cpu_ns, counters_cpu_ns, around_cpu_ns;
 	uint64_t voluntary, involuntary, start_ns;
 	uint64_t bytes_written, budget_backoffs;
@@ -218,9 +231,11 @@ struct ct_report_process {
 	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: not observed */
 	uint64_t missing_blocks, skipped_bytes, torn_bytes;
 	const char *damage_why; /* NULL: none */
-	int ended_badly; /* by a signal, with a failure, in an unknown way, or without MPI_Finalize where others ended badly */
-	uint64_t silent_ns; /* its heartbeats stop so long before all others', exit not recorded; 0: they do not */
-	int imported; /* no recorder ran in it: its exit is not recorded */
+	int ended_badly; /* by a signal, with a failure, in an unknown way, or without MPI_Finalize
+			    where others ended badly */
+	uint64_t silent_ns; /* its heartbeats stop so long before all others', exit not recorded; 0:
+			       they do not */
+	int imported;	    /* no recorder ran in it: its exit is not recorded */
 };
 
 /* Did it fail, as far as known? */
@@ -231,8 +246,8 @@ enum ct_report_message { CT_MESSAGE_NONE, CT_MESSAGE_TO, CT_MESSAGE_FROM };
 struct ct_report_inflight {
 	int rank;
 	uint32_t tid;
-	const char *
-		op_name; /* NULL: a call that moves no data, such as one that waits; then only times and `call` */
+	const char *op_name; /* NULL: a call that moves no data, such as one that waits; then only
+				times and `call` */
 	const char *call;
 	uint64_t comm_hash;
 	const char *comm_name;
@@ -241,8 +256,8 @@ struct ct_report_inflight {
 	enum ct_report_message message;
 	uint64_t since_at_ns;
 	uint64_t age_ns; /* at the last tracer heartbeat of its process */
-	int launched; /* its call had returned: it was on the GPU, for much longer than is usual, or its rank
-			 stood in a call that waits */
+	int launched; /* its call had returned: it was on the GPU, for much longer than is usual, or
+			 its rank stood in a call that waits */
 };
 
 /* How fast a connection is: between two ranks, of a communicator, or of a host. */
@@ -272,7 +287,8 @@ struct ct_report_clock {
 	uint64_t selftest_ns; /* CT_UNKNOWN: one rank only, or nothing to test by */
 };
 
-/* What came of playing the run again with other gaps and transfers; NAN: not known. S and M as in lateness/replay/even_job.h. */
+/* What came of playing the run again with other gaps and transfers; NAN: not known. S and M as in
+ * lateness/replay/even_job.h. */
 struct ct_report_whatif {
 	const char *why_not;	     /* nothing is known, and why; NULL: the rest is */
 	const char *reason, *remedy; /* its parts; remedy NULL: nothing would make it known */
@@ -286,21 +302,24 @@ struct ct_report_whatif {
 	size_t n_ranks, n_stages;
 	double m_w, m_s; /* shares of S - 1 that the worst ranks, the last stage make */
 	const char *m_w_why, *m_s_why; /* that is not known, and why; NULL: it is */
-	double uneven_pct; /* of the run: what it costs that peers differ, step by step */
-	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
-	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
-	double error_pct; /* of the replay and of its input times: of the duration */
-	int is_contradicted; /* without communication it would take longer: these times are meaningless */
+	double uneven_pct;    /* of the run: what it costs that peers differ, step by step */
+	double free_gain_pct; /* at most so much of the run would be saved if communication took no
+				 time */
+	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how
+				 long it takes */
+	double error_pct;     /* of the replay and of its input times: of the duration */
+	int is_contradicted;  /* without communication it would take longer: these times are
+				 meaningless */
 };
 
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
 #define CT_SCORE_PARTS 4u /* size: views */
 struct ct_report_score {
-	double total;	   /* NAN: n/a */
-	const char *grade; /* excellent, good, needs improvement; n/a without a total */
-	const char *
-		reference; /* of the bandwidth: declared peak, hardware peak, best of this run; NULL without a total */
-	const char *why; /* there is no total; NULL: there is one */
+	double total;	       /* NAN: n/a */
+	const char *grade;     /* excellent, good, needs improvement; n/a without a total */
+	const char *reference; /* of the bandwidth: declared peak, hardware peak, best of this run;
+				  NULL without a total */
+	const char *why;       /* there is no total; NULL: there is one */
 	struct ct_score_part {
 		const char *name;	  /* bandwidth, latency, balance, stability */
 		double weight_pct, score; /* score NAN: n/a */
@@ -318,9 +337,9 @@ struct ct_report {
 	int is_outline; /* without what only operations report (report/analyze.h, ct_outline) */
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
-	const struct ct_hang_run *
-		hang; /* what `hang` says of it (analyzer/hang/hang_run.h); NULL: no verdict, or it was not asked */
-	struct ct_finding *findings; /* what is to be done first comes first */
+	const struct ct_hang_run *hang; /* what `hang` says of it (analyzer/hang/hang_run.h); NULL:
+					   no verdict, or it was not asked */
+	struct ct_finding *findings;	/* what is to be done first comes first */
 	size_t n_findings;
 	uint64_t findings_left_out;   /* less weighty ones */
 	struct ct_report_rank *ranks; /* by rank */
@@ -337,7 +356,8 @@ struct ct_report {
 	size_t n_dropped;
 	uint64_t dropped_records; /* sum of the counted ones */
 	uint64_t dropped_ends;	  /* recorded operations whose ends are not */
-	uint64_t dropped_calls; /* of which nothing was recorded: they were not seen, or came too early */
+	uint64_t dropped_calls;	  /* of which nothing was recorded: they were not seen, or came too
+				     early */
 	struct ct_report_cost *costs;
 	size_t n_costs;
 	/* of the rank where they are largest */
@@ -345,9 +365,11 @@ struct ct_report {
 	uint64_t cost_bytes;		     /* written by all ranks */
 	struct ct_report_process *processes; /* all starts; by host, rank, start */
 	size_t n_processes;
-	size_t *ended; /* processes of this start that did not end well, the first to fail first (exit_order.h) */
+	size_t *ended; /* processes of this start that did not end well, the first to fail first
+			  (exit_order.h) */
 	size_t n_ended;
-	int ended_together; /* the first of these was ended together with others, by the same process */
+	int ended_together;   /* the first of these was ended together with others, by the same
+				 process */
 	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
 	struct ct_report_inflight *inflight; /* oldest first */
 	size_t n_inflight;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_expect.h — what became of expectations (expect.h): a part of the report (report.h, whose rules hold here too). */
+/* report_expect.h — what became of expectations (expect.h): a part of the report (report.h, whose
+ * rules hold here too). */
 #ifndef CT_ANALYZER_MODEL_REPORT_EXPECT_H
 #define CT_ANALYZER_MODEL_REPORT_EXPECT_H
 
@@ -10,8 +11,9 @@
 
 enum ct_expect_result { CT_EXPECT_PASS, CT_EXPECT_FAIL, CT_EXPECT_NA };
 
-/* One limit of one rule, and the row of the report that decides: the worst one that fails, else one that misses by
- * less than its error, else the one with the least to spare; one without a value only if no row has one. */
+/* One limit of one rule, and the row of the report that decides: the worst one that fails, else one
+ * that misses by less than its error, else the one with the least to spare; one without a value
+ * only if no row has one. */
 struct ct_report_expectation {
 	uint32_t rule;	  /* from 1, in the order of the file */
 	const char *name; /* NULL: it has none */
@@ -40,7 +42,8 @@ struct ct_report_expect {
 
 const char *ct_expect_result_name(enum ct_expect_result result);
 
-/* "busbw of AllReduce (cross, comm 1a2b3c4d, 33.6 MB) is 60.2 GB/s ± 1.10 GB/s, expected at least 80.0 GB/s" */
+/* "busbw of AllReduce (cross, comm 1a2b3c4d, 33.6 MB) is 60.2 GB/s ± 1.10 GB/s, expected at
+ * least 80.0 GB/s" */
 const char *ct_expectation_text(const struct ct_report_expectation *e, struct ct_arena *memory);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in which step, how large
- * operations were and how fast. A part of report.h, whose conventions hold: CT_UNKNOWN and NAN are not known, all is the
- * report's. How each is computed: docs/dev/algorithms/charts.md, "Heatmaps". */
+/* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in
+ * which step, how large operations were and how fast. A part of report.h, whose conventions hold:
+ * CT_UNKNOWN and NAN are not known, all is the report's. How each is computed:
+ * docs/dev/algorithms/charts.md, "Heatmaps". */
 #ifndef CT_ANALYZER_MODEL_REPORT_HEAT_H
 #define CT_ANALYZER_MODEL_REPORT_HEAT_H
 
@@ -15,14 +16,16 @@ struct ct_report_heat_rows {
 	const char **hosts; /* in the order of run.hosts; NULL: rows are ranks */
 };
 
-/* Time x rank. A cell of row r and column c is [r * columns + c]; a host's is the largest of its ranks. */
+/* Time x rank. A cell of row r and column c is [r * columns + c]; a host's is the largest of its
+ * ranks. */
 struct ct_report_heat_waits {
 	const char *why; /* nothing is known, or not everything; NULL: it is */
 	struct ct_report_heat_rows rows;
 	uint64_t begin_at_ns, column_ns;
 	size_t columns;
 	uint64_t *wait_ns; /* for which the rank waited for others in this time: at most column_ns */
-	uint64_t *lateness_ns; /* for which the others waited for it alone, right before it came: likewise */
+	uint64_t *lateness_ns; /* for which the others waited for it alone, right before it came:
+				  likewise */
 	uint64_t err_ns, lateness_err_ns; /* of a cell, the largest; CT_UNKNOWN: no cell is known */
 };
 
@@ -32,11 +35,12 @@ struct ct_report_heat_steps {
 	struct ct_report_heat_rows rows;
 	uint64_t steps_each; /* consecutive steps make one column */
 	size_t columns;
-	uint64_t *first_step; /* by column */
-	uint64_t *gap_ns;     /* a step, in no communication: the mean of those that are known */
-	double *gap_ratio;    /* to the median of the column's ranks */
-	uint64_t err_ns;      /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
-	uint64_t *wait_ns; /* of a step, for which the rank waited for others: the mean of those that are known */
+	uint64_t *first_step;  /* by column */
+	uint64_t *gap_ns;      /* a step, in no communication: the mean of those that are known */
+	double *gap_ratio;     /* to the median of the column's ranks */
+	uint64_t err_ns;       /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
+	uint64_t *wait_ns;     /* of a step, for which the rank waited for others: the mean of those
+				  that are known */
 	uint64_t *lateness_ns; /* of a step, for which the others waited for it alone: likewise */
 	uint64_t wait_err_ns,
 		lateness_err_ns; /* of a cell, the largest; CT_UNKNOWN: there are no cells */

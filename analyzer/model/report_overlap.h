@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_overlap.h — how much communication compute hid, which ranks waited for it, and the bubbles of pipelines: a
- * part of the report (report.h, whose rules apply here too).
+/* report_overlap.h — how much communication compute hid, which ranks waited for it, and the bubbles
+ * of pipelines: a part of the report (report.h, whose rules apply here too).
  */
 #ifndef CT_ANALYZER_MODEL_REPORT_OVERLAP_H
 #define CT_ANALYZER_MODEL_REPORT_OVERLAP_H
@@ -19,8 +19,8 @@ struct ct_report_overlap {
 	const char *method;
 };
 
-/* Of one rank, sums over the recorded steps: its waits for communication, and the idle time of its communication
- * streams. */
+/* Of one rank, sums over the recorded steps: its waits for communication, and the idle time of its
+ * communication streams. */
 struct ct_report_gaps {
 	int rank;
 	uint64_t steps, steps_ns;

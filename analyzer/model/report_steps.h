@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_steps.h — the run cut into steps: a part of the report (report.h, whose rules hold here too).
+/* report_steps.h — the run cut into steps: a part of the report (report.h, whose rules hold here
+ * too).
  */
 #ifndef CT_ANALYZER_MODEL_REPORT_STEPS_H
 #define CT_ANALYZER_MODEL_REPORT_STEPS_H

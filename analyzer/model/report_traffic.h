@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_traffic.h — how much each rank sent to each other: a part of the report (report.h, whose rules hold here
- * too). What the numbers are and what is left out: docs/dev/algorithms/traffic.md. */
+/* report_traffic.h — how much each rank sent to each other: a part of the report (report.h, whose
+ * rules hold here too). What the numbers are and what is left out: docs/dev/algorithms/traffic.md. */
 #ifndef CT_ANALYZER_MODEL_REPORT_TRAFFIC_H
 #define CT_ANALYZER_MODEL_REPORT_TRAFFIC_H
 
@@ -11,8 +11,8 @@
 struct ct_traffic_layer {
 	const char *scope; /* rank: ends are global ranks; host: indexes into hosts */
 	const char *kind;  /* all, backend, role, comm */
-	const char *
-		name; /* of the backend, the role or the communicator, as people know it; NULL: has none */
+	const char *name;  /* of the backend, the role or the communicator, as people know it; NULL:
+			      has none */
 	const char *backend, *role; /* NULL: of several, or not known */
 	uint64_t comm_hash;	    /* 0: of several */
 	const char *model;	    /* exact where every byte is known, else ring, the model */
@@ -21,8 +21,8 @@ struct ct_traffic_layer {
 	int *src, *dst;
 	uint64_t *bytes;
 	uint64_t *count; /* messages, and collectives in which the pair takes part */
-	/* Of messages whose transfer is known, else CT_UNKNOWN: the sum of these times and its error, and their bytes over
-	 * that time. */
+	/* Of messages whose transfer is known, else CT_UNKNOWN: the sum of these times and its
+	 * error, and their bytes over that time. */
 	uint64_t *time_ns, *time_err_ns;
 	uint64_t *bandwidth_Bps, *bandwidth_err_Bps;
 	uint64_t max_bytes, max_count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_transport.h — what the hosts' network ports carried, and what a link can be expected to carry: parts of the report
- * (report.h, whose rules hold here too). */
+/* report_transport.h — what the hosts' network ports carried, and what a link can be expected to
+ * carry: parts of the report (report.h, whose rules hold here too). */
 #ifndef CT_ANALYZER_MODEL_REPORT_TRANSPORT_H
 #define CT_ANALYZER_MODEL_REPORT_TRANSPORT_H
 

@@ -30,15 +30,20 @@ enum ct_divergence_how { CT_DIVERGENCE_CALL, CT_DIVERGENCE_SKIPPED, CT_DIVERGENC
 
 struct ct_divergence {
 	enum ct_divergence_how how; /* agree with the odd ones */
-	int has_minority; /* the odd ones are fewer than the usual; otherwise which of them are right is unknown */
-	int is_sure;   /* and would be, whatever the members without a record called */
-	uint32_t by;   /* skipped, or extra; 0: neither, or it is unknown which */
-	uint32_t fits; /* operations that are evidence */
-	int by_habit; /* the evidence is what the usual ones called in earlier steps: the odd ones made no progress */
-	int is_either; /* calls alternate: they left out what the usual ones call at `seq`, or called their own once too often; `by` is 0 */
-	int may_be_earlier; /* before `seq` the usual ones (for an extra call, the odd ones) made equal calls: any of them may be it */
+	int has_minority; /* the odd ones are fewer than the usual; otherwise which of them are
+			     right is unknown */
+	int is_sure;	  /* and would be, whatever the members without a record called */
+	uint32_t by;	  /* skipped, or extra; 0: neither, or it is unknown which */
+	uint32_t fits;	  /* operations that are evidence */
+	int by_habit;  /* the evidence is what the usual ones called in earlier steps: the odd ones
+			  made no progress */
+	int is_either; /* calls alternate: they left out what the usual ones call at `seq`, or
+			  called their own once too often; `by` is 0 */
+	int may_be_earlier; /* before `seq` the usual ones (for an extra call, the odd ones) made
+			       equal calls: any of them may be it */
 	uint64_t seq;	    /* where the divergence began */
-	uint64_t clash; /* where calls first contradict each other; UINT64_MAX: nowhere, only sites differ */
+	uint64_t clash; /* where calls first contradict each other; UINT64_MAX: nowhere, only sites
+			   differ */
 	uint32_t n_usual, n_odd, n_unseen;
 	struct ct_order_call usual,
 		odd; /* at `seq`; which of them is missing or too much follows from `how` */

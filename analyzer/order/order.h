@@ -22,7 +22,8 @@
 struct ct_order_more {
 	uint32_t n_calls;
 	struct ct_order_call calls[CT_ORDER_CALLS];
-	uint8_t who[]; /* by member: number of its call + 1; 0 no record; CT_ORDER_CALLS + 1: another */
+	uint8_t who[]; /* by member: number of its call + 1; 0 no record; CT_ORDER_CALLS + 1:
+			  another */
 };
 
 struct ct_order_row {
@@ -39,9 +40,11 @@ struct ct_order {
 	uint64_t trouble;			 /* sequence number; UINT64_MAX: none */
 	uint64_t complete;			 /* instances on which all members agreed */
 	struct ct_order_hash hash;
-	uint8_t *states; /* by member: enum ct_op_state of its part of `trouble`, 0 it has none; NULL: all took part */
-	uint8_t *left; /* by member: it has begun to leave the communicator; NULL: none has */
-	int has_graphs; /* graph launches advance its numbers by more than one: different progress proves nothing */
+	uint8_t *states; /* by member: enum ct_op_state of its part of `trouble`, 0 it has none;
+			    NULL: all took part */
+	uint8_t *left;	 /* by member: it has begun to leave the communicator; NULL: none has */
+	int has_graphs;	 /* graph launches advance its numbers by more than one: different progress
+			    proves nothing */
 };
 
 struct ct_orders {

@@ -16,8 +16,9 @@
 
 struct ct_order_block {
 	uint64_t what;
-	uint64_t aside; /* a second sum, of what the caller adds: operations that cannot be compared exactly */
-	uint64_t n; /* operations */
+	uint64_t aside; /* a second sum, of what the caller adds: operations that cannot be compared
+			   exactly */
+	uint64_t n;	/* operations */
 };
 
 /* The caller sets `most` and `shift` before the first operation. */
@@ -37,8 +38,8 @@ void ct_order_blocks_fini(struct ct_order_blocks *all);
 /* Make blocks twice as wide. */
 void ct_order_blocks_widen(struct ct_order_blocks *all);
 
-/* Make the blocks of `all` and `with` as wide as it takes for `all` to reach over both, and reach it. Both have blocks. 0 or
- * CT_NOMEM. */
+/* Make the blocks of `all` and `with` as wide as it takes for `all` to reach over both, and reach
+ * it. Both have blocks. 0 or CT_NOMEM. */
 int ct_order_blocks_align(struct ct_order_blocks *all, struct ct_order_blocks *with);
 
 /* The block with number `number`, empty where nothing was added. */

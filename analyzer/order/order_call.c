@@ -65,12 +65,14 @@ static enum ct_mismatch_field in_size(const struct ct_order_call *a, const struc
 
 enum ct_mismatch_field ct_order_differ(const struct ct_order_call *a, const struct ct_order_call *b)
 {
-	/* A rank may carry out by a graph what another one calls by itself, or by a graph that holds more. */
+	/* A rank may carry out by a graph what another one calls by itself, or by a graph that
+	 * holds more. */
 	if (!a->op || !b->op || a->op == CT_OP_GraphLaunch || b->op == CT_OP_GraphLaunch)
 		return CT_MISMATCH_NONE;
 	if (a->op != b->op)
 		return CT_MISMATCH_OP;
-	/* A rank that has no part in an operation (of an intercommunicator, in the root's group) does not state the root. */
+	/* A rank that has no part in an operation (of an intercommunicator, in the root's group)
+	 * does not state the root. */
 	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root >= 0 && b->root >= 0 &&
 	    a->root != b->root)
 		return CT_MISMATCH_ROOT;

@@ -19,8 +19,8 @@ struct ct_order_hash {
 	uint32_t nranks;
 };
 
-/* A member called what `what` is a hash of. vague: members may call it differently by right, or not all is known of it.
- * 0 or CT_NOMEM. */
+/* A member called what `what` is a hash of. vague: members may call it differently by right, or not
+ * all is known of it. 0 or CT_NOMEM. */
 int ct_order_hash_add(struct ct_order_hash *hash, uint32_t nranks, uint32_t member, uint64_t seq,
 		      uint64_t what, int vague);
 void ct_order_hash_fini(struct ct_order_hash *hash);
@@ -28,7 +28,8 @@ void ct_order_hash_fini(struct ct_order_hash *hash);
 /* The result of comparing the blocks of all members. */
 struct ct_order_sums {
 	uint64_t equal_after; /* all members made the same calls below this; 0: unknown */
-	/* The first block in which all called equally many operations, but not the same: [from, to). 0, 0: none. */
+	/* The first block in which all called equally many operations, but not the same: [from,
+	 * to). 0, 0: none. */
 	uint64_t differ_from, differ_to;
 	uint64_t digest;	 /* of all calls; meaningful if is_equal_throughout */
 	int is_equal_throughout; /* all members made the same calls from first to last */

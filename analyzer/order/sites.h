@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sites.h — call sites of all ranks, each once, so equal pointers are equal call sites.
  *
- * A site is known by its text: a Python function with file and line, or the offset in an object with its build id. Both are
- * equal on all ranks, independent of the loader. Bounded: after CT_SITES_MAX different ones, further sites are unknown. Lives as
- * long as a reading; one thread. */
+ * A site is known by its text: a Python function with file and line, or the offset in an object with
+ * its build id. Both are equal on all ranks, independent of the loader. Bounded: after CT_SITES_MAX
+ * different ones, further sites are unknown. Lives as long as a reading; one thread. */
 #ifndef CT_ANALYZER_ORDER_SITES_H
 #define CT_ANALYZER_ORDER_SITES_H
 
@@ -26,7 +26,8 @@ struct ct_sites {
 	uint32_t n, cap;
 };
 
-/* size: those that one process named last, by the address of their text, which stays as long as the process is read. */
+/* size: those that one process named last, by the address of their text, which stays as long as the
+ * process is read. */
 #define CT_SITES_RECENT 64u
 struct ct_sites_recent {
 	struct ct_site_seen {

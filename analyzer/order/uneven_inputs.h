@@ -15,9 +15,10 @@
 struct ct_uneven {
 	uint64_t seq; /* the first operation that was not called by all */
 	uint32_t n_stopped, n_waiting, n_unseen;
-	int by_leaving; /* the members that stopped had left the communicator; 0: their processes had ended */
-	int failed;    /* the members that waited got an error */
-	uint64_t most; /* operations that the furthest of the others had called beyond those */
+	int by_leaving; /* the members that stopped had left the communicator; 0: their processes
+			   had ended */
+	int failed;	/* the members that waited got an error */
+	uint64_t most;	/* operations that the furthest of the others had called beyond those */
 };
 
 /* `order` has its trouble where not all members called an operation. set[nranks] gets
@@ -36,8 +37,8 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
  * ones are those that called more. 1 or 0. */
 int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_divergence *out);
 
-/* Did the process of this slot exit cleanly by itself, not by _exit, which shuts no library down? And are all its records
- * present? */
+/* Did the process of this slot exit cleanly by itself, not by _exit, which shuts no library down?
+ * And are all its records present? */
 int ct_uneven_exited_cleanly(const struct ct_model *model, uint32_t slot);
 int ct_uneven_is_done(const struct ct_model *model, uint32_t slot);
 int ct_uneven_is_complete(const struct ct_model *model, uint32_t slot);

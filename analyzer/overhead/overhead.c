@@ -120,7 +120,8 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		cost->rank = model->slots[model->starts->places[p].slot].rank;
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
-		/* reported before its first block was written, and never again: what it cost is not known */
+		/* reported before its first block was written, and never again: what it cost is not
+		 * known */
 		if (!from->calls && model->processes[p].facts.ops)
 			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
 		fill_timing(from, cost);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overhead.h — what recording cost the job, as each process counted it: time in wrappers, processor time of the tracer's
- * threads, bytes written, how and how much was timed. */
+/* overhead.h — what recording cost the job, as each process counted it: time in wrappers, processor
+ * time of the tracer's threads, bytes written, how and how much was timed. */
 #ifndef CT_ANALYZER_OVERHEAD_OVERHEAD_H
 #define CT_ANALYZER_OVERHEAD_OVERHEAD_H
 

@@ -51,7 +51,8 @@ static int is_message(const struct ct_log_instance *i)
 	       (uint32_t)i->dst < i->comm->nranks;
 }
 
-/* Of two stages, a send and a receive in one launch of each: on the log that is an exchange of all with all. */
+/* Of two stages, a send and a receive in one launch of each: on the log that is an exchange of all
+ * with all. */
 static int is_exchange(const struct ct_log_instance *i)
 {
 	return i->src < 0 && i->op == CT_OP_AllToAll && i->comm->nranks == 2;
@@ -95,7 +96,8 @@ static void count(struct room *r, uint32_t k)
 	uint32_t step = r->step_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
 	struct handed *h;
 
-	/* a message that is much smaller than the largest announces a shape, and is not a micro-batch */
+	/* a message that is much smaller than the largest announces a shape, and is not a
+	 * micro-batch */
 	if (!p->comm || step == CT_NO_STEP ||
 	    (double)one_way(i) < CT_MOST * (double)p->most_bytes ||
 	    !(is_exchange(i) || (is_message(i) && i->dst == i->src + 1)))
@@ -117,7 +119,8 @@ static void count(struct room *r, uint32_t k)
 	h->all++;
 }
 
-/* Messages from a stage to the next in most steps; NAN: that is not the same for all, or not what they come to. */
+/* Messages from a stage to the next in most steps; NAN: that is not the same for all, or not what
+ * they come to. */
 static double per_step(struct pipe *p)
 {
 	uint32_t usual = 0;
@@ -164,7 +167,8 @@ static int add_stalls(struct room *r, uint32_t slot, uint32_t *n)
 	return st;
 }
 
-/* What the first n intervals, by begin, and the next m, which do not overlap, have in common, each moment once. */
+/* What the first n intervals, by begin, and the next m, which do not overlap, have in common, each
+ * moment once. */
 static uint64_t in_both(struct room *r, uint32_t n, uint32_t m)
 {
 	const struct interval *waits = r->waits, *stalls = r->waits + n;

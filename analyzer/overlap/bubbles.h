@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bubbles.h — how long the stages of a pipeline wait for one another, compared with the unavoidable bubble of its
- * schedule.
+/* bubbles.h — how long the stages of a pipeline wait for one another, compared with the unavoidable
+ * bubble of its schedule.
  *
- * Bubble of a stage = the time that it was blocked in receives whose sender was late, each moment once. If waits are
- * recorded, only while compute was blocked; else it is an upper bound. With P stages and m messages from a stage to
- * the next in a step (micro-batches; with interleaved stages micro-batches times chunks), one forward, one backward
- * leaves (P - 1) / (m + P - 1) of a step idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure functions.
+ * Bubble of a stage = the time that it was blocked in receives whose sender was late, each moment
+ * once. If waits are recorded, only while compute was blocked; else it is an upper bound. With P
+ * stages and m messages from a stage to the next in a step (micro-batches; with interleaved stages
+ * micro-batches times chunks), one forward, one backward leaves (P - 1) / (m + P - 1) of a step
+ * idle (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Pure functions.
  */
 #ifndef CT_ANALYZER_OVERLAP_BUBBLES_H
 #define CT_ANALYZER_OVERLAP_BUBBLES_H
@@ -32,8 +33,8 @@ struct ct_bubbles {
 	uint32_t n;
 };
 
-/* Of the communicators that are pipelines (`is_pipeline` by index). `waits_known` by slot: its waits are known. step_of:
- * ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
+/* Of the communicators that are pipelines (`is_pipeline` by index). `waits_known` by slot: its
+ * waits are known. step_of: ct_cuts_of_log(). 0 or CT_NOMEM; ct_bubbles_fini() in any case. */
 int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *waits_known,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *bubbles);

@@ -121,7 +121,8 @@ static const struct ct_log_part *part_of(const struct finder *f, uint32_t candid
 	return NULL;
 }
 
-/* When between begin and end the rank waited for the communicator: the length, its error, and the first time. */
+/* When between begin and end the rank waited for the communicator: the length, its error, and the
+ * first time. */
 static uint64_t stood(const struct finder *f, uint32_t slot, uint32_t comm, uint64_t begin,
 		      uint64_t end, uint64_t *first, uint64_t *err)
 {
@@ -225,8 +226,8 @@ static const struct ct_log_part *part_with_waits(const struct finder *f, uint32_
 	return NULL;
 }
 
-/* Is the candidate the first of a backward pass? The one before it was waited for until it ended, and then nothing was
- * reduced for a while. */
+/* Is the candidate the first of a backward pass? The one before it was waited for until it ended,
+ * and then nothing was reduced for a while. */
 static int begins(const struct finder *f, uint32_t candidate)
 {
 	const struct ct_log_part *p = part_with_waits(f, candidate);
@@ -239,8 +240,9 @@ static int begins(const struct finder *f, uint32_t candidate)
 		     &first, &err) > 0;
 }
 
-/* Steps may be cut at any of their operations. Let the sequences begin where backward passes do, and reach as far into
- * the next step. Kept are those of `hash` that another one follows; none if it does not show where they begin. */
+/* Steps may be cut at any of their operations. Let the sequences begin where backward passes do,
+ * and reach as far into the next step. Kept are those of `hash` that another one follows; none if
+ * it does not show where they begin. */
 static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 {
 	uint64_t *firsts = f->samples[IDLE], most = 0;

@@ -67,7 +67,8 @@ static double exposed_at(const struct ct_buckets *b, const struct ct_bucket_spee
 	return ct_buckets_model(bytes, *n, b->factor, backward_ns, speed);
 }
 
-/* The largest size, in MiB, that is exposed next to no longer than the best one. Returns what it is exposed. */
+/* The largest size, in MiB, that is exposed next to no longer than the best one. Returns what it is
+ * exposed. */
 static double best(const struct ct_buckets *b, const struct ct_bucket_speed *speed,
 		   double backward_ns, double now_ns, double *mib, uint32_t *n)
 {
@@ -87,8 +88,8 @@ static double best(const struct ct_buckets *b, const struct ct_bucket_speed *spe
 	return INFINITY;
 }
 
-/* In each bucket ranks wait for the last of them to come: time of the stream that is neither idle nor transfer. It is
- * had once a bucket, like start-up; more than that is a late rank. */
+/* In each bucket ranks wait for the last of them to come: time of the stream that is neither idle
+ * nor transfer. It is had once a bucket, like start-up; more than that is a late rank. */
 static struct ct_bucket_speed with_peers(const struct ct_buckets *b,
 					 const struct ct_bucket_speed *speed)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* buckets.h — gradient buckets: what their sizes cost, and which size would cost less.
  *
- * Buckets are AllReduces or ReduceScatters of one communicator that come in each step in the same sequence of at least two
- * sizes. A bucket is ready when its share of the backward pass of length T is done; the stream takes one after the other,
- * each X = alpha + S f / B:
+ * Buckets are AllReduces or ReduceScatters of one communicator that come in each step in the same
+ * sequence of at least two sizes. A bucket is ready when its share of the backward pass of length T
+ * is done; the stream takes one after the other, each X = alpha + S f / B:
  *
- *     ready_i = T (S_1 + ... + S_i) / (S_1 + ... + S_n)      end_i = max(end_{i-1}, ready_i) + X_i      exposed = end_n - T
+ *     ready_i = T (S_1 + ... + S_i) / (S_1 + ... + S_n)      end_i = max(end_{i-1}, ready_i) + X_i
+ * exposed = end_n - T
  *
- * For n equal buckets this is max(X(G/n), n alpha + G f / B - T (1 - 1/n)). Nothing is suggested unless this agrees with what
- * was measured of the buckets as they are. Pure functions. */
+ * For n equal buckets this is max(X(G/n), n alpha + G f / B - T (1 - 1/n)). Nothing is suggested
+ * unless this agrees with what was measured of the buckets as they are. Pure functions. */
 #ifndef CT_ANALYZER_OVERLAP_BUCKETS_H
 #define CT_ANALYZER_OVERLAP_BUCKETS_H
 
@@ -55,7 +56,8 @@ struct ct_bucket_advice {
 	double startup_ratio; /* of the median bucket: alpha / X */
 	double busy_ratio;    /* of the window */
 	double model_ns;      /* exposed by the model, as they are */
-	uint32_t n; /* buckets that would be best; 0: the model does not hold, or there is nothing to gain */
+	uint32_t n; /* buckets that would be best; 0: the model does not hold, or there is nothing
+		       to gain */
 	uint64_t cap_bytes;	     /* size of each, up to the next MiB */
 	double gain_ns, gain_err_ns; /* in a step */
 };
@@ -68,9 +70,9 @@ double ct_buckets_model(const double *bytes, uint32_t n, double factor, double b
 void ct_buckets_advise(const struct ct_buckets *buckets, const struct ct_bucket_speed *speed,
 		       uint64_t step_ns, struct ct_bucket_advice *advice);
 
-/* The buckets of every communicator that has any, one call each; nonzero from `each` stops and is returned. Only
- * where the waits of ranks are known (`waits_known` by slot). step_of: ct_cuts_of_log(). 0, CT_NOMEM or what `each`
- * returned. */
+/* The buckets of every communicator that has any, one call each; nonzero from `each` stops and is
+ * returned. Only where the waits of ranks are known (`waits_known` by slot). step_of:
+ * ct_cuts_of_log(). 0, CT_NOMEM or what `each` returned. */
 typedef int (*ct_buckets_fn)(void *arg, const struct ct_buckets *buckets);
 int ct_buckets_each(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		    const uint32_t *step_of, const uint8_t *waits_known, ct_buckets_fn each,

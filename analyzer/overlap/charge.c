@@ -4,7 +4,8 @@
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 
-/* size: waits whose launches are fetched while one is charged: fetching takes as long as charging two or three. */
+/* size: waits whose launches are fetched while one is charged: fetching takes as long as charging
+ * two or three. */
 #define CT_AHEAD 3u
 /* size: blocks after which a launch that is not there will not come any more. */
 #define PATIENCE 8u
@@ -25,8 +26,8 @@ static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 	       2 * !c->waiter->is_host + !c->waiter->launches;
 }
 
-/* Many may wait for one launch: streams of communication for each other, the host in the end. Who is left out then is who
- * says least. */
+/* Many may wait for one launch: streams of communication for each other, the host in the end. Who
+ * is left out then is who says least. */
 static int keep(struct ct_ov_process *p, struct ct_ov_launch *launch,
 		const struct ct_charged *fresh)
 {
@@ -61,8 +62,8 @@ static int keep(struct ct_ov_process *p, struct ct_ov_launch *launch,
 	return CT_OK;
 }
 
-/* From where the waiter was blocked, or where the last one ended, to the end; not before the stream of communication
- * had reached it: until then others were waited for. */
+/* From where the waiter was blocked, or where the last one ended, to the end; not before the stream
+ * of communication had reached it: until then others were waited for. */
 static int charge_one(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct_waiter *w,
 		      const struct ct_wait_rec *rec)
 {
@@ -84,8 +85,9 @@ static int charge_one(struct ct_ov_process *p, struct ct_ov_launch *launch, stru
 	return keep(p, launch, &c);
 }
 
-/* How long the stream was busy for certain before it reached this wait: it came there later than the host had put the
- * wait on it, and since it was let go it has waited for nothing else. What it communicated itself does not count. */
+/* How long the stream was busy for certain before it reached this wait: it came there later than
+ * the host had put the wait on it, and since it was let go it has waited for nothing else. What it
+ * communicated itself does not count. */
 static void weigh(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
 	const struct ct_ov_stream *s = w->launches ? ct_ov_stream(p, w->id) : NULL;
@@ -138,7 +140,8 @@ static int charge_waiter(struct ct_ov_process *p, struct ct_waiter *w)
 
 		if (w->n > CT_AHEAD)
 			ct_chains_prefetch(&p->by_id, wait[CT_AHEAD].rec.launch);
-		/* One block more: a launch that ended before may have been taken by another thread. */
+		/* One block more: a launch that ended before may have been taken by another thread.
+		 */
 		if (!p->ended &&
 		    (launch ? wait->block + 1 >= p->blocks : wait->block + PATIENCE >= p->blocks))
 			return CT_OK;

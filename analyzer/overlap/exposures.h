@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exposures.h — when ranks waited for communication, kept one by one for analyses of steps.
  *
- * Bounded: kept are the stretches of the run that the instance log has, too (sample.h). Times are ns since the run began, on
- * the run's clock. One thread. */
+ * Bounded: kept are the stretches of the run that the instance log has, too (sample.h). Times are
+ * ns since the run began, on the run's clock. One thread. */
 #ifndef CT_ANALYZER_OVERLAP_EXPOSURES_H
 #define CT_ANALYZER_OVERLAP_EXPOSURES_H
 
@@ -24,7 +24,8 @@ struct ct_exposure {
 struct ct_exposures {
 	struct ct_exposure *all; /* once closed: by slot, then by begin */
 	uint32_t n;
-	uint32_t *slot_first; /* once closed: of slot s are all[slot_first[s]] .. all[slot_first[s + 1] - 1] */
+	uint32_t *slot_first; /* once closed: of slot s are all[slot_first[s]] .. all[slot_first[s +
+				 1] - 1] */
 	uint32_t n_slots;
 	uint64_t seen;
 	/* private */

@@ -11,7 +11,8 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-/* size: streams of one rank that are followed; more than a rank has communicators are none of a real job. */
+/* size: streams of one rank that are followed; more than a rank has communicators are none of a
+ * real job. */
 #define MOST_STREAMS 256u
 /* size: parts with one start that are looked through for a launch's calls. */
 #define MOST_TOGETHER 65536u
@@ -98,7 +99,8 @@ void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_
 	sum->not_ready_ns += gap - late;
 }
 
-/* The launch's last call: a group is launched when it ends. Its parts have one start and so are adjacent. */
+/* The launch's last call: a group is launched when it ends. Its parts have one start and so are
+ * adjacent. */
 static uint64_t launched_ns(const struct ct_instance_log *log, uint32_t at, uint32_t end)
 {
 	const struct ct_log_part *p = &log->parts[log->order[at]];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gaps.h — why a communication stream was idle between two of its launches.
  *
- * For launches i, i + 1 that follow each other on one stream of a rank within one step, ended at e and started at s,
- * whose call the host entered at h: the gap s - e below 30 us is what a launch takes; of a longer one, from e until 8
- * us after h the host was late, and for the rest the launch waited on the stream for its input. Only starts and ends
- * that a GPU measured; waits for peers are inside an operation and not a gap. Sums by class are those of single
- * streams; a rank's are of all its streams of communication as if they were one: when all of them were idle. Pure
- * functions. */
+ * For launches i, i + 1 that follow each other on one stream of a rank within one step, ended at e
+ * and started at s, whose call the host entered at h: the gap s - e below 30 us is what a launch
+ * takes; of a longer one, from e until 8 us after h the host was late, and for the rest the launch
+ * waited on the stream for its input. Only starts and ends that a GPU measured; waits for peers are
+ * inside an operation and not a gap. Sums by class are those of single streams; a rank's are of all
+ * its streams of communication as if they were one: when all of them were idle. Pure functions. */
 #ifndef CT_ANALYZER_OVERLAP_GAPS_H
 #define CT_ANALYZER_OVERLAP_GAPS_H
 

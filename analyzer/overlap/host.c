@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.c — exposed communication where the host times: the part of an operation's span that its rank was blocked in
- * the call that ended it. Concurrent operations share the time, on one rank: each moment counts once. */
+/* host.c — exposed communication where the host times: the part of an operation's span that its
+ * rank was blocked in the call that ended it. Concurrent operations share the time, on one rank:
+ * each moment counts once. */
 #include <stdlib.h>
 
 #include "analyzer/base/arena.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap.c — hands what is read to the processes, a block at a time, which other threads may work on. */
+/* overlap.c — hands what is read to the processes, a block at a time, which other threads may work
+ * on. */
 #include "analyzer/overlap/overlap.h"
 
 #include <stdlib.h>

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap.h — exposed communication: how long a rank's compute stream, or its host, waited for an operation.
+/* overlap.h — exposed communication: how long a rank's compute stream, or its host, waited for an
+ * operation.
  *
- * Launches and WAIT records of one process come in as they are read. Each waiting stream is charged, wait by wait,
- * with the time from the wait's begin to the end of the awaited work, every moment once. A launch is settled when
- * many others have come after it, or at the end: by then it shows which of the streams computes (roles.c), and only
- * its waits, and those of the host, count. An operation that none of these is known to have waited for is not
- * measured, which is not the same as zero.
+ * Launches and WAIT records of one process come in as they are read. Each waiting stream is
+ * charged, wait by wait, with the time from the wait's begin to the end of the awaited work, every
+ * moment once. A launch is settled when many others have come after it, or at the end: by then it
+ * shows which of the streams computes (roles.c), and only its waits, and those of the host, count.
+ * An operation that none of these is known to have waited for is not measured, which is not the
+ * same as zero.
  *
- * Processes do not depend on each other: threads of `tasks` work on their blocks, and what comes of them is handed on a fixed number
- * of blocks later. So the results, and when they come, are the same for any number of threads.
+ * Processes do not depend on each other: threads of `tasks` work on their blocks, and what comes of
+ * them is handed on a fixed number of blocks later. So the results, and when they come, are the
+ * same for any number of threads.
  *
- * Memory: a bounded number of launches and waits of each process, some blocks, and the sums. One thread calls.
+ * Memory: a bounded number of launches and waits of each process, some blocks, and the sums. One
+ * thread calls.
  */
 #ifndef CT_ANALYZER_OVERLAP_OVERLAP_H
 #define CT_ANALYZER_OVERLAP_OVERLAP_H
@@ -50,8 +54,8 @@ struct ct_overlap_class {
 struct ct_overlap *ct_overlap_new(size_t n_processes, struct ct_tasks *tasks);
 void ct_overlap_free(struct ct_overlap *overlap);
 
-/* The first op of a launch, of `bytes` in all, alone in it or not, and a wait. They are of the process whose block or end comes next.
- * 0 or CT_NOMEM, both. */
+/* The first op of a launch, of `bytes` in all, alone in it or not, and a wait. They are of the
+ * process whose block or end comes next. 0 or CT_NOMEM, both. */
 struct ct_overlap_op {
 	const struct ct_load_op *op;
 	const struct ct_comm *comm;
@@ -64,13 +68,13 @@ int ct_overlap_wait(struct ct_overlap *overlap, const struct ct_wait_rec *rec);
 /* The recorder puts no events on streams that wait in this process: their waits are not recorded. */
 void ct_overlap_blind(struct ct_overlap *overlap);
 
-/* A block of the process is read, or all of it is. 0, CT_NOMEM, or what the observer of stalls returned: it gets those of earlier
- * blocks. */
+/* A block of the process is read, or all of it is. 0, CT_NOMEM, or what the observer of stalls
+ * returned: it gets those of earlier blocks. */
 int ct_overlap_block(struct ct_overlap *overlap, uint32_t process);
 int ct_overlap_end(struct ct_overlap *overlap, uint32_t process);
 
-/* An operation that the host times: from where its call began it to where the call that ended it, entered at
- * asked_ns, had returned (0: the wait is unknown). 0 or CT_NOMEM. */
+/* An operation that the host times: from where its call began it to where the call that ended it,
+ * entered at asked_ns, had returned (0: the wait is unknown). 0 or CT_NOMEM. */
 struct ct_overlap_call {
 	const struct ct_comm *comm;
 	uint32_t slot;
@@ -80,7 +84,8 @@ struct ct_overlap_call {
 };
 int ct_overlap_call(struct ct_overlap *overlap, const struct ct_overlap_call *call);
 
-/* What became of one launch: `exposed_ns` of its span was waited for, as far as `is_known`. Nonzero stops. */
+/* What became of one launch: `exposed_ns` of its span was waited for, as far as `is_known`. Nonzero
+ * stops. */
 struct ct_overlap_launch {
 	uint32_t process, launch, slot;
 	uint64_t start_ns, end_ns; /* of the process's host */
@@ -89,11 +94,13 @@ struct ct_overlap_launch {
 };
 typedef int (*ct_overlap_fn)(void *arg, const struct ct_overlap_launch *launch);
 
-/* Reports each launch as it is settled, in the thread that does that. Set before the first one comes in. */
+/* Reports each launch as it is settled, in the thread that does that. Set before the first one
+ * comes in. */
 void ct_overlap_subscribe(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
 
-/* Each interval in which a relevant waiter waited for a launch or an operation, and, marked as unknown, each one for
- * which that is unknown. Times of the rank's host. Nonzero stops. Before the first one comes in. */
+/* Each interval in which a relevant waiter waited for a launch or an operation, and, marked as
+ * unknown, each one for which that is unknown. Times of the rank's host. Nonzero stops. Before the
+ * first one comes in. */
 struct ct_overlap_stall {
 	uint32_t slot;
 	const struct ct_comm *comm;
@@ -105,7 +112,8 @@ struct ct_overlap_stall {
 typedef int (*ct_overlap_stall_fn)(void *arg, const struct ct_overlap_stall *stall);
 void ct_overlap_stalls(struct ct_overlap *overlap, ct_overlap_stall_fn fn, void *arg);
 
-/* All processes are read: hands on the rest, as ct_overlap_block() does. Rows and classes are complete. */
+/* All processes are read: hands on the rest, as ct_overlap_block() does. Rows and classes are
+ * complete. */
 int ct_overlap_close(struct ct_overlap *overlap);
 
 /* Sums of the processes that have ended, in the order of their ends. */

@@ -83,8 +83,8 @@ static int on_wait(void *arg, const struct ct_stream *stream, uint32_t process,
 	return ct_overlap_wait(log->overlap, rec);
 }
 
-/* With one connection to the GPU, and none of the timings that put events on streams, the recorder does not
- * instrument waiting streams (interpose/gpu/time.c). */
+/* With one connection to the GPU, and none of the timings that put events on streams, the recorder
+ * does not instrument waiting streams (interpose/gpu/time.c). */
 static void note_blind(struct ct_overlap *overlap, const struct ct_load *load)
 {
 	const char *connections = ct_facts_value(ct_load_environment(load),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlap_private.h — one process as launches.c collects it, charge.c charges it, and settle.c understands it and sums it up. All
- * state of a process is its own, so each of them may be worked on by another thread: overlap.c hands out the work. */
+/* overlap_private.h — one process as launches.c collects it, charge.c charges it, and settle.c
+ * understands it and sums it up. All state of a process is its own, so each of them may be worked
+ * on by another thread: overlap.c hands out the work. */
 #ifndef CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 #define CT_ANALYZER_OVERLAP_OVERLAP_PRIVATE_H
 
@@ -14,7 +15,8 @@
 #define CT_OVERLAP_LAUNCHES 8192u
 #define CT_OVERLAP_WAITS 8192u
 
-/* Who waited for a launch, and the time that is charged to it for that: empty if it had ended before. */
+/* Who waited for a launch, and the time that is charged to it for that: empty if it had ended
+ * before. */
 struct ct_charged {
 	struct ct_charged *next; /* of the launch, as they came */
 	const struct ct_waiter *waiter;
@@ -98,7 +100,8 @@ struct ct_ov_sums {
 	struct ct_overlap_class *classes;
 	uint32_t n_classes, cap_classes;
 	struct ct_table class_at;
-	size_t recent[CT_OV_RECENT]; /* places + 1 in `classes` by operation and size: communicators take turns with few of them */
+	size_t recent[CT_OV_RECENT]; /* places + 1 in `classes` by operation and size: communicators
+					take turns with few of them */
 };
 
 struct ct_ov_process {
@@ -133,8 +136,9 @@ struct ct_ov_block {
 	struct ct_task task;
 };
 
-/* size: blocks that are worked on beside the reading: more threads than that have the reading's to wait for. Not the number of
- * threads, so that the same is handed on at the same time for any number. */
+/* size: blocks that are worked on beside the reading: more threads than that have the reading's to
+ * wait for. Not the number of threads, so that the same is handed on at the same time for any
+ * number. */
 #define CT_OV_BLOCKS 4u
 
 struct ct_overlap {
@@ -151,8 +155,8 @@ struct ct_overlap {
 	void *stall_arg;
 };
 
-/* Take in a launch or a wait of the process; 0 or CT_NOMEM, both. A launch may push out and settle the oldest one: its stalls go to
- * `block`, the one that is being worked on. */
+/* Take in a launch or a wait of the process; 0 or CT_NOMEM, both. A launch may push out and settle
+ * the oldest one: its stalls go to `block`, the one that is being worked on. */
 int ct_ov_launch_add(struct ct_ov_process *p, const struct ct_ov_read *read,
 		     struct ct_ov_block *block);
 int ct_ov_wait_add(struct ct_ov_process *p, const struct ct_wait_rec *rec);
@@ -164,8 +168,8 @@ void ct_ov_process_free(struct ct_ov_process *p);
 /* NULL: has had no launch. */
 struct ct_ov_stream *ct_ov_stream(const struct ct_ov_process *p, uint32_t id);
 
-/* Charge what can be charged by now: in the order of each waiter's waits, as soon as what it waited for is there. 0 or
- * CT_NOMEM. */
+/* Charge what can be charged by now: in the order of each waiter's waits, as soon as what it waited
+ * for is there. 0 or CT_NOMEM. */
 int ct_ov_charge(struct ct_ov_process *p);
 
 /* The stream of this device that computes; NULL: that does not show. */
@@ -173,7 +177,8 @@ const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device
 
 void ct_ov_host_free(struct ct_ov_host *host);
 
-/* The row or class of the sums, made if it is new; valid until the next one is. NULL: out of memory. */
+/* The row or class of the sums, made if it is new; valid until the next one is. NULL: out of
+ * memory. */
 struct ct_overlap_row *ct_ov_row(struct ct_ov_sums *sums, uint32_t slot, const struct ct_comm *comm,
 				 int by_host);
 struct ct_overlap_class *ct_ov_class(struct ct_ov_sums *sums, const struct ct_overlap_class *like);

@@ -35,7 +35,8 @@ struct room {
 	uint32_t near_part; /* likewise, a place in the log's order */
 };
 
-/* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what lies in steps. */
+/* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what
+ * lies in steps. */
 static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
 {
 	uint64_t *sums = (uint64_t *)((char *)r->cells + offset);
@@ -63,7 +64,8 @@ static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_
 
 /* ---- communication ---- */
 
-/* Of several steps those are not known in which nothing was timed; one that is all of the run is known but for these seconds. */
+/* Of several steps those are not known in which nothing was timed; one that is all of the run is
+ * known but for these seconds. */
 static void leave_out(struct room *r, const struct ct_left_out *left)
 {
 	struct cell *c = r->cells;
@@ -116,7 +118,8 @@ static uint64_t start_of(const struct ct_instance_log *log, uint32_t at)
 	return p->start_ns ? p->start_ns : p->enter_ns;
 }
 
-/* The rank's first part that started at start_ns or later. *near: what it was before; stalls come about in order. */
+/* The rank's first part that started at start_ns or later. *near: what it was before; stalls come
+ * about in order. */
 static uint32_t first_from(const struct ct_instance_log *log, uint32_t slot, uint64_t start_ns,
 			   uint32_t *near)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* per_step.h — exposed communication step by step, and what of it was waiting for others.
  *
- * exposed = length of the union of a rank's stalls within the step. Of a stall at an operation that its rank reached
- * at s and in which it waited w for others, what lies in [s, s + w) is exposed wait, the rest exposed transfer; where
- * w is not known neither is. A step is known on a rank if stalls of it are kept and at most a tenth of its
- * communication has unknown waiters. Pure functions. */
+ * exposed = length of the union of a rank's stalls within the step. Of a stall at an operation that
+ * its rank reached at s and in which it waited w for others, what lies in [s, s + w) is exposed
+ * wait, the rest exposed transfer; where w is not known neither is. A step is known on a rank if
+ * stalls of it are kept and at most a tenth of its communication has unknown waiters. Pure
+ * functions. */
 #ifndef CT_ANALYZER_OVERLAP_PER_STEP_H
 #define CT_ANALYZER_OVERLAP_PER_STEP_H
 
@@ -25,7 +26,8 @@ struct ct_exposed_rank {
 
 struct ct_exposed_step {
 	uint64_t exposed_ns; /* of the rank that has most; UINT64_MAX: not known for all */
-	uint64_t wait_ns; /* mean over ranks of the union of their waits; UINT64_MAX: not known for all */
+	uint64_t wait_ns; /* mean over ranks of the union of their waits; UINT64_MAX: not known for
+			     all */
 };
 
 /* The part of one communicator, over all ranks and their known steps. */
@@ -40,7 +42,8 @@ struct ct_exposed_sums {
 	struct ct_exposed_comm *comms; /* by index of the communicator */
 };
 
-/* `waits_known[slot]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any case. */
+/* `waits_known[slot]`: are that rank's waits known at all? 0 or CT_NOMEM; ct_exposed_fini() in any
+ * case. */
 int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures *stalls,
 		   const struct ct_cuts *cuts, const uint8_t *waits_known, uint32_t n_comms,
 		   struct ct_exposed_sums *sums);

@@ -80,8 +80,8 @@ struct measured {
 	} stalls[CT_CHARGED];
 };
 
-/* Does this wait count? A stream that only forwards its wait loses nothing; a wait through the compute stream is
- * charged to that one. */
+/* Does this wait count? A stream that only forwards its wait loses nothing; a wait through the
+ * compute stream is charged to that one. */
 static int counts(const struct ct_charged *c, const struct ct_waiter *computing)
 {
 	if (!c->waiter->is_host)
@@ -119,15 +119,17 @@ static void add_up(struct ct_ov_launch *launch, const struct ct_waiter *computin
 		m->exposed_ns = m->err_ns = m->n = 0;
 }
 
-/* The compute stream may have waited for it without a record. The host's waits are then not a measure: the host
- * arrives after the wait, and where it limits itself (FSDP) it waits while the GPU computes. */
+/* The compute stream may have waited for it without a record. The host's waits are then not a
+ * measure: the host arrives after the wait, and where it limits itself (FSDP) it waits while the
+ * GPU computes. */
 static int may_be_unseen(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 			 const struct ct_waiter *computing)
 {
 	return !computing && (p->is_blind || launch->is_from_nccl);
 }
 
-/* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes. */
+/* It runs on the compute stream, or on one that depends on no other, if no waiting stream computes.
+ */
 static int is_same_stream(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 			  const struct ct_waiter *computing)
 {

@@ -244,8 +244,8 @@ static double part_of_run(const struct ct_study *s)
 				     : NAN;
 }
 
-/* The median rank's fraction of its steps, else of the run; and that of the most exposed rank. Unknown if the errors
- * of its parts exceed the time that it is a fraction of. */
+/* The median rank's fraction of its steps, else of the run; and that of the most exposed rank.
+ * Unknown if the errors of its parts exceed the time that it is a fraction of. */
 static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study.h — communication against computing, step by step: exposed time, gaps, gradient buckets, pipelines; into the
- * report, and what is to be said of it among the findings (docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles"). One thread. */
+/* study.h — communication against computing, step by step: exposed time, gaps, gradient buckets,
+ * pipelines; into the report, and what is to be said of it among the findings
+ * (docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles"). One thread. */
 #ifndef CT_ANALYZER_OVERLAP_STUDY_H
 #define CT_ANALYZER_OVERLAP_STUDY_H
 
@@ -28,9 +29,9 @@ struct ct_study {
 	struct ct_bubbles bubbles;
 };
 
-/* After links and roles are in the report, whose ranks are still in order of slots. `study` has model, log, exposures and
- * report set and is zero else. cut_ns: n_steps + 1 times since the run began; 0 steps: none were found. 0 or CT_NOMEM;
- * ct_study_fini() in any case. */
+/* After links and roles are in the report, whose ranks are still in order of slots. `study` has
+ * model, log, exposures and report set and is zero else. cut_ns: n_steps + 1 times since the run
+ * began; 0 steps: none were found. 0 or CT_NOMEM; ct_study_fini() in any case. */
 int ct_overlap_study(struct ct_study *study, const uint64_t *cut_ns, uint32_t n_steps);
 void ct_study_fini(struct ct_study *study);
 

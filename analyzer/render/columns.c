@@ -30,7 +30,8 @@ static const char *direction(unsigned message)
 
 /* ---- from more than one member ---- */
 
-/* name() makes `value`, an expression of `row`, which points at the struct; `outer`: what the outermost one is in. */
+/* name() makes `value`, an expression of `row`, which points at the struct; `outer`: what the
+ * outermost one is in. */
 #define VALUE(name, type, value)                                                                   \
 	static json_t *name(const void *at, const void *outer)                                     \
 	{                                                                                          \
@@ -64,7 +65,8 @@ static json_t *timeline(const void *row, const void *outer)
 	return value;
 }
 
-/* Nothing is known of steps that were not found, but why; and where they were, that is of no meaning. */
+/* Nothing is known of steps that were not found, but why; and where they were, that is of no
+ * meaning. */
 static json_t *steps_found(const void *row, const void *outer)
 {
 	struct ct_report_steps c = ((const struct ct_report *)row)->steps;

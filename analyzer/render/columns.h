@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* columns.h — the rows of a report, each described once (columns.def): which member is under which key, in which unit, when it
- * is unknown, and what its column is called in text and on the page. JSON, text tables and the tables of report.html are all
- * written from it. Constant data; any thread. */
+/* columns.h — the rows of a report, each described once (columns.def): which member is under which
+ * key, in which unit, when it is unknown, and what its column is called in text and on the page.
+ * JSON, text tables and the tables of report.html are all written from it. Constant data; any
+ * thread. */
 #ifndef CT_ANALYZER_RENDER_COLUMNS_H
 #define CT_ANALYZER_RENDER_COLUMNS_H
 
@@ -12,7 +13,8 @@
 
 #include "analyzer/render/text.h"
 
-/* As scripts/format.js of the page calls them. rank, host, comm, ranks and hosts are names of things, which it can filter by. */
+/* As scripts/format.js of the page calls them. rank, host, comm, ranks and hosts are names of
+ * things, which it can filter by. */
 #define CT_UNIT_MAP(XX)                                                                            \
 	XX(text)                                                                                   \
 	XX(yes)                                                                                    \
@@ -92,7 +94,8 @@ json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const
 json_t *ct_columns_json_all(const struct ct_columns *columns, const void *rows, size_t n,
 			    const void *outer);
 
-/* All tables of the page, by their path in a report ("steps.items"): [{key, title, unit, err, help}]. As above. */
+/* All tables of the page, by their path in a report ("steps.items"): [{key, title, unit, err,
+ * help}]. As above. */
 json_t *ct_columns_page(void);
 
 /* Lines of a table with these columns ("comm bytes"), at most 100 columns wide. */
@@ -100,8 +103,8 @@ void ct_columns_head(struct ct_text *text, const struct ct_columns *columns, con
 void ct_columns_row(struct ct_text *text, enum ct_color color, const struct ct_columns *columns,
 		    const char *keys, const void *row);
 
-/* A line of what the page shows of an object, "steps     steps 39; median 39.5 ms ± 1.8 us". It says why
- * it has none, if that is known, and is left out where its `key` is not. */
+/* A line of what the page shows of an object, "steps     steps 39; median 39.5 ms ± 1.8 us". It
+ * says why it has none, if that is known, and is left out where its `key` is not. */
 void ct_columns_facts(struct ct_text *text, const char *word, const struct ct_columns *columns,
 		      const char *key, const void *row);
 

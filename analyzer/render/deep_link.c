@@ -104,7 +104,8 @@ struct ct_deep_range ct_deep_range(const struct ct_report *report, const struct 
 
 /* ---- the address ---- */
 
-/* Everything but what RFC 3986 calls unreserved is escaped. NULL: out of memory, or `text` is NULL. */
+/* Everything but what RFC 3986 calls unreserved is escaped. NULL: out of memory, or `text` is NULL.
+ */
 static const char *escaped(struct ct_arena *memory, const char *text)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -123,7 +124,8 @@ static const char *escaped(struct ct_arena *memory, const char *text)
 	return start;
 }
 
-/* What is to be pinned, as JSON: a list of commands. Names of tracks are those that analyzer/chart/ makes. */
+/* What is to be pinned, as JSON: a list of commands. Names of tracks are those that analyzer/chart/
+ * makes. */
 static const char *commands(struct ct_arena *memory, const struct ct_finding *finding)
 {
 	const char *pin = "{\"id\":\"dev.perfetto.PinTracksByRegex\",\"args\":[\"";

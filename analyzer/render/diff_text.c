@@ -71,7 +71,8 @@ void ct_diff_text(const struct ct_diff *diff, const char *base, size_t bases, co
 	for (size_t i = 0; i < diff->n_rows; i++) {
 		const struct ct_diff_row *row = &diff->rows[i];
 
-		/* operations and steps of other numbers of ranks differ by design: the efficiency is the answer */
+		/* operations and steps of other numbers of ranks differ by design: the efficiency
+		 * is the answer */
 		if (!style->verbose && (scales || (row->comm && !differs(row)))) {
 			hidden++;
 			continue;

@@ -71,8 +71,8 @@ static void write_differs(struct ct_text *text, const struct ct_report_environme
 		ct_text_line(text, CT_COLOR_NONE, "differences: none");
 }
 
-/* All that is equal under one beginning, in a line: "libraries nccl 2.28.9, glibc 2.36". `end`: only names that end so,
- * and without it. */
+/* All that is equal under one beginning, in a line: "libraries nccl 2.28.9, glibc 2.36". `end`:
+ * only names that end so, and without it. */
 static void write_group(struct ct_text *text, const struct ct_report_environment *e,
 			const char *title, const char *begin, const char *end)
 {

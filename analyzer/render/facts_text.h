@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts_text.h — the parts that `commtrace report` and `commtrace info` write as text: a line (two where it has to be) of facts
- * each, or a section. What is not known is "n/a", or not there. */
+/* facts_text.h — the parts that `commtrace report` and `commtrace info` write as text: a line (two
+ * where it has to be) of facts each, or a section. What is not known is "n/a", or not there. */
 #ifndef CT_ANALYZER_RENDER_FACTS_TEXT_H
 #define CT_ANALYZER_RENDER_FACTS_TEXT_H
 
 #include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
 
-/* The verdict with its cause, notes and advice, then the other findings: their headlines, and only with `verbose` all of them and all
- * that is known of each. An empty line behind them. */
+/* The verdict with its cause, notes and advice, then the other findings: their headlines, and only
+ * with `verbose` all of them and all that is known of each. An empty line behind them. */
 void ct_findings_text(struct ct_text *text, const struct ct_report *report, int verbose,
 		      size_t top);
 /* A line for each baseline check that failed, and how many passed; with `verbose` for each. */
@@ -16,13 +16,13 @@ void ct_expect_text(struct ct_text *text, const struct ct_report *report, int ve
 /* The run in a few lines: step time, exposed communication, data quality. */
 void ct_summary_text(struct ct_text *text, const struct ct_report *report);
 
-/* How the run was timed; and what was set and what became of it in one process, "sample 4, duty 10.0 s/60.0 s ...", into
- * `to`: empty without a GPU. */
+/* How the run was timed; and what was set and what became of it in one process, "sample 4,
+ * duty 10.0 s/60.0 s ...", into `to`: empty without a GPU. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
 
-/* Likewise: when it had events, what was taken for a step, and what timing did to it, "events from 12.0 s, step 400 ms ..."; empty:
- * nothing of it is known. */
+/* Likewise: when it had events, what was taken for a step, and what timing did to it, "events
+ * from 12.0 s, step 400 ms ..."; empty: nothing of it is known. */
 void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
 /* The state of the hosts' clocks, nothing for one host; and a line for each host. */
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);

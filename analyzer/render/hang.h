@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hang.h — the verdict on a hang as text for people and as JSON for programs. The FILE stays the caller's. */
+/* hang.h — the verdict on a hang as text for people and as JSON for programs. The FILE stays the
+ * caller's. */
 #ifndef CT_ANALYZER_RENDER_HANG_H
 #define CT_ANALYZER_RENDER_HANG_H
 
@@ -9,18 +10,20 @@
 /* The headline alone, with its confidence, without its line's end. */
 void ct_hang_sentence(const struct ct_hang_run *run, FILE *out);
 
-/* `commtrace hang`: headline, cause, evidence, what to do, stack; then other verdicts, the job, missing data. At most 25 lines of 80
- * columns, more with style->verbose. `style` may be NULL. */
+/* `commtrace hang`: headline, cause, evidence, what to do, stack; then other verdicts, the job,
+ * missing data. At most 25 lines of 80 columns, more with style->verbose. `style` may be NULL. */
 void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
 
 /* The same for scripts: JOB, and a VERDICT for each, followed by key=value. */
 void ct_hang_kv(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
 
-/* The same as a message for a chat or a ticket, in Markdown: each verdict's headline, cause, evidence and advice. */
+/* The same as a message for a chat or a ticket, in Markdown: each verdict's headline, cause,
+ * evidence and advice. */
 void ct_hang_markdown(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
 
-/* Hosts of the ranks at fault, comma-separated in a line: of verdicts of medium or high confidence, and where the cause may be the
- * host. Nothing is written if there are none. Returns their number, or -1 when out of memory. */
+/* Hosts of the ranks at fault, comma-separated in a line: of verdicts of medium or high confidence,
+ * and where the cause may be the host. Nothing is written if there are none. Returns their number,
+ * or -1 when out of memory. */
 int ct_hang_hosts(const struct ct_hang_run *run, FILE *out);
 
 /* Object "commtrace.hang/1". A new reference, NULL when out of memory. */
@@ -38,8 +41,9 @@ struct ct_text;
 void ct_hang_rank_text(struct ct_text *text, const struct ct_hang_run *run, int rank, int verbose);
 
 /*
- * Of threads (hang_stacks.c): of the first ranks of a verdict the most useful one, how it is and its frames, Python's
- * where it has such, in so many lines; for programs a few of each of all its ranks, with all frames.
+ * Of threads (hang_stacks.c): of the first ranks of a verdict the most useful one, how it is and
+ * its frames, Python's where it has such, in so many lines; for programs a few of each of all its
+ * ranks, with all frames.
  */
 void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
 			 const struct ct_hang_verdict *verdict, int lines);

@@ -38,7 +38,8 @@ static int is_python(const struct ct_stack *stack)
 	return 0;
 }
 
-/* The first thread is what a program is written in: its frames of Python say more than a worker's of a library. */
+/* The first thread is what a program is written in: its frames of Python say more than a worker's
+ * of a library. */
 static const struct ct_stack *most_useful(const struct ct_stack_list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++)
@@ -58,7 +59,8 @@ static const char *doing(const struct ct_stack *stack)
 	return stack->before_ns && stack->is_same ? "asleep with an unchanged stack" : "asleep";
 }
 
-/* What is shown of a path: its end, from a slash on, where all of it would push the line's number out of the screen. */
+/* What is shown of a path: its end, from a slash on, where all of it would push the line's number
+ * out of the screen. */
 static const char *end_of(const struct ct_text *text, const struct ct_stack_line *line)
 {
 	const int room = snprintf(NULL, 0, "%-*s%s (...:%" PRIu32 ")", (int)CT_TEXT_ROW, "",

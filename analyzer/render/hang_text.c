@@ -13,7 +13,8 @@
 #include "trace/ops.h"
 #include "trace/text.h"
 
-/* Of a screen of 25 lines: 2 headline and cause, 10 evidence, 5 verdict and advice, 6 stack at least where there are no other verdicts. */
+/* Of a screen of 25 lines: 2 headline and cause, 10 evidence, 5 verdict and advice, 6 stack at
+ * least where there are no other verdicts. */
 #define SCREEN 25	/* lines */
 #define EVIDENCE_END 12 /* no row of evidence begins below this line */
 #define FEW_OTHERS 2u	/* verdicts beside the first, a headline each */
@@ -22,7 +23,8 @@
 #define MOST_RANKS 12u	/* numbers in a list */
 #define MOST_MISSING 6u
 #define SILENT_NS                                                                                  \
-	1000000000ull /* heartbeats of processes are not simultaneous: a smaller difference means nothing */
+	1000000000ull /* heartbeats of processes are not simultaneous: a smaller difference means  \
+			 nothing */
 #define MOST_SLOW 3u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
@@ -255,7 +257,8 @@ static void write_operation(struct ct_text *text, const struct ct_hang_run *run,
 	show(text, "operation", &m);
 }
 
-/* Bytes of a call site that are shown: of "train.py:117 step < train.py:219 main" the innermost frame, unless all is asked for. */
+/* Bytes of a call site that are shown: of "train.py:117 step < train.py:219 main" the innermost
+ * frame, unless all is asked for. */
 static int site_shown(const char *site, int verbose)
 {
 	const char *outer = verbose ? NULL : strstr(site, " < ");
@@ -377,7 +380,8 @@ static void write_divergence(struct ct_text *text, const struct ct_hang_divergen
 	show(text, "diverged", &m);
 }
 
-/* Rows of evidence, the most useful first. Where not all is asked for they end with the screen's part for them, the last one cut. */
+/* Rows of evidence, the most useful first. Where not all is asked for they end with the screen's
+ * part for them, the last one cut. */
 static void write_evidence(struct ct_text *text, const struct ct_hang_run *run,
 			   const struct ct_hang_verdict *v, int verbose)
 {

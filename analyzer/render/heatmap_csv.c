@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* As RFC 4180 has it. Names come from foreign programs: one that a spreadsheet would take for a formula gets a ' before it. */
+/* As RFC 4180 has it. Names come from foreign programs: one that a spreadsheet would take for a
+ * formula gets a ' before it. */
 static void put_field(const char *text, FILE *out)
 {
 	int is_formula = text[0] && strchr("=+-@", text[0]),

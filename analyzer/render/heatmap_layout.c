@@ -220,7 +220,8 @@ static int add_notes(const struct ct_picture *p, struct ct_arena *memory,
 	return st;
 }
 
-/* Most texts that there can be: names, marks, four titles, notes in lines of 80 characters at least. */
+/* Most texts that there can be: names, marks, four titles, notes in lines of 80 characters at
+ * least. */
 static size_t count_texts(const struct ct_picture *p)
 {
 	size_t n = p->rows.n + p->columns.n + p->columns.ticks.n + CT_PICTURE_MARKS + 8;

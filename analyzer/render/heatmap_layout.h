@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heatmap_layout.h — where the parts of a chart are. Lengths are units: a pixel of an SVG at its own size. Text is
- * in a font of fixed width. Pure. */
+/* heatmap_layout.h — where the parts of a chart are. Lengths are units: a pixel of an SVG at its
+ * own size. Text is in a font of fixed width. Pure. */
 #ifndef CT_ANALYZER_RENDER_HEATMAP_LAYOUT_H
 #define CT_ANALYZER_RENDER_HEATMAP_LAYOUT_H
 
@@ -10,7 +10,8 @@
 #define CT_HEATMAP_CHAR 6u   /* its width, a character's */
 #define CT_HEATMAP_TITLE 15u /* size of the title, half as much again */
 
-/* The colours that are no scale: those of the report's page (html/chart_look.js) on a light ground, which prints. */
+/* The colours that are no scale: those of the report's page (html/chart_look.js) on a light ground,
+ * which prints. */
 #define CT_HEATMAP_GROUND 0xffffffu
 #define CT_HEATMAP_INK 0x1c2127u
 #define CT_HEATMAP_SOFT 0x4f5862u

@@ -7,7 +7,8 @@
 
 #include "analyzer/render/heatmap_layout.h"
 
-/* Up to here each cell is an element with its value; more make viewers slow, so areas of one color replace them. */
+/* Up to here each cell is an element with its value; more make viewers slow, so areas of one color
+ * replace them. */
 #define CELLS 4096u
 #define LEVELS 64u /* colours of such areas; and what has none */
 #define LEVEL_UNKNOWN LEVELS

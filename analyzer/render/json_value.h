@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_value.h — values of a report as JSON: what is unknown becomes null, never 0. New references; NULL when out
- * of memory, which json_object_set_new and json_array_append_new pass on as an error. Pure. */
+/* json_value.h — values of a report as JSON: what is unknown becomes null, never 0. New references;
+ * NULL when out of memory, which json_object_set_new and json_array_append_new pass on as an error.
+ * Pure. */
 #ifndef CT_ANALYZER_RENDER_JSON_VALUE_H
 #define CT_ANALYZER_RENDER_JSON_VALUE_H
 
@@ -16,8 +17,8 @@ json_t *ct_json_rank(int rank);		/* -1: null */
 json_t *ct_json_ranks(const int *ranks, size_t n);
 json_t *ct_json_texts(const char *const *texts, size_t n);
 
-/* CT_JSON({ "rank", ct_json_rank(3) }, { "text", ct_json_text(text) }): an object of these values, which are stolen,
- * also on failure. NULL where one of them is. */
+/* CT_JSON({ "rank", ct_json_rank(3) }, { "text", ct_json_text(text) }): an object of these values,
+ * which are stolen, also on failure. NULL where one of them is. */
 struct ct_json_pair {
 	const char *key;
 	json_t *value;

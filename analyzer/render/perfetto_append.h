@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfetto_append.h — protobuf fields written straight into a buffer: the hot path of a timeline, an order of
- * magnitude faster than building a message and packing it. The caller sees to it that there is room.
+/* perfetto_append.h — protobuf fields written straight into a buffer: the hot path of a timeline,
+ * an order of magnitude faster than building a message and packing it. The caller sees to it that
+ * there is room.
  *
- * A length that is not known yet takes two bytes, which may be one more than it needs: every protobuf reader takes a
- * varint with leading zeros. So the content of a message must stay below 16 KiB. Pure. */
+ * A length that is not known yet takes two bytes, which may be one more than it needs: every
+ * protobuf reader takes a varint with leading zeros. So the content of a message must stay below 16
+ * KiB. Pure. */
 #ifndef CT_ANALYZER_RENDER_PERFETTO_APPEND_H
 #define CT_ANALYZER_RENDER_PERFETTO_APPEND_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfetto_fields.h — the numbers of Perfetto's format that the appender writes; the rest is in perfetto.proto, and
- * a test holds the two against each other. */
+/* perfetto_fields.h — the numbers of Perfetto's format that the appender writes; the rest is in
+ * perfetto.proto, and a test holds the two against each other. */
 #ifndef CT_ANALYZER_RENDER_PERFETTO_FIELDS_H
 #define CT_ANALYZER_RENDER_PERFETTO_FIELDS_H
 

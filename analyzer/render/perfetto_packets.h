@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfetto_packets.h — the packets that are rare, by protobuf-c: clock, facts about the whole, tracks, interned
- * texts. Each makes one packet, with the field of the trace that holds it. */
+/* perfetto_packets.h — the packets that are rare, by protobuf-c: clock, facts about the whole,
+ * tracks, interned texts. Each makes one packet, with the field of the trace that holds it. */
 #ifndef CT_ANALYZER_RENDER_PERFETTO_PACKETS_H
 #define CT_ANALYZER_RENDER_PERFETTO_PACKETS_H
 

@@ -15,7 +15,8 @@
 #include "analyzer/render/text.h"
 #include "trace/text.h"
 
-/* Of a screen of 25 lines: 8 verdict, 4 other findings, 5 facts, 4 table, 4 empty; and of all that there is. */
+/* Of a screen of 25 lines: 8 verdict, 4 other findings, 5 facts, 4 table, 4 empty; and of all that
+ * there is. */
 #define SCREEN 25  /* lines */
 #define FEW_ROWS 3 /* of the table, fewer where the screen is full: ... */
 #define BESIDE 5   /* ... of its lines, those around the rows */
@@ -95,7 +96,8 @@ static const char *base_of_share(const struct ct_report *report)
 	return "run in communication";
 }
 
-/* Some launches were timed by events, and which were not is neither nothing nor seconds that can be left out. */
+/* Some launches were timed by events, and which were not is neither nothing nor seconds that can be
+ * left out. */
 static void write_share(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
@@ -122,7 +124,8 @@ static const struct ct_report_slowdown *largest(const struct ct_report_slowdown 
 	return most;
 }
 
-/* How much longer a step takes than in a job whose ranks all compute alike, and whose unevenness that is. */
+/* How much longer a step takes than in a job whose ranks all compute alike, and whose unevenness
+ * that is. */
 static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_whatif *w = &report->whatif;
@@ -155,7 +158,8 @@ static void write_slowdown(struct ct_text *text, const struct ct_report *report)
 		     w->s, w->s_err, of_rank, of_stage, last, worst);
 }
 
-/* A line of figures: of an object of the report, or (n_at) of the row of a table that has most of the key, or is first. */
+/* A line of figures: of an object of the report, or (n_at) of the row of a table that has most of
+ * the key, or is first. */
 struct section {
 	const char *word, *key;
 	const struct ct_columns *(*columns)(void);
@@ -363,8 +367,9 @@ static void write_ends_alike(struct ct_text *text, int *ranks, size_t n, const c
 	free(list);
 }
 
-/* Those that ended in one way share a line: which of them was first is not known, and none stands for the others. The first one of the
- * list has a line of its own where it is known to be the first. */
+/* Those that ended in one way share a line: which of them was first is not known, and none stands
+ * for the others. The first one of the list has a line of its own where it is known to be the
+ * first. */
 static void write_ends(struct ct_text *text, const struct ct_report *report, size_t most)
 {
 	uint8_t *shown = calloc(report->n_ended + 1, 1);

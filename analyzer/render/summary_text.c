@@ -93,7 +93,8 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		     ct_prose_pct_err(e->share_pct, e->err_pct).s, of, parts);
 }
 
-/* "no dropped records", "no dropped records, but 12 calls were not recorded", "no dropped records (31 lack details)", "123 records dropped", "an unknown number of records dropped" */
+/* "no dropped records", "no dropped records, but 12 calls were not recorded", "no dropped records
+ * (31 lack details)", "123 records dropped", "an unknown number of records dropped" */
 static void dropped_text(char *to, size_t cap, const struct ct_report *report)
 {
 	int some = 0, uncounted = 0;

@@ -106,8 +106,8 @@ void ct_text_share(char *to, size_t cap, double pct, const char *about, const ch
 
 static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };
 
-/* Lines contain names and paths of foreign programs: bytes that are not text are shown as '?', so that they cannot
- * control the terminal. */
+/* Lines contain names and paths of foreign programs: bytes that are not text are shown as '?', so
+ * that they cannot control the terminal. */
 static void __attribute__((format(printf, 2, 0)))
 format(char line[CT_LINE], const char *fmt, va_list ap)
 {
@@ -172,7 +172,8 @@ static int is_in_figure(const char *line, size_t at)
 	return 0;
 }
 
-/* Bytes of `line` that fit `columns`: up to a space outside figures, or a word that is longer than all of them is broken. */
+/* Bytes of `line` that fit `columns`: up to a space outside figures, or a word that is longer than
+ * all of them is broken. */
 static size_t fitting(const char *line, size_t columns)
 {
 	size_t all = bytes_of(line, columns), n = all;

@@ -33,7 +33,8 @@ struct ct_text {
 
 struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style); /* style NULL: plain */
 
-/* The same for what is read as prose, or pasted into a ticket: wrapped at CT_TEXT_SCREEN also in a file. */
+/* The same for what is read as prose, or pasted into a ticket: wrapped at CT_TEXT_SCREEN also in a
+ * file. */
 struct ct_text ct_text_screen(const struct ct_text *text);
 
 void ct_text_empty(struct ct_text *text); /* a line */
@@ -44,8 +45,8 @@ void ct_text_head(struct ct_text *text, const char *title);
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same without cutting: text continues in further lines, broken at spaces, after `hanging` columns. For text that
- * must be read to its end: verdicts, findings, advice. */
+/* The same without cutting: text continues in further lines, broken at spaces, after `hanging`
+ * columns. For text that must be read to its end: verdicts, findings, advice. */
 void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -60,15 +61,16 @@ void ct_text_command(struct ct_text *text, const char *word, const char *command
 /* The run as words of a shell: as it was typed, or `dir`. 0: not known, or too long. */
 int ct_text_runs(char *to, size_t cap, const struct ct_text_style *style, const char *dir);
 
-/* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
+/* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where
+ * something is gone. */
 void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);
 
-/* A name in `columns` characters (at least 4; `to` as above): without "MPI_COMM_", and cut in the middle, since names
- * differ at their ends. */
+/* A name in `columns` characters (at least 4; `to` as above): without "MPI_COMM_", and cut in the
+ * middle, since names differ at their ends. */
 void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns);
 
-/* "about 1.20% of the run in wrappers", "less than 0.01% of the run in wrappers", "n/a in wrappers" (about: "about ", of:
- * "the run", where: "in wrappers"). */
+/* "about 1.20% of the run in wrappers", "less than 0.01% of the run in wrappers", "n/a in wrappers"
+ * (about: "about ", of: "the run", where: "in wrappers"). */
 void ct_text_share(char *to, size_t cap, double pct, const char *about, const char *of,
 		   const char *where);
 

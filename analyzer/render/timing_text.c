@@ -69,7 +69,8 @@ static int is_thinned(const struct ct_report_cost *cost)
 	return cost && (cost->sample_ratio < 1 || cost->duty_of_ns || cost->coarsest);
 }
 
-/* auto had not come to events in any process: a short run, or one whose collectives are all in graphs. */
+/* auto had not come to events in any process: a short run, or one whose collectives are all in
+ * graphs. */
 static int is_early(const struct ct_report *report)
 {
 	int n = 0;
@@ -187,7 +188,8 @@ static int is_related(const struct ct_report_clock *c)
 	return !strcmp(c->quality, "ACCURATE") || !strcmp(c->quality, "APPROXIMATE");
 }
 
-/* Those that are not related, by name; ABSENT but synchronized by the time of day is shown with that time's error. */
+/* Those that are not related, by name; ABSENT but synchronized by the time of day is shown with
+ * that time's error. */
 static void list_odd(const struct ct_report *report, char *out, size_t size)
 {
 	size_t at = 0, n = 0;

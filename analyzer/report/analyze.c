@@ -58,15 +58,16 @@ enum {
 	N_OBSERVERS
 };
 
-/* The long computations after reading. They share only data that is no longer changed, so other threads run them. The longest
- * comes first. */
+/* The long computations after reading. They share only data that is no longer changed, so other
+ * threads run them. The longest comes first. */
 enum { REPLAY, BLAME, LINKS, N_BESIDE };
 
 /* Each step and its state, so that there is one place to clean up. */
 struct analysis {
 	const struct ct_analyze_options *options;
 	struct ct_tasks *tasks; /* NULL: no other thread */
-	/* The reading that only finds the steps, if some are to be skipped: `steps` borrows from it. */
+	/* The reading that only finds the steps, if some are to be skipped: `steps` borrows from
+	 * it. */
 	struct ct_stream first_stream;
 	struct ct_step_log first_log;
 	struct ct_task beside[N_BESIDE];
@@ -119,7 +120,8 @@ static struct ct_stream_options stream_options(const struct analysis *a)
 	};
 }
 
-/* size: of a process, on average. In smaller files the pass for marks (tails.h) took more than was saved. */
+/* size: of a process, on average. In smaller files the pass for marks (tails.h) took more than was
+ * saved. */
 #define TAILS_FROM_BYTES (1u << 19)
 
 static int has_tails(const struct ct_run *run)
@@ -131,7 +133,8 @@ static int has_tails(const struct ct_run *run)
 	return bytes >= run->n_processes * (uint64_t)TAILS_FROM_BYTES;
 }
 
-/* A hang is at the end of the files: mostly little has to be read twice for it. What cannot be read now is left to the reading. */
+/* A hang is at the end of the files: mostly little has to be read twice for it. What cannot be read
+ * now is left to the reading. */
 static int read_tails(struct analysis *a, const struct ct_run *run, int restart)
 {
 	struct ct_err err = { .text = "" };
@@ -168,7 +171,8 @@ static int skip_steps(struct analysis *a, struct ct_err *err)
 	return CT_OK;
 }
 
-/* Steps are known once all is read, and what is summed up while reading depends on where the skipped ones end. */
+/* Steps are known once all is read, and what is summed up while reading depends on where the
+ * skipped ones end. */
 static int read_steps(struct analysis *a, const struct ct_run *run, int restart, struct ct_err *err)
 {
 	struct ct_observer observers[2] = { 0 };
@@ -550,8 +554,8 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 	if (!options)
 		options = &defaults;
 	st = analyze_by(options->threads, run, options, report, err);
-	/* Each thread takes address space for a stack and a heap: where that is limited, one alone may have enough. What an
-	 * observer has heard cannot be taken back. */
+	/* Each thread takes address space for a stack and a heap: where that is limited, one alone
+	 * may have enough. What an observer has heard cannot be taken back. */
 	if (st == CT_NOMEM && options->threads > 1 && !options->observer && !options->exposure)
 		st = analyze_by(1, run, options, report, err);
 	return st;

@@ -17,8 +17,8 @@ static const char *name_of(const struct ct_model *model, struct ct_report *repor
 			     sizeof(((struct ct_process *)0)->host));
 }
 
-/* What the kernel says of the host's time of day: the largest error of it that any process saw. CT_UNKNOWN: nothing,
- * or that it is not synchronized. */
+/* What the kernel says of the host's time of day: the largest error of it that any process saw.
+ * CT_UNKNOWN: nothing, or that it is not synchronized. */
 static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 {
 	uint64_t worst = 0;
@@ -117,8 +117,8 @@ static int fill_row(const struct ct_model *model, uint32_t host, struct ct_repor
 
 /* ---- the finding ---- */
 
-/* Of two hosts, the one whose clock it is more likely: that contradicts a larger share of those it was compared with; of
- * equal ones, more of them. Negative: a. */
+/* Of two hosts, the one whose clock it is more likely: that contradicts a larger share of those it
+ * was compared with; of equal ones, more of them. Negative: a. */
 static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host *b)
 {
 	uint64_t x = (uint64_t)a->conflicts * b->compared, y = (uint64_t)b->conflicts * a->compared;
@@ -128,8 +128,8 @@ static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host
 	return a->conflicts > b->conflicts ? -1 : a->conflicts < b->conflicts;
 }
 
-/* Whose clock it is; more than one where that is unclear. Not who is part of most contradictions: where all are compared with
- * the reference only, that is always the reference. */
+/* Whose clock it is; more than one where that is unclear. Not who is part of most contradictions:
+ * where all are compared with the reference only, that is always the reference. */
 static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 {
 	const struct ct_clocks *clocks = model->starts->clocks;
@@ -208,7 +208,8 @@ static void add_finding(const struct ct_model *model, const uint8_t *guilty,
 				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed);
 }
 
-/* Two hosts that are both related by way of others: do they contradict each other by more than all errors? */
+/* Two hosts that are both related by way of others: do they contradict each other by more than all
+ * errors? */
 static int is_beyond_errors(const struct ct_clocks *clocks, const struct ct_clock_conflict *c)
 {
 	uint64_t mine = ct_clocks_host(clocks, c->host)->err_ns;

@@ -6,8 +6,8 @@
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"
 
-/* Of several hosts, one row each in report->clocks, and a finding if clocks contradict themselves. After ct_fill_job().
- * 0 or CT_NOMEM. */
+/* Of several hosts, one row each in report->clocks, and a finding if clocks contradict themselves.
+ * After ct_fill_job(). 0 or CT_NOMEM. */
 int ct_fill_clocks(const struct ct_model *model, struct ct_findings *findings,
 		   struct ct_report *report);
 

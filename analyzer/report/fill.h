@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fill.h — from the model to the tables of a report that need no analysis. All memory is the report's. Each returns 0
- * or CT_NOMEM. */
+/* fill.h — from the model to the tables of a report that need no analysis. All memory is the
+ * report's. Each returns 0 or CT_NOMEM. */
 #ifndef CT_ANALYZER_REPORT_FILL_H
 #define CT_ANALYZER_REPORT_FILL_H
 
@@ -13,8 +13,8 @@ static inline int ct_fill_has(const struct ct_model *model, size_t process)
 	return model->starts->places[process].restart == model->restart;
 }
 
-/* What the trace itself is like: processes, dropped records, cost, operations in flight, what could not be seen. First:
- * the other looks at the dropped records. */
+/* What the trace itself is like: processes, dropped records, cost, operations in flight, what could
+ * not be seen. First: the other looks at the dropped records. */
 int ct_fill_trace(const struct ct_model *model, struct ct_report *report);
 
 /* Which processes did not end well, and in which order: a part of the former, after its processes. */

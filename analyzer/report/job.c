@@ -94,7 +94,8 @@ static uint64_t expected_ranks(const struct ct_model *model)
 		if (ct_fill_has(model, p) && model->run->processes[p].id.world_size > expected)
 			expected = model->run->processes[p].id.world_size;
 	}
-	/* If processes drive several ranks, the world size in their environment may be the number of processes. */
+	/* If processes drive several ranks, the world size in their environment may be the number
+	 * of processes. */
 	if (expected >= (int64_t)model->n_slots)
 		return (uint64_t)expected;
 	for (uint32_t c = 0; c < model->comms.n; c++) {

@@ -48,8 +48,8 @@ static const char *why(const struct ct_report *report)
 	return "COMMTRACE_TIMING";
 }
 
-/* All ranks take the same steps, and leave the same windows out: what one sees the others see, too. So the errors of several are
- * no smaller than that of one. */
+/* All ranks take the same steps, and leave the same windows out: what one sees the others see, too.
+ * So the errors of several are no smaller than that of one. */
 static int fill_step_change(struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;

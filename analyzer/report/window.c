@@ -113,14 +113,15 @@ static void cut(const struct search *s, uint64_t last_ns, struct ct_window *wind
 	}
 	if (end <= begin)
 		return;
-	/* What begins behind the last operation that was left out is on record on all ranks. What was under way there may be
-	 * half on record, and the clocks of hosts may differ. */
+	/* What begins behind the last operation that was left out is on record on all ranks. What
+	 * was under way there may be half on record, and the clocks of hosts may differ. */
 	if (left_out > begin && end > left_out)
 		begin_at(window, left_out - begin + (end - left_out) / CT_WINDOW_MARGIN);
 	if (!last_ns || end - begin <= last_ns)
 		return;
 	begin_at(window, end - begin - last_ns);
-	/* As much again is matched, so that operations under way at the cut are known on all ranks. */
+	/* As much again is matched, so that operations under way at the cut are known on all ranks.
+	 */
 	cut_unix = end - begin - last_ns > last_ns ? end - 2 * last_ns : begin;
 	for (size_t p = 0; p < s->run->n_processes; p++) {
 		uint32_t from = is_in(s, p) ? block_at(&s->ends[p], cut_unix - (unix_of(s, p, 0)))

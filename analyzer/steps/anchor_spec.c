@@ -43,7 +43,8 @@ static int is_op_name(const char *name, size_t len)
 	return 0;
 }
 
-/* "4000000", exactly, or with a unit as the report prints it: "26.8 MiB", or "26.8MiB", is all from 26.75 to 26.85 MiB. */
+/* "4000000", exactly, or with a unit as the report prints it: "26.8 MiB", or "26.8MiB", is all
+ * from 26.75 to 26.85 MiB. */
 static int parse_size(const char *text, struct wanted *w)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };

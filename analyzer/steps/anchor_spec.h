@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* anchor_spec.h — the operation that marks a step, given by the user as COMM:OP[:BYTES].
  *
- * COMM: a communicator's name, or the first digits (4 at least) of its key, or * for any. OP: as in dump, any case. BYTES: of
- * the call, as in dump. With a unit, as the report prints it, it matches every size that is printed so. Names may contain
- * colons: OP and BYTES follow the last ones. */
+ * COMM: a communicator's name, or the first digits (4 at least) of its key, or * for any. OP: as in
+ * dump, any case. BYTES: of the call, as in dump. With a unit, as the report prints it, it matches
+ * every size that is printed so. Names may contain colons: OP and BYTES follow the last ones. */
 #ifndef CT_ANALYZER_STEPS_ANCHOR_SPEC_H
 #define CT_ANALYZER_STEPS_ANCHOR_SPEC_H
 

@@ -26,7 +26,8 @@ static int is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 128;
 }
 
-/* A name without what differs from step to step: numbers become '#', and at the end go with what stands before them. */
+/* A name without what differs from step to step: numbers become '#', and at the end go with what
+ * stands before them. */
 static void strip(const char from[32], char to[32])
 {
 	size_t n = 0;
@@ -92,7 +93,8 @@ int ct_markers_add(struct ct_markers *m, const struct ct_nvtx_rec *rec, uint64_t
 /* The longest of those that begin together comes first. */
 CT_SORT_BY(by_begin, struct ct_marker, CT_UP(begin_ns) ?: CT_DOWN(end_ns))
 
-/* The beginnings of one lane's ranges that do not lie in the one before. Returns how many there are. */
+/* The beginnings of one lane's ranges that do not lie in the one before. Returns how many there
+ * are. */
 static uint32_t beginnings(const struct ct_markers *m, uint32_t lane, struct ct_marker *room,
 			   uint64_t *cut_ns)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* markers.h — steps that a rank marks itself: recurring NVTX ranges of one name. Ranges are distinguished by their names without
- * numbers ("step 12" is "step") and by thread. Of nested or overlapping ones the first counts. Bounded: after CT_MARKERS ranges
- * no more are kept. One thread. */
+/* markers.h — steps that a rank marks itself: recurring NVTX ranges of one name. Ranges are
+ * distinguished by their names without numbers ("step 12" is "step") and by thread. Of nested or
+ * overlapping ones the first counts. Bounded: after CT_MARKERS ranges no more are kept. One thread.
+ */
 #ifndef CT_ANALYZER_STEPS_MARKERS_H
 #define CT_ANALYZER_STEPS_MARKERS_H
 
@@ -35,9 +36,10 @@ int ct_markers_add(struct ct_markers *markers, const struct ct_nvtx_rec *rec, ui
 		   uint64_t end_ns);
 void ct_markers_fini(struct ct_markers *markers);
 
-/* The beginnings of the ranges that cut the run: the steps that the program marks (commtrace_mark), else of the name
- * that takes most time in all, marks only where there is no such range. Of the caller (free), in order; *n of them, CT_LEAST_OFTEN at least. *name points into `markers`.
- * 0; CT_NOTFOUND: no name comes so often; CT_NOMEM. */
+/* The beginnings of the ranges that cut the run: the steps that the program marks (commtrace_mark),
+ * else of the name that takes most time in all, marks only where there is no such range. Of the
+ * caller (free), in order; *n of them, CT_LEAST_OFTEN at least. *name points into `markers`. 0;
+ * CT_NOTFOUND: no name comes so often; CT_NOMEM. */
 int ct_markers_cut(const struct ct_markers *markers, uint64_t **cut_ns, uint32_t *n,
 		   const char **name);
 

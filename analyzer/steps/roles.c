@@ -95,8 +95,8 @@ static int is_pipeline(const struct ct_role_facts *f)
 	       f->neighbours == f->messages;
 }
 
-/* Exchanges of all with all, or messages that go to every rank. Of two or three members a message always goes to a neighbour,
- * and only a program that exchanges with all sends to itself. */
+/* Exchanges of all with all, or messages that go to every rank. Of two or three members a message
+ * always goes to a neighbour, and only a program that exchanges with all sends to itself. */
 static int is_expert(const struct ct_role_facts *f)
 {
 	double exchanged = (double)f->exchanged_bytes;
@@ -124,7 +124,8 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 
 	if (!most || times <= 0 || f->messages || f->exchanges)
 		return CT_OK;
-	/* gathered and scattered layer by layer: sharded parameters and sequence parallelism look alike */
+	/* gathered and scattered layer by layer: sharded parameters and sequence parallelism look
+	 * alike */
 	if (times >= CT_MANY_A_STEP)
 		return most->op == CT_OP_AllReduce && f->stride == 1
 			       ? set(role, CT_IS_TP,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roles.h — the purpose of a communicator: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel, or embedding.
+/* roles.h — the purpose of a communicator: world, data (dp), tensor (tp), pipeline (pp) or expert
+ * (ep) parallel, or embedding.
  *
- * The role follows from its name, if the program gave one that says it; otherwise from its members and its operations per step.
- * Ambiguous communicators have no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
+ * The role follows from its name, if the program gave one that says it; otherwise from its members
+ * and its operations per step. Ambiguous communicators have no role. docs/dev/algorithms/steps.md,
+ * "Roles". One thread. */
 #ifndef CT_ANALYZER_STEPS_ROLES_H
 #define CT_ANALYZER_STEPS_ROLES_H
 
@@ -17,7 +19,8 @@ enum ct_role_id {
 	CT_IS_TP,
 	CT_IS_PP,
 	CT_IS_EP,
-	CT_IS_EMBEDDING, /* the first and the last stage of a pipeline, which share the embedding's weights */
+	CT_IS_EMBEDDING, /* the first and the last stage of a pipeline, which share the embedding's
+			    weights */
 };
 
 #define CT_ROLE_SIZES 16u /* size: sizes that a communicator is looked at for */
@@ -30,7 +33,8 @@ struct ct_role_facts {
 	int one_host;	   /* all members are on one */
 	int has_all_ranks; /* all ranks of the job are in it ... */
 	int is_first;	   /* ... and it is the first such */
-	int in_one_pipe; /* all its members are stages of one pipeline; 2: its first and its last one */
+	int in_one_pipe;   /* all its members are stages of one pipeline; 2: its first and its last
+			      one */
 	int has_tensor_peer; /* its members are in different communicators of role tp each */
 	/* mean per step of those that are known; sends and receives once each */
 	double steps;

@@ -79,7 +79,8 @@ static int symbol_of(struct ct_sequence *s, const struct ct_call_seen *call, uin
 	return CT_OK;
 }
 
-/* Forget the entries of the commonest symbol, and list it no more; of one symbol alone nothing more is taken in. */
+/* Forget the entries of the commonest symbol, and list it no more; of one symbol alone nothing more
+ * is taken in. */
 static void make_room(struct ct_sequence *s)
 {
 	uint32_t most = 0, n = 0;
@@ -148,7 +149,8 @@ int ct_sequence_add(struct ct_sequence *s, const struct ct_call_seen *call)
 
 CT_SORT_BY(by_entry, struct ct_anchor_op, CT_UP(at_ns) ?: CT_UP(index))
 
-/* Where all are listed their numbers are their places; where some are not, they came about in order. */
+/* Where all are listed their numbers are their places; where some are not, they came about in
+ * order. */
 void ct_sequence_close(struct ct_sequence *s)
 {
 	if (!s->n)

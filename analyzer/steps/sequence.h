@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sequence.h — the calls of one rank, in order, for the whole run in bounded memory. An operation is an entry and a symbol:
- * (communicator, operation, element type, bytes of the call). For messages the peer replaces the bytes; varying sizes have
- * neither. When memory is full, the most frequent symbol is dropped: step markers are rare. Each entry has its number among all
+/* sequence.h — the calls of one rank, in order, for the whole run in bounded memory. An operation
+ * is an entry and a symbol: (communicator, operation, element type, bytes of the call). For
+ * messages the peer replaces the bytes; varying sizes have neither. When memory is full, the most
+ * frequent symbol is dropped: step markers are rare. Each entry has its number among all
  * operations, so distances stay right. One thread; borrows the communicators. */
 #ifndef CT_ANALYZER_STEPS_SEQUENCE_H
 #define CT_ANALYZER_STEPS_SEQUENCE_H

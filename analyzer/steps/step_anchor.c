@@ -12,7 +12,8 @@
 /* size: of a period over several occurrences. */
 #define MOST_EVERY 1024u
 #define SAMPLE                                                                                     \
-	1024u /* size: distances from the middle that are looked at for each number of occurrences */
+	1024u /* size: distances from the middle that are looked at for each number of occurrences \
+	       */
 #define MOST_TRIED 64u
 
 /* The occurrences of all symbols, symbol by symbol. */
@@ -37,7 +38,8 @@ static int sort_places(struct places *p)
 	p->first = calloc((size_t)n_symbols + 2, sizeof(*p->first));
 	if (!p->at || !p->scratch || !p->first)
 		return CT_NOMEM;
-	/* Counted two places on, so that filling moves each symbol's first to where the next one's belongs. */
+	/* Counted two places on, so that filling moves each symbol's first to where the next one's
+	 * belongs. */
 	next = p->first + 1;
 	for (uint32_t i = 0; i < n; i++)
 		next[p->ops[i].symbol + 1]++;
@@ -164,7 +166,8 @@ static int find_single(const struct places *p, struct ct_anchor *best)
 	return found ? CT_OK : CT_NOTFOUND;
 }
 
-/* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for too long. */
+/* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for
+ * too long. */
 static double outside(const struct places *p, const struct ct_anchor *a)
 {
 	double sum = 0, out = 0;
@@ -211,8 +214,9 @@ static double deviation(const struct places *p, uint32_t symbol, uint32_t every,
 	return off / sum;
 }
 
-/* The least number of occurrences, from `least` and below `most`, after which a symbol comes again far more regularly than after one more
- * or less: over many occurrences anything looks regular. 0 in a->every: there is none. */
+/* The least number of occurrences, from `least` and below `most`, after which a symbol comes again
+ * far more regularly than after one more or less: over many occurrences anything looks regular. 0
+ * in a->every: there is none. */
 static void find_every(const struct places *p, uint32_t symbol, uint32_t least, uint32_t most,
 		       struct ct_anchor *a)
 {
@@ -242,7 +246,8 @@ static void find_every(const struct places *p, uint32_t symbol, uint32_t least, 
 	}
 }
 
-/* The step begins where the rank had been idle longest, on average: the first of those before the longest distance. */
+/* The step begins where the rank had been idle longest, on average: the first of those before the
+ * longest distance. */
 static uint32_t phase_of(const struct places *p, const struct ct_anchor *a)
 {
 	uint32_t n = count_of(p, a->symbol), best = 0;
@@ -276,8 +281,8 @@ static double share_of_mode(uint64_t *values, uint32_t n)
 	return n ? (double)best / n : 0;
 }
 
-/* The share of its steps in which the same weighty operations occur equally often. Of a part of a step, such as the layers of a
- * pipeline between two messages, too few are alike: < 0: no memory. */
+/* The share of its steps in which the same weighty operations occur equally often. Of a part of a
+ * step, such as the layers of a pipeline between two messages, too few are alike: < 0: no memory. */
 static double alike(const struct places *p, const struct ct_anchor *a)
 {
 	uint32_t seen = 0, steps = 0, first = phase_of(p, a);
@@ -308,8 +313,9 @@ static int is_shorter(const struct ct_anchor *a, const struct ct_anchor *b)
 	return a->every < b->every;
 }
 
-/* `most_every` occurrences at most; of symbols with that share of the bytes. Of those whose steps are alike the shortest; where there
- * are none, as where sizes of messages vary, that of the fewest occurrences. */
+/* `most_every` occurrences at most; of symbols with that share of the bytes. Of those whose steps
+ * are alike the shortest; where there are none, as where sizes of messages vary, that of the fewest
+ * occurrences. */
 static int find_compound(const struct places *p, uint32_t most_every, double share,
 			 struct ct_anchor *best)
 {

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_anchor.h — finds the operation that marks the steps of a periodic program, from the order of its operations alone.
+/* step_anchor.h — finds the operation that marks the steps of a periodic program, from the order of
+ * its operations alone.
  *
- * Of every kind of operation (a symbol) that carries 0.2 % of the bytes and occurs three times: m is the commonest distance
- * between two occurrences, in operations; regularity the share of distances within max(2, 10 %) of it; coverage occurrences * m
- * / operations. Kept with regularity >= 0.6 and coverage >= 0.5; the anchor is the one with the largest m, of those within 10 %
- * of it the most regular, then the one with most idle time before it.
+ * Of every kind of operation (a symbol) that carries 0.2 % of the bytes and occurs three times: m
+ * is the commonest distance between two occurrences, in operations; regularity the share of
+ * distances within max(2, 10 %) of it; coverage occurrences * m / operations. Kept with regularity
+ * >= 0.6 and coverage >= 0.5; the anchor is the one with the largest m, of those within 10 % of it
+ * the most regular, then the one with most idle time before it.
  *
- * That finds the layer, not the step, if no operation occurs once per step (FSDP with units only). Then many bytes are in
- * distances other than the anchor's. If it is a tenth, the period is searched over several occurrences of an unevenly spaced
- * symbol: the smallest j whose distances deviate by 15 % at most, half as much as those of j - 1 and three quarters as much as
- * those of j + 1. Of several the shortest whose steps consist of the same operations of weight (90 % of them), else that of the
- * fewest occurrences. Otherwise only symbols with 5 % of the bytes and j <= 8 are tried, for a period half as long again (an
- * exchange in each layer, and gradients in some).
+ * That finds the layer, not the step, if no operation occurs once per step (FSDP with units only).
+ * Then many bytes are in distances other than the anchor's. If it is a tenth, the period is
+ * searched over several occurrences of an unevenly spaced symbol: the smallest j whose distances
+ * deviate by 15 % at most, half as much as those of j - 1 and three quarters as much as those of j
+ * + 1. Of several the shortest whose steps consist of the same operations of weight (90 % of them),
+ * else that of the fewest occurrences. Otherwise only symbols with 5 % of the bytes and j <= 8 are
+ * tried, for a period half as long again (an exchange in each layer, and gradients in some).
  *
- * Source: measured on twelve patterns of training (unit.step_anchor); the second part on tools/workload. Pure. */
+ * Source: measured on twelve patterns of training (unit.step_anchor); the second part on
+ * tools/workload. Pure. */
 #ifndef CT_ANALYZER_STEPS_STEP_ANCHOR_H
 #define CT_ANALYZER_STEPS_STEP_ANCHOR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step_log.h — the first rank's evidence on steps: its operations, and the NVTX ranges of its process. Filled while a stream
- * reads. One thread. */
+/* step_log.h — the first rank's evidence on steps: its operations, and the NVTX ranges of its
+ * process. Filled while a stream reads. One thread. */
 #ifndef CT_ANALYZER_STEPS_STEP_LOG_H
 #define CT_ANALYZER_STEPS_STEP_LOG_H
 

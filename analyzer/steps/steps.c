@@ -64,7 +64,8 @@ static uint32_t step_of_place(const uint32_t *places, uint32_t n, uint32_t place
 	return from ? from - 1 : CT_NO_STEP;
 }
 
-/* After how many steps a small operation comes again; 0: not regularly. `last` and `gaps` are room. */
+/* After how many steps a small operation comes again; 0: not regularly. `last` and `gaps` are room.
+ */
 static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_steps)
 {
 	uint32_t near = 0, median;
@@ -166,8 +167,8 @@ static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t firs
 
 /* ---- what marks them ---- */
 
-/* Symbols that differ by less than a power of two in size become one: onto[symbol]. Returns how many are left, 0: no
- * memory. */
+/* Symbols that differ by less than a power of two in size become one: onto[symbol]. Returns how
+ * many are left, 0: no memory. */
 static uint32_t coarsen(const struct ct_sequence *s, uint32_t *onto)
 {
 	struct ct_table seen = { 0 };
@@ -242,8 +243,8 @@ static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_a
 	return st;
 }
 
-/* Where one operation comes alone, again and again (tensor parallelism without anything else of weight), its order says
- * nothing of steps. Its times may: forward and backward passes take turns. */
+/* Where one operation comes alone, again and again (tensor parallelism without anything else of
+ * weight), its order says nothing of steps. Its times may: forward and backward passes take turns. */
 static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, struct ct_steps *c)
 {
 	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times));
@@ -293,7 +294,8 @@ static void places_of_cuts(const struct ct_sequence *s, const struct ct_steps *c
 	}
 }
 
-/* Whoever marks a few steps only, while a profiler looks on, does not show what the steps of the run are. */
+/* Whoever marks a few steps only, while a profiler looks on, does not show what the steps of the
+ * run are. */
 static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t n)
 {
 	uint32_t within = 0;
@@ -339,7 +341,8 @@ static int try_markers(const struct ct_model *model, const struct ct_step_log *s
 
 /* ---- whose operations ---- */
 
-/* The lowest rank of the largest communicator; of equally large ones, of that with most operations. */
+/* The lowest rank of the largest communicator; of equally large ones, of that with most operations.
+ */
 static uint32_t reference(const struct ct_model *model, const struct ct_step_log *step_log)
 {
 	const struct ct_comm *largest = NULL;

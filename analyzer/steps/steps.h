@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.h — the steps of a run: their marker, and when each begins. If the lowest rank has NVTX ranges of one name that span at
- * least half of its operations (markers.h), a step lasts from the beginning of one to that of the next. Otherwise operations
- * mark steps. The reference is the lowest rank of the largest communicator or, if nothing recurs there, one of a few others. A
- * step lasts from the end of one anchor to the end of the next one, since a synchronizing operation ends on all its members at
- * the same time. If an end was not measured, it lasts from entry to entry. Time before the first and after the last anchor is in
- * no step. One thread; borrows what the stream holds. */
+/* steps.h — the steps of a run: their marker, and when each begins. If the lowest rank has NVTX
+ * ranges of one name that span at least half of its operations (markers.h), a step lasts from the
+ * beginning of one to that of the next. Otherwise operations mark steps. The reference is the
+ * lowest rank of the largest communicator or, if nothing recurs there, one of a few others. A step
+ * lasts from the end of one anchor to the end of the next one, since a synchronizing operation ends
+ * on all its members at the same time. If an end was not measured, it lasts from entry to entry.
+ * Time before the first and after the last anchor is in no step. One thread; borrows what the
+ * stream holds. */
 #ifndef CT_ANALYZER_STEPS_STEPS_H
 #define CT_ANALYZER_STEPS_STEPS_H
 
@@ -35,17 +37,19 @@ struct ct_steps {
 	uint64_t err_ns;    /* of a step's time */
 	uint64_t median_ns; /* of their times */
 	uint32_t slot;	    /* the reference */
-	const char *
-		marker; /* name of the NVTX ranges that begin them, the step log's; NULL: the anchor marks them */
+	const char *marker; /* name of the NVTX ranges that begin them, the step log's; NULL: the
+			       anchor marks them */
 	struct ct_sequence_kind anchor;
 	struct ct_recurring recurring[CT_RECURRING];
 	uint32_t n_recurring;
-	int may_be_parts; /* each is an operation or two, and their times differ: a step may have several */
-	int cut_short; /* only the beginning of the run was cut */
+	int may_be_parts; /* each is an operation or two, and their times differ: a step may have
+			     several */
+	int cut_short;	  /* only the beginning of the run was cut */
 };
 
-/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK with or without steps; CT_NOTFOUND: no
- * such operation, and steps->why names the existing ones; CT_NOMEM. */
+/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK with or
+ * without steps; CT_NOTFOUND: no such operation, and steps->why names the existing ones; CT_NOMEM.
+ */
 int ct_steps_find(const struct ct_model *model, const struct ct_instance_log *log,
 		  const struct ct_step_log *step_log, const char *wanted, struct ct_arena *memory,
 		  struct ct_steps *steps);
@@ -57,8 +61,9 @@ void ct_steps_skip(struct ct_steps *steps, uint32_t skipped);
 int ct_steps_keep(struct ct_steps *steps, const struct ct_instance_log *log);
 void ct_steps_fini(struct ct_steps *steps);
 
-/* Do the steps outside the sample take clearly longer than those in it: by this fraction of a step's time beyond two standard
- * errors? Then the sample misses something. Sets the means of both, *kept_ns and *others_ns, if so. */
+/* Do the steps outside the sample take clearly longer than those in it: by this fraction of a
+ * step's time beyond two standard errors? Then the sample misses something. Sets the means of both,
+ * *kept_ns and *others_ns, if so. */
 int ct_steps_hide(const struct ct_steps *steps, double share, double *kept_ns, double *others_ns);
 
 /* The step that a time lies in, CT_NO_STEP: none. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* throughput.h — samples per second, from the steps that ranks mark with their samples (commtrace_mark).
+/* throughput.h — samples per second, from the steps that ranks mark with their samples
+ * (commtrace_mark).
  *
- * From mark to mark a rank has processed the samples of the later one. The run is cut into at most CT_RATE_BLOCKS blocks of steps, by
- * their numbers, which double in length: memory follows the ranks, not the length of the run. The rate of a block is its samples
- * over the mean time of a rank. Clocks of different hosts are not compared. One thread. A zeroed struct is empty. */
+ * From mark to mark a rank has processed the samples of the later one. The run is cut into at most
+ * CT_RATE_BLOCKS blocks of steps, by their numbers, which double in length: memory follows the
+ * ranks, not the length of the run. The rate of a block is its samples over the mean time of a
+ * rank. Clocks of different hosts are not compared. One thread. A zeroed struct is empty. */
 #ifndef CT_ANALYZER_STEPS_THROUGHPUT_H
 #define CT_ANALYZER_STEPS_THROUGHPUT_H
 

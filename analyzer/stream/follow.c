@@ -68,7 +68,8 @@ static int by_position(const void *a, const void *b)
 	return ct_stream_is_behind(x, y) ? -1 : ct_stream_is_behind(y, x);
 }
 
-/* Of those in heap[0 .. n) the furthest behind first, and of each as much as there is. *state MORE: the time is over. */
+/* Of those in heap[0 .. n) the furthest behind first, and of each as much as there is. *state MORE:
+ * the time is over. */
 static int read_round(struct ct_follow *f, uint64_t until_ns, enum ct_follow_state *state,
 		      struct ct_err *err)
 {

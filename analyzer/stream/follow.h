@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follow.h — a stream over a job that runs: reads what its processes have written since the last time, with the same observers as
- * a reading of the whole run. Memory is that of a stream, and does not follow the length of the run. Processes that started
- * after the run was opened are not read: the caller opens it again. One thread. */
+/* follow.h — a stream over a job that runs: reads what its processes have written since the last
+ * time, with the same observers as a reading of the whole run. Memory is that of a stream, and does
+ * not follow the length of the run. Processes that started after the run was opened are not read:
+ * the caller opens it again. One thread. */
 #ifndef CT_ANALYZER_STREAM_FOLLOW_H
 #define CT_ANALYZER_STREAM_FOLLOW_H
 
@@ -9,8 +10,8 @@
 
 struct ct_follow;
 
-/* Begin with the last start of `run`; both are borrowed until the end. Of its processes those are read for which `wants` is not 0 (NULL:
- * all). *follow is to be closed in any case. */
+/* Begin with the last start of `run`; both are borrowed until the end. Of its processes those are
+ * read for which `wants` is not 0 (NULL: all). *follow is to be closed in any case. */
 int ct_follow_open(const struct ct_run *run, struct ct_starts *starts,
 		   const struct ct_stream_options *options,
 		   int (*wants)(const struct ct_process_info *process), struct ct_follow **follow,
@@ -29,7 +30,8 @@ int ct_follow_read(struct ct_follow *follow, uint64_t most_ns, enum ct_follow_st
 /* What was read so far; the model's end_ns and duration_ns are those of now. */
 struct ct_stream *ct_follow_stream(struct ct_follow *follow);
 
-/* The reading of a process, NULL: it is not read. Facts, gaps and environment of an ended one are in the model. */
+/* The reading of a process, NULL: it is not read. Facts, gaps and environment of an ended one are
+ * in the model. */
 const struct ct_load *ct_follow_load(const struct ct_follow *follow, uint32_t process);
 
 void ct_follow_close(struct ct_follow *follow);

@@ -8,7 +8,8 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-/* size: how far back a call that began earlier is looked for: on another thread, or with the same call. */
+/* size: how far back a call that began earlier is looked for: on another thread, or with the same
+ * call. */
 #define THREADS 64u
 #define SAME_CALL 4u
 
@@ -24,7 +25,8 @@ void ct_calls_fini(struct ct_calls *calls)
 	*calls = (struct ct_calls){ 0 };
 }
 
-/* Room for one more at the end. Only `*lost_ns` is left of what had to go: its latest end. 0 or CT_NOMEM. */
+/* Room for one more at the end. Only `*lost_ns` is left of what had to go: its latest end. 0 or
+ * CT_NOMEM. */
 static int make_room(struct ct_call_list *list, uint64_t *lost_ns)
 {
 	if (list->n < list->cap)
@@ -97,7 +99,8 @@ int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 		}
 		return CT_OK;
 	}
-	/* Another one of the thread that is still open has returned without a record of that: when is unknown. */
+	/* Another one of the thread that is still open has returned without a record of that: when
+	 * is unknown. */
 	for (uint32_t i = calls->waits.n; i > calls->waits.first; i--) {
 		struct ct_call *before = &calls->waits.all[i - 1];
 

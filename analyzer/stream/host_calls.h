@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_calls.h — when one rank was inside communicating calls, and how long it waited in each for a rank that had not arrived.
- * In host timing this is its time in communication, not the spans of nonblocking operations: a rank between MPI_Irecv and
- * MPI_Waitall computes. Calls come as they are read: those of operations and those that only wait (MPI_Wait, MPI_Probe: HOST
- * records) each in about the order of their times. Their waits become known later, with the other ends. A rank is in
- * communication as long as any of its threads is. The latest CT_CALLS_MAX of both kinds are kept; earlier times are unknown. One
- * thread; a zeroed struct is that of a rank that has made no such call. */
+/* host_calls.h — when one rank was inside communicating calls, and how long it waited in each for a
+ * rank that had not arrived. In host timing this is its time in communication, not the spans of
+ * nonblocking operations: a rank between MPI_Irecv and MPI_Waitall computes. Calls come as they are
+ * read: those of operations and those that only wait (MPI_Wait, MPI_Probe: HOST records) each in
+ * about the order of their times. Their waits become known later, with the other ends. A rank is in
+ * communication as long as any of its threads is. The latest CT_CALLS_MAX of both kinds are kept;
+ * earlier times are unknown. One thread; a zeroed struct is that of a rank that has made no such
+ * call. */
 #ifndef CT_ANALYZER_STREAM_HOST_CALLS_H
 #define CT_ANALYZER_STREAM_HOST_CALLS_H
 
@@ -44,23 +46,25 @@ void ct_calls_fini(struct ct_calls *calls);
 /* A call. 0 or CT_NOMEM. */
 int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct_call *call);
 
-/* A call that only blocks was entered by a thread (end_ns CT_CALL_OPEN), or has returned, with or without having been
- * reported before. One that knows a communicator only when it returns has made it, and waited for no message. 0 or
- * CT_NOMEM. */
+/* A call that only blocks was entered by a thread (end_ns CT_CALL_OPEN), or has returned, with or
+ * without having been reported before. One that knows a communicator only when it returns has made
+ * it, and waited for no message. 0 or CT_NOMEM. */
 int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call);
 
-/* When the waiting call was entered that was under way at this time, the latest of them; 0: none was. */
+/* When the waiting call was entered that was under way at this time, the latest of them; 0: none
+ * was. */
 uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns);
 
 /* Latest end of a call up to this time; 0: none is known. */
 uint64_t ct_calls_ended(const struct ct_calls *calls, uint64_t at_ns);
 
-/* The next waiting call after the one that was entered at after_ns, if it was entered by until_ns; NULL: none. */
+/* The next waiting call after the one that was entered at after_ns, if it was entered by until_ns;
+ * NULL: none. */
 const struct ct_call *ct_calls_next_wait(const struct ct_calls *calls, uint64_t after_ns,
 					 uint64_t until_ns);
 
-/* In the waiting call that was entered then an operation ended, `with_others` or alone. Calls in which nothing
- * but the latter ended are none that communicate. Returns its ends_several. */
+/* In the waiting call that was entered then an operation ended, `with_others` or alone. Calls in
+ * which nothing but the latter ended are none that communicate. Returns its ends_several. */
 int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others);
 
 #endif

@@ -14,8 +14,8 @@ static void note_sequence(struct ct_comm *comm, uint64_t seq, int agreed)
 		comm->equal_to_seq = seq;
 }
 
-/* A collective that is judged: its members have met. How simultaneous the ends are shows nothing the first time, since
- * connections are made then. */
+/* A collective that is judged: its members have met. How simultaneous the ends are shows nothing
+ * the first time, since connections are made then. */
 void ct_judge_met(struct ct_stream *stream, const struct ct_instance *i)
 {
 	struct ct_comm *comm = i->comm;
@@ -54,9 +54,9 @@ static int judge_complete(struct ct_stream *stream, struct ct_class *class,
 	return st;
 }
 
-/* The row of an instance, and whether it may be judged. A group is one row, that of its first collective; where the
- * members did not group alike, all that is left is that the operation happened. NULL: no row, or (*failed) no
- * memory. */
+/* The row of an instance, and whether it may be judged. A group is one row, that of its first
+ * collective; where the members did not group alike, all that is left is that the operation
+ * happened. NULL: no row, or (*failed) no memory. */
 static struct ct_class *row_of(struct ct_stream *stream, const struct ct_instance *i,
 			       const struct ct_member *usual, uint64_t *bytes, int *judge,
 			       int *failed)
@@ -84,7 +84,8 @@ static struct ct_class *row_of(struct ct_stream *stream, const struct ct_instanc
 	return class;
 }
 
-/* Did all members, or none, launch a graph here, and one of as many collectives? Others cannot be compared. */
+/* Did all members, or none, launch a graph here, and one of as many collectives? Others cannot be
+ * compared. */
 int ct_judge_is_comparable(const struct ct_instance *i)
 {
 	int graphs = 0, alike = 1;
@@ -156,7 +157,8 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 	return st == CT_OK && judge ? judge_complete(stream, class, i, bytes) : st;
 }
 
-/* Groups that exchange with every rank: one all-to-all if all members took part in it and in nothing else. */
+/* Groups that exchange with every rank: one all-to-all if all members took part in it and in
+ * nothing else. */
 int ct_judge_exchange(struct ct_stream *stream, struct ct_instance_event *event)
 {
 	const struct ct_instance *i = event->instance;

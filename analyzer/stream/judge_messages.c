@@ -2,7 +2,8 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/stream/judge_private.h"
 
-/* The row of a group that is no operation of its own: what went in or out over what it took this rank. */
+/* The row of a group that is no operation of its own: what went in or out over what it took this
+ * rank. */
 static int add_group(struct ct_stream *stream, struct ct_group *g)
 {
 	const struct ct_member *m = &g->member;
@@ -30,7 +31,8 @@ static int add_group(struct ct_stream *stream, struct ct_group *g)
 	return st;
 }
 
-/* Its last message has been handed out: if it is not going to be judged as a whole, it is handed out by itself. */
+/* Its last message has been handed out: if it is not going to be judged as a whole, it is handed
+ * out by itself. */
 int ct_judge_group_settled(struct ct_stream *stream, struct ct_group *g)
 {
 	int by_itself = g->shape.kind == CT_GROUP_MESSAGES ||

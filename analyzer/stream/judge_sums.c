@@ -3,8 +3,8 @@
 #include "analyzer/stream/judge_private.h"
 #include "trace/ops.h"
 
-/* Were all its members timed? Ranks that time more than others do (sampling, budget) would weigh more in the figures of
- * a class; of an instance that lacks members that is unknown. */
+/* Were all its members timed? Ranks that time more than others do (sampling, budget) would weigh
+ * more in the figures of a class; of an instance that lacks members that is unknown. */
 int ct_judge_timed_by_all(const struct ct_instance *i, int complete)
 {
 	for (uint32_t m = 0; m < i->n && complete; m++)
@@ -37,8 +37,8 @@ int ct_judge_add_transfer(struct ct_class *class, uint64_t bytes, uint64_t trans
 	return st;
 }
 
-/* Where the host times, several operations may end in one call (MPI_Sendrecv, MPI_Waitall), and what was waited there
- * several of them waited. */
+/* Where the host times, several operations may end in one call (MPI_Sendrecv, MPI_Waitall), and
+ * what was waited there several of them waited. */
 static int shares_wait(const struct ct_member *m)
 {
 	return m->asked_ns && (m->posted || ct_op_class(m->op) == CT_CLASS_P2P);
@@ -54,7 +54,8 @@ static void note_clocks(const struct ct_stream *stream, struct ct_class *class,
 		class->time_err_ns = err;
 }
 
-/* Waits and transfer of an instance: on one clock, or on several that are related where it needs that. */
+/* Waits and transfer of an instance: on one clock, or on several that are related where it needs
+ * that. */
 int ct_judge_waits(struct ct_stream *stream, const struct ct_instance *i, uint64_t skew_ns)
 {
 	int related = ct_align(stream->model.starts->clocks, i, stream->model.host_of,

@@ -53,8 +53,9 @@ static uint64_t latest_of(const struct ct_history *history, uint64_t until)
 	return latest;
 }
 
-/* How long the slot had been in no communication when it started this: since the latest end of one. What ended as it
- * started, as far as the error of that shows, ended before: mostly it was waited for. */
+/* How long the slot had been in no communication when it started this: since the latest end of one.
+ * What ended as it started, as far as the error of that shows, ended before: mostly it was waited
+ * for. */
 static uint64_t free_before(const struct ct_activity *activity, const struct ct_member *m)
 {
 	const struct ct_history *history = &activity->history;
@@ -168,7 +169,8 @@ static int match(struct ct_stream *stream, const struct ct_load_op *op, struct c
 
 	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&stream->order.orders, comm) != CT_OK)
 		return CT_NOMEM;
-	/* One whose list is not known to make ranks wait for one another shows nothing of the others. */
+	/* One whose list is not known to make ranks wait for one another shows nothing of the
+	 * others. */
 	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
 		return ct_judge_alone(stream, add_local(stream, comm, m), m->group);
 	switch (ct_op_class(o->op)) {
@@ -191,7 +193,8 @@ static int match(struct ct_stream *stream, const struct ct_load_op *op, struct c
 	return ct_judge_alone(stream, add_local(stream, comm, m), m->group);
 }
 
-/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
+/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is
+ * no work. */
 static int lacks_time(const struct ct_load_op *op)
 {
 	const struct ct_joined_op *j = &op->joined;
@@ -206,9 +209,10 @@ static int lacks_time(const struct ct_load_op *op)
 
 /* ---- launches ---- */
 
-/* Of a group that exchanges with every other rank, a number that is the same on all ranks: how many there were before. Where reading begins in
- * the middle of the run, it begins elsewhere on each rank. Then it is the number of the message from rank 0, and on rank 0 that of the one
- * to rank 1. */
+/* Of a group that exchanges with every other rank, a number that is the same on all ranks: how many
+ * there were before. Where reading begins in the middle of the run, it begins elsewhere on each
+ * rank. Then it is the number of the message from rank 0, and on rank 0 that of the one to rank 1.
+ */
 static uint64_t exchange_number(const struct ct_stream *stream, const struct ct_load_op *op,
 				struct ct_comm *comm)
 {
@@ -306,7 +310,8 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, uint6
 	if (st != CT_OK)
 		return st;
 	group = launch ? reading->group : NULL;
-	/* All of a launch is of one communicator; if the trace says otherwise, whose time it was is not known. */
+	/* All of a launch is of one communicator; if the trace says otherwise, whose time it was is
+	 * not known. */
 	if (group && group->comm != comm) {
 		group = NULL;
 		m->start_ns = m->end_ns = 0;
@@ -365,8 +370,8 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 	return CT_OK;
 }
 
-/* From when to when the process has operations, as a timeline shows them: what never ended counts up to its begin, what
- * ended without a known start up to the return of its call. */
+/* From when to when the process has operations, as a timeline shows them: what never ended counts
+ * up to its begin, what ended without a known start up to the return of its call. */
 static void note_times(struct ct_model_process *process, const struct ct_joined_op *j)
 {
 	uint64_t first = j->op->enter_ns, last = j->op->enter_ns;
@@ -405,8 +410,9 @@ static const struct ct_reading_call *call_of(struct ct_reading *reading, const c
 	return call;
 }
 
-/* size: matching is for clocks then, and operations within a host relate none. The first of a communicator, and then every eighth, show how
- * far its ranks see one end apart (the self-test). Their numbers are the same on all members. */
+/* size: matching is for clocks then, and operations within a host relate none. The first of a
+ * communicator, and then every eighth, show how far its ranks see one end apart (the self-test).
+ * Their numbers are the same on all members. */
 #define FIRST_OF_HOST 128u
 #define THEN_OF_HOST 8u
 

@@ -6,7 +6,8 @@
 
 #include "analyzer/stream/judge_private.h"
 
-/* size: members that may wait for the others: some blocks of every process, and never less than the first figure. */
+/* size: members that may wait for the others: some blocks of every process, and never less than the
+ * first figure. */
 #define CT_STREAM_MIN_BYTES (64ull << 20)
 #define CT_STREAM_BLOCK_BYTES (CT_BLOCK_MAX_RECORDS * (uint64_t)sizeof(struct ct_member))
 
@@ -171,7 +172,8 @@ static void report_progress(struct ct_reading *r)
 				 stream->all_bytes);
 }
 
-/* The next block of the process. 1: there may be more, 0: that was the end, CT_PROCESS_WAITS, or a failure. */
+/* The next block of the process. 1: there may be more, 0: that was the end, CT_PROCESS_WAITS, or a
+ * failure. */
 int ct_stream_read_block(struct ct_reading *r, struct ct_err *err)
 {
 	struct ct_stream *stream = r->stream;
@@ -233,7 +235,8 @@ static void ask(struct ct_reading **heap, size_t n, const struct ct_ahead *ahead
 	}
 }
 
-/* `heap` holds them in the order of their processes, which is a valid heap before anything is read. */
+/* `heap` holds them in the order of their processes, which is a valid heap before anything is read.
+ */
 static int read_in_step(struct ct_reading **heap, size_t n, const struct ct_ahead *ahead,
 			struct ct_err *err)
 {
@@ -348,7 +351,8 @@ static int read_processes(struct ct_stream *stream, struct ct_err *err)
 	return st;
 }
 
-/* Recording began .. last record, on the host where that is longest: no clocks are compared across hosts. */
+/* Recording began .. last record, on the host where that is longest: no clocks are compared across
+ * hosts. */
 static uint64_t duration(const struct ct_model *model)
 {
 	uint64_t longest = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample.h — the parts of a run that are kept if not all of it fits. All users with lists of single items keep the same parts,
- * at first everything. A user without room halves the sample: the time so far is cut into eight stretches, and every second of
- * these and all later ones is dropped, then three of four, and so on. The remainder is whole stretches of the run, the same on
- * all ranks, spread evenly. Times are ns since the run began. One thread. */
+/* sample.h — the parts of a run that are kept if not all of it fits. All users with lists of single
+ * items keep the same parts, at first everything. A user without room halves the sample: the time
+ * so far is cut into eight stretches, and every second of these and all later ones is dropped, then
+ * three of four, and so on. The remainder is whole stretches of the run, the same on all ranks,
+ * spread evenly. Times are ns since the run began. One thread. */
 #ifndef CT_ANALYZER_STREAM_SAMPLE_H
 #define CT_ANALYZER_STREAM_SAMPLE_H
 
@@ -26,7 +27,8 @@ static inline int ct_sample_keeps(const struct ct_sample *sample, uint64_t at_ns
 	return ct_sample_stretch(sample, at_ns) % sample->one_of == 0;
 }
 
-/* Keep half as many stretches; last_ns: the latest time that is kept. 0: there is nothing to be halved any more. */
+/* Keep half as many stretches; last_ns: the latest time that is kept. 0: there is nothing to be
+ * halved any more. */
 int ct_sample_halve(struct ct_sample *sample, uint64_t last_ns);
 
 #endif

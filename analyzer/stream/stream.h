@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h — one reading of all processes of a start of the job: loads, matches, separates wait from transfer, and passes each
- * operation and instance to observers. Processes are read block by block, always the one that is furthest behind in time, so
- * instances complete soon. Without matching they are read one after the other. Threads of `tasks` decode and join the next
- * blocks (load/read_ahead.h). One thread does the rest, in the same order, so threads affect only the duration. A stream owns
- * its model and all other members. */
+/* stream.h — one reading of all processes of a start of the job: loads, matches, separates wait
+ * from transfer, and passes each operation and instance to observers. Processes are read block by
+ * block, always the one that is furthest behind in time, so instances complete soon. Without
+ * matching they are read one after the other. Threads of `tasks` decode and join the next blocks
+ * (load/read_ahead.h). One thread does the rest, in the same order, so threads affect only the
+ * duration. A stream owns its model and all other members. */
 #ifndef CT_ANALYZER_STREAM_STREAM_H
 #define CT_ANALYZER_STREAM_STREAM_H
 
@@ -26,10 +27,12 @@ struct ct_op_event {
 	const struct ct_member
 		*member; /* as it goes to the matcher, but for its group and what depends on that */
 	const struct ct_comm *comm; /* NULL: never recorded */
-	uint64_t bytes; /* of the whole operation; 0 without a communicator, or where nothing is summed up (only_ops) */
+	uint64_t bytes; /* of the whole operation; 0 without a communicator, or where nothing is
+			   summed up (only_ops) */
 };
 
-/* Ranks did the same operation, or as many of them as are on record. Pointers hold during the call. */
+/* Ranks did the same operation, or as many of them as are on record. Pointers hold during the call.
+ */
 struct ct_instance_event {
 	const struct ct_instance *instance;
 	int complete;
@@ -42,17 +45,19 @@ struct ct_instance_event {
 	int is_skipped;		/* its last member came before `from_ns` */
 };
 
-/* Observes a reading. Each function may be NULL; nonzero stops and becomes the reading's result. The reading thread calls all;
- * `stream` has the data read so far. */
+/* Observes a reading. Each function may be NULL; nonzero stops and becomes the reading's result.
+ * The reading thread calls all; `stream` has the data read so far. */
 struct ct_observer {
 	/* The model has its processes, and the slots that they name themselves. */
 	int (*begin)(void *arg, struct ct_stream *stream);
 	int (*op)(void *arg, const struct ct_stream *stream, const struct ct_op_event *event);
-	/* A communicator of the process was made, or got a name: `user` is the model's (struct ct_comm), `slot` its member. */
+	/* A communicator of the process was made, or got a name: `user` is the model's (struct
+	 * ct_comm), `slot` its member. */
 	int (*comm)(void *arg, const struct ct_stream *stream, uint32_t process,
 		    const struct ct_load_comm *comm, uint32_t slot);
-	/* A call that moves no data was entered, or has returned; NULL where its name or call site is unknown. Like all strings
-	 * of a process, these two hold until `block` has reported its end. */
+	/* A call that moves no data was entered, or has returned; NULL where its name or call site
+	 * is unknown. Like all strings of a process, these two hold until `block` has reported its
+	 * end. */
 	int (*host)(void *arg, const struct ct_stream *stream, uint32_t process,
 		    const struct ct_host_rec *rec, const char *call, const char *site);
 	/* A library reported an error by this call, in these words; NULL unknown, none. */
@@ -77,8 +82,8 @@ struct ct_observer {
 	int (*waited)(void *arg, const struct ct_stream *stream, uint32_t slot, uint64_t begin_ns,
 		      uint64_t end_ns);
 	int (*instance)(void *arg, struct ct_stream *stream, const struct ct_instance_event *event);
-	/* A complete collective or message, all of whose members were timed and do the same; only of a reading with
-	 * only_matched. */
+	/* A complete collective or message, all of whose members were timed and do the same; only
+	 * of a reading with only_matched. */
 	int (*matched)(void *arg, const struct ct_stream *stream,
 		       const struct ct_instance *instance);
 	/* After reading: the model is complete, except for the observers' parts. */
@@ -92,19 +97,20 @@ struct ct_stream_options {
 	uint32_t n_observers;
 	struct ct_tasks *tasks; /* threads that may read ahead; NULL: none */
 	const char *boot_id;	/* of this machine; NULL unknown */
-	uint64_t from_ns; /* since the run began: what started before is matched and compared (order/), but neither judged nor
-			     summed up */
-	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops; of NCCL's operations
-			     within a host, only some are matched */
-	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes; these
-			 are read one after the other */
-	/* By process of the run: operations of blocks with a lower number are not read; NULL: all are. */
+	uint64_t from_ns;	/* since the run began: what started before is matched and compared
+				   (order/), but neither judged nor       summed up */
+	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with
+			     only_ops; of NCCL's operations within a host, only some are matched */
+	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators
+			 and processes; these are read one after the other */
+	/* By process of the run: operations of blocks with a lower number are not read; NULL: all
+	 * are. */
 	const uint32_t *from;
-	const uint32_t *
-		segments; /* likewise, for those with `from`: earlier segments are not read, nor what follows is skipped over; NULL:
-				     all are */
-	int follows;	  /* as the processes go on (follow.h) */
-	int skims; /* with only_ops: not even operations are read, and no observer gets any (trace/reader.h) */
+	const uint32_t *segments; /* likewise, for those with `from`: earlier segments are not read,
+				     nor what follows is skipped over; NULL: all are */
+	int follows;		  /* as the processes go on (follow.h) */
+	int skims; /* with only_ops: not even operations are read, and no observer gets any
+		      (trace/reader.h) */
 	void (*progress)(void *arg, uint64_t done,
 			 uint64_t all); /* bytes of segments, now and then; may be NULL */
 	void *progress_arg;
@@ -126,7 +132,8 @@ struct ct_partners {
 
 /* What a slot is doing as far as was read, by its own clock. */
 struct ct_activity {
-	uint32_t holes; /* communicators whose latest launch was not timed: it is not known until when it ran */
+	uint32_t holes; /* communicators whose latest launch was not timed: it is not known until
+			   when it ran */
 	struct ct_history history;
 	struct ct_calls calls; /* where the host times */
 	struct ct_partners *partners;
@@ -154,10 +161,12 @@ struct ct_stream {
 	struct ct_observing on_op, on_wait, on_waited, on_instance;
 };
 
-/* Error of ends being simultaneous: the mean skew seen where a clock is shared; 0 as long as none was. */
+/* Error of ends being simultaneous: the mean skew seen where a clock is shared; 0 as long as none
+ * was. */
 uint64_t ct_stream_skew(const struct ct_stream *stream);
 
-/* Reads all of one start. 0, CT_NOMEM, CT_IO, or what an observer returned. ct_stream_fini() in any case. */
+/* Reads all of one start. 0, CT_NOMEM, CT_IO, or what an observer returned. ct_stream_fini() in any
+ * case. */
 int ct_stream_run(struct ct_stream *stream, const struct ct_run *run, struct ct_starts *starts,
 		  int restart, const struct ct_stream_options *options, struct ct_err *err);
 void ct_stream_fini(struct ct_stream *stream);

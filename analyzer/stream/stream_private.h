@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream_private.h — what the files of a stream share: stream.c reads the processes, op.c and calls.c take what they hold,
- * slots.c knows whose it is, stuck.c what is left at the end, observe.c hands it on, judge.h what becomes of instances. One
- * thread. Where nothing else is said, functions return 0 or CT_NOMEM. */
+/* stream_private.h — what the files of a stream share: stream.c reads the processes, op.c and
+ * calls.c take what they hold, slots.c knows whose it is, stuck.c what is left at the end,
+ * observe.c hands it on, judge.h what becomes of instances. One thread. Where nothing else is said,
+ * functions return 0 or CT_NOMEM. */
 #ifndef CT_ANALYZER_STREAM_STREAM_PRIVATE_H
 #define CT_ANALYZER_STREAM_STREAM_PRIVATE_H
 
@@ -11,7 +12,8 @@
 /* size: calls that move no data and that a process may be in at once: one a thread. */
 #define CT_READING_CALLS 64u
 
-/* What the name of a call shows, of the latest call: most operations have the same one as the one before. */
+/* What the name of a call shows, of the latest call: most operations have the same one as the one
+ * before. */
 #define CT_READING_NAMES 16u /* size: ranks make few different calls */
 struct ct_reading_call {
 	const char *name; /* the load's */
@@ -28,9 +30,10 @@ struct ct_reading {
 	struct ct_sites_recent sites;
 	struct ct_reading_call names[CT_READING_NAMES]; /* by address */
 	struct ct_group *group; /* of the launch whose ops are coming, NULL: alone */
-	int launch_has_begun; /* some op of it was taken: not all are, where records are lost or captured */
-	uint64_t free_ns;     /* of that launch, see struct ct_member */
-	uint64_t position_ns; /* how far, since the run began */
+	int launch_has_begun;	/* some op of it was taken: not all are, where records are lost or
+				   captured */
+	uint64_t free_ns;	/* of that launch, see struct ct_member */
+	uint64_t position_ns;	/* how far, since the run began */
 	uint64_t read_bytes;
 	int begun;
 	struct ct_open_call {
@@ -63,11 +66,12 @@ int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, co
 /* The process is read to its end: keep the calls that it did not come back from. */
 int ct_stream_open_calls(struct ct_reading *reading);
 
-/* One more in model.unreturned, with the name of its call (may be NULL) copied; *kept is NULL if there are too many. */
+/* One more in model.unreturned, with the name of its call (may be NULL) copied; *kept is NULL if
+ * there are too many. */
 int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unreturned **kept);
 
-/* The calls of an operation that the host times, whose times `m` has: in which it began, and in which it ended. Adds to
- * the slot how long it was in communication. */
+/* The calls of an operation that the host times, whose times `m` has: in which it began, and in
+ * which it ended. Adds to the slot how long it was in communication. */
 int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
 
 /* Is this time of a slot's host before what is to be judged? */
@@ -109,11 +113,12 @@ void ct_stream_cover_waits(struct ct_stream *stream, uint32_t slot, uint64_t unt
 /* The slot of a member, as its process has it; made if it is new. */
 int ct_stream_slot(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *slot);
 
-/* A rank whose global rank is not on record, or that shares the process whose rank is, has its rank in the communicator of
- * the whole job, if no other rank has it. */
+/* A rank whose global rank is not on record, or that shares the process whose rank is, has its rank
+ * in the communicator of the whole job, if no other rank has it. */
 int ct_stream_name_slots(struct ct_stream *stream);
 
-/* All is read: which operations and calls that did not end are stuck, and which launches are only young. */
+/* All is read: which operations and calls that did not end are stuck, and which launches are only
+ * young. */
 void ct_stream_settle_unreturned(struct ct_stream *stream);
 
 /* Hand on; what an observer returned, or 0. */

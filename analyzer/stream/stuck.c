@@ -3,7 +3,8 @@
 #include "analyzer/base/limits.h"
 #include "analyzer/stream/stream_private.h"
 
-/* What operations of this name on its communicator, or all of them, do not take. 0: there is none with a time. */
+/* What operations of this name on its communicator, or all of them, do not take. 0: there is none
+ * with a time. */
 static uint64_t unusual_ns(const struct ct_model *model, const struct ct_unreturned *u,
 			   int of_its_like)
 {
@@ -42,8 +43,8 @@ static enum ct_stuck stuck_of(const struct ct_model *model, const struct ct_unre
 	limit = u->launched || !u->comm ? 0 : unusual_ns(model, u, 1);
 	if (limit)
 		return age > limit ? CT_STUCK_UNUSUAL : CT_STUCK_NOT;
-	/* A launch waits for those before it, and a thread may listen all the time: while its process goes on with
-	 * other operations, that it is under way means nothing. */
+	/* A launch waits for those before it, and a thread may listen all the time: while its
+	 * process goes on with other operations, that it is under way means nothing. */
 	silence = silence_ns(model, u);
 	return silence > CT_STUCK_NS && silence > unusual_ns(model, u, 0) ? CT_STUCK_UNUSUAL
 									  : CT_STUCK_NOT;
@@ -58,8 +59,8 @@ static int is_in_call(const struct ct_model *model, uint32_t process)
 	return 0;
 }
 
-/* Work that was begun is under way in every run that still goes on, or that was killed: of it only what is late, or what
- * its rank perhaps waited for. */
+/* Work that was begun is under way in every run that still goes on, or that was killed: of it only
+ * what is late, or what its rank perhaps waited for. */
 static void forget_young_launches(struct ct_model *model)
 {
 	uint32_t n = 0;
@@ -81,7 +82,8 @@ void ct_stream_settle_unreturned(struct ct_stream *stream)
 	for (uint32_t i = 0; i < model->n_unreturned; i++)
 		model->unreturned[i].stuck = stuck_of(model, &model->unreturned[i]);
 	forget_young_launches(model);
-	/* An op without return kept its rank busy up to the last heartbeat, and the run lasted as long. */
+	/* An op without return kept its rank busy up to the last heartbeat, and the run lasted as
+	 * long. */
 	for (uint32_t i = 0; i < model->n_unreturned; i++) {
 		const struct ct_unreturned *u = &model->unreturned[i];
 		uint64_t start = model->run->processes[u->process].id.start_ns;

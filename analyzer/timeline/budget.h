@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget.h — how many slices there are to draw, by the time at which they end: gives the time from which the rest of
- * a run fits a limit. 64 Ki cells whose width doubles when the run turns out longer. One thread. */
+/* budget.h — how many slices there are to draw, by the time at which they end: gives the time from
+ * which the rest of a run fits a limit. 64 Ki cells whose width doubles when the run turns out
+ * longer. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_BUDGET_H
 #define CT_ANALYZER_TIMELINE_BUDGET_H
 
@@ -20,8 +21,8 @@ struct ct_budget *ct_budget_new(void); /* free() it; NULL: out of memory */
 /* `slices` that end at `end_ns`; UINT64_MAX: never. */
 void ct_budget_add(struct ct_budget *budget, uint64_t end_ns, uint64_t slices);
 
-/* The earliest time, a multiple of the cells' width, from which on at most `limit` slices end. 1 and *from_ns, or
- * 0: even the last cell, with all that does not end, holds more. */
+/* The earliest time, a multiple of the cells' width, from which on at most `limit` slices end. 1
+ * and *from_ns, or 0: even the last cell, with all that does not end, holds more. */
 int ct_budget_fit(const struct ct_budget *budget, uint64_t limit, uint64_t *from_ns);
 
 #endif

@@ -128,7 +128,8 @@ static uint64_t total_bytes(const struct ct_load_op *op)
 				 varying && j->op->op == CT_OP_AllToAll ? 1 : j->nranks);
 }
 
-/* What the launch of this op, its first, holds beside it. Exchanges are counted as the analysis counts them. */
+/* What the launch of this op, its first, holds beside it. Exchanges are counted as the analysis
+ * counts them. */
 static void begin_launch(struct ct_drawn *d, const struct ct_load_op *op)
 {
 	const struct ct_load_launch *l = op->launch;
@@ -193,7 +194,8 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	return d->tl_index->texts.failed ? CT_NOMEM : add_to_work(d, op, d->n_ops - 1);
 }
 
-/* Begin and end of a call differ in return_ns and belong together by thread and entry; either may be missing. */
+/* Begin and end of a call differ in return_ns and belong together by thread and entry; either may
+ * be missing. */
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	struct ct_drawn *d = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect.h — all of one process that is to be drawn: calls, the work that they launched, calls that move no data.
- * Times are ns since the run began. Lives while its process is drawn; one thread. */
+/* collect.h — all of one process that is to be drawn: calls, the work that they launched, calls that
+ * move no data. Times are ns since the run began. Lives while its process is drawn; one thread. */
 #ifndef CT_ANALYZER_TIMELINE_COLLECT_H
 #define CT_ANALYZER_TIMELINE_COLLECT_H
 

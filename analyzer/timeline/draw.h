@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw.h — what the drawing of the job and of its processes share: a pen that hands tracks, slices and counters to
- * the sink and counts them. One thread. */
+/* draw.h — what the drawing of the job and of its processes share: a pen that hands tracks, slices
+ * and counters to the sink and counts them. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_DRAW_H
 #define CT_ANALYZER_TIMELINE_DRAW_H
 
@@ -21,8 +21,10 @@ struct ct_named {
 struct ct_hangs {
 	const struct ct_hang_run *run; /* NULL: nothing hangs */
 	uint32_t n;		       /* verdicts that are drawn */
-	uint64_t end_ns; /* the latest heartbeat of any process, and no earlier than anything drawn of ranks */
-	int has_signs; /* something had not ended, or not well: each rank's last tracer heartbeat is drawn */
+	uint64_t end_ns; /* the latest heartbeat of any process, and no earlier than anything drawn
+			    of ranks */
+	int has_signs; /* something had not ended, or not well: each rank's last tracer heartbeat is
+			  drawn */
 };
 
 struct ct_pen {
@@ -58,12 +60,13 @@ enum ct_draw_order {
 
 /* track->id is set. 0, or what the sink returned. */
 int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track);
-/* With these arguments (NULL: none). CT_NOMEM also where a text of it, or of anything before it, found no room. */
+/* With these arguments (NULL: none). CT_NOMEM also where a text of it, or of anything before it,
+ * found no room. */
 int ct_pen_slice(struct ct_pen *pen, struct ct_chart_slice *slice, const struct ct_args *args);
 int ct_pen_counter(struct ct_pen *pen, uint32_t track, uint64_t at_ns, double gbps);
 
-/* Lay the items out and draw them below `parent`, on as many tracks of one name as it takes; draw(arg, item, track)
- * for each. What finds no lane counts as not drawn. */
+/* Lay the items out and draw them below `parent`, on as many tracks of one name as it takes;
+ * draw(arg, item, track) for each. What finds no lane counts as not drawn. */
 typedef int (*ct_draw_fn)(void *arg, const struct ct_lane_item *item, uint32_t track);
 struct ct_draw_lanes {
 	const char *name, *description;
@@ -88,8 +91,8 @@ void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key ke
 /* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined, or not known. */
 double ct_draw_gbps(uint64_t bytes, uint64_t ns);
 
-/* The group of a rank, with its own tracks: its waits for communication, and the findings that name it. gpu: as in
- * struct ct_drawing. */
+/* The group of a rank, with its own tracks: its waits for communication, and the findings that name
+ * it. gpu: as in struct ct_drawing. */
 struct ct_draw_rank {
 	uint32_t slot, pid, host;
 	int64_t gpu;
@@ -107,8 +110,8 @@ uint32_t ct_draw_comm_label(const struct ct_timeline_index *tl_index, uint64_t k
 uint64_t ct_draw_finding_at(const struct ct_timeline_index *tl_index,
 			    const struct ct_finding *finding);
 
-/* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have several processes: its
- * group is made once, *group is 0 before that. */
+/* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have
+ * several processes: its group is made once, *group is 0 before that. */
 int ct_draw_process(struct ct_pen *pen, const struct ct_drawn *drawn, uint32_t parent,
 		    uint32_t *group);
 

@@ -49,7 +49,8 @@ static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_
 		ct_args_word(args, pen, words[w].key, words[w].word);
 }
 
-/* Where those that contradict each other made the call: as one stack, for an event has no two. Returns how many frames. */
+/* Where those that contradict each other made the call: as one stack, for an event has no two.
+ * Returns how many frames. */
 static uint8_t add_sites(struct ct_pen *pen, const struct ct_finding *f,
 			 struct ct_chart_frame frames[2])
 {

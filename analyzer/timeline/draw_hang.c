@@ -77,7 +77,8 @@ static uint64_t begin_of(const struct ct_pen *pen, const struct ct_hang_verdict 
 	return v->since_ns == CT_UNKNOWN ? pen->hangs.end_ns : drawn_at(pen, v->since_ns);
 }
 
-/* Since when a rank is in what it does not get out of: the earlier of an operation and a call; UINT64_MAX unknown. */
+/* Since when a rank is in what it does not get out of: the earlier of an operation and a call;
+ * UINT64_MAX unknown. */
 static uint64_t stuck_since(const struct ct_hang_case *c, int rank)
 {
 	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);

@@ -10,7 +10,8 @@
 
 CT_SORT_BY(by_comm, struct ct_bandwidth_level, CT_UP(comm) ?: CT_UP(begin_ns))
 
-/* One counter for each communicator: the value from begin to end, 0 in between. What overlaps begins later. */
+/* One counter for each communicator: the value from begin to end, 0 in between. What overlaps
+ * begins later. */
 int ct_draw_levels(struct ct_drawing *x)
 {
 	int32_t order = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw_process.h — what the parts of the drawing of a process share: one of its ranks while it is drawn. */
+/* draw_process.h — what the parts of the drawing of a process share: one of its ranks while it is
+ * drawn. */
 #ifndef CT_ANALYZER_TIMELINE_DRAW_PROCESS_H
 #define CT_ANALYZER_TIMELINE_DRAW_PROCESS_H
 
@@ -29,8 +30,8 @@ struct ct_drawing {
 const struct ct_drawn_comm *ct_drawing_comm(const struct ct_drawing *x, uint32_t comm);
 const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm);
 
-/* Where a slice ends. What had not ended does not end, unless its process was gone long before the others: then with that. Its
- * state and age are added to `args`. */
+/* Where a slice ends. What had not ended does not end, unless its process was gone long before the
+ * others: then with that. Its state and age are added to `args`. */
 void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
 		    enum ct_op_state state);
 
@@ -38,8 +39,8 @@ void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_
 void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args,
 		     const struct ct_drawn_op *op);
 
-/* Names the rank's part of the instance that an op belongs to, or the exchange of messages with this number + 1 (0:
- * none). 0: it cannot be judged. */
+/* Names the rank's part of the instance that an op belongs to, or the exchange of messages with
+ * this number + 1 (0: none). 0: it cannot be judged. */
 int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *op, uint64_t exchange,
 		      struct ct_cached_key *key);
 
@@ -47,7 +48,8 @@ int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *op, 
 uint64_t ct_drawing_launch_flow(const struct ct_drawing *x, uint32_t launch);
 uint64_t ct_drawing_instance_flow(const struct ct_drawing *x, const struct ct_drawn_op *op);
 
-/* Tracks below x->group. 0, CT_NOMEM or what the sink returned. ct_draw_works() leaves the levels behind. */
+/* Tracks below x->group. 0, CT_NOMEM or what the sink returned. ct_draw_works() leaves the levels
+ * behind. */
 int ct_draw_threads(struct ct_drawing *x);
 int ct_draw_works(struct ct_drawing *x);
 int ct_draw_levels(struct ct_drawing *x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The group of a rank: its identity, its waits for communication, and the findings that name it. Collapsed it shows
- * just that. */
+/* The group of a rank: its identity, its waits for communication, and the findings that name it.
+ * Collapsed it shows just that. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -95,8 +95,8 @@ static int draw_sign(struct own *own, uint32_t slot, uint64_t at_ns, unsigned de
 			   : st;
 }
 
-/* After its waits for communication: why the rank does not continue, to the end, and its last tracer heartbeat, which
- * may be earlier. */
+/* After its waits for communication: why the rank does not continue, to the end, and its last
+ * tracer heartbeat, which may be earlier. */
 static int draw_end(struct own *own, uint32_t slot, uint64_t reached)
 {
 	struct ct_hang_part part = ct_hangs_part(own->pen, slot);

@@ -9,8 +9,8 @@
 /* A level of its own above the nodes where there are more than a screen holds. */
 #define NODES_PER_GROUP 64u
 
-/* In the order in which they are drawn: by host of the lowest rank, then by rank. In an overview a rank, else one of its
- * processes. */
+/* In the order in which they are drawn: by host of the lowest rank, then by rank. In an overview a
+ * rank, else one of its processes. */
 struct stop {
 	uint32_t process;
 	uint32_t slot, host;
@@ -72,7 +72,8 @@ static int draw_outer(struct tour *tour, uint32_t number)
 	return st;
 }
 
-/* The track of a host; *node 0 where the job has only one. Its number is the same whatever part of the run is drawn. */
+/* The track of a host; *node 0 where the job has only one. Its number is the same whatever part of
+ * the run is drawn. */
 static int draw_node(struct tour *tour, const struct stop *stop, uint32_t *node)
 {
 	const struct ct_timeline_index *tl_index = tour->pen->tl_index;

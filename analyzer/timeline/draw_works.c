@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ran on streams, or took as long as its call: a lane for each communicator and stream, and one for messages. */
+/* What ran on streams, or took as long as its call: a lane for each communicator and stream, and
+ * one for messages. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ struct judged {
 	int is_last;		  /* it is the one that the others waited for */
 };
 
-/* A group of collectives is judged as one by its leader, one of messages only if it is an exchange of all with all. */
+/* A group of collectives is judged as one by its leader, one of messages only if it is an exchange
+ * of all with all. */
 static struct judged judge(const struct ct_drawing *x, const struct ct_drawn_work *w)
 {
 	const struct ct_timeline_index *tl_index = x->pen->tl_index;
@@ -178,7 +180,8 @@ static void add_judged(struct ct_drawing *x, struct ct_args *args, const struct 
 
 	if (!i)
 		return;
-	/* In a graph it is unknown where within it a rank was awaited, and how long it communicates. */
+	/* In a graph it is unknown where within it a rank was awaited, and how long it
+	 * communicates. */
 	if (x->d->ops[w->first - 1].op != CT_OP_GraphLaunch) {
 		add_bandwidth(x, args, w, i);
 		ct_args_uint(args, CT_ARG_transfer_ns, i->transfer_ns);

@@ -65,7 +65,8 @@ uint64_t ct_cached_comm(uint64_t key, uint32_t nranks)
 	return ct_mix(key ^ ct_mix(nranks));
 }
 
-/* 64 bits of hash: among the millions that are kept at most, two members of one key are out of the question. */
+/* 64 bits of hash: among the millions that are kept at most, two members of one key are out of the
+ * question. */
 static uint64_t hash_of(const struct ct_cached_key *k)
 {
 	uint64_t pair = (uint64_t)(uint32_t)k->src << 32 | (uint32_t)k->dst;
@@ -157,7 +158,8 @@ int ct_instance_cache_shows(const struct ct_instance *i, const struct ct_waits *
 
 	if (w->judged != CT_JUDGED_WAITS)
 		return 0;
-	/* What is only begun by its own call is waited for in another one, which has a slice of its own. */
+	/* What is only begun by its own call is waited for in another one, which has a slice of its
+	 * own. */
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (i->members[m].posted)
 			return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* instance_cache.h — what the analysis found out about instances, kept until their ranks are drawn.
  *
- * Bounded: once `limit` members are kept, the older generation of them is forgotten, so that the latest `limit`
- * members are always there and memory never holds more than twice that. One thread. */
+ * Bounded: once `limit` members are kept, the older generation of them is forgotten, so that the
+ * latest `limit` members are always there and memory never holds more than twice that. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_INSTANCE_CACHE_H
 #define CT_ANALYZER_TIMELINE_INSTANCE_CACHE_H
 
@@ -39,8 +39,8 @@ struct ct_cached_extent {
 /* Are the waits of a judged instance worth showing? */
 int ct_instance_cache_shows(const struct ct_instance *i, const struct ct_waits *waits);
 
-/* A judged instance; keep those of its members for which `wanted[slot]`. *shown: what is kept of it, valid until the next
- * one; NULL: nothing. 0 or CT_NOMEM. */
+/* A judged instance; keep those of its members for which `wanted[slot]`. *shown: what is kept of
+ * it, valid until the next one; NULL: nothing. 0 or CT_NOMEM. */
 int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instance *i,
 			  const struct ct_waits *waits, const struct ct_cached_extent *extent,
 			  const uint8_t *wanted, const struct ct_cached_instance **shown);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanes.h — puts intervals on lanes so that on one lane they follow each other or are nested. Pure. */
+/* lanes.h — puts intervals on lanes so that on one lane they follow each other or are nested. Pure.
+ */
 #ifndef CT_ANALYZER_TIMELINE_LANES_H
 #define CT_ANALYZER_TIMELINE_LANES_H
 
@@ -16,10 +17,11 @@ struct ct_lane_item {
 	uint32_t depth;
 };
 
-/* Sort by lane, then begin, outer ones first, then as they came (`what`). `nest`: intervals may be nested; otherwise
- * any overlap takes the next lane. An overlap not longer than the slack of both does not count: the later one begins
- * where the earlier one ends. Returns the number of items that were placed, at the front of the array; beyond
- * CT_LANES_MAX lanes there is no place. *n_lanes gets how many were used. -1: out of memory. */
+/* Sort by lane, then begin, outer ones first, then as they came (`what`). `nest`: intervals may be
+ * nested; otherwise any overlap takes the next lane. An overlap not longer than the slack of both
+ * does not count: the later one begins where the earlier one ends. Returns the number of items that
+ * were placed, at the front of the array; beyond CT_LANES_MAX lanes there is no place. *n_lanes
+ * gets how many were used. -1: out of memory. */
 int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t *n_lanes);
 
 #endif

@@ -41,7 +41,8 @@ static void append(struct ct_tracked_stall *to, const struct ct_tracked_stall *f
 	to->n += from->n;
 }
 
-/* The part of `next` that the one before it does not cover yet; 0: nothing. With gaps in either, it is unknown. */
+/* The part of `next` that the one before it does not cover yet; 0: nothing. With gaps in either, it
+ * is unknown. */
 static int take_new(const struct ct_tracked_stall *before, struct ct_tracked_stall *next)
 {
 	if (!is_solid(before) || !is_solid(next) || next->begin_ns >= before->end_ns)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stall_track.h — when ranks waited for communication: the content of their own tracks.
  *
- * Bounded: when there are more than a limit, stalls of a rank that begin in the same cell of time are put together, in
- * cells whose width doubles until there is room. Their lengths are kept, what lay between them is not. One thread. */
+ * Bounded: when there are more than a limit, stalls of a rank that begin in the same cell of time
+ * are put together, in cells whose width doubles until there is room. Their lengths are kept, what
+ * lay between them is not. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_STALL_TRACK_H
 #define CT_ANALYZER_TIMELINE_STALL_TRACK_H
 
@@ -32,8 +33,8 @@ void ct_stall_track_fini(struct ct_stall_track *stoods);
 /* In any order. 0 or CT_NOMEM. */
 int ct_stall_track_add(struct ct_stall_track *stoods, const struct ct_tracked_stall *stood);
 
-/* All are there: each moment of a rank counts once, touching ones become one. Only those remain whose backend's waits
- * are known on their slot (bit by enum ct_backend). 0 or CT_NOMEM. */
+/* All are there: each moment of a rank counts once, touching ones become one. Only those remain
+ * whose backend's waits are known on their slot (bit by enum ct_backend). 0 or CT_NOMEM. */
 int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *recorded, uint32_t n_slots);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texts.h — each text once, under a number from 1, and call sites as frames of a stack. Memory follows the number of different texts. One thread. */
+/* texts.h — each text once, under a number from 1, and call sites as frames of a stack. Memory
+ * follows the number of different texts. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_TEXTS_H
 #define CT_ANALYZER_TIMELINE_TEXTS_H
 
@@ -17,8 +18,8 @@ struct ct_texts {
 int ct_texts_init(struct ct_texts *texts); /* 0 or CT_NOMEM */
 void ct_texts_fini(struct ct_texts *texts);
 
-/* The number of a text, which is copied; 0: it is NULL, or out of memory, which texts->failed then records for all
- * of them. */
+/* The number of a text, which is copied; 0: it is NULL, or out of memory, which texts->failed then
+ * records for all of them. */
 uint32_t ct_texts_add(struct ct_texts *texts, const char *text);
 
 /* Valid until ct_texts_fini(). */
@@ -37,12 +38,14 @@ struct ct_chart_frame {
 	uint32_t line;
 };
 
-/* "FILE:LINE FUNCTION", "FILE:LINE", or anything else, which becomes the function (an offset in an object). `whose` NULL, or
- * stands before the function. Of several that are separated by " < " the first, which is the innermost. */
+/* "FILE:LINE FUNCTION", "FILE:LINE", or anything else, which becomes the function (an offset in an
+ * object). `whose` NULL, or stands before the function. Of several that are separated by " < " the
+ * first, which is the innermost. */
 void ct_frame_of(struct ct_texts *texts, const char *whose, const char *site,
 		 struct ct_chart_frame *frame);
 
-/* All of them, the outermost first; `frames` has room for CT_CHART_FRAMES. Returns how many there are. */
+/* All of them, the outermost first; `frames` has room for CT_CHART_FRAMES. Returns how many there
+ * are. */
 uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.h — the timeline of a run as plain values: which tracks there are and which slices they have. What is
- * drawn where is decided here; a sink writes it down and decides nothing.
+/* timeline.h — the timeline of a run as plain values: which tracks there are and which slices they
+ * have. What is drawn where is decided here; a sink writes it down and decides nothing.
  *
- * The run is read twice: once by the analysis, which separates wait from transfer, and once process by process to
- * draw. Memory follows the largest
- * process and the limit of slices, not the length of the run. One thread.
+ * The run is read twice: once by the analysis, which separates wait from transfer, and once process
+ * by process to draw. Memory follows the largest process and the limit of slices, not the length of
+ * the run. One thread.
  */
 #ifndef CT_ANALYZER_TIMELINE_TIMELINE_H
 #define CT_ANALYZER_TIMELINE_TIMELINE_H
@@ -103,9 +103,9 @@ struct ct_chart_fact {
 	uint64_t number;
 };
 
-/* Each returns 0 or a negative status, which ends the drawing. A group may have slices of its own. A track comes
- * before its slices and after its parent. The slices of a track come in one go: parents before children, each after
- * the end of its elder sibling. */
+/* Each returns 0 or a negative status, which ends the drawing. A group may have slices of its own.
+ * A track comes before its slices and after its parent. The slices of a track come in one go:
+ * parents before children, each after the end of its elder sibling. */
 struct ct_chart_sink {
 	int (*begin)(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
 		     const struct ct_chart_fact *facts, size_t n);
@@ -146,7 +146,8 @@ struct ct_chart_options {
 	int keeps_end; /* where there is more: its end, for hangs are there; 0: an overview of all */
 	enum ct_chart_flows flows;
 	enum ct_chart_color color;
-	/* Bytes that a reading for the analysis has read, then processes that were drawn. May be NULL. */
+	/* Bytes that a reading for the analysis has read, then processes that were drawn. May be
+	 * NULL. */
 	void (*reading)(void *arg, uint64_t done, uint64_t total);
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -166,9 +167,9 @@ struct ct_chart_result {
 
 struct ct_chart;
 
-/* Read the run and decide what is drawn. The options, and what they point to, live as long as the chart. 0; CT_NOTFOUND
- * (restart, a rank, or nothing in the window); CT_FULL (one moment alone, or the overview, holds more than max_slices);
- * CT_NOMEM; CT_IO. *result is filled as far as it went. */
+/* Read the run and decide what is drawn. The options, and what they point to, live as long as the
+ * chart. 0; CT_NOTFOUND (restart, a rank, or nothing in the window); CT_FULL (one moment alone, or
+ * the overview, holds more than max_slices); CT_NOMEM; CT_IO. *result is filled as far as it went. */
 int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
 		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err);
 void ct_chart_close(struct ct_chart *chart); /* NULL is fine */
@@ -178,7 +179,8 @@ enum ct_chart_kind ct_chart_kind(const struct ct_chart *chart);
 int ct_chart_summarize(struct ct_chart *chart, struct ct_err *err);
 const struct ct_report *ct_chart_report(const struct ct_chart *chart);
 
-/* Draw it into `sink`. 0; CT_RANGE (too many ranks for all arrows); CT_NOMEM; CT_IO; what the sink returned. */
+/* Draw it into `sink`. 0; CT_RANGE (too many ranks for all arrows); CT_NOMEM; CT_IO; what the sink
+ * returned. */
 int ct_chart_draw(struct ct_chart *chart, const struct ct_chart_sink *sink,
 		  struct ct_chart_result *result, struct ct_err *err);
 

@@ -42,8 +42,8 @@ static int is_selected(const struct ct_chart_options *options, int rank)
 	return !options->ranks;
 }
 
-/* Ranks that are not recorded become known only after everything was read: they are wanted until then. Slots may come
- * to light while reading. */
+/* Ranks that are not recorded become known only after everything was read: they are wanted until
+ * then. Slots may come to light while reading. */
 static int look_around(struct ct_timeline_index *tl_index, const struct ct_model *model)
 {
 	uint8_t *wanted;
@@ -156,8 +156,9 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 	return ct_stall_track_add(&tl_index->stoods, &stood);
 }
 
-/* From the first arrival to the last completion, on the clock of one host. Members on other hosts count by what they
- * took: in an operation that ends everywhere at once, who took longest came first. */
+/* From the first arrival to the last completion, on the clock of one host. Members on other hosts
+ * count by what they took: in an operation that ends everywhere at once, who took longest came
+ * first. */
 static void set_extent(const struct ct_model *model, const struct ct_instance *i,
 		       struct ct_cached_extent *extent)
 {
@@ -194,7 +195,8 @@ static uint64_t slot_at(const void *arg, uint32_t slot, uint64_t mono_ns)
 	return ct_model_host_at(model, model->host_of[slot], mono_ns);
 }
 
-/* The slices that an instance adds to its members': the job's, and the parts of those that are shown. */
+/* The slices that an instance adds to its members': the job's, and the parts of those that are
+ * shown. */
 static void add_instance(struct ct_timeline_index *tl_index, const struct ct_instance *i,
 			 const struct ct_cached_extent *extent, int has_parts)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_index.h — the first reading of a run, through the eyes of an analysis: who is there, which communicators, what
- * the instances came to, and how much there is to draw. All that the second reading leans on. One thread. */
+/* timeline_index.h — the first reading of a run, through the eyes of an analysis: who is there,
+ * which communicators, what the instances came to, and how much there is to draw. All that the
+ * second reading leans on. One thread. */
 #ifndef CT_ANALYZER_TIMELINE_TIMELINE_INDEX_H
 #define CT_ANALYZER_TIMELINE_TIMELINE_INDEX_H
 
@@ -78,7 +79,8 @@ struct ct_timeline_index {
 	uint64_t from_ns, to_ns; /* what is to be drawn */
 };
 
-/* Read the run with an analysis. *report as ct_analyze() makes it. 0 or as ct_chart_open(). ct_timeline_index_fini() in any case. */
+/* Read the run with an analysis. *report as ct_analyze() makes it. 0 or as ct_chart_open().
+ * ct_timeline_index_fini() in any case. */
 int ct_timeline_index_take(struct ct_timeline_index *tl_index, const struct ct_run *run,
 			   const struct ct_chart_options *options, struct ct_report **report,
 			   struct ct_err *err);
@@ -107,7 +109,8 @@ uint32_t ct_timeline_index_slot(const struct ct_timeline_index *tl_index, uint32
 const struct ct_timeline_index_comm *ct_timeline_index_find(
 	const struct ct_timeline_index *tl_index, uint64_t key, uint32_t nranks);
 
-/* A host's time as ns since the run began: never before it, and never so late that it means something else. */
+/* A host's time as ns since the run began: never before it, and never so late that it means
+ * something else. */
 static inline uint64_t ct_timeline_index_at(const struct ct_timeline_index *tl_index, uint32_t host,
 					    uint64_t mono_ns)
 {
@@ -116,8 +119,8 @@ static inline uint64_t ct_timeline_index_at(const struct ct_timeline_index *tl_i
 	return (int64_t)at < 0 ? 0 : at;
 }
 
-/* What of an op can be seen: from its call or its work, whichever began first, to the end of both; CT_CHART_OPEN if
- * one of them did not end. */
+/* What of an op can be seen: from its call or its work, whichever began first, to the end of both;
+ * CT_CHART_OPEN if one of them did not end. */
 void ct_timeline_index_interval(const struct ct_timeline_index *tl_index, uint32_t host,
 				const struct ct_load_op *op, uint64_t *begin_ns, uint64_t *end_ns);
 

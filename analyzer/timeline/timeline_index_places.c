@@ -35,7 +35,8 @@ static int take_more(struct ct_timeline_index *tl_index, const struct ct_model *
 	return CT_OK;
 }
 
-/* Its process reports GPUs as "gpu.N.device", "gpu.N.pci", N in order of first use. NULL: not reported. */
+/* Its process reports GPUs as "gpu.N.device", "gpu.N.pci", N in order of first use. NULL: not
+ * reported. */
 static const char *bus_id_of(const struct ct_model *model, const struct ct_rank_state *slot)
 {
 	const struct ct_environment_facts *facts = &model->processes[slot->process].environment;

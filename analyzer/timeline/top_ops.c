@@ -142,7 +142,8 @@ static void add_blamed(struct ct_costly *c, const struct ct_blamed *one)
 	sift_up(&heap, c->n_blamed++);
 }
 
-/* Those without a clearly last rank after their own slice, or whose waits are not drawn, have no arrow. */
+/* Those without a clearly last rank after their own slice, or whose waits are not drawn, have no
+ * arrow. */
 static int blames(const struct ct_instance *i, const struct ct_waits *w,
 		  const struct ct_cached_instance *shown, struct ct_last *last)
 {

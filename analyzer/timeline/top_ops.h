@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top_ops.h — the operations that cost most: those that took all ranks together longest, and those in which ranks waited
- * longest for one of them, with who did. Bounded; one thread. */
+/* top_ops.h — the operations that cost most: those that took all ranks together longest, and those
+ * in which ranks waited longest for one of them, with who did. Bounded; one thread. */
 #ifndef CT_ANALYZER_TIMELINE_TOP_OPS_H
 #define CT_ANALYZER_TIMELINE_TOP_OPS_H
 
@@ -40,8 +40,8 @@ struct ct_timed {
 };
 
 struct ct_costly {
-	struct ct_blamed *
-		blamed; /* a heap by cost_ns, the least first; once flagged, the flagged ones alone */
+	struct ct_blamed *blamed; /* a heap by cost_ns, the least first; once flagged, the flagged
+				     ones alone */
 	uint32_t n_blamed;
 	struct ct_timed *timed; /* a heap by time_ns */
 	uint32_t n_timed, cap_timed, most_timed;
@@ -53,7 +53,8 @@ struct ct_costly {
 int ct_costly_init(struct ct_costly *costly, uint32_t most_timed);
 void ct_costly_fini(struct ct_costly *costly);
 
-/* A judged instance, and what is shown of it; at() makes a time of a slot's host one since the run began. 0 or CT_NOMEM. */
+/* A judged instance, and what is shown of it; at() makes a time of a slot's host one since the run
+ * began. 0 or CT_NOMEM. */
 typedef uint64_t (*ct_costly_at)(const void *arg, uint32_t slot, uint64_t mono_ns);
 int ct_costly_add(struct ct_costly *costly, const struct ct_instance *instance,
 		  const struct ct_waits *waits, const struct ct_cached_instance *shown,
@@ -62,7 +63,8 @@ int ct_costly_add(struct ct_costly *costly, const struct ct_instance *instance,
 /* Only those that have a finding remain, and can be found. 0 or CT_NOMEM. */
 int ct_costly_close(struct ct_costly *costly);
 
-/* The flagged operation that the member took part in; NULL: none. *victim NULL: it is not one who waited longest. */
+/* The flagged operation that the member took part in; NULL: none. *victim NULL: it is not one who
+ * waited longest. */
 struct ct_blamed *ct_costly_find(const struct ct_costly *costly, const struct ct_cached_key *member,
 				 struct ct_victim **victim);
 

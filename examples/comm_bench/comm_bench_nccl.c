@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comm_bench_nccl.c — how long NCCL's operations take, by size; sweep.h has the options.
  *
- *     cc -O2 -I/usr/local/cuda/include -o comm_bench_nccl comm_bench_nccl.c -L/usr/local/cuda/lib64 -lnccl -lcudart -lpthread
- *     comm_bench_nccl -g 8                                                  one thread for all GPUs
- *     comm_bench_nccl -t 8                                                  one thread for each
- *     torchrun --no_python --nproc_per_node 8 comm_bench_nccl --id-file /shared/new    one process for each
- *     mpirun -n 8 comm_bench_nccl --id-file /shared/new
- *     srun -N 2 --ntasks-per-node 8 comm_bench_nccl --id-file /shared/new
+ *     cc -O2 -I/usr/local/cuda/include -o comm_bench_nccl comm_bench_nccl.c -L/usr/local/cuda/lib64
+ * -lnccl -lcudart -lpthread comm_bench_nccl -g 8 one thread for all GPUs comm_bench_nccl -t 8 one
+ * thread for each torchrun --no_python --nproc_per_node 8 comm_bench_nccl --id-file /shared/new one
+ * process for each mpirun -n 8 comm_bench_nccl --id-file /shared/new srun -N 2 --ntasks-per-node 8
+ * comm_bench_nccl --id-file /shared/new
  *
- * alltoall and sendrecv are sends and receives in one group, as in programs for versions before 2.28. gather and scatter
- * need 2.28.3: as messages they would be other operations on other ranks. */
+ * alltoall and sendrecv are sends and receives in one group, as in programs for versions
+ * before 2.28. gather and scatter need 2.28.3: as messages they would be other operations on other
+ * ranks. */
 #include <cuda_runtime.h>
 #include <nccl.h>
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.h — what the comm_bench programs share: options, the order of measurements, checks and the printed table.
+/* sweep.h — what the comm_bench programs share: options, the order of measurements, checks and the
+ * printed table.
  *
- * Options have the meaning, and the table the columns, of nccl-tests. A program gives a struct transport and calls
- * sweep_run(). Each (operation, size) is measured --cycles times: a burst of warm-up iterations, a barrier, a burst of
- * timed ones. All these are in random order, so what disturbs the machine for a while disturbs no size alone. */
+ * Options have the meaning, and the table the columns, of nccl-tests. A program gives a struct
+ * transport and calls sweep_run(). Each (operation, size) is measured --cycles times: a burst of
+ * warm-up iterations, a barrier, a burst of timed ones. All these are in random order, so what
+ * disturbs the machine for a while disturbs no size alone. */
 #ifndef CT_EXAMPLES_COMM_BENCH_SWEEP_H
 #define CT_EXAMPLES_COMM_BENCH_SWEEP_H
 
@@ -253,7 +255,8 @@ static inline double sweep_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- what is sent, and what should arrive: small whole numbers, exact in any order of summation ---- */
+/* ---- what is sent, and what should arrive: small whole numbers, exact in any order of summation
+ * ---- */
 
 static inline float sweep_value(int rank, size_t i)
 {
@@ -323,7 +326,8 @@ static inline double sweep_check(const float *got, enum op op, size_t count, enu
 	return (double)wrong;
 }
 
-/* ---- measuring: an iteration takes what a burst took, by their number, averaged over the ranks; of the cycles the median ---- */
+/* ---- measuring: an iteration takes what a burst took, by their number, averaged over the ranks;
+ * of the cycles the median ---- */
 
 struct sweep_cell {
 	enum op op;

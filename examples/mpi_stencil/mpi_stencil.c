@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_stencil.c — heat spreading over a plate that is cut into bands of rows, one for each rank, with
- * faults on request.
+/* mpi_stencil.c — heat spreading over a plate that is cut into bands of rows, one for each rank,
+ * with faults on request.
  *
  *     mpirun -n 4 mpi_stencil --steps 50 --slow-rank 2 --slow-ms 20
  *
@@ -11,8 +11,8 @@
  *     Allreduce                              with --groups, two more in subgroups
  *     Allreduce                              the residual: the greatest change of all
  *
- * What is printed depends on the options and the number of ranks only, never on time, and not on which
- * MPI it is: sums are of whole numbers, and of doubles only the greatest is asked for.
+ * What is printed depends on the options and the number of ranks only, never on time, and not on
+ * which MPI it is: sums are of whole numbers, and of doubles only the greatest is asked for.
  */
 #include <mpi.h>
 
@@ -53,7 +53,8 @@ static struct {
 static int rank, size;
 static int up, down; /* the neighbours' ranks, or MPI_PROC_NULL */
 
-/* rows of `columns` numbers: one of the neighbour above, those of this band, one of the neighbour below */
+/* rows of `columns` numbers: one of the neighbour above, those of this band, one of the neighbour
+ * below */
 static double *plate, *next_plate;
 static int band;
 
@@ -339,7 +340,8 @@ int main(int argc, char **argv)
 	make_plate();
 	if (options.groups)
 		make_groups();
-	/* Writing takes longer than a step on a busy machine, and would make this rank the slow one. */
+	/* Writing takes longer than a step on a busy machine, and would make this rank the slow
+	 * one. */
 	setvbuf(stdout, NULL, options.hang_rank < 0 && options.mismatch_rank < 0 ? _IOFBF : _IOLBF,
 		1 << 16);
 	for (int step = 0; step < options.steps; step++)

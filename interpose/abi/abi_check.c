@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of this folder held against the headers that they are facts of, where those are found. Nothing of it
- * runs: that it compiles is the check. A prototype that differs is a second, conflicting declaration; one that an
- * older header lacks is simply the first. */
+/* The tables of this folder held against the headers that they are facts of, where those are found.
+ * Nothing of it runs: that it compiles is the check. A prototype that differs is a second,
+ * conflicting declaration; one that an older header lacks is simply the first. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- CUDA's driver -------------------------------------------------------------------------------------------------- */
+/* ---- CUDA's driver
+ * --------------------------------------------------------------------------------------------------
+ */
 
 #define CUDA_RESULT(name, value)                                                                   \
 	_Static_assert((name) == (value), #name " is another number in cuda.h");
@@ -28,7 +30,9 @@ _Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
 #define CUDA_CALL_OPTIONAL(field, symbol, params) CUresult CUDAAPI symbol params;
 #include "interpose/abi/cuda_calls.def"
 
-/* ---- CUDA's runtime --------------------------------------------------------------------------------------------------- */
+/* ---- CUDA's runtime
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 #define CUDART_RESULT(name, value)                                                                 \
 	_Static_assert((int)(name) == (value), #name " is another number in driver_types.h");
@@ -43,7 +47,9 @@ _Static_assert(__builtin_types_compatible_p(cudaEvent_t, CUevent),
 #define CUDART_CALL_LOOSE(...) /* differ from version to version */
 #include "interpose/abi/cudart_calls.def"
 
-/* ---- NCCL ----------------------------------------------------------------------------------------------------------- */
+/* ---- NCCL
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 /* The first version that has everything in the tables. */
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
@@ -76,7 +82,8 @@ enum { ncclTimeout = 8 };
 #define NCCL_SKIP(ret, name, since, params, reason) ret name params;
 #include "interpose/abi/nccl_calls.def"
 
-/* What nccl.h of this folder declares without tables. The second member in the initializer is the magic. */
+/* What nccl.h of this folder declares without tables. The second member in the initializer is the
+ * magic. */
 #define SECOND_(first, second, ...) second
 #define SECOND(...) SECOND_(__VA_ARGS__)
 _Static_assert(SECOND(NCCL_CONFIG_INITIALIZER) == 0xcafebeef, "the magic of a config");
@@ -84,7 +91,9 @@ _Static_assert(NCCL_SPLIT_NOCOLOR == -1 && NCCL_SHRINK_ABORT == 1, "flags of spl
 
 #endif
 
-/* ---- NVTX ----------------------------------------------------------------------------------------------------------- */
+/* ---- NVTX
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #define NVTX_NO_IMPL /* the types only: functions would be part of this object */

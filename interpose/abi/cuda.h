@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda.h — the CUDA driver's public types, declared by ourselves: the library is built the same way with and
- * without the CUDA Toolkit. Facts of the interface only; never included beside the real cuda.h. Where that is
- * found, abi_check.c proves numbers and prototypes against it. A runtime stream is a driver stream: same handle.
+/* cuda.h — the CUDA driver's public types, declared by ourselves: the library is built the same way
+ * with and without the CUDA Toolkit. Facts of the interface only; never included beside the real
+ * cuda.h. Where that is found, abi_check.c proves numbers and prototypes against it. A runtime
+ * stream is a driver stream: same handle.
  */
 #ifndef CT_INTERPOSE_ABI_CUDA_H
 #define CT_INTERPOSE_ABI_CUDA_H
@@ -37,7 +38,8 @@ typedef struct CUuuid_st {
 	char bytes[16];
 } CUuuid;
 
-/* Handles that are not pointers: 0 is the legacy default stream, like the first; the second is each thread's own. */
+/* Handles that are not pointers: 0 is the legacy default stream, like the first; the second is each
+ * thread's own. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart.h — the CUDA runtime's public types, declared by ourselves like the driver's in cuda.h. Never included beside
- * the real cuda_runtime_api.h, nor beside the simulator's; abi_check.c proves it against the real one where that is
- * found. An event of the runtime is one of the driver: same handle.
+/* cudart.h — the CUDA runtime's public types, declared by ourselves like the driver's in cuda.h.
+ * Never included beside the real cuda_runtime_api.h, nor beside the simulator's; abi_check.c proves
+ * it against the real one where that is found. An event of the runtime is one of the driver: same
+ * handle.
  */
 #ifndef CT_INTERPOSE_ABI_CUDART_H
 #define CT_INTERPOSE_ABI_CUDART_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi.h — MPI's C interface in our own words, for every library of the three flavours at once.
  *
- * A handle is passed as an integer of a register's width: libraries whose handles are pointers read all of it, those
- * whose handles are int read the lower half; the upper half may then be anything. A flavour is a family of libraries
- * with the same constants, handles and status layout: mpi_values.def. Nothing here is code; nothing here needs an
- * mpi.h.
+ * A handle is passed as an integer of a register's width: libraries whose handles are pointers read
+ * all of it, those whose handles are int read the lower half; the upper half may then be anything.
+ * A flavour is a family of libraries with the same constants, handles and status layout:
+ * mpi_values.def. Nothing here is code; nothing here needs an mpi.h.
  */
 #ifndef CT_INTERPOSE_ABI_MPI_H
 #define CT_INTERPOSE_ABI_MPI_H

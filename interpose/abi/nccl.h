@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl.h — NCCL's public types, declared by ourselves: the library is built the same way with and without NCCL's
- * headers. Facts of the interface only; never included beside the real nccl.h. Where that is found, abi_check.c
- * proves numbers, offsets and prototypes against it.
+/* nccl.h — NCCL's public types, declared by ourselves: the library is built the same way with and
+ * without NCCL's headers. Facts of the interface only; never included beside the real nccl.h. Where
+ * that is found, abi_check.c proves numbers, offsets and prototypes against it.
  */
 #ifndef CT_INTERPOSE_ABI_NCCL_H
 #define CT_INTERPOSE_ABI_NCCL_H
@@ -15,7 +15,8 @@
 typedef struct ncclComm *ncclComm_t;
 typedef struct ncclWindow_vidmem *ncclWindow_t;
 
-/* Passed by value: on x86-64 its bytes are on the stack, on aarch64 behind a hidden pointer; the compiler knows. */
+/* Passed by value: on x86-64 its bytes are on the stack, on aarch64 behind a hidden pointer; the
+ * compiler knows. */
 #define NCCL_UNIQUE_ID_BYTES 128
 typedef struct {
 	char internal[NCCL_UNIQUE_ID_BYTES];
@@ -46,8 +47,8 @@ typedef enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 } ncclScalarRes
 #define NCCL_WIN_COLL_SYMMETRIC 0x01
 #define NCCL_SUSPEND_MEM 0x01
 
-/* The members of 2.28; older versions are shorter and newer ones longer, as in `size`. Read a member only if the
- * magic is right and `size` covers it. */
+/* The members of 2.28; older versions are shorter and newer ones longer, as in `size`. Read a
+ * member only if the magic is right and `size` covers it. */
 typedef struct {
 	size_t size;
 	unsigned int magic;

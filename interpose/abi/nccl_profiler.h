@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_profiler.h — NCCL's interface to a profiler plugin, declared by ourselves: a plugin exports one structure of
- * functions for each version of the interface that it knows, and NCCL takes the newest common one.
+/* nccl_profiler.h — NCCL's interface to a profiler plugin, declared by ourselves: a plugin exports
+ * one structure of functions for each version of the interface that it knows, and NCCL takes the
+ * newest common one.
  *
- *     v3  NCCL 2.26   `init` does not report the communicator; events of collectives and messages do; no GPU times
- *     v4  NCCL 2.27   `init` reports it; kernels carry the GPU's globaltimer
- *     v5  NCCL 2.28   events of the calls themselves, above those of the work; `type` is 64 bits instead of 8
- *     v6  NCCL 2.29   copy-engine collectives
+ *     v3  NCCL 2.26   `init` does not report the communicator; events of collectives and messages
+ * do; no GPU times v4  NCCL 2.27   `init` reports it; kernels carry the GPU's globaltimer v5
+ * NCCL 2.28   events of the calls themselves, above those of the work; `type` is 64 bits instead of
+ * 8 v6  NCCL 2.29   copy-engine collectives
  *
- * Structures of v5 are beginnings of those of v6, so a reader needs only one of the two. Handles and contexts are the
- * plugin's own and opaque to NCCL; NULL is none. Facts of the interface only; docs/dev/ARCHITECTURE.md says what we do
- * with them. A handle may be stopped twice (NCCL keeps the last one of a collective's call).
+ * Structures of v5 are beginnings of those of v6, so a reader needs only one of the two. Handles
+ * and contexts are the plugin's own and opaque to NCCL; NULL is none. Facts of the interface only;
+ * docs/dev/ARCHITECTURE.md says what we do with them. A handle may be stopped twice (NCCL keeps the
+ * last one of a collective's call).
  */
 #ifndef CT_INTERPOSE_ABI_NCCL_PROFILER_H
 #define CT_INTERPOSE_ABI_NCCL_PROFILER_H
@@ -126,7 +128,8 @@ struct nccl_profiler_event_v5 {
 			bool captured;
 		} coll_api;
 		struct {
-			const char *func; /* Send or Recv, also of an all-to-all, gather or scatter */
+			const char
+				*func; /* Send or Recv, also of an all-to-all, gather or scatter */
 			size_t count;
 			const char *type;
 			void *stream;
@@ -137,7 +140,8 @@ struct nccl_profiler_event_v5 {
 			const char *func;
 			const void *send;
 			void *recv;
-			size_t count; /* bytes (type ncclInt8) of an all-gather or broadcast, in all versions */
+			size_t count; /* bytes (type ncclInt8) of an all-gather or broadcast, in all
+					 versions */
 			int root;
 			const char *type;
 			uint8_t n_channels;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx.h — what NVTX 3 hands to a library that is injected into it, declared by ourselves: the library is built the same
- * way with and without its headers. Facts of the interface only; never included beside the real nvToolsExt.h. Where that
- * is found, abi_check.c proves numbers and offsets against it.
+/* nvtx.h — what NVTX 3 hands to a library that is injected into it, declared by ourselves: the
+ * library is built the same way with and without its headers. Facts of the interface only; never
+ * included beside the real nvToolsExt.h. Where that is found, abi_check.c proves numbers and
+ * offsets against it.
  *
- * Each object of a program that uses NVTX holds a copy of its own. With the first call it loads the library that
- * NVTX_INJECTION64_PATH names and calls InitializeInjectionNvtx2() there with a function that hands out its tables.
+ * Each object of a program that uses NVTX holds a copy of its own. With the first call it loads the
+ * library that NVTX_INJECTION64_PATH names and calls InitializeInjectionNvtx2() there with a
+ * function that hands out its tables.
  */
 #ifndef CT_INTERPOSE_ABI_NVTX_H
 #define CT_INTERPOSE_ABI_NVTX_H

@@ -107,8 +107,8 @@ int ct_elf_open(struct ct_elf *elf, const struct ct_elf_object *object)
 	read_dynamic(elf, &strings);
 	if (!elf->symbols || copy_strings(elf, strings) != 0)
 		return -1;
-	/* What is not in the table is undefined. An object with the old kind of table only has its symbols in any
-	 * order; there are hardly any. */
+	/* What is not in the table is undefined. An object with the old kind of table only has its
+	 * symbols in any order; there are hardly any. */
 	if (elf->gnu_hash &&
 	    ct_peek(elf->gnu_hash, head, sizeof(elf->hash_head)) == sizeof(elf->hash_head))
 		elf->undefined = head[1] < MOST_SYMBOLS ? head[1] : MOST_SYMBOLS;
@@ -178,8 +178,8 @@ static int may_have(const struct ct_elf *elf, uint32_t hash)
 	       word >> hash % 64 & word >> (hash >> head[3]) % 64 & 1;
 }
 
-/* The table: its head; the filter; each bucket's first symbol; for every symbol its hash, whose lowest bit says that it
- * is the bucket's last. */
+/* The table: its head; the filter; each bucket's first symbol; for every symbol its hash, whose
+ * lowest bit says that it is the bucket's last. */
 uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *address)
 {
 	const uint32_t *head = elf->hash_head;
@@ -210,7 +210,8 @@ uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *a
 	return 0;
 }
 
-/* The word of the first relocation of `number` that is of one of these types. -1: they could not all be read. */
+/* The word of the first relocation of `number` that is of one of these types. -1: they could not
+ * all be read. */
 static int find_word(const struct ct_elf *elf, uint32_t number, const uint32_t types[3],
 		     uintptr_t *target)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elf.h — the dynamic symbols of one loaded object, read without trusting that it stays loaded.
  *
- * The caller owns the view; its strings are a copy. One thread. What is damaged, too large or gone while it is read
- * counts as not there. */
+ * The caller owns the view; its strings are a copy. One thread. What is damaged, too large or gone
+ * while it is read counts as not there. */
 #ifndef CT_INTERPOSE_ENVIRON_ELF_H
 #define CT_INTERPOSE_ENVIRON_ELF_H
 
@@ -32,30 +32,34 @@ struct ct_elf_object {
 struct ct_elf {
 	const struct ct_elf_object *object;
 	uintptr_t symbols, gnu_hash;
-	uint32_t hash_head[4]; /* buckets, first symbol in the table, words of the filter, its shift */
+	uint32_t hash_head[4]; /* buckets, first symbol in the table, words of the filter, its shift
+				*/
 	uintptr_t relocations[2]; /* of calls, and the others */
 	size_t relocations_len[2];
 	char *strings;
 	size_t strings_len;
-	uint32_t undefined; /* symbols below this number may be undefined, those from it on are exported */
+	uint32_t undefined; /* symbols below this number may be undefined, those from it on are
+			       exported */
 };
 
 /* 0, or -1 if there is nothing to be read. */
 int ct_elf_open(struct ct_elf *elf, const struct ct_elf_object *object);
 void ct_elf_close(struct ct_elf *elf);
 
-/* Calls `each` with every undefined symbol's number and name until it returns nonzero, and returns that. */
+/* Calls `each` with every undefined symbol's number and name until it returns nonzero, and returns
+ * that. */
 int ct_elf_imports(const struct ct_elf *elf,
 		   int (*each)(void *arg, uint32_t number, const char *name), void *arg);
 
 /* Number and address of a symbol that the object defines; 0 if it does not. */
 uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *address);
 
-/* What the loader has put where the object refers to symbol `number`: 1 and *target, or 0 without such a reference. */
+/* What the loader has put where the object refers to symbol `number`: 1 and *target, or 0 without
+ * such a reference. */
 int ct_elf_bound(const struct ct_elf *elf, uint32_t number, uintptr_t *target);
 
-/* The same, where the first reference may also be a word of its data, as in a table of virtual functions. -1:
- * unknown. */
+/* The same, where the first reference may also be a word of its data, as in a table of virtual
+ * functions. -1: unknown. */
 int ct_elf_points(const struct ct_elf *elf, uint32_t number, uintptr_t *target);
 
 /* Is the address in the object? */

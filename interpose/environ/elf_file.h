@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elf_file.h — the sections of an ELF file. The loader maps no section headers, so they are read from the file, which may block for
- * as long as a file system likes: only for threads that no other thread waits for. The caller owns the view; one thread. */
+/* elf_file.h — the sections of an ELF file. The loader maps no section headers, so they are read
+ * from the file, which may block for as long as a file system likes: only for threads that no other
+ * thread waits for. The caller owns the view; one thread. */
 #ifndef CT_INTERPOSE_ENVIRON_ELF_FILE_H
 #define CT_INTERPOSE_ENVIRON_ELF_FILE_H
 

@@ -17,14 +17,15 @@
 #include "trace/invisible.h"
 #include "trace/topology.h"
 
-/* Between two looks at whether anything new was loaded: at first, and at last. Programs may be short, and what is not known
- * when they end stays so in part. */
+/* Between two looks at whether anything new was loaded: at first, and at last. Programs may be
+ * short, and what is not known when they end stays so in part. */
 #define FIRST_LOOK_NS (CT_SECOND_NS / 2)
 #define LAST_LOOK_NS (60 * CT_SECOND_NS)
 #define NEW_GPU_NS (CT_SECOND_NS / 5)
 /* A look-around takes milliseconds. */
 #define STUCK_NS (5 * CT_SECOND_NS)
-/* Of the time that the first thread waits for processors: looked at so often, reported when it is others by a quarter, so many times. */
+/* Of the time that the first thread waits for processors: looked at so often, reported when it is
+ * others by a quarter, so many times. */
 #define WAITED_NS (10 * CT_SECOND_NS)
 #define MOST_WAITED 64u
 /* A program that loads and unloads forever is not inspected forever. */
@@ -301,7 +302,8 @@ void ct_environ_serve(uint64_t now)
 	}
 }
 
-/* A program that ended before the next look: objects loaded since are reported, facts that need queries are not. */
+/* A program that ended before the next look: objects loaded since are reported, facts that need
+ * queries are not. */
 void ct_environ_finish(uint64_t timeout_ns)
 {
 	const struct timespec nap = { 0, 1000000 };

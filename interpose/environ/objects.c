@@ -54,7 +54,8 @@ static uint64_t id_of(const char *path, uintptr_t base)
 	return id ? id : 1;
 }
 
-/* As the driver reports it. The handle is kept: closing it could unload the library, on this thread. */
+/* As the driver reports it. The handle is kept: closing it could unload the library, on this
+ * thread. */
 static void ask_version(const char *path, const char *key, struct ct_facts *facts)
 {
 	void *library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
@@ -193,8 +194,8 @@ static int is_known(void *arg, struct ct_elf_object *object)
 	return ct_elf_covers(object, *(const uintptr_t *)arg);
 }
 
-/* "begin-end r-xp offset device inode path": a library that communicates, at an address that no object of the
- * loader's list for this namespace covers. */
+/* "begin-end r-xp offset device inode path": a library that communicates, at an address that no
+ * object of the loader's list for this namespace covers. */
 static void judge_mapping(const char *line, struct ct_facts *unseen)
 {
 	static const char *const names[] = { "libnccl.so", "libgloo.so", "libmpi.so" };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* objects.h — the objects that are loaded into this process: which communication libraries, and what of them
- * passes this library unseen (trace/invisible.def).
+/* objects.h — the objects that are loaded into this process: which communication libraries, and
+ * what of them passes this library unseen (trace/invisible.def).
  *
- * The loader's lock is not taken for that: its list (chain.h) and what the objects contain (peek.h) are copied.
- * Dynamic symbols show what an object imports and exports, its relocated words where its calls of NCCL lead. One
- * thread at a time; each object is reported once. */
+ * The loader's lock is not taken for that: its list (chain.h) and what the objects contain (peek.h)
+ * are copied. Dynamic symbols show what an object imports and exports, its relocated words where
+ * its calls of NCCL lead. One thread at a time; each object is reported once. */
 #ifndef CT_INTERPOSE_ENVIRON_OBJECTS_H
 #define CT_INTERPOSE_ENVIRON_OBJECTS_H
 
@@ -33,16 +33,16 @@ struct ct_objects_reported {
 	int unbound; /* 1: calls of some new object are not bound yet */
 };
 
-/* lib.*.path into `facts`; "ID=path" into `unseen` for what passes unseen. Begins with no object after `until_ns`: 0 if some were
- * left for that. */
+/* lib.*.path into `facts`; "ID=path" into `unseen` for what passes unseen. Begins with no object
+ * after `until_ns`: 0 if some were left for that. */
 int ct_objects_look(struct ct_objects_reported *reported, struct ct_facts *facts,
 		    struct ct_facts *unseen, uint64_t until_ns);
 
 /* lib.nccl*.version of those found since the last time: queries them, by the loader. */
 void ct_objects_versions(struct ct_objects_reported *reported, struct ct_facts *facts);
 
-/* lib.nccl*.unread of those found since the last time (nccl_settings.h): the NCCL_* of `variables` that they do not contain. Reads
- * their files. */
+/* lib.nccl*.unread of those found since the last time (nccl_settings.h): the NCCL_* of `variables`
+ * that they do not contain. Reads their files. */
 void ct_objects_settings(struct ct_objects_reported *reported, const struct ct_facts *variables,
 			 struct ct_facts *facts);
 

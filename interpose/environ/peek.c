@@ -30,7 +30,8 @@ size_t ct_peek(uintptr_t from, void *to, size_t len)
 	ssize_t n;
 
 	memcpy(&remote.iov_base, &from, sizeof(from));
-	/* this thread's memory: the first thread, whose number is the process's, may have ended before the others */
+	/* this thread's memory: the first thread, whose number is the process's, may have ended
+	 * before the others */
 	n = process_vm_readv((pid_t)syscall(SYS_gettid), &local, 1, &remote, 1, 0);
 	if (n < 0 && (errno == EPERM || errno == ENOSYS))
 		return read_mem(from, to, len);

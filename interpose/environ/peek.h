@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peek.h — reading memory of this process that another thread may unmap at any moment.
  *
- * A loaded object can disappear while it is read, unless we held the loader's lock, which belongs to the program. So
- * the kernel copies, and missing memory is an error, not a fault. Any thread. */
+ * A loaded object can disappear while it is read, unless we held the loader's lock, which belongs
+ * to the program. So the kernel copies, and missing memory is an error, not a fault. Any thread. */
 #ifndef CT_INTERPOSE_ENVIRON_PEEK_H
 #define CT_INTERPOSE_ENVIRON_PEEK_H
 

@@ -10,7 +10,8 @@
 
 /* Of each kind, so that one has room beside the other. */
 #define MOST_OF_A_KIND (CT_PORTS_MOST / 2)
-/* Looks between two questions for the speed of a network device, which takes the kernel's lock of all of them. */
+/* Looks between two questions for the speed of a network device, which takes the kernel's lock of
+ * all of them. */
 #define SLOW_LOOKS 60u
 /* Hosts of containers have an interface for each of them. */
 #define MOST_NAMES 512

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.h — the host's network ports and their counters (trace/port_counters.def), out of /sys. Reading there can
- * hang with the driver: done by a thread that no other thread waits for (counters.h). Numbers of ports are bounded.
+/* ports.h — the host's network ports and their counters (trace/port_counters.def), out of /sys.
+ * Reading there can hang with the driver: done by a thread that no other thread waits for
+ * (counters.h). Numbers of ports are bounded.
  *
- * Which ports: of /sys/class/net those with a device behind them that are up, if there are any, else what is up and not
- * the loopback (a container's only port is software; a bridge or bond on top of a device would count twice); all of
- * /sys/class/infiniband. A port that is known stays, whatever becomes of it. */
+ * Which ports: of /sys/class/net those with a device behind them that are up, if there are any,
+ * else what is up and not the loopback (a container's only port is software; a bridge or bond on
+ * top of a device would count twice); all of /sys/class/infiniband. A port that is known stays,
+ * whatever becomes of it. */
 #ifndef CT_INTERPOSE_ENVIRON_PORTS_H
 #define CT_INTERPOSE_ENVIRON_PORTS_H
 
@@ -32,7 +34,8 @@ struct ct_ports {
 	_Atomic(const char *) doing; /* any thread: name of the port being read; NULL: none */
 };
 
-/* Look for ports, and read what is there: sample->ports and ->values. What is not a number is left out. */
+/* Look for ports, and read what is there: sample->ports and ->values. What is not a number is left
+ * out. */
 void ct_ports_read(struct ct_ports *ports, const char *root, struct ct_port_sample *sample);
 
 #endif

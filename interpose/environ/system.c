@@ -89,7 +89,8 @@ static void add_limit(struct ct_facts *facts, const char *key, __rlimit_resource
 		ct_facts_addf(facts, key, "%llu", (unsigned long long)limit.rlim_cur);
 }
 
-/* What the group or any group above it allows: the first that sets a limit is the one that a reader looks for. */
+/* What the group or any group above it allows: the first that sets a limit is the one that a reader
+ * looks for. */
 static void add_group_limit(struct ct_facts *facts, const char *key, const char *root,
 			    const char *group, const char *file)
 {

@@ -7,7 +7,8 @@
 #include "interpose/environ/peek.h"
 #include "trace/invisible.h"
 
-/* A virtual function that every copy of Gloo has, and whose table of virtual functions refers to it. */
+/* A virtual function that every copy of Gloo has, and whose table of virtual functions refers to
+ * it. */
 #define GLOO_VIRTUAL "_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm"
 /* That table: preloads that wrap Gloo have the function, and not this. */
 #define GLOO_TABLE "_ZTVN4gloo9transport3tcp13UnboundBufferE"
@@ -87,8 +88,8 @@ static int is_libnccl(const struct ct_elf_object *object)
 	return strncmp(ct_invisible_file(object->path), "libnccl", 7) == 0;
 }
 
-/* 1: the object is before us and not the program: another preload, which hands its calls on to us. A function that
- * the program itself defines is used by all callers, and bypasses us. */
+/* 1: the object is before us and not the program: another preload, which hands its calls on to us.
+ * A function that the program itself defines is used by all callers, and bypasses us. */
 static int hands_on(void *arg, struct ct_elf_object *object)
 {
 	ct_chain_segments(object);
@@ -118,7 +119,8 @@ static void take_nccl(struct look *l, uint32_t number, const char *name)
 		l->unbound = 1;
 }
 
-/* Of Gloo or MPI. Most of what a program imports of them is never called: one bound call stands for the others. */
+/* Of Gloo or MPI. Most of what a program imports of them is never called: one bound call stands for
+ * the others. */
 static void take_import_of(struct look *l, struct imports *imports, uint32_t number,
 			   uintptr_t wrapper)
 {
@@ -194,7 +196,8 @@ static void look_at_nccl(struct look *l)
 		return;
 	number = ct_elf_exports(l->elf, "ncclAllReduce", &own);
 	if (number) {
-		/* its own calls go by a word that the loader has filled, or they were bound when it was linked */
+		/* its own calls go by a word that the loader has filled, or they were bound when it
+		 * was linked */
 		int asks = ct_elf_bound(l->elf, number, &target);
 
 		if ((!asks || target == own) && contains(l, CT_INVISIBLE_NCCL_HIDDEN))
@@ -204,7 +207,8 @@ static void look_at_nccl(struct look *l)
 	}
 }
 
-/* A copy of Gloo, also the library itself: what its tables of virtual functions refer to is what its collectives call. */
+/* A copy of Gloo, also the library itself: what its tables of virtual functions refer to is what
+ * its collectives call. */
 static void look_at_gloo(struct look *l)
 {
 	uintptr_t own, table, target = 0;

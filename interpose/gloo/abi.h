@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* abi.h — offsets in Gloo's C++ objects, as plain C (x86-64 and aarch64 LP64, libstdc++).
  *
- * The option structs have not changed between 2022-05 and 2026-04; the offsets are in gloo_calls.def, and
- * tests/interpose/gloo_offsets.cc compares them with the installed headers. gloo::Context lost its virtual destructor
- * in 2024-09 and with it eight bytes: which of the two it is shows in the values.
+ * The option structs have not changed between 2022-05 and 2026-04; the offsets are in
+ * gloo_calls.def, and tests/interpose/gloo_offsets.cc compares them with the installed headers.
+ * gloo::Context lost its virtual destructor in 2024-09 and with it eight bytes: which of the two it
+ * is shows in the values.
  */
 #ifndef CT_INTERPOSE_GLOO_ABI_H
 #define CT_INTERPOSE_GLOO_ABI_H
@@ -35,7 +36,8 @@ enum {
 	GLOO_TRANSPORT_SIZE = 12,
 	GLOO_CONTEXT_OLD = 8,	     /* gloo::Context up to 2024-09: rank, then size */
 	GLOO_CONTEXT_NEW = 0,	     /* since then */
-	GLOO_CONTEXT_TRANSPORT = 32, /* from rank: transport::Context *, NULL before connectFullMesh */
+	GLOO_CONTEXT_TRANSPORT = 32, /* from rank: transport::Context *, NULL before connectFullMesh
+				      */
 	GLOO_MAX_SIZE = 1 << 20,     /* larger numbers are not a rank count */
 };
 

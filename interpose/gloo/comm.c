@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communicators of Gloo. Their key must be equal on all members and is found by watching only: while a thread is
- * inside connectFullMesh, every rank puts its address blob into the store under its rank and gets those of the
- * others, so all see the blob of rank 0 pass by. No call of our own goes to the store. */
+/* Communicators of Gloo. Their key must be equal on all members and is found by watching only:
+ * while a thread is inside connectFullMesh, every rank puts its address blob into the store under
+ * its rank and gets those of the others, so all see the blob of rank 0 pass by. No call of our own
+ * goes to the store. */
 #include "interpose/gloo/abi.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/hash.h"
@@ -15,8 +16,8 @@ struct mesh_frame {
 };
 
 static uint16_t mesh_call;
-static int
-	is_wanted; /* where not, no communicator is known, and nothing is recorded of unknown ones */
+static int is_wanted; /* where not, no communicator is known, and nothing is recorded of unknown
+			 ones */
 
 void ct_gloo_comm_init(int wanted)
 {
@@ -36,8 +37,9 @@ int ct_gloo_context_at(const void *context)
 	int new = is_member(ct_gloo_i32(context, GLOO_CONTEXT_NEW),
 			    ct_gloo_i32(context, GLOO_CONTEXT_NEW + 4));
 
-	/* The upper half of a table pointer in user space, 0x5555 or 0x7fff, passes for a size; its lower half
-	 * hardly ever for a smaller rank. And the new layout has its base there, 2, before padding. */
+	/* The upper half of a table pointer in user space, 0x5555 or 0x7fff, passes for a size; its
+	 * lower half hardly ever for a smaller rank. And the new layout has its base there, 2,
+	 * before padding. */
 	if (old && new)
 		return ct_gloo_u64(context, 0) % 8 == 0 && ct_gloo_i32(context, 4) > 0x5000
 			       ? GLOO_CONTEXT_OLD
@@ -152,8 +154,8 @@ static int enter_mesh(const void *caller)
 	}
 #include "interpose/gloo/gloo_calls.def"
 
-/* A store's key and value, seen by a thread that connects a mesh. The outermost store gets the bare key, those
- * that it hands on to get "prefix/0" with the same value. */
+/* A store's key and value, seen by a thread that connects a mesh. The outermost store gets the bare
+ * key, those that it hands on to get "prefix/0" with the same value. */
 static void watch(const struct ct_cxx_string *key, const struct ct_cxx_vector *value)
 {
 	struct mesh_frame *mesh = (struct mesh_frame *)ct_guard_frame();
@@ -192,7 +194,8 @@ typedef void (*set_fn)(void *store, const struct ct_cxx_string *key,
 		next(store, key, value);                                                           \
 	}
 
-/* std::vector comes back through a hidden pointer to memory of the caller, as a plain struct of its size does. */
+/* std::vector comes back through a hidden pointer to memory of the caller, as a plain struct of its
+ * size does. */
 typedef struct ct_cxx_vector (*get_fn)(void *store, const struct ct_cxx_string *key);
 
 #define GLOO_CALL_GET(symbol, name)                                                                \

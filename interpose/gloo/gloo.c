@@ -56,7 +56,8 @@ static uint32_t numbers(const void *options, int at, const uint64_t **first)
 	return v.begin ? (uint32_t)((size_t)(v.end - v.begin) / sizeof(uint64_t)) : 0;
 }
 
-/* The functions from here on are inlined into one body for each row, where the row's columns are constants. */
+/* The functions from here on are inlined into one body for each row, where the row's columns are
+ * constants. */
 #define EACH_ROW inline __attribute__((always_inline))
 
 /* Elements of `esize` bytes that this rank's share of the collective has. */
@@ -98,8 +99,8 @@ static EACH_ROW uint64_t count_of(const struct collective *c, const void *option
 	return 0;
 }
 
-/* Records before the op's own, which stays the last of its thread while it is inside. For very large communicators
- * only the first peers are recorded. */
+/* Records before the op's own, which stays the last of its thread while it is inside. For very
+ * large communicators only the first peers are recorded. */
 #define MOST_PEERS 128u
 
 static __attribute__((noinline)) void record_counts(const struct collective *c, const void *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transfers that the program makes itself: UnboundBuffer::send and recv return before the work is done,
- * waitSend and waitRecv report when it is. An op at the first, a launch at the second. Those that a collective makes are
- * only counted, for each peer. */
+/* Transfers that the program makes itself: UnboundBuffer::send and recv return before the work is
+ * done, waitSend and waitRecv report when it is. An op at the first, a launch at the second. Those
+ * that a collective makes are only counted, for each peer. */
 #include "interpose/channels.h"
 #include "interpose/gloo/abi.h"
 #include "interpose/gloo/gloo.h"
@@ -64,7 +64,8 @@ static uint64_t bytes_of(const struct transfer *t)
 	return t->bytes;
 }
 
-/* One that a recorded call has made: `t` is from before the call, in which the buffer may have gone. */
+/* One that a recorded call has made: `t` is from before the call, in which the buffer may have
+ * gone. */
 struct counted {
 	uint32_t comm; /* 0: it is not to be counted */
 	int32_t peer;

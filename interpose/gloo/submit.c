@@ -172,8 +172,8 @@ uintptr_t ct_gloo_unheard(void)
 	return atomic_load_explicit(&unheard, memory_order_relaxed);
 }
 
-/* A process group connects before it carries out anything. If no call of that came by, none will: recording begins all
- * the same, to say so. */
+/* A process group connects before it carries out anything. If no call of that came by, none will:
+ * recording begins all the same, to say so. */
 static __attribute__((noinline)) void note_silence(uintptr_t execute)
 {
 	if (ct_guard_enter(CT_CALL_DATA)) {
@@ -183,7 +183,8 @@ static __attribute__((noinline)) void note_silence(uintptr_t execute)
 	}
 }
 
-/* `work` is a c10::intrusive_ptr by invisible reference: the caller's, whose only word is the work's address. */
+/* `work` is a c10::intrusive_ptr by invisible reference: the caller's, whose only word is the
+ * work's address. */
 typedef void (*enqueue_fn)(void *group, void *const *work);
 
 #define GLOO_CALL_SUBMIT(symbol, name)                                                             \

@@ -41,8 +41,8 @@ const struct ct_cuda *ct_gpu_cuda_start(void)
 	return cuda;
 }
 
-/* Where AMD's runtime is, a stream is its own: whether it is captured is not known. Looked for once, since the first launch comes
- * after it. */
+/* Where AMD's runtime is, a stream is its own: whether it is captured is not known. Looked for
+ * once, since the first launch comes after it. */
 static int has_hip(void)
 {
 	static const char *const names[] = { "libamdhip64.so.7", "libamdhip64.so.6",

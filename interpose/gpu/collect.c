@@ -57,7 +57,8 @@ static enum ct_gpu_span_state state_of(struct ct_gpu_span *span)
 	return CT_GPU_STATE(atomic_load_explicit(&span->state, memory_order_acquire));
 }
 
-/* ---- the end of a span's life -------------------------------------------------------------------------- */
+/* ---- the end of a span's life
+ * -------------------------------------------------------------------------- */
 
 static void close_span(struct ct_gpu_span *span)
 {
@@ -73,7 +74,8 @@ static void lose(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 	close_span(span);
 }
 
-/* ---- times --------------------------------------------------------------------------------------------- */
+/* ---- times
+ * --------------------------------------------------------------------------------------------- */
 
 static int time_of(struct ct_gpu_collect *c, struct ct_gpu_context *context, CUevent event,
 		   uint64_t *ns, double *err_ns)
@@ -98,9 +100,9 @@ static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
 	return ns < low_ns ? low_ns : ns > high_ns ? high_ns : ns;
 }
 
-/* When the end event happened, `seen_ns` being a moment after it. A query that did not see it does not bound its
- * timestamp: the work of a device becomes visible a while later, on a busy machine much later. It bounds when the
- * host could see it, for lack of a better bound. */
+/* When the end event happened, `seen_ns` being a moment after it. A query that did not see it does
+ * not bound its timestamp: the work of a device becomes visible a while later, on a busy machine
+ * much later. It bounds when the host could see it, for lack of a better bound. */
 static enum ct_source time_end(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t seen_ns,
 			       uint64_t *ns, double *err_ns)
 {
@@ -120,8 +122,8 @@ static enum ct_source time_end(struct ct_gpu_collect *c, struct ct_gpu_span *spa
 	return CT_SOURCE_POLL;
 }
 
-/* The start, as long before the end as the events say, or where it was seen when it happened: whichever is known
- * better. */
+/* The start, as long before the end as the events say, or where it was seen when it happened:
+ * whichever is known better. */
 static void time_start(struct ct_gpu_span *span, float ms, double end_err_ns,
 		       struct ct_gpu_times *t)
 {
@@ -168,7 +170,8 @@ static int time_span(struct ct_gpu_collect *c, struct ct_gpu_span *span, struct 
 	return 1;
 }
 
-/* ---- one launch ---------------------------------------------------------------------------------------- */
+/* ---- one launch
+ * ---------------------------------------------------------------------------------------- */
 
 /* CUDA_SUCCESS if the stream has reached it. */
 static CUresult see_start(struct ct_gpu_collect *c, struct ct_gpu_span *span)
@@ -197,8 +200,8 @@ static CUresult see_start(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 	return CUDA_SUCCESS;
 }
 
-/* When it could begin, as far as that is seen: with no start event, when it was launched and the one before it on its
- * stream was over. 0: not yet. */
+/* When it could begin, as far as that is seen: with no start event, when it was launched and the
+ * one before it on its stream was over. 0: not yet. */
 static uint64_t begins_ns(const struct ct_gpu_span *span)
 {
 	uint64_t launched_ns;
@@ -209,7 +212,8 @@ static uint64_t begins_ns(const struct ct_gpu_span *span)
 	return launched_ns > span->stream->done_ns ? launched_ns : span->stream->done_ns;
 }
 
-/* It is on its way: soon done if it takes as long as usual. One that is late is polled less and less often. */
+/* It is on its way: soon done if it takes as long as usual. One that is late is polled less and
+ * less often. */
 static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t now_ns)
 {
 	uint64_t due_ns = begins_ns(span) + usual_ns[span->kind];
@@ -296,7 +300,8 @@ static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresu
 	return result == CUDA_SUCCESS ? STAYS : UNDONE;
 }
 
-/* ---- lists --------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * --------------------------------------------------------------------------------------------- */
 
 static void give_back(struct ct_gpu_pair *events)
 {

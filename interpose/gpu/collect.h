@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect.h — the results of the launches of one context: queries CUDA, turns events into times, writes LAUNCH
- * records. Everything by the poll thread, with the context current.
+/* collect.h — the results of the launches of one context: queries CUDA, turns events into times,
+ * writes LAUNCH records. Everything by the poll thread, with the context current.
  *
- * Events of one stream are done in the order in which they were recorded, so only the oldest unfinished one of each
- * stream is polled. A span is published at once. Times come from the context's anchors (CT_SOURCE_EVENT); where there
- * are none yet, the end lies between the poll that saw it undone and the one that saw it done, and the start is as
- * long before it as the events say (CT_SOURCE_POLL). A span with an end event only has no start (CT_SOURCE_NONE), and
- * its end lies between the two polls likewise.
+ * Events of one stream are done in the order in which they were recorded, so only the oldest
+ * unfinished one of each stream is polled. A span is published at once. Times come from the
+ * context's anchors (CT_SOURCE_EVENT); where there are none yet, the end lies between the poll that
+ * saw it undone and the one that saw it done, and the start is as long before it as the events say
+ * (CT_SOURCE_POLL). A span with an end event only has no start (CT_SOURCE_NONE), and its end lies
+ * between the two polls likewise.
  */
 #ifndef CT_INTERPOSE_GPU_COLLECT_H
 #define CT_INTERPOSE_GPU_COLLECT_H

@@ -14,7 +14,8 @@
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 
-/* In a window shall be so many steps, that is more than two in what is left of it without its ends. */
+/* In a window shall be so many steps, that is more than two in what is left of it without its ends.
+ */
 #define STEPS 3u
 
 enum stage {
@@ -85,7 +86,8 @@ void ct_gpu_decide_launch(uint32_t comm, uint64_t seq, uint32_t n, uint64_t what
 		measure_anew(d);
 }
 
-/* ---- from the host to events, and back ------------------------------------------------------------------- */
+/* ---- from the host to events, and back
+ * ------------------------------------------------------------------- */
 
 static uint64_t age_ns(uint64_t now_ns)
 {
@@ -125,7 +127,8 @@ static void change(struct decide *d, int (*how)(void), enum stage then)
 	d->stage = then;
 }
 
-/* ---- what events do -------------------------------------------------------------------------------------- */
+/* ---- what events do
+ * -------------------------------------------------------------------------------------- */
 
 static uint64_t unix_now(void)
 {
@@ -148,8 +151,9 @@ static void open_or_close(struct decide *d, uint64_t now_ns, uint64_t unix_ns)
 	d->window = window;
 }
 
-/* Windows twice as long, of blocks twice as long, until they hold some steps, and never shorter again: all ranks have the same
- * steps, so that those who find it out later have the same windows, too. */
+/* Windows twice as long, of blocks twice as long, until they hold some steps, and never shorter
+ * again: all ranks have the same steps, so that those who find it out later have the same windows,
+ * too. */
 static void make_room(struct decide *d)
 {
 	uint64_t steps_ns = STEPS * ct_gpu_steps_shortest_ns(&d->steps);

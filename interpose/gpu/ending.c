@@ -6,10 +6,10 @@
 #include "interpose/gpu/poll_state.h"
 #include "interpose/threads.h"
 
-/* Words of a context: `ending` counts the program's threads that are ending it, `door` is the poll thread's way in.
- * Both sides write one of them and read the other, which takes one order for all (seq_cst): a thread that counts
- * itself and then finds the door shut may continue, since the poll thread opens it only when it sees no such thread,
- * and looks again when it has opened it. */
+/* Words of a context: `ending` counts the program's threads that are ending it, `door` is the poll
+ * thread's way in. Both sides write one of them and read the other, which takes one order for all
+ * (seq_cst): a thread that counts itself and then finds the door shut may continue, since the poll
+ * thread opens it only when it sees no such thread, and looks again when it has opened it. */
 enum { OPEN, INSIDE, SHUT };
 
 _Static_assert(CT_GPU_CONTEXTS <= 32, "one bit for each");
@@ -52,7 +52,8 @@ void ct_gpu_look_end(struct ct_gpu_context *context)
 		ct_futex_wake(&context->door);
 }
 
-/* Until the poll thread has looked, or the time is over; then it finds the door shut, unless it is inside. */
+/* Until the poll thread has looked, or the time is over; then it finds the door shut, unless it is
+ * inside. */
 static void await_last_look(struct ct_gpu_context *context, uint64_t deadline_ns)
 {
 	uint32_t door = atomic_load_explicit(&context->door, memory_order_seq_cst);

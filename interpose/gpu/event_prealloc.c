@@ -40,8 +40,8 @@ static void make_first(const struct ct_cuda *cuda, struct ct_gpu_context *contex
 	CUresult result = CUDA_SUCCESS;
 
 	if (ct_gpu_events_ready(&context->events) >= CT_GPU_FIRST_EVENTS || ct_poll_gave_up() ||
-	    /* the pool has one producer: the exchange gives it to this thread, and no thread takes it back. relaxed:
-	     * what takers see of the events is ordered by the pool itself */
+	    /* the pool has one producer: the exchange gives it to this thread, and no thread takes
+	     * it back. relaxed: what takers see of the events is ordered by the pool itself */
 	    atomic_exchange_explicit(&context->has_first, 1, memory_order_relaxed) ||
 	    cuda->exchange_capture_mode(&mode) != CUDA_SUCCESS)
 		return;

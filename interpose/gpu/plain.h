@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain.h — time.h for a plain launch, as nearly all are: every launch is timed by events, the stream is the program's own
- * and not captured, and stream, context and events are those of the last launch with the same span.
+/* plain.h — time.h for a plain launch, as nearly all are: every launch is timed by events, the
+ * stream is the program's own and not captured, and stream, context and events are those of the
+ * last launch with the same span.
  *
- * Inlined into the wrapper. Nothing is cached but what a span keeps, and all of it is compared before each launch; what
- * does not fit goes the general way, ct_gpu_begin(). Guard held, on the thread that launches. Changes errno.
+ * Inlined into the wrapper. Nothing is cached but what a span keeps, and all of it is compared
+ * before each launch; what does not fit goes the general way, ct_gpu_begin(). Guard held, on the
+ * thread that launches. Changes errno.
  */
 #ifndef CT_INTERPOSE_GPU_PLAIN_H
 #define CT_INTERPOSE_GPU_PLAIN_H
@@ -42,7 +44,8 @@ static CT_GPU_PLAIN struct ct_gpu_span *ct_gpu_plain_span(CUstream stream)
 	return span;
 }
 
-/* Takes the span for the launch, of which it reads what the open table has. 0: it may not be timed, ct_gpu_end() knows. */
+/* Takes the span for the launch, of which it reads what the open table has. 0: it may not be timed,
+ * ct_gpu_end() knows. */
 static CT_GPU_PLAIN int ct_gpu_plain_begin(struct ct_gpu_span *span,
 					   const struct ct_gpu_launch *launch)
 {
@@ -65,8 +68,8 @@ static CT_GPU_PLAIN int ct_gpu_plain_begin(struct ct_gpu_span *span,
 	return 1;
 }
 
-/* ct_gpu_end() of this launch, entered at `enter_ns`; *now_ns is what that returns. 0: it is not plain any more, and
- * nothing was done. */
+/* ct_gpu_end() of this launch, entered at `enter_ns`; *now_ns is what that returns. 0: it is not
+ * plain any more, and nothing was done. */
 static CT_GPU_PLAIN int ct_gpu_plain_end(struct ct_gpu_span *span, uint32_t launch,
 					 uint64_t enter_ns, uint64_t *now_ns)
 {

@@ -139,7 +139,8 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
-	/* the events first: without one a launch is untimed, without an anchor its times are coarse */
+	/* the events first: without one a launch is untimed, without an anchor its times are coarse
+	 */
 	if (!last && wants_events(context))
 		result = make_events(p, context);
 	if (!last && !context->ready && result == CUDA_SUCCESS) {
@@ -213,7 +214,8 @@ static void note_cost(struct poll *p, int last)
 	atomic_store_explicit(&p->untimed, p->collect.untimed, memory_order_relaxed);
 }
 
-/* Calls so far, as far as that is known here: records of chunks that were claimed, less those of launches. */
+/* Calls so far, as far as that is known here: records of chunks that were claimed, less those of
+ * launches. */
 static uint64_t count_calls(const struct poll *p)
 {
 	uint64_t claims = atomic_load_explicit(&ct_recorder.ring.header->claims,
@@ -250,8 +252,8 @@ static void mind_budget(struct poll *p)
 	atomic_store_explicit(&p->backoffs, p->budget.backoffs, memory_order_relaxed);
 }
 
-/* A question by a thread whose capture mode is not relaxed can end a capture of the program's: then there are none any more
- * once it captures. */
+/* A question by a thread whose capture mode is not relaxed can end a capture of the program's: then
+ * there are none any more once it captures. */
 static void relax(struct poll *p)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -276,7 +278,8 @@ static void look(struct poll *p, int last)
 	take_launches(p);
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
 		serve(p, context, last);
-	/* a reader of the ring must not mistake work that was not polled, while CUDA blocks us, for stalled work */
+	/* a reader of the ring must not mistake work that was not polled, while CUDA blocks us, for
+	 * stalled work */
 	atomic_store_explicit(&ct_recorder.ring.header->looked_ns, p->collect.host.mono_ns,
 			      memory_order_relaxed);
 	note_cost(p, last);
@@ -326,8 +329,9 @@ void ct_poll_init(int anchors, uint32_t budget_millionths)
 	poll.anchors = anchors;
 }
 
-/* The driver is torn down by a handler that cuInit() registers. A later call into the driver fails, or crashes the
- * program; so this thread ends before. Registered later than cuInit(), this handler runs earlier. */
+/* The driver is torn down by a handler that cuInit() registers. A later call into the driver fails,
+ * or crashes the program; so this thread ends before. Registered later than cuInit(), this handler
+ * runs earlier. */
 static void before_driver_ends(int status, void *unused)
 {
 	int saved = errno;

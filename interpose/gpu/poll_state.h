@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poll_state.h — what others know of the poll thread (poll.h): whether it is up, whether it is held in the driver, and
- * whether CUDA was given up; and how to wake it. Words that are stored and loaded alone: relaxed, nothing else hangs on them. */
+/* poll_state.h — what others know of the poll thread (poll.h): whether it is up, whether it is held
+ * in the driver, and whether CUDA was given up; and how to wake it. Words that are stored and
+ * loaded alone: relaxed, nothing else hangs on them. */
 #ifndef CT_INTERPOSE_GPU_POLL_STATE_H
 #define CT_INTERPOSE_GPU_POLL_STATE_H
 
@@ -19,7 +20,8 @@ static inline int ct_poll_is_up(void)
 	return !ct_gpu_is_unusual(CT_GPU_NO_POLL);
 }
 
-/* Since when (ct_now_ns) the poll thread is inside CUDA and has not come back; 0: it is not. It keeps it. */
+/* Since when (ct_now_ns) the poll thread is inside CUDA and has not come back; 0: it is not. It
+ * keeps it. */
 extern _Atomic uint64_t ct_poll_inside_ns CT_NEAR;
 static inline void ct_poll_inside(uint64_t now_ns)
 {
@@ -32,8 +34,8 @@ static inline uint64_t ct_poll_inside_since(void)
 	return atomic_load_explicit(&ct_poll_inside_ns, memory_order_relaxed);
 }
 
-/* The driver is held: the poll thread has waited there for so long that no thread of the program may follow it, since
- * the program's own call may need no driver at all. Any thread. */
+/* The driver is held: the poll thread has waited there for so long that no thread of the program
+ * may follow it, since the program's own call may need no driver at all. Any thread. */
 #define CT_POLL_HELD_NS 200000000u
 static inline int ct_poll_is_held(void)
 {

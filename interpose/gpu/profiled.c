@@ -86,7 +86,8 @@ static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
 	return ns < low_ns ? low_ns : ns > high_ns ? high_ns : ns;
 }
 
-/* One of the two times. It is after the call and before now, or the clock is wrong and the time unknown. */
+/* One of the two times. It is after the call and before now, or the clock is wrong and the time
+ * unknown. */
 static uint64_t time_of(struct profiled *t, struct ct_gpu_profiled_order *order, uint64_t timer,
 			uint32_t *err_ns)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiled.h — launches whose times NCCL reports (its profiler plugin), beside those that are timed with events.
+/* profiled.h — launches whose times NCCL reports (its profiler plugin), beside those that are timed
+ * with events.
  *
- * Such a launch has a span and an entry of the open table like any other (span.h), but no events and nothing to do
- * for the poll thread: it is recorded when the call that launches it is over and all channels of all its tasks have
- * stopped, by the thread that sees the last of these. What NCCL never reports the end of ends when it is known to be
- * over: when two later launches of its communicator are done, which run one after the other, or with the
- * communicator. Its end is then unknown.
+ * Such a launch has a span and an entry of the open table like any other (span.h), but no events
+ * and nothing to do for the poll thread: it is recorded when the call that launches it is over and
+ * all channels of all its tasks have stopped, by the thread that sees the last of these. What NCCL
+ * never reports the end of ends when it is known to be over: when two later launches of its
+ * communicator are done, which run one after the other, or with the communicator. Its end is then
+ * unknown.
  *
- * A launch is named by the number of its span + 1 and its id, so that what comes late finds nothing. Any thread, with
- * the guard held; nothing waits or allocates.
+ * A launch is named by the number of its span + 1 and its id, so that what comes late finds
+ * nothing. Any thread, with the guard held; nothing waits or allocates.
  */
 #ifndef CT_INTERPOSE_GPU_PROFILED_H
 #define CT_INTERPOSE_GPU_PROFILED_H
@@ -45,7 +47,8 @@ int ct_gpu_profiled_is_open(uint32_t number, uint32_t launch);
 /* One op more than at its begin, for launches that were not counted before. */
 void ct_gpu_profiled_more(uint32_t number, uint32_t launch);
 
-/* A task of it has been launched. With `ends_call` the last of its ops' tasks ends the call as well. 0: it is not open. */
+/* A task of it has been launched. With `ends_call` the last of its ops' tasks ends the call as
+ * well. 0: it is not open. */
 int ct_gpu_profiled_task(uint32_t number, uint32_t launch, struct ct_gpu_profiled_order *order,
 			 int ends_call);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.h — how many events of ours are on their way on a stream, and whether there is room for more.
+/* queue.h — how many events of ours are on their way on a stream, and whether there is room for
+ * more.
  *
- * A hardware queue holds some 1024 entries: a thread that finds it full blocks inside the driver, and with it all
- * threads that call the driver. Three quarters are the program's, however far its host is ahead. A thread that puts
- * events on a stream checks before and counts after; the poll thread counts those that are over.
+ * A hardware queue holds some 1024 entries: a thread that finds it full blocks inside the driver,
+ * and with it all threads that call the driver. Three quarters are the program's, however far its
+ * host is ahead. A thread that puts events on a stream checks before and counts after; the poll
+ * thread counts those that are over.
  */
 #ifndef CT_INTERPOSE_GPU_QUEUE_H
 #define CT_INTERPOSE_GPU_QUEUE_H
@@ -21,8 +23,8 @@ static inline int32_t ct_gpu_queue_events(struct ct_gpu_stream *stream)
 	return (int32_t)(atomic_load_explicit(&stream->begun, memory_order_relaxed) - over);
 }
 
-/* As many as may be are on their way as far as the poll thread has looked, which may have had no core for a while: asks the
- * driver. The context of the stream is current. */
+/* As many as may be are on their way as far as the poll thread has looked, which may have had no
+ * core for a while: asks the driver. The context of the stream is current. */
 int ct_gpu_queue_is_reached(const struct ct_cuda *cuda, struct ct_gpu_stream *stream);
 
 /* There is room, as far as the poll thread has looked. */
@@ -57,7 +59,8 @@ static inline void ct_gpu_queue_over(struct ct_gpu_stream *stream, uint32_t n)
 	uint32_t begun = atomic_load_explicit(&stream->begun, memory_order_relaxed);
 	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed) + n;
 
-	/* more than were counted: those that were not must not add up to room for as many, again and again */
+	/* more than were counted: those that were not must not add up to room for as many, again
+	 * and again */
 	if ((int32_t)(begun - over) < 0)
 		over = begun;
 	atomic_store_explicit(&stream->over, over, memory_order_relaxed);

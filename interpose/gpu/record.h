@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.h — the LAUNCH record of a launch, however it is timed, and the count of untimed ones. Any thread, guard
- * held or the poll thread. */
+/* record.h — the LAUNCH record of a launch, however it is timed, and the count of untimed ones. Any
+ * thread, guard held or the poll thread. */
 #ifndef CT_INTERPOSE_GPU_RECORD_H
 #define CT_INTERPOSE_GPU_RECORD_H
 

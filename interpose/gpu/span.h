@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* span.h — a launch on its way, between the call (time.c) and the poll thread (poll.c).
  *
- * There is one span for each entry of the ring's open table. Threads take them a block at a time and fill a block in
- * order, so that a launch costs no locked instruction and finds its memory where the last one left it. A block goes
- * to the poll thread with its first launch that is timed; the poll thread then finds the others in it by itself, by
- * their `state`. A block is free when all of its entries are closed, by any thread, and the poll thread has finished
- * with it. Blocks that were used once stay reserved in the open table, where an entry is free, reserved or a launch,
- * and an entry that a killed process leaves reserved is not a launch.
+ * There is one span for each entry of the ring's open table. Threads take them a block at a time
+ * and fill a block in order, so that a launch costs no locked instruction and finds its memory
+ * where the last one left it. A block goes to the poll thread with its first launch that is timed;
+ * the poll thread then finds the others in it by itself, by their `state`. A block is free when all
+ * of its entries are closed, by any thread, and the poll thread has finished with it. Blocks that
+ * were used once stay reserved in the open table, where an entry is free, reserved or a launch, and
+ * an entry that a killed process leaves reserved is not a launch.
  *
  * Spans keep their two events from launch to launch, as long as the context stays the same.
  */
@@ -20,8 +21,8 @@
 #include "interpose/guard.h"
 #include "interpose/recorder.h"
 
-/* Low bits of a span's state; the bits above are the lap of its block, so that what the last lap left counts for
- * nothing. */
+/* Low bits of a span's state; the bits above are the lap of its block, so that what the last lap
+ * left counts for nothing. */
 enum ct_gpu_span_state {
 	CT_GPU_CALLING,	 /* timed, but the call that launches has not come back */
 	CT_GPU_LAUNCHED, /* its end event is recorded, or could not be */
@@ -49,8 +50,8 @@ struct ct_gpu_span {
 	uint8_t has_end;	/* before the release of LAUNCHED */
 	uint8_t is_last;	/* of its block */
 	uint8_t reserved;
-	uint32_t returned_after; /* ns since its first op was entered: when the end event had been recorded;
-				    UINT32_MAX: so much or more */
+	uint32_t returned_after; /* ns since its first op was entered: when the end event had been
+				    recorded; UINT32_MAX: so much or more */
 	uint32_t thread;	 /* ct_gpu_thread() of who began it */
 	struct ct_ring_open *open;
 	struct ct_gpu_stream *stream; /* NULL: not known, or not asked */
@@ -117,7 +118,8 @@ static inline struct ct_gpu_span *ct_gpu_span_next(void)
 	return __builtin_expect(at != 0, 1) ? &ct_gpu_spans[at - 1] : NULL;
 }
 
-/* The next one is the one after it, which is fetched meanwhile: the poll thread, on another core, had it last. */
+/* The next one is the one after it, which is fetched meanwhile: the poll thread, on another core,
+ * had it last. */
 static inline void ct_gpu_span_pass(const struct ct_gpu_span *span)
 {
 	ct_self.launches = (uint16_t)(span->is_last ? 0 : ct_self.launches + 1);

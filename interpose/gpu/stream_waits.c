@@ -51,7 +51,8 @@ int ct_waits_init(enum ct_waits_how wanted)
 	return ct_waits_table_init();
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------------ */
+/* ---- streams
+ * ------------------------------------------------------------------------------------------------ */
 
 static int is_default(CUstream stream)
 {
@@ -108,7 +109,8 @@ static void write_records(struct ct_wait_rec *rec, const struct ct_waits_new *fo
 	}
 }
 
-/* ---- launches and events --------------------------------------------------------------------------------------- */
+/* ---- launches and events
+ * --------------------------------------------------------------------------------------- */
 
 void ct_waits_launch(const struct ct_gpu_span *span)
 {
@@ -160,7 +162,8 @@ void ct_waits_stream_end(CUstream stream)
 	ct_waits_stream_gone(&key);
 }
 
-/* ---- a stream waits --------------------------------------------------------------------------------------------- */
+/* ---- a stream waits
+ * --------------------------------------------------------------------------------------------- */
 
 static struct pending *claim_pending(void)
 {
@@ -219,7 +222,8 @@ static int put_event(const struct ct_cuda *cuda, struct pending *p, CUstream str
 	return 1;
 }
 
-/* The wait as it is to be recorded, once the stream has reached it. Returns records' number of the stream. */
+/* The wait as it is to be recorded, once the stream has reached it. Returns records' number of the
+ * stream. */
 static uint32_t begin_wait(CUstream stream, const struct ct_waits_new *found)
 {
 	const struct ct_cuda *cuda = ct_poll_is_up() ? ct_cuda() : NULL;
@@ -252,8 +256,8 @@ static uint32_t begin_wait(CUstream stream, const struct ct_waits_new *found)
 	return s->id;
 }
 
-/* A stream that launches communication itself waits for what others computed before every launch. Waits inherited
- * this way are not its own; unless it is a default stream, on which compute runs. */
+/* A stream that launches communication itself waits for what others computed before every launch.
+ * Waits inherited this way are not its own; unless it is a default stream, on which compute runs. */
 static int is_of_interest(CUstream stream, const struct ct_waits_new *found)
 {
 	return !(found->flags & CT_WAIT_LAUNCHES) || found->is_direct || is_default(stream);
@@ -275,7 +279,8 @@ void ct_waits_stream(CUstream stream, CUevent event)
 	errno = saved;
 }
 
-/* ---- the host waits --------------------------------------------------------------------------------------------- */
+/* ---- the host waits
+ * --------------------------------------------------------------------------------------------- */
 
 void ct_waits_host_event(struct ct_waits_host *host, CUevent event)
 {
@@ -329,7 +334,8 @@ void ct_waits_host_end(const struct ct_waits_host *host)
 	errno = saved;
 }
 
-/* ---- the poll thread -------------------------------------------------------------------------------------------- */
+/* ---- the poll thread
+ * -------------------------------------------------------------------------------------------- */
 
 static void take_pushed(void)
 {

@@ -23,7 +23,8 @@ static _Atomic uint32_t lock; /* over what enters and closes contexts and stream
 int ct_gpu_streams_init(void)
 {
 	atomic_store_explicit(&lock, 0, memory_order_relaxed);
-	/* a fresh mapping also where a parent's exists: emptying that one would copy all of its pages */
+	/* a fresh mapping also where a parent's exists: emptying that one would copy all of its
+	 * pages */
 	tables = ct_pages_map(sizeof(*tables));
 	if (tables)
 		return CT_OK;
@@ -31,7 +32,8 @@ int ct_gpu_streams_init(void)
 	return CT_NOMEM;
 }
 
-/* On the poll thread: calls of the program do without what they enter meanwhile, and it may wait for them. */
+/* On the poll thread: calls of the program do without what they enter meanwhile, and it may wait
+ * for them. */
 static void wait_for_lock(void)
 {
 	while (!ct_spin_lock(&lock, CT_SPIN_TRIES))
@@ -102,7 +104,8 @@ static struct ct_gpu_context_identity ask_identity(const struct ct_cuda *cuda, C
 	return identity;
 }
 
-/* Where the device's primary context was there before and is not now, this one may be it; if not, it is entered anew. */
+/* Where the device's primary context was there before and is not now, this one may be it; if not,
+ * it is entered anew. */
 int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_context *context)
 {
 	CUcontext handle = atomic_load_explicit((_Atomic(CUcontext) *)(uintptr_t)&context->handle,
@@ -174,7 +177,8 @@ static struct ct_gpu_context *default_context(const struct ct_cuda *cuda, int de
 	return c;
 }
 
-/* One that CUDA does not name the context of, as older drivers for a part of a GPU (a green context): not timed. */
+/* One that CUDA does not name the context of, as older drivers for a part of a GPU (a green
+ * context): not timed. */
 static void *unnamed(void)
 {
 	static _Atomic uint32_t counted;
@@ -262,7 +266,8 @@ static struct ct_gpu_stream *find(const struct key *key, struct ct_gpu_stream **
 	return NULL;
 }
 
-/* The number that the stream had in a context that was closed, if its handle shows that it is the same. */
+/* The number that the stream had in a context that was closed, if its handle shows that it is the
+ * same. */
 static uint32_t former_id(const struct key *key)
 {
 	CUcontext context = atomic_load_explicit(&key->context->handle, memory_order_relaxed);
@@ -310,8 +315,8 @@ static struct ct_gpu_context *open_context(unsigned nth)
 	return c && !ct_gpu_context_is_closed(c) ? c : NULL;
 }
 
-/* Launches from now on find contexts whose events are made as the mode says now; but one that is just entered, if its thread holds
- * the lock and does not run. */
+/* Launches from now on find contexts whose events are made as the mode says now; but one that is
+ * just entered, if its thread holds the lock and does not run. */
 static void close_all(void)
 {
 	const int is_alone = ct_spin_lock(&lock, CT_SPIN_TRIES);
@@ -365,7 +370,8 @@ int ct_gpu_contexts_are_ready(void)
 	return 1;
 }
 
-/* Opened before the other is closed: the first of two that are open is found, so that there is always one. */
+/* Opened before the other is closed: the first of two that are open is found, so that there is
+ * always one. */
 void ct_gpu_contexts_renew(void)
 {
 	struct ct_gpu_context *c;

@@ -69,8 +69,8 @@ static inline uint32_t events_of(const struct ct_gpu_span *span)
 	return span->events.start ? 2 : 1;
 }
 
-/* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
- * back. 0: there are none. */
+/* Events of the stream's context for a span that has none, or another context's, which the poll
+ * thread will give back. 0: there are none. */
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 {
 	struct ct_gpu_pair events = { .context = span->stream->context };
@@ -92,7 +92,8 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 	return 1;
 }
 
-/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
+/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no
+ * events, or the stream is being captured. */
 static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span,
 			     enum ct_gpu_capture asked)
 {
@@ -142,13 +143,15 @@ static __attribute__((noinline)) CUresult begin_failed(const struct ct_cuda *cud
 	return result;
 }
 
-/* What the driver's lock is held for is none of the program's NCCL call, perhaps: better untimed than late. */
+/* What the driver's lock is held for is none of the program's NCCL call, perhaps: better untimed
+ * than late. */
 static __attribute__((noinline)) void leave_untimed(void)
 {
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
 }
 
-/* The stream and, if it can be timed, its events. A span's last stream is most likely the next one's. */
+/* The stream and, if it can be timed, its events. A span's last stream is most likely the next
+ * one's. */
 static __attribute__((noinline)) void begin_on_gpu(struct ct_gpu_span *span,
 						   const struct ct_gpu_launch *launch)
 {

@@ -26,12 +26,14 @@ struct stream {
 	uint32_t offset; /* of its count of launches to theirs: others had the handle before */
 	uint32_t gaps;	 /* that there had been at its last wait */
 	struct ct_waits_launches *launches; /* NULL: none */
-	_Atomic uint64_t host; /* up to which the host has waited: the count << 32, and the launch */
+	_Atomic uint64_t
+		host; /* up to which the host has waited: the count << 32, and the launch */
 	atomic_flag lock;
 	uint8_t named;	  /* by a call of the program */
 	uint8_t is_fed;	  /* has waited for another stream */
 	uint8_t reported; /* 1 named, 2 fed */
-	uint8_t others; /* waits for other work than communication, since its last one for communication */
+	uint8_t others;	  /* waits for other work than communication, since its last one for
+			     communication */
 	struct ct_waits_clock clock;
 };
 
@@ -85,7 +87,8 @@ static void leave(atomic_flag *lock)
 	atomic_flag_clear_explicit(lock, memory_order_release);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------ */
+/* ---- entries
+ * ------------------------------------------------------------------------------------------------ */
 
 static uint32_t place(uintptr_t handle, uintptr_t whose)
 {
@@ -133,7 +136,8 @@ static struct stream *enter_stream(const struct ct_waits_key *key)
 	return NULL;
 }
 
-/* With `adding` held, so that no other thread takes the room. Its lock: a thread may still have the stream that was there. */
+/* With `adding` held, so that no other thread takes the room. Its lock: a thread may still have the
+ * stream that was there. */
 static void add_stream(struct stream *s, const struct ct_waits_key *key)
 {
 	if (!enter(&s->lock))
@@ -312,7 +316,8 @@ static void copy_clock(struct ct_waits_clock *clock, struct stream *s)
 								  (uint32_t)last_of(s) };
 }
 
-/* ---- launches and events ----------------------------------------------------------------------------------- */
+/* ---- launches and events
+ * ----------------------------------------------------------------------------------- */
 
 uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uintptr_t context,
 			   struct ct_waits_launches *launches)
@@ -387,7 +392,9 @@ void ct_waits_stream_gone(const struct ct_waits_key *key)
 	leave(&s->lock);
 }
 
-/* ---- waits -------------------------------------------------------------------------------------------------- */
+/* ---- waits
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* What of `theirs` is ahead of `own` (NULL: of what the host has waited for). */
 static void compare(struct ct_waits_clock *own, uint32_t self, struct ct_waits_clock *theirs,

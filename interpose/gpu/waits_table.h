@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits_table.h — which launches of communication a stream, or an event, has behind it.
  *
- * A stream knows for each stream that communication is launched on how far it has waited for that: a vector clock. An
- * event is a copy of its stream's clock when it was recorded; a wait for it brings over what is new, however many
- * streams that had come through. Handles are used again after a destroy, so that streams have a serial number, too.
+ * A stream knows for each stream that communication is launched on how far it has waited for that:
+ * a vector clock. An event is a copy of its stream's clock when it was recorded; a wait for it
+ * brings over what is new, however many streams that had come through. Handles are used again after
+ * a destroy, so that streams have a serial number, too.
  *
- * Fixed memory. Each stream and each event has a lock that is held for some tens of ns, never across a call into CUDA
- * or other code; a stream's is acquired before an event's. Acquiring it fails after a bounded number of tries: a thread
- * that loses its core while it holds one disturbs only those that use the same stream or event, not those of other
- * GPUs. Only a stream that is new needs a lock of the whole table. What was not noted for that reason, or for lack of
- * room, is a counted loss, and the waits that follow say that some may be missing before them (CT_WAIT_GAP). Any thread.
+ * Fixed memory. Each stream and each event has a lock that is held for some tens of ns, never
+ * across a call into CUDA or other code; a stream's is acquired before an event's. Acquiring it
+ * fails after a bounded number of tries: a thread that loses its core while it holds one disturbs
+ * only those that use the same stream or event, not those of other GPUs. Only a stream that is new
+ * needs a lock of the whole table. What was not noted for that reason, or for lack of room, is a
+ * counted loss, and the waits that follow say that some may be missing before them (CT_WAIT_GAP).
+ * Any thread.
  */
 #ifndef CT_INTERPOSE_GPU_WAITS_TABLE_H
 #define CT_INTERPOSE_GPU_WAITS_TABLE_H
@@ -58,9 +61,9 @@ struct ct_waits_new {
 /* Map the tables; 0 or CT_NOMEM. Before the gate opens. */
 int ct_waits_table_init(void);
 
-/* A launch, already counted in `launches`, was put on the stream, which is in the context and which records call
- * `number`. Called as long as the launches are not `known`. Returns what is known of the stream, CT_WAIT_STREAM and
- * CT_WAIT_FED, if that is new; else 0. */
+/* A launch, already counted in `launches`, was put on the stream, which is in the context and which
+ * records call `number`. Called as long as the launches are not `known`. Returns what is known of
+ * the stream, CT_WAIT_STREAM and CT_WAIT_FED, if that is new; else 0. */
 uint32_t ct_waits_launched(const struct ct_waits_key *stream, uint32_t number, uintptr_t context,
 			   struct ct_waits_launches *launches);
 
@@ -72,8 +75,9 @@ static inline void ct_waits_count(struct ct_waits_launches *launches, uint32_t l
 			      memory_order_relaxed);
 }
 
-/* The event was recorded there. `captured`: into a graph, so it has no meaning now. Returns 1 if that must be
- * queried: the stream has work after it, and `captured` was negative. Then nothing is done. */
+/* The event was recorded there. `captured`: into a graph, so it has no meaning now. Returns 1 if
+ * that must be queried: the stream has work after it, and `captured` was negative. Then nothing is
+ * done. */
 int ct_waits_recorded(const struct ct_waits_key *stream, uintptr_t event, int captured);
 
 /* The event, or the stream, is about to be destroyed. */
@@ -88,8 +92,8 @@ uint32_t ct_waits_look(const struct ct_waits_key *stream, uintptr_t event,
 void ct_waits_merge(const struct ct_waits_key *stream, uint32_t number,
 		    const struct ct_waits_new *found);
 
-/* The same for the host, which waits for an event, for a stream (all that is on it), or for all streams whose
- * communication is in the context; and when it has waited. */
+/* The same for the host, which waits for an event, for a stream (all that is on it), or for all
+ * streams whose communication is in the context; and when it has waited. */
 uint32_t ct_waits_look_event(uintptr_t event, struct ct_waits_new *found);
 uint32_t ct_waits_look_stream(const struct ct_waits_key *stream, struct ct_waits_new *found);
 uint32_t ct_waits_look_device(uintptr_t context, struct ct_waits_new *found);

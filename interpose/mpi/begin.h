@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* begin.h — the three ways in which a transfer of MPI begins: in a call that waits for its end, in one that does
- * not, and described for later. Whatever has a request, a collective too, begins and ends as a transfer does. All of
- * the thread that is inside the call; frames lie on its wrapper's stack. */
+/* begin.h — the three ways in which a transfer of MPI begins: in a call that waits for its end, in
+ * one that does not, and described for later. Whatever has a request, a collective too, begins and
+ * ends as a transfer does. All of the thread that is inside the call; frames lie on its wrapper's
+ * stack. */
 #ifndef CT_INTERPOSE_MPI_BEGIN_H
 #define CT_INTERPOSE_MPI_BEGIN_H
 
@@ -27,14 +28,16 @@ int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_comm *comm,
 /* The same for one that b->request describes already, with its number. */
 void ct_mpi_begin_described(struct ct_mpi_begun *b);
 
-/* The call has returned with a request whose handle is at `request`: the op ends, the request is known. */
+/* The call has returned with a request whose handle is at `request`: the op ends, the request is
+ * known. */
 void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result);
 
 /* A call has made a persistent request. */
 void ct_mpi_keep(struct ct_comm *comm, const struct ct_mpi_transfer *transfer, const void *request,
 		 int result);
 
-/* CT_MPI_RECORD() of a function that makes one: `keeps` follows the call, and may name its `result`. */
+/* CT_MPI_RECORD() of a function that makes one: `keeps` follows the call, and may name its
+ * `result`. */
 #define CT_MPI_RECORD_PERSISTENT(name, params, args, keeps)                                        \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \

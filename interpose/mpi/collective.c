@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collectives of abi/mpi_calls.def: each in its blocking, nonblocking and persistent form, with counts of either
- * width. A blocking one is its own span; the end of a nonblocking one is found by the wait for its request; what a
- * persistent one will be is kept with its request until it is started. */
+/* The collectives of abi/mpi_calls.def: each in its blocking, nonblocking and persistent form, with
+ * counts of either width. A blocking one is its own span; the end of a nonblocking one is found by
+ * the wait for its request; what a persistent one will be is kept with its request until it is
+ * started. */
 #include "interpose/mpi/begin.h"
 #include "interpose/mpi/collective_args.h"
 #include "interpose/mpi/comm.h"
 #include "interpose/mpi/parts.h"
 
-/* The functions from here on are inlined into one body for each function, where the row's columns are constants. */
+/* The functions from here on are inlined into one body for each function, where the row's columns
+ * are constants. */
 #define EACH_ROW CT_MPI_EACH_ROW
 
 /* What a row says of one call. */
@@ -45,8 +47,9 @@ static EACH_ROW uint64_t describe(struct ct_op *op, const struct mpi_call *c,
 	return element.dtype == CT_DTYPE_elem1 ? 1 : element.bytes;
 }
 
-/* Collectives of one communicator come one after the other, threads or not: MPI has the program see to that. So this
- * needs no locked instruction, which would wait until all that MPI stored for other processes has left this core. */
+/* Collectives of one communicator come one after the other, threads or not: MPI has the program see
+ * to that. So this needs no locked instruction, which would wait until all that MPI stored for
+ * other processes has left this core. */
 static EACH_ROW uint64_t next_seq(struct ct_comm *comm)
 {
 	uint64_t seq = atomic_load_explicit(&comm->entry->next_seq, memory_order_relaxed);
@@ -85,7 +88,8 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
 #define CALL(name, op_, redop_)                                                                    \
 	const struct mpi_call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
 
-/* The clock is read first: what is written down after that is written while the call itself begins. */
+/* The clock is read first: what is written down after that is written while the call itself begins.
+ */
 #define RECORD_BLOCKING(name, op_, params, args, share_, redop_)                                   \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \

@@ -3,7 +3,8 @@
 
 #include "interpose/recorder.h"
 
-/* Bytes for one peer. The type of an empty transfer may be invalid, and there may be no types: MPI checks it. */
+/* Bytes for one peer. The type of an empty transfer may be invalid, and there may be no types: MPI
+ * checks it. */
 static uint64_t part_bytes(const struct ct_mpi_counts *parts, uint32_t i)
 {
 	uint64_t count = ct_mpi_count_at(parts, i);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collective_args.h — what a rank has in a collective, from the arguments of the call.
  *
- * Recorded counts follow trace/ops.def: of operations that every rank takes an equal part in, the part as it was
- * passed; of those with a count for each peer, the sum of what this rank sends, or the part that is its own.
- * Arguments that are not significant (in place, at the ranks that are not the root, in the root's own group of an
- * intercommunicator) are never looked at. Everything here is local and inlined into the wrapper of one function,
- * where nearly all of it is known to the compiler.
+ * Recorded counts follow trace/ops.def: of operations that every rank takes an equal part in, the
+ * part as it was passed; of those with a count for each peer, the sum of what this rank sends, or
+ * the part that is its own. Arguments that are not significant (in place, at the ranks that are not
+ * the root, in the root's own group of an intercommunicator) are never looked at. Everything here
+ * is local and inlined into the wrapper of one function, where nearly all of it is known to the
+ * compiler.
  */
 #ifndef CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
 #define CT_INTERPOSE_MPI_COLLECTIVE_ARGS_H
@@ -125,7 +126,8 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_own(const void *buffer, int64_t
 					  : ct_mpi_whole(count, type);
 }
 
-/* Gather and scatter: `buffer` with count and type is this rank's part, the others are what the root has for all. */
+/* Gather and scatter: `buffer` with count and type is this rank's part, the others are what the
+ * root has for all. */
 static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from(const struct ct_comm *comm, int root,
 							    const void *buffer, int64_t count,
 							    ct_mpi_handle type, int64_t other_count,
@@ -260,12 +262,13 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known);
 					     .n = ct_mpi_neighbours(comm, known),                  \
 					     .is_wide = ARGS_WIDE(counts) })
 
-/* VCOUNTS records of an op, whose elements have `unit` bytes. Before the op's own, which stays the last of its thread
- * while it is inside. For very large communicators only the first peers are recorded. (By value: a share whose
- * address is nowhere taken never exists in memory.) */
+/* VCOUNTS records of an op, whose elements have `unit` bytes. Before the op's own, which stays the
+ * last of its thread while it is inside. For very large communicators only the first peers are
+ * recorded. (By value: a share whose address is nowhere taken never exists in memory.) */
 void ct_mpi_record_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit);
 
-/* Its two halves: the counts of the first peers, CT_MPI_PARTS_MOST at most, and how many; the records of them. */
+/* Its two halves: the counts of the first peers, CT_MPI_PARTS_MOST at most, and how many; the
+ * records of them. */
 #define CT_MPI_PARTS_MOST 128u
 uint32_t ct_mpi_part_counts(const struct ct_mpi_counts *parts, uint64_t unit, uint32_t *counts);
 void ct_mpi_record_counts(const uint32_t *counts, uint32_t n, uint32_t first_member, uint32_t comm,

@@ -68,7 +68,8 @@ static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int me
 				       : ct_mpi_members_of_win(handle, &members)))
 		return NULL;
 	name = name_of(handle, kind);
-	/* threads that meet the same one at once must not count it twice; MPI was asked before, nothing here waits */
+	/* threads that meet the same one at once must not count it twice; MPI was asked before,
+	 * nothing here waits */
 	if (!ct_spin_lock(&adopting, CT_SPIN_TRIES))
 		return NULL;
 	comm = ct_comms_find(ct_mpi_key(handle));

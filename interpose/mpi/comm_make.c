@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that make communicators and windows of MPI, name them and end them. All of them may wait for other processes, so
- * each is on record from its begin to its end. */
+/* Calls that make communicators and windows of MPI, name them and end them. All of them may wait
+ * for other processes, so each is on record from its begin to its end. */
 #include "interpose/mpi/comm.h"
 
-/* ---- make ---------------------------------------------------------------------------------------------------- */
+/* ---- make
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 struct make {
 	struct ct_host_frame host; /* first */
@@ -32,9 +34,9 @@ static void end(struct make *m, int result, const void *made)
 	CT_MPI_RECORD_SMALL(CREATE, name, params, args, struct make,                               \
 			    begin_make(&f, CT_MPI_##name, callers, parent), end(&f, result, made))
 
-/* The copy is made while its request is under way, but both libraries give its handle at once, and its members are
- * those of the original, which MPI may not yet report for the copy. One whose handle comes later is met at its first
- * use. */
+/* The copy is made while its request is under way, but both libraries give its handle at once, and
+ * its members are those of the original, which MPI may not yet report for the copy. One whose
+ * handle comes later is met at its first use. */
 static void end_copy(struct make *m, int result, ct_mpi_handle original, const void *made)
 {
 	struct ct_mpi_members members;
@@ -64,7 +66,8 @@ static void end_window(struct make *m, int result, const void *made)
 #define MPI_CALL_WINDOW(name, params, args) RECORD_WINDOW(name, params, args)
 #define MPI_CALL_WINDOW_C(name, params, args) RECORD_WINDOW(name, params, args)
 
-/* ---- name and end -------------------------------------------------------------------------------------------- */
+/* ---- name and end
+ * -------------------------------------------------------------------------------------------- */
 
 /* Local: no record but the communicator's own. */
 static void end_name(struct ct_comm *comm, const char *text, int result)
@@ -97,7 +100,9 @@ static int begin_end(struct ct_host_frame *f, enum ct_mpi_function function, con
 #define MPI_CALL_END(name, params, args) RECORD_END(name, params, args)
 #define MPI_CALL_UNWINDOW(name, params, args) RECORD_END(name, params, args)
 
-/* ---- ask ----------------------------------------------------------------------------------------------------- */
+/* ---- ask
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 #define MPI_CALL_ABOUT(name, params, args, comm)                                                   \
 	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_host_frame,                        \

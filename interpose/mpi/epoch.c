@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls that begin and end epochs of one-sided communication. Most may wait for other processes; fences are ops of all
- * members of the window. */
+/* The calls that begin and end epochs of one-sided communication. Most may wait for other
+ * processes; fences are ops of all members of the window. */
 #include "interpose/mpi/comm.h"
 #include "interpose/mpi/poll.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that send and receive: two ops, of one call, or of one launch where it returns before they are done. */
+/* Calls that send and receive: two ops, of one call, or of one launch where it returns before they
+ * are done. */
 #include "interpose/mpi/begin.h"
 
-/* ---- blocking ------------------------------------------------------------------------------------------------ */
+/* ---- blocking
+ * ------------------------------------------------------------------------------------------------ */
 
 /* The later op has the thread's frame, which ends both. */
 struct exchange {
@@ -49,7 +51,8 @@ static void end(struct exchange *e, const void *status, int result)
 		  begin_exchange(&f, ct_mpi_comm(comm), &send, &receive, &status),                 \
 		  end(&f, status, result))
 
-/* ---- nonblocking --------------------------------------------------------------------------------------------- */
+/* ---- nonblocking
+ * --------------------------------------------------------------------------------------------- */
 
 struct begun {
 	struct ct_mpi_begun receive; /* first */
@@ -112,7 +115,8 @@ static void both_begun(struct begun *b, const void *request, int result)
 		  begin_both(&f, ct_mpi_comm(comm), &send, &receive),                              \
 		  both_begun(&f, request, result))
 
-/* ---- the functions ------------------------------------------------------------------------------------------- */
+/* ---- the functions
+ * ------------------------------------------------------------------------------------------- */
 
 #define TWO_BUFFERS(FORM, name, COUNT, end_)                                                       \
 	FORM(name,                                                                                 \

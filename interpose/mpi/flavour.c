@@ -39,8 +39,9 @@ int ct_mpi_find_helpers(const void *caller)
 	return 1;
 }
 
-/* The address of a datum of Open MPI. Where the program itself refers to it, the program has it and the library's own is
- * dead (copy relocations), so the global scope is asked first; a library that Python loaded is not in that. */
+/* The address of a datum of Open MPI. Where the program itself refers to it, the program has it and
+ * the library's own is dead (copy relocations), so the global scope is asked first; a library that
+ * Python loaded is not in that. */
 static uintptr_t datum(const char *symbol)
 {
 	struct ct_real real = { .symbol = symbol };

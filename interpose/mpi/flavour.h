@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flavour.h — which MPI this process has: its constants, its predefined types and reductions, and the functions of
- * it that we call ourselves.
+/* flavour.h — which MPI this process has: its constants, its predefined types and reductions, and
+ * the functions of it that we call ourselves.
  *
- * Found out once per start of recording, by the thread that first meets an initialised MPI; constant from then on,
- * and read by every thread that has seen CT_MPI_RECORD (mpi.h). Handles are compared and looked up as keys: cut to
- * the width that the library reads, with the highest bit set, so that they clash with no pointer of another backend.
+ * Found out once per start of recording, by the thread that first meets an initialised MPI;
+ * constant from then on, and read by every thread that has seen CT_MPI_RECORD (mpi.h). Handles are
+ * compared and looked up as keys: cut to the width that the library reads, with the highest bit
+ * set, so that they clash with no pointer of another backend.
  */
 #ifndef CT_INTERPOSE_MPI_FLAVOUR_H
 #define CT_INTERPOSE_MPI_FLAVOUR_H
@@ -45,7 +46,8 @@ extern const char *const ct_mpi_sonames[];
 
 /* An element of a datatype. */
 struct ct_mpi_element {
-	uint8_t dtype; /* trace/dtypes.def; elem1 where the type is the program's own: counted in bytes */
+	uint8_t dtype;	/* trace/dtypes.def; elem1 where the type is the program's own: counted in
+			   bytes */
 	uint64_t bytes; /* of one element of the datatype */
 };
 
@@ -58,12 +60,12 @@ static inline uint64_t ct_mpi_count_of(struct ct_mpi_element element, uint64_t c
 /* Find the functions that we call, as `caller` would. 0 if some that every MPI has are not there. */
 int ct_mpi_find_helpers(const void *caller);
 
-/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: unknown library. Either is
- * recorded. */
+/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: unknown
+ * library. Either is recorded. */
 enum ct_mpi_flavour ct_mpi_find_flavour(void);
 
-/* The flavour by what the library says: the text of MPI_Get_library_version, the major number of MPI_Abi_get_version (below 1:
- * none), and whether Open MPI's data symbols are there. */
+/* The flavour by what the library says: the text of MPI_Get_library_version, the major number of
+ * MPI_Abi_get_version (below 1: none), and whether Open MPI's data symbols are there. */
 enum ct_mpi_flavour ct_mpi_flavour_of(const char *text, int abi_major, int has_openmpi_data);
 
 /* The key of a handle. Any thread. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI_Init and MPI_Finalize. They may wait for other ranks forever: begin and end are recorded, and recording starts
- * before the first. No function of MPI may be called before the one, or after the other. */
+/* MPI_Init and MPI_Finalize. They may wait for other ranks forever: begin and end are recorded, and
+ * recording starts before the first. No function of MPI may be called before the one, or after the
+ * other. */
 #include "interpose/environ/environ.h"
 #include "interpose/mpi/comm.h"
 

@@ -241,8 +241,8 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 		key = ct_hash_mix(key, process_hash);
 		*source = CT_KEY_GUESSED;
 	}
-	/* No other rank must agree. Processes not started as one job are worlds of one rank each, and all are rank 0
-	 * of theirs. */
+	/* No other rank must agree. Processes not started as one job are worlds of one rank each,
+	 * and all are rank 0 of theirs. */
 	if (members->n == 1 && !members->n_remote)
 		key = ct_hash_mix(key, process_hash);
 	errno = saved;

@@ -123,7 +123,8 @@ static void store_bytes(struct ct_slot *slot, struct ct_op op, uint64_t bytes)
 	store(slot, CT_OP_W_WHAT, w[CT_OP_W_WHAT]);
 }
 
-/* The number before the peer, and both before the end: who reads in between finds a receive from any. */
+/* The number before the peer, and both before the end: who reads in between finds a receive from
+ * any. */
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
 		      const void *status)
 {
@@ -168,7 +169,8 @@ static void record_match(const struct ct_mpi_request *request, const void *statu
 	ct_recorder_rare(CT_KIND_MATCH, &match);
 }
 
-/* Nothing came, and nothing will: its number is the next receive's again, and it has none that a sender has. */
+/* Nothing came, and nothing will: its number is the next receive's again, and it has none that a
+ * sender has. */
 static void record_cancelled(const struct ct_mpi_request *request)
 {
 	const struct ct_op *op = &request->op;

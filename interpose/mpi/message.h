@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message.h — sends and receives of MPI: what is recorded when they begin, and what a receive got.
  *
- * Messages are numbered for each (communicator, source, destination, tag), in the order of the calls, as MPI matches them.
- * A receive from any source or with any tag gets its number when it is known whose message it got. A partitioned transfer
- * has a channel of its own: its tag has CT_TAG_PARTITIONED set, and its number is that of the pair of
- * requests and of the start. Nothing goes to or comes from MPI_PROC_NULL: no op.
- * Any thread, inside a recorded call.
+ * Messages are numbered for each (communicator, source, destination, tag), in the order of the
+ * calls, as MPI matches them. A receive from any source or with any tag gets its number when it is
+ * known whose message it got. A partitioned transfer has a channel of its own: its tag has
+ * CT_TAG_PARTITIONED set, and its number is that of the pair of requests and of the start. Nothing
+ * goes to or comes from MPI_PROC_NULL: no op. Any thread, inside a recorded call.
  */
 #ifndef CT_INTERPOSE_MPI_MESSAGE_H
 #define CT_INTERPOSE_MPI_MESSAGE_H
@@ -30,7 +30,8 @@ struct ct_mpi_transfer {
 	int tag;
 };
 
-/* Describe it. 0: it moves nothing, or is not allowed; nothing to record. Of the sequence number nothing is said. */
+/* Describe it. 0: it moves nothing, or is not allowed; nothing to record. Of the sequence number
+ * nothing is said. */
 int ct_mpi_describe(struct ct_mpi_request *request, struct ct_comm *comm,
 		    const struct ct_mpi_transfer *transfer);
 
@@ -65,13 +66,13 @@ int ct_mpi_received(const struct ct_mpi_request *request, const void *status,
 void ct_mpi_record_op(struct ct_slot *slot, const struct ct_mpi_request *request,
 		      const void *status);
 
-/* An operation whose request was taken has ended. `status` NULL: unknown. Records what a receive got, where that is not
- * what its op says, and closes the launch. */
+/* An operation whose request was taken has ended. `status` NULL: unknown. Records what a receive
+ * got, where that is not what its op says, and closes the launch. */
 void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, uint64_t now_ns,
 		     int result);
 
-/* A wait or test for requests has reported wrong arguments to the program: it has written nothing, and nothing is
- * done. (Another error is that of a request, which is done.) */
+/* A wait or test for requests has reported wrong arguments to the program: it has written nothing,
+ * and nothing is done. (Another error is that of a request, which is done.) */
 static inline int ct_mpi_was_refused(int result)
 {
 	int code = ct_mpi_result(result);
@@ -82,8 +83,8 @@ static inline int ct_mpi_was_refused(int result)
 /* What the handle says of a request that a call has just made. */
 enum ct_mpi_handle_kind ct_mpi_handle_kind(ct_mpi_handle handle);
 
-/* The key of the request, or message, at `handles`, the i-th of them. 0: there is nothing to wait for. Programs pass
- * NULL as well, and MPI reports the error. */
+/* The key of the request, or message, at `handles`, the i-th of them. 0: there is nothing to wait
+ * for. Programs pass NULL as well, and MPI reports the error. */
 static inline uintptr_t ct_mpi_request_key(const void *handles, uint64_t i)
 {
 	ct_mpi_handle handle;

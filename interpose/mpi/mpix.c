@@ -7,7 +7,8 @@ struct around {
 	uint64_t parent;
 };
 
-/* The string id of a call's name; `known` remembers it with the gate word of the recording that has it. */
+/* The string id of a call's name; `known` remembers it with the gate word of the recording that has
+ * it. */
 static uint32_t call_id(_Atomic uint64_t *known, const char *name)
 {
 	uint64_t gate = (uint64_t)ct_guard_gate() << 32;

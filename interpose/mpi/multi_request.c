@@ -180,7 +180,8 @@ static int error_of(const struct ct_mpi_multi *s, uint32_t i)
 	return status ? ct_mpi_status_int(status, ct_mpi.is.status_error) : CT_MPI_SUCCESS;
 }
 
-/* A request that is done has a null handle then. A persistent one keeps its: of that the status has to show it, if it does. */
+/* A request that is done has a null handle then. A persistent one keeps its: of that the status has
+ * to show it, if it does. */
 static int is_over(const struct ct_mpi_multi *s, const void *requests, uint32_t i, int in_status)
 {
 	if (ct_mpi_is(ct_mpi_handle_at(requests, i), ct_mpi.is.REQUEST_NULL))

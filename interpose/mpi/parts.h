@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h — the counts for each peer of persistent collectives, from the call that made one until it is freed.
+/* parts.h — the counts for each peer of persistent collectives, from the call that made one until
+ * it is freed.
  *
- * Each start writes them anew (VCOUNTS). The program's own arrays are not looked at again: MPI has them left alone until the
- * request is freed, but a program that does not must not crash by us. A table of fixed size without a lock; rows belong to the
- * request that has their number, and so to one thread at a time.
+ * Each start writes them anew (VCOUNTS). The program's own arrays are not looked at again: MPI has
+ * them left alone until the request is freed, but a program that does not must not crash by us. A
+ * table of fixed size without a lock; rows belong to the request that has their number, and so to
+ * one thread at a time.
  */
 #ifndef CT_INTERPOSE_MPI_PARTS_H
 #define CT_INTERPOSE_MPI_PARTS_H
@@ -17,7 +19,8 @@
 /* Forget all. Before the gate opens. */
 void ct_mpi_parts_init(void);
 
-/* A copy of counts of elements of `unit` bytes. Its number, from 1; 0: there are none, or no row is free (counted). */
+/* A copy of counts of elements of `unit` bytes. Its number, from 1; 0: there are none, or no row is
+ * free (counted). */
 uint32_t ct_mpi_parts_keep(const struct ct_mpi_counts *parts, uint64_t unit);
 
 /* VCOUNTS records of an op that is about to begin. 0 is no row, here and below. */

@@ -85,8 +85,8 @@ static uint64_t cpu_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Since the last question the thread has done something, rather than wait or sleep. Time that it ran since the last look
- * and before the last question went into questions. */
+/* Since the last question the thread has done something, rather than wait or sleep. Time that it
+ * ran since the last look and before the last question went into questions. */
 static int has_worked(struct poll *p, uint64_t now_ns)
 {
 	uint64_t last_ns = p->rec.polled_ns;

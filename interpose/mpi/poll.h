@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poll.h — a thread that polls for completion waits, like one inside MPI_Wait.
  *
- * The time from the first unsuccessful test to the successful one is recorded as one host-blocking call: HOST_END
- * when the answer comes; HOST_BEGIN once it has lasted, and again as long as it lasts, so that a thread that asks
- * forever leaves evidence. Questions belong together if they come in close succession, or if the thread slept in
- * between. A thread that computes between two questions does not wait: what it waited before ends with the last
- * question of then.
+ * The time from the first unsuccessful test to the successful one is recorded as one host-blocking
+ * call: HOST_END when the answer comes; HOST_BEGIN once it has lasted, and again as long as it
+ * lasts, so that a thread that asks forever leaves evidence. Questions belong together if they come
+ * in close succession, or if the thread slept in between. A thread that computes between two
+ * questions does not wait: what it waited before ends with the last question of then.
  *
- * A fixed table, one entry for each thread that is at it; a full one costs evidence (counted). Each thread touches its own
- * entry only. Inside a recorded call. A thread that gives up keeps its entry until it waits or tests again.
+ * A fixed table, one entry for each thread that is at it; a full one costs evidence (counted). Each
+ * thread touches its own entry only. Inside a recorded call. A thread that gives up keeps its entry
+ * until it waits or tests again.
  */
 #ifndef CT_INTERPOSE_MPI_POLL_H
 #define CT_INTERPOSE_MPI_POLL_H
@@ -25,8 +26,8 @@ extern _Atomic uint32_t ct_mpi_polls CT_NEAR;
 /* Before the gate opens. */
 void ct_mpi_poll_init(void);
 
-/* An unsuccessful test, from `enter_ns` to `return_ns`. `call` is the string id of the function, `comm` the id of the
- * communicator that it is about, 0 for several or unknown. */
+/* An unsuccessful test, from `enter_ns` to `return_ns`. `call` is the string id of the function,
+ * `comm` the id of the communicator that it is about, 0 for several or unknown. */
 void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_t return_ns);
 
 /* A successful test: the wait ends, if there was one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probes. They wait for a message and move nothing; those with a message handle take it, so that it has its number, and
- * the receive that follows is of that message. */
+/* Probes. They wait for a message and move nothing; those with a message handle take it, so that it
+ * has its number, and the receive that follows is of that message. */
 #include "interpose/mpi/message.h"
 #include "interpose/mpi/poll.h"
 
@@ -29,7 +29,8 @@ static struct ct_comm *comm_of(int source, ct_mpi_handle comm)
 	return source == ct_mpi.is.PROC_NULL ? NULL : ct_mpi_comm(comm);
 }
 
-/* ---- that wait ----------------------------------------------------------------------------------------------- */
+/* ---- that wait
+ * ----------------------------------------------------------------------------------------------- */
 
 struct probe {
 	struct ct_host_frame host; /* first */
@@ -72,7 +73,8 @@ CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Mprobe,
 		      begin_matched(&f, source, comm, &status),
 		      end_matched(&f, message, status, result))
 
-/* ---- that ask ------------------------------------------------------------------------------------------------ */
+/* ---- that ask
+ * ------------------------------------------------------------------------------------------------ */
 
 struct question {
 	struct ct_mpi_question asked;

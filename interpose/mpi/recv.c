@@ -59,7 +59,8 @@ static int begin_matched_request(struct ct_mpi_begun *b, const void *message,
 	return 1;
 }
 
-/* ---- the functions ------------------------------------------------------------------------------------------- */
+/* ---- the functions
+ * ------------------------------------------------------------------------------------------- */
 
 /* What it receives, by the usual names of arguments. */
 #define TRANSFER(name)                                                                             \

@@ -93,9 +93,9 @@ static uint64_t new_serial(uint32_t flags)
 	       (flags & CT_MPI_REQUEST_SHARED ? SERIAL_SHARED : 0);
 }
 
-/* So many entries may have one key of its own: requests that threads are about to take, whose handle others got meanwhile
- * (a library gives a handle out again while the call on many that has ended it goes on), and the next one; more were ended
- * unseen. */
+/* So many entries may have one key of its own: requests that threads are about to take, whose
+ * handle others got meanwhile (a library gives a handle out again while the call on many that has
+ * ended it goes on), and the next one; more were ended unseen. */
 #define MOST_LIVES 16u
 
 struct search {
@@ -138,8 +138,9 @@ static uint32_t look(uintptr_t key, int oldest, struct place *found)
 	return s.n;
 }
 
-/* The newest, or oldest, entry with the key. Returns how many there are. An entry may come to a place that has been looked at
- * already before the one that is still to be looked at goes, so none is only what is found while none comes. */
+/* The newest, or oldest, entry with the key. Returns how many there are. An entry may come to a
+ * place that has been looked at already before the one that is still to be looked at goes, so none
+ * is only what is found while none comes. */
 #define MOST_LOOKS 64
 
 static uint32_t find(uintptr_t key, int oldest, struct place *found)
@@ -202,7 +203,8 @@ static void free_place(const struct place *p)
 	atomic_store_explicit(key_at(p), KEY_FREE, memory_order_release);
 }
 
-/* The ring's table is shared with launches on GPUs, and looking for a free entry takes the longer the fuller it is. */
+/* The ring's table is shared with launches on GPUs, and looking for a free entry takes the longer
+ * the fuller it is. */
 static int may_open(void)
 {
 	uint32_t n = ct_recorder.ring.header ? ct_recorder.ring.header->n_opens : 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided communication. Windows are communicators of their own (comm.h). A put, get or accumulate is an op of its
- * origin alone, with the target as peer and the origin's bytes; the span of its record is the call, since the transfer
- * is done some time before the synchronising call that ends its epoch. Fences are collective ops; the other synchronising
- * calls are on record from begin to end. */
+/* One-sided communication. Windows are communicators of their own (comm.h). A put, get or
+ * accumulate is an op of its origin alone, with the target as peer and the origin's bytes; the span
+ * of its record is the call, since the transfer is done some time before the synchronising call
+ * that ends its epoch. Fences are collective ops; the other synchronising calls are on record from
+ * begin to end. */
 #include "interpose/channels.h"
 #include "interpose/mpi/begin.h"
 #include "interpose/mpi/comm.h"

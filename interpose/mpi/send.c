@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sends of abi/mpi_calls.def: each mode in its blocking, nonblocking and persistent form, with counts of either
- * width. */
+/* The sends of abi/mpi_calls.def: each mode in its blocking, nonblocking and persistent form, with
+ * counts of either width. */
 #include "interpose/mpi/begin.h"
 
 /* A send of `name`, whose arguments have their usual names. */

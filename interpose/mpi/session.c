@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions: MPI without MPI_Init. The first one that begins may be the first thing that a process does with MPI, and may
- * wait for others, as MPI_Init may. */
+/* Sessions: MPI without MPI_Init. The first one that begins may be the first thing that a process
+ * does with MPI, and may wait for others, as MPI_Init may. */
 #include "interpose/mpi/comm.h"
 
 static CT_UNWIND_WHOLE int record_Session_init(ct_mpi_handle info, ct_mpi_handle errhandler,

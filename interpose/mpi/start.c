@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Persistent operations: each start is an op of its own, with a launch that a wait ends. And how requests go. */
+/* Persistent operations: each start is an op of its own, with a launch that a wait ends. And how
+ * requests go. */
 #include "interpose/mpi/begin.h"
 #include "interpose/mpi/parts.h"
 
-/* The number that a start gets. A collective's is that of its communicator, in the order of starts. */
+/* The number that a start gets. A collective's is that of its communicator, in the order of starts.
+ */
 static uint64_t next_seq(struct ct_mpi_request *r)
 {
 	if (r->flags & CT_MPI_REQUEST_PARTITIONED)
@@ -13,7 +15,8 @@ static uint64_t next_seq(struct ct_mpi_request *r)
 	return atomic_fetch_add_explicit(&r->comm->entry->next_seq, 1, memory_order_relaxed);
 }
 
-/* Publish the op of one start. A communicator that was freed has ended: nothing is recorded on it any more. */
+/* Publish the op of one start. A communicator that was freed has ended: nothing is recorded on it
+ * any more. */
 static void begin_start(struct ct_op_frame *f, struct ct_mpi_request *r)
 {
 	if (!r || !(r->flags & CT_MPI_REQUEST_PERSISTENT) || r->comm->id != r->comm_id)
@@ -47,8 +50,9 @@ static struct ct_mpi_request *at(const void *requests, uint32_t i)
 	return key ? ct_mpi_requests_find(key, 0) : NULL;
 }
 
-/* The i-th was started, of those that are not known: of one for which there was no room it is not on record. (It may move
- * nothing, where its other side is MPI_PROC_NULL: too many are counted rather than too few.) */
+/* The i-th was started, of those that are not known: of one for which there was no room it is not
+ * on record. (It may move nothing, where its other side is MPI_PROC_NULL: too many are counted
+ * rather than too few.) */
 static void lose_start(const void *requests, uint32_t i, int result)
 {
 	if (!result && ct_mpi_requests_lost() && ct_mpi_request_key(requests, i))
@@ -125,10 +129,11 @@ static void end_cancel(struct ct_mpi_request *r, int result)
 CT_MPI_RECORD_SMALL(DATA, Cancel, (void *request), (request), struct ct_mpi_request *,
 		    (f = at(request, 0)) != NULL, end_cancel(f, result))
 
-/* ---- partitioned --------------------------------------------------------------------------------------------- */
+/* ---- partitioned
+ * --------------------------------------------------------------------------------------------- */
 
-/* Requests for partitioned transfers are matched once, in the order in which they are made; all their starts belong
- * together. Sender and receiver may cut the same data differently. */
+/* Requests for partitioned transfers are matched once, in the order in which they are made; all
+ * their starts belong together. Sender and receiver may cut the same data differently. */
 static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer *transfer,
 			     const void *request, int result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI_Test and its kind: what they find done is ended like in MPI_Wait; asked again and again, they are one wait
- * (poll.h). */
+/* MPI_Test and its kind: what they find done is ended like in MPI_Wait; asked again and again, they
+ * are one wait (poll.h). */
 #include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/poll.h"
 
@@ -10,7 +10,9 @@ static int ask(struct ct_mpi_question *q, enum ct_mpi_function function,
 	return ct_mpi_poll_ask(q, function, request ? request->comm_id : 0);
 }
 
-/* ---- of one -------------------------------------------------------------------------------------------------- */
+/* ---- of one
+ * --------------------------------------------------------------------------------------------------
+ */
 
 struct test {
 	struct ct_mpi_question q;
@@ -66,7 +68,8 @@ CT_MPI_RECORD(DATA, Parrived, (ct_mpi_handle request, int partition, int *flag),
 	      (request, partition, flag), struct ct_mpi_question, ask_arrived(&f, request),
 	      ct_mpi_poll_answer(&f, result || *flag, ct_now_ns()))
 
-/* ---- of several ---------------------------------------------------------------------------------------------- */
+/* ---- of several
+ * ---------------------------------------------------------------------------------------------- */
 
 struct tests {
 	struct ct_mpi_question q;

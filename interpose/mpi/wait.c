@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI_Wait and its kind: host-blocking calls, which end what the requests stood for. Nothing is on record of a wait for
- * nothing: null handles, requests that are complete by their handles, persistent ones that were not started. */
+/* MPI_Wait and its kind: host-blocking calls, which end what the requests stood for. Nothing is on
+ * record of a wait for nothing: null handles, requests that are complete by their handles,
+ * persistent ones that were not started. */
 #include "interpose/mpi/multi_request.h"
 #include "interpose/mpi/poll.h"
 
@@ -13,7 +14,9 @@ static int begin_wait(struct ct_host_frame *f, enum ct_mpi_function function,
 	return ct_mpi_host_begin(f, function, is_known ? request->comm : NULL);
 }
 
-/* ---- one ----------------------------------------------------------------------------------------------------- */
+/* ---- one
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 struct wait {
 	struct ct_host_frame host; /* first */
@@ -49,7 +52,9 @@ static void end_one(struct wait *w, const void *status, int result)
 CT_MPI_RECORD(DATA, Wait, (void *request, void *status), (request, status), struct wait,
 	      begin_one(&f, request, &status), end_one(&f, status, result))
 
-/* ---- several ------------------------------------------------------------------------------------------------- */
+/* ---- several
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct waits {
 	struct ct_host_frame host; /* first */

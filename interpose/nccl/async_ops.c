@@ -179,8 +179,8 @@ ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 		ct_nccl_async_settle(comm, *error);
 		ct_guard_leave();
 	} else if (ct_guard_frame()) {
-		/* NCCL queries, before an operation of this communicator: the last one is over, the next not yet
-		 * begun */
+		/* NCCL queries, before an operation of this communicator: the last one is over, the
+		 * next not yet begun */
 		ct_nccl_async_settle(comm, *error);
 	}
 	return result;

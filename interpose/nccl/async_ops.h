@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* async_ops.h — what a nonblocking communicator still does after the call has returned ncclInProgress: launches that
- * have begun, communicators that are being made. ncclCommGetAsyncError shows when it is done; the program calls it,
- * and so does NCCL itself before the next operation. A fixed table; any thread; nothing waits. Guard held.
+/* async_ops.h — what a nonblocking communicator still does after the call has returned
+ * ncclInProgress: launches that have begun, communicators that are being made.
+ * ncclCommGetAsyncError shows when it is done; the program calls it, and so does NCCL itself before
+ * the next operation. A fixed table; any thread; nothing waits. Guard held.
  */
 #ifndef CT_INTERPOSE_NCCL_ASYNC_OPS_H
 #define CT_INTERPOSE_NCCL_ASYNC_OPS_H
@@ -25,14 +26,15 @@ void ct_nccl_async_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stre
 /* A communicator that is being made: there when its parent is done. */
 void ct_nccl_async_child(const struct ct_nccl_child *child);
 
-/* A call that makes, ends or changes communicators, which has returned ncclInProgress: when `comm` is done, it has
- * another HOST_END, with the final result. NULL: no communicator can be queried. */
+/* A call that makes, ends or changes communicators, which has returned ncclInProgress: when `comm`
+ * is done, it has another HOST_END, with the final result. NULL: no communicator can be queried. */
 void ct_nccl_async_call(ncclComm_t comm, const struct ct_host_rec *call);
 
 /* What `comm` was doing is done, or has failed. ncclInProgress: neither. */
 void ct_nccl_async_settle(ncclComm_t comm, ncclResult_t state);
 
-/* The next launch of `comm` has begun, and the end of the last one was not seen: its time stays unknown. */
+/* The next launch of `comm` has begun, and the end of the last one was not seen: its time stays
+ * unknown. */
 void ct_nccl_async_passed(ncclComm_t comm);
 
 /* The communicator goes away. `result` is what the records of its launches say. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and NCCL writes the handle
- * when all is done: at the end of the call, of its group, or later. */
+/* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and
+ * NCCL writes the handle when all is done: at the end of the call, of its group, or later. */
 #include "interpose/channels.h"
 #include "interpose/gpu/freeze.h"
 #include "interpose/nccl/async_ops.h"
@@ -124,7 +124,8 @@ static uint64_t begin_shrink(struct birth *b, const int *excluded, int n)
 	return who;
 }
 
-/* A counter of its own for each parent and set, among those of the channels: no peer has this number. */
+/* A counter of its own for each parent and set, among those of the channels: no peer has this
+ * number. */
 static ncclResult_t end_shrink(struct birth *b, uint64_t who, ncclResult_t result)
 {
 	if (b->parent.id && !ct_nccl_is_refused(result))

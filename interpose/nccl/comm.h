@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comm.h — the communicators of NCCL. Rank and size come from the arguments of the call that makes one; only a
- * split, whose sizes NCCL alone knows, is asked for them, once it is there. */
+/* comm.h — the communicators of NCCL. Rank and size come from the arguments of the call that makes
+ * one; only a split, whose sizes NCCL alone knows, is asked for them, once it is there. */
 #ifndef CT_INTERPOSE_NCCL_COMM_H
 #define CT_INTERPOSE_NCCL_COMM_H
 
 #include "interpose/nccl/nccl.h"
 #include "interpose/recorder.h"
 
-/* A communicator that is being made: NCCL writes its handle where the program said, perhaps later than the call. */
+/* A communicator that is being made: NCCL writes its handle where the program said, perhaps later
+ * than the call. */
 struct ct_nccl_child {
 	ncclComm_t *at;
 	ncclComm_t seen;      /* NULL: not there yet; else it is known already */
@@ -24,7 +25,8 @@ struct ct_nccl_child {
 	int source;	 /* enum ct_key_source */
 };
 
-/* As reported by the copy of NCCL at this address: 22809 is 2.28.9. 0: unknown. For calls that make communicators. */
+/* As reported by the copy of NCCL at this address: 22809 is 2.28.9. 0: unknown. For calls that make
+ * communicators. */
 int ct_nccl_version(const void *library);
 
 /* A parent while NCCL makes a child of it. Another thread may end it meanwhile. */
@@ -48,9 +50,9 @@ static inline int ct_nccl_is_refused(ncclResult_t result)
 /* Of one that the recording has not seen made. */
 struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library);
 
-/* The communicator of a handle, registered if it is older than the recording; `library` is an address in the one that
- * the program called. For an invalid one (NULL, or unknown to NCCL) a stand-in with id 0. Never NULL. Guard held, as
- * below. */
+/* The communicator of a handle, registered if it is older than the recording; `library` is an
+ * address in the one that the program called. For an invalid one (NULL, or unknown to NCCL) a
+ * stand-in with id 0. Never NULL. Guard held, as below. */
 static inline struct ct_comm *ct_nccl_comm(ncclComm_t handle, const void *library)
 {
 	struct ct_comm *comm = handle ? ct_recorder_comm(handle) : NULL;
@@ -61,13 +63,15 @@ static inline struct ct_comm *ct_nccl_comm(ncclComm_t handle, const void *librar
 /* The communicator of `handle` is known from now on; NULL without room (a counted loss). */
 struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle);
 
-/* It is there now: read the handle and make it known. Returns it, NULL if NCCL made none for this rank. */
+/* It is there now: read the handle and make it known. Returns it, NULL if NCCL made none for this
+ * rank. */
 struct ct_comm *ct_nccl_child_arrives(const struct ct_nccl_child *child);
 
 /* It came to nothing. */
 void ct_nccl_child_fails(const struct ct_nccl_child *child);
 
-/* String id of the name in a configuration, 0 if it has none, as those of older versions, or is NULL. */
+/* String id of the name in a configuration, 0 if it has none, as those of older versions, or is
+ * NULL. */
 uint32_t ct_nccl_comm_name(const ncclConfig_t *config);
 
 /* The record's fields for a call that may wait, about a communicator or NULL. */

@@ -24,7 +24,8 @@ int ct_nccl_init(int wanted)
 	return CT_OK;
 }
 
-/* The functions from here on are inlined into one body for each row, where the row's columns are constants. */
+/* The functions from here on are inlined into one body for each row, where the row's columns are
+ * constants. */
 #define EACH_ROW inline __attribute__((always_inline))
 
 struct element {
@@ -89,7 +90,8 @@ struct launch_frame {
 	uint32_t launch;
 	uint32_t comm; /* its id: the communicator itself may end meanwhile */
 	uint8_t kind;  /* enum launch_kind */
-	uint8_t holds; /* the channels of kernels: what it puts on the stream is captured, or may be */
+	uint8_t holds; /* the channels of kernels: what it puts on the stream is captured, or may be
+			*/
 };
 
 static EACH_ROW int is_p2p(uint8_t op)
@@ -113,7 +115,8 @@ static EACH_ROW enum launch_kind kind_of(const struct nccl_call *c, const struct
 {
 	int is_collective = !is_p2p(c->op) && !is_one_sided(c->op);
 
-	/* Empty collectives are dropped where they come in; empty sends are sent, and a signal moves nothing anyway. */
+	/* Empty collectives are dropped where they come in; empty sends are sent, and a signal
+	 * moves nothing anyway. */
 	if (!comm->id || (c->count == 0 && is_collective))
 		return LAUNCH_NONE;
 	if (__builtin_expect(!ct_nccl_in_group(), 1))
@@ -264,8 +267,8 @@ static __attribute__((noinline)) void begin_any(struct launch_frame *f, const st
 	}
 }
 
-/* The same for a call that launches by itself, on a known communicator, and a launch that is plain (gpu/plain.h). 0: not
- * so, and nothing was done. */
+/* The same for a call that launches by itself, on a known communicator, and a launch that is plain
+ * (gpu/plain.h). 0: not so, and nothing was done. */
 static EACH_ROW int begin_plain(struct launch_frame *f, const struct nccl_call *c)
 {
 	struct ct_comm *comm = ct_self.comm;
@@ -382,8 +385,8 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct nccl_call 
 	return end_any(f, &any, result);
 }
 
-/* What the ranks of an all-to-all give each other on average, as elements: the count of one that is even. Nothing only if this rank
- * gets nothing either. */
+/* What the ranks of an all-to-all give each other on average, as elements: the count of one that is
+ * even. Nothing only if this rank gets nothing either. */
 static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *recv_counts)
 {
 	uint64_t sum = 0, any = 0;
@@ -407,8 +410,8 @@ static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)
 
-/* The wrapper itself only looks and jumps on, with the arguments as they came: no frame, no call. What takes a call is in
- * ask_NAME, which passes on a function that is not the first caller's. */
+/* The wrapper itself only looks and jumps on, with the arguments as they came: no frame, no call.
+ * What takes a call is in ask_NAME, which passes on a function that is not the first caller's. */
 #define NCCL_CALL(symbol, name_, since, op_, params, args, count_, type_, redop_, peer_)           \
 	static CT_UNWIND_WHOLE ncclResult_t record_##name_ params                                  \
 	{                                                                                          \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* failed.h — errors that NCCL reported to the program are recorded, with NCCL's text (ncclGetLastError). Those are
- * one text for the whole process, which another thread's error may have replaced. ncclInProgress is none. Inside a
- * recorded call; any thread; `library` is an address in the copy of NCCL that reported it.
+/* failed.h — errors that NCCL reported to the program are recorded, with NCCL's text
+ * (ncclGetLastError). Those are one text for the whole process, which another thread's error may
+ * have replaced. ncclInProgress is none. Inside a recorded call; any thread; `library` is an
+ * address in the copy of NCCL that reported it.
  */
 #ifndef CT_INTERPOSE_NCCL_FAILED_H
 #define CT_INTERPOSE_NCCL_FAILED_H

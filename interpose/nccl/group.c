@@ -16,7 +16,8 @@
 
 static struct ct_nccl_thread *pool;
 
-/* For a thread that found the pool empty: its groups cannot be followed, so all that it launches is untimed. */
+/* For a thread that found the pool empty: its groups cannot be followed, so all that it launches is
+ * untimed. */
 static struct ct_nccl_thread no_room = { .depth = 1, .n_pairs = CT_NCCL_PAIRS };
 
 int ct_nccl_group_init(void)
@@ -290,8 +291,8 @@ static void simulate_leave(struct ct_frame *frame)
 	end_leave(frame);
 }
 
-/* NCCL only computes how long it would take. But what it leaves to a thread of its own, for nonblocking communicators,
- * it launches all the same, some time: nothing is known of when. */
+/* NCCL only computes how long it would take. But what it leaves to a thread of its own, for
+ * nonblocking communicators, it launches all the same, some time: nothing is known of when. */
 static ncclResult_t return_simulated(struct end_frame *f, ncclResult_t result, const void *library)
 {
 	if (f->thread)
@@ -322,8 +323,8 @@ static int leaves_inner(void)
 	return 1;
 }
 
-/* A forked child is silent until it makes a communicator, which it may do in a group that it has begun before: then the
- * group has to be known. For each thread that has one, its depth. */
+/* A forked child is silent until it makes a communicator, which it may do in a group that it has
+ * begun before: then the group has to be known. For each thread that has one, its depth. */
 #define EARLY 32u
 
 _Atomic uint32_t ct_nccl_early; /* entries in use */

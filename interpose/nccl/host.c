@@ -46,8 +46,8 @@ static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t
 	}
 #include "interpose/abi/nccl_calls.def"
 
-/* Its open launches end when NCCL is asked to stop it, though its kernels may complete later. It can still be split
- * and shrunk. */
+/* Its open launches end when NCCL is asked to stop it, though its kernels may complete later. It
+ * can still be split and shrunk. */
 static CT_UNWIND_WHOLE ncclResult_t revoke(ncclComm_t comm, int flags, ct_ncclCommRevoke_fn *real)
 {
 	struct ct_host_frame f;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communicators that are there when the call returns, ready or not: made of a unique id, and grown. */
+/* Communicators that are there when the call returns, ready or not: made of a unique id, and grown.
+ */
 #include <errno.h>
 
 #include "interpose/gpu/driver/cuda.h"
@@ -159,7 +160,8 @@ ncclResult_t ct_ncclCommInitRankScalable(ncclComm_t *newcomm, int nranks, int ra
 	return init_scalable(newcomm, nranks, rank, n_ids, ids, config, next);
 }
 
-/* ---- grown: members of the parent come with it, new ones with a unique id, and one of the parent's with both ------ */
+/* ---- grown: members of the parent come with it, new ones with a unique id, and one of the
+ * parent's with both ------ */
 
 static void begin_grow(struct init *f, const ncclUniqueId *id)
 {
@@ -219,7 +221,8 @@ ncclResult_t ct_ncclCommGrow(ncclComm_t comm, int nranks, const ncclUniqueId *id
 	return grow(comm, nranks, id, rank, newcomm, config, next);
 }
 
-/* ---- all ranks in this process, by one call, which gets its unique id by itself --------------------------------- */
+/* ---- all ranks in this process, by one call, which gets its unique id by itself
+ * --------------------------------- */
 
 struct init_all {
 	struct ct_host_frame host; /* first */

@@ -7,7 +7,8 @@
 
 #include "interpose/hash.h"
 
-/* The state of NCCL's hash. Values are put in one after the other, whole: how they are cut matters. */
+/* The state of NCCL's hash. Values are put in one after the other, whole: how they are cut matters.
+ */
 struct state {
 	uint64_t low;
 	uint64_t high;

@@ -2,10 +2,11 @@
 /* nccl.h — the NCCL backend: what all wrappers of abi/nccl_calls.def share.
  *
  * data.c has the data-moving calls, group.c groups and their launches, init.c and child.c how
- * communicators are made, host.c how they end and other calls that may wait, async_ops.c what a nonblocking communicator has not
- * finished when the call returns. NCCL calls some of its functions through the same symbols: those calls find their
- * thread inside a recorded call and pass unrecorded. No lock is ever held across a call into NCCL, so that abort
- * works while another thread is stuck in one.
+ * communicators are made, host.c how they end and other calls that may wait, async_ops.c what a
+ * nonblocking communicator has not finished when the call returns. NCCL calls some of its functions
+ * through the same symbols: those calls find their thread inside a recorded call and pass
+ * unrecorded. No lock is ever held across a call into NCCL, so that abort works while another
+ * thread is stuck in one.
  */
 #ifndef CT_INTERPOSE_NCCL_NCCL_H
 #define CT_INTERPOSE_NCCL_NCCL_H
@@ -47,15 +48,16 @@ extern uint16_t ct_nccl_call_ids[CT_NCCL_CALLS] __attribute__((visibility("hidde
 	((ct_##name##_fn *)ct_real_find(&ct_nccl_reals[CT_NCCL_##name],                            \
 					__builtin_return_address(0)))
 
-/* What a wrapper returns when there is no such function: the program has it from a weak reference, which cannot know.
- * As good as any call that came at the wrong time. */
+/* What a wrapper returns when there is no such function: the program has it from a weak reference,
+ * which cannot know. As good as any call that came at the wrong time. */
 #define CT_NCCL_ABSENT ncclInvalidUsage
 
-/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time. */
+/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time.
+ */
 struct ct_real *ct_nccl_real(const char *symbol);
 
-/* Make the tables and put the names of the calls into the ring; if not `wanted`, calls pass unrecorded. 0 or CT_NOMEM.
- * Before the gate opens. */
+/* Make the tables and put the names of the calls into the ring; if not `wanted`, calls pass
+ * unrecorded. 0 or CT_NOMEM. Before the gate opens. */
 int ct_nccl_init(int wanted);
 
 extern int ct_nccl_is_wanted __attribute__((visibility("hidden")));
@@ -78,8 +80,8 @@ static inline int ct_nccl_enter(enum ct_guard_call kind, const void *caller)
 	return ct_nccl_is_wanted;
 }
 
-/* A wrapper of this process has been called to make a communicator or an op of one: NCCL's calls pass through here, as
- * far as can be known. Set before the first real call. */
+/* A wrapper of this process has been called to make a communicator or an op of one: NCCL's calls
+ * pass through here, as far as can be known. Set before the first real call. */
 extern _Atomic uint32_t ct_nccl_seen CT_NEAR;
 
 /* The recorded op of the thread's current call, as in its record. */
@@ -96,8 +98,9 @@ struct ct_nccl_inside {
 /* 0: it is in none. 1: in that op's. */
 int ct_nccl_inside_op(struct ct_nccl_inside *inside);
 
-/* Inside the outermost end of a group: what is launched there on a communicator with this hash and rank, by `launch` or,
- * if that is 0, the only one. 0: it is not, or there is none or more than one. */
+/* Inside the outermost end of a group: what is launched there on a communicator with this hash and
+ * rank, by `launch` or, if that is 0, the only one. 0: it is not, or there is none or more than
+ * one. */
 int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_inside *inside);
 
 /* The calling thread ends, or its block is given up: what it had collected for a group is closed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marker_names.h — which NVTX ranges mark steps, by their names. A marker's name begins with a word of COMMTRACE_NVTX, in any
- * case, and no letter follows.
+/* marker_names.h — which NVTX ranges mark steps, by their names. A marker's name begins with a word
+ * of COMMTRACE_NVTX, in any case, and no letter follows.
  *
- * The words are parsed once, before any callback can run, and are read-only after that. Nothing allocates or waits; any
- * thread may call. */
+ * The words are parsed once, before any callback can run, and are read-only after that. Nothing
+ * allocates or waits; any thread may call. */
 #ifndef CT_INTERPOSE_NVTX_MARKER_NAMES_H
 #define CT_INTERPOSE_NVTX_MARKER_NAMES_H
 
@@ -32,10 +32,12 @@ static inline int ct_marker_matches(const char *name)
 	       ct_marker_matches_slow(name);
 }
 
-/* Copies the beginning of a wide name; other than ASCII becomes '?'. Returns `narrow`, or NULL if name is NULL. */
+/* Copies the beginning of a wide name; other than ASCII becomes '?'. Returns `narrow`, or NULL if
+ * name is NULL. */
 const char *ct_marker_narrow(const wchar_t *name, char narrow[CT_MARKER_NAME_BYTES]);
 
-/* The handle for a name that a program registers. NULL for a name that does not match, or without room (*lost = 1). */
+/* The handle for a name that a program registers. NULL for a name that does not match, or without
+ * room (*lost = 1). */
 const void *ct_marker_register(const char *name, int *lost);
 
 /* The name of a handle of this library; NULL for any other pointer. */

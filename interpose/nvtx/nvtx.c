@@ -14,7 +14,8 @@
 
 #define DOMAINS 256u
 
-/* Nothing is kept of a domain: its handle is an address that no other has. The default one's is NULL. */
+/* Nothing is kept of a domain: its handle is an address that no other has. The default one's is
+ * NULL. */
 static char domains[DOMAINS];
 static _Atomic uint32_t n_domains;
 

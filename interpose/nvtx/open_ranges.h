@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open_ranges.h — NVTX ranges that mark steps, from their begin to their end, when they are recorded.
+/* open_ranges.h — NVTX ranges that mark steps, from their begin to their end, when they are
+ * recorded.
  *
- * Pushed ranges are in a fixed table of threads. A thread owns an entry while it has ranges open, and only that thread reads
- * and writes it. Started ranges, which any thread may end, are in a fixed table of ranges. Ranges for which there is no
- * room are counted (NVTX_FULL). Nothing here allocates or waits. While the process does not record, these functions do
- * nothing: a range that is open when recording begins, ends or continues in a forked child is not recorded. */
+ * Pushed ranges are in a fixed table of threads. A thread owns an entry while it has ranges open,
+ * and only that thread reads and writes it. Started ranges, which any thread may end, are in a
+ * fixed table of ranges. Ranges for which there is no room are counted (NVTX_FULL). Nothing here
+ * allocates or waits. While the process does not record, these functions do nothing: a range that
+ * is open when recording begins, ends or continues in a forked child is not recorded. */
 #ifndef CT_INTERPOSE_NVTX_OPEN_RANGES_H
 #define CT_INTERPOSE_NVTX_OPEN_RANGES_H
 
@@ -16,7 +18,8 @@
 /* Forgets all ranges. Called before the gate opens. */
 void ct_ranges_reset(void);
 
-/* Number of pushed step ranges in all threads: while it is 0, other pushes and all pops do nothing. */
+/* Number of pushed step ranges in all threads: while it is 0, other pushes and all pops do nothing.
+ */
 extern _Atomic uint32_t ct_ranges_pushed CT_NEAR;
 
 /* A range that marks a step is pushed. `domain`: NVTX keeps a stack for each. */

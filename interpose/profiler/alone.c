@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that bypass the wrappers, recorded from NCCL's events.
  *
- * A collective is on record when its call begins. A send or receive is when it is launched: only then its peer is
- * reported; its call's times are kept until then. (Captured into a graph it is never reported, and recorded at once,
- * without a peer.) What the interface calls a call is the part of it that puts the op into its group: without a group
- * it launches afterwards. Before v5 not even that is reported: the op begins and ends where its work is enqueued. A
- * launch is what one group puts on one communicator, before v5 one plan of kernels. All-to-all, gather and scatter
- * are reported, and recorded, as the sends and receives that they are made of.
+ * A collective is on record when its call begins. A send or receive is when it is launched: only
+ * then its peer is reported; its call's times are kept until then. (Captured into a graph it is
+ * never reported, and recorded at once, without a peer.) What the interface calls a call is the
+ * part of it that puts the op into its group: without a group it launches afterwards. Before v5 not
+ * even that is reported: the op begins and ends where its work is enqueued. A launch is what one
+ * group puts on one communicator, before v5 one plan of kernels. All-to-all, gather and scatter are
+ * reported, and recorded, as the sends and receives that they are made of.
  */
 #include "interpose/channels.h"
 #include "interpose/nccl/group.h"

@@ -51,7 +51,9 @@ struct ct_profiler_comm *ct_profiler_nth(uint32_t number)
 	return &pool[number % CT_COMMS_MAX];
 }
 
-/* ---- what NCCL reports ------------------------------------------------------------------------------------------------- */
+/* ---- what NCCL reports
+ * -------------------------------------------------------------------------------------------------
+ */
 
 int ct_profiler_has_times(const struct ct_profiler_comm *c)
 {
@@ -79,7 +81,9 @@ int ct_profiler_is_active(void)
 	return 0;
 }
 
-/* ---- who may record --------------------------------------------------------------------------------------------------- */
+/* ---- who may record
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static enum ct_profiler_way way_in(enum ct_guard_call kind)
 {
@@ -102,7 +106,9 @@ void ct_profiler_leave(enum ct_profiler_way way)
 		ct_guard_leave();
 }
 
-/* ---- communicators ----------------------------------------------------------------------------------------------------- */
+/* ---- communicators
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static struct ct_profiler_comm *claim_comm(void)
 {
@@ -204,7 +210,9 @@ void ct_profiler_close(struct ct_profiler_comm *c)
 	errno = saved;
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 uint32_t ct_profiler_string(const char *text)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From NCCL's events to records: which op an event belongs to, its detail, the times of its launch. */
+/* From NCCL's events to records: which op an event belongs to, its detail, the times of its launch.
+ */
 #include "interpose/profiler/event.h"
 
 #include <errno.h>
@@ -18,7 +19,9 @@ static void count_unlinked(void)
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_PLUGIN_UNLINKED, 1);
 }
 
-/* ---- which op -------------------------------------------------------------------------------------------------------- */
+/* ---- which op
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void says_inside(struct ct_profiler_says *s, const struct ct_nccl_inside *in)
 {
@@ -110,7 +113,8 @@ static int link_task(struct ct_profiler_comm *c, const struct ct_profiler_event 
 	return 1;
 }
 
-/* ---- what is launched ------------------------------------------------------------------------------------------------ */
+/* ---- what is launched
+ * ------------------------------------------------------------------------------------------------ */
 
 static void record_detail(const struct ct_profiler_says *s, const struct ct_profiler_event *e,
 			  uint8_t op)
@@ -213,7 +217,9 @@ void *ct_profiler_start(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	return handle;
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------------------- */
+/* ---- ends
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static void stop_channel(const void *handle, const struct ct_profiler_says *s)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.h — NCCL's events for a plugin, in one form for all versions of the interface, and their use.
+/* event.h — NCCL's events for a plugin, in one form for all versions of the interface, and their
+ * use.
  *
- * A communicator of the interface is an entry of a fixed pool. Everything may be called by any thread; a communicator's
- * calls and launches come one after the other. Nothing here fails, waits or allocates; errno is kept.
+ * A communicator of the interface is an entry of a fixed pool. Everything may be called by any
+ * thread; a communicator's calls and launches come one after the other. Nothing here fails, waits
+ * or allocates; errno is kept.
  */
 #ifndef CT_INTERPOSE_PROFILER_EVENT_H
 #define CT_INTERPOSE_PROFILER_EVENT_H
@@ -63,7 +65,8 @@ void *ct_profiler_start(struct ct_profiler_comm *comm, const struct ct_profiler_
 void ct_profiler_stop(const void *handle);
 void ct_profiler_kernel_stop(const void *handle, uint64_t timer);
 
-/* ---- between the files of the plugin --------------------------------------------------------------------------------- */
+/* ---- between the files of the plugin
+ * --------------------------------------------------------------------------------- */
 
 /* Whether the guard is held by a wrapper, or by us. */
 enum ct_profiler_way { CT_PROFILER_OUT, CT_PROFILER_IN_WRAPPER, CT_PROFILER_BY_ITSELF };
@@ -76,7 +79,8 @@ struct ct_profiler_comm *ct_profiler_nth(uint32_t number);
 /* Does NCCL report when its kernels run? */
 int ct_profiler_has_times(const struct ct_profiler_comm *comm);
 
-/* By the names that NCCL gives: trace/ops.def (0 unknown) and the string id of the call; trace/dtypes.def. */
+/* By the names that NCCL gives: trace/ops.def (0 unknown) and the string id of the call;
+ * trace/dtypes.def. */
 uint8_t ct_profiler_op(const char *func, uint16_t *call);
 uint8_t ct_profiler_dtype(const char *name);
 uint32_t ct_profiler_string(const char *text); /* of one of a few that come again and again */

@@ -8,7 +8,8 @@
 #define ENTRIES 8192u
 #define TRIES 64u
 
-/* A handle: the number of the entry's use in the upper half; its number + 1 and these in the lower. */
+/* A handle: the number of the entry's use in the upper half; its number + 1 and these in the lower.
+ */
 #define CHANNEL (1ull << 30)
 #define NO_ENTRY (1ull << 31)
 #define NUMBER 0xffffull

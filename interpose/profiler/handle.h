@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h — what NCCL holds for an event of the profiler plugin: the number of an entry of a fixed pool and
- * which of its lives is meant, never a pointer. NCCL may hand a handle back late, twice, or as the parent of an event
- * of another thread: what does not fit the entry any more is known as such.
+/* handle.h — what NCCL holds for an event of the profiler plugin: the number of an entry of a fixed
+ * pool and which of its lives is meant, never a pointer. NCCL may hand a handle back late, twice,
+ * or as the parent of an event of another thread: what does not fit the entry any more is known as
+ * such.
  *
- * An entry is taken round by round, so that what it said can still be read long after it was given back. Any thread;
- * nothing waits. Entries whose launch is over count as given back.
+ * An entry is taken round by round, so that what it said can still be read long after it was given
+ * back. Any thread; nothing waits. Entries whose launch is over count as given back.
  */
 #ifndef CT_INTERPOSE_PROFILER_HANDLE_H
 #define CT_INTERPOSE_PROFILER_HANDLE_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NCCL finds in this library when it is its profiler plugin: a structure of functions for each version.
+/* What NCCL finds in this library when it is its profiler plugin: a structure of functions for each
+ * version.
  *
- * NCCL may have been given a copy of the preloaded file, which the loader takes for another library, with a state of its
- * own. Such a copy hands everything on to the preloaded one and records nothing: no call is counted twice.
+ * NCCL may have been given a copy of the preloaded file, which the loader takes for another
+ * library, with a state of its own. Such a copy hands everything on to the preloaded one and
+ * records nothing: no call is counted twice.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -20,7 +22,8 @@
 		symbol) __attribute__((alias("table_v" #version)));
 #include "interpose/profiler/profiler_calls.def"
 
-/* The preloaded library's structure, if this one is a copy of it; looked for when NCCL opens the plugin. */
+/* The preloaded library's structure, if this one is a copy of it; looked for when NCCL opens the
+ * plugin. */
 static const void *original(const char *symbol, const void *own)
 {
 	const struct nccl_profiler_v5 *there = ct_dlsym(RTLD_DEFAULT, symbol);
@@ -48,7 +51,8 @@ static const void *original(const char *symbol, const void *own)
 	}
 #include "interpose/profiler/profiler_calls.def"
 
-/* ---- from each shape to the common one ------------------------------------------------------------------------------ */
+/* ---- from each shape to the common one
+ * ------------------------------------------------------------------------------ */
 
 static struct ct_profiler_event from_v3(const struct nccl_profiler_event_v3 *e)
 {
@@ -157,7 +161,9 @@ static int *handed_on(int *mask)
 	return mask;
 }
 
-/* ---- what NCCL calls -------------------------------------------------------------------------------------------------- */
+/* ---- what NCCL calls
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static ncclResult_t opened(void **context, const struct ct_profiler_open *what)
 {

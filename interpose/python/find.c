@@ -71,7 +71,8 @@ static uint32_t version_of(void *handle)
 	return ask ? version_in(ask()) : 0;
 }
 
-/* Offset of this thread's number from its pthread_t: the C library keeps it at the same offset in all threads. */
+/* Offset of this thread's number from its pthread_t: the C library keeps it at the same offset in
+ * all threads. */
 static uint32_t find_tid_at(void)
 {
 	uint32_t words[PTHREAD_BYTES / 4], tid = (uint32_t)syscall(SYS_gettid);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h — offsets in the memory of a CPython interpreter. Offsets in bytes; constant once found; any thread. */
+/* layout.h — offsets in the memory of a CPython interpreter. Offsets in bytes; constant once found;
+ * any thread. */
 #ifndef CT_INTERPOSE_PYTHON_LAYOUT_H
 #define CT_INTERPOSE_PYTHON_LAYOUT_H
 

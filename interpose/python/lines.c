@@ -48,7 +48,8 @@ static int64_t line_in_pairs(struct stream *s, int64_t line, int64_t at)
 	}
 }
 
-/* 3.10: pairs of how many bytes of instructions, and how much further their line is than the last one; -128: none. */
+/* 3.10: pairs of how many bytes of instructions, and how much further their line is than the last
+ * one; -128: none. */
 static int64_t line_in_ranges(struct stream *s, int64_t line, int64_t at)
 {
 	int64_t place = 0;
@@ -66,7 +67,8 @@ static int64_t line_in_ranges(struct stream *s, int64_t line, int64_t at)
 	}
 }
 
-/* Six bits a byte, lowest first, bit 6 says that there are more; the number's lowest bit is its sign. */
+/* Six bits a byte, lowest first, bit 6 says that there are more; the number's lowest bit is its
+ * sign. */
 static int64_t signed_number(struct stream *s)
 {
 	uint64_t n = 0;
@@ -82,7 +84,8 @@ static int64_t signed_number(struct stream *s)
 	return n & 1 ? -(int64_t)(n >> 1) : (int64_t)(n >> 1);
 }
 
-/* From 3.11 on: entries that begin with a byte with the highest bit: a form, and how many instructions of two bytes. */
+/* From 3.11 on: entries that begin with a byte with the highest bit: a form, and how many
+ * instructions of two bytes. */
 static int64_t line_in_entries(struct stream *s, int64_t line, int64_t at)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NOTHING = 15 };

@@ -16,7 +16,8 @@
 
 enum class { UNKNOWN, OWN, PASSED, CLASSES };
 
-/* What is known of a code object: its key with the class in the lowest bits. A new one takes the place of an old one. */
+/* What is known of a code object: its key with the class in the lowest bits. A new one takes the
+ * place of an old one. */
 static _Atomic uint64_t codes[CODES];
 
 void ct_python_own_clear(void)
@@ -24,7 +25,8 @@ void ct_python_own_clear(void)
 	ct_clear(codes, sizeof(codes));
 }
 
-/* Parts of a file's name, after the last "-packages" that it has: torch, where it is installed and where it is built in place. */
+/* Parts of a file's name, after the last "-packages" that it has: torch, where it is installed and
+ * where it is built in place. */
 int ct_python_passes_over(const char *file)
 {
 	static const char *const inside[] = { "distributed/", "nn/",	 "autograd/",  "optim/",
@@ -87,7 +89,8 @@ static inline uint64_t instruction_of(const struct ct_python *py, uintptr_t fram
 		       : *(const uint32_t *)(frame + py->at.frame_instr);
 }
 
-/* The innermost frame, or the one that `frame` was called from, that is not a frame of the interpreter's own. */
+/* The innermost frame, or the one that `frame` was called from, that is not a frame of the
+ * interpreter's own. */
 static inline uintptr_t settle(const struct ct_python *py, uintptr_t frame)
 {
 	while (frame && py->at.frame_owner != CT_PYTHON_NOT_THERE &&
@@ -96,8 +99,8 @@ static inline uintptr_t settle(const struct ct_python *py, uintptr_t frame)
 	return frame;
 }
 
-/* Code that is compiled repeatedly may get the address of earlier code, with the same names: the length and both ends
- * of its line table distinguish it. */
+/* Code that is compiled repeatedly may get the address of earlier code, with the same names: the
+ * length and both ends of its line table distinguish it. */
 static inline uint64_t lines_of(const struct ct_python *py, uintptr_t code, uint64_t key)
 {
 	uintptr_t table = load(code + py->at.code_lines), data = table + py->at.bytes_data;

@@ -56,7 +56,8 @@ static const struct publication *publication_of(uint64_t version)
 	return NULL;
 }
 
-/* Bytes and text begin with an object of their own and a length; their layout has not changed since 3.12. */
+/* Bytes and text begin with an object of their own and a length; their layout has not changed
+ * since 3.12. */
 static void fill_objects(struct ct_python_layout *at)
 {
 	uint32_t head = at->object_type + 8;

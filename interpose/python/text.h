@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.h — a Python string of the interpreter's memory as UTF-8, and the line of an instruction. Stateless; see python.h. */
+/* text.h — a Python string of the interpreter's memory as UTF-8, and the line of an instruction.
+ * Stateless; see python.h. */
 #ifndef CT_INTERPOSE_PYTHON_TEXT_H
 #define CT_INTERPOSE_PYTHON_TEXT_H
 
@@ -8,7 +9,8 @@
 /* Which end of a text that is too long is kept. */
 enum ct_python_keep { CT_PYTHON_KEEP_FRONT, CT_PYTHON_KEEP_END };
 
-/* The text of a PyUnicodeObject, without control characters. 0, or -1: it is none, or cannot be read. */
+/* The text of a PyUnicodeObject, without control characters. 0, or -1: it is none, or cannot be
+ * read. */
 int ct_python_text(const struct ct_python *py, ct_python_read read, uintptr_t object, char *to,
 		   size_t room, enum ct_python_keep keep);
 

@@ -35,7 +35,8 @@ static int is_silent(const struct ct_ring_comm *comm, uint64_t old_ns)
 	return (entered_ns ? entered_ns : ct_load_relaxed(&comm->created_ns)) <= old_ns;
 }
 
-/* If every communicator was used recently, no peer can be waiting: most processes check no further. */
+/* If every communicator was used recently, no peer can be waiting: most processes check no further.
+ */
 static int may_be_awaited(const struct ct_ring *mine, uint64_t old_ns)
 {
 	for (uint32_t i = 0; i < mine->header->n_comms; i++) {

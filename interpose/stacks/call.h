@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.h — is an address what a call returns to, and where does that call lead? By its instructions. Stateless. */
+/* call.h — is an address what a call returns to, and where does that call lead? By its
+ * instructions. Stateless. */
 #ifndef CT_INTERPOSE_STACKS_CALL_H
 #define CT_INTERPOSE_STACKS_CALL_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* callers.h — the threads that have called anything that is recorded, and where they are in it.
  *
- * A thread enters itself once, when it gets its block, and leaves when it ends: nothing of it is on the call path. Others
- * read its block through the kernel, since it may be gone at any moment. Nothing survives the process. */
+ * A thread enters itself once, when it gets its block, and leaves when it ends: nothing of it is on
+ * the call path. Others read its block through the kernel, since it may be gone at any moment.
+ * Nothing survives the process. */
 #ifndef CT_INTERPOSE_STACKS_CALLERS_H
 #define CT_INTERPOSE_STACKS_CALLERS_H
 

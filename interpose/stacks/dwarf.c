@@ -26,7 +26,8 @@ int64_t ct_bytes_signed(struct ct_bytes *b, unsigned size)
 	return size && size < 8 ? (int64_t)(value << shift) >> shift : (int64_t)value;
 }
 
-/* Seven bits a byte, the lowest first. *sign: the bits above those that were read, if the number is negative. */
+/* Seven bits a byte, the lowest first. *sign: the bits above those that were read, if the number is
+ * negative. */
 static uint64_t read_leb(struct ct_bytes *b, uint64_t *sign)
 {
 	uint64_t value = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dwarf.h — reading DWARF's numbers, expressions, and the programs that locate registers. Private to cfi.h. One
- * thread. */
+/* dwarf.h — reading DWARF's numbers, expressions, and the programs that locate registers. Private
+ * to cfi.h. One thread. */
 #ifndef CT_INTERPOSE_STACKS_DWARF_H
 #define CT_INTERPOSE_STACKS_DWARF_H
 
@@ -54,12 +54,13 @@ struct ct_program {
 	int64_t data_unit;
 };
 
-/* Runs a program that begins at `begin` up to the rules for `pc`, from *row on; `first` is what its table begins
- * with. 0, or -1 if it makes no sense. */
+/* Runs a program that begins at `begin` up to the rules for `pc`, from *row on; `first` is what its
+ * table begins with. 0, or -1 if it makes no sense. */
 int ct_program_run(struct ct_bytes program, const struct ct_program *of, uint64_t begin,
 		   uint64_t pc, const struct ct_row *first, struct ct_row *row);
 
-/* The value of an expression; `start` is put on its stack first, unless it is NULL. 0, or -1 if it is not known. */
+/* The value of an expression; `start` is put on its stack first, unless it is NULL. 0, or -1 if it
+ * is not known. */
 int ct_expression(struct ct_bytes expression, const struct ct_regs *regs, const uint64_t *start,
 		  uint64_t *value);
 

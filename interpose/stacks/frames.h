@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* frames.h — the bytes of one STACK record: the head, and the frames behind it. Plain memory of the caller's. */
+/* frames.h — the bytes of one STACK record: the head, and the frames behind it. Plain memory of the
+ * caller's. */
 #ifndef CT_INTERPOSE_STACKS_FRAMES_H
 #define CT_INTERPOSE_STACKS_FRAMES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.h — one look at the threads of this process: the bytes of STACK records. One thread at a time; may wait for the
- * kernel and for file systems. */
+/* look.h — one look at the threads of this process: the bytes of STACK records. One thread at a
+ * time; may wait for the kernel and for file systems. */
 #ifndef CT_INTERPOSE_STACKS_LOOK_H
 #define CT_INTERPOSE_STACKS_LOOK_H
 

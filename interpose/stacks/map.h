@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map.h — the code in this process: which file is mapped where, from the kernel.
  *
- * Not the loader's list: that is behind the loader's lock, and a thread that is stuck in dlopen holds it. Reading the
- * map may wait for the kernel, so it is for a thread that no other thread waits for. One thread; the program's
- * allocator is not used. */
+ * Not the loader's list: that is behind the loader's lock, and a thread that is stuck in dlopen
+ * holds it. Reading the map may wait for the kernel, so it is for a thread that no other thread
+ * waits for. One thread; the program's allocator is not used. */
 #ifndef CT_INTERPOSE_STACKS_MAP_H
 #define CT_INTERPOSE_STACKS_MAP_H
 

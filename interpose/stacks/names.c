@@ -17,7 +17,8 @@ struct kept {
 	char name[KEPT_BYTES];
 };
 
-/* The symbol of this table that covers `at`, else the last function before it without a size. 1 and *best. */
+/* The symbol of this table that covers `at`, else the last function before it without a size. 1 and
+ * *best. */
 static int search_table(const struct ct_elf_file *file, const ElfW(Shdr) * table, uint64_t at,
 			ElfW(Sym) * best)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h — which function of a file an address is in, by the file's own table of symbols. Reads files: may wait for the
- * file system. One thread; answers are kept, since stacks of a stuck process hardly differ. */
+/* names.h — which function of a file an address is in, by the file's own table of symbols. Reads
+ * files: may wait for the file system. One thread; answers are kept, since stacks of a stuck
+ * process hardly differ. */
 #ifndef CT_INTERPOSE_STACKS_NAMES_H
 #define CT_INTERPOSE_STACKS_NAMES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* python_stack.h — the Python frames of other threads, put behind the machine's. The thread that looks. */
+/* python_stack.h — the Python frames of other threads, put behind the machine's. The thread that
+ * looks. */
 #ifndef CT_INTERPOSE_STACKS_PYTHON_STACK_H
 #define CT_INTERPOSE_STACKS_PYTHON_STACK_H
 

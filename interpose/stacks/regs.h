@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regs.h — the registers of one frame, by their DWARF numbers, as far as they are known. Plain values. */
+/* regs.h — the registers of one frame, by their DWARF numbers, as far as they are known. Plain
+ * values. */
 #ifndef CT_INTERPOSE_STACKS_REGS_H
 #define CT_INTERPOSE_STACKS_REGS_H
 

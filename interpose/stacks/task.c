@@ -52,7 +52,8 @@ static void read_place(struct ct_proc_task *task)
 	task->where = CT_TASK_SLEEPS;
 }
 
-/* "TID (name) S ppid ...": the name may have any characters. utime and stime are the 12th and 13th behind it. */
+/* "TID (name) S ppid ...": the name may have any characters. utime and stime are the 12th and 13th
+ * behind it. */
 static int read_stat(struct ct_proc_task *task)
 {
 	char text[512], *open_, *close_, *p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h — what the kernel reports about one thread of this process: /proc/self/task/TID. May wait for the kernel. */
+/* task.h — what the kernel reports about one thread of this process: /proc/self/task/TID. May wait
+ * for the kernel. */
 #ifndef CT_INTERPOSE_STACKS_TASK_H
 #define CT_INTERPOSE_STACKS_TASK_H
 

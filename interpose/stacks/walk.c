@@ -43,8 +43,8 @@ static void add(struct walker *w, const struct ct_mapped_code *code)
 	w->flags = 0;
 }
 
-/* A word of the stack at or behind `from` that a call returns to which leads into the range. Certain ones first: a call through a
- * register may lead anywhere. Its place, 0 none. */
+/* A word of the stack at or behind `from` that a call returns to which leads into the range.
+ * Certain ones first: a call through a register may lead anywhere. Its place, 0 none. */
 static uintptr_t look_for_return(struct walker *w, uintptr_t from, uintptr_t begin, uintptr_t end)
 {
 	static uintptr_t words[LOOKED_THROUGH]; /* one stack at a time */
@@ -84,8 +84,9 @@ static void continue_at(struct walker *w, uintptr_t place)
 	w->flags = CT_WALK_GUESSED;
 }
 
-/* Neither table nor registers help. A function with a frame pointer keeps its caller's just below its return address,
- * and then its own is there: all else follows from the table again. 1: *w is at the caller. */
+/* Neither table nor registers help. A function with a frame pointer keeps its caller's just below
+ * its return address, and then its own is there: all else follows from the table again. 1: *w is at
+ * the caller. */
 static int guess(struct walker *w, const struct ct_mapped_code *code)
 {
 	uintptr_t sp = ct_regs_knows(&w->regs, CT_REG_SP) ? w->regs.value[CT_REG_SP] : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* walk.h — the frames of another thread of this process, by reading memory alone.
  *
- * Of a thread that sleeps in the kernel two registers are known: where it is, and where its stack is. Most frames
- * need no more. Where one does, its caller is looked for on the stack: a place that a call returns to, of a call that
- * leads to this function. Of a running thread only the wrapper that it is inside is known, if any: its stack is known
- * from there outwards. */
+ * Of a thread that sleeps in the kernel two registers are known: where it is, and where its stack
+ * is. Most frames need no more. Where one does, its caller is looked for on the stack: a place that
+ * a call returns to, of a call that leads to this function. Of a running thread only the wrapper
+ * that it is inside is known, if any: its stack is known from there outwards. */
 #ifndef CT_INTERPOSE_STACKS_WALK_H
 #define CT_INTERPOSE_STACKS_WALK_H
 
@@ -29,8 +29,8 @@ struct ct_walk {
 	struct ct_walk_frame frames[CT_WALK_FRAMES];
 };
 
-/* From the registers of a sleeping thread on. `wrapper`: where on the stack our frame lies, 0 none; frames of this library
- * itself are left out. */
+/* From the registers of a sleeping thread on. `wrapper`: where on the stack our frame lies, 0 none;
+ * frames of this library itself are left out. */
 void ct_walk_sleeping(struct ct_walk *walk, struct ct_code_map *map, uintptr_t pc, uintptr_t sp,
 		      uintptr_t wrapper);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_report NS RUN... — the report of the last so many nanoseconds of a run, as JSON: `commtrace report --last` takes whole seconds, and the
- * report of thinned parts begins in between. */
+/* last_report NS RUN... — the report of the last so many nanoseconds of a run, as JSON: `commtrace
+ * report --last` takes whole seconds, and the report of thinned parts begins in between. */
 #include <stdio.h>
 #include <stdlib.h>
 

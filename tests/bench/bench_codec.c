@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_codec.c — bytes per op of our blocks against one packed 64-byte struct per op under zstd -3, for four
- * kinds of jobs, with the entropy floor of their jitter beside; and the cost of coding, as a ratio to that of
- * zstd on the structs. Sizes are exact and repeatable, times are not. */
+/* bench_codec.c — bytes per op of our blocks against one packed 64-byte struct per op under zstd -3,
+ * for four kinds of jobs, with the entropy floor of their jitter beside; and the cost of coding, as
+ * a ratio to that of zstd on the structs. Sizes are exact and repeatable, times are not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "trace/block.h"
 #include "trace/block_read.h"
 
-/* What a straightforward tracer would write: everything of the op and its span, packed, one struct per op. */
+/* What a straightforward tracer would write: everything of the op and its span, packed, one struct
+ * per op. */
 struct packed_op {
 	uint64_t enter, leave, start, end, count, seq;
 	uint32_t launch;

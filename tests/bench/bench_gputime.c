@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_gputime [SECONDS] — published GPU times against the simulated device's truth, with a CPU that runs ahead of
- * the device by 0, 5 and 30 ms and a device clock that drifts by 20 ppm. Exit 1 if a time is wrong by more than was
- * published with it, or if the tracer called what CUDA does not allow.
+/* bench_gputime [SECONDS] — published GPU times against the simulated device's truth, with a CPU
+ * that runs ahead of the device by 0, 5 and 30 ms and a device clock that drifts by 20 ppm. Exit 1
+ * if a time is wrong by more than was published with it, or if the tracer called what CUDA does not
+ * allow.
  *
- * The program puts events of its own beside the tracer's, before and after each: on a stream that is busy all of them
- * happen at the same moment, on an idle one the two bound the truth. */
+ * The program puts events of its own beside the tracer's, before and after each: on a stream that
+ * is busy all of them happen at the same moment, on an idle one the two bound the truth. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,9 @@ static struct score judge_all(const struct launch *launches, unsigned n)
 	return score;
 }
 
-/* Of what is timed so few may not be, on a machine that is busy: one in so many. A driver that does not show the elapsed time
- * from a later event to an earlier one takes one in eight, unless it is asked the other way round. */
+/* Of what is timed so few may not be, on a machine that is busy: one in so many. A driver that does
+ * not show the elapsed time from a later event to an earlier one takes one in eight, unless it is
+ * asked the other way round. */
 #define UNTIMED 20u
 
 /* Figures of one run. 1 if no time was outside its error, and few are missing. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_mpi.c — what a recorded MPI_Allreduce costs, as a ratio to a clock read measured in the same run.
+/* bench_mpi.c — what a recorded MPI_Allreduce costs, as a ratio to a clock read measured in the
+ * same run.
  *
- * The real preload stands before the real MPI: 2 ranks over shared memory reduce 8 bytes. Batches of wrapped calls
- * and of bare ones, by the address of MPI's own function, take turns inside one process, so that both meet the same
- * machine; between two runs of a program alone the figure differs by many times a wrapper. Beside it stands what two
- * clock reads cost in the same place, around a bare call: less than that no wrapper with two times can cost. Of many
- * short batches the one counts that is slower than a tenth of them; the median of five runs is the figure. Without
+ * The real preload stands before the real MPI: 2 ranks over shared memory reduce 8 bytes. Batches
+ * of wrapped calls and of bare ones, by the address of MPI's own function, take turns inside one
+ * process, so that both meet the same machine; between two runs of a program alone the figure
+ * differs by many times a wrapper. Beside it stands what two clock reads cost in the same place,
+ * around a bare call: less than that no wrapper with two times can cost. Of many short batches the
+ * one counts that is slower than a tenth of them; the median of five runs is the figure. Without
  * arguments the program starts itself under mpirun. */
 #include <mpi.h>
 
@@ -85,7 +87,8 @@ static int measure_rank(void)
 	struct timespec t;
 
 	for (int b = -BATCHES / 10; b < BATCHES; b++) {
-		/* Every rank meets before each batch, so that none waits in it for the other's clock reads. */
+		/* Every rank meets before each batch, so that none waits in it for the other's
+		 * clock reads. */
 		int i = b < 0 ? 0 : b; /* the first ones warm up */
 
 		bare(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

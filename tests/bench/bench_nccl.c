@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_nccl.c — what a wrapped ncclAllReduce costs beside what CUDA costs, as ratios to a clock read measured in the
- * same run.
+/* bench_nccl.c — what a wrapped ncclAllReduce costs beside what CUDA costs, as ratios to a clock
+ * read measured in the same run.
  *
- * The real preload stands before a libnccl and a libcuda that do nothing. Short batches follow each other a few at a
- * time, then there is a rest in which the poll thread gives events back. The first batch after a rest is cold: it finds
- * its code and tables as a training step does, out of the inner caches. The others are warm. Of each kind the fastest
- * counts that was timed whole, for without events a call is cheaper than it is; all others were interrupted. */
+ * The real preload stands before a libnccl and a libcuda that do nothing. Short batches follow each
+ * other a few at a time, then there is a rest in which the poll thread gives events back. The first
+ * batch after a rest is cold: it finds its code and tables as a training step does, out of the
+ * inner caches. The others are warm. Of each kind the fastest counts that was timed whole, for
+ * without events a call is cheaper than it is; all others were interrupted. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -89,7 +90,8 @@ static const struct way {
 };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-/* One batch of wrapped calls. Returns 0 if not all of them, or any that should not, recorded their events. */
+/* One batch of wrapped calls. Returns 0 if not all of them, or any that should not, recorded their
+ * events. */
 static int batch(ncclComm_t comm, uint64_t events, double *ns, struct cuda_stub_calls *calls)
 {
 	memset(&cuda_stub_calls, 0, sizeof(cuda_stub_calls));
@@ -128,7 +130,8 @@ static const struct way *way_of(const char *name)
 	return NULL;
 }
 
-/* For instructions.py: calls that find their stream's queue empty, after as many that have been through all tables. */
+/* For instructions.py: calls that find their stream's queue empty, after as many that have been
+ * through all tables. */
 static __attribute__((noinline)) void call(ncclComm_t comm)
 {
 	for (int i = 0; i < CALLS; i++)

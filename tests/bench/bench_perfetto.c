@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_perfetto.c — what a slice of a timeline costs by the appender and by protobuf-c, in one process, in turns, each
- * with the work that it needs: BEGIN with the arguments of an operation on the GPU, and END. Both make the same packets,
- * which unit.perfetto_events checks. The best of many rounds of each counts. */
+/* bench_perfetto.c — what a slice of a timeline costs by the appender and by protobuf-c, in one
+ * process, in turns, each with the work that it needs: BEGIN with the arguments of an operation on
+ * the GPU, and END. Both make the same packets, which unit.perfetto_events checks. The best of many
+ * rounds of each counts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_size.c — what each kind of record costs on disk in a whole recorded run, beside the entropy of its times
- * (size_floor.c) and the same operations as lines of JSON (size_json.c), as NCCL's Inspector writes them, under
- * zstd -3.
+/* bench_size.c — what each kind of record costs on disk in a whole recorded run, beside the entropy
+ * of its times (size_floor.c) and the same operations as lines of JSON (size_json.c), as NCCL's
+ * Inspector writes them, under zstd -3.
  *
  * usage: bench_size DIR: prints a table, then
  *   SIZE operations bytes-per-operation floor jsonl jsonl-with-times
- * The whole directory counts: headers, checkpoints, what the process said of itself. A frame's bytes are shared out to its
- * columns in proportion to what each takes when compressed alone, and those of column RARES to its kinds likewise. */
+ * The whole directory counts: headers, checkpoints, what the process said of itself. A frame's
+ * bytes are shared out to its columns in proportion to what each takes when compressed alone, and
+ * those of column RARES to its kinds likewise. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,8 @@ static double low_bytes(const struct column *c)
 	return bits / 8;
 }
 
-/* Of column RARES, what each kind takes: shares of `bytes`. What has columns leaves its place there. */
+/* Of column RARES, what each kind takes: shares of `bytes`. What has columns leaves its place
+ * there. */
 static void share_rares(const struct column *rares, double bytes)
 {
 	static uint8_t *parts[KINDS];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_tail.c — the slowest of many recorded calls, beside bare calls with the same pauses in the same thread, in turns.
+/* bench_tail.c — the slowest of many recorded calls, beside bare calls with the same pauses in the
+ * same thread, in turns.
  *
- * The real preload stands before a libgloo that does nothing. The thread computes for 20 us before each call, as a program
- * that communicates does, and its caches are no warmer for one kind than for the other. A third kind is a bare call that is made
- * as long as a recorded one by reads of the clock: as many interrupts fall into it. What happened to the thread in a call
- * (it was preempted, it touched a page for the first time) is counted around the call, not within what is timed. */
+ * The real preload stands before a libgloo that does nothing. The thread computes for 20 us before
+ * each call, as a program that communicates does, and its caches are no warmer for one kind than
+ * for the other. A third kind is a bare call that is made as long as a recorded one by reads of the
+ * clock: as many interrupts fall into it. What happened to the thread in a call (it was preempted,
+ * it touched a page for the first time) is counted around the call, not within what is timed. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>

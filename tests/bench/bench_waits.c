@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_waits.c — what the wrappers of the CUDA runtime cost, as ratios measured in one run: to the bare call in a process
- * that has no communicator, to a clock read in one that is recorded.
+/* bench_waits.c — what the wrappers of the CUDA runtime cost, as ratios measured in one run: to the
+ * bare call in a process that has no communicator, to a clock read in one that is recorded.
  *
- * The real preload stands before a libcudart, a libnccl and a libcuda that do nothing. Of many short batches the fastest
- * counts. A wait that brings something is measured together with the launch and the event before it, which are taken
- * off; the same goes for what the driver's own functions cost. */
+ * The real preload stands before a libcudart, a libnccl and a libcuda that do nothing. Of many
+ * short batches the fastest counts. A wait that brings something is measured together with the
+ * launch and the event before it, which are taken off; the same goes for what the driver's own
+ * functions cost. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

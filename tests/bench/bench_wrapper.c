@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_wrapper.c — what a wrapped call costs, as ratios to what is measured beside it in the same run.
+/* bench_wrapper.c — what a wrapped call costs, as ratios to what is measured beside it in the same
+ * run.
  *
- * The real preload stands before a libgloo that does nothing, called through the PLT as torch calls it. The parent
- * runs itself as a child, with and without the preload; children print their figures on stdout. Of many short
- * batches the fastest counts: all others were interrupted.
+ * The real preload stands before a libgloo that does nothing, called through the PLT as torch calls
+ * it. The parent runs itself as a child, with and without the preload; children print their figures
+ * on stdout. Of many short batches the fastest counts: all others were interrupted.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -96,7 +97,8 @@ static __attribute__((noinline)) double batch_clock(int calls)
 	return (double)(clock_of(CLOCK_MONOTONIC) - begin) / calls;
 }
 
-/* ---- children ---------------------------------------------------------------------------------------- */
+/* ---- children
+ * ---------------------------------------------------------------------------------------- */
 
 static int child_record(void)
 {
@@ -209,7 +211,8 @@ static int child_threads(void)
 	return 0;
 }
 
-/* ---- parent ------------------------------------------------------------------------------------------ */
+/* ---- parent
+ * ------------------------------------------------------------------------------------------ */
 
 static char self_path[4096], preload[4200], scratch[] = "/tmp/ct-bench-XXXXXX";
 

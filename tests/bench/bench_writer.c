@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_writer RUN — puts the records of a recorded run back into a ring, and takes them out again as the write thread
- * does: drained, coded, and summed. Prints how many operations there were. size.py counts the instructions of write_out()
- * under valgrind --tool=callgrind: they do not depend on the machine. Here, too, a chunk has records of one thread. */
+/* bench_writer RUN — puts the records of a recorded run back into a ring, and takes them out again
+ * as the write thread does: drained, coded, and summed. Prints how many operations there were.
+ * size.py counts the instructions of write_out() under valgrind --tool=callgrind: they do not
+ * depend on the machine. Here, too, a chunk has records of one thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

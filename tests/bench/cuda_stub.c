@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_stub.c — a libcuda with the functions that the tracer calls, which do nothing but count: a device on which all is
- * over at once. */
+/* cuda_stub.c — a libcuda with the functions that the tracer calls, which do nothing but count: a
+ * device on which all is over at once. */
 #include "tests/bench/cuda_stub.h"
 
 #include <errno.h>

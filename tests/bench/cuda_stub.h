@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_stub.h — the calls that the calling thread has made to the CUDA stub, of those on the path of a launch. */
+/* cuda_stub.h — the calls that the calling thread has made to the CUDA stub, of those on the path
+ * of a launch. */
 #ifndef CT_TESTS_BENCH_CUDA_STUB_H
 #define CT_TESTS_BENCH_CUDA_STUB_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart_stub.c — a libcudart with the functions that make streams and hosts wait, which do nothing. */
+/* cudart_stub.c — a libcudart with the functions that make streams and hosts wait, which do
+ * nothing. */
 #include "tests/bench/cudart_stub.h"
 
 #define DEFINE __attribute__((visibility("default"))) cudaError_t

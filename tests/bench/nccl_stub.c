@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_stub.c — a libnccl whose functions do nothing, so that what stands before them can be measured. */
+/* nccl_stub.c — a libnccl whose functions do nothing, so that what stands before them can be
+ * measured. */
 #include "interpose/abi/nccl.h"
 
 #define NCCL_CALL(symbol, name, since, op, params, ...)                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* size.h — parts of bench_size: the entropy of what a run stores of its times, and the same operations as JSON.
- * One thread; memory is never given back. */
+/* size.h — parts of bench_size: the entropy of what a run stores of its times, and the same
+ * operations as JSON. One thread; memory is never given back. */
 #ifndef CT_TESTS_BENCH_SIZE_H
 #define CT_TESTS_BENCH_SIZE_H
 
@@ -28,7 +28,8 @@ void ct_size_floor_block(struct ct_size_floor *floor, const struct ct_block *blo
 double ct_size_floor_bytes(const struct ct_size_floor *floor);
 void ct_size_floor_print(const struct ct_size_floor *floor, double n_ops);
 
-/* As the Inspector writes it; and with the times of call and kernel, as it does if it is asked for all. */
+/* As the Inspector writes it; and with the times of call and kernel, as it does if it is asked for
+ * all. */
 enum ct_size_json_of { CT_SIZE_JSON, CT_SIZE_JSON_TIMES, CT_SIZE_JSONS };
 
 struct ct_size_json {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each time that is stored is predicted from what a reader of the whole run knows before it; what is left is counted
- * by class: a sign and magnitude of four steps an octave, in one of many contexts (field, and what the record is
- * about). The floor is the entropy of the classes in their contexts, plus the bits below a class, which are noise. The tables of
- * contexts, and what the records say besides, count nothing: a coder that stays above the floor by half is good. */
+/* Each time that is stored is predicted from what a reader of the whole run knows before it; what
+ * is left is counted by class: a sign and magnitude of four steps an octave, in one of many
+ * contexts (field, and what the record is about). The floor is the entropy of the classes in their
+ * contexts, plus the bits below a class, which are noise. The tables of contexts, and what the
+ * records say besides, count nothing: a coder that stays above the floor by half is good. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,8 @@ static uint32_t class_of(int64_t residual, int *low_bits)
 	return (uint32_t)(8 + (top - 3) * 4 + (int)(v >> (top - 2) & 3));
 }
 
-/* A value of the field in the context. If it is learnt, what is left is the difference from what is usual there. */
+/* A value of the field in the context. If it is learnt, what is left is the difference from what is
+ * usual there. */
 static void count(struct ct_size_floor *f, enum field field, uint32_t c, int64_t value,
 		  int is_learnt)
 {
@@ -240,7 +242,8 @@ void ct_size_floor_block(struct ct_size_floor *f, const struct ct_block *b)
 	}
 }
 
-/* Entropy of one context's classes, with Miller's and Madow's correction for what a small sample hides. */
+/* Entropy of one context's classes, with Miller's and Madow's correction for what a small sample
+ * hides. */
 static double bits_of(const uint32_t counts[CT_SIZE_CLASSES])
 {
 	double n = 0, bits = 0, classes = 0;

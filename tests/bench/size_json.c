@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line for each operation with what NCCL's Inspector writes: header, metadata and what the collective took; its
- * key names, from plugins/profiler/inspector of NCCL. It has no start time. A second text has what the Inspector adds if it is asked
- * for all (NCCL_INSPECTOR_DUMP_VERBOSE): when call and kernel began and ended, in us. These are the events that a run stores, but for
+/* A line for each operation with what NCCL's Inspector writes: header, metadata and what the
+ * collective took; its key names, from plugins/profiler/inspector of NCCL. It has no start time. A
+ * second text has what the Inspector adds if it is asked for all (NCCL_INSPECTOR_DUMP_VERBOSE):
+ * when call and kernel began and ended, in us. These are the events that a run stores, but for
  * waits, which have no line. Frames of a megabyte under zstd -3. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 
 #include "trace/ops.h"
 
-/* The shapes (counts, gaps, durations, relative jitter) follow published traces of such jobs; a gap or
- * duration is lognormal around its median. */
+/* The shapes (counts, gaps, durations, relative jitter) follow published traces of such jobs; a gap
+ * or duration is lognormal around its median. */
 
 struct maker {
 	struct ct_stream *out;
@@ -38,8 +38,8 @@ static double normal(struct maker *m)
 	return sqrt(-2 * log(u > 1e-300 ? u : 1e-300)) * cos(2 * M_PI * uniform(m));
 }
 
-/* Draw around `median`; *bits gets the draw's entropy when rounded to the quantum: log2(sigma median
- * sqrt(2 pi e) / quantum), never below 0. */
+/* Draw around `median`; *bits gets the draw's entropy when rounded to the quantum: log2(sigma
+ * median sqrt(2 pi e) / quantum), never below 0. */
 static double lognormal(struct maker *m, double median, double sigma, double *bits)
 {
 	double h = log2(median * sigma * 4.132731354122493 / m->quantum);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units_text.c — figures as analyzer/base/units.c spells them: each line of standard input is `ns|bytes|Bps|count|pct VALUE`. */
+/* units_text.c — figures as analyzer/base/units.c spells them: each line of standard input is
+ * `ns|bytes|Bps|count|pct VALUE`. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

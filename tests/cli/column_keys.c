@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* column_keys — every key that a report may have, as json_keys.sh writes them: "part key", - for the whole. Not of what is not
- * described by columns.def. */
+/* column_keys — every key that a report may have, as json_keys.sh writes them: "part key", - for
+ * the whole. Not of what is not described by columns.def. */
 #include "analyzer/render/columns.h"
 
 static void print(const char *part, const struct ct_columns *columns)

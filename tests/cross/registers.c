@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under the preload: the next dlsym is called with every register that may carry an argument, the stack and the link register
- * as the program had them. */
+/* Under the preload: the next dlsym is called with every register that may carry an argument, the
+ * stack and the link register as the program had them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

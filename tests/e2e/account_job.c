@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* account_job.c — a program of one thread that communicates, and what the kernel says of all other threads of its process.
+/* account_job.c — a program of one thread that communicates, and what the kernel says of all other
+ * threads of its process.
  *
  *     account_job MS
  *
- * Calls a libgloo that does nothing, ten times a second for so long. Prints "threads N voluntary N involuntary N cpu_ns N": the sums
- * over /proc/self/task without its own. */
+ * Calls a libgloo that does nothing, ten times a second for so long. Prints "threads N voluntary N
+ * involuntary N cpu_ns N": the sums over /proc/self/task without its own. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

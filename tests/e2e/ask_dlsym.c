@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under the preload: who asks dlsym for a function of NCCL gets the wrapper, and all else is as the loader says. With
- * COMMTRACE_NO_DLSYM=1 or COMMTRACE=0 everything is.
+/* Under the preload: who asks dlsym for a function of NCCL gets the wrapper, and all else is as the
+ * loader says. With COMMTRACE_NO_DLSYM=1 or COMMTRACE=0 everything is.
  *
  * ask_dlsym LIBRARY SYMBOL...: only prints in which file each answer lies. */
 #include <setjmp.h>
@@ -128,7 +128,8 @@ static void each_copy_has_a_wrapper_of_its_own(void **state)
 	}
 }
 
-/* There are four: the fifth one gives out its own functions. The last but one test: the others are not to see these. */
+/* There are four: the fifth one gives out its own functions. The last but one test: the others are
+ * not to see these. */
 static void a_copy_too_many_is_left_alone(void **state)
 {
 	char name[] = "libcopy_nccl?.so";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* asker.c — a library that looks functions up, and calls what others have looked up: as extension modules, plugins
- * and libffi do. Built with and without a libnccl that it is linked to. */
+/* asker.c — a library that looks functions up, and calls what others have looked up: as extension
+ * modules, plugins and libffi do. Built with and without a libnccl that it is linked to. */
 #include <dlfcn.h>
 
 #include "interpose/abi/nccl.h"
@@ -36,7 +36,8 @@ PUBLIC int asker_bound(void)
 	return asker_call(ncclGetUniqueId);
 }
 
-/* The next library's function of this name. A dlsym that hides its caller would find this one again, forever. */
+/* The next library's function of this name. A dlsym that hides its caller would find this one
+ * again, forever. */
 PUBLIC int asker_depth(void)
 {
 	int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "asker_depth");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bound.c — opens a library that calls NCCL, in one of the ways there are, and prints which copy its call has reached.
+/* bound.c — opens a library that calls NCCL, in one of the ways there are, and prints which copy
+ * its call has reached.
  *
  * bound local|global|deepbind|namespace LIBRARY
  * bound self     calls the copy that is linked into the program (built with BOUND_SELF) */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bound_user.c — a library that calls NCCL, built with a copy in itself in several ways, and linked with one. */
+/* bound_user.c — a library that calls NCCL, built with a copy in itself in several ways, and linked
+ * with one. */
 #include "interpose/abi/nccl.h"
 
 #define PUBLIC __attribute__((visibility("default")))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_ends.c — hold what a run says of its processes' ends against what their parent saw (truth.h).
+/* check_ends.c — hold what a run says of its processes' ends against what their parent saw
+ * (truth.h).
  *
- * For each process: by which signal or with which status it ended, who called kill() on it and when, and that
- * the interval in which the trace says it died and the one in which the parent knows it did overlap. For each
- * two: no order that did not happen. The same from the JSON of `commtrace info`. One line shows how much was
- * compared; the first difference is reported in words and is exit status 1. 2: usage. */
+ * For each process: by which signal or with which status it ended, who called kill() on it and
+ * when, and that the interval in which the trace says it died and the one in which the parent knows
+ * it did overlap. For each two: no order that did not happen. The same from the JSON of `commtrace
+ * info`. One line shows how much was compared; the first difference is reported in words and is
+ * exit status 1. 2: usage. */
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,7 +19,8 @@
 
 enum { MAX_PROCESSES = 4096 };
 
-/* The trace's times of life come from a thread that wakes up this often, or later where cores are few. */
+/* The trace's times of life come from a thread that wakes up this often, or later where cores are
+ * few. */
 #define ORDER_GAP_NS 2000000000ull
 
 static struct pair {
@@ -39,7 +42,8 @@ differ(const struct truth *t, const char *fmt, ...)
 	exit(1);
 }
 
-/* How the trace must say that it ended. Without a parent's note a process that was killed is silent. */
+/* How the trace must say that it ended. Without a parent's note a process that was killed is
+ * silent. */
 static enum ct_end_how expected(const struct truth *t)
 {
 	if (!WIFSIGNALED(t->status))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_exposed REPORT.json SPANS.jsonl STALLS.jsonl — what the report says of exposed communication, held against
- * when the simulated streams really waited: for each rank within 5 %. Launches that have no times are the first ones,
- * before there are events; nothing is said of those. */
+/* check_exposed REPORT.json SPANS.jsonl STALLS.jsonl — what the report says of exposed
+ * communication, held against when the simulated streams really waited: for each rank within 5 %.
+ * Launches that have no times are the first ones, before there are events; nothing is said of
+ * those. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -62,7 +63,8 @@ static size_t read_lines(const char *path, const char *begin, struct interval *t
 	return n;
 }
 
-/* How long the rank's computing stream, the default one, stood still during its last `launches` kernels. */
+/* How long the rank's computing stream, the default one, stood still during its last `launches`
+ * kernels. */
 static int64_t exposed(int64_t rank, int64_t launches)
 {
 	int64_t sum = 0, skip = -launches;

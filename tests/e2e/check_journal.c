@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_journal.c — hold a run against the journals (tests/interpose/journal.h) of the processes in it.
+/* check_journal.c — hold a run against the journals (tests/interpose/journal.h) of the processes in
+ * it.
  *
- * Every call that a journal has as returned must be read back: in order, with its operation, its bytes and its
- * return. One that was begun may be there or not. What was never begun must not be there, and nothing may be
- * there twice or half. Prints one line that says how much was compared; the first difference is reported in words
- * and is exit status 1. 2: usage, or no run. */
+ * Every call that a journal has as returned must be read back: in order, with its operation, its
+ * bytes and its return. One that was begun may be there or not. What was never begun must not be
+ * there, and nothing may be there twice or half. Prints one line that says how much was compared;
+ * the first difference is reported in words and is exit status 1. 2: usage, or no run. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -192,7 +193,8 @@ static const struct ct_op *take_op(struct lane *l, const struct ct_journal_entry
 	differ(l, "it returned, and the trace has no return of it");
 }
 
-/* How far the call that launches entry `i` came: itself, or the end of the outermost group around it. */
+/* How far the call that launches entry `i` came: itself, or the end of the outermost group around
+ * it. */
 enum progress { NOT_BEGUN, IN_FLIGHT, OVER };
 
 static enum progress launched(const struct lane *l, uint64_t i)
@@ -372,7 +374,8 @@ static void check_damage(const char *path, const struct evidence *e)
 {
 	const struct ct_gaps *g = &e->gaps;
 
-	/* A block that was being written when the process died is torn; its records are in the ring. */
+	/* A block that was being written when the process died is torn; its records are in the
+	 * ring. */
 	if (g->damage.damaged_blocks == 0 && g->damage.skipped_bytes == 0 && g->missing_blocks == 0)
 		return;
 	fprintf(stderr,

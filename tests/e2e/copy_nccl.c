@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy_nccl.c — a libnccl of very few functions, built as several libraries that differ in COPY_ID: the first byte of
- * the ids that they give out shows which copy was called. */
+/* copy_nccl.c — a libnccl of very few functions, built as several libraries that differ in COPY_ID:
+ * the first byte of the ids that they give out shows which copy was called. */
 #include "interpose/abi/nccl.h"
 
 #define PUBLIC __attribute__((visibility("default")))

@@ -3,11 +3,13 @@
  *
  *     device_job FILE PAUSE_MS [lock=MS] [starve=MS] [skew=US]
  *
- * Two ranks in one process compute and reduce on streams of their own, as a training step does: some communication is
- * behind computing, some beside it. The devices stand still for PAUSE_MS, in which all of it is put onto them; from then
- * on their times are computed, and do not depend on what else this machine does. FILE gets one line for each kernel,
- * "rank launch start end", ns from the end of an early one. The driver is held for MS meanwhile; no communication kernel
- * gets onto the devices for MS; ranks end up to US apart. stdout has the sums. Exit 9: the pause was too short. */
+ * Two ranks in one process compute and reduce on streams of their own, as a training step does:
+ * some communication is behind computing, some beside it. The devices stand still for PAUSE_MS, in
+ * which all of it is put onto them; from then on their times are computed, and do not depend on
+ * what else this machine does. FILE gets one line for each kernel, "rank launch start end", ns from
+ * the end of an early one. The driver is held for MS meanwhile; no communication kernel gets onto
+ * the devices for MS; ranks end up to US apart. stdout has the sums. Exit 9: the pause was too
+ * short. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

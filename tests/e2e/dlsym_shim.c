@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlsym_shim.c — another preload that wraps dlsym, like those that share GPUs among containers: it answers for one
- * name itself and forwards the others. */
+/* dlsym_shim.c — another preload that wraps dlsym, like those that share GPUs among containers: it
+ * answers for one name itself and forwards the others. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* evidence.h — all that a run holds of one process, in memory, for tests that hold it against another truth.
+/* evidence.h — all that a run holds of one process, in memory, for tests that hold it against
+ * another truth.
  *
- * Filled by one thread through the reader, as any tool would; the caller's until evidence_free(). Ops keep
- * the order in which the reader gave them: a thread's own are in the order of its calls. */
+ * Filled by one thread through the reader, as any tool would; the caller's until evidence_free().
+ * Ops keep the order in which the reader gave them: a thread's own are in the order of its calls.
+ */
 #ifndef CT_TESTS_E2E_EVIDENCE_H
 #define CT_TESTS_E2E_EVIDENCE_H
 

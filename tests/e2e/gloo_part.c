@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gloo_part.c — a library with a copy of Gloo linked in whole, as pip's libtorch_cpu.so has one: its functions by their
- * names, a class with a table of virtual functions and its type's name, what it needs of libc. Nothing is moved. Linked
- * so that the loader binds its calls (visible), with -Bsymbolic-functions (symbolic), or with its symbols hidden
- * (hidden). COPY_ID shows the copies apart: communicators of COPY_ID + 2 ranks, messages of COPY_ID bytes. */
+/* gloo_part.c — a library with a copy of Gloo linked in whole, as pip's libtorch_cpu.so has one:
+ * its functions by their names, a class with a table of virtual functions and its type's name, what
+ * it needs of libc. Nothing is moved. Linked so that the loader binds its calls (visible), with
+ * -Bsymbolic-functions (symbolic), or with its symbols hidden (hidden). COPY_ID shows the copies
+ * apart: communicators of COPY_ID + 2 ranks, messages of COPY_ID bytes. */
 #include <ifaddrs.h>
 #include <stdint.h>
 #include <sys/epoll.h>

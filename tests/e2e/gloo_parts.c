@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gloo_parts [works:|deepbind:]LIBRARY...: opens libraries that have Gloo linked in (gloo_part.c), each for itself, and
- * lets each of them make ten collectives; with works: as torch's c10d does it. Prints how many each copy has carried out. */
+/* gloo_parts [works:|deepbind:]LIBRARY...: opens libraries that have Gloo linked in (gloo_part.c),
+ * each for itself, and lets each of them make ten collectives; with works: as torch's c10d does it.
+ * Prints how many each copy has carried out. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

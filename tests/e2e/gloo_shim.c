@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gloo_shim.c — a preload behind the tracer that counts what its process sends and receives through Gloo, with each
- * peer: the truth for what the trace says of it. It counts in a file, GLOO_SHIM_DIR/RANK, which outlives the process:
- * for each peer four 64-bit numbers, messages and bytes sent, messages and bytes received. Ranks in a communicator are
- * ranks of the job here. */
+/* gloo_shim.c — a preload behind the tracer that counts what its process sends and receives through
+ * Gloo, with each peer: the truth for what the trace says of it. It counts in a file,
+ * GLOO_SHIM_DIR/RANK, which outlives the process: for each peer four 64-bit numbers, messages and
+ * bytes sent, messages and bytes received. Ranks in a communicator are ranks of the job here. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>

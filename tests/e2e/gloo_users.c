@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gloo_users RANK SIZE STORE ROUNDS LIBRARY...: opens libraries that use Gloo (gloo_user.cc), each for itself, and lets them
- * work in turn, library i on communicators of its own with messages of its own length. STORE is a folder in which there is a
- * folder for each round and library. */
+/* gloo_users RANK SIZE STORE ROUNDS LIBRARY...: opens libraries that use Gloo (gloo_user.cc), each
+ * for itself, and lets them work in turn, library i on communicators of its own with messages of
+ * its own length. STORE is a folder in which there is a folder for each round and library. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

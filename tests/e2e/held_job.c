@@ -3,10 +3,11 @@
  *
  *     held_job calls|pending|fork|thread|exit|abort|term MS
  *
- * Two ranks in one process, with nonblocking communicators: NCCL works in threads of its own, so that nothing that this
- * thread calls needs the driver. It holds the driver for MS, gives the tracer's threads, if there are any, time to run
- * into the lock, does what its first argument says, and prints on stderr how long the longest of its calls took:
- * "WHAT: N ms". stdout has the results, the exit code is 7 (abort, term: the signal). Anything else is 1. */
+ * Two ranks in one process, with nonblocking communicators: NCCL works in threads of its own, so
+ * that nothing that this thread calls needs the driver. It holds the driver for MS, gives the
+ * tracer's threads, if there are any, time to run into the lock, does what its first argument says,
+ * and prints on stderr how long the longest of its calls took: "WHAT: N ms". stdout has the
+ * results, the exit code is 7 (abort, term: the signal). Anything else is 1. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -190,7 +191,8 @@ static void do_calls(void)
 	print_result();
 }
 
-/* What was launched before is over, and that is found out while the driver is held; then a communicator is made. */
+/* What was launched before is over, and that is found out while the driver is held; then a
+ * communicator is made. */
 static void do_pending(void)
 {
 	all_reduce();

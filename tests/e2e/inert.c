@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inert.c — a program that does not communicate and does much of what a preloaded library can spoil: children in
- * every way, signals, descriptors, exits. What it prints must not depend on whether a library is preloaded.
+/* inert.c — a program that does not communicate and does much of what a preloaded library can
+ * spoil: children in every way, signals, descriptors, exits. What it prints must not depend on
+ * whether a library is preloaded.
  *
- * inert WHAT: self forks spawn vfork closefrom handler errors threads exit _exit quick abort raise. The exit status
- * is the program's own for the last five, else 0. */
+ * inert WHAT: self forks spawn vfork closefrom handler errors threads exit _exit quick abort raise.
+ * The exit status is the program's own for the last five, else 0. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kill_ranks.c — the parent of a job's ranks, that kills some of them and writes down how each one ended.
+/* kill_ranks.c — the parent of a job's ranks, that kills some of them and writes down how each one
+ * ended.
  *
- * It stands for a launcher: it is traced itself (LD_PRELOAD), so that its kill() and its waits are seen, and
- * knows nothing of that. Which rank is killed when follows from the seed. Every rank leaves a journal, its
- * output and a line in the truth (truth.h). Exit: 0; 1 a rank could not be started; 2 usage. */
+ * It stands for a launcher: it is traced itself (LD_PRELOAD), so that its kill() and its waits are
+ * seen, and knows nothing of that. Which rank is killed when follows from the seed. Every rank
+ * leaves a journal, its output and a line in the truth (truth.h). Exit: 0; 1 a rank could not be
+ * started; 2 usage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -196,7 +198,8 @@ static void kill_rank(struct rank *r, int sig)
 	t->kill_before_ns = now_ns();
 }
 
-/* The pid of a child that has ended, 0 none. Every way to query is used, since each is a function of its own. */
+/* The pid of a child that has ended, 0 none. Every way to query is used, since each is a function
+ * of its own. */
 static int ask(int *status, int block)
 {
 	int how = block ? 0 : WNOHANG;

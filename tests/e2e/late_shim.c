@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_shim.c — a preload behind the tracer's that makes its thread stand still where a busy machine may: between what the
- * tracer puts on a stream and the launch, or between the launch and what it puts there next. Turn by turn: before,
- * after, both, not at all. */
+/* late_shim.c — a preload behind the tracer's that makes its thread stand still where a busy
+ * machine may: between what the tracer puts on a stream and the launch, or between the launch and
+ * what it puts there next. Turn by turn: before, after, both, not at all. */
 #include <dlfcn.h>
 #include <time.h>
 

@@ -3,16 +3,15 @@
  *
  *     limited_job WHAT [DIR]
  *
- * Two ranks in one process reduce 100 times, WHAT happens, and they reduce 100 times more, slowly enough for threads of
- * the tracer to have something to do meanwhile. Prints the sum and "calls N"; the exit code is 5. Anything else is 1.
- * What is taken away in the middle:
- *     nothing, descriptors (none can be opened), closed (all but the standard ones are), taken (they are closed, and
- *     their numbers are files of the program in DIR: no one else may write into those), places (the same
- *     with directories), root (is an empty directory),
- *     system (calls that open, remove or rename are not permitted), clock (the time of day goes back by a day),
- *     threads (2000 come, and each calls once)
- * or while the first call is made: no-descriptors (none can be opened), no-threads (none can be made);
- * or before it: few-descriptors (eight are left, which the program opens in the middle). */
+ * Two ranks in one process reduce 100 times, WHAT happens, and they reduce 100 times more, slowly
+ * enough for threads of the tracer to have something to do meanwhile. Prints the sum and "calls N";
+ * the exit code is 5. Anything else is 1. What is taken away in the middle: nothing, descriptors
+ * (none can be opened), closed (all but the standard ones are), taken (they are closed, and their
+ * numbers are files of the program in DIR: no one else may write into those), places (the same with
+ * directories), root (is an empty directory), system (calls that open, remove or rename are not
+ * permitted), clock (the time of day goes back by a day), threads (2000 come, and each calls once)
+ * or while the first call is made: no-descriptors (none can be opened), no-threads (none can be
+ * made); or before it: few-descriptors (eight are left, which the program opens in the middle). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +48,8 @@ static float *data[RANKS];
 static const char *dir;
 static unsigned calls;
 
-/* ---- what the program itself controls, for the whole process -------------------------------------------- */
+/* ---- what the program itself controls, for the whole process
+ * -------------------------------------------- */
 
 static _Atomic int no_threads, day_before;
 
@@ -78,7 +78,8 @@ SIM_EXPORT int clock_gettime(clockid_t clock, struct timespec *t)
 	return result;
 }
 
-/* ---- what is taken away ------------------------------------------------------------------------------------------ */
+/* ---- what is taken away
+ * ------------------------------------------------------------------------------------------ */
 
 static void limit_descriptors(void)
 {
@@ -230,7 +231,9 @@ static void nothing(void)
 {
 }
 
-/* ---- the job ----------------------------------------------------------------------------------------------------- */
+/* ---- the job
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void make(int without_threads)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_calls.c — what a run of one process holds, one line for each call, in the order in which they were entered.
+/* list_calls.c — what a run of one process holds, one line for each call, in the order in which
+ * they were entered.
  *
  * list_calls RUN
  *   host NAME RESULT KEY NRANKS RANK     a host call that has returned

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookup.c — a program that asks dlsym in every way and prints what it hears. Built plain and with sanitizers, whose
- * runtimes look up all of libc before anything else runs. */
+/* lookup.c — a program that asks dlsym in every way and prints what it hears. Built plain and with
+ * sanitizers, whose runtimes look up all of libc before anything else runs. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

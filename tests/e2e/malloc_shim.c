@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* malloc_shim.c — a preload in the way of jemalloc and its kind: the allocator itself, whose real functions it looks up
- * with dlsym(RTLD_NEXT) on the first call, which may come out of dlsym. At the end it shows on stderr whether it was
- * the one that was called. */
+/* malloc_shim.c — a preload in the way of jemalloc and its kind: the allocator itself, whose real
+ * functions it looks up with dlsym(RTLD_NEXT) on the first call, which may come out of dlsym. At
+ * the end it shows on stderr whether it was the one that was called. */
 #include <dlfcn.h>
 #include <stdalign.h>
 #include <stddef.h>

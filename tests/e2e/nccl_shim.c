@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_shim.c — another preload that wraps NCCL: it writes each call that reaches it to the file NCCL_SHIM_LOG and
- * forwards it to the next definition, as such libraries do. */
+/* nccl_shim.c — another preload that wraps NCCL: it writes each call that reaches it to the file
+ * NCCL_SHIM_LOG and forwards it to the next definition, as such libraries do. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

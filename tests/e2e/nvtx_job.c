@@ -3,9 +3,9 @@
  *
  *     nvtx_job FILE
  *
- * A thread for each rank. FILE gets a line for each step: tid, and the CLOCK_MONOTONIC ns before and after its push
- * and before and after its pop. Around and within the steps are ranges that do not mark steps. stdout has the sums
- * and what NVTX returned. */
+ * A thread for each rank. FILE gets a line for each step: tid, and the CLOCK_MONOTONIC ns before
+ * and after its push and before and after its pop. Around and within the steps are ranges that do
+ * not mark steps. stdout has the sums and what NVTX returned. */
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -39,7 +39,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What others say of themselves: a domain with registered names, and much that is pushed and popped. */
+/* What others say of themselves: a domain with registered names, and much that is pushed and
+ * popped. */
 static void others(nvtxDomainHandle_t domain, nvtxStringHandle_t name)
 {
 	nvtxEventAttributes_t a = { .version = NVTX_VERSION,

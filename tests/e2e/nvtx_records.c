@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvtx_records RUN — the NVTX ranges on record in a run, one a line: tid, begin_ns, end_ns, how, name; and what was lost of
- * them, "loss N". Exit 1: it cannot be read. */
+/* nvtx_records RUN — the NVTX ranges on record in a run, one a line: tid, begin_ns, end_ns, how,
+ * name; and what was lost of them, "loss N". Exit 1: it cannot be read. */
 #include <inttypes.h>
 #include <stdio.h>
 

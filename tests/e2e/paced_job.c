@@ -3,9 +3,9 @@
  *
  *     paced_job PER_SECOND SECONDS AHEAD
  *
- * An all-reduce each 1/PER_SECOND on a stream of its own, which the computing stream waits for. Before that its GPU computes for as
- * long as AHEAD all-reduces take to be called: so many launches are under way at once. Prints "calls N" and, on stderr, the rate that
- * it kept up. */
+ * An all-reduce each 1/PER_SECOND on a stream of its own, which the computing stream waits for.
+ * Before that its GPU computes for as long as AHEAD all-reduces take to be called: so many launches
+ * are under way at once. Prints "calls N" and, on stderr, the rate that it kept up. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* real_nccl.h — calls of the real libnccl that need no GPU, or fail without one, in a fixed order; each prints a line.
+/* real_nccl.h — calls of the real libnccl that need no GPU, or fail without one, in a fixed order;
+ * each prints a line.
  *
- * real_nccl_calls.c is compiled twice: with REAL_NCCL_TABLE every call goes through pointers that dlsym has filled
- * in, without it through the symbols. real_nccl.py is the same in Python: all of them print the same lines. */
+ * real_nccl_calls.c is compiled twice: with REAL_NCCL_TABLE every call goes through pointers that
+ * dlsym has filled in, without it through the symbols. real_nccl.py is the same in Python: all of
+ * them print the same lines. */
 #ifndef CT_TESTS_E2E_REAL_NCCL_H
 #define CT_TESTS_E2E_REAL_NCCL_H
 
@@ -31,7 +33,8 @@ struct real_nccl {
 	REAL_NCCL_FUNCTIONS(REAL_NCCL_POINTER)
 };
 
-/* `f` is looked at only with REAL_NCCL_TABLE. The bytes of the unique id are written to the file `id`, in hex. */
+/* `f` is looked at only with REAL_NCCL_TABLE. The bytes of the unique id are written to the file
+ * `id`, in hex. */
 int real_nccl_calls(const struct real_nccl *f, const char *id)
 	__attribute__((visibility("default")));
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_copies.c — a process with several copies of the simulated NCCL: two that are called by libraries which are linked with
- * them and were opened with RTLD_LOCAL, and two that it looks functions up in. All have communicators at the same time and take turns. Every copy counts its own kernels and knows its own
- * groups: what each is asked for has to arrive there and nowhere else.
+/* sim_copies.c — a process with several copies of the simulated NCCL: two that are called by
+ * libraries which are linked with them and were opened with RTLD_LOCAL, and two that it looks
+ * functions up in. All have communicators at the same time and take turns. Every copy counts its own
+ * kernels and knows its own groups: what each is asked for has to arrive there and nowhere else.
  *
  * sim_copies USER USER COPY COPY    USER: libsim_copies_userN.so
  * prints `COPY CALL COUNT` for what it calls: the truth of the test. */

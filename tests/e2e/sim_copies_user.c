@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_copies_user.c — a library that is linked with a copy of NCCL, as an extension module is, and calls it for others. */
+/* sim_copies_user.c — a library that is linked with a copy of NCCL, as an extension module is, and
+ * calls it for others. */
 #include "tests/e2e/sim_copies.h"
 
 /* No jumps: the caller is known by its return address. */

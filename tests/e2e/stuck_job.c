@@ -3,11 +3,12 @@
  *
  *     stuck_job recv|unpolled|stream MS [kill]
  *
- * Two ranks in one process. recv: rank 0 posts a receive, whose send comes MS later. unpolled: an operation of a
- * nonblocking communicator, whose state is never queried. stream: an operation behind a kernel that never ends.
- * Meanwhile, for MS and 2000 calls at least, both ranks reduce over another communicator on other streams, about once
- * in a millisecond, each operation waited for. Prints "busy N" (calls on that communicator) and "sum X"; then ends,
- * by SIGKILL if asked to. */
+ * Two ranks in one process. recv: rank 0 posts a receive, whose send comes MS later. unpolled: an
+ * operation of a nonblocking communicator, whose state is never queried. stream: an operation
+ * behind a kernel that never ends. Meanwhile, for MS and 2000 calls at least, both ranks reduce
+ * over another communicator on other streams, about once in a millisecond, each operation waited
+ * for. Prints "busy N" (calls on that communicator) and "sum X"; then ends, by SIGKILL if asked to.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* truth.h — what the parent of traced processes saw of their ends: one line of text per process, written by
- * kill_ranks.c and held against the trace by check_ends.c. Times are CLOCK_MONOTONIC. */
+/* truth.h — what the parent of traced processes saw of their ends: one line of text per process,
+ * written by kill_ranks.c and held against the trace by check_ends.c. Times are CLOCK_MONOTONIC. */
 #ifndef CT_TESTS_E2E_TRUTH_H
 #define CT_TESTS_E2E_TRUTH_H
 

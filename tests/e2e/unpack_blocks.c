@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unpack_blocks SEGMENT: the header and the content of every block, unpacked, on standard output. Knows the outermost
- * layer of the format only, so that nothing that lies in it can be passed over. */
+/* unpack_blocks SEGMENT: the header and the content of every block, unpacked, on standard output.
+ * Knows the outermost layer of the format only, so that nothing that lies in it can be passed over.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unseen_job [now:|later:|deepbind:|namespace:]LIBRARY...: makes a communicator of one simulated GPU, so that recording
- * starts, and
- * opens the libraries. */
+/* unseen_job [now:|later:|deepbind:|namespace:]LIBRARY...: makes a communicator of one simulated
+ * GPU, so that recording starts, and opens the libraries. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unseen_part.c — objects that hold, or seem to hold, something that passes a preload unseen; PART says which. */
+/* unseen_part.c — objects that hold, or seem to hold, something that passes a preload unseen; PART
+ * says which. */
 #include <dlfcn.h>
 
 #include "interpose/abi/nccl.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch_beat.c — how old the heartbeat of recording processes gets while a command runs, seen from outside.
+/* watch_beat.c — how old the heartbeat of recording processes gets while a command runs, seen from
+ * outside.
  *
  *     watch_beat RING_DIR FILE COMMAND...
  *
- * Looks at every ring ten times a second, at those of living processes that have not said that they end. Writes
- * "rings N looks N oldest N ms" into FILE; the exit status is the command's, 128 + its signal. */
+ * Looks at every ring ten times a second, at those of living processes that have not said that they
+ * end. Writes "rings N looks N oldest N ms" into FILE; the exit status is the command's, 128 + its
+ * signal. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

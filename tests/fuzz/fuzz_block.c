@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a block. The first byte decides: even, the columns of an unpacked frame, behind six numbers for
- * the header; odd, a whole block whose checksums are made right, since no fuzzer guesses a CRC. */
+/* Any bytes as a block. The first byte decides: even, the columns of an unpacked frame, behind six
+ * numbers for the header; odd, a whole block whose checksums are made right, since no fuzzer
+ * guesses a CRC. */
 #include <stdint.h>
 #include <string.h>
 

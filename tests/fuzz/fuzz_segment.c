@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a segment file, read from the front, skimmed in part or in whole, and read from the back: as they are, and with the checksums of
- * everything that starts like a header made right. */
+/* Any bytes as a segment file, read from the front, skimmed in part or in whole, and read from the
+ * back: as they are, and with the checksums of everything that starts like a header made right. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the memory of a thread that stands still: code, its tables for unwinding and the stack are all in there, and
- * what is known of its registers comes first. And as the kernel's map of a process. */
+/* Any bytes as the memory of a thread that stands still: code, its tables for unwinding and the
+ * stack are all in there, and what is known of its registers comes first. And as the kernel's map
+ * of a process. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

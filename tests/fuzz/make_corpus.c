@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_corpus.c — seeds for the fuzz targets: DIR/ring, DIR/block and DIR/segment, made by the writing half, and DIR/unwind.
- * A fuzzer that starts from them is behind the first checks at once. */
+/* make_corpus.c — seeds for the fuzz targets: DIR/ring, DIR/block and DIR/segment, made by the
+ * writing half, and DIR/unwind. A fuzzer that starts from them is behind the first checks at once. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static struct ct_op make_op(uint64_t n)
 	return op;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------ */
+/* ---- blocks
+ * ------------------------------------------------------------------------------------------ */
 
 /* Records that have columns: of a wait for the operation, of a call that waited, and of others. */
 static void add_waits(struct ct_block *b, const struct ct_op *op, uint32_t i)
@@ -172,7 +173,8 @@ static void make_blocks(struct ct_encoder *encoder)
 	ct_block_fini(&block);
 }
 
-/* ---- segments ---------------------------------------------------------------------------------------- */
+/* ---- segments
+ * ---------------------------------------------------------------------------------------- */
 
 static void make_segments(struct ct_encoder *encoder, const struct ct_process *process)
 {
@@ -208,7 +210,8 @@ static void make_segments(struct ct_encoder *encoder, const struct ct_process *p
 	close(dirfd);
 }
 
-/* ---- rings ------------------------------------------------------------------------------------------- */
+/* ---- rings
+ * ------------------------------------------------------------------------------------------- */
 
 /* The smallest rings there are have 256 KB, too much for a fuzzer: the same with small tables. */
 static void put_small(const char *name, const struct ct_ring *ring, uint32_t n_chunks)
@@ -286,7 +289,8 @@ static void make_rings(struct ct_process *process)
 	ct_ring_close(&ring, 1);
 }
 
-/* ---- stacks (fuzz_unwind.c says how they are laid out) ------------------------------------------------- */
+/* ---- stacks (fuzz_unwind.c says how they are laid out)
+ * ------------------------------------------------- */
 
 enum { CODE_AT = 512, STACK_AT = 1024, MEMORY = 1536, FRAME = 48 };
 
@@ -295,11 +299,13 @@ static void put32(uint8_t *to, uint32_t value)
 	memcpy(to, &value, sizeof(value));
 }
 
-/* What every function's entry begins with: the frame is at rsp + 8 and the return address just below it. */
+/* What every function's entry begins with: the frame is at rsp + 8 and the return address just
+ * below it. */
 static const uint8_t common[] = { 20, 0,    0,	0, 0,	 0,    0, 0, 1,	   'z', 'R', 0,
 				  1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,	0,   0 };
 
-/* Two functions of 256 bytes; the first keeps to what `program` says, the other is the thread's first. */
+/* Two functions of 256 bytes; the first keeps to what `program` says, the other is the thread's
+ * first. */
 static void make_unwind(const char *name, const uint8_t *program, uint8_t n)
 {
 	static const uint8_t head[] = { 1, 0x1b, 3, 0x3b }, last[] = { 0x07, 16, 0, 0 };

@@ -106,7 +106,8 @@ static void change(uint64_t *random, uint8_t *record, const struct field *f)
 	memcpy(record + f->at, &value, f->bytes);
 }
 
-/* One field of one record, of all of them, or of one the value of another; or one whole record for another. */
+/* One field of one record, of all of them, or of one the value of another; or one whole record for
+ * another. */
 static void change_records(uint64_t *random, void *records, uint32_t n, size_t size,
 			   const struct field *fields, uint32_t n_fields)
 {
@@ -247,7 +248,8 @@ int ct_mutate_segment(const char *path, uint64_t *random, FILE *out)
 	if (encoder && ct_segment_open_read(path, &reader, NULL) == CT_OK)
 		st = put_header(random, ct_segment_header(reader), out);
 	while (st == 0 && ct_segment_next_block(reader, &b, NULL) == 1) {
-		/* mostly a few values; now and then a great many; some blocks are lost, some come twice */
+		/* mostly a few values; now and then a great many; some blocks are lost, some come
+		 * twice */
 		uint32_t changes = below(random, 4) ? below(random, 4) : below(random, 200);
 		uint32_t times = below(random, 40) ? 1 : 2 * below(random, 2);
 

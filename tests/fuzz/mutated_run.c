@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutated_run.c — whole runs with wrong contents and right checksums (mutate.h), through everything that reads a run: report,
- * info, dump, timeline and hang. Each in a process of its own, which has 60 s; under a sanitizer of addresses or of undefined
- * behaviour what it finds ends that process.
+/* mutated_run.c — whole runs with wrong contents and right checksums (mutate.h), through everything
+ * that reads a run: report, info, dump, timeline and hang. Each in a process of its own, which has
+ * 60 s; under a sanitizer of addresses or of undefined behaviour what it finds ends that process.
  *
- *     mutated_run FIRST N [--keep DIR] [RUN...]: seeds FIRST .. FIRST + N - 1, of runs that are given, or made here. The mutated
- *     run of the last seed stays in DIR. */
+ *     mutated_run FIRST N [--keep DIR] [RUN...]: seeds FIRST .. FIRST + N - 1, of runs that are
+ * given, or made here. The mutated run of the last seed stays in DIR. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

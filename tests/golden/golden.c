@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* golden.c — a small run with every kind of record that has columns of its own, and what a reader makes of it.
+/* golden.c — a small run with every kind of record that has columns of its own, and what a reader
+ * makes of it.
  *
  * usage: golden write NAME DIR     writes it as today's writer does (DIR exists and is empty)
  *        golden print DIR          every record of every block as text, with the blocks' columns
  *
- * tests/golden/1 was written when version 1 of the format was made and is never written again; 1.txt is what it holds. Where a
- * record became longer, there is another one: 1.cost has a COST record with context switches. */
+ * tests/golden/1 was written when version 1 of the format was made and is never written
+ * again; 1.txt is what it holds. Where a record became longer, there is another one: 1.cost has a
+ * COST record with context switches. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +28,17 @@ static void must(int ok, const char *what)
 	exit(1);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void add(struct ct_block *b, enum ct_kind kind, const void *data, size_t len)
 {
 	must(ct_block_add_rare(b, kind, data, len) == CT_OK, "record");
 }
 
-/* A rank of two: all-reduces on the GPU that its compute stream waits for, a send of varying size, calls that wait. */
+/* A rank of two: all-reduces on the GPU that its compute stream waits for, a send of varying size,
+ * calls that wait. */
 static void step(struct ct_block *b, uint64_t n)
 {
 	const uint64_t t = 1000000 + 960000 * n + n * n % 7 * 1024;
@@ -211,7 +216,9 @@ static void write_run(const char *dir, int with_cost)
 	close(fd);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void print_hex(const uint8_t *p, size_t len)
 {

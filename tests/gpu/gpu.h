@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.h — what the probe needs of the CUDA driver and of NCCL, found at run time: the program is built where there is
- * neither, and is carried to a machine that has both. */
+/* gpu.h — what the probe needs of the CUDA driver and of NCCL, found at run time: the program is
+ * built where there is neither, and is carried to a machine that has both. */
 #ifndef CT_TESTS_GPU_GPU_H
 #define CT_TESTS_GPU_GPU_H
 
@@ -64,8 +64,8 @@ struct gpu {
 };
 extern struct gpu gpu;
 
-/* The driver and its first device, current on the calling thread; with `nccl` also the library of this name. Ends the
- * program if something is missing. */
+/* The driver and its first device, current on the calling thread; with `nccl` also the library of
+ * this name. Ends the program if something is missing. */
 void gpu_open(const char *nccl);
 void gpu_open_nccl(const char *nccl); /* NCCL alone, before CUDA */
 

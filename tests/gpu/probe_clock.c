@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPU's clock against the host's: how narrow an anchor can be, and how fast the two drift apart. */
+/* The GPU's clock against the host's: how narrow an anchor can be, and how fast the two drift
+ * apart. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

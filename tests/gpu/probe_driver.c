@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver takes for the calls that a timed launch adds, on a stream that has nothing else to do, on one that is busy, and
- * beside a thread that asks without a pause; and what it says of stamps. */
+/* What the driver takes for the calls that a timed launch adds, on a stream that has nothing else
+ * to do, on one that is busy, and beside a thread that asks without a pause; and what it says of
+ * stamps. */
 #include <math.h>
 #include <pthread.h>
 
@@ -94,8 +95,8 @@ static void backwards(void)
 	gpu_figure("elapsed_forwards", ms, "ms");
 }
 
-/* The greatest common divisor of many elapsed times, in ns: what one stamp is a multiple of. A float of less than a millisecond is
- * good to a tenth of one. */
+/* The greatest common divisor of many elapsed times, in ns: what one stamp is a multiple of. A
+ * float of less than a millisecond is good to a tenth of one. */
 static void stamps(void)
 {
 	long divisor = 0;
@@ -147,7 +148,8 @@ int gpu_probe_driver(void)
 	return 0;
 }
 
-/* After a reset the context has another number, or none until it is made again; it has the same handle, perhaps. */
+/* After a reset the context has another number, or none until it is made again; it has the same
+ * handle, perhaps. */
 int gpu_probe_context(void)
 {
 	unsigned long long before = 0, after = 0;

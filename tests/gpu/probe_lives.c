@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs whose lives are hard on a tracer: one that ends while the GPU works, one that resets its device, one that captures. */
+/* Jobs whose lives are hard on a tracer: one that ends while the GPU works, one that resets its
+ * device, one that captures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

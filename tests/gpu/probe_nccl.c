@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One rank of a job that all-reduces: small ones, for the cost of a call and the latency of a launch, and one of each of
- * several sizes, whose sums stand in the checksum. */
+/* One rank of a job that all-reduces: small ones, for the cost of a call and the latency of a
+ * launch, and one of each of several sizes, whose sums stand in the checksum. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,8 @@ ncclComm_t gpu_comm_open(const struct gpu_job *job)
 	};
 	int version;
 
-	/* what NCCL_CONFIG_INITIALIZER says, as far as 2.18 knows it: later members keep their defaults */
+	/* what NCCL_CONFIG_INITIALIZER says, as far as 2.18 knows it: later members keep their
+	 * defaults */
 	MUST(ncclGetVersion(&version));
 	config.size = offsetof(ncclConfig_t, trafficClass);
 	config.version = 21800;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hardware queues: how many streams run beside one another, with timed events and without, and how much one queue holds. */
+/* Hardware queues: how many streams run beside one another, with timed events and without, and how
+ * much one queue holds. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ enum { MOST = 32, TRIES = 10, ENTRIES = 8192 };
 
 static CUstream streams[MOST];
 
-/* [event, kernel of 5 ms, event] on each of n streams: ms until all are done, the least of some tries. */
+/* [event, kernel of 5 ms, event] on each of n streams: ms until all are done, the least of some
+ * tries. */
 static double run(int n, unsigned flags)
 {
 	CUevent begin[MOST], end[MOST];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode_run RUN — decodes all blocks of a run, one process after the other, and does nothing with them: what a verdict is
- * measured against (synthetic.py --big). Prints how many operations there are. */
+/* decode_run RUN — decodes all blocks of a run, one process after the other, and does nothing with
+ * them: what a verdict is measured against (synthetic.py --big). Prints how many operations there
+ * are. */
 #include <inttypes.h>
 #include <stdio.h>
 

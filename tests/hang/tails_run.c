@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tails_run RUN LEAST BYTES — the verdict on a hang from the tails of a run, of at least LEAST operations a process, held against the one from
- * everything. BYTES of its last segments are looked at first. Prints "last segments", "tails" or "everything" (what the verdict was made
- * of) and, if the two are not the same, how; exit 1 then.
+/* tails_run RUN LEAST BYTES — the verdict on a hang from the tails of a run, of at least LEAST
+ * operations a process, held against the one from everything. BYTES of its last segments are looked
+ * at first. Prints "last segments", "tails" or "everything" (what the verdict was made of) and, if
+ * the two are not the same, how; exit 1 then.
  *
  * Times are not compared: clocks of hosts are synchronized by what was read. */
 #include <inttypes.h>

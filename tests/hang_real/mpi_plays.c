@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_plays.c — mpi_plays PLAY DIR: jobs over MPI that come to a stop, one rank of each. What is true of them stands in
- * mpi_hang.py.
+/* mpi_plays.c — mpi_plays PLAY DIR: jobs over MPI that come to a stop, one rank of each. What is
+ * true of them stands in mpi_hang.py.
  *
  * Before a rank does the last thing that it will do it makes the file DIR/at.RANK. */
 #include <mpi.h>
@@ -257,7 +257,8 @@ static void asked(void)
 	}
 }
 
-/* ---- no rank is to blame ------------------------------------------------------------------------- */
+/* ---- no rank is to blame
+ * ------------------------------------------------------------------------- */
 
 static void slow(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_plays.h — what the plays of mpi_plays.c and mpi_plays_more.c have in common. One rank per process; `rank` and `size` are
- * those in MPI_COMM_WORLD. */
+/* mpi_plays.h — what the plays of mpi_plays.c and mpi_plays_more.c have in common. One rank per
+ * process; `rank` and `size` are those in MPI_COMM_WORLD. */
 #ifndef CT_TESTS_HANG_REAL_MPI_PLAYS_H
 #define CT_TESTS_HANG_REAL_MPI_PLAYS_H
 

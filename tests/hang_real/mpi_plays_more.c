@@ -104,7 +104,8 @@ void circle_without_one(void)
 	}
 }
 
-/* Messages between the others are on their way, and MPI_Waitall reports none before all are complete. */
+/* Messages between the others are on their way, and MPI_Waitall reports none before all are
+ * complete. */
 void ring_of_requests(void)
 {
 	int next = (rank + 1) % size, before = (rank + size - 1) % size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format_lines.c — many values as the report's text writes them, a line each: name of the function in format.js, value as in JSON,
- * text. Values: what rounding turns on (halves, ends of units), and random ones of all sizes. */
+/* format_lines.c — many values as the report's text writes them, a line each: name of the function
+ * in format.js, value as in JSON, text. Values: what rounding turns on (halves, ends of units), and
+ * random ones of all sizes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

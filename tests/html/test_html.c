@@ -76,7 +76,8 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-/* The character that \\uXXXX, or a pair of them, stands for, and how long that is; 0: it is nothing that the page escapes. */
+/* The character that \\uXXXX, or a pair of them, stands for, and how long that is; 0: it is nothing
+ * that the page escapes. */
 static uint32_t escaped(const char *json, size_t *len)
 {
 	unsigned first, second;

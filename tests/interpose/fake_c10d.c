@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_c10d.c — what torch's ProcessGroupGloo queues and carries out, without torch: a work is a function. Both forms of
- * execute that there have been. */
+/* fake_c10d.c — what torch's ProcessGroupGloo queues and carries out, without torch: a work is a
+ * function. Both forms of execute that there have been. */
 #include "tests/interpose/fake_c10d.h"
 
 #define FAKE __attribute__((visibility("default")))

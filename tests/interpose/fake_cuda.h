@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_cuda.h — a CUDA driver that does what a test says: events on a program's stream happen when the test advances
- * the stream, and it remembers when that was. Events on streams made through the driver itself (the tracer's own)
- * happen at once. Strict where it matters: an event and a stream of different contexts do not fit together. */
+/* fake_cuda.h — a CUDA driver that does what a test says: events on a program's stream happen when
+ * the test advances the stream, and it remembers when that was. Events on streams made through the
+ * driver itself (the tracer's own) happen at once. Strict where it matters: an event and a stream
+ * of different contexts do not fit together. */
 #ifndef CT_TESTS_INTERPOSE_FAKE_CUDA_H
 #define CT_TESTS_INTERPOSE_FAKE_CUDA_H
 
@@ -22,7 +23,8 @@ struct fake_driver {
 	unsigned create_ns;	/* of CPU that event_create takes */
 	unsigned record_ns;	/* of CPU that event_record takes on a program's streams */
 	double elapsed_off_ns;	/* of every elapsed time */
-	int elapsed_backwards; /* from a later event to an earlier one: 0 negative, 1 no time, 2 an error */
+	int elapsed_backwards;	/* from a later event to an earlier one: 0 negative, 1 no time, 2 an
+				   error */
 	CUresult stream_ctx_result; /* of stream_get_ctx, likewise */
 	CUresult exchange_result;   /* of exchange_capture_mode, if not CUDA_SUCCESS */
 	CUresult capture_result;

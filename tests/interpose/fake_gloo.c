@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_gloo.c — a libgloo whose functions do what a test wants done. Built as several shared libraries that differ
- * in FAKE_ID, so that tests can show which copy was called. */
+/* fake_gloo.c — a libgloo whose functions do what a test wants done. Built as several shared
+ * libraries that differ in FAKE_ID, so that tests can show which copy was called. */
 #include "tests/interpose/fake_gloo.h"
 
 #include <stdatomic.h>
@@ -35,8 +35,8 @@ FAKE void fake_barrier(void *options)
 	((struct fake_options *)options)->called_id = FAKE_ID;
 }
 
-/* As the real one does it: the address blob of this rank goes into the store, those of the others come out of it.
- * The tests' store is the body. */
+/* As the real one does it: the address blob of this rank goes into the store, those of the others
+ * come out of it. The tests' store is the body. */
 FAKE void fake_mesh(void *context, void *store,
 		    void *device) __asm__("_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_"
 					  "5StoreERSt10shared_ptrINS_9transport6DeviceEE");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_gloo.h — a library with a few of Gloo's functions, and objects that look like Gloo's to the wrappers. */
+/* fake_gloo.h — a library with a few of Gloo's functions, and objects that look like Gloo's to the
+ * wrappers. */
 #ifndef CT_TESTS_INTERPOSE_FAKE_GLOO_H
 #define CT_TESTS_INTERPOSE_FAKE_GLOO_H
 

@@ -176,7 +176,8 @@ int PMPI_Comm_get_parent(void *comm)
 	return ask();
 }
 
-/* Predefined types: MPICH has the size in the handle, the standard has it nearly so; 0x4c00080b and 0x214 are double. */
+/* Predefined types: MPICH has the size in the handle, the standard has it nearly so; 0x4c00080b and
+ * 0x214 are double. */
 int PMPI_Type_size_x(ct_mpi_handle type, ct_mpi_count *bytes)
 {
 	uintptr_t t = type & fake_mpi.mask;
@@ -234,7 +235,8 @@ int PMPI_Dist_graph_neighbors_count(ct_mpi_handle comm, int *in, int *out, int *
 	return ask_of(comm, 0);
 }
 
-/* Those that have wrappers. As in many libraries, MPI_X calls PMPI_X through the same table as every caller. */
+/* Those that have wrappers. As in many libraries, MPI_X calls PMPI_X through the same table as
+ * every caller. */
 int MPI_Init(int *argc, char ***argv);
 int MPI_Finalize(void);
 int MPI_Allreduce(const void *send, void *recv, int n, uintptr_t type, uintptr_t op,

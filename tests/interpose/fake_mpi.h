@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_mpi.h — a library that says it is any MPI, with one rank of four, and judges how it is called: handles as MPICH has
- * them (32 bits; what stands above them is cut off, as there) or as the standard ABI has them. */
+/* fake_mpi.h — a library that says it is any MPI, with one rank of four, and judges how it is
+ * called: handles as MPICH has them (32 bits; what stands above them is cut off, as there) or as
+ * the standard ABI has them. */
 #ifndef CT_TESTS_INTERPOSE_FAKE_MPI_H
 #define CT_TESTS_INTERPOSE_FAKE_MPI_H
 
@@ -18,7 +19,8 @@ struct fake_mpi {
 	/* what came */
 	int data_calls, pdata_calls; /* under MPI_ and PMPI_ */
 	int asked;	   /* questions other than whether it is initialised or finalised ... */
-	int asked_wrongly; /* ... of these when it was not, or of handles that are none of this library */
+	int asked_wrongly; /* ... of these when it was not, or of handles that are none of this
+			      library */
 };
 extern struct fake_mpi fake_mpi;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_fixture.h — a ring, a stand-in for the driver (fake_cuda.h) with one context and one stream, and what became of
- * launches on it. Every test starts with nothing known and ends with no poll thread. */
+/* gpu_fixture.h — a ring, a stand-in for the driver (fake_cuda.h) with one context and one stream,
+ * and what became of launches on it. Every test starts with nothing known and ends with no poll
+ * thread. */
 #ifndef CT_TESTS_INTERPOSE_GPU_FIXTURE_H
 #define CT_TESTS_INTERPOSE_GPU_FIXTURE_H
 
@@ -27,8 +28,8 @@ int tear_down(void **state);
 /* End the poll thread in order. */
 void finish(void);
 
-/* Until the current context, the nth that is known, is served: its events are made, and a look that took an anchor is
- * over. */
+/* Until the current context, the nth that is known, is served: its events are made, and a look that
+ * took an anchor is over. */
 void wait_for_events_of(unsigned nth);
 void wait_for_events(void);
 

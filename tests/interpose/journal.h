@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h — a traced job's own account of its calls: the truth that the trace is held against.
  *
- * One file per process, FILE or DIR/rank-R.journal, mapped shared: what was stored is in the page cache and
- * stays there when the process is killed with SIGKILL. A lane belongs to one thread at a time, which alone
- * writes it. Before a call the thread fills entry[entered] and then raises `entered`; when the call has
- * returned it raises `returned`. So in a file left by a dead process
+ * One file per process, FILE or DIR/rank-R.journal, mapped shared: what was stored is in the page
+ * cache and stays there when the process is killed with SIGKILL. A lane belongs to one thread at a
+ * time, which alone writes it. Before a call the thread fills entry[entered] and then raises
+ * `entered`; when the call has returned it raises `returned`. So in a file left by a dead process
  *     i < returned             the call was over: the trace must have it, whole
- *     returned <= i < entered  the call was begun: the trace may have it or not, but not half of it. At most
- *                              one such entry per lane. Here stays also a call that threw, for the journal
- *                              cannot know how far that one came.
- *     i >= entered             never called: the trace must not have it, unless the lane is marked full
- * A lane that is full marks itself CT_JOURNAL_FULL and stops; what its thread does later is in no entry.
+ *     returned <= i < entered  the call was begun: the trace may have it or not, but not half of
+ * it. At most one such entry per lane. Here stays also a call that threw, for the journal cannot
+ * know how far that one came. i >= entered             never called: the trace must not have it,
+ * unless the lane is marked full A lane that is full marks itself CT_JOURNAL_FULL and stops; what
+ * its thread does later is in no entry.
  *
- * Writers: tests/interpose/gloo_job.cc (through the functions below) and examples/torch_ddp/journal.py (the
- * same bytes). Everything is little-endian and naturally aligned; a counter is stored whole, in one move.
+ * Writers: tests/interpose/gloo_job.cc (through the functions below) and
+ * examples/torch_ddp/journal.py (the same bytes). Everything is little-endian and naturally
+ * aligned; a counter is stored whole, in one move.
  *
  *     offset            size     what
  *     0                 8        magic "CTJRNL01", stored last: without it the file is not ready
@@ -28,15 +29,14 @@
  *     84 + 64 * lane    4        flags (CT_JOURNAL_FULL)
  *     4096 + 16 * (65536 * lane + i)     entry i of the lane: u32 op, u32 reserved (0), u64 bytes
  *
- * `op` modulo 100 is the id in trace/ops.def; the hundreds show calls apart that are one operation there.
- * `bytes` is the size of the buffer that the call is about on this rank, and nothing is multiplied by ranks:
- *     allreduce, broadcast, reduce, send, recv   the buffer
- *     allgather, gather                          the one input this rank gives
- *     scatter                                    the one output this rank gets
- *     alltoall, alltoallv                        the whole input, all destinations together
- *     barrier                                    0
- * gloo_job writes send and recv (begin a transfer) and their waits as calls of their own. journal.py has one
- * entry for torch's send or recv, which are both: there `returned` means that the wait is over too. */
+ * `op` modulo 100 is the id in trace/ops.def; the hundreds show calls apart that are one operation
+ * there. `bytes` is the size of the buffer that the call is about on this rank, and nothing is
+ * multiplied by ranks: allreduce, broadcast, reduce, send, recv   the buffer allgather, gather the
+ * one input this rank gives scatter                                    the one output this rank
+ * gets alltoall, alltoallv                        the whole input, all destinations together
+ * barrier 0 gloo_job writes send and recv (begin a transfer) and their waits as calls of their own.
+ * journal.py has one entry for torch's send or recv, which are both: there `returned` means that
+ * the wait is over too. */
 #ifndef CT_TESTS_INTERPOSE_JOURNAL_H
 #define CT_TESTS_INTERPOSE_JOURNAL_H
 
@@ -154,8 +154,8 @@ static inline int ct_journal_is_there(const char *path, unsigned n)
 	       st.st_size >= (off_t)(sizeof(struct ct_journal) * ((uint64_t)n + 1));
 }
 
-/* Map the n-th journal of an existing file for reading. NULL with errno set; EINVAL: no journal, or one not
- * ready yet. */
+/* Map the n-th journal of an existing file for reading. NULL with errno set; EINVAL: no journal, or
+ * one not ready yet. */
 static inline const struct ct_journal *ct_journal_open_nth(const char *path, unsigned n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -188,8 +188,9 @@ static inline void ct_journal_close(const struct ct_journal *journal)
 		munmap((void *)(uintptr_t)journal, sizeof(*journal));
 }
 
-/* Announce the lane's next call. A NULL journal does nothing. 1: noted, end it with ct_journal_leave().
- * 0: no journal, or the lane is full. -1: the lane has become full just now; say so. */
+/* Announce the lane's next call. A NULL journal does nothing. 1: noted, end it with
+ * ct_journal_leave(). 0: no journal, or the lane is full. -1: the lane has become full just now;
+ * say so. */
 static inline int ct_journal_enter(struct ct_journal *journal, unsigned lane, uint32_t op,
 				   uint64_t bytes)
 {
@@ -219,7 +220,8 @@ static inline void ct_journal_leave(struct ct_journal *journal, unsigned lane)
 			 __ATOMIC_RELEASE);
 }
 
-/* The calling thread takes the lane over. The caller sees to it that the one before is done with it. */
+/* The calling thread takes the lane over. The caller sees to it that the one before is done with
+ * it. */
 static inline void ct_journal_take(struct ct_journal *journal, unsigned lane)
 {
 	if (journal)

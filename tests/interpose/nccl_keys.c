@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_keys.c — keys of communicators, for nccl_hash.py to compare. Each line on stdin is VERSION ID NTH COLOR with the 128 bytes of
- * a unique id in hexadecimal; the answer is the key of the id, NCCL's hash of what is split from that, and that child's key. */
+/* nccl_keys.c — keys of communicators, for nccl_hash.py to compare. Each line on stdin is VERSION
+ * ID NTH COLOR with the 128 bytes of a unique id in hexadecimal; the answer is the key of the id,
+ * NCCL's hash of what is split from that, and that child's key. */
 #include <inttypes.h>
 #include <stdio.h>
 

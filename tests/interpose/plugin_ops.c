@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plugin_ops.c — hold a run that NCCL's profiler plugin alone has recorded against the journals of commtrace-simjob.
+/* plugin_ops.c — hold a run that NCCL's profiler plugin alone has recorded against the journals of
+ * commtrace-simjob.
  *
  *     plugin_ops [--killed] RUN JOURNAL RANKS
  *
- * Each rank has as many ops of each operation and size as its journal has calls, an all-to-all being as many sends and
- * receives as there are ranks; each is marked, returned, and has one detail. After a kill there may be fewer: those of
- * the end. Prints how much was compared; the first difference is exit status 1. */
+ * Each rank has as many ops of each operation and size as its journal has calls, an all-to-all
+ * being as many sends and receives as there are ranks; each is marked, returned, and has one
+ * detail. After a kill there may be fewer: those of the end. Prints how much was compared; the
+ * first difference is exit status 1. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -37,7 +37,8 @@ const struct ct_launch *recorded_launch(const struct recorded_lists *r, uint32_t
 /* The nth finished host call of this name, from 0; NULL if there are fewer. */
 const struct ct_host_rec *recorded_host(const struct recorded_lists *r, const char *call, int nth);
 
-/* The nth error in the order in which the process's thread reported them, from 0; NULL if there are fewer. */
+/* The nth error in the order in which the process's thread reported them, from 0; NULL if there are
+ * fewer. */
 const struct ct_error_rec *recorded_error(const struct recorded_lists *r, uint32_t nth);
 
 /* The value of a key among facts or unseen, NULL: it is not there. Long ones are cut. */

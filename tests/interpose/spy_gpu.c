@@ -64,8 +64,8 @@ static const char *entered_in(const struct ct_slot *slot)
 	}
 }
 
-/* If this never returns, the ring has to show. Among the thread's latest records, since launches may come behind. What
- * NCCL calls in turn is not recorded. */
+/* If this never returns, the ring has to show. Among the thread's latest records, since launches
+ * may come behind. What NCCL calls in turn is not recorded. */
 static void must_be_on_record(const char *name)
 {
 	const struct ct_slot *slot = ct_self.lane.next;

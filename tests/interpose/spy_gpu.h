@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spy_gpu.h — what the wrappers do around the calls of the library, as a line of words in the order in which it happened:
+/* spy_gpu.h — what the wrappers do around the calls of the library, as a line of words in the order
+ * in which it happened:
  *
  *     B1      ct_gpu_begin of a launch on stream 1
  *     E1      ct_gpu_end of it
@@ -19,7 +20,8 @@
 /* Forget what was heard, and listen to the library. */
 void spy_start(void);
 
-/* End the process, saying what else was heard, unless it was exactly this. What was heard is forgotten. */
+/* End the process, saying what else was heard, unless it was exactly this. What was heard is
+ * forgotten. */
 void spy_heard(const char *line);
 
 /* The last launch that was begun. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_job.c — a process that stands still in functions with known names, in the way that its argument says:
+/* stack_job.c — a process that stands still in functions with known names, in the way that its
+ * argument says:
  *
  *   asleep     the main thread in a call, asleep
  *   pointer    likewise, behind functions with frame pointers, and out of a call through a pointer

@@ -3,8 +3,8 @@
  *
  * usage: stack_read RUN RING_DIR
  *   looks N
- *   thread TID [main] [call] [runs] [moved] [cut] [hidden] why W state S takes N same 0|1 before 0|1
- *   native FUNCTION FILE OFFSET | python FUNCTION LINE FILE      (FUNCTION "-": not known) */
+ *   thread TID [main] [call] [runs] [moved] [cut] [hidden] why W state S takes N same 0|1 before
+ * 0|1 native FUNCTION FILE OFFSET | python FUNCTION LINE FILE      (FUNCTION "-": not known) */
 #include <stdio.h>
 #include <string.h>
 

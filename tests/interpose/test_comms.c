@@ -52,7 +52,8 @@ static void finish(void)
 	ct_ring_close(&ct_recorder.ring, 1);
 }
 
-/* The key of the communicator with this handle, of two ranks by default; 0 if there was no place for it. */
+/* The key of the communicator with this handle, of two ranks by default; 0 if there was no place
+ * for it. */
 static uint64_t made(uintptr_t handle, uint64_t key, uint32_t nranks)
 {
 	const struct ct_comm_spec spec = {
@@ -88,7 +89,8 @@ static void members_guess_the_same_key(void **state)
 	assert_true(here[0] != there[0]);
 }
 
-/* Fill the tables; one more communicator than there is place for. Then make place as the write thread does, and guess. */
+/* Fill the tables; one more communicator than there is place for. Then make place as the write
+ * thread does, and guess. */
 static uint64_t guess_after_loss(uint64_t who)
 {
 	struct ct_comm *comm;
@@ -109,7 +111,8 @@ static uint64_t guess_after_loss(uint64_t who)
 	return key;
 }
 
-/* Which communicators a process has lost is its own affair: the first that it guesses is not the others' first. */
+/* Which communicators a process has lost is its own affair: the first that it guesses is not the
+ * others' first. */
 static void after_a_loss_no_two_guess_the_same_key(void **state)
 {
 	(void)state;
@@ -158,7 +161,8 @@ static void *end_one(void *handle)
 	return NULL;
 }
 
-/* The thread that holds the lock does not run: the others go on, and what they could not enter is counted. */
+/* The thread that holds the lock does not run: the others go on, and what they could not enter is
+ * counted. */
 static void what_a_locked_table_costs_is_counted(void **state)
 {
 	const void *const other = (const void *)(uintptr_t)16;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of network ports, out of a /sys that the test makes: by the functions themselves, by the sampler's thread, and
- * in what a recorded process leaves behind. */
+/* Counters of network ports, out of a /sys that the test makes: by the functions themselves, by the
+ * sampler's thread, and in what a recorded process leaves behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -327,7 +327,8 @@ static void begin(int32_t local_rank, uint64_t every_ns)
 	ct_counters_begin(&process, every_ns);
 }
 
-/* Serve as the write thread does, until sample `number` has come; what never comes ends the test by its time limit. */
+/* Serve as the write thread does, until sample `number` has come; what never comes ends the test by
+ * its time limit. */
 static void serve_until(struct ct_counters_seen *seen, uint32_t number)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -632,8 +633,8 @@ static void a_recorded_process_whose_port_hangs_is_whole(void **state)
 	recorded_remove();
 }
 
-/* CPU time of a sample of two network devices and eight InfiniBand ports that have every counter, in files without a
- * driver behind them. */
+/* CPU time of a sample of two network devices and eight InfiniBand ports that have every counter,
+ * in files without a driver behind them. */
 static int measure(void)
 {
 	uint64_t before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job with more streams than the GPU has connections: a timed event on one stream holds up another one that shares its
- * connection. The length of a step is computed by the simulator, so that it can be compared between runs. The program itself
- * is preloaded. */
+/* A job with more streams than the GPU has connections: a timed event on one stream holds up
+ * another one that shares its connection. The length of a step is computed by the simulator, so
+ * that it can be compared between runs. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,11 +36,13 @@ static struct {
 	cudaEvent_t begin, end;
 } all[STREAMS];
 
-/* How many of them there are, and what CUDA_DEVICE_MAX_CONNECTIONS is when the context is made; NULL: as it was before. */
+/* How many of them there are, and what CUDA_DEVICE_MAX_CONNECTIONS is when the context is made;
+ * NULL: as it was before. */
 static int n_streams = STREAMS;
 static const char *connections;
 
-/* Of the parent, too: the shortest step, and how many events with timing were recorded after the first step. */
+/* Of the parent, too: the shortest step, and how many events with timing were recorded after the
+ * first step. */
 static struct shared {
 	uint64_t step_ns, timed;
 } * shared;
@@ -65,7 +67,8 @@ static void make(float **data)
 	usleep(300000); /* events and clocks are there */
 }
 
-/* On every stream something to do, and communication behind it. Returns how long it took on the device. */
+/* On every stream something to do, and communication behind it. Returns how long it took on the
+ * device. */
 static uint64_t step(float *data)
 {
 	uint64_t begin = UINT64_MAX, end = 0, ns;

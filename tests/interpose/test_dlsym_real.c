@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pieces of the dlsym hook by themselves; under the preload it is tested in tests/e2e/dlsym.sh. */
+/* The pieces of the dlsym hook by themselves; under the preload it is tested in tests/e2e/dlsym.sh.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program whose recording begins before CUDA does: ncclGetUniqueId() starts it, and cuInit() comes later. The driver is
- * torn down by a handler that cuInit() registers, so that it is gone before handlers run that are older. The program itself
- * is preloaded. */
+/* A program whose recording begins before CUDA does: ncclGetUniqueId() starts it, and cuInit()
+ * comes later. The driver is torn down by a handler that cuInit() registers, so that it is gone
+ * before handlers run that are older. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -362,7 +362,8 @@ static void waits_for_a_processor_are_reported_at_the_end_and_when_they_change(v
 	assert_in_range(atoi(recorded("cpu.waited_ppm")), 200000, 250000);
 }
 
-/* Serve like the write thread until `key` is there; one that never comes ends the test by its time limit. */
+/* Serve like the write thread until `key` is there; one that never comes ends the test by its time
+ * limit. */
 static void serve_until(const char *key)
 {
 	const struct timespec nap = { 0, 5000000 };

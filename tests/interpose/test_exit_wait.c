@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exit() waits for the last block for a bounded time, also if the process did not run for longer than that meanwhile: it was
- * stopped by SIGSTOP or a freezer, or its machine was suspended. */
+/* exit() waits for the last block for a bounded time, also if the process did not run for longer
+ * than that meanwhile: it was stopped by SIGSTOP or a freezer, or its machine was suspended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

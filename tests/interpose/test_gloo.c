@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The preload under the real libgloo: gloo_job's ranks print the same with and without it, and what was recorded is
- * what they did. */
+/* The preload under the real libgloo: gloo_job's ranks print the same with and without it, and what
+ * was recorded is what they did. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

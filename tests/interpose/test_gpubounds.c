@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events show work that they only stand beside, for every place at which a thread may have stood still. */
+/* What events show work that they only stand beside, for every place at which a thread may have
+ * stood still. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +15,8 @@
 #define ERR 1300u
 #define US 1000u
 
-/* A stream that has `busy_ns` to do yet, and a call that records the start event at 0, launches work of `work_ns` at
- * launch_ns, records the end event at end_ns and reads the clock at returned_ns. */
+/* A stream that has `busy_ns` to do yet, and a call that records the start event at 0, launches work
+ * of `work_ns` at launch_ns, records the end event at end_ns and reads the clock at returned_ns. */
 struct call {
 	uint64_t busy_ns, work_ns, launch_ns, end_ns, returned_ns;
 };
@@ -94,7 +95,8 @@ static void on_a_busy_stream_events_report_all(void **state)
 	assert_int_equal(t.end_err_ns, ERR);
 }
 
-/* The end event of work that was still running when the call returned shows its end, even if it began meanwhile. */
+/* The end event of work that was still running when the call returned shows its end, even if it
+ * began meanwhile. */
 static void work_that_outlasts_its_call_has_its_end_from_the_event(void **state)
 {
 	const struct call c = { 0, 800 * US, 10 * US, 15 * US, 20 * US };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The budget: timing becomes as coarse as it must be and no coarser, and finer again. By computed costs, and by a driver
- * that takes its time. */
+/* The budget: timing becomes as coarse as it must be and no coarser, and finer again. By computed
+ * costs, and by a driver that takes its time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,7 +152,8 @@ static void of_the_last_few_measured_costs_the_least_counts(void **state)
 	assert_int_equal(ct_gpu_probe_cost(&probes), 3000);
 }
 
-/* With the poll thread, a driver that takes long to record an event, and launches that ask whether they are timed. */
+/* With the poll thread, a driver that takes long to record an event, and launches that ask whether
+ * they are timed. */
 static uint32_t level_after(struct ct_comm *comm, uint64_t *seq, uint64_t seconds, uint32_t until)
 {
 	uint64_t end_ns = ct_now_ns() + seconds * SECOND_NS;

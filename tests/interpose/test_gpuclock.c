@@ -11,7 +11,8 @@
 
 #include "interpose/gpu/clock/clock.h"
 
-/* A device and a host whose times are known: stamps are rounded down as a device does it, differences to float. */
+/* A device and a host whose times are known: stamps are rounded down as a device does it,
+ * differences to float. */
 struct world {
 	double ppm;
 	double warming; /* ppm per second on top */
@@ -97,7 +98,8 @@ static void one_anchor_is_as_good_as_it_is_narrow(void **state)
 	assert_true(err > 25000 && err < 30000);
 }
 
-/* Anchors as they are taken: fast at first, then one a second. Returns the largest published error from `from` on. */
+/* Anchors as they are taken: fast at first, then one a second. Returns the largest published error
+ * from `from` on. */
 static double run(struct world *w, double seconds, double width, double from)
 {
 	double worst = 0, err;

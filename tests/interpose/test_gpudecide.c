@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What auto decides, and what it finds that timing costs: a job whose time is computed, on a driver in which timed events make
- * steps longer by a known share. All clocks are the test's, so that an hour takes a moment and no machine is too busy. */
+/* What auto decides, and what it finds that timing costs: a job whose time is computed, on a driver
+ * in which timed events make steps longer by a known share. All clocks are the test's, so that an
+ * hour takes a moment and no machine is too busy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,8 @@
 #define LOOK_NS 10000000ull
 enum { COLLECTIVES = 20 };
 
-/* ---- clocks ---------------------------------------------------------------------------------------------- */
+/* ---- clocks
+ * ---------------------------------------------------------------------------------------------- */
 
 static uint64_t mono_ns, unix_ahead_ns;
 
@@ -46,7 +48,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
-/* ---- a job ----------------------------------------------------------------------------------------------- */
+/* ---- a job
+ * ----------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -181,7 +184,8 @@ static struct ct_cost_rec run(const struct job *job, uint64_t seconds)
 	return cost;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------- */
+/* ---- tests
+ * ----------------------------------------------------------------------------------------------- */
 
 static struct ct_gpu_period period;
 
@@ -357,8 +361,8 @@ static void long_steps_are_measured_too(void **state)
 	}
 }
 
-/* Ranks see the same steps with other noise: their windows become equally long, however near to a third of one steps are, and stay
- * so through pauses. */
+/* Ranks see the same steps with other noise: their windows become equally long, however near to a
+ * third of one steps are, and stay so through pauses. */
 static void windows_become_the_same_for_all(void **state)
 {
 	struct job job = { .noise = 0.01, .step_ms = 3333 };
@@ -520,7 +524,8 @@ static void short_windows_serve_as_well(void **state)
 	assert_true(lowered_ns < 15 * SECOND_NS);
 }
 
-/* Two ranks that wait for each other in every step, the clock of one a second behind: a step is longer where either times. */
+/* Two ranks that wait for each other in every step, the clock of one a second behind: a step is
+ * longer where either times. */
 static void clocks_a_second_apart_do_not_hide_what_it_costs(void **state)
 {
 	const struct ct_gpu_options o = { .guard_off_ms = 10000, .guard_ms = 120000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gpufirst.c — the first launches after a communicator was made are timed, however late the poll thread gets a
- * processor. Here it gets none until the test says so. */
+/* test_gpufirst.c — the first launches after a communicator was made are timed, however late the
+ * poll thread gets a processor. Here it gets none until the test says so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,8 @@ static void launch_all(uint32_t n)
 	}
 }
 
-/* The work of a new communicator is launched at once, and completes before any of our threads has polled it. */
+/* The work of a new communicator is launched at once, and completes before any of our threads has
+ * polled it. */
 static void no_launch_is_untimed_while_the_poll_thread_is_late(void **state)
 {
 	(void)state;

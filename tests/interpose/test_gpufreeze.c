@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of a communicator that is aborted while they are open: what their kernels do afterwards is not theirs. */
+/* Launches of a communicator that is aborted while they are open: what their kernels do afterwards
+ * is not theirs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +110,8 @@ static void others_go_on(void **state)
 	wait_for_events();
 	ct_gpu_end(begin(stream));
 	usleep(1000);
-	/* neither another communicator, nor one of the same place in the table; and the library may refuse */
+	/* neither another communicator, nor one of the same place in the table; and the library may
+	 * refuse */
 	ct_freeze_undo(COMM, ct_freeze(COMM));
 	ct_freeze(COMM + 1);
 	ct_freeze(COMM + 4096);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of which only the end is timed, by asking: COMMTRACE_TIMING=host, and what `auto` decides between. */
+/* Launches of which only the end is timed, by asking: COMMTRACE_TIMING=host, and what `auto`
+ * decides between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

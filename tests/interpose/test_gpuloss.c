@@ -18,7 +18,8 @@
 #include "interpose/gpu/stream_waits.h"
 #include "tests/interpose/gpu_fixture.h"
 
-/* ---- what is not measured ------------------------------------------------------------------------------ */
+/* ---- what is not measured
+ * ------------------------------------------------------------------------------ */
 
 static void without_a_ready_event_a_launch_is_untimed_and_counted(void **state)
 {
@@ -322,7 +323,8 @@ static void a_threads_own_stream_is_not_ended_by_another(void **state)
 	fake_unlock();
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------- */
+/* ---- the end
+ * ------------------------------------------------------------------------------------------- */
 
 static void what_is_not_done_at_the_end_stays_open(void **state)
 {
@@ -371,7 +373,8 @@ static void a_driver_that_hangs_hangs_the_poll_thread_only(void **state)
 	assert_int_equal(timed + losses(CT_LOSS_DRIVER_HELD), 10);
 }
 
-/* ---- many threads -------------------------------------------------------------------------------------- */
+/* ---- many threads
+ * -------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, EACH = 300 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* COMMTRACE_TIMING, _SAMPLE, _BUDGET and _DUTY: what is understood, and what becomes of what is not. */
+/* COMMTRACE_TIMING, _SAMPLE, _BUDGET and _DUTY: what is understood, and what becomes of what is
+ * not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plain launch is recorded like any other, and what is not plain is noticed: of each condition that plain.h looks at one
- * launch that does not meet it. */
+/* A plain launch is recorded like any other, and what is not plain is noticed: of each condition
+ * that plain.h looks at one launch that does not meet it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,8 +169,8 @@ static void neither_is_one_on_a_full_queue(void **state)
 	assert_plain();
 }
 
-/* The handle comes again in another context, as after the program destroyed the stream and made one: the driver refuses the
- * event, and from then on it is another stream. */
+/* The handle comes again in another context, as after the program destroyed the stream and made
+ * one: the driver refuses the event, and from then on it is another stream. */
 static void a_handle_that_came_back_elsewhere_is_another_stream(void **state)
 {
 	struct ct_gpu_launch launch = make_launch(stream);

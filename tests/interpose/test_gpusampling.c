@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instances are timed: the same ones everywhere, as many as were asked for, coarser sets inside finer ones. */
+/* Which instances are timed: the same ones everywhere, as many as were asked for, coarser sets
+ * inside finer ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,8 +138,9 @@ static void duty_is_the_first_part_of_every_period_of_the_wall_clock(void **stat
 	assert_true(ct_gpu_share(&o, 0, minute + 60000000000) == CT_GPU_ALL / 2);
 }
 
-/* Members that are a few operations apart when a window begins begin to be timed with the same one: a block of sequence
- * numbers is timed as its first one is. Windows here are so long that this one is on, or off, all the time. */
+/* Members that are a few operations apart when a window begins begin to be timed with the same one:
+ * a block of sequence numbers is timed as its first one is. Windows here are so long that this one
+ * is on, or off, all the time. */
 static void a_window_begins_and_ends_with_a_block(void **state)
 {
 	struct ct_comm comm = make_comm(5);

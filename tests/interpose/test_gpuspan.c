@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gpuspan.c — spans are reserved a block at a time and keep their events: nothing of that gets lost. */
+/* test_gpuspan.c — spans are reserved a block at a time and keep their events: nothing of that gets
+ * lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

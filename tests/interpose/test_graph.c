@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA graphs under the preload: which list each executable has, what its launches are recorded as, and that the
- * communicators' orders go on behind them. The truth is what the program does; the program itself is preloaded. */
+/* CUDA graphs under the preload: which list each executable has, what its launches are recorded as,
+ * and that the communicators' orders go on behind them. The truth is what the program does; the
+ * program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -290,7 +291,8 @@ static void update_join_and_nest(void)
 	MUST(!simCompute(stream, 1000));
 	none = instantiate(end_capture());
 	launch(none, stream);
-	/* a graph that fails to launch has used its numbers all the same, as an operation that fails */
+	/* a graph that fails to launch has used its numbers all the same, as an operation that
+	 * fails */
 	all_reduce(a); /* 13 */
 	stop();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's lock is held. The poll thread waits for it; the program's threads are not sent after it, since its own
- * NCCL calls may need no driver: what they launch then is untimed and counted. */
+/* The driver's lock is held. The poll thread waits for it; the program's threads are not sent after
+ * it, since its own NCCL calls may need no driver: what they launch then is untimed and counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ static unsigned calls(void)
 	return n;
 }
 
-/* The poll thread hangs, with a launch on its way that it asks for. Every other call of the fake answers. */
+/* The poll thread hangs, with a launch on its way that it asks for. Every other call of the fake
+ * answers. */
 static void hold(void)
 {
 	fake_lock()->queries_hang = 1;

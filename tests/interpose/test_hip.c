@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program on AMD's runtime: nothing can be asked of its streams, so whether one is captured is unknown. Each case in a process of its
- * own, since what there is is looked for once. */
+/* A program on AMD's runtime: nothing can be asked of its streams, so whether one is captured is
+ * unknown. Each case in a process of its own, since what there is is looked for once. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

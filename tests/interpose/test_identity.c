@@ -114,7 +114,8 @@ static void the_job_is_named_by_who_knows_it(void **state)
 	assert_string_equal(IDENTIFY("A=b").job, IDENTIFY("A=b").job);
 }
 
-/* One rank of each node of an OpenMPI job in a Slurm allocation: only the second was started through a step. */
+/* One rank of each node of an OpenMPI job in a Slurm allocation: only the second was started
+ * through a step. */
 static void the_ranks_of_an_mpirun_agree_on_their_job(void **state)
 {
 #define RANK_OF_OMPI "OMPI_COMM_WORLD_RANK=1", "PMIX_NAMESPACE=7", "SLURM_JOB_ID=77"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI's wrappers before a library that says it is any MPI: which flavour it is, what is asked of it and when, and which
- * function a call reaches. What real libraries do is looked at in tests/mpi. */
+/* MPI's wrappers before a library that says it is any MPI: which flavour it is, what is asked of it
+ * and when, and which function a call reaches. What real libraries do is looked at in tests/mpi. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

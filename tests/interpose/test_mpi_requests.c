@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of MPI's requests by itself: what goes in comes out once, under any handle, from any thread. */
+/* The table of MPI's requests by itself: what goes in comes out once, under any handle, from any
+ * thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,8 @@ static void a_handle_of_what_is_complete_is_not_kept(void **state)
 	assert_int_equal(take(0x6c000001), 0);
 }
 
-/* The library gives a handle to the next request before the thread that waited has taken the entry. */
+/* The library gives a handle to the next request before the thread that waited has taken the entry.
+ */
 static void a_handle_that_comes_again_is_the_new_one(void **state)
 {
 	struct ct_mpi_held waited;
@@ -148,7 +150,8 @@ static void a_message_and_a_request_may_have_the_same_handle(void **state)
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
-/* As a program that posts all its receives first: every one is found, in any order, however the handles lie. */
+/* As a program that posts all its receives first: every one is found, in any order, however the
+ * handles lie. */
 static void thousands_may_be_outstanding(void **state)
 {
 	enum { N = 12000 };
@@ -195,7 +198,8 @@ static void what_has_no_room_is_no_other(void **state)
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
-/* Of persistent requests that have no room: messages get no number that another might have, and collectives have room. */
+/* Of persistent requests that have no room: messages get no number that another might have, and
+ * collectives have room. */
 static void what_is_lost_takes_no_ones_number(void **state)
 {
 	struct ct_mpi_request message = request(0, CT_OP_Recv, CT_MPI_REQUEST_PERSISTENT);
@@ -227,7 +231,8 @@ static void what_is_lost_takes_no_ones_number(void **state)
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
-/* Whose message a receive from any got that is given up is not known: nor is the number of the next one. */
+/* Whose message a receive from any got that is given up is not known: nor is the number of the next
+ * one. */
 static void what_is_given_up_ends_and_takes_no_ones_number(void **state)
 {
 	struct ct_mpi_request r = request(5, CT_OP_Recv, CT_MPI_REQUEST_ANY_SOURCE);

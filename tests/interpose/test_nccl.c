@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL's data-moving calls and groups: what goes around the library's own functions, and what is recorded. */
+/* NCCL's data-moving calls and groups: what goes around the library's own functions, and what is
+ * recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,8 @@ static void nothing_is_lost(const struct recorded_lists *r)
 		assert_non_null(recorded_launch(r, r->ops[i].launch));
 }
 
-/* ---- single calls -------------------------------------------------------------------------------------- */
+/* ---- single calls
+ * -------------------------------------------------------------------------------------- */
 
 static void call_all(void)
 {
@@ -211,7 +213,8 @@ static void errno_stays_as_the_library_left_it(void **state)
 	assert_int_equal(recorded_run(call_with_errno, NULL), 0);
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * -------------------------------------------------------------------------------------------- */
 
 static void group_two_ops(void)
 {

@@ -72,7 +72,8 @@ static const struct recorded_lists *records_of(void (*body)(void))
 	return r;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------ */
+/* ---- groups
+ * ------------------------------------------------------------------------------------------------ */
 
 static void simulate_nonblocking(void)
 {
@@ -164,7 +165,8 @@ static void communicators_of_a_nonblocking_group_end_one_by_one(void **state)
 	assert_int_equal(r->n_launches, 2);
 }
 
-/* ---- work that is never queried ------------------------------------------------------------------------------- */
+/* ---- work that is never queried
+ * ------------------------------------------------------------------------------- */
 
 static void never_ask(void)
 {
@@ -234,7 +236,8 @@ static void finalizing_sees_the_last_work_done(void **state)
 	assert_int_equal(recorded_launch(r, r->ops[1].launch)->result, 0);
 }
 
-/* ---- children ------------------------------------------------------------------------------------------------ */
+/* ---- children
+ * ------------------------------------------------------------------------------------------------ */
 
 static void children_in_group(void)
 {
@@ -314,7 +317,8 @@ static void children_that_come_later_are_known_when_their_parent_is_done(void **
 	assert_int_equal(r->ops[2].comm, 3);
 }
 
-/* ---- a communicator that ends while a thread is inside a call of it -------------------------------------------- */
+/* ---- a communicator that ends while a thread is inside a call of it
+ * -------------------------------------------- */
 
 static atomic_int inside, let_go;
 

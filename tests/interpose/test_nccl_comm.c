@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL's communicators: their keys, ranks and ends, and those that go on working when a call has returned. */
+/* NCCL's communicators: their keys, ranks and ends, and those that go on working when a call has
+ * returned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,8 @@ static const struct recorded_lists *records_of(void (*body)(void))
 	return recorded_lists(0);
 }
 
-/* ---- from a unique id ------------------------------------------------------------------------------------ */
+/* ---- from a unique id
+ * ------------------------------------------------------------------------------------ */
 
 static void init_each_way(void)
 {
@@ -216,7 +218,8 @@ static void a_group_of_inits_waits_at_its_end(void **state)
 	assert_true(recorded_host(r, "ncclGroupEnd", 0)->key == KEY_7);
 }
 
-/* ---- from another one ------------------------------------------------------------------------------------ */
+/* ---- from another one
+ * ------------------------------------------------------------------------------------ */
 
 static void split(void)
 {
@@ -290,7 +293,8 @@ static void no_two_that_were_shrunk_have_one_key(void **state)
 	assert_true(r->comms[4].key == KEY_7_SPLIT_1_0);
 }
 
-/* ---- what goes on after the call ------------------------------------------------------------------------- */
+/* ---- what goes on after the call
+ * ------------------------------------------------------------------------- */
 
 static ncclResult_t state_of(ncclComm_t comm)
 {
@@ -498,7 +502,8 @@ static void a_making_that_never_ends_has_no_second_end(void **state)
 	assert_null(recorded_host(r, "ncclCommInitRank", 3));
 }
 
-/* ---- ends ------------------------------------------------------------------------------------------------ */
+/* ---- ends
+ * ------------------------------------------------------------------------------------------------ */
 
 static void end_and_reuse(void)
 {
@@ -555,7 +560,8 @@ static void a_call_without_communicator_is_recorded_as_the_error_that_it_is(void
 	}
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------------ */
+/* ---- errors
+ * ------------------------------------------------------------------------------------------------ */
 
 static void errors_told(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communicators of the simulated NCCL that are aborted, revoked and shrunk while kernels are stuck: the kernels complete,
- * the operations did not. The program itself is preloaded. */
+/* Communicators of the simulated NCCL that are aborted, revoked and shrunk while kernels are stuck:
+ * the kernels complete, the operations did not. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

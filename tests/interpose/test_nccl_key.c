@@ -10,8 +10,8 @@
 
 #include "interpose/nccl/key.h"
 
-/* The key of an id of 128 sevens, as NCCL's own hash has it, and of what is split from it: the first split's colour 0, the second's
- * colour 5, and of the first child's first split colour 3. */
+/* The key of an id of 128 sevens, as NCCL's own hash has it, and of what is split from it: the
+ * first split's colour 0, the second's colour 5, and of the first child's first split colour 3. */
 #define KEY_7 0x2258c19d731308ebull
 #define KEY_7_SPLIT_1_0 0x95ec41b4c672ed61ull
 #define KEY_7_SPLIT_2_5 0xede03086b946608eull
@@ -34,8 +34,8 @@ static void keys_are_those_that_nccl_computes(void **state)
 	assert_true(ct_nccl_key_of_shrink(KEY_7, set, 0) != ct_nccl_key_of_shrink(KEY_7, set, 1));
 }
 
-/* The first that is grown from the one of sevens, to six ranks: NCCL's hash of its magic and the size; and NCCL's own
- * hash of what is shrunk from it, computed apart from this. */
+/* The first that is grown from the one of sevens, to six ranks: NCCL's hash of its magic and the
+ * size; and NCCL's own hash of what is shrunk from it, computed apart from this. */
 #define GROWN_MAGIC 0xd3311033d163a1e4ull
 #define GROWN_TO_6 0x5b947bbb8c42627eull
 #define SHRUNK 0x7f54bccecf8f5422ull

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Four ranks of the simulated NCCL in the three ways in which programs lay them out: one thread with all GPUs, one
- * thread for each, one process for each. What is on record is the same. The program itself is preloaded. */
+/* Four ranks of the simulated NCCL in the three ways in which programs lay them out: one thread
+ * with all GPUs, one thread for each, one process for each. What is on record is the same. The
+ * program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +94,8 @@ static void end(struct rank *r)
 	MUST(ncclCommDestroy(r->world) == ncclSuccess);
 }
 
-/* ---- one thread, all GPUs ------------------------------------------------------------------------------------- */
+/* ---- one thread, all GPUs
+ * ------------------------------------------------------------------------------------- */
 
 #define FOR_ALL(what)                                                                              \
 	do {                                                                                       \
@@ -132,7 +134,8 @@ static void one_thread(void)
 	MUST(simMisuse() == 0);
 }
 
-/* ---- one thread or process for each --------------------------------------------------------------------------- */
+/* ---- one thread or process for each
+ * --------------------------------------------------------------------------- */
 
 static void *one_rank(void *arg)
 {
@@ -204,7 +207,8 @@ static void one_process_each(void)
 		MUST(waitpid(pids[i], &status, 0) == pids[i] && status == 0);
 }
 
-/* ---- what is on record --------------------------------------------------------------------------------------------- */
+/* ---- what is on record
+ * --------------------------------------------------------------------------------------------- */
 
 enum { WORLD, HALF, GROWN };
 
@@ -216,7 +220,8 @@ static struct seen {
 	uint64_t last_seq[3], last_message;
 } seen[RANKS];
 
-/* The communicators of a process, in the order in which they were made known, show which is whose by size and rank. */
+/* The communicators of a process, in the order in which they were made known, show which is whose
+ * by size and rank. */
 static int kind_of(const struct recorded_lists *r, uint32_t id)
 {
 	const struct ct_comm_rec *comm = &r->comms[id - 1];

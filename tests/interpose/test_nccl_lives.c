@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lives of communicators and threads before a libnccl that does nothing: many of them, and those of forked children.
- * CT_LONG=1: more. */
+/* Lives of communicators and threads before a libnccl that does nothing: many of them, and those of
+ * forked children. CT_LONG=1: more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,9 @@ static void all_reduce(ncclComm_t comm)
 	MUST(ncclAllReduce(NULL, NULL, 1, ncclFloat32, ncclSum, comm, STREAM) == ncclSuccess);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------- */
+/* ---- threads
+ * -------------------------------------------------------------------------------------------------
+ */
 
 enum { THREADS = 8, LAST = 20 };
 
@@ -71,7 +73,8 @@ static void *call_often(void *arg)
 	return NULL;
 }
 
-/* After 1000 communicators, unless the ring is so small that it has no room for them at such a pace. */
+/* After 1000 communicators, unless the ring is so small that it has no room for them at such a
+ * pace. */
 static uint32_t comms_before(void)
 {
 	return getenv("COMMTRACE_RING_MB") ? 0 : 1000;
@@ -115,7 +118,8 @@ static void nothing_is_unaccounted_for(const char *const *env, uint64_t records_
 		      (unsigned long long)calls, (unsigned long long)r->ops,
 		      (unsigned long long)r->launches, (unsigned long long)lost);
 	assert_true(r->ops <= calls && r->launches <= calls * (records_each - 1));
-	/* makings and ends of communicators have two records each, of which the end is counted here */
+	/* makings and ends of communicators have two records each, of which the end is counted here
+	 */
 	assert_true(r->hosts <= hosts);
 	assert_in_range(calls * records_each + hosts, r->ops + r->launches + r->hosts,
 			r->ops + r->launches + r->hosts + lost);
@@ -165,7 +169,9 @@ static void what_is_lost_still_has_its_number(void **state)
 	assert_in_range(last, THREADS * calls_each() / 2, THREADS * calls_each() / 2 + LAST - 1);
 }
 
-/* ---- forks --------------------------------------------------------------------------------------------------- */
+/* ---- forks
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void use(ncclComm_t comm)
 {

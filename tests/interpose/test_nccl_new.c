@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NCCL 2.29 and 2.30 brought: communicators that grow, puts and signals, communicators that are suspended. */
+/* What NCCL 2.29 and 2.30 brought: communicators that grow, puts and signals, communicators that
+ * are suspended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,9 +92,11 @@ static void comm_is(const struct recorded_lists *r, uint32_t id, uint64_t key, u
 	assert_int_equal(comm->rank, rank);
 }
 
-/* ---- growing ---------------------------------------------------------------------------------------------- */
+/* ---- growing
+ * ---------------------------------------------------------------------------------------------- */
 
-/* A member that sees no id, the one that made it, and one that is new: three ranks, here one after the other. */
+/* A member that sees no id, the one that made it, and one that is new: three ranks, here one after
+ * the other. */
 static void grow_from_all_sides(void)
 {
 	ncclUniqueId id = id_to_grow(MAGIC_7, 1);
@@ -262,7 +265,8 @@ static void a_grown_communicator_is_known_before_it_is_ready(void **state)
 	assert_int_equal(recorded_host(r, "ncclCommGrow", 0)->comm, 2);
 }
 
-/* ---- puts and signals --------------------------------------------------------------------------------------- */
+/* ---- puts and signals
+ * --------------------------------------------------------------------------------------- */
 
 static void put_and_signal(void)
 {
@@ -328,7 +332,8 @@ static void puts_and_signals_are_launches_that_count_by_themselves(void **state)
 	assert_int_equal(recorded_launch(r, r->ops[8].launch)->result, ncclTimeout);
 }
 
-/* ---- calls that may wait -------------------------------------------------------------------------------------- */
+/* ---- calls that may wait
+ * -------------------------------------------------------------------------------------- */
 
 static void wait_in_calls(void)
 {

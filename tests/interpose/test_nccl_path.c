@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recorded and timed call of NCCL may not do, once its thread has made a few: allocate, or enter the kernel, but to wake
- * the write thread once for each block. The
- * program itself is preloaded, before a libnccl and a libcuda that do nothing. A child's main thread calls under a
+/* What a recorded and timed call of NCCL may not do, once its thread has made a few: allocate, or
+ * enter the kernel, but to wake the write thread once for each block. The program itself is
+ * preloaded, before a libnccl and a libcuda that do nothing. A child's main thread calls under a
  * filter that turns every system call into a signal; malloc and its kin are counted as they pass. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,8 @@
 enum { WARM_UP = 300, ROUNDS = 150 };
 #define STREAM ((CUstream)0x300)
 
-/* ---- counters ---------------------------------------------------------------------------------------------- */
+/* ---- counters
+ * ---------------------------------------------------------------------------------------------- */
 
 static __thread volatile int counting;
 static volatile int allocations;
@@ -72,7 +73,8 @@ static void on_system_call(int sig, siginfo_t *info, void *context)
 	last_call = info->si_syscall;
 }
 
-/* For this thread, until the process ends by exit_group; the way out of a signal handler stays open. */
+/* For this thread, until the process ends by exit_group; the way out of a signal handler stays
+ * open. */
 static int trap_system_calls(void)
 {
 	struct sock_filter filter[] = {
@@ -90,7 +92,8 @@ static int trap_system_calls(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* ---- what is called -------------------------------------------------------------------------------------------- */
+/* ---- what is called
+ * -------------------------------------------------------------------------------------------- */
 
 static void all_calls(ncclComm_t comm, ncclComm_t alone)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls remember of earlier ones, where that is over: call sites after a fork, communicators whose pointer comes again. */
+/* What calls remember of earlier ones, where that is over: call sites after a fork, communicators
+ * whose pointer comes again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The preload under the simulated NCCL: four ranks in one process, communicators of every kind, groups. What NCCL itself
- * says of its communicators is what is recorded, and every launch is timed. The program itself is preloaded. */
+/* The preload under the simulated NCCL: four ranks in one process, communicators of every kind,
+ * groups. What NCCL itself says of its communicators is what is recorded, and every launch is
+ * timed. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +85,8 @@ static void exchange(struct rank *r)
 	MUST(ncclGroupEnd() == ncclSuccess);
 }
 
-/* How many events with timing were recorded may depend on the machine; whether there are any may not. */
+/* How many events with timing were recorded may depend on the machine; whether there are any may
+ * not. */
 static int may_time = 1;
 
 static void job(void)
@@ -198,8 +200,8 @@ static void launches_are_timed_each_on_its_own_device(void **state)
 	recorded_remove();
 }
 
-/* Where timed events would make communication and computing take turns, none is recorded, and ends are known all the
- * same. */
+/* Where timed events would make communication and computing take turns, none is recorded, and ends
+ * are known all the same. */
 static void with_one_connection_no_timed_event_is_recorded(void **state)
 {
 	const char *const env[] = { "COMMTRACE_TIMING=auto", "CUDA_DEVICE_MAX_CONNECTIONS=1",

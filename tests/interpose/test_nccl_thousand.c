@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thousand communicators of the simulated NCCL, made, used and destroyed beside one that lives on: nothing grows,
- * nothing is lost, and keys and numbers are right at the end. The program itself is preloaded. */
+/* A thousand communicators of the simulated NCCL, made, used and destroyed beside one that lives
+ * on: nothing grows, nothing is lost, and keys and numbers are right at the end. The program itself
+ * is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

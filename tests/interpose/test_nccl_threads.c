@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL's wrappers where something is in the way: other threads, the thread's end, a fork, a backend that is not wanted. */
+/* NCCL's wrappers where something is in the way: other threads, the thread's end, a fork, a backend
+ * that is not wanted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ static const struct recorded_lists *records_of(void (*body)(void), const char *c
 	return recorded_lists(0);
 }
 
-/* ---- a call that does not come back by itself -------------------------------------------------------------- */
+/* ---- a call that does not come back by itself
+ * -------------------------------------------------------------- */
 
 static atomic_int stuck, let_go;
 
@@ -100,7 +102,8 @@ static void another_thread_can_abort_what_one_is_stuck_in(void **state)
 	assert_int_equal(r->ops[1].result, 0);
 }
 
-/* A cancelled thread runs into a fault of AddressSanitizer's own (it takes the signal stack of a thread that has gone). */
+/* A cancelled thread runs into a fault of AddressSanitizer's own (it takes the signal stack of a
+ * thread that has gone). */
 #if !defined(__SANITIZE_ADDRESS__)
 static void *reduce_for_ever(void *comm)
 {
@@ -157,7 +160,8 @@ static void a_cancelled_call_ends_on_record(void **state)
 
 #endif
 
-/* ---- several at once --------------------------------------------------------------------------------------- */
+/* ---- several at once
+ * --------------------------------------------------------------------------------------- */
 
 static void *group_often(void *comm)
 {
@@ -196,7 +200,8 @@ static void groups_belong_to_their_threads(void **state)
 	}
 }
 
-/* ---- forked children ---------------------------------------------------------------------------------------- */
+/* ---- forked children
+ * ---------------------------------------------------------------------------------------- */
 
 static void child(ncclComm_t inherited)
 {
@@ -249,7 +254,8 @@ static void a_forked_child_starts_with_a_communicator_of_its_own(void **state)
 	assert_int_equal(ops, 3);
 }
 
-/* ---- not wanted ----------------------------------------------------------------------------------------------- */
+/* ---- not wanted
+ * ----------------------------------------------------------------------------------------------- */
 
 static void use_all(void)
 {

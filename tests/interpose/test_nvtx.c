@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the callbacks of NVTX put on record, called as NVTX calls them: through the pointers that they were set in. */
+/* What the callbacks of NVTX put on record, called as NVTX calls them: through the pointers that
+ * they were set in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

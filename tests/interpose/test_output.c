@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in a segment stands in the order in which it became true: a checkpoint never knows more than the block
- * behind it. The write thread is stopped between reading a block's state and writing the block. */
+/* What stands in a segment stands in the order in which it became true: a checkpoint never knows
+ * more than the block behind it. The write thread is stopped between reading a block's state and
+ * writing the block. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ int __wrap_ct_output_block(struct ct_output *output, struct ct_block *block)
 
 	meanwhile(output);
 	status = __real_ct_output_block(output, block);
-	/* what happened meanwhile would stand in its checkpoint, and before the block that knows nothing of it */
+	/* what happened meanwhile would stand in its checkpoint, and before the block that knows
+	 * nothing of it */
 	if (output->segment.n_sizes != before || output->fresh) {
 		fprintf(stderr, "a block of type %d opened a segment\n", (int)block->type);
 		_exit(1);

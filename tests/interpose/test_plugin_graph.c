@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job that decodes with CUDA graphs while NCCL shows its profiler plugin when kernels run: a graph must not cost more than
- * without, although NCCL puts a host node into every plan that is captured while the plugin asks for channels. The program is
- * preloaded (interpose.plugin_graph), or has the plugin alone (interpose.plugin_graph_alone). The length of a launch is
- * computed by the simulator, so that it can be compared between runs. */
+/* A job that decodes with CUDA graphs while NCCL shows its profiler plugin when kernels run: a
+ * graph must not cost more than without, although NCCL puts a host node into every plan that is
+ * captured while the plugin asks for channels. The program is preloaded (interpose.plugin_graph),
+ * or has the plugin alone (interpose.plugin_graph_alone). The length of a launch is computed by the
+ * simulator, so that it can be compared between runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,7 +207,8 @@ static void nor_has_it_in_version_4(void **state)
 	check("SIM_PROFILER_VERSION=4", 0, RANKS * 2 * EAGER);
 }
 
-/* The first captured call is how the plugin learns of graphs: the one host node, and no times from then on. */
+/* The first captured call is how the plugin learns of graphs: the one host node, and no times from
+ * then on. */
 static void alone_it_asks_no_more_after_the_first_captured_call(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin is opened late, when other libraries have taken most of the static TLS that the loader keeps for such: the
- * library still opens where one of 64 bytes would. */
+/* A plugin is opened late, when other libraries have taken most of the static TLS that the loader
+ * keeps for such: the library still opens where one of 64 bytes would. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,8 @@ static void make_fillers(void)
 	free(bytes);
 }
 
-/* How many fillers a fresh process can open, up to `most`, and then `last` (NULL none): 1 if that as well. */
+/* How many fillers a fresh process can open, up to `most`, and then `last` (NULL none): 1 if that
+ * as well. */
 static int opens(int most, const char *last, int *n_opened)
 {
 	int status, ends[2];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The preload as NCCL's profiler plugin under the simulated NCCL: every kernel's time is right within the error that is
- * published with it, by the simulator's own record of the kernel; every op has one launch; pools that are full, handles
- * that come late or twice harm nothing. The program itself is preloaded. */
+/* The preload as NCCL's profiler plugin under the simulated NCCL: every kernel's time is right
+ * within the error that is published with it, by the simulator's own record of the kernel; every op
+ * has one launch; pools that are full, handles that come late or twice harm nothing. The program
+ * itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,7 +211,8 @@ static void every_kernel_ran_when_version_6_says(void **state)
 	check("6");
 }
 
-/* ---- nonblocking: NCCL launches in a thread of its own ----------------------------------------------------------------- */
+/* ---- nonblocking: NCCL launches in a thread of its own
+ * ----------------------------------------------------------------- */
 
 static void await(ncclComm_t comm)
 {
@@ -306,7 +308,8 @@ static void what_cannot_be_linked_is_counted_and_not_recorded_twice(void **state
 	recorded_remove();
 }
 
-/* ---- what no NCCL should do, by hand --------------------------------------------------------------------------------- */
+/* ---- what no NCCL should do, by hand
+ * --------------------------------------------------------------------------------- */
 
 static void abuse(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job whose host is far ahead of its GPUs, so that what a hardware queue holds is nearly used up: the tracer's
- * events must not be what fills it. The ranks are threads of one process, and the second one begins when the first
- * one has called all that it has to: while it blocks inside the driver for room, no thread makes any. The program
- * itself is preloaded. */
+/* A job whose host is far ahead of its GPUs, so that what a hardware queue holds is nearly used up:
+ * the tracer's events must not be what fills it. The ranks are threads of one process, and the
+ * second one begins when the first one has called all that it has to: while it blocks inside the
+ * driver for room, no thread makes any. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,9 +23,9 @@
 #include "tools/sim/nccl/api.h"
 #include "tools/sim/nccl/job.h"
 
-/* NCCL puts three things on a stream for each operation: 750 of 1024, with one communicator. With four, each of whose operations
- * has an event that the computing stream waits for, 352 on each, and with a kernel behind each wait 704 on the computing one; all
- * launches are timed then. */
+/* NCCL puts three things on a stream for each operation: 750 of 1024, with one communicator. With
+ * four, each of whose operations has an event that the computing stream waits for, 352 on each, and
+ * with a kernel behind each wait 704 on the computing one; all launches are timed then. */
 enum { RANKS = 2, COMMS = 4, OPS = 250, WAITED_OPS = 88, COUNT = 100 };
 
 static struct rank {
@@ -171,7 +171,8 @@ static void events_leave_room_in_the_queues(void **state)
 	assert_true(seen.losses[CT_LOSS_OPEN_TABLE_FULL] > 0);
 }
 
-/* Some of rank 0's waits are not timed, since too many before them are not reached; but on record, and counted. */
+/* Some of rank 0's waits are not timed, since too many before them are not reached; but on record,
+ * and counted. */
 static void so_do_those_of_waits(void **state)
 {
 	(void)state;

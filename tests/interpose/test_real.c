@@ -12,7 +12,8 @@
 
 #include "tests/interpose/fake_gloo.h"
 
-/* Two users, each linked with its own copy of the library, both in scopes of their own: what Python does. */
+/* Two users, each linked with its own copy of the library, both in scopes of their own: what Python
+ * does. */
 typedef void (*call_fn)(struct fake_options *options);
 
 static call_fn user(const char *name)
@@ -42,7 +43,8 @@ static void each_copy_of_a_library_gets_its_own_calls(void **state)
 	assert_int_equal(errno, 77);
 }
 
-/* A weak reference sees the wrapper although no library is there: it does nothing, as its library would not. */
+/* A weak reference sees the wrapper although no library is there: it does nothing, as its library
+ * would not. */
 static void without_a_real_function_nothing_happens(void **state)
 {
 	struct fake_context context = { .rank = 0, .size = 2 };

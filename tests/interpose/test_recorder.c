@@ -19,7 +19,8 @@
 #include "tests/interpose/fake_gloo.h"
 #include "tests/interpose/recorded.h"
 
-/* Threads of a child; what it knows goes to the parent through its exit code, the counts through constants. */
+/* Threads of a child; what it knows goes to the parent through its exit code, the counts through
+ * constants. */
 #define THREADS 8
 
 static struct fake_context contexts[THREADS];
@@ -51,7 +52,8 @@ static void run_threads(void *(*body)(void *), int n)
 		pthread_join(threads[i], NULL);
 }
 
-/* ---- paced and unpaced -------------------------------------------------------------------------------- */
+/* ---- paced and unpaced
+ * -------------------------------------------------------------------------------- */
 
 /* Under ThreadSanitizer everything is slower by a factor of ten, the write thread too. */
 #if defined(__SANITIZE_THREAD__)
@@ -137,7 +139,8 @@ static void unpaced_what_is_not_recorded_is_counted(void **state)
 	recorded_free(&r);
 }
 
-/* ---- threads that come and go, or never come back ------------------------------------------------------ */
+/* ---- threads that come and go, or never come back
+ * ------------------------------------------------------ */
 
 enum { SHORT_THREADS = 5000 };
 
@@ -228,7 +231,8 @@ static void a_call_that_never_returns_stops_no_one(void **state)
 	recorded_free(&r);
 }
 
-/* ---- starts and ends ----------------------------------------------------------------------------------- */
+/* ---- starts and ends
+ * ----------------------------------------------------------------------------------- */
 
 static pthread_barrier_t at_once;
 
@@ -326,7 +330,8 @@ static void the_exit_code_is_the_programs(void **state)
 	assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------------- */
+/* ---- fork
+ * ---------------------------------------------------------------------------------------------- */
 
 static void wait_for_child(pid_t pid)
 {
@@ -443,7 +448,8 @@ static void what_is_switched_off_stays_off_in_children(void **state)
 	assert_int_not_equal(access(recorded_dir(), F_OK), 0);
 }
 
-/* ---- transfers ------------------------------------------------------------------------------------------ */
+/* ---- transfers
+ * ------------------------------------------------------------------------------------------ */
 
 static void transfer_job(void)
 {
@@ -478,7 +484,8 @@ static void a_transfer_is_an_op_and_a_launch(void **state)
 	recorded_free(&r);
 }
 
-/* ---- a call of many ops that is left by longjmp ------------------------------------------------------- */
+/* ---- a call of many ops that is left by longjmp
+ * ------------------------------------------------------- */
 
 enum { LEFT_OPS = 3 * CT_CHUNK_SLOTS + 7, EARLIER_CALLS = 20 };
 static jmp_buf out;

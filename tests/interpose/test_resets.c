@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that end a CUDA context and go on: what the tracer had in it is not touched again, and recording goes on in the
- * next one. The simulated driver aborts the process when something is used that went with its context. The program itself is
- * preloaded. */
+/* Programs that end a CUDA context and go on: what the tracer had in it is not touched again, and
+ * recording goes on in the next one. The simulated driver aborts the process when something is used
+ * that went with its context. The program itself is preloaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,8 @@ static void reset_primary(void)
 	go_on();
 }
 
-/* As a program with a static runtime does it, also while the poll thread has something to look for. */
+/* As a program with a static runtime does it, also while the poll thread has something to look for.
+ */
 static void reset_unseen(void)
 {
 	start();

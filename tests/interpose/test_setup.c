@@ -95,7 +95,8 @@ static void without_a_write_thread_the_heart_beats(void **state)
 	assert_int_equal(recorded_run(without_write_thread_job, NULL), 0);
 }
 
-/* Bytes of this process's writable memory of which the kernel may make huge pages, where it makes them of all it can. */
+/* Bytes of this process's writable memory of which the kernel may make huge pages, where it makes
+ * them of all it can. */
 static unsigned long open_to_huge_pages(void)
 {
 	FILE *f = fopen("/proc/self/smaps", "r");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits of the host for a GPU: one that lasts is on record while it lasts, so also when it never ends; short ones are not. */
+/* Waits of the host for a GPU: one that lasts is on record while it lasts, so also when it never
+ * ends; short ones are not. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

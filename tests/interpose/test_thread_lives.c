@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which threads have ended: the write thread takes over their chunks. A wrong answer would take the chunk of a living one. */
+/* Which threads have ended: the write thread takes over their chunks. A wrong answer would take the
+ * chunk of a living one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@ static void *own_id(void *arg)
 	return NULL;
 }
 
-/* The number of a thread that has ended. The kernel may still be removing a thread that was joined. */
+/* The number of a thread that has ended. The kernel may still be removing a thread that was joined.
+ */
 static uint32_t ended_thread(void)
 {
 	uint32_t tid = 0;
@@ -51,7 +53,8 @@ static void a_thread_of_another_process_is_none(void **state)
 /* In a process whose root is an empty directory. */
 static int is_right_without_proc(const char *root)
 {
-	/* only some containers let their root user do it, most let others do it in a user namespace */
+	/* only some containers let their root user do it, most let others do it in a user namespace
+	 */
 	if (chroot(root) != 0 && (unshare(CLONE_NEWUSER) != 0 || chroot(root) != 0))
 		return 1;
 	return access("/proc", F_OK) != 0 && ct_thread_lives((uint32_t)syscall(SYS_gettid)) &&

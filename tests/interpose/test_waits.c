@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exposed communication from the calls to the sums: what the analyzer shows a recorded job (waits_job.h) is held
- * against what that knows itself. */
+/* Exposed communication from the calls to the sums: what the analyzer shows a recorded job
+ * (waits_job.h) is held against what that knows itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,8 +78,8 @@ static void analyze(void)
 	ct_arena_free(names.memory);
 }
 
-/* Its events lie around it: the machine may have held the thread up between them and the call that launched it. Kernels
- * take several times as long as this, and come one after the other. */
+/* Its events lie around it: the machine may have held the thread up between them and the call that
+ * launched it. Kernels take several times as long as this, and come one after the other. */
 #define NEAR_NS 1000000
 static const struct ct_overlap_launch *find(const struct op *op)
 {
@@ -168,7 +168,8 @@ static int count_right(void (*body)(void), const char *const *env, int n)
 	return right;
 }
 
-/* Where the machine holds a thread up, times are reported with a larger error than find() and is_wrong() allow: three tries. */
+/* Where the machine holds a thread up, times are reported with a larger error than find() and
+ * is_wrong() allow: three tries. */
 static void assert_told(void (*body)(void), const char *const *env, int n)
 {
 	int right = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a wait brings that is new: handles that are used again, captures, full tables. And what is put on a stream for it,
- * before a driver that does what the test says. */
+/* What a wait brings that is new: handles that are used again, captures, full tables. And what is
+ * put on a stream for it, before a driver that does what the test says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -174,8 +174,8 @@ static void *record_event(void *unused)
 	return NULL;
 }
 
-/* A thread that lost its core at the worst moment, holding a stream and an event: it is stopped where it reads how many
- * launches the stream has, by taking them away. */
+/* A thread that lost its core at the worst moment, holding a stream and an event: it is stopped
+ * where it reads how many launches the stream has, by taking them away. */
 static void a_stopped_thread_is_in_the_way_of_its_own_stream_only(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -251,7 +251,8 @@ static void capture(int yes)
 	fake_unlock();
 }
 
-/* One event before a wait that brings something; none where there is nothing to wait for, or a capture. */
+/* One event before a wait that brings something; none where there is nothing to wait for, or a
+ * capture. */
 static void only_waits_for_communication_get_an_event(void **state)
 {
 	CUstream waiter = fake_stream(context);

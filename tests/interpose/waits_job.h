@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits_job.h — two ranks in a process on simulated GPUs, of which rank 0 waits for its communication in one way after
- * the other. The truth is the simulator's, which knows when each stream stood still and when each kernel ran, and the
- * program's own, which knows how long a call kept it. Rank 1 comes late to every operation, so that those of rank 0 take
- * as long as the test says. waits_ways.c has the ways. */
+/* waits_job.h — two ranks in a process on simulated GPUs, of which rank 0 waits for its
+ * communication in one way after the other. The truth is the simulator's, which knows when each
+ * stream stood still and when each kernel ran, and the program's own, which knows how long a call
+ * kept it. Rank 1 comes late to every operation, so that those of rank 0 take as long as the test
+ * says. waits_ways.c has the ways. */
 #ifndef CT_TESTS_INTERPOSE_WAITS_JOB_H
 #define CT_TESTS_INTERPOSE_WAITS_JOB_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A libnvidia-ml of two GPUs with known answers: GPU 0 answers nothing, as some do, and GPU 1 has an Xid error. */
+/* A libnvidia-ml of two GPUs with known answers: GPU 0 answers nothing, as some do, and GPU 1 has
+ * an Xid error. */
 #include <stddef.h>
 #include <unistd.h>
 

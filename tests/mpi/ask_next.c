@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ask_next.c — a preload that asks for functions as those do that wrap them: from its constructor it writes into $ASK_NEXT_LOG,
- * one line a question, in which file the answer lies, or "nowhere". */
+/* ask_next.c — a preload that asks for functions as those do that wrap them: from its constructor
+ * it writes into $ASK_NEXT_LOG, one line a question, in which file the answer lies, or "nowhere". */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* die_in_read.c — preloaded into commtrace-mpi: it is killed by SIGKILL as it reads what it has to send, in the middle of a file. */
+/* die_in_read.c — preloaded into commtrace-mpi: it is killed by SIGKILL as it reads what it has to
+ * send, in the middle of a file. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>

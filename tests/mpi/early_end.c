@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// early_end.c — a job that ends before its time: after 50 barriers rank 1 aborts it ("abort"), or stands still while the
-// others wait for it ("stand"), after it has made the file FILE.
+// early_end.c — a job that ends before its time: after 50 barriers rank 1 aborts it ("abort"), or
+// stands still while the others wait for it ("stand"), after it has made the file FILE.
 #include <fcntl.h>
 #include <mpi.h>
 #include <string.h>

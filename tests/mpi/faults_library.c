@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI's extensions for faults, for libraries that lack them (Open MPI before 5) or fail in them (MPICH 4.0 over UCX):
- * as they are without a failed rank. */
+/* MPI's extensions for faults, for libraries that lack them (Open MPI before 5) or fail in them
+ * (MPICH 4.0 over UCX): as they are without a failed rank. */
 #include <mpi.h>
 
 #pragma GCC visibility push(default)

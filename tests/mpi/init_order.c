@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* init_order.c — two preloads of a tool: the one that is initialised first looks for a function of MPI's, which the other
- * one has. The other says when it was initialised; a look must not change that. */
+/* init_order.c — two preloads of a tool: the one that is initialised first looks for a function of
+ * MPI's, which the other one has. The other says when it was initialised; a look must not change
+ * that. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinds DIRECTORY — communicators of every kind and windows, each known by a number of the program's own: on communicator N
- * there is one all-reduce of N elements, and what makes or ends one is a line of DIRECTORY/RANK:
- *	comm N PARENT INDEX SIZE NAME     (PARENT 0: none; NAME - : none)
- *	win N PARENT INDEX SIZE NAME
- *	message N FROM TO COUNT TAG      FROM and TO as members of N
- *	rma N OP TARGET COUNT
- *	call FUNCTION                     moves no data, may wait
- * Four ranks. */
+/* kinds DIRECTORY — communicators of every kind and windows, each known by a number of the
+ *program's own: on communicator N there is one all-reduce of N elements, and what makes or ends one
+ *is a line of DIRECTORY/RANK: comm N PARENT INDEX SIZE NAME     (PARENT 0: none; NAME - : none) win
+ *N PARENT INDEX SIZE NAME message N FROM TO COUNT TAG      FROM and TO as members of N rma N OP
+ *TARGET COUNT call FUNCTION                     moves no data, may wait Four ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,7 +217,8 @@ static void grids(void)
 	drop(&grid);
 }
 
-/* Odd ranks on one side, even ones on the other; what the odd ones call first is not what the even ones do. */
+/* Odd ranks on one side, even ones on the other; what the odd ones call first is not what the even
+ * ones do. */
 static void between(void)
 {
 	int odd = rank % 2, number, copy, index;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_threads.c — a tool that listens to MPI and to threads being made, and is gone once MPI is: as a preload. In MPI_Finalize
- * it loads $LAST_LIBRARY; a thread that is made afterwards ends the process. */
+/* last_threads.c — a tool that listens to MPI and to threads being made, and is gone once MPI is:
+ * as a preload. In MPI_Finalize it loads $LAST_LIBRARY; a thread that is made afterwards ends the
+ * process. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_hosts RUN — the host-blocking calls that have returned, one a line: RANK NAME COMM RESULT; then the communicators of
- * the rank: RANK comm COMM before|after|open, by whether it ended before the last such call was entered. */
+/* list_hosts RUN — the host-blocking calls that have returned, one a line: RANK NAME COMM RESULT;
+ * then the communicators of the rank: RANK comm COMM before|after|open, by whether it ended before
+ * the last such call was entered. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_waits RUN — the host-blocking calls on record, one a line, and the launches that had not ended:
+/* list_waits RUN — the host-blocking calls on record, one a line, and the launches that had not
+ * ended:
  *
- *   RANK wait|poll NAME ended|open DURATION_US   open: since its beginning, up to the last word of it
- *   RANK open OP PEER TAG */
+ *   RANK wait|poll NAME ended|open DURATION_US   open: since its beginning, up to the last word of
+ * it RANK open OP PEER TAG */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

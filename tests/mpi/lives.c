@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lives.c WAY — two ranks whose life is not the plain one. Each prints what it saw, RANK WHAT.
  *
- *     fork     both have a child that leaves MPI alone and one that becomes another program, between two all-reduces
- *     errors   calls fail, and the program goes on
- *     abort    rank 1 gives up while rank 0 waits for it */
+ *     fork     both have a child that leaves MPI alone and one that becomes another program,
+ * between two all-reduces errors   calls fail, and the program goes on abort    rank 1 gives up
+ * while rank 0 waits for it */
 #include <mpi.h>
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mark — a job that marks 200 steps with their samples by commtrace.h: rank r has processed r + 1 in each. Rank 0 prints the samples
- * per second of all, from the first mark to the last. */
+/* mark — a job that marks 200 steps with their samples by commtrace.h: rank r has processed r + 1
+ * in each. Rank 0 prints the samples per second of all, from the first mark to the last. */
 #include <mpi.h>
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix.c — usage: matrix JOURNAL_DIRECTORY [threads]. Rank 0 prints `result checksum=HEX`, of what all ranks got.
- * Everything but threads is done by one: Open MPI 4.1 has no windows for several without the help of the network's. */
+/* matrix.c — usage: matrix JOURNAL_DIRECTORY [threads]. Rank 0 prints `result checksum=HEX`, of
+ * what all ranks got. Everything but threads is done by one: Open MPI 4.1 has no windows for
+ * several without the help of the network's. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix.h — a program that calls every kind of MPI function that is recorded, and writes down itself what it called.
+/* matrix.h — a program that calls every kind of MPI function that is recorded, and writes down
+ * itself what it called.
  *
- * note() is called before each call, with what the program passes to it. The journal of a rank is written at the end, one
- * line an op; check_matrix.py holds it against the trace. All that MPI gives back goes into a checksum, which has to be the
- * same with and without the preload. One thread but in matrix_threads(). */
+ * note() is called before each call, with what the program passes to it. The journal of a rank is
+ * written at the end, one line an op; check_matrix.py holds it against the trace. All that MPI
+ * gives back goes into a checksum, which has to be the same with and without the preload. One
+ * thread but in matrix_threads(). */
 #ifndef CT_TESTS_MPI_MATRIX_H
 #define CT_TESTS_MPI_MATRIX_H
 
@@ -29,7 +31,8 @@ struct note {
 /* What a caller says stands over what NOTE presumes. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-/* Write an op down; the rest of its fields are as if they were not there. The result names it for note_match(). */
+/* Write an op down; the rest of its fields are as if they were not there. The result names it for
+ * note_match(). */
 #define NOTE(...)                                                                                  \
 	note((struct note){ .root = -1, .peer = -1, .tag = -1, .arrived = -1, __VA_ARGS__ })
 size_t note(struct note n);
@@ -40,8 +43,8 @@ void note_match(size_t which, const MPI_Status *status);
 /* It was taken back and never happened. */
 void note_cancelled(size_t which);
 
-/* A communicator is there, under a name that all its members give to it and to no other. It is used once, so that all
- * of them are seen. */
+/* A communicator is there, under a name that all its members give to it and to no other. It is used
+ * once, so that all of them are seen. */
 void name_comm(MPI_Comm comm, const char *name);
 /* It is about to be freed. */
 void forget_comm(MPI_Comm comm);
@@ -55,7 +58,8 @@ struct job {
 };
 extern struct job job;
 
-/* Numbers for the next call, other ones each time and on each rank, small enough that sums of doubles are exact. */
+/* Numbers for the next call, other ones each time and on each rank, small enough that sums of
+ * doubles are exact. */
 #define N_NUMBERS 64
 extern int in_i[N_NUMBERS], out_i[N_NUMBERS];
 extern double in_d[N_NUMBERS], out_d[N_NUMBERS];

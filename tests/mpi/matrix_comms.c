@@ -25,7 +25,8 @@ static void use_up(MPI_Comm *comm, const char *name)
 	MPI_Comm_free(comm);
 }
 
-/* The same members several times: the keys have to distinguish them. Freed in another order than made. */
+/* The same members several times: the keys have to distinguish them. Freed in another order than
+ * made. */
 static void copies(void)
 {
 	MPI_Request request;
@@ -125,8 +126,9 @@ static void topologies(void)
 	use_up(&graph, "dist_graph");
 }
 
-/* On an intercommunicator, peers and roots are ranks of the other group; MPI_ROOT and MPI_PROC_NULL stand for one's own.
- * JOURNAL_MY_ROOT stands for the former; of who passes the latter, no root is known. */
+/* On an intercommunicator, peers and roots are ranks of the other group; MPI_ROOT and MPI_PROC_NULL
+ * stand for one's own. JOURNAL_MY_ROOT stands for the former; of who passes the latter, no root is
+ * known. */
 static void across(MPI_Comm inter, int upper, int half)
 {
 	int me, other;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix_forms.h — the forms that each row of collectives.def and neighbours.def is called in. A function that has
- * FORM_VARIABLES(count type, displacement type) may include the tables with FORM_x as its X. */
+/* matrix_forms.h — the forms that each row of collectives.def and neighbours.def is called in. A
+ * function that has FORM_VARIABLES(count type, displacement type) may include the tables with
+ * FORM_x as its X. */
 #ifndef CT_TESTS_MPI_MATRIX_FORMS_H
 #define CT_TESTS_MPI_MATRIX_FORMS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came with MPI 4: large counts, persistent collectives, partitioned messages, sessions. Where the library has none
- * of it (Open MPI 4.1), nothing. */
+/* What came with MPI 4: large counts, persistent collectives, partitioned messages, sessions. Where
+ * the library has none of it (Open MPI 4.1), nothing. */
 #include "tests/mpi/matrix_forms.h"
 
 #if MPI_VERSION < 4

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two threads that call at once, each on a communicator of its own, each with a lane of the journal. */
+/* Two threads that call at once, each on a communicator of its own, each with a lane of the
+ * journal. */
 #include <pthread.h>
 
 #include "tests/mpi/matrix.h"

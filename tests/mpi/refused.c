@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments that MPI refuses with an error class: NULL for what it reads or writes. One rank, which gets its errors back; a
- * line for each call with what it returned, and what lies where it might have written. The request that the calls were about
- * is still there afterwards. */
+/* Arguments that MPI refuses with an error class: NULL for what it reads or writes. One rank, which
+ * gets its errors back; a line for each call with what it returned, and what lies where it might
+ * have written. The request that the calls were about is still there afterwards. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests DIRECTORY — messages in all the ways that are hard to follow: thousands at once, from any source, shorter than
- * their room, freed, cancelled, cut off, by several threads, polled. Each rank writes DIRECTORY/RANK.journal, a line for
- * each side of a message that it took part in:
+/* requests DIRECTORY — messages in all the ways that are hard to follow: thousands at once, from
+ * any source, shorter than their room, freed, cancelled, cut off, by several threads, polled. Each
+ * rank writes DIRECTORY/RANK.journal, a line for each side of a message that it took part in:
  *
  *   S|R PEER TAG BYTES finished|error|aborted
  *
- * as the program and the statuses of MPI show it. Sizes differ from message to message wherever the order is MPI's, so that
- * two which were taken for each other show. */
+ * as the program and the statuses of MPI show it. Sizes differ from message to message wherever the
+ * order is MPI's, so that two which were taken for each other show. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -146,7 +146,8 @@ static int next(int way, MPI_Request *requests, int *indices, MPI_Status *status
 	}
 }
 
-/* A server's loop: whichever comes first, then a new one in its place. A tag of its own for each message. */
+/* A server's loop: whichever comes first, then a new one in its place. A tag of its own for each
+ * message. */
 static void pool(void)
 {
 	enum { MESSAGES = 40 };
@@ -299,7 +300,8 @@ static int both_done(MPI_Request *requests, MPI_Status *statuses)
 #endif
 }
 
-/* Errors come back to the program, and close the op as failed: one message of two is longer than its room. */
+/* Errors come back to the program, and close the op as failed: one message of two is longer than
+ * its room. */
 static void cut_off(void)
 {
 	char in[2][ROOM], out[ROOM] = { 0 };

@@ -3,8 +3,9 @@
  *
  *     scarce MB FILES THREADS
  *
- * After MPI_Init it maps so much memory, opens so many files and starts so many threads, keeps all of it while the ranks reduce, and
- * prints what they sum up to. The exit code is 4, or 1 and the reason on stderr when something of it is not to be had. */
+ * After MPI_Init it maps so much memory, opens so many files and starts so many threads, keeps all
+ * of it while the ranks reduce, and prints what they sum up to. The exit code is 4, or 1 and the
+ * reason on stderr when something of it is not to be had. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strays.c WAY — calls that do not end or begin as others do. Each rank prints what it saw, RANK WHAT.
+/* strays.c WAY — calls that do not end or begin as others do. Each rank prints what it saw, RANK
+ * WHAT.
  *
- *     freed    calls on a communicator that was freed, and on a handle that never was one (MPICH only, which looks)
- *     error    an error handler leaves a send of rank 0 by longjmp, a probe, and a call that is not recorded
- *     crowd    more communicators than there is room for, and rank 0 asks some of them more often; then two more */
+ *     freed    calls on a communicator that was freed, and on a handle that never was one (MPICH
+ * only, which looks) error    an error handler leaves a send of rank 0 by longjmp, a probe, and a
+ * call that is not recorded crowd    more communicators than there is room for, and rank 0 asks
+ * some of them more often; then two more */
 #include <mpi.h>
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* three_job.c — one process that talks to the others over MPI, NCCL (the simulator's) and Gloo: one rank for all three. */
+/* three_job.c — one process that talks to the others over MPI, NCCL (the simulator's) and Gloo: one
+ * rank for all three. */
 #include <mpi.h>
 
 #include <stdio.h>

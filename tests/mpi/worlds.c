@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worlds DIRECTORY [child] — two ranks start two more, which have an MPI_COMM_WORLD of their own, and both talk in their
- * world, to the other one and in what both are members of. Each writes its pid to DIRECTORY/parents or DIRECTORY/children. Then the
- * first two connect to each other by a port. */
+/* worlds DIRECTORY [child] — two ranks start two more, which have an MPI_COMM_WORLD of their own,
+ * and both talk in their world, to the other one and in what both are members of. Each writes its
+ * pid to DIRECTORY/parents or DIRECTORY/children. Then the first two connect to each other by a
+ * port. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

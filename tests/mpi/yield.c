@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yield.c — a preload for MPICH's ranks where they are more than cores. A waiting rank polls there and never yields
- * its core, so that a barrier of 4 ranks on 2 cores takes as long as a time slice of the kernel's (13 ms; 0.1 ms with
- * this). MPICH asks UCX whether there is progress; where there was none for a while, the others run. */
+/* yield.c — a preload for MPICH's ranks where they are more than cores. A waiting rank polls there
+ * and never yields its core, so that a barrier of 4 ranks on 2 cores takes as long as a time slice
+ * of the kernel's (13 ms; 0.1 ms with this). MPICH asks UCX whether there is progress; where there
+ * was none for a while, the others run. */
 #include <dlfcn.h>
 #include <sched.h>
 

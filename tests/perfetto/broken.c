@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broken.c — broken FAULT TRACE TUPLES: a small timeline, right in TUPLES and with one mistake in TRACE, each of which
- * the engine takes without an error. FAULT none: no mistake. For bites.sh. */
+/* broken.c — broken FAULT TRACE TUPLES: a small timeline, right in TUPLES and with one mistake in
+ * TRACE, each of which the engine takes without an error. FAULT none: no mistake. For bites.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "analyzer/render/perfetto_packets.h"
 #include "analyzer/render/tuples.h"
 
-/* A parent with two children that touch, and one that follows at once; an arrow leads to it from the first child. */
+/* A parent with two children that touch, and one that follows at once; an arrow leads to it from
+ * the first child. */
 enum { OUTER, FIRST, SECOND, NEXT, N };
 static struct ct_chart_slice slices[N] = {
 	[OUTER] = { .track = 2, .begin_ns = 100, .end_ns = 200 },

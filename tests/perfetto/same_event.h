@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* same_event.h — a slice as a message of protobuf-c, field by field as the appender writes it: what the test compares
- * and the benchmark races. One thread. */
+/* same_event.h — a slice as a message of protobuf-c, field by field as the appender writes it: what
+ * the test compares and the benchmark races. One thread. */
 #ifndef CT_TESTS_PERFETTO_SAME_EVENT_H
 #define CT_TESTS_PERFETTO_SAME_EVENT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the appender writes is what protobuf-c packs: a reader sees the same fields with the same values. */
+/* What the appender writes is what protobuf-c packs: a reader sees the same fields with the same
+ * values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@ static uint64_t draw(void)
 	return (state >> 8) >> (state >> 58) % 56;
 }
 
-/* The bytes of a trace of one packet, as a reader sees them, and the same packed again: without long lengths. */
+/* The bytes of a trace of one packet, as a reader sees them, and the same packed again: without
+ * long lengths. */
 static uint8_t *normal(const uint8_t *bytes, size_t len, size_t *n)
 {
 	Ct__Trace *trace = ct__trace__unpack(NULL, len, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes: what lies on one nests or follows, nothing moves further than its times are uncertain. And who checks that
- * of the writer: it complains about anything else. */
+/* Lanes: what lies on one nests or follows, nothing moves further than its times are uncertain. And
+ * who checks that of the writer: it complains about anything else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an interpreter of 3.13 or 3.14 publishes of itself is understood, without the GIL too: a made-up one in memory, all
- * of whose offsets differ, reported in the order of the words of either release. What cannot be true is refused. */
+/* What an interpreter of 3.13 or 3.14 publishes of itself is understood, without the GIL too: a
+ * made-up one in memory, all of whose offsets differ, reported in the order of the words of either
+ * release. What cannot be true is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +13,9 @@
 #include "interpose/python/published.h"
 #include "interpose/python/python.h"
 
-/* Words before each structure, from the releases' headers: cookie, version, free_threaded; runtime 3 words; interpreter 13, in 3.14
- * also threads_main, code_object_generation and tlbc_generation; thread 9; frame 6, also stackpointer and tlbc_index; code 10,
- * also co_tlbc; object 2. */
+/* Words before each structure, from the releases' headers: cookie, version, free_threaded; runtime
+ * 3 words; interpreter 13, in 3.14 also threads_main, code_object_generation and tlbc_generation;
+ * thread 9; frame 6, also stackpointer and tlbc_index; code 10, also co_tlbc; object 2. */
 enum { RUNTIME = 3, INTERP = 6, THREAD_313 = 19, THREAD_314 = 22, PUBLISHED_WORDS = 96 };
 
 static unsigned char memory[1 << 16];
@@ -70,7 +71,8 @@ static void publish(size_t *at, size_t n, const uint64_t *offsets, size_t known)
 	*at += n;
 }
 
-/* An interpreter with one thread in f() at line 43 of user.py, called by a frame of the interpreter's own. */
+/* An interpreter with one thread in f() at line 43 of user.py, called by a frame of the
+ * interpreter's own. */
 static void make(uint32_t version, int free_threaded)
 {
 	int is_314 = version >> 16 == 0x030e;
@@ -150,7 +152,8 @@ static void check(uint32_t version, int free_threaded)
 	assert_int_equal(frame.line, 43);
 	assert_int_equal(ct_python_next(&py, read_memory, &cursor, &frame), 0);
 
-	/* the instruction lies in a copy of the code that belongs to the thread: the line is not known */
+	/* the instruction lies in a copy of the code that belongs to the thread: the line is not
+	 * known */
 	put_word(FRAMES + 0x100 + 32, address(CODE - 64));
 	ct_python_first(&py, read_memory, threads[0].state, &cursor);
 	assert_int_equal(ct_python_next(&py, read_memory, &cursor, &frame), 1);

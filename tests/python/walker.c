@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walker.c — the walker over Python's frames as a library that a Python program calls by ctypes (frames.py), and what a call
- * site costs (site_cost.py). */
+/* walker.c — the walker over Python's frames as a library that a Python program calls by ctypes
+ * (frames.py), and what a call site costs (site_cost.py). */
 #include "interpose/python/python.h"
 
 #include <stdint.h>
@@ -62,7 +62,8 @@ static size_t write_frames(uintptr_t state, ct_python_read read, char *out, size
 	return used;
 }
 
-/* Those of the calling thread, "file\tfunction\tline\n" each; `plainly`: with loads, else through the kernel. */
+/* Those of the calling thread, "file\tfunction\tline\n" each; `plainly`: with loads, else through
+ * the kernel. */
 void walker_own(int plainly, char *out, size_t room)
 {
 	write_frames((uintptr_t)py.own_state(), plainly ? read_plainly : ct_python_read_safely, out,
@@ -99,7 +100,8 @@ uint32_t walker_site(void)
 	return ct_site_of(__builtin_return_address(0));
 }
 
-/* ns for one of what is repeated, in the fastest of many short batches: all others were interrupted. */
+/* ns for one of what is repeated, in the fastest of many short batches: all others were
+ * interrupted. */
 #define FASTEST(what)                                                                              \
 	({                                                                                         \
 		uint64_t best_ = UINT64_MAX;                                                       \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.h — kernels for the tests: one of a known length that notes when it ran, and one that waits at a gate. */
+/* kernels.h — kernels for the tests: one of a known length that notes when it ran, and one that
+ * waits at a gate. */
 #ifndef CT_TESTS_SIM_KERNELS_H
 #define CT_TESTS_SIM_KERNELS_H
 

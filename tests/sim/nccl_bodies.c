@@ -375,7 +375,8 @@ void splits_and_shrinks(struct rank *r)
 	CHECK(r, !ncclCommFinalize(r->comm) && !ncclCommDestroy(turned));
 }
 
-/* Four ranks: the first two of them have a communicator, to which the others come. Rank 1 makes the id. */
+/* Four ranks: the first two of them have a communicator, to which the others come. Rank 1 makes the
+ * id. */
 void grows(struct rank *r)
 {
 	ncclComm_t pair = NULL, all = NULL, child = NULL;

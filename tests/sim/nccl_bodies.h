@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_bodies.h — what ranks do (ranks.h), the same in threads and in processes: each moves data and looks at it. */
+/* nccl_bodies.h — what ranks do (ranks.h), the same in threads and in processes: each moves data
+ * and looks at it. */
 #ifndef CT_TESTS_SIM_NCCL_BODIES_H
 #define CT_TESTS_SIM_NCCL_BODIES_H
 

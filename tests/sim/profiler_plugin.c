@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiler_plugin.c — a profiler plugin that writes one line for each event to the file PROFILER_LOG: its number,
- * type, the number of the event that it stands below, and what it says. It asks for all types, or for those of
- * PROFILER_MASK. Built for each VERSION of the interface. */
+/* profiler_plugin.c — a profiler plugin that writes one line for each event to the file
+ * PROFILER_LOG: its number, type, the number of the event that it stands below, and what it says.
+ * It asks for all types, or for those of PROFILER_MASK. Built for each VERSION of the interface. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

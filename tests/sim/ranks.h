@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.h — the same body on several ranks of one communicator: threads of this process, each with a device of its
- * own, or forked processes. A body counts what is wrong; cmocka's asserts are for the main thread only. */
+/* ranks.h — the same body on several ranks of one communicator: threads of this process, each with
+ * a device of its own, or forked processes. A body counts what is wrong; cmocka's asserts are for
+ * the main thread only. */
 #ifndef CT_TESTS_SIM_RANKS_H
 #define CT_TESTS_SIM_RANKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_journal.c — print the journal of a commtrace-simjob, a line per rank. It is one journal of tests/interpose/
- * journal.h after the other, and read as that. */
+/* read_journal.c — print the journal of a commtrace-simjob, a line per rank. It is one journal of
+ * tests/interpose/ journal.h after the other, and read as that. */
 #include <inttypes.h>
 #include <stdio.h>
 

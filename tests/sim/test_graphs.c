@@ -487,7 +487,8 @@ static void destroyed_graphs_are_known_as_such(void **state)
 	assert_int_equal(a.done, 1);
 }
 
-/* The capture asks for nothing that would have to wait, and the memory is the program's when the graph runs. */
+/* The capture asks for nothing that would have to wait, and the memory is the program's when the
+ * graph runs. */
 static void copies_are_captured_if_their_memory_stays(void **state)
 {
 	CUstream s = new_stream(CU_STREAM_NON_BLOCKING);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiler plugins: found by path, and given calls, launches and kernels in the terms of their version. Each test is
- * a process of its own, because a plugin is loaded once. */
+/* Profiler plugins: found by path, and given calls, launches and kernels in the terms of their
+ * version. Each test is a process of its own, because a plugin is loaded once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -176,7 +176,9 @@ static void version_3_does_not_get_the_times_of_kernels(void **state)
 	check_ends();
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------------------------- */
+/* ---- graphs
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 enum { LAUNCHES = 3, CAPTURED = 2, RANKS = 2 };
 

@@ -183,7 +183,8 @@ static void groups_two_streams(struct rank *r)
 	CHECK(r, !cuEventRecord(after, r->stream));
 	finish(r);
 	CHECK(r, p[0] == 2 && p[1] == 20 && p[2] == 2);
-	/* The stream that was first seen last has the kernels; the other one waits for it and is waited for. */
+	/* The stream that was first seen last has the kernels; the other one waits for it and is
+	 * waited for. */
 	CHECK(r, !simEventTime(before, &began) && !simEventTime(after, &ended));
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < n_spans; i++) {
@@ -229,7 +230,8 @@ static void a_simulated_group_launches_nothing(void **state)
 	assert_int_equal(in_threads(2, simulates_a_group), 0);
 }
 
-/* Kernel numbers show the communicator by NCCL's own hash. Under the lock; all ranks find the same. */
+/* Kernel numbers show the communicator by NCCL's own hash. Under the lock; all ranks find the same.
+ */
 static uint64_t hashes[2];
 
 static void has_hashes(struct rank *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hardware queue that holds no more: a thread that adds to it blocks inside the driver, and so does every other
- * thread that calls the driver meanwhile. */
+/* A hardware queue that holds no more: a thread that adds to it blocks inside the driver, and so
+ * does every other thread that calls the driver meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,8 @@ static void *ask(void *arg)
 
 static void wait_until_full(void)
 {
-	/* the kernel takes the first place, and one is inside the driver with an event more than fits */
+	/* the kernel takes the first place, and one is inside the driver with an event more than
+	 * fits */
 	while (recorded < holds - 1)
 		sched_yield();
 }

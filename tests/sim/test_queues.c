@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timed and untimed events where streams of a device share a hardware queue, and where they do not: how many there are
- * stands in the environment. Times are computed, so that they are exact. */
+/* Timed and untimed events where streams of a device share a hardware queue, and where they do not:
+ * how many there are stands in the environment. Times are computed, so that they are exact. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +50,8 @@ static CUevent record(CUstream stream, unsigned int flags)
 	return event;
 }
 
-/* When computing of 1 ms on one stream is done, after `flags` says what was recorded behind a long kernel on another:
- * before that kernel's end, or after it. */
+/* When computing of 1 ms on one stream is done, after `flags` says what was recorded behind a long
+ * kernel on another: before that kernel's end, or after it. */
 static int waits(CUstream on, unsigned int flags)
 {
 	CUevent long_end, done;

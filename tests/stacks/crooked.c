@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crooked.c — a process with a stack that is hard to read, by its argument: overwritten (what lies above a frame), deep (a million frames),
- * aside (on memory of its own), nowhere (dies in a call through a null pointer). Says "ready" where it stays. */
+/* crooked.c — a process with a stack that is hard to read, by its argument: overwritten (what lies
+ * above a frame), deep (a million frames), aside (on memory of its own), nowhere (dies in a call
+ * through a null pointer). Says "ready" where it stays. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steady.c — a process that does not bear to be disturbed: threads in system calls that return EINTR when their thread was stopped, or that
- * have a time limit, one that computes, and 500 that sleep, if the argument says so. Says "ready" and ends when standard input does: 0, or
- * the number of the check that failed. */
+/* steady.c — a process that does not bear to be disturbed: threads in system calls that return
+ * EINTR when their thread was stopped, or that have a time limit, one that computes, and 500 that
+ * sleep, if the argument says so. Says "ready" and ends when standard input does: 0, or the number
+ * of the check that failed. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

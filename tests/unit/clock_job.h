@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock_job.h — a job on hosts whose clocks are off, drift and wander, and what its operations look like on these: the
- * scenarios of the table in docs/dev/algorithms/clocks.md. The truth is known, since the clocks are made here. */
+/* clock_job.h — a job on hosts whose clocks are off, drift and wander, and what its operations look
+ * like on these: the scenarios of the table in docs/dev/algorithms/clocks.md. The truth is known,
+ * since the clocks are made here. */
 #ifndef CT_TESTS_UNIT_CLOCK_JOB_H
 #define CT_TESTS_UNIT_CLOCK_JOB_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawn_chart.h — a timeline as a test sees it: every slice, with the track that it lies on. Main thread only; everything fails
- * the test that calls it. */
+/* drawn_chart.h — a timeline as a test sees it: every slice, with the track that it lies on. Main
+ * thread only; everything fails the test that calls it. */
 #ifndef CT_TESTS_UNIT_DRAWN_CHART_H
 #define CT_TESTS_UNIT_DRAWN_CHART_H
 

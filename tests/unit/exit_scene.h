@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exit_scene.h — endings of processes as parents, rings and processes leave them on record, written down in a line each, and what
- * is judged of them. Times in milliseconds since the run began. One rank a process. */
+/* exit_scene.h — endings of processes as parents, rings and processes leave them on record, written
+ * down in a line each, and what is judged of them. Times in milliseconds since the run began. One
+ * rank a process. */
 #ifndef CT_TESTS_UNIT_EXIT_SCENE_H
 #define CT_TESTS_UNIT_EXIT_SCENE_H
 
@@ -124,7 +125,8 @@ static inline const struct ct_exit *exit_of(const struct scene *s, uint32_t proc
 	return NULL;
 }
 
-/* One letter a process: D dead, E ended by itself and in order, A any other; then the state's first letter: r, e, k, i, u. */
+/* One letter a process: D dead, E ended by itself and in order, A any other; then the state's first
+ * letter: r, e, k, i, u. */
 static inline void expect(const struct process *all, uint32_t n, const char *want)
 {
 	char got[MOST + 3] = "";

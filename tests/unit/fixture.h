@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixture.h — runs made by hand for the tests of the reading half: a temporary directory, processes, their
- * segments and rings. Everything fails the test that calls it; the main thread only. */
+/* fixture.h — runs made by hand for the tests of the reading half: a temporary directory, processes,
+ * their segments and rings. Everything fails the test that calls it; the main thread only. */
 #ifndef CT_TESTS_UNIT_FIXTURE_H
 #define CT_TESTS_UNIT_FIXTURE_H
 
@@ -30,7 +30,8 @@ int fx_exists(const char *name);
 /* The only name in directory `name` that ends in `end`; fails if there are none or two. */
 const char *fx_only(const char *name, const char *end);
 
-/* A process that is not there (any more): the identity of `rank` in the run directory `run`, NULL for none. */
+/* A process that is not there (any more): the identity of `rank` in the run directory `run`, NULL
+ * for none. */
 struct ct_process fx_process(int rank, const char *run);
 /* Make it the process `pid` of this machine. */
 void fx_become(struct ct_process *process, int pid);

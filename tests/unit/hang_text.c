@@ -79,7 +79,8 @@ static const char *word_of(struct ct_arena *a, const char *word)
 	return text(ct_arena_printf(a, "%s", word));
 }
 
-/* VALUE of NAME=VALUE among the words from `from` on; "" if NAME stands alone, NULL if it is not there. */
+/* VALUE of NAME=VALUE among the words from `from` on; "" if NAME stands alone, NULL if it is not
+ * there. */
 static const char *option(char **words, int n, int from, const char *name)
 {
 	size_t len = strlen(name);

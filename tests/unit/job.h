@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.h — synthetic jobs for the tests of the analyzer: ranks on hosts with clocks of their own write real segment
- * files through the writing half, and what happened in the job is known. Everything fails the test that calls
- * it; the main thread only; uses fixture.h's directory. */
+/* job.h — synthetic jobs for the tests of the analyzer: ranks on hosts with clocks of their own
+ * write real segment files through the writing half, and what happened in the job is known.
+ * Everything fails the test that calls it; the main thread only; uses fixture.h's directory. */
 #ifndef CT_TESTS_UNIT_JOB_H
 #define CT_TESTS_UNIT_JOB_H
 
@@ -23,7 +23,8 @@ struct job_options {
 	uint32_t pid;	    /* of rank 0, the others follow; 0: 4000000 */
 	int alive;	    /* they are children of the test, and live */
 	const char *host;   /* instead of "host0", ... */
-	int nameless; /* the processes do not know their ranks, and no communicator is the whole job's */
+	int nameless;	  /* the processes do not know their ranks, and no communicator is the whole
+			     job's */
 	int jobs_differ;  /* each process has a name of its own for its job */
 	unsigned backend; /* of all communicators; 0: Gloo */
 };
@@ -41,7 +42,8 @@ struct job {
 /* All times given to a job are nanoseconds of job time; each host's clock shows something else. */
 void job_open(struct job *job, const struct job_options *options);
 
-/* A communicator of `n` ranks under process-local id `id`, reported by every member but the absent. */
+/* A communicator of `n` ranks under process-local id `id`, reported by every member but the absent.
+ */
 void job_comm(struct job *job, uint32_t id, uint64_t key, const char *name, const int *ranks,
 	      uint32_t n);
 
@@ -78,8 +80,8 @@ struct job_loop {
 	unsigned seed;
 };
 
-/* Run the loop from job time `begin`, on comm id 1. Returns the job time of its end; *loss gets how much sooner
- * it would have ended without slow ranks, all else equal. */
+/* Run the loop from job time `begin`, on comm id 1. Returns the job time of its end; *loss gets how
+ * much sooner it would have ended without slow ranks, all else equal. */
 uint64_t job_run(struct job *job, const struct job_loop *loop, uint64_t begin, uint64_t *loss);
 
 /* Read the run back and analyze it (restart -1: the last). */

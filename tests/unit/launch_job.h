@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch_job.h — runs of launches on GPUs, written by hand: what each launch was and took stands in the test. One run at
- * a time, in the fixture's directory. */
+/* launch_job.h — runs of launches on GPUs, written by hand: what each launch was and took stands in
+ * the test. One run at a time, in the fixture's directory. */
 #ifndef CT_TESTS_UNIT_LAUNCH_JOB_H
 #define CT_TESTS_UNIT_LAUNCH_JOB_H
 
@@ -28,7 +28,8 @@ struct ct_op message(unsigned op, int peer, uint64_t count);
 
 #define NO_LAUNCH UINT32_MAX /* as launch of an op: it has none */
 
-/* One launch of `n` ops by `rank`, which its stream reaches at `start`; start and end 0: not timed. */
+/* One launch of `n` ops by `rank`, which its stream reaches at `start`; start and end 0: not timed.
+ */
 void launch(int rank, const struct ct_op *ops, uint32_t n, uint64_t enter, uint64_t start,
 	    uint64_t end);
 

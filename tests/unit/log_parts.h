@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_parts.h — operations and stalls written by hand onto a log. Times in ns of one host, whose clock is the run's. */
+/* log_parts.h — operations and stalls written by hand onto a log. Times in ns of one host, whose
+ * clock is the run's. */
 #ifndef CT_TESTS_UNIT_LOG_PARTS_H
 #define CT_TESTS_UNIT_LOG_PARTS_H
 

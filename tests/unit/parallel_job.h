@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_job.h — training cut by tensor, pipeline and data, whose times are computed: what each rank computes and what it
- * waits for is written down as a program, played, and put on a log. The same program without the slowness is the truth of
- * what it cost. Written without the code under test: ranks go on one by one for as long as nothing holds them up. */
+/* parallel_job.h — training cut by tensor, pipeline and data, whose times are computed: what each
+ * rank computes and what it waits for is written down as a program, played, and put on a log. The
+ * same program without the slowness is the truth of what it cost. Written without the code under
+ * test: ranks go on one by one for as long as nothing holds them up. */
 #ifndef CT_TESTS_UNIT_PARALLEL_JOB_H
 #define CT_TESTS_UNIT_PARALLEL_JOB_H
 
@@ -28,7 +29,8 @@ struct parallel_job {
 	double slow[64];	 /* by rank: 0.05 is 5 % slower */
 	int slow_from, slow_to;	 /* steps; 0, 0: all */
 	double stalls, stall_ms; /* of each rank and step: chance, length */
-	/* of PARALLEL_TENSOR_DATA, by operation of a step: how much later late_rank comes to it, and where it is called */
+	/* of PARALLEL_TENSOR_DATA, by operation of a step: how much later late_rank comes to it,
+	 * and where it is called */
 	int late_rank;
 	double late_ns[PARALLEL_OPS];
 	const struct ct_site *sites; /* NULL: unknown */

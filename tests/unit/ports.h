@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ports.h — a job (job.h) whose hosts have network ports: the test says what they count, and when that is written down. Everything
- * fails the test that calls it; the main thread only. */
+/* ports.h — a job (job.h) whose hosts have network ports: the test says what they count, and when
+ * that is written down. Everything fails the test that calls it; the main thread only. */
 #ifndef CT_TESTS_UNIT_PORTS_H
 #define CT_TESTS_UNIT_PORTS_H
 

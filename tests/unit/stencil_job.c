@@ -154,8 +154,8 @@ static void exchange(struct play *p)
 	p->messages[0]++;
 }
 
-/* Around the ring, also of a chain: to the right, from the left, in one call. It ends when both are there, for what is sent is long;
- * the recorder reads its clock once more before it receives. */
+/* Around the ring, also of a chain: to the right, from the left, in one call. It ends when both are
+ * there, for what is sent is long; the recorder reads its clock once more before it receives. */
 static void shift(struct play *p)
 {
 	double end[JOB_MAX_RANKS];

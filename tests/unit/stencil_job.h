@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stencil_job.h — a job as MPI runs it, that never ran: ranks in a ring compute, exchange with their neighbours and,
- * now and then, reduce over all. Each rank's waits are computed, and so is what it would have taken without the slow
- * ranks. */
+/* stencil_job.h — a job as MPI runs it, that never ran: ranks in a ring compute, exchange with
+ * their neighbours and, now and then, reduce over all. Each rank's waits are computed, and so is
+ * what it would have taken without the slow ranks. */
 #ifndef CT_TESTS_UNIT_STENCIL_JOB_H
 #define CT_TESTS_UNIT_STENCIL_JOB_H
 
@@ -27,8 +27,8 @@ struct stencil {
 	unsigned seed;
 };
 
-/* Play it, write the run as the test's directory "run" and analyze it. *loss_ns: how much sooner it would have ended
- * without the slow ranks; *end_ns: when it ended, may be NULL. */
+/* Play it, write the run as the test's directory "run" and analyze it. *loss_ns: how much sooner it
+ * would have ended without the slow ranks; *end_ns: when it ended, may be NULL. */
 struct ct_report *stencil_report(const struct stencil *stencil, uint64_t *loss_ns,
 				 uint64_t *end_ns);
 

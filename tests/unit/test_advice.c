@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report says of a finding beside its numbers: the cause, advice that follows from it, how sure and how grave it is; and
- * that the verdict's own finding is the first. */
+/* What a report says of a finding beside its numbers: the cause, advice that follows from it, how
+ * sure and how grave it is; and that the verdict's own finding is the first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each alert rule on reports that the test fills in: it fires in the third window in a row, once, and is over after two; and what is below its
- * limit, within its error or not known does not. */
+/* Each alert rule on reports that the test fills in: it fires in the third window in a row, once,
+ * and is over after two; and what is below its limit, within its error or not known does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

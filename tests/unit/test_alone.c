@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations of a single rank synchronise no other: a slow rank is named although each rank calls such a thing right
- * before the operation that all wait in. */
+/* Operations of a single rank synchronise no other: a slow rank is named although each rank calls
+ * such a thing right before the operation that all wait in. */
 #include "tests/unit/job.h"
 
 #include <math.h>

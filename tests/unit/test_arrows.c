@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timeline of a job that sends messages: each Send is joined with its own Recv, calls that wait have slices, and
- * what they waited for has no wait drawn a second time. */
+/* The timeline of a job that sends messages: each Send is joined with its own Recv, calls that wait
+ * have slices, and what they waited for has no wait drawn a second time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -109,7 +109,8 @@ static int by_key_of(const void *a, const void *b, void *keys)
 	return CT_CMP(key[*(const uint32_t *)a], key[*(const uint32_t *)b]);
 }
 
-/* Of n with this many different keys: in order, equal ones as they came. `reversed`: the greatest comes first. */
+/* Of n with this many different keys: in order, equal ones as they came. `reversed`: the greatest
+ * comes first. */
 static void check_sort(uint32_t n, uint32_t keys, int reversed)
 {
 	struct sorted *all = calloc(n + 1, sizeof(*all));

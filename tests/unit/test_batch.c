@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch shows what a load reported, in the same order and with the same values: here of every kind of record there is. */
+/* A batch shows what a load reported, in the same order and with the same values: here of every
+ * kind of record there is. */
 #include "tests/unit/job.h"
 
 #include <inttypes.h>

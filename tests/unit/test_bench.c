@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bus bandwidth by hand, which series is fastest at which sizes, repetitions, and too few bursts. Values are a fixed pattern. */
+/* Bus bandwidth by hand, which series is fastest at which sizes, repetitions, and too few bursts.
+ * Values are a fixed pattern. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,8 @@ static int result_of(const struct ct_bench *bench, uint64_t bytes, const char *s
 
 static void bus_bandwidth_is_that_of_nccl_tests(void **state)
 {
-	/* the factors in the documentation of nccl-tests, 8 ranks, 8 MB in 1 ms: algbw 8 GB/s, times its factor */
+	/* the factors in the documentation of nccl-tests, 8 ranks, 8 MB in 1 ms: algbw 8 GB/s,
+	 * times its factor */
 	static const struct {
 		unsigned op;
 		enum ct_bench_form form;

@@ -283,8 +283,8 @@ static size_t make_rare(enum ct_kind kind, uint64_t *r, void *out)
 	}
 }
 
-/* In any order, some too short for a slot, some with something where there should be nothing, between operations whose
- * launches waits name, or name not. */
+/* In any order, some too short for a slot, some with something where there should be nothing,
+ * between operations whose launches waits name, or name not. */
 static void other_records_round_trip_in_their_order(void **state)
 {
 	struct codec *c = *state;
@@ -346,7 +346,8 @@ static void a_block_of_quantum_1_is_exact(void **state)
 	round_trip(c);
 }
 
-/* Low bits of class bytes are stored as they are, in several blocks of a frame where zstd's largest is exceeded. */
+/* Low bits of class bytes are stored as they are, in several blocks of a frame where zstd's largest
+ * is exceeded. */
 static void noise_of_any_length_round_trips(void **state)
 {
 	struct codec *c = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradient buckets and the bubble of a pipeline, on logs written by hand. All expected figures are worked out in the tests. */
+/* Gradient buckets and the bubble of a pipeline, on logs written by hand. All expected figures are
+ * worked out in the tests. */
 #include "tests/unit/log_parts.h"
 
 #include <math.h>
@@ -31,8 +32,9 @@ static void equal_buckets_are_exposed_as_the_formula_says(void **state)
 	}
 }
 
-/* 100 buckets of 0.1 MB behind a backward pass of 2 ms: 21 us each, 20 of it start-up, 2.1 ms in all; the first is ready
- * after 20 us, so that 120 us are exposed. 10 MB in n buckets: 20 us + 100 us / n is least where the stream keeps up. */
+/* 100 buckets of 0.1 MB behind a backward pass of 2 ms: 21 us each, 20 of it start-up, 2.1 ms in
+ * all; the first is ready after 20 us, so that 120 us are exposed. 10 MB in n buckets: 20 us + 100
+ * us / n is least where the stream keeps up. */
 static struct ct_buckets small(void)
 {
 	struct ct_buckets b = { .comm = &world, .op = CT_OP_AllReduce, .n = 100, .factor = 1.5 };
@@ -72,7 +74,8 @@ static void buckets_that_are_too_small_get_a_size(void **state)
 	ct_buckets_advise(&b, &speed, 2900 * US, &a);
 	assert_int_equal(a.problem, CT_BUCKETS_TOO_SMALL);
 	assert_int_equal(a.n, 0);
-	/* ranks that wait 10 us for each other in every bucket: start-up is half as long again, and the stream late by it */
+	/* ranks that wait 10 us for each other in every bucket: start-up is half as long again, and
+	 * the stream late by it */
 	b.exposed_ns = 1120 * US;
 	b.window_ns = 3100 * US;
 	ct_buckets_advise(&b, &speed, 4 * MS, &a);
@@ -80,7 +83,8 @@ static void buckets_that_are_too_small_get_a_size(void **state)
 	assert_true(a.n > 1 && a.n < 100);
 }
 
-/* 2 MB and 96 MB behind 4 ms: the first takes 40 us and is ready after 82 us, the last 980 us, all of it exposed. */
+/* 2 MB and 96 MB behind 4 ms: the first takes 40 us and is ready after 82 us, the last 980 us, all
+ * of it exposed. */
 static void a_last_bucket_that_is_late_is_cut(void **state)
 {
 	struct ct_buckets b = { .comm = &world, .op = CT_OP_AllReduce, .n = 2, .factor = 1.5 };
@@ -99,7 +103,8 @@ static void a_last_bucket_that_is_late_is_cut(void **state)
 	ct_buckets_advise(&b, &speed, 10 * MS, &a);
 	assert_int_equal(a.problem, CT_BUCKETS_LAST_LATE);
 	assert_true(fabs(a.model_ns - 980e3) < 1e3);
-	/* 94 of 1 MiB leave 20 + 10.4 us; 47 of 2 MiB 40.9, which is next to nothing more; 32 of 3 MiB 50.6 */
+	/* 94 of 1 MiB leave 20 + 10.4 us; 47 of 2 MiB 40.9, which is next to nothing more; 32 of 3
+	 * MiB 50.6 */
 	assert_int_equal(a.n, 47);
 	assert_int_equal(a.cap_bytes, 2 << 20);
 	assert_true(fabs(a.gain_ns - 939e3) < 1e3);
@@ -141,8 +146,8 @@ static int see(void *arg, const struct ct_buckets *b)
 	return 0;
 }
 
-/* 20 steps of 10 ms with three buckets, a flag of 4 bytes in every other one, and on another communicator eight equal
- * all-reduces. In step 7 a bucket is missing. */
+/* 20 steps of 10 ms with three buckets, a flag of 4 bytes in every other one, and on another
+ * communicator eight equal all-reduces. In step 7 a bucket is missing. */
 static void buckets_are_what_comes_in_several_sizes_in_each_step(void **state)
 {
 	const uint8_t waits_known[SLOTS] = { 1, 1 };
@@ -217,8 +222,9 @@ enum { STAGES = 4, BATCHES = 8 };
 #define FORWARD_NS (1 * MS)
 #define BACKWARD_NS (2 * MS)
 
-/* A pipeline as GPipe runs it: all forward, then all backward, `slow` times as long in stage 1. Sends take no time. Returns
- * when the step is over. `waited` gets what each stage stood in receives. */
+/* A pipeline as GPipe runs it: all forward, then all backward, `slow` times as long in stage 1.
+ * Sends take no time. Returns when the step is over. `waited` gets what each stage stood in
+ * receives. */
 static uint64_t gpipe(struct ct_instance_log *log, struct ct_exposures *stalls, uint64_t begin,
 		      uint64_t number, double slow, uint64_t *waited)
 {
@@ -318,7 +324,8 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 		else
 			assert_in_range(b->bubble_ns, waited[s] / 2, waited[s] / 2 + 100);
 	}
-	/* Stage 0 stands for the whole of it while the gradients come back, the last one before its first batch. */
+	/* Stage 0 stands for the whole of it while the gradients come back, the last one before its
+	 * first batch. */
 	assert_int_equal(waited[0], 10 * 3 * (FORWARD_NS + BACKWARD_NS));
 	assert_int_equal(waited[3], 10 * 3 * FORWARD_NS);
 	ct_bubbles_fini(&bubbles);

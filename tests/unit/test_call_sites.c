@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in the program a slow rank loses its time: the call sites around the gaps that hold it, against a job in which it is known
- * before which operation the rank is late. */
+/* Where in the program a slow rank loses its time: the call sites around the gaps that hold it,
+ * against a job in which it is known before which operation the rank is late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

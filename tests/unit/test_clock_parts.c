@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clocks are related with: hulls of bounds, bands, lines among outliers, maps from one clock to another. */
+/* What clocks are related with: hulls of bounds, bands, lines among outliers, maps from one clock
+ * to another. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -127,7 +127,8 @@ static void messages_both_ways_leave_what_they_take(void **state)
 	}
 }
 
-/* Operations of two hosts, every fourth of which leaves no doubt; the others end later on the second host. */
+/* Operations of two hosts, every fourth of which leaves no doubt; the others end later on the
+ * second host. */
 static struct ct_clocks *late_ends(double late)
 {
 	struct ct_clock_points points;
@@ -148,7 +149,8 @@ static struct ct_clocks *late_ends(double late)
 
 static void ends_stay_within_what_causes_allow(void **state)
 {
-	/* 30 us and the 25 us of doubt to either side; 80 us by which ends of single ranks may be wrong */
+	/* 30 us and the 25 us of doubt to either side; 80 us by which ends of single ranks may be
+	 * wrong */
 	struct ct_clocks *clocks = late_ends(75e-6);
 
 	(void)state;
@@ -166,7 +168,8 @@ static void ends_stay_within_what_causes_allow(void **state)
 	ct_clocks_free(clocks);
 }
 
-/* Operations of 5 ms whose ends are within 50 us of each other, for `seconds`; the second host's clock gains `drift`. */
+/* Operations of 5 ms whose ends are within 50 us of each other, for `seconds`; the second host's
+ * clock gains `drift`. */
 static struct ct_clocks *drifting(double drift, double seconds)
 {
 	struct ct_clock_points points;
@@ -249,7 +252,8 @@ static void the_way_is_the_one_whose_errors_add_up_to_least(void **state)
 
 	(void)state;
 	assert_int_equal(ct_clock_points_init(&points, 5, 0), 0);
-	/* three steps of 130 us against one of 380: 130 and 82 against twice 380; 80 us of each are those for one rank a host */
+	/* three steps of 130 us against one of 380: 130 and 82 against twice 380; 80 us of each are
+	 * those for one rank a host */
 	join_roughly(&points, 0, 1, 25000);
 	join_roughly(&points, 1, 2, 25000);
 	join_roughly(&points, 2, 3, 25000);

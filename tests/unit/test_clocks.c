@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks of hosts, related by the operations they have in common: how well, and whether the published error holds. The truth
- * are the clocks of clock_job.
+/* Clocks of hosts, related by the operations they have in common: how well, and whether the
+ * published error holds. The truth are the clocks of clock_job.
  *
  * unit_clocks --measure SEEDS prints the table of docs/dev/algorithms/clocks.md. */
 #include <math.h>
@@ -235,7 +235,8 @@ static void a_clock_that_is_set_fails_and_only_that_one(void **state)
 		};
 
 		expect_fail(job, 3);
-		/* without small operations cause and effect leave a millisecond: the ends have to show */
+		/* without small operations cause and effect leave a millisecond: the ends have to
+		 * show */
 		job.no_small = 1;
 		expect_fail(job, 3);
 	}

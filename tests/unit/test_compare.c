@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transfers compared with those that ought to be as fast, made by hand: a slow host among communicators across hosts, a
- * slow rank's messages, and times full of noise, of which nothing may be reported. */
+/* Transfers compared with those that ought to be as fast, made by hand: a slow host among
+ * communicators across hosts, a slow rank's messages, and times full of noise, of which nothing may
+ * be reported. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +142,8 @@ static int holds(const uint32_t *units, uint32_t n, uint32_t unit)
 	return 0;
 }
 
-/* 24 communicators of four of 16 hosts, sizes of 64 KiB to 16 MiB; one host has half the bandwidth. */
+/* 24 communicators of four of 16 hosts, sizes of 64 KiB to 16 MiB; one host has half the bandwidth.
+ */
 static void a_host_with_half_the_bandwidth_is_reported(void **state)
 {
 	unsigned exact = 0;
@@ -175,7 +177,8 @@ static void a_host_with_half_the_bandwidth_is_reported(void **state)
 	assert_true(exact >= 29);
 }
 
-/* All messages of one rank are slow, those of others to each other are not: it is the rank, reported once. */
+/* All messages of one rank are slow, those of others to each other are not: it is the rank,
+ * reported once. */
 static void a_rank_whose_messages_are_slow_is_reported(void **state)
 {
 	(void)state;
@@ -198,7 +201,8 @@ static void a_rank_whose_messages_are_slow_is_reported(void **state)
 	end();
 }
 
-/* Both ways between 0 and 1 are slow, 1 is fast with others, and of 0 there is nothing else: 0, or the link. */
+/* Both ways between 0 and 1 are slow, 1 is fast with others, and of 0 there is nothing else: 0, or
+ * the link. */
 static void a_rank_that_is_slow_with_one_other_only_is_not_known(void **state)
 {
 	static const uint32_t ways[][2] = { { 0, 1 }, { 1, 0 }, { 1, 2 }, { 2, 1 },
@@ -271,7 +275,8 @@ static void a_slow_way_between_two_is_reported(void **state)
 	end();
 }
 
-/* Small transfers take a third longer in one of them, and no other: that is no bandwidth, and too little. */
+/* Small transfers take a third longer in one of them, and no other: that is no bandwidth, and too
+ * little. */
 static void a_little_slower_is_not_slow(void **state)
 {
 	static const uint32_t members[] = { 0, 1, 2, 3 };
@@ -288,7 +293,8 @@ static void a_little_slower_is_not_slow(void **state)
 	end();
 }
 
-/* One rank has no room for the kernels of most operations of a communicator; the others show how fast it is. */
+/* One rank has no room for the kernels of most operations of a communicator; the others show how
+ * fast it is. */
 static void most_operations_without_room_are_no_slow_link(void **state)
 {
 	static const uint32_t members[][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 } };
@@ -348,8 +354,8 @@ static void a_class_of_two_kinds_has_no_slow_one(void **state)
 	end();
 }
 
-/* All four members are fast elsewhere: a link, but which is not known. And who is slow within its host is not cleared by
- * what goes between hosts. */
+/* All four members are fast elsewhere: a link, but which is not known. And who is slow within its
+ * host is not cleared by what goes between hosts. */
 static void a_link_among_four_is_not_known(void **state)
 {
 	static const uint32_t members[][4] = {
@@ -427,8 +433,9 @@ static void slow_ones_by_chance_are_no_stretch(void **state)
 	}
 }
 
-/* The host times, with more ranks than cores: most operations take several times as long as they would, by whose turn it
- * is, and some communicators have more of that than others. But each has some that are fast. */
+/* The host times, with more ranks than cores: most operations take several times as long as they
+ * would, by whose turn it is, and some communicators have more of that than others. But each has
+ * some that are fast. */
 static void noise_of_a_busy_host_is_no_slow_link(void **state)
 {
 	(void)state;

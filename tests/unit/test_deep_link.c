@@ -138,7 +138,8 @@ static void a_report_knows_from_when_to_when_there_are_operations(void **state)
 	(void)state;
 	job_open(&job, &options);
 	for (int rank = 0; rank < 3; rank++) {
-		/* rank 1 is the first to begin, rank 2 the last to end; 0 begins another one that never ends */
+		/* rank 1 is the first to begin, rank 2 the last to end; 0 begins another one that
+		 * never ends */
 		uint64_t first = rank == 1 ? 5000000 : 7000000, last = rank == 2 ? 91 : 90;
 
 		job_collective(&job, rank, CT_OP_AllReduce, 100, first, 10000000);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rank-sum test against all ways to deal the values out; its interval, ties and neighbours; false discovery rate by hand. */
+/* The rank-sum test against all ways to deal the values out; its interval, ties and neighbours;
+ * false discovery rate by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,8 @@ static double pairs_won(const double *a, size_t n, const double *b, size_t m)
 	return u;
 }
 
-/* The share of all ways to choose m of the n + m values whose pairs are as uneven as these, or more. */
+/* The share of all ways to choose m of the n + m values whose pairs are as uneven as these, or
+ * more. */
 static double exact_p(const double *a, size_t n, const double *b, size_t m)
 {
 	double all[24], seen = fabs(pairs_won(a, n, b, m) - (double)(n * m) / 2), ways = 0,
@@ -70,7 +72,8 @@ static void the_chance_is_that_of_all_ways_to_deal_the_values_out(void **state)
 	static const double c[] = { 1, 3, 1, 2, 1, 3, 2, 1 }, d[] = { 3, 2, 3, 1, 3, 2, 3, 3 };
 
 	assert_int_equal(ct_rank_sum(c, 8, d, 8, &test), CT_OK);
-	/* by the formula with ties, by hand: of few values with ties no approximation is near the exact 0.15 */
+	/* by the formula with ties, by hand: of few values with ties no approximation is near the
+	 * exact 0.15 */
 	assert_true(fabs(test.p - 0.10325) < 1e-4);
 	/* all the same */
 	assert_int_equal(ct_rank_sum(c, 1, c, 1, &test), CT_OK);
@@ -211,7 +214,8 @@ static int says_how_much_slower(const struct ct_diff *diff)
 	return says;
 }
 
-/* Twice the ranks and twice the samples in steps that take longer: 90 % of each rank's rate. Blocks that differ a little. */
+/* Twice the ranks and twice the samples in steps that take longer: 90 % of each rank's rate. Blocks
+ * that differ a little. */
 static void ranks_and_samples_give_the_scaling_efficiency(void **state)
 {
 	struct ct_report reports[2] = { { .run.ranks_expected = 4, .throughput.per_s = 1000 },

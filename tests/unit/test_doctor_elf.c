@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of ELF files before damaged ones: whatever bytes are wrong, it answers and ends. And before a whole one: what it
- * says of this program is so. */
+/* The reader of ELF files before damaged ones: whatever bytes are wrong, it answers and ends. And
+ * before a whole one: what it says of this program is so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -117,7 +117,8 @@ static void exactly_what_differs_is_listed_with_who_has_what(void **state)
 	assert_int_equal(f->severity, CT_SEVERITY_WARNING);
 	assert_non_null(strstr(f->line, "names=env.NCCL_ALGO,nvidia.driver "));
 	assert_null(strstr(f->cause, "affinity"));
-	/* 3 by the algorithm; of the driver two have one and two another: no rank is odd, all are named */
+	/* 3 by the algorithm; of the driver two have one and two another: no rank is odd, all are
+	 * named */
 	assert_int_equal(f->n_ranks, 4);
 	assert_int_equal(f->ranks[0], 0);
 	/* it is no reason to doubt that the run was healthy */

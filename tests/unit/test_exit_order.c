@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the processes that ended badly was the first (exit_scene.h), and what a report says of that. */
+/* Which of the processes that ended badly was the first (exit_scene.h), and what a report says of
+ * that. */
 #include "tests/unit/exit_scene.h"
 
 #include "analyzer/findings/verdict_text.h"

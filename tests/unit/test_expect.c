@@ -338,7 +338,8 @@ static void each_threshold_of_each_profile_is_met_and_missed(void **state)
 		assert_string_equal(failed->name, all[i].rule);
 		assert_true(failed->source && failed->not_for);
 	}
-	/* what a nominal peak promises is no one's fault, and what is not connected so is not asked */
+	/* what a nominal peak promises is no one's fault, and what is not connected so is not asked
+	 */
 	report.n_ops = 0;
 	row(3, CT_OP_AllReduce, 32 << 20, 20, 1000, 0);
 	hold_profile("general");

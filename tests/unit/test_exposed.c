@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exposed communication makes of a late rank: no rank can lose more by it than it waited. Rank 2's stream comes
- * 2 ms late every other time; when the computing streams of all came to wait differs. */
+/* What exposed communication makes of a late rank: no rank can lose more by it than it waited. Rank
+ * 2's stream comes 2 ms late every other time; when the computing streams of all came to wait
+ * differs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,8 +147,8 @@ static void a_rank_that_is_late_behind_computing_costs_nothing(void **state)
 
 enum { BLOCKING = 20, OPEN_AT = 5 };
 
-/* Of each call of 1 ms by a host half was spent waiting for the other rank. `open`: one operation besides was begun,
- * and no wait for it is known. */
+/* Of each call of 1 ms by a host half was spent waiting for the other rank. `open`: one operation
+ * besides was begun, and no wait for it is known. */
 static uint64_t every = 5 * MS;
 
 static struct ct_report *run_blocking(unsigned backend, int open)

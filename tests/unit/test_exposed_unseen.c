@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exposed communication where the recorder puts nothing on streams that wait: when NCCL shows the times, and with one
- * connection to the GPU. The host's waits are on record then, and those of the streams that compute are not. */
+/* Exposed communication where the recorder puts nothing on streams that wait: when NCCL shows the
+ * times, and with one connection to the GPU. The host's waits are on record then, and those of the
+ * streams that compute are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,8 +127,8 @@ static void put(int rank, uint32_t id, uint64_t at, uint64_t end)
 	job_launch(&job, rank, launch);
 }
 
-/* The host synchronizes with the stream of each operation in the last 100 us of it; of the one numbered `lost`, that is not on
- * record. */
+/* The host synchronizes with the stream of each operation in the last 100 us of it; of the one
+ * numbered `lost`, that is not on record. */
 static struct ct_report *run(const char *connections, uint32_t lost)
 {
 	const int all[2] = { 0, 1 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line through transfer times: right where the truth is known, undisturbed by slow transfers, and nothing where
- * there is nothing to show it by.
+/* The line through transfer times: right where the truth is known, undisturbed by slow transfers,
+ * and nothing where there is nothing to show it by.
  *
- * unit_fit --measure SEEDS prints how near the lines come and which transfers they show to be slow. */
+ * unit_fit --measure SEEDS prints how near the lines come and which transfers they show to be slow.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +117,8 @@ static void a_disturbed_size_does_not_bend_the_line(void **state)
 	assert_true(ct_fit_expect(&fit, exp2(19)) / (2.5 * (5000 + 0.5 * exp2(19))) < 0.45);
 }
 
-/* Seven transfers an octave are one class, whose shorter ones are the smaller ones: not those that were fast. */
+/* Seven transfers an octave are one class, whose shorter ones are the smaller ones: not those that
+ * were fast. */
 static void sizes_within_a_class_do_not_bend_the_line(void **state)
 {
 	struct ct_transfer t[70];
@@ -133,7 +135,8 @@ static void sizes_within_a_class_do_not_bend_the_line(void **state)
 	assert_true(fabs(fit.lines[0].ns_per_byte / 0.5 - 1) < 0.03);
 }
 
-/* Two sizes within one octave, one half of the other: a line of its octave alone would not distinguish them. */
+/* Two sizes within one octave, one half of the other: a line of its octave alone would not
+ * distinguish them. */
 static void sizes_of_one_octave_are_distinguished(void **state)
 {
 	struct ct_transfer t[40];

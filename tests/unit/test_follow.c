@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a job while it is being written: in pieces, with the same result as a reading of the whole. */
+/* Reading a job while it is being written: in pieces, with the same result as a reading of the
+ * whole. */
 #include "tests/unit/fixture_run.h"
 #include "tests/unit/job.h"
 

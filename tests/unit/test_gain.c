@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the verdict says of communication in all, and what it does not: bounds of what it costs, what stays exposed however well
- * it is hidden, times that show nothing, traces of two jobs. */
+/* What the verdict says of communication in all, and what it does not: bounds of what it costs,
+ * what stays exposed however well it is hidden, times that show nothing, traces of two jobs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,8 @@ static void what_stays_is_what_moves_longer_than_computing_takes(void **state)
 	ct_report_free(report);
 }
 
-/* A stage of a pipeline that takes longer: the others wait, and next to nothing moves. The stage is reported. */
+/* A stage of a pipeline that takes longer: the others wait, and next to nothing moves. The stage is
+ * reported. */
 static void what_is_waited_for_others_is_not_bound_by_communication(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 8, 1, 25);
@@ -185,7 +186,8 @@ static void times_that_say_nothing_are_no_evidence(void **state)
 	ct_arena_free(model.memory);
 }
 
-/* Steps of 3 ms whose times are off by up to 200 us: the replay without communication takes longer than the run. */
+/* Steps of 3 ms whose times are off by up to 200 us: the replay without communication takes longer
+ * than the run. */
 static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 {
 	struct ct_synth_options o = synth_job("decode", 16, 4, 30);

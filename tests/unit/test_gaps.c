@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies between the operations of a step, on logs written by hand: gaps by their cause, stalls by step. All expected
- * figures are worked out in the tests. */
+/* What lies between the operations of a step, on logs written by hand: gaps by their cause, stalls
+ * by step. All expected figures are worked out in the tests. */
 #include "tests/unit/log_parts.h"
 
 #include <stdlib.h>
@@ -85,7 +85,8 @@ static void gaps_are_those_of_one_stream_within_one_step(void **state)
 	ct_instance_log_fini(&log);
 }
 
-/* While a long one runs on one stream, a short one on another ends: the rank does not stand idle yet. */
+/* While a long one runs on one stream, a short one on another ends: the rank does not stand idle
+ * yet. */
 static void a_rank_is_idle_when_all_its_streams_do(void **state)
 {
 	struct ct_stream_gaps gaps;
@@ -106,7 +107,8 @@ static void a_rank_is_idle_when_all_its_streams_do(void **state)
 	ct_instance_log_fini(&log);
 }
 
-/* Cut at the end of an operation: what follows belongs to the next step, though one member was there before the cut. */
+/* Cut at the end of an operation: what follows belongs to the next step, though one member was
+ * there before the cut. */
 static void an_operation_belongs_to_where_its_last_member_came(void **state)
 {
 	const struct part parts[2] = { { .slot = 0, .start = 10900 * US, .end = 12 * MS },
@@ -194,7 +196,8 @@ static void what_the_host_times_or_is_not_on_record_makes_no_gap(void **state)
 	ct_instance_log_fini(&log);
 }
 
-/* A group is called when it ends: the host was late for its last call, not for its first. And it is one launch. */
+/* A group is called when it ends: the host was late for its last call, not for its first. And it is
+ * one launch. */
 static void a_group_is_called_when_its_last_call_is(void **state)
 {
 	struct ct_group group = { 0 };

@@ -66,8 +66,8 @@ static void launches_of_graphs_are_matched_and_their_time_is_not_communication(v
 	ct_report_free(report);
 }
 
-/* A rank that calls by itself what the others launch as a graph, graphs that are cut elsewhere, lists that are not on
- * record or hold nothing that ranks wait for: no rank is blamed for it. */
+/* A rank that calls by itself what the others launch as a graph, graphs that are cut elsewhere,
+ * lists that are not on record or hold nothing that ranks wait for: no rank is blamed for it. */
 static void graphs_that_differ_by_right_are_no_mismatch(void **state)
 {
 	const struct ct_op one = collective(CT_OP_AllReduce, 1000);
@@ -104,7 +104,8 @@ static void graphs_that_differ_by_right_are_no_mismatch(void **state)
 	ct_report_free(report);
 }
 
-/* Rank 1 has launched a graph that its recorder knows nothing of: its numbers are one behind from then on. */
+/* Rank 1 has launched a graph that its recorder knows nothing of: its numbers are one behind from
+ * then on. */
 static void nothing_is_compared_after_graphs_that_were_lost(void **state)
 {
 	const struct ct_loss_rec loss = { .reason = CT_LOSS_GRAPH_LOST, .records = 1 };

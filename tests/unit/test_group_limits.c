@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a container leaves of its memory and its threads, from files as both versions of cgroups have them. */
+/* What a container leaves of its memory and its threads, from files as both versions of cgroups
+ * have them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

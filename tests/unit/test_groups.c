@@ -293,7 +293,8 @@ static void a_group_waits_once_for_the_last_of_its_partners(void **state)
 	ct_report_free(report);
 }
 
-/* `rank`'s side of an exchange: `count` to every rank and from every rank, rank 0 gets `more` more from each. */
+/* `rank`'s side of an exchange: `count` to every rank and from every rank, rank 0 gets `more` more
+ * from each. */
 static uint32_t exchange(int rank, uint64_t count, uint64_t more, int self, struct ct_op *ops)
 {
 	uint32_t n = 0;
@@ -363,7 +364,8 @@ static void other_exchanges_are_no_all_to_all(void **state)
 	struct ct_report *report;
 
 	(void)state;
-	/* Unequal parts: the least busy rank's span is not the transfer; only playing the run again shows who was late. */
+	/* Unequal parts: the least busy rank's span is not the transfer; only playing the run again
+	 * shows who was late. */
 	report = exchanges(0, 500, 0, MS, 0);
 	assert_null(row(report, "messages", "AllToAll"));
 	assert_int_equal(report->n_ops, 2); /* rank 0 gets more */
@@ -426,7 +428,8 @@ static void exchanges_that_do_not_belong_together_are_no_all_to_all(void **state
 		for (int r = 0; r < 4; r++) {
 			uint32_t n = exchange(r, 1000, 0, 0, ops);
 
-			/* Rank 3's first one is not on record: from then on its second is the others' third. */
+			/* Rank 3's first one is not on record: from then on its second is the
+			 * others' third. */
 			if (r == 3 && c == 0) {
 				for (int p = 0; p < 3; p++) {
 					messages[3][p][0]++;

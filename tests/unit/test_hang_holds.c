@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of every hang: renumbered and reordered ranks get the same blame; a missing file never moves the blame
- * to a victim; without a hang no rank is blamed; cost is proportional to size. */
+/* What holds of every hang: renumbered and reordered ranks get the same blame; a missing file never
+ * moves the blame to a victim; without a hang no rank is blamed; cost is proportional to size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,8 +211,8 @@ static struct ct_hang_case *without(const struct ct_hang_case *c, uint32_t rank,
 	return p;
 }
 
-/* Does the verdict blame the ranks that it names? That a process died is on record, and low confidence says that the
- * reason may be where nothing is. */
+/* Does the verdict blame the ranks that it names? That a process died is on record, and low
+ * confidence says that the reason may be where nothing is. */
 static int blames(const struct ct_hang_verdict *v)
 {
 	if (v->code == CT_HANG_IS_DEAD_RANK && v->confidence == CT_CONFIDENCE_LOW)
@@ -263,8 +263,8 @@ static void a_file_that_is_gone_never_moves_the_blame(void **state)
 
 #define STEPS 40u
 
-/* Every rank has come a different way through the same program of ops over rows and columns of a grid, and none has waited for
- * long. */
+/* Every rank has come a different way through the same program of ops over rows and columns of a
+ * grid, and none has waited for long. */
 static void healthy_prefix(struct ct_hang_case *c, struct ct_arena *a)
 {
 	uint32_t rows = 1 + below(4), columns = 1 + below(4), n = rows * columns;
@@ -336,7 +336,8 @@ static void healthy_jobs_blame_no_one(void **state)
 
 /* ---- large jobs ---- */
 
-/* Tensor groups of 8, pipelines, data parallel groups; one rank never comes to its tensor group's op, so that all stand. */
+/* Tensor groups of 8, pipelines, data parallel groups; one rank never comes to its tensor group's
+ * op, so that all stand. */
 static void a_large_job_names_the_one(void **state)
 {
 	enum { RANKS = 4096, TP = 8, DP = 16 };
@@ -375,7 +376,8 @@ static void a_large_job_names_the_one(void **state)
 						    .records_until_ns = 100 * S,
 						    .cpu_ns = CT_UNKNOWN,
 						    .starts_known = 1 };
-		/* Of the last step: tensor group, data parallel group, all. Who is held up has not issued what comes after. */
+		/* Of the last step: tensor group, data parallel group, all. Who is held up has not
+		 * issued what comes after. */
 		for (uint32_t s = 0; s < 24; s++) {
 			int tp_waits = tp == stuck / TP;
 			int dp_waits = r / (TP * DP) == stuck / (TP * DP);

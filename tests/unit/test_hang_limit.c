@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From when on an operation of a running job is stalled, for callers that see whether ranks are at work: twice the longest wait, at least
- * 5 s, and the default of 30 s until 100 waits were seen. */
+/* From when on an operation of a running job is stalled, for callers that see whether ranks are at
+ * work: twice the longest wait, at least 5 s, and the default of 30 s until 100 waits were seen. */
 #include <stdio.h>
 
 #include "analyzer/hang/hang.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The case of a hang does not depend on how the processes are read: in step or one after the other. */
+/* The case of a hang does not depend on how the processes are read: in step or one after the other.
+ */
 #include <stdio.h>
 
 #include "analyzer/hang/hang.h"

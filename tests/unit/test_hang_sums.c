@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums over what the members of a communicator called: where they show a difference, and what they leave open. What the members called is written down here number by number. */
+/* Sums over what the members of a communicator called: where they show a difference, and what they
+ * leave open. What the members called is written down here number by number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@
 #define NONE UINT64_MAX
 #define NOBODY UINT64_MAX
 
-/* One member: numbers from..to - 1, all called alike but `other` (another operation); `lost` is not on record. NOBODY: none is. */
+/* One member: numbers from..to - 1, all called alike but `other` (another operation); `lost` is not
+ * on record. NOBODY: none is. */
 struct member {
 	uint64_t from, to, other, lost;
 };
@@ -107,7 +109,8 @@ static void the_first_of_several_differences_counts(void **state)
 	ct_order_blocks_fini(&order.all);
 }
 
-/* The same operations, two of them the other way round, in one block: a sum of what was called alone would not show it. */
+/* The same operations, two of them the other way round, in one block: a sum of what was called
+ * alone would not show it. */
 static void two_that_change_places_show(void **state)
 {
 	struct ct_order_blocks one = { 0 }, other = { 0 };
@@ -192,7 +195,8 @@ static void a_rank_that_called_nothing_proves_nothing(void **state)
 	ct_order_blocks_fini(&order.all);
 }
 
-/* Longer than the blocks reach at first: they get wider, memory does not grow, and the difference is still within. */
+/* Longer than the blocks reach at first: they get wider, memory does not grow, and the difference
+ * is still within. */
 static void long_runs_are_compared_in_the_same_memory(void **state)
 {
 	enum { LONG = 8 * CT_HANG_SUM_BLOCKS * 5 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a verdict on a hang comes of the tails of processes, and where only everything gives it. Each job is judged twice; what is said
- * is the same. */
+/* Where a verdict on a hang comes of the tails of processes, and where only everything gives it.
+ * Each job is judged twice; what is said is the same. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -315,7 +315,8 @@ static void a_message_that_the_tails_show_takes_nothing(void **state)
 	judge_twice(1);
 }
 
-/* A helper thread of rank 3 is inside a call that does not come back, while the others of its process go on. */
+/* A helper thread of rank 3 is inside a call that does not come back, while the others of its
+ * process go on. */
 static void an_old_call_of_another_thread_takes_everything(void **state)
 {
 	const uint32_t id = SPLIT_ID;
@@ -508,7 +509,8 @@ static void mark_thinned(void)
 	closedir(dir);
 }
 
-/* Operations, a heartbeat, operations and a heartbeat that are not in the files; then some that are, and a heartbeat. */
+/* Operations, a heartbeat, operations and a heartbeat that are not in the files; then some that
+ * are, and a heartbeat. */
 static void begin_thinned(struct told *t)
 {
 	begin(t);

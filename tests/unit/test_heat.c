@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of a run: a row holds what was added to it whatever the order and however long the run turns out, and of
- * jobs written by hand each cell is what their times make it, or null where it cannot be known. */
+/* Pictures of a run: a row holds what was added to it whatever the order and however long the run
+ * turns out, and of jobs written by hand each cell is what their times make it, or null where it
+ * cannot be known. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,7 +221,8 @@ static void launch_vaguely(int rank, struct ct_op op, uint64_t start, uint64_t e
 /* Of which rank 1 has only vague times; -1: none. */
 static int vague_op = -1;
 
-/* untimed: operations [from, to) of all; lost: those of rank 3 are not on record. Returns the report. */
+/* untimed: operations [from, to) of all; lost: those of rank 3 are not on record. Returns the
+ * report. */
 static struct ct_report *play(int per_host, int untimed_from, int untimed_to, int lost_from,
 			      int lost_to)
 {
@@ -387,8 +389,8 @@ static void nothing_is_made_of_nothing(void **state)
 	ct_report_free(report);
 }
 
-/* What a rank was in no operation for, in [begin, end); *known: none of those operations, nor the one before and
- * after, lacks times or a record; *unknown: some that lie there are. */
+/* What a rank was in no operation for, in [begin, end); *known: none of those operations, nor the
+ * one before and after, lacks times or a record; *unknown: some that lie there are. */
 static uint64_t expect_gap(int rank, uint64_t begin, uint64_t end, int *known, int *unknown)
 {
 	uint64_t gap = end - begin;

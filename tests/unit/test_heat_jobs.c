@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of jobs on GPUs that never ran, and of one as MPI runs it: who is slow in them is bright in its gaps and dark
- * in its waits, rows sum up to the truth, and sizes and rates are those that were planted. */
+/* Pictures of jobs on GPUs that never ran, and of one as MPI runs it: who is slow in them is bright
+ * in its gaps and dark in its waits, rows sum up to the truth, and sizes and rates are those that
+ * were planted. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs on several hosts, analyzed whole: what needs one clock is known where clocks are related, with their error, and is not
- * where they are not, or contradict each other. */
+/* Runs on several hosts, analyzed whole: what needs one clock is known where clocks are related,
+ * with their error, and is not where they are not, or contradict each other. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +64,8 @@ static void message(uint64_t seq, uint64_t sent, uint64_t asked, uint64_t ended)
 	job_op(&job, 2, op);
 }
 
-/* All-reduces, a broadcast whose root comes 3 ms late, a message whose sender comes 2 ms late. Host 1's clock drifts; at
- * step `set` that of host `whose` is set by set_ns. */
+/* All-reduces, a broadcast whose root comes 3 ms late, a message whose sender comes 2 ms late. Host
+ * 1's clock drifts; at step `set` that of host `whose` is set by set_ns. */
 static struct ct_report *run(int hosts, int whose, int set, int64_t set_ns)
 {
 	open_hosts(hosts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report says of ranks that never came back: in which call each of them was, also where that only waits, and for
- * what. */
+/* What a report says of ranks that never came back: in which call each of them was, also where that
+ * only waits, and for what. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stays on the log: everything while there is room, then whole stretches, the same for all members. */
+/* What stays on the log: everything while there is room, then whole stretches, the same for all
+ * members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

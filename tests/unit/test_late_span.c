@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a rank was late: one statement from its charges, though noise charges every rank a little all the time. */
+/* When a rank was late: one statement from its charges, though noise charges every rank a little
+ * all the time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blame: synthetic jobs whose slow ranks are known, and jobs without any. The generator's own what-if is the
- * truth for what a slow rank costs. */
+/* Blame: synthetic jobs whose slow ranks are known, and jobs without any. The generator's own
+ * what-if is the truth for what a slow rank costs. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -109,7 +109,8 @@ static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 	}
 }
 
-/* Exactly the slow ones are named, and what they cost is reported within its error, or within `off` of it. */
+/* Exactly the slow ones are named, and what they cost is reported within its error, or within `off`
+ * of it. */
 static void the_slow_are_blamed(struct job_loop loop, int ranks, int per_host, double off)
 {
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
@@ -325,7 +326,8 @@ static void errors_hold_where_noise_is_loud(void **state)
 
 /* ---- more than one communicator, more than one operation at a time ---- */
 
-/* One all-reduce among `ranks` on process-local id `comm`: each enters at now[rank] and all leave together. */
+/* One all-reduce among `ranks` on process-local id `comm`: each enters at now[rank] and all leave
+ * together. */
 static void reduce(struct job *job, uint32_t comm, uint64_t seq, const int *ranks, int n,
 		   uint64_t *now)
 {
@@ -359,8 +361,8 @@ static void a_rank_that_was_held_up_elsewhere_is_not_blamed(void **state)
 	uint64_t now[4] = { 1000000, 1000000, 1000000, 1000000 };
 
 	(void)state;
-	/* Rank 3 computes 30 ms longer. In its pair (2, 3) rank 2 waits for it, so rank 2 comes late to the
-	 * operation with rank 0, in which it is always last. */
+	/* Rank 3 computes 30 ms longer. In its pair (2, 3) rank 2 waits for it, so rank 2 comes
+	 * late to the operation with rank 0, in which it is always last. */
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
 	for (uint32_t p = 0; p < 2; p++) {
 		job_comm(&job, 2 + p, 0x200 + p, "tp", pairs[p], 2);
@@ -452,7 +454,8 @@ static void a_few_long_stalls_are_no_slow_rank(void **state)
 	uint64_t now = 1000000;
 
 	(void)state;
-	/* Rank 1 is 60 us late each time, which is nothing, and twice in the run 2 s, which is no slowness. */
+	/* Rank 1 is 60 us late each time, which is nothing, and twice in the run 2 s, which is no
+	 * slowness. */
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
 	for (int c = 0; c < 200; c++) {
 		uint64_t late = c == 50 || c == 150 ? 2000000000 : 70000;
@@ -494,8 +497,9 @@ static void operations_that_lack_members_blame_no_one(void **state)
 
 enum { BUCKET_STEPS = 30 };
 
-/* Two ranks of DDP over Gloo, rank 1 late by so much in each step: two buckets, of which the second one begins now before the first one
- * has ended, and now after that; and it moves for five times as long in every fourth step, on a busy machine. */
+/* Two ranks of DDP over Gloo, rank 1 late by so much in each step: two buckets, of which the second
+ * one begins now before the first one has ended, and now after that; and it moves for five times as
+ * long in every fourth step, on a busy machine. */
 static struct ct_report *two_ranks_with_buckets(struct job *job, uint64_t late_ns)
 {
 	const uint64_t us = 1000;

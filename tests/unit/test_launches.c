@@ -123,8 +123,9 @@ static void last_one_whose_transfer_is_slow_is_not_blamed(void **state)
 	const struct ct_op op = collective(CT_OP_AllReduce, 1000);
 
 	(void)state;
-	/* Every other time rank 2's stream comes 2 ms late. Either what follows is as fast as ever: it was late. Or
-	 * it takes three times as long as usual: then what made it late may be what makes it slow. */
+	/* Every other time rank 2's stream comes 2 ms late. Either what follows is as fast as ever:
+	 * it was late. Or it takes three times as long as usual: then what made it late may be what
+	 * makes it slow. */
 	for (int slow = 0; slow < 2; slow++) {
 		struct ct_report *report;
 		const struct ct_finding *f;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recording cost, as the ranks reported: unknown is never shown as nothing. And how shares and names are written. */
+/* What recording cost, as the ranks reported: unknown is never shown as nothing. And how shares and
+ * names are written. */
 #include "tests/unit/job.h"
 
 #include <math.h>
@@ -162,7 +163,8 @@ static void the_account_is_per_rank_and_in_shares_of_the_run(void **state)
 	ct_report_free(r);
 }
 
-/* A job that hangs records nothing more, and the recorder's threads go on: what they take is a share of all that time. */
+/* A job that hangs records nothing more, and the recorder's threads go on: what they take is a
+ * share of all that time. */
 static void threads_are_shares_of_the_time_to_the_last_heartbeat(void **state)
 {
 	const struct ct_cost_rec cost = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slow links in jobs whose truth is known: found, and reported exactly where the times show whose link it is, as one of several
- * where they do not; and nothing where no link is slow, whatever else is.
+/* Slow links in jobs whose truth is known: found, and reported exactly where the times show whose
+ * link it is, as one of several where they do not; and nothing where no link is slow, whatever else
+ * is.
  *
  * unit_links --measure SEEDS [WORKLOAD] prints how often each case comes out right. */
 #include <fcntl.h>
@@ -186,7 +187,8 @@ static int is_silent(const struct told *told)
 	       told->verdict != CT_VERDICT_SLOW_LINK;
 }
 
-/* Every slow row is about the two ends alone, and no other rank is reported to those who pay for it. */
+/* Every slow row is about the two ends alone, and no other rank is reported to those who pay for
+ * it. */
 static int is_exact(const struct told *told, const struct scene *scene)
 {
 	struct ct_fault fault;

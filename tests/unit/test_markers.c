@@ -170,8 +170,8 @@ static void memory_is_bounded(void **state)
 
 /* ---- a whole run ---- */
 
-/* In each step OPS equal all-reduces, 2 ms apart, then 3 ms of nothing. The steps [first, last) are marked by ranges that
- * begin 500 us before the first of them. */
+/* In each step OPS equal all-reduces, 2 ms apart, then 3 ms of nothing. The steps [first, last) are
+ * marked by ranges that begin 500 us before the first of them. */
 static struct ct_report *run(int marked_by, int first, int last, const char *name,
 			     const char *wanted)
 {

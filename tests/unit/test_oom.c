@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's counter of processes killed for lack of memory, from files as both versions of cgroups have them. */
+/* The kernel's counter of processes killed for lack of memory, from files as both versions of
+ * cgroups have them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks that do not call the same: what is said of jobs whose calls are written down, one line each (order_script.h),
- * from the files on. What is expected are the words of the findings' lines, and nothing else may be found. */
+/* Ranks that do not call the same: what is said of jobs whose calls are written down, one line each
+ * (order_script.h), from the files on. What is expected are the words of the findings' lines, and
+ * nothing else may be found. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 struct order_case {
 	const char *name;
 	const char *job;
-	const char *
-		verdict; /* or the beginning of "VERDICT: text"; NULL: any that is not about order */
-	const char *found; /* a line each */
+	const char *verdict; /* or the beginning of "VERDICT: text"; NULL: any that is not about
+				order */
+	const char *found;   /* a line each */
 };
 
 /* Ten equal steps of four ranks; then operations of different sizes, which begin at seq 10. */
@@ -575,7 +576,8 @@ static const struct order_case cases[] = {
 	  NULL, "" },
 };
 
-/* Does `line` hold every word of `words`, up to the end of its line, and nothing of what stands behind a '!'? */
+/* Does `line` hold every word of `words`, up to the end of its line, and nothing of what stands
+ * behind a '!'? */
 static int holds(const char *line, size_t len, const char *words, size_t words_len)
 {
 	char have[1200], want[600], *word, *rest = want;

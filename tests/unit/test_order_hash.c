@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes of what members called: equal calls are seen to be equal however long the run is and in whatever order its
- * records are read, and a difference lies in the block that is reported. */
+/* Hashes of what members called: equal calls are seen to be equal however long the run is and in
+ * whatever order its records are read, and a difference lies in the block that is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

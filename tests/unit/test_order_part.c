@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that contradict each other in a reading that begins in the middle of a run: a finding only where no earlier call more or less explains
- * them. Three members call what `usual` says, one what `odd` says; a letter is a size. */
+/* Calls that contradict each other in a reading that begins in the middle of a run: a finding only
+ * where no earlier call more or less explains them. Three members call what `usual` says, one what
+ * `odd` says; a letter is a size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

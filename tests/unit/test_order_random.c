@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random jobs in which nothing is wrong, though much differs between ranks: shares of all-to-alls and v-collectives,
- * call sites of roots, how far ranks ran ahead when the job was killed, heads and tails of traces that are lost,
- * ranks without a trace. Nothing may be said of their order. Then the same jobs with one call left out: it may be
- * missed where records are missing, and no other rank may be named. CT_SEED=N begins elsewhere. */
+/* Random jobs in which nothing is wrong, though much differs between ranks: shares of all-to-alls
+ * and v-collectives, call sites of roots, how far ranks ran ahead when the job was killed, heads
+ * and tails of traces that are lost, ranks without a trace. Nothing may be said of their order.
+ * Then the same jobs with one call left out: it may be missed where records are missing, and no
+ * other rank may be named. CT_SEED=N begins elsewhere. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +168,8 @@ static void a_rank_that_left_one_out_is_named_or_no_one(void **state)
 	}
 	/* of those with more than two ranks */
 	assert_true(named >= SKIPS / 2);
-	/* an operation like the one before it from a place that is not known to be another may have been either */
+	/* an operation like the one before it from a place that is not known to be another may have
+	 * been either */
 	assert_true(exact >= named - SKIPS / 8);
 	print_message("named as skipped: %u of %u, the very number in %u\n", named, SKIPS, exact);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of what a process called: those that the analysis makes of the same operations, whatever else is in the blocks. */
+/* Sums of what a process called: those that the analysis makes of the same operations, whatever
+ * else is in the blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

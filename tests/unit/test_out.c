@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an interrupted command leaves of its result: nothing, from the moment that others can see the file. */
+/* What an interrupted command leaves of its result: nothing, from the moment that others can see
+ * the file. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

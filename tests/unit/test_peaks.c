@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a communicator can be expected to reach, from start records that the test writes. The truth is arithmetic on what
- * the makers say. */
+/* What a communicator can be expected to reach, from start records that the test writes. The truth
+ * is arithmetic on what the makers say. */
 #include "tests/unit/job.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where one operation comes again and again, times show how many a step consists; and what comes back after as many steps
- * each time is no change of the run. */
+/* Where one operation comes again and again, times show how many a step consists; and what comes
+ * back after as many steps each time is no change of the run. */
 #include <math.h>
 #include <stdlib.h>
 

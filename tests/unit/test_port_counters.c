@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* COUNTERS records: what goes in comes out, and nothing that comes in does harm. With --measure: what an hour of them
- * takes in a trace. */
+/* COUNTERS records: what goes in comes out, and nothing that comes in does harm. With --measure:
+ * what an hour of them takes in a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

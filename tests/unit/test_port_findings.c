@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counters of network ports that the test writes into traces are findings of: errors of links, traffic that fell back to sockets. */
+/* What counters of network ports that the test writes into traces are findings of: errors of links,
+ * traffic that fell back to sockets. */
 #include "tests/unit/ports.h"
 
 #include <stdio.h>
@@ -161,7 +162,8 @@ static void what_must_cross_follows_from_the_operation(void **state)
 	assert_true(ct_crossing_of(CT_OP_AllReduce, 1000, 8, 0, 8) == 0);
 }
 
-/* 20 all-reduces of 1 MB would be 40 MB in and out of each host; here each counts 250 times as much. */
+/* 20 all-reduces of 1 MB would be 40 MB in and out of each host; here each counts 250 times as
+ * much. */
 #define NEEDED 10000000000.0
 
 struct fall {

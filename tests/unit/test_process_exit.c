@@ -43,8 +43,8 @@ static void a_rank_that_had_waited_too_long_died_of_the_hang(void **state)
 	EXPECT("DA k", GOT(600000, SIGABRT, .waited = 30000), SENT(605000, SIGTERM));
 }
 
-/* The peers of one that is gone hear of it from their library, and fail: later, or before the first one was seen
- * to be gone. */
+/* The peers of one that is gone hear of it from their library, and fail: later, or before the first
+ * one was seen to be gone. */
 static void a_rank_that_reported_a_dead_peer_is_no_cause(void **state)
 {
 	(void)state;
@@ -125,14 +125,16 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 		.kill_by = LAUNCHER                                                                \
 	}
 
-/* All are killed at once; the launcher sees the first one dead, and asks the others, which are dead, to end. */
+/* All are killed at once; the launcher sees the first one dead, and asks the others, which are
+ * dead, to end. */
 static void of_all_that_were_killed_at_once_no_one_died_first(void **state)
 {
 	(void)state;
 	EXPECT("AAA k", GOT(5000, SIGKILL), SHOT_BEFORE_ASKED(5010), SHOT_BEFORE_ASKED(5011));
 	EXPECT("AAA k", GOT(5000, SIGKILL), SENT(5010, SIGTERM), SHOT_BEFORE_ASKED(5011));
 	EXPECT("AAA k", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5010), ASKED_AND_NOT_SEEN(5011));
-	/* they were heard of later than any pause in killing one after the other lasts, unless their host was busy */
+	/* they were heard of later than any pause in killing one after the other lasts, unless
+	 * their host was busy */
 	EXPECT("DAA k", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5752), SHOT_BEFORE_ASKED(5760));
 	EXPECT("AAA k", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5750), SHOT_BEFORE_ASKED(5760));
 }
@@ -172,8 +174,8 @@ static void a_rank_that_kills_itself_failed_by_itself(void **state)
 		 .last = 5000,
 		 .gone = 5001 },
 	       SENT(6000, SIGTERM));
-	/* asked to end, and gone at once of SIGKILL: that was another sender, for example the kernel for lack of
-	 * memory */
+	/* asked to end, and gone at once of SIGKILL: that was another sender, for example the
+	 * kernel for lack of memory */
 	EXPECT("DAA k", SHOT_AFTER(6000, 5000, 6100), SENT(6001, SIGTERM), SENT(6002, SIGTERM));
 	/* but the launcher would have seen it dead for so long: it was stopped */
 	EXPECT("AAA i", SHOT_AFTER(26000, 5000, 26100), SENT(26001, SIGTERM), SENT(26002, SIGTERM));
@@ -209,7 +211,8 @@ static void a_rank_that_calls_mpi_abort_is_dead_and_the_others_follow(void **sta
 	EXPECT("AA r", { .how = CT_END_RUNNING, .last = 5000, .aborts = 4000 }, RUNS(5000));
 }
 
-/* PMIx ends a process of Open MPI by _exit(-61) when mpirun is gone; outside MPI that is a status like any other. */
+/* PMIx ends a process of Open MPI by _exit(-61) when mpirun is gone; outside MPI that is a status
+ * like any other. */
 static void a_rank_that_ends_since_the_launcher_is_gone_was_ended_from_outside(void **state)
 {
 	const struct process lost = {
@@ -227,7 +230,8 @@ static void a_rank_that_ends_since_the_launcher_is_gone_was_ended_from_outside(v
 	EXPECT("DA k", other, late);
 }
 
-/* It exited cleanly, but not its library: its launcher ends the others for that, and they are not the first. */
+/* It exited cleanly, but not its library: its launcher ends the others for that, and they are not
+ * the first. */
 static void a_rank_that_leaves_mpi_without_finalize_ended_badly_beside_others_that_did(void **state)
 {
 	const struct process left = {
@@ -294,7 +298,8 @@ static void ends_are_reported_in_words(void **state)
 	ct_arena_free(memory);
 }
 
-/* What the rule on uneven inputs asks: nothing but a known status 0, that no signal has brought about. */
+/* What the rule on uneven inputs asks: nothing but a known status 0, that no signal has brought
+ * about. */
 static void in_order_is_one_that_is_known_to_have_ended_so(void **state)
 {
 	static const struct {
@@ -340,7 +345,8 @@ static void in_order_is_one_that_is_known_to_have_ended_so(void **state)
 	}
 }
 
-/* A program that another one has replaced has not ended badly, as far as known; nor has one without a record. */
+/* A program that another one has replaced has not ended badly, as far as known; nor has one without
+ * a record. */
 static void what_is_no_bad_end_is_not_in_the_order(void **state)
 {
 	(void)state;
@@ -405,7 +411,8 @@ static void busy_hosts_let_silence_last(void **state)
 	assert_int_equal(ct_exits_late(&lies, 3), 3);
 }
 
-/* The time from which no end is held against a rank: a signal from outside, on each host as far as clocks allow. */
+/* The time from which no end is held against a rank: a signal from outside, on each host as far as
+ * clocks allow. */
 static void it_is_torn_down_when_the_first_is_ended_by_others(void **state)
 {
 	const struct process here[] = { CRASHED(5000), SENT(6000, SIGTERM), SENT(5900, SIGTERM),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that sleeps is at work while what it started computes or writes, some generations down, and after that has ended; not for a rank
- * below it, which works for itself. */
+/* A process that sleeps is at work while what it started computes or writes, some generations down,
+ * and after that has ended; not for a rank below it, which works for itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@
 
 #include "tools/commtrace/watch/process_work.h"
 
-/* Between the looks, as far as has_worked() knows: a tenth of it is work, and what is done here takes twice as much. */
+/* Between the looks, as far as has_worked() knows: a tenth of it is work, and what is done here
+ * takes twice as much. */
 #define APART_NS 1000000000ull
 #define BURNT_NS 200000000l
 #define WRITTEN (5u << 20)
@@ -59,7 +60,8 @@ static void give(const void *data, size_t size)
 		_exit(1);
 }
 
-/* The worker says its pid, works when it may, says so, and ends when it may. Its ancestors wait for their children; the first one says so. */
+/* The worker says its pid, works when it may, says so, and ends when it may. Its ancestors wait for
+ * their children; the first one says so. */
 static void live(int generations, void (*what)(void))
 {
 	int is_top = 1;

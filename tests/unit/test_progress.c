@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line that says how far a command is: on a terminal, after a second, with the time left; elsewhere nothing. */
+/* The line that says how far a command is: on a terminal, after a second, with the time left;
+ * elsewhere nothing. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +25,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Half of it is done, for as long as it takes to be reported with the time left, or until `give_up_ns`; what was written to stderr, which is `to`, goes
- * to `said`. */
+/* Half of it is done, for as long as it takes to be reported with the time left, or until
+ * `give_up_ns`; what was written to stderr, which is `to`, goes to `said`. */
 static void half_of_it(int to, int from, uint64_t give_up_ns)
 {
 	int own = dup(STDERR_FILENO);

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- which files are a run --------------------------------------------------------------------------- */
+/* ---- which files are a run
+ * --------------------------------------------------------------------------- */
 
 static void processes_come_by_host_rank_and_start(void **state)
 {
@@ -214,7 +215,8 @@ static void nothing_to_read_says_why(void **state)
 	assert_int_equal(ct_run_open(NULL, 0, NULL, &run, &err), CT_EMPTY);
 }
 
-/* ---- gaps -------------------------------------------------------------------------------------------- */
+/* ---- gaps
+ * -------------------------------------------------------------------------------------------- */
 
 /* Five segments of one block of 10 ops each; the last block shows `lost` records trimmed. */
 static struct ct_process put_segments(uint64_t lost)

@@ -16,8 +16,8 @@
 #include "trace/drain.h"
 #include "trace/ring_dir.h"
 
-/* A process whose ring holds ops 0..49, of which its segment holds the first 20: it died before it could mark
- * them drained. */
+/* A process whose ring holds ops 0..49, of which its segment holds the first 20: it died before it
+ * could mark them drained. */
 static struct ct_process put_killed(int rank, const char *run, const char *rings)
 {
 	struct ct_process p = fx_put_process(rank, run);
@@ -237,8 +237,8 @@ static void a_live_process_loses_nothing_between_ring_and_segment(void **state)
 	fx_close(&w);
 }
 
-/* A process that records as fast as it can and writes a block every 300 records; never returns. *done is how many
- * of its ops it knows to be recorded. */
+/* A process that records as fast as it can and writes a block every 300 records; never returns.
+ * *done is how many of its ops it knows to be recorded. */
 static void record_for_ever(_Atomic uint64_t *done)
 {
 	struct ct_process p = fx_process(0, "run");

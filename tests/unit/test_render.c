@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people and programs see of a report: the text fits a screen, the JSON has its keys, and no name from a
- * foreign program harms either. */
+/* What people and programs see of a report: the text fits a screen, the JSON has its keys, and no
+ * name from a foreign program harms either. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From files to reports: what the tables and the sentence say about runs whose content is known, whole and
- * damaged; and the ops that `dump` shows. */
+/* From files to reports: what the tables and the sentence say about runs whose content is known,
+ * whole and damaged; and the ops that `dump` shows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static void tables_hold_what_was_written(void **state)
 	assert_int_equal(op->bytes, 50000000);
 	assert_int_equal(op->bytes_each, 1000000);
 	assert_int_equal(op->size_range, 524288);
-	/* Spans 970, 980, 990, 1000 us; X = 970 us; waits 30 + 20 + 10 us. Quanta and cells are allowed for. */
+	/* Spans 970, 980, 990, 1000 us; X = 970 us; waits 30 + 20 + 10 us. Quanta and cells are
+	 * allowed for. */
 	assert_true(labs((long)op->span_p50_ns - 980000) <= 980000 / 64 + 66);
 	assert_true(labs((long)op->span_p99_ns - 1000000) <= 1000000 / 64 + 66);
 	assert_true(labs((long)op->transfer_p50_ns - 970000) <= 970000 / 64 + 66);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring: what a thread published is there for everyone, once, whole, whatever happens to the thread. */
+/* The ring: what a thread published is there for everyone, once, whole, whatever happens to the
+ * thread. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -137,7 +138,8 @@ static void an_op_inside_its_call_pins_its_chunk_only(void **state)
 	ct_ring_close(&ring, 1);
 }
 
-/* The write thread closes the chunks of threads that have ended. A claimed chunk gets its owner's number a moment later. */
+/* The write thread closes the chunks of threads that have ended. A claimed chunk gets its owner's
+ * number a moment later. */
 static void a_free_chunk_names_no_earlier_owner(void **state)
 {
 	struct ct_ring ring;
@@ -282,7 +284,8 @@ static void *make_entries(void *arg)
 	return NULL;
 }
 
-/* Several threads fill tables that begin small: each entry is once in them, and a reader that had the ring open before sees all. */
+/* Several threads fill tables that begin small: each entry is once in them, and a reader that had
+ * the ring open before sees all. */
 static void tables_grow_as_they_are_needed(void **state)
 {
 	static struct maker makers[MAKERS];
@@ -388,7 +391,8 @@ static void *write_many(void *arg)
 	return NULL;
 }
 
-/* Writers, the write thread and a reader from outside at once: recorded + lost = issued, none torn. */
+/* Writers, the write thread and a reader from outside at once: recorded + lost = issued, none torn.
+ */
 static void concurrent_writers_and_readers_agree(void **state)
 {
 	struct ct_ring ring;

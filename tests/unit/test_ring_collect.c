@@ -283,7 +283,8 @@ static void after_a_day_it_goes_unless_its_run_is_asked_for(void **state)
 	(void)state;
 	put_ring(&p, NULL);
 	assert_int_equal(rmdir(fx_path("run")), 0);
-	/* A machine that has been up for less than a day cannot have a beat so old: of an earlier boot, then. */
+	/* A machine that has been up for less than a day cannot have a beat so old: of an earlier
+	 * boot, then. */
 	memset(&p, 0, sizeof(p));
 	{
 		int fd = open(fx_path(fx_only("rings", ".ring")), O_RDWR);
@@ -310,7 +311,8 @@ static void after_a_day_it_goes_unless_its_run_is_asked_for(void **state)
 	assert_int_equal(c.kept, 0);
 }
 
-/* 80 MB of rings, sparse after the first pages; the limit is 64 MB. Their directory is called otherwise now. */
+/* 80 MB of rings, sparse after the first pages; the limit is 64 MB. Their directory is called
+ * otherwise now. */
 static struct ct_run_id put_many_orphans(void)
 {
 	struct ct_process p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of a living process's ring has what the ring has: stacks and counted transfers too, which may be in no file. */
+/* A copy of a living process's ring has what the ring has: stacks and counted transfers too, which
+ * may be in no file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -68,7 +68,8 @@ static struct ct_ring_header header_of_only_ring(void)
 	return h;
 }
 
-/* ---- names and directories --------------------------------------------------------------------------- */
+/* ---- names and directories
+ * --------------------------------------------------------------------------- */
 
 static void directories_come_once_in_order(void **state)
 {
@@ -154,7 +155,8 @@ static void a_scan_sees_ring_files_and_nothing_else(void **state)
 	assert_int_equal(n, 0);
 }
 
-/* ---- who lives --------------------------------------------------------------------------------------- */
+/* ---- who lives
+ * --------------------------------------------------------------------------------------- */
 
 static int lives(const struct ct_process *p, uint64_t beat_ns, int fd)
 {
@@ -317,7 +319,8 @@ static void a_ring_from_before_a_reboot_is_dead(void **state)
 	close(fd);
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------- */
+/* ---- notes
+ * ------------------------------------------------------------------------------------------- */
 
 static void the_first_note_of_a_death_stays(void **state)
 {

@@ -145,7 +145,8 @@ static void drained_slots_do_not_come_again(void **state)
 	fx_ring_open(&r, &p, "");
 	for (uint32_t i = 0; i < 70; i++)
 		fx_ring_op(&r, i, 1);
-	/* what the write thread does when it is through with the first chunk and half of the second */
+	/* what the write thread does when it is through with the first chunk and half of the second
+	 */
 	atomic_store(&ct_lane_chunk(&r.lane)->drained, 4);
 	ct_ring_free_chunk(&r.ring, ct_ring_chunk(&r.ring, 1 % r.ring.header->n_chunks));
 	fx_ring_leave(&r);
@@ -397,7 +398,8 @@ static void an_archived_ring_reads_like_the_ring(void **state)
 	ct_ring_snapshot_free(left);
 }
 
-/* A bit without a meaning, such as which of two equal stretches is copied, may go unnoticed: the ring is the same then. */
+/* A bit without a meaning, such as which of two equal stretches is copied, may go unnoticed: the
+ * ring is the same then. */
 static void refuses_or_same(const char *name, const struct ct_ring_view *good)
 {
 	struct ct_ring_view view;

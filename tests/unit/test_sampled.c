@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of which not everything was timed: what the figures are of, what is said about it, and that no rank is blamed
- * for untimed operations. */
+/* Runs of which not everything was timed: what the figures are of, what is said about it, and that
+ * no rank is blamed for untimed operations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,8 @@ static void an_instance_counts_with_all_of_its_members_or_not_at_all(void **stat
 	ct_report_free(report);
 }
 
-/* Rank 1 had gone over to events when the others had not: what it timed alone is of no row, whatever it shows. */
+/* Rank 1 had gone over to events when the others had not: what it timed alone is of no row,
+ * whatever it shows. */
 static void a_member_that_the_host_timed_makes_an_instance_untimed(void **state)
 {
 	struct ct_report *report;
@@ -228,7 +229,8 @@ static void seconds_that_are_left_out_are_of_no_share(void **state)
 	const struct shares all = shares_of(NOTHING);
 
 	(void)state;
-	/* 11 of 20 ms; rank 2 is free for 7 ms after each operation, and one of these gaps is within a step */
+	/* 11 of 20 ms; rank 2 is free for 7 ms after each operation, and one of these gaps is
+	 * within a step */
 	assert_true(fabs(all.comm_pct - 55) < 0.5);
 	assert_true(fabs(all.gaps_pct - 35) < 0.5);
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
@@ -271,7 +273,8 @@ static struct ct_report *late_rank(int other, int other_is_timed)
 		for (int r = 0; r < RANKS; r++) {
 			uint64_t late = r == 2 ? 5 * MS : 0;
 
-			/* which is done when rank 2 goes on; where it was held up is not in this trace */
+			/* which is done when rank 2 goes on; where it was held up is not in this
+			 * trace */
 			if (other)
 				reduce(r, 8000, at, at + 4 * MS + late, other_is_timed);
 			reduce(r, 1000, at + 6 * MS + late, at + 12 * MS, 1);
@@ -376,7 +379,8 @@ static void what_auto_had_to_take_is_in_the_first_line(void **state)
 	ct_report_free(report);
 }
 
-/* A run that ended before auto used events has no device times: that, and what to do about it, is said. */
+/* A run that ended before auto used events has no device times: that, and what to do about it, is
+ * said. */
 static void that_it_was_too_early_for_events_is_said(void **state)
 {
 	const struct ct_cost_rec cost = {
@@ -422,7 +426,8 @@ static void that_streams_were_too_many_is_said(void **state)
 	ct_report_free(report);
 }
 
-/* When events were used, what a step was taken for, and what timing did to it; in the report the median rank's. */
+/* When events were used, what a step was taken for, and what timing did to it; in the report the
+ * median rank's. */
 static void what_was_decided_is_said(void **state)
 {
 	const struct ct_cost_rec cost = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scorecard, by sums done by hand: each view, what it says of where it comes from, and that what is not known weighs
- * nothing. */
+/* The scorecard, by sums done by hand: each view, what it says of where it comes from, and that
+ * what is not known weighs nothing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,8 @@ static void bandwidth_is_held_against_the_best(void **state)
 	assert_null(s.report.score.why);
 }
 
-/* Sizes from 1 kB to 16 MB, and another operation, between the same ranks: what is slow there is slow in all of them. */
+/* Sizes from 1 kB to 16 MB, and another operation, between the same ranks: what is slow there is
+ * slow in all of them. */
 static void no_rank_is_held_against_itself(void **state)
 {
 	(void)state;
@@ -173,7 +174,8 @@ static double total_of(double balance)
 	return s.report.score.total;
 }
 
-/* Bandwidth and stability are 100 and weigh 50 of 75, balance b weighs 25: 200 / 3 + 100 b / 3 is 85 at b = 0.55, 70 at 0.1. */
+/* Bandwidth and stability are 100 and weigh 50 of 75, balance b weighs 25: 200 / 3 + 100 b / 3 is
+ * 85 at b = 0.55, 70 at 0.1. */
 static void grades_begin_at_85_and_70(void **state)
 {
 	static const struct {
@@ -191,7 +193,8 @@ static void grades_begin_at_85_and_70(void **state)
 	}
 }
 
-/* 10 GB/s where 5 were reported is not better than all, and does not make up for 2.5 where 10 were. */
+/* 10 GB/s where 5 were reported is not better than all, and does not make up for 2.5 where 10 were.
+ */
 static void faster_than_reported_makes_up_for_nothing(void **state)
 {
 	(void)state;
@@ -248,9 +251,9 @@ static void without_a_reference_of_speeds_there_is_no_total(void **state)
 	assert_string_equal(s.report.score.grade, "n/a");
 }
 
-/* Two members on one host: 6.6 + 2 * 0.6 = 7.8 us round the ring; two hosts: 6.6 + 2 * 2.7 = 12. Eight on one host: by
- * the tree 6.8 + 2 * 7 * 0.6 = 15.2, by the ring 6.6 + 14 * 0.6 = 15. AllGather, eight on two
- * hosts: 6.6 + 6 * 0.6 + 2.7 = 12.9. */
+/* Two members on one host: 6.6 + 2 * 0.6 = 7.8 us round the ring; two hosts: 6.6 + 2 * 2.7 = 12.
+ * Eight on one host: by the tree 6.8 + 2 * 7 * 0.6 = 15.2, by the ring 6.6 + 14 * 0.6 = 15.
+ * AllGather, eight on two hosts: 6.6 + 6 * 0.6 + 2.7 = 12.9. */
 static void latency_is_held_against_the_model(void **state)
 {
 	(void)state;
@@ -289,7 +292,8 @@ static void balance_comes_from_the_replay_or_from_waits(void **state)
 	assert_true(isnan(part("balance")->score));
 }
 
-/* Times of 0.9, 1 and 1.1: the median is 1, the middle distance from it 0.1, CV 0.148, and 1 - 2 CV 0.703. */
+/* Times of 0.9, 1 and 1.1: the median is 1, the middle distance from it 0.1, CV 0.148, and 1 - 2 CV
+ * 0.703. */
 static void stability_is_one_less_twice_the_variation(void **state)
 {
 	(void)state;

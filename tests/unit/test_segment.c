@@ -13,7 +13,8 @@
 
 #include "trace/segment_read.h"
 
-/* A segment of `blocks` blocks of 10 ops in memory; *ends gets where each block ends, ends[0] the header. */
+/* A segment of `blocks` blocks of 10 ops in memory; *ends gets where each block ends, ends[0] the
+ * header. */
 static char *make_segment(uint32_t blocks, size_t *bytes, size_t *ends)
 {
 	struct ct_process p = fx_process(0, NULL);
@@ -33,7 +34,8 @@ static char *make_segment(uint32_t blocks, size_t *bytes, size_t *ends)
 	return data;
 }
 
-/* Read all blocks; each that comes must be one that was written, whole and in order. Returns how many. */
+/* Read all blocks; each that comes must be one that was written, whole and in order. Returns how
+ * many. */
 static uint32_t read_all(const void *data, size_t bytes, struct ct_damage *damage)
 {
 	struct ct_segment_reader *r;
@@ -72,7 +74,8 @@ static void blocks_come_back_as_they_were_written(void **state)
 	free(data);
 }
 
-/* A checkpoint, four blocks of ten ops of which the second has a note and each has a wait, and an END block. */
+/* A checkpoint, four blocks of ten ops of which the second has a note and each has a wait, and an
+ * END block. */
 static char *make_process(size_t *bytes)
 {
 	struct ct_process p = fx_process(0, NULL);
@@ -183,7 +186,8 @@ static void hopping_reads_only_what_is_returned(void **state)
 		more = ct_segment_next_block(skim, &a, NULL);
 		assert_int_equal(ct_segment_next_block(hop, &b, NULL), more);
 		if (more == 1 && a.number == 1 && !a.is_again)
-			/* the frame of the first data block, which is behind both by now: another reader stumbles over it */
+			/* the frame of the first data block, which is behind both by now: another
+			 * reader stumbles over it */
 			data[ct_segment_position(skim) - 1] ^= 0x55;
 		assert_int_equal(b.number, a.number);
 		assert_int_equal(b.skimmed_ops, a.skimmed_ops);
@@ -260,7 +264,8 @@ static void hopping_over_large_blocks_reads_little(void **state)
 	assert_in_range(few, 65536, all / 2);
 }
 
-/* The block before which it begins was not the last that was left out: nothing comes again at the end. */
+/* The block before which it begins was not the last that was left out: nothing comes again at the
+ * end. */
 static void skimming_up_to_a_block_gets_all_from_there(void **state)
 {
 	struct ct_segment_reader *r, *skim;
@@ -467,7 +472,8 @@ static void half_a_block_before_whole_ones_hides_none_of_them(void **state)
 	size_t half = ends[1] + (ends[2] - ends[1]) / 2;
 
 	(void)state;
-	/* block 1 breaks off in the middle, block 2 follows at once: a write that failed and could not be cut off */
+	/* block 1 breaks off in the middle, block 2 follows at once: a write that failed and could
+	 * not be cut off */
 	memmove(data + half, data + ends[2], bytes - ends[2]);
 	bytes -= ends[2] - half;
 	assert_int_equal(read_all(data, bytes, &damage), 2);

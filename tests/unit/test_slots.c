@@ -28,8 +28,8 @@ static void open_job(int ranks_per_process)
 					      .backend = CT_BACKEND_NCCL });
 }
 
-/* Members of a communicator by global rank; ids in a process are comm * 16 + GPU. With device 0 the GPU is
- * unknown. */
+/* Members of a communicator by global rank; ids in a process are comm * 16 + GPU. With device 0 the
+ * GPU is unknown. */
 static void make_comm(uint32_t comm, uint64_t key, const int *ranks, uint32_t n, int with_device)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -174,8 +174,8 @@ static void several_slow_ranks_of_processes_are_weighed_together(void **state)
 	ct_report_free(report);
 }
 
-/* Tensor-parallel pairs and data-parallel fours, made before the communicator of all: sub-communicators alone cannot
- * show who is who, the GPU can. Rank 5 computes longer. */
+/* Tensor-parallel pairs and data-parallel fours, made before the communicator of all:
+ * sub-communicators alone cannot show who is who, the GPU can. Rank 5 computes longer. */
 static void peers_of_a_slow_rank_are_not_blamed(void **state)
 {
 	static const int pairs[4][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 } };

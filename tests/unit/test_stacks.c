@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* STACK records: in a ring that its writer may die in, and as a reader puts them together, damaged ones too. */
+/* STACK records: in a ring that its writer may die in, and as a reader puts them together, damaged
+ * ones too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,7 +210,8 @@ static void threads_in_calls_come_first_and_the_main_thread_next(void **state)
 	ct_arena_free(list.memory);
 }
 
-/* However short a record is cut, its whole frames are what is there, and it says that there were more. */
+/* However short a record is cut, its whole frames are what is there, and it says that there were
+ * more. */
 static void cut_records_keep_their_whole_frames(void **state)
 {
 	static struct ct_stack_list list;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stalls cost that come by a rule. The truth is how much longer the job takes than the same one without them. */
+/* What stalls cost that come by a rule. The truth is how much longer the job takes than the same
+ * one without them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,9 @@ static void the_loss_is_what_the_run_would_be_shorter_by(void **state)
 	expect_loss(state, &job, CT_FINDING_PERIODIC_STALLS, 1);
 }
 
-/* Rank 0 stalls in front of what all do, every tenth time, and is a little late for what it does with rank 1. The analysis
- * comes upon all of the latter before all of the former, since whole traces are one block each. */
+/* Rank 0 stalls in front of what all do, every tenth time, and is a little late for what it does
+ * with rank 1. The analysis comes upon all of the latter before all of the former, since whole
+ * traces are one block each. */
 static void stalls_count_in_whichever_order_operations_are_read(void **state)
 {
 	const struct job_options options = { .run = "run", .ranks = 4, .block_ops = 100000 };
@@ -206,7 +208,8 @@ static void what_no_one_is_charged_with_is_in_the_error(void **state)
 	(void)state;
 	play(2e8, 2e8, 45, &p, &loss);
 	assert_float_equal(loss.ns, 9 * 2e8, 1);
-	/* and the 82 steps without a stall are that much longer on average, of which the stalls' 18 may hide as much */
+	/* and the 82 steps without a stall are that much longer on average, of which the stalls' 18
+	 * may hide as much */
 	assert_float_equal(loss.err_ns, 9e3 + 2e8 + 18 * 2e8 / 82, 1e3);
 	assert_int_equal(loss.expected, 10);
 	assert_int_equal(loss.missed, 1);

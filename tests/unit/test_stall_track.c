@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When ranks waited: each moment once, whatever the order; where there is no room for all, their sums are kept. And
- * how call sites are read. */
+/* When ranks waited: each moment once, whatever the order; where there is no room for all, their
+ * sums are kept. And how call sites are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

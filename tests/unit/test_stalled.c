@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the verdict is made of, by hand: which steps are stalls and whose, and two findings of one cause. */
+/* What the verdict is made of, by hand: which steps are stalls and whose, and two findings of one
+ * cause. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +20,8 @@
 
 enum { STEPS = 40, SLOTS = 4, MS = 1000000 };
 
-/* Steps of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and slot 2 is charged with
- * `charge_ms`, slot 1 with `other_ms`. */
+/* Steps of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and
+ * slot 2 is charged with `charge_ms`, slot 1 with `other_ms`. */
 static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
 {
 	uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
@@ -61,8 +62,9 @@ static void a_step_is_a_stall_if_the_others_waited_for_it(void **state)
 	assert_int_equal(one_long_step(40, 25, 14).longest_slot, CT_STALLED_UNKNOWN);
 }
 
-/* Every tenth step is 40 ms longer, and the others waited for it. Stalls that are alike are a matter of patterns; but where no more
- * than some steps were looked at, a pattern may not have been found. */
+/* Every tenth step is 40 ms longer, and the others waited for it. Stalls that are alike are a
+ * matter of patterns; but where no more than some steps were looked at, a pattern may not have been
+ * found. */
 static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(void **state)
 {
 	(void)state;
@@ -88,7 +90,8 @@ static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(voi
 	}
 }
 
-/* Steps of 20 ms, give or take 0.1; every second stretch of ten is not kept, and its steps take `more_us` longer. */
+/* Steps of 20 ms, give or take 0.1; every second stretch of ten is not kept, and its steps take
+ * `more_us` longer. */
 static int hide(int more_us, double share)
 {
 	uint64_t cut[STEPS + 1] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that are not whole, or more than one: missing ranks and records, restarts, processes that did not end well,
- * operations that never ended. */
+/* Runs that are not whole, or more than one: missing ranks and records, restarts, processes that
+ * did not end well, operations that never ended. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,8 @@ static void lost_records_are_reported_and_no_rank_is_judged_by_the_rest(void **s
 	ct_report_free(report);
 }
 
-/* Ranks that are late in turns, records of rank 1 missing: the advice is the remedy of the reason that dropped most. */
+/* Ranks that are late in turns, records of rank 1 missing: the advice is the remedy of the reason
+ * that dropped most. */
 static void waits_beside_lost_records_advise_their_remedy(void **state)
 {
 	static const struct ct_loss_rec losses[] = {
@@ -369,8 +370,8 @@ static void operations_inside_their_call_are_listed(void **state)
 	ct_report_free(report);
 }
 
-/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as heartbeats show; before, all took `usual_ns` for the
- * like. */
+/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as heartbeats show; before, all took
+ * `usual_ns` for the like. */
 static struct ct_report *standing(const char *run, uint64_t usual_ns, uint64_t age_ns, int alive)
 {
 	uint64_t period = usual_ns < 50000000 ? 100000000 : 1000000000;
@@ -433,7 +434,8 @@ static void operations_that_take_unusually_long_are_not_healthy(void **state)
 	}
 }
 
-/* A thread that listens all the time is no reason, while the others go on; nor is what waits on a GPU. */
+/* A thread that listens all the time is no reason, while the others go on; nor is what waits on a
+ * GPU. */
 static void a_listener_is_not_stuck(void **state)
 {
 	struct ct_report *report;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks that wait for each other in messages: the slow one is named although its neighbours hand its lateness on, and
- * no one else is.
+/* Ranks that wait for each other in messages: the slow one is named although its neighbours hand
+ * its lateness on, and no one else is.
  *
  * unit_stencil --measure SEEDS prints how often each case comes out right. */
 #include <math.h>
@@ -96,7 +96,8 @@ static void the_slow_rank_is_named_though_neighbours_hand_its_lateness_on(void *
 	expect(o, 1 << 1);
 }
 
-/* What goes around by MPI_Sendrecv waits for the slow rank at both ends of the chain: that is no time of its messages. */
+/* What goes around by MPI_Sendrecv waits for the slow rank at both ends of the chain: that is no
+ * time of its messages. */
 static void at_the_end_of_a_chain_the_slow_rank_costs_what_it_costs(void **state)
 {
 	struct stencil o = quiet;
@@ -172,7 +173,8 @@ static void no_rank_is_named_among_equals(void **state)
 	expect(o, 0);
 }
 
-/* The first rank computes most of all and is never late: the others need longer for their messages. */
+/* The first rank computes most of all and is never late: the others need longer for their messages.
+ */
 static void a_rank_that_computes_while_others_move_data_is_not_slow(void **state)
 {
 	struct stencil o = quiet;
@@ -201,8 +203,8 @@ static void without_waits_on_record_no_rank_is_named(void **state)
 	}
 }
 
-/* What lies between posting and the call that waits is hidden, what is waited for is not, each moment once although four
- * messages are under way. */
+/* What lies between posting and the call that waits is hidden, what is waited for is not, each
+ * moment once although four messages are under way. */
 static void exposed_is_what_the_host_stood_waiting(void **state)
 {
 	struct stencil o = quiet;
@@ -245,8 +247,8 @@ static void exposed_is_what_the_host_stood_waiting(void **state)
 	}
 }
 
-/* Rank 2 computes all the longer: its neighbors wait for it in both halves of an exchange at once, and in several
- * requests. */
+/* Rank 2 computes all the longer: its neighbors wait for it in both halves of an exchange at once,
+ * and in several requests. */
 static void a_wait_counts_once_though_several_operations_wait(void **state)
 {
 	struct stencil o = quiet;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps are found in the order of operations alone. Each pattern is a program whose steps are known: how many there are
- * and where each begins. */
+/* Steps are found in the order of operations alone. Each pattern is a program whose steps are
+ * known: how many there are and where each begins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,8 +70,8 @@ static int find(struct ct_anchor *anchor)
 	return ct_anchor_find(program.ops, program.n, program.n, symbols, SYMBOLS, anchor);
 }
 
-/* The cuts are where `begins` says, but for a constant distance: which operation of the step marks it is free, unless
- * rank had been idle before one of them. */
+/* The cuts are where `begins` says, but for a constant distance: which operation of the step marks
+ * it is free, unless rank had been idle before one of them. */
 static void expect_cuts(uint32_t ops, uint32_t offset)
 {
 	struct ct_anchor anchor;
@@ -224,8 +224,8 @@ static void a_pipeline_is_cut_at_its_gradients(void **state)
 	expect_cuts(35, 32);
 }
 
-/* One stage of a pipeline whose layers are tensor parallel, without data parallelism: microbatches are much alike, and only what is
- * around them shows the step. */
+/* One stage of a pipeline whose layers are tensor parallel, without data parallelism: microbatches
+ * are much alike, and only what is around them shows the step. */
 static void a_pipeline_without_gradients_is_cut_at_its_first_message(void **state)
 {
 	static const unsigned n_layers[] = { 2, 4 };
@@ -297,7 +297,8 @@ static void a_loop_of_one_operation_is_cut_at_each(void **state)
 	expect_cuts(1, 0);
 }
 
-/* Each unit gathered ahead, twice, and scattered: no operation that carries anything comes once a step. */
+/* Each unit gathered ahead, twice, and scattered: no operation that carries anything comes once a
+ * step. */
 static void a_step_of_equal_units_is_found_by_its_period(void **state)
 {
 	const unsigned units[] = { 6, 100 };
@@ -320,8 +321,8 @@ static void a_step_of_equal_units_is_found_by_its_period(void **state)
 	}
 }
 
-/* An exchange with each of eight others, four times in each layer: evenly, but not always with all. What shows a step are
- * the gradients of the three layers on the way back. */
+/* An exchange with each of eight others, four times in each layer: evenly, but not always with all.
+ * What shows a step are the gradients of the three layers on the way back. */
 static void a_step_of_layers_is_found_by_its_period(void **state)
 {
 	(void)state;

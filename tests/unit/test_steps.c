@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads on GPUs, cut into their steps without a marker; what each communicator is there for; when and why ranks come late.
- * The truth is what the workload received to do. */
+/* Workloads on GPUs, cut into their steps without a marker; what each communicator is there for;
+ * when and why ranks come late. The truth is what the workload received to do. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,8 +168,8 @@ static void a_slow_rank_is_distinguished_from_a_late_host(void **state)
 	ct_report_free(report);
 }
 
-/* A third of what it costs looks as if its host were late, of the rest nothing is known: no reason is reported, and the advice holds
- * for all. */
+/* A third of what it costs looks as if its host were late, of the rest nothing is known: no reason
+ * is reported, and the advice holds for all. */
 static void a_reason_for_a_small_part_of_the_loss_is_none(void **state)
 {
 	struct ct_report *report = report_of("fsdp", 2, "slow-rank:rank=3,pct=15");
@@ -200,7 +200,8 @@ static void when_all_become_slower_that_is_a_change_point(void **state)
 	ct_report_free(report);
 }
 
-/* Of what it waits for in messages nothing is charged: that explains less than half of the change, its loss does. */
+/* Of what it waits for in messages nothing is charged: that explains less than half of the change,
+ * its loss does. */
 static void a_rank_that_becomes_slow_is_no_change_of_all(void **state)
 {
 	struct ct_report *report = report_of("moe", 1, "slow-rank:rank=5,pct=15,from=25");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs that reduce gradients behind their backward pass, played by the rule in buckets.h and written as traces: what the
- * report says of exposed time, of gaps and of the size of buckets is held against the play. A size that is suggested is
- * played as well: it has to gain what was reported.
+/* Jobs that reduce gradients behind their backward pass, played by the rule in buckets.h and
+ * written as traces: what the report says of exposed time, of gaps and of the size of buckets is
+ * held against the play. A size that is suggested is played as well: it has to gain what was
+ * reported.
  *
- * unit_study --measure SEEDS prints, for jobs of many shapes, how far reported and true figures are apart. */
+ * unit_study --measure SEEDS prints, for jobs of many shapes, how far reported and true figures are
+ * apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,7 +189,8 @@ static struct ct_report *play_alone(const struct shape *s, struct truth *t)
 
 /* ---- shapes ---- */
 
-/* 100 MB in buckets of about 25 behind a backward pass of 20 ms: as DistributedDataParallel does it, and all is well. */
+/* 100 MB in buckets of about 25 behind a backward pass of 20 ms: as DistributedDataParallel does
+ * it, and all is well. */
 static struct shape usual(unsigned seed)
 {
 	struct shape s = { .steps = 40,
@@ -264,7 +267,8 @@ static void compare(const struct shape *s, const struct ct_report *report, const
 	assert_int_equal(report->n_gaps, RANKS);
 	assert_int_equal(g->rank, 0);
 	assert_int_equal(g->steps, report->steps.count);
-	/* steps are cut somewhere else than in the play, so that one in forty may be missing on either side */
+	/* steps are cut somewhere else than in the play, so that one in forty may be missing on
+	 * either side */
 	assert_near((double)g->exposed_ns / steps, t->exposed_ns / (s->steps - 1),
 		    (double)g->exposed_err_ns / steps + 2 * US);
 	assert_near((double)g->exposed_wait_ns / steps, t->wait_ns / (s->steps - 1), 3 * US);
@@ -328,7 +332,8 @@ static void a_host_that_calls_late_is_distinguished_from_input_that_is_not_ready
 	/* the host comes when all is ready: nothing is waited for but its call */
 	late = (double)g->host_late_ns;
 	assert_true(late > 0.99 * idle);
-	/* within steps that end with a bucket, one gap is between the last of a step and the first of the next */
+	/* within steps that end with a bucket, one gap is between the last of a step and the first
+	 * of the next */
 	assert_true(idle >= 0.99 * t.gaps_ns * steps / (s.steps - 1));
 	ct_report_free(report);
 }
@@ -497,7 +502,8 @@ static void communication_that_takes_longer_than_computing_is_the_bound(void **s
 
 /* ---- what recording costs ---- */
 
-/* The findings of one process that took this much in wrappers, and halved what it timed that often. */
+/* The findings of one process that took this much in wrappers, and halved what it timed that often.
+ */
 static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, double timed,
 			    enum ct_severity *severity)
 {

@@ -79,8 +79,8 @@ static void exposed_time_is_within_its_error_of_the_truth(void **state)
 	}
 }
 
-/* Streams of communication wait for each other before the first step: six wait for one launch, and who computes is one of
- * them. */
+/* Streams of communication wait for each other before the first step: six wait for one launch, and
+ * who computes is one of them. */
 static void a_rank_that_computes_is_not_left_out_where_many_wait(void **state)
 {
 	struct ct_synth_options o = synth_job("megatron", 16, 4, 5);
@@ -120,7 +120,8 @@ static double share(const struct ct_report *report, int stage, int ideal)
 	return 100 * (double)(ideal ? s->ideal_ns : s->bubble_ns) / (double)s->steps_ns;
 }
 
-/* The first stage waits for all of the bubble in its receives, the last one for half of it in the step's end. */
+/* The first stage waits for all of the bubble in its receives, the last one for half of it in the
+ * step's end. */
 static void the_bubble_of_an_even_pipeline_is_the_schedules(void **state)
 {
 	struct ct_synth_options o = pipeline();
@@ -264,7 +265,8 @@ static void two_stages_that_exchange_are_a_pipeline(void **state)
 	ct_report_free(report);
 }
 
-/* What a slow link makes exposed is the link's: reported once. Messages of experts are no pipeline. */
+/* What a slow link makes exposed is the link's: reported once. Messages of experts are no pipeline.
+ */
 static void what_a_slow_link_exposes_is_reported_once(void **state)
 {
 	struct ct_synth_options o = synth_job("moe", 16, 2, 40);

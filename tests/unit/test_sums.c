@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sums are made of: tables, chains, histograms, unions of intervals, and how figures and names are spelt. */
+/* What the sums are made of: tables, chains, histograms, unions of intervals, and how figures and
+ * names are spelt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -249,7 +250,8 @@ static void union_never_counts_too_much_in_any_order(void **state)
 	assert_true(cover.total <= truth);
 }
 
-/* A file is read by blocks, so what it shows lies thousands of operations before or behind the rest. */
+/* A file is read by blocks, so what it shows lies thousands of operations before or behind the
+ * rest. */
 static void union_is_exact_though_blocks_come_out_of_order(void **state)
 {
 	enum { MOMENTS = 200000, BLOCK = 10000 };

@@ -43,7 +43,8 @@ static int keep_launch(void *arg, int rank, const struct ct_play_launch *l)
 	return 0;
 }
 
-/* Each of a step's seven operations is waited for, in order: by the computing stream, and by the CPU at the step's end. */
+/* Each of a step's seven operations is waited for, in order: by the computing stream, and by the
+ * CPU at the step's end. */
 static int check_wait(void *arg, int rank, const struct ct_play_wait *w)
 {
 	uint32_t *last = (uint32_t *)arg + 2 * rank;
@@ -185,7 +186,8 @@ static void a_stream_does_its_work_in_order(void **state)
 	done(w);
 }
 
-/* Ranks 0 and 1 are a tensor group, so are 2 and 3: only the first pair's ring has the link. From step 1 on. */
+/* Ranks 0 and 1 are a tensor group, so are 2 and 3: only the first pair's ring has the link. From
+ * step 1 on. */
 static void a_slow_link_slows_what_crosses_it(void **state)
 {
 	struct ct_workload *w = make(
@@ -210,7 +212,8 @@ static void a_slow_link_slows_what_crosses_it(void **state)
 	done(w);
 }
 
-/* The second stage waits for the first one's activations, which cross nodes: 4 ns for each of 2048 x 4096 x 2 bytes. */
+/* The second stage waits for the first one's activations, which cross nodes: 4 ns for each of 2048
+ * x 4096 x 2 bytes. */
 static void a_rank_that_receives_waits_for_who_sends(void **state)
 {
 	struct ct_workload *w = make((struct ct_workload_config){ .name = "megatron",
@@ -363,7 +366,8 @@ static void a_hung_job_leaves_work_open(void **state)
 		assert_int_equal(played.end[2], CT_PLAY_STUCK);
 		for (int r = 0; r < 4; r++)
 			open += played.open[r];
-		/* Who is not there holds up all others, who wait on their GPUs or, for a communicator, in a call. */
+		/* Who is not there holds up all others, who wait on their GPUs or, for a
+		 * communicator, in a call. */
 		assert_int_equal(open > 0, strstr(cases[i].fault, "init:") == NULL);
 		if (cases[i].end == CT_PLAY_DIED)
 			assert_int_equal(played.sums.kill_ns, played.end_ns[1] + 1000 * MS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of jobs that never ran: what their clocks show, what a fault costs, and that the analyzer, which knows nothing of the
- * player, comes to the same figures from the records. */
+/* Runs of jobs that never ran: what their clocks show, what a fault costs, and that the analyzer,
+ * which knows nothing of the player, comes to the same figures from the records. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -180,7 +180,8 @@ static void waits_and_exposed_times_are_those_on_record(void **state)
 
 /* ---- what was called so far ---- */
 
-/* Of one process: sums that its records show, and those of the blocks before them. Returns how many show operations. */
+/* Of one process: sums that its records show, and those of the blocks before them. Returns how many
+ * show operations. */
 static unsigned hold_status_against_blocks(const struct ct_run *run, size_t index)
 {
 	struct ct_order_totals totals = { 0 };

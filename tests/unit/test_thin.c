@@ -15,7 +15,8 @@
 #define STEP_NS 1000000ull
 #define CALL_ID 9u
 
-/* A call that does not return, and one that does, both in the first block; a heartbeat behind each block. */
+/* A call that does not return, and one that does, both in the first block; a heartbeat behind each
+ * block. */
 static void make(struct job *job)
 {
 	const struct job_options options = { .run = "run", .ranks = 1, .block_ops = 100000 };

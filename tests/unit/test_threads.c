@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* However many threads share an analysis, the report is the same, to the last byte: also where some cannot be created, or are
- * out of memory. */
+/* However many threads share an analysis, the report is the same, to the last byte: also where some
+ * cannot be created, or are out of memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,9 +30,9 @@ static const unsigned numbers[] = { 2, 4 };
 #define ALL INT_MAX
 
 static struct {
-	int threads; /* that may be created */
-	_Atomic int own,
-		of_others; /* allocations of the test's thread that succeed, and of those that it created */
+	int threads;		    /* that may be created */
+	_Atomic int own, of_others; /* allocations of the test's thread that succeed, and of those
+				       that it created */
 	_Atomic int refused, created;
 } limits = { .threads = ALL, .own = ALL, .of_others = ALL };
 
@@ -136,7 +136,8 @@ static void record(const struct ct_synth_options *o)
 	ct_synth_outcome_free(&outcome);
 }
 
-/* The report as text, to be freed; NULL: there was no memory for it. With these limits, which are lifted afterwards. */
+/* The report as text, to be freed; NULL: there was no memory for it. With these limits, which are
+ * lifted afterwards. */
 static char *report_within(unsigned threads, int own, int of_others)
 {
 	struct ct_analyze_options how = CT_ANALYZE_DEFAULTS;
@@ -295,7 +296,8 @@ static void it_is_where_threads_cannot_be_created(void **state)
 	free(alone);
 }
 
-/* The others have nothing to do if this thread is always faster, so it is tried until they were refused something. */
+/* The others have nothing to do if this thread is always faster, so it is tried until they were
+ * refused something. */
 static void it_is_where_other_threads_have_no_memory(void **state)
 {
 	static const int enough_for[] = { 0, 1, 2, 3, 5, 8, 13, 21, 34, 55 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a rank is late: always, in a part of the run, after as many steps each, by turns; and when all become slower.
- * Healthy runs with noise and hiccups have nothing of the kind.
+/* When a rank is late: always, in a part of the run, after as many steps each, by turns; and when
+ * all become slower. Healthy runs with noise and hiccups have nothing of the kind.
  *
  * unit_time_structure --measure SEEDS prints how often each case comes out right. */
 #include <math.h>
@@ -42,7 +42,8 @@ static double exponential(double mean)
 
 #define STEPS 400u
 
-/* Steps of 300 ms with noise and, in 2 % of them, a spike of 100 ms on average; longer by `share` from `at` on. */
+/* Steps of 300 ms with noise and, in 2 % of them, a spike of 100 ms on average; longer by `share`
+ * from `at` on. */
 static uint32_t levels_of(double noise, double share, uint32_t at, struct ct_level *levels)
 {
 	uint64_t times[STEPS];
@@ -154,7 +155,8 @@ static void too_few_steps_are_one_level(void **state)
 
 static struct ct_stall charges[4096];
 
-/* A stall of `ms` after every `every`th of 400 steps, of the rank that `next` says, among small charges. */
+/* A stall of `ms` after every `every`th of 400 steps, of the rank that `next` says, among small
+ * charges. */
 static uint32_t stalls(uint32_t every, double ms, uint32_t (*next)(uint32_t turn))
 {
 	uint32_t n = 0;
@@ -516,8 +518,9 @@ static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 	ct_report_free(report);
 }
 
-/* Steps of 50 ms of four ranks, one of which stalls: the one that `who` has for the step, '.': none. Each has a
- * length of its own. Returns how many stalls of rank 0 are reported as periodic, 0: none; no other rank's are. */
+/* Steps of 50 ms of four ranks, one of which stalls: the one that `who` has for the step, '.':
+ * none. Each has a length of its own. Returns how many stalls of rank 0 are reported as periodic,
+ * 0: none; no other rank's are. */
 static unsigned told_of_rank_0(const char *who)
 {
 	const struct job_options options = { .run = "run", .ranks = 4 };

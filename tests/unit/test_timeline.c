@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the timeline shows of whole runs, against what the synthesizer wrote down: when ranks waited for
- * communication, which ranks the arrows blame, which colors go together, and what an overview holds. */
+/* What the timeline shows of whole runs, against what the synthesizer wrote down: when ranks waited
+ * for communication, which ranks the arrows blame, which colors go together, and what an overview
+ * holds. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

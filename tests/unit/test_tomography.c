@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is behind slow communicators: exactly the cause, or several that include it, and never another one.
+/* Who is behind slow communicators: exactly the cause, or several that include it, and never
+ * another one.
  *
  * unit_tomography --measure TRIALS prints how often it is reported exactly. */
 #include <math.h>

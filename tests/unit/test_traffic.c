@@ -85,7 +85,8 @@ static void latest_totals_count_once_and_sends_come_on_top(void **state)
 	ct_report_free(report);
 }
 
-/* What was gathered is in the counts of the insides, and follows from the operation as well: once is enough. */
+/* What was gathered is in the counts of the insides, and follows from the operation as well: once
+ * is enough. */
 static void what_was_counted_inside_is_not_laid_again(void **state)
 {
 	struct job *job = open_job(0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The traffic of runs of which not everything is known, and of those with much of it: never silently wrong. */
+/* The traffic of runs of which not everything is known, and of those with much of it: never
+ * silently wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

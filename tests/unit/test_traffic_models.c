@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How bytes of collectives are laid on pairs of members: what holds for communicators of any size, any root and any count.
+/* How bytes of collectives are laid on pairs of members: what holds for communicators of any size,
+ * any root and any count.
  *
  * CT_SEED=N replays one case. */
 #include "tests/unit/fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much each rank sent to each other, for whole runs: against what the synthesizer wrote down, and layers
- * against one another. */
+/* How much each rank sent to each other, for whole runs: against what the synthesizer wrote down,
+ * and layers against one another. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -274,8 +274,8 @@ static void a_ring_is_what_the_synthesizer_sent(void **state)
 	(void)state;
 }
 
-/* Messages of the pipeline's neighbours have times: about as fast as the synthesizer's links, within the error that is reported and
- * what it varies by. */
+/* Messages of the pipeline's neighbours have times: about as fast as the synthesizer's links,
+ * within the error that is reported and what it varies by. */
 static void bandwidth_of_messages_is_that_of_their_links(void **state)
 {
 	struct ct_synth_options o = options_of("megatron", 1);

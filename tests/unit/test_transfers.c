@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a log made by hand to transfers: which instances count, for how many bytes and how long, and which members
- * are alike. */
+/* From a log made by hand to transfers: which instances count, for how many bytes and how long, and
+ * which members are alike. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,8 @@ static void bytes_count_as_on_the_wire(void **state)
 	ct_transfers_fini(&s.out);
 }
 
-/* What has no time of its own, or no size of its own, is left out; an exchange of as much with all is an operation. */
+/* What has no time of its own, or no size of its own, is left out; an exchange of as much with all
+ * is an operation. */
 static void only_operations_with_a_time_of_their_own_count(void **state)
 {
 	static const uint32_t two[] = { 0, 1 };
@@ -176,8 +177,8 @@ static void short_messages_of_a_host_say_nothing(void **state)
 	ct_transfers_fini(&s.out);
 }
 
-/* 0 exchanges with 1 and 2, and 2 comes at 500: nothing of 0 and 1's took longer than from then on. 1 has no other
- * partner, and is done at 900. */
+/* 0 exchanges with 1 and 2, and 2 comes at 500: nothing of 0 and 1's took longer than from then on.
+ * 1 has no other partner, and is done at 900. */
 static void waiting_for_a_third_is_no_transfer(void **state)
 {
 	static const uint32_t three[] = { 0, 1, 2 };
@@ -199,8 +200,8 @@ static void waiting_for_a_third_is_no_transfer(void **state)
 	ct_transfers_fini(&s.out);
 }
 
-/* The same with 2 on another host: its start says something only where clocks are related, and as much less as they are
- * off. */
+/* The same with 2 on another host: its start says something only where clocks are related, and as
+ * much less as they are off. */
 static void a_third_on_another_host_needs_related_clocks(void **state)
 {
 	static const uint32_t three[] = { 0, 1, 4 };

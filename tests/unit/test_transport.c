@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of network ports that the test writes into traces, and what the analysis makes of them: sums, rates, the JSON. */
+/* Counters of network ports that the test writes into traces, and what the analysis makes of them:
+ * sums, rates, the JSON. */
 #include "tests/unit/ports.h"
 
 #include <stdio.h>

@@ -209,7 +209,8 @@ static void gradients_that_compute_waits_for_are_accumulated_and_halved(void **s
 	assert_true(is_advised("no_sync"));
 	assert_true(is_advised("bf16_compress_hook"));
 	assert_false(is_advised("powerSGD"));
-	/* in 16 bits already: then only compression is left, where the link is as fast as it can be */
+	/* in 16 bits already: then only compression is left, where the link is as fast as it can be
+	 */
 	ops[0].dtype = CT_DTYPE_bfloat16;
 	assert_true(is_advised("no_sync"));
 	assert_false(is_advised("bf16_compress_hook"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdict's sentence on jobs whose truth is known: what it says, and which ranks it does not name.
+/* The verdict's sentence on jobs whose truth is known: what it says, and which ranks it does not
+ * name.
  *
  * unit_verdict --measure RUNS plays so many healthy jobs and prints which first lines there were. */
 #include <ctype.h>
@@ -108,8 +109,8 @@ static void hold_all(const struct said *said, size_t n)
 
 /* ---- no rank is slow ---- */
 
-/* One of the healthy jobs: all workloads, short and long, with noise, stalls of all ranks and a lost trace now and
- * then. */
+/* One of the healthy jobs: all workloads, short and long, with noise, stalls of all ranks and a
+ * lost trace now and then. */
 static struct scene healthy(unsigned i)
 {
 	static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
@@ -212,7 +213,8 @@ static void a_lost_trace_is_what_is_said_first(void **state)
 	hold_all(said, COUNT(said));
 }
 
-/* Whose trace is lost may have come later still: who came last of the others is said, and not that they waited for it. */
+/* Whose trace is lost may have come later still: who came last of the others is said, and not that
+ * they waited for it. */
 static void the_last_rank_of_those_that_left_a_trace_is_reported(void **state)
 {
 	static const struct said said[] = {
@@ -349,7 +351,8 @@ static void the_verdict_is_the_first_finding(void **state)
 		names = report->findings[0].kind == CT_FINDING_STRAGGLER;
 		assert_int_equal(report->findings[0].id, 1);
 		assert_true(report->verdict.gain_max_pct == report->findings[0].loss_pct);
-		/* communication costs more than the one that is hardly worth a look, and less than the other */
+		/* communication costs more than the one that is hardly worth a look, and less than
+		 * the other */
 		assert_int_equal(report->verdict.code == CT_VERDICT_STRAGGLER, names);
 		assert_int_equal(names, s == 0);
 		assert_true(names_rank(report->verdict.text));

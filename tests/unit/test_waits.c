@@ -287,7 +287,8 @@ static void message_waits_for_its_late_end(void **state)
 	ct_waits_fini(&m.w);
 }
 
-/* A call may end several operations, or one that was over long before: then its end is not the message's. */
+/* A call may end several operations, or one that was over long before: then its end is not the
+ * message's. */
 static void transfer_needs_an_end_that_is_the_message_s(void **state)
 {
 	struct made m;

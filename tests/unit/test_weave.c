@@ -39,8 +39,8 @@ static struct ct_workload *make(const char *workload, const char *fault_text)
 	return ct_workload_make(&config, why, sizeof(why));
 }
 
-/* Member by member into zeroed memory: what lies between the members may be anything, and actions are compared
- * whole. Whose fault it was is left out: its owner goes. */
+/* Member by member into zeroed memory: what lies between the members may be anything, and actions
+ * are compared whole. Whose fault it was is left out: its owner goes. */
 static void keep(struct ct_action *to, const struct ct_action *from)
 {
 	const struct ct_workload_op *op = &from->op;

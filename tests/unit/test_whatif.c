@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is slow and what mending it gains, by replay, against the same schedule computed without the slowness.
+/* Who is slow and what mending it gains, by replay, against the same schedule computed without the
+ * slowness.
  *
  * unit_whatif --measure SEEDS prints reported and true gains. */
 #include <math.h>
@@ -62,7 +63,8 @@ struct outcome {
 	double first_share, last_share;	     /* of the steps, in which it is slow */
 };
 
-/* A step ends where the first rank has done as much as in all steps before: it does the same in each. */
+/* A step ends where the first rank has done as much as in all steps before: it does the same in
+ * each. */
 static void cut_steps(const struct ct_instance_log *log, int n_steps, struct ct_steps *steps)
 {
 	uint32_t n = log->slot_first[1] - log->slot_first[0];
@@ -146,7 +148,8 @@ static struct outcome judge(const struct parallel_job *job)
 	return out;
 }
 
-/* Exactly these are named, as this, and mending them gains what the run is shorter by without their slowness. */
+/* Exactly these are named, as this, and mending them gains what the run is shorter by without their
+ * slowness. */
 static struct outcome expect(const struct parallel_job *job, enum ct_slow_kind kind,
 			     const uint32_t *slots, uint32_t n)
 {
@@ -340,8 +343,8 @@ static void stalls_of_everybody_are_unevenness(void **state)
 		fail_msg("uneven %.2f %%, true %.2f %%", out.uneven_pct, 100 * stalls_cost(job));
 }
 
-/* Where computing waits for each operation it is known exactly what the run takes without them; where it does not, at least
- * that much is promised. */
+/* Where computing waits for each operation it is known exactly what the run takes without them;
+ * where it does not, at least that much is promised. */
 static void the_run_without_communication_is_never_promised_to_be_longer(void **state)
 {
 	struct parallel_job job = cube;

@@ -16,7 +16,8 @@ static void leave_out(struct ct_block *block, uint64_t begin_ns)
 	block->n_ops = block->n_extents = 0;
 }
 
-/* Blocks of a second, the first `left_out` of them without their operations. With `has_facts` the others hold more than operations. */
+/* Blocks of a second, the first `left_out` of them without their operations. With `has_facts` the
+ * others hold more than operations. */
 static void make(int left_out, int has_facts)
 {
 	const struct job_options options = { .run = "run", .ranks = RANKS, .block_ops = 100000 };
@@ -77,7 +78,8 @@ static void the_window_begins_behind_what_was_left_out(void **state)
 	hold(0);
 }
 
-/* Then a reader that skips operations returns the rest of a block that was left out behind all others. */
+/* Then a reader that skips operations returns the rest of a block that was left out behind all
+ * others. */
 static void facts_in_each_block_that_is_kept_change_nothing(void **state)
 {
 	(void)state;

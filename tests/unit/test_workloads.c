@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workloads of real training on GPUs, healthy and with a slow rank: exactly that one is named, whatever else is
- * late because of it, and none without it.
+/* The workloads of real training on GPUs, healthy and with a slow rank: exactly that one is named,
+ * whatever else is late because of it, and none without it.
  *
  * unit_workloads --measure SEEDS prints how often each case comes out right. */
 #include <math.h>
@@ -142,8 +142,8 @@ static void loss_is_near_the_truth(void **state)
 	}
 }
 
-/* What a rank computed before an operation begins where its GPU left the last one, not where its CPU left a call: in the
- * groups of moe each launch is put there by one. */
+/* What a rank computed before an operation begins where its GPU left the last one, not where its
+ * CPU left a call: in the groups of moe each launch is put there by one. */
 static void calls_of_the_host_end_no_gap_of_a_gpu(void **state)
 {
 	struct gpu_job options = { .workload = "moe",

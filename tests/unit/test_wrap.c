@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrapped lines: no wider than the screen, nothing lost, and no figure is broken between number, error and unit. */
+/* Wrapped lines: no wider than the screen, nothing lost, and no figure is broken between number,
+ * error and unit. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +53,8 @@ static void no_figure_is_broken(void **unused)
 
 			assert_true(width(line) <= columns);
 			if (*again) {
-				/* what a line begins with is no sign, unit or percentage of a number before it */
+				/* what a line begins with is no sign, unit or percentage of a
+				 * number before it */
 				assert_false(strncmp(begin, "±", 2) == 0);
 				if (isdigit((unsigned char)again[strlen(again) - 1]))
 					assert_null(strstr(" ms/step % s ms MB GB/s us ns KiB GiB ",

@@ -37,7 +37,8 @@ static int say_no_memory(void)
 	return CT_CODE_FAILED;
 }
 
-/* "gloo=results/run1": gloo, results/run1. "results/run1": run1, the whole. A path that exists is one. */
+/* "gloo=results/run1": gloo, results/run1. "results/run1": run1, the whole. A path that exists is
+ * one. */
 static const char *split(struct request *request, const char *argument, const char **series)
 {
 	const char *equals = strchr(argument, '='), *slash;

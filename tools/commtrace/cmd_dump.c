@@ -40,7 +40,8 @@ struct dump {
 	size_t n_tids, cap_tids;
 };
 
-/* Number of a thread within its process, in the order in which threads appear; -1 when memory is out. */
+/* Number of a thread within its process, in the order in which threads appear; -1 when memory is
+ * out. */
 static int64_t lane_of(struct dump *dump, const struct ct_joined_op *op)
 {
 	if (dump->process != op->process_index) {

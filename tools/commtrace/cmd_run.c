@@ -103,7 +103,8 @@ static void report(const struct request *request, const struct ct_record_dir *di
 	ct_orphan_rings_say(&orphans, dir->shown);
 }
 
-/* The program alone, in place of this process: a limit that is tight for the library is for a parent, too. */
+/* The program alone, in place of this process: a limit that is tight for the library is for a
+ * parent, too. */
 static int run_alone(struct request *request, const char *why)
 {
 	if (!is_quiet(request))

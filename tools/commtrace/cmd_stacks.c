@@ -50,7 +50,8 @@ static int add(struct targets *targets, const char *word)
 	return 0;
 }
 
-/* The processes of a run that live on this host. With cores beside it, the run only says which ranks they were. */
+/* The processes of a run that live on this host. With cores beside it, the run only says which
+ * ranks they were. */
 static int add_run(struct targets *targets, struct ct_owners *owners, const char *dir,
 		   int only_names)
 {

@@ -17,7 +17,8 @@ static int cannot_read(const char *path, const char *why)
 	return CT_CODE_USAGE;
 }
 
-/* A profile that is installed, by its name: in share/ beside the program's folder. NULL, errno as fopen() has it. */
+/* A profile that is installed, by its name: in share/ beside the program's folder. NULL, errno as
+ * fopen() has it. */
 static FILE *open_profile(const char *name)
 {
 	char self[PATH_MAX], *path = NULL, *slash;
@@ -75,7 +76,8 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 	return CT_CODE_FAILED;
 }
 
-/* A check that selects nothing neither passes nor fails: without a word a misspelt name would look like success. */
+/* A check that selects nothing neither passes nor fails: without a word a misspelt name would look
+ * like success. */
 static void warn_of_nothing(const struct ct_report_expect *expect)
 {
 	uint32_t warned = 0;

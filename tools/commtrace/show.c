@@ -162,16 +162,16 @@ static int check_all_kinds(const struct ct_cli *args)
 	return code;
 }
 
-/* Operations that never ended are not a finding: the job may have been stopped. But `any` must not pass a job without
- * an end. */
+/* Operations that never ended are not a finding: the job may have been stopped. But `any` must not
+ * pass a job without an end. */
 static int is_found(const struct ct_report *report, const char *kinds)
 {
 	int hangs = report->verdict.code == CT_VERDICT_HANG;
 
 	if (is_among("any", kinds) && (is_alarming(report) || report->n_stuck || hangs))
 		return 1;
-	/* The verdict in the report: if several kinds give one verdict (a rank that stalls, STRAGGLER), asking for it
-	 * means all of them. */
+	/* The verdict in the report: if several kinds give one verdict (a rank that stalls,
+	 * STRAGGLER), asking for it means all of them. */
 	if (is_unjudged(report) && is_among("NOT_ENOUGH_EVIDENCE", kinds))
 		return 1;
 	if ((report->n_findings || hangs) && is_among(ct_verdict_name(report->verdict.code), kinds))

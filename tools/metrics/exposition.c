@@ -10,7 +10,8 @@
 
 #include "trace/ops.h"
 
-/* Limits of histograms, powers of two in ns and in bytes per second: from 1 us to 17 minutes, and from 1 MB/s to 1 TB/s. */
+/* Limits of histograms, powers of two in ns and in bytes per second: from 1 us to 17 minutes, and
+ * from 1 MB/s to 1 TB/s. */
 #define TIME_FIRST 10u
 #define TIME_LAST 40u
 #define RATE_FIRST 20u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exposition.h — Prometheus' text format, version 0.0.4, from views of running jobs. Pure but for the figures of this process. */
+/* exposition.h — Prometheus' text format, version 0.0.4, from views of running jobs. Pure but for
+ * the figures of this process. */
 #ifndef CT_TOOLS_METRICS_EXPOSITION_H
 #define CT_TOOLS_METRICS_EXPOSITION_H
 

@@ -7,7 +7,8 @@
 
 #include "trace/text.h"
 
-/* Where a label's value is: variables in order of preference, as the run has recorded them, else as this process has them. */
+/* Where a label's value is: variables in order of preference, as the run has recorded them, else as
+ * this process has them. */
 static const struct {
 	const char *label;
 	const char *variables[3];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* labels.h — labels that all series of a run have: the job's name, and what Slurm and Kubernetes call job, step, node and pod. */
+/* labels.h — labels that all series of a run have: the job's name, and what Slurm and Kubernetes
+ * call job, step, node and pod. */
 #ifndef CT_TOOLS_METRICS_LABELS_H
 #define CT_TOOLS_METRICS_LABELS_H
 
@@ -9,7 +10,8 @@
 
 #define CT_LABELS_MOST 2048u
 
-/* "job_name=\"...\",slurm_job_id=\"...\"": from the run's record, else from this process's environment. Values that are unknown are left out. */
+/* "job_name=\"...\",slurm_job_id=\"...\"": from the run's record, else from this process's
+ * environment. Values that are unknown are left out. */
 void ct_labels_of_run(const struct ct_live_view *view, char text[CT_LABELS_MOST]);
 
 /* `value` as it is written between quotes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c — commtrace-metrics: figures of the running jobs of this machine, for Prometheus. Options, then a loop of looks; another thread
- * serves what the latest look gave. Reading is all that it does to a job. */
+/* main.c — commtrace-metrics: figures of the running jobs of this machine, for Prometheus. Options,
+ * then a loop of looks; another thread serves what the latest look gave. Reading is all that it
+ * does to a job. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvml.h — what NVML says of this machine's GPUs. libnvidia-ml.so.1 is opened at run time: without a driver there are no GPUs. Our own
- * declarations of its public interface; what a driver does not answer is NAN. Its calls may wait for the driver, so a thread of its own
- * asks, and readers get its latest answers. Xid errors come as events. */
+/* nvml.h — what NVML says of this machine's GPUs. libnvidia-ml.so.1 is opened at run time: without
+ * a driver there are no GPUs. Our own declarations of its public interface; what a driver does not
+ * answer is NAN. Its calls may wait for the driver, so a thread of its own asks, and readers get
+ * its latest answers. Xid errors come as events. */
 #ifndef CT_TOOLS_METRICS_NVML_H
 #define CT_TOOLS_METRICS_NVML_H
 
@@ -20,7 +21,8 @@ struct ct_gpu_sample {
 
 extern const char *const ct_gpu_reason_names[CT_GPU_REASONS];
 
-/* Start asking. Nothing happens without a driver. `path`: of the library; NULL: the loader finds it. */
+/* Start asking. Nothing happens without a driver. `path`: of the library; NULL: the loader finds
+ * it. */
 void ct_nvml_start(const char *path);
 
 /* The latest answers; their number. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runs.h — the runs that are watched: those that were named, or else those whose rings are on this machine, as they come and go. */
+/* runs.h — the runs that are watched: those that were named, or else those whose rings are on this
+ * machine, as they come and go. */
 #ifndef CT_TOOLS_METRICS_RUNS_H
 #define CT_TOOLS_METRICS_RUNS_H
 
@@ -24,7 +25,8 @@ struct ct_runs {
 	char complaint[160];
 };
 
-/* Look at all of them. *exposed gets those that have been read up to now, equal labels once; `is_behind`: some have not. */
+/* Look at all of them. *exposed gets those that have been read up to now, equal labels once;
+ * `is_behind`: some have not. */
 void ct_runs_look(struct ct_runs *runs, struct ct_exposed_run exposed[CT_RUNS],
 		  struct ct_exposed_all *all);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* textfile.h — the same text as a file, for the textfile collector of node_exporter: it appears whole, or not at all. */
+/* textfile.h — the same text as a file, for the textfile collector of node_exporter: it appears
+ * whole, or not at all. */
 #ifndef CT_TOOLS_METRICS_TEXTFILE_H
 #define CT_TOOLS_METRICS_TEXTFILE_H
 

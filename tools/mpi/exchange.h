@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exchange.h — which process of an MPI job takes which processes of a run, and the way of their files to process 0. Collective: all
- * processes of MPI_COMM_WORLD call each function. What fails ends the job, so that no result lacks a part. */
+/* exchange.h — which process of an MPI job takes which processes of a run, and the way of their
+ * files to process 0. Collective: all processes of MPI_COMM_WORLD call each function. What fails
+ * ends the job, so that no result lacks a part. */
 #ifndef CT_TOOLS_MPI_EXCHANGE_H
 #define CT_TOOLS_MPI_EXCHANGE_H
 
@@ -14,8 +15,9 @@ enum ct_owned {
 	CT_OWNED_RING = 2, /* and process 0 sees its segments just as well */
 };
 
-/* Each process of the run (NULL: sees none) gets one owner: who found its ring, which only its own node has, else who sees most of its
- * segments. Of several the first, so process 0 where it is one. owned[p], enum ct_owned: whether it is this process. */
+/* Each process of the run (NULL: sees none) gets one owner: who found its ring, which only its own
+ * node has, else who sees most of its segments. Of several the first, so process 0 where it is one.
+ * owned[p], enum ct_owned: whether it is this process. */
 void ct_exchange_share(const struct ct_run *run, uint8_t *owned);
 
 /* What came to process 0. */
@@ -24,7 +26,8 @@ struct ct_exchanged {
 	uint64_t bytes; /* of messages: of the files, and what is sent ahead of each */
 };
 
-/* Sends the files of the directory `dir` to process 0, which writes those of the others into its own. */
+/* Sends the files of the directory `dir` to process 0, which writes those of the others into its
+ * own. */
 struct ct_exchanged ct_exchange_files(const char *dir);
 
 /* Reports the failure and ends all processes of the job. */

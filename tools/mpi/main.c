@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c — commtrace-mpi: a command of commtrace for a run whose files lie on several nodes. Each process of the MPI job finds what it
- * sees of the run, process 0 gets what only others see, and runs the command over all of it. */
+/* main.c — commtrace-mpi: a command of commtrace for a run whose files lie on several nodes. Each
+ * process of the MPI job finds what it sees of the run, process 0 gets what only others see, and
+ * runs the command over all of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -164,7 +165,8 @@ static int read_line_quietly(struct request *request, int argc, char **argv)
 
 /* ---- the run ---- */
 
-/* A path that is not on this node is none of its errors; of others the reader would only warn, if there are several. 1: it is here. */
+/* A path that is not on this node is none of its errors; of others the reader would only warn, if
+ * there are several. 1: it is here. */
 static int look_at(const char *path, struct ct_err *err)
 {
 	struct stat st;
@@ -244,7 +246,8 @@ static int add_process(struct ct_partial *part, const struct ct_run *run, size_t
 	return ct_partial_add(part, run, index, err);
 }
 
-/* The processes of the run that this process of the job takes. Process 0 reads its own in place, unless something is left out. */
+/* The processes of the run that this process of the job takes. Process 0 reads its own in place,
+ * unless something is left out. */
 static void write_part(const struct request *request, const struct ct_run *run,
 		       const uint8_t *owned, const char *dir, int rank)
 {
@@ -310,8 +313,8 @@ static void pass_on(int from)
 	close(from);
 }
 
-/* Starts it. Open MPI gives process 0 a terminal, which the output ends at only for the time being: the command gets a pipe instead, and
- * writes as into a file. *from: its other end, or -1. */
+/* Starts it. Open MPI gives process 0 a terminal, which the output ends at only for the time being:
+ * the command gets a pipe instead, and writes as into a file. *from: its other end, or -1. */
 static int start(pid_t *pid, char **words, int *from)
 {
 	posix_spawn_file_actions_t actions;
@@ -366,8 +369,8 @@ static int is_path(const struct ct_paths *paths, const char *word)
 	return 0;
 }
 
-/* The line of the command over what is in place, unless that is in `dir`, too, and over `dir`, if anything is. If there is nothing at
- * all, over what was typed: it says what is wrong with that. */
+/* The line of the command over what is in place, unless that is in `dir`, too, and over `dir`, if
+ * anything is. If there is nothing at all, over what was typed: it says what is wrong with that. */
 static int analyze(const struct request *request, const char *dir, int in_place, int in_dir)
 {
 	char **words = calloc((size_t)request->argc + 3, sizeof(*words));

@@ -24,8 +24,8 @@ static int remove_file(const char *dir, const char *name, enum ct_recording_kind
 	return 0;
 }
 
-/* Launchers signal process groups, and wait until the output of a process and its other connections are closed: standard error is kept
- * for a moment only. */
+/* Launchers signal process groups, and wait until the output of a process and its other connections
+ * are closed: standard error is kept for a moment only. */
 static void __attribute__((noreturn)) clean(const char *path, int alive)
 {
 	const int null = open("/dev/null", O_RDWR);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work_dir.h — a directory in TMPDIR for files of a recording that goes away with this process, also if that is killed: a process of its
- * own, in a session of its own, removes it. Before MPI_Init, which may start threads. */
+/* work_dir.h — a directory in TMPDIR for files of a recording that goes away with this process,
+ * also if that is killed: a process of its own, in a session of its own, removes it. Before
+ * MPI_Init, which may start threads. */
 #ifndef CT_TOOLS_MPI_WORK_DIR_H
 #define CT_TOOLS_MPI_WORK_DIR_H
 
@@ -15,7 +16,8 @@ struct ct_work_dir {
 /* 0, or -1 with errno; then path is what could not be made. */
 int ct_work_dir_open(struct ct_work_dir *dir);
 
-/* From now on the end of this process means nothing. Before that, an end without ct_work_dir_close() is reported: there is no result. */
+/* From now on the end of this process means nothing. Before that, an end without
+ * ct_work_dir_close() is reported: there is no result. */
 void ct_work_dir_done(const struct ct_work_dir *dir);
 
 /* Removes it, and the files of a recording in it. */

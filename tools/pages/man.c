@@ -5,7 +5,8 @@
 
 #include "tools/pages/pages.h"
 
-/* Text as roff takes it: no hyphen for a minus, no request at the beginning of a line. \n begins a paragraph. */
+/* Text as roff takes it: no hyphen for a minus, no request at the beginning of a line. \n begins a
+ * paragraph. */
 static void put(const char *text)
 {
 	if (*text == '.' || *text == '\'')

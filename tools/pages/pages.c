@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.c: commtrace-pages man COMMAND | overview TEMPLATE | bash | zsh. Runs while the project is built; not installed. */
+/* pages.c: commtrace-pages man COMMAND | overview TEMPLATE | bash | zsh. Runs while the project is
+ * built; not installed. */
 #include "tools/pages/pages.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* abi_check.c — compiled only beside the real headers, and never run: a prototype, number or handle of the simulator
- * that is not CUDA's own does not compile. */
+/* abi_check.c — compiled only beside the real headers, and never run: a prototype, number or handle
+ * of the simulator that is not CUDA's own does not compile. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

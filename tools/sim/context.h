@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* context.h — the primary context of each device, those that the program makes besides, and each thread's stack of
- * current ones. The struct of a context lives as long as the process; what the program has in it goes when it is destroyed.
- * A primary context that is destroyed and retained again has the handle that it had: real drivers do that, too. The lock is
- * held for all of it. */
+/* context.h — the primary context of each device, those that the program makes besides, and each
+ * thread's stack of current ones. The struct of a context lives as long as the process; what the
+ * program has in it goes when it is destroyed. A primary context that is destroyed and retained
+ * again has the handle that it had: real drivers do that, too. The lock is held for all of it. */
 #ifndef CT_TOOLS_SIM_CONTEXT_H
 #define CT_TOOLS_SIM_CONTEXT_H
 
@@ -31,7 +31,8 @@ struct sim_green {
 /* This thread's current context, or NULL. It may have been destroyed. */
 struct sim_context *sim_context_current(void);
 
-/* The context behind a handle: CUDA_ERROR_INVALID_CONTEXT if that is none, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+/* The context behind a handle: CUDA_ERROR_INVALID_CONTEXT if that is none,
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult sim_context_get(CUcontext handle, struct sim_context **context);
 
 /* Has any been made yet? */

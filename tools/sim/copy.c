@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy.c — copies and fills. The bytes move when the stream has reached them, and arrive as fast as the model says.
+/* copy.c — copies and fills. The bytes move when the stream has reached them, and arrive as fast as
+ * the model says.
  *
- * As in CUDA, memory that is not pinned never outlives a call: what comes from there is read before an asynchronous
- * call returns, and what goes there has arrived. */
+ * As in CUDA, memory that is not pinned never outlives a call: what comes from there is read before
+ * an asynchronous call returns, and what goes there has arrived. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "tools/sim/memory.h"
 #include "tools/sim/stream.h"
 
-/* To and from the host a copy begins after some 2 us and moves 50 bytes a ns; within a device, 1 us and 2000. */
+/* To and from the host a copy begins after some 2 us and moves 50 bytes a ns; within a device, 1 us
+ * and 2000. */
 #define HOST_LATENCY_NS 2000u
 #define HOST_BYTES_PER_NS 50u
 #define DEVICE_LATENCY_NS 1000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart.h — the CUDA runtime that the simulator has: its libcudart.so.13 exports these, and nothing that it cannot
- * do. What they do and return is CUDA's own documentation. Never included beside the real cuda_runtime_api.h; where
- * that is found, abi_check.c holds the tables against it. */
+/* cudart.h — the CUDA runtime that the simulator has: its libcudart.so.13 exports these, and nothing
+ * that it cannot do. What they do and return is CUDA's own documentation. Never included beside the
+ * real cuda_runtime_api.h; where that is found, abi_check.c holds the tables against it. */
 #ifndef CT_TOOLS_SIM_CUDART_H
 #define CT_TOOLS_SIM_CUDART_H
 

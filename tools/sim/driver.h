@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* driver.h — the functions of the CUDA driver that the simulator has: its libcuda.so.1 exports these and sim.h's,
- * and nothing that it cannot do. What they do and return is CUDA's own documentation. Never included beside the
- * real cuda.h; where that is found, abi_check.c holds the table against it. */
+/* driver.h — the functions of the CUDA driver that the simulator has: its libcuda.so.1 exports
+ * these and sim.h's, and nothing that it cannot do. What they do and return is CUDA's own
+ * documentation. Never included beside the real cuda.h; where that is found, abi_check.c holds the
+ * table against it. */
 #ifndef CT_TOOLS_SIM_DRIVER_H
 #define CT_TOOLS_SIM_DRIVER_H
 

@@ -13,8 +13,8 @@
 
 enum state { BEFORE_INIT, READY, FORKED, ENDING };
 
-/* Set under the lock or where there is but one thread; read without it, so that a forked child, which may have
- * inherited a lock that no thread will release, does not take it. */
+/* Set under the lock or where there is but one thread; read without it, so that a forked child,
+ * which may have inherited a lock that no thread will release, does not take it. */
 static _Atomic int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -167,8 +167,8 @@ static void in_child(void)
 	atomic_store_explicit(&state, FORKED, memory_order_release);
 }
 
-/* As the real driver's, which cuInit() registers: handlers that were registered before it run after it. Threads that still
- * run are left alone. */
+/* As the real driver's, which cuInit() registers: handlers that were registered before it run after
+ * it. Threads that still run are left alone. */
 static void tear_down(void)
 {
 	atomic_store_explicit(&state, ENDING, memory_order_release);

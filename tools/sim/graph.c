@@ -136,7 +136,8 @@ static void join(struct set *set, const struct set *other)
 		add_to_set(set, other->nodes[i]);
 }
 
-/* Appends the graph's nodes behind `begin`; its ends, which are `begin` if it has none, come into `ends`. */
+/* Appends the graph's nodes behind `begin`; its ends, which are `begin` if it has none, come into
+ * `ends`. */
 static void flatten(struct sim_graph *flat, const struct sim_graph *graph, const struct set *begin,
 		    struct set *ends)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.h — graphs: work in an order, kept to be put on streams later, as often as the program likes.
+/* graph.h — graphs: work in an order, kept to be put on streams later, as often as the program
+ * likes.
  *
- * graph.c has the graphs themselves, graph_capture.c what turns calls on streams into nodes, graph_exec.c the
- * executable ones. What a node runs is shared by its graph, the clones and the executables (counted references), and
- * informed that it is done with the last of them. The lock is held for all of it.
+ * graph.c has the graphs themselves, graph_capture.c what turns calls on streams into nodes,
+ * graph_exec.c the executable ones. What a node runs is shared by its graph, the clones and the
+ * executables (counted references), and informed that it is done with the last of them. The lock is
+ * held for all of it.
  */
 #ifndef CT_TOOLS_SIM_GRAPH_H
 #define CT_TOOLS_SIM_GRAPH_H
@@ -83,11 +85,13 @@ CUresult sim_graph_leave(CUresult result);
 
 /* graph_capture.c */
 
-/* What is put on the stream now goes into a capture, *capture, or is run, NULL. Errors: the capture was spoilt
- * before, or the stream is the default one and would depend on a capture, which spoils that. */
+/* What is put on the stream now goes into a capture, *capture, or is run, NULL. Errors: the capture
+ * was spoilt before, or the stream is the default one and would depend on a capture, which spoils
+ * that. */
 CUresult sim_capture_of(struct sim_stream *stream, struct sim_capture **capture);
 
-/* Nodes behind all that is on the stream. The kernel's end is reported when the last graph with it is gone. */
+/* Nodes behind all that is on the stream. The kernel's end is reported when the last graph with it
+ * is gone. */
 CUresult sim_capture_run(struct sim_stream *stream, const struct sim_kernel *kernel, bool starves);
 CUresult sim_capture_busy(struct sim_stream *stream, uint64_t ns);
 CUresult sim_capture_child(struct sim_stream *stream, const struct sim_graph *graph);
@@ -101,8 +105,8 @@ CUresult sim_capture_wait(struct sim_stream *stream, struct sim_event *event, CU
 /* CUDA_ERROR_CAPTURED_EVENT if it was last recorded in a capture, which it spoils. */
 CUresult sim_capture_event(const struct sim_event *event);
 
-/* The call is one that CUDA counts as unsafe during captures: may this thread make it? If not, the captures that
- * forbid it are spoilt. */
+/* The call is one that CUDA counts as unsafe during captures: may this thread make it? If not, the
+ * captures that forbid it are spoilt. */
 CUresult sim_capture_unsafe(void);
 
 /* The call queries the stream, or on all of the context's (NULL): a conflict with its capture. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_capture.c — stream capture: which thread captures which stream, which calls are then forbidden to which
- * thread, and what invalidates a capture.
+/* graph_capture.c — stream capture: which thread captures which stream, which calls are then
+ * forbidden to which thread, and what invalidates a capture.
  *
- * As in CUDA a capture begins on one stream, spreads to others through events that were recorded in it, must be joined
- * again before it ends, and is spoilt by whatever would not mean the same when the graph is launched. */
+ * As in CUDA a capture begins on one stream, spreads to others through events that were recorded in
+ * it, must be joined again before it ends, and is spoilt by whatever would not mean the same when
+ * the graph is launched. */
 #include <stdlib.h>
 #include <string.h>
 

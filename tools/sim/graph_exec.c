@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_exec.c — executable graphs: each launch puts the nodes on the stream that it is launched on and, where they
- * do not depend on one another, on streams of its own. */
+/* graph_exec.c — executable graphs: each launch puts the nodes on the stream that it is launched on
+ * and, where they do not depend on one another, on streams of its own. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_structs.h — the structures that calls on graphs pass, as far as the simulator fills them in. Never included
- * beside the real headers. */
+/* graph_structs.h — the structures that calls on graphs pass, as far as the simulator fills them
+ * in. Never included beside the real headers. */
 #ifndef CT_TOOLS_SIM_GRAPH_STRUCTS_H
 #define CT_TOOLS_SIM_GRAPH_STRUCTS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h — what the program holds instead of pointers: numbers that stand for an object and can be distinguished from those
- * of objects that are no more. Nothing is ever read through a handle. The lock is held for all of it. */
+/* handle.h — what the program holds instead of pointers: numbers that stand for an object and can
+ * be distinguished from those of objects that are no more. Nothing is ever read through a handle.
+ * The lock is held for all of it. */
 #ifndef CT_TOOLS_SIM_HANDLE_H
 #define CT_TOOLS_SIM_HANDLE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mark.h — a point on a device's timeline: the end of a piece of work, known once that has been computed, which is
- * at the latest when it happens and often long before. Events, waits and the queue share marks by counted
- * references. The lock is held for all of it; what waits gives it up meanwhile. */
+/* mark.h — a point on a device's timeline: the end of a piece of work, known once that has been
+ * computed, which is at the latest when it happens and often long before. Events, waits and the
+ * queue share marks by counted references. The lock is held for all of it; what waits gives it up
+ * meanwhile. */
 #ifndef CT_TOOLS_SIM_MARK_H
 #define CT_TOOLS_SIM_MARK_H
 

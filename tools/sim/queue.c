@@ -64,8 +64,8 @@ void sim_stream_retire(struct sim_stream *s)
 		free_stream(s);
 }
 
-/* A kernel, copy or host function: when its turn has come by the clock, not only by arithmetic. Returns the work
- * time of its end. */
+/* A kernel, copy or host function: when its turn has come by the clock, not only by arithmetic.
+ * Returns the work time of its end. */
 static uint64_t run(struct sim_stream *s, struct sim_work *w, uint64_t begin)
 {
 	struct sim_device *d = s->context->device;
@@ -181,8 +181,8 @@ static void *work_off(void *arg)
 	return NULL;
 }
 
-/* The thread handles none of the program's signals and is never joined: work that is stuck keeps no process from
- * ending. */
+/* The thread handles none of the program's signals and is never joined: work that is stuck keeps no
+ * process from ending. */
 static CUresult make_thread(struct sim_stream *s)
 {
 	pthread_attr_t attr;
@@ -228,8 +228,8 @@ static bool in_order(const struct sim_stream *a, const struct sim_stream *b)
 	       (b == legacy && !(a->flags & CU_STREAM_NON_BLOCKING));
 }
 
-/* When something that is put on the stream now can begin at the earliest. What it must wait for and is not known
- * yet is put before it. */
+/* When something that is put on the stream now can begin at the earliest. What it must wait for and
+ * is not known yet is put before it. */
 static CUresult put_in_order(struct sim_stream *s, uint64_t *earliest)
 {
 	struct sim_mark *timed = sim_device_in_the_way(s->context->device, s);

@@ -6,7 +6,8 @@
 #include "tools/sim/cudart.h"
 #include "tools/sim/driver.h"
 
-/* Makes the context of this thread's device current, the first device's unless it chose another, if none is. */
+/* Makes the context of this thread's device current, the first device's unless it chose another, if
+ * none is. */
 CUresult sim_runtime_begin(void);
 
 /* The driver's result as the runtime's; a failure is this thread's last error. */

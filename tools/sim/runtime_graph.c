@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runtime_graph.c — captures and graphs of the runtime: the driver's own, and their structures too. */
+/* runtime_graph.c — captures and graphs of the runtime: the driver's own, and their structures too.
+ */
 #include "tools/sim/runtime.h"
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)

@@ -253,7 +253,8 @@ static int by_address(const void *a, const void *b)
 	return x->p_vaddr < y->p_vaddr ? -1 : x->p_vaddr > y->p_vaddr;
 }
 
-/* Files are in a note, all else in the segments. A file without a segment was not written: its code is not. */
+/* Files are in a note, all else in the segments. A file without a segment was not written: its code
+ * is not. */
 static void make_ranges(struct ct_target *target)
 {
 	const struct ct_core *core = target->core_parts;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.h — the stacks of a target as JSON: an element of `processes` of "commtrace.stacks/1" (docs/reference/JSON.md). */
+/* json.h — the stacks of a target as JSON: an element of `processes` of "commtrace.stacks/1"
+ * (docs/reference/JSON.md). */
 #ifndef CT_TOOLS_STACKS_JSON_H
 #define CT_TOOLS_STACKS_JSON_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commtrace-stacks — the stacks of processes and of cores as JSON on standard output. `commtrace stacks` runs it beside itself: it needs
- * libunwind, and rights that no other part of commtrace needs. Exit status 0, also where targets could not be looked at: each says why. */
+/* commtrace-stacks — the stacks of processes and of cores as JSON on standard output. `commtrace
+ * stacks` runs it beside itself: it needs libunwind, and rights that no other part of commtrace
+ * needs. Exit status 0, also where targets could not be looked at: each says why. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>

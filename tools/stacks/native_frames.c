@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libunwind reads the target by functions of ours (as perf lets it), and none of its own: so a process and a core are the same to it, and
- * everything that it reads is bounded. */
+/* libunwind reads the target by functions of ours (as perf lets it), and none of its own: so a
+ * process and a core are the same to it, and everything that it reads is bounded. */
 #include "tools/stacks/native_frames.h"
 
 #include <libunwind.h>
@@ -12,13 +12,15 @@
 
 #define MOST_READS 4000000u /* size: words for one stack; a damaged table must end */
 
-/* libunwind exports it for those who find the tables themselves, and its headers do not declare it. */
+/* libunwind exports it for those who find the tables themselves, and its headers do not declare it.
+ */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc,
 					      unw_dyn_info_t *table, unw_proc_info_t *info,
 					      int need_unwind_info, void *arg);
 
-/* .eh_frame_hdr: a version, how three things are coded, where .eh_frame is, how many rows, and the rows: where code begins and its entry,
- * both relative to the table. Linkers write no other coding (the Linux Standard Base has it). */
+/* .eh_frame_hdr: a version, how three things are coded, where .eh_frame is, how many rows, and the
+ * rows: where code begins and its entry, both relative to the table. Linkers write no other coding
+ * (the Linux Standard Base has it). */
 struct table_head {
 	uint8_t version, frame_coding, count_coding, row_coding;
 	int32_t frame;
@@ -182,8 +184,8 @@ static int is_code(const struct ct_target *target, uint64_t pc)
 	return range && range->is_code;
 }
 
-/* A call through a bad pointer: the thread is at no code, and what the call pushed is on top of its stack. 1: so it is, and the walk begins at
- * the caller. */
+/* A call through a bad pointer: the thread is at no code, and what the call pushed is on top of its
+ * stack. 1: so it is, and the walk begins at the caller. */
 static int came_from_nowhere(struct unwinding *u)
 {
 	uint64_t *pc = &u->registers.value[CT_RIP], *sp = &u->registers.value[CT_RSP];

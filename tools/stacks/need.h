@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* need.h — memory of a program that does one thing and ends: where there is none left, it says so and ends. Nothing is paused then: the
- * kernel lets go of what is traced. Any thread. */
+/* need.h — memory of a program that does one thing and ends: where there is none left, it says so
+ * and ends. Nothing is paused then: the kernel lets go of what is traced. Any thread. */
 #ifndef CT_TOOLS_STACKS_NEED_H
 #define CT_TOOLS_STACKS_NEED_H
 

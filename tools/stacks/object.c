@@ -361,7 +361,8 @@ static int keep(void *arg, const GElf_Sym *symbol, const char *name)
 	return 0;
 }
 
-/* Of several names of one place: a sized one, the exported one, one without an underscore, the first of the table. */
+/* Of several names of one place: a sized one, the exported one, one without an underscore, the
+ * first of the table. */
 static int is_better(const struct symbol *x, const struct symbol *y)
 {
 	if (!x->size != !y->size)

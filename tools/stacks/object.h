@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object.h — the ELF file behind a range of a target: where its addresses are, its table for unwinding, its symbols. A file that is not the
- * one in memory (another build id) is not used; of a file that is gone, what memory has of it. May wait for file systems. One thread. */
+/* object.h — the ELF file behind a range of a target: where its addresses are, its table for
+ * unwinding, its symbols. A file that is not the one in memory (another build id) is not used; of a
+ * file that is gone, what memory has of it. May wait for file systems. One thread. */
 #ifndef CT_TOOLS_STACKS_OBJECT_H
 #define CT_TOOLS_STACKS_OBJECT_H
 
@@ -20,7 +21,8 @@ int ct_object_place(struct ct_target *target, struct ct_range *range, uint64_t a
 /* The table .eh_frame_hdr in the file's own numbers. 0, or -1: none. */
 int ct_object_unwind(struct ct_target *target, struct ct_range *range, uint64_t *address);
 
-/* The function that an address in the file's own numbers is in, as the linker names it; NULL: not known. Lives as long as the target. */
+/* The function that an address in the file's own numbers is in, as the linker names it; NULL: not
+ * known. Lives as long as the target. */
 const char *ct_object_function(struct ct_target *target, struct ct_range *range, uint64_t address);
 
 /* A symbol's address in the file's own numbers. 0, or -1: there is none. */

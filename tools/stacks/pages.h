@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.h — memory of a target, fetched by pages and kept: what reads word by word asks the kernel once for each page. One thread. */
+/* pages.h — memory of a target, fetched by pages and kept: what reads word by word asks the kernel
+ * once for each page. One thread. */
 #ifndef CT_TOOLS_STACKS_PAGES_H
 #define CT_TOOLS_STACKS_PAGES_H
 
@@ -14,7 +15,8 @@ struct ct_pages {
 	/* Copies the page at `from` to `to`: 0, or -1 if it cannot be read. */
 	int (*fetch)(void *source, uint64_t from, uint8_t to[CT_PAGE]);
 	void *source;
-	uint64_t until_ns; /* CLOCK_MONOTONIC: nothing is fetched any more from then on; 0: no limit */
+	uint64_t until_ns; /* CLOCK_MONOTONIC: nothing is fetched any more from then on; 0: no limit
+			    */
 
 	/* private */
 	struct ct_page *table;

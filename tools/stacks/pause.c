@@ -34,7 +34,8 @@ struct pausing {
 	int is_late; /* it never was paused */
 };
 
-/* Memory that is written at any time: kept for one pause only. The pages themselves stay allocated. */
+/* Memory that is written at any time: kept for one pause only. The pages themselves stay allocated.
+ */
 static struct ct_pages moment;
 
 static int fetch_page(void *source, uint64_t from, uint8_t to[CT_PAGE])
@@ -108,8 +109,8 @@ struct turn {
 	uint64_t runtime, deadline, period;
 };
 
-/* For the moment in which a thread of the job is paused this one goes first. Where it may not, it asks for a short turn, which comes sooner
- * from Linux 6.12 on. */
+/* For the moment in which a thread of the job is paused this one goes first. Where it may not, it
+ * asks for a short turn, which comes sooner from Linux 6.12 on. */
 static void go_first(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -119,8 +120,8 @@ static void go_first(void)
 		syscall(SYS_sched_setattr, 0, &soon, 0);
 }
 
-/* Wait until it is paused. 1, *before_ns: a moment when it did not yet, *signal: what it was about to get, 0 none; 0: it is gone; -1:
- * it goes on. */
+/* Wait until it is paused. 1, *before_ns: a moment when it did not yet, *signal: what it was about
+ * to get, 0 none; 0: it is gone; -1: it goes on. */
 static int wait_for(struct pausing *s, uint64_t *before_ns, int *signal)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };

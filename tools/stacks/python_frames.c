@@ -30,7 +30,8 @@ static const char *base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "python3.9" or "libpython3.9.so.1.0", or the program itself whatever its name: it may be linked into it. */
+/* "python3.9" or "libpython3.9.so.1.0", or the program itself whatever its name: it may be linked
+ * into it. */
 static int may_hold_python(const struct ct_target *target, const struct ct_range *range)
 {
 	const char *name = base(range->path);
@@ -100,7 +101,8 @@ void ct_python_of(struct ct_target *target)
 
 /* ---- its threads ---- */
 
-/* Where the C library keeps a thread's number, for threads whose pthread_t is not known: the first thread's number is that of the process. */
+/* Where the C library keeps a thread's number, for threads whose pthread_t is not known: the first
+ * thread's number is that of the process. */
 static uint32_t find_tid_at(const struct ct_target *target)
 {
 	uint32_t words[PTHREAD_WORDS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.h — a process, or a core of one: its memory, what is mapped there, and what was copied of its threads. Plain values that live as
- * long as the program; filled by live.h or core.h, then by python_frames.h and native_frames.h. One thread. */
+/* target.h — a process, or a core of one: its memory, what is mapped there, and what was copied of
+ * its threads. Plain values that live as long as the program; filled by live.h or core.h, then by
+ * python_frames.h and native_frames.h. One thread. */
 #ifndef CT_TOOLS_STACKS_TARGET_H
 #define CT_TOOLS_STACKS_TARGET_H
 
@@ -34,7 +35,8 @@ struct ct_range *ct_range_find(const struct ct_ranges *ranges, uint64_t at);
 struct ct_range *ct_range_next(const struct ct_ranges *ranges, uint64_t at);
 
 #define CT_REGISTERS                                                                               \
-	17u /* fact: of x86-64, by their DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 to r15 rip */
+	17u /* fact: of x86-64, by their DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 to r15  \
+	       rip */
 #define CT_RBP 6u  /* fact: likewise */
 #define CT_RSP 7u  /* fact: likewise */
 #define CT_RIP 16u /* fact: likewise */
@@ -66,11 +68,11 @@ struct ct_native_frame {
 struct ct_sample {
 	uint32_t tid;
 	char name[16];
-	char state;	       /* as in /proc/PID/stat; 0 not known */
-	const char *not_taken; /* why there is no stack; NULL: there is one */
-	const char *
-		not_paused; /* why the thread was only read; NULL: it was stopped, or is in a core */
-	uint64_t paused_ns; /* how long it was paused at most; 0: not at all */
+	char state;		/* as in /proc/PID/stat; 0 not known */
+	const char *not_taken;	/* why there is no stack; NULL: there is one */
+	const char *not_paused; /* why the thread was only read; NULL: it was stopped, or is in a
+				   core */
+	uint64_t paused_ns;	/* how long it was paused at most; 0: not at all */
 	struct ct_registers registers;
 	struct ct_copy copies[CT_COPIES];
 	uint32_t n_copies;
@@ -84,13 +86,14 @@ struct ct_sample {
 };
 
 struct ct_target {
-	pid_t pid; /* 0 not known */
-	pid_t alive; /* a thread that has not ended: the first one may have, and its memory is gone then */
+	pid_t pid;   /* 0 not known */
+	pid_t alive; /* a thread that has not ended: the first one may have, and its memory is gone
+			then */
 	const char *core; /* path; NULL: it lives */
 	char *program;	  /* command line; NULL not known */
 	struct ct_ranges ranges;
-	struct ct_pages
-		pages; /* what does not change while it is read: code and tables; of a core everything */
+	struct ct_pages pages; /* what does not change while it is read: code and tables; of a core
+				  everything */
 	int (*read_true)(struct ct_target *target, uint64_t from, void *to,
 			 size_t len); /* memory itself, never a file that stands for it: 0 or -1 */
 	struct ct_sample *samples;    /* the first thread first; of a core the one that died */

@@ -17,8 +17,8 @@ static struct {
 	sigset_t waited, before;
 	pthread_t thread;
 	int has_thread;
-	/* Held while things are taken away, so that only one does; a process that dies holding it blocks all
-	 * others. */
+	/* Held while things are taken away, so that only one does; a process that dies holding it
+	 * blocks all others. */
 	pthread_mutex_t taking_away;
 } attempt = { .taking_away = PTHREAD_MUTEX_INITIALIZER };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.c — a rank's CPU: goes through the actions, puts work onto streams, and waits where a program would. */
+/* cpu.c — a rank's CPU: goes through the actions, puts work onto streams, and waits where a program
+ * would. */
 #include <math.h>
 #include <string.h>
 

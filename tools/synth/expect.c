@@ -138,7 +138,8 @@ static double lateness(const struct ct_synth_options *o, const struct ct_synth_o
 	return is_straggling(&o->faults[fault]) ? out->faults[fault].injected_ns / ranks : 0;
 }
 
-/* One that hides behind another as large: without either alone the job would take as long, without both it would not. */
+/* One that hides behind another as large: without either alone the job would take as long, without
+ * both it would not. */
 static int is_one_of_several(const struct ct_synth_options *o, const struct ct_synth_outcome *out,
 			     size_t fault)
 {
@@ -204,8 +205,8 @@ static json_t *members(const struct ct_synth_options *o, const struct ct_fault *
 	return ranks;
 }
 
-/* The ranks that a verdict has to name. If all are in the same call, or in the same step, the culprit cannot be
- * known. */
+/* The ranks that a verdict has to name. If all are in the same call, or in the same step, the
+ * culprit cannot be known. */
 static json_t *named(const struct ct_synth_options *o, const struct ct_fault *fault)
 {
 	json_t *ranks;

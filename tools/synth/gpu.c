@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c — spans in which a GPU is stalled, or has no room for communication; and the length of a union of spans. */
+/* gpu.c — spans in which a GPU is stalled, or has no room for communication; and the length of a
+ * union of spans. */
 #include <string.h>
 
 #include "tools/synth/play_private.h"

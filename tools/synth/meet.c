@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meet.c — an operation is carried out when those who take part have come to it: collectives by their number in their
- * communicator, messages by theirs between two members. Calls that contradict each other never end, unless the world
- * lets them go on: of other kinds, of another root, or of other sizes. */
+/* meet.c — an operation is carried out when those who take part have come to it: collectives by
+ * their number in their communicator, messages by theirs between two members. Calls that contradict
+ * each other never end, unless the world lets them go on: of other kinds, of another root, or of
+ * other sizes. */
 #include <stdlib.h>
 
 #include "tools/synth/play_private.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.c — how long a transfer takes: a fixed time, one for each further member, and its bytes over the slowest link of
- * the ring, or over the link of a message. */
+/* model.c — how long a transfer takes: a fixed time, one for each further member, and its bytes
+ * over the slowest link of the ring, or over the link of a message. */
 #include "tools/synth/noise.h"
 #include "tools/synth/play_private.h"
 #include "trace/ops.h"

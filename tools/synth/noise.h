@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.h — random numbers that belong to something: the same (seed, what, which) always gives the same number, so that a
- * job with a fault and the one without it differ in the fault alone. Pure functions; any thread. */
+/* noise.h — random numbers that belong to something: the same (seed, what, which) always gives the
+ * same number, so that a job with a fault and the one without it differ in the fault alone. Pure
+ * functions; any thread. */
 #ifndef CT_TOOLS_SYNTH_NOISE_H
 #define CT_TOOLS_SYNTH_NOISE_H
 

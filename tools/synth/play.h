@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play.h — a job on GPUs that never ran: the op streams of tools/workload, played through with CPUs, streams, events,
- * groups and transfers whose times are computed.
+/* play.h — a job on GPUs that never ran: the op streams of tools/workload, played through with
+ * CPUs, streams, events, groups and transfers whose times are computed.
  *
- * A CPU goes through its rank's actions and puts work onto streams; a stream does it in order; an operation is
- * carried out when all who take part have reached it. Nothing here runs in the order of time: each time follows from
- * the ones it waits for, by maxima and sums, in any order. All times are ns of the job, of one clock, which no host
- * has.
+ * A CPU goes through its rank's actions and puts work onto streams; a stream does it in order; an
+ * operation is carried out when all who take part have reached it. Nothing here runs in the order
+ * of time: each time follows from the ones it waits for, by maxima and sums, in any order. All
+ * times are ns of the job, of one clock, which no host has.
  *
- * A sink gets what happens, as it becomes known: per rank its calls in order, its launches in the order in which
- * they end on each stream. One thread a play; plays share nothing but a constant config.
+ * A sink gets what happens, as it becomes known: per rank its calls in order, its launches in the
+ * order in which they end on each stream. One thread a play; plays share nothing but a constant
+ * config.
  */
 #ifndef CT_TOOLS_SYNTH_PLAY_H
 #define CT_TOOLS_SYNTH_PLAY_H
@@ -72,7 +73,8 @@ struct ct_play_launch {
 	uint64_t first_seq;
 };
 
-/* A stream, or the CPU, waited for launches of one stream: those up to `launch` and beyond `after`. */
+/* A stream, or the CPU, waited for launches of one stream: those up to `launch` and beyond `after`.
+ */
 struct ct_play_wait {
 	int is_host;
 	int waiter, via; /* streams of the rank; waiter of the CPU: none */
@@ -83,14 +85,16 @@ struct ct_play_wait {
 	int has_launched; /* the stream has itself */
 };
 
-/* What is known of a stream when it launches: a program's calls on it are seen; it has waited for another. */
+/* What is known of a stream when it launches: a program's calls on it are seen; it has waited for
+ * another. */
 struct ct_play_stream {
 	int stream, is_fed;
 	uint32_t launch;
 	uint64_t at_ns;
 };
 
-/* Calls that move no data and may wait: reported when they are entered, with return_ns 0, and when they return. */
+/* Calls that move no data and may wait: reported when they are entered, with return_ns 0, and when
+ * they return. */
 enum ct_play_host { CT_PLAY_INIT, CT_PLAY_SPLIT, CT_PLAY_GROUP_END, CT_PLAY_FINALIZE };
 
 /* comm: the one that it is about, or makes; -1: none. parent: the one that is split, else -1. */
@@ -140,7 +144,8 @@ struct ct_play_sums {
 
 #define CT_PLAY_MATRIX 256
 
-/* Play it; sink may be NULL. 0 or a negative status; the sums are freed with ct_play_sums_free() in any case. */
+/* Play it; sink may be NULL. 0 or a negative status; the sums are freed with ct_play_sums_free() in
+ * any case. */
 int ct_play(const struct ct_workload *workload, const struct ct_play_world *world,
 	    const struct ct_play_sink *sink, struct ct_play_sums *sums);
 void ct_play_sums_free(struct ct_play_sums *sums);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_private.h — the internals of a play: cpu.c acts, stream.c does what is on streams, meet.c brings together who
- * takes part in an operation, model.c says how long things take. */
+/* play_private.h — the internals of a play: cpu.c acts, stream.c does what is on streams, meet.c
+ * brings together who takes part in an operation, model.c says how long things take. */
 #ifndef CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 #define CT_TOOLS_SYNTH_PLAY_PRIVATE_H
 
@@ -277,7 +277,8 @@ void ct_play_pass_wait(struct rank *r, const struct waited *w, struct ct_play_wa
 
 /* meet.c: the launch's operations have begun. */
 void ct_play_meet(struct launch *l);
-/* If contradicting calls continue: a rank that waits for a finished one continues without it. 1: a rank did. */
+/* If contradicting calls continue: a rank that waits for a finished one continues without it. 1: a
+ * rank did. */
 int ct_play_meet_without(struct play *p);
 int ct_play_meet_init(struct play *p);
 void ct_play_meet_free(struct play *p);
@@ -292,8 +293,9 @@ uint64_t ct_play_skew_ns(const struct play *p, const struct rank *r, uint64_t wh
 double ct_play_ring_ns_per_byte(const struct play *p, const struct ct_workload_comm *comm,
 				uint64_t step);
 
-/* wire.c: a collective of `comm` has taken place: which ranks its bytes went between, for the matrix of the truth
- * (docs/dev/GENERATORS.md); and at the end, what went round rings, and messages. What a rank gives itself goes nowhere. */
+/* wire.c: a collective of `comm` has taken place: which ranks its bytes went between, for the
+ * matrix of the truth (docs/dev/GENERATORS.md); and at the end, what went round rings, and
+ * messages. What a rank gives itself goes nowhere. */
 void ct_play_carry(struct play *p, struct comm *comm, const struct launch_op *op);
 void ct_play_carry_rest(struct play *p);
 

@@ -97,7 +97,8 @@ static int on_call(void *arg, int rank, const struct ct_play_call *call)
 	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
 }
 
-/* An event's time: late by what it takes until the GPU has noted it, never before the one before it on its stream. */
+/* An event's time: late by what it takes until the GPU has noted it, never before the one before it
+ * on its stream. */
 static uint64_t event_ns(struct ct_synth_record *r, int rank, int stream, uint64_t at_ns)
 {
 	struct stamped *gpu = &r->gpus[rank];

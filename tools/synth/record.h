@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.h — a play as a recorder in each process would have seen it, written into segments as the play goes on: by each
- * host's clock, with the errors of the timing that was chosen. Memory: one block a process. One thread. */
+/* record.h — a play as a recorder in each process would have seen it, written into segments as the
+ * play goes on: by each host's clock, with the errors of the timing that was chosen. Memory: one
+ * block a process. One thread. */
 #ifndef CT_TOOLS_SYNTH_RECORD_H
 #define CT_TOOLS_SYNTH_RECORD_H
 

@@ -44,7 +44,8 @@ static int end_process(struct ct_synth_record *r, struct process *p, uint64_t ki
 		st = st ? st : ct_record_cost(r, p);
 		st = st ? st : ct_record_rare(r, p, CT_KIND_END, &end, sizeof(end));
 	} else {
-		/* Alive until it was killed: the last tracer heartbeat is no older than these are apart. */
+		/* Alive until it was killed: the last tracer heartbeat is no older than these are
+		 * apart. */
 		const uint64_t last = p->is_over ? p->end_ns : kill_ns;
 
 		p->block.type = CT_BLOCK_STATUS;

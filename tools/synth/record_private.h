@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_private.h — one process as it is being written: record.c takes what the play reports, record_block.c puts it into
- * blocks, record_files.c begins and ends the files. */
+/* record_private.h — one process as it is being written: record.c takes what the play reports,
+ * record_block.c puts it into blocks, record_files.c begins and ends the files. */
 #ifndef CT_TOOLS_SYNTH_RECORD_PRIVATE_H
 #define CT_TOOLS_SYNTH_RECORD_PRIVATE_H
 
@@ -112,13 +112,15 @@ static inline uint64_t clock_of(struct ct_synth_record *r, const struct process 
 
 /* record_block.c. Each returns 0 or a negative status, with r->err filled. */
 
-/* Write the block, with the launches that had ended by the process's latest call, and begin the next one. */
+/* Write the block, with the launches that had ended by the process's latest call, and begin the
+ * next one. */
 int ct_record_flush(struct ct_synth_record *r, struct process *p, enum ct_block_type next);
 int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind kind,
 		   const void *data, size_t len);
 int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
 int ct_record_cost(struct ct_synth_record *r, struct process *p);
-/* Room for one more record, reported at that moment of the job; the process gives heartbeats as it goes. */
+/* Room for one more record, reported at that moment of the job; the process gives heartbeats as it
+ * goes. */
 int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
 /* The string of an id below 256, once. */
 int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, const char *text);

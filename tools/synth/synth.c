@@ -36,7 +36,8 @@ static uint64_t end_of(const struct ct_synth_options *o, const struct ct_play_su
 	return sums->end_ns + (uint64_t)(o->give_up_s * 1e9);
 }
 
-/* Does a group end after the stall? Real calls outside groups have an end of their own, which is not played. */
+/* Does a group end after the stall? Real calls outside groups have an end of their own, which is
+ * not played. */
 static int can_stall(const struct ct_workload *w, const struct ct_fault *fault)
 {
 	struct ct_workload_rank *it = ct_workload_open(w, fault->rank);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* synth.h — what a run that is to be made is like, and what makes it: the files of a run as a recorder would have left
- * them, of a job whose truth is known. The same options give the same bytes. One thread. */
+/* synth.h — what a run that is to be made is like, and what makes it: the files of a run as a
+ * recorder would have left them, of a job whose truth is known. The same options give the same
+ * bytes. One thread. */
 #ifndef CT_TOOLS_SYNTH_SYNTH_H
 #define CT_TOOLS_SYNTH_SYNTH_H
 
@@ -24,12 +25,13 @@ struct ct_synth_options {
 	int per_process; /* ranks in a process */
 	struct ct_play_world world;
 	enum ct_synth_timing timing;
-	double offset_ms;  /* hosts' clocks are off by up to so much, either way ... */
-	double drift_ppm;  /* ... run fast or slow by up to so much ... */
-	double wander_ppb; /* ... and change that by this deviation each second */
-	double jitter_us;  /* event times come late by up to a tenth of this to all of it */
-	uint64_t segment_bytes; /* a larger segment is followed by another one, at a heartbeat; 0: there is one */
-	double give_up_s; /* a job that hangs is killed after so long */
+	double offset_ms;	/* hosts' clocks are off by up to so much, either way ... */
+	double drift_ppm;	/* ... run fast or slow by up to so much ... */
+	double wander_ppb;	/* ... and change that by this deviation each second */
+	double jitter_us;	/* event times come late by up to a tenth of this to all of it */
+	uint64_t segment_bytes; /* a larger segment is followed by another one, at a heartbeat; 0:
+				   there is one */
+	double give_up_s;	/* a job that hangs is killed after so long */
 };
 
 /* A small healthy job on one host whose clocks are right. */
@@ -43,7 +45,8 @@ uint64_t ct_synth_comm_key(const struct ct_synth_options *options, int comm);
 
 struct ct_synth_clocks;
 
-/* What became of it, with what would have without some of it. Owned by the caller, ct_synth_outcome_free(). */
+/* What became of it, with what would have without some of it. Owned by the caller,
+ * ct_synth_outcome_free(). */
 struct ct_synth_outcome {
 	struct ct_workload *workload;
 	struct ct_synth_clocks *clocks;
@@ -57,17 +60,19 @@ struct ct_synth_outcome {
 	} faults[CT_SYNTH_FAULTS];
 };
 
-/* Play the job and write its processes' files into the directory `dirfd`, which is the run. 0 or a negative status; a
- * job that cannot be, as ct_workload_make() says, is CT_RANGE. */
+/* Play the job and write its processes' files into the directory `dirfd`, which is the run. 0 or a
+ * negative status; a job that cannot be, as ct_workload_make() says, is CT_RANGE. */
 int ct_synth_write(const struct ct_synth_options *options, int dirfd,
 		   struct ct_synth_outcome *outcome, struct ct_err *err);
 
-/* The same job without each of its faults, and without any: played in threads of their own, beside the writing. */
+/* The same job without each of its faults, and without any: played in threads of their own, beside
+ * the writing. */
 struct ct_synth_comparison;
 struct ct_synth_comparison *ct_synth_compare_begin(
 	const struct ct_synth_options *options); /* NULL: no memory */
 
-/* Wait for them, put what they report into the outcome, free them; NULL is CT_NOMEM. An outcome of NULL is let go. */
+/* Wait for them, put what they report into the outcome, free them; NULL is CT_NOMEM. An outcome of
+ * NULL is let go. */
 int ct_synth_compare_end(struct ct_synth_comparison *comparison, struct ct_synth_outcome *outcome,
 			 struct ct_err *err);
 

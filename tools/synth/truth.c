@@ -15,7 +15,8 @@ static json_t *integer(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-/* A fault lasts from its first step to its last; what happens at an operation has no step of its own. */
+/* A fault lasts from its first step to its last; what happens at an operation has no step of its
+ * own. */
 static json_t *step(const struct ct_synth_options *o, const struct ct_fault *fault, int is_last)
 {
 	const uint64_t last = o->job.steps - 1;

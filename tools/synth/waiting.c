@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.c — events, and who waits for them: streams, and the CPU. What each has behind it is followed as a recorder does,
- * by vector clocks. */
+/* waiting.c — events, and who waits for them: streams, and the CPU. What each has behind it is
+ * followed as a recorder does, by vector clocks. */
 #include "tools/synth/play_private.h"
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -60,8 +60,8 @@ void ct_play_record_event(struct rank *r, struct stream *s, int event)
 	r->host_ns += CT_PLAY_EVENT_NS;
 }
 
-/* A stream that launches communication itself waits for what others computed before every launch: what that had waited
- * for in turn is no wait of its own. */
+/* A stream that launches communication itself waits for what others computed before every launch:
+ * what that had waited for in turn is no wait of its own. */
 static int is_to_record(const struct waited *found, const struct moment *m)
 {
 	return found->n && (!found->has_launched || m->is_direct);

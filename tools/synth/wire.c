@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.c — which ranks bytes go between; of collectives written instance by instance, as the job's model has it, so that
- * sums that are made in another way can be held against it. */
+/* wire.c — which ranks bytes go between; of collectives written instance by instance, as the job's
+ * model has it, so that sums that are made in another way can be held against it. */
 #include "tools/synth/play_private.h"
 #include "trace/ops.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ddp.c — ResNet-50 under PyTorch's DistributedDataParallel: the buffers are broadcast before the forward pass, the
- * gradients go out in buckets while the backward pass goes on. Sizes and their order as seen in real traces. */
+/* ddp.c — ResNet-50 under PyTorch's DistributedDataParallel: the buffers are broadcast before the
+ * forward pass, the gradients go out in buckets while the backward pass goes on. Sizes and their
+ * order as seen in real traces. */
 #include "tools/workload/step.h"
 
 static const uint64_t buckets[] = { 2049000, 7875584, 6563840, 6637568, 2431040 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.c — a step makes one token of every sequence of a batch: tensor parallel inference as in vLLM, whose ops go
- * onto the computing stream itself, so that all of them are exposed. Replicas agree on whether there is work left. */
+/* decode.c — a step makes one token of every sequence of a batch: tensor parallel inference as in
+ * vLLM, whose ops go onto the computing stream itself, so that all of them are exposed. Replicas
+ * agree on whether there is work left. */
 #include "tools/workload/step.h"
 
 enum { LAYERS = 16, BATCH = 8, HIDDEN = 8192, VOCABULARY = 128 * 1024 };

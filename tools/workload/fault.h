@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.h — the one spelling of what goes wrong in a job, for jobs that are simulated and traces that are generated:
+/* fault.h — the one spelling of what goes wrong in a job, for jobs that are simulated and traces
+ * that are generated:
  *
  *     KIND:key=value,key=value,...        slow-rank:rank=5,pct=5,from=10
  *
@@ -34,8 +35,8 @@ enum ct_fault_where {
 	CT_FAULT_IN_TRACES, /* only where a trace is generated */
 };
 
-/* One fault. Keys have their names from the table; what was not given is 0, except to (UINT64_MAX) and factor,
- * keep (1). */
+/* One fault. Keys have their names from the table; what was not given is 0, except to (UINT64_MAX)
+ * and factor, keep (1). */
 struct ct_fault {
 	enum ct_fault_kind kind;
 	uint32_t given; /* 1 << CT_KEY_... */
@@ -63,7 +64,8 @@ static inline int ct_fault_has(const struct ct_fault *fault, enum ct_fault_key k
 const char *ct_fault_name(enum ct_fault_kind kind);
 enum ct_fault_where ct_fault_where(enum ct_fault_kind kind);
 
-/* One line of help per kind: "slow-rank:rank=,pct=|ms=[,from=,to=]" and what it does. NULL behind the last. */
+/* One line of help per kind: "slow-rank:rank=,pct=|ms=[,from=,to=]" and what it does. NULL behind
+ * the last. */
 const char *ct_fault_help(unsigned i, char *spelling, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsdp.c — sharded data parallel: each unit's parameters are gathered ahead of its computing and again in the
- * backward pass, where its gradients are reduced and scattered. The gathering is ordered by a stream of its own, on
- * which nothing is computed: the computing stream depends on the communicator's only through that one. */
+/* fsdp.c — sharded data parallel: each unit's parameters are gathered ahead of its computing and
+ * again in the backward pass, where its gradients are reduced and scattered. The gathering is
+ * ordered by a stream of its own, on which nothing is computed: the computing stream depends on the
+ * communicator's only through that one. */
 #include "tools/workload/step.h"
 
 enum { UNITS = 6, UNIT_PARAMETERS = 20 * 1000 * 1000 };

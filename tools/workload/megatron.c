@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* megatron.c — a GPT cut three ways. Inside a layer the ranks of a tensor group add up activations, twice forward and
- * twice backward; stages of a pipeline pass activations and their gradients on in batched sends and receives, one
- * forward, one backward (1F1B); copies of a stage reduce gradients in buckets during the last backward pass, and
- * gather what each has optimized. */
+/* megatron.c — a GPT cut three ways. Inside a layer the ranks of a tensor group add up activations,
+ * twice forward and twice backward; stages of a pipeline pass activations and their gradients on in
+ * batched sends and receives, one forward, one backward (1F1B); copies of a stage reduce gradients
+ * in buckets during the last backward pass, and gather what each has optimized. */
 #include "tools/workload/step.h"
 
 enum {

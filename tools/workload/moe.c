@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moe.c — a mixture of experts that live on different ranks of a group. In every layer tokens are sent to their
- * experts and back, forward and backward: all-to-all with uneven counts, which PyTorch makes out of grouped sends and
- * receives. How many go where differs in every step; nothing at all happens too, and is then not sent. */
+/* moe.c — a mixture of experts that live on different ranks of a group. In every layer tokens are
+ * sent to their experts and back, forward and backward: all-to-all with uneven counts, which
+ * PyTorch makes out of grouped sends and receives. How many go where differs in every step; nothing
+ * at all happens too, and is then not sent. */
 #include <stdlib.h>
 
 #include "tools/workload/step.h"

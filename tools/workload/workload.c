@@ -159,8 +159,8 @@ static int add_pair(struct ct_workload *w, char *why, size_t size)
 	return 0;
 }
 
-/* Ranks of a tensor group are neighbours, stages of a pipeline are furthest apart. A role with groups of one rank
- * has no communicators. */
+/* Ranks of a tensor group are neighbours, stages of a pipeline are furthest apart. A role with
+ * groups of one rank has no communicators. */
 static int make_comms(struct ct_workload *w, char *why, size_t size)
 {
 	const struct ct_workload_config *c = &w->config;

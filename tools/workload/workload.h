@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* workload.h — what the ranks of a training job do, step by step, without doing it: the same op streams for a job on
- * simulated GPUs and for generated traces.
+/* workload.h — what the ranks of a training job do, step by step, without doing it: the same op
+ * streams for a job on simulated GPUs and for generated traces.
  *
  *     w = ct_workload_make(&config, why, sizeof(why));
  *     it = ct_workload_open(w, rank);
@@ -9,14 +9,14 @@
  *     ct_workload_close(it);
  *     ct_workload_free(w);
  *
- * Pure: no I/O, no clock, no CUDA; the same config gives the same actions. A struct ct_workload is constant once
- * made, threads share it; an iterator belongs to one thread and holds one step of one rank. Faults (fault.h) are
- * woven in.
+ * Pure: no I/O, no clock, no CUDA; the same config gives the same actions. A struct ct_workload is
+ * constant once made, threads share it; an iterator belongs to one thread and holds one step of one
+ * rank. Faults (fault.h) are woven in.
  *
- * Sizes are those of real models divided by `scale`, because a simulated job really moves its bytes in the machine's
- * memory. Whoever gives the links a rate divides that by the same number; then every duration, and every ratio of
- * computing to communication, is that of the real sizes, and only bytes and bandwidths are `scale` times smaller.
- * Ops of up to 1024 elements keep their size.
+ * Sizes are those of real models divided by `scale`, because a simulated job really moves its bytes
+ * in the machine's memory. Whoever gives the links a rate divides that by the same number; then
+ * every duration, and every ratio of computing to communication, is that of the real sizes, and
+ * only bytes and bandwidths are `scale` times smaller. Ops of up to 1024 elements keep their size.
  */
 #ifndef CT_TOOLS_WORKLOAD_WORKLOAD_H
 #define CT_TOOLS_WORKLOAD_WORKLOAD_H
@@ -44,7 +44,8 @@ struct ct_workload_config {
 
 struct ct_workload;
 
-/* A communicator: n members first, first + stride, ...; their places in this order are the peers' numbers. */
+/* A communicator: n members first, first + stride, ...; their places in this order are the peers'
+ * numbers. */
 struct ct_workload_comm {
 	const char *role; /* world, tp, pp, dp, ep; pair-a, pair-b if a fault needs them */
 	int parent;	  /* communicator it is split from; -1: made from a unique id of its own */
@@ -55,8 +56,8 @@ struct ct_workload_comm {
 /* Streams of a rank. Each communicator has one of its own, ct_workload_comm_stream(). */
 enum { CT_STREAM_COMPUTE, CT_STREAM_COPY, CT_STREAM_COMMS };
 
-/* A data-moving op. Counts are as in NCCL's call: of one rank for AllGather, ReduceScatter and per peer for
- * AllToAll, else of the whole buffer. */
+/* A data-moving op. Counts are as in NCCL's call: of one rank for AllGather, ReduceScatter and per
+ * peer for AllToAll, else of the whole buffer. */
 struct ct_workload_op {
 	uint8_t op, dtype, redop; /* trace/ops.def, dtypes.def, redops.def */
 	uint8_t in_place;
@@ -70,7 +71,8 @@ struct ct_workload_op {
 };
 
 enum ct_action_kind {
-	/* A rank's life: a communicator from a unique id; a split of `parent`, comm is -1 if this rank is in none. */
+	/* A rank's life: a communicator from a unique id; a split of `parent`, comm is -1 if this
+	   rank is in none. */
 	CT_ACTION_INIT,
 	CT_ACTION_SPLIT,
 	CT_ACTION_FINALIZE,
@@ -119,13 +121,14 @@ struct ct_action {
 	struct ct_workload_op op;
 };
 
-/* NULL, with a sentence in `why`: what is wrong with the config, or a fault that would never happen. Owned by the
- * caller, who frees it after its iterators. */
+/* NULL, with a sentence in `why`: what is wrong with the config, or a fault that would never
+ * happen. Owned by the caller, who frees it after its iterators. */
 struct ct_workload *ct_workload_make(const struct ct_workload_config *config, char *why,
 				     size_t size);
 void ct_workload_free(struct ct_workload *w);
 
-/* As completed: nothing in it is 0 that the config may leave open. Its faults are the workload's copy. */
+/* As completed: nothing in it is 0 that the config may leave open. Its faults are the workload's
+ * copy. */
 const struct ct_workload_config *ct_workload_config(const struct ct_workload *w);
 
 int ct_workload_n_comms(const struct ct_workload *w);

@@ -24,7 +24,8 @@ static uint32_t cell(const struct aligning *a, const struct ct_schedule_part *p)
 	return l->stretch * a->n_hosts + a->host_of[l->slot];
 }
 
-/* Members leave a synchronising operation together. Returns how many hosts became known by this one. */
+/* Members leave a synchronising operation together. Returns how many hosts became known by this
+ * one. */
 static uint32_t learn(struct aligning *a, const struct ct_schedule_exchange *m)
 {
 	const struct ct_schedule_part *parts = &a->s->parts[m->first_part], *known = NULL;

@@ -2,8 +2,9 @@
 /* What computing waits for: see "Lateness" in docs/dev/algorithms/lateness.md.
  *
  * A launch that starts when its rank's computing has come so far starts a fixed time after the end
- * of what that computing waited for. If, rank by rank, the time from the end of an earlier launch is shorter by as much as that
- * one took longer, with all that it had to queue up behind, computing did not wait for it, and the one before is looked at. */
+ * of what that computing waited for. If, rank by rank, the time from the end of an earlier launch
+ * is shorter by as much as that one took longer, with all that it had to queue up behind, computing
+ * did not wait for it, and the one before is looked at. */
 #include "analyzer/lateness/replay/anchors.h"
 
 #include <math.h>
@@ -87,8 +88,9 @@ static int is_queue(const struct anchor_search *t)
 	return 2 * t->queue.queued > t->queue.n;
 }
 
-/* Does the member queue up here now and then? Then its launches that do not are those whose ready time was late: in them the gap
- * does not get shorter by what the one before took longer, whether computing waits or not. */
+/* Does the member queue up here now and then? Then its launches that do not are those whose ready
+ * time was late: in them the gap does not get shorter by what the one before took longer, whether
+ * computing waits or not. */
 static int queues_up(const struct queue *q, uint32_t member)
 {
 	return (double)q->of[member] * q->members > CT_HARDLY_ANY * q->n;
@@ -134,7 +136,8 @@ static void add_common(struct common *common, struct mean *mean)
 	common->err += mean->err / mean->n;
 }
 
-/* Do the members' means say clearly that computing waits: by a slope that is above at two standard errors? */
+/* Do the members' means say clearly that computing waits: by a slope that is above at two standard
+ * errors? */
 static int all_wait(const struct common *c)
 {
 	double xx, xy, yy, err, slope;
@@ -152,8 +155,8 @@ static int all_wait(const struct common *c)
 	return slope - 2 * sqrt(err > 0 ? err : 0) > -CT_MOST;
 }
 
-/* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what comes to all alike shows nothing
- * of a place; what is left is each member's own. */
+/* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what
+ * comes to all alike shows nothing of a place; what is left is each member's own. */
 static void add_place(struct anchor_search *t, uint32_t from, uint32_t end, uint32_t lag)
 {
 	struct mean mean = { 0 };
@@ -227,8 +230,9 @@ struct slope {
 	double median, err; /* one standard error */
 };
 
-/* Of the members' slopes: the median, and the standard error of a median (1.253 sigma / sqrt n, sigma = 1.4826 times the median
- * distance). Uses the slopes up. Of too few anything is possible. */
+/* Of the members' slopes: the median, and the standard error of a median (1.253 sigma / sqrt n,
+ * sigma = 1.4826 times the median distance). Uses the slopes up. Of too few anything is possible.
+ */
 static struct slope slope_of(float *slopes, uint32_t n)
 {
 	float median;
@@ -271,8 +275,9 @@ static int is_mostly_under_way(const struct common *c)
 	return c->under_way > CT_NEAR * c->ended;
 }
 
-/* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
- * launches queue up and it is not known that it did: then nothing is known. */
+/* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the
+ * lag, or QUEUED where most launches queue up and it is not known that it did: then nothing is
+ * known. */
 static uint8_t waits_at(struct anchor_search *t, uint32_t lag)
 {
 	const struct common *c = &t->common;
@@ -287,7 +292,8 @@ static uint8_t waits_at(struct anchor_search *t, uint32_t lag)
 	return (uint8_t)lag;
 }
 
-/* Without peers only that is known. Where the one before was waited for, as far as that shows, nothing changes. */
+/* Without peers only that is known. Where the one before was waited for, as far as that shows,
+ * nothing changes. */
 static struct anchor find_anchor_alone(struct anchor_search *t)
 {
 	struct anchor a = { 0, { 0 }, 0 };
@@ -320,7 +326,8 @@ static struct anchor find_anchor(struct anchor_search *t)
 
 /* ---- what that makes of each launch ---- */
 
-/* Of the two that launches of its position follow: what had ended when this one started. CT_NO_LAUNCH: this time none. */
+/* Of the two that launches of its position follow: what had ended when this one started.
+ * CT_NO_LAUNCH: this time none. */
 static uint32_t ended_before(const struct ct_schedule *s, uint32_t launch, uint32_t lag)
 {
 	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
@@ -351,8 +358,9 @@ static uint32_t follow(const struct ct_schedule *s, struct ct_follows f, uint32_
 	return one;
 }
 
-/* What the launch's computing waited for. Where it was none of those looked at it is what those waited for; CT_NO_LAUNCH: that lies
- * before what is on record, and the launch starts as it was measured. anchors: of the launches before it. */
+/* What the launch's computing waited for. Where it was none of those looked at it is what those
+ * waited for; CT_NO_LAUNCH: that lies before what is on record, and the launch starts as it was
+ * measured. anchors: of the launches before it. */
 static uint32_t anchor_of(struct ct_schedule *s, struct anchor a, uint32_t launch,
 			  const uint32_t *anchors)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call_sites.c — where in the program a row's time is lost. A gap lies between the end of one operation and the start of another,
- * and the program called both: the call sites of the two enclose the code that ran in the gap. What gaps between the same two
- * sites exceed their peers by adds up. */
+/* call_sites.c — where in the program a row's time is lost. A gap lies between the end of one
+ * operation and the start of another, and the program called both: the call sites of the two
+ * enclose the code that ran in the gap. What gaps between the same two sites exceed their peers by
+ * adds up. */
 #include <stdlib.h>
 
 #include "analyzer/base/limits.h"
@@ -32,7 +33,8 @@ static int is_slow_step(struct ct_judging *j, const struct ct_slow_row *row, uin
 	       (!j->slots[slot].in_single_steps || ct_is_single(j, slot, at));
 }
 
-/* What each of the slot's gaps exceeds its peers' by. What has no position goes with the next one that has. Returns how many. */
+/* What each of the slot's gaps exceeds its peers' by. What has no position goes with the next one
+ * that has. Returns how many. */
 static uint32_t list_gaps(struct ct_judging *j, const struct ct_slow_row *row, uint32_t slot,
 			  const double *peers, struct gap *out)
 {

@@ -78,7 +78,8 @@ struct interval {
 
 CT_SORT_BY(by_begin, struct interval, CT_UP(begin) ?: CT_UP(end))
 
-/* What they cover together: where computing goes on under several operations each of their gaps holds it. */
+/* What they cover together: where computing goes on under several operations each of their gaps
+ * holds it. */
 static double cover(struct interval *all, uint32_t n)
 {
 	int64_t sum = 0, end = INT64_MIN;
@@ -100,8 +101,8 @@ uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step)
 	return at < e->n_steps && e->steps[at] == step ? (uint32_t)at : e->n_steps;
 }
 
-/* Launches first .. end - 1 are a step of the slot: what it computed in it. NAN: some of it is not known. *under: how long it
- * computed while messages of its own were under way. */
+/* Launches first .. end - 1 are a step of the slot: what it computed in it. NAN: some of it is not
+ * known. *under: how long it computed while messages of its own were under way. */
 static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end, struct interval *room,
 		     double *under)
 {
@@ -227,7 +228,8 @@ static double position_mean(const struct ct_engine *e, uint32_t position)
 	return n > 0 ? sum / n : 0;
 }
 
-/* Means of gaps by slot and position. What lies before operations without times is no evidence; such a gap becomes that mean. */
+/* Means of gaps by slot and position. What lies before operations without times is no evidence;
+ * such a gap becomes that mean. */
 static int find_levels(struct ct_engine *e)
 {
 	struct ct_schedule *s = &e->schedule;
@@ -319,8 +321,9 @@ double ct_engine_play(struct ct_engine *e, const int64_t *gap_ns, const int64_t 
 	return step_times(e, e->replay.end_ns, each);
 }
 
-/* Communication that takes no time: with all gaps counted from the last end before them, so that no transfer is in a gap. Some
- * computing may be: what it hid is not known, and the run comes out shorter than it could be. */
+/* Communication that takes no time: with all gaps counted from the last end before them, so that no
+ * transfer is in a gap. Some computing may be: what it hid is not known, and the run comes out
+ * shorter than it could be. */
 static int play_free(struct ct_engine *e)
 {
 	struct ct_schedule *s = &e->schedule;
@@ -358,8 +361,9 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_ex
 	return last;
 }
 
-/* Where the last one to come took clearly longer than is usual, its stream reached the operation late, or the transfer was slow, or
- * its kernel waited for room: that cannot be distinguished, and its gap is no evidence. A call of a host began when it began. */
+/* Where the last one to come took clearly longer than is usual, its stream reached the operation
+ * late, or the transfer was slow, or its kernel waited for room: that cannot be distinguished, and
+ * its gap is no evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
 	struct transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
@@ -463,8 +467,9 @@ static const char *why_not(const struct ct_engine *e)
 	return NULL;
 }
 
-/* Members of which is known when they came. Calls that put NCCL operations onto streams say nothing of when these ran, and who
- * begins an operation without a call on record that waits for it may have computed all the while. */
+/* Members of which is known when they came. Calls that put NCCL operations onto streams say nothing
+ * of when these ran, and who begins an operation without a call on record that waits for it may
+ * have computed all the while. */
 static uint32_t count_timed(const struct ct_instance_log *log, const struct ct_log_instance *one)
 {
 	int is_nccl = one->comm->backend == CT_BACKEND_NCCL;
@@ -527,7 +532,8 @@ static const char *why_not_at_all(const struct ct_model *model, const struct ct_
 
 	if (steps->why || !steps->n)
 		return "no steps were found";
-	/* members that are missing leave gaps that were waited in, but not those of what was under way when the run ended */
+	/* members that are missing leave gaps that were waited in, but not those of what was under
+	 * way when the run ended */
 	ct_stuck_sum(model, &open);
 	if ((double)model->incomplete > (double)open.all + CT_MOST_INCOMPLETE * all)
 		return "operations lack members";

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is slow at equal work. Ranks may have more to do in one step than in the next (uneven microbatches), which hides how long they
- * take for it. So a second look takes off what the launches of a step take longer on their stage's ranks than those of a usual step.
- * That is for ranks that have as much to do as their stage's on average, within chance: launches of their own split their gaps, and are
- * no work. A rank that stands out then is hot if it also computed longer, by more than chance gives. */
+/* Who is slow at equal work. Ranks may have more to do in one step than in the next (uneven
+ * microbatches), which hides how long they take for it. So a second look takes off what the
+ * launches of a step take longer on their stage's ranks than those of a usual step. That is for
+ * ranks that have as much to do as their stage's on average, within chance: launches of their own
+ * split their gaps, and are no work. A rank that stands out then is hot if it also computed longer,
+ * by more than chance gives. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,8 @@
 #include "analyzer/lateness/replay/slow_rows_private.h"
 #include "trace/status.h"
 
-/* By block: what the launches of one of its steps take on the stage's ranks, where it is known what the slot computed. */
+/* By block: what the launches of one of its steps take on the stage's ranks, where it is known what
+ * the slot computed. */
 static void find_work(const struct ct_judging *j, uint32_t slot, double *work)
 {
 	const struct ct_engine *e = j->e;
@@ -56,8 +59,8 @@ static double mean_work(const double *work, uint32_t n, double *err)
 	return mean;
 }
 
-/* Takes off each block of the stage what it has more work than is usual; of ranks whose mean is another one, than that. work: a row of
- * blocks for each rank of the stage. */
+/* Takes off each block of the stage what it has more work than is usual; of ranks whose mean is
+ * another one, than that. work: a row of blocks for each rank of the stage. */
 static void even_out(struct ct_judging *j, uint32_t stage, double *work, uint8_t *is_usual)
 {
 	const struct ct_stages *g = &j->e->stages;

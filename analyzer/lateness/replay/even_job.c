@@ -30,7 +30,8 @@ void ct_even_job_fini(struct ct_even_job *job)
 
 /* ---- transfers ---- */
 
-/* The median over time between the same ranks: that some are on one host and others are not is no unevenness of theirs. */
+/* The median over time between the same ranks: that some are on one host and others are not is no
+ * unevenness of theirs. */
 struct transfer {
 	uint64_t class;
 	int64_t ns;
@@ -161,7 +162,8 @@ static void choose_place(struct ct_even *v, uint32_t place)
 		v->chosen[slot] = v->e->stages.place_of[slot] == place;
 }
 
-/* By place: how much longer its ranks compute than is usual, for those of which the rest is played. */
+/* By place: how much longer its ranks compute than is usual, for those of which the rest is played.
+ */
 static void rank_places(const struct ct_engine *e, double *excess)
 {
 	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
@@ -310,8 +312,9 @@ static int play_parts(struct ct_even *v, struct ct_even_job *job)
 	return st;
 }
 
-/* Of S: the steps' own ratios, by what the play is off, and by what an even job was off where it is known (docs/ACCURACY.md). Where it
- * is a guess when launches were ready, their part of the gain may have been hidden behind computing. */
+/* Of S: the steps' own ratios, by what the play is off, and by what an even job was off where it is
+ * known (docs/ACCURACY.md). Where it is a guess when launches were ready, their part of the gain
+ * may have been hidden behind computing. */
 static double error_of(const struct ct_engine *e, const double *even, double s)
 {
 	double sum = 0, n = e->n_steps;

@@ -60,8 +60,8 @@ static void meet_all(struct ct_schedule_building *b, const struct ct_log_instanc
 	}
 }
 
-/* What the launches of messages know of their partners: a launch ends when the last of its messages has moved, so what they
- * took is known from the partner that came last. */
+/* What the launches of messages know of their partners: a launch ends when the last of its messages
+ * has moved, so what they took is known from the partner that came last. */
 static void meet_partners(struct ct_schedule_building *b)
 {
 	const struct ct_instance_log *log = b->c->log;
@@ -103,7 +103,8 @@ static int is_of_host(const struct ct_log_part *parts, uint32_t n)
 	return 1;
 }
 
-/* Both ends of a message go on when it has moved, but who sends a short one may go on before anyone asks for it. */
+/* Both ends of a message go on when it has moved, but who sends a short one may go on before anyone
+ * asks for it. */
 static int64_t message(const struct ct_schedule_building *b, const struct ct_log_part *parts,
 		       struct ct_schedule_part *out, int one_clock)
 {
@@ -134,7 +135,8 @@ static int64_t message(const struct ct_schedule_building *b, const struct ct_log
 	return y < x ? y : x;
 }
 
-/* Did the member, who came then, stand there until someone came at `other_ns`, as far as times show? */
+/* Did the member, who came then, stand there until someone came at `other_ns`, as far as times
+ * show? */
 static int waited_for(const struct ct_log_part *part, int64_t other_ns)
 {
 	return came(part) < other_ns && (int64_t)part->end_ns >= other_ns;
@@ -148,8 +150,9 @@ static void end_with_lead(struct ct_schedule_part *out, const struct ct_log_part
 	out->own_ns = since((int64_t)part->end_ns, later(came(part), came(lead)));
 }
 
-/* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who gives may have to wait until it is
- * taken, and did if it ended no earlier. Any else, or without a root that is known: no rank is known to need another. */
+/* Broadcast, Scatter: the others need the root. Reduce, Gather: the root needs the others. Who
+ * gives may have to wait until it is taken, and did if it ended no earlier. Any else, or without a
+ * root that is known: no rank is known to need another. */
 static void rooted(const struct ct_log_instance *i, const struct ct_log_part *parts,
 		   struct ct_schedule_exchange *m, struct ct_schedule_part *out, int one_clock)
 {
@@ -237,8 +240,8 @@ static void add_exchange(struct ct_schedule_building *b, uint32_t instance, uint
 		delay(parts, m, out);
 }
 
-/* So that it is played when the host comes to it, whenever its operations end. What was over before someone asked takes the time
- * of the call. */
+/* So that it is played when the host comes to it, whenever its operations end. What was over before
+ * someone asked takes the time of the call. */
 static void add_alone(struct ct_schedule_building *b, uint32_t launch)
 {
 	struct ct_schedule *s = b->s;

@@ -26,8 +26,8 @@ static int are_alone(const struct times *t, uint32_t n)
 	return t->alone > (1 - CT_NEARLY_ALL) * n + 1;
 }
 
-/* How often launches of a position touch what lies before them; those that touch what is followed already do not count again. It
- * stops where too many are alone. */
+/* How often launches of a position touch what lies before them; those that touch what is followed
+ * already do not count again. It stops where too many are alone. */
 static struct times count(const struct ct_positions *positions, const struct ct_position *position,
 			  const struct ct_schedule *s, struct ct_follows follows)
 {

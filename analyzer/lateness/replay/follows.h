@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follows.h — launches that start when an earlier one of their rank ends, because they wait for it and for nothing else. The
- * evidence is frequency: nine times of ten within the errors is not chance. A launch that waits for two of them (the gradient
- * norm, for the last bucket and the last message of a pipeline) starts when the later one ends. One thread. */
+/* follows.h — launches that start when an earlier one of their rank ends, because they wait for it
+ * and for nothing else. The evidence is frequency: nine times of ten within the errors is not
+ * chance. A launch that waits for two of them (the gradient norm, for the last bucket and the last
+ * message of a pipeline) starts when the later one ends. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_FOLLOWS_H
 #define CT_ANALYZER_LATENESS_REPLAY_FOLLOWS_H
 

@@ -5,8 +5,9 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 
-/* What the peers that did not queue up at a place show, for launches counted from the `distance`-th one before: when they were
- * ready or, with `back`, that over the gap of the launch that lies `back` before. */
+/* What the peers that did not queue up at a place show, for launches counted from the `distance`-th
+ * one before: when they were ready or, with `back`, that over the gap of the launch that lies
+ * `back` before. */
 struct ready {
 	uint32_t distance, back;
 	int is_known;
@@ -41,9 +42,10 @@ static double ready_median(const struct place *p, const struct ready *r)
 	return n ? ct_median_high(p->values, n) : -1;
 }
 
-/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
- * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
- * of them did. Members ask the same one after the other: `last` is what the one before received. */
+/* Of the peers that did not queue up at this place, counted from the same launch: when they were
+ * ready, at the member's own pace up to the launch ahead if that counts from there too (`pace`: its
+ * gap), and is not so short that its error is the pace. Negative: all of them did. Members ask the
+ * same one after the other: `last` is what the one before received. */
 static double ready_peers(const struct place *p, struct ready *last, uint32_t launch, uint32_t back,
 			  double pace)
 {

@@ -59,7 +59,8 @@ uint64_t ct_replay_of_run(const struct ct_replay_judgement *j, double ns, uint64
 	return run > 0 ? ct_round_whole(fmin(run, (double)duration_ns)) : 0;
 }
 
-/* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the same way. */
+/* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the
+ * same way. */
 static double error_of_times(const struct ct_engine *e, const struct ct_report *report)
 {
 	double gaps = (double)e->schedule.n_launches / e->schedule.n_slots;
@@ -104,7 +105,8 @@ static int fill_slowdowns(const struct ct_replay_judgement *j, const struct ct_m
 	return CT_OK;
 }
 
-/* Shares of what may be nothing are none, nor that of the worst where chance decides which ranks these are. 0 or CT_NOMEM. */
+/* Shares of what may be nothing are none, nor that of the worst where chance decides which ranks
+ * these are. 0 or CT_NOMEM. */
 static int fill_shares(const struct ct_replay_judgement *j, struct ct_report *report)
 {
 	struct ct_report_whatif *to = &report->whatif;

@@ -16,18 +16,21 @@ struct ct_replay_judgement {
 	struct ct_unevenness uneven;
 };
 
-/* Threads of `tasks` (NULL: none) share the plays. 0 or CT_NOMEM; ct_replay_judgement_fini() in any case. */
+/* Threads of `tasks` (NULL: none) share the plays. 0 or CT_NOMEM; ct_replay_judgement_fini() in any
+ * case. */
 int ct_replay_judge(struct ct_replay_judgement *judgement, const struct ct_model *model,
 		    const struct ct_instance_log *log, const struct ct_steps *steps,
 		    struct ct_tasks *tasks);
 void ct_replay_judgement_fini(struct ct_replay_judgement *judgement);
 
-/* Does the unchanged replay differ from the recording (a dependency was not recorded), or is the run so short that a busy moment
- * of the machine affects all steps? In both cases slow ranks cannot be identified. */
+/* Does the unchanged replay differ from the recording (a dependency was not recorded), or is the
+ * run so short that a busy moment of the machine affects all steps? In both cases slow ranks cannot
+ * be identified. */
 int ct_replay_is_off(const struct ct_replay_judgement *judgement);
 
-/* Do ranks that are not pipeline stages wait for each other much longer than the findings explain? Fraction of the time; 0: no.
- * Then the absence of slow ranks is not a result, and the even job's time is unknown. */
+/* Do ranks that are not pipeline stages wait for each other much longer than the findings explain?
+ * Fraction of the time; 0: no. Then the absence of slow ranks is not a result, and the even job's
+ * time is unknown. */
 double ct_replay_unexplained(const struct ct_replay_judgement *judgement);
 
 /* Of the run, what is so much of the engine's steps (ns). */

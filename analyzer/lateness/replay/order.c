@@ -9,11 +9,13 @@
 
 struct ordering {
 	struct ct_schedule *s;
-	uint32_t *exchanges_left; /* by launch: its exchanges that were not played, of those that end it */
+	uint32_t *exchanges_left; /* by launch: its exchanges that were not played, of those that
+				     end it */
 	uint8_t *needs;		  /* by launch: launches that have to end before it starts */
 	uint8_t *is_open;	  /* by launch: it can start */
-	uint32_t *waits_for; /* by exchange: launches that cannot start yet */
-	/* by launch: the exchanges that need its start, the launches that need it: list[first[l + 1]] .. list[first[l + 2] - 1] */
+	uint32_t *waits_for;	  /* by exchange: launches that cannot start yet */
+	/* by launch: the exchanges that need its start, the launches that need it: list[first[l +
+	 * 1]] .. list[first[l + 2] - 1] */
 	uint32_t *exchange_first, *exchanges;
 	uint32_t *next_first, *nexts;
 	uint32_t *queue; /* exchanges, in the order that is looked for */
@@ -157,7 +159,8 @@ static int by_start(const void *a, const void *b, void *arg)
 	       CT_CMP(x, y);
 }
 
-/* Nothing is ready and something is left: let the earliest launch that cannot start do so as it was measured. */
+/* Nothing is ready and something is left: let the earliest launch that cannot start do so as it was
+ * measured. */
 static int unstick(struct ordering *o)
 {
 	struct ct_schedule *s = o->s;
@@ -251,8 +254,8 @@ static int sort(struct ordering *o)
 	return CT_OK;
 }
 
-/* Was it ordered before, and does all that a launch waits for end before it also now that launches may count from others? 1, 0 or
- * CT_NOMEM. */
+/* Was it ordered before, and does all that a launch waits for end before it also now that launches
+ * may count from others? 1, 0 or CT_NOMEM. */
 static int is_in_order_still(struct ct_schedule *s)
 {
 	size_t n = (size_t)s->n_launches + 2;

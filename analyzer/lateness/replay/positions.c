@@ -26,7 +26,8 @@ void ct_positions_fini(struct ct_positions *p)
 	*p = (struct ct_positions){ 0 };
 }
 
-/* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a pipeline distinguish them. */
+/* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a
+ * pipeline distinguish them. */
 static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch *l)
 {
 	return f->stages->n == 1 && l->messages ? ct_mix(1) : l->kind;
@@ -34,13 +35,14 @@ static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch
 
 #define NO_ROW UINT32_MAX
 
-/* Launches of one stage that are the n-th of their kind in a step, or come more often than is common. */
+/* Launches of one stage that are the n-th of their kind in a step, or come more often than is
+ * common. */
 struct row {
 	uint64_t key, kind;
 	uint32_t stage, times;
-	uint32_t nth0, next,
-		surplus; /* rows of that stage and kind: the first, the next, what is surplus; NO_ROW: not met */
-	uint32_t first, n; /* of its launches, in the order of positions */
+	uint32_t nth0, next, surplus; /* rows of that stage and kind: the first, the next, what is
+					 surplus; NO_ROW: not met */
+	uint32_t first, n;	      /* of its launches, in the order of positions */
 	int is_surplus;
 };
 
@@ -179,7 +181,8 @@ static uint32_t place_in_step(const struct finding *f, uint32_t launch)
 CT_SORT_POINTERS_BY(by_key, struct row, CT_UP(key))
 CT_SORT_BY(by_place, struct ct_position, CT_UP(stage) ?: CT_UP(place) ?: CT_UP(first))
 
-/* Launches that are in a step, by step. Counted two places on, as in instance_log.c. 0 or CT_NOMEM. */
+/* Launches that are in a step, by step. Counted two places on, as in instance_log.c. 0 or CT_NOMEM.
+ */
 static int list_by_step(const struct finding *f, uint32_t **list, uint32_t *n)
 {
 	const uint32_t *step_of = f->out->step_of;

@@ -15,7 +15,8 @@ int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 	};
 	if (!r->start_ns || !r->end_ns || !r->reached_ns)
 		return CT_NOMEM;
-	/* Ends of nothing lie behind those of launches: what a launch counts from is 0 there, what it waits for was always over. */
+	/* Ends of nothing lie behind those of launches: what a launch counts from is 0 there, what
+	 * it waits for was always over. */
 	r->end_ns[s->n_launches + 1] = INT64_MIN;
 	return CT_OK;
 }

@@ -105,8 +105,9 @@ static int find_strides(struct ct_schedule_building *b, const struct ct_model *m
 	return b->stride ? CT_OK : CT_NOMEM;
 }
 
-/* By the size of its communicator and how far apart its ranks are (tensor and data parallel groups may be of one size), not by the
- * communicator: one more of these on a rank makes nothing else there different. */
+/* By the size of its communicator and how far apart its ranks are (tensor and data parallel groups
+ * may be of one size), not by the communicator: one more of these on a rank makes nothing else
+ * there different. */
 static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_log_instance *i,
 			const struct ct_log_part *p)
 {
@@ -142,8 +143,8 @@ static uint64_t entered(struct event e)
 	return e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->enter_ns;
 }
 
-/* Begins and ends of calls of MPI are all there is to its ranks' time; Gloo's are mostly made by threads of the framework, beside
- * those that compute. */
+/* Begins and ends of calls of MPI are all there is to its ranks' time; Gloo's are mostly made by
+ * threads of the framework, beside those that compute. */
 static uint32_t thread_of(const struct ct_instance_log *log, const struct ct_log_part *p)
 {
 	int is_mpi = log->instances[p->instance].comm->backend == CT_BACKEND_MPI;
@@ -164,9 +165,10 @@ static uint32_t grouped_with(const struct ct_schedule_building *b, const struct 
 	return CT_NO_LAUNCH;
 }
 
-/* A call that did or waited for several operations (MPI_Sendrecv, MPI_Waitall): the launch that is it already; CT_NO_LAUNCH: none
- * is there yet. They begin at one moment, or one after the other within the call: a thread is in one call at a time. Times of
- * operations with another host were brought to one clock each for itself. */
+/* A call that did or waited for several operations (MPI_Sendrecv, MPI_Waitall): the launch that is
+ * it already; CT_NO_LAUNCH: none is there yet. They begin at one moment, or one after the other
+ * within the call: a thread is in one call at a time. Times of operations with another host were
+ * brought to one clock each for itself. */
 static uint32_t same_call(const struct ct_schedule_building *b, struct event e, uint32_t tid,
 			  uint32_t first)
 {
@@ -222,7 +224,8 @@ static void set_before(struct ct_schedule_building *b, uint32_t at, uint32_t fir
 			continue;
 		if (is_ahead)
 			l->after = k - 1;
-		/* what ended as this began ended before, as far as the errors show; so did what lies ahead on the stream */
+		/* what ended as this began ended before, as far as the errors show; so did what
+		 * lies ahead on the stream */
 		if (!is_ahead && ct_schedule_end(before) > l->start_ns + l->err_ns)
 			continue;
 		if (l->from == CT_NO_LAUNCH ||
@@ -285,7 +288,8 @@ static uint32_t direction(const struct ct_instance_log *log, uint32_t number)
 	return log->instances[p->instance].src < 0 ? 2 : p->index;
 }
 
-/* Called and started at one moment, as far as times show (imported ones may be coarse): then which is first is chance. */
+/* Called and started at one moment, as far as times show (imported ones may be coarse): then which
+ * is first is chance. */
 static int are_at_once(struct event x, struct event y)
 {
 	const struct ct_log_part *a = x.part, *b = y.part;
@@ -333,8 +337,8 @@ static void add_operation(const struct ct_schedule_building *b, struct ct_schedu
 		l->kind += l->role ? ct_mix(kind_of(b, i, p) + l->role) : kind_of(b, i, p);
 }
 
-/* In the order of the calls: that is the program's and the same on all peers, while starts on several streams change places by
- * chance. What was called later cannot have been waited for. */
+/* In the order of the calls: that is the program's and the same on all peers, while starts on
+ * several streams change places by chance. What was called later cannot have been waited for. */
 static void add_slot(struct ct_schedule_building *b, uint32_t slot)
 {
 	const struct ct_instance_log *log = b->c->log;

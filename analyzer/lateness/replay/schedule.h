@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.h — the recorded instances as a graph that the replay can run with other times: what has to end before what
- * begins.
+/* schedule.h — the recorded instances as a graph that the replay can run with other times: what has
+ * to end before what begins.
  *
- * A launch is what a rank starts at once: one operation, or those that share a group end. Its rank's own time before it
- * is the gap since the end of the launch `from`, on that rank's clock alone; on its stream it cannot start before the
- * launch `after` has ended. A call that only begins an operation is a launch that ends as it starts, and the call that waits for
- * such operations is another one, which they end. In a exchange the members of one operation come together: who ends when follows from the
- * starts of those he needs and from the transfer (docs/dev/algorithms/lateness.md).
+ * A launch is what a rank starts at once: one operation, or those that share a group end. Its
+ * rank's own time before it is the gap since the end of the launch `from`, on that rank's clock
+ * alone; on its stream it cannot start before the launch `after` has ended. A call that only begins
+ * an operation is a launch that ends as it starts, and the call that waits for such operations is
+ * another one, which they end. In a exchange the members of one operation come together: who ends
+ * when follows from the starts of those he needs and from the transfer
+ * (docs/dev/algorithms/lateness.md).
  *
- * Plain arrays: launches of a slot lie together in order of their starts, exchanges once ordered so that each comes after all
- * that it needs. Then parts hold all that playing takes: launches are larger, and are not met in that order. Every stretch of the log
- * is a graph by itself, its times count from its first start. One thread. */
+ * Plain arrays: launches of a slot lie together in order of their starts, exchanges once ordered so
+ * that each comes after all that it needs. Then parts hold all that playing takes: launches are
+ * larger, and are not met in that order. Every stretch of the log is a graph by itself, its times
+ * count from its first start. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 #define CT_ANALYZER_LATENESS_REPLAY_SCHEDULE_H
 
@@ -30,7 +33,8 @@ struct ct_schedule_launch {
 	int64_t start_ns; /* measured, since its stretch began ... */
 	int64_t span_ns;  /* ... and to its end */
 	uint32_t width;	  /* members of its largest collective; 0: messages only */
-	uint32_t from; /* own launch whose end its gap is counted from; CT_NO_LAUNCH: the stretch's begin */
+	uint32_t from;	/* own launch whose end its gap is counted from; CT_NO_LAUNCH: the stretch's
+			   begin */
 	uint32_t after; /* own launch before it on its stream; CT_NO_LAUNCH: none */
 	uint32_t also;	/* another one that has to have ended; CT_NO_LAUNCH: none */
 	uint32_t slot;
@@ -38,9 +42,11 @@ struct ct_schedule_launch {
 	uint32_t err_ns; /* of start and end together */
 	uint32_t messages, sends;
 	uint16_t site; /* call site of its first operation, by number (order/sites.h); 0 unknown */
-	uint8_t role : 6; /* enum ct_launch_role */
-	uint8_t is_in_turn : 1; /* of a host whose calls come one after the other; 0: not known which computing waits for which */
-	uint8_t is_uncertain : 1; /* its gap is no evidence: operations without times lie in it, or its kernel may have waited for room */
+	uint8_t role : 6;	  /* enum ct_launch_role */
+	uint8_t is_in_turn : 1;	  /* of a host whose calls come one after the other; 0: not known
+				     which computing waits for which */
+	uint8_t is_uncertain : 1; /* its gap is no evidence: operations without times lie in it, or
+				     its kernel may have waited for room */
 };
 
 /* When a member's part of a exchange ends. */
@@ -52,15 +58,16 @@ enum ct_part_end {
 
 struct ct_schedule_part {
 	int64_t own_ns; /* of CT_ENDS_WITH_ALL: how much later than the first its host saw the end */
-	uint32_t launch; /* from whose start it counts */
-	uint32_t ends;	 /* which ends with it; mostly the same */
-	uint32_t from, after,
-		also; /* once ordered, of the launch that it opens; none: n_launches for `from`, else n_launches + 1 */
-	uint8_t end;   /* enum ct_part_end */
-	uint8_t opens; /* once ordered: it is the first part of its launch */
+	uint32_t launch;	    /* from whose start it counts */
+	uint32_t ends;		    /* which ends with it; mostly the same */
+	uint32_t from, after, also; /* once ordered, of the launch that it opens; none: n_launches
+				       for `from`, else n_launches + 1 */
+	uint8_t end;		    /* enum ct_part_end */
+	uint8_t opens;		    /* once ordered: it is the first part of its launch */
 };
 
-/* A collective or a message, as it is replayed: parts of several launches that wait for each other. */
+/* A collective or a message, as it is replayed: parts of several launches that wait for each other.
+ */
 struct ct_schedule_exchange {
 	const struct ct_comm *comm;
 	int64_t transfer_ns;
@@ -93,8 +100,9 @@ int ct_schedule_build(struct ct_schedule *s, const struct ct_instance_log *log,
 		      const struct ct_model *model);
 void ct_schedule_fini(struct ct_schedule *s);
 
-/* Bring the exchanges into an order in which they can be played. Whatever would wait for itself (times that contradict each
- * other) starts as it was measured. Changes `from`, `after`, `also` and gaps of those. 0 or CT_NOMEM. */
+/* Bring the exchanges into an order in which they can be played. Whatever would wait for itself
+ * (times that contradict each other) starts as it was measured. Changes `from`, `after`, `also` and
+ * gaps of those. 0 or CT_NOMEM. */
 int ct_schedule_order(struct ct_schedule *s);
 
 /* From now on a launch's gap counts from the end of `from`, an earlier launch of its slot. */

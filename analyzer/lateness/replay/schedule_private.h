@@ -31,7 +31,8 @@ struct ct_schedule_call {
 struct ct_schedule_building {
 	struct ct_schedule *s;
 	const struct ct_schedule_choice *c;
-	uint32_t *order; /* of a slot's parts: twice their index, 1 more for the call that waits for one */
+	uint32_t *order; /* of a slot's parts: twice their index, 1 more for the call that waits for
+			    one */
 	struct ct_schedule_call *calls; /* of a slot's launches, counted from its first */
 	uint32_t *launch_of;		/* by part of the log: when it came */
 	uint32_t *ends_of;		/* likewise: that it ends */
@@ -55,11 +56,12 @@ static inline int ct_schedule_is_queued(const struct ct_schedule *s,
 /* The exchanges of all chosen instances, once their launches are there (exchanges.c). */
 void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of);
 
-/* Once clocks are aligned: messages that hosts timed again, since a call that waits for several may wait for other hosts. */
+/* Once clocks are aligned: messages that hosts timed again, since a call that waits for several may
+ * wait for other hosts. */
 void ct_schedule_meet_aligned(struct ct_schedule_building *b);
 
-/* Hosts whose clocks stand elsewhere: bring their launches, stretch by stretch, to where the ends of operations that they share
- * lie together (align.c). 0 or CT_NOMEM. */
+/* Hosts whose clocks stand elsewhere: bring their launches, stretch by stretch, to where the ends
+ * of operations that they share lie together (align.c). 0 or CT_NOMEM. */
 int ct_schedule_align(struct ct_schedule *s, const uint32_t *host_of);
 
 #endif

@@ -28,7 +28,8 @@ static double stage_median(struct ct_judging *j, uint32_t stage, uint32_t but, u
 	return n ? ct_median(j->values, n) : 0;
 }
 
-/* What the slot computes in a step beyond its stage; NAN: not known. Of so few ranks one moves the median. */
+/* What the slot computes in a step beyond its stage; NAN: not known. Of so few ranks one moves the
+ * median. */
 static double beyond_stage(struct ct_judging *j, uint32_t slot, uint32_t k)
 {
 	const struct ct_stages *g = &j->e->stages;

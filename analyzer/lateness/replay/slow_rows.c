@@ -197,7 +197,8 @@ static int is_partly(const struct ct_judging *j, const struct ct_slow_row *row)
 	return row->kind == CT_SLOW_RANK && (row->first > 0 || row->last + 1 < j->e->n_steps);
 }
 
-/* Parts of the run, one after the other, in which someone is slow: the most of which no two overlap. */
+/* Parts of the run, one after the other, in which someone is slow: the most of which no two
+ * overlap. */
 static uint32_t count_turns(const struct ct_judging *j)
 {
 	const struct ct_slow_rows *rows = j->out;
@@ -219,7 +220,8 @@ static uint32_t count_turns(const struct ct_judging *j)
 	}
 }
 
-/* Ranks that are slow one after the other take turns: that is unevenness, and none of them is slow. */
+/* Ranks that are slow one after the other take turns: that is unevenness, and none of them is slow.
+ */
 static void drop_turns(struct ct_judging *j)
 {
 	struct ct_slow_rows *rows = j->out;

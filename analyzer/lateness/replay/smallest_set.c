@@ -8,7 +8,8 @@
 #include "analyzer/lateness/replay/slow_rows_private.h"
 #include "trace/status.h"
 
-/* Gain (ns) if all rows but `but` were mended; each: how long each step takes then, or NULL. Negative: no memory. */
+/* Gain (ns) if all rows but `but` were mended; each: how long each step takes then, or NULL.
+ * Negative: no memory. */
 static int gain_without(struct ct_judging *j, uint32_t but, double *each, double *gain)
 {
 	struct ct_engine *e = j->e;
@@ -54,8 +55,8 @@ static int gain_alone(struct ct_judging *j, struct ct_slow_row *row)
 	return st;
 }
 
-/* Where a rank has few peers there are two ways to mend it, and the gain lies between: its middle, *err: from there to both. 0 or
- * CT_NOMEM. */
+/* Where a rank has few peers there are two ways to mend it, and the gain lies between: its middle,
+ * *err: from there to both. 0 or CT_NOMEM. */
 static int gain_between(struct ct_judging *j, double *each, double *err)
 {
 	double other, half;
@@ -85,7 +86,8 @@ static void drop(struct ct_slow_rows *rows, uint32_t at)
 	rows->n--;
 }
 
-/* Is this step one in which a rank of the set is late, of those that are so in single steps? *any: are there such ranks? */
+/* Is this step one in which a rank of the set is late, of those that are so in single steps? *any:
+ * are there such ranks? */
 static int is_peak(struct ct_judging *j, uint32_t step, int *any)
 {
 	int is = 0;
@@ -104,8 +106,8 @@ static int is_peak(struct ct_judging *j, uint32_t step, int *any)
 	return is;
 }
 
-/* Of a gain that lies in single steps: how much these differ, how much the others do, and one at an end of the run that is in none
- * of the engine's steps. NAN: it does not. */
+/* Of a gain that lies in single steps: how much these differ, how much the others do, and one at an
+ * end of the run that is in none of the engine's steps. NAN: it does not. */
 static double peaks_error(struct ct_judging *j, const double *mended)
 {
 	double n[2] = { 0 }, sum[2] = { 0 }, squares[2] = { 0 }, all = 0;

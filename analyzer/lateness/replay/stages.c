@@ -76,7 +76,8 @@ static void see_first_messages(struct chain *c, const struct ct_steps *steps)
 			const struct ct_schedule_launch *launch = &s->launches[l];
 			uint32_t step;
 
-			/* exchanges of MPI's ranks may look like a chain for as long as one is late, and their work is alike */
+			/* exchanges of MPI's ranks may look like a chain for as long as one is
+			 * late, and their work is alike */
 			if (!launch->messages || launch->is_in_turn)
 				continue;
 			c->times[slot]++;
@@ -114,8 +115,9 @@ static uint32_t walk(struct chain *c, uint32_t from, uint8_t mark)
 	return n;
 }
 
-/* Of n that hang together, the one that begins with a send where all others begin with a receive: step by step, or the first time
- * of all where nothing but messages shows steps. NONE: they are no pipeline. */
+/* Of n that hang together, the one that begins with a send where all others begin with a receive:
+ * step by step, or the first time of all where nothing but messages shows steps. NONE: they are no
+ * pipeline. */
 static uint32_t head_of(const struct chain *c, uint32_t n, int by_steps)
 {
 	uint32_t head = NONE;
@@ -134,8 +136,9 @@ static uint32_t head_of(const struct chain *c, uint32_t n, int by_steps)
 	return head;
 }
 
-/* The stages of those that hang together with a slot, if they are a pipeline. In a ring, as interleaved schedules have it, the
- * first stage's other neighbour is the last one: numbers go on from the neighbour of the lower slot. */
+/* The stages of those that hang together with a slot, if they are a pipeline. In a ring, as
+ * interleaved schedules have it, the first stage's other neighbour is the last one: numbers go on
+ * from the neighbour of the lower slot. */
 static void number_stages(struct chain *c, uint32_t slot)
 {
 	uint32_t n = walk(c, slot, 1), stage = 0, head = head_of(c, n, 1);
@@ -165,7 +168,8 @@ static int find_chains(struct chain *c, const struct ct_steps *steps)
 	c->receives_first = calloc(slots, sizeof(*c->receives_first));
 	c->first = calloc(slots, 1);
 	c->times = calloc(slots, sizeof(*c->times));
-	/* ranks with fewer launches with messages, or less than one in two steps, do not hand work on */
+	/* ranks with fewer launches with messages, or less than one in two steps, do not hand work
+	 * on */
 	c->least = steps->n_kept / 2 > CT_LEAST_TIMES ? steps->n_kept / 2 : CT_LEAST_TIMES;
 	c->seen = calloc(slots, 1);
 	c->queue = malloc(slots * sizeof(*c->queue));

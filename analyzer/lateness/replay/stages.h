@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.h — which ranks have the same work to do: those of one pipeline stage; all of them where there is no pipeline.
+/* stages.h — which ranks have the same work to do: those of one pipeline stage; all of them where
+ * there is no pipeline.
  *
- * A pipeline is a chain of ranks that send to each other, at most two neighbours each, in which one rank begins every step with a
- * send and all others with a receive. Neighbours that exchange (halos) all begin alike, and are no stages; nor are
- * ranks of MPI. One thread. */
+ * A pipeline is a chain of ranks that send to each other, at most two neighbours each, in which one
+ * rank begins every step with a send and all others with a receive. Neighbours that exchange
+ * (halos) all begin alike, and are no stages; nor are ranks of MPI. One thread. */
 #ifndef CT_ANALYZER_LATENESS_REPLAY_STAGES_H
 #define CT_ANALYZER_LATENESS_REPLAY_STAGES_H
 
@@ -13,10 +14,12 @@
 struct ct_stages {
 	uint32_t n;	    /* 1: no pipeline */
 	uint32_t *stage_of; /* by slot */
-	uint32_t *slots; /* of stage k: slots[first[k]] .. slots[first[k + 1] - 1], sorted; only those with launches */
+	uint32_t *slots;    /* of stage k: slots[first[k]] .. slots[first[k + 1] - 1], sorted; only
+			       those with launches */
 	uint32_t *first;
-	uint32_t *place_of; /* by slot: its place in its stage. Ranks of one place are one data-parallel worker */
-	uint32_t most; /* ranks of the largest stage */
+	uint32_t *place_of; /* by slot: its place in its stage. Ranks of one place are one
+			       data-parallel worker */
+	uint32_t most;	    /* ranks of the largest stage */
 };
 
 /* 0 or CT_NOMEM; ct_stages_fini() in any case. */

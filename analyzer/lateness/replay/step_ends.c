@@ -118,8 +118,8 @@ static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t
 	return most;
 }
 
-/* Once a step on most ranks, then by the widest communicator; of several, what ends on all ranks at once, and nearest to where
- * steps are cut. */
+/* Once a step on most ranks, then by the widest communicator; of several, what ends on all ranks at
+ * once, and nearest to where steps are cut. */
 static int is_better(const struct finding *f, struct ranks ranks, const struct kind_count *a,
 		     const struct kind_count *b)
 {
@@ -132,7 +132,8 @@ static int is_better(const struct finding *f, struct ranks ranks, const struct k
 	return farthest_off(f, ranks, a->kind) < farthest_off(f, ranks, b->kind);
 }
 
-/* The kind that ends steps on most of these ranks; kind 0: none. `room` for a rank's launches, votes for all. */
+/* The kind that ends steps on most of these ranks; kind 0: none. `room` for a rank's launches,
+ * votes for all. */
 static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
 				    struct kind_count *votes, struct kind_count *room)
 {
@@ -166,7 +167,8 @@ static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
 
 /* ---- steps ---- */
 
-/* Launches from `first` to `last`, which ends a step: they are that step if nothing that ends one is missing between. */
+/* Launches from `first` to `last`, which ends a step: they are that step if nothing that ends one
+ * is missing between. */
 static void close_step(struct finding *f, uint32_t first, uint32_t last, uint32_t step, int is_next)
 {
 	for (uint32_t l = first; l <= last; l++)
@@ -187,7 +189,8 @@ static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double pha
 			continue;
 		at = cut_at(f, &s->launches[l]) - phase;
 		step = at > 0 ? (uint32_t)lround(at) : 0;
-		/* a rank that comes late to what does not wait for it ends late, too; where one is missing the next is off by 1 */
+		/* a rank that comes late to what does not wait for it ends late, too; where one is
+		 * missing the next is off by 1 */
 		if (last_step != CT_NO_STEP && fabs(at - next) <= 2 * CT_FARTHEST_END)
 			step = next;
 		else if (fabs(at - step) > CT_FARTHEST_END)
@@ -201,8 +204,8 @@ static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double pha
 	}
 }
 
-/* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends at the cut, as far as times
- * show. */
+/* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends
+ * at the cut, as far as times show. */
 static void cut_by_time(struct finding *f, uint32_t slot)
 {
 	const struct ct_schedule *s = f->s;
@@ -215,8 +218,9 @@ static void cut_by_time(struct finding *f, uint32_t slot)
 	}
 }
 
-/* Where nothing but messages comes once a step, what all ranks do together less often is a better one: then the steps that were
- * found are parts of steps (the microbatches of a pipeline). Such a kind, the widest and most frequent; kind 0: there is none. */
+/* Where nothing but messages comes once a step, what all ranks do together less often is a better
+ * one: then the steps that were found are parts of steps (the microbatches of a pipeline). Such a
+ * kind, the widest and most frequent; kind 0: there is none. */
 static struct kind_count widest_of_all(const struct finding *f, struct kind_count *votes,
 				       struct kind_count *room)
 {

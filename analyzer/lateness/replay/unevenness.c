@@ -26,7 +26,8 @@ static void scale_steps(struct ct_engine *e, uint32_t slot, double mean)
 	}
 }
 
-/* Each gap becomes the mean of its position over the stage; what has none is in that of the next one. */
+/* Each gap becomes the mean of its position over the stage; what has none is in that of the next
+ * one. */
 static void even_gaps(struct ct_engine *e, uint32_t slot)
 {
 	const struct ct_schedule *s = &e->schedule;
@@ -43,7 +44,8 @@ static void even_gaps(struct ct_engine *e, uint32_t slot)
 	}
 }
 
-/* Mean over the stage's ranks of what they compute in one of the steps that count; NAN: not known of all. */
+/* Mean over the stage's ranks of what they compute in one of the steps that count; NAN: not known
+ * of all. */
 static double step_mean(const struct ct_engine *e, uint32_t stage, uint32_t step)
 {
 	double sum = 0;
@@ -53,7 +55,8 @@ static double step_mean(const struct ct_engine *e, uint32_t stage, uint32_t step
 	return sum / ct_stage_size(&e->stages, stage);
 }
 
-/* Of how ranks differ from the mean of their stage (variance over steps and ranks), what their means over the run hold, beyond chance. */
+/* Of how ranks differ from the mean of their stage (variance over steps and ranks), what their
+ * means over the run hold, beyond chance. */
 static double steady_share(const struct ct_engine *e)
 {
 	double all = 0, steady = 0, n_all = 0, n_ranks = 0;
@@ -95,8 +98,9 @@ static double error_of(const struct ct_engine *e, const double *each)
 	return CT_SEPARATE_ERRORS * sqrt(fmax(0, squares - sum * sum / e->n_steps));
 }
 
-/* How long ranks waited for others in launches, beyond what the slowest operation in each took: mean over ranks. Launches began and ended
- * as played last; with `is_recorded` as they did. moved: room for one of each launch. */
+/* How long ranks waited for others in launches, beyond what the slowest operation in each took:
+ * mean over ranks. Launches began and ended as played last; with `is_recorded` as they did. moved:
+ * room for one of each launch. */
 static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *moved)
 {
 	const struct ct_schedule *s = &e->schedule;
@@ -124,7 +128,8 @@ static double mean_wait(const struct ct_engine *e, int is_recorded, int64_t *mov
 	return sum / e->stages.first[e->stages.n];
 }
 
-/* What the run would gain if all ranks of a stage computed alike: step by step, or gap by gap, whichever is more. 0 or CT_NOMEM. */
+/* What the run would gain if all ranks of a stage computed alike: step by step, or gap by gap,
+ * whichever is more. 0 or CT_NOMEM. */
 int ct_unevenness_find(struct ct_engine *e, struct ct_unevenness *out)
 {
 	const struct ct_schedule *s = &e->schedule;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edges.h — a matrix of traffic that is mostly empty: sums by sender and receiver. Memory follows the pairs that have
- * any, up to a limit beyond which it keeps nothing and says so. A zeroed struct with `most` set is an empty one. One thread. */
+/* edges.h — a matrix of traffic that is mostly empty: sums by sender and receiver. Memory follows
+ * the pairs that have any, up to a limit beyond which it keeps nothing and says so. A zeroed struct
+ * with `most` set is an empty one. One thread. */
 #ifndef CT_ANALYZER_LINK_TRAFFIC_EDGES_H
 #define CT_ANALYZER_LINK_TRAFFIC_EDGES_H
 

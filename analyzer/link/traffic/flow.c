@@ -156,7 +156,8 @@ static int to_each(const struct lay *l, uint32_t m, const struct ct_flow_sum *su
 	return st;
 }
 
-/* `bytes` to all others together: the same to each, to the byte that a division leaves, and together just as many. */
+/* `bytes` to all others together: the same to each, to the byte that a division leaves, and
+ * together just as many. */
 static int spread(const struct lay *l, uint32_t m, uint64_t bytes, uint64_t n)
 {
 	uint64_t assigned = 0;
@@ -179,7 +180,8 @@ static int lay_all_reduced(const struct lay *l, uint32_t m)
 	return add_part(l, m, (m + 1) % l->n, bytes, sum->n, 0);
 }
 
-/* The data of all members goes around the ring, except back to its origin: the part of the next member. */
+/* The data of all members goes around the ring, except back to its origin: the part of the next
+ * member. */
 static int lay_gathered(const struct lay *l, uint32_t m)
 {
 	const struct ct_flow_sum *sum = sum_of(l, m, CT_FLOW_GATHERED);

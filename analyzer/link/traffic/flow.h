@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.h — what members of a communicator send to the others, by collectives without counted transfers: sums while
- * operations are read, pairs of members at the end. So the work of an operation does not depend on the communicator's
- * size.
+/* flow.h — what members of a communicator send to the others, by collectives without counted
+ * transfers: sums while operations are read, pairs of members at the end. So the work of an
+ * operation does not depend on the communicator's size.
  *
- * Every number is the sender's account (of shares that differ, the receiver's), from its own calls. Formulas:
- * docs/dev/algorithms/traffic.md. Pure functions; one thread. */
+ * Every number is the sender's account (of shares that differ, the receiver's), from its own calls.
+ * Formulas: docs/dev/algorithms/traffic.md. Pure functions; one thread. */
 #ifndef CT_ANALYZER_LINK_TRAFFIC_FLOW_H
 #define CT_ANALYZER_LINK_TRAFFIC_FLOW_H
 
@@ -60,8 +60,8 @@ enum ct_flow_taken ct_flow_take(struct ct_flow *flow, uint32_t n, uint32_t me,
 /* Nonzero stops. `exact`: no model in it. */
 typedef int (*ct_flow_fn)(void *arg, uint32_t from, uint32_t to, struct ct_flow_sum sum, int exact);
 
-/* All pairs of members, some more than once, never one with itself. flows[m] of member m, NULL: has none. Numbers that are
- * larger than INT64_MAX become that. 0 or what `each` returned. */
+/* All pairs of members, some more than once, never one with itself. flows[m] of member m, NULL: has
+ * none. Numbers that are larger than INT64_MAX become that. 0 or what `each` returned. */
 int ct_flows_lay(const struct ct_flow *const *flows, uint32_t n, ct_flow_fn each, void *arg);
 
 /* A number that stays what it is, or becomes INT64_MAX: more fits neither JSON nor a sum. */

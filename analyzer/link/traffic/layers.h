@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layers.h — the pictures of a run's traffic while they are made: of all, and of each backend, role and communicator, by
- * ranks and by hosts. One thread. All return 0 or CT_NOMEM. */
+/* layers.h — the pictures of a run's traffic while they are made: of all, and of each backend, role
+ * and communicator, by ranks and by hosts. One thread. All return 0 or CT_NOMEM. */
 #ifndef CT_ANALYZER_LINK_TRAFFIC_LAYERS_H
 #define CT_ANALYZER_LINK_TRAFFIC_LAYERS_H
 
@@ -8,7 +8,8 @@
 #include "analyzer/link/traffic/traffic.h"
 #include "analyzer/model/model.h"
 
-/* size: pairs of a picture at most, and of all pictures by ranks, and of all by hosts: 512 of them, each with each other. */
+/* size: pairs of a picture at most, and of all pictures by ranks, and of all by hosts: 512 of them,
+ * each with each other. */
 #define CT_LAYER_EDGES (1u << 18)
 /* size: more ranks than this are shown by hosts only. */
 #define CT_LAYER_RANKS 2048u
@@ -40,8 +41,9 @@ struct ct_layers {
 	struct ct_traffic_place {
 		int rank; /* -1 not known */
 		uint32_t host;
-	} * place;	       /* by slot */
-	struct ct_edge *times; /* of messages, between slots; of communicator c from times_of[c] on */
+	} * place; /* by slot */
+	struct ct_edge
+		*times; /* of messages, between slots; of communicator c from times_of[c] on */
 	uint32_t *times_of;
 };
 

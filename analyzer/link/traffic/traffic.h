@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* traffic.h — how many bytes each rank sent to each other one: an observer of the stream.
  *
- * The program's own messages are ops. Transfers inside collectives are counted by the backends that can see them
- * (TRAFFIC records). Otherwise they follow from the operation, or from a model. What is not known at all is a gap.
- * The work of an op depends on nothing else; memory follows communicators' members and pairs that exchange messages,
- * which are bounded. One thread; memory is the caller's arena, but for what ct_traffic_fini() frees. */
+ * The program's own messages are ops. Transfers inside collectives are counted by the backends that
+ * can see them (TRAFFIC records). Otherwise they follow from the operation, or from a model. What
+ * is not known at all is a gap. The work of an op depends on nothing else; memory follows
+ * communicators' members and pairs that exchange messages, which are bounded. One thread; memory is
+ * the caller's arena, but for what ct_traffic_fini() frees. */
 #ifndef CT_ANALYZER_LINK_TRAFFIC_TRAFFIC_H
 #define CT_ANALYZER_LINK_TRAFFIC_TRAFFIC_H
 
@@ -89,8 +90,8 @@ struct ct_traffic {
 	struct ct_arena *memory;
 };
 
-/* One op of `process`, on the communicator that it was registered as (NULL: on none); `varying`: counts differ from member to
- * member. 0 or CT_NOMEM, as all here. */
+/* One op of `process`, on the communicator that it was registered as (NULL: on none); `varying`:
+ * counts differ from member to member. 0 or CT_NOMEM, as all here. */
 int ct_traffic_op(struct ct_traffic *traffic, uint32_t process, const struct ct_load_op *op,
 		  const struct ct_comm *comm, int varying);
 
@@ -101,7 +102,8 @@ int ct_traffic_process(struct ct_traffic *traffic, uint32_t process, const struc
 void ct_traffic_observe(struct ct_traffic *traffic, struct ct_observer *observer);
 void ct_traffic_fini(struct ct_traffic *traffic);
 
-/* The report's part; once its ranks, dropped records, roles and what could not be seen are in it. `transfers` of the same pass. */
+/* The report's part; once its ranks, dropped records, roles and what could not be seen are in it.
+ * `transfers` of the same pass. */
 int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traffic,
 		    const struct ct_transfers *transfers, struct ct_report *report);
 

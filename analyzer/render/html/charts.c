@@ -84,7 +84,8 @@ static json_t *legend(const struct ct_picture *p)
 		       { "marks", ticks(p->marks, p->n_marks) });
 }
 
-/* What a cell shows where a second picture lies over the first: what is strong there, or stronger than below. */
+/* What a cell shows where a second picture lies over the first: what is strong there, or stronger
+ * than below. */
 #define STRONG 0.3f
 
 static int covers(float over, float below)

@@ -9,7 +9,8 @@
 #include "analyzer/render/html/escape.h"
 #include "trace/status.h"
 
-/* size: of a chart, in pixels: two fit a laptop's screen side by side; of its margins: the longest text of a tick */
+/* size: of a chart, in pixels: two fit a laptop's screen side by side; of its margins: the longest
+ * text of a tick */
 enum { WIDTH = 560, HEIGHT = 300, LEFT = 80, RIGHT = 32, TOP = 12, BOTTOM = 44 };
 
 static const char head[] =

@@ -56,7 +56,8 @@ static const char *file_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The program that was recorded; of an import, which has none, the directory or the job. "": none is known. */
+/* The program that was recorded; of an import, which has none, the directory or the job. "": none
+ * is known. */
 static const char *command_of(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_processes; i++) {
@@ -119,7 +120,8 @@ static int put_json(const char *bytes, size_t n, void *out)
 	return 0;
 }
 
-/* As the page's marks call them; a finding that the verdict is about may be worse or better than usual. */
+/* As the page's marks call them; a finding that the verdict is about may be worse or better than
+ * usual. */
 static int put_verdict_level(const struct ct_report *report, FILE *out)
 {
 	static const char *const names[] = { [CT_VERDICT_IS_GOOD] = "good",
@@ -173,11 +175,12 @@ static int put_words(const struct ct_report *report, FILE *out)
 	return failed ? CT_NOMEM : CT_OK;
 }
 
-/* A matrix of more ranks is millions of bytes that a browser would have to read; charts are made of the layers. */
+/* A matrix of more ranks is millions of bytes that a browser would have to read; charts are made of
+ * the layers. */
 #define MATRIX_RANKS 256u
 
-/* What --format=json writes, but for a large matrix, and for blanks, which take a browser a quarter of the time to load a large
- * report. */
+/* What --format=json writes, but for a large matrix, and for blanks, which take a browser a quarter
+ * of the time to load a large report. */
 static int put_report(const struct ct_report *report, FILE *out)
 {
 	json_t *object = ct_report_json(report);

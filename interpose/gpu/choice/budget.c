@@ -6,11 +6,11 @@
 #include "interpose/gpu/choice/sampling.h"
 
 #define LOOK_NS 1000000000u
-/* Timing is never held to be worth less than this part of the budget: where all else exceeds it, that does not change by
- * timing nothing. */
+/* Timing is never held to be worth less than this part of the budget: where all else exceeds it,
+ * that does not change by timing nothing. */
 #define LEAST_PART 8
-/* Looks with room for twice as many launches before so many are timed: at first, and at most after that was wrong
- * again and again. */
+/* Looks with room for twice as many launches before so many are timed: at first, and at most after
+ * that was wrong again and again. */
 #define PATIENCE 3u
 #define MOST_PATIENCE 96u
 /* So many looks later it was not wrong. */
@@ -32,7 +32,8 @@ static void back_off(struct ct_gpu_budget *b, uint64_t launch_ns, uint64_t room_
 	b->calm = 0;
 }
 
-/* `launch_ns` is what the calls paid for timing; `poll_ns` what the thread did, of which only a part follows. */
+/* `launch_ns` is what the calls paid for timing; `poll_ns` what the thread did, of which only a
+ * part follows. */
 static void judge(struct ct_gpu_budget *b, uint64_t allowed_ns, uint64_t fixed_ns, uint64_t poll_ns,
 		  uint64_t launch_ns)
 {

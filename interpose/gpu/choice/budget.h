@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* budget.h — COMMTRACE_BUDGET: what the tracer may cost, and how coarse timing must be for that.
  *
- * The tracer measures itself: what a recorded call costs (once, at the start), what timing a launch costs (a few times
- * a second, on the call path, with the driver that is there), and the CPU time of its threads. Where that
- * exceeds its share of wall time, fewer instances are timed, by powers of two (sampling.h); where there is room for
- * twice as many, more again. What timing has no part in cannot be made less. Pure, but for what it keeps; the poll thread.
+ * The tracer measures itself: what a recorded call costs (once, at the start), what timing a launch
+ * costs (a few times a second, on the call path, with the driver that is there), and the CPU time
+ * of its threads. Where that exceeds its share of wall time, fewer instances are timed, by powers
+ * of two (sampling.h); where there is room for twice as many, more again. What timing has no part
+ * in cannot be made less. Pure, but for what it keeps; the poll thread.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_BUDGET_H
 #define CT_INTERPOSE_GPU_CHOICE_BUDGET_H
@@ -31,11 +32,12 @@ struct ct_gpu_budget {
 	struct ct_gpu_spent last;
 };
 
-/* Looks that came sooner than a second after the last are passed over. Returns the level from now on. */
+/* Looks that came sooner than a second after the last are passed over. Returns the level from now
+ * on. */
 uint32_t ct_gpu_budget_look(struct ct_gpu_budget *budget, const struct ct_gpu_spent *spent);
 
-/* Recent cost of timing a launch: an interrupted launch costs more than it should, so the minimum of the last few
- * counts. Zero-initialised = never measured. Added by one thread at a time. */
+/* Recent cost of timing a launch: an interrupted launch costs more than it should, so the minimum
+ * of the last few counts. Zero-initialised = never measured. Added by one thread at a time. */
 #define CT_GPU_PROBES 4u
 struct ct_gpu_probes {
 	_Atomic uint64_t ns[CT_GPU_PROBES];

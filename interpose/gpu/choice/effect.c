@@ -9,7 +9,8 @@
 #define PAUSE 3.0
 /* Pauses come in one of so many windows, or fewer. */
 #define FEW 4u
-/* Comparisons of timed windows without which nothing is known of the error. They overlap, so that two count as one. */
+/* Comparisons of timed windows without which nothing is known of the error. They overlap, so that
+ * two count as one. */
 #define FEWEST 8u
 
 void ct_gpu_effect_init(struct ct_gpu_effect *e, uint64_t window_ns)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* effect.h — by how much a step is longer because it is timed.
  *
- * Steps come in as they begin. A window's step time is the mean of the steps that lie as a whole inside it, a tenth
- * away from its ends, without pauses: those that are several times as long as the others of their window, if few
- * windows have any. Else they belong to what the job does again and again, and "steps" are parts of that. Each window
- * is compared with the mean of its two neighbours: untimed ones show the effect, timed ones by how much such a
- * comparison is off where nothing changed. So a job that becomes slower, or is uneven, has a larger error and no
- * other effect. Pure, but for what it keeps; the poll thread.
+ * Steps come in as they begin. A window's step time is the mean of the steps that lie as a whole
+ * inside it, a tenth away from its ends, without pauses: those that are several times as long as
+ * the others of their window, if few windows have any. Else they belong to what the job does again
+ * and again, and "steps" are parts of that. Each window is compared with the mean of its two
+ * neighbours: untimed ones show the effect, timed ones by how much such a comparison is off where
+ * nothing changed. So a job that becomes slower, or is uneven, has a larger error and no other
+ * effect. Pure, but for what it keeps; the poll thread.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_EFFECT_H
 #define CT_INTERPOSE_GPU_CHOICE_EFFECT_H
@@ -42,16 +43,18 @@ struct ct_gpu_effect {
 
 void ct_gpu_effect_init(struct ct_gpu_effect *e, uint64_t window_ns);
 
-/* Steps are others from now on, or windows are: what is compared begins anew, what was found stays. */
+/* Steps are others from now on, or windows are: what is compared begins anew, what was found stays.
+ */
 void ct_gpu_effect_restart(struct ct_gpu_effect *e, uint64_t window_ns);
 
-/* A step begins: the `step`th, at ns of a clock that never jumps; `unix_ns` by the wall clock, which says the window. `is_off`:
- * nothing is timed at this moment. */
+/* A step begins: the `step`th, at ns of a clock that never jumps; `unix_ns` by the wall clock,
+ * which says the window. `is_off`: nothing is timed at this moment. */
 void ct_gpu_effect_step(struct ct_gpu_effect *e, uint64_t unix_ns, uint64_t ns, uint64_t step,
 			int is_off);
 
-/* How much longer steps are, of an untimed one, and the error (two-sided, 99 %). *least: by so much they are longer
- * on both sides of untimed windows; something rare and long in one window is not an effect. 0: not known yet. */
+/* How much longer steps are, of an untimed one, and the error (two-sided, 99 %). *least: by so much
+ * they are longer on both sides of untimed windows; something rare and long in one window is not an
+ * effect. 0: not known yet. */
 int ct_gpu_effect_get(const struct ct_gpu_effect *e, double *change, double *err, double *least);
 
 #endif

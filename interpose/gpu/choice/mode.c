@@ -37,8 +37,9 @@ void ct_gpu_decide(enum ct_gpu_timing how)
 		ct_gpu_set_unusual(CT_GPU_NO_EVENTS, 1);
 }
 
-/* Timed events are given up, also those that were to come. 0: there are none. This and ct_gpu_mode_rise() change two words in
- * opposite order; acq_rel: whichever comes second to `may_rise` sees what the other did before. */
+/* Timed events are given up, also those that were to come. 0: there are none. This and
+ * ct_gpu_mode_rise() change two words in opposite order; acq_rel: whichever comes second to
+ * `may_rise` sees what the other did before. */
 static int calm_down(enum ct_timed_why because)
 {
 	uint32_t timed = CT_GPU_TIMED;
@@ -93,7 +94,8 @@ void ct_gpu_mode_connected(void)
 		calm_down(n == 1 ? CT_TIMED_WHY_ONE_CONNECTION : CT_TIMED_WHY_STREAMS);
 }
 
-/* Streams that compute and copy are not always seen; those that communicate are. Anchors have one of their own. */
+/* Streams that compute and copy are not always seen; those that communicate are. Anchors have one
+ * of their own. */
 int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching)
 {
 	uint32_t others = launching + CT_GPU_FEW_CONNECTIONS - 2;

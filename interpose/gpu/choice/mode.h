@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mode.h — by what launches are timed: as COMMTRACE_TIMING says, or as auto finds. It changes at the first launch, or when
- * the plugin is loaded before it; at most once from what the host sees, which disturbs nothing, to timed events (decide.h),
- * and at most once back, when there are more streams than the GPU has connections for or steps have become longer. Any
- * thread.
+/* mode.h — by what launches are timed: as COMMTRACE_TIMING says, or as auto finds. It changes at
+ * the first launch, or when the plugin is loaded before it; at most once from what the host sees,
+ * which disturbs nothing, to timed events (decide.h), and at most once back, when there are more
+ * streams than the GPU has connections for or steps have become longer. Any thread.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_MODE_H
 #define CT_INTERPOSE_GPU_CHOICE_MODE_H
@@ -41,20 +41,21 @@ static inline unsigned int ct_gpu_event_flags(void)
 								  : CU_EVENT_DEFAULT;
 }
 
-/* A first context is there: CUDA has read CUDA_DEVICE_MAX_CONNECTIONS by now, which may have been set since recording
- * started. */
+/* A first context is there: CUDA has read CUDA_DEVICE_MAX_CONNECTIONS by now, which may have been
+ * set since recording started. */
 void ct_gpu_mode_connected(void);
 
 /* Timed events may still come. */
 int ct_gpu_mode_may_rise(void);
 
-/* They do from now on, and not any more: who asked has contexts with such events. 0: something speaks against it by now, or
- * there are none. */
+/* They do from now on, and not any more: who asked has contexts with such events. 0: something
+ * speaks against it by now, or there are none. */
 int ct_gpu_mode_rise(void);
 int ct_gpu_mode_lower(void);
 
-/* `streams` are seen on one GPU, `launching` of them communicate. 1: too many to time events on, so that from now on
- * only the host times; the caller closes the contexts, whose events are timed ones. */
+/* `streams` are seen on one GPU, `launching` of them communicate. 1: too many to time events on, so
+ * that from now on only the host times; the caller closes the contexts, whose events are timed
+ * ones. */
 int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching);
 
 /* Times of events contradicted each other: for the ledger. */
@@ -63,8 +64,9 @@ void ct_gpu_mode_distrust(void);
 /* CT_GPU_PLUGIN_OR_HOST becomes this; nothing else changes. */
 void ct_gpu_decide(enum ct_gpu_timing how);
 
-/* NCCL has loaded this library as its profiler plugin, and will report when kernels run: while the first communicator is
- * made, before anything is launched. Decides CT_GPU_PLUGIN_OR_HOST, and changes nothing else. Any thread. */
+/* NCCL has loaded this library as its profiler plugin, and will report when kernels run: while the
+ * first communicator is made, before anything is launched. Decides CT_GPU_PLUGIN_OR_HOST, and
+ * changes nothing else. Any thread. */
 void ct_gpu_plugin_loaded(void);
 
 /* How launches are timed, for the ledger: the fields that are settings, and by what. */

@@ -6,8 +6,8 @@
 /* Windows of a block, so that each untimed one has timed ones on both sides. */
 #define FEWEST_WINDOWS 4u
 
-/* Digits, and perhaps a point and more of them, in millionths; what follows is *end. UINT64_MAX: no number, or too large
- * a one. Not strtod(), which reads what the program's locale says. */
+/* Digits, and perhaps a point and more of them, in millionths; what follows is *end. UINT64_MAX: no
+ * number, or too large a one. Not strtod(), which reads what the program's locale says. */
 static uint64_t parse_decimal(const char *text, const char **end)
 {
 	uint64_t value = 0, digit = 100000;
@@ -139,8 +139,8 @@ unsigned ct_gpu_connections(const char *variable)
 	return !n ? 8 : n < 32 ? (unsigned)n : 32;
 }
 
-/* A timed event holds up what comes later on other streams of its connection: with one for all, communication and
- * computing take turns. */
+/* A timed event holds up what comes later on other streams of its connection: with one for all,
+ * communication and computing take turns. */
 static void choose_timing(struct ct_gpu_options *o, const char *timing)
 {
 	int one_connection = o->connections == 1;

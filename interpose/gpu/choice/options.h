@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h — how launches on a GPU are to be timed, and which: COMMTRACE_TIMING, _SAMPLE, _BUDGET, _DUTY, _GUARD.
+/* options.h — how launches on a GPU are to be timed, and which: COMMTRACE_TIMING, _SAMPLE, _BUDGET,
+ * _DUTY, _GUARD.
  *
- * Read once when recording starts. What cannot be used becomes a warning, and the default holds. Pure functions.
+ * Read once when recording starts. What cannot be used becomes a warning, and the default holds.
+ * Pure functions.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_OPTIONS_H
 #define CT_INTERPOSE_GPU_CHOICE_OPTIONS_H
@@ -35,8 +37,8 @@ struct ct_gpu_options {
 /* How many connections (hardware queues) a GPU has by CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */
 unsigned ct_gpu_connections(const char *variable);
 
-/* With fewer than these, every timed stream would share one: communication and computing have one each, so have
- * anchors, and copies. */
+/* With fewer than these, every timed stream would share one: communication and computing have one
+ * each, so have anchors, and copies. */
 #define CT_GPU_FEW_CONNECTIONS 4u
 
 /* `connections`: CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */

@@ -43,8 +43,8 @@ int ct_gpu_period_is_full(const struct ct_gpu_period *p)
 	return count(p) == CT_GPU_HISTORY;
 }
 
-/* Knuth, Morris, Pratt: shorter[i] is the length of the longest proper prefix of the first i + 1 that is also their suffix, so
- * that i + 1 - shorter[i] is their period. */
+/* Knuth, Morris, Pratt: shorter[i] is the length of the longest proper prefix of the first i + 1
+ * that is also their suffix, so that i + 1 - shorter[i] is their period. */
 uint32_t ct_gpu_period_find(struct ct_gpu_period *p, uint64_t mask, uint32_t *run)
 {
 	uint32_t n = count(p), same = 0, period = 0;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.h — after how many collectives the sequence of a communicator repeats: that is taken for a step.
+/* period.h — after how many collectives the sequence of a communicator repeats: that is taken for a
+ * step.
  *
- * Collectives come in by their numbers, in any order within the window that is kept, and with gaps where some are not seen.
- * Fixed memory. The poll thread. Pure, but for what it keeps.
+ * Collectives come in by their numbers, in any order within the window that is kept, and with gaps
+ * where some are not seen. Fixed memory. The poll thread. Pure, but for what it keeps.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_PERIOD_H
 #define CT_INTERPOSE_GPU_CHOICE_PERIOD_H
 
 #include <stdint.h>
 
-/* So many collectives are kept: a step of half as many is found. Sharded training of 100 layers with 4 gradient accumulations
- * has 1,600. */
+/* So many collectives are kept: a step of half as many is found. Sharded training of 100 layers
+ * with 4 gradient accumulations has 1,600. */
 #define CT_GPU_HISTORY 4096u
 
 struct ct_gpu_period {
@@ -38,8 +39,8 @@ void ct_gpu_period_add(struct ct_gpu_period *p, uint64_t seq, uint32_t n, uint64
 /* Are so many known without a gap as are kept? */
 int ct_gpu_period_is_full(const struct ct_gpu_period *p);
 
-/* The period of the latest collectives, as far as `mask` looks, 0: none that was seen twice without a gap, in at least half of
- * what is kept. *run: how many have it. */
+/* The period of the latest collectives, as far as `mask` looks, 0: none that was seen twice without
+ * a gap, in at least half of what is kept. *run: how many have it. */
 uint32_t ct_gpu_period_find(struct ct_gpu_period *p, uint64_t mask, uint32_t *run);
 
 #endif

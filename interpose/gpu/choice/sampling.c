@@ -78,7 +78,8 @@ int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message)
 	uint32_t block = (uint32_t)(seq / CT_GPU_SAMPLING_BLOCK) + 1; /* 0: none yet */
 	uint64_t share;
 
-	/* at once: a window may be shorter than a block takes, and what is kept of the block holds again after it */
+	/* at once: a window may be shorter than a block takes, and what is kept of the block holds
+	 * again after it */
 	if (ct_gpu_sampling_is_paused())
 		return 0;
 	if (kept >> 32 != block) {

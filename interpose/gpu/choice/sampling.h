@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sampling.h — which instances are timed, where not all are.
  *
- * An instance is timed or not on all of its ranks, without a word between them: a hash of (communicator key, sequence
- * number) below a share decides. A smaller share keeps some of what a larger one keeps, so ranks whose budgets differ
- * (budget.h) still have the smallest share in common. COMMTRACE_DUTY makes the share 0 outside windows of the wall
- * clock. A communicator takes a new share only every CT_GPU_SAMPLING_BLOCK sequence numbers: ranks that are a few
- * operations apart when a window begins then mostly begin with the same one. Messages are decided a block at a time,
- * by their number on their channel, equal for sender and receiver: channels that are used together mostly are at the
- * same block. A group is timed if its first collective is, or any of its messages, so that a message that is to be
- * timed is on both sides.
+ * An instance is timed or not on all of its ranks, without a word between them: a hash of
+ * (communicator key, sequence number) below a share decides. A smaller share keeps some of what a
+ * larger one keeps, so ranks whose budgets differ (budget.h) still have the smallest share in
+ * common. COMMTRACE_DUTY makes the share 0 outside windows of the wall clock. A communicator takes
+ * a new share only every CT_GPU_SAMPLING_BLOCK sequence numbers: ranks that are a few operations
+ * apart when a window begins then mostly begin with the same one. Messages are decided a block at a
+ * time, by their number on their channel, equal for sender and receiver: channels that are used
+ * together mostly are at the same block. A group is timed if its first collective is, or any of its
+ * messages, so that a message that is to be timed is on both sides.
  *
  * Only times are left out, never the records of calls. Any thread; fixed memory; nothing waits.
  */

@@ -15,7 +15,8 @@ void ct_gpu_steps_init(struct ct_gpu_steps *s, int is_sampled)
 	s->is_sampled = is_sampled;
 }
 
-/* ---- the largest communicator ---------------------------------------------------------------------------- */
+/* ---- the largest communicator
+ * ---------------------------------------------------------------------------- */
 
 static const struct ct_ring_comm *find_entry(uint32_t id)
 {
@@ -87,7 +88,8 @@ int ct_gpu_steps_launch(struct ct_gpu_steps *s, uint32_t comm, uint64_t seq, uin
 	return is_new;
 }
 
-/* ---- what a step is -------------------------------------------------------------------------------------- */
+/* ---- what a step is
+ * -------------------------------------------------------------------------------------- */
 
 /* A shorter one that repeats, too, is a part of the step, not the step. */
 static int is_better(const struct ct_gpu_steps *s, enum ct_step_kind kind, uint32_t collectives,
@@ -125,7 +127,8 @@ int ct_gpu_steps_search(struct ct_gpu_steps *s, uint64_t now_ns, uint64_t each_n
 	return 1;
 }
 
-/* ---- when one begins ------------------------------------------------------------------------------------- */
+/* ---- when one begins
+ * ------------------------------------------------------------------------------------- */
 
 /* The latest step: not before the last look, and not after the latest call. */
 static uint64_t latest_ns(const struct ct_gpu_steps *s, uint64_t now_ns)

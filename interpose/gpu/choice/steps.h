@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps.h — what a step of the job is, and when one begins.
  *
- * A step is a period of the largest communicator's collectives: so many of them. Where nothing repeats, it is the
- * period of the operations alone, whatever their sizes; or else a single collective, so that the reported value is
- * throughput. All ranks have the same steps, since all of them are in those collectives. The poll thread.
+ * A step is a period of the largest communicator's collectives: so many of them. Where nothing
+ * repeats, it is the period of the operations alone, whatever their sizes; or else a single
+ * collective, so that the reported value is throughput. All ranks have the same steps, since all of
+ * them are in those collectives. The poll thread.
  */
 #ifndef CT_INTERPOSE_GPU_CHOICE_STEPS_H
 #define CT_INTERPOSE_GPU_CHOICE_STEPS_H
@@ -13,7 +14,8 @@
 #include "interpose/gpu/choice/period.h"
 #include "trace/format.h"
 
-/* Communicators that are compared with the largest; beyond, some of them are looked up again and again. */
+/* Communicators that are compared with the largest; beyond, some of them are looked up again and
+ * again. */
 #define CT_GPU_STEPS_COMMS 256u
 /* A pause, for a checkpoint or an evaluation, is one step that takes long, not so many in a row. */
 #define CT_GPU_STEPS_LATEST 4u
@@ -38,15 +40,16 @@ struct ct_gpu_steps {
 
 void ct_gpu_steps_init(struct ct_gpu_steps *steps, int is_sampled);
 
-/* A launch of `n` collectives of communicator `comm`, the first of which is number `seq`; `what`: ct_gpu_period_what(). 1: the
- * largest communicator is another one now, and steps are not known. */
+/* A launch of `n` collectives of communicator `comm`, the first of which is number `seq`; `what`:
+ * ct_gpu_period_what(). 1: the largest communicator is another one now, and steps are not known. */
 int ct_gpu_steps_launch(struct ct_gpu_steps *steps, uint32_t comm, uint64_t seq, uint32_t n,
 			uint64_t what);
 
 /* What is a step? Looks once in `each_ns`. 1: something else from now on. */
 int ct_gpu_steps_search(struct ct_gpu_steps *steps, uint64_t now_ns, uint64_t each_ns);
 
-/* Has a step begun since the last look? Its number is `step` then, and *at_ns says when, to within a look. */
+/* Has a step begun since the last look? Its number is `step` then, and *at_ns says when, to within
+ * a look. */
 int ct_gpu_steps_follow(struct ct_gpu_steps *steps, uint64_t now_ns, uint64_t *at_ns);
 
 /* When the latest collective of the largest communicator was called; 0: there is none. */

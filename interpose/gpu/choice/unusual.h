@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unusual.h — what keeps launches of this process from being timed by events one as the other, in one word: nearly every
- * launch finds it 0 (plain.h). Each bit belongs to one file, and nothing else hangs on it: relaxed. Any thread. */
+/* unusual.h — what keeps launches of this process from being timed by events one as the other, in
+ * one word: nearly every launch finds it 0 (plain.h). Each bit belongs to one file, and nothing
+ * else hangs on it: relaxed. Any thread. */
 #ifndef CT_INTERPOSE_GPU_CHOICE_UNUSUAL_H
 #define CT_INTERPOSE_GPU_CHOICE_UNUSUAL_H
 

@@ -8,7 +8,8 @@
 #include "interpose/log.h"
 
 #define TRIES 5
-/* The host's two clocks are read one after the other, so that finer stamps make no finer times: up to 240 ns were seen. */
+/* The host's two clocks are read one after the other, so that finer stamps make no finer times: up
+ * to 240 ns were seen. */
 #define HOST_NS 256.0
 #define GIVE_UP_NS 300000u
 #define SOON_NS 10000000u
@@ -56,8 +57,8 @@ void ct_gpu_anchor_learn(struct ct_gpu_anchoring *a, float ms)
 	a->clock.resolution_ns = ns < HOST_NS ? HOST_NS : ns;
 }
 
-/* Other threads want the driver, too: the longer it takes, the later it is polled again, at most a quarter too
- * late. */
+/* Other threads want the driver, too: the longer it takes, the later it is polled again, at most a
+ * quarter too late. */
 static void let_pass(uint64_t before_ns, uint64_t asked_ns)
 {
 	uint64_t until_ns = asked_ns + (asked_ns - before_ns) / 4;
@@ -86,8 +87,8 @@ static CUresult try_once(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda,
 	return result;
 }
 
-/* Anchors first come 10 ms apart, then at a quarter of the clock's age, then once a second. As long as there is none it
- * is tried again soon, less and less often. */
+/* Anchors first come 10 ms apart, then at a quarter of the clock's age, then once a second. As long
+ * as there is none it is tried again soon, less and less often. */
 static void set_due(struct ct_gpu_anchoring *a, uint64_t now)
 {
 	uint64_t wait = (now - a->first_ns) / 4;
@@ -159,8 +160,8 @@ CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cu
 	return result;
 }
 
-/* `ms` is its time after the last anchor: it must equal its time after the previous anchor, minus the distance of
- * the two. */
+/* `ms` is its time after the last anchor: it must equal its time after the previous anchor, minus
+ * the distance of the two. */
 static void check(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda, CUevent event, float ms)
 {
 	const struct ct_gpu_anchor *last = &a->clock.anchors[a->clock.n - 1];

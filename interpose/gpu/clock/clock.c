@@ -10,7 +10,8 @@
 #define PRIOR 250e-6
 /* How fast the rate may change while a crystal warms up: 0.1 ppm a second. */
 #define WANDER (0.1e-6 / 1e9)
-/* code: near the last anchor: nearly all events are, since one is taken a second (anchor.c), and events are asked for every 10 ms. */
+/* code: near the last anchor: nearly all events are, since one is taken a second (anchor.c), and
+ * events are asked for every 10 ms. */
 #define NEAR_BEFORE_NS 10e6
 #define NEAR_AFTER_NS 1.25e9
 
@@ -37,7 +38,8 @@ static int find_rates(struct ct_gpu_clock *c)
 
 			if (device <= 0)
 				continue;
-			/* since the middle between the two, where the rate was what it was on average */
+			/* since the middle between the two, where the rate was what it was on
+			 * average */
 			change = WANDER * (now - (a->device_ns + b->device_ns) / 2);
 			fast = (b->high_ns - a->low_ns - device + err) / device + change;
 			slow = (b->low_ns - a->high_ns - device - err) / device - change;
@@ -48,14 +50,16 @@ static int find_rates(struct ct_gpu_clock *c)
 	return c->slow <= c->fast;
 }
 
-/* How far a moment of the device, `after` an anchor, may be off by rounding and by what its rate did since. */
+/* How far a moment of the device, `after` an anchor, may be off by rounding and by what its rate
+ * did since. */
 static inline double doubt_of(const struct ct_gpu_clock *c, const struct ct_gpu_anchor *a,
 			      double after)
 {
 	return c->anchors[c->n - 1].sum_err_ns - a->sum_err_ns + WANDER / 2 * after * after;
 }
 
-/* The first and the last moment of the host, since base_ns, at which the device's `device_ns` may be, as this anchor says. */
+/* The first and the last moment of the host, since base_ns, at which the device's `device_ns` may
+ * be, as this anchor says. */
 static inline double low_of(const struct ct_gpu_clock *c, unsigned i, double device_ns)
 {
 	const struct ct_gpu_anchor *a = &c->anchors[i];
@@ -93,8 +97,8 @@ static struct ct_gpu_bounding find_bounds(const struct ct_gpu_clock *c, double d
 	return best;
 }
 
-/* Bounds by any anchors are true: near the last one, those that are best there are taken for all moments. 0 if anchors contradict
- * each other there. */
+/* Bounds by any anchors are true: near the last one, those that are best there are taken for all
+ * moments. 0 if anchors contradict each other there. */
 static int choose_near(struct ct_gpu_clock *c)
 {
 	const double last_ns = c->anchors[c->n - 1].device_ns;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resolution.h — how coarse the stamps of a device's events are.
  *
- * Documents say about 0.5 us; 32 ns and 1.024 us are on record. All elapsed times are multiples of it: their greatest common
- * divisor is it, or a multiple, which errs on the safe side. Until some are known, and where none comes out (a tick
- * that is no whole number of ns), the coarsest that is known of any device holds. Pure functions over memory of the caller.
+ * Documents say about 0.5 us; 32 ns and 1.024 us are on record. All elapsed times are multiples of
+ * it: their greatest common divisor is it, or a multiple, which errs on the safe side. Until some
+ * are known, and where none comes out (a tick that is no whole number of ns), the coarsest that is
+ * known of any device holds. Pure functions over memory of the caller.
  */
 #ifndef CT_INTERPOSE_GPU_CLOCK_RESOLUTION_H
 #define CT_INTERPOSE_GPU_CLOCK_RESOLUTION_H
@@ -20,7 +21,8 @@ struct ct_gpu_resolution {
 	unsigned n; /* of how many elapsed times */
 };
 
-/* One more elapsed time from CUDA. Those that float rounds to more than a fraction of a ns are ignored. */
+/* One more elapsed time from CUDA. Those that float rounds to more than a fraction of a ns are
+ * ignored. */
 void ct_gpu_resolution_add(struct ct_gpu_resolution *r, float ms);
 
 /* Is enough known? */

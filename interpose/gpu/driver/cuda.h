@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.h — the driver functions of the program's own CUDA, if it has one.
  *
- * Found in a libcuda.so.1 that is loaded already: the tracer never loads it, never initialises it, links nothing.
- * A program without it has no GPU to time. Looking takes the loader's lock; it is done when a communicator is made,
- * or at the first launch, never again once it was found.
+ * Found in a libcuda.so.1 that is loaded already: the tracer never loads it, never initialises it,
+ * links nothing. A program without it has no GPU to time. Looking takes the loader's lock; it is
+ * done when a communicator is made, or at the first launch, never again once it was found.
  */
 #ifndef CT_INTERPOSE_GPU_DRIVER_CUDA_H
 #define CT_INTERPOSE_GPU_DRIVER_CUDA_H
@@ -33,7 +33,8 @@ static inline const struct ct_cuda *ct_cuda(void)
 /* Look for them; NULL if there are none (yet). Any thread; not on the call path. */
 const struct ct_cuda *ct_cuda_find(void);
 
-/* An error after which CUDA is of no use any more: a fault on the device sticks, the driver is gone. */
+/* An error after which CUDA is of no use any more: a fault on the device sticks, the driver is
+ * gone. */
 static inline int ct_cuda_is_fatal(CUresult result)
 {
 	return result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_UNKNOWN ||

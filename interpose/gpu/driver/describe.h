@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* describe.h — what the driver says about a GPU, as facts of the start record. By the poll thread, once per CUDA context, with
- * the context current; CUDA may take its time in it. */
+/* describe.h — what the driver says about a GPU, as facts of the start record. By the poll thread,
+ * once per CUDA context, with the context current; CUDA may take its time in it. */
 #ifndef CT_INTERPOSE_GPU_DRIVER_DESCRIBE_H
 #define CT_INTERPOSE_GPU_DRIVER_DESCRIBE_H
 

@@ -7,7 +7,8 @@ int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 	uint64_t n = start ? 2 : 1;
 
 	do {
-		/* acquire: pairs with the release in give(), the events of the ring up to there are in it */
+		/* acquire: pairs with the release in give(), the events of the ring up to there are
+		 * in it */
 		if (atomic_load_explicit(&pool->given, memory_order_acquire) - at < n)
 			return 0;
 		if (start)
@@ -15,7 +16,8 @@ int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 						      memory_order_relaxed);
 		*end = atomic_load_explicit(&pool->events[(at + n - 1) % CT_GPU_EVENTS],
 					    memory_order_relaxed);
-		/* a place is filled anew only after `taken` has passed it: if that has not moved, these are they */
+		/* a place is filled anew only after `taken` has passed it: if that has not moved,
+		 * these are they */
 	} while (!atomic_compare_exchange_weak_explicit(
 		&pool->taken, &at, at + n, memory_order_acq_rel, memory_order_relaxed));
 	return 1;

@@ -25,7 +25,8 @@ static const char *const symbols[] = { "cudaGraphLaunch", "cudaGraphLaunch_ptsz"
 #define SYMBOLS (sizeof(symbols) / sizeof(symbols[0]))
 static uint16_t call_ids[SYMBOLS];
 
-/* Captures that have begun, few at a time: of a spoilt one CUDA does not report the number any more. With the lock. */
+/* Captures that have begun, few at a time: of a spoilt one CUDA does not report the number any
+ * more. With the lock. */
 #define BEGUN 64u
 static struct {
 	CUstream stream;
@@ -96,7 +97,8 @@ int ct_graph_op(struct ct_op *op, struct ct_comm *comm, CUstream stream, uint64_
 	return 0;
 }
 
-/* ---- which graph has which list ------------------------------------------------------------------------------- */
+/* ---- which graph has which list
+ * ------------------------------------------------------------------------------- */
 
 void ct_graph_begun(CUstream stream, int into_graph)
 {
@@ -328,7 +330,9 @@ void ct_graph_exec_destroyed(CUgraphExec exec)
 	forget(CT_GRAPH_EXEC, (uintptr_t)exec);
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------------------- */
+/* ---- launches
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static uint16_t call_id(const char *symbol)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph_table.h — what was captured, and the CUDA handles for it.
  *
- * A list is what one capture holds of communication: for each communicator a part, in it runs of equal operations in
- * the order of their calls. Captures, graphs and executable graphs refer to lists (counted); a list that a graph or
- * an executable refers to does not change any more. All of it is in pools of fixed size that are mapped when
- * recording starts and never unmapped, so that a stale number can be checked safely. Looking up an executable takes
- * no lock; all else takes a short one, which is never held across a call into other code.
+ * A list is what one capture holds of communication: for each communicator a part, in it runs of
+ * equal operations in the order of their calls. Captures, graphs and executable graphs refer to
+ * lists (counted); a list that a graph or an executable refers to does not change any more. All of
+ * it is in pools of fixed size that are mapped when recording starts and never unmapped, so that a
+ * stale number can be checked safely. Looking up an executable takes no lock; all else takes a
+ * short one, which is never held across a call into other code.
  */
 #ifndef CT_INTERPOSE_GPU_GRAPH_GRAPH_TABLE_H
 #define CT_INTERPOSE_GPU_GRAPH_GRAPH_TABLE_H
@@ -49,15 +50,18 @@ enum ct_graph_kind { CT_GRAPH_CAPTURE = 1, CT_GRAPH_GRAPH, CT_GRAPH_EXEC };
 /* Map the pools; 0 or CT_NOMEM. Before the gate opens. */
 int ct_graph_table_init(void);
 
-/* The list behind a handle (a capture's id, a graph, an executable), NULL if there is none. Any thread, no lock. */
+/* The list behind a handle (a capture's id, a graph, an executable), NULL if there is none. Any
+ * thread, no lock. */
 struct ct_graph_list *ct_graph_find(enum ct_graph_kind kind, uintptr_t handle);
 
-/* All functions below: any thread, with the lock. 0: not acquired, another thread holds it for too long. */
+/* All functions below: any thread, with the lock. 0: not acquired, another thread holds it for too
+ * long. */
 int ct_graph_lock(void);
 void ct_graph_unlock(void);
 
-/* Adds an operation to the list of a capture, which is made if there is none, and says where in it: its place among the
- * communicator's collectives, or among its transfers. NULL: no room; the list is partial then. */
+/* Adds an operation to the list of a capture, which is made if there is none, and says where in it:
+ * its place among the communicator's collectives, or among its transfers. NULL: no room; the list
+ * is partial then. */
 struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_comm *comm,
 				   const struct ct_graph_run *run, uint64_t bytes, uint64_t *place);
 
@@ -67,7 +71,8 @@ int ct_graph_add_all(uintptr_t capture, const struct ct_graph_list *from);
 /* From now on the handle has this list and no other one; NULL: none. 0: no room. */
 int ct_graph_set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list *list);
 
-/* What both hold, one behind the other, as a new list for the handle; either may be NULL. 0: no room. */
+/* What both hold, one behind the other, as a new list for the handle; either may be NULL. 0: no
+ * room. */
 int ct_graph_join(enum ct_graph_kind kind, uintptr_t handle, const struct ct_graph_list *first,
 		  const struct ct_graph_list *then);
 

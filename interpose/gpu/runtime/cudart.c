@@ -11,8 +11,8 @@
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
 
-/* By soname. The caller's own library comes first; these are for callers that have none. A program may have another
- * version; then it is found among what is loaded. */
+/* By soname. The caller's own library comes first; these are for callers that have none. A program
+ * may have another version; then it is found among what is loaded. */
 static const char *const sonames[] = { "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
 				       "libcuda.so.1", NULL };
 
@@ -59,7 +59,8 @@ void ct_cudart_init(int wanted)
 				      : 0;
 }
 
-/* ---- whose call is it? ------------------------------------------------------------------------------------ */
+/* ---- whose call is it?
+ * ------------------------------------------------------------------------------------ */
 
 static inline int is_quiet(const void *caller)
 {
@@ -136,8 +137,8 @@ static int is_known(const struct ct_real *real, const void *caller)
 	return is_quiet(caller);
 }
 
-/* The function for a caller that is not the first one. For a new one, its library is cached if it is one of
- * theirs. */
+/* The function for a caller that is not the first one. For a new one, its library is cached if it
+ * is one of theirs. */
 static void *find_for(struct ct_real *real, const void *caller)
 {
 	struct object o = { .caller = (uintptr_t)caller };
@@ -151,7 +152,8 @@ static void *find_for(struct ct_real *real, const void *caller)
 	return function;
 }
 
-/* ---- the wrappers ------------------------------------------------------------------------------------------ */
+/* ---- the wrappers
+ * ------------------------------------------------------------------------------------------ */
 
 static void leave(struct ct_frame *frame)
 {
@@ -204,8 +206,9 @@ static void end_context(struct ct_cudart_frame *f, CUcontext context)
 	f->failed = end_failed;
 }
 
-/* While the host waits, the thread is not inside a recorded call: a signal handler that runs meanwhile may
- * communicate, or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
+/* While the host waits, the thread is not inside a recorded call: a signal handler that runs
+ * meanwhile may communicate, or never come back (siglongjmp). What CUDA calls in turn is known by
+ * who calls (is_quiet). */
 static inline void begin_sync(struct ct_cudart_frame *f)
 {
 	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, ct_site(),
@@ -254,8 +257,8 @@ static int enter(const void *caller)
 	return 1;
 }
 
-/* What a wrapper returns when there is no such function, like the libraries before they are initialised: a program
- * has it from a weak reference, which cannot show that. */
+/* What a wrapper returns when there is no such function, like the libraries before they are
+ * initialised: a program has it from a weak reference, which cannot show that. */
 #define ABSENT_cudaError_t cudaErrorInitializationError
 #define ABSENT_CUresult CUDA_ERROR_NOT_INITIALIZED
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cudart.h — the wrappers of abi/cudart_calls.def: functions of CUDA that show which stream waits for which.
+/* cudart.h — the wrappers of abi/cudart_calls.def: functions of CUDA that show which stream waits
+ * for which.
  *
- * They never begin recording: a process that makes no communicator pays a comparison and a jump for each call. While
- * recording, only what the program itself calls counts: a call inside a recorded one passes, and so does one that
- * comes from libcudart or libnccl. Their threads are the program's; no lock is held across the real call.
+ * They never begin recording: a process that makes no communicator pays a comparison and a jump for
+ * each call. While recording, only what the program itself calls counts: a call inside a recorded
+ * one passes, and so does one that comes from libcudart or libnccl. Their threads are the
+ * program's; no lock is held across the real call.
  */
 #ifndef CT_INTERPOSE_GPU_RUNTIME_CUDART_H
 #define CT_INTERPOSE_GPU_RUNTIME_CUDART_H
@@ -49,7 +51,8 @@ extern struct ct_real ct_cudart_reals[CT_CUDART_CALLS] __attribute__((visibility
 /* Is the address in libcuda, libcudart or libnccl? Takes the loader's lock; keeps errno. */
 int ct_cudart_is_theirs(const void *address);
 
-/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time. */
+/* The slot of a wrapped function by its symbol, NULL if it is not wrapped. Any thread, at any time.
+ */
 struct ct_real *ct_cudart_real(const char *symbol);
 
 /* If not `wanted`, calls pass unrecorded. Before the gate opens. */

@@ -15,12 +15,12 @@
 #define RECORDED (1ull << 63)
 
 struct ct_sync {
-	_Atomic uintptr_t thread; /* its owner from now on; 0: none */
-	_Atomic uint64_t
-		enter_ns; /* 0: not inside; with RECORDED: its begin is on record. The thread, and by
-				      compare-and-swap the beat thread, which may trust the words below if that works */
-	_Atomic uint32_t tid;  /* of that thread */
-	_Atomic uint64_t what; /* string id of the call's name << 32 | stream */
+	_Atomic uintptr_t thread;  /* its owner from now on; 0: none */
+	_Atomic uint64_t enter_ns; /* 0: not inside; with RECORDED: its begin is on record. The
+				      thread, and by compare-and-swap the beat thread, which may
+				      trust the words below if that works */
+	_Atomic uint32_t tid;	   /* of that thread */
+	_Atomic uint64_t what;	   /* string id of the call's name << 32 | stream */
 	_Atomic uint32_t site;
 	const void *frame; /* the thread's own */
 };
@@ -66,7 +66,8 @@ static uint32_t my_tid(void)
 	return ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid);
 }
 
-/* A free one of this thread. One that it is inside is another call's, which a signal has interrupted. */
+/* A free one of this thread. One that it is inside is another call's, which a signal has
+ * interrupted. */
 static struct ct_sync *place(const void *frame)
 {
 	uint32_t at = (uint32_t)((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_jobs.c — mpi_jobs JOB [--steps N] [--base MS] [--slow RANK] [--extra MS] [--spin]: one rank of a small job over MPI that
- * measures itself what it loses, for jobs.py.
+/* mpi_jobs.c — mpi_jobs JOB [--steps N] [--base MS] [--slow RANK] [--extra MS] [--spin]: one rank
+ * of a small job over MPI that measures itself what it loses, for jobs.py.
  *
- * A rank works for --base ms between its calls, by sleeping (ranks may be more than cores) or with --spin by computing; what
- * makes it slow (--extra ms) is computed always: a fixed amount of CPU time, of which the wall time is measured. At the end each
- * thread prints
- *     away RANK SECONDS STEPS     time between its calls of MPI, from the first step to the last
- *     lost RANK SECONDS           wall time of what was extra */
+ * A rank works for --base ms between its calls, by sleeping (ranks may be more than cores) or with
+ * --spin by computing; what makes it slow (--extra ms) is computed always: a fixed amount of CPU
+ * time, of which the wall time is measured. At the end each thread prints away RANK SECONDS STEPS
+ * time between its calls of MPI, from the first step to the last lost RANK SECONDS           wall
+ * time of what was extra */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -109,7 +109,8 @@ static void nonblocking_sum(void)
 	}
 }
 
-/* Computes between Isend, Irecv and Waitall; messages go round a ring and wait for their receivers. */
+/* Computes between Isend, Irecv and Waitall; messages go round a ring and wait for their receivers.
+ */
 static void nonblocking_ring(void)
 {
 	for (int step = 0; step < steps; step++) {
@@ -186,7 +187,8 @@ static void *part(void *pointer)
 	return NULL;
 }
 
-/* Two threads of a rank reduce, each on a communicator of its own; of the slow rank one of them is slow. */
+/* Two threads of a rank reduce, each on a communicator of its own; of the slow rank one of them is
+ * slow. */
 static void threads(void)
 {
 	pthread_t thread;
@@ -245,7 +247,8 @@ static void windows(void)
 	MPI_Win_free(&window);
 }
 
-/* A grid of two columns: sums along rows, then along columns; the whole row of the slow rank is slow. */
+/* A grid of two columns: sums along rows, then along columns; the whole row of the slow rank is
+ * slow. */
 static void grid(void)
 {
 	MPI_Comm row, column;

@@ -69,8 +69,8 @@ become(struct ct_child *child, struct signal_state *state, int report)
 
 static void pass_on(struct ct_child *child, const struct signal_state *state, const siginfo_t *info)
 {
-	/* The terminal and the kernel send to the whole process group; only signals sent to this process alone would
-	 * not reach the child. */
+	/* The terminal and the kernel send to the whole process group; only signals sent to this
+	 * process alone would not reach the child. */
 	if (info->si_code != SI_USER && info->si_code != SI_QUEUE && info->si_code != SI_TKILL)
 		return;
 	for (size_t i = 0; i < N_PASSED; i++) {

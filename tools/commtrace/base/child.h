@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child.h — start a program, pass signals on to it, wait, and note in its ring how it ended.
  *
- * While it lives, signals of the terminal reach it directly; those sent to commtrace are forwarded, and the note says
- * so. Its end is noted before it is reaped, so that the note cannot go to another process with the same pid. Main
- * thread only. */
+ * While it lives, signals of the terminal reach it directly; those sent to commtrace are forwarded,
+ * and the note says so. Its end is noted before it is reaped, so that the note cannot go to another
+ * process with the same pid. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_BASE_CHILD_H
 #define CT_TOOLS_COMMTRACE_BASE_CHILD_H
 
@@ -23,8 +23,8 @@ struct ct_child {
 	int exec_error; /* errno of exec, 0 if it was executed */
 };
 
-/* 0, or -1 if the program could not be started or waited for, after it was said why (a failed exec is not said
- * here). */
+/* 0, or -1 if the program could not be started or waited for, after it was said why (a failed exec
+ * is not said here). */
 int ct_child_run(struct ct_child *child);
 
 /* Exit status of a shell for this wait status. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codes.h — the meaning of commtrace's exit status. Part of the outside contract (docs/reference/INTERFACES.md). */
+/* codes.h — the meaning of commtrace's exit status. Part of the outside contract
+ * (docs/reference/INTERFACES.md). */
 #ifndef CT_TOOLS_COMMTRACE_BASE_CODES_H
 #define CT_TOOLS_COMMTRACE_BASE_CODES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command_table.h: commands.def and options.def as tables. Constant data and pure functions, and no code of a command:
- * the program that writes manual pages and completions uses them, too. */
+/* command_table.h: commands.def and options.def as tables. Constant data and pure functions, and no
+ * code of a command: the program that writes manual pages and completions uses them, too. */
 #ifndef CT_TOOLS_COMMTRACE_BASE_COMMAND_TABLE_H
 #define CT_TOOLS_COMMTRACE_BASE_COMMAND_TABLE_H
 
@@ -104,7 +104,8 @@ const struct ct_option *ct_option_next(const struct ct_command *command,
 /* Words that the value of the option may be for this command; NULL: any text. */
 const char *ct_option_words(const struct ct_command *command, const struct ct_option *option);
 
-/* What --help says of the option, with the values it takes and its default; cut where it does not fit. */
+/* What --help says of the option, with the values it takes and its default; cut where it does not
+ * fit. */
 #define CT_OPTION_HELP_TEXT 768u
 void ct_option_help(const struct ct_command *command, const struct ct_option *option,
 		    char text[CT_OPTION_HELP_TEXT]);

@@ -9,7 +9,8 @@
 #define COLUMNS 80 /* of a default terminal */
 #define HELP_AT 26 /* where the help of an option begins */
 
-/* Print `text` from column `at` on, wrapped at words; \n begins a paragraph. Lines after the first begin at `indent`. */
+/* Print `text` from column `at` on, wrapped at words; \n begins a paragraph. Lines after the first
+ * begin at `indent`. */
 static void wrap(const char *text, size_t at, size_t indent)
 {
 	while (*text) {

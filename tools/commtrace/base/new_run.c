@@ -26,7 +26,8 @@ static int remove_file(const char *dir, const char *name, enum ct_recording_kind
 	return 0;
 }
 
-/* A directory of ours and the recording in it. Anything else in it stays, and then it stays as well. */
+/* A directory of ours and the recording in it. Anything else in it stays, and then it stays as
+ * well. */
 static void remove_run(const char *dir)
 {
 	ct_recording_each(dir, remove_file, NULL);
@@ -85,7 +86,8 @@ static int check_place(const char *path, int force)
 	return code;
 }
 
-/* Where one cannot be exchanged for the other, as on NFS: the recording that is there steps aside until the new one is in place. */
+/* Where one cannot be exchanged for the other, as on NFS: the recording that is there steps aside
+ * until the new one is in place. */
 static int replace(const struct ct_new_run *run)
 {
 	char *old = NULL;
@@ -111,7 +113,8 @@ fail:
 	return -1;
 }
 
-/* Give the finished directory its name: rename(2) itself refuses to replace anything but an empty directory. */
+/* Give the finished directory its name: rename(2) itself refuses to replace anything but an empty
+ * directory. */
 static int put_in_place(const struct ct_new_run *run)
 {
 	if (rename(run->temp, run->path) == 0)

@@ -131,7 +131,8 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 	return CT_CODE_FAILED;
 }
 
-/* Each process of the job has a file open while they are read in step; shells allow 1024 unless asked for more. */
+/* Each process of the job has a file open while they are read in step; shells allow 1024 unless
+ * asked for more. */
 static void allow_files(void)
 {
 	struct rlimit files;
@@ -142,7 +143,8 @@ static void allow_files(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* Several paths are one run, which is not what someone means who compares two jobs. 0, or an exit status. */
+/* Several paths are one run, which is not what someone means who compares two jobs. 0, or an exit
+ * status. */
 static int refuse_several_jobs(const char *command, const struct ct_paths *paths,
 			       const struct ct_run *run)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open_run.h — what all commands that look at a run do first: open it, say what is wrong with it, analyze it. */
+/* open_run.h — what all commands that look at a run do first: open it, say what is wrong with it,
+ * analyze it. */
 #ifndef CT_TOOLS_COMMTRACE_BASE_OPEN_RUN_H
 #define CT_TOOLS_COMMTRACE_BASE_OPEN_RUN_H
 
@@ -7,15 +8,16 @@
 #include "tools/commtrace/base/options.h"
 #include "trace/reader.h"
 
-/* The number of threads in the options; default, also for NULL: one for each core that this process may run on, 8 at
- * most. */
+/* The number of threads in the options; default, also for NULL: one for each core that this process
+ * may run on, 8 at most. */
 unsigned ct_open_threads(const struct ct_cli *args);
 
-/* Open the paths as one run and say on stderr what could not be read of it. `command` for usage errors. 0, or
- * an exit status after it was said why. */
+/* Open the paths as one run and say on stderr what could not be read of it. `command` for usage
+ * errors. 0, or an exit status after it was said why. */
 int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run);
 
-/* Analyze it, with a progress bar; freed with ct_report_free(). 0, or an exit status after it was said why. */
+/* Analyze it, with a progress bar; freed with ct_report_free(). 0, or an exit status after it was
+ * said why. */
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report);
 

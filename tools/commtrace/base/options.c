@@ -97,7 +97,8 @@ static const struct ct_given *find(const struct ct_cli *args, enum ct_option_key
 	return NULL;
 }
 
-/* The last value of an option counts, so that a script can add one. But of two files one would not be written, or not read. */
+/* The last value of an option counts, so that a script can add one. But of two files one would not
+ * be written, or not read. */
 static int check_once(const struct ct_cli *args, const struct ct_option *option, const char *value)
 {
 	const struct ct_given *before = find(args, option->key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.h: the command line of one command, parsed with getopt_long() as options.def describes it.
  *
- * Values are borrowed from argv. Numbers and words are checked while they are parsed; every message names the option, the
- * command and what would be right. One thread. */
+ * Values are borrowed from argv. Numbers and words are checked while they are parsed; every message
+ * names the option, the command and what would be right. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_BASE_OPTIONS_H
 #define CT_TOOLS_COMMTRACE_BASE_OPTIONS_H
 
@@ -22,11 +22,12 @@ struct ct_cli {
 	} * given;
 	size_t n_given;
 	struct ct_paths paths; /* the arguments */
-	char **program; /* of CT_TAKES_PROGRAM: the first argument and all behind it; of CT_TAKES_PATHS_PROGRAM: all behind "--"; NULL: none */
+	char **program;	       /* of CT_TAKES_PROGRAM: the first argument and all behind it; of
+				  CT_TAKES_PATHS_PROGRAM: all behind "--"; NULL: none */
 };
 
-/* Parse the line of this command; argv[0] is its name. Returns -1 to continue, or the exit status: after --help, or
- * after a usage error was reported. ct_cli_fini() in any case. */
+/* Parse the line of this command; argv[0] is its name. Returns -1 to continue, or the exit status:
+ * after --help, or after a usage error was reported. ct_cli_fini() in any case. */
 int ct_cli_parse(struct ct_cli *args, enum ct_command_id command, int argc, char **argv);
 void ct_cli_fini(struct ct_cli *args);
 
@@ -42,8 +43,8 @@ long long ct_cli_number(const struct ct_cli *args, enum ct_option_key key, long 
 /* The same as the position among the option's words, from 0; -1 where there is neither. */
 int ct_cli_word(const struct ct_cli *args, enum ct_option_key key);
 
-/* Position among the command's formats: from --format or --json, else the extension of -o FILE, else 0. Returns -1 after a
- * usage error. */
+/* Position among the command's formats: from --format or --json, else the extension of -o FILE,
+ * else 0. Returns -1 after a usage error. */
 int ct_cli_format(const struct ct_cli *args);
 
 /* "commtrace: ..." about the way a command was called; hints at its --help; returns CT_CODE_USAGE. */

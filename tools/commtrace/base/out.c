@@ -16,8 +16,8 @@
 #include "trace/format.h"
 #include "trace/status.h"
 
-/* So large that most results are written at once: why a write failed is known at the end only for the last.
- * glibc takes the size of a buffer only together with the buffer. */
+/* So large that most results are written at once: why a write failed is known at the end only for
+ * the last. glibc takes the size of a buffer only together with the buffer. */
 #define BUFFER (1u << 18)
 static char buffers[2][BUFFER];
 
@@ -79,8 +79,8 @@ static int open_beside(struct ct_out *out)
 		out->temp = NULL;
 		return -1;
 	}
-	/* A user who interrupts on seeing the file must not be earlier than its entry in the list of files to
-	 * remove. */
+	/* A user who interrupts on seeing the file must not be earlier than its entry in the list
+	 * of files to remove. */
 	ct_signals_hold();
 	fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 	error = errno;

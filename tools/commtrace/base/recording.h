@@ -12,8 +12,8 @@ enum ct_recording_kind {
 
 enum ct_recording_kind ct_recording_kind(const char *name);
 
-/* For each recording file of a directory, in the order of the names; stops when `each` returns nonzero and
- * returns that. Returns -1 with errno if the directory cannot be read. */
+/* For each recording file of a directory, in the order of the names; stops when `each` returns
+ * nonzero and returns that. Returns -1 with errno if the directory cannot be read. */
 int ct_recording_each(const char *dir,
 		      int (*each)(const char *dir, const char *name, enum ct_recording_kind kind,
 				  void *arg),
@@ -22,8 +22,9 @@ int ct_recording_each(const char *dir,
 /* "DIR/NAME", to be freed; NULL when memory is out. */
 char *ct_recording_path(const char *dir, const char *name);
 
-/* Does the directory hold records, on disk or in rings of this host, of another job than `job` (NULL: of any)?
- * Then 1 and what was found in `what`; 0 if not, also for a directory that cannot be read. */
+/* Does the directory hold records, on disk or in rings of this host, of another job than `job`
+ * (NULL: of any)? Then 1 and what was found in `what`; 0 if not, also for a directory that cannot
+ * be read. */
 int ct_recording_of_another(const char *dir, const char *const *ring_dirs, const char *job,
 			    char what[512]);
 

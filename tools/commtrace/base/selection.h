@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selection.h: the part of a run that --ranks and --window choose, the same for every command that has them. */
+/* selection.h: the part of a run that --ranks and --window choose, the same for every command that
+ * has them. */
 #ifndef CT_TOOLS_COMMTRACE_BASE_SELECTION_H
 #define CT_TOOLS_COMMTRACE_BASE_SELECTION_H
 

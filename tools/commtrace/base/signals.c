@@ -46,8 +46,8 @@ void ct_signals_begin(void)
 	struct sigaction action = { .sa_handler = SIG_IGN };
 
 	for (int fd = 0; fd <= 2; fd++) {
-		/* Close-on-exec: a program that `run` starts finds it closed, as it was. Read-only where we
-		 * write: the results have nowhere to go and writing must fail. */
+		/* Close-on-exec: a program that `run` starts finds it closed, as it was. Read-only
+		 * where we write: the results have nowhere to go and writing must fail. */
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			(void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The format is POSIX ustar: names of at most 100 bytes and plain files are all that is needed, and libarchive would add five libraries to a
- * program that is linked statically. */
+/* The format is POSIX ustar: names of at most 100 bytes and plain files are all that is needed, and
+ * libarchive would add five libraries to a program that is linked statically. */
 #include "tools/commtrace/copy/bundle.h"
 
 #include <dirent.h>
@@ -72,7 +72,8 @@ static int put_bytes(struct bundle *b, const char *name, const char *bytes, size
 	return put_zeros(b, (BLOCK - n % BLOCK) % BLOCK);
 }
 
-/* A segment may grow meanwhile: as much of it as it had. One that shrank is filled up with zeros, which readers take for its end. */
+/* A segment may grow meanwhile: as much of it as it had. One that shrank is filled up with zeros,
+ * which readers take for its end. */
 static int put_contents(struct bundle *b, const char *name, int fd, uint64_t bytes)
 {
 	char buffer[1u << 16]; /* size: one reading */
@@ -94,7 +95,8 @@ static int put_contents(struct bundle *b, const char *name, int fd, uint64_t byt
 	return put_zeros(b, left + (BLOCK - bytes % BLOCK) % BLOCK);
 }
 
-/* An open file, under this name in the run. One for which there is no room is left out and listed. -1: the bundle cannot be written. */
+/* An open file, under this name in the run. One for which there is no room is left out and listed.
+ * -1: the bundle cannot be written. */
 static int put_open(struct bundle *b, int fd, const char *name)
 {
 	char inside[100]; /* fact: most of a name in ustar */
@@ -120,7 +122,8 @@ static int put_file(struct bundle *b, int dirfd, const char *name)
 	return failed;
 }
 
-/* Copies of the rings, one after the other in memory: on a disk that is full, and of a watcher that is killed, nothing else is left. */
+/* Copies of the rings, one after the other in memory: on a disk that is full, and of a watcher that
+ * is killed, nothing else is left. */
 static int put_rings(struct bundle *b, const struct ct_run *run)
 {
 	char name[CT_RING_COPY_NAME];

@@ -26,8 +26,8 @@ static void failed(struct ct_collect_run *collect, const char *what, const char 
 
 /* ---- files ---- */
 
-/* Does the directory have this file already, as far as it has got? Segments and archives only grow; the copy of
- * a living ring changes in place. */
+/* Does the directory have this file already, as far as it has got? Segments and archives only grow;
+ * the copy of a living ring changes in place. */
 static int is_present(const struct ct_collect_run *collect, const char *name,
 		      const struct stat *from, enum ct_recording_kind kind)
 {
@@ -129,9 +129,10 @@ void ct_collect_run_from(struct ct_collect_run *collect, const char *from)
 		failed(collect, from, strerror(errno));
 		return;
 	}
-	/* First into the run itself, as the next start of a process would do it; what cannot go there (its
-	 * process lives, the directory was moved or is read-only) comes as a copy. Rings before segments: a
-	 * record that moves from the one to the other meanwhile is then in both, not in none. */
+	/* First into the run itself, as the next start of a process would do it; what cannot go
+	 * there (its process lives, the directory was moved or is read-only) comes as a copy. Rings
+	 * before segments: a record that moves from the one to the other meanwhile is then in both,
+	 * not in none. */
 	ct_ring_dir_collect(collect->ring_dirs, &rings.id, &collected);
 	collect->archived += collected.moved;
 	rings.in_place = rings.from.st_dev == collect->to_stat.st_dev &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect_run.h — bring what belongs to some runs into one directory: their files and the rings of this host. What is
- * there already stays or grows, so that doing it again does no harm. */
+/* collect_run.h — bring what belongs to some runs into one directory: their files and the rings of
+ * this host. What is there already stays or grows, so that doing it again does no harm. */
 #ifndef CT_TOOLS_COMMTRACE_COPY_COLLECT_RUN_H
 #define CT_TOOLS_COMMTRACE_COPY_COLLECT_RUN_H
 

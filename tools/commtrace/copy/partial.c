@@ -57,7 +57,8 @@ static int bring(struct ct_partial *part, const char *path, int has_ended, struc
 	return CT_OK;
 }
 
-/* Its process may have ended meanwhile: then what was left in the ring has been moved beside its segments, or is all in them. */
+/* Its process may have ended meanwhile: then what was left in the ring has been moved beside its
+ * segments, or is all in them. */
 static int bring_archive(struct ct_partial *part, const struct ct_process_info *info,
 			 const char *beside, struct ct_err *err)
 {

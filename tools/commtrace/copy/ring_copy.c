@@ -15,8 +15,8 @@
 #include "trace/ring_stacks.h"
 #include "trace/ring_traffic.h"
 
-/* Word by word in ascending order: in the tables of a ring the word that marks an entry as valid comes first and was
- * written last. */
+/* Word by word in ascending order: in the tables of a ring the word that marks an entry as valid
+ * comes first and was written last. */
 static void copy_words(uint64_t *to, const void *from, size_t bytes)
 {
 	ct_word *words = (ct_word *)(uintptr_t)from; /* C11 atomics load through non-const only */
@@ -25,8 +25,8 @@ static void copy_words(uint64_t *to, const void *from, size_t bytes)
 		to[i] = atomic_load_explicit(&words[i], memory_order_acquire);
 }
 
-/* A chunk that its owner may be filling, and that may be freed and claimed again meanwhile: what does not belong
- * to one lap is left out. */
+/* A chunk that its owner may be filling, and that may be freed and claimed again meanwhile: what
+ * does not belong to one lap is left out. */
 static void copy_chunk(uint64_t *to, const struct ct_chunk *chunk)
 {
 	struct ct_slot *slots = ct_chunk_slots(chunk);

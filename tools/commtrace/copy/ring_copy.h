@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_copy.h — copies of rings that stay where they are: of processes that live, or whose run directory is gone.
- * Nothing is written to the ring. */
+/* ring_copy.h — copies of rings that stay where they are: of processes that live, or whose run
+ * directory is gone. Nothing is written to the ring. */
 #ifndef CT_TOOLS_COMMTRACE_COPY_RING_COPY_H
 #define CT_TOOLS_COMMTRACE_COPY_RING_COPY_H
 
@@ -8,8 +8,9 @@
 #include "trace/segment.h"
 #include "trace/status.h"
 
-/* Copy the ring file `path` into the directory open as `dirfd`, under its process's name: as a plain ring if the
- * process lives, compressed if it is dead. *archived says which. An older copy is replaced in one step. */
+/* Copy the ring file `path` into the directory open as `dirfd`, under its process's name: as a
+ * plain ring if the process lives, compressed if it is dead. *archived says which. An older copy is
+ * replaced in one step. */
 int ct_ring_copy(const char *path, int dirfd, int *archived, struct ct_err *err);
 
 /* size: of a copy's name */

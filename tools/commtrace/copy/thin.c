@@ -12,10 +12,12 @@
 #include "trace/block.h"
 #include "trace/segment_read.h"
 
-/* size: at least so many operations of a process are kept, four times what a verdict of `hang` reads at its end: others may be behind. */
+/* size: at least so many operations of a process are kept, four times what a verdict of `hang`
+ * reads at its end: others may be behind. */
 #define LEAST_OPS 4096u
 
-/* size: unreturned calls that are noted. There is one for a thread at most, and few threads communicate. */
+/* size: unreturned calls that are noted. There is one for a thread at most, and few threads
+ * communicate. */
 #define MOST_CALLS 256u
 
 /* ---- where the latest part begins ---- */
@@ -192,7 +194,8 @@ static int put_block(struct writer *w)
 				     ct_status_text(st));
 }
 
-/* A record about a single operation or call, or about what was under way when the block was written. */
+/* A record about a single operation or call, or about what was under way when the block was
+ * written. */
 static int is_of_operation(unsigned kind)
 {
 	switch (kind) {
@@ -223,8 +226,8 @@ static void drop_records_of_operations(struct ct_block *block)
 	block->n_extents = 0;
 }
 
-/* Without its operations. Records of single operations have nothing to say without them, but readers that skip operations look at
- * those of a segment's last block. */
+/* Without its operations. Records of single operations have nothing to say without them, but
+ * readers that skip operations look at those of a segment's last block. */
 static int leave_out(struct writer *w, int is_last, int is_last_of_all,
 		     const struct ct_thin_calls *calls)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write_part.h — a part of a run (partial.h) under a name: it appears once it is complete. For `partial`, and for `run --partial` at the
- * end of the job. What fails is said. Main thread. */
+/* write_part.h — a part of a run (partial.h) under a name: it appears once it is complete. For
+ * `partial`, and for `run --partial` at the end of the job. What fails is said. Main thread. */
 #ifndef CT_TOOLS_COMMTRACE_COPY_WRITE_PART_H
 #define CT_TOOLS_COMMTRACE_COPY_WRITE_PART_H
 
@@ -18,8 +18,8 @@ struct ct_part_wish {
 /* keep_ns by the options --keep and --exact. */
 uint64_t ct_part_keep_ns(const struct ct_cli *args);
 
-/* Writes it. 0 and the line that says what it holds, to be freed (NULL: out of memory), or an exit status. From then on signals are
- * deferred. */
+/* Writes it. 0 and the line that says what it holds, to be freed (NULL: out of memory), or an exit
+ * status. From then on signals are deferred. */
 int ct_write_part(const struct ct_run *run, const struct ct_part_wish *wish, char **line);
 
 #endif

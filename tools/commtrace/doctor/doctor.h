@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.h — `commtrace doctor`: what of a program would be recorded, and what not. Each doctor_*.c looks at one thing and
- * adds what it found; cmd_doctor.c shows it. Nothing is changed, and the program itself is started only on demand. Main
- * thread only. */
+/* doctor.h — `commtrace doctor`: what of a program would be recorded, and what not. Each doctor_*.c
+ * looks at one thing and adds what it found; cmd_doctor.c shows it. Nothing is changed, and the
+ * program itself is started only on demand. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_H
 #define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_H
 
@@ -58,7 +58,8 @@ enum ct_doctor_id ct_doctor_of(int invisible);
 void ct_doctor_add_invisible(struct ct_doctor *d, enum ct_doctor_id id,
 			     enum ct_doctor_answer answer, const char *where);
 
-/* All that does not depend on a program. `library`: where d->library points to, filled with its path. */
+/* All that does not depend on a program. `library`: where d->library points to, filled with its
+ * path. */
 void ct_doctor_machine(struct ct_doctor *d, char library[PATH_MAX]);
 
 /* The library itself, and LD_PRELOAD. */
@@ -85,8 +86,8 @@ enum ct_doctor_role {
 	CT_DOCTOR_INSTALLED, /* it is there, and may be used or not */
 };
 
-/* Whether this file communicates, and signs that something in it cannot be traced. Files seen before are skipped.
- * Returns whether it calls a backend's library of which none was found yet. */
+/* Whether this file communicates, and signs that something in it cannot be traced. Files seen
+ * before are skipped. Returns whether it calls a backend's library of which none was found yet. */
 int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role);
 
 /* After the last object: what all of them together say. */

@@ -43,8 +43,8 @@ static void note_copy(struct backend *b, const char *path, const char *what)
 	note(b->copies, sizeof(b->copies), &b->n_copies, path, what);
 }
 
-/* Of a file that has MPI in it, by what only that one has. When it is recorded, the running library's own text
- * decides (interpose/mpi/flavour.c). */
+/* Of a file that has MPI in it, by what only that one has. When it is recorded, the running
+ * library's own text decides (interpose/mpi/flavour.c). */
 static const char *mpi_flavour(const struct ct_doctor_elf *file)
 {
 	if (strncmp(file->soname, "libmpi_abi", 10) == 0)

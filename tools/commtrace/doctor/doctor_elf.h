@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_elf.h — what an ELF file says of itself, read with libelf; nothing of it is trusted or executed. A damaged file gives
- * the answers that its readable part has. Main thread only. */
+/* doctor_elf.h — what an ELF file says of itself, read with libelf; nothing of it is trusted or
+ * executed. A damaged file gives the answers that its readable part has. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_ELF_H
 #define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_ELF_H
 
@@ -31,7 +31,8 @@ enum ct_elf_has { CT_ELF_HAS_NOT, CT_ELF_IMPORTS, CT_ELF_EXPORTS };
 /* Is this a dynamic symbol of the file? */
 enum ct_elf_has ct_elf_has(const struct ct_doctor_elf *file, const char *symbol);
 
-/* Has the object a relocation by the name of `symbol`: does it call it through the loader? 0 also if unknown. */
+/* Has the object a relocation by the name of `symbol`: does it call it through the loader? 0 also
+ * if unknown. */
 int ct_elf_relocates(const struct ct_doctor_elf *file, const char *symbol);
 
 /* The library that it needs, by number from 0; NULL: no more. */

@@ -55,7 +55,8 @@ static int words_after(const struct row *row, const char *name, int dashes, cons
 	return -1;
 }
 
-/* -m or -c of a Python, also behind other letters (-um). Of torchrun and its like, what -m says of the file that follows. */
+/* -m or -c of a Python, also behind other letters (-um). Of torchrun and its like, what -m says of
+ * the file that follows. */
 static void look_at_python(struct ct_launch_command *launch, const char *name, int dashes)
 {
 	char last = name[0] ? name[strlen(name) - 1] : '\0';

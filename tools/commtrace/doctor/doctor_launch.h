@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_launch.h — which argument of a launcher (doctor_launchers.def) is the program that it starts? Judged by the words of
- * the command line alone; nothing is started. Main thread only. */
+/* doctor_launch.h — which argument of a launcher (doctor_launchers.def) is the program that it
+ * starts? Judged by the words of the command line alone; nothing is started. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_LAUNCH_H
 #define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_LAUNCH_H
 
@@ -21,8 +21,8 @@ struct ct_launch_command {
 	int lies_elsewhere; /* an option says so: that it is not found from here says nothing */
 };
 
-/* What argv[0], known as `name`, starts by argv[1] and so on (NULL-terminated). `is_program` reports whether a word could be
- * executed from here. */
+/* What argv[0], known as `name`, starts by argv[1] and so on (NULL-terminated). `is_program`
+ * reports whether a word could be executed from here. */
 struct ct_launch_command ct_launch_look(const char *name, char **argv,
 					int (*is_program)(const char *word));
 

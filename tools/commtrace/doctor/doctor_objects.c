@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a library or program has in it that passes the tracer unseen, by the marks of trace/invisible_marks.def. */
+/* What a library or program has in it that passes the tracer unseen, by the marks of
+ * trace/invisible_marks.def. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,8 @@ static void look_at_gloo(struct ct_doctor *d, const struct ct_doctor_elf *file, 
 		ct_doctor_backends_copy(CT_DOCTOR_GLOO, path);
 }
 
-/* A runtime of AddressSanitizer that is a library ends its program where another one was loaded before it. */
+/* A runtime of AddressSanitizer that is a library ends its program where another one was loaded
+ * before it. */
 static void look_at_sanitizers(struct ct_doctor *d, const struct ct_doctor_elf *file,
 			       const char *path)
 {

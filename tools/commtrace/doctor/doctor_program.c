@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program of a command line: what the kernel would execute for it, whether the loader would heed LD_PRELOAD there, and
- * what it would load. */
+/* The program of a command line: what the kernel would execute for it, whether the loader would
+ * heed LD_PRELOAD there, and what it would load. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,8 @@ static const char *interpreter_word(char *line)
 	return first;
 }
 
-/* Why this cannot be executed; NULL: it is an ELF file, or `next` is the word that is executed for it. */
+/* Why this cannot be executed; NULL: it is an ELF file, or `next` is the word that is executed for
+ * it. */
 static const char *look_into(const char *path, char next[PATH_MAX])
 {
 	char head[512] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Python interpreter, with the preload: is the library in it, and which packages would it find? They are found, not
- * imported: nothing of them runs. */
+/* A Python interpreter, with the preload: is the library in it, and which packages would it find?
+ * They are found, not imported: nothing of them runs. */
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program itself, recorded for a look: what the loader did with calls that are bound while it runs shows only then. */
+/* The program itself, recorded for a look: what the loader did with calls that are bound while it
+ * runs shows only then. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

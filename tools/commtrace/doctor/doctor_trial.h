@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_trial.h — a short program that is started to see what the loader does, in bounded time and with bounded output. */
+/* doctor_trial.h — a short program that is started to see what the loader does, in bounded time and
+ * with bounded output. */
 #ifndef CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_TRIAL_H
 #define CT_TOOLS_COMMTRACE_DOCTOR_DOCTOR_TRIAL_H
 

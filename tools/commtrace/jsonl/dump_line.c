@@ -24,7 +24,8 @@ static int has_peer(const struct ct_op *op)
 	return is_p2p(op) || ct_op_class(op->op) == CT_CLASS_LOCAL;
 }
 
-/* ---- JSON: written by hand, since a tree or a printf per value costs more than reading the trace ---- */
+/* ---- JSON: written by hand, since a tree or a printf per value costs more than reading the trace
+ * ---- */
 
 /* One line under way. Strings are cut to what fits, which is more than a trace holds. */
 struct line {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.h — a run made from lines of JSON: first all of it into memory (a communicator's members are known only
- * at the last line), then process by process into segments. Main thread only. */
+/* import.h — a run made from lines of JSON: first all of it into memory (a communicator's members
+ * are known only at the last line), then process by process into segments. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_JSONL_IMPORT_H
 #define CT_TOOLS_COMMTRACE_JSONL_IMPORT_H
 
@@ -77,11 +77,12 @@ struct ct_import {
 
 #define CT_IMPORT_FIRST_SITE 65536u
 
-/* Add all lines of `in`. 0, or an exit status after it was said at which file:line:column what is wrong. */
+/* Add all lines of `in`. 0, or an exit status after it was said at which file:line:column what is
+ * wrong. */
 int ct_import_read(struct ct_import *import, FILE *in);
 
-/* Write all of it into the directory open as `dirfd`, which will be known as `run_dir`. 0, or an exit status
- * after it was said why; files may then be left behind in the directory. */
+/* Write all of it into the directory open as `dirfd`, which will be known as `run_dir`. 0, or an
+ * exit status after it was said why; files may then be left behind in the directory. */
 int ct_import_write(struct ct_import *import, int dirfd, const char *run_dir);
 
 void ct_import_fini(struct ct_import *import);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_model.h — put the content of lines into a struct ct_import. Each function prints on stderr why it failed
- * (out of memory, or a table of the trace format that is full). */
+/* import_model.h — put the content of lines into a struct ct_import. Each function prints on stderr
+ * why it failed (out of memory, or a table of the trace format that is full). */
 #ifndef CT_TOOLS_COMMTRACE_JSONL_IMPORT_MODEL_H
 #define CT_TOOLS_COMMTRACE_JSONL_IMPORT_MODEL_H
 
@@ -10,8 +10,8 @@
 struct ct_import_process *ct_import_process(struct ct_import *import,
 					    const struct ct_import_process *id);
 
-/* Index + 1 of the communicator with comm->hash, of which this process is a member, in it with `rank` (-1 not given).
- * 0 on failure. */
+/* Index + 1 of the communicator with comm->hash, of which this process is a member, in it with
+ * `rank` (-1 not given). 0 on failure. */
 uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *process,
 			const struct ct_import_comm *comm, const char *name, int32_t rank);
 

@@ -15,9 +15,10 @@
 #include "trace/run_id.h"
 #include "trace/segment.h"
 
-/* Processes are read side by side, a block of each at a time, so operations meet out of order by up to the time that a
- * block spans. The relation of clocks leaves out what is later than 10 s (CT_EDGE_LATE_NS): a fifth of that leaves room
- * for operations that take long themselves. The number keeps what a reader holds of each process below 128 KiB. */
+/* Processes are read side by side, a block of each at a time, so operations meet out of order by up
+ * to the time that a block spans. The relation of clocks leaves out what is later than 10 s
+ * (CT_EDGE_LATE_NS): a fifth of that leaves room for operations that take long themselves. The
+ * number keeps what a reader holds of each process below 128 KiB. */
 #define BLOCK_NS 2000000000ull
 #define BLOCK_RECORDS 2048u
 #define QUANTUM_NS 1u		     /* times as in the lines */
@@ -189,8 +190,8 @@ static int put_comms(struct writer *w)
 	return st;
 }
 
-/* Launches in flight are in the last tracer heartbeat, as many as fit; the older ones, which are unlikely to have
- * been in flight, become launches without times. */
+/* Launches in flight are in the last tracer heartbeat, as many as fit; the older ones, which are
+ * unlikely to have been in flight, become launches without times. */
 #define MOST_OPEN 8192u
 
 static int put_open_launch(struct writer *w, const struct ct_import_op *op)
@@ -330,8 +331,8 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 	snprintf(id->run_dir, sizeof(id->run_dir), "%s", run_dir);
 }
 
-/* A process has one error for all times that calls measured: the largest given, so that none becomes too small.
- * Launches have their own. */
+/* A process has one error for all times that calls measured: the largest given, so that none
+ * becomes too small. Launches have their own. */
 static uint32_t edge_error(const struct ct_import_process *process)
 {
 	uint32_t largest = 0, least = UINT32_MAX;

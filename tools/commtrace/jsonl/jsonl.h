@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jsonl.h — the keys of a dumped op, one object a line. dump writes these, import reads exactly these; what each
- * means is in docs/reference/INTERFACES.md.
+/* jsonl.h — the keys of a dumped op, one object a line. dump writes these, import reads exactly
+ * these; what each means is in docs/reference/INTERFACES.md.
  *
- * KEY(name, type): the type that import accepts; every key may be null or missing except those that import requires.
- * Order is the order in which dump writes. */
+ * KEY(name, type): the type that import accepts; every key may be null or missing except those that
+ * import requires. Order is the order in which dump writes. */
 #ifndef CT_TOOLS_COMMTRACE_JSONL_JSONL_H
 #define CT_TOOLS_COMMTRACE_JSONL_JSONL_H
 

@@ -41,8 +41,8 @@ int ct_browser_is_there(void)
 	return (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")) && is_in_path(OPENER);
 }
 
-/* The child of a child, so that no process must wait for it: some browsers run until they are closed. In a session of
- * its own, so that Ctrl-C ends commtrace and not the browser. */
+/* The child of a child, so that no process must wait for it: some browsers run until they are
+ * closed. In a session of its own, so that Ctrl-C ends commtrace and not the browser. */
 static void start(const char *address)
 {
 	int null = open("/dev/null", O_RDWR);

@@ -6,7 +6,8 @@
 /* Is there a screen (DISPLAY, WAYLAND_DISPLAY), and xdg-open in PATH? */
 int ct_browser_is_there(void);
 
-/* Have xdg-open open the address. It runs on its own; what it prints is thrown away. 0, or -1: it could not be started. */
+/* Have xdg-open open the address. It runs on its own; what it prints is thrown away. 0, or -1: it
+ * could not be started. */
 int ct_browser_open(const char *address);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port_owner.h — which process listens on a port of this machine, as far as this user may read /proc. Main thread
- * only. */
+/* port_owner.h — which process listens on a port of this machine, as far as this user may read
+ * /proc. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_OPEN_PORT_OWNER_H
 #define CT_TOOLS_COMMTRACE_OPEN_PORT_OWNER_H
 

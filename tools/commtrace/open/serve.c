@@ -93,7 +93,8 @@ static int is_own_host(const struct ct_serve *serve, const char *host)
 	return 0;
 }
 
-/* Lines for the page that may read; a page of anywhere else gets none of them, so its browser keeps the answer from it. */
+/* Lines for the page that may read; a page of anywhere else gets none of them, so its browser keeps
+ * the answer from it. */
 static const char *cors(const struct ct_serve *serve, const struct ct_http_request *request,
 			char text[512])
 {
@@ -114,14 +115,16 @@ static const char *cors(const struct ct_serve *serve, const struct ct_http_reque
 	return text;
 }
 
-/* The request is permitted: from the allowed page, or from a program that is not a browser and so has no page. */
+/* The request is permitted: from the allowed page, or from a program that is not a browser and so
+ * has no page. */
 static int may_read(const struct ct_serve *serve, const struct ct_http_request *request)
 {
 	return strcmp(request->origin, serve->origin) == 0 ||
 	       (!request->origin[0] && !request->site[0]);
 }
 
-/* A part of another page, such as an image. Browsers name no origin with those, so it is seen by the site alone. */
+/* A part of another page, such as an image. Browsers name no origin with those, so it is seen by
+ * the site alone. */
 static int is_of_another_page(const struct ct_serve *serve, const struct ct_http_request *request)
 {
 	return strcmp(request->origin, serve->origin) != 0 &&
@@ -200,8 +203,8 @@ static void answer_request(struct ct_serve *serve, struct client *client)
 
 /* ---- clients ---- */
 
-/* Everything for one of them has been sent: let it close first. Whether it received it is not known yet: the bytes
- * may still be in this machine. */
+/* Everything for one of them has been sent: let it close first. Whether it received it is not known
+ * yet: the bytes may still be in this machine. */
 static void leave(struct client *client)
 {
 	client->state = LEAVING;
@@ -222,7 +225,8 @@ static void took(struct server *server, struct client *client)
 	drop(client);
 }
 
-/* The time to close is over. Who has all and keeps the line has taken it; on a slow line it gets there later. */
+/* The time to close is over. Who has all and keeps the line has taken it; on a slow line it gets
+ * there later. */
 static void stay(struct server *server, struct client *client)
 {
 	uint64_t t = ct_clock_ns(CLOCK_MONOTONIC);
@@ -345,7 +349,8 @@ static uint64_t end_of(const struct server *server, const struct client *client)
 	return client->until_ns < server->over_ns ? client->until_ns : server->over_ns;
 }
 
-/* Drops clients whose time is up; once done, also those without a request. Returns when the next one's time is up. */
+/* Drops clients whose time is up; once done, also those without a request. Returns when the next
+ * one's time is up. */
 static uint64_t expire(struct server *server)
 {
 	uint64_t t = ct_clock_ns(CLOCK_MONOTONIC), next = UINT64_MAX;

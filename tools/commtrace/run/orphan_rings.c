@@ -96,7 +96,8 @@ void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_i
 	snprintf(orphans->why_kept, sizeof(orphans->why_kept), "%s", collected.why_kept);
 }
 
-/* "rank 3", "ranks 0, 1 and 2", "12 ranks (0, 1, 2, 3, 4, 5, 6, 7, ...)", or "2 processes" where some are not known. */
+/* "rank 3", "ranks 0, 1 and 2", "12 ranks (0, 1, 2, 3, 4, 5, 6, 7, ...)", or "2 processes" where
+ * some are not known. */
 static void put_who(char *text, size_t size, const struct ct_orphan_rings *r)
 {
 	uint32_t n = r->living < CT_ORPHAN_RINGS_RANKS ? r->living : CT_ORPHAN_RINGS_RANKS;

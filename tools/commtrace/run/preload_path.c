@@ -11,8 +11,8 @@
 
 #define LIBRARY "libcommtrace.so"
 
-/* From the folder of the program: build tree and plain prefix, private folder of a distribution, lib64, and
- * everything in one folder. */
+/* From the folder of the program: build tree and plain prefix, private folder of a distribution,
+ * lib64, and everything in one folder. */
 static const char *const places[] = { "../lib", "../lib/commtrace", "../lib64",
 				      "../lib64/commtrace", "." };
 

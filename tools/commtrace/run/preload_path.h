@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_path.h — where libcommtrace.so is: searched relative to this program, never to the current directory, so
- * that a build tree, an installation and an unpacked tarball all work. */
+/* preload_path.h — where libcommtrace.so is: searched relative to this program, never to the
+ * current directory, so that a build tree, an installation and an unpacked tarball all work. */
 #ifndef CT_TOOLS_COMMTRACE_RUN_PRELOAD_PATH_H
 #define CT_TOOLS_COMMTRACE_RUN_PRELOAD_PATH_H
 

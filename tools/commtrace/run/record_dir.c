@@ -19,7 +19,8 @@ static int cannot_record(const char *path, const char *why)
 	return -1;
 }
 
-/* A new directory of ours, or with a known job the one that its other hosts use. 0 or -1 with errno. */
+/* A new directory of ours, or with a known job the one that its other hosts use. 0 or -1 with
+ * errno. */
 static int make_default(struct ct_record_dir *dir, const char *parent, const char *job)
 {
 	char name[160] = "commtrace-";

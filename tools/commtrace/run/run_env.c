@@ -74,9 +74,9 @@ const char *ct_run_env_get(const struct ct_run_env *env, const char *name)
 	return getenv(full);
 }
 
-/* The runtime of AddressSanitizer wants to be loaded first, before anything that is preloaded, and else ends the
- * program. The library wraps none of the functions that the runtime wraps, except for those that both forward to the
- * next. */
+/* The runtime of AddressSanitizer wants to be loaded first, before anything that is preloaded, and
+ * else ends the program. The library wraps none of the functions that the runtime wraps, except for
+ * those that both forward to the next. */
 static int allow_before_asan(void)
 {
 	static const char allow[] = "verify_asan_link_order=0";

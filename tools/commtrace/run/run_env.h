@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_env.h — the environment that `commtrace run` gives only to its program: LD_PRELOAD, the COMMTRACE_* settings of
- * the command line, the variables that make NCCL and NVTX load the library, and the option that makes
- * AddressSanitizer accept it. */
+/* run_env.h — the environment that `commtrace run` gives only to its program: LD_PRELOAD, the
+ * COMMTRACE_* settings of the command line, the variables that make NCCL and NVTX load the library,
+ * and the option that makes AddressSanitizer accept it. */
 #ifndef CT_TOOLS_COMMTRACE_RUN_RUN_ENV_H
 #define CT_TOOLS_COMMTRACE_RUN_RUN_ENV_H
 
@@ -18,7 +18,8 @@ struct ct_run_env {
 	int plugin;   /* it shall also be NCCL's profiler plugin, unless there is one */
 };
 
-/* Remember NAME=VALUE for --set; NAME with or without COMMTRACE_. 0, or an exit status after a message. */
+/* Remember NAME=VALUE for --set; NAME with or without COMMTRACE_. 0, or an exit status after a
+ * message. */
 int ct_run_env_set(struct ct_run_env *env, const char *assignment);
 
 /* Remember COMMTRACE_`name`=`value`; the last one wins. `value` is borrowed. 0, or an exit status. */
@@ -27,8 +28,8 @@ int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value);
 /* Value that the program will see of COMMTRACE_`name`; NULL if none. */
 const char *ct_run_env_get(const struct ct_run_env *env, const char *name);
 
-/* Name of the job from the environment of this process, by the rules of a rank (interpose/identity.c); 0 if only a
- * rank can find it. */
+/* Name of the job from the environment of this process, by the rules of a rank
+ * (interpose/identity.c); 0 if only a rank can find it. */
 int ct_run_env_job(const struct ct_run_env *env, char *job, size_t size);
 
 /* Name of this host, by the rules of a rank; at most 63 bytes. */

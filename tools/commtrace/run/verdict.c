@@ -30,8 +30,8 @@ static int is_unsure(const struct ct_report *report)
 	return report->verdict.code == CT_VERDICT_NOT_ENOUGH_EVIDENCE;
 }
 
-/* On one line: a terminal breaks it by itself, and a log keeps its numbers. After `ends` the note of an unsure verdict would
- * report them again. */
+/* On one line: a terminal breaks it by itself, and a log keeps its numbers. After `ends` the note
+ * of an unsure verdict would report them again. */
 static void say_sentence(const struct ct_report *report, int ends)
 {
 	const struct ct_report_verdict *v = &report->verdict;
@@ -84,7 +84,8 @@ static int say_hang(const struct ct_report *report)
 	return report->hang != NULL;
 }
 
-/* The rank that failed first; the others follow from it as a rule, and `info` lists them. 1: said; 0: none failed. */
+/* The rank that failed first; the others follow from it as a rule, and `info` lists them. 1: said;
+ * 0: none failed. */
 static int say_end(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
@@ -118,7 +119,8 @@ static int say_end(const struct ct_report *report)
 	return 1;
 }
 
-/* Who failed, what the job waited for, and the verdict, unless that only says that it is not sure. 1: it hung, or died. */
+/* Who failed, what the job waited for, and the verdict, unless that only says that it is not sure.
+ * 1: it hung, or died. */
 static int say_verdict(const struct ct_report *report)
 {
 	int ends = say_end(report);

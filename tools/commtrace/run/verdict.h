@@ -5,8 +5,9 @@
 
 #include "tools/commtrace/run/record_dir.h"
 
-/* Say what was recorded in the directory and what follows from it: on the machine that ran rank 0, or where no
- * rank is known. `backends` as it was set for the program, NULL: default; `code` is what the program ended with. */
+/* Say what was recorded in the directory and what follows from it: on the machine that ran rank 0,
+ * or where no rank is known. `backends` as it was set for the program, NULL: default; `code` is
+ * what the program ended with. */
 void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, const char *backends,
 		int code);
 

@@ -17,7 +17,8 @@
 
 #define PROGRAM "commtrace-stacks"
 
-/* From the folder of this program: beside it, and where distributions put programs that others run. */
+/* From the folder of this program: beside it, and where distributions put programs that others run.
+ */
 static const char *const places[] = { ".", "../libexec/commtrace", "../libexec" };
 
 /* The path, to be freed; NULL: it is in none of the places. */
@@ -99,7 +100,8 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* All that is written until the end, or until the time is over. The text, to be freed, with *late set. */
+/* All that is written until the end, or until the time is over. The text, to be freed, with *late
+ * set. */
 static char *read_all(int fd, unsigned limit_s, size_t *len, int *late)
 {
 	const uint64_t end = now_ms() + 1000ull * limit_s;

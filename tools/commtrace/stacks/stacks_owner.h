@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks_owner.h — which run recorded a process, and as which rank: by the ring of a process that lives, or in a run that was named. Runs
- * that were found stay open until the end. One thread. */
+/* stacks_owner.h — which run recorded a process, and as which rank: by the ring of a process that
+ * lives, or in a run that was named. Runs that were found stay open until the end. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_STACKS_STACKS_OWNER_H
 #define CT_TOOLS_COMMTRACE_STACKS_STACKS_OWNER_H
 

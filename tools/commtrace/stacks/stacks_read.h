@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks_read.h — one process of "commtrace.stacks/1" as values: the stacks in the form in which recorded ones are. Texts are the arena's.
- * Pure. */
+/* stacks_read.h — one process of "commtrace.stacks/1" as values: the stacks in the form in which
+ * recorded ones are. Texts are the arena's. Pure. */
 #ifndef CT_TOOLS_COMMTRACE_STACKS_STACKS_READ_H
 #define CT_TOOLS_COMMTRACE_STACKS_STACKS_READ_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks_text.h — the stacks of a process as text: what it is, the last operation of its rank, and each thread; threads with the same stack
- * together. One thread. */
+/* stacks_text.h — the stacks of a process as text: what it is, the last operation of its rank, and
+ * each thread; threads with the same stack together. One thread. */
 #ifndef CT_TOOLS_COMMTRACE_STACKS_STACKS_TEXT_H
 #define CT_TOOLS_COMMTRACE_STACKS_STACKS_TEXT_H
 

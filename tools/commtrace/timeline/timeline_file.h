@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_file.h — a timeline to be served: drawn from runs into a file without a name, or a file that timeline wrote.
- * Main thread only. */
+/* timeline_file.h — a timeline to be served: drawn from runs into a file without a name, or a file
+ * that timeline wrote. Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_TIMELINE_TIMELINE_FILE_H
 #define CT_TOOLS_COMMTRACE_TIMELINE_TIMELINE_FILE_H
 
@@ -24,8 +24,8 @@ int ct_timeline_is_file(const char *path);
 /* Take a file. 0, or an exit status after it was said why. */
 int ct_timeline_take(struct ct_timeline_file *file, const char *path);
 
-/* Draw the runs' timeline, of large ones the overview. The file is in $TMPDIR, private to this user, and disappears
- * with this process, however it ends. 0, or an exit status after a message. */
+/* Draw the runs' timeline, of large ones the overview. The file is in $TMPDIR, private to this
+ * user, and disappears with this process, however it ends. 0, or an exit status after a message. */
 int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths,
 		     const struct ct_run *run);
 

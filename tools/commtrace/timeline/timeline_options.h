@@ -17,7 +17,8 @@ struct ct_timeline_request {
 	struct ct_chart_options chart;
 };
 
-/* Returns -1 to continue, or the exit status, as ct_cli_parse(). ct_timeline_options_fini() in any case. */
+/* Returns -1 to continue, or the exit status, as ct_cli_parse(). ct_timeline_options_fini() in any
+ * case. */
 int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **argv);
 void ct_timeline_options_fini(struct ct_timeline_request *timeline);
 

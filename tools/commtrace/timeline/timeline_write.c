@@ -154,7 +154,8 @@ static int is_regular(const char *path)
 	return path && strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-/* What was written of the whole to a pipe is there; a file begins anew, as an overview. Returns an exit status. */
+/* What was written of the whole to a pipe is there; a file begins anew, as an overview. Returns an
+ * exit status. */
 static int begin_anew(struct writing *w, struct ct_err *err)
 {
 	ct_out_drop(&w->out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top_screen.h — `commtrace top` on a terminal, by ncurses. The terminal is restored on every end. Main thread only. */
+/* top_screen.h — `commtrace top` on a terminal, by ncurses. The terminal is restored on every end.
+ * Main thread only. */
 #ifndef CT_TOOLS_COMMTRACE_TOP_TOP_SCREEN_H
 #define CT_TOOLS_COMMTRACE_TOP_TOP_SCREEN_H
 

@@ -41,7 +41,8 @@ static double rate(uint64_t before, uint64_t now, double seconds)
 	return seconds > 0 && now >= before ? (double)(now - before) / seconds : NAN;
 }
 
-/* A wait is known when all ranks have come, which may be in the next portion: no share exceeds all of it. */
+/* A wait is known when all ranks have come, which may be in the next portion: no share exceeds all
+ * of it. */
 static double share(uint64_t before, uint64_t now, double seconds)
 {
 	const double of_time = rate(before, now, seconds) / 1e9;
@@ -87,8 +88,8 @@ static int is_awaited(const struct ct_top_table *table, const struct ct_live_ran
 	return 0;
 }
 
-/* Stalled ranks wait for another rank. It may be one that has not come as far on the same communicator, and is in no operation for
- * long. */
+/* Stalled ranks wait for another rank. It may be one that has not come as far on the same
+ * communicator, and is in no operation for long. */
 static void mark_missing(struct ct_top_table *table)
 {
 	for (uint32_t i = 0; i < table->n; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top_table.h — the rows of `commtrace top`, as cells and as JSON: what its text and its screen have in common. Pure. */
+/* top_table.h — the rows of `commtrace top`, as cells and as JSON: what its text and its screen
+ * have in common. Pure. */
 #ifndef CT_TOOLS_COMMTRACE_TOP_TOP_TABLE_H
 #define CT_TOOLS_COMMTRACE_TOP_TOP_TABLE_H
 
@@ -23,8 +24,9 @@ extern const struct ct_top_column_of ct_top_columns[CT_TOP_COLUMNS];
 enum ct_top_state {
 	CT_TOP_IS_ENDED,
 	CT_TOP_IS_RUNNING,
-	CT_TOP_IS_SLOW, /* it costs the job time, surely: a straggler */
-	CT_TOP_IS_MISSING, /* others wait in an operation of this machine's ranks that it has not entered */
+	CT_TOP_IS_SLOW,	   /* it costs the job time, surely: a straggler */
+	CT_TOP_IS_MISSING, /* others wait in an operation of this machine's ranks that it has not
+			      entered */
 	CT_TOP_IS_STALLED, /* in one operation for long */
 };
 const char *ct_top_state_name(enum ct_top_state state);
@@ -45,8 +47,9 @@ struct ct_top_table {
 	uint64_t stall_ns; /* in flight for longer: stalled */
 };
 
-/* `stall_ns` 0: as the view has it. The ranks that `filter` fits (NULL: all): part of the host, of the state, of the operation or communicator, or the rank itself. In order
- * of `sort`, reversed if `reverse`. 0 or CT_NOMEM. */
+/* `stall_ns` 0: as the view has it. The ranks that `filter` fits (NULL: all): part of the host, of
+ * the state, of the operation or communicator, or the rank itself. In order of `sort`, reversed if
+ * `reverse`. 0 or CT_NOMEM. */
 int ct_top_fill(struct ct_top_table *table, const struct ct_live_view *view, uint64_t stall_ns,
 		enum ct_top_column sort, int reverse, const char *filter);
 

@@ -8,14 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A process is at work if it computes for a tenth of a core, or would if it had one, or moves so many bytes, between two looks. The recorder's threads take a
- * hundredth of a core and write some hundred kilobytes. docs/how-to/ON_VERDICT.md and the help say so. */
+/* A process is at work if it computes for a tenth of a core, or would if it had one, or moves so
+ * many bytes, between two looks. The recorder's threads take a hundredth of a core and write some
+ * hundred kilobytes. docs/how-to/ON_VERDICT.md and the help say so. */
 #define WORK_SHARE 10
 #define WORK_BYTES (4ull << 20)
 
 /* size: processes of a host; what is started by more is not seen */
 #define MOST_PROCESSES (1u << 17)
-/* size: generations from a rank to what it started, as launcher, make, sh, compiler driver, compiler */
+/* size: generations from a rank to what it started, as launcher, make, sh, compiler driver,
+ * compiler */
 #define MOST_GENERATIONS 64
 
 struct process {
@@ -125,7 +127,8 @@ static void read_all(struct processes *processes)
 		qsort(processes->all, processes->n, sizeof(*processes->all), by_pid);
 }
 
-/* Whose work it is: its own if it is one of them, else that of the nearest ancestor that is; NULL: of none. */
+/* Whose work it is: its own if it is one of them, else that of the nearest ancestor that is; NULL:
+ * of none. */
 static struct ct_process_work *owner_of(const struct processes *processes,
 					const struct process *process, struct ct_process_work *work,
 					size_t n, const uint32_t *others, size_t n_others)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_work.h — how much a process has done, with the processes that it started: a rank that waits for a compiler, or for a program that
- * unpacks its data, is at work. From /proc, so for processes of this host and this namespace of process ids. Any thread. */
+/* process_work.h — how much a process has done, with the processes that it started: a rank that
+ * waits for a compiler, or for a program that unpacks its data, is at work. From /proc, so for
+ * processes of this host and this namespace of process ids. Any thread. */
 #ifndef CT_TOOLS_COMMTRACE_WATCH_PROCESS_WORK_H
 #define CT_TOOLS_COMMTRACE_WATCH_PROCESS_WORK_H
 
@@ -16,8 +17,9 @@ struct ct_process_work {
 	int in_disk_wait;   /* one of them is */
 };
 
-/* Fill in `work` of the n processes that are named by their `pid`. What descends from one of the `others`, in any order, is not counted: they
- * work for themselves. It reads the status of all processes of this host once. */
+/* Fill in `work` of the n processes that are named by their `pid`. What descends from one of the
+ * `others`, in any order, is not counted: they work for themselves. It reads the status of all
+ * processes of this host once. */
 void ct_process_work(struct ct_process_work *work, size_t n, const uint32_t *others,
 		     size_t n_others);
 

@@ -20,13 +20,16 @@
 #define CONFIRM_NS CT_SECOND_NS
 /* A look may take this part of the time at most. */
 #define LOOK_SHARE 20
-/* After the end of a program that failed: looks until all its processes have ended, and two agree. Launchers return up to 2 s before. */
+/* After the end of a program that failed: looks until all its processes have ended, and two agree.
+ * Launchers return up to 2 s before. */
 #define FINAL_LOOKS 10
 #define FINAL_NS (CT_SECOND_NS / 4)
-/* A job that is not restarted within this time has ended: torchrun looks every 5 s, and starts again at once. */
+/* A job that is not restarted within this time has ended: torchrun looks every 5 s, and starts
+ * again at once. */
 #define ENDED_NS (15 * CT_SECOND_NS)
 
-/* Once this process is asked to end, its watcher may take so long: schedulers kill what has not ended a few seconds after SIGTERM. */
+/* Once this process is asked to end, its watcher may take so long: schedulers kill what has not
+ * ended a few seconds after SIGTERM. */
 #define ASKED_NS CT_SECOND_NS
 /* size: a third of what Slurm and Kubernetes give between SIGTERM and SIGKILL */
 #define LIMITED_NS (10 * CT_SECOND_NS)
@@ -225,7 +228,8 @@ void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch
 	}
 }
 
-/* Until the child has ended; or until a signal that would end this process has come, or the time is over: 1. */
+/* Until the child has ended; or until a signal that would end this process has come, or the time is
+ * over: 1. */
 static int wait_for(pid_t pid, int is_limited)
 {
 	const uint64_t until_ns = ct_clock_ns(CLOCK_MONOTONIC) + LIMITED_NS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.h — the loop over the looks of watcher.h, for `commtrace watch`, and beside the program of `commtrace run`, in a process of its own:
- * what happens to it does not happen to the parent of the job. */
+/* watch.h — the loop over the looks of watcher.h, for `commtrace watch`, and beside the program of
+ * `commtrace run`, in a process of its own: what happens to it does not happen to the parent of the
+ * job. */
 #ifndef CT_TOOLS_COMMTRACE_WATCH_WATCH_H
 #define CT_TOOLS_COMMTRACE_WATCH_WATCH_H
 
@@ -25,9 +26,9 @@ struct ct_watch {
 /* What the options of `run` and `watch` have in common. */
 void ct_watch_options(const struct ct_cli *args, struct ct_watch *watch);
 
-/* Until the job has ended or, if that is not -1, until something comes through the pipe `stop`: 1 says that the program ended well, 0, or
- * that its other end was closed, that it did not. A close after that ends a command, too. Returns the number of hangs, crashes and
- * alerts. */
+/* Until the job has ended or, if that is not -1, until something comes through the pipe `stop`: 1
+ * says that the program ended well, 0, or that its other end was closed, that it did not. A close
+ * after that ends a command, too. Returns the number of hangs, crashes and alerts. */
 int ct_watch_loop(const struct ct_watch *watch, int stop);
 
 struct ct_watch_beside {
@@ -38,8 +39,8 @@ struct ct_watch_beside {
 /* Watch beside this process. A failure is said, and nothing is watched. */
 void ct_watch_beside_start(struct ct_watch_beside *beside, const struct ct_watch *watch);
 
-/* The program has ended; waits until what it left has been judged, for 10 s at most if this process `was_asked` to end. 1: a signal
- * asked it to end meanwhile, or that time was over. */
+/* The program has ended; waits until what it left has been judged, for 10 s at most if this process
+ * `was_asked` to end. 1: a signal asked it to end meanwhile, or that time was over. */
 int ct_watch_beside_end(struct ct_watch_beside *beside, int ended_well, int was_asked);
 
 #endif

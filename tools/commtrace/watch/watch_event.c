@@ -40,7 +40,8 @@ struct acting {
 	size_t stacks_bytes;
 };
 
-/* size: seconds. A file that is being written is younger: a bundle takes a minute at most, and clocks of hosts differ */
+/* size: seconds. A file that is being written is younger: a bundle takes a minute at most, and
+ * clocks of hosts differ */
 #define PART_S 600
 
 /* size: seconds for taking stacks: a job may be killed 2 s after its verdict */
@@ -112,7 +113,8 @@ static char *json_of(const struct acting *a)
 	return text;
 }
 
-/* What was set when the job ran: the variables of communication, launchers and schedulers, and none that may be a secret. */
+/* What was set when the job ran: the variables of communication, launchers and schedulers, and none
+ * that may be a secret. */
 static char *environment_text(void)
 {
 	static const char *const kept[] = {
@@ -161,7 +163,8 @@ static void take_stacks(struct acting *a)
 
 /* ---- files ---- */
 
-/* Writes the JSON into the run under a name that follows from the verdict. 1: done; 0: another watcher has; -1: it cannot be written. */
+/* Writes the JSON into the run under a name that follows from the verdict. 1: done; 0: another
+ * watcher has; -1: it cannot be written. */
 static int claim(const struct acting *a)
 {
 	char *path = NULL, *part = NULL;
@@ -191,7 +194,8 @@ static unsigned long long minute_of(const struct ct_hang_verdict *v)
 	return v->since_ns == CT_UNKNOWN ? 0 : v->since_ns / 60000000000ull;
 }
 
-/* Has another watcher written a verdict about its first rank, and this stop? Others may have another code, and clocks differ. */
+/* Has another watcher written a verdict about its first rank, and this stop? Others may have
+ * another code, and clocks differ. */
 static int is_claimed(const struct ct_watcher *w)
 {
 	const unsigned long long mine = minute_of(w->verdict);

@@ -17,8 +17,8 @@ static int is_visible(const struct ct_process_info *process)
 	return process && process->id.pidns == ct_pidns_self() && ct_process_lives(&process->id);
 }
 
-/* The latest; of those of this host one that lives is before one that has ended: a rank's later process may have been a short one that it
- * started. */
+/* The latest; of those of this host one that lives is before one that has ended: a rank's later
+ * process may have been a short one that it started. */
 static const struct ct_process_info *process_of(const struct ct_watcher *w, int rank)
 {
 	const struct ct_process_info *latest = NULL;
@@ -36,7 +36,8 @@ static const struct ct_process_info *process_of(const struct ct_watcher *w, int 
 	return latest;
 }
 
-/* How much have the first ranks of the claim done? Ranks that one of them started work for themselves. */
+/* How much have the first ranks of the claim done? Ranks that one of them started work for
+ * themselves. */
 static int note_work(const struct ct_watcher *w, struct ct_watch_claim *claim)
 {
 	const size_t n = claim->n_ranks < CT_WATCH_RANKS ? claim->n_ranks : CT_WATCH_RANKS;
@@ -97,7 +98,8 @@ static int is_sure(const struct ct_hang_verdict *v)
 	       v->code != CT_HANG_IS_NO_TRACE && v->code != CT_HANG_IS_UNKNOWN;
 }
 
-/* The verdict that most ranks wait for, if it is sure enough; else a death, which is a fact whatever the others wait for. */
+/* The verdict that most ranks wait for, if it is sure enough; else a death, which is a fact
+ * whatever the others wait for. */
 static const struct ct_hang_verdict *sure_verdict(const struct ct_hang_run *hang)
 {
 	for (uint32_t i = 0; i < hang->result->n_verdicts; i++) {

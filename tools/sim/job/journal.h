@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h — what a rank has called, as it calls it: the truth for tests that kill ranks.
  *
- * The file is mapped shared: what was stored is in the page cache and stays there when the process is killed. It is
- * one struct simjob_journal after the other, one per rank. Each is, byte for byte, a journal as tests/interpose/
- * journal.h describes it (and stored in the same order), so that one reader reads both; only the meaning of `op` and
- * `bytes` is NCCL's:
- *     op      1 to 11 as in trace/ops.def: a data-moving call; else a multiple of 100, enum simjob_call
- *     bytes   of a data-moving call: its count times the size of its type, as passed; else 0
- * `rank` and `size` are the job's. Lane 0 is the rank's own thread, lane 1 that of its process which aborts. A call of
+ * The file is mapped shared: what was stored is in the page cache and stays there when the process
+ * is killed. It is one struct simjob_journal after the other, one per rank. Each is, byte for byte,
+ * a journal as tests/interpose/ journal.h describes it (and stored in the same order), so that one
+ * reader reads both; only the meaning of `op` and `bytes` is NCCL's: op      1 to 11 as in
+ * trace/ops.def: a data-moving call; else a multiple of 100, enum simjob_call bytes   of a
+ * data-moving call: its count times the size of its type, as passed; else 0 `rank` and `size` are
+ * the job's. Lane 0 is the rank's own thread, lane 1 that of its process which aborts. A call of
  * ncclGroupEnd is entered before what it launches, like any other; queries are not written down.
  */
 #ifndef CT_TOOLS_SIM_JOB_JOURNAL_H

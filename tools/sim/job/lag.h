@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lag.h — how far a rank's CPU is ahead of its GPU: marks in the computing stream with the time at which each
- * was put there. One rank's thread.
+/* lag.h — how far a rank's CPU is ahead of its GPU: marks in the computing stream with the time at
+ * which each was put there. One rank's thread.
  */
 #ifndef CT_TOOLS_SIM_JOB_LAG_H
 #define CT_TOOLS_SIM_JOB_LAG_H
@@ -25,8 +25,8 @@ struct simjob_lag {
 
 struct simjob_rank;
 
-/* Put a mark into the computing stream, and wait until the GPU is within the limit of here again. For every step
- * whose end is passed, simjob_step_over() is called, in order. */
+/* Put a mark into the computing stream, and wait until the GPU is within the limit of here again.
+ * For every step whose end is passed, simjob_step_over() is called, in order. */
 void simjob_lag_mark(struct simjob_rank *r, uint64_t step);
 
 /* Wait until everything is passed. */

@@ -2,8 +2,8 @@
 /* launch.c — what torchrun is to a training job: starts the processes, gives each its place in the
  * environment, waits, and ends the others when one dies.
  *
- * It waits until no rank makes progress any more, so that the progress of each rank follows from the job alone and
- * not from timing. */
+ * It waits until no rank makes progress any more, so that the progress of each rank follows from
+ * the job alone and not from timing. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

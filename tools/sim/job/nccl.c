@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl.c — NCCL as a training framework calls it: communicators from a unique id or by splitting, blocking,
- * named by their role. */
+/* nccl.c — NCCL as a training framework calls it: communicators from a unique id or by splitting,
+ * blocking, named by their role. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -64,7 +64,8 @@ static void set_comm(struct simjob_rank *r, int comm, ncclComm_t handle)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* A stream of its own for each, as PyTorch takes one out of its pool; the pool's do not wait for the default stream. */
+/* A stream of its own for each, as PyTorch takes one out of its pool; the pool's do not wait for
+ * the default stream. */
 static void make_stream(struct simjob_rank *r, int comm)
 {
 	SIMJOB_CUDA(r, cudaStreamCreateWithPriority,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c — a launched process: the devices of its ranks, a thread for each, and a watchdog that asks the
- * communicators for errors, as PyTorch's does. */
+/* process.c — a launched process: the devices of its ranks, a thread for each, and a watchdog that
+ * asks the communicators for errors, as PyTorch's does. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

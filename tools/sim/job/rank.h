@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank.h — one rank: a thread with a device, its communicators, streams and events.
  *
- * All of it belongs to the rank's thread, except `comms` and `failing`, which the process's watchdog looks at too:
- * changed, and read by others, only with `lock` held.
+ * All of it belongs to the rank's thread, except `comms` and `failing`, which the process's
+ * watchdog looks at too: changed, and read by others, only with `lock` held.
  */
 #ifndef CT_TOOLS_SIM_JOB_RANK_H
 #define CT_TOOLS_SIM_JOB_RANK_H
@@ -57,11 +57,12 @@ void simjob_nccl_destroy(struct simjob_rank *r, int comm);
 void simjob_nccl_group(struct simjob_rank *r, int is_end);
 void simjob_nccl_op(struct simjob_rank *r, const struct ct_action *action);
 
-/* The transport of a communicator breaks: from now on it hangs, which is noticed, as an asynchronous error, when the
- * rank has got as far as it can. */
+/* The transport of a communicator breaks: from now on it hangs, which is noticed, as an
+ * asynchronous error, when the rank has got as far as it can. */
 void simjob_nccl_break(struct simjob_rank *r, int comm);
 
-/* Look at all communicators once, as a watchdog does; what is wrong with one, ncclSuccess if nothing. */
+/* Look at all communicators once, as a watchdog does; what is wrong with one, ncclSuccess if
+ * nothing. */
 ncclResult_t simjob_nccl_async_error(struct simjob_rank *r);
 
 #define SIMJOB_CUDA(r, call, args)                                                                 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simjob.h — commtrace-simjob: a training job on simulated GPUs. One process launches the others, as torchrun does
- * (launch.c); each of those holds one rank or several, a thread each (process.c), which does what its
- * op stream says (rank.c). Results go through a board that all processes share.
+/* simjob.h — commtrace-simjob: a training job on simulated GPUs. One process launches the others,
+ * as torchrun does (launch.c); each of those holds one rank or several, a thread each (process.c),
+ * which does what its op stream says (rank.c). Results go through a board that all processes share.
  */
 #ifndef CT_TOOLS_SIM_JOB_SIMJOB_H
 #define CT_TOOLS_SIM_JOB_SIMJOB_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h — how the simulated libnccl.so.2 defines what it exports: like the real one, each function as a strong
- * pncclX with a weak ncclX at the same address, both without a symbol version. A call of ncclX from inside goes
- * through the PLT, where a tracer may stand, as it does in the real library.
+/* api.h — how the simulated libnccl.so.2 defines what it exports: like the real one, each function
+ * as a strong pncclX with a weak ncclX at the same address, both without a symbol version. A call
+ * of ncclX from inside goes through the PLT, where a tracer may stand, as it does in the real
+ * library.
  */
 #ifndef CT_TOOLS_SIM_NCCL_API_H
 #define CT_TOOLS_SIM_NCCL_API_H

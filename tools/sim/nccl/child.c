@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* child.c — communicators made from others: split, in which all ranks take part, and shrink, in which only those do
- * that stay. One rank of each child creates its file and informs the others through the parent's. */
+/* child.c — communicators made from others: split, in which all ranks take part, and shrink, in
+ * which only those do that stay. One rank of each child creates its file and informs the others
+ * through the parent's. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,8 +137,8 @@ static ncclResult_t connect_child(struct child *c, const int *ranks, int n,
 	return result;
 }
 
-/* Every rank publishes color and key, waits for the others', and finds its place. There are two buffers: a rank that
- * writes the next but one has read all of the one before. */
+/* Every rank publishes color and key, waits for the others', and finds its place. There are two
+ * buffers: a rank that writes the next but one has read all of the one before. */
 static ncclResult_t say_color(struct child *c, const struct sim_waiter *who)
 {
 	struct ncclComm *parent = c->job.comm;

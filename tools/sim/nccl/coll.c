@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* coll.c — collectives as a kernel carries them out: in steps through slots, a slot for each rank and step.
+/* coll.c — collectives as a kernel carries them out: in steps through slots, a slot for each rank
+ * and step.
  *
- * A rank puts its part into its slot and adds to `begun`; others read it once it is there; a rank that needs nothing
- * more of a step adds to `ended`. A slot is used again when all ranks have ended its last step, so no rank is more
- * than SIM_SLOTS steps ahead. A message that does not fit into slots goes round by round.
+ * A rank puts its part into its slot and adds to `begun`; others read it once it is there; a rank
+ * that needs nothing more of a step adds to `ended`. A slot is used again when all ranks have ended
+ * its last step, so no rank is more than SIM_SLOTS steps ahead. A message that does not fit into
+ * slots goes round by round.
  */
 #include <string.h>
 
@@ -172,7 +174,8 @@ static void give(const struct coll *c)
 		put(c, 0, 0);
 }
 
-/* Does this rank look at what all others do? Short rooted ones let ranks leave as soon as they have done their part. */
+/* Does this rank look at what all others do? Short rooted ones let ranks leave as soon as they have
+ * done their part. */
 static bool needs_all(const struct coll *c)
 {
 	bool rooted = c->task->func == SIM_REDUCE || c->task->func == SIM_BROADCAST;
@@ -188,8 +191,8 @@ static bool same(const struct sim_deed *a, const struct sim_deed *b)
 	       a->root == b->root && a->count == b->count;
 }
 
-/* Every rank's deed of the step that has begun: when the last one came and how long it takes. A rank that does
- * something else stops this one for good, as a kernel that waits for the wrong bytes. */
+/* Every rank's deed of the step that has begun: when the last one came and how long it takes. A rank
+ * that does something else stops this one for good, as a kernel that waits for the wrong bytes. */
 static bool agree(struct coll *c, struct sim_deed *mine)
 {
 	struct ncclComm *comm = c->comm;
@@ -216,8 +219,8 @@ static bool agree(struct coll *c, struct sim_deed *mine)
 	return true;
 }
 
-/* All have ended the step that used the slot before: a rank that runs ahead starts no earlier than that. Some may
- * have ended this one too by now, so the times go back twice as far as the slots. */
+/* All have ended the step that used the slot before: a rank that runs ahead starts no earlier than
+ * that. Some may have ended this one too by now, so the times go back twice as far as the slots. */
 static uint64_t slot_free_since(const struct coll *c)
 {
 	const struct ncclComm *comm = c->comm;

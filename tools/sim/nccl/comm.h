@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comm.h — a rank's end of a communicator: the object behind ncclComm_t.
  *
- * It lives as long as the program holds the handle or a kernel, a job or a group needs it (counted references); then
- * its memory goes to the next communicator that is made, so that handles come back as in the real library.
+ * It lives as long as the program holds the handle or a kernel, a job or a group needs it (counted
+ * references); then its memory goes to the next communicator that is made, so that handles come
+ * back as in the real library.
  */
 #ifndef CT_TOOLS_SIM_NCCL_COMM_H
 #define CT_TOOLS_SIM_NCCL_COMM_H
@@ -80,15 +81,18 @@ struct ncclComm {
 	struct sim_peer *peers;
 };
 
-/* A new one with one reference, the program's; NULL without memory. Rank, device and context are the caller's to set. */
+/* A new one with one reference, the program's; NULL without memory. Rank, device and context are
+ * the caller's to set. */
 struct ncclComm *sim_comm_new(void);
 void sim_comm_keep(struct ncclComm *comm);
 void sim_comm_drop(struct ncclComm *comm);
 
-/* ncclInvalidArgument, counted as misuse, if the handle is NULL or no communicator (any more). `call`: __func__. */
+/* ncclInvalidArgument, counted as misuse, if the handle is NULL or no communicator (any more).
+ * `call`: __func__. */
 ncclResult_t sim_comm_check(const struct ncclComm *comm, const char *call);
 
-/* sim_comm_check(), and that it is not at work: ncclInvalidArgument while a nonblocking call is, its error after that. */
+/* sim_comm_check(), and that it is not at work: ncclInvalidArgument while a nonblocking call is,
+ * its error after that. */
 ncclResult_t sim_comm_ready(struct ncclComm *comm, const char *call);
 
 /* Who waits on its behalf: `launch` or SIM_HOST. */
@@ -99,8 +103,8 @@ struct sim_comm_wait {
 };
 void sim_comm_waiter(struct sim_comm_wait *wait, struct ncclComm *comm, uint64_t launch);
 
-/* Ends all kernels of launches before `launch`, and with `host` also what the host waits for; returns when none of
- * them runs any more. */
+/* Ends all kernels of launches before `launch`, and with `host` also what the host waits for;
+ * returns when none of them runs any more. */
 void sim_comm_cancel(struct ncclComm *comm, uint64_t launch, bool host);
 
 /* Counts down, and waits for zero: kernels, running, background. */

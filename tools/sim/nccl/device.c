@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.c — the host's side of NCCL's device interface: teams are reported, what needs a GPU is refused. Its header
- * is not ours to include, so that its types are declared here as far as they cross the border. */
+/* device.c — the host's side of NCCL's device interface: teams are reported, what needs a GPU is
+ * refused. Its header is not ours to include, so that its types are declared here as far as they
+ * cross the border. */
 #include "tools/sim/nccl/api.h"
 #include "tools/sim/nccl/comm.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* driver.h — the CUDA driver as NCCL reaches it: opened when first needed, never linked, so that without one
- * NCCL loads and says "unhandled cuda error", and no preload stands between the two. */
+/* driver.h — the CUDA driver as NCCL reaches it: opened when first needed, never linked, so that
+ * without one NCCL loads and says "unhandled cuda error", and no preload stands between the two. */
 #ifndef CT_TOOLS_SIM_NCCL_DRIVER_H
 #define CT_TOOLS_SIM_NCCL_DRIVER_H
 

@@ -23,8 +23,8 @@ static void release(struct ncclComm *comm)
 	sim_comm_drop(comm);
 }
 
-/* Its own kernels must end; then, every other process must have come as far with one of its ranks at least: so one
- * thread can finalize its ranks one after the other. */
+/* Its own kernels must end; then, every other process must have come as far with one of its ranks
+ * at least: so one thread can finalize its ranks one after the other. */
 static ncclResult_t run_finalize(struct sim_job *job)
 {
 	struct ncclComm *comm = job->comm;

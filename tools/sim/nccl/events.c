@@ -18,8 +18,8 @@
 #define CHANNEL_NS 3000
 #define MAX_CHANNELS 2
 
-/* A launch's events: the thread that launches stops those of its own, the service those of the kernel: some for each
- * task, one a channel. Freed by the last of the two. */
+/* A launch's events: the thread that launches stops those of its own, the service those of the
+ * kernel: some for each task, one a channel. Freed by the last of the two. */
 struct sim_notices {
 	_Atomic int refs;
 	struct ncclComm *comm;
@@ -63,8 +63,9 @@ static const char *func_name(enum sim_func func)
 	return names[func];
 }
 
-/* The GPU's own timer, as kernels read it: nanoseconds of the Unix epoch, more or less, in steps of 1024. Each device's is
- * off by some milliseconds and ticks a little faster or slower than the host's. */
+/* The GPU's own timer, as kernels read it: nanoseconds of the Unix epoch, more or less, in steps of
+ * 1024. Each device's is off by some milliseconds and ticks a little faster or slower than the
+ * host's. */
 static uint64_t gpu_timer(int device, uint64_t ns)
 {
 	const double ppm = 7.5 * (device % 5 - 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float.h — the short floating-point types: fp16, bf16, fp8 e4m3 (no infinity, NaN is 0x7f) and fp8 e5m2. */
+/* float.h — the short floating-point types: fp16, bf16, fp8 e4m3 (no infinity, NaN is 0x7f) and fp8
+ * e5m2. */
 #ifndef CT_TOOLS_SIM_NCCL_FLOAT_H
 #define CT_TOOLS_SIM_NCCL_FLOAT_H
 

@@ -137,7 +137,8 @@ static ncclResult_t none_or_all_are_captured(const struct group *g)
 	return ncclInvalidUsage;
 }
 
-/* What the calling thread has asked for on behalf of each communicator, in its order: NCCL's list is the reverse. */
+/* What the calling thread has asked for on behalf of each communicator, in its order: NCCL's list
+ * is the reverse. */
 static ncclResult_t launch(struct group *g)
 {
 	ncclResult_t result = none_or_all_are_captured(g);
@@ -179,7 +180,8 @@ static ncclResult_t carry_out(struct group *g)
 	return result;
 }
 
-/* A nonblocking group is at work on these; said before the call returns, and again with the result. */
+/* A nonblocking group is at work on these; said before the call returns, and again with the result.
+ */
 static void announce(struct group *g, ncclResult_t state)
 {
 	for (struct ncclComm *c = g->comms; c; c = c->plan.next)
@@ -204,7 +206,8 @@ static void count_background(struct group *g, bool more)
 	}
 }
 
-/* The program may use the communicators as soon as it sees their state, so their plans are empty before. */
+/* The program may use the communicators as soon as it sees their state, so their plans are empty
+ * before. */
 static void *in_background(void *arg)
 {
 	struct group *g = arg;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grow.c — communicators with more ranks than the one they are grown from. A member of that makes a unique id, which
- * the new ranks get from the program; the other members wait for it in the parent's file. */
+/* grow.c — communicators with more ranks than the one they are grown from. A member of that makes a
+ * unique id, which the new ranks get from the program; the other members wait for it in the
+ * parent's file. */
 #include <stdlib.h>
 
 #include "tools/sim/nccl/api.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h — the hash by which NCCL names communicators in its log: of the unique id, or of what a child was made
- * from. The constants are part of what NCCL prints. Also the simulator's source of what looks random. */
+/* hash.h — the hash by which NCCL names communicators in its log: of the unique id, or of what a
+ * child was made from. The constants are part of what NCCL prints. Also the simulator's source of
+ * what looks random. */
 #ifndef CT_TOOLS_SIM_NCCL_HASH_H
 #define CT_TOOLS_SIM_NCCL_HASH_H
 
@@ -9,7 +10,8 @@
 
 uint64_t sim_hash_bytes(const void *bytes, size_t n);
 
-/* split_count: the parent's splits and growths so far, this one included; a shrunk communicator has 0 and colour 0. */
+/* split_count: the parent's splits and growths so far, this one included; a shrunk communicator has
+ * 0 and colour 0. */
 uint64_t sim_hash_child(uint64_t parent, int split_count, int color);
 
 /* Of two numbers: how communicators are named that are grown. */

@@ -15,7 +15,8 @@
 #define COVERS(config, member)                                                                     \
 	((config)->size >= offsetof(ncclConfig_t, member) + sizeof((config)->member))
 
-/* Ranks with the same are one node, as the real library has it: the host and its boot, or what NCCL_HOSTID says. */
+/* Ranks with the same are one node, as the real library has it: the host and its boot, or what
+ * NCCL_HOSTID says. */
 static uint64_t node(void)
 {
 	char name[256] = "";
@@ -72,7 +73,8 @@ ncclResult_t sim_comm_take_device(struct ncclComm *comm)
 	return ncclSuccess;
 }
 
-/* Two ranks of one process on one device cannot both spin there. Devices of other processes may be others. */
+/* Two ranks of one process on one device cannot both spin there. Devices of other processes may be
+ * others. */
 static ncclResult_t check_devices(const struct ncclComm *comm)
 {
 	const struct sim_member *me = &comm->view.members[comm->rank];

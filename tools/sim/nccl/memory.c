@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c — memory and its registration, which makes nothing faster here; how much of it a communicator has, and
- * giving that up for a while. */
+/* memory.c — memory and its registration, which makes nothing faster here; how much of it a
+ * communicator has, and giving that up for a while. */
 #include <stdlib.h>
 
 #include "tools/sim/nccl/api.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* messages.c — sends and receives as a kernel carries them out: all of one group at the same time, those between
- * the same two ranks one after the other.
+/* messages.c — sends and receives as a kernel carries them out: all of one group at the same time,
+ * those between the same two ranks one after the other.
  *
- * A message goes through the bounded FIFO of its pair. What fits into it is sent without the receiver; a larger one
- * ends on both sides together. The kernel looks at all of its messages in turn and sleeps on its rank's bell when none
- * can get on. A pair whose ends do not agree on the size stays stuck.
+ * A message goes through the bounded FIFO of its pair. What fits into it is sent without the
+ * receiver; a larger one ends on both sides together. The kernel looks at all of its messages in
+ * turn and sleeps on its rank's bell when none can get on. A pair whose ends do not agree on the
+ * size stays stuck.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +66,8 @@ static void drain(const unsigned char *fifo, uint64_t at, unsigned char *to, siz
 	memcpy(to + first, fifo, n - first);
 }
 
-/* How many messages of the pair must have been received before the next one, of `bytes`, can be put: so many that
- * there is a descriptor for it and room for all of it; before a long one, all. */
+/* How many messages of the pair must have been received before the next one, of `bytes`, can be
+ * put: so many that there is a descriptor for it and room for all of it; before a long one, all. */
 static uint32_t must_be_taken(const struct sim_peer *peer, uint64_t bytes)
 {
 	uint32_t n = peer->sent >= SIM_MESSAGES ? peer->sent - SIM_MESSAGES + 1 : 0;

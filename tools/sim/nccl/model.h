@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h — how long communication takes: a ring for collectives, each pair of ranks by itself for messages. A
- * function of the links, of what is moved and of where it stands in its communicator's order, so that all ranks and
- * all runs with one seed agree. The links are set by job.h. */
+/* model.h — how long communication takes: a ring for collectives, each pair of ranks by itself for
+ * messages. A function of the links, of what is moved and of where it stands in its communicator's
+ * order, so that all ranks and all runs with one seed agree. The links are set by job.h. */
 #ifndef CT_TOOLS_SIM_NCCL_MODEL_H
 #define CT_TOOLS_SIM_NCCL_MODEL_H
 

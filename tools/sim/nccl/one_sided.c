@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* one_sided.c — puts and signals: a rank writes into another one's window and lets it know, without its doing
- * anything; and the wait for such signals. They are counted for each pair of ranks. */
+/* one_sided.c — puts and signals: a rank writes into another one's window and lets it know, without
+ * its doing anything; and the wait for such signals. They are counted for each pair of ranks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/uio.h>
@@ -14,7 +14,8 @@
 #include "tools/sim/nccl/reduce.h"
 #include "tools/sim/nccl/window.h"
 
-/* ---- the calls ---------------------------------------------------------------------------------------------- */
+/* ---- the calls
+ * ---------------------------------------------------------------------------------------------- */
 
 struct request {
 	const char *call;
@@ -172,15 +173,17 @@ SIM_NCCL(ncclResult_t, ncclWaitSignal,
 	return enqueue(&r, result);
 }
 
-/* ---- the kernels ---------------------------------------------------------------------------------------------- */
+/* ---- the kernels
+ * ---------------------------------------------------------------------------------------------- */
 
 static struct sim_pair *pair_of(const struct ncclComm *comm, int from, int to)
 {
 	return &comm->view.pairs[(size_t)from * (size_t)comm->n_ranks + (size_t)to];
 }
 
-/* The peer's memory is in its own process. In the same one the kernel does it as well: two ranks know each other's words by
- * different addresses, and a thread sanitizer would miss that they are ordered. */
+/* The peer's memory is in its own process. In the same one the kernel does it as well: two ranks
+ * know each other's words by different addresses, and a thread sanitizer would miss that they are
+ * ordered. */
 static bool write_to(const struct sim_member *peer, const struct sim_task *t, size_t bytes)
 {
 	void *to = (void *)(uintptr_t)(peer->windows[t->window].base + t->offset);

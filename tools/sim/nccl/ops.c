@@ -170,7 +170,8 @@ static ncclResult_t copy_alone(struct op *op)
 	return failed ? ncclUnhandledCudaError : ncclSuccess;
 }
 
-/* A pre-multiplied sum alone is a kernel of its own, launched at once as well, apart from what the group has so far. */
+/* A pre-multiplied sum alone is a kernel of its own, launched at once as well, apart from what the
+ * group has so far. */
 static ncclResult_t scale_alone(struct op *op)
 {
 	struct ncclComm *comm = op->comm;

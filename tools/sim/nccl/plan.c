@@ -182,8 +182,8 @@ static void done(void *arg)
 	free(launch);
 }
 
-/* How long a GPU waits for a host node that does nothing: a thread of the driver's has to wake up, and the GPU to learn that it
- * is done. */
+/* How long a GPU waits for a host node that does nothing: a thread of the driver's has to wake up,
+ * and the GPU to learn that it is done. */
 #define HOST_NODE_NS 20000
 
 static _Atomic uint64_t host_nodes;
@@ -193,8 +193,8 @@ uint64_t simNcclHostNodes(void)
 	return atomic_load(&host_nodes);
 }
 
-/* What is reported of a captured launch. As the real library since 2.26: a plugin that wants to know when the kernel runs is notified by
- * its own thread, which a host node wakes each time. */
+/* What is reported of a captured launch. As the real library since 2.26: a plugin that wants to
+ * know when the kernel runs is notified by its own thread, which a host node wakes each time. */
 static CUresult report_captured(struct sim_launch *launch)
 {
 	const struct sim_driver *d = sim_driver();
@@ -211,7 +211,8 @@ static CUresult report_captured(struct sim_launch *launch)
 	return failed ? failed : d->simCompute(launch->stream, HOST_NODE_NS);
 }
 
-/* Takes the tasks over. Into a capture: a node, which is not waited for when the communicator ends. */
+/* Takes the tasks over. Into a capture: a node, which is not waited for when the communicator ends.
+ */
 static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CUstream stream,
 			      bool captured)
 {
@@ -264,9 +265,9 @@ static CUresult order(CUstream first, CUstream then)
 	return failed;
 }
 
-/* In the communicator's context. The stream that the group saw last gets the kernels; the others wait for it, as it
- * does for them and for the communicator's kernels before. Captured ones wait when their graph is launched, for
- * whatever was last then. */
+/* In the communicator's context. The stream that the group saw last gets the kernels; the others
+ * wait for it, as it does for them and for the communicator's kernels before. Captured ones wait
+ * when their graph is launched, for whatever was last then. */
 static CUresult launch_on_streams(struct ncclComm *comm, struct sim_plan *plan, bool captured)
 {
 	const struct sim_driver *d = sim_driver();

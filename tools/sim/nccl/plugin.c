@@ -36,7 +36,8 @@ static void *open_library(const char *wanted)
 	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The newest version that both know; SIM_PROFILER_VERSION says which is the newest that this library knows. */
+/* The newest version that both know; SIM_PROFILER_VERSION says which is the newest that this
+ * library knows. */
 static const char *find_version(void *library)
 {
 	const char *newest = getenv("SIM_PROFILER_VERSION");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiler.h — the profiler interface of NCCL: a plugin exports a structure of functions, ncclProfiler_v3 to
- * ncclProfiler_v6, and gets events. Facts of the interface, declared by ourselves and apart from those of the
- * tracer, so that one wrong offset shows.
+/* profiler.h — the profiler interface of NCCL: a plugin exports a structure of functions,
+ * ncclProfiler_v3 to ncclProfiler_v6, and gets events. Facts of the interface, declared by
+ * ourselves and apart from those of the tracer, so that one wrong offset shows.
  */
 #ifndef CT_TOOLS_SIM_NCCL_PROFILER_H
 #define CT_TOOLS_SIM_NCCL_PROFILER_H

@@ -10,8 +10,8 @@
 
 #define BUILT_IN 5
 
-/* The number that a program sees differs from communicator to communicator, so that mixing them up is noticed. Its
- * own inverse; what it would make a built-in one of stays as it is. */
+/* The number that a program sees differs from communicator to communicator, so that mixing them up
+ * is noticed. Its own inverse; what it would make a built-in one of stays as it is. */
 static int mangle(const struct ncclComm *comm, int op)
 {
 	uint64_t h = (uint64_t)(uintptr_t)comm;

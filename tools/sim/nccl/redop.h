@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redop.h — reductions of the program's own: a sum of values that were multiplied by a scalar before. */
+/* redop.h — reductions of the program's own: a sum of values that were multiplied by a scalar
+ * before. */
 #ifndef CT_TOOLS_SIM_NCCL_REDOP_H
 #define CT_TOOLS_SIM_NCCL_REDOP_H
 

@@ -6,7 +6,8 @@
 
 #include "tools/sim/nccl/float.h"
 
-/* The types that C has; sums and products of integers wrap, in an unsigned type that is wide enough. */
+/* The types that C has; sums and products of integers wrap, in an unsigned type that is wide
+ * enough. */
 #define NATIVE(X)                                                                                  \
 	X(ncclInt8, int8_t, uint32_t)                                                              \
 	X(ncclUint8, uint8_t, uint32_t)                                                            \

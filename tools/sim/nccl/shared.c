@@ -166,7 +166,8 @@ static ncclResult_t claim(struct sim_view *view, int rank, const struct sim_memb
 	return ncclSuccess;
 }
 
-/* No rank needs the file's descriptor any more. Several ranks of the process that made it may come here at once. */
+/* No rank needs the file's descriptor any more. Several ranks of the process that made it may come
+ * here at once. */
 static void close_file(struct sim_view *view, const struct address *a)
 {
 	uint64_t magic = a->magic;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.h — the memory that the members of a communicator share: who they are, where each of them is, and
- * bounded buffers through which the bytes go.
+/* shared.h — the memory that the members of a communicator share: who they are, where each of them
+ * is, and bounded buffers through which the bytes go.
  *
- * It is an anonymous file (memfd) of one process, which the others open below that process's /proc entry, and which
- * is closed as soon as all of them have mapped it. So it has no name that could be left behind, however they die. All
- * members are processes of one user in one pid namespace.
+ * It is an anonymous file (memfd) of one process, which the others open below that process's /proc
+ * entry, and which is closed as soon as all of them have mapped it. So it has no name that could be
+ * left behind, however they die. All members are processes of one user in one pid namespace.
  *
- *     sim_shared, sim_member[n], sim_pair[n][n], slots[n][SIM_SLOTS][SIM_SLOT_BYTES], fifos[n][n][SIM_FIFO_BYTES]
+ *     sim_shared, sim_member[n], sim_pair[n][n], slots[n][SIM_SLOTS][SIM_SLOT_BYTES],
+ * fifos[n][n][SIM_FIFO_BYTES]
  *
  * The file is sparse: what is not used takes no memory. All of it is zero at first.
  */
@@ -28,7 +29,8 @@
 #define SIM_RANKS_MAX 4096
 #define SIM_WINDOWS 8 /* of one communicator */
 
-/* What a rank is about to do in a collective; must be the same on all ranks as far as they look at each other's. */
+/* What a rank is about to do in a collective; must be the same on all ranks as far as they look at
+ * each other's. */
 struct sim_deed {
 	uint32_t func, type, redop, root;
 	uint64_t count;
@@ -99,8 +101,8 @@ struct sim_view {
 	unsigned char *slots, *fifos;
 };
 
-/* A file for one communicator, not sized yet, in this process. The unique id says where it is and starts with random
- * bytes. */
+/* A file for one communicator, not sized yet, in this process. The unique id says where it is and
+ * starts with random bytes. */
 ncclResult_t sim_shared_create(ncclUniqueId *id);
 
 /* The same with a number of the caller's at the start. */
@@ -109,9 +111,10 @@ ncclResult_t sim_shared_create_as(ncclUniqueId *id, uint64_t magic);
 /* What an id starts with. */
 uint64_t sim_shared_magic(const ncclUniqueId *id);
 
-/* Maps it, once n_ranks are known, and claims the rank; then waits for all others. Errors: ncclRemoteError if it
- * cannot be reached, ncclInvalidArgument if it is for another number of ranks or the rank is taken, ncclInternalError
- * if stopped. The file of an id that this process made is closed when all are there. */
+/* Maps it, once n_ranks are known, and claims the rank; then waits for all others. Errors:
+ * ncclRemoteError if it cannot be reached, ncclInvalidArgument if it is for another number of ranks
+ * or the rank is taken, ncclInternalError if stopped. The file of an id that this process made is
+ * closed when all are there. */
 ncclResult_t sim_shared_attach(struct sim_view *view, const ncclUniqueId *id, int rank, int n_ranks,
 			       const struct sim_member *self, const struct sim_waiter *who);
 void sim_shared_detach(struct sim_view *view);

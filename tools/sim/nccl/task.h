@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h — what one group wants of one communicator, and the kernels that carry it out: one for all collectives,
- * one after it for all sends and receives (all-to-all, gather and scatter are made of those), and one for puts and signals. */
+/* task.h — what one group wants of one communicator, and the kernels that carry it out: one for all
+ * collectives, one after it for all sends and receives (all-to-all, gather and scatter are made of
+ * those), and one for puts and signals. */
 #ifndef CT_TOOLS_SIM_NCCL_TASK_H
 #define CT_TOOLS_SIM_NCCL_TASK_H
 
@@ -71,7 +72,8 @@ struct sim_launch {
 
 struct sim_comm_wait;
 
-/* Carry out tasks from start_ns on, waiting as `wait` says. Return the end in sim time without skew; 0 if stopped. */
+/* Carry out tasks from start_ns on, waiting as `wait` says. Return the end in sim time without
+ * skew; 0 if stopped. */
 uint64_t sim_run_colls(struct sim_launch *launch, uint64_t start_ns,
 		       const struct sim_comm_wait *wait);
 uint64_t sim_run_messages(struct sim_launch *launch, uint64_t start_ns,
@@ -87,7 +89,8 @@ size_t sim_task_recv_bytes(const struct sim_task *task, int rank, int n_ranks);
 ncclResult_t sim_plan_launch(struct ncclComm *comm);
 void sim_plan_clear(struct sim_plan *plan);
 
-/* The capture that all of the plan's streams are in, 0: none. ncclInvalidUsage if it is not the same for all. */
+/* The capture that all of the plan's streams are in, 0: none. ncclInvalidUsage if it is not the
+ * same for all. */
 ncclResult_t sim_plan_capture(struct ncclComm *comm, uint64_t *capture);
 bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait.h — waiting for another rank: a counter in shared memory that grows, and threads that sleep until it has
- * come far enough. A rank that was killed is waited for without end; aborting one's own communicator ends the wait. */
+/* wait.h — waiting for another rank: a counter in shared memory that grows, and threads that sleep
+ * until it has come far enough. A rank that was killed is waited for without end; aborting one's
+ * own communicator ends the wait. */
 #ifndef CT_TOOLS_SIM_NCCL_WAIT_H
 #define CT_TOOLS_SIM_NCCL_WAIT_H
 
@@ -19,8 +20,8 @@ struct sim_waiter {
 	_Atomic(_Atomic uint32_t *) *on;
 };
 
-/* Adds one and wakes those that wait, if anyone can wait for the new value: for all of them, or for a multiple of
- * `lap` only. */
+/* Adds one and wakes those that wait, if anyone can wait for the new value: for all of them, or for
+ * a multiple of `lap` only. */
 void sim_gate_add(struct sim_gate *gate, uint32_t lap);
 
 /* Until value - target, as a signed number, is not negative. False if stopped. */

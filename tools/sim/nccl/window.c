@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* window.c — windows: memory of each rank that the others may write into. All ranks register theirs together. */
+/* window.c — windows: memory of each rank that the others may write into. All ranks register theirs
+ * together. */
 #include "tools/sim/nccl/window.h"
 
 #include <stdlib.h>
