@@ -31,7 +31,8 @@ struct ct_output {
 	uint64_t max_bytes;
 };
 
-/* 0 or CT_NOMEM. `options` must outlive it. */
+/* 0 or CT_NOMEM. `ring`, `options` and the path of the run directory in `process` are borrowed
+ * until ct_output_close(). */
 int ct_output_init(struct ct_output *output, struct ct_ring *ring, const struct ct_process *process,
 		   const struct ct_writer_options *options);
 
@@ -49,9 +50,11 @@ int ct_output_block(struct ct_output *output, struct ct_block *block);
 /* `n` records went into the open segment. */
 void ct_output_count(struct ct_output *output, uint32_t n);
 
-/* No block is due soon: gives back what coding one takes. */
+/* No block is due soon: frees what coding one takes. The next block allocates it again, or fails
+ * with CT_NOMEM. */
 void ct_output_rest(struct ct_output *output);
 
+/* Closes the open segment, which stays as it is, and frees all else. */
 void ct_output_close(struct ct_output *output);
 
 #endif

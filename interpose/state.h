@@ -39,7 +39,10 @@ struct ct_state {
 	struct ct_cost_rec cost;      /* kept by the caller */
 };
 
+/* Allocates nothing yet. `ring` is borrowed until ct_state_fini(), *notes is copied. */
 void ct_state_init(struct ct_state *state, struct ct_ring *ring, const struct ct_notes *notes);
+
+/* Frees what it remembers; the ring stays. */
 void ct_state_fini(struct ct_state *state);
 
 /* Communicators and strings made or ended since the last block. 0 or CT_NOMEM, as all that follow. */
@@ -55,6 +58,7 @@ void ct_state_written(struct ct_state *state, const struct ct_block *block);
 /* Everything: the first block of a segment. */
 int ct_state_checkpoint(struct ct_state *state, struct ct_block *block);
 
+/* A block did not get into the segment: everything is written again. */
 void ct_state_again(struct ct_state *state);
 
 /* A drain has taken everything recorded before it began: entries of communicators whose end was

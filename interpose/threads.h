@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* 0, or -1 if no thread can be created. The caller's signal mask is unchanged. */
+/* Starts `body` with `arg`, which the thread uses as long as it runs: nothing joins it. 0, or -1 if
+ * no thread can be created. The caller's signal mask is unchanged. Any thread. */
 int ct_thread_start(void *(*body)(void *), void *arg);
 
 /* Of the calling thread, which has just begun: when it wakes, it waits for the program's threads
