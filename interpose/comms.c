@@ -15,10 +15,10 @@
 
 static struct {
 	uint8_t before[0x640]; /* in a page, as that of ct_gate */
-	struct ct_comm comms[CT_COMMS_MAX];
+	struct ct_traced_comm comms[CT_COMMS_MAX];
 	struct {
 		_Atomic(const void *) handle; /* NULL: never used, a search ends here */
-		_Atomic(struct ct_comm *) comm;
+		_Atomic(struct ct_traced_comm *) comm;
 	} buckets[BUCKETS];
 	_Atomic uint32_t lock; /* over everything that writes the tables */
 	uint32_t last_id;
@@ -52,7 +52,7 @@ static uint32_t bucket_of(const void *handle)
 	return (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull) >> 40) % BUCKETS;
 }
 
-struct ct_comm *ct_comms_find(const void *handle)
+struct ct_traced_comm *ct_comms_find(const void *handle)
 {
 	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS;
 	     i++, b = (b + 1) % BUCKETS) {
@@ -69,7 +69,7 @@ struct ct_comm *ct_comms_find(const void *handle)
 }
 
 /* Under the lock. There is room: at most two handles for each of CT_COMMS_MAX. */
-static void add(const void *handle, struct ct_comm *comm)
+static void add(const void *handle, struct ct_traced_comm *comm)
 {
 	for (uint32_t b = bucket_of(handle);; b = (b + 1) % BUCKETS) {
 		const void *held = atomic_load_explicit(&tables->buckets[b].handle,
@@ -121,7 +121,7 @@ static void forget(const void *handle)
  * none. */
 static uint32_t end(const void *handle)
 {
-	struct ct_comm *comm = ct_comms_find(handle);
+	struct ct_traced_comm *comm = ct_comms_find(handle);
 
 	if (!comm)
 		return 0;
@@ -170,7 +170,7 @@ void ct_comms_end(const void *handle)
 void ct_comms_end_all(enum ct_backend backend)
 {
 	for (uint32_t i = 0; i < CT_COMMS_MAX; i++) {
-		const struct ct_comm *c = &tables->comms[i];
+		const struct ct_traced_comm *c = &tables->comms[i];
 		const void *handle = atomic_load_explicit(&c->handle[0], memory_order_acquire);
 
 		if (handle &&
@@ -179,7 +179,7 @@ void ct_comms_end_all(enum ct_backend backend)
 	}
 }
 
-void ct_comms_name(struct ct_comm *comm, const char *name)
+void ct_comms_name(struct ct_traced_comm *comm, const char *name)
 {
 	uint64_t id = ct_ring_string(&ct_recorder.ring, name);
 
@@ -212,14 +212,14 @@ static uint64_t guess_key(uint32_t nranks)
 	return nranks == 1 || tables->has_lost ? ct_hash_mix(key, tables->process_hash) : key;
 }
 
-static struct ct_comm *unused(void)
+static struct ct_traced_comm *unused(void)
 {
 	uint32_t n = atomic_load_explicit(&tables->live, memory_order_relaxed) < CT_COMMS_MAX
 			     ? CT_COMMS_MAX
 			     : 0;
 
 	for (uint32_t k = 0; k < n; k++) {
-		struct ct_comm *c = &tables->comms[(tables->hint + k) % CT_COMMS_MAX];
+		struct ct_traced_comm *c = &tables->comms[(tables->hint + k) % CT_COMMS_MAX];
 
 		if (!atomic_load_explicit(&c->handle[0], memory_order_relaxed))
 			return c;
@@ -227,7 +227,7 @@ static struct ct_comm *unused(void)
 	return NULL;
 }
 
-struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
+struct ct_traced_comm *ct_comms_create(const struct ct_comm_spec *spec)
 {
 	struct ct_comm_rec rec = {
 		.nranks = spec->nranks,
@@ -241,7 +241,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		.key_source = (uint8_t)spec->source,
 		.device = spec->device,
 	};
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 	uint32_t ended[2];
 
 	if (!take_lock())
@@ -296,7 +296,7 @@ int ct_comms_has_room(void)
 	       ct_ring_comm_has_room(&ct_recorder.ring);
 }
 
-void ct_comms_alias(struct ct_comm *comm, const void *handle)
+void ct_comms_alias(struct ct_traced_comm *comm, const void *handle)
 {
 	if (!handle || !take_lock())
 		return;

@@ -19,7 +19,7 @@
 
 #define CT_COMMS_MAX 1024u
 
-struct ct_comm {
+struct ct_traced_comm {
 	_Atomic(const void *) handle[2]; /* what calls name it by; NULL: none. Gloo's collectives
 					    pass one pointer and its transfers another */
 	struct ct_ring_comm *entry;	 /* never NULL while in use */
@@ -58,25 +58,25 @@ struct ct_comm_spec {
 int ct_comms_init(const char *job, uint64_t process_hash);
 
 /* The communicator of a handle, NULL if unknown. Any thread. */
-struct ct_comm *ct_comms_find(const void *handle);
+struct ct_traced_comm *ct_comms_find(const void *handle);
 
 /* Make one known. NULL if the tables are full or locked for too long (a counted loss); keys that
  * are guessed after that are this process's own, since it cannot count any more as the other
  * members do. Any thread. */
-struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
+struct ct_traced_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
 /* Is there room for another one at the moment? Any thread. */
 int ct_comms_has_room(void);
 
 /* A second handle of a communicator that was created with one. Any thread. */
-void ct_comms_alias(struct ct_comm *comm, const void *handle);
+void ct_comms_alias(struct ct_traced_comm *comm, const void *handle);
 
 /* How many have ended: their entries in the ring are free again when they are in a segment. Any
  * thread. */
 uint64_t ct_comms_ended(void);
 
 /* It has another name from now on. Any thread. */
-void ct_comms_name(struct ct_comm *comm, const char *name);
+void ct_comms_name(struct ct_traced_comm *comm, const char *name);
 
 /* All of one backend have ended. Any thread. */
 void ct_comms_end_all(enum ct_backend backend);

@@ -14,7 +14,7 @@
 #define SYMBOL "dlsym"
 
 /* What is needed of an object's dynamic section. */
-struct tables {
+struct dynamic_tables {
 	const uint32_t *gnu_hash;
 	const ElfW(Sym) * symbols;
 	const char *strings;
@@ -30,10 +30,10 @@ static const void *pointer(const struct dl_phdr_info *info, const ElfW(Dyn) * en
 	return (const void *)(at < info->dlpi_addr ? at + info->dlpi_addr : at);
 }
 
-static struct tables tables_of(const struct dl_phdr_info *info)
+static struct dynamic_tables tables_of(const struct dl_phdr_info *info)
 {
 	const ElfW(Dyn) *entry = NULL;
-	struct tables tables = { NULL, NULL, NULL };
+	struct dynamic_tables tables = { NULL, NULL, NULL };
 
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -63,7 +63,7 @@ static uint32_t gnu_hash(const char *name)
  * the bucket's last. */
 static void *defined_in(const struct dl_phdr_info *info)
 {
-	struct tables t = tables_of(info);
+	struct dynamic_tables t = tables_of(info);
 	const uint32_t *buckets, *hashes;
 	uint32_t hash = gnu_hash(SYMBOL), i;
 
@@ -105,7 +105,7 @@ static int is_libc(const char *path)
 	return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libdl.so.", 9) == 0;
 }
 
-struct search {
+struct dlsym_search {
 	int behind_us;
 	void *function;
 };
@@ -113,7 +113,7 @@ struct search {
 /* If we were opened and not preloaded, libc comes before us: then it is found by its name. */
 static int look_in(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct search *search = arg;
+	struct dlsym_search *search = arg;
 
 	(void)size;
 	if (covers(info, (uintptr_t)&look_in)) {
@@ -127,7 +127,7 @@ static int look_in(struct dl_phdr_info *info, size_t size, void *arg)
 
 void *ct_dlsym_search(void)
 {
-	struct search search = { 0, NULL };
+	struct dlsym_search search = { 0, NULL };
 
 	dl_iterate_phdr(look_in, &search);
 	return search.function;

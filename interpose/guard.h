@@ -52,7 +52,7 @@ struct ct_frame {
 	void (*leave)(struct ct_frame *frame);
 };
 
-struct ct_comm;
+struct ct_traced_comm;
 struct ct_nccl_thread;
 struct ct_thread {
 	struct ct_lane lane;
@@ -62,7 +62,7 @@ struct ct_thread {
 	uint16_t launches; /* the next entry of the open table that is its own (gpu/span.h) + 1, 0
 			      none */
 	struct ct_frame *frame;	     /* that call, NULL outside */
-	struct ct_comm *comm;	     /* the one used last */
+	struct ct_traced_comm *comm; /* the one used last */
 	struct ct_nccl_thread *nccl; /* its groups (nccl/group.h), NULL before the first */
 	const void *caller;	     /* what that call returns to (site.h), NULL not known */
 };

@@ -11,7 +11,7 @@
 #include "interpose/extent.h"
 
 /* One loaded object: its addresses, and the loader's name for it. */
-struct object {
+struct loaded_object {
 	uintptr_t caller; /* in: an address in it; 0: ... */
 	uint32_t skip;	  /* ... the object after so many */
 	uintptr_t begin;  /* out; end 0: none */
@@ -21,7 +21,7 @@ struct object {
 
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct object *o = arg;
+	struct loaded_object *o = arg;
 	struct ct_object_extent extent = ct_extent_of(info);
 	size_t len = strlen(info->dlpi_name);
 
@@ -34,7 +34,7 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static void find_object(struct object *o, const void *address)
+static void find_object(struct loaded_object *o, const void *address)
 {
 	memset(o, 0, sizeof(*o));
 	o->caller = (uintptr_t)address;
@@ -66,15 +66,15 @@ static void *ask_next(const struct ct_real *real)
 }
 
 /* The objects of two addresses, in the order in which they were loaded. */
-struct order {
+struct load_order {
 	uintptr_t one, other;
 	int one_is_first;
 };
 
 static int take_first(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct order *order = arg;
-	struct object one = { .caller = order->one }, other = { .caller = order->other };
+	struct load_order *order = arg;
+	struct loaded_object one = { .caller = order->one }, other = { .caller = order->other };
 	int has_one = take_object(info, size, &one), has_other = take_object(info, size, &other);
 
 	order->one_is_first = has_one && !has_other;
@@ -83,7 +83,7 @@ static int take_first(struct dl_phdr_info *info, size_t size, void *arg)
 
 static int is_before(uintptr_t one, uintptr_t other)
 {
-	struct order order = { one, other, 0 };
+	struct load_order order = { one, other, 0 };
 
 	dl_iterate_phdr(take_first, &order);
 	return order.one_is_first;
@@ -96,7 +96,7 @@ static int is_before_us(const void *function)
 
 /* What this object has, unless that comes before us: another preload, or the program, that has been
  * called already and now wants the next one. */
-static void *ask_behind(const struct ct_real *real, const struct object *object, int keep)
+static void *ask_behind(const struct ct_real *real, const struct loaded_object *object, int keep)
 {
 	void *function = ask(real, object->name, keep);
 
@@ -105,7 +105,7 @@ static void *ask_behind(const struct ct_real *real, const struct object *object,
 
 /* What the caller would call without us. The loader searches the global scope first, in its state
  * when the caller is loaded: it has other preloads, but no library opened with RTLD_GLOBAL later. */
-static void *look_where_bound(const struct ct_real *real, const struct object *from)
+static void *look_where_bound(const struct ct_real *real, const struct loaded_object *from)
 {
 	void *own = ask_behind(real, from, 1);
 	void *next = ask_next(real);
@@ -117,7 +117,7 @@ static void *look_where_bound(const struct ct_real *real, const struct object *f
 
 static void *look_anywhere(const struct ct_real *real)
 {
-	struct object object;
+	struct loaded_object object;
 	void *function = NULL;
 
 	for (const char *const *name = real->names; name && *name && !function; name++)
@@ -145,7 +145,7 @@ static void *elsewhere(struct ct_real *real, void *function)
 	return before;
 }
 
-static void *look_everywhere(struct ct_real *real, const struct object *from)
+static void *look_everywhere(struct ct_real *real, const struct loaded_object *from)
 {
 	void *function = look_where_bound(real, from);
 
@@ -160,7 +160,7 @@ static void *look_everywhere(struct ct_real *real, const struct object *from)
 static struct ct_real_caller places[LATER];
 static _Atomic uint32_t n_places;
 
-static void fill(struct ct_real_caller *c, const struct object *from, void *function)
+static void fill(struct ct_real_caller *c, const struct loaded_object *from, void *function)
 {
 	atomic_store_explicit(&c->begin, from->begin, memory_order_relaxed);
 	c->function = function;
@@ -169,7 +169,7 @@ static void fill(struct ct_real_caller *c, const struct object *from, void *func
 }
 
 /* Remember an answer if there is a free place. */
-static void remember(struct ct_real *real, const struct object *from, void *function)
+static void remember(struct ct_real *real, const struct loaded_object *from, void *function)
 {
 	uint32_t i = atomic_load_explicit(&n_places, memory_order_relaxed);
 	struct ct_real_caller *place;
@@ -194,7 +194,7 @@ static void remember(struct ct_real *real, const struct object *from, void *func
 
 void *ct_real_slow(struct ct_real *real, const void *caller)
 {
-	struct object from;
+	struct loaded_object from;
 	int saved = errno, copy = ct_entry_copy(caller);
 	void *function;
 
@@ -214,7 +214,7 @@ void *ct_real_slow(struct ct_real *real, const void *caller)
 
 void *ct_real_visible(const struct ct_real *real, const void *caller)
 {
-	struct object from;
+	struct loaded_object from;
 	void *function = ask_next(real);
 
 	if (function || !caller)
@@ -225,7 +225,7 @@ void *ct_real_visible(const struct ct_real *real, const void *caller)
 
 int ct_real_ends_here(const struct ct_real *real, const void *caller)
 {
-	struct object object, owner;
+	struct loaded_object object, owner;
 	int ends_here = !ask_next(real) && is_before_us(caller);
 
 	for (uint32_t skip = 0; ends_here; skip++) {
@@ -247,7 +247,7 @@ int ct_real_ends_here(const struct ct_real *real, const void *caller)
 
 uintptr_t ct_real_object(const void *function)
 {
-	struct object object;
+	struct loaded_object object;
 
 	find_object(&object, function);
 	/* (the program comes before us, too, but it does not pass its calls on) */
@@ -275,14 +275,14 @@ static __attribute__((constructor)) void count_at_start(void)
 	atomic_store_explicit(&objects_at_start, count, memory_order_relaxed);
 }
 
-struct place {
+struct object_position {
 	uintptr_t address; /* in the object that is looked for */
 	uint32_t index;
 };
 
 static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct place *place = arg;
+	struct object_position *place = arg;
 
 	(void)size;
 	if (ct_extent_has(ct_extent_of(info), place->address))
@@ -294,8 +294,8 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 void ct_real_keep(const void *function)
 {
 	uint32_t at_start = atomic_load_explicit(&objects_at_start, memory_order_relaxed);
-	struct place place = { .address = (uintptr_t)function };
-	struct object object;
+	struct object_position place = { .address = (uintptr_t)function };
+	struct loaded_object object;
 
 	/* Objects present when the program started stay. Calling dlopen for them would be harmful:
 	 * while libraries are being initialised, it initialises the given one out of turn. */

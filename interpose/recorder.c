@@ -85,7 +85,7 @@ struct ct_slot *ct_recorder_refill(void)
 	return has ? ct_self.lane.next : NULL;
 }
 
-struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm)
+struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_traced_comm *comm)
 {
 	struct ct_host_rec rec = { .call = call, .rank = -1 };
 
@@ -122,7 +122,7 @@ void ct_host_end(struct ct_host_frame *f, int result)
 }
 
 /* Record into a scrap of memory as a wrapper does into the ring. */
-static void record_scrap(struct ct_comm *comm, struct ct_slot *slot, uint64_t count)
+static void record_scrap(struct ct_traced_comm *comm, struct ct_slot *slot, uint64_t count)
 {
 	struct ct_op op = { .op = CT_OP_AllReduce, .count = count, .peer = -1 };
 	struct ct_op_frame f;
@@ -140,7 +140,7 @@ uint32_t ct_recorder_calibrate(void)
 	static struct ct_slot slots[CALLS] __attribute__((aligned(64)));
 	struct ct_thread mine = ct_self;
 	struct ct_ring_comm entry;
-	struct ct_comm comm;
+	struct ct_traced_comm comm;
 	uint64_t best = UINT64_MAX;
 
 	memset(&entry, 0, sizeof(entry));

@@ -70,9 +70,9 @@ static inline struct ct_slot *ct_recorder_slot(void)
 }
 
 /* The communicator of a handle (not NULL), through the thread's cache of the last one. */
-static inline struct ct_comm *ct_recorder_comm(const void *handle)
+static inline struct ct_traced_comm *ct_recorder_comm(const void *handle)
 {
-	struct ct_comm *c = ct_self.comm;
+	struct ct_traced_comm *c = ct_self.comm;
 
 	if (c && (atomic_load_explicit(&c->handle[0], memory_order_relaxed) == handle ||
 		  atomic_load_explicit(&c->handle[1], memory_order_relaxed) == handle))
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) void ct_op_enter(struct ct_op_frame
  * op->enter_ns and op->comm are filled in; the rest is the caller's, and so is the call site where
  * op->site is not 0. Inlined, the op never exists in memory but in its slot. */
 static inline __attribute__((always_inline)) void ct_op_begin_in(
-	struct ct_slot *slot, struct ct_op_frame *f, struct ct_comm *comm, struct ct_op *op,
+	struct ct_slot *slot, struct ct_op_frame *f, struct ct_traced_comm *comm, struct ct_op *op,
 	void (*leave)(struct ct_frame *frame))
 {
 	struct ct_ring_comm *entry = comm->entry;
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void ct_op_begin_in(
 }
 
 static inline __attribute__((always_inline)) void ct_op_begin_entered(struct ct_op_frame *f,
-								      struct ct_comm *comm,
+								      struct ct_traced_comm *comm,
 								      struct ct_op *op)
 {
 	ct_op_begin_in(ct_recorder_slot(), f, comm, op, ct_op_leave);
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void ct_op_begin_entered(struct ct_
 
 /* Both at once. */
 static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame *f,
-							      struct ct_comm *comm,
+							      struct ct_traced_comm *comm,
 							      struct ct_op *op)
 {
 	ct_op_enter(f);
@@ -192,7 +192,7 @@ static inline uint32_t ct_recorder_slot_launch(void)
  * to), HOST_END at the end. The caller has filled rec.call, rec.nranks and rec.rank, and may fill
  * rec.comm and rec.key before the end; ct_host_rec_of() does so for a call by its string id, on a
  * communicator or, NULL, on none that is known. */
-struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm);
+struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_traced_comm *comm);
 void ct_host_leave(struct ct_frame *frame);
 void ct_host_begin(struct ct_host_frame *f);
 void ct_host_end(struct ct_host_frame *f, int result);

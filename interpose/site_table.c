@@ -10,7 +10,7 @@
 #define TEXT 0x74657874ull /* keys of texts begin with it: they are not those of places */
 #define SHARE(bytes) ((bytes) / 4 * 3) /* of the room for strings; the rest is for names */
 
-static struct entry {
+static struct site_entry {
 	_Atomic uint64_t key; /* 0: free */
 	_Atomic uint32_t id;  /* 0: its thread has not got it yet */
 } table[CT_SITE_TABLE];
@@ -23,11 +23,11 @@ void ct_site_table_clear(void)
 }
 
 /* Its entry, or with `make` a free one that becomes it; *is_new: created just now. NULL: none. */
-static struct entry *entry_of(uint64_t key, int make, int *is_new)
+static struct site_entry *entry_of(uint64_t key, int make, int *is_new)
 {
 	*is_new = 0;
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct entry *e = &table[(key + i) % CT_SITE_TABLE];
+		struct site_entry *e = &table[(key + i) % CT_SITE_TABLE];
 		uint64_t held = atomic_load_explicit(&e->key, memory_order_relaxed);
 
 		if (held == key)
@@ -50,7 +50,7 @@ static struct entry *entry_of(uint64_t key, int make, int *is_new)
 uint32_t ct_site_table_get(uint64_t key)
 {
 	int is_new;
-	struct entry *e = entry_of(key, 0, &is_new);
+	struct site_entry *e = entry_of(key, 0, &is_new);
 
 	/* (the text that the id stands for is found by the reader, through the id's own release) */
 	return e ? atomic_load_explicit(&e->id, memory_order_relaxed) : 0;
@@ -59,7 +59,7 @@ uint32_t ct_site_table_get(uint64_t key)
 int ct_site_table_put(uint64_t key, uint32_t id)
 {
 	int is_new;
-	struct entry *e = entry_of(key, 1, &is_new);
+	struct site_entry *e = entry_of(key, 1, &is_new);
 
 	if (!e)
 		return -1;
@@ -81,7 +81,7 @@ uint32_t ct_site_table_intern(const char *text)
 {
 	uint64_t size = strlen(text) + 9;
 	int is_new;
-	struct entry *e = entry_of(text_key(text), 1, &is_new);
+	struct site_entry *e = entry_of(text_key(text), 1, &is_new);
 	uint32_t id = 0;
 
 	if (!e) {

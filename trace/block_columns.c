@@ -34,7 +34,7 @@ static void give_pages(void *unused, void *pages)
 		munmap(head, *head);
 }
 
-int ct_columns_init(struct ct_columns *c)
+int ct_block_columns_init(struct ct_block_columns *c)
 {
 	c->zstd = ZSTD_createCCtx_advanced(
 		(ZSTD_customMem){ .customAlloc = take_pages, .customFree = give_pages });
@@ -46,7 +46,7 @@ int ct_columns_init(struct ct_columns *c)
 	return CT_OK;
 }
 
-void ct_columns_fini(struct ct_columns *c)
+void ct_block_columns_fini(struct ct_block_columns *c)
 {
 	for (int i = 0; i < CT_N_COLUMNS; i++)
 		free(c->all[i].start);
@@ -66,7 +66,7 @@ static int ensure(uint8_t **p, size_t *cap, size_t want)
 	return *p ? CT_OK : CT_NOMEM;
 }
 
-int ct_column_open(struct ct_columns *columns, enum ct_column id, size_t worst_bytes)
+int ct_block_column_open(struct ct_block_columns *columns, enum ct_column id, size_t worst_bytes)
 {
 	struct ct_column_bytes *c = &columns->all[id];
 	int st = ensure(&c->start, &c->cap, worst_bytes + 8);
@@ -101,19 +101,19 @@ static enum way way_of(int id)
 /* Below this a frame of its own costs more than its code table saves. */
 #define OWN_FRAME_BYTES 512u
 
-static size_t held(const struct ct_columns *c, int id)
+static size_t held(const struct ct_block_columns *c, int id)
 {
 	return (size_t)(c->all[id].p - c->all[id].start);
 }
 
 /* Class bytes, noise, and sizes that do not repeat: they have codes of their own. */
-static int is_apart(const struct ct_columns *c, int id)
+static int is_apart(const struct ct_block_columns *c, int id)
 {
 	return (way_of(id) != BY_MATCHES || id == CT_COL_OP_COUNT) &&
 	       held(c, id) >= OWN_FRAME_BYTES;
 }
 
-static uint8_t *join_column(const struct ct_columns *c, int id, uint8_t *p)
+static uint8_t *join_column(const struct ct_block_columns *c, int id, uint8_t *p)
 {
 	size_t len = held(c, id);
 
@@ -149,8 +149,8 @@ static size_t store(uint8_t *out, const uint8_t *from, size_t len)
 	return (size_t)(p - out);
 }
 
-static int compress(struct ct_columns *c, enum way way, const uint8_t *from, const uint8_t *to,
-		    size_t *at)
+static int compress(struct ct_block_columns *c, enum way way, const uint8_t *from,
+		    const uint8_t *to, size_t *at)
 {
 	size_t n;
 
@@ -172,8 +172,8 @@ static int compress(struct ct_columns *c, enum way way, const uint8_t *from, con
 
 /* All columns that hold anything, as frames behind each other: one of all that repeat and all that
  * are short, then one of each other column, which has a code table of its own. */
-int ct_columns_compress(struct ct_columns *c, size_t header_bytes, size_t *raw_bytes,
-			size_t *frame_bytes)
+int ct_block_columns_compress(struct ct_block_columns *c, size_t header_bytes, size_t *raw_bytes,
+			      size_t *frame_bytes)
 {
 	size_t total = 0, at = header_bytes;
 	uint8_t *p, *from;

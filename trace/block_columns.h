@@ -22,7 +22,7 @@ struct ct_column_bytes {
 enum { CT_N_COLUMNS = CT_COL_RARE_BITS + 1 };
 
 /* A zeroed struct is valid; its memory is used again from block to block. */
-struct ct_columns {
+struct ct_block_columns {
 	struct ct_column_bytes all[CT_N_COLUMNS];
 	struct ZSTD_CCtx_s *zstd;
 	uint8_t *raw;
@@ -32,17 +32,17 @@ struct ct_columns {
 };
 
 /* 0 or CT_NOMEM. */
-int ct_columns_init(struct ct_columns *columns);
-void ct_columns_fini(struct ct_columns *columns);
+int ct_block_columns_init(struct ct_block_columns *columns);
+void ct_block_columns_fini(struct ct_block_columns *columns);
 
 /* Empties the column, and makes room for so many bytes, and for 8 that are stored at once. 0 or
  * CT_NOMEM. */
-int ct_column_open(struct ct_columns *columns, enum ct_column id, size_t worst_bytes);
+int ct_block_column_open(struct ct_block_columns *columns, enum ct_column id, size_t worst_bytes);
 
 /* Compresses all columns that hold anything. *raw_bytes and *frame_bytes: without and with
  * compression. 0, CT_NOMEM or CT_RANGE (more than CT_BLOCK_MAX_RAW). */
-int ct_columns_compress(struct ct_columns *columns, size_t header_bytes, size_t *raw_bytes,
-			size_t *frame_bytes);
+int ct_block_columns_compress(struct ct_block_columns *columns, size_t header_bytes,
+			      size_t *raw_bytes, size_t *frame_bytes);
 
 static inline uint8_t *ct_put_varint(uint8_t *p, uint64_t v)
 {

@@ -13,7 +13,7 @@
 struct ct_encoder {
 	struct ct_block_model model;
 	struct ct_rare_model rares;
-	struct ct_columns columns;
+	struct ct_block_columns columns;
 	struct ct_bits bits;
 	int has_unusual; /* records */
 };
@@ -22,7 +22,7 @@ struct ct_encoder *ct_encoder_new(void)
 {
 	struct ct_encoder *e = calloc(1, sizeof(*e));
 
-	if (e && ct_columns_init(&e->columns) == CT_OK)
+	if (e && ct_block_columns_init(&e->columns) == CT_OK)
 		return e;
 	free(e);
 	return NULL;
@@ -32,7 +32,7 @@ void ct_encoder_free(struct ct_encoder *e)
 {
 	if (!e)
 		return;
-	ct_columns_fini(&e->columns);
+	ct_block_columns_fini(&e->columns);
 	ct_block_model_fini(&e->model);
 	ct_rare_model_fini(&e->rares);
 	free(e);
@@ -101,7 +101,7 @@ static int open_columns(struct ct_encoder *e, const struct ct_block *b)
 	};
 
 	for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++)
-		if (ct_column_open(&e->columns, worst[i].id, worst[i].bytes) != CT_OK)
+		if (ct_block_column_open(&e->columns, worst[i].id, worst[i].bytes) != CT_OK)
 			return CT_NOMEM;
 	return CT_OK;
 }
@@ -472,7 +472,7 @@ int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void *
 	begin_bits(e, CT_COL_RARE_BITS);
 	put_rares(e, b);
 	end_bits(e, CT_COL_RARE_BITS);
-	st = ct_columns_compress(&e->columns, sizeof(h), &raw_bytes, &frame);
+	st = ct_block_columns_compress(&e->columns, sizeof(h), &raw_bytes, &frame);
 	if (st != CT_OK)
 		return st;
 	fill_header(&h, b, e->has_unusual);

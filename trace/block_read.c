@@ -12,7 +12,7 @@
 
 /* A column being read. Reading past its end sets `bad` and gives zeros: loops stay simple and check
  * once. */
-struct cursor {
+struct column_cursor {
 	const uint8_t *p;
 	const uint8_t *end;
 	int bad;
@@ -26,7 +26,7 @@ struct ct_decoder {
 	uint8_t *raw;
 	size_t raw_cap;
 	struct ct_rare_model rares;
-	struct cursor columns[N_COLUMNS];
+	struct column_cursor columns[N_COLUMNS];
 	enum ct_column bits_from; /* where low bits of class bytes come from */
 	uint64_t bits;
 	int n_bits;
@@ -75,7 +75,7 @@ int ct_block_header_check(const struct ct_block_header *h, uint64_t at, struct c
 	return CT_OK;
 }
 
-static uint64_t get_long_varint(struct cursor *c)
+static uint64_t get_long_varint(struct column_cursor *c)
 {
 	uint64_t v = 0;
 
@@ -90,7 +90,7 @@ static uint64_t get_long_varint(struct cursor *c)
 	return 0;
 }
 
-static inline uint64_t get_varint(struct cursor *c)
+static inline uint64_t get_varint(struct column_cursor *c)
 {
 	return c->p != c->end && *c->p < 128 ? *c->p++ : get_long_varint(c);
 }
@@ -109,7 +109,7 @@ static inline int64_t get_signed(struct ct_decoder *d, enum ct_column id)
  * those that come next, so reading them twice changes nothing. */
 static void refill(struct ct_decoder *d, int n)
 {
-	struct cursor *c = &d->columns[d->bits_from];
+	struct column_cursor *c = &d->columns[d->bits_from];
 
 	if (c->end - c->p >= 8) {
 		uint64_t next;
@@ -158,7 +158,7 @@ static void take_bits_from(struct ct_decoder *d, enum ct_column id)
 
 static inline uint8_t get_byte(struct ct_decoder *d, enum ct_column id)
 {
-	struct cursor *c = &d->columns[id];
+	struct column_cursor *c = &d->columns[id];
 
 	if (c->p < c->end)
 		return *c->p++;
@@ -186,7 +186,7 @@ __attribute__((always_inline)) static inline int64_t get_class(struct ct_decoder
 /* Point the cursors at their columns; unknown ones are skipped by their length. */
 static int split_columns(struct ct_decoder *d, const uint8_t *raw, size_t bytes, struct ct_err *err)
 {
-	struct cursor all = { raw, bytes ? raw + bytes : raw, 0 };
+	struct column_cursor all = { raw, bytes ? raw + bytes : raw, 0 };
 
 	memset(d->columns, 0, sizeof(d->columns));
 	take_bits_from(d, CT_COL_BITS);
@@ -198,7 +198,7 @@ static int split_columns(struct ct_decoder *d, const uint8_t *raw, size_t bytes,
 			return ct_fail(err, CT_FORMAT, "column %u runs past the end of its block",
 				       id);
 		if (id < N_COLUMNS)
-			d->columns[id] = (struct cursor){ all.p, all.p + len, 0 };
+			d->columns[id] = (struct column_cursor){ all.p, all.p + len, 0 };
 		all.p += len;
 	}
 	return CT_OK;
@@ -259,7 +259,7 @@ __attribute__((always_inline)) static inline int64_t get_time(struct ct_decoder 
 static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b)
 {
 	struct ct_block_model *m = &d->model;
-	struct cursor *exceptions = &d->columns[CT_COL_OP_SEQ];
+	struct column_cursor *exceptions = &d->columns[CT_COL_OP_SEQ];
 	struct ct_thread_ops of = { 0 };
 	uint64_t next_exception = exceptions->p < exceptions->end ? get_varint(exceptions)
 								  : UINT64_MAX;
@@ -458,7 +458,7 @@ static int get_coded(struct ct_decoder *d, unsigned kind, int with_waits, struct
 static int get_rares(struct ct_decoder *d, const struct ct_block_header *h, int with_waits,
 		     struct ct_block *b)
 {
-	struct cursor *c = &d->columns[CT_COL_RARES];
+	struct column_cursor *c = &d->columns[CT_COL_RARES];
 	int st = CT_OK;
 
 	if (ct_rare_model_reset(&d->rares, h->n_rares) != CT_OK)

@@ -78,12 +78,12 @@ size_t ct_port_sample_encode(const struct ct_port_sample *sample, const struct c
 	return (size_t)(p - to);
 }
 
-struct cursor {
+struct counter_cursor {
 	const uint8_t *p, *end;
 	int bad;
 };
 
-static uint64_t get_varint(struct cursor *c)
+static uint64_t get_varint(struct counter_cursor *c)
 {
 	uint64_t v = 0;
 
@@ -98,7 +98,7 @@ static uint64_t get_varint(struct cursor *c)
 	return 0;
 }
 
-static void get_port(struct cursor *c, struct ct_port_values *values)
+static void get_port(struct counter_cursor *c, struct ct_port_values *values)
 {
 	uint64_t n = get_varint(c);
 
@@ -120,7 +120,7 @@ static void get_port(struct cursor *c, struct ct_port_values *values)
 int ct_port_sample_decode(struct ct_port_sample *sample, const struct ct_port_sample *base,
 			  const uint8_t *bytes, size_t len)
 {
-	struct cursor c = { bytes + sizeof(sample->head), bytes + len, 0 };
+	struct counter_cursor c = { bytes + sizeof(sample->head), bytes + len, 0 };
 
 	if (len < sizeof(sample->head))
 		return 0;

@@ -12,11 +12,11 @@
 #define PREFIX "COMMTRACE_"
 #define PREFIX_LEN (sizeof(PREFIX) - 1)
 
-enum type { TYPE_STR, TYPE_LIST, TYPE_BOOL, TYPE_INT, TYPE_DURATION, TYPE_BYTES, TYPE_MB };
+enum setting_type { TYPE_STR, TYPE_LIST, TYPE_BOOL, TYPE_INT, TYPE_DURATION, TYPE_BYTES, TYPE_MB };
 
 static const struct setting {
 	const char *name;
-	enum type type;
+	enum setting_type type;
 	const char *value; /* default */
 	size_t at;	   /* in struct ct_settings */
 } settings_table[] = {
@@ -42,10 +42,10 @@ static const struct bounds {
 };
 
 /* The factor of the unit after a number; 0 for an unknown unit. */
-static int64_t unit_of(enum type type, const char *text)
+static int64_t unit_of(enum setting_type type, const char *text)
 {
 	static const struct {
-		enum type type;
+		enum setting_type type;
 		const char *text;
 		int64_t factor;
 	} units[] = {

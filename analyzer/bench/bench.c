@@ -19,29 +19,29 @@ const char *ct_bench_result_name(unsigned result)
 }
 
 /* A kind in a run, under the names that it has in the tables. */
-struct named {
+struct series_kind {
 	const char *op, *series;
 	const struct ct_bench_kind *kind;
 	size_t run;
 };
 
-CT_SORT_BY(by_place, struct named,
+CT_SORT_BY(by_place, struct series_kind,
 	   strcmp(x->op, y->op) ?: CT_CMP(x->kind->ranks, y->kind->ranks)
 	   ?: CT_CMP(x->kind->bytes, y->kind->bytes) ?: strcmp(x->series, y->series)
 	   ?: CT_UP(run))
 
 /* What is measured of one row: logarithms of the bursts' means, and of the runs' medians. */
-struct measured {
+struct measured_row {
 	double *values;
 	size_t n, runs;
 	double middle,
 		squares; /* mean of the medians, and the sum of their squared distances from it */
 };
 
-struct work {
-	struct named *all;
+struct bench_work {
+	struct series_kind *all;
 	size_t n, n_runs;
-	struct measured *measured; /* by row */
+	struct measured_row *measured; /* by row */
 	struct ct_arena *memory;
 	struct ct_bench *out;
 };
@@ -71,7 +71,7 @@ static int has_bursts(const struct ct_bench_kind *kind)
 	return 0;
 }
 
-static int name_all(struct work *work, const struct ct_bench_run *runs)
+static int name_all(struct bench_work *work, const struct ct_bench_run *runs)
 {
 	size_t n = 0;
 
@@ -85,7 +85,7 @@ static int name_all(struct work *work, const struct ct_bench_run *runs)
 			const struct ct_bench_kind *kind = runs[r].samples->kinds.all[k];
 
 			if (has_bursts(kind))
-				work->all[work->n++] = (struct named){
+				work->all[work->n++] = (struct series_kind){
 					ct_bench_op_name(kind),
 					name_series(&runs[r], kind->backend, work->memory), kind, r
 				};
@@ -97,7 +97,7 @@ static int name_all(struct work *work, const struct ct_bench_run *runs)
 
 /* ---- one row ---- */
 
-static void add_run(struct measured *m, const struct ct_bench_kind *kind, double *sorted)
+static void add_run(struct measured_row *m, const struct ct_bench_kind *kind, double *sorted)
 {
 	size_t before = m->n;
 	double middle, from;
@@ -122,11 +122,11 @@ static uint64_t rate(uint64_t bytes, uint64_t ns, double factor)
 }
 
 /* `of` are its runs. */
-static int measure(struct work *work, const struct named *of, size_t runs)
+static int measure(struct bench_work *work, const struct series_kind *of, size_t runs)
 {
 	const struct ct_bench_kind *kind = of->kind;
 	struct ct_bench_row *row = &work->out->rows[work->out->n_rows];
-	struct measured *m = &work->measured[work->out->n_rows++];
+	struct measured_row *m = &work->measured[work->out->n_rows++];
 	double sorted[CT_BENCH_BURSTS];
 	struct ct_hist ns = { 0 };
 	uint64_t err_ns = 0;
@@ -163,7 +163,7 @@ static int measure(struct work *work, const struct named *of, size_t runs)
 	return st;
 }
 
-static int measure_all(struct work *work)
+static int measure_all(struct bench_work *work)
 {
 	int st = CT_OK;
 
@@ -209,7 +209,7 @@ static double percent(double log_ratio)
 }
 
 /* A row against the fastest of its size. */
-static int compare(const struct measured *fastest, const struct measured *m,
+static int compare(const struct measured_row *fastest, const struct measured_row *m,
 		   struct ct_bench_row *row)
 {
 	struct ct_rank_sum test;
@@ -227,7 +227,7 @@ static int compare(const struct measured *fastest, const struct measured *m,
 	return CT_OK;
 }
 
-static int compare_all(struct work *work)
+static int compare_all(struct bench_work *work)
 {
 	struct ct_bench *out = work->out;
 	int st = CT_OK;
@@ -249,7 +249,7 @@ static int compare_all(struct work *work)
 }
 
 /* How much slower the halves make it; *p NAN: too few. */
-static int find_drift(const struct measured *m, double *pct, double *p)
+static int find_drift(const struct measured_row *m, double *pct, double *p)
 {
 	struct ct_rank_sum test;
 	size_t half = m->n / 2;
@@ -286,7 +286,7 @@ static int adjust(const struct ct_bench *out, double *p)
 }
 
 /* Repetitions of one series differ as well: the difference of two means, by Student's t. */
-static double repeats_differ_by(const struct measured *a, const struct measured *b)
+static double repeats_differ_by(const struct measured_row *a, const struct measured_row *b)
 {
 	size_t freedom = a->runs + b->runs - 2;
 
@@ -296,7 +296,7 @@ static double repeats_differ_by(const struct measured *a, const struct measured 
 					    (1 / (double)a->runs + 1 / (double)b->runs));
 }
 
-static void judge(const struct measured *fastest, const struct measured *m,
+static void judge(const struct measured_row *fastest, const struct measured_row *m,
 		  struct ct_bench_row *row)
 {
 	double err_pct = row->ns ? 100 * (double)row->err_ns / (double)row->ns : INFINITY;
@@ -306,7 +306,7 @@ static void judge(const struct measured *fastest, const struct measured *m,
 		row->result = CT_BENCH_SLOWER;
 }
 
-static int judge_all(struct work *work)
+static int judge_all(struct bench_work *work)
 {
 	struct ct_bench *out = work->out;
 	double *p = malloc((out->n_rows + 1) * 3 * sizeof(*p));
@@ -357,7 +357,8 @@ static int is_same_set(const struct ct_bench_range *range, const struct ct_bench
 	return at == range->n_series;
 }
 
-static int begin_range(struct work *work, const struct ct_bench_row *rows, size_t n, int is_first)
+static int begin_range(struct bench_work *work, const struct ct_bench_row *rows, size_t n,
+		       int is_first)
 {
 	struct ct_bench_range *range = &work->out->ranges[work->out->n_ranges++];
 
@@ -374,7 +375,7 @@ static int begin_range(struct work *work, const struct ct_bench_row *rows, size_
 	return range->series ? CT_OK : CT_NOMEM;
 }
 
-static int find_ranges(struct work *work)
+static int find_ranges(struct bench_work *work)
 {
 	struct ct_bench *out = work->out;
 	const struct ct_bench_row *rows = out->rows;
@@ -427,7 +428,7 @@ static void count_series(const struct ct_bench_run *runs, size_t n, struct ct_be
 int ct_bench_make(const struct ct_bench_run *runs, size_t n, struct ct_arena *memory,
 		  struct ct_bench *out)
 {
-	struct work work = { .n_runs = n, .memory = memory, .out = out };
+	struct bench_work work = { .n_runs = n, .memory = memory, .out = out };
 	int st;
 
 	*out = (struct ct_bench){ 0 };

@@ -11,7 +11,7 @@
 #include "trace/ops.h"
 
 /* One end of a message. */
-struct end {
+struct message_end {
 	unsigned op; /* 0: something else */
 	int32_t peer;
 	uint64_t bytes, end_ns;
@@ -22,10 +22,10 @@ struct ct_bench_slot {
 	uint64_t end_ns;	    /* of its latest operation */
 	uint32_t n;		    /* iterations of the burst, and what each took */
 	uint64_t *ns;
-	uint64_t err_ns;	  /* their sum */
-	struct end before, last;  /* the latest two operations */
-	uint32_t sends, receives; /* of the launch that is being read */
-	uint64_t least, most;	  /* bytes of these */
+	uint64_t err_ns;		 /* their sum */
+	struct message_end before, last; /* the latest two operations */
+	uint32_t sends, receives;	 /* of the launch that is being read */
+	uint64_t least, most;		 /* bytes of these */
 };
 
 const char *ct_bench_op_name(const struct ct_bench_kind *kind)
@@ -147,8 +147,8 @@ static int on_message(struct ct_bench_samples *samples, uint32_t at,
 {
 	struct ct_bench_slot *slot = &samples->slots[at];
 	const struct ct_member *m = event->member;
-	struct end now = { m->op, m->root, event->bytes, m->end_ns };
-	struct end before = slot->before, last = slot->last;
+	struct message_end now = { m->op, m->root, event->bytes, m->end_ns };
+	struct message_end before = slot->before, last = slot->last;
 	int turns = last.op && last.op != now.op && last.peer == now.peer &&
 		    last.bytes == now.bytes;
 

@@ -19,18 +19,18 @@ static int is_drawn(const struct ct_report_curve_point *p)
 	return p->bytes && p->bytes != CT_UNKNOWN && p->busbw_Bps && p->busbw_Bps != CT_UNKNOWN;
 }
 
-struct range {
+struct axis_range {
 	double low, high;
 };
 
-static void widen(struct range *range, uint64_t value)
+static void widen(struct axis_range *range, uint64_t value)
 {
 	range->low = fmin(range->low, (double)value / ROOM);
 	range->high = fmax(range->high, (double)value * ROOM);
 }
 
-static void widen_all(struct range *x, struct range *y, const struct ct_report_curve_point *points,
-		      size_t n)
+static void widen_all(struct axis_range *x, struct axis_range *y,
+		      const struct ct_report_curve_point *points, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!is_drawn(&points[i]))
@@ -41,8 +41,8 @@ static void widen_all(struct range *x, struct range *y, const struct ct_report_c
 }
 
 /* Around what was widened. */
-static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct range *x,
-		     struct range *y, size_t sizes)
+static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct axis_range *x,
+		     struct axis_range *y, size_t sizes)
 {
 	if (x->high <= 0)
 		return CT_EMPTY;
@@ -53,7 +53,7 @@ static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct range
 	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_prose_Bps, &plot->y.ticks);
 }
 
-static float place(const struct range *range, uint64_t value)
+static float place(const struct axis_range *range, uint64_t value)
 {
 	return (float)(log((double)value / range->low) / log(range->high / range->low));
 }
@@ -78,7 +78,7 @@ static float *series(struct ct_plot *plot, struct ct_arena *memory, const char *
 }
 
 static int put_points(const struct ct_report_curve *c, struct ct_arena *memory,
-		      struct ct_plot *plot, const struct range *x, const struct range *y)
+		      struct ct_plot *plot, const struct axis_range *x, const struct axis_range *y)
 {
 	float *fit = c->n_fit ? series(plot, memory, "fit", CT_LOOK_LINE, "orange", c->n_points)
 			      : NULL;
@@ -107,7 +107,7 @@ static int put_points(const struct ct_report_curve *c, struct ct_arena *memory,
 }
 
 static int put_limit(const struct ct_report_curve *c, struct ct_arena *memory, struct ct_plot *plot,
-		     const struct range *y)
+		     const struct axis_range *y)
 {
 	float *level;
 
@@ -171,7 +171,7 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 		  struct ct_plot *plot)
 {
 	const struct ct_report_curve *c = &report->curves[curve];
-	struct range x = { INFINITY, 0 }, y = { INFINITY, 0 };
+	struct axis_range x = { INFINITY, 0 }, y = { INFINITY, 0 };
 	int st;
 
 	*plot = (struct ct_plot){ .comm_hash = c->comm_hash };
@@ -185,8 +185,8 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 	return st == CT_OK && (!plot->title || !plot->summary) ? CT_NOMEM : st;
 }
 
-static void put_curve(const struct ct_report_curve *c, const struct range *x, const struct range *y,
-		      struct ct_plot *plot, float *mine, float *other)
+static void put_curve(const struct ct_report_curve *c, const struct axis_range *x,
+		      const struct axis_range *y, struct ct_plot *plot, float *mine, float *other)
 {
 	for (size_t i = 0; i < c->n_points; i++) {
 		if (!is_drawn(&c->points[i]))
@@ -200,7 +200,7 @@ static void put_curve(const struct ct_report_curve *c, const struct range *x, co
 int ct_plot_two_curves(const struct ct_report_curve *base, const struct ct_report_curve *run,
 		       struct ct_arena *memory, struct ct_plot *plot)
 {
-	struct range x = { INFINITY, 0 }, y = { INFINITY, 0 };
+	struct axis_range x = { INFINITY, 0 }, y = { INFINITY, 0 };
 	size_t room = base->n_points + run->n_points;
 	float *of_base, *of_run;
 	int st;

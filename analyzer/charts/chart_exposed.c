@@ -9,7 +9,7 @@
 #define TIMES 6u /* ticks at most */
 #define STEPS 16u
 
-struct making {
+struct exposed_chart {
 	const struct ct_report_steps *steps;
 	struct ct_arena *memory;
 	struct ct_plot *plot;
@@ -37,7 +37,7 @@ static uint64_t highest(const struct ct_report_steps *steps, int beside)
 	return high;
 }
 
-static int make_axes(const struct making *m)
+static int make_axes(const struct exposed_chart *m)
 {
 	const struct ct_report_step *items = m->steps->items;
 	uint64_t first = items[0].index, last = items[m->steps->n_items - 1].index;
@@ -63,7 +63,8 @@ static int make_axes(const struct making *m)
 
 enum which { TIME, UNKNOWN, EXPOSED, WAIT };
 
-static uint64_t value_of(const struct making *m, const struct ct_report_step *c, enum which which)
+static uint64_t value_of(const struct exposed_chart *m, const struct ct_report_step *c,
+			 enum which which)
 {
 	switch (which) {
 	case TIME:
@@ -81,8 +82,8 @@ static uint64_t value_of(const struct making *m, const struct ct_report_step *c,
 	return m->beside && c->time_ns != CT_UNKNOWN ? c->time_ns : m->high;
 }
 
-static int put(const struct making *m, enum which which, const char *text, enum ct_plot_look look,
-	       const char *colour)
+static int put(const struct exposed_chart *m, enum which which, const char *text,
+	       enum ct_plot_look look, const char *colour)
 {
 	float *y = ct_arena_calloc(m->memory, m->plot->n, sizeof(*y));
 	int is_there = 0;
@@ -101,7 +102,7 @@ static int put(const struct making *m, enum which which, const char *text, enum 
 	return CT_OK;
 }
 
-static int put_series(const struct making *m)
+static int put_series(const struct exposed_chart *m)
 {
 	if (m->beside && put(m, TIME, "the step", CT_LOOK_BAR, "span") != CT_OK)
 		return CT_NOMEM;
@@ -114,7 +115,7 @@ static int put_series(const struct making *m)
 
 /* ---- what is said ---- */
 
-static int sum_up(const struct making *m)
+static int sum_up(const struct exposed_chart *m)
 {
 	const struct ct_report_step *most = NULL;
 
@@ -131,7 +132,7 @@ static int sum_up(const struct making *m)
 	return m->plot->summary ? CT_OK : CT_NOMEM;
 }
 
-static int note(const struct making *m)
+static int note(const struct exposed_chart *m)
 {
 	struct ct_plot *plot = m->plot;
 
@@ -148,7 +149,7 @@ static int note(const struct making *m)
 	return CT_OK;
 }
 
-static int mark(const struct making *m, const struct ct_report *report)
+static int mark(const struct exposed_chart *m, const struct ct_report *report)
 {
 	const struct ct_report_step *items = m->steps->items;
 	const uint64_t first[] = { items[0].index };
@@ -169,8 +170,8 @@ static const struct ct_chart_value tips[] = {
 int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena *memory,
 		    struct ct_plot *plot)
 {
-	const struct making m = { &report->steps, memory, plot, highest(&report->steps, beside),
-				  beside };
+	const struct exposed_chart m = { &report->steps, memory, plot,
+					 highest(&report->steps, beside), beside };
 	int st;
 
 	*plot = (struct ct_plot){ .title = "Exposed communication by step",

@@ -12,7 +12,7 @@
 #define TIMES 16u
 
 /* Rows of the picture: those of the heatmap, or its ranks folded into hosts. */
-struct rows {
+struct heat_rows {
 	const struct ct_report_heat_rows *from;
 	size_t n;
 	size_t *to;	    /* by row of the heatmap */
@@ -29,7 +29,7 @@ const char *ct_picture_host_of(const struct ct_report *report, int rank)
 }
 
 /* Ranks of one host become a row, in the order of run.hosts. */
-static int fold(const struct ct_picture_make *make, struct rows *rows)
+static int fold(const struct ct_picture_make *make, struct heat_rows *rows)
 {
 	const struct ct_report_run *run = &make->report->run;
 
@@ -52,11 +52,11 @@ static int fold(const struct ct_picture_make *make, struct rows *rows)
 }
 
 static int choose_rows(const struct ct_picture_make *make, const struct ct_report_heat_rows *from,
-		       struct rows *rows)
+		       struct heat_rows *rows)
 {
 	enum ct_picture_by by = make->request->by;
 
-	*rows = (struct rows){ .from = from, .n = from->n, .hosts = from->hosts };
+	*rows = (struct heat_rows){ .from = from, .n = from->n, .hosts = from->hosts };
 	rows->to = ct_arena_calloc(make->memory, from->n + 1, sizeof(*rows->to));
 	if (!rows->to)
 		return CT_NOMEM;
@@ -68,7 +68,7 @@ static int choose_rows(const struct ct_picture_make *make, const struct ct_repor
 	return by == CT_BY_HOST && !from->hosts ? fold(make, rows) : CT_OK;
 }
 
-static int name_rows(const struct ct_picture_make *make, const struct rows *rows)
+static int name_rows(const struct ct_picture_make *make, const struct heat_rows *rows)
 {
 	struct ct_picture_axis *axis = &make->picture->rows;
 	int st = CT_OK;
@@ -86,7 +86,7 @@ static int name_rows(const struct ct_picture_make *make, const struct rows *rows
 
 /* `why` there are none, if so. */
 static int open_rows(const struct ct_picture_make *make, const struct ct_report_heat_rows *from,
-		     size_t columns, const char *why, struct rows *rows)
+		     size_t columns, const char *why, struct heat_rows *rows)
 {
 	int st = choose_rows(make, from, rows) ?: ct_picture_size(make, rows->n, columns);
 
@@ -96,7 +96,7 @@ static int open_rows(const struct ct_picture_make *make, const struct ct_report_
 }
 
 /* A host's is the largest of its ranks that is known. */
-static void put_cells(struct ct_picture *p, const struct rows *rows, const uint64_t *values)
+static void put_cells(struct ct_picture *p, const struct heat_rows *rows, const uint64_t *values)
 {
 	size_t columns = p->columns.n;
 
@@ -114,7 +114,7 @@ static void put_cells(struct ct_picture *p, const struct rows *rows, const uint6
 	}
 }
 
-static void say_rows(struct ct_picture *p, const struct rows *rows)
+static void say_rows(struct ct_picture *p, const struct heat_rows *rows)
 {
 	if (rows->hosts)
 		ct_picture_note(p, "A row is a host: the largest of its ranks.");
@@ -188,7 +188,7 @@ static int mark_steps(const struct ct_picture_make *make, const struct ct_report
 				      &make->picture->spans);
 }
 
-static int open_steps(const struct ct_picture_make *make, struct rows *rows)
+static int open_steps(const struct ct_picture_make *make, struct heat_rows *rows)
 {
 	const struct ct_report_heat_steps *h = &make->report->heat.steps;
 	int st = open_rows(make, &h->rows, h->columns, h->why ? h->why : "no steps were found",
@@ -245,7 +245,7 @@ static int waits_by_step(const struct ct_picture_make *make)
 	const struct ct_report_heat_steps *h = &make->report->heat.steps;
 	int late = make->request->show == CT_SHOW_LATENESS;
 	struct ct_picture *p = make->picture;
-	struct rows rows;
+	struct heat_rows rows;
 	int st = open_steps(make, &rows);
 
 	if (st != CT_OK)
@@ -262,7 +262,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 	const struct ct_report_heat_waits *w = &make->report->heat.waits;
 	int late = make->request->show == CT_SHOW_LATENESS;
 	struct ct_picture *p = make->picture;
-	struct rows rows;
+	struct heat_rows rows;
 	int st;
 
 	if (make->request->by_step)
@@ -287,7 +287,7 @@ int ct_picture_waits(const struct ct_picture_make *make)
 
 /* Ranks are compared with the median rank, and hosts with the median host: the largest of a host's
  * ranks is above the median rank by chance. */
-static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
+static double *ratios_of(const struct ct_picture_make *make, const struct heat_rows *rows,
 			 const struct ct_report_heat_steps *h)
 {
 	const struct ct_picture *p = make->picture;
@@ -333,7 +333,7 @@ int ct_picture_steps(const struct ct_picture_make *make)
 {
 	const struct ct_report_heat_steps *h = &make->report->heat.steps;
 	struct ct_picture *p = make->picture;
-	struct rows rows;
+	struct heat_rows rows;
 	double *ratios;
 	int st = open_steps(make, &rows);
 

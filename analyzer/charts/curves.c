@@ -13,7 +13,7 @@
 #define MOST_POINTS 65u
 
 /* One curve: classes of one communicator and operation, which are neighbours once sorted. */
-struct ranked {
+struct ranked_curve {
 	uint32_t first, n;
 	uint64_t transfer_ns;
 };
@@ -25,7 +25,7 @@ static int by_curve(const struct ct_class *x, const struct ct_class *y)
 
 CT_SORT_POINTERS_BY(by_size, struct ct_class, by_curve(x, y) ?: CT_UP(size_range) ?: CT_UP(index))
 
-CT_SORT_BY(by_transfer, struct ranked, CT_DOWN(transfer_ns) ?: CT_UP(first))
+CT_SORT_BY(by_transfer, struct ranked_curve, CT_DOWN(transfer_ns) ?: CT_UP(first))
 
 /* What a class's bytes over its time count on the wire; 0: bus bandwidth is not defined. */
 static double bus_factor(const struct ct_class *class)
@@ -149,14 +149,14 @@ static int set_curve(const struct ct_links *links, const struct ct_model *model,
 /* ---- which of them ---- */
 
 /* Curves of the sorted classes, those with most time first. Returns how many. */
-static uint32_t rank(struct ct_class *const *classes, uint32_t n, struct ranked *curves)
+static uint32_t rank(struct ct_class *const *classes, uint32_t n, struct ranked_curve *curves)
 {
 	uint32_t found = 0;
 
 	for (uint32_t from = 0, to; from < n; from = to) {
-		struct ranked *r = &curves[found++];
+		struct ranked_curve *r = &curves[found++];
 
-		*r = (struct ranked){ .first = from };
+		*r = (struct ranked_curve){ .first = from };
 		for (to = from; to < n && by_curve(classes[from], classes[to]) == 0; to++) {
 			r->transfer_ns = ct_plus(r->transfer_ns, classes[to]->transfer.sum);
 		}
@@ -171,7 +171,7 @@ int ct_curves_fill(const struct ct_links *links, const struct ct_model *model,
 {
 	struct ct_class **classes = malloc(((size_t)model->classes.n + 1) *
 					   sizeof(struct ct_class *));
-	struct ranked *curves = malloc(((size_t)model->classes.n + 1) * sizeof(*curves));
+	struct ranked_curve *curves = malloc(((size_t)model->classes.n + 1) * sizeof(*curves));
 	uint32_t n = 0, n_curves;
 	int st = CT_OK;
 

@@ -10,14 +10,14 @@
 
 #define FEWEST_COLUMNS 16u
 
-struct ranked {
+struct ranked_slot {
 	int rank;
 	uint32_t slot;
 };
 
-CT_SORT_BY(by_rank, struct ranked, CT_UP(rank) ?: CT_UP(slot))
+CT_SORT_BY(by_rank, struct ranked_slot, CT_UP(rank) ?: CT_UP(slot))
 
-static int set_ranks(struct ct_heat_layout *layout, const struct ranked *ranked, uint32_t n,
+static int set_ranks(struct ct_heat_layout *layout, const struct ranked_slot *ranked, uint32_t n,
 		     struct ct_arena *memory)
 {
 	layout->rows.ranks = ct_arena_calloc(memory, n, sizeof(*layout->rows.ranks));
@@ -61,7 +61,7 @@ static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model
 int ct_heat_layout_make(const struct ct_model *model, struct ct_report *report,
 			struct ct_heat_layout *layout)
 {
-	struct ranked *ranked = malloc(((size_t)model->n_slots + 1) * sizeof(*ranked));
+	struct ranked_slot *ranked = malloc(((size_t)model->n_slots + 1) * sizeof(*ranked));
 	uint32_t n = 0, most;
 	int st = CT_NOMEM;
 
@@ -74,7 +74,7 @@ int ct_heat_layout_make(const struct ct_model *model, struct ct_report *report,
 	for (uint32_t s = 0; s < model->n_slots; s++) {
 		layout->row_of[s] = CT_HEAT_NO_ROW;
 		if (model->slots[s].rank >= 0)
-			ranked[n++] = (struct ranked){ model->slots[s].rank, s };
+			ranked[n++] = (struct ranked_slot){ model->slots[s].rank, s };
 	}
 	qsort(ranked, n, sizeof(*ranked), by_rank);
 	st = n <= CT_HEAT_RANKS ? set_ranks(layout, ranked, n, report->memory)

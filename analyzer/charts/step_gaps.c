@@ -11,14 +11,14 @@
 #include "analyzer/base/stats.h"
 
 /* The steps of one slot, and where the latest interval began: they come about in order. */
-struct walk {
+struct step_walk {
 	const struct ct_steps *steps;
 	struct ct_heat_gap *gaps;
 	uint32_t at;
 };
 
 /* The step of the time, or the next one; n: none. */
-static uint32_t find(struct walk *w, uint64_t ns)
+static uint32_t find(struct step_walk *w, uint64_t ns)
 {
 	const uint64_t *cut = w->steps->cut_ns;
 
@@ -30,7 +30,7 @@ static uint32_t find(struct walk *w, uint64_t ns)
 }
 
 /* Adds the part of [begin, end) in each step to the field at `offset`. */
-static void spread(struct walk *w, uint64_t begin, uint64_t end, size_t offset)
+static void spread(struct step_walk *w, uint64_t begin, uint64_t end, size_t offset)
 {
 	const uint64_t *cut = w->steps->cut_ns;
 
@@ -44,7 +44,7 @@ static void spread(struct walk *w, uint64_t begin, uint64_t end, size_t offset)
 	}
 }
 
-static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
+static void add_error(struct step_walk *w, uint64_t at_ns, uint32_t err_ns)
 {
 	uint32_t k = find(w, at_ns);
 
@@ -55,7 +55,7 @@ static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
 /* ---- by the spans of operations ---- */
 
 /* A gap begins at the end of the operation before, even if that is not in the log. */
-static void add_part(struct walk *w, const struct ct_log_part *p, uint64_t *reached)
+static void add_part(struct step_walk *w, const struct ct_log_part *p, uint64_t *reached)
 {
 	if (p->free_ns != UINT64_MAX)
 		spread(w, ct_max(*reached, p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0),
@@ -66,7 +66,7 @@ static void add_part(struct walk *w, const struct ct_log_part *p, uint64_t *reac
 }
 
 /* The rest are operations without times, or operations that are not in the log. */
-static void settle_spans(struct walk *w)
+static void settle_spans(struct step_walk *w)
 {
 	for (uint32_t k = 0; k < w->steps->n; k++) {
 		struct ct_heat_gap *g = &w->gaps[k];
@@ -79,7 +79,7 @@ static void settle_spans(struct walk *w)
 	}
 }
 
-static void by_spans(struct walk *w, const struct ct_instance_log *log, uint32_t slot)
+static void by_spans(struct step_walk *w, const struct ct_instance_log *log, uint32_t slot)
 {
 	uint64_t reached = 0;
 
@@ -95,7 +95,7 @@ static void by_spans(struct walk *w, const struct ct_instance_log *log, uint32_t
 /* ---- by the calls that blocked it ---- */
 
 /* Known from its first wait to its last. */
-static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint64_t first,
+static void settle_calls(struct step_walk *w, const struct ct_exposures *stalls, uint64_t first,
 			 uint64_t last)
 {
 	for (uint32_t k = 0; k < w->steps->n; k++) {
@@ -111,7 +111,7 @@ static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint
 	}
 }
 
-static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t slot)
+static void by_calls(struct step_walk *w, const struct ct_exposures *stalls, uint32_t slot)
 {
 	uint64_t known = 0, unclear = 0, first = UINT64_MAX;
 
@@ -139,7 +139,8 @@ static int is_late(const struct ct_instance_log *log, const struct ct_log_part *
 }
 
 /* A wait is a difference of two spans. */
-static void note_wait(struct walk *w, const struct ct_log_part *p, uint64_t clock_err_ns, int late)
+static void note_wait(struct step_walk *w, const struct ct_log_part *p, uint64_t clock_err_ns,
+		      int late)
 {
 	uint32_t k = find(w, p->start_ns);
 	uint64_t err = 2 * (uint64_t)p->err_ns + clock_err_ns;
@@ -153,7 +154,7 @@ static void note_wait(struct walk *w, const struct ct_log_part *p, uint64_t cloc
 
 /* Known in steps that the log has whole, where an operation's wait is, unless the error is as long
  * as the step. */
-static void settle_waits(struct walk *w)
+static void settle_waits(struct step_walk *w)
 {
 	for (uint32_t k = 0; k < w->steps->n; k++) {
 		struct ct_heat_gap *g = &w->gaps[k];
@@ -164,7 +165,7 @@ static void settle_waits(struct walk *w)
 	}
 }
 
-static void add_waits(struct walk *w, const struct ct_instance_log *log, uint32_t slot)
+static void add_waits(struct step_walk *w, const struct ct_instance_log *log, uint32_t slot)
 {
 	uint64_t waited = 0, late_until = 0;
 
@@ -195,7 +196,7 @@ void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *expos
 		  const struct ct_instance_log *log, const struct ct_steps *steps, uint32_t slot,
 		  struct ct_heat_gap *gaps)
 {
-	struct walk w = { .steps = steps, .gaps = gaps };
+	struct step_walk w = { .steps = steps, .gaps = gaps };
 
 	memset(gaps, 0, steps->n * sizeof(*gaps));
 	if (model->slots[slot].timing == CT_TIMING_CALL)

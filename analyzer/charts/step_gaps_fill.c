@@ -11,7 +11,7 @@
 #include "analyzer/stream/instance_log.h"
 
 /* What the picture is made of before ranks become rows. */
-struct picture {
+struct step_gaps_chart {
 	const struct ct_model *model;
 	const struct ct_exposures *exposures;
 	const struct ct_instance_log *log;
@@ -31,7 +31,7 @@ static void forget(struct ct_heat_gap *gap)
 }
 
 /* Steps of the slot in which its process may have lost records. */
-static void forget_lost(const struct picture *p, uint32_t slot, struct ct_heat_gap *gaps)
+static void forget_lost(const struct step_gaps_chart *p, uint32_t slot, struct ct_heat_gap *gaps)
 {
 	const struct ct_report *report = p->report;
 
@@ -65,8 +65,9 @@ static uint64_t field(const struct ct_heat_gap *gap, size_t at)
 
 /* The mean of the steps of each column that are known, into the slot's row of `cells`; *most_ns:
  * the largest error of one. */
-static void fill_slot(const struct picture *p, uint32_t slot, const struct ct_heat_gap *gaps,
-		      struct measure of, uint64_t *cells, uint64_t *most_ns)
+static void fill_slot(const struct step_gaps_chart *p, uint32_t slot,
+		      const struct ct_heat_gap *gaps, struct measure of, uint64_t *cells,
+		      uint64_t *most_ns)
 {
 	for (uint32_t c = 0; c < p->columns; c++) {
 		uint64_t sum = 0, err = 0, n = 0;
@@ -84,7 +85,7 @@ static void fill_slot(const struct picture *p, uint32_t slot, const struct ct_he
 	}
 }
 
-static int fill_slots(struct picture *p, struct ct_report_heat_steps *out)
+static int fill_slots(struct step_gaps_chart *p, struct ct_report_heat_steps *out)
 {
 	struct ct_heat_gap *gaps = malloc(p->steps->n * sizeof(*gaps));
 
@@ -112,7 +113,7 @@ static int fill_slots(struct picture *p, struct ct_report_heat_steps *out)
 
 /* The median of each column's ranks; of an even number the lower one. Returns how many columns have
  * one; CT_NOMEM. */
-static int find_medians(const struct picture *p)
+static int find_medians(const struct step_gaps_chart *p)
 {
 	uint64_t *known = malloc(((size_t)p->model->n_slots + 1) * sizeof(*known));
 	int found = 0;
@@ -136,7 +137,7 @@ static int find_medians(const struct picture *p)
 	return found;
 }
 
-static int fold(const struct picture *p, struct ct_report_heat_steps *out)
+static int fold(const struct step_gaps_chart *p, struct ct_report_heat_steps *out)
 {
 	struct ct_arena *memory = p->report->memory;
 	size_t n = p->layout.rows.n * p->columns;
@@ -164,7 +165,7 @@ static int fold(const struct picture *p, struct ct_report_heat_steps *out)
 	return CT_OK;
 }
 
-static int paint(struct picture *p, struct ct_report_heat_steps *out)
+static int paint(struct step_gaps_chart *p, struct ct_report_heat_steps *out)
 {
 	size_t cells;
 	int st = ct_heat_layout_make(p->model, p->report, &p->layout);
@@ -204,7 +205,7 @@ int ct_heat_fill_steps(const struct ct_model *model, const struct ct_exposures *
 		       const struct ct_instance_log *log, const struct ct_steps *steps,
 		       struct ct_report *report)
 {
-	struct picture p = {
+	struct step_gaps_chart p = {
 		.model = model, .exposures = exposures, .log = log, .steps = steps, .report = report
 	};
 	struct ct_report_heat_steps *out = &report->heat.steps;

@@ -6,7 +6,7 @@
 #include "analyzer/model/model.h"
 
 /* The data of the chart before ranks are grouped into rows. */
-struct picture {
+struct waits_chart {
 	const struct ct_model *model;
 	struct ct_heat *heat;
 	struct ct_report *report;
@@ -20,7 +20,7 @@ struct picture {
 /* ---- waits ---- */
 
 /* Is the loss one of this slot's process? It is listed at that process's first rank. */
-static int is_of(const struct picture *p, const struct ct_report_dropped *loss, uint32_t slot)
+static int is_of(const struct waits_chart *p, const struct ct_report_dropped *loss, uint32_t slot)
 {
 	return loss->is_loss_of_records &&
 	       loss->rank == p->report->processes[p->model->slots[slot].process].rank;
@@ -28,7 +28,7 @@ static int is_of(const struct picture *p, const struct ct_report_dropped *loss, 
 
 /* Columns in which records of the slot may be missing: they must not show that nothing happened
  * there. */
-static void find_lost(struct picture *p, uint32_t slot)
+static void find_lost(struct waits_chart *p, uint32_t slot)
 {
 	for (uint32_t c = 0; c < p->columns; c++)
 		p->lost[c] = 0;
@@ -50,7 +50,8 @@ static int is_known(const struct ct_heat_row *row, uint32_t c)
 
 /* Known are cells in which the slot was in an operation whose waits are known, and those between
  * two such ones in which it was in none at all. */
-static void settle_waits(const struct picture *p, const struct ct_heat_row *row, uint64_t *cells)
+static void settle_waits(const struct waits_chart *p, const struct ct_heat_row *row,
+			 uint64_t *cells)
 {
 	uint32_t next = 0; /* behind the latest column that is known; 0: none was */
 
@@ -70,7 +71,7 @@ static void settle_waits(const struct picture *p, const struct ct_heat_row *row,
 }
 
 /* A cell whose error is as wide as itself says nothing. Returns the largest error of the others. */
-static uint64_t forget_vague(const struct picture *p, const struct ct_heat_row *row,
+static uint64_t forget_vague(const struct waits_chart *p, const struct ct_heat_row *row,
 			     uint64_t *cells)
 {
 	uint64_t most = 0;
@@ -85,7 +86,7 @@ static uint64_t forget_vague(const struct picture *p, const struct ct_heat_row *
 }
 
 /* Returns the largest error of a cell. */
-static uint64_t fill_slots(struct picture *p)
+static uint64_t fill_slots(struct waits_chart *p)
 {
 	const struct ct_heat *heat = p->heat;
 	uint64_t most = 0;
@@ -109,7 +110,7 @@ static uint64_t fill_slots(struct picture *p)
 
 /* No rank was late where it is known that no rank was waited for. Returns the largest error of a
  * cell. */
-static uint64_t fill_lateness(struct picture *p)
+static uint64_t fill_lateness(struct waits_chart *p)
 {
 	const struct ct_heat *heat = p->heat;
 	uint32_t most = 0;
@@ -152,7 +153,7 @@ static const char *why_not(const struct ct_heat *heat, struct ct_arena *memory, 
 	return why;
 }
 
-static int fold(struct picture *p, struct ct_report_heat_waits *out)
+static int fold(struct waits_chart *p, struct ct_report_heat_waits *out)
 {
 	struct ct_arena *memory = p->report->memory;
 
@@ -165,7 +166,7 @@ static int fold(struct picture *p, struct ct_report_heat_waits *out)
 	return out->wait_ns && out->lateness_ns ? CT_OK : CT_NOMEM;
 }
 
-static int paint(struct picture *p, struct ct_report_heat_waits *out)
+static int paint(struct waits_chart *p, struct ct_report_heat_waits *out)
 {
 	size_t n;
 	int st = ct_heat_layout_make(p->model, p->report, &p->layout);
@@ -186,7 +187,7 @@ static int paint(struct picture *p, struct ct_report_heat_waits *out)
 
 int ct_heat_fill_waits(const struct ct_model *model, struct ct_heat *heat, struct ct_report *report)
 {
-	struct picture p = { .model = model, .heat = heat, .report = report };
+	struct waits_chart p = { .model = model, .heat = heat, .report = report };
 	struct ct_report_heat_waits *out = &report->heat.waits;
 	int failed = 0, st = CT_OK;
 

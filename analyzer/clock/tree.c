@@ -5,17 +5,17 @@
 
 #include "trace/status.h"
 
-struct step {
+struct tree_edge {
 	uint32_t host, edge, next;
 };
 
 #define NONE UINT32_MAX
 
 /* Lists of each host's edges: heads[host] is the first of `steps`. */
-static struct step *list_edges(const struct ct_relation *relations, uint32_t n, uint32_t *heads,
-			       uint32_t n_hosts)
+static struct tree_edge *list_edges(const struct ct_relation *relations, uint32_t n,
+				    uint32_t *heads, uint32_t n_hosts)
 {
-	struct step *steps = calloc(2 * (size_t)n + 1, sizeof(*steps));
+	struct tree_edge *steps = calloc(2 * (size_t)n + 1, sizeof(*steps));
 	uint32_t used = 0;
 
 	for (uint32_t h = 0; h < n_hosts; h++)
@@ -26,7 +26,8 @@ static struct step *list_edges(const struct ct_relation *relations, uint32_t n, 
 		for (int end = 0; end < 2; end++) {
 			uint32_t from = relations[e].hosts[end];
 
-			steps[used] = (struct step){ relations[e].hosts[!end], e, heads[from] };
+			steps[used] = (struct tree_edge){ relations[e].hosts[!end], e,
+							  heads[from] };
 			heads[from] = used++;
 		}
 	}
@@ -58,7 +59,7 @@ int ct_tree(const struct ct_relation *relations, uint32_t n, uint32_t reference,
 {
 	uint32_t *heads = calloc(n_hosts + 1, sizeof(*heads));
 	uint8_t *settled = calloc(n_hosts + 1, 1);
-	struct step *steps = heads ? list_edges(relations, n, heads, n_hosts) : NULL;
+	struct tree_edge *steps = heads ? list_edges(relations, n, heads, n_hosts) : NULL;
 	uint32_t at, order = 0;
 	int st = steps && settled ? CT_OK : CT_NOMEM;
 

@@ -10,7 +10,7 @@
 #include "trace/ops.h"
 
 /* What asks a run: text is its arena's. */
-struct asked {
+struct diagnosis_inputs {
 	const struct ct_report *report;
 	struct ct_arena *memory;
 };
@@ -37,7 +37,7 @@ static struct ct_diagnosis_node fail(const char *evidence, const char *advice)
 
 /* ---- error ---- */
 
-static struct ct_diagnosis_node ask_HANG(const struct asked *a)
+static struct ct_diagnosis_node ask_HANG(const struct diagnosis_inputs *a)
 {
 	const struct ct_report *r = a->report;
 
@@ -64,7 +64,7 @@ static const char *end_text(const struct ct_report_process *p, struct ct_arena *
 	return p->end;
 }
 
-static struct ct_diagnosis_node ask_EXITS(const struct asked *a)
+static struct ct_diagnosis_node ask_EXITS(const struct diagnosis_inputs *a)
 {
 	const struct ct_report *r = a->report;
 	const struct ct_report_process *p = r->n_ended ? &r->processes[r->ended[0]] : NULL;
@@ -90,7 +90,7 @@ static struct ct_diagnosis_node ask_EXITS(const struct asked *a)
 	return pass(ct_arena_printf(a->memory, "all %zu processes ended cleanly", clean));
 }
 
-static struct ct_diagnosis_node ask_CALLS(const struct asked *a)
+static struct ct_diagnosis_node ask_CALLS(const struct diagnosis_inputs *a)
 {
 	size_t compared = 0;
 
@@ -107,14 +107,14 @@ static struct ct_diagnosis_node ask_CALLS(const struct asked *a)
 				    compared == 1 ? "" : "s"));
 }
 
-static struct ct_diagnosis_node ask_RECORDS(const struct asked *a)
+static struct ct_diagnosis_node ask_RECORDS(const struct diagnosis_inputs *a)
 {
 	if (!a->report->run.complete)
 		return unknown("ranks or records are missing", NULL);
 	return pass("no rank and no record is missing");
 }
 
-static struct ct_diagnosis_node ask_SETTINGS(const struct asked *a)
+static struct ct_diagnosis_node ask_SETTINGS(const struct diagnosis_inputs *a)
 {
 	const struct ct_report_environment *e = &a->report->environment;
 
@@ -126,7 +126,7 @@ static struct ct_diagnosis_node ask_SETTINGS(const struct asked *a)
 	return pass(ct_arena_printf(a->memory, "the start records of %zu ranks agree", e->n_ranks));
 }
 
-static struct ct_diagnosis_node ask_PORT_ERRORS(const struct asked *a)
+static struct ct_diagnosis_node ask_PORT_ERRORS(const struct diagnosis_inputs *a)
 {
 	const struct ct_report *r = a->report;
 	size_t known = 0;
@@ -187,22 +187,22 @@ static struct ct_diagnosis_node of_check(const struct ct_report_topology *checks
 	}
 }
 
-static struct ct_diagnosis_node ask_PCIE(const struct asked *a)
+static struct ct_diagnosis_node ask_PCIE(const struct diagnosis_inputs *a)
 {
 	return of_check(a->report->environment.topology, CT_TOPOLOGY_PCIE, a->memory);
 }
 
-static struct ct_diagnosis_node ask_PORTS(const struct asked *a)
+static struct ct_diagnosis_node ask_PORTS(const struct diagnosis_inputs *a)
 {
 	return of_check(a->report->environment.topology, CT_TOPOLOGY_PORTS, a->memory);
 }
 
-static struct ct_diagnosis_node ask_NUMA(const struct asked *a)
+static struct ct_diagnosis_node ask_NUMA(const struct diagnosis_inputs *a)
 {
 	return of_check(a->report->environment.topology, CT_TOPOLOGY_NUMA, a->memory);
 }
 
-static struct ct_diagnosis_node ask_TRANSPORT(const struct asked *a)
+static struct ct_diagnosis_node ask_TRANSPORT(const struct diagnosis_inputs *a)
 {
 	const struct ct_report *r = a->report;
 	double ib = 0, nic = 0;
@@ -230,7 +230,7 @@ static struct ct_diagnosis_node ask_TRANSPORT(const struct asked *a)
 
 /* ---- bandwidth ---- */
 
-static struct ct_diagnosis_node ask_LINKS(const struct asked *a)
+static struct ct_diagnosis_node ask_LINKS(const struct diagnosis_inputs *a)
 {
 	size_t compared = 0, slow = 0;
 
@@ -285,7 +285,7 @@ static void add_rates(struct ct_diagnosis *d, const struct ct_report_expect *all
 
 /* ---- pattern ---- */
 
-static struct ct_diagnosis_node ask_RANKS(const struct asked *a)
+static struct ct_diagnosis_node ask_RANKS(const struct diagnosis_inputs *a)
 {
 	const struct ct_report *r = a->report;
 
@@ -298,7 +298,7 @@ static struct ct_diagnosis_node ask_RANKS(const struct asked *a)
 		a->memory, "a step takes %.2f times as long as one of an even job", r->whatif.s));
 }
 
-static struct ct_diagnosis_node ask_CHANGE(const struct asked *a)
+static struct ct_diagnosis_node ask_CHANGE(const struct diagnosis_inputs *a)
 {
 	const struct ct_report_steps *s = &a->report->steps;
 
@@ -309,7 +309,7 @@ static struct ct_diagnosis_node ask_CHANGE(const struct asked *a)
 				    ct_prose_ns(s->time_p99_ns).s));
 }
 
-static struct ct_diagnosis_node ask_OVERLAP(const struct asked *a)
+static struct ct_diagnosis_node ask_OVERLAP(const struct diagnosis_inputs *a)
 {
 	const struct ct_report_exposed *e = &a->report->exposed;
 	int on_gpus = 0;
@@ -325,7 +325,7 @@ static struct ct_diagnosis_node ask_OVERLAP(const struct asked *a)
 				    e->of_steps ? "step time" : "the run"));
 }
 
-static struct ct_diagnosis_node ask_TRACER(const struct asked *a)
+static struct ct_diagnosis_node ask_TRACER(const struct diagnosis_inputs *a)
 {
 	if (isnan(a->report->cost_share_pct) || !a->report->n_costs)
 		return unknown("what recording cost is not on record", NULL);
@@ -341,7 +341,7 @@ static const struct ask {
 	const char *name;
 	unsigned kinds;
 	const char *advice;
-	struct ct_diagnosis_node (*ask)(const struct asked *a);
+	struct ct_diagnosis_node (*ask)(const struct diagnosis_inputs *a);
 } asks[] = {
 #define ASK(ID, level, name, kinds, advice) { CT_DIAGNOSIS_##level, name, kinds, advice, ask_##ID },
 #include "analyzer/diagnosis/diagnosis.def"
@@ -465,7 +465,7 @@ static struct ct_diagnosis_node of_finding(const struct ct_finding *f,
 					   .advice = f->advice };
 }
 
-static struct ct_diagnosis_node ask_one(const struct ask *ask, const struct asked *a)
+static struct ct_diagnosis_node ask_one(const struct ask *ask, const struct diagnosis_inputs *a)
 {
 	const struct ct_finding *f = answering(a->report, ask->kinds, CT_DIAGNOSIS_FAIL);
 	struct ct_diagnosis_node node;
@@ -481,7 +481,7 @@ static struct ct_diagnosis_node ask_one(const struct ask *ask, const struct aske
 
 void ct_diagnosis_of_run(struct ct_diagnosis *d, const struct ct_report *report)
 {
-	const struct asked a = { report, d->memory };
+	const struct diagnosis_inputs a = { report, d->memory };
 
 	d->report = report;
 	for (size_t i = 0; i < ASKS; i++) {

@@ -19,17 +19,17 @@ const char *ct_diff_result_name(unsigned result)
 }
 
 /* A kind of operations under the name that it has in both runs. */
-struct named {
+struct named_kind {
 	const char *op, *comm;
 	const struct ct_diff_kind *kind;
 	size_t of; /* the base's repetitions, then the run */
 };
 
-CT_SORT_BY(by_name, struct named,
+CT_SORT_BY(by_name, struct named_kind,
 	   strcmp(x->op, y->op) ?: strcmp(x->comm, y->comm) ?: CT_CMP(x->kind->dtype, y->kind->dtype)
 	   ?: CT_CMP(x->kind->size_range, y->kind->size_range) ?: CT_UP(of))
 
-static int is_same(const struct named *x, const struct named *y)
+static int is_same(const struct named_kind *x, const struct named_kind *y)
 {
 	return strcmp(x->op, y->op) == 0 && strcmp(x->comm, y->comm) == 0 &&
 	       x->kind->dtype == y->kind->dtype && x->kind->size_range == y->kind->size_range;
@@ -66,12 +66,12 @@ static const char *name_comm(const struct ct_report *report, const struct ct_dif
 
 /* Behind the *n that are there. */
 static int name_all(const struct ct_diff_run *run, size_t of, struct ct_arena *memory,
-		    struct named *all, size_t *n)
+		    struct named_kind *all, size_t *n)
 {
 	for (uint32_t k = 0; k < run->samples->kinds.n; k++) {
 		const struct ct_diff_kind *kind = run->samples->kinds.all[k];
-		struct named named = { name_op(run->report, kind, memory),
-				       name_comm(run->report, kind, memory), kind, of };
+		struct named_kind named = { name_op(run->report, kind, memory),
+					    name_comm(run->report, kind, memory), kind, of };
 
 		if (!named.op || !named.comm)
 			return CT_NOMEM;
@@ -82,7 +82,7 @@ static int name_all(const struct ct_diff_run *run, size_t of, struct ct_arena *m
 
 /* The blocks of several kinds together: mean logarithms in order of time. How many of them;
  * *operations how many operations, *err_ns their mean error. */
-static size_t join(const struct named *of, size_t n, double *values, uint64_t *operations,
+static size_t join(const struct named_kind *of, size_t n, double *values, uint64_t *operations,
 		   uint64_t *err_ns)
 {
 	size_t blocks = 0;
@@ -120,7 +120,7 @@ static double percent(double log_ratio)
 }
 
 /* What is known of one kind in one run, or in all repetitions of the base. */
-struct side {
+struct kind_sample {
 	double *values; /* of blocks: mean logarithms in order of time */
 	size_t n;
 	double middle;	  /* mean over runs of the median of their values */
@@ -130,9 +130,9 @@ struct side {
 };
 
 /* The kinds of one name, in order of their runs. */
-static struct side join_runs(const struct named *of, size_t n, double *values)
+static struct kind_sample join_runs(const struct named_kind *of, size_t n, double *values)
 {
-	struct side side = { .values = values, .middle = NAN };
+	struct kind_sample side = { .values = values, .middle = NAN };
 	double mean = 0, squares = 0;
 
 	for (size_t i = 0, end; i < n; i = end) {
@@ -158,7 +158,7 @@ static struct side join_runs(const struct named *of, size_t n, double *values)
 
 /* How far from the mean of `runs` one more lies, in logarithms: the 99 % prediction interval, t s
  * sqrt(1 + 1 / n). */
-static double repeat_of(const struct side *base)
+static double repeat_of(const struct kind_sample *base)
 {
 	if (base->runs < 2)
 		return INFINITY;
@@ -167,11 +167,11 @@ static double repeat_of(const struct side *base)
 
 /* `n` of the base's repetitions, behind them `m` of the run; `values` has room for the blocks of
  * all. */
-static int compare(const struct named *of, size_t n, size_t m, size_t bases, uint64_t duration_ns,
-		   double *values, struct ct_diff_row *row)
+static int compare(const struct named_kind *of, size_t n, size_t m, size_t bases,
+		   uint64_t duration_ns, double *values, struct ct_diff_row *row)
 {
-	struct side base = join_runs(of, n, values);
-	struct side run = join_runs(of + n, m, values + base.n);
+	struct kind_sample base = join_runs(of, n, values);
+	struct kind_sample run = join_runs(of + n, m, values + base.n);
 	struct ct_rank_sum test;
 
 	row->op = of->op;
@@ -214,8 +214,8 @@ static int steps_are_alike(const struct ct_report_steps *a, const struct ct_repo
 	       a->anchor_bytes == b->anchor_bytes;
 }
 
-static int make_rows(struct named *all, size_t n, size_t bases, int alike, uint64_t duration_ns,
-		     struct ct_arena *memory, struct ct_diff *out)
+static int make_rows(struct named_kind *all, size_t n, size_t bases, int alike,
+		     uint64_t duration_ns, struct ct_arena *memory, struct ct_diff *out)
 {
 	double *values = malloc((bases + 1) * CT_DIFF_BLOCKS * sizeof(*values));
 	int st = values ? CT_OK : CT_NOMEM;
@@ -365,7 +365,7 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 		 struct ct_arena *memory, struct ct_diff *out)
 {
 	size_t n = 0, room = run->samples->kinds.n + 1;
-	struct named *all;
+	struct named_kind *all;
 	int alike = 1, st = CT_OK;
 
 	*out = (struct ct_diff){ 0 };

@@ -87,22 +87,22 @@ int ct_rank_sum(const double *a, size_t n, const double *b, size_t m, struct ct_
 	return find_shift(a, n, b, m, sd, out);
 }
 
-struct test {
+struct ranked_p {
 	double p;
 	size_t of;
 };
 
-CT_SORT_BY(by_p_down, struct test, CT_DOWN(p))
+CT_SORT_BY(by_p_down, struct ranked_p, CT_DOWN(p))
 
 int ct_adjust_p(double *p, size_t n)
 {
-	struct test *tests = malloc((n + 1) * sizeof(*tests));
+	struct ranked_p *tests = malloc((n + 1) * sizeof(*tests));
 	double least = 1;
 
 	if (!tests)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n; i++)
-		tests[i] = (struct test){ p[i], i };
+		tests[i] = (struct ranked_p){ p[i], i };
 	ct_sort(tests, n, sizeof(*tests), by_p_down);
 	for (size_t i = 0; i < n; i++) {
 		least = fmin(least, tests[i].p * (double)n / (double)(n - i));

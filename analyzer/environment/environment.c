@@ -36,7 +36,7 @@ struct value_of_rank {
 	uint32_t slot;
 };
 
-struct side {
+struct environment_view {
 	const struct ct_model *model;
 	struct ct_report *report;
 	struct ct_report_environment *out;
@@ -66,7 +66,7 @@ CT_SORT_BY(by_name_value_rank, struct value_of_rank,
 	   strcmp(x->name, y->name) ?: strcmp(x->value, y->value) ?: CT_UP(rank))
 
 /* Every rank's comparable facts, sorted: what belongs together is side by side. */
-static int collect(struct side *s)
+static int collect(struct environment_view *s)
 {
 	const struct ct_model *model = s->model;
 	size_t n = 0;
@@ -94,7 +94,7 @@ static int collect(struct side *s)
 }
 
 /* Ranks that have a start record and no such variable. */
-static int add_unset(struct side *s, const struct value_of_rank *first, size_t n,
+static int add_unset(struct environment_view *s, const struct value_of_rank *first, size_t n,
 		     struct ct_report_env_value *value)
 {
 	value->value = NULL;
@@ -116,7 +116,7 @@ static int add_unset(struct side *s, const struct value_of_rank *first, size_t n
 	return CT_OK;
 }
 
-static int add_values(struct side *s, const struct value_of_rank *first, size_t n,
+static int add_values(struct environment_view *s, const struct value_of_rank *first, size_t n,
 		      struct ct_report_env_differs *differs)
 {
 	size_t most = 1;
@@ -153,7 +153,8 @@ CT_SORT_BY(by_text_pair, struct ct_report_fact,
 
 /* Does it differ between ranks whose GPU is of the same make? gpu.N.what goes with gpu.N.name. 1, 0
  * or CT_NOMEM. */
-static int differs_by_name(const struct side *s, const struct value_of_rank *first, size_t n)
+static int differs_by_name(const struct environment_view *s, const struct value_of_rank *first,
+			   size_t n)
 {
 	struct ct_report_fact *pairs = calloc(n, sizeof(*pairs));
 	const char *dot = strrchr(first->name, '.');
@@ -179,7 +180,7 @@ static int differs_by_name(const struct side *s, const struct value_of_rank *fir
 	return differs;
 }
 
-static int add_name(struct side *s, const struct value_of_rank *first, size_t n)
+static int add_name(struct environment_view *s, const struct value_of_rank *first, size_t n)
 {
 	struct ct_report_environment *out = s->out;
 	struct ct_report_env_differs differs = { 0 };
@@ -204,7 +205,7 @@ static int add_name(struct side *s, const struct value_of_rank *first, size_t n)
 	return CT_OK;
 }
 
-static int add_own(struct side *s, uint32_t slot, struct ct_report_env_rank *rank)
+static int add_own(struct environment_view *s, uint32_t slot, struct ct_report_env_rank *rank)
 {
 	const struct ct_environment_facts *facts = ct_model_environment(s->model, slot);
 
@@ -228,7 +229,7 @@ static int add_own(struct side *s, uint32_t slot, struct ct_report_env_rank *ran
 
 CT_SORT_BY(by_rank, struct ct_report_env_rank, CT_UP(rank))
 
-static int fill(struct side *s)
+static int fill(struct environment_view *s)
 {
 	struct ct_arena *memory = s->report->memory;
 	size_t names = 0;
@@ -255,7 +256,9 @@ static int fill(struct side *s)
 
 int ct_environment_fill(const struct ct_model *model, struct ct_report *report)
 {
-	struct side s = { .model = model, .report = report, .out = &report->environment };
+	struct environment_view s = { .model = model,
+				      .report = report,
+				      .out = &report->environment };
 	int st = collect(&s) ?: fill(&s);
 
 	free(s.all);

@@ -9,14 +9,14 @@
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
-struct look {
+struct topology_check {
 	const struct ct_environment_facts *facts;
 	const char *where;
 	struct ct_arena *memory;
 	struct ct_report_topology *checks;
 };
 
-static const char *value(const struct look *l, const char *device, const char *what)
+static const char *value(const struct topology_check *l, const char *device, const char *what)
 {
 	char key[CT_FACTS_KEY_MOST + 24];
 
@@ -24,7 +24,7 @@ static const char *value(const struct look *l, const char *device, const char *w
 	return ct_facts_value(l->facts, key);
 }
 
-static void count(const struct look *l, enum ct_topology_check check, int is_wrong,
+static void count(const struct topology_check *l, enum ct_topology_check check, int is_wrong,
 		  const char *device, const char *text)
 {
 	struct ct_report_topology *to = &l->checks[check];
@@ -38,7 +38,7 @@ static void count(const struct look *l, enum ct_topology_check check, int is_wro
 					 pci ? " " : "", pci ? pci : "", text);
 }
 
-static int is_active(const struct look *l, const char *card)
+static int is_active(const struct topology_check *l, const char *card)
 {
 	const char *state = value(l, card, "state");
 
@@ -46,7 +46,7 @@ static int is_active(const struct look *l, const char *card)
 }
 
 /* 0: not known, or no number. */
-static double number(const struct look *l, const char *device, const char *what)
+static double number(const struct topology_check *l, const char *device, const char *what)
 {
 	const char *text = value(l, device, what);
 
@@ -54,7 +54,7 @@ static double number(const struct look *l, const char *device, const char *what)
 }
 
 /* The current speed of a GPU says nothing: it falls when the GPU idles. */
-static void look_at_lanes(const struct look *l, const char *gpu)
+static void look_at_lanes(const struct topology_check *l, const char *gpu)
 {
 	double lanes = number(l, gpu, "pcie_width"), most = number(l, gpu, "pcie_width_max");
 
@@ -64,7 +64,7 @@ static void look_at_lanes(const struct look *l, const char *gpu)
 }
 
 /* "16", "16.0 GT/s PCIe" carry at most 256 Gb/s, "400 Gb/sec (4X NDR)" are more. */
-static void look_at_card(const struct look *l, const char *card)
+static void look_at_card(const struct topology_check *l, const char *card)
 {
 	double lanes = number(l, card, "pcie_width"), speed = number(l, card, "pcie_speed");
 	double rate = is_active(l, card) ? number(l, card, "rate") : 0;
@@ -76,7 +76,7 @@ static void look_at_card(const struct look *l, const char *card)
 }
 
 /* "4: ACTIVE". One that is DOWN has no cable, or none at its other end, which may be meant so. */
-static void look_at_port(const struct look *l, const char *device)
+static void look_at_port(const struct topology_check *l, const char *device)
 {
 	const char *state = value(l, device, "state");
 
@@ -85,7 +85,7 @@ static void look_at_port(const struct look *l, const char *device)
 }
 
 /* An InfiniBand port is active, on this NUMA node; NULL: on any. */
-static int has_active(const struct look *l, const char *numa)
+static int has_active(const struct topology_check *l, const char *numa)
 {
 	for (uint32_t i = 0; i < l->facts->n; i++) {
 		const char *name = l->facts->facts[i].name, *dot = strrchr(name, '.'), *at;
@@ -102,7 +102,7 @@ static int has_active(const struct look *l, const char *numa)
 	return 0;
 }
 
-static void look_at_numa(const struct look *l, const char *gpu)
+static void look_at_numa(const struct topology_check *l, const char *gpu)
 {
 	const char *numa = value(l, gpu, "numa");
 
@@ -114,7 +114,7 @@ static void look_at_numa(const struct look *l, const char *gpu)
 void ct_topology_add(const struct ct_environment_facts *facts, const char *where, int with_network,
 		     struct ct_arena *memory, struct ct_report_topology checks[CT_TOPOLOGY_CHECKS])
 {
-	const struct look l = { facts, where, memory, checks };
+	const struct topology_check l = { facts, where, memory, checks };
 
 	for (uint32_t i = 0; i < facts->n; i++) {
 		const char *name = facts->facts[i].name, *dot = strrchr(name, '.');

@@ -16,7 +16,7 @@
 enum scope { SCOPE_HOST, SCOPE_CROSS, SCOPE_ANY };
 
 /* What a piece of advice is made of. */
-struct asked {
+struct advice_request {
 	const struct ct_report *report;
 	struct ct_findings *list;
 	/* communication that compute waits for, NULL: little, and the loss of the finding on it, of
@@ -184,7 +184,7 @@ static double share_of(const struct ct_report *report, const struct ct_report_co
 }
 
 /* Gradients that compute waits for: of a communicator that is not a layer's, and that reduces. */
-static int has_exposed_gradients(const struct asked *a)
+static int has_exposed_gradients(const struct advice_request *a)
 {
 	const char *role = a->exposed ? a->exposed->role : NULL;
 
@@ -193,7 +193,7 @@ static int has_exposed_gradients(const struct asked *a)
 }
 
 /* `comm_hash` 0: of no communicator. */
-static struct ct_finding *advise(struct asked *a, uint64_t comm_hash, const char *headline)
+static struct ct_finding *advise(struct advice_request *a, uint64_t comm_hash, const char *headline)
 {
 	struct ct_finding *f = add(a->list, headline, a->advice);
 
@@ -201,7 +201,7 @@ static struct ct_finding *advise(struct asked *a, uint64_t comm_hash, const char
 	return f;
 }
 
-static void try_ACCUMULATE(struct asked *a)
+static void try_ACCUMULATE(struct advice_request *a)
 {
 	struct ct_finding *f;
 
@@ -214,7 +214,7 @@ static void try_ACCUMULATE(struct asked *a)
 	ct_finding_evidence(a->list, f, "exposed_of_run", a->exposed_pct, "%", NAN);
 }
 
-static void try_BF16(struct asked *a)
+static void try_BF16(struct advice_request *a)
 {
 	double share = has_exposed_gradients(a)
 			       ? share_of(a->report, a->exposed, CT_DTYPE_float32, CT_DTYPE_float64)
@@ -231,7 +231,7 @@ static void try_BF16(struct asked *a)
 }
 
 /* Half the bytes are saved already, and the link gives what it can. */
-static void try_COMPRESS(struct asked *a)
+static void try_COMPRESS(struct advice_request *a)
 {
 	double share = has_exposed_gradients(a) ? share_of(a->report, a->exposed, CT_DTYPE_float16,
 							   CT_DTYPE_bfloat16)
@@ -264,7 +264,7 @@ static int is_bitmap(const struct ct_report *report, const struct ct_report_op *
 	       fabs((double)op->instances - steps) <= CT_NEAR * steps;
 }
 
-static void try_UNUSED(struct asked *a)
+static void try_UNUSED(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 
@@ -284,7 +284,7 @@ static void try_UNUSED(struct asked *a)
 	}
 }
 
-static void try_BACKEND(struct asked *a)
+static void try_BACKEND(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 	const struct ct_report_op *longest = NULL;
@@ -323,7 +323,7 @@ static double version(const char *release)
 									: NAN;
 }
 
-static void try_PEERMEM(struct asked *a)
+static void try_PEERMEM(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 	const char *release = fact(report, "kernel.release");
@@ -363,7 +363,7 @@ static uint64_t ack_timeouts(const struct ct_report_port *port)
 	return 0;
 }
 
-static void try_IB_TIMEOUT(struct asked *a)
+static void try_IB_TIMEOUT(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 	const char *value = fact(report, "env.NCCL_IB_TIMEOUT");
@@ -414,14 +414,14 @@ static double host_late_pct(const struct ct_report *report)
 	return steps > 0 ? 100 * late / steps : NAN;
 }
 
-static void advise_late(struct asked *a, double late_pct, const char *headline)
+static void advise_late(struct advice_request *a, double late_pct, const char *headline)
 {
 	struct ct_finding *f = advise(a, 0, headline);
 
 	ct_finding_evidence(a->list, f, "host_late_of_steps", late_pct, "%", NAN);
 }
 
-static void try_PROCESSES(struct asked *a)
+static void try_PROCESSES(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 	double late = host_late_pct(report);
@@ -438,7 +438,7 @@ static void try_PROCESSES(struct asked *a)
 				    most, ct_prose_pct(late).s));
 }
 
-static void try_THREADS(struct asked *a)
+static void try_THREADS(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 	double threads = number(fact(report, "env.OMP_NUM_THREADS"));
@@ -454,7 +454,7 @@ static void try_THREADS(struct asked *a)
 }
 
 /* The finding on exposed communication that is a warning, and the communicator that it is about. */
-static void find_exposed(struct asked *a)
+static void find_exposed(struct advice_request *a)
 {
 	const struct ct_report *report = a->report;
 
@@ -481,12 +481,12 @@ void ct_advice_find(const struct ct_report *report, struct ct_findings *list)
 {
 	static const struct {
 		const char *advice;
-		void (*try)(struct asked *a);
+		void (*try)(struct advice_request *a);
 	} all[] = {
 #define TRY(ID, advice) { advice, try_##ID },
 #include "analyzer/findings/advice.def"
 	};
-	struct asked a = { .report = report, .list = list };
+	struct advice_request a = { .report = report, .list = list };
 
 	find_exposed(&a);
 	look_at_limits(report, list);

@@ -10,7 +10,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-struct search {
+struct bucket_search {
 	const struct ct_study *study;
 	struct ct_findings *list;
 };
@@ -41,7 +41,7 @@ static const char *cause_of(enum ct_bucket_problem problem)
 		       : "the last bucket is long, and the stream was idle for as long before it";
 }
 
-static void add(const struct search *s, const struct ct_buckets *b,
+static void add(const struct bucket_search *s, const struct ct_buckets *b,
 		const struct ct_bucket_speed *speed, const struct ct_bucket_advice *a,
 		double step_ns)
 {
@@ -87,7 +87,7 @@ static void add(const struct search *s, const struct ct_buckets *b,
 
 static int look_at(void *arg, const struct ct_buckets *b)
 {
-	const struct search *s = arg;
+	const struct bucket_search *s = arg;
 	const struct ct_report_steps *steps = &s->study->report->steps;
 	struct ct_bucket_speed speed;
 	struct ct_bucket_advice a;
@@ -103,7 +103,7 @@ static int look_at(void *arg, const struct ct_buckets *b)
 
 int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings)
 {
-	struct search s = { study, findings };
+	struct bucket_search s = { study, findings };
 
 	if (!study->cuts.n)
 		return CT_OK;

@@ -12,7 +12,7 @@
 #define HOSTS_NAMED 3u /* size: hosts in a line */
 #define MOST_GPUS 16u  /* size: of a process, that are looked through */
 
-static const struct row {
+static const struct cause_row {
 	const char *cause, *advice, *cpu_advice, *command, *cpu_command;
 } rows[] = {
 	[CT_WHY_OWN] = { 0 },
@@ -159,7 +159,7 @@ static const char *shared_by(const struct ct_finding *f, const struct ct_report 
 static void advise(struct ct_finding *f, const struct ct_report *report, int on_gpu,
 		   struct ct_arena *memory)
 {
-	const struct row *row = &rows[f->why];
+	const struct cause_row *row = &rows[f->why];
 	const char *advice = on_gpu || !row->cpu_advice ? row->advice : row->cpu_advice;
 	const char *where = hosts_of(f, memory);
 	const struct ct_word words[] = { { "{who}", ranks_of(f, where, memory) },

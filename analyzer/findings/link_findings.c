@@ -16,7 +16,7 @@
 #define MOST_PATHS 1024u /* size: for which it is summed up what was exposed */
 
 /* A finding under construction. */
-struct making {
+struct link_finding {
 	const struct ct_links *links;
 	const struct ct_model *model;
 	const struct ct_report *report;
@@ -29,7 +29,7 @@ struct making {
 	uint32_t n_paths;
 };
 
-static int is_worth_it(const struct making *m)
+static int is_worth_it(const struct link_finding *m)
 {
 	double run = (double)m->model->duration_ns;
 
@@ -38,7 +38,7 @@ static int is_worth_it(const struct making *m)
 }
 
 /* Extrapolates from logged operations to all. */
-static void scale(struct making *m)
+static void scale(struct link_finding *m)
 {
 	double share = ct_instance_log_share(m->links->log);
 
@@ -47,7 +47,7 @@ static void scale(struct making *m)
 }
 
 /* The longest total wait of a member on this communicator. UINT64_MAX: not known for all. */
-static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
+static uint64_t exposed_on(const struct link_finding *m, const struct ct_comm *comm)
 {
 	uint64_t most = 0;
 	uint32_t known = 0;
@@ -65,7 +65,7 @@ static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 }
 
 /* Time lost to slow transfers is bounded by the wait for their communicators. */
-static int bound_by_exposed(struct making *m)
+static int bound_by_exposed(struct link_finding *m)
 {
 	uint64_t sum = 0;
 
@@ -90,7 +90,7 @@ static int bound_by_exposed(struct making *m)
 }
 
 /* GPUs that were idle meanwhile: those of the members. */
-static double gpu_seconds(const struct making *m)
+static double gpu_seconds(const struct link_finding *m)
 {
 	uint8_t *seen = calloc((size_t)m->model->n_slots + 1, 1);
 	double n = 0;
@@ -108,7 +108,7 @@ static double gpu_seconds(const struct making *m)
 }
 
 /* Loss, times, what both kinds have in common. */
-static int set_costs(struct making *m, struct ct_finding *f)
+static int set_costs(struct link_finding *m, struct ct_finding *f)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
@@ -158,7 +158,7 @@ static int sum_track(const struct ct_links *links, uint32_t track, struct ct_exc
 	return st;
 }
 
-static int sum_cause(struct making *m, const struct ct_cause *cause)
+static int sum_cause(struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_links *links = m->links;
 	struct ct_excess excess = { 0 };
@@ -182,7 +182,7 @@ static int sum_cause(struct making *m, const struct ct_cause *cause)
 }
 
 /* The ranks, for the text. */
-static const char *who_of(const struct making *m, const struct ct_cause *cause,
+static const char *who_of(const struct link_finding *m, const struct ct_cause *cause,
 			  const struct ct_finding *f)
 {
 	struct ct_arena *memory = m->list->memory;
@@ -200,7 +200,7 @@ static const char *who_of(const struct making *m, const struct ct_cause *cause,
 	return ct_arena_printf(memory, "%s=%s", cause->is_exact ? "link" : "suspects", ranks);
 }
 
-static const char *cause_text(const struct making *m, const struct ct_cause *cause)
+static const char *cause_text(const struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 	int is_edge = t->is_edge && m->n_paths == 1;
@@ -218,7 +218,7 @@ static const char *cause_text(const struct making *m, const struct ct_cause *cau
 }
 
 /* The next step for the user. In a ring each member has two neighbors, which NCCL chooses. */
-static const char *advice_of(const struct making *m, const struct ct_cause *cause,
+static const char *advice_of(const struct link_finding *m, const struct ct_cause *cause,
 			     const struct ct_finding *f)
 {
 	const char *ranks = ct_ranks_text(m->list->memory, f->ranks, f->n_ranks, 8);
@@ -238,14 +238,14 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 			       m->on_gpu ? ": low bandwidth, or its kernels wait for SMs" : "");
 }
 
-static const char *command_of(const struct making *m)
+static const char *command_of(const struct link_finding *m)
 {
 	return m->between_hosts ? "{ssh}ibstat"
 	       : m->on_gpu	? "{ssh}nvidia-smi nvlink --status {gpu}"
 				: NULL;
 }
 
-static enum ct_confidence confidence_of(const struct making *m, const struct ct_cause *cause)
+static enum ct_confidence confidence_of(const struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
@@ -256,7 +256,8 @@ static enum ct_confidence confidence_of(const struct making *m, const struct ct_
 	return CT_CONFIDENCE_HIGH;
 }
 
-static void set_evidence(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
+static void set_evidence(const struct link_finding *m, const struct ct_cause *cause,
+			 struct ct_finding *f)
 {
 	const struct ct_track_rating *s = &m->links->comparison.of[m->path->track];
 	double err = m->efficiency * (s->line_err + s->err);
@@ -270,7 +271,7 @@ static void set_evidence(const struct making *m, const struct ct_cause *cause, s
 	ct_finding_evidence(m->list, f, "suspects", cause->n, "count", NAN);
 }
 
-static void suspect_slots(const struct making *m, const struct ct_cause *cause,
+static void suspect_slots(const struct link_finding *m, const struct ct_cause *cause,
 			  struct ct_finding *f)
 {
 	uint32_t *slots = ct_arena_calloc(m->list->memory, m->model->n_slots, sizeof(*slots)),
@@ -289,7 +290,7 @@ static void suspect_slots(const struct making *m, const struct ct_cause *cause,
 	ct_finding_slots(m->model, slots, n, m->list, f);
 }
 
-static int find_cause(struct making *m, const struct ct_cause *cause)
+static int find_cause(struct link_finding *m, const struct ct_cause *cause)
 {
 	const struct ct_causes *causes = &m->links->causes;
 	const struct ct_track_rating *s;
@@ -332,7 +333,7 @@ static int find_cause(struct making *m, const struct ct_cause *cause)
 
 /* ---- SLOW_OP ---- */
 
-static void find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_ops *slow)
+static void find_slow_ops(struct link_finding *m, uint32_t track, const struct ct_slow_ops *slow)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[track];
 	uint32_t path = m->links->causes.path_of[track];
@@ -370,7 +371,7 @@ static void find_slow_ops(struct making *m, uint32_t track, const struct ct_slow
 }
 
 /* The costliest stretch: only one, since several slow links at a time have one cause. */
-static int find_costliest_slow_ops(struct making *m)
+static int find_costliest_slow_ops(struct link_finding *m)
 {
 	const struct ct_links *links = m->links;
 	struct ct_slow_ops best = { 0 };
@@ -397,7 +398,7 @@ static int find_costliest_slow_ops(struct making *m)
 int ct_links_find(const struct ct_links *links, const struct ct_model *model,
 		  const struct ct_report *report, struct ct_findings *list)
 {
-	struct making m = { .links = links, .model = model, .report = report, .list = list };
+	struct link_finding m = { .links = links, .model = model, .report = report, .list = list };
 	int st = CT_OK;
 
 	for (uint32_t c = 0; c < links->causes.n && st == CT_OK; c++)

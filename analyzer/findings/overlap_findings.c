@@ -55,7 +55,7 @@ static int is_explained(const struct ct_findings *list, double pct)
 
 /* ---- one communicator, or those alike ---- */
 
-struct part {
+struct exposed_comm {
 	const struct ct_comm *comm;
 	const struct ct_report_comm *row;
 	double pct, err_pct, wait_pct; /* of its members' steps: transfer, and the wait before it */
@@ -63,16 +63,16 @@ struct part {
 	int is_first;		       /* the one of those with most */
 };
 
-CT_SORT_BY(by_pct, struct part, CT_DOWN(pct))
+CT_SORT_BY(by_pct, struct exposed_comm, CT_DOWN(pct))
 
 /* Of the known steps of its members. Layers need at once what tensor parallelism exposes; the waits
  * of a pipeline are its bubble. */
-static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct part *p)
+static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct exposed_comm *p)
 {
 	const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
 	double time = 0;
 
-	*p = (struct part){ .comm = comm };
+	*p = (struct exposed_comm){ .comm = comm };
 	p->row = ct_report_row_of_comm(s->report, comm->hash, comm->nranks);
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		uint32_t slot = comm->slots[r];
@@ -100,10 +100,10 @@ static int is_alike(const struct ct_report_comm *a, const struct ct_report_comm 
 
 /* Copies of a communicator transfer alike: the one with most exposed time represents all. By size.
  */
-static void join_alike(struct part *parts, uint32_t n)
+static void join_alike(struct exposed_comm *parts, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct part *first = &parts[i];
+		struct exposed_comm *first = &parts[i];
 
 		for (uint32_t k = 0; k < i && first == &parts[i]; k++)
 			if (parts[k].is_first && is_alike(parts[k].row, parts[i].row))
@@ -114,7 +114,7 @@ static void join_alike(struct part *parts, uint32_t n)
 }
 
 /* How many like it there are. */
-static uint32_t all_alike(const struct ct_study *s, const struct part *p)
+static uint32_t all_alike(const struct ct_study *s, const struct exposed_comm *p)
 {
 	uint32_t n = 0;
 
@@ -123,7 +123,8 @@ static uint32_t all_alike(const struct ct_study *s, const struct part *p)
 	return n;
 }
 
-static void find_comm(const struct ct_study *s, const struct part *p, struct ct_findings *list)
+static void find_comm(const struct ct_study *s, const struct exposed_comm *p,
+		      struct ct_findings *list)
 {
 	uint32_t all = all_alike(s, p);
 	const char *comms = all == 1 ? ""
@@ -172,8 +173,8 @@ static int is_by_host(const struct ct_study *s)
 enum reported { REPORTED_NOTHING, REPORTED_SHARE, REPORTED_ONE };
 
 /* `most`: the communicator with most of it, or the first of those alike; NULL unknown. */
-static void find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
-		       enum reported *reported)
+static void find_share(const struct ct_study *s, const struct exposed_comm *most,
+		       struct ct_findings *list, enum reported *reported)
 {
 	const struct ct_report_exposed *e = &s->report->exposed;
 	const char *of = e->of_steps ? "step" : "run";
@@ -208,7 +209,7 @@ static void find_share(const struct ct_study *s, const struct part *most, struct
 static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 {
 	uint32_t n = 0, all = s->model->comms.n;
-	struct part *parts = calloc((size_t)all + 1, sizeof(*parts));
+	struct exposed_comm *parts = calloc((size_t)all + 1, sizeof(*parts));
 	enum reported reported = REPORTED_NOTHING;
 	int st = parts ? CT_OK : CT_NOMEM;
 

@@ -89,7 +89,7 @@ static int fell_back(const struct ct_report_transport *t, const struct ct_crossi
 	       crossed->gloo_bytes <= CT_SOCKET_GLOO * sockets;
 }
 
-struct sums {
+struct port_totals {
 	double crossed, ethernet, ipoib, rdma;
 	size_t ports;
 	uint64_t begin_at_ns, end_at_ns;
@@ -97,7 +97,7 @@ struct sums {
 	const char *value;
 };
 
-static void describe(struct ct_findings *list, struct ct_finding *f, const struct sums *s)
+static void describe(struct ct_findings *list, struct ct_finding *f, const struct port_totals *s)
 {
 	struct ct_arena *memory = list->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
@@ -138,7 +138,7 @@ static void add_finding(const struct ct_model *model, const struct ct_report *re
 			struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_SOCKET_FALLBACK);
-	struct sums s = { .begin_at_ns = UINT64_MAX };
+	struct port_totals s = { .begin_at_ns = UINT64_MAX };
 	uint32_t *slots = ct_arena_calloc(list->memory, model->n_slots, sizeof(*slots)), n = 0;
 
 	for (size_t i = 0; slots && i < report->n_transport; i++) {

@@ -14,7 +14,7 @@
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
-struct search {
+struct stall_search {
 	const struct ct_time_structure *t;
 	struct ct_stall *room;	 /* as many as hits */
 	struct ct_stall *events; /* likewise: of patterns that are one finding */
@@ -25,7 +25,7 @@ struct search {
 	double threshold_ns;
 };
 
-static struct ct_stall stall_of(const struct search *s, const struct ct_step_charge *hit)
+static struct ct_stall stall_of(const struct stall_search *s, const struct ct_step_charge *hit)
 {
 	const struct ct_time_structure *t = s->t;
 
@@ -39,7 +39,7 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_step_cha
 }
 
 /* The hits of each slot, by step: by_slot[first[slot]] .. by_slot[first[slot + 1] - 1]. */
-static void sort_by_slot(struct search *s)
+static void sort_by_slot(struct stall_search *s)
 {
 	const struct ct_step_blame *hits = s->t->hits;
 	/* Counts two entries ahead, so that filling moves the first index of each slot to that of
@@ -55,7 +55,7 @@ static void sort_by_slot(struct search *s)
 }
 
 /* The charges of a slot. */
-static uint32_t charges_of(const struct search *s, uint32_t slot)
+static uint32_t charges_of(const struct stall_search *s, uint32_t slot)
 {
 	const struct ct_step_blame *hits = s->t->hits;
 	uint32_t n = 0;
@@ -70,7 +70,7 @@ static uint32_t charges_of(const struct search *s, uint32_t slot)
 }
 
 /* Of all charges that are not taken. */
-static uint32_t charges_of_all(const struct search *s)
+static uint32_t charges_of_all(const struct stall_search *s)
 {
 	const struct ct_step_blame *hits = s->t->hits;
 	uint32_t n = 0;
@@ -101,7 +101,7 @@ static int is_due(const struct ct_stall_pattern *p, double at)
 
 /* Stalls of `slots` outside the steps, where the rule has one: of what they cost only the charge is
  * known. `each`: the rule is each rank's own. */
-static void add_outside(const struct search *s, const struct ct_stall_pattern *p, int each,
+static void add_outside(const struct stall_search *s, const struct ct_stall_pattern *p, int each,
 			struct cost *cost)
 {
 	const struct ct_time_structure *t = s->t;
@@ -128,7 +128,7 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 }
 
 /* The cost to the run of a pattern with these events. 0 or CT_NOMEM. */
-static int find_cost(const struct search *s, const struct ct_stall *events,
+static int find_cost(const struct stall_search *s, const struct ct_stall *events,
 		     const struct ct_stall_pattern *p, int each, struct cost *cost)
 {
 	const struct ct_steps *c = s->t->steps;
@@ -153,7 +153,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 }
 
 /* Is that enough for a finding? */
-static int is_costly(const struct search *s, const struct cost *cost)
+static int is_costly(const struct stall_search *s, const struct cost *cost)
 {
 	return cost->loss.ns - cost->loss.err_ns >=
 		       CT_WORTH_REPORTING * (double)s->t->model->duration_ns &&
@@ -167,7 +167,7 @@ static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena
 
 /* ---- findings ---- */
 
-static void set_ranks(const struct search *s, struct ct_finding *f)
+static void set_ranks(const struct stall_search *s, struct ct_finding *f)
 {
 	uint32_t n_slots = s->t->model->n_slots, n = 0;
 	uint32_t *slots = ct_arena_calloc(s->t->list->memory, n_slots, sizeof(*slots));
@@ -179,7 +179,7 @@ static void set_ranks(const struct search *s, struct ct_finding *f)
 	ct_finding_slots(s->t->model, slots, n, s->t->list, f);
 }
 
-static void set_evidence(const struct search *s, const struct ct_stall_pattern *p,
+static void set_evidence(const struct stall_search *s, const struct ct_stall_pattern *p,
 			 const struct cost *cost, struct ct_finding *f)
 {
 	struct ct_findings *list = s->t->list;
@@ -196,7 +196,7 @@ static void set_evidence(const struct search *s, const struct ct_stall_pattern *
 }
 
 /* Fields that both kinds share. */
-static void set_pattern(const struct search *s, const struct ct_stall_pattern *p,
+static void set_pattern(const struct stall_search *s, const struct ct_stall_pattern *p,
 			const struct cost *cost, struct ct_finding *f)
 {
 	const struct ct_steps *c = s->t->steps;
@@ -228,7 +228,7 @@ static const char *count_text(const struct ct_stall_pattern *p, const struct cos
 	return text;
 }
 
-static void set_line(const struct search *s, const struct ct_stall_pattern *p,
+static void set_line(const struct stall_search *s, const struct ct_stall_pattern *p,
 		     const struct cost *cost, const char *who, int each, struct ct_finding *f)
 {
 	struct ct_arena *memory = s->t->list->memory;
@@ -244,7 +244,7 @@ static void set_line(const struct search *s, const struct ct_stall_pattern *p,
 				  s->t->steps->first + p->last);
 }
 
-static const char *who_text(const struct search *s, const struct ct_finding *f)
+static const char *who_text(const struct stall_search *s, const struct ct_finding *f)
 {
 	struct ct_arena *memory = s->t->list->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
@@ -256,8 +256,8 @@ static const char *who_text(const struct search *s, const struct ct_finding *f)
 
 /* ---- one rank ---- */
 
-static void add_periodic(const struct search *s, uint32_t slot, const struct ct_stall_pattern *p,
-			 const struct cost *cost)
+static void add_periodic(const struct stall_search *s, uint32_t slot,
+			 const struct ct_stall_pattern *p, const struct cost *cost)
 {
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_PERIODIC_STALLS);
 
@@ -269,7 +269,7 @@ static void add_periodic(const struct search *s, uint32_t slot, const struct ct_
 
 /* The list already has stragglers with all their cost; a rank that is late in single steps may
  * follow a rule. */
-static void take_stragglers(const struct search *s)
+static void take_stragglers(const struct stall_search *s)
 {
 	for (size_t i = 0; i < s->t->list->n; i++) {
 		const struct ct_finding *f = &s->t->list->all[i];
@@ -286,7 +286,7 @@ static void take_stragglers(const struct search *s)
 /* ---- ranks by turns ---- */
 
 /* The pattern of several ranks that each have their own. */
-static struct ct_stall_pattern together(const struct search *s)
+static struct ct_stall_pattern together(const struct stall_search *s)
 {
 	struct ct_stall_pattern all = { 0 };
 
@@ -313,7 +313,7 @@ static struct ct_stall_pattern together(const struct search *s)
 }
 
 /* `each`: every rank counts on its own. */
-static void add_rotating(const struct search *s, const struct ct_stall_pattern *p,
+static void add_rotating(const struct stall_search *s, const struct ct_stall_pattern *p,
 			 const struct cost *cost, int each)
 {
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_ROTATING_STALLS);
@@ -329,7 +329,7 @@ static void add_rotating(const struct search *s, const struct ct_stall_pattern *
 }
 
 /* Ranks with a charge that is one of the events. */
-static void mark_slots(const struct search *s, const struct ct_stall_pattern *p)
+static void mark_slots(const struct stall_search *s, const struct ct_stall_pattern *p)
 {
 	memset(s->slots, 0, s->t->model->n_slots);
 	for (uint32_t k = 0; k < s->t->hits->n; k++) {
@@ -343,7 +343,7 @@ static void mark_slots(const struct search *s, const struct ct_stall_pattern *p)
 CT_SORT_BY(by_step, struct ct_stall, CT_UP(step) ?: CT_UP(slot))
 
 /* Several ranks that count on their own; their `n` events in s->events. */
-static int search_each(const struct search *s, uint32_t n)
+static int search_each(const struct stall_search *s, uint32_t n)
 {
 	const struct ct_stall_pattern all = together(s);
 	struct cost cost;
@@ -360,7 +360,7 @@ static int search_each(const struct search *s, uint32_t n)
 
 /* The longest charge in the step of hits->all[*k], of the slot or of one without a period of its
  * own; NULL: there is none. *k: the first charge of the next step. */
-static const struct ct_step_charge *longest_of_step(const struct search *s, uint32_t slot,
+static const struct ct_step_charge *longest_of_step(const struct stall_search *s, uint32_t slot,
 						    uint32_t *k)
 {
 	const struct ct_step_blame *hits = s->t->hits;
@@ -380,7 +380,7 @@ static const struct ct_step_charge *longest_of_step(const struct search *s, uint
 
 /* Are its stalls turns among those of other ranks, no more than chance gives one of them? Then
  * their equal distances are chance. */
-static int has_only_turns(const struct search *s, uint32_t slot)
+static int has_only_turns(const struct stall_search *s, uint32_t slot)
 {
 	uint32_t all = 0, mine = 0, ranks = 0;
 
@@ -399,7 +399,7 @@ static int has_only_turns(const struct search *s, uint32_t slot)
 }
 
 /* Ranks one by one; in s->events are the events of all, by slot. */
-static int search_one(const struct search *s)
+static int search_one(const struct stall_search *s)
 {
 	const struct ct_stall *events = s->events;
 	int st = CT_OK;
@@ -421,7 +421,7 @@ static int search_one(const struct search *s)
 	return st;
 }
 
-static struct ct_stall_pattern pattern_of_all(const struct search *s)
+static struct ct_stall_pattern pattern_of_all(const struct stall_search *s)
 {
 	struct ct_stall_pattern all;
 
@@ -429,7 +429,7 @@ static struct ct_stall_pattern pattern_of_all(const struct search *s)
 	return all;
 }
 
-static int search_all(const struct search *s)
+static int search_all(const struct stall_search *s)
 {
 	struct ct_stall_pattern all;
 	uint32_t own = 0, n = 0;
@@ -462,7 +462,7 @@ static int search_all(const struct search *s)
 
 int ct_stalls_report(const struct ct_time_structure *t)
 {
-	struct search s = { .t = t };
+	struct stall_search s = { .t = t };
 	size_t n = t->model->n_slots + 1u;
 	int st = CT_NOMEM;
 

@@ -19,7 +19,7 @@
 #include "analyzer/hang/gather.h"
 #include "trace/ops.h"
 
-struct look {
+struct evidence_check {
 	struct ct_gather *g;
 	uint8_t *waited_in;	/* by communicator of the case */
 	uint8_t *messages_made; /* likewise: a rank waits in a collective that the library makes of
@@ -108,7 +108,7 @@ static int is_usual(const struct ct_gather *g, const struct ct_rank_history *his
 
 static int look_at(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
 {
-	struct look *look = arg;
+	struct evidence_check *look = arg;
 	const struct ct_gather *g = look->g;
 	const enum ct_op_state state = op->op.state;
 	const uint32_t comm = ct_gather_number(g, history->comm);
@@ -129,7 +129,7 @@ static int look_at(void *arg, struct ct_rank_history *history, struct ct_history
 /* Does the tail have fewer of the last collectives of this communicator than all records would, or,
  * if the library makes the collective of messages (tally.c), not the latest messages of the
  * program? 1, 0 or CT_NOMEM. */
-static int lacks_history(const struct look *look, const struct ct_rank_history *history)
+static int lacks_history(const struct evidence_check *look, const struct ct_rank_history *history)
 {
 	const uint32_t comm = ct_gather_number(look->g, history->comm);
 
@@ -162,7 +162,7 @@ static int is_in_common_call(const struct ct_gather *g)
 }
 
 /* Where a rank waits, members that are not known may be in segments that were not read. */
-static int lacks_member(const struct look *look, const struct ct_rank_history *history)
+static int lacks_member(const struct evidence_check *look, const struct ct_rank_history *history)
 {
 	const struct ct_comm *comm = history->comm;
 
@@ -176,7 +176,7 @@ static int lacks_member(const struct look *look, const struct ct_rank_history *h
 
 int ct_hang_is_enough(struct ct_gather *g)
 {
-	struct look look = { .g = g };
+	struct evidence_check look = { .g = g };
 	int st = CT_OK;
 
 	if (!g->tails)

@@ -6,7 +6,7 @@
 #include "analyzer/hang/index.h"
 #include "trace/status.h"
 
-struct part {
+struct instance_part {
 	struct ct_hang_instance key;
 	uint32_t op, rank;
 	uint8_t sends;
@@ -18,7 +18,7 @@ static int same_ends(const struct ct_hang_instance *a, const struct ct_hang_inst
 	       a->tag == b->tag && a->any == b->any;
 }
 
-static int order(const struct part *x, const struct part *y)
+static int order(const struct instance_part *x, const struct instance_part *y)
 {
 	const struct ct_hang_instance *a = &x->key, *b = &y->key;
 
@@ -28,17 +28,17 @@ static int order(const struct part *x, const struct part *y)
 	       (a->any ? CT_UP(op) : 0); /* each of those is its own */
 }
 
-CT_SORT_BY(by_instance, struct part, order(x, y) ?: CT_UP(rank) ?: CT_UP(op))
+CT_SORT_BY(by_instance, struct instance_part, order(x, y) ?: CT_UP(rank) ?: CT_UP(op))
 
 /* 0: the op's members are unknown. */
-static int fill_part(const struct ct_hang_index *ix, uint32_t at, struct part *part)
+static int fill_part(const struct ct_hang_index *ix, uint32_t at, struct instance_part *part)
 {
 	const struct ct_hang_op *op = &ix->c->ops[at];
 	int32_t comm_rank;
 
 	if (ix->member_of[at] == CT_HANG_NONE || ct_op_class(op->op) == CT_CLASS_LOCAL)
 		return 0;
-	*part = (struct part){ .op = at, .rank = op->rank, .sends = op->op == CT_OP_Send };
+	*part = (struct instance_part){ .op = at, .rank = op->rank, .sends = op->op == CT_OP_Send };
 	part->key.comm = op->comm;
 	part->key.seq = op->seq;
 	part->key.src = part->key.dst = -1;
@@ -58,7 +58,8 @@ static int has_entered(const struct ct_hang_instance *i, uint64_t ns)
 	return ns != CT_UNKNOWN && (i->begin_ns == CT_UNKNOWN || ns < i->begin_ns);
 }
 
-static void add_part(struct ct_hang_index *ix, struct ct_hang_instance *i, const struct part *part)
+static void add_part(struct ct_hang_index *ix, struct ct_hang_instance *i,
+		     const struct instance_part *part)
 {
 	const struct ct_hang_op *op = &ix->c->ops[part->op];
 
@@ -107,7 +108,7 @@ static void complete_messages(struct ct_hang_index *ix)
 int ct_hang_index_instances(struct ct_hang_index *ix)
 {
 	const struct ct_hang_case *c = ix->c;
-	struct part *all = malloc(((size_t)c->n_ops + 1) * sizeof(*all));
+	struct instance_part *all = malloc(((size_t)c->n_ops + 1) * sizeof(*all));
 	uint32_t n = 0, comm = 0;
 
 	ix->instances = ct_arena_calloc(ix->arena, (size_t)c->n_ops + 1, sizeof(*ix->instances));

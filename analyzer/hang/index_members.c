@@ -6,12 +6,12 @@
 #include "analyzer/hang/index.h"
 #include "trace/status.h"
 
-struct named {
+struct numbered_member {
 	int rank;
 	uint32_t index;
 };
 
-CT_SORT_BY(by_number, struct named, CT_UP(rank))
+CT_SORT_BY(by_number, struct numbered_member, CT_UP(rank))
 
 CT_SORT_BY(by_rank, struct ct_hang_member, CT_UP(rank) ?: CT_UP(comm_rank))
 
@@ -86,7 +86,8 @@ static void note_op(struct ct_hang_index *ix, uint32_t at)
 int ct_hang_index_members(struct ct_hang_index *ix)
 {
 	const struct ct_hang_case *c = ix->c;
-	struct named *names = ct_arena_calloc(ix->arena, (size_t)c->n_ranks + 1, sizeof(*names));
+	struct numbered_member *names = ct_arena_calloc(ix->arena, (size_t)c->n_ranks + 1,
+							sizeof(*names));
 	uint8_t *in = ct_arena_calloc(ix->arena, (size_t)c->n_ranks + 1, 1);
 	size_t n = 0;
 
@@ -101,18 +102,21 @@ int ct_hang_index_members(struct ct_hang_index *ix)
 	    !ix->member_of || n >= CT_HANG_NONE)
 		return CT_NOMEM;
 	for (uint32_t r = 0; r < c->n_ranks; r++)
-		names[r] = (struct named){ c->ranks[r].rank, r };
+		names[r] = (struct numbered_member){ c->ranks[r].rank, r };
 	qsort(names, c->n_ranks, sizeof(*names), by_number);
 	for (uint32_t i = 0; i < c->n_comms; i++) {
 		struct ct_hang_member *members = &ix->members[ix->member_first[i]];
 
 		ix->member_first[i + 1] = ix->member_first[i] + c->comms[i].n;
 		for (uint32_t k = 0; k < c->comms[i].n; k++) {
-			struct named key = { c->comms[i].ranks ? c->comms[i].ranks[k] : -1, 0 };
-			const struct named *found = key.rank < 0
-							    ? NULL
-							    : bsearch(&key, names, c->n_ranks,
-								      sizeof(*names), by_number);
+			struct numbered_member key = { c->comms[i].ranks ? c->comms[i].ranks[k]
+									 : -1,
+						       0 };
+			const struct numbered_member *found = key.rank < 0 ? NULL
+									   : bsearch(&key, names,
+										     c->n_ranks,
+										     sizeof(*names),
+										     by_number);
 
 			members[k].rank = found ? found->index : CT_HANG_NONE;
 			members[k].comm_rank = k;

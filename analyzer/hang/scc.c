@@ -7,7 +7,7 @@ struct visit {
 	uint32_t node, edge;
 };
 
-struct search {
+struct scc_search {
 	const struct ct_waiting *w;
 	struct ct_components *c;
 	uint32_t *index, *low,
@@ -17,7 +17,7 @@ struct search {
 	uint32_t n_path;
 };
 
-static void reach(struct search *s, uint32_t node)
+static void reach(struct scc_search *s, uint32_t node)
 {
 	s->index[node] = s->low[node] = ++s->next;
 	s->stack[s->n_stack++] = node;
@@ -25,7 +25,7 @@ static void reach(struct search *s, uint32_t node)
 }
 
 /* All nodes above `node` on the stack form one component with it. */
-static void close_component(struct search *s, uint32_t node)
+static void close_component(struct scc_search *s, uint32_t node)
 {
 	struct ct_components *c = s->c;
 	uint32_t member;
@@ -40,7 +40,7 @@ static void close_component(struct search *s, uint32_t node)
 	c->first[c->n] = s->n_nodes;
 }
 
-static void search_from(struct search *s, uint32_t start)
+static void search_from(struct scc_search *s, uint32_t start)
 {
 	reach(s, start);
 	while (s->n_path) {
@@ -85,7 +85,7 @@ int ct_components_find(const struct ct_waiting *w, struct ct_components *c)
 {
 	struct ct_arena *a = w->ix->arena;
 	size_t all = (size_t)w->base[CT_NODE_KINDS] + 1, found = (size_t)w->n_found + 1;
-	struct search s = { .w = w, .c = c };
+	struct scc_search s = { .w = w, .c = c };
 
 	*c = (struct ct_components){ 0 };
 	c->of = ct_arena_calloc(a, all, sizeof(*c->of));

@@ -14,7 +14,7 @@
 #define MOST_MARKS 16u
 
 /* A communicator at a mark, and at the end. */
-struct point {
+struct comm_at_mark {
 	uint32_t id;
 	uint64_t n, end, hash;
 };
@@ -23,12 +23,12 @@ struct mark {
 	uint32_t block; /* number of the block that shows */
 	uint64_t ns;	/* what is entered from then on comes behind it */
 	uint64_t ops;	/* of the process before it */
-	struct point *points;
+	struct comm_at_mark *points;
 	uint32_t n_points;
 };
 
 /* A communicator of a process. */
-struct seen {
+struct tail_comm {
 	uint64_t key, next_seq;
 	uint32_t id, nranks;
 	uint32_t open; /* collectives that had not ended */
@@ -51,28 +51,28 @@ struct past {
 	uint64_t ops;
 	uint64_t oldest_ns; /* the first of what was under way on a GPU, or in a request, had been
 			       entered then */
-	struct seen *seen;
+	struct tail_comm *seen;
 	uint32_t n_seen, cap_seen;
-	struct point *points; /* of the block that is being looked at */
+	struct comm_at_mark *points; /* of the block that is being looked at */
 	uint32_t n_points, cap_points;
 };
 
 /* ---- what a process shows ---- */
 
-static struct seen *seen_of(struct past *past, uint32_t id)
+static struct tail_comm *seen_of(struct past *past, uint32_t id)
 {
 	for (uint32_t i = past->n_seen; i-- > 0;)
 		if (past->seen[i].id == id)
 			return &past->seen[i];
 	if (ct_grow(&past->seen, &past->cap_seen, past->n_seen + 1, sizeof(*past->seen)) != CT_OK)
 		return NULL;
-	past->seen[past->n_seen] = (struct seen){ .id = id };
+	past->seen[past->n_seen] = (struct tail_comm){ .id = id };
 	return &past->seen[past->n_seen++];
 }
 
 static int take_comm(struct past *past, const struct ct_comm_rec *rec)
 {
-	struct seen *seen = seen_of(past, rec->id);
+	struct tail_comm *seen = seen_of(past, rec->id);
 
 	if (!seen)
 		return CT_NOMEM;
@@ -83,7 +83,7 @@ static int take_comm(struct past *past, const struct ct_comm_rec *rec)
 
 static int take_status(struct past *past, const struct ct_comm_status_rec *rec)
 {
-	struct seen *seen = seen_of(past, rec->comm);
+	struct tail_comm *seen = seen_of(past, rec->comm);
 
 	if (!seen || ct_grow(&past->points, &past->cap_points, past->n_points + 1,
 			     sizeof(*past->points)) != CT_OK)
@@ -91,10 +91,10 @@ static int take_status(struct past *past, const struct ct_comm_status_rec *rec)
 	if (rec->next_seq > seen->next_seq)
 		seen->next_seq = rec->next_seq;
 	if (rec->called)
-		past->points[past->n_points++] = (struct point){ .id = rec->comm,
-								 .n = rec->called - 1,
-								 .end = rec->order_end,
-								 .hash = rec->order_hash };
+		past->points[past->n_points++] = (struct comm_at_mark){ .id = rec->comm,
+									.n = rec->called - 1,
+									.end = rec->order_end,
+									.hash = rec->order_hash };
 	return CT_OK;
 }
 
@@ -110,7 +110,7 @@ static int take_open(struct past *past, const struct ct_open_launch_rec *rec)
 {
 	const uint64_t opened_ns = rec->words[offsetof(struct ct_ring_open, opened_ns) / 8];
 	const uint64_t comm_op = rec->words[offsetof(struct ct_ring_open, comm_op) / 8];
-	struct seen *seen = seen_of(past, (uint32_t)(comm_op >> 32));
+	struct tail_comm *seen = seen_of(past, (uint32_t)(comm_op >> 32));
 
 	if (!seen)
 		return CT_NOMEM;
@@ -260,7 +260,7 @@ static struct shared *shared_of(const struct ct_hang_tails *tails, uint64_t key,
 static int add_end(struct ct_hang_tails *tails, const struct past *past)
 {
 	for (uint32_t i = 0; i < past->n_seen; i++) {
-		const struct seen *seen = &past->seen[i];
+		const struct tail_comm *seen = &past->seen[i];
 		struct shared *shared = shared_of(tails, seen->key, seen->nranks);
 		uint64_t finished;
 
@@ -280,7 +280,7 @@ static int add_end(struct ct_hang_tails *tails, const struct past *past)
 	return CT_OK;
 }
 
-static const struct seen *find_seen(const struct past *past, uint32_t id)
+static const struct tail_comm *find_seen(const struct past *past, uint32_t id)
 {
 	for (uint32_t i = 0; i < past->n_seen; i++)
 		if (past->seen[i].id == id)
@@ -294,8 +294,8 @@ static int is_behind(const struct ct_hang_tails *tails, const struct past *past,
 		     const struct mark *mark)
 {
 	for (uint32_t i = 0; i < mark->n_points; i++) {
-		const struct point *point = &mark->points[i];
-		const struct seen *seen = find_seen(past, point->id);
+		const struct comm_at_mark *point = &mark->points[i];
+		const struct tail_comm *seen = find_seen(past, point->id);
 		const struct shared *shared = seen ? shared_of(tails, seen->key, seen->nranks)
 						   : NULL;
 
@@ -334,8 +334,8 @@ static int begin_at(struct ct_hang_tails *tails, uint32_t process, const struct 
 	tails->any_skipped |= past->segment != 0;
 	tails->any = 1;
 	for (uint32_t i = 0; i < mark->n_points; i++) {
-		const struct point *point = &mark->points[i];
-		const struct seen *seen = find_seen(past, point->id);
+		const struct comm_at_mark *point = &mark->points[i];
+		const struct tail_comm *seen = find_seen(past, point->id);
 		struct shared *shared = shared_of(tails, seen->key, seen->nranks);
 		struct ct_hang_before *before = ct_arena_calloc(tails->memory, 1, sizeof(*before));
 

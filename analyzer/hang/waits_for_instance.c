@@ -221,7 +221,7 @@ static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_inst
 
 /* ---- collectives ---- */
 
-struct wanted {
+struct awaited_members {
 	uint32_t root;	/* rank; NONE */
 	uint32_t flags; /* of edges to the others */
 	int32_t below;	/* only members with a lower comm_rank are waited for; -1: all */
@@ -229,7 +229,7 @@ struct wanted {
 };
 
 static void rooted(const struct ct_waiting *w, const struct ct_hang_instance *i,
-		   const struct ct_hang_op *op, struct wanted *want)
+		   const struct ct_hang_op *op, struct awaited_members *want)
 {
 	uint32_t part;
 	int gathers = op->op == CT_OP_Reduce || op->op == CT_OP_Gather;
@@ -260,7 +260,7 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 {
 	const struct ct_hang_index *ix = w->ix;
 	const struct ct_hang_op *op = &ix->c->ops[ix->parts[i->first]];
-	struct wanted want = { .root = CT_HANG_NONE, .below = -1 };
+	struct awaited_members want = { .root = CT_HANG_NONE, .below = -1 };
 	struct parts p;
 	uint32_t part = i->first;
 	int rc = CT_OK, unknown = 0;

@@ -10,7 +10,7 @@
 #include "trace/status.h"
 
 /* What all events work on. */
-struct sums {
+struct stall_sums {
 	const struct ct_stall_steps *c;
 	uint8_t *taken; /* steps of events, and those behind them */
 	double *off;	/* by how much the others differ from their usual, to estimate the noise */
@@ -25,7 +25,7 @@ static double time_of(const struct ct_stall_steps *c, uint32_t k)
 }
 
 /* Median of the steps around `at` that have no stall; NAN: there are none. */
-static double usual(const struct sums *s, uint32_t at)
+static double usual(const struct stall_sums *s, uint32_t at)
 {
 	double room[2 * CT_LEAST_TIMES];
 	uint32_t n = 0;
@@ -45,7 +45,7 @@ static double usual(const struct sums *s, uint32_t at)
 
 /* Robust sd of a step without a stall; *mean: by how much they are longer than usual on average,
  * hiccups and all. */
-static double noise(struct sums *s, double *mean)
+static double noise(struct stall_sums *s, double *mean)
 {
 	double sum = 0;
 
@@ -69,7 +69,7 @@ static double noise(struct sums *s, double *mean)
 }
 
 /* Stalls that begin in one step are one: the step is longer once. Returns how many events it was. */
-static uint32_t add_step(struct sums *s, const struct ct_stall *events, uint32_t n,
+static uint32_t add_step(struct stall_sums *s, const struct ct_stall *events, uint32_t n,
 			 double typical_ns)
 {
 	uint32_t at = events[0].step, same = 0, last = at;
@@ -108,7 +108,7 @@ static uint32_t add_step(struct sums *s, const struct ct_stall *events, uint32_t
 	return same;
 }
 
-static void take_steps(struct sums *s, const struct ct_stall *events, uint32_t n)
+static void take_steps(struct stall_sums *s, const struct ct_stall *events, uint32_t n)
 {
 	for (uint32_t e = 0; e < n; e++) {
 		for (uint32_t k = 0; k <= events[e].more + 1; k++) {
@@ -119,7 +119,7 @@ static void take_steps(struct sums *s, const struct ct_stall *events, uint32_t n
 }
 
 /* Places of the rule between two events where a step took as much longer, and no rank is charged. */
-static void look_for_missed(const struct sums *s, const struct ct_stall *events, uint32_t n,
+static void look_for_missed(const struct stall_sums *s, const struct ct_stall *events, uint32_t n,
 			    const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {
 	uint32_t within = (uint32_t)fmax(CT_NEAR * p->every, 1);
@@ -150,7 +150,7 @@ static void look_for_missed(const struct sums *s, const struct ct_stall *events,
 int ct_stalls_cost(const struct ct_stall_steps *steps, const struct ct_stall *events, uint32_t n,
 		   const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
 {
-	struct sums s = { .c = steps };
+	struct stall_sums s = { .c = steps };
 	int st = CT_NOMEM;
 	double sd, mean;
 

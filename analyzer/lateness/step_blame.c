@@ -69,7 +69,7 @@ static int is_judged(const struct ct_model *model, const struct ct_instance_log 
 /* ---- the time that is a rank's own ---- */
 
 /* Ends: the latest one, and that of what held the rank up. */
-struct latest {
+struct latest_end {
 	uint64_t end, held;
 };
 
@@ -78,12 +78,12 @@ struct recent {
 	uint64_t ends[CT_LAGS], hosts[CT_LAGS];
 	uint8_t held[CT_LAGS];
 	unsigned next;
-	struct latest of_all;
+	struct latest_end of_all;
 };
 
-static struct latest latest_until(const struct recent *r, uint64_t until)
+static struct latest_end latest_until(const struct recent *r, uint64_t until)
 {
-	struct latest latest = { 0, 0 };
+	struct latest_end latest = { 0, 0 };
 
 	for (unsigned k = 0; k < CT_LAGS; k++) {
 		if (r->ends[k] > until)
@@ -124,7 +124,7 @@ static struct own_time own_time(const struct recent *r, const struct ct_log_part
 	uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0;
 	uint64_t host = p->enter_ns > free_from ? p->enter_ns - free_from : 0;
 	uint64_t until = p->start_ns + p->err_ns, hosts = 0;
-	struct latest latest = r->of_all.end <= until ? r->of_all : latest_until(r, until);
+	struct latest_end latest = r->of_all.end <= until ? r->of_all : latest_until(r, until);
 	struct own_time own = { p->free_ns, host < p->free_ns ? host : p->free_ns };
 
 	if (!latest.held || latest.held >= p->start_ns ||
@@ -386,25 +386,25 @@ static int add_instance(struct collector *c, const struct ct_log_instance *i, ui
 							 : CT_OK;
 }
 
-struct turn {
+struct blame_turn {
 	uint64_t at_ns;
 	uint32_t instance;
 };
 
-CT_SORT_BY(by_turn, struct turn, CT_UP(at_ns) ?: CT_UP(instance))
+CT_SORT_BY(by_turn, struct blame_turn, CT_UP(at_ns) ?: CT_UP(instance))
 
 /* In order of time: the log has instances as they became complete, communicators far apart; what is
  * charged once counts by intervals that come about in order. */
 static int add_instances(struct collector *c)
 {
 	const struct ct_instance_log *log = c->log;
-	struct turn *turns = malloc((log->n_instances + 1u) * sizeof(*turns));
+	struct blame_turn *turns = malloc((log->n_instances + 1u) * sizeof(*turns));
 	int st = turns ? CT_OK : CT_NOMEM;
 
 	for (uint32_t k = 0; turns && k < log->n_instances; k++) {
 		const struct ct_log_instance *i = &log->instances[k];
 
-		turns[k] = (struct turn){ arrival(i, &log->parts[i->first_part]), k };
+		turns[k] = (struct blame_turn){ arrival(i, &log->parts[i->first_part]), k };
 	}
 	if (turns)
 		ct_sort(turns, log->n_instances, sizeof(*turns), by_turn);

@@ -85,7 +85,7 @@ static int make_paths(const struct ct_transfers *all, const struct ct_comparison
 /* ---- suspects ---- */
 
 /* Paths within hosts, or between them, as a question about ranks or about hosts. */
-struct question {
+struct suspects {
 	struct ct_tomo_comm *comms;
 	uint32_t *path_of; /* by comm */
 	uint32_t *units;   /* all of them */
@@ -93,7 +93,7 @@ struct question {
 	struct ct_tomo answer;
 };
 
-static void question_fini(struct question *q)
+static void question_fini(struct suspects *q)
 {
 	free(q->comms);
 	free(q->path_of);
@@ -119,13 +119,13 @@ static uint32_t put_units(const struct ct_path *path, uint32_t stamp, const uint
 }
 
 static int ask(const struct ct_causes *in, const uint32_t *host_of, int between_hosts, int of_hosts,
-	       uint32_t n_units, struct question *q)
+	       uint32_t n_units, struct suspects *q)
 {
 	uint32_t *seen = calloc((size_t)n_units + 1, sizeof(*seen));
 	size_t room = 0, at = 0;
 	int st = CT_NOMEM;
 
-	*q = (struct question){ 0 };
+	*q = (struct suspects){ 0 };
 	for (uint32_t p = 0; p < in->n_paths; p++)
 		room += in->paths[p].n;
 	q->comms = calloc((size_t)in->n_paths + 1, sizeof(*q->comms));
@@ -236,7 +236,7 @@ static int doubt(const struct ct_causes *out, struct ct_cause *cause)
 	return CT_OK;
 }
 
-static int take_answer(const struct question *q, enum ct_cause_kind kind, struct ct_causes *out)
+static int take_answer(const struct suspects *q, enum ct_cause_kind kind, struct ct_causes *out)
 {
 	uint32_t links = 0;
 
@@ -279,7 +279,7 @@ int ct_causes_find(const struct ct_transfers *transfers, const struct ct_compari
 		   const uint32_t *host_of, uint32_t n_slots, uint32_t n_hosts,
 		   struct ct_causes *out)
 {
-	struct question within, ranks, hosts;
+	struct suspects within, ranks, hosts;
 	int st;
 
 	*out = (struct ct_causes){ 0 };

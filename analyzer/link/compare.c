@@ -129,7 +129,7 @@ static void find_rate(const struct ct_track *t, struct ct_track_rating *s)
 
 /* ---- one class ---- */
 
-struct work {
+struct compare_work {
 	struct weighed *w;
 	struct ct_transfer *pool;
 	double *sizes, *ratios;
@@ -137,7 +137,7 @@ struct work {
 };
 
 /* Of those that are measures of a rate, or of all. */
-static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k, int of_all,
+static int draw_line(const struct ct_transfers *all, uint32_t n, struct compare_work *k, int of_all,
 		     struct ct_fit *line)
 {
 	uint32_t pooled = 0;
@@ -157,7 +157,8 @@ static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
 /* What those alike reach, and how far they differ: of edges the median, of communicators the 75th
  * percentile, since several share whatever is slow. Where the host times, those that seem slow may
  * be so by its noise: they count too. */
-static double reference_of(struct work *k, uint32_t n, const struct ct_track *one, double *spread)
+static double reference_of(struct compare_work *k, uint32_t n, const struct ct_track *one,
+			   double *spread)
 {
 	double reference = one->is_edge ? ct_median(k->ratios, n) : ct_tomo_reference(k->ratios, n);
 	uint32_t kept = 0;
@@ -189,8 +190,8 @@ static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_tra
 	return state;
 }
 
-static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_t n, struct work *k,
-			 struct ct_comparison *out)
+static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_t n,
+			 struct compare_work *k, struct ct_comparison *out)
 {
 	const struct ct_track *one = &all->tracks[k->members[0]];
 	struct ct_fit *line = &out->lines[class];
@@ -250,7 +251,7 @@ static uint32_t *side_by_side(const struct ct_transfers *all, const struct ct_co
 	return members;
 }
 
-static int compare_classes(const struct ct_transfers *all, struct work *k,
+static int compare_classes(const struct ct_transfers *all, struct compare_work *k,
 			   struct ct_comparison *out)
 {
 	uint32_t *first = calloc((size_t)out->n_classes + 3, sizeof(*first));
@@ -268,7 +269,8 @@ static int compare_classes(const struct ct_transfers *all, struct work *k,
 	return st;
 }
 
-static int fit_tracks(const struct ct_transfers *all, struct work *k, struct ct_comparison *out)
+static int fit_tracks(const struct ct_transfers *all, struct compare_work *k,
+		      struct ct_comparison *out)
 {
 	int st = CT_OK;
 
@@ -285,7 +287,7 @@ static int fit_tracks(const struct ct_transfers *all, struct work *k, struct ct_
 
 int ct_compare(const struct ct_transfers *all, struct ct_comparison *out)
 {
-	struct work k = { 0 };
+	struct compare_work k = { 0 };
 	int st = CT_NOMEM;
 
 	*out = (struct ct_comparison){ 0 };

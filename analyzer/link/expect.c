@@ -14,7 +14,7 @@
 static const char *const scopes[] = { "any", "host", "cross" };
 static const char *const vias[] = { "nvlink", "pcie", "infiniband", "ethernet" };
 
-enum kind {
+enum expect_kind {
 	KIND_OP,
 	KIND_BACKEND,
 	KIND_SCOPE,
@@ -28,7 +28,7 @@ enum kind {
 /* Every key that a rule may have, and where it goes. */
 static const struct key {
 	const char *name;
-	enum kind kind;
+	enum expect_kind kind;
 	size_t to; /* a limit's metric; where a text or a flag is kept */
 } keys[] = {
 	{ "op", KIND_OP, 0 },

@@ -17,13 +17,13 @@
 #define SPLIT_TO 1048576.0
 
 /* A size that represents those near it. */
-struct point {
+struct size_point {
 	double bytes, ns;
 	size_t first, n; /* of the transfers */
 };
 
 struct points {
-	struct point at[MOST_CLASSES];
+	struct size_point at[MOST_CLASSES];
 	uint32_t n;
 };
 
@@ -42,14 +42,15 @@ static void classify(const struct ct_transfer *t, size_t n, struct points *point
 		    (width < CT_WIDE_CLASS && i - first < CT_LEAST_STEPS))
 			continue;
 		if (i - first >= CT_FEW_SAMPLES)
-			points->at[points->n++] = (struct point){ t[first + (i - first) / 2].bytes,
-								  0, first, i - first };
+			points->at[points->n++] = (struct size_point){
+				t[first + (i - first) / 2].bytes, 0, first, i - first
+			};
 		first = i;
 	}
 }
 
 /* The time that represents the class: the 25th percentile of its times, scaled to its own size. */
-static void represent(const struct ct_transfer *t, struct point *p, const struct ct_fit *fit,
+static void represent(const struct ct_transfer *t, struct size_point *p, const struct ct_fit *fit,
 		      double *scratch)
 {
 	double here = fit->regimes ? ct_fit_expect(fit, p->bytes) : 1;
@@ -66,12 +67,12 @@ static void represent(const struct ct_transfer *t, struct point *p, const struct
 
 /* ---- one line ---- */
 
-struct sums {
+struct fit_sums {
 	double w, x, xx, y, xy;
 };
 
 /* Least squares with these weights; neither alpha nor beta below 0. */
-static struct ct_line solve(const struct sums *s)
+static struct ct_line solve(const struct fit_sums *s)
 {
 	double det = s->w * s->xx - s->x * s->x;
 	struct ct_line line = { 0 };
@@ -85,12 +86,13 @@ static struct ct_line solve(const struct sums *s)
 	return line;
 }
 
-static double relative(const struct ct_line *line, const struct point *p)
+static double relative(const struct ct_line *line, const struct size_point *p)
 {
 	return (p->ns - line->alpha_ns - line->ns_per_byte * p->bytes) / p->ns;
 }
 
-static double spread(const struct ct_line *line, const struct point *p, uint32_t n, double *scratch)
+static double spread(const struct ct_line *line, const struct size_point *p, uint32_t n,
+		     double *scratch)
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = fabs(relative(line, &p[i]));
@@ -106,13 +108,13 @@ static double huber(double e, double sd)
 }
 
 /* The line through n points, and what it leaves: the sum of squares in relative terms. */
-static double draw(const struct point *p, uint32_t n, struct ct_line *line)
+static double draw(const struct size_point *p, uint32_t n, struct ct_line *line)
 {
 	double scratch[MOST_CLASSES], sd = INFINITY, left = 0;
-	struct sums s;
+	struct fit_sums s;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		s = (struct sums){ 0 };
+		s = (struct fit_sums){ 0 };
 		for (uint32_t i = 0; i < n; i++) {
 			double e = round ? relative(line, &p[i]) : 0;
 			double w = huber(e, sd) / (p[i].ns * p[i].ns);

@@ -128,13 +128,13 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 }
 
 /* In the report's order, with what it is sorted by. */
-struct ranked {
+struct ranked_path {
 	uint32_t path;
 	int slow;
 	double ns;
 };
 
-CT_SORT_BY(by_weight, struct ranked, CT_DOWN(slow) ?: CT_DOWN(ns) ?: CT_UP(path))
+CT_SORT_BY(by_weight, struct ranked_path, CT_DOWN(slow) ?: CT_DOWN(ns) ?: CT_UP(path))
 
 /* A host is slow in all that goes to others; no row of its own where it is only one of several that
  * may be. */
@@ -172,7 +172,7 @@ int ct_links_fill(const struct ct_links *links, const struct ct_model *model,
 		  struct ct_report *report)
 {
 	uint32_t n = links->causes.n_paths;
-	struct ranked *order = malloc(((size_t)n + 1) * sizeof(*order));
+	struct ranked_path *order = malloc(((size_t)n + 1) * sizeof(*order));
 	int st = CT_OK;
 
 	report->links = ct_arena_calloc(report->memory, CT_LINK_ROWS, sizeof(*report->links));
@@ -181,8 +181,9 @@ int ct_links_fill(const struct ct_links *links, const struct ct_model *model,
 		return CT_NOMEM;
 	}
 	for (uint32_t p = 0; p < n; p++)
-		order[p] = (struct ranked){ p, links->causes.paths[p].state == CT_TOMO_SLOW_ONE,
-					    links->causes.paths[p].all_ns };
+		order[p] = (struct ranked_path){ p,
+						 links->causes.paths[p].state == CT_TOMO_SLOW_ONE,
+						 links->causes.paths[p].all_ns };
 	qsort(order, n, sizeof(*order), by_weight);
 	st = add_hosts(links, model, report);
 	for (uint32_t i = 0; i < n && st == CT_OK; i++) {

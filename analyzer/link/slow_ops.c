@@ -10,15 +10,15 @@
 #include "trace/status.h"
 
 /* One that counts, in order of time. */
-struct step {
+struct timed_op {
 	const struct ct_moved *moved;
 	double expected_ns, over; /* log(taken / expected) */
 };
 
-CT_SORT_BY(by_end, struct step, CT_UP(moved->end_ns) ?: CT_UP(moved))
+CT_SORT_BY(by_end, struct timed_op, CT_UP(moved->end_ns) ?: CT_UP(moved))
 
 static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t,
-			const struct ct_fit *fit, struct step *steps)
+			const struct ct_fit *fit, struct timed_op *steps)
 {
 	double longest = 0;
 	uint32_t n = 0;
@@ -30,7 +30,7 @@ static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t
 		double expected = ct_fit_expect(fit, m->bytes);
 
 		if (expected >= (1 - CT_MOSTLY) * longest)
-			steps[n++] = (struct step){ m, expected, log(m->ns / expected) };
+			steps[n++] = (struct timed_op){ m, expected, log(m->ns / expected) };
 	}
 	ct_sort(steps, n, sizeof(*steps), by_end);
 	return n;
@@ -38,7 +38,7 @@ static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t
 
 /* What a slow one is over by, at least: 1 / 0.6, and so much more where the track differs by itself.
  * The distance from the 25th percentile to the median shows that, since slow ones are above. */
-static double threshold(const struct step *steps, uint32_t n, double *scratch)
+static double threshold(const struct timed_op *steps, uint32_t n, double *scratch)
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = steps[i].over;
@@ -47,7 +47,7 @@ static double threshold(const struct step *steps, uint32_t n, double *scratch)
 		    CT_STEADY_T * (scratch[n / 2] - scratch[n / 4]) / CT_QUARTILE_OF_SD);
 }
 
-static int is_slow(const struct step *s, double least)
+static int is_slow(const struct timed_op *s, double least)
 {
 	return s->over > least && s->moved->ns - s->expected_ns > s->moved->err_ns;
 }
@@ -60,7 +60,7 @@ static int is_chance(uint32_t length, uint32_t slow, uint32_t n)
 	return n * pow(often, length) > CT_CHANCE;
 }
 
-static int weigh(const struct step *first, const struct step *end, uint32_t all,
+static int weigh(const struct timed_op *first, const struct timed_op *end, uint32_t all,
 		 struct ct_slow_ops *out)
 {
 	struct ct_excess excess = { 0 };
@@ -68,7 +68,7 @@ static int weigh(const struct step *first, const struct step *end, uint32_t all,
 	struct ct_excess_sum sum;
 	int st = CT_OK;
 
-	for (const struct step *s = first; s < end && st == CT_OK; s++) {
+	for (const struct timed_op *s = first; s < end && st == CT_OK; s++) {
 		st = ct_excess_add(&excess, s->moved, s->expected_ns,
 				   s->moved->err_ns + CT_HARDLY_ANY * s->expected_ns);
 		taken += s->moved->ns;
@@ -85,7 +85,7 @@ int ct_slow_ops_find(const struct ct_transfers *all, uint32_t track, const struc
 		     struct ct_slow_ops *out)
 {
 	const struct ct_track *t = &all->tracks[track];
-	struct step *steps = malloc(((size_t)t->n + 1) * sizeof(*steps));
+	struct timed_op *steps = malloc(((size_t)t->n + 1) * sizeof(*steps));
 	double *scratch = malloc(((size_t)t->n + 1) * sizeof(*scratch));
 	int st = steps && scratch ? CT_OK : CT_NOMEM;
 	uint32_t n = 0, first = 0, slow = 0;

@@ -24,14 +24,15 @@ enum ct_tomo_state ct_tomo_state_of(double ratio, double reference)
 }
 
 /* What is worked on. */
-struct search {
+struct link_search {
 	uint8_t *cleared;   /* by unit: in a good communicator */
 	uint32_t *explains; /* by unit: slow ones left that it is in */
 	uint8_t *in_group;  /* by unit */
 	uint8_t *left;	    /* by communicator: slow, and not explained yet */
 };
 
-static void count(const struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct search *s)
+static void count(const struct ct_tomo_comm *comms, size_t n, uint32_t n_units,
+		  struct link_search *s)
 {
 	memset(s->explains, 0, n_units * sizeof(*s->explains));
 	for (size_t c = 0; c < n; c++) {
@@ -53,7 +54,8 @@ static int touches(const struct ct_tomo_comm *comm, const uint8_t *in_group)
 
 /* All that explain as much as this one, and partly the same tracks: they are interchangeable. A
  * unit that explains as much of other tracks is another cause. */
-static void group_with(const struct ct_tomo_comm *comms, size_t n, uint32_t unit, struct search *s)
+static void group_with(const struct ct_tomo_comm *comms, size_t n, uint32_t unit,
+		       struct link_search *s)
 {
 	uint32_t most = s->explains[unit];
 	int grows = 1;
@@ -76,7 +78,7 @@ static void group_with(const struct ct_tomo_comm *comms, size_t n, uint32_t unit
 
 /* One more group around this unit; what it explains is done with. */
 static void take_unit(const struct ct_tomo_comm *comms, size_t n, uint32_t n_units, uint32_t unit,
-		      struct search *s, struct ct_tomo *out)
+		      struct link_search *s, struct ct_tomo *out)
 {
 	struct ct_tomo_group *group = &out->groups[out->n_groups++];
 
@@ -95,7 +97,7 @@ static void take_unit(const struct ct_tomo_comm *comms, size_t n, uint32_t n_uni
 }
 
 /* Tracks that some unit may explain are no longer considered. */
-static void forget(const struct ct_tomo_comm *comms, size_t n, struct search *s)
+static void forget(const struct ct_tomo_comm *comms, size_t n, struct link_search *s)
 {
 	for (size_t c = 0; c < n; c++) {
 		for (uint32_t u = 0; u < comms[c].n && s->left[c]; u++) {
@@ -105,7 +107,7 @@ static void forget(const struct ct_tomo_comm *comms, size_t n, struct search *s)
 	}
 }
 
-static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct search *s,
+static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct link_search *s,
 		  struct ct_tomo *out)
 {
 	for (size_t c = 0; c < n; c++) {
@@ -136,7 +138,7 @@ static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct
 
 int ct_tomo_solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct ct_tomo *out)
 {
-	struct search s = { 0 };
+	struct link_search s = { 0 };
 	int st = CT_NOMEM;
 
 	*out = (struct ct_tomo){ 0 };

@@ -13,13 +13,13 @@
 /* size: communicators of a process that are listed, the latest of them */
 #define COMMS 64u
 
-struct look {
+struct in_flight_view {
 	struct ct_live *live;
 	const struct ct_model *model;
 	const struct ct_ring_view *ring;
 	uint32_t process;
 	uint64_t now_ns;
-	struct comm {
+	struct in_flight_comm {
 		uint32_t id, slot;
 		const struct ct_comm *known; /* NULL: not in the files yet */
 		struct ct_live_comm shown;
@@ -27,7 +27,7 @@ struct look {
 	} * comms; /* by entry of the ring's table; id 0: none */
 };
 
-static uint64_t age(const struct look *l, uint64_t since_ns)
+static uint64_t age(const struct in_flight_view *l, uint64_t since_ns)
 {
 	return l->now_ns > since_ns ? l->now_ns - since_ns : 0;
 }
@@ -38,14 +38,15 @@ const char *ct_live_comm_name(struct ct_arena *memory, const char *name, uint64_
 		    : ct_arena_printf(memory, "%08llx", (unsigned long long)(hash >> 32));
 }
 
-static struct ct_live_rank *rank_of(const struct look *l, uint32_t slot)
+static struct ct_live_rank *rank_of(const struct in_flight_view *l, uint32_t slot)
 {
 	return slot < l->live->view.n_ranks ? &l->live->view.ranks[slot] : NULL;
 }
 
 /* ---- communicators ---- */
 
-static void take_comm(struct look *l, const struct ct_ring_comm *entry, struct comm *c)
+static void take_comm(struct in_flight_view *l, const struct ct_ring_comm *entry,
+		      struct in_flight_comm *c)
 {
 	struct ct_arena *memory = l->live->memory;
 	const uint64_t id = ct_load_acquire(&entry->id), ranks = ct_load_acquire(&entry->ranks),
@@ -75,7 +76,7 @@ static void take_comm(struct look *l, const struct ct_ring_comm *entry, struct c
 	};
 }
 
-static void take_comms(struct look *l)
+static void take_comms(struct in_flight_view *l)
 {
 	for (uint32_t i = 0; i < l->ring->n_comms; i++) {
 		struct ct_live_rank *rank;
@@ -87,7 +88,7 @@ static void take_comms(struct look *l)
 	}
 }
 
-static const struct comm *comm_of(const struct look *l, uint32_t id)
+static const struct in_flight_comm *comm_of(const struct in_flight_view *l, uint32_t id)
 {
 	for (uint32_t i = 0; i < l->ring->n_comms; i++) {
 		if (id && l->comms[i].id == id)
@@ -99,7 +100,7 @@ static const struct comm *comm_of(const struct look *l, uint32_t id)
 CT_SORT_BY(by_age, struct ct_live_comm, CT_UP(age_ns))
 
 /* Those of this process go to its ranks, the latest first. */
-static int show_comms(struct look *l)
+static int show_comms(struct in_flight_view *l)
 {
 	for (uint32_t i = 0; i < l->ring->n_comms; i++) {
 		struct ct_live_rank *rank = l->comms[i].id ? rank_of(l, l->comms[i].slot) : NULL;
@@ -127,7 +128,8 @@ static int show_comms(struct look *l)
 
 /* ---- in flight ---- */
 
-static int show(struct look *l, const struct ct_live_flight *flight, const struct comm *comm)
+static int show(struct in_flight_view *l, const struct ct_live_flight *flight,
+		const struct in_flight_comm *comm)
 {
 	struct ct_live_rank *rank = rank_of(l, comm ? comm->slot
 						    : l->model->starts->places[l->process].slot);
@@ -150,7 +152,7 @@ static int show(struct look *l, const struct ct_live_flight *flight, const struc
 }
 
 /* Launches, also of calls that have returned. */
-static int take_opens(struct look *l)
+static int take_opens(struct in_flight_view *l)
 {
 	int st = CT_OK;
 
@@ -173,10 +175,10 @@ static int take_opens(struct look *l)
 	return st;
 }
 
-static int take_slot(struct look *l, const uint64_t words[8])
+static int take_slot(struct in_flight_view *l, const uint64_t words[8])
 {
 	struct ct_live_flight flight;
-	const struct comm *comm;
+	const struct in_flight_comm *comm;
 	struct ct_op op;
 
 	if (CT_TAG_KIND(words[0]) != CT_KIND_OP || words[CT_OP_W_END])
@@ -194,7 +196,7 @@ static int take_slot(struct look *l, const uint64_t words[8])
 }
 
 /* Calls that have not returned. Slots that are in files have. */
-static int take_calls(struct look *l)
+static int take_calls(struct in_flight_view *l)
 {
 	int st = CT_OK;
 
@@ -217,7 +219,7 @@ static int take_calls(struct look *l)
 	return st;
 }
 
-static void take_header(const struct look *l)
+static void take_header(const struct in_flight_view *l)
 {
 	const struct ct_ring_header *header = l->ring->ring.header;
 	const uint64_t beat = ct_load_acquire(&header->beat_ns);
@@ -259,7 +261,7 @@ static int has_ring(struct ct_live *live, uint32_t p, struct ct_ring_view **out)
 	return 0;
 }
 
-static int look_at(struct look *l)
+static int look_at(struct in_flight_view *l)
 {
 	int st;
 
@@ -281,11 +283,11 @@ int ct_live_look_at_rings(struct ct_live *live)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	for (uint32_t p = 0; p < live->run->n_processes && st == CT_OK; p++) {
-		struct look look = { .live = live,
-				     .model = model,
-				     .process = p,
-				     .now_ns = (uint64_t)t.tv_sec * 1000000000ull +
-					       (uint64_t)t.tv_nsec };
+		struct in_flight_view look = { .live = live,
+					       .model = model,
+					       .process = p,
+					       .now_ns = (uint64_t)t.tv_sec * 1000000000ull +
+							 (uint64_t)t.tv_nsec };
 		struct ct_ring_view *ring;
 
 		if (!ct_follow_load(live->follow, p) || !has_ring(live, p, &ring))

@@ -7,7 +7,7 @@
 /* size: large enough to forget malloc(), little enough for a block of few records. */
 #define PAGE_BYTES (256u << 10)
 
-enum kind { OP, COMM, NAMED, HOST, ERROR, WAIT, NVTX, REACHED, STACK };
+enum batch_kind { OP, COMM, NAMED, HOST, ERROR, WAIT, NVTX, REACHED, STACK };
 
 struct ct_batch_page {
 	struct ct_batch_page *next;
@@ -16,7 +16,7 @@ struct ct_batch_page {
 };
 
 struct ct_batch_event {
-	enum kind kind;
+	enum batch_kind kind;
 	uint32_t size; /* with what follows it */
 	_Alignas(16) char what[];
 };
@@ -84,7 +84,7 @@ static struct ct_batch_page *page_for(struct ct_batch *batch, size_t size)
 }
 
 /* Room for an event, not zeroed; NULL: out of memory. */
-static void *add(struct ct_batch *batch, enum kind kind, size_t bytes)
+static void *add(struct ct_batch *batch, enum batch_kind kind, size_t bytes)
 {
 	size_t size = (sizeof(struct ct_batch_event) + bytes + 15) & ~(size_t)15;
 	struct ct_batch_page *page = batch->at;
@@ -142,7 +142,7 @@ static struct comm_event as_it_is(struct ct_load_comm *comm)
 	return (struct comm_event){ comm, comm->name, comm->rec };
 }
 
-static int add_comm(struct ct_batch *batch, enum kind kind, struct ct_load_comm *comm)
+static int add_comm(struct ct_batch *batch, enum batch_kind kind, struct ct_load_comm *comm)
 {
 	struct comm_event *event = add(batch, kind, sizeof(*event));
 
@@ -192,7 +192,7 @@ int ct_batch_error(void *batch, const struct ct_error_rec *rec, const char *call
 	return CT_OK;
 }
 
-static int add_bytes(struct ct_batch *batch, enum kind kind, const void *rec, size_t len)
+static int add_bytes(struct ct_batch *batch, enum batch_kind kind, const void *rec, size_t len)
 {
 	void *event = add(batch, kind, len);
 
@@ -227,7 +227,7 @@ int ct_batch_stack(void *batch, const uint8_t *bytes, size_t len)
 
 /* With the communicator as it was then. */
 static int pass_comm(const struct comm_event *event, const struct ct_load_sink *sink,
-		     enum kind kind, const struct ct_comm_status_rec *reached)
+		     enum batch_kind kind, const struct ct_comm_status_rec *reached)
 {
 	struct ct_load_comm *comm = event->comm;
 	const struct comm_event now = as_it_is(comm);

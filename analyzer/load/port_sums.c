@@ -79,7 +79,7 @@ int ct_port_sums_port(struct ct_port_sums **out, const uint8_t *bytes, size_t le
 }
 
 /* From one sample to the next. */
-struct interval {
+struct port_interval {
 	const struct ct_port_sample *from, *to;
 	uint64_t begin_ns, end_ns;
 };
@@ -95,7 +95,7 @@ static int has(const struct ct_port_sample *sample, unsigned at, unsigned id)
 }
 
 /* By how much a counter grew; UNKNOWN. */
-static uint64_t growth(const struct interval *i, unsigned at, unsigned id)
+static uint64_t growth(const struct port_interval *i, unsigned at, unsigned id)
 {
 	uint64_t from, to;
 
@@ -112,7 +112,7 @@ static int is_data(unsigned id)
 }
 
 /* Some drivers count data in a second place; where the first one is there, that one counts. */
-static int is_second(const struct interval *i, unsigned at, unsigned id)
+static int is_second(const struct port_interval *i, unsigned at, unsigned id)
 {
 	return id >= CT_PORT_COUNTER_hw_rx_bytes &&
 	       id <= CT_PORT_COUNTER_hw_rdma_write_recv_bytes &&
@@ -120,7 +120,7 @@ static int is_second(const struct interval *i, unsigned at, unsigned id)
 		has(i->from, at, CT_PORT_COUNTER_port_rcv_data));
 }
 
-static uint64_t most_bytes(const struct ct_port_sum *port, const struct interval *i)
+static uint64_t most_bytes(const struct ct_port_sum *port, const struct port_interval *i)
 {
 	double ns = (double)(i->end_ns - i->begin_ns) + CT_PORT_SLACK_NS;
 
@@ -131,7 +131,8 @@ static uint64_t most_bytes(const struct ct_port_sum *port, const struct interval
 }
 
 /* The bytes of one port in the interval: 1 if they are known, 0 if not, -1 if it counts none. */
-static int add_data(struct ct_port_sum *port, const struct interval *i, unsigned at, uint64_t *both)
+static int add_data(struct ct_port_sum *port, const struct port_interval *i, unsigned at,
+		    uint64_t *both)
 {
 	uint64_t bytes[2] = { 0, 0 }, most = most_bytes(port, i);
 	int n = 0;
@@ -159,7 +160,7 @@ static int add_data(struct ct_port_sum *port, const struct interval *i, unsigned
 	return 1;
 }
 
-static void add_counters(struct ct_port_sum *port, const struct interval *i, unsigned at)
+static void add_counters(struct ct_port_sum *port, const struct port_interval *i, unsigned at)
 {
 	for (unsigned id = 0; id < CT_PORT_COUNTER_IDS; id++) {
 		struct ct_counter_sum *sum = &port->counters[id];
@@ -227,7 +228,7 @@ static void add_rate(struct ct_port_sums *sums, const struct ct_port_rate *rate)
 	sums->of_last = 1;
 }
 
-static int add_interval(struct ct_port_sums *sums, const struct interval *i)
+static int add_interval(struct ct_port_sums *sums, const struct port_interval *i)
 {
 	struct total nic = { .is_known = 1 }, ib = { .is_known = 1 };
 	struct ct_port_rate rate = { i->begin_ns, i->end_ns, UNKNOWN, UNKNOWN };
@@ -267,7 +268,7 @@ static int add_interval(struct ct_port_sums *sums, const struct interval *i)
 int ct_port_sums_sample(struct ct_port_sums **out, const uint8_t *bytes, size_t len)
 {
 	struct ct_port_sample *now;
-	struct interval i;
+	struct port_interval i;
 	struct ct_port_sums *sums;
 
 	if (make(out) != CT_OK)
@@ -282,7 +283,8 @@ int ct_port_sums_sample(struct ct_port_sums **out, const uint8_t *bytes, size_t 
 	/* checkpoints report the whole one again */
 	if (now->head.number <= sums->latest->head.number)
 		return CT_OK;
-	i = (struct interval){ sums->latest, now, middle(&sums->latest->head), middle(&now->head) };
+	i = (struct port_interval){ sums->latest, now, middle(&sums->latest->head),
+				    middle(&now->head) };
 	if (!sums->n_samples)
 		sums->first_ns = i.end_ns;
 	else if (i.end_ns <= i.begin_ns)

@@ -6,8 +6,8 @@
 #include "analyzer/load/batch.h"
 
 /* What a thread needs to read a block for another one. */
-struct room {
-	struct room *next; /* free */
+struct read_ahead_buffer {
+	struct read_ahead_buffer *next; /* free */
 	struct ct_load_memory *memory;
 	struct ct_op_names names; /* learnt from the block */
 	struct ct_batch batch;
@@ -17,7 +17,7 @@ struct ct_ahead {
 	struct ct_tasks *tasks;
 	struct ct_op_names *names;
 	struct ct_load_memory *memory; /* the caller's thread's */
-	struct room *rooms, *spare;
+	struct read_ahead_buffer *rooms, *spare;
 	unsigned n_rooms;
 };
 
@@ -25,7 +25,8 @@ struct ct_ahead_load {
 	struct ct_ahead *ahead;
 	struct ct_load *load;
 	struct ct_load_sink sink;
-	struct room *room; /* where its next block is read; NULL: it was not asked for */
+	struct read_ahead_buffer
+		*room; /* where its next block is read; NULL: it was not asked for */
 	struct ct_task task;
 	struct ct_err err;
 };
@@ -109,7 +110,7 @@ static struct ct_load_sink between(struct ct_ahead_load *load)
 
 /* ---- rooms ---- */
 
-static void free_room(struct room *room)
+static void free_room(struct read_ahead_buffer *room)
 {
 	ct_load_memory_free(room->memory);
 	ct_arena_free(room->names.memory);
@@ -123,7 +124,7 @@ static int make_rooms(struct ct_ahead *ahead, unsigned n)
 		return CT_NOMEM;
 	ahead->n_rooms = n;
 	for (unsigned i = 0; i < n; i++) {
-		struct room *room = &ahead->rooms[i];
+		struct read_ahead_buffer *room = &ahead->rooms[i];
 
 		room->memory = ct_load_memory_new();
 		room->names.memory = ct_arena_new();
@@ -200,7 +201,7 @@ int ct_ahead_open(struct ct_ahead *ahead, const struct ct_run *run, size_t index
 static void leave_room(struct ct_ahead_load *load)
 {
 	struct ct_ahead *ahead = load->ahead;
-	struct room *room = load->room;
+	struct read_ahead_buffer *room = load->room;
 
 	ct_batch_clear(&room->batch);
 	room->next = ahead->spare;

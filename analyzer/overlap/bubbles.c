@@ -11,7 +11,7 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-struct interval {
+struct wait_interval {
 	uint64_t begin, end;
 };
 
@@ -25,21 +25,21 @@ struct handed {
 };
 
 /* One pipeline. */
-struct pipe {
+struct pipeline_bubbles {
 	const struct ct_comm *comm;
 	struct ct_bubble *stages; /* in the result; NULL: none yet */
 	uint64_t most_bytes;
 	struct handed *handed; /* by stage */
 };
 
-struct room {
+struct bubble_work {
 	const struct ct_instance_log *log;
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
 	uint32_t near; /* step of the latest look-up */
 	const uint32_t *step_of;
-	struct pipe *pipes; /* by index of the communicator */
-	struct interval *waits;
+	struct pipeline_bubbles *pipes; /* by index of the communicator */
+	struct wait_interval *waits;
 	uint32_t cap;
 };
 
@@ -66,11 +66,11 @@ static uint64_t one_way(const struct ct_log_instance *i)
 	return is_exchange(i) ? i->bytes / 2 : i->bytes;
 }
 
-static void measure_largest(struct room *r)
+static void measure_largest(struct bubble_work *r)
 {
 	for (uint32_t k = 0; k < r->log->n_instances; k++) {
 		const struct ct_log_instance *i = &r->log->instances[k];
-		struct pipe *p = &r->pipes[i->comm->index];
+		struct pipeline_bubbles *p = &r->pipes[i->comm->index];
 
 		if (p->comm && (is_message(i) || is_exchange(i)) && one_way(i) > p->most_bytes)
 			p->most_bytes = one_way(i);
@@ -89,10 +89,10 @@ static void vote(struct handed *h)
 }
 
 /* Several tensors that are sent in one launch are one micro-batch. */
-static void count(struct room *r, uint32_t k)
+static void count(struct bubble_work *r, uint32_t k)
 {
 	const struct ct_log_instance *i = &r->log->instances[k];
-	struct pipe *p = &r->pipes[i->comm->index];
+	struct pipeline_bubbles *p = &r->pipes[i->comm->index];
 	uint32_t step = r->step_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
 	struct handed *h;
 
@@ -121,7 +121,7 @@ static void count(struct room *r, uint32_t k)
 
 /* Messages from a stage to the next in most steps; NAN: that is not the same for all, or not what
  * they come to. */
-static double per_step(struct pipe *p)
+static double per_step(struct pipeline_bubbles *p)
 {
 	uint32_t usual = 0;
 
@@ -139,16 +139,16 @@ static double per_step(struct pipe *p)
 
 /* ---- late senders ---- */
 
-static int add_interval(struct room *r, uint32_t *n, uint64_t begin, uint64_t end)
+static int add_interval(struct bubble_work *r, uint32_t *n, uint64_t begin, uint64_t end)
 {
 	if (ct_grow(&r->waits, &r->cap, *n + 1, sizeof(*r->waits)))
 		return CT_NOMEM;
-	r->waits[(*n)++] = (struct interval){ begin, end };
+	r->waits[(*n)++] = (struct wait_interval){ begin, end };
 	return CT_OK;
 }
 
 /* The rank's stalls, each moment once, after the waits; how many. */
-static int add_stalls(struct room *r, uint32_t slot, uint32_t *n)
+static int add_stalls(struct bubble_work *r, uint32_t slot, uint32_t *n)
 {
 	const struct ct_exposures *stalls = r->stalls;
 	uint64_t reached = 0;
@@ -169,9 +169,9 @@ static int add_stalls(struct room *r, uint32_t slot, uint32_t *n)
 
 /* What the first n intervals, by begin, and the next m, which do not overlap, have in common, each
  * moment once. */
-static uint64_t in_both(struct room *r, uint32_t n, uint32_t m)
+static uint64_t in_both(struct bubble_work *r, uint32_t n, uint32_t m)
 {
-	const struct interval *waits = r->waits, *stalls = r->waits + n;
+	const struct wait_interval *waits = r->waits, *stalls = r->waits + n;
 	uint64_t reached = 0, sum = 0;
 
 	for (uint32_t i = 0, from = 0; i < n; i++) {
@@ -192,7 +192,7 @@ static uint64_t in_both(struct room *r, uint32_t n, uint32_t m)
 	return sum;
 }
 
-static uint64_t in_all(struct room *r, uint32_t n)
+static uint64_t in_all(struct bubble_work *r, uint32_t n)
 {
 	uint64_t reached = 0, sum = 0;
 
@@ -208,10 +208,10 @@ static uint64_t in_all(struct room *r, uint32_t n)
 }
 
 /* The stage that a rank is, in the pipeline that it receives in. */
-static struct ct_bubble *stage_of(const struct room *r, const struct ct_log_part *p)
+static struct ct_bubble *stage_of(const struct bubble_work *r, const struct ct_log_part *p)
 {
 	const struct ct_log_instance *i = &r->log->instances[p->instance];
-	const struct pipe *pipe = &r->pipes[i->comm->index];
+	const struct pipeline_bubbles *pipe = &r->pipes[i->comm->index];
 
 	if (pipe->stages && is_exchange(i))
 		return &pipe->stages[p->index & 1];
@@ -219,7 +219,7 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_log_part
 }
 
 /* One rank in one of its pipelines. */
-static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int waits_known)
+static int add_stage(struct bubble_work *r, uint32_t slot, struct ct_bubble *stage, int waits_known)
 {
 	const struct ct_instance_log *log = r->log;
 	uint32_t last = CT_NO_STEP, n = 0;
@@ -260,7 +260,7 @@ static int add_stage(struct room *r, uint32_t slot, struct ct_bubble *stage, int
 	return CT_OK;
 }
 
-static int add_slot(struct room *r, uint32_t slot, int waits_known)
+static int add_slot(struct bubble_work *r, uint32_t slot, int waits_known)
 {
 	const struct ct_instance_log *log = r->log;
 
@@ -275,7 +275,7 @@ static int add_slot(struct room *r, uint32_t slot, int waits_known)
 
 /* ---- all of them ---- */
 
-static int open_pipe(struct pipe *p, const struct ct_comm *comm)
+static int open_pipe(struct pipeline_bubbles *p, const struct ct_comm *comm)
 {
 	p->comm = comm;
 	p->handed = calloc(comm->nranks, sizeof(*p->handed));
@@ -286,7 +286,7 @@ static int open_pipe(struct pipe *p, const struct ct_comm *comm)
 	return CT_OK;
 }
 
-static int open_pipes(struct room *r, const uint8_t *is_pipeline, uint32_t n_comms,
+static int open_pipes(struct bubble_work *r, const uint8_t *is_pipeline, uint32_t n_comms,
 		      uint32_t *stages)
 {
 	int st = CT_OK;
@@ -304,10 +304,10 @@ static int open_pipes(struct room *r, const uint8_t *is_pipeline, uint32_t n_com
 	return st;
 }
 
-static void place_stages(struct room *r, uint32_t n_comms, struct ct_bubbles *out)
+static void place_stages(struct bubble_work *r, uint32_t n_comms, struct ct_bubbles *out)
 {
 	for (uint32_t c = 0; c < n_comms; c++) {
-		struct pipe *p = &r->pipes[c];
+		struct pipeline_bubbles *p = &r->pipes[c];
 		double m, others;
 
 		if (!p->comm)
@@ -326,7 +326,7 @@ static void place_stages(struct room *r, uint32_t n_comms, struct ct_bubbles *ou
 	}
 }
 
-static int find(struct room *r, const uint8_t *waits_known, const uint8_t *is_pipeline,
+static int find(struct bubble_work *r, const uint8_t *waits_known, const uint8_t *is_pipeline,
 		uint32_t n_comms, struct ct_bubbles *out)
 {
 	uint32_t stages = 0, kept = 0;
@@ -352,7 +352,7 @@ int ct_bubbles_find(const struct ct_instance_log *log, const struct ct_exposures
 		    const struct ct_cuts *cuts, const uint32_t *step_of, const uint8_t *waits_known,
 		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *out)
 {
-	struct room r = { .log = log, .stalls = stalls, .cuts = cuts, .step_of = step_of };
+	struct bubble_work r = { .log = log, .stalls = stalls, .cuts = cuts, .step_of = step_of };
 	int st;
 
 	r.pipes = calloc((size_t)n_comms + 1, sizeof(*r.pipes));

@@ -26,7 +26,7 @@ struct before {
 	uint64_t next_seq; /* of the communicator, if nothing is missing; UINT64_MAX not known */
 };
 
-struct walk {
+struct gap_walk {
 	const struct ct_instance_log *log;
 	const uint32_t *step_of;
 	struct ct_stream_gaps *out;
@@ -36,7 +36,7 @@ struct walk {
 	uint32_t n;
 };
 
-static struct before *before_on(struct walk *w, uint32_t stream)
+static struct before *before_on(struct gap_walk *w, uint32_t stream)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->before[i].stream == stream)
@@ -64,7 +64,7 @@ static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
 	return c;
 }
 
-static struct ct_gap_class *get_class(struct walk *w, const struct ct_log_instance *instance)
+static struct ct_gap_class *get_class(struct gap_walk *w, const struct ct_log_instance *instance)
 {
 	uint64_t what = (uint64_t)instance->comm->index << 32 | (uint64_t)instance->op << 8 |
 			instance->dtype;
@@ -146,7 +146,7 @@ static void follow(struct before *b, const struct ct_log_part *p,
 	b->next_seq = seq_after(p, instance);
 }
 
-static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_rank *rank)
+static int add_part(struct gap_walk *w, uint32_t at, uint32_t end, struct ct_gap_rank *rank)
 {
 	const struct ct_log_part *p = &w->log->parts[w->log->order[at]];
 	const struct ct_log_instance *instance = &w->log->instances[p->instance];
@@ -179,7 +179,7 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 }
 
 /* Steps in which the rank has launches on a GPU. */
-static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32_t slot,
+static void count_steps(const struct gap_walk *w, const struct ct_cuts *cuts, uint32_t slot,
 			struct ct_gap_rank *rank)
 {
 	const struct ct_instance_log *log = w->log;
@@ -201,7 +201,7 @@ static void count_steps(const struct walk *w, const struct ct_cuts *cuts, uint32
 int ct_stream_gaps_find(const struct ct_instance_log *log, const struct ct_cuts *cuts,
 			const uint32_t *step_of, struct ct_stream_gaps *out)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct gap_walk *w = calloc(1, sizeof(*w));
 	int st = CT_OK;
 
 	out->ranks = calloc((size_t)log->n_slots + 1, sizeof(*out->ranks));

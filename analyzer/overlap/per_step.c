@@ -26,7 +26,7 @@ struct cell {
 	uint64_t left_out_ns;	 /* of the only one there is */
 };
 
-struct room {
+struct per_step_work {
 	const struct ct_instance_log *log;
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
@@ -37,7 +37,7 @@ struct room {
 
 /* Add what of [begin, end) lies in each step to the field at `offset` of its cell. Returns what
  * lies in steps. */
-static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
+static uint64_t spread(struct per_step_work *r, uint64_t begin, uint64_t end, size_t offset)
 {
 	uint64_t *sums = (uint64_t *)((char *)r->cells + offset);
 	uint32_t step = ct_cuts_at(r->cuts, &r->near, begin);
@@ -51,7 +51,7 @@ static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offs
 }
 
 /* As above, for the part after *reached, which it advances. */
-static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_t *reached,
+static uint64_t spread_new(struct per_step_work *r, uint64_t begin, uint64_t end, uint64_t *reached,
 			   size_t offset)
 {
 	uint64_t from = ct_max(begin, *reached);
@@ -66,7 +66,7 @@ static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_
 
 /* Of several steps those are not known in which nothing was timed; one that is all of the run is
  * known but for these seconds. */
-static void leave_out(struct room *r, const struct ct_left_out *left)
+static void leave_out(struct per_step_work *r, const struct ct_left_out *left)
 {
 	struct cell *c = r->cells;
 
@@ -77,7 +77,7 @@ static void leave_out(struct room *r, const struct ct_left_out *left)
 	c->left_out_ns = ct_min(left->ns, r->cuts->all[0].end_ns - r->cuts->all[0].begin_ns);
 }
 
-static void add_parts(struct room *r, uint32_t slot)
+static void add_parts(struct per_step_work *r, uint32_t slot)
 {
 	const struct ct_instance_log *log = r->log;
 	uint64_t comm = 0, waited = 0, vague = 0;
@@ -159,7 +159,7 @@ static uint32_t find_start(const struct ct_instance_log *log, uint32_t slot, uin
 }
 
 /* How long the rank waited for others in what it began at start_ns; UINT64_MAX: that is not known. */
-static uint64_t wait_of(struct room *r, uint32_t slot, uint64_t start_ns)
+static uint64_t wait_of(struct per_step_work *r, uint32_t slot, uint64_t start_ns)
 {
 	const struct ct_instance_log *log = r->log;
 	uint32_t at = find_start(log, slot, start_ns, &r->near_part),
@@ -176,7 +176,7 @@ static uint64_t wait_of(struct room *r, uint32_t slot, uint64_t start_ns)
 	return wait;
 }
 
-static int is_known(const struct room *r, uint32_t step)
+static int is_known(const struct per_step_work *r, uint32_t step)
 {
 	const struct ct_cut *cut = &r->cuts->all[step];
 	const struct cell *c = &r->cells[step];
@@ -188,7 +188,7 @@ static int is_known(const struct room *r, uint32_t step)
 }
 
 /* What is new of one stall: its part before the others had come, and the rest. */
-static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *reached,
+static void add_stall(struct per_step_work *r, const struct ct_exposure *s, uint64_t *reached,
 		      struct ct_exposed_comm *comm)
 {
 	uint64_t begin = ct_max(s->begin_ns, *reached);
@@ -222,7 +222,7 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 	comm->transfer_ns += known ? in_transfer : 0;
 }
 
-static void add_stalls(struct room *r, uint32_t slot, struct ct_exposed_comm *comms,
+static void add_stalls(struct per_step_work *r, uint32_t slot, struct ct_exposed_comm *comms,
 		       uint32_t n_comms)
 {
 	const struct ct_exposures *stalls = r->stalls;
@@ -246,7 +246,7 @@ static void add_stalls(struct room *r, uint32_t slot, struct ct_exposed_comm *co
 
 /* ---- sums ---- */
 
-static void fold(const struct room *r, int waits_known, struct ct_exposed_rank *rank,
+static void fold(const struct per_step_work *r, int waits_known, struct ct_exposed_rank *rank,
 		 struct ct_exposed_step *steps, uint32_t *met)
 {
 	for (uint32_t k = 0; k < r->cuts->n; k++) {
@@ -292,7 +292,7 @@ int ct_exposed_sum(const struct ct_instance_log *log, const struct ct_exposures 
 		   const struct ct_cuts *cuts, const uint8_t *waits_known, uint32_t n_comms,
 		   struct ct_exposed_sums *sums)
 {
-	struct room r = { .log = log, .stalls = stalls, .cuts = cuts };
+	struct per_step_work r = { .log = log, .stalls = stalls, .cuts = cuts };
 	uint32_t *met = calloc((size_t)cuts->n + 1, sizeof(*met));
 	int st = CT_NOMEM;
 

@@ -71,7 +71,7 @@ const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device
 
 /* ---- one launch ---- */
 
-struct measured {
+struct measured_launch {
 	int is_known, is_same_stream;
 	uint64_t exposed_ns, err_ns;
 	uint32_t n; /* when it was waited for */
@@ -92,7 +92,7 @@ static int counts(const struct ct_charged *c, const struct ct_waiter *computing)
 CT_SORT_BY(by_begin, struct ct_charged, CT_UP(begin_ns))
 
 static void add_up(struct ct_ov_launch *launch, const struct ct_waiter *computing,
-		   struct measured *m)
+		   struct measured_launch *m)
 {
 	struct ct_charged kept[CT_CHARGED];
 	uint64_t reached = 0;
@@ -140,7 +140,7 @@ static int is_same_stream(const struct ct_ov_process *p, struct ct_ov_launch *la
 	return s && s->is_seen && !s->is_fed;
 }
 
-static void measure(struct ct_ov_process *p, struct ct_ov_launch *launch, struct measured *m)
+static void measure(struct ct_ov_process *p, struct ct_ov_launch *launch, struct measured_launch *m)
 {
 	const struct ct_waiter *computing = ct_ov_computing(p, launch->device);
 
@@ -162,7 +162,7 @@ static void measure(struct ct_ov_process *p, struct ct_ov_launch *launch, struct
 /* ---- sums ---- */
 
 static int pass_launch(const struct ct_overlap *o, const struct ct_ov_process *p,
-		       struct ct_ov_launch *launch, const struct measured *m)
+		       struct ct_ov_launch *launch, const struct measured_launch *m)
 {
 	const struct ct_overlap_launch launch_times = {
 		.process = (uint32_t)(p - o->processes),
@@ -180,7 +180,7 @@ static int pass_launch(const struct ct_overlap *o, const struct ct_ov_process *p
 }
 
 static int keep_stalls(struct ct_ov_block *block, const struct ct_overlap_row *row,
-		       const struct ct_ov_launch *launch, const struct measured *m)
+		       const struct ct_ov_launch *launch, const struct measured_launch *m)
 {
 	struct ct_overlap_stall stall = {
 		.slot = row->slot,
@@ -213,7 +213,7 @@ int ct_ov_settle(struct ct_ov_process *p, struct ct_ov_launch *launch, struct ct
 						 ? NULL
 						 : &p->sums.classes[launch->class];
 	uint64_t span = launch->end_ns - launch->start_ns;
-	struct measured m;
+	struct measured_launch m;
 
 	measure(p, launch, &m);
 	row->launches++;

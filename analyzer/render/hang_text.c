@@ -70,7 +70,7 @@ static void show(struct ct_text *text, const char *word, struct made *m)
 /* ---- without a verdict ---- */
 
 /* What is known of the end of a job that did not exit cleanly. */
-struct ends {
+struct job_ends {
 	const struct ct_hang_rank
 		*end; /* one that ended by itself, the first one if that is known; or NULL */
 	const struct ct_hang_rank
@@ -78,9 +78,9 @@ struct ends {
 	uint32_t n;	 /* that ended by themselves */
 };
 
-static struct ends ends_of(const struct ct_hang_run *run)
+static struct job_ends ends_of(const struct ct_hang_run *run)
 {
-	struct ends ends = { 0 };
+	struct job_ends ends = { 0 };
 
 	for (uint32_t r = 0; r < run->hang_case.n_ranks; r++) {
 		const struct ct_hang_rank *rank = &run->hang_case.ranks[r];
@@ -98,7 +98,7 @@ static struct ends ends_of(const struct ct_hang_run *run)
 
 static enum ct_hang_text text_of_ends(const struct ct_hang_run *run)
 {
-	const struct ends ends = ends_of(run);
+	const struct job_ends ends = ends_of(run);
 
 	if (ends.end && ends.end->ended_first)
 		return CT_HANG_TEXT_FIRST_END;
@@ -168,7 +168,7 @@ static const char *fill(const struct ct_hang_run *run, enum ct_hang_text text,
 	const struct ct_hang_case *c = &run->hang_case;
 	int rank = r->n_not_stalled ? c->ranks[c->ops[r->not_stalled[0].op].rank].rank : -1;
 	uint32_t n = count_of(run);
-	const struct ends ends = ends_of(run);
+	const struct job_ends ends = ends_of(run);
 	const struct ct_hang_rank *end = ends.end, *silent = ends.silent;
 	const struct ct_word words[] = {
 		{ "{ended}",

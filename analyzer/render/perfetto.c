@@ -18,7 +18,7 @@
 #define MAX_DEPTH 256u
 
 /* What is written at once: deflated by another thread while the next one is filled. */
-struct block {
+struct perfetto_block {
 	uint8_t *bytes, *packed;
 	size_t used;
 	size_t packed_len; /* 0: there was no memory */
@@ -30,8 +30,9 @@ struct ct_perfetto {
 	FILE *out;
 	struct libdeflate_compressor *deflate; /* NULL: packets are written as they are */
 	size_t cap_packed;
-	struct ct_tasks *tasks;			    /* NULL: none */
-	struct block blocks[2], *filled, *deflated; /* the latter NULL: none is being deflated */
+	struct ct_tasks *tasks; /* NULL: none */
+	struct perfetto_block blocks[2], *filled,
+		*deflated; /* the latter NULL: none is being deflated */
 	const struct ct_texts *texts;
 	struct ct_packet packet;
 	struct ct_perfetto_size size;
@@ -52,7 +53,7 @@ struct ct_perfetto {
 
 static int deflate_block(void *arg)
 {
-	struct block *block = arg;
+	struct perfetto_block *block = arg;
 	struct ct_perfetto *p = block->of;
 
 	block->packed_len = libdeflate_zlib_compress(p->deflate, block->bytes, block->used,
@@ -61,7 +62,7 @@ static int deflate_block(void *arg)
 }
 
 /* One that is in use has memory for what it is deflated to. */
-static int make_block(struct ct_perfetto *p, struct block *block)
+static int make_block(struct ct_perfetto *p, struct perfetto_block *block)
 {
 	block->of = p;
 	block->bytes = malloc(BLOCK_BYTES);
@@ -119,7 +120,7 @@ static int write_out(struct ct_perfetto *p, const void *bytes, size_t len)
 /* The block that is being deflated, once it is. */
 static int write_deflated(struct ct_perfetto *p)
 {
-	struct block *block = p->deflated;
+	struct perfetto_block *block = p->deflated;
 	uint8_t head[32], *at = head;
 	size_t inner, len;
 	int st;
@@ -143,7 +144,7 @@ static int write_deflated(struct ct_perfetto *p)
 
 static int flush(struct ct_perfetto *p)
 {
-	struct block *block = p->filled;
+	struct perfetto_block *block = p->filled;
 	int st;
 
 	p->size.raw_bytes += block->used;

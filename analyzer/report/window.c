@@ -9,21 +9,21 @@
 #define CT_WINDOW_MARGIN 4u
 
 /* A block and the latest time in it, on its host's clock. */
-struct end {
+struct block_end {
 	uint64_t ns;
 	uint32_t block;
 };
 
 /* Of one process, in the order of its file. */
-struct ends {
-	struct end *all;
+struct block_ends {
+	struct block_end *all;
 	uint32_t n, cap;
 	uint64_t last_ns;
 	uint64_t left_out_ns; /* the latest time whose operations were left out; 0: none were */
 	uint32_t whole_from;  /* the block after those */
 };
 
-static int add(struct ends *ends, const struct ct_block *block)
+static int add(struct block_ends *ends, const struct ct_block *block)
 {
 	uint64_t ns = block->end_ns > ends->last_ns ? block->end_ns : ends->last_ns;
 
@@ -32,7 +32,7 @@ static int add(struct ends *ends, const struct ct_block *block)
 		return CT_OK;
 	if (ct_grow(&ends->all, &ends->cap, ends->n + 1, sizeof(*ends->all)) != CT_OK)
 		return CT_NOMEM;
-	ends->all[ends->n++] = (struct end){ .ns = ns, .block = block->number };
+	ends->all[ends->n++] = (struct block_end){ .ns = ns, .block = block->number };
 	ends->last_ns = ns;
 	if (block->is_left_out) {
 		ends->left_out_ns = ns;
@@ -42,7 +42,7 @@ static int add(struct ends *ends, const struct ct_block *block)
 }
 
 static int read_ends(const struct ct_run *run, size_t process, struct ct_decoding *decoding,
-		     struct ends *ends, struct ct_err *err)
+		     struct block_ends *ends, struct ct_err *err)
 {
 	struct ct_process_reader *reader;
 	const struct ct_block *block;
@@ -60,7 +60,7 @@ static int read_ends(const struct ct_run *run, size_t process, struct ct_decodin
 }
 
 /* The first block that has something of the time from `cut_ns` on. */
-static uint32_t block_at(const struct ends *ends, uint64_t cut_ns)
+static uint32_t block_at(const struct block_ends *ends, uint64_t cut_ns)
 {
 	for (uint32_t i = 0; i < ends->n; i++) {
 		if (ends->all[i].ns >= cut_ns)
@@ -69,20 +69,20 @@ static uint32_t block_at(const struct ends *ends, uint64_t cut_ns)
 	return ends->n ? ends->all[ends->n - 1].block : 0;
 }
 
-struct search {
+struct window_search {
 	const struct ct_run *run;
 	const struct ct_starts *starts;
 	int restart;
-	struct ends *ends; /* by process */
+	struct block_ends *ends; /* by process */
 };
 
-static int is_in(const struct search *s, size_t process)
+static int is_in(const struct window_search *s, size_t process)
 {
 	return s->starts->places[process].restart == s->restart;
 }
 
 /* Of a process's clock, to time of day. */
-static uint64_t unix_of(const struct search *s, size_t process, uint64_t ns)
+static uint64_t unix_of(const struct window_search *s, size_t process, uint64_t ns)
 {
 	return ns + s->starts->hosts[s->starts->places[process].host].unix_minus_mono;
 }
@@ -93,12 +93,12 @@ static void begin_at(struct ct_window *window, uint64_t from_ns)
 	window->from_ns = from_ns > window->from_ns ? from_ns : window->from_ns;
 }
 
-static void cut(const struct search *s, uint64_t last_ns, struct ct_window *window)
+static void cut(const struct window_search *s, uint64_t last_ns, struct ct_window *window)
 {
 	uint64_t begin = UINT64_MAX, end = 0, left_out = 0, cut_unix;
 
 	for (size_t p = 0; p < s->run->n_processes; p++) {
-		const struct ends *ends = &s->ends[p];
+		const struct block_ends *ends = &s->ends[p];
 		uint64_t began, ended;
 
 		if (!is_in(s, p))
@@ -134,7 +134,7 @@ static void cut(const struct search *s, uint64_t last_ns, struct ct_window *wind
 int ct_window_find(const struct ct_run *run, const struct ct_starts *starts, int restart,
 		   uint64_t last_ns, struct ct_window *window, struct ct_err *err)
 {
-	struct search s = { .run = run, .starts = starts, .restart = restart };
+	struct window_search s = { .run = run, .starts = starts, .restart = restart };
 	struct ct_decoding *decoding = ct_decoding_new();
 	int st = CT_NOMEM;
 

@@ -16,7 +16,7 @@
 	0.501 /* fact: texts are rounded to half of their last digit; and the sum is rounded too */
 #define MOST_NAMED 6u /* size: anchors in a message */
 
-struct wanted {
+struct anchor_wanted {
 	char comm[192], op[32];
 	double bytes, within_bytes; /* from bytes - within to bytes + within */
 	int is_sized;
@@ -45,7 +45,7 @@ static int is_op_name(const char *name, size_t len)
 
 /* "4000000", exactly, or with a unit as the report prints it: "26.8 MiB", or "26.8MiB", is all
  * from 26.75 to 26.85 MiB. */
-static int parse_size(const char *text, struct wanted *w)
+static int parse_size(const char *text, struct anchor_wanted *w)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 	double value = 0, digit = 0, unit = 1;
@@ -85,11 +85,11 @@ static int fails(struct ct_anchor_spec_fault *fault, const char *part, const cha
 }
 
 /* Takes it apart. 0 or CT_RANGE, then with *fault. */
-static int parse(const char *text, struct wanted *w, struct ct_anchor_spec_fault *fault)
+static int parse(const char *text, struct anchor_wanted *w, struct ct_anchor_spec_fault *fault)
 {
 	const char *end = text + strlen(text), *op = last_field(text, end), *op_end = end;
 
-	*w = (struct wanted){ 0 };
+	*w = (struct anchor_wanted){ 0 };
 	if (!op)
 		return fails(fault, text, end, "has no colon: communicator and operation");
 	if (!is_op_name(op, (size_t)(end - op))) {
@@ -114,14 +114,14 @@ static int parse(const char *text, struct wanted *w, struct ct_anchor_spec_fault
 
 int ct_anchor_spec_check(const char *wanted, struct ct_anchor_spec_fault *fault)
 {
-	struct wanted w;
+	struct anchor_wanted w;
 
 	return parse(wanted, &w, fault);
 }
 
 /* ---- what there is ---- */
 
-static int is_size(const struct ct_sequence_kind *kind, const struct wanted *w)
+static int is_size(const struct ct_sequence_kind *kind, const struct anchor_wanted *w)
 {
 	return kind->is_sized && (double)kind->bytes >= w->bytes - w->within_bytes &&
 	       (double)kind->bytes <= w->bytes + w->within_bytes;
@@ -142,7 +142,7 @@ static int is_op(const struct ct_sequence_kind *kind, const char *wanted)
 uint32_t ct_anchor_spec_choose(const struct ct_sequence *s, const char *wanted, uint8_t *chosen)
 {
 	struct ct_anchor_spec_fault fault;
-	struct wanted w;
+	struct anchor_wanted w;
 	uint32_t n = 0;
 
 	memset(chosen, 0, s->n_symbols);
@@ -159,7 +159,7 @@ uint32_t ct_anchor_spec_choose(const struct ct_sequence *s, const char *wanted, 
 }
 
 /* How much of what was wanted a symbol is. */
-static unsigned likeness(const struct ct_sequence_kind *kind, const struct wanted *w)
+static unsigned likeness(const struct ct_sequence_kind *kind, const struct anchor_wanted *w)
 {
 	return 4u * (w->op[0] && is_op(kind, w->op)) + 2u * is_comm(kind->comm, w->comm) +
 	       (w->is_sized && is_size(kind, w));
@@ -183,7 +183,7 @@ static int can_mark(const struct ct_anchor_symbol *symbol)
 }
 
 /* The next likeliest of those not named yet, the weightier first. */
-static uint32_t next_likely(const struct ct_sequence *s, const struct wanted *w,
+static uint32_t next_likely(const struct ct_sequence *s, const struct anchor_wanted *w,
 			    const uint8_t *named)
 {
 	uint32_t best = s->n_symbols;
@@ -211,7 +211,7 @@ const char *ct_anchor_spec_others(const struct ct_sequence *s, const char *wante
 	uint8_t *named = calloc(s->n_symbols + 1u, 1);
 	struct ct_anchor_spec_fault fault;
 	const char *text = "";
-	struct wanted w;
+	struct anchor_wanted w;
 	uint32_t k;
 
 	parse(wanted, &w, &fault);

@@ -103,14 +103,14 @@ void ct_chain_segments(struct ct_elf_object *object)
 			};
 }
 
-struct search {
+struct object_by_address {
 	uintptr_t address;
 	struct ct_elf_object *found;
 };
 
 static int has_address(void *arg, struct ct_elf_object *object)
 {
-	const struct search *search = arg;
+	const struct object_by_address *search = arg;
 
 	ct_chain_segments(object);
 	if (!ct_elf_covers(object, search->address))
@@ -121,7 +121,7 @@ static int has_address(void *arg, struct ct_elf_object *object)
 
 int ct_chain_find(uintptr_t address, struct ct_elf_object *object)
 {
-	struct search search = { address, object };
+	struct object_by_address search = { address, object };
 
 	return ct_chain_each(has_address, &search);
 }

@@ -28,7 +28,7 @@ static const struct {
 _Static_assert(LIBRARIES <= sizeof(((struct ct_objects_reported *)0)->libraries) / sizeof(uint32_t),
 	       "a counter for each library");
 
-struct walk {
+struct objects_walk {
 	struct ct_objects_reported *reported;
 	struct ct_facts *facts, *unseen;
 	uint64_t until_ns;
@@ -142,7 +142,7 @@ static void name_program(struct ct_elf_object *object)
 
 static int look_at(void *arg, struct ct_elf_object *object)
 {
-	struct walk *walk = arg;
+	struct objects_walk *walk = arg;
 	struct ct_objects_reported *reported = walk->reported;
 	uint64_t id = id_of(object->path, object->base);
 	uint64_t *seen = place(reported, id);
@@ -240,7 +240,7 @@ static void look_at_mappings(struct ct_facts *unseen)
 int ct_objects_look(struct ct_objects_reported *reported, struct ct_facts *facts,
 		    struct ct_facts *unseen, uint64_t until_ns)
 {
-	struct walk walk = {
+	struct objects_walk walk = {
 		.reported = reported, .facts = facts, .unseen = unseen, .until_ns = until_ns
 	};
 	int stopped;

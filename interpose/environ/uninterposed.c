@@ -47,7 +47,7 @@ uintptr_t ct_uninterposed_gloo(void)
 	return wrappers->gloo_unheard();
 }
 
-struct look {
+struct object_scan {
 	const struct ct_elf_object *object;
 	const struct ct_elf *elf;
 	struct ct_facts *unseen;
@@ -77,7 +77,7 @@ void ct_uninterposed_add(struct ct_facts *unseen, const char *id, const char *pa
 	ct_facts_add(unseen, id, text);
 }
 
-static void report(struct look *l, enum ct_invisible what)
+static void report(struct object_scan *l, enum ct_invisible what)
 {
 	if (!ct_invisible_excepts(what, l->object->path))
 		ct_uninterposed_add(l->unseen, ct_invisible_rows[what].id, l->object->path);
@@ -99,7 +99,7 @@ static int hands_on(void *arg, struct ct_elf_object *object)
 }
 
 /* 0: at `wrapper`, or unknown; -1: not bound yet. */
-static int judge_binding(struct look *l, uint32_t number, uintptr_t wrapper)
+static int judge_binding(struct object_scan *l, uint32_t number, uintptr_t wrapper)
 {
 	uintptr_t target;
 
@@ -112,7 +112,7 @@ static int judge_binding(struct look *l, uint32_t number, uintptr_t wrapper)
 	return 0;
 }
 
-static void take_nccl(struct look *l, uint32_t number, const char *name)
+static void take_nccl(struct object_scan *l, uint32_t number, const char *name)
 {
 	l->imports_nccl = 1;
 	if (!l->elsewhere && judge_binding(l, number, wrappers->nccl(name)) < 0)
@@ -121,7 +121,7 @@ static void take_nccl(struct look *l, uint32_t number, const char *name)
 
 /* Of Gloo or MPI. Most of what a program imports of them is never called: one bound call stands for
  * the others. */
-static void take_import_of(struct look *l, struct imports *imports, uint32_t number,
+static void take_import_of(struct object_scan *l, struct imports *imports, uint32_t number,
 			   uintptr_t wrapper)
 {
 	imports->has = 1;
@@ -135,7 +135,7 @@ static void take_import_of(struct look *l, struct imports *imports, uint32_t num
 
 static int take_import(void *arg, uint32_t number, const char *name)
 {
-	struct look *l = arg;
+	struct object_scan *l = arg;
 
 	if (strncmp(name, "nccl", 4) == 0)
 		take_nccl(l, number, name);
@@ -165,7 +165,7 @@ static int has_text(enum ct_invisible what, uintptr_t begin, size_t len)
 }
 
 /* Is it in the object's constants? Code is not read, unless they share a segment. */
-static int contains(struct look *l, enum ct_invisible what)
+static int contains(struct object_scan *l, enum ct_invisible what)
 {
 	const struct ct_elf_object *object = l->object;
 	int apart = 0;
@@ -185,7 +185,7 @@ static int contains(struct look *l, enum ct_invisible what)
 	return 0;
 }
 
-static void look_at_nccl(struct look *l)
+static void look_at_nccl(struct object_scan *l)
 {
 	uintptr_t own, target = 0;
 	uint32_t number;
@@ -209,7 +209,7 @@ static void look_at_nccl(struct look *l)
 
 /* A copy of Gloo, also the library itself: what its tables of virtual functions refer to is what
  * its collectives call. */
-static void look_at_gloo(struct look *l)
+static void look_at_gloo(struct object_scan *l)
 {
 	uintptr_t own, table, target = 0;
 	uint32_t number;
@@ -229,7 +229,7 @@ static void look_at_gloo(struct look *l)
 }
 
 /* Linked into the program: nothing else has that text there and imports no MPI. */
-static void look_at_mpi(struct look *l)
+static void look_at_mpi(struct object_scan *l)
 {
 	uintptr_t own;
 
@@ -240,7 +240,7 @@ static void look_at_mpi(struct look *l)
 		report(l, CT_INVISIBLE_MPI_STATIC);
 }
 
-static void look_at_names(struct look *l)
+static void look_at_names(struct object_scan *l)
 {
 	const char *file = ct_invisible_file(l->object->path);
 	uintptr_t address;
@@ -265,7 +265,7 @@ int ct_uninterposed_look(const struct ct_elf_object *object, struct ct_facts *un
 			 uint32_t *scanned_mb)
 {
 	struct ct_elf elf;
-	struct look l = {
+	struct object_scan l = {
 		.object = object, .elf = &elf, .unseen = unseen, .scanned_mb = scanned_mb
 	};
 	uintptr_t address;

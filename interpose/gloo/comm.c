@@ -47,8 +47,8 @@ int ct_gloo_context_at(const void *context)
 	return old ? GLOO_CONTEXT_OLD : new ? GLOO_CONTEXT_NEW : -1;
 }
 
-static struct ct_comm *create(const void *context, const void *transport, int32_t rank,
-			      int32_t size, uint64_t key)
+static struct ct_traced_comm *create(const void *context, const void *transport, int32_t rank,
+				     int32_t size, uint64_t key)
 {
 	const struct ct_comm_spec spec = {
 		.handle = { context, transport },
@@ -63,11 +63,11 @@ static struct ct_comm *create(const void *context, const void *transport, int32_
 	return ct_comms_create(&spec);
 }
 
-static __attribute__((noinline)) struct ct_comm *adopt(const void *context)
+static __attribute__((noinline)) struct ct_traced_comm *adopt(const void *context)
 {
 	int at = ct_gloo_context_at(context);
 	const void *transport;
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 
 	if (at < 0)
 		return NULL;
@@ -82,16 +82,16 @@ static __attribute__((noinline)) struct ct_comm *adopt(const void *context)
 	return comm;
 }
 
-struct ct_comm *ct_gloo_comm(const void *context)
+struct ct_traced_comm *ct_gloo_comm(const void *context)
 {
-	struct ct_comm *comm = ct_recorder_comm(context);
+	struct ct_traced_comm *comm = ct_recorder_comm(context);
 
 	return comm || !is_wanted ? comm : adopt(context);
 }
 
-struct ct_comm *ct_gloo_transport_comm(const void *transport)
+struct ct_traced_comm *ct_gloo_transport_comm(const void *transport)
 {
-	struct ct_comm *comm = ct_recorder_comm(transport);
+	struct ct_traced_comm *comm = ct_recorder_comm(transport);
 	int32_t rank, size;
 
 	if (comm || !is_wanted)
@@ -110,7 +110,7 @@ static CT_UNWIND_WHOLE void connect_mesh(void *context, void *store, void *devic
 {
 	int at = ct_gloo_context_at(context);
 	struct mesh_frame f = { .host.rec = { .call = mesh_call, .rank = -1 } };
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 
 	CT_UNWIND_HERE();
 	if (at >= 0) {

@@ -62,7 +62,7 @@ static uint32_t numbers(const void *options, int at, const uint64_t **first)
 
 /* Elements of `esize` bytes that this rank's share of the collective has. */
 static EACH_ROW uint64_t count_of(const struct collective *c, const void *options,
-				  const struct ct_comm *comm, uint64_t esize)
+				  const struct ct_traced_comm *comm, uint64_t esize)
 {
 	const void *buffer = NULL;
 	const uint64_t *v;
@@ -123,8 +123,8 @@ static __attribute__((noinline)) void record_counts(const struct collective *c, 
 	}
 }
 
-static EACH_ROW void describe(const struct collective *c, const void *options, struct ct_comm *comm,
-			      struct ct_op *op)
+static EACH_ROW void describe(const struct collective *c, const void *options,
+			      struct ct_traced_comm *comm, struct ct_op *op)
 {
 	uint64_t esize = c->esize_at < 0 ? 0 : ct_gloo_u64(options, (size_t)c->esize_at);
 	uint64_t seq = ct_seq_next(&comm->tags, &comm->entry->next_seq,
@@ -153,7 +153,7 @@ typedef void (*collective_fn)(void *options);
 static EACH_ROW void record(const struct collective *c, void *options, collective_fn real)
 {
 	const void *context = ct_gloo_ptr(options, GLOO_OPTIONS_CONTEXT);
-	struct ct_comm *comm = context ? ct_recorder_comm(context) : NULL;
+	struct ct_traced_comm *comm = context ? ct_recorder_comm(context) : NULL;
 	struct ct_op_frame frame;
 	struct ct_op op;
 

@@ -15,7 +15,7 @@
 #include "interpose/guard.h"
 #include "interpose/real.h"
 
-struct ct_comm;
+struct ct_traced_comm;
 
 /* Where libgloo may be found when the caller's own scope does not have it. */
 extern const char *const ct_gloo_sonames[];
@@ -58,10 +58,10 @@ uintptr_t ct_gloo_unheard(void);
 
 /* The communicator of a gloo::Context; made known now if it was not (it is older than the
  * recording). NULL: not to be recorded. */
-struct ct_comm *ct_gloo_comm(const void *context);
+struct ct_traced_comm *ct_gloo_comm(const void *context);
 
 /* The same for a transport::Context. */
-struct ct_comm *ct_gloo_transport_comm(const void *transport);
+struct ct_traced_comm *ct_gloo_transport_comm(const void *transport);
 
 /* A send or receive of the program's own has thrown: struct ct_frame's `leave` of those, whose
  * frame is an op's. */

@@ -45,7 +45,7 @@ static uint32_t tag_of(uint64_t slot)
 	return slot >> 32 ? (uint32_t)(slot ^ slot >> 32) | 1u << 31 : (uint32_t)slot;
 }
 
-struct transfer {
+struct gloo_transfer {
 	const void *buffer;
 	enum ct_direction direction;
 	int32_t peer; /* -1: any */
@@ -54,7 +54,7 @@ struct transfer {
 	uint64_t bytes;
 };
 
-static uint64_t bytes_of(const struct transfer *t)
+static uint64_t bytes_of(const struct gloo_transfer *t)
 {
 	uint64_t whole = ct_gloo_buffer_bytes(t->buffer);
 
@@ -73,11 +73,11 @@ struct counted {
 	uint64_t bytes;
 };
 
-static struct counted look_at(const struct transfer *t)
+static struct counted look_at(const struct gloo_transfer *t)
 {
 	struct counted c = { 0, t->peer, t->direction, 0 };
 	const void *transport;
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 
 	if (!ct_guard_is_inside())
 		return c;
@@ -97,10 +97,10 @@ static void count(const struct counted *c)
 }
 
 /* Publish the op and its pending launch. 0: not to be recorded. */
-static int begin_transfer(struct transfer_frame *f, const struct transfer *t)
+static int begin_transfer(struct transfer_frame *f, const struct gloo_transfer *t)
 {
 	const void *transport = ct_gloo_ptr(t->buffer, GLOO_BUFFER_CONTEXT);
-	struct ct_comm *comm = transport ? ct_gloo_transport_comm(transport) : NULL;
+	struct ct_traced_comm *comm = transport ? ct_gloo_transport_comm(transport) : NULL;
 	struct ct_pending pending;
 	struct ct_op op = { 0 };
 
@@ -136,7 +136,7 @@ static int begin_transfer(struct transfer_frame *f, const struct transfer *t)
 
 typedef void (*transfer_fn)(void *buffer, int peer, uint64_t slot, uint64_t offset, uint64_t bytes);
 
-static void pass(const struct transfer *t, transfer_fn real)
+static void pass(const struct gloo_transfer *t, transfer_fn real)
 {
 	struct counted c = look_at(t);
 
@@ -144,7 +144,7 @@ static void pass(const struct transfer *t, transfer_fn real)
 	count(&c);
 }
 
-static CT_UNWIND_WHOLE void transfer(const struct transfer *t, transfer_fn real)
+static CT_UNWIND_WHOLE void transfer(const struct gloo_transfer *t, transfer_fn real)
 {
 	struct transfer_frame f;
 
@@ -162,7 +162,7 @@ static CT_UNWIND_WHOLE void transfer(const struct transfer *t, transfer_fn real)
 typedef void (*transfer_any_fn)(void *buffer, void *ranks, uint64_t slot, uint64_t offset,
 				uint64_t bytes);
 
-static void pass_any(const struct transfer *t, void *ranks, transfer_any_fn real)
+static void pass_any(const struct gloo_transfer *t, void *ranks, transfer_any_fn real)
 {
 	struct counted c = look_at(t);
 
@@ -170,7 +170,7 @@ static void pass_any(const struct transfer *t, void *ranks, transfer_any_fn real
 	count(&c);
 }
 
-static CT_UNWIND_WHOLE void transfer_any(const struct transfer *t, void *ranks,
+static CT_UNWIND_WHOLE void transfer_any(const struct gloo_transfer *t, void *ranks,
 					 transfer_any_fn real)
 {
 	struct transfer_frame f;
@@ -257,7 +257,7 @@ static void drop(const void *buffer, uint32_t directions, int result)
 	{                                                                                          \
 		transfer_fn next = (transfer_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol,       \
 								     buffer);                      \
-		const struct transfer t = { buffer, direction_, peer, slot, offset, bytes };       \
+		const struct gloo_transfer t = { buffer, direction_, peer, slot, offset, bytes };  \
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
@@ -286,9 +286,8 @@ static int32_t only_of(const void *ranks)
 	{                                                                                          \
 		transfer_any_fn next = (transfer_any_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name,       \
 									     symbol, buffer);      \
-		const struct transfer t = {                                                        \
-			buffer, direction_, only_of(ranks), slot, offset, bytes                    \
-		};                                                                                 \
+		const struct gloo_transfer t = { buffer, direction_, only_of(ranks),               \
+						 slot,	 offset,     bytes };                      \
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \

@@ -12,7 +12,7 @@
 #define STREAMS 1024u
 #define PROBES 32u
 
-static struct tables {
+static struct stream_tables {
 	struct ct_gpu_context contexts[CT_GPU_CONTEXTS];
 	struct ct_gpu_stream streams[STREAMS];
 	uint32_t n_streams;
@@ -222,14 +222,14 @@ static struct ct_gpu_context *context_of(const struct ct_cuda *cuda, CUstream ha
 }
 
 /* What a stream is known by. */
-struct key {
+struct stream_key {
 	uintptr_t handle;
 	uintptr_t whose;
 	struct ct_gpu_context *context; /* of a default stream, else NULL: not asked yet */
 };
 
 /* 0 if CUDA does not report it. */
-static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, struct key *key)
+static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, struct stream_key *key)
 {
 	key->handle = (uintptr_t)(handle ? handle : CU_STREAM_LEGACY);
 	key->whose = 0;
@@ -245,7 +245,7 @@ static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, str
 	return 1;
 }
 
-static struct ct_gpu_stream *find(const struct key *key, struct ct_gpu_stream **room)
+static struct ct_gpu_stream *find(const struct stream_key *key, struct ct_gpu_stream **room)
 {
 	uint32_t at = (uint32_t)((key->handle ^ key->whose) * 0x9e3779b97f4a7c15ull >> 40);
 
@@ -268,7 +268,7 @@ static struct ct_gpu_stream *find(const struct key *key, struct ct_gpu_stream **
 
 /* The number that the stream had in a context that was closed, if its handle shows that it is the
  * same. */
-static uint32_t former_id(const struct key *key)
+static uint32_t former_id(const struct stream_key *key)
 {
 	CUcontext context = atomic_load_explicit(&key->context->handle, memory_order_relaxed);
 
@@ -408,7 +408,7 @@ void ct_gpu_contexts_count(void)
 	}
 }
 
-static struct ct_gpu_stream *enter(const struct key *key)
+static struct ct_gpu_stream *enter(const struct stream_key *key)
 {
 	uint32_t n = 0, launching = 0;
 	struct ct_gpu_stream *s, *room;
@@ -445,7 +445,7 @@ static struct ct_gpu_stream *enter(const struct key *key)
 struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device)
 {
 	struct ct_gpu_stream *s, *room;
-	struct key key;
+	struct stream_key key;
 
 	if (!make_key(cuda, handle, device, &key))
 		return NULL;

@@ -17,7 +17,7 @@
 #define LEFT ((uintptr_t)-1)
 
 /* Atomic, with relaxed order, is what is also read without the entry's lock. */
-struct stream {
+struct waits_stream {
 	_Atomic uintptr_t handle; /* 0: never used */
 	_Atomic uintptr_t whose;
 	_Atomic uintptr_t context; /* of its launches */
@@ -37,7 +37,7 @@ struct stream {
 	struct ct_waits_clock clock;
 };
 
-struct event {
+struct waits_event {
 	_Atomic uintptr_t handle; /* 0: never used */
 	uint32_t serial;	  /* of the stream that it was recorded on */
 	uint32_t number;
@@ -47,9 +47,9 @@ struct event {
 };
 
 /* Zero is a free lock, as gcc and clang have it. */
-static struct tables {
-	struct stream streams[STREAMS];
-	struct event events[EVENTS];
+static struct waits_tables {
+	struct waits_stream streams[STREAMS];
+	struct waits_event events[EVENTS];
 	atomic_flag adding; /* a stream: one thread at a time, so that none is there twice */
 	uint32_t serials;   /* with `adding` */
 	_Atomic uint32_t host_gaps;
@@ -96,20 +96,20 @@ static uint32_t place(uintptr_t handle, uintptr_t whose)
 }
 
 /* Acquire: pairs with the release of add_stream(), for `whose`. */
-static int is_stream(const struct stream *s, const struct ct_waits_key *key)
+static int is_stream(const struct waits_stream *s, const struct ct_waits_key *key)
 {
 	return atomic_load_explicit(&s->handle, memory_order_acquire) == key->handle &&
 	       atomic_load_explicit(&s->whose, memory_order_relaxed) == key->whose;
 }
 
 /* Without a lock: it may be gone, or another's, when that is held. */
-static struct stream *find_stream(const struct ct_waits_key *key, struct stream **room)
+static struct waits_stream *find_stream(const struct ct_waits_key *key, struct waits_stream **room)
 {
 	uint32_t at = place(key->handle, key->whose);
 
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct stream *s = &tables->streams[(at + i) % STREAMS];
+		struct waits_stream *s = &tables->streams[(at + i) % STREAMS];
 		uintptr_t handle = atomic_load_explicit(&s->handle, memory_order_relaxed);
 
 		if (is_stream(s, key))
@@ -123,10 +123,10 @@ static struct stream *find_stream(const struct ct_waits_key *key, struct stream 
 }
 
 /* Locked. NULL: it is not there, or its holder does not run. */
-static struct stream *enter_stream(const struct ct_waits_key *key)
+static struct waits_stream *enter_stream(const struct ct_waits_key *key)
 {
-	struct stream *room;
-	struct stream *s = tables ? find_stream(key, &room) : NULL;
+	struct waits_stream *room;
+	struct waits_stream *s = tables ? find_stream(key, &room) : NULL;
 
 	if (!s || !enter(&s->lock))
 		return NULL;
@@ -138,7 +138,7 @@ static struct stream *enter_stream(const struct ct_waits_key *key)
 
 /* With `adding` held, so that no other thread takes the room. Its lock: a thread may still have the
  * stream that was there. */
-static void add_stream(struct stream *s, const struct ct_waits_key *key)
+static void add_stream(struct waits_stream *s, const struct ct_waits_key *key)
 {
 	if (!enter(&s->lock))
 		return;
@@ -156,9 +156,9 @@ static void add_stream(struct stream *s, const struct ct_waits_key *key)
 }
 
 /* The same, and it is added. NULL also if there is no room, which is counted. */
-static struct stream *get_stream(const struct ct_waits_key *key)
+static struct waits_stream *get_stream(const struct ct_waits_key *key)
 {
-	struct stream *s, *room;
+	struct waits_stream *s, *room;
 
 	if (!tables)
 		return NULL;
@@ -177,13 +177,13 @@ static struct stream *get_stream(const struct ct_waits_key *key)
 	return enter_stream(key);
 }
 
-static struct event *find_event(uintptr_t handle, struct event **room)
+static struct waits_event *find_event(uintptr_t handle, struct waits_event **room)
 {
 	uint32_t at = place(handle, 0);
 
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct event *e = &tables->events[(at + i) % EVENTS];
+		struct waits_event *e = &tables->events[(at + i) % EVENTS];
 		uintptr_t had = atomic_load_explicit(&e->handle, memory_order_relaxed);
 
 		if (had == handle)
@@ -197,10 +197,10 @@ static struct event *find_event(uintptr_t handle, struct event **room)
 }
 
 /* Locked. NULL: it is not there, or its holder does not run. */
-static struct event *enter_event(uintptr_t handle)
+static struct waits_event *enter_event(uintptr_t handle)
 {
-	struct event *room;
-	struct event *e = tables ? find_event(handle, &room) : NULL;
+	struct waits_event *room;
+	struct waits_event *e = tables ? find_event(handle, &room) : NULL;
 
 	if (!e || !enter(&e->lock))
 		return NULL;
@@ -211,11 +211,11 @@ static struct event *enter_event(uintptr_t handle)
 }
 
 /* The same, and it is added. NULL also if there is no room, which is counted. */
-static struct event *get_event(uintptr_t handle)
+static struct waits_event *get_event(uintptr_t handle)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct event *room;
-		struct event *e = find_event(handle, &room);
+		struct waits_event *room;
+		struct waits_event *e = find_event(handle, &room);
 		uintptr_t had;
 
 		e = e ? e : room;
@@ -244,9 +244,9 @@ static struct ct_waits_on *find_on(struct ct_waits_clock *clock, uint32_t source
 }
 
 /* The stream that one of its launches is on, if it still is; not locked. */
-static struct stream *source_of(const struct ct_waits_on *on)
+static struct waits_stream *source_of(const struct ct_waits_on *on)
 {
-	struct stream *s = &tables->streams[on->slot];
+	struct waits_stream *s = &tables->streams[on->slot];
 
 	return atomic_load_explicit(&s->serial, memory_order_relaxed) == on->source &&
 			       atomic_load_explicit(&s->handle, memory_order_relaxed) != LEFT
@@ -271,27 +271,27 @@ static struct ct_waits_on *add_on(struct ct_waits_clock *clock, uint32_t source)
 }
 
 /* Of a locked stream, like all that follows. */
-static uint64_t last_of(const struct stream *s)
+static uint64_t last_of(const struct waits_stream *s)
 {
 	return s->launches ? atomic_load_explicit(&s->launches->last, memory_order_relaxed) : 0;
 }
 
-static uint32_t count_of(const struct stream *s)
+static uint32_t count_of(const struct waits_stream *s)
 {
 	return s->launches ? (uint32_t)(last_of(s) >> 32) + s->offset : 0;
 }
 
 /* Something about it is new: its next launch reports it. */
-static void call_in(const struct stream *s)
+static void call_in(const struct waits_stream *s)
 {
 	if (s->launches)
 		atomic_store_explicit(&s->launches->known, 0, memory_order_relaxed);
 }
 
 /* One that a call of the program names. */
-static struct stream *name_stream(const struct ct_waits_key *key)
+static struct waits_stream *name_stream(const struct ct_waits_key *key)
 {
-	struct stream *s = get_stream(key);
+	struct waits_stream *s = get_stream(key);
 
 	if (s && !s->named) {
 		s->named = 1;
@@ -300,13 +300,13 @@ static struct stream *name_stream(const struct ct_waits_key *key)
 	return s;
 }
 
-static uint32_t slot_of(const struct stream *s)
+static uint32_t slot_of(const struct waits_stream *s)
 {
 	return (uint32_t)(s - tables->streams);
 }
 
 /* All that is behind a stream: what it waited for, and its own launches. */
-static void copy_clock(struct ct_waits_clock *clock, struct stream *s)
+static void copy_clock(struct ct_waits_clock *clock, struct waits_stream *s)
 {
 	uint32_t count = count_of(s);
 
@@ -322,7 +322,7 @@ static void copy_clock(struct ct_waits_clock *clock, struct stream *s)
 uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uintptr_t context,
 			   struct ct_waits_launches *launches)
 {
-	struct stream *s = get_stream(key);
+	struct waits_stream *s = get_stream(key);
 	uint32_t flags = 0;
 	uint8_t reports;
 
@@ -348,7 +348,7 @@ uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uint
 
 static void forget(uintptr_t event)
 {
-	struct event *e = enter_event(event);
+	struct waits_event *e = enter_event(event);
 
 	if (!e)
 		return;
@@ -358,8 +358,8 @@ static void forget(uintptr_t event)
 
 int ct_waits_recorded(const struct ct_waits_key *key, uintptr_t event, int captured)
 {
-	struct stream *s = name_stream(key);
-	struct event *e;
+	struct waits_stream *s = name_stream(key);
+	struct waits_event *e;
 	int ask = s && captured < 0 && (s->launches || s->clock.n);
 
 	if (!ask && (!s || captured > 0)) {
@@ -383,7 +383,7 @@ void ct_waits_event_gone(uintptr_t event)
 
 void ct_waits_stream_gone(const struct ct_waits_key *key)
 {
-	struct stream *s = enter_stream(key);
+	struct waits_stream *s = enter_stream(key);
 
 	if (!s)
 		return;
@@ -403,7 +403,7 @@ static void compare(struct ct_waits_clock *own, uint32_t self, struct ct_waits_c
 	for (uint32_t i = 0; i < theirs->n; i++) {
 		const struct ct_waits_on *on = &theirs->at[i];
 		const struct ct_waits_on *had = own ? find_on(own, on->source) : NULL;
-		const struct stream *source = source_of(on);
+		const struct waits_stream *source = source_of(on);
 		uint32_t count = had ? had->count : 0;
 		uint32_t launch = had ? had->launch : 0;
 
@@ -422,8 +422,8 @@ static void compare(struct ct_waits_clock *own, uint32_t self, struct ct_waits_c
 
 uint32_t ct_waits_look(const struct ct_waits_key *key, uintptr_t event, struct ct_waits_new *found)
 {
-	struct stream *s = name_stream(key);
-	struct event *e = enter_event(event);
+	struct waits_stream *s = name_stream(key);
+	struct waits_event *e = enter_event(event);
 	uint32_t serial = s ? atomic_load_explicit(&s->serial, memory_order_relaxed) : 0;
 
 	found->n = found->flags = 0;
@@ -452,7 +452,7 @@ uint32_t ct_waits_look(const struct ct_waits_key *key, uintptr_t event, struct c
 void ct_waits_merge(const struct ct_waits_key *key, uint32_t number,
 		    const struct ct_waits_new *found)
 {
-	struct stream *s = get_stream(key);
+	struct waits_stream *s = get_stream(key);
 
 	if (!s)
 		return;
@@ -475,7 +475,7 @@ static uint32_t host_gap(void)
 
 uint32_t ct_waits_look_event(uintptr_t event, struct ct_waits_new *found)
 {
-	struct event *e = enter_event(event);
+	struct waits_event *e = enter_event(event);
 
 	found->n = found->flags = 0;
 	if (!e)
@@ -489,7 +489,7 @@ uint32_t ct_waits_look_event(uintptr_t event, struct ct_waits_new *found)
 
 uint32_t ct_waits_look_stream(const struct ct_waits_key *key, struct ct_waits_new *found)
 {
-	struct stream *s = name_stream(key);
+	struct waits_stream *s = name_stream(key);
 	struct ct_waits_clock clock;
 
 	found->n = found->flags = 0;
@@ -504,7 +504,7 @@ uint32_t ct_waits_look_stream(const struct ct_waits_key *key, struct ct_waits_ne
 }
 
 /* What was launched on a locked stream, if the host has not waited for it. */
-static void look_launches(const struct stream *s, struct ct_waits_new *found)
+static void look_launches(const struct waits_stream *s, struct ct_waits_new *found)
 {
 	uint64_t host = atomic_load_explicit(&s->host, memory_order_relaxed);
 
@@ -517,7 +517,7 @@ static void look_launches(const struct stream *s, struct ct_waits_new *found)
 	};
 }
 
-static int is_in(const struct stream *s, uintptr_t context)
+static int is_in(const struct waits_stream *s, uintptr_t context)
 {
 	uintptr_t handle = atomic_load_explicit(&s->handle, memory_order_relaxed);
 
@@ -532,7 +532,7 @@ uint32_t ct_waits_look_device(uintptr_t context, struct ct_waits_new *found)
 		return 0;
 	found->flags = host_gap() | CT_WAIT_DEVICE;
 	for (uint32_t i = 0; i < STREAMS && found->n < CT_WAITS_CLOCK; i++) {
-		struct stream *s = &tables->streams[i];
+		struct waits_stream *s = &tables->streams[i];
 
 		if (!is_in(s, context) || !enter(&s->lock))
 			continue;
@@ -547,7 +547,7 @@ void ct_waits_host_has(const struct ct_waits_new *found)
 {
 	for (uint32_t i = 0; i < found->n; i++) {
 		const struct ct_waits_on *on = &found->on[i];
-		struct stream *s = source_of(on);
+		struct waits_stream *s = source_of(on);
 
 		if (!s || !enter(&s->lock))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/mpi/begin.h"
 
-int ct_mpi_begin_blocking(struct ct_mpi_begun *b, struct ct_comm *comm,
+int ct_mpi_begin_blocking(struct ct_mpi_begun *b, struct ct_traced_comm *comm,
 			  const struct ct_mpi_transfer *transfer)
 {
 	if (!comm || !ct_mpi_describe(&b->request, comm, transfer))
@@ -36,7 +36,7 @@ void ct_mpi_begin_described(struct ct_mpi_begun *b)
 	b->op.frame.leave = leave;
 }
 
-int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_comm *comm,
+int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_traced_comm *comm,
 		 const struct ct_mpi_transfer *transfer)
 {
 	if (!comm || !ct_mpi_describe(&b->request, comm, transfer))
@@ -62,8 +62,8 @@ void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result)
 	ct_mpi_end_op(&b->op, now_ns, result);
 }
 
-void ct_mpi_keep(struct ct_comm *comm, const struct ct_mpi_transfer *transfer, const void *request,
-		 int result)
+void ct_mpi_keep(struct ct_traced_comm *comm, const struct ct_mpi_transfer *transfer,
+		 const void *request, int result)
 {
 	struct ct_mpi_request kept;
 	uintptr_t key;

@@ -15,14 +15,14 @@ struct ct_mpi_begun {
 };
 
 /* Publish the op of a call that waits for its end. 0: nothing to record; `comm` may be NULL. */
-int ct_mpi_begin_blocking(struct ct_mpi_begun *b, struct ct_comm *comm,
+int ct_mpi_begin_blocking(struct ct_mpi_begun *b, struct ct_traced_comm *comm,
 			  const struct ct_mpi_transfer *transfer);
 
 /* A receive has returned: its op gets the message's data, and ends. */
 void ct_mpi_end_receive(struct ct_mpi_begun *b, const void *status, int result);
 
 /* Publishes the op, with a launch that lasts until the wait for the request. Otherwise as above. */
-int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_comm *comm,
+int ct_mpi_begin(struct ct_mpi_begun *b, struct ct_traced_comm *comm,
 		 const struct ct_mpi_transfer *transfer);
 
 /* The same for one that b->request describes already, with its number. */
@@ -33,8 +33,8 @@ void ct_mpi_begin_described(struct ct_mpi_begun *b);
 void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result);
 
 /* A call has made a persistent request. */
-void ct_mpi_keep(struct ct_comm *comm, const struct ct_mpi_transfer *transfer, const void *request,
-		 int result);
+void ct_mpi_keep(struct ct_traced_comm *comm, const struct ct_mpi_transfer *transfer,
+		 const void *request, int result);
 
 /* CT_MPI_RECORD() of a function that makes one: `keeps` follows the call, and may name its
  * `result`. */

@@ -50,7 +50,7 @@ static EACH_ROW uint64_t describe(struct ct_op *op, const struct mpi_call *c,
 /* Collectives of one communicator come one after the other, threads or not: MPI has the program see
  * to that. So this needs no locked instruction, which would wait until all that MPI stored for
  * other processes has left this core. */
-static EACH_ROW uint64_t next_seq(struct ct_comm *comm)
+static EACH_ROW uint64_t next_seq(struct ct_traced_comm *comm)
 {
 	uint64_t seq = atomic_load_explicit(&comm->entry->next_seq, memory_order_relaxed);
 
@@ -59,8 +59,8 @@ static EACH_ROW uint64_t next_seq(struct ct_comm *comm)
 }
 
 /* ... and that, and the records before it. */
-static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct ct_mpi_args *share,
-			   uint64_t unit)
+static EACH_ROW void place(struct ct_op *op, struct ct_traced_comm *comm,
+			   const struct ct_mpi_args *share, uint64_t unit)
 {
 	op->seq = next_seq(comm);
 	if (share->parts.at && share->parts.is_recorded)
@@ -68,7 +68,7 @@ static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct 
 }
 
 static EACH_ROW void begin_collective(struct ct_op_frame *f, const struct mpi_call *c,
-				      struct ct_comm *comm, const struct ct_mpi_args *share)
+				      struct ct_traced_comm *comm, const struct ct_mpi_args *share)
 {
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
@@ -79,7 +79,7 @@ static EACH_ROW void begin_collective(struct ct_op_frame *f, const struct mpi_ca
 
 /* The same as one function for all that are called less often. */
 static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const struct mpi_call *c,
-						  struct ct_comm *comm,
+						  struct ct_traced_comm *comm,
 						  const struct ct_mpi_args *share)
 {
 	begin_collective(f, c, comm, share);
@@ -94,7 +94,7 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
 		struct ct_op_frame f;                                                              \
-		struct ct_comm *known;                                                             \
+		struct ct_traced_comm *known;                                                      \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
@@ -121,7 +121,8 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
 	WRAPPERS(name, params, args, CT_CALL_DATA)
 
 static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b,
-						    const struct mpi_call *c, struct ct_comm *comm,
+						    const struct mpi_call *c,
+						    struct ct_traced_comm *comm,
 						    const struct ct_mpi_args *share)
 {
 	struct ct_op op;
@@ -140,7 +141,7 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b,
 #define RECORD_NONBLOCKING(name, op_, params, args, share_, redop_)                                \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_comm *known = ct_mpi_comm_found(comm);                                   \
+		struct ct_traced_comm *known = ct_mpi_comm_found(comm);                            \
 		struct ct_mpi_begun b;                                                             \
 		int result;                                                                        \
                                                                                                    \
@@ -165,7 +166,7 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b,
 	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 /* Nothing moves until it is started, and creating one must not fail for lack of a record. */
-static __attribute__((noinline)) void keep(const struct mpi_call *c, struct ct_comm *comm,
+static __attribute__((noinline)) void keep(const struct mpi_call *c, struct ct_traced_comm *comm,
 					   const struct ct_mpi_args *share, const void *request)
 {
 	struct ct_mpi_request kept = {
@@ -185,7 +186,7 @@ static __attribute__((noinline)) void keep(const struct mpi_call *c, struct ct_c
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
 		struct ct_frame unrecorded;                                                        \
-		struct ct_comm *known;                                                             \
+		struct ct_traced_comm *known;                                                      \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \

@@ -23,7 +23,7 @@ struct ct_mpi_args ct_mpi_sum_w(struct ct_mpi_counts parts)
 	return share;
 }
 
-uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known)
+uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_traced_comm *known)
 {
 	int kind = 0, dimensions = 0, in = 0, out = 0, weighted = 0;
 	int status = ct_mpi.call.Topo_test(comm, &kind);

@@ -47,18 +47,18 @@ static CT_MPI_EACH_ROW uint64_t ct_mpi_count_at(const struct ct_mpi_counts *c, u
 	return ct_mpi_number(c->is_wide ? ((const int64_t *)c->at)[i] : ((const int *)c->at)[i]);
 }
 
-static CT_MPI_EACH_ROW int ct_mpi_is_inter(const struct ct_comm *comm)
+static CT_MPI_EACH_ROW int ct_mpi_is_inter(const struct ct_traced_comm *comm)
 {
 	return comm->n_peers != comm->nranks;
 }
 
 /* The own group of an intercommunicator: its first member, and this rank in it. */
-static CT_MPI_EACH_ROW uint32_t ct_mpi_first_local(const struct ct_comm *comm)
+static CT_MPI_EACH_ROW uint32_t ct_mpi_first_local(const struct ct_traced_comm *comm)
 {
 	return ct_mpi_is_inter(comm) && comm->first_peer == 0 ? comm->n_peers : 0;
 }
 
-static CT_MPI_EACH_ROW uint32_t ct_mpi_local_rank(const struct ct_comm *comm)
+static CT_MPI_EACH_ROW uint32_t ct_mpi_local_rank(const struct ct_traced_comm *comm)
 {
 	return (uint32_t)comm->rank - ct_mpi_first_local(comm);
 }
@@ -66,7 +66,8 @@ static CT_MPI_EACH_ROW uint32_t ct_mpi_local_rank(const struct ct_comm *comm)
 /* The role of this rank relative to the root. */
 enum ct_mpi_side { CT_MPI_AWAY, CT_MPI_IS_ROOT, CT_MPI_NO_PART };
 
-static CT_MPI_EACH_ROW enum ct_mpi_side ct_mpi_root_side(const struct ct_comm *comm, int root)
+static CT_MPI_EACH_ROW enum ct_mpi_side ct_mpi_root_side(const struct ct_traced_comm *comm,
+							 int root)
 {
 	if (!ct_mpi_is_inter(comm))
 		return root == comm->rank ? CT_MPI_IS_ROOT : CT_MPI_AWAY;
@@ -76,7 +77,7 @@ static CT_MPI_EACH_ROW enum ct_mpi_side ct_mpi_root_side(const struct ct_comm *c
 }
 
 /* The root as a member. The other members of its own group do not know which of them it is. */
-static CT_MPI_EACH_ROW int32_t ct_mpi_args_root(const struct ct_comm *comm, int root)
+static CT_MPI_EACH_ROW int32_t ct_mpi_args_root(const struct ct_traced_comm *comm, int root)
 {
 	switch (ct_mpi_root_side(comm, root)) {
 	case CT_MPI_IS_ROOT:
@@ -89,7 +90,7 @@ static CT_MPI_EACH_ROW int32_t ct_mpi_args_root(const struct ct_comm *comm, int 
 	return (int32_t)comm->first_peer + root;
 }
 
-static CT_MPI_EACH_ROW struct ct_mpi_counts ct_mpi_of_peers(const struct ct_comm *comm,
+static CT_MPI_EACH_ROW struct ct_mpi_counts ct_mpi_of_peers(const struct ct_traced_comm *comm,
 							    const void *at, int is_wide,
 							    const void *types, ct_mpi_handle type)
 {
@@ -107,8 +108,8 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_whole(int64_t count, ct_mpi_han
 	return (struct ct_mpi_args){ .count = ct_mpi_number(count), .type = type, .root = -1 };
 }
 
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_rooted(const struct ct_comm *comm, int64_t count,
-							ct_mpi_handle type, int root)
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_rooted(const struct ct_traced_comm *comm,
+							int64_t count, ct_mpi_handle type, int root)
 {
 	struct ct_mpi_args share = ct_mpi_whole(count, type);
 
@@ -128,9 +129,10 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_own(const void *buffer, int64_t
 
 /* Gather and scatter: `buffer` with count and type is this rank's part, the others are what the
  * root has for all. */
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from(const struct ct_comm *comm, int root,
-							    const void *buffer, int64_t count,
-							    ct_mpi_handle type, int64_t other_count,
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from(const struct ct_traced_comm *comm,
+							    int root, const void *buffer,
+							    int64_t count, ct_mpi_handle type,
+							    int64_t other_count,
 							    ct_mpi_handle other_type)
 {
 	enum ct_mpi_side stands = ct_mpi_root_side(comm, root);
@@ -146,9 +148,9 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from(const struct ct_comm
 }
 
 /* The same with a count for each peer, which only the root has. */
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from_v(const struct ct_comm *comm, int root,
-							      const void *buffer, int64_t count,
-							      ct_mpi_handle type,
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from_v(const struct ct_traced_comm *comm,
+							      int root, const void *buffer,
+							      int64_t count, ct_mpi_handle type,
 							      const void *counts, int is_wide,
 							      ct_mpi_handle counts_type)
 {
@@ -164,7 +166,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_to_or_from_v(const struct ct_co
 }
 
 /* Every rank passes what each contributes. */
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_own_v(const struct ct_comm *comm,
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_own_v(const struct ct_traced_comm *comm,
 						       const void *buffer, int64_t count,
 						       ct_mpi_handle type, const void *counts,
 						       int is_wide, ct_mpi_handle counts_type)
@@ -178,7 +180,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_own_v(const struct ct_comm *com
 }
 
 /* Of the own group's members each gets so much of the result. */
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_of_local(const struct ct_comm *comm,
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_of_local(const struct ct_traced_comm *comm,
 							  const void *counts, int is_wide,
 							  ct_mpi_handle type)
 {
@@ -202,7 +204,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_sum(struct ct_mpi_counts parts)
 	return share;
 }
 
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_parts(const struct ct_comm *comm,
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_parts(const struct ct_traced_comm *comm,
 						       const void *buffer, const void *counts,
 						       int is_wide, ct_mpi_handle type,
 						       const void *other_counts,
@@ -217,7 +219,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_parts(const struct ct_comm *com
 /* With a type for each peer there are only bytes. */
 struct ct_mpi_args ct_mpi_sum_w(struct ct_mpi_counts parts);
 
-static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_parts_w(const struct ct_comm *comm,
+static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_parts_w(const struct ct_traced_comm *comm,
 							 const void *buffer, const void *counts,
 							 int is_wide, const void *types,
 							 const void *other_counts,
@@ -230,7 +232,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_args ct_mpi_parts_w(const struct ct_comm *c
 }
 
 /* Neighbours that this rank sends to. 0: not known. */
-uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known);
+uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_traced_comm *known);
 
 /* A column of mpi_calls.def. In scope are the call's parameters and `known`, its communicator. */
 #define ARGS_WIDE(counts) (sizeof(*(counts)) == sizeof(ct_mpi_count))

@@ -35,8 +35,8 @@ static uint32_t name_of(ct_mpi_handle handle, enum ct_mpi_kind kind)
 }
 
 /* `met`: its creation was not seen. */
-static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint64_t parent,
-			      const struct ct_mpi_members *members, uint32_t name, int met)
+static struct ct_traced_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint64_t parent,
+				     const struct ct_mpi_members *members, uint32_t name, int met)
 {
 	struct ct_comm_spec spec = {
 		.handle = { ct_mpi_key(handle), NULL },
@@ -55,10 +55,10 @@ static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint6
 	return ct_comms_create(&spec);
 }
 
-static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int met)
+static struct ct_traced_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int met)
 {
 	struct ct_mpi_members members;
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 	uint32_t name;
 	int saved = errno;
 
@@ -81,7 +81,7 @@ static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int me
 	return comm;
 }
 
-struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle)
+struct ct_traced_comm *ct_mpi_comm_new(ct_mpi_handle handle)
 {
 	int is_always_there = ct_mpi_is(handle, ct_mpi.is.COMM_WORLD) ||
 			      ct_mpi_is(handle, ct_mpi.is.COMM_SELF);
@@ -89,18 +89,18 @@ struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle)
 	return is_always_there && ct_mpi_has_world() ? adopt(handle, CT_MPI_KIND_COMM, 0) : NULL;
 }
 
-struct ct_comm *ct_mpi_comm_after(ct_mpi_handle handle, int result)
+struct ct_traced_comm *ct_mpi_comm_after(ct_mpi_handle handle, int result)
 {
-	struct ct_comm *comm = ct_recorder_comm(ct_mpi_key(handle));
+	struct ct_traced_comm *comm = ct_recorder_comm(ct_mpi_key(handle));
 
 	if (comm || result != CT_MPI_SUCCESS || ct_mpi_is(handle, ct_mpi.is.COMM_NULL))
 		return comm;
 	return adopt(handle, CT_MPI_KIND_COMM, 1);
 }
 
-struct ct_comm *ct_mpi_win_after(ct_mpi_handle handle, int result)
+struct ct_traced_comm *ct_mpi_win_after(ct_mpi_handle handle, int result)
 {
-	struct ct_comm *win = ct_recorder_comm(ct_mpi_key(handle));
+	struct ct_traced_comm *win = ct_recorder_comm(ct_mpi_key(handle));
 
 	if (win || result != CT_MPI_SUCCESS || ct_mpi_is(handle, ct_mpi.is.WIN_NULL))
 		return win;
@@ -142,27 +142,27 @@ void ct_mpi_win_made(const void *at, uint64_t parent)
 	errno = saved;
 }
 
-struct ct_comm *ct_mpi_comm_found(ct_mpi_handle handle)
+struct ct_traced_comm *ct_mpi_comm_found(ct_mpi_handle handle)
 {
 	return ct_mpi_comm(handle);
 }
 
-struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f)
+struct ct_traced_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f)
 {
-	struct ct_comm *comm = ct_mpi_comm(handle);
+	struct ct_traced_comm *comm = ct_mpi_comm(handle);
 
 	if (comm)
 		ct_op_enter(f);
 	return comm;
 }
 
-struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm)
+struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_traced_comm *comm)
 {
 	return ct_host_rec_of(ct_mpi_call_id(function), comm);
 }
 
 int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,
-		      const struct ct_comm *comm)
+		      const struct ct_traced_comm *comm)
 {
 	f->rec = ct_mpi_host_rec(function, comm);
 	ct_host_begin(f);

@@ -16,8 +16,10 @@ struct make {
 static int begin_make(struct make *m, enum ct_mpi_function function, ct_mpi_handle from,
 		      ct_mpi_handle parent)
 {
-	struct ct_comm *caller = from ? ct_mpi_comm(from) : NULL;
-	struct ct_comm *origin = parent == from ? caller : parent ? ct_mpi_comm(parent) : NULL;
+	struct ct_traced_comm *caller = from ? ct_mpi_comm(from) : NULL;
+	struct ct_traced_comm *origin = parent == from ? caller
+					: parent       ? ct_mpi_comm(parent)
+						       : NULL;
 
 	m->parent = origin ? origin->key : 0;
 	return ct_mpi_host_begin(&m->host, function, caller);
@@ -70,7 +72,7 @@ static void end_window(struct make *m, int result, const void *made)
  * -------------------------------------------------------------------------------------------- */
 
 /* Local: no record but the communicator's own. */
-static void end_name(struct ct_comm *comm, const char *text, int result)
+static void end_name(struct ct_traced_comm *comm, const char *text, int result)
 {
 	if (result == CT_MPI_SUCCESS)
 		ct_comms_name(comm, text);
@@ -78,8 +80,8 @@ static void end_name(struct ct_comm *comm, const char *text, int result)
 }
 
 #define RECORD_NAME(name, params, args, known)                                                     \
-	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_comm *, (f = (known)) != NULL,     \
-			    end_name(f, text, result))
+	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_traced_comm *,                     \
+			    (f = (known)) != NULL, end_name(f, text, result))
 #define MPI_CALL_NAME(name, params, args, known) RECORD_NAME(name, params, args, known)
 #define MPI_CALL_TITLE(name, params, args) RECORD_NAME(name, params, args, ct_mpi_win(win))
 

@@ -10,7 +10,8 @@
 		      ct_mpi_end_host(&f, result))
 
 /* Asked again and again until it is time, which is a wait (poll.h). */
-static int ask(struct ct_mpi_question *q, enum ct_mpi_function function, const struct ct_comm *win)
+static int ask(struct ct_mpi_question *q, enum ct_mpi_function function,
+	       const struct ct_traced_comm *win)
 {
 	return ct_mpi_poll_ask(q, function, win ? win->id : 0);
 }
@@ -20,7 +21,8 @@ static int ask(struct ct_mpi_question *q, enum ct_mpi_function function, const s
 		      ask(&f, CT_MPI_##name, ct_mpi_win(win)),                                     \
 		      ct_mpi_poll_answer(&f, result || *flag, ct_now_ns()))
 
-static int begin_fence(struct ct_op_frame *f, enum ct_mpi_function function, struct ct_comm *win)
+static int begin_fence(struct ct_op_frame *f, enum ct_mpi_function function,
+		       struct ct_traced_comm *win)
 {
 	struct ct_op op = { .op = CT_OP_Fence, .call = ct_mpi_call_id(function), .peer = -1 };
 

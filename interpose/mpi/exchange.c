@@ -24,7 +24,7 @@ static void leave_both(struct ct_frame *frame)
 	ct_op_end(&e->receive.op, now_ns, CT_RESULT_EXCEPTION);
 }
 
-static int begin_exchange(struct exchange *e, struct ct_comm *comm,
+static int begin_exchange(struct exchange *e, struct ct_traced_comm *comm,
 			  const struct ct_mpi_transfer *send, const struct ct_mpi_transfer *receive,
 			  void **status)
 {
@@ -71,15 +71,15 @@ static void leave_begun(struct ct_frame *frame)
 }
 
 /* The one that moves something, if that is only one. */
-static int begin_one(struct begun *b, struct ct_comm *comm, const struct ct_mpi_transfer *send,
-		     const struct ct_mpi_transfer *receive)
+static int begin_one(struct begun *b, struct ct_traced_comm *comm,
+		     const struct ct_mpi_transfer *send, const struct ct_mpi_transfer *receive)
 {
 	return ct_mpi_begin(&b->receive, comm, receive) || ct_mpi_begin(&b->receive, comm, send);
 }
 
 /* 0: nothing to record. MPICH 4.0 gives such requests a status that says nothing true. */
-static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi_transfer *send,
-		      const struct ct_mpi_transfer *receive)
+static int begin_both(struct begun *b, struct ct_traced_comm *comm,
+		      const struct ct_mpi_transfer *send, const struct ct_mpi_transfer *receive)
 {
 	struct ct_mpi_request *in = &b->receive.request;
 	uint32_t unreported = ct_mpi.flavour == CT_MPI_MPICH ? CT_MPI_REQUEST_UNREPORTED : 0;

@@ -8,7 +8,7 @@
 /* Initialised: the identity comes from MPI. Before, from the launcher's environment, if at all. */
 static void set_identity(struct ct_host_frame *f)
 {
-	struct ct_comm *world = ct_mpi_comm(ct_mpi.is.COMM_WORLD);
+	struct ct_traced_comm *world = ct_mpi_comm(ct_mpi.is.COMM_WORLD);
 	int rank = -1, size = 0;
 
 	ct_mpi.call.Comm_rank(ct_mpi.is.COMM_WORLD, &rank);

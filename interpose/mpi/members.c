@@ -15,12 +15,12 @@
 #define PART 64 /* ranks that are translated at a time, on the stack */
 #define UNKNOWN_RANK INT32_MAX
 
-struct set {
+struct member_set {
 	_Atomic uint64_t hash; /* 0: free; set once */
 	_Atomic uint32_t made;
 };
 
-static struct set *sets;
+static struct member_set *sets;
 static uint64_t world_hash;   /* of the job and of this world in it */
 static uint64_t process_hash; /* this process's own */
 static int world_is_named;
@@ -196,11 +196,11 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members)
 }
 
 /* The place of a set, taken if it is new; NULL: all are taken. */
-static struct set *claim_set(uint64_t hash)
+static struct member_set *claim_set(uint64_t hash)
 {
 	hash = hash ? hash : 1;
 	for (uint32_t i = 0; i < SETS; i++) {
-		struct set *s = &sets[(hash + i) % SETS];
+		struct member_set *s = &sets[(hash + i) % SETS];
 		uint64_t held = 0;
 
 		if (atomic_compare_exchange_strong_explicit(
@@ -225,7 +225,7 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 			    enum ct_key_source *source)
 {
 	uint64_t hash = ct_hash_mix(members->hash, (uint64_t)kind);
-	struct set *set = claim_set(hash);
+	struct member_set *set = claim_set(hash);
 	uint64_t key = ct_hash_mix(world_hash, hash);
 	int saved = errno;
 

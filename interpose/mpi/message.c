@@ -4,12 +4,12 @@
 _Static_assert(CT_SEND == 0 && CT_RECV == 1, "the direction as an index");
 
 /* What a call names as this rank. */
-static int32_t member_of(const struct ct_comm *comm, int rank)
+static int32_t member_of(const struct ct_traced_comm *comm, int rank)
 {
 	return (int32_t)comm->first_peer + rank;
 }
 
-int ct_mpi_describe(struct ct_mpi_request *request, struct ct_comm *comm,
+int ct_mpi_describe(struct ct_mpi_request *request, struct ct_traced_comm *comm,
 		    const struct ct_mpi_transfer *t)
 {
 	int any_source = t->direction == CT_RECV && t->peer == ct_mpi.is.ANY_SOURCE;

@@ -32,7 +32,7 @@ struct ct_mpi_transfer {
 
 /* Describe it. 0: it moves nothing, or is not allowed; nothing to record. Of the sequence number
  * nothing is said. */
-int ct_mpi_describe(struct ct_mpi_request *request, struct ct_comm *comm,
+int ct_mpi_describe(struct ct_mpi_request *request, struct ct_traced_comm *comm,
 		    const struct ct_mpi_transfer *transfer);
 
 /* Its number, now that it begins. */

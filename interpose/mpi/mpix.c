@@ -23,7 +23,7 @@ static uint32_t call_id(_Atomic uint64_t *known, const char *name)
 
 static void begin_call(struct around *a, uint32_t call, ct_mpi_handle comm)
 {
-	struct ct_comm *known = ct_mpi_comm(comm);
+	struct ct_traced_comm *known = ct_mpi_comm(comm);
 
 	a->host.rec = ct_host_rec_of(call, known);
 	a->parent = known ? known->key : 0;

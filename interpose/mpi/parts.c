@@ -7,7 +7,7 @@
 
 /* Apart from the rows, which are not touched before they are needed. */
 static _Atomic uint8_t used[CT_MPI_PARTS_ROWS];
-static struct row {
+static struct parts_row {
 	uint32_t n, first;
 	uint32_t counts[CT_MPI_PARTS_MOST];
 } rows[CT_MPI_PARTS_ROWS];
@@ -38,7 +38,7 @@ uint32_t ct_mpi_parts_keep(const struct ct_mpi_counts *parts, uint64_t unit)
 
 void ct_mpi_parts_report(uint32_t row, uint32_t comm, uint64_t seq)
 {
-	const struct row *r;
+	const struct parts_row *r;
 
 	if (!row)
 		return;

@@ -18,7 +18,7 @@
 #define REPEAT_NS 100000000u /* ... and so often again */
 
 /* What a thread asks. */
-struct poll {
+struct thread_poll {
 	_Atomic uintptr_t thread; /* 0: free */
 	uint64_t reported_ns;	  /* when the begin was last put on record, 0 never */
 	uint64_t cpu_ns;	  /* time that the thread had run ... */
@@ -27,7 +27,7 @@ struct poll {
 };
 
 _Atomic uint32_t ct_mpi_polls;
-static struct poll polls[POLLS];
+static struct thread_poll polls[POLLS];
 
 void ct_mpi_poll_init(void)
 {
@@ -41,12 +41,12 @@ static uintptr_t me(void)
 	return (uintptr_t)&ct_self;
 }
 
-static struct poll *poll_slot(uint32_t probe)
+static struct thread_poll *poll_slot(uint32_t probe)
 {
 	return &polls[((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40) % POLLS ^ probe];
 }
 
-static struct poll *find(void)
+static struct thread_poll *find(void)
 {
 	for (uint32_t i = 0; i < PROBES; i++)
 		if (atomic_load_explicit(&poll_slot(i)->thread, memory_order_relaxed) == me())
@@ -55,10 +55,10 @@ static struct poll *find(void)
 }
 
 /* acquire and release: an entry goes from thread to thread */
-static struct poll *make(void)
+static struct thread_poll *make(void)
 {
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct poll *p = poll_slot(i);
+		struct thread_poll *p = poll_slot(i);
 		uintptr_t none = 0;
 
 		if (!atomic_compare_exchange_strong_explicit(
@@ -71,7 +71,7 @@ static struct poll *make(void)
 	return NULL;
 }
 
-static void drop(struct poll *p)
+static void drop(struct thread_poll *p)
 {
 	atomic_fetch_sub_explicit(&ct_mpi_polls, 1, memory_order_relaxed);
 	atomic_store_explicit(&p->thread, 0, memory_order_release);
@@ -87,7 +87,7 @@ static uint64_t cpu_now_ns(void)
 
 /* Since the last question the thread has done something, rather than wait or sleep. Time that it
  * ran since the last look and before the last question went into questions. */
-static int has_worked(struct poll *p, uint64_t now_ns)
+static int has_worked(struct thread_poll *p, uint64_t now_ns)
 {
 	uint64_t last_ns = p->rec.polled_ns;
 	uint64_t pause = now_ns - last_ns, ran, asked;
@@ -105,7 +105,7 @@ static int has_worked(struct poll *p, uint64_t now_ns)
 	return !is_known || (ran > asked && ran - asked > pause / 4);
 }
 
-static void begin_poll(struct poll *p, uint32_t call, uint32_t comm, uint64_t enter_ns)
+static void begin_poll(struct thread_poll *p, uint32_t call, uint32_t comm, uint64_t enter_ns)
 {
 	p->reported_ns = 0;
 	p->rec = (struct ct_host_rec){
@@ -117,7 +117,7 @@ static void begin_poll(struct poll *p, uint32_t call, uint32_t comm, uint64_t en
 	};
 }
 
-static void end(struct poll *p, uint64_t now_ns)
+static void end(struct thread_poll *p, uint64_t now_ns)
 {
 	if (!p->reported_ns && now_ns - p->rec.enter_ns < SHORT_NS)
 		return;
@@ -127,7 +127,7 @@ static void end(struct poll *p, uint64_t now_ns)
 
 void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_t return_ns)
 {
-	struct poll *p = find();
+	struct thread_poll *p = find();
 	struct ct_host_rec begun;
 
 	if (!p) {
@@ -154,7 +154,7 @@ void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_
 
 void ct_mpi_poll_done_slow(uint64_t enter_ns, uint64_t return_ns)
 {
-	struct poll *p = find();
+	struct thread_poll *p = find();
 
 	if (!p)
 		return;
@@ -169,7 +169,7 @@ void ct_mpi_poll_done_slow(uint64_t enter_ns, uint64_t return_ns)
 
 void ct_mpi_poll_over_slow(void)
 {
-	struct poll *p = find();
+	struct thread_poll *p = find();
 
 	if (!p)
 		return;

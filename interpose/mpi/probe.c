@@ -5,7 +5,7 @@
 #include "interpose/mpi/poll.h"
 
 /* A message was matched: what is known of it until it is received. */
-static void keep_message(struct ct_comm *comm, const void *message, const void *status)
+static void keep_message(struct ct_traced_comm *comm, const void *message, const void *status)
 {
 	int source = ct_mpi_status_int(status, ct_mpi.is.status_source);
 	int tag = ct_mpi_status_int(status, ct_mpi.is.status_tag);
@@ -24,7 +24,7 @@ static void keep_message(struct ct_comm *comm, const void *message, const void *
 	ct_mpi_requests_keep(ct_mpi_message_key(message), &matched);
 }
 
-static struct ct_comm *comm_of(int source, ct_mpi_handle comm)
+static struct ct_traced_comm *comm_of(int source, ct_mpi_handle comm)
 {
 	return source == ct_mpi.is.PROC_NULL ? NULL : ct_mpi_comm(comm);
 }
@@ -34,7 +34,7 @@ static struct ct_comm *comm_of(int source, ct_mpi_handle comm)
 
 struct probe {
 	struct ct_host_frame host; /* first */
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 	struct ct_mpi_status own;
 };
 
@@ -76,19 +76,19 @@ CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Mprobe,
 /* ---- that ask
  * ------------------------------------------------------------------------------------------------ */
 
-struct question {
+struct iprobe {
 	struct ct_mpi_question asked;
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 	struct ct_mpi_status own;
 };
 
-static int ask(struct question *q, enum ct_mpi_function function, int source, ct_mpi_handle comm)
+static int ask(struct iprobe *q, enum ct_mpi_function function, int source, ct_mpi_handle comm)
 {
 	q->comm = comm_of(source, comm);
 	return q->comm && ct_mpi_poll_ask(&q->asked, function, q->comm->id);
 }
 
-static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void **status)
+static int ask_matched(struct iprobe *q, int source, ct_mpi_handle comm, void **status)
 {
 	if (!ask(q, CT_MPI_Improbe, source, comm))
 		return 0;
@@ -96,7 +96,7 @@ static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void 
 	return 1;
 }
 
-static void answer_matched(const struct question *q, const int *flag, const void *message,
+static void answer_matched(const struct iprobe *q, const int *flag, const void *message,
 			   const void *status, int result)
 {
 	uint64_t now_ns = ct_now_ns();
@@ -108,12 +108,12 @@ static void answer_matched(const struct question *q, const int *flag, const void
 
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Iprobe,
 		      (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
-		      (source, tag, comm, flag, status), struct question,
+		      (source, tag, comm, flag, status), struct iprobe,
 		      ask(&f, CT_MPI_Iprobe, source, comm),
 		      ct_mpi_poll_answer(&f.asked, result || *flag, ct_now_ns()))
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Improbe,
 		      (int source, int tag, ct_mpi_handle comm, int *flag, void *message,
 		       void *status),
-		      (source, tag, comm, flag, message, status), struct question,
+		      (source, tag, comm, flag, message, status), struct iprobe,
 		      ask_matched(&f, source, comm, &status),
 		      answer_matched(&f, flag, message, status, result))

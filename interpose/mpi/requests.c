@@ -35,7 +35,7 @@ static struct {
 	_Atomic uint32_t opens; /* entries of the ring's open table that are ours */
 } * table;
 
-struct place {
+struct table_entry {
 	uint32_t home, bucket, at;
 };
 
@@ -65,17 +65,17 @@ static uint32_t home_of(uintptr_t key)
 	return (uint32_t)((uint64_t)key * 0x9e3779b97f4a7c15ull >> 40) % BUCKETS;
 }
 
-static struct ct_mpi_request *entry_at(const struct place *p)
+static struct ct_mpi_request *entry_at(const struct table_entry *p)
 {
 	return &table->entries[p->bucket][p->at];
 }
 
-static _Atomic uintptr_t *key_at(const struct place *p)
+static _Atomic uintptr_t *key_at(const struct table_entry *p)
 {
 	return &table->keys[p->bucket][p->at];
 }
 
-static _Atomic uint64_t *serial_at(const struct place *p)
+static _Atomic uint64_t *serial_at(const struct table_entry *p)
 {
 	return &table->serials[p->bucket][p->at];
 }
@@ -98,15 +98,15 @@ static uint64_t new_serial(uint32_t flags)
  * ended it goes on), and the next one; more were ended unseen. */
 #define MOST_LIVES 16u
 
-struct search {
+struct request_search {
 	uintptr_t key;
 	int oldest;
 	uint32_t n; /* found */
 	uint64_t best;
-	struct place *place;
+	struct table_entry *place;
 };
 
-static void search(struct search *s, struct place p)
+static void search(struct request_search *s, struct table_entry p)
 {
 	/* acquire: pairs with the release of who made the entry */
 	for (; p.at < BUCKET; p.at++) {
@@ -122,19 +122,19 @@ static void search(struct search *s, struct place p)
 	}
 }
 
-static uint32_t look(uintptr_t key, int oldest, struct place *found)
+static uint32_t look(uintptr_t key, int oldest, struct table_entry *found)
 {
-	struct search s = { .key = key, .oldest = oldest, .place = found };
+	struct request_search s = { .key = key, .oldest = oldest, .place = found };
 	uint32_t home = home_of(key);
 
 	for (uint32_t i = 0; i < REACH; i++) {
-		search(&s, (struct place){ home, (home + i) % BUCKETS, 0 });
+		search(&s, (struct table_entry){ home, (home + i) % BUCKETS, 0 });
 		if (!atomic_load_explicit(&table->strayed[home], memory_order_relaxed))
 			return s.n;
 	}
 	if (__builtin_expect(atomic_load_explicit(&table->spare, memory_order_relaxed) != 0, 0))
 		for (uint32_t i = 0; i < SPARE; i++)
-			search(&s, (struct place){ home, BUCKETS + i, 0 });
+			search(&s, (struct table_entry){ home, BUCKETS + i, 0 });
 	return s.n;
 }
 
@@ -143,7 +143,7 @@ static uint32_t look(uintptr_t key, int oldest, struct place *found)
  * is only what is found while none comes. */
 #define MOST_LOOKS 64
 
-static uint32_t find(uintptr_t key, int oldest, struct place *found)
+static uint32_t find(uintptr_t key, int oldest, struct table_entry *found)
 {
 	uint64_t lives = atomic_load_explicit(&table->lives, memory_order_acquire);
 
@@ -159,7 +159,7 @@ static uint32_t find(uintptr_t key, int oldest, struct place *found)
 }
 
 /* A free place of the bucket, now the caller's. */
-static int claim_in(struct place p, struct place *claimed)
+static int claim_in(struct table_entry p, struct table_entry *claimed)
 {
 	for (; p.at < BUCKET; p.at++) {
 		uintptr_t held = KEY_FREE;
@@ -179,20 +179,20 @@ static int claim_in(struct place p, struct place *claimed)
 	return 0;
 }
 
-static int claim(uintptr_t key, int may_use_spare, struct place *claimed)
+static int claim(uintptr_t key, int may_use_spare, struct table_entry *claimed)
 {
 	uint32_t home = home_of(key);
 
 	for (uint32_t i = 0; i < REACH; i++)
-		if (claim_in((struct place){ home, (home + i) % BUCKETS, 0 }, claimed))
+		if (claim_in((struct table_entry){ home, (home + i) % BUCKETS, 0 }, claimed))
 			return 1;
 	for (uint32_t i = 0; may_use_spare && i < SPARE; i++)
-		if (claim_in((struct place){ home, BUCKETS + i, 0 }, claimed))
+		if (claim_in((struct table_entry){ home, BUCKETS + i, 0 }, claimed))
 			return 1;
 	return 0;
 }
 
-static void free_place(const struct place *p)
+static void free_place(const struct table_entry *p)
 {
 	if (p->bucket != p->home)
 		atomic_fetch_sub_explicit(&table->strayed[p->home], 1, memory_order_relaxed);
@@ -269,7 +269,7 @@ static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t fla
 {
 	int may_use_spare = request->flags & CT_MPI_REQUEST_PERSISTENT && is_collective(request);
 	struct ct_mpi_request *r;
-	struct place p;
+	struct table_entry p;
 
 	if (key <= KEY_BUSY || !claim(key, may_use_spare, &p)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_REQUESTS_FULL, 1);
@@ -289,7 +289,7 @@ static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t fla
 }
 
 /* Off the table, if it still is the request with this serial. */
-static int remove_request(const struct place *p, uintptr_t key, uint64_t serial,
+static int remove_request(const struct table_entry *p, uintptr_t key, uint64_t serial,
 			  struct ct_mpi_request *request)
 {
 	uintptr_t held = key;
@@ -312,7 +312,7 @@ static int remove_request(const struct place *p, uintptr_t key, uint64_t serial,
 
 static int remove_one(uintptr_t key, int oldest, struct ct_mpi_request *request)
 {
-	struct place p;
+	struct table_entry p;
 
 	while (ct_mpi_requests_count() && find(key, oldest, &p)) {
 		uint64_t serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed);
@@ -336,7 +336,7 @@ static void close_unseen(const struct ct_mpi_request *request)
 static void make_room(uintptr_t key)
 {
 	struct ct_mpi_request gone;
-	struct place p;
+	struct table_entry p;
 
 	if (ct_mpi_requests_count() && find(key, 1, &p) >= MOST_LIVES && remove_one(key, 1, &gone))
 		close_unseen(&gone);
@@ -401,7 +401,7 @@ uint32_t ct_mpi_requests_lost(void)
 	return table ? atomic_load_explicit(&table->lost, memory_order_relaxed) : 0;
 }
 
-static int find_one(uintptr_t key, struct place *p)
+static int find_one(uintptr_t key, struct table_entry *p)
 {
 	if (!ct_mpi_requests_count() || !find(key, 0, p))
 		return 0;
@@ -412,14 +412,14 @@ static int find_one(uintptr_t key, struct place *p)
 
 struct ct_mpi_request *ct_mpi_requests_find(uintptr_t handle, int message)
 {
-	struct place p;
+	struct table_entry p;
 
 	return find_one(key_of(handle, message), &p) ? entry_at(&p) : NULL;
 }
 
 struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle)
 {
-	struct place p;
+	struct table_entry p;
 
 	if (!handle || !find_one(key_of(handle, 0), &p))
 		return (struct ct_mpi_held){ NULL, 0, 0 };
@@ -443,7 +443,7 @@ int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *
 {
 	struct ct_mpi_request *kept = held->entry;
 	uintptr_t key = key_of(held->handle, 0);
-	struct place p;
+	struct table_entry p;
 	size_t at;
 
 	if (!kept)
@@ -456,7 +456,7 @@ int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *
 		return 1;
 	}
 	at = (size_t)(kept - &table->entries[0][0]);
-	p = (struct place){ 0, (uint32_t)(at / BUCKET), (uint32_t)(at % BUCKET) };
+	p = (struct table_entry){ 0, (uint32_t)(at / BUCKET), (uint32_t)(at % BUCKET) };
 	p.home = home_of(key);
 	if (remove_request(&p, key, held->serial, request))
 		return 1;

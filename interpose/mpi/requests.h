@@ -43,8 +43,8 @@ enum ct_mpi_request_flag {
  * what every start has in common. Of a message: comm, peer, tag, seq, and count bytes. */
 struct ct_mpi_request {
 	struct ct_op op;
-	uint64_t bytes;	      /* posted */
-	struct ct_comm *comm; /* may have ended since: look at its id */
+	uint64_t bytes;		     /* posted */
+	struct ct_traced_comm *comm; /* may have ended since: look at its id */
 	uint32_t comm_id;
 	uint32_t flags;		   /* enum ct_mpi_request_flag */
 	uint32_t rounds;	   /* persistent: starts so far */

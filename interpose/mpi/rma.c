@@ -22,7 +22,7 @@ struct access {
 };
 
 static EACH_ROW void describe(struct ct_op *op, enum ct_mpi_function function,
-			      const struct access *t, struct ct_comm *win)
+			      const struct access *t, struct ct_traced_comm *win)
 {
 	struct ct_mpi_element element = ct_mpi_element(t->type);
 	uint64_t count = t->count > 0 ? (uint64_t)t->count : 0;
@@ -39,13 +39,13 @@ static EACH_ROW void describe(struct ct_op *op, enum ct_mpi_function function,
 }
 
 /* MPI_PROC_NULL: nothing is moved. */
-static EACH_ROW struct ct_comm *window_of(ct_mpi_handle win, int target)
+static EACH_ROW struct ct_traced_comm *window_of(ct_mpi_handle win, int target)
 {
 	return target < 0 ? NULL : ct_mpi_win(win);
 }
 
 static EACH_ROW int begin_access(struct ct_op_frame *f, enum ct_mpi_function function,
-				 const struct access *t, struct ct_comm *win)
+				 const struct access *t, struct ct_traced_comm *win)
 {
 	struct ct_op op;
 
@@ -63,7 +63,7 @@ static EACH_ROW int begin_access(struct ct_op_frame *f, enum ct_mpi_function fun
 
 /* The request says when the origin's part is done. */
 static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function function,
-				  const struct access *t, struct ct_comm *win)
+				  const struct access *t, struct ct_traced_comm *win)
 {
 	struct ct_op op;
 

@@ -134,7 +134,7 @@ CT_MPI_RECORD_SMALL(DATA, Cancel, (void *request), (request), struct ct_mpi_requ
 
 /* Requests for partitioned transfers are matched once, in the order in which they are made; all
  * their starts belong together. Sender and receiver may cut the same data differently. */
-static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer *transfer,
+static void keep_partitioned(struct ct_traced_comm *comm, const struct ct_mpi_transfer *transfer,
 			     const void *request, int result)
 {
 	struct ct_mpi_request kept;

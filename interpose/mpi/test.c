@@ -14,13 +14,13 @@ static int ask(struct ct_mpi_question *q, enum ct_mpi_function function,
  * --------------------------------------------------------------------------------------------------
  */
 
-struct test {
+struct mpi_test {
 	struct ct_mpi_question q;
 	struct ct_mpi_held held;
 	struct ct_mpi_status own;
 };
 
-static int ask_one(struct test *t, const void *request, void **status)
+static int ask_one(struct mpi_test *t, const void *request, void **status)
 {
 	uintptr_t key = ct_mpi_request_key(request, 0);
 
@@ -32,7 +32,7 @@ static int ask_one(struct test *t, const void *request, void **status)
 	return 1;
 }
 
-static void answer_one(struct test *t, int is_done, const void *status, int result)
+static void answer_one(struct mpi_test *t, int is_done, const void *status, int result)
 {
 	uint64_t now_ns = ct_now_ns();
 	struct ct_mpi_request taken;
@@ -43,7 +43,7 @@ static void answer_one(struct test *t, int is_done, const void *status, int resu
 }
 
 CT_MPI_RECORD(DATA, Test, (void *request, int *flag, void *status), (request, flag, status),
-	      struct test, ask_one(&f, request, &status),
+	      struct mpi_test, ask_one(&f, request, &status),
 	      answer_one(&f, result || *flag, status, result))
 
 /* It remains a request, done or not: the program will wait for it, or free it. */

@@ -15,7 +15,7 @@ struct birth {
 	struct ct_nccl_child child;
 };
 
-static int source_of(const struct ct_comm *comm)
+static int source_of(const struct ct_traced_comm *comm)
 {
 	uint64_t bits = atomic_load_explicit(&comm->entry->bits, memory_order_relaxed);
 
@@ -26,7 +26,7 @@ static int source_of(const struct ct_comm *comm)
 static void conceive(struct birth *b, enum ct_nccl_call call, ncclComm_t comm, ncclComm_t *at,
 		     const ncclConfig_t *config, const void *library)
 {
-	struct ct_comm *parent = ct_nccl_comm(comm, library);
+	struct ct_traced_comm *parent = ct_nccl_comm(comm, library);
 
 	*b = (struct birth){
 		.host.rec = ct_nccl_host_rec(call, parent),
@@ -53,7 +53,7 @@ static ncclResult_t deliver(struct birth *b, ncclResult_t result)
 
 static void begin_split(struct birth *b, int color)
 {
-	const struct ct_comm *parent = b->parent.comm;
+	const struct ct_traced_comm *parent = b->parent.comm;
 	int32_t nth;
 
 	ct_nccl_parent_counts(&b->parent);
@@ -111,7 +111,7 @@ static int32_t rank_after(int32_t rank, const int *excluded, int n)
 /* Its key waits for the end, since a shrink that is refused must not count. */
 static uint64_t begin_shrink(struct birth *b, const int *excluded, int n)
 {
-	const struct ct_comm *parent = b->parent.comm;
+	const struct ct_traced_comm *parent = b->parent.comm;
 	uint64_t who = excluded && n > 0 ? ct_nccl_hash_of_ranks(excluded, n) : 0;
 
 	if (who && parent->nranks > (uint32_t)n) {

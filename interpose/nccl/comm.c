@@ -13,7 +13,7 @@ static struct ct_real real_rank = { .symbol = "ncclCommUserRank", .names = ct_nc
 static struct ct_real real_device = { .symbol = "ncclCommCuDevice", .names = ct_nccl_sonames };
 
 static struct ct_ring_comm unknown_entry;
-static struct ct_comm unknown_comm = { .entry = &unknown_entry, .rank = -1 };
+static struct ct_traced_comm unknown_comm = { .entry = &unknown_entry, .rank = -1 };
 
 static int number_of(struct ct_real *real, ncclComm_t handle, const void *library, int unknown)
 {
@@ -38,7 +38,7 @@ int ct_nccl_version(const void *library)
 	return version;
 }
 
-struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle)
+struct ct_traced_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle)
 {
 	const struct ct_comm_spec spec = {
 		.handle = { handle, NULL },
@@ -61,7 +61,7 @@ struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_
 	return ct_comms_create(&spec);
 }
 
-struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library)
+struct ct_traced_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library)
 {
 	struct ct_nccl_child child = { .library = library, .source = CT_KEY_GUESSED };
 
@@ -89,7 +89,7 @@ void ct_nccl_parent_refuses(const struct ct_nccl_parent *p)
 		atomic_fetch_sub_explicit(&p->comm->children, 1, memory_order_relaxed);
 }
 
-struct ct_comm *ct_nccl_child_arrives(const struct ct_nccl_child *child)
+struct ct_traced_comm *ct_nccl_child_arrives(const struct ct_nccl_child *child)
 {
 	ncclComm_t handle = child->seen ? NULL : *child->at;
 
@@ -102,7 +102,7 @@ void ct_nccl_child_fails(const struct ct_nccl_child *child)
 		ct_comms_end(child->seen);
 }
 
-struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_comm *comm)
+struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_traced_comm *comm)
 {
 	atomic_store_explicit(&ct_nccl_seen, 1, memory_order_relaxed);
 	return ct_host_rec_of(ct_nccl_call_ids[call], comm);

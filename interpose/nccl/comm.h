@@ -31,9 +31,9 @@ int ct_nccl_version(const void *library);
 
 /* A parent while NCCL makes a child of it. Another thread may end it meanwhile. */
 struct ct_nccl_parent {
-	struct ct_comm *comm; /* never NULL */
-	uint32_t id;	      /* of it; 0: nothing is known of it */
-	uint32_t nth;	      /* child by splitting or growing, from 1; 0: not counted */
+	struct ct_traced_comm *comm; /* never NULL */
+	uint32_t id;		     /* of it; 0: nothing is known of it */
+	uint32_t nth;		     /* child by splitting or growing, from 1; 0: not counted */
 };
 
 /* One more of these, which is counted as NCCL does: when the call begins. */
@@ -48,24 +48,24 @@ static inline int ct_nccl_is_refused(ncclResult_t result)
 }
 
 /* Of one that the recording has not seen made. */
-struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library);
+struct ct_traced_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library);
 
 /* The communicator of a handle, registered if it is older than the recording; `library` is an
  * address in the one that the program called. For an invalid one (NULL, or unknown to NCCL) a
  * stand-in with id 0. Never NULL. Guard held, as below. */
-static inline struct ct_comm *ct_nccl_comm(ncclComm_t handle, const void *library)
+static inline struct ct_traced_comm *ct_nccl_comm(ncclComm_t handle, const void *library)
 {
-	struct ct_comm *comm = handle ? ct_recorder_comm(handle) : NULL;
+	struct ct_traced_comm *comm = handle ? ct_recorder_comm(handle) : NULL;
 
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_nccl_comm_slow(handle, library);
 }
 
 /* The communicator of `handle` is known from now on; NULL without room (a counted loss). */
-struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle);
+struct ct_traced_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle);
 
 /* It is there now: read the handle and make it known. Returns it, NULL if NCCL made none for this
  * rank. */
-struct ct_comm *ct_nccl_child_arrives(const struct ct_nccl_child *child);
+struct ct_traced_comm *ct_nccl_child_arrives(const struct ct_nccl_child *child);
 
 /* It came to nothing. */
 void ct_nccl_child_fails(const struct ct_nccl_child *child);
@@ -75,6 +75,6 @@ void ct_nccl_child_fails(const struct ct_nccl_child *child);
 uint32_t ct_nccl_comm_name(const ncclConfig_t *config);
 
 /* The record's fields for a call that may wait, about a communicator or NULL. */
-struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_comm *comm);
+struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_traced_comm *comm);
 
 #endif

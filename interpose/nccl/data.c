@@ -111,7 +111,8 @@ static EACH_ROW int is_made_of_p2p(uint8_t op)
 	return op == CT_OP_AllToAll || op == CT_OP_Gather || op == CT_OP_Scatter;
 }
 
-static EACH_ROW enum launch_kind kind_of(const struct nccl_call *c, const struct ct_comm *comm)
+static EACH_ROW enum launch_kind kind_of(const struct nccl_call *c,
+					 const struct ct_traced_comm *comm)
 {
 	int is_collective = !is_p2p(c->op) && !is_one_sided(c->op);
 
@@ -127,7 +128,7 @@ static EACH_ROW enum launch_kind kind_of(const struct nccl_call *c, const struct
 	return LAUNCH_GROUP;
 }
 
-static EACH_ROW uint64_t next_seq(const struct nccl_call *c, struct ct_comm *comm)
+static EACH_ROW uint64_t next_seq(const struct nccl_call *c, struct ct_traced_comm *comm)
 {
 	if (is_p2p(c->op))
 		return ct_channels_next(comm->id, c->op == CT_OP_Send ? CT_SEND : CT_RECV, c->peer,
@@ -166,7 +167,7 @@ static void leave(struct ct_frame *frame)
 }
 
 /* (of a copy, so that the op itself stays in registers) */
-static __attribute__((noinline)) struct ct_op capture(struct ct_op op, struct ct_comm *comm,
+static __attribute__((noinline)) struct ct_op capture(struct ct_op op, struct ct_traced_comm *comm,
 						      CUstream stream, uint64_t bytes)
 {
 	ct_graph_op(&op, comm, stream, bytes);
@@ -198,7 +199,7 @@ int ct_nccl_inside_op(struct ct_nccl_inside *in)
 /* Published and, where the call itself launches, begun on the stream. */
 static __attribute__((noinline)) void begin_any(struct launch_frame *f, const struct nccl_call *c)
 {
-	struct ct_comm *comm = ct_nccl_comm(c->comm, *c->library);
+	struct ct_traced_comm *comm = ct_nccl_comm(c->comm, *c->library);
 	struct element element = element_of(c->type);
 	enum launch_kind kind = kind_of(c, comm);
 	struct ct_nccl_pair *pair = NULL;
@@ -271,7 +272,7 @@ static __attribute__((noinline)) void begin_any(struct launch_frame *f, const st
  * (gpu/plain.h). 0: not so, and nothing was done. */
 static EACH_ROW int begin_plain(struct launch_frame *f, const struct nccl_call *c)
 {
-	struct ct_comm *comm = ct_self.comm;
+	struct ct_traced_comm *comm = ct_self.comm;
 	struct ct_slot *slot = ct_self.lane.next;
 	struct element element;
 	struct ct_gpu_span *span;

@@ -32,7 +32,7 @@ void ct_nccl_failed(uint32_t call, uint32_t comm, int result, const void *librar
 
 void ct_nccl_failed_async(ncclComm_t comm, int result, const void *library)
 {
-	const struct ct_comm *known = comm ? ct_comms_find(comm) : NULL;
+	const struct ct_traced_comm *known = comm ? ct_comms_find(comm) : NULL;
 
 	record(&(struct ct_error){ .comm = known ? known->id : 0,
 				   .call = ct_nccl_call_ids[CT_NCCL_ncclCommGetAsyncError],

@@ -64,7 +64,7 @@ void ct_nccl_untimed(uint32_t launch, uint32_t comm, uint32_t n_ops, int result)
 		ct_recorder_launch(&rec);
 }
 
-struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t handle,
+struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_traced_comm *comm, ncclComm_t handle,
 					CUstream stream)
 {
 	struct ct_nccl_thread *t = ct_self.nccl;
@@ -207,9 +207,10 @@ static void end_leave(struct ct_frame *frame)
 }
 
 /* The one communicator that it is about, NULL if there are several or none. */
-static const struct ct_comm *only_comm(const struct ct_nccl_thread *t)
+static const struct ct_traced_comm *only_comm(const struct ct_nccl_thread *t)
 {
-	const struct ct_comm *comm = t && t->n_pairs ? ct_comms_find(t->pairs[0].comm) : NULL;
+	const struct ct_traced_comm *comm = t && t->n_pairs ? ct_comms_find(t->pairs[0].comm)
+							    : NULL;
 
 	for (uint32_t i = 1; comm && i < t->n_pairs; i++)
 		if (t->pairs[i].comm != t->pairs[0].comm)
@@ -238,7 +239,7 @@ int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_
 	t = ((const struct end_frame *)frame)->thread;
 	for (uint32_t i = 0; t && i < t->n_pairs; i++) {
 		const struct ct_nccl_pair *pair = &t->pairs[i];
-		const struct ct_comm *comm = ct_comms_find(pair->comm);
+		const struct ct_traced_comm *comm = ct_comms_find(pair->comm);
 
 		if (launch ? pair->launch.id != launch
 			   : !comm || comm->nccl_hash != hash || comm->rank != rank)

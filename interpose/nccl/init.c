@@ -17,7 +17,7 @@ static int is_begun(ncclResult_t result)
 	return result == ncclSuccess || result == ncclInProgress;
 }
 
-struct init {
+struct init_call {
 	struct ct_host_frame host; /* first */
 	struct ct_nccl_child child;
 	struct ct_nccl_parent parent; /* grown */
@@ -42,7 +42,7 @@ static uint32_t current_device(void)
 	return result == CUDA_SUCCESS ? (uint32_t)device + 1 : 0;
 }
 
-static void begin_host(struct init *f, enum ct_nccl_call call)
+static void begin_host(struct init_call *f, enum ct_nccl_call call)
 {
 	f->host.rec = ct_nccl_host_rec(call, NULL);
 	f->host.rec.key = f->child.key;
@@ -51,7 +51,7 @@ static void begin_host(struct init *f, enum ct_nccl_call call)
 	ct_host_begin(&f->host);
 }
 
-static void begin_init(struct init *f, enum ct_nccl_call call, const ncclUniqueId *id)
+static void begin_init(struct init_call *f, enum ct_nccl_call call, const ncclUniqueId *id)
 {
 	f->child.key = id ? ct_nccl_key_of_id(id, ct_nccl_version(f->child.library)) : 0;
 	f->child.magic = id ? ct_nccl_magic_of_id(id) : 0;
@@ -60,10 +60,10 @@ static void begin_init(struct init *f, enum ct_nccl_call call, const ncclUniqueI
 	begin_host(f, call);
 }
 
-static ncclResult_t end_init(struct init *f, ncclResult_t result)
+static ncclResult_t end_init(struct init_call *f, ncclResult_t result)
 {
 	struct ct_nccl_child *child = &f->child;
-	struct ct_comm *comm = NULL;
+	struct ct_traced_comm *comm = NULL;
 
 	if (is_begun(result)) {
 		child->name = ct_nccl_comm_name(f->config);
@@ -95,7 +95,7 @@ static ncclResult_t end_init(struct init *f, ncclResult_t result)
 static CT_UNWIND_WHOLE ncclResult_t init_rank(ncclComm_t *newcomm, int nranks, ncclUniqueId id,
 					      int rank, ct_ncclCommInitRank_fn *real)
 {
-	struct init f = INIT(newcomm, nranks, rank, NULL, real);
+	struct init_call f = INIT(newcomm, nranks, rank, NULL, real);
 
 	CT_UNWIND_HERE();
 	begin_init(&f, CT_NCCL_ncclCommInitRank, &id);
@@ -117,7 +117,7 @@ static CT_UNWIND_WHOLE ncclResult_t init_config(ncclComm_t *newcomm, int nranks,
 						int rank, ncclConfig_t *config,
 						ct_ncclCommInitRankConfig_fn *real)
 {
-	struct init f = INIT(newcomm, nranks, rank, config, real);
+	struct init_call f = INIT(newcomm, nranks, rank, config, real);
 
 	CT_UNWIND_HERE();
 	begin_init(&f, CT_NCCL_ncclCommInitRankConfig, &id);
@@ -141,7 +141,7 @@ static CT_UNWIND_WHOLE ncclResult_t init_scalable(ncclComm_t *newcomm, int nrank
 						  ncclConfig_t *config,
 						  ct_ncclCommInitRankScalable_fn *real)
 {
-	struct init f = INIT(newcomm, nranks, rank, config, real);
+	struct init_call f = INIT(newcomm, nranks, rank, config, real);
 
 	CT_UNWIND_HERE();
 	begin_init(&f, CT_NCCL_ncclCommInitRankScalable, n_ids > 0 ? ids : NULL);
@@ -163,7 +163,7 @@ ncclResult_t ct_ncclCommInitRankScalable(ncclComm_t *newcomm, int nranks, int ra
 /* ---- grown: members of the parent come with it, new ones with a unique id, and one of the
  * parent's with both ------ */
 
-static void begin_grow(struct init *f, const ncclUniqueId *id)
+static void begin_grow(struct init_call *f, const ncclUniqueId *id)
 {
 	struct ct_nccl_child *child = &f->child;
 	uint64_t magic_of_id = id ? ct_nccl_magic_of_id(id) : 0;
@@ -187,7 +187,7 @@ static void begin_grow(struct init *f, const ncclUniqueId *id)
 	begin_host(f, CT_NCCL_ncclCommGrow);
 }
 
-static ncclResult_t end_grow(struct init *f, ncclResult_t result)
+static ncclResult_t end_grow(struct init_call *f, ncclResult_t result)
 {
 	if (ct_nccl_is_refused(result))
 		ct_nccl_parent_refuses(&f->parent);
@@ -198,7 +198,7 @@ static CT_UNWIND_WHOLE ncclResult_t grow(ncclComm_t comm, int nranks, const nccl
 					 int rank, ncclComm_t *newcomm, ncclConfig_t *config,
 					 ct_ncclCommGrow_fn *real)
 {
-	struct init f = INIT(newcomm, nranks, rank, config, real);
+	struct init_call f = INIT(newcomm, nranks, rank, config, real);
 
 	CT_UNWIND_HERE();
 	if (comm) {

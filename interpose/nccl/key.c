@@ -9,14 +9,14 @@
 
 /* The state of NCCL's hash. Values are put in one after the other, whole: how they are cut matters.
  */
-struct state {
+struct nccl_hash {
 	uint64_t low;
 	uint64_t high;
 };
 
-static const struct state start = { 1, 1 };
+static const struct nccl_hash start = { 1, 1 };
 
-static struct state put(struct state s, const void *bytes, size_t n)
+static struct nccl_hash put(struct nccl_hash s, const void *bytes, size_t n)
 {
 	const char *from = bytes;
 
@@ -35,7 +35,7 @@ static struct state put(struct state s, const void *bytes, size_t n)
 	return s;
 }
 
-static uint64_t hash_of(struct state s)
+static uint64_t hash_of(struct nccl_hash s)
 {
 	uint64_t h = (s.low ^ s.low >> 31) * 0xbac3bd562846de6bull + s.high;
 
@@ -69,7 +69,7 @@ uint64_t ct_nccl_key_of_id(const ncclUniqueId *id, int version)
 
 static uint64_t hash_of_child(uint64_t parent, int32_t nth, int32_t color)
 {
-	struct state s = put(start, &parent, sizeof(parent));
+	struct nccl_hash s = put(start, &parent, sizeof(parent));
 
 	s = put(s, &nth, sizeof(nth));
 	s = put(s, &color, sizeof(color));

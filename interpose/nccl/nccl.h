@@ -88,7 +88,7 @@ extern _Atomic uint32_t ct_nccl_seen CT_NEAR;
 struct ct_nccl_inside {
 	struct ct_gpu_span *span; /* NULL: has none, or not yet */
 	uint64_t seq;
-	uint32_t comm; /* struct ct_comm's id */
+	uint32_t comm; /* struct ct_traced_comm's id */
 	uint32_t launch;
 	uint8_t op;
 	uint8_t has_seq;

@@ -16,7 +16,7 @@
 
 _Static_assert(sizeof(((struct ct_nvtx_rec *)0)->name) == CT_MARKER_NAME_BYTES, "a name fits");
 
-struct range {
+struct open_range {
 	uint64_t begin_ns;
 	const void *domain;
 	uint32_t above; /* other ranges that were pushed on the same stack after it */
@@ -28,14 +28,14 @@ _Atomic uint32_t ct_ranges_pushed;
 static struct pusher {
 	_Atomic uintptr_t thread; /* the address of its ct_self, 0 free; what follows is its own */
 	uint32_t n;
-	struct range ranges[DEPTH];
+	struct open_range ranges[DEPTH];
 } pushers[THREADS];
 
 /* BUSY: being filled or read. Ids are larger. */
 #define BUSY 1u
-static struct started {
+static struct started_range {
 	_Atomic uint64_t id; /* 0 free; stored (release) when the rest is there */
-	struct range range;
+	struct open_range range;
 } started[STARTED];
 static _Atomic uint64_t starts;
 
@@ -52,7 +52,7 @@ void ct_ranges_lose(void)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_NVTX_FULL, 1);
 }
 
-static void set_range(struct range *range, const void *domain, const char *name)
+static void set_range(struct open_range *range, const void *domain, const char *name)
 {
 	size_t len = strnlen(name, CT_MARKER_NAME_BYTES - 1);
 
@@ -64,7 +64,7 @@ static void set_range(struct range *range, const void *domain, const char *name)
 }
 
 /* Within a recorded call (a callback of its library) the lane is in use: lost. */
-static void record(const struct range *range, uint64_t end_ns, uint32_t how)
+static void record(const struct open_range *range, uint64_t end_ns, uint32_t how)
 {
 	struct ct_nvtx_rec rec = { .begin_ns = range->begin_ns, .end_ns = end_ns, .how = how };
 
@@ -129,7 +129,7 @@ static void release(struct pusher *own)
 }
 
 /* The one on top of a domain's stack, NULL: none. */
-static struct range *top_of(struct pusher *own, const void *domain)
+static struct open_range *top_of(struct pusher *own, const void *domain)
 {
 	for (uint32_t i = own->n; i > 0; i--)
 		if (own->ranges[i - 1].domain == domain)
@@ -161,7 +161,7 @@ void ct_range_push(const void *domain, const char *name)
 void ct_range_push_other(const void *domain)
 {
 	struct pusher *own = find_own();
-	struct range *top = own ? top_of(own, domain) : NULL;
+	struct open_range *top = own ? top_of(own, domain) : NULL;
 
 	if (top)
 		top->above++;
@@ -170,8 +170,8 @@ void ct_range_push_other(const void *domain)
 void ct_range_pop(const void *domain)
 {
 	struct pusher *own = find_own();
-	struct range *top = own ? top_of(own, domain) : NULL;
-	struct range range;
+	struct open_range *top = own ? top_of(own, domain) : NULL;
+	struct open_range range;
 	uint64_t end_ns;
 
 	if (!top)
@@ -206,7 +206,7 @@ uint64_t ct_range_start(const char *name)
 	if (!ct_guard_is_on())
 		return 0;
 	for (uint32_t i = 0; i < STARTED; i++) {
-		struct started *s = &started[i];
+		struct started_range *s = &started[i];
 		uint64_t id = 0;
 
 		if (atomic_load_explicit(&s->id, memory_order_relaxed) ||
@@ -225,9 +225,9 @@ uint64_t ct_range_start(const char *name)
 
 void ct_range_end(uint64_t id)
 {
-	struct started *s = &started[id % STARTED];
+	struct started_range *s = &started[id % STARTED];
 	uint64_t held = id, end_ns;
-	struct range range;
+	struct open_range range;
 
 	if (id < STARTED || !ct_guard_is_on())
 		return;
@@ -242,7 +242,7 @@ void ct_range_end(uint64_t id)
 
 void ct_range_mark(const char *name)
 {
-	struct range range;
+	struct open_range range;
 
 	if (!ct_guard_is_on())
 		return;
@@ -253,7 +253,7 @@ void ct_range_mark(const char *name)
 void ct_range_mark_step(uint64_t step, uint64_t samples)
 {
 	struct ct_step_mark mark = { CT_STEP_MARK_NAME, step, samples };
-	struct range range = { .begin_ns = 0 };
+	struct open_range range = { .begin_ns = 0 };
 
 	if (!ct_guard_is_on())
 		return;

@@ -17,9 +17,10 @@
 #include "interpose/recorder.h"
 #include "trace/ops.h"
 
-static struct ct_comm *own_comm(struct ct_profiler_comm *c, const struct ct_profiler_event *e)
+static struct ct_traced_comm *own_comm(struct ct_profiler_comm *c,
+				       const struct ct_profiler_event *e)
 {
-	struct ct_comm *own = atomic_load_explicit(&c->own, memory_order_acquire);
+	struct ct_traced_comm *own = atomic_load_explicit(&c->own, memory_order_acquire);
 	const struct ct_comm_spec spec = {
 		.handle = { c, NULL },
 		.key = c->hash ? c->hash : e->comm_hash,
@@ -43,7 +44,7 @@ static int is_p2p(uint8_t op)
 	return op == CT_OP_Send || op == CT_OP_Recv;
 }
 
-static void begin_launch(struct ct_profiler_comm *c, const struct ct_comm *own, uint8_t op,
+static void begin_launch(struct ct_profiler_comm *c, const struct ct_traced_comm *own, uint8_t op,
 			 const struct ct_profiler_event *e)
 {
 	const struct ct_gpu_launch launch = {
@@ -67,7 +68,8 @@ static void begin_launch(struct ct_profiler_comm *c, const struct ct_comm *own, 
 }
 
 /* Its record, with the end if it has returned. NULL: it is lost, or needs no end any more. */
-static struct ct_slot *publish(struct ct_op *op, const struct ct_comm *own, uint64_t return_ns)
+static struct ct_slot *publish(struct ct_op *op, const struct ct_traced_comm *own,
+			       uint64_t return_ns)
 {
 	struct ct_slot *slot = ct_recorder_slot();
 	uint64_t w[8];
@@ -92,7 +94,7 @@ static void end(struct ct_slot *slot)
 			      memory_order_release);
 }
 
-static uint64_t next_seq(const struct ct_comm *own, uint8_t op, int32_t peer)
+static uint64_t next_seq(const struct ct_traced_comm *own, uint8_t op, int32_t peer)
 {
 	if (is_p2p(op))
 		return ct_channels_next(own->id, op == CT_OP_Send ? CT_SEND : CT_RECV, peer, 0);
@@ -100,7 +102,7 @@ static uint64_t next_seq(const struct ct_comm *own, uint8_t op, int32_t peer)
 }
 
 /* As in the event, except for its times. */
-static struct ct_op op_of(const struct ct_comm *own, const struct ct_profiler_event *e,
+static struct ct_op op_of(const struct ct_traced_comm *own, const struct ct_profiler_event *e,
 			  uint32_t launch)
 {
 	struct ct_op op = {
@@ -120,7 +122,7 @@ static struct ct_op op_of(const struct ct_comm *own, const struct ct_profiler_ev
 
 void *ct_profiler_alone_call(struct ct_profiler_comm *c, const struct ct_profiler_event *e)
 {
-	struct ct_comm *own = own_comm(c, e);
+	struct ct_traced_comm *own = own_comm(c, e);
 	struct ct_profiler_says s = {
 		.kind = CT_PROFILER_CALL,
 		.op = ct_profiler_op(e->func, NULL),
@@ -179,7 +181,7 @@ void *ct_profiler_alone_plan(struct ct_profiler_comm *c)
 static int begin_task(struct ct_profiler_comm *c, const struct ct_profiler_event *e,
 		      struct ct_profiler_says *s)
 {
-	struct ct_comm *own = own_comm(c, e);
+	struct ct_traced_comm *own = own_comm(c, e);
 	struct ct_op op;
 
 	s->op = ct_profiler_op(e->func, NULL);
@@ -205,7 +207,7 @@ static int begin_task(struct ct_profiler_comm *c, const struct ct_profiler_event
 int ct_profiler_alone_task(struct ct_profiler_comm *c, const struct ct_profiler_event *e,
 			   struct ct_profiler_says *s)
 {
-	struct ct_comm *own = atomic_load_explicit(&c->own, memory_order_acquire);
+	struct ct_traced_comm *own = atomic_load_explicit(&c->own, memory_order_acquire);
 	struct ct_op op;
 
 	if (s->kind != CT_PROFILER_CALL)

@@ -22,10 +22,10 @@ struct ct_profiler_comm {
 	uint64_t hash;	 /* as in NCCL's event; 0: not reported */
 	int32_t n_ranks; /* 0 not reported */
 	int32_t rank;
-	uint16_t device;	       /* + 1, 0 not known */
-	uint8_t has_times;	       /* it asked for the channels of kernels */
-	int *mask;		       /* NCCL's word that selects the events */
-	_Atomic(struct ct_comm *) own; /* of its ops that pass no wrapper */
+	uint16_t device;		      /* + 1, 0 not known */
+	uint8_t has_times;		      /* it asked for the channels of kernels */
+	int *mask;			      /* NCCL's word that selects the events */
+	_Atomic(struct ct_traced_comm *) own; /* of its ops that pass no wrapper */
 	/* the launch that these ops go into: by the thread that calls */
 	const void *group;
 	uint32_t launch, profiled;

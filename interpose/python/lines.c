@@ -6,7 +6,7 @@
 #define MOST_BYTES (1u << 20) /* of a table of lines */
 
 /* A table's bytes one after the other. */
-struct stream {
+struct byte_stream {
 	ct_python_read read;
 	uintptr_t at;
 	uint64_t left; /* of the table, behind what is in the piece */
@@ -15,7 +15,7 @@ struct stream {
 };
 
 /* The next byte, or -1. */
-static int next_byte(struct stream *s)
+static int next_byte(struct byte_stream *s)
 {
 	if (s->next == s->n) {
 		s->n = s->left < sizeof(s->piece) ? (uint32_t)s->left : (uint32_t)sizeof(s->piece);
@@ -32,7 +32,7 @@ static int next_byte(struct stream *s)
 }
 
 /* Up to 3.9: pairs of how much further instruction and line are. */
-static int64_t line_in_pairs(struct stream *s, int64_t line, int64_t at)
+static int64_t line_in_pairs(struct byte_stream *s, int64_t line, int64_t at)
 {
 	int64_t place = 0;
 
@@ -50,7 +50,7 @@ static int64_t line_in_pairs(struct stream *s, int64_t line, int64_t at)
 
 /* 3.10: pairs of how many bytes of instructions, and how much further their line is than the last
  * one; -128: none. */
-static int64_t line_in_ranges(struct stream *s, int64_t line, int64_t at)
+static int64_t line_in_ranges(struct byte_stream *s, int64_t line, int64_t at)
 {
 	int64_t place = 0;
 
@@ -69,7 +69,7 @@ static int64_t line_in_ranges(struct stream *s, int64_t line, int64_t at)
 
 /* Six bits a byte, lowest first, bit 6 says that there are more; the number's lowest bit is its
  * sign. */
-static int64_t signed_number(struct stream *s)
+static int64_t signed_number(struct byte_stream *s)
 {
 	uint64_t n = 0;
 	int byte, shift = 0;
@@ -86,7 +86,7 @@ static int64_t signed_number(struct stream *s)
 
 /* From 3.11 on: entries that begin with a byte with the highest bit: a form, and how many
  * instructions of two bytes. */
-static int64_t line_in_entries(struct stream *s, int64_t line, int64_t at)
+static int64_t line_in_entries(struct byte_stream *s, int64_t line, int64_t at)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NOTHING = 15 };
 	int64_t place = 0;
@@ -114,7 +114,7 @@ static int64_t line_in_entries(struct stream *s, int64_t line, int64_t at)
 uint32_t ct_python_line_in(uint32_t version, ct_python_read read, uintptr_t table, uint64_t bytes,
 			   uint32_t first, int64_t at)
 {
-	struct stream s = { .read = read, .at = table, .left = bytes };
+	struct byte_stream s = { .read = read, .at = table, .left = bytes };
 	int64_t line;
 
 	if (at < 0 || bytes > MOST_BYTES)

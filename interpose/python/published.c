@@ -16,7 +16,7 @@ static const struct publication {
 };
 
 /* Which word of its structure a field is. */
-static const struct place {
+static const struct layout_field {
 	uint8_t structure, word;
 	uint16_t field; /* of struct ct_python_layout */
 } places[] = {

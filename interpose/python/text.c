@@ -5,14 +5,14 @@
 
 #define MOST_CHARACTERS 4096u /* of a file's or function's name */
 
-struct shape {
+struct string_layout {
 	uint32_t width; /* bytes of a character */
 	int is_ascii;
 };
 
 /* State: how it is interned, then kind (3 bits), compact, ascii. Builds differ in the room of the
  * first. At a wrong offset there is no kind. */
-static int shape_of(uint32_t state, struct shape *shape)
+static int shape_of(uint32_t state, struct string_layout *shape)
 {
 	static const uint8_t shifts[] = { 2, 8, 16 };
 
@@ -20,7 +20,7 @@ static int shape_of(uint32_t state, struct shape *shape)
 		uint32_t bits = state >> shifts[i], kind = bits & 7, is_ascii = bits >> 4 & 1;
 
 		if ((kind == 1 || ((kind == 2 || kind == 4) && !is_ascii)) && bits >> 3 & 1) {
-			*shape = (struct shape){ kind, (int)is_ascii };
+			*shape = (struct string_layout){ kind, (int)is_ascii };
 			return 0;
 		}
 	}
@@ -101,7 +101,7 @@ static int64_t copy(ct_python_read read, uintptr_t data, uint32_t width, uint64_
 int ct_python_text(const struct ct_python *py, ct_python_read read, uintptr_t object, char *to,
 		   size_t room, enum ct_python_keep keep)
 {
-	struct shape shape;
+	struct string_layout shape;
 	uintptr_t type, data;
 	uint64_t n, from = 0;
 	uint32_t state;

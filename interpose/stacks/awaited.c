@@ -14,7 +14,7 @@
 #define AT_ONCE 32u
 #define MOST_COMMS 4096u
 
-struct search {
+struct awaited_search {
 	const struct ct_ring *mine;
 	uint64_t old_ns, now_ns, since_ns;
 };
@@ -60,7 +60,7 @@ static int is_behind(const struct ct_ring *mine, const struct ct_ring_comm *thei
 	return 0;
 }
 
-static int is_of_this_run(const struct ct_ring_header *h, const struct search *s)
+static int is_of_this_run(const struct ct_ring_header *h, const struct awaited_search *s)
 {
 	const struct ct_process *own = &s->mine->header->process;
 
@@ -71,7 +71,7 @@ static int is_of_this_run(const struct ct_ring_header *h, const struct search *s
 	       ct_load_relaxed(&h->beat_ns) + LIVES_NS > s->now_ns;
 }
 
-static void look_at_comms(struct search *s, int fd, const struct ct_ring_header *h)
+static void look_at_comms(struct awaited_search *s, int fd, const struct ct_ring_header *h)
 {
 	struct ct_ring_comm comms[AT_ONCE];
 
@@ -96,7 +96,7 @@ static void look_at_comms(struct search *s, int fd, const struct ct_ring_header 
 static int look_at_ring(const char *path, void *arg)
 {
 	const struct ct_process *own;
-	struct search *s = arg;
+	struct awaited_search *s = arg;
 	struct ct_ring_header header;
 	const char *name = strrchr(path, '/');
 	uint32_t pidns, pid;
@@ -119,10 +119,10 @@ static int look_at_ring(const char *path, void *arg)
 
 uint64_t ct_awaited_since(const struct ct_ring *mine, uint64_t after_ns, uint64_t now_ns)
 {
-	struct search s = { .mine = mine,
-			    .old_ns = now_ns > after_ns ? now_ns - after_ns : 0,
-			    .now_ns = now_ns,
-			    .since_ns = UINT64_MAX };
+	struct awaited_search s = { .mine = mine,
+				    .old_ns = now_ns > after_ns ? now_ns - after_ns : 0,
+				    .now_ns = now_ns,
+				    .since_ns = UINT64_MAX };
 	const char *const *dirs;
 	int saved = errno;
 

@@ -14,7 +14,7 @@
 #include "interpose/threads.h"
 
 /* A thread takes a free entry by its id, then says where its block is. */
-static struct entry {
+static struct caller_entry {
 	_Atomic uint32_t tid;
 	_Atomic uintptr_t block; /* struct ct_thread; 0 not yet */
 } entries[CT_CALLERS];
@@ -56,7 +56,7 @@ void ct_callers_leave(void)
 }
 
 /* It has ended without saying so, or its memory is another's now. */
-static void free_entry(struct entry *entry, uint32_t tid, uintptr_t block)
+static void free_entry(struct caller_entry *entry, uint32_t tid, uintptr_t block)
 {
 	if (ct_thread_lives(tid))
 		return;

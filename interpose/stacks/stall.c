@@ -8,12 +8,12 @@
 #include "interpose/stacks/callers.h"
 
 /* A thread, and since when it has recorded nothing. */
-struct seen {
+struct seen_thread {
 	uint32_t tid;
 	uint64_t progress, since_ns;
 };
 
-static struct seen seen[CT_CALLERS];
+static struct seen_thread seen[CT_CALLERS];
 static struct ct_caller callers[CT_CALLERS];
 static uint32_t n_seen;
 static uint64_t moved_ns;	      /* when any thread was seen to have recorded something */
@@ -27,7 +27,7 @@ void ct_stall_reset(void)
 	awaited_ns = UINT64_MAX;
 }
 
-static const struct seen *seen_before(uint32_t tid)
+static const struct seen_thread *seen_before(uint32_t tid)
 {
 	for (uint32_t i = 0; i < n_seen; i++)
 		if (seen[i].tid == tid)
@@ -38,16 +38,16 @@ static const struct seen *seen_before(uint32_t tid)
 /* Since when the thread that is longest in a call has been there; UINT64_MAX none. */
 static uint64_t look_at_callers(uint64_t now)
 {
-	static struct seen next[CT_CALLERS];
+	static struct seen_thread next[CT_CALLERS];
 	uint32_t n = ct_callers_read(callers, CT_CALLERS);
 	uint64_t oldest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct seen *before = seen_before(callers[i].tid);
+		const struct seen_thread *before = seen_before(callers[i].tid);
 
-		next[i] = (struct seen){ .tid = callers[i].tid,
-					 .progress = callers[i].progress,
-					 .since_ns = now };
+		next[i] = (struct seen_thread){ .tid = callers[i].tid,
+						.progress = callers[i].progress,
+						.since_ns = now };
 		if (before && before->progress == callers[i].progress)
 			next[i].since_ns = before->since_ns;
 		else

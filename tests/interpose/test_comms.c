@@ -62,7 +62,7 @@ static uint64_t made(uintptr_t handle, uint64_t key, uint32_t nranks)
 		.source = key ? CT_KEY_LIBRARY : CT_KEY_GUESSED,
 		.nranks = nranks,
 	};
-	struct ct_comm *comm = ct_comms_create(&spec);
+	struct ct_traced_comm *comm = ct_comms_create(&spec);
 
 	return comm ? comm->key : 0;
 }
@@ -93,7 +93,7 @@ static void members_guess_the_same_key(void **state)
  * thread does, and guess. */
 static uint64_t guess_after_loss(uint64_t who)
 {
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 	uintptr_t n = 1;
 	uint64_t key;
 
@@ -124,7 +124,7 @@ static void what_is_there_is_found_however_many_went(void **state)
 {
 	enum { HANDLES = 4000, LIVE = 40, ROUNDS = 60000 };
 	uintptr_t live[LIVE] = { 0 };
-	struct ct_comm *comms[LIVE] = { NULL };
+	struct ct_traced_comm *comms[LIVE] = { NULL };
 	uint32_t random = 1;
 
 	(void)state;

@@ -154,7 +154,8 @@ static void of_the_last_few_measured_costs_the_least_counts(void **state)
 
 /* With the poll thread, a driver that takes long to record an event, and launches that ask whether
  * they are timed. */
-static uint32_t level_after(struct ct_comm *comm, uint64_t *seq, uint64_t seconds, uint32_t until)
+static uint32_t level_after(struct ct_traced_comm *comm, uint64_t *seq, uint64_t seconds,
+			    uint32_t until)
 {
 	uint64_t end_ns = ct_now_ns() + seconds * SECOND_NS;
 	struct ct_poll_cost cost;
@@ -170,7 +171,7 @@ static uint32_t level_after(struct ct_comm *comm, uint64_t *seq, uint64_t second
 
 static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **state)
 {
-	struct ct_comm comm = { .key = 99 };
+	struct ct_traced_comm comm = { .key = 99 };
 	struct ct_poll_cost cost;
 	uint64_t seq = 0;
 

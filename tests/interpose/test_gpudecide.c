@@ -79,7 +79,7 @@ struct job {
 	enum { REPEATS, OTHER_SIZES, NOTHING_REPEATS } sequence;
 };
 
-static struct ct_comm *world, *pair;
+static struct ct_traced_comm *world, *pair;
 static uint64_t steps, first_timed_ns, lowered_ns, untimed_ns, begun_ns;
 
 static int is_timed(void)
@@ -87,7 +87,7 @@ static int is_timed(void)
 	return ct_gpu_timing() == CT_GPU_TIMED && !ct_gpu_sampling_is_paused();
 }
 
-static void call(struct ct_comm *comm, uint64_t what)
+static void call(struct ct_traced_comm *comm, uint64_t what)
 {
 	uint64_t seq = atomic_fetch_add(&comm->entry->next_seq, 1);
 

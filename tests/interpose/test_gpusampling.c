@@ -23,16 +23,16 @@ static void init(uint64_t sample, uint32_t duty_on_ms, uint32_t duty_ms)
 		.sample = sample, .duty_on_ms = duty_on_ms, .duty_ms = duty_ms });
 }
 
-static struct ct_comm make_comm(uint64_t key)
+static struct ct_traced_comm make_comm(uint64_t key)
 {
-	struct ct_comm comm;
+	struct ct_traced_comm comm;
 
 	memset(&comm, 0, sizeof(comm));
 	comm.key = key;
 	return comm;
 }
 
-static unsigned count(struct ct_comm *comm, int is_message)
+static unsigned count(struct ct_traced_comm *comm, int is_message)
 {
 	unsigned n = 0;
 
@@ -43,7 +43,7 @@ static unsigned count(struct ct_comm *comm, int is_message)
 
 static void unasked_all_are_timed_and_nothing_is_looked_up(void **state)
 {
-	struct ct_comm comm = make_comm(7);
+	struct ct_traced_comm comm = make_comm(7);
 
 	(void)state;
 	init(CT_GPU_ALL, 0, 0);
@@ -59,7 +59,7 @@ static void so_many_are_timed_as_were_asked_for(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		for (int is_message = 0; is_message < 2; is_message++) {
-			struct ct_comm comm = make_comm(0x8dadf849144399f1ull + (uint64_t)i);
+			struct ct_traced_comm comm = make_comm(0x8dadf849144399f1ull + (uint64_t)i);
 			unsigned usual = INSTANCES / one_in[i];
 
 			init(CT_GPU_ALL / one_in[i], 0, 0);
@@ -71,7 +71,7 @@ static void so_many_are_timed_as_were_asked_for(void **state)
 
 static void every_member_picks_the_same_ones(void **state)
 {
-	struct ct_comm one = make_comm(11), other = make_comm(11), third = make_comm(12);
+	struct ct_traced_comm one = make_comm(11), other = make_comm(11), third = make_comm(12);
 	unsigned differ = 0;
 
 	(void)state;
@@ -94,7 +94,7 @@ static void what_a_coarser_level_times_a_finer_one_does(void **state)
 	init(CT_GPU_ALL / 3, 0, 0);
 	memset(finer, 1, sizeof(finer));
 	for (uint32_t level = 0; level < 6; level++) {
-		struct ct_comm comm = make_comm(23);
+		struct ct_traced_comm comm = make_comm(23);
 		unsigned n = 0;
 
 		ct_gpu_sampling_level(level);
@@ -112,7 +112,7 @@ static void what_a_coarser_level_times_a_finer_one_does(void **state)
 
 static void after_the_budget_has_recovered_all_are_timed_again(void **state)
 {
-	struct ct_comm comm = make_comm(23);
+	struct ct_traced_comm comm = make_comm(23);
 
 	(void)state;
 	init(CT_GPU_ALL, 0, 0);
@@ -143,7 +143,7 @@ static void duty_is_the_first_part_of_every_period_of_the_wall_clock(void **stat
  * is on, or off, all the time. */
 static void a_window_begins_and_ends_with_a_block(void **state)
 {
-	struct ct_comm comm = make_comm(5);
+	struct ct_traced_comm comm = make_comm(5);
 
 	(void)state;
 	init(CT_GPU_ALL, 1, 24 * 3600 * 1000);
@@ -164,7 +164,7 @@ static void a_window_begins_and_ends_with_a_block(void **state)
 /* A communicator that is used once a minute has blocks longer than a window that is not timed. */
 static void a_pause_begins_and_ends_within_a_block(void **state)
 {
-	struct ct_comm comm = make_comm(5), untouched = make_comm(5);
+	struct ct_traced_comm comm = make_comm(5), untouched = make_comm(5);
 	int picked = 0;
 
 	(void)state;

@@ -491,7 +491,7 @@ enum { LEFT_OPS = 3 * CT_CHUNK_SLOTS + 7, EARLIER_CALLS = 20 };
 static jmp_buf out;
 
 /* As MPI_Startall does. */
-static __attribute__((noinline)) void begin_many_and_leave(struct ct_comm *comm)
+static __attribute__((noinline)) void begin_many_and_leave(struct ct_traced_comm *comm)
 {
 	char deep[4096]; /* below the frames of the wrappers that are called later */
 	struct ct_op op = { .op = CT_OP_Barrier, .peer = -1 };

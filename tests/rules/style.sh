@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a reader relies on in every source file: the licence line, header guards of their own, memory orders,
-# nothing left undone.
+# nothing left undone, a tag for one thing only.
 . "$(dirname "$0")/rule.sh"
 
 mapfile -t all < <(sources '[.](c|cc|h|def|S|py|sh|cmake|md)$|CMakeLists.txt$')
@@ -43,3 +43,14 @@ awk '
 	/^#/ && n == 2 && $1 == "#define" && $2 == asked { ok[FILENAME] = 1 }
 	END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] ": no #ifndef, #define CT_ and its path at the top" }
 ' "${headers[@]}" </dev/null | verdict "header guards"
+
+# A tag means one thing: whoever searches for it finds one definition.
+mapfile -t product < <(sources '^(include|interpose|trace|analyzer|tools)/.*[.][ch]$')
+awk '
+	!/^ ?[\/*]/ && match($0, /(^|[ \t(])(struct|union|enum) [a-z0-9_]+ [{]/) {
+		tag = substr($0, RSTART, RLENGTH - 2)
+		sub(/^[ \t(]/, "", tag)
+		if (tag in at) printf "%s:%d: %s, which %s defines\n", FILENAME, FNR, tag, at[tag]
+		else at[tag] = FILENAME
+	}
+' "${product[@]}" </dev/null | verdict "tags that mean two things"

@@ -22,7 +22,7 @@
 
 enum { TEXT, JSON };
 
-struct request {
+struct bench_request {
 	struct ct_cli args;
 	int format;
 	struct ct_bench_samples *samples; /* by path */
@@ -39,7 +39,7 @@ static int say_no_memory(void)
 
 /* "gloo=results/run1": gloo, results/run1. "results/run1": run1, the whole. A path that exists is
  * one. */
-static const char *split(struct request *request, const char *argument, const char **series)
+static const char *split(struct bench_request *request, const char *argument, const char **series)
 {
 	const char *equals = strchr(argument, '='), *slash;
 	size_t len = strlen(argument);
@@ -67,7 +67,7 @@ static int print_on_stderr(void *unused)
 	return dup2(STDERR_FILENO, STDOUT_FILENO) < 0;
 }
 
-static int record(struct request *request)
+static int record(struct bench_request *request)
 {
 	static const char *const no_rings[] = { NULL };
 	const struct ct_paths *paths = &request->args.paths;
@@ -102,7 +102,7 @@ static int is_printed(const char *path)
 	       ct_recording_kind(path) == CT_RECORDING_NONE;
 }
 
-static int read_printed(struct request *request, const char *path, size_t i)
+static int read_printed(struct bench_request *request, const char *path, size_t i)
 {
 	uint32_t ranks = (uint32_t)ct_cli_number(&request->args, CT_OPTION_PRINTED_RANKS, 0);
 	FILE *file = fopen(path, "re");
@@ -121,7 +121,7 @@ static int read_printed(struct request *request, const char *path, size_t i)
 	return st == CT_OK ? 0 : CT_CODE_FAILED;
 }
 
-static int read_run(struct request *request, size_t i)
+static int read_run(struct bench_request *request, size_t i)
 {
 	struct ct_bench_run *run = &request->runs[i];
 	const char *path = split(request, request->args.paths.path[i], &run->series);
@@ -145,7 +145,7 @@ static int read_run(struct request *request, size_t i)
 	return code;
 }
 
-static int write_result(struct request *request)
+static int write_result(struct bench_request *request)
 {
 	const struct ct_cli *args = &request->args;
 	struct ct_out out;
@@ -169,7 +169,7 @@ static int write_result(struct request *request)
 	return code;
 }
 
-static int run_bench(struct request *request)
+static int run_bench(struct bench_request *request)
 {
 	size_t n = request->args.paths.n;
 	int code = 0;
@@ -202,7 +202,7 @@ static int run_bench(struct request *request)
 
 int ct_cmd_bench(int argc, char **argv)
 {
-	struct request request = { .format = -1 };
+	struct bench_request request = { .format = -1 };
 	int code = ct_cli_parse(&request.args, CT_COMMAND_bench, argc, argv);
 
 	if (code < 0)

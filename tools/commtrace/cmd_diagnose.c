@@ -27,7 +27,7 @@
 
 enum { TEXT, JSON };
 
-struct request {
+struct diagnose_request {
 	struct ct_cli args;
 	int format;
 	struct ct_arena *memory;
@@ -45,7 +45,7 @@ static int say_no_memory(void)
 }
 
 /* What doctor says of this machine, the checks that are in order in one node. */
-static int ask_doctor(struct request *request)
+static int ask_doctor(struct diagnose_request *request)
 {
 	static const enum ct_diagnosis_answer answers[] = {
 		[CT_DOCTOR_FINE] = CT_DIAGNOSIS_PASS,
@@ -91,7 +91,7 @@ static int ask_doctor(struct request *request)
 	return failed ? say_no_memory() : 0;
 }
 
-static int ask_machine(struct request *request)
+static int ask_machine(struct diagnose_request *request)
 {
 	struct ct_report_topology checks[CT_TOPOLOGY_CHECKS] = { 0 };
 	struct ct_environment_facts facts = { 0 };
@@ -107,7 +107,7 @@ static int ask_machine(struct request *request)
 }
 
 /* What the benchmark reached is expected of the run. */
-static int read_bench(struct request *request)
+static int read_bench(struct diagnose_request *request)
 {
 	const char *path = ct_cli_text(&request->args, CT_OPTION_BENCH);
 	const struct ct_paths paths = { .path = &path, .n = 1 };
@@ -124,7 +124,7 @@ static int read_bench(struct request *request)
 	return code;
 }
 
-static int ask_run(struct request *request)
+static int ask_run(struct diagnose_request *request)
 {
 	const struct ct_cli *args = &request->args;
 	const char *expect = ct_cli_text(args, CT_OPTION_EXPECT);
@@ -151,7 +151,7 @@ static int ask_run(struct request *request)
 }
 
 /* --nccl-log */
-static int ask_nccl_log(struct request *request)
+static int ask_nccl_log(struct diagnose_request *request)
 {
 	const char *path = ct_cli_text(&request->args, CT_OPTION_NCCL_LOG);
 	FILE *file = path ? fopen(path, "re") : NULL;
@@ -179,7 +179,7 @@ static int ask_nccl_log(struct request *request)
 	return 0;
 }
 
-static json_t *to_json(const struct request *request)
+static json_t *to_json(const struct diagnose_request *request)
 {
 	const struct ct_report *report = request->report;
 	json_t *failed = request->failed ? ct_columns_json(ct_columns_diagnosis_node(),
@@ -195,7 +195,7 @@ static json_t *to_json(const struct request *request)
 						       CT_DIAGNOSIS_LEVELS, NULL) });
 }
 
-static int write_result(const struct request *request)
+static int write_result(const struct diagnose_request *request)
 {
 	struct ct_out out;
 	int code = ct_out_open(&out, ct_cli_text(&request->args, CT_OPTION_OUTPUT),
@@ -221,7 +221,7 @@ static int write_result(const struct request *request)
 }
 
 /* Without a run it is about this machine; with one, only with --full-scan about both. */
-static int diagnose(struct request *request)
+static int diagnose(struct diagnose_request *request)
 {
 	int whole = ct_cli_has(&request->args, CT_OPTION_FULL_SCAN), code = 0;
 
@@ -249,7 +249,7 @@ static int diagnose(struct request *request)
 
 int ct_cmd_diagnose(int argc, char **argv)
 {
-	struct request request = { .format = -1 };
+	struct diagnose_request request = { .format = -1 };
 	int code = ct_cli_parse(&request.args, CT_COMMAND_diagnose, argc, argv);
 
 	if (code < 0)

@@ -19,18 +19,18 @@
 enum { TEXT, JSON, HTML };
 
 /* One of the runs. */
-struct side {
+struct diff_run {
 	struct ct_run *run;
 	struct ct_report *report;
 	struct ct_diff_samples samples;
 };
 
-struct request {
+struct diff_request {
 	struct ct_cli args;
 	int format;
-	size_t bases;	       /* the first runs are repetitions of the base */
-	struct side *sides;    /* by path */
-	struct ct_diff *diffs; /* by path; none of the bases */
+	size_t bases;		/* the first runs are repetitions of the base */
+	struct diff_run *sides; /* by path */
+	struct ct_diff *diffs;	/* by path; none of the bases */
 	struct ct_arena *memory;
 };
 
@@ -40,11 +40,11 @@ static int say_no_memory(void)
 	return CT_CODE_FAILED;
 }
 
-static int read_side(const struct request *request, size_t i)
+static int read_side(const struct diff_request *request, size_t i)
 {
 	const struct ct_cli *args = &request->args;
 	const struct ct_paths one = { .path = &args->paths.path[i], .n = 1 };
-	struct side *side = &request->sides[i];
+	struct diff_run *side = &request->sides[i];
 	struct ct_observer observer;
 	const struct ct_report_wishes wishes = {
 		.anchor = ct_cli_text(args, CT_OPTION_STEP_ANCHOR),
@@ -72,7 +72,7 @@ static int read_side(const struct request *request, size_t i)
 	return code;
 }
 
-static int compare(struct request *request)
+static int compare(struct diff_request *request)
 {
 	size_t n = request->args.paths.n;
 	struct ct_diff_run *runs = calloc(n, sizeof(*runs));
@@ -88,7 +88,7 @@ static int compare(struct request *request)
 	return st == CT_OK ? 0 : say_no_memory();
 }
 
-static json_t *one_json(const struct request *request, size_t i)
+static json_t *one_json(const struct diff_request *request, size_t i)
 {
 	json_t *value = ct_columns_json(ct_columns_diff(), &request->diffs[i], NULL);
 	int failed = !value;
@@ -97,7 +97,7 @@ static json_t *one_json(const struct request *request, size_t i)
 	return ct_json_done(value, failed);
 }
 
-static json_t *to_json(const struct request *request)
+static json_t *to_json(const struct diff_request *request)
 {
 	const struct ct_paths *paths = &request->args.paths;
 	size_t bases = request->bases;
@@ -108,7 +108,7 @@ static json_t *to_json(const struct request *request)
 			 CT_JSON_ARRAY(i, paths->n - bases, one_json(request, i + bases)) });
 }
 
-static void to_text(const struct request *request, FILE *out)
+static void to_text(const struct diff_request *request, FILE *out)
 {
 	const struct ct_text_style style = {
 		.color = ct_color_wanted(out),
@@ -125,7 +125,7 @@ static void to_text(const struct request *request, FILE *out)
 }
 
 /* What the text says of a run, in full; to be freed. NULL: out of memory. */
-static char *text_of(const struct request *request, size_t i)
+static char *text_of(const struct diff_request *request, size_t i)
 {
 	const struct ct_text_style style = { .unwrapped = 1, .verbose = 1 };
 	const struct ct_paths *paths = &request->args.paths;
@@ -143,7 +143,7 @@ static char *text_of(const struct request *request, size_t i)
 	return NULL;
 }
 
-static int to_html(const struct request *request, FILE *out)
+static int to_html(const struct diff_request *request, FILE *out)
 {
 	size_t n = request->args.paths.n;
 	struct ct_diff_page_run *runs = calloc(n, sizeof(*runs));
@@ -165,7 +165,7 @@ static int to_html(const struct request *request, FILE *out)
 	return st == CT_OK ? 0 : say_no_memory();
 }
 
-static int write_result(const struct request *request)
+static int write_result(const struct diff_request *request)
 {
 	struct ct_out out;
 	int code = ct_out_open(&out, ct_cli_text(&request->args, CT_OPTION_OUTPUT),
@@ -186,7 +186,7 @@ static int write_result(const struct request *request)
 }
 
 /* --fail-on-regression */
-static int is_regression(const struct request *request)
+static int is_regression(const struct diff_request *request)
 {
 	double pct = (double)ct_cli_number(&request->args, CT_OPTION_FAIL_ON_REGRESSION, -1);
 	int found = 0;
@@ -203,7 +203,7 @@ static int is_regression(const struct request *request)
 	return found;
 }
 
-static int run_diff(struct request *request)
+static int run_diff(struct diff_request *request)
 {
 	size_t n = request->args.paths.n;
 	int code = 0;
@@ -231,7 +231,7 @@ static int run_diff(struct request *request)
 
 int ct_cmd_diff(int argc, char **argv)
 {
-	struct request request = { .format = -1 };
+	struct diff_request request = { .format = -1 };
 	int code = ct_cli_parse(&request.args, CT_COMMAND_diff, argc, argv);
 
 	if (code < 0)

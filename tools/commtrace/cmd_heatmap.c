@@ -18,7 +18,7 @@
 
 enum { SVG, CSV, PNG };
 
-struct request {
+struct heatmap_request {
 	struct ct_cli args;
 	int format;
 	struct ct_picture_request picture;
@@ -26,7 +26,7 @@ struct request {
 };
 
 /* What the options ask for, and whether they go together. */
-static int read_options(struct request *request)
+static int read_options(struct heatmap_request *request)
 {
 	const struct ct_cli *args = &request->args;
 	struct ct_picture_request *p = &request->picture;
@@ -96,7 +96,7 @@ static int write_as(int format, const struct ct_picture *picture, FILE *out)
 	return CT_CODE_FAILED;
 }
 
-static int write_picture(const struct request *request, const struct ct_picture *picture)
+static int write_picture(const struct heatmap_request *request, const struct ct_picture *picture)
 {
 	struct ct_out out;
 	int code = ct_out_open(&out, ct_cli_text(&request->args, CT_OPTION_OUTPUT),
@@ -114,7 +114,7 @@ static int write_picture(const struct request *request, const struct ct_picture 
 	return ct_out_close(&out);
 }
 
-static int draw(const struct request *request, const struct ct_report *report)
+static int draw(const struct heatmap_request *request, const struct ct_report *report)
 {
 	struct ct_arena *memory = ct_arena_new();
 	struct ct_picture picture;
@@ -134,7 +134,7 @@ static int draw(const struct request *request, const struct ct_report *report)
 
 int ct_cmd_heatmap(int argc, char **argv)
 {
-	struct request request = { .format = -1 };
+	struct heatmap_request request = { .format = -1 };
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
 	int code = ct_cli_parse(&request.args, CT_COMMAND_heatmap, argc, argv);

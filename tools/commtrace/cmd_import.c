@@ -13,12 +13,12 @@
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/jsonl/import.h"
 
-struct request {
+struct import_request {
 	const char *file, *run;
 	int force;
 };
 
-static int write_run(struct ct_import *import, const struct request *request)
+static int write_run(struct ct_import *import, const struct import_request *request)
 {
 	struct ct_new_run run;
 	int code = ct_new_run_open(&run, request->run, request->force);
@@ -36,7 +36,7 @@ static int write_run(struct ct_import *import, const struct request *request)
 	return ct_new_run_close(&run, code);
 }
 
-static int import_file(struct ct_import *import, const struct request *request)
+static int import_file(struct ct_import *import, const struct import_request *request)
 {
 	FILE *in = strcmp(request->file, "-") == 0 ? stdin : fopen(request->file, "re");
 	int code;
@@ -62,7 +62,7 @@ static int import_file(struct ct_import *import, const struct request *request)
 }
 
 /* FORMAT FILE. */
-static int read_arguments(const struct ct_cli *args, struct request *request)
+static int read_arguments(const struct ct_cli *args, struct import_request *request)
 {
 	const struct ct_paths *given = &args->paths;
 
@@ -87,7 +87,7 @@ static int read_arguments(const struct ct_cli *args, struct request *request)
 
 int ct_cmd_import(int argc, char **argv)
 {
-	struct request request = { 0 };
+	struct import_request request = { 0 };
 	struct ct_import import = { 0 };
 	struct ct_cli args;
 	int code = ct_cli_parse(&args, CT_COMMAND_import, argc, argv);

@@ -19,14 +19,14 @@
 
 #define NS_PER_S 1000000000ull
 
-struct request {
+struct open_request {
 	struct ct_cli args;
 	struct ct_serve serve;
 	long long idle_s;
 };
 
 /* Before anything is drawn, which may take long. */
-static int take_port(struct request *request)
+static int take_port(struct open_request *request)
 {
 	char name[64];
 	int error;
@@ -60,8 +60,8 @@ static const struct ct_finding *choose(const struct ct_report *report, struct ct
 }
 
 /* Make or take the timeline, and the link to it. 0, or an exit status after it was said why. */
-static int prepare(struct request *request, struct ct_timeline_file *file, struct ct_arena *memory,
-		   const char **link)
+static int prepare(struct open_request *request, struct ct_timeline_file *file,
+		   struct ct_arena *memory, const char **link)
 {
 	const char *path = request->args.paths.n == 1 ? request->args.paths.path[0] : "";
 	struct ct_deep_range range = { CT_UNKNOWN, CT_UNKNOWN };
@@ -88,7 +88,7 @@ static int prepare(struct request *request, struct ct_timeline_file *file, struc
 	return code;
 }
 
-static void say_serving(const struct request *request)
+static void say_serving(const struct open_request *request)
 {
 	const struct ct_serve *serve = &request->serve;
 
@@ -106,7 +106,7 @@ static void say_serving(const struct request *request)
 			serve->port, serve->port);
 }
 
-static int serve(struct request *request, const char *link)
+static int serve(struct open_request *request, const char *link)
 {
 	int status, want_browser = !ct_cli_has(&request->args, CT_OPTION_NO_BROWSER) &&
 				   ct_browser_is_there();
@@ -130,9 +130,9 @@ static int serve(struct request *request, const char *link)
 
 int ct_cmd_open(int argc, char **argv)
 {
-	struct request request = { .serve = { .name = CT_DEEP_LINK_FILE,
-					      .origin = CT_DEEP_LINK_ORIGIN,
-					      .listener = -1 } };
+	struct open_request request = { .serve = { .name = CT_DEEP_LINK_FILE,
+						   .origin = CT_DEEP_LINK_ORIGIN,
+						   .listener = -1 } };
 	struct ct_timeline_file file = { .fd = -1 };
 	struct ct_arena *memory = NULL;
 	const char *link = NULL;

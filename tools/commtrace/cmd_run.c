@@ -24,7 +24,7 @@
 #include "trace/limits.h"
 #include "trace/run_id.h"
 
-struct request {
+struct run_request {
 	const char *dir;
 	int force;
 	struct ct_run_env env;
@@ -54,7 +54,7 @@ static int read_settings(const struct ct_cli *args, struct ct_run_env *env)
 }
 
 /* What needs another option, and what was said twice. 0, or an exit status. */
-static int check_options(const struct ct_cli *args, const struct request *request)
+static int check_options(const struct ct_cli *args, const struct run_request *request)
 {
 	const char *set_dir = NULL;
 
@@ -82,14 +82,14 @@ static int cannot_execute(const char *program, int error)
 	return error == ENOENT ? CT_CODE_NO_PROGRAM : CT_CODE_CANNOT_RUN;
 }
 
-static int is_quiet(const struct request *request)
+static int is_quiet(const struct run_request *request)
 {
 	const char *quiet = ct_run_env_get(&request->env, "QUIET");
 
 	return quiet && strcmp(quiet, "1") == 0;
 }
 
-static void report(const struct request *request, const struct ct_record_dir *dir,
+static void report(const struct run_request *request, const struct ct_record_dir *dir,
 		   const char *const *ring_dirs, int code)
 {
 	struct ct_orphan_rings orphans = { 0 };
@@ -105,7 +105,7 @@ static void report(const struct request *request, const struct ct_record_dir *di
 
 /* The program alone, in place of this process: a limit that is tight for the library is for a
  * parent, too. */
-static int run_alone(struct request *request, const char *why)
+static int run_alone(struct run_request *request, const char *why)
 {
 	if (!is_quiet(request))
 		ct_say("not recording: %s", why);
@@ -113,7 +113,7 @@ static int run_alone(struct request *request, const char *why)
 	return cannot_execute(request->program[0], errno);
 }
 
-static int run(struct request *request)
+static int run(struct run_request *request)
 {
 	char library[PATH_MAX], job[128], why[160];
 	const char *ring_dirs[4];
@@ -170,7 +170,7 @@ static int run(struct request *request)
 
 int ct_cmd_run(int argc, char **argv)
 {
-	struct request request = { 0 };
+	struct run_request request = { 0 };
 	struct ct_cli args;
 	int code = ct_cli_parse(&args, CT_COMMAND_run, argc, argv);
 

@@ -11,13 +11,13 @@
 #include "tools/commtrace/base/say.h"
 
 /* The program's standard input and output. */
-struct ends {
+struct pipe_ends {
 	int in, out;
 };
 
 static int redirect(void *arg)
 {
-	const struct ends *ends = arg;
+	const struct pipe_ends *ends = arg;
 
 	return dup2(ends->in, STDIN_FILENO) < 0 || dup2(ends->out, STDOUT_FILENO) < 0;
 }
@@ -29,7 +29,7 @@ static int convert(int in, int out)
 		    any_size[] = "--unlimited";
 	char *argv[] = { program, format, zoom, any_size, NULL };
 	static const char *const no_rings[] = { NULL };
-	struct ends ends = { in, out };
+	struct pipe_ends ends = { in, out };
 	struct ct_child child = {
 		.argv = argv, .prepare = redirect, .arg = &ends, .ring_dirs = no_rings
 	};

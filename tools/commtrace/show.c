@@ -17,7 +17,7 @@
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HTML, FORMAT_KV };
 
-struct request {
+struct show_request {
 	const struct ct_show *show;
 	struct ct_cli args;
 	struct ct_report_wishes wishes;
@@ -90,7 +90,7 @@ static int write_html(const struct ct_show *show, const struct ct_report *report
 }
 
 /* The directory of the first path; NULL: where the run was recorded. */
-static const char *moved_place(const struct request *request, const struct ct_report *report,
+static const char *moved_place(const struct show_request *request, const struct ct_report *report,
 			       char place[PATH_MAX])
 {
 	const char *path = request->args.paths.path[0];
@@ -102,7 +102,8 @@ static const char *moved_place(const struct request *request, const struct ct_re
 	return realpath(path, place);
 }
 
-static int write_report(const struct request *request, const struct ct_report *report, int format)
+static int write_report(const struct show_request *request, const struct ct_report *report,
+			int format)
 {
 	char place[PATH_MAX];
 	struct ct_out out;
@@ -193,7 +194,7 @@ static int is_any_found(const struct ct_report *report, const struct ct_cli *arg
 }
 
 /* 0, or an exit status. */
-static int open_report(struct request *request, struct ct_run **run, struct ct_report **report)
+static int open_report(struct show_request *request, struct ct_run **run, struct ct_report **report)
 {
 	const struct ct_show *show = request->show;
 	const char *command = request->args.command->name;
@@ -216,7 +217,7 @@ static int open_report(struct request *request, struct ct_run **run, struct ct_r
 
 int ct_show_main(const struct ct_show *show, int argc, char **argv)
 {
-	struct request request = { .show = show };
+	struct show_request request = { .show = show };
 	struct ct_expect *expect = NULL;
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;

@@ -24,7 +24,7 @@
 #define TOKEN_MOST 4096u
 #define SECOND 1000000000ull
 
-struct request {
+struct metrics_options {
 	const char *listen, *textfile, *token_file, *nvml;
 	double interval_s, peak_GBps;
 	int once, no_gpus;
@@ -71,7 +71,7 @@ static int number(const char *text, double least, double *value)
 }
 
 /* -1 to go on, or the exit status. */
-static int parse(struct request *r, int argc, char **argv)
+static int parse(struct metrics_options *r, int argc, char **argv)
 {
 	enum { LISTEN = 256, TOKEN, TEXTFILE, INTERVAL, PEAK, ONCE, NO_GPUS, NVML };
 	static const struct option options[] = {
@@ -134,7 +134,7 @@ static int parse(struct request *r, int argc, char **argv)
 }
 
 /* The first line of the file. Others must not be able to read it. */
-static int read_token(struct request *r)
+static int read_token(struct metrics_options *r)
 {
 	char text[TOKEN_MOST + 1];
 	struct stat st;
@@ -160,7 +160,7 @@ static int read_token(struct request *r)
 	return r->token ? 0 : CT_CODE_FAILED;
 }
 
-static int start_http(const struct request *r, struct ct_http **http)
+static int start_http(const struct metrics_options *r, struct ct_http **http)
 {
 	struct ct_err err = { .text = "" };
 	int st = ct_http_start(r->listen, r->token, http, &err);
@@ -190,7 +190,8 @@ static char *write_text(const struct ct_exposed_all *all, size_t *len)
 	return NULL;
 }
 
-static int put(const struct request *r, struct ct_http *http, const struct ct_exposed_all *all)
+static int put(const struct metrics_options *r, struct ct_http *http,
+	       const struct ct_exposed_all *all)
 {
 	struct ct_err err = { .text = "" };
 	size_t len;
@@ -221,7 +222,7 @@ static void nap(double seconds)
 	nanosleep(&t, NULL);
 }
 
-static int watch(const struct request *r, struct ct_runs *runs, struct ct_http *http)
+static int watch(const struct metrics_options *r, struct ct_runs *runs, struct ct_http *http)
 {
 	static struct ct_exposed_run exposed[CT_RUNS];
 	static struct ct_gpu_sample gpus[CT_GPUS];
@@ -245,7 +246,7 @@ static int watch(const struct request *r, struct ct_runs *runs, struct ct_http *
 
 int main(int argc, char **argv)
 {
-	struct request request = { .interval_s = 2 };
+	struct metrics_options request = { .interval_s = 2 };
 	struct ct_runs runs = { 0 };
 	struct ct_http *http = NULL;
 	int code;

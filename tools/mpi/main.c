@@ -56,7 +56,7 @@ static const char help
 	     "  mpirun -n 4 commtrace-mpi report run1\n"
 	     "  mpirun -n 4 commtrace-mpi --keep=300 hang /local/run1 --json\n";
 
-struct request {
+struct mpi_request {
 	uint64_t keep_ns;
 	int is_verbose;
 	int argc; /* the line of the command, with its name */
@@ -84,7 +84,7 @@ static const struct ct_command *find_command(const char *name)
 }
 
 /* -1 to go on, or an exit status. */
-static int read_options(struct request *request, int argc, char **argv)
+static int read_options(struct mpi_request *request, int argc, char **argv)
 {
 	enum { KEEP = 256 };
 	static const struct option options[] = {
@@ -129,7 +129,7 @@ static int read_options(struct request *request, int argc, char **argv)
 }
 
 /* -1 to go on, or an exit status; all processes come to the same. */
-static int read_line(struct request *request, int argc, char **argv)
+static int read_line(struct mpi_request *request, int argc, char **argv)
 {
 	const struct ct_command *command;
 	int code = read_options(request, argc, argv);
@@ -148,7 +148,7 @@ static int read_line(struct request *request, int argc, char **argv)
 }
 
 /* What is wrong with the line, process 0 says for all. */
-static int read_line_quietly(struct request *request, int argc, char **argv)
+static int read_line_quietly(struct mpi_request *request, int argc, char **argv)
 {
 	const int before = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int code;
@@ -248,7 +248,7 @@ static int add_process(struct ct_partial *part, const struct ct_run *run, size_t
 
 /* The processes of the run that this process of the job takes. Process 0 reads its own in place,
  * unless something is left out. */
-static void write_part(const struct request *request, const struct ct_run *run,
+static void write_part(const struct mpi_request *request, const struct ct_run *run,
 		       const uint8_t *owned, const char *dir, int rank)
 {
 	struct ct_partial part = { .dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
@@ -266,7 +266,7 @@ static void write_part(const struct request *request, const struct ct_run *run,
 }
 
 /* What came to process 0; *seen: processes of the run that any process of the job sees. */
-static struct ct_exchanged collect(const struct request *request, const char *dir, int rank,
+static struct ct_exchanged collect(const struct mpi_request *request, const char *dir, int rank,
 				   uint64_t *seen)
 {
 	struct ct_run *run = open_here(&request->args.paths, rank);
@@ -371,7 +371,7 @@ static int is_path(const struct ct_paths *paths, const char *word)
 
 /* The line of the command over what is in place, unless that is in `dir`, too, and over `dir`, if
  * anything is. If there is nothing at all, over what was typed: it says what is wrong with that. */
-static int analyze(const struct request *request, const char *dir, int in_place, int in_dir)
+static int analyze(const struct mpi_request *request, const char *dir, int in_place, int in_dir)
 {
 	char **words = calloc((size_t)request->argc + 3, sizeof(*words));
 	int n = 1, code;
@@ -392,7 +392,7 @@ static int analyze(const struct request *request, const char *dir, int in_place,
 	return code;
 }
 
-static int finish(const struct request *request, const char *dir, uint64_t seen,
+static int finish(const struct mpi_request *request, const char *dir, uint64_t seen,
 		  const struct ct_exchanged *came, int size)
 {
 	const int thinned = request->keep_ns != UINT64_MAX;
@@ -410,7 +410,7 @@ static int finish(const struct request *request, const char *dir, uint64_t seen,
 
 int main(int argc, char **argv)
 {
-	struct request request = { 0 };
+	struct mpi_request request = { 0 };
 	struct ct_work_dir dir;
 	struct ct_exchanged came = { 0 };
 	uint64_t seen = 0;

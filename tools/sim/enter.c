@@ -11,7 +11,7 @@
 #include "tools/sim/driver.h"
 #include "tools/sim/sim.h"
 
-enum state { BEFORE_INIT, READY, FORKED, ENDING };
+enum sim_state { BEFORE_INIT, READY, FORKED, ENDING };
 
 /* Set under the lock or where there is but one thread; read without it, so that a forked child,
  * which may have inherited a lock that no thread will release, does not take it. */

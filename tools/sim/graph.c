@@ -115,11 +115,11 @@ struct sim_graph *sim_graph_copy(const struct sim_graph *graph)
 }
 
 /* A set of nodes. */
-struct set {
+struct node_set {
 	size_t *nodes, n;
 };
 
-static void add_to_set(struct set *set, size_t node)
+static void add_to_set(struct node_set *set, size_t node)
 {
 	for (size_t i = 0; i < set->n; i++)
 		if (set->nodes[i] == node)
@@ -130,7 +130,7 @@ static void add_to_set(struct set *set, size_t node)
 	set->nodes[set->n++] = node;
 }
 
-static void join(struct set *set, const struct set *other)
+static void join(struct node_set *set, const struct node_set *other)
 {
 	for (size_t i = 0; i < other->n; i++)
 		add_to_set(set, other->nodes[i]);
@@ -138,16 +138,16 @@ static void join(struct set *set, const struct set *other)
 
 /* Appends the graph's nodes behind `begin`; its ends, which are `begin` if it has none, come into
  * `ends`. */
-static void flatten(struct sim_graph *flat, const struct sim_graph *graph, const struct set *begin,
-		    struct set *ends)
+static void flatten(struct sim_graph *flat, const struct sim_graph *graph,
+		    const struct node_set *begin, struct node_set *ends)
 {
 	/* what stands for each node: itself, or the ends of a child */
-	struct set *as = sim_alloc((graph->n + 1) * sizeof(*as));
+	struct node_set *as = sim_alloc((graph->n + 1) * sizeof(*as));
 	bool *is_inner = sim_alloc(graph->n + 1);
 
 	for (size_t i = 0; i < graph->n; i++) {
 		const struct sim_node *node = &graph->nodes[i];
-		struct set after = { NULL, 0 };
+		struct node_set after = { NULL, 0 };
 
 		for (size_t k = 0; k < node->n_after; k++) {
 			join(&after, &as[node->after[k]]);
@@ -178,7 +178,7 @@ static void flatten(struct sim_graph *flat, const struct sim_graph *graph, const
 struct sim_graph *sim_graph_flat(const struct sim_graph *graph)
 {
 	struct sim_graph *flat = sim_graph_new();
-	struct set begin = { NULL, 0 }, ends = { NULL, 0 };
+	struct node_set begin = { NULL, 0 }, ends = { NULL, 0 };
 
 	flatten(flat, graph, &begin, &ends);
 	free(ends.nodes);

@@ -22,7 +22,7 @@ struct exec {
 };
 
 /* One launch: lane 0 is the stream that it is on. */
-struct launch {
+struct graph_launch {
 	struct exec *exec;
 	struct sim_stream *stream;
 	struct sim_mark *begin;
@@ -40,13 +40,13 @@ static CUresult get(CUgraphExec handle, struct exec **exec)
 				  "not an executable graph, or destroyed");
 }
 
-static struct sim_stream *lane(const struct launch *l, size_t i)
+static struct sim_stream *lane(const struct graph_launch *l, size_t i)
 {
 	return i ? l->exec->lanes[i - 1] : l->stream;
 }
 
 /* One of the context's that this launch does not use yet. */
-static CUresult open_lane(struct launch *l, struct sim_context *context, size_t *number)
+static CUresult open_lane(struct graph_launch *l, struct sim_context *context, size_t *number)
 {
 	struct exec *e = l->exec;
 	size_t i = l->n_lanes;
@@ -71,7 +71,7 @@ static CUresult open_lane(struct launch *l, struct sim_context *context, size_t 
 }
 
 /* Right behind one that it depends on, if nothing else is there yet. */
-static CUresult choose_lane(struct launch *l, const struct sim_node *node, size_t *number)
+static CUresult choose_lane(struct graph_launch *l, const struct sim_node *node, size_t *number)
 {
 	for (size_t k = 0; k < node->n_after; k++) {
 		*number = l->lane_of[node->after[k]];
@@ -102,7 +102,7 @@ static void body_done(void *arg)
 	sim_inside_work(true);
 }
 
-static CUresult put(struct launch *l, const struct sim_node *node, struct sim_stream *s)
+static CUresult put(struct graph_launch *l, const struct sim_node *node, struct sim_stream *s)
 {
 	struct sim_event *event;
 	CUresult result = CUDA_SUCCESS;
@@ -135,7 +135,7 @@ static CUresult put(struct launch *l, const struct sim_node *node, struct sim_st
 	return result;
 }
 
-static CUresult launch_node(struct launch *l, size_t i)
+static CUresult launch_node(struct graph_launch *l, size_t i)
 {
 	const struct sim_node *node = &l->exec->graph->nodes[i];
 	size_t number;
@@ -157,7 +157,7 @@ static CUresult launch_node(struct launch *l, size_t i)
 static CUresult launch(struct exec *e, struct sim_stream *s)
 {
 	const size_t n = e->graph->n;
-	struct launch l = { .exec = e, .stream = s, .n_lanes = 1 };
+	struct graph_launch l = { .exec = e, .stream = s, .n_lanes = 1 };
 	CUresult result = e->last ? sim_stream_wait(s, e->last) : CUDA_SUCCESS;
 
 	l.begin = result ? NULL : sim_stream_mark(s);

@@ -13,7 +13,7 @@
 #define KIND_SHIFT 44
 #define LOW_20 0xfffffu
 
-struct place {
+struct handle_slot {
 	void *object;
 	uint32_t generation;
 	uint32_t next_free; /* place + 1; 0 is the last */
@@ -21,7 +21,7 @@ struct place {
 	bool lost;
 };
 
-static struct place *places;
+static struct handle_slot *places;
 static uint32_t n_places, capacity;
 static uint32_t first_free, last_free; /* place + 1 */
 
@@ -38,7 +38,7 @@ static uint32_t new_place(void)
 		return i;
 	}
 	if (n_places == capacity) {
-		struct place *more;
+		struct handle_slot *more;
 
 		capacity = capacity ? capacity * 2 : 1024;
 		more = capacity > LOW_20 + 1 ? NULL : realloc(places, capacity * sizeof(*places));
@@ -47,7 +47,7 @@ static uint32_t new_place(void)
 		places = more;
 	}
 	i = n_places++;
-	places[i] = (struct place){ 0 };
+	places[i] = (struct handle_slot){ 0 };
 	return i;
 }
 
@@ -61,7 +61,7 @@ static void *handle_of(uint32_t i)
 void *sim_handle_new(enum sim_kind kind, void *object)
 {
 	uint32_t i = new_place();
-	struct place *p = &places[i];
+	struct handle_slot *p = &places[i];
 
 	p->object = object;
 	p->lost = false;
@@ -71,11 +71,11 @@ void *sim_handle_new(enum sim_kind kind, void *object)
 }
 
 /* The place that a handle was made for, free or not. */
-static struct place *find_place(const void *handle)
+static struct handle_slot *find_place(const void *handle)
 {
 	uintptr_t bits = (uintptr_t)handle;
 	uint32_t i = bits >> PLACE_SHIFT & LOW_20;
-	struct place *p;
+	struct handle_slot *p;
 
 	if (bits & ((1 << PLACE_SHIFT) - 1) || i >= n_places)
 		return NULL;
@@ -86,23 +86,23 @@ static struct place *find_place(const void *handle)
 	return p;
 }
 
-static struct place *find(const void *handle)
+static struct handle_slot *find(const void *handle)
 {
-	struct place *p = find_place(handle);
+	struct handle_slot *p = find_place(handle);
 
 	return p && p->object ? p : NULL;
 }
 
 void *sim_handle_get(enum sim_kind kind, const void *handle)
 {
-	struct place *p = find(handle);
+	struct handle_slot *p = find(handle);
 
 	return p && p->kind == kind ? p->object : NULL;
 }
 
 void sim_handle_free(const void *handle)
 {
-	struct place *p = find(handle);
+	struct handle_slot *p = find(handle);
 	uint32_t i = (uint32_t)(p - places);
 
 	p->object = NULL;
@@ -122,7 +122,7 @@ void sim_handle_lose(const void *handle)
 
 bool sim_handle_is_lost(enum sim_kind kind, const void *handle)
 {
-	struct place *p = find_place(handle);
+	struct handle_slot *p = find_place(handle);
 
 	return p && p->kind == kind && !p->object && p->lost;
 }

@@ -10,10 +10,10 @@
 #include "tools/sim/sim.h"
 
 /* On the stack of who waits. */
-struct sim_waiter {
+struct mark_waiter {
 	pthread_cond_t cond;
 	bool woken;
-	struct sim_waiter *next;
+	struct mark_waiter *next;
 };
 
 struct sim_mark *sim_mark_new(struct sim_device *device)
@@ -48,9 +48,9 @@ void sim_mark_drop(struct sim_mark *mark)
 
 void sim_mark_wake(struct sim_mark *mark)
 {
-	struct sim_waiter *next;
+	struct mark_waiter *next;
 
-	for (struct sim_waiter *w = mark->waiters; w; w = next) {
+	for (struct mark_waiter *w = mark->waiters; w; w = next) {
 		next = w->next;
 		w->woken = true;
 		pthread_cond_signal(&w->cond);
@@ -68,7 +68,7 @@ void sim_mark_set(struct sim_mark *mark, uint64_t work)
 /* Until the waiters are woken; the caller keeps the mark. */
 static void wait_once(struct sim_mark *mark)
 {
-	struct sim_waiter w = { .cond = PTHREAD_COND_INITIALIZER };
+	struct mark_waiter w = { .cond = PTHREAD_COND_INITIALIZER };
 
 	w.next = mark->waiters;
 	mark->waiters = &w;

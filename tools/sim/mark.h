@@ -13,14 +13,14 @@
 
 struct sim_context;
 struct sim_device;
-struct sim_waiter;
+struct mark_waiter;
 
 struct sim_mark {
 	struct sim_device *device;
 	uint64_t work; /* device.h's work time, if known */
 	unsigned refs;
 	bool known;
-	struct sim_waiter *waiters;
+	struct mark_waiter *waiters;
 };
 
 /* With one reference, the caller's. */

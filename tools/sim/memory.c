@@ -14,13 +14,13 @@
 #define ALIGNMENT 512u
 #define HOST_ALLOC_FLAGS 7u /* portable, mapped, write-combined */
 
-struct range {
+struct memory_range {
 	char *begin;
 	size_t bytes;
 	enum sim_memory memory;
 };
 
-static struct range *ranges; /* by address */
+static struct memory_range *ranges; /* by address */
 static size_t n_ranges, capacity;
 
 /* How many begin at or below p. */
@@ -45,7 +45,7 @@ bool sim_memory_of(const void *p, size_t bytes, enum sim_memory *memory)
 
 	*memory = SIM_PAGEABLE;
 	if (i) {
-		const struct range *r = &ranges[i - 1];
+		const struct memory_range *r = &ranges[i - 1];
 
 		offset = (uintptr_t)p - (uintptr_t)r->begin;
 		if (offset < r->bytes) {
@@ -70,7 +70,7 @@ static CUresult allocate(void **p, size_t bytes, enum sim_memory memory)
 	if (bytes > SIZE_MAX / 2)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (n_ranges == capacity) {
-		struct range *more;
+		struct memory_range *more;
 
 		capacity = capacity ? capacity * 2 : 256;
 		more = realloc(ranges, capacity * sizeof(*ranges));
@@ -83,7 +83,7 @@ static CUresult allocate(void **p, size_t bytes, enum sim_memory memory)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	i = upto(*p);
 	memmove(&ranges[i + 1], &ranges[i], (n_ranges - i) * sizeof(*ranges));
-	ranges[i] = (struct range){ *p, bytes, memory };
+	ranges[i] = (struct memory_range){ *p, bytes, memory };
 	n_ranges++;
 	return CUDA_SUCCESS;
 }

@@ -108,7 +108,7 @@ static void take_thread(struct ct_target *target, const uint8_t *data, size_t le
 {
 	struct elf_prstatus status;
 	struct user_regs_struct kernel;
-	struct ct_sample *sample;
+	struct ct_stack_sample *sample;
 
 	_Static_assert(sizeof(status.pr_reg) == sizeof(kernel), "the same registers");
 	if (len < sizeof(status) || target->n_samples == MOST_THREADS)
@@ -120,7 +120,7 @@ static void take_thread(struct ct_target *target, const uint8_t *data, size_t le
 	target->samples = ct_need_more(target->samples, target->n_samples,
 				       sizeof(*target->samples));
 	sample = &target->samples[target->n_samples++];
-	*sample = (struct ct_sample){ .tid = (uint32_t)status.pr_pid };
+	*sample = (struct ct_stack_sample){ .tid = (uint32_t)status.pr_pid };
 	ct_registers_take(&sample->registers, &kernel);
 }
 

@@ -73,7 +73,7 @@ static json_t *python_of(const struct ct_python_frame *frame)
 			 "guessed", 0);
 }
 
-static json_t *frames_of(struct ct_target *target, const struct ct_sample *sample)
+static json_t *frames_of(struct ct_target *target, const struct ct_stack_sample *sample)
 {
 	json_t *frames = json_array();
 
@@ -101,7 +101,8 @@ static const char *state_name(char state)
 	}
 }
 
-static json_t *thread_of(struct ct_target *target, const struct ct_sample *sample, size_t index)
+static json_t *thread_of(struct ct_target *target, const struct ct_stack_sample *sample,
+			 size_t index)
 {
 	/* the kernel writes the thread that died first into a core, the first one where all did */
 	int is_main = sample->tid == (uint32_t)target->pid;

@@ -115,7 +115,7 @@ char ct_live_state(pid_t pid, uint32_t tid)
 
 static void add_thread(struct ct_target *target, uint32_t tid)
 {
-	struct ct_sample *sample;
+	struct ct_stack_sample *sample;
 	char name[32] = "";
 
 	if (target->n_samples == MOST_THREADS) {
@@ -125,7 +125,7 @@ static void add_thread(struct ct_target *target, uint32_t tid)
 	target->samples = ct_need_more(target->samples, target->n_samples,
 				       sizeof(*target->samples));
 	sample = &target->samples[target->n_samples++];
-	*sample = (struct ct_sample){ .tid = tid, .state = ct_live_state(target->pid, tid) };
+	*sample = (struct ct_stack_sample){ .tid = tid, .state = ct_live_state(target->pid, tid) };
 	ct_live_file(target->pid, tid, "comm", name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
 	memcpy(sample->name, name, sizeof(sample->name) - 1);
@@ -133,7 +133,7 @@ static void add_thread(struct ct_target *target, uint32_t tid)
 
 static int by_tid(const void *a, const void *b)
 {
-	const struct ct_sample *x = a, *y = b;
+	const struct ct_stack_sample *x = a, *y = b;
 
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
@@ -155,7 +155,7 @@ static void read_threads(struct ct_target *target)
 	qsort(target->samples, target->n_samples, sizeof(*target->samples), by_tid);
 	add_thread(target, (uint32_t)target->pid);
 	if (target->n_samples > 1) {
-		struct ct_sample first = target->samples[target->n_samples - 1];
+		struct ct_stack_sample first = target->samples[target->n_samples - 1];
 
 		memmove(&target->samples[1], target->samples,
 			(target->n_samples - 1) * sizeof(first));

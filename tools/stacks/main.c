@@ -32,7 +32,7 @@ static void take_live(struct ct_target *target)
 	ct_python_of(target);
 	ct_python_list(target, &moment);
 	for (size_t i = 0; i < target->n_samples && !refused; i++) {
-		struct ct_sample *sample = &target->samples[i];
+		struct ct_stack_sample *sample = &target->samples[i];
 		uint64_t longest = 0;
 
 		for (int pauses = 0; pauses < PAUSES; pauses++) {

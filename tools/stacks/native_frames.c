@@ -32,12 +32,12 @@ struct table_head {
 
 struct unwinding {
 	struct ct_target *target;
-	struct ct_sample *sample;
+	struct ct_stack_sample *sample;
 	struct ct_registers registers; /* the walk begins here */
 	uint32_t reads;
 };
 
-static int read_copy(const struct ct_sample *sample, uint64_t from, void *to, size_t len)
+static int read_copy(const struct ct_stack_sample *sample, uint64_t from, void *to, size_t len)
 {
 	for (uint32_t i = 0; i < sample->n_copies; i++) {
 		const struct ct_copy *copy = &sample->copies[i];
@@ -203,7 +203,7 @@ static int came_from_nowhere(struct unwinding *u)
 static void walk(struct unwinding *u, unw_cursor_t *cursor, struct ct_native_frame *frames,
 		 uint32_t n)
 {
-	struct ct_sample *sample = u->sample;
+	struct ct_stack_sample *sample = u->sample;
 	int got, is_exact = !n, is_signal;
 
 	sample->is_cut = 1;
@@ -239,7 +239,7 @@ static void walk(struct unwinding *u, unw_cursor_t *cursor, struct ct_native_fra
 	sample->n_native = n;
 }
 
-void ct_native_frames(struct ct_target *target, struct ct_sample *sample)
+void ct_native_frames(struct ct_target *target, struct ct_stack_sample *sample)
 {
 	static struct ct_native_frame frames[CT_NATIVE_FRAMES];
 	struct unwinding u = { .target = target, .sample = sample, .registers = sample->registers };

@@ -9,6 +9,6 @@
 
 /* Fill native, n_native and is_cut of the sample. If it lacked memory that was not copied,
  * sample->lacked says where: it can be taken once more. */
-void ct_native_frames(struct ct_target *target, struct ct_sample *sample);
+void ct_native_frames(struct ct_target *target, struct ct_stack_sample *sample);
 
 #endif

@@ -450,14 +450,14 @@ const char *ct_object_function(struct ct_target *target, struct ct_range *range,
 	return NULL;
 }
 
-struct wanted {
+struct symbol_wanted {
 	const char *name;
 	uint64_t address;
 };
 
 static int compare(void *arg, const GElf_Sym *symbol, const char *name)
 {
-	struct wanted *wanted = arg;
+	struct symbol_wanted *wanted = arg;
 
 	if (strcmp(name, wanted->name) != 0)
 		return 0;
@@ -469,7 +469,7 @@ int ct_object_symbol(struct ct_target *target, struct ct_range *range, const cha
 		     uint64_t *address)
 {
 	const struct ct_object *object = ct_object_of(target, range);
-	struct wanted wanted = { .name = name };
+	struct symbol_wanted wanted = { .name = name };
 
 	if (!object || !object->elf ||
 	    (!each_symbol(object->elf, SHT_DYNSYM, compare, &wanted) &&

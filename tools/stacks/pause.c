@@ -28,7 +28,7 @@
 
 struct pausing {
 	struct ct_target *target;
-	struct ct_sample *sample;
+	struct ct_stack_sample *sample;
 	const struct ct_pause_visit *visit;
 	int refused; /* errno */
 	int is_late; /* it never was paused */
@@ -54,7 +54,7 @@ static void copy_from(struct pausing *s, uint64_t from)
 	const struct ct_range *range = ct_range_next(&s->target->ranges, from);
 	uint64_t end = range ? range->end : (from | (CT_PAGE - 1)) + 1;
 	size_t len = end - from < sizeof(bytes) ? (size_t)(end - from) : sizeof(bytes);
-	struct ct_sample *sample = s->sample;
+	struct ct_stack_sample *sample = s->sample;
 
 	if (sample->n_copies == CT_COPIES)
 		return;
@@ -70,7 +70,7 @@ static void copy_from(struct pausing *s, uint64_t from)
 	memcpy(copy->bytes, bytes, len);
 }
 
-static void forget_copies(struct ct_sample *sample)
+static void forget_copies(struct ct_stack_sample *sample)
 {
 	while (sample->n_copies)
 		free(sample->copies[--sample->n_copies].bytes);
@@ -79,7 +79,7 @@ static void forget_copies(struct ct_sample *sample)
 /* The stack, what an earlier look lacked, and what the visitor wants. */
 static void copy_all(struct pausing *s)
 {
-	struct ct_sample *sample = s->sample;
+	struct ct_stack_sample *sample = s->sample;
 	uint64_t sp = sample->registers.value[CT_RSP];
 
 	forget_copies(sample);
@@ -101,7 +101,7 @@ static void begin_look(struct pausing *s)
 /* ---- pausing ---- */
 
 /* The kernel's struct sched_attr, whose header does not go with that of pthreads. */
-struct turn {
+struct pause_attr {
 	uint32_t size, policy;
 	uint64_t flags;
 	int32_t nice;
@@ -114,7 +114,7 @@ struct turn {
 static void go_first(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
-	struct turn soon = { .size = sizeof(soon), .runtime = TURN_NS };
+	struct pause_attr soon = { .size = sizeof(soon), .runtime = TURN_NS };
 
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first) != 0)
 		syscall(SYS_sched_setattr, 0, &soon, 0);
@@ -147,7 +147,7 @@ static int wait_for(struct pausing *s, uint64_t *before_ns, int *signal)
 	return 1;
 }
 
-static int read_registers(struct ct_sample *sample)
+static int read_registers(struct ct_stack_sample *sample)
 {
 	struct user_regs_struct kernel;
 	struct iovec part = { .iov_base = &kernel, .iov_len = sizeof(kernel) };
@@ -162,7 +162,7 @@ static int read_registers(struct ct_sample *sample)
 static void *pause_it(void *arg)
 {
 	struct pausing *s = arg;
-	struct ct_sample *sample = s->sample;
+	struct ct_stack_sample *sample = s->sample;
 	pid_t tid = (pid_t)sample->tid;
 	uint64_t before_ns;
 	int signal = 0, got;
@@ -193,8 +193,8 @@ static void *pause_it(void *arg)
 /* ---- without a pause ---- */
 
 /* NULL: it may be paused. `text`: its file `syscall`. */
-static const char *why_not_pause(const struct ct_target *target, const struct ct_sample *sample,
-				 const char *text)
+static const char *why_not_pause(const struct ct_target *target,
+				 const struct ct_stack_sample *sample, const char *text)
 {
 	if (sample->state == 'D')
 		return "it is in uninterruptible sleep (driver or file system)";
@@ -204,7 +204,7 @@ static const char *why_not_pause(const struct ct_target *target, const struct ct
 }
 
 /* "NUMBER ARGUMENTS... SP PC" of a thread that sleeps in the kernel. */
-static int take_place(struct ct_sample *sample, const char *text)
+static int take_place(struct ct_stack_sample *sample, const char *text)
 {
 	unsigned long long at[2];
 	const char *sp = NULL, *pc = NULL;
@@ -224,7 +224,7 @@ static int take_place(struct ct_sample *sample, const char *text)
 /* Copied between two looks at where it is: if these are equal, it has hardly moved. */
 static void read_asleep(struct pausing *s)
 {
-	struct ct_sample *sample = s->sample;
+	struct ct_stack_sample *sample = s->sample;
 	char before[256], after[256];
 
 	moment.until_ns = 0;
@@ -246,7 +246,7 @@ static void read_asleep(struct pausing *s)
 
 static void pause_thread(struct pausing *s)
 {
-	struct ct_sample *sample = s->sample;
+	struct ct_stack_sample *sample = s->sample;
 	pthread_t thread;
 
 	if (s->target->n_late >= MOST_LATE) {
@@ -269,7 +269,7 @@ static void pause_thread(struct pausing *s)
 	s->target->n_late += (uint32_t)s->is_late;
 }
 
-int ct_pause_take(struct ct_target *target, struct ct_sample *sample,
+int ct_pause_take(struct ct_target *target, struct ct_stack_sample *sample,
 		  const struct ct_pause_visit *visit)
 {
 	struct pausing s = { .target = target, .sample = sample, .visit = visit };

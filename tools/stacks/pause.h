@@ -22,13 +22,13 @@
 /* Called while the thread is paused, or does not move, with its registers known; pages->until_ns
  * limits it. */
 struct ct_pause_visit {
-	void (*visit)(void *arg, struct ct_sample *sample, struct ct_pages *pages);
+	void (*visit)(void *arg, struct ct_stack_sample *sample, struct ct_pages *pages);
 	void *arg;
 };
 
 /* Copy one thread: registers, copies and paused_ns of the sample, else not_taken; also the stack
  * around sample->lacked, if set. 0, or the errno of a refused PTRACE_SEIZE. */
-int ct_pause_take(struct ct_target *target, struct ct_sample *sample,
+int ct_pause_take(struct ct_target *target, struct ct_stack_sample *sample,
 		  const struct ct_pause_visit *visit);
 
 #endif

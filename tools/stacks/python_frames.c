@@ -145,13 +145,13 @@ static int is_still(const struct ct_python *py, const struct ct_python_thread *t
 }
 
 /* By its pthread_t, which is the same in all namespaces; by its number where that is not known. */
-static int is_of(const struct ct_python_thread *thread, const struct ct_sample *sample)
+static int is_of(const struct ct_python_thread *thread, const struct ct_stack_sample *sample)
 {
 	return sample->registers.fs_base ? thread->pthread == sample->registers.fs_base
 					 : thread->tid == sample->tid;
 }
 
-static void add_frames(struct ct_target *target, struct ct_sample *sample, uintptr_t state)
+static void add_frames(struct ct_target *target, struct ct_stack_sample *sample, uintptr_t state)
 {
 	static struct ct_python_frame frames[CT_PYTHON_FRAMES];
 	struct ct_python_cursor cursor;
@@ -174,7 +174,7 @@ static void add_frames(struct ct_target *target, struct ct_sample *sample, uintp
 	sample->n_python += n;
 }
 
-void ct_python_visit(void *arg, struct ct_sample *sample, struct ct_pages *pages)
+void ct_python_visit(void *arg, struct ct_stack_sample *sample, struct ct_pages *pages)
 {
 	struct ct_target *target = arg;
 

@@ -14,6 +14,6 @@ void ct_python_list(struct ct_target *target, struct ct_pages *pages);
 
 /* The frames of a thread that is paused: sample->python. For ct_pause_visit; `target` is its
  * argument. */
-void ct_python_visit(void *target, struct ct_sample *sample, struct ct_pages *pages);
+void ct_python_visit(void *target, struct ct_stack_sample *sample, struct ct_pages *pages);
 
 #endif

@@ -65,7 +65,7 @@ struct ct_native_frame {
 	uint64_t pc; /* an address inside the call, or where the thread is */
 };
 
-struct ct_sample {
+struct ct_stack_sample {
 	uint32_t tid;
 	char name[16];
 	char state;		/* as in /proc/PID/stat; 0 not known */
@@ -96,7 +96,7 @@ struct ct_target {
 				  everything */
 	int (*read_true)(struct ct_target *target, uint64_t from, void *to,
 			 size_t len); /* memory itself, never a file that stands for it: 0 or -1 */
-	struct ct_sample *samples;    /* the first thread first; of a core the one that died */
+	struct ct_stack_sample *samples; /* the first thread first; of a core the one that died */
 	size_t n_samples;
 	int signal;		  /* of a core: what ended it; 0 none or not known */
 	uint64_t signal_address;  /* what it concerned; 0 none */

@@ -11,7 +11,7 @@
 
 #define USAGE 2
 
-enum key {
+enum synth_option {
 	KEY_TRUTH = 256,
 	KEY_SCENARIO,
 	KEY_SEED,

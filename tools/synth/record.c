@@ -50,7 +50,7 @@ const char *ct_record_call_name(void *unused, uint32_t id)
 }
 
 /* What the process has entered. */
-static void note_call(struct process *p, const struct ct_op *op)
+static void note_call(struct recorded_process *p, const struct ct_op *op)
 {
 	struct ct_comm_status_rec *rec = &p->comms[op->comm].rec;
 
@@ -64,7 +64,7 @@ static void note_call(struct process *p, const struct ct_op *op)
 static int on_call(void *arg, int rank, const struct ct_play_call *call)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	const struct ct_workload_op *op = call->op;
 	const struct ct_op rec = {
 		.enter_ns = clock_of(r, p, call->enter_ns),
@@ -123,7 +123,7 @@ static uint64_t polled_ns(const struct ct_synth_record *r, int rank, uint64_t at
 static void set_times(struct ct_synth_record *r, int rank, const struct ct_play_launch *l,
 		      struct ct_launch *rec)
 {
-	const struct process *p = process_of(r, rank);
+	const struct recorded_process *p = process_of(r, rank);
 	const uint32_t err = (uint32_t)r->gpus[rank].jitter_ns + ERR_LEAST_NS;
 	uint64_t start = 0, end;
 
@@ -154,7 +154,7 @@ static void set_times(struct ct_synth_record *r, int rank, const struct ct_play_
 static int on_launch(void *arg, int rank, const struct ct_play_launch *l)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	struct ct_launch rec = {
 		.id = launch_id(r, rank, l->id),
 		.comm = comm_id(r, rank, l->comm),
@@ -187,7 +187,7 @@ static int on_launch(void *arg, int rank, const struct ct_play_launch *l)
 static int on_wait(void *arg, int rank, const struct ct_play_wait *w)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	struct ct_wait_rec rec = {
 		.launch = launch_id(r, rank, w->launch),
 		.after = launch_id(r, rank, w->after),
@@ -218,7 +218,7 @@ static int on_wait(void *arg, int rank, const struct ct_play_wait *w)
 static int on_stream(void *arg, int rank, const struct ct_play_stream *s)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	const struct ct_wait_rec rec = {
 		.issued_ns = clock_of(r, p, s->at_ns),
 		.launch = launch_id(r, rank, s->launch),
@@ -238,7 +238,7 @@ static int add_comm(struct ct_synth_record *r, int rank, int comm, uint64_t crea
 		    uint64_t ended_ns)
 {
 	const struct ct_workload_comm *about = ct_workload_comm(r->w, comm);
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	const struct ct_comm_rec rec = {
 		.id = comm_id(r, rank, comm),
 		.nranks = (uint32_t)about->n,
@@ -265,7 +265,7 @@ static int on_host(void *arg, int rank, const struct ct_play_host_call *c)
 	const int makes = c->call == CT_PLAY_INIT || c->call == CT_PLAY_SPLIT;
 	const int about = c->parent >= 0 ? c->parent : c->comm;
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	struct ct_host_rec rec = {
 		.enter_ns = clock_of(r, p, c->enter_ns),
 		.tid = thread_id(r, rank),
@@ -301,7 +301,7 @@ static int on_unmade(void *arg, int rank, int comm, uint64_t at_ns)
 static int on_error(void *arg, int rank, int comm, uint64_t at_ns)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	const struct ct_error_rec rec = {
 		.reported_ns = clock_of(r, p, at_ns),
 		.key = comm_key(r, comm),
@@ -326,7 +326,7 @@ static int on_error(void *arg, int rank, int comm, uint64_t at_ns)
 static int on_open(void *arg, int rank, const struct ct_play_launch *l)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 	struct ct_ring_open open = { .tag = (uint64_t)launch_id(r, rank, l->id) | 1ull << 32 };
 	struct ct_open_launch_rec rec;
 
@@ -356,7 +356,7 @@ static int on_open(void *arg, int rank, const struct ct_play_launch *l)
 static int on_end(void *arg, int rank, enum ct_play_end end, int code, uint64_t at_ns)
 {
 	struct ct_synth_record *r = arg;
-	struct process *p = process_of(r, rank);
+	struct recorded_process *p = process_of(r, rank);
 
 	p->end_ns = at_ns > p->end_ns ? at_ns : p->end_ns;
 	/* One that ends takes its process with it. */

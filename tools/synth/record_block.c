@@ -18,7 +18,7 @@ static int by_end(const void *a, const void *b)
 }
 
 /* As nearly always with one communicator. */
-static int are_in_order(const struct process *p)
+static int are_in_order(const struct recorded_process *p)
 {
 	for (uint32_t i = 1; i < p->n_held; i++) {
 		if (by_end(&p->held[i - 1], &p->held[i]) > 0)
@@ -28,7 +28,7 @@ static int are_in_order(const struct process *p)
 }
 
 /* The play reports launches as it finds out, a poll thread as they end: those that had until then. */
-int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns)
+int ct_record_launches(struct ct_synth_record *r, struct recorded_process *p, uint64_t until_ns)
 {
 	uint32_t n = 0;
 
@@ -48,7 +48,7 @@ int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t un
 	return CT_OK;
 }
 
-int ct_record_flush(struct ct_synth_record *r, struct process *p, enum ct_block_type next)
+int ct_record_flush(struct ct_synth_record *r, struct recorded_process *p, enum ct_block_type next)
 {
 	const void *bytes;
 	size_t n;
@@ -70,7 +70,7 @@ int ct_record_flush(struct ct_synth_record *r, struct process *p, enum ct_block_
 	return st;
 }
 
-int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind kind,
+int ct_record_rare(struct ct_synth_record *r, struct recorded_process *p, enum ct_kind kind,
 		   const void *data, size_t len)
 {
 	const int st = ct_block_add_rare(&p->block, kind, data, len);
@@ -79,7 +79,7 @@ int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind ki
 }
 
 /* How far the process has come, and what it called in the blocks that are written. */
-static int add_comm_status(struct ct_synth_record *r, struct process *p)
+static int add_comm_status(struct ct_synth_record *r, struct recorded_process *p)
 {
 	int st = CT_OK;
 
@@ -94,7 +94,7 @@ static int add_comm_status(struct ct_synth_record *r, struct process *p)
 	return st;
 }
 
-int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+int ct_record_status(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns)
 {
 	const uint64_t now = clock_of(r, p, at_ns);
 	const struct ct_status_rec status = { .beat_ns = now, .flushed_ns = now };
@@ -111,7 +111,7 @@ int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_n
 	return st ? st : ct_record_rare(r, p, CT_KIND_CLOCK, &clock, sizeof(clock));
 }
 
-int ct_record_cost(struct ct_synth_record *r, struct process *p)
+int ct_record_cost(struct ct_synth_record *r, struct recorded_process *p)
 {
 	static const uint8_t by[] = { CT_TIMED_BY_EVENTS, CT_TIMED_BY_HOST, CT_TIMED_BY_PLUGIN,
 				      CT_TIMED_BY_NOTHING };
@@ -136,7 +136,7 @@ int ct_record_cost(struct ct_synth_record *r, struct process *p)
 }
 
 /* Another segment, with its checkpoint: what was said before and still holds. */
-static int next_segment(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+static int next_segment(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns)
 {
 	int st = ct_segment_next(&p->segment, r->err);
 
@@ -154,7 +154,7 @@ static int next_segment(struct ct_synth_record *r, struct process *p, uint64_t a
 }
 
 /* A block of its own, behind all that was called: as the write thread of a process does it. */
-static int give_sign(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+static int give_sign(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns)
 {
 	int st = ct_record_flush(r, p, CT_BLOCK_STATUS);
 
@@ -165,7 +165,7 @@ static int give_sign(struct ct_synth_record *r, struct process *p, uint64_t at_n
 	return next_segment(r, p, at_ns);
 }
 
-int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+int ct_record_room(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns)
 {
 	p->last_ns = at_ns > p->last_ns ? at_ns : p->last_ns;
 	if (ct_block_records(&p->block) >= BLOCK_OPS) {
@@ -177,7 +177,8 @@ int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
 	return at_ns >= p->status_ns + STATUS_EVERY_NS ? give_sign(r, p, at_ns) : CT_OK;
 }
 
-struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct process *p, uint32_t tid)
+struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct recorded_process *p,
+				   uint32_t tid)
 {
 	struct ct_extent *last = p->block.n_extents ? &p->block.extents[p->block.n_extents - 1]
 						    : NULL;
@@ -193,7 +194,8 @@ struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct process *p,
 	return &p->block.extents[p->block.n_extents - 1];
 }
 
-int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, const char *text)
+int ct_record_name(struct ct_synth_record *r, struct recorded_process *p, uint32_t id,
+		   const char *text)
 {
 	int st;
 

@@ -17,7 +17,7 @@ uint64_t ct_synth_comm_key(const struct ct_synth_options *o, int comm)
 	return ct_noise_mix(o->job.seed ^ 0xc0de, (uint64_t)comm);
 }
 
-static int cut(struct ct_synth_record *r, struct process *p)
+static int cut(struct ct_synth_record *r, struct recorded_process *p)
 {
 	struct stat st;
 
@@ -29,7 +29,7 @@ static int cut(struct ct_synth_record *r, struct process *p)
 	return CT_OK;
 }
 
-static int end_process(struct ct_synth_record *r, struct process *p, uint64_t kill_ns)
+static int end_process(struct ct_synth_record *r, struct recorded_process *p, uint64_t kill_ns)
 {
 	int st = ct_record_launches(r, p, UINT64_MAX);
 
@@ -70,7 +70,7 @@ int ct_synth_record_finish(struct ct_synth_record *r, uint64_t kill_ns)
 static void identify(struct ct_synth_record *r, int process)
 {
 	const struct ct_synth_options *o = r->o;
-	struct process *p = &r->processes[process];
+	struct recorded_process *p = &r->processes[process];
 	const int rank = process * o->per_process;
 	struct ct_process *id = &p->id;
 	const uint64_t started_ns = 1000000 +
@@ -113,7 +113,7 @@ static void identify(struct ct_synth_record *r, int process)
 
 static int open_process(struct ct_synth_record *r, int process)
 {
-	struct process *p = &r->processes[process];
+	struct recorded_process *p = &r->processes[process];
 	int st = CT_OK;
 
 	identify(r, process);

@@ -27,7 +27,7 @@ struct comm_state {
 	struct ct_comm_status_rec rec;
 };
 
-struct process {
+struct recorded_process {
 	struct ct_process id;
 	struct ct_segment_writer segment;
 	struct ct_block block;
@@ -57,14 +57,14 @@ struct ct_synth_record {
 	const struct ct_workload *w;
 	struct ct_synth_clocks *clocks;
 	int dirfd, n_processes, ranks;
-	struct process *processes;
+	struct recorded_process *processes;
 	struct stamped *gpus;
 	struct ct_encoder *encoder;
 	struct ct_play_sink sink;
 	struct ct_err *err;
 };
 
-static inline struct process *process_of(struct ct_synth_record *r, int rank)
+static inline struct recorded_process *process_of(struct ct_synth_record *r, int rank)
 {
 	return &r->processes[rank / r->o->per_process];
 }
@@ -105,7 +105,8 @@ static inline uint64_t comm_key(const struct ct_synth_record *r, int comm)
 	return ct_synth_comm_key(r->o, comm);
 }
 
-static inline uint64_t clock_of(struct ct_synth_record *r, const struct process *p, uint64_t at_ns)
+static inline uint64_t clock_of(struct ct_synth_record *r, const struct recorded_process *p,
+				uint64_t at_ns)
 {
 	return ct_synth_clock(r->clocks, p->host, at_ns);
 }
@@ -114,21 +115,23 @@ static inline uint64_t clock_of(struct ct_synth_record *r, const struct process 
 
 /* Write the block, with the launches that had ended by the process's latest call, and begin the
  * next one. */
-int ct_record_flush(struct ct_synth_record *r, struct process *p, enum ct_block_type next);
-int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind kind,
+int ct_record_flush(struct ct_synth_record *r, struct recorded_process *p, enum ct_block_type next);
+int ct_record_rare(struct ct_synth_record *r, struct recorded_process *p, enum ct_kind kind,
 		   const void *data, size_t len);
-int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
-int ct_record_cost(struct ct_synth_record *r, struct process *p);
+int ct_record_status(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns);
+int ct_record_cost(struct ct_synth_record *r, struct recorded_process *p);
 /* Room for one more record, reported at that moment of the job; the process gives heartbeats as it
  * goes. */
-int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns);
+int ct_record_room(struct ct_synth_record *r, struct recorded_process *p, uint64_t at_ns);
 /* The string of an id below 256, once. */
-int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, const char *text);
+int ct_record_name(struct ct_synth_record *r, struct recorded_process *p, uint32_t id,
+		   const char *text);
 /* Launches that were reported and had ended by then (by the process's clock), into the block. */
-int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns);
+int ct_record_launches(struct ct_synth_record *r, struct recorded_process *p, uint64_t until_ns);
 
 /* The part of a ring that the thread's next slot would come from. NULL: no memory. */
-struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct process *p, uint32_t tid);
+struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct recorded_process *p,
+				   uint32_t tid);
 
 /* record.c: the text of a call's string id, and filling the record's sink. */
 const char *ct_record_call_name(void *unused, uint32_t id);

@@ -14,7 +14,7 @@ enum {
 	BACKWARD = 1000,
 };
 
-struct pipe {
+struct pipeline_rank {
 	struct ct_step *step;
 	int stage, stages;
 	int batches;
@@ -22,7 +22,7 @@ struct pipe {
 	struct ct_workload_op gradients[BUCKETS];
 };
 
-static void layers(struct pipe *p, double part)
+static void layers(struct pipeline_rank *p, double part)
 {
 	struct ct_workload_op op;
 
@@ -37,7 +37,7 @@ static void layers(struct pipe *p, double part)
 }
 
 /* The last batch's backward pass, during which the gradients go out. */
-static void last_backward(struct pipe *p)
+static void last_backward(struct pipeline_rank *p)
 {
 	for (int i = 0; i < BUCKETS; i++) {
 		const enum ct_workload_role role = CT_ROLE_DP;
@@ -53,8 +53,8 @@ static void last_backward(struct pipe *p)
 }
 
 /* Exchange with the neighbours in one batch: batch numbers, -1 for nothing. */
-static void exchange(struct pipe *p, int send_forward, int receive_forward, int send_backward,
-		     int receive_backward)
+static void exchange(struct pipeline_rank *p, int send_forward, int receive_forward,
+		     int send_backward, int receive_backward)
 {
 	const struct {
 		int batch, to, tag;
@@ -82,7 +82,7 @@ static void exchange(struct pipe *p, int send_forward, int receive_forward, int 
 	ct_step_consume(p->step, CT_STREAM_COMPUTE, ops, n);
 }
 
-static void backward(struct pipe *p, int batch)
+static void backward(struct pipeline_rank *p, int batch)
 {
 	if (batch == p->batches - 1)
 		last_backward(p);
@@ -90,7 +90,7 @@ static void backward(struct pipe *p, int batch)
 		layers(p, 2 * p->part);
 }
 
-static void one_forward_one_backward(struct pipe *p)
+static void one_forward_one_backward(struct pipeline_rank *p)
 {
 	const int ahead = p->stages - p->stage - 1;
 	const int warm_up = ahead < p->batches ? ahead : p->batches;
@@ -118,7 +118,7 @@ static void one_forward_one_backward(struct pipe *p)
 	}
 }
 
-static void optimize(struct pipe *p)
+static void optimize(struct pipeline_rank *p)
 {
 	struct ct_workload_op norm, gathered[BUCKETS];
 	struct ct_step *step = p->step;
@@ -147,7 +147,7 @@ void ct_emit_megatron(struct ct_step *step)
 {
 	const int stages = step->n[CT_ROLE_PP];
 	const int batches = 2 * stages < 4 ? 4 : 2 * stages;
-	struct pipe p = {
+	struct pipeline_rank p = {
 		.step = step,
 		.stage = step->place[CT_ROLE_PP],
 		.stages = stages,

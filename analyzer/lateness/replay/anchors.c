@@ -28,7 +28,7 @@ struct anchor {
 	int is_known_lag; /* 0: too few peers; a launch counts from the end of the one before it */
 };
 
-struct sums {
+struct anchor_sums {
 	double n, x, y, xx, xy, err;
 };
 
@@ -57,7 +57,7 @@ struct anchor_search {
 	uint32_t lags; /* how many launches back it is looked */
 	struct queue queue;
 	struct common common;
-	struct sums sums[CT_MANY_PEERS];
+	struct anchor_sums sums[CT_MANY_PEERS];
 	float slopes[CT_MANY_PEERS];
 	uint32_t n_slopes;
 };
@@ -184,7 +184,7 @@ static void add_place(struct anchor_search *t, uint32_t from, uint32_t end, uint
 	add_common(&t->common, &mean);
 	for (uint32_t k = from; k < end; k++) {
 		uint32_t l = launch_at(t, k);
-		struct sums *sum;
+		struct anchor_sums *sum;
 
 		if (member_of(t, l) >= CT_MANY_PEERS || look_back(t, l, lag, &x, &y, &err) != ENDED)
 			continue;
@@ -212,7 +212,7 @@ static void add_up(struct anchor_search *t, uint32_t lag)
 		add_place(t, k, end, lag);
 	}
 	for (uint32_t m = 0; m < CT_MANY_PEERS; m++) {
-		const struct sums *sum = &t->sums[m];
+		const struct anchor_sums *sum = &t->sums[m];
 		double xx, xy, err;
 
 		if (sum->n < CT_LEAST_TIMES)

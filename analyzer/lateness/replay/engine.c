@@ -72,15 +72,15 @@ static int find_steps(struct ct_engine *e)
 
 /* ---- what ranks computed ---- */
 
-struct interval {
+struct compute_interval {
 	int64_t begin, end;
 };
 
-CT_SORT_BY(by_begin, struct interval, CT_UP(begin) ?: CT_UP(end))
+CT_SORT_BY(by_begin, struct compute_interval, CT_UP(begin) ?: CT_UP(end))
 
 /* What they cover together: where computing goes on under several operations each of their gaps
  * holds it. */
-static double cover(struct interval *all, uint32_t n)
+static double cover(struct compute_interval *all, uint32_t n)
 {
 	int64_t sum = 0, end = INT64_MIN;
 
@@ -103,8 +103,8 @@ uint32_t ct_engine_step(const struct ct_engine *e, uint32_t step)
 
 /* Launches first .. end - 1 are a step of the slot: what it computed in it. NAN: some of it is not
  * known. *under: how long it computed while messages of its own were under way. */
-static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end, struct interval *room,
-		     double *under)
+static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end,
+		     struct compute_interval *room, double *under)
 {
 	const struct ct_schedule *s = &e->schedule;
 	uint32_t n = 0, with_messages;
@@ -117,7 +117,7 @@ static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end, st
 		if (launch->is_uncertain || launch->from == CT_NO_LAUNCH)
 			return NAN;
 		begin = ct_schedule_end(&s->launches[launch->from]);
-		room[n++] = (struct interval){ begin, begin + s->gap_ns[l] };
+		room[n++] = (struct compute_interval){ begin, begin + s->gap_ns[l] };
 	}
 	own = cover(room, n);
 	with_messages = n;
@@ -125,8 +125,9 @@ static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end, st
 		const struct ct_schedule_launch *launch = &s->launches[l];
 
 		if (launch->messages)
-			room[with_messages++] = (struct interval){ launch->start_ns,
-								   ct_schedule_end(launch) };
+			room[with_messages++] = (struct compute_interval){
+				launch->start_ns, ct_schedule_end(launch)
+			};
 	}
 	messages = cover(room + n, with_messages - n);
 	*under += own + messages - cover(room, with_messages);
@@ -136,7 +137,7 @@ static double own_of(const struct ct_engine *e, uint32_t first, uint32_t end, st
 static int find_own(struct ct_engine *e)
 {
 	const struct ct_schedule *s = &e->schedule;
-	struct interval *room = malloc((2 * (size_t)s->n_launches + 1) * sizeof(*room));
+	struct compute_interval *room = malloc((2 * (size_t)s->n_launches + 1) * sizeof(*room));
 	double all = 0, under = 0;
 
 	if (!room)
@@ -338,14 +339,14 @@ static int play_free(struct ct_engine *e)
 	return st;
 }
 
-struct transfer {
+struct engine_transfer {
 	uint32_t comm;
 	uint64_t kind;
 	int64_t ns;
 	uint32_t exchange;
 };
 
-CT_SORT_BY(by_comm, struct transfer, CT_UP(comm) ?: CT_UP(kind) ?: CT_UP(ns))
+CT_SORT_BY(by_comm, struct engine_transfer, CT_UP(comm) ?: CT_UP(kind) ?: CT_UP(ns))
 
 /* Whose launch came last to a exchange. */
 static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_exchange *m)
@@ -366,7 +367,7 @@ static uint32_t last_of(const struct ct_schedule *s, const struct ct_schedule_ex
  * its gap is no evidence. A call of a host began when it began. */
 static int mark_uncertain(struct ct_schedule *s)
 {
-	struct transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
+	struct engine_transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
 	uint32_t n = 0;
 
 	if (!all)
@@ -376,7 +377,7 @@ static int mark_uncertain(struct ct_schedule *s)
 
 		if (exchange->n > 1 && ct_op_class(exchange->op) == CT_CLASS_SYNC &&
 		    exchange->comm->backend == CT_BACKEND_NCCL)
-			all[n++] = (struct transfer){
+			all[n++] = (struct engine_transfer){
 				exchange->comm->index,
 				s->launches[s->parts[exchange->first_part].launch].kind,
 				exchange->transfer_ns, m

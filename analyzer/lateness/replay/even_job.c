@@ -32,18 +32,18 @@ void ct_even_job_fini(struct ct_even_job *job)
 
 /* The median over time between the same ranks: that some are on one host and others are not is no
  * unevenness of theirs. */
-struct transfer {
+struct even_transfer {
 	uint64_t class;
 	int64_t ns;
 	uint32_t exchange;
 };
 
-CT_SORT_BY(by_class, struct transfer, CT_UP(class) ?: CT_UP(ns))
+CT_SORT_BY(by_class, struct even_transfer, CT_UP(class) ?: CT_UP(ns))
 
 static int even_transfers(struct ct_even *v)
 {
 	const struct ct_schedule *s = &v->e->schedule;
-	struct transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
+	struct even_transfer *all = malloc(((size_t)s->n_exchanges + 1) * sizeof(*all));
 
 	if (!all)
 		return CT_NOMEM;
@@ -55,8 +55,8 @@ static int even_transfers(struct ct_even *v)
 		uint64_t between = ct_mix((uint64_t)l->slot << 32 | other) ^
 				   (exchange->comm ? exchange->comm->index : 0);
 
-		all[m] = (struct transfer){ ct_mix(ct_mix(l->kind) ^ between),
-					    exchange->transfer_ns, m };
+		all[m] = (struct even_transfer){ ct_mix(ct_mix(l->kind) ^ between),
+						 exchange->transfer_ns, m };
 	}
 	ct_sort(all, s->n_exchanges, sizeof(*all), by_class);
 	for (uint32_t first = 0, end; first < s->n_exchanges; first = end) {

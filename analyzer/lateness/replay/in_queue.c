@@ -14,14 +14,14 @@ struct ready {
 	double median; /* negative: all of them queued up */
 };
 
-struct place {
+struct queue_position {
 	struct ct_schedule *s;
 	const uint32_t *launches;
 	uint32_t n;
 	double *values;
 };
 
-static double ready_median(const struct place *p, const struct ready *r)
+static double ready_median(const struct queue_position *p, const struct ready *r)
 {
 	const struct ct_schedule *s = p->s;
 	uint32_t n = 0;
@@ -46,8 +46,8 @@ static double ready_median(const struct place *p, const struct ready *r)
  * ready, at the member's own pace up to the launch ahead if that counts from there too (`pace`: its
  * gap), and is not so short that its error is the pace. Negative: all of them did. Members ask the
  * same one after the other: `last` is what the one before received. */
-static double ready_peers(const struct place *p, struct ready *last, uint32_t launch, uint32_t back,
-			  double pace)
+static double ready_peers(const struct queue_position *p, struct ready *last, uint32_t launch,
+			  uint32_t back, double pace)
 {
 	const struct ct_schedule_launch *l = &p->s->launches[launch];
 	int has_pace = pace > CT_STEADY_T * (double)l->err_ns;
@@ -63,7 +63,7 @@ static double ready_peers(const struct place *p, struct ready *last, uint32_t la
 void ct_in_queue_ready(struct ct_schedule *s, const uint32_t *launches, uint32_t n, int follows,
 		       double *values)
 {
-	struct place place = { s, launches, n, values };
+	struct queue_position place = { s, launches, n, values };
 	struct ready last = { .is_known = 0 };
 
 	for (uint32_t m = 0; m < n; m++) {

@@ -10,7 +10,7 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "trace/status.h"
 
-struct finding {
+struct positions_search {
 	const struct ct_schedule *s;
 	const struct ct_stages *stages;
 	struct ct_positions *out;
@@ -28,7 +28,7 @@ void ct_positions_fini(struct ct_positions *p)
 
 /* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a
  * pipeline distinguish them. */
-static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch *l)
+static uint64_t kind_of(const struct positions_search *f, const struct ct_schedule_launch *l)
 {
 	return f->stages->n == 1 && l->messages ? ct_mix(1) : l->kind;
 }
@@ -37,7 +37,7 @@ static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch
 
 /* Launches of one stage that are the n-th of their kind in a step, or come more often than is
  * common. */
-struct row {
+struct position_row {
 	uint64_t key, kind;
 	uint32_t stage, times;
 	uint32_t nth0, next, surplus; /* rows of that stage and kind: the first, the next, what is
@@ -47,25 +47,26 @@ struct row {
 };
 
 /* The latest launch of a kind: where, and its row. */
-struct latest {
+struct latest_launch {
 	uint32_t slot; /* + 1; 0: none yet */
 	uint32_t step, n, row, nth0;
 };
 
-struct rows {
+struct position_rows {
 	struct ct_table kinds;	 /* by kind: its number */
 	struct ct_table numbers; /* by key: the row's */
-	struct row *all;
+	struct position_row *all;
 	uint32_t cap;
-	uint32_t *of;	       /* by launch; NO_ROW: none */
-	struct latest *latest; /* by kind */
+	uint32_t *of;		      /* by launch; NO_ROW: none */
+	struct latest_launch *latest; /* by kind */
 	uint32_t cap_latest;
 };
 
 #define SURPLUS UINT32_MAX
 
 /* The row of those, made if it is not there. 0 or CT_NOMEM. */
-static int get_row(struct rows *rows, uint32_t stage, uint64_t kind, uint32_t nth, uint32_t *row)
+static int get_row(struct position_rows *rows, uint32_t stage, uint64_t kind, uint32_t nth,
+		   uint32_t *row)
 {
 	uint64_t key = ct_mix(ct_mix(kind) ^ ((uint64_t)stage << 32 | nth));
 	uint32_t n = (uint32_t)rows->numbers.n;
@@ -74,21 +75,22 @@ static int get_row(struct rows *rows, uint32_t stage, uint64_t kind, uint32_t nt
 	    ct_grow(&rows->all, &rows->cap, n + 1, sizeof(*rows->all)))
 		return CT_NOMEM;
 	if (*row == n)
-		rows->all[n] = (struct row){ .key = key,
-					     .kind = kind,
-					     .stage = stage,
-					     .next = NO_ROW,
-					     .surplus = NO_ROW,
-					     .is_surplus = nth == SURPLUS };
+		rows->all[n] = (struct position_row){ .key = key,
+						      .kind = kind,
+						      .stage = stage,
+						      .next = NO_ROW,
+						      .surplus = NO_ROW,
+						      .is_surplus = nth == SURPLUS };
 	return CT_OK;
 }
 
 /* By how many of its kind its rank had before in the step. */
-static int number_launch(const struct finding *f, struct rows *rows, uint32_t l, uint32_t slot)
+static int number_launch(const struct positions_search *f, struct position_rows *rows, uint32_t l,
+			 uint32_t slot)
 {
 	uint32_t stage = f->stages->stage_of[slot], step = f->out->step_of[l], row, number;
 	uint64_t kind = kind_of(f, &f->s->launches[l]);
-	struct latest *latest;
+	struct latest_launch *latest;
 	int st = ct_table_number(&rows->kinds, kind, &number);
 
 	if (st != CT_OK ||
@@ -121,7 +123,7 @@ static int number_launch(const struct finding *f, struct rows *rows, uint32_t l,
 }
 
 /* Each launch's row, and how often each comes. */
-static int number(const struct finding *f, struct rows *rows)
+static int number(const struct positions_search *f, struct position_rows *rows)
 {
 	const struct ct_schedule *s = f->s;
 	int st = CT_OK;
@@ -137,7 +139,7 @@ static int number(const struct finding *f, struct rows *rows)
 	return st;
 }
 
-static int is_common(const struct finding *f, const struct row *row)
+static int is_common(const struct positions_search *f, const struct position_row *row)
 {
 	double all = (double)f->out->n_complete * ct_stage_size(f->stages, row->stage);
 
@@ -145,7 +147,7 @@ static int is_common(const struct finding *f, const struct row *row)
 }
 
 /* What is not common has the row of its kind's surplus, or none. */
-static int choose(const struct finding *f, struct rows *rows)
+static int choose(const struct positions_search *f, struct position_rows *rows)
 {
 	for (uint32_t l = 0; l < f->s->n_launches; l++) {
 		uint32_t row = rows->of[l], nth0;
@@ -169,7 +171,7 @@ static int choose(const struct finding *f, struct rows *rows)
 }
 
 /* How many launches of the same step its rank had before. */
-static uint32_t place_in_step(const struct finding *f, uint32_t launch)
+static uint32_t place_in_step(const struct positions_search *f, uint32_t launch)
 {
 	uint32_t first = f->s->slot_first[f->s->launches[launch].slot], at = launch;
 
@@ -178,12 +180,12 @@ static uint32_t place_in_step(const struct finding *f, uint32_t launch)
 	return launch - at;
 }
 
-CT_SORT_POINTERS_BY(by_key, struct row, CT_UP(key))
+CT_SORT_POINTERS_BY(by_key, struct position_row, CT_UP(key))
 CT_SORT_BY(by_place, struct ct_position, CT_UP(stage) ?: CT_UP(place) ?: CT_UP(first))
 
 /* Launches that are in a step, by step. Counted two places on, as in instance_log.c. 0 or CT_NOMEM.
  */
-static int list_by_step(const struct finding *f, uint32_t **list, uint32_t *n)
+static int list_by_step(const struct positions_search *f, uint32_t **list, uint32_t *n)
 {
 	const uint32_t *step_of = f->out->step_of;
 	uint32_t *first = calloc((size_t)f->out->n_steps + 3, sizeof(*first)), *next = first + 1;
@@ -208,11 +210,11 @@ static int list_by_step(const struct finding *f, uint32_t **list, uint32_t *n)
 	return CT_OK;
 }
 
-static int group_up(const struct finding *f, struct rows *rows)
+static int group_up(const struct positions_search *f, struct position_rows *rows)
 {
 	struct ct_positions *p = f->out;
 	size_t n_rows = rows->numbers.n;
-	struct row **sorted = malloc((n_rows + 1) * sizeof(struct row *));
+	struct position_row **sorted = malloc((n_rows + 1) * sizeof(struct position_row *));
 	uint32_t *list = NULL, n = 0, first = 0;
 	int st = CT_NOMEM;
 
@@ -236,7 +238,7 @@ static int group_up(const struct finding *f, struct rows *rows)
 			p->order[rows->all[r].first + rows->all[r].times++] = list[k];
 	}
 	for (size_t r = 0; r < n_rows; r++) {
-		const struct row *row = sorted[r];
+		const struct position_row *row = sorted[r];
 
 		if (row->n)
 			p->all[p->n++] = (struct ct_position){ .stage = row->stage,
@@ -258,9 +260,9 @@ out:
 	return st;
 }
 
-static int find_positions(const struct finding *f)
+static int find_positions(const struct positions_search *f)
 {
-	struct rows rows = { 0 };
+	struct position_rows rows = { 0 };
 	int st;
 
 	rows.of = malloc(((size_t)f->s->n_launches + 1) * sizeof(*rows.of));
@@ -279,7 +281,7 @@ int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 		      const struct ct_stages *stages, const struct ct_steps *steps)
 {
 	size_t launches = (size_t)s->n_launches + 1;
-	const struct finding f = { .s = s, .stages = stages, .out = p };
+	const struct positions_search f = { .s = s, .stages = stages, .out = p };
 	int st = CT_NOMEM;
 
 	*p = (struct ct_positions){ .n_steps = steps->n, .n_run = steps->n };

@@ -124,21 +124,21 @@ static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_lo
 }
 
 /* A call, or what it put onto a stream. */
-struct event {
+struct log_event {
 	const struct ct_log_part *part;
 	enum ct_launch_role role;
 };
 
-static struct event event_of(const struct ct_instance_log *log, uint32_t number)
+static struct log_event event_of(const struct ct_instance_log *log, uint32_t number)
 {
 	const struct ct_log_part *part = &log->parts[number / 2];
 
-	return (struct event){ part, number % 2	      ? CT_LAUNCH_WAITS
-				     : part->asked_ns ? CT_LAUNCH_BEGINS
-						      : CT_LAUNCH_WHOLE };
+	return (struct log_event){ part, number % 2	  ? CT_LAUNCH_WAITS
+					 : part->asked_ns ? CT_LAUNCH_BEGINS
+							  : CT_LAUNCH_WHOLE };
 }
 
-static uint64_t entered(struct event e)
+static uint64_t entered(struct log_event e)
 {
 	return e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->enter_ns;
 }
@@ -169,7 +169,7 @@ static uint32_t grouped_with(const struct ct_schedule_building *b, const struct 
  * it already; CT_NO_LAUNCH: none is there yet. They begin at one moment, or one after the other
  * within the call: a thread is in one call at a time. Times of operations with another host were
  * brought to one clock each for itself. */
-static uint32_t same_call(const struct ct_schedule_building *b, struct event e, uint32_t tid,
+static uint32_t same_call(const struct ct_schedule_building *b, struct log_event e, uint32_t tid,
 			  uint32_t first)
 {
 	const struct ct_schedule *s = b->s;
@@ -244,7 +244,7 @@ void ct_schedule_anchor(struct ct_schedule *s, uint32_t launch, uint32_t from)
 	s->gap_ns[launch] = l->start_ns > begin ? l->start_ns - begin : 0;
 }
 
-static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t stretch,
+static void add_launch(struct ct_schedule_building *b, struct log_event e, uint32_t stretch,
 		       uint32_t first)
 {
 	struct ct_schedule *s = b->s;
@@ -275,7 +275,7 @@ static int by_entry(const void *a, const void *b, void *arg)
 {
 	const struct ct_instance_log *log = *(const struct ct_instance_log **)arg;
 	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
-	struct event x = event_of(log, m), y = event_of(log, n);
+	struct log_event x = event_of(log, m), y = event_of(log, n);
 
 	return CT_CMP(entered(x), entered(y)) ?: CT_CMP(x.part->end_ns, y.part->end_ns) ?: CT_CMP(m, n);
 }
@@ -290,7 +290,7 @@ static uint32_t direction(const struct ct_instance_log *log, uint32_t number)
 
 /* Called and started at one moment, as far as times show (imported ones may be coarse): then which
  * is first is chance. */
-static int are_at_once(struct event x, struct event y)
+static int are_at_once(struct log_event x, struct log_event y)
 {
 	const struct ct_log_part *a = x.part, *b = y.part;
 	uint64_t apart = a->start_ns > b->start_ns ? a->start_ns - b->start_ns
@@ -312,7 +312,7 @@ static int by_direction(const void *a, const void *b, void *arg)
 static void order_at_once(const struct ct_instance_log *log, uint32_t *order, uint32_t n)
 {
 	for (uint32_t k = 0, end; k < n; k = end) {
-		struct event first = event_of(log, order[k]);
+		struct log_event first = event_of(log, order[k]);
 
 		end = k + 1;
 		while (end < n && are_at_once(first, event_of(log, order[end])))
@@ -355,7 +355,7 @@ static void add_slot(struct ct_schedule_building *b, uint32_t slot)
 	ct_sort_r(b->order, n, sizeof(*b->order), by_entry, &log);
 	order_at_once(log, b->order, n);
 	for (uint32_t o = 0; o < n; o++) {
-		struct event e = event_of(log, b->order[o]);
+		struct log_event e = event_of(log, b->order[o]);
 		const struct ct_log_instance *i = &log->instances[e.part->instance];
 		uint32_t at = b->order[o] / 2, l;
 

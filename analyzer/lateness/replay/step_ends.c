@@ -22,7 +22,7 @@ struct ranks {
 	uint32_t first, end;
 };
 
-struct finding {
+struct step_ends_search {
 	const struct ct_schedule *s;
 	const struct ct_stages *stages;
 	const struct ct_steps *steps;
@@ -37,7 +37,7 @@ struct finding {
 CT_SORT_BY(by_kind, struct kind_count, CT_UP(kind))
 
 /* The kinds of a rank's launches, each once, with its least width. Returns how many. */
-static uint32_t count_kinds(const struct finding *f, uint32_t slot, struct kind_count *out)
+static uint32_t count_kinds(const struct step_ends_search *f, uint32_t slot, struct kind_count *out)
 {
 	const struct ct_schedule *s = f->s;
 	uint32_t first = s->slot_first[slot], end = s->slot_first[slot + 1], n = 0;
@@ -64,7 +64,7 @@ static uint32_t count_kinds(const struct finding *f, uint32_t slot, struct kind_
 }
 
 /* Of each stretch of the run that is kept there is one end more than whole steps, but for one. */
-static int is_once_a_step(const struct finding *f, const struct kind_count *k)
+static int is_once_a_step(const struct step_ends_search *f, const struct kind_count *k)
 {
 	double stretches = f->s->n_stretches;
 	double off = fabs((double)k->n - (f->steps->n_kept + stretches));
@@ -73,7 +73,7 @@ static int is_once_a_step(const struct finding *f, const struct kind_count *k)
 }
 
 /* Which cut an end lies at, as a whole number and a fraction of the step behind it. */
-static double cut_at(const struct finding *f, const struct ct_schedule_launch *l)
+static double cut_at(const struct step_ends_search *f, const struct ct_schedule_launch *l)
 {
 	const struct ct_steps *c = f->steps;
 	double at = (double)(l->start_ns + f->s->begin_ns[l->stretch]) + (double)l->span_ns;
@@ -88,7 +88,7 @@ static double cut_at(const struct finding *f, const struct ct_schedule_launch *l
 }
 
 /* Where in a step those ends lie, mostly: a mean of directions, -0.5 .. 0.5. */
-static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kind)
+static double phase_of(const struct step_ends_search *f, struct ranks ranks, uint64_t kind)
 {
 	double x = 0, y = 0;
 
@@ -106,7 +106,7 @@ static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kin
 }
 
 /* How far from where steps are cut its ends lie, on the rank where that is most. */
-static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t kind)
+static double farthest_off(const struct step_ends_search *f, struct ranks ranks, uint64_t kind)
 {
 	double most = 0;
 
@@ -120,8 +120,8 @@ static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t
 
 /* Once a step on most ranks, then by the widest communicator; of several, what ends on all ranks at
  * once, and nearest to where steps are cut. */
-static int is_better(const struct finding *f, struct ranks ranks, const struct kind_count *a,
-		     const struct kind_count *b)
+static int is_better(const struct step_ends_search *f, struct ranks ranks,
+		     const struct kind_count *a, const struct kind_count *b)
 {
 	if (a->width != b->width)
 		return a->width > b->width;
@@ -134,7 +134,7 @@ static int is_better(const struct finding *f, struct ranks ranks, const struct k
 
 /* The kind that ends steps on most of these ranks; kind 0: none. `room` for a rank's launches,
  * votes for all. */
-static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
+static struct kind_count ends_steps(const struct step_ends_search *f, struct ranks ranks,
 				    struct kind_count *votes, struct kind_count *room)
 {
 	uint32_t n_votes = 0;
@@ -169,13 +169,14 @@ static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
 
 /* Launches from `first` to `last`, which ends a step: they are that step if nothing that ends one
  * is missing between. */
-static void close_step(struct finding *f, uint32_t first, uint32_t last, uint32_t step, int is_next)
+static void close_step(struct step_ends_search *f, uint32_t first, uint32_t last, uint32_t step,
+		       int is_next)
 {
 	for (uint32_t l = first; l <= last; l++)
 		f->out->step_of[l] = is_next ? step : CT_NO_STEP;
 }
 
-static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double phase)
+static void cut_slot(struct step_ends_search *f, uint32_t slot, uint64_t kind, double phase)
 {
 	const struct ct_schedule *s = f->s;
 	uint32_t first = s->slot_first[slot], last_step = CT_NO_STEP, next = 0;
@@ -206,7 +207,7 @@ static void cut_slot(struct finding *f, uint32_t slot, uint64_t kind, double pha
 
 /* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends
  * at the cut, as far as times show. */
-static void cut_by_time(struct finding *f, uint32_t slot)
+static void cut_by_time(struct step_ends_search *f, uint32_t slot)
 {
 	const struct ct_schedule *s = f->s;
 
@@ -221,7 +222,7 @@ static void cut_by_time(struct finding *f, uint32_t slot)
 /* Where nothing but messages comes once a step, what all ranks do together less often is a better
  * one: then the steps that were found are parts of steps (the microbatches of a pipeline). Such a
  * kind, the widest and most frequent; kind 0: there is none. */
-static struct kind_count widest_of_all(const struct finding *f, struct kind_count *votes,
+static struct kind_count widest_of_all(const struct step_ends_search *f, struct kind_count *votes,
 				       struct kind_count *room)
 {
 	uint32_t n_votes = 0, slots = f->stages->first[f->stages->n];
@@ -256,7 +257,7 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 }
 
 /* The steps that end with the operations of that kind of the first rank. 0 or CT_NOMEM. */
-static int recut(struct finding *f, uint64_t kind, struct ct_steps *own)
+static int recut(struct step_ends_search *f, uint64_t kind, struct ct_steps *own)
 {
 	uint32_t slot = f->stages->slots[0], n = 0;
 	uint64_t *times;
@@ -287,12 +288,12 @@ static int recut(struct finding *f, uint64_t kind, struct ct_steps *own)
 	return CT_OK;
 }
 
-static struct ranks ranks_of(const struct finding *f, uint32_t stage)
+static struct ranks ranks_of(const struct step_ends_search *f, uint32_t stage)
 {
 	return (struct ranks){ f->stages->first[stage], f->stages->first[stage + 1] };
 }
 
-static int calls(const struct finding *f, uint32_t slot, uint64_t kind)
+static int calls(const struct step_ends_search *f, uint32_t slot, uint64_t kind)
 {
 	for (uint32_t l = f->s->slot_first[slot]; l < f->s->slot_first[slot + 1]; l++) {
 		if (f->s->launches[l].kind == kind)
@@ -302,7 +303,7 @@ static int calls(const struct finding *f, uint32_t slot, uint64_t kind)
 }
 
 /* By what ends the steps of the stage; who never calls that, by what ends its own. */
-static void cut_stage(struct finding *f, struct ranks ranks, struct kind_count ends,
+static void cut_stage(struct step_ends_search *f, struct ranks ranks, struct kind_count ends,
 		      struct kind_count *votes, struct kind_count *room)
 {
 	double phase = ends.kind ? phase_of(f, ranks, ends.kind) : 0;
@@ -322,7 +323,7 @@ static void cut_stage(struct finding *f, struct ranks ranks, struct kind_count e
 	}
 }
 
-static int cut_all(struct finding *f)
+static int cut_all(struct step_ends_search *f)
 {
 	const struct ct_steps *found = f->steps;
 	struct kind_count *votes, *room, *ends, wide;
@@ -357,7 +358,7 @@ static int cut_all(struct finding *f)
 }
 
 /* Steps that most ranks have. */
-static int find_complete(struct finding *f)
+static int find_complete(struct step_ends_search *f)
 {
 	struct ct_positions *p = f->out;
 	uint32_t *have = calloc((size_t)p->n_steps + 1, sizeof(*have));
@@ -390,7 +391,7 @@ static int find_complete(struct finding *f)
 }
 
 /* Numbers of kinds, and what ends apart. */
-static int prepare(struct finding *f)
+static int prepare(struct step_ends_search *f)
 {
 	const struct ct_schedule *s = f->s;
 	struct ct_table numbers = { 0 };
@@ -411,7 +412,7 @@ int ct_positions_cut(struct ct_positions *p, const struct ct_schedule *s,
 		     const struct ct_stages *stages, const struct ct_steps *steps)
 {
 	size_t launches = (size_t)s->n_launches + 1;
-	struct finding f = { .s = s, .stages = stages, .steps = steps, .out = p };
+	struct step_ends_search f = { .s = s, .stages = stages, .steps = steps, .out = p };
 	int st;
 
 	f.kinds = malloc(launches * sizeof(*f.kinds));

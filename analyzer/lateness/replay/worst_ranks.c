@@ -10,12 +10,12 @@
 #include "analyzer/lateness/replay/even_job_private.h"
 #include "trace/status.h"
 
-struct rank {
+struct ranked_slowdown {
 	uint32_t slot;
 	double s;
 };
 
-CT_SORT_BY(by_s, struct rank, CT_DOWN(s) ?: CT_UP(slot))
+CT_SORT_BY(by_s, struct ranked_slowdown, CT_DOWN(s) ?: CT_UP(slot))
 
 /* May b be as slow as a? */
 static int may_be_as_slow(const struct ct_even_play *a, const struct ct_even_play *b, uint32_t n)
@@ -33,7 +33,7 @@ static int may_be_as_slow(const struct ct_even_play *a, const struct ct_even_pla
 }
 
 static void play_others(struct ct_even *v, const struct ct_even_play *const *of_slot,
-			const struct rank *ranks, uint32_t n, uint32_t worst,
+			const struct ranked_slowdown *ranks, uint32_t n, uint32_t worst,
 			struct ct_even_job *job)
 {
 	uint32_t least = ranks[worst - 1].slot, blocks = ct_even_n_blocks(v->e);
@@ -59,14 +59,14 @@ int ct_worst_ranks_play(struct ct_even *v, const struct ct_even_play *const *of_
 			struct ct_even_job *job)
 {
 	uint32_t n_slots = v->e->schedule.n_slots, n = 0, worst;
-	struct rank *ranks = malloc(((size_t)n_slots + 1) * sizeof(*ranks));
+	struct ranked_slowdown *ranks = malloc(((size_t)n_slots + 1) * sizeof(*ranks));
 
 	if (!ranks)
 		return CT_NOMEM;
 	for (uint32_t slot = 0; slot < n_slots; slot++) {
 		v->chosen[slot] = 0;
 		if (of_slot[slot])
-			ranks[n++] = (struct rank){ slot, job->s_worker[slot] };
+			ranks[n++] = (struct ranked_slowdown){ slot, job->s_worker[slot] };
 	}
 	ct_sort(ranks, n, sizeof(*ranks), by_s);
 	worst = (uint32_t)(CT_WORST_RANKS * n_slots);

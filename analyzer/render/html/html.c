@@ -208,7 +208,7 @@ static int put_charts(const struct ct_report *report, FILE *out)
 }
 
 /* The replacement of {{name}} in the template. */
-static const struct place {
+static const struct template_field {
 	const char *name;
 	int (*put)(const struct ct_report *report, FILE *out);
 } places[] = {
@@ -220,7 +220,7 @@ static const struct place {
 #undef PLACE
 };
 
-static const struct place *place_by_name(const char *name, size_t len)
+static const struct template_field *place_by_name(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (strlen(places[i].name) == len && memcmp(places[i].name, name, len) == 0)
@@ -235,9 +235,10 @@ int ct_report_html(const struct ct_report *report, FILE *out)
 
 	for (;;) {
 		const char *open = strstr(at, "{{"), *close = open ? strstr(open, "}}") : NULL;
-		const struct place *place = close ? place_by_name(open + 2,
-								  (size_t)(close - open) - 2)
-						  : NULL;
+		const struct template_field *place = close ? place_by_name(open + 2,
+									   (size_t)(close - open) -
+										   2)
+							   : NULL;
 		int st;
 
 		if (!place)

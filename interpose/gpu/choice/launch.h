@@ -32,7 +32,7 @@ struct ct_gpu_launch {
 	uint64_t bytes;	   /* of all its ops */
 	CUstream stream;
 	uint32_t id;   /* as in its ops */
-	uint32_t comm; /* struct ct_comm's id */
+	uint32_t comm; /* struct ct_traced_comm's id */
 	uint32_t n_ops;
 	uint32_t device; /* CUDA device of the communicator + 1, 0 not known: the default streams
 			    are its */

@@ -71,7 +71,7 @@ static uint64_t share_now(void)
 			    (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 
-int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message)
+int ct_gpu_sampling(struct ct_traced_comm *comm, uint64_t seq, int is_message)
 {
 	_Atomic uint64_t *word = &comm->pick[is_message];
 	uint64_t kept = atomic_load_explicit(word, memory_order_relaxed);

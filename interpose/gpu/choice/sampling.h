@@ -20,7 +20,7 @@
 #include "interpose/gpu/choice/unusual.h"
 #include "interpose/guard.h"
 
-struct ct_comm;
+struct ct_traced_comm;
 
 #define CT_GPU_SAMPLING_BLOCK 16u
 /* Each halves the share. */
@@ -35,10 +35,10 @@ static inline int ct_gpu_is_sampling(void)
 	return ct_gpu_is_unusual(CT_GPU_SAMPLING);
 }
 
-int ct_gpu_sampling(struct ct_comm *comm, uint64_t seq, int is_message);
+int ct_gpu_sampling(struct ct_traced_comm *comm, uint64_t seq, int is_message);
 
 /* Is this instance timed? `seq` of a message: its number on its channel. */
-static inline int ct_gpu_is_sampled(struct ct_comm *comm, uint64_t seq, int is_message)
+static inline int ct_gpu_is_sampled(struct ct_traced_comm *comm, uint64_t seq, int is_message)
 {
 	if (__builtin_expect(!ct_gpu_is_sampling(), 1))
 		return 1;

@@ -66,7 +66,7 @@ static uintptr_t capture_of(CUstream stream)
 	return (uintptr_t)id;
 }
 
-int ct_graph_op(struct ct_op *op, struct ct_comm *comm, CUstream stream, uint64_t bytes)
+int ct_graph_op(struct ct_op *op, struct ct_traced_comm *comm, CUstream stream, uint64_t bytes)
 {
 	const struct ct_graph_run run = {
 		.op = op->op,
@@ -362,7 +362,7 @@ static void begin_part(struct ct_graph_call *call, const struct ct_graph_list *l
 		       const struct ct_graph_table_part *part, CUstream stream,
 		       enum ct_gpu_capture asked, uint16_t name)
 {
-	struct ct_comm *comm = part->comm;
+	struct ct_traced_comm *comm = part->comm;
 	struct ct_frame *frame = ct_self.frame;
 	struct ct_op_frame f;
 	struct ct_op op = {

@@ -34,7 +34,7 @@ int ct_graph_init(int list);
 
 /* The op is about to be captured from the stream: sets flags, launch and seq; a result of 0: it is
  * in no list, which is counted. `bytes` is what it moves. */
-int ct_graph_op(struct ct_op *op, struct ct_comm *comm, CUstream stream, uint64_t bytes);
+int ct_graph_op(struct ct_op *op, struct ct_traced_comm *comm, CUstream stream, uint64_t bytes);
 
 /* One of the calls below, on its wrapper's stack. */
 struct ct_graph_call {

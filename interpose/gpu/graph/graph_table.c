@@ -17,7 +17,7 @@ _Atomic int ct_graph_used;
 #define HANDLES 65536u
 #define PROBES 32u
 
-static struct tables {
+static struct graph_tables {
 	_Atomic uint32_t lock;
 	uint32_t last_number;
 	uint32_t n_lists, free_list; /* ever used; place + 1 */
@@ -182,7 +182,7 @@ int ct_graph_set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list
 	return 1;
 }
 
-static struct ct_graph_table_part *part_of(struct ct_graph_list *list, struct ct_comm *comm,
+static struct ct_graph_table_part *part_of(struct ct_graph_list *list, struct ct_traced_comm *comm,
 					   uint32_t comm_id)
 {
 	struct ct_graph_table_part *part;
@@ -205,7 +205,7 @@ static int same(const struct ct_graph_run *a, const struct ct_graph_run *b)
 	       a->peer == b->peer && a->count == b->count;
 }
 
-static int append(struct ct_graph_list *list, struct ct_comm *comm, uint32_t comm_id,
+static int append(struct ct_graph_list *list, struct ct_traced_comm *comm, uint32_t comm_id,
 		  const struct ct_graph_run *run, uint64_t bytes)
 {
 	struct ct_graph_table_part *part = part_of(list, comm, comm_id);
@@ -265,7 +265,7 @@ static struct ct_graph_list *list_of_capture(uintptr_t capture)
 	return list;
 }
 
-struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_comm *comm,
+struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_traced_comm *comm,
 				   const struct ct_graph_run *run, uint64_t bytes, uint64_t *place)
 {
 	struct ct_graph_list *list = list_of_capture(capture);

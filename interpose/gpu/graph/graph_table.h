@@ -28,7 +28,7 @@ struct ct_graph_run {
 };
 
 struct ct_graph_table_part {
-	struct ct_comm *comm;
+	struct ct_traced_comm *comm;
 	uint32_t comm_id; /* it may be another communicator's by now */
 	uint32_t n_ops, n_colls;
 	uint64_t bytes;
@@ -62,7 +62,7 @@ void ct_graph_unlock(void);
 /* Adds an operation to the list of a capture, which is made if there is none, and says where in it:
  * its place among the communicator's collectives, or among its transfers. NULL: no room; the list
  * is partial then. */
-struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_comm *comm,
+struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_traced_comm *comm,
 				   const struct ct_graph_run *run, uint64_t bytes, uint64_t *place);
 
 /* The same with all that is in another list: a graph that is launched into a capture. 0: no room. */

@@ -86,14 +86,14 @@ static int is_library_of_theirs(const char *path)
 	       strncmp(name, "libcuda.so", 10) == 0;
 }
 
-struct object {
+struct cudart_object {
 	uintptr_t caller;
 	uintptr_t begin, end; /* of a library whose calls are its own; end 0: it is another */
 };
 
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct object *o = arg;
+	struct cudart_object *o = arg;
 	struct ct_object_extent extent = ct_extent_of(info);
 
 	(void)size;
@@ -108,14 +108,14 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 int ct_cudart_is_theirs(const void *address)
 {
-	struct object o = { .caller = (uintptr_t)address };
+	struct cudart_object o = { .caller = (uintptr_t)address };
 
 	dl_iterate_phdr(take_object, &o);
 	return o.end != 0;
 }
 
 /* More copies than there is room for are rare, and theirs are calls too many, not too few. */
-static void keep_quiet(const struct object *o)
+static void keep_quiet(const struct cudart_object *o)
 {
 	uint32_t at = atomic_load_explicit(&n_quiet, memory_order_relaxed);
 
@@ -141,7 +141,7 @@ static int is_known(const struct ct_real *real, const void *caller)
  * is one of theirs. */
 static void *find_for(struct ct_real *real, const void *caller)
 {
-	struct object o = { .caller = (uintptr_t)caller };
+	struct cudart_object o = { .caller = (uintptr_t)caller };
 	int is_new = !is_known(real, caller);
 	void *function = ct_real_find(real, caller);
 

@@ -254,12 +254,12 @@ static int refuse(const struct ct_cli *args, int got, char **argv)
 /* ---- the line ---- */
 
 /* The options of a command as getopt_long() wants them. */
-struct known {
+struct getopt_tables {
 	struct option longs[CT_OPTIONS + 1];
 	char letters[2 + 2 * CT_OPTIONS + 1];
 };
 
-static void list_known(const struct ct_command *command, struct known *known)
+static void list_known(const struct ct_command *command, struct getopt_tables *known)
 {
 	const struct ct_option *option = NULL;
 	char *letter = known->letters;
@@ -324,7 +324,7 @@ static int take_arguments(struct ct_cli *args, int argc, char **argv, int behind
 
 int ct_cli_parse(struct ct_cli *args, enum ct_command_id command, int argc, char **argv)
 {
-	struct known known;
+	struct getopt_tables known;
 	int got, code = -1;
 	int behind = argc - find_end(argc, argv) - 1;
 	size_t most = 1; /* "-qq" is two options */

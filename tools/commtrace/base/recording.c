@@ -65,13 +65,14 @@ char *ct_recording_path(const char *dir, const char *name)
 	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
-struct search {
+struct recording_search {
 	const char *job;
 	char *what;
 	struct ct_run_id dir;
 };
 
-static int judge(struct search *search, const struct ct_process *process, const char *path)
+static int judge(struct recording_search *search, const struct ct_process *process,
+		 const char *path)
 {
 	if (search->job && strncmp(process->job, search->job, sizeof(process->job) - 1) == 0)
 		return 0;
@@ -82,7 +83,7 @@ static int judge(struct search *search, const struct ct_process *process, const 
 static int file_of_another(const char *dir, const char *name, enum ct_recording_kind kind,
 			   void *arg)
 {
-	struct search *search = arg;
+	struct recording_search *search = arg;
 	struct ct_segment_reader *segment;
 	struct ct_ring_header ring;
 	char *path = ct_recording_path(dir, name);
@@ -105,7 +106,7 @@ static int file_of_another(const char *dir, const char *name, enum ct_recording_
 
 static int ring_of_another(const char *path, void *arg)
 {
-	struct search *search = arg;
+	struct recording_search *search = arg;
 	struct ct_ring_header ring;
 	int lives;
 
@@ -118,7 +119,7 @@ static int ring_of_another(const char *path, void *arg)
 int ct_recording_of_another(const char *dir, const char *const *ring_dirs, const char *job,
 			    char what[512])
 {
-	struct search search = { .job = job, .what = what };
+	struct recording_search search = { .job = job, .what = what };
 
 	if (ct_run_id_get(AT_FDCWD, dir, &search.dir) != CT_OK)
 		return 0;

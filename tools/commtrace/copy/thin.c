@@ -22,7 +22,7 @@
 
 /* ---- where the latest part begins ---- */
 
-struct block {
+struct thin_block {
 	size_t segment;
 	uint64_t at, last_ns; /* last_ns: the latest time so far */
 	uint32_t number, ops;
@@ -30,12 +30,12 @@ struct block {
 };
 
 struct blocks {
-	struct block *all;
+	struct thin_block *all;
 	uint32_t n, cap;
 	uint64_t ops, last_op_ns;
 };
 
-static int add(struct blocks *blocks, const struct block *block)
+static int add(struct blocks *blocks, const struct thin_block *block)
 {
 	if (ct_grow(&blocks->all, &blocks->cap, blocks->n + 1, sizeof(*blocks->all)) != CT_OK)
 		return CT_NOMEM;
@@ -65,13 +65,13 @@ static int list(const char *path, size_t segment, struct blocks *blocks, struct 
 		if (block->skimmed_ops && block->end_ns > blocks->last_op_ns)
 			blocks->last_op_ns = block->end_ns;
 		blocks->ops += block->skimmed_ops;
-		st = add(blocks,
-			 &(struct block){ .segment = segment,
-					  .at = ct_segment_position(reader) - sizeof(*h) - h->bytes,
-					  .last_ns = block->end_ns > last ? block->end_ns : last,
-					  .number = block->number,
-					  .ops = block->skimmed_ops,
-					  .is_left_out = block->is_left_out });
+		st = add(blocks, &(struct thin_block){
+					 .segment = segment,
+					 .at = ct_segment_position(reader) - sizeof(*h) - h->bytes,
+					 .last_ns = block->end_ns > last ? block->end_ns : last,
+					 .number = block->number,
+					 .ops = block->skimmed_ops,
+					 .is_left_out = block->is_left_out });
 	}
 	ct_segment_close_read(reader);
 	return st;
@@ -85,7 +85,7 @@ static void choose(const struct blocks *blocks, uint64_t keep_ns, struct ct_thin
 	for (uint32_t i = 0; i < blocks->n; i++)
 		thin->last[blocks->all[i].segment] = blocks->all[i].number;
 	for (; k < blocks->n; before += blocks->all[k++].ops) {
-		const struct block *b = &blocks->all[k];
+		const struct thin_block *b = &blocks->all[k];
 
 		if (b->last_ns + keep_ns >= blocks->last_op_ns ||
 		    blocks->ops - before - b->ops < LEAST_OPS)
@@ -156,7 +156,7 @@ static int take_calls(struct ct_thin_calls *calls, const struct ct_block *block)
 	return st;
 }
 
-struct writer {
+struct thin_writer {
 	struct ct_segment_reader *reader;
 	struct ct_encoder *encoder;
 	struct ct_block block;
@@ -165,14 +165,14 @@ struct writer {
 	struct ct_err *err;
 };
 
-static int put(const struct writer *w, const void *data, size_t bytes)
+static int put(const struct thin_writer *w, const void *data, size_t bytes)
 {
 	if (ct_bring_bytes(w->fd, data, bytes) == 0)
 		return CT_OK;
 	return ct_fail(w->err, CT_IO, "%s: %s", w->path, strerror(errno));
 }
 
-static int put_header(const struct writer *w)
+static int put_header(const struct thin_writer *w)
 {
 	struct ct_segment_header header = *ct_segment_header(w->reader);
 
@@ -183,7 +183,7 @@ static int put_header(const struct writer *w)
 	return put(w, &header, sizeof(header));
 }
 
-static int put_block(struct writer *w)
+static int put_block(struct thin_writer *w)
 {
 	const void *data;
 	size_t bytes;
@@ -228,7 +228,7 @@ static void drop_records_of_operations(struct ct_block *block)
 
 /* Without its operations. Records of single operations have nothing to say without them, but
  * readers that skip operations look at those of a segment's last block. */
-static int leave_out(struct writer *w, int is_last, int is_last_of_all,
+static int leave_out(struct thin_writer *w, int is_last, int is_last_of_all,
 		     const struct ct_thin_calls *calls)
 {
 	const struct ct_block_header *h = ct_segment_block_header(w->reader);
@@ -246,7 +246,7 @@ static int leave_out(struct writer *w, int is_last, int is_last_of_all,
 }
 
 /* Bytes of the file as they are, from `at` to before `end`, or to its end. */
-static int put_bytes(struct writer *w, uint64_t at, uint64_t end)
+static int put_bytes(struct thin_writer *w, uint64_t at, uint64_t end)
 {
 	char buffer[1 << 16]; /* size: as copies of files have it */
 	int from = at < end ? open(w->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1, st = CT_OK;
@@ -272,7 +272,7 @@ static int put_bytes(struct writer *w, uint64_t at, uint64_t end)
 }
 
 /* Damage goes with the blocks around it, so that it is on record in the part, too. */
-static int write_segment(struct writer *w, const struct ct_thin *thin, size_t segment,
+static int write_segment(struct thin_writer *w, const struct ct_thin *thin, size_t segment,
 			 struct ct_thin_calls *calls)
 {
 	const uint64_t cut = segment == thin->segment ? thin->at : UINT64_MAX;
@@ -304,7 +304,7 @@ static int write_segment(struct writer *w, const struct ct_thin *thin, size_t se
 int ct_thin_write(const char *const *paths, size_t segment, const struct ct_thin *thin,
 		  struct ct_thin_calls *calls, int fd, struct ct_err *err)
 {
-	struct writer w = { .fd = fd, .path = paths[segment], .err = err };
+	struct thin_writer w = { .fd = fd, .path = paths[segment], .err = err };
 	int st = ct_segment_open_read(w.path, &w.reader, err);
 
 	if (st != CT_OK)

@@ -8,7 +8,7 @@
 
 enum { ANY = -1 };
 
-static const struct row {
+static const struct launch_row {
 	enum ct_launch_kind kind;
 	int places;
 	const char *names, *values, *pairs, *alone, *elsewhere;
@@ -18,7 +18,7 @@ static const struct row {
 #include "tools/commtrace/doctor/doctor_launchers.def"
 };
 
-static const struct row *row_of_word(const char *word)
+static const struct launch_row *row_of_word(const char *word)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (ct_word_find(rows[i].names, word) >= 0)
@@ -26,9 +26,9 @@ static const struct row *row_of_word(const char *word)
 	return NULL;
 }
 
-static const struct row *row_of(const char *name)
+static const struct launch_row *row_of(const char *name)
 {
-	const struct row *row = row_of_word(name);
+	const struct launch_row *row = row_of_word(name);
 	char word[64];
 
 	if (row)
@@ -40,7 +40,7 @@ static const struct row *row_of(const char *name)
 }
 
 /* The words that an option takes from behind it; -1: that is not known. */
-static int words_after(const struct row *row, const char *name, int dashes, const char *next)
+static int words_after(const struct launch_row *row, const char *name, int dashes, const char *next)
 {
 	char first[2] = { name[0], '\0' };
 
@@ -86,7 +86,7 @@ static int name_of(const char *word, char name[64])
 struct ct_launch_command ct_launch_look(const char *launcher, char **argv,
 					int (*is_program)(const char *word))
 {
-	const struct row *row = row_of(launcher);
+	const struct launch_row *row = row_of(launcher);
 	struct ct_launch_command launch = { .kind = row ? row->kind : CT_LAUNCH_NONE };
 	int places = row ? row->places : 0, options_end = 0, doubt = 0;
 

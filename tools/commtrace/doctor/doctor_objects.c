@@ -19,7 +19,7 @@
 
 enum mark_kind { FILE_NAME, IMPORTS, EXPORTS, CONTAINS };
 
-static const struct mark {
+static const struct object_mark {
 	enum ct_doctor_id id;
 	enum mark_kind kind;
 	const char *text;
@@ -119,8 +119,8 @@ static int may_contain(const struct ct_doctor_elf *file, enum ct_doctor_id id, c
 	return nccl == CT_ELF_HAS_NOT;
 }
 
-static int has_mark(const struct ct_doctor_elf *file, const struct mark *mark, const char *name,
-		    int is_program, enum ct_elf_has nccl)
+static int has_mark(const struct ct_doctor_elf *file, const struct object_mark *mark,
+		    const char *name, int is_program, enum ct_elf_has nccl)
 {
 	switch (mark->kind) {
 	case FILE_NAME:

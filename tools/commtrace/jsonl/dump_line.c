@@ -28,14 +28,14 @@ static int has_peer(const struct ct_op *op)
  * ---- */
 
 /* One line under way. Strings are cut to what fits, which is more than a trace holds. */
-struct line {
+struct dump_line {
 	size_t n;
 	char text[32768];
 };
 
 #define LINE_TEXT_MAX 6000u /* bytes of one string in the line */
 
-static void put_raw(struct line *line, const char *text, size_t n)
+static void put_raw(struct dump_line *line, const char *text, size_t n)
 {
 	if (n > sizeof(line->text) - line->n)
 		n = sizeof(line->text) - line->n;
@@ -43,14 +43,14 @@ static void put_raw(struct line *line, const char *text, size_t n)
 	line->n += n;
 }
 
-static void put_key(struct line *line, enum ct_jsonl_key key)
+static void put_key(struct dump_line *line, enum ct_jsonl_key key)
 {
 	put_raw(line, key ? ",\"" : "{\"", 2);
 	put_raw(line, key_names[key], strlen(key_names[key]));
 	put_raw(line, "\":", 2);
 }
 
-static void put_int(struct line *line, enum ct_jsonl_key key, int known, int64_t value)
+static void put_int(struct dump_line *line, enum ct_jsonl_key key, int known, int64_t value)
 {
 	char digits[24];
 	size_t at = sizeof(digits);
@@ -71,7 +71,7 @@ static void put_int(struct line *line, enum ct_jsonl_key key, int known, int64_t
 }
 
 /* NULL is null. The bytes of the analyzer's strings are UTF-8 and stay as they are. */
-static void put_text(struct line *line, enum ct_jsonl_key key, const char *text)
+static void put_text(struct dump_line *line, enum ct_jsonl_key key, const char *text)
 {
 	size_t end = line->n + LINE_TEXT_MAX;
 	char escaped[8];
@@ -98,7 +98,7 @@ static void put_text(struct line *line, enum ct_jsonl_key key, const char *text)
 }
 
 /* The host's name as the process wrote it: its bytes are unchecked. */
-static void put_host(struct line *line, const struct ct_process *id)
+static void put_host(struct dump_line *line, const struct ct_process *id)
 {
 	char host[sizeof(id->host) + 1];
 	size_t n = strnlen(id->host, sizeof(id->host));
@@ -129,7 +129,7 @@ static const char *timing_of(const struct ct_joined_op *op)
 	return "off";
 }
 
-static void put_process(struct line *line, const struct ct_joined_op *joined, uint32_t lane)
+static void put_process(struct dump_line *line, const struct ct_joined_op *joined, uint32_t lane)
 {
 	const struct ct_process *id = &joined->process->id;
 
@@ -143,7 +143,7 @@ static void put_process(struct line *line, const struct ct_joined_op *joined, ui
 	put_int(line, CT_JSONL_lane, 1, lane);
 }
 
-static void put_what(struct line *line, const struct ct_joined_op *joined)
+static void put_what(struct dump_line *line, const struct ct_joined_op *joined)
 {
 	const struct ct_op *op = joined->op;
 	int p2p = is_p2p(op);
@@ -176,7 +176,7 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
 {
 	const struct ct_op *op = joined->op;
-	struct line line;
+	struct dump_line line;
 	int started = joined->start_source != CT_SOURCE_NONE,
 	    ended = joined->end_source != CT_SOURCE_NONE;
 

@@ -16,11 +16,11 @@
 #include "tools/commtrace/jsonl/jsonl.h"
 #include "trace/ops.h"
 
-enum type { TYPE_INT, TYPE_TEXT, TYPE_BOOL, TYPE_ANY };
+enum json_type { TYPE_INT, TYPE_TEXT, TYPE_BOOL, TYPE_ANY };
 
 static const struct {
 	const char *name;
-	enum type type;
+	enum json_type type;
 } keys[] = {
 #define KEY(name, type) { #name, TYPE_##type },
 	CT_JSONL_KEYS(KEY)
@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* One line under way. */
-struct line {
+struct import_line {
 	struct ct_import *import;
 	const char *text;
 	json_t *value[CT_JSONL_N_KEYS]; /* borrowed; NULL: missing or null */
@@ -36,7 +36,7 @@ struct line {
 	int code;			/* first failure, after it was said */
 };
 
-static int fail_at(struct line *line, size_t column, const char *key, const char *why)
+static int fail_at(struct import_line *line, size_t column, const char *key, const char *why)
 {
 	if (!line->code) {
 		ct_say("cannot import: %s:%lu:%zu: %s%s%s", line->import->file, line->import->line,
@@ -49,7 +49,7 @@ static int fail_at(struct line *line, size_t column, const char *key, const char
 }
 
 /* jansson does not keep the position of a value: search for its key. */
-static int fail(struct line *line, enum ct_jsonl_key key, const char *why)
+static int fail(struct import_line *line, enum ct_jsonl_key key, const char *why)
 {
 	char quoted[40];
 	const char *at;
@@ -59,12 +59,12 @@ static int fail(struct line *line, enum ct_jsonl_key key, const char *why)
 	return fail_at(line, at ? (size_t)(at - line->text) + 1 : 1, keys[key].name, why);
 }
 
-static int has(const struct line *line, enum ct_jsonl_key key)
+static int has(const struct import_line *line, enum ct_jsonl_key key)
 {
 	return line->value[key] != NULL;
 }
 
-static int64_t integer(struct line *line, enum ct_jsonl_key key, int64_t min, int64_t max,
+static int64_t integer(struct import_line *line, enum ct_jsonl_key key, int64_t min, int64_t max,
 		       int64_t missing)
 {
 	int64_t value;
@@ -82,18 +82,19 @@ static int64_t integer(struct line *line, enum ct_jsonl_key key, int64_t min, in
 }
 
 /* Times are 1 or later: 0 is how a record says that there is none. */
-static uint64_t time_ns(struct line *line, enum ct_jsonl_key key)
+static uint64_t time_ns(struct import_line *line, enum ct_jsonl_key key)
 {
 	return (uint64_t)integer(line, key, 1, INT64_MAX, 0);
 }
 
-static const char *text(const struct line *line, enum ct_jsonl_key key)
+static const char *text(const struct import_line *line, enum ct_jsonl_key key)
 {
 	return has(line, key) ? json_string_value(line->value[key]) : NULL;
 }
 
 /* A word of one of the tables of trace/; 0 if it is missing. */
-static unsigned word(struct line *line, enum ct_jsonl_key key, unsigned (*by_name)(const char *))
+static unsigned word(struct import_line *line, enum ct_jsonl_key key,
+		     unsigned (*by_name)(const char *))
 {
 	const char *name = text(line, key);
 	unsigned id = name ? by_name(name) : 0;
@@ -107,7 +108,7 @@ static unsigned word(struct line *line, enum ct_jsonl_key key, unsigned (*by_nam
 }
 
 /* Is the text one of some words? Missing is fine. */
-static void check_word(struct line *line, enum ct_jsonl_key key, const char *words)
+static void check_word(struct import_line *line, enum ct_jsonl_key key, const char *words)
 {
 	const char *name = text(line, key);
 	char why[160];
@@ -118,7 +119,7 @@ static void check_word(struct line *line, enum ct_jsonl_key key, const char *wor
 	fail(line, key, why);
 }
 
-static const char *type_name(enum type type)
+static const char *type_name(enum json_type type)
 {
 	return type == TYPE_INT	   ? "not a whole number"
 	       : type == TYPE_TEXT ? "not a string"
@@ -150,13 +151,13 @@ static void note_unknown(struct ct_import *import, const json_t *object, size_t 
 	}
 }
 
-static void spread(struct line *line, const json_t *object)
+static void spread(struct import_line *line, const json_t *object)
 {
 	size_t known = 0;
 
 	for (size_t i = 0; i < CT_JSONL_N_KEYS; i++) {
 		json_t *value = json_object_get(object, keys[i].name);
-		enum type type = keys[i].type;
+		enum json_type type = keys[i].type;
 
 		known += value != NULL;
 		line->value[i] = json_is_null(value) ? NULL : value;
@@ -173,7 +174,7 @@ static void spread(struct line *line, const json_t *object)
 	note_unknown(line->import, object, known);
 }
 
-static void read_comm(struct line *line, struct ct_import_process *process, struct ct_op *op)
+static void read_comm(struct import_line *line, struct ct_import_process *process, struct ct_op *op)
 {
 	const char *key = text(line, CT_JSONL_comm);
 	char *end = NULL;
@@ -204,7 +205,7 @@ static void read_comm(struct line *line, struct ct_import_process *process, stru
 }
 
 /* The record has it in the tag (CT_TAG_PARTITIONED), a line in the name of the call. */
-static int is_partitioned(const struct line *line)
+static int is_partitioned(const struct import_line *line)
 {
 	static const char *const calls[] = { "MPI_Psend_init", "MPI_Precv_init" };
 	const char *call = text(line, CT_JSONL_call);
@@ -230,7 +231,7 @@ static int moves_data(unsigned op)
 	}
 }
 
-static void read_what(struct line *line, struct ct_op *op)
+static void read_what(struct import_line *line, struct ct_op *op)
 {
 	int p2p;
 
@@ -273,7 +274,7 @@ static void read_what(struct line *line, struct ct_op *op)
 		op->site = ct_import_site(line->import, text(line, CT_JSONL_site));
 }
 
-static void read_times(struct line *line, struct ct_op *op)
+static void read_times(struct import_line *line, struct ct_op *op)
 {
 	op->enter_ns = time_ns(line, CT_JSONL_enter_ns);
 	op->return_ns = time_ns(line, CT_JSONL_return_ns);
@@ -290,7 +291,7 @@ static void read_times(struct line *line, struct ct_op *op)
 		   "not_entered entered returned started finished aborted error");
 }
 
-static int word_is(const struct line *line, enum ct_jsonl_key key, const char *expected)
+static int word_is(const struct import_line *line, enum ct_jsonl_key key, const char *expected)
 {
 	const char *name = text(line, key);
 
@@ -298,7 +299,7 @@ static int word_is(const struct line *line, enum ct_jsonl_key key, const char *e
 }
 
 /* What measured start and end: a line has one word for both. */
-static void read_sources(struct line *line, struct ct_launch *launch)
+static void read_sources(struct import_line *line, struct ct_launch *launch)
 {
 	enum ct_source start = CT_SOURCE_CALL, end = CT_SOURCE_WAIT;
 
@@ -313,7 +314,7 @@ static void read_sources(struct line *line, struct ct_launch *launch)
 	launch->end_source = (uint8_t)(launch->end_ns ? end : CT_SOURCE_NONE);
 }
 
-static void read_span(struct line *line, struct ct_import_op *op)
+static void read_span(struct import_line *line, struct ct_import_op *op)
 {
 	struct ct_launch *launch = &op->launch;
 	int by_call = word_is(line, CT_JSONL_timing, "call");
@@ -347,7 +348,7 @@ static void read_span(struct line *line, struct ct_import_op *op)
 		   !word_is(line, CT_JSONL_state, "aborted");
 }
 
-static void read_process(struct line *line, struct ct_import_process *id)
+static void read_process(struct import_line *line, struct ct_import_process *id)
 {
 	const char *host = text(line, CT_JSONL_host);
 
@@ -362,7 +363,7 @@ static void read_process(struct line *line, struct ct_import_process *id)
 }
 
 /* What blocked the host and moved no data has a name, a thread and times. */
-static int read_call(struct line *line, struct ct_import_process *process, struct ct_op *op)
+static int read_call(struct import_line *line, struct ct_import_process *process, struct ct_op *op)
 {
 	struct ct_import_call call = { .tid = op->tid };
 
@@ -384,7 +385,7 @@ static int read_call(struct line *line, struct ct_import_process *process, struc
 }
 
 /* Into the model; 0 or an exit status. */
-static int read_op(struct line *line)
+static int read_op(struct import_line *line)
 {
 	struct ct_import_process id = { 0 }, *process;
 	struct ct_import_op op = { 0 };
@@ -412,7 +413,7 @@ static int read_op(struct line *line)
 
 static int read_line(struct ct_import *import, const char *text_of_line, size_t len)
 {
-	struct line line = { .import = import, .text = text_of_line };
+	struct import_line line = { .import = import, .text = text_of_line };
 	json_error_t error;
 	json_t *object;
 

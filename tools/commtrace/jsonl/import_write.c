@@ -25,7 +25,7 @@
 #define HANG_AFTER_NS 30000000000ull /* as a recorder has it by default */
 
 /* One process being written. */
-struct writer {
+struct process_writer {
 	const struct ct_import *import;
 	struct ct_import_process *process;
 	struct ct_segment_writer segment;
@@ -51,7 +51,7 @@ static uint64_t hash(const char *text)
 }
 
 /* Write the block and begin the next one. */
-static int flush(struct writer *w, enum ct_block_type next)
+static int flush(struct process_writer *w, enum ct_block_type next)
 {
 	const void *bytes;
 	size_t n;
@@ -67,13 +67,13 @@ static int flush(struct writer *w, enum ct_block_type next)
 	return st;
 }
 
-static int flush_if_full(struct writer *w)
+static int flush_if_full(struct process_writer *w)
 {
 	return ct_block_records(&w->block) < BLOCK_RECORDS ? CT_OK : flush(w, CT_BLOCK_DATA);
 }
 
 /* Before something that was entered then goes into the block. */
-static int flush_if_long(struct writer *w, uint64_t enter_ns)
+static int flush_if_long(struct process_writer *w, uint64_t enter_ns)
 {
 	int st = CT_OK;
 
@@ -105,7 +105,7 @@ static uint64_t last_time(const struct ct_import_process *process)
 	return last;
 }
 
-static int put_string(struct writer *w, uint32_t id, const char *text)
+static int put_string(struct process_writer *w, uint32_t id, const char *text)
 {
 	int st = ct_block_add_text(&w->block, CT_KIND_STRING, &id, sizeof(id), text);
 
@@ -113,14 +113,14 @@ static int put_string(struct writer *w, uint32_t id, const char *text)
 }
 
 /* Strings that only comms name have the ids behind the sites. */
-static uint32_t comm_name_id(const struct writer *w, uint32_t comm)
+static uint32_t comm_name_id(const struct process_writer *w, uint32_t comm)
 {
 	return w->import->comms[comm].name
 		       ? CT_IMPORT_FIRST_SITE + (uint32_t)w->import->n_sites + comm
 		       : 0;
 }
 
-static int put_strings(struct writer *w)
+static int put_strings(struct process_writer *w)
 {
 	const struct ct_import *import = w->import;
 	int st = CT_OK;
@@ -162,7 +162,7 @@ static int32_t rank_in_comm(const struct ct_import_comm *comm, int32_t rank)
 	return 0;
 }
 
-static int put_comms(struct writer *w)
+static int put_comms(struct process_writer *w)
 {
 	int st = CT_OK;
 
@@ -194,7 +194,7 @@ static int put_comms(struct writer *w)
  * unlikely to have been in flight, become launches without times. */
 #define MOST_OPEN 8192u
 
-static int put_open_launch(struct writer *w, const struct ct_import_op *op)
+static int put_open_launch(struct process_writer *w, const struct ct_import_op *op)
 {
 	const struct ct_launch *launch = &op->launch;
 	struct ct_open_launch_rec rec;
@@ -212,7 +212,7 @@ static int put_open_launch(struct writer *w, const struct ct_import_op *op)
 	return ct_block_add_rare(&w->block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
 }
 
-static int put_open_launches(struct writer *w)
+static int put_open_launches(struct process_writer *w)
 {
 	int st = CT_OK;
 
@@ -224,7 +224,7 @@ static int put_open_launches(struct writer *w)
 }
 
 /* Which op is the first of each launch, and how many share it: they need not be adjacent. */
-static int count_groups(struct writer *w)
+static int count_groups(struct process_writer *w)
 {
 	struct ct_import_op *ops = w->process->ops;
 	struct ct_table first = { 0 };
@@ -262,7 +262,7 @@ static int count_groups(struct writer *w)
 }
 
 /* An op goes to the run of its thread; ops of a group share the launch of its first op. */
-static int put_op(struct writer *w, size_t index)
+static int put_op(struct process_writer *w, size_t index)
 {
 	const struct ct_import_op *in = &w->process->ops[index];
 	struct ct_op op = in->op;
@@ -297,7 +297,8 @@ static int put_op(struct writer *w, size_t index)
 	return ct_block_add_launch(&w->block, &launch);
 }
 
-static void identify(const struct writer *w, int dirfd, const char *run_dir, struct ct_process *id)
+static void identify(const struct process_writer *w, int dirfd, const char *run_dir,
+		     struct ct_process *id)
 {
 	const struct ct_import_process *process = w->process;
 	uint64_t first = UINT64_MAX;
@@ -353,7 +354,7 @@ static uint32_t edge_error(const struct ct_import_process *process)
 	return least < UINT32_MAX ? least : QUANTUM_NS;
 }
 
-static int put_call(struct writer *w, const struct ct_import_call *call)
+static int put_call(struct process_writer *w, const struct ct_import_call *call)
 {
 	const struct ct_import_comm *comm = call->comm ? &w->import->comms[call->comm - 1] : NULL;
 	struct ct_host_rec rec = {
@@ -383,7 +384,7 @@ static int put_call(struct writer *w, const struct ct_import_call *call)
 }
 
 /* Calls that were entered up to then: a reader has them before what ended in them. */
-static int put_calls(struct writer *w, uint64_t until_ns)
+static int put_calls(struct process_writer *w, uint64_t until_ns)
 {
 	const struct ct_import_process *process = w->process;
 	int st = CT_OK;
@@ -397,7 +398,7 @@ static int put_calls(struct writer *w, uint64_t until_ns)
 	return st;
 }
 
-static int write_ops(struct writer *w)
+static int write_ops(struct process_writer *w)
 {
 	int st = CT_OK;
 
@@ -414,7 +415,7 @@ static int write_ops(struct writer *w)
 	return st == CT_OK ? put_calls(w, UINT64_MAX) : st;
 }
 
-static int write_process(struct writer *w, int dirfd, const char *run_dir)
+static int write_process(struct process_writer *w, int dirfd, const char *run_dir)
 {
 	const struct ct_status_rec status = { .beat_ns = last_time(w->process) };
 	struct ct_process id;
@@ -464,7 +465,7 @@ static void settle_world(struct ct_import *import)
 
 int ct_import_write(struct ct_import *import, int dirfd, const char *run_dir)
 {
-	struct writer w = { .import = import };
+	struct process_writer w = { .import = import };
 	int code = CT_CODE_FAILED, st = CT_NOMEM;
 
 	settle_world(import);

@@ -5,11 +5,11 @@
 #include <strings.h>
 
 /* Of an HTTP/1 head: a text that ends before `end`. */
-struct piece {
+struct http_text {
 	const char *at, *end;
 };
 
-static size_t length(struct piece p)
+static size_t length(struct http_text p)
 {
 	return (size_t)(p.end - p.at);
 }
@@ -22,28 +22,28 @@ size_t ct_http_head_length(const char *bytes, size_t len)
 }
 
 /* Up to the next `until`, after which *from continues; -1: none. */
-static int cut(struct piece *from, char until, struct piece *piece)
+static int cut(struct http_text *from, char until, struct http_text *piece)
 {
 	const char *found = memchr(from->at, until, length(*from));
 
 	if (!found)
 		return -1;
-	*piece = (struct piece){ from->at, found };
+	*piece = (struct http_text){ from->at, found };
 	from->at = found + 1;
 	return 0;
 }
 
-static int is(struct piece p, const char *word)
+static int is(struct http_text p, const char *word)
 {
 	return length(p) == strlen(word) && memcmp(p.at, word, length(p)) == 0;
 }
 
-static int is_name(struct piece p, const char *name)
+static int is_name(struct http_text p, const char *name)
 {
 	return length(p) == strlen(name) && strncasecmp(p.at, name, length(p)) == 0;
 }
 
-static int is_printable(struct piece p)
+static int is_printable(struct http_text p)
 {
 	for (const char *c = p.at; c < p.end; c++) {
 		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
@@ -53,7 +53,7 @@ static int is_printable(struct piece p)
 }
 
 /* Characters of a name or a method (RFC 9110, token). */
-static int is_token(struct piece p)
+static int is_token(struct http_text p)
 {
 	static const char more[] = "!#$%&'*+-.^_`|~";
 
@@ -66,10 +66,10 @@ static int is_token(struct piece p)
 	return p.at < p.end;
 }
 
-static int take_start(struct piece line, struct ct_http_request *request)
+static int take_start(struct http_text line, struct ct_http_request *request)
 {
 	static const char *const methods[] = { "GET", "HEAD", "OPTIONS" };
-	struct piece method, target;
+	struct http_text method, target;
 	const char *query;
 
 	if (cut(&line, ' ', &method) || cut(&line, ' ', &target) || !is_token(method) ||
@@ -88,7 +88,7 @@ static int take_start(struct piece line, struct ct_http_request *request)
 }
 
 /* Each of ours may be there once; what has no room is as good as malformed. */
-static int put(char *to, size_t size, struct piece value)
+static int put(char *to, size_t size, struct http_text value)
 {
 	if (to[0] || value.at == value.end || length(value) >= size)
 		return -1;
@@ -96,9 +96,9 @@ static int put(char *to, size_t size, struct piece value)
 	return 0;
 }
 
-static int take_line(struct piece line, struct ct_http_request *request)
+static int take_line(struct http_text line, struct ct_http_request *request)
 {
-	struct piece name;
+	struct http_text name;
 
 	if (cut(&line, ':', &name) || !is_token(name))
 		return -1;
@@ -121,7 +121,7 @@ static int take_line(struct piece line, struct ct_http_request *request)
 
 int ct_http_parse(const char *head, size_t len, struct ct_http_request *request)
 {
-	struct piece rest = { head, head + len }, line;
+	struct http_text rest = { head, head + len }, line;
 
 	memset(request, 0, sizeof(*request));
 	for (int first = 1; cut(&rest, '\n', &line) == 0; first = 0) {

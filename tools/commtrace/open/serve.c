@@ -30,10 +30,10 @@
 /* For all who are still there once it was fetched. */
 #define OVER_NS (5 * NS_PER_S)
 
-enum state { FREE, READING, ANSWERING, LEAVING };
+enum client_state { FREE, READING, ANSWERING, LEAVING };
 
 struct client {
-	enum state state;
+	enum client_state state;
 	int fd;
 	uint64_t until_ns, moved_ns;
 	uint64_t limit_ns;	 /* of LEAVING: no client may take longer */

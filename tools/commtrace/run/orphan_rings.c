@@ -19,7 +19,7 @@
 #define LONGEST_NAP_NS (50 * MS_NS)
 #define MOST_ANCESTORS 64
 
-struct search {
+struct orphan_search {
 	const struct ct_run_id *run;
 	struct ct_orphan_rings *orphans;
 };
@@ -56,7 +56,7 @@ int ct_is_of_another_run(const struct ct_process *process)
 
 static int look_at(const char *path, void *arg)
 {
-	struct search *search = arg;
+	struct orphan_search *search = arg;
 	struct ct_orphan_rings *r = search->orphans;
 	struct ct_ring_header header;
 	int lives;
@@ -78,7 +78,7 @@ static int look_at(const char *path, void *arg)
 void ct_orphan_rings_collect(const char *const *ring_dirs, const struct ct_run_id *run,
 			     struct ct_orphan_rings *orphans)
 {
-	struct search search = { .run = run, .orphans = orphans };
+	struct orphan_search search = { .run = run, .orphans = orphans };
 	uint64_t until = ct_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, nap = 2 * MS_NS;
 	struct ct_collected collected;
 

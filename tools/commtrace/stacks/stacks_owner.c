@@ -51,7 +51,7 @@ static struct ct_owner_of find(const struct ct_owners *owners, uint32_t pid, int
 	return found;
 }
 
-struct wanted {
+struct ring_wanted {
 	uint32_t pid, pidns;
 	char dir[sizeof(((struct ct_process *)0)->run_dir)];
 	char ring[256];
@@ -60,7 +60,7 @@ struct wanted {
 static int is_wanted(const char *path, void *arg)
 {
 	const char *slash = strrchr(path, '/');
-	struct wanted *wanted = arg;
+	struct ring_wanted *wanted = arg;
 	struct ct_ring_header header;
 	uint32_t pidns, pid;
 	int lives;
@@ -78,7 +78,7 @@ static int is_wanted(const char *path, void *arg)
 /* The run that its ring names, or the ring alone where that directory is gone. */
 static void open_its_run(struct ct_owners *owners, uint32_t pid)
 {
-	struct wanted wanted;
+	struct ring_wanted wanted;
 	const char *dirs[4], *path;
 	struct ct_run_options options = { .ring_dirs = dirs };
 	struct ct_run *run = NULL;

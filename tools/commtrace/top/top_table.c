@@ -103,7 +103,7 @@ static void mark_missing(struct ct_top_table *table)
 	}
 }
 
-struct order {
+struct sort_order {
 	enum ct_top_column by;
 	int sign;
 };
@@ -149,7 +149,7 @@ static double value_of(const struct ct_top_row *row, enum ct_top_column by)
 static int in_order(const void *a, const void *b, void *arg)
 {
 	const struct ct_top_row *x = a, *y = b;
-	const struct order *order = arg;
+	const struct sort_order *order = arg;
 	double vx = value_of(x, order->by), vy = value_of(y, order->by);
 	int way = order->by == CT_TOP_HOST ? strcmp(x->rank->host, y->rank->host)
 					   : compare_numbers(vx, vy);
@@ -182,7 +182,7 @@ static int fits(const struct ct_top_row *row, const char *filter)
 int ct_top_fill(struct ct_top_table *table, const struct ct_live_view *view, uint64_t stall_ns,
 		enum ct_top_column sort, int reverse, const char *filter)
 {
-	struct order order = { sort, -ct_top_columns[sort].sort };
+	struct sort_order order = { sort, -ct_top_columns[sort].sort };
 	uint32_t kept = 0;
 
 	*table = (struct ct_top_table){ .n = view->n_ranks,

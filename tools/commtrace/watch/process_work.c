@@ -20,14 +20,14 @@
  * compiler */
 #define MOST_GENERATIONS 64
 
-struct process {
+struct process_cpu {
 	uint32_t pid, parent;
 	uint64_t cpu_ticks;
 	int in_disk_wait;
 };
 
 struct processes {
-	struct process *all; /* by pid */
+	struct process_cpu *all; /* by pid */
 	size_t n, cap;
 };
 
@@ -54,7 +54,7 @@ static size_t read_proc(uint32_t pid, const char *name, char *text, size_t size)
 	return n;
 }
 
-static int read_process(uint32_t pid, struct process *process)
+static int read_process(uint32_t pid, struct process_cpu *process)
 {
 	unsigned long long
 		ticks[4]; /* its own and those of children it waited for, in user and kernel mode */
@@ -69,33 +69,33 @@ static int read_process(uint32_t pid, struct process *process)
 		   " %c %" SCNu32 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
 		   &state, &parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 6)
 		return 0;
-	*process = (struct process){ .pid = pid,
-				     .parent = parent,
-				     .cpu_ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3],
-				     .in_disk_wait = state == 'D' };
+	*process = (struct process_cpu){ .pid = pid,
+					 .parent = parent,
+					 .cpu_ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3],
+					 .in_disk_wait = state == 'D' };
 	return 1;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct process_cpu *x = a, *y = b;
 
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static const struct process *find(const struct processes *processes, uint32_t pid)
+static const struct process_cpu *find(const struct processes *processes, uint32_t pid)
 {
-	const struct process key = { .pid = pid };
+	const struct process_cpu key = { .pid = pid };
 
 	return processes->n ? bsearch(&key, processes->all, processes->n, sizeof(key), by_pid)
 			    : NULL;
 }
 
-static int add(struct processes *processes, const struct process *process)
+static int add(struct processes *processes, const struct process_cpu *process)
 {
 	if (processes->n == processes->cap) {
 		size_t cap = processes->cap ? 2 * processes->cap : 1024;
-		struct process *all = realloc(processes->all, cap * sizeof(*all));
+		struct process_cpu *all = realloc(processes->all, cap * sizeof(*all));
 
 		if (!all)
 			return 0;
@@ -111,7 +111,7 @@ static void read_all(struct processes *processes)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
-	struct process process;
+	struct process_cpu process;
 
 	while (dir && processes->n < MOST_PROCESSES && (entry = readdir(dir))) {
 		char *end;
@@ -130,8 +130,9 @@ static void read_all(struct processes *processes)
 /* Whose work it is: its own if it is one of them, else that of the nearest ancestor that is; NULL:
  * of none. */
 static struct ct_process_work *owner_of(const struct processes *processes,
-					const struct process *process, struct ct_process_work *work,
-					size_t n, const uint32_t *others, size_t n_others)
+					const struct process_cpu *process,
+					struct ct_process_work *work, size_t n,
+					const uint32_t *others, size_t n_others)
 {
 	for (int i = 0; process && i < MOST_GENERATIONS; i++) {
 		for (size_t k = 0; k < n; k++)
@@ -145,7 +146,7 @@ static struct ct_process_work *owner_of(const struct processes *processes,
 	return NULL;
 }
 
-static void count(const struct process *process, struct ct_process_work *work)
+static void count(const struct process_cpu *process, struct ct_process_work *work)
 {
 	char text[1024];
 	uint64_t queued_ns;

@@ -32,7 +32,7 @@ struct simjob_data {
 };
 
 /* What a host function on a stream works on. */
-struct work {
+struct host_function_work {
 	struct simjob_data *data;
 	struct ct_workload_op op;
 	struct simjob_place place;
@@ -161,7 +161,7 @@ static const uint64_t *patterns(unsigned dtype)
 
 static void produce(void *arg)
 {
-	struct work *work = arg;
+	struct host_function_work *work = arg;
 	const uint64_t n = n_sent(work->data, &work->op);
 	const uint64_t *as = patterns(work->op.dtype);
 	const int rank = work->data->rank;
@@ -267,7 +267,7 @@ static void check(struct simjob_data *data, const struct ct_workload_op *op, con
 
 static void consume(void *arg)
 {
-	struct work *work = arg;
+	struct host_function_work *work = arg;
 	struct simjob_data *data = work->data;
 	const uint64_t n = n_received(data, &work->op);
 	size_t bytes = n * ct_workload_dtype_bytes(work->op.dtype);
@@ -289,7 +289,7 @@ static void consume(void *arg)
 
 static void end_step(void *arg)
 {
-	struct work *work = arg;
+	struct host_function_work *work = arg;
 
 	work->data->checksums[work->step] = work->data->hash;
 	work->data->hash = 0;
@@ -299,12 +299,12 @@ static void end_step(void *arg)
 static cudaError_t put(struct simjob_data *data, const struct ct_workload_op *op,
 		       cudaHostFn_t function, uint64_t step, cudaStream_t stream)
 {
-	struct work *work = malloc(sizeof(*work));
+	struct host_function_work *work = malloc(sizeof(*work));
 	cudaError_t error = work ? cudaSuccess : cudaErrorMemoryAllocation;
 
 	if (error)
 		return error;
-	*work = (struct work){ .data = data, .step = step };
+	*work = (struct host_function_work){ .data = data, .step = step };
 	if (op) {
 		work->op = *op;
 		error = simjob_data_place(data, op, &work->place);
@@ -331,7 +331,7 @@ cudaError_t simjob_data_consume(struct simjob_data *data, const struct ct_worklo
 cudaError_t simjob_data_deed(struct simjob_data *data, const struct ct_workload_op *op,
 			     int consumes, simjob_deed_fn **deed, void **arg)
 {
-	struct work *work;
+	struct host_function_work *work;
 	cudaError_t error;
 
 	*deed = NULL;
@@ -340,7 +340,7 @@ cudaError_t simjob_data_deed(struct simjob_data *data, const struct ct_workload_
 	work = malloc(sizeof(*work));
 	if (!work)
 		return cudaErrorMemoryAllocation;
-	*work = (struct work){ .data = data, .op = *op };
+	*work = (struct host_function_work){ .data = data, .op = *op };
 	error = simjob_data_place(data, op, &work->place);
 	*deed = consumes ? consume : produce;
 	*arg = work;

@@ -23,7 +23,7 @@ struct node {
 	_Atomic unsigned put, taken;
 };
 
-struct piece {
+struct graph_piece {
 	struct ct_action actions[PIECE_ACTIONS]; /* as captured */
 	struct node *nodes[PIECE_ACTIONS];
 	int n;
@@ -36,7 +36,7 @@ struct simjob_graphs {
 	cudaStream_t stream; /* to capture on */
 	uint64_t step;
 	int at; /* which piece of the step comes next */
-	struct piece pieces[PIECES];
+	struct graph_piece pieces[PIECES];
 };
 
 struct simjob_graphs *simjob_graphs_make(void)
@@ -56,7 +56,7 @@ static int same(const struct ct_action *a, const struct ct_action *b)
 		x->slot == y->slot && x->in_place == y->in_place);
 }
 
-static int is_as_captured(const struct piece *p, const struct simjob_graphs *g)
+static int is_as_captured(const struct graph_piece *p, const struct simjob_graphs *g)
 {
 	int as = p->n == g->n_kept;
 
@@ -124,7 +124,7 @@ static struct node *capture_node(struct simjob_rank *r, const struct ct_action *
 	return node;
 }
 
-static void capture(struct simjob_rank *r, struct piece *p)
+static void capture(struct simjob_rank *r, struct graph_piece *p)
 {
 	struct simjob_graphs *g = r->graphs;
 	cudaStream_t *stream = &r->streams[g->kept[0].stream];
@@ -147,7 +147,7 @@ static void capture(struct simjob_rank *r, struct piece *p)
 	SIMJOB_CUDA(r, cudaGraphDestroy, (graph));
 }
 
-static void launch(struct simjob_rank *r, struct piece *p)
+static void launch(struct simjob_rank *r, struct graph_piece *p)
 {
 	const struct simjob_graphs *g = r->graphs;
 
@@ -161,7 +161,7 @@ static void launch(struct simjob_rank *r, struct piece *p)
 static void put(struct simjob_rank *r, void (*act)(struct simjob_rank *, const struct ct_action *))
 {
 	struct simjob_graphs *g = r->graphs;
-	struct piece *p = &g->pieces[g->at % PIECES];
+	struct graph_piece *p = &g->pieces[g->at % PIECES];
 
 	if (!g->n_kept)
 		return;

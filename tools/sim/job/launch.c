@@ -19,7 +19,7 @@
 
 enum { LOOK_EVERY_MS = 10, QUIET_MS = 300, TERM_MS = 3000 };
 
-struct launch {
+struct job_launch {
 	struct simjob *job;
 	int n; /* processes */
 	pid_t *pids;
@@ -64,7 +64,7 @@ static void set_number(const char *name, int number)
 }
 
 /* The environment of a process, as torchrun sets it. */
-static void set_place(const struct launch *l, int process, pid_t launcher)
+static void set_place(const struct job_launch *l, int process, pid_t launcher)
 {
 	const struct simjob_options *o = &l->job->options;
 	const int rank = process * o->ranks_per_process;
@@ -87,7 +87,7 @@ static void set_place(const struct launch *l, int process, pid_t launcher)
 }
 
 /* The same program again, so that whatever is preloaded starts afresh. */
-static void become_worker(const struct launch *l, int process, pid_t launcher, char **argv)
+static void become_worker(const struct job_launch *l, int process, pid_t launcher, char **argv)
 {
 	const struct simjob_options *o = &l->job->options;
 	char worker[64], **args;
@@ -112,7 +112,7 @@ static void become_worker(const struct launch *l, int process, pid_t launcher, c
 	_exit(SIMJOB_FAILED);
 }
 
-static int start(struct launch *l, char **argv)
+static int start(struct job_launch *l, char **argv)
 {
 	const pid_t launcher = getpid();
 
@@ -127,7 +127,7 @@ static int start(struct launch *l, char **argv)
 	return 0;
 }
 
-static int reap(struct launch *l)
+static int reap(struct job_launch *l)
 {
 	int status, reaped = 0;
 	pid_t pid;
@@ -148,7 +148,7 @@ static int reap(struct launch *l)
 	return reaped;
 }
 
-static int is_anybody_left(const struct launch *l)
+static int is_anybody_left(const struct job_launch *l)
 {
 	for (int i = 0; i < l->n; i++) {
 		if (!l->over[i])
@@ -157,7 +157,7 @@ static int is_anybody_left(const struct launch *l)
 	return 0;
 }
 
-static void kill_all(struct launch *l, int signal)
+static void kill_all(struct job_launch *l, int signal)
 {
 	for (int i = 0; i < l->n; i++) {
 		if (l->over[i])
@@ -167,7 +167,7 @@ static void kill_all(struct launch *l, int signal)
 	}
 }
 
-static uint64_t actions(const struct launch *l)
+static uint64_t actions(const struct job_launch *l)
 {
 	uint64_t sum = 0;
 
@@ -177,7 +177,7 @@ static uint64_t actions(const struct launch *l)
 }
 
 /* Faults that strike at a time and not at an op. */
-static void strike(struct launch *l, uint8_t *done)
+static void strike(struct job_launch *l, uint8_t *done)
 {
 	const struct simjob_options *o = &l->job->options;
 
@@ -194,7 +194,7 @@ static void strike(struct launch *l, uint8_t *done)
 	}
 }
 
-static void end_all(struct launch *l)
+static void end_all(struct job_launch *l)
 {
 	const double limit = now_s() + TERM_MS * 1e-3;
 
@@ -211,7 +211,7 @@ static void end_all(struct launch *l)
 }
 
 /* Until all have ended, or one has died and no rank makes progress, or none has for too long. */
-static void watch(struct launch *l)
+static void watch(struct job_launch *l)
 {
 	const struct simjob_options *o = &l->job->options;
 	uint8_t struck[SIMJOB_FAULTS] = { 0 };
@@ -298,7 +298,7 @@ int simjob_launch(struct simjob *job, char **argv)
 {
 	const struct simjob_options *o = &job->options;
 	const struct sigaction stop = { .sa_handler = note_signal };
-	struct launch l = { .job = job };
+	struct job_launch l = { .job = job };
 	int status;
 
 	l.n = (o->config.ranks + o->ranks_per_process - 1) / o->ranks_per_process;

@@ -9,7 +9,7 @@
 
 #include "tools/sim/job/simjob.h"
 
-enum key {
+enum job_option {
 	KEY_RANKS = 256,
 	KEY_RANKS_PER_PROCESS,
 	KEY_NODES,

@@ -4,28 +4,28 @@
 #include <math.h>
 #include <stdbool.h>
 
-struct shape {
+struct float_layout {
 	int exponent, mantissa; /* bits */
 	bool no_infinity;
 };
 
-static struct shape shape_of(ncclDataType_t type)
+static struct float_layout shape_of(ncclDataType_t type)
 {
 	switch (type) {
 	case ncclFloat16:
-		return (struct shape){ 5, 10, false };
+		return (struct float_layout){ 5, 10, false };
 	case ncclFloat8e4m3:
-		return (struct shape){ 4, 3, true };
+		return (struct float_layout){ 4, 3, true };
 	case ncclFloat8e5m2:
-		return (struct shape){ 5, 2, false };
+		return (struct float_layout){ 5, 2, false };
 	default:
-		return (struct shape){ 8, 7, false };
+		return (struct float_layout){ 8, 7, false };
 	}
 }
 
 float sim_float_decode(ncclDataType_t type, uint16_t bits)
 {
-	struct shape s = shape_of(type);
+	struct float_layout s = shape_of(type);
 	unsigned top = (1u << s.exponent) - 1;
 	unsigned e = bits >> s.mantissa & top;
 	unsigned m = bits & ((1u << s.mantissa) - 1);
@@ -53,7 +53,7 @@ float sim_float_decode(ncclDataType_t type, uint16_t bits)
 }
 
 /* The magnitude's bits, without the sign. */
-static unsigned encode_magnitude(struct shape s, float value)
+static unsigned encode_magnitude(struct float_layout s, float value)
 {
 	unsigned top = (1u << s.exponent) - 1;
 	unsigned one = 1u << s.mantissa;
@@ -79,7 +79,7 @@ static unsigned encode_magnitude(struct shape s, float value)
 
 uint16_t sim_float_encode(ncclDataType_t type, float value)
 {
-	struct shape s = shape_of(type);
+	struct float_layout s = shape_of(type);
 	unsigned sign = signbit(value) ? 1u << (s.exponent + s.mantissa) : 0;
 
 	if (type == ncclBfloat16 && !isnan(value)) {

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-struct state {
+struct sim_hash {
 	uint64_t a, b;
 };
 
-static void eat(struct state *s, const void *bytes, size_t n)
+static void eat(struct sim_hash *s, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 
@@ -27,7 +27,7 @@ static void eat(struct state *s, const void *bytes, size_t n)
 	}
 }
 
-static uint64_t digest(const struct state *s)
+static uint64_t digest(const struct sim_hash *s)
 {
 	uint64_t h = (s->a ^ s->a >> 31) * 0xbac3bd562846de6bu + s->b;
 
@@ -36,7 +36,7 @@ static uint64_t digest(const struct state *s)
 
 uint64_t sim_hash_bytes(const void *bytes, size_t n)
 {
-	struct state s = { 1, 1 };
+	struct sim_hash s = { 1, 1 };
 
 	eat(&s, bytes, n);
 	return digest(&s);
@@ -44,7 +44,7 @@ uint64_t sim_hash_bytes(const void *bytes, size_t n)
 
 uint64_t sim_hash_pair(uint64_t a, uint64_t b)
 {
-	struct state s = { 1, 1 };
+	struct sim_hash s = { 1, 1 };
 
 	eat(&s, &a, sizeof(a));
 	eat(&s, &b, sizeof(b));
@@ -53,7 +53,7 @@ uint64_t sim_hash_pair(uint64_t a, uint64_t b)
 
 uint64_t sim_hash_child(uint64_t parent, int split_count, int color)
 {
-	struct state s = { 1, 1 };
+	struct sim_hash s = { 1, 1 };
 
 	eat(&s, &parent, sizeof(parent));
 	eat(&s, &split_count, sizeof(split_count));

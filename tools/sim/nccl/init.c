@@ -10,7 +10,7 @@
 #include "tools/sim/nccl/log.h"
 #include "tools/sim/nccl/make.h"
 
-struct init {
+struct init_job {
 	struct sim_job job;
 	const char *call;
 	ncclComm_t *newcomm;
@@ -20,7 +20,7 @@ struct init {
 
 static ncclResult_t run_init(struct sim_job *job)
 {
-	struct init *init = (struct init *)job;
+	struct init_job *init = (struct init_job *)job;
 	struct ncclComm *comm = job->comm;
 	ncclResult_t result;
 
@@ -52,7 +52,7 @@ static ncclResult_t run_init(struct sim_job *job)
 
 static void undo_init(struct sim_job *job)
 {
-	struct init *init = (struct init *)job;
+	struct init_job *init = (struct init_job *)job;
 
 	*init->newcomm = NULL;
 	job->comm->magic = 0;
@@ -76,7 +76,7 @@ static ncclResult_t check_args(const char *call, const ncclComm_t *newcomm, int 
 static ncclResult_t add_init(const char *call, ncclComm_t *newcomm, int n_ranks,
 			     const ncclUniqueId *id, int rank, const ncclConfig_t *config)
 {
-	struct init *init;
+	struct init_job *init;
 	struct ncclComm *comm;
 	ncclResult_t result = check_args(call, newcomm, n_ranks, rank);
 
@@ -101,11 +101,11 @@ static ncclResult_t add_init(const char *call, ncclComm_t *newcomm, int n_ranks,
 		free(init);
 		return result;
 	}
-	*init = (struct init){ { run_init, undo_init, comm, ncclSuccess, NULL },
-			       call,
-			       newcomm,
-			       *id,
-			       sim_stalls(call) };
+	*init = (struct init_job){ { run_init, undo_init, comm, ncclSuccess, NULL },
+				   call,
+				   newcomm,
+				   *id,
+				   sim_stalls(call) };
 	*newcomm = comm;
 	return sim_group_job(&init->job);
 }

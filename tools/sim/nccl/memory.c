@@ -9,7 +9,7 @@
 #include "tools/sim/nccl/log.h"
 
 /* A registration's handle. */
-struct registration {
+struct memory_registration {
 	struct ncclComm *comm;
 };
 
@@ -44,7 +44,7 @@ SIM_NCCL(ncclResult_t, ncclCommRegister,
 	 (const ncclComm_t comm, void *buffer, size_t size, void **handle))
 {
 	ncclResult_t result = sim_comm_check(comm, __func__);
-	struct registration *r;
+	struct memory_registration *r;
 
 	if (result)
 		return result;
@@ -63,7 +63,7 @@ SIM_NCCL(ncclResult_t, ncclCommRegister,
 SIM_NCCL(ncclResult_t, ncclCommDeregister, (const ncclComm_t comm, void *handle))
 {
 	ncclResult_t result = sim_comm_check(comm, __func__);
-	struct registration *r = handle;
+	struct memory_registration *r = handle;
 
 	if (result || !r)
 		return result;

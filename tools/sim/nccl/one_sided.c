@@ -17,7 +17,7 @@
 /* ---- the calls
  * ---------------------------------------------------------------------------------------------- */
 
-struct request {
+struct one_sided_request {
 	const char *call;
 	struct ncclComm *comm;
 	CUstream stream;
@@ -25,15 +25,15 @@ struct request {
 	int n;
 };
 
-static ncclResult_t refuse(const struct request *r, const char *why)
+static ncclResult_t refuse(const struct one_sided_request *r, const char *why)
 {
 	sim_nccl_misuse(r->call, why);
 	return ncclInvalidArgument;
 }
 
 /* Only one signal of one context without flags is offered. */
-static ncclResult_t check_signal(const struct request *r, int peer, int signal, int context,
-				 unsigned flags)
+static ncclResult_t check_signal(const struct one_sided_request *r, int peer, int signal,
+				 int context, unsigned flags)
 {
 	if (peer < 0 || peer >= r->comm->n_ranks)
 		return refuse(r, "peer outside the communicator");
@@ -41,7 +41,7 @@ static ncclResult_t check_signal(const struct request *r, int peer, int signal, 
 					  : ncclSuccess;
 }
 
-static ncclResult_t check(const struct request *r)
+static ncclResult_t check(const struct one_sided_request *r)
 {
 	const struct ncclComm *comm = r->comm;
 	ncclResult_t result = ncclSuccess;
@@ -70,7 +70,7 @@ static ncclResult_t check(const struct request *r)
 	return result;
 }
 
-static ncclResult_t append(struct request *r)
+static ncclResult_t append(struct one_sided_request *r)
 {
 	struct ncclComm *comm = r->comm;
 	ncclResult_t result = sim_group_join(comm);
@@ -94,7 +94,7 @@ static ncclResult_t append(struct request *r)
 }
 
 /* `result`: what is wrong with it already. */
-static ncclResult_t enqueue(struct request *r, ncclResult_t result)
+static ncclResult_t enqueue(struct one_sided_request *r, ncclResult_t result)
 {
 	struct ncclComm *comm = r->comm;
 	ncclResult_t ended;
@@ -122,7 +122,7 @@ SIM_NCCL(ncclResult_t, ncclPutSignal,
 	  size_t offset, int signal, int context, unsigned int flags, ncclComm_t comm,
 	  cudaStream_t stream))
 {
-	struct request r = { .call = __func__, .comm = comm, .stream = stream, .n = 1 };
+	struct one_sided_request r = { .call = __func__, .comm = comm, .stream = stream, .n = 1 };
 	ncclResult_t result = sim_comm_check(comm, __func__);
 
 	if (result)
@@ -142,7 +142,7 @@ SIM_NCCL(ncclResult_t, ncclSignal,
 	 (int peer, int signal, int context, unsigned int flags, ncclComm_t comm,
 	  cudaStream_t stream))
 {
-	struct request r = { .call = __func__, .comm = comm, .stream = stream, .n = 1 };
+	struct one_sided_request r = { .call = __func__, .comm = comm, .stream = stream, .n = 1 };
 	ncclResult_t result = sim_comm_check(comm, __func__);
 
 	if (result)
@@ -155,7 +155,7 @@ SIM_NCCL(ncclResult_t, ncclSignal,
 SIM_NCCL(ncclResult_t, ncclWaitSignal,
 	 (int n, ncclWaitSignalDesc_t *signals, ncclComm_t comm, cudaStream_t stream))
 {
-	struct request r = { .call = __func__, .comm = comm, .stream = stream };
+	struct one_sided_request r = { .call = __func__, .comm = comm, .stream = stream };
 	ncclResult_t result = sim_comm_check(comm, __func__);
 
 	if (result)

@@ -16,7 +16,7 @@ struct ncclWindow_vidmem {
 	void *base;
 };
 
-struct registration {
+struct window_registration {
 	struct sim_job job;
 	ncclWindow_t *window;
 	void *base;
@@ -27,7 +27,7 @@ struct registration {
 /* A rank needs those of all ranks: it waits for all. */
 static ncclResult_t run_register(struct sim_job *job)
 {
-	struct registration *r = (struct registration *)job;
+	struct window_registration *r = (struct window_registration *)job;
 	struct ncclComm *comm = job->comm;
 	struct sim_gate *there = &comm->view.shared->windows;
 	uint32_t n = (uint32_t)comm->n_ranks;
@@ -71,7 +71,7 @@ static ncclResult_t check(const struct ncclComm *comm, const void *buffer, size_
 SIM_NCCL(ncclResult_t, ncclCommWindowRegister,
 	 (ncclComm_t comm, void *buffer, size_t size, ncclWindow_t *window, int flags))
 {
-	struct registration *r;
+	struct window_registration *r;
 	ncclResult_t result, ended;
 
 	sim_group_start();
