@@ -100,7 +100,7 @@ static struct entry *find_oldest(uintptr_t key, uint32_t *launch)
 
 /* Mark it as this thread's. 0 if another thread took it meanwhile: it may be in use again, for a
  * later launch. */
-static int take(struct entry *e, uintptr_t key, uint32_t launch)
+static int claim_entry(struct entry *e, uintptr_t key, uint32_t launch)
 {
 	uintptr_t held = key;
 
@@ -124,7 +124,7 @@ int ct_pending_take(const void *object, enum ct_direction direction, struct ct_p
 		e = ct_pending_count() ? find_oldest(key, &launch) : NULL;
 		if (!e)
 			return 0;
-	} while (!take(e, key, launch)); /* another thread took that one: it got on */
+	} while (!claim_entry(e, key, launch)); /* another thread took that one: it got on */
 	*pending = e->what;
 	if (e->open)
 		ct_ring_open_remove(e->open);

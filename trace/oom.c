@@ -9,7 +9,7 @@
 
 /* The group itself or, where its path is that of another namespace, the nearest one above that is
  * there. */
-static int look(struct ct_cgroup *group, const char *file, struct ct_oom *oom)
+static int read_counter(struct ct_cgroup *group, const char *file, struct ct_oom *oom)
 {
 	struct stat st;
 
@@ -35,8 +35,8 @@ int ct_oom_read(const char *root, struct ct_oom *oom)
 
 	/* where both are mounted, memory is one version's only */
 	found = (ct_cgroup_find(root, "memory", &group) &&
-		 look(&group, "/memory.oom_control", oom)) ||
-		(ct_cgroup_find(root, "", &group) && look(&group, "/memory.events", oom));
+		 read_counter(&group, "/memory.oom_control", oom)) ||
+		(ct_cgroup_find(root, "", &group) && read_counter(&group, "/memory.events", oom));
 	errno = saved;
 	return found;
 }

@@ -5,7 +5,7 @@
 
 #define HEAD_WORDS (sizeof(struct ct_ring_stacks) / 8)
 
-static struct ct_ring_stacks *place(const struct ct_ring *ring, uint32_t bytes, unsigned i)
+static struct ct_ring_stacks *stacks_slot(const struct ct_ring *ring, uint32_t bytes, unsigned i)
 {
 	return (struct ct_ring_stacks *)(void *)(ring->stacks + (size_t)i * bytes);
 }
@@ -17,7 +17,7 @@ static ct_word *words_of(struct ct_ring_stacks *at)
 
 static uint64_t version_of(const struct ct_ring *ring, uint32_t bytes, unsigned i)
 {
-	return atomic_load_explicit(&place(ring, bytes, i)->version, memory_order_relaxed);
+	return atomic_load_explicit(&stacks_slot(ring, bytes, i)->version, memory_order_relaxed);
 }
 
 /* Which of the two has the older version. */
@@ -56,7 +56,7 @@ void ct_ring_stacks_put(const struct ct_ring *ring, const uint8_t *records, cons
 	room -= HEAD_WORDS;
 	to = older(ring, bytes);
 	version = version_of(ring, bytes, !to) + 2;
-	at = place(ring, bytes, again ? !to : to);
+	at = stacks_slot(ring, bytes, again ? !to : to);
 	words = words_of(at);
 	/* pairs with the reader's two looks at the version */
 	atomic_store_explicit(&at->version, version - 1, memory_order_relaxed);
@@ -96,7 +96,7 @@ int ct_ring_stacks_read(const struct ct_ring *ring, uint32_t bytes, struct ct_bl
 	for (unsigned i = 0; i < 2; i++) {
 		size_t n, at = 0;
 
-		if (!copy(place(ring, bytes, first ^ i), bytes, words, &n))
+		if (!copy(stacks_slot(ring, bytes, first ^ i), bytes, words, &n))
 			continue;
 		while (at < n) {
 			uint64_t len = words[at++];
@@ -118,7 +118,7 @@ void ct_ring_stacks_copy(const struct ct_ring *ring, uint32_t bytes, uint64_t *t
 	if (bytes / 8 <= HEAD_WORDS || bytes > CT_RING_STACKS_MOST || bytes % 8)
 		return;
 	for (unsigned i = 0; i < 2; i++, to += bytes / 8) {
-		struct ct_ring_stacks *at = place(ring, bytes, i);
+		struct ct_ring_stacks *at = stacks_slot(ring, bytes, i);
 		const uint64_t version = atomic_load_explicit(&at->version, memory_order_acquire);
 		size_t n;
 

@@ -87,7 +87,7 @@ static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct c
 }
 
 /* Look at the bytes from `at` on: *avail of them, at least `want` unless the file ends before. */
-static int look(struct ct_segment_reader *r, uint64_t at, size_t want, const uint8_t **p,
+static int peek(struct ct_segment_reader *r, uint64_t at, size_t want, const uint8_t **p,
 		size_t *avail, struct ct_err *err)
 {
 	uint64_t end = r->base + r->have;
@@ -114,7 +114,7 @@ static int header_at(struct ct_segment_reader *r, uint64_t at, struct ct_block_h
 {
 	const uint8_t *p = NULL;
 	size_t avail = 0;
-	int st = look(r, at, sizeof(*h), &p, &avail, err);
+	int st = peek(r, at, sizeof(*h), &p, &avail, err);
 
 	if (st != CT_OK)
 		return st;
@@ -148,7 +148,7 @@ static int find_header(struct ct_segment_reader *r, uint64_t *at, struct ct_err 
 		int st;
 
 		*at = behind_hole(r, *at);
-		st = look(r, *at, sizeof(h), &p, &avail, err);
+		st = peek(r, *at, sizeof(h), &p, &avail, err);
 		if (st != CT_OK)
 			return st;
 		if (avail < sizeof(h))
@@ -195,7 +195,7 @@ static int read_segment_header(struct ct_segment_reader *r, struct ct_err *err)
 	const uint8_t *p = NULL;
 	size_t avail = 0;
 	uint32_t crc;
-	int st = look(r, 0, sizeof(*h), &p, &avail, err);
+	int st = peek(r, 0, sizeof(*h), &p, &avail, err);
 
 	if (st != CT_OK)
 		return st;
@@ -502,7 +502,7 @@ static int rest_of_skipped(struct ct_segment_reader *r, struct ct_block *block, 
 	if (header_at(r, at, &r->block, err) != 1)
 		return 0;
 	whole = sizeof(r->block) + r->block.bytes;
-	if (look(r, at, whole, &p, &avail, err) != CT_OK || avail < whole)
+	if (peek(r, at, whole, &p, &avail, err) != CT_OK || avail < whole)
 		return 0;
 	st = ct_block_skim(r->decoder, &r->block, p + sizeof(r->block), 1, block, &why);
 	if (st != CT_OK)
@@ -523,7 +523,7 @@ static int next_block(struct ct_segment_reader *r, struct ct_block *block, struc
 		size_t avail = 0;
 		struct ct_err why;
 		size_t whole;
-		int st = look(r, r->at, sizeof(r->block), &p, &avail, err);
+		int st = peek(r, r->at, sizeof(r->block), &p, &avail, err);
 
 		if (st != CT_OK)
 			return st;
@@ -542,7 +542,7 @@ static int next_block(struct ct_segment_reader *r, struct ct_block *block, struc
 		if (st != 0)
 			return st;
 		whole = sizeof(r->block) + r->block.bytes;
-		st = look(r, r->at, whole, &p, &avail, err);
+		st = peek(r, r->at, whole, &p, &avail, err);
 		if (st != CT_OK)
 			return st;
 		if (avail < whole) {
@@ -590,7 +590,7 @@ static int last_from(struct ct_segment_reader *r, uint64_t at, uint64_t *last, s
 		st = header_at(r, at, &h, err);
 		if (st != 1)
 			break; /* the file is changing */
-		st = look(r, at, sizeof(h) + h.bytes, &p, &avail, err);
+		st = peek(r, at, sizeof(h) + h.bytes, &p, &avail, err);
 		if (st != CT_OK)
 			break;
 		if (avail < sizeof(h) + h.bytes) {

@@ -296,8 +296,8 @@ static double repeats_differ_by(const struct measured_row *a, const struct measu
 					    (1 / (double)a->runs + 1 / (double)b->runs));
 }
 
-static void judge(const struct measured_row *fastest, const struct measured_row *m,
-		  struct ct_bench_row *row)
+static void judge_row(const struct measured_row *fastest, const struct measured_row *m,
+		      struct ct_bench_row *row)
 {
 	double err_pct = row->ns ? 100 * (double)row->err_ns / (double)row->ns : INFINITY;
 
@@ -329,7 +329,7 @@ static int judge_all(struct bench_work *work)
 
 			row->p = p[k];
 			if (row->result == CT_BENCH_SAME)
-				judge(&work->measured[best], &work->measured[k], row);
+				judge_row(&work->measured[best], &work->measured[k], row);
 			out->tested += !isnan(row->p);
 			out->differ += row->result == CT_BENCH_SLOWER;
 			if (drift_p[k] <= CT_DIFF_RATE && fabs(drift[k]) > 100 * CT_WORTH_REPORTING)

@@ -53,7 +53,7 @@ static int make_axes(struct ct_arena *memory, struct ct_plot *plot, struct axis_
 	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_prose_Bps, &plot->y.ticks);
 }
 
-static float place(const struct axis_range *range, uint64_t value)
+static float axis_position(const struct axis_range *range, uint64_t value)
 {
 	return (float)(log((double)value / range->low) / log(range->high / range->low));
 }
@@ -95,12 +95,12 @@ static int put_points(const struct ct_report_curve *c, struct ct_arena *memory,
 
 		if (!is_drawn(p))
 			continue;
-		plot->at[plot->n] = place(x, p->bytes);
+		plot->at[plot->n] = axis_position(x, p->bytes);
 		plot->item_of[plot->n] = i;
-		measured[plot->n] = place(y, p->busbw_Bps);
+		measured[plot->n] = axis_position(y, p->busbw_Bps);
 		f = fit_at(c, p->bytes, &at);
 		if (fit)
-			fit[plot->n] = f ? place(y, f->busbw_Bps) : NAN;
+			fit[plot->n] = f ? axis_position(y, f->busbw_Bps) : NAN;
 		plot->n++;
 	}
 	return plot->n ? CT_OK : CT_EMPTY;
@@ -120,7 +120,7 @@ static int put_limit(const struct ct_report_curve *c, struct ct_arena *memory, s
 	if (!level)
 		return CT_NOMEM;
 	for (size_t i = 0; i < plot->n; i++)
-		level[i] = place(y, c->beta_Bps);
+		level[i] = axis_position(y, c->beta_Bps);
 	return CT_OK;
 }
 
@@ -191,8 +191,8 @@ static void put_curve(const struct ct_report_curve *c, const struct axis_range *
 	for (size_t i = 0; i < c->n_points; i++) {
 		if (!is_drawn(&c->points[i]))
 			continue;
-		plot->at[plot->n] = place(x, c->points[i].bytes);
-		mine[plot->n] = place(y, c->points[i].busbw_Bps);
+		plot->at[plot->n] = axis_position(x, c->points[i].bytes);
+		mine[plot->n] = axis_position(y, c->points[i].busbw_Bps);
 		other[plot->n++] = NAN;
 	}
 }

@@ -40,7 +40,8 @@ void ct_edge_free(struct ct_clock_edge *e)
 }
 
 /* Two times as x and y; 0: absurd. */
-static int place(struct ct_clock_edge *e, uint64_t first, uint64_t second, int64_t *x, int64_t *y)
+static int read_pair(struct ct_clock_edge *e, uint64_t first, uint64_t second, int64_t *x,
+		     int64_t *y)
 {
 	*x = (int64_t)(first - e->x0);
 	*y = (int64_t)(second - first - e->y0);
@@ -118,7 +119,7 @@ int ct_edge_cause(struct ct_clock_edge *e, uint64_t first, uint64_t second, int 
 	int is_first = !e->has[0] && !e->has[1];
 	int st = CT_OK;
 
-	if (!place(e, first, second, &x, &y))
+	if (!read_pair(e, first, second, &x, &y))
 		return CT_OK;
 	if (eps_ns > (uint64_t)MOST_Y)
 		eps_ns = (uint64_t)MOST_Y;
@@ -263,7 +264,7 @@ int ct_edge_couple(struct ct_clock_edge *e, const struct ct_edge_end *end)
 	uint64_t i;
 	int st = CT_OK;
 
-	if (!place(e, end->at[0], end->at[1], &x, &y))
+	if (!read_pair(e, end->at[0], end->at[1], &x, &y))
 		return CT_OK;
 	if (!e->samples) {
 		e->samples = malloc(CT_COUPLE_MAX * sizeof(*e->samples));

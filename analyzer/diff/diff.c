@@ -263,7 +263,7 @@ static enum ct_diff_result result_of(const struct ct_diff_row *row)
 }
 
 /* All tests at once: of many, some would differ by chance. */
-static int judge(struct ct_diff *out)
+static int judge_kinds(struct ct_diff *out)
 {
 	double *p = malloc((out->n_rows + 1) * sizeof(*p));
 	size_t n = 0;
@@ -380,7 +380,7 @@ int ct_diff_make(const struct ct_diff_run *bases, size_t n_bases, const struct c
 		st = name_all(i < n_bases ? &bases[i] : run, i, memory, all, &n);
 	if (st == CT_OK)
 		st = make_rows(all, n, n_bases, alike, run->report->run.duration_ns, memory, out)
-			     ?: judge(out);
+			     ?: judge_kinds(out);
 	if (st == CT_OK) {
 		ct_sort(out->rows, out->n_rows, sizeof(*out->rows), by_weight);
 		scale(bases, n_bases, run, out);

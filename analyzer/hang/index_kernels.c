@@ -90,7 +90,7 @@ static int gave_up(const struct ct_hang_op *op)
 	return op->state == CT_STATE_ERROR || op->state == CT_STATE_ABORTED;
 }
 
-static void judge(const struct ct_hang_index *ix, struct ct_hang_kernel *k)
+static void judge_kernel(const struct ct_hang_index *ix, struct ct_hang_kernel *k)
 {
 	int entered = 0, started = 0, open = 0, given = 0, unseen;
 
@@ -205,7 +205,7 @@ int ct_hang_index_kernels(struct ct_hang_index *ix)
 	}
 	ix->rank_kernels[c->n_ranks] = at;
 	for (uint32_t k = 0; k < ix->n_kernels; k++)
-		judge(ix, &ix->kernels[k]);
+		judge_kernel(ix, &ix->kernels[k]);
 	rc = order_streams(ix, &streams);
 	for (uint32_t r = 0; r < c->n_ranks && rc == CT_OK; r++)
 		judge_group(ix, r);

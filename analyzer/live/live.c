@@ -191,7 +191,7 @@ static int is_of_this_machine(const struct ct_process_info *process)
 	return ct_process_same_boot(&process->id);
 }
 
-static int begin(struct ct_live *live, struct ct_err *err)
+static int start_stream(struct ct_live *live, struct ct_err *err)
 {
 	const struct ct_stream_options options = { .observers = live->observers,
 						   .n_observers = CT_LIVE_OBSERVERS,
@@ -250,7 +250,7 @@ static int scan(struct ct_live *live, struct ct_err *err)
 	}
 	close_run(live);
 	live->run = run;
-	st = begin(live, err);
+	st = start_stream(live, err);
 	if (st != CT_OK)
 		close_run(live); /* the next look begins again */
 	return st;

@@ -58,8 +58,8 @@ static int make_room(struct ct_slow_watch *watch, uint32_t n)
 }
 
 /* What the findings blame, by slot. Those that are not sure leave it unknown for their ranks. */
-static void take(struct ct_slow_watch *watch, const struct ct_model *model,
-		 const struct ct_findings *findings)
+static void note_blamed(struct ct_slow_watch *watch, const struct ct_model *model,
+			const struct ct_findings *findings)
 {
 	for (uint32_t s = 0; s < watch->n; s++)
 		watch->share[s] = watch->err[s] = 0;
@@ -85,8 +85,8 @@ static void take(struct ct_slow_watch *watch, const struct ct_model *model,
 	}
 }
 
-static int judge(struct ct_slow_watch *watch, const struct ct_stream *stream,
-		 const struct ct_model *model, struct ct_report *report)
+static int judge_ranks(struct ct_slow_watch *watch, const struct ct_stream *stream,
+		       const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_findings findings = { .memory = report->memory };
 	struct ct_oversubscribed machine;
@@ -110,7 +110,7 @@ static int judge(struct ct_slow_watch *watch, const struct ct_stream *stream,
 		st = ct_slow_row_findings(&replay, model, &stream->order.sites, &report->whatif,
 					  &machine, &findings);
 		if (st == CT_OK)
-			take(watch, model, &findings);
+			note_blamed(watch, model, &findings);
 	}
 	ct_replay_judgement_fini(&replay);
 	ct_steps_fini(&steps);
@@ -136,7 +136,7 @@ int ct_slow_watch_judge(struct ct_slow_watch *watch, struct ct_stream *stream)
 		st = ct_instance_log_close(&watch->log, model.n_slots);
 	if (st == CT_OK) {
 		ct_sequence_close(&watch->steps.sequence);
-		st = judge(watch, stream, &model, report);
+		st = judge_ranks(watch, stream, &model, report);
 	}
 	ct_report_free(report);
 	free(watch->log.order);

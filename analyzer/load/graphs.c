@@ -74,7 +74,7 @@ int ct_graphs_add(struct ct_graphs *graphs, const struct ct_graph_rec *rec)
 }
 
 /* Sums and text of what is known by now. */
-static int look(struct ct_graph *g, struct ct_arena *memory, uint32_t nranks)
+static int check_graph(struct ct_graph *g, struct ct_arena *memory, uint32_t nranks)
 {
 	char text[TEXT_BYTES];
 	size_t len = 0;
@@ -121,7 +121,7 @@ const struct ct_graph *ct_graphs_get(const struct ct_graphs *graphs, uint32_t li
 	struct ct_graph *g = find(graphs, list, comm);
 
 	if (g && (g->n_shown != g->n_known || g->nranks != nranks) &&
-	    look(g, graphs->memory, nranks) != CT_OK)
+	    check_graph(g, graphs->memory, nranks) != CT_OK)
 		return NULL;
 	return g;
 }

@@ -41,7 +41,7 @@ static uint64_t more(uint64_t a, uint64_t b)
 
 /* ---- the times of all on one clock ---- */
 
-static void place(struct ct_exit *e, const struct ct_exit_clock *clock)
+static void place_exit(struct ct_exit *e, const struct ct_exit_clock *clock)
 {
 	uint32_t process = e->facts.process;
 	uint64_t err_ns;
@@ -517,7 +517,7 @@ int ct_exits_judge(struct ct_exits *exits, const struct ct_exit_clock *clock)
 	if (exits->busy_ns > exits->limit_ns)
 		exits->limit_ns = exits->busy_ns;
 	for (uint32_t i = 0; i < exits->n; i++)
-		place(&exits->all[i], clock);
+		place_exit(&exits->all[i], clock);
 	if (exits->n > 1)
 		qsort(exits->all, exits->n, sizeof(*exits->all), by_time);
 	st = find_deserted(exits);

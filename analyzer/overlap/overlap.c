@@ -97,7 +97,7 @@ static int hand_on(struct ct_overlap *o, struct ct_ov_block *block)
 }
 
 /* The block is complete: its process may go on, once it is done with the one before. */
-static int begin(struct ct_overlap *o, uint32_t process, int is_last)
+static int start_block(struct ct_overlap *o, uint32_t process, int is_last)
 {
 	struct ct_ov_block *block = &o->blocks[o->filled];
 	struct ct_ov_process *p = &o->processes[process];
@@ -118,12 +118,12 @@ static int begin(struct ct_overlap *o, uint32_t process, int is_last)
 
 int ct_overlap_block(struct ct_overlap *o, uint32_t process)
 {
-	return begin(o, process, 0);
+	return start_block(o, process, 0);
 }
 
 int ct_overlap_end(struct ct_overlap *o, uint32_t process)
 {
-	return begin(o, process, 1);
+	return start_block(o, process, 1);
 }
 
 int ct_overlap_close(struct ct_overlap *o)

@@ -395,7 +395,7 @@ static int judge_records(struct analysis *a)
 	return st;
 }
 
-static int judge(struct analysis *a)
+static int judge_run(struct analysis *a)
 {
 	int st = judge_records(a);
 
@@ -439,7 +439,7 @@ static int conclude(struct analysis *a)
 	st = st ?: judge_hang(a);
 	st = st ?: judge_links(a);
 	st = st ?: fill_steps(a);
-	st = st ?: judge(a);
+	st = st ?: judge_run(a);
 	st = st ?: ct_traffic_fill(&a->stream.model, &a->traffic, &a->links.transfers, a->report);
 	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
 			   : st;

@@ -21,7 +21,7 @@ struct judged {
 
 /* A group of collectives is judged as one by its leader, one of messages only if it is an exchange
  * of all with all. */
-static struct judged judge(const struct ct_drawing *x, const struct ct_drawn_work *w)
+static struct judged judge_work(const struct ct_drawing *x, const struct ct_drawn_work *w)
 {
 	const struct ct_timeline_index *tl_index = x->pen->tl_index;
 	uint32_t op = w->n_all == 1 || w->exchange	 ? w->first
@@ -200,7 +200,7 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_part parts[CT_CHART_LIST];
 	uint64_t ends[CT_COSTLY_VICTIMS];
-	const struct judged j = judge(x, w);
+	const struct judged j = judge_work(x, w);
 	struct ct_chart_slice slice = {
 		.track = track,
 		.name = name_of(x, w, j.instance),

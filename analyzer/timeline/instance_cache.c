@@ -85,7 +85,7 @@ uint64_t ct_cached_instance_hash(const struct ct_cached_key *k)
 	return hash ? hash : 1;
 }
 
-static struct member *place(const struct generation *g, uint64_t key)
+static struct member *member_entry(const struct generation *g, uint64_t key)
 {
 	uint64_t mask = g->cap_members - 1, at = key & mask;
 
@@ -103,7 +103,7 @@ static int grow_members(struct generation *g)
 		return CT_NOMEM;
 	for (uint64_t m = 0; m < g->cap_members; m++) {
 		if (g->members[m].key)
-			*place(&larger, g->members[m].key) = g->members[m];
+			*member_entry(&larger, g->members[m].key) = g->members[m];
 	}
 	free(g->members);
 	g->members = larger.members;
@@ -117,7 +117,7 @@ static int add_member(struct generation *g, uint64_t key, uint64_t wait_ns)
 
 	if (4 * (g->n_members + 1) > 3 * g->cap_members && grow_members(g) != CT_OK)
 		return CT_NOMEM;
-	m = place(g, key);
+	m = member_entry(g, key);
 	if (m->key) {
 		m->twice = 1;
 		return CT_OK;
@@ -236,7 +236,7 @@ int ct_instance_cache_add(struct ct_instance_cache *kept, const struct ct_instan
 
 static const struct member *find_in(const struct generation *g, uint64_t key)
 {
-	const struct member *m = g->cap_members ? place(g, key) : NULL;
+	const struct member *m = g->cap_members ? member_entry(g, key) : NULL;
 
 	return m && m->key ? m : NULL;
 }

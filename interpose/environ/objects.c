@@ -35,7 +35,7 @@ struct objects_walk {
 	int seen_us;
 };
 
-static uint64_t *place(struct ct_objects_reported *reported, uint64_t id)
+static uint64_t *seen_entry(struct ct_objects_reported *reported, uint64_t id)
 {
 	uint64_t at = id;
 
@@ -145,7 +145,7 @@ static int look_at(void *arg, struct ct_elf_object *object)
 	struct objects_walk *walk = arg;
 	struct ct_objects_reported *reported = walk->reported;
 	uint64_t id = id_of(object->path, object->base);
-	uint64_t *seen = place(reported, id);
+	uint64_t *seen = seen_entry(reported, id);
 	int known = *seen != 0;
 
 	/* those before us are few; where we are has to be found out each time */

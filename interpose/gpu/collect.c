@@ -264,7 +264,7 @@ static void publish(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 /* What a look at one launch says of the next one of its stream. */
 enum step { DONE, STAYS, UNDONE };
 
-static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresult *error)
+static enum step look_at_span(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresult *error)
 {
 	uint32_t state = state_of(span);
 	uint64_t now_ns;
@@ -379,7 +379,7 @@ static void collect_stream(struct ct_gpu_collect *c, struct ct_gpu_stream *s, CU
 	while (*at && *error == CUDA_SUCCESS) {
 		struct ct_gpu_span *span = *at;
 		struct ct_gpu_span *next = span->next;
-		enum step step = look(c, span, error);
+		enum step step = look_at_span(c, span, error);
 
 		if (step == UNDONE)
 			return;

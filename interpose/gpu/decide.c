@@ -225,7 +225,7 @@ static void show(struct decide *d, uint64_t now_ns)
 }
 
 /* 1: they cost too much, beyond doubt. */
-static int judge(struct decide *d)
+static int judge_timing(struct decide *d)
 {
 	double change, err, least, budget = d->options.budget_millionths / 1e6;
 
@@ -251,7 +251,7 @@ static void measure(struct decide *d, uint64_t now_ns)
 	if (has_windows(d))
 		open_or_close(d, now_ns, unix_ns);
 	show(d, now_ns);
-	if (d->effect.n_off + d->effect.n_on == held || !judge(d))
+	if (d->effect.n_off + d->effect.n_on == held || !judge_timing(d))
 		return;
 	ct_gpu_sampling_pause(0);
 	ct_gpu_contexts_prepare(CU_EVENT_DISABLE_TIMING);

@@ -98,7 +98,7 @@ static void take_launches(struct poll *p)
 }
 
 /* Of CUDA's answers only NOT_READY is harmless. */
-static void judge(struct ct_gpu_context *context, CUresult result)
+static void judge_result(struct ct_gpu_context *context, CUresult result)
 {
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
 		return;
@@ -187,7 +187,7 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 				p->collect.cuda->ctx_pop(&popped);
 			}
 			ct_poll_inside(0);
-			judge(context, result);
+			judge_result(context, result);
 		}
 		ct_gpu_look_end(context);
 	}
@@ -267,7 +267,7 @@ static void relax(struct poll *p)
 		ct_poll_give_up();
 }
 
-static void look(struct poll *p, int last)
+static void poll_once(struct poll *p, int last)
 {
 	struct ct_gpu_context *context;
 
@@ -310,10 +310,10 @@ static void *run(void *arg)
 	ct_self.depth = 1;
 	p->collect.cuda = ct_cuda();
 	while (atomic_load_explicit(&ct_poll_wanted, memory_order_acquire) != CT_POLL_FINISH) {
-		look(p, 0);
+		poll_once(p, 0);
 		nap(p);
 	}
-	look(p, 1);
+	poll_once(p, 1);
 	ct_lane_close(&ct_self.lane);
 	atomic_store_explicit(&p->finished, 1, memory_order_release);
 	ct_futex_wake(&p->finished);

@@ -133,7 +133,7 @@ static void publish(struct profiled *t, int is_whole)
 }
 
 /* Closed by the thread that finds it complete first. */
-static void look(struct profiled *t)
+static void poll_profiled(struct profiled *t)
 {
 	uint32_t word = atomic_load_explicit(&t->word, memory_order_relaxed);
 	int is_whole;
@@ -154,7 +154,7 @@ void ct_gpu_profiled_end(struct ct_gpu_span *span, int result)
 
 	atomic_store_explicit(&t->result, result, memory_order_relaxed);
 	atomic_fetch_or_explicit(&t->word, CALLED | (result ? FORCED : 0), memory_order_acq_rel);
-	look(t);
+	poll_profiled(t);
 }
 
 void ct_gpu_profiled_called(uint32_t number, uint32_t launch)
@@ -258,7 +258,7 @@ static void force(uint64_t which)
 	if (!t)
 		return;
 	atomic_fetch_or_explicit(&t->word, FORCED, memory_order_acq_rel);
-	look(t);
+	poll_profiled(t);
 }
 
 void ct_gpu_profiled_unknown(uint32_t number, uint32_t launch)
@@ -291,7 +291,7 @@ void ct_gpu_profiled_task_done(uint32_t number, uint32_t launch)
 	order = atomic_load_explicit(&t->order, memory_order_relaxed);
 	nth = atomic_load_explicit(&t->nth, memory_order_relaxed);
 	word = atomic_fetch_sub_explicit(&t->word, TASK, memory_order_acq_rel) - TASK;
-	look(t);
+	poll_profiled(t);
 	/* The one before may not have been polled yet. */
 	if (word < TASK && order && nth > 1)
 		force_before(order, nth - 1);

@@ -90,7 +90,7 @@ static void leave(atomic_flag *lock)
 /* ---- entries
  * ------------------------------------------------------------------------------------------------ */
 
-static uint32_t place(uintptr_t handle, uintptr_t whose)
+static uint32_t home_of(uintptr_t handle, uintptr_t whose)
 {
 	return (uint32_t)((handle ^ whose) * 0x9e3779b97f4a7c15ull >> 40);
 }
@@ -105,7 +105,7 @@ static int is_stream(const struct waits_stream *s, const struct ct_waits_key *ke
 /* Without a lock: it may be gone, or another's, when that is held. */
 static struct waits_stream *find_stream(const struct ct_waits_key *key, struct waits_stream **room)
 {
-	uint32_t at = place(key->handle, key->whose);
+	uint32_t at = home_of(key->handle, key->whose);
 
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
@@ -179,7 +179,7 @@ static struct waits_stream *get_stream(const struct ct_waits_key *key)
 
 static struct waits_event *find_event(uintptr_t handle, struct waits_event **room)
 {
-	uint32_t at = place(handle, 0);
+	uint32_t at = home_of(handle, 0);
 
 	*room = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {

@@ -59,8 +59,8 @@ static EACH_ROW uint64_t next_seq(struct ct_traced_comm *comm)
 }
 
 /* ... and that, and the records before it. */
-static EACH_ROW void place(struct ct_op *op, struct ct_traced_comm *comm,
-			   const struct ct_mpi_args *share, uint64_t unit)
+static EACH_ROW void take_seq(struct ct_op *op, struct ct_traced_comm *comm,
+			      const struct ct_mpi_args *share, uint64_t unit)
 {
 	op->seq = next_seq(comm);
 	if (share->parts.at && share->parts.is_recorded)
@@ -73,7 +73,7 @@ static EACH_ROW void begin_collective(struct ct_op_frame *f, const struct mpi_ca
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
 
-	place(&op, comm, share, unit);
+	take_seq(&op, comm, share, unit);
 	ct_op_begin_entered(f, comm, &op);
 }
 
@@ -128,7 +128,7 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b,
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
 
-	place(&op, comm, share, unit);
+	take_seq(&op, comm, share, unit);
 	b->request = (struct ct_mpi_request){
 		.op = op,
 		.bytes = op.count * unit,

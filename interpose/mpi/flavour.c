@@ -98,7 +98,7 @@ static struct ct_mpi_place *find_slot(struct ct_mpi_place *places, uint64_t key)
 }
 
 /* The first of several names of a handle stays. Half the places are free. */
-static void place(struct ct_mpi_place *places, uintptr_t handle, uint8_t id, uint64_t bytes)
+static void add_handle(struct ct_mpi_place *places, uintptr_t handle, uint8_t id, uint64_t bytes)
 {
 	uint64_t key = (uint64_t)(uintptr_t)ct_mpi_key(handle);
 	struct ct_mpi_place *p = find_slot(places, key);
@@ -132,7 +132,7 @@ static void place_type(uintptr_t type, uint8_t dtype)
 		return;
 	if (!dtype || ct_dtype_bytes(dtype) != bytes)
 		dtype = ct_dtype_of_width(bytes);
-	place(ct_mpi_types, type, dtype, bytes);
+	add_handle(ct_mpi_types, type, dtype, bytes);
 }
 
 static void take_tables(void)
@@ -145,7 +145,7 @@ static void take_tables(void)
 	place_type(pick_handle(#openmpi, mpich, standard), CT_DTYPE_##dtype);
 #include "interpose/abi/mpi_types.def"
 #define MPI_REDOP(name, openmpi, mpich, standard, redop)                                           \
-	place(ct_mpi_redops, pick_handle(#openmpi, mpich, standard), CT_REDOP_##redop, 0);
+	add_handle(ct_mpi_redops, pick_handle(#openmpi, mpich, standard), CT_REDOP_##redop, 0);
 #include "interpose/abi/mpi_redops.def"
 }
 

@@ -111,7 +111,7 @@ static void hold(struct ct_mpi_multi *s, const void *requests, struct ct_mpi_hel
 	}
 }
 
-static void look(struct ct_mpi_multi *s, int n, const void *requests, void *statuses)
+static void look_at_requests(struct ct_mpi_multi *s, int n, const void *requests, void *statuses)
 {
 	struct ct_mpi_held *held = s->near_held;
 	void *own = s->near_statuses;
@@ -136,7 +136,7 @@ static void look(struct ct_mpi_multi *s, int n, const void *requests, void *stat
 
 int ct_mpi_multi_begin(struct ct_mpi_multi *s, int n, const void *requests, void **statuses)
 {
-	look(s, n, requests, *statuses);
+	look_at_requests(s, n, requests, *statuses);
 	if (s->n_pending)
 		*statuses = s->statuses;
 	else
@@ -146,7 +146,7 @@ int ct_mpi_multi_begin(struct ct_mpi_multi *s, int n, const void *requests, void
 
 int ct_mpi_multi_begin_any(struct ct_mpi_multi *s, int n, const void *requests, void **status)
 {
-	look(s, n, requests, NULL);
+	look_at_requests(s, n, requests, NULL);
 	if (s->n_pending)
 		*status = ct_mpi_status_of(*status, &s->near_statuses[0]);
 	else
@@ -163,8 +163,8 @@ static const void *status_of(const struct ct_mpi_multi *s, uint32_t i)
 }
 
 /* The i-th request is done. `result` 0 or an error class. */
-static void done(struct ct_mpi_multi *s, uint32_t i, const void *status, uint64_t now_ns,
-		 int result)
+static void end_request(struct ct_mpi_multi *s, uint32_t i, const void *status, uint64_t now_ns,
+			int result)
 {
 	struct ct_mpi_request request;
 
@@ -198,8 +198,8 @@ void ct_mpi_multi_all(struct ct_mpi_multi *s, const void *requests, uint64_t now
 	for (uint32_t i = 0; s->held && i < s->n; i++) {
 		if (!s->held[i].entry || (result && !is_over(s, requests, i, in_status)))
 			continue;
-		done(s, i, status_of(s, i), now_ns,
-		     in_status ? ct_mpi_result(error_of(s, i)) : ct_mpi_result(result));
+		end_request(s, i, status_of(s, i), now_ns,
+			    in_status ? ct_mpi_result(error_of(s, i)) : ct_mpi_result(result));
 	}
 }
 
@@ -207,7 +207,7 @@ void ct_mpi_multi_any(struct ct_mpi_multi *s, const int *index, const void *stat
 		      int result)
 {
 	if (!ct_mpi_was_refused(result) && index && *index != ct_mpi.is.UNDEFINED)
-		done(s, (uint32_t)*index, status, now_ns, ct_mpi_result(result));
+		end_request(s, (uint32_t)*index, status, now_ns, ct_mpi_result(result));
 }
 
 void ct_mpi_multi_some(struct ct_mpi_multi *s, const int *n_done, const int *indices,
@@ -218,8 +218,8 @@ void ct_mpi_multi_some(struct ct_mpi_multi *s, const int *n_done, const int *ind
 	if (!s->held || (result && !in_status) || !n_done || *n_done == ct_mpi.is.UNDEFINED)
 		return;
 	for (int i = 0; i < *n_done && (uint32_t)i < s->n; i++)
-		done(s, (uint32_t)indices[i], status_of(s, (uint32_t)i), now_ns,
-		     in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
+		end_request(s, (uint32_t)indices[i], status_of(s, (uint32_t)i), now_ns,
+			    in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
 }
 
 void ct_mpi_multi_end(struct ct_mpi_multi *s)

@@ -122,7 +122,7 @@ static void search(struct request_search *s, struct table_entry p)
 	}
 }
 
-static uint32_t look(uintptr_t key, int oldest, struct table_entry *found)
+static uint32_t find_entry(uintptr_t key, int oldest, struct table_entry *found)
 {
 	struct request_search s = { .key = key, .oldest = oldest, .place = found };
 	uint32_t home = home_of(key);
@@ -148,7 +148,7 @@ static uint32_t find(uintptr_t key, int oldest, struct table_entry *found)
 	uint64_t lives = atomic_load_explicit(&table->lives, memory_order_acquire);
 
 	for (int i = 0; i < MOST_LOOKS; i++) {
-		uint32_t n = look(key, oldest, found);
+		uint32_t n = find_entry(key, oldest, found);
 		uint64_t now = atomic_load_explicit(&table->lives, memory_order_acquire);
 
 		if (n || now == lives)

@@ -62,7 +62,7 @@ static void hand_over(void)
 }
 
 /* First without files: these may be on a file system that does not respond. */
-static void look(const struct ct_stalled_call *stall, uint64_t now)
+static void take_stacks(const struct ct_stalled_call *stall, uint64_t now)
 {
 	under_way.since_ns = stall->since_ns;
 	under_way.why = stall->why;
@@ -111,7 +111,7 @@ static void *watch_on(void *arg)
 			return NULL;
 		if (gate & CT_GATE_ON && ct_stall_find(&stall, options.hang_after_ns, now) &&
 		    is_time(&stall, now))
-			look(&stall, now);
+			take_stacks(&stall, now);
 		ct_account_note(CT_OURS_STACKS);
 		nanosleep(&t, NULL);
 	}

@@ -258,6 +258,7 @@ bites style 'echo >tools/page.js'
 bites style 'sed -i "/#define/d" trace/format.h'
 bites style 'mv trace/format.h trace/segment.h'
 bites style 'mv analyzer/match.h analyzer/load.h'
+bites style 'echo "static int take(void);" >>interpose/guard.c'
 bites style 'echo "struct ring { int x; };" >>interpose/guard.c; echo "struct ring { int y; };" >>trace/format.h'
 # Each folder of this project.
 for folder in $(cd "$root" && sources '/.*[.](c|cc|h|def|S|py|sh|awk|js|css)$' | sed 's,/[^/]*$,,' | sort -u); do

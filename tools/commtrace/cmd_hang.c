@@ -57,8 +57,8 @@ static int print_hosts(const struct ct_hang_run *run)
 	return n > 0 ? CT_CODE_DONE : CT_CODE_FAILED;
 }
 
-static int judge(const struct ct_cli *args, const struct ct_run *run, struct ct_arena *memory,
-		 struct ct_hang_run **hang)
+static int judge_run(const struct ct_cli *args, const struct ct_run *run, struct ct_arena *memory,
+		     struct ct_hang_run **hang)
 {
 	long long restart = ct_cli_number(args, CT_OPTION_RESTART, -1); /* -1: the last one */
 	const struct ct_hang_options options = { .restart = (int)restart,
@@ -102,7 +102,7 @@ int ct_cmd_hang(int argc, char **argv)
 	if (code)
 		goto out;
 	memory = ct_arena_new();
-	code = judge(&args, run, memory, &hang);
+	code = judge_run(&args, run, memory, &hang);
 	if (!code && ct_cli_has(&args, CT_OPTION_ATTACH))
 		json_decref(ct_attach(run, hang, memory, 0));
 	if (!code && ct_cli_has(&args, CT_OPTION_HOSTS)) {

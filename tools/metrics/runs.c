@@ -101,7 +101,7 @@ static void complain(struct ct_runs *runs, const char *text)
 	ct_warn("cannot read the run: %s", text);
 }
 
-static void look(struct ct_runs *runs, struct ct_watched_run *run)
+static void look_at_run(struct ct_runs *runs, struct ct_watched_run *run)
 {
 	struct ct_err err = { .text = "" };
 	int st = ct_live_look(run->live, SLICE_NS, &run->view, &err);
@@ -146,7 +146,7 @@ void ct_runs_look(struct ct_runs *runs, struct ct_exposed_run exposed[CT_RUNS],
 		struct ct_watched_run *run = runs->all[i];
 		struct ct_exposed_run *to = &exposed[all->n_runs];
 
-		look(runs, run);
+		look_at_run(runs, run);
 		if (!run->view)
 			continue;
 		/* sums that still grow at the speed of reading would be taken for the job's */

@@ -67,7 +67,7 @@ static uint32_t version_of(struct ct_target *target, struct ct_range *range)
 	return version;
 }
 
-static uintptr_t place_of(struct ct_target *target, struct ct_range *range, const char *name)
+static uintptr_t address_of(struct ct_target *target, struct ct_range *range, const char *name)
 {
 	uint64_t address, place;
 
@@ -86,12 +86,12 @@ void ct_python_of(struct ct_target *target)
 	for (size_t i = 0; i < target->ranges.n && !py->runtime; i++) {
 		range = &target->ranges.list[i];
 		if (may_hold_python(target, range))
-			py->runtime = place_of(target, range, "_PyRuntime");
+			py->runtime = address_of(target, range, "_PyRuntime");
 	}
 	if (!py->runtime)
 		return;
-	py->code_type = place_of(target, range, "PyCode_Type");
-	py->text_type = place_of(target, range, "PyUnicode_Type");
+	py->code_type = address_of(target, range, "PyCode_Type");
+	py->text_type = address_of(target, range, "PyUnicode_Type");
 	if (ct_python_lay_out(py, read_through, version_of(target, range)) != 0) {
 		target->python_error = ct_need_text("its Python %u.%u has an unknown layout",
 						    py->version >> 24, py->version >> 16 & 255);

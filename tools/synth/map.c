@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static struct ct_synth_map_entry *place(const struct ct_synth_map *map, uint64_t key)
+static struct ct_synth_map_entry *map_entry(const struct ct_synth_map *map, uint64_t key)
 {
 	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ull >> 20) & (map->cap - 1);
 
@@ -14,7 +14,7 @@ static struct ct_synth_map_entry *place(const struct ct_synth_map *map, uint64_t
 
 void *ct_synth_map_get(const struct ct_synth_map *map, uint64_t key)
 {
-	return map->cap ? place(map, key)->value : NULL;
+	return map->cap ? map_entry(map, key)->value : NULL;
 }
 
 static int grow(struct ct_synth_map *map)
@@ -26,7 +26,7 @@ static int grow(struct ct_synth_map *map)
 		return -1;
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->at[i].value)
-			*place(&more, map->at[i].key) = map->at[i];
+			*map_entry(&more, map->at[i].key) = map->at[i];
 	}
 	more.n = map->n;
 	free(map->at);
@@ -38,7 +38,7 @@ int ct_synth_map_put(struct ct_synth_map *map, uint64_t key, void *value)
 {
 	if (2 * map->n >= map->cap && grow(map))
 		return -1;
-	*place(map, key) = (struct ct_synth_map_entry){ key, value };
+	*map_entry(map, key) = (struct ct_synth_map_entry){ key, value };
 	map->n++;
 	return 0;
 }

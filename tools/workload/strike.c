@@ -3,8 +3,8 @@
 
 #include "trace/ops.h"
 
-static int is_it(const struct ct_workload *w, const struct ct_fault *fault,
-		 const struct ct_workload_op *op)
+static int is_struck(const struct ct_workload *w, const struct ct_fault *fault,
+		     const struct ct_workload_op *op)
 {
 	if (fault->kind != CT_FAULT_SKIP_SEND)
 		return op->index == fault->op;
@@ -36,7 +36,8 @@ int ct_workload_strike(const struct ct_workload *plain, const struct ct_fault *f
 		return -1;
 	while (!found && (more = ct_workload_next(it, &action)) > 0)
 		found = calls ? is_call(fault, action, &comm)
-			      : action->kind == CT_ACTION_OP && is_it(plain, fault, &action->op);
+			      : action->kind == CT_ACTION_OP &&
+					is_struck(plain, fault, &action->op);
 	if (found)
 		*op = calls ? (struct ct_workload_op){ .comm = comm, .peer = -1 } : action->op;
 	ct_workload_close(it);

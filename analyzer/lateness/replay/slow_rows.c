@@ -268,7 +268,7 @@ static int find_rows(struct ct_judging *j)
 	return st;
 }
 
-static int judge(struct ct_judging *j)
+static int judge_rows(struct ct_judging *j)
 {
 	int st;
 
@@ -316,7 +316,7 @@ int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const stru
 	if (rows->all && rows->is_like_peers && j.block_first && j.blocks && j.stage_blocks &&
 	    j.excess && j.sorted && j.values && j.noises && j.stage_noises && j.slots &&
 	    j.level_ns && j.times && j.taken)
-		st = judge(&j);
+		st = judge_rows(&j);
 	free(j.block_first);
 	free(j.blocks);
 	free(j.stage_blocks);

@@ -34,8 +34,8 @@ static void back_off(struct ct_gpu_budget *b, uint64_t launch_ns, uint64_t room_
 
 /* `launch_ns` is what the calls paid for timing; `poll_ns` what the thread did, of which only a
  * part follows. */
-static void judge(struct ct_gpu_budget *b, uint64_t allowed_ns, uint64_t fixed_ns, uint64_t poll_ns,
-		  uint64_t launch_ns)
+static void judge_budget(struct ct_gpu_budget *b, uint64_t allowed_ns, uint64_t fixed_ns,
+			 uint64_t poll_ns, uint64_t launch_ns)
 {
 	uint64_t least_ns = allowed_ns / LEAST_PART;
 	uint64_t rest_ns = fixed_ns + poll_ns;
@@ -69,8 +69,9 @@ uint32_t ct_gpu_budget_look(struct ct_gpu_budget *b, const struct ct_gpu_spent *
 	}
 	if (!b->limit_millionths || !last.now_ns)
 		return b->level;
-	judge(b, wall_ns / 1000000 * b->limit_millionths, spent->fixed_ns - last.fixed_ns,
-	      spent->poll_ns - last.poll_ns, (spent->launches - last.launches) * spent->launch_ns);
+	judge_budget(b, wall_ns / 1000000 * b->limit_millionths, spent->fixed_ns - last.fixed_ns,
+		     spent->poll_ns - last.poll_ns,
+		     (spent->launches - last.launches) * spent->launch_ns);
 	return b->level;
 }
 

@@ -238,7 +238,7 @@ static inline void begin_call(struct ct_cudart_frame *f, enum ct_cudart_call cal
 }
 
 /* May it be recorded, by the gate and the thread alone? ASK: this thread has no block yet. */
-static inline enum ct_guard_answer look(void)
+static inline enum ct_guard_answer guard_answer(void)
 {
 	uint32_t gate = ct_guard_gate();
 
@@ -249,7 +249,7 @@ static inline enum ct_guard_answer look(void)
 
 static int enter(const void *caller)
 {
-	if (look() == CT_GUARD_PASS || !is_wanted || is_quiet(caller))
+	if (guard_answer() == CT_GUARD_PASS || !is_wanted || is_quiet(caller))
 		return 0;
 	if (!ct_guard_enter(CT_CALL_DATA))
 		return 0;

@@ -68,7 +68,7 @@ static uint32_t my_tid(void)
 
 /* A free one of this thread. One that it is inside is another call's, which a signal has
  * interrupted. */
-static struct ct_sync *place(const void *frame)
+static struct ct_sync *free_sync(const void *frame)
 {
 	uint32_t at = (uint32_t)((uint64_t)me() * 0x9e3779b97f4a7c15ull >> 40);
 
@@ -85,7 +85,7 @@ static struct ct_sync *place(const void *frame)
 struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, uint32_t site,
 			      const void *frame)
 {
-	struct ct_sync *s = place(frame);
+	struct ct_sync *s = free_sync(frame);
 
 	if (!s)
 		return NULL;
@@ -132,7 +132,7 @@ static int lives(uint32_t tid)
 	return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
-static void look(struct ct_sync *s, uint64_t now_ns)
+static void look_at_sync(struct ct_sync *s, uint64_t now_ns)
 {
 	uint64_t enter_ns = atomic_load_explicit(&s->enter_ns, memory_order_acquire);
 	uint64_t was = enter_ns;
@@ -156,7 +156,7 @@ void ct_syncs_look(uint64_t now_ns)
 	for (uint32_t i = 0; i < SYNCS && n; i++) {
 		if (!atomic_load_explicit(&syncs[i].thread, memory_order_relaxed))
 			continue;
-		look(&syncs[i], now_ns);
+		look_at_sync(&syncs[i], now_ns);
 		n--;
 	}
 }

@@ -71,8 +71,8 @@ struct recording_search {
 	struct ct_run_id dir;
 };
 
-static int judge(struct recording_search *search, const struct ct_process *process,
-		 const char *path)
+static int judge_process(struct recording_search *search, const struct ct_process *process,
+			 const char *path)
 {
 	if (search->job && strncmp(process->job, search->job, sizeof(process->job) - 1) == 0)
 		return 0;
@@ -94,11 +94,11 @@ static int file_of_another(const char *dir, const char *name, enum ct_recording_
 	/* A file that cannot be read may still be a recording. */
 	snprintf(search->what, 512, "%.350s lies there", path);
 	if (kind == CT_RECORDING_SEGMENT && ct_segment_open_read(path, &segment, NULL) == CT_OK) {
-		found = judge(search, &ct_segment_header(segment)->process, path);
+		found = judge_process(search, &ct_segment_header(segment)->process, path);
 		ct_segment_close_read(segment);
 	} else if (kind != CT_RECORDING_SEGMENT &&
 		   ct_ring_header_read(path, &ring, &lives, NULL) == CT_OK) {
-		found = judge(search, &ring.process, path);
+		found = judge_process(search, &ring.process, path);
 	}
 	free(path);
 	return found;
@@ -113,7 +113,7 @@ static int ring_of_another(const char *path, void *arg)
 	if (ct_ring_header_read(path, &ring, &lives, NULL) != CT_OK ||
 	    !ct_run_id_same(&search->dir, &ring.process.run))
 		return 0;
-	return judge(search, &ring.process, path);
+	return judge_process(search, &ring.process, path);
 }
 
 int ct_recording_of_another(const char *dir, const char *const *ring_dirs, const char *job,

@@ -308,7 +308,7 @@ static void read_rest(struct server *server, struct client *client)
 }
 
 /* A slot for a new client: a free one, else that of the client that has been idle longest. */
-static struct client *place(struct server *server)
+static struct client *client_slot(struct server *server)
 {
 	struct client *stalest = &server->clients[0];
 
@@ -332,7 +332,7 @@ static int let_in(struct server *server)
 
 	if (fd < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
-	client = place(server);
+	client = client_slot(server);
 	client->state = READING;
 	client->fd = fd;
 	client->moved_ns = ct_clock_ns(CLOCK_MONOTONIC);

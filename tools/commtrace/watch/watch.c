@@ -67,7 +67,7 @@ static void complain(struct loop *loop, const char *text)
 	ct_warn("cannot watch the run: %s", text);
 }
 
-static void look(struct loop *loop, int is_over)
+static void look_once(struct loop *loop, int is_over)
 {
 	struct ct_watch_event event = { .watcher = &loop->watcher,
 					.command = loop->watch->command,
@@ -143,7 +143,7 @@ static void look_at_the_end(struct loop *loop)
 	for (int i = 0; i < FINAL_LOOKS; i++) {
 		int before = loop->n_events;
 
-		look(loop, !is_running(loop));
+		look_once(loop, !is_running(loop));
 		if (loop->n_events > before ||
 		    (i && !is_running(loop) && !ct_watcher_doubts(&loop->watcher)))
 			return;
@@ -167,7 +167,7 @@ int ct_watch_loop(const struct ct_watch *watch, int stop)
 	if (watch->acts)
 		ct_watch_clean(watch->dir);
 	for (;;) {
-		look(&loop, 0);
+		look_once(&loop, 0);
 		look_for_alerts(&loop);
 		/* who has nothing to read it with, and no command, wants no more */
 		if ((watch->stops_at_once && loop.n_events) || (loop.is_closed && !watch->acts))

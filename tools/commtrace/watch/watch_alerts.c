@@ -109,7 +109,7 @@ static int raise_alerts(struct ct_watch_alerts *a, const struct ct_alert *events
 	return fired;
 }
 
-static int judge(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
+static int judge_run(struct ct_watch_alerts *a, const struct ct_run *run, const char *dir)
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_alert_counts counts;
@@ -152,7 +152,7 @@ int ct_watch_alerts_look(struct ct_watch_alerts *a, const struct ct_run *run, co
 		a->due_ns = begin + a->every_ns;
 	if (begin < a->due_ns)
 		return 0;
-	fired = judge(a, run, dir);
+	fired = judge_run(a, run, dir);
 	took = ct_clock_ns(CLOCK_MONOTONIC) - begin;
 	a->due_ns = begin + (took * REPORT_SHARE > a->every_ns ? took * REPORT_SHARE : a->every_ns);
 	return a->is_closed && !a->command ? -1 : fired;

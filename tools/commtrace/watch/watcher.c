@@ -71,8 +71,8 @@ static void forget(struct ct_watch_claim *claim)
 	*claim = (struct ct_watch_claim){ 0 };
 }
 
-static int take(const struct ct_watcher *w, struct ct_watch_claim *claim,
-		const struct ct_hang_verdict *v)
+static int set_claim(const struct ct_watcher *w, struct ct_watch_claim *claim,
+		     const struct ct_hang_verdict *v)
 {
 	forget(claim);
 	claim->ranks = calloc(v->n_ranks + 1u, sizeof(*claim->ranks));
@@ -176,7 +176,7 @@ static int note_verdict(struct ct_watcher *w, const struct ct_hang_verdict *v, i
 			uint64_t apart_ns, enum ct_watch_kind *kind)
 {
 	struct ct_watch_claim now = { 0 };
-	int st = take(w, &now, v), confirmed;
+	int st = set_claim(w, &now, v), confirmed;
 
 	if (st != CT_OK)
 		return st;
@@ -188,7 +188,7 @@ static int note_verdict(struct ct_watcher *w, const struct ct_hang_verdict *v, i
 	/* What follows from an event that was reported names the same ranks. */
 	if (!confirmed || same_ranks(&w->reported, v))
 		return CT_OK;
-	st = take(w, &w->reported, v);
+	st = set_claim(w, &w->reported, v);
 	w->verdict = v;
 	w->left_ns = 0;
 	*kind = kind_of(v);
