@@ -29,8 +29,8 @@ struct ct_arrivals {
 void ct_arrivals_observe(struct ct_arrivals *arrivals, struct ct_observer *observer);
 void ct_arrivals_fini(struct ct_arrivals *arrivals);
 
-/* The slot that the others waited longest for alone, if that is twice as long as for the next one,
- * and it was last in half of its operations; the number of slots: none. */
+/* The slot that the others waited longest for alone, if it was last in half of its operations; the
+ * number of slots: none. */
 uint32_t ct_arrivals_latest(const struct ct_arrivals *arrivals, const struct ct_model *model);
 
 #endif

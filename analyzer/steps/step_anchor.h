@@ -11,8 +11,8 @@
  * That finds the layer, not the step, if no operation occurs once per step (FSDP with units only).
  * Then many bytes are in distances other than the anchor's. If it is a tenth, the period is
  * searched over several occurrences of an unevenly spaced symbol: the smallest j whose distances
- * deviate by 15 % at most, half as much as those of j - 1 and three quarters as much as those of j
- * + 1. Of several the shortest whose steps consist of the same operations of weight (90 % of them),
+ * deviate by 15 % at most, half as much as those of j - 1 and 0.85 times as much as those of j + 1.
+ * Of several the shortest whose steps consist of the same operations of weight (90 % of them),
  * else that of the fewest occurrences. Otherwise only symbols with 5 % of the bytes and j <= 8 are
  * tried, for a period half as long again (an exchange in each layer, and gradients in some).
  *
