@@ -48,15 +48,13 @@ static const struct ct_stack *most_useful(const struct ct_stack_list *list)
 	return list->n ? &list->stacks[0] : NULL;
 }
 
-static const char *doing(const struct ct_stack *stack)
+static const char *doing(const struct ct_stack_rec *rec)
 {
-	if (stack->rec.flags & CT_STACK_RUNNING)
+	if (rec->flags & CT_STACK_RUNNING)
 		return "running";
-	if (stack->rec.flags & CT_STACK_HIDDEN)
+	if (rec->flags & CT_STACK_HIDDEN)
 		return "state unknown";
-	if (stack->rec.state == 'D')
-		return "uninterruptible sleep (driver or file system)";
-	return stack->before_ns && stack->is_same ? "asleep with an unchanged stack" : "asleep";
+	return rec->state == 'D' ? "uninterruptible sleep (driver or file system)" : "asleep";
 }
 
 /* What is shown of a path: its end, from a slash on, where all of it would push the line's number
@@ -113,16 +111,18 @@ static void write_stack(struct ct_text *text, int rank, const struct ct_stack *s
 	if (stack->is_taken_now)
 		ct_text_rowf(text, "stack", "rank %s, %s%s, %s, taken now%s%s%s",
 			     ct_text_rank(rank).s, is_main ? "main thread" : "thread ",
-			     is_main ? "" : rec->thread, doing(stack),
+			     is_main ? "" : rec->thread, doing(rec),
 			     stack->paused_ns ? " (paused for " : "",
 			     stack->paused_ns ? ct_prose_ns(stack->paused_ns).s : "",
 			     stack->paused_ns ? ")" : "");
 	else
-		ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s after %s%s", ct_text_rank(rank).s,
-			     is_main ? "main thread" : "thread ", is_main ? "" : rec->thread,
-			     doing(stack), rec->flags & CT_STACK_MOVED ? ", moving" : "",
+		ct_text_rowf(text, "stack", "rank %s, %s%s, %s%s, %s for %s%s",
+			     ct_text_rank(rank).s, is_main ? "main thread" : "thread ",
+			     is_main ? "" : rec->thread, doing(rec),
+			     rec->flags & CT_STACK_MOVED ? ", moving" : "",
+			     rec->flags & CT_STACK_IN_CALL ? "in the call" : "no call",
 			     ct_prose_ns(after_ns).s,
-			     rec->flags & CT_STACK_IN_CALL ? " inside the call" : "");
+			     stack->before_ns && stack->is_same ? ", stack unchanged" : "");
 	write_frames(text, stack, most);
 }
 

@@ -74,8 +74,8 @@ def missing_options(span, folder):
 def packages_differ():
     """The packages that only one of README and tools/steps.sh installs. A compiler brings libc6-dev."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as page, open(os.path.join(ROOT, "tools", "steps.sh"), encoding="utf-8") as steps:
-        listed = re.search(r"apt-get install --no-install-recommends ((?:.*\\\n)*.*)", page.read())[1]
-        listed = re.sub(r"#.*|\\\n", "", listed).split()
+        listed = re.findall(r"apt-get install --no-install-recommends ((?:.*\\\n)*.*)", page.read())
+        listed = " ".join(re.sub(r"#.*|\\\n", "", packages) for packages in listed).split()
         needed = re.search(r'BUILD_PACKAGES="([^"]*)"', steps.read())[1].split()
     return sorted(set(listed) ^ (set(needed) - {"libc6-dev"}))
 
