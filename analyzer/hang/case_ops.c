@@ -161,15 +161,13 @@ static uint8_t stalled(const struct filling *f, const struct ct_rank_history *hi
 
 /* ---- ops ---- */
 
-/* This operation was not polled, so it may have completed, unless another member has not entered
- * it. Where it may have, no rank is blamed. */
-static int may_have_ended(const struct filling *f, const struct ct_rank_history *history,
-			  const struct ct_history_op *op)
+int ct_hang_may_have_ended(const struct ct_gather *g, const struct ct_rank_history *history,
+			   const struct ct_history_op *op)
 {
 	const struct ct_rank_history *other;
 
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
-		other = ct_gather_member(f->g, history->comm, op->op.peer);
+		other = ct_gather_member(g, history->comm, op->op.peer);
 		for (uint32_t i = 0; other && i < other->n_messages; i++) {
 			const struct ct_hang_op *o = &other->messages[i].op;
 
@@ -180,7 +178,7 @@ static int may_have_ended(const struct filling *f, const struct ct_rank_history 
 		return 0;
 	}
 	for (uint32_t r = 0; r < history->comm->nranks; r++) {
-		other = ct_gather_member(f->g, history->comm, r);
+		other = ct_gather_member(g, history->comm, r);
 		if (!other ||
 		    (other->issued <= op->op.seq && other->reached.next_seq <= op->op.seq))
 			return 0;
@@ -246,7 +244,8 @@ static int fill_op(void *arg, struct ct_rank_history *history, struct ct_history
 	if (failed_waiting(f, history, op)) {
 		out->state = CT_STATE_ENTERED;
 	} else if (op->vague) {
-		out->state = may_have_ended(f, history, op) ? CT_STATE_FINISHED : CT_STATE_RETURNED;
+		out->state = ct_hang_may_have_ended(f->g, history, op) ? CT_STATE_FINISHED
+								       : CT_STATE_RETURNED;
 		out->start_unseen = 1;
 	}
 	if (is_unfinished(out)) {

@@ -97,13 +97,28 @@ static int is_known(const struct ct_gather *g, const struct ct_rank_history *his
 	return is_there || (is_behind && !is_ahead);
 }
 
+/* Nothing on a GPU was timed (COMMTRACE_TIMING=off): the earlier part has no durations, either. */
+static int is_untimed(const struct ct_gather *g, const struct ct_comm *comm)
+{
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		const struct ct_rank_history *member = ct_gather_member(g, comm, r);
+
+		if (!member ||
+		    g->model->processes[member->process].facts.cost.timed_by != CT_TIMED_BY_NOTHING)
+			return 0;
+	}
+	return 1;
+}
+
 /* Does the tail show how long such operations usually take? */
-static int is_usual(const struct ct_gather *g, const struct ct_rank_history *history, unsigned op)
+static int is_usual(const struct ct_gather *g, const struct ct_rank_history *history,
+		    const struct ct_hang_op *op)
 {
 	const struct ct_hang_class *class = ct_table_get(&g->classes,
-							 ct_hang_class_key(history->comm, op));
+							 ct_hang_class_key(history->comm, op->op));
 
-	return !has_tail(g, history->process) || (class && class->took.n >= CT_LEAST_USUAL);
+	return !has_tail(g, history->process) || (class && class->took.n >= CT_LEAST_USUAL) ||
+	       (!op->by_host && is_untimed(g, history->comm));
 }
 
 static int look_at(void *arg, struct ct_rank_history *history, struct ct_history_op *op)
@@ -113,13 +128,14 @@ static int look_at(void *arg, struct ct_rank_history *history, struct ct_history
 	const enum ct_op_state state = op->op.state;
 	const uint32_t comm = ct_gather_number(g, history->comm);
 
-	if (state == CT_STATE_FINISHED || state == CT_STATE_ABORTED)
+	if (state == CT_STATE_FINISHED || state == CT_STATE_ABORTED ||
+	    (op->vague && ct_hang_may_have_ended(g, history, op)))
 		return CT_OK;
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
 		look->is_short |= !is_known(g, history, &op->op);
 		return CT_OK;
 	}
-	look->is_short |= !is_usual(g, history, op->op.op);
+	look->is_short |= !is_usual(g, history, &op->op);
 	look->waited_in[comm] = 1;
 	look->messages_made[comm] |= op->op.op == CT_OP_AllToAll || op->op.op == CT_OP_Gather ||
 				     op->op.op == CT_OP_Scatter;

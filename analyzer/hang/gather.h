@@ -210,6 +210,11 @@ int ct_gather_list_members(struct ct_gather *g);
 const struct ct_rank_history *ct_gather_member(const struct ct_gather *g,
 					       const struct ct_comm *comm, int64_t rank);
 
+/* An operation whose end was not polled (`vague`) may have completed, unless another member has not
+ * entered it. Where it may have, no rank is blamed. After the members are listed (case_ops.c). */
+int ct_hang_may_have_ended(const struct ct_gather *g, const struct ct_rank_history *history,
+			   const struct ct_history_op *op);
+
 /* The stall limit of an op of this class, at least `least_ns` (case_ops.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);

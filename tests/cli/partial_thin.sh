@@ -25,6 +25,9 @@ run() {
 run healthy --workload megatron --seed 1
 run slow --workload megatron --seed 2 --fault slow-rank:rank=1,pct=20
 run missing --workload ddp --seed 4 --fault missing:rank=3,op=5300
+# without times, an operation that all ranks called may have ended, whatever is left out
+run untimed --workload ddp --seed 9 --timing off
+run untimed_missing --workload ddp --seed 10 --timing off --fault missing:rank=3,op=5300
 run diverged --workload ddp --seed 6 --on-mismatch go-on --fault mismatch:rank=2,op=200,field=dtype
 
 run late --workload ddp --seed 7 --on-mismatch go-on --fault mismatch:rank=2,op=5000,field=dtype

@@ -92,7 +92,7 @@ def plan(args):
     for i, fault in enumerate(faults):
         for k, workload in enumerate(synthetic.WORKLOADS):
             if args.all or k == i % len(synthetic.WORKLOADS):
-                timing, hosts = ("events", "host")[(i + k) % 2], 1 + (i + k) % 2
+                timing, hosts = ("events", "host", "off")[(i + k) % 3], 1 + (i + k) % 2
                 out.append((f"made {workload:9} {timing:6} {hosts} {fault}", made, (workload, fault, timing, hosts)))
     # long before, a rank called something else, and no one noticed: no tail shows that
     out.append(("made ddp differs before", made, ("ddp", "missing:rank=1,op=20", "events", 1,
