@@ -57,6 +57,8 @@ static int fill(struct ct_run *run, int look_here)
 
 	run->warnings = f->warnings;
 	run->n_warnings = f->n_warnings;
+	run->skipped = f->skipped;
+	run->n_skipped = f->n_skipped;
 	run->processes = calloc(f->n_processes, sizeof(*run->processes));
 	if (!run->processes)
 		return CT_NOMEM;

@@ -75,11 +75,20 @@ struct ct_process_info {
 	struct ct_end end;
 };
 
+/* A file that belongs to no process, since it cannot be read. One of the warnings is about it. */
+struct ct_skipped_file {
+	char *path, *why;
+	int status; /* CT_IO: it cannot be copied, either; else it is damaged, or of another version
+		     */
+};
+
 struct ct_run {
 	struct ct_process_info *processes; /* by host, rank, start */
 	size_t n_processes;
 	char **warnings; /* files that were skipped and why, one sentence each */
 	size_t n_warnings;
+	const struct ct_skipped_file *skipped;
+	size_t n_skipped;
 	struct ct_run_files *files; /* private */
 };
 

@@ -254,11 +254,19 @@ enum ct_run_file_kind ct_run_file_kind(const char *name)
 									: CT_RUN_OTHER;
 }
 
-static int warn_file(struct ct_run_files *f, int status, const char *text)
+static int skip_file(struct ct_run_files *f, const char *path, int status, const char *why)
 {
+	struct ct_skipped_file *skipped;
+
 	if (!f->first_err.status)
-		ct_fail(&f->first_err, status, "%s", text);
-	return ct_run_files_warn(f, "%s", text);
+		ct_fail(&f->first_err, status, "%s", why);
+	if (ct_run_grow(&f->skipped, f->n_skipped, &f->cap_skipped, sizeof(*f->skipped)) != CT_OK)
+		return CT_NOMEM;
+	skipped = &f->skipped[f->n_skipped++];
+	*skipped = (struct ct_skipped_file){ strdup(path), strdup(why), status };
+	if (!skipped->path || !skipped->why)
+		return CT_NOMEM;
+	return ct_run_files_warn(f, "%s", why);
 }
 
 static int is_unborn(const char *path)
@@ -306,7 +314,7 @@ static int report_unborn(struct ct_run_files *f)
 			known = strcmp(name, slash + 1) == 0;
 		}
 		if (!known)
-			st = warn_file(f, CT_FORMAT, f->unborn[i].why);
+			st = skip_file(f, f->unborn[i].path, CT_FORMAT, f->unborn[i].why);
 	}
 	return st;
 }
@@ -343,7 +351,7 @@ int ct_run_files_add_file(struct ct_run_files *f, const char *path, int named)
 		st = add_segment(f, path, &err);
 	if (st == CT_OK || st == CT_NOMEM)
 		return st;
-	return warn_file(f, st, err.text);
+	return skip_file(f, path, st, err.text);
 }
 
 /* ---- end
@@ -436,6 +444,10 @@ void ct_run_files_free(struct ct_run_files *f)
 		free(f->unborn[i].path);
 		free(f->unborn[i].why);
 	}
+	for (size_t i = 0; i < f->n_skipped; i++) {
+		free(f->skipped[i].path);
+		free(f->skipped[i].why);
+	}
 	for (size_t i = 0; i < f->n_dirs; i++)
 		free(f->dirs[i].path);
 	for (size_t i = 0; i < f->n_warnings; i++)
@@ -444,6 +456,7 @@ void ct_run_files_free(struct ct_run_files *f)
 	free(f->index);
 	free(f->dirs);
 	free(f->unborn);
+	free(f->skipped);
 	free(f->warnings);
 	memset(f, 0, sizeof(*f));
 }

@@ -58,6 +58,8 @@ struct ct_run_files {
 	} * unborn; /* segments without a whole header: being made, or left by who died making
 		       them */
 	size_t n_unborn, cap_unborn;
+	struct ct_skipped_file *skipped;
+	size_t n_skipped, cap_skipped;
 	struct ct_err first_err; /* of the first path or file that could not be read */
 };
 

@@ -50,6 +50,13 @@ done
 commtrace report --json late/* | jq -c '[.verdict.code, .findings[0].ranks, .run.left_out_ns > 0]'
 commtrace report --json long | jq -c '[.verdict.code, .findings[0].ranks, .run.left_out_ns > 0]'
 
+# A damaged file that belongs to no process goes with its host.
+head -c 3000 /dev/zero | tee node0.0000.7.7.0.seg node0.x.0000.7.7.0.seg >node1.0000.7.7.ring.zst
+for node in 0 1; do
+	commtrace run -q -o "bad$node" --partial=badly --set HOST="node$node" -- cp -r $(echo long/node$node.*) node?.* "bad$node" 2>err
+	(cd badly && ls "node$node" | grep -F .7.7.)
+done
+
 # The place goes away, or `run` itself.
 commtrace run -o gone0 --partial=gone --set HOST=node0 -- sh -c 'cp long/node0.* gone0; rmdir gone; exit 5' 2>err
 echo "exit $?"

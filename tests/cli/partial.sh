@@ -71,4 +71,13 @@ head -c "$(stat -c %s "$last")" /dev/zero >zeros
 mv zeros "$last"
 commtrace partial several -o zeros --keep=30 | sed -E 's/[0-9.]+ [KM]?i?B/N MiB/'
 cmp "$last" "zeros/${last##*/}"
+# ... also in the only one of a process: one of the parts has it, so that what is said of the run is said of the parts
+last=$(ls hung/*.seg | tail -n 1)
+truncate -s 0 "$last"
+truncate -s 3000 "$last"
+for share in 1 2; do
+	commtrace partial hung -o bad.$share --share=$share/2 --exact >counts 2>/dev/null
+done
+ls bad.*/"${last##*/}" | wc -l
+cmp <(say hung 2>&1 | sed -E 's|hung/||') <(say bad.2 bad.1 2>&1 | sed -E 's|bad[.][12]/||') && echo as is
 ls

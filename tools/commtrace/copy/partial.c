@@ -15,26 +15,41 @@
 #include "tools/commtrace/copy/thin.h"
 #include "trace/mix.h"
 
-int ct_share_has(const struct ct_share *share, const struct ct_process *process)
-{
-	char name[CT_SEGMENT_NAME_MAX];
-	uint64_t key = (uint32_t)process->rank;
-
-	/* Ranks spread evenly. Processes without one are spread by their name. */
-	if (process->rank < 0) {
-		ct_segment_stem(name, process);
-		key = 0;
-		for (const char *c = name; *c; c++)
-			key = ct_mix(key + (unsigned char)*c);
-	}
-	return key % share->shares == share->share - 1;
-}
-
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+static int is_mine(const struct ct_share *share, uint64_t key)
+{
+	return key % share->shares == share->share - 1;
+}
+
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++)
+		hash = ct_mix(hash + (unsigned char)*name);
+	return hash;
+}
+
+int ct_share_has(const struct ct_share *share, const struct ct_process *process)
+{
+	char name[CT_SEGMENT_NAME_MAX];
+
+	/* Ranks spread evenly. Processes without one are spread by their name. */
+	if (process->rank >= 0)
+		return is_mine(share, (uint32_t)process->rank);
+	ct_segment_stem(name, process);
+	return is_mine(share, hash_of(name));
+}
+
+int ct_share_has_file(const struct ct_share *share, const char *path)
+{
+	return is_mine(share, hash_of(name_of(path)));
 }
 
 /* The file of a process that has ended changes no more, so that another name will do. */
@@ -147,6 +162,19 @@ static int bring_segments(struct ct_partial *part, const char *const *paths, siz
 	free(calls.open);
 	free(thin.last);
 	return st;
+}
+
+int ct_partial_add_skipped(struct ct_partial *part, const struct ct_run *run, size_t index,
+			   struct ct_err *err)
+{
+	const struct ct_skipped_file *file = &run->skipped[index];
+	int st = check_place(part, file->path, err);
+	struct stat of;
+
+	if (st != CT_OK || file->status == CT_IO || lstat(file->path, &of) != 0 ||
+	    !S_ISREG(of.st_mode))
+		return st;
+	return bring(part, file->path, 0, err);
 }
 
 int ct_partial_add_ring(struct ct_partial *part, const struct ct_run *run, size_t index,

@@ -17,6 +17,9 @@ struct ct_share {
 
 int ct_share_has(const struct ct_share *share, const struct ct_process *process);
 
+/* The same of a file that belongs to no process, by its name. */
+int ct_share_has_file(const struct ct_share *share, const char *path);
+
 struct ct_partial {
 	int dirfd;	   /* of the directory to fill */
 	const char *place; /* where it will be: no file of the run may be there */
@@ -32,6 +35,11 @@ struct ct_partial {
  * the run that it is of. */
 int ct_partial_add(struct ct_partial *part, const struct ct_run *run, size_t index,
 		   struct ct_err *err);
+
+/* Puts file `index` of those that belong to no process into the part as it is, so that readers of
+ * the part warn of it as readers of the run do. 0, CT_NOMEM or CT_IO. */
+int ct_partial_add_skipped(struct ct_partial *part, const struct ct_run *run, size_t index,
+			   struct ct_err *err);
 
 /* Its ring only, if one was found. For who reads its segments elsewhere, later. 0, CT_NOMEM or
  * CT_IO. */

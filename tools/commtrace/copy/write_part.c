@@ -10,6 +10,7 @@
 #include "tools/commtrace/base/new_run.h"
 #include "tools/commtrace/base/say.h"
 #include "tools/commtrace/base/signals.h"
+#include "trace/segment.h"
 
 uint64_t ct_part_keep_ns(const struct ct_cli *args)
 {
@@ -24,6 +25,29 @@ static int is_wanted(const struct ct_part_wish *wish, const struct ct_process *p
 	       (!wish->host || strcmp(wish->host, process->host) == 0);
 }
 
+/* The host of a file that belongs to no process is known by its name, as ct_segment_name() and the
+ * archive of a ring have it: HOST.BOOT.PID.START.NUMBER.seg. */
+static int is_wanted_file(const struct ct_part_wish *wish, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct ct_process process = { .rank = -1 };
+	char stem[CT_SEGMENT_NAME_MAX];
+	size_t host, dots = 0;
+
+	if (!ct_share_has_file(&wish->share, path))
+		return 0;
+	if (!wish->host)
+		return 1;
+	snprintf(process.host, sizeof(process.host), "%s", wish->host);
+	ct_segment_stem(stem, &process);
+	host = strlen(stem) - strlen(".0000.0.0");
+	if (strncmp(name, stem, host) != 0 || name[host] != '.')
+		return 0;
+	for (const char *c = name + host + 1; *c; c++)
+		dots += *c == '.';
+	return dots == 4;
+}
+
 static int fill(struct ct_partial *part, const struct ct_run *run, const struct ct_part_wish *wish)
 {
 	struct ct_err err = { .text = "" };
@@ -32,6 +56,10 @@ static int fill(struct ct_partial *part, const struct ct_run *run, const struct 
 	for (size_t p = 0; p < run->n_processes && st == CT_OK && !ct_signals_deferred(); p++) {
 		if (is_wanted(wish, &run->processes[p].id))
 			st = ct_partial_add(part, run, p, &err);
+	}
+	for (size_t i = 0; i < run->n_skipped && st == CT_OK && !ct_signals_deferred(); i++) {
+		if (is_wanted_file(wish, run->skipped[i].path))
+			st = ct_partial_add_skipped(part, run, i, &err);
 	}
 	if (st == CT_OK)
 		return ct_signals_deferred();
