@@ -147,6 +147,18 @@ ln -s loop node1/loop/loop
 mpi_start 60 2 ./on_node "$program" report --json cut >got.json 2>err || fail "a damaged node: exit $?: $(cat err)"
 [ "$(grep -c "warning: on .*: cut/.*: not a commtrace segment" err)" = 1 ] || fail "a damaged node: no warning: $(cat err)"
 cmp got.json <(cd node0 && "$commtrace" report --json cut) || fail "a damaged node: other bytes"
+# One file, beside others that are read: the warning comes once, also with --keep, and from where all see it.
+mkdir -p node0/one node1/one
+cp node0/run/* node0/one
+cp node1/run/* node1/one
+file=$(ls node1/one | tail -n 1)
+head -c 3000 /dev/zero >"node1/one/$file"
+for options in "" --keep=30; do
+	mpi_start 60 2 ./on_node "$program" $options report --json one >got.json 2>err || fail "a damaged file $options: exit $?: $(cat err)"
+	[ "$(grep -c "warning: on .*: one/$file: offset 0: not a commtrace segment" err)" = 1 ] || fail "a damaged file $options: $(cat err)"
+	(cd node1 && mpi_start 60 2 "$program" $options report --json one >got.json 2>err) || fail "a damaged file, seen twice: exit $?"
+	[ "$(grep -c "$file: offset 0: not a commtrace segment" node1/err)" = 1 ] || fail "a damaged file, seen twice $options: $(cat node1/err)"
+done
 # Open MPI takes seconds to end a job that fails.
 if [ "$flavour" = mpich ]; then
 	prefix=(./on_node)

@@ -134,6 +134,90 @@ void ct_exchange_share(const struct ct_run *run, uint8_t *owned)
 	free(bytes_at);
 }
 
+/* ---- warnings ---- */
+
+struct warning {
+	const char *host, *text;
+	size_t at; /* those of process 0 come first */
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct warning *x = a, *y = b;
+
+	return strcmp(x->text, y->text) ?: (x->at > y->at) - (x->at < y->at);
+}
+
+/* `own` bytes of the list are of process 0. */
+static void say_warnings(const char *list, size_t bytes, size_t own, int with_own)
+{
+	struct warning *all;
+	size_t ends = 0, n = 0;
+
+	for (size_t at = 0; at < bytes; at++)
+		ends += !list[at];
+	all = allocate(ends / 2, sizeof(*all));
+	for (size_t at = 0; at < bytes; n++) {
+		all[n] = (struct warning){ .host = list + at, .at = at };
+		at += strlen(list + at) + 1;
+		all[n].text = list + at;
+		at += strlen(list + at) + 1;
+	}
+	qsort(all, n, sizeof(*all), by_text);
+	for (size_t i = 0; i < n; i++)
+		if ((all[i].at >= own || with_own) &&
+		    (!i || strcmp(all[i].text, all[i - 1].text) != 0))
+			ct_warn("on %s: %s", all[i].host, all[i].text);
+	free(all);
+}
+
+/* Each text with the name of this host before it. */
+static char *list_of(const char *const *texts, size_t n, int *bytes)
+{
+	char host[MPI_MAX_PROCESSOR_NAME], *list;
+	size_t all = 0;
+	char *to;
+	int len;
+
+	MPI_Get_processor_name(host, &len);
+	for (size_t i = 0; i < n; i++)
+		all += strlen(host) + strlen(texts[i]) + 2;
+	if (all > INT32_MAX)
+		ct_exchange_fail("cannot exchange parts", "too many warnings");
+	to = list = allocate(all, 1);
+	for (size_t i = 0; i < n; i++)
+		to = stpcpy(stpcpy(to, host) + 1, texts[i]) + 1;
+	*bytes = (int)all;
+	return list;
+}
+
+void ct_exchange_warnings(const char *const *texts, size_t n, int with_own)
+{
+	int rank, size, bytes, *counts, *at;
+	char *mine = list_of(texts, n, &bytes), *all = NULL;
+	size_t total = 0;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	counts = allocate((size_t)size, sizeof(*counts));
+	at = allocate((size_t)size, sizeof(*at));
+	MPI_Gather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	for (int r = 0; rank == 0 && r < size; total += (size_t)counts[r++]) {
+		if (total + (size_t)counts[r] > INT32_MAX)
+			ct_exchange_fail("cannot exchange parts", "too many warnings");
+		at[r] = (int)total;
+	}
+	if (rank == 0)
+		all = allocate(total, 1);
+	MPI_Gatherv(mine, bytes, MPI_BYTE, all, counts, at, MPI_BYTE, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		say_warnings(all, total, (size_t)counts[0], with_own);
+	free(mine);
+	free(all);
+	free(counts);
+	free(at);
+}
+
 /* ---- files ---- */
 
 /* What comes before the pieces of a file; an empty name: that was the last one. */

@@ -30,6 +30,10 @@ struct ct_exchanged {
  * own. */
 struct ct_exchanged ct_exchange_files(const char *dir);
 
+/* Process 0 says what the processes warn of, each text once, with the host. Its own it says only
+ * with `with_own`; of what others warn of just the same it says nothing. */
+void ct_exchange_warnings(const char *const *texts, size_t n, int with_own);
+
 /* Reports the failure and ends all processes of the job. */
 void ct_exchange_fail(const char *what, const char *why) __attribute__((noreturn));
 

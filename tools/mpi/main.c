@@ -195,21 +195,23 @@ static void fail_together(int rank, const struct ct_err *err)
 		MPI_Barrier(MPI_COMM_WORLD); /* the end comes here */
 }
 
-/* What the reader skips, it skips with a warning. The command gives that of process 0. */
-static void warn_of(const struct ct_err *err)
+/* What the reader skips, it skips with a warning. The command says that of what it reads in place,
+ * and knows nothing of the files that only other nodes have. */
+static void warn_together(const struct ct_run *run, const struct ct_err *skipped, int in_place)
 {
-	struct ct_err said = *err;
-	char host[MPI_MAX_PROCESSOR_NAME];
-	int len;
+	const size_t n = run ? run->n_skipped : skipped->status != CT_OK;
+	const char **texts = calloc(n + 1, sizeof(*texts));
 
-	MPI_Bcast(&said, sizeof(said), MPI_BYTE, 0, MPI_COMM_WORLD);
-	MPI_Get_processor_name(host, &len);
-	if (err->status && strcmp(err->text, said.text) != 0)
-		ct_warn("on %s: %s", host, err->text);
+	if (!texts)
+		ct_exchange_fail("cannot read the run", ct_status_text(CT_NOMEM));
+	for (size_t i = 0; i < n; i++)
+		texts[i] = run ? run->skipped[i].why : skipped->text;
+	ct_exchange_warnings(texts, n, !in_place);
+	free(texts);
 }
 
 /* What this process sees; NULL: nothing, as on a node that ran none of the job's ranks. */
-static struct ct_run *open_here(const struct ct_paths *paths, int rank)
+static struct ct_run *open_here(const struct ct_paths *paths, int rank, int in_place)
 {
 	const char *ring_dirs[4];
 	const struct ct_run_options options = { .ring_dirs = ring_dirs };
@@ -230,7 +232,7 @@ static struct ct_run *open_here(const struct ct_paths *paths, int rank)
 		ct_exchange_fail("cannot read the run", ct_status_text(CT_NOMEM));
 	if (status == CT_EMPTY)
 		skipped = (struct ct_err){ 0 }; /* no file at all, as on a node without ranks */
-	warn_of(&skipped);
+	warn_together(run, &skipped, in_place);
 	free(here);
 	return run;
 }
@@ -269,7 +271,7 @@ static void write_part(const struct mpi_request *request, const struct ct_run *r
 static struct ct_exchanged collect(const struct mpi_request *request, const char *dir, int rank,
 				   uint64_t *seen)
 {
-	struct ct_run *run = open_here(&request->args.paths, rank);
+	struct ct_run *run = open_here(&request->args.paths, rank, request->keep_ns == UINT64_MAX);
 	uint64_t n = run ? run->n_processes : 0;
 	struct ct_exchanged came;
 	uint8_t *owned = calloc(n + 1, 1);
