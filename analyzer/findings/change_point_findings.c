@@ -20,14 +20,14 @@ struct rise {
 };
 
 /* Median time that the reference was inside operations, of steps first .. end - 1; NAN: not known. */
-static double communication(const struct ct_step_blame *hits, uint32_t first, uint32_t end,
+static double communication(const struct ct_step_blame *blame, uint32_t first, uint32_t end,
 			    double *room)
 {
 	uint32_t n = 0;
 
 	for (uint32_t k = first; k < end; k++) {
-		if (hits->kept[k] && hits->comm_ns[k])
-			room[n++] = (double)hits->comm_ns[k];
+		if (blame->kept[k] && blame->comm_ns[k])
+			room[n++] = (double)blame->comm_ns[k];
 	}
 	return 2 * n < end - first ? NAN : ct_median_high(room, n);
 }
@@ -60,18 +60,18 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 {
 	double sum = 0;
 
-	for (uint32_t k = 0; k < t->hits->n; k++) {
-		const struct ct_step_charge *hit = &t->hits->all[k];
+	for (uint32_t k = 0; k < t->blame->n; k++) {
+		const struct ct_step_charge *charge = &t->blame->all[k];
 		int named = 0;
 
-		if (hit->step < r->first || hit->step > r->last)
+		if (charge->step < r->first || charge->step > r->last)
 			continue;
 		for (size_t i = 0; i < t->list->n && !named; i++)
-			named = ct_finding_has_slot(t->model, &t->list->all[i], hit->slot) &&
+			named = ct_finding_has_slot(t->model, &t->list->all[i], charge->slot) &&
 				t->list->all[i].loss_ns != CT_UNKNOWN;
-		sum += named ? (double)hit->charged_ns : 0;
+		sum += named ? (double)charge->charged_ns : 0;
 	}
-	return sum / ct_step_blame_share(t->hits);
+	return sum / ct_step_blame_share(t->blame);
 }
 
 /* The loss of a straggler that was late then, and hardly before or after it. */
@@ -119,8 +119,8 @@ static enum ct_why why_longer(double before, double after, double more)
 static void explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
 		    struct ct_finding *f, double *room)
 {
-	double before = communication(t->hits, from, r->first, room);
-	double after = communication(t->hits, r->first, r->last + 1, room);
+	double before = communication(t->blame, from, r->first, room);
+	double after = communication(t->blame, r->first, r->last + 1, room);
 
 	ct_finding_set_cause(f, why_longer(before, after, r->after_ns - r->before_ns));
 	ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN);

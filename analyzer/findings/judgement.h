@@ -16,7 +16,7 @@ struct ct_judgement {
 	const struct ct_late_or_slow *late_or_slow;
 	const struct ct_oversubscribed *oversubscribed;
 	const struct ct_steps *steps;
-	const struct ct_step_blame *hits;
+	const struct ct_step_blame *blame;
 	const struct ct_replay_judgement *replay;
 };
 

@@ -16,7 +16,7 @@
 
 struct stall_search {
 	const struct ct_time_structure *t;
-	struct ct_stall *room;	 /* as many as hits */
+	struct ct_stall *room;	 /* as many as charges */
 	struct ct_stall *events; /* likewise: of patterns that are one finding */
 	uint32_t *by_slot, *first;
 	uint8_t *slots;			   /* of a finding */
@@ -25,46 +25,46 @@ struct stall_search {
 	double threshold_ns;
 };
 
-static struct ct_stall stall_of(const struct stall_search *s, const struct ct_step_charge *hit)
+static struct ct_stall stall_of(const struct stall_search *s, const struct ct_step_charge *charge)
 {
 	const struct ct_time_structure *t = s->t;
 
 	return (struct ct_stall){
-		.step = hit->step,
-		.slot = hit->slot,
-		.ns = (double)hit->charged_ns,
-		.err_ns = (double)hit->err_ns,
-		.stretch = ct_sample_stretch(&t->log->sample, t->steps->cut_ns[hit->step]),
+		.step = charge->step,
+		.slot = charge->slot,
+		.ns = (double)charge->charged_ns,
+		.err_ns = (double)charge->err_ns,
+		.stretch = ct_sample_stretch(&t->log->sample, t->steps->cut_ns[charge->step]),
 	};
 }
 
-/* The hits of each slot, by step: by_slot[first[slot]] .. by_slot[first[slot + 1] - 1]. */
+/* The charges of each slot, by step: by_slot[first[slot]] .. by_slot[first[slot + 1] - 1]. */
 static void sort_by_slot(struct stall_search *s)
 {
-	const struct ct_step_blame *hits = s->t->hits;
+	const struct ct_step_blame *blame = s->t->blame;
 	/* Counts two entries ahead, so that filling moves the first index of each slot to that of
 	 * the next. */
 	uint32_t *next = s->first + 1;
 
-	for (uint32_t k = 0; k < hits->n; k++)
-		next[hits->all[k].slot + 1]++;
+	for (uint32_t k = 0; k < blame->n; k++)
+		next[blame->all[k].slot + 1]++;
 	for (uint32_t slot = 1; slot <= s->t->model->n_slots; slot++)
 		next[slot] += next[slot - 1];
-	for (uint32_t k = 0; k < hits->n; k++)
-		s->by_slot[next[hits->all[k].slot]++] = k;
+	for (uint32_t k = 0; k < blame->n; k++)
+		s->by_slot[next[blame->all[k].slot]++] = k;
 }
 
 /* The charges of a slot. */
 static uint32_t charges_of(const struct stall_search *s, uint32_t slot)
 {
-	const struct ct_step_blame *hits = s->t->hits;
+	const struct ct_step_blame *blame = s->t->blame;
 	uint32_t n = 0;
 
 	for (uint32_t i = s->first[slot]; i < s->first[slot + 1]; i++) {
-		const struct ct_step_charge *hit = &hits->all[s->by_slot[i]];
+		const struct ct_step_charge *charge = &blame->all[s->by_slot[i]];
 
-		if (hits->kept[hit->step])
-			s->room[n++] = stall_of(s, hit);
+		if (blame->kept[charge->step])
+			s->room[n++] = stall_of(s, charge);
 	}
 	return n;
 }
@@ -72,12 +72,12 @@ static uint32_t charges_of(const struct stall_search *s, uint32_t slot)
 /* Of all charges that are not taken. */
 static uint32_t charges_of_all(const struct stall_search *s)
 {
-	const struct ct_step_blame *hits = s->t->hits;
+	const struct ct_step_blame *blame = s->t->blame;
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < hits->n; k++) {
-		if (hits->kept[hits->all[k].step] && !s->taken[hits->all[k].slot])
-			s->room[n++] = stall_of(s, &hits->all[k]);
+	for (uint32_t k = 0; k < blame->n; k++) {
+		if (blame->kept[blame->all[k].step] && !s->taken[blame->all[k].slot])
+			s->room[n++] = stall_of(s, &blame->all[k]);
 	}
 	return n;
 }
@@ -108,14 +108,15 @@ static void add_outside(const struct stall_search *s, const struct ct_stall_patt
 	double typical = cost->loss.ns / p->n, tail_ns;
 	int behind = 0;
 
-	for (uint32_t k = 0; k < t->hits->n_outside; k++) {
-		const struct ct_step_charge *hit = &t->hits->outside[k];
-		double charged = (double)hit->charged_ns;
+	for (uint32_t k = 0; k < t->blame->n_outside; k++) {
+		const struct ct_step_charge *charge = &t->blame->outside[k];
+		double charged = (double)charge->charged_ns;
 
-		if (!s->slots[hit->slot] || charged < p->typical_ns / 2 ||
-		    !is_due(each ? &s->patterns[hit->slot] : p, hit->step ? hit->step : -1.0))
+		if (!s->slots[charge->slot] || charged < p->typical_ns / 2 ||
+		    !is_due(each ? &s->patterns[charge->slot] : p,
+			    charge->step ? charge->step : -1.0))
 			continue;
-		behind |= hit->step > 0;
+		behind |= charge->step > 0;
 		cost->outside++;
 		cost->loss.ns += charged < typical ? charged : typical;
 		cost->loss.err_ns += charged < CT_NEARLY_ALL * typical ? typical - charged
@@ -132,8 +133,8 @@ static int find_cost(const struct stall_search *s, const struct ct_stall *events
 		     const struct ct_stall_pattern *p, int each, struct cost *cost)
 {
 	const struct ct_steps *c = s->t->steps;
-	const struct ct_stall_steps steps = { c->cut_ns, s->t->hits->kept, c->n };
-	double share = ct_step_blame_share(s->t->hits);
+	const struct ct_stall_steps steps = { c->cut_ns, s->t->blame->kept, c->n };
+	double share = ct_step_blame_share(s->t->blame);
 	double sampled = sqrt(
 		(1 - share) /
 		(p->n ? p->n
@@ -332,11 +333,11 @@ static void add_rotating(const struct stall_search *s, const struct ct_stall_pat
 static void mark_slots(const struct stall_search *s, const struct ct_stall_pattern *p)
 {
 	memset(s->slots, 0, s->t->model->n_slots);
-	for (uint32_t k = 0; k < s->t->hits->n; k++) {
-		const struct ct_step_charge *hit = &s->t->hits->all[k];
+	for (uint32_t k = 0; k < s->t->blame->n; k++) {
+		const struct ct_step_charge *charge = &s->t->blame->all[k];
 
-		if (!s->taken[hit->slot] && (double)hit->charged_ns >= p->typical_ns / 2)
-			s->slots[hit->slot] = 1;
+		if (!s->taken[charge->slot] && (double)charge->charged_ns >= p->typical_ns / 2)
+			s->slots[charge->slot] = 1;
 	}
 }
 
@@ -358,22 +359,22 @@ static int search_each(const struct stall_search *s, uint32_t n)
 	return st;
 }
 
-/* The longest charge in the step of hits->all[*k], of the slot or of one without a period of its
+/* The longest charge in the step of blame->all[*k], of the slot or of one without a period of its
  * own; NULL: there is none. *k: the first charge of the next step. */
 static const struct ct_step_charge *longest_of_step(const struct stall_search *s, uint32_t slot,
 						    uint32_t *k)
 {
-	const struct ct_step_blame *hits = s->t->hits;
+	const struct ct_step_blame *blame = s->t->blame;
 	const struct ct_step_charge *longest = NULL;
-	uint32_t step = hits->all[*k].step;
+	uint32_t step = blame->all[*k].step;
 
-	for (; *k < hits->n && hits->all[*k].step == step; ++*k) {
-		const struct ct_step_charge *hit = &hits->all[*k];
-		int counts = hits->kept[step] && !s->taken[hit->slot] &&
-			     (hit->slot == slot || !s->patterns[hit->slot].n);
+	for (; *k < blame->n && blame->all[*k].step == step; ++*k) {
+		const struct ct_step_charge *charge = &blame->all[*k];
+		int counts = blame->kept[step] && !s->taken[charge->slot] &&
+			     (charge->slot == slot || !s->patterns[charge->slot].n);
 
-		if (counts && (!longest || hit->charged_ns > longest->charged_ns))
-			longest = hit;
+		if (counts && (!longest || charge->charged_ns > longest->charged_ns))
+			longest = charge;
 	}
 	return longest;
 }
@@ -385,15 +386,15 @@ static int has_only_turns(const struct stall_search *s, uint32_t slot)
 	uint32_t all = 0, mine = 0, ranks = 0;
 
 	memset(s->slots, 0, s->t->model->n_slots);
-	for (uint32_t k = 0; k < s->t->hits->n;) {
-		const struct ct_step_charge *hit = longest_of_step(s, slot, &k);
+	for (uint32_t k = 0; k < s->t->blame->n;) {
+		const struct ct_step_charge *charge = longest_of_step(s, slot, &k);
 
-		if (!hit || (double)hit->charged_ns < s->patterns[slot].typical_ns / 2)
+		if (!charge || (double)charge->charged_ns < s->patterns[slot].typical_ns / 2)
 			continue;
 		all++;
-		mine += hit->slot == slot;
-		ranks += !s->slots[hit->slot];
-		s->slots[hit->slot] = 1;
+		mine += charge->slot == slot;
+		ranks += !s->slots[charge->slot];
+		s->slots[charge->slot] = 1;
 	}
 	return mine <= CT_TURNS * all && !ct_is_beyond_chance(mine, all, ranks);
 }
@@ -425,7 +426,7 @@ static struct ct_stall_pattern pattern_of_all(const struct stall_search *s)
 {
 	struct ct_stall_pattern all;
 
-	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->threshold_ns, &all);
+	ct_stalls_of_all(s->room, charges_of_all(s), s->t->blame->n_kept, s->threshold_ns, &all);
 	return all;
 }
 
@@ -441,7 +442,7 @@ static int search_all(const struct stall_search *s)
 
 		if (s->taken[slot])
 			continue;
-		ct_stalls_of_one(s->room, charges_of(s, slot), s->t->hits->n_kept, s->threshold_ns,
+		ct_stalls_of_one(s->room, charges_of(s, slot), s->t->blame->n_kept, s->threshold_ns,
 				 p);
 		memcpy(s->events + n, s->room, p->n * sizeof(*s->events));
 		n += p->n;
@@ -466,15 +467,15 @@ int ct_stalls_report(const struct ct_time_structure *t)
 	size_t n = t->model->n_slots + 1u;
 	int st = CT_NOMEM;
 
-	s.room = calloc(t->hits->n + 1u, sizeof(*s.room));
-	s.events = calloc(t->hits->n + 1u, sizeof(*s.events));
+	s.room = calloc(t->blame->n + 1u, sizeof(*s.room));
+	s.events = calloc(t->blame->n + 1u, sizeof(*s.events));
 	s.slots = calloc(n, 1);
 	s.taken = calloc(n, 1);
 	s.patterns = calloc(n, sizeof(*s.patterns));
 	s.threshold_ns = CT_A_FEW * (double)t->steps->median_ns;
 	if (s.threshold_ns < CT_STALL_NS)
 		s.threshold_ns = CT_STALL_NS;
-	s.by_slot = calloc(t->hits->n + 1u, sizeof(*s.by_slot));
+	s.by_slot = calloc(t->blame->n + 1u, sizeof(*s.by_slot));
 	s.first = calloc(n + 1, sizeof(*s.first));
 	if (s.room && s.events && s.by_slot && s.first && s.slots && s.taken && s.patterns) {
 		sort_by_slot(&s);

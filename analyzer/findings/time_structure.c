@@ -41,18 +41,18 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 {
 	struct reasons sum = { 0 };
 
-	for (uint32_t k = 0; k < t->hits->n; k++) {
-		const struct ct_step_charge *hit = &t->hits->all[k];
+	for (uint32_t k = 0; k < t->blame->n; k++) {
+		const struct ct_step_charge *charge = &t->blame->all[k];
 
-		if (!slots[hit->slot] || (double)hit->charged_ns < least_ns)
+		if (!slots[charge->slot] || (double)charge->charged_ns < least_ns)
 			continue;
-		sum.charged_ns += (double)hit->charged_ns;
-		sum.err_ns += (double)hit->err_ns;
-		sum.host_ns += (double)hit->host_ns;
-		sum.stream_ns += (double)hit->stream_ns;
+		sum.charged_ns += (double)charge->charged_ns;
+		sum.err_ns += (double)charge->err_ns;
+		sum.host_ns += (double)charge->host_ns;
+		sum.stream_ns += (double)charge->stream_ns;
 	}
 	for (uint32_t s = 0; s < t->model->n_slots; s++)
-		sum.held_ns += slots[s] ? (double)t->hits->held_ns[s] : 0;
+		sum.held_ns += slots[s] ? (double)t->blame->held_ns[s] : 0;
 	return sum;
 }
 
@@ -141,7 +141,7 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 	 * already */
 	if (f->why == CT_WHY_LONG_STAGE || f->why == CT_WHY_CORES)
 		return;
-	kind = why_of(f, &why, ct_step_blame_share(t->hits));
+	kind = why_of(f, &why, ct_step_blame_share(t->blame));
 	/* On GPUs the calls may all have been in time. */
 	if (kind == CT_WHY_OWN && f->why == CT_WHY_LATE)
 		kind = CT_WHY_LATE_BEFORE;
@@ -155,16 +155,16 @@ void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 /* ---- when ---- */
 
 /* Charges of the slots by step; room[n_steps]. Returns their sum. */
-static double by_step(const struct ct_step_blame *hits, const uint8_t *slots, double *room)
+static double by_step(const struct ct_step_blame *blame, const uint8_t *slots, double *room)
 {
 	double sum = 0;
 
-	memset(room, 0, hits->n_steps * sizeof(*room));
-	for (uint32_t k = 0; k < hits->n; k++) {
-		if (!slots[hits->all[k].slot])
+	memset(room, 0, blame->n_steps * sizeof(*room));
+	for (uint32_t k = 0; k < blame->n; k++) {
+		if (!slots[blame->all[k].slot])
 			continue;
-		room[hits->all[k].step] += (double)hits->all[k].charged_ns;
-		sum += (double)hits->all[k].charged_ns;
+		room[blame->all[k].step] += (double)blame->all[k].charged_ns;
+		sum += (double)blame->all[k].charged_ns;
 	}
 	return sum;
 }
@@ -226,9 +226,9 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 			*sum = by_step(&together, slots, room);
 		ct_step_blame_fini(&together);
 	} else {
-		*sum = by_step(t->hits, slots, room);
+		*sum = by_step(t->blame, slots, room);
 	}
-	*sum /= ct_step_blame_share(t->hits);
+	*sum /= ct_step_blame_share(t->blame);
 	return st;
 }
 
@@ -279,7 +279,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 static int explain_stragglers(const struct ct_time_structure *t)
 {
 	uint8_t *slots = calloc(t->model->n_slots + 1u, 1);
-	double *room = calloc(t->hits->n_steps + 1u, sizeof(*room));
+	double *room = calloc(t->blame->n_steps + 1u, sizeof(*room));
 	int st = slots && room ? CT_OK : CT_NOMEM;
 
 	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {

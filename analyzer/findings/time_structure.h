@@ -14,7 +14,7 @@ struct ct_time_structure {
 	const struct ct_model *model;
 	const struct ct_instance_log *log;
 	const struct ct_steps *steps;
-	const struct ct_step_blame *hits;
+	const struct ct_step_blame *blame;
 	struct ct_findings *list;
 };
 

@@ -45,7 +45,7 @@ static int is_one_stall(const struct ct_stalled *s)
 static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 {
 	double least = is_one_stall(&w->stalled) ? CT_WARNING_PCT : CT_NOTABLE_PCT;
-	double stalls = w->stalled.of ? (double)w->stalled.sum_ns / ct_step_blame_share(j->hits)
+	double stalls = w->stalled.of ? (double)w->stalled.sum_ns / ct_step_blame_share(j->blame)
 				      : 0;
 
 	if (2 * stalls >= (double)w->ns && 100 * stalls >= least * (double)j->model->duration_ns) {
@@ -99,7 +99,7 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 	int st;
 
 	*w = (struct ct_waited){ .slot = CT_STALLED_UNKNOWN };
-	st = ct_stalled_find(j->steps, j->hits, j->model->n_slots, &w->stalled);
+	st = ct_stalled_find(j->steps, j->blame, j->model->n_slots, &w->stalled);
 	if (st != CT_OK || run <= 0)
 		return st;
 	add_last(j, w);
@@ -135,7 +135,7 @@ static const char *stalls_text(const struct ct_judgement *j, const struct ct_wai
 	struct ct_arena *memory = report->memory;
 
 	/* steps that were not examined may have had others */
-	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_steps)
+	if (is_one_stall(s) && j->blame->n_kept == j->blame->n_steps)
 		return one_stall_text(j, w, report);
 	if (ct_stalled_is_one(s, j->model->n_slots))
 		return ct_arena_printf(

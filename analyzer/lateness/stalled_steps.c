@@ -20,14 +20,14 @@ struct usual {
 	double time_ns, least_ns, wait_ns;
 };
 
-static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blame *hits,
+static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blame *blame,
 			     double *room)
 {
 	struct usual u = { 0 };
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < c->n; k++) {
-		if (hits->kept[k])
+		if (blame->kept[k])
 			room[n++] = time_of(c, k);
 	}
 	u.time_ns = ct_median_high(room, n);
@@ -37,29 +37,29 @@ static struct usual usual_of(const struct ct_steps *c, const struct ct_step_blam
 	u.least_ns = fmax(u.least_ns, CT_NEAR * u.time_ns);
 	n = 0;
 	for (uint32_t k = 0; k < c->n; k++) {
-		if (hits->kept[k])
-			room[n++] = (double)hits->wait_ns[k];
+		if (blame->kept[k])
+			room[n++] = (double)blame->wait_ns[k];
 	}
 	u.wait_ns = ct_median_high(room, n);
 	return u;
 }
 
 /* Whose stall in this step? Hits are by step; *at: the first one that is not before it. */
-static uint32_t owner_of(const struct ct_step_blame *hits, uint32_t step, double stall_ns,
+static uint32_t owner_of(const struct ct_step_blame *blame, uint32_t step, double stall_ns,
 			 uint32_t *at)
 {
 	uint32_t owner = CT_STALLED_UNKNOWN;
 	double most = 0, next = 0;
 
-	while (*at < hits->n && hits->all[*at].step < step)
+	while (*at < blame->n && blame->all[*at].step < step)
 		(*at)++;
-	for (uint32_t i = *at; i < hits->n && hits->all[i].step == step; i++) {
-		double ns = (double)hits->all[i].charged_ns;
+	for (uint32_t i = *at; i < blame->n && blame->all[i].step == step; i++) {
+		double ns = (double)blame->all[i].charged_ns;
 
 		if (ns > most) {
 			next = most;
 			most = ns;
-			owner = hits->all[i].slot;
+			owner = blame->all[i].slot;
 		} else if (ns > next) {
 			next = ns;
 		}
@@ -125,7 +125,7 @@ static int come_back(const uint8_t *is_stall, uint32_t n)
 	return 0;
 }
 
-int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, uint32_t n_slots,
+int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *blame, uint32_t n_slots,
 		    struct ct_stalled *s)
 {
 	double *room = calloc(c->n + 1u, sizeof(*room));
@@ -137,23 +137,23 @@ int ct_stalled_find(const struct ct_steps *c, const struct ct_step_blame *hits, 
 
 	*s = (struct ct_stalled){ .longest_slot = CT_STALLED_UNKNOWN,
 				  .most_slot = CT_STALLED_UNKNOWN };
-	if (st != CT_OK || hits->n_kept < CT_LEAST_STEPS || hits->n_steps != c->n || n_slots < 2)
+	if (st != CT_OK || blame->n_kept < CT_LEAST_STEPS || blame->n_steps != c->n || n_slots < 2)
 		goto out;
-	s->of = hits->n_kept;
-	u = usual_of(c, hits, room);
+	s->of = blame->n_kept;
+	u = usual_of(c, blame, room);
 	for (uint32_t k = 0; k < c->n; k++) {
 		double stall = time_of(c, k) - u.time_ns;
-		double waited = ((double)hits->wait_ns[k] - u.wait_ns) / (n_slots - 1);
+		double waited = ((double)blame->wait_ns[k] - u.wait_ns) / (n_slots - 1);
 
-		if (!hits->kept[k] || stall < u.least_ns || waited < CT_MOST * stall)
+		if (!blame->kept[k] || stall < u.least_ns || waited < CT_MOST * stall)
 			continue;
 		room[s->n] = stall;
 		is_stall[k] = 1;
-		count_stall(s, slots, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
+		count_stall(s, slots, k, (uint64_t)stall, owner_of(blame, k, stall, &at));
 	}
 	/* where only a part of the steps was looked at, a pattern of theirs may not have been found
 	 */
-	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
+	if (blame->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
 	    !ct_stalled_is_one(s, n_slots))
 		*s = (struct ct_stalled){ .of = s->of,
 					  .longest_slot = CT_STALLED_UNKNOWN,

@@ -31,7 +31,7 @@ struct ct_stalled {
 };
 
 /* Requires 8 steps in the instance log; otherwise `of` is 0. 0 or CT_NOMEM. */
-int ct_stalled_find(const struct ct_steps *steps, const struct ct_step_blame *hits,
+int ct_stalled_find(const struct ct_steps *steps, const struct ct_step_blame *blame,
 		    uint32_t n_slots, struct ct_stalled *stalled);
 
 /* Has one rank more of them than chance gives one of `ranks` equals (1 in 1000), and half of the

@@ -31,19 +31,19 @@ struct collector {
 	struct own_time *own; /* by part */
 	const struct ct_steps *steps;
 	const uint8_t *in_set; /* NULL: each rank for itself */
-	struct ct_step_blame *hits;
+	struct ct_step_blame *blame;
 	struct ct_cover *charged; /* by slot; of a set the first one's */
 	uint32_t cap, cap_outside;
 };
 
-void ct_step_blame_fini(struct ct_step_blame *hits)
+void ct_step_blame_fini(struct ct_step_blame *blame)
 {
-	free(hits->all);
-	free(hits->outside);
-	free(hits->wait_ns);
-	free(hits->comm_ns);
-	free(hits->held_ns);
-	*hits = (struct ct_step_blame){ 0 };
+	free(blame->all);
+	free(blame->outside);
+	free(blame->wait_ns);
+	free(blame->comm_ns);
+	free(blame->held_ns);
+	*blame = (struct ct_step_blame){ 0 };
 }
 
 /* May a rank be judged by it? Not by the first collective of a communicator: it shows which ranks
@@ -271,7 +271,7 @@ static int is_slow_transfer(struct collector *c, const struct ct_log_instance *i
 }
 
 /* The next of a list that grows; NULL: out of memory. */
-static struct ct_step_charge *next_hit(struct ct_step_charge **all, uint32_t *n, uint32_t *cap)
+static struct ct_step_charge *next_charge(struct ct_step_charge **all, uint32_t *n, uint32_t *cap)
 {
 	if (ct_grow(all, cap, *n + 1, sizeof(**all)))
 		return NULL;
@@ -281,19 +281,19 @@ static struct ct_step_charge *next_hit(struct ct_step_charge **all, uint32_t *n,
 static int add_hit(struct collector *c, uint32_t step, int is_outside, const struct late *late)
 {
 	const struct ct_log_part *p = late->last;
-	struct ct_step_blame *hits = c->hits;
+	struct ct_step_blame *blame = c->blame;
 	uint64_t from = p->start_ns > late->charged_ns ? p->start_ns - late->charged_ns : 0;
 	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->slot], from, p->start_ns);
 	uint64_t host = late->host_ns < fresh ? late->host_ns : fresh;
-	struct ct_step_charge *hit;
+	struct ct_step_charge *charge;
 
 	if (!fresh)
 		return CT_OK;
-	hit = is_outside ? next_hit(&hits->outside, &hits->n_outside, &c->cap_outside)
-			 : next_hit(&hits->all, &hits->n, &c->cap);
-	if (!hit)
+	charge = is_outside ? next_charge(&blame->outside, &blame->n_outside, &c->cap_outside)
+			    : next_charge(&blame->all, &blame->n, &c->cap);
+	if (!charge)
 		return CT_NOMEM;
-	*hit = (struct ct_step_charge){
+	*charge = (struct ct_step_charge){
 		.step = step,
 		.slot = p->slot,
 		.charged_ns = (float)fresh,
@@ -357,9 +357,9 @@ static void add_times(struct collector *c, uint32_t step, const struct ct_log_in
 		const struct ct_log_part *p = &parts[m];
 
 		if (p->wait_ns != UINT64_MAX && i->judged == CT_JUDGED_WAITS)
-			c->hits->wait_ns[step] += p->wait_ns;
+			c->blame->wait_ns[step] += p->wait_ns;
 		if (p->slot == c->steps->slot && p->start_ns && (!p->group || p->leads))
-			c->hits->comm_ns[step] += p->end_ns - p->start_ns;
+			c->blame->comm_ns[step] += p->end_ns - p->start_ns;
 	}
 }
 
@@ -381,7 +381,7 @@ static int add_instance(struct collector *c, const struct ct_log_instance *i, ui
 		return CT_OK;
 	charged = find_late(c, i, &late);
 	if (!is_outside)
-		c->hits->held_ns[late.last->slot] += late.held_ns;
+		c->blame->held_ns[late.last->slot] += late.held_ns;
 	return charged && !is_slow_transfer(c, i, &late) ? add_hit(c, step, is_outside, &late)
 							 : CT_OK;
 }
@@ -416,21 +416,21 @@ static int add_instances(struct collector *c)
 
 int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance_log *log,
 			  const struct ct_steps *steps, const uint8_t *in_set,
-			  struct ct_step_blame *hits)
+			  struct ct_step_blame *blame)
 {
 	struct collector c = {
-		.model = model, .log = log, .steps = steps, .in_set = in_set, .hits = hits
+		.model = model, .log = log, .steps = steps, .in_set = in_set, .blame = blame
 	};
 	int st = CT_OK;
 
-	*hits = (struct ct_step_blame){ .n_steps = steps->n };
-	hits->kept = steps->kept;
-	hits->n_kept = steps->n_kept;
-	hits->wait_ns = calloc((size_t)steps->n + 1, sizeof(*hits->wait_ns));
-	hits->comm_ns = calloc((size_t)steps->n + 1, sizeof(*hits->comm_ns));
-	hits->held_ns = calloc((size_t)model->n_slots + 1, sizeof(*hits->held_ns));
+	*blame = (struct ct_step_blame){ .n_steps = steps->n };
+	blame->kept = steps->kept;
+	blame->n_kept = steps->n_kept;
+	blame->wait_ns = calloc((size_t)steps->n + 1, sizeof(*blame->wait_ns));
+	blame->comm_ns = calloc((size_t)steps->n + 1, sizeof(*blame->comm_ns));
+	blame->held_ns = calloc((size_t)model->n_slots + 1, sizeof(*blame->held_ns));
 	c.charged = calloc((size_t)model->n_slots + 1, sizeof(*c.charged));
-	if (!hits->wait_ns || !hits->comm_ns || !hits->held_ns || !c.charged)
+	if (!blame->wait_ns || !blame->comm_ns || !blame->held_ns || !c.charged)
 		st = CT_NOMEM;
 	c.own = calloc((size_t)log->n_parts + 1, sizeof(*c.own));
 	if (!c.own)
@@ -443,15 +443,15 @@ int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance
 	if (st == CT_OK)
 		st = add_instances(&c);
 	if (st == CT_OK) {
-		hits->n = merge(hits->all, hits->n);
-		hits->n_outside = merge(hits->outside, hits->n_outside);
+		blame->n = merge(blame->all, blame->n);
+		blame->n_outside = merge(blame->outside, blame->n_outside);
 	}
 	free(c.charged);
 	free(c.own);
 	return st;
 }
 
-double ct_step_blame_share(const struct ct_step_blame *hits)
+double ct_step_blame_share(const struct ct_step_blame *blame)
 {
-	return hits->n_steps ? (double)hits->n_kept / hits->n_steps : 1;
+	return blame->n_steps ? (double)blame->n_kept / blame->n_steps : 1;
 }

@@ -43,14 +43,14 @@ struct ct_step_blame {
  * last one is charged, to that rank. */
 int ct_step_blame_collect(const struct ct_model *model, const struct ct_instance_log *log,
 			  const struct ct_steps *steps, const uint8_t *in_set,
-			  struct ct_step_blame *hits);
-void ct_step_blame_fini(struct ct_step_blame *hits);
+			  struct ct_step_blame *blame);
+void ct_step_blame_fini(struct ct_step_blame *blame);
 
 /* What part of the run's steps the log has: sums over it divided by that are the run's. */
-double ct_step_blame_share(const struct ct_step_blame *hits);
+double ct_step_blame_share(const struct ct_step_blame *blame);
 
 /* Steps and what the ranks did in them, into the report. 0 or CT_NOMEM. */
 int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
-		  const struct ct_step_blame *hits, struct ct_report *report);
+		  const struct ct_step_blame *blame, struct ct_report *report);
 
 #endif

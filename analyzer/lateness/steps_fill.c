@@ -70,23 +70,23 @@ static int fill_recurring(const struct ct_model *model, const struct ct_steps *s
 	return CT_OK;
 }
 
-/* The rank that the others waited for longest in each step; hits are sorted by it. */
-static int last_of(const struct ct_model *model, const struct ct_step_blame *hits, uint32_t step,
+/* The rank that the others waited for longest in each step; charges are sorted by it. */
+static int last_of(const struct ct_model *model, const struct ct_step_blame *blame, uint32_t step,
 		   uint32_t *at)
 {
 	const struct ct_step_charge *most = NULL;
 
-	while (*at < hits->n && hits->all[*at].step < step)
+	while (*at < blame->n && blame->all[*at].step < step)
 		(*at)++;
-	for (; *at < hits->n && hits->all[*at].step == step; (*at)++) {
-		if (!most || hits->all[*at].charged_ns > most->charged_ns)
-			most = &hits->all[*at];
+	for (; *at < blame->n && blame->all[*at].step == step; (*at)++) {
+		if (!most || blame->all[*at].charged_ns > most->charged_ns)
+			most = &blame->all[*at];
 	}
 	return most ? model->slots[most->slot].rank : -1;
 }
 
 static int fill_items(const struct ct_model *model, const struct ct_steps *steps,
-		      const struct ct_step_blame *hits, struct ct_report *report)
+		      const struct ct_step_blame *blame, struct ct_report *report)
 {
 	struct ct_report_steps *to = &report->steps;
 	uint32_t n = steps->n < CT_STEPS_LISTED ? steps->n : CT_STEPS_LISTED, at = 0;
@@ -102,15 +102,16 @@ static int fill_items(const struct ct_model *model, const struct ct_steps *steps
 		item->begin_at_ns = steps->cut_ns[k];
 		item->time_ns = steps->cut_ns[k + 1] - steps->cut_ns[k];
 		item->exposed_ns = CT_UNKNOWN;
-		item->wait_ns = hits->kept[k] && model->n_slots ? hits->wait_ns[k] / model->n_slots
-								: CT_UNKNOWN;
-		item->last_rank = last_of(model, hits, k, &at);
+		item->wait_ns = blame->kept[k] && model->n_slots
+					? blame->wait_ns[k] / model->n_slots
+					: CT_UNKNOWN;
+		item->last_rank = last_of(model, blame, k, &at);
 	}
 	return CT_OK;
 }
 
 int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
-		  const struct ct_step_blame *hits, struct ct_report *report)
+		  const struct ct_step_blame *blame, struct ct_report *report)
 {
 	struct ct_report_steps *to = &report->steps;
 
@@ -137,5 +138,5 @@ int ct_steps_fill(const struct ct_model *model, const struct ct_steps *steps,
 	if ((!to->marker && !to->anchor_op) || fill_times(steps, to) ||
 	    fill_recurring(model, steps, report))
 		return CT_NOMEM;
-	return fill_items(model, steps, hits, report);
+	return fill_items(model, steps, blame, report);
 }

@@ -123,8 +123,8 @@ static const struct ct_log_part *part_of(const struct finder *f, uint32_t candid
 
 /* When between begin and end the rank waited for the communicator: the length, its error, and the
  * first time. */
-static uint64_t stood(const struct finder *f, uint32_t slot, uint32_t comm, uint64_t begin,
-		      uint64_t end, uint64_t *first, uint64_t *err)
+static uint64_t waited_ns(const struct finder *f, uint32_t slot, uint32_t comm, uint64_t begin,
+			  uint64_t end, uint64_t *first, uint64_t *err)
 {
 	const struct ct_exposures *stalls = f->stalls;
 	uint32_t last = stalls->slot_first[slot + 1];
@@ -166,8 +166,8 @@ static void sample(struct finder *f, const struct sequence *s, uint32_t slot, ui
 	}
 	if (!ct_exposures_keep(f->stalls, first->start_ns, before->end_ns))
 		return;
-	exposed = stood(f, slot, at(f, s->first)->comm->index, first->start_ns, before->end_ns,
-			&stall, &err);
+	exposed = waited_ns(f, slot, at(f, s->first)->comm->index, first->start_ns, before->end_ns,
+			    &stall, &err);
 	f->samples[LAST][k] = at(f, s->first + s->n - 1)->transfer_ns;
 	f->samples[BUSY][k] = busy;
 	f->samples[WINDOW][k] = before->end_ns - first->start_ns;
@@ -236,8 +236,8 @@ static int begins(const struct finder *f, uint32_t candidate)
 
 	if (!before || p->start_ns < before->end_ns + CT_GAP_LAUNCH_NS)
 		return 0;
-	return stood(f, p->slot, at(f, candidate)->comm->index, before->start_ns, before->end_ns,
-		     &first, &err) > 0;
+	return waited_ns(f, p->slot, at(f, candidate)->comm->index, before->start_ns,
+			 before->end_ns, &first, &err) > 0;
 }
 
 /* Steps may be cut at any of their operations. Let the sequences begin where backward passes do,

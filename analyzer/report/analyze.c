@@ -90,7 +90,7 @@ struct analysis {
 	struct ct_gather *hang_log; /* ... and the reading has to */
 	struct ct_links links;
 	struct ct_steps steps;
-	struct ct_step_blame hits;
+	struct ct_step_blame blame;
 	struct ct_replay_judgement replay;
 	struct ct_study study;
 	struct ct_findings findings;
@@ -233,7 +233,7 @@ static int collect_blame(void *arg)
 {
 	struct analysis *a = arg;
 
-	return ct_step_blame_collect(&a->stream.model, &a->log, &a->steps, NULL, &a->hits);
+	return ct_step_blame_collect(&a->stream.model, &a->log, &a->steps, NULL, &a->blame);
 }
 
 static int measure_links(void *arg)
@@ -342,7 +342,7 @@ static int fill_steps(struct analysis *a)
 	const struct ct_model *model = &a->stream.model;
 	int st = end_beside(a, BLAME);
 
-	st = st ?: ct_steps_fill(model, &a->steps, &a->hits, a->report);
+	st = st ?: ct_steps_fill(model, &a->steps, &a->blame, a->report);
 	ct_throughput_fill(&a->throughput, a->report);
 	st = st ?: ct_roles_fill(model, &a->log, &a->steps, a->report);
 	st = st ?: ct_heat_fill_steps(model, &a->overlap.exposures, &a->log, &a->steps, a->report);
@@ -351,7 +351,7 @@ static int fill_steps(struct analysis *a)
 
 static int look_at_steps(struct analysis *a)
 {
-	const struct ct_time_structure t = { &a->stream.model, &a->log, &a->steps, &a->hits,
+	const struct ct_time_structure t = { &a->stream.model, &a->log, &a->steps, &a->blame,
 					     &a->findings };
 
 	return ct_time_structure(&t);
@@ -361,7 +361,7 @@ static int choose_verdict(struct analysis *a)
 {
 	const struct ct_judgement j = {
 		&a->stream.model, &a->arrivals, &a->late_or_slow, &a->oversubscribed,
-		&a->steps,	  &a->hits,	&a->replay,
+		&a->steps,	  &a->blame,	&a->replay,
 	};
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
@@ -489,7 +489,7 @@ static void fini(struct analysis *a)
 {
 	ct_study_fini(&a->study);
 	ct_replay_judgement_fini(&a->replay);
-	ct_step_blame_fini(&a->hits);
+	ct_step_blame_fini(&a->blame);
 	ct_steps_fini(&a->steps);
 	ct_links_fini(&a->links);
 	ct_findings_fini(&a->findings);

@@ -70,8 +70,8 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 	if (pen->result->cut)
 		add(&facts, "commtrace.cut",
 		    "only the end is here: the rest exceeds the limit of slices", 0);
-	if (tl_index->stoods.width_ns)
-		add(&facts, "commtrace.stall_width_ns", NULL, tl_index->stoods.width_ns);
+	if (tl_index->stalls.width_ns)
+		add(&facts, "commtrace.stall_width_ns", NULL, tl_index->stalls.width_ns);
 	if (report->verdict.text)
 		add(&facts, "commtrace.verdict", report->verdict.text, 0);
 	return pen->sink->begin(pen->sink->arg, &tl_index->texts, tl_index->begin_unix_ns,

@@ -22,7 +22,7 @@ static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, 
 			 ct_prose_ns(slot->exposed_ns).s, ct_prose_ns(slot->exposed_err_ns).s);
 	else
 		snprintf(exposed, sizeof(exposed),
-			 "exposed communication: n/a, it is not known when it stood waiting");
+			 "exposed communication: n/a, unknown when it waited");
 	snprintf(text, size, "host %.80s, pid %" PRIu32 "%s%s%.64s; %s",
 		 pen->tl_index->hosts[rank->host].name, rank->pid, gpu,
 		 slot->bus_id ? ", bus id " : "", slot->bus_id ? slot->bus_id : "", exposed);
@@ -61,25 +61,25 @@ static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
 	return st;
 }
 
-static int draw_stalls(struct own *own, const struct ct_tracked_stall *stood, uint64_t *reached)
+static int draw_stalls(struct own *own, const struct ct_tracked_stall *stall, uint64_t *reached)
 {
 	struct ct_pen *pen = own->pen;
-	uint64_t begin = stood->begin_ns > *reached ? stood->begin_ns : *reached;
+	uint64_t begin = stall->begin_ns > *reached ? stall->begin_ns : *reached;
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
 		.track = own->track,
 		.name = ct_texts_add(&pen->tl_index->texts, "exposed comm"),
 		.begin_ns = begin,
-		.end_ns = begin + stood->length_ns,
+		.end_ns = begin + stall->length_ns,
 		.category = CT_CATEGORY_EXPOSED,
 	};
 	int st = draw_named(own, slice.begin_ns, 0);
 
-	if (pen->tl_index->slots[stood->slot].rank >= 0)
-		ct_args_int(&args, CT_ARG_rank, pen->tl_index->slots[stood->slot].rank);
-	ct_args_uint(&args, CT_ARG_err_ns, stood->err_ns);
-	if (stood->n > 1)
-		ct_args_uint(&args, CT_ARG_stalls, stood->n);
+	if (pen->tl_index->slots[stall->slot].rank >= 0)
+		ct_args_int(&args, CT_ARG_rank, pen->tl_index->slots[stall->slot].rank);
+	ct_args_uint(&args, CT_ARG_err_ns, stall->err_ns);
+	if (stall->n > 1)
+		ct_args_uint(&args, CT_ARG_stalls, stall->n);
 	*reached = slice.end_ns;
 	st = st ?: ct_pen_slice(pen, &slice, &args);
 	return st == CT_OK ? draw_named(own, slice.end_ns, 1) : st;
@@ -120,7 +120,7 @@ static int draw_end(struct own *own, uint32_t slot, uint64_t reached)
 
 static int draw_own(struct ct_pen *pen, uint32_t slot, uint32_t track)
 {
-	const struct ct_stall_track *stoods = &pen->tl_index->stoods;
+	const struct ct_stall_track *stalls = &pen->tl_index->stalls;
 	struct own own = {
 		.pen = pen, .named = pen->named, .instant_ns = UINT64_MAX, .track = track
 	};
@@ -133,10 +133,10 @@ static int draw_own(struct ct_pen *pen, uint32_t slot, uint32_t track)
 		own.n_named++;
 	if (rank < 0)
 		own.n_named = 0;
-	for (uint64_t i = stoods->first[slot]; i < stoods->first[slot + 1] && st == CT_OK; i++) {
-		if (ct_timeline_index_inside(pen->tl_index, stoods->all[i].begin_ns,
-					     stoods->all[i].end_ns))
-			st = draw_stalls(&own, &stoods->all[i], &reached);
+	for (uint64_t i = stalls->first[slot]; i < stalls->first[slot + 1] && st == CT_OK; i++) {
+		if (ct_timeline_index_inside(pen->tl_index, stalls->all[i].begin_ns,
+					     stalls->all[i].end_ns))
+			st = draw_stalls(&own, &stalls->all[i], &reached);
 	}
 	return st == CT_OK ? draw_end(&own, slot, reached) : st;
 }

@@ -102,7 +102,7 @@ static int keep_end(struct ct_chart *chart, struct ct_err *err)
 int ct_chart_summarize(struct ct_chart *chart, struct ct_err *err)
 {
 	const struct ct_chart_options *options = chart->options;
-	uint64_t slices = chart->tl_index.stoods.n + chart->tl_index.costly.n_timed +
+	uint64_t slices = chart->tl_index.stalls.n + chart->tl_index.costly.n_timed +
 			  instants(chart->report);
 
 	if (slices > options->max_slices)

@@ -90,13 +90,13 @@ static void make_room(struct ct_stall_track *s)
 		s->limit = 2 * s->n;
 }
 
-int ct_stall_track_add(struct ct_stall_track *s, const struct ct_tracked_stall *stood)
+int ct_stall_track_add(struct ct_stall_track *s, const struct ct_tracked_stall *stall)
 {
 	if (s->n == s->limit)
 		make_room(s);
 	if (ct_grow(&s->all, &s->cap, (uint32_t)s->n + 1, sizeof(*s->all)))
 		return CT_NOMEM;
-	s->all[s->n++] = *stood;
+	s->all[s->n++] = *stall;
 	return CT_OK;
 }
 

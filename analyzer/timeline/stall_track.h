@@ -27,14 +27,14 @@ struct ct_stall_track {
 	uint64_t width_ns; /* of the cells; 0: nothing was put together */
 };
 
-void ct_stall_track_init(struct ct_stall_track *stoods, uint64_t limit);
-void ct_stall_track_fini(struct ct_stall_track *stoods);
+void ct_stall_track_init(struct ct_stall_track *stalls, uint64_t limit);
+void ct_stall_track_fini(struct ct_stall_track *stalls);
 
 /* In any order. 0 or CT_NOMEM. */
-int ct_stall_track_add(struct ct_stall_track *stoods, const struct ct_tracked_stall *stood);
+int ct_stall_track_add(struct ct_stall_track *stalls, const struct ct_tracked_stall *stall);
 
 /* All are there: each moment of a rank counts once, touching ones become one. Only those remain
  * whose backend's waits are known on their slot (bit by enum ct_backend). 0 or CT_NOMEM. */
-int ct_stall_track_close(struct ct_stall_track *stoods, const uint32_t *recorded, uint32_t n_slots);
+int ct_stall_track_close(struct ct_stall_track *stalls, const uint32_t *recorded, uint32_t n_slots);
 
 #endif

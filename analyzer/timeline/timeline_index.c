@@ -138,7 +138,7 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 {
 	struct ct_timeline_index *tl_index = arg;
 	const struct ct_model *model = &stream->model;
-	const struct ct_tracked_stall stood = {
+	const struct ct_tracked_stall tracked = {
 		.begin_ns = stall->begin_ns,
 		.end_ns = stall->end_ns,
 		.length_ns = stall->end_ns - stall->begin_ns,
@@ -153,7 +153,7 @@ static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_e
 	if (!stall->is_known || stall->end_ns <= stall->begin_ns ||
 	    !add_slices(tl_index, stall->slot, stall->begin_ns, stall->end_ns, 1))
 		return CT_OK;
-	return ct_stall_track_add(&tl_index->stoods, &stood);
+	return ct_stall_track_add(&tl_index->stalls, &tracked);
 }
 
 /* From the first arrival to the last completion, on the clock of one host. Members on other hosts
@@ -315,7 +315,7 @@ static const struct ct_observer observes = {
 static int prepare(struct ct_timeline_index *tl_index, const struct ct_chart_options *options)
 {
 	*tl_index = (struct ct_timeline_index){ .options = options };
-	ct_stall_track_init(&tl_index->stoods, options->max_slices / 4);
+	ct_stall_track_init(&tl_index->stalls, options->max_slices / 4);
 	if (ct_texts_init(&tl_index->texts) != CT_OK ||
 	    ct_costly_init(&tl_index->costly, ct_timeline_index_timed(options)) != CT_OK)
 		return CT_NOMEM;
@@ -382,7 +382,7 @@ void ct_timeline_index_fini(struct ct_timeline_index *tl_index)
 {
 	ct_texts_fini(&tl_index->texts);
 	ct_instance_cache_free(tl_index->kept);
-	ct_stall_track_fini(&tl_index->stoods);
+	ct_stall_track_fini(&tl_index->stalls);
 	ct_costly_fini(&tl_index->costly);
 	free(tl_index->budget);
 	free(tl_index->wanted);

@@ -56,7 +56,7 @@ struct ct_timeline_index {
 	struct ct_texts texts;
 	struct ct_instance_cache *kept;
 	struct ct_costly costly;
-	struct ct_stall_track stoods;
+	struct ct_stall_track stalls;
 	struct ct_budget *budget; /* of the selection's slices */
 	uint8_t *wanted;	  /* by slot: selected, while reading */
 	uint32_t n_wanted;

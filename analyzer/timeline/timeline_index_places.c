@@ -76,7 +76,7 @@ static int take_exposed(struct ct_timeline_index *tl_index, const struct ct_mode
 				recorded[s] |= 1u << b;
 		}
 	}
-	st = ct_stall_track_close(&tl_index->stoods, recorded, model->n_slots);
+	st = ct_stall_track_close(&tl_index->stalls, recorded, model->n_slots);
 	free(recorded);
 	return st;
 }

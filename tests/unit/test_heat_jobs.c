@@ -56,7 +56,7 @@ static void a_rank_that_is_slow_is_bright_while_it_is_slow(void **state)
 					   .fault = "slow-rank:rank=5,pct=20,from=15,to=30" };
 		struct ct_report *report = gpu_job_report(&o, NULL);
 		const struct ct_report_heat_steps *h = &report->heat.steps;
-		size_t hits = 0, hits_besides = 0;
+		size_t blame = 0, hits_besides = 0;
 		double slow = 0, others = 0;
 
 		assert_int_equal(h->rows.n, 8);
@@ -67,7 +67,7 @@ static void a_rank_that_is_slow_is_bright_while_it_is_slow(void **state)
 			double ratio = h->gap_ratio[SLOW * h->columns + c];
 
 			if (is_slow && brightest(h, c) == SLOW && ratio > 1.1)
-				hits++;
+				blame++;
 			/* some steps at either side may be cut elsewhere */
 			if ((c < 13 || c > 31) && fabs(ratio - 1) > 0.05)
 				hits_besides++;
@@ -75,7 +75,7 @@ static void a_rank_that_is_slow_is_bright_while_it_is_slow(void **state)
 				*(r == SLOW ? &slow
 					    : &others) += (double)h->gap_ns[r * h->columns + c];
 		}
-		assert_int_equal(hits, 12);
+		assert_int_equal(blame, 12);
 		assert_true(hits_besides <= 2);
 		assert_true(slow > 1.1 * others / 7);
 		ct_report_free(report);

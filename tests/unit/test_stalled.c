@@ -31,7 +31,7 @@ static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uin
 	};
 	uint8_t kept[STEPS];
 	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
-	struct ct_step_blame hits = {
+	struct ct_step_blame blame = {
 		.all = all, .n = 2, .kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS
 	};
 	struct ct_stalled stalled;
@@ -41,7 +41,7 @@ static struct ct_stalled one_long_step(uint64_t wait_ms, uint64_t charge_ms, uin
 		waits[k] = MS + (k == 10 ? (SLOTS - 1) * wait_ms * MS : 0);
 		kept[k] = 1;
 	}
-	assert_int_equal(ct_stalled_find(&steps, &hits, SLOTS, &stalled), 0);
+	assert_int_equal(ct_stalled_find(&steps, &blame, SLOTS, &stalled), 0);
 	assert_int_equal(stalled.of, STEPS);
 	return stalled;
 }
@@ -72,7 +72,7 @@ static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(voi
 		uint64_t cut[STEPS + 1] = { 0 }, waits[STEPS];
 		uint8_t kept[STEPS];
 		struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
-		struct ct_step_blame hits = {
+		struct ct_step_blame blame = {
 			.kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS - left_out
 		};
 		struct ct_stalled stalled;
@@ -85,7 +85,7 @@ static void stalls_that_are_alike_count_where_only_some_steps_were_looked_at(voi
 			waits[k] = MS + (is_stall ? (SLOTS - 1) * 40 * (uint64_t)MS : 0);
 			kept[k] = k || !left_out;
 		}
-		assert_int_equal(ct_stalled_find(&steps, &hits, SLOTS, &stalled), 0);
+		assert_int_equal(ct_stalled_find(&steps, &blame, SLOTS, &stalled), 0);
 		assert_int_equal(stalled.n, left_out ? 4 : 0);
 	}
 }
@@ -136,7 +136,7 @@ static void long_steps_that_belong_to_the_job_are_no_stalls(void **state)
 	uint64_t cut[STEPS + 1], waits[STEPS];
 	uint8_t kept[STEPS];
 	struct ct_steps steps = { .cut_ns = cut, .n = STEPS, .median_ns = 20 * MS };
-	struct ct_step_blame hits = {
+	struct ct_step_blame blame = {
 		.kept = kept, .wait_ns = waits, .n_steps = STEPS, .n_kept = STEPS
 	};
 	struct ct_stalled s;
@@ -153,7 +153,7 @@ static void long_steps_that_belong_to_the_job_are_no_stalls(void **state)
 			waits[k] = (SLOTS - 1) * more * MS;
 			kept[k] = 1;
 		}
-		assert_int_equal(ct_stalled_find(&steps, &hits, SLOTS, &s), 0);
+		assert_int_equal(ct_stalled_find(&steps, &blame, SLOTS, &s), 0);
 		if (s.n != cases[c].n)
 			fail_msg("case %zu: %u stalls", c, s.n);
 	}

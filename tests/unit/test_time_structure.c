@@ -413,9 +413,9 @@ static void steps_of_no_time_are_compared_with_none(void **state)
 	struct ct_findings list = { .memory = ct_arena_new() };
 	struct ct_model model = { .duration_ns = 20000000000ull };
 	struct ct_steps steps = { .cut_ns = cuts, .n = STEPS, .kept = kept };
-	struct ct_step_blame hits = { .kept = kept, .comm_ns = nothing, .n_steps = STEPS };
+	struct ct_step_blame blame = { .kept = kept, .comm_ns = nothing, .n_steps = STEPS };
 	const struct ct_time_structure t = {
-		.model = &model, .steps = &steps, .hits = &hits, .list = &list
+		.model = &model, .steps = &steps, .blame = &blame, .list = &list
 	};
 
 	(void)state;
